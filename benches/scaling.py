@@ -46,24 +46,24 @@ name = "load"
 kind = "permutation"
 size = "3MB"
 """
-CHUNK = 200_000
+EVENTS_PER_STEP = 200_000
 
 
 def simulate(seeds: range) -> int:
     """Runs these seeds one after the other and returns their packet-hops."""
-    scenario = core.scenario("scaling.toml", SCENARIO, [])
+    scenario = core.load_scenario("scaling.toml", SCENARIO, [])
     hops = 0
     for seed in seeds:
         run = scenario.run("default", seed)
         status: dict[str, Any] = {"done": False}
         while not status["done"]:
-            status = run.advance(CHUNK)
+            status = run.advance(EVENTS_PER_STEP)
         run.results()
         hops += status["hops"]
     return hops
 
 
-def worker(first: int, count: int) -> None:
+def run_worker(first: int, count: int) -> None:
     """Runs one process of the ceiling measurement: waits for a line, then prints its packet-hops."""
     simulate(range(0))
     print("ready", flush=True)
@@ -71,7 +71,7 @@ def worker(first: int, count: int) -> None:
     print(simulate(range(first, first + count)), flush=True)
 
 
-def processes(count: int, runs: int) -> float:
+def measure_processes(count: int, runs: int) -> float:
     """Returns the seconds that `count` parallel processes take for `runs` runs in total, without start-up."""
     share = runs // count
     line = [sys.executable, __file__, "--worker"]
@@ -95,7 +95,7 @@ def processes(count: int, runs: int) -> float:
 
 
 @dataclass(frozen=True)
-class Took:
+class ElapsedTime:
     """Seconds of wall-clock time, of CPU time, and of the main thread's CPU time."""
 
     wall: float
@@ -103,7 +103,7 @@ class Took:
     main: float
 
 
-def jobs(count: int, runs: int) -> Took:
+def measure_jobs(count: int, runs: int) -> ElapsedTime:
     """Measures `overspill.run` with `count` jobs, including the files that it writes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scaling.toml"
@@ -113,10 +113,10 @@ def jobs(count: int, runs: int) -> Took:
         ended = time.perf_counter(), time.process_time(), time.thread_time()
     assert len(results.runs) == runs and not results.partial
     wall, cpu, main = (end - begin for begin, end in zip(began, ended, strict=True))
-    return Took(wall, cpu, main)
+    return ElapsedTime(wall, cpu, main)
 
 
-def others() -> tuple[float, float]:
+def read_cpu_seconds() -> tuple[float, float]:
     """Returns CPU seconds of the whole machine, and of this process with its children.
 
     Returns zeros where there is no `/proc/stat`, that is outside of Linux.
@@ -132,12 +132,12 @@ def others() -> tuple[float, float]:
     ), mine.user + mine.system + mine.children_user + mine.children_system
 
 
-def round_of(runs: int) -> dict[str, float]:
+def measure_round(runs: int) -> dict[str, float]:
     """Measures all four variants once, and how many cores other processes kept busy meanwhile."""
-    began, before = time.perf_counter(), others()
-    one, two = jobs(1, runs), jobs(2, runs)
-    alone, both = processes(1, runs), processes(2, runs)
-    after = others()
+    began, before = time.perf_counter(), read_cpu_seconds()
+    one, two = measure_jobs(1, runs), measure_jobs(2, runs)
+    alone, both = measure_processes(1, runs), measure_processes(2, runs)
+    after = read_cpu_seconds()
     busy = (after[0] - before[0]) - (after[1] - before[1])
     return {
         "jobs_1_s": one.wall,
@@ -163,25 +163,25 @@ def main() -> None:
     parser.add_argument("--worker", type=int, nargs=2, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.worker:
-        worker(*asked.worker)
+        run_worker(*asked.worker)
         return
     if asked.rounds < 1 or asked.runs < 2 or asked.runs % 2:
         parser.error("expected 1 round or more, and an even number of runs")
-    jobs(2, 2)  # A first run, not measured, does the late imports.
+    measure_jobs(2, 2)  # A first run, not measured, does the late imports.
     rows = []
     print(f"{'round':>5} {'jobs 1':>8} {'jobs 2':>8} {'ratio':>6} {'ceiling':>8} {'by CPU':>6} {'others':>7}")
     for number in range(1, asked.rounds + 1):
-        row = round_of(asked.runs)
+        row = measure_round(asked.runs)
         rows.append(row)
         print(
             f"{number:>5} {row['jobs_1_s']:>7.2f}s {row['jobs_2_s']:>7.2f}s {row['ratio']:>6.2f} "
             f"{row['ceiling']:>8.2f} {row['by_cpu_time']:>6.2f} {row['others_cores']:>7.2f}",
             flush=True,
         )
-    write(asked.out, rows, asked.runs)
+    write_medians(asked.out, rows, asked.runs)
 
 
-def write(out: Path, rows: list[dict[str, float]], runs: int) -> None:
+def write_medians(out: Path, rows: list[dict[str, float]], runs: int) -> None:
     """Prints the medians and writes them as JSON."""
     middle = {key: median(row[key] for row in rows) for key in rows[0]}
     quiet = min(rows, key=lambda row: row["others_cores"])

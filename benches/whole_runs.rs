@@ -20,7 +20,7 @@ use mimalloc::MiMalloc;
 use scenario::Scenario;
 use scenario::load::{Source, load};
 use serde_json::{Value, json};
-use sim::{Observer, Options, Progress, Recorder, Stop, World, build};
+use sim::{Observer, Options, Progress, Recorder, StopReason, World, build};
 use std::hint::black_box;
 use std::path::Path;
 use std::process::Command;
@@ -163,8 +163,8 @@ fn timed<O: Observer>(scenario: &Scenario, observer: O, run: impl FnOnce(&mut Wo
     let progress = run(&mut world);
     let seconds = begin.elapsed().as_secs_f64();
     let peak = MEMORY.max_allocated() - before;
-    assert!(world.conserves(), "packets are unaccounted for");
-    assert_eq!(progress.stop, Some(Stop::Done), "flows are unfinished");
+    assert!(world.conserves_packets(), "packets are unaccounted for");
+    assert_eq!(progress.stop, Some(StopReason::Done), "flows are unfinished");
     Timed { seconds, progress, built, peak }
 }
 

@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 
 import overspill
 from overspill import plots
-from overspill.charts.spec import COLOURS
+from overspill.charts.chart_spec import COLOURS
 from overspill.results.results import Results
 
 IMAGES = Path(__file__).parent / "images"
@@ -20,7 +20,7 @@ SCENARIOS = Path(__file__).parents[1] / "scenarios"
 BLUE, RED, GREEN, PINK = COLOURS[:4]
 
 
-def run(text: str, seeds: int = 1) -> Results:
+def run_scenario(text: str, seeds: int = 1) -> Results:
     """Runs a scenario and returns its results, held in memory."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "figure.toml"
@@ -28,7 +28,7 @@ def run(text: str, seeds: int = 1) -> Results:
         return overspill.run(path, seeds=seeds)
 
 
-def bounce(axes: Axes) -> None:
+def draw_bounce(axes: Axes) -> None:
     """Draws equation 4 for packets with different numbers of earlier bounces."""
     u = np.linspace(0, 1, 400)
     for n, colour in enumerate((BLUE, RED, GREEN)):
@@ -39,11 +39,11 @@ def bounce(axes: Axes) -> None:
     axes.set(
         xlabel="utilisation u of the queue",
         ylabel="probability of a bounce",
-        title="θ = 0.8; n: how often it was bounced before",
+        title="θ = 0.8; n: earlier bounces of the packet",
     )
 
 
-def red(axes: Axes) -> None:
+def draw_red(axes: Axes) -> None:
     """Draws the marking probability, before marks are spread."""
     average = np.linspace(0, 35, 500)
     slope = 0.1 * np.clip((average - 5) / 10, 0, 1)
@@ -55,7 +55,7 @@ def red(axes: Axes) -> None:
     )
 
 
-def buffer(axes: Axes) -> None:
+def draw_buffer(axes: Axes) -> None:
     """Draws the share of the pool that busy ports converge to under dynamic thresholds."""
     alpha = np.logspace(-2, 2, 200)
     for ports, colour in ((1, BLUE), (2, RED), (4, GREEN)):
@@ -65,10 +65,10 @@ def buffer(axes: Axes) -> None:
             color=colour,
             label=f"{ports} busy ports" if ports > 1 else "one busy port",
         )
-    axes.set(xscale="log", xlabel="α", ylabel="share of the pool a port", title="α / (1 + n·α)")
+    axes.set(xscale="log", xlabel="α", ylabel="share of the pool per port", title="α / (1 + n·α)")
 
 
-def tail_drop(axes: Axes) -> None:
+def draw_tail_drop(axes: Axes) -> None:
     """Draws the frames dropped in an incast over the number of senders."""
     counts = list(range(4, 41, 4))
     text = """
@@ -94,7 +94,9 @@ kind = "newreno"
         lost = []
         for count in counts:
             sized = text.replace("senders = 4", f"senders = {count}")
-            values = run(f'{sized}\n[switch]\nbuffer = {{ kind = "per_port", size = "{size}" }}\n').values
+            values = run_scenario(
+                f'{sized}\n[switch]\nbuffer = {{ kind = "per_port", size = "{size}" }}\n'
+            ).values
             lost.append(values["default"][1]["drops"].value)
         axes.plot(
             counts,
@@ -104,12 +106,14 @@ kind = "newreno"
             markersize=3,
             label=f"buffer of {size.replace('pkt', ' packets')}",
         )
-    axes.set(xlabel="senders, 10 packets each, at once", ylabel="frames lost", title="10 Gb/s, TCP NewReno")
+    axes.set(
+        xlabel="simultaneous senders, 10 packets each", ylabel="frames dropped", title="10 Gb/s, TCP NewReno"
+    )
 
 
-def ecn_threshold(axes: Axes) -> None:
+def draw_ecn_threshold(axes: Axes) -> None:
     """Draws the queue of two long flows that share a link, without and with marking."""
-    results = run("""
+    results = run_scenario("""
 name = "marks"
 duration = "10ms"
 [host]
@@ -151,7 +155,7 @@ switch.marking = { kind = "ecn_threshold", k = "65pkt" }
     axes.set(xlabel="time (ms)", ylabel="queue (packets)", title="two DCTCP flows, one 10 Gb/s link")
 
 
-def detour(axes: Axes) -> None:
+def draw_detour(axes: Axes) -> None:
     """Draws the distribution of detours of an incast's packets."""
     results = overspill.run(Path(__file__).parents[1] / "scenarios/incast.toml", seeds=5)
     tables = [one.table("packet_hist") for one in results.runs_of("detour")]
@@ -167,13 +171,13 @@ def detour(axes: Axes) -> None:
     axes.bar(range(most + 1), share.mean(axis=0), color=BLUE, label="forty senders, 20 KB each, five seeds")
     axes.set_xticks(range(0, most + 1, 2), [*(str(one) for one in range(0, most, 2)), f"{most}+"])
     axes.set(
-        xlabel="detours on its way", ylabel="share of data packets", title="fat-tree of 128 hosts, 1 Gb/s"
+        xlabel="detours of a packet", ylabel="share of data packets", title="fat-tree of 128 hosts, 1 Gb/s"
     )
 
 
-def routing_split(axes: Axes) -> None:
+def draw_routing_split(axes: Axes) -> None:
     """Draws the share of frames on each of four spines."""
-    results = run("""
+    results = run_scenario("""
 name = "split"
 duration = "20ms"
 [host]
@@ -210,12 +214,12 @@ switch.routing = { kind = "spray" }
     axes.axhline(0.25, color="#444444", linewidth=0.8)
     axes.set_xticks(range(4), [f"spine{i}" for i in range(4)])
     axes.set_ylim(0, 0.5)
-    axes.set(ylabel="share of the frames sent up", title="16 flows of 1 MB, from leaf0")
+    axes.set(ylabel="share of upward frames", title="16 flows of 1 MB, from leaf0")
 
 
-def scheduler_delay(axes: Axes) -> None:
+def draw_scheduler_delay(axes: Axes) -> None:
     """Draws the delays of two classes, by scheduler."""
-    results = run("""
+    results = run_scenario("""
 name = "classes"
 duration = "50ms"
 [host]
@@ -265,11 +269,11 @@ switch.scheduler = { kind = "fifo" }
         xscale="log",
         xlabel="delay (µs)",
         ylabel="share of packets",
-        title="two Poisson sources, 45 % each, one link",
+        title="two Poisson sources, 45% each, one link",
     )
 
 
-def link_failure(axes: Axes) -> None:
+def draw_link_failure(axes: Axes) -> None:
     """Draws frames lost since 4 ms around an outage, by the delay until routes avoid the link."""
     results = overspill.run(SCENARIOS / "link_failure.toml", seeds=1)
     shown = ("none", "at_once", "after_50us", "after_1ms", "detour")
@@ -284,19 +288,19 @@ def link_failure(axes: Axes) -> None:
         axes.step([4, *when, 9], [0, *lost, *lost[-1:]], where="post", color=colour, label=variant)
     for event in results.runs_of("at_once")[0].changes:
         axes.axvline(event.at_ps * 1e-9, color="#444b52", linestyle="--", linewidth=1)
-    axes.set(xlabel="time (ms)", ylabel="frames lost since 4 ms", title="a link is down from 5 to 8 ms")
+    axes.set(xlabel="time (ms)", ylabel="frames dropped after 4 ms", title="a link is down from 5 to 8 ms")
 
 
 FIGURES: dict[str, Callable[[Axes], None]] = {
-    "tail-drop": tail_drop,
-    "bounce": bounce,
-    "detour": detour,
-    "ecn-threshold": ecn_threshold,
-    "red": red,
-    "buffer": buffer,
-    "routing-split": routing_split,
-    "scheduler-delay": scheduler_delay,
-    "link-failure": link_failure,
+    "tail-drop": draw_tail_drop,
+    "bounce": draw_bounce,
+    "detour": draw_detour,
+    "ecn-threshold": draw_ecn_threshold,
+    "red": draw_red,
+    "buffer": draw_buffer,
+    "routing-split": draw_routing_split,
+    "scheduler-delay": draw_scheduler_delay,
+    "link-failure": draw_link_failure,
 }
 
 

@@ -13,15 +13,15 @@ from pathlib import Path
 import numpy as np
 
 import overspill
-from overspill.results import key
+from overspill.results import metric_key
 from overspill.results.results import Results
 from overspill.results.rundata import RunData
 from overspill.stats import paired
 
 ROOT = Path(__file__).resolve().parents[1]
-MEASURED = Path(__file__).with_suffix(".csv")
-NUMBERS = ("mean", "ci95", "smallest", "largest")
-COLUMNS = ("measurement", "variant", "metric", "unit", "seeds", *NUMBERS, "command")
+MEASURED_CSV = Path(__file__).with_suffix(".csv")
+NUMBER_COLUMNS = ("mean", "ci95", "smallest", "largest")
+COLUMNS = ("measurement", "variant", "metric", "unit", "seeds", *NUMBER_COLUMNS, "command")
 SCALES = {"": 1.0, "ms": 1e3, "us": 1e6, "Gb/s": 1e-9, "KB": 1e-3, "%": 100.0}
 LINUX_DCTCP = (
     '{{ kind = "linux_dctcp", mss = "1446B", min_rto = "10ms", initial_rto = "10ms", '
@@ -60,7 +60,7 @@ class Measurement:
         results = self.run()
         for variant in self.variants or results.variants:
             for metric, unit in self.metrics.items():
-                values = [SCALES[unit] * value for value in measured(results, variant, metric)]
+                values = [SCALES[unit] * value for value in metric_by_seed(results, variant, metric)]
                 half = paired.half_width(values) if len(values) > 1 else None
                 numbers = (paired.mean(values), "" if half is None else half, min(values), max(values))
                 texts = (one if isinstance(one, str) else f"{one:.6g}" for one in numbers)
@@ -81,13 +81,13 @@ def packet_hops(run: RunData) -> float:
     return float(run.summary["hops"])
 
 
-def segments(run: RunData) -> float:
+def lossless_segments(run: RunData) -> float:
     """Data segments of 1460 B that flows need without losses."""
     (sizes,) = run.columns("flows", "bytes")
     return float(np.ceil(sizes / 1460).sum())
 
 
-def at_port(run: RunData, host: str, table: str, *names: str) -> Iterator[np.ndarray]:
+def port_columns(run: RunData, host: str, table: str, *names: str) -> Iterator[np.ndarray]:
     """Returns columns of a table, at the port of the star's switch that leads to a host."""
     switch = len(run.summary["nodes"]) - 1
     nodes, ports, *columns = run.columns(table, "node", "port", *names)
@@ -97,17 +97,17 @@ def at_port(run: RunData, host: str, table: str, *names: str) -> Iterator[np.nda
 
 def marked_share(run: RunData) -> float:
     """Marked frames divided by sent frames, at the port to h0."""
-    sent, marked = at_port(run, "h0", "ports", "sent", "marked")
+    sent, marked = port_columns(run, "h0", "ports", "sent", "marked")
     return float(marked[0] / sent[0])
 
 
 def mean_packets(run: RunData) -> float:
     """Time-weighted mean length of the queue to h0 in frames."""
-    packets, time = at_port(run, "h0", "queue_hist", "packets", "time_ps")
+    packets, time = port_columns(run, "h0", "queue_hist", "packets", "time_ps")
     return float((packets * time).sum() / time.sum())
 
 
-def evenness(run: RunData) -> float:
+def jain_of_received_bytes(run: RunData) -> float:
     """Jain's index of the received bytes of flows."""
     (received,) = run.columns("flows", "received")
     shares = received.astype(np.float64)
@@ -115,25 +115,27 @@ def evenness(run: RunData) -> float:
 
 
 # Measures of these pages that are not metrics of results.
-OWN: Mapping[str, Callable[[RunData], float]] = {
+PAGE_METRICS: Mapping[str, Callable[[RunData], float]] = {
     "goodput_from_110_to_150_ms": goodput_from_110_to_150_ms,
-    "jain_of_all": evenness,
+    "jain_of_all": jain_of_received_bytes,
     "marked_share": marked_share,
     "mean_queue_of_1066_B": lambda run: 1066 * mean_packets(run),
     "mean_queue_of_1522_B": lambda run: 1522 * mean_packets(run),
     "packet_hops": packet_hops,
-    "segments": segments,
+    "segments": lossless_segments,
 }
 
 
-def measured(results: Results, variant: str, metric: str) -> list[float]:
+def metric_by_seed(results: Results, variant: str, metric: str) -> list[float]:
     """Values of a metric or of a measure of these pages, by seed."""
-    if metric in OWN:
-        return [OWN[metric](run) for run in results.runs_of(variant)]
-    return [float(values[key.parsed(metric)].value) for values in results.values[variant].values()]
+    if metric in PAGE_METRICS:
+        return [PAGE_METRICS[metric](run) for run in results.runs_of(variant)]
+    return [
+        float(values[metric_key.parse_known_key(metric)].value) for values in results.values[variant].values()
+    ]
 
 
-def fabric(times: int = 1, stages: int = 2) -> Sets:
+def fabric_settings(times: int = 1, stages: int = 2) -> Sets:
     """Settings that multiply all rates and sizes of papers/qcn-os/fabric.toml, except frames and timers."""
 
     def rate(gbps: float) -> str:
@@ -161,7 +163,7 @@ def fabric(times: int = 1, stages: int = 2) -> Sets:
                 # The time of one frame at the flow's rate, as in the scenario.
                 f"traffic.{flow}.jitter": f"{2_467_200 // times}ps",
             }
-        for variant in FABRIC[1:]:
+        for variant in FABRIC_VARIANTS[1:]:
             notify, reaction = f"variants.{variant}.switch.notify", f"variants.{variant}.host.reaction"
             sets |= {
                 f"{notify}.q_eq": size(60),
@@ -176,15 +178,15 @@ def fabric(times: int = 1, stages: int = 2) -> Sets:
     return sets
 
 
-FABRIC = ("pfc", "os_in", "two_samples", "os_acks")
-VICTIM = {"goodput_from_110_to_150_ms": "Gb/s"}
-QUERY = {"qct_mean": "ms", "drops": ""}
-INSIDE = {"switch.model": "cioq"}
+FABRIC_VARIANTS = ("pfc", "os_in", "two_samples", "os_acks")
+VICTIM_METRICS = {"goodput_from_110_to_150_ms": "Gb/s"}
+QUERY_METRICS = {"qct_mean": "ms", "drops": ""}
+CIOQ_MODEL = {"switch.model": "cioq"}
 
 
-def measure_fabric(sets: Sets, variants: Sequence[str] = FABRIC) -> Measurement:
+def measure_fabric(sets: Sets, variants: Sequence[str] = FABRIC_VARIANTS) -> Measurement:
     """Runs of QCN-OS's blocking fabric with other settings."""
-    return Measurement("papers/qcn-os/fabric.toml", VICTIM, sets, variants, 5)
+    return Measurement("papers/qcn-os/fabric.toml", VICTIM_METRICS, sets, variants, 5)
 
 
 def measure_models(
@@ -193,7 +195,7 @@ def measure_models(
     """Runs of an example scenario with both switch models; each variant has a counter of its own."""
     return {
         f"{name}, {variant}, {model}": Measurement(
-            scenario, QUERY | ({count: ""} if count else {}), sets, (variant,), seeds
+            scenario, QUERY_METRICS | ({count: ""} if count else {}), sets, (variant,), seeds
         )
         for variant, count in variants.items()
         for model, sets in (("output_queued", {}), ("cioq", {f"variants.{variant}.switch.model": "cioq"}))
@@ -202,7 +204,7 @@ def measure_models(
 
 def measure_pabo(packets: int, more: Sets, metrics: Mapping[str, str], variant: str) -> Measurement:
     """Runs of PABO's section V with switches that have input buffers."""
-    sets = {**INSIDE, "traffic.bursts.packets": str(packets), **more}
+    sets = {**CIOQ_MODEL, "traffic.bursts.packets": str(packets), **more}
     return Measurement("papers/pabo/hop_by_hop.toml", metrics, sets, (variant,), 10)
 
 
@@ -229,7 +231,7 @@ def measure_dcqcn(gbps: int, flows: int) -> Measurement:
     return Measurement("docs/measured/dcqcn.toml", metrics, sets, seeds=3)
 
 
-LOSSES = {"drops": "", "drop_ratio": "%"}
+LOSS_METRICS = {"drops": "", "drop_ratio": "%"}
 SMALL_INPUTS = {"switch.input_buffer": "6KB", "switch.speedup": "3"}
 MEASUREMENTS: Mapping[str, Measurement] = {
     "roce_incast": Measurement("docs/measured/roce_incast.toml", {"drops": "", "retransmits": ""}),
@@ -251,12 +253,12 @@ MEASUREMENTS: Mapping[str, Measurement] = {
     ),
     **measure_models("trim", "scenarios/trim.toml", {"cp": "trims", "uec": "trims", "drop": ""}, 5),
     **measure_models("abq", "scenarios/abq.toml", {"abq": "held_acks"}, 5),
-    "fabric, 10 Gb/s": measure_fabric(fabric()),
-    "fabric, 40 Gb/s": measure_fabric(fabric(4)),
-    "fabric, 100 Gb/s": measure_fabric(fabric(10)),
-    "fabric, eight stages": measure_fabric(fabric(stages=8)),
+    "fabric, 10 Gb/s": measure_fabric(fabric_settings()),
+    "fabric, 40 Gb/s": measure_fabric(fabric_settings(4)),
+    "fabric, 100 Gb/s": measure_fabric(fabric_settings(10)),
+    "fabric, eight stages": measure_fabric(fabric_settings(stages=8)),
     "fabric, round_robin": measure_fabric(
-        {**fabric(), "switch.arbiter": '{ kind = "round_robin" }'}, ("two_samples", "os_acks")
+        {**fabric_settings(), "switch.arbiter": '{ kind = "round_robin" }'}, ("two_samples", "os_acks")
     ),
     **{
         f"pabo inputs, {packets}": measure_pabo(packets, {}, {"input_bytes_max": "KB"}, "pabo")
@@ -267,7 +269,7 @@ MEASUREMENTS: Mapping[str, Measurement] = {
         for size in ("120KB", "100KB")
     },
     **{
-        f"pabo small inputs, {packets}": measure_pabo(packets, SMALL_INPUTS, LOSSES, "without")
+        f"pabo small inputs, {packets}": measure_pabo(packets, SMALL_INPUTS, LOSS_METRICS, "without")
         for packets in (501, 2501)
     },
     "packet_bounce": Measurement(
@@ -303,22 +305,22 @@ MEASUREMENTS: Mapping[str, Measurement] = {
 }
 
 
-def read(path: Path = MEASURED) -> list[dict[str, str]]:
+def read_rows(path: Path = MEASURED_CSV) -> list[dict[str, str]]:
     """Returns the rows of the file."""
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
-def write(chosen: Iterable[str]) -> None:
+def write_measurements(chosen: Iterable[str]) -> None:
     """Runs these measurements and writes their rows after each; the other rows stay."""
     rows: dict[str, list[tuple[str, ...]]] = {name: [] for name in MEASUREMENTS}
-    for row in read() if MEASURED.exists() else ():
+    for row in read_rows() if MEASURED_CSV.exists() else ():
         if row["measurement"] in rows:
             rows[row["measurement"]].append(tuple(row[column] for column in COLUMNS))
     for name in chosen:
         print(f"{name}: {MEASUREMENTS[name].command}", flush=True)
         rows[name] = list(MEASUREMENTS[name].rows(name))
-        with MEASURED.open("w", newline="", encoding="utf-8") as file:
+        with MEASURED_CSV.open("w", newline="", encoding="utf-8") as file:
             out = csv.writer(file, lineterminator="\n")
             out.writerow(COLUMNS)
             out.writerows(row for made in rows.values() for row in made)
@@ -327,4 +329,4 @@ def write(chosen: Iterable[str]) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("measurement", nargs="*", help="names of measurements (default: all)")
-    write(parser.parse_args().measurement or MEASUREMENTS)
+    write_measurements(parser.parse_args().measurement or MEASUREMENTS)

@@ -13,7 +13,7 @@ def main(duration: str = "100ms") -> None:
     results = overspill.run(SCENARIO, sets={"duration": duration})
     for variant, by_seed in results.values.items():
         (values,) = by_seed.values()
-        victim, culprit = (told(values, name) for name in ("victim", "culprit"))
+        victim, culprit = (count_cnms(values, name) for name in ("victim", "culprit"))
         print(
             f"{variant:10} victim {values['goodput[traffic=victim]'].value / 1e9:4.2f} Gbit/s, "
             f"told {victim:3} times; culprit {values['goodput[traffic=culprit]'].value / 1e9:4.2f} Gbit/s, "
@@ -27,7 +27,7 @@ def main(duration: str = "100ms") -> None:
         print(f"figure: {out / 'sent_rates.png'}")
 
 
-def told(values: dict[overspill.Key, overspill.Value], workload: str) -> int:
+def count_cnms(values: dict[overspill.Key, overspill.Value], workload: str) -> int:
     """Returns the number of CNMs that switches sent to the source of a workload; PFC alone sends none."""
     name = f"cnms[traffic={workload}]"
     return int(values[name].value) if name in values else 0

@@ -15,9 +15,9 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from overspill import Results, metrics, plots, stats
 
 STUDIES = Path(__file__).resolve().parent
-BOUNDS = ("", "_low", "_high")
-Less = tuple[float, float, float]  # mean, low, high of a difference
-Line = dict[str, Any]  # line of a sweep's table
+BOUND_SUFFIXES = ("", "_low", "_high")
+Difference = tuple[float, float, float]  # mean, low, high of a difference
+TableLine = dict[str, Any]  # line of a sweep's table
 
 
 class Case(Protocol):
@@ -30,14 +30,14 @@ class Case(Protocol):
         """Name of the variant."""
 
 
-C = TypeVar("C", bound=Case)
+CaseType = TypeVar("CaseType", bound=Case)
 
 
 @dataclass(frozen=True)
-class Row(Generic[C]):
+class Row(Generic[CaseType]):
     """A metric of a case over seeds, in its unit, and its difference from each reference (paired, Holm)."""
 
-    case: C
+    case: CaseType
     metric: str
     unit: str
     n: int
@@ -45,55 +45,58 @@ class Row(Generic[C]):
     ci95: float
     low: float
     high: float
-    less: Mapping[str, Less]
+    differences: Mapping[str, Difference]
 
     @property
-    def scale(self) -> float:
+    def display_factor(self) -> float:
         """Factor from the metric's unit to the unit shown: ms for times, percent for shares, else 1."""
-        return 1e3 if self.unit == "s" else 100.0 if self.percent else 1.0
+        return 1e3 if self.unit == "s" else 100.0 if self.is_share else 1.0
 
     @property
-    def percent(self) -> bool:
+    def is_share(self) -> bool:
         """True if the metric is a share, which is shown in percent."""
         return self.metric.endswith(("_share", "_ratio")) or self.metric.startswith(
             ("link_utilisation", "paused_fraction")
         )
 
     @property
-    def shown(self) -> float:
+    def displayed_mean(self) -> float:
         """Mean in the unit shown."""
-        return self.mean * self.scale
+        return self.mean * self.display_factor
 
     def differs(self, reference: str) -> bool:
         """Returns true if the interval of the difference from a reference excludes 0."""
-        found = self.less.get(reference)
+        found = self.differences.get(reference)
         return found is not None and (found[1] > 0 or found[2] < 0)
 
 
 @dataclass(frozen=True)
-class Study(Generic[C]):
+class Study(Generic[CaseType]):
     """Comparisons of a study.
 
     `reference` returns the case of a reference; `family` names the comparisons that Holm's method corrects
     together.
     """
 
-    case: type[C]
+    case: type[CaseType]
     metrics: Sequence[str]
     references: Sequence[str]
-    reference: Callable[[C, str], C]
-    family: Callable[[C, str], tuple[str, ...]]
+    reference: Callable[[CaseType, str], CaseType]
+    family: Callable[[CaseType, str], tuple[str, ...]]
 
     def rows(
-        self, table: Iterable[Line], summary: Iterable[Line], case_of: Callable[[Line], C]
-    ) -> list[Row[C]]:
+        self,
+        table: Iterable[TableLine],
+        summary: Iterable[TableLine],
+        case_of: Callable[[TableLine], CaseType],
+    ) -> list[Row[CaseType]]:
         """Returns one row for each metric of each case, with its differences from the references."""
-        values: dict[C, dict[str, dict[int, float]]] = {}
+        values: dict[CaseType, dict[str, dict[int, float]]] = {}
         for one in self.select_lines(table):
             by_seed = values.setdefault(case_of(one), {}).setdefault(one["metric"], {})
             by_seed[one["seed"]] = one["value"]
-        less = self.differences(values)
-        found: dict[tuple[C, str], Row[C]] = {}
+        less = self.compute_differences(values)
+        found: dict[tuple[CaseType, str], Row[CaseType]] = {}
         for one in self.select_lines(summary):
             key = (case_of(one), one["metric"])
             if one["ci95"] is not None and key not in found:
@@ -103,58 +106,58 @@ class Study(Generic[C]):
         keys = sorted(found, key=lambda key: (order[key[0]], self.metrics.index(key[1])))
         return [found[key] for key in keys]
 
-    def select_lines(self, lines: Iterable[Line]) -> Iterator[Line]:
+    def select_lines(self, lines: Iterable[TableLine]) -> Iterator[TableLine]:
         """Yields the lines of the study's metrics, with the metric names that results use."""
-        named = (one | {"metric": metrics.name(one)} for one in lines)
+        named = (one | {"metric": metrics.key_of_row(one)} for one in lines)
         return (one for one in named if one["metric"] in self.metrics)
 
-    def compared_with(self, variant: str) -> Sequence[str]:
+    def references_of(self, variant: str) -> Sequence[str]:
         """References of a variant; a variant that is a reference is compared with earlier references only."""
         references = self.references
         return references[: references.index(variant)] if variant in references else references
 
-    def differences(
-        self, values: Mapping[C, Mapping[str, Mapping[int, float]]]
-    ) -> dict[tuple[C, str], dict[str, Less]]:
+    def compute_differences(
+        self, values: Mapping[CaseType, Mapping[str, Mapping[int, float]]]
+    ) -> dict[tuple[CaseType, str], dict[str, Difference]]:
         """Returns the paired differences of each case from its references, with Holm's intervals."""
-        families: dict[tuple[str, ...], dict[tuple[C, str, str], list[float]]] = {}
+        families: dict[tuple[str, ...], dict[tuple[CaseType, str, str], list[float]]] = {}
         for case, by_metric in values.items():
             for metric, by_seed in by_metric.items():
-                for reference in self.compared_with(case.variant):
+                for reference in self.references_of(case.variant):
                     other = values.get(self.reference(case, reference), {}).get(metric, {})
                     seeds = sorted(by_seed.keys() & other.keys())
                     if len(seeds) > 1:
-                        paired = [stats.subtract(by_seed[seed], other[seed]) for seed in seeds]
+                        paired = [stats.subtract_rounded(by_seed[seed], other[seed]) for seed in seeds]
                         family = families.setdefault(self.family(case, metric), {})
                         family[case, metric, reference] = paired
-        found: dict[tuple[C, str], dict[str, Less]] = {}
+        found: dict[tuple[CaseType, str], dict[str, Difference]] = {}
         for members in families.values():
-            made = stats.holm("", {str(at): paired for at, paired in enumerate(members.values())})
+            made = stats.holm_differences("", {str(at): paired for at, paired in enumerate(members.values())})
             for (case, metric, reference), one in zip(members, made, strict=True):
                 found.setdefault((case, metric), {})[reference] = (one.mean, one.low, one.high)
         return found
 
-    def write(self, found: Iterable[Row[C]], path: Path) -> None:
+    def write(self, found: Iterable[Row[CaseType]], path: Path) -> None:
         """Writes the rows as CSV, numbers with six significant digits."""
         names = [one.name.rstrip("_") for one in fields(self.case)]
         names += [one.name for one in fields(Row)[1:-1]]
-        names += [f"less_{reference}{bound}" for reference in self.references for bound in BOUNDS]
+        names += [f"less_{reference}{bound}" for reference in self.references for bound in BOUND_SUFFIXES]
         with path.open("w", newline="", encoding="utf-8") as file:
             out = csv.writer(file, lineterminator="\n")
             out.writerow(names)
             for row in found:
                 numbers: list[float | str] = [row.mean, row.ci95, row.low, row.high]
                 for reference in self.references:
-                    numbers += row.less.get(reference, ("", "", ""))
+                    numbers += row.differences.get(reference, ("", "", ""))
                 digits = (x if isinstance(x, str) else f"{x:.6g}" for x in numbers)
                 out.writerow([*astuple(row.case), row.metric, row.unit, row.n, *digits])
 
-    def read(self, path: Path) -> list[Row[C]]:
+    def read(self, path: Path) -> list[Row[CaseType]]:
         """Reads the rows of a CSV file that `write` has written."""
         with path.open(newline="", encoding="utf-8") as file:
-            return [self.row_of(line) for line in list(csv.reader(file))[1:]]
+            return [self.parse_row(line) for line in list(csv.reader(file))[1:]]
 
-    def row_of(self, line: Sequence[str]) -> Row[C]:
+    def parse_row(self, line: Sequence[str]) -> Row[CaseType]:
         """Parses the row of a line."""
         at = len(fields(self.case))
         case, (metric, unit, n), rest = self.case(*line[:at]), line[at : at + 3], line[at + 3 :]
@@ -164,7 +167,7 @@ class Study(Generic[C]):
         return Row(case, metric, unit, int(n), mean, ci95, low, high, less)
 
 
-def asked(name: str, doc: str | None, arguments: Sequence[str] | None) -> argparse.Namespace:
+def parse_arguments(name: str, doc: str | None, arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parses a study's command line; with `--page` the study runs nothing and takes the committed CSV."""
     parser = argparse.ArgumentParser(description=doc)
     parser.add_argument("--out", type=Path, default=Path("out/studies") / name, help="folder of the runs")
@@ -174,27 +177,27 @@ def asked(name: str, doc: str | None, arguments: Sequence[str] | None) -> argpar
 
 
 @dataclass(frozen=True)
-class Page(Generic[C]):
+class Page(Generic[CaseType]):
     """The CSV file, page and figures that a study writes into the folder of its name."""
 
     name: str
-    study: Study[C]
-    tables: Callable[[list[Row[C]]], Mapping[str, str]]
-    draw: Callable[[list[Row[C]], Path], Iterable[Path]]
+    study: Study[CaseType]
+    tables: Callable[[list[Row[CaseType]]], Mapping[str, str]]
+    draw: Callable[[list[Row[CaseType]], Path], Iterable[Path]]
 
-    def publish(self, run: Callable[[], Iterable[Row[C]]] | None) -> None:
+    def publish(self, run: Callable[[], Iterable[Row[CaseType]]] | None) -> None:
         """Runs what the store lacks, if `run` is given, then writes CSV file, tables and figures."""
         folder = STUDIES / self.name
         numbers, page = folder / "numbers.csv", folder / "README.md"
         if run is not None:
             self.study.write(run(), numbers)
         found = self.study.read(numbers)
-        page.write_text(place(page.read_text(encoding="utf-8"), self.tables(found)), encoding="utf-8")
+        page.write_text(insert_tables(page.read_text(encoding="utf-8"), self.tables(found)), encoding="utf-8")
         for path in self.draw(found, folder / "images"):
             print(path)
 
 
-def whole(sweep: Results) -> Results:
+def require_complete(sweep: Results) -> Results:
     """Returns the sweep; exits if runs failed or flows did not finish."""
     if (
         sweep.failures
@@ -207,55 +210,55 @@ def whole(sweep: Results) -> Results:
     return sweep
 
 
-def exact(sweep: Results) -> list[Line]:
+def exact_metrics(sweep: Results) -> list[TableLine]:
     """Returns the exact metrics of a sweep.
 
     Metrics that unfinished flows turn into bounds, in any seed of a variant, are left out for that variant.
     """
     if sweep.failures or sweep.run_status.partial or sweep.finished < sweep.planned:
         raise SystemExit(f"{sweep.scenario}: {sweep.finished} of {sweep.planned} runs, {sweep.failures}")
-    lines: list[Line] = sweep.metrics.to_pylist()
-    bounds = {(one["variant"], metrics.name(one)) for one in lines if one["censored"]}
-    return [one for one in lines if (one["variant"], metrics.name(one)) not in bounds]
+    lines: list[TableLine] = sweep.metrics.to_pylist()
+    bounds = {(one["variant"], metrics.key_of_row(one)) for one in lines if one["censored"]}
+    return [one for one in lines if (one["variant"], metrics.key_of_row(one)) not in bounds]
 
 
-def summed(found: Sequence[Line]) -> Iterator[Line]:
+def summarize_metrics(found: Sequence[TableLine]) -> Iterator[TableLine]:
     """Yields means and intervals over seeds of a study's own metrics, by the rules of every sweep."""
-    groups: dict[tuple[Any, ...], list[Line]] = {}
+    groups: dict[tuple[Any, ...], list[TableLine]] = {}
     for one in found:
         key = tuple(value for name, value in one.items() if name not in ("seed", "value"))
         groups.setdefault(key, []).append(one)
     for several in groups.values():
         values = [one["value"] for one in several]
-        bounds = stats.interval(values, "_p99" in several[0]["metric"])
+        bounds = stats.mean_interval(values, "_p99" in several[0]["metric"])
         if bounds is not None:
             low, high = bounds
             more = {"n": len(values), "mean": stats.mean(values), "ci95": (high - low) / 2}
             yield several[0] | more | {"low": low, "high": high}
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """Formats a number with three significant digits and at most two decimal places."""
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
 
 
-def value(row: Row[Any]) -> str:
+def format_value(row: Row[Any]) -> str:
     """Formats the mean and the half-width of its interval."""
-    return f"{number(row.shown)} ± {number(row.ci95 * row.scale)}"
+    return f"{format_number(row.displayed_mean)} ± {format_number(row.ci95 * row.display_factor)}"
 
 
-def less(row: Row[Any], reference: str) -> str:
+def format_difference(row: Row[Any], reference: str) -> str:
     """Formats a difference with its interval, in bold if the interval excludes 0."""
-    found = row.less.get(reference)
+    found = row.differences.get(reference)
     if found is None:
         return "–"
-    mean, low, high = (x * row.scale for x in found)
+    mean, low, high = (x * row.display_factor for x in found)
     mark = "**" if row.differs(reference) else ""
-    return f"{mark}{mean:+.2f}{mark} ± {number((high - low) / 2)}"
+    return f"{mark}{mean:+.2f}{mark} ± {format_number((high - low) / 2)}"
 
 
 @dataclass(frozen=True)
-class Told:
+class RelativeDifference:
     """Difference from a reference as a share of the reference's mean, with its interval."""
 
     mean: float
@@ -269,19 +272,22 @@ class Told:
         return (self.low > 0 or self.high < 0) and abs(self.mean) >= self.margin
 
     @property
-    def same(self) -> bool:
+    def is_equivalent(self) -> bool:
         """True if the whole interval is within the margin."""
         return -self.margin < self.low and self.high < self.margin
 
 
-def by_case(found: Iterable[Row[C]]) -> dict[tuple[C, str], Row[C]]:
+def index_by_case(found: Iterable[Row[CaseType]]) -> dict[tuple[CaseType, str], Row[CaseType]]:
     """Indexes rows by case and metric."""
     return {(row.case, row.metric): row for row in found}
 
 
-def difference_text(
-    rows: Mapping[tuple[C, str], Row[C]], case: C, other: C, of: tuple[str, str, float]
-) -> Told | None:
+def relative_difference(
+    rows: Mapping[tuple[CaseType, str], Row[CaseType]],
+    case: CaseType,
+    other: CaseType,
+    of: tuple[str, str, float],
+) -> RelativeDifference | None:
     """Returns the difference of a case from another as a share of the other's mean.
 
     `of` is the metric, the reference's name and the margin. The result is `None` if a value is missing, or if
@@ -289,40 +295,40 @@ def difference_text(
     """
     metric, name, margin = of
     row, reference = rows.get((case, metric)), rows.get((other, metric))
-    if row is None or reference is None or not reference.mean or name not in row.less:
+    if row is None or reference is None or not reference.mean or name not in row.differences:
         return None
-    mean, low, high = (one / reference.mean for one in row.less[name])
-    return Told(mean, low, high, margin)
+    mean, low, high = (one / reference.mean for one in row.differences[name])
+    return RelativeDifference(mean, low, high, margin)
 
 
-def percent(less: Told | None) -> str:
+def format_percent(less: RelativeDifference | None) -> str:
     """Formats a difference in percent with half of its interval: bold if it differs, `=` if it is equal."""
     if less is None:
         return "–"
     mark = "**" if less.differs else ""
-    half = number(100 * (less.high - less.low) / 2)
-    return f"{mark}{100 * less.mean:+.1f}{mark} ± {half}{' =' if less.same else ''}"
+    half = format_number(100 * (less.high - less.low) / 2)
+    return f"{mark}{100 * less.mean:+.1f}{mark} ± {half}{' =' if less.is_equivalent else ''}"
 
 
-Cells = dict[str, dict[str, Row[C]]]  # label of the table's line, metric
+Cells = dict[str, dict[str, Row[CaseType]]]  # label of the table's line, metric
 
 
-def lines(found: Iterable[Row[C]], label: Callable[[Row[C]], str]) -> Cells[C]:
+def group_by_label(found: Iterable[Row[CaseType]], label: Callable[[Row[CaseType]], str]) -> Cells[CaseType]:
     """Groups rows by the line of a table."""
-    made: Cells[C] = {}
+    made: Cells[CaseType] = {}
     for row in found:
         made.setdefault(label(row), {})[row.metric] = row
     return made
 
 
-def written(heads: Iterable[str], body: Iterable[Iterable[str]]) -> str:
+def format_table(heads: Iterable[str], body: Iterable[Iterable[str]]) -> str:
     """Formats a table as Markdown."""
     every = [list(heads), *(list(one) for one in body)]
     every.insert(1, ["---"] * len(every[0]))
     return "\n".join(f"| {' | '.join(one)} |" for one in every)
 
 
-def place(text: str, made: Mapping[str, str]) -> str:
+def insert_tables(text: str, made: Mapping[str, str]) -> str:
     """Returns a page's text with its tables inserted between their markers."""
     for name, body in made.items():
         start = f"<!-- {name} -->\n"
@@ -334,14 +340,14 @@ def place(text: str, made: Mapping[str, str]) -> str:
     return text
 
 
-def plain(axes: Axes) -> None:
+def set_plain_log_labels(axes: Axes) -> None:
     """Labels a logarithmic axis with plain numbers at 1, 2 and 5 of each decade."""
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
-def saved(draw: Callable[[], Mapping[str, Figure]], folder: Path) -> list[Path]:
+def save_figures(draw: Callable[[], Mapping[str, Figure]], folder: Path) -> list[Path]:
     """Draws the figures of a page in one style and saves them as PNG files, whose bytes are reproducible."""
     folder.mkdir(parents=True, exist_ok=True)
     made = []

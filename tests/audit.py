@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 URL = "https://api.osv.dev"
-SECONDS = 30
-AT_ONCE = 500  # queries in one request; osv.dev takes 1000
-PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^ ;\\]+)", re.MULTILINE)
+TIMEOUT_SECONDS = 30
+MAX_QUERIES = 500  # queries in one request; osv.dev takes 1000
+PIN_PATTERN = re.compile(r"^([A-Za-z0-9._-]+)==([^ ;\\]+)", re.MULTILINE)
 
 
-class Locked(NamedTuple):
+class LockedPackage(NamedTuple):
     """Version of a crate or package."""
 
     ecosystem: str
@@ -29,35 +29,35 @@ class Locked(NamedTuple):
     version: str
 
 
-class Unavailable(Exception):
+class DatabaseUnavailable(Exception):
     """The database did not respond."""
 
 
-def crates(path: Path) -> set[Locked]:
+def read_crates(path: Path) -> set[LockedPackage]:
     """Returns the crates that a Cargo.lock takes from a registry, without those of the workspace."""
     rows = tomllib.loads(path.read_text())["package"]
-    return {Locked("crates.io", row["name"], row["version"]) for row in rows if "source" in row}
+    return {LockedPackage("crates.io", row["name"], row["version"]) for row in rows if "source" in row}
 
 
-def packages(path: Path) -> set[Locked]:
+def read_packages(path: Path) -> set[LockedPackage]:
     """Returns the packages that a file of requirements pins, for any Python and system."""
-    return {Locked("PyPI", *pin) for pin in PIN.findall(path.read_text())}
+    return {LockedPackage("PyPI", *pin) for pin in PIN_PATTERN.findall(path.read_text())}
 
 
-def everything(root: Path) -> dict[str, set[Locked]]:
+def read_all_locks(root: Path) -> dict[str, set[LockedPackage]]:
     """Returns all locked versions, by the name of the file that locks them."""
-    found = {name: crates(root / name) for name in ("Cargo.lock", "fuzz/Cargo.lock")}
+    found = {name: read_crates(root / name) for name in ("Cargo.lock", "fuzz/Cargo.lock")}
     for path in sorted((root / "requirements").glob("*.lock")):
-        found[str(path.relative_to(root))] = packages(path)
+        found[str(path.relative_to(root))] = read_packages(path)
     return found
 
 
-def query(one: Locked, page: str = "") -> dict[str, Any]:
+def query_of(one: LockedPackage, page: str = "") -> dict[str, Any]:
     asked = {"package": {"ecosystem": one.ecosystem, "name": one.name}, "version": one.version}
     return asked | ({"page_token": page} if page else {})
 
 
-def answers(url: str, queries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def query_all(url: str, queries: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Returns the response to each query, in order."""
     request = urllib.request.Request(
         f"{url}/v1/querybatch",
@@ -65,22 +65,22 @@ def answers(url: str, queries: list[dict[str, Any]]) -> list[dict[str, Any]]:
         headers={"Content-Type": "application/json"},
     )
     try:
-        with urllib.request.urlopen(request, timeout=SECONDS) as reply:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as reply:
             results = json.load(reply)["results"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise Unavailable(str(error)) from error
+        raise DatabaseUnavailable(str(error)) from error
     if len(results) != len(queries):
-        raise Unavailable(f"{len(results)} answers to {len(queries)} queries")
+        raise DatabaseUnavailable(f"{len(results)} answers to {len(queries)} queries")
     return list(results)
 
 
-def advisories(url: str, locked: list[Locked]) -> dict[Locked, list[str]]:
+def find_advisories(url: str, locked: list[LockedPackage]) -> dict[LockedPackage, list[str]]:
     """Returns the known advisories of each version that has any."""
-    found: dict[Locked, list[str]] = {}
+    found: dict[LockedPackage, list[str]] = {}
     left = [(one, "") for one in locked]
     while left:
-        now, left = left[:AT_ONCE], left[AT_ONCE:]
-        for (one, _), answer in zip(now, answers(url, [query(*each) for each in now]), strict=True):
+        now, left = left[:MAX_QUERIES], left[MAX_QUERIES:]
+        for (one, _), answer in zip(now, query_all(url, [query_of(*each) for each in now]), strict=True):
             ids = [row["id"] for row in answer.get("vulns", [])]
             if ids:
                 found.setdefault(one, []).extend(ids)
@@ -89,12 +89,12 @@ def advisories(url: str, locked: list[Locked]) -> dict[Locked, list[str]]:
     return found
 
 
-def report(url: str, files: dict[str, set[Locked]]) -> int:
+def report_advisories(url: str, files: dict[str, set[LockedPackage]]) -> int:
     """Prints the known advisories and returns the exit status."""
     locked = sorted(set().union(*files.values()))
     try:
-        found = advisories(url, locked)
-    except Unavailable as error:
+        found = find_advisories(url, locked)
+    except DatabaseUnavailable as error:
         print(f"NOT AUDITED: {url} cannot be had ({error});")
         print(f"known advisories on {len(locked)} locked crates and packages were not looked for.")
         return 0
@@ -107,4 +107,4 @@ def report(url: str, files: dict[str, set[Locked]]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(report(os.environ.get("OSV_URL", URL), everything(ROOT)))
+    sys.exit(report_advisories(os.environ.get("OSV_URL", URL), read_all_locks(ROOT)))

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-TOKEN = re.compile(
+TOKEN_PATTERN = re.compile(
     r"""(?P<space>\s+|//[^\n]*)
     | (?P<comment>/\*)
     | (?P<string>b?r(?P<hash>\#*)"(?s:.*?)"(?P=hash)
@@ -28,8 +28,8 @@ TOKEN = re.compile(
     | (?P<mark>'[A-Za-z_]\w* | :: | [0-9][\w.]* | .)""",
     re.VERBOSE,
 )
-DEFINES = {"fn", "struct", "enum", "trait", "type", "const", "static", "union"}
-ITEMS = DEFINES | {"mod", "use", "impl", "pub", "macro_rules", "unsafe", "async", "extern"}
+DEFINING_KEYWORDS = {"fn", "struct", "enum", "trait", "type", "const", "static", "union"}
+ITEM_KEYWORDS = DEFINING_KEYWORDS | {"mod", "use", "impl", "pub", "macro_rules", "unsafe", "async", "extern"}
 
 
 class Token(NamedTuple):
@@ -70,13 +70,13 @@ class Use(NamedTuple):
     path: Name
 
 
-def tokens(source: str) -> list[Token]:
+def tokenise(source: str) -> list[Token]:
     """Returns names and marks of a source; comments and blanks are removed, and a string is one mark."""
     found, at, line = [], 0, 1
     while at < len(source):
-        match = TOKEN.match(source, at)
+        match = TOKEN_PATTERN.match(source, at)
         assert match is not None
-        end = end_of_comment(source, at) if match["comment"] else match.end()
+        end = find_comment_end(source, at) if match["comment"] else match.end()
         if match["name"] or match["mark"]:
             found.append(Token(match[0].removeprefix("r#"), line))
         elif match["string"]:
@@ -86,7 +86,7 @@ def tokens(source: str) -> list[Token]:
     return found
 
 
-def end_of_comment(source: str, at: int) -> int:
+def find_comment_end(source: str, at: int) -> int:
     """Returns the end of a block comment; block comments nest."""
     depth = 0
     for mark in re.finditer(r"/\*|\*/", source[at:]):
@@ -101,7 +101,7 @@ class Reader:
 
     def __init__(self, module: Module, folder: Path) -> None:
         self.module, self.folder = module, folder
-        self.tokens = tokens(module.file.read_text())
+        self.tokens = tokenise(module.file.read_text())
         self.at = 0
 
     def read(self) -> Module:
@@ -122,7 +122,7 @@ class Reader:
         elif word == "use" and self.text(1) != "<":  # `use<'a>` bounds a type
             self.at += 1
             self.tree(())
-        elif word in DEFINES and self.text(1).isidentifier():
+        elif word in DEFINING_KEYWORDS and self.text(1).isidentifier():
             self.module.defined.add(self.text(1))
             self.at += 2
         elif word.isidentifier() and self.text(1) == "::":
@@ -151,7 +151,7 @@ class Reader:
 
     def skip_item(self) -> None:
         """Skips an item, a field, an arm or a statement."""
-        item = self.text() in ITEMS
+        item = self.text() in ITEM_KEYWORDS
         braces_end = item and self.text() != "use"
         while self.at < len(self.tokens) and self.text() not in ")]}":
             word = self.text()
@@ -225,72 +225,74 @@ class Reader:
         self.module.paths.append(whole)
 
 
-def resolve(
+def resolve_path(
     module: Module, segments: tuple[str, ...], seen: frozenset[tuple[int, str]] = frozenset()
 ) -> Module | None:
     """Returns the module that defines the item at a path; `None` if it is in another crate, or no module."""
     first, rest = segments[0], segments[1:]
     at: Module | None
     if first == "crate":
-        at = root(module)
+        at = root_module(module)
     elif first == "self":
         at = module
     elif first == "super":
         at = module.parent
     else:
-        return inside(module, segments, seen)
-    return inside(at, rest, seen) if at and rest else at
+        return resolve_inside(module, segments, seen)
+    return resolve_inside(at, rest, seen) if at and rest else at
 
 
-def inside(module: Module, segments: tuple[str, ...], seen: frozenset[tuple[int, str]]) -> Module | None:
+def resolve_inside(
+    module: Module, segments: tuple[str, ...], seen: frozenset[tuple[int, str]]
+) -> Module | None:
     """Resolves a path inside a module: its own items, its imports, and items of globs."""
     first, rest = segments[0], segments[1:]
     if first == "super":
-        return inside(module.parent, rest, seen) if module.parent and rest else module.parent
+        return resolve_inside(module.parent, rest, seen) if module.parent and rest else module.parent
     if first in module.children:
         child = module.children[first]
-        return inside(child, rest, seen) or child if rest else child
+        return resolve_inside(child, rest, seen) or child if rest else child
     if first in module.defined:
         return module
     if (id(module), first) in seen:
         return None
     seen = seen | {(id(module), first)}
     if first in module.imported:
-        return resolve(module, module.imported[first].segments + rest, seen)
+        return resolve_path(module, module.imported[first].segments + rest, seen)
     for glob in module.globs:
-        target = resolve(module, glob.segments, seen)
-        found = inside(target, segments, seen) if target else None
+        target = resolve_path(module, glob.segments, seen)
+        found = resolve_inside(target, segments, seen) if target else None
         if found:
             return found
     return None
 
 
-def root(module: Module) -> Module:
-    return root(module.parent) if module.parent else module
+def root_module(module: Module) -> Module:
+    return root_module(module.parent) if module.parent else module
 
 
-def every(module: Module) -> Iterator[Module]:
+def iterate_modules(module: Module) -> Iterator[Module]:
     yield module
     for child in module.children.values():
-        yield from every(child)
+        yield from iterate_modules(child)
 
 
 Graph = dict[Path, dict[Path, list[Use]]]
 
 
-def graph(crate: Module) -> Graph:
+def build_graph(crate: Module) -> Graph:
     """Returns the units that use each other, by their files, with the uses."""
     found: Graph = {}
-    for module in every(crate):
+    for module in iterate_modules(crate):
         for path in module.paths:
-            target = resolve(module, path.segments)
-            pair = units(module, target) if target else None
+            target = resolve_path(module, path.segments)
+            pair = separate_files(module, target) if target else None
             if pair:
                 found.setdefault(pair[0], {}).setdefault(pair[1], []).append(Use(module.file, path))
     return found
 
 
-def units(user: Module, used: Module) -> tuple[Path, Path] | None:
+def separate_files(user: Module, used: Module) -> tuple[Path, Path] | None:
     """Returns the two units beneath the nearest common parent.
 
     The result is `None` if one is above the other, or if both are one unit.
@@ -301,19 +303,19 @@ def units(user: Module, used: Module) -> tuple[Path, Path] | None:
     return None
 
 
-def circles(uses: Graph) -> list[list[Path]]:
+def find_circles(uses: Graph) -> list[list[Path]]:
     """Returns sets of units that all reach each other, with the shortest cycle first in each."""
     left, found = set(uses), []
     while left:
         start = min(left)
-        around = {unit for unit in reached(uses, [start]) if start in reached(uses, [unit])}
+        around = {unit for unit in reachable_files(uses, [start]) if start in reachable_files(uses, [unit])}
         if around:
             found.append(sorted(around))
         left -= around | {start}
     return found
 
 
-def reached(uses: Graph, starts: Iterable[Path]) -> set[Path]:
+def reachable_files(uses: Graph, starts: Iterable[Path]) -> set[Path]:
     """Returns the units that some of these use, directly or indirectly."""
     todo, found = list(starts), set()
     while todo:
@@ -324,7 +326,7 @@ def reached(uses: Graph, starts: Iterable[Path]) -> set[Path]:
     return found
 
 
-def shortest(uses: Graph, circle: list[Path]) -> list[Path]:
+def shortest_circle(uses: Graph, circle: list[Path]) -> list[Path]:
     """Returns the shortest cycle within a circle; its first unit is its last."""
     ways = []
     for start in circle:
@@ -343,11 +345,11 @@ def shortest(uses: Graph, circle: list[Path]) -> list[Path]:
     return min(ways, key=len)
 
 
-def described(uses: Graph, circle: list[Path], base: Path) -> Iterator[str]:
+def describe_circle(uses: Graph, circle: list[Path], base: Path) -> Iterator[str]:
     """Describes a circle: its files, then each step of the shortest cycle with the lines that cause it."""
     names = ", ".join(str(path.relative_to(base)) for path in circle)
     yield f"{len(circle)} files use each other in a circle: {names}"
-    way = shortest(uses, circle)
+    way = shortest_circle(uses, circle)
     for user, used in pairwise(way):
         yield f"  {user.relative_to(base)} uses {used.relative_to(base)}:"
         found = uses[user][used]
@@ -355,7 +357,7 @@ def described(uses: Graph, circle: list[Path], base: Path) -> Iterator[str]:
             yield f"    {use.file.relative_to(base)}:{use.path.line}: {'::'.join(use.path.segments)}"
 
 
-def crate(file: Path) -> Module:
+def parse_crate(file: Path) -> Module:
     return Reader(Module(file), file.parent).read()
 
 
@@ -363,10 +365,10 @@ def main(files: list[str]) -> int:
     """Prints the circles of these crates, or of all in `crates`, and returns their number."""
     found = 0
     for file in [Path(file).resolve() for file in files] or sorted(ROOT.glob("crates/*/src/lib.rs")):
-        uses = graph(crate(file))
-        for circle in circles(uses):
+        uses = build_graph(parse_crate(file))
+        for circle in find_circles(uses):
             found += 1
-            print("\n".join(described(uses, circle, file.parents[2])))
+            print("\n".join(describe_circle(uses, circle, file.parents[2])))
     return found
 
 

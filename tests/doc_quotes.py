@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-WIRE = 1542 / 1464  # bytes of a frame on the wire divided by its payload
-FRAME = 1 / 1.518  # frames of 1518 B in a KB
+WIRE_FACTOR = 1542 / 1464  # bytes of a frame on the wire divided by its payload
+FRAME_FACTOR = 1 / 1.518  # frames of 1518 B in a KB
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,9 @@ class Quote:
     cells: tuple[Cell, ...]
 
 
-def models(row: str, name: str, variant: str, count: str = "", lossless: str = "both") -> Iterator[Quote]:
+def quote_models(
+    row: str, name: str, variant: str, count: str = "", lossless: str = "both"
+) -> Iterator[Quote]:
     """Yields the two cells of a row of cioq.md, each with the mean QCT, a count, and drops."""
     counted, word = count.partition(" ")[::2]
     texts, cells, free = [], [], []
@@ -49,14 +51,14 @@ def models(row: str, name: str, variant: str, count: str = "", lossless: str = "
         yield Quote("cioq", "no drops |", tuple(free))
 
 
-def victims(row: str, measurement: str) -> Quote:
+def quote_victims(row: str, measurement: str) -> Quote:
     """Returns a row of the table of fabric.md."""
     metric, variants = "goodput_from_110_to_150_ms", ("pfc", "os_in", "two_samples", "os_acks")
     cells = tuple(Cell(measurement, variant, metric) for variant in variants)
     return Quote("fabric", f"| {row} | {{}} | {{}} | {{}} | {{}} |", cells)
 
 
-def at_rest(gbps: int, flows: int) -> Quote:
+def quote_at_rest(gbps: int, flows: int) -> Quote:
     """Returns the measured columns of a row of dcqcn.md's table, each from the least to the largest value."""
     metrics = ("marked_share", "mean_queue_of_1522_B", "jain_of_all")
     cells = tuple(
@@ -68,11 +70,11 @@ def at_rest(gbps: int, flows: int) -> Quote:
     return Quote("dcqcn", row, cells)
 
 
-def on_wire(measurement: str, variant: str) -> Cell:
-    return Cell(measurement, variant, "goodput_from_110_to_150_ms", factor=WIRE)
+def wire_cell(measurement: str, variant: str) -> Cell:
+    return Cell(measurement, variant, "goodput_from_110_to_150_ms", factor=WIRE_FACTOR)
 
 
-TEN = "fabric, 10 Gb/s"
+TEN_GIGABIT = "fabric, 10 Gb/s"
 QUOTES = (
     Quote(
         "roce",
@@ -100,42 +102,49 @@ QUOTES = (
         "Nothing is lost. A class",
         tuple(Cell("roce_tcp", variant, "drops") for variant in ("together", "apart", "dcqcn")),
     ),
-    *models("[incast](../../scenarios/incast.toml), detour", "incast", "detour", "detours detours"),
-    *models("| incast, bounce", "incast", "bounce", "bounces bounces"),
-    *models("[trim](../../scenarios/trim.toml), cp", "trim", "cp", "trims cut"),
-    *models("| trim, uec", "trim", "uec", "trims cut"),
-    *models("[abq](../../scenarios/abq.toml), abq", "abq", "abq", "held_acks held", "cioq"),
-    *models("| incast, drop", "incast", "drop", lossless="neither"),
-    *models("| trim, drop", "trim", "drop", lossless="neither"),
-    Quote("fabric", "PFC alone gives the victim {} Gb/s on the wire", (on_wire(TEN, "pfc"),)),
-    Quote("fabric", "two samples give it {} of 5 Gb/s", (on_wire(TEN, "two_samples"),)),
-    Quote("fabric", "occupancy sampling with acknowledgements ({})", (on_wire(TEN, "os_acks"),)),
+    *quote_models("[incast](../../scenarios/incast.toml), detour", "incast", "detour", "detours detours"),
+    *quote_models("| incast, bounce", "incast", "bounce", "bounces bounces"),
+    *quote_models("[trim](../../scenarios/trim.toml), cp", "trim", "cp", "trims cut"),
+    *quote_models("| trim, uec", "trim", "uec", "trims cut"),
+    *quote_models("[abq](../../scenarios/abq.toml), abq", "abq", "abq", "held_acks held", "cioq"),
+    *quote_models("| incast, drop", "incast", "drop", lossless="neither"),
+    *quote_models("| trim, drop", "trim", "drop", lossless="neither"),
+    Quote("fabric", "PFC alone gives the victim {} Gb/s on the wire", (wire_cell(TEN_GIGABIT, "pfc"),)),
     Quote(
         "fabric",
-        "the victim has {} Gb/s; with acknowledgements it has {} in this order, too",
-        (on_wire("fabric, round_robin", "two_samples"), on_wire("fabric, round_robin", "os_acks")),
+        "gives the victim {} of 5 Gb/s after an initial phase",
+        (wire_cell(TEN_GIGABIT, "two_samples"),),
     ),
-    *(victims(rate, f"fabric, {rate}") for rate in ("10 Gb/s", "40 Gb/s", "100 Gb/s")),
-    victims("10 Gb/s, eight stages and 16 ports", "fabric, eight stages"),
-    *(at_rest(gbps, flows) for gbps, flows in ((40, 2), (40, 4), (40, 10), (25, 2), (100, 2))),
+    Quote("fabric", "(`acknowledged`) gives the victim {} Gb/s", (wire_cell(TEN_GIGABIT, "os_acks"),)),
+    Quote("fabric", "and the victim has {} Gb/s", (wire_cell("fabric, round_robin", "two_samples"),)),
+    Quote("fabric", "and {} with `round_robin`", (wire_cell("fabric, round_robin", "os_acks"),)),
+    *(quote_victims(rate, f"fabric, {rate}") for rate in ("10 Gb/s", "40 Gb/s", "100 Gb/s")),
+    quote_victims("10 Gb/s, eight stages and 16 ports", "fabric, eight stages"),
+    *(quote_at_rest(gbps, flows) for gbps, flows in ((40, 2), (40, 4), (40, 10), (25, 2), (100, 2))),
     Quote(
         "bounce",
         "Inputs hold at most {} frames at a time ({} KB,",
-        tuple(Cell("pabo inputs, 2501", "pabo", "input_bytes_max", "largest", by) for by in (FRAME, 1.0)),
+        tuple(
+            Cell("pabo inputs, 2501", "pabo", "input_bytes_max", "largest", by) for by in (FRAME_FACTOR, 1.0)
+        ),
     ),
-    Quote("bounce", "with 120 KB each none is lost", (Cell("pabo inputs, 120KB", "pabo", "drops"),)),
+    Quote(
+        "bounce", "With inputs of 120 KB no packet is lost", (Cell("pabo inputs, 120KB", "pabo", "drops"),)
+    ),
     Quote(
         "bounce",
-        "with 100 KB {} of 7,515 packets of the mild load are",
+        "With 100 KB {} of 7,515 packets of the mild load are lost",
         (Cell("pabo inputs, 100KB", "pabo", "drops"),),
     ),
     Quote(
         "bounce",
-        "inputs of 6 KB none of the mild load is lost",
+        "inputs of 6 KB. With it no packet of the mild load is lost",
         tuple(Cell("pabo small inputs, 501", "without", metric) for metric in ("drops", "drop_ratio")),
     ),
     Quote(
-        "bounce", "and {} % of the severe one", (Cell("pabo small inputs, 2501", "without", "drop_ratio"),)
+        "bounce",
+        "Of the severe load {}% are lost",
+        (Cell("pabo small inputs, 2501", "without", "drop_ratio"),),
     ),
     Quote(
         "bounce",
@@ -179,7 +188,7 @@ QUOTES = (
     ),
     Quote(
         "trim",
-        "`ndp` makes {} million packet-hops where `drop` makes {}:",
+        "`ndp` makes {} million packet-hops, and the variant `drop` makes {}.",
         (Cell("trim", "ndp", "packet_hops", factor=1e-6), Cell("trim", "drop", "packet_hops")),
     ),
     Quote(
@@ -187,15 +196,15 @@ QUOTES = (
         "{} segments are cut {} times",
         tuple(Cell("trim, ndp", "ndp", at) for at in ("segments", "trims")),
     ),
-    Quote("trim", "and none returns to its source", (Cell("trim, ndp", "ndp", "returned"),)),
+    Quote("trim", "and no header returns to its source", (Cell("trim, ndp", "ndp", "returned"),)),
     Quote(
         "trim",
-        "A query takes {} ms, with `cp` {} ms and with `drop` {} ms.",
+        "A query takes {} ms with `ndp`, {} ms with `cp` and {} ms with `drop`.",
         tuple(Cell("trim", variant, "qct_mean") for variant in ("ndp", "cp", "drop")),
     ),
     Quote(
         "trim",
-        "One query of 10, 20 and 40 senders has {}, {} and {} cuts.",
+        "A single query of 10, 20 and 40 senders has {}, {} and {} cuts.",
         tuple(Cell(f"trim, one query of {senders}", "ndp", "trims") for senders in (10, 20, 40)),
     ),
 )

@@ -10,13 +10,15 @@ from circles import ROOT
 
 SOURCES = ("crates", "python/overspill", "papers", "studies", "tests", "docs", "benches", "examples", "fuzz")
 # A doc line that begins with one of these names no thing and says nothing that a function does.
-FIRST = re.compile(
+VAGUE_FIRST_WORD = re.compile(
     r"(?:What|Who|Whose|Whom|How|That|Of|It|Its|By|Where|Whether|Which|Those|These|They|This|Something|Some|"
     r"Such|So|The same|The other|Another|One|With|Without|In|On|At|From|To|For|As|If|When|While|Until|After|"
     r"Before|And|Or|Nothing|Nobody|None of)\b"
 )
 # Nor does a paragraph of Rust's docs that begins with a pronoun.
-PRONOUN = re.compile(r"(?:What|Who|Whose|How|That|Of|It|Its|They|Which|Those|Whether|Something|Where|By)\b")
+VAGUE_PRONOUN = re.compile(
+    r"(?:What|Who|Whose|How|That|Of|It|Its|They|Which|Those|Whether|Something|Where|By)\b"
+)
 # Phrases of no English reader, and the field's words for them.
 PHRASES = {
     "hosts of today": "modern Linux hosts",
@@ -30,14 +32,14 @@ PHRASES = {
     "answer to overflow": "overflow mechanism",
     "the same bits": "bit-identical",
 }
-LONGEST = 25  # words of a sentence
-SHARE = 0.05  # of the sentences of all pages that may be longer
+MAX_WORDS = 25  # words of a sentence
+MAX_LONG_SHARE = 0.05  # of the sentences of all pages that may be longer
 # Pages that are made from declarations, runs or what papers and studies publish.
-MADE = ("docs/reference.md", "docs/metrics.md", "docs/claims.md", "docs/internals/phase.md")
-Fault = tuple[int, str]
+GENERATED_PAGES = ("docs/reference.md", "docs/metrics.md", "docs/claims.md", "docs/internals/phase.md")
+LineFault = tuple[int, str]
 
 
-def doc_lines(path: Path) -> Iterator[Fault]:
+def doc_lines(path: Path) -> Iterator[LineFault]:
     """First lines of doc comments or docstrings, with their line numbers."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
@@ -51,7 +53,7 @@ def doc_lines(path: Path) -> Iterator[Fault]:
         before = line
 
 
-def paragraphs(path: Path) -> Iterator[Fault]:
+def iterate_paragraphs(path: Path) -> Iterator[LineFault]:
     """First lines of the paragraphs of doc comments in Rust, with their line numbers."""
     before = ""
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
@@ -60,7 +62,7 @@ def paragraphs(path: Path) -> Iterator[Fault]:
         before = line
 
 
-def docstrings(tree: ast.Module) -> Iterator[Fault]:
+def docstrings(tree: ast.Module) -> Iterator[LineFault]:
     """First lines of docstrings, and of strings below fields."""
     kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     for node in ast.walk(tree):
@@ -79,25 +81,25 @@ def text_of(statement: ast.stmt) -> str:
     return found.strip() if isinstance(found, str) else ""
 
 
-def nameless(path: Path) -> Iterator[Fault]:
+def vague_docstrings(path: Path) -> Iterator[LineFault]:
     """Doc lines of a source whose first word names nothing."""
     firsts = set(doc_lines(path))
     for number, line in sorted(firsts):
-        if FIRST.match(line):
+        if VAGUE_FIRST_WORD.match(line):
             yield number, f"begins with no name and no verb: {line}"
-    for number, line in paragraphs(path) if path.suffix == ".rs" else ():
-        if PRONOUN.match(line) and (number, line) not in firsts:
+    for number, line in iterate_paragraphs(path) if path.suffix == ".rs" else ():
+        if VAGUE_PRONOUN.match(line) and (number, line) not in firsts:
             yield number, f"a paragraph that begins with a pronoun: {line}"
 
 
-def phrases(path: Path) -> Iterator[Fault]:
+def forbidden_phrases(path: Path) -> Iterator[LineFault]:
     """Phrases of a file that have another word in the field."""
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         for found in re.finditer("|".join(rf"\b{one}\b" for one in PHRASES), line):
             yield number, f"{found[0]!r}: write {PHRASES[found[0]]!r}"
 
 
-def sentences(text: str) -> Iterator[str]:
+def split_sentences(text: str) -> Iterator[str]:
     """Sentences of a page, without code, tables, headings and addresses."""
     text = re.sub(r"^ *```.*?^ *```", "\n", text, flags=re.MULTILINE | re.DOTALL)
     text = re.sub(r"^(?:\||#|<|!\[|    ).*$", "\n", text, flags=re.MULTILINE)
@@ -109,18 +111,18 @@ def sentences(text: str) -> Iterator[str]:
 
 def long_sentences(path: Path) -> tuple[list[str], int]:
     """Sentences of a page that are too long, and the number of all."""
-    found = list(sentences(path.read_text(encoding="utf-8")))
-    return [one for one in found if len(one.split()) > LONGEST], len(found)
+    found = list(split_sentences(path.read_text(encoding="utf-8")))
+    return [one for one in found if len(one.split()) > MAX_WORDS], len(found)
 
 
-def pages() -> list[Path]:
+def list_pages() -> list[Path]:
     """Pages that people write."""
     places = ("*.md", "docs/**/*.md", "studies/*/*.md")
-    made = {ROOT / one for one in MADE}
+    made = {ROOT / one for one in GENERATED_PAGES}
     return sorted({path for place in places for path in ROOT.glob(place)} - made)
 
 
-def sources() -> Iterator[Path]:
+def iterate_sources() -> Iterator[Path]:
     """Sources in both languages."""
     for place in SOURCES:
         yield from sorted(path for path in (ROOT / place).rglob("*") if path.suffix in (".rs", ".py"))
@@ -136,21 +138,24 @@ def main(arguments: list[str]) -> int:
     own = Path(__file__).resolve()
     found = [
         f"{path.relative_to(ROOT)}:{line}: {fault}"
-        for path in sources()
+        for path in iterate_sources()
         if wanted(path) and path != own and path.name != "test_english.py"
-        for line, fault in (*nameless(path), *phrases(path))
+        for line, fault in (*vague_docstrings(path), *forbidden_phrases(path))
     ]
-    counted = {path: long_sentences(path) for path in pages() if wanted(path)}
+    counted = {path: long_sentences(path) for path in list_pages() if wanted(path)}
     found += [
-        f"{path.relative_to(ROOT)}:{line}: {fault}" for path in counted for line, fault in phrases(path)
+        f"{path.relative_to(ROOT)}:{line}: {fault}"
+        for path in counted
+        for line, fault in forbidden_phrases(path)
     ]
     if "--long" in arguments:
         found += [f"{path.relative_to(ROOT)}: {one}" for path, (long, _) in counted.items() for one in long]
     long = sum(len(one) for one, _ in counted.values())
     every = sum(number for _, number in counted.values())
-    if long > SHARE * every:
+    if long > MAX_LONG_SHARE * every:
         found.append(
-            f"{long} of {every} sentences have more than {LONGEST} words; expected {SHARE:.0%} at most"
+            f"{long} of {every} sentences have more than {MAX_WORDS} words; expected {MAX_LONG_SHARE:.0%} "
+            "at most"
         )
     print("\n".join(found), end="\n" if found else "")
     return len(found)

@@ -17,7 +17,7 @@ UNITS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12, "bps": 1, 
 UNITS |= {"pkt": 1, "B": 1, "KB": 1000, "KiB": 1024, "MiB": 2**20, "GiB": 2**30}
 
 
-def number(text: str) -> int:
+def parse_quantity(text: str) -> int:
     """Parses a quantity in ps, bit/s, packets or bytes."""
     unit = "".join(filter(str.isalpha, text))
     return int(Fraction(text.removesuffix(unit)) * UNITS[unit])
@@ -32,14 +32,22 @@ class World:
         self.overflow, self.marking = switch["overflow"], switch["marking"]
         most = self.overflow.get("max_detours", "off")
         self.most_detours = 255 if most == "off" else most
-        self.limits = [number(switch["buffer"]["size"]), number(self.overflow.get("bounce_size", "0B"))]
+        self.limits = [
+            parse_quantity(switch["buffer"]["size"]),
+            parse_quantity(self.overflow.get("bounce_size", "0B")),
+        ]
         place = [node["name"] for node in nodes].index
         self.is_switch = [node["kind"] == "switch" for node in nodes]
         self.ports: list[list[Any]] = [[] for _ in nodes]
         for link in config["topology"]["link"]:
             ends = [place(link[end]) for end in "ab"]
             for node, peer in (ends, ends[::-1]):
-                port = Box(node=node, peer=peer, rate=number(link["rate"]), delay=number(link["delay"]))
+                port = Box(
+                    node=node,
+                    peer=peer,
+                    rate=parse_quantity(link["rate"]),
+                    delay=parse_quantity(link["delay"]),
+                )
                 port.queues, port.busy, port.index = (deque(), deque()), False, len(self.ports[node])
                 self.ports[node].append(port)
         self.far = [self.distances(node) for node in range(len(nodes))]
@@ -49,7 +57,7 @@ class World:
             start, source, destination, size = row.split(",")
             flow = Box(id=index, src=place(source), dst=place(destination), size=int(size))
             flow.ends = Sender(self, flow, transport), Receiver(self, flow, transport)
-            self.at((number(start), flow.src, 2, 2 * index), flow.ends[0].send)
+            self.at((parse_quantity(start), flow.src, 2, 2 * index), flow.ends[0].send)
 
     def distances(self, root: int) -> dict[int, int]:
         found, todo = {root: 0}, [root]
@@ -142,7 +150,7 @@ class World:
             packet.ce |= packet.ect and self.overflow["mark_detoured"]
         elif full:
             return self.end(packet, node, "bounce_queue_full" if kind else "buffer_full")
-        if len(port.queues[kind]) >= number(self.marking.get("k", "1GiB")):
+        if len(port.queues[kind]) >= parse_quantity(self.marking.get("k", "1GiB")):
             packet.ce |= packet.ect
         port.queues[kind].append(packet)
 
@@ -164,15 +172,17 @@ class Sender:
 
     def __init__(self, world: World, flow: Any, options: dict[str, Any]) -> None:
         self.world, self.flow, self.o = world, flow, options
-        self.mss, window = number(options["mss"]), options["initial_window"]
-        self.cwnd = number(window) * (self.mss if "pkt" in window else 1)
-        self.ssthresh, self.dctcp = number(options["initial_ssthresh"]), options["kind"] == "dctcp"
+        self.mss, window = parse_quantity(options["mss"]), options["initial_window"]
+        self.cwnd = parse_quantity(window) * (self.mss if "pkt" in window else 1)
+        self.ssthresh, self.dctcp = parse_quantity(options["initial_ssthresh"]), options["kind"] == "dctcp"
         self.ecn = self.dctcp or options["ecn"]
         self.una = self.nxt = self.top = self.emitted = self.dups = self.limited = 0
         self.recover = self.resent = self.cut_end = -1
         self.recovering = self.partial = self.cwr = False
         self.srtt, self.rttvar, self.deadline, self.timed = None, None, None, []
-        self.low, self.high, self.rto = (number(options[f"{key}_rto"]) for key in ("min", "max", "initial"))
+        self.low, self.high, self.rto = (
+            parse_quantity(options[f"{key}_rto"]) for key in ("min", "max", "initial")
+        )
         self.window_end = self.acked = self.marked = 0
         self.alpha, self.g = Fraction(options.get("initial_alpha", 1)), Fraction(options.get("g", 0))
 
@@ -224,7 +234,7 @@ class Sender:
         else:
             self.rttvar += abs(self.srtt - rtt) // 4 - self.rttvar // 4
             self.srtt += rtt // 8 - self.srtt // 8
-        self.rto = self.srtt + max(number(self.o["clock_granularity"]), 4 * self.rttvar)
+        self.rto = self.srtt + max(parse_quantity(self.o["clock_granularity"]), 4 * self.rttvar)
         self.rto = min(max(self.rto, self.low), self.high)
 
     def advance(self, new: int, ack: Any) -> None:
@@ -309,7 +319,7 @@ class Receiver:
         if at_once or self.waiting >= 2 or self.nxt == self.flow.size:
             self.ack()
         else:
-            self.deadline = self.world.now + number(self.o["delayed_ack_timeout"])
+            self.deadline = self.world.now + parse_quantity(self.o["delayed_ack_timeout"])
             key = self.deadline, self.flow.dst, 2, 2 * self.flow.id + 1
             self.world.at(key, lambda: self.deadline == self.world.now and self.ack())
 

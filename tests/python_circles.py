@@ -8,14 +8,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from circles import ROOT, Graph, Name, Use, circles, described
+from circles import ROOT, Graph, Name, Use, describe_circle, find_circles
 
-NAME = "overspill"
+PACKAGE = "overspill"
 # Packages, each of which may import those before it only.
-ORDER = ("stats", "results", "engine", "charts", "report", "tracing", "papers", "cli")
+PACKAGE_ORDER = ("stats", "results", "engine", "charts", "report", "tracing", "papers", "cli")
 
 
-def modules(root: Path) -> dict[str, Path]:
+def find_modules(root: Path) -> dict[str, Path]:
     """Returns every module by its full name."""
     found = {}
     for path in root.rglob("*.py"):
@@ -24,7 +24,7 @@ def modules(root: Path) -> dict[str, Path]:
     return found
 
 
-def imported(path: Path, name: str, known: dict[str, Path]) -> Iterator[tuple[str, int]]:
+def imported_modules(path: Path, name: str, known: dict[str, Path]) -> Iterator[tuple[str, int]]:
     """Yields the modules that a file of this name imports, with the line numbers."""
     here = name.split(".") if path.stem == "__init__" else name.split(".")[:-1]
     for node in ast.walk(ast.parse(path.read_text())):
@@ -37,29 +37,29 @@ def imported(path: Path, name: str, known: dict[str, Path]) -> Iterator[tuple[st
         yield from ((name, node.lineno) for name in names if name in known)
 
 
-def graph(root: Path) -> Graph:
+def build_graph(root: Path) -> Graph:
     """Returns the uses of files by other files."""
-    known, found = modules(root), Graph()
+    known, found = find_modules(root), Graph()
     for own, path in known.items():
-        for name, line in imported(path, own, known):
+        for name, line in imported_modules(path, own, known):
             if known[name] != path:
                 use = Use(path, Name(tuple(name.split(".")), line, declared=True))
                 found.setdefault(path, {}).setdefault(known[name], []).append(use)
     return found
 
 
-def package(path: Path, root: Path) -> str:
+def package_of(path: Path, root: Path) -> str:
     """Returns the package directly below the root; empty for the root's own modules."""
     parts = path.relative_to(root).parts
     return parts[0] if len(parts) > 1 else ""
 
 
-def against(uses: Graph, root: Path) -> Iterator[str]:
+def imports_against_order(uses: Graph, root: Path) -> Iterator[str]:
     """Yields a description of each use of a later package."""
-    place = {name: at for at, name in enumerate(ORDER)}
+    place = {name: at for at, name in enumerate(PACKAGE_ORDER)}
     for user in sorted(uses):
         for used in sorted(uses[user]):
-            ours, theirs = package(user, root), package(used, root)
+            ours, theirs = package_of(user, root), package_of(used, root)
             if ours in place and theirs in place and place[theirs] > place[ours]:
                 line = uses[user][used][0].path.line
                 yield f"{user.relative_to(root.parent)}:{line}: {ours} uses {theirs}, which comes after it"
@@ -71,13 +71,13 @@ def main(roots: list[str]) -> int:
     Without arguments, the packages of the command and of papers are checked.
     """
     found = 0
-    ours = [ROOT / "python" / NAME, *sorted(path.parent for path in ROOT.glob("papers/*/paper.toml"))]
+    ours = [ROOT / "python" / PACKAGE, *sorted(path.parent for path in ROOT.glob("papers/*/paper.toml"))]
     for root in [Path(root).resolve() for root in roots] or ours:
-        uses = graph(root)
-        for circle in circles(uses):
+        uses = build_graph(root)
+        for circle in find_circles(uses):
             found += 1
-            print("\n".join(described(uses, circle, root.parent)))
-        for text in against(uses, root):
+            print("\n".join(describe_circle(uses, circle, root.parent)))
+        for text in imports_against_order(uses, root):
             found += 1
             print(text)
     return found

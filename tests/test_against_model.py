@@ -12,12 +12,12 @@ import pytest
 import model
 import overspill
 from overspill import _core
-from overspill.results.names import REASONS
+from overspill.results.names import DROP_REASONS
 
 FOLDER = Path(__file__).parent
 RUNS = sorted(path.stem for path in (FOLDER / "runs").glob("*.toml"))
-FATES = ("delivered", *REASONS)
-ROW = ("sent_ps", "end_ps", "hops", "detours", "bounces", "max_bounced_distance", "node")
+OUTCOMES = ("delivered", *DROP_REASONS)
+ROW_COLUMNS = ("sent_ps", "end_ps", "hops", "detours", "bounces", "max_bounced_distance", "node")
 # Settings that the model does not have. They are pinned in Overspill, whatever the default, if it has such a
 # key.
 PINS = {
@@ -31,7 +31,7 @@ PINS = {
     "connection": "established",
 }
 # Drop reasons and counters that each run has to exercise.
-NEEDS = {
+NEEDED_EVENTS = {
     "drop_2": {"buffer_full", "fast_retransmits", "timeouts"},
     "drop_3": {"buffer_full", "fast_retransmits", "timeouts"},
     "ecn_2": {"ece_acks"},
@@ -46,7 +46,10 @@ NEEDS = {
 }
 # Faults inserted into the model: a description, and the text that changes. The comparison must find each.
 FAULTS = {
-    "a queue that holds K is not marked yet": (">= number(self.marking", "> number(self.marking"),
+    "a queue that holds K is not marked yet": (
+        ">= parse_quantity(self.marking",
+        "> parse_quantity(self.marking",
+    ),
     "a queue has room for one packet more": (">= self.limits[kind]\n", "> self.limits[kind]\n"),
     "departures come after arrivals of the same instant": (
         "port.node, 0, port.index",
@@ -85,7 +88,7 @@ FAULTS = {
     ),
     "RTTVAR keeps half instead of 3/4": ("- self.rttvar // 4", "- self.rttvar // 2"),
     "the granularity is no lower bound": (
-        'max(number(self.o["clock_granularity"]), 4 * self.rttvar)',
+        'max(parse_quantity(self.o["clock_granularity"]), 4 * self.rttvar)',
         "4 * self.rttvar",
     ),
     "segments sent again are timed": ("            self.timed = []\n", "            pass\n"),
@@ -121,14 +124,14 @@ FAULTS = {
     "the echo does not end with CWR": ("and not data.cwr)", "and True)"),
     "what came before a mark is acknowledged with it": ("if self.waiting:\n", "if False:\n"),
     "a delayed ACK waits twice as long": (
-        'number(self.o["delayed_ack_timeout"])',
-        '2 * number(self.o["delayed_ack_timeout"])',
+        'parse_quantity(self.o["delayed_ack_timeout"])',
+        '2 * parse_quantity(self.o["delayed_ack_timeout"])',
     ),
     "only every third segment is acknowledged": ("self.waiting >= 2", "self.waiting >= 3"),
 }
 
 
-def pins(name: str) -> list[str]:
+def pinned_settings(name: str) -> list[str]:
     """Returns settings for the keys of PINS that Overspill has."""
     kind = model.tomllib.loads((FOLDER / "runs" / f"{name}.toml").read_text())["transport"]["kind"]
     specs = json.loads(_core.catalogue())
@@ -140,10 +143,13 @@ def pins(name: str) -> list[str]:
 @functools.cache
 def measured(name: str) -> tuple[dict[Any, Any], dict[str, int]]:
     """Returns Overspill's packets in the model's form, and the flows' counters."""
-    results = overspill.run(FOLDER / "runs" / f"{name}.toml", sets=pins(name))
+    results = overspill.run(FOLDER / "runs" / f"{name}.toml", sets=pinned_settings(name))
     rows = results.packets.to_pylist()
     packets = {
-        (row["flow"], row["reverse"], row["emission"]): (*(row[key] for key in ROW), FATES[row["fate"]])
+        (row["flow"], row["reverse"], row["emission"]): (
+            *(row[key] for key in ROW_COLUMNS),
+            OUTCOMES[row["fate"]],
+        )
         for row in rows
     }
     assert len(packets) == len(rows), "a packet has one end"
@@ -151,7 +157,7 @@ def measured(name: str) -> tuple[dict[Any, Any], dict[str, int]]:
     return packets, {key: sum(results.flows.column(key).to_pylist()) for key in counters}
 
 
-def modelled(name: str, source: types.ModuleType = model) -> dict[Any, Any]:
+def run_model(name: str, source: types.ModuleType = model) -> dict[Any, Any]:
     return source.World(FOLDER / "runs" / f"{name}.toml").run()
 
 
@@ -166,7 +172,7 @@ def differences(ours: dict[Any, Any], theirs: dict[Any, Any]) -> list[str]:
 
 @pytest.mark.parametrize("name", RUNS)
 def test_every_packet_has_the_times_and_the_fate_that_the_model_gives_it(name: str) -> None:
-    found = differences(modelled(name), measured(name)[0])
+    found = differences(run_model(name), measured(name)[0])
     assert not found, "\n".join([f"{len(found)} packets differ; (flow, reverse, emission):", *found[:5]])
 
 
@@ -179,11 +185,11 @@ def test_every_run_does_what_it_is_there_for(name: str) -> None:
         for what, column in (("detours", 3), ("bounces", 4))
         if any(row[column] for row in packets.values())
     }
-    assert seen >= NEEDS[name]
+    assert seen >= NEEDED_EVENTS[name]
 
 
 def test_all_runs_are_there() -> None:
-    assert set(RUNS) == set(NEEDS)
+    assert set(RUNS) == set(NEEDED_EVENTS)
     assert sum(len(measured(name)[0]) for name in RUNS) > 5000
 
 
@@ -194,7 +200,7 @@ def test_a_fault_in_the_model_is_a_difference(fault: str) -> None:
     assert source.count(right) == 1, "the fault's place is in the model once"
     faulty = types.ModuleType("faulty")
     exec(compile(source.replace(right, wrong), "faulty.py", "exec"), faulty.__dict__)
-    assert any(differences(modelled(name, faulty), measured(name)[0]) for name in RUNS)
+    assert any(differences(run_model(name, faulty), measured(name)[0]) for name in RUNS)
 
 
 def test_counts_of_runs_on_the_page_are_those_of_the_runs() -> None:

@@ -13,8 +13,8 @@ from packaging.utils import canonicalize_name
 
 import audit
 
-BAD = audit.Locked("crates.io", "leaky", "1.0.0")
-GOOD = audit.Locked("PyPI", "sound", "2.0")
+BAD = audit.LockedPackage("crates.io", "leaky", "1.0.0")
+GOOD = audit.LockedPackage("PyPI", "sound", "2.0")
 PAGES = {
     "": {"vulns": [{"id": "RUSTSEC-1"}], "next_page_token": "more"},
     "more": {"vulns": [{"id": "RUSTSEC-2"}]},
@@ -52,7 +52,7 @@ def database() -> Iterator[str]:
 def test_a_known_advisory_is_told_with_the_file_that_locks_it(
     database: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert audit.report(database, {"Cargo.lock": {BAD}, "requirements/dev.lock": {GOOD}}) == 1
+    assert audit.report_advisories(database, {"Cargo.lock": {BAD}, "requirements/dev.lock": {GOOD}}) == 1
     said = capsys.readouterr().out
     assert "leaky 1.0.0 (Cargo.lock): RUSTSEC-1, RUSTSEC-2" in said
     assert "sound" not in said
@@ -60,26 +60,26 @@ def test_a_known_advisory_is_told_with_the_file_that_locks_it(
 
 
 def test_without_an_advisory_the_status_is_0(database: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert audit.report(database, {"requirements/dev.lock": {GOOD}}) == 0
+    assert audit.report_advisories(database, {"requirements/dev.lock": {GOOD}}) == 0
     assert "1 locked crates and packages, 0 of them" in capsys.readouterr().out
 
 
 def test_a_database_that_cannot_be_had_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert audit.report("http://127.0.0.1:9", {"Cargo.lock": {BAD}}) == 0
+    assert audit.report_advisories("http://127.0.0.1:9", {"Cargo.lock": {BAD}}) == 0
     said = capsys.readouterr().out
     assert said.startswith("NOT AUDITED: http://127.0.0.1:9 cannot be had")
     assert "were not looked for" in said
 
 
 def test_every_lock_file_is_read() -> None:
-    files = audit.everything(audit.ROOT)
+    files = audit.read_all_locks(audit.ROOT)
     assert set(files) == {"Cargo.lock", "fuzz/Cargo.lock", "requirements/dev.lock", "requirements/setup.lock"}
     assert any(one.name == "pyo3" for one in files["Cargo.lock"])
     assert any(one.name == "pytest" for one in files["requirements/dev.lock"])
     assert files["requirements/setup.lock"] <= files["requirements/dev.lock"], "make setup and make dev agree"
 
 
-def declared() -> dict[str, list[Requirement]]:
+def declared_requirements() -> dict[str, list[Requirement]]:
     """Returns the requirements of pyproject.toml, by lock file."""
     data = tomllib.loads(Path(audit.ROOT / "pyproject.toml").read_text())
     setup = data["build-system"]["requires"] + data["project"]["dependencies"]
@@ -90,8 +90,8 @@ def declared() -> dict[str, list[Requirement]]:
 
 @pytest.mark.parametrize("file", ["setup", "dev"])
 def test_a_lock_file_holds_what_pyproject_asks_for(file: str) -> None:
-    locked = audit.packages(audit.ROOT / "requirements" / f"{file}.lock")
-    for asked in declared()[file]:
+    locked = audit.read_packages(audit.ROOT / "requirements" / f"{file}.lock")
+    for asked in declared_requirements()[file]:
         if asked.name == "overspill":
             continue
         versions = [one.version for one in locked if one.name == canonicalize_name(asked.name)]

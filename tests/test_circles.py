@@ -7,7 +7,7 @@ import pytest
 import circles
 
 
-def crate(folder: Path, **files: str) -> Path:
+def write_crate(folder: Path, **files: str) -> Path:
     """Creates a crate of files named by their paths with `__` for `/`; returns the path of its root."""
     for name, text in files.items():
         path = folder / "one" / "src" / f"{name.replace('__', '/')}.rs"
@@ -16,33 +16,33 @@ def crate(folder: Path, **files: str) -> Path:
     return folder / "one" / "src" / "lib.rs"
 
 
-def found(root: Path) -> list[list[str]]:
+def find_circles_in(root: Path) -> list[list[str]]:
     """Returns the circles of a crate, by the names of its files."""
-    uses = circles.graph(circles.crate(root))
-    return [[str(path.relative_to(root.parent)) for path in circle] for circle in circles.circles(uses)]
+    uses = circles.build_graph(circles.parse_crate(root))
+    return [[str(path.relative_to(root.parent)) for path in circle] for circle in circles.find_circles(uses)]
 
 
 def test_two_files_that_use_each_other_are_a_circle(tmp_path: Path) -> None:
-    root = crate(
+    root = write_crate(
         tmp_path,
         lib="mod a;\nmod b;\n",
         a="use crate::b::B;\npub struct A;",
         b="use super::a::A; pub struct B;",
     )
-    assert found(root) == [["a.rs", "b.rs"]]
+    assert find_circles_in(root) == [["a.rs", "b.rs"]]
 
 
 def test_a_chain_is_none(tmp_path: Path) -> None:
-    root = crate(
+    root = write_crate(
         tmp_path, lib="mod a; mod b; mod c;", a="use crate::{b::B, c::C};", b="use crate::c::C;", c=""
     )
-    assert found(root) == []
+    assert find_circles_in(root) == []
 
 
 def test_a_longer_circle_is_printed_with_the_lines_that_close_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    root = crate(
+    root = write_crate(
         tmp_path,
         lib="mod a; mod b; mod c;",
         a="use crate::b::B;",
@@ -62,28 +62,28 @@ def test_a_longer_circle_is_printed_with_the_lines_that_close_it(
 
 
 def test_a_parent_and_its_submodules_are_one(tmp_path: Path) -> None:
-    root = crate(
+    root = write_crate(
         tmp_path,
         lib="mod a; pub struct L;",
         a="mod below; use below::B; pub struct A;",
         a__below="use super::A; use crate::L;",
     )
-    assert found(root) == []
+    assert find_circles_in(root) == []
 
 
 def test_submodules_of_one_parent_may_not_use_each_other_in_a_circle(tmp_path: Path) -> None:
-    root = crate(
+    root = write_crate(
         tmp_path, lib="mod a;", a__mod="mod b; mod c;", a__b="use super::c::C;", a__c="use super::b::B;"
     )
-    assert found(root) == [["a/b.rs", "a/c.rs"]]
-    root = crate(
+    assert find_circles_in(root) == [["a/b.rs", "a/c.rs"]]
+    root = write_crate(
         tmp_path / "two", lib="mod a;", a="mod b; mod c;", a__b="use super::c::C;", a__c="use super::b::B;"
     )
-    assert found(root) == [["a/b.rs", "a/c.rs"]]
+    assert find_circles_in(root) == [["a/b.rs", "a/c.rs"]]
 
 
 def test_a_submodule_stands_for_its_parent_outside_of_it(tmp_path: Path) -> None:
-    root = crate(
+    root = write_crate(
         tmp_path,
         lib="mod a; mod b;",
         a="mod x; mod y; pub struct A;",
@@ -91,25 +91,25 @@ def test_a_submodule_stands_for_its_parent_outside_of_it(tmp_path: Path) -> None
         a__y="pub struct Y;",
         b="use crate::a::y::Y; pub struct B;",
     )
-    assert found(root) == [["a.rs", "b.rs"]]
+    assert find_circles_in(root) == [["a.rs", "b.rs"]]
 
 
 def test_a_re_export_leads_to_the_file_that_defines(tmp_path: Path) -> None:
-    root = crate(
+    root = write_crate(
         tmp_path,
         lib="mod a; mod b; pub use a::A; pub use b::*;",
         a="use crate::B; pub struct A;",
         b="pub struct B; use crate::A;",
     )
-    assert found(root) == [["a.rs", "b.rs"]]
-    through = crate(
+    assert find_circles_in(root) == [["a.rs", "b.rs"]]
+    through = write_crate(
         tmp_path / "two",
         lib="mod a;",
         a="mod x; mod y; use x::X; pub struct A;",
         a__x="use super::y::Y; pub struct X;",
         a__y="use super::X; pub struct Y;",
     )
-    assert found(through) == [["a/x.rs", "a/y.rs"]]
+    assert find_circles_in(through) == [["a/x.rs", "a/y.rs"]]
 
 
 @pytest.mark.parametrize(
@@ -128,27 +128,29 @@ def test_a_re_export_leads_to_the_file_that_defines(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_not_code_of_the_crate_does_not_count(tmp_path: Path, silent: str) -> None:
-    root = crate(
+    root = write_crate(
         tmp_path, lib="mod a; mod b;", a="use crate::b::B; pub struct A;", b=f"{silent}\npub struct B;"
     )
-    assert found(root) == []
-    closed = crate(tmp_path, b=f"{silent}\npub struct B; use crate::a::A;")
-    assert found(closed.with_name("lib.rs")) == [["a.rs", "b.rs"]], "and what follows is read"
+    assert find_circles_in(root) == []
+    closed = write_crate(tmp_path, b=f"{silent}\npub struct B; use crate::a::A;")
+    assert find_circles_in(closed.with_name("lib.rs")) == [["a.rs", "b.rs"]], "and what follows is read"
 
 
 def test_a_module_inside_of_a_file_is_part_of_it(tmp_path: Path) -> None:
-    root = crate(tmp_path, lib="mod a; mod b;", a="mod inner { use crate::b::B; }", b="use crate::a::A;")
-    assert found(root) == [["a.rs", "b.rs"]]
-    alone = crate(
+    root = write_crate(
+        tmp_path, lib="mod a; mod b;", a="mod inner { use crate::b::B; }", b="use crate::a::A;"
+    )
+    assert find_circles_in(root) == [["a.rs", "b.rs"]]
+    alone = write_crate(
         tmp_path / "two",
         lib="mod a;",
         a="mod x { use super::y::Y; } mod y { use super::x::X; pub struct Y; }",
     )
-    assert found(alone) == []
+    assert find_circles_in(alone) == []
 
 
 def test_every_crate_of_the_project_is_read(capsys: pytest.CaptureFixture[str]) -> None:
     roots = sorted(circles.ROOT.glob("crates/*/src/lib.rs"))
-    files = {module.file for root in roots for module in circles.every(circles.crate(root))}
+    files = {module.file for root in roots for module in circles.iterate_modules(circles.parse_crate(root))}
     assert len(files) > 200, "files that are modules of some crate"
     assert circles.main([]) == 0, capsys.readouterr().out

@@ -12,7 +12,7 @@ from overspill.engine import core
 @pytest.fixture
 def explain(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # noqa: ANN201
     """Returns a function that calls the command and returns its status and output."""
-    core.use(None)
+    core.use_backend(None)
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments: str) -> tuple[object, str, str]:
@@ -82,7 +82,7 @@ def test_explain_json_has_metrics_and_texts_of_words(explain) -> None:  # noqa: 
     [
         (["bounce", "--set", "theta=1.5"], "--set: theta: found 1.5; expected a number of at least 0 and"),
         (["bounce", "--set", "lamda=5"], "did you mean `lambda`?"),
-        (["bounce", "--set", "theta"], "found `theta`; expected PATH=VALUE"),
+        (["bounce", "--set", "theta"], "found `theta`; expected a setting PATH=VALUE"),
         (["bounce", "--set", "lambda=5,,6"], "no value"),
         (["bounce", "--set", "lambda=1,2,3", "--set", "theta=.1,.2,.3"], "at most 8 curves"),
         (["red", "--set", "max=20pkt,30KB"], "found 30KB, in bytes beside min = 5pkt"),

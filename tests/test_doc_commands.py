@@ -20,9 +20,9 @@ PAGES = tuple(
     for places in ("README.md", "docs/**/*.md", "studies/*/README.md", "papers/*/README.md")
     for path in sorted(ROOT.glob(places))
 )
-FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+FENCE_PATTERN = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 PROGRAMS = (".venv/bin/", "make", "pip", "cargo", "wireshark", "export", "dask", "PYTHONMALLOC=")
-ELIDED = "..."
+ELISION = "..."
 
 SWEEP = "a sweep of 90 runs or more: longer than 5 s"
 MAKE = "builds, tests or publishes: a target of the Makefile, which CI runs"
@@ -31,7 +31,7 @@ SEEDS = "ten seeds, 30 runs or more: longer than 5 s"
 PAPER = "runs of a paper: minutes"
 STUDY = "a sweep of a study, which `make studies` runs: hours"
 TUTORIAL = "tests/test_docs.py follows the tutorial word by word"
-OWN = "tests/test_own_answer.py builds and runs the example"
+OWN_MECHANISM = "tests/test_own_answer.py builds and runs the example"
 # Commands that are not run here, by their first words, with the reason.
 NOT_RUN = {
     "make": MAKE,
@@ -42,9 +42,9 @@ NOT_RUN = {
     "dask": MACHINE,
     "export DASK_DISTRIBUTED": MACHINE,
     "PYTHONMALLOC=malloc valgrind": MACHINE,
-    "export OVERSPILL_CORE": OWN,
-    ".venv/bin/overspill run examples/own_answer": OWN,
-    ".venv/bin/overspill list mechanisms": OWN,
+    "export OVERSPILL_CORE": OWN_MECHANISM,
+    ".venv/bin/overspill run examples/own_answer": OWN_MECHANISM,
+    ".venv/bin/overspill list mechanisms": OWN_MECHANISM,
     ".venv/bin/overspill report out/incast --figures": "draws every figure three times: longer than 5 s",
     ".venv/bin/overspill sweep scenarios/": SWEEP,
     ".venv/bin/overspill sweep studies/": STUDY,
@@ -82,12 +82,12 @@ def name_of(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-def blocks() -> Iterator[tuple[str, str]]:
+def code_blocks() -> Iterator[tuple[str, str]]:
     """Yields page and text of all blocks without a language of their own."""
     for page in PAGES:
         yield from (
             (name_of(page), body)
-            for kind, body in FENCE.findall(page.read_text())
+            for kind, body in FENCE_PATTERN.findall(page.read_text())
             if kind in ("", "sh", "text")
         )
 
@@ -96,12 +96,12 @@ def is_console(body: str) -> bool:
     return body.startswith(PROGRAMS)
 
 
-def commands(body: str) -> list[str]:
+def split_commands(body: str) -> list[str]:
     """Returns the commands of a block; a command continued on the next line is one."""
     return [line for line in body.replace("\\\n", " ").splitlines() if line.strip()]
 
 
-def reason(command: str) -> str | None:
+def reason_not_run(command: str) -> str | None:
     """Returns the reason for not running a command."""
     plain = " ".join(command.split())
     bare = plain.partition(" #")[0]
@@ -116,10 +116,14 @@ def reason(command: str) -> str | None:
     )
 
 
-EVERY = [(page, command) for page, body in blocks() if is_console(body) for command in commands(body)]
-RUN = list(
+ALL_COMMANDS = [
+    (page, command) for page, body in code_blocks() if is_console(body) for command in split_commands(body)
+]
+COMMANDS_RUN = list(
     dict.fromkeys(
-        shlex.join(shlex.split(command, comments=True)) for _, command in EVERY if not reason(command)
+        shlex.join(shlex.split(command, comments=True))
+        for _, command in ALL_COMMANDS
+        if not reason_not_run(command)
     )
 )
 
@@ -132,7 +136,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (made / name).symlink_to(ROOT / name)
     (made / "out").mkdir()
     first = next(
-        body for kind, body in FENCE.findall((ROOT / "docs/scenarios.md").read_text()) if kind == "toml"
+        body
+        for kind, body in FENCE_PATTERN.findall((ROOT / "docs/scenarios.md").read_text())
+        if kind == "toml"
     )
     (made / "first.toml").write_text(first)
     return made
@@ -141,11 +147,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def printed(folder: Path) -> dict[str, str]:
     """Returns the output of each command that is run, in the order of the pages."""
-    core.use(None)
+    core.use_backend(None)
     before, found = Path.cwd(), {}
     os.chdir(folder)
     try:
-        for command in RUN:
+        for command in COMMANDS_RUN:
             program, *arguments = shlex.split(command)
             target = Path(arguments[arguments.index(">") + 1]) if ">" in arguments else None
             arguments = arguments[: arguments.index(">")] if target else arguments
@@ -167,7 +173,7 @@ def printed(folder: Path) -> dict[str, str]:
 
 
 def test_every_block_is_classified() -> None:
-    others = [(page, body) for page, body in blocks() if not is_console(body)]
+    others = [(page, body) for page, body in code_blocks() if not is_console(body)]
     known = {**OUTPUTS, **DATA}
     unknown = [
         (page, body.splitlines()[0])
@@ -176,7 +182,9 @@ def test_every_block_is_classified() -> None:
     ]
     assert unknown == [], "say in OUTPUTS or DATA what it is"
     unused = [
-        start for start in NOT_RUN if not any(reason(command) == NOT_RUN[start] for _, command in EVERY)
+        start
+        for start in NOT_RUN
+        if not any(reason_not_run(command) == NOT_RUN[start] for _, command in ALL_COMMANDS)
     ]
     assert unused == [], "no page has such a command any more"
 
@@ -189,10 +197,10 @@ def test_every_command_that_is_not_listed_runs(printed: dict[str, str], folder: 
 
 @pytest.mark.parametrize(("page", "first"), OUTPUTS)
 def test_outputs_on_pages_are_what_the_command_prints(page: str, first: str, printed: dict[str, str]) -> None:
-    (block,) = [body for where, body in blocks() if where == page and body.lstrip().startswith(first)]
+    (block,) = [body for where, body in code_blocks() if where == page and body.lstrip().startswith(first)]
     lines = [line.rstrip() for line in printed[shlex.join(shlex.split(OUTPUTS[page, first]))].splitlines()]
     at = 0
-    for chunk in re.split(rf"^{re.escape(ELIDED)}$\n", block, flags=re.MULTILINE):
+    for chunk in re.split(rf"^{re.escape(ELISION)}$\n", block, flags=re.MULTILINE):
         wanted = [line.rstrip() for line in chunk.splitlines()]
         places = [place for place in range(at, len(lines)) if lines[place : place + len(wanted)] == wanted]
         assert places, "\n".join(["not printed so:", *wanted, "printed:", *lines[at:]])
@@ -200,7 +208,7 @@ def test_outputs_on_pages_are_what_the_command_prints(page: str, first: str, pri
 
 
 def test_errors_on_the_page_are_those_of_such_a_file(tmp_path: Path) -> None:
-    (block,) = [body for page, body in blocks() if page == "docs/scenarios.md" and "bad.toml:2:" in body]
+    (block,) = [body for page, body in code_blocks() if page == "docs/scenarios.md" and "bad.toml:2:" in body]
     lines = ['name = "bad"', 'duration = "200"', "[switch.buffer]", 'kind = "per_port"', 'size = "60kb"']
     lines += ["[switch.overflow]", 'kind = "drop"', "[topology]", 'kind = "star"', "n = 3"]
     lines += [
@@ -214,5 +222,5 @@ def test_errors_on_the_page_are_those_of_such_a_file(tmp_path: Path) -> None:
     path = tmp_path / "bad.toml"
     path.write_text("\n".join(lines))
     with pytest.raises(BadInput) as refused:
-        core.load("bad.toml", path.read_text(), [])
+        core.load_document("bad.toml", path.read_text(), [])
     assert refused.value.lines == [line.strip() for line in block.splitlines()]

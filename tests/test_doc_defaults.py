@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from overspill.engine import core
-from overspill.engine.values import QUANTITY, UNITS
+from overspill.engine.axis_values import QUANTITY_PATTERN, UNIT_DIMENSIONS
 
 PAGES = Path(__file__).parents[1] / "docs/mechanisms"
 # Catalogue entries of each page. A stated default must match one of those that have its key.
 ENTRIES = {
     "abq": ("switch.ack_hold.abq",),
     "bounce": ("switch.overflow.bounce", "host.bounce_signal.window_cut", "host"),
+    "cioq": ("switch",),
     "dcqcn": ("host.reaction.dcqcn",),
     "detour": ("switch.overflow.detour", "transport.linux"),
     "ecn_threshold": ("switch.marking.ecn_threshold",),
@@ -35,6 +36,7 @@ ENTRIES = {
 # Keys whose default is described in words without a number: page and key, with the reason for not comparing.
 WORDS = {
     ("bounce", "host.bounce_signal"): "a slot: the kind that fills it",
+    ("cioq", "arbiter"): "a slot: the kind that fills it",
     ("roce", "header"): "a key of `framing` that a note proposes",
     ("dcqcn", "r_ai"): "a share of the rate of the link",
     ("dcqcn", "r_hai"): "a share of the rate of the link",
@@ -44,7 +46,7 @@ WORDS = {
 WHOLE = {
     page: entries[:1]
     for page, entries in ENTRIES.items()
-    if page not in ("hosts", "hosts_2011", "pack", "pfabric", "roce", "buffer", "qcn")
+    if page not in ("cioq", "hosts", "hosts_2011", "pack", "pfabric", "roce", "buffer", "qcn")
 } | {"qcn": ENTRIES["qcn"], "buffer": ENTRIES["buffer"]}
 
 
@@ -57,23 +59,23 @@ def catalogue() -> dict[str, dict[str, Any]]:
     }
 
 
-def cells(line: str) -> list[str]:
+def table_cells(line: str) -> list[str]:
     """Returns the cells of a table row."""
     return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
 
 
-def tables(text: str) -> Iterator[tuple[list[str], list[list[str]]]]:
+def read_tables(text: str) -> Iterator[tuple[list[str], list[list[str]]]]:
     """Yields the tables of a page: the head, and the rows."""
     for block in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
         head, _, *rows = block.splitlines()
-        yield cells(head), [cells(row) for row in rows]
+        yield table_cells(head), [table_cells(row) for row in rows]
 
 
-def stated(page: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+def stated_defaults(page: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Yields the keys with the defaults that a page states, and the entries that may have them."""
     text = (PAGES / f"{page}.md").read_text()
     entries = ENTRIES[page]
-    for head, rows in tables(text):
+    for head, rows in read_tables(text):
         if not any(cell == "default" for cell in head):
             continue
         at = head.index("default")
@@ -85,14 +87,16 @@ def stated(page: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
                 yield from ((key, value.strip('"'), of) for key, value in pairs)
                 continue
             keys = re.findall(r"`([\w.]+)`", row[0] if page != "pfabric" else row[1])
-            yield from ((key, value, of) for key, value in zip(keys, values(written, len(keys)), strict=True))
+            yield from (
+                (key, value, of) for key, value in zip(keys, split_values(written, len(keys)), strict=True)
+            )
     for key, value in re.findall(r"`(\w+)` \([^()]*default `?(\w+)`?\)", text):
         yield key, value, entries
     for key, value in re.findall(r"`(\w+)` \([^()]*\), default `(\w+)`", text):
         yield key, value, entries
 
 
-def values(written: str, count: int) -> list[str]:
+def split_values(written: str, count: int) -> list[str]:
     """Returns the defaults of the keys that share a row; one default may apply to all."""
     whole = written.partition(":")[0].partition(" (")[0]
     parts = [part.strip(" `") for part in re.split(r",\s|;\s", whole)]
@@ -104,24 +108,26 @@ def values(written: str, count: int) -> list[str]:
     return parts * count
 
 
-def quantity(text: str) -> tuple[Fraction, int] | str:
+def parse_quantity(text: str) -> tuple[Fraction, int] | str:
     """Returns a number with the family of its unit, so that `15 ms` and `15ms` are equal.
 
     Other texts are returned unchanged.
     """
     plain = text.replace("b/s", "bps").replace(",", "").strip()
-    found = QUANTITY.fullmatch(plain)
+    found = QUANTITY_PATTERN.fullmatch(plain)
     if found is None:
         return text
     number = Fraction(found[1].replace("_", "")) / int(found[2] or 1)
-    at = next((at for at, family in enumerate(UNITS) if found[3] in family), None)
-    return text if at is None else (number * UNITS[at][found[3]], at)
+    at = next((at for at, family in enumerate(UNIT_DIMENSIONS) if found[3] in family), None)
+    return text if at is None else (number * UNIT_DIMENSIONS[at][found[3]], at)
 
 
-STATED = [(page, *one) for page in ENTRIES for one in stated(page)]
+STATED_DEFAULTS = [(page, *one) for page in ENTRIES for one in stated_defaults(page)]
 
 
-@pytest.mark.parametrize(("page", "key", "written", "entries"), STATED, ids=lambda one: str(one)[:40])
+@pytest.mark.parametrize(
+    ("page", "key", "written", "entries"), STATED_DEFAULTS, ids=lambda one: str(one)[:40]
+)
 def test_stated_defaults_are_those_of_the_catalogue(
     page: str, key: str, written: str, entries: tuple[str, ...]
 ) -> None:
@@ -132,7 +138,7 @@ def test_stated_defaults_are_those_of_the_catalogue(
     assert found, f"{page}: `{key}` is no key of {', '.join(entries)}"
     defaults = [one["default"] for one in found]
     same = [
-        written in ("none", "") if default is None else quantity(written) == quantity(default)
+        written in ("none", "") if default is None else parse_quantity(written) == parse_quantity(default)
         for default in defaults
     ]
     # Both buffers of a page have a `size`.
@@ -147,8 +153,8 @@ def test_every_page_of_a_mechanism_is_compared_or_has_no_defaults() -> None:
         if re.search(r"^\|.*\bdefault\b.*\|$", (PAGES / f"{page}.md").read_text(), re.M)
     }
     assert told == set()
-    assert len(STATED) > 90
-    assert {(page, key) for page, key, *_ in STATED} >= set(WORDS)
+    assert len(STATED_DEFAULTS) > 90
+    assert {(page, key) for page, key, *_ in STATED_DEFAULTS} >= set(WORDS)
 
 
 @pytest.mark.parametrize("page", WHOLE)

@@ -13,7 +13,7 @@ import pytest
 from doc_quotes import QUOTES, Cell, Quote
 from overspill.engine import core
 from overspill.errors import BadInput
-from overspill.papers.published import ROWS, WHAT_IF, read_json
+from overspill.papers.published_files import ROWS_FILE, WHAT_IF_FILE, read_json
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = DOCS / "mechanisms"
@@ -33,7 +33,7 @@ def module() -> ModuleType:
 
 @cache
 def rows() -> dict[tuple[str, str, str], dict[str, str]]:
-    return {(row["measurement"], row["variant"], row["metric"]): row for row in module().read()}
+    return {(row["measurement"], row["variant"], row["metric"]): row for row in module().read_rows()}
 
 
 def row_of(cell: Cell) -> dict[str, str]:
@@ -44,18 +44,18 @@ def page(name: str) -> str:
     return " ".join((PAGES / f"{name}.md").read_text().split())
 
 
-def pattern(text: str) -> re.Pattern[str]:
+def number_pattern(text: str) -> re.Pattern[str]:
     return re.compile(re.escape(text).replace(r"\{\}", NUMBER).replace(re.escape(r"#\#"), r"[\d.]+"))
 
 
-def shown(value: float, text: str) -> str:
+def format_like(value: float, text: str) -> str:
     """Formats a value with as many decimals as a text has."""
     return f"{value:,.{len(text.partition('.')[2])}f}"
 
 
 @pytest.mark.parametrize("quote", QUOTES, ids=lambda quote: f"{quote.page}: {quote.text[:40]}")
 def test_a_quoted_number_is_that_of_the_file(quote: Quote) -> None:
-    found = list(pattern(quote.text).finditer(page(quote.page)))
+    found = list(number_pattern(quote.text).finditer(page(quote.page)))
     assert found, "the page has no such text"
     if "{}" not in quote.text:
         assert [cell for cell in quote.cells if float(row_of(cell)["largest"])] == []
@@ -63,8 +63,8 @@ def test_a_quoted_number_is_that_of_the_file(quote: Quote) -> None:
     (one,) = found
     texts = list(zip(one.groups()[::2], one.groups()[1::2], strict=True))
     for (mean, half), cell in zip(texts, quote.cells, strict=True):
-        assert mean == shown(cell.factor * float(row_of(cell)[cell.value]), mean), cell
-        assert half is None or half == shown(cell.factor * float(row_of(cell)["ci95"]), half), cell
+        assert mean == format_like(cell.factor * float(row_of(cell)[cell.value]), mean), cell
+        assert half is None or half == format_like(cell.factor * float(row_of(cell)["ci95"]), half), cell
 
 
 def test_every_row_of_the_file_is_quoted_by_a_page() -> None:
@@ -91,9 +91,9 @@ def test_every_interval_on_a_page_of_a_mechanism_is_quoted() -> None:
             found.span()
             for quote in QUOTES
             if quote.page == path.stem
-            for found in pattern(quote.text).finditer(text)
+            for found in number_pattern(quote.text).finditer(text)
         ]
-        table = text.partition("| | published | output-queued | `cioq` |")[2].partition(" The same switches")[
+        table = text.partition("| | published | output-queued | `cioq` |")[2].partition(" The models agree")[
             0
         ]
         spans += [(text.index(table), text.index(table) + len(table))] if table else []
@@ -120,17 +120,21 @@ def test_a_measurement_that_is_run_again_gives_the_rows_of_the_file() -> None:
         dict(zip(made.COLUMNS, row, strict=True))
         for row in made.MEASUREMENTS["roce_incast"].rows("roce_incast")
     ]
-    assert again == [row for row in made.read() if row["measurement"] == "roce_incast"]
+    assert again == [row for row in made.read_rows() if row["measurement"] == "roce_incast"]
 
 
-def largest(measurement: str, variant: str, metric: str) -> float:
+def largest_value(measurement: str, variant: str, metric: str) -> float:
     return float(rows()[measurement, variant, metric]["largest"])
 
 
 def test_words_of_pages_agree_with_the_rows_that_they_rest_on() -> None:
-    inputs = [largest(f"pabo inputs, {packets}", "pabo", "input_bytes_max") for packets in (501, 1501, 2501)]
+    inputs = [
+        largest_value(f"pabo inputs, {packets}", "pabo", "input_bytes_max") for packets in (501, 1501, 2501)
+    ]
     assert inputs[2] == max(inputs), "bounce.md: at most so many at any load"
-    assert largest("abq, linux_dctcp", "abq", "drops[reason=hold_full]") > 0, "abq.md: input queues overflow"
+    assert largest_value("abq, linux_dctcp", "abq", "drops[reason=hold_full]") > 0, (
+        "abq.md: input queues overflow"
+    )
     two = [
         row
         for key, row in rows().items()
@@ -154,8 +158,8 @@ def test_paths_that_routing_refuses_are_those_above_the_bound_of_its_page() -> N
         '[[traffic]]\nname = "x"\nkind = "incast"\nsenders = 1\nreceiver = "h0"\nsize = "1KB"\n'
     )
     with pytest.raises(BadInput) as refused:
-        core.load("paths.toml", text, [])
-    bound = re.search(r"times the ports of the network to be at most (\d+);", str(refused.value))
+        core.load_document("paths.toml", text, [])
+    bound = re.search(r"the ports of the network of at most (\d+);", str(refused.value))
     said = re.search(r"times the ports of the network is above ([\d,]+)\.", page("routing"))
     assert bound is not None and said is not None and int(bound[1]) == int(said[1].replace(",", ""))
 
@@ -178,13 +182,13 @@ def test_distances_from_the_kernel_are_the_means_of_the_published_table() -> Non
     assert said.groups() == (str(len(cases)), *(f"{mean:.1f}" for mean in means))
 
 
-def published(paper: str, name: str) -> dict[tuple[str, str, str], dict[str, Any]]:
+def published_rows(paper: str, name: str) -> dict[tuple[str, str, str], dict[str, Any]]:
     found = read_json(DOCS.parent / f"papers/{paper}/{name}") or {}
     return {(row["figure"], row["case"], row["metric"]): row for row in found["rows"]}
 
 
 def test_losses_of_pabo_on_its_page_are_those_of_the_published_rows() -> None:
-    base, inside = published("pabo", ROWS), published("pabo", WHAT_IF)
+    base, inside = published_rows("pabo", ROWS_FILE), published_rows("pabo", WHAT_IF_FILE)
     loads = ("mild", "moderate", "severe")
     for load in loads:
         key = ("secV-B", f"{load}, PABO", "drops")
@@ -193,8 +197,8 @@ def test_losses_of_pabo_on_its_page_are_those_of_the_published_rows() -> None:
     text = page("bounce")
     assert "| drops, any load | 0 | 0 | 0 |" in text
     said = re.search(
-        r"so that inputs fill before the output's buffer of 1000 frames does, and "
-        r"([\d.]+), ([\d.]+) and ([\d.]+) % are lost in place of ([\d.]+), ([\d.]+) and ([\d.]+) %",
+        r"In the mild, moderate and severe load ([\d.]+), ([\d.]+) and ([\d.]+)% of the packets are lost "
+        r"with `cioq`, compared with ([\d.]+), ([\d.]+) and ([\d.]+)% in the output-queued switch",
         text,
     )
     assert said is not None
@@ -204,12 +208,14 @@ def test_losses_of_pabo_on_its_page_are_those_of_the_published_rows() -> None:
     ]
     assert list(said.groups()) == [f"{value:.2f}" for value in lost]
     packets = 5 * 3 * 2501
-    fewer = packets * base[keys[2]]["measured"] / 100 - largest("pabo small inputs, 2501", "without", "drops")
-    assert f"of the severe one, {fewer:.0f} packets fewer than without inputs" in text
+    fewer = packets * base[keys[2]]["measured"] / 100 - largest_value(
+        "pabo small inputs, 2501", "without", "drops"
+    )
+    assert f"are lost, {fewer:.0f} packets fewer than without inputs" in text
 
 
 def test_verdicts_that_inputs_change_are_those_that_the_page_names() -> None:
-    base, inside = published("pabo", ROWS), published("pabo", WHAT_IF)
+    base, inside = published_rows("pabo", ROWS_FILE), published_rows("pabo", WHAT_IF_FILE)
     bounced = {
         key: row for key, row in inside.items() if "cioq" in row["settings"] and "without" not in key[1]
     }
@@ -218,7 +224,9 @@ def test_verdicts_that_inputs_change_are_those_that_the_page_names() -> None:
     ]
     assert len(bounced) > 30
     assert changed == [("tab1", "severe", "share_of_1"), ("tab1", "severe", "share_of_2")]
-    assert "no verdict on bouncing changes but two shares of the severe load" in page("bounce")
+    assert "The verdicts on bouncing are the same, except for two shares of the severe load." in page(
+        "bounce"
+    )
     for key in changed:
         beyond = abs(inside[key]["settings"]["cioq"]["measured"] - base[key]["published"]) - 0.2
         assert 0 < beyond < 0.1
@@ -226,5 +234,9 @@ def test_verdicts_that_inputs_change_are_those_that_the_page_names() -> None:
 
 
 def test_lost_headers_on_the_page_of_trim_are_those_of_cp_s_rows() -> None:
-    found = published("cp", ROWS)["sec4.6c", "MapReduce, 250 senders, room for one frame", "headers_lost"]
-    assert f"with one {found['measured']:.2f} % of them are lost where 250 senders" in page("trim")
+    found = published_rows("cp", ROWS_FILE)[
+        "sec4.6c", "MapReduce, 250 senders, room for one frame", "headers_lost"
+    ]
+    assert f"With space for one, {found['measured']:.2f}% of the headers are lost if 250 senders" in page(
+        "trim"
+    )

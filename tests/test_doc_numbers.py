@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from overspill.papers.published import ROWS, WHAT_IF, read_json
+from overspill.papers.published_files import ROWS_FILE, WHAT_IF_FILE, read_json
 
 DOCS = Path(__file__).parents[1] / "docs"
 # Rows of the table of docs/mechanisms/bounce.md: figure, case and metric of PABO's published rows.
@@ -21,20 +21,20 @@ BOUNCE = {
 }
 
 
-def published(name: str) -> dict[tuple[str, str, str], dict[str, Any]]:
+def published_rows(name: str) -> dict[tuple[str, str, str], dict[str, Any]]:
     """Returns rows of PABO by figure, case and metric; a sensitivity run's rows include each setting."""
     found = read_json(DOCS.parent / f"papers/pabo/{name}") or {}
     return {(row["figure"], row["case"], row["metric"]): row for row in found["rows"]}
 
 
-def numbers(cell: str) -> list[str]:
+def numbers_in(cell: str) -> list[str]:
     """Returns the numbers of a cell with their digits as written."""
     return re.findall(r"-?\d+(?:\.\d+)?", cell.replace("−", "-"))
 
 
 def is_written(cell: str, *values: float) -> bool:
     """Returns true if a cell has these values, each rounded to the digits that the cell has."""
-    texts = numbers(cell)
+    texts = numbers_in(cell)
     return len(texts) <= len(values) and all(
         text == f"{value:.{len(text.partition('.')[2])}f}" for text, value in zip(texts, values, strict=False)
     )
@@ -45,9 +45,9 @@ def test_the_table_of_bounce_is_that_of_the_published_rows(title: str) -> None:
     page = (DOCS / "mechanisms/bounce.md").read_text()
     (line,) = [line for line in page.splitlines() if line.startswith(f"| {title} |")]
     of_paper, queued, cioq = line.strip("|").split("|")[1:]
-    row = published(ROWS)[BOUNCE[title]]
-    inside = published(WHAT_IF)[BOUNCE[title]]["settings"]["cioq"]
+    row = published_rows(ROWS_FILE)[BOUNCE[title]]
+    inside = published_rows(WHAT_IF_FILE)[BOUNCE[title]]["settings"]["cioq"]
     assert is_written(of_paper, row["published"])
     assert is_written(queued, row["measured"], row["ci95"])
     assert is_written(cioq, inside["measured"], inside["ci95"])
-    assert numbers(queued) and numbers(cioq)
+    assert numbers_in(queued) and numbers_in(cioq)

@@ -28,7 +28,7 @@ ENTRY_POINTS = [
 ]
 
 
-def documented() -> Iterator[doctest.DocTest]:
+def documented_examples() -> Iterator[doctest.DocTest]:
     """Yields the examples of each docstring, by module."""
     finder = doctest.DocTestFinder(exclude_empty=True)
     for path in sorted(PACKAGE.rglob("*.py")):
@@ -38,7 +38,7 @@ def documented() -> Iterator[doctest.DocTest]:
             yield from (one for one in finder.find(module, globs={}) if one.examples)
 
 
-def resolved(name: str) -> object:
+def resolve_name(name: str) -> object:
     """Returns the object of a dotted name on the page."""
     owner, _, last = name.rpartition(".")
     try:
@@ -59,7 +59,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_examples_in_docstrings_print_what_they_show(folder: Path) -> None:
     failures: list[str] = []
-    tested = list(documented())
+    tested = list(documented_examples())
     for one in tested:
         printed: list[str] = []
         doctest.DocTestRunner(optionflags=doctest.REPORT_NDIFF).run(one, out=printed.append)
@@ -70,7 +70,7 @@ def test_examples_in_docstrings_print_what_they_show(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ENTRY_POINTS)
 def test_entry_point_has_an_example(name: str) -> None:
-    assert ">>> " in (resolved(name).__doc__ or "")
+    assert ">>> " in (resolve_name(name).__doc__ or "")
 
 
 def test_public_rust_traits_have_an_example_and_are_on_the_page() -> None:

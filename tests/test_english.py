@@ -22,17 +22,17 @@ import english
 )
 def test_doc_line_without_a_name_is_found_once(name: str, text: str, line: int, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text)
-    assert [at for at, _ in english.nameless(tmp_path / name)] == [line]
+    assert [at for at, _ in english.vague_docstrings(tmp_path / name)] == [line]
 
 
 def test_paragraph_that_begins_with_a_pronoun_is_found(tmp_path: Path) -> None:
     (tmp_path / "a.rs").write_text("/// Port of a host.\n///\n/// It is fast.\n/// Of course.\nstruct A;\n")
-    assert [at for at, _ in english.nameless(tmp_path / "a.rs")] == [3]
+    assert [at for at, _ in english.vague_docstrings(tmp_path / "a.rs")] == [3]
 
 
 def test_phrases_have_a_word_of_the_field(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("It waits for ever.\nForever is right, and so is wherever.\n")
-    assert list(english.phrases(tmp_path / "a.md")) == [(1, "'for ever': write 'forever'")]
+    assert list(english.forbidden_phrases(tmp_path / "a.md")) == [(1, "'for ever': write 'forever'")]
 
 
 def test_sentences_end_at_points_and_lists(tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ import pytest
 import mutate
 from overspill import _core
 
-TABLES = mutate.tables()
+TABLES = mutate.read_tables()
 FAULTS = [fault for table in TABLES for fault in (*table.faults, *table.equivalent)]
 CASES = mutate.ROOT / "conformance" / "tcp"
 RULES = ("RFC ", "pFabric ", "Linux ", "INET ")
 
 
-def rules(claimed: bool) -> set[str]:
+def rules_of_faults(claimed: bool) -> set[str]:
     """Returns the rules of conformance/tcp/README.md with cases, or those that are not modelled."""
     rows = [line.split("|") for line in (CASES / "README.md").read_text().splitlines()]
     rows = [row for row in rows if len(row) > 3 and row[1].strip().startswith(RULES)]
@@ -37,8 +37,8 @@ def test_every_fault_applies_to_its_file() -> None:
 
 def test_every_rule_that_is_claimed_has_a_fault_and_none_that_is_not() -> None:
     faulty = {rule for table in TABLES for fault in table.faults for rule in fault.rules}
-    assert rules(claimed=True) - faulty == set(), "no fault"
-    assert {rule for rule in faulty if rule.startswith(RULES)} <= rules(claimed=True)
+    assert rules_of_faults(claimed=True) - faulty == set(), "no fault"
+    assert {rule for rule in faulty if rule.startswith(RULES)} <= rules_of_faults(claimed=True)
 
 
 def test_every_mechanism_of_the_catalogue_has_a_fault() -> None:
@@ -70,18 +70,18 @@ def test_everything_that_caught_a_fault_exists() -> None:
     # A test may be made by a macro, so any word may be its name.
     words = {word for path in sources for word in re.findall(r"\w+", path.read_text())}
     found = {name for fault in FAULTS for name in fault.caught_by}
-    found -= rules_of_cases().keys() | {mutate.ABORTED}
+    found -= rules_of_cases().keys() | {mutate.ABORTED_TEXT}
     assert not [name for name in found if name.rpartition("::")[2] not in words]
 
 
 def test_what_catches_a_fault_is_copied_with_it() -> None:
-    paths = {fault.tests.split()[1] for fault in FAULTS if fault.tests.startswith(mutate.PYTEST)}
+    paths = {fault.tests.split()[1] for fault in FAULTS if fault.tests.startswith(mutate.PYTEST_PREFIX)}
     assert paths
-    assert not [path for path in paths if not path.startswith(mutate.PYTHON)]
+    assert not [path for path in paths if not path.startswith(mutate.PYTHON_PATHS)]
 
 
 def test_the_page_has_every_fault() -> None:
-    page = mutate.page()
+    page = mutate.build_page()
     assert all(fault.fault.replace("|", "\\|") in page or fault.fault in page for fault in FAULTS)
 
 
@@ -90,7 +90,7 @@ def test_a_text_is_replaced_where_it_is_said_to_be_and_refused_elsewhere() -> No
     assert fault.apply("xax") == "xbx"
     assert replace(fault, nth=2).apply("aaa") == "aba"
     for text, nth in [("xx", None), ("aa", None), ("aa", 3)]:
-        with pytest.raises(mutate.Unfit, match="occurs"):
+        with pytest.raises(mutate.UnusableFault, match="occurs"):
             replace(fault, nth=nth).apply(text)
 
 
@@ -107,7 +107,7 @@ def test_what_failed_is_read_from_the_output_of_the_tests() -> None:
             "test result: FAILED. 1 passed; 1 failed",
         ]
     )
-    failed = mutate.failures(out)
+    failed = mutate.parse_failures(out)
     assert failed.tests == ["conformance::rfc_1"]
     assert failed.cases == [("rfc5681", "RFC 5681 §4.1", "after less than a timeout: the window stays")]
     fault = replace(FAULTS[0], rules=("RFC 5681 §4.1", "RFC 5681 §4.2"))
@@ -125,7 +125,7 @@ def test_what_failed_of_python_is_read_from_its_summary() -> None:
             "ERROR tests/python/test_phase.py - ImportError",
         ]
     )
-    assert mutate.python_failures(out) == ["test_in_step::test_a_share", "test_phase"]
+    assert mutate.parse_python_failures(out) == ["test_in_step::test_a_share", "test_phase"]
 
 
 def test_outcomes_stay_known_while_their_own_sources_are_the_same(tmp_path: Path) -> None:
@@ -133,5 +133,5 @@ def test_outcomes_stay_known_while_their_own_sources_are_the_same(tmp_path: Path
     python = next(fault for fault in FAULTS if fault.reads == "python")
     book = tmp_path / "outcomes.json"
     book.write_text(json.dumps({"state": "a", "python": "b", rust.key: ["caught"], python.key: ["caught"]}))
-    known = mutate.still_known(book, {"state": "a", "python": "c"})
+    known = mutate.results_still_valid(book, {"state": "a", "python": "c"})
     assert known == {"state": "a", "python": "c", rust.key: ["caught"]}

@@ -12,14 +12,14 @@ import names
     [("pace", "pacing"), ("read", "reads"), ("hold", "holding"), ("sweep", "sweeps"), ("cut", "cutting")],
 )
 def test_names_that_differ_by_an_ending_are_alike(one: str, other: str) -> None:
-    assert list(names.alike([Path(f"{one}.py"), Path(f"{other}.rs")]))
+    assert list(names.similar_modules([Path(f"{one}.py"), Path(f"{other}.rs")]))
 
 
 @pytest.mark.parametrize(
     ("one", "other"), [("port", "packet"), ("pace", "pacing_rate"), ("rows", "row_sources")]
 )
 def test_other_names_are_not(one: str, other: str) -> None:
-    assert not list(names.alike([Path(f"{one}.py"), Path(f"{other}.py")]))
+    assert not list(names.similar_modules([Path(f"{one}.py"), Path(f"{other}.py")]))
 
 
 def test_functions_that_say_nothing_are_found_in_both_languages(tmp_path: Path) -> None:
@@ -27,8 +27,8 @@ def test_functions_that_say_nothing_are_found_in_both_languages(tmp_path: Path) 
     (tmp_path / "b.py").write_text(
         'def told():\n    pass\n\n\ndef of():\n    """The former name of `x`."""\n'
     )
-    assert names.functions(tmp_path / "a.rs") == [("of", 2), ("port_of", 3)]
-    assert names.functions(tmp_path / "b.py") == [("told", 1)]
+    assert names.functions_and_types(tmp_path / "a.rs") == [("of", 2), ("port_of", 3)]
+    assert names.functions_and_types(tmp_path / "b.py") == [("told", 1)]
 
 
 def test_our_own_names_pass() -> None:

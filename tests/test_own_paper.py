@@ -9,7 +9,7 @@ from pathlib import Path
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
-def paper(folder: Path, *arguments: str) -> str:
+def run_paper_command(folder: Path, *arguments: str) -> str:
     """Prints of `overspill paper own_paper` in this folder."""
     command = [sys.executable, "-m", "overspill", "paper", "own_paper", "--papers", "mine", *arguments]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
@@ -21,15 +21,15 @@ def test_own_paper_is_whole_and_its_page_names_its_folder(tmp_path: Path) -> Non
     shutil.copytree(
         EXAMPLES / "papers/own_paper", tmp_path / "mine/own_paper", ignore=shutil.ignore_patterns("__*")
     )
-    assert "1 claim" in paper(tmp_path, "--check")
-    rows = json.loads(paper(tmp_path, "--json", "--publish"))
+    assert "1 claim" in run_paper_command(tmp_path, "--check")
+    rows = json.loads(run_paper_command(tmp_path, "--json", "--publish"))
     assert [(row["measured"], row["verdict"]) for row in rows] == [
         (50, "holds"), (62.5, "holds"), (68.75, "holds"),
     ]  # fmt: skip
     page = (tmp_path / "mine/own_paper/README.md").read_text()
     for option in ("", " --list", " --redraw"):
         assert f"overspill paper own_paper --papers mine{option}" in page
-    paper(tmp_path, "--redraw")
+    run_paper_command(tmp_path, "--redraw")
     assert (tmp_path / "out/papers/own_paper/published/figures/fig1.svg").stat().st_size > 5_000
 
 

@@ -61,8 +61,10 @@ def capture(results: Results, host: str) -> Path:
 
 def test_wireshark_knows_every_packet_of_a_reliable_connection(mixed: Results) -> None:
     path = capture(mixed, "h0")
-    assert tshark.fields(path, ["frame.number", "_ws.expert.message"], "_ws.malformed || _ws.short") == []
-    rows = tshark.fields(path, ["_ws.col.Protocol", *ROCE, "frame.len"])
+    assert (
+        tshark.read_fields(path, ["frame.number", "_ws.expert.message"], "_ws.malformed || _ws.short") == []
+    )
+    rows = tshark.read_fields(path, ["_ws.col.Protocol", *ROCE, "frame.len"])
     assert {protocol for protocol, *_ in rows} == {"TCP", "RRoCE"}
     roce = [row for row in rows if row[0] == "RRoCE"]
     opcodes = Counter(opcode for _, opcode, *_ in roce)
@@ -82,7 +84,7 @@ def test_wireshark_knows_every_packet_of_a_reliable_connection(mixed: Results) -
 def test_frames_of_both_are_those_that_ports_count(mixed: Results) -> None:
     (run,) = mixed.runs
     node, sent = run.column("ports", "node"), run.column("ports", "sent")
-    found = Counter(name for (name,) in tshark.fields(capture(mixed, "h1"), ["frame.interface_name"]))
+    found = Counter(name for (name,) in tshark.read_fields(capture(mixed, "h1"), ["frame.interface_name"]))
     assert found["h1>s0"] == int(sent[node == 1].sum())
 
 

@@ -7,7 +7,7 @@ import pytest
 import python_circles
 
 
-def package(folder: Path, **files: str) -> Path:
+def write_package(folder: Path, **files: str) -> Path:
     """Creates a package of these files, named by their paths with `__` for `/`; returns its folder."""
     for name, text in files.items():
         path = folder / "overspill" / f"{name.replace('__', '/')}.py"
@@ -19,7 +19,7 @@ def package(folder: Path, **files: str) -> Path:
 def test_two_modules_that_use_each_other_are_a_circle(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    root = package(
+    root = write_package(
         tmp_path, results__a="from overspill.results.b import f\n", results__b="import overspill.results.a\n"
     )
     assert python_circles.main([str(root)]) == 1
@@ -35,21 +35,21 @@ def test_two_modules_that_use_each_other_are_a_circle(
 )
 def test_imports_for_type_checkers_and_in_functions_count(tmp_path: Path, back: str) -> None:
     files = {"results__a": "from overspill.results import b\n", "results__b": back}
-    root = package(tmp_path, **files)
+    root = write_package(tmp_path, **files)
     assert python_circles.main([str(root)]) == 1
 
 
 def test_relative_imports_count(tmp_path: Path) -> None:
     files = {"papers__a": "from .. import stats\nfrom .b import f\n", "papers__b": "from . import a\n"}
-    assert python_circles.main([str(package(tmp_path, **files))]) == 1
+    assert python_circles.main([str(write_package(tmp_path, **files))]) == 1
     up = {"figures__a": "from ..measures import b\n", "measures__b": "from ..figures.a import f\n"}
-    assert python_circles.main([str(package(tmp_path / "up", **up))]) == 1
+    assert python_circles.main([str(write_package(tmp_path / "up", **up))]) == 1
 
 
 def test_an_earlier_package_may_not_use_a_later_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    root = package(
+    root = write_package(
         tmp_path,
         cli__a="from overspill.stats import b\n",
         stats__b="",
@@ -60,7 +60,7 @@ def test_an_earlier_package_may_not_use_a_later_one(
 
 
 def test_a_chain_is_none(tmp_path: Path) -> None:
-    root = package(
+    root = write_package(
         tmp_path,
         cli__a="from overspill.report import b\n",
         report__b="from overspill.stats import c\n",

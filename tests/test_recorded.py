@@ -8,7 +8,7 @@ import pytest
 
 import overspill
 from overspill.results import metrics
-from overspill.results.names import FATES, TABLES
+from overspill.results.names import FRAME_OUTCOMES, TABLES
 from overspill.results.rundata import RunData
 
 # Scenarios whose runs together have a value of every metric.
@@ -223,25 +223,25 @@ SETTINGS = {
 }
 
 
-def key(start: str) -> str:
+def key_of(start: str) -> str:
     """Returns the longest entry of SOURCES with which a metric's name begins."""
     return max((one for one in SOURCES if start.startswith(one)), key=len)
 
 
 def sources(name: str) -> tuple[str, ...]:
-    found = SOURCES[key(metrics.base(name))]
-    by_workload = metrics.base(name) in FATES and "[traffic=" in name
+    found = SOURCES[key_of(metrics.registered_name(name))]
+    by_workload = metrics.registered_name(name) in FRAME_OUTCOMES and "[traffic=" in name
     return (*found, "fates") if by_workload else found
 
 
-def made(text: str, folder: Path, *sets: str) -> RunData:
+def run_text(text: str, folder: Path, *sets: str) -> RunData:
     path = folder / "scenario.toml"
     path.write_text(text)
     (run,) = overspill.run(path, sets=sets).runs
     return run
 
 
-def told(run: RunData) -> RunData:
+def without_records(run: RunData) -> RunData:
     """Returns the run with handmade tables of congestion points, limited flows, inputs and buffers."""
     tables = {name: run.table(name) for name in run.names}
     tables["congestion_points"] = pa.table({"cnms": [3, 0], "cnps": [0, 7], "feedback": [60, 0]})
@@ -255,10 +255,12 @@ def told(run: RunData) -> RunData:
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[RunData]:
     folder = tmp_path_factory.mktemp("recorded")
-    return [made(text, folder) for text in (EVERYTHING, BOUNCING, CUTTING)] + [told(made(HOLDING, folder))]
+    return [run_text(text, folder) for text in (EVERYTHING, BOUNCING, CUTTING)] + [
+        without_records(run_text(HOLDING, folder))
+    ]
 
 
-def without(run: RunData, *names: str, empty: bool) -> RunData:
+def without_tables(run: RunData, *names: str, empty: bool) -> RunData:
     """Returns the run as if tables had not been recorded: missing, or without rows."""
     tables = {name: run.table(name) for name in run.names}
     kept = {name: one for name, one in tables.items() if one is not None and (empty or name not in names)}
@@ -266,7 +268,7 @@ def without(run: RunData, *names: str, empty: bool) -> RunData:
 
 
 def test_every_metric_has_a_value_where_everything_is_recorded(runs: list[RunData]) -> None:
-    found = {metrics.base(name) for run in runs for name in metrics.measure(run)}
+    found = {metrics.registered_name(name) for run in runs for name in metrics.measure(run)}
     assert set(metrics.REGISTRY) - found == set()
 
 
@@ -275,11 +277,13 @@ def test_cut_packets_of_workloads_add_up_to_those_that_ports_counted(runs: list[
     by_workload = [found[f"trims[traffic={name}]"].value for name in ("burst", "other")]
     assert min(by_workload) > 0 and sum(by_workload) == found["trims"].value
     assert 0 < found["returned"].value <= found["trims"].value
-    assert not any(metrics.base(name) == "trims" for name in metrics.measure(runs[0])), "no switch cuts there"
+    assert not any(metrics.registered_name(name) == "trims" for name in metrics.measure(runs[0])), (
+        "no switch cuts there"
+    )
 
 
 def test_every_metric_says_where_it_comes_from() -> None:
-    assert {key(name) for name in metrics.REGISTRY} == set(SOURCES)
+    assert {key_of(name) for name in metrics.REGISTRY} == set(SOURCES)
 
 
 @pytest.mark.parametrize("empty", [True, False], ids=["without rows", "not there"])
@@ -288,7 +292,7 @@ def test_a_metric_is_absent_where_its_table_was_not_recorded(
     runs: list[RunData], name: str, empty: bool
 ) -> None:
     for run in runs:
-        whole, left = metrics.measure(run), metrics.measure(without(run, name, empty=empty))
+        whole, left = metrics.measure(run), metrics.measure(without_tables(run, name, empty=empty))
         assert [one for one in left if name in sources(one)] == []
         others = {one: value for one, value in whole.items() if name not in sources(one)}
         # Metrics of other tables change only without `ports`, which identifies switch ports, or
@@ -302,7 +306,7 @@ def test_a_metric_is_absent_where_the_summary_does_not_say(runs: list[RunData]) 
         for name, fact in SUMMARY.items():
             summary = {one: value for one, value in run.summary.items() if one != fact}
             found = metrics.measure(RunData(summary, {one: run.table(one) for one in run.names}))
-            assert [one for one in found if metrics.base(one) == name] == []
+            assert [one for one in found if metrics.registered_name(one) == name] == []
 
 
 @pytest.mark.parametrize(("table", "column"), COLUMNS)
@@ -320,7 +324,7 @@ def test_a_count_is_absent_where_its_column_is(runs: list[RunData], table: str, 
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_what_a_scenario_does_not_ask_for_has_no_value(setting: str, tmp_path: Path) -> None:
-    run = made(EVERYTHING, tmp_path, setting)
+    run = run_text(EVERYTHING, tmp_path, setting)
     found = metrics.measure(run)
     assert [name for name in SETTINGS[setting] if run.recorded(name)] == []
     assert [name for name in found if set(sources(name)) & set(SETTINGS[setting])] == []
@@ -328,7 +332,7 @@ def test_what_a_scenario_does_not_ask_for_has_no_value(setting: str, tmp_path: P
 
 def test_without_followed_links_no_row_says_that_none_was_hot(tmp_path: Path) -> None:
     followed, not_followed = (
-        metrics.measure(made(EVERYTHING, tmp_path, f"measure.links={told}")) for told in ("true", "false")
+        metrics.measure(run_text(EVERYTHING, tmp_path, f"measure.links={told}")) for told in ("true", "false")
     )
     assert followed["hot_link_share"].value > 0
     assert not [name for name in not_followed if name.startswith("hot_link_share")]
@@ -337,17 +341,17 @@ def test_without_followed_links_no_row_says_that_none_was_hot(tmp_path: Path) ->
 
 
 def test_queues_that_are_not_followed_apart_have_no_utilisation(tmp_path: Path) -> None:
-    found = metrics.measure(made(BOUNCING, tmp_path, "measure.sub_queues=false"))
+    found = metrics.measure(run_text(BOUNCING, tmp_path, "measure.sub_queues=false"))
     assert not {"utilisation_variance", "time_above_theta"} & set(found)
 
 
 def test_where_no_port_may_be_paused_there_are_neither_pauses_nor_trees(tmp_path: Path) -> None:
-    run = made(BOUNCING, tmp_path)
+    run = run_text(BOUNCING, tmp_path)
     assert not [name for name in metrics.measure(run) if name.startswith(("pause", "saturation"))]
 
 
 def test_where_no_port_may_hold_acks_nothing_is_told_of_it(tmp_path: Path) -> None:
-    run = made(HOLDING, tmp_path, 'switch.ack_hold={ kind = "none" }')
+    run = run_text(HOLDING, tmp_path, 'switch.ack_hold={ kind = "none" }')
     assert not [name for name in metrics.measure(run) if name.startswith(("held_", "hold_"))]
 
 

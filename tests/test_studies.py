@@ -46,7 +46,7 @@ def folder_of(study: ModuleType) -> Path:
     return Path(study.__file__).parent
 
 
-def of(*names: str) -> pytest.MarkDecorator:
+def only_studies(*names: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("study", names, indirect=True)
 
 
@@ -54,7 +54,7 @@ def scenario(name: str) -> dict[str, Any]:
     return tomllib.loads((STUDIES / name / "study.toml").read_text(encoding="utf-8"))
 
 
-def again(study: ModuleType, made: list[Any], folder: Path) -> list[Any]:
+def run_again(study: ModuleType, made: list[Any], folder: Path) -> list[Any]:
     """Returns the rows as read back from their CSV."""
     assert all(row.n == 3 and row.low <= row.mean <= row.high for row in made)
     study.STUDY.write(made, folder / "numbers.csv")
@@ -64,47 +64,47 @@ def again(study: ModuleType, made: list[Any], folder: Path) -> list[Any]:
     return read
 
 
-@of("bounce")
+@only_studies("bounce")
 def test_a_tiny_study_runs_from_its_scenario_to_its_figures(study: ModuleType, tmp_path: Path) -> None:
     plan = study.Plan(thetas=(0.5, 0.9), lambdas=(1, 50), loads=(0.4,), seeds=3, jobs=1, sets=SMALL)
-    made = study.run(plan, tmp_path / "runs")
-    short = [row for row in made if row.metric == study.SHORT]
+    made = study.run_study(plan, tmp_path / "runs")
+    short = [row for row in made if row.metric == study.SHORT_FCT]
     assert len(short) == 6 + 2 * 4 + 11, (
         "baselines once, every bouncing variant at every point, all at a load"
     )
-    rows = again(study, made, tmp_path)
+    rows = run_again(study, made, tmp_path)
     assert len(study.figures.draw(rows, tmp_path)) == 4
     assert all(text.count("\n") >= 5 for text in study.tables(rows).values())
 
 
-@of("detour")
+@only_studies("detour")
 def test_a_tiny_study_of_policies_has_every_series(study: ModuleType, tmp_path: Path) -> None:
     few = {
-        "asides": {"fat_tree": 1000},
+        "single_change_loads": {"fat_tree": 1000},
         "thetas": (0.8,),
         "lambdas": (1, 10),
         "alphas": (1,),
-        "marks": (20,),
+        "marking_thresholds": (20,),
     }
     loads = {"fat_tree": (1000,), "jellyfish, 8 paths": (1000,)}
-    plan = study.Plan(loads=loads, duel=(1000,), seeds=3, tuning=3, jobs=1, sets=SHORT, **few)
-    made = study.run(plan, tmp_path / "runs")
+    plan = study.Plan(loads=loads, tuned_loads=(1000,), seeds=3, tuning=3, jobs=1, sets=SHORT, **few)
+    made = study.run_study(plan, tmp_path / "runs")
     queries = [row.case for row in made if row.metric == study.QCT]
     counts = [sum(case.series == name for case in queries) for name in SERIES]
     assert counts == [2 * 9, 12, 3, 4 + 2 + 1, 3 + 2 + 3]
     assert len(set(queries)) == len(queries)
     rows = [row for row in made if row.n == 3]
-    assert {"random", "drop", "dibs_tuned"} == {name for row in rows for name in row.less}
-    beside = {row.case.variant for row in rows if "dibs_tuned" in row.less}
+    assert {"random", "drop", "dibs_tuned"} == {name for row in rows for name in row.differences}
+    beside = {row.case.variant for row in rows if "dibs_tuned" in row.differences}
     assert beside == {"drop", "drop_rto_1ms", "drop_shared", "dibs", "pabo", "pabo_tuned", "pool_tuned"}
     tuned = [row for row in rows if row.case.series == "tune"]
-    assert study.chosen(tuned, "pool").setting == "α 1, K 20pkt"
-    assert study.chosen(tuned, "pabo").setting in ("θ 0.8, λ 1, K 20pkt", "θ 0.8, λ 10, K 20pkt")
-    rows = again(study, rows, tmp_path)
+    assert study.chosen_setting(tuned, "pool").setting == "α 1, K 20pkt"
+    assert study.chosen_setting(tuned, "pabo").setting in ("θ 0.8, λ 1, K 20pkt", "θ 0.8, λ 10, K 20pkt")
+    rows = run_again(study, rows, tmp_path)
     assert len(study.figures.draw(rows, tmp_path)) == 3
 
 
-@of("detour")
+@only_studies("detour")
 def test_the_last_percent_of_short_background_flows_is_found(study: ModuleType) -> None:
     count = 200
     flows = pa.table(
@@ -116,16 +116,16 @@ def test_the_last_percent_of_short_background_flows_is_found(study: ModuleType) 
             "end_ps": [5 * 10**9 + at * 10**9 for at in range(1, count + 1)] + [9 * 10**12] * 3,
         }
     )
-    (value, unit), *others = numbers(study).short_flows(flows).values()
+    (value, unit), *others = numbers(study).short_flow_metrics(flows).values()
     assert (value, unit, others) == (pytest.approx(0.198), "s", [])
 
 
-@of("detour")
+@only_studies("detour")
 def test_detours_are_counted_of_data_packets_that_were_detoured(study: ModuleType) -> None:
     rows = [(1, 2, 0, 1, 900), (1, 2, 1, 2, 98), (1, 2, 7, 8, 2), (0, 2, 50, 51, 9), (1, 1, 50, 51, 9)]
     names = ("data", "metric", "low", "high", "count")
     hist = pa.table(dict(zip(names, np.array(rows).T, strict=True)))
-    found = numbers(study).how_often(hist)
+    found = numbers(study).detour_metrics(hist)
     assert [value for value, _ in found.values()] == [pytest.approx((98 + 14) / 100), 7]
 
 
@@ -133,11 +133,11 @@ def numbers(study: ModuleType) -> Any:
     return importlib.import_module(f"{study.__package__}.numbers")
 
 
-@of(*NAMES)
+@only_studies(*NAMES)
 def test_a_paired_difference_is_the_difference_of_the_means(study: ModuleType) -> None:
     found = study.STUDY.read(folder_of(study) / "numbers.csv")
     known = {(row.case, row.metric): row for row in found}
-    compared = [(row, name, less) for row in found for name, less in row.less.items()]
+    compared = [(row, name, less) for row in found for name, less in row.differences.items()]
     assert len(compared) > 1000
     for row, name, (mean, low, high) in compared:
         assert low <= mean <= high
@@ -147,11 +147,11 @@ def test_a_paired_difference_is_the_difference_of_the_means(study: ModuleType) -
             assert mean == pytest.approx(row.mean - other.mean, rel=1e-3, abs=1e-5 * size), row
 
 
-@of(*NAMES)
+@only_studies(*NAMES)
 def test_the_tables_of_the_page_are_those_of_the_committed_numbers(study: ModuleType) -> None:
     folder = folder_of(study)
     text = (folder / "README.md").read_text(encoding="utf-8")
-    assert common.place(text, study.tables(study.STUDY.read(folder / "numbers.csv"))) == text, (
+    assert common.insert_tables(text, study.tables(study.STUDY.read(folder / "numbers.csv"))) == text, (
         f"run `python -m studies.{folder.name} --page`"
     )
 
@@ -182,13 +182,13 @@ def test_detouring_and_bouncing_switches_have_the_same_memory() -> None:
     }
 
 
-@of("detour")
+@only_studies("detour")
 def test_the_networks_have_the_ports_that_the_page_says(study: ModuleType, tmp_path: Path) -> None:
     text = (STUDIES / "detour/README.md").read_text(encoding="utf-8")
     for name, count in {"fat_tree": 640, "hyperx": 224, "jellyfish": 224, "hyperx_wide": 448}.items():
         sweep = overspill.sweep(
             STUDIES / "detour/study.toml",
-            over={numbers(study).QPS: [1000]},
+            over={numbers(study).QPS_PATH: [1000]},
             sets={**study.NETWORKS[name], **SHORT},
             variants=["random"],
             seeds=1,

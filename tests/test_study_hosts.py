@@ -27,12 +27,14 @@ def study() -> ModuleType:
 
 
 def test_a_tiny_study_has_every_variant(numbers: ModuleType, study: ModuleType, tmp_path: Path) -> None:
-    plan = numbers.Plan((9,), ("10ms",), kept_at=9, asides_at=9, seeds=3, jobs=1, sets=SMALL)
-    made = numbers.run(plan, tmp_path / "runs")
-    main = {*numbers.MAIN, *numbers.DCTCP, *numbers.CP}
+    plan = numbers.Plan(
+        (9,), ("10ms",), persistent_degree=9, single_change_degree=9, seeds=3, jobs=1, sets=SMALL
+    )
+    made = numbers.run_study(plan, tmp_path / "runs")
+    main = {*numbers.TCP_VARIANTS, *numbers.DCTCP_VARIANTS, *numbers.CP_VARIANTS}
     new = {row.case.variant for row in made if row.case.connection == "new"}
     kept = {row.case.variant for row in made if row.case.connection == "persistent"}
-    assert (new, kept) == ({*main, *numbers.ASIDES}, main)
+    assert (new, kept) == ({*main, *numbers.SINGLE_CHANGES}, main)
     study.STUDY.write(made, tmp_path / "numbers.csv")
     again = study.STUDY.read(tmp_path / "numbers.csv")
     assert [row.mean for row in again] == pytest.approx([row.mean for row in made], rel=1e-5)
@@ -50,13 +52,13 @@ def test_a_round_ends_with_its_last_reply(numbers: ModuleType) -> None:
             "end_ps": [4, 9, 2, second + 40, second + 1, second + 7],
         }
     )
-    assert numbers.completions(flows) == pytest.approx(np.array([second + 40, 7]) * 1e-12)
+    assert numbers.round_completions(flows) == pytest.approx(np.array([second + 40, 7]) * 1e-12)
 
 
 def test_the_tables_of_the_page_are_those_of_the_committed_numbers(study: ModuleType) -> None:
     text = PAGE.read_text(encoding="utf-8")
     found = study.STUDY.read(NUMBERS)
-    assert common.place(text, study.tables(found)) == text, "run `python -m studies.hosts --page`"
+    assert common.insert_tables(text, study.tables(found)) == text, "run `python -m studies.hosts --page`"
 
 
 def test_timeouts_of_the_client_are_not_those_of_servers(numbers: ModuleType) -> None:
@@ -73,5 +75,5 @@ def test_timeouts_of_the_client_are_not_those_of_servers(numbers: ModuleType) ->
         def each(self) -> list[One]:
             return [One()]
 
-    found = {line["metric"]: line["value"] for line in numbers.rounds(Sweep())}
-    assert found[numbers.TIMEOUTS] == 3
+    found = {line["metric"]: line["value"] for line in numbers.round_metrics(Sweep())}
+    assert found[numbers.REPLY_TIMEOUTS] == 3

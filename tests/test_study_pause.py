@@ -27,31 +27,31 @@ def pause() -> ModuleType:
 
 
 def test_a_tiny_study_runs_from_its_scenario_to_its_figures(pause: ModuleType, tmp_path: Path) -> None:
-    plan = pause.Plan(rates=(2000,), asides=(2000,), seeds=2, jobs=1, sets=SMALL)
-    made = pause.run(plan, tmp_path / "runs")
+    plan = pause.Plan(rates=(2000,), single_change_rates=(2000,), seeds=2, jobs=1, sets=SMALL)
+    made = pause.run_study(plan, tmp_path / "runs")
     assert [row.case.variant for row in made if row.metric == "qct_mean"] == [
         *("drop", "dibs", "shared", "pause", "pfc", "pfc_query"),
-        *pause.ASIDES,
+        *pause.SINGLE_CHANGES,
     ]
     assert all(row.n == 2 and row.low <= row.mean <= row.high for row in made)
     by_name = {(row.case.variant, row.metric): row.mean for row in made}
     assert by_name["dibs", "detoured_share"] > 0 and by_name["pause", "drops"] == 0
     assert by_name["drop", "drops"] > 0 and by_name["pfc", "pauses"] > 0
     assert ("drop", "pauses") not in by_name
-    pause.write(made, tmp_path / "numbers.csv")
-    again = pause.read(tmp_path / "numbers.csv")
+    pause.write_rows(made, tmp_path / "numbers.csv")
+    again = pause.read_rows(tmp_path / "numbers.csv")
     assert [row.mean for row in again] == pytest.approx([row.mean for row in made], rel=1e-5)
-    assert [row.less.keys() for row in again] == [row.less.keys() for row in made]
+    assert [row.differences.keys() for row in again] == [row.differences.keys() for row in made]
     assert len(pause.figures.draw(again, tmp_path)) == 2
     assert {"2000", "2000, differences", "2000, pauses", "asides 2000"} <= pause.tables(again).keys()
 
 
 def test_a_paired_difference_is_the_difference_of_the_means(pause: ModuleType) -> None:
-    found = pause.read(NUMBERS)
+    found = pause.read_rows(NUMBERS)
     means = {(row.case.qps, row.case.variant, row.metric): row.mean for row in found}
     # A case with some deadlocked seeds is compared only on the others.
     whole = [row for row in found if row.n == 10]
-    compared = [(row, name, less) for row in whole for name, less in row.less.items()]
+    compared = [(row, name, less) for row in whole for name, less in row.differences.items()]
     assert len(compared) > 200
     for row, name, (mean, low, high) in compared:
         assert low <= mean <= high
@@ -60,16 +60,16 @@ def test_a_paired_difference_is_the_difference_of_the_means(pause: ModuleType) -
 
 
 def test_only_detours_where_links_are_paused_end_in_deadlocks(pause: ModuleType) -> None:
-    found = {row.case: row.mean for row in pause.read(NUMBERS) if row.metric == "deadlocks"}
+    found = {row.case: row.mean for row in pause.read_rows(NUMBERS) if row.metric == "deadlocks"}
     assert {case.variant for case, share in found.items() if share} == {"pfc_dibs"}
-    stuck = [row for row in pause.read(NUMBERS) if row.n != 10]
+    stuck = [row for row in pause.read_rows(NUMBERS) if row.n != 10]
     assert {(row.case.variant, row.n) for row in stuck} == {("pfc_dibs", 5)}
 
 
 def test_the_tables_of_the_page_are_those_of_the_committed_numbers(pause: ModuleType) -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert text.count("<!-- end -->") >= 8
-    assert pause.place(text, pause.tables(pause.read(NUMBERS))) == text, (
+    assert pause.insert_tables(text, pause.tables(pause.read_rows(NUMBERS))) == text, (
         "run `python -m studies.pause --page`"
     )
 

@@ -13,15 +13,15 @@ import pyarrow.csv as pc
 import pytest
 
 from overspill import BadInput, Results
-from overspill.engine import values
-from overspill.results import store, tables
+from overspill.engine import axis_values
+from overspill.results import results_folder, summary_tables
 
 ROOT = Path(__file__).parents[1]
-WRONG: tuple[Any, ...] = (None, True, -1, 0.5, 2**70, "", "../x", "\0", [], [1], {}, {"a": 1})
-GONE = object()
+WRONG_VALUES: tuple[Any, ...] = (None, True, -1, 0.5, 2**70, "", "../x", "\0", [], [1], {}, {"a": 1})
+REMOVED = object()
 
 
-def overspill(*arguments: object) -> subprocess.CompletedProcess[str]:
+def run_overspill(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "overspill", *map(str, arguments)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
@@ -30,30 +30,32 @@ def overspill(*arguments: object) -> subprocess.CompletedProcess[str]:
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp(request.param) / "out"
     over = ("--over", "switch.buffer.size=50pkt,100pkt") if request.param == "sweep" else ()
-    done = overspill(request.param, "scenarios/linear.toml", "--no-report", "--seeds", 1, "--out", out, *over)
+    done = run_overspill(
+        request.param, "scenarios/linear.toml", "--no-report", "--seeds", 1, "--out", out, *over
+    )
     assert done.returncode == 0, done.stderr
     return out
 
 
-def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def value_paths(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Yields the path of every value in a document; only the first two elements of a list."""
     yield at
     if isinstance(value, dict):
         for key in value:
-            yield from places(value[key], (*at, key))
+            yield from value_paths(value[key], (*at, key))
     elif isinstance(value, list):
         for index in range(min(len(value), 2)):
-            yield from places(value[index], (*at, index))
+            yield from value_paths(value[index], (*at, index))
 
 
-def changed(document: Any, at: tuple[Any, ...], new: Any) -> Any:
+def with_value(document: Any, at: tuple[Any, ...], new: Any) -> Any:
     if not at:
         return new
     found = copy.deepcopy(document)
     inner = found
     for key in at[:-1]:
         inner = inner[key]
-    if new is GONE:
+    if new is REMOVED:
         del inner[at[-1]]
     else:
         inner[at[-1]] = new
@@ -66,11 +68,11 @@ def test_whatever_is_changed_in_a_manifest_is_bad_input(folder: Path) -> None:
     document = json.loads(whole)
     tried = 0
     try:
-        for number, at in enumerate(places(document)):
+        for number, at in enumerate(value_paths(document)):
             # Three values are tried in turn at each place: all of them would take a minute.
-            in_turn = [WRONG[(3 * number + more) % len(WRONG)] for more in range(3)]
-            for new in (*in_turn, GONE) if at else WRONG:
-                made = changed(document, at, new)
+            in_turn = [WRONG_VALUES[(3 * number + more) % len(WRONG_VALUES)] for more in range(3)]
+            for new in (*in_turn, REMOVED) if at else WRONG_VALUES:
+                made = with_value(document, at, new)
                 if made == document and repr(made) == repr(document):
                     continue
                 path.write_text(json.dumps(made))
@@ -89,7 +91,7 @@ def test_the_command_says_in_a_line_that_a_manifest_was_changed(folder: Path) ->
     whole = path.read_text()
     try:
         path.write_text(json.dumps(json.loads(whole) | {"variants": 7}))
-        done = overspill("report", folder)
+        done = run_overspill("report", folder)
     finally:
         path.write_text(whole)
     assert (done.returncode, done.stdout) == (2, "")
@@ -109,15 +111,18 @@ def test_a_manifest_without_a_digest_is_refused_whoever_reads_it_and_the_message
     try:
         for changes in ({}, {"seeds": 7}, {"variants": None}):
             path.write_text(json.dumps(document | changes))
-            for command, then in [*((one, "run again") for one in reads), (again, store.ANOTHER)]:
-                done = overspill(*command)
+            for command, then in [
+                *((one, "run again") for one in reads),
+                (again, results_folder.NEW_FOLDER_ADVICE),
+            ]:
+                done = run_overspill(*command)
                 assert (done.returncode, done.stdout) == (2, ""), done.stderr
                 assert done.stderr.count("\n") == 1 and done.stderr.endswith(f" wrote; {then}\n")
                 assert "manifest.json: found no digest; expected a folder that" in done.stderr
             assert json.loads(path.read_text()) == document | changes
     finally:
         path.write_text(whole)
-    assert overspill(*again, "--no-report").returncode == 0
+    assert run_overspill(*again, "--no-report").returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -134,7 +139,7 @@ def test_a_manifest_without_a_digest_is_refused_whoever_reads_it_and_the_message
     ],
 )
 def test_values_beyond_all_bounds_are_bad_input_in_a_short_line(axis: str, tmp_path: Path) -> None:
-    done = overspill(
+    done = run_overspill(
         "sweep", "scenarios/linear.toml", "--over", f"switch.buffer.size={axis}", "--out", tmp_path / "out"
     )
     assert done.returncode == 2, done.stderr
@@ -142,15 +147,15 @@ def test_values_beyond_all_bounds_are_bad_input_in_a_short_line(axis: str, tmp_p
 
 
 def test_values_within_bounds_are_what_they_were() -> None:
-    assert values.values("x", "lin(1e3KB,2e3KB,3)") == ["1000KB", "1500KB", "2000KB"]
-    assert values.numbers(["1KB", "1MB"]) == ([1.0, 1000.0], "KB")
-    assert values.numbers(["1e308KB", "1KB"]) is None
+    assert axis_values.parse_values("x", "lin(1e3KB,2e3KB,3)") == ["1000KB", "1500KB", "2000KB"]
+    assert axis_values.numbers_in_one_unit(["1KB", "1MB"]) == ([1.0, 1000.0], "KB")
+    assert axis_values.numbers_in_one_unit(["1e308KB", "1KB"]) is None
 
 
 def test_texts_that_a_spreadsheet_would_compute_are_no_formulas_in_csv(tmp_path: Path) -> None:
     texts = ["=1+1", "+x", "-y", "@z", "\t=1", "drop", "-5", "+1.5e3", "a=b"]
     table = pa.table({"variant": texts, "value": [-1.0] * len(texts)})
-    csv, parquet = tables.write(table, tmp_path / "t.csv", {})[::-1]
+    csv, parquet = summary_tables.write_parquet_and_csv(table, tmp_path / "t.csv", {})[::-1]
     read = pc.read_csv(csv, convert_options=pc.ConvertOptions(column_types={"variant": pa.string()}))
     safe = ["'=1+1", "'+x", "'-y", "'@z", "'\t=1", "drop", "-5", "+1.5e3", "a=b"]
     assert read.column("variant").to_pylist() == safe

@@ -1,8 +1,8 @@
-"""Compare two checkouts: published rows, and the results of ready scenarios. A move of code changes neither.
+"""Compares two checkouts: published rows, and results of the example scenarios.
 
-`python tests/unchanged.py BEFORE AFTER`, two folders whose cores are built. Versions, hashes and prose do not
-count.
-Every difference is printed, and the exit status is 1 where there is one.
+`python tests/unchanged.py BEFORE AFTER` takes two folders whose cores are built. A move of
+code changes no result. Versions, hashes and prose do not count. Every difference is printed. The exit
+status is 1 if there is any.
 """
 
 import gzip
@@ -15,42 +15,42 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-PROSE = {"overspill", "tolerances", "note", "notes", "cautions"}
-ROWS = ("rows.json", "what_if.json", "what_if.json.gz")
-PUBLISHED = ("papers", "docs/reproduction")  # folders of papers in newer and in older checkouts
+PROSE_KEYS = {"overspill", "tolerances", "note", "notes", "cautions"}
+ROW_FILES = ("rows.json", "what_if.json", "what_if.json.gz")
+PUBLISHED_FOLDERS = ("papers", "docs/reproduction")  # folders of papers in newer and in older checkouts
 
 
-def compared(document: Any) -> Any:
+def comparable_part(document: Any) -> Any:
     """Returns a document without versions, hashes and prose."""
     if isinstance(document, dict):
-        return {key: compared(value) for key, value in document.items() if key not in PROSE}
-    return [compared(value) for value in document] if isinstance(document, list) else document
+        return {key: comparable_part(value) for key, value in document.items() if key not in PROSE_KEYS}
+    return [comparable_part(value) for value in document] if isinstance(document, list) else document
 
 
-def differences(before: Any, after: Any, place: str) -> Iterator[str]:
+def find_differences(before: Any, after: Any, place: str) -> Iterator[str]:
     """Yields places at which two documents differ, with both values."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in sorted(before.keys() | after.keys()):
-            yield from differences(before.get(key), after.get(key), f"{place}.{key}")
+            yield from find_differences(before.get(key), after.get(key), f"{place}.{key}")
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for at, pair in enumerate(zip(before, after, strict=True)):
-            yield from differences(*pair, f"{place}[{at}]")
+            yield from find_differences(*pair, f"{place}[{at}]")
     elif before != after or type(before) is not type(after):
         yield f"{place}: {json.dumps(before)[:120]} became {json.dumps(after)[:120]}"
 
 
-def published(checkout: Path) -> dict[str, Any]:
+def read_published(checkout: Path) -> dict[str, Any]:
     """Returns the published rows of a checkout by paper and file."""
     found = {}
-    for folder in PUBLISHED:
-        for name in ROWS:
+    for folder in PUBLISHED_FOLDERS:
+        for name in ROW_FILES:
             for path in sorted((checkout / folder).glob(f"*/{name}")):
                 data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-                found[f"{path.parent.name}/{name.removesuffix('.gz')}"] = compared(json.loads(data))
+                found[f"{path.parent.name}/{name.removesuffix('.gz')}"] = comparable_part(json.loads(data))
     return found
 
 
-def measured(checkout: Path, scenario: Path, out: Path) -> Any:
+def measure_scenario(checkout: Path, scenario: Path, out: Path) -> Any:
     """Returns the results of one seed of a scenario, run by a checkout's own code."""
     command = [
         sys.executable,
@@ -74,28 +74,28 @@ def measured(checkout: Path, scenario: Path, out: Path) -> Any:
     results = out / "results.json"
     if not results.exists():
         sys.exit(f"{checkout}: no results of {scenario.name}:\n{ran.stderr}")
-    return compared(json.loads(results.read_text(encoding="utf-8")))
+    return comparable_part(json.loads(results.read_text(encoding="utf-8")))
 
 
-def everything(before: Path, after: Path) -> Iterator[str]:
+def compare_all(before: Path, after: Path) -> Iterator[str]:
     """Yields all differences; progress goes to standard error."""
-    rows = published(before), published(after)
+    rows = read_published(before), read_published(after)
     for name in sorted(rows[0].keys() | rows[1].keys()):
         print(name, file=sys.stderr)
-        yield from differences(rows[0].get(name), rows[1].get(name), name)
+        yield from find_differences(rows[0].get(name), rows[1].get(name), name)
     for scenario in sorted((after / "scenarios").glob("*.toml")):
         print(scenario.name, file=sys.stderr)
         with tempfile.TemporaryDirectory() as folder:
             pair = [
-                measured(side, scenario, Path(folder, side.name + str(at)))
+                measure_scenario(side, scenario, Path(folder, side.name + str(at)))
                 for at, side in enumerate((before, after))
             ]
-        yield from differences(*pair, scenario.name)
+        yield from find_differences(*pair, scenario.name)
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    found = list(everything(*(Path(given).resolve() for given in sys.argv[1:3])))
+    found = list(compare_all(*(Path(given).resolve() for given in sys.argv[1:3])))
     print(*found, sep="\n") if found else print("nothing is different")
     sys.exit(bool(found))

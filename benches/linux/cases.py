@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-FILE = Path(__file__).resolve().parent / "cases.toml"
-AXES = ("buffer_packets", "rate_mbps", "rto_min_ms", "congestion_control")
+CASES_FILE = Path(__file__).resolve().parent / "cases.toml"
+GRID_AXES = ("buffer_packets", "rate_mbps", "rto_min_ms", "congestion_control")
 
 
 @dataclass(frozen=True)
@@ -52,23 +52,23 @@ class Plan:
     cases: list[Case]
     repeats: int
     replays: int
-    further: int
+    further_repeats: int
     spread_us: int
     tolerance: Tolerance
 
 
-def expanded(grid: dict[str, Any]) -> list[Case]:
+def expand_grid(grid: dict[str, Any]) -> list[Case]:
     """Returns every combination of the values of a grid."""
     return [
         Case(load["flows"], load["bytes"], *rest)
-        for load, *rest in itertools.product(grid["load"], *(grid[axis] for axis in AXES))
+        for load, *rest in itertools.product(grid["load"], *(grid[axis] for axis in GRID_AXES))
     ]
 
 
-def read(file: Path = FILE) -> Plan:
+def read_plan(file: Path = CASES_FILE) -> Plan:
     """Reads `cases.toml` and expands its grids."""
     raw = tomllib.loads(file.read_text())
-    cases = [case for grid in raw["grid"] for case in expanded(grid)]
+    cases = [case for grid in raw["grid"] for case in expand_grid(grid)]
     if len({case.name for case in cases}) != len(cases):
         raise ValueError(f"{file}: a case occurs twice")
     return Plan(

@@ -21,7 +21,7 @@ from typing import Any
 TCP_INFO, TCP_CONGESTION = 11, 13
 SO_SNDBUFFORCE = 32
 # Offset and type of fields of `struct tcp_info` (linux/tcp.h), whose layout only grows.
-INFO = {
+TCP_INFO_FIELDS = {
     "retransmissions": (100, "I"),  # tcpi_total_retrans
     "dsacks": (216, "I"),  # tcpi_dsack_dups
     "reordered": (220, "I"),  # tcpi_reord_seen
@@ -33,17 +33,17 @@ INFO = {
     "window_limited_us": (176, "Q"),  # tcpi_rwnd_limited
 }
 # Time between the last connection and the first flow, so that all handshakes are over.
-CALM_NS = 200_000_000
+HANDSHAKE_PAUSE_NS = 200_000_000
 POLL_S = 0.005
 
 
-def info(connection: socket.socket) -> dict[str, int]:
+def read_tcp_info(connection: socket.socket) -> dict[str, int]:
     """Returns the kernel's counters for this connection."""
     raw = connection.getsockopt(socket.IPPROTO_TCP, TCP_INFO, 512)
-    return {name: struct.unpack_from(kind, raw, at)[0] for name, (at, kind) in INFO.items()}
+    return {name: struct.unpack_from(kind, raw, at)[0] for name, (at, kind) in TCP_INFO_FIELDS.items()}
 
 
-def first(processor: int) -> None:
+def pin_to_processor(processor: int) -> None:
     """Pins this process to a processor, with real-time priority if that is permitted."""
     os.sched_setaffinity(0, {processor})
     with contextlib.suppress(OSError):
@@ -51,15 +51,15 @@ def first(processor: int) -> None:
     gc.disable()
 
 
-def tell(message: Any) -> None:
+def print_message(message: Any) -> None:
     """Prints a message for the parent process as a line of JSON."""
     print(json.dumps(message), flush=True)
 
 
-def receive(task: dict[str, Any]) -> None:
+def receive_flows(task: dict[str, Any]) -> None:
     """Accepts all flows and logs the time at which the last byte of each was read, by the sender's port."""
     listener = socket.create_server((task["address"], task["port"]), backlog=task["flows"])
-    tell("ready")
+    print_message("ready")
     poll, buffer = select.epoll(), bytearray(1 << 20)
     left: dict[int, int] = {}
     peers: dict[int, socket.socket] = {}
@@ -78,11 +78,11 @@ def receive(task: dict[str, Any]) -> None:
             if left[fd] == 0:
                 ends[fd] = time.monotonic_ns()
                 poll.unregister(fd)
-    tell({"ends": {port: ends.get(fd) for port, fd in done.items()}})
+    print_message({"ends": {port: ends.get(fd) for port, fd in done.items()}})
     sys.stdin.readline()  # Wait until the sender has read its counters: closing now would send a FIN.
 
 
-def connected(task: dict[str, Any]) -> list[socket.socket]:
+def open_connections(task: dict[str, Any]) -> list[socket.socket]:
     """Opens all connections, each with a send buffer that holds its whole flow."""
     found = []
     for _ in range(task["flows"]):
@@ -94,18 +94,18 @@ def connected(task: dict[str, Any]) -> list[socket.socket]:
     return found
 
 
-def unacknowledged(connection: socket.socket) -> int:
+def count_unacknowledged_bytes(connection: socket.socket) -> int:
     """Bytes written and not yet acknowledged (SIOCOUTQ)."""
     return int(struct.unpack("i", fcntl.ioctl(connection, termios.TIOCOUTQ, b"\0\0\0\0"))[0])
 
 
-def send(task: dict[str, Any]) -> None:
+def send_flows(task: dict[str, Any]) -> None:
     """Writes each whole flow at its start time, and reads the counters once everything is acknowledged."""
-    connections = connected(task)
+    connections = open_connections(task)
     data, starts = bytes(task["bytes"]), []
-    origin = time.monotonic_ns() + CALM_NS
-    before = [info(connection) for connection in connections]
-    time.sleep(CALM_NS / 1e9 * 0.9)
+    origin = time.monotonic_ns() + HANDSHAKE_PAUSE_NS
+    before = [read_tcp_info(connection) for connection in connections]
+    time.sleep(HANDSHAKE_PAUSE_NS / 1e9 * 0.9)
     for connection, start in zip(connections, task["starts_ns"], strict=True):
         while time.monotonic_ns() < origin + start:
             pass
@@ -113,17 +113,17 @@ def send(task: dict[str, Any]) -> None:
         if connection.send(data) != len(data):
             raise RuntimeError("the send buffer does not hold a flow")
     until = time.monotonic() + task["limit_s"]
-    while any(map(unacknowledged, connections)) and time.monotonic() < until:
+    while any(map(count_unacknowledged_bytes, connections)) and time.monotonic() < until:
         time.sleep(POLL_S)
     flows = [
-        {"port": each.getsockname()[1], "start_ns": at, "handshake_us": was["srtt_us"], **info(each)}
+        {"port": each.getsockname()[1], "start_ns": at, "handshake_us": was["srtt_us"], **read_tcp_info(each)}
         for each, at, was in zip(connections, starts, before, strict=True)
     ]
-    tell({"flows": flows})
+    print_message({"flows": flows})
     sys.stdin.readline()
 
 
 if __name__ == "__main__":
-    asked = json.loads(sys.stdin.readline())
-    first(asked["processor"])
-    {"receive": receive, "send": send}[sys.argv[1]](asked)
+    request = json.loads(sys.stdin.readline())
+    pin_to_processor(request["processor"])
+    {"receive": receive_flows, "send": send_flows}[sys.argv[1]](request)

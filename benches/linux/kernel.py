@@ -7,31 +7,31 @@ from pathlib import Path
 from typing import IO, Any
 
 from cases import Case
-from counters import lost_between_namespaces, netstat
+from counters import count_backlog_drops, parse_netstat
 from netns import (
     HERE,
     RECEIVER,
     SYSCTLS,
     Bottleneck,
     Namespaces,
-    command,
-    inside,
-    namespaces,
+    command_in_namespace,
+    connect_namespaces,
+    create_namespaces,
+    limit_rate,
     queue_counters,
-    route,
-    shape,
-    wire,
+    run_command,
+    set_up_routes,
     write_settings,
 )
-from outcome import Broken, Flow, Outcome
-from placement import Placement, steer
+from outcome import Flow, Outcome, UnusableRun
+from placement import Placement, steer_frames
 
 PORT = 5001
 # Every case ends within this time; a flow that does not is an error, not a result.
-LIMIT_S = 120
-SOFTNET = Path("/proc/net/softnet_stat")
+TIMEOUT_S = 120
+SOFTNET_STAT = Path("/proc/net/softnet_stat")
 # Counters that explain a difference; all but the last are those of the sender.
-TOLD = (
+REPORTED_COUNTERS = (
     "TCPTimeouts",
     "TCPLossProbes",
     "TCPLossProbeRecovery",
@@ -52,40 +52,40 @@ TOLD = (
 )
 
 
-def start(namespace: str, verb: str, task: dict[str, Any]) -> subprocess.Popen[str]:
+def start_child(namespace: str, verb: str, task: dict[str, Any]) -> subprocess.Popen[str]:
     """Starts `flows.py` in a namespace and sends it its task."""
-    words = inside(namespace, sys.executable, str(HERE / "flows.py"), verb)
+    words = command_in_namespace(namespace, sys.executable, str(HERE / "flows.py"), verb)
     child = subprocess.Popen(
         words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    say(child, json.dumps(task))
+    write_line(child, json.dumps(task))
     return child
 
 
-def stream(child: subprocess.Popen[str], name: str) -> IO[str]:
+def child_pipe(child: subprocess.Popen[str], name: str) -> IO[str]:
     """Returns a pipe of a child process, or raises `Broken` if there is none."""
     found: IO[str] | None = getattr(child, name)
     if found is None:
-        raise Broken(f"no {name}")
+        raise UnusableRun(f"no {name}")
     return found
 
 
-def say(child: subprocess.Popen[str], line: str) -> None:
+def write_line(child: subprocess.Popen[str], line: str) -> None:
     """Sends a line to a child process."""
-    stream(child, "stdin").write(line + "\n")
-    stream(child, "stdin").flush()
+    child_pipe(child, "stdin").write(line + "\n")
+    child_pipe(child, "stdin").flush()
 
 
-def hear(child: subprocess.Popen[str]) -> Any:
+def read_message(child: subprocess.Popen[str]) -> Any:
     """Reads a line from a child process; raises `Broken` with the child's last error line if it has ended."""
-    line = stream(child, "stdout").readline()
+    line = child_pipe(child, "stdout").readline()
     if not line:
-        told = stream(child, "stderr").read().strip().splitlines()
-        raise Broken(f"a program in its namespace ended: {told[-1] if told else 'without a word'}")
+        told = child_pipe(child, "stderr").read().strip().splitlines()
+        raise UnusableRun(f"a program in its namespace ended: {told[-1] if told else 'without a word'}")
     return json.loads(line)
 
 
-def exchange(case: Case, spaces: Namespaces, starts_ns: list[int], placement: Placement) -> tuple[Any, Any]:
+def run_flows(case: Case, spaces: Namespaces, starts_ns: list[int], placement: Placement) -> tuple[Any, Any]:
     """Runs sender and receiver of all flows and returns both logs."""
     task = {
         "flows": case.flows,
@@ -94,56 +94,56 @@ def exchange(case: Case, spaces: Namespaces, starts_ns: list[int], placement: Pl
         "port": PORT,
         "congestion_control": case.congestion_control,
         "starts_ns": starts_ns,
-        "limit_s": LIMIT_S,
+        "limit_s": TIMEOUT_S,
         "processor": placement.hosts,
     }
     children = []
     try:
-        receiver = start(spaces.receiver, "receive", task)
+        receiver = start_child(spaces.receiver, "receive", task)
         children.append(receiver)
-        hear(receiver)
-        sender = start(spaces.sender, "send", task)
+        read_message(receiver)
+        sender = start_child(spaces.sender, "send", task)
         children.append(sender)
-        return hear(sender), hear(receiver)
+        return read_message(sender), read_message(receiver)
     finally:
         for child in children:
-            stream(child, "stdin").close()
+            child_pipe(child, "stdin").close()
             child.wait(10)
 
 
-def outcome(sent: Any, received: Any, drops: int) -> Outcome:
+def join_logs(sent: Any, received: Any, drops: int) -> Outcome:
     """Joins the logs of sender and receiver by the sender's port."""
     flows = []
     origin = min(each["start_ns"] for each in sent["flows"])
     for each in sent["flows"]:
         end = received["ends"][str(each["port"])]
         if end is None:
-            raise Broken(f"a flow was not finished within {LIMIT_S} s")
+            raise UnusableRun(f"a flow was not finished within {TIMEOUT_S} s")
         flows.append(
             Flow(each["start_ns"] - origin, end - each["start_ns"], each["timeouts"], each["retransmissions"])
         )
     return Outcome(flows, drops)
 
 
-def run(
+def run_case(
     case: Case, starts_ns: list[int], settings: dict[str, str], placement: Placement
 ) -> tuple[Outcome, dict[str, int]]:
     """Runs a case in new namespaces and returns its outcome and the kernel's other counters."""
-    with namespaces() as spaces:
-        wire(spaces)
-        shape(spaces.router, Bottleneck(case.rate_mbps, case.buffer_packets))
-        route(spaces, case.rto_min_ms)
-        steer(spaces, placement)
+    with create_namespaces() as spaces:
+        connect_namespaces(spaces)
+        limit_rate(spaces.router, Bottleneck(case.rate_mbps, case.buffer_packets))
+        set_up_routes(spaces, case.rto_min_ms)
+        steer_frames(spaces, placement)
         for name in (spaces.sender, spaces.receiver):
             write_settings(name, SYSCTLS | settings)
-        lost = lost_between_namespaces(SOFTNET.read_text())
-        sent, received = exchange(case, spaces, starts_ns, placement)
-        if lost_between_namespaces(SOFTNET.read_text()) != lost:
-            raise Broken("packets were lost between namespaces, outside of the bottleneck")
-        told = netstat(command(*inside(spaces.sender, "cat", "/proc/net/netstat")))
+        lost = count_backlog_drops(SOFTNET_STAT.read_text())
+        sent, received = run_flows(case, spaces, starts_ns, placement)
+        if count_backlog_drops(SOFTNET_STAT.read_text()) != lost:
+            raise UnusableRun("packets were lost between namespaces, outside of the bottleneck")
+        told = parse_netstat(run_command(*command_in_namespace(spaces.sender, "cat", "/proc/net/netstat")))
         drops = queue_counters(spaces.router)["drops"]
-    counted = {name: told.get(name, 0) for name in TOLD}
+    counted = {name: told.get(name, 0) for name in REPORTED_COUNTERS}
     for name in ("handshake_us", "min_rtt_us", "window_limited_us", "dsacks", "reordered", "segments_out"):
         values = sorted(each[name] for each in sent["flows"])
         counted[name] = values[len(values) // 2] if name.endswith("_us") else sum(values)
-    return outcome(sent, received, drops), counted
+    return join_logs(sent, received, drops), counted

@@ -19,11 +19,11 @@ HERE = Path(__file__).resolve().parent
 SENDER, RECEIVER = "10.77.0.1", "10.77.1.1"
 MTU = 1500
 # Bytes of an Ethernet frame as the kernel counts them: without FCS, preamble and gap.
-FRAME = MTU + 14
+FRAME_BYTES = MTU + 14
 # Depth of the token bucket in frames. With one frame, each delay of the timer would reduce the rate.
 BURST_FRAMES = 2
 # The kernel's backlog between two namespaces must not drop packets; its default is 1000 packets.
-BACKLOG = Path("/proc/sys/net/core/netdev_max_backlog")
+BACKLOG_SYSCTL = Path("/proc/sys/net/core/netdev_max_backlog")
 BACKLOG_PACKETS = 100_000
 # Values of the kernel's defaults, set explicitly so that the machine's own settings have no effect.
 # The exception is `tcp_no_metrics_save`: earlier runs must not affect later ones.
@@ -50,7 +50,7 @@ class Unavailable(Exception):
     """Namespaces, or tools needed in them, are not available on this machine."""
 
 
-def command(*words: str) -> str:
+def run_command(*words: str) -> str:
     """Runs a command and returns its output; raises `Unavailable` with its error message if it fails."""
     try:
         done = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -83,7 +83,7 @@ class Namespaces:
         return iter((self.sender, self.router, self.receiver))
 
 
-def inside(namespace: str, *words: str) -> list[str]:
+def command_in_namespace(namespace: str, *words: str) -> list[str]:
     """Returns the words of a command that runs in a namespace."""
     return ["ip", "netns", "exec", namespace, *words]
 
@@ -91,17 +91,17 @@ def inside(namespace: str, *words: str) -> list[str]:
 def write_settings(namespace: str, settings: dict[str, str]) -> None:
     """Sets sysctls of `net.ipv4`; fails with the name of a sysctl that this kernel does not have."""
     lines = [f"echo '{value}' > /proc/sys/net/ipv4/{name}" for name, value in settings.items()]
-    command(*inside(namespace, "sh", "-ec", "\n".join(lines)))
+    run_command(*command_in_namespace(namespace, "sh", "-ec", "\n".join(lines)))
 
 
-def wire(spaces: Namespaces) -> None:
+def connect_namespaces(spaces: Namespaces) -> None:
     """Sets up links and addresses, with permanent neighbour entries so that no ARP is needed."""
     for left, right, ends in (
         (spaces.sender, spaces.router, "s0 r0"),
         (spaces.router, spaces.receiver, "r1 d0"),
     ):
         a, b = ends.split()
-        command("ip", "link", "add", a, "netns", left, "type", "veth", "peer", "name", b, "netns", right)
+        run_command("ip", "link", "add", a, "netns", left, "type", "veth", "peer", "name", b, "netns", right)
     places = [
         (spaces.sender, "s0", "10.77.0.1/24"),
         (spaces.router, "r0", "10.77.0.2/24"),
@@ -110,15 +110,19 @@ def wire(spaces: Namespaces) -> None:
     ]
     hardware = {}
     for namespace, device, address in places:
-        command(*inside(namespace, "sh", "-ec", "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6 || true"))
-        command("ip", "-n", namespace, "addr", "add", address, "dev", device)
-        command("ip", "-n", namespace, "link", "set", device, "mtu", str(MTU), "up")
-        command(*inside(namespace, sys.executable, str(HERE / "offloads.py"), device))
-        told = json.loads(command("ip", "-n", namespace, "-j", "link", "show", device))
+        run_command(
+            *command_in_namespace(
+                namespace, "sh", "-ec", "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6 || true"
+            )
+        )
+        run_command("ip", "-n", namespace, "addr", "add", address, "dev", device)
+        run_command("ip", "-n", namespace, "link", "set", device, "mtu", str(MTU), "up")
+        run_command(*command_in_namespace(namespace, sys.executable, str(HERE / "offloads.py"), device))
+        told = json.loads(run_command("ip", "-n", namespace, "-j", "link", "show", device))
         hardware[device] = told[0]["address"], address.split("/")[0]
     for (namespace, device, _), other in zip(places, ("r0", "s0", "d0", "r1"), strict=True):
         mac, address = hardware[other]
-        command(
+        run_command(
             "ip",
             "-n",
             namespace,
@@ -134,40 +138,40 @@ def wire(spaces: Namespaces) -> None:
         )
 
 
-def shape(router: str, bottleneck: Bottleneck) -> None:
+def limit_rate(router: str, bottleneck: Bottleneck) -> None:
     """Sets up a token bucket that limits the rate, with the buffer as its child queue."""
-    rate, burst = f"{bottleneck.rate_mbps}mbit", BURST_FRAMES * FRAME
+    rate, burst = f"{bottleneck.rate_mbps}mbit", BURST_FRAMES * FRAME_BYTES
     # The child queue of the next command replaces the queue that this `limit` of `tbf` is for.
-    command("tc", "-n", router, "qdisc", "add", "dev", "r1", "root", "handle", "1:",
+    run_command("tc", "-n", router, "qdisc", "add", "dev", "r1", "root", "handle", "1:",
             "tbf", "rate", rate, "burst", str(burst), "limit", "10000000")  # fmt: skip
-    command("tc", "-n", router, "qdisc", "add", "dev", "r1", "parent", "1:1", "handle", "10:",
+    run_command("tc", "-n", router, "qdisc", "add", "dev", "r1", "parent", "1:1", "handle", "10:",
             "pfifo", "limit", str(bottleneck.buffer_packets))  # fmt: skip
 
 
-def route(spaces: Namespaces, rto_min_ms: int) -> None:
+def set_up_routes(spaces: Namespaces, rto_min_ms: int) -> None:
     """Sets up routes with the minimum RTO, which also limits how long a receiver delays ACKs."""
     least = ("rto_min", f"{rto_min_ms}ms")
-    command("ip", "-n", spaces.sender, "route", "add", "10.77.1.0/24", "via", "10.77.0.2", *least)
-    command("ip", "-n", spaces.receiver, "route", "add", "10.77.0.0/24", "via", "10.77.1.2", *least)
+    run_command("ip", "-n", spaces.sender, "route", "add", "10.77.1.0/24", "via", "10.77.0.2", *least)
+    run_command("ip", "-n", spaces.receiver, "route", "add", "10.77.0.0/24", "via", "10.77.1.2", *least)
     write_settings(spaces.router, {"ip_forward": "1"})
 
 
 @contextlib.contextmanager
-def deep_backlog() -> Iterator[None]:
+def enlarged_backlog() -> Iterator[None]:
     """Enlarges the backlog between namespaces, so that it drops no packets, and restores it at the end."""
     try:
-        was = BACKLOG.read_text()
-        BACKLOG.write_text(str(BACKLOG_PACKETS))
+        was = BACKLOG_SYSCTL.read_text()
+        BACKLOG_SYSCTL.write_text(str(BACKLOG_PACKETS))
     except OSError as error:
-        raise Unavailable(f"{BACKLOG} cannot be set: {error.strerror}") from None
+        raise Unavailable(f"{BACKLOG_SYSCTL} cannot be set: {error.strerror}") from None
     try:
         yield
     finally:
-        BACKLOG.write_text(was)
+        BACKLOG_SYSCTL.write_text(was)
 
 
 @contextlib.contextmanager
-def prompt_interrupts() -> Iterator[None]:
+def real_time_ksoftirqd() -> Iterator[None]:
     """Gives the `ksoftirqd` threads real-time priority, and restores their priority at the end.
 
     A burst wakes these threads. While one of them waits for a processor, all timers of this processor wait
@@ -189,13 +193,13 @@ def prompt_interrupts() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def namespaces() -> Iterator[Namespaces]:
+def create_namespaces() -> Iterator[Namespaces]:
     """Creates three namespaces and removes them at the end, even after an error."""
     names = Namespaces(*(f"overspill-{os.getpid()}-{end}" for end in ("s", "r", "d")))
     made: list[str] = []
     try:
         for name in names:
-            command("ip", "netns", "add", name)
+            run_command("ip", "netns", "add", name)
             made.append(name)
         yield names
     finally:
@@ -203,12 +207,12 @@ def namespaces() -> Iterator[Namespaces]:
             subprocess.run(["ip", "netns", "delete", name], capture_output=True, check=False)
 
 
-def check() -> None:
+def check_availability() -> None:
     """Raises `Unavailable` if a run cannot be set up here, before any run starts."""
-    with namespaces() as spaces:
-        wire(spaces)
-        shape(spaces.router, Bottleneck(100, 20))
-        route(spaces, 10)
+    with create_namespaces() as spaces:
+        connect_namespaces(spaces)
+        limit_rate(spaces.router, Bottleneck(100, 20))
+        set_up_routes(spaces, 10)
         for name in (spaces.sender, spaces.receiver):
             write_settings(name, SYSCTLS)
 
@@ -216,7 +220,7 @@ def check() -> None:
 def queue_counters(router: str) -> dict[str, int]:
     """Returns the packets and drops of the bottleneck's buffer."""
     told: list[dict[str, Any]] = json.loads(
-        command("tc", "-n", router, "-s", "-j", "qdisc", "show", "dev", "r1")
+        run_command("tc", "-n", router, "-s", "-j", "qdisc", "show", "dev", "r1")
     )
     (queue,) = (each for each in told if each["kind"] == "pfifo")
     return {"packets": queue["packets"], "drops": queue["drops"]}

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 
-class Broken(Exception):
+class UnusableRun(Exception):
     """A run without a usable result, or a request without a case."""
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from cases import Case, Tolerance
 from outcome import Outcome
-from overspill.stats.paired import LEVEL, half_width, mean
+from overspill.stats.paired import CONFIDENCE_LEVEL, half_width, mean
 
 # Quantities measured in each run; only those with a tolerance decide.
 QUANTITIES: dict[str, Callable[[Outcome], float]] = {
@@ -17,7 +17,7 @@ QUANTITIES: dict[str, Callable[[Outcome], float]] = {
     "timeouts": lambda outcome: outcome.timeouts,
     "drops": lambda outcome: outcome.drops,
 }
-SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+PERCENTILE_SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Difference:
     tolerance: float | None
 
     @property
-    def apart(self) -> float:
+    def relative_difference(self) -> float:
         """Relative difference from the kernel's mean; infinite if that mean is 0 and Overspill's is not."""
         if self.ours == self.kernel:
             return 0.0
@@ -44,7 +44,7 @@ class Difference:
     @property
     def within_share(self) -> bool:
         """True if the relative difference is within the tolerance, whatever the interval."""
-        return self.tolerance is not None and abs(self.apart) <= self.tolerance
+        return self.tolerance is not None and abs(self.relative_difference) <= self.tolerance
 
     @property
     def holds(self) -> bool:
@@ -56,9 +56,9 @@ class Difference:
 class Row:
     """Result of a case.
 
-    If the first runs are out of tolerance, `further` is the result of further runs. `itself` compares the
-    kernel's first runs with its further ones, by the same tolerance. For each sysctl, `without` compares the
-    kernel's runs with this mechanism switched off to its usual runs.
+    If the first runs are out of tolerance, `further` is the result of further runs. `kernel_repeat` compares
+    the kernel's first runs with its further ones, by the same tolerance. For each sysctl, `without` compares
+    the kernel's runs with this mechanism switched off to its usual runs.
     """
 
     case: Case
@@ -66,7 +66,7 @@ class Row:
     kernel_ms: list[float]
     ours_ms: list[float]
     further: "Row | None" = None
-    itself: "Row | None" = None
+    kernel_repeat: "Row | None" = None
     without: "dict[str, Row]" = field(default_factory=dict)
 
     @property
@@ -80,63 +80,63 @@ class Row:
 
         Quantities for which the kernel's two sets of runs differ by more than the tolerance are left out.
         """
-        return not self.left
+        return not self.failed_quantities
 
     @property
-    def undecided(self) -> bool:
+    def is_undecided(self) -> bool:
         """True if the case passes only because the kernel's own two sets of runs differ as much."""
         return self.passes and not self.holds and self.further is not None and not self.further.holds
 
     @property
-    def left(self) -> set[str]:
+    def failed_quantities(self) -> set[str]:
         """Quantities that are out of tolerance after all runs."""
-        if self.holds or self.further is None or self.itself is None:
-            return self.missed
-        return self.further.missed - self.itself.missed
+        if self.holds or self.further is None or self.kernel_repeat is None:
+            return self.missed_quantities
+        return self.further.missed_quantities - self.kernel_repeat.missed_quantities
 
     @property
-    def hangs_on(self) -> dict[str, list[str]]:
+    def decisive_mechanisms(self) -> dict[str, list[str]]:
         """Mechanisms that move the kernel out of its own tolerance if switched off, for each quantity left.
 
         Such a mechanism affects the quantity. It need not be the cause of the difference.
         """
         return {
-            name: [switch for switch, row in self.without.items() if name in row.missed]
-            for name in sorted(self.left)
+            name: [switch for switch, row in self.without.items() if name in row.missed_quantities]
+            for name in sorted(self.failed_quantities)
         }
 
     @property
-    def missed(self) -> set[str]:
+    def missed_quantities(self) -> set[str]:
         """Quantities that are out of tolerance in these runs."""
         return {name for name, difference in self.differences.items() if not difference.holds}
 
 
 def percentiles(values: list[float]) -> list[float]:
-    """Returns percentiles at `SHARES` by nearest rank."""
+    """Returns percentiles at `PERCENTILE_SHARES` by nearest rank."""
     ordered = sorted(values)
-    return [ordered[math.ceil(share * len(ordered)) - 1] for share in SHARES]
+    return [ordered[math.ceil(share * len(ordered)) - 1] for share in PERCENTILE_SHARES]
 
 
-def none_in(runs: int) -> tuple[float, float]:
+def interval_of_zero_counts(runs: int) -> tuple[float, float]:
     """Returns the interval of the mean of counts that are 0 in every run, so that no deviation is known.
 
     The upper end is the exact one of a Poisson count (Garwood 1936): -ln 0.025, over all runs.
     """
-    return 0.0, -math.log((1.0 - LEVEL) / 2.0) / runs
+    return 0.0, -math.log((1.0 - CONFIDENCE_LEVEL) / 2.0) / runs
 
 
-def difference(kernel: list[float], ours: list[float], tolerance: float | None) -> Difference:
+def compare_means(kernel: list[float], ours: list[float], tolerance: float | None) -> Difference:
     """Compares the means over repeats; the interval is Student's t, or Poisson's if all counts are 0."""
     middle, width = mean(kernel), half_width(kernel) or 0.0
-    interval = (middle - width, middle + width) if any(kernel) else none_in(len(kernel))
+    interval = (middle - width, middle + width) if any(kernel) else interval_of_zero_counts(len(kernel))
     return Difference(middle, interval, mean(ours), tolerance)
 
 
-def compare(case: Case, kernel: list[Outcome], ours: list[Outcome], tolerance: Tolerance) -> Row:
+def compare_case(case: Case, kernel: list[Outcome], ours: list[Outcome], tolerance: Tolerance) -> Row:
     """Compares every quantity of a case over its repeats."""
     allowed = asdict(tolerance)
     differences = {
-        name: difference(
+        name: compare_means(
             [float(of(run)) for run in kernel], [float(of(run)) for run in ours], allowed.get(name)
         )
         for name, of in QUANTITIES.items()
@@ -145,14 +145,14 @@ def compare(case: Case, kernel: list[Outcome], ours: list[Outcome], tolerance: T
     return Row(case, differences, percentiles(kernel_ms), percentiles(ours_ms))
 
 
-def document(row: Row) -> dict[str, Any]:
+def row_document(row: Row) -> dict[str, Any]:
     """Returns a row of `out/bench-linux.json`."""
     told = {
         name: {
             "kernel": each.kernel,
             "interval": each.interval,
             "ours": each.ours,
-            "apart": each.apart if each.apart != float("inf") else None,
+            "apart": each.relative_difference if each.relative_difference != float("inf") else None,
             "holds": each.holds,
         }
         for name, each in row.differences.items()
@@ -162,10 +162,10 @@ def document(row: Row) -> dict[str, Any]:
         "holds": row.holds,
         "passes": row.passes,
         **told,
-        "completion_ms": {"shares": SHARES, "kernel": row.kernel_ms, "ours": row.ours_ms},
-        "further": None if row.further is None else document(row.further),
-        "itself": None if row.itself is None else sorted(row.itself.missed),
-        "undecided": row.undecided,
-        "hangs_on": row.hangs_on,
-        "without": {name: document(off) for name, off in row.without.items()},
+        "completion_ms": {"shares": PERCENTILE_SHARES, "kernel": row.kernel_ms, "ours": row.ours_ms},
+        "further": None if row.further is None else row_document(row.further),
+        "itself": None if row.kernel_repeat is None else sorted(row.kernel_repeat.missed_quantities),
+        "undecided": row.is_undecided,
+        "hangs_on": row.decisive_mechanisms,
+        "without": {name: row_document(off) for name, off in row.without.items()},
     }

@@ -17,10 +17,10 @@ ETH_P_ALL, SO_RCVBUFFORCE, SO_TIMESTAMPNS_NEW = 3, 33, 64
 PORT = 5001
 OUTGOING = 4
 # A longer response time is discarded: the host had nothing to send.
-LONGEST_NS = 200_000
+MAX_RESPONSE_NS = 200_000
 
 
-def listen(device: str) -> socket.socket:
+def open_capture(device: str) -> socket.socket:
     """Opens a socket that captures all frames of a device, with the kernel's timestamps."""
     found = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
     found.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 26)
@@ -30,7 +30,7 @@ def listen(device: str) -> socket.socket:
     return found
 
 
-def take(device: str, source: socket.socket) -> list[tuple[int, str, bool, bytes]]:
+def read_frames(device: str, source: socket.socket) -> list[tuple[int, str, bool, bytes]]:
     """Reads the captured frames: time in ns, device, whether the frame left, and headers."""
     seen: list[tuple[int, str, bool, bytes]] = []
     while True:
@@ -42,7 +42,7 @@ def take(device: str, source: socket.socket) -> list[tuple[int, str, bool, bytes
         seen.append((seconds * 10**9 + nanoseconds, device, address[2] == OUTGOING, data))
 
 
-def sent_ns(seen: list[tuple[int, str, bool, bytes]]) -> list[int]:
+def data_arrival_times(seen: list[tuple[int, str, bool, bytes]]) -> list[int]:
     """Arrival times of the sender's data frames in ns, in order."""
     return [at for at, device, out, data in sorted(seen) if device == "r0" and not out and is_data(data)]
 
@@ -58,7 +58,7 @@ def is_data(frame: bytes) -> bool:
     return bool(destination == PORT and length > head + (frame[start + 12] >> 4) * 4)
 
 
-def answers(seen: list[tuple[int, str, bool, bytes]]) -> dict[str, list[int]]:
+def response_times(seen: list[tuple[int, str, bool, bytes]]) -> dict[str, list[int]]:
     """Returns the response times of each host in ns, in order."""
     receiver: list[int] = []
     sender: list[int] = []
@@ -80,12 +80,12 @@ def answers(seen: list[tuple[int, str, bool, bytes]]) -> dict[str, list[int]]:
             if destination in left:
                 receiver.append(at - left.pop(destination))
     kept = {"receiver": receiver, "sender": sender}
-    return {name: [each for each in values if each < LONGEST_NS] for name, values in kept.items()}
+    return {name: [each for each in values if each < MAX_RESPONSE_NS] for name, values in kept.items()}
 
 
-def watch() -> dict[str, Any]:
+def capture_frames() -> dict[str, Any]:
     """Captures on both devices until a line arrives on standard input."""
-    sources = {device: listen(device) for device in ("r0", "r1")}
+    sources = {device: open_capture(device) for device in ("r0", "r1")}
     poll = select.poll()
     for source in sources.values():
         poll.register(source.fileno(), select.POLLIN)
@@ -96,9 +96,9 @@ def watch() -> dict[str, Any]:
     while not over:
         over = any(fd == sys.stdin.fileno() for fd, _ in poll.poll())
         for device, source in sources.items():
-            seen += take(device, source)
-    return {**answers(seen), "sent": sent_ns(seen)}
+            seen += read_frames(device, source)
+    return {**response_times(seen), "sent": data_arrival_times(seen)}
 
 
 if __name__ == "__main__":
-    print(json.dumps(watch()), flush=True)
+    print(json.dumps(capture_frames()), flush=True)

@@ -3,9 +3,10 @@
 //! The parts are a pop and a push on the event queue, one hop through a switch, and one ACK at a sender.
 
 use criterion::Criterion;
-use dataplane::transport::{FlowInfo, Io, Released, Sender, TcpConfig};
+use dataplane::transport::{FlowInfo, Io, ReleasedPackets, Sender, TcpConfig};
 use dataplane::{
-    CoreSetup, Exts, Framing, NO_EXT, Out, Outcome, Pkt, PortSetup, Routes, Spot, Switch, SwitchSetup, SwitchStep,
+    CoreSetup, EventLocation, Framing, NO_EXT, Out, Outcome, PacketExtensions, Pkt, PortSetup, Routes, Switch,
+    SwitchSetup, SwitchStep,
 };
 use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
@@ -13,9 +14,9 @@ use mech::overflow::OverflowSlot;
 use mech::params::Values;
 use mech::routing::{Ecmp, NextHops};
 use mech::scheduler::SchedulerSlot;
-use mech::{Flags, FlowId, Head, HostId, Lanes, PortId, Purpose, Stream};
+use mech::{Flags, FlowId, Head, HostId, Lanes, PortId, Stream, StreamPurpose};
 use scenario::load::{Source, load};
-use sim::queue::{EventQueue, Key, Phase};
+use sim::queue::{EventQueue, Key, StepPhase};
 use std::hint::black_box;
 use std::path::Path;
 use std::time::Duration;
@@ -26,9 +27,9 @@ use units::{Amount, Dur, Rate, Time};
 fn event_queue(c: &mut Criterion) {
     let mut group = c.benchmark_group("event queue, one pop and one push");
     for (name, mut queue) in [("wheel", EventQueue::wheel()), ("4-ary heap", EventQueue::heap())] {
-        let mut rng = Stream::new(1, 0, Purpose::Custom(0));
-        let later = |rng: &mut Stream| Dur(100_000 + rng.below(20_000_000));
-        (0..3000).for_each(|node| queue.push(Key::new(Time::ZERO + later(&mut rng), node, Phase::Arrival, 0)));
+        let mut rng = Stream::new(1, 0, StreamPurpose::Custom(0));
+        let later = |rng: &mut Stream| Dur(100_000 + rng.uniform_below(20_000_000));
+        (0..3000).for_each(|node| queue.push(Key::new(Time::ZERO + later(&mut rng), node, StepPhase::Arrival, 0)));
         group.bench_function(name, |b| {
             b.iter(|| {
                 let key = queue.pop().expect("one is put for each that is taken");
@@ -57,14 +58,14 @@ impl Out for Nowhere {
     fn transmit(&mut self, _port: PortId, pkt: &Pkt, end: Time) {
         black_box((pkt.head.size, end));
     }
-    fn wake(&mut self, _port: PortId, _at: Time) {}
-    fn timer(&mut self, _index: u32, _at: Time) {}
-    fn finished(&mut self, _what: Outcome) {}
+    fn schedule_wake(&mut self, _port: PortId, _at: Time) {}
+    fn set_timer(&mut self, _index: u32, _at: Time) {}
+    fn report_outcome(&mut self, _what: Outcome) {}
     fn observer(&mut self) -> &mut () {
         &mut self.0
     }
-    fn spot(&self, port: PortId) -> Spot {
-        Spot { now: Time::ZERO, node: 0, port: u32::from(port.0) }
+    fn event_location(&self, port: PortId) -> EventLocation {
+        EventLocation { now: Time::ZERO, node: 0, port: u32::from(port.0) }
     }
 }
 
@@ -95,7 +96,7 @@ fn switch() -> Switch {
             ports: (0..16).map(|_| port()).collect(),
             inputs: None,
         },
-        fib: mech::fib::FibSlot::routes(),
+        fib: mech::fib::FibSlot::from_routes(),
         routing: Ecmp::new(1).into(),
         snapshot: false,
         shuffle: true,
@@ -104,7 +105,7 @@ fn switch() -> Switch {
 
 /// Measures full-size frames that arrive one by one, slightly slower than the ports send.
 fn switch_hop(c: &mut Criterion) {
-    let (mut switch, mut exts, mut now) = (switch(), Exts::default(), Time::ZERO);
+    let (mut switch, mut exts, mut now) = (switch(), PacketExtensions::default(), Time::ZERO);
     let head = Head { size: 1518, orig_size: 1518, ttl: 255, flags: Flags::PAYLOAD, ..Head::default() };
     let mut pkt = Pkt { head, payload: 1460, ext: NO_EXT, ..Pkt::default() };
     c.bench_function("one switch hop", |b| {
@@ -113,7 +114,7 @@ fn switch_hop(c: &mut Criterion) {
             pkt.head.dst = HostId((now.0 / 80_000) as u32 * 7 % 16);
             pkt.head.ttl = 255;
             let step = &mut SwitchStep { now, routes: &Sixteen, exts: &mut exts, out: &mut Nowhere(()) };
-            switch.arrive_alone(&mut pkt, None, step);
+            switch.receive_single(&mut pkt, None, step);
         });
     });
 }
@@ -135,7 +136,8 @@ fn tcp_ack(c: &mut Criterion) {
         let cfg = config(kind);
         let (src, dst) = (HostId(0), HostId(1));
         let flow = FlowInfo { flow: FlowId(0), src, dst, hash: 1, back_hash: 2, bytes: u64::MAX / 2, class: 0, row: 0 };
-        let (mut sender, mut exts, mut out) = (Sender::new(&flow, &cfg), Exts::default(), Released::default());
+        let (mut sender, mut exts, mut out) =
+            (Sender::new(&flow, &cfg), PacketExtensions::default(), ReleasedPackets::default());
         let mut now = Time::ZERO;
         sender.start(&mut Io { now, cfg: &cfg, exts: &mut exts, out: &mut out, timers_set: &mut 0 });
         out.clear();

@@ -5,11 +5,11 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
-from cross_check import DRAWS, LIMIT, QUANTITIES, Row, cross_check
-from ns3 import ROOT, Broken, compile_twin, install
+from cross_check import DRAWS, MAX_DIFFERENCE, QUANTITIES, Row, cross_check
+from ns3 import ROOT, MissingRequirement, compile_twin, install_ns3
 from rich.console import Console
 from rich.table import Table
-from speed import Speed, load, speed
+from speed import Speed, compare_speeds, describe_load
 
 from overspill import OverspillError
 
@@ -17,7 +17,7 @@ RESULT = ROOT / "out" / "bench-ns3.json"
 console = Console(width=None if sys.stdout.isatty() else 120)
 
 
-def tell(line: str) -> None:
+def print_progress(line: str) -> None:
     """Prints a line of progress."""
     console.print(line, style="dim", highlight=False)
 
@@ -49,7 +49,7 @@ def print_speed(found: Speed, loads: tuple[str, str]) -> None:
         )
 
 
-def shown(row: Row) -> str:
+def format_difference(row: Row) -> str:
     """Formats a difference with its interval, in percent."""
     text = "only one" if row.difference is None else f"{100 * row.difference:+.2f} ± {100 * row.spread:.2f}"
     return text if row.agrees else f"[bold]{text} ![/bold]"
@@ -57,7 +57,7 @@ def shown(row: Row) -> str:
 
 def print_check(rows: list[Row]) -> None:
     """Prints both simulators' results side by side."""
-    title = f"Matched dumbbells, means of {DRAWS} draws of starts; ! is more than {LIMIT:.0%} apart"
+    title = f"Matched dumbbells, means of {DRAWS} draws of starts; ! is more than {MAX_DIFFERENCE:.0%} apart"
     table = Table(title=title, title_justify="left")
     for name in ("transport", "flows", "quantity"):
         table.add_column(name)
@@ -74,21 +74,22 @@ def print_check(rows: list[Row]) -> None:
             QUANTITIES[quantity],
             f"{stock.ours:.6g}",
             f"{stock.theirs:.6g}",
-            shown(stock),
+            format_difference(stock),
             f"{ours.theirs:.6g}",
-            shown(ours),
+            format_difference(ours),
         )
     console.print(table)
     apart = sum(not row.agrees for row in rows if row.rules == "stock")
     if apart:
         console.print(
-            f"{apart} quantities differ by more than {LIMIT:.0%}: docs/internals/ns3.md names the causes."
+            f"{apart} quantities differ by more than {MAX_DIFFERENCE:.0%}: "
+            "docs/internals/ns3.md names the causes."
         )
 
 
-def document(found: Speed, rows: list[Row], loads: tuple[str, str]) -> dict[str, Any]:
+def results_document(found: Speed, rows: list[Row], loads: tuple[str, str]) -> dict[str, Any]:
     """Contents of `out/bench-ns3.json`."""
-    runs = [found.best(found.ours), found.best(found.theirs)]
+    runs = [found.fastest_round(found.ours), found.fastest_round(found.theirs)]
     return {
         "runs": runs,
         "ratio": round(found.ratio, 2),
@@ -103,21 +104,21 @@ def document(found: Speed, rows: list[Row], loads: tuple[str, str]) -> dict[str,
 def main() -> int:
     """Runs the speed comparison and the cross-check."""
     try:
-        install()
+        install_ns3()
         program = compile_twin()
-        before = load()
-        found = speed(program, tell)
-        loads = (before, load())
+        before = describe_load()
+        found = compare_speeds(program, print_progress)
+        loads = (before, describe_load())
         print_speed(found, loads)
-        rows = cross_check(program, tell)
+        rows = cross_check(program, print_progress)
         print_check(rows)
-    except (Broken, OverspillError, RuntimeError) as error:
+    except (MissingRequirement, OverspillError, RuntimeError) as error:
         console.print(f"bench-ns3: {error}", style="bold", highlight=False, markup=False)
         return 1
     except KeyboardInterrupt:
         return 130
     RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_text(json.dumps(document(found, rows, loads), indent=1, allow_nan=False) + "\n")
+    RESULT.write_text(json.dumps(results_document(found, rows, loads), indent=1, allow_nan=False) + "\n")
     console.print(f"written to {RESULT.relative_to(ROOT)}")
     return 0
 

@@ -8,18 +8,17 @@ from statistics import mean, stdev
 from typing import Any
 
 import numpy as np
-from ns3 import OUT, Flow
-from ns3 import run as run_ns3
+from ns3 import OUT, Flow, run_twin
 
 import overspill
 
-BYTES = 1_000_000
+FLOW_BYTES = 1_000_000
 STARTS_WITHIN_NS = 600_000  # for each flow, so that initial windows alone do not overflow the queue
 DRAWS = 10
-EARLY_MS = {2: 8, 8: 32, 32: 130}  # about half of the time that all flows need
-QUEUE = 100
-MARK = 20
-LIMIT = 0.02
+HALF_TIME_MS = {2: 8, 8: 32, 32: 130}  # about half of the time that all flows need
+QUEUE_PACKETS = 100
+MARKING_THRESHOLD = 20
+MAX_DIFFERENCE = 0.02
 QUANTITIES = {
     "bytes": "bytes delivered at half time",
     "fct": "mean FCT (ms)",
@@ -45,7 +44,7 @@ class Case:
         return 1448 if self.timestamps else 1460
 
     @property
-    def marks(self) -> bool:
+    def uses_marking(self) -> bool:
         """True if the switches mark packets (DCTCP)."""
         return self.kind == "dctcp"
 
@@ -76,16 +75,18 @@ retransmission_timer = true
 window_less_out_of_order = false
 """
 # Quantile of Student's t at 97.5% for DRAWS - 1 = 9 degrees of freedom.
-T = 2.262
+T_QUANTILE = 2.262
 
 
-def scenario(case: Case, n: int, early_ms: int | None) -> str:
+def scenario_text(case: Case, n: int, early_ms: int | None) -> str:
     """Returns the scenario of a case for Overspill.
 
     Counters stop with the measurement window, so bytes at half time need a run of their own.
     """
     window = "" if early_ms is None else f'to = "{early_ms}ms"\n'
-    marking = f'marking = {{ kind = "ecn_threshold", k = "{MARK}pkt" }}\n' if case.marks else ""
+    marking = (
+        f'marking = {{ kind = "ecn_threshold", k = "{MARKING_THRESHOLD}pkt" }}\n' if case.uses_marking else ""
+    )
     recovery = f'recovery = "{case.recovery}"\n' if case.kind == "dctcp" else "ecn = false\n"
     return f"""name = "cross_check"
 duration = "20s"
@@ -103,7 +104,7 @@ link = "2B"
 min_frame = "1B"
 gap = "0B"
 [switch]
-buffer = {{ kind = "per_port", size = "{QUEUE}pkt" }}
+buffer = {{ kind = "per_port", size = "{QUEUE_PACKETS}pkt" }}
 {marking}[transport]
 kind = "{case.kind}"
 {recovery}{TRANSPORT}mss = "{case.mss}B"
@@ -118,15 +119,15 @@ file = "flows.csv"
 """
 
 
-def twin_settings(case: Case, n: int) -> dict[str, Any]:
+def ns3_settings(case: Case, n: int) -> dict[str, Any]:
     """Returns the settings of the same case for ns-3."""
     return {
         "topology": "dumbbell",
         "n": n,
         "tcp": "dctcp" if case.kind == "dctcp" else "newreno",
         "mss": case.mss,
-        "queue": QUEUE,
-        "mark": MARK if case.marks else 0,
+        "queue": QUEUE_PACKETS,
+        "mark": MARKING_THRESHOLD if case.uses_marking else 0,
         "rate": "4Gbps",
         "delay": "1us",
         "bottleneck_rate": "1Gbps",
@@ -135,20 +136,20 @@ def twin_settings(case: Case, n: int) -> dict[str, Any]:
         "sack": case.recovery == "sack",
         "timestamps": case.timestamps,
         "handshake": case.handshake,
-        "delivered_at": f"{EARLY_MS[n]}ms",
+        "delivered_at": f"{HALF_TIME_MS[n]}ms",
     }
 
 
-def draw(n: int, seed: int) -> list[Flow]:
+def draw_flows(n: int, seed: int) -> list[Flow]:
     """Draws the flows: every host on the left sends to its opposite host.
 
     Starts are whole nanoseconds, the time resolution of ns-3.
     """
     starts = random.Random(1000 * n + seed)
-    return [Flow(i, n + i, BYTES, 1000 * starts.randrange(n * STARTS_WITHIN_NS)) for i in range(n)]
+    return [Flow(i, n + i, FLOW_BYTES, 1000 * starts.randrange(n * STARTS_WITHIN_NS)) for i in range(n)]
 
 
-def run_ours(case: Case, flows: list[Flow], seed: int) -> dict[str, float]:
+def run_overspill(case: Case, flows: list[Flow], seed: int) -> dict[str, float]:
     """Runs one draw in Overspill."""
     OUT.mkdir(parents=True, exist_ok=True)
     rows = "".join(f"{f.start_ps}ps,{f.source},{f.destination},{f.bytes}\n" for f in flows)
@@ -156,10 +157,10 @@ def run_ours(case: Case, flows: list[Flow], seed: int) -> dict[str, float]:
     file = OUT / "cross_check.toml"
 
     def once(early_ms: int | None) -> Any:
-        file.write_text(scenario(case, len(flows), early_ms))
+        file.write_text(scenario_text(case, len(flows), early_ms))
         return overspill.run(file, seed=seed).runs[0]
 
-    whole, half = once(None), once(EARLY_MS[len(flows)])
+    whole, half = once(None), once(HALF_TIME_MS[len(flows)])
     start, end = whole.columns("flows", "start_ps", "end_ps")
     ports = whole.table("ports")
     drops = sum(int(np.sum(ports[name])) for name in ports.column_names if name.startswith("drop_"))
@@ -171,9 +172,9 @@ def run_ours(case: Case, flows: list[Flow], seed: int) -> dict[str, float]:
     }
 
 
-def run_theirs(program: Path, case: Case, flows: list[Flow], rules: str) -> dict[str, float]:
+def run_ns3(program: Path, case: Case, flows: list[Flow], rules: str) -> dict[str, float]:
     """Runs the same draw in ns-3."""
-    ran = run_ns3(program, flows, {**twin_settings(case, len(flows)), "rules": rules})
+    ran = run_twin(program, flows, {**ns3_settings(case, len(flows)), "rules": rules})
     unfinished = sum(end < 0 for _, _, end in ran.flows)
     if unfinished:
         raise RuntimeError(f"{unfinished} flows are unfinished in ns-3")
@@ -204,10 +205,10 @@ class Row:
     @property
     def agrees(self) -> bool:
         """True if the means are within the limit; false if only ns-3 counts anything."""
-        return self.difference is not None and abs(self.difference) <= LIMIT
+        return self.difference is not None and abs(self.difference) <= MAX_DIFFERENCE
 
 
-def compare(case: tuple[str, int, str, str], ours: list[float], theirs: list[float]) -> Row:
+def compare_draws(case: tuple[str, int, str, str], ours: list[float], theirs: list[float]) -> Row:
     """Compares both simulators draw by draw; there is no difference if both count zero."""
     transport, n, quantity, rules = case
     base = mean(ours)
@@ -215,7 +216,7 @@ def compare(case: tuple[str, int, str, str], ours: list[float], theirs: list[flo
     if base == 0:
         share, spread = (None if any(theirs) else 0.0), 0.0
     else:
-        share, spread = mean(apart) / base, T * stdev(apart) / math.sqrt(len(apart)) / base
+        share, spread = mean(apart) / base, T_QUANTILE * stdev(apart) / math.sqrt(len(apart)) / base
     return Row(transport, n, quantity, rules, base, mean(theirs), share, spread)
 
 
@@ -225,12 +226,12 @@ def cross_check(program: Path, tell: Any) -> list[Row]:
     for case in CASES:
         for n in case.flows:
             tell(f"{n} flows, {case.name}")
-            draws = [draw(n, seed) for seed in range(1, DRAWS + 1)]
-            ours = [run_ours(case, flows, seed) for seed, flows in enumerate(draws, 1)]
+            draws = [draw_flows(n, seed) for seed in range(1, DRAWS + 1)]
+            ours = [run_overspill(case, flows, seed) for seed, flows in enumerate(draws, 1)]
             for rules in RULES:
-                theirs = [run_theirs(program, case, flows, rules) for flows in draws]
+                theirs = [run_ns3(program, case, flows, rules) for flows in draws]
                 rows += [
-                    compare((case.name, n, q, rules), [a[q] for a in ours], [b[q] for b in theirs])
+                    compare_draws((case.name, n, q, rules), [a[q] for a in ours], [b[q] for b in theirs])
                     for q in QUANTITIES
                 ]
     return rows

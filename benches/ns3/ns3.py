@@ -26,44 +26,44 @@ MODULES = [
 ]
 
 
-class Broken(Exception):
+class MissingRequirement(Exception):
     """A requirement outside this program is missing or failed; the text says which, and what to do."""
 
 
-def call(command: list[str]) -> subprocess.CompletedProcess[str]:
+def run_command(command: list[str]) -> subprocess.CompletedProcess[str]:
     """Runs a command and returns the result, with its output as text."""
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def missing() -> list[str]:
+def missing_packages() -> list[str]:
     """Returns the Debian packages that are needed and not installed."""
     wanted = [package for tool, package in TOOLS.items() if shutil.which(tool) is None]
-    if wanted or call(["pkg-config", "--exists", *MODULES]).returncode:
+    if wanted or run_command(["pkg-config", "--exists", *MODULES]).returncode:
         return wanted + PACKAGES
     # The packages' own link flags name this library by its path.
-    flags = call(["pkg-config", "--libs", *MODULES]).stdout.split()
+    flags = run_command(["pkg-config", "--libs", *MODULES]).stdout.split()
     return [] if all(Path(flag).exists() for flag in flags if flag.endswith("libgsl.so")) else PACKAGES
 
 
-def install() -> None:
-    """Installs ns-3 and a compiler if missing; raises `Broken` with instructions if that is impossible."""
-    wanted = missing()
+def install_ns3() -> None:
+    """Installs ns-3 and a compiler if missing; raises `MissingRequirement` with instructions otherwise."""
+    wanted = missing_packages()
     if not wanted:
         return
     by_hand = f"install {' '.join(wanted)} (Debian 12: ns-3.37) and run `make bench-ns3` again"
     if shutil.which("apt-get") is None:
-        raise Broken(f"ns-3 is missing, and this system has no apt-get: {by_hand}")
+        raise MissingRequirement(f"ns-3 is missing, and this system has no apt-get: {by_hand}")
     root = os.geteuid() == 0
     if not root and shutil.which("sudo") is None:
-        raise Broken(f"ns-3 is missing, and only root may install it: {by_hand}")
+        raise MissingRequirement(f"ns-3 is missing, and only root may install it: {by_hand}")
     before = [] if root else ["sudo"]
     print(f"Installing {' '.join(wanted)}")
     environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
     for step in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *wanted]):
         if subprocess.run([*before, "apt-get", *step], env=environment, check=False).returncode:
-            raise Broken(f"apt-get {step[0]} failed: {by_hand}")
-    if missing():
-        raise Broken(f"after apt-get, pkg-config still does not find {' '.join(MODULES)}")
+            raise MissingRequirement(f"apt-get {step[0]} failed: {by_hand}")
+    if missing_packages():
+        raise MissingRequirement(f"after apt-get, pkg-config still does not find {' '.join(MODULES)}")
 
 
 def compile_twin() -> Path:
@@ -75,11 +75,17 @@ def compile_twin() -> Path:
     OUT.mkdir(parents=True, exist_ok=True)
     print("Compiling benches/ns3/twin.cc")
     # The packages' flags contain a stray `;`.
-    flags = call(["pkg-config", "--cflags", "--libs", *MODULES]).stdout.replace("\\;", " ").replace(";", " ")
+    flags = (
+        run_command(["pkg-config", "--cflags", "--libs", *MODULES])
+        .stdout.replace("\\;", " ")
+        .replace(";", " ")
+    )
     units = [str(source) for source in sources if source.suffix == ".cc"]
-    made = call(["g++", "-O3", "-DNDEBUG", "-std=c++17", *units, "-o", str(program), *flags.split()])
+    made = run_command(["g++", "-O3", "-DNDEBUG", "-std=c++17", *units, "-o", str(program), *flags.split()])
     if made.returncode:
-        raise Broken(f"twin.cc does not compile against this ns-3 (made for 3.37):\n{made.stderr[-4000:]}")
+        raise MissingRequirement(
+            f"twin.cc does not compile against this ns-3 (made for 3.37):\n{made.stderr[-4000:]}"
+        )
     return program
 
 
@@ -94,7 +100,7 @@ class Flow:
 
 
 @dataclass
-class Ran:
+class Ns3Result:
     """Results of one run of ns-3."""
 
     packet_hops: int
@@ -107,17 +113,19 @@ class Ran:
     flows: list[list[int]] = field(default_factory=list)
 
 
-def spelled(value: Any) -> str:
+def format_setting(value: Any) -> str:
     """Formats a setting for ns-3's command line."""
     return str(int(value)) if isinstance(value, bool) else str(value)
 
 
-def run(program: Path, flows: list[Flow], settings: dict[str, Any]) -> Ran:
+def run_twin(program: Path, flows: list[Flow], settings: dict[str, Any]) -> Ns3Result:
     """Runs these flows with these settings of `twin`."""
     file = OUT / "flows.txt"
     file.write_text("".join(f"{f.source} {f.destination} {f.bytes} {f.start_ps}\n" for f in flows))
     given = {"flows": file, **settings}
-    done = call([str(program), *(f"--{name}={spelled(value)}" for name, value in given.items())])
+    done = run_command(
+        [str(program), *(f"--{name}={format_setting(value)}" for name, value in given.items())]
+    )
     if done.returncode:
-        raise Broken(f"ns-3 stopped with status {done.returncode}: {done.stderr.strip()[-2000:]}")
-    return Ran(**json.loads(done.stdout))
+        raise MissingRequirement(f"ns-3 stopped with status {done.returncode}: {done.stderr.strip()[-2000:]}")
+    return Ns3Result(**json.loads(done.stdout))

@@ -8,15 +8,14 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ns3 import OUT, ROOT, Broken, Flow
-from ns3 import run as run_ns3
+from ns3 import OUT, ROOT, Flow, MissingRequirement, run_twin
 
 import overspill
 
 CASE = "k8_1g"
 ROUNDS = 5
-ON = "DCTCP, SACK; no timestamps"  # settings of both simulators
-BENCH = ["cargo", "bench", "--quiet", "--package", "sim", "--bench", "whole_runs"]
+STACK_DESCRIPTION = "DCTCP, SACK; no timestamps"  # settings of both simulators
+BENCH_COMMAND = ["cargo", "bench", "--quiet", "--package", "sim", "--bench", "whole_runs"]
 # The run of this name in benches/whole_runs.rs; ns-3 runs the flows of its permutation.
 SCENARIO = f"""name = "{CASE}"
 duration = "100ms"
@@ -52,14 +51,14 @@ class Speed:
     same_packets: bool
 
     @staticmethod
-    def best(rounds: list[dict[str, Any]]) -> dict[str, Any]:
+    def fastest_round(rounds: list[dict[str, Any]]) -> dict[str, Any]:
         """Returns the fastest round: other load on a machine only ever slows a round down."""
         return max(rounds, key=lambda row: float(row["packet_hops_per_s"]))
 
     @property
     def ratio(self) -> float:
         """Ratio of the speeds of the fastest rounds."""
-        ours, theirs = self.best(self.ours), self.best(self.theirs)
+        ours, theirs = self.fastest_round(self.ours), self.fastest_round(self.theirs)
         return float(ours["packet_hops_per_s"] / theirs["packet_hops_per_s"])
 
     @property
@@ -69,7 +68,7 @@ class Speed:
         return float(ours / theirs)
 
 
-def permutation() -> tuple[list[Flow], int]:
+def permutation_flows() -> tuple[list[Flow], int]:
     """Returns the flows of the first seed, and the number of packet-hops that they take."""
     OUT.mkdir(parents=True, exist_ok=True)
     file = OUT / f"{CASE}.toml"
@@ -81,25 +80,25 @@ def permutation() -> tuple[list[Flow], int]:
     )
 
 
-def bench() -> dict[str, Any]:
+def run_overspill_round() -> dict[str, Any]:
     """Runs one round of Overspill, as long as a round of ns-3; `out/bench.json` is left unchanged."""
     file = ROOT / "out" / "bench.json"
     before = file.read_bytes() if file.exists() else None
     once = os.environ | {"OVERSPILL_BENCH_ROUNDS": "1"}
     done = subprocess.run(
-        [*BENCH, "--", CASE], cwd=ROOT, env=once, capture_output=True, text=True, check=False
+        [*BENCH_COMMAND, "--", CASE], cwd=ROOT, env=once, capture_output=True, text=True, check=False
     )
     try:
         if done.returncode:
-            raise Broken(f"`{' '.join(BENCH)}` failed: {done.stderr.strip()[-2000:]}")
+            raise MissingRequirement(f"`{' '.join(BENCH_COMMAND)}` failed: {done.stderr.strip()[-2000:]}")
         rows = json.loads(file.read_text())["runs"]
-        return {**next(row for row in rows if row["name"] == CASE), "on": ON}
+        return {**next(row for row in rows if row["name"] == CASE), "on": STACK_DESCRIPTION}
     finally:
         if before is not None:
             file.write_bytes(before)
 
 
-def twin(program: Path, flows: list[Flow]) -> dict[str, Any]:
+def run_ns3_round(program: Path, flows: list[Flow]) -> dict[str, Any]:
     """Runs one round of ns-3."""
     settings = {
         "topology": "fat_tree",
@@ -111,9 +110,9 @@ def twin(program: Path, flows: list[Flow]) -> dict[str, Any]:
         "sack": True,
         "timestamps": False,
     }
-    ran = run_ns3(program, flows, settings)
+    ran = run_twin(program, flows, settings)
     if any(end < 0 for _, _, end in ran.flows):
-        raise Broken("flows are unfinished in ns-3")
+        raise MissingRequirement("flows are unfinished in ns-3")
     return {
         "name": f"ns3_{CASE}",
         "hosts": 128,
@@ -123,26 +122,30 @@ def twin(program: Path, flows: list[Flow]) -> dict[str, Any]:
         "rss_bytes": ran.rss_bytes,
         "seconds": ran.seconds,
         "drops": ran.drops,
-        "on": ON,
+        "on": STACK_DESCRIPTION,
     }
 
 
-def speed(program: Path, tell: Any) -> Speed:
+def compare_speeds(program: Path, tell: Any) -> Speed:
     """Runs both simulators alternately, ours first; both are compiled beforehand."""
     tell("Compiling our benchmark")
-    built = subprocess.run([*BENCH, "--no-run"], cwd=ROOT, capture_output=True, text=True, check=False)
+    built = subprocess.run(
+        [*BENCH_COMMAND, "--no-run"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     if built.returncode:
-        raise Broken(f"`{' '.join(BENCH)} --no-run` failed: {built.stderr.strip()[-2000:]}")
-    flows, hops = permutation()
+        raise MissingRequirement(
+            f"`{' '.join(BENCH_COMMAND)} --no-run` failed: {built.stderr.strip()[-2000:]}"
+        )
+    flows, hops = permutation_flows()
     ours, theirs = [], []
     for number in range(1, ROUNDS + 1):
         tell(f"Round {number} of {ROUNDS}: ours")
-        ours.append(bench())
+        ours.append(run_overspill_round())
         tell(f"Round {number} of {ROUNDS}: ns-3")
-        theirs.append(twin(program, flows))
+        theirs.append(run_ns3_round(program, flows))
     return Speed(ours, theirs, all(row["packet_hops"] == hops for row in ours))
 
 
-def load() -> str:
+def describe_load() -> str:
     """Returns the machine's load: runnable processes over the last minute, and number of cores."""
     return f"{os.getloadavg()[0]:.2f} runnable on {os.cpu_count()} cores"

@@ -18,6 +18,6 @@ fuzz_target!(|text: &str| {
         assert_eq!(parse_rate(&rate.to_string()), Ok(rate));
         let times = [0, 1, 1538, 65_535, u64::MAX].map(|bytes| rate.time(bytes));
         assert!(times.is_sorted(), "more bytes take longer: {times:?}");
-        assert_eq!(rate.divided_by(1, 1), Some(rate));
+        assert_eq!(rate.divide(1, 1), Some(rate));
     }
 });

@@ -31,7 +31,10 @@ impl Input<'_> {
             "" => Err("has no name".to_string()),
             _ => Ok(Box::new(Cursor::new(file.clone())) as Box<dyn BufRead>),
         });
-        load(&Source { path: "fuzz.toml".into(), text: self.text.into(), files, registry: mech::Registry::catalogue() }, &self.sets)
+        load(
+            &Source { path: "fuzz.toml".into(), text: self.text.into(), files, registry: mech::Registry::catalogue() },
+            &self.sets,
+        )
     }
 }
 
@@ -87,9 +90,9 @@ fn build(scenario: &Scenario) {
     }
     let routes = Routes::compute(net);
     let last = HostId(net.hosts - 1);
-    (0..net.hosts - 1).for_each(|src| assert!(routes.distance(HostId(src), last) >= 2));
+    (0..net.hosts - 1).for_each(|src| assert!(routes.hop_count(HostId(src), last) >= 2));
     scenario::memory::switch_memory(scenario).iter().for_each(|memory| {
-        let _ = memory.total();
+        let _ = memory.total_memory();
     });
     let end = Time(scenario.duration.0);
     let mut before = Time::ZERO;
@@ -99,17 +102,20 @@ fn build(scenario: &Scenario) {
         before = flow.start;
     }
     for (index, workload) in scenario.traffic.iter().enumerate() {
-        let (mut reaction, mut next) = (workload.reaction(index as u16, 1), Vec::new());
+        let (mut reaction, mut next) = (workload.follow_ups(index as u16, 1), Vec::new());
         for message in workload.flows(index as u16, net, 1, end).take(FLOWS) {
             let Some(reaction) = &mut reaction else { break };
-            reaction.delivered(&message, message.start, &mut next);
-            assert!(next.iter().all(|flow| flow.src == message.dst && flow.dst != flow.src && flow.bytes > 0), "{next:?}");
+            reaction.on_delivered(&message, message.start, &mut next);
+            assert!(
+                next.iter().all(|flow| flow.src == message.dst && flow.dst != flow.src && flow.bytes > 0),
+                "{next:?}"
+            );
             assert!(next.drain(..).all(|flow| flow.start >= message.start));
         }
-        for raw in workload.raw(index as u16, 1) {
+        for raw in workload.raw_sources(index as u16, 1) {
             assert!(raw.src != raw.dst && raw.payload > 0, "{raw:?}");
         }
-        if let Some(offered) = workload.offered() {
+        if let Some(offered) = workload.offered_load() {
             assert!(offered.bps.is_finite() && offered.fraction.is_finite(), "{offered:?}");
         }
     }

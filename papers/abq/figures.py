@@ -9,18 +9,35 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from overspill import columns, plots
-from overspill.papers.bars import Bars, grouped
-from overspill.papers.common import Curve, Published, legend, log_scale, mean_line, sheet
-from overspill.papers.plotted import make
+from overspill.papers.bars import BarGroups, draw_grouped_bars
+from overspill.papers.common import (
+    PublishedValues,
+    SeedCurve,
+    draw_legend,
+    draw_mean_line,
+    set_log_scale,
+    sheet,
+)
+from overspill.papers.plotted_data import make_object
 from overspill.papers.spec import Draw, Runs, Sweeps
 
-from .measures.incast import bottleneck, fct
-from .measures.scale import by_draw, largest_drops, largest_throughput, medians, networks
-from .measures.schemes import ABQ, CAPACITY, COLOURS, NAMES, SENDERS, SIZE, numbers, over_queues, over_times
+from .measures.incast import fct_percentile, find_bottleneck
+from .measures.scale import group_medians, largest_drops, largest_throughput, means_by_draw, read_networks
+from .measures.schemes import (
+    ABQ,
+    COLOURS,
+    NAMES,
+    QUEUE_PACKETS,
+    SENDERS_PATH,
+    SIZE_PATH,
+    curve_of_flows,
+    curve_of_queue,
+    path_values,
+)
 
-BESIDE = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-STEP = 0.02  # ms, equal to `measure.bin` of the sweep
-POINTS = 2000  # points of a drawn distribution, more than a picture resolves
+LEGEND_BESIDE = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+BIN_MS = 0.02  # ms, equal to `measure.bin` of the sweep
+MAX_DRAWN_POINTS = 2000  # points of a drawn distribution, more than a picture resolves
 
 
 def colour(variant: str) -> str:
@@ -28,63 +45,69 @@ def colour(variant: str) -> str:
     return plots.COLOURS[COLOURS[variant]]
 
 
-def draw_queues(sweeps: Sweeps, _: Published) -> Drawing:
+def draw_queues(sweeps: Sweeps, _: PublishedValues) -> Drawing:
     """Draws figure 4a: mean queue lengths, with 5th and 95th percentiles over time as whiskers."""
     runs = sweeps["incast"]
-    senders, width = numbers(runs, SENDERS), 0.2
+    senders, width = path_values(runs, SENDERS_PATH), 0.2
     made, [axes] = sheet(1, height=4.2)
     for at, (variant, name) in enumerate(NAMES.items()):
-        mean = over_queues(runs, variant, lambda queue: queue.mean).mean(axis=0)
-        low = over_queues(runs, variant, lambda queue: queue.percentiles[0]).mean(axis=0)
-        high = over_queues(runs, variant, lambda queue: queue.percentiles[1]).mean(axis=0)
+        mean = curve_of_queue(runs, variant, lambda queue: queue.mean).mean(axis=0)
+        low = curve_of_queue(runs, variant, lambda queue: queue.percentiles[0]).mean(axis=0)
+        high = curve_of_queue(runs, variant, lambda queue: queue.percentiles[1]).mean(axis=0)
         places = np.arange(len(senders)) + (at - 1.5) * width
         axes.bar(places, mean, width * 0.94, color=colour(variant), label=name)
         reach = np.maximum(0, [mean - low, high - mean])
         axes.errorbar(places, mean, reach, fmt="none", ecolor="#222222", elinewidth=0.9, capsize=1.5)
-    both = over_queues(runs, ABQ, lambda queue: queue.mean + queue.held).mean(axis=0)
+    both = curve_of_queue(runs, ABQ, lambda queue: queue.mean + queue.mean_held_bytes).mean(axis=0)
     places = np.arange(len(senders)) + 1.5 * width
-    axes.bar(places, both, width * 0.94, color=plots.COLOURS[4], label="ABQ, held ACKs too")
+    axes.bar(places, both, width * 0.94, color=plots.COLOURS[4], label="ABQ with held ACKs")
     axes.set_xticks(range(len(senders)), [f"{one:g}" for one in senders])
     axes.grid(False, axis="x")
     axes.set_xlabel("senders")
     axes.set_ylabel("queue (KB)")
     axes.set_title("Mean over time; whiskers: 5th and 95th percentile")
-    legend(axes, **BESIDE)
+    draw_legend(axes, **LEGEND_BESIDE)
     return made
 
 
-def curves(axes: Axes, runs: Runs, of: Callable[[Runs, str], Curve]) -> None:
+def draw_curves(axes: Axes, runs: Runs, of: Callable[[Runs, str], SeedCurve]) -> None:
     """Draws a line over the number of senders for each scheme."""
     for variant, name in NAMES.items():
-        mean_line(axes, numbers(runs, SENDERS), of(runs, variant), colour(variant), label=name, marker=".")
+        draw_mean_line(
+            axes, path_values(runs, SENDERS_PATH), of(runs, variant), colour(variant), label=name, marker="."
+        )
     axes.set_xlabel("senders")
     axes.set_ylim(bottom=0)
-    legend(axes, **BESIDE)
+    draw_legend(axes, **LEGEND_BESIDE)
 
 
-def draw_goodput(sweeps: Sweeps, _: Published) -> Drawing:
+def draw_goodput(sweeps: Sweeps, _: PublishedValues) -> Drawing:
     """Draws figure 4b: goodput over the number of senders."""
     made, [axes] = sheet(1)
-    curves(axes, sweeps["incast"], lambda runs, one: over_times(runs, one, lambda times: times.goodput))
+    draw_curves(
+        axes, sweeps["incast"], lambda runs, one: curve_of_flows(runs, one, lambda times: times.goodput)
+    )
     axes.set_ylim(0, 1000)
     axes.set_ylabel("goodput (Mb/s)")
     axes.set_title("32 KB from each sender")
     return made
 
 
-def draw_drops(sweeps: Sweeps, _: Published) -> Drawing:
+def draw_drops(sweeps: Sweeps, _: PublishedValues) -> Drawing:
     """Draws figure 4c: dropped packets over the number of senders."""
     made, [axes] = sheet(1)
-    curves(axes, sweeps["incast"], lambda runs, one: over_queues(runs, one, lambda queue: queue.drops))
+    draw_curves(
+        axes, sweeps["incast"], lambda runs, one: curve_of_queue(runs, one, lambda queue: queue.drops)
+    )
     axes.set_ylabel("packets dropped")
     axes.set_title("32 KB from each sender")
     return made
 
 
-def bars(axes: Axes, runs: Runs, path: str) -> None:
+def draw_percentile_bars(axes: Axes, runs: Runs, path: str) -> None:
     """Draws median FCTs with 1st and 99th percentiles as whiskers, each a mean over seeds."""
-    values, apart = numbers(runs, path), 0.22
-    short, middle, long = (fct(runs, one) for one in (1, 50, 99))
+    values, apart = path_values(runs, path), 0.22
+    short, middle, long = (fct_percentile(runs, one) for one in (1, 50, 99))
     for at, (variant, name) in enumerate(NAMES.items()):
         places = np.arange(len(values)) + (at - 1) * apart
         low, mid, high = (one[variant].mean(axis=0) for one in (short, middle, long))
@@ -95,82 +118,89 @@ def bars(axes: Axes, runs: Runs, path: str) -> None:
         )  # fmt: skip
     axes.set_xticks(range(len(values)), [f"{one:g}" for one in values])
     axes.grid(False, axis="x")
-    log_scale(axes)
+    set_log_scale(axes)
     axes.set_ylabel("FCT (ms)")
     axes.set_title("Median; whiskers: 1st and 99th percentile")
-    legend(axes, **BESIDE)
+    draw_legend(axes, **LEGEND_BESIDE)
 
 
-def draw_times(sweep: str, over: str, label: str) -> Callable[[Sweeps, Published], Drawing]:
+def make_time_drawing(sweep: str, over: str, label: str) -> Callable[[Sweeps, PublishedValues], Drawing]:
     """Returns the drawing of figure 5a or 5b: FCTs of a sweep over its parameter."""
 
-    def drawn(sweeps: Sweeps, _: Published) -> Drawing:
+    def drawn(sweeps: Sweeps, _: PublishedValues) -> Drawing:
         made, [axes] = sheet(1, height=4.2)
-        bars(axes, sweeps[sweep], over)
+        draw_percentile_bars(axes, sweeps[sweep], over)
         axes.set_xlabel(label)
         return made
 
     return drawn
 
 
-def draw_oscillation(sweeps: Sweeps, _: Published) -> Drawing:
+def draw_oscillation(sweeps: Sweeps, _: PublishedValues) -> Drawing:
     """Draws the queue of the first seed over time, with one panel for each scheme."""
     runs = sweeps["oscillation"]
     made, panels = sheet(1, rows=len(NAMES), height=1.9)
     for axes, (variant, name) in zip(panels, NAMES.items(), strict=True):
-        node, port, _row = bottleneck(runs, runs.tables("ports", variant)[0])
+        node, port, _row = find_bottleneck(runs, runs.tables("ports", variant)[0])
         trace = runs.tables("queue_trace", variant)[0]
-        here = (columns.numbers(trace, "node") == node) & (columns.numbers(trace, "port") == port)
-        step = columns.numbers(trace, "bin")[here].astype(np.int64)
+        here = (columns.column_to_numpy(trace, "node") == node) & (
+            columns.column_to_numpy(trace, "port") == port
+        )
+        step = columns.column_to_numpy(trace, "bin")[here].astype(np.int64)
         longest = np.zeros(int(step.max(initial=0)) + 2)
-        longest[step] = columns.numbers(trace, "max_packets")[here]
-        time = np.arange(len(longest)) * STEP
+        longest[step] = columns.column_to_numpy(trace, "max_packets")[here]
+        time = np.arange(len(longest)) * BIN_MS
         axes.plot(time, longest, color=colour(variant), drawstyle="steps-post", linewidth=1)
-        axes.axhline(CAPACITY, color="black", linewidth=0.8, linestyle=":")
-        axes.set_ylim(0, CAPACITY * 1.1)
+        axes.axhline(QUEUE_PACKETS, color="black", linewidth=0.8, linestyle=":")
+        axes.set_ylim(0, QUEUE_PACKETS * 1.1)
         axes.set_ylabel("packets")
         axes.set_title(name)
     widest = max(axes.get_xlim()[1] for axes in panels)
     for axes in panels:
         axes.set_xlim(9, widest)
-    panels[-1].set_xlabel("time (ms); dotted: the buffer")
+    panels[-1].set_xlabel("time (ms); dotted: buffer size")
     return made
 
 
-def draw_short_flows(sweeps: Sweeps, _: Published) -> Drawing:
+def draw_short_flows(sweeps: Sweeps, _: PublishedValues) -> Drawing:
     """Draws figure 5c: the distribution of short flows' FCTs, all draws together."""
     runs = sweeps["waves"]
     made, [axes] = sheet(1)
     for variant, name in NAMES.items():
-        every = np.concatenate([one.short for seeds in networks(runs, variant) for one in seeds])
+        every = np.concatenate([one.short_fcts for seeds in read_networks(runs, variant) for one in seeds])
         took = np.sort(every)  # unfinished flows are last
         share = np.arange(1, len(took) + 1) / len(took)
-        shown = np.unique(np.linspace(0, len(took) - 1, POINTS).astype(int))
+        shown = np.unique(np.linspace(0, len(took) - 1, MAX_DRAWN_POINTS).astype(int))
         axes.plot(took[shown], 100 * share[shown], color=colour(variant), drawstyle="steps-post", label=name)
     axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(make("spaced"))
+    axes.xaxis.set_major_formatter(make_object("spaced"))
     axes.set_xlabel("FCT of short flows (ms)")
     axes.set_ylabel("flows (%)")
     axes.set_ylim(0, 100)
-    legend(axes, loc="lower right")
+    draw_legend(axes, loc="lower right")
     return made
 
 
-def draw_table(sweeps: Sweeps, published: Published) -> Drawing:
+def draw_table_1(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws table 1: the largest of five values, with short flows that start together and apart."""
-    columns_of = (("waves", "", "at one instant"), ("apart", ", apart", "apart"))
+    columns_of = (("waves", "", "simultaneous short flows"), ("apart", ", apart", "spread short flows"))
     panels = (
-        ("largest_throughput", largest_throughput, "throughput (Mb/s)", "Largest of five long flows"),
-        ("largest_drops", largest_drops, "packets dropped", "Largest of five receivers"),
+        ("largest_throughput", largest_throughput, "throughput (Mb/s)", "Fastest of five long flows"),
+        ("largest_drops", largest_drops, "packets dropped", "Receiver with most drops, of five"),
     )
     made, every = sheet(2, height=3.8)
     for axes, (metric, of, unit, title) in zip(every, panels, strict=True):
-        values = [[medians(by_draw(sweeps[sweep], one, of)) for sweep, *_ in columns_of] for one in NAMES]
+        values = [
+            [group_medians(means_by_draw(sweeps[sweep], one, of)) for sweep, *_ in columns_of]
+            for one in NAMES
+        ]
         paper = [
             [published.get((f"{name}{which}", metric)) for _, which, _ in columns_of]
             for name in NAMES.values()
         ]
-        grouped(axes, [told for *_, told in columns_of], Bars(list(NAMES.values()), values), paper)
+        draw_grouped_bars(
+            axes, [told for *_, told in columns_of], BarGroups(list(NAMES.values()), values), paper
+        )
         axes.set_ylabel(unit)
         axes.set_title(title)
         if (shown := axes.get_legend()) is not None:  # one legend is enough
@@ -183,9 +213,9 @@ DRAWINGS: dict[str, Draw] = {
     "fig4a": draw_queues,
     "fig4b": draw_goodput,
     "fig4c": draw_drops,
-    "fig5a": draw_times("incast", SENDERS, "senders of 32 KB"),
-    "fig5b": draw_times("sizes", SIZE, "size of 30 flows (KB)"),
+    "fig5a": make_time_drawing("incast", SENDERS_PATH, "senders, 32 KB each"),
+    "fig5b": make_time_drawing("sizes", SIZE_PATH, "size of each of 30 flows (KB)"),
     "fig1c": draw_oscillation,
     "fig5c": draw_short_flows,
-    "tab1": draw_table,
+    "tab1": draw_table_1,
 }

@@ -13,37 +13,43 @@ from functools import partial
 
 import numpy as np
 
-HOSTS = 1000
-MEANS = (300, 400, 500, 600, 700)  # ms, means of the exponential start times of the short flows of each group
-START = 10_000_000  # ns
-LONG = 30_000_000  # bytes
-SHAPE, MEAN = 1.2, 50_000  # of the Pareto sizes of short flows, in bytes
-DRAWS = {"wave": 20, "apart": 10}
+HOST_COUNT = 1000
+MEAN_STARTS_MS = (
+    300,
+    400,
+    500,
+    600,
+    700,
+)  # ms, means of the exponential start times of the short flows of each group
+START_NS = 10_000_000  # ns
+LONG_FLOW_BYTES = 30_000_000  # bytes
+PARETO_SHAPE, MEAN_BYTES = 1.2, 50_000  # of the Pareto sizes of short flows, in bytes
+DRAW_COUNTS = {"wave": 20, "apart": 10}
 COLUMNS = "start,source,destination,bytes,query"
 
 
-def rows(kind: str, draw: int) -> Iterator[str]:
+def flow_lines(kind: str, draw: int) -> Iterator[str]:
     """Yields a line for each flow: start in ns, source, destination, bytes, and the group of a short flow."""
     random = np.random.Generator(np.random.Philox(key=draw))
-    hosts = np.argsort(random.random(HOSTS), kind="stable").reshape(len(MEANS), -1)
-    for group, (mean, members) in enumerate(zip(MEANS, hosts, strict=True)):
+    hosts = np.argsort(random.random(HOST_COUNT), kind="stable").reshape(len(MEAN_STARTS_MS), -1)
+    for group, (mean, members) in enumerate(zip(MEAN_STARTS_MS, hosts, strict=True)):
         receiver, long, *others = members.tolist()
-        yield f"{START},{long},{receiver},{LONG},"
+        yield f"{START_NS},{long},{receiver},{LONG_FLOW_BYTES},"
         times, sizes = 1 - random.random(len(others)), 1 - random.random(len(others))
         waits = -1e6 * mean * np.log(times if kind == "apart" else times[:1].repeat(len(others)))
-        smallest = MEAN * (SHAPE - 1) / SHAPE
-        for sender, wait, size in zip(others, waits, smallest * sizes ** (-1 / SHAPE), strict=True):
-            yield f"{START + round(wait)},{sender},{receiver},{round(size)},{group}"
+        smallest = MEAN_BYTES * (PARETO_SHAPE - 1) / PARETO_SHAPE
+        for sender, wait, size in zip(others, waits, smallest * sizes ** (-1 / PARETO_SHAPE), strict=True):
+            yield f"{START_NS + round(wait)},{sender},{receiver},{round(size)},{group}"
 
 
-def text(kind: str, draw: int) -> str:
+def trace_text(kind: str, draw: int) -> str:
     """Returns the file of a draw."""
-    return "\n".join((COLUMNS, *rows(kind, draw), ""))
+    return "\n".join((COLUMNS, *flow_lines(kind, draw), ""))
 
 
 INPUTS = {
-    f"waves/{kind}_{draw}.csv": partial(text, kind, draw)
-    for kind, count in DRAWS.items()
+    f"waves/{kind}_{draw}.csv": partial(trace_text, kind, draw)
+    for kind, count in DRAW_COUNTS.items()
     for draw in range(1, count + 1)
 }
 # SHA-256 of all files in this order. Logarithms of another machine may differ in the last bit.

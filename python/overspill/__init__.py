@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from overspill.engine.task import Listener, Task
     from overspill.results import columns, export, formats, metrics
     from overspill.results.axes import Axis
-    from overspill.results.key import Key
-    from overspill.results.labels import Line
+    from overspill.results.line_labels import Line
+    from overspill.results.metric_key import Key
     from overspill.results.results import Results
     from overspill.results.rundata import RunData
     from overspill.results.warnings import warnings
@@ -56,10 +56,10 @@ __all__ = [
 ]
 
 # Imported on first use, so that the command starts quickly.
-PLACES = {
+MODULE_OF_NAME = {
     "Axis": "results.axes",
-    "Key": "results.key",
-    "Line": "results.labels",
+    "Key": "results.metric_key",
+    "Line": "results.line_labels",
     "Listener": "engine.task",
     "Options": "engine.options",
     "PacketTrace": "tracing",
@@ -77,7 +77,7 @@ PLACES = {
     "version": "engine.core",
     "warnings": "results.warnings",
 }
-MODULES = {
+PACKAGE_OF_MODULE = {
     "columns": "results",
     "export": "results",
     "formats": "results",
@@ -88,17 +88,17 @@ MODULES = {
 
 
 # Former names, which still work with a `DeprecationWarning`.
-FORMER = {"together": "run_plans"}
+FORMER_NAMES = {"together": "run_plans"}
 
 
 def __getattr__(name: str) -> Any:
     """Imports a public name on first use."""
-    if name in FORMER:
-        text = f"overspill.{name} is now overspill.{FORMER[name]}"
+    if name in FORMER_NAMES:
+        text = f"overspill.{name} is now overspill.{FORMER_NAMES[name]}"
         importlib.import_module("warnings").warn(text, DeprecationWarning, stacklevel=2)
-        name = FORMER[name]
-    if name in MODULES:
-        return importlib.import_module(f"overspill.{MODULES[name]}.{name}")
-    if name not in PLACES:
+        name = FORMER_NAMES[name]
+    if name in PACKAGE_OF_MODULE:
+        return importlib.import_module(f"overspill.{PACKAGE_OF_MODULE[name]}.{name}")
+    if name not in MODULE_OF_NAME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"overspill.{PLACES[name]}"), name)
+    return getattr(importlib.import_module(f"overspill.{MODULE_OF_NAME[name]}"), name)

@@ -3,28 +3,28 @@
 import re
 from collections.abc import Iterable
 
-LONGEST = 1000  # characters of a line
+MAX_LINE_LENGTH = 1000  # characters of a line
 # Characters that a terminal does not print as themselves: control characters, those that change the direction
 # of writing, and bytes of an argument that are not text.
-ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def bounded(text: str, most: int = 200) -> str:
+def cut_user_text(text: str, most: int = 200) -> str:
     """Returns a text that a user gave, cut to `most` characters so that it does not hide the error."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def plain(text: str) -> str:
+def escape_unprintable(text: str) -> str:
     """Returns a text on one line, with characters that cannot be printed escaped."""
-    return ODD.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
+    return UNPRINTABLE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
-def shorten(text: str) -> str:
+def shorten_line(text: str) -> str:
     """Returns a plain line of a message, cut in the middle if too long, since its end has the rule."""
-    told = plain(text)
-    if len(told) <= LONGEST:
+    told = escape_unprintable(text)
+    if len(told) <= MAX_LINE_LENGTH:
         return told
-    half = (LONGEST - 1) // 2
+    half = (MAX_LINE_LENGTH - 1) // 2
     return f"{told[:half]}…{told[-half:]}"
 
 
@@ -38,7 +38,7 @@ class OverspillError(Exception):
 
     def __init__(self, lines: str | Iterable[str]) -> None:
         every = [lines] if isinstance(lines, str) else [str(line) for line in lines]
-        self.lines = [shorten(line) for line in every]
+        self.lines = [shorten_line(line) for line in every]
         super().__init__("\n".join(self.lines))
 
     def __reduce__(self) -> tuple[type["OverspillError"], tuple[list[str]]]:
@@ -60,12 +60,12 @@ class Unwritable(Failed):
     """Output that cannot be written, of this run or of any other."""
 
 
-def readable(what: str, given: object) -> str:
+def check_text(what: str, given: object) -> str:
     """Returns a text that a user gave; raises `BadInput` if it is not a text, or not valid UTF-8."""
     if not isinstance(given, str):
         raise BadInput(f"{what}: found {given!r}; expected a text")
     try:
         given.encode()
     except UnicodeEncodeError:
-        raise BadInput(f"{what}: found {bounded(given)}, which is not UTF-8; expected a text") from None
+        raise BadInput(f"{what}: found {cut_user_text(given)}, which is not UTF-8; expected a text") from None
     return given

@@ -7,7 +7,7 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
-def by_key(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+def group_by_key(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
     """Returns the values of each key, keys and values in the order of the pairs."""
     found: dict[Key, list[Value]] = {}
     for key, value in pairs:

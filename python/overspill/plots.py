@@ -19,26 +19,27 @@ from matplotlib.figure import Figure
 
 from overspill import charts
 from overspill.charts import (
+    ack_holding,
     activity,
     bounces,
     congestion,
+    fabric_stages,
     flows,
     goodput,
-    holds,
-    inputs,
+    input_occupancy,
     mpl,
     network,
-    packets,
+    packet_order,
     pauses,
     queues,
     saturation,
-    stages,
 )
 from overspill.charts import sweep as drawing
-from overspill.charts.files import save_small
-from overspill.charts.mpl import WIDTH
-from overspill.charts.mplmarks import line
-from overspill.charts.spec import COLOURS, DASHES, GREY, SHADES, Chart, look
+from overspill.charts.chart_spec import COLOURS, DASHES, GREY, SHADES, Chart
+from overspill.charts.chart_spec import look_of_index as look
+from overspill.charts.figure_files import save_small
+from overspill.charts.mpl import FIGURE_WIDTH as WIDTH
+from overspill.charts.mpl_marks import line_properties as line
 from overspill.errors import BadInput
 from overspill.results import metrics
 
@@ -90,9 +91,9 @@ def style() -> AbstractContextManager[Any]:
     return mpl.style()
 
 
-def drawn(chart: Chart | None) -> Figure | None:
+def draw_chart(chart: Chart | None) -> Figure | None:
     """Returns a chart as a matplotlib figure."""
-    return None if chart is None else mpl.figure(chart)
+    return None if chart is None else mpl.draw_figure(chart)
 
 
 def distribution(results: Results, which: str, traffic: int | None = None) -> Figure | None:
@@ -115,29 +116,29 @@ def distribution(results: Results, which: str, traffic: int | None = None) -> Fi
         ['drop', 'mark']
 
     """
-    if which not in flows.SUBJECTS:
-        raise ValueError(f"found {which!r}; expected one of {', '.join(flows.SUBJECTS)}")
-    return drawn(flows.distribution(results, which, traffic))
+    if which not in flows.SUBJECT_NAMES:
+        raise ValueError(f"found {which!r}; expected one of {', '.join(flows.SUBJECT_NAMES)}")
+    return draw_chart(flows.chart_distribution(results, which, traffic))
 
 
 def slowdown_by_size(results: Results) -> Figure | None:
     """Slowdown against flow size: p50, p95 and p99 of each variant, with 95% intervals over seeds."""
-    return drawn(flows.slowdown_by_size(results))
+    return draw_chart(flows.chart_slowdown_by_size(results))
 
 
 def queue_over_time(results: Results) -> Figure | None:
     """Queue of one switch port over time in each variant, first seeds: largest and mean of each bin."""
-    return drawn(queues.over_time(results))
+    return draw_chart(queues.chart_queue_over_time(results))
 
 
 def queue_lengths(results: Results) -> Figure | None:
     """Share of time with at least n queued frames, at the busiest switch port and over all."""
-    return drawn(queues.lengths(results))
+    return draw_chart(queues.chart_queue_lengths(results))
 
 
 def queue_sojourn(results: Results) -> Figure | None:
     """Share of frames that wait longer than a time before they are sent, at the busiest port and over all."""
-    return drawn(queues.sojourn(results))
+    return draw_chart(queues.chart_sojourn(results))
 
 
 def activity_over_time(results: Results, kind: int) -> Figure | None:
@@ -148,102 +149,102 @@ def activity_over_time(results: Results, kind: int) -> Figure | None:
         kind: 0 for drops, 1 for marks, 2 for detours, 3 for bounces, 4 for trims, 5 for CNMs.
 
     """
-    return drawn(activity.over_time(results, kind))
+    return draw_chart(activity.chart_events_over_time(results, kind))
 
 
 def bounces_by_switch(results: Results) -> Figure | None:
     """Number of bounces at each switch, variants side by side."""
-    return drawn(bounces.by_switch(results))
+    return draw_chart(bounces.chart_bounces_by_switch(results))
 
 
 def bounced_packets(results: Results) -> Figure | None:
     """Distance that bounces brought packets back, and total hops of packets, as shares of packets."""
-    return drawn(bounces.packets(results))
+    return draw_chart(bounces.chart_bounced_packets(results))
 
 
 def held_acks(results: Results) -> Figure | None:
     """ACKs that a port holds beside its queue, with the state of the port, first seed of each variant."""
-    return drawn(holds.over_time(results))
+    return draw_chart(ack_holding.chart_held_acks(results))
 
 
 def paused_ports(results: Results) -> Figure | None:
     """Share of time that ports were paused, over time, of the ports paused longest, first seeds."""
-    return drawn(pauses.over_time(results))
+    return draw_chart(pauses.chart_paused_share(results))
 
 
 def paused_by_tier(results: Results) -> Figure | None:
     """Share of time that ports were paused, by tier and class, variants side by side."""
-    return drawn(pauses.by_tier(results))
+    return draw_chart(pauses.chart_paused_share_by_tier(results))
 
 
 def saturation_tree(results: Results) -> Figure | None:
     """Largest saturation tree of each variant at its largest instant, drawn on the network."""
-    return drawn(saturation.largest(results))
+    return draw_chart(saturation.chart_largest_tree(results))
 
 
 def deadlock(results: Results) -> Figure | None:
     """Deadlock: ports that wait for each other forever, drawn on the network."""
-    return drawn(saturation.deadlocks(results))
+    return draw_chart(saturation.chart_deadlocks(results))
 
 
 def congestion_messages(results: Results) -> Figure | None:
     """Congestion notification messages (CNMs) by time, feedback and flow; needs `measure.notices`."""
-    return drawn(congestion.notices(results))
+    return draw_chart(congestion.chart_congestion_messages(results))
 
 
 def rate_limits(results: Results) -> Figure | None:
     """Rate limit of each flow over time; needs `measure.rate_limits`."""
-    return drawn(congestion.limits(results))
+    return draw_chart(congestion.chart_rate_limits(results))
 
 
 def sent_rates(results: Results) -> Figure | None:
     """Rate at which each flow sends over time, first seed of each variant; needs `measure.sent`."""
-    return drawn(congestion.sent(results))
+    return draw_chart(congestion.chart_sent_rates(results))
 
 
 def input_memory(results: Results) -> Figure | None:
     """Memory of one input of a switch over time, by the output of its frames; needs `measure.inputs`."""
-    return drawn(inputs.over_time(results))
+    return draw_chart(input_occupancy.chart_input_memory(results))
 
 
 def fabric_buffers(results: Results) -> Figure | None:
     """Occupancy of the buffers inside a `fabric` switch over time; needs `measure.inputs`."""
-    return drawn(stages.buffers(results))
+    return draw_chart(fabric_stages.chart_fabric_buffers(results))
 
 
 def internal_links(results: Results) -> Figure | None:
     """Utilisation of the internal links of a `fabric` switch over time; needs `measure.inputs`."""
-    return drawn(stages.links(results))
+    return draw_chart(fabric_stages.chart_internal_links(results))
 
 
 def hot_links(results: Results) -> Figure | None:
     """Utilisation of the busiest links over time; needs `measure.links`."""
-    return drawn(activity.hot_links(results))
+    return draw_chart(activity.chart_hot_links(results))
 
 
 def goodput_over_time(results: Results) -> Figure | None:
     """Payload that arrives at all hosts over time, a panel per variant."""
-    return drawn(goodput.of_all(results))
+    return draw_chart(goodput.chart_total_goodput(results))
 
 
 def goodput_of_hosts(results: Results) -> Figure | None:
     """Goodput by host and time, first seed of each variant."""
-    return drawn(goodput.by_host(results))
+    return draw_chart(goodput.chart_goodput_by_host(results))
 
 
 def goodput_of_flows(results: Results) -> Figure | None:
     """Goodput of the largest flows over time, first seeds; needs `measure.goodput = "flows"`."""
-    return drawn(goodput.by_flow(results))
+    return draw_chart(goodput.chart_goodput_by_flow(results))
 
 
 def reordering(results: Results) -> Figure | None:
     """Displacement, reorder buffer and extents of reordered packets; needs `measure.reordering`."""
-    return drawn(packets.reordering(results))
+    return draw_chart(packet_order.chart_reordering(results))
 
 
 def topology(results: Results) -> Figure | None:
     """Network by tiers, a panel per variant, with switches coloured by drops or by their longest queue."""
-    return drawn(network.chart(results))
+    return draw_chart(network.chart_network(results))
 
 
 def sweep(found: Results, metric: str) -> Figure | None:
@@ -264,11 +265,13 @@ def sweep(found: Results, metric: str) -> Figure | None:
         'traffic.burst.senders'
 
     """
-    if metrics.base(metric) not in metrics.REGISTRY:
+    if metrics.registered_name(metric) not in metrics.REGISTRY:
         raise BadInput(f"metric: found {metric}; expected one of `overspill list metrics`")
-    return drawn(drawing.of_metric(found, metric))
+    return draw_chart(drawing.chart_metric(found, metric))
 
 
 def figures(results: Results) -> dict[str, tuple[str, Figure]]:
     """Every figure of the report that the results have data for: file name -> caption and figure."""
-    return {name: (chart.caption, mpl.figure(chart)) for name, chart in charts.of_results(results).items()}
+    return {
+        name: (chart.caption, mpl.draw_figure(chart)) for name, chart in charts.build_charts(results).items()
+    }

@@ -11,137 +11,147 @@ from studies.abq import figures
 from studies.abq.numbers import (
     BACKGROUND,
     BACKGROUND_TAIL,
-    MAIN,
-    PLACES,
+    MAIN_VARIANTS,
+    NETWORKS,
     QCT,
     QCT_MEAN,
     QCT_TAIL,
     STUDY,
-    TUNED,
+    TUNED_VARIANTS,
     Case,
     Plan,
     Row,
-    chosen,
-    own,
+    base_variant,
+    chosen_k,
     relative_difference,
-    run,
+    run_study,
 )
-from studies.common import Page, asked, by_case, number, value, written
+from studies.common import Page, format_number, format_table, format_value, index_by_case, parse_arguments
 
-TIMES = {
+TIME_METRICS = {
     QCT: "QCT median",
     QCT_TAIL: "QCT p99",
     BACKGROUND: "background FCT mean",
     BACKGROUND_TAIL: "background FCT p99",
 }
-COUNTS = {
+COUNT_METRICS = {
     "drops": "lost frames",
     "timeouts": "timeouts",
     "held_acks": "ACKs held",
     "hold_time_mean": "mean hold time",
     "queue_busiest_mean": "longest mean queue",
 }
-COMPARED = {**TIMES, "drops": "drops", "timeouts": "timeouts", "queue_busiest_mean": "queue"}
-PAIRS = (("abq", "dctcp"), ("abq_alone", "dctcp"), ("window", "dctcp"), ("abq_alone", "abq"))
-HEADS = ["network", "degree", "reply (BDP)", "background (%)"]
+COMPARED_METRICS = {**TIME_METRICS, "drops": "drops", "timeouts": "timeouts", "queue_busiest_mean": "queue"}
+VARIANT_PAIRS = (("abq", "dctcp"), ("abq_alone", "dctcp"), ("window", "dctcp"), ("abq_alone", "abq"))
+COLUMN_HEADS = ["network", "degree", "reply (BDP)", "background (%)"]
 
 
-def points(found: Iterable[Row]) -> list[Case]:
+def points_of(found: Iterable[Row]) -> list[Case]:
     """Returns every point as a case without a variant, sorted by network."""
     every = dict.fromkeys(Case(*row.case.point, "") for row in found)
-    networks = list(PLACES)
+    networks = list(NETWORKS)
     return sorted(every, key=lambda at: (networks.index(at.network), at.answer != "8", int(at.background)))
 
 
-def told_apart(found: Iterable[Row]) -> list[Row]:
+def rows_of_main_seeds(found: Iterable[Row]) -> list[Row]:
     """Returns the rows of the main seeds, without those of the seeds that were used to choose K."""
     return [row for row in found if not row.case.k]
 
 
-def differences(found: Sequence[Row], variant: str, name: str) -> str:
+def difference_table(found: Sequence[Row], variant: str, name: str) -> str:
     """Table of a variant's differences from a reference at every point, in percent of the reference."""
-    rows = by_case(found)
+    rows = index_by_case(found)
     body = [
         [
             *at.point,
             *(
-                common.percent(relative_difference(rows, replace(at, variant=variant), one, name))
-                for one in COMPARED
+                common.format_percent(relative_difference(rows, replace(at, variant=variant), one, name))
+                for one in COMPARED_METRICS
             ),
         ]
-        for at in points(found)
+        for at in points_of(found)
     ]
-    return written([*HEADS, *(f"{one} (%)" for one in COMPARED.values())], body)
+    return format_table([*COLUMN_HEADS, *(f"{one} (%)" for one in COMPARED_METRICS.values())], body)
 
 
-def shown(row: Row | None) -> str:
+def format_mean(row: Row | None) -> str:
     """Formats mean and half-width; the hold time of ACKs is in µs."""
     if row is None:
         return "–"
     micro = row.metric == "hold_time_mean"
-    return f"{number(1e6 * row.mean)} ± {number(1e6 * row.ci95)}" if micro else value(row)
+    return (
+        f"{format_number(1e6 * row.mean)} ± {format_number(1e6 * row.ci95)}" if micro else format_value(row)
+    )
 
 
-def means(found: Sequence[Row], metric: str) -> str:
+def mean_table(found: Sequence[Row], metric: str) -> str:
     """Table of a metric for each main variant at every point."""
-    rows = by_case(found)
+    rows = index_by_case(found)
     body = []
-    for at in points(found):
-        there = (rows.get((replace(at, variant=name), metric)) for name in MAIN)
-        body.append([*at.point, *(shown(one) for one in there)])
-    return written([*HEADS, *(f"`{name}`" for name in MAIN)], body)
+    for at in points_of(found):
+        there = (rows.get((replace(at, variant=name), metric)) for name in MAIN_VARIANTS)
+        body.append([*at.point, *(format_mean(one) for one in there)])
+    return format_table([*COLUMN_HEADS, *(f"`{name}`" for name in MAIN_VARIANTS)], body)
 
 
-def tuning(found: Sequence[Row]) -> str:
+def tuning_table(found: Sequence[Row]) -> str:
     """Table of the tuning cost of each candidate of K, with the chosen one in bold.
 
     The cost is the square root of mean QCT (ms) times mean FCT of the background (ms).
     """
-    rows = by_case(found)
+    rows = index_by_case(found)
     tried = list(dict.fromkeys(row.case.k for row in found if row.case.k))
     body = []
     for at in dict.fromkeys(Case(*row.case.point, "") for row in found if row.case.k):
-        for name in TUNED:
-            best, cells = chosen(found, at.network, name), []
+        for name in TUNED_VARIANTS:
+            best, cells = chosen_k(found, at.network, name), []
             for k in tried:
                 both = [rows.get((replace(at, variant=name, k=k), one)) for one in (QCT_MEAN, BACKGROUND)]
-                of = [one.shown for one in both if one is not None]
-                text = number((of[0] * of[1]) ** 0.5) if len(of) == 2 else "–"
+                of = [one.displayed_mean for one in both if one is not None]
+                text = format_number((of[0] * of[1]) ** 0.5) if len(of) == 2 else "–"
                 cells.append(f"**{text}**" if float(k) == best else text)
             body.append([at.network, f"`{name}`", *cells])
-    return written(["network", "variant", *(f"{k} BDP" for k in tried)], body)
+    return format_table(["network", "variant", *(f"{k} BDP" for k in tried)], body)
 
 
-def asides(found: Sequence[Row]) -> str:
-    """Table of each aside's differences from the variant of which it changes one thing.
+def single_change_table(found: Sequence[Row]) -> str:
+    """Table of each single-change variant's differences from the variant that it changes.
 
     `abq_open` is also compared with its twin `dctcp_open`.
     """
-    rows, body = by_case(found), []
-    for case in dict.fromkeys(row.case for row in found if row.case.variant not in MAIN):
-        of = own(case.variant)
+    rows, body = index_by_case(found), []
+    for case in dict.fromkeys(row.case for row in found if row.case.variant not in MAIN_VARIANTS):
+        of = base_variant(case.variant)
         row = [case.network, f"`{case.variant}`", f"`{of}`"]
-        row += [common.percent(relative_difference(rows, case, one, of)) for one in COMPARED]
+        row += [common.format_percent(relative_difference(rows, case, one, of)) for one in COMPARED_METRICS]
         body.append(
-            [*row, *(common.percent(relative_difference(rows, case, one, "twin")) for one in (QCT, QCT_TAIL))]
+            [
+                *row,
+                *(
+                    common.format_percent(relative_difference(rows, case, one, "twin"))
+                    for one in (QCT, QCT_TAIL)
+                ),
+            ]
         )
-    heads = ["network", "aside", "compared with", *(f"{one} (%)" for one in COMPARED.values())]
-    return written([*heads, "QCT median minus `dctcp_open` (%)", "QCT p99 minus `dctcp_open` (%)"], body)
+    heads = ["network", "aside", "compared with", *(f"{one} (%)" for one in COMPARED_METRICS.values())]
+    return format_table([*heads, "QCT median minus `dctcp_open` (%)", "QCT p99 minus `dctcp_open` (%)"], body)
 
 
 def tables(found: Sequence[Row]) -> dict[str, str]:
     """Returns every table of the page by its name."""
-    rows = told_apart(found)
-    made = {f"{variant} less {name}": differences(rows, variant, name) for variant, name in PAIRS}
-    made |= {str(metric): means(rows, metric) for metric in (*TIMES, *COUNTS)}
-    return made | {"asides": asides(rows), "tuning": tuning(found)}
+    rows = rows_of_main_seeds(found)
+    made = {
+        f"{variant} less {name}": difference_table(rows, variant, name) for variant, name in VARIANT_PAIRS
+    }
+    made |= {str(metric): mean_table(rows, metric) for metric in (*TIME_METRICS, *COUNT_METRICS)}
+    return made | {"asides": single_change_table(rows), "tuning": tuning_table(found)}
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Runs what the store lacks, then writes the CSV file, the tables and the figures."""
-    given = asked("abq", __doc__, arguments)
+    given = parse_arguments("abq", __doc__, arguments)
     page = Page("abq", STUDY, tables, figures.draw)
-    page.publish(None if given.page else lambda: run(Plan(jobs=given.jobs), given.out))
+    page.publish(None if given.page else lambda: run_study(Plan(jobs=given.jobs), given.out))
 
 
 if __name__ == "__main__":

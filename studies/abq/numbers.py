@@ -7,23 +7,23 @@ from pathlib import Path
 import overspill
 from overspill import Key, Results
 from studies import common
-from studies.common import Line, Study, exact
+from studies.common import Study, TableLine, exact_metrics
 
 SCENARIO = Path(__file__).with_name("study.toml")
-SENDERS = "traffic.query.senders"
-MAIN = ("tcp", "dctcp", "abq", "abq_alone", "window")
-TUNED = ("dctcp", "abq", "abq_alone", "window")
-OF_ABQ = ("abq_no_ece", "abq_floor", "abq_all", "abq_open")
-ASIDES = (*OF_ABQ, "dctcp_open")
-HOLDING = ("abq", "abq_alone", "window", *OF_ABQ)
-MARKING_TWICE = ("abq", *OF_ABQ)
+SENDERS_PATH = "traffic.query.senders"
+MAIN_VARIANTS = ("tcp", "dctcp", "abq", "abq_alone", "window")
+TUNED_VARIANTS = ("dctcp", "abq", "abq_alone", "window")
+ABQ_SINGLE_CHANGES = ("abq_no_ece", "abq_floor", "abq_all", "abq_open")
+SINGLE_CHANGES = (*ABQ_SINGLE_CHANGES, "dctcp_open")
+HOLDING_VARIANTS = ("abq", "abq_alone", "window", *ABQ_SINGLE_CHANGES)
+TWO_THRESHOLD_VARIANTS = ("abq", *ABQ_SINGLE_CHANGES)
 REFERENCES = ("dctcp", "abq", "twin")
 
 QCT, QCT_MEAN, QCT_TAIL = "qct_p50", "qct_mean", "qct_p99"
 BACKGROUND, BACKGROUND_TAIL = (Key(name, traffic="background") for name in ("fct_mean", "fct_p99"))
-TIMES = (QCT, QCT_MEAN, QCT_TAIL, BACKGROUND, BACKGROUND_TAIL)
+TIME_METRICS = (QCT, QCT_MEAN, QCT_TAIL, BACKGROUND, BACKGROUND_TAIL)
 METRICS = (
-    *TIMES,
+    *TIME_METRICS,
     *("drops", "timeouts", "retransmits", "marks", "held_acks", "hold_time_mean", "hold_share_max"),
     *("queue_busiest_mean", "queue_busiest_max", "unfinished_flows"),
 )
@@ -31,7 +31,7 @@ MARGIN, COUNT_MARGIN = 0.05, 0.2
 
 
 @dataclass(frozen=True)
-class Place:
+class Network:
     """A network: link rate in Gb/s, and bandwidth-delay product in KB from its round trip without load."""
 
     rate: int
@@ -40,11 +40,11 @@ class Place:
 
 
 FAT_TREE = {"topology": {"kind": "fat_tree", "k": 8, "link": {"rate": "10Gbps", "delay": "1us"}}}
-PLACES = {
-    "rack, 1 Gb/s": Place(1, 24, {"topology.link.delay": "40us"}),
-    "rack, 10 Gb/s": Place(10, 24, {}),
-    "rack, 100 Gb/s": Place(100, 104, {"topology.link.delay": "2us"}),
-    "fat-tree, 10 Gb/s": Place(10, 24, FAT_TREE),
+NETWORKS = {
+    "rack, 1 Gb/s": Network(1, 24, {"topology.link.delay": "40us"}),
+    "rack, 10 Gb/s": Network(10, 24, {}),
+    "rack, 100 Gb/s": Network(100, 104, {"topology.link.delay": "2us"}),
+    "fat-tree, 10 Gb/s": Network(10, 24, FAT_TREE),
 }
 
 
@@ -60,16 +60,16 @@ class Point:
 
 @dataclass(frozen=True)
 class Plan:
-    """Points, candidates of K, asides, and settings for small trials."""
+    """Points, candidates of K, single-change variants, and settings for small trials."""
 
     points: Sequence[Point] = (
-        *(Point(name) for name in PLACES),
+        *(Point(name) for name in NETWORKS),
         *(Point(f"rack, {rate} Gb/s", degree) for rate in (10, 100) for degree in (8, 64)),
-        *(Point(name, answer=1) for name in PLACES),
+        *(Point(name, answer=1) for name in NETWORKS),
         Point("fat-tree, 10 Gb/s", background=50),
     )
     candidates: Sequence[float] = (0.25, 0.5, 1, 2, 4)  # candidates for K, in BDPs
-    asides: Mapping[Point, Sequence[str]] = field(
+    single_changes: Mapping[Point, Sequence[str]] = field(
         default_factory=lambda: {
             Point("rack, 10 Gb/s"): ("abq_no_ece", "abq_floor", "abq_open", "dctcp_open"),
             Point("fat-tree, 10 Gb/s"): ("abq_no_ece", "abq_floor", "abq_all", "abq_open", "dctcp_open"),
@@ -101,12 +101,12 @@ class Case:
 Row = common.Row[Case]
 
 
-def family(case: Case, metric: str) -> tuple[str, ...]:
-    """Comparisons that are corrected together: all main variants at a point, or all asides there."""
-    return (metric, *case.point, case.k, "main" if case.variant in MAIN else "aside")
+def comparison_family(case: Case, metric: str) -> tuple[str, ...]:
+    """Comparisons that are corrected together: all main or all single-change variants at a point."""
+    return (metric, *case.point, case.k, "main" if case.variant in MAIN_VARIANTS else "aside")
 
 
-def reference(case: Case, name: str) -> Case:
+def reference_case(case: Case, name: str) -> Case:
     """Returns the case of a reference at the same point.
 
     An aside is compared only with the variant that it changes, and `abq_open` also with its twin.
@@ -116,15 +116,15 @@ def reference(case: Case, name: str) -> Case:
         return Case(*case.point, "")
     if name == "twin":
         return Case(*case.point, "dctcp_open" if variant == "abq_open" else "")
-    return Case(*case.point, name if variant in MAIN or name == own(variant) else "")
+    return Case(*case.point, name if variant in MAIN_VARIANTS or name == base_variant(variant) else "")
 
 
-def own(variant: str) -> str:
-    """Returns the variant of which an aside changes one thing."""
+def base_variant(variant: str) -> str:
+    """Returns the variant of which a single-change variant changes one setting."""
     return "dctcp" if variant == "dctcp_open" else "abq"
 
 
-STUDY = Study(Case, METRICS, REFERENCES, reference, family)
+STUDY = Study(Case, METRICS, REFERENCES, reference_case, comparison_family)
 
 
 def case_at(at: Point, variant: str, k: str = "") -> Case:
@@ -132,12 +132,12 @@ def case_at(at: Point, variant: str, k: str = "") -> Case:
     return Case(at.network, str(at.degree), str(at.answer), str(at.background), variant, k)
 
 
-def settings(at: Point) -> dict[str, object]:
+def point_settings(at: Point) -> dict[str, object]:
     """Returns the settings of a point: buffer and reply sizes are multiples of its BDP.
 
     The load lasts for 300, 30 or 6 ms at 1, 10 or 100 Gb/s.
     """
-    place = PLACES[at.network]
+    place = NETWORKS[at.network]
     bdp, time = place.bdp * 1000, 300 if place.rate == 1 else 30 if place.rate == 10 else 6
     sets: dict[str, object] = {
         **place.sets,
@@ -149,36 +149,36 @@ def settings(at: Point) -> dict[str, object]:
         "traffic.background.load.fraction": at.background / 100,
         "duration": f"{2 * time}ms",
     }
-    for name in HOLDING:
+    for name in HOLDING_VARIANTS:
         sets[f"variants.{name}.switch.buffer.size"] = f"{9 * bdp}B"
         sets[f"variants.{name}.switch.ack_hold.capacity"] = f"{bdp}B"
     return sets
 
 
-def with_k(at: Point, variant: str, k: float) -> dict[str, object]:
+def k_settings(at: Point, variant: str, k: float) -> dict[str, object]:
     """Returns the settings of a variant with K in BDPs.
 
     As in the article, variants that also mark do so from twice the K from which they hold ACKs.
     """
-    size = int(k * PLACES[at.network].bdp * 1000)
+    size = int(k * NETWORKS[at.network].bdp * 1000)
     if variant == "dctcp":
         return {"switch.marking.k": f"{size}B"}
     sets: dict[str, object] = {f"variants.{variant}.switch.ack_hold.k": f"{size}B"}
-    if variant in MARKING_TWICE:
+    if variant in TWO_THRESHOLD_VARIANTS:
         sets[f"variants.{variant}.switch.marking.k"] = f"{2 * size}B"
     return sets
 
 
 @dataclass
-class Lines:
+class ResultLines:
     """Values and their summaries as lines of tables, each with its case."""
 
-    table: list[Line] = field(default_factory=list)
-    summary: list[Line] = field(default_factory=list)
+    table: list[TableLine] = field(default_factory=list)
+    summary: list[TableLine] = field(default_factory=list)
 
     def add(self, sweep: Results, at: Point, k: str = "") -> None:
         """Adds a sweep at a point."""
-        self.table += [one | {"case": case_at(at, str(one["variant"]), k)} for one in exact(sweep)]
+        self.table += [one | {"case": case_at(at, str(one["variant"]), k)} for one in exact_metrics(sweep)]
         self.summary += [
             one | {"case": case_at(at, str(one["variant"]), k)} for one in sweep.summary.to_pylist()
         ]
@@ -202,36 +202,36 @@ class Runner:
         plan = self.plan
         return overspill.sweep(
             SCENARIO,
-            over={SENDERS: [at.degree]},
+            over={SENDERS_PATH: [at.degree]},
             variants=list(variants),
             seeds=plan.tuning if tuning else plan.seeds,
             seed=plan.seeds + 1 if tuning else 1,
             jobs=plan.jobs,
-            sets={**settings(at), **sets, **plan.sets},
+            sets={**point_settings(at), **sets, **plan.sets},
             out=self.out,
         )
 
-    def tune(self) -> list[Row]:
+    def run_tuning(self) -> list[Row]:
         """Runs every candidate of K of every tuned variant at the first point of each network."""
-        found = Lines()
-        for at in tuned_at(self.plan):
+        found = ResultLines()
+        for at in tuning_points(self.plan):
             for k in self.plan.candidates:
-                sets = {path: one for name in TUNED for path, one in with_k(at, name, k).items()}
-                found.add(self.sweep(at, TUNED, sets, tuning=True), at, f"{k:g}")
+                sets = {path: one for name in TUNED_VARIANTS for path, one in k_settings(at, name, k).items()}
+                found.add(self.sweep(at, TUNED_VARIANTS, sets, tuning=True), at, f"{k:g}")
         return found.rows()
 
     def run_tuned(self, tuned: Sequence[Row]) -> list[Row]:
         """Runs every point, each variant with the K chosen for its network."""
-        found = Lines()
+        found = ResultLines()
         for at in self.plan.points:
-            best = {name: chosen(tuned, at.network, name) for name in TUNED}
-            best |= dict.fromkeys(OF_ABQ, best["abq"])
-            sets = {path: one for name, k in best.items() for path, one in with_k(at, name, k).items()}
-            found.add(self.sweep(at, [*MAIN, *self.plan.asides.get(at, ())], sets), at)
+            best = {name: chosen_k(tuned, at.network, name) for name in TUNED_VARIANTS}
+            best |= dict.fromkeys(ABQ_SINGLE_CHANGES, best["abq"])
+            sets = {path: one for name, k in best.items() for path, one in k_settings(at, name, k).items()}
+            found.add(self.sweep(at, [*MAIN_VARIANTS, *self.plan.single_changes.get(at, ())], sets), at)
         return found.rows()
 
 
-def tuned_at(plan: Plan) -> list[Point]:
+def tuning_points(plan: Plan) -> list[Point]:
     """Returns the first point of each network."""
     first: dict[str, Point] = {}
     for at in plan.points:
@@ -239,7 +239,7 @@ def tuned_at(plan: Plan) -> list[Point]:
     return list(first.values())
 
 
-def chosen(tuned: Sequence[Row], network: str, variant: str) -> float:
+def chosen_k(tuned: Sequence[Row], network: str, variant: str) -> float:
     """Returns the K with the least product of mean QCT and mean FCT of the background.
 
     The smallest of equal candidates is taken. Candidates with unfinished flows are left out.
@@ -255,16 +255,16 @@ def chosen(tuned: Sequence[Row], network: str, variant: str) -> float:
     return min(sorted(cost), key=lambda k: cost[k])
 
 
-def run(plan: Plan, out: Path) -> list[Row]:
+def run_study(plan: Plan, out: Path) -> list[Row]:
     """Runs all sweeps in one store and returns their rows."""
     runner = Runner(plan, out)
-    tuned = runner.tune()
+    tuned = runner.run_tuning()
     return [*runner.run_tuned(tuned), *tuned]
 
 
 def relative_difference(
     rows: Mapping[tuple[Case, str], Row], case: Case, metric: str, name: str
-) -> common.Told | None:
+) -> common.RelativeDifference | None:
     """Returns the difference of a case from a reference as a share of the reference's mean."""
-    margin = MARGIN if metric in TIMES else COUNT_MARGIN
-    return common.difference_text(rows, case, reference(case, name), (metric, name, margin))
+    margin = MARGIN if metric in TIME_METRICS else COUNT_MARGIN
+    return common.relative_difference(rows, case, reference_case(case, name), (metric, name, margin))

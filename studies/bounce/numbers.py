@@ -7,19 +7,19 @@ from pathlib import Path
 import overspill
 from overspill import Key, Results
 from studies import common
-from studies.common import Line, Study, whole
+from studies.common import Study, TableLine, require_complete
 
 SCENARIO = Path(__file__).with_name("study.toml")
-THETA, LAMBDA = "switch.overflow.theta", "switch.overflow.lambda"
-LOAD = "traffic.background.load.fraction"
+THETA_PATH, LAMBDA_PATH = "switch.overflow.theta", "switch.overflow.lambda"
+LOAD_PATH = "traffic.background.load.fraction"
 REFERENCES = ("drop", "dctcp_k32", "dctcp_k32_rto_1ms", "dctcp_k32_shared")
-BASELINES = (*REFERENCES, "drop_no_fast_retransmit", "dctcp")
-BOUNCING = ("pabo", "pabo_dctcp")
-SHORT, ALL, QCT, ENTROPY = Key("fct_p99", size="0-100KB"), "fct_p99", "qct_mean", "reorder_entropy"
+BASELINE_VARIANTS = (*REFERENCES, "drop_no_fast_retransmit", "dctcp")
+BOUNCING_VARIANTS = ("pabo", "pabo_dctcp")
+SHORT_FCT, ALL_FCT, QCT, ENTROPY = Key("fct_p99", size="0-100KB"), "fct_p99", "qct_mean", "reorder_entropy"
 METRICS = (
     *(
-        SHORT,
-        ALL,
+        SHORT_FCT,
+        ALL_FCT,
         Key("fct_p99", traffic="background"),
         "fct_mean",
         Key("fct_mean", size="10MB+"),
@@ -65,51 +65,56 @@ class Case:
 Row = common.Row[Case]
 
 
-def family(case: Case, metric: str) -> tuple[str, ...]:
+def comparison_family(case: Case, metric: str) -> tuple[str, ...]:
     """Comparisons that are corrected together: a variant's whole grid, or all variants under one load."""
     return (metric, case.variant) if case.series == "grid" and case.theta else (metric, case.load)
 
 
-def reference(case: Case, name: str) -> Case:
+def reference_case(case: Case, name: str) -> Case:
     """Returns the case of a reference under the same load."""
     return Case(case.series, case.load, "", "", name)
 
 
-STUDY = Study(Case, METRICS, REFERENCES, reference, family)
+STUDY = Study(Case, METRICS, REFERENCES, reference_case, comparison_family)
 
 
-def run(plan: Plan, out: Path) -> list[Row]:
+def run_study(plan: Plan, out: Path) -> list[Row]:
     """Runs both sweeps in one store and returns their rows."""
     loads = overspill.sweep(
-        SCENARIO, over={LOAD: list(plan.loads)}, seeds=plan.seeds, jobs=plan.jobs, sets=plan.sets, out=out
-    )
-    grid = overspill.sweep(
         SCENARIO,
-        over={THETA: list(plan.thetas), LAMBDA: list(plan.lambdas)},
-        variants=[*BASELINES, *BOUNCING],
+        over={LOAD_PATH: list(plan.loads)},
         seeds=plan.seeds,
         jobs=plan.jobs,
         sets=plan.sets,
         out=out,
     )
-    return [*rows(grid, at_point), *rows(loads, at_load)]
+    grid = overspill.sweep(
+        SCENARIO,
+        over={THETA_PATH: list(plan.thetas), LAMBDA_PATH: list(plan.lambdas)},
+        variants=[*BASELINE_VARIANTS, *BOUNCING_VARIANTS],
+        seeds=plan.seeds,
+        jobs=plan.jobs,
+        sets=plan.sets,
+        out=out,
+    )
+    return [*sweep_rows(grid, grid_case), *sweep_rows(loads, load_case)]
 
 
-def rows(sweep: Results, case_of: Callable[[Line], Case]) -> list[Row]:
+def sweep_rows(sweep: Results, case_of: Callable[[TableLine], Case]) -> list[Row]:
     """Returns the rows of a complete sweep."""
-    made = whole(sweep)
+    made = require_complete(sweep)
     return STUDY.rows(made.metrics.to_pylist(), made.summary.to_pylist(), case_of)
 
 
-def at_point(row: Line) -> Case:
+def grid_case(row: TableLine) -> Case:
     """Returns the case of a line of the grid."""
     variant = str(row["variant"])
-    at = ("", "") if variant in BASELINES else (str(row[THETA]), str(row[LAMBDA]))
+    at = ("", "") if variant in BASELINE_VARIANTS else (str(row[THETA_PATH]), str(row[LAMBDA_PATH]))
     return Case("grid", "0.4", *at, variant)
 
 
-def at_load(row: Line) -> Case:
+def load_case(row: TableLine) -> Case:
     """Returns the case of a line of the series over loads."""
     variant = str(row["variant"])
-    at = ("", "") if variant in BASELINES else ("0.8", "50")
-    return Case("load", str(row[LOAD]), *at, variant)
+    at = ("", "") if variant in BASELINE_VARIANTS else ("0.8", "50")
+    return Case("load", str(row[LOAD_PATH]), *at, variant)

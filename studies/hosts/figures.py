@@ -7,59 +7,75 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from overspill.plots import COLOURS, DASHES, GREY
-from studies.common import plain, saved
-from studies.hosts.numbers import COMPLETION, CP, DCTCP, MAIN, TIMEOUTS, Row
+from studies.common import save_figures, set_plain_log_labels
+from studies.hosts.numbers import (
+    CP_VARIANTS,
+    DCTCP_VARIANTS,
+    MEAN_COMPLETION,
+    REPLY_TIMEOUTS,
+    TCP_VARIANTS,
+    Row,
+)
 
-LABELS = ("RFC 6675", "Linux 2.6.38 (2011)", "Linux 6.18 (today)")
-GROUPS = {"TCP, tail drop": MAIN, "DCTCP, tail drop": DCTCP, "TCP with CP": CP}
+HOST_LABELS = ("RFC 6675", "Linux 2.6.38 (2011)", "Linux 6.18 (today)")
+VARIANT_GROUPS = {
+    "TCP, tail drop": TCP_VARIANTS,
+    "DCTCP, tail drop": DCTCP_VARIANTS,
+    "TCP with CP": CP_VARIANTS,
+}
 # Reply of a server in ms at 1 Gb/s: 46 segments, each with 90 B of headers, preamble and gap.
-LEAST_MS = (65_536 + 46 * 90) * 8e-6
+MIN_REPLY_MS = (65_536 + 46 * 90) * 8e-6
 
 
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
     """Draws the figures of the rows as PNG files."""
-    return saved(lambda: {"completion": grid(rows, COMPLETION), "timeouts": grid(rows, TIMEOUTS)}, folder)
+    return save_figures(
+        lambda: {"completion": draw_grid(rows, MEAN_COMPLETION), "timeouts": draw_grid(rows, REPLY_TIMEOUTS)},
+        folder,
+    )
 
 
-def spaced(time: str) -> str:
+def space_before_unit(time: str) -> str:
     """Formats a time of a scenario with a space before its unit."""
     return time.replace("ms", " ms")
 
 
-def grid(rows: Sequence[Row], metric: str) -> Figure:
+def draw_grid(rows: Sequence[Row], metric: str) -> Figure:
     """Draws a metric over the number of servers: a row for each minimum RTO, a column for each mechanism."""
     timeouts = list(dict.fromkeys(row.case.rto for row in rows))
     figure = Figure(figsize=(9.5, 3.1 * len(timeouts) + 0.7), layout="constrained")
-    panels = figure.subplots(len(timeouts), len(GROUPS), squeeze=False, sharey="row")
+    panels = figure.subplots(len(timeouts), len(VARIANT_GROUPS), squeeze=False, sharey="row")
     for line, rto in zip(panels, timeouts, strict=True):
-        for axes, (title, group) in zip(line, GROUPS.items(), strict=True):
-            panel(axes, [row for row in rows if (row.case.rto, row.metric) == (rto, metric)], group)
-            axes.set_title(f"{title}, minimum RTO {spaced(rto)}")
+        for axes, (title, group) in zip(line, VARIANT_GROUPS.items(), strict=True):
+            draw_panel(axes, [row for row in rows if (row.case.rto, row.metric) == (rto, metric)], group)
+            axes.set_title(f"{title}, minimum RTO {space_before_unit(rto)}")
         line[0].set_ylabel(
-            "completion of a round, mean (ms)" if metric == COMPLETION else "timeouts of servers, 20 rounds"
+            "completion of a round, mean (ms)"
+            if metric == MEAN_COMPLETION
+            else "timeouts of servers in 20 rounds"
         )
-    if metric == COMPLETION:
+    if metric == MEAN_COMPLETION:
         for axes in panels.flat:
             servers = sorted({int(row.case.degree) for row in rows})
-            full = [LEAST_MS * n for n in servers]
-            axes.plot(servers, full, color=GREY, linestyle=":", label="link at full rate", zorder=0)
+            full = [MIN_REPLY_MS * n for n in servers]
+            axes.plot(servers, full, color=GREY, linestyle=":", label="minimum at full link rate", zorder=0)
             axes.set(yscale="log", ylim=(0.8 * full[0], None))
-            plain(axes)
+            set_plain_log_labels(axes)
     handles, labels = panels[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8)
     return figure
 
 
-def panel(axes: Axes, rows: Sequence[Row], group: Sequence[str]) -> None:
+def draw_panel(axes: Axes, rows: Sequence[Row], group: Sequence[str]) -> None:
     """Draws one line for each host, with 95% intervals."""
-    for at, (name, label) in enumerate(zip(group, LABELS, strict=True)):
+    for at, (name, label) in enumerate(zip(group, HOST_LABELS, strict=True)):
         found = [row for row in rows if (row.case.variant, row.case.connection) == (name, "new")]
         found.sort(key=lambda row: int(row.case.degree))
-        low = [max(0.0, row.scale * (row.mean - row.low)) for row in found]
-        high = [max(0.0, row.scale * (row.high - row.mean)) for row in found]
+        low = [max(0.0, row.display_factor * (row.mean - row.low)) for row in found]
+        high = [max(0.0, row.display_factor * (row.high - row.mean)) for row in found]
         axes.errorbar(
             [int(row.case.degree) for row in found],
-            [row.shown for row in found],
+            [row.displayed_mean for row in found],
             [low, high],
             label=label,
             color=COLOURS[at],

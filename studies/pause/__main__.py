@@ -8,22 +8,22 @@ from pathlib import Path
 
 from overspill import Key
 from studies import common
-from studies.common import asked, number, written
+from studies.common import format_number, format_table, parse_arguments
 from studies.pause import figures
 from studies.pause.numbers import (
-    ASIDES,
     REFERENCES,
     SHORT_MEAN,
     SHORT_P99,
+    SINGLE_CHANGES,
     TIERS,
     Plan,
     Row,
-    read,
-    run,
-    write,
+    read_rows,
+    run_study,
+    write_rows,
 )
 
-HEADS: dict[str, str] = {
+COLUMN_HEADS: dict[str, str] = {
     "qct_mean": "QCT mean (ms)",
     "qct_p99": "QCT p99 (ms)",
     SHORT_MEAN: "short FCT mean (ms)",
@@ -33,7 +33,7 @@ HEADS: dict[str, str] = {
     "timeouts": "timeouts",
     "detoured_share": "detoured (%)",
 }
-REACH: dict[str, str] = {
+PAUSE_COLUMN_HEADS: dict[str, str] = {
     **{Key("paused_fraction_mean", tier=tier): f"{tier} (%)" for tier in TIERS},
     "pause_length_mean": "mean pause (ms)",
     "saturation_depth_mean": "depth mean",
@@ -41,81 +41,86 @@ REACH: dict[str, str] = {
     "saturation_hosts_mean": "hosts mean",
     "saturation_hosts_max": "hosts max",
 }
-COMPARED = {"qct_mean": "QCT mean", SHORT_MEAN: "short FCT mean"}
+COMPARED_METRICS = {"qct_mean": "QCT mean", SHORT_MEAN: "short FCT mean"}
 Cells = dict[str, dict[str, Row]]  # variant, metric
 
 HERE = Path(__file__).parent
 
 
-def value(row: Row | None) -> str:
+def format_value(row: Row | None) -> str:
     """Formats the mean and its interval."""
     if row is None:
         return "–"
     if not row.high:
         return "0"
-    ends = (number(max(0.0, one) * row.scale) for one in (row.low, row.high))
-    return f"{number(row.mean * row.scale)} ({' to '.join(ends)})"
+    ends = (format_number(max(0.0, one) * row.display_factor) for one in (row.low, row.high))
+    return f"{format_number(row.mean * row.display_factor)} ({' to '.join(ends)})"
 
 
-def less(row: Row, reference: str) -> str:
+def format_difference(row: Row, reference: str) -> str:
     """Formats a difference with its interval, in bold if the interval excludes 0."""
-    found = row.less.get(reference)
+    found = row.differences.get(reference)
     if found is None:
         return "–"
-    mean, low, high = (one * row.scale for one in found)
+    mean, low, high = (one * row.display_factor for one in found)
     mark = "**" if row.differs(reference) else ""
     half = (high - low) / 2
-    return f"{mark}{'+' if mean > 0 else ''}{number(mean)}{mark} ± {number(half)}"
+    return f"{mark}{'+' if mean > 0 else ''}{format_number(mean)}{mark} ± {format_number(half)}"
 
 
 def tables(found: Iterable[Row]) -> dict[str, str]:
     """Returns every table of the page by its name."""
     by_rate: dict[str, Cells] = {}
     for row in found:
-        aside = row.case.variant in ASIDES
+        aside = row.case.variant in SINGLE_CHANGES
         name = f"asides {row.case.qps}" if aside else row.case.qps
         by_rate.setdefault(name, {}).setdefault(row.case.variant, {})[row.metric] = row
     made = {}
     for rate, cells in by_rate.items():
         paused = {name: metrics for name, metrics in cells.items() if "pause_length_mean" in metrics}
-        made[rate] = means(HEADS, cells)
-        made[f"{rate}, differences"] = differences(cells)
+        made[rate] = mean_table(COLUMN_HEADS, cells)
+        made[f"{rate}, differences"] = difference_table(cells)
         if paused:
-            made[f"{rate}, pauses"] = means(REACH, paused)
+            made[f"{rate}, pauses"] = mean_table(PAUSE_COLUMN_HEADS, paused)
     return made
 
 
-def means(heads: Mapping[str, str], cells: Cells) -> str:
+def mean_table(heads: Mapping[str, str], cells: Cells) -> str:
     """Table of means."""
-    body = ([f"`{name}`", *(value(metrics.get(one)) for one in heads)] for name, metrics in cells.items())
-    return written(["variant", *heads.values()], body)
-
-
-def differences(cells: Cells) -> str:
-    """Table of paired differences in ms."""
-    pairs = [(metric, reference) for metric in COMPARED for reference in REFERENCES]
-    heads = (f"{COMPARED[metric]} minus `{reference}`" for metric, reference in pairs)
-    rows = {name: metrics for name, metrics in cells.items() if metrics["qct_mean"].less}
     body = (
-        [f"`{name}`", *(less(metrics[one], other) for one, other in pairs)] for name, metrics in rows.items()
+        [f"`{name}`", *(format_value(metrics.get(one)) for one in heads)] for name, metrics in cells.items()
     )
-    return written(["variant", *heads], body)
+    return format_table(["variant", *heads.values()], body)
 
 
-def place(text: str, made: Mapping[str, str]) -> str:
+def difference_table(cells: Cells) -> str:
+    """Table of paired differences in ms."""
+    pairs = [(metric, reference) for metric in COMPARED_METRICS for reference in REFERENCES]
+    heads = (f"{COMPARED_METRICS[metric]} minus `{reference}`" for metric, reference in pairs)
+    rows = {name: metrics for name, metrics in cells.items() if metrics["qct_mean"].differences}
+    body = (
+        [f"`{name}`", *(format_difference(metrics[one], other) for one, other in pairs)]
+        for name, metrics in rows.items()
+    )
+    return format_table(["variant", *heads], body)
+
+
+def insert_tables(text: str, made: Mapping[str, str]) -> str:
     """Returns the page's text with its tables inserted; tables without markers are only in the CSV file."""
-    return common.place(text, {name: body for name, body in made.items() if f"<!-- {name} -->\n" in text})
+    return common.insert_tables(
+        text, {name: body for name, body in made.items() if f"<!-- {name} -->\n" in text}
+    )
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Runs what the store lacks, then writes the CSV file, the tables and the figures."""
-    given = asked("pause", __doc__, arguments)
+    given = parse_arguments("pause", __doc__, arguments)
     numbers, page = HERE / "numbers.csv", HERE / "README.md"
     if not given.page:
-        write(run(Plan(jobs=given.jobs), given.out), numbers)
-        print(figures.trees(HERE / "images/tree.png", given.jobs))
-    found = read(numbers)
-    page.write_text(place(page.read_text(encoding="utf-8"), tables(found)), encoding="utf-8")
+        write_rows(run_study(Plan(jobs=given.jobs), given.out), numbers)
+        print(figures.draw_saturation_trees(HERE / "images/tree.png", given.jobs))
+    found = read_rows(numbers)
+    page.write_text(insert_tables(page.read_text(encoding="utf-8"), tables(found)), encoding="utf-8")
     for path in figures.draw(found, HERE / "images"):
         print(path)
 

@@ -12,15 +12,15 @@ import overspill
 from overspill import Key, Results, RunData, metrics, quantiles, stats
 
 SCENARIO = Path(__file__).with_name("study.toml")
-QPS = "traffic.query.qps"
+QPS_PATH = "traffic.query.qps"
 REFERENCES = ("drop", "dibs", "shared")
-MAIN = (*REFERENCES, "pause", "pfc", "pfc_query")
-ASIDES = ("drop_tcp", "pfc_tcp", "pfc_dibs")
+MAIN_VARIANTS = (*REFERENCES, "pause", "pfc", "pfc_query")
+SINGLE_CHANGES = ("drop_tcp", "pfc_tcp", "pfc_dibs")
 TIERS = ("host", "edge", "agg", "core")
 SHORT_P99, SHORT_MEAN, DEADLOCKS = "short_p99", "short_mean", "deadlocks"
-COMPARED = ("qct_mean", "qct_p99", SHORT_P99, SHORT_MEAN)
+COMPARED_METRICS = ("qct_mean", "qct_p99", SHORT_P99, SHORT_MEAN)
 METRICS = (
-    *COMPARED,
+    *COMPARED_METRICS,
     *(
         Key("fct_mean", traffic="background"),
         "drops",
@@ -37,16 +37,20 @@ METRICS = (
     *("pause_length_mean", "saturation_depth_mean", "saturation_depth_max"),
     *("saturation_hosts_mean", "saturation_hosts_max", Key("achieved_load", traffic="query"), DEADLOCKS),
 )
-BACKGROUND, LEAST, MOST = 1, 1_000, 10_000  # index of the workload, and bytes of its short flows
-BOUNDS = ("", "_low", "_high")
+BACKGROUND_WORKLOAD, MIN_SHORT_BYTES, MAX_SHORT_BYTES = (
+    1,
+    1_000,
+    10_000,
+)  # index of the workload, and bytes of its short flows
+BOUND_SUFFIXES = ("", "_low", "_high")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Query rates of the main variants and of the asides, seeds, and settings for small trials."""
+    """Query rates of main and single-change variants, seeds, and settings for small trials."""
 
     rates: tuple[int, ...] = (300, 1000, 2000, 4000)
-    asides: tuple[int, ...] = (2000,)
+    single_change_rates: tuple[int, ...] = (2000,)
     seeds: int = 10
     jobs: int | None = None
     sets: Mapping[str, object] = field(default_factory=dict)
@@ -60,7 +64,7 @@ class Case:
     variant: str
 
 
-Less = tuple[float, float, float]  # mean, low, high of a difference
+Difference = tuple[float, float, float]  # mean, low, high of a difference
 
 
 @dataclass(frozen=True)
@@ -74,10 +78,10 @@ class Row:
     mean: float
     low: float
     high: float
-    less: Mapping[str, Less]
+    differences: Mapping[str, Difference]
 
     @property
-    def scale(self) -> float:
+    def display_factor(self) -> float:
         """Factor from the metric's unit to the unit shown: ms for times, percent for shares, else 1."""
         shares = "_share" in self.metric or self.metric.startswith(
             ("load", "achieved_load", "drop_ratio", "paused_fraction")
@@ -86,20 +90,20 @@ class Row:
 
     def differs(self, reference: str) -> bool:
         """Returns true if the interval of the difference from a reference excludes 0."""
-        found = self.less.get(reference)
+        found = self.differences.get(reference)
         return found is not None and (found[1] > 0 or found[2] < 0)
 
 
 Values = dict[Case, dict[str, dict[int, float]]]  # metric, seed
 
 
-def run(plan: Plan, out: Path) -> list[Row]:
+def run_study(plan: Plan, out: Path) -> list[Row]:
     """Runs both sweeps in one store and returns their rows."""
     values: Values = {}
-    for rates, variants in ((plan.rates, MAIN), (plan.asides, ASIDES)):
+    for rates, variants in ((plan.rates, MAIN_VARIANTS), (plan.single_change_rates, SINGLE_CHANGES)):
         found = overspill.sweep(
             SCENARIO,
-            over={QPS: list(rates)},
+            over={QPS_PATH: list(rates)},
             variants=list(variants),
             seeds=plan.seeds,
             jobs=plan.jobs,
@@ -107,49 +111,49 @@ def run(plan: Plan, out: Path) -> list[Row]:
             out=out,
             tables=["flows"],
         )
-        locked = stuck(whole(found))
-        for case, metric, seed, value in [*measured(found), *short(found, locked)]:
+        locked = deadlocked_runs(require_complete(found))
+        for case, metric, seed, value in [*measured_values(found), *short_flow_values(found, locked)]:
             if (case, seed) not in locked:
                 values.setdefault(case, {}).setdefault(metric, {})[seed] = value
         for run in found.each():
-            case = Case(run.point[QPS], run.variant)
+            case = Case(run.point[QPS_PATH], run.variant)
             values[case].setdefault(DEADLOCKS, {})[run.seed] = float((case, run.seed) in locked)
-    return rows(values)
+    return summary_rows(values)
 
 
-def whole(sweep: Results) -> Results:
+def require_complete(sweep: Results) -> Results:
     """Returns the sweep; exits if runs are missing, or if flows are unfinished without a deadlock."""
-    left = [one for one in sweep.run_status.unfinished if not places(one) <= stuck(sweep)]
+    left = [one for one in sweep.run_status.unfinished if not cases_and_seeds(one) <= deadlocked_runs(sweep)]
     if sweep.failures or left or sweep.run_status.partial or sweep.finished < sweep.planned:
         wrong = sweep.failures or left or sweep.run_status.partial
         raise SystemExit(f"{sweep.scenario}: {sweep.finished} of {sweep.planned} runs, {wrong}")
     return sweep
 
 
-def stuck(sweep: Results) -> set[tuple[Case, int]]:
+def deadlocked_runs(sweep: Results) -> set[tuple[Case, int]]:
     """Cases and seeds of runs that end in a deadlock: their metrics are not comparable to those of others."""
-    return {place for one in sweep.run_status.deadlocks for place in places(one)}
+    return {place for one in sweep.run_status.deadlocks for place in cases_and_seeds(one)}
 
 
-def places(one: Mapping[str, Any]) -> set[tuple[Case, int]]:
+def cases_and_seeds(one: Mapping[str, Any]) -> set[tuple[Case, int]]:
     """Returns the cases and seeds of an entry of a sweep's status, which names a point and a variant."""
     return {(Case(one["point"][0], one["variant"]), seed) for seed in one["seeds"]}
 
 
-One = tuple[Case, str, int, float]
+MeasuredValue = tuple[Case, str, int, float]
 
 
-def measured(sweep: Results) -> Iterator[One]:
+def measured_values(sweep: Results) -> Iterator[MeasuredValue]:
     """Yields the metrics of every run."""
     for one in sweep.metrics.to_pylist():
-        if (metric := metrics.name(one)) in METRICS:
-            yield Case(one[QPS], one["variant"]), metric, one["seed"], one["value"]
+        if (metric := metrics.key_of_row(one)) in METRICS:
+            yield Case(one[QPS_PATH], one["variant"]), metric, one["seed"], one["value"]
 
 
-def short(sweep: Results, without: Collection[tuple[Case, int]]) -> Iterator[One]:
+def short_flow_values(sweep: Results, without: Collection[tuple[Case, int]]) -> Iterator[MeasuredValue]:
     """Yields p99 and mean FCT of the background's short flows in seconds, for every run except `without`."""
     for run in sweep.each():
-        case, seed = Case(run.point[QPS], run.variant), run.seed
+        case, seed = Case(run.point[QPS_PATH], run.variant), run.seed
         if (case, seed) in without:
             continue
         took = short_times(run)
@@ -163,84 +167,91 @@ def short_times(run: RunData) -> np.ndarray:
     """Returns the FCTs of a run's short background flows in seconds; all flows have finished."""
     names = ("traffic", "bytes", "start_ps", "end_ps", "measured")
     workload, size, start, end, counts = run.columns("flows", *names)
-    keep = (workload == BACKGROUND) & (size >= LEAST) & (size <= MOST) & (counts != 0)
+    keep = (
+        (workload == BACKGROUND_WORKLOAD)
+        & (size >= MIN_SHORT_BYTES)
+        & (size <= MAX_SHORT_BYTES)
+        & (counts != 0)
+    )
     return np.asarray((end[keep] - start[keep]) * 1e-12, np.float64)
 
 
-def rows(values: Values) -> list[Row]:
+def summary_rows(values: Values) -> list[Row]:
     """Returns every metric of every case, with its differences from the references."""
-    less = differences(values)
+    less = paired_differences(values)
     found = []
     for case, by_metric in values.items():
         for metric in METRICS:
             numbers = list(by_metric.get(metric, {}).values())
             if not numbers:
                 continue
-            unit, tail = declared(metric)
-            low, high = stats.interval(numbers, tail) or (numbers[0], numbers[0])
+            unit, tail = unit_and_kind(metric)
+            low, high = stats.mean_interval(numbers, tail) or (numbers[0], numbers[0])
             mean, of_case = stats.mean(numbers), less.get((case, metric), {})
             found.append(Row(case, metric, unit, len(numbers), mean, low, high, of_case))
     return found
 
 
-def declared(metric: str) -> tuple[str, bool]:
+def unit_and_kind(metric: str) -> tuple[str, bool]:
     """Returns the unit of a metric, and true if it is a percentile or a maximum."""
     if metric in (SHORT_P99, SHORT_MEAN):
         return "s", metric == SHORT_P99
     if metric == DEADLOCKS:
         return "1", False
-    found = metrics.find(metric)
+    found = metrics.find_metric(metric)
     return found.unit, found.order_statistic
 
 
-def differences(values: Values) -> dict[tuple[Case, str], dict[str, Less]]:
+def paired_differences(values: Values) -> dict[tuple[Case, str], dict[str, Difference]]:
     """Returns the paired differences of each case from each reference.
 
     Holm's method corrects all comparisons of a metric at a query rate together.
     """
     families: dict[tuple[str, str], dict[tuple[Case, str], list[float]]] = {}
     for case, by_metric in values.items():
-        for metric in COMPARED:
-            for reference in compared_with(case.variant):
+        for metric in COMPARED_METRICS:
+            for reference in references_of(case.variant):
                 other = values[Case(case.qps, reference)][metric]
-                paired = [stats.subtract(value, other[seed]) for seed, value in by_metric[metric].items()]
+                paired = [
+                    stats.subtract_rounded(value, other[seed]) for seed, value in by_metric[metric].items()
+                ]
                 if len(paired) > 1:
                     families.setdefault((metric, case.qps), {})[case, reference] = paired
-    found: dict[tuple[Case, str], dict[str, Less]] = {}
+    found: dict[tuple[Case, str], dict[str, Difference]] = {}
     for (metric, _), members in families.items():
-        made = stats.holm("", {str(at): paired for at, paired in enumerate(members.values())})
+        made = stats.holm_differences("", {str(at): paired for at, paired in enumerate(members.values())})
         for (case, reference), one in zip(members, made, strict=True):
             found.setdefault((case, metric), {})[reference] = (one.mean, one.low, one.high)
     return found
 
 
-def compared_with(variant: str) -> Sequence[str]:
+def references_of(variant: str) -> Sequence[str]:
     """References of a variant; a variant that is a reference is compared with earlier references only."""
     return REFERENCES[: REFERENCES.index(variant)] if variant in REFERENCES else REFERENCES
 
 
-def write(found: Iterable[Row], path: Path) -> None:
+def write_rows(found: Iterable[Row], path: Path) -> None:
     """Writes the rows as CSV, numbers with six significant digits."""
     names = [one.name for one in (*fields(Case), *fields(Row)[1:-1])]
-    names += [f"less_{reference}{bound}" for reference in REFERENCES for bound in BOUNDS]
+    names += [f"less_{reference}{bound}" for reference in REFERENCES for bound in BOUND_SUFFIXES]
     with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(names)
         for row in found:
             numbers: list[float | str] = [row.mean, row.low, row.high]
             for reference in REFERENCES:
-                numbers += row.less.get(reference, ("", "", ""))
+                numbers += row.differences.get(reference, ("", "", ""))
             digits = (one if isinstance(one, str) else f"{one:.6g}" for one in numbers)
             out.writerow([*astuple(row.case), row.metric, row.unit, row.n, *digits])
 
 
-def read(path: Path) -> list[Row]:
-    """Reads the rows of a CSV file that `write` has written."""
+def read_rows(path: Path) -> list[Row]:
+    """Reads the rows of a CSV file that `write_rows` has written."""
     with path.open(newline="", encoding="utf-8") as file:
-        return [row_of(line) for line in list(csv.reader(file))[1:]]
+        return [parse_row(line) for line in list(csv.reader(file))[1:]]
 
 
-def row_of(line: Sequence[str]) -> Row:
+def parse_row(line: Sequence[str]) -> Row:
     """Parses the row of a line."""
     qps, variant, metric, unit, n, *numbers = line
     triples = zip(REFERENCES, *(numbers[3 + start :: 3] for start in range(3)), strict=True)

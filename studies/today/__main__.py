@@ -7,123 +7,128 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from studies import common
-from studies.common import asked, number, written
+from studies.common import format_number, format_table, parse_arguments
 from studies.today import figures
 from studies.today.numbers import (
-    BACK,
-    BASE,
-    CULPRIT,
-    HOT,
-    HOTS,
-    JAIN,
+    BASE_BUFFER,
+    CNMS,
+    CNMS_TO_VICTIMS,
+    CULPRIT_GOODPUT,
+    HOT_FLOW_GOODPUTS,
+    HOT_GOODPUT,
     LATE_HOT,
     LATE_VICTIMS,
-    NOT_BACK,
-    PAUSED,
-    PAUSED_HOSTS,
-    READ,
-    READS,
+    NOT_RECOVERED,
+    PAUSED_FRACTION,
+    PAUSED_HOST_FRACTION,
+    READS_MEDIAN,
+    READS_TAIL,
+    RECOVERY,
     REFERENCES,
-    RING,
     RING_GOODPUT,
+    RING_MEAN,
+    RING_MEDIAN,
     RING_TAIL,
-    RINGS,
+    SATURATED_HOSTS,
     STUDY,
-    THIRD,
-    TOLD,
-    TOLD_VICTIMS,
-    TREE,
-    VICTIM,
-    VICTIMS,
-    WRITES,
+    THIRD_OF_BUFFER,
+    VICTIM_GOODPUT,
+    VICTIMS_GOODPUT,
+    VICTIMS_JAIN,
+    WRITES_MEAN,
     WRITES_TAIL,
     Plan,
     Row,
     read_courses,
-    run,
+    run_study,
     write_courses,
 )
 
-HOTSPOT = {
-    VICTIMS: "victims (Gb/s)",
+HOTSPOT_HEADS = {
+    VICTIMS_GOODPUT: "victims (Gb/s)",
     LATE_VICTIMS: "victims, last third",
-    JAIN: "Jain's index of victims",
-    HOT: "hot link (Gb/s)",
+    VICTIMS_JAIN: "Jain's index of victims",
+    HOT_GOODPUT: "hot link (Gb/s)",
     LATE_HOT: "hot link, last third",
-    READ: "reads, median (µs)",
-    READS: "reads, p99 (ms)",
-    PAUSED: "ports paused (%)",
-    PAUSED_HOSTS: "hosts paused (%)",
-    TREE: "most hosts paused by a tree",
-    TOLD: "CNMs",
-    TOLD_VICTIMS[0]: "CNMs to victims",
+    READS_MEDIAN: "reads, median (µs)",
+    READS_TAIL: "reads, p99 (ms)",
+    PAUSED_FRACTION: "ports paused (%)",
+    PAUSED_HOST_FRACTION: "hosts paused (%)",
+    SATURATED_HOSTS: "most hosts paused by a tree",
+    CNMS: "CNMs",
+    CNMS_TO_VICTIMS[0]: "CNMs to victims",
     "cnps": "CNPs",
 }
-REDUCE = {
-    RING: "all-reduce, mean (ms)",
-    RINGS: "all-reduce, median (ms)",
+REDUCE_HEADS = {
+    RING_MEAN: "all-reduce, mean (ms)",
+    RING_MEDIAN: "all-reduce, median (ms)",
     RING_TAIL: "all-reduce, p95 (ms)",
     RING_GOODPUT: "ring (Gb/s)",
-    WRITES: "writes, mean (ms)",
+    WRITES_MEAN: "writes, mean (ms)",
     WRITES_TAIL: "writes, p95 (ms)",
-    PAUSED: "ports paused (%)",
-    PAUSED_HOSTS: "hosts paused (%)",
-    TOLD: "CNMs",
-    TOLD_VICTIMS[2]: "CNMs to the ring",
+    PAUSED_FRACTION: "ports paused (%)",
+    PAUSED_HOST_FRACTION: "hosts paused (%)",
+    CNMS: "CNMs",
+    CNMS_TO_VICTIMS[2]: "CNMs to the ring",
     "cnps": "CNPs",
 }
-MANY = {
-    VICTIM: "victim (Gb/s)",
-    CULPRIT: "culprit (Gb/s)",
-    HOTS[0]: "the other four (Gb/s)",
-    BACK: "victim back at 90% (ms)",
-    PAUSED: "ports paused (%)",
-    TOLD: "CNMs",
-    TOLD_VICTIMS[1]: "CNMs to the victim",
+MANY_FLOWS_HEADS = {
+    VICTIM_GOODPUT: "victim (Gb/s)",
+    CULPRIT_GOODPUT: "culprit (Gb/s)",
+    HOT_FLOW_GOODPUTS[0]: "the other four (Gb/s)",
+    RECOVERY: "victim back at 90% (ms)",
+    PAUSED_FRACTION: "ports paused (%)",
+    CNMS: "CNMs",
+    CNMS_TO_VICTIMS[1]: "CNMs to the victim",
 }
-COMPARED = {
-    "hotspot": (VICTIMS, HOT, READS, PAUSED),
-    "reduce": (RING, RING_GOODPUT, WRITES, PAUSED),
+COMPARED_METRICS = {
+    "hotspot": (VICTIMS_GOODPUT, HOT_GOODPUT, READS_TAIL, PAUSED_FRACTION),
+    "reduce": (RING_MEAN, RING_GOODPUT, WRITES_MEAN, PAUSED_FRACTION),
 }
-HEADS = {"hotspot": HOTSPOT, "reduce": REDUCE, "many": MANY}
+COLUMN_HEADS = {"hotspot": HOTSPOT_HEADS, "reduce": REDUCE_HEADS, "many": MANY_FLOWS_HEADS}
 Cells = dict[str, dict[str, Row]]  # variant, metric
 
 HERE = Path(__file__).parent
 
 
-def scale(row: Row) -> float:
+def display_factor(row: Row) -> float:
     """Factor to the unit shown: Gb/s for rates, µs for the median read, else that of all studies."""
-    return 1e-9 if row.unit == "bit/s" else 1e6 if row.metric == READ else row.scale
+    return 1e-9 if row.unit == "bit/s" else 1e6 if row.metric == READS_MEDIAN else row.display_factor
 
 
-def value(row: Row | None) -> str:
+def format_value(row: Row | None) -> str:
     """Formats mean and half-width."""
     if row is None:
         return "–"
     if not row.high:
         return "0"
-    return f"{number(row.mean * scale(row))} ± {number((row.high - row.low) / 2 * scale(row))}"
+    factor = display_factor(row)
+    return f"{format_number(row.mean * factor)} ± {format_number((row.high - row.low) / 2 * factor)}"
 
 
-def cell(metrics: Mapping[str, Row], metric: str) -> str:
+def format_cell(metrics: Mapping[str, Row], metric: str) -> str:
     """Formats a cell of the table of means.
 
     The other hot flows share a cell with their lowest and highest mean. A recovery that some seeds do not
     reach is shown as a lower bound, or as the number of seeds that recover.
     """
-    if metric == HOTS[0]:
-        found = [metrics[one].mean * scale(metrics[one]) for one in HOTS]
-        low, high = number(min(found)), number(max(found))
+    if metric == HOT_FLOW_GOODPUTS[0]:
+        found = [metrics[one].mean * display_factor(metrics[one]) for one in HOT_FLOW_GOODPUTS]
+        low, high = format_number(min(found)), format_number(max(found))
         return low if low == high else f"{low} to {high}"
-    never = metrics.get(NOT_BACK)
-    if metric == BACK and never is not None and never.mean > 0:
+    never = metrics.get(NOT_RECOVERED)
+    if metric == RECOVERY and never is not None and never.mean > 0:
         row = metrics[metric]
         seeds = round(never.mean * never.n)
-        return f"> {number(row.high * scale(row))}" if seeds == never.n else f"{never.n - seeds} of {never.n}"
-    return value(metrics.get(metric))
+        return (
+            f"> {format_number(row.high * display_factor(row))}"
+            if seeds == never.n
+            else f"{never.n - seeds} of {never.n}"
+        )
+    return format_value(metrics.get(metric))
 
 
-def cells(found: Sequence[Row], series: str, point: str) -> Cells:
+def rows_of_point(found: Sequence[Row], series: str, point: str) -> Cells:
     """Returns the rows of a point by variant and metric."""
     made: Cells = {}
     for row in found:
@@ -132,60 +137,62 @@ def cells(found: Sequence[Row], series: str, point: str) -> Cells:
     return made
 
 
-def means(heads: Mapping[str, str], of: Cells) -> str:
+def mean_table(heads: Mapping[str, str], of: Cells) -> str:
     """Table of means; columns that no variant has are left out."""
     shown = {one: name for one, name in heads.items() if any(one in metrics for metrics in of.values())}
-    body = ([f"`{name}`", *(cell(metrics, one) for one in shown)] for name, metrics in of.items())
-    return written(["variant", *shown.values()], body)
+    body = ([f"`{name}`", *(format_cell(metrics, one) for one in shown)] for name, metrics in of.items())
+    return format_table(["variant", *shown.values()], body)
 
 
-def differences(series: str, of: Cells) -> str:
+def difference_table(series: str, of: Cells) -> str:
     """Table of each variant's differences from each reference in percent, bold if the interval excludes 0."""
-    heads = HEADS[series]
-    pairs = [(metric, name) for metric in COMPARED[series] for name in REFERENCES]
+    heads = COLUMN_HEADS[series]
+    pairs = [(metric, name) for metric in COMPARED_METRICS[series] for name in REFERENCES]
     body = []
     for variant, metrics in of.items():
         row = [f"`{variant}`"]
         for metric, name in pairs:
             found, other = metrics.get(metric), of.get(name, {}).get(metric)
-            less = found.less.get(name) if found is not None else None
+            less = found.differences.get(name) if found is not None else None
             if less is None or other is None or not other.mean:
                 row.append("–")
                 continue
             mean, low, high = (100 * one / other.mean for one in less)
             mark = "**" if low > 0 or high < 0 else ""
-            row.append(f"{mark}{mean:+.0f}{mark} ± {number((high - low) / 2)}")
+            row.append(f"{mark}{mean:+.0f}{mark} ± {format_number((high - low) / 2)}")
         body.append(row)
     named = [f"{heads[metric].split(' (')[0]} minus `{name}` (%)" for metric, name in pairs]
-    return written(["variant", *named], body)
+    return format_table(["variant", *named], body)
 
 
 def tables(found: Sequence[Row]) -> dict[str, str]:
     """Returns every table of the page by its name."""
     made = {}
     for series, point in dict.fromkeys((row.case.series, row.case.point) for row in found):
-        of = cells(found, series, point)
-        made[f"{series}, {point}"] = means(HEADS[series], of)
-        if series in COMPARED and point in (BASE, THIRD):
-            made[f"{series}, {point}, differences"] = differences(series, of)
+        of = rows_of_point(found, series, point)
+        made[f"{series}, {point}"] = mean_table(COLUMN_HEADS[series], of)
+        if series in COMPARED_METRICS and point in (BASE_BUFFER, THIRD_OF_BUFFER):
+            made[f"{series}, {point}, differences"] = difference_table(series, of)
     return made
 
 
-def place(text: str, made: Mapping[str, str]) -> str:
+def insert_tables(text: str, made: Mapping[str, str]) -> str:
     """Returns the page's text with its tables inserted; tables without markers are only in the CSV file."""
-    return common.place(text, {name: body for name, body in made.items() if f"<!-- {name} -->\n" in text})
+    return common.insert_tables(
+        text, {name: body for name, body in made.items() if f"<!-- {name} -->\n" in text}
+    )
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Runs what the stores lack, then writes the CSV files, the tables and the figures."""
-    given = asked("today", __doc__, arguments)
+    given = parse_arguments("today", __doc__, arguments)
     numbers, over_time, page = HERE / "numbers.csv", HERE / "course.csv", HERE / "README.md"
     if not given.page:
-        rows, made = run(Plan(jobs=given.jobs), given.out)
+        rows, made = run_study(Plan(jobs=given.jobs), given.out)
         STUDY.write(rows, numbers)
         write_courses(made, over_time)
     found, courses = STUDY.read(numbers), read_courses(over_time)
-    page.write_text(place(page.read_text(encoding="utf-8"), tables(found)), encoding="utf-8")
+    page.write_text(insert_tables(page.read_text(encoding="utf-8"), tables(found)), encoding="utf-8")
     for path in figures.draw(found, courses, HERE / "images"):
         print(path)
 

@@ -6,41 +6,41 @@
 from collections.abc import Iterable, Sequence
 
 from studies import common
-from studies.common import Page, asked, by_case, value, written
+from studies.common import Page, format_table, format_value, index_by_case, parse_arguments
 from studies.trim import figures
 from studies.trim.numbers import (
     BACKGROUND,
     BACKGROUND_TAIL,
-    MAIN,
+    MAIN_VARIANTS,
     QCT,
     QCT_TAIL,
     STUDY,
-    UNHEARD,
+    UNNOTIFIED_TRIMS,
     Case,
     Plan,
     Row,
     Rows,
-    own,
+    base_variant,
     relative_difference,
-    run,
+    run_study,
 )
 
-TIMES = {
+TIME_NAMES = {
     QCT: "QCT median",
     QCT_TAIL: "QCT p99",
     BACKGROUND: "background FCT mean",
     BACKGROUND_TAIL: "background FCT p99",
 }
-COUNTS = {
+COUNT_METRICS = {
     "trims": "cut",
-    UNHEARD: "cuts without a PACK",
+    UNNOTIFIED_TRIMS: "cuts without a PACK",
     "drops": "lost",
     "timeouts": "timeouts",
     "retransmits": "retransmissions",
 }
-COMPARED = {**TIMES, "trims": "cut", "timeouts": "timeouts"}
-CHANGED = {one: name for one, name in COMPARED.items() if one != BACKGROUND_TAIL}
-PAIRS = (
+COMPARED_METRICS = {**TIME_NAMES, "trims": "cut", "timeouts": "timeouts"}
+SINGLE_CHANGE_METRICS = {one: name for one, name in COMPARED_METRICS.items() if one != BACKGROUND_TAIL}
+VARIANT_PAIRS = (
     ("cp", "dctcp"),
     ("strict", "dctcp"),
     ("strict", "cp"),
@@ -49,7 +49,7 @@ PAIRS = (
 )
 
 
-def points(found: Iterable[Row]) -> list[Case]:
+def points_of(found: Iterable[Row]) -> list[Case]:
     """Returns every point as a case without a variant.
 
     The order is by rate; then the points with degree 32, by buffer; then the others.
@@ -58,73 +58,78 @@ def points(found: Iterable[Row]) -> list[Case]:
     return sorted(every, key=lambda at: (int(at.rate), at.degree != "32", int(at.buffer), int(at.degree)))
 
 
-def place_of(at: Case) -> list[str]:
+def point_cells(at: Case) -> list[str]:
     """Formats a point as the first cells of a table's line."""
     return [f"{at.rate} Gb/s", f"{at.buffer} KB", at.degree]
 
 
-HEADS = ["links", "memory for each Gb/s", "degree"]
+COLUMN_HEADS = ["links", "memory for each Gb/s", "degree"]
 
 
-def percent(rows: Rows, case: Case, metric: str, name: str) -> str:
+def format_relative_difference(rows: Rows, case: Case, metric: str, name: str) -> str:
     """Formats a difference in percent."""
-    return common.percent(relative_difference(rows, case, metric, name))
+    return common.format_percent(relative_difference(rows, case, metric, name))
 
 
-def differences(found: Sequence[Row], variant: str, name: str) -> str:
+def difference_table(found: Sequence[Row], variant: str, name: str) -> str:
     """Table of a variant's differences from a reference at every point, in percent of the reference."""
-    rows = by_case(found)
+    rows = index_by_case(found)
     body = [
         [
-            *place_of(at),
-            *(percent(rows, Case(*at.point, variant), one, name) for one in COMPARED),
+            *point_cells(at),
+            *(
+                format_relative_difference(rows, Case(*at.point, variant), one, name)
+                for one in COMPARED_METRICS
+            ),
         ]
-        for at in points(found)
+        for at in points_of(found)
     ]
-    return written([*HEADS, *(f"{one} (%)" for one in COMPARED.values())], body)
+    return format_table([*COLUMN_HEADS, *(f"{one} (%)" for one in COMPARED_METRICS.values())], body)
 
 
-def means(found: Sequence[Row], metric: str) -> str:
+def mean_table(found: Sequence[Row], metric: str) -> str:
     """Table of a metric for each main variant at every point."""
-    rows = by_case(found)
+    rows = index_by_case(found)
     body = []
-    for at in points(found):
-        there = (rows.get((Case(*at.point, name), metric)) for name in MAIN)
-        body.append([*place_of(at), *("–" if one is None else value(one) for one in there)])
-    return written([*HEADS, *(f"`{name}`" for name in MAIN)], body)
+    for at in points_of(found):
+        there = (rows.get((Case(*at.point, name), metric)) for name in MAIN_VARIANTS)
+        body.append([*point_cells(at), *("–" if one is None else format_value(one) for one in there)])
+    return format_table([*COLUMN_HEADS, *(f"`{name}`" for name in MAIN_VARIANTS)], body)
 
 
-def asides(found: Sequence[Row], at: Case) -> str:
-    """Table of each aside's differences from the variant of which it changes one thing, at a point."""
-    rows = by_case(found)
+def single_change_table(found: Sequence[Row], at: Case) -> str:
+    """Table of each single-change variant's differences from the variant that it changes, at a point."""
+    rows = index_by_case(found)
     here = dict.fromkeys(row.case.variant for row in found if row.case.point == at.point)
     body = []
-    for variant in (name for name in here if name not in MAIN):
-        case, of = Case(*at.point, variant), own(variant)
+    for variant in (name for name in here if name not in MAIN_VARIANTS):
+        case, of = Case(*at.point, variant), base_variant(variant)
         there = (rows.get((case, one)) for one in (QCT, QCT_TAIL, "unfinished_flows"))
-        row = [f"`{variant}`", f"`{of}`", *("–" if one is None else value(one) for one in there)]
-        row += [percent(rows, case, one, of) for one in CHANGED]
-        body.append([*row, *(percent(rows, case, one, "twin") for one in (QCT, QCT_TAIL))])
+        row = [f"`{variant}`", f"`{of}`", *("–" if one is None else format_value(one) for one in there)]
+        row += [format_relative_difference(rows, case, one, of) for one in SINGLE_CHANGE_METRICS]
+        body.append([*row, *(format_relative_difference(rows, case, one, "twin") for one in (QCT, QCT_TAIL))])
     heads = ["aside", "compared with", "QCT median (ms)", "QCT p99 (ms)", "unfinished flows"]
-    heads += [f"{one} (%)" for one in CHANGED.values()]
-    return written([*heads, "QCT median minus that of `cp` (%)", "QCT p99 minus that of `cp` (%)"], body)
+    heads += [f"{one} (%)" for one in SINGLE_CHANGE_METRICS.values()]
+    return format_table([*heads, "QCT median minus that of `cp` (%)", "QCT p99 minus that of `cp` (%)"], body)
 
 
 def tables(found: Sequence[Row]) -> dict[str, str]:
     """Returns every table of the page by its name."""
-    made = {f"{variant} less {name}": differences(found, variant, name) for variant, name in PAIRS}
-    made |= {str(metric): means(found, metric) for metric in (*TIMES, *COUNTS)}
-    for at in points(found):
-        if any(row.case.point == at.point and row.case.variant not in MAIN for row in found):
-            made[f"asides, {' '.join(at.point)}"] = asides(found, at)
+    made = {
+        f"{variant} less {name}": difference_table(found, variant, name) for variant, name in VARIANT_PAIRS
+    }
+    made |= {str(metric): mean_table(found, metric) for metric in (*TIME_NAMES, *COUNT_METRICS)}
+    for at in points_of(found):
+        if any(row.case.point == at.point and row.case.variant not in MAIN_VARIANTS for row in found):
+            made[f"asides, {' '.join(at.point)}"] = single_change_table(found, at)
     return made
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Runs what the store lacks, then writes the CSV file, the tables and the figures."""
-    given = asked("trim", __doc__, arguments)
+    given = parse_arguments("trim", __doc__, arguments)
     page = Page("trim", STUDY, tables, figures.draw)
-    page.publish(None if given.page else lambda: run(Plan(jobs=given.jobs), given.out))
+    page.publish(None if given.page else lambda: run_study(Plan(jobs=given.jobs), given.out))
 
 
 if __name__ == "__main__":

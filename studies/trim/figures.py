@@ -8,43 +8,46 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from overspill.plots import COLOURS
-from studies.common import Told, by_case, saved
+from studies.common import RelativeDifference, index_by_case, save_figures
 from studies.trim.numbers import (
     BACKGROUND,
-    MAIN,
+    MAIN_VARIANTS,
     MARGIN,
     QCT,
     QCT_TAIL,
-    TIMES,
+    TIME_METRICS,
     Case,
     Row,
-    own,
+    base_variant,
     relative_difference,
 )
 
-LABELS = {
-    "tcp": "dropped, SACK (tcp)",
-    "dctcp": "dropped, DCTCP (dctcp)",
-    "cp": "headers with data (cp)",
-    "strict": "headers first (strict)",
-    "quarter": "headers a quarter (quarter)",
+VARIANT_LABELS = {
+    "tcp": "packets dropped, SACK (tcp)",
+    "dctcp": "packets dropped, DCTCP (dctcp)",
+    "cp": "headers in the data queue (cp)",
+    "strict": "headers with strict priority (strict)",
+    "quarter": "headers with a quarter of the rate (quarter)",
 }
-NAMES = dict(
-    zip(TIMES, ("QCT median", "QCT p99", "background FCT, mean", "background FCT, p99"), strict=True)
+TIME_NAMES = dict(
+    zip(TIME_METRICS, ("QCT median", "QCT p99", "background FCT, mean", "background FCT, p99"), strict=True)
 )
-PERCENTS = (-100, -20, -5, 0, 5, 20, 100, 500)
-SHOWN = (QCT, QCT_TAIL, BACKGROUND)
+PERCENT_TICKS = (-100, -20, -5, 0, 5, 20, 100, 500)
+DRAWN_TIMES = (QCT, QCT_TAIL, BACKGROUND)
 
 
 def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
     """Draws the figures of the rows as PNG files."""
-    return saved(lambda: {"times": times(rows), "gain": gain(rows), "asides": asides(rows)}, folder)
+    return save_figures(
+        lambda: {"times": draw_times(rows), "gain": draw_gain(rows), "asides": draw_single_changes(rows)},
+        folder,
+    )
 
 
-Bar = tuple[float, float, float, float]  # position, mean, low, high
+Interval = tuple[float, float, float, float]  # position, mean, low, high
 
 
-def bars(axes: Axes, found: Sequence[Bar], at: int, label: str, linestyle: str = "-") -> None:
+def draw_intervals(axes: Axes, found: Sequence[Interval], at: int, label: str, linestyle: str = "-") -> None:
     """Draws a line of means with their 95% intervals."""
     axes.errorbar(
         [one[0] for one in found],
@@ -60,23 +63,23 @@ def bars(axes: Axes, found: Sequence[Bar], at: int, label: str, linestyle: str =
     )
 
 
-def bar(at: float, one: Row | Told, scale: float) -> Bar:
+def scale_interval(at: float, one: Row | RelativeDifference, scale: float) -> Interval:
     """Returns position, mean and interval of a row or a difference, scaled for display."""
     return at, scale * one.mean, scale * one.low, scale * one.high
 
 
-def rates(rows: Sequence[Row]) -> list[str]:
+def link_rates(rows: Sequence[Row]) -> list[str]:
     """Returns the rates of links."""
     return list(dict.fromkeys(row.case.rate for row in rows))
 
 
-def times(rows: Sequence[Row]) -> Figure:
+def draw_times(rows: Sequence[Row]) -> Figure:
     """Draws completion times over the buffer of a port: a row of panels for each rate."""
-    every, fixed = rates(rows), middle(rows)
+    every, fixed = link_rates(rows), middle_degree(rows)
     figure = Figure(figsize=(9.5, 3.1 * len(every) + 0.6), layout="constrained")
-    for row, rate in zip(figure.subplots(len(every), len(SHOWN), squeeze=False), every, strict=True):
-        for axes, metric in zip(row, SHOWN, strict=True):
-            for at, name in enumerate(LABELS):
+    for row, rate in zip(figure.subplots(len(every), len(DRAWN_TIMES), squeeze=False), every, strict=True):
+        for axes, metric in zip(row, DRAWN_TIMES, strict=True):
+            for at, name in enumerate(VARIANT_LABELS):
                 chosen = [
                     one
                     for one in rows
@@ -84,20 +87,20 @@ def times(rows: Sequence[Row]) -> Figure:
                     and one.case.degree == fixed
                 ]
                 chosen.sort(key=lambda one: int(one.case.buffer))
-                found = [bar(int(one.case.buffer), one, one.scale) for one in chosen]
-                bars(axes, found, at, LABELS[name], "--" if name == "quarter" else "-")
-            axes.set(title=f"{rate} Gb/s: {NAMES[metric]} (ms)", ylim=(0, None))
-            over(axes, "memory of a port for each Gb/s (KB)", [one.case.buffer for one in rows])
-    return legend(figure, 3)
+                found = [scale_interval(int(one.case.buffer), one, one.display_factor) for one in chosen]
+                draw_intervals(axes, found, at, VARIANT_LABELS[name], "--" if name == "quarter" else "-")
+            axes.set(title=f"{rate} Gb/s: {TIME_NAMES[metric]} (ms)", ylim=(0, None))
+            set_log_axis(axes, "buffer of a port per Gb/s (KB)", [one.case.buffer for one in rows])
+    return add_legend(figure, 3)
 
 
-def middle(rows: Sequence[Row]) -> str:
+def middle_degree(rows: Sequence[Row]) -> str:
     """Returns the degree at which most buffers were run."""
     degrees = dict.fromkeys(row.case.degree for row in rows)
     return max(degrees, key=lambda one: len({row.case.buffer for row in rows if row.case.degree == one}))
 
 
-def over(axes: Axes, name: str, at: Sequence[str]) -> None:
+def set_log_axis(axes: Axes, name: str, at: Sequence[str]) -> None:
     """Sets up a logarithmic axis with ticks at the values that were run."""
     ticks = sorted({int(one) for one in at})
     axes.set(xlabel=name, xscale="log")
@@ -105,9 +108,9 @@ def over(axes: Axes, name: str, at: Sequence[str]) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-def gain(rows: Sequence[Row]) -> Figure:
+def draw_gain(rows: Sequence[Row]) -> Figure:
     """Draws the effect of a priority lane for headers in percent of `cp`, over the buffer and the degree."""
-    every, fixed, known = rates(rows), middle(rows), by_case(rows)
+    every, fixed, known = link_rates(rows), middle_degree(rows), index_by_case(rows)
     figure = Figure(figsize=(9, 2.9 * len(every) + 0.6), layout="constrained")
     grid = figure.subplots(len(every), 2, squeeze=False, sharey="row")
     buffers = {row.case.buffer for row in rows if row.case.degree != fixed} or {rows[0].case.buffer}
@@ -120,33 +123,33 @@ def gain(rows: Sequence[Row]) -> Figure:
                 and (row.case.buffer in buffers if by_degree else row.case.degree == fixed)
             }
             axis = 2 if by_degree else 1
-            for at, metric in enumerate(TIMES):
+            for at, metric in enumerate(TIME_METRICS):
                 found = [
-                    bar(int(point[axis]) * 1.02 ** (at - 1.5), less, 100)
+                    scale_interval(int(point[axis]) * 1.02 ** (at - 1.5), less, 100)
                     for point in sorted(points, key=lambda point: int(point[axis]))
                     if (less := relative_difference(known, Case(*point, "strict"), metric, "cp")) is not None
                 ]
-                bars(axes, found, at, NAMES[metric])
+                draw_intervals(axes, found, at, TIME_NAMES[metric])
             axes.axhspan(-100 * MARGIN, 100 * MARGIN, color="0.5", alpha=0.15, linewidth=0)
             axes.axhline(0, color="0.4", linewidth=0.8)
-            name = "degree of queries" if by_degree else "memory of a port for each Gb/s (KB)"
-            over(axes, name, [point[axis] for point in points])
+            name = "degree of queries (servers)" if by_degree else "buffer of a port per Gb/s (KB)"
+            set_log_axis(axes, name, [point[axis] for point in points])
             if not by_degree:
-                axes.set(ylabel=f"{rate} Gb/s: strict less cp (%)")
-    return legend(figure, 4)
+                axes.set(ylabel=f"{rate} Gb/s: strict minus cp (% of cp)")
+    return add_legend(figure, 4)
 
 
-def asides(rows: Sequence[Row]) -> Figure:
-    """Draws the difference of each aside from its reference in percent, or the reason why there is none."""
-    known = by_case(rows)
-    names = list(dict.fromkeys(row.case.variant for row in rows if row.case.variant not in MAIN))
-    points = list(dict.fromkeys(row.case.point for row in rows if row.case.variant not in MAIN))
+def draw_single_changes(rows: Sequence[Row]) -> Figure:
+    """Draws each single-change variant's difference from its reference in percent, or why there is none."""
+    known = index_by_case(rows)
+    names = list(dict.fromkeys(row.case.variant for row in rows if row.case.variant not in MAIN_VARIANTS))
+    points = list(dict.fromkeys(row.case.point for row in rows if row.case.variant not in MAIN_VARIANTS))
     figure = Figure(figsize=(9, 0.27 * len(names) + 1.4), layout="constrained")
     panels = figure.subplots(1, len(points), squeeze=False, sharey=True)[0]
     for axes, point in zip(panels, points, strict=True):
-        for at, metric in enumerate(SHOWN):
+        for at, metric in enumerate(DRAWN_TIMES):
             for height, name in enumerate(names):
-                less = relative_difference(known, Case(*point, name), metric, own(name))
+                less = relative_difference(known, Case(*point, name), metric, base_variant(name))
                 if less is None:
                     continue
                 axes.errorbar(
@@ -159,25 +162,27 @@ def asides(rows: Sequence[Row]) -> Figure:
                     capsize=2,
                     elinewidth=1,
                     linestyle="none",
-                    label=NAMES[metric] if height == 0 else None,
+                    label=TIME_NAMES[metric] if height == 0 else None,
                 )
         for height, name in enumerate(names):
             case = Case(*point, name)
-            if all(relative_difference(known, case, metric, own(name)) is None for metric in SHOWN):
-                why = "flows without an end" if (case, "unfinished_flows") in known else "not run"
+            if all(
+                relative_difference(known, case, metric, base_variant(name)) is None for metric in DRAWN_TIMES
+            ):
+                why = "unfinished flows" if (case, "unfinished_flows") in known else "not run"
                 axes.text(0, height, why, ha="center", va="center", fontsize=7, color="0.35")
         axes.axvspan(-100 * MARGIN, 100 * MARGIN, color="0.5", alpha=0.15, linewidth=0)
         axes.axvline(0, color="0.4", linewidth=0.8)
         axes.set_xscale("symlog", linthresh=10)
-        axes.set_xticks(PERCENTS, [str(one) for one in PERCENTS])
+        axes.set_xticks(PERCENT_TICKS, [str(one) for one in PERCENT_TICKS])
         axes.xaxis.set_minor_locator(NullLocator())
-        axes.set_yticks(range(len(names)), [f"{name} less {own(name)}" for name in names])
+        axes.set_yticks(range(len(names)), [f"{name} minus {base_variant(name)}" for name in names])
         axes.set(title=f"{point[0]} Gb/s, {point[1]} KB, degree {point[2]}", xlabel="difference (%)")
     figure.axes[0].invert_yaxis()
-    return legend(figure, 3)
+    return add_legend(figure, 3)
 
 
-def legend(figure: Figure, columns: int) -> Figure:
+def add_legend(figure: Figure, columns: int) -> Figure:
     """Adds one legend above all panels."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=columns)

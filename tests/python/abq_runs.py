@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-import runs_made
-from overspill_papers.abq.measures.comparisons import FASTEST, ROUTINGS
-from overspill_papers.abq.measures.schemes import SENDERS
-from runs_made import Told
+import sample_runs
+from overspill_papers.abq.measures.comparisons import MIN_TRANSIT_PS, ROUTINGS
+from overspill_papers.abq.measures.schemes import SENDERS_PATH
+from sample_runs import Told
 
 from overspill.papers.spec import Point
 
@@ -23,7 +23,7 @@ MS = 10**9
 
 
 @dataclass(eq=False)
-class Made(runs_made.Made):
+class FakeRuns(sample_runs.FakeRuns):
     """Runs of the three schemes; the receiver is node 0."""
 
     variants: Sequence[str] = THREE
@@ -104,9 +104,9 @@ def packets(*rows: tuple[int, int, int]) -> pa.Table:
     return table(**{name: [row[at] for row in rows] for at, name in enumerate(names)})
 
 
-def crossing(*rows: tuple[int, int, int, int]) -> pa.Table:
+def crossing_table(*rows: tuple[int, int, int, int]) -> pa.Table:
     """Returns `packets` of `routes` from flow, reverse, emission, and ps beyond the fastest path."""
-    ends = [FASTEST + row[3] for row in rows]
+    ends = [MIN_TRANSIT_PS + row[3] for row in rows]
     names = ("flow", "reverse", "emission")
     parts = {name: [row[at] for row in rows] for at, name in enumerate(names)}
     return table(**parts, sent_ps=[0] * len(rows), end_ps=ends, fate=[0] * len(rows))
@@ -118,28 +118,30 @@ def trace(*longest: int) -> pa.Table:
     return table(bin=range(count), node=[NODE] * count, port=[PORT] * count, max_packets=longest)
 
 
-def level(variant: str, seed: int) -> int:
+def level_of_variant(variant: str, seed: int) -> int:
     """Returns a number that grows with the scheme's index and the seed."""
     return 10 + 2 * (THREE.index(variant) if variant in THREE else len(variant)) + seed
 
 
-def everything() -> dict[str, Made]:
+def all_sweeps() -> dict[str, FakeRuns]:
     """Returns every sweep of the paper."""
     five = range(5)
     incast: Mapping[str, Told] = {
-        "flows": lambda one, _, seed: flows(*range(2, level(one, seed)), timeouts=seed, again=3),
-        "ports": lambda one, _, seed: ports(level(one, seed)),
-        "queue_hist": lambda one, _, seed: hist((20 + level(one, seed), 3), (5, 2), window=990),
+        "flows": lambda one, _, seed: flows(*range(2, level_of_variant(one, seed)), timeouts=seed, again=3),
+        "ports": lambda one, _, seed: ports(level_of_variant(one, seed)),
+        "queue_hist": lambda one, _, seed: hist((20 + level_of_variant(one, seed), 3), (5, 2), window=990),
         "holds": lambda *_: holds(2),
         "packets": lambda *_: packets((1, 5, 0), (1, 700_000, 0), (0, 6, 0)),
         "queue_trace": lambda *_: trace(0, 10, 80, 40),
     }
     scale: Mapping[str, Told] = {
-        "flows": lambda one, _, seed: flows(*(240 + level(one, seed) for _ in five), 1, 9, 30, long=five),
-        "ports": lambda one, _, seed: ports(*(level(one, seed) + at for at in five)),
+        "flows": lambda one, _, seed: flows(
+            *(240 + level_of_variant(one, seed) for _ in five), 1, 9, 30, long=five
+        ),
+        "ports": lambda one, _, seed: ports(*(level_of_variant(one, seed) + at for at in five)),
     }
     routes: Mapping[str, Told] = incast | {
-        "packets": lambda *_: crossing((0, 0, 0, 0), (0, 1, 0, 0), (0, 1, 1, 50_000_000)),
+        "packets": lambda *_: crossing_table((0, 0, 0, 0), (0, 1, 0, 0), (0, 1, 1, 50_000_000)),
     }
     by_scenario = {"incast.toml": incast, "holding.toml": incast, "scale.toml": scale, "routes.toml": routes}
     found = {}
@@ -149,10 +151,10 @@ def everything() -> dict[str, Made]:
         ]
         variants = sweep.get("variants", list(ROUTINGS) if sweep["name"] == "routes" else THREE)
         kept = by_scenario[sweep["scenario"]]
-        found[sweep["name"]] = Made(points or ({},), variants, {}, kept, other=lambda *_: 2e-4)
+        found[sweep["name"]] = FakeRuns(points or ({},), variants, {}, kept, other=lambda *_: 2e-4)
     return found
 
 
 def senders(*counts: int) -> list[Point]:
     """Returns points with these numbers of senders."""
-    return runs_made.along(SENDERS, counts)
+    return sample_runs.points_along(SENDERS_PATH, counts)

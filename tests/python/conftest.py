@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import fake_core
-import papered
 import pytest
+import small_paper
 from matplotlib.figure import Figure
 
 from overspill import cli, report, run
-from overspill.charts import files
+from overspill.charts import figure_files
 from overspill.engine import core, machine
-from overspill.papers import code
+from overspill.papers import paper_code
 from overspill.results.results import Results
 
 # A background job of a shell inherits an ignored SIGINT; tests interrupt themselves.
@@ -22,7 +22,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Tests may import the code of papers: `overspill_papers.pabo.measures`.
 for paper in (Path(__file__).parents[2] / "papers").iterdir():
-    code.register(paper)
+    paper_code.register_package(paper)
 
 # Files that run whole commands, sweeps and papers, or draw many figures.
 SLOW = (
@@ -72,18 +72,18 @@ class Ran:
 @pytest.fixture(autouse=True)
 def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     # A command that is stopped while a network is built ends its process, which would end other tests.
-    monkeypatch.setattr(machine.Abandoned, "threads", False)
-    monkeypatch.setattr(cli, "at_once", sys.exit)
+    monkeypatch.setattr(machine.AbandonedThreads, "exist", False)
+    monkeypatch.setattr(cli, "exit_immediately", sys.exit)
     fake_core.reset()
-    core.use(fake_core)
+    core.use_backend(fake_core)
     yield
-    core.use(None)
+    core.use_backend(None)
 
 
 @pytest.fixture
 def compiled(fake: None) -> None:
     """Uses the compiled core instead of the fake."""
-    core.use(None)
+    core.use_backend(None)
 
 
 @pytest.fixture
@@ -112,11 +112,11 @@ def command(
 @pytest.fixture(scope="session")
 def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Returns the report of two seeds."""
-    core.use(fake_core)
+    core.use_backend(fake_core)
     folder = tmp_path_factory.mktemp("reported")
     (folder / "incast.toml").write_text(SCENARIO)
     made = run(folder / "incast.toml", seeds=2, out=folder / "out")
-    return report.write(made, folder / "out", files.FORMATS)
+    return report.write(made, folder / "out", figure_files.FIGURE_FORMATS)
 
 
 @pytest.fixture
@@ -132,11 +132,11 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
         for kind in formats:
             (place / f"{name}.{kind}").write_text(name)
 
-    monkeypatch.setattr(files, "save_figure", save)
+    monkeypatch.setattr(figure_files, "save_figure", save)
 
 
 @pytest.fixture
 def paper(command: Callable[..., Ran], tmp_path: Path) -> Callable[..., Ran]:
-    papers = papered.written(tmp_path)
-    papered.coded(tmp_path, papered.MEASURES)
+    papers = small_paper.write_paper_folder(tmp_path)
+    small_paper.write_code(tmp_path, small_paper.MEASURES)
     return lambda *arguments: command("paper", "small", "--papers", papers, *arguments)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-import runs_made
-from runs_made import Told
+import sample_runs
+from sample_runs import Told
 
 from overspill.papers.spec import Point
 
@@ -19,7 +19,7 @@ SIX = ("tcp", "tcp_200ms", "cp", "dctcp", "dctcp_200ms", "cp_dctcp")
 
 
 @dataclass(eq=False)
-class Made(runs_made.Made):
+class FakeRuns(sample_runs.FakeRuns):
     """Runs of the schemes that the paper compares."""
 
     variants: Sequence[str] = SIX
@@ -87,7 +87,7 @@ def packets(*rows: tuple[int, int, int, int, int]) -> pa.Table:
     return pa.table({name: pa.array([row[at] for row in rows], pa.uint64()) for at, name in enumerate(names)})
 
 
-def level(variant: str, _: Point, seed: int) -> float:
+def level_of_variant(variant: str, _: Point, seed: int) -> float:
     """Returns the value of metrics without a function: it grows with the scheme's index and the seed."""
     return 1 + (SIX.index(variant) / 10 if variant in SIX else 0) + seed / 7
 
@@ -107,7 +107,7 @@ def slow(*_: object) -> pa.Table:
     return queries([9.0] * 19 + [20.0], [9.0] * 20, again=[0] * 19 + [1])
 
 
-def everything() -> dict[str, Made]:
+def all_sweeps() -> dict[str, FakeRuns]:
     """Returns every sweep of the paper, with metrics that grow with the scheme's index and the seed."""
     kept: dict[str, Told] = {
         "flow_goodput": lambda _, point, seed: goodput(*[(9.0, 3.0 + seed)] * (7 * number(point))),
@@ -126,7 +126,9 @@ def everything() -> dict[str, Made]:
             of_sweep = lambda *_: roles(0, 0)  # noqa: E731
         if sweep["name"] == "beside":
             of_sweep = groups
-        found[sweep["name"]] = Made(points or ({},), variants, {}, kept | {"flows": of_sweep}, (1, 2), level)
+        found[sweep["name"]] = FakeRuns(
+            points or ({},), variants, {}, kept | {"flows": of_sweep}, (1, 2), level_of_variant
+        )
     return found
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import runs_made
+import sample_runs
 from overspill_papers.dibs.measures import claims, loads, mixed, parameters
-from runs_made import Told
+from sample_runs import Told
 
 from overspill.papers.spec import Point, Runs
 
@@ -19,7 +19,7 @@ NODES = ["s0", "s1", "s2", "s3"]
 
 
 @dataclass(eq=False)
-class Made(runs_made.Made):
+class FakeRuns(sample_runs.FakeRuns):
     """Runs with and without DIBS, in a network of four switches."""
 
     variants: Sequence[str] = BOTH
@@ -82,7 +82,7 @@ def detours(*rows: tuple[int, int, int, int]) -> pa.Table:
     return pa.table({name: [row[at] for row in every] for at, name in enumerate(names)})
 
 
-def simple(qct: float, fct: float, large: float = 50.0) -> pa.Table:
+def query_and_flow(qct: float, fct: float, large: float = 50.0) -> pa.Table:
     """Returns one query and four background flows: of 5 KB, of 1 MB, and just outside the short sizes."""
     beside = [(999, 9_000.0), (10_001, 9_000.0)]
     return flows([[qct, qct / 2]], [(5_000, fct), (1_000_000, large), *beside])
@@ -94,19 +94,21 @@ def packets(variant: str, point: Point, seed: int) -> pa.Table:
     return detours(*query, (1, 1, 0, 79), (1, 1, 2, 1), (1, 0, 0, 20))
 
 
-def swept(path: str, values: Iterable[object], qct: Told, fct: Told | None = None, **more: Any) -> Made:
+def runs_along(
+    path: str, values: Iterable[object], qct: Told, fct: Told | None = None, **more: Any
+) -> FakeRuns:
     """Returns a sweep of one path with these 99th percentiles in ms; `fct` is 2 by default."""
 
     def table(variant: str, point: Point, seed: int) -> pa.Table:
-        return simple(qct(variant, point, seed), fct(variant, point, seed) if fct else 2.0)
+        return query_and_flow(qct(variant, point, seed), fct(variant, point, seed) if fct else 2.0)
 
-    metrics: dict[str, Told] = {f"drops[reason={one}]": lambda *_: 0 for one in mixed.WHY}
+    metrics: dict[str, Told] = {f"drops[reason={one}]": lambda *_: 0 for one in mixed.DROP_REASONS}
     metrics |= {"drops": lambda variant, *_: 7 * (variant == "dctcp")} | more.pop("metrics", {})
     points = [{path: str(value)} for value in values]
-    return Made(points, metrics=metrics, kept={"flows": table, "packet_hist": packets}, **more)
+    return FakeRuns(points, metrics=metrics, kept={"flows": table, "packet_hist": packets}, **more)
 
 
-def better(variant: str, point: Point, seed: int) -> float:
+def value_of_variant(variant: str, point: Point, seed: int) -> float:
     """Returns a value that is 20 ms less with DIBS."""
     return 37.0 + seed - 20 * (variant == "dibs")
 
@@ -118,7 +120,7 @@ FLOWS = (1, 2, 3, 4, 6, 8, 12, 16)
 RATES = (300, 500, 1000, 1500, 2000)
 
 
-def alone(*_: Any) -> pa.Table:
+def flows_alone(*_: Any) -> pa.Table:
     """Returns `packets`: three segments together, two more at the first ACK, none at the second ACK."""
     data = [(0, 0, 0, 5), (0, 1, 0, 6), (0, 2, 0, 7), (0, 3, 10, 20), (0, 4, 10, 21)]
     acks = [(1, 0, 5, 10), (1, 1, 6, 30)]
@@ -126,7 +128,7 @@ def alone(*_: Any) -> pa.Table:
     return pa.table({name: [row[at] for row in data + acks] for at, name in enumerate(names)})
 
 
-def everything() -> dict[str, Runs]:
+def all_sweeps() -> dict[str, Runs]:
     """Returns every sweep of sections 5.3 to 5.8 and of the claims in the text."""
     lost = {"drops[traffic=background]": lambda *_: 3, "drops[reason=ttl_expired]": lambda *_: 2}
     metrics = {"detours": lambda *_: 0, "jain": lambda *_: 0.95, "reordered_share": lambda *_: 0.02, **lost}
@@ -137,38 +139,41 @@ def everything() -> dict[str, Runs]:
     metrics |= {"unfinished_flows": lambda *_: 0, "drops[reason=no_detour]": lambda *_: 7}
     metrics |= {"flow_goodput_mean": lambda *_: 1e8}
 
-    def made(path: str, values: Iterable[object], **more: Any) -> Made:
-        return swept(path, values, better, metrics=metrics, **more)
+    def made(path: str, values: Iterable[object], **more: Any) -> FakeRuns:
+        return runs_along(path, values, value_of_variant, metrics=metrics, **more)
 
     buffer = [f"{size}pkt" for size in SIZES]
     size = [f"{kb}KB" for kb in (20, 30, 40, 50)]
-    quiet = Made(({},), ("dctcp_nofr", "dibs"), {"drops": lambda *_: 0, "detours": lambda *_: 0})
-    quiet.kept = {"flows": lambda *_: simple(7, 2)}
+    quiet = FakeRuns(({},), ("dctcp_nofr", "dibs"), {"drops": lambda *_: 0, "detours": lambda *_: 0})
+    quiet.kept = {"flows": lambda *_: query_and_flow(7, 2)}
     ports = {"ports": lambda *_: pa.table({"node": [0, 3, 3], "detoured": [5, 1, 2]})}
-    line = Made(
-        [{claims.BURST: "44"}, {claims.BURST: "110"}], ("dibs",), {"drops": lambda *_: 7} | metrics, ports
+    line = FakeRuns(
+        [{claims.BURST_SENDERS_PATH: "44"}, {claims.BURST_SENDERS_PATH: "110"}],
+        ("dibs",),
+        {"drops": lambda *_: 7} | metrics,
+        ports,
     )
     return {
         "default": made("x", [0]),
-        "background": made(loads.GAP, [f"{ms}ms" for ms in (10, 20, 40, 60, 80, 100, 120)]),
-        "queries": made(loads.QPS, RATES),
-        "responses": made(loads.SIZE, size),
-        "degrees": made(loads.DEGREE, (40, 60, 80, 100)),
-        "buffers": made(parameters.BUFFER, buffer),
-        "buffers_fifth": made(parameters.BUFFER, buffer),
-        "shared": made(loads.DEGREE, DEGREES),
-        "shared_alone": made(loads.DEGREE, DEGREES),
-        "ttl": made(parameters.TTL, TTLS),
-        "ttl_degree_100": made(parameters.TTL, TTLS, variants=("dibs",)),
-        "oversubscription": made(parameters.FACTOR, (2, 3, 4)),
-        "pairs": made(parameters.FLOWS, FLOWS, variants=("dibs",)),
-        "extreme": made(loads.QPS, (6000, 8000, 10000, 12000, 14000, 15000)),
-        "large": made(loads.SIZE, [f"{kb}KB" for kb in range(20, 161, 20)]),
-        loads.PFABRIC: made(loads.QPS, RATES, variants=("pfabric",)),
+        "background": made(loads.GAP_PATH, [f"{ms}ms" for ms in (10, 20, 40, 60, 80, 100, 120)]),
+        "queries": made(loads.QPS_PATH, RATES),
+        "responses": made(loads.SIZE_PATH, size),
+        "degrees": made(loads.DEGREE_PATH, (40, 60, 80, 100)),
+        "buffers": made(parameters.BUFFER_PATH, buffer),
+        "buffers_fifth": made(parameters.BUFFER_PATH, buffer),
+        "shared": made(loads.DEGREE_PATH, DEGREES),
+        "shared_alone": made(loads.DEGREE_PATH, DEGREES),
+        "ttl": made(parameters.TTL_PATH, TTLS),
+        "ttl_degree_100": made(parameters.TTL_PATH, TTLS, variants=("dibs",)),
+        "oversubscription": made(parameters.OVERSUBSCRIPTION_PATH, (2, 3, 4)),
+        "pairs": made(parameters.FLOWS_PATH, FLOWS, variants=("dibs",)),
+        "extreme": made(loads.QPS_PATH, (6000, 8000, 10000, 12000, 14000, 15000)),
+        "large": made(loads.SIZE_PATH, [f"{kb}KB" for kb in range(20, 161, 20)]),
+        loads.PFABRIC: made(loads.QPS_PATH, RATES, variants=("pfabric",)),
         "quiet": quiet,
         "newreno": made("x", [0], variants=("dibs", "dibs_newreno")),
-        "dupacks": made(claims.DUPACKS, (3, 5, 10, 20, "off"), variants=("dibs",)),
-        "min_rto": made(claims.MIN_RTO, ("1ms", "10ms"), variants=("dibs",)),
-        "alone": Made(({},), ("default",), kept={"packets": alone}, seeds=(1,)),
+        "dupacks": made(claims.DUPACK_PATH, (3, 5, 10, 20, "off"), variants=("dibs",)),
+        "min_rto": made(claims.MIN_RTO_PATH, ("1ms", "10ms"), variants=("dibs",)),
+        "alone": FakeRuns(({},), ("default",), kept={"packets": flows_alone}, seeds=(1,)),
         "line": line,
     }

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from overspill.results.names import REASONS
+from overspill.results.names import DROP_REASONS
 
 US, MS = 1_000_000, 1_000_000_000
 SIZES = "`web_search` (DCTCP, mean 1.71 MB), `imc10` (Benson et al., 196 KB), or a file."
@@ -52,14 +52,14 @@ def reset() -> None:
     behaviour = Behaviour()
 
 
-def hammer() -> None:
+def always_interrupt() -> None:
     """Sends many interrupts, like an impatient user."""
     for _ in range(40):
         time.sleep(0.005)
         os.kill(os.getpid(), signal.SIGINT)
 
 
-def stick() -> None:
+def never_return() -> None:
     """Blocks for a minute, whatever signal arrives."""
     if behaviour.stuck_after is not None and behaviour.finished >= behaviour.stuck_after:
         time.sleep(60)
@@ -203,13 +203,13 @@ class Run:
         self.allow = str(scenario.get("measure", {}).get("allow_unfinished", False)).lower() == "true"
         self.variant, self.seed, self.max_events, self.step = variant, seed, max_events, 0
         if behaviour.stuck_building:
-            stick()
+            never_return()
         if behaviour.crash or behaviour.crash_seed == seed:
             raise RuntimeError("queue 3 lost a packet")
 
     def advance(self, max_events: int, max_rows: int = 2**63) -> dict[str, Any]:
         if not behaviour.stuck_building:
-            stick()
+            never_return()
         self.step += 1
         done = self.step >= behaviour.steps
         if behaviour.interrupt_after is not None and behaviour.finished >= behaviour.interrupt_after:
@@ -217,7 +217,7 @@ class Run:
                 behaviour.finished = 10**6
                 os.kill(os.getpid(), signal.SIGINT)
                 if behaviour.hammer:
-                    behaviour.user = threading.Thread(target=hammer)
+                    behaviour.user = threading.Thread(target=always_interrupt)
                     behaviour.user.start()
             time.sleep(0.05)
             done = False
@@ -234,7 +234,7 @@ class Run:
         }
 
     def results(self) -> dict[str, Any]:
-        made = Made(
+        made = FakeResults(
             self.variant, self.seed, int(self.options.get("unfinished", 0)), self.max_events is not None
         )
         made.allow = self.allow
@@ -250,7 +250,7 @@ def nodes() -> list[dict[str, Any]]:
     return hosts + leaves + spines
 
 
-class Made:
+class FakeResults:
     """Columns of one run."""
 
     def __init__(self, variant: str, seed: int, unfinished: int, cut: bool) -> None:
@@ -317,7 +317,7 @@ class Made:
         columns["bounced"] = (switch * self.own.integers(0, 30, n) * (self.variant == "bounce")).astype(
             np.uint64
         )
-        for reason in REASONS:
+        for reason in DROP_REASONS:
             columns[f"drop_{reason}"] = np.zeros(n, np.uint64)
         if self.variant not in ("detour", "bounce"):
             columns["drop_buffer_full"] = (switch * self.own.integers(0, 25, n)).astype(np.uint64)

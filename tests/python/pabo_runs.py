@@ -11,14 +11,14 @@ from overspill.papers.spec import Measured, Point, Runs
 
 NODES = [*(f"h{at}" for at in range(4)), *(f"s{at}" for at in range(7))]
 EXAMPLE = ["H1", "H2", "H3", "S1", "S2", "S3", "S4"]
-RAW_LAMBDA = f"variants.pabo.{raw_packets.LAMBDA}"
-RAW_THETA = f"variants.pabo.{raw_packets.THETA}"
+RAW_LAMBDA = f"variants.pabo.{raw_packets.LAMBDA_PATH}"
+RAW_THETA = f"variants.pabo.{raw_packets.THETA_PATH}"
 LAMBDAS = [0, 1, 5, 10, 20, 40, 60, 80, 100, 120, 140, 160]
 THETAS = [at / 10 for at in range(10)]
 SEEDS = (1, 2)
 
 
-class Made:
+class FakeRuns:
     """Artificial runs: metrics as functions of point and seed, tables as functions of variant and point."""
 
     def __init__(
@@ -51,7 +51,7 @@ def table(rows: Iterable[Sequence[float]], *names: str) -> pa.Table:
     return pa.table({name: [row[at] for row in every] for at, name in enumerate(names)})
 
 
-def answers(found: Iterable[Measured]) -> dict[tuple[str, str], Sequence[Any]]:
+def rows_by_key(found: Iterable[Measured]) -> dict[tuple[str, str], Sequence[Any]]:
     every = list(found)
     answered = {(one.case, one.metric): one.values for one in every}
     assert len(answered) == len(every), "a row is measured twice"
@@ -67,7 +67,7 @@ LOSSES = {501: 2, 1501: 20, 2501: 40}  # drops of 90 packets
 
 def ports(variant: str, point: Point, _: int) -> pa.Table:
     """Returns ports of senders with 30 packets each; one drops under severe load, and S7 drops or bounces."""
-    packets = int(point[raw_packets.PACKETS])
+    packets = int(point[raw_packets.PACKETS_PATH])
     lost = LOSSES[packets] if variant == "without" else 0
     at_sender = int(variant == "without" and packets == 2501)
     bounced = {501: [10], 1501: [20, 5, 6, 7], 2501: [30, 8, 9, 10, 1, 2, 3]}[packets]
@@ -82,17 +82,17 @@ def hist(variant: str, point: Point, seed: int) -> pa.Table:
     columns = ("data", "metric", "low", "high", "count")
     if variant == "without":
         return table([(1, 1, 4, 5, 90), (0, 1, 9, 10, 7)], *columns)
-    far = {501: [45, 55, 0], 1501: [15, 85, 0], 2501: [9, 84, 7]}[int(point[raw_packets.PACKETS])]
+    far = {501: [45, 55, 0], 1501: [15, 85, 0], 2501: [9, 84, 7]}[int(point[raw_packets.PACKETS_PATH])]
     crossed = [(1, 1, 4, 5, 40), (1, 1, 6, 7, 40 + seed), (1, 1, 12, 13, 10), (1, 1, 13, 14, 10 - seed)]
     rows = [*crossed, *((1, 4, at, at + 1, count) for at, count in enumerate(far))]
     return table([*rows, (0, 4, 0, 1, 500), (0, 1, 4, 5, 500)], *columns)
 
 
-def severity() -> dict[str, Runs]:
+def severity_sweeps() -> dict[str, Runs]:
     """Returns runs of three loads, without and with bounces."""
-    loads = points(raw_packets.PACKETS, raw_packets.LOADS.values())
+    loads = points(raw_packets.PACKETS_PATH, raw_packets.LOAD_PACKETS.values())
     metrics = {"drops": lambda *_: 0}
-    return {"severity": Made(loads, metrics, {"ports": ports, "packet_hist": hist}, ("without", "pabo"))}
+    return {"severity": FakeRuns(loads, metrics, {"ports": ports, "packet_hist": hist}, ("without", "pabo"))}
 
 
 Fills = Mapping[tuple[str, int], Mapping[int, int]]
@@ -107,13 +107,13 @@ GOOD: Fills = {
 }
 
 
-def traced(fills: Fills) -> Runs:
+def runs_with_trace(fills: Fills) -> Runs:
     def trace(*_: Any) -> pa.Table:
         rows = [
             (
                 step,
-                NODES.index(raw_packets.OUTPUTS[switch][0]),
-                raw_packets.OUTPUTS[switch][1],
+                NODES.index(raw_packets.OUTPUT_PORTS[switch][0]),
+                raw_packets.OUTPUT_PORTS[switch][1],
                 kind,
                 frames,
                 frames,
@@ -129,37 +129,37 @@ def traced(fills: Fills) -> Runs:
         rows = [(node, port, kind, 500) for node in range(4, 11) for port in range(4) for kind in range(2)]
         return table(rows, "node", "port", "queue", "limit")
 
-    return Made(tables={"sub_queue_trace": trace, "sub_queues": limits})
+    return FakeRuns(tables={"sub_queue_trace": trace, "sub_queues": limits})
 
 
 GRID_THETAS = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99]
 GRID_LAMBDAS = [0.5, 1, 2, 5, 10, 20, 50, 100, 160]
 GRID = [
-    {raw_packets.THETA: str(theta), raw_packets.LAMBDA: str(each)}
+    {raw_packets.THETA_PATH: str(theta), raw_packets.LAMBDA_PATH: str(each)}
     for theta in GRID_THETAS
     for each in GRID_LAMBDAS
 ]
 
 
-def of_tree(**metrics: Any) -> dict[str, Runs]:
+def tree_sweeps(**metrics: Any) -> dict[str, Runs]:
     """Returns the sweep of the tree, with metrics as functions of theta, lambda and seed."""
     metrics = {"drops": lambda *_: 0} | metrics
     asked = {
-        name: (lambda at, seed, of=of: of(at[raw_packets.THETA], at[raw_packets.LAMBDA], seed))
+        name: (lambda at, seed, of=of: of(at[raw_packets.THETA_PATH], at[raw_packets.LAMBDA_PATH], seed))
         for name, of in metrics.items()
     }
-    return {"tree": Made(GRID, asked)}
+    return {"tree": FakeRuns(GRID, asked)}
 
 
 def probabilities(bounces: int, decay: float) -> np.ndarray:
     """Returns equation 4 at the places for which the core is called."""
-    places = parameters.PLACES
+    places = parameters.UTILISATIONS
     rate = decay / (bounces + 1)
     return np.where(places <= 0.5, 0, np.expm1(rate * (0.5 - places)) / np.expm1(rate * (0.5 - 1)))
 
 
-def both_panels() -> tuple[parameters.Curves, parameters.Curves]:
-    places = parameters.PLACES
-    left = [probabilities(bounces, 5) for bounces in parameters.BOUNCED]
-    right = [probabilities(0, decay) for decay in parameters.DECAYS]
+def both_panels() -> tuple[parameters.ProbabilityCurves, parameters.ProbabilityCurves]:
+    places = parameters.UTILISATIONS
+    left = [probabilities(bounces, 5) for bounces in parameters.BOUNCE_COUNTS]
+    right = [probabilities(0, decay) for decay in parameters.DECAYS_OF_PANEL_B]
     return (places, np.array(left)), (places, np.array(right))

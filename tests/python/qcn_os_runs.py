@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import runs_made
-from runs_made import Told
+import sample_runs
+from sample_runs import Told
 
 PAPER = Path(__file__).parents[2] / "papers" / "qcn-os"
 MS = 10**9
@@ -20,7 +20,7 @@ STEP = 12_500  # bytes of 1 Gb/s in a step of 0.1 ms
 
 
 @dataclass(eq=False)
-class Made(runs_made.Made):
+class FakeRuns(sample_runs.FakeRuns):
     """Runs of a star of seven hosts, or of fewer."""
 
     resolved: Mapping[str, Any] | None = None
@@ -53,7 +53,7 @@ def ports() -> pa.Table:
     return table(node=[0, *[SWITCH] * 7], port=[0, *range(7)], peer=[SWITCH, *range(7)])
 
 
-def sent(rates: Sequence[Sequence[tuple[int, int, float]]]) -> pa.Table:
+def sent_table(rates: Sequence[Sequence[tuple[int, int, float]]]) -> pa.Table:
     """Returns `sent_trace` from the rates of each flow (a workload) in Gb/s, from one step to another."""
     rows = [
         (step, len(rates) - 1 - place, rate * STEP)
@@ -106,7 +106,7 @@ STORED = (10, 20, 30, 1, 1, 1)  # KB of the flows of the laws
 HOTSPOT = ("pfc", "as_in", "os_in", "as_out", "two_samples", "os_keep_alive")
 
 
-def hotspot(count: int = 6, offer: float = 5) -> Mapping[str, Told]:
+def hotspot_tables(count: int = 6, offer: float = 5) -> Mapping[str, Told]:
     """Returns the tables of a hotspot of `count` flows, whose numbers depend on variant and seed."""
 
     def level(variant: str, seed: int) -> float:
@@ -121,7 +121,7 @@ def hotspot(count: int = 6, offer: float = 5) -> Mapping[str, Told]:
     return {
         "flows": lambda *_: flows(F1_TO, *[HOT_TO] * (count - 1)),
         "ports": lambda *_: ports(),
-        "sent_trace": lambda one, _, seed: sent(rates(one, seed)),
+        "sent_trace": lambda one, _, seed: sent_table(rates(one, seed)),
         "input_trace": lambda one, _, seed: inputs(
             (0, 2000, F1_TO, 1 + level(one, seed)),
             *((step, step + 1, HOT_TO, 55 + (step % 7) * (1 + level(one, seed))) for step in range(2000)),
@@ -180,7 +180,7 @@ def queue(*parts: tuple[int, int, float]) -> pa.Table:
 
 def output() -> Mapping[str, Told]:
     """Returns the tables of a hotspot caused by an output."""
-    three = dict(hotspot(3))
+    three = dict(hotspot_tables(3))
     return three | {
         "flows": lambda *_: flows(2, 3, 3),
         "notices": lambda *_: notices((10.5, 0, 1, 8), of=3),
@@ -206,7 +206,7 @@ def fabric() -> Mapping[str, Told]:
     return {
         "flows": lambda *_: flows(1, 2),
         "ports": lambda *_: ports(),
-        "sent_trace": lambda one, _, seed: sent([
+        "sent_trace": lambda one, _, seed: sent_table([
             [(0, 500, 5.0), (500, 1500, 2.5 + level(one, seed)), (1500, 2000, 5.0)],
             [(500, 1500, 2.5 - level(one, seed))],
         ]),
@@ -231,7 +231,7 @@ def subflows() -> Mapping[str, Told]:
 
     return {
         "flows": lambda *_: flows(1, 2),
-        "sent_trace": lambda one, _, seed: sent([
+        "sent_trace": lambda one, _, seed: sent_table([
             [(0, 500, 5.0), (500, back(one, seed), 2.5), (back(one, seed), 3500, 5.0)],
             [(500, 3500, 2.5)],
         ]),
@@ -239,10 +239,10 @@ def subflows() -> Mapping[str, Told]:
     }  # fmt: skip
 
 
-def one_each() -> Mapping[str, Told]:
+def one_flow_each() -> Mapping[str, Told]:
     """Returns the tables of `subflows` with recovery 40 ms sooner."""
     return dict(subflows()) | {
-        "sent_trace": lambda *_: sent([
+        "sent_trace": lambda *_: sent_table([
             [(0, 500, 5.0), (500, 1100, 2.5), (1100, 3500, 5.0)],
             [(500, 3500, 2.5)],
         ]),
@@ -250,13 +250,13 @@ def one_each() -> Mapping[str, Told]:
     }  # fmt: skip
 
 
-def crowds(*workloads: int) -> pa.Table:
+def crowd_table(*workloads: int) -> pa.Table:
     """Returns `flows` of workloads with these numbers of flows, numbered in their order."""
     traffic = [place for place, count in enumerate(workloads) for _ in range(count)]
     return table(flow=range(len(traffic)), traffic=traffic, dst=[0] * len(traffic))
 
 
-def spread(*rates: Sequence[tuple[int, int, float]]) -> pa.Table:
+def spread_table(*rates: Sequence[tuple[int, int, float]]) -> pa.Table:
     """Returns `sent_trace` of flows by their numbers."""
     rows = [
         (step, flow, round(rate * STEP))
@@ -268,7 +268,7 @@ def spread(*rates: Sequence[tuple[int, int, float]]) -> pa.Table:
     return table(bin=step, host=[0] * len(rows), flow=flow, wire_bytes=size)
 
 
-def about(*rows: tuple[float, int]) -> pa.Table:
+def about_table(*rows: tuple[float, int]) -> pa.Table:
     """Returns `notices` of flows by their numbers, from time in ms and flow."""
     time, flow = zip(*rows, strict=True) if rows else ((), ())
     return table(time_ps=[round(one * MS) for one in time], flow=flow)
@@ -277,9 +277,9 @@ def about(*rows: tuple[float, int]) -> pa.Table:
 def mixed() -> Mapping[str, Told]:
     """Returns tables of two victims, two culprits and one other flow; CNMs depend on the seed."""
     return {
-        "flows": lambda *_: crowds(2, 2, 1),
-        "sent_trace": lambda one, *_: spread(*[[(0, 2000, 1.0 + (one == "os_in"))]] * 5),
-        "notices": lambda one, _, seed: about(
+        "flows": lambda *_: crowd_table(2, 2, 1),
+        "sent_trace": lambda one, *_: spread_table(*[[(0, 2000, 1.0 + (one == "os_in"))]] * 5),
+        "notices": lambda one, _, seed: about_table(
             (9, 0), (11, 0), *((20 + at, 1 + at % 4) for at in range(9 if one == "as_in" else 20 + seed))
         ),
     }  # fmt: skip
@@ -294,23 +294,23 @@ def many() -> Mapping[str, Told]:
         return [(0, 100, 25.0), (100, back, 10.0), (back, 2000, 25.0)]
 
     return {
-        "flows": lambda *_: crowds(2, 2),
-        "sent_trace": lambda one, _, seed: spread(*[victim(one, seed)] * 2, *[[(100, 2000, 9.5)]] * 2),
-        "notices": lambda one, _, seed: about(
+        "flows": lambda *_: crowd_table(2, 2),
+        "sent_trace": lambda one, _, seed: spread_table(*[victim(one, seed)] * 2, *[[(100, 2000, 9.5)]] * 2),
+        "notices": lambda one, _, seed: about_table(
             (11, 0), (12, 2), (13, 3), *((20 + at, 2) for at in range(seed))
         ),
-        "rate_limits": lambda one, *_: limited(
-            (11 + late(one), 0, 9), *((12 + at + late(one), 2, 9 - at) for at in range(9))
+        "rate_limits": lambda one, *_: limited_table(
+            (11 + late_value(one), 0, 9), *((12 + at + late_value(one), 2, 9 - at) for at in range(9))
         ),
     }  # fmt: skip
 
 
-def late(variant: str) -> float:
+def late_value(variant: str) -> float:
     """Returns the delay of CNMs in `many` in ms."""
     return 0.003 if variant == "as_out" else 0.001
 
 
-def limited(*rows: tuple[float, int, float]) -> pa.Table:
+def limited_table(*rows: tuple[float, int, float]) -> pa.Table:
     """Returns `rate_limits` of flows by their numbers, from time in ms, flow, and limit in Gb/s."""
     time, flow, rate = zip(*rows, strict=True)
     return table(time_ps=[round(one * MS) for one in time], flow=flow, rate_bps=[1e9 * one for one in rate])
@@ -330,11 +330,11 @@ SETTINGS: Mapping[str, Any] = {
 }
 
 
-def everything() -> dict[str, Made]:
+def all_sweeps() -> dict[str, FakeRuns]:
     """Returns every sweep of the paper."""
     kept = {
-        "baseline": hotspot(5),
-        "hotspot": hotspot(),
+        "baseline": hotspot_tables(5),
+        "hotspot": hotspot_tables(),
         "one_flow": {
             "notices": lambda one, _, seed: notices((11, 0, 1, 3), (12, 1, 2, 3 + (one == "two_samples")))
         },
@@ -342,11 +342,11 @@ def everything() -> dict[str, Made]:
         "laws": laws([1522] * 6),
         "laws_sizes": laws([64, 1522, 1522, 1522, 64, 1522]),
         "example": {"flows": lambda *_: flows(1, 2, 3), "notices": example},
-        "fast": hotspot(offer=50),
+        "fast": hotspot_tables(offer=50),
         "fabric": fabric(),
         "subflows": subflows(),
-        "one_each": one_each(),
-        "hotspot_subflows": hotspot(),
+        "one_each": one_flow_each(),
+        "hotspot_subflows": hotspot_tables(),
         "mixed": mixed(),
         "many": many(),
     }  # fmt: skip
@@ -355,5 +355,5 @@ def everything() -> dict[str, Made]:
         scenario = tomllib.loads((PAPER / sweep["scenario"]).read_text())
         variants = sweep.get("variants", list(scenario["variants"]))
         tables: Mapping[str, Told] = kept[sweep["name"]]
-        found[sweep["name"]] = Made(({},), variants, {}, tables, resolved=SETTINGS)
+        found[sweep["name"]] = FakeRuns(({},), variants, {}, tables, resolved=SETTINGS)
     return found

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import fake_core
 import pytest
-from swept import Command
+from sweep_folders import Command
 
 from overspill import BadInput
-from overspill.results import pointwise
-from overspill.results.metric_names import key_of
+from overspill.results import pointwise_lines
+from overspill.results.metric_names import parse_metric
 
 WORKLOADS = ["ring", "ask"]
 
@@ -24,7 +24,7 @@ WORKLOADS = ["ring", "ask"]
     ],
 )
 def test_every_printed_form_names_the_same_metric(text: str) -> None:
-    assert key_of(text, WORKLOADS) == "qct_mean[traffic=ring]"
+    assert parse_metric(text, WORKLOADS) == "qct_mean[traffic=ring]"
 
 
 @pytest.mark.parametrize(
@@ -39,22 +39,22 @@ def test_every_printed_form_names_the_same_metric(text: str) -> None:
     ],
 )
 def test_parts_are_found_without_their_label(text: str, found: str) -> None:
-    assert key_of(text, WORKLOADS) == found
+    assert parse_metric(text, WORKLOADS) == found
 
 
 def test_only_workload_is_all_traffic() -> None:
-    assert key_of("qct_mean[ring]", ["ring"]) == "qct_mean"
+    assert parse_metric("qct_mean[ring]", ["ring"]) == "qct_mean"
 
 
 @pytest.mark.parametrize("text", ["qct_mean[rings]", "qct_mean[traffic=rings]"])
 def test_unknown_workload_is_refused_with_those_that_there_are(text: str) -> None:
     with pytest.raises(BadInput, match="expected a workload: ring, ask"):
-        key_of(text, WORKLOADS)
+        parse_metric(text, WORKLOADS)
 
 
 def test_unknown_metric_is_refused_with_those_that_are_near() -> None:
     with pytest.raises(BadInput, match="did you mean qct_mean"):
-        key_of("qct_men[ring]", WORKLOADS)
+        parse_metric("qct_men[ring]", WORKLOADS)
 
 
 def test_title_asked_for_is_printed_by_a_sweep(command: Command, scenario: Path) -> None:
@@ -66,7 +66,7 @@ def test_title_asked_for_is_printed_by_a_sweep(command: Command, scenario: Path)
 def test_wrong_metric_is_refused_before_the_first_run(
     command: Command, scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pointwise, "workloads", lambda settings: ["burst", "background"])
+    monkeypatch.setattr(pointwise_lines, "workload_names", lambda settings: ["burst", "background"])
     args = ("sweep", scenario, "--no-report", "--over", "switch.x=1,2", "--seeds", 1)
     ran = command(*args, "--metric", "fct_mean[rings]")
     assert ran.status == 2 and "--metric: found fct_mean[rings]" in ran.err
@@ -78,4 +78,4 @@ def test_workloads_are_those_of_every_variant() -> None:
         "resolved": {"a": {"traffic": [{"name": "ring"}]}, "b": {"traffic": [{"name": "ask"}]}},
         "memory": {},
     }
-    assert pointwise.workloads([pointwise.settings(document)]) == ["ring", "ask"]
+    assert pointwise_lines.workload_names([pointwise_lines.settings_for_lines(document)]) == ["ring", "ask"]

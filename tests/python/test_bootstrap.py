@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import bootstrap as reference
 
 from overspill import run, stats
-from overspill.results import formats, rows
-from overspill.results.rows import Cell
+from overspill.results import formats, metric_rows
+from overspill.results.metric_rows import MetricCell
 from overspill.stats import bootstrap
 from overspill.stats.quantiles import Value
 
@@ -25,9 +25,9 @@ def test_the_interval_is_scipy_s_with_the_same_draws() -> None:
         np.mean,
         n_resamples=bootstrap.RESAMPLES,
         method="BCa",
-        random_state=np.random.default_rng(bootstrap.SEED),
+        random_state=np.random.default_rng(bootstrap.RESAMPLING_SEED),
     ).confidence_interval
-    assert bootstrap.intervals([values], [0.95])[0][0] == pytest.approx(tuple(expected), rel=1e-12)
+    assert bootstrap.bca_intervals([values], [0.95])[0][0] == pytest.approx(tuple(expected), rel=1e-12)
 
 
 def test_intervals_have_the_very_bits_of_scipy_s() -> None:
@@ -36,7 +36,7 @@ def test_intervals_have_the_very_bits_of_scipy_s() -> None:
         made = [draw.exponential(size=(8, count)), draw.integers(0, 3, (8, count)).astype(float)]
         data = np.concatenate([*made, [[0.0] * (count - 1) + [1.0]]])
         sizes = np.abs(data).max(axis=1)
-        means = bootstrap.means_of(data / sizes[:, None])
+        means = bootstrap.resampled_means(data / sizes[:, None])
         expected = reference(
             (np.arange(count),),
             lambda drawn, axis=-1, means=means: means(drawn),
@@ -44,33 +44,33 @@ def test_intervals_have_the_very_bits_of_scipy_s() -> None:
             axis=-1,
             n_resamples=bootstrap.RESAMPLES,
             method="BCa",
-            random_state=np.random.default_rng(bootstrap.SEED),
+            random_state=np.random.default_rng(bootstrap.RESAMPLING_SEED),
         ).confidence_interval
-        found = [one for (one,) in bootstrap.intervals(data.tolist(), [0.95])]
+        found = [one for (one,) in bootstrap.bca_intervals(data.tolist(), [0.95])]
         assert found == list(zip(expected.low * sizes, expected.high * sizes, strict=True))
 
 
 def test_an_interval_does_not_depend_on_what_stands_beside_it() -> None:
-    alone = bootstrap.intervals([SKEWED], [0.95])[0]
-    beside = bootstrap.intervals([[5.0] * 10, list(range(10)), SKEWED], [0.95])[2]
+    alone = bootstrap.bca_intervals([SKEWED], [0.95])[0]
+    beside = bootstrap.bca_intervals([[5.0] * 10, list(range(10)), SKEWED], [0.95])[2]
     assert alone == beside
 
 
 def test_a_long_tail_makes_the_upper_side_longer_and_t_does_not() -> None:
-    low, high = stats.interval(SKEWED, True) or (0, 0)
+    low, high = stats.mean_interval(SKEWED, True) or (0, 0)
     centre = stats.mean(SKEWED)
     assert high - centre > 1.5 * (centre - low)
-    left, right = stats.interval(SKEWED) or (0, 0)
+    left, right = stats.mean_interval(SKEWED) or (0, 0)
     assert right - centre == pytest.approx(centre - left)
 
 
 def test_fewer_than_ten_seeds_have_student_s_interval() -> None:
-    assert stats.interval(SKEWED[:9], True) == stats.interval(SKEWED[:9])
-    assert stats.interval([1.0], True) is None
+    assert stats.mean_interval(SKEWED[:9], True) == stats.mean_interval(SKEWED[:9])
+    assert stats.mean_interval([1.0], True) is None
 
 
 def test_a_higher_confidence_contains_a_lower_one() -> None:
-    ((narrow, wide),) = bootstrap.intervals([SKEWED], [0.95, 0.99])
+    ((narrow, wide),) = bootstrap.bca_intervals([SKEWED], [0.95, 0.99])
     assert narrow and wide and wide[0] < narrow[0] and wide[1] > narrow[1]
 
 
@@ -81,7 +81,7 @@ def test_a_higher_confidence_contains_a_lower_one() -> None:
 def test_odd_data_give_an_interval_around_the_mean_without_a_warning(values: list[float]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        low, high = stats.interval(values, True) or (1.0, 0.0)
+        low, high = stats.mean_interval(values, True) or (1.0, 0.0)
     assert low <= stats.mean(values) * (1 + 1e-12) and high >= stats.mean(values) * (1 - 1e-12)
     assert np.isfinite([low, high]).all()
 
@@ -90,7 +90,7 @@ def test_two_hundred_metrics_of_four_variants_and_twenty_seeds_take_about_a_seco
     # Half of all metrics are order statistics: this is the number of cells and paired differences.
     values = np.random.default_rng(1).exponential(size=(400, 20))
     began = time.perf_counter()
-    rows.resample([tuple(one) for one in values])
+    metric_rows.bootstrap_intervals([tuple(one) for one in values])
     # The bound holds on a busy machine too.
     assert time.perf_counter() - began < 5
 
@@ -100,10 +100,10 @@ def test_differences_are_compared_by_t_since_a_bootstrap_of_few_excludes_zero_to
     samples = np.exp(draw.normal(size=(600, 2, 10))).max(axis=1) - np.exp(draw.normal(size=(600, 2, 10))).max(
         axis=1
     )
-    made = bootstrap.intervals(samples.tolist(), [0.95])
+    made = bootstrap.bca_intervals(samples.tolist(), [0.95])
     resampled = sum(low > 0 or high < 0 for ((low, high),) in made) / 600
     compared = [
-        stats.compare({"a": dict(enumerate(row)), "b": dict.fromkeys(range(10), 0.0)}, "lower")
+        stats.compare_variants({"a": dict(enumerate(row)), "b": dict.fromkeys(range(10), 0.0)}, "lower")
         for row in samples
     ]
     by_t = sum(one.against[0].excludes_zero for one in compared if one is not None) / 600
@@ -112,14 +112,14 @@ def test_differences_are_compared_by_t_since_a_bootstrap_of_few_excludes_zero_to
 
 def test_a_cell_shows_both_bounds_where_its_interval_is_uneven() -> None:
     values = [Value(one) for one in SKEWED]
-    uneven = Cell(range(10), values, resampled=(1.21, 4.4))
-    assert formats.cell(uneven, 1.0) == "2.1 [1.2, 4.4]"
-    rounded = Cell(range(5), [Value(0.1 + 0.2), *[Value(0.3)] * 4])
-    assert formats.cell(rounded, 1.0) == "0.3000 ± 0"
-    even = Cell(range(10), values, resampled=(1.0, 3.2))
-    assert formats.cell(even, 1.0) == "2.1 ± 1.1"
+    uneven = MetricCell(range(10), values, resampled=(1.21, 4.4))
+    assert formats.format_cell(uneven, 1.0) == "2.1 [1.2, 4.4]"
+    rounded = MetricCell(range(5), [Value(0.1 + 0.2), *[Value(0.3)] * 4])
+    assert formats.format_cell(rounded, 1.0) == "0.3000 ± 0"
+    even = MetricCell(range(10), values, resampled=(1.0, 3.2))
+    assert formats.format_cell(even, 1.0) == "2.1 ± 1.1"
     assert uneven.ci95 == pytest.approx((4.4 - 1.21) / 2)
-    censored = Cell(range(2), [Value(1.0), Value(2.0, True)], resampled=(0.0, 9.0))
+    censored = MetricCell(range(2), [Value(1.0), Value(2.0, True)], resampled=(0.0, 9.0))
     assert censored.interval is None and censored.ci95 is None
 
 
@@ -128,7 +128,7 @@ def test_the_document_has_bounds_and_marks_percentiles_of_few_samples(scenario: 
     found = results.document()["variants"][0]["metrics"]
     mean, tail = found["fct_mean"], found["fct_p99"]
     assert mean["interval"] == pytest.approx([mean["mean"] - mean["ci95"], mean["mean"] + mean["ci95"]])
-    assert tail["interval"] == pytest.approx(bootstrap.intervals([tail["values"]], [0.95])[0][0])
+    assert tail["interval"] == pytest.approx(bootstrap.bca_intervals([tail["values"]], [0.95])[0][0])
     assert tail["ci95"] == pytest.approx((tail["interval"][1] - tail["interval"][0]) / 2)
     # There are about 1250 flows and 7 queries for each seed.
     assert "few_samples" not in tail and "few_samples" not in found["qct_p50"]

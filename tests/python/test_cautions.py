@@ -7,26 +7,26 @@ from typing import Any
 import fake_core
 import numpy as np
 import pytest
-from test_metrics import MS, NONE32, NONE64, a_run, column
+from test_metrics import MS, NONE32, NONE64, column, sample_run
 
 from overspill import Key, Results, run
-from overspill.results import cautions, header, steady
-from overspill.results.columns import table
+from overspill.results import cautions, header, steady_state
+from overspill.results.columns import build_table
 from overspill.results.rundata import RunData
 
 
-def lines(results: Results) -> dict[str, str]:
-    return {line.label: line.text for line in header.lines(results)}
+def lines_by_label(results: Results) -> dict[str, str]:
+    return {line.label: line.text for line in header.header_lines(results)}
 
 
 def test_fewer_than_ten_seeds_are_few_and_one_has_words_of_its_own(scenario: Path) -> None:
-    assert "intervals of 3 seeds are rough" in lines(run(scenario, seeds=3))["FEW SEEDS"]
-    assert "FEW SEEDS" not in lines(run(scenario, seeds=1))
-    assert "FEW SEEDS" not in lines(run(scenario, seeds=10))
+    assert "intervals of 3 seeds are rough" in lines_by_label(run(scenario, seeds=3))["FEW SEEDS"]
+    assert "FEW SEEDS" not in lines_by_label(run(scenario, seeds=1))
+    assert "FEW SEEDS" not in lines_by_label(run(scenario, seeds=10))
 
 
 def test_percentiles_of_few_samples_are_named_with_how_many(scenario: Path) -> None:
-    said = lines(run(scenario, seeds=2))["few samples"]
+    said = lines_by_label(run(scenario, seeds=2))["few samples"]
     assert "QCT" in said and "p95, p99, p99.9 (7)" in said
     assert re.search(r"FCT \[(\S+)\] and slowdown \[\1\] p", said), (
         "slowdown is of the same flows, and is named too"
@@ -35,12 +35,13 @@ def test_percentiles_of_few_samples_are_named_with_how_many(scenario: Path) -> N
 
 
 def test_percentiles_of_few_samples_that_are_not_named_are_said_to_be_somewhere() -> None:
-    fewest = {Key("fct_p99", traffic=f"w{at}"): at for at in range(1, cautions.SHOWN + 3)}
-    (line,) = cautions.largest(fewest, "`few_samples` in results.json")
+    fewest = {Key("fct_p99", traffic=f"w{at}"): at for at in range(1, cautions.MAX_METRICS_NAMED + 3)}
+    (line,) = cautions.fewest_samples_caution(fewest, "`few_samples` in results.json")
     assert line.text.endswith(
-        f"FCT [w{cautions.SHOWN}] p99 ({cautions.SHOWN}); and 2 more: `few_samples` in results.json"
+        f"FCT [w{cautions.MAX_METRICS_NAMED}] p99 ({cautions.MAX_METRICS_NAMED}); and 2 more: "
+        "`few_samples` in results.json"
     )
-    (line,) = cautions.largest(dict(list(fewest.items())[: cautions.SHOWN]), "")
+    (line,) = cautions.fewest_samples_caution(dict(list(fewest.items())[: cautions.MAX_METRICS_NAMED]), "")
     assert "more" not in line.text
 
 
@@ -67,55 +68,62 @@ def load(second: float, first: float = 2.0, **changed: Any) -> RunData:
         "raw": column("u8", *[0] * FLOWS),
     }
     summary = {"traffic": [{"name": "bg", "kind": "poisson"}], "bin_ps": MS} | changed.pop("summary", {})
-    return a_run(flows=table("flows", columns), summary=summary, **changed)
+    return sample_run(flows=build_table("flows", columns), summary=summary, **changed)
 
 
-def drifts(*runs: RunData) -> dict[str, float]:
-    return {one.what: one.share for one in steady.drifts([steady.halves(run) for run in runs])}
+def find_drifts(*runs: RunData) -> dict[str, float]:
+    return {
+        one.quantity: one.relative_difference
+        for one in steady_state.find_drifts([steady_state.compare_halves(run) for run in runs])
+    }
 
 
 def test_halves_that_differ_in_every_seed_are_not_steady() -> None:
-    found = drifts(load(2.6), load(2.5), load(2.7))
+    found = find_drifts(load(2.6), load(2.5), load(2.7))
     # 2.6 after 2.0 is a change of 0.6 relative to 2.3.
     assert found == {"slowdown": pytest.approx(0.6 / 2.3)}
-    assert drifts(load(2.1), load(2.11), load(2.12)) == {}
+    assert find_drifts(load(2.1), load(2.11), load(2.12)) == {}
 
 
 def test_halves_that_differ_now_one_way_and_now_the_other_are_steady() -> None:
-    assert drifts(load(4.0), load(1.2), load(3.0), load(1.1)) == {}
+    assert find_drifts(load(4.0), load(1.2), load(3.0), load(1.1)) == {}
 
 
 def test_one_seed_needs_more_than_a_quarter() -> None:
-    assert drifts(load(2.5)) == {}
-    assert drifts(load(2.7)) == {"slowdown": pytest.approx(0.7 / 2.35)}
+    assert find_drifts(load(2.5)) == {}
+    assert find_drifts(load(2.7)) == {"slowdown": pytest.approx(0.7 / 2.35)}
 
 
 def test_a_single_burst_has_no_halves() -> None:
-    assert steady.halves(load(9.0, start=3 * MS)) == {}
-    assert steady.halves(load(9.0, start=6 * MS)) == {}
+    assert steady_state.compare_halves(load(9.0, start=3 * MS)) == {}
+    assert steady_state.compare_halves(load(9.0, start=6 * MS)) == {}
 
 
-def bins(name: str, column_name: str, values: list[float]) -> Any:
+def bin_table(name: str, column_name: str, values: list[float]) -> Any:
     kind = "f64" if name == "queue_trace" else "u64"
-    return table(name, {"bin": column("u32", *range(len(values))), column_name: column(kind, *values)})
+    return build_table(name, {"bin": column("u32", *range(len(values))), column_name: column(kind, *values)})
 
 
 def test_queues_and_goodput_are_compared_by_whole_bins_of_the_window() -> None:
     # Bin 0 and bins from 11 on are outside the window.
-    queue = bins("queue_trace", "mean_packets", [99, *[1.0] * 5, *[3.0] * 5, 99])
-    goodput = bins("host_goodput", "bytes", [99, *[10] * 5, *[10] * 5, 99])
+    queue = bin_table("queue_trace", "mean_packets", [99, *[1.0] * 5, *[3.0] * 5, 99])
+    goodput = bin_table("host_goodput", "bytes", [99, *[10] * 5, *[10] * 5, 99])
     run = load(2.0, queue_trace=queue, host_goodput=goodput)
-    assert steady.halves(run) == {"slowdown": (2.0, 2.0), "queue": (5.0, 15.0), "goodput": (50.0, 50.0)}
-    assert drifts(run) == {"queue": pytest.approx(1.0)}
+    assert steady_state.compare_halves(run) == {
+        "slowdown": (2.0, 2.0),
+        "queue": (5.0, 15.0),
+        "goodput": (50.0, 50.0),
+    }
+    assert find_drifts(run) == {"queue": pytest.approx(1.0)}
 
 
 def test_flows_without_end_are_judged_where_they_have_begun() -> None:
     endless = {"traffic": [{"name": "bg", "kind": "long_lived", "endless": True}]}
-    goodput = bins("host_goodput", "bytes", [0, *[10] * 5, *[20] * 5])
-    assert steady.halves(load(2.0, start=0, summary=endless, host_goodput=goodput)) == {
+    goodput = bin_table("host_goodput", "bytes", [0, *[10] * 5, *[20] * 5])
+    assert steady_state.compare_halves(load(2.0, start=0, summary=endless, host_goodput=goodput)) == {
         "goodput": (50.0, 100.0)
     }
-    assert steady.halves(load(2.0, start=5 * MS, summary=endless, host_goodput=goodput)) == {}
+    assert steady_state.compare_halves(load(2.0, start=5 * MS, summary=endless, host_goodput=goodput)) == {}
 
 
 @pytest.mark.parametrize(
@@ -132,22 +140,22 @@ def test_flows_without_end_are_judged_where_they_have_begun() -> None:
     ],
 )  # fmt: skip
 def test_drift_is_bounded_and_in_words(what: str, first: float, second: float, said: str) -> None:
-    assert steady.text(steady.Drift(what, first, second, 1)) == said
+    assert steady_state.describe_drift(steady_state.WindowDrift(what, first, second, 1)) == said
 
 
 def test_the_header_says_what_was_not_steady(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    original = fake_core.Made.make_flows
+    original = fake_core.FakeResults.make_flows
 
-    def growing(self: fake_core.Made, unfinished: int) -> dict[str, np.ndarray]:
+    def growing(self: fake_core.FakeResults, unfinished: int) -> dict[str, np.ndarray]:
         flows = original(self, unfinished)
         if self.variant == "drop":
             late = (flows["start_ps"] > 30 * MS) & (flows["end_ps"] != NONE64)
             flows["end_ps"] = np.where(late, flows["end_ps"] + 20 * flows["ideal_ps"], flows["end_ps"])
         return flows
 
-    monkeypatch.setattr(fake_core.Made, "make_flows", growing)
+    monkeypatch.setattr(fake_core.FakeResults, "make_flows", growing)
     results = run(scenario, seeds=3)
-    said = lines(results)["NOT STEADY"]
+    said = lines_by_label(results)["NOT STEADY"]
     assert said.startswith("drop: slowdown mean is ") and " in the second" in said and "%" not in said
     assert any(one.startswith("NOT STEADY: drop") for one in results.document()["cautions"])
-    assert "One seed gives only a hint" in lines(run(scenario))["NOT STEADY"]
+    assert "One seed gives only a hint" in lines_by_label(run(scenario))["NOT STEADY"]

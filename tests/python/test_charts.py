@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import charted
+import chart_samples
 import numpy as np
 import plotly.graph_objects as go
 import pytest
@@ -13,10 +13,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from overspill import Results, charts, run
 from overspill.charts import axes as words
-from overspill.charts import common, flows, mpl, network, spec, web
+from overspill.charts import chart_spec, common, flows, mpl, network, plotly_figure
 from overspill.charts import sweep as sweeping
-from overspill.charts.spec import Axis, Band, Bars, Chart, Graph, Heat, Line, Look, Panel, Points
-from overspill.report import card
+from overspill.charts.chart_spec import Axis, Band, Bars, Chart, Graph, Heat, Line, Look, Panel, Points
+from overspill.report import settings_card
 
 EXPECTED = [
     *("network", "fct", "fct-burst", "fct-background", "qct", "slowdown-size", "goodput", "goodput-hosts"),
@@ -32,23 +32,28 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chart]:
 
     from overspill.engine import core
 
-    core.use(fake_core)
+    core.use_backend(fake_core)
     path = tmp_path_factory.mktemp("charts") / "incast.toml"
     path.write_text(SCENARIO)
-    found = charts.of_results(charted.with_everything(run(path, seeds=3)))
+    found = charts.build_charts(chart_samples.with_all_tables(run(path, seeds=3)))
     assert list(found) == EXPECTED
-    many = charted.Axis("k", [f"{at}pkt" for at in range(9)])
-    for number, axes in enumerate(([charted.SIZES], [charted.SIZES, charted.THETA], [charted.SIZES, many])):
-        found |= {f"{number}-{key}": one for key, one in sweeping.of_sweep(charted.sweep(axes)).items()}
-    counts = charted.sweep_of(
+    many = chart_samples.Axis("k", [f"{at}pkt" for at in range(9)])
+    for number, axes in enumerate(
+        ([chart_samples.SIZES], [chart_samples.SIZES, chart_samples.THETA], [chart_samples.SIZES, many])
+    ):
+        found |= {
+            f"{number}-{key}": one
+            for key, one in sweeping.build_sweep_charts(chart_samples.sample_sweep(axes)).items()
+        }
+    counts = chart_samples.sweep_of_curves(
         ("drops", "packets"), {"drop": [(0.0, 0.0), (3.0, 4.0), (40.0, 9.0), (9e3, 90.0)]}
     )
-    found |= {f"counts-{key}": one for key, one in sweeping.of_sweep(counts).items()}
+    found |= {f"counts-{key}": one for key, one in sweeping.build_sweep_charts(counts).items()}
     bars = Bars(np.arange(3.0), np.array([1.0, 2.0, 3.0]), 0.8, Look(), low=np.ones(3), high=np.full(3, 4.0))
     return found | {"bars": Chart("bars", "Bars", "Bars.", [Panel("bars", marks=[bars])])}
 
 
-def decoded(value: Any) -> np.ndarray:
+def decode_array(value: Any) -> np.ndarray:
     """Decodes an array of the page."""
     if isinstance(value, dict):
         import base64
@@ -58,41 +63,41 @@ def decoded(value: Any) -> np.ndarray:
     return np.array(value, np.float64)
 
 
-def parsed(chart: Chart) -> list[dict[str, Any]]:
+def parse_traces(chart: Chart) -> list[dict[str, Any]]:
     """Returns traces as the page's script reads them."""
-    made = json.loads(web.dump(web.figure(chart)))
+    made = json.loads(plotly_figure.dump_json(plotly_figure.build_plotly_figure(chart)))
     assert isinstance(made, dict)
     return list(made["data"])
 
 
 def test_every_chart_is_drawn_by_both(every: dict[str, Chart]) -> None:
     for name, chart in every.items():
-        figure = mpl.figure(chart)
+        figure = mpl.draw_figure(chart)
         FigureCanvasAgg(figure).draw()
         assert len([axes for axes in figure.axes if axes.get_label() != "<colorbar>"]) == len(chart.panels), (
             name
         )
         for narrow in (False, True):
-            made = web.figure(chart, narrow)
+            made = plotly_figure.build_plotly_figure(chart, narrow)
             go.Figure(made)  # plotly's own check of every attribute
             assert made["data"], name
 
 
-def of_panel(traces: list[dict[str, Any]], index: int) -> list[dict[str, Any]]:
+def traces_of_panel(traces: list[dict[str, Any]], index: int) -> list[dict[str, Any]]:
     return [one for one in traces if one["xaxis"] == f"x{'' if index == 0 else index + 1}"]
 
 
 def test_both_show_the_same_data(every: dict[str, Chart]) -> None:
     compared = 0
     for chart in every.values():
-        drawn = mpl.figure(chart).axes
-        traces = parsed(chart)
+        drawn = mpl.draw_figure(chart).axes
+        traces = parse_traces(chart)
         for index, panel in enumerate(chart.panels):
-            compared += compare(panel, drawn[index], of_panel(traces, index))
+            compared += compare_marks(panel, drawn[index], traces_of_panel(traces, index))
     assert compared > 300
 
 
-def compare(panel: Panel, axes: Any, traces: list[dict[str, Any]]) -> int:
+def compare_marks(panel: Panel, axes: Any, traces: list[dict[str, Any]]) -> int:
     """Compares every mark of a panel with both drawings; returns the number of marks."""
     left = list(traces)
     lines, areas = list(axes.lines), list(axes.collections)
@@ -101,8 +106,8 @@ def compare(panel: Panel, axes: Any, traces: list[dict[str, Any]]) -> int:
             case Line():
                 one = left.pop(0)
                 line = lines.pop(0)
-                same(placed(line.get_xdata(), panel.x), decoded(one["x"]))
-                same(placed(line.get_ydata(), panel.y), decoded(one["y"]))
+                assert_equal_arrays(place_values(line.get_xdata(), panel.x), decode_array(one["x"]))
+                assert_equal_arrays(place_values(line.get_ydata(), panel.y), decode_array(one["y"]))
                 assert (
                     one["line"]["color"] == line.get_color() and one["line"]["width"] == line.get_linewidth()
                 )
@@ -110,41 +115,49 @@ def compare(panel: Panel, axes: Any, traces: list[dict[str, Any]]) -> int:
             case Band():
                 low, high = left.pop(0), left.pop(0)
                 corners = areas.pop(0).get_paths()[0].vertices
-                both = np.concatenate([decoded(low["y"]), decoded(high["y"])])
-                drawn = placed(corners[:, 1], panel.y)
+                both = np.concatenate([decode_array(low["y"]), decode_array(high["y"])])
+                drawn = place_values(corners[:, 1], panel.y)
                 assert set(np.round(both, 12)) <= set(np.round(drawn, 12))
                 assert high["fill"] == "tonexty"
             case Points():
                 one, line = left.pop(0), lines.pop(0)
-                same(placed(line.get_ydata(), panel.y), decoded(one["y"]))
-                same(placed(line.get_xdata(), panel.x), decoded(one["x"]))
+                assert_equal_arrays(place_values(line.get_ydata(), panel.y), decode_array(one["y"]))
+                assert_equal_arrays(place_values(line.get_xdata(), panel.x), decode_array(one["x"]))
             case Heat():
                 one = left.pop(0)
                 image = np.ma.filled(axes.images[0].get_array(), np.nan)
-                same(image, decoded(one["z"]))
+                assert_equal_arrays(image, decode_array(one["z"]))
             case Graph():
                 ours = [one for one in left if one["mode"] == "markers+text"]
                 points = np.concatenate([one.get_offsets() for one in axes.collections])
-                theirs = np.concatenate([np.stack([decoded(o["x"]), decoded(o["y"])], 1) for o in ours])
-                same(np.sort(points, 0), np.sort(theirs, 0))
+                theirs = np.concatenate(
+                    [np.stack([decode_array(o["x"]), decode_array(o["y"])], 1) for o in ours]
+                )
+                assert_equal_arrays(np.sort(points, 0), np.sort(theirs, 0))
             case Bars():
-                same(np.array([bar.get_height() for bar in axes.patches]), decoded(left.pop(0)["y"]))
+                assert_equal_arrays(
+                    np.array([bar.get_height() for bar in axes.patches]), decode_array(left.pop(0)["y"])
+                )
     return len(panel.marks)
 
 
-def placed(values: Any, axis: Axis) -> np.ndarray:
+def place_values(values: Any, axis: Axis) -> np.ndarray:
     numbers = np.asarray(values, np.float64)
-    return spec.symlog(numbers) if axis.scale == "symlog" else numbers
+    return chart_spec.symlog_positions(numbers) if axis.scale == "symlog" else numbers
 
 
-def same(left: np.ndarray, right: np.ndarray) -> None:
+def assert_equal_arrays(left: np.ndarray, right: np.ndarray) -> None:
     np.testing.assert_allclose(left, right, rtol=1e-12)
 
 
 def test_a_page_never_takes_a_name_for_a_tag() -> None:
     line = Line(np.array([1.0, 2.0]), np.array([1.0, 2.0]), Look(), "<b>")
     panel = Panel("</script><b>", Axis("<i>"), Axis("y"), [line])
-    text = web.dump(web.figure(Chart("x", "x", "x", [panel], legend=[spec.Entry("<b>", "<b>", Look())])))
+    text = plotly_figure.dump_json(
+        plotly_figure.build_plotly_figure(
+            Chart("x", "x", "x", [panel], legend=[chart_spec.Entry("<b>", "<b>", Look())])
+        )
+    )
     assert "<" not in text and ">" not in text
     made = json.loads(text)
     assert made["layout"]["annotations"][0]["text"] == "&lt;/script&gt;&lt;b&gt;"
@@ -153,8 +166,10 @@ def test_a_page_never_takes_a_name_for_a_tag() -> None:
 
 def test_places_on_a_symlog_axis_lead_back() -> None:
     values = np.array([-1000.0, -1, 0, 0.5, 7, 1e6])
-    np.testing.assert_allclose(spec.symlog_inverse(spec.symlog(values)), values, atol=1e-9)
-    assert spec.symlog_ticks(-50, 200) == [-10, -1, 0, 1, 10, 100]
+    np.testing.assert_allclose(
+        chart_spec.symlog_inverse(chart_spec.symlog_positions(values)), values, atol=1e-9
+    )
+    assert chart_spec.symlog_ticks(-50, 200) == [-10, -1, 0, 1, 10, 100]
 
 
 @pytest.mark.parametrize(
@@ -164,16 +179,16 @@ def test_places_on_a_symlog_axis_lead_back() -> None:
         (0.001, "share", "0.1%"), (0, "rate", "0"), (1234.5, "number", "1 234.5"),
     ],
 )  # fmt: skip
-def test_ticks_have_their_units(value: float, kind: spec.Kind, text: str) -> None:
-    assert words.text(value, kind) == text
+def test_ticks_have_their_units(value: float, kind: chart_spec.QuantityKind, text: str) -> None:
+    assert words.format_quantity(value, kind) == text
 
 
 def test_a_percentile_is_taken_per_seed_and_bin_and_few_samples_are_told() -> None:
     sizes = np.repeat([1000.0, 50_000.0, 2e6], [200, 30, 3])
     one = (sizes, np.concatenate([np.arange(1, 201), np.full(30, 7.0), np.full(3, 9.0)]), np.zeros(233, bool))
     two = (sizes, one[1] * 3, np.zeros(233, bool))
-    edges = flows.size_bins([sizes])
-    size, middle, low, high, doubtful, texts = flows.binned([one, two], edges, 99.0)
+    edges = flows.size_bin_edges([sizes])
+    size, middle, low, high, doubtful, texts = flows.compute_binned_curve([one, two], edges, 99.0)
     assert size.tolist() == pytest.approx([1000, 50_000])  # three flows are too few
     assert middle.tolist() == [198 * 2, 14]  # the means of 198 and 594, and of 7 and 21
     assert doubtful.tolist() == [0, 1]  # p99 is unknown for 30 flows
@@ -184,7 +199,9 @@ def test_a_percentile_is_taken_per_seed_and_bin_and_few_samples_are_told() -> No
 def test_a_percentile_among_unfinished_flows_is_a_lower_bound() -> None:
     sizes = np.repeat([1000.0, 9000.0], 100)
     late = np.arange(200) % 4 != 0
-    *_, doubtful, texts = flows.binned([(sizes, np.ones(200) * 5, late)], flows.size_bins([sizes]), 50.0)
+    *_, doubtful, texts = flows.compute_binned_curve(
+        [(sizes, np.ones(200) * 5, late)], flows.size_bin_edges([sizes]), 50.0
+    )
     assert doubtful.tolist() == [1, 1] and "slowdown > 5" in texts[0]
 
 
@@ -214,22 +231,22 @@ def fat_tree(k: int) -> network.Network:
 
 def test_a_network_of_1024_hosts_stays_apart_and_in_rows() -> None:
     net = fat_tree(16)
-    place = network.places(net)
-    assert sum(node.host for node in net.nodes) == 1024
+    place = network.place_nodes(net)
+    assert sum(node.is_host for node in net.nodes) == 1024
     assert [len(row) for row in place.rows] == [128, 128, 64]
-    hosts = np.array([at for at, node in enumerate(net.nodes) if node.host])
+    hosts = np.array([at for at, node in enumerate(net.nodes) if node.is_host])
     spots = set(zip(place.x[hosts].round(6).tolist(), place.y[hosts].round(6).tolist(), strict=True))
-    assert len(spots) == 1024 and place.per_column > 1
+    assert len(spots) == 1024 and place.hosts_per_column > 1
     assert place.x.min() >= 0 and place.x.max() <= 1
-    names = network.names_of(net, place, (hosts.tolist(), network.LETTERS))
-    assert not any(net.nodes[at].host for at in names)
+    names = network.select_node_names(net, place, (hosts.tolist(), network.LETTERS_PER_ROW))
+    assert not any(net.nodes[at].is_host for at in names)
     for row in place.rows:
-        assert sum(len(net.nodes[at].name) + 1 for at in row if at in names) <= network.LETTERS + 8
+        assert sum(len(net.nodes[at].name) + 1 for at in row if at in names) <= network.LETTERS_PER_ROW + 8
 
 
 def test_switches_stand_above_their_hosts() -> None:
     net = fat_tree(4)
-    place = network.places(net)
+    place = network.place_nodes(net)
     for link in net.links[:16]:
         near = [at for at in range(16) if net.links[at].b == link.b]
         assert place.x[link.b] == pytest.approx(np.mean([place.x[at] for at in near]))
@@ -237,7 +254,7 @@ def test_switches_stand_above_their_hosts() -> None:
 
 def test_the_network_comes_from_the_facts_or_from_ports(scenario: Path) -> None:
     results = run(scenario)
-    ports = network.network_of(results, "drop")
+    ports = network.find_network(results, "drop")
     assert (
         ports is not None and len(ports.links) == len(results.runs_of("drop")[0].column("ports", "node")) // 2
     )
@@ -249,21 +266,21 @@ def test_the_network_comes_from_the_facts_or_from_ports(scenario: Path) -> None:
         "links": [{"a": 0, "a_port": 0, "b": 1, "b_port": 0, "rate_bps": 10**9, "delay_ps": 5, "weight": 1}],
     }
     results.facts |= {"networks": [told], "network_of": {"drop": 0}}
-    found = network.network_of(results, "drop")
+    found = network.find_network(results, "drop")
     assert found is not None and found.links == (network.Link(0, 1, 1e9, 5),)
-    told_link = network.hover_text(found, network.Link(0, 1, 1e9, 5_000_000))
+    told_link = network.link_hover_text(found, network.Link(0, 1, 1e9, 5_000_000))
     assert told_link == "h0 - s0<br>1 Gbit/s, 5 us"
 
 
 def test_an_axis_follows_the_spacing_of_its_values() -> None:
-    assert sweeping.places(charted.SIZES)[1].scale == "log"
-    assert sweeping.places(charted.THETA)[1].scale == "linear"
-    at, axis = sweeping.places(charted.Axis("transport.kind", ["reno", "sack"]))
+    assert sweeping.category_positions(chart_samples.SIZES)[1].scale == "log"
+    assert sweeping.category_positions(chart_samples.THETA)[1].scale == "linear"
+    at, axis = sweeping.category_positions(chart_samples.Axis("transport.kind", ["reno", "sack"]))
     assert at.tolist() == [0, 1] and axis.ticks == ((0.0, "reno"), (1.0, "sack"))
 
 
 def test_a_sweep_over_one_axis_has_a_panel_a_metric() -> None:
-    made = sweeping.of_sweep(charted.sweep([charted.SIZES]))
+    made = sweeping.build_sweep_charts(chart_samples.sample_sweep([chart_samples.SIZES]))
     fct = made["sweep-fct"]
     assert [panel.title for panel in fct.panels] == ["FCT mean", "FCT p99"]
     lines = [mark for mark in fct.panels[0].marks if isinstance(mark, Line)]
@@ -275,21 +292,25 @@ def test_a_sweep_over_one_axis_has_a_panel_a_metric() -> None:
 
 
 def test_a_sweep_over_two_axes_has_small_panels_or_maps() -> None:
-    small = sweeping.of_sweep(charted.sweep([charted.SIZES, charted.THETA]))["sweep-fct_mean"]
+    small = sweeping.build_sweep_charts(
+        chart_samples.sample_sweep([chart_samples.SIZES, chart_samples.THETA])
+    )["sweep-fct_mean"]
     assert [panel.title for panel in small.panels] == [
-        f"switch.overflow.theta = {text}" for text in charted.THETA.texts
+        f"switch.overflow.theta = {text}" for text in chart_samples.THETA.texts
     ]
-    many = charted.Axis("k", [f"{at}pkt" for at in range(9)])
-    heat = sweeping.of_sweep(charted.sweep([charted.SIZES, many]))["sweep-fct_mean"]
+    many = chart_samples.Axis("k", [f"{at}pkt" for at in range(9)])
+    heat = sweeping.build_sweep_charts(chart_samples.sample_sweep([chart_samples.SIZES, many]))[
+        "sweep-fct_mean"
+    ]
     mark = heat.panels[0].marks[0]
     assert isinstance(mark, Heat) and mark.values.shape == (9, 4)
     assert mark.values[8].tolist() == pytest.approx([1e-3, 2e-3, 3e-3, 4e-3])  # the first value is lowest
 
 
 def test_one_seed_has_no_bands(scenario: Path) -> None:
-    made = sweeping.of_sweep(charted.sweep([charted.SIZES], seeds=1))
+    made = sweeping.build_sweep_charts(chart_samples.sample_sweep([chart_samples.SIZES], seeds=1))
     assert not any(isinstance(mark, Band) for panel in made["sweep-fct"].panels for mark in panel.marks)
-    found = charts.of_results(run(scenario))
+    found = charts.build_charts(run(scenario))
     assert "One seed" in found["queue-cdf"].caption
 
 
@@ -305,7 +326,7 @@ def test_the_card_says_what_variants_share_once(scenario: Path) -> None:
     }
     other = {**base, "transport": {"kind": "dctcp", "g": 0.25}}
     results.facts["resolved"] = {"drop": base, "detour": other, "bounce": base}
-    rows = {row.label: row for row in card.rows(results)}
+    rows = {row.label: row for row in settings_card.setting_rows(results)}
     assert rows["network"].same == "dumbbell, n 4" and rows["traffic burst"].same == "incast, senders 3"
     assert rows["buffer"].same == "per_port, size 9pkt" and "marking" not in rows
     assert rows["transport: g"].texts == {"drop": "0.5", "detour": "0.25", "bounce": "0.5"}
@@ -315,11 +336,12 @@ def test_the_card_tells_what_a_load_is_of_only_where_one_is_asked_for() -> None:
     of = {"of": "host", "bytes": "payload"}
     workload = {"name": "w", "kind": "incast", "senders": 3}
     told = [
-        dict(card.of_variant({"traffic": [workload | {"load": one}]})) for one in (of, of | {"fraction": 0.5})
+        dict(settings_card.variant_settings({"traffic": [workload | {"load": one}]}))
+        for one in (of, of | {"fraction": 0.5})
     ]
     assert told[0] == {"traffic w": "incast, senders 3"}
     assert told[1] == {"traffic w": "incast, senders 3, load (of host, bytes payload, fraction 0.5)"}
 
 
 def test_nothing_is_drawn_of_nothing(scenario: Path) -> None:
-    assert charts.of_results(Results(run(scenario).facts, [])) == {}
+    assert charts.build_charts(Results(run(scenario).facts, [])) == {}

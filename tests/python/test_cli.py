@@ -66,7 +66,7 @@ def test_the_memory_of_inputs_is_told_with_that_of_outputs() -> None:
         "total": total,
     }
     said = "2 leaf x 1 200 000 B (4 ports, buffer 600KB, input buffers 150KB a port)"
-    assert header.switch_memory(one) == said
+    assert header.describe_switch_memory(one) == said
 
 
 def test_a_narrow_terminal_cuts_no_number(
@@ -181,7 +181,7 @@ def test_ctrl_c_before_anything_is_finished_says_so(command: Command, scenario: 
     fake_core.behaviour.interrupt_after = 0
     ran = command("run", scenario)
     assert ran.status == 130
-    assert "nothing is kept" in ran.err and "Traceback" not in ran.err
+    assert "no results are kept" in ran.err and "Traceback" not in ran.err
     assert not Path("out/incast/manifest.json").exists()
 
 
@@ -324,7 +324,7 @@ def test_a_command_that_left_threads_behind_waits_for_none(
         left.append(status)
         raise SystemExit(status)
 
-    monkeypatch.setattr(cli, "at_once", at_once)
+    monkeypatch.setattr(cli, "exit_immediately", at_once)
     assert command("run", scenario, "--no-report").status == 0 and left == []
-    monkeypatch.setattr(machine.Abandoned, "threads", True)
+    monkeypatch.setattr(machine.AbandonedThreads, "exist", True)
     assert command("run", scenario, "--no-report").status == 0 and left == [0]

@@ -12,9 +12,9 @@ def test_nulls_come_back_as_the_value_that_stands_for_none_in_every_piece() -> N
     pieces = [long[3:], long[:2], pa.array([None], pa.uint64()), long[:0], long[19:]]
     table = pa.table({"all": pa.chunked_array(pieces)})
     expected = [*range(3, 20), U64_NONE, 7, 0, 1, U64_NONE, 19, U64_NONE, 7]
-    found = columns.numbers(table, "all")
+    found = columns.column_to_numpy(table, "all")
     assert (found.tolist(), found.dtype) == (expected, np.uint64)
-    assert columns.numbers(pa.table({"some": pa.array([None, 4], pa.uint32())}), "some").tolist() == [
+    assert columns.column_to_numpy(pa.table({"some": pa.array([None, 4], pa.uint32())}), "some").tolist() == [
         U32_NONE,
         4,
     ]
@@ -22,12 +22,12 @@ def test_nulls_come_back_as_the_value_that_stands_for_none_in_every_piece() -> N
 
 def test_what_a_column_was_made_of_comes_back() -> None:
     raw = np.array([5, U64_NONE, 6, U64_NONE], np.uint64)
-    made = columns.table("flows", {"end_ps": ("u64", raw.tobytes()), "bytes": ("u64", raw.tobytes())})
+    made = columns.build_table("flows", {"end_ps": ("u64", raw.tobytes()), "bytes": ("u64", raw.tobytes())})
     assert made.column("end_ps").null_count == 2
-    assert columns.numbers(made, "end_ps").tolist() == raw.tolist()
-    assert columns.numbers(made, "bytes").tolist() == raw.tolist()
+    assert columns.column_to_numpy(made, "end_ps").tolist() == raw.tolist()
+    assert columns.column_to_numpy(made, "bytes").tolist() == raw.tolist()
 
 
 def test_distinct_values_come_once_and_in_order() -> None:
-    assert columns.distinct(np.array([3, 1, 3, 2, 1])).tolist() == [1, 2, 3]
-    assert columns.distinct(np.zeros(0, np.uint64)).tolist() == []
+    assert columns.distinct_values(np.array([3, 1, 3, 2, 1])).tolist() == [1, 2, 3]
+    assert columns.distinct_values(np.zeros(0, np.uint64)).tolist() == []

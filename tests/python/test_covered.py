@@ -8,8 +8,8 @@ import pytest
 
 import overspill
 from overspill import charts
-from overspill.charts import covered, mpl
-from overspill.charts.spec import Chart, Entry, Line, Look, Panel
+from overspill.charts import coinciding_lines, mpl
+from overspill.charts.chart_spec import Chart, Entry, Line, Look, Panel
 
 FABRIC = Path(__file__).parents[2] / "scenarios" / "fabric.toml"
 LOOK = Look("#000000")
@@ -23,24 +23,30 @@ def line(entry: str, *values: float) -> Line:
 def chart(*panels: list[Line]) -> Chart:
     legend = [Entry(key, f"variant {key}", LOOK) for key in "ab"]
     made = [Panel(f"panel {at}", marks=marks) for at, marks in enumerate(panels, 1)]
-    return Chart("c", "Title", "What.", made, legend=legend, told="One seed.")
+    return Chart("c", "Title", "What.", made, legend=legend, file_note="One seed.")
 
 
 def test_lines_that_are_equal_to_the_bit_are_named_as_the_legend_has_them() -> None:
-    made = covered.with_covered_lines(chart([line("a", 1, 2, 3), line("c", 1, 2, 3.1), line("b", 1, 2, 3)]))
-    text = "Coinciding lines: variant a and variant b."
+    made = coinciding_lines.with_coinciding_lines_noted(
+        chart([line("a", 1, 2, 3), line("c", 1, 2, 3.1), line("b", 1, 2, 3)])
+    )
+    text = "Lines that coincide: variant a and variant b."
     assert made.caption == f"What. {text}"
-    assert text in " ".join(one.text for one in mpl.heading(made)) and made.told.startswith("One seed. ")
+    assert text in " ".join(one.text for one in mpl.heading_lines(made)) and made.file_note.startswith(
+        "One seed. "
+    )
 
 
 def test_panels_are_named_where_it_is_not_in_all() -> None:
     same, other = [line("a", 1, 2, 3), line("b", 1, 2, 3)], [line("a", 1, 2, 3), line("b", 1, 1, 3)]
-    assert covered.with_covered_lines(chart(same, other)).caption.endswith(
+    assert coinciding_lines.with_coinciding_lines_noted(chart(same, other)).caption.endswith(
         ": variant a and variant b (panel 1)."
     )
-    assert covered.with_covered_lines(chart(same, same)).caption.endswith(": variant a and variant b.")
+    assert coinciding_lines.with_coinciding_lines_noted(chart(same, same)).caption.endswith(
+        ": variant a and variant b."
+    )
     pairs = [line(key, at // 2 + 1, 2, 3) for at, key in enumerate("abcdefghij")]
-    assert covered.with_covered_lines(chart(pairs)).caption.endswith(
+    assert coinciding_lines.with_coinciding_lines_noted(chart(pairs)).caption.endswith(
         "variant a and variant b; c and d; e and f; g and h; and 1 more."
     )
 
@@ -53,13 +59,13 @@ def test_nothing_is_said_of_lines_that_differ_or_have_no_name_or_are_nothing() -
         [line("a", 1, 2, 3), replace(line("b", 1, 2, 3), step="post")],
         [line("a", 1, 2, 3), replace(line("b", 1, 2, 3), x=AT + 1)],
     )
-    assert covered.with_covered_lines(plain) is plain
+    assert coinciding_lines.with_coinciding_lines_noted(plain) is plain
 
 
 @pytest.mark.usefixtures("compiled")
 def test_figures_of_results_say_it_where_variants_share_a_panel() -> None:
     results = overspill.run(FABRIC, sets=["duration=14ms"], variants=["pfc", "occupancy"])
     assert results.groups == [("pfc",), ("occupancy",)], "sources are told, and nothing came of it yet"
-    made = charts.of_results(results)
-    assert "Coinciding lines: pfc and occupancy." in made["queue-cdf"].caption
-    assert "Coinciding lines" not in made["sent"].caption
+    made = charts.build_charts(results)
+    assert "Lines that coincide: pfc and occupancy." in made["queue-cdf"].caption
+    assert "Lines that coincide" not in made["sent"].caption

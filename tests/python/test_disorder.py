@@ -5,10 +5,10 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from test_metrics import a_run, column
+from test_metrics import column, sample_run
 
 from overspill.results import metrics
-from overspill.results.columns import table
+from overspill.results.columns import build_table
 
 DISPLACEMENT, BUFFER, EXTENT, RECEIVED = range(4)
 
@@ -17,7 +17,7 @@ def reorder(rows: list[tuple[int, int, int, int]]) -> Any:
     traffic, metric, value, count = zip(*rows, strict=True)
     columns = {"traffic": column("u16", *traffic), "metric": column("u8", *metric)}
     columns |= {"value": ("i64", b"".join(int(v).to_bytes(8, "little", signed=True) for v in value))}
-    return table("reorder", columns | {"count": column("u64", *count)})
+    return build_table("reorder", columns | {"count": column("u64", *count)})
 
 
 def observed(arrivals: list[int], workload: int = 0) -> list[tuple[int, int, int, int]]:
@@ -40,7 +40,7 @@ def observed(arrivals: list[int], workload: int = 0) -> list[tuple[int, int, int
 
 
 def measure(rows: list[tuple[int, int, int, int]]) -> dict[str, float]:
-    found = metrics.measure(a_run(reorder=reorder(rows)))
+    found = metrics.measure(sample_run(reorder=reorder(rows)))
     return {name: one.value for name, one in found.items() if name.startswith(("reorder", "displace"))}
 
 
@@ -92,4 +92,4 @@ def test_workloads_are_put_together_and_told_apart() -> None:
 
 
 def test_without_the_table_there_is_nothing() -> None:
-    assert not [name for name in metrics.measure(a_run()) if name.startswith(("reorder", "displace"))]
+    assert not [name for name in metrics.measure(sample_run()) if name.startswith(("reorder", "displace"))]

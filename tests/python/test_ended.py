@@ -10,22 +10,22 @@ from typing import Any
 
 import fake_core
 import pytest
-from swept import Command
+from sweep_folders import Command
 from test_lost import SLOW
 
 from overspill.engine import interrupts
-from overspill.results import commit
+from overspill.results import write_results
 
 
 @pytest.fixture
 def alike(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes two of the fake's variants the same run."""
-    original = fake_core.Made.__init__
+    original = fake_core.FakeResults.__init__
 
     def made(self: Any, variant: str, *given: Any) -> None:
         original(self, "drop" if variant == "detour" else variant, *given)
 
-    monkeypatch.setattr(fake_core.Made, "__init__", made)
+    monkeypatch.setattr(fake_core.FakeResults, "__init__", made)
 
 
 @pytest.mark.usefixtures("alike")
@@ -62,15 +62,15 @@ def test_a_signal_after_the_last_run_is_named(
     left: int,
     extra: tuple[str, ...],
 ) -> None:
-    original, done = fake_core.Made.summary, []
+    original, done = fake_core.FakeResults.summary, []
 
-    def last(made: fake_core.Made) -> dict[str, Any]:
+    def last(made: fake_core.FakeResults) -> dict[str, Any]:
         done.append(made.variant)
         if len(done) == 3:
             os.kill(os.getpid(), number)
         return original(made)
 
-    monkeypatch.setattr(fake_core.Made, "summary", last)
+    monkeypatch.setattr(fake_core.FakeResults, "summary", last)
     ran = command("run", scenario, "--jobs", 1, "--no-report", *extra)
     assert ran.status == left and len(done) == 3
     assert f"stopped by {number.name} after the last run: exit status {left}" in ran.err.splitlines()
@@ -79,27 +79,29 @@ def test_a_signal_after_the_last_run_is_named(
 def test_seeds_that_were_cut_at_different_times_are_told_with_the_range(
     command: Command, scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = fake_core.Made.summary
+    original = fake_core.FakeResults.summary
     ends = {1: 48_800_800_000, 2: 60 * fake_core.MS, 3: 89_210_000_000}
-    monkeypatch.setattr(fake_core.Made, "summary", lambda made: original(made) | {"end_ps": ends[made.seed]})
+    monkeypatch.setattr(
+        fake_core.FakeResults, "summary", lambda made: original(made) | {"end_ps": ends[made.seed]}
+    )
     ran = command("run", scenario, "--max-events", 1000, "--seeds", 3, "--no-report")
-    assert "seeds 1-3 cut by --max-events at 48.8 ms to 89.2 ms; the window ends at" in ran.out
+    assert "seeds 1-3 stopped by --max-events at 48.8 ms to 89.2 ms; the window ends at" in ran.out
     ran = command("run", scenario, "--max-events", 1000, "--seeds", 1, "--no-report")
-    assert "seed 1 cut by --max-events at 48.8008 ms; the window ends at" in ran.out
+    assert "seed 1 stopped by --max-events at 48.8008 ms; the window ends at" in ran.out
 
 
 def test_after_a_late_signal_no_page_is_drawn(
     command: Command, scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original, done = fake_core.Made.summary, []
+    original, done = fake_core.FakeResults.summary, []
 
-    def last(made: fake_core.Made) -> dict[str, Any]:
+    def last(made: fake_core.FakeResults) -> dict[str, Any]:
         done.append(made.variant)
         if len(done) == 3:
             os.kill(os.getpid(), signal.SIGTERM)
         return original(made)
 
-    monkeypatch.setattr(fake_core.Made, "summary", last)
+    monkeypatch.setattr(fake_core.FakeResults, "summary", last)
     ran = command("run", scenario, "--jobs", 1, "--figures", "pdf,svg,png")
     assert ran.status == 143
     assert "no report: interrupted; overspill report out/incast draws one" in ran.err
@@ -126,16 +128,16 @@ def test_what_takes_long_after_the_last_run_is_broken_off_and_runs_are_kept(
         for _ in range(1000):
             time.sleep(0.01)
 
-    original = fake_core.Made.summary
+    original = fake_core.FakeResults.summary
 
-    def summary(made: fake_core.Made) -> dict[str, Any]:
+    def summary(made: fake_core.FakeResults) -> dict[str, Any]:
         if early:
             os.kill(os.getpid(), number)
         return original(made)
 
-    monkeypatch.setattr(fake_core.Made, "summary", summary)
-    monkeypatch.setattr(commit, "write", put_together)
-    monkeypatch.setattr(interrupts, "PATIENCE", 0.6)
+    monkeypatch.setattr(fake_core.FakeResults, "summary", summary)
+    monkeypatch.setattr(write_results, "write_unless_fewer", put_together)
+    monkeypatch.setattr(interrupts, "SECONDS_FOR_REMAINING_WORK", 0.6)
     began = time.monotonic()
     ran = command("run", scenario, "--jobs", 1, "--variants", "drop")
     assert ran.status == left and time.monotonic() - began < 2

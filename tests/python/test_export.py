@@ -10,7 +10,7 @@ import pytest
 
 from overspill import BadInput, Results, run
 from overspill.results import export
-from overspill.results.key import Key
+from overspill.results.metric_key import Key
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,7 +22,7 @@ def slowdowns(path: Path, port: str) -> list[tuple[float, int]]:
     return sorted((max(1.0, int(one[6]) / int(one[7])), int(one[4])) for one in chosen)
 
 
-def of(results: Results, variant: str) -> list[dict[str, int]]:
+def rows_of(results: Results, variant: str) -> list[dict[str, int]]:
     """Returns the flows of a variant."""
     return [flow for flow in results.flows.to_pylist() if flow["variant"] == variant]
 
@@ -33,7 +33,7 @@ def test_fct_txt_is_what_the_scripts_of_hpcc_read(compiled: None, tmp_path: Path
     names = [one.path.relative_to(tmp_path / "out").as_posix() for one in written]
     assert names == ["export/fct_formats_no_marks_1.txt", "export/fct_formats_marks_1.txt"]
     lines = written[1].path.read_text().splitlines()
-    flows = of(results, "marks")
+    flows = rows_of(results, "marks")
     assert len(lines) == len(flows) == 29
     ends = []
     for line in lines:
@@ -55,7 +55,7 @@ def test_fct_txt_is_what_the_scripts_of_hpcc_read(compiled: None, tmp_path: Path
 
 
 def test_addresses_are_those_of_the_simulator() -> None:
-    assert [f"{export.address(node):08x}" for node in (0, 1, 255, 256, 513)] == [
+    assert [f"{export.hpcc_address(node):08x}" for node in (0, 1, 255, 256, 513)] == [
         "0b000001", "0b000101", "0b00ff01", "0b010001", "0b020101",
     ]  # fmt: skip
 
@@ -85,7 +85,7 @@ def test_flows_as_csv_run_again_as_they_were(compiled: None, tmp_path: Path) -> 
 
     def told(results: Results) -> list[tuple[int, ...]]:
         columns = ("start_ps", "src", "dst", "bytes")
-        return sorted(tuple(flow[name] for name in columns) for flow in of(results, "marks"))
+        return sorted(tuple(flow[name] for name in columns) for flow in rows_of(results, "marks"))
 
     assert told(replay) == told(results)
     assert len(told(replay)) == 29

@@ -16,33 +16,37 @@ from rich.console import Console
 from overspill import Key, Results, run
 from overspill.cli import table
 from overspill.report import run as report_run
-from overspill.results import cells, header, metrics, rows
+from overspill.results import header, metric_rows, metrics, table_cells
 from overspill.results.fairness import Fairness
-from overspill.results.unequal import Unequal
+from overspill.results.unequal_variants import UnequalVariants
 from overspill.stats.quantiles import Value
 
 Command = Callable[..., Ran]
 ALIKE = Fairness((("a", "b"),), 0, False, False)
 
 
-def row_of(fairness: Fairness, unequal: Unequal, samples: tuple[int, int] = (10, 10)) -> rows.Row:
+def row_of(
+    fairness: Fairness, unequal: UnequalVariants, samples: tuple[int, int] = (10, 10)
+) -> metric_rows.MetricRow:
     """Returns the FCT of two variants, of which the first is better for every seed."""
     values = {
         variant: {seed: {Key("fct_mean"): Value(mean + seed, samples=count)} for seed in (1, 2, 3)}
         for variant, mean, count in zip("ab", (10.0, 100.0), samples, strict=True)
     }
-    (row,) = rows.build(values, rows.Rules.from_values(values, fairness, unequal))
+    (row,) = metric_rows.build_rows(
+        values, metric_rows.ComparisonRules.from_values(values, fairness, unequal)
+    )
     return row
 
 
 def test_a_star_says_that_samples_differ() -> None:
-    assert row_of(ALIKE, Unequal()).note == ""
-    row = row_of(ALIKE, Unequal(), (132, 104))
+    assert row_of(ALIKE, UnequalVariants()).note == ""
+    row = row_of(ALIKE, UnequalVariants(), (132, 104))
     assert row.cells["a"].best and row.note == "samples 312 to 396"
 
 
 def test_a_star_says_that_load_or_memory_differ() -> None:
-    unequal = Unequal(
+    unequal = UnequalVariants(
         loads={"w": {"a": 0.4, "b": 0.6}, "v": {"a": 0.5, "b": 0.51}}, memory={"a": "1", "b": "2"}
     )
     row = row_of(ALIKE, unequal)
@@ -50,7 +54,7 @@ def test_a_star_says_that_load_or_memory_differ() -> None:
 
 
 def test_counts_of_senders_rest_on_measured_flows() -> None:
-    unequal = Unequal(measured={"a": 396, "b": 312})
+    unequal = UnequalVariants(measured={"a": 396, "b": 312})
     known = unequal.text(metrics.REGISTRY["retransmits"], {"a": None, "b": None})
     assert known == "samples 312 to 396"
     assert unequal.text(metrics.REGISTRY["marks"], {"a": None, "b": None}) == ""
@@ -67,7 +71,7 @@ def test_counts_of_senders_rest_on_measured_flows() -> None:
     ],
 )
 def test_a_row_says_why_it_has_no_star(changed: dict[str, Any], reason: str) -> None:
-    row = row_of(replace(ALIKE, **changed), Unequal())
+    row = row_of(replace(ALIKE, **changed), UnequalVariants())
     assert not row.cells["a"].best and row.note == f"no *: {reason}"
 
 
@@ -79,42 +83,42 @@ def test_the_note_of_a_star_is_printed_in_its_line(command: Command, scenario: P
     name = starred[0].metric.name
     assert results.document()["comparisons"][name]["note"] == starred[0].note
     console = Console(width=200, record=True, file=io.StringIO())
-    table.show(results, console, every=True)
+    table.print_results(results, console, every=True)
     printed = [
         line for line in console.export_text().splitlines() if " * " in line and "unequal memory" in line
     ]
-    shown = cells.without_pooled(starred, results.kinds)
-    titles = {row.metric.title for row in shown if row.visible}
+    shown = table_cells.without_mixed_workloads(starred, results.kinds)
+    titles = {row.metric.title for row in shown if row.is_visible}
     assert titles and all(any(line.startswith(title) for line in printed) for title in titles)
-    page = report_run.render(results, [])
+    page = report_run.render_run_page(results, [])
     assert "<td>unequal memory" in page
 
 
-def stars(results: Results) -> set[str]:
+def starred_metrics(results: Results) -> set[str]:
     return {row.metric.name for row in results.rows if any(c.best for c in row.cells.values())}
 
 
 def text(results: Results) -> str:
-    return "\n".join(f"{line.label} {line.text}" for line in header.lines(results))
+    return "\n".join(f"{line.label} {line.text}" for line in header.header_lines(results))
 
 
 def test_finished_runs_of_the_same_traffic_are_compared(scenario: Path) -> None:
     results = run(scenario, seeds=3)
-    assert {"fct_mean", "slowdown_mean"} & stars(results)
+    assert {"fct_mean", "slowdown_mean"} & starred_metrics(results)
     assert "NOT COMPARED" not in text(results)
 
 
 def test_an_unfinished_flow_takes_every_star_but_its_own_row_s(
     scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = fake_core.Made.__init__
+    original = fake_core.FakeResults.__init__
 
-    def uneven(self: fake_core.Made, variant: str, seed: int, unfinished: int, cut: bool) -> None:
+    def uneven(self: fake_core.FakeResults, variant: str, seed: int, unfinished: int, cut: bool) -> None:
         original(self, variant, seed, {"drop": 30 + seed, "bounce": 20}.get(variant, 0), cut)
 
-    monkeypatch.setattr(fake_core.Made, "__init__", uneven)
+    monkeypatch.setattr(fake_core.FakeResults, "__init__", uneven)
     results = run(scenario, seeds=3, sets=["measure.allow_unfinished=true"])
-    assert {name.partition("[")[0] for name in stars(results)} <= {"unfinished_flows"}
+    assert {name.partition("[")[0] for name in starred_metrics(results)} <= {"unfinished_flows"}
     assert "no variant is called best" in text(results)
     assert not results.document()["comparisons"]["drops"]["marked"]
 
@@ -122,17 +126,17 @@ def test_an_unfinished_flow_takes_every_star_but_its_own_row_s(
 def test_variants_with_different_traffic_are_not_compared(
     scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = fake_core.Made.make_flows
+    original = fake_core.FakeResults.make_flows
 
-    def other(self: fake_core.Made, unfinished: int) -> dict[str, np.ndarray]:
+    def other(self: fake_core.FakeResults, unfinished: int) -> dict[str, np.ndarray]:
         flows = original(self, unfinished)
         if self.variant == "bounce":
             flows["bytes"] = flows["bytes"] + np.uint64(1)
         return flows
 
-    monkeypatch.setattr(fake_core.Made, "make_flows", other)
+    monkeypatch.setattr(fake_core.FakeResults, "make_flows", other)
     results = run(scenario, seeds=3)
-    assert stars(results) == set()
+    assert starred_metrics(results) == set()
     assert (
         "NOT COMPARED variants drop, detour | bounce carry different traffic: no variant is called best"
         in text(results)
@@ -142,16 +146,16 @@ def test_variants_with_different_traffic_are_not_compared(
 def test_flows_outside_of_the_window_and_their_order_do_not_matter(
     scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = fake_core.Made.make_flows
+    original = fake_core.FakeResults.make_flows
 
-    def other(self: fake_core.Made, unfinished: int) -> dict[str, np.ndarray]:
+    def other(self: fake_core.FakeResults, unfinished: int) -> dict[str, np.ndarray]:
         flows = original(self, unfinished)
         if self.variant == "bounce":
             flows["bytes"] = np.where(flows["measured"] == 0, np.uint64(7), flows["bytes"])
             flows = {name: column[::-1].copy() for name, column in flows.items()}
         return flows
 
-    monkeypatch.setattr(fake_core.Made, "make_flows", other)
+    monkeypatch.setattr(fake_core.FakeResults, "make_flows", other)
     assert "NOT COMPARED" not in text(run(scenario, seeds=2))
 
 
@@ -164,15 +168,15 @@ def test_raw_sources_that_differ_are_different_traffic(scenario: Path) -> None:
 
 
 def test_seeds_that_change_nothing_are_one_run(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    original = fake_core.Made.__init__
+    original = fake_core.FakeResults.__init__
 
-    def same(self: fake_core.Made, variant: str, seed: int, unfinished: int, cut: bool) -> None:
+    def same(self: fake_core.FakeResults, variant: str, seed: int, unfinished: int, cut: bool) -> None:
         original(self, variant, 1, unfinished, cut)
         self.seed = seed
 
-    monkeypatch.setattr(fake_core.Made, "__init__", same)
+    monkeypatch.setattr(fake_core.FakeResults, "__init__", same)
     results = run(scenario, seeds=3)
-    assert stars(results) == set()
+    assert starred_metrics(results) == set()
     assert "all seeds gave the same values, so they count as one run" in text(results)
 
 
@@ -181,8 +185,8 @@ def test_a_row_that_no_seed_changes_has_no_star(scenario: Path) -> None:
     rows = {row.metric.name: row for row in results.rows}
     # The longest queues are 100, 100 and 50 for every seed of the fake.
     assert rows["queue_busiest_max"].comparison is not None
-    assert "queue_busiest_max" not in stars(results)
-    assert "No variant is best if all seeds gave the same value" in cells.legend(results)
+    assert "queue_busiest_max" not in starred_metrics(results)
+    assert "No variant is best if all seeds gave the same value" in table_cells.cells_legend(results)
 
 
 def test_a_window_without_flows_is_loud(
@@ -198,8 +202,10 @@ def test_a_window_without_flows_is_loud(
 def test_a_run_that_held_too_many_packets_is_partial(
     command: Command, scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = fake_core.Made.summary
-    monkeypatch.setattr(fake_core.Made, "summary", lambda made: original(made) | {"stop": "max_packets"})
+    original = fake_core.FakeResults.summary
+    monkeypatch.setattr(
+        fake_core.FakeResults, "summary", lambda made: original(made) | {"stop": "max_packets"}
+    )
     ran = command("run", scenario, "--no-report", "--seeds", 2)
     assert ran.status == 3
     assert "PARTIAL RESULT" in ran.out and "too many packets or flows were in memory" in ran.out
@@ -217,28 +223,28 @@ def sessions(variant: str, flows: dict[str, np.ndarray]) -> dict[str, np.ndarray
     return flows
 
 
-def closed(monkeypatch: pytest.MonkeyPatch, change: Callable[[str, dict[str, np.ndarray]], None]) -> None:
+def close_loop(monkeypatch: pytest.MonkeyPatch, change: Callable[[str, dict[str, np.ndarray]], None]) -> None:
     """Adds sessions that a test changes to a core that reports a closed loop."""
-    original, summary = fake_core.Made.make_flows, fake_core.Made.summary
+    original, summary = fake_core.FakeResults.make_flows, fake_core.FakeResults.summary
 
-    def made(self: fake_core.Made, unfinished: int) -> dict[str, np.ndarray]:
+    def made(self: fake_core.FakeResults, unfinished: int) -> dict[str, np.ndarray]:
         flows = sessions(self.variant, original(self, unfinished))
         change(self.variant, flows)
         return flows
 
-    def told(self: fake_core.Made) -> dict[str, object]:
+    def told(self: fake_core.FakeResults) -> dict[str, object]:
         found = summary(self)
         found["traffic"][1]["closed_loop"] = True
         return found
 
-    monkeypatch.setattr(fake_core.Made, "make_flows", made)
-    monkeypatch.setattr(fake_core.Made, "summary", told)
+    monkeypatch.setattr(fake_core.FakeResults, "make_flows", made)
+    monkeypatch.setattr(fake_core.FakeResults, "summary", told)
 
 
 def test_a_closed_loop_may_start_later_in_another_variant(
     scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    closed(monkeypatch, lambda variant, flows: None)
+    close_loop(monkeypatch, lambda variant, flows: None)
     assert run(scenario, seeds=2).fairness.traffic == (("drop", "detour", "bounce"),)
 
 
@@ -249,7 +255,7 @@ def test_a_closed_loop_may_come_farther_in_another_variant(
         for name in flows if variant == "bounce" else ():
             flows[name] = flows[name][:-7]
 
-    closed(monkeypatch, shorter)
+    close_loop(monkeypatch, shorter)
     assert run(scenario, seeds=2).fairness.traffic == (("drop", "detour", "bounce"),)
 
 
@@ -261,7 +267,7 @@ def test_a_closed_loop_that_says_something_else_is_other_traffic(
         if variant == "bounce":
             flows[name][1000] += 1
 
-    closed(monkeypatch, other)
+    close_loop(monkeypatch, other)
     assert run(scenario, seeds=2).fairness.traffic == (("drop", "detour"), ("bounce",))
 
 
@@ -272,5 +278,5 @@ def test_open_traffic_beside_a_closed_loop_must_be_the_same_to_the_instant(
         if variant == "bounce":
             flows["start_ps"][200] += np.uint64(1)
 
-    closed(monkeypatch, other)
+    close_loop(monkeypatch, other)
     assert run(scenario, seeds=2).fairness.traffic == (("drop", "detour"), ("bounce",))

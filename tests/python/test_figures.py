@@ -10,7 +10,7 @@ from conftest import Ran
 from matplotlib.figure import Figure
 
 from overspill import plots, report, run
-from overspill.charts import files
+from overspill.charts import figure_files
 from overspill.results.results import Results
 
 Command = Callable[..., Ran]
@@ -57,7 +57,8 @@ def test_the_rest_of_the_figures_can_be_had_later_and_the_page_links_what_is_the
         (("--figures", "svg,"), "--figures: found ''; expected pdf, svg, png or some of these"),
         (
             ("--figures", "svg", "--no-report"),
-            "--figures: found with --no-report; figures belong to the report",
+            "--figures: found together with --no-report; expected only one of them, because figures are part "
+            "of the report",
         ),
     ],
 )
@@ -89,10 +90,10 @@ def test_a_figure_is_drawn_once_for_each_format_that_was_asked_for(
 
 
 def test_a_page_does_not_load_what_draws_files(tmp_path: Path) -> None:
-    from test_imports import COMMAND, loaded
+    from test_imports import COMMAND, loaded_modules
 
     scenario = Path(__file__).parents[2] / "scenarios/linear.toml"
-    found = loaded(COMMAND, "run", scenario, where=tmp_path)
+    found = loaded_modules(COMMAND, "run", scenario, where=tmp_path)
     assert found - {"numpy.ma"} == {"numpy", "pyarrow", "overspill._core", "jinja2"}
 
 
@@ -104,7 +105,7 @@ def test_fonts_in_pdf_are_truetype(scenario: Path, tmp_path: Path) -> None:
     figure.savefig(tmp_path / "own.pdf")
     figure = plots.distribution(results, "fct")
     assert figure is not None
-    files.save_figure(figure, tmp_path, "fct", ["pdf"])
+    figure_files.save_figure(figure, tmp_path, "fct", ["pdf"])
     for name in ("own.pdf", "fct.pdf"):
         content = (tmp_path / name).read_bytes()
         assert b"/Subtype /CIDFontType2" in content and b"/FontFile2" in content

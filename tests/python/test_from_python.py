@@ -11,7 +11,7 @@ import pytest
 
 import overspill
 from overspill import BadInput, Listener, Options, Results, prepare, run, run_plans, sweep
-from overspill.results.stream import Spill
+from overspill.results.table_streams import SpillFolder
 
 AXIS = {"switch.x": [1, 2]}
 
@@ -95,7 +95,7 @@ def test_results_are_pickled_or_say_why_not(scenario: Path, tmp_path: Path) -> N
         again = pickle.loads(pickle.dumps(made))
         assert isinstance(again, Results) and again.document() == made.document()
     made = run(scenario)
-    made.runs[0].owner = Spill()  # captures without `out` have such an owner
+    made.runs[0].owner = SpillFolder()  # captures without `out` have such an owner
     with pytest.raises(BadInput, match=r"cannot be pickled.* Run with `out`"):
         pickle.dumps(made)
     with pytest.raises(BadInput, match="a plan cannot be pickled"):

@@ -10,8 +10,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import overspill
 from overspill import charts, plots, report
-from overspill.charts import mpl, web
-from overspill.charts.spec import Band, Line, Span
+from overspill.charts import mpl, plotly_figure
+from overspill.charts.chart_spec import Band, Line, Span
 from overspill.results.results import Results
 
 pytestmark = pytest.mark.usefixtures("compiled")
@@ -52,10 +52,10 @@ def results(tmp_path: Path) -> Results:
 
 
 def test_what_is_held_is_drawn_beside_the_queue_and_the_state_below(results: Results) -> None:
-    chart = charts.of_results(results)["holds"]
-    FigureCanvasAgg(mpl.figure(chart)).draw()
-    figure = web.figure(chart)
-    go.Figure(json.loads(web.dump(figure)) and figure)
+    chart = charts.build_charts(results)["holds"]
+    FigureCanvasAgg(mpl.draw_figure(chart)).draw()
+    figure = plotly_figure.build_plotly_figure(chart)
+    go.Figure(json.loads(plotly_figure.dump_json(figure)) and figure)
     upper, lower = chart.panels
     assert upper.title == "abq (s0 port 0 to h0, seed 1)"
     queue, held = (mark for mark in upper.marks if isinstance(mark, Line))
@@ -76,7 +76,7 @@ def test_what_is_held_is_drawn_beside_the_queue_and_the_state_below(results: Res
 def test_what_is_not_measured_is_grey_behind_states_as_well(tmp_path: Path) -> None:
     path = tmp_path / "short.toml"
     path.write_text(SCENARIO)
-    chart = charts.of_results(overspill.run(path, sets={"duration": "3ms"}))["holds"]
+    chart = charts.build_charts(overspill.run(path, sets={"duration": "3ms"}))["holds"]
     spans = [[mark for mark in panel.marks if isinstance(mark, Span)] for panel in chart.panels]
     assert [len(one) for one in spans] == [1, 1] and spans[0] == spans[1]
 
@@ -91,5 +91,5 @@ def test_where_nothing_is_held_there_is_no_figure(tmp_path: Path) -> None:
     path = tmp_path / "plain.toml"
     path.write_text(SCENARIO)
     plain = overspill.run(path, sets={"variants.abq.switch.ack_hold.k": "120KB"})
-    assert "holds" not in charts.of_results(plain)
+    assert "holds" not in charts.build_charts(plain)
     assert plots.held_acks(plain) is None

@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from swept import Command
-from test_metrics import MS, NONE32, NONE64, a_run, column
+from sweep_folders import Command
+from test_metrics import MS, NONE32, NONE64, column, sample_run
 
 from overspill import Key, Results, run, sweep
-from overspill.results import header, repeated_seeds, starved
-from overspill.results.columns import table
+from overspill.results import header, repeated_seeds, starved_flows
+from overspill.results.columns import build_table
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
@@ -63,19 +63,19 @@ stop = "20ms"
 """
 
 
-def written(folder: Path, text: str) -> Path:
+def write_scenario(folder: Path, text: str) -> Path:
     path = folder / "scenario.toml"
     path.write_text(text)
     return path
 
 
 def lines(results: Results) -> dict[str, str]:
-    return {line.label: line.text for line in header.lines(results)}
+    return {line.label: line.text for line in header.header_lines(results)}
 
 
 @pytest.mark.usefixtures("compiled")
 def test_a_dumbbell_in_step_is_told_and_where_it_is(tmp_path: Path) -> None:
-    results = run(written(tmp_path, DUMBBELL), seeds=3, out=tmp_path / "out")
+    results = run(write_scenario(tmp_path, DUMBBELL), seeds=3, out=tmp_path / "out")
     said = lines(results)
     assert said["STARVED FLOWS"].startswith("default, seeds 1-3: 1 of 2 flows of long [h")
     assert "%] got less than 1% of" in said["STARVED FLOWS"]
@@ -86,7 +86,7 @@ def test_a_dumbbell_in_step_is_told_and_where_it_is(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("compiled")
 def test_a_sweep_tells_it_too(tmp_path: Path, command: Command) -> None:
-    path = written(tmp_path, DUMBBELL)
+    path = write_scenario(tmp_path, DUMBBELL)
     over = ["transport.kind=reno,newreno"]
     found = sweep(path, over, seeds=3, out=tmp_path / "out")
     assert [one["variant"] for one in found.facts["starved"]][:1] == ["default"]
@@ -98,7 +98,7 @@ def test_a_sweep_tells_it_too(tmp_path: Path, command: Command) -> None:
 
 @pytest.mark.usefixtures("compiled")
 def test_a_leaf_spine_with_chance_is_not_told(tmp_path: Path) -> None:
-    said = lines(run(written(tmp_path, SPREAD), seeds=3))
+    said = lines(run(write_scenario(tmp_path, SPREAD), seeds=3))
     assert "STARVED FLOWS" not in said and "SEEDS ALIKE" not in said
 
 
@@ -124,12 +124,12 @@ def flows(**changed: Any) -> RunData:
     columns = {name: column(kind, *changed.pop(name, values)) for name, (kind, values) in facts.items()}
     workloads = [{"name": name, "endless": True} for name in ("long", "other")]
     summary = {"traffic": workloads, "end_ps": 1000 * MS} | changed
-    return a_run(flows=table("flows", columns), summary=summary)
+    return sample_run(flows=build_table("flows", columns), summary=summary)
 
 
 def test_a_flow_that_has_nothing_beside_others_is_starved() -> None:
-    assert starved.starved_workloads(flows()) == [
-        starved.Starved("long", 4, 1, 0.0, "window", "h0 -> h1 (flow 3), 0%")
+    assert starved_flows.starved_workloads(flows()) == [
+        starved_flows.StarvedWorkload("long", 4, 1, 0.0, "window", "h0 -> h1 (flow 3), 0%")
     ]
 
 
@@ -137,7 +137,7 @@ def test_a_share_of_a_hundredth_is_none_too_few() -> None:
     # The mean of all four is 7.5 MB.
     few = [10_000_000, 11_000_000, 9_000_000 - 74_000, 74_000]
     enough = [10_000_000, 11_000_000, 9_000_000 - 76_000, 76_000]
-    assert starved.starved_workloads(flows(received=few)) and not starved.starved_workloads(
+    assert starved_flows.starved_workloads(flows(received=few)) and not starved_flows.starved_workloads(
         flows(received=enough)
     )
 
@@ -170,7 +170,7 @@ def test_a_share_of_a_hundredth_is_none_too_few() -> None:
     ],
 )
 def test_a_flow_is_not_starved_where(changed: dict[str, Any]) -> None:
-    assert starved.starved_workloads(flows(**changed)) == []
+    assert starved_flows.starved_workloads(flows(**changed)) == []
 
 
 def seeds(**metrics: list[float]) -> dict[int, dict[Key, Value]]:
@@ -180,7 +180,7 @@ def seeds(**metrics: list[float]) -> dict[int, dict[Key, Value]]:
 
 def test_three_seeds_that_are_one_run_are_told() -> None:
     found = repeated_seeds.find_repeats(seeds(fct_mean=[1.0, 1.0, 1.0], drops=[3.0, 3.0, 3.0]))
-    assert found == repeated_seeds.Alike(3) and "every number is the same in all 3 seeds" in found.text
+    assert found == repeated_seeds.EqualSeeds(3) and "every number is the same in all 3 seeds" in found.text
     assert repeated_seeds.find_repeats(seeds(fct_mean=[1.0, 1.0])) is None
 
 
@@ -188,7 +188,7 @@ def test_means_of_flows_that_are_equal_to_six_digits_are_told_and_counts_are_not
     drops = [3.0, 4.0, 3.0]
     assert repeated_seeds.find_repeats(
         seeds(fct_mean=[1.0, 1.0, 1.0 + 1e-7], drops=drops)
-    ) == repeated_seeds.Alike(3, ("fct_mean",))
+    ) == repeated_seeds.EqualSeeds(3, ("fct_mean",))
     assert repeated_seeds.find_repeats(seeds(fct_mean=[1.0, 1.0, 1.0 + 1e-5], drops=drops)) is None
     assert repeated_seeds.find_repeats(seeds(fct_mean=[1.0, 2.0, 3.0], drops=[3.0, 3.0, 3.0])) is None
 
@@ -201,13 +201,19 @@ def test_a_lower_bound_is_not_the_same_number() -> None:
 
 def test_variants_whose_seeds_are_alike_stand_together() -> None:
     one, other = seeds(fct_mean=[1.0] * 3), seeds(fct_mean=[2.0] * 3)
-    (line,) = repeated_seeds.lines({"drop": one, "bounce": other, "mixed": seeds(fct_mean=[1.0, 2.0, 3.0])})
+    (line,) = repeated_seeds.repeated_seed_lines(
+        {"drop": one, "bounce": other, "mixed": seeds(fct_mean=[1.0, 2.0, 3.0])}
+    )
     assert line.startswith("drop and bounce: every number")
 
 
 def test_warning_names_the_seed_with_most_starved_flows_and_the_cure() -> None:
-    first = starved.Starved("long", 4, 2, 0.0012, worst="h0 -> h2 (flow 1), 0.05%")
-    seeds = [[first], [starved.Starved("long", 4, 1, 0.0089, worst="h1 -> h2 (flow 2), 0.89%")], []]
-    said = starved.sentence(seeds)
+    first = starved_flows.StarvedWorkload("long", 4, 2, 0.0012, worst="h0 -> h2 (flow 1), 0.05%")
+    seeds = [
+        [first],
+        [starved_flows.StarvedWorkload("long", 4, 1, 0.0089, worst="h1 -> h2 (flow 2), 0.89%")],
+        [],
+    ]
+    said = starved_flows.starved_warning(seeds)
     assert said.startswith("2 of 4 flows of long [h0 -> h2 (flow 1), 0.05%] got less than 1%")
     assert "host.nic_jitter" in said and "linux" in said

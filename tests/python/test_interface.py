@@ -16,17 +16,17 @@ ROOT = Path(__file__).parents[2]
 ENGINE = ROOT / "python/overspill/papers"
 # The code that reads papers and writes their pages is part of the command.
 OWN = {
-    "data.py": {"overspill.results.names"},
+    "paper_files.py": {"overspill.results.names"},
     "toml_fields.py": {"overspill.engine", "overspill.engine.source"},
-    "write.py": {"overspill.charts", "overspill.report", "overspill.results", "overspill.whole_files"},
-    "published.py": {"overspill.results", "overspill.whole_files"},
-    "report.py": {"overspill.charts", "overspill.report", "overspill.results"},
-    "code.py": {"overspill.whole_files"},
-    "plotted.py": {"overspill.errors"},
+    "write_paper.py": {"overspill.charts", "overspill.report", "overspill.results", "overspill.atomic_files"},
+    "published_files.py": {"overspill.results", "overspill.atomic_files"},
+    "paper_report.py": {"overspill.charts", "overspill.report", "overspill.results"},
+    "paper_code.py": {"overspill.atomic_files"},
+    "plotted_data.py": {"overspill.errors"},
 }
 
 
-def imported(path: Path) -> Iterator[tuple[str, list[str]]]:
+def imported_names(path: Path) -> Iterator[tuple[str, list[str]]]:
     """Yields the modules from which a file imports, with the names."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -48,7 +48,7 @@ def test_papers_and_studies_use_the_public_interface(path: Path) -> None:
     allowed = {"overspill", "overspill.plots"} | (
         OWN.get(path.name, set()) if path.parent == ENGINE else set()
     )
-    for module, names in imported(path):
+    for module, names in imported_names(path):
         if not module.startswith("overspill") or module.startswith("overspill.papers"):
             continue
         assert module in allowed, f"{module} is no public module"
@@ -64,7 +64,7 @@ def test_every_public_name_is_there() -> None:
     assert [name for name in plots.__all__ if not hasattr(plots, name)] == []
 
 
-def arguments(of: object) -> list[str]:
+def argument_names(of: object) -> list[str]:
     """Returns the names of a function's arguments, from the core or from a file."""
     if isinstance(of, ast.FunctionDef):
         return [one.arg for one in of.args.args]
@@ -79,15 +79,15 @@ def test_what_is_said_of_the_core_is_what_it_has() -> None:
     there = {name: value for name, value in vars(core).items() if not name.startswith("_")}
     assert set(functions) | set(classes) == set(there)
     for name, function in functions.items():
-        assert arguments(function) == arguments(there[name]), name
+        assert argument_names(function) == argument_names(there[name]), name
     for name, one in classes.items():
         methods = {part.name: part for part in one.body if isinstance(part, ast.FunctionDef)}
         public = {part for part in vars(there[name]) if not part.startswith("_")}
         assert set(methods) - {"__init__"} == public, name
         for method, function in methods.items():
             own = there[name] if method == "__init__" else getattr(there[name], method)
-            expected = arguments(function)[1:] if method == "__init__" else arguments(function)
-            assert expected == arguments(own), f"{name}.{method}"
+            expected = argument_names(function)[1:] if method == "__init__" else argument_names(function)
+            assert expected == argument_names(own), f"{name}.{method}"
 
 
 def test_a_metric_is_asked_for_by_name_and_label(scenario: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_metric_is_asked_for_by_name_and_label(scenario: Path) -> None:
             "or by the whole name"
         )
         assert results.means(key.metric, **label).equals(results.means(key))
-        assert key == overspill.Key(key.metric, **label) == overspill.metrics.name(rows.to_pylist()[0])
+        assert key == overspill.Key(key.metric, **label) == overspill.metrics.key_of_row(rows.to_pylist()[0])
     value = results.values["drop"][1][overspill.Key("fct_p99", size="0-100KB")].value
     first = results.metric("fct_p99", size="0-100KB").to_pylist()[0]
     assert (first["variant"], first["seed"], first["value"]) == ("drop", 1, value)

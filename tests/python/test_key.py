@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from overspill import run
-from overspill.results import key as key_module
+from overspill.results import metric_key as key_module
 from overspill.results import metrics
-from overspill.results.key import Key, parsed
+from overspill.results.metric_key import Key, parse_known_key
 
 
 @pytest.mark.parametrize(
@@ -27,9 +27,9 @@ from overspill.results.key import Key, parsed
     ],
 )
 def test_a_key_is_read_from_its_text_and_back(text: str, key: Key, registered: str) -> None:
-    assert parsed(text) == key == text and parsed(text).cells == key.cells
-    assert type(parsed(text)) is Key and parsed(key) is key
-    assert key.registered == registered == metrics.base(text) and registered in metrics.REGISTRY
+    assert parse_known_key(text) == key == text and parse_known_key(text).cells == key.cells
+    assert type(parse_known_key(text)) is Key and parse_known_key(key) is key
+    assert key.registered == registered == metrics.registered_name(text) and registered in metrics.REGISTRY
 
 
 def test_a_key_is_its_name_and_survives_copies() -> None:
@@ -59,6 +59,6 @@ def test_measures_give_keys_from_the_start(scenario: Path) -> None:
 
 def test_names_are_put_together_in_one_place() -> None:
     package = Path(key_module.__file__).parents[1]
-    places = [path for path in package.rglob("*.py") if path.name != "key.py"]
+    places = [path for path in package.rglob("*.py") if path.name != "metric_key.py"]
     by_hand = re.compile(r'f?"[\w{}]*\[(traffic|size|tier|reason|of)=')
     assert len(places) > 100 and [path for path in places if by_hand.search(path.read_text())] == []

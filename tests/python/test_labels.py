@@ -53,7 +53,7 @@ def test_labels_head_columns_and_name_lines_of_figures(command: Command, labelle
     page = Path("out/report.html").read_text()
     assert page.count(">DCTCP, K = 5</") >= 2
     results = overspill.Results.load("out")
-    legend = charts.of_results(results)["fct"].legend
+    legend = charts.build_charts(results)["fct"].legend
     assert [entry.key for entry in legend] == ["drop", "marks"]
     assert legend[1].label.startswith("DCTCP, K = 5")
     document = json.loads(Path("out/results.json").read_text())

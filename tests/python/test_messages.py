@@ -9,7 +9,7 @@ import pytest
 from conftest import Ran
 
 from overspill import BadInput
-from overspill.errors import LONGEST, plain
+from overspill.errors import MAX_LINE_LENGTH, escape_unprintable
 
 Command = Callable[..., Ran]
 
@@ -32,7 +32,7 @@ def test_what_is_typed_is_told_escaped_and_on_one_line(
     Path(f"file{ODD}").touch()
     ran = command("run", scenario, *arguments)
     assert ran.status == 2 and ran.err.count("\n") == 1
-    assert plain(ran.err[:-1]) == ran.err[:-1], "no control characters"
+    assert escape_unprintable(ran.err[:-1]) == ran.err[:-1], "no control characters"
     assert r"\x1b[31m" in ran.err and "; expected" in ran.err, ran.err
 
 
@@ -55,7 +55,7 @@ def test_a_long_message_keeps_its_beginning_and_what_is_expected(
     command: Command, scenario: Path, arguments: list[str]
 ) -> None:
     ran = command("run", scenario, *arguments)
-    assert ran.status == 2 and len(ran.err) <= LONGEST + 1
+    assert ran.status == 2 and len(ran.err) <= MAX_LINE_LENGTH + 1
     assert ran.err.startswith(f"{arguments[0]}: ") and "; expected" in ran.err
 
 

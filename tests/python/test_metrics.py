@@ -9,9 +9,9 @@ import pytest
 from overspill.engine import core
 from overspill.errors import Failed
 from overspill.results import measures, metrics
-from overspill.results.columns import array, table
+from overspill.results.columns import build_array, build_table
 from overspill.results.measures import occupancy
-from overspill.results.names import REASONS
+from overspill.results.names import DROP_REASONS
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
@@ -42,7 +42,7 @@ def flows(**changed: tuple[str, bytes]) -> pa.Table:
     }
     for name in ("retransmits", "fast_retransmits", "timeouts", "ece_acks"):
         columns[name] = column("u32", *range(n))
-    return table("flows", columns | changed)
+    return build_table("flows", columns | changed)
 
 
 def ports() -> pa.Table:
@@ -57,10 +57,10 @@ def ports() -> pa.Table:
         "detoured": column("u64", *[0] * 6),
         "bounced": column("u64", *[0] * 6),
     }
-    for reason in REASONS:
+    for reason in DROP_REASONS:
         columns[f"drop_{reason}"] = column("u64", *[0] * 6)
     columns["drop_buffer_full"] = column("u64", 1, 0, 0, 0, 0, 7)
-    return table("ports", columns)
+    return build_table("ports", columns)
 
 
 def queue_hist() -> pa.Table:
@@ -75,19 +75,19 @@ def queue_hist() -> pa.Table:
         "time_ps": column("u64", 1 * MS, 2 * MS, 1 * MS),
         "arrivals": column("u64", 3, 1, 0),
     }
-    return table("queue_hist", columns)
+    return build_table("queue_hist", columns)
 
 
 def packet_hist() -> pa.Table:
     rows = [(1, 0, 10 * US, 20 * US, 9, 138 * US), (1, 0, 20 * US, 40 * US, 1, 0), (0, 0, 1, 2, 99, 99)]
     rows += [(1, 1, 2, 3, 9, 18), (1, 1, 4, 5, 1, 4), (1, 2, 0, 1, 8, 0), (1, 2, 1, 2, 2, 2)]
     kinds = {"data": "u8", "metric": "u8", "low": "u64", "high": "u64", "count": "u64", "sum": "f64"}
-    return table(
+    return build_table(
         "packet_hist", {k: column(kinds[k], *c) for k, c in zip(kinds, zip(*rows, strict=True), strict=True)}
     )
 
 
-def a_run(**changed: Any) -> RunData:
+def sample_run(**changed: Any) -> RunData:
     hosts = [{"name": f"h{i}", "tier": "host", "host": True} for i in range(3)]
     offered = {"fraction": 0.1, "of": "host", "bytes": "payload", "bps": 2e8}
     summary = {
@@ -112,7 +112,7 @@ def a_run(**changed: Any) -> RunData:
 
 
 def test_flow_times_are_those_of_measured_flows() -> None:
-    found = metrics.measure(a_run())
+    found = metrics.measure(sample_run())
     assert found["fct_p50"].value == pytest.approx(40e-6)
     assert found["fct_p99"].value == pytest.approx(2e-3)
     assert found["fct_mean"].value == pytest.approx((10e-6 + 40e-6 + 2e-3) / 3)
@@ -122,7 +122,7 @@ def test_flow_times_are_those_of_measured_flows() -> None:
 
 
 def test_flow_times_are_split_by_traffic_and_size() -> None:
-    found = metrics.measure(a_run())
+    found = metrics.measure(sample_run())
     assert found["fct_mean[traffic=q]"].value == pytest.approx(25e-6)
     assert found["fct_mean[traffic=bg]"].value == pytest.approx(2e-3)
     assert found["fct_p99[size=0-100KB]"].value == pytest.approx(40e-6)
@@ -132,19 +132,19 @@ def test_flow_times_are_split_by_traffic_and_size() -> None:
 
 def test_a_flow_of_exactly_100_kb_is_small_and_one_of_10_mb_is_large() -> None:
     sizes = column("u64", 100_000, 100_001, 10_000_000, 1, 1)
-    found = metrics.measure(a_run(flows=flows(bytes=sizes)))
+    found = metrics.measure(sample_run(flows=flows(bytes=sizes)))
     assert found["fct_mean[size=0-100KB]"].value == pytest.approx(10e-6)
     assert found["fct_mean[size=100KB-10MB]"].value == pytest.approx(40e-6)
     assert found["fct_mean[size=10MB+]"].value == pytest.approx(2e-3)
 
 
 def test_a_query_lasts_from_its_first_start_to_its_last_end() -> None:
-    assert metrics.measure(a_run())["qct_p50"].value == pytest.approx(41e-6)
+    assert metrics.measure(sample_run())["qct_p50"].value == pytest.approx(41e-6)
 
 
 def test_an_unfinished_flow_makes_what_it_reaches_a_lower_bound() -> None:
     ends = column("u64", 1 * MS + 10 * US, NONE64, 4 * MS, US, NONE64)
-    found = metrics.measure(a_run(flows=flows(end_ps=ends)))
+    found = metrics.measure(sample_run(flows=flows(end_ps=ends)))
     # The flow started at 1.001 ms and the run ended at 20 ms.
     assert found["fct_p99"].censored and found["fct_p99"].value == pytest.approx(18.999e-3)
     assert not found["fct_p50"].censored and found["fct_p50"].value == pytest.approx(2e-3)
@@ -154,28 +154,28 @@ def test_an_unfinished_flow_makes_what_it_reaches_a_lower_bound() -> None:
 
 def test_goodput_to_the_last_byte_is_payload_from_first_start_to_last_end() -> None:
     # The first flow starts at 1 ms and the last one ends at 4 ms; the raw source has no end.
-    assert metrics.measure(a_run())["goodput_last"].value == pytest.approx(202_000 * 8 / 3e-3)
+    assert metrics.measure(sample_run())["goodput_last"].value == pytest.approx(202_000 * 8 / 3e-3)
     ends = column("u64", 1 * MS + 10 * US, NONE64, 4 * MS, US, NONE64)
-    assert "goodput_last" not in metrics.measure(a_run(flows=flows(end_ps=ends)))
+    assert "goodput_last" not in metrics.measure(sample_run(flows=flows(end_ps=ends)))
 
 
 def test_goodput_is_what_arrived_in_the_window_over_its_length() -> None:
-    found = metrics.measure(a_run())
+    found = metrics.measure(sample_run())
     assert found["goodput"].value == pytest.approx(111_000 * 8 / 10e-3)
     assert found["goodput[traffic=raw]"].value == pytest.approx(9000 * 8 / 10e-3)
-    alone = a_run(summary={"traffic": [{"name": "raw", "offered": None}], "received_bytes": [9000]})
-    assert "goodput[traffic=raw]" not in measures.goodput(alone)
+    alone = sample_run(summary={"traffic": [{"name": "raw", "offered": None}], "received_bytes": [9000]})
+    assert "goodput[traffic=raw]" not in measures.measure_goodput(alone)
 
 
 def test_raw_sources_alone_have_goodput_and_loss_but_no_retransmissions() -> None:
     raw = flows(raw=column("u8", 1, 1, 1, 1, 1))
-    found = metrics.measure(a_run(flows=raw))
+    found = metrics.measure(sample_run(flows=raw))
     assert {"goodput", "drops", "drop_ratio", "load_payload[of=host]"} <= set(found)
     assert not {"retransmits", "timeouts", "fct_mean", "goodput_last"} & set(found)
 
 
 def test_load_is_payload_and_wire_over_window_and_capacity() -> None:
-    found = metrics.measure(a_run())
+    found = metrics.measure(sample_run())
     assert found["throughput"].value == pytest.approx(3e8)
     assert found["load_wire[of=host]"].value == pytest.approx(0.1)
     assert found["load_payload[of=host]"].value == pytest.approx(111_000 * 8 / (10e-3 * 3e9))
@@ -184,7 +184,7 @@ def test_load_is_payload_and_wire_over_window_and_capacity() -> None:
 
 
 def test_queues_are_weighted_by_time_with_the_empty_time_filled_in() -> None:
-    found = metrics.measure(a_run())
+    found = metrics.measure(sample_run())
     assert found["queue_busiest_mean"].value == pytest.approx(0.7)
     assert found["queue_busiest_p50"] == Value(0.0)
     assert found["queue_busiest_p99"] == Value(3.0)
@@ -196,7 +196,7 @@ def test_queues_are_weighted_by_time_with_the_empty_time_filled_in() -> None:
 
 def test_a_window_times_ports_may_be_more_picoseconds_than_64_bits_hold() -> None:
     long = {"window_ps": [0, 2**63], "end_ps": 2**63}
-    found = metrics.measure(a_run(summary=long))
+    found = metrics.measure(sample_run(summary=long))
     ports = 3
     assert found["queue_all_mean"].value == pytest.approx(8 * MS / (ports * 2**63))
     assert [found[f"queue_all_{part}"] for part in ("p50", "p99", "max")] == [
@@ -208,39 +208,41 @@ def test_a_window_times_ports_may_be_more_picoseconds_than_64_bits_hold() -> Non
 
 def test_the_window_is_cut_only_with_the_run() -> None:
     early = {"end_ps": 6 * MS}
-    assert metrics.measure(a_run(summary=early))["queue_busiest_mean"].value == pytest.approx(0.7)
+    assert metrics.measure(sample_run(summary=early))["queue_busiest_mean"].value == pytest.approx(0.7)
     early["stop"] = "max_events"  # type: ignore[assignment]
-    assert metrics.measure(a_run(summary=early))["queue_busiest_mean"].value == pytest.approx(7 / 5)
+    assert metrics.measure(sample_run(summary=early))["queue_busiest_mean"].value == pytest.approx(7 / 5)
 
 
 def test_run_cut_before_its_window_has_no_queue_metrics() -> None:
     cut = {"end_ps": 0, "stop": "max_events"}
-    assert not [key for key in metrics.measure(a_run(summary=cut)) if key.metric.startswith("queue_")]
+    assert not [key for key in metrics.measure(sample_run(summary=cut)) if key.metric.startswith("queue_")]
 
 
 def test_fullest_port_is_by_bytes_if_buffers_count_bytes() -> None:
-    by_bytes = ports().append_column("max_bytes_in_window", array(*column("u64", 9, 9, 9, 100, 700, 300)))
+    by_bytes = ports().append_column(
+        "max_bytes_in_window", build_array(*column("u64", 9, 9, 9, 100, 700, 300))
+    )
     summary = {"buffers_in_bytes": True}
-    found = metrics.measure(a_run(summary=summary, ports=by_bytes))
+    found = metrics.measure(sample_run(summary=summary, ports=by_bytes))
     assert found["port_bytes_max"] == Value(700.0)
-    assert "port_bytes_max" not in metrics.measure(a_run(ports=by_bytes))
+    assert "port_bytes_max" not in metrics.measure(sample_run(ports=by_bytes))
 
 
 def test_data_drops_are_those_of_whole_connections() -> None:
     lost = {"data_drops": column("u32", 5, 2, 7, 11, 13)}
     own = {"connection": column("u32", 0, 1, 2, 3, 4)}
-    found = metrics.measure(a_run(flows=flows(**lost, **own)))
+    found = metrics.measure(sample_run(flows=flows(**lost, **own)))
     assert found["data_drops"] == Value(14.0)
     assert found["data_drops[traffic=bg]"] == Value(7.0)
     # The unmeasured message opened the connection of the background's other message.
     shared = {"connection": column("u32", 0, 1, 3, 3, 4)}
-    found = metrics.measure(a_run(flows=flows(**lost, **shared)))
+    found = metrics.measure(sample_run(flows=flows(**lost, **shared)))
     assert found["data_drops[traffic=q]"] == Value(7.0)
     assert not {"data_drops", "data_drops[traffic=bg]"} & set(found)
 
 
 def test_packets_are_data_packets() -> None:
-    found = metrics.measure(a_run())
+    found = metrics.measure(sample_run())
     assert found["delay_mean"].value == pytest.approx(13.8e-6)
     assert found["delay_p50"].value == pytest.approx(15e-6)
     assert found["delay_p99"].value == pytest.approx(30e-6)
@@ -251,7 +253,7 @@ def test_packets_are_data_packets() -> None:
 
 
 def test_drops_are_counted_by_reason_and_place() -> None:
-    found = metrics.measure(a_run())
+    found = metrics.measure(sample_run())
     assert found["drops"] == Value(8.0)
     assert found["drop_ratio"].value == pytest.approx(8 / 30)
     assert found["drops[reason=buffer_full]"] == Value(8.0)
@@ -263,7 +265,9 @@ def test_drops_are_counted_by_reason_and_place() -> None:
 
 def test_a_run_without_flows_or_probes_has_no_such_metrics() -> None:
     nothing = flows().slice(0, 0)
-    run = a_run(flows=nothing, queue_hist=queue_hist().slice(0, 0), packet_hist=packet_hist().slice(0, 0))
+    run = sample_run(
+        flows=nothing, queue_hist=queue_hist().slice(0, 0), packet_hist=packet_hist().slice(0, 0)
+    )
     found = metrics.measure(run)
     assert not [
         name
@@ -274,13 +278,13 @@ def test_a_run_without_flows_or_probes_has_no_such_metrics() -> None:
 
 
 def test_every_metric_of_a_run_is_registered() -> None:
-    for key in metrics.measure(a_run()):
-        assert metrics.find(key).doc
+    for key in metrics.measure(sample_run()):
+        assert metrics.find_metric(key).doc
 
 
 def test_columns_are_views_of_the_given_memory() -> None:
     data = np.arange(4, dtype="<u8").tobytes()
-    made = array("u64", data)
+    made = build_array("u64", data)
     assert made.to_pylist() == [0, 1, 2, 3]
     assert made.buffers()[1].address == pa.py_buffer(data).address
 
@@ -296,11 +300,11 @@ def test_none_becomes_null() -> None:
 )
 def test_malformed_columns_are_refused(columns: dict[str, tuple[str, bytes]]) -> None:
     with pytest.raises(Failed):
-        table("any", columns)
+        build_table("any", columns)
 
 
 def test_without_the_compiled_core_the_message_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    core.use(None)
+    core.use_backend(None)
     monkeypatch.setitem(__import__("sys").modules, "overspill._core", None)
     with pytest.raises(Failed, match="make setup"):
         core.version()
@@ -314,9 +318,9 @@ def test_waits_of_thousands_of_ports_are_counted_by_bucket() -> None:
     low = (values.astype(np.uint64) >> shift) << shift
     high = low + (np.uint64(1) << shift)
     count = rng.integers(0, 9, len(low)).astype(np.uint64)
-    middles, counts = occupancy.waits(low, high, count)
+    middles, counts = occupancy.bucket_midpoints_and_counts(low, high, count)
     expected: dict[float, int] = {}
-    for one, middle in zip(count.tolist(), occupancy.middle(low, high).tolist(), strict=True):
+    for one, middle in zip(count.tolist(), occupancy.bucket_midpoints(low, high).tolist(), strict=True):
         if one:
             expected[middle] = expected.get(middle, 0) + one
     assert dict(zip(middles.tolist(), counts.tolist(), strict=True)) == expected
@@ -327,7 +331,7 @@ def test_the_slowdown_so_far_of_a_flow_that_has_not_ended_is_1_at_least() -> Non
     ends = column("u64", 1 * MS + 10 * US, NONE64, 4 * MS, US, NONE64)
     # The flow has lasted 18.999 ms of the 30 ms that it would last alone.
     alone = column("u64", 5 * US, 30 * MS, 500 * US, 1, 1)
-    found = metrics.measure(a_run(flows=flows(end_ps=ends, ideal_ps=alone)))
+    found = metrics.measure(sample_run(flows=flows(end_ps=ends, ideal_ps=alone)))
     # The other one of the query's two flows took twice as long as alone.
     assert found["slowdown_p50[traffic=q]"] == Value(1.0, True)
     assert found["slowdown_p99[traffic=q]"] == Value(2.0, True)

@@ -7,25 +7,25 @@ from overspill.engine import core
 from overspill.errors import Failed
 
 
-def listed(named: str) -> subprocess.CompletedProcess[str]:
+def list_with_core(named: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "overspill", "list", "mechanisms"]
-    environment = {"PATH": "", core.VARIABLE: named}
+    environment = {"PATH": "", core.CORE_VARIABLE: named}
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
 def test_a_core_is_named_by_its_module_or_by_its_file() -> None:
     from overspill import _core
 
-    assert core.compiled("overspill._core") is _core
-    by_file = listed(str(_core.__file__))
-    assert by_file.returncode == 0 and by_file.stdout == listed("").stdout, by_file.stderr
+    assert core.load_compiled("overspill._core") is _core
+    by_file = list_with_core(str(_core.__file__))
+    assert by_file.returncode == 0 and by_file.stdout == list_with_core("").stdout, by_file.stderr
 
 
 @pytest.mark.parametrize("named", ["no.such.module", "/no/such/file.so"])
 def test_a_core_that_is_not_there_is_told_with_the_variable_that_names_it(
     named: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(core.VARIABLE, named)
+    monkeypatch.setenv(core.CORE_VARIABLE, named)
     monkeypatch.setattr(core, "_backend", None)
     with pytest.raises(Failed, match=r"OVERSPILL_CORE names cannot be loaded \(.*\); build it, or unset"):
         core.backend()

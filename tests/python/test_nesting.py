@@ -8,7 +8,7 @@ from conftest import Ran
 
 import overspill
 from overspill import BadInput
-from overspill.engine import inline
+from overspill.engine import toml_values
 from overspill.papers import toml_fields
 
 Command = Callable[..., Ran]
@@ -59,7 +59,7 @@ def test_a_file_of_a_paper_that_is_nested_too_deep_has_its_line(tmp_path: Path) 
     path = tmp_path / "rows.toml"
     path.write_text(f"# rows\n[[row]]\nnote = {LISTS}\n")
     with pytest.raises(BadInput) as error:
-        toml_fields.document(path)
+        toml_fields.read_toml(path)
     assert error.value.lines[0].startswith(f"{path}:3: row.note: {FOUND}")
 
 
@@ -69,6 +69,6 @@ def test_python_values_nested_too_deep_are_bad_input(tmp_path: Path) -> None:
     endless.append(endless)
     for value in (endless, {"a": endless}):
         with pytest.raises(BadInput, match="nested more than 32 levels deep"):
-            inline.written(value)
+            toml_values.format_setting(value)
         with pytest.raises(BadInput, match="nested more than 32 levels deep"):
             overspill.run(tmp_path / "small.toml", sets={"switch": value})

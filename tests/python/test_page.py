@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import charted
+import chart_samples
 import pytest
 
 from overspill import report, run
-from overspill.charts import files
+from overspill.charts import figure_files
 from overspill.charts import sweep as sweeping
 from overspill.engine import core
 from overspill.report import page
@@ -33,7 +33,7 @@ DRAWN = """() => Array.from(document.querySelectorAll(".plot")).map((plot) => ({
 }))"""
 
 
-def missing(what: str) -> None:
+def skip_without(what: str) -> None:
     """Skips the test, or fails if all tools are required."""
     if os.environ.get("OVERSPILL_REQUIRE_TOOLS") == "1":
         pytest.fail(f"{what}, and OVERSPILL_REQUIRE_TOOLS=1")
@@ -44,9 +44,9 @@ def missing(what: str) -> None:
 def browser() -> Iterator[Any]:
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if importlib.util.find_spec("playwright") is None:
-        missing("there is no playwright")
+        skip_without("there is no playwright")
     if program is None:
-        missing("there is no chromium")
+        skip_without("there is no chromium")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
@@ -56,7 +56,7 @@ def browser() -> Iterator[Any]:
 
 
 @dataclass
-class Opened:
+class OpenPage:
     """A page, with its console messages and requests."""
 
     tab: Any
@@ -64,9 +64,9 @@ class Opened:
     asked: list[str] = field(default_factory=list)
 
 
-def opened(browser: Any, path: Path, width: int = 1280) -> Opened:
+def open_page(browser: Any, path: Path, width: int = 1280) -> OpenPage:
     """Returns the page, once all its figures are drawn."""
-    found = Opened(browser.new_page(viewport={"width": width, "height": 900}))
+    found = OpenPage(browser.new_page(viewport={"width": width, "height": 900}))
     found.tab.on("console", lambda message: found.said.append(message.text))
     found.tab.on("pageerror", lambda error: found.said.append(str(error)))
     found.tab.on("request", lambda request: found.asked.append(request.url))
@@ -78,9 +78,9 @@ def opened(browser: Any, path: Path, width: int = 1280) -> Opened:
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Returns the report of a run of the compiled core."""
-    core.use(None)
+    core.use_backend(None)
     if importlib.util.find_spec("overspill._core") is None:
-        missing("the core is not compiled")
+        skip_without("the core is not compiled")
     out = tmp_path_factory.mktemp("real") / "out"
     return report.write(run(SCENARIOS / "incast.toml", seeds=3, out=out), out)
 
@@ -88,15 +88,15 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of a sweep over two axes."""
-    made = charted.results_of(charted.sweep([charted.SIZES, charted.THETA]))
-    return sweepreport.write(made, tmp_path_factory.mktemp("swept"), files.FORMATS)
+    made = chart_samples.results_of(chart_samples.sample_sweep([chart_samples.SIZES, chart_samples.THETA]))
+    return sweepreport.write_sweep_report(made, tmp_path_factory.mktemp("swept"), figure_files.FIGURE_FORMATS)
 
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_every_figure_of_a_run_is_drawn_and_nothing_is_asked_for(
     browser: Any, real: Path, width: int
 ) -> None:
-    found = opened(browser, real, width)
+    found = open_page(browser, real, width)
     try:
         drawn = found.tab.evaluate(DRAWN)
         names = {one["name"] for one in drawn}
@@ -111,7 +111,7 @@ def test_every_figure_of_a_run_is_drawn_and_nothing_is_asked_for(
 
 
 def test_a_line_tells_its_numbers_and_can_be_hidden(browser: Any, real: Path) -> None:
-    found = opened(browser, real)
+    found = open_page(browser, real)
     try:
         plot = found.tab.locator("#fct-plot")
         plot.scroll_into_view_if_needed()
@@ -142,7 +142,7 @@ def test_a_line_tells_its_numbers_and_can_be_hidden(browser: Any, real: Path) ->
 
 
 def test_ticks_follow_the_zoom(browser: Any, real: Path) -> None:
-    found = opened(browser, real)
+    found = open_page(browser, real)
     try:
         plot = found.tab.locator("#fct-plot")
         texts = "(plot) => Array.from(plot.querySelectorAll('.xtick text')).map((one) => one.textContent)"
@@ -159,7 +159,7 @@ def test_ticks_follow_the_zoom(browser: Any, real: Path) -> None:
 
 
 def test_the_table_of_metrics_is_searched_unfolded_and_sorted(browser: Any, real: Path) -> None:
-    found = opened(browser, real)
+    found = open_page(browser, real)
     try:
         rows = found.tab.locator("#metric-table tbody tr:visible")
         folded = rows.count()
@@ -181,7 +181,7 @@ def test_the_table_of_metrics_is_searched_unfolded_and_sorted(browser: Any, real
 
 
 def test_every_figure_of_a_sweep_is_drawn(browser: Any, swept: Path) -> None:
-    found = opened(browser, swept)
+    found = open_page(browser, swept)
     try:
         drawn = found.tab.evaluate(DRAWN)
         assert [one["name"].removeprefix("sweep-") for one in drawn] == [
@@ -201,10 +201,14 @@ def test_every_figure_of_a_sweep_is_drawn(browser: Any, swept: Path) -> None:
 def test_every_kind_of_figure_is_drawn(browser: Any, tmp_path: Path, scenario: Path) -> None:
     from overspill import charts
 
-    results = charted.with_everything(run(scenario, seeds=3))
+    results = chart_samples.with_all_tables(run(scenario, seeds=3))
     path = tmp_path / "report.html"
-    path.write_text(report.render(results, [page.block(one) for one in charts.of_results(results).values()]))
-    found = opened(browser, path)
+    path.write_text(
+        report.render_run_page(
+            results, [page.chart_block(one) for one in charts.build_charts(results).values()]
+        )
+    )
+    found = open_page(browser, path)
     try:
         drawn = found.tab.evaluate(DRAWN)
         assert {"goodput", "goodput-hosts", "goodput-flows", "links", "reorder", "sojourn"} <= {
@@ -218,15 +222,17 @@ def test_every_kind_of_figure_is_drawn(browser: Any, tmp_path: Path, scenario: P
 
 
 def test_a_sweep_has_the_figures_that_its_page_names(swept: Path) -> None:
-    for name in sweeping.of_sweep(charted.sweep([charted.SIZES, charted.THETA])):
-        for kind in files.FORMATS:
+    for name in sweeping.build_sweep_charts(
+        chart_samples.sample_sweep([chart_samples.SIZES, chart_samples.THETA])
+    ):
+        for kind in figure_files.FIGURE_FORMATS:
             assert (swept.parent / f"figures/{name}.{kind}").stat().st_size > 1000
 
 
 def test_a_missing_browser_is_told_or_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OVERSPILL_REQUIRE_TOOLS", "1")
     with pytest.raises(pytest.fail.Exception):
-        missing("there is no chromium")
+        skip_without("there is no chromium")
     monkeypatch.setenv("OVERSPILL_REQUIRE_TOOLS", "")
     with pytest.raises(pytest.skip.Exception, match="no chromium"):
-        missing("there is no chromium")
+        skip_without("there is no chromium")

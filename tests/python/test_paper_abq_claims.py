@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from abq_runs import LEAF, MS, SPINES, Made, crossing, flows, hist, holds, ports, senders, table
+from abq_runs import LEAF, MS, SPINES, FakeRuns, crossing_table, flows, hist, holds, ports, senders, table
 from overspill_papers.abq.measures import comparisons, incast, schemes
 
 from overspill import Failed
@@ -12,7 +12,7 @@ US = 10**6
 LATE = 50 * US  # delay of a held ACK
 
 
-def values(measure: Measure, runs: Made, sweep: str) -> dict[tuple[str, str], list[float]]:
+def values(measure: Measure, runs: FakeRuns, sweep: str) -> dict[tuple[str, str], list[float]]:
     found = measure({sweep: runs})
     return {(one.case, one.metric): [float(value) for value in one.values] for one in found}
 
@@ -24,15 +24,15 @@ def test_queue_has_the_most_bytes_and_acks_of_its_own_port() -> None:
         "queue_hist": hist((40, 4), window=990),
         "holds": holds(8, congested=3, most=12),
     }
-    found = schemes.queue(tables, 0)
-    assert (found.longest, found.most_acks, found.most_held) == pytest.approx((105, 12, 0.72))
-    assert (found.waited, found.congested) == (8 * MS, 3 * MS)
+    found = schemes.read_queue(tables, 0)
+    assert (found.max_length, found.max_held_acks, found.max_held_kb) == pytest.approx((105, 12, 0.72))
+    assert (found.ack_wait_ps, found.congested_ps) == (8 * MS, 3 * MS)
 
 
-def own(waited: int = 0) -> Made:
+def runs_with_waits(waited: int = 0) -> FakeRuns:
     """Returns runs of ABQ at 10, 50 and 100 senders, with constant queue lengths for all of 10 ms."""
     points = senders(10, 50, 100)
-    return Made(
+    return FakeRuns(
         points,
         metrics={"sojourn_busiest_mean": lambda _, point, seed: 100e-6 * seed},
         kept={
@@ -46,7 +46,7 @@ def own(waited: int = 0) -> Made:
 
 
 def test_lengths_of_abq_are_by_senders_and_over_the_fewest() -> None:
-    found = values(incast.MEASURES["claim-queue"], own(), "incast")
+    found = values(incast.MEASURES["claim-queue"], runs_with_waits(), "incast")
     assert found["ABQ, n = 50", "mean_queue"] == pytest.approx([30])
     assert found["ABQ, n = 100", "p95_queue"] == pytest.approx([45])
     assert found["ABQ, n = 100", "free_above_longest_queue"] == pytest.approx([1.5])
@@ -57,13 +57,13 @@ def test_lengths_of_abq_are_by_senders_and_over_the_fewest() -> None:
 
 
 def test_delay_is_of_data_and_of_all_acks() -> None:
-    found = values(incast.MEASURES["claim-delay"], own(waited=1), "incast")
+    found = values(incast.MEASURES["claim-delay"], runs_with_waits(waited=1), "incast")
     # There are 23 segments and two retransmissions, of which five are lost: 20 ACKs.
     assert found["ABQ, n = 50", "queueing_delay"] == pytest.approx([100 + 1000 / 20])
 
 
 def test_memory_is_the_most_that_the_input_queue_held() -> None:
-    found = values(incast.MEASURES["claim-memory"], own(), "incast")
+    found = values(incast.MEASURES["claim-memory"], runs_with_waits(), "incast")
     assert found["ABQ, n = 100", "most_held"] == pytest.approx([0.06 * 21])
     assert found["ABQ, n = 10", "most_held_acks"] == [7]
 
@@ -77,7 +77,7 @@ def test_pairs_are_compared_seed_by_seed_over_all_senders() -> None:
         "queue_hist": lambda *_: hist((10, 5), window=990),
         "holds": lambda one, *_: holds(0, congested=len(one)),
     }
-    runs = Made(points, list(took), kept=kept, seeds=[1])
+    runs = FakeRuns(points, list(took), kept=kept, seeds=[1])
     found = values(comparisons.MEASURES["claim-alone"], runs, "alone")
     assert found["no corrector less ABQ", "p99_fct"] == pytest.approx([15])
     assert found["no corrector less ABQ", "drops"] == pytest.approx([9])
@@ -88,7 +88,9 @@ def test_pairs_are_compared_seed_by_seed_over_all_senders() -> None:
 
 
 def test_paths_show_by_the_first_packet_of_each_direction() -> None:
-    packets = crossing((0, 0, 0, 0), (1, 0, 0, 10 * US), (1, 0, 1, 0), (0, 1, 0, 10 * US + US), (1, 1, 0, US))
+    packets = crossing_table(
+        (0, 0, 0, 0), (1, 0, 0, 10 * US), (1, 0, 1, 0), (0, 1, 0, 10 * US + US), (1, 1, 0, US)
+    )
     assert comparisons.find_paths(packets, reverse=False) == {0: False, 1: True}
     assert comparisons.find_paths(packets, reverse=True) == {0: True, 1: False}
 
@@ -101,12 +103,12 @@ def test_flows_count_if_acks_wait_for_data_of_the_other_path() -> None:
     opened[3] = (1, 1, 0, longer)  # ACKs of flow 1 return by the other path, and are not held
     prompt = [(1, 1, 1, longer + US)]
     rightly = [(2, 1, 1, LATE)]  # ACKs of flow 2 are held with their own data
-    assert comparisons.count_wrongly_held(crossing(*opened, *late, *prompt, *rightly)) == 1
+    assert comparisons.count_wrongly_held(crossing_table(*opened, *late, *prompt, *rightly)) == 1
 
 
 def test_a_flow_whose_path_is_unknown_is_refused() -> None:
     with pytest.raises(Failed, match="first packet of both directions"):
-        comparisons.count_wrongly_held(crossing((0, 0, 0, 0), (0, 1, 1, 0)))
+        comparisons.count_wrongly_held(crossing_table((0, 0, 0, 0), (0, 1, 1, 0)))
 
 
 def test_lengths_between_switches_are_means_of_both_ports() -> None:
@@ -121,12 +123,12 @@ def test_lengths_between_switches_are_means_of_both_ports() -> None:
             time_ps=[5 * MS, 5 * MS, 10 * MS, 10 * MS],
         ),
     }
-    assert comparisons.mean_length(tables, LEAF, SPINES) == pytest.approx(1.5 * (10 + 10) / 2)
+    assert comparisons.mean_queue_kb(tables, LEAF, SPINES) == pytest.approx(1.5 * (10 + 10) / 2)
 
 
 def test_a_difference_has_the_names_of_both_and_their_means() -> None:
     kept = {"flows": lambda one, *_: flows(10 if one == "red" else 5)}
-    runs = Made(senders(10), ["red", "red_abq"], kept=kept)
-    found = comparisons.difference(runs, ("red", "red_abq"), "p50_fct")
+    runs = FakeRuns(senders(10), ["red", "red_abq"], kept=kept)
+    found = comparisons.paired_difference(runs, ("red", "red_abq"), "p50_fct")
     assert (found.case, found.note) == ("RED less RED with ABQ", "RED 10, RED with ABQ 5")
     assert np.allclose(found.values, 5)

@@ -3,9 +3,9 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from cp_runs import Made, queries
+from cp_runs import FakeRuns, queries
 from overspill_papers.cp.measures import claims, schemes
-from runs_made import along
+from sample_runs import points_along
 from test_paper_cp_figures import by_key
 
 from overspill.papers.spec import Point
@@ -21,10 +21,10 @@ def test_timeouts_of_a_query_are_counted_by_sender() -> None:
     def completion(variant: str, _: Point, __: int) -> float:
         return 2.0 if variant == "cp" else 4.0
 
-    points = along("traffic.query.degree", [40, 100])
-    made = Made(points, NAMES, {"qct_mean": completion}, {"flows": flows})
-    tail = Made(points[:1], ("standard", "tlp"), {}, {"flows": flows})
-    found = by_key(claims.figure_stall({"stall": made, "stall_tail": tail}))
+    points = points_along("traffic.query.degree", [40, 100])
+    made = FakeRuns(points, NAMES, {"qct_mean": completion}, {"flows": flows})
+    tail = FakeRuns(points[:1], ("standard", "tlp"), {}, {"flows": flows})
+    found = by_key(claims.measure_stalled_queries({"stall": made, "stall_tail": tail}))
     # The two queries have four flows. Three have one timeout each in the first variant, and the last has as
     # many as the seed's number.
     assert found["standard TCP, 40 senders", "timeouts"] == [2.0, 2.5]
@@ -52,8 +52,8 @@ def test_flows_without_cp_are_compared_with_themselves() -> None:
         return pa.table({name: pa.array(values, pa.uint32()) for name, values in columns.items()})
 
     kept = {"flows": flows}
-    made = Made(along("traffic.first.flows", [2]), tuple(goodput), metrics, kept)  # type: ignore[arg-type]
-    found = by_key(claims.figure_beside({"beside": made}))
+    made = FakeRuns(points_along("traffic.first.flows", [2]), tuple(goodput), metrics, kept)  # type: ignore[arg-type]
+    found = by_key(claims.measure_coexistence({"beside": made}))
     assert found == {
         ("TCP beside CP by TCP alone, 12 flows", "goodput"): [0.75, 0.75],
         ("CP by TCP beside it, 12 flows", "goodput"): [2.0, 2.0],
@@ -78,4 +78,4 @@ def test_flows_without_cp_are_compared_with_themselves() -> None:
     ],
 )
 def test_both_modes_of_runs_have_their_shares(values: list[float], expected: str) -> None:
-    assert schemes.modes(np.array(values), "%") == expected
+    assert schemes.describe_modes(np.array(values), "%") == expected

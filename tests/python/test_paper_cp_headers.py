@@ -7,7 +7,7 @@ import pytest
 from overspill_papers.cp.measures import claims, schemes
 
 from overspill import Listener
-from overspill.papers import data, execution
+from overspill.papers import execution, paper_files
 from overspill.papers.spec import Runs
 
 PAPER = Path(__file__).parents[2] / "papers"
@@ -17,12 +17,12 @@ ROOM = "variants.cp.switch.overflow.extra"
 pytestmark = pytest.mark.usefixtures("compiled")
 
 
-def ran(folder: Path, *sets: str) -> Runs:
+def run_paper_sweep(folder: Path, *sets: str) -> Runs:
     """Runs twenty senders that respond simultaneously, with CP alone and one seed."""
-    experiment = data.load("cp", PAPER).sweeps["lost_header"]
-    one = execution.Planned(replace(experiment, sets=[*experiment.sets[:2], *sets]), folder, seeds=1)
-    [made] = execution.everything([one], Listener(), jobs=1)
-    assert made.whole and made.runs is not None
+    experiment = paper_files.load_paper("cp", PAPER).sweeps["lost_header"]
+    one = execution.PlannedSweep(replace(experiment, sets=[*experiment.sets[:2], *sets]), folder, seeds=1)
+    [made] = execution.run_all_sweeps([one], Listener(), jobs=1)
+    assert made.is_complete and made.runs is not None
     return made.runs
 
 
@@ -30,16 +30,18 @@ def ran(folder: Path, *sets: str) -> Runs:
 def test_headers_that_are_lost_are_cuts_without_a_pack(
     tmp_path: Path, extra: str, low: float, high: float
 ) -> None:
-    runs = ran(tmp_path, f"{ROOM}={extra}")
+    runs = run_paper_sweep(tmp_path, f"{ROOM}={extra}")
     [found], [most] = schemes.headers_lost(runs, "cp"), schemes.headers_lost_at_most(runs, "cp")
     assert low <= found <= high and found <= most
     assert runs.metric("trims", "cp")[0] > 20
 
 
 def test_the_row_of_the_paper_is_of_runs_without_a_header(tmp_path: Path) -> None:
-    sweeps = data.load("cp", PAPER).sweeps
-    planned = [execution.Planned(sweeps[name], tmp_path / name, 1) for name in ("lost_pack", "lost_header")]
-    made = execution.everything(planned, Listener(), jobs=1)
+    sweeps = paper_files.load_paper("cp", PAPER).sweeps
+    planned = [
+        execution.PlannedSweep(sweeps[name], tmp_path / name, 1) for name in ("lost_pack", "lost_header")
+    ]
+    made = execution.run_all_sweeps(planned, Listener(), jobs=1)
     runs = {one.planned.experiment.name: one.runs for one in made if one.runs is not None}
-    [_, header] = claims.lost_feedback(runs)
+    [_, header] = claims.measure_lost_feedback(runs)
     assert header.case == "a header is lost" and header.note == "100 % of headers lost"

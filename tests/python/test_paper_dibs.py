@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dibs_runs import Made, everything, flows
+from dibs_runs import FakeRuns, all_sweeps, flows
 from overspill_papers.dibs.figures import DRAWINGS, completion_times
 from overspill_papers.dibs.measures import SECTIONS_5_3_TO_5_8
-from papered import marked, measures_exactly
+from small_paper import count_marked_points, measures_exactly
 
-from overspill.papers import data
+from overspill.papers import paper_files
 from overspill.papers.spec import Point
 
 PAPER = Path(__file__).parents[2] / "papers" / "dibs"
@@ -25,34 +25,41 @@ def test_every_figure_of_these_sections_has_code() -> None:
 
 
 def test_the_paper_is_whole_and_its_sweeps_are_those_that_the_tests_make() -> None:
-    paper = data.read(PAPER)
+    paper = paper_files.read_paper(PAPER)
     for name in IDS.split():
-        assert set(paper.figures[name].sweeps) <= set(everything())
+        assert set(paper.figures[name].sweeps) <= set(all_sweeps())
     assert {row["figure"] for row in ROWS} >= set(IDS.split())
 
 
 @pytest.mark.parametrize("name", sorted(MEASURES))
 def test_a_figure_measures_exactly_its_rows(name: str) -> None:
-    measures_exactly(name, MEASURES[name], everything(), ROWS)
+    measures_exactly(name, MEASURES[name], all_sweeps(), ROWS)
 
 
 @pytest.mark.parametrize("name", sorted(set(MEASURES) & set(DRAWINGS)))
 def test_a_figure_is_drawn_with_what_was_published_where_it_has_a_place(name: str) -> None:
-    assert marked(name, DRAWINGS[name], everything(), ROWS) == [0, 2 if name in ("fig9", "fig10") else 0]
+    assert count_marked_points(name, DRAWINGS[name], all_sweeps(), ROWS) == [
+        0,
+        2 if name in ("fig9", "fig10") else 0,
+    ]
 
 
 def test_values_that_are_only_bounds_are_drawn_as_such() -> None:
     def table(variant: str, point: Point, _: int) -> Any:
         return flows([[None if (variant, point["x"]) == ("dctcp", "20KB") else 9.0]])
 
-    runs = Made([{"x": "10KB"}, {"x": "20KB"}], kept={"flows": table})
-    axes = completion_times.two(runs, completion_times.Panel("x", "size (KB)", "Queries")).axes[0]
+    runs = FakeRuns([{"x": "10KB"}, {"x": "20KB"}], kept={"flows": table})
+    axes = completion_times.draw_two_panels(runs, completion_times.Panel("x", "size (KB)", "Queries")).axes[0]
     [bound] = [line for line in axes.lines if line.get_marker() == "^"]
     assert (list(bound.get_xdata()), bound.get_label()) == ([20.0], "DCTCP: at least")
     assert bound.get_ydata()[0] == pytest.approx(499)
 
 
 def test_a_value_is_placed_by_the_number_that_it_begins_with() -> None:
-    assert [completion_times.number(text) for text in ("20KB", "2.5pkt", "255")] == [20, 2.5, 255]
-    even = completion_times.Panel("x", "", "", even=True)
-    assert completion_times.places(even, [{"x": "12"}, {"x": "255"}]) == [0, 1]
+    assert [completion_times.parse_leading_number(text) for text in ("20KB", "2.5pkt", "255")] == [
+        20,
+        2.5,
+        255,
+    ]
+    even = completion_times.Panel("x", "", "", even_spacing=True)
+    assert completion_times.axis_positions(even, [{"x": "12"}, {"x": "255"}]) == [0, 1]

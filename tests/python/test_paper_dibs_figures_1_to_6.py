@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from dibs_made import PORTS, Made, number, table
+from dibs_tables import PORTS, FakeRuns, number, table
 from overspill_papers.dibs.figures import DRAWINGS
 from overspill_papers.dibs.measures import FIGURES_1_TO_6, burst, fabric, hot_links, testbed
-from papered import marked
-from runs_made import along
+from sample_runs import points_along
+from small_paper import count_marked_points
 
 from overspill.papers.spec import Measured, Point
 
@@ -25,7 +25,7 @@ ROWS: list[dict[str, Any]] = tomllib.loads((PAPER / "rows.toml").read_text())["r
 VARIANTS = ("infinite", "droptail", "dibs")
 
 
-def answers(found: Iterable[Measured]) -> dict[tuple[str, str], Measured]:
+def rows_by_key(found: Iterable[Measured]) -> dict[tuple[str, str], Measured]:
     every = list(found)
     answered = {(one.case, one.metric): one for one in every}
     assert len(answered) == len(every), "a row is measured twice"
@@ -41,10 +41,10 @@ def flows(*rows: tuple[float, float | None, int]) -> pa.Table:
     return table("start_ps end_ps timeouts", *made)
 
 
-def of_testbed(qct: Mapping[str, float], rows: Mapping[str, pa.Table]) -> Made:
+def make_testbed_runs(qct: Mapping[str, float], rows: Mapping[str, pa.Table]) -> FakeRuns:
     """Returns the testbed's runs at both rates: QCT in ms by variant, plus 1 ms per seed after the first."""
-    return Made(
-        along(testbed.RATE, list(testbed.RATES.values())),
+    return FakeRuns(
+        points_along(testbed.RATE_PATH, list(testbed.RATE_VALUES.values())),
         VARIANTS,
         {
             "qct_mean": lambda variant, _, seed: (qct[variant] + seed - 1) / 1e3,
@@ -57,13 +57,13 @@ def of_testbed(qct: Mapping[str, float], rows: Mapping[str, pa.Table]) -> Made:
 
 FINE = flows((0, 10, 0), (0.1, 20, 0))
 LATE = flows((0, 24.9, 0), (1, 26, 1), (0, 50, 0), (0, 50.1, 2))
-TESTBED = of_testbed(
+TESTBED = make_testbed_runs(
     {"infinite": 25, "droptail": 40, "dibs": 26}, {"infinite": FINE, "droptail": LATE, "dibs": FINE}
 )
 
 
 def test_queries_of_the_three_settings_are_compared_run_by_run() -> None:
-    found = answers(testbed.queries({"testbed": TESTBED}))
+    found = rows_by_key(testbed.measure_queries({"testbed": TESTBED}))
     assert found["553 Mb/s", "slowest_infinite"].values == [26]
     assert found["553 Mb/s", "fastest_droptail"].values == [40]
     assert found["1 Gb/s", "slowest_DIBS_by_infinite"].values == pytest.approx([27 / 26])
@@ -73,7 +73,7 @@ def test_queries_of_the_three_settings_are_compared_run_by_run() -> None:
 
 
 def test_flows_are_delayed_by_a_timeout_and_timed_from_their_own_start() -> None:
-    found = answers(testbed.flows({"testbed": TESTBED}))
+    found = rows_by_key(testbed.measure_flows({"testbed": TESTBED}))
     # The slowest query with unlimited buffers takes 26 ms; 50 and 50.1 ms are within one to two times that.
     assert found["1 Gb/s, droptail", "flows_of_1_to_2_times_the_slowest_infinite"].values == [50, 50]
     assert (
@@ -87,16 +87,16 @@ def test_flows_are_delayed_by_a_timeout_and_timed_from_their_own_start() -> None
 
 def test_a_flow_that_never_ends_is_the_longest() -> None:
     tables = {"infinite": FINE, "droptail": FINE, "dibs": flows((0, 1, 0), (0, None, 0))}
-    runs = of_testbed(dict.fromkeys(VARIANTS, 1.0), tables)
-    found = answers(testbed.flows({"testbed": runs}))
+    runs = make_testbed_runs(dict.fromkeys(VARIANTS, 1.0), tables)
+    found = rows_by_key(testbed.measure_flows({"testbed": runs}))
     assert found["553 Mb/s, DIBS", "longest_flow"].values == [np.inf]
     assert found["1 Gb/s, droptail", "runs_with_a_delayed_flow"].values == [0]
 
 
-def others() -> dict[str, Made]:
+def other_sweeps() -> dict[str, FakeRuns]:
     """Returns sweeps of other settings, in which drop-tail takes ten times as long."""
     paths: dict[str, tuple[str, list[str]]] = {}
-    for name, path, value in testbed.OTHERS.values():
+    for name, path, value in testbed.OTHER_SETTINGS.values():
         paths.setdefault(name, (path, []))[1].append(value)
 
     def qct(variant: str, point: Point, seed: int) -> float:
@@ -104,13 +104,13 @@ def others() -> dict[str, Made]:
         return size * (10 if variant == "droptail" else 1) / 1e3
 
     return {
-        name: Made(along(path, values), metrics={"qct_mean": qct}, variants=VARIANTS[1:])
+        name: FakeRuns(points_along(path, values), metrics={"qct_mean": qct}, variants=VARIANTS[1:])
         for name, (path, values) in paths.items()
     }
 
 
 def test_other_settings_are_compared_by_their_slowest_queries() -> None:
-    found = answers(testbed.others(others()))
+    found = rows_by_key(testbed.measure_other_settings(other_sweeps()))
     assert found["16 KB", "slowest_droptail_less_DIBS"].values == pytest.approx([9 * 32])
     assert found["20 flows a host", "slowest_droptail_less_DIBS"].values == pytest.approx([9 * 200])
     assert found["200 packets", "slowest_droptail_less_DIBS"].values == pytest.approx([9 * 400])
@@ -119,14 +119,14 @@ def test_other_settings_are_compared_by_their_slowest_queries() -> None:
 # Every figure.
 
 
-def busy(_: str, point: Point, seed: int) -> pa.Table:
+def busy_table(_: str, point: Point, seed: int) -> pa.Table:
     """Returns `links`: some links are hot in every other window, and more of them at a higher load."""
-    hot = {300: 2, 2000: 6, 10000: 200}[int(point[fabric.QPS])] + seed
+    hot = {300: 2, 2000: 6, 10000: 200}[int(point[fabric.QPS_PATH])] + seed
     nodes, ports = (PORTS.column(name).to_pylist()[-hot:] for name in ("node", "port"))
     rows = [
         (step, node, port, 1_000_000)
-        for step in range(hot_links.FROM, hot_links.TO)
-        if step // hot_links.WINDOW % 2
+        for step in range(hot_links.FIRST_STEP, hot_links.END_STEP)
+        if step // hot_links.WINDOW_STEPS % 2
         for node, port in zip(nodes, ports, strict=True)
     ]
     return table("bin node port bits", *rows)
@@ -149,7 +149,7 @@ def pod(*_: Any) -> pa.Table:
     return table("bin node port mean_packets max_packets", *rows)
 
 
-def often(_: str, point: Point, seed: int) -> pa.Table:
+def detour_counts(_: str, point: Point, seed: int) -> pa.Table:
     taken = [5] * 8 + [2] * 4
     rows = [(0, 1, 0, at, number("agg0"), 0, port, at) for at, port in enumerate(taken)]
     rows += [(0, 1, 0, 12 + at, number("edge0"), 0, 4, at) for at in range(3)]
@@ -157,36 +157,37 @@ def often(_: str, point: Point, seed: int) -> pa.Table:
     return table("flow n reverse step node wanted taken time_ps", *rows)
 
 
-def everything() -> dict[str, Made]:
+def all_sweeps() -> dict[str, FakeRuns]:
     """Returns every sweep that these figures use."""
     ports = {"ports": lambda *_: PORTS}
     hist = table("data metric low count", (1, 2, 0, 999_998), (1, 2, 15, 2))
     often_detoured = {
-        "detour_steps": often,
+        "detour_steps": detour_counts,
         "flows": lambda *_: table("flow dst", (0, 0), (1, 0)),
         "packet_hist": lambda *_: hist,
     }
     one = {
-        "qct_mean": lambda _, point, seed: float(point.get(burst.DEGREE, 50)) / 6000 + seed / 1e6,
+        "qct_mean": lambda _, point, seed: float(point.get(burst.DEGREE_PATH, 50)) / 6000 + seed / 1e6,
         "drops": lambda *_: 0,
         "timeouts": lambda *_: 0,
     }
-    return others() | {
+    return other_sweeps() | {
         "testbed": TESTBED,
-        "hot_links": Made(
-            along(fabric.QPS, hot_links.LOADS), kept=ports | {"links": busy, "queue_trace": queues}
+        "hot_links": FakeRuns(
+            points_along(fabric.QPS_PATH, hot_links.LOADS_QPS),
+            kept=ports | {"links": busy_table, "queue_trace": queues},
         ),
-        "one_incast": Made(
-            along(burst.DEGREE, (40, 59)),
+        "one_incast": FakeRuns(
+            points_along(burst.DEGREE_PATH, (40, 59)),
             metrics=one,
             kept=ports | {"activity": detours, "queue_trace": pod},
         ),
-        "short_incast": Made(({},), metrics=one, kept=ports | {"activity": detours, "queue_trace": pod}),
-        "often_detoured": Made(along(fabric.QPS, (300, 2000)), kept=ports | often_detoured),
+        "short_incast": FakeRuns(({},), metrics=one, kept=ports | {"activity": detours, "queue_trace": pod}),
+        "often_detoured": FakeRuns(points_along(fabric.QPS_PATH, (300, 2000)), kept=ports | often_detoured),
     }
 
 
-SWEEPS = everything()
+SWEEPS = all_sweeps()
 
 
 def test_these_figures_have_code_and_the_hardware_waits_for_a_later_step() -> None:
@@ -197,7 +198,7 @@ def test_these_figures_have_code_and_the_hardware_waits_for_a_later_step() -> No
 
 @pytest.mark.parametrize("name", sorted(MEASURES))
 def test_a_figure_measures_exactly_its_rows(name: str) -> None:
-    found = answers(MEASURES[name](SWEEPS))
+    found = rows_by_key(MEASURES[name](SWEEPS))
     assert set(found) == {(row["case"], row["metric"]) for row in ROWS if row["figure"] == name}
     texts = {(row["case"], row["metric"]) for row in ROWS if isinstance(row.get("published"), str)}
     for place, one in found.items():
@@ -210,14 +211,14 @@ MARKS = {"fig1": 4, "fig3": 2, "fig4fn": 2, "fig5": 4, "fig6a": 4, "fig6b": 2}  
 
 @pytest.mark.parametrize("name", sorted(set(MEASURES) & set(DRAWINGS)))
 def test_a_figure_is_drawn_with_and_without_what_was_published(name: str) -> None:
-    assert marked(name, DRAWINGS[name], SWEEPS, ROWS) == [0, MARKS.get(name, 0)]
+    assert count_marked_points(name, DRAWINGS[name], SWEEPS, ROWS) == [0, MARKS.get(name, 0)]
 
 
 # Measures of the handmade runs.
 
 
 def test_the_packet_of_figure_1_is_told_by_its_kinds() -> None:
-    found = answers(MEASURES["fig1"](SWEEPS))
+    found = rows_by_key(MEASURES["fig1"](SWEEPS))
     case = "packets detoured 15 times"
     assert found["default traffic", "data_packets_detoured_15_times_or_more"].values == [2, 2]
     # One of the two packets is detoured 16 times, only in another pod.
@@ -229,27 +230,27 @@ def test_the_packet_of_figure_1_is_told_by_its_kinds() -> None:
 
 
 def test_a_burst_is_told_by_who_detours_until_when() -> None:
-    found = answers(burst.figure_2a(SWEEPS))
+    found = rows_by_key(burst.measure_figure_2a(SWEEPS))
     assert found["degree 40", "burst_absorbed_within"].values == pytest.approx([6.6677, 6.6687], abs=1e-3)
     assert set(found["degree 59", "switches_of_the_pod_that_detour"].values) == {"agg0 agg1 agg2 agg3 edge0"}
     assert found["degree 40", "edge_detours_on_after_the_last_aggregation"].values == pytest.approx(
         [0.4, 0.4]
     )
-    at_t2 = answers(burst.figure_2b(SWEEPS))
+    at_t2 = rows_by_key(burst.measure_figure_2b(SWEEPS))
     assert at_t2["degree 40, t2", "switches_with_a_full_buffer"].values == [5, 5]
     # The first of the fullest steps is at 0.3 ms, when other queues are still empty.
     assert at_t2["degree 40, t2", "uplinks_of_the_edge_with_packets"].values == [0, 0]
 
 
 def test_hot_links_are_counted_window_by_window() -> None:
-    found = answers(hot_links.figure_4(SWEEPS))
+    found = rows_by_key(hot_links.measure_figure_4(SWEEPS))
     assert found["300 qps", "windows_with_more_than_10_percent_hot"].values == [0, 0]
     more = [100 * (each - other) / 768 / 2 for each, other in ((7, 3), (8, 4))]
     assert found["2000 less 300 qps", "hot_links"].values == pytest.approx(more)
-    half = answers(hot_links.footnote(SWEEPS))
+    half = rows_by_key(hot_links.measure_footnote(SWEEPS))
     assert found["10000 qps", "windows_with_more_than_10_percent_hot"].values == [50, 50]
     assert half["2000 qps", "windows_with_less_than_10_percent_hot"].values == [100, 100]
     assert half["10000 qps", "windows_with_less_than_10_percent_hot"].values == [50, 50]
-    assert answers(hot_links.figure_5(SWEEPS))["2000 by 300 qps", "hot_links"].values == pytest.approx(
-        [7 / 3, 2]
-    )
+    assert rows_by_key(hot_links.measure_figure_5(SWEEPS))[
+        "2000 by 300 qps", "hot_links"
+    ].values == pytest.approx([7 / 3, 2])

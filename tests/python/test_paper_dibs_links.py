@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
-from dibs_made import PORTS, Made, number, table
+from dibs_tables import PORTS, FakeRuns, number, table
 from overspill_papers.dibs.measures import burst, detour_paths, hot_links
 from overspill_papers.dibs.measures.burst import POD, Burst
 from overspill_papers.dibs.measures.fabric import Fabric
 
-FABRIC = Fabric.of_run(Made(), PORTS)
+FABRIC = Fabric.of_run(FakeRuns(), PORTS)
 EVERY = 768  # links, in each direction
 
 
@@ -33,7 +33,7 @@ def test_the_fat_tree_has_its_tiers_and_pods() -> None:
 
 
 def test_a_port_leads_where_its_link_ends() -> None:
-    far = FABRIC.far(np.array([number("edge1"), number("agg1"), number("core4")]), np.array([6, 4, 7]))
+    far = FABRIC.far_ends(np.array([number("edge1"), number("agg1"), number("core4")]), np.array([6, 4, 7]))
     assert far.tolist() == [number("agg2"), number("core4"), number("agg29")]
 
 
@@ -90,7 +90,7 @@ def test_what_is_free_is_that_of_neighbours_of_hot_switches(hops: int, expected:
     rows += [(step, "core7", 0, 50.0, 60) for step in range(105, 110)]
     rows += [(step, "agg9", 0, 100.0, 100) for step in range(100, 110)]
     rows += [(step, "agg1", 0, 100.0, 100) for step in range(110, 120)]
-    found = hot_links.near(FABRIC, hot_links.fill(FABRIC, hot, waiting(*rows)), hops)
+    found = hot_links.nearby_buffers(FABRIC, hot_links.read_buffer_fill(FABRIC, hot, waiting(*rows)), hops)
     assert found.free == pytest.approx(100 * expected)
     queues, most = {1: (32, 0.8), 2: (152, 0.6)}[hops]
     assert found.free_at_most == pytest.approx(100 * (1 - most / queues))
@@ -99,7 +99,9 @@ def test_what_is_free_is_that_of_neighbours_of_hot_switches(hops: int, expected:
 
 def test_a_hot_link_out_of_a_host_congests_no_switch() -> None:
     hot = bits(*((step, "h0", 0, 1) for step in range(100, 110)))
-    found = hot_links.near(FABRIC, hot_links.fill(FABRIC, hot, waiting((100, "agg0", 0, 1.0, 1))), 1)
+    found = hot_links.nearby_buffers(
+        FABRIC, hot_links.read_buffer_fill(FABRIC, hot, waiting((100, "agg0", 0, 1.0, 1))), 1
+    )
     assert math.isnan(found.free)
 
 
@@ -111,7 +113,7 @@ def one_burst(*events: tuple[int, str, int], trace: pa.Table | None = None) -> B
     rows = [(step, number(name), 2, count) for step, name, count in events]
     rows.append((9, number("edge0"), 0, 77))  # drops are not detours
     quiet = waiting((0, "edge0", 0, 0.0, 1))
-    return burst.one_run(Made(), FABRIC, (table("bin node kind count", *rows), trace or quiet))
+    return burst.read_burst(FakeRuns(), FABRIC, (table("bin node kind count", *rows), trace or quiet))
 
 
 def test_detours_are_told_by_switch_and_elsewhere() -> None:
@@ -122,7 +124,11 @@ def test_detours_are_told_by_switch_and_elsewhere() -> None:
         "cores": 5,
         "elsewhere": 2,
     }
-    assert (found.end("agg0"), found.end("agg1"), found.end("edge0")) == (3, 0, 4)
+    assert (found.end_of_detours("agg0"), found.end_of_detours("agg1"), found.end_of_detours("edge0")) == (
+        3,
+        0,
+        4,
+    )
 
 
 def test_the_three_instants_are_the_first_packet_the_fullest_step_and_the_middle_of_the_end() -> None:
@@ -131,8 +137,8 @@ def test_the_three_instants_are_the_first_packet_the_fullest_step_and_the_middle
     trace = waiting((2, "edge0", 0, 3.0, 20), (1, "edge0", 1, 3.0, 20), *full, (9, "edge1", 0, 1.0, 99))
     found = one_burst((5, "agg0", 1), (7, "agg2", 1), (19, "edge0", 1), trace=trace)
     assert (found.t1, found.t2, found.t3) == (2, 5, 14)
-    assert found.full[found.t2].tolist() == [name in (*burst.AGGS, "edge0") for name in POD]
-    assert found.full[9].sum() == 0
+    assert found.has_full_buffer[found.t2].tolist() == [name in (*burst.AGGS, "edge0") for name in POD]
+    assert found.has_full_buffer[9].sum() == 0
 
 
 def test_a_packet_that_finds_its_port_idle_does_not_wait() -> None:
@@ -166,11 +172,11 @@ def test_a_detour_is_told_by_where_it_leads() -> None:
     ]
     other = [(2, 1, 0, 0, number("agg0"), 1, 5, 9), (4, 8, 1, 0, number("agg0"), 1, 5, 9)]
     flows = table("flow dst", (9, 0), (4, 5), (2, 4))
-    found = detour_paths.one_run(FABRIC, table(STEPS, *reversed(rows), *other), flows)
+    found = detour_paths.read_run(FABRIC, table(STEPS, *reversed(rows), *other), flows)
     assert [(one.flow, one.n) for one in found] == [(2, 1), (4, 8)], (
         "the ACK's detour is none of a data packet"
     )
-    assert [detour_paths.KINDS[kind] for kind in found[1].kinds] == [kind for *_, kind in hops]
+    assert [detour_paths.DETOUR_KINDS[kind] for kind in found[1].kinds] == [kind for *_, kind in hops]
     assert found[1].counts.tolist() == [1, 1, 1, 3]
 
 
@@ -179,18 +185,18 @@ def test_packets_with_fifteen_detours_are_divided_one_by_one() -> None:
         detour_paths.DetourPath(0, 0, np.array([0] * 30)),
         detour_paths.DetourPath(0, 1, np.array([2] * 12 + [1] * 3)),
     ]
-    found = detour_paths.divided([packets, [], packets[1:]])
+    found = detour_paths.counts_by_kind([packets, [], packets[1:]])
     assert {kind: one.tolist() for kind, one in found.items()} == {
         "core": [0, 0], "edges": [3, 3], "aggregation": [12, 12], "elsewhere": [0, 0],
     }  # fmt: skip
-    assert all(len(one) == 0 for one in detour_paths.divided([[], []]).values())
+    assert all(len(one) == 0 for one in detour_paths.counts_by_kind([[], []]).values())
 
 
 def test_a_run_without_such_packets_has_none() -> None:
     none = table(STEPS, *[(0,) * 8]).slice(0, 0)
-    assert detour_paths.one_run(FABRIC, none, table("flow dst", (0, 0))) == []
+    assert detour_paths.read_run(FABRIC, none, table("flow dst", (0, 0))) == []
 
 
 def test_packets_are_counted_from_15_detours_on() -> None:
     rows = [(1, 2, 0, 90), (1, 2, 14, 6), (1, 2, 15, 3), (1, 2, 40, 1), (0, 2, 20, 50), (1, 1, 30, 7)]
-    assert detour_paths.often(table("data metric low count", *rows)) == (4, 100)
+    assert detour_paths.count_detoured_packets(table("data metric low count", *rows)) == (4, 100)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from fat_tree_made import NODES, Made, packets
+from fat_tree_runs import NODES, FakeRuns, packets
 from overspill_papers.pabo.measures import (
     MEASURES,
     arrival_times,
@@ -20,14 +20,14 @@ from overspill_papers.pabo.measures import (
     parameters,
     retransmission,
 )
-from overspill_papers.pabo.measures.raw_packets import LOADS, PACKETS
-from pabo_runs import answers, of_tree, table
+from overspill_papers.pabo.measures.raw_packets import LOAD_PACKETS, PACKETS_PATH
+from pabo_runs import rows_by_key, table, tree_sweeps
 
 from overspill.papers.spec import Runs
 
 PAPER = Path(__file__).parents[2] / "papers" / "pabo"
 ROWS = tomllib.loads((PAPER / "rows.toml").read_text())["row"]
-LOAD_POINTS = [{PACKETS: str(value)} for value in LOADS.values()]
+LOAD_POINTS = [{PACKETS_PATH: str(value)} for value in LOAD_PACKETS.values()]
 COLUMNS = ("flow", "emission", "reverse", "fate", "bounces", "sent_ps", "end_ps")
 
 
@@ -44,32 +44,34 @@ def sent(*rows: tuple[int, int, int, float], lost: Sequence[tuple[int, int]] = (
 
 
 def test_bounced_packets_are_compared_with_themselves() -> None:
-    bouncing = claims.packets(sent((0, 0, 0, 2), (0, 1, 2, 9), (1, 0, 1, 5), lost=[(1, 1)]))
-    queued = claims.packets(sent((1, 0, 0, 7), (0, 0, 0, 2), (0, 1, 0, 10), (1, 1, 0, 3)))
-    assert claims.bounced_delay(bouncing) == 6
-    assert claims.less_in_one_queue(bouncing, queued) == pytest.approx((8 - 9 + 4 - 6) / 2)
-    assert math.isnan(claims.bounced_delay(queued))
-    assert math.isnan(claims.less_in_one_queue(queued, bouncing))
+    bouncing = claims.read_packets(sent((0, 0, 0, 2), (0, 1, 2, 9), (1, 0, 1, 5), lost=[(1, 1)]))
+    queued = claims.read_packets(sent((1, 0, 0, 7), (0, 0, 0, 2), (0, 1, 0, 10), (1, 1, 0, 3)))
+    assert claims.mean_bounced_delay(bouncing) == 6
+    assert claims.bouncing_delay_excess(bouncing, queued) == pytest.approx((8 - 9 + 4 - 6) / 2)
+    assert math.isnan(claims.mean_bounced_delay(queued))
+    assert math.isnan(claims.bouncing_delay_excess(queued, bouncing))
 
 
 def test_entropy_is_of_ranks_among_those_that_arrive() -> None:
     in_order = sent((0, 0, 0, 2), (0, 5, 0, 3), (1, 3, 0, 1), (1, 9, 0, 4), lost=[(0, 2)])
-    assert claims.entropy(claims.packets(in_order)) == 0
+    assert claims.reorder_entropy(claims.read_packets(in_order)) == 0
     # The displacements are 2, -1 and -1 in one flow, and 0 in the other.
     late = sent((0, 0, 0, 9), (0, 1, 0, 3), (0, 2, 0, 4), (1, 0, 0, 1))
     expected = -(0.5 * math.log(0.5) + 2 * 0.25 * math.log(0.25))
-    assert claims.entropy(claims.packets(late)) == pytest.approx(expected)
+    assert claims.reorder_entropy(claims.read_packets(late)) == pytest.approx(expected)
 
 
 def test_bounced_again_is_a_share_of_the_bounced() -> None:
-    assert claims.again_less_once(packets(bounces={0: 20, 1: 60, 2: 15, 5: 5})) == pytest.approx(25 - 80)
-    assert math.isnan(claims.again_less_once(packets(bounces={0: 7})))
+    assert claims.excess_share_bounced_again(packets(bounces={0: 20, 1: 60, 2: 15, 5: 5})) == pytest.approx(
+        25 - 80
+    )
+    assert math.isnan(claims.excess_share_bounced_again(packets(bounces={0: 7})))
 
 
 def test_the_counter_is_the_largest_of_all_sweeps() -> None:
-    one = Made({("packet_hist", "pabo", ""): [packets(bounces={0: 5, 3: 1}), packets(bounces={1: 1})]})
-    more = Made({("packet_hist", "pabo", ""): [packets(bounces={2: 1})] * 2 + [packets(bounces={40: 1})]})
-    [found] = claims.counter({"one": one, "more": more})
+    one = FakeRuns({("packet_hist", "pabo", ""): [packets(bounces={0: 5, 3: 1}), packets(bounces={1: 1})]})
+    more = FakeRuns({("packet_hist", "pabo", ""): [packets(bounces={2: 1})] * 2 + [packets(bounces={40: 1})]})
+    [found] = claims.measure_bounce_counter({"one": one, "more": more})
     assert found.values == [3, 2]
     assert found.note.startswith("40 at most")
 
@@ -77,7 +79,7 @@ def test_the_counter_is_the_largest_of_all_sweeps() -> None:
 # DIBS, PAUSE and PFC.
 
 
-def ended(*rows: tuple[int, float, float | None]) -> pa.Table:
+def ended_table(*rows: tuple[int, float, float | None]) -> pa.Table:
     """Returns `flows` from workload, start and end in us."""
     every = [
         (traffic, int(start * 1e6), None if end is None else int(end * 1e6)) for traffic, start, end in rows
@@ -92,31 +94,35 @@ def ended(*rows: tuple[int, float, float | None]) -> pa.Table:
 
 
 def test_a_flow_that_hangs_lasts_until_the_end() -> None:
-    flows = ended((0, 0, 999), (4, 10, 14), (4, 2_999_990, None))
-    assert claims.completion(flows, claims.ELSEWHERE) == pytest.approx((4 + 10) / 2)
-    runs = Made({("flows", "pabo", ""): [flows] * 2})
-    assert claims.means(runs, claims.ELSEWHERE, ("pabo",)) == "pabo 7 us, 2 flows hang"
+    flows = ended_table((0, 0, 999), (4, 10, 14), (4, 2_999_990, None))
+    assert claims.mean_completion(flows, claims.ELSEWHERE_WORKLOAD) == pytest.approx((4 + 10) / 2)
+    runs = FakeRuns({("flows", "pabo", ""): [flows] * 2})
+    assert claims.format_completions(runs, claims.ELSEWHERE_WORKLOAD, ("pabo",)) == "pabo 7 us, 2 flows hang"
 
 
 def xoff(lost: Mapping[str, Sequence[int]], raw: bool = False) -> Runs:
     """Returns runs of PAUSE by threshold, the largest first, with the number of lost packets."""
-    loads = [one[PACKETS] for one in LOAD_POINTS] if raw else [""]
-    points = [({PACKETS: one} if raw else {}) | {claims.XOFF: size} for one in loads for size in lost]
-    values = {("drops", "pause", "".join(point.values())): list(lost[point[claims.XOFF]]) for point in points}
-    return Made(values=values, variants=("pause",), points=points, seeds=(1, 2))
+    loads = [one[PACKETS_PATH] for one in LOAD_POINTS] if raw else [""]
+    points = [
+        ({PACKETS_PATH: one} if raw else {}) | {claims.XOFF_PATH: size} for one in loads for size in lost
+    ]
+    values = {
+        ("drops", "pause", "".join(point.values())): list(lost[point[claims.XOFF_PATH]]) for point in points
+    }
+    return FakeRuns(values=values, variants=("pause",), points=points, seeds=(1, 2))
 
 
 def test_a_threshold_has_to_lose_nothing_anywhere() -> None:
     sizes = ("89KB", "59KB", "36KB", "30KB", "12KB")
     none = dict.fromkeys(sizes, (0, 0))
-    flows = ended((2, 0, 5), (3, 0, 8))
-    slow = ended((2, 0, 7), (3, 0, 7))
+    flows = ended_table((2, 0, 5), (3, 0, 8))
+    slow = ended_table((2, 0, 7), (3, 0, 7))
     held = {("flows", "pabo", ""): [flows], ("flows", "pause", ""): [slow], ("flows", "pfc", ""): [slow]}
     sweeps = {f"{name}_xoff": xoff(none) for name in fat_tree.SCENARIOS}
-    sweeps |= {"raw_xoff": xoff(none | {"89KB": (0, 3)}, raw=True), "others": Made(held)}
+    sweeps |= {"raw_xoff": xoff(none | {"89KB": (0, 3)}, raw=True), "others": FakeRuns(held)}
     sweeps["6to1_xoff"] = xoff(none | {"59KB": (1, 0), "89KB": (1, 1)})
-    found = list(claims.pause(sweeps))
-    values = answers(found)
+    found = list(claims.measure_pause(sweeps))
+    values = rows_by_key(found)
     assert values["all loads", "thresholds_without_loss"] == [3]
     assert values["mtom, same class", "fct_PFC_less_PABO"] == pytest.approx([2])
     assert values["mtom, own class", "fct_PAUSE_less_PABO"] == pytest.approx([-1])
@@ -149,7 +155,7 @@ def test_other_flows_avoid_the_links_that_their_group_says() -> None:
         by_load.setdefault(max(loads[link] for link in links[pair]), set()).add(pair)
     assert groups["sharing"] == groups["own_class"] == by_load[1]
     assert groups["elsewhere"] == by_load[0]
-    assert (claims.SHARING, claims.OWN_CLASS, claims.ELSEWHERE) == (2, 3, 4)
+    assert (claims.SHARING_WORKLOAD, claims.OWN_CLASS_WORKLOAD, claims.ELSEWHERE_WORKLOAD) == (2, 3, 4)
     assert document["duration"] == f"{claims.END_PS // 10**12}s"
 
 
@@ -179,12 +185,12 @@ def test_the_paths_of_other_flows_are_those_of_figure_10() -> None:
 
 def at_edges(bounced: Sequence[int], lost: Sequence[int] = (0, 0, 0)) -> pa.Table:
     """Returns `ports` of S1 to S3, nodes 4 to 6 of the tree; ACKs bounce at the port to the host."""
-    rows = [(4 + at, claims.TO_ROOT, count, 0) for at, count in enumerate(bounced)]
-    rows += [(4 + at, claims.TO_HOST, 50, count) for at, count in enumerate(lost)]
+    rows = [(4 + at, claims.ROOT_PORT, count, 0) for at, count in enumerate(bounced)]
+    rows += [(4 + at, claims.HOST_PORT, 50, count) for at, count in enumerate(lost)]
     return table(rows, "node", "port", "bounced", "drop_bounce_queue_full")
 
 
-class Tree(Made):
+class FakeTree(FakeRuns):
     """Runs over the tree of figure 4."""
 
     def node(self, name: str) -> int:
@@ -192,24 +198,28 @@ class Tree(Made):
 
 
 def test_frames_come_back_less_those_lost_on_the_way() -> None:
-    found = claims.returned(Tree(), at_edges((5, 0, 7), lost=(1, 0, 7)))
+    found = claims.count_returned_frames(FakeTree(), at_edges((5, 0, 7), lost=(1, 0, 7)))
     assert found == {"H1": 4, "H2": 0, "H3": 0}
 
 
 def test_informed_sources_are_compared_window_by_window() -> None:
-    points = [{claims.WINDOW: size} for size in ("300KB", "600KB")]
+    points = [{claims.WINDOW_PATH: size} for size in ("300KB", "600KB")]
     held: dict[tuple[str, str, str], list[pa.Table]] = {}
     for size, silent, informed in (("300KB", (2, 1, 1), (1, 1, 1)), ("600KB", (9, 9, 9), (3, 3, 3))):
         held["ports", "silent", size] = [at_edges(silent)]
         held["ports", "informed", size] = [at_edges(informed)]
     drops = {("drops", one, size): [0.0] for one in ("silent", "informed") for size in ("300KB", "600KB")}
     raw = {
-        ("ports", "pabo", one[PACKETS]): [at_edges((int(one[PACKETS]) // 2501, 1, 0))] for one in LOAD_POINTS
+        ("ports", "pabo", one[PACKETS_PATH]): [at_edges((int(one[PACKETS_PATH]) // 2501, 1, 0))]
+        for one in LOAD_POINTS
     }
     raw["ports", "pabo", "501"] = [at_edges((0, 0, 0))]
-    values = answers(
-        claims.persistent(
-            {"severity": Tree(raw, points=LOAD_POINTS), "persistent": Tree(held, drops, points=points)}
+    values = rows_by_key(
+        claims.measure_persistent_senders(
+            {
+                "severity": FakeTree(raw, points=LOAD_POINTS),
+                "persistent": FakeTree(held, drops, points=points),
+            }
         )
     )
     assert values["mild", "sources_with_returned_frames"] == ["none"]
@@ -222,7 +232,7 @@ def test_informed_sources_are_compared_window_by_window() -> None:
 # Retransmission.
 
 
-def asked(*rows: tuple[int, float, float | None, int], server: int = 0) -> pa.Table:
+def query_table(*rows: tuple[int, float, float | None, int], server: int = 0) -> pa.Table:
     """Returns `flows` of requests and replies: query, start and end in ms, and timeouts of the reply."""
     found: list[dict[str, Any]] = []
     for query, start, end, expired in rows:
@@ -235,29 +245,32 @@ def asked(*rows: tuple[int, float, float | None, int], server: int = 0) -> pa.Ta
 
 
 def test_replies_are_known_by_their_place_in_a_session() -> None:
-    found = retransmission.replies(asked((7, 100, 130, 0), (3, 0, 20, 1), (9, 9000, None, 0)))
-    assert [(key[2], one.time, one.came, one.timeouts) for key, one in sorted(found.items())] == [
+    found = retransmission.read_replies(query_table((7, 100, 130, 0), (3, 0, 20, 1), (9, 9000, None, 0)))
+    assert [(key[2], one.time, one.finished, one.timeouts) for key, one in sorted(found.items())] == [
         (0, 20, True, 1),
         (1, 30, True, 0),
         (2, 1000, False, 0),
     ]
-    assert retransmission.mean(found) == pytest.approx(350)
-    assert retransmission.replies(asked((0, 0, None, 0)).slice(0, 1))[0, 0, 0].time == retransmission.END_MS
+    assert retransmission.mean_time(found) == pytest.approx(350)
+    assert (
+        retransmission.read_replies(query_table((0, 0, None, 0)).slice(0, 1))[0, 0, 0].time
+        == retransmission.END_MS
+    )
 
 
 def test_the_lead_is_that_of_replies_with_a_timeout() -> None:
-    without = retransmission.replies(asked((0, 0, 100, 1), (1, 200, 230, 0), (2, 300, 350, 0)))
-    pabo = retransmission.replies(asked((0, 0, 10, 0), (1, 100, 120, 0), (2, 300, None, 0)))
-    assert retransmission.lead(without, pabo) == pytest.approx(90)
-    assert retransmission.with_by_without(without) == pytest.approx(2.5)
+    without = retransmission.read_replies(query_table((0, 0, 100, 1), (1, 200, 230, 0), (2, 300, 350, 0)))
+    pabo = retransmission.read_replies(query_table((0, 0, 10, 0), (1, 100, 120, 0), (2, 300, None, 0)))
+    assert retransmission.share_saved_with_timeout(without, pabo) == pytest.approx(90)
+    assert retransmission.timeout_slowdown(without) == pytest.approx(2.5)
     assert retransmission.share_with_timeout(without) == pytest.approx(100 / 3)
-    assert math.isnan(retransmission.with_by_without(pabo))
+    assert math.isnan(retransmission.timeout_slowdown(pabo))
 
 
 def test_recoveries_are_timeouts_and_fast_retransmits() -> None:
     flows = table([(3, 1), (0, 8)], "timeouts", "fast_retransmits")
-    assert retransmission.of_recoveries(flows) == 25
-    assert math.isnan(retransmission.of_recoveries(flows.slice(0, 0)))
+    assert retransmission.timeout_share(flows) == 25
+    assert math.isnan(retransmission.timeout_share(flows.slice(0, 0)))
 
 
 def test_the_runs_of_section_6_end_when_the_scenario_says() -> None:
@@ -271,10 +284,10 @@ def test_the_runs_of_section_6_end_when_the_scenario_says() -> None:
 def test_the_mean_of_12_senders_is_compared_with_and_without_the_near_one() -> None:
     delays = {"9to1": 900, "11to1": 950, "12to1": 890}
     sweeps = {
-        name: Made({("packet_hist", "pabo", ""): [packets(delay={us * 10**6: 1})]})
+        name: FakeRuns({("packet_hist", "pabo", ""): [packets(delay={us * 10**6: 1})]})
         for name, us in delays.items()
     }
-    values = answers(arrival_times.within_the_pod(sweeps))
+    values = rows_by_key(arrival_times.measure_sender_in_pod(sweeps))
     assert values["12to1 less 9to1", "delay_PABO"] == [-10]
     assert values["11to1 less 9to1", "delay_PABO"] == [50]
     assert values["12to1 less 11to1", "delay_PABO"] == [-60]
@@ -283,22 +296,22 @@ def test_the_mean_of_12_senders_is_compared_with_and_without_the_near_one() -> N
 @pytest.mark.parametrize(("figure", "sign"), [("fig6d", 1), ("fig6e", -1), ("fig6f", 1)])
 def test_entropy_is_correlated_with_time_ratio(figure: str, sign: int) -> None:
     flat = dict.fromkeys(("utilisation_variance", "bounced_share"), lambda *_: 1)
-    sweeps = of_tree(
+    sweeps = tree_sweeps(
         **flat,
         reorder_entropy=lambda _, lam, seed: 3 + sign * seed * lam / 200,
         time_above_theta=lambda _, lam, __: lam,
     )
-    values = answers(parameters.MEASURES[figure](sweeps))
+    values = rows_by_key(parameters.MEASURES[figure](sweeps))
     [found] = [value for (_, metric), value in values.items() if metric.endswith("entropy_and_time_ratio")]
     assert found == pytest.approx([1, 1])
 
 
-def everything() -> dict[str, Runs]:
+def all_sweeps() -> dict[str, Runs]:
     """Returns every sweep of the claims, with two equal seeds each."""
     hist = packets(bounces={0: 5, 2: 5}, detours={0: 9, 1: 1}, delay={10**9: 10}, acks={10**6: 10})
     raw = sent((0, 0, 0, 2), (0, 1, 2, 9))
-    flows = asked((0, 0, 30, 0), (1, 40, 1100, 1))
-    quick = asked((0, 0, 20, 0), (1, 40, 60, 0))
+    flows = query_table((0, 0, 30, 0), (1, 40, 1100, 1))
+    quick = query_table((0, 0, 20, 0), (1, 40, 60, 0))
     found: dict[str, Runs] = {}
     loads = [(one, "".join(one.values())) for one in LOAD_POINTS]
     held = {
@@ -310,12 +323,12 @@ def everything() -> dict[str, Runs]:
     zeros = {
         ("drops", variant, at): [0.0, 0.0] for variant in ("pabo", "dibs") for _, at in [*loads, ({}, "")]
     }
-    found["served"] = Made(held, zeros, points=LOAD_POINTS, seeds=(1, 2))
+    found["served"] = FakeRuns(held, zeros, points=LOAD_POINTS, seeds=(1, 2))
     severe = {("packet_hist", "pabo", at): [hist] * 2 for _, at in loads}
     severe |= {("ports", "pabo", at): [at_edges((0, 0, 0))] * 2 for _, at in loads}
-    found["severity"] = Tree(severe, points=LOAD_POINTS, seeds=(1, 2))
+    found["severity"] = FakeTree(severe, points=LOAD_POINTS, seeds=(1, 2))
     for name in (*fat_tree.SCENARIOS, "11to1", "raw_theta", "raw_lambda", "mtom_theta"):
-        found[name] = Made({("packet_hist", "pabo", ""): [hist] * 2}, seeds=(1, 2))
+        found[name] = FakeRuns({("packet_hist", "pabo", ""): [hist] * 2}, seeds=(1, 2))
     entropy = {("reorder_entropy", variant, ""): [1.0, 2.0] for variant in ("pabo", "dibs")}
     for name in fat_tree.SCENARIOS:
         both = {
@@ -323,22 +336,22 @@ def everything() -> dict[str, Runs]:
             for one in ("pabo", "recovering", "dibs")
             for kind, made in (("packet_hist", hist), ("flows", quick))
         }
-        found[f"{name}_beside"] = Made(both, entropy | zeros, seeds=(1, 2))
-        points = [{retransmission.MIN_RTO: rto} for rto in ("10ms", "100ms", "1s")]
-        runs = {("flows", "without", point[retransmission.MIN_RTO]): [flows] * 2 for point in points}
-        found[f"{name}_rto"] = Made(runs, points=points, seeds=(1, 2))
+        found[f"{name}_beside"] = FakeRuns(both, entropy | zeros, seeds=(1, 2))
+        points = [{retransmission.MIN_RTO_PATH: rto} for rto in ("10ms", "100ms", "1s")]
+        runs = {("flows", "without", point[retransmission.MIN_RTO_PATH]): [flows] * 2 for point in points}
+        found[f"{name}_rto"] = FakeRuns(runs, points=points, seeds=(1, 2))
         found[f"{name}_xoff"] = xoff(dict.fromkeys(("12KB", "30KB", "36KB", "59KB", "89KB"), (0, 0)))
     found["raw_xoff"] = xoff(dict.fromkeys(("152KB", "380KB", "455KB", "759KB", "1138KB"), (0, 0)), raw=True)
-    others = ended((2, 0, 5), (3, 0, 5), (4, 0, 5))
-    found["others"] = Made({("flows", one, ""): [others] * 2 for one in ("pabo", "dibs", "pause", "pfc")})
-    sizes = [{claims.WINDOW: size} for size in ("300KB", "600KB")]
+    others = ended_table((2, 0, 5), (3, 0, 5), (4, 0, 5))
+    found["others"] = FakeRuns({("flows", one, ""): [others] * 2 for one in ("pabo", "dibs", "pause", "pfc")})
+    sizes = [{claims.WINDOW_PATH: size} for size in ("300KB", "600KB")]
     ports = {
-        ("ports", one, size[claims.WINDOW]): [at_edges((1, 1, 1))] * 2
+        ("ports", one, size[claims.WINDOW_PATH]): [at_edges((1, 1, 1))] * 2
         for one in ("silent", "informed")
         for size in sizes
     }
     drops = {("drops", *key[1:]): [0.0, 0.0] for key in ports}
-    found["persistent"] = Tree(ports, drops, points=sizes, seeds=(1, 2))
+    found["persistent"] = FakeTree(ports, drops, points=sizes, seeds=(1, 2))
     return found
 
 
@@ -347,10 +360,10 @@ IDS = [one for one in MEASURES if one.startswith("claim-")]
 
 @pytest.mark.parametrize("name", IDS)
 def test_a_claim_measures_exactly_its_rows(name: str) -> None:
-    sweeps = everything()
+    sweeps = all_sweeps()
     paper = tomllib.loads((PAPER / "paper.toml").read_text())
     [shown] = [one for one in paper["figure"] if one["id"] == name]
-    found = answers(MEASURES[name]({one: sweeps[one] for one in shown["sweeps"]}))
+    found = rows_by_key(MEASURES[name]({one: sweeps[one] for one in shown["sweeps"]}))
     assert set(found) == {(row["case"], row["metric"]) for row in ROWS if row["figure"] == name}
     assert all(len(values) for values in found.values())
     assert all(np.isfinite(values).all() for values in found.values() if not isinstance(values[0], str))

@@ -15,37 +15,37 @@ from pabo_runs import (
     RAW_LAMBDA,
     RAW_THETA,
     THETAS,
-    Made,
-    answers,
+    FakeRuns,
     both_panels,
-    of_tree,
     points,
-    severity,
+    rows_by_key,
+    runs_with_trace,
+    severity_sweeps,
     table,
-    traced,
+    tree_sweeps,
 )
-from papered import marked
+from small_paper import count_marked_points
 
 from overspill.papers.spec import Runs
 
 PAPER = Path(__file__).parents[2] / "papers" / "pabo"
 
 
-def everything() -> dict[str, Runs]:
+def all_sweeps() -> dict[str, Runs]:
     """Returns every sweep that these figures use."""
     flat = dict.fromkeys(
         ("reorder_entropy", "time_above_theta", "utilisation_variance", "bounced_share"), lambda *_: 1
     )
     metrics = {name: lambda at, seed: seed + sum(at.values()) for name in ("total_hop_max", "total_hop_mean")}
     at_s4 = table([(6, 0, 3)], "node", "port", "bounced")
-    example = Made(metrics={"drops": lambda *_: 0}, tables={"ports": lambda *_: at_s4}, nodes=EXAMPLE)
+    example = FakeRuns(metrics={"drops": lambda *_: 0}, tables={"ports": lambda *_: at_s4}, nodes=EXAMPLE)
     return {
-        **severity(),
-        **of_tree(**flat),
+        **severity_sweeps(),
+        **tree_sweeps(**flat),
         "example": example,
-        "raw_lambda": Made(points(RAW_LAMBDA, LAMBDAS), metrics),
-        "raw_theta": Made(points(RAW_THETA, THETAS), {"bounced_share": lambda at, _: sum(at.values())}),
-        "peaks": traced(GOOD),
+        "raw_lambda": FakeRuns(points(RAW_LAMBDA, LAMBDAS), metrics),
+        "raw_theta": FakeRuns(points(RAW_THETA, THETAS), {"bounced_share": lambda at, _: sum(at.values())}),
+        "peaks": runs_with_trace(GOOD),
     }
 
 
@@ -61,8 +61,8 @@ def test_every_figure_of_these_sections_has_code() -> None:
 
 @pytest.mark.parametrize("name", sorted(MEASURES))
 def test_a_figure_measures_exactly_its_rows(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parameters, "curves", lambda _: both_panels()[0])
-    found = answers(MEASURES[name](everything()))
+    monkeypatch.setattr(parameters, "curves_by_bounces", lambda _: both_panels()[0])
+    found = rows_by_key(MEASURES[name](all_sweeps()))
     assert set(found) == {(row["case"], row["metric"]) for row in ROWS if row["figure"] == name}
     texts = {(row["case"], row["metric"]) for row in ROWS if isinstance(row.get("published"), str)}
     for place, values in found.items():
@@ -75,8 +75,8 @@ def test_a_figure_is_drawn_with_and_without_what_was_published(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (parameters, drawn):
-        monkeypatch.setattr(module, "curves", lambda _: both_panels()[0])
-    counts = marked(name, DRAWINGS[name], everything(), ROWS)
+        monkeypatch.setattr(module, "curves_by_bounces", lambda _: both_panels()[0])
+    counts = count_marked_points(name, DRAWINGS[name], all_sweeps(), ROWS)
     assert counts[0] == 0
     assert (counts[1] > 0) == (name in SHOWN)
 
@@ -93,4 +93,4 @@ SHOWN = {
 
 def test_texts_of_ticks_do_not_touch() -> None:
     places = [0, 0.5, 0.9, 0.95, 0.99]
-    assert drawn.labels(np.array(places), places) == ["0", "0.5", "0.9", "", "0.99"]
+    assert drawn.tick_labels(np.array(places), places) == ["0", "0.5", "0.9", "", "0.99"]

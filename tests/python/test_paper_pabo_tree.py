@@ -6,24 +6,24 @@ from typing import Any
 import numpy as np
 import pytest
 from overspill_papers.pabo.measures import parameters
-from pabo_runs import Made, answers, of_tree
+from pabo_runs import FakeRuns, rows_by_key, tree_sweeps
 
 from overspill.errors import Failed
-from overspill.papers.common import jackknife, line, rank_correlation, spread
+from overspill.papers.common import jackknife_values, points_along_path, rank_correlation, relative_range
 
 # Statistics.
 
 
 def test_jackknife_of_a_mean_gives_the_values_themselves() -> None:
     draws = np.random.default_rng(1).normal(size=(7, 3))
-    found = jackknife(lambda means: float(means[1]), draws)
+    found = jackknife_values(lambda means: float(means[1]), draws)
     assert found == pytest.approx(draws[:, 1])
 
 
 def test_jackknife_takes_the_bias_of_a_squared_mean_away() -> None:
     # For T = mean², the mean of the pseudo-values is mean² - s²/n, without bias.
     draws = np.random.default_rng(2).normal(3, 1, size=(9, 1))
-    found = np.mean(jackknife(lambda means: float(means[0] ** 2), draws))
+    found = np.mean(jackknife_values(lambda means: float(means[0] ** 2), draws))
     assert found == pytest.approx(draws.mean() ** 2 - draws.var(ddof=1) / 9)
     assert found != pytest.approx(draws.mean() ** 2)
 
@@ -31,18 +31,18 @@ def test_jackknife_takes_the_bias_of_a_squared_mean_away() -> None:
 def test_jackknife_gives_a_ratio_the_scatter_that_the_delta_method_gives() -> None:
     rng = np.random.default_rng(3)
     draws = np.stack([rng.normal(10, 1, 4000), rng.normal(5, 0.5, 4000)], axis=1)
-    found = np.array(jackknife(lambda means: float(means[0] / means[1]), draws))
+    found = np.array(jackknife_values(lambda means: float(means[0] / means[1]), draws))
     assert found.var(ddof=1) == pytest.approx(4 * (0.1**2 + 0.1**2), rel=0.1)
 
 
 def test_jackknife_of_the_spread_of_a_flat_curve_is_less_than_that_of_single_seeds() -> None:
     draws = np.random.default_rng(4).normal(1, 0.2, size=(30, 7))
-    single = np.mean([spread(one) for one in draws])
-    assert np.mean(jackknife(spread, draws)) < single / 3
+    single = np.mean([relative_range(one) for one in draws])
+    assert np.mean(jackknife_values(relative_range, draws)) < single / 3
 
 
 def test_jackknife_of_one_seed_is_the_statistic() -> None:
-    assert jackknife(spread, np.array([[1.0, 3.0]])) == [1.0]
+    assert jackknife_values(relative_range, np.array([[1.0, 3.0]])) == [1.0]
 
 
 def test_rank_correlation_sees_order_alone_and_nothing_in_a_flat_curve() -> None:
@@ -54,21 +54,21 @@ def test_rank_correlation_sees_order_alone_and_nothing_in_a_flat_curve() -> None
 
 def test_a_line_through_a_grid_needs_every_value_once() -> None:
     grid = [{"a": "2", "b": "1"}, {"a": "0.5", "b": "1"}, {"a": "1", "b": "3"}]
-    assert line(Made(grid), "a", {"b": 1}) == ([0.5, 2.0], [grid[1], grid[0]])
+    assert points_along_path(FakeRuns(grid), "a", {"b": 1}) == ([0.5, 2.0], [grid[1], grid[0]])
     with pytest.raises(Failed, match="expected at least one value, and each once"):
-        line(Made(grid), "b")
+        points_along_path(FakeRuns(grid), "b")
     with pytest.raises(Failed, match="expected at least one value"):
-        line(Made(grid), "a", {"b": 7})
+        points_along_path(FakeRuns(grid), "a", {"b": 7})
 
 
 # Section IV.
 
 
 def test_the_grid_of_entropy_has_the_answers_of_its_formula() -> None:
-    sweeps = of_tree(
+    sweeps = tree_sweeps(
         reorder_entropy=lambda theta, each, seed: seed + 4 - 2 * theta + 0.001 * each * (theta < 0.99)
     )
-    found = answers(parameters.MEASURES["fig5"](sweeps))
+    found = rows_by_key(parameters.MEASURES["fig5"](sweeps))
     for case in ("lambda=20", "lambda=50", "lambda=100"):
         assert found[case, "entropy_theta_0.1_less_0.5"] == pytest.approx([0.8, 0.8])
         assert min(found[case, "entropy_theta_0.5_less_0.99"]) > 0.98
@@ -80,8 +80,8 @@ def test_the_grid_of_entropy_has_the_answers_of_its_formula() -> None:
 
 
 def test_a_grid_that_rises_along_theta_and_changes_along_lambda_fails() -> None:
-    sweeps = of_tree(reorder_entropy=lambda theta, each, _: 1 + theta + each)
-    found = answers(parameters.MEASURES["fig5"](sweeps))
+    sweeps = tree_sweeps(reorder_entropy=lambda theta, each, _: 1 + theta + each)
+    found = rows_by_key(parameters.MEASURES["fig5"](sweeps))
     assert max(found["lambda=20", "entropy_theta_0.1_less_0.5"]) < 0
     assert max(found["whole grid", "range_over_theta_by_range_over_lambda"]) < 0.1
     assert min(found["theta=0.99", "spread_over_lambda"]) > 1
@@ -89,7 +89,7 @@ def test_a_grid_that_rises_along_theta_and_changes_along_lambda_fails() -> None:
 
 
 def test_lost_packets_are_noted() -> None:
-    sweeps = of_tree(
+    sweeps = tree_sweeps(
         reorder_entropy=lambda *_: 1, drops=lambda theta, _, seed: float(theta == 0.99 and seed == 2)
     )
     assert {one.note for one in parameters.MEASURES["fig5"](sweeps)} == {"packets lost with seed 2 (9)"}
@@ -101,7 +101,9 @@ def panel(name: str, **metrics: Any) -> dict[str, Sequence[Any]]:
     )
     return {
         metric: values
-        for (_, metric), values in answers(parameters.MEASURES[name](of_tree(**flat | metrics))).items()
+        for (_, metric), values in rows_by_key(
+            parameters.MEASURES[name](tree_sweeps(**flat | metrics))
+        ).items()
     }
 
 

@@ -5,17 +5,17 @@ import tomllib
 import pytest
 from overspill_papers.qcn_os.figures import DRAWINGS
 from overspill_papers.qcn_os.measures import MEASURES
-from papered import has_code_for, marked, measures_exactly
-from qcn_os_runs import PAPER, everything
+from qcn_os_runs import PAPER, all_sweeps
+from small_paper import count_marked_points, has_code_for, measures_exactly
 
-from overspill.papers import data
+from overspill.papers import paper_files
 
 ROWS = tomllib.loads((PAPER / "rows.toml").read_text())["row"]
-SWEEPS = everything()
+SWEEPS = all_sweeps()
 
 
 def test_every_figure_has_code_unless_all_its_rows_are_for_later() -> None:
-    has_code_for(MEASURES, data.read(PAPER).figures, ROWS)
+    has_code_for(MEASURES, paper_files.read_paper(PAPER).figures, ROWS)
 
 
 @pytest.mark.parametrize("name", sorted(MEASURES))
@@ -37,7 +37,7 @@ def test_a_figure_is_drawn_with_what_was_published_where_it_has_a_place(name: st
         "fig10": 4,
         "fig11": 2,
     }
-    assert marked(name, DRAWINGS[name], SWEEPS, ROWS) == [0, places.get(name, 0)]
+    assert count_marked_points(name, DRAWINGS[name], SWEEPS, ROWS) == [0, places.get(name, 0)]
 
 
 def test_every_row_runs() -> None:
@@ -73,11 +73,11 @@ def test_at_100_gbps_rates_and_sizes_are_ten_times_as_large() -> None:
     for path, value in sets.items():
         *way, last = path.split(".")
         if last in mib:
-            assert value == tenfold(mib[last])
+            assert value == ten_times(mib[last])
         elif last == "jitter":  # jitter of one frame's transmission time
-            assert (value, last_of(scenario, way)["jitter"]) == ("246720ps", "2467200ps")
+            assert (value, last_row_of(scenario, way)["jitter"]) == ("246720ps", "2467200ps")
         else:
-            assert value == tenfold(last_of(scenario, way)[last]), path
+            assert value == ten_times(last_row_of(scenario, way)[last]), path
 
 
 def sweep(name: str) -> dict[str, list[str]]:
@@ -86,14 +86,14 @@ def sweep(name: str) -> dict[str, list[str]]:
     return next(one for one in sweeps if one["name"] == name)
 
 
-def last_of(table: dict, way: list[str]) -> dict:
+def last_row_of(table: dict, way: list[str]) -> dict:
     """Returns the table at a path; in a list of workloads, the entry with that name."""
     for part in way:
         table = next(one for one in table if one["name"] == part) if isinstance(table, list) else table[part]
     return table
 
 
-def tenfold(text: str) -> str:
+def ten_times(text: str) -> str:
     """Returns ten times a quantity."""
     number = text.rstrip("KBMGbps")
     return f"{10 * int(number)}{text.removeprefix(number)}"

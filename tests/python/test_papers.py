@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import fake_core
-import papered
 import pyarrow.parquet as pq
 import pytest
+import small_paper
 from conftest import Ran
-from papered import MEASURES, PAPER, Paper, files
+from small_paper import MEASURES, PAPER, Paper, read_files
 
 from overspill.engine import core
 from overspill.engine.task import Listener, Task
-from overspill.papers import data, execution, reproduce, whatif
-from overspill.papers.published import read_json
+from overspill.papers import execution, paper_files, reproduce, sensitivity
+from overspill.papers.published_files import read_json
 from overspill.papers.spec import Measured
 
 
@@ -25,7 +25,7 @@ def rows(ran: Ran) -> dict[tuple[str, str], dict[str, Any]]:
     return {(row["case"], row["metric"]): row for row in json.loads(ran.out)}
 
 
-def stored(folder: str) -> int:
+def count_stored_runs(folder: str) -> int:
     return len(list(Path("out/papers/small", folder, "store").glob("??/*.parquet")))
 
 
@@ -47,7 +47,7 @@ def test_rows_are_published_beside_measured(paper: Paper) -> None:
     later = found["hardware", "rate"]
     assert (later["measured"], later["verdict"], later["ok"]) == (None, "inconclusive", False)
     assert [row["figure"] for row in found.values()] == ["fig1", "fig1", "fig2", "fig2", "fig3", "fig3"]
-    assert (stored("sweeps/grid"), stored("sweeps/single")) == (12, 2)
+    assert (count_stored_runs("sweeps/grid"), count_stored_runs("sweeps/single")) == (12, 2)
     document = json.loads(Path("out/papers/small/rows.json").read_text())
     assert document["rows"] == json.loads(ran.out) and len(document["tolerances"]) == 64
     assert document["score"] == {"of": 4, "holds": 4, "fails": 0, "inconclusive": 0}
@@ -60,22 +60,22 @@ def test_rows_are_published_beside_measured(paper: Paper) -> None:
 
 def test_the_same_command_again_gives_the_same_bits(paper: Paper) -> None:
     assert paper("--what-if").status == 0
-    first = files(Path("out/papers/small"))
+    first = read_files(Path("out/papers/small"))
     again = paper("--what-if", "--jobs", 1)
     assert "16/16 runs, 16 from the store" in again.err
     assert paper("--what-if", "--out", "other").status == 0
-    assert files(Path("out/papers/small")) == first == files(Path("other"))
+    assert read_files(Path("out/papers/small")) == first == read_files(Path("other"))
     assert {"rows.json", "rows.parquet", "page.html", "README.md", "what_if.json.gz"} < set(first)
     assert {f"figures/fig1.{kind}" for kind in ("png", "svg")} < set(first)
     assert "figures/fig1.pdf" not in first
     assert paper("--what-if", "--figures", "pdf").status == 0
-    assert set(files(Path("out/papers/small"))) - set(first) == {"figures/fig1.pdf"}
+    assert set(read_files(Path("out/papers/small"))) - set(first) == {"figures/fig1.pdf"}
 
 
 def test_revised_rows_are_in_every_file(command: Paper, tmp_path: Path) -> None:
-    rows = papered.ROWS.replace("one_run = true", 'revised = { verdict = "fails", why = "x is 2 | now" }')
-    papers = papered.written(tmp_path, rows=rows)
-    papered.coded(tmp_path, MEASURES)
+    rows = small_paper.ROWS.replace("one_run = true", 'revised = { verdict = "fails", why = "x is 2 | now" }')
+    papers = small_paper.write_paper_folder(tmp_path, rows=rows)
+    small_paper.write_code(tmp_path, MEASURES)
     ran = command("paper", "small", "--papers", papers)
     assert "reproduced, was not reproduced" in ran.out and "3 rows count: 3 reproduced" in ran.out
     folder = Path("out/papers/small")
@@ -100,7 +100,7 @@ def test_figures_and_sweeps_are_chosen_by_name(paper: Paper) -> None:
     assert not Path("out/papers/small/sweeps").exists()
     ran = paper("fig2")
     assert "fig2  Places" in ran.out and "fig1" not in ran.out and "fig3" not in ran.out
-    assert (stored("sweeps/single"), stored("sweeps/grid")) == (2, 0)
+    assert (count_stored_runs("sweeps/single"), count_stored_runs("sweeps/grid")) == (2, 0)
     assert {row["figure"] for row in json.loads(paper("grid", "fig3", "--json").out)} == {"fig1", "fig3"}
     ran = paper("fig7")
     assert ran.status == 2 and "found 'fig7'; expected some of fig1, fig2, fig3, grid, single" in ran.err
@@ -130,15 +130,15 @@ def test_a_paper_ends_with_the_status_of_its_signal(
     paper: Paper, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, left: int, runs: int
 ) -> None:
     """Stops the command after some runs, or after the last one."""
-    original, done = fake_core.Made.summary, []
+    original, done = fake_core.FakeResults.summary, []
 
-    def summary(made: fake_core.Made) -> dict[str, Any]:
+    def summary(made: fake_core.FakeResults) -> dict[str, Any]:
         done.append(made)
         if len(done) == runs:
             os.kill(os.getpid(), number)
         return original(made)
 
-    monkeypatch.setattr(fake_core.Made, "summary", summary)
+    monkeypatch.setattr(fake_core.FakeResults, "summary", summary)
     ran = paper("--jobs", 1)
     assert ran.status == left and "no files were written, since the command was interrupted" in ran.err
     assert not Path("out/papers/small/rows.json").exists()
@@ -156,8 +156,10 @@ def test_progress_counts_all_sweeps_at_once_and_keeps_their_points_apart(tmp_pat
         def kept(self, task: Task, hops: int) -> None:
             self.kept_ones.append(task)
 
-    small, seen = data.load("small", papered.written(tmp_path)), Seen()
-    execution.everything(reproduce.select(small, (), True, (tmp_path / "out", None)).planned, seen, 1)
+    small, seen = paper_files.load_paper("small", small_paper.write_paper_folder(tmp_path)), Seen()
+    execution.run_all_sweeps(
+        reproduce.select_part(small, (), True, (tmp_path / "out", None)).planned_sweeps, seen, 1
+    )
     assert len(seen.tasks) == 16 and set(seen.tasks) == set(seen.kept_ones)
     points = {(task.point, task.label) for task in seen.tasks}
     assert points == {(0, "grid switch.x=1"), (1, "grid switch.x=2"), (2, "single"), (3, "y/single")}
@@ -178,7 +180,7 @@ def test_runs_that_fail_are_told_and_their_rows_fail(paper: Paper) -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_unfinished_flows_are_loud_and_have_status_3(paper: Paper, tmp_path: Path) -> None:
-    papered.written(tmp_path, PAPER.replace('["switch.y=4"]', '["fake.unfinished=60"]'))
+    small_paper.write_paper_folder(tmp_path, PAPER.replace('["switch.y=4"]', '["fake.unfinished=60"]'))
     ran = paper("--json")
     assert ran.status == 3 and "UNFINISHED FLOWS: single: bounce, seeds 1, 2" in ran.err
     assert "UNFINISHED FLOWS" in Path("out/papers/small/page.html").read_text()
@@ -187,7 +189,9 @@ def test_unfinished_flows_are_loud_and_have_status_3(paper: Paper, tmp_path: Pat
 
 @pytest.mark.usefixtures("quick")
 def test_a_value_that_is_only_a_bound_is_no_value(paper: Paper, tmp_path: Path) -> None:
-    papered.written(tmp_path, PAPER.replace("seeds = 3", 'seeds = 3\nset = ["fake.unfinished=60"]'))
+    small_paper.write_paper_folder(
+        tmp_path, PAPER.replace("seeds = 3", 'seeds = 3\nset = ["fake.unfinished=60"]')
+    )
     found = rows(paper("fig1", "--json"))["x 1", "fct"]
     assert found["verdict"] == "fails" and "not finite: 3 of 3 values" in found["note"]
 
@@ -197,13 +201,16 @@ def test_what_code_and_rows_do_not_share_is_told(paper: Paper, tmp_path: Path) -
     def more(runs: Any) -> list[Measured]:
         return [Measured("u = 1", "P", [1.0]), Measured("u = 2", "P", [1.0])]
 
-    papered.coded(tmp_path, MEASURES | {"fig3": more})
+    small_paper.write_code(tmp_path, MEASURES | {"fig3": more})
     ran = paper("fig3")
-    assert ran.status == 1 and "fig3: its code measures ('u = 2', 'P'), which is in no row" in ran.err
-    papered.coded(tmp_path, {"fig1": MEASURES["fig1"]})
+    assert (
+        ran.status == 1
+        and "fig3: the code of this figure measures ('u = 2', 'P'), which is in no row" in ran.err
+    )
+    small_paper.write_code(tmp_path, {"fig1": MEASURES["fig1"]})
     note = rows(paper("fig3", "--json"))["u = 1", "P"]["note"]
     assert note == "not measured: no code computes this figure"
-    papered.coded(tmp_path, MEASURES | {"fig9": more})
+    small_paper.write_code(tmp_path, MEASURES | {"fig9": more})
     assert "MEASURES has 'fig9'" in paper("fig3").err
 
 
@@ -223,7 +230,7 @@ def test_what_code_and_rows_do_not_share_is_told(paper: Paper, tmp_path: Path) -
 def test_code_that_asks_for_what_is_not_there_is_told_so(
     paper: Paper, tmp_path: Path, ask: Callable[[Any], Any], said: str
 ) -> None:
-    papered.coded(tmp_path, {"fig2": lambda runs: [Measured("all", "bounces", ask(runs))]})
+    small_paper.write_code(tmp_path, {"fig2": lambda runs: [Measured("all", "bounces", ask(runs))]})
     ran = paper("fig2")
     assert ran.status == 1 and "fig2: sweep single: " in ran.err and said in ran.err
 
@@ -233,18 +240,18 @@ def test_code_that_breaks_is_told_by_its_figure(
     paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OVERSPILL_TRACEBACK", raising=False)
-    papered.coded(tmp_path, {"fig3": lambda runs: [1 / len(runs)]})  # type: ignore[list-item]
+    small_paper.write_code(tmp_path, {"fig3": lambda runs: [1 / len(runs)]})  # type: ignore[list-item]
     ran = paper("fig3")
-    assert ran.status == 1 and "fig3: its code failed: ZeroDivisionError" in ran.err
+    assert ran.status == 1 and "fig3: the code of this figure failed: ZeroDivisionError" in ran.err
     broken: Any = {"fig3": lambda runs, published: {}["no"]}
-    papered.coded(tmp_path, {"fig3": MEASURES["fig3"]}, broken)
+    small_paper.write_code(tmp_path, {"fig3": MEASURES["fig3"]}, broken)
     ran = paper("fig3")
-    assert ran.status == 1 and "fig3: its code failed: KeyError" in ran.err
+    assert ran.status == 1 and "fig3: the code of this figure failed: KeyError" in ran.err
 
 
 @pytest.mark.usefixtures("quick")
 def test_a_paper_without_code_is_told(command: Paper, tmp_path: Path) -> None:
-    ran = command("paper", "small", "--papers", papered.written(tmp_path))
+    ran = command("paper", "small", "--papers", small_paper.write_paper_folder(tmp_path))
     assert ran.status == 1 and "expected measures.py, or a folder measures, with MEASURES" in ran.err
 
 
@@ -286,10 +293,10 @@ def test_an_open_parameter_is_changed_alone(paper: Paper, tmp_path: Path) -> Non
             Measured("all", "bounces", [2.0 - 2 * other]),
         ]
 
-    papered.coded(tmp_path, MEASURES | {"fig2": places})
+    small_paper.write_code(tmp_path, MEASURES | {"fig2": places})
     ran = paper("--what-if")
     assert ran.status == 0 and "sensitivity run: another y (switch.y=9): 2 of 2 verdicts change" in ran.out
-    assert stored("what_if/y/single") == 2 and not Path("out/papers/small/what_if/y/grid").exists()
+    assert count_stored_runs("what_if/y/single") == 2 and not Path("out/papers/small/what_if/y/grid").exists()
     made = read_json(Path("out/papers/small/what_if.json.gz"))
     assert [row["metric"] for row in made["rows"]] == ["switch", "bounces"]
     assert made["rows"][1]["settings"]["y"] | {"note": ""} == {
@@ -308,12 +315,12 @@ def test_each_table_of_open_parameters_has_those_that_touch_its_rows(command: Pa
         other = "switch.y=9" in runs["single"].sweep.facts["sets"]
         return [Measured("all", "switch", ["leaf0"]), Measured("all", "bounces", [2.0 - 2 * other])]
 
-    papered.coded(tmp_path, MEASURES | {"fig2": places})
+    small_paper.write_code(tmp_path, MEASURES | {"fig2": places})
     more = '[[what_if]]\nname = "w"\ntitle = "another w"\nsweeps = ["grid"]\nset = ["switch.w=9"]\n'
-    papers = papered.written(tmp_path, papered.PAPER + more)
+    papers = small_paper.write_paper_folder(tmp_path, small_paper.PAPER + more)
     assert command("paper", "small", "--papers", papers, "--what-if").status == 0
-    found = whatif.matrix(read_json(Path("out/papers/small/what_if.json.gz")))["groups"]
-    assert [group["heads"] for group in found] == [[whatif.OWN, "w"], [whatif.OWN, "y"]]
+    found = sensitivity.sensitivity_tables(read_json(Path("out/papers/small/what_if.json.gz")))["groups"]
+    assert [group["heads"] for group in found] == [[sensitivity.OWN_TITLE, "w"], [sensitivity.OWN_TITLE, "y"]]
     assert [group["figures"] for group in found] == ["fig1", "fig2"]
     page = Path("out/papers/small/page.html").read_text()
     assert "<h3>fig1</h3>" in page and "<h3>fig2</h3>" in page
@@ -322,9 +329,11 @@ def test_each_table_of_open_parameters_has_those_that_touch_its_rows(command: Pa
 @pytest.mark.usefixtures("quick")
 def test_what_settings_took_from_a_scenario_is_told(command: Paper, tmp_path: Path) -> None:
     own = "--set switch: kind replaces the whole table"
-    papered.coded(tmp_path, MEASURES)
-    text = papered.PAPER.replace('"switch.y=4"', f'"switch.y=4", "fake.note={own}"')
-    papers = papered.written(tmp_path, text.replace('"switch.y=9"', '"fake.note=y has no effect"'))
+    small_paper.write_code(tmp_path, MEASURES)
+    text = small_paper.PAPER.replace('"switch.y=4"', f'"switch.y=4", "fake.note={own}"')
+    papers = small_paper.write_paper_folder(
+        tmp_path, text.replace('"switch.y=9"', '"fake.note=y has no effect"')
+    )
     ran = command("paper", "small", "--papers", papers, "--what-if")
     told = [line for line in ran.out.splitlines() if line.startswith("note: ")]
     assert ran.status == 0 and told == [f"note: single: {own}", "note: y/single: y has no effect"]
@@ -378,8 +387,8 @@ tolerance = { abs = 0 }
 def test_nodes_have_the_numbers_of_their_network_and_settings_are_whole(
     command: Paper, tmp_path: Path
 ) -> None:
-    core.use(None)
-    papers = papered.written(tmp_path, TREE_PAPER, TREE_ROWS)
+    core.use_backend(None)
+    papers = small_paper.write_paper_folder(tmp_path, TREE_PAPER, TREE_ROWS)
     (papers / "small/tree.toml").write_text(TREE)
 
     def sent(runs: Any) -> list[Measured]:
@@ -392,7 +401,7 @@ def test_nodes_have_the_numbers_of_their_network_and_settings_are_whole(
         ports = [row for row in table.to_pylist() if (row["node"], row["peer"]) == (switch, last)]
         return [Measured("c", "sent", [float(ports[0]["sent"])])]
 
-    papered.coded(tmp_path, {"f": sent})
+    small_paper.write_code(tmp_path, {"f": sent})
     ran = command("paper", "small", "--papers", papers, "--json", "--no-report")
     assert ran.status == 0, ran.err
     assert rows(ran)["c", "sent"]["measured"] == 4

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from overspill.papers import claims_page, counting, data, paper_page
-from overspill.papers.claim_verdicts import decide, find_turned_verdicts, settings_of
-from overspill.papers.claims import Claim, Pattern
-from overspill.papers.published import PLOTTED, Found, read_json
-from overspill.papers.rows import Row, Tolerance
-from overspill.papers.verdicts import Revised
+from overspill.papers import claims_page, paper_files, paper_page, row_counting
+from overspill.papers.claim_verdicts import decide_claim, find_changed_verdicts, parse_sensitivity_rows
+from overspill.papers.claims import Claim, RowPattern
+from overspill.papers.paper_rows import Row, Tolerance
+from overspill.papers.published_files import PLOTTED_FILE, PublishedDocuments, read_json
+from overspill.papers.verdicts import RowRevision
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -22,11 +22,11 @@ def row(case: str = "a", verdict: str = "holds", **more: Any) -> dict[str, Any]:
 
 
 def counts(one: dict[str, Any], widest: float = 2.0) -> str:
-    return counting.classify(one, {"s": widest})
+    return row_counting.classify_row(one, {"s": widest})
 
 
 def claim(missing: str = "", untestable: str = "", rows: bool = True) -> Claim:
-    patterns = [Pattern("fig1", None, None)] if rows else []
+    patterns = [RowPattern("fig1", None, None)] if rows else []
     return Claim("one", "It is quick.", "abstract", "benefit", patterns, [], missing, untestable)
 
 
@@ -42,16 +42,16 @@ def claim(missing: str = "", untestable: str = "", rows: bool = True) -> Claim:
 )
 def test_the_worst_row_decides(verdicts: tuple[str, ...], missing: str, expected: str) -> None:
     rows = [row(str(at), verdict) for at, verdict in enumerate(verdicts)]
-    assert decide(claim(missing), rows).verdict == expected
+    assert decide_claim(claim(missing), rows).verdict == expected
 
 
 def test_rows_that_were_revised_or_are_wide_decide_nothing() -> None:
     settings = row(revised={"verdict": "fails", "why": "x", "of": "settings"})
     measure = row(revised={"verdict": "fails", "why": "x", "of": "measure"})
     assert (counts(settings), counts(measure)) == ("yes", "revised")
-    found = counting.marked([measure, row("b", "fails")], [])
-    assert decide(claim(), found[:1]).verdict == "not decided"
-    assert decide(claim(), found).verdict == "not reproduced"
+    found = row_counting.with_classification([measure, row("b", "fails")], [])
+    assert decide_claim(claim(), found[:1]).verdict == "not decided"
+    assert decide_claim(claim(), found).verdict == "not reproduced"
     assert counts(row(repeat="other ties")) == "repeat"
     assert counts(row(basis="own_model")) == "unpublished"
 
@@ -85,17 +85,21 @@ def test_a_range_around_a_value_that_is_not_written_may_not_be_wider() -> None:
 
 def test_a_wide_tolerance_counts_where_it_is_missed() -> None:
     met, missed = (row(verdict, verdict, counts="anecdote") for verdict in ("holds", "fails"))
-    assert decide(claim(), [row(), met]).deciding == [row()]
-    assert decide(claim(), [row(), met]).verdict == "reproduced"
-    assert decide(claim(), [row(), missed]).verdict == "not reproduced"
-    assert decide(claim(), [row(), row("b", "inconclusive", counts="anecdote")]).verdict == "in part"
-    assert counting.score([row(), met, missed], ("holds", "fails")) == {"of": 2, "holds": 1, "fails": 1}
+    assert decide_claim(claim(), [row(), met]).deciding == [row()]
+    assert decide_claim(claim(), [row(), met]).verdict == "reproduced"
+    assert decide_claim(claim(), [row(), missed]).verdict == "not reproduced"
+    assert decide_claim(claim(), [row(), row("b", "inconclusive", counts="anecdote")]).verdict == "in part"
+    assert row_counting.count_verdicts([row(), met, missed], ("holds", "fails")) == {
+        "of": 2,
+        "holds": 1,
+        "fails": 1,
+    }
 
 
 def test_rows_given_to_the_runs_decide_nothing_and_arithmetic_does() -> None:
     given, follows = (row(counts="unpublished", basis=basis) for basis in ("setting", "derived"))
-    assert decide(claim(), [given]).verdict == "not decided"
-    assert decide(claim(), [follows]).verdict == "reproduced"
+    assert decide_claim(claim(), [given]).verdict == "not decided"
+    assert decide_claim(claim(), [follows]).verdict == "reproduced"
 
 
 @pytest.mark.parametrize(
@@ -113,9 +117,9 @@ def test_a_revised_row_that_was_or_is_missed_leaves_a_part_undecided(
     former: str, now: str, expected: str
 ) -> None:
     revised = row("b", now, counts="revised", revised={"verdict": former, "why": "x", "of": "measure"})
-    found = decide(claim(), [row(), revised])
+    found = decide_claim(claim(), [row(), revised])
     assert found.verdict == expected
-    assert ("fig1, b, fct" in claims_page.evidence(found)) == (expected == "in part")
+    assert ("fig1, b, fct" in claims_page.describe_evidence(found)) == (expected == "in part")
 
 
 def test_the_widest_tolerance_of_a_unit_is_that_of_rows_that_count() -> None:
@@ -123,14 +127,14 @@ def test_the_widest_tolerance_of_a_unit_is_that_of_rows_that_count() -> None:
         form = more.pop("form")
         tolerance = Tolerance(form, prediction=form.get("prediction"))
         given = {"figure": "fig1", "case": "a", "metric": "fct", "unit": "s", "published": 10.0}
-        given |= {"basis": "text", "kind": "value", "one_run": False, "later": False, "note": ""}
+        given |= {"basis": "text", "kind": "value", "is_one_run": False, "is_for_later": False, "note": ""}
         return Row(**(given | {"tolerance": tolerance} | more))
 
     rows = [known(form={"abs": 1}), known(form={"rel": 0.2}), known(form={"rel": 0.5})]
     rows += [known(form={"abs": 2.5}, repeat="other ties"), known(form={"abs": 2.4}, basis="own_model")]
-    rows += [known(form={"abs": 2.3}, revised=Revised("fails", "x")), known(form={"prediction": 0.95})]
+    rows += [known(form={"abs": 2.3}, revised=RowRevision("fails", "x")), known(form={"prediction": 0.95})]
     rows += [known(form={"min": 6, "max": 10}, published=None, unit="%"), known(form={"max": 9}, unit="Mb/s")]
-    assert counting.widest_by_unit(rows) == {"s": 2.0, "%": 2.0}
+    assert row_counting.widest_by_unit(rows) == {"s": 2.0, "%": 2.0}
 
 
 def test_the_interval_of_a_single_run_is_as_wide_as_it_is() -> None:
@@ -139,33 +143,38 @@ def test_the_interval_of_a_single_run_is_as_wide_as_it_is() -> None:
     found = [row(tolerance={"prediction": 0.95}, prediction=one) for one in (wide, narrow)]
     assert [counts(one) for one in found] == ["anecdote", "yes"]
     assert counts(found[1], 1) == "anecdote", "wider than others of its unit"
-    assert counting.classify(found[1], {"%": 2.0}) == "anecdote", "no other of its unit"
+    assert row_counting.classify_row(found[1], {"%": 2.0}) == "anecdote", "no other of its unit"
     assert counts(row(published="S1 S2", tolerance={"prediction": 0.95})) == "anecdote"
 
 
 def test_a_claim_without_a_row_is_not_decided_or_cannot_be_tested() -> None:
-    assert decide(claim("a row", rows=False), [row()]).verdict == "not decided"
-    assert decide(claim(untestable="lines of code", rows=False), [row()]).verdict == "cannot be tested here"
+    assert decide_claim(claim("a row", rows=False), [row()]).verdict == "not decided"
+    assert (
+        decide_claim(claim(untestable="lines of code", rows=False), [row()]).verdict
+        == "cannot be tested here"
+    )
     waiting = row(verdict="inconclusive", measured=None)
-    assert decide(claim(untestable="clock rates"), [waiting]).verdict == "cannot be tested here"
+    assert decide_claim(claim(untestable="clock rates"), [waiting]).verdict == "cannot be tested here"
 
 
 def test_a_difference_of_exactly_nothing_decides_nothing() -> None:
     order = row(published=None, tolerance={"min": 0}, measured=0.0, ci95=0.0, kind="order")
-    assert decide(claim(), [order]).verdict == "in part"
-    assert claims_page.evidence(decide(claim(), [order])).startswith("0 of 1 rows")
+    assert decide_claim(claim(), [order]).verdict == "in part"
+    assert claims_page.describe_evidence(decide_claim(claim(), [order])).startswith("0 of 1 rows")
     ratio = order | {"measured": 1.0, "tolerance": {"max": 1}}
-    assert decide(claim(), [ratio]).verdict == "in part"
-    assert decide(claim(), [order | {"measured": 0.1}]).verdict == "reproduced"
+    assert decide_claim(claim(), [ratio]).verdict == "in part"
+    assert decide_claim(claim(), [order | {"measured": 0.1}]).verdict == "reproduced"
 
 
 def test_a_row_without_a_value_that_ran_does_not_leave_the_count() -> None:
     undefined = row(verdict="fails", measured=None)
-    assert decide(claim(), [row(), undefined]).verdict == "not reproduced"
-    assert decide(claim(), [row(), undefined | {"seeds": 0}]).verdict == "not reproduced", "its runs failed"
+    assert decide_claim(claim(), [row(), undefined]).verdict == "not reproduced"
+    assert decide_claim(claim(), [row(), undefined | {"seeds": 0}]).verdict == "not reproduced", (
+        "its runs failed"
+    )
     waiting = row("b", "inconclusive", measured=None)
-    assert decide(claim(), [row(), waiting]).verdict == "reproduced"
-    assert "1 row has no run" in claims_page.evidence(decide(claim(), [row(), waiting]))
+    assert decide_claim(claim(), [row(), waiting]).verdict == "reproduced"
+    assert "1 row has no run" in claims_page.describe_evidence(decide_claim(claim(), [row(), waiting]))
 
 
 def test_a_claim_names_open_parameters_that_give_it_another_verdict() -> None:
@@ -175,28 +184,28 @@ def test_a_claim_names_open_parameters_that_give_it_another_verdict() -> None:
         "settings": [{"name": name, "title": f"another {name}"} for name in ("y", "z", "w")],
         "rows": [row() | {"own": kept | {"verdict": "holds"}, "fewer_seeds": {}, "settings": cells}],
     }
-    decided = decide(claim(), [row()])
-    found = find_turned_verdicts(decided, [row()], settings_of(document))
+    decided = decide_claim(claim(), [row()])
+    found = find_changed_verdicts(decided, [row()], parse_sensitivity_rows(document))
     assert [(one.name, verdict) for one, verdict in found] == [("y", "not reproduced"), ("z", "in part")]
-    text = claims_page.verdict(decided, [row()], settings_of(document))
+    text = claims_page.describe_verdict(decided, [row()], parse_sensitivity_rows(document))
     assert text == "reproduced; not reproduced with y; in part with z"
     # With as few seeds, the paper's own runs have the same verdict.
     document["rows"][0]["fewer_seeds"] = {"3": kept | {"verdict": "fails"}}
-    assert not find_turned_verdicts(decided, [row()], settings_of(document)[:1])
+    assert not find_changed_verdicts(decided, [row()], parse_sensitivity_rows(document)[:1])
 
 
 def test_pages_of_papers_are_those_of_the_published_rows_and_short() -> None:
-    for name in data.names():
-        paper = data.load(name)
+    for name in paper_files.paper_names():
+        paper = paper_files.load_paper(name)
         folder = paper.folder
-        published, drawn = Found.read(folder), list(read_json(folder / PLOTTED) or {})
-        document, changed = published.document, published.changed
+        published, drawn = PublishedDocuments.read(folder), list(read_json(folder / PLOTTED_FILE) or {})
+        document, changed = published.rows_document, published.sensitivity_document
         text = (folder / "README.md").read_text()
         command = f"overspill paper {name} --redraw --publish"
-        assert text == paper_page.readme(paper, document, changed, drawn), f"{name}: run `{command}`"
+        assert text == paper_page.build_readme(paper, document, changed, drawn), f"{name}: run `{command}`"
         assert text.count("\n") <= 150
         assert all((DOCS.parent / f"studies/{one.name}/README.md").is_file() for one in paper.studies)
-        assert document["rows"] == counting.marked(document["rows"], paper.rows)
+        assert document["rows"] == row_counting.with_classification(document["rows"], paper.rows)
         assert document["tolerances"] == paper.digest
         assert [(row["figure"], row["case"], row["metric"]) for row in document["rows"]] == [
             (row.figure, *row.key) for figure in paper.figures for row in paper.rows_of(figure)
@@ -205,4 +214,4 @@ def test_pages_of_papers_are_those_of_the_published_rows_and_short() -> None:
 
 def test_the_page_is_that_of_the_published_rows() -> None:
     text = (DOCS / "claims.md").read_text(encoding="utf-8")
-    assert text == claims_page.page(), "run `python -m overspill.papers.claims_page > docs/claims.md`"
+    assert text == claims_page.build_page(), "run `python -m overspill.papers.claims_page > docs/claims.md`"

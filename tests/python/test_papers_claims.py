@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-import papered
 import pytest
+import small_paper
 
 from overspill import BadInput
-from overspill.papers import data
+from overspill.papers import paper_files
 
 CLAIMS = """
 [[claim]]
@@ -36,19 +36,19 @@ untestable = "no number of flows is given"
 )
 
 
-def loaded(folder: Path, claims: str) -> data.Paper:
-    home = papered.written(folder)
+def load_with_claims(folder: Path, claims: str) -> paper_files.Paper:
+    home = small_paper.write_paper_folder(folder)
     (home / "small" / "claims.toml").write_text(claims, encoding="utf-8")
-    return data.load("small", home)
+    return paper_files.load_paper("small", home)
 
 
 def rows_of(folder: Path) -> list[tuple[str, str]]:
-    paper = data.load("small", papered.written(folder))
+    paper = paper_files.load_paper("small", small_paper.write_paper_folder(folder))
     return [(row.case, row.metric) for row in paper.rows if row.figure == "fig1"]
 
 
 def test_a_claim_knows_the_rows_that_decide_it(tmp_path: Path) -> None:
-    paper = loaded(tmp_path, whole(tmp_path))
+    paper = load_with_claims(tmp_path, whole_file(tmp_path))
     first, second = paper.claims[:2]
     assert {row.metric for row in first.rows(paper.rows)} == {"fct"}
     assert second.rows(paper.rows) == [] and second.missing
@@ -58,16 +58,16 @@ def test_a_paper_has_at_most_20_claims(tmp_path: Path) -> None:
     last = CLAIMS.rpartition("[[claim]]")[2]
     extra = "".join("[[claim]]" + last.replace("limit_8", f"more_{at}") for at in range(13))
     with pytest.raises(BadInput, match="found 21 claims; expected 1 to 20"):
-        loaded(tmp_path, whole(tmp_path) + extra)
+        load_with_claims(tmp_path, whole_file(tmp_path) + extra)
     with pytest.raises(BadInput, match="found 0 claims; expected 1 to 20"):
-        loaded(tmp_path, "")
+        load_with_claims(tmp_path, "")
 
 
 def test_published_papers_have_8_claims_or_more() -> None:
-    assert min(len(data.load(name).claims) for name in data.names()) >= 8
+    assert min(len(paper_files.load_paper(name).claims) for name in paper_files.paper_names()) >= 8
 
 
-def whole(folder: Path) -> str:
+def whole_file(folder: Path) -> str:
     """Returns the claims above, with every other row of figure 1 left out."""
     others = sorted({case for case, metric in rows_of(folder / "first") if metric != "fct"})
     listed = ", ".join(f'{{ figure = "fig1", case = "{case}", why = "about losses" }}' for case in others)
@@ -91,35 +91,35 @@ def whole(folder: Path) -> str:
     ],
 )
 def test_a_wrong_claim_is_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
-    text = whole(tmp_path)
+    text = whole_file(tmp_path)
     assert old in text
     with pytest.raises(BadInput) as error:
-        loaded(tmp_path, text.replace(old, new))
+        load_with_claims(tmp_path, text.replace(old, new))
     assert error.value.status == 2 and said in "\n".join(error.value.lines)
 
 
 def test_a_row_that_a_claim_leaves_out_without_a_reason_is_refused(tmp_path: Path) -> None:
     text = CLAIMS[: CLAIMS.index("leaves_out")] + CLAIMS[CLAIMS.index('\n[[claim]]\nid = "it') :]
     with pytest.raises(BadInput) as error:
-        loaded(tmp_path, text)
+        load_with_claims(tmp_path, text)
     assert "in neither; expected it in `rows`, or in `leaves_out` with a reason" in "\n".join(
         error.value.lines
     )
 
 
 def test_a_row_cannot_decide_a_claim_and_be_left_out(tmp_path: Path) -> None:
-    text = whole(tmp_path).replace(
+    text = whole_file(tmp_path).replace(
         'rows = [{ figure = "fig1", metric = "fct" }]', 'rows = [{ figure = "fig1" }]'
     )
     with pytest.raises(BadInput) as error:
-        loaded(tmp_path, text)
+        load_with_claims(tmp_path, text)
     assert "in both" in "\n".join(error.value.lines)
 
 
 def test_a_claim_that_repeats_alone_decide_is_refused(tmp_path: Path) -> None:
-    rows = papered.ROWS.replace("one_run = true", 'one_run = true\nrepeat = "other ties"')
-    home = papered.written(tmp_path, rows=rows)
-    (home / "small" / "claims.toml").write_text(whole(tmp_path / "other"), encoding="utf-8")
+    rows = small_paper.ROWS.replace("one_run = true", 'one_run = true\nrepeat = "other ties"')
+    home = small_paper.write_paper_folder(tmp_path, rows=rows)
+    (home / "small" / "claims.toml").write_text(whole_file(tmp_path / "other"), encoding="utf-8")
     with pytest.raises(BadInput) as error:
-        data.load("small", home)
+        paper_files.load_paper("small", home)
     assert "claim bouncing_is_quick: rows: found only repeats" in "\n".join(error.value.lines)

@@ -2,26 +2,26 @@
 
 from pathlib import Path
 
-import papered
 import pytest
-from papered import PAPER, ROWS
+import small_paper
+from small_paper import PAPER, ROWS
 
 from overspill import BadInput, Line
-from overspill.papers import data, execution
+from overspill.papers import execution, paper_files
 
 
-def refused(folder: Path, paper: str = PAPER, rows: str = ROWS) -> str:
+def load_error(folder: Path, paper: str = PAPER, rows: str = ROWS) -> str:
     with pytest.raises(BadInput) as error:
-        data.load("small", papered.written(folder, paper, rows))
+        paper_files.load_paper("small", small_paper.write_paper_folder(folder, paper, rows))
     assert error.value.status == 2
     return "\n".join(error.value.lines)
 
 
 def test_a_whole_paper_is_read(tmp_path: Path) -> None:
-    paper = data.load("small", papered.written(tmp_path))
+    paper = paper_files.load_paper("small", small_paper.write_paper_folder(tmp_path))
     assert list(paper.figures) == ["fig1", "fig2", "fig3"] and list(paper.sweeps) == ["grid", "single"]
     assert paper.sweeps["single"].seeds == 2 and paper.sweeps["single"].variants == ["bounce"]
-    assert [row.later for row in paper.rows] == [False] * 5 + [True]
+    assert [row.is_for_later for row in paper.rows] == [False] * 5 + [True]
     assert paper.what_ifs[0].seeds == 2 and len(paper.digest) == 64
 
 
@@ -29,7 +29,7 @@ def test_a_whole_paper_is_read(tmp_path: Path) -> None:
     ("old", "new", "said"),
     [
         ('"small"\ntitle', '"other"\ntitle', "name: found 'other'; expected that of its folder, 'small'"),
-        ("cite =", "cites =", "paper.toml: cite: found nothing; expected it to be given"),
+        ("cite =", "cites =", "paper.toml: cite: found nothing; expected a value for this key"),
         ("seeds = 3", "seeds = 0", "sweep 1 (grid): seeds: found 0; expected a whole number, 1 or more"),
         (
             "seeds = 3",
@@ -59,7 +59,7 @@ def test_a_whole_paper_is_read(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_with_a_paper_is_told(tmp_path: Path, old: str, new: str, said: str) -> None:
     assert PAPER.count(old) >= 1
-    found = refused(tmp_path, PAPER.replace(old, new, 1))
+    found = load_error(tmp_path, PAPER.replace(old, new, 1))
     assert said in found and str(tmp_path / "papers/small/paper.toml") in found
 
 
@@ -113,18 +113,18 @@ def test_what_is_wrong_with_a_paper_is_told(tmp_path: Path, old: str, new: str, 
 )  # fmt: skip
 def test_what_is_wrong_with_a_row_is_told(tmp_path: Path, old: str, new: str, said: str) -> None:
     assert ROWS.count(old) >= 1
-    found = refused(tmp_path, rows=ROWS.replace(old, new, 1 if old != "[[row]]" else -1))
+    found = load_error(tmp_path, rows=ROWS.replace(old, new, 1 if old != "[[row]]" else -1))
     assert said in found and str(tmp_path / "papers/small/rows.toml") in found
 
 
 def test_everything_that_is_wrong_with_rows_is_told_at_once(tmp_path: Path) -> None:
-    found = refused(tmp_path, rows=ROWS.replace('"fig1"', '"fig8"').replace('"fig3"', '"fig9"'))
+    found = load_error(tmp_path, rows=ROWS.replace('"fig1"', '"fig8"').replace('"fig3"', '"fig9"'))
     assert len(found.splitlines()) == 4
 
 
 def test_a_figure_without_rows_is_refused(tmp_path: Path) -> None:
     more = PAPER + '[[figure]]\nid = "fig4"\ntitle = "t"\nclaim = "c"\n'
-    assert "found no row of figure fig4; expected one or more" in refused(tmp_path, more)
+    assert "found no row of figure fig4; expected one or more" in load_error(tmp_path, more)
 
 
 def test_tolerances_are_ranges_around_what_was_published(tmp_path: Path) -> None:
@@ -132,7 +132,9 @@ def test_tolerances_are_ranges_around_what_was_published(tmp_path: Path) -> None
         changed = ROWS.replace("published = 1\n", "published = -4\n", 1).replace("{ max = 100 }", form, 1)
         if "factor" in form:
             changed = changed.replace("published = -4\n", "published = 4\n", 1)
-        [row, *_] = data.load("small", papered.written(tmp_path, rows=changed)).rows
+        [row, *_] = paper_files.load_paper(
+            "small", small_paper.write_paper_folder(tmp_path, rows=changed)
+        ).rows
         assert row.tolerance is not None
         return row.tolerance.low, row.tolerance.high
 
@@ -145,27 +147,27 @@ def test_tolerances_are_ranges_around_what_was_published(tmp_path: Path) -> None
 def test_papers_are_found_by_the_environment_or_beside_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = papered.written(tmp_path)
-    monkeypatch.setenv(data.VARIABLE, str(folder))
-    assert data.titles() == [("small", "A small paper")]
-    monkeypatch.setenv(data.VARIABLE, str(tmp_path / "nowhere"))
+    folder = small_paper.write_paper_folder(tmp_path)
+    monkeypatch.setenv(paper_files.FOLDER_VARIABLE, str(folder))
+    assert paper_files.paper_titles() == [("small", "A small paper")]
+    monkeypatch.setenv(paper_files.FOLDER_VARIABLE, str(tmp_path / "nowhere"))
     with pytest.raises(BadInput, match=r"OVERSPILL_PAPERS: .* is not a folder"):
-        data.names()
+        paper_files.paper_names()
     with pytest.raises(BadInput, match=r"--papers: .* is a paper; expected the folder that it is in"):
-        data.names(folder / "small")
-    monkeypatch.delenv(data.VARIABLE)
-    assert "small" not in data.names()
+        paper_files.paper_names(folder / "small")
+    monkeypatch.delenv(paper_files.FOLDER_VARIABLE)
+    assert "small" not in paper_files.paper_names()
     with pytest.raises(BadInput, match="paper: found 'small'; expected one of"):
-        data.load("small")
+        paper_files.load_paper("small")
 
 
 def test_points_are_counted_only_of_repeated_warnings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    paper = data.load("small", papered.written(tmp_path))
-    planned = execution.Planned(paper.sweeps["single"], tmp_path, 2, paper.what_ifs[0])
+    paper = paper_files.load_paper("small", small_paper.write_paper_folder(tmp_path))
+    planned = execution.PlannedSweep(paper.sweeps["single"], tmp_path, 2, paper.what_ifs[0])
     lines = [Line("CUT", "x=1"), Line("FEW", "two seeds"), Line("CUT", "x=2")]
     monkeypatch.setattr(execution, "warnings", lambda _: lines)
-    ran = execution.Ran(planned, object())  # type: ignore[arg-type]
+    ran = execution.SweepOutcome(planned, object())  # type: ignore[arg-type]
     found = [f"{one.label}: {one.text}" for one in ran.warnings]
     assert found == ["CUT: y/single: at 2 points", "FEW: y/single: two seeds"]

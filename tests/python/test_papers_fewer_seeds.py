@@ -4,24 +4,24 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import papered
-from papered import MEASURES
-from runs_made import Made
+import small_paper
+from sample_runs import FakeRuns
+from small_paper import MEASURES
 
-from overspill.papers import row_sources, words
-from overspill.papers.published import read_json
+from overspill.papers import row_sources, row_words
+from overspill.papers.published_files import read_json
 from overspill.papers.spec import Measured, Runs
 
-BOTH = papered.PAPER.replace(
+BOTH = small_paper.PAPER.replace(
     'title = "Places"\nsweeps = ["single"]', 'title = "Places"\nsweeps = ["grid", "single"]'
 )
-NAMED = papered.ROWS.replace('published = "leaf0"\nbasis = "text"\nkind = "exact"', "\n".join(
+NAMED = small_paper.ROWS.replace('published = "leaf0"\nbasis = "text"\nkind = "exact"', "\n".join(
     ("published = 3", 'basis = "text"', 'kind = "exact"', "tolerance = { abs = 0 }")
 ))  # fmt: skip
 
 
 def what_if(command: Any, folder: Path) -> dict[str, Any]:
-    papers = papered.written(folder, BOTH, NAMED)
+    papers = small_paper.write_paper_folder(folder, BOTH, NAMED)
     ran = command("paper", "small", "--papers", papers, "--what-if", "fig2", "--no-report")
     assert ran.status == 0, ran.err
     found = read_json(Path("out/papers/small/part/what_if.json.gz"))
@@ -34,7 +34,7 @@ def test_a_row_of_sweeps_that_were_not_run_anew_has_no_cell(command: Any, tmp_pa
         yield Measured("all", "switch", [float(len(grid.seeds))])
         yield Measured("all", "bounces", list(runs["single"].metric("bounces", "bounce")))
 
-    papered.coded(tmp_path, MEASURES | {"fig2": both})
+    small_paper.write_code(tmp_path, MEASURES | {"fig2": both})
     found = what_if(command, tmp_path)
     assert set(found) == {"told", "bounces"}
 
@@ -47,7 +47,7 @@ def test_a_verdict_is_compared_with_that_on_as_many_seeds(command: Any, tmp_path
         yield Measured("all", "switch", [count])
         yield Measured("all", "bounces", [1.0])
 
-    papered.coded(tmp_path, MEASURES | {"fig2": both})
+    small_paper.write_code(tmp_path, MEASURES | {"fig2": both})
     found = what_if(command, tmp_path)
     row = found["switch"]
     assert row["own"]["verdict"] == "holds" and row["fewer_seeds"]["2"]["verdict"] == "fails"
@@ -56,7 +56,7 @@ def test_a_verdict_is_compared_with_that_on_as_many_seeds(command: Any, tmp_path
 
 
 def test_what_is_read_before_a_row_is_what_it_rests_on() -> None:
-    made = Made(variants=["a"], metrics={"x": lambda *_: 1.0})
+    made = FakeRuns(variants=["a"], metrics={"x": lambda *_: 1.0})
 
     def measure(runs: Mapping[str, Runs]) -> Iterable[Measured]:
         one = runs["one"]
@@ -66,13 +66,14 @@ def test_what_is_read_before_a_row_is_what_it_rests_on() -> None:
         yield Measured("third", "x", list(one.metric("x", "a")))
 
     found = {
-        row.case: set(rests) for row, rests in row_sources.measured(measure, {"one": made, "other": made})
+        row.case: set(rests)
+        for row, rests in row_sources.measure_with_sources(measure, {"one": made, "other": made})
     }
     assert found == {"first": {"one"}, "second": {"one"}, "third": {"one", "other"}}
 
 
 def test_what_has_no_value_is_told_apart_from_what_was_not_measured() -> None:
     row = {"measured": None, "ci95": None, "unit": "s", "verdict": "fails"}
-    assert words.measured(row | {"seeds": 3}) == "undefined"
-    assert words.measured(row | {"seeds": 0}) == "not measured"
-    assert words.measured(row | {"seeds": 0, "verdict": "inconclusive"}) == "–"
+    assert row_words.format_measured(row | {"seeds": 3}) == "undefined"
+    assert row_words.format_measured(row | {"seeds": 0}) == "not measured"
+    assert row_words.format_measured(row | {"seeds": 0, "verdict": "inconclusive"}) == "–"

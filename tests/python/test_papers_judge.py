@@ -7,21 +7,21 @@ import pytest
 
 from overspill import stats
 from overspill.errors import Failed
-from overspill.papers import counting, judge, words
-from overspill.papers.judge import Judged
-from overspill.papers.rows import Row, Tolerance
+from overspill.papers import judge, row_counting, row_words
+from overspill.papers.judge import JudgedRow
+from overspill.papers.paper_rows import Row, Tolerance
 from overspill.papers.spec import Measured
-from overspill.papers.verdicts import Revised
+from overspill.papers.verdicts import RowRevision
 
 NUMBER = Row("fig1", "c", "m", "%", 10.0, "text", "value", Tolerance({"abs": 1}, 9, 11), False, False, "")
 TEXT = replace(NUMBER, published="S1 S4", kind="exact", tolerance=None)
 
 
-def judged(values: list[float] | list[str], row: Row = NUMBER) -> Judged:
-    return judge.judge(row, Measured(row.case, row.metric, values))
+def judge_values(values: list[float] | list[str], row: Row = NUMBER) -> JudgedRow:
+    return judge.judge_row(row, Measured(row.case, row.metric, values))
 
 
-def around(centre: float, half: float) -> list[float]:
+def values_around(centre: float, half: float) -> list[float]:
     """Returns three values with this mean and a 95 % interval of `centre` ± `half`."""
     reach = half / (stats.half_width([-1.0, 0.0, 1.0]) or 1.0)
     return [centre - reach, centre, centre + reach]
@@ -41,16 +41,16 @@ def around(centre: float, half: float) -> list[float]:
     ],
 )
 def test_a_verdict_is_by_the_whole_interval(centre: float, half: float, verdict: str) -> None:
-    found = judged(around(centre, half))
+    found = judge_values(values_around(centre, half))
     assert found.verdict == verdict
     assert found.measured == pytest.approx(centre) and found.ci95 == pytest.approx(half) and found.seeds == 3
 
 
 def test_an_interval_that_only_touches_the_tolerance_from_outside_does_not_yet_fail() -> None:
     within = Tolerance({"max": 2}, high=2)
-    assert judge.compared((2.0, 3.0), within, None) == "inconclusive"
-    assert judge.compared((1.0, 2.0), within, None) == "holds"
-    assert judge.compared((2.0 + 1e-6, 3.0), within, None) == "fails"
+    assert judge.compare_interval((2.0, 3.0), within, None) == "inconclusive"
+    assert judge.compare_interval((1.0, 2.0), within, None) == "holds"
+    assert judge.compare_interval((2.0 + 1e-6, 3.0), within, None) == "fails"
 
 
 @pytest.mark.parametrize(
@@ -67,85 +67,92 @@ def test_an_interval_that_only_touches_the_tolerance_from_outside_does_not_yet_f
 )
 def test_a_tolerance_may_have_one_end(low: float, high: float, value: float, verdict: str) -> None:
     row = replace(NUMBER, published=None, tolerance=Tolerance({}, low, high))
-    assert judged([value], row).verdict == verdict
+    assert judge_values([value], row).verdict == verdict
 
 
 def test_the_edge_of_an_exact_tolerance_is_in_whatever_binary_makes_of_it() -> None:
     row = replace(NUMBER, published=0.7, tolerance=Tolerance({"abs": 0.1}, 0.7 - 0.1, 0.7 + 0.1))
     assert 0.8 > 0.7 + 0.1
     for value in (0.8, 0.6, 0.59999999999999):
-        assert judged([value], row).verdict == "holds"
-    assert judged([0.80000001], row).verdict == "fails"
+        assert judge_values([value], row).verdict == "holds"
+    assert judge_values([0.80000001], row).verdict == "fails"
     nothing = replace(NUMBER, published=0, tolerance=Tolerance({"abs": 0}, 0, 0))
-    assert judged([0.0, 0.0], nothing).verdict == "holds" and judged([1e-12], nothing).verdict == "fails"
+    assert (
+        judge_values([0.0, 0.0], nothing).verdict == "holds"
+        and judge_values([1e-12], nothing).verdict == "fails"
+    )
 
 
 def test_values_without_chance_are_a_point() -> None:
-    assert judged([10.0]) == Judged(10.0, None, 1, "holds")
-    assert judged([0.1 + 10.9] * 7) == Judged(11.0, 0.0, 7, "holds")
+    assert judge_values([10.0]) == JudgedRow(10.0, None, 1, "holds")
+    assert judge_values([0.1 + 10.9] * 7) == JudgedRow(11.0, 0.0, 7, "holds")
 
 
 def test_texts_hold_where_every_seed_gives_the_published_one() -> None:
-    assert judged(["S1 S4"] * 3, TEXT) == Judged("S1 S4", None, 3, "holds")
-    assert judged(["S1", "S1 S4", "S1"], TEXT) == Judged("S1 (2 of 3); S1 S4 (1 of 3)", None, 3, "fails")
-    assert judged(["S1 S4", "S1 S4", "S2"], TEXT).verdict == "fails"
-    assert judged(["S2"], TEXT) == Judged("S2", None, 1, "fails")
+    assert judge_values(["S1 S4"] * 3, TEXT) == JudgedRow("S1 S4", None, 3, "holds")
+    assert judge_values(["S1", "S1 S4", "S1"], TEXT) == JudgedRow(
+        "S1 (2 of 3); S1 S4 (1 of 3)", None, 3, "fails"
+    )
+    assert judge_values(["S1 S4", "S1 S4", "S2"], TEXT).verdict == "fails"
+    assert judge_values(["S2"], TEXT) == JudgedRow("S2", None, 1, "fails")
 
 
 def test_a_value_that_is_not_finite_fails_with_a_note() -> None:
-    found = judged([10.0, math.nan, 10.0])
+    found = judge_values([10.0, math.nan, 10.0])
     assert (found.verdict, found.measured, found.ci95, found.seeds) == ("fails", None, None, 3)
     assert found.note == "not finite: 1 of 3 values; the mean of the others is 10"
-    assert judged([math.inf]).note == "not finite: 1 of 1 values"
+    assert judge_values([math.inf]).note == "not finite: 1 of 1 values"
 
 
 def test_a_row_that_nothing_measures_fails_unless_it_is_for_later() -> None:
-    assert judge.judge(NUMBER, None, "no code") == Judged(None, None, 0, "fails", "no code")
-    later = replace(NUMBER, later=True, note="hardware")
-    assert judge.judge(later, None).verdict == "inconclusive" and not later.counted
+    assert judge.judge_row(NUMBER, None, "no code") == JudgedRow(None, None, 0, "fails", "no code")
+    later = replace(NUMBER, is_for_later=True, note="hardware")
+    assert judge.judge_row(later, None).verdict == "inconclusive" and not later.is_counted
     with pytest.raises(Failed, match="marked `later`"):
-        judged([1.0], later)
+        judge_values([1.0], later)
 
 
 def test_numbers_are_not_judged_as_texts() -> None:
     with pytest.raises(Failed, match="measured are texts, but a number is published"):
-        judged(["S1"])
+        judge_values(["S1"])
     with pytest.raises(Failed, match="measured are numbers, but a text is published"):
-        judged([1.0], TEXT)
+        judge_values([1.0], TEXT)
 
 
 def test_a_prediction_interval_is_that_of_one_more_run() -> None:
     values = [8.0, 9.0, 10.0, 11.0, 12.0]
-    low, high = judge.interval_of_one(values, 0.95) or (0.0, 0.0)
+    low, high = judge.prediction_interval(values, 0.95) or (0.0, 0.0)
     # t(0.975, 4) = 2.776445, s = sqrt(2.5), n = 5.
     assert high - 10 == pytest.approx(2.776445 * math.sqrt(2.5) * math.sqrt(1.2), rel=1e-6) == 10 - low
     row = replace(NUMBER, tolerance=Tolerance({"prediction": 0.95}, prediction=0.95))
-    assert judged(values, replace(row, published=14.8)).verdict == "holds"
-    assert judged(values, replace(row, published=14.9)).verdict == "fails"
-    assert judged(values[:2], row).verdict == "inconclusive"
-    assert judged([10.0] * 3, row).verdict == "holds"
+    assert judge_values(values, replace(row, published=14.8)).verdict == "holds"
+    assert judge_values(values, replace(row, published=14.9)).verdict == "fails"
+    assert judge_values(values[:2], row).verdict == "inconclusive"
+    assert judge_values([10.0] * 3, row).verdict == "holds"
 
 
 def test_a_published_text_may_be_that_of_one_more_run() -> None:
     row = replace(TEXT, published="S1", tolerance=Tolerance({"prediction": 0.95}, prediction=0.95))
-    assert judged(["S1"] * 27 + ["S2"] * 3, row).verdict == "holds"
-    assert judged(["S1"] * 2 + ["S2"] * 28, row).verdict == "holds", "28 of 30 are less than 95 %"
-    assert judged(["S1"] + ["S2"] * 29, row).verdict == "fails", "29 of 30 are more"
-    assert judged(["S1"] + ["S2"] * 18 + ["S3"], row).verdict == "holds", "equally frequent ones together"
-    assert judged(["S2"] * 30, row).verdict == "fails"
-    assert judged(["S1"] * 2, row).verdict == "inconclusive"
-    assert judged(["S1"] * 27 + ["S2"] * 3, replace(row, tolerance=None)).verdict == "fails"
+    assert judge_values(["S1"] * 27 + ["S2"] * 3, row).verdict == "holds"
+    assert judge_values(["S1"] * 2 + ["S2"] * 28, row).verdict == "holds", "28 of 30 are less than 95 %"
+    assert judge_values(["S1"] + ["S2"] * 29, row).verdict == "fails", "29 of 30 are more"
+    assert judge_values(["S1"] + ["S2"] * 18 + ["S3"], row).verdict == "holds", (
+        "equally frequent ones together"
+    )
+    assert judge_values(["S2"] * 30, row).verdict == "fails"
+    assert judge_values(["S1"] * 2, row).verdict == "inconclusive"
+    assert judge_values(["S1"] * 27 + ["S2"] * 3, replace(row, tolerance=None)).verdict == "fails"
 
 
 def test_where_the_paper_shows_one_run_the_row_says_whether_ours_may_be_it() -> None:
-    row = replace(NUMBER, one_run=True)
-    found = judged([8.0, 10.0, 12.0], row)
+    row = replace(NUMBER, is_one_run=True)
+    found = judge_values([8.0, 10.0, 12.0], row)
     assert found.prediction is not None and found.prediction["inside"] is True
-    assert judged([20.0, 20.1, 20.2], row).prediction["inside"] is False  # type: ignore[index]
-    assert judged([10.0], row).prediction == {"low": None, "high": None, "inside": None}
-    assert judged([10.1, 10.1], row).prediction == {"low": 10.1, "high": 10.1, "inside": None}
-    assert "prediction" not in judge.document("p", NUMBER, judged([10.0]))
-    assert judge.document("p", row, judge.judge(row, None))["prediction"]["inside"] is None
+    assert judge_values([20.0, 20.1, 20.2], row).prediction["inside"] is False  # type: ignore[index]
+    assert judge_values([10.0], row).prediction == {"low": None, "high": None, "inside": None}
+    assert judge_values([10.1, 10.1], row).prediction == {"low": 10.1, "high": 10.1, "inside": None}
+    assert "prediction" not in judge.row_document("p", NUMBER, judge_values([10.0]))
+    assert judge.row_document("p", row, judge.judge_row(row, None))["prediction"]["inside"] is None
 
 
 def test_only_what_the_paper_says_is_in_the_score() -> None:
@@ -153,68 +160,75 @@ def test_only_what_the_paper_says_is_in_the_score() -> None:
     rows = [replace(NUMBER, basis=basis) for basis in bases]
     values = (10.0, 20.0, 10.0, 10.0, 10.0, 20.0, 10.0)
     made = [
-        judge.document("p", row, judged([value] * 2, row)) for row, value in zip(rows, values, strict=True)
+        judge.row_document("p", row, judge_values([value] * 2, row))
+        for row, value in zip(rows, values, strict=True)
     ]
     made.append(
-        judge.document("p", replace(NUMBER, later=True), judge.judge(replace(NUMBER, later=True), None))
+        judge.row_document(
+            "p", replace(NUMBER, is_for_later=True), judge.judge_row(replace(NUMBER, is_for_later=True), None)
+        )
     )
-    made.append(judge.document("p", NUMBER, judged([math.nan] * 2)))
-    score = counting.score(counting.marked(made, []), ("holds", "fails", "inconclusive"))
+    made.append(judge.row_document("p", NUMBER, judge_values([math.nan] * 2)))
+    score = row_counting.count_verdicts(
+        row_counting.with_classification(made, []), ("holds", "fails", "inconclusive")
+    )
     assert score == {"of": 4, "holds": 2, "fails": 2, "inconclusive": 0}, "undefined in every run fails"
 
 
 def test_one_seed_gives_no_verdict_but_of_what_is_exact() -> None:
     exact = replace(NUMBER, kind="exact", tolerance=Tolerance({"abs": 0}, 10.0, 10.0))
     one = Measured("all", "m", [10.0])
-    assert judge.judge(NUMBER, one, "", 1).verdict == "inconclusive"
-    assert judge.judge(NUMBER, one, "", 0).verdict == "holds", "a function has no seeds"
-    assert judge.judge(NUMBER, one, "", 5).verdict == "holds", "of five seeds together"
-    assert judge.judge(exact, one, "", 1).verdict == "holds"
+    assert judge.judge_row(NUMBER, one, "", 1).verdict == "inconclusive"
+    assert judge.judge_row(NUMBER, one, "", 0).verdict == "holds", "a function has no seeds"
+    assert judge.judge_row(NUMBER, one, "", 5).verdict == "holds", "of five seeds together"
+    assert judge.judge_row(exact, one, "", 1).verdict == "holds"
 
 
 def test_an_exact_row_fails_where_one_seed_does() -> None:
     exact = replace(NUMBER, kind="exact", tolerance=Tolerance({"abs": 1}, 9.0, 11.0))
-    assert judged([10.0, 10.5, 9.5], exact).verdict == "holds"
-    assert judged([10.0] * 20 + [11.5], exact).verdict == "fails"
+    assert judge_values([10.0, 10.5, 9.5], exact).verdict == "holds"
+    assert judge_values([10.0] * 20 + [11.5], exact).verdict == "fails"
 
 
 def test_rows_that_were_revised_are_told_apart_with_what_they_were() -> None:
     kept = replace(NUMBER, metric="kept")
-    mended = replace(NUMBER, metric="mended", revised=Revised("fails", "another setting", settings=True))
-    lost = replace(NUMBER, metric="lost", revised=Revised("holds", "another setting", settings=True))
-    new = replace(NUMBER, metric="new", revised=Revised("new", "a second case"))
+    mended = replace(NUMBER, metric="mended", revised=RowRevision("fails", "another setting", settings=True))
+    lost = replace(NUMBER, metric="lost", revised=RowRevision("holds", "another setting", settings=True))
+    new = replace(NUMBER, metric="new", revised=RowRevision("new", "a second case"))
     other = replace(mended, metric="other", basis="derived")
     rows = [kept, mended, lost, new, other]
     values = {"kept": 10.0, "mended": 10.0, "lost": 20.0, "new": 10.0, "other": 10.0}
     made = [
-        judge.document("p", row, judge.judge(row, Measured("c", row.metric, [values[row.metric]])))
+        judge.row_document("p", row, judge.judge_row(row, Measured("c", row.metric, [values[row.metric]])))
         for row in rows
     ]
     assert "revised" not in made[0]
     assert made[1]["revised"] == {"verdict": "fails", "why": "another setting", "of": "settings"}
     assert made[3]["revised"]["of"] == "measure"
-    counted = [row["counts"] for row in counting.marked(made, [])]
+    counted = [row["counts"] for row in row_counting.with_classification(made, [])]
     assert counted == ["yes", "yes", "yes", "revised", "unpublished"]
-    assert [words.with_former(row) for row in made] == [
+    assert [row_words.format_verdict_with_former(row) for row in made] == [
         "✓ reproduced",
         "✓ reproduced, was not reproduced",
         "✗ not reproduced, was reproduced",
         "✓ reproduced, new",
         "✓ reproduced, was not reproduced",
     ]
-    assert words.reasons(made) == [
+    assert row_words.revision_reasons(made) == [
         "another setting: 3 rows, 2 reproduced, 1 before. No longer: fig1, c, lost",
         "a second case: 1 row, 1 reproduced, 0 before, 1 new",
     ]
 
 
 def test_one_more_part_lies_between_order_statistics() -> None:
-    row = replace(NUMBER, tolerance=Tolerance({"prediction": 0.95}, prediction=0.95), one_run=True)
+    row = replace(NUMBER, tolerance=Tolerance({"prediction": 0.95}, prediction=0.95), is_one_run=True)
     parts = [0.0] * 60 + [15.0] * 18 + [10.0]  # 79 parts: the second value from each end
-    found = judge.judge(row, Measured("c", "m", parts, seeds=2))
+    found = judge.judge_row(row, Measured("c", "m", parts, seeds=2))
     assert (found.ci95, found.seeds, found.verdict) == (None, 2, "holds")
     assert found.prediction == {"low": 0, "high": 15, "inside": True}
-    assert judge.judge(replace(row, published=16.0), Measured("c", "m", parts, seeds=2)).verdict == "fails"
-    assert judge.interval_of_part([float(one) for one in range(79)], 0.95) == (1, 77)
-    assert judge.interval_of_part([1.0] * 38, 0.95) is None
-    assert judge.judge(row, Measured("c", "m", [10.0] * 38, seeds=2)).verdict == "inconclusive"
+    assert (
+        judge.judge_row(replace(row, published=16.0), Measured("c", "m", parts, seeds=2)).verdict == "fails"
+    )
+    assert judge.prediction_interval_of_part([float(one) for one in range(79)], 0.95) == (1, 77)
+    assert judge.prediction_interval_of_part([1.0] * 38, 0.95) is None
+    assert judge.judge_row(row, Measured("c", "m", [10.0] * 38, seeds=2)).verdict == "inconclusive"

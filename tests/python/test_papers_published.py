@@ -6,20 +6,22 @@ import os
 from pathlib import Path
 
 import fake_core
-from papered import Paper, files
+from small_paper import Paper, read_files
 
-from overspill.papers.published import read_json, write_json
+from overspill.papers.published_files import read_json, write_json
 
 
 def test_whole_papers_are_published(paper: Paper) -> None:
-    folder, old = Path("papers/small"), set(files(Path("papers/small")))
+    folder, old = Path("papers/small"), set(read_files(Path("papers/small")))
     ran = paper("--publish", "--what-if")
     assert ran.status == 0 and ran.out.splitlines()[-1].endswith("papers/small")
     made = {"rows.json", "what_if.json.gz", "plotted.json.gz", "README.md", "images/fig1.png"}
-    assert set(files(folder)) - old == made
+    assert set(read_files(folder)) - old == made
     assert len((folder / "images/fig1.png").read_bytes()) < 60_000
     assert paper("--publish").status == 0
-    assert set(files(folder)) - old == made - {"what_if.json.gz"}, "what a run did not make is none of it"
+    assert set(read_files(folder)) - old == made - {"what_if.json.gz"}, (
+        "what a run did not make is none of it"
+    )
     ran = paper("--seeds", 1, "--publish")
     assert ran.status == 2 and "expected the paper's own numbers of seeds" in ran.err
     ran = paper("--publish", "--no-report")
@@ -29,9 +31,9 @@ def test_whole_papers_are_published(paper: Paper) -> None:
 def test_selected_figures_replace_what_is_published_of_them_alone(paper: Paper) -> None:
     folder = Path("papers/small")
     ran = paper("fig1", "--publish")
-    assert ran.status == 2 and "expected the whole paper the first time" in ran.err
+    assert ran.status == 2 and "expected a first run of the whole paper, without --figures" in ran.err
     assert paper("--publish", "--what-if").status == 0
-    whole = files(folder)
+    whole = read_files(folder)
     rows = json.loads(whole["rows.json"])
     assert rows["command"] == "overspill paper small --papers papers --what-if"
     stale = {**rows, "seeds": {"grid": 9, "single": 8}, "warnings": ["LATE: grid: x", "LATE: single: y"]}
@@ -53,7 +55,7 @@ def test_selected_figures_replace_what_is_published_of_them_alone(paper: Paper) 
     assert (folder / "what_if.json.gz").read_bytes() == whole["what_if.json.gz"]
     # With the other figures and the sensitivity runs all is as if it was published at once.
     assert paper("fig2", "fig3", "--what-if", "--publish").status == 0
-    assert files(folder) == whole
+    assert read_files(folder) == whole
 
 
 def test_selected_figures_are_refused_if_rows_of_others_have_changed(paper: Paper) -> None:
@@ -124,11 +126,11 @@ def test_what_is_published_is_drawn_again_without_a_run(paper: Paper) -> None:
     ran = paper("--redraw")
     assert ran.status == 2 and "found no such file; expected the rows of" in ran.err
     assert paper("--publish").status == 0
-    made = {name: path for name, path in files(Path("out/papers/small")).items() if "sweeps" not in name}
+    made = {name: path for name, path in read_files(Path("out/papers/small")).items() if "sweeps" not in name}
     fake_core.behaviour.crash = True
     ran = paper("--redraw")
     assert ran.status == 0 and ran.out.strip() == "page: out/papers/small/published/page.html"
-    assert files(Path("out/papers/small/published")) == made
+    assert read_files(Path("out/papers/small/published")) == made
     Path("papers/small/README.md").write_text("stale")
     assert paper("--redraw", "--publish").status == 0
     assert Path("papers/small/README.md").read_bytes() == made["README.md"]

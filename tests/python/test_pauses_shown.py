@@ -12,8 +12,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import overspill
 from overspill import charts, report
-from overspill.charts import mpl, pauses, saturation, web
-from overspill.charts.spec import Bars, Chart, Graph, Heat, Line, Span
+from overspill.charts import mpl, pauses, plotly_figure, saturation
+from overspill.charts.chart_spec import Bars, Chart, Graph, Heat, Line, Span
 from overspill.results import deadlocks
 from overspill.results import warnings as show
 from overspill.results.results import Results
@@ -31,7 +31,7 @@ def slow(tmp_path: Path) -> Results:
 
     The window ends at 400 us.
     """
-    return made.ran(tmp_path)
+    return made.run_scenario(tmp_path)
 
 
 @pytest.fixture
@@ -53,11 +53,11 @@ def ring(tmp_path: Path) -> Path:
     return path
 
 
-def drawn(chart: Chart) -> None:
+def assert_drawn(chart: Chart) -> None:
     """Draws a chart with both renderers."""
-    FigureCanvasAgg(mpl.figure(chart)).draw()
-    figure = web.figure(chart)
-    go.Figure(json.loads(web.dump(figure)) and figure)
+    FigureCanvasAgg(mpl.draw_figure(chart)).draw()
+    figure = plotly_figure.build_plotly_figure(chart)
+    go.Figure(json.loads(plotly_figure.dump_json(figure)) and figure)
 
 
 def marks(chart: Chart, kind: type) -> list[Any]:
@@ -65,8 +65,8 @@ def marks(chart: Chart, kind: type) -> list[Any]:
 
 
 def test_a_map_has_the_time_paused_to_the_picosecond(slow: Results) -> None:
-    chart = charts.of_results(slow)["pauses"]
-    drawn(chart)
+    chart = charts.build_charts(slow)["pauses"]
+    assert_drawn(chart)
     (heat,) = marks(chart, Heat)
     assert heat.rows == ["a > s"]
     run = slow.runs_of("pfc")[0]
@@ -87,21 +87,23 @@ def test_a_map_has_the_time_paused_to_the_picosecond(slow: Results) -> None:
 
 
 def test_bars_are_the_share_of_the_window_by_tier(slow: Results) -> None:
-    chart = charts.of_results(slow)["pauses-tiers"]
-    drawn(chart)
+    chart = charts.build_charts(slow)["pauses-tiers"]
+    assert_drawn(chart)
     (bars,) = marks(chart, Bars)
     assert chart.panels[0].x.ticks is not None
     found = dict(zip((text for _, text in chart.panels[0].x.ticks), bars.height.tolist(), strict=True))
     # One of two hosts was paused.
     assert found == {"host": pytest.approx((384.096 - 51.888) / 400 / 2)}
     # The switch, of another tier, was never paused: it has no empty bar, but caption and file report it.
-    assert "Never paused in the window: ports of switch." in chart.caption and "Never paused" in chart.told
+    assert (
+        "Never paused in the window: ports of switch." in chart.caption and "Never paused" in chart.file_note
+    )
 
 
 def test_the_tree_is_drawn_and_told_from_its_root_on(chain: Path, tmp_path: Path) -> None:
     results = overspill.run(chain)
-    chart = charts.of_results(results)["saturation"]
-    drawn(chart)
+    chart = charts.build_charts(results)["saturation"]
+    assert_drawn(chart)
     (graph,) = marks(chart, Graph)
     assert [(arc.entry, arc.hover) for arc in graph.arcs] == [
         ("tree", "s pauses r"),
@@ -109,40 +111,44 @@ def test_the_tree_is_drawn_and_told_from_its_root_on(chain: Path, tmp_path: Path
     ]
     entries = {entry.key: (entry.symbol, entry.look.colour) for entry in chart.legend}
     assert list(entries) == ["root", "paused", "tree"], "what is not drawn is not in the legend"
-    assert entries["root"] == ("square", saturation.ROOT)
-    assert {(nodes.entry, nodes.plain) for nodes in graph.nodes if nodes.entry} == {
+    assert entries["root"] == ("square", saturation.ROOT_COLOUR)
+    assert {(nodes.entry, nodes.plain_colour) for nodes in graph.nodes if nodes.entry} == {
         (key, entries[key][1]) for key in ("root", "paused")
     }
-    handles: list[Any] = list(mpl.figure(chart).legends[0].legend_handles)
+    handles: list[Any] = list(mpl.draw_figure(chart).legends[0].legend_handles)
     assert [one.get_marker() for one in handles] == ["s", "s", "None"]
-    assert handles[0].get_markerfacecolor() == saturation.ROOT
-    colours = {name: nodes.plain for nodes in graph.nodes for name in nodes.hover}
-    assert [colours[name] for name in "sra"] == [saturation.ROOT, saturation.PAUSED, saturation.PAUSED]
-    assert colours["b"] not in (saturation.ROOT, saturation.PAUSED)
-    first, second = saturation.rows(results)
+    assert handles[0].get_markerfacecolor() == saturation.ROOT_COLOUR
+    colours = {name: nodes.plain_colour for nodes in graph.nodes for name in nodes.hover}
+    assert [colours[name] for name in "sra"] == [
+        saturation.ROOT_COLOUR,
+        saturation.PAUSED_COLOUR,
+        saturation.PAUSED_COLOUR,
+    ]
+    assert colours["b"] not in (saturation.ROOT_COLOUR, saturation.PAUSED_COLOUR)
+    first, second = saturation.tree_rows(results)
     assert (first["root"], first["from"], first["to"]) == ("s", "65.192 us", "397.4 us")
     assert [first[name] for name in ("depth", "ports", "switches", "hosts")] == ["2", "2", "1", "1"]
     assert (second["root"], second["from"], second["ports"]) == ("r", "397.4 us", "1"), "beside a larger one"
-    assert charts.left_out(results) == []
+    assert charts.list_omitted_figures(results) == []
     results.save(tmp_path / "out")
     page = report.write(results, tmp_path / "out").read_text(encoding="utf-8")
-    assert f'<rect x="1" y="1" width="10" height="10" fill="{saturation.ROOT}"' in page
+    assert f'<rect x="1" y="1" width="10" height="10" fill="{saturation.ROOT_COLOUR}"' in page
     assert 'id="trees"' in page and "<td>65.192 us</td><td>397.4 us</td>" in page
-    assert saturation.OVERLAP in page
+    assert saturation.OVERLAP_NOTE in page
 
 
 def test_trees_of_a_single_switch_or_port_are_left_out(slow: Results, chain: Path) -> None:
-    ((tree,),) = saturation.trees_of(slow).values()
-    assert tree.tree.most.ports == 1, "the other tree begins after the window"
+    ((tree,),) = saturation.rank_trees(slow).values()
+    assert tree.tree.largest_size.ports == 1, "the other tree begins after the window"
     one_port = overspill.run(chain, sets=["traffic.t.stop='80us'"])
     for results, why in (
         (slow, "the network has one switch"),
         (one_port, "no tree has more than one port"),
     ):
-        assert saturation.trees_of(results)
-        assert "saturation" not in charts.of_results(results) and saturation.rows(results) == []
-        assert charts.left_out(results) == [f"Saturation trees: omitted, because {why}."]
-        page = report.run.render(results, [])
+        assert saturation.rank_trees(results)
+        assert "saturation" not in charts.build_charts(results) and saturation.tree_rows(results) == []
+        assert charts.list_omitted_figures(results) == [f"Saturation trees: omitted, because {why}."]
+        page = report.run.render_run_page(results, [])
         assert why in page and "#trees" not in page
 
 
@@ -150,44 +156,46 @@ def test_a_run_without_pauses_has_no_figures_of_them(tmp_path: Path) -> None:
     path = tmp_path / "calm.toml"
     path.write_text(made.SLOW.partition("[variants.pfc]")[0])
     results = overspill.run(path)
-    assert not {"pauses", "pauses-tiers", "saturation", "deadlock"} & set(charts.of_results(results))
-    assert saturation.rows(results) == []
+    assert not {"pauses", "pauses-tiers", "saturation", "deadlock"} & set(charts.build_charts(results))
+    assert saturation.tree_rows(results) == []
 
 
 def test_a_deadlock_is_drawn_as_its_ring(ring: Path) -> None:
     results = overspill.run(ring)
-    chart = charts.of_results(results)["deadlock"]
-    drawn(chart)
+    chart = charts.build_charts(results)["deadlock"]
+    assert_drawn(chart)
     (graph,) = marks(chart, Graph)
     stuck = {arc.hover for arc in graph.arcs if arc.entry == "cycle"}
     assert stuck == {f"s{(i + 1) % 5} pauses s{i}" for i in range(5)}
-    colours = {name: nodes.plain for nodes in graph.nodes for name in nodes.hover}
-    assert {name for name, colour in colours.items() if colour == saturation.ROOT} == {
+    colours = {name: nodes.plain_colour for nodes in graph.nodes for name in nodes.hover}
+    assert {name for name, colour in colours.items() if colour == saturation.ROOT_COLOUR} == {
         f"s{i}" for i in range(5)
     }
-    last = saturation.trees_of(results)[results.variants[0]][0]
+    last = saturation.rank_trees(results)[results.variants[0]][0]
     assert [results.runs[0].node_name(at) for at in last.tree.roots] == [f"s{i}" for i in range(5)]
     assert last.tree.end == results.runs[0].end_ps, "a deadlock's tree lasts to the end"
-    assert saturation.rooted(last) == "cycle of s0, s1, s2, s3, s4 (a deadlock)"
-    assert list(deadlocks.none_found(results)) == []
+    assert saturation.format_root(last) == "cycle of s0, s1, s2, s3, s4 (a deadlock)"
+    assert list(deadlocks.no_deadlock_lines(results)) == []
 
 
 def test_cycle_that_dissolves_is_no_deadlock_and_not_red(ring: Path) -> None:
     results = overspill.run(ring)
-    last = saturation.trees_of(results)[results.variants[0]][0]
-    network = saturation.drawable(results, results.variants[0])
-    assert network is not None and saturation.ROOT in {
-        one.plain for one in saturation.drawn(network, last).nodes
+    last = saturation.rank_trees(results)[results.variants[0]][0]
+    network = saturation.drawable_network(results, results.variants[0])
+    assert network is not None and saturation.ROOT_COLOUR in {
+        one.plain_colour for one in saturation.draw_tree(network, last).nodes
     }
     last.run.summary["deadlock"] = None
-    assert saturation.rooted(last).endswith("(no deadlock)")
-    assert saturation.ROOT not in {one.plain for one in saturation.drawn(network, last).nodes}
+    assert saturation.format_root(last).endswith("(no deadlock)")
+    assert saturation.ROOT_COLOUR not in {
+        one.plain_colour for one in saturation.draw_tree(network, last).nodes
+    }
 
 
 def test_goodput_of_a_deadlocked_run_goes_to_the_end(ring: Path) -> None:
     results = overspill.run(ring)
     (run,) = results.runs
-    chart = charts.of_results(results)["goodput"]
+    chart = charts.build_charts(results)["goodput"]
     (line,) = [mark for mark in marks(chart, Line)]
     end = min(run.end_ps, run.window_ps[1]) * 1e-12
     stopped = np.flatnonzero(line.y > 0).max() + 1
@@ -195,7 +203,7 @@ def test_goodput_of_a_deadlocked_run_goes_to_the_end(ring: Path) -> None:
 
 
 def test_pauses_without_a_deadlock_are_said_to_have_none(slow: Results) -> None:
-    (line,) = deadlocks.none_found(slow)
+    (line,) = deadlocks.no_deadlock_lines(slow)
     assert line.text.startswith("pfc: no deadlock found") or line.text.startswith("no deadlock found")
 
 
@@ -211,7 +219,7 @@ def test_a_sweep_keeps_deadlocks_and_tells_of_them(ring: Path, tmp_path: Path) -
     assert sweep.document()["deadlocks"] == sweep.run_status.deadlocks and sweep.stuck
     again = overspill.Results.load(out)
     assert again.run_status.deadlocks == sweep.run_status.deadlocks, "the store and the manifest keep them"
-    page = report.of_folder(out).read_text(encoding="utf-8")
+    page = report.write_report_of_folder(out).read_text(encoding="utf-8")
     assert "DEADLOCK" in page and found["cycle"][0] in page
 
 
@@ -221,18 +229,18 @@ def test_trees_of_a_pause_of_all_classes_are_one_row(chain: Path) -> None:
     quiet = quiet.replace('"200us"', '"20us"\nclass = 1')
     chain.write_text(text.replace("[variants.pfc]", f"[[traffic]]{quiet}[variants.pfc]", 1))
     results = overspill.run(chain, sets=["traffic.u.rate='10Mbps'"])
-    found = saturation.trees_of(results)["pfc"]
-    assert [one.tree.kind for one in found if one.tree.most.ports > 1] == [0, 1]
-    assert [told["class"] for told in saturation.rows(results)] == ["0, 1"] * (len(found) // 2)
+    found = saturation.rank_trees(results)["pfc"]
+    assert [one.tree.kind for one in found if one.tree.largest_size.ports > 1] == [0, 1]
+    assert [told["class"] for told in saturation.tree_rows(results)] == ["0, 1"] * (len(found) // 2)
 
 
 def test_the_title_says_how_many_ports_there_are_beside_those_shown(
     slow: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = pauses.over_time(slow)
+    whole = pauses.chart_paused_share(slow)
     assert whole is not None and whole.title == "Paused ports over time"
-    longest = pauses.longest
-    monkeypatch.setattr(pauses, "ROWS_SHOWN", 1)
-    monkeypatch.setattr(pauses, "longest", lambda found: longest(found) * 3)
-    part = pauses.over_time(slow)
+    longest = pauses.rank_longest_paused
+    monkeypatch.setattr(pauses, "MAX_ROWS_SHOWN", 1)
+    monkeypatch.setattr(pauses, "rank_longest_paused", lambda found: longest(found) * 3)
+    part = pauses.chart_paused_share(slow)
     assert part is not None and part.title.endswith(": the 1 of 3 that were paused longest")

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 import overspill
-from overspill.cli import finish
-from overspill.cli.console import UNFINISHED
-from overspill.results import document, header
+from overspill.cli import run_end
+from overspill.cli.console import EXIT_UNFINISHED
+from overspill.results import header, results_document
 from overspill.results.results import Results
 
 pytestmark = pytest.mark.usefixtures("compiled")
@@ -44,7 +44,7 @@ switch.pause = { kind = "pfc", xoff = "4554B", xon = "1518B" }
 """
 
 
-def ran(tmp_path: Path, *sets: str) -> Results:
+def run_scenario(tmp_path: Path, *sets: str) -> Results:
     """Runs the scenario with these settings."""
     path = tmp_path / "slow.toml"
     path.write_text(SLOW)
@@ -52,7 +52,7 @@ def ran(tmp_path: Path, *sets: str) -> Results:
 
 
 def test_pauses_are_measured_to_the_picosecond(tmp_path: Path) -> None:
-    results = ran(tmp_path)
+    results = run_scenario(tmp_path)
     found = {name: one.value for name, one in results.values["pfc"][1].items()}
     paused = 384.096 - 51.888
     assert (found["pauses"], found["pause_frames"]) == (1, 1), "the second begins after the window"
@@ -63,7 +63,7 @@ def test_pauses_are_measured_to_the_picosecond(tmp_path: Path) -> None:
 
 
 def test_a_run_that_should_not_lose_and_does_says_where_and_the_others_go_on(tmp_path: Path) -> None:
-    results = ran(tmp_path, "switch.buffer.size='5KB'")
+    results = run_scenario(tmp_path, "switch.buffer.size='5KB'")
     (failure,) = results.failures
     assert "switch s, port 0 (from a), class 0, at 62.52us" in failure
     assert "xoff is 4554B" in failure and "Port 1 (to b) was full: 4554 of 5000 in use" in failure
@@ -112,11 +112,11 @@ def test_a_deadlock_is_named_beside_the_flows_that_it_leaves_unfinished(tmp_path
     cycle, at = run.deadlock["cycle"], run.deadlock["at_ps"]
     assert sorted(one.partition(":")[0] for one in cycle) == ["s0", "s1", "s2", "s3", "s4"]
     assert run.unfinished == 5 and results.unfinished == [run]
-    (said,) = [line.text for line in header.lines(results) if line.label == "DEADLOCK"]
+    (said,) = [line.text for line in header.header_lines(results) if line.label == "DEADLOCK"]
     assert " -> ".join([*cycle, cycle[0]]) in said
-    (told,) = document.build(results)["variants"]
+    (told,) = results_document.point_document(results)["variants"]
     assert told["deadlocks"] == [{"seed": 1, "at_ps": at, "class": 0, "cycle": cycle}]
-    assert finish.status(results) == UNFINISHED
+    assert run_end.exit_status(results) == EXIT_UNFINISHED
 
 
 @pytest.mark.parametrize(("allowed", "status"), [("false", 3), ("true", 0)])
@@ -129,6 +129,8 @@ def test_a_deadlock_of_flows_without_end_is_told_by_the_exit_status_too(
     path.write_text(ring().replace('kind = "trace"\nfile = "flows.csv"', endless))
     results = overspill.run(path, seeds=2, sets=[f"measure.allow_unfinished={allowed}"])
     assert all(run.deadlock for run in results.runs) and not results.unfinished
-    assert finish.status(results) == status
-    (said,) = [one for one in document.build(results)["cautions"] if one.startswith("DEADLOCK")]
+    assert run_end.exit_status(results) == status
+    (said,) = [
+        one for one in results_document.point_document(results)["cautions"] if one.startswith("DEADLOCK")
+    ]
     assert "seeds 1, 2" in said and said.endswith("at the earliest")

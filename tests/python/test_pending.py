@@ -13,7 +13,7 @@ from conftest import Ran
 
 from overspill import BadInput, Results
 from overspill.engine import interrupts
-from overspill.results import cache, commit, store
+from overspill.results import cache, results_folder, write_results
 
 SWEEP = ("--over", "switch.x=1,2,3", "--seeds", 2, "--jobs", 1, "--out", "o")
 CSV = ("sweep.csv", "summary.csv", "differences.csv")
@@ -26,9 +26,9 @@ def stopped(command: Command, scenario: Path, monkeypatch: pytest.MonkeyPatch) -
     """Stops a sweep after `runs` runs, on a machine too busy to write its tables; returns the exit status."""
 
     def stop(runs: int) -> int:
-        original, done = fake_core.Made.summary, []
+        original, done = fake_core.FakeResults.summary, []
 
-        def summary(made: fake_core.Made) -> dict[str, Any]:
+        def summary(made: fake_core.FakeResults) -> dict[str, Any]:
             done.append(made)
             if len(done) == runs:
                 os.kill(os.getpid(), signal.SIGTERM)
@@ -39,9 +39,9 @@ def stopped(command: Command, scenario: Path, monkeypatch: pytest.MonkeyPatch) -
                 time.sleep(0.01)
 
         with monkeypatch.context() as patch:
-            patch.setattr(fake_core.Made, "summary", summary)
-            patch.setattr(commit, "write", busy)
-            patch.setattr(interrupts, "PATIENCE", 0.2)
+            patch.setattr(fake_core.FakeResults, "summary", summary)
+            patch.setattr(write_results, "write_unless_fewer", busy)
+            patch.setattr(interrupts, "SECONDS_FOR_REMAINING_WORK", 0.2)
             return command("sweep", scenario, *SWEEP).status
 
     return stop
@@ -59,8 +59,8 @@ def test_report_makes_the_tables_of_a_stopped_sweep(
     ran = command("report", "o")
     assert ran.status == 0 and Path("o/report.html").is_file(), ran.err
     found = Results.load("o")
-    assert found.finished == len(cache.Cache(Path("o/store")).keys()) >= 4
-    assert found.interrupted and found.missing and not Path("o", store.PLAN).exists()
+    assert found.finished == len(cache.RunStore(Path("o/store")).run_keys()) >= 4
+    assert found.interrupted and found.missing and not Path("o", results_folder.PLAN_FILE).exists()
     assert found.labels == {"detour": "DIBS, 1"}
     assert command("sweep", scenario, *SWEEP, "--no-report").status == 0
     assert command("sweep", scenario, *SWEEP[:-1], "never_stopped", "--no-report").status == 0
@@ -83,7 +83,7 @@ def test_report_prefers_the_newer_runs_of_a_stopped_sweep(
 
 def test_a_damaged_plan_is_refused_by_name(command: Command, stopped: Stopped) -> None:
     assert stopped(4) == 143
-    plan = Path("o", store.PLAN)
+    plan = Path("o", results_folder.PLAN_FILE)
     plan.write_text(plan.read_text().replace('"seeds": [', '"seeds": [7, '))
     ran = command("report", "o")
     assert ran.status == 2 and "store/plan.json: changed since it was written" in ran.err
@@ -94,4 +94,4 @@ def test_a_damaged_plan_is_refused_by_name(command: Command, stopped: Stopped) -
 
 def test_a_finished_sweep_leaves_no_plan(command: Command, scenario: Path) -> None:
     assert command("sweep", scenario, *SWEEP, "--no-report").status == 0
-    assert not Path("o", store.PLAN).exists()
+    assert not Path("o", results_folder.PLAN_FILE).exists()

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import charted
+import chart_samples
 import pyarrow.compute as pc
 import pytest
 
@@ -10,7 +10,7 @@ from overspill import Results, charts, plots, run
 from overspill.charts import activity, common, queues
 
 
-def many(tmp_path: Path, count: int) -> Results:
+def results_with_variants(tmp_path: Path, count: int) -> Results:
     path = tmp_path / "many.toml"
     path.write_text('name = "many"\n' + "".join(f"[variants.v{i}]\n" for i in range(count)))
     return run(path)
@@ -19,9 +19,9 @@ def many(tmp_path: Path, count: int) -> Results:
 def test_every_panel_shows_the_same_port(scenario: Path) -> None:
     results = run(scenario)
     runs = {variant: results.runs_of(variant)[0] for variant in results.variants}
-    ports, why = queues.watched(runs)
+    ports, why = queues.select_ports(runs)
     assert len(set(ports.values())) == 1 and set(ports) == set(runs)
-    ranks = [queues.ranks(one) for one in runs.values()]
+    ranks = [queues.rank_ports(one) for one in runs.values()]
     drops = {port: sum(one[port][0] for one in ranks if port in one) for port in ranks[0]}
     assert drops[ports["drop"]] == max(drops.values()) > 0
     assert why == "the port with most drops in the window over all variants"
@@ -30,7 +30,7 @@ def test_every_panel_shows_the_same_port(scenario: Path) -> None:
 def test_titles_count_as_the_table_does(scenario: Path) -> None:
     results = run(scenario)
     first = results.runs_of("drop")[0]
-    assert activity.counted(first, 0) == results.values["drop"][1]["drops"].value
+    assert activity.count_window_events(first, 0) == results.values["drop"][1]["drops"].value
     figure = plots.activity_over_time(results, 1)
     assert figure is not None
     marks = f"{int(results.values['drop'][1]['marks'].value):,}".replace(",", " ")
@@ -41,7 +41,7 @@ def test_titles_count_as_the_table_does(scenario: Path) -> None:
 
 @pytest.mark.parametrize("count", [1, 7, 14])
 def test_figures_of_many_variants_stay_on_a_screen(tmp_path: Path, count: int) -> None:
-    results = many(tmp_path, count)
+    results = results_with_variants(tmp_path, count)
     for figure in (plots.queue_over_time(results), plots.activity_over_time(results, 0)):
         assert figure is not None and figure.get_figheight() * 150 <= 1600
 
@@ -56,13 +56,13 @@ def test_few_flows_have_no_tail(scenario: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_curves_that_coincide_differ_in_dashes_and_width(three_seeds: Results) -> None:
-    looks = [common.look(three_seeds, variant) for variant in three_seeds.variants]
+    looks = [common.look_of_variant(three_seeds, variant) for variant in three_seeds.variants]
     assert len({one.dash for one in looks}) == len({one.width for one in looks}) == 3
 
 
 def test_few_counts_have_an_even_scale_of_colours() -> None:
-    assert not activity.scale(3, "").log
-    assert activity.scale(1000, "").log
+    assert not activity.count_colours(3, "").log
+    assert activity.count_colours(1000, "").log
 
 
 def test_a_variant_without_drops_has_an_empty_panel(scenario: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_workload_with_all_the_flows_has_no_figure_of_its_own(scenario: Path) 
     table = results.table("flows")
     assert set(table["traffic"].to_pylist()) == {0, 1}
     alone = {variant: table.filter(pc.equal(table["traffic"], 1)) for variant in results.variants}
-    found = charts.of_results(charted.with_table(results, "flows", alone))
+    found = charts.build_charts(chart_samples.with_table(results, "flows", alone))
     assert "fct" in found and not {"fct-burst", "fct-background"} & set(found)
 
 

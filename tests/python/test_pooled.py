@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from swept import Command
+from sweep_folders import Command
 from test_printed import row
 
 from overspill import Key, run
-from overspill.results import cells, document, pooled
+from overspill.results import pooled_workloads, results_document, table_cells
 
 KINDS = {"ask": "query", "ring": "all_reduce", "more": "query"}
 
@@ -19,26 +19,29 @@ def names(*kinds: str, metric: str = "qct_mean") -> list[str]:
 
 def test_workloads_of_different_kinds_have_no_common_time() -> None:
     known = names("ask", "ring")
-    assert pooled.shown("qct_mean", known, KINDS) == known[1:]
-    assert pooled.hidden(known, KINDS) == {"qct_mean"}
-    assert "ask: query, ring: all_reduce" in pooled.note("qct_mean", known, KINDS)
+    assert pooled_workloads.shown_keys("qct_mean", known, KINDS) == known[1:]
+    assert pooled_workloads.hidden_metrics(known, KINDS) == {"qct_mean"}
+    assert "ask: query, ring: all_reduce" in pooled_workloads.pooled_note("qct_mean", known, KINDS)
 
 
 def test_workloads_of_one_kind_have_a_common_time_as_well() -> None:
     known = names("ask", "more")
-    assert pooled.shown("qct_mean", known, KINDS) == known
-    assert pooled.hidden(known, KINDS) == set() and pooled.note("qct_mean", known, KINDS) == ""
+    assert pooled_workloads.shown_keys("qct_mean", known, KINDS) == known
+    assert (
+        pooled_workloads.hidden_metrics(known, KINDS) == set()
+        and pooled_workloads.pooled_note("qct_mean", known, KINDS) == ""
+    )
 
 
 def test_the_only_workload_with_queries_has_one_row() -> None:
-    assert pooled.shown("qct_mean", names("ask"), KINDS) == ["qct_mean"]
+    assert pooled_workloads.shown_keys("qct_mean", names("ask"), KINDS) == ["qct_mean"]
 
 
 @pytest.mark.parametrize("metric", ["drops", "delay_mean", "goodput", "retransmits"])
 def test_what_may_be_added_up_is_shown_of_all(metric: str) -> None:
     known = names("ask", "ring", metric=metric)
-    assert pooled.shown(metric, known, KINDS) == [metric]
-    assert pooled.hidden(known, KINDS) == set()
+    assert pooled_workloads.shown_keys(metric, known, KINDS) == [metric]
+    assert pooled_workloads.hidden_metrics(known, KINDS) == set()
 
 
 def test_a_kind_that_variants_change_is_no_kind() -> None:
@@ -47,13 +50,13 @@ def test_a_kind_that_variants_change_is_no_kind() -> None:
         {"name": "a", "kind": "incast"},
         {"name": "b", "kind": "query"},
     ]
-    assert pooled.kinds_of(workloads) == {"a": "query/incast", "b": "query"}
+    assert pooled_workloads.kinds_of(workloads) == {"a": "query/incast", "b": "query"}
 
 
 def test_printed_rows_are_those_of_four_workloads_at_most() -> None:
     kinds = {f"w{at}": f"k{at}" for at in range(6)}
     rows = [row(one, 1) for one in names(*kinds, metric="fct_mean")]
-    printed = [one.metric.name for one in cells.printed(rows, kinds)]
+    printed = [one.metric.name for one in table_cells.select_rows(rows, kinds)]
     assert printed == [f"fct_mean[traffic=w{at}]" for at in range(4)]
 
 
@@ -87,7 +90,7 @@ def test_figures_of_a_sweep_are_by_workload(scenario: Path) -> None:
     from overspill.charts import sweep as drawing
 
     made = sweep(scenario, {"switch.x": [1, 2]}, seeds=1)
-    panels = [one.title for one in drawing.of_sweep(made)["sweep-fct"].panels]
+    panels = [one.title for one in drawing.build_sweep_charts(made)["sweep-fct"].panels]
     assert panels[:2] == ["FCT mean [burst]", "FCT mean [background]"]
-    assert document.build_document(made)["points"][0]["variants"][0]["metrics"]["fct_mean"]["note"]
+    assert results_document.build_document(made)["points"][0]["variants"][0]["metrics"]["fct_mean"]["note"]
     assert run(scenario).kinds == {"burst": "incast", "background": "poisson"}

@@ -11,85 +11,88 @@ from conftest import Ran
 
 from overspill import Key, run, sweep
 from overspill.cli import table
-from overspill.results import cells, formats, metrics
+from overspill.results import formats, metrics, table_cells
 from overspill.results.fairness import Fairness
 from overspill.results.measures import occupancy
 from overspill.results.measures.declare import HALF_BUCKET
-from overspill.results.rows import Cell, Row, Rules, build
-from overspill.results.sweep import rows
-from overspill.results.unequal import Unequal
+from overspill.results.metric_rows import ComparisonRules, MetricCell, MetricRow, build_rows
+from overspill.results.sweep_document import summaries_of_metric
+from overspill.results.unequal_variants import UnequalVariants
 from overspill.stats.quantiles import Value
 
 Command = Callable[..., Ran]
 
 
-def row(name: str, *values: float) -> Row:
-    metric = metrics.find(name)
-    cell = Cell(range(len(values)), [Value(one) for one in values], within=metric.within)
-    return Row(metric, {"v": cell}, None)
+def row(name: str, *values: float) -> MetricRow:
+    metric = metrics.find_metric(name)
+    cell = MetricCell(range(len(values)), [Value(one) for one in values], resolution_share=metric.resolution)
+    return MetricRow(metric, {"v": cell}, None)
 
 
-def every_row(value: float) -> list[Row]:
+def every_row(value: float) -> list[MetricRow]:
     return [row(name, value) for name in metrics.REGISTRY]
 
 
 def test_at_most_sixteen_rows_are_printed_whatever_there_is() -> None:
-    assert len(cells.printed(every_row(1.0))) == cells.MOST == 16
+    assert len(table_cells.select_rows(every_row(1.0))) == table_cells.MAX_METRICS == 16
     nothing = [one for one in every_row(1.0) if one.metric.name != "fct_mean"]
-    assert len(cells.printed(nothing)) == 16
+    assert len(table_cells.select_rows(nothing)) == 16
 
 
 def test_what_mechanisms_count_is_printed_where_they_did_something() -> None:
     named = [
-        one.metric.name for one in cells.printed([row("detours", 3), row("bounces", 0), row("marks", 0)])
+        one.metric.name
+        for one in table_cells.select_rows([row("detours", 3), row("bounces", 0), row("marks", 0)])
     ]
     assert named == ["detours"]
-    assert [one.metric.name for one in cells.printed([row("drops", 0), row("retransmits", 0)])] == [
+    assert [one.metric.name for one in table_cells.select_rows([row("drops", 0), row("retransmits", 0)])] == [
         "drops",
         "retransmits",
     ]
 
 
 def test_lost_data_is_printed_where_it_differs_from_drops_in_the_window() -> None:
-    def names(*rows: Row) -> list[str]:
-        return [one.metric.name for one in cells.printed(rows)]
+    def names(*rows: MetricRow) -> list[str]:
+        return [one.metric.name for one in table_cells.select_rows(rows)]
 
     assert names(row("drops", 79), row("data_drops", 93)) == ["drops", "data_drops"]
     assert names(row("drops", 79, 4), row("data_drops", 79, 4)) == ["drops"]
 
 
 def test_cell_of_fewer_seeds_says_how_many() -> None:
-    metric = metrics.find("fct_mean")
-    some = Cell(range(3), [Value(2.0), None, Value(4.0)])
-    _, found = cells.cells(Row(metric, {"some": some, "all": Cell(range(2), [Value(2.0)] * 2)}, None))
+    metric = metrics.find_metric("fct_mean")
+    some = MetricCell(range(3), [Value(2.0), None, Value(4.0)])
+    _, found = table_cells.format_row(
+        MetricRow(metric, {"some": some, "all": MetricCell(range(2), [Value(2.0)] * 2)}, None)
+    )
     assert found["some"][0] == "3 (2 to 4) (n = 2)" and found["all"][0] == "2"
 
 
 def test_range_whose_least_value_is_not_0_prints_none() -> None:
-    assert formats.ranged(17.1, (0.466, 33.8)) == "17.1 (0.5 to 33.8)"
-    assert formats.ranged(17.0, (0.0, 34.0)) == "17 (0 to 34)"
+    assert formats.format_range(17.1, (0.466, 33.8)) == "17.1 (0.5 to 33.8)"
+    assert formats.format_range(17.0, (0.0, 34.0)) == "17 (0 to 34)"
 
 
 def test_fullest_port_is_printed_in_place_of_queues_in_frames() -> None:
     rows = [row("port_bytes_max", 1.0), row("queue_busiest_max", 1.0)]
-    assert [one.metric.name for one in cells.printed(rows)] == ["port_bytes_max"]
+    assert [one.metric.name for one in table_cells.select_rows(rows)] == ["port_bytes_max"]
 
 
 def test_unfinished_flows_are_printed_if_there_are_any() -> None:
-    assert cells.printed([row("unfinished_flows", 0)]) == []
-    assert len(cells.printed([row("unfinished_flows", 0, 1)])) == 1
+    assert table_cells.select_rows([row("unfinished_flows", 0)]) == []
+    assert len(table_cells.select_rows([row("unfinished_flows", 0, 1)])) == 1
 
 
 def test_without_flows_that_end_goodput_is_printed() -> None:
     rows = [row("goodput", 1e9), row("jain", 1), row("drops", 0)]
-    assert [one.metric.name for one in cells.printed(rows)] == ["goodput", "jain", "drops"]
+    assert [one.metric.name for one in table_cells.select_rows(rows)] == ["goodput", "jain", "drops"]
     with_flows = [row("fct_mean", 1), *rows]
-    assert [one.metric.name for one in cells.printed(with_flows)] == ["fct_mean", "drops"]
+    assert [one.metric.name for one in table_cells.select_rows(with_flows)] == ["fct_mean", "drops"]
 
 
 def test_without_flows_that_end_goodput_is_printed_by_workload() -> None:
     def named(*names: str) -> list[str]:
-        return [str(one.metric.name) for one in cells.printed([row(name, 1) for name in names])]
+        return [str(one.metric.name) for one in table_cells.select_rows([row(name, 1) for name in names])]
 
     parts = [Key("goodput", traffic=f"w{at}") for at in range(8)]
     assert named("goodput", *parts[:2], "drops") == ["goodput", *parts[:2], "drops"]
@@ -99,15 +102,15 @@ def test_without_flows_that_end_goodput_is_printed_by_workload() -> None:
     others = [Key("delay_p99", traffic="w0"), Key("load_wire", of="host")]
     assert named("goodput", *others) == ["goodput"], "of nothing else"
     starved = [row("goodput", 1), row(parts[0], 0), row(parts[1], 1)]
-    assert cells.printed(starved) == starved, "one that gets nothing is there"
+    assert table_cells.select_rows(starved) == starved, "one that gets nothing is there"
 
 
 def test_nothing_else_is_left_out_for_goodput_by_workload() -> None:
-    names = ["goodput", "jain", *(one for one in cells.FIRST if one != "fct_mean")]
+    names = ["goodput", "jain", *(one for one in table_cells.FIRST_METRICS if one != "fct_mean")]
     parts = [row(Key("goodput", traffic=f"w{at}"), 1) for at in range(6)]
     for others, room in ((9, 6), (14, 2), (20, 0)):
         rows = [row(name, 1) for name in names[:others]]
-        assert cells.printed([*rows, *parts]) == [*rows[: cells.MOST], *parts[:room]]
+        assert table_cells.select_rows([*rows, *parts]) == [*rows[: table_cells.MAX_METRICS], *parts[:room]]
 
 
 def test_a_sweep_has_the_range_of_two_seeds_and_no_interval(scenario: Path, tmp_path: Path) -> None:
@@ -117,10 +120,10 @@ def test_a_sweep_has_the_range_of_two_seeds_and_no_interval(scenario: Path, tmp_
         assert (low == [None] * len(low)) == (seeds < 3)
         assert bool(made.ranges) == (seeds == 2)
         known = made.metric("fct_mean").to_pylist()[:2]
-        for cell in rows(made, "fct_mean").values():
+        for cell in summaries_of_metric(made, "fct_mean").values():
             assert (cell.span is None) == (seeds != 2)
         if seeds == 2:
-            first = next(iter(rows(made, "fct_mean").values()))
+            first = next(iter(summaries_of_metric(made, "fct_mean").values()))
             assert first.span == tuple(sorted(one["value"] for one in known))
 
 
@@ -136,24 +139,24 @@ def test_files_tell_two_seeds_as_the_table_does(scenario: Path) -> None:
     assert entry["interval"] is None and entry["range"] == sorted(entry["values"])
 
 
-def delays(*values: float) -> Row:
+def delays(*values: float) -> MetricRow:
     return row("delay_p99", *values)
 
 
-def shown(one: Row) -> str:
-    return cells.cells(one)[1]["v"][0]
+def format_shown(one: MetricRow) -> str:
+    return table_cells.format_row(one)[1]["v"][0]
 
 
 def test_nothing_is_shown_narrower_than_a_bucket() -> None:
     # Half a bucket is at most 1/128 of the value: 0.0703 of 9.
-    assert shown(delays(9e-3, 9e-3, 9e-3)) == "9.000 ± 0.070"
-    assert formats.spread(12345.6, 0.004) == "12 345.600 ± 0.004", "never with an exponent"
-    assert shown(delays(9e-3, 9.003e-3, 9e-3)) == "9.001 ± 0.070"
-    assert shown(delays(9e-3, 9e-3)) == "9.000 (8.930 to 9.070)"
-    assert shown(delays(9e-3)) == "9.00"
-    assert shown(delays(8e-3, 9e-3, 10e-3)) == "9.0 ± 2.5", "a wide one stays as it is"
-    assert shown(delays(0, 0, 0)) == "0", "no wait at all is exact"
-    assert shown(row("fct_p99", 8e-3, 8e-3, 8e-3)) == "8 ± 0", "of samples, not of buckets"
+    assert format_shown(delays(9e-3, 9e-3, 9e-3)) == "9.000 ± 0.070"
+    assert formats.format_plus_minus(12345.6, 0.004) == "12 345.600 ± 0.004", "never with an exponent"
+    assert format_shown(delays(9e-3, 9.003e-3, 9e-3)) == "9.001 ± 0.070"
+    assert format_shown(delays(9e-3, 9e-3)) == "9.000 (8.930 to 9.070)"
+    assert format_shown(delays(9e-3)) == "9.00"
+    assert format_shown(delays(8e-3, 9e-3, 10e-3)) == "9.0 ± 2.5", "a wide one stays as it is"
+    assert format_shown(delays(0, 0, 0)) == "0", "no wait at all is exact"
+    assert format_shown(row("fct_p99", 8e-3, 8e-3, 8e-3)) == "8 ± 0", "of samples, not of buckets"
 
 
 def test_half_a_bucket_of_a_histogram_is_no_more_than_said() -> None:
@@ -161,26 +164,26 @@ def test_half_a_bucket_of_a_histogram_is_no_more_than_said() -> None:
     shift = np.array([int(one).bit_length() - 7 for one in values], np.uint64)
     low = (values >> shift) << shift
     high = low + (np.uint64(1) << shift)
-    middles = occupancy.middle(low, high)
+    middles = occupancy.bucket_midpoints(low, high)
     assert ((middles - low <= HALF_BUCKET * middles) & (high - 1 - middles <= HALF_BUCKET * middles)).all()
 
 
 def test_metrics_of_histograms_say_how_exact_they_are(scenario: Path) -> None:
     results = run(scenario, seeds=3)
-    coarse = {one.name for one in metrics.ALL if one.within}
+    coarse = {one.name for one in metrics.ALL_METRICS if one.resolution}
     assert coarse == {
         *("delay_p50", "delay_p99"),
         *(f"sojourn_{place}_{part}" for place in ("all", "busiest") for part in ("p50", "p99", "max")),
     }
-    assert coarse == {one.name for one in metrics.ALL if "midpoint of its bucket" in one.doc}
+    assert coarse == {one.name for one in metrics.ALL_METRICS if "midpoint of its bucket" in one.doc}
     for variant in results.document()["variants"]:
         for name, entry in variant["metrics"].items():
-            expected = entry["mean"] / 128 if metrics.base(name) in coarse else 0
+            expected = entry["mean"] / 128 if metrics.registered_name(name) in coarse else 0
             assert entry.get("resolution", 0) == expected
-    assert "a resolution of 0.8%" in cells.legend(results)
+    assert "a resolution of 0.8%" in table_cells.cells_legend(results)
 
 
-def of_two(name: str, one: list[float], other: list[float], lost: tuple[float, float]) -> bool:
+def is_best_of_two(name: str, one: list[float], other: list[float], lost: tuple[float, float]) -> bool:
     """Returns true if the first of two variants is called best."""
     values = {
         variant: {
@@ -188,23 +191,25 @@ def of_two(name: str, one: list[float], other: list[float], lost: tuple[float, f
         }
         for variant, known, drops in (("first", one, lost[0]), ("second", other, lost[1]))
     }
-    rules = Rules.from_values(values, Fairness((("first", "second"),), 0, False, False), Unequal())
-    (found,) = (row for row in build(values, rules) if row.metric.name == name)
+    rules = ComparisonRules.from_values(
+        values, Fairness((("first", "second"),), 0, False, False), UnequalVariants()
+    )
+    (found,) = (row for row in build_rows(values, rules) if row.metric.name == name)
     return found.cells["first"].best
 
 
 def test_a_difference_within_a_bucket_makes_nobody_best() -> None:
     exact, apart = [1.0, 1.0, 1.001], [1.01, 1.01, 1.011]
-    assert of_two("fct_p99", exact, apart, (0, 0))
-    assert not of_two("delay_p99", exact, apart, (0, 0))
-    assert of_two("delay_p99", exact, [1.1, 1.1, 1.101], (0, 0))
+    assert is_best_of_two("fct_p99", exact, apart, (0, 0))
+    assert not is_best_of_two("delay_p99", exact, apart, (0, 0))
+    assert is_best_of_two("delay_p99", exact, [1.1, 1.1, 1.101], (0, 0))
 
 
 def test_who_loses_more_is_not_best_in_what_the_rest_waits() -> None:
     for name in ("delay_mean", "delay_p99", "sojourn_all_p99", "delay_std"):
-        assert not of_two(name, [1.0, 1.0, 1.01], [2.0, 2.0, 2.01], (5, 4)), name
-        assert of_two(name, [1.0, 1.0, 1.01], [2.0, 2.0, 2.01], (4, 5)), name
-    assert of_two("fct_p99", [1.0, 1.0, 1.01], [2.0, 2.0, 2.01], (5, 4)), "of all flows"
+        assert not is_best_of_two(name, [1.0, 1.0, 1.01], [2.0, 2.0, 2.01], (5, 4)), name
+        assert is_best_of_two(name, [1.0, 1.0, 1.01], [2.0, 2.0, 2.01], (4, 5)), name
+    assert is_best_of_two("fct_p99", [1.0, 1.0, 1.01], [2.0, 2.0, 2.01], (5, 4)), "of all flows"
 
 
 def test_the_way_of_a_packet_is_neither_good_nor_bad() -> None:
@@ -227,7 +232,7 @@ def test_the_way_of_a_packet_is_neither_good_nor_bad() -> None:
 )
 def test_rows_are_counted_of_all_that_files_have(counts: tuple[int, int, int], said: str) -> None:
     every = "; results.json has all" if counts[0] < counts[2] else ""
-    assert table.counted(*counts) == said + every
+    assert table.describe_metric_counts(*counts) == said + every
 
 
 def printed_rows(out: str) -> list[str]:

@@ -39,7 +39,7 @@ def started(temporary: Path) -> Iterator[Any]:
     from overspill.engine import private_cluster
 
     with (
-        private_cluster.start(WORKERS) as made,
+        private_cluster.start_cluster(WORKERS) as made,
         Client(made, timeout=30, set_as_default=False) as client,
     ):
         client.wait_for_workers(WORKERS, timeout=30)
@@ -47,7 +47,7 @@ def started(temporary: Path) -> Iterator[Any]:
         yield made
 
 
-def family() -> list[int]:
+def child_processes() -> list[int]:
     """Returns the process ids of this process and all its descendants."""
     parents = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
@@ -64,7 +64,7 @@ def family() -> list[int]:
 def open_ports() -> dict[int, str]:
     """Returns the TCP ports on which this process or a descendant listens, with their addresses in hex."""
     held = set()
-    for pid in family():
+    for pid in child_processes():
         for fd in Path(f"/proc/{pid}/fd").glob("*"):
             try:
                 held.add(os.readlink(fd))
@@ -123,7 +123,7 @@ def test_no_key_is_on_disk_or_in_an_environment(started: Any, temporary: Path) -
     assert key in started.security.tls_worker_key
     files = [path for path in temporary.rglob("*") if path.is_file()]
     assert not [path for path in files if key.encode() in path.read_bytes()]
-    children = family()[1:]
+    children = child_processes()[1:]
     assert len(children) >= WORKERS
     for pid in children:
         for name in ("environ", "cmdline"):
@@ -132,13 +132,13 @@ def test_no_key_is_on_disk_or_in_an_environment(started: Any, temporary: Path) -
 
 def test_local_workers_without_cryptography_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "find_spec", lambda name: None if name == "cryptography" else object())
-    cluster.check("tls://head:8786")
+    cluster.check_address("tls://head:8786")
     with pytest.raises(Failed, match=r"needs cryptography.*pip install 'overspill\[dask\]'"):
-        cluster.check("local:2")
+        cluster.check_address("local:2")
 
 
 def test_a_tls_address_without_certificates_names_the_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "ANSWER", 0.5)
+    monkeypatch.setattr(cluster, "SCHEDULER_TIMEOUT", 0.5)
     joined = cluster.Cluster("tls://127.0.0.1:9", None, None)  # type: ignore[arg-type]
     with pytest.raises(Failed, match=r"check the certificates that `distributed\.comm\.tls` names"):
         joined.__enter__()

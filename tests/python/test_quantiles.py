@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from overspill.stats.quantiles import Value, percentile, rank, summary, weighted, weighted_mean
+from overspill.stats.quantiles import (
+    Value,
+    mean_and_percentiles,
+    nearest_rank,
+    percentile,
+    weighted_mean,
+    weighted_percentiles,
+)
 
 NONE = np.zeros(0, bool)
 
@@ -13,15 +20,15 @@ NONE = np.zeros(0, bool)
     [(50, 10, 5), (50, 11, 6), (99, 100, 99), (99, 101, 100), (99.9, 1000, 999), (99.9, 10, 10), (99, 1, 1)],
 )
 def test_the_nearest_rank_has_enough_at_or_below(percent: float, count: int, expected: int) -> None:
-    assert rank(percent, count) == expected
+    assert nearest_rank(percent, count) == expected
 
 
 def test_weights_may_be_more_than_64_bits_hold() -> None:
     values = np.array([0, 1, 2, 3])
     half = np.array([2**63, 2**63 - 1, 1, 1], np.uint64)
-    assert weighted(values, half, (49, 51, 99, 100)) == [0.0, 1.0, 1.0, 3.0]
+    assert weighted_percentiles(values, half, (49, 51, 99, 100)) == [0.0, 1.0, 1.0, 3.0]
     large = np.array([2**90, 2**90, 2**90, 1], object)
-    assert weighted(values, large, (33, 34, 100)) == [0.0, 1.0, 3.0]
+    assert weighted_percentiles(values, large, (33, 34, 100)) == [0.0, 1.0, 3.0]
     assert weighted_mean(values, large) == pytest.approx(1.0)
 
 
@@ -32,7 +39,7 @@ def test_percentiles_are_samples() -> None:
     assert percentile(values, closed, 50) == Value(35.0)
     assert percentile(values, closed, 100) == Value(50.0)
     assert percentile(np.zeros(0), NONE, 50) is None
-    assert summary(np.zeros(0), NONE) == {}
+    assert mean_and_percentiles(np.zeros(0), NONE) == {}
 
 
 def test_a_percentile_below_the_censored_flows_is_exact() -> None:
@@ -45,12 +52,12 @@ def test_a_flow_that_began_late_and_is_unfinished_leaves_lower_percentiles_open(
     # The unfinished flow has lasted 1 so far and may end at any time: the median is 2 or 3, at least 2.
     values, open_ended = np.array([1.0, 2.0, 3.0]), np.array([True, False, False])
     assert percentile(values, open_ended, 50) == Value(2.0, True)
-    assert summary(values, open_ended)["mean"] == Value(2.0, True)
+    assert mean_and_percentiles(values, open_ended)["mean"] == Value(2.0, True)
 
 
 def test_a_histogram_is_weighted_by_time() -> None:
     packets, time = np.array([5, 0, 1], np.uint64), np.array([2, 90, 8], np.uint64)
-    assert weighted(packets, time, (99, 50, 98)) == [5, 0, 1]
+    assert weighted_percentiles(packets, time, (99, 50, 98)) == [5, 0, 1]
     assert weighted_mean(packets, time) == pytest.approx(0.18)
-    assert weighted(packets[:0], time[:0], (50,)) == [None]
+    assert weighted_percentiles(packets[:0], time[:0], (50,)) == [None]
     assert weighted_mean(packets[:0], time[:0]) is None

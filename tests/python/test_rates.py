@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_metrics import MS, NONE32, NONE64, US, a_run, column, flows, ports
+from test_metrics import MS, NONE32, NONE64, US, column, flows, ports, sample_run
 
 from overspill.results import measures, metrics
-from overspill.results.columns import table
+from overspill.results.columns import build_table
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
@@ -17,7 +17,7 @@ BIN = MS
 def goodput_table(name: str, who: str, rows: list[tuple[int, int, int]]) -> Any:
     bins, one, size = zip(*rows, strict=True)
     columns = {"bin": column("u32", *bins), who: column("u32", *one), "bytes": column("u64", *size)}
-    return table(name, columns)
+    return build_table(name, columns)
 
 
 def traffic(**facts: bool) -> list[dict[str, Any]]:
@@ -25,17 +25,17 @@ def traffic(**facts: bool) -> list[dict[str, Any]]:
 
 
 def test_jain_s_index_is_the_square_of_the_sum_over_n_sums_of_squares() -> None:
-    assert measures.jain(np.array([3.0, 3.0, 3.0])) == pytest.approx(1.0)
-    assert measures.jain(np.array([5.0, 0.0, 0.0, 0.0])) == pytest.approx(1 / 4)
+    assert measures.jain_index(np.array([3.0, 3.0, 3.0])) == pytest.approx(1.0)
+    assert measures.jain_index(np.array([5.0, 0.0, 0.0, 0.0])) == pytest.approx(1 / 4)
     # By hand: (1 + 2 + 3)^2 / (3 (1 + 4 + 9)) = 36 / 42.
-    assert measures.jain(np.array([1.0, 2.0, 3.0])) == pytest.approx(36 / 42)
-    assert measures.jain(np.array([1.0])) is None
-    assert measures.jain(np.zeros(3)) is None
+    assert measures.jain_index(np.array([1.0, 2.0, 3.0])) == pytest.approx(36 / 42)
+    assert measures.jain_index(np.array([1.0])) is None
+    assert measures.jain_index(np.zeros(3)) is None
 
 
 def test_flows_of_a_workload_share_by_what_each_got_over_its_own_time() -> None:
     # 1000 bytes in 10 us and in 40 us: shares of 4 and 1, (4 + 1)^2 / (2 (16 + 1)) = 25 / 34.
-    found = metrics.measure(a_run())
+    found = metrics.measure(sample_run())
     assert found["jain[traffic=q]"].value == pytest.approx(25 / 34)
     # Only one flow of the other workload is measured, and raw sources have no share.
     assert "jain[traffic=bg]" not in found and "jain[traffic=raw]" not in found and "jain" not in found
@@ -48,7 +48,7 @@ def two_endless(**changed: Any) -> RunData:
     """
     ends = column("u64", 1 * MS + 10 * US, 1 * MS + 41 * US, NONE64, NONE64, NONE64)
     summary = {"traffic": traffic(endless=True), "bin_ps": BIN}
-    return a_run(flows=flows(end_ps=ends), summary=summary, **changed)
+    return sample_run(flows=flows(end_ps=ends), summary=summary, **changed)
 
 
 def test_endless_flows_have_goodput_but_no_completion_time() -> None:
@@ -73,28 +73,28 @@ def test_endless_flows_are_taken_in_whole_bins_where_these_were_counted() -> Non
 def test_requests_count_for_queries_and_not_for_flows() -> None:
     # Flow 0 becomes a request: the query still begins with it at 1 ms and ends at 1.041 ms.
     role = column("u8", 1, 0, 0, 0, 0)
-    found = metrics.measure(a_run(flows=flows(role=role)))
+    found = metrics.measure(sample_run(flows=flows(role=role)))
     assert found["fct_mean[traffic=q]"].value == pytest.approx(40e-6)
     assert found["qct_p50"].value == pytest.approx(41e-6)
 
 
 def test_a_query_counts_whole_where_its_first_message_is_measured() -> None:
     late = column("u8", 1, 0, 1, 0, 1)
-    assert metrics.measure(a_run(flows=flows(measured=late)))["qct_p50"].value == pytest.approx(41e-6)
+    assert metrics.measure(sample_run(flows=flows(measured=late)))["qct_p50"].value == pytest.approx(41e-6)
     early = column("u8", 0, 1, 1, 0, 1)
-    assert "qct_p50" not in metrics.measure(a_run(flows=flows(measured=early)))
+    assert "qct_p50" not in metrics.measure(sample_run(flows=flows(measured=early)))
     lone = column("u32", *[NONE32] * 5)
-    assert "qct_p50" not in metrics.measure(a_run(flows=flows(query=lone)))
+    assert "qct_p50" not in metrics.measure(sample_run(flows=flows(query=lone)))
 
 
 def test_hosts_that_receive_have_a_least_mean_and_largest_goodput() -> None:
     rows = [(0, 0, 10**6), (1, 0, 1000), (10, 0, 2000), (5, 2, 9000), (11, 2, 10**6)]
-    run = a_run(summary={"bin_ps": BIN}, host_goodput=goodput_table("host_goodput", "node", rows))
+    run = sample_run(summary={"bin_ps": BIN}, host_goodput=goodput_table("host_goodput", "node", rows))
     found = metrics.measure(run)
     assert found["host_goodput_min"].value == pytest.approx(3000 * 8 / 10e-3)
     assert found["host_goodput_max"].value == pytest.approx(9000 * 8 / 10e-3)
     assert found["host_goodput_mean"].value == pytest.approx(6000 * 8 / 10e-3)
-    assert "host_goodput_mean" not in metrics.measure(a_run())
+    assert "host_goodput_mean" not in metrics.measure(sample_run())
 
 
 def counted_ports() -> Any:
@@ -118,7 +118,7 @@ def hosts_carried() -> dict[str, Any]:
 
 
 def test_a_link_is_hot_from_90_percent_on() -> None:
-    found = metrics.measure(a_run(ports=counted_ports(), summary=hosts_carried()))
+    found = metrics.measure(sample_run(ports=counted_ports(), summary=hosts_carried()))
     assert found["link_utilisation_max"].value == pytest.approx(0.918)
     assert found["link_utilisation_mean"].value == pytest.approx(1775 * 1020 * 8 / 1e7 / 6)
     assert found["hot_links"].value == pytest.approx(1 / 6)
@@ -134,7 +134,9 @@ def test_hot_links_by_bin_are_pairs_of_link_and_bin() -> None:
     columns = {"bin": column("u32", *bins), "node": column("u32", *node)}
     columns |= {"port": column("u16", *port), "bits": column("u64", *bits)}
     summary = hosts_carried() | {"bin_ps": BIN}
-    found = metrics.measure(a_run(ports=counted_ports(), summary=summary, links=table("links", columns)))
+    found = metrics.measure(
+        sample_run(ports=counted_ports(), summary=summary, links=build_table("links", columns))
+    )
     assert found["hot_link_share"].value == pytest.approx(2 / (6 * 10))
     assert found["hot_link_share_max"].value == pytest.approx(2 / 6)
     assert found["hot_link_share[of=switches]"].value == pytest.approx(1 / 10)
@@ -146,8 +148,8 @@ def test_waiting_times_are_of_switch_ports_and_at_the_busiest() -> None:
     rows += [(3, 0, 0, 1, 96, 0), (0, 0, MS, 2 * MS, 50, 60 * MS)]
     kinds = {"node": "u32", "port": "u16", "low": "u64", "high": "u64", "count": "u64", "sum": "f64"}
     lists = zip(kinds.items(), zip(*rows, strict=True), strict=True)
-    waits = table("queue_sojourn", {name: column(kind, *values) for (name, kind), values in lists})
-    found = metrics.measure(a_run(queue_sojourn=waits))
+    waits = build_table("queue_sojourn", {name: column(kind, *values) for (name, kind), values in lists})
+    found = metrics.measure(sample_run(queue_sojourn=waits))
     assert found["sojourn_busiest_mean"].value == pytest.approx(22.5e-6)
     assert found["sojourn_busiest_p50"].value == pytest.approx(15e-6)
     assert found["sojourn_busiest_max"].value == pytest.approx(45e-6)
@@ -155,4 +157,4 @@ def test_waiting_times_are_of_switch_ports_and_at_the_busiest() -> None:
     assert found["sojourn_all_p50"] == Value(0.0)
     assert found["sojourn_all_p99"].value == pytest.approx(15e-6)
     assert found["sojourn_all_p99"].samples == 100
-    assert not [name for name in metrics.measure(a_run()) if name.startswith("sojourn")]
+    assert not [name for name in metrics.measure(sample_run()) if name.startswith("sojourn")]

@@ -3,14 +3,14 @@
 import shlex
 from pathlib import Path
 
-from swept import Command
+from sweep_folders import Command
 
-from overspill.results.overwritten import Replaced
+from overspill.results.replaced_results import ReplacedResults
 
 AGAIN = "shows them again"
 
 
-def command_in(text: str) -> list[str]:
+def parse_command(text: str) -> list[str]:
     """Returns the command between backquotes in a sentence, without its first word."""
     return shlex.split(text.partition("`")[2].partition("`")[0])[1:]
 
@@ -22,7 +22,7 @@ def test_replaced_runs_are_shown_again_by_the_named_command(command: Command, sc
     assert second.status == 0
     told = next(line for line in second.err.splitlines() if AGAIN in line)
     assert "earlier results (3 seeds of drop, detour, bounce) were replaced" in told
-    third = command(*command_in(told), "--no-report")
+    third = command(*parse_command(told), "--no-report")
     assert third.out.splitlines()[3:] == first.out.splitlines()[3:]
     assert f"--set switch.x=2 --seed 1 --seeds 1 --out o` {AGAIN}" in third.err
 
@@ -32,7 +32,9 @@ def test_replaced_sweep_is_shown_again_by_the_named_command(command: Command, sc
     assert AGAIN not in command(*args, "--over", "switch.x=1,2").err
     second = command(*args, "--over", "switch.x=3")
     told = next(line for line in second.err.splitlines() if AGAIN in line)
-    assert command_in(told)[:3] == ["sweep", str(scenario), "--over"] and "switch.x=1,2" in command_in(told)
+    assert parse_command(told)[:3] == ["sweep", str(scenario), "--over"] and "switch.x=1,2" in parse_command(
+        told
+    )
 
 
 def test_command_that_shows_again_names_its_variants(command: Command, scenario: Path) -> None:
@@ -46,7 +48,7 @@ def test_replaced_results_of_a_changed_file_name_no_command(tmp_path: Path) -> N
     manifest = {"scenario": {"text": "a = 1"}, "sets": [], "seeds": [1], "variants": ["v"]}
     before = manifest | {"files": {"f.csv": "1", "g.csv": "7"}}
     after = manifest | {"files": {"f.csv": "2", "g.csv": "7"}}
-    text = Replaced(before, after, tmp_path).text("s.toml")
+    text = ReplacedResults(before, after, tmp_path).text("s.toml")
     assert text.endswith("Files of the scenario have changed since: f.csv") and AGAIN not in text
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from overspill import BadInput, Results, plots, report, run
-from overspill.charts import activity, common, files
+from overspill.charts import activity, common, figure_files
 from overspill.engine.run import config_hash
 from overspill.report.page import plotly_script
-from overspill.results import formats, header, store
-from overspill.results.header import total_text
-from overspill.results.rows import Cell
+from overspill.results import formats, header, results_folder
+from overspill.results.header import format_total_memory
+from overspill.results.metric_rows import MetricCell
 from overspill.stats.quantiles import Value
 
 
@@ -60,12 +60,12 @@ def test_a_configuration_has_one_hash_and_every_change_another(three_seeds: Resu
 
 
 def test_memory_in_two_units_is_shown_in_both() -> None:
-    assert total_text({"packets": 400}) == "400 pkt"
-    assert total_text({"packets": 400, "bytes": 50_000}) == "400 pkt + 50 000 B"
-    assert total_text(None) == "unlimited"
+    assert format_total_memory({"packets": 400}) == "400 pkt"
+    assert format_total_memory({"packets": 400, "bytes": 50_000}) == "400 pkt + 50 000 B"
+    assert format_total_memory(None) == "unlimited"
 
 
-def contents(folder: Path) -> dict[str, bytes]:
+def read_files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -73,8 +73,8 @@ def test_the_same_run_twice_gives_the_same_bytes_whatever_the_threads(scenario: 
     scenario.write_text('name = "twice"\n[variants.drop]\n[variants.detour]\n')
     for name, jobs in (("one", 1), ("two", 4)):
         made = run(scenario, jobs=jobs, out=tmp_path / name)
-        report.write(made, tmp_path / name, files.FORMATS)
-    one, two = contents(tmp_path / "one"), contents(tmp_path / "two")
+        report.write(made, tmp_path / name, figure_files.FIGURE_FORMATS)
+    one, two = read_files(tmp_path / "one"), read_files(tmp_path / "two")
     assert one.keys() == two.keys()
     assert [name for name in one if one[name] != two[name]] == []
 
@@ -108,9 +108,9 @@ def test_what_is_no_manifest_is_refused(tmp_path: Path, content: str | None) -> 
 
 def test_names_become_paths_that_stay_inside_and_apart() -> None:
     names = ["a/b", "a b", "..", ".", "", "a%2Fb", "ä", "plain-1.5_x"]
-    slugs = [store.slug(name) for name in names]
+    slugs = [results_folder.path_component(name) for name in names]
     assert len(set(slugs)) == len(names)
-    assert store.slug("plain-1.5_x") == "plain-1.5_x"
+    assert results_folder.path_component("plain-1.5_x") == "plain-1.5_x"
     assert not [slug for slug in slugs if "/" in slug or slug.startswith(".") or not slug]
 
 
@@ -164,11 +164,11 @@ def test_a_figure_is_only_made_where_there_is_something_to_draw(scenario: Path) 
 def test_busy_switches_are_named_and_the_others_put_together(scenario: Path) -> None:
     results = run(scenario)
     first = results.runs_of("drop")[0]
-    rows = activity.rows_of([first], 0, activity.SWITCHES_SHOWN)
-    assert len(rows.switches) == activity.SWITCHES_SHOWN
-    drawn = activity.grid(first, (0, rows), common.period_of(results))
-    assert drawn.names[-1] == f"{32 - activity.SWITCHES_SHOWN} others"
-    assert drawn.counts.sum() == activity.total(first, 0)
+    rows = activity.select_map_rows([first], 0, activity.MAX_SWITCHES_SHOWN)
+    assert len(rows.switches) == activity.MAX_SWITCHES_SHOWN
+    drawn = activity.build_event_map(first, (0, rows), common.period_of(results))
+    assert drawn.names[-1] == f"{32 - activity.MAX_SWITCHES_SHOWN} others"
+    assert drawn.counts.sum() == activity.count_all_events(first, 0)
 
 
 @pytest.mark.parametrize(
@@ -189,16 +189,16 @@ def test_busy_switches_are_named_and_the_others_put_together(scenario: Path) -> 
     ],
 )
 def test_a_cell_shows_digits_that_mean_something(values: list[Value], expected: str) -> None:
-    assert formats.cell(Cell(list(range(len(values))), values), 1e-3) == expected
+    assert formats.format_cell(MetricCell(list(range(len(values))), values), 1e-3) == expected
 
 
 def test_a_row_has_one_unit() -> None:
-    assert formats.scale("s", [2e-6, 3e-3]) == (1e-3, "ms")
-    assert formats.scale("s", [0.0]) == (1e-3, "ms")
-    assert formats.scale("bit/s", [5e9]) == (1e9, "Gbit/s")
-    assert formats.scale("1", [5e9]) == (1.0, "")
-    assert formats.time(1_500_000) == "1.5 us"
-    assert formats.time(0) == "0 s"
+    assert formats.select_unit("s", [2e-6, 3e-3]) == (1e-3, "ms")
+    assert formats.select_unit("s", [0.0]) == (1e-3, "ms")
+    assert formats.select_unit("bit/s", [5e9]) == (1e9, "Gbit/s")
+    assert formats.select_unit("1", [5e9]) == (1.0, "")
+    assert formats.format_time(1_500_000) == "1.5 us"
+    assert formats.format_time(0) == "0 s"
 
 
 SHUFFLES = """
@@ -220,7 +220,7 @@ size = "20KB"
 def test_the_header_says_when_shuffles_at_a_load_are_sent(tmp_path: Path) -> None:
     path = tmp_path / "shuffles.toml"
     path.write_text(SHUFFLES)
-    (line,) = [line.text for line in header.lines(run(path)) if line.label == "offered load"]
+    (line,) = [line.text for line in header.header_lines(run(path)) if line.label == "offered load"]
     # Twenty pairs of 20 KB over five links of 1 Gb/s at 40 % take 1.6 ms per repetition.
     assert line == "all 0.16 of all hosts' links in payload bytes (0.4 while it sends, 0 s to 3.2 ms)"
 

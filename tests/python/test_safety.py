@@ -17,12 +17,12 @@ from conftest import Ran
 from overspill import BadInput, Results, report, run, sweep
 from overspill.cli import table
 from overspill.engine import interrupts, source
-from overspill.results import cache, store
+from overspill.results import cache, results_folder
 
 Command = Callable[..., Ran]
 
 
-def contents(folder: Path) -> dict[str, bytes]:
+def read_files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -40,15 +40,15 @@ def test_a_run_that_finishes_nothing_leaves_earlier_results_as_they_were(
     command: Command, scenario: Path
 ) -> None:
     assert command("run", scenario, "--out", "o").status == 0
-    before = contents(Path("o"))
+    before = read_files(Path("o"))
     fake_core.behaviour.interrupt_after = 0
     fake_core.behaviour.finished = 0
     assert command("run", scenario, "--out", "o", "--seed", 9).status == 130
-    assert contents(Path("o")) == before
+    assert read_files(Path("o")) == before
     fake_core.reset()
     fake_core.behaviour.crash = True
     assert command("run", scenario, "--out", "o", "--seed", 9).status == 1
-    assert contents(Path("o")) == before
+    assert read_files(Path("o")) == before
 
 
 def test_new_results_take_away_only_what_the_old_manifest_lists(command: Command, scenario: Path) -> None:
@@ -72,14 +72,14 @@ def test_a_folder_of_somebody_else_is_refused_and_kept(command: Command, scenari
     path.write_text("mine")
     ran = command("run", scenario, "--out", "other")
     assert ran.status == 2 and "no results of overspill" in ran.err
-    assert contents(Path("other")) == {name: b"mine"}
+    assert read_files(Path("other")) == {name: b"mine"}
 
 
 def test_a_foreign_manifest_is_refused(command: Command, scenario: Path) -> None:
     Path("web").mkdir()
     Path("web/manifest.json").write_text('{"name": "an app"}')
     assert command("run", scenario, "--out", "web").status == 2
-    assert contents(Path("web")) == {"manifest.json": b'{"name": "an app"}'}
+    assert read_files(Path("web")) == {"manifest.json": b'{"name": "an app"}'}
 
 
 def test_a_manifest_cannot_reach_out_of_its_folder(tmp_path: Path, scenario: Path) -> None:
@@ -88,13 +88,13 @@ def test_a_manifest_cannot_reach_out_of_its_folder(tmp_path: Path, scenario: Pat
     victim.write_text("mine")
     manifest = json.loads((tmp_path / "o/manifest.json").read_text())
     manifest["report"] = ["../victim", str(victim)]
-    (tmp_path / "o/manifest.json").write_text(json.dumps(store.sealed(manifest)))
+    (tmp_path / "o/manifest.json").write_text(json.dumps(results_folder.with_digest(manifest)))
     run(scenario, out=tmp_path / "o")
     assert victim.read_text() == "mine"
 
 
 def test_what_an_aborted_run_left_is_taken_away(tmp_path: Path, scenario: Path) -> None:
-    left = tmp_path / "o" / f"{store.STAGING}999999999"
+    left = tmp_path / "o" / f"{results_folder.STAGING_PREFIX}999999999"
     left.mkdir(parents=True)
     (left / "x").write_text("half")
     run(scenario, out=tmp_path / "o")
@@ -106,7 +106,7 @@ def test_a_redrawn_report_leaves_no_figure_of_the_old_one(tmp_path: Path, scenar
     report.write(results, tmp_path / "o", ["png"])
     manifest = json.loads((tmp_path / "o/manifest.json").read_text())
     manifest["report"].append("figures/old.png")
-    (tmp_path / "o/manifest.json").write_text(json.dumps(store.sealed(manifest)))
+    (tmp_path / "o/manifest.json").write_text(json.dumps(results_folder.with_digest(manifest)))
     (tmp_path / "o/figures/old.png").write_text("old")
     report.write(Results.load(tmp_path / "o"), tmp_path / "o", ["png"])
     assert not (tmp_path / "o/figures/old.png").exists() and (tmp_path / "o/figures/fct.png").exists()
@@ -134,7 +134,7 @@ def interrupts_installed() -> Iterator[None]:
 
 
 def test_ctrl_c_is_noted_and_not_raised_while_runs_go_on() -> None:
-    with interrupts.asked() as asked:
+    with interrupts.stop_on_signal() as asked:
         for _ in range(3):
             os.kill(os.getpid(), signal.SIGINT)
         assert asked.is_set()
@@ -166,7 +166,7 @@ def test_jobs_are_made_as_they_are_needed(command: Command, scenario: Path) -> N
 def test_input_without_end_is_refused(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = command("run", "/dev/zero")
     assert ran.status == 2 and "found more than 16 MiB" in ran.err
-    monkeypatch.setattr(source, "LARGEST", 10)
+    monkeypatch.setattr(source, "MAX_FILE_BYTES", 10)
     Path("big.toml").write_text("name = 'too long'")
     assert command("run", "big.toml").status == 2
 
@@ -180,7 +180,7 @@ def test_a_name_that_no_folder_can_have_is_bad_input(command: Command, scenario:
 def test_what_nobody_expects_is_one_line(
     command: Command, scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "slug", lambda name: 1 // 0)
+    monkeypatch.setattr(results_folder, "path_component", lambda name: 1 // 0)
     ran = command("run", scenario)
     assert ran.status == 1 and ran.err.count("\n") == 1
     assert "unexpected failure: ZeroDivisionError" in ran.err
@@ -192,7 +192,7 @@ sys.path[:0] = {paths!r}
 import fake_core
 from overspill import cli
 from overspill.engine import core
-core.use(fake_core)
+core.use_backend(fake_core)
 cli.main(sys.argv[1:])
 """
 
@@ -224,7 +224,9 @@ def test_ctrl_c_while_the_command_loads_is_130(tmp_path: Path) -> None:
 
 def test_a_manifest_that_lacks_facts_is_bad_input(command: Command, tmp_path: Path) -> None:
     (tmp_path / "hollow").mkdir()
-    (tmp_path / "hollow/manifest.json").write_text(json.dumps(store.sealed({"format": 1, "runs": []})))
+    (tmp_path / "hollow/manifest.json").write_text(
+        json.dumps(results_folder.with_digest({"format": 1, "runs": []}))
+    )
     ran = command("report", "hollow")
     assert ran.status == 2 and "incomplete manifest: no name, variants" in ran.err
 
@@ -233,13 +235,13 @@ def test_no_page_is_drawn_in_a_folder_where_another_command_is_writing(
     command: Command, scenario: Path, tmp_path: Path
 ) -> None:
     assert command("run", scenario, "--out", "o", "--no-report").status == 0
-    before = contents(tmp_path / "o")
-    with cache.held(tmp_path / "o"):
+    before = read_files(tmp_path / "o")
+    with cache.lock_store(tmp_path / "o"):
         ran = command("report", "o", "--figures", "png")
         assert (ran.status, ran.out) == (2, "") and ran.err == "o: another run or sweep is writing there\n"
         with pytest.raises(BadInput, match="another run or sweep is writing there"):
             report.write(Results.load(tmp_path / "o"), tmp_path / "o")
-    assert contents(tmp_path / "o") == before
+    assert read_files(tmp_path / "o") == before
     assert command("report", "o").status == 0 and Path("o/report.html").is_file()
 
 
@@ -256,13 +258,13 @@ def test_no_page_is_drawn_beside_results_that_another_command_has_put_there(
 
     first = made(1)
     report.write(first, out)
-    report.of_folder(out)
+    report.write_report_of_folder(out)
     report.write(first, out)
     second = made(7)
-    before = contents(out)
+    before = read_files(out)
     with pytest.raises(BadInput, match="another run or sweep has replaced these results"):
         report.write(first, out)
-    assert contents(out) == before
+    assert read_files(out) == before
     report.write(second, out)
     report.write(Results.load(out), out)
     assert made(1).identity == first.identity != second.identity
@@ -271,37 +273,40 @@ def test_no_page_is_drawn_beside_results_that_another_command_has_put_there(
 def test_the_manifest_is_written_while_the_folder_is_held(
     tmp_path: Path, scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out, tried, written = tmp_path / "o", [], store.write_text
+    out, tried, written = tmp_path / "o", [], results_folder.write_text
 
     def checked(path: Path, text: str) -> None:
-        if path.name == store.MANIFEST:
-            with pytest.raises(BadInput, match="another run or sweep is writing there"), cache.held(out):
+        if path.name == results_folder.MANIFEST_FILE:
+            with (
+                pytest.raises(BadInput, match="another run or sweep is writing there"),
+                cache.lock_store(out),
+            ):
                 pass
             tried.append(path)
         written(path, text)
 
-    monkeypatch.setattr(store, "write_text", checked)
+    monkeypatch.setattr(results_folder, "write_text", checked)
     results = run(scenario, out=out)
     assert len(tried) == 1
     report.write(results, out)
-    report.of_folder(out)
+    report.write_report_of_folder(out)
     assert len(tried) == 5
 
 
 def test_a_run_whose_folder_another_has_by_then_keeps_its_results_and_tells_that_no_page_is_drawn(
     command: Command, scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    show = table.show
+    show = table.print_results
 
     def meanwhile(results: Results, *rest: Any) -> None:
         show(results, *rest)
         run(scenario, seed=7, out="o")
 
-    monkeypatch.setattr(table, "show", meanwhile)
+    monkeypatch.setattr(table, "print_results", meanwhile)
     ran = command("run", scenario, "--seed", 1, "--out", "o")
     assert ran.status == 1 and "no report: o: another run or sweep has replaced these results" in ran.err
     assert "finished runs are kept in o/store" in ran.err.replace(str(Path.cwd()) + "/", "")
     assert Results.load("o").seeds == [7] and not Path("o/report.html").exists()
-    monkeypatch.setattr(table, "show", show)
+    monkeypatch.setattr(table, "print_results", show)
     ran = command("run", scenario, "--seed", 1, "--out", "o")
     assert ran.status == 0 and "3 runs were finished before" in ran.err

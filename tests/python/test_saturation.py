@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from overspill.results.measures import saturation
-from overspill.results.measures.saturation import Pauses, Roots, Size, Tree
+from overspill.results.measures.saturation import PauseIntervals, Roots, SaturationTree, TreeSize
 from overspill.results.rundata import RunData
 
 # Hosts h0, h1 and h2 send over s3, s4 and s5 in a row; s6 is another sink, to which s4 sends.
@@ -15,7 +15,9 @@ LINKS = [(0, 3), (1, 3), (2, 4), (3, 4), (4, 5), (4, 6), (5, 6)]
 Pause = tuple[int, int, int, int]  # from, to, paused node, pausing node
 
 
-def made(pauses: list[Pause], kinds: list[int] | None = None, window: tuple[int, int] = (0, 1000)) -> RunData:
+def run_with_pauses(
+    pauses: list[Pause], kinds: list[int] | None = None, window: tuple[int, int] = (0, 1000)
+) -> RunData:
     """Returns a run in which only these pauses happen."""
     ports: list[tuple[int, int]] = [end for a, b in LINKS for end in ((a, b), (b, a))]
     numbers = {end: sum(one[0] == end[0] for one in ports[:at]) for at, end in enumerate(ports)}
@@ -41,68 +43,74 @@ def made(pauses: list[Pause], kinds: list[int] | None = None, window: tuple[int,
 
 
 def test_a_tree_grows_upstream_from_the_switch_that_nobody_pauses() -> None:
-    run = made([(10, 90, 4, 5), (20, 80, 3, 4), (30, 70, 0, 3), (40, 60, 1, 3), (50, 55, 2, 4)])
-    (tree,) = saturation.trees(run)
+    run = run_with_pauses([(10, 90, 4, 5), (20, 80, 3, 4), (30, 70, 0, 3), (40, 60, 1, 3), (50, 55, 2, 4)])
+    (tree,) = saturation.find_trees(run)
     assert (tree.roots, tree.start, tree.end) == ((5,), 10, 90)
-    assert tree.most == Size(depth=3, ports=5, switches=2, hosts=3)
-    assert tree.at == 50
-    at_once = {port[0]: peer for port, peer in Pauses.from_run(run).at(45, 0)}
+    assert tree.largest_size == TreeSize(depth=3, ports=5, switches=2, hosts=3)
+    assert tree.largest_at_ps == 50
+    at_once = {port[0]: peer for port, peer in PauseIntervals.from_run(run).ports_paused_at(45, 0)}
     assert at_once == {4: 5, 3: 4, 0: 3, 1: 3}, "the begin counts, the end does not"
 
 
 def test_the_end_of_a_branch_cuts_off_what_is_beyond_it() -> None:
-    run = made([(10, 50, 4, 5), (20, 30, 3, 4), (25, 60, 0, 3)])
-    below, cut = saturation.trees(run)
-    assert (below.roots, below.most.depth, below.end) == ((5,), 3, 50)
+    run = run_with_pauses([(10, 50, 4, 5), (20, 30, 3, 4), (25, 60, 0, 3)])
+    below, cut = saturation.find_trees(run)
+    assert (below.roots, below.largest_size.depth, below.end) == ((5,), 3, 50)
     assert (cut.roots, cut.start, cut.end) == ((3,), 30, 60), "s3 still pauses its host and is paused no more"
-    assert cut.most == Size(depth=1, ports=1, switches=0, hosts=1)
+    assert cut.largest_size == TreeSize(depth=1, ports=1, switches=0, hosts=1)
 
 
 def test_two_roots_have_a_tree_each_and_share_what_both_pause() -> None:
-    run = made([(10, 50, 4, 5), (20, 40, 4, 6), (30, 35, 3, 4)])
-    first, second = saturation.trees(run)
+    run = run_with_pauses([(10, 50, 4, 5), (20, 40, 4, 6), (30, 35, 3, 4)])
+    first, second = saturation.find_trees(run)
     assert (first.roots, second.roots) == ((5,), (6,))
-    assert first.most == second.most == Size(depth=2, ports=2, switches=2, hosts=0)
-    assert (first.at, second.at) == (30, 30)
+    assert first.largest_size == second.largest_size == TreeSize(depth=2, ports=2, switches=2, hosts=0)
+    assert (first.largest_at_ps, second.largest_at_ps) == (30, 30)
 
 
 def test_a_root_that_is_paused_itself_is_a_branch_of_the_new_root() -> None:
-    run = made([(10, 50, 3, 4), (20, 60, 4, 5)])
-    old, new = saturation.trees(run)
+    run = run_with_pauses([(10, 50, 3, 4), (20, 60, 4, 5)])
+    old, new = saturation.find_trees(run)
     assert (old.roots, old.start, old.end) == ((4,), 10, 20)
     assert (new.roots, new.start, new.end) == ((5,), 20, 60)
-    assert new.most == Size(depth=2, ports=2, switches=2, hosts=0)
+    assert new.largest_size == TreeSize(depth=2, ports=2, switches=2, hosts=0)
 
 
 def test_a_ring_without_a_root_is_a_root_itself_and_so_is_a_deadlock() -> None:
     ring = [(10, 1000, 4, 5), (20, 1000, 5, 6), (30, 1000, 6, 4)]
-    run = made([*ring, (40, 1000, 3, 4), (50, 1000, 0, 3)])
-    *before, stuck = saturation.trees(run)
+    run = run_with_pauses([*ring, (40, 1000, 3, 4), (50, 1000, 0, 3)])
+    *before, stuck = saturation.find_trees(run)
     assert [tree.roots for tree in before] == [(5,), (6,)]
     assert (stuck.roots, stuck.start, stuck.end) == ((4, 5, 6), 30, 1000)
-    assert stuck.most == Size(depth=2, ports=5, switches=4, hosts=1)
+    assert stuck.largest_size == TreeSize(depth=2, ports=5, switches=4, hosts=1)
 
 
 def test_a_ring_below_a_root_is_part_of_its_tree() -> None:
-    run = made([(10, 90, 4, 5), (20, 80, 3, 4), (30, 70, 4, 3)])
-    (tree,) = saturation.trees(run)
-    assert (tree.roots, tree.most) == ((5,), Size(depth=2, ports=3, switches=2, hosts=0))
+    run = run_with_pauses([(10, 90, 4, 5), (20, 80, 3, 4), (30, 70, 4, 3)])
+    (tree,) = saturation.find_trees(run)
+    assert (tree.roots, tree.largest_size) == ((5,), TreeSize(depth=2, ports=3, switches=2, hosts=0))
 
 
 def test_classes_do_not_grow_on_each_other() -> None:
-    run = made([(10, 90, 4, 5), (20, 80, 3, 4)], kinds=[0, 1])
-    found = saturation.trees(run)
-    assert [(tree.kind, tree.roots, tree.most.depth) for tree in found] == [(0, (5,), 1), (1, (4,), 1)]
+    run = run_with_pauses([(10, 90, 4, 5), (20, 80, 3, 4)], kinds=[0, 1])
+    found = saturation.find_trees(run)
+    assert [(tree.kind, tree.roots, tree.largest_size.depth) for tree in found] == [
+        (0, (5,), 1),
+        (1, (4,), 1),
+    ]
 
 
 def test_what_ends_as_the_next_begins_is_one_instant() -> None:
-    run = made([(10, 20, 4, 5), (20, 30, 4, 5), (20, 20, 3, 4)])
-    assert saturation.trees(run) == [Tree((5,), 0, 10, 30, Size(1, 1, 1, 0), 10)]
+    run = run_with_pauses([(10, 20, 4, 5), (20, 30, 4, 5), (20, 20, 3, 4)])
+    assert saturation.find_trees(run) == [SaturationTree((5,), 0, 10, 30, TreeSize(1, 1, 1, 0), 10)]
 
 
 def test_metrics_are_of_trees_that_begin_in_the_window() -> None:
     pauses = [(10, 90, 4, 5), (20, 80, 3, 4), (30, 70, 0, 3), (200, 300, 2, 4), (950, 990, 3, 4)]
-    found = {name: one.value for name, one in saturation.saturated(made(pauses, window=(5, 900))).items()}
+    found = {
+        name: one.value
+        for name, one in saturation.measure_trees(run_with_pauses(pauses, window=(5, 900))).items()
+    }
     assert found == {
         "saturation_trees": 2,
         "saturation_depth_mean": 2.0,
@@ -110,7 +118,7 @@ def test_metrics_are_of_trees_that_begin_in_the_window() -> None:
         "saturation_hosts_mean": 1.0,
         "saturation_hosts_max": 1,
     }
-    none = {name: one.value for name, one in saturation.saturated(made([])).items()}
+    none = {name: one.value for name, one in saturation.measure_trees(run_with_pauses([])).items()}
     assert none == {"saturation_trees": 0.0}, "what there is not has no depth"
 
 
@@ -122,20 +130,20 @@ def test_following_changes_finds_the_trees_that_looking_at_every_instant_finds(s
     for node, peer in ways:
         times = np.sort(rng.choice(200, 6, replace=False)).reshape(3, 2).tolist()
         pauses += [(start, end, node, peer) for start, end in times]
-    run = made(pauses)
-    found = saturation.trees(run)
-    every = Pauses.from_run(run)
-    most: dict[tuple[Roots, int], Size] = {}
+    run = run_with_pauses(pauses)
+    found = saturation.find_trees(run)
+    every = PauseIntervals.from_run(run)
+    most: dict[tuple[Roots, int], TreeSize] = {}
     for now in range(200):
-        forest = saturation.Forest(run.is_host)
-        for (node, _), peer in every.at(now, 0):
-            forest.change(node, peer, 1)
-        there = forest.roots(range(7))
+        forest = saturation.PauseForest(run.is_host)
+        for (node, _), peer in every.ports_paused_at(now, 0):
+            forest.change_pause(node, peer, 1)
+        there = forest.roots_of(range(7))
         assert {tree.roots for tree in found if tree.start <= now < tree.end} == there
         for roots in there:
             (tree,) = (one for one in found if one.roots == roots and one.start <= now < one.end)
-            size, old = forest.size(roots), most.get((roots, tree.start), Size(0, 0, 0, 0))
+            size, old = forest.tree_size(roots), most.get((roots, tree.start), TreeSize(0, 0, 0, 0))
             pairs = zip(astuple(old), astuple(size), strict=True)
-            most[roots, tree.start] = Size(*(max(pair) for pair in pairs))
-            assert now != tree.at or old.ports < size.ports == tree.most.ports
-    assert {(tree.roots, tree.start): tree.most for tree in found} == most
+            most[roots, tree.start] = TreeSize(*(max(pair) for pair in pairs))
+            assert now != tree.largest_at_ps or old.ports < size.ports == tree.largest_size.ports
+    assert {(tree.roots, tree.start): tree.largest_size for tree in found} == most

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-import charted
+import chart_samples
 import numpy as np
 import pyarrow as pa
 import pytest
 from test_charts_shown import run
 
-from overspill.charts import stages
-from overspill.charts.spec import Chart, Line
+from overspill.charts import fabric_stages
+from overspill.charts.chart_spec import Chart, Line
 from overspill.results import measures
 from overspill.results.results import Results
 
@@ -31,7 +31,7 @@ BUFFERS = {
 Row = tuple[int, int, int, float, int]  # bin, buffer, largest, mean, busy time
 
 
-def inside(results: Results, *rows: Row) -> Results:
+def with_stages(results: Results, *rows: Row) -> Results:
     """Returns the results with these buffers, and rows of them over time, in every run."""
     bins, buffer, largest, mean, busy = zip(*rows, strict=True)
     trace = {"bin": bins, "node": [SWITCH] * len(rows), "buffer": buffer}
@@ -39,7 +39,7 @@ def inside(results: Results, *rows: Row) -> Results:
     tables = {"fabric_trace": trace, "fabric_buffers": BUFFERS}
     for name, columns in tables.items():
         table = pa.table({one: np.array(values) for one, values in columns.items()})
-        results = charted.with_table(results, name, dict.fromkeys(results.variants, table))
+        results = chart_samples.with_table(results, name, dict.fromkeys(results.variants, table))
     return results
 
 
@@ -58,8 +58,8 @@ ROWS = (
 
 
 def test_buffers_are_called_by_their_stage_and_what_comes_to_them(scenario: Path) -> None:
-    results = inside(run(scenario), *ROWS)
-    chart = stages.buffers(results)
+    results = with_stages(run(scenario), *ROWS)
+    chart = fabric_stages.chart_fabric_buffers(results)
     assert chart is not None and results.runs[0].node_name(SWITCH) in chart.title
     labels = {entry.key: entry.label for entry in chart.legend}
     assert list(labels) == ["0", "2", "3"], "those that ever held any, in their order"
@@ -74,42 +74,48 @@ def test_buffers_are_called_by_their_stage_and_what_comes_to_them(scenario: Path
 def test_of_many_buffers_those_that_hold_most_are_shown(
     scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stages, "SHOWN", 2)
-    chart = stages.buffers(inside(run(scenario), *ROWS))
+    monkeypatch.setattr(fabric_stages, "MAX_BUFFERS_SHOWN", 2)
+    chart = fabric_stages.chart_fabric_buffers(with_stages(run(scenario), *ROWS))
     assert chart is not None and [entry.key for entry in chart.legend] == ["0", "2"]
     assert "the 2 that hold most of 3" in chart.caption
 
 
 def test_links_are_used_for_as_long_as_frames_cross_them(scenario: Path) -> None:
-    results = inside(run(scenario), *ROWS)
-    chart = stages.links(results)
+    results = with_stages(run(scenario), *ROWS)
+    chart = fabric_stages.chart_internal_links(results)
     assert chart is not None and [entry.label for entry in chart.legend] == ["link 0 (stage 0 to 1)"]
     bin_ps = int(results.runs[0].summary["bin_ps"])
     assert lines(chart)["3"].y[0] == pytest.approx(3000 / bin_ps)
-    assert chart.panels[0].y.shown == (0, 1.03) and stages.left_out(results) == []
+    assert chart.panels[0].y.range == (0, 1.03) and fabric_stages.list_omission_reason(results) == []
 
 
 def test_switches_without_stages_have_neither(scenario: Path) -> None:
     results = run(scenario)
-    assert stages.buffers(results) is None and stages.links(results) is None
-    idle = inside(results, (0, 0, 9000, 8000.0, 1500))
-    assert stages.buffers(idle) is not None and stages.links(idle) is None, "nothing goes over a link"
+    assert (
+        fabric_stages.chart_fabric_buffers(results) is None
+        and fabric_stages.chart_internal_links(results) is None
+    )
+    idle = with_stages(results, (0, 0, 9000, 8000.0, 1500))
+    assert (
+        fabric_stages.chart_fabric_buffers(idle) is not None
+        and fabric_stages.chart_internal_links(idle) is None
+    ), "nothing goes over a link"
 
 
 def test_where_buffers_are_not_followed_the_report_says_so(scenario: Path) -> None:
     results = run(scenario)
-    assert stages.left_out(results) == [], "no switch has stages"
+    assert fabric_stages.list_omission_reason(results) == [], "no switch has stages"
     table = pa.table({one: np.array(values) for one, values in BUFFERS.items()})
-    results = charted.with_table(results, "fabric_buffers", dict.fromkeys(results.variants, table))
-    assert stages.left_out(results) == [
+    results = chart_samples.with_table(results, "fabric_buffers", dict.fromkeys(results.variants, table))
+    assert fabric_stages.list_omission_reason(results) == [
         "Buffers and links inside switches over time: omitted, because measure.inputs is off."
     ]
 
 
 def test_the_use_of_links_and_the_fill_of_buffers_are_measured(scenario: Path) -> None:
-    one = inside(run(scenario), *ROWS).runs[0]
+    one = with_stages(run(scenario), *ROWS).runs[0]
     start, end = one.window_ps
-    found = {str(key): value.value for key, value in measures.inside(one).items()}
+    found = {str(key): value.value for key, value in measures.measure_stages(one).items()}
     busiest = 8_000_000 / (end - start)
     assert found == {
         "link_buffer_bytes_max": 6000,
@@ -119,4 +125,4 @@ def test_the_use_of_links_and_the_fill_of_buffers_are_measured(scenario: Path) -
         "internal_link_utilisation_max": pytest.approx(busiest),
         "internal_link_utilisation_mean": pytest.approx(busiest / 2),
     }
-    assert measures.inside(run(scenario).runs[0]) == {}
+    assert measures.measure_stages(run(scenario).runs[0]) == {}

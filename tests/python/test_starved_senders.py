@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_metrics import MS, NONE32, NONE64, US, a_run, column
+from test_metrics import MS, NONE32, NONE64, US, column, sample_run
 
 from overspill import run
-from overspill.results import header, lockout, queue_pairs, starved
-from overspill.results.columns import table
+from overspill.results import header, lockout, queue_pairs, starved_flows
+from overspill.results.columns import build_table
 from overspill.results.rundata import RunData
 
 RAW = """
@@ -70,16 +70,18 @@ switch.pause = { kind = "pfc", xoff = "200KB", xon = "150KB" }
 """
 
 
-def warned(folder: Path, text: str) -> dict[str, str]:
+def warnings_by_label(folder: Path, text: str) -> dict[str, str]:
     """Returns the texts of warnings about starved flows, by variant."""
     (folder / "scenario.toml").write_text(text)
-    lines = [one.text for one in header.lines(run(folder / "scenario.toml")) if one.label == "STARVED FLOWS"]
+    lines = [
+        one.text for one in header.header_lines(run(folder / "scenario.toml")) if one.label == "STARVED FLOWS"
+    ]
     return {line.partition(",")[0]: line for line in lines}
 
 
 @pytest.mark.usefixtures("compiled")
 def test_locked_out_raw_source_is_named_and_cured(tmp_path: Path) -> None:
-    found = warned(tmp_path, RAW)
+    found = warnings_by_label(tmp_path, RAW)
     assert list(found) == ["locked"], "a lower rate or clocks that differ end it, as the warning says"
     assert "1 of 2 raw sources of two [h1 -> h2 (flow 1), 1.2%]" in found["locked"]
     assert "host.clock_ppm" in found["locked"] and "99%" in found["locked"]
@@ -87,7 +89,7 @@ def test_locked_out_raw_source_is_named_and_cured(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("compiled")
 def test_unfinished_queue_pair_is_reported_and_cured(tmp_path: Path) -> None:
-    found = warned(tmp_path, PAIRS)
+    found = warnings_by_label(tmp_path, PAIRS)
     assert list(found) == ["exact"], "PFC ends it, as the warning says"
     assert "2 of 2 queue pairs of two [h" in found["exact"] and "never finished" in found["exact"]
     assert "packets again" in found["exact"] and "switch.pause.kind" in found["exact"]
@@ -125,11 +127,11 @@ def raw_run(**changed: Any) -> RunData:
     ends = {name: column(kind, *values) for name, (kind, values) in ports.items()} | {"rate_bps": rates}
     workloads = [{"name": "two"}, {"name": "other"}]
     summary = {"traffic": workloads, "end_ps": 100 * MS, "changes": []} | changed
-    return a_run(flows=table("flows", flows), ports=table("ports", ends), summary=summary)
+    return sample_run(flows=build_table("flows", flows), ports=build_table("ports", ends), summary=summary)
 
 
 def test_raw_source_far_below_its_peers_is_starved() -> None:
-    (found,) = starved.starved_workloads(raw_run())
+    (found,) = starved_flows.starved_workloads(raw_run())
     assert (found.kind, found.starved, found.flows) == ("raw", 1, 3)
     # The mean is 24.67 MB.
     assert found.share == pytest.approx(4 / (74 / 3)) and found.worst == "h1 -> h2 (flow 2), 16%"
@@ -163,7 +165,7 @@ def test_raw_source_far_below_its_peers_is_starved() -> None:
     ],
 )
 def test_raw_source_is_no_victim_where(changed: dict[str, Any]) -> None:
-    assert [one for one in starved.starved_workloads(raw_run(**changed)) if one.kind == "raw"] == []
+    assert [one for one in starved_flows.starved_workloads(raw_run(**changed)) if one.kind == "raw"] == []
     assert lockout.find_locked_out(raw_run()), "the same run without the change has one"
 
 
@@ -195,24 +197,26 @@ def pairs_run(**changed: Any) -> RunData:
     flows = {name: column(kind, *changed.pop(name, values)) for name, (kind, values) in facts.items()}
     workload = {"name": "two", "go_back": {"timeout_ps": 1000 * US, "mss": 1000}} | changed
     summary = {"traffic": [workload], "end_ps": 10 * MS, "changes": []}
-    return a_run(flows=table("flows", flows), summary=summary)
+    return sample_run(flows=build_table("flows", flows), summary=summary)
 
 
 def test_stalled_queue_pair_is_named_with_its_waits() -> None:
-    (found,) = starved.starved_workloads(pairs_run())
+    (found,) = starved_flows.starved_workloads(pairs_run())
     assert (found.kind, found.starved, found.flows) == ("stalled", 1, 2)
     assert found.worst == (
         "h1 -> h2 (flow 1): went back 5 times (2 NAKs, 3 timeouts) and retransmitted 9,000 packets "
         "for 10,000 data packets; it waited for timeouts during 60% of 5 ms"
     )
-    assert 'switch.pause.kind = "pfc"' in starved.sentence([[found]])
+    assert 'switch.pause.kind = "pfc"' in starved_flows.starved_warning([[found]])
 
 
 def test_stalled_queue_pair_without_losses_needs_a_longer_timeout() -> None:
-    (found,) = starved.starved_workloads(pairs_run(data_drops=[0, 90]))
+    (found,) = starved_flows.starved_workloads(pairs_run(data_drops=[0, 90]))
     assert found.kind == "early"
-    assert "transport.rto" in starved.sentence([[found]]) and "pfc" not in starved.sentence([[found]])
-    (found,) = starved.starved_workloads(pairs_run(data_drops=[0, 91]))
+    assert "transport.rto" in starved_flows.starved_warning(
+        [[found]]
+    ) and "pfc" not in starved_flows.starved_warning([[found]])
+    (found,) = starved_flows.starved_workloads(pairs_run(data_drops=[0, 91]))
     assert found.kind == "stalled"
 
 
@@ -220,10 +224,10 @@ def test_unfinished_queue_pair_is_named_beside_links_that_lose() -> None:
     losing = [{"at_ps": 0, "link": "h0", "what": "corruption", "loses": True}]
     late = pairs_run(end_ps=[4 * MS, NONE64], received=[10_000_000, 2_000_000])
     late.summary["changes"] = losing
-    assert [one.kind for one in starved.starved_workloads(late)] == ["unfinished"]
+    assert [one.kind for one in starved_flows.starved_workloads(late)] == ["unfinished"]
     stalled = pairs_run()
     stalled.summary["changes"] = losing
-    assert starved.starved_workloads(stalled) == []
+    assert starved_flows.starved_workloads(stalled) == []
 
 
 def test_unfinished_queue_pair_is_told_from_a_late_one() -> None:

@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from overspill import BadInput, Failed, Results, run
-from overspill.engine import pace, simulate
+from overspill.engine import chunk_size, simulate
 from overspill.engine.task import Listener, Task
-from overspill.results import names, stream
+from overspill.results import names, table_streams
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
@@ -75,8 +75,8 @@ def busy(tmp_path: Path) -> Path:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Sets row groups of 300 rows, and returns a folder for temporary files."""
-    monkeypatch.setattr(simulate, "MARK", 2_000)
-    monkeypatch.setattr(simulate, "ROWS", 300)
+    monkeypatch.setattr(simulate, "EVENTS_BETWEEN_ROWS", 2_000)
+    monkeypatch.setattr(simulate, "ROWS_PER_GROUP", 300)
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
@@ -93,7 +93,7 @@ def test_what_goes_to_disk_on_the_way_is_what_would_have_stayed(busy: Path, smal
     assert streamed.folder is not None
     file = pq.ParquetFile(streamed.folder / "runs/drop/seed-2/packets.parquet")
     assert file.num_row_groups > 5
-    simulate.ROWS = 1 << 40
+    simulate.ROWS_PER_GROUP = 1 << 40
     whole = run(busy, seeds=2)
     assert all(whole.runs[0].file(name) is None for name in GROWING)
     assert min(whole.table(name).num_rows for name in GROWING) > 500
@@ -116,8 +116,8 @@ def test_files_do_not_depend_on_how_often_a_run_is_looked_at(
     busy: Path, small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = []
-    for most in (pace.MOST, 170):
-        monkeypatch.setattr(pace, "MOST", most)
+    for most in (chunk_size.MAX_CHUNK, 170):
+        monkeypatch.setattr(chunk_size, "MAX_CHUNK", most)
         folder = run(busy, out=busy.parent / str(most)).folder
         assert folder is not None
         written.append({path.name: path.read_bytes() for path in folder.rglob("drop/**/*.parquet")})
@@ -156,13 +156,13 @@ def test_without_a_folder_a_long_trace_lies_in_a_temporary_one_as_long_as_the_re
     assert list(small.iterdir()) == [] and kept.packets.num_rows == rows
 
 
-def press() -> None:
+def press_ctrl_c() -> None:
     """Sends SIGINT, and leaves the main thread time to handle it: later it would end the test."""
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(0.6)
 
 
-class Interrupting(Listener):
+class InterruptingListener(Listener):
     """Sends SIGINT once the second run has written a file."""
 
     def __init__(self, folder: Path) -> None:
@@ -172,7 +172,7 @@ class Interrupting(Listener):
         parts = list(self.folder.rglob("*.part"))
         if task.variant == "mark" and parts and not self.seen:
             self.seen = [path.name for path in parts]
-            press()
+            press_ctrl_c()
 
 
 @pytest.mark.parametrize("before", [False, True])
@@ -180,7 +180,7 @@ def test_an_interrupted_run_leaves_no_half_written_trace(busy: Path, small: Path
     out = busy.parent / "o"
     if before:
         run(busy, out=out, seed=7)
-    listener = Interrupting(out)
+    listener = InterruptingListener(out)
     results = run(busy, jobs=1, out=out, listener=listener)
     assert listener.seen, "a file was begun"
     assert results.interrupted and [one.variant for one in results.runs] == ["drop"]
@@ -190,12 +190,12 @@ def test_an_interrupted_run_leaves_no_half_written_trace(busy: Path, small: Path
     # Complete earlier results are not replaced by incomplete new ones.
     assert kept == ({("drop", 7), ("mark", 7)} if before else {("drop", 1)})
     assert (results.folder is None) == before
-    again = run(busy, jobs=1, out=out, listener=(told := Told()))
+    again = run(busy, jobs=1, out=out, listener=(told := RecordingListener()))
     assert [task.variant for task in told.done] == ["mark"], "what was finished is not repeated"
     assert not again.missing and again.folder == out
 
 
-class Told(Listener):
+class RecordingListener(Listener):
     """Records the finished runs."""
 
     def __init__(self) -> None:
@@ -209,25 +209,25 @@ def test_earlier_results_stay_where_no_run_finishes(busy: Path, small: Path) -> 
     out = busy.parent / "o"
     run(busy, out=out, seed=7)
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    results = run(busy, jobs=1, out=out, listener=First(out))
+    results = run(busy, jobs=1, out=out, listener=FirstAdvanceListener(out))
     assert results.interrupted and not results.runs
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
 
 
-class First(Interrupting):
+class FirstAdvanceListener(InterruptingListener):
     """Sends SIGINT at the first file that is begun."""
 
     def advanced(self, task: Task, status: dict[str, Any]) -> None:
         if list(self.folder.rglob("*.part")) and not self.seen:
             self.seen = ["pressed"]
-            press()
+            press_ctrl_c()
 
 
 def test_a_run_that_breaks_takes_its_trace_with_it(
     busy: Path, small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = busy.parent / "o"
-    monkeypatch.setattr(simulate, "parse", lambda text: {"conserved": False})
+    monkeypatch.setattr(simulate, "parse_summary", lambda text: {"conserved": False})
     with pytest.raises(Failed, match="not conserved"):
         run(busy, out=out)
     assert not out.exists()
@@ -246,7 +246,7 @@ def test_a_disk_that_is_full_ends_all_runs(busy: Path, small: Path, monkeypatch:
         def close(self) -> None:
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(stream.pq, "ParquetWriter", Full)
+    monkeypatch.setattr(table_streams.pq, "ParquetWriter", Full)
     with pytest.raises(Failed, match="No space left"):
         run(busy, out=busy.parent / "o")
     assert not (busy.parent / "o").exists()
@@ -257,7 +257,7 @@ def test_a_damaged_trace_is_bad_input(busy: Path, small: Path) -> None:
     file = results.runs[0].file("packets")
     assert file is not None
     file.write_bytes(b"no parquet at all")
-    with pytest.raises(BadInput, match="not the table of these results: deleted, damaged"):
+    with pytest.raises(BadInput, match="no longer has the table of these results: it was deleted, damaged"):
         list(results.batches("packets"))
 
 

@@ -7,19 +7,19 @@ import fake_core
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
-import swept
-from swept import OVER, Command, entries, outputs
+import sweep_folders
+from sweep_folders import OVER, Command, read_outputs, store_entries
 
 import overspill
 from overspill import BadInput, Results, stats
 from overspill.results import metrics
-from overspill.results.tables import intervals, summarise
+from overspill.results.summary_tables import confidence_intervals, summarise_values
 from overspill.stats.quantiles import Value
 
 
 @pytest.fixture
 def scenario(tmp_path: Path) -> Path:
-    return swept.written(tmp_path)
+    return sweep_folders.write_scenario(tmp_path)
 
 
 def test_a_grid_ends_in_one_tidy_table(command: Command, scenario: Path) -> None:
@@ -38,7 +38,7 @@ def test_a_grid_ends_in_one_tidy_table(command: Command, scenario: Path) -> None
     rows = made.metrics.to_pylist()
     runs = {(row["switch.x"], row["switch.y"], row["variant"], row["seed"]) for row in rows}
     assert len(runs) == 36 == made.finished == made.planned
-    assert len(entries(Path("out/incast-sweep"))) == 36
+    assert len(store_entries(Path("out/incast-sweep"))) == 36
     assert [axis.path for axis in made.axes] == ["switch.x", "switch.y"]
     assert made.axes[0].numbers == [1.0, 2.0] and made.axes[1].numbers is None
     assert pc.read_csv("out/incast-sweep/sweep.csv").num_rows == made.metrics.num_rows
@@ -49,7 +49,7 @@ def test_values_are_those_of_a_plain_run(scenario: Path) -> None:
     made = overspill.sweep(scenario, {"switch.x": [1]}, seeds=3)
     plain = overspill.run(scenario, seeds=3, sets=["switch.x=1"])
     found = {
-        (row["variant"], row["seed"], metrics.name(row)): Value(row["value"], row["censored"])
+        (row["variant"], row["seed"], metrics.key_of_row(row)): Value(row["value"], row["censored"])
         for row in made.metrics.to_pylist()
     }
     wanted = {
@@ -60,7 +60,7 @@ def test_values_are_those_of_a_plain_run(scenario: Path) -> None:
     }
     assert found == wanted
     assert made.metric_names == list(next(iter(plain.values["drop"].values())))
-    row = next(one for one in made.summary.to_pylist() if metrics.name(one) == "fct_mean")
+    row = next(one for one in made.summary.to_pylist() if metrics.key_of_row(one) == "fct_mean")
     values = [found[row["variant"], seed, "fct_mean"].value for seed in (1, 2, 3)]
     assert row["mean"] == stats.mean(values) and row["ci95"] == pytest.approx(stats.half_width(values))
     assert (row["high"] - row["low"]) / 2 == pytest.approx(row["ci95"]) and row["n"] == 3
@@ -68,17 +68,19 @@ def test_values_are_those_of_a_plain_run(scenario: Path) -> None:
 
 
 def test_a_censored_value_makes_a_lower_bound_without_an_interval() -> None:
-    made = summarise([Value(1.0), Value(3.0, True)], (0.0, 4.0))
+    made = summarise_values([Value(1.0), Value(3.0, True)], (0.0, 4.0))
     assert (made.mean, made.ci95, made.low, made.high, made.censored) == (2.0, None, None, None, True)
-    assert summarise([Value(1.0)], None).ci95 is None
+    assert summarise_values([Value(1.0)], None).ci95 is None
 
 
 def test_a_percentile_over_ten_seeds_is_resampled_and_a_mean_is_not() -> None:
     known = [1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 9.0]
     values = [Value(one) for one in known]
-    tail, middle, few = intervals([("fct_p99", values), ("fct_mean", values), ("fct_p99", values[:9])])
-    assert tail == stats.interval(known, True) != stats.interval(known) == middle
-    assert few == stats.interval(known[:9])
+    tail, middle, few = confidence_intervals(
+        [("fct_p99", values), ("fct_mean", values), ("fct_p99", values[:9])]
+    )
+    assert tail == stats.mean_interval(known, True) != stats.mean_interval(known) == middle
+    assert few == stats.mean_interval(known[:9])
 
 
 def test_all_errors_of_all_points_are_told_before_the_first_run(command: Command, scenario: Path) -> None:
@@ -143,14 +145,14 @@ def test_bad_input_of_a_sweep_has_status_2(
 
 def test_a_second_start_repeats_nothing(command: Command, scenario: Path) -> None:
     command("sweep", scenario, "--no-report", *OVER, "--seeds", 2, "--out", "o")
-    before, stamps = outputs(Path("o")), [path.stat() for path in entries(Path("o"))]
+    before, stamps = read_outputs(Path("o")), [path.stat() for path in store_entries(Path("o"))]
     fake_core.behaviour.finished = 0
     ran = command("sweep", scenario, "--no-report", *OVER, "--seeds", 2, "--out", "o")
     assert ran.status == 0 and "36/36 runs, 36 from the store" in ran.err
     assert fake_core.behaviour.finished == 0
-    assert outputs(Path("o")) == before
+    assert read_outputs(Path("o")) == before
     assert [(one.st_ino, one.st_mtime_ns) for one in stamps] == [
-        (path.stat().st_ino, path.stat().st_mtime_ns) for path in entries(Path("o"))
+        (path.stat().st_ino, path.stat().st_mtime_ns) for path in store_entries(Path("o"))
     ]
 
 
@@ -183,7 +185,7 @@ def test_the_outcome_does_not_depend_on_jobs_order_or_history(command: Command, 
         "pieces",
     )
     command("sweep", scenario, "--no-report", *OVER, "--seeds", 2, "--out", "pieces")
-    assert outputs(Path("one")) == outputs(Path("many")) == outputs(Path("pieces"))
+    assert read_outputs(Path("one")) == read_outputs(Path("many")) == read_outputs(Path("pieces"))
 
 
 def test_equal_configurations_are_run_once_and_that_is_said(command: Command, scenario: Path) -> None:
@@ -192,7 +194,7 @@ def test_equal_configurations_are_run_once_and_that_is_said(command: Command, sc
     )
     assert ran.status == 0
     assert "2 of 6 configurations (point and variant) equal another one and are run once" in ran.out
-    assert fake_core.behaviour.finished == 8 == len(entries(Path("o")))
+    assert fake_core.behaviour.finished == 8 == len(store_entries(Path("o")))
     made = Results.load("o")
     assert made.finished == 12
     drop = [row for row in made.metrics.to_pylist() if row["variant"] == "drop"]
@@ -202,13 +204,13 @@ def test_equal_configurations_are_run_once_and_that_is_said(command: Command, sc
     assert one == two and one
 
 
-def flip(path: Path) -> None:
+def flip_byte(path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[len(data) // 3] ^= 0x10
     path.write_bytes(data)
 
 
-def lie(path: Path) -> None:
+def change_value(path: Path) -> None:
     """Writes a valid Parquet file with another value."""
     table = pq.ParquetFile(path).read()
     changed = table.set_column(1, table.schema.field(1), [[one + 1 for one in table.column(1).to_pylist()]])
@@ -222,8 +224,8 @@ def lie(path: Path) -> None:
         lambda path: path.write_bytes(b""),
         lambda path: path.write_text("not Parquet"),
         lambda path: path.write_bytes(sorted(path.parent.parent.glob("??/*.parquet"))[-1].read_bytes()),
-        flip,
-        lie,
+        flip_byte,
+        change_value,
     ],
     ids=["truncated", "empty", "text", "of another run", "a bit flipped", "another value"],
 )
@@ -231,20 +233,20 @@ def test_a_damaged_file_is_noticed_and_run_again(
     command: Command, scenario: Path, damage: Callable[[Path], object]
 ) -> None:
     command("sweep", scenario, "--no-report", *OVER, "--seeds", 1, "--out", "o")
-    before = outputs(Path("o"))
-    victim = entries(Path("o"))[0]
+    before = read_outputs(Path("o"))
+    victim = store_entries(Path("o"))[0]
     whole = victim.read_bytes()
     damage(victim)
     fake_core.behaviour.finished = 0
     ran = command("sweep", scenario, "--no-report", *OVER, "--seeds", 1, "--out", "o")
     assert ran.status == 0 and fake_core.behaviour.finished == 1
     assert ran.err.count("run again, since its file in the store is damaged") == 1
-    assert victim.read_bytes() == whole and outputs(Path("o")) == before
+    assert victim.read_bytes() == whole and read_outputs(Path("o")) == before
 
 
 def test_what_a_killed_writer_left_is_taken_away(command: Command, scenario: Path) -> None:
     command("sweep", scenario, "--no-report", *OVER, "--seeds", 1, "--out", "o")
-    victim = entries(Path("o"))[0]
+    victim = store_entries(Path("o"))[0]
     left = victim.with_name(f".{victim.stem}.77.new")
     left.write_bytes(b"half")
     (Path("o") / "store/.staging/x").mkdir(parents=True)
@@ -258,11 +260,11 @@ def test_tables_are_kept_where_asked_for(command: Command, scenario: Path) -> No
     assert not list(Path("o").rglob("flows.parquet"))
     with pytest.raises(BadInput, match="not kept"):
         Results.load("o").table("flows")
-    before = {path.name: pq.ParquetFile(path).read() for path in entries(Path("o"))}
+    before = {path.name: pq.ParquetFile(path).read() for path in store_entries(Path("o"))}
     fake_core.behaviour.finished = 0
     ran = command(*args, "--tables", "flows,packets")
     assert ran.status == 0 and fake_core.behaviour.finished == 6
-    assert all(pq.ParquetFile(path).read().equals(before[path.name]) for path in entries(Path("o")))
+    assert all(pq.ParquetFile(path).read().equals(before[path.name]) for path in store_entries(Path("o")))
     flows = Results.load("o").table("flows")
     plain = overspill.run(scenario, sets=["switch.x=1"]).flows
     assert flows.num_rows == 2 * plain.num_rows

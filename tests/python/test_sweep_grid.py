@@ -3,12 +3,12 @@
 import pytest
 
 from overspill import BadInput
-from overspill.engine import values
-from overspill.engine.grid import grid
+from overspill.engine import axis_values
+from overspill.engine.grid import build_grid
 
 
 def texts(text: str) -> list[str]:
-    return values.values("x", text)
+    return axis_values.parse_values("x", text)
 
 
 @pytest.mark.parametrize(
@@ -92,12 +92,12 @@ def test_what_is_no_list_of_values_is_bad_input(given: str) -> None:
     ],
 )
 def test_quantities_of_one_dimension_are_numbers(given: str, found: tuple[list[float], str] | None) -> None:
-    axis = grid([f"x={given}"]).axes[0]
+    axis = build_grid([f"x={given}"]).axes[0]
     assert (axis.numbers, axis.unit) == (found or (None, ""))
 
 
 def test_points_cross_every_axis_with_the_last_one_fastest() -> None:
-    made = grid(["a=1,2", "b=x,y,z"])
+    made = build_grid(["a=1,2", "b=x,y,z"])
     assert len(made) == 6
     points = list(made.points())
     assert [str(point) for point in points[:4]] == ["a=1, b=x", "a=1, b=y", "a=1, b=z", "a=2, b=x"]
@@ -106,7 +106,7 @@ def test_points_cross_every_axis_with_the_last_one_fastest() -> None:
 
 
 def test_axes_that_move_together_are_not_crossed() -> None:
-    made = grid(["a=1,2", "b=x,y", "c=7,8"], ["a,c"])
+    made = build_grid(["a=1,2", "b=x,y", "c=7,8"], ["a,c"])
     assert [tuple(point.values.values()) for point in made.points()] == [
         ("1", "x", "7"),
         ("1", "y", "7"),
@@ -126,7 +126,7 @@ def test_axes_that_move_together_are_not_crossed() -> None:
 )
 def test_only_axes_of_equal_length_move_together(zips: list[str], message: str) -> None:
     with pytest.raises(BadInput, match=message):
-        grid(["a=1,2", "b=1,2,3"], zips)
+        build_grid(["a=1,2", "b=1,2,3"], zips)
 
 
 @pytest.mark.parametrize(
@@ -141,14 +141,14 @@ def test_only_axes_of_equal_length_move_together(zips: list[str], message: str) 
         (['a="x",x'], "found x twice"),
         (["seed=1,2"], "--seed and --seeds"),
         (["metric=1"], "expected a key of a scenario"),
-        (["name=a,b"], "--over: name: found a label"),
-        (["description=a"], "--over: description: found a label"),
+        (["name=a,b"], "--over: name: found a text that changes no run"),
+        (["description=a"], "--over: description: found a text that changes no run"),
         (["a=1..1000:1", "b=1..1000:1"], "found 1000000 points"),
     ],
 )
 def test_what_is_no_grid_is_bad_input(over: list[str], message: str) -> None:
     with pytest.raises(BadInput, match=message):
-        grid(over)
+        build_grid(over)
 
 
 def test_python_values_become_what_the_command_line_takes() -> None:
@@ -160,7 +160,7 @@ def test_python_values_become_what_the_command_line_takes() -> None:
         "e": 5,
         "f": "1..3:1",
     }
-    made = grid(over)
+    made = build_grid(over)
     assert made.given[:2] == [["20", "40"], ["true", "false"]]
     assert made.given[2] == ['{ "kind" = "detour", "hops" = [1, 2], "on" = true }']
     assert made.given[3:] == [["10pkt"], ["5"], ["1", "2", "3"]]
@@ -168,11 +168,11 @@ def test_python_values_become_what_the_command_line_takes() -> None:
 
 
 def test_quotes_around_a_whole_value_are_not_shown_but_passed_on() -> None:
-    made = grid(['a="10pkt",20pkt'])
+    made = build_grid(['a="10pkt",20pkt'])
     assert made.axes[0].texts == ["10pkt", "20pkt"] and made.given[0] == ['"10pkt"', "20pkt"]
     assert made.axes[0].numbers == [10.0, 20.0]
 
 
 def test_an_empty_list_from_python_is_bad_input() -> None:
     with pytest.raises(BadInput, match="expected one value or more"):
-        grid({"a": []})
+        build_grid({"a": []})

@@ -7,25 +7,25 @@ from pathlib import Path
 
 import fake_core
 import pytest
-import swept
-from swept import OVER, Command, entries, outputs
+import sweep_folders
+from sweep_folders import OVER, Command, read_outputs, store_entries
 
 import overspill
 from overspill import BadInput, Failed, Results
 from overspill.cli import sweep_table as show
-from overspill.cli.watch import Meter
+from overspill.cli.sweep_progress import WorkEstimate
 from overspill.engine import keys
 from overspill.engine.options import Options
 from overspill.engine.run import execute
 from overspill.engine.task import Listener, Task
-from overspill.results import cache, metrics, store
-from overspill.results.tables import Summary
+from overspill.results import cache, metrics, results_folder
+from overspill.results.summary_tables import MetricSummary
 from overspill.stats.quantiles import Value
 
 
 @pytest.fixture
 def scenario(tmp_path: Path) -> Path:
-    return swept.written(tmp_path)
+    return sweep_folders.write_scenario(tmp_path)
 
 
 def test_unfinished_flows_are_said_per_point_with_status_3(command: Command, scenario: Path) -> None:
@@ -102,24 +102,24 @@ def test_ctrl_c_keeps_what_is_finished_and_a_second_start_goes_on(command: Comma
     ran = command("sweep", scenario, "--no-report", *OVER, "--seeds", 2, "--jobs", 1, "--out", "o")
     assert ran.status == 130 and "Traceback" not in ran.err
     assert "7 of 36 runs are finished" in ran.out
-    assert len(entries(Path("o"))) == 7
+    assert len(store_entries(Path("o"))) == 7
     assert "no report" not in ran.err
     assert Results.load("o").interrupted and Results.load("o").finished == 7
     fake_core.reset()
     assert command("sweep", scenario, "--no-report", *OVER, "--seeds", 2, "--out", "o").status == 0
     assert fake_core.behaviour.finished == 29
     command("sweep", scenario, "--no-report", *OVER, "--seeds", 2, "--out", "whole")
-    assert outputs(Path("o")) == outputs(Path("whole"))
+    assert read_outputs(Path("o")) == read_outputs(Path("whole"))
 
 
 def test_ctrl_c_before_anything_is_finished_leaves_earlier_tables(command: Command, scenario: Path) -> None:
     command("sweep", scenario, "--no-report", "--over", "switch.x=1", "--seeds", 1, "--out", "o")
-    before = outputs(Path("o"))
+    before = read_outputs(Path("o"))
     fake_core.reset()
     fake_core.behaviour.interrupt_after = 0
     ran = command("sweep", scenario, "--no-report", "--over", "switch.x=5", "--seeds", 1, "--out", "o")
-    assert ran.status == 130 and "nothing is kept" in ran.err
-    assert outputs(Path("o")) == before
+    assert ran.status == 130 and "no results are kept" in ran.err
+    assert read_outputs(Path("o")) == before
 
 
 def test_json_is_one_document_and_nothing_else(command: Command, scenario: Path) -> None:
@@ -196,7 +196,7 @@ def test_a_folder_of_somebody_else_is_refused(command: Command, scenario: Path) 
 def test_only_one_sweep_at_a_time_writes_to_a_folder(
     command: Command, scenario: Path, tmp_path: Path
 ) -> None:
-    with cache.held(tmp_path / "o"):
+    with cache.lock_store(tmp_path / "o"):
         ran = command("sweep", scenario, "--no-report", "--over", "switch.x=1", "--seeds", 1, "--out", "o")
         assert ran.status == 2 and "another run or sweep is writing there" in ran.err
     assert (
@@ -249,17 +249,17 @@ def test_a_file_that_changes_while_the_sweep_goes_on_fails_what_would_read_it(
 
 
 def test_another_metrics_code_or_core_makes_other_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = {module.__name__ for module in keys.needed(metrics)}
+    names = {module.__name__ for module in keys.imported_modules(metrics)}
     assert {
         f"overspill.{name}"
         for name in ("results.metrics", "results.measures", "stats.quantiles", "results.rundata")
     } <= names
-    build = keys.build()
-    known = keys.config({"a": 1}, {}, build)
-    assert known == keys.config({"a": 1, "name": "x", "seed": 5}, {}, build)
+    build = keys.current_build()
+    known = keys.config_digest({"a": 1}, {}, build)
+    assert known == keys.config_digest({"a": 1, "name": "x", "seed": 5}, {}, build)
     for other in (keys.Build("9", build.core, build.metrics), keys.Build(build.version, "", build.metrics)):
-        assert keys.config({"a": 1}, {}, other) != known
-    assert keys.config({"a": 1}, {"f": "1"}, build) != known
+        assert keys.config_digest({"a": 1}, {}, other) != known
+    assert keys.config_digest({"a": 1}, {"f": "1"}, build) != known
     assert cache.run_key(known, 1, None) != cache.run_key(known, 1, 5) != cache.run_key(known, 2, 5)
 
 
@@ -312,8 +312,8 @@ def test_a_sweep_is_not_exported_and_the_message_says_why(command: Command, scen
         ("[]", "here/manifest.json: found no object of JSON"),
         ("{}", "here/manifest.json: found no digest; expected a folder that `overspill run`"),
         ('{"format": 1}', "here/manifest.json: found no digest"),
-        (json.dumps(store.sealed({"format": 2})), "here/manifest.json: found another format"),
-        (json.dumps(store.sealed({"format": 1})), "here/manifest.json: incomplete manifest"),
+        (json.dumps(results_folder.with_digest({"format": 2})), "here/manifest.json: found another format"),
+        (json.dumps(results_folder.with_digest({"format": 1})), "here/manifest.json: incomplete manifest"),
         (None, "here: no manifest.json here; expected a folder that `overspill run`"),
     ],
 )
@@ -347,10 +347,10 @@ def test_a_page_stays_with_its_tables(command: Command, scenario: Path) -> None:
     assert Path("o/report.html").is_file() and sorted(Path("o/figures").glob("sweep-*")) == drawn
     fake_core.reset()
     fake_core.behaviour.interrupt_after = 3
-    before = outputs(Path("o"))
+    before = read_outputs(Path("o"))
     ran = command(*args, *OVER)
     assert ran.status == 130 and "the earlier results stay as they were" in ran.err
-    assert outputs(Path("o")) == before and Path("o/report.html").is_file()
+    assert read_outputs(Path("o")) == before and Path("o/report.html").is_file()
     fake_core.reset()
     command(*args, *OVER, "--no-report")
     assert not Path("o/report.html").exists() and os.listdir("o/figures") == ["mine.png"]
@@ -386,13 +386,13 @@ def test_points_are_run_scattered_over_the_grid_and_told_in_its_order(scenario: 
 
 
 def test_the_time_left_is_estimated_by_the_nearest_known_point_of_the_variant() -> None:
-    meter = Meter()
+    meter = WorkEstimate()
     runs = [Task(variant, seed, point) for point in range(10) for variant in "ab" for seed in (1, 2)]
     meter.begin(runs, [])
     for task in runs:
         if task.seed == 1 and task.variant == "a" and task.point in (0, 8):
-            meter.ended(task, 100 if task.point == 0 else 900)
-    found = meter.expected()
+            meter.record_end(task, 100 if task.point == 0 else 900)
+    found = meter.expected_hops()
     assert [found[point, "a"] for point in range(10)] == [100.0] * 5 + [900.0] * 5
     assert found[3, "b"] == 500.0
 
@@ -427,11 +427,11 @@ def test_seeds_that_change_nothing_are_not_few(scenario: Path, monkeypatch: pyte
 
 
 def test_an_uneven_interval_is_printed_by_its_ends_as_a_run_does() -> None:
-    uneven = Summary(10, 2.2, 3.0, 1.0, 7.0, False)
-    assert show.text(uneven, 1.0, 1) == "2.2 [1.0, 7.0]"
-    assert show.text(Summary(10, 2.2, 2.0, 0.2, 4.2, False), 1.0, 1) == "2.2 ± 2.0"
-    assert show.text(Summary(10, 2.2, None, None, None, False), 1.0, 1) == "2.200"
-    assert show.text(Summary(10, 2.2, None, None, None, True), 1.0, 1) == "> 2.200"
+    uneven = MetricSummary(10, 2.2, 3.0, 1.0, 7.0, False)
+    assert show.format_summary(uneven, 1.0, 1) == "2.2 [1.0, 7.0]"
+    assert show.format_summary(MetricSummary(10, 2.2, 2.0, 0.2, 4.2, False), 1.0, 1) == "2.2 ± 2.0"
+    assert show.format_summary(MetricSummary(10, 2.2, None, None, None, False), 1.0, 1) == "2.200"
+    assert show.format_summary(MetricSummary(10, 2.2, None, None, None, True), 1.0, 1) == "> 2.200"
 
 
 def test_the_cells_of_a_sweep_are_those_of_a_plain_run(command: Command, scenario: Path) -> None:

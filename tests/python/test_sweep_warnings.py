@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from swept import Command
+from sweep_folders import Command
 
 from overspill import Results
 from overspill.charts import sweep as drawing
 from overspill.cli import sweep_table
 from overspill.report import sweep as report
-from overspill.results import differences, gather, loads, pointwise, warnings
+from overspill.results import achieved_loads, differences, gather_sweep, pointwise_lines, warnings
 from overspill.results.axes import Axis, Point
-from overspill.results.cache import Cache, Entry
-from overspill.results.key import Key
-from overspill.results.labels import ALONE, LABELS
+from overspill.results.cache import RunStore, StoredRun
+from overspill.results.line_labels import COMMAND_OF_LABEL, LABEL_MEANINGS
+from overspill.results.metric_key import Key
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
@@ -58,14 +58,14 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
-def entry(variant: str, seed: int, **changed: Any) -> Entry:
+def entry(variant: str, seed: int, **changed: Any) -> StoredRun:
     place = list(CASES).index({"twin": "alike"}.get(variant, variant))
     time = 1e-3 * (1 + place) + (0 if variant in ("alike", "twin") else seed * 1e-6)
     values = {Key("fct_mean"): Value(time), Key("fct_p99"): Value(2 * time, samples=40)}
     values |= {Key("load_wire", of="host"): Value(0.41), Key("drops"): Value(3.0)}
     values |= {Key("achieved_load", traffic="w"): Value(0.4)}
     halves = {"goodput": (1.0, 2.0 + seed / 100)} if variant == "drifting" else {}
-    return Entry(values, SUMMARY | CASES[variant] | changed, halves=halves)
+    return StoredRun(values, SUMMARY | CASES[variant] | changed, halves=halves)
 
 
 def settings() -> str:
@@ -87,7 +87,7 @@ def settings() -> str:
     )
 
 
-def known(points: list[Point]) -> dict[str, Any]:
+def sweep_facts(points: list[Point]) -> dict[str, Any]:
     axes = [Axis("traffic.w.load.fraction", ["0.3", "0.65"], [0.3, 0.65])]
     return {
         "name": "all",
@@ -107,24 +107,24 @@ def known(points: list[Point]) -> dict[str, Any]:
     }
 
 
-def of_sweep(folder: Path, **changed: Any) -> Results:
+def results_of_sweep(folder: Path, **changed: Any) -> Results:
     """Builds a sweep with the artificial runs at two points."""
-    store = Cache(folder)
+    store = RunStore(folder)
     points = [Point(at, {"traffic.w.load.fraction": text}, ()) for at, text in enumerate(("0.3", "0.65"))]
     planned = []
     for point in points:
         keys = {one: [f"{point.index}{one}{seed}" for seed in SEEDS] for one in CASES}
         for one in CASES:
             for seed in SEEDS:
-                store.write(f"{point.index}{one}{seed}", entry(one, seed, **changed), {})
-        planned.append(gather.Planned(point, keys, settings()))
-    facts = known(points)
-    return gather.grid(facts, [Axis(**one) for one in facts["axes"]], planned, store)
+                store.store_run(f"{point.index}{one}{seed}", entry(one, seed, **changed), {})
+        planned.append(gather_sweep.PlannedPoint(point, keys, settings()))
+    facts = sweep_facts(points)
+    return gather_sweep.gather_grid(facts, [Axis(**one) for one in facts["axes"]], planned, store)
 
 
-def of_point() -> Results:
+def results_of_point() -> Results:
     """Builds results with the artificial runs at one point."""
-    facts = {key: one for key, one in known([]).items() if key not in ("axes", "points", "together")}
+    facts = {key: one for key, one in sweep_facts([]).items() if key not in ("axes", "points", "together")}
     runs = []
     for variant in CASES:
         for seed in SEEDS:
@@ -136,23 +136,23 @@ def of_point() -> Results:
 
 
 def labels(results: Results) -> set[str]:
-    return {line.label for line in warnings.lines(results)}
+    return {line.label for line in warnings.result_lines(results)}
 
 
 def test_every_label_of_a_run_is_one_of_a_sweep(tmp_path: Path) -> None:
-    both = set(LABELS) - set(ALONE)
-    assert labels(of_point()) == both
-    assert labels(of_sweep(tmp_path)) == both | {"swept", "finished"}
+    both = set(LABEL_MEANINGS) - set(COMMAND_OF_LABEL)
+    assert labels(results_of_point()) == both
+    assert labels(results_of_sweep(tmp_path)) == both | {"swept", "finished"}
 
 
 def test_document_of_a_sweep_has_every_loud_label(tmp_path: Path) -> None:
-    sweep = of_sweep(tmp_path)
-    loud = {line.label for line in warnings.lines(of_point()) if line.loud}
+    sweep = results_of_sweep(tmp_path)
+    loud = {line.label for line in warnings.result_lines(results_of_point()) if line.loud}
     assert loud <= {one.partition(":")[0] for one in sweep.document()["cautions"]}
 
 
 def test_text_that_holds_at_every_point_names_none(tmp_path: Path) -> None:
-    said = {line.label: line.text for line in warnings.lines(of_sweep(tmp_path))}
+    said = {line.label: line.text for line in warnings.result_lines(results_of_sweep(tmp_path))}
     assert said["UNEQUAL MEMORY"].startswith("the switches of the variants have unequal memory")
     assert said["achieved load"].startswith("w 0.4 of all hosts' links")
     assert "(0.66 started in the window)" in said["achieved load"]
@@ -160,23 +160,23 @@ def test_text_that_holds_at_every_point_names_none(tmp_path: Path) -> None:
 
 
 def test_text_that_differs_by_point_names_the_point() -> None:
-    facts = known([Point(at, {"x": str(at)}, ()) for at in range(3)])
+    facts = sweep_facts([Point(at, {"x": str(at)}, ()) for at in range(3)])
     texts = [{"text": f"t{at}", "loud": False, "points": [at]} for at in range(3)]
     facts["lines"] = [{"label": "ended", "left_out": 0, "texts": texts}]
-    (line,) = pointwise.lines(facts)
+    (line,) = pointwise_lines.merged_lines(facts)
     assert line.text == "traffic.w.load.fraction=0: t0 (and 2 more: `lines` in manifest.json)"
 
 
 def test_runs_kept_without_warnings_are_said_to_be_unknown(tmp_path: Path) -> None:
-    store = Cache(tmp_path)
+    store = RunStore(tmp_path)
     old = entry("plain", 1)
     for name in ("traffic_met", "achieved_loads", "event_costs"):
         old.summary.pop(name)
-    store.write("00", old, {})
+    store.store_run("00", old, {})
     point = Point(0, {"traffic.w.load.fraction": "0.3"}, ())
-    facts = known([point]) | {"seeds": [1], "variants": ["plain"]}
-    planned = [gather.Planned(point, {"plain": ["00"]}, settings())]
-    made = gather.grid(facts, [Axis(**one) for one in facts["axes"]], planned, store)
+    facts = sweep_facts([point]) | {"seeds": [1], "variants": ["plain"]}
+    planned = [gather_sweep.PlannedPoint(point, {"plain": ["00"]}, settings())]
+    made = gather_sweep.gather_grid(facts, [Axis(**one) for one in facts["axes"]], planned, store)
     assert "NOT KNOWN" in labels(made) and "UNEQUAL MEMORY" not in labels(made)
     del made.facts["lines"]
     assert "NOT KNOWN" in labels(made), "a manifest of an older version has no lines"
@@ -186,38 +186,38 @@ def test_closed_loops_are_compared_by_their_first_messages() -> None:
     from overspill.results import fairness
 
     spoken = {(0, at): [(0, 1, 2, 9)] * 200 for at in range(4)}
-    cut, whole = fairness.first(spoken, cut=True), fairness.first(spoken, cut=False)
+    cut, whole = fairness.first_messages(spoken, cut=True), fairness.first_messages(spoken, cut=False)
     assert [len(every) for _, every in cut] == [200, 200, 100]
     assert [len(every) for _, every in whole] == [200, 200]
 
 
 def test_labels_of_variants_stand_in_tables_of_differences_and_on_the_page(tmp_path: Path) -> None:
-    sweep = of_sweep(tmp_path)
-    (told,) = [line.text for line in warnings.lines(sweep) if line.label == "labels"]
+    sweep = results_of_sweep(tmp_path)
+    (told,) = [line.text for line in warnings.result_lines(sweep) if line.label == "labels"]
     assert told == "plain = as it is; starving = with little"
     out = io.StringIO()
-    sweep_table.show(sweep, ["fct_mean"], Console(file=out, width=300))
+    sweep_table.print_sweep(sweep, ["fct_mean"], Console(file=out, width=300))
     head = out.getvalue().partition("difference from as it is\n")[2].splitlines()[0]
     assert "with little" in head and "starving" not in head and "twin" in head
-    page = report.render(sweep, [])
+    page = report.render_sweep_page(sweep, [])
     assert "difference from as it is" in page and "<td>with little</td>" in page
     assert sweep.document()["labels"]["plain"] == "as it is" and sweep.document()["baseline"] == "plain"
 
 
 def test_load_that_was_not_achieved_stands_beside_its_axis(tmp_path: Path) -> None:
-    sweep = of_sweep(tmp_path)
+    sweep = results_of_sweep(tmp_path)
     path = "traffic.w.load.fraction"
-    assert loads.achieved(sweep) == {path: {("0.3",): "0.4", ("0.65",): "0.4"}}
+    assert achieved_loads.achieved_load_texts(sweep) == {path: {("0.3",): "0.4", ("0.65",): "0.4"}}
     axis = drawing.load_axis(sweep, 0)
     assert axis.label == f"{path} requested (achieved)"
     assert axis.ticks == ((0.3, "0.3 (0.4)"), (0.65, "0.65 (0.4)"))
-    chart = drawing.of_metric(sweep, "fct_mean")
+    chart = drawing.chart_metric(sweep, "fct_mean")
     assert chart is not None and "0.4 for a requested load of 0.65" in chart.caption
 
 
 def test_differences_of_a_point_are_from_the_baseline(tmp_path: Path) -> None:
-    sweep = of_sweep(tmp_path)
-    found = differences.of_metric(sweep.differences, sweep.axes, "fct_mean")
+    sweep = results_of_sweep(tmp_path)
+    found = differences.differences_of_metric(sweep.differences, sweep.axes, "fct_mean")
     one = found["0.3", "starving"]
     assert one.n == 3 and one.mean == pytest.approx(5e-3) and one.low <= one.mean <= one.high
     assert one.note == "no *: a run was cut" and not one.differs

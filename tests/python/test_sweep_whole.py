@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from test_sweep import entries, outputs
+from test_sweep import read_outputs, store_entries
 
 import overspill
 from overspill import BadInput, Failed, Results
@@ -50,7 +50,7 @@ SENDERS, SIZES = "traffic.burst.senders=1..8:1", "traffic.burst.size=20KB..100KB
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
     """Returns a scenario for the compiled core, with an input file beside it."""
-    core.use(None)
+    core.use_backend(None)
     (tmp_path / "data").mkdir()
     (tmp_path / "data/flows.csv").write_text(FLOWS)
     path = tmp_path / "small.toml"
@@ -58,7 +58,7 @@ def small(tmp_path: Path) -> Path:
     return path
 
 
-def started(small: Path, out: Path) -> "subprocess.Popen[str]":
+def start_sweep(small: Path, out: Path) -> "subprocess.Popen[str]":
     """Starts the command in a process of its own."""
     line = [
         sys.executable,
@@ -82,8 +82,8 @@ def started(small: Path, out: Path) -> "subprocess.Popen[str]":
     )
 
 
-def stamps(out: Path) -> dict[str, tuple[int, int]]:
-    return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in entries(out)}
+def file_times(out: Path) -> dict[str, tuple[int, int]]:
+    return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in store_entries(out)}
 
 
 def test_a_sweep_killed_in_the_middle_repeats_nothing_and_ends_in_the_same_bytes(
@@ -91,26 +91,26 @@ def test_a_sweep_killed_in_the_middle_repeats_nothing_and_ends_in_the_same_bytes
 ) -> None:
     out, kept = tmp_path / "killed", {}
     for least in (10, 60):
-        process = started(small, out)
-        while len(entries(out)) < least and process.poll() is None:
+        process = start_sweep(small, out)
+        while len(store_entries(out)) < least and process.poll() is None:
             time.sleep(0.001)
         process.kill()
         assert process.wait() == -signal.SIGKILL
         process.communicate()
         assert not (out / "manifest.json").exists()
-        assert kept.items() <= stamps(out).items()
-        kept = stamps(out)
+        assert kept.items() <= file_times(out).items()
+        kept = file_times(out)
         assert least <= len(kept) < 160
-    process = started(small, out)
+    process = start_sweep(small, out)
     said, progress = process.communicate()
     assert process.returncode == 0
     assert f"{len(kept)}/160 runs, {len(kept)} from the store" in progress
     assert f"{160 - len(kept)} runs done" in progress and "damaged" not in progress
     assert "40 points, 2 variants, 160 runs" in said
-    assert kept.items() <= stamps(out).items() and len(stamps(out)) == 160
+    assert kept.items() <= file_times(out).items() and len(file_times(out)) == 160
     whole = overspill.sweep(small, [SENDERS, SIZES], seeds=2, out=tmp_path / "whole")
     assert whole.finished == 160
-    assert outputs(out) == outputs(tmp_path / "whole")
+    assert read_outputs(out) == read_outputs(tmp_path / "whole")
 
 
 def test_a_sweep_in_memory_has_the_same_tables_as_one_in_a_folder(small: Path, tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_a_sweep_in_memory_has_the_same_tables_as_one_in_a_folder(small: Path, t
     assert loaded.metrics.equals(kept.metrics) and loaded.axes == kept.axes and loaded.facts == kept.facts
 
 
-class Said(Listener):
+class SayingListener(Listener):
     """Keeps the printed lines."""
 
     def __init__(self) -> None:
@@ -133,7 +133,7 @@ class Said(Listener):
         self.lines.append(line)
 
 
-class Killer(Listener):
+class KillingListener(Listener):
     """Kills a process once some runs are kept."""
 
     def __init__(self, victim: int) -> None:
@@ -164,7 +164,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(small: Path, tmp_pat
     ):
         processes = sorted(client.run(os.getpid).values())
         assert len(set(processes)) == 2
-        killer = Killer(processes[0])
+        killer = KillingListener(processes[0])
         there = tmp_path / "there"
         options = Options(
             over=over,
@@ -180,9 +180,9 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(small: Path, tmp_pat
         client.wait_for_workers(1)
         assert processes[0] not in client.run(os.getpid).values()
     assert made.finished == 48 and not made.failures
-    assert outputs(there) == outputs(tmp_path / "here")
-    assert [path.read_bytes() for path in entries(there)] == [
-        path.read_bytes() for path in entries(tmp_path / "here")
+    assert read_outputs(there) == read_outputs(tmp_path / "here")
+    assert [path.read_bytes() for path in store_entries(there)] == [
+        path.read_bytes() for path in store_entries(tmp_path / "here")
     ]
     assert made.table("flows").equals(Results.load(tmp_path / "here").table("flows"))
 
@@ -199,8 +199,8 @@ def test_a_cluster_that_is_not_there_is_a_failure_in_one_line(
     small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr(cluster, "ANSWER", 0.5)
-    said = Said()
+    monkeypatch.setattr(cluster, "SCHEDULER_TIMEOUT", 0.5)
+    said = SayingListener()
     options = Options(
         over={"traffic.burst.senders": [2]}, seeds=1, on="tcp://127.0.0.1:9", listener=said, sweep=True
     )
@@ -236,8 +236,8 @@ def test_a_worker_finds_files_above_and_beside_the_scenario(small: Path, tmp_pat
     class Direct:
         """Substitute for a Dask client, in this process."""
 
-        def submit(self, work: object, order: cluster.Order, **rest: object) -> "Direct":
-            done.append(cluster.work(order))
+        def submit(self, work: object, order: cluster.WorkOrder, **rest: object) -> "Direct":
+            done.append(cluster.run_on_worker(order))
             return self
 
         key = ""
@@ -246,7 +246,7 @@ def test_a_worker_finds_files_above_and_beside_the_scenario(small: Path, tmp_pat
             """Does nothing, since no caller needs the result."""
 
     values = send(scenario, Direct())
-    assert done[0].finished is not None, done[0].lines
+    assert done[0].finished is not None, done[0].error_lines
     assert done[0].finished.values == values
     assert here.finished == 2
 
@@ -256,18 +256,18 @@ def send(scenario: Path, client: object) -> object:
     import threading
 
     from overspill.engine.plan import prepare
-    from overspill.engine.points import Scene
-    from overspill.engine.simulate import How, simulate
+    from overspill.engine.point_checks import PointScenario
+    from overspill.engine.simulate import RunSettings, simulate_task
     from overspill.engine.task import Listener
 
     made = prepare(scenario, Options(over={"traffic.burst.senders": [2]}, seeds=1, sweep=True))
     task = next(made.tasks)
-    how = How(None, (), Listener(), threading.Event(), threading.Event())
+    how = RunSettings(None, (), Listener(), threading.Event(), threading.Event())
     pool = cluster.Cluster("local:1", how, made.base)
     pool.client = client
-    scene = Scene(made.base, made.checked.points[0], made.checked.configs[0])
+    scene = PointScenario(made.base, made.checked.points[0], made.checked.configs[0])
     pool.submit(task, scene)
-    finished = simulate(scene.get(), task, how, scenario.parent)
+    finished = simulate_task(scene.load(), task, how, scenario.parent)
     assert finished is not None
     return finished.values
 

@@ -38,7 +38,7 @@ assert len(made) == 6 and all(one.equals(made[0]) for one in made)
 """
 
 
-def ended(folder: Path, *line: object) -> subprocess.CompletedProcess[str]:
+def run_to_end(folder: Path, *line: object) -> subprocess.CompletedProcess[str]:
     """Returns a process of Python that has ended, given a scenario as its last argument."""
     scenario = folder / "threads.toml"
     scenario.write_text(SCENARIO)
@@ -48,7 +48,7 @@ def ended(folder: Path, *line: object) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_first_run_may_be_in_a_thread_that_ends(tmp_path: Path) -> None:
-    ran = ended(tmp_path, "-c", RUNS)
+    ran = run_to_end(tmp_path, "-c", RUNS)
     assert ran.returncode == 0, ran.stderr
 
 
@@ -63,5 +63,5 @@ def test_the_core_outlives_the_thread_that_loads_it(tmp_path: Path) -> None:
             env={**os.environ, "PYTHONPATH": str(Path(overspill.__file__).parent.parent)},
         ).stdout.strip()
     )
-    ran = ended(tmp_path, "-I", "-S", Path(__file__).with_name("threads.py"), core)
+    ran = run_to_end(tmp_path, "-I", "-S", Path(__file__).with_name("thread_program.py"), core)
     assert (ran.returncode, ran.stdout) == (0, "all threads are gone\n"), ran.stderr

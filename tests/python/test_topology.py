@@ -11,7 +11,7 @@ import pytest
 
 from overspill import BadInput, run
 from overspill.charts import network
-from overspill.engine import inline, source, topology
+from overspill.engine import source, toml_values, topology
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
@@ -123,9 +123,9 @@ def test_links_that_differ_by_direction_become_arcs_and_come_back(tmp_path: Path
     ]
     by_graph = run(path, topology=made)
     assert by_graph.flows.equals(run(path).flows)
-    drawn = network.network_of(by_graph, "default")
+    drawn = network.find_network(by_graph, "default")
     assert drawn is not None
-    assert network.hover_text(drawn, drawn.links[0]).endswith(
+    assert network.link_hover_text(drawn, drawn.links[0]).endswith(
         "<br>there 1 Gbit/s, 1 us<br>back 100 Mbit/s, 5 us"
     )
 
@@ -166,7 +166,7 @@ def test_what_the_core_refuses_is_said_of_the_setting(file: Path) -> None:
 def test_an_odd_name_is_written_as_toml_reads_it() -> None:
     odd = 'a "b"\\\n\té\U0001f600\x7f\x01'
     table = {"kind": "custom", "node": [{"name": odd, "kind": "host", "on": True, "n": 1.5}]}
-    assert tomllib.loads(f"topology={inline.toml(table)}") == {"topology": table}
+    assert tomllib.loads(f"topology={toml_values.format_toml(table)}") == {"topology": table}
 
 
 def test_a_scenario_becomes_a_graph_and_comes_back() -> None:
@@ -191,7 +191,7 @@ def test_settings_from_python_are_tables_lists_and_numbers_of_any_kind() -> None
         "measure.detours": np.int64(3),
         "measure.links": True,
     }
-    assert source.overrides(sets) == [
+    assert source.parse_overrides(sets) == [
         'switch.buffer={ "kind" = "shared", "alpha" = 0.5 }',
         'traffic.t.hosts=["h0", "h1"]',
         "switch.marking.k=20pkt",
@@ -199,4 +199,4 @@ def test_settings_from_python_are_tables_lists_and_numbers_of_any_kind() -> None
         "measure.links=true",
     ]
     with pytest.raises(BadInput, match="found None; expected texts, numbers, lists and tables"):
-        source.overrides({"switch.buffer": None})
+        source.parse_overrides({"switch.buffer": None})

@@ -16,12 +16,12 @@ from traced_runs import SCENARIO
 
 import overspill
 from overspill import BadInput
-from overspill.charts import mpl, web
-from overspill.charts.spec import Graph, Heat, Line, Points
-from overspill.tracing import PacketTrace, layout
-from overspill.tracing import figures as charts
-from overspill.tracing.packet import Packet, instants
-from overspill.tracing.packet_trace import ARRIVED, DETOURED, compressed
+from overspill.charts import mpl, plotly_figure
+from overspill.charts.chart_spec import Graph, Heat, Line, Points
+from overspill.tracing import PacketTrace, trace_layout
+from overspill.tracing import trace_figures as charts
+from overspill.tracing.packet_choice import PacketChoice, parse_instants
+from overspill.tracing.packet_trace import ARRIVED, DETOURED, format_path
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
@@ -226,8 +226,8 @@ def test_the_figure_has_an_arc_for_every_way_of_leaving_and_its_numbers_add_up(t
     names = {label for nodes in graph.nodes for label in nodes.labels}
     assert names == set(traced.path)
     for chart in made.values():
-        assert mpl.figure(chart).axes
-        assert web.figure(chart)["data"]
+        assert mpl.draw_figure(chart).axes
+        assert plotly_figure.build_plotly_figure(chart)["data"]
 
 
 def test_the_figures_around_show_the_pod_and_all_its_detours(traced: PacketTrace) -> None:
@@ -239,8 +239,8 @@ def test_the_figures_around_show_the_pod_and_all_its_detours(traced: PacketTrace
     assert times.min() >= traced.facts["window_ps"][0]
     panel = made["detours"].panels[0]
     marks = np.concatenate([np.asarray(mark.x) for mark in panel.marks if isinstance(mark, Points | Line)])
-    assert panel.x.shown is not None
-    left, right = panel.x.shown
+    assert panel.x.range is not None
+    left, right = panel.x.range
     assert left < marks.min() and marks.max() < right
     assert np.ptp(marks) > 0.9 * (right - left), "the axis reaches far beyond what there is"
     assert [entry.symbol for entry in made["detours"].legend] == ["circle", "ring", "line"]
@@ -259,10 +259,10 @@ def test_many_switches_that_met_the_same_nodes_are_one_box(tmp_path: Path) -> No
     found = overspill.trace(path, "most_detoured", variant="detour")
     visited = {visit.node for visit in found.visits}
     cores = [node for node in visited if found.tier(node) == "core"]
-    assert len(cores) > layout.MOST, "so many that some are merged"
-    drawn = layout.placed(found)
-    assert len(drawn.places) < len(visited) == len(drawn.shown)
-    shown = [drawn.shown[node] for node in cores]
+    assert len(cores) > trace_layout.MAX_NODES_PER_GROUP, "so many that some are merged"
+    drawn = trace_layout.place_nodes(found)
+    assert len(drawn.positions) < len(visited) == len(drawn.drawn_as)
+    shown = [drawn.drawn_as[node] for node in cores]
     merged = max(shown, key=shown.count)
     assert drawn.names[merged] == f"{shown.count(merged)} x core"
     graph = charts.build_figures(found)["path"].panels[0].marks[0]
@@ -276,7 +276,7 @@ def test_switches_that_are_all_next_to_hosts_stand_around_the_middle(tmp_path: P
     found = overspill.trace(path, "flow=0,n=0")
     assert found.path == ["h0", "s0", "s1", "s2", "s3", "h3"]
     assert [found.names[node] for node in found.pod] == ["s3", "s2", "s4"]
-    places = {found.names[node]: place for node, place in layout.placed(found).places.items()}
+    places = {found.names[node]: place for node, place in trace_layout.place_nodes(found).positions.items()}
     around = {
         ((x - 0.5) / 0.36) ** 2 + ((y - 2) / 1.5) ** 2 for x, y in (places[f"s{at}"] for at in range(4))
     }
@@ -285,7 +285,7 @@ def test_switches_that_are_all_next_to_hosts_stand_around_the_middle(tmp_path: P
         ((places[name][0] - 0.5) / 0.36) ** 2 + ((places[name][1] - 2) / 1.5) ** 2 for name in ("h0", "h3")
     ]
     assert min(outside) > 1
-    assert mpl.figure(charts.build_figures(found)["path"]).axes
+    assert mpl.draw_figure(charts.build_figures(found)["path"]).axes
 
 
 RING = (
@@ -319,22 +319,24 @@ stop = "0.5ms"
 
 
 def test_a_path_tells_loops_once_with_their_count() -> None:
-    assert compressed(list("abcbcbcd")) == "a (b c) x3 d"
-    assert compressed(list("ababc")) == "(a b) x2 c"
-    assert compressed(list("abc")) == "a b c"
-    assert compressed(list("abcdabcda")) == "(a b c d) x2 a"
+    assert format_path(list("abcbcbcd")) == "a (b c) x3 d"
+    assert format_path(list("ababc")) == "(a b) x2 c"
+    assert format_path(list("abc")) == "a b c"
+    assert format_path(list("abcdabcda")) == "(a b c d) x2 a"
 
 
 def test_packets_and_instants_are_read_as_they_are_written() -> None:
-    assert Packet.parse("flow=3, n=4, reverse") == Packet("", 3, 4, True)
-    assert str(Packet.parse("flow=3,n=4,reverse")) == "flow=3,n=4,reverse"
+    assert PacketChoice.parse("flow=3, n=4, reverse") == PacketChoice("", 3, 4, True)
+    assert str(PacketChoice.parse("flow=3,n=4,reverse")) == "flow=3,n=4,reverse"
     assert (
-        str(Packet.parse("first_trimmed")) == "first_trimmed"
-        and Packet.parse("first_trimmed").asked == "trimmed"
+        str(PacketChoice.parse("first_trimmed")) == "first_trimmed"
+        and PacketChoice.parse("first_trimmed").core_argument == "trimmed"
     )
-    assert Packet.parse("most_bounced").asked == "bounced" and Packet.parse("flow=3,n=4").asked == (
+    assert PacketChoice.parse("most_bounced").core_argument == "bounced" and PacketChoice.parse(
+        "flow=3,n=4"
+    ).core_argument == (
         3,
         False,
         4,
     )
-    assert instants("1.5us, 2 ms,3s") == (1_500_000, 2_000_000_000, 3_000_000_000_000)
+    assert parse_instants("1.5us, 2 ms,3s") == (1_500_000, 2_000_000_000, 3_000_000_000_000)

@@ -12,9 +12,9 @@ from traced_runs import SCENARIO
 import overspill
 from overspill import BadInput
 from overspill.results import formats
-from overspill.tracing import figures as charts
+from overspill.tracing import trace_figures as charts
 from overspill.tracing.packet_trace import ARRIVED
-from overspill.tracing.text import cells, summary
+from overspill.tracing.text import summary_lines, visit_cells
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
@@ -34,7 +34,7 @@ def test_a_lost_packet_says_where_and_why(few: Path) -> None:
     packet = f"flow={lost['flow']},n={lost['emission']}"
     found = overspill.trace(few, packet, variant="drop")
     assert found.fate == "buffer_full"
-    assert found.visits[-1].happened == [f"lost: buffer_full, on the way to {'h0'}"]
+    assert found.visits[-1].events == [f"lost: buffer_full, on the way to {'h0'}"]
     assert found.document()["steps"][-1]["reason"] == "buffer_full"
     assert {"path"} <= set(charts.build_figures(found)) and "detours" not in charts.build_figures(found)
 
@@ -93,10 +93,10 @@ def test_a_packet_that_a_deadlock_holds_waits_to_the_end_of_the_run_and_says_why
     end = stuck.facts["run_end"]
     assert end["deadlock"] == deadlock and end["failed"] is None and deadlock is not None
     assert stuck.document()["end_ps"] == end["at_ps"] > deadlock["at_ps"]
-    under_way, _, said = summary(stuck)
+    under_way, _, said = summary_lines(stuck)
     assert under_way.startswith("in flight when the run ended at ")
     assert said.startswith("DEADLOCK: the ports ") and " -> ".join(deadlock["cycle"]) in said
-    assert cells(stuck, stuck.visits[-1])[-1].startswith("> ")
+    assert visit_cells(stuck, stuck.visits[-1])[-1].startswith("> ")
 
 
 def test_a_trace_in_a_run_that_failed_says_how(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_trace_in_a_run_that_failed_says_how(tmp_path: Path) -> None:
     lost, held = (overspill.trace(path, f"flow=0,n={n}", variant="pfc") for n in (4, 5))
     assert (lost.fate, held.fate) == ("buffer_full", "under_way")
     said = "a packet of a lossless class was lost, because no memory was free"
-    assert all(said in summary(one)[-1] for one in (lost, held))
+    assert all(said in summary_lines(one)[-1] for one in (lost, held))
     assert lost.times_ps[1] == lost.steps[-1]["time_ps"]
     with pytest.raises(
         BadInput, match=r"expected n from 0 to \d+.*; the run failed: a packet of a lossless class"
@@ -154,7 +154,7 @@ def test_a_message_about_congestion_says_what_it_tells_its_source(command: Comma
     ran = command("trace", few, "--packet", "first_cnm", "--no-report")
     lines = ran.out.splitlines()
     assert re.fullmatch(r"few, tells, seed 1: CNM 0 of \w+ about flow \d+", lines[0])
-    above, more = (formats.number(abs(message[name])) for name in ("q_off", "q_delta"))
+    above, more = (formats.format_number(abs(message[name])) for name in ("q_off", "q_delta"))
     side = "above" if message["q_off"] >= 0 else "below"
     feedback = f"message: feedback {message['feedback']} of 63 at the port to {message['to']}"
     assert f"{feedback}: {above} B {side} the set point, {more} B more than at the last sample" in lines[-1]

@@ -23,7 +23,7 @@ TEXTS = {
 }
 
 
-class Results:
+class FakeResults:
     def __init__(self, **resolved: Any) -> None:
         self.facts, self.variants = {"resolved": resolved}, list(resolved)
 
@@ -36,7 +36,7 @@ def scenario(transport: Any, *own: Any, kind: str = "incast") -> dict[str, Any]:
 
 
 def texts(**resolved: Any) -> list[str]:
-    return [line.text for line in transports.lines(Results(**resolved))]  # type: ignore[arg-type]
+    return [line.text for line in transports.transport_lines(FakeResults(**resolved))]  # type: ignore[arg-type]
 
 
 def test_variants_with_one_transport_share_a_line_without_names() -> None:

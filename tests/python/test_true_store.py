@@ -9,7 +9,7 @@ import pytest
 
 import overspill
 from overspill import Results
-from overspill.engine import keys, points
+from overspill.engine import keys, point_checks
 from overspill.engine.source import Source
 from overspill.errors import BadInput, Failed
 from overspill.results.axes import Point
@@ -18,13 +18,13 @@ HERE = Point(0, {}, ())
 TEXT = 'file = "m.csv"\n'
 
 
-def base(folder: Path) -> points.Base:
+def base(folder: Path) -> point_checks.CommonParts:
     """Returns a scenario that names a file."""
     where = str(folder / "s.toml")
-    return points.Base(Source(where, TEXT), (), keys.Files(where), keys.Build("", "", ""))
+    return point_checks.CommonParts(Source(where, TEXT), (), keys.FileHashes(where), keys.Build("", "", ""))
 
 
-def replaced(path: Path, text: str) -> None:
+def replace_text(path: Path, text: str) -> None:
     """Replaces a file by another one of the same age."""
     other = path.with_suffix(".new")
     other.write_text(text)
@@ -33,18 +33,18 @@ def replaced(path: Path, text: str) -> None:
     other.replace(path)
 
 
-def reading(monkeypatch: pytest.MonkeyPatch, path: Path, changes: list[str]) -> list[str]:
+def edit_while_reading(monkeypatch: pytest.MonkeyPatch, path: Path, changes: list[str]) -> list[str]:
     """Returns the texts that the core reads, from a file that changes each time after it was read."""
     seen: list[str] = []
 
     def scenario(*_: object) -> object:
         seen.append(path.read_text())
         if changes:
-            replaced(path, changes.pop(0))
+            replace_text(path, changes.pop(0))
         return object()
 
-    monkeypatch.setattr(points.core, "scenario", scenario)
-    monkeypatch.setattr(points.core, "document", lambda _: {"resolved": {"a": {"file": "m.csv"}}})
+    monkeypatch.setattr(point_checks.core, "load_scenario", scenario)
+    monkeypatch.setattr(point_checks.core, "document_of", lambda _: {"resolved": {"a": {"file": "m.csv"}}})
     return seen
 
 
@@ -53,8 +53,8 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(
 ) -> None:
     path = tmp_path / "m.csv"
     path.write_text("old")
-    seen = reading(monkeypatch, path, ["new"])
-    _, _, files = points.read(base(tmp_path), HERE)
+    seen = edit_while_reading(monkeypatch, path, ["new"])
+    _, _, files = point_checks.read_point(base(tmp_path), HERE)
     assert seen == ["old", "new"]
     assert files == {"a": {"m.csv": hashlib.sha256(b"new").hexdigest()}}
 
@@ -71,26 +71,26 @@ def test_a_folder_of_a_name_that_is_mentioned_may_change(
         seen[-1].touch()
         return object()
 
-    monkeypatch.setattr(points.core, "scenario", scenario)
-    monkeypatch.setattr(points.core, "document", lambda _: {"resolved": {"a": {"file": "m.csv"}}})
-    assert points.read(base(tmp_path), HERE)[2] == {"a": {}}
+    monkeypatch.setattr(point_checks.core, "load_scenario", scenario)
+    monkeypatch.setattr(point_checks.core, "document_of", lambda _: {"resolved": {"a": {"file": "m.csv"}}})
+    assert point_checks.read_point(base(tmp_path), HERE)[2] == {"a": {}}
     assert len(seen) == 1
 
 
 def test_a_file_that_never_stays_is_a_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = tmp_path / "m.csv"
     path.write_text("0")
-    reading(monkeypatch, path, [str(n) for n in range(100)])
+    edit_while_reading(monkeypatch, path, [str(n) for n in range(100)])
     with pytest.raises(Failed, match="changes while it is read"):
-        points.read(base(tmp_path), HERE)
+        point_checks.read_point(base(tmp_path), HERE)
 
 
 def test_a_file_of_the_same_size_and_age_in_the_place_of_another_is_another(tmp_path: Path) -> None:
     path = tmp_path / "m.csv"
     path.write_text("old")
-    files = keys.Files(str(tmp_path / "s.toml"))
+    files = keys.FileHashes(str(tmp_path / "s.toml"))
     first = files.digest("m.csv")
-    replaced(path, "new")
+    replace_text(path, "new")
     assert files.digest("m.csv") == hashlib.sha256(b"new").hexdigest() != first
 
 
@@ -104,10 +104,10 @@ def test_a_sweep_says_where_its_store_is_damaged(scenario: Path, tmp_path: Path)
     shutil.copy(second, first)
     with first.open("ab") as file:
         file.write(b"x")
-    with pytest.raises(BadInput, match="not the table of these results"):
+    with pytest.raises(BadInput, match="no longer has the table of these results"):
         Results.load(out).table("flows")
     first.unlink()
-    with pytest.raises(BadInput, match="not the table of these results"):
+    with pytest.raises(BadInput, match="no longer has the table of these results"):
         Results.load(out).table("flows")
     first.write_bytes(whole)
     entry = first.parent.with_suffix(".parquet")

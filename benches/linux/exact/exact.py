@@ -23,26 +23,26 @@ import wire
 ROOT = Path(__file__).resolve().parents[3]
 OUT = ROOT / "out" / "bench-linux-exact"
 # Attempts to record a flow; an attempt fails if the machine was late.
-TRIES = 5
+MAX_TRIES = 5
 # Smallest share of recorded flows that must agree in every segment and window.
-LEAST = 0.95
-TEST = ["cargo", "test", "--quiet", "--package", "dataplane", "--lib", "kernel::flows_of_a_file"]
+MIN_AGREEMENT = 0.95
+COMPARE_COMMAND = ["cargo", "test", "--quiet", "--package", "dataplane", "--lib", "kernel::flows_of_a_file"]
 
 
 def _record(seeds: list[int], path: Path, receives: bool) -> None:
     tun = wire.enter_namespace()
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(40))
-    listener = receive.listen() if receives else None
+    listener = receive.open_listener() if receives else None
     with path.open("w") as out:
         for seed in seeds:
-            for _ in range(TRIES):
+            for _ in range(MAX_TRIES):
                 try:
                     if listener:
                         port = 20_000 + seed % 40_000
-                        lines = receive.Player(tun, receive.draw(seed), listener, port).play()
+                        lines = receive.Player(tun, receive.draw_stream(seed), listener, port).play()
                     else:
-                        lines = record.Player(tun, scenario.draw(seed)).play()
-                except record.Disturbed:
+                        lines = record.Player(tun, scenario.draw_flow(seed)).play()
+                except record.TimingDisturbed:
                     continue
                 out.write("\n".join(lines) + "\n")
                 break
@@ -69,7 +69,7 @@ def _record_all(seeds: range, jobs: int, receives: bool) -> Path:
 def _compare(path: Path) -> float:
     """Prints the differences in a recording and returns the share of flows that agree."""
     told = subprocess.run(
-        [*TEST, "--", "--ignored", "--nocapture"],
+        [*COMPARE_COMMAND, "--", "--ignored", "--nocapture"],
         cwd=ROOT,
         env={**os.environ, "OVERSPILL_FLOWS": str(path)},
         capture_output=True,
@@ -99,14 +99,14 @@ def main() -> int:
     of = parser.parse_args()
     try:
         if of.cases:
-            return min(kernel_cases.play(wire.enter_namespace(), of.cases), 1)
+            return min(kernel_cases.play_cases(wire.enter_namespace(), of.cases), 1)
         print(f"Linux {platform.release()}")
         flows = _record_all(range(of.seed, of.seed + of.flows), of.jobs, receives=False)
         arrivals = _record_all(range(of.seed, of.seed + of.arrivals), of.jobs, receives=True)
     except (wire.Unavailable, PermissionError) as error:
         print(f"not run: {error}", file=sys.stderr)
         return 2
-    return int(min(_compare(flows), _compare(arrivals)) < LEAST)
+    return int(min(_compare(flows), _compare(arrivals)) < MIN_AGREEMENT)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import wire
 from scenario import MSS, Reply
 
 # Parameters of the transport that the bench can give to a kernel.
-_KNOWN = {
+_SUPPORTED_SETTINGS = {
     "tick",
     "timestamps",
     "handshake_rtt",
@@ -25,26 +25,26 @@ _KNOWN = {
 }
 
 
-class Silent(scenario.Receiver):
+class UnresponsivePeer(scenario.Receiver):
     """Far end that never replies by itself."""
 
-    def carry(self, start: int, now: int) -> int | None:
+    def arrival_time(self, start: int, now: int) -> int | None:
         """Returns `None`: the network drops every segment."""
         return None
 
 
-def _is_played(step: str) -> bool:
+def _is_supported(step: str) -> bool:
     words = [word for word in step.partition("|")[0].partition("->")[0].split() if word[0] != "+"]
     return words[0] in ("open", "expire", "wait") or (words[0] in ("write", "ack") and words[1].isdigit())
 
 
-def _settings(transport: str) -> scenario.Flow | None:
+def _parse_settings(transport: str) -> scenario.Flow | None:
     kind, *words = transport.split()
     given = dict(word.split("=") for word in words)
-    if kind != "linux" or set(given) - _KNOWN or "handshake_rtt" not in given:
+    if kind != "linux" or set(given) - _SUPPORTED_SETTINGS or "handshake_rtt" not in given:
         return None
-    rtt = _time(given["handshake_rtt"])
-    flow = scenario.draw(0)
+    rtt = _parse_time(given["handshake_rtt"])
+    flow = scenario.draw_flow(0)
     return replace(
         flow,
         control=given.get("congestion_control", "cubic"),
@@ -56,12 +56,12 @@ def _settings(transport: str) -> scenario.Flow | None:
     )
 
 
-def _time(text: str) -> int:
+def _parse_time(text: str) -> int:
     number, unit = re.fullmatch(r"([\d.]+)(us|ms|s)", text).groups()  # type: ignore[union-attr]
     return int(float(number) * {"us": 1, "ms": 1000, "s": 1_000_000}[unit])
 
 
-def _blocks(text: str) -> list[tuple[int, int]]:
+def _parse_sack_blocks(text: str) -> list[tuple[int, int]]:
     found = []
     for word in text.split(","):
         if ".." in word:
@@ -73,7 +73,7 @@ def _blocks(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def _numbers(text: str) -> list[int]:
+def _parse_numbers(text: str) -> list[int]:
     found: list[int] = []
     for word in text.split():
         first, _, last = word.split("/")[0].partition("-")
@@ -86,23 +86,23 @@ class Case(record.Player):
 
     def run(self, steps: list[str]) -> list[str]:
         """Returns the steps that differ."""
-        self.receiver, self.ticks = Silent(self.flow), record.find_ticks()
+        self.receiver, self.ticks = UnresponsivePeer(self.flow), record.find_ticks()
         self.sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         wrong = []
         try:
             self._open()
-            self.receiver = Silent(self.flow)
-            at = record.now() + 2000
+            self.receiver = UnresponsivePeer(self.flow)
+            at = record.now_us() + 2000
             for step in steps:
                 what, _, checks = step.partition("|")
                 event, _, sends = what.partition("->")
                 words = event.split()
                 if words[0][0] == "+":
-                    at += _time(words.pop(0)[1:])
+                    at += _parse_time(words.pop(0)[1:])
                 before = len(self.lines)
                 at = max(at, self._do(words, at))
                 line = self.lines[-1] if len(self.lines) > before else "nothing"
-                wrong += self._compare(step, line, _numbers(sends), checks)
+                wrong += self._compare(step, line, _parse_numbers(sends), checks)
         finally:
             self.close()
         return wrong
@@ -111,7 +111,7 @@ class Case(record.Player):
         if words[0] in ("open", "wait"):
             return at
         if words[0] == "expire":
-            if not self._wait(record.now() + 4_000_000):
+            if not self._wait(record.now_us() + 4_000_000):
                 self.lines.append("no timer")
             return self.last
         self._wait(at)
@@ -124,7 +124,7 @@ class Case(record.Player):
             Reply(
                 at,
                 int(words[1]) * MSS,
-                _blocks(given["sack"]) if "sack" in given else [],
+                _parse_sack_blocks(given["sack"]) if "sack" in given else [],
                 echo,
                 "ece" in words,
             )
@@ -134,7 +134,7 @@ class Case(record.Player):
     @staticmethod
     def _compare(step: str, line: str, sends: list[int], checks: str) -> list[str]:
         done = line.split(" ; ")[0]
-        sent = _numbers(done.split("|")[0].partition(">")[2])
+        sent = _parse_numbers(done.split("|")[0].partition(">")[2])
         found = done.partition("|")[2].split()
         wrong = [] if sent == sends else [f"`{step}`: the kernel {line}"]
         for check in checks.split():
@@ -145,12 +145,12 @@ class Case(record.Player):
         return wrong
 
 
-def play(tun: int, path: Path) -> int:
+def play_cases(tun: int, path: Path) -> int:
     """Plays the cases of a file that the benchmark can play; returns the number of cases that differ."""
     played = wrong = 0
     for case in tomllib.loads(path.read_text())["case"]:
-        flow = _settings(case["transport"]) if case["end"] == "sender" else None
-        if not flow or not all(map(_is_played, case["steps"])):
+        flow = _parse_settings(case["transport"]) if case["end"] == "sender" else None
+        if not flow or not all(map(_is_supported, case["steps"])):
             continue
         played += 1
         Path("/sys/module/tcp_cubic/parameters/hystart").write_text(

@@ -9,8 +9,8 @@ import struct
 import time
 from dataclasses import dataclass, field
 
-from record import COARSE, TICK, Disturbed, find_ticks, now
-from wire import ACK, CE, CWR, ECE, KERNEL, PSH, SYN, Segment, pack, read_segments, set_sysctl
+from record import COARSE_TICKS, TICK_US, TimingDisturbed, find_ticks, now_us
+from wire import ACK, CE, CWR, ECE, KERNEL, PSH, SYN, Segment, pack_segment, read_segments, set_sysctl
 
 ISN = 77_000
 # Short enough that the memory overhead of segments keeps the kernel from enlarging its receive window.
@@ -18,7 +18,7 @@ MSS = 1000
 PORT = 5002
 _OPTION, _SPIN = 12, 200e-6
 # Longest delay of a delayed ACK in microseconds.
-PATIENCE = 260_000
+MAX_DELAYED_ACK_US = 260_000
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Stream:
     arrivals: tuple[Arrival, ...]
 
 
-def draw(seed: int) -> Stream:
+def draw_stream(seed: int) -> Stream:
     """Returns the arrivals of a seed: every segment at least once, some late, some twice."""
     some = random.Random(f"receive {seed}")
     count = some.randint(3, 60)
@@ -121,13 +121,13 @@ class Player:
         self.sock, _ = self.listener.accept()
         self.sock.setblocking(False)
         time.sleep(0.005)
-        ticks = (now() - phase) // TICK
-        self.base = (ticks - (ticks + count - 1) % COARSE) * TICK + phase
+        ticks = (now_us() - phase) // TICK_US
+        self.base = (ticks - (ticks + count - 1) % COARSE_TICKS) * TICK_US + phase
         switches = f"sack={int(stream.sack)} stamps={int(stream.timestamps)} ecn={int(stream.ecn)}"
         self.lines.append(f"stream {stream.seed} {switches}")
 
     def _run(self) -> None:
-        at = now() + 3000
+        at = now_us() + 3000
         for arrival in self.stream.arrivals:
             at += arrival.gap
             self._watch(at)
@@ -146,8 +146,8 @@ class Player:
             ]
             self._read()
             self._note(f"d{found - self.base} {' '.join(words)}")
-        self._watch(now() + PATIENCE)
-        self.lines.append(f"end {now() - self.base}")
+        self._watch(now_us() + MAX_DELAYED_ACK_US)
+        self.lines.append(f"end {now_us() - self.base}")
 
     def _read(self) -> None:
         """Reads all received data immediately, as the application does."""
@@ -157,15 +157,15 @@ class Player:
                 pass
 
     def _watch(self, until: int) -> None:
-        while (left := until - now()) > 0:
+        while (left := until - now_us()) > 0:
             if select.select([self.tun], [], [], max(left / 1e6 - _SPIN, 0))[0]:
-                at = now()
+                at = now_us()
                 self._note(f"t{at - self.base}")
 
     def _clear_of_tick(self) -> None:
-        left = TICK - (now() - self.base) % TICK
-        if left < 500 or left > TICK - 400:
-            self._watch(now() + (left + 400) % TICK)
+        left = TICK_US - (now_us() - self.base) % TICK_US
+        if left < 500 or left > TICK_US - 400:
+            self._watch(now_us() + (left + 400) % TICK_US)
 
     def _note(self, event: str) -> None:
         acks = [
@@ -189,19 +189,19 @@ class Player:
         return " ".join(words)
 
     def _segment(self, seq: int, flags: int, mss: int | None = None) -> Segment:
-        stamps = (now() // 1000 & 0x7FFFFFFF, self.stamp) if self.stream.timestamps else None
+        stamps = (now_us() // 1000 & 0x7FFFFFFF, self.stamp) if self.stream.timestamps else None
         return Segment(PORT, seq, self.first, flags, 65535, stamps=stamps, mss=mss, source=self.port)
 
     def _inject(self, segment: Segment) -> int:
-        data = pack(segment)
-        before = now()
+        data = pack_segment(segment)
+        before = now_us()
         os.write(self.tun, data)
-        if now() - before > 1500:
-            raise Disturbed("a call took long")
+        if now_us() - before > 1500:
+            raise TimingDisturbed("a call took long")
         return before
 
 
-def listen() -> socket.socket:
+def open_listener() -> socket.socket:
     """Returns a socket of the kernel that accepts connections."""
     found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -12,28 +12,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from scenario import MSS, Flow, Receiver, Reply
-from wire import ACK, CWR, ECE, PEER, PEER_PORT, SYN, Segment, pack, read_segments, set_sysctl
+from wire import ACK, CWR, ECE, PEER, PEER_PORT, SYN, Segment, pack_segment, read_segments, set_sysctl
 
-TICK = 4000
+TICK_US = 4000
 # Alignment of the time base in ticks: coarser timers fire at multiples of 8 or 64 ticks.
-COARSE = 64
+COARSE_TICKS = 64
 # Longest duration of a flow in microseconds, and largest number of its events.
-LONGEST, MOST = 8_000_000, 400
+MAX_DURATION_US, MAX_EVENTS = 8_000_000, 400
 # Receive window of the peer: wider than any flow.
-SCALE = 10
+WINDOW_SCALE = 10
 ISN = 1_000_000
-DELAYED = 40_000
-# Events keep this distance from a tick, in microseconds: `BEFORE` its end and `AFTER` its start.
-BEFORE, AFTER = 500, 400
+DELAYED_ACK_US = 40_000
+# Smallest distance of events from a tick in microseconds: before it ends, and after it starts.
+US_BEFORE_TICK, US_AFTER_TICK = 500, 400
 _TIMESTAMP_OPTION = 12
 _SPIN = 200e-6
 
 
-class Disturbed(Exception):
+class TimingDisturbed(Exception):
     """The machine was late: the recorded time of an event is not the time at which the kernel saw it."""
 
 
-def now() -> int:
+def now_us() -> int:
     """Monotonic time in microseconds, the clock of the kernel's TCP."""
     return time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
 
@@ -42,16 +42,16 @@ def find_ticks() -> tuple[int, int]:
     """Phase of the kernel's ticks on the monotonic clock, in microseconds, and their number at 0."""
     phases, counts = [], []
     for _ in range(5):
-        before = now()
+        before = now_us()
         lines = Path("/proc/timer_list").read_text().splitlines()
-        phases += [int(line.split()[2]) // 1000 % TICK for line in lines if ".last_tick" in line]
+        phases += [int(line.split()[2]) // 1000 % TICK_US for line in lines if ".last_tick" in line]
         count = next(int(line.split()[1]) for line in lines if line.startswith("jiffies:"))
-        counts.append(count - (before - phases[-1]) // TICK)
+        counts.append(count - (before - phases[-1]) // TICK_US)
     return phases[-1], min(counts)
 
 
 @dataclass
-class Info:
+class TcpInfo:
     """Part of `TCP_INFO`, in segments and microseconds."""
 
     cwnd: int
@@ -66,13 +66,13 @@ class Info:
     rto: int
 
     @staticmethod
-    def read(sock: socket.socket) -> "Info":
+    def read(sock: socket.socket) -> "TcpInfo":
         """Reads the fields from a socket."""
         raw = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
         state = raw[1]
         rto, _, _, _, unacked, sacked, lost, retrans = struct.unpack_from("8I", raw, 8)
         rtt, _, ssthresh, cwnd, _, reordering = struct.unpack_from("6I", raw, 68)
-        return Info(cwnd, ssthresh, state, unacked, sacked, lost, retrans, reordering, rtt, rto)
+        return TcpInfo(cwnd, ssthresh, state, unacked, sacked, lost, retrans, reordering, rtt, rto)
 
     def format_columns(self) -> str:
         """Columns of a recorded line."""
@@ -99,7 +99,7 @@ class Arrival:
 
 
 @dataclass
-class Delayed:
+class DelayedAckTimer:
     """End of a delayed ACK's timer; it counts only if no other ACK left meanwhile."""
 
     replies: int
@@ -160,11 +160,11 @@ class Player:
             sock.connect((PEER, PEER_PORT))
         syn = next(found for found in read_segments(self.tun, 0.5) if found.flags & SYN)
         self.port, self.first = syn.port, syn.seq + 1
-        self._sleep_until(now() + flow.handshake)
+        self._sleep_until(now_us() + flow.handshake)
         stamps = (1, syn.stamps[0]) if flow.timestamps and syn.stamps else None
         mss = MSS + (_TIMESTAMP_OPTION if flow.timestamps else 0)
         flags = SYN | ACK | (ECE if flow.ecn else 0)
-        answer = Segment(self.port, ISN, self.first, flags, 65535, stamps=stamps, mss=mss, scale=SCALE)
+        answer = Segment(self.port, ISN, self.first, flags, 65535, stamps=stamps, mss=mss, scale=WINDOW_SCALE)
         answer.sack_permitted = flow.sack
         self._inject(answer)
         list(read_segments(self.tun, 0.05))
@@ -172,13 +172,13 @@ class Player:
         opened = Segment(self.port, ISN + 1, self.first, ACK, 65535, stamps=stamps)
         self._inject(opened)
         self._drain()
-        rtt = Info.read(sock).rtt
+        rtt = TcpInfo.read(sock).rtt
         time.sleep(0.02)
         # From here on, ticks are at multiples of their length, those of coarser timers included.
         phase, count = self.ticks
-        self.start = now() + 5_000
-        ticks = (self.start - phase) // TICK
-        self.base = (ticks - (ticks + count - 1) % COARSE) * TICK + phase
+        self.start = now_us() + 5_000
+        ticks = (self.start - phase) // TICK_US
+        self.base = (ticks - (ticks + count - 1) % COARSE_TICKS) * TICK_US + phase
         switches = [
             flow.control,
             f"sack={int(flow.sack)}",
@@ -191,15 +191,15 @@ class Player:
     def _run(self) -> None:
         for at, count in self.flow.writes:
             self._push(self.start + at, count)
-        while self.count < MOST and self.receiver_waits():
+        while self.count < MAX_EVENTS and self.receiver_waits():
             until = self.events[0][0] if self.events else self.last + 4_000_000
-            if until - self.start > LONGEST:
+            if until - self.start > MAX_DURATION_US:
                 break
             if not self._wait(until):
                 if not self.events:
                     break
                 self._step(heapq.heappop(self.events)[2])
-        self.lines.append(f"end {now() - self.base}")
+        self.lines.append(f"end {now_us() - self.base}")
 
     def receiver_waits(self) -> bool:
         """Returns true until all data is acknowledged and no event is pending."""
@@ -207,7 +207,7 @@ class Player:
 
     @property
     def _unacked(self) -> int:
-        return Info.read(self.sock).unacked
+        return TcpInfo.read(self.sock).unacked
 
     def _push(self, at: int, what: object) -> None:
         self.count += 1
@@ -216,11 +216,11 @@ class Player:
     def _wait(self, until: int) -> bool:
         """Waits until a timer of the kernel sends; returns false if none does before a time."""
         while True:
-            left = until - now()
+            left = until - now_us()
             if left <= 0:
                 return False
             ready, _, _ = select.select([self.tun], [], [], max(left / 1e6 - _SPIN, 0))
-            at = now()
+            at = now_us()
             if ready:
                 time.sleep(150e-6)
                 if sent := self._sent(at):
@@ -236,18 +236,24 @@ class Player:
         elif isinstance(what, Reply):
             self._acknowledge(what)
         elif isinstance(what, Arrival):
-            self._answer(self.receiver.take(what.segment, what.emission, what.marks, what.at))
+            self._answer(self.receiver.receive_segment(what.segment, what.emission, what.marks, what.at))
             if self.receiver.pending:
-                self._push(what.at + DELAYED, Delayed(self.receiver.replies, what.at + DELAYED))
-        elif isinstance(what, Delayed) and self.receiver.pending and what.replies == self.receiver.replies:
-            self._answer(self.receiver.reply(None, what.at))
+                self._push(
+                    what.at + DELAYED_ACK_US, DelayedAckTimer(self.receiver.replies, what.at + DELAYED_ACK_US)
+                )
+        elif (
+            isinstance(what, DelayedAckTimer)
+            and self.receiver.pending
+            and what.replies == self.receiver.replies
+        ):
+            self._answer(self.receiver.make_ack(None, what.at))
 
     def _clear_of_tick(self) -> None:
         """Waits if the next event would be too near to a tick, and notes segments just sent by a timer."""
-        left = TICK - (now() - self.base) % TICK
-        if left < BEFORE or left > TICK - AFTER:
-            self._sleep_until(now() + (left + AFTER) % TICK)
-        at = now()
+        left = TICK_US - (now_us() - self.base) % TICK_US
+        if left < US_BEFORE_TICK or left > TICK_US - US_AFTER_TICK:
+            self._sleep_until(now_us() + (left + US_AFTER_TICK) % TICK_US)
+        at = now_us()
         if sent := self._sent(at):
             self._note("t", at, sent)
 
@@ -257,7 +263,7 @@ class Player:
 
     def _acknowledge(self, reply: Reply) -> None:
         wire = self.first
-        stamps = (now() // 1000 & 0x7FFFFFFF, self.stamps[reply.echo]) if self.flow.timestamps else None
+        stamps = (now_us() // 1000 & 0x7FFFFFFF, self.stamps[reply.echo]) if self.flow.timestamps else None
         segment = Segment(
             self.port,
             ISN + 1,
@@ -278,10 +284,10 @@ class Player:
         self._note(" ".join(words), at, self._sent(at))
 
     def _note(self, event: str, at: int, sent: list[int]) -> None:
-        info = Info.read(self.sock)
+        info = TcpInfo.read(self.sock)
         kind, *rest = event.split(" ", 1)
         text = " ".join([f"{kind}{at - self.base}", *rest])
-        out = " > " + " ".join(_ranges(sent)) if sent else ""
+        out = " > " + " ".join(_format_ranges(sent)) if sent else ""
         self.lines.append(f"{text}{out} | {info.format_columns()} ; {info.format_details()}")
         self.last = at
 
@@ -293,11 +299,11 @@ class Player:
                 continue
             start = (segment.seq - self.first) & 0xFFFFFFFF
             if segment.payload % MSS or start % MSS:
-                raise Disturbed("a segment of another size")
+                raise TimingDisturbed("a segment of another size")
             if segment.stamps:
                 self.stamps.append(segment.stamps[0])
             found.append(start // MSS)
-            arrival = self.receiver.carry(start, at)
+            arrival = self.receiver.arrival_time(start, at)
             if arrival is not None:
                 marks = (self.receiver.is_marked(start) and segment.ecn in (1, 2), bool(segment.flags & CWR))
                 self._push(arrival, Arrival((start, start + segment.payload), self.emissions, marks, arrival))
@@ -305,16 +311,16 @@ class Player:
         return found
 
     def _inject(self, segment: Segment) -> int:
-        data = pack(segment)
+        data = pack_segment(segment)
         return self._timed(lambda: os.write(self.tun, data))
 
     @staticmethod
     def _timed(act: Callable[[], object]) -> int:
-        before = now()
+        before = now_us()
         act()
-        after = now()
+        after = now_us()
         if after - before > 1500:
-            raise Disturbed(f"a call took {after - before} us")
+            raise TimingDisturbed(f"a call took {after - before} us")
         return before
 
     def _drain(self) -> None:
@@ -322,11 +328,11 @@ class Player:
             pass
 
     def _sleep_until(self, at: int) -> None:
-        while (left := at - now()) > 0:
+        while (left := at - now_us()) > 0:
             time.sleep(max(left / 1e6 - _SPIN, 0))
 
 
-def _ranges(numbers: list[int]) -> list[str]:
+def _format_ranges(numbers: list[int]) -> list[str]:
     """Formats runs of consecutive numbers as `3-5` and single ones as `7`."""
     found: list[list[int]] = []
     for number in numbers:

@@ -31,7 +31,7 @@ class Flow:
         return sum(count for _, count in self.writes)
 
 
-def draw(seed: int) -> Flow:
+def draw_flow(seed: int) -> Flow:
     """Returns the flow of a seed."""
     some = random.Random(seed)
     count = some.randint(3, 40)
@@ -90,7 +90,7 @@ class Receiver:
     ece: bool = False
     replies: int = 0
 
-    def carry(self, start: int, now: int) -> int | None:
+    def arrival_time(self, start: int, now: int) -> int | None:
         """Returns the arrival time of a segment sent now; `None` if the network drops it."""
         count = self.sent[start] = self.sent.get(start, 0) + 1
         some = random.Random(f"{self.flow.seed}/{start}/{count}")
@@ -107,7 +107,9 @@ class Receiver:
         some = random.Random(f"mark {self.flow.seed}/{start}/{self.sent.get(start, 0)}")
         return some.random() < self.flow.mark
 
-    def take(self, segment: tuple[int, int], emission: int, ecn: tuple[bool, bool], at: int) -> Reply | None:
+    def receive_segment(
+        self, segment: tuple[int, int], emission: int, ecn: tuple[bool, bool], at: int
+    ) -> Reply | None:
         """Takes in a segment and returns the immediate reply, if any; `ecn` is its mark and its CWR flag."""
         start, end = segment
         marked, cwr = ecn
@@ -127,9 +129,9 @@ class Receiver:
         self.pending += 1
         if in_order and self.flow.delayed and self.pending < 2 and end < self.flow.segments * MSS:
             return None
-        return self.reply(again, at)
+        return self.make_ack(again, at)
 
-    def reply(self, again: tuple[int, int] | None, at: int) -> Reply | None:
+    def make_ack(self, again: tuple[int, int] | None, at: int) -> Reply | None:
         """Returns the ACK of all that has arrived; `None` if the network drops it."""
         self.pending = 0
         blocks: list[tuple[int, int]] = []

@@ -103,7 +103,7 @@ def _checksum(data: bytes) -> int:
 _ADDRESSES = bytes(int(part) for part in f"{PEER}.{KERNEL}".split("."))
 
 
-def _options(of: Segment) -> bytes:
+def _pack_options(of: Segment) -> bytes:
     options = b""
     if of.mss is not None:
         options += struct.pack("!BBH", 2, 4, of.mss)
@@ -119,9 +119,9 @@ def _options(of: Segment) -> bytes:
     return options
 
 
-def pack(of: Segment) -> bytes:
+def pack_segment(of: Segment) -> bytes:
     """Returns the bytes of a segment from the peer to the kernel."""
-    options = _options(of)
+    options = _pack_options(of)
     head = struct.pack(
         "!HHIIBBHHH",
         of.source,
@@ -141,7 +141,7 @@ def pack(of: Segment) -> bytes:
     return ip[:10] + struct.pack("!H", _checksum(ip)) + ip[12:] + tcp
 
 
-def parse(data: bytes) -> Segment | None:
+def parse_segment(data: bytes) -> Segment | None:
     """Returns the segment that the kernel has sent to the peer; `None` for other packets."""
     if len(data) < 40 or data[0] >> 4 != 4 or data[9] != 6:
         return None
@@ -183,7 +183,7 @@ def read_segments(tun: int, patience: float) -> Iterator[Segment]:
     until = time.monotonic() + patience
     while True:
         try:
-            found = parse(os.read(tun, 65536))
+            found = parse_segment(os.read(tun, 65536))
             if found:
                 yield found
         except BlockingIOError:

@@ -4,16 +4,16 @@ use mech::{Account, Head, PortId};
 
 /// Account: bytes, and the levels between which no agent needs a call.
 #[derive(Clone, Copy, Debug)]
-struct Counter {
+struct AccountCounter {
     bytes: u64,
     levels: (u64, u64),
 }
 
-impl Counter {
-    const EMPTY: Counter = Counter { bytes: 0, levels: Account::UNWATCHED };
+impl AccountCounter {
+    const EMPTY: AccountCounter = AccountCounter { bytes: 0, levels: Account::UNWATCHED };
 
     #[inline]
-    fn is_outside(&self) -> bool {
+    fn is_outside_levels(&self) -> bool {
         Account::is_outside(self.bytes, self.levels)
     }
 }
@@ -21,86 +21,94 @@ impl Counter {
 /// Accounts of a node. A kind that no agent follows is empty. Each port has eight classes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Accounts {
-    output: Box<[Counter]>,
-    arrived: Box<[Counter]>,
-    entered: Box<[Counter]>,
-    input: Box<[Counter]>,
-    all_input: Box<[Counter]>,
+    output: Box<[AccountCounter]>,
+    arrived: Box<[AccountCounter]>,
+    entered: Box<[AccountCounter]>,
+    input: Box<[AccountCounter]>,
+    all_input: Box<[AccountCounter]>,
 }
 
 /// Memories that a frame joins or leaves. An output-queued switch has one memory, which is both input and output side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sides {
+pub(crate) struct MemorySides {
     pub(crate) input: bool,
     pub(crate) output: bool,
 }
 
-impl Sides {
-    const NONE: Sides = Sides { input: false, output: false };
+impl MemorySides {
+    const NONE: MemorySides = MemorySides { input: false, output: false };
     /// Memory of the input that a frame came in by.
-    pub(crate) const INPUT: Sides = Sides { input: true, output: false };
+    pub(crate) const INPUT: MemorySides = MemorySides { input: true, output: false };
     /// Buffer in front of the link that a frame is to leave by.
-    pub(crate) const OUTPUT: Sides = Sides { input: false, output: true };
+    pub(crate) const OUTPUT: MemorySides = MemorySides { input: false, output: true };
     /// Only memory of a switch without inputs.
-    pub(crate) const BOTH: Sides = Sides { input: true, output: true };
+    pub(crate) const BOTH: MemorySides = MemorySides { input: true, output: true };
 }
 
 /// Change of accounts by a frame, or by a part of it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Delta {
+pub(crate) struct AccountDelta {
     /// Output port of the frame; `None` if it is held.
     port: Option<PortId>,
     ingress: PortId,
     class: u8,
     bytes: i64,
     /// Memories that the bytes join.
-    joins: Sides,
+    joins: MemorySides,
     /// Memories that the bytes leave.
-    leaves: Sides,
+    leaves: MemorySides,
 }
 
-impl Delta {
+impl AccountDelta {
     /// Change when a frame for `port` is stored.
-    pub(crate) fn stored(port: PortId, head: &Head, joins: Sides) -> Delta {
-        Delta { joins, ..Delta::from_head(Some(port), head) }
+    pub(crate) fn for_stored(port: PortId, head: &Head, joins: MemorySides) -> AccountDelta {
+        AccountDelta { joins, ..AccountDelta::from_head(Some(port), head) }
     }
     /// Change when a frame for `port` moves from the memory of its input to the buffer of the port.
-    pub(crate) fn crossed(port: PortId, head: &Head) -> Delta {
-        Delta { joins: Sides::OUTPUT, leaves: Sides::INPUT, ..Delta::from_head(Some(port), head) }
+    pub(crate) fn for_crossing(port: PortId, head: &Head) -> AccountDelta {
+        AccountDelta {
+            joins: MemorySides::OUTPUT,
+            leaves: MemorySides::INPUT,
+            ..AccountDelta::from_head(Some(port), head)
+        }
     }
     /// Change when a frame for `port` moves from the stages of a fabric to the buffer of the port. It counts as waiting
     /// for the port before and after.
-    pub(crate) fn came_out(port: PortId, head: &Head) -> Delta {
-        Delta { joins: Sides::OUTPUT, leaves: Sides::OUTPUT, ..Delta::from_head(Some(port), head) }
+    pub(crate) fn for_fabric_exit(port: PortId, head: &Head) -> AccountDelta {
+        AccountDelta {
+            joins: MemorySides::OUTPUT,
+            leaves: MemorySides::OUTPUT,
+            ..AccountDelta::from_head(Some(port), head)
+        }
     }
     /// Change when a frame for `port` is gone.
-    pub(crate) fn left(port: PortId, head: &Head, leaves: Sides) -> Delta {
-        Delta { leaves, ..Delta::from_head(Some(port), head) }
+    pub(crate) fn for_departure(port: PortId, head: &Head, leaves: MemorySides) -> AccountDelta {
+        AccountDelta { leaves, ..AccountDelta::from_head(Some(port), head) }
     }
     /// Change when `bytes` of a frame for `port` are cut off.
-    pub(crate) fn trimmed(port: PortId, head: &Head, bytes: u16, leaves: Sides) -> Delta {
-        Delta { bytes: i64::from(bytes), ..Delta::left(port, head, leaves) }
+    pub(crate) fn for_trim(port: PortId, head: &Head, bytes: u16, leaves: MemorySides) -> AccountDelta {
+        AccountDelta { bytes: i64::from(bytes), ..AccountDelta::for_departure(port, head, leaves) }
     }
     /// Change when a frame is held before lookup.
-    pub(crate) fn held(head: &Head) -> Delta {
-        Delta { joins: Sides::INPUT, ..Delta::from_head(None, head) }
+    pub(crate) fn for_hold(head: &Head) -> AccountDelta {
+        AccountDelta { joins: MemorySides::INPUT, ..AccountDelta::from_head(None, head) }
     }
     /// Change when a held frame goes on.
-    pub(crate) fn released(head: &Head) -> Delta {
-        Delta { leaves: Sides::INPUT, ..Delta::from_head(None, head) }
+    pub(crate) fn for_release(head: &Head) -> AccountDelta {
+        AccountDelta { leaves: MemorySides::INPUT, ..AccountDelta::from_head(None, head) }
     }
-    fn from_head(port: Option<PortId>, head: &Head) -> Delta {
-        let (joins, leaves) = (Sides::NONE, Sides::NONE);
-        Delta { port, ingress: head.ingress, class: head.class(), bytes: i64::from(head.size), joins, leaves }
+    fn from_head(port: Option<PortId>, head: &Head) -> AccountDelta {
+        let (joins, leaves) = (MemorySides::NONE, MemorySides::NONE);
+        AccountDelta { port, ingress: head.ingress, class: head.class(), bytes: i64::from(head.size), joins, leaves }
     }
     /// Returns the accounts that change and by how much, in the order in which agents are called. A frame counts as
     /// waiting for its port in whichever memory it is.
     #[inline]
     pub(crate) fn accounts(&self) -> impl Iterator<Item = (Account, i64)> + use<> {
-        let Delta { port, ingress, class, bytes, joins, leaves } = *self;
+        let AccountDelta { port, ingress, class, bytes, joins, leaves } = *self;
         // Joining and leaving cancel: a frame that only moves counts for its port all the while.
         let comes = |joins: bool, leaves: bool| (joins != leaves).then_some(if joins { bytes } else { -bytes });
-        let waits = comes(joins != Sides::NONE, leaves != Sides::NONE);
+        let waits = comes(joins != MemorySides::NONE, leaves != MemorySides::NONE);
         let output = port.zip(waits).map(|(port, by)| (Account::Output(port), by));
         let arrived = port.filter(|_| joins.output).map(|port| (Account::Arrived(port, class), bytes));
         let entered = port.filter(|_| joins.input).map(|_| (Account::Entered(ingress, class), bytes));
@@ -114,7 +122,8 @@ impl Delta {
 impl Accounts {
     /// Creates the accounts that are followed at `ports` ports.
     pub(crate) fn new(ports: usize, followed: &[Account]) -> Accounts {
-        let of = |wanted: bool, count: usize| vec![Counter::EMPTY; if wanted { count } else { 0 }].into_boxed_slice();
+        let of =
+            |wanted: bool, count: usize| vec![AccountCounter::EMPTY; if wanted { count } else { 0 }].into_boxed_slice();
         let any = |is: fn(&Account) -> bool| followed.iter().any(is);
         Accounts {
             output: of(any(|of| matches!(of, Account::Output(_))), ports),
@@ -130,7 +139,7 @@ impl Accounts {
     }
 
     #[inline]
-    fn counter(&mut self, of: Account) -> Option<&mut Counter> {
+    fn counter(&mut self, of: Account) -> Option<&mut AccountCounter> {
         let class_of = |port: PortId, class: u8| usize::from(port.0) * 8 + usize::from(class);
         match of {
             Account::Output(port) => self.output.get_mut(usize::from(port.0)),
@@ -156,40 +165,40 @@ impl Accounts {
 
     /// Applies a change, and returns true if an account is outside of its levels now.
     #[inline]
-    pub(crate) fn change(&mut self, delta: &Delta) -> bool {
+    pub(crate) fn apply_delta(&mut self, delta: &AccountDelta) -> bool {
         let mut outside = false;
         for (of, by) in delta.accounts() {
             if let Some(counter) = self.counter(of) {
                 // All changes of a frame are applied before the first agent is called, so that no agent sees half of a
                 // move.
                 counter.bytes = counter.bytes.wrapping_add_signed(by);
-                outside |= counter.is_outside();
+                outside |= counter.is_outside_levels();
             }
         }
         outside
     }
 
     /// Bytes of an account that is outside of its levels; `None` if it is inside.
-    pub(crate) fn outside(&mut self, of: Account) -> Option<u64> {
-        self.counter(of).filter(|counter| counter.is_outside()).map(|counter| counter.bytes)
+    pub(crate) fn bytes_outside_levels(&mut self, of: Account) -> Option<u64> {
+        self.counter(of).filter(|counter| counter.is_outside_levels()).map(|counter| counter.bytes)
     }
     /// Sets the levels between which no agent is called.
     pub(crate) fn set_levels(&mut self, of: Account, levels: (u64, u64)) {
         self.counter(of).into_iter().for_each(|counter| counter.levels = levels);
     }
     /// Bytes queued for a port; `None` if no agent follows them.
-    pub(crate) fn output(&self, port: PortId) -> Option<u64> {
+    pub(crate) fn output_bytes(&self, port: PortId) -> Option<u64> {
         self.output.get(usize::from(port.0)).map(|counter| counter.bytes)
     }
     /// Bytes of all classes that came in by a port and are still here; `None` if no agent follows them.
-    pub(crate) fn of_input(&self, port: PortId) -> Option<u64> {
+    pub(crate) fn input_bytes(&self, port: PortId) -> Option<u64> {
         let classes = self.input.get(usize::from(port.0) * 8..)?.get(..8)?;
         Some(classes.iter().map(|counter| counter.bytes).sum())
     }
     /// Checks that the account of all classes equals the sum of the classes.
-    pub(crate) fn balanced(&self) -> bool {
+    pub(crate) fn is_consistent(&self) -> bool {
         let mut all = (0..).map(PortId).zip(&self.all_input);
-        all.all(|(port, counter)| self.of_input(port) == Some(counter.bytes))
+        all.all(|(port, counter)| self.input_bytes(port) == Some(counter.bytes))
     }
 }
 
@@ -203,15 +212,21 @@ mod tests {
         let mut accounts = Accounts::new(2, &[Account::Output(b), Account::AllInput(a)]);
         accounts.set_levels(Account::Output(b), (0, 100));
         let head = Head { size: 80, ingress: a, ..Head::default() };
-        let stored = Delta::stored(b, &head, Sides::BOTH);
-        assert!(!accounts.change(&Delta::held(&head)) && !accounts.change(&stored));
-        assert!(accounts.change(&stored), "160 bytes wait");
-        assert_eq!(accounts.outside(Account::Output(b)), Some(160));
+        let stored = AccountDelta::for_stored(b, &head, MemorySides::BOTH);
+        assert!(!accounts.apply_delta(&AccountDelta::for_hold(&head)) && !accounts.apply_delta(&stored));
+        assert!(accounts.apply_delta(&stored), "160 bytes wait");
+        assert_eq!(accounts.bytes_outside_levels(Account::Output(b)), Some(160));
         assert_eq!((accounts.bytes(Account::Input(a, 0)), accounts.bytes(Account::Arrived(b, 0))), (Some(240), None));
-        assert!(!accounts.change(&Delta::trimmed(b, &head, 60, Sides::BOTH)), "100 bytes are inside");
-        let left = Delta::left(b, &head, Sides::BOTH);
-        assert!(!accounts.change(&Delta::released(&head)) && !accounts.change(&left));
-        assert_eq!((accounts.bytes(Account::Input(a, 0)), accounts.outside(Account::Output(b))), (Some(20), None));
+        assert!(
+            !accounts.apply_delta(&AccountDelta::for_trim(b, &head, 60, MemorySides::BOTH)),
+            "100 bytes are inside"
+        );
+        let left = AccountDelta::for_departure(b, &head, MemorySides::BOTH);
+        assert!(!accounts.apply_delta(&AccountDelta::for_release(&head)) && !accounts.apply_delta(&left));
+        assert_eq!(
+            (accounts.bytes(Account::Input(a, 0)), accounts.bytes_outside_levels(Account::Output(b))),
+            (Some(20), None)
+        );
     }
 
     #[test]
@@ -219,11 +234,11 @@ mod tests {
         let (a, b) = (PortId(0), PortId(1));
         let mut accounts = Accounts::new(2, &[Account::Entered(a, 0)]);
         let head = Head { size: 80, ingress: a, ..Head::default() };
-        accounts.change(&Delta::stored(b, &head, Sides::BOTH));
-        accounts.change(&Delta::stored(b, &head, Sides::BOTH));
-        accounts.change(&Delta::left(b, &head, Sides::BOTH));
+        accounts.apply_delta(&AccountDelta::for_stored(b, &head, MemorySides::BOTH));
+        accounts.apply_delta(&AccountDelta::for_stored(b, &head, MemorySides::BOTH));
+        accounts.apply_delta(&AccountDelta::for_departure(b, &head, MemorySides::BOTH));
         let bytes = [Account::Entered(a, 0), Account::Input(a, 0)].map(|of| accounts.bytes(of));
-        assert_eq!((bytes, accounts.of_input(a)), ([Some(160), Some(80)], Some(80)));
+        assert_eq!((bytes, accounts.input_bytes(a)), ([Some(160), Some(80)], Some(80)));
     }
 
     #[test]
@@ -233,23 +248,35 @@ mod tests {
         let mut accounts = Accounts::new(2, &all);
         let mut head = Head { size: 80, ingress: a, ..Head::default() };
         head.set_class(3);
-        let mut after = |delta: Delta| {
-            accounts.change(&delta);
-            assert!(accounts.balanced());
+        let mut after = |delta: AccountDelta| {
+            accounts.apply_delta(&delta);
+            assert!(accounts.is_consistent());
             (
-                accounts.output(b),
+                accounts.output_bytes(b),
                 accounts.bytes(Account::Arrived(b, 3)),
                 accounts.bytes(Account::Entered(a, 3)),
-                accounts.of_input(a),
+                accounts.input_bytes(a),
             )
         };
-        assert_eq!(after(Delta::stored(b, &head, Sides::INPUT)), (Some(80), Some(0), Some(80), Some(80)));
-        assert_eq!(after(Delta::crossed(b, &head)), (Some(80), Some(80), Some(80), Some(0)));
-        assert_eq!(after(Delta::left(b, &head, Sides::OUTPUT)), (Some(0), Some(80), Some(80), Some(0)));
+        assert_eq!(
+            after(AccountDelta::for_stored(b, &head, MemorySides::INPUT)),
+            (Some(80), Some(0), Some(80), Some(80))
+        );
+        assert_eq!(after(AccountDelta::for_crossing(b, &head)), (Some(80), Some(80), Some(80), Some(0)));
+        assert_eq!(
+            after(AccountDelta::for_departure(b, &head, MemorySides::OUTPUT)),
+            (Some(0), Some(80), Some(80), Some(0))
+        );
         // A frame that is lost at its input has never arrived at the output.
-        assert_eq!(after(Delta::stored(b, &head, Sides::INPUT)), (Some(80), Some(80), Some(160), Some(80)));
-        assert_eq!(after(Delta::left(b, &head, Sides::INPUT)), (Some(0), Some(80), Some(160), Some(0)));
+        assert_eq!(
+            after(AccountDelta::for_stored(b, &head, MemorySides::INPUT)),
+            (Some(80), Some(80), Some(160), Some(80))
+        );
+        assert_eq!(
+            after(AccountDelta::for_departure(b, &head, MemorySides::INPUT)),
+            (Some(0), Some(80), Some(160), Some(0))
+        );
         // A held frame waits for no port and has not entered.
-        assert_eq!(after(Delta::held(&head)), (Some(0), Some(80), Some(160), Some(80)));
+        assert_eq!(after(AccountDelta::for_hold(&head)), (Some(0), Some(80), Some(160), Some(80)));
     }
 }

@@ -92,9 +92,9 @@ impl Arena {
     }
 
     /// Payload bytes of all packets in the arena.
-    pub fn payload(&self) -> u64 {
-        let freed = self.free.iter().map(|id| self.slots[*id as usize].carried());
-        self.slots.iter().map(Pkt::carried).sum::<u64>() - freed.sum::<u64>()
+    pub fn payload_bytes(&self) -> u64 {
+        let freed = self.free.iter().map(|id| self.slots[*id as usize].payload_bytes());
+        self.slots.iter().map(Pkt::payload_bytes).sum::<u64>() - freed.sum::<u64>()
     }
 
     /// Removes the first packet from a queue, and returns its slot. The packet stays in the arena.
@@ -126,7 +126,7 @@ impl Arena {
         if queue.head == NIL {
             queue.tail = NIL;
         }
-        Some(self.release(queue, id))
+        Some(self.free_slot(queue, id))
     }
 
     /// Removes a packet from any position of a queue. PRECONDITION: it is in the queue.
@@ -141,7 +141,7 @@ impl Arena {
             true => queue.tail = if queue.head == NIL { NIL } else { before },
             false => self.links[next as usize].before = before,
         }
-        self.release(queue, id)
+        self.free_slot(queue, id)
     }
 
     /// Returns true if a packet is in a queue. The search starts at both ends, since the packet is near one of them
@@ -157,7 +157,7 @@ impl Arena {
         false
     }
 
-    fn release(&mut self, queue: &mut Queue, id: u32) -> Pkt {
+    fn free_slot(&mut self, queue: &mut Queue, id: u32) -> Pkt {
         let pkt = self.slots[id as usize];
         queue.packets -= 1;
         queue.bytes -= u64::from(pkt.head.size);
@@ -228,12 +228,12 @@ impl Arena {
     }
 
     /// Number of packets in the arena.
-    pub fn held(&self) -> usize {
+    pub fn packet_count(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
     /// Returns true if a slot holds a packet, or held one before.
-    pub fn has(&self, id: u32) -> bool {
+    pub fn has_slot(&self, id: u32) -> bool {
         (id as usize) < self.slots.len()
     }
 
@@ -294,12 +294,12 @@ mod tests {
         let (mut arena, mut a, mut b) = (Arena::default(), Queue::default(), Queue::default());
         let ids = [0, 1, 2].map(|n| arena.push(&mut a, pkt(n), u64::from(n)));
         let moved = arena.unlink_first(&mut a).unwrap();
-        assert_eq!((moved, a.packets(), a.bytes(), arena.held()), (ids[0], 2, 203, 3));
+        assert_eq!((moved, a.packets(), a.bytes(), arena.packet_count()), (ids[0], 2, 203, 3));
         arena.append(&mut b, moved);
         assert_eq!((arena.first(&b), b.bytes(), arena.ids(&b).count()), (Some((ids[0], 0)), 100, 1));
         let last = [arena.unlink_first(&mut a), arena.unlink_first(&mut a), arena.unlink_first(&mut a)];
         assert_eq!((last, a.packets(), a.bytes()), ([Some(ids[1]), Some(ids[2]), None], 0, 0));
-        assert_eq!((arena.discard(ids[1]).emission, arena.held()), (1, 2));
+        assert_eq!((arena.discard(ids[1]).emission, arena.packet_count()), (1, 2));
         arena.append(&mut b, ids[2]);
         assert_eq!([arena.pop(&mut b), arena.pop(&mut b)].map(|p| p.unwrap().emission), [0, 2]);
     }

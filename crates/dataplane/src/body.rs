@@ -8,7 +8,7 @@ use mech::{Flags, FlowId, Head, HostId, Notice, PacketKind, PortId};
 
 /// Body of a packet, by its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Body {
+pub enum PacketBody {
     /// Segment of a transport.
     Segment(Segment),
     /// PAUSE or PFC frame.
@@ -53,25 +53,25 @@ pub struct NoticeSetup {
 pub const CNM_UNIT: i64 = 64;
 
 /// Converts bytes to units of a CNM, rounded down and bounded to 16 bits.
-fn units(bytes: i64) -> u16 {
+fn to_cnm_units(bytes: i64) -> u16 {
     bytes.div_euclid(CNM_UNIT).clamp(i64::from(i16::MIN), i64::from(i16::MAX)) as i16 as u16
 }
 
-fn bytes(units: u32) -> i64 {
+fn from_cnm_units(units: u32) -> i64 {
     i64::from(units as u16 as i16) * CNM_UNIT
 }
 
 impl Pkt {
     /// Returns the body of the packet.
-    pub fn body(&self) -> Body {
+    pub fn body(&self) -> PacketBody {
         match self.head.kind() {
             PacketKind::Segment => {
                 let Pkt { seq, ack, payload, window, .. } = *self;
-                Body::Segment(Segment { seq, ack, payload, window })
+                PacketBody::Segment(Segment { seq, ack, payload, window })
             }
-            PacketKind::Pause => Body::Pause(PauseFrame::read(self)),
-            PacketKind::Notice => Body::Notice(self.notice()),
-            PacketKind::Raw => Body::Raw(self.payload),
+            PacketKind::Pause => PacketBody::Pause(PauseFrame::from_words(self)),
+            PacketKind::Notice => PacketBody::Notice(self.notice()),
+            PacketKind::Raw => PacketBody::Raw(self.payload),
         }
     }
 
@@ -80,8 +80,8 @@ impl Pkt {
             0 => Notice::Cnp,
             feedback => Notice::Cnm {
                 feedback: feedback as u8,
-                q_off: bytes(self.ack >> 16),
-                q_delta: bytes(self.ack),
+                q_off: from_cnm_units(self.ack >> 16),
+                q_delta: from_cnm_units(self.ack),
                 point: PortId(self.seq as u16),
             },
         }
@@ -99,7 +99,7 @@ impl NoticeSetup {
             hash: mech::hash_mix(u64::from(self.to.0), u64::from(self.node)) as u32,
             size: self.size,
             orig_size: self.size,
-            flags: Flags::of_kind(PacketKind::Notice),
+            flags: Flags::from_kind(PacketKind::Notice),
             ..Head::default()
         };
         let mut pkt = Pkt { head, emission: self.n, ext: NO_EXT, ..Pkt::default() };
@@ -107,7 +107,7 @@ impl NoticeSetup {
         if let Notice::Cnm { feedback, q_off, q_delta, point } = self.notice {
             // A CNM without feedback is never sent (802.1Qau §32.8.5), so 0 stands for a CNP.
             pkt.window = u16::from(feedback.clamp(1, 63));
-            pkt.ack = u32::from(units(q_off)) << 16 | u32::from(units(q_delta));
+            pkt.ack = u32::from(to_cnm_units(q_off)) << 16 | u32::from(to_cnm_units(q_delta));
             pkt.seq = u32::from(point.0);
         }
         pkt
@@ -132,7 +132,7 @@ mod tests {
             (Notice::Cnp, Notice::Cnp),
         ] {
             let pkt = packet(said);
-            assert_eq!(pkt.body(), Body::Notice(read));
+            assert_eq!(pkt.body(), PacketBody::Notice(read));
             assert_eq!((pkt.head.flow, pkt.head.dst, pkt.head.src), (FlowId(8), HostId(3), HostId(21)));
             assert_eq!((pkt.emission, pkt.head.size, pkt.head.kind()), (5, 64, PacketKind::Notice));
         }
@@ -142,11 +142,11 @@ mod tests {
     fn the_same_words_are_read_by_the_kind_of_the_packet() {
         let mut pkt = Pkt { seq: 1, ack: 0b10, payload: 3, window: 4, ..Pkt::default() };
         let words = Segment { seq: 1, ack: 2, payload: 3, window: 4 };
-        assert_eq!(pkt.body(), Body::Segment(words));
-        pkt.head.flags = Flags::of_kind(PacketKind::Raw);
-        assert_eq!(pkt.body(), Body::Raw(3));
-        pkt.head.flags = Flags::of_kind(PacketKind::Pause);
+        assert_eq!(pkt.body(), PacketBody::Segment(words));
+        pkt.head.flags = Flags::from_kind(PacketKind::Raw);
+        assert_eq!(pkt.body(), PacketBody::Raw(3));
+        pkt.head.flags = Flags::from_kind(PacketKind::Pause);
         let frame = PauseFrame { xoff: mech::ClassSet(2), quanta: 1, ..PauseFrame::default() };
-        assert_eq!(pkt.body(), Body::Pause(frame));
+        assert_eq!(pkt.body(), PacketBody::Pause(frame));
     }
 }

@@ -1,7 +1,7 @@
 //! PAUSE and PFC frames as packets: MAC control frames, which cross one link and end at its far end.
 
 use crate::{NO_EXT, Pkt};
-use mech::pause::CONTROL_FRAME;
+use mech::pause::CONTROL_FRAME_BYTES;
 use mech::{ClassSet, Flags, HostId, PacketKind};
 
 /// Contents of a PAUSE or PFC frame.
@@ -26,25 +26,25 @@ impl PauseFrame {
         // A switch reads only the kind, but routes are predicted for every frame, so this must be a host of the
         // network. At a host it must be no host, so that the NIC takes the frame and not the stack.
         pkt.head.dst = if to_switch { HostId(0) } else { HostId(u32::MAX) };
-        (pkt.head.size, pkt.head.orig_size) = (CONTROL_FRAME, CONTROL_FRAME);
-        pkt.head.flags = Flags::of_kind(PacketKind::Pause);
+        (pkt.head.size, pkt.head.orig_size) = (CONTROL_FRAME_BYTES, CONTROL_FRAME_BYTES);
+        pkt.head.flags = Flags::from_kind(PacketKind::Pause);
         pkt.head.set_class(7);
         pkt
     }
 
     /// Reads the frame from a packet's words. PRECONDITION: the packet is a [`PacketKind::Pause`].
-    pub(crate) fn read(pkt: &Pkt) -> PauseFrame {
+    pub(crate) fn from_words(pkt: &Pkt) -> PauseFrame {
         let [xoff, xon, whole, _] = pkt.ack.to_le_bytes();
         PauseFrame { xoff: ClassSet(xoff), xon: ClassSet(xon), quanta: pkt.seq as u16, whole: whole > 0 }
     }
 
     /// Returns the frame in a packet; `None` if it is another kind of packet.
     pub fn from_packet(pkt: &Pkt) -> Option<PauseFrame> {
-        (pkt.head.kind() == PacketKind::Pause).then(|| PauseFrame::read(pkt))
+        (pkt.head.kind() == PacketKind::Pause).then(|| PauseFrame::from_words(pkt))
     }
 
     /// Merges another frame into this one before it is sent. The last request for each class counts.
-    pub(crate) fn add(&mut self, other: PauseFrame) {
+    pub(crate) fn merge(&mut self, other: PauseFrame) {
         self.xoff = self.xoff.minus(other.xon).union(other.xoff);
         self.xon = self.xon.minus(other.xoff).union(other.xon);
         self.quanta = self.quanta.max(other.quanta);
@@ -71,9 +71,9 @@ mod tests {
         let pause = |classes| PauseFrame { xoff: ClassSet(classes), quanta: 9, ..PauseFrame::default() };
         let resume = |classes| PauseFrame { xon: ClassSet(classes), ..PauseFrame::default() };
         let mut frame = pause(0b011);
-        frame.add(resume(0b110));
+        frame.merge(resume(0b110));
         assert_eq!((frame.xoff, frame.xon, frame.quanta), (ClassSet(0b001), ClassSet(0b110), 9));
-        frame.add(pause(0b100));
+        frame.merge(pause(0b100));
         assert_eq!((frame.xoff, frame.xon), (ClassSet(0b101), ClassSet(0b010)));
     }
 }

@@ -1,44 +1,48 @@
 //! Output side that switches and NICs share: decisions about arrivals, memory, marks, and departures.
 //!
-//! An arrival goes through `admit`. A frame that fits a port whose departures are computed takes `pass`; all others
-//! take `decide` (calls the `overflow` slot) and `apply` (`store`: capacity, mark, queue).
+//! An arrival goes through `admit`. A frame that fits a port whose departures are computed takes `forward_computed`;
+//! all others take `decide` (calls the `overflow` slot) and `apply` (`store`: capacity, mark, queue).
 
 mod acts;
 mod agents;
 mod alarm;
-mod built;
-mod crossing;
 mod cutting;
-mod failing;
-mod moved;
+mod eviction;
+mod link_failure;
+mod memory_accounting;
+mod pause_state;
 mod pausing;
-mod room;
 mod rules;
 mod sending;
+mod setup;
 mod snapshot;
 mod stages;
-mod standing;
 mod totals;
+mod transfers;
 
-pub use built::{CoreSetup, PortSetup};
-pub use failing::DeadPort;
+pub use link_failure::DeadPortPolicy;
+pub use pause_state::{ReceivedPauses, SentPauses};
 pub use pausing::PauseSetup;
-pub use standing::{PauseInEffect, PauseSent};
+pub use setup::{CoreSetup, PortSetup};
 
-use crate::accounts::Sides;
-use crate::ends::Tally;
-use crate::packet_store::{Fib, Look, PacketStore};
+use crate::accounts::MemorySides;
+use crate::end_table::PacketTally;
+use crate::packet_store::{Fib, NodeView, PacketStore};
 use crate::port::QueueAt;
-use crate::transport::Run;
-use crate::{BrokenRule, Exts, Framing, Freed, Leaves, Observer, Out, Outcome, Pkt, Stored};
-use agents::{Agents, Work};
+use crate::transport::SegmentRun;
+use crate::{
+    BrokenRule, Departure, DequeuedFrame, EnqueuedFrame, Framing, Observer, Out, Outcome, PacketExtensions, Pkt,
+};
+use agents::{Agents, PendingWork};
 use mech::marking::MarkingSlot;
 use mech::overflow::{DropReason, Fate, OverflowSlot};
 use mech::scheduler::SchedulerSlot;
-use mech::{Acts, Asks, Ecn, Env, Flags, ForwardingContext, Lane, Needs, PktId, PortId, QueueId, QueueView, Stream};
-use moved::Frame;
-use pausing::Pausing;
-use snapshot::Before;
+use mech::{
+    Acts, AdmitCalls, Ecn, Env, Flags, ForwardingContext, Lane, Needs, PktId, PortId, QueueId, QueueView, Stream,
+};
+use memory_accounting::Frame;
+use pausing::NodePauseState;
+use snapshot::QueueSnapshot;
 use std::collections::VecDeque;
 use units::Time;
 
@@ -58,32 +62,32 @@ pub struct Core {
     /// port must compute departures, and the slot must act only on frames that do not fit.
     direct: bool,
     /// Arrivals for which the overflow slot is called.
-    asks: Asks,
+    asks: AdmitCalls,
     acts: Acts,
     /// Idle ports that received a frame in this step, and marks for pending work.
-    ready: Vec<agents::Ready>,
+    ready: Vec<agents::ReadyEntry>,
     node: u32,
-    pausing: Option<Box<Pausing>>,
+    pausing: Option<Box<NodePauseState>>,
     agents: Option<Box<Agents>>,
     /// True if an agent of some port is called for each arrival before lookup.
     pub(crate) intercepts: bool,
     /// Requests of agents, and packets to look up, that are not done yet; first in, first out.
-    work: VecDeque<Work>,
+    work: VecDeque<PendingWork>,
     /// Queue lengths before this instant's arrivals, while arrivals of a snapshot are stored.
-    before: Option<Before>,
+    before: Option<QueueSnapshot>,
     /// Base that is added to the index of every timer.
     timer_base: u32,
     /// First rule that a mechanism broke in this step.
     broken: Option<BrokenRule>,
     /// Copies of flooded frames that ended away from their destination.
-    pub(crate) flood_copies_discarded: Tally,
+    pub(crate) flood_copies_discarded: PacketTally,
 }
 
 /// Context of one instant at one node: what decisions and transmissions need beside the node itself.
-pub(crate) struct Step<'a, F, O> {
+pub(crate) struct StepContext<'a, F, O> {
     pub(crate) now: Time,
     pub(crate) fib: &'a F,
-    pub(crate) exts: &'a mut Exts,
+    pub(crate) exts: &'a mut PacketExtensions,
     pub(crate) out: &'a mut O,
 }
 
@@ -108,51 +112,56 @@ impl Decision {
 impl Core {
     /// Calls the overflow slot for an arrival whose next hop is `out_port`.
     #[inline]
-    pub(crate) fn decide<F: Fib, O: Out>(&mut self, pkt: &Pkt, out_port: PortId, step: &mut Step<F, O>) -> Decision {
+    pub(crate) fn decide<F: Fib, O: Out>(
+        &mut self,
+        pkt: &Pkt,
+        out_port: PortId,
+        step: &mut StepContext<F, O>,
+    ) -> Decision {
         // Computed departures are not events. A port removes departed frames only when it is settled, so every read of
         // a computed port settles it first.
-        self.store.settle(out_port, step.now);
-        if O::Observer::WANTS.queues {
-            let queue = self.store.queue(pkt.head.queue());
-            let ((length, _), at) = (self.store.backlog(out_port, queue), step.out.spot(out_port));
-            step.out.observer().decided(at, queue, length, pkt);
+        self.store.settle_departures(out_port, step.now);
+        if O::Observer::OBSERVED.queues {
+            let queue = self.store.resolve_queue(pkt.head.queue());
+            let ((length, _), at) = (self.store.backlog(out_port, queue), step.out.event_location(out_port));
+            step.out.observer().on_decision(at, queue, length, pkt);
         }
-        self.question(pkt, out_port, step)
+        self.call_overflow_slot(pkt, out_port, step)
     }
 
     /// Calls the overflow slot if this arrival needs it. PRECONDITION: the port is settled.
     #[inline]
-    fn question<F: Fib, O>(&mut self, pkt: &Pkt, out_port: PortId, step: &Step<F, O>) -> Decision {
+    fn call_overflow_slot<F: Fib, O>(&mut self, pkt: &Pkt, out_port: PortId, step: &StepContext<F, O>) -> Decision {
         let now = step.now;
         if self.store.ports[usize::from(out_port.0)].closed {
             return Decision::lose(DropReason::LinkDown);
         }
-        let to = QueueAt { port: out_port, queue: self.store.queue(pkt.head.queue()) };
+        let to = QueueAt { port: out_port, queue: self.store.resolve_queue(pkt.head.queue()) };
         // Congestion messages have a lane of their own, and only the limit of that lane applies to them.
         if to.queue.lane() == Lane::Notice {
             return Decision::store(to.queue);
         }
         match self.asks {
             // `store` tests the capacity for every fate, and that test alone decides here.
-            Asks::Never => return Decision::store(to.queue),
-            Asks::WhenFull if self.store.has_place(Some(pkt.head.ingress), to, pkt.head.size) => {
+            AdmitCalls::Never => return Decision::store(to.queue),
+            AdmitCalls::WhenFull if self.store.accepts_within_limit(Some(pkt.head.ingress), to, pkt.head.size) => {
                 return Decision::store(to.queue);
             }
             // From here on the mechanism may read any port, so all of them must be settled; that costs a pass over the
             // ports.
-            _ => self.store.settle_all(now),
+            _ => self.store.settle_all_departures(now),
         }
         self.acts.clear();
-        let visits = self.needs.visits || self.needs.removes;
-        let look = Look::new(&self.store, step.fib, Some(pkt.head.ingress)).visiting(visits);
+        let visits = self.needs.reads_packets || self.needs.removes_packets;
+        let look = NodeView::new(&self.store, step.fib, Some(pkt.head.ingress)).with_visits(visits);
         let place = ForwardingContext { view: &look, ingress: pkt.head.ingress, out: out_port };
         let mut env = Env { now, rng: &mut self.overflow_rng, acts: &mut self.acts };
         let fate = self.overflow.get().admit(&pkt.head, &place, &mut env);
-        let seen = look.broken();
+        let seen = look.broken_rule();
         // On a snapshot other arrivals are stored before this decision is applied. The stamp shows later whether the
         // chosen packet still waits or another one has its slot.
         let victim = match fate {
-            Fate::Evict(id) | Fate::TrimWaiting(id) => self.store.arena.stamp(id.0),
+            Fate::Evict(id) | Fate::TrimQueued(id) => self.store.arena.stamp(id.0),
             _ => 0,
         };
         let decision = Decision { fate, mark: self.acts.mark, victim };
@@ -169,41 +178,43 @@ impl Core {
         pkt: &mut Pkt,
         port: PortId,
         decision: Decision,
-        step: &mut Step<F, O>,
+        step: &mut StepContext<F, O>,
     ) {
         let mark = decision.mark;
         match decision.fate {
-            Fate::Enqueue(queue) => self.store(pkt, QueueAt { port, queue }, mark, step),
+            Fate::Enqueue(queue) => self.store_packet(pkt, QueueAt { port, queue }, mark, step),
             // In a `cioq` switch the frame stays in the memory of its own input, whichever port it leaves by. Another
             // port cannot help if that memory is full, so the frame counts as lost there and not as bounced or
             // detoured.
-            Fate::Bounce(_) | Fate::Detour(..) if self.store.lacks_input(&pkt.head) => {
+            Fate::Bounce(_) | Fate::Detour(..) if self.store.input_lacks_space(&pkt.head) => {
                 self.drop(pkt, port, DropReason::InputFull, step);
             }
             Fate::Bounce(back) => {
                 pkt.head.bounces = pkt.head.bounces.saturating_add(1);
-                self.counts(port).bounced += 1;
-                let at = step.out.spot(port);
-                step.out.observer().bounced(at, pkt);
-                self.store(pkt, QueueAt { port: back, queue: pkt.head.queue() }, mark, step);
+                self.port_counts_mut(port).bounced += 1;
+                let at = step.out.event_location(port);
+                step.out.observer().on_bounce(at, pkt);
+                self.store_packet(pkt, QueueAt { port: back, queue: pkt.head.queue() }, mark, step);
             }
             Fate::Detour(other, queue) => {
                 pkt.head.detours = pkt.head.detours.saturating_add(1);
-                self.counts(port).detoured += 1;
-                let (at, taken) = (step.out.spot(port), step.out.spot(other).port);
-                step.out.observer().detoured(at, taken, pkt);
-                self.store(pkt, QueueAt { port: other, queue }, mark, step);
+                self.port_counts_mut(port).detoured += 1;
+                let (at, taken) = (step.out.event_location(port), step.out.event_location(other).port);
+                step.out.observer().on_detour(at, taken, pkt);
+                self.store_packet(pkt, QueueAt { port: other, queue }, mark, step);
             }
-            Fate::Trim(queue) if self.trim(pkt, port, step) => self.store_cut(pkt, QueueAt { port, queue }, mark, step),
-            Fate::TrimBack if self.trim(pkt, port, step) => self.send_back_cut(pkt, port, step),
+            Fate::Trim(queue) if self.trim_arrival(pkt, port, step) => {
+                self.store_cut_header(pkt, QueueAt { port, queue }, mark, step)
+            }
+            Fate::TrimAndReturn if self.trim_arrival(pkt, port, step) => self.return_cut_header(pkt, port, step),
             // A packet that cannot get shorter waits at its input, like every frame without another way out.
-            Fate::Trim(_) | Fate::TrimBack if self.store.inputs.is_some() => {
-                self.store(pkt, QueueAt { port, queue: pkt.head.queue() }, mark, step);
+            Fate::Trim(_) | Fate::TrimAndReturn if self.store.inputs.is_some() => {
+                self.store_packet(pkt, QueueAt { port, queue: pkt.head.queue() }, mark, step);
             }
-            Fate::Trim(_) | Fate::TrimBack => self.drop(pkt, port, DropReason::BufferFull, step),
-            Fate::SendBack => self.send_back(pkt, port, step),
-            Fate::Evict(_) | Fate::TrimWaiting(_) => {
-                let last = self.make_room(pkt, port, decision, step);
+            Fate::Trim(_) | Fate::TrimAndReturn => self.drop(pkt, port, DropReason::BufferFull, step),
+            Fate::ReturnToSource => self.return_to_source(pkt, port, step),
+            Fate::Evict(_) | Fate::TrimQueued(_) => {
+                let last = self.free_buffer_space(pkt, port, decision, step);
                 self.apply(pkt, port, last, step);
             }
             Fate::Drop(reason) => self.drop(pkt, port, reason, step),
@@ -211,181 +222,186 @@ impl Core {
     }
 
     /// Stores one copy of a flooded frame. The overflow slot is not called for copies.
-    pub(crate) fn forward<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) {
-        self.store.settle(port, step.now);
+    pub(crate) fn store_flood_copy<F: Fib, O: Out>(
+        &mut self,
+        pkt: &mut Pkt,
+        port: PortId,
+        step: &mut StepContext<F, O>,
+    ) {
+        self.store.settle_departures(port, step.now);
         let decision = Decision::store(pkt.head.queue());
         self.apply(pkt, port, decision, step);
     }
 
     /// Decides about an arrival and applies the decision.
     #[inline(always)]
-    pub(crate) fn admit<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) {
-        if self.has_room_at_once(port, pkt.head.size, step.now) {
-            return self.pass(pkt, port, step.now, step.out);
+    pub(crate) fn admit<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut StepContext<F, O>) {
+        if self.fits_computed_port(port, pkt.head.size, step.now) {
+            return self.forward_computed(pkt, port, step.now, step.out);
         }
-        self.ask(pkt, port, step);
+        self.admit_and_send(pkt, port, step);
     }
 
     /// Returns true if a frame fits a port with computed departures, so that the overflow slot is not called.
     #[inline(always)]
-    pub(crate) fn has_room_at_once(&mut self, port: PortId, size: u16, now: Time) -> bool {
+    pub(crate) fn fits_computed_port(&mut self, port: PortId, size: u16, now: Time) -> bool {
         if !self.direct {
             return false;
         }
         let p = &mut self.store.ports[usize::from(port.0)];
-        p.settle(now);
+        p.settle_departures(now);
         p.has_room(size)
     }
 
-    fn ask<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) {
+    fn admit_and_send<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut StepContext<F, O>) {
         let decision = self.decide(pkt, port, step);
         self.apply(pkt, port, decision, step);
     }
 
     /// Stores a frame and computes its departure, as `decide` and `apply` would. Nearly every packet takes this path.
-    /// PRECONDITION: [`has_room_at_once`](Core::has_room_at_once).
+    /// PRECONDITION: [`fits_computed_port`](Core::fits_computed_port).
     #[inline(always)]
-    pub(crate) fn pass<O: Out>(&mut self, pkt: &mut Pkt, port: PortId, now: Time, out: &mut O) {
+    pub(crate) fn forward_computed<O: Out>(&mut self, pkt: &mut Pkt, port: PortId, now: Time, out: &mut O) {
         let p = &mut self.store.ports[usize::from(port.0)];
         // A node with computed departures has one class and only the normal lane.
-        let (queue, before) = (QueueId::normal(0), p.waiting());
-        if O::Observer::WANTS.queues {
-            let at = out.spot(port);
-            out.observer().decided(at, queue, before, pkt);
+        let (queue, before) = (QueueId::normal(0), p.queued_frames());
+        if O::Observer::OBSERVED.queues {
+            let at = out.event_location(port);
+            out.observer().on_decision(at, queue, before, pkt);
         }
-        if p.wants_mark() && pkt.head.is_ect() && pkt.head.ecn() != Ecn::Ce {
+        if p.is_mark_due() && pkt.head.is_ect() && pkt.head.ecn() != Ecn::Ce {
             pkt.head.set_ecn(Ecn::Ce);
             p.counts_mut().marked += 1;
-            let at = out.spot(port);
-            out.observer().marked(at, pkt);
+            let at = out.event_location(port);
+            out.observer().on_mark(at, pkt);
         }
         // Observers see the same calls in the same order as from `decide` and `apply`: results must not depend on the
         // path.
-        let (start, end) = p.compute(now, pkt.head.size);
-        Core::tell_stored(port, pkt, Stored { queue, before, leaves: Leaves::At(start) }, out);
+        let (start, end) = p.compute_departure(now, pkt.head.size);
+        Core::report_enqueued(port, pkt, EnqueuedFrame { queue, before, leaves: Departure::At(start) }, out);
         out.transmit(port, pkt, end);
     }
 
     /// Returns true if a port never marks or loses frames and computes their departures.
-    pub(crate) fn takes_runs(&self, port: PortId) -> bool {
-        self.direct && self.store.ports[usize::from(port.0)].takes_all()
+    pub(crate) fn can_forward_runs(&self, port: PortId) -> bool {
+        self.direct && self.store.ports[usize::from(port.0)].never_drops_or_marks()
     }
 
     /// Stores consecutive frames of one transport and computes their departures. PRECONDITION:
-    /// [`takes_runs`](Core::takes_runs).
-    pub(crate) fn pass_run<F: Fib, O: Out>(&mut self, run: &Run, port: PortId, step: &mut Step<F, O>) {
+    /// [`can_forward_runs`](Core::can_forward_runs).
+    pub(crate) fn forward_run<F: Fib, O: Out>(&mut self, run: &SegmentRun, port: PortId, step: &mut StepContext<F, O>) {
         let p = &mut self.store.ports[usize::from(port.0)];
-        p.settle(step.now);
+        p.settle_departures(step.now);
         let size = run.first().head.size;
         // The port is settled once for the whole run. No frame of it leaves within this instant: one that starts in its
         // own step still counts as waiting.
         let mut first_end = Time::NEVER;
         for pkt in run.packets() {
-            step.out.observer().emitted(&pkt);
-            let before = p.waiting();
-            let (start, end) = p.compute(step.now, size);
-            let frame = Stored { queue: QueueId::normal(0), before, leaves: Leaves::At(start) };
-            Core::tell_stored(port, &pkt, frame, step.out);
+            step.out.observer().on_emit(&pkt);
+            let before = p.queued_frames();
+            let (start, end) = p.compute_departure(step.now, size);
+            let frame = EnqueuedFrame { queue: QueueId::normal(0), before, leaves: Departure::At(start) };
+            Core::report_enqueued(port, &pkt, frame, step.out);
             first_end = first_end.min(end);
         }
-        step.out.transmit_run(port, run, (first_end, p.time(size)));
+        step.out.transmit_run(port, run, (first_end, p.transmission_time(size)));
     }
 
     /// Drops a packet whose next hop is `port`, and counts the drop there.
-    pub(crate) fn drop<F, O: Out>(&mut self, pkt: &Pkt, port: PortId, why: DropReason, step: &mut Step<F, O>) {
+    pub(crate) fn drop<F, O: Out>(&mut self, pkt: &Pkt, port: PortId, why: DropReason, step: &mut StepContext<F, O>) {
         if pkt.head.flags.has(Flags::MISDIRECTED) {
-            return self.discard(pkt, step.exts);
+            return self.end_flood_copy(pkt, step.exts);
         }
         // Costs of an outage include every drop at the dead port, whatever its reason.
         let rest = &mut self.store.ports[usize::from(port.0)].rest;
         rest.lost_while_dead += u64::from(rest.dead);
-        let counts = self.counts(port);
+        let counts = self.port_counts_mut(port);
         counts.dropped[why as usize] += 1;
         counts.dropped_bytes += u64::from(pkt.head.size);
-        counts.dropped_payload += pkt.carried();
-        let at = step.out.spot(port);
-        step.out.observer().dropped(at, pkt, why);
+        counts.dropped_payload += pkt.payload_bytes();
+        let at = step.out.event_location(port);
+        step.out.observer().on_drop(at, pkt, why);
         step.exts.free_shared(pkt.ext);
-        let to = QueueAt { port, queue: self.store.queue(pkt.head.queue()) };
+        let to = QueueAt { port, queue: self.store.resolve_queue(pkt.head.queue()) };
         if let Some(lost) = self.lossless_violation(pkt, to, why, step.now) {
-            step.out.finished(Outcome::Violated(&lost));
+            step.out.report_outcome(Outcome::LosslessViolated(&lost));
         }
     }
 
     /// Ends a flood copy that is not on the path to its destination. The packet itself is not lost.
-    pub(crate) fn discard(&mut self, pkt: &Pkt, exts: &mut Exts) {
+    pub(crate) fn end_flood_copy(&mut self, pkt: &Pkt, exts: &mut PacketExtensions) {
         self.flood_copies_discarded.count(pkt);
         exts.free_shared(pkt.ext);
     }
 
     #[inline]
-    fn store<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, to: QueueAt, mark: bool, step: &mut Step<F, O>) {
-        if let Some(to) = self.take(pkt, to, mark, step) {
-            self.put(pkt, to, step);
+    fn store_packet<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, to: QueueAt, mark: bool, step: &mut StepContext<F, O>) {
+        if let Some(to) = self.accept_or_drop(pkt, to, mark, step) {
+            self.enqueue(pkt, to, step);
         }
     }
 
     /// Returns the queue for a packet that fits, after the packet is marked if a mark is due; drops the packet
     /// otherwise.
     #[inline]
-    fn take<F: Fib, O: Out>(
+    fn accept_or_drop<F: Fib, O: Out>(
         &mut self,
         pkt: &mut Pkt,
         to: QueueAt,
         mark: bool,
-        step: &mut Step<F, O>,
+        step: &mut StepContext<F, O>,
     ) -> Option<QueueAt> {
         // A bounced packet may reach a switch without bounce queues, and congestion messages may have a class above
         // those in use.
-        let to = QueueAt { queue: self.store.queue(to.queue), ..to };
-        if let Some(reason) = self.refuses(pkt, to) {
+        let to = QueueAt { queue: self.store.resolve_queue(to.queue), ..to };
+        if let Some(reason) = self.drop_reason(pkt, to) {
             self.drop(pkt, to.port, reason, step);
             return None;
         }
         // The marking slot is called for every frame that fits, even if the decision requested a mark already: RED
         // updates its average and its draws on each call. Frames that do not fit never reach it.
-        let due = self.due_mark(pkt, to, step);
+        let due = self.marking_verdict(pkt, to, step);
         if due.is_some_and(|drops| drops && !pkt.head.is_ect()) {
             self.drop(pkt, to.port, DropReason::EarlyDrop, step);
             return None;
         }
         if (mark || due.is_some()) && pkt.head.is_ect() && pkt.head.ecn() != Ecn::Ce {
             pkt.head.set_ecn(Ecn::Ce);
-            self.counts(to.port).marked += 1;
-            let at = step.out.spot(to.port);
-            step.out.observer().marked(at, pkt);
+            self.port_counts_mut(to.port).marked += 1;
+            let at = step.out.event_location(to.port);
+            step.out.observer().on_mark(at, pkt);
         }
         Some(to)
     }
 
     /// Reason why a packet does not fit; `None` if it fits.
     #[inline]
-    fn refuses(&self, pkt: &Pkt, to: QueueAt) -> Option<DropReason> {
+    fn drop_reason(&self, pkt: &Pkt, to: QueueAt) -> Option<DropReason> {
         if self.store.inputs.is_some() {
-            return self.store.input_refuses(pkt.head.ingress, to, pkt.head.size);
+            return self.store.input_drop_reason(pkt.head.ingress, to, pkt.head.size);
         }
-        if self.store.accepts(to.port, to.queue, pkt.head.size) || self.has_extra_room(pkt, to) {
+        if self.store.accepts(to.port, to.queue, pkt.head.size) || self.fits_extra_space(pkt, to) {
             return None;
         }
         match self.store.ports[usize::from(to.port.0)].closed {
             true => Some(DropReason::LinkDown),
-            false => Some(DropReason::of_full(to.queue.lane())),
+            false => Some(DropReason::lane_full(to.queue.lane())),
         }
     }
 
-    fn has_extra_room(&self, pkt: &Pkt, to: QueueAt) -> bool {
-        let extra = self.overflow.peek().extra_room(&pkt.head);
-        extra.is_some_and(|extra| self.store.accepts_beyond(to, pkt.head.size, extra))
+    fn fits_extra_space(&self, pkt: &Pkt, to: QueueAt) -> bool {
+        let extra = self.overflow.peek().extra_memory(&pkt.head);
+        extra.is_some_and(|extra| self.store.accepts_with_extra(to, pkt.head.size, extra))
     }
 
     #[inline]
-    fn put<F: Fib, O: Out>(&mut self, pkt: &Pkt, to: QueueAt, step: &mut Step<F, O>) {
+    fn enqueue<F: Fib, O: Out>(&mut self, pkt: &Pkt, to: QueueAt, step: &mut StepContext<F, O>) {
         let QueueAt { port, queue } = to;
         let p = &mut self.store.ports[usize::from(port.0)];
-        let before = p.waiting();
+        let before = p.queued_frames();
         if p.computed {
-            let (start, end) = p.compute(step.now, pkt.head.size);
-            Core::tell_stored(port, pkt, Stored { queue, before, leaves: Leaves::At(start) }, step.out);
+            let (start, end) = p.compute_departure(step.now, pkt.head.size);
+            Core::report_enqueued(port, pkt, EnqueuedFrame { queue, before, leaves: Departure::At(start) }, step.out);
             return step.out.transmit(port, pkt, end);
         }
         self.store.allocate(port, queue, &pkt.head);
@@ -402,40 +418,45 @@ impl Core {
             Some(inputs) if at_input => self.store.arena.push(inputs.store(to, &pkt.head), *pkt, stamp),
             _ => self.store.push(to, *pkt, stamp),
         };
-        Core::tell_stored(port, pkt, Stored { queue, before, leaves: Leaves::Slot(PktId(slot)) }, step.out);
-        let joins = if at_input { Sides::INPUT } else { self.store.buffered() };
+        Core::report_enqueued(
+            port,
+            pkt,
+            EnqueuedFrame { queue, before, leaves: Departure::Slot(PktId(slot)) },
+            step.out,
+        );
+        let joins = if at_input { MemorySides::INPUT } else { self.store.buffer_memories() };
         self.count_stored(Frame { at: to, slot, head: &pkt.head }, joins, step);
         match at_input {
             // Neither call starts the frame now: ports and arbiters choose at the end of the step, among all arrivals
             // of the instant.
-            true => self.ask_for(pkt.head.ingress, port),
+            true => self.schedule_arbiter_for(pkt.head.ingress, port),
             false => self.try_schedule(port, step.now, step.out),
         }
     }
 
     #[inline(always)]
-    fn tell_stored<O: Out>(port: PortId, pkt: &Pkt, frame: Stored, out: &mut O) {
-        if O::Observer::WANTS.queues {
-            let at = out.spot(port);
-            out.observer().stored(at, frame, pkt);
+    fn report_enqueued<O: Out>(port: PortId, pkt: &Pkt, frame: EnqueuedFrame, out: &mut O) {
+        if O::Observer::OBSERVED.queues {
+            let at = out.event_location(port);
+            out.observer().on_enqueue(at, frame, pkt);
         }
     }
 
     #[inline]
-    fn tell_freed<O: Out>(port: PortId, frame: Freed, out: &mut O) {
-        if O::Observer::WANTS.queues {
-            let at = out.spot(port);
-            out.observer().freed(at, frame);
+    fn report_dequeued<O: Out>(port: PortId, frame: DequeuedFrame, out: &mut O) {
+        if O::Observer::OBSERVED.queues {
+            let at = out.event_location(port);
+            out.observer().on_dequeue(at, frame);
         }
     }
 
     /// Verdict of the marking slot: `None` for no mark, otherwise true if the mark drops packets that are not
     /// ECN-capable.
     #[inline]
-    fn due_mark<F: Fib, O>(&mut self, pkt: &Pkt, to: QueueAt, step: &Step<F, O>) -> Option<bool> {
-        let marking = self.marking[usize::from(to.port.0)].active()?;
+    fn marking_verdict<F: Fib, O>(&mut self, pkt: &Pkt, to: QueueAt, step: &StepContext<F, O>) -> Option<bool> {
+        let marking = self.marking[usize::from(to.port.0)].get_if_active()?;
         let rng = &mut self.marking_rng[usize::from(to.port.0)];
-        let look = Look::new(&self.store, step.fib, None);
+        let look = NodeView::new(&self.store, step.fib, None);
         let mut view = QueueView::new(&look, to.port, to.queue);
         // On a snapshot simultaneous arrivals do not see each other's frames.
         if let Some(before) = &mut self.before {
@@ -443,15 +464,15 @@ impl Core {
         }
         let mut env = Env { now: step.now, rng, acts: &mut self.acts };
         let due = marking.mark(&pkt.head, &view, &mut env).then(|| marking.drops_not_ect());
-        if look.broken().is_some() || !self.acts.list.is_empty() {
-            let seen = look.broken();
-            self.break_view_rule("marking", to.port, seen);
+        if look.broken_rule().is_some() || !self.acts.list.is_empty() {
+            let seen = look.broken_rule();
+            self.record_broken_view_rule("marking", to.port, seen);
         }
         due
     }
 
     #[inline]
-    fn counts(&mut self, port: PortId) -> &mut crate::PortCounts {
+    fn port_counts_mut(&mut self, port: PortId) -> &mut crate::PortCounts {
         self.store.ports[usize::from(port.0)].counts_mut()
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// Extension of one packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ext {
+pub struct PacketExtension {
     /// SACK blocks, of which the first `blocks` are used (RFC 2018 §3): first byte and one past the last, modulo 2³².
     /// In a PACK, blocks with swapped edges were lost (CP §4.3).
     pub sack: [(u32, u32); MAX_BLOCKS],
@@ -43,7 +43,7 @@ pub struct SynOptions {
     pub pack_permitted: bool,
 }
 
-impl Ext {
+impl PacketExtension {
     /// Bytes of TCP options, padded to words.
     ///
     /// - Timestamps: 12.
@@ -51,7 +51,7 @@ impl Ext {
     /// - MSS: 4. Window scale: 4.
     /// - SACK permitted, PACK permitted or both: 4. Beside timestamps one of them takes the place of their padding: 0
     ///   for one, 4 for both.
-    pub fn bytes(&self) -> u16 {
+    pub fn option_bytes(&self) -> u16 {
         let stamps = if self.timestamps.is_some() { 12 } else { 0 };
         let blocks = if self.blocks > 0 { 4 + 8 * u16::from(self.blocks) } else { 0 };
         let syn = self.syn.map_or(0, |syn| {
@@ -66,16 +66,16 @@ impl Ext {
 
 /// Extensions of all packets in the network.
 #[derive(Clone, Debug, Default)]
-pub struct Exts {
-    slots: Vec<Ext>,
+pub struct PacketExtensions {
+    slots: Vec<PacketExtension>,
     free: Vec<u32>,
     /// Number of further frames that carry an extension, for extensions that several frames carry.
     shared: BTreeMap<u32, u32>,
 }
 
-impl Exts {
+impl PacketExtensions {
     /// Stores an extension; its index goes into [`Pkt::ext`](crate::Pkt::ext).
-    pub fn allocate(&mut self, ext: Ext) -> u32 {
+    pub fn allocate(&mut self, ext: PacketExtension) -> u32 {
         match self.free.pop() {
             Some(index) => {
                 self.slots[index as usize] = ext;
@@ -89,12 +89,12 @@ impl Exts {
     }
     /// Extension at an index; `None` for [`NO_EXT`](crate::NO_EXT).
     #[inline]
-    pub fn get(&self, index: u32) -> Option<&Ext> {
+    pub fn get(&self, index: u32) -> Option<&PacketExtension> {
         self.slots.get(index as usize)
     }
     /// Mutable extension at an index; `None` for [`NO_EXT`](crate::NO_EXT).
     #[inline]
-    pub fn get_mut(&mut self, index: u32) -> Option<&mut Ext> {
+    pub fn get_mut(&mut self, index: u32) -> Option<&mut PacketExtension> {
         self.slots.get_mut(index as usize)
     }
     /// Frees the extension of a packet that has ended. Does nothing for [`NO_EXT`](crate::NO_EXT).
@@ -105,7 +105,7 @@ impl Exts {
         }
     }
     /// Adds further frames that carry an extension. Does nothing for [`NO_EXT`](crate::NO_EXT).
-    pub fn share(&mut self, index: u32, further: u32) {
+    pub fn add_frames(&mut self, index: u32, further: u32) {
         if (index as usize) < self.slots.len() {
             *self.shared.entry(index).or_default() += further;
         }
@@ -119,7 +119,7 @@ impl Exts {
         }
     }
     /// Number of extensions in use.
-    pub fn live(&self) -> usize {
+    pub fn live_count(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 }
@@ -131,40 +131,40 @@ mod tests {
     #[test]
     fn options_take_the_bytes_that_stacks_give_them() {
         let stamps = Some(Timestamps::default());
-        assert_eq!(Ext::default().bytes(), 0);
-        assert_eq!(Ext { timestamps: stamps, ..Ext::default() }.bytes(), 12);
-        assert_eq!(Ext { blocks: 4, ..Ext::default() }.bytes(), 36);
-        assert_eq!(Ext { blocks: 3, timestamps: stamps, ..Ext::default() }.bytes(), 40);
+        assert_eq!(PacketExtension::default().option_bytes(), 0);
+        assert_eq!(PacketExtension { timestamps: stamps, ..PacketExtension::default() }.option_bytes(), 12);
+        assert_eq!(PacketExtension { blocks: 4, ..PacketExtension::default() }.option_bytes(), 36);
+        assert_eq!(PacketExtension { blocks: 3, timestamps: stamps, ..PacketExtension::default() }.option_bytes(), 40);
         let syn = Some(SynOptions { mss: 1460, window_scale: Some(7), sack_permitted: true, pack_permitted: false });
-        assert_eq!(Ext { syn, ..Ext::default() }.bytes(), 12);
-        assert_eq!(Ext { syn, timestamps: stamps, ..Ext::default() }.bytes(), 20);
+        assert_eq!(PacketExtension { syn, ..PacketExtension::default() }.option_bytes(), 12);
+        assert_eq!(PacketExtension { syn, timestamps: stamps, ..PacketExtension::default() }.option_bytes(), 20);
     }
 
     #[test]
     fn what_several_frames_carry_is_free_when_the_last_of_them_is_gone() {
-        let mut exts = Exts::default();
-        let a = exts.allocate(Ext::default());
-        exts.share(a, 2);
-        exts.share(crate::NO_EXT, 5);
+        let mut exts = PacketExtensions::default();
+        let a = exts.allocate(PacketExtension::default());
+        exts.add_frames(a, 2);
+        exts.add_frames(crate::NO_EXT, 5);
         for live in [1, 1, 0] {
             exts.free_shared(a);
-            assert_eq!(exts.live(), live);
+            assert_eq!(exts.live_count(), live);
         }
-        let b = exts.allocate(Ext::default());
+        let b = exts.allocate(PacketExtension::default());
         exts.free_shared(b);
         exts.free_shared(crate::NO_EXT);
-        assert_eq!(exts.live(), 0, "one that is carried once");
+        assert_eq!(exts.live_count(), 0, "one that is carried once");
     }
 
     #[test]
     fn places_of_packets_that_are_gone_are_used_again() {
-        let mut exts = Exts::default();
-        let a = exts.allocate(Ext { blocks: 1, ..Ext::default() });
-        let b = exts.allocate(Ext { blocks: 2, ..Ext::default() });
+        let mut exts = PacketExtensions::default();
+        let a = exts.allocate(PacketExtension { blocks: 1, ..PacketExtension::default() });
+        let b = exts.allocate(PacketExtension { blocks: 2, ..PacketExtension::default() });
         exts.free(a);
         exts.free(crate::NO_EXT);
-        assert_eq!(exts.allocate(Ext { blocks: 3, ..Ext::default() }), a);
+        assert_eq!(exts.allocate(PacketExtension { blocks: 3, ..PacketExtension::default() }), a);
         assert_eq!([a, b].map(|i| exts.get(i).map(|e| e.blocks)), [Some(3), Some(2)]);
-        assert_eq!((exts.get(crate::NO_EXT), exts.live()), (None, 2));
+        assert_eq!((exts.get(crate::NO_EXT), exts.live_count()), (None, 2));
     }
 }

@@ -5,18 +5,18 @@
 //! ring of its class, or waits for its rate limiter. Within a ring each queue sends one frame a turn.
 
 use crate::Pkt;
-use crate::ends::Tally;
-use mech::host::{FlowAtNic, FlowOrder, RateLimiter};
+use crate::end_table::PacketTally;
+use mech::host::{FlowAtNic, FlowQueues, RateLimiter};
 use mech::{ClassSet, Flags, FlowId, Head};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Rate, Time};
 
 /// Queues of the flows of one host.
 #[derive(Clone, Default)]
-pub(crate) struct FlowQueues {
-    queues: Vec<FlowQueue>,
+pub(crate) struct NicQueues {
+    queues: Vec<DirectionQueue>,
     free: Vec<u32>,
-    by_flow: BTreeMap<Direction, u32>,
+    by_flow: BTreeMap<FlowDirection, u32>,
     /// Queues with work that may be served, by class.
     rings: [VecDeque<u32>; 8],
     /// Queues with work whose limiters are not ready, by the instant at which they are.
@@ -26,20 +26,20 @@ pub(crate) struct FlowQueues {
     /// Unused time that limiters save, as bytes at their rate; the size of the frame that is sent if `None`.
     credit: Option<u64>,
     /// Frames queued in all queues.
-    held: Tally,
+    held: PacketTally,
 }
 
 /// Direction of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Direction {
+pub(crate) struct FlowDirection {
     pub(crate) flow: FlowId,
     /// True from the receiver to the sender.
     pub(crate) reverse: bool,
 }
 
 #[derive(Clone, Default)]
-struct FlowQueue {
-    of: Direction,
+struct DirectionQueue {
+    of: FlowDirection,
     class: u8,
     frames: VecDeque<Pkt>,
     /// True if the transport has a segment ready.
@@ -47,12 +47,12 @@ struct FlowQueue {
     /// True if the transport has a segment ready whose announcement has not reached the NIC.
     announced: bool,
     limiter: Option<RateLimiter>,
-    place: Place,
+    place: QueuePosition,
 }
 
 /// Position of a queue.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Place {
+enum QueuePosition {
     /// No work.
     #[default]
     Idle,
@@ -62,45 +62,45 @@ enum Place {
 }
 
 /// Next frame or segment that a NIC takes.
-pub(crate) enum Next {
+pub(crate) enum NextFrame {
     /// Frame that was queued.
     Frame(Pkt),
     /// Segment that the transport of this flow makes now; it may have none any more.
     Segment(FlowId),
 }
 
-impl Direction {
-    pub(crate) fn from_head(head: &Head) -> Direction {
-        Direction { flow: head.flow, reverse: head.flags.has(Flags::REVERSE) }
+impl FlowDirection {
+    pub(crate) fn from_head(head: &Head) -> FlowDirection {
+        FlowDirection { flow: head.flow, reverse: head.flags.has(Flags::REVERSE) }
     }
-    fn data(flow: FlowId) -> Direction {
-        Direction { flow, reverse: false }
+    fn data(flow: FlowId) -> FlowDirection {
+        FlowDirection { flow, reverse: false }
     }
 }
 
-impl FlowQueues {
+impl NicQueues {
     /// Creates the queues for flows whose data have the rate limits of `order`.
-    pub(crate) fn new(order: FlowOrder) -> FlowQueues {
-        FlowQueues { flow_rate: order.flow_rate, credit: order.credit, ..FlowQueues::default() }
+    pub(crate) fn new(order: FlowQueues) -> NicQueues {
+        NicQueues { flow_rate: order.flow_rate, credit: order.credit, ..NicQueues::default() }
     }
 
     /// Frames queued in all queues.
-    pub(crate) fn held(&self) -> Tally {
+    pub(crate) fn queued(&self) -> PacketTally {
         self.held
     }
 
     /// Queues a frame that its transport has made.
     pub(crate) fn push(&mut self, pkt: &Pkt, now: Time) {
         self.held.count(pkt);
-        let slot = self.slot(Direction::from_head(&pkt.head), pkt.head.class());
+        let slot = self.queue_slot(FlowDirection::from_head(&pkt.head), pkt.head.class());
         self.queues[slot as usize].frames.push_back(*pkt);
-        self.enlist(slot, now);
+        self.assign_position(slot, now);
     }
 
     /// Records that the transport of a flow has a segment ready whose announcement is on its way. Returns true if none
     /// was before.
     pub(crate) fn announce(&mut self, flow: FlowId, class: u8) -> bool {
-        let slot = self.slot(Direction::data(flow), class);
+        let slot = self.queue_slot(FlowDirection::data(flow), class);
         let queue = &mut self.queues[slot as usize];
         let new = !queue.ready && !queue.announced;
         queue.announced |= new;
@@ -108,39 +108,39 @@ impl FlowQueues {
     }
 
     /// Records that the transport of a flow has a segment ready, which the NIC may request.
-    pub(crate) fn segment_ready(&mut self, flow: FlowId, class: u8, now: Time) {
-        let slot = self.slot(Direction::data(flow), class);
+    pub(crate) fn on_segment_ready(&mut self, flow: FlowId, class: u8, now: Time) {
+        let slot = self.queue_slot(FlowDirection::data(flow), class);
         let queue = &mut self.queues[slot as usize];
         (queue.ready, queue.announced) = (true, false);
-        self.enlist(slot, now);
+        self.assign_position(slot, now);
     }
 
     /// Removes the limiter of a flow whose sender is done. Frames that are still queued leave without it.
-    pub(crate) fn done(&mut self, flow: FlowId, now: Time) {
-        if let Some(slot) = self.by_flow.get(&Direction::data(flow)).copied() {
+    pub(crate) fn on_flow_done(&mut self, flow: FlowId, now: Time) {
+        if let Some(slot) = self.by_flow.get(&FlowDirection::data(flow)).copied() {
             let queue = &mut self.queues[slot as usize];
             (queue.ready, queue.announced, queue.limiter) = (false, false, None);
-            self.place_anew(slot, now);
+            self.update_position(slot, now);
         }
     }
 
     /// Returns true if a flow's data have a rate limiter.
     pub(crate) fn is_limited(&self, flow: FlowId) -> bool {
-        let slot = self.by_flow.get(&Direction::data(flow));
+        let slot = self.by_flow.get(&FlowDirection::data(flow));
         slot.is_some_and(|slot| self.queues[*slot as usize].limiter.is_some())
     }
 
     /// Rate limit of a flow's data, if it differs from that of every flow.
-    pub(crate) fn limit_of(&self, flow: FlowId) -> Option<Rate> {
-        let slot = *self.by_flow.get(&Direction::data(flow))?;
+    pub(crate) fn rate_limit(&self, flow: FlowId) -> Option<Rate> {
+        let slot = *self.by_flow.get(&FlowDirection::data(flow))?;
         let rate = self.queues[slot as usize].limiter?.rate();
         (Some(rate) != self.flow_rate).then_some(rate)
     }
 
     /// Lets `change` set, create or remove the limiter of a flow's data. If it is removed, the limit of every flow
     /// applies again.
-    pub(crate) fn limit(&mut self, flow: FlowId, class: u8, now: Time, change: impl FnOnce(&mut FlowAtNic)) {
-        let slot = self.slot(Direction::data(flow), class);
+    pub(crate) fn change_limiter(&mut self, flow: FlowId, class: u8, now: Time, change: impl FnOnce(&mut FlowAtNic)) {
+        let slot = self.queue_slot(FlowDirection::data(flow), class);
         let queue = &mut self.queues[slot as usize];
         let is_empty = queue.frames.is_empty() && !queue.ready && !queue.announced;
         let before = queue.limiter;
@@ -151,12 +151,12 @@ impl FlowQueues {
             again.set_rate(rate, now);
             queue.limiter = Some(again);
         }
-        self.place_anew(slot, now);
+        self.update_position(slot, now);
     }
 
     /// Number of queued data frames of a flow.
-    pub(crate) fn waiting(&self, flow: FlowId) -> usize {
-        self.by_flow.get(&Direction::data(flow)).map_or(0, |slot| self.queues[*slot as usize].frames.len())
+    pub(crate) fn queued_data_frames(&self, flow: FlowId) -> usize {
+        self.by_flow.get(&FlowDirection::data(flow)).map_or(0, |slot| self.queues[*slot as usize].frames.len())
     }
 
     /// Returns true if a queue of a class that is not paused may be served at `now`.
@@ -165,27 +165,27 @@ impl FlowQueues {
             self.limited.remove(&(at, slot));
             self.enter_ring(slot);
         }
-        self.class_ready(paused).is_some()
+        self.highest_ready_class(paused).is_some()
     }
 
     /// Instant at which the first limiter that holds back work is ready.
-    pub(crate) fn wakes_at(&self) -> Option<Time> {
+    pub(crate) fn next_limiter_time(&self) -> Option<Time> {
         self.limited.first().map(|(at, _)| *at).filter(|at| *at != Time::NEVER)
     }
 
     /// Takes the next frame for an idle link; `wire` gives the bytes that a frame takes on the link. If a segment must
     /// be made first, the turn stays with its flow until the next call.
-    pub(crate) fn next(&mut self, paused: ClassSet, now: Time, wire: impl Fn(u16) -> u64) -> Option<Next> {
+    pub(crate) fn take_next(&mut self, paused: ClassSet, now: Time, wire: impl Fn(u16) -> u64) -> Option<NextFrame> {
         while self.is_ready(paused, now) {
-            let ring = &mut self.rings[self.class_ready(paused)?];
+            let ring = &mut self.rings[self.highest_ready_class(paused)?];
             let slot = *ring.front()?;
             let queue = &mut self.queues[slot as usize];
             let frame = queue.frames.pop_front();
             if frame.is_none() && std::mem::take(&mut queue.ready) {
-                return Some(Next::Segment(queue.of.flow));
+                return Some(NextFrame::Segment(queue.of.flow));
             }
             ring.pop_front();
-            queue.place = Place::Idle;
+            queue.place = QueuePosition::Idle;
             if let (Some(pkt), Some(limiter)) = (&frame, &mut queue.limiter) {
                 let bytes = wire(pkt.head.size);
                 match self.credit {
@@ -193,29 +193,29 @@ impl FlowQueues {
                     None => limiter.on_sent_saving_one(now, bytes),
                 }
             }
-            self.enlist(slot, now);
+            self.assign_position(slot, now);
             if let Some(pkt) = frame {
                 self.held.packets -= 1;
                 self.held.bytes -= u64::from(pkt.head.size);
-                self.held.payload -= pkt.carried();
-                return Some(Next::Frame(pkt));
+                self.held.payload -= pkt.payload_bytes();
+                return Some(NextFrame::Frame(pkt));
             }
         }
         None
     }
 
     /// Returns the highest class that is not paused and has work.
-    fn class_ready(&self, paused: ClassSet) -> Option<usize> {
+    fn highest_ready_class(&self, paused: ClassSet) -> Option<usize> {
         (0..8).rev().find(|class| !paused.has(*class as u8) && !self.rings[*class].is_empty())
     }
 
     /// Returns the queue of a direction of a flow, and creates it if there is none.
-    fn slot(&mut self, of: Direction, class: u8) -> u32 {
+    fn queue_slot(&mut self, of: FlowDirection, class: u8) -> u32 {
         if let Some(slot) = self.by_flow.get(&of) {
             return *slot;
         }
         let slot = self.free.pop().unwrap_or_else(|| {
-            self.queues.push(FlowQueue::default());
+            self.queues.push(DirectionQueue::default());
             (self.queues.len() - 1) as u32
         });
         // ACKs have no limiter: the limit is for the flow's data.
@@ -227,16 +227,16 @@ impl FlowQueues {
     }
 
     /// Gives a queue without a position the one that it must have.
-    fn enlist(&mut self, slot: u32, now: Time) {
+    fn assign_position(&mut self, slot: u32, now: Time) {
         let queue = &mut self.queues[slot as usize];
-        if queue.place != Place::Idle {
+        if queue.place != QueuePosition::Idle {
             return;
         }
         let at = queue.limiter.map_or(Time::ZERO, |limiter| limiter.eligible_at());
         if queue.frames.is_empty() && !queue.ready {
-            self.retire(slot);
+            self.remove_if_unused(slot);
         } else if at > now {
-            queue.place = Place::Limited(at);
+            queue.place = QueuePosition::Limited(at);
             self.limited.insert((at, slot));
         } else {
             self.enter_ring(slot);
@@ -244,22 +244,22 @@ impl FlowQueues {
     }
 
     /// Updates the position of a queue whose limiter or work has changed. A queue in the ring keeps its turn.
-    fn place_anew(&mut self, slot: u32, now: Time) {
-        if let Place::Limited(at) = self.queues[slot as usize].place {
+    fn update_position(&mut self, slot: u32, now: Time) {
+        if let QueuePosition::Limited(at) = self.queues[slot as usize].place {
             self.limited.remove(&(at, slot));
-            self.queues[slot as usize].place = Place::Idle;
+            self.queues[slot as usize].place = QueuePosition::Idle;
         }
-        self.enlist(slot, now);
+        self.assign_position(slot, now);
     }
 
     fn enter_ring(&mut self, slot: u32) {
         let queue = &mut self.queues[slot as usize];
-        queue.place = Place::Ring;
+        queue.place = QueuePosition::Ring;
         self.rings[usize::from(queue.class)].push_back(slot);
     }
 
     /// Removes a queue without work, unless its limiter or announcement must be kept.
-    fn retire(&mut self, slot: u32) {
+    fn remove_if_unused(&mut self, slot: u32) {
         let queue = &self.queues[slot as usize];
         if queue.limiter.is_none() && !queue.announced {
             self.by_flow.remove(&queue.of);
@@ -286,32 +286,32 @@ mod tests {
     }
 
     /// Returns the frames that leave at `now` as (flow, emission), at most ten.
-    fn leave(queues: &mut FlowQueues, paused: ClassSet, now: Time) -> Vec<(u32, u32)> {
-        let mut next = || match queues.next(paused, now, wire)? {
-            Next::Frame(pkt) => Some((pkt.head.flow.0, pkt.emission)),
-            Next::Segment(flow) => panic!("{flow:?} was asked for a segment"),
+    fn leave(queues: &mut NicQueues, paused: ClassSet, now: Time) -> Vec<(u32, u32)> {
+        let mut next = || match queues.take_next(paused, now, wire)? {
+            NextFrame::Frame(pkt) => Some((pkt.head.flow.0, pkt.emission)),
+            NextFrame::Segment(flow) => panic!("{flow:?} was asked for a segment"),
         };
         (0..10).map_while(|_| next()).collect()
     }
 
     #[test]
     fn each_flow_takes_its_turn_with_one_frame() {
-        let mut queues = FlowQueues::new(FlowOrder::default());
+        let mut queues = NicQueues::new(FlowQueues::default());
         (0..3).for_each(|n| queues.push(&pkt(7, n, 0), NOW));
         (0..2).for_each(|n| queues.push(&pkt(3, n, 0), NOW));
-        assert_eq!((queues.held().packets, queues.held().bytes), (5, 5 * 1230));
+        assert_eq!((queues.queued().packets, queues.queued().bytes), (5, 5 * 1230));
         assert_eq!(leave(&mut queues, ClassSet::NONE, NOW), [(7, 0), (3, 0), (7, 1), (3, 1), (7, 2)]);
-        assert_eq!(queues.held(), Tally::default());
+        assert_eq!(queues.queued(), PacketTally::default());
         assert!(queues.by_flow.is_empty() && queues.queues.len() == 2, "queues without work go");
     }
 
     #[test]
     fn limiters_save_what_the_credit_allows() {
         let eligible = |credit: u64| {
-            let mut queues = FlowQueues::new(FlowOrder { flow_rate: Some(Rate::gbps(1)), credit: Some(credit) });
+            let mut queues = NicQueues::new(FlowQueues { flow_rate: Some(Rate::gbps(1)), credit: Some(credit) });
             (0..3).for_each(|n| queues.push(&pkt(1, n, 0), NOW));
             let late = [0, 15_000_000].map(|late| leave(&mut queues, ClassSet::NONE, NOW + units::Dur(late)).len());
-            (late, queues.wakes_at())
+            (late, queues.next_limiter_time())
         };
         assert_eq!(eligible(0).0, eligible(700).0);
         assert!(eligible(700).1 < eligible(0).1, "what the second was late the third need not wait");
@@ -320,18 +320,18 @@ mod tests {
     /// Number of frames of flow 2 among 1000 that leave a link of 10 Gb/s. It shares the link with `others`, which have
     /// no limiter, while its own limiter has `rate`; a frame takes 1250 B.
     fn share(rate: Rate, credit: Option<u64>, others: u32) -> usize {
-        let mut queues = FlowQueues::new(FlowOrder { flow_rate: None, credit });
+        let mut queues = NicQueues::new(FlowQueues { flow_rate: None, credit });
         let flows = 2..3 + others;
-        queues.limit(FlowId(2), 0, NOW, |flow| flow.limit(rate));
+        queues.change_limiter(FlowId(2), 0, NOW, |flow| flow.set_rate_limit(rate));
         let (mut now, mut left) = (NOW, Vec::new());
         while left.len() < 1000 {
             for flow in flows.clone() {
-                if queues.waiting(FlowId(flow)) == 0 {
+                if queues.queued_data_frames(FlowId(flow)) == 0 {
                     queues.push(&pkt(flow, 0, 0), now);
                 }
             }
-            match queues.next(ClassSet::NONE, now, wire) {
-                Some(Next::Frame(pkt)) => {
+            match queues.take_next(ClassSet::NONE, now, wire) {
+                Some(NextFrame::Frame(pkt)) => {
                     left.push(pkt.head.flow);
                     now += units::Dur::us(1);
                 }
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn data_and_acks_of_a_flow_have_queues_of_their_own() {
-        let mut queues = FlowQueues::new(FlowOrder { flow_rate: Some(Rate::gbps(1)), credit: Some(0) });
+        let mut queues = NicQueues::new(FlowQueues { flow_rate: Some(Rate::gbps(1)), credit: Some(0) });
         let mut ack = pkt(1, 0, 0);
         ack.head.flags = Flags::REVERSE;
         (0..2).for_each(|_| queues.push(&ack, NOW));
@@ -370,7 +370,7 @@ mod tests {
 
     #[test]
     fn the_highest_class_first_and_not_one_that_is_paused() {
-        let mut queues = FlowQueues::new(FlowOrder::default());
+        let mut queues = NicQueues::new(FlowQueues::default());
         for class in [0, 3, 5] {
             (0..2).for_each(|n| queues.push(&pkt(u32::from(class), n, class), NOW));
         }
@@ -381,58 +381,62 @@ mod tests {
 
     #[test]
     fn a_segment_is_asked_for_at_its_turn_and_leaves_at_once() {
-        let mut queues = FlowQueues::new(FlowOrder::default());
+        let mut queues = NicQueues::new(FlowQueues::default());
         queues.push(&pkt(1, 0, 0), NOW);
-        queues.segment_ready(FlowId(2), 0, NOW);
+        queues.on_segment_ready(FlowId(2), 0, NOW);
         queues.push(&pkt(3, 0, 0), NOW);
-        assert!(matches!(queues.next(ClassSet::NONE, NOW, wire), Some(Next::Frame(p)) if p.head.flow == FlowId(1)));
-        assert!(matches!(queues.next(ClassSet::NONE, NOW, wire), Some(Next::Segment(FlowId(2)))));
+        assert!(
+            matches!(queues.take_next(ClassSet::NONE, NOW, wire), Some(NextFrame::Frame(p)) if p.head.flow == FlowId(1))
+        );
+        assert!(matches!(queues.take_next(ClassSet::NONE, NOW, wire), Some(NextFrame::Segment(FlowId(2)))));
         queues.push(&pkt(2, 9, 0), NOW);
-        queues.segment_ready(FlowId(2), 0, NOW);
-        assert!(matches!(queues.next(ClassSet::NONE, NOW, wire), Some(Next::Frame(p)) if p.emission == 9));
-        assert!(matches!(queues.next(ClassSet::NONE, NOW, wire), Some(Next::Frame(p)) if p.head.flow == FlowId(3)));
-        assert!(matches!(queues.next(ClassSet::NONE, NOW, wire), Some(Next::Segment(FlowId(2)))));
-        assert!(queues.next(ClassSet::NONE, NOW, wire).is_none(), "its transport had none any more");
+        queues.on_segment_ready(FlowId(2), 0, NOW);
+        assert!(matches!(queues.take_next(ClassSet::NONE, NOW, wire), Some(NextFrame::Frame(p)) if p.emission == 9));
+        assert!(
+            matches!(queues.take_next(ClassSet::NONE, NOW, wire), Some(NextFrame::Frame(p)) if p.head.flow == FlowId(3))
+        );
+        assert!(matches!(queues.take_next(ClassSet::NONE, NOW, wire), Some(NextFrame::Segment(FlowId(2)))));
+        assert!(queues.take_next(ClassSet::NONE, NOW, wire).is_none(), "its transport had none any more");
         assert!(queues.by_flow.is_empty());
     }
 
     #[test]
     fn a_limiter_spaces_its_flow_and_others_go_on() {
-        let mut queues = FlowQueues::new(FlowOrder::default());
-        queues.limit(FlowId(1), 0, NOW, |flow| flow.limit(Rate::gbps(1)));
+        let mut queues = NicQueues::new(FlowQueues::default());
+        queues.change_limiter(FlowId(1), 0, NOW, |flow| flow.set_rate_limit(Rate::gbps(1)));
         (0..3).for_each(|n| queues.push(&pkt(1, n, 0), NOW));
         queues.push(&pkt(2, 0, 0), NOW);
         assert_eq!(leave(&mut queues, ClassSet::NONE, NOW), [(1, 0), (2, 0)]);
         // 1250 B at 1 Gb/s.
         let next = Time(NOW.0 + 10_000_000);
-        assert_eq!(queues.wakes_at(), Some(next));
+        assert_eq!(queues.next_limiter_time(), Some(next));
         assert!(!queues.is_ready(ClassSet::NONE, Time(next.0 - 1)));
         assert_eq!(leave(&mut queues, ClassSet::NONE, next), [(1, 1)]);
-        queues.limit(FlowId(1), 0, Time(next.0 + 5_000_000), |flow| flow.limit(Rate::mbps(500)));
-        assert_eq!(queues.wakes_at(), Some(Time(next.0 + 15_000_000)), "5 us were left, at half the rate 10");
-        queues.limit(FlowId(1), 0, Time(next.0 + 6_000_000), |flow| *flow.limiter = None);
+        queues.change_limiter(FlowId(1), 0, Time(next.0 + 5_000_000), |flow| flow.set_rate_limit(Rate::mbps(500)));
+        assert_eq!(queues.next_limiter_time(), Some(Time(next.0 + 15_000_000)), "5 us were left, at half the rate 10");
+        queues.change_limiter(FlowId(1), 0, Time(next.0 + 6_000_000), |flow| *flow.limiter = None);
         assert_eq!(leave(&mut queues, ClassSet::NONE, Time(next.0 + 6_000_000)), [(1, 2)]);
-        assert!(queues.by_flow.is_empty() && queues.wakes_at().is_none());
+        assert!(queues.by_flow.is_empty() && queues.next_limiter_time().is_none());
     }
 
     #[test]
     fn the_rate_of_all_flows_is_remembered_while_a_flow_has_no_work_and_until_it_is_done() {
-        let mut queues = FlowQueues::new(FlowOrder { flow_rate: Some(Rate::gbps(1)), credit: Some(0) });
+        let mut queues = NicQueues::new(FlowQueues { flow_rate: Some(Rate::gbps(1)), credit: Some(0) });
         queues.push(&pkt(1, 0, 0), NOW);
         assert_eq!(leave(&mut queues, ClassSet::NONE, NOW), [(1, 0)]);
         queues.push(&pkt(1, 1, 0), Time(NOW.0 + 1));
         assert_eq!(leave(&mut queues, ClassSet::NONE, Time(NOW.0 + 1)), [], "the first occupies its limiter");
-        queues.done(FlowId(1), Time(NOW.0 + 2));
+        queues.on_flow_done(FlowId(1), Time(NOW.0 + 2));
         assert_eq!(leave(&mut queues, ClassSet::NONE, Time(NOW.0 + 2)), [(1, 1)]);
         assert!(queues.by_flow.is_empty());
     }
 
     #[test]
     fn a_flow_is_announced_once_until_its_nic_has_heard() {
-        let mut queues = FlowQueues::new(FlowOrder::default());
+        let mut queues = NicQueues::new(FlowQueues::default());
         assert!(queues.announce(FlowId(1), 0) && !queues.announce(FlowId(1), 0));
         assert!(!queues.is_ready(ClassSet::NONE, NOW));
-        queues.segment_ready(FlowId(1), 0, NOW);
+        queues.on_segment_ready(FlowId(1), 0, NOW);
         assert!(queues.is_ready(ClassSet::NONE, NOW) && !queues.announce(FlowId(1), 0));
     }
 }

@@ -1,25 +1,25 @@
 //! Flows of a run, and the slots of their two ends.
 
-mod divided;
+mod partitions;
 mod persistent;
 
 pub use persistent::Message;
 
-use crate::transport::{Finished, FlowInfo};
+use crate::transport::{FinishedReceiver, FlowInfo};
 use mech::{FlowId, HostId, hash_mix};
 use persistent::Persistent;
 
 /// Slot number of an end that does not exist yet.
-pub(crate) const NONE: u32 = u32::MAX;
+pub(crate) const NO_SLOT: u32 = u32::MAX;
 /// Slot number of an end that is done and removed. A slot below it is live.
-pub(crate) const GONE: u32 = u32::MAX - 1;
+pub(crate) const REMOVED_SLOT: u32 = u32::MAX - 1;
 
 /// Table of all flows by number. The sender's host writes only the sender's half, and the receiver's host only the
 /// other half.
 #[derive(Clone, Debug, Default)]
 pub struct FlowTable {
     pub(crate) info: Vec<FlowInfo>,
-    pub(crate) ends: Vec<Ends>,
+    pub(crate) ends: Vec<EndSlots>,
     pub(crate) persistent: Vec<Persistent>,
     /// True if both directions of a flow have one hash.
     is_symmetric: bool,
@@ -29,14 +29,14 @@ pub struct FlowTable {
 
 /// Ends of a flow.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ends {
+pub(crate) struct EndSlots {
     /// Slot of the sender in its host.
     pub(crate) sender: u32,
     /// Slot of the receiver in its host.
     pub(crate) receiver: u32,
     /// State that remains of a receiver that is done.
-    pub(crate) left: Finished,
-    /// Persistent connection that the flow opened, or [`NONE`].
+    pub(crate) left: FinishedReceiver,
+    /// Persistent connection that the flow opened, or [`NO_SLOT`].
     pub(crate) persistent: u32,
     /// True if the flow has no transport: its packets are sent without recovery.
     pub(crate) raw: bool,
@@ -44,12 +44,12 @@ pub(crate) struct Ends {
     pub(crate) raw_received: u64,
 }
 
-impl Ends {
-    const NEW: Ends = Ends {
-        sender: NONE,
-        receiver: NONE,
-        left: Finished { acks: 0, recent: 0 },
-        persistent: NONE,
+impl EndSlots {
+    const NEW: EndSlots = EndSlots {
+        sender: NO_SLOT,
+        receiver: NO_SLOT,
+        left: FinishedReceiver { acks: 0, recent: 0 },
+        persistent: NO_SLOT,
         raw: false,
         raw_received: 0,
     };
@@ -86,33 +86,33 @@ impl FlowTable {
     }
     /// Adds a flow. Numbers of flows grow by one each time, unless partitions share them.
     pub fn add(&mut self, new: NewFlow) -> FlowId {
-        let flow = self.next();
+        let flow = self.next_id();
         let hash = tuple_hash(new.src, new.dst, new.ports << 16 | 1);
         let back_hash = if self.is_symmetric { hash } else { tuple_hash(new.dst, new.src, 1 << 48 | new.ports) };
         let NewFlow { src, dst, bytes, class, row, .. } = new;
         let info = FlowInfo { flow, src, dst, hash, back_hash, bytes, class, row };
-        self.put(info, Ends { raw: new.raw, ..Ends::NEW });
+        self.insert_flow(info, EndSlots { raw: new.raw, ..EndSlots::NEW });
         flow
     }
     /// Returns the number of the next flow.
-    fn next(&mut self) -> FlowId {
+    fn next_id(&mut self) -> FlowId {
         match &mut self.shared {
             None => FlowId(self.info.len() as u32),
             Some((next, step)) => FlowId(std::mem::replace(next, *next + *step)),
         }
     }
-    fn put(&mut self, info: FlowInfo, ends: Ends) {
+    fn insert_flow(&mut self, info: FlowInfo, ends: EndSlots) {
         let at = info.flow.0 as usize;
         if at >= self.info.len() {
             self.info.resize(at + 1, FlowInfo::default());
-            self.ends.resize(at + 1, Ends::NEW);
+            self.ends.resize(at + 1, EndSlots::NEW);
         }
         (self.info[at], self.ends[at]) = (info, ends);
     }
     /// Adds a message of a persistent connection that another flow has opened. Its packets are those of that flow.
     pub fn add_message(&mut self, connection: FlowId, bytes: u64) -> FlowId {
-        let flow = self.next();
-        self.put(FlowInfo { flow, bytes, ..self.info[connection.0 as usize] }, Ends::NEW);
+        let flow = self.next_id();
+        self.insert_flow(FlowInfo { flow, bytes, ..self.info[connection.0 as usize] }, EndSlots::NEW);
         flow
     }
     /// Returns the description of a flow.
@@ -124,13 +124,13 @@ impl FlowTable {
         self.ends[flow.0 as usize].raw
     }
     /// Payload bytes of a raw flow that have arrived.
-    pub fn raw_received(&self, flow: FlowId) -> u64 {
+    pub fn raw_bytes_received(&self, flow: FlowId) -> u64 {
         self.ends[flow.0 as usize].raw_received
     }
     /// Payload bytes of a flow whose receiver has everything and is gone; 0 before.
-    pub fn received_whole(&self, flow: FlowId) -> u64 {
+    pub fn completed_bytes(&self, flow: FlowId) -> u64 {
         match self.ends[flow.0 as usize].receiver {
-            GONE => self.info[flow.0 as usize].bytes,
+            REMOVED_SLOT => self.info[flow.0 as usize].bytes,
             _ => 0,
         }
     }

@@ -1,30 +1,32 @@
 //! Host: a NIC (a one-port switch), a stack, and the ends of flows.
 
-use crate::core::{Core, CoreSetup, Step};
-use crate::ends::{Ends, Tally};
-use crate::flows::{FlowTable, GONE, NONE};
+use crate::core::{Core, CoreSetup, StepContext};
+use crate::end_table::{EndTable, PacketTally};
+use crate::flows::{FlowTable, NO_SLOT, REMOVED_SLOT};
 use crate::packet_store::Fib;
 use crate::raw::{RawSetup, RawSource};
-use crate::stack::Stack;
-use crate::transport::{BounceState, ENDLESS, FlowInfo, Metrics, Notice, Receiver, Released, Sender, Stacks};
-use crate::{Exts, Framing, Observer, Out, Pkt};
-use limiters::Limiters;
+use crate::stack::StackDelay;
+use crate::transport::{
+    BounceState, ENDLESS_BYTES, FlowInfo, Metrics, Notice, Receiver, ReleasedPackets, Sender, TransportTable,
+};
+use crate::{Framing, Observer, Out, PacketExtensions, Pkt};
 use mech::host::{NicOrder, ReactionSlot, Reinject};
 use mech::overflow::DropReason;
-use mech::{Ecn, Flags, FlowId, HostId, PacketKind, PortId, Purpose, Stream};
-use pulling::Pulled;
+use mech::{Ecn, Flags, FlowId, HostId, PacketKind, PortId, Stream, StreamPurpose};
+use nic_pull::PullState;
+use notice_log::NoticeLog;
 use std::collections::BTreeMap;
-use timers::Timer;
+use timers::HostTimer;
 pub use timers::{FLOW_START, MESSAGE_START};
 use units::{Dur, Time};
 
 mod counters;
-mod delivering;
-mod failing;
-mod limiters;
-mod pulling;
-mod reacting;
-mod releasing;
+mod delivery;
+mod emission;
+mod link_failure;
+mod nic_pull;
+mod notice_log;
+mod reaction_point;
 #[cfg(test)]
 mod tests;
 mod timers;
@@ -52,18 +54,18 @@ pub struct HostStep<'a, O> {
     /// Flows of the run.
     pub flows: &'a mut FlowTable,
     /// Transports of all hosts.
-    pub tcp: &'a Stacks,
+    pub tcp: &'a TransportTable,
     /// Extensions of the packets of the run.
-    pub exts: &'a mut Exts,
+    pub exts: &'a mut PacketExtensions,
     /// Packets that transports have just made; empty between two calls.
-    pub released: &'a mut Released,
+    pub released: &'a mut ReleasedPackets,
     /// Driver of the host.
     pub out: O,
 }
 
 impl<O> HostStep<'_, O> {
-    fn of_nic(&mut self) -> Step<'_, OneWay, O> {
-        Step { now: self.now, fib: &OneWay, exts: self.exts, out: &mut self.out }
+    fn nic_step(&mut self) -> StepContext<'_, SinglePortFib, O> {
+        StepContext { now: self.now, fib: &SinglePortFib, exts: self.exts, out: &mut self.out }
     }
 }
 
@@ -73,13 +75,13 @@ pub struct Host {
     id: HostId,
     nic: Core,
     /// Queues of flows, if the NIC serves flows in turn.
-    pulled: Option<Box<Pulled>>,
+    pulled: Option<Box<PullState>>,
     framing: Framing,
-    up: Stack,
-    down: Stack,
+    up: StackDelay,
+    down: StackDelay,
     stack_rng: Stream,
-    senders: Ends<Sender>,
-    receivers: Ends<Receiver>,
+    senders: EndTable<Sender>,
+    receivers: EndTable<Receiver>,
     /// Number of times that a sender's timer was set to another tick than before.
     timers_set: u64,
     raw: Vec<RawSource>,
@@ -88,19 +90,19 @@ pub struct Host {
     /// Frames that came back to their senders here, by flow.
     bounced: BTreeMap<FlowId, BounceState>,
     /// Congestion messages for flows that this host sends.
-    limiters: Limiters,
-    received: Tally,
-    originated: Tally,
-    consumed: Tally,
-    misdirected: Tally,
+    limiters: NoticeLog,
+    received: PacketTally,
+    originated: PacketTally,
+    consumed: PacketTally,
+    misdirected: PacketTally,
     /// Flood copies for other hosts.
-    flood_copies_discarded: Tally,
+    flood_copies_discarded: PacketTally,
 }
 
 /// Forwarding table of a host, with one port.
-struct OneWay;
+struct SinglePortFib;
 
-impl Fib for OneWay {
+impl Fib for SinglePortFib {
     fn port_toward(&self, _host: HostId, _hash: u32) -> Option<PortId> {
         Some(PortId(0))
     }
@@ -114,31 +116,31 @@ impl Host {
         let (seed, node) = (setup.core.seed, setup.core.node);
         let framing = setup.core.framing;
         let mut nic = Core::new(setup.core);
-        nic.timers_from(Timer::Nic(0).index());
-        let by_flow = setup.order.by_flow();
+        nic.set_timer_base(HostTimer::Nic(0).index());
+        let by_flow = setup.order.flow_queues();
         let pulled = by_flow.map(|order| {
-            Box::new(Pulled::new(order, setup.stack_delay, setup.stack_jitter, setup.reaction.into_reaction()))
+            Box::new(PullState::new(order, setup.stack_delay, setup.stack_jitter, setup.reaction.into_reaction()))
         });
         Host {
             id: setup.id,
             framing,
             nic,
             pulled,
-            up: Stack::new(setup.stack_delay, setup.stack_jitter),
-            down: Stack::new(setup.stack_delay, setup.stack_jitter),
-            stack_rng: Stream::new(seed, node, Purpose::Stack),
-            senders: Ends::new(),
-            receivers: Ends::new(),
+            up: StackDelay::new(setup.stack_delay, setup.stack_jitter),
+            down: StackDelay::new(setup.stack_delay, setup.stack_jitter),
+            stack_rng: Stream::new(seed, node, StreamPurpose::Stack),
+            senders: EndTable::new(),
+            receivers: EndTable::new(),
             timers_set: 0,
             raw: Vec::new(),
             metrics: BTreeMap::new(),
             bounced: BTreeMap::new(),
-            limiters: Limiters::default(),
-            received: Tally::default(),
-            originated: Tally::default(),
-            consumed: Tally::default(),
-            misdirected: Tally::default(),
-            flood_copies_discarded: Tally::default(),
+            limiters: NoticeLog::default(),
+            received: PacketTally::default(),
+            originated: PacketTally::default(),
+            consumed: PacketTally::default(),
+            misdirected: PacketTally::default(),
+            flood_copies_discarded: PacketTally::default(),
         }
     }
 
@@ -146,17 +148,17 @@ impl Host {
     pub fn start<O: Out>(&mut self, flow: FlowId, step: &mut HostStep<O>) {
         let slot = self.add_sender(flow, step.flows.info(flow), step.tcp);
         step.flows.ends[flow.0 as usize].sender = slot;
-        self.with_sender(slot, step, |sender, io| sender.start(io));
+        self.call_sender(slot, step, |sender, io| sender.start(io));
     }
 
-    fn add_sender(&mut self, flow: FlowId, info: &FlowInfo, tcp: &Stacks) -> u32 {
-        let cfg = tcp.at(|| info.ends());
+    fn add_sender(&mut self, flow: FlowId, info: &FlowInfo, tcp: &TransportTable) -> u32 {
+        let cfg = tcp.config_at(|| info.sender_ends());
         let mut sender = Sender::new(info, cfg);
         if let Some(metrics) = self.metrics.get(&info.dst).filter(|_| cfg.keeps_metrics()) {
-            sender.recall(metrics, cfg);
+            sender.apply_metrics(metrics, cfg);
         }
         if self.pulled.is_some() {
-            sender.wait_for_nic();
+            sender.set_nic_paced();
         }
         self.senders.add(flow, sender)
     }
@@ -165,13 +167,13 @@ impl Host {
     pub fn write<O: Out>(&mut self, connection: FlowId, message: FlowId, step: &mut HostStep<O>) {
         let bytes = step.flows.info(message).bytes;
         let at = connection.0 as usize;
-        if step.flows.ends[at].sender == NONE {
-            let endless = FlowInfo { bytes: ENDLESS, ..step.flows.info[at] };
+        if step.flows.ends[at].sender == NO_SLOT {
+            let endless = FlowInfo { bytes: ENDLESS_BYTES, ..step.flows.info[at] };
             step.flows.ends[at].sender = self.add_sender(connection, &endless, step.tcp);
             step.flows.make_persistent(connection);
         }
-        step.flows.write(connection, message);
-        self.with_sender(step.flows.ends[at].sender, step, |sender, io| {
+        step.flows.append_message(connection, message);
+        self.call_sender(step.flows.ends[at].sender, step, |sender, io| {
             sender.write(bytes, io);
             sender.open(io);
         });
@@ -179,152 +181,152 @@ impl Host {
 
     /// Ends a step: an idle NIC begins to send. The last call of every step.
     #[inline]
-    pub fn finish<O: Out>(&mut self, step: &mut HostStep<O>) {
+    pub fn finish_step<O: Out>(&mut self, step: &mut HostStep<O>) {
         // Pulled first: the frame that leaves next must be in the queue of the port when the port chooses.
         if self.pulled.is_some() {
-            self.pull(step);
+            self.pull_next(step);
         }
-        self.nic.finish(&mut step.of_nic());
+        self.nic.start_idle_ports(&mut step.nic_step());
     }
 
     /// Adds a raw source before the run.
     pub fn add_raw<O: Out>(&mut self, setup: RawSetup, flow: FlowId, flows: &FlowTable, out: &mut O) {
         let source = RawSource::new(setup, *flows.info(flow));
-        if let Some(at) = source.next() {
-            out.timer(Timer::Raw(self.raw.len() as u32).index(), at);
+        if let Some(at) = source.next_time() {
+            out.set_timer(HostTimer::Raw(self.raw.len() as u32).index(), at);
         }
         self.raw.push(source);
     }
 
     /// Handles the end of a transmission after which something waits.
     #[inline]
-    pub fn ended<O: Out>(&mut self, step: &mut HostStep<O>) {
+    pub fn on_transmit_end<O: Out>(&mut self, step: &mut HostStep<O>) {
         if self.pulled.is_some() {
-            self.pull(step);
+            self.pull_next(step);
         }
-        self.nic.ended(NIC, &mut step.of_nic());
+        self.nic.on_transmit_end(NIC, &mut step.nic_step());
     }
 
     /// Handles the arrival of a frame.
     #[inline]
-    pub fn arrive<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
+    pub fn receive<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
         self.received.count(pkt);
         // CNPs are made by the NIC, so the marked packet counts before the stack delays it.
         if pkt.head.ecn() == Ecn::Ce && self.pulled.is_some() {
-            self.marked_packet(pkt, step);
+            self.on_marked_packet(pkt, step);
         }
         if pkt.head.dst != self.id {
-            self.not_for_me(pkt, step);
+            self.on_foreign_frame(pkt, step);
         } else if self.up.is_instant() {
             self.deliver(pkt, step);
         } else if let Some(at) = self.up.push(step.now, *pkt, &mut self.stack_rng) {
-            step.out.timer(Timer::StackUp.index(), at);
+            step.out.set_timer(HostTimer::StackUp.index(), at);
         }
     }
 
-    fn not_for_me<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
+    fn on_foreign_frame<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
         if pkt.head.kind() == PacketKind::Pause {
             self.nic.on_pause_frame(pkt, step.now, &mut step.out);
-        } else if Reinject.wants(&pkt.head, self.id) {
-            self.tell(pkt, step);
-            self.nic.admit(pkt, NIC, &mut step.of_nic());
+        } else if Reinject.applies_to(&pkt.head, self.id) {
+            self.signal_bounce(pkt, step);
+            self.nic.admit(pkt, NIC, &mut step.nic_step());
         } else if pkt.head.flags.has(Flags::MISDIRECTED) {
             self.flood_copies_discarded.count(pkt);
             step.exts.free_shared(pkt.ext);
         } else {
             self.misdirected.count(pkt);
-            let at = step.out.spot(NIC);
-            step.out.observer().dropped(at, pkt, DropReason::NoRoute);
+            let at = step.out.event_location(NIC);
+            step.out.observer().on_drop(at, pkt, DropReason::NoRoute);
             step.exts.free_shared(pkt.ext);
         }
     }
 
     /// Notifies the sender of a flow that a data packet came back, if `host.bounce_signal` is set. A receiver is not
     /// notified of its ACKs.
-    fn tell<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
+    fn signal_bounce<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         let ends = step.flows.ends[pkt.head.flow.0 as usize];
         let data = pkt.payload > 0 && !pkt.head.flags.has(Flags::REVERSE);
-        if step.tcp.base().wants_bounces() && data && !ends.raw && ends.sender < GONE {
+        if step.tcp.default_config().reacts_to_bounces() && data && !ends.raw && ends.sender < REMOVED_SLOT {
             let (flow, notice) = (pkt.head.flow, Notice::Bounced(pkt.payload));
             // This state is here and not in the sender: few flows have it, and a sender stays four cache lines.
             let mut bounced = self.bounced.remove(&flow).unwrap_or_default();
-            self.with_sender(ends.sender, step, |sender, io| sender.on_notice(&notice, &mut bounced, io));
+            self.call_sender(ends.sender, step, |sender, io| sender.on_notice(&notice, &mut bounced, io));
             self.bounced.insert(flow, bounced);
         }
     }
 
     /// Handles a timer of this host, by its index.
-    pub fn timer<O: Out>(&mut self, index: u32, step: &mut HostStep<O>) {
-        match Timer::from_index(index) {
-            Some(Timer::StackUp) => self.stack_up(step),
-            Some(Timer::StackDown) => self.stack_down(step),
-            Some(Timer::Announced) => self.on_announced(step),
-            Some(Timer::Limiter) => self.limiter_timer(step.now),
-            Some(Timer::Reaction) => self.reaction_timer(step),
-            Some(Timer::Raw(i)) => self.emit_raw(i, step),
-            Some(Timer::Sender(slot)) => self.sender_timer(slot, step),
-            Some(Timer::Receiver(slot)) => self.receiver_timer(slot, step),
-            Some(Timer::Nic(index)) => self.nic.timer(index, &mut step.of_nic()),
+    pub fn on_timer<O: Out>(&mut self, index: u32, step: &mut HostStep<O>) {
+        match HostTimer::from_index(index) {
+            Some(HostTimer::StackUp) => self.on_stack_up_timer(step),
+            Some(HostTimer::StackDown) => self.on_stack_down_timer(step),
+            Some(HostTimer::Announced) => self.on_announced(step),
+            Some(HostTimer::Limiter) => self.on_limiter_timer(step.now),
+            Some(HostTimer::Reaction) => self.on_reaction_timer(step),
+            Some(HostTimer::Raw(i)) => self.emit_raw(i, step),
+            Some(HostTimer::Sender(slot)) => self.on_sender_timer(slot, step),
+            Some(HostTimer::Receiver(slot)) => self.on_receiver_timer(slot, step),
+            Some(HostTimer::Nic(index)) => self.nic.on_timer(index, &mut step.nic_step()),
             None => {}
         }
     }
 
-    fn stack_up<O: Out>(&mut self, step: &mut HostStep<O>) {
+    fn on_stack_up_timer<O: Out>(&mut self, step: &mut HostStep<O>) {
         while let Some(pkt) = self.up.pop(step.now) {
             self.deliver(&pkt, step);
         }
-        self.up.next().into_iter().for_each(|at| step.out.timer(Timer::StackUp.index(), at));
+        self.up.next_ready().into_iter().for_each(|at| step.out.set_timer(HostTimer::StackUp.index(), at));
     }
 
-    fn stack_down<O: Out>(&mut self, step: &mut HostStep<O>) {
+    fn on_stack_down_timer<O: Out>(&mut self, step: &mut HostStep<O>) {
         while let Some(mut pkt) = self.down.pop(step.now) {
-            self.reach_nic(&mut pkt, step);
+            self.store_at_nic(&mut pkt, step);
         }
-        self.down.next().into_iter().for_each(|at| step.out.timer(Timer::StackDown.index(), at));
+        self.down.next_ready().into_iter().for_each(|at| step.out.set_timer(HostTimer::StackDown.index(), at));
     }
 
     fn emit_raw<O: Out>(&mut self, i: u32, step: &mut HostStep<O>) {
         let framing = self.framing;
         let source = &mut self.raw[i as usize];
-        let blocked = source.bounded_by().zip(self.pulled.as_ref()).is_some_and(|(flow, pulled)| {
-            let waiting = pulled.queues().waiting(flow);
+        let blocked = source.limiting_flow().zip(self.pulled.as_ref()).is_some_and(|(flow, pulled)| {
+            let waiting = pulled.queues().queued_data_frames(flow);
             source.is_blocked(waiting, &framing)
         });
         let pkt = match blocked {
             // A blocked source loses the packet for good: sending it later would exceed the source's rate.
             true => {
-                source.skip(step.now);
+                source.skip_packet(step.now);
                 None
             }
-            false => Some(source.emit(step.now, &framing, step.tcp.base().ttl)),
+            false => Some(source.emit(step.now, &framing, step.tcp.default_config().ttl)),
         };
-        if let Some(at) = source.next() {
-            step.out.timer(Timer::Raw(i).index(), at);
+        if let Some(at) = source.next_time() {
+            step.out.set_timer(HostTimer::Raw(i).index(), at);
         }
         pkt.into_iter().for_each(|mut pkt| self.emit(&mut pkt, step));
     }
 
-    fn sender_timer<O: Out>(&mut self, slot: u32, step: &mut HostStep<O>) {
+    fn on_sender_timer<O: Out>(&mut self, slot: u32, step: &mut HostStep<O>) {
         // Events cannot be taken back. One whose deadline has moved is stale and is ignored.
         if self.senders.armed[slot as usize] != step.now {
             return;
         }
         self.senders.armed[slot as usize] = Time::NEVER;
-        self.with_sender(slot, step, |sender, io| {
+        self.call_sender(slot, step, |sender, io| {
             if sender.deadline().is_some_and(|at| at <= io.now) {
-                sender.timer(io);
+                sender.on_timer(io);
             }
         });
     }
 
-    fn receiver_timer<O: Out>(&mut self, slot: u32, step: &mut HostStep<O>) {
+    fn on_receiver_timer<O: Out>(&mut self, slot: u32, step: &mut HostStep<O>) {
         if self.receivers.armed[slot as usize] != step.now {
             return;
         }
         self.receivers.armed[slot as usize] = Time::NEVER;
-        self.with_receiver(slot, step, |receiver, io| {
+        self.call_receiver(slot, step, |receiver, io| {
             if receiver.deadline().is_some_and(|at| at <= io.now) {
-                receiver.timer(io);
+                receiver.on_timer(io);
             }
         });
     }

@@ -10,52 +10,52 @@
 //! In a `fabric` switch stages are between inputs and outputs: see [`stages`].
 
 mod buffer;
-mod granting;
+mod grants;
 mod stages;
-mod standing;
+mod stuck_frames;
 
-pub(crate) use buffer::Item;
-pub(crate) use granting::AtOutput;
+pub(crate) use buffer::StageFrame;
+pub(crate) use grants::OutputBufferState;
 pub use stages::StagesSetup;
-pub(crate) use stages::{Source, Stages};
-pub use standing::Stays;
+pub(crate) use stages::{MoveSource, Stages};
+pub use stuck_frames::StuckBytes;
 
 use crate::arena::{Arena, Queue};
 use crate::port::QueueAt;
 use mech::arbiter::{ArbiterSlot, Request};
-use mech::{Acts, Env, Fill, Head, Lane, PortId, Purpose, QueueId, Room, Rule, Stream};
-use units::{Amount, Clock, Dur, Time};
+use mech::{Acts, Env, Fill, Head, Lane, PortId, PortThresholds, QueueId, Rule, Stream, StreamPurpose};
+use units::{Amount, ByteClock, Dur, Time};
 
 /// Setup of the input side of a switch.
 pub struct InputSetup {
     /// Arbiter slot, which grants transfers to outputs.
     pub arbiter: ArbiterSlot,
     /// Memory of each input, for all its virtual output queues.
-    pub memory: Room,
+    pub memory: PortThresholds,
     /// Rate of transfers, by output.
-    pub transfers: Vec<Clock>,
+    pub transfers: Vec<ByteClock>,
     /// Stages between inputs and outputs, if there are any.
     pub stages: Option<StagesSetup>,
 }
 
 /// Number of frames and of their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Amounts {
+struct FrameAmount {
     packets: u32,
     bytes: u64,
 }
 
-impl Amounts {
+impl FrameAmount {
     fn add(&mut self, size: u16) {
         self.packets += 1;
         self.bytes += u64::from(size);
     }
-    fn take(&mut self, size: u16) {
+    fn subtract(&mut self, size: u16) {
         self.packets -= 1;
         self.bytes -= u64::from(size);
     }
-    fn and(self, more: Amounts) -> Amounts {
-        Amounts { packets: self.packets + more.packets, bytes: self.bytes + more.bytes }
+    fn plus(self, more: FrameAmount) -> FrameAmount {
+        FrameAmount { packets: self.packets + more.packets, bytes: self.bytes + more.bytes }
     }
 }
 
@@ -71,14 +71,14 @@ pub(crate) struct Transfer {
 }
 
 /// Returns true if frames of a queue use memory of their input. Congestion messages do not.
-fn takes_memory(queue: QueueId) -> bool {
+fn uses_input_memory(queue: QueueId) -> bool {
     queue.lane() != Lane::Notice
 }
 
 /// State of an output on the input side.
 #[derive(Clone, Debug)]
-struct Output {
-    clock: Clock,
+struct OutputState {
+    clock: ByteClock,
     transfer: Option<Transfer>,
     /// Set of queues with a frame at some input: bit `q` is set for queue `q`.
     waits: u32,
@@ -95,11 +95,11 @@ pub(crate) struct Inputs {
     ports: usize,
     queues_each: usize,
     /// Frames in virtual output queues, by output and queue.
-    waiting: Box<[Amounts]>,
+    waiting: Box<[FrameAmount]>,
     /// Frames in the memory of each input.
-    used: Box<[Amounts]>,
-    memory: Room,
-    outputs: Box<[Output]>,
+    used: Box<[FrameAmount]>,
+    memory: PortThresholds,
+    outputs: Box<[OutputState]>,
     arbiter: ArbiterSlot,
     rng: Stream,
     acts: Acts,
@@ -119,17 +119,17 @@ impl Inputs {
     pub(crate) fn new(setup: InputSetup, queues_each: usize, seed: u64, node: u32) -> Inputs {
         let ports = setup.transfers.len();
         let stages = setup.stages.map(|stages| Box::new(Stages::new(stages, &setup.transfers, queues_each)));
-        let output = |clock| Output { clock, transfer: None, waits: 0, listed: false };
+        let output = |clock| OutputState { clock, transfer: None, waits: 0, listed: false };
         Inputs {
             queues: vec![Queue::default(); ports * queues_each * ports].into(),
             ports,
             queues_each,
-            waiting: vec![Amounts::default(); ports * queues_each].into(),
-            used: vec![Amounts::default(); ports].into(),
+            waiting: vec![FrameAmount::default(); ports * queues_each].into(),
+            used: vec![FrameAmount::default(); ports].into(),
             memory: setup.memory,
             outputs: setup.transfers.into_iter().map(output).collect(),
             arbiter: setup.arbiter,
-            rng: Stream::new(seed, node, Purpose::Arbiter),
+            rng: Stream::new(seed, node, StreamPurpose::Arbiter),
             acts: Acts::default(),
             asking: Vec::new(),
             requests: Vec::new(),
@@ -140,15 +140,15 @@ impl Inputs {
     }
 
     /// Frames for a queue of an output that have left their virtual output queue and are not in the output buffer.
-    fn inside(&self, to: QueueAt) -> Amounts {
-        self.stages.as_ref().map_or_else(Amounts::default, |stages| stages.inside(to))
+    fn amount_inside(&self, to: QueueAt) -> FrameAmount {
+        self.stages.as_ref().map_or_else(FrameAmount::default, |stages| stages.amount_inside(to))
     }
 
     /// Index of the first virtual output queue for a queue of an output.
-    fn first_of(&self, of: QueueAt) -> usize {
-        self.place(of) * self.ports
+    fn first_queue_index(&self, of: QueueAt) -> usize {
+        self.queue_index(of) * self.ports
     }
-    fn place(&self, of: QueueAt) -> usize {
+    fn queue_index(&self, of: QueueAt) -> usize {
         usize::from(of.port.0) * self.queues_each + usize::from(of.queue.0)
     }
 
@@ -160,8 +160,8 @@ impl Inputs {
 
     /// Counts an arrival, and returns the virtual output queue for it.
     pub(crate) fn store(&mut self, to: QueueAt, head: &Head) -> &mut Queue {
-        let (first, place) = (self.first_of(to), self.place(to));
-        if takes_memory(to.queue) {
+        let (first, place) = (self.first_queue_index(to), self.queue_index(to));
+        if uses_input_memory(to.queue) {
             self.used[usize::from(head.ingress.0)].add(head.size);
         }
         self.waiting[place].add(head.size);
@@ -170,7 +170,7 @@ impl Inputs {
     }
 
     /// Frames and bytes in the memory of an input.
-    pub(crate) fn used(&self, input: PortId) -> (u32, u64) {
+    pub(crate) fn used_by_input(&self, input: PortId) -> (u32, u64) {
         let used = self.used[usize::from(input.0)];
         (used.packets, used.bytes)
     }
@@ -187,40 +187,40 @@ impl Inputs {
 
     /// Frames and bytes for a queue of an output that wait in virtual output queues, are inside the stages, or are in
     /// transfer.
-    pub(crate) fn held_for_queue(&self, to: QueueAt) -> (u32, u64) {
-        let waiting = self.waiting[self.place(to)].and(self.inside(to));
-        let crosses = self.crossing(to.port, to.queue);
+    pub(crate) fn waiting_for_queue(&self, to: QueueAt) -> (u32, u64) {
+        let waiting = self.waiting[self.queue_index(to)].plus(self.amount_inside(to));
+        let crosses = self.bytes_in_transfer(to.port, to.queue);
         (waiting.packets + u32::from(crosses > 0), waiting.bytes + u64::from(crosses))
     }
 
     /// Frames and bytes for all normal queues of an output that wait in virtual output queues or are inside the stages.
-    pub(crate) fn normal(&self, output: PortId) -> (u32, u64) {
+    pub(crate) fn waiting_normal(&self, output: PortId) -> (u32, u64) {
         // Stages may hold frames of any queue.
         let some = if self.stages.is_some() { u32::MAX } else { self.outputs[usize::from(output.0)].waits };
-        let normal = QueueId::each(some).take_while(|queue| usize::from(queue.0) < self.queues_each);
+        let normal = QueueId::iter_set(some).take_while(|queue| usize::from(queue.0) < self.queues_each);
         let normal = normal.filter(|queue| queue.lane() == Lane::Normal).map(|queue| QueueAt { port: output, queue });
-        let of = |to| self.waiting[self.place(to)].and(self.inside(to));
-        let sum = normal.map(of).fold(Amounts::default(), Amounts::and);
+        let of = |to| self.waiting[self.queue_index(to)].plus(self.amount_inside(to));
+        let sum = normal.map(of).fold(FrameAmount::default(), FrameAmount::plus);
         (sum.packets, sum.bytes)
     }
 
     /// Set of the queues of an output for which frames wait in virtual output queues.
-    pub(crate) fn waits(&self, output: PortId) -> u32 {
+    pub(crate) fn waiting_queues(&self, output: PortId) -> u32 {
         self.outputs[usize::from(output.0)].waits
     }
 
     /// Returns true if frames for a queue of an output have not reached it: they wait at inputs, are inside, or are in
     /// transfer.
-    pub(crate) fn has_more(&self, output: PortId, queue: QueueId) -> bool {
+    pub(crate) fn has_frames_before_output(&self, output: PortId, queue: QueueId) -> bool {
         let own = &self.outputs[usize::from(output.0)];
         let crosses = own.transfer.is_some_and(|transfer| transfer.queue == queue);
-        let inside = || self.inside(QueueAt { port: output, queue }).packets > 0;
+        let inside = || self.amount_inside(QueueAt { port: output, queue }).packets > 0;
         own.waits & queue.bit() != 0 || crosses || (self.stages.is_some() && inside())
     }
 
     /// Schedules the arbiter of an output, unless it is scheduled already, the output is busy, or no frame waits for
     /// it. Returns true if it is newly scheduled.
-    pub(crate) fn ask(&mut self, output: PortId) -> bool {
+    pub(crate) fn schedule_arbiter(&mut self, output: PortId) -> bool {
         let own = &mut self.outputs[usize::from(output.0)];
         if own.listed || own.transfer.is_some() || own.waits == 0 {
             return false;
@@ -231,7 +231,7 @@ impl Inputs {
     }
 
     /// Returns the next output whose arbiter must choose.
-    pub(crate) fn next_asking(&mut self) -> Option<PortId> {
+    pub(crate) fn next_scheduled(&mut self) -> Option<PortId> {
         let output = self.asking.pop()?;
         self.outputs[usize::from(output.0)].listed = false;
         Some(output)
@@ -246,7 +246,7 @@ impl Inputs {
         now: Time,
         fits: impl Fn(u16) -> bool,
     ) -> Option<Dur> {
-        let first = self.first_of(to);
+        let first = self.first_queue_index(to);
         self.requests.clear();
         for (input, queue) in (0..).zip(&self.queues[first..first + self.ports]) {
             let Some((slot, stamp)) = arena.first(queue) else { continue };
@@ -260,22 +260,22 @@ impl Inputs {
         }
         let mut env = Env { now, rng: &mut self.rng, acts: &mut self.acts };
         let input = self.arbiter.get().grant(to.port, &self.requests, &mut env);
-        let input = self.checked(input)?;
+        let input = self.check_choice(input)?;
         // The frame leaves its queue at the grant but keeps the memory of its input until the transfer ends: its bits
         // are there.
         let slot = arena.unlink_first(&mut self.queues[first + usize::from(input.0)])?;
         let size = arena.get(slot).head.size;
-        self.leave_queue(to, size);
+        self.count_left_queue(to, size);
         let own = &mut self.outputs[usize::from(to.port.0)];
         own.transfer = Some(Transfer { slot, queue: to.queue, input, size });
         Some(own.clock.time(u64::from(size)))
     }
 
     /// Returns the input that an arbiter has chosen, unless the arbiter broke a rule.
-    fn checked(&mut self, chosen: Option<PortId>) -> Option<PortId> {
+    fn check_choice(&mut self, chosen: Option<PortId>) -> Option<PortId> {
         if !self.acts.list.is_empty() {
             self.acts.clear();
-            self.broken = Some(("arbiter", Rule::ForbiddenAct));
+            self.broken = Some(("arbiter", Rule::ForbiddenAction));
             return None;
         }
         let input = chosen?;
@@ -286,60 +286,60 @@ impl Inputs {
         None
     }
 
-    fn leave_queue(&mut self, to: QueueAt, size: u16) {
-        let place = self.place(to);
-        self.waiting[place].take(size);
+    fn count_left_queue(&mut self, to: QueueAt, size: u16) {
+        let place = self.queue_index(to);
+        self.waiting[place].subtract(size);
         if self.waiting[place].packets == 0 {
             self.outputs[usize::from(to.port.0)].waits &= !to.queue.bit();
         }
     }
 
     /// Ends the transfer to an output: the frame leaves the memory of its input.
-    pub(crate) fn end(&mut self, output: PortId) -> Option<Transfer> {
+    pub(crate) fn end_transfer(&mut self, output: PortId) -> Option<Transfer> {
         let done = self.outputs[usize::from(output.0)].transfer.take()?;
-        if takes_memory(done.queue) {
-            self.used[usize::from(done.input.0)].take(done.size);
+        if uses_input_memory(done.queue) {
+            self.used[usize::from(done.input.0)].subtract(done.size);
         }
         Some(done)
     }
 
     /// Removes the first frame for a queue of an output from the first input that has one, and returns it with its
     /// arena slot.
-    pub(crate) fn take_first(&mut self, to: QueueAt, arena: &mut Arena) -> Option<(u32, crate::Pkt)> {
-        let first = self.first_of(to);
+    pub(crate) fn pop_first(&mut self, to: QueueAt, arena: &mut Arena) -> Option<(u32, crate::Pkt)> {
+        let first = self.first_queue_index(to);
         let mut queues = self.queues[first..first + self.ports].iter_mut();
         let slot = queues.find_map(|queue| arena.unlink_first(queue))?;
         let pkt = arena.discard(slot);
-        self.leave_queue(to, pkt.head.size);
-        if takes_memory(to.queue) {
-            self.used[usize::from(pkt.head.ingress.0)].take(pkt.head.size);
+        self.count_left_queue(to, pkt.head.size);
+        if uses_input_memory(to.queue) {
+            self.used[usize::from(pkt.head.ingress.0)].subtract(pkt.head.size);
         }
         Some((slot, pkt))
     }
 
     /// Bytes of the frame in transfer to a queue of an output; 0 if there is none.
-    fn crossing(&self, output: PortId, queue: QueueId) -> u16 {
+    fn bytes_in_transfer(&self, output: PortId, queue: QueueId) -> u16 {
         let transfer = self.outputs[usize::from(output.0)].transfer.filter(|transfer| transfer.queue == queue);
         transfer.map_or(0, |transfer| transfer.size)
     }
 
     /// Frames and bytes for an output that have not reached its buffer.
-    pub(crate) fn held_for(&self, output: PortId) -> (u32, u64) {
-        self.sum_for(output, |_| true)
+    pub(crate) fn waiting_for_output(&self, output: PortId) -> (u32, u64) {
+        self.sum_waiting(output, |_| true)
     }
 
     /// Frames and bytes for an output that have not reached its buffer, without congestion messages.
-    pub(crate) fn counted_for(&self, output: PortId) -> (u32, u64) {
-        self.sum_for(output, takes_memory)
+    pub(crate) fn data_waiting_for_output(&self, output: PortId) -> (u32, u64) {
+        self.sum_waiting(output, uses_input_memory)
     }
 
-    fn sum_for(&self, output: PortId, counts: fn(QueueId) -> bool) -> (u32, u64) {
-        let from = self.place(QueueAt { port: output, queue: QueueId(0) });
+    fn sum_waiting(&self, output: PortId, counts: fn(QueueId) -> bool) -> (u32, u64) {
+        let from = self.queue_index(QueueAt { port: output, queue: QueueId(0) });
         let queues = (0..).map(QueueId).zip(&self.waiting[from..from + self.queues_each]);
         let waiting = queues
             .filter(|(queue, _)| counts(*queue))
-            .map(|(queue, waiting)| waiting.and(self.inside(QueueAt { port: output, queue })));
-        let mut sum = waiting.fold(Amounts::default(), Amounts::and);
+            .map(|(queue, waiting)| waiting.plus(self.amount_inside(QueueAt { port: output, queue })));
+        let mut sum = waiting.fold(FrameAmount::default(), FrameAmount::plus);
         let transfer = self.outputs[usize::from(output.0)].transfer.filter(|transfer| counts(transfer.queue));
         transfer.iter().for_each(|transfer| sum.add(transfer.size));
         (sum.packets, sum.bytes)
@@ -355,46 +355,48 @@ impl Inputs {
     }
 
     /// Frames in the memories of inputs: the output queue that each is for, and its arena slot.
-    pub(crate) fn slots<'a>(&'a self, arena: &'a Arena) -> impl Iterator<Item = (QueueAt, u32)> + 'a {
+    pub(crate) fn stored_frames<'a>(&'a self, arena: &'a Arena) -> impl Iterator<Item = (QueueAt, u32)> + 'a {
         let waiting = self.virtual_queues().flat_map(|(at, _, frames)| arena.ids(frames).map(move |slot| (at, slot)));
-        let crosses = |(output, own): (u16, &Output)| {
+        let crosses = |(output, own): (u16, &OutputState)| {
             own.transfer.map(|done| (QueueAt { port: PortId(output), queue: done.queue }, done.slot))
         };
         let crossing = (0..).zip(&self.outputs).filter_map(crosses);
         let stages = self.stages.iter().flat_map(|stages| {
-            let leaving = stages.leaving().map(|item| (item.to, item.slot));
+            let leaving = stages.frames_leaving_inputs().map(|item| (item.to, item.slot));
             leaving.chain(stages.copies())
         });
-        waiting.chain(crossing).chain(stages).filter(|(at, _)| takes_memory(at.queue))
+        waiting.chain(crossing).chain(stages).filter(|(at, _)| uses_input_memory(at.queue))
     }
 
     /// Checks the counts against the frames. An input's memory holds frames that are queued, in transfer, moving out or
     /// copied; an output's count is its virtual output queues.
-    pub(crate) fn balanced(&self, arena: &Arena) -> bool {
-        let amounts = |queue: &Queue| Amounts { packets: queue.packets(), bytes: queue.bytes() };
-        let sum = |all: &mut dyn Iterator<Item = &Queue>| all.map(amounts).fold(Amounts::default(), Amounts::and);
+    pub(crate) fn is_consistent(&self, arena: &Arena) -> bool {
+        let amounts = |queue: &Queue| FrameAmount { packets: queue.packets(), bytes: queue.bytes() };
+        let sum =
+            |all: &mut dyn Iterator<Item = &Queue>| all.map(amounts).fold(FrameAmount::default(), FrameAmount::plus);
         let crossing = |input: usize| {
-            let own = |t: &&Transfer| usize::from(t.input.0) == input && takes_memory(t.queue);
-            let mut sum = Amounts::default();
+            let own = |t: &&Transfer| usize::from(t.input.0) == input && uses_input_memory(t.queue);
+            let mut sum = FrameAmount::default();
             self.outputs.iter().filter_map(|o| o.transfer.as_ref()).filter(own).for_each(|t| sum.add(t.size));
             sum
         };
         let in_stages = |input: usize| {
-            let mut sum = Amounts::default();
+            let mut sum = FrameAmount::default();
             let stages = self.stages.iter();
-            let slots = stages.flat_map(|own| own.leaving().map(|item| (item.to, item.slot)).chain(own.copies()));
-            let heads = slots.filter(|(to, _)| takes_memory(to.queue)).map(|(_, slot)| &arena.get(slot).head);
+            let slots =
+                stages.flat_map(|own| own.frames_leaving_inputs().map(|item| (item.to, item.slot)).chain(own.copies()));
+            let heads = slots.filter(|(to, _)| uses_input_memory(to.queue)).map(|(_, slot)| &arena.get(slot).head);
             heads.filter(|head| usize::from(head.ingress.0) == input).for_each(|head| sum.add(head.size));
             sum
         };
-        let in_memory = |(place, _): &(usize, &Queue)| takes_memory(QueueId((place % self.queues_each) as u8));
+        let in_memory = |(place, _): &(usize, &Queue)| uses_input_memory(QueueId((place % self.queues_each) as u8));
         let of_input = |input: usize| {
             let all = self.queues.iter().skip(input).step_by(self.ports).enumerate();
-            sum(&mut all.filter(in_memory).map(|(_, queue)| queue)).and(crossing(input)).and(in_stages(input))
+            sum(&mut all.filter(in_memory).map(|(_, queue)| queue)).plus(crossing(input)).plus(in_stages(input))
         };
         let inputs = self.used.iter().enumerate().all(|(input, used)| *used == of_input(input));
         let each = self.waiting.iter().zip(self.queues.chunks(self.ports));
-        let stages = self.stages.as_ref().is_none_or(|stages| stages.balanced());
+        let stages = self.stages.as_ref().is_none_or(|stages| stages.is_consistent());
         inputs && stages && each.into_iter().all(|(waiting, queues)| *waiting == sum(&mut queues.iter()))
     }
 }

@@ -25,13 +25,13 @@ pub struct LosslessViolation {
     /// Duration of a pause, if one may have expired before it was refreshed.
     pub expired: Option<Dur>,
     /// Buffers inside the switch, if one of them could never hold the packet.
-    pub inside: Option<TooLarge>,
+    pub inside: Option<OversizedFrame>,
 }
 
 /// Packet that is larger than a buffer inside a switch of several stages, with the sizes of these buffers. All in
 /// bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooLarge {
+pub struct OversizedFrame {
     /// Size of the packet's frame.
     pub size: u16,
     /// Size of the input buffer of a stage.

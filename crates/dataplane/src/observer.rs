@@ -7,7 +7,7 @@ use units::{Rate, Time};
 
 /// Place and instant of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spot {
+pub struct EventLocation {
     /// Instant of the event.
     pub now: Time,
     /// Number of the node.
@@ -18,28 +18,29 @@ pub struct Spot {
 
 /// Events that an observer wants and whose report takes time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wants {
-    /// True for [`Observer::stored`], [`Observer::freed`] and [`Observer::decided`].
+pub struct ObservedEvents {
+    /// True for [`Observer::on_enqueue`], [`Observer::on_dequeue`] and [`Observer::on_decision`].
     pub queues: bool,
     /// True for every departure at its instant: none is computed ahead.
     pub departures: bool,
-    /// True for [`Observer::emitted`].
+    /// True for [`Observer::on_emit`].
     pub emissions: bool,
-    /// True for [`Observer::arrived`].
+    /// True for [`Observer::on_arrival`].
     pub arrivals: bool,
 }
 
-impl Wants {
+impl ObservedEvents {
     /// No event that takes time to report.
-    pub const NOTHING: Wants = Wants { queues: false, departures: false, emissions: false, arrivals: false };
+    pub const NONE: ObservedEvents =
+        ObservedEvents { queues: false, departures: false, emissions: false, arrivals: false };
     /// Queues, each event as soon as it is known: a computed departure is reported when its frame is stored.
-    pub const QUEUES: Wants = Wants { queues: true, ..Wants::NOTHING };
+    pub const QUEUES: ObservedEvents = ObservedEvents { queues: true, ..ObservedEvents::NONE };
     /// Queues, with every departure at its instant.
-    pub const DEPARTURES: Wants = Wants { departures: true, ..Wants::QUEUES };
+    pub const DEPARTURES: ObservedEvents = ObservedEvents { departures: true, ..ObservedEvents::QUEUES };
 
     /// Returns the events that either of two observers wants.
-    pub const fn or(self, other: Wants) -> Wants {
-        Wants {
+    pub const fn union(self, other: ObservedEvents) -> ObservedEvents {
+        ObservedEvents {
             queues: self.queues || other.queues,
             departures: self.departures || other.departures,
             emissions: self.emissions || other.emissions,
@@ -50,19 +51,19 @@ impl Wants {
 
 /// Frame that was stored in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stored {
+pub struct EnqueuedFrame {
     /// Queue of the frame.
     pub queue: QueueId,
     /// Number of frames that were queued at the port before it, in all its queues.
     pub before: u32,
     /// Instant at which the frame leaves, if it is known.
-    pub leaves: Leaves,
+    pub leaves: Departure,
 }
 
 /// Departure of a stored frame from its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Leaves {
-    /// Not known yet: [`Observer::freed`] reports it. Until then the frame is in this slot of its node's memory.
+pub enum Departure {
+    /// Not known yet: [`Observer::on_dequeue`] reports it. Until then the frame is in this slot of its node's memory.
     Slot(PktId),
     /// Computed: the frame starts at this instant, after those stored there before, and is not reported again. It
     /// counts as queued for the rest of the step in which it was stored. At a later start instant it no longer does.
@@ -71,7 +72,7 @@ pub enum Leaves {
 
 /// Frame that has left its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Freed {
+pub struct DequeuedFrame {
     /// Queue that the frame was in.
     pub queue: QueueId,
     /// Number of frames that are still queued at the port, in all its queues.
@@ -84,7 +85,7 @@ pub struct Freed {
 /// first.
 ///
 /// ```
-/// use dataplane::{Observer, Pkt, Spot};
+/// use dataplane::{Observer, Pkt, EventLocation};
 /// use mech::overflow::DropReason;
 ///
 /// /// Number of packets lost.
@@ -92,86 +93,86 @@ pub struct Freed {
 /// struct Losses(u64);
 ///
 /// impl Observer for Losses {
-///     fn dropped(&mut self, _at: Spot, _pkt: &Pkt, _reason: DropReason) {
+///     fn on_drop(&mut self, _at: EventLocation, _pkt: &Pkt, _reason: DropReason) {
 ///         self.0 += 1;
 ///     }
 /// }
 ///
 /// let mut both = (Losses::default(), ());
-/// let at = Spot { now: units::Time(5), node: 0, port: 0 };
-/// both.dropped(at, &Pkt::default(), DropReason::NoRoute);
+/// let at = EventLocation { now: units::Time(5), node: 0, port: 0 };
+/// both.on_drop(at, &Pkt::default(), DropReason::NoRoute);
 /// assert_eq!(both.0.0, 1);
 /// ```
 pub trait Observer {
     /// Events wanted of those that take time to report. Others of these may be reported or not.
-    const WANTS: Wants = Wants::NOTHING;
+    const OBSERVED: ObservedEvents = ObservedEvents::NONE;
 
     /// Receives the next flow in number, with its workload in the scenario's traffic, before any other event of it.
-    fn entered(&mut self, _flow: FlowId, _traffic: u16) {}
+    fn on_flow_added(&mut self, _flow: FlowId, _traffic: u16) {}
     /// Receives a packet that a transport has made and passed to the NIC.
-    fn emitted(&mut self, _pkt: &Pkt) {}
+    fn on_emit(&mut self, _pkt: &Pkt) {}
     /// Receives the forwarding decision for an arrival, once: the queue that lookup has chosen, and the number of
     /// frames queued there.
-    fn decided(&mut self, _at: Spot, _queue: QueueId, _length: u32, _pkt: &Pkt) {}
+    fn on_decision(&mut self, _at: EventLocation, _queue: QueueId, _length: u32, _pkt: &Pkt) {}
     /// Receives a frame that was stored.
-    fn stored(&mut self, _at: Spot, _frame: Stored, _pkt: &Pkt) {}
+    fn on_enqueue(&mut self, _at: EventLocation, _frame: EnqueuedFrame, _pkt: &Pkt) {}
     /// Receives a frame that has left its queue.
-    fn freed(&mut self, _at: Spot, _frame: Freed) {}
+    fn on_dequeue(&mut self, _at: EventLocation, _frame: DequeuedFrame) {}
     /// Receives a frame that a port sends, with the instant of its last bit. A computed departure may start later than
     /// now.
-    fn transmitted(&mut self, _at: Spot, _pkt: &Pkt, _end: Time) {}
+    fn on_transmit(&mut self, _at: EventLocation, _pkt: &Pkt, _end: Time) {}
     /// Receives a frame whose last bit has reached a port over a link that has not lost it.
-    fn arrived(&mut self, _at: Spot, _pkt: &Pkt) {}
+    fn on_arrival(&mut self, _at: EventLocation, _pkt: &Pkt) {}
     /// Receives a lost packet, at its output port, or at its input port if no output was chosen.
-    fn dropped(&mut self, _at: Spot, _pkt: &Pkt, _reason: DropReason) {}
+    fn on_drop(&mut self, _at: EventLocation, _pkt: &Pkt, _reason: DropReason) {}
     /// Receives a packet that got a congestion mark.
-    fn marked(&mut self, _at: Spot, _pkt: &Pkt) {}
+    fn on_mark(&mut self, _at: EventLocation, _pkt: &Pkt) {}
     /// Receives a packet for the port of `at` that is detoured by the port `taken`, numbered in the same way.
-    fn detoured(&mut self, _at: Spot, _taken: u32, _pkt: &Pkt) {}
+    fn on_detour(&mut self, _at: EventLocation, _taken: u32, _pkt: &Pkt) {}
     /// Receives a packet for this port, or queued there, that was cut, with the number of bytes removed.
-    fn trimmed(&mut self, _at: Spot, _bytes: u16, _pkt: &Pkt) {}
+    fn on_trim(&mut self, _at: EventLocation, _bytes: u16, _pkt: &Pkt) {}
     /// Receives a packet that was bounced.
-    fn bounced(&mut self, _at: Spot, _pkt: &Pkt) {}
+    fn on_bounce(&mut self, _at: EventLocation, _pkt: &Pkt) {}
     /// Receives a packet that is held at its input port, before lookup.
-    fn held(&mut self, _at: Spot, _pkt: &Pkt) {}
+    fn on_hold(&mut self, _at: EventLocation, _pkt: &Pkt) {}
     /// Receives a held packet that goes on to lookup.
-    fn released(&mut self, _at: Spot, _pkt: &Pkt) {}
+    fn on_release(&mut self, _at: EventLocation, _pkt: &Pkt) {}
     /// Receives a change of state of the mechanism that holds packets for a port: the number of the state, 0 at rest,
     /// and the queue length in bytes at which the state ends.
-    fn turned(&mut self, _at: Spot, _state: u8, _level: u64) {}
+    fn on_hold_state(&mut self, _at: EventLocation, _state: u8, _level: u64) {}
     /// Receives a congestion message that a port has made and sent toward the source of its flow.
-    fn noticed(&mut self, _at: Spot, _pkt: &Pkt) {}
+    fn on_notice_sent(&mut self, _at: EventLocation, _pkt: &Pkt) {}
     /// Receives a frame for a port that has left the memory of its input port, numbered in the same way. It has crossed
     /// the fabric, or was removed. Congestion messages take no memory of inputs and are not reported.
-    fn crossed(&mut self, _at: Spot, _input: u32, _pkt: &Pkt) {}
+    fn on_input_dequeue(&mut self, _at: EventLocation, _input: u32, _pkt: &Pkt) {}
     /// Receives a frame for the port of `_at` that has reached a buffer inside a `fabric` switch. The input buffers of
     /// the ports' stages come first, then two for each internal link: the one in front of it and the one behind.
-    fn moved(&mut self, _at: Spot, _buffer: u16, _pkt: &Pkt) {}
+    fn on_stage_arrival(&mut self, _at: EventLocation, _buffer: u16, _pkt: &Pkt) {}
     /// Receives the number of bytes occupied from now on in a buffer inside a `fabric` switch, numbered in the same
     /// way. It counts frames stored there, on their way to it and leaving it, without congestion messages. A frame for
     /// the port of `_at` has changed it.
-    fn occupied(&mut self, _at: Spot, _buffer: u16, _bytes: u64) {}
+    fn on_stage_occupancy(&mut self, _at: EventLocation, _buffer: u16, _bytes: u64) {}
     /// Receives the copy of a frame for the port of `_at` that is freed at its input. A `fabric` switch with reliable
     /// delivery keeps such copies.
-    fn acknowledged(&mut self, _at: Spot, _input: u32, _copy: &Pkt) {}
+    fn on_copy_freed(&mut self, _at: EventLocation, _input: u32, _copy: &Pkt) {}
     /// Receives a congestion message that has reached its host.
-    fn notified(&mut self, _at: Spot, _pkt: &Pkt) {}
+    fn on_notice_received(&mut self, _at: EventLocation, _pkt: &Pkt) {}
     /// Receives the new rate limit of a flow that is sent here; `None` if it has no limit any more.
-    fn limited(&mut self, _at: Spot, _flow: FlowId, _rate: Option<Rate>) {}
+    fn on_rate_limit(&mut self, _at: EventLocation, _flow: FlowId, _rate: Option<Rate>) {}
     /// Receives a packet that has reached its transport.
-    fn delivered(&mut self, _at: Spot, _pkt: &Pkt) {}
+    fn on_delivery(&mut self, _at: EventLocation, _pkt: &Pkt) {}
     /// Receives a packet that a switch has returned and that has reached the NIC of its source.
-    fn came_back(&mut self, _at: Spot, _pkt: &Pkt) {}
-    /// Receives the start of a PAUSE or PFC frame: the classes that it pauses at the far end of a port, and those of them
-    /// that were paused before. Both are empty if the frame only resumes.
-    fn pause_sent(&mut self, _at: Spot, _stop: ClassSet, _again: ClassSet) {}
+    fn on_returned_packet(&mut self, _at: EventLocation, _pkt: &Pkt) {}
+    /// Receives the start of a PAUSE or PFC frame: the classes that it pauses at the far end of a port, and those of
+    /// them that were paused before. Both are empty if the frame only resumes.
+    fn on_pause_sent(&mut self, _at: EventLocation, _stop: ClassSet, _again: ClassSet) {}
     /// Receives a class that a port may not send from now on.
-    fn paused(&mut self, _at: Spot, _class: u8) {}
+    fn on_pause(&mut self, _at: EventLocation, _class: u8) {}
     /// Receives a class that a port may send again.
-    fn resumed(&mut self, _at: Spot, _class: u8) {}
-    /// Receives the number of payload bytes, at least one, that a flow has delivered since the last report: in order, or
-    /// in any order for packets without a transport.
-    fn received(&mut self, _at: Spot, _flow: FlowId, _bytes: u64) {}
+    fn on_resume(&mut self, _at: EventLocation, _class: u8) {}
+    /// Receives the number of payload bytes, at least one, that a flow has delivered since the last report: in order,
+    /// or in any order for packets without a transport.
+    fn on_received_bytes(&mut self, _at: EventLocation, _flow: FlowId, _bytes: u64) {}
 }
 
 impl Observer for () {}
@@ -182,34 +183,34 @@ impl Observer for () {}
 macro_rules! each_event {
     ($macro:ident) => {
         $macro! {
-            entered(flow: FlowId, traffic: u16);
-            emitted(pkt: &Pkt);
-            decided(at: Spot, queue: QueueId, length: u32, pkt: &Pkt);
-            stored(at: Spot, frame: Stored, pkt: &Pkt);
-            freed(at: Spot, frame: Freed);
-            transmitted(at: Spot, pkt: &Pkt, end: Time);
-            arrived(at: Spot, pkt: &Pkt);
-            dropped(at: Spot, pkt: &Pkt, reason: DropReason);
-            marked(at: Spot, pkt: &Pkt);
-            detoured(at: Spot, taken: u32, pkt: &Pkt);
-            trimmed(at: Spot, bytes: u16, pkt: &Pkt);
-            bounced(at: Spot, pkt: &Pkt);
-            held(at: Spot, pkt: &Pkt);
-            released(at: Spot, pkt: &Pkt);
-            turned(at: Spot, state: u8, level: u64);
-            noticed(at: Spot, pkt: &Pkt);
-            crossed(at: Spot, input: u32, pkt: &Pkt);
-            moved(at: Spot, buffer: u16, pkt: &Pkt);
-            occupied(at: Spot, buffer: u16, bytes: u64);
-            acknowledged(at: Spot, input: u32, copy: &Pkt);
-            notified(at: Spot, pkt: &Pkt);
-            limited(at: Spot, flow: FlowId, rate: Option<Rate>);
-            delivered(at: Spot, pkt: &Pkt);
-            came_back(at: Spot, pkt: &Pkt);
-            pause_sent(at: Spot, xoff: ClassSet, again: ClassSet);
-            paused(at: Spot, class: u8);
-            resumed(at: Spot, class: u8);
-            received(at: Spot, flow: FlowId, bytes: u64);
+            on_flow_added(flow: FlowId, traffic: u16);
+            on_emit(pkt: &Pkt);
+            on_decision(at: EventLocation, queue: QueueId, length: u32, pkt: &Pkt);
+            on_enqueue(at: EventLocation, frame: EnqueuedFrame, pkt: &Pkt);
+            on_dequeue(at: EventLocation, frame: DequeuedFrame);
+            on_transmit(at: EventLocation, pkt: &Pkt, end: Time);
+            on_arrival(at: EventLocation, pkt: &Pkt);
+            on_drop(at: EventLocation, pkt: &Pkt, reason: DropReason);
+            on_mark(at: EventLocation, pkt: &Pkt);
+            on_detour(at: EventLocation, taken: u32, pkt: &Pkt);
+            on_trim(at: EventLocation, bytes: u16, pkt: &Pkt);
+            on_bounce(at: EventLocation, pkt: &Pkt);
+            on_hold(at: EventLocation, pkt: &Pkt);
+            on_release(at: EventLocation, pkt: &Pkt);
+            on_hold_state(at: EventLocation, state: u8, level: u64);
+            on_notice_sent(at: EventLocation, pkt: &Pkt);
+            on_input_dequeue(at: EventLocation, input: u32, pkt: &Pkt);
+            on_stage_arrival(at: EventLocation, buffer: u16, pkt: &Pkt);
+            on_stage_occupancy(at: EventLocation, buffer: u16, bytes: u64);
+            on_copy_freed(at: EventLocation, input: u32, copy: &Pkt);
+            on_notice_received(at: EventLocation, pkt: &Pkt);
+            on_rate_limit(at: EventLocation, flow: FlowId, rate: Option<Rate>);
+            on_delivery(at: EventLocation, pkt: &Pkt);
+            on_returned_packet(at: EventLocation, pkt: &Pkt);
+            on_pause_sent(at: EventLocation, xoff: ClassSet, again: ClassSet);
+            on_pause(at: EventLocation, class: u8);
+            on_resume(at: EventLocation, class: u8);
+            on_received_bytes(at: EventLocation, flow: FlowId, bytes: u64);
         }
     };
 }
@@ -217,7 +218,7 @@ macro_rules! each_event {
 macro_rules! both {
     ($($event:ident($($name:ident: $type:ty),*);)*) => {
         impl<A: Observer, B: Observer> Observer for (A, B) {
-            const WANTS: Wants = A::WANTS.or(B::WANTS);
+            const OBSERVED: ObservedEvents = A::OBSERVED.union(B::OBSERVED);
             $(#[inline(always)]
             fn $event(&mut self, $($name: $type),*) {
                 self.0.$event($($name),*);

@@ -1,7 +1,7 @@
 //! Interface of a node to its driver.
 
-use crate::transport::{Run, SenderStats};
-use crate::{BrokenRule, LosslessViolation, Observer, Pkt, Spot};
+use crate::transport::{SegmentRun, SenderStats};
+use crate::{BrokenRule, EventLocation, LosslessViolation, Observer, Pkt};
 use mech::{FlowId, PortId};
 use units::{Dur, Time};
 
@@ -10,7 +10,7 @@ use units::{Dur, Time};
 /// The example drives a switch by hand, with host `n` behind port `n`:
 ///
 /// ```
-/// use dataplane::{Exts, Out, Outcome, Pkt, Spot, SwitchStep};
+/// use dataplane::{EventLocation, Out, Outcome, PacketExtensions, Pkt, SwitchStep};
 /// use mech::{Head, HostId, PortId};
 /// use units::Time;
 /// # use dataplane::{CoreSetup, Framing, PortSetup, Routes, Switch, SwitchSetup};
@@ -44,7 +44,7 @@ use units::{Dur, Time};
 /// #     ports: (0..4).map(port).collect(),
 /// #     inputs: None,
 /// # };
-/// # let (fib, routing) = (fib::FibSlot::routes(), Ecmp::default().into());
+/// # let (fib, routing) = (fib::FibSlot::from_routes(), Ecmp::default().into());
 /// # let mut switch = Switch::new(SwitchSetup { core, fib, routing, snapshot: false, shuffle: false });
 ///
 /// /// Driver that records the port and the end of each transmission.
@@ -55,21 +55,21 @@ use units::{Dur, Time};
 ///     fn transmit(&mut self, port: PortId, _pkt: &Pkt, end: Time) {
 ///         self.0.push((port, end));
 ///     }
-///     fn wake(&mut self, _port: PortId, _at: Time) {}
-///     fn timer(&mut self, _index: u32, _at: Time) {}
-///     fn finished(&mut self, _what: Outcome<'_>) {}
+///     fn schedule_wake(&mut self, _port: PortId, _at: Time) {}
+///     fn set_timer(&mut self, _index: u32, _at: Time) {}
+///     fn report_outcome(&mut self, _what: Outcome<'_>) {}
 ///     fn observer(&mut self) -> &mut () {
 ///         &mut self.1
 ///     }
-///     fn spot(&self, port: PortId) -> Spot {
-///         Spot { now: Time::ZERO, node: 0, port: u32::from(port.0) }
+///     fn event_location(&self, port: PortId) -> EventLocation {
+///         EventLocation { now: Time::ZERO, node: 0, port: u32::from(port.0) }
 ///     }
 /// }
 ///
 /// let mut wire = Wire(Vec::new(), ());
 /// let head = Head { dst: HostId(2), size: 1500, orig_size: 1500, ttl: 64, ..Head::default() };
 /// let mut arrivals = [Pkt { head, ext: dataplane::NO_EXT, ..Pkt::default() }];
-/// let exts = &mut Exts::default();
+/// let exts = &mut PacketExtensions::default();
 /// switch.step(&[], &mut arrivals, &mut SwitchStep { now: Time::ZERO, routes: &Direct, exts, out: &mut wire });
 /// assert_eq!(wire.0, [(PortId(2), Time(12_160_000))], "1500 B and 20 B of preamble and gap at 1 Gb/s");
 /// ```
@@ -81,19 +81,20 @@ pub trait Out {
     fn transmit(&mut self, port: PortId, pkt: &Pkt, end: Time);
     /// Sends the frames of a run by `port`, one behind the other. `ends` is the instant at which the last bit of the
     /// first leaves, and the time between two such instants.
-    fn transmit_run(&mut self, port: PortId, run: &Run, ends: (Time, Dur)) {
+    fn transmit_run(&mut self, port: PortId, run: &SegmentRun, ends: (Time, Dur)) {
         let mut end = ends.0;
         for pkt in run.packets() {
             self.transmit(port, &pkt, end);
             end = end.saturating_add(ends.1);
         }
     }
-    /// Schedules a call of the node's `ended(port)` at `at`, when the port can send again and something waits.
-    fn wake(&mut self, port: PortId, at: Time);
-    /// Schedules a call of the node's `timer(index)` at `at`.
-    fn timer(&mut self, index: u32, at: Time);
+    /// Schedules a call of the node's `on_transmit_end(port)` at `at`, when the port can send again and something
+    /// waits.
+    fn schedule_wake(&mut self, port: PortId, at: Time);
+    /// Schedules a call of the node's `on_timer(index)` at `at`.
+    fn set_timer(&mut self, index: u32, at: Time);
     /// Reports that a flow, a message or the whole run has ended.
-    fn finished(&mut self, what: Outcome<'_>);
+    fn report_outcome(&mut self, what: Outcome<'_>);
 
     /// Returns the observer of the node.
     fn observer(&mut self) -> &mut Self::Observer;
@@ -102,18 +103,18 @@ pub trait Out {
         true
     }
     /// Returns the name of a port of this node at this instant, for observers.
-    fn spot(&self, port: PortId) -> Spot;
+    fn event_location(&self, port: PortId) -> EventLocation;
 }
 
 /// End of a flow, of a message or of the whole run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outcome<'a> {
     /// The last byte of a flow has arrived.
-    Received(FlowId),
+    FlowReceived(FlowId),
     /// The sender of a flow has an acknowledgement for every byte.
-    Acknowledged(FlowId, &'a SenderStats),
+    FlowAcknowledged(FlowId, &'a SenderStats),
     /// The run ends: a packet of a lossless class was lost for want of memory.
-    Violated(&'a LosslessViolation),
+    LosslessViolated(&'a LosslessViolation),
     /// The run ends: a mechanism broke a rule of its slot.
-    Broken(&'a BrokenRule),
+    RuleBroken(&'a BrokenRule),
 }

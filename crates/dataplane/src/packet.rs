@@ -1,6 +1,6 @@
 //! Packet in a node, in one cache line of 64 bytes.
 
-use mech::overflow::Cut;
+use mech::overflow::CutEffect;
 use mech::{Flags, Head};
 use units::Time;
 
@@ -24,7 +24,7 @@ pub struct Pkt {
     pub ack: u32,
     /// Number of the emission in this direction of its flow, from 0.
     pub emission: u32,
-    /// Index of the extension in [`Exts`](crate::Exts), or [`NO_EXT`].
+    /// Index of the extension in [`PacketExtensions`](crate::Exts), or [`NO_EXT`].
     pub ext: u32,
     /// Bytes of payload.
     pub payload: u16,
@@ -35,24 +35,24 @@ pub struct Pkt {
 impl Pkt {
     /// Cuts the payload off, and returns by how many bytes the frame is shorter. It is no shorter than the smallest
     /// frame. A packet that would not get shorter stays as it is.
-    pub(crate) fn cut(&mut self, cut: &Cut, min_frame: u16) -> u16 {
+    pub(crate) fn cut(&mut self, cut: &CutEffect, min_frame: u16) -> u16 {
         let before = self.head.size;
-        let after = cut.size(before, (before - self.payload).max(min_frame));
+        let after = cut.size_after_cut(before, (before - self.payload).max(min_frame));
         if after < before {
             // `keep` may leave payload bytes in the frame, but no receiver can use a part of a segment.
             (self.head.size, self.payload) = (after, 0);
-            cut.mark(&mut self.head);
+            cut.mark_as_cut(&mut self.head);
         }
         before - after
     }
     /// Bytes of payload in the packet; 0 for a message without payload, whose words mean something else.
     #[inline]
-    pub fn carried(&self) -> u64 {
+    pub fn payload_bytes(&self) -> u64 {
         if self.head.flags.has(Flags::PAYLOAD) { u64::from(self.payload) } else { 0 }
     }
     /// Bytes of payload that a segment was sent with, from `seq` on, even if they were cut off since (CP §4.3).
     /// `options` are the option bytes of its header. Padded frames are never cut, so that this is exact.
-    pub fn sent_payload(&self, framing: &Framing, options: u16) -> u16 {
+    pub fn original_payload(&self, framing: &Framing, options: u16) -> u16 {
         let headers = framing.header + framing.link + options;
         if self.head.is_cut() { self.head.orig_size.saturating_sub(headers) } else { self.payload }
     }
@@ -78,11 +78,11 @@ impl Framing {
 
     /// Bytes of the frame that carries `payload` bytes behind `options` bytes of header options.
     #[inline]
-    pub fn frame(&self, payload: u16, options: u16) -> u16 {
+    pub fn frame_size(&self, payload: u16, options: u16) -> u16 {
         (payload + options + self.header + self.link).max(self.min_frame)
     }
     /// Bytes that a frame of `size` bytes takes on the link.
-    pub fn wire(&self, size: u16) -> u64 {
+    pub fn wire_size(&self, size: u16) -> u64 {
         u64::from(size) + u64::from(self.gap)
     }
 }
@@ -100,7 +100,7 @@ mod tests {
 
     /// Segment of `payload` bytes, with timestamps.
     fn segment(framing: &Framing, payload: u16) -> Pkt {
-        let size = framing.frame(payload, 12);
+        let size = framing.frame_size(payload, 12);
         let flags = Flags::ACK.with(Flags::PAYLOAD).with(Flags::CPA);
         Pkt { head: Head { size, orig_size: size, flags, ..Head::default() }, payload, ..Pkt::default() }
     }
@@ -112,10 +112,13 @@ mod tests {
             for keep in [0, 128] {
                 let whole = segment(&framing, payload);
                 let mut pkt = whole;
-                let is_shorter = pkt.cut(&Cut { keep, ..Cut::default() }, framing.min_frame) > 0;
+                let is_shorter = pkt.cut(&CutEffect { min_size: keep, ..CutEffect::default() }, framing.min_frame) > 0;
                 assert_eq!(is_shorter, whole.head.size > pkt.head.size);
                 assert_eq!((pkt.head.is_cut(), whole.head.is_cut()), (is_shorter, false));
-                assert_eq!((pkt.sent_payload(&framing, 12), whole.sent_payload(&framing, 12)), (payload, payload));
+                assert_eq!(
+                    (pkt.original_payload(&framing, 12), whole.original_payload(&framing, 12)),
+                    (payload, payload)
+                );
                 assert_eq!(pkt.payload, if is_shorter { 0 } else { payload });
             }
         }
@@ -130,9 +133,9 @@ mod tests {
 
     #[test]
     fn a_full_segment_takes_12304_ns_at_a_gigabit() {
-        let frame = Framing::ETHERNET.frame(1460, 0);
+        let frame = Framing::ETHERNET.frame_size(1460, 0);
         assert_eq!(frame, 1518);
-        assert_eq!(units::Rate::gbps(1).time(Framing::ETHERNET.wire(frame)), units::Dur::ns(12_304));
-        assert_eq!(Framing::ETHERNET.wire(Framing::ETHERNET.frame(0, 0)), 84);
+        assert_eq!(units::Rate::gbps(1).time(Framing::ETHERNET.wire_size(frame)), units::Dur::ns(12_304));
+        assert_eq!(Framing::ETHERNET.wire_size(Framing::ETHERNET.frame_size(0, 0)), 84);
     }
 }

@@ -1,23 +1,23 @@
 //! Memory of a node: packets, ports, and the buffer slot that limits them.
 
-use crate::accounts::{Accounts, Sides};
+use crate::accounts::{Accounts, MemorySides};
 use crate::arena::Arena;
-use crate::cutting::Cutting;
-use crate::inputs::{AtOutput, Inputs};
+use crate::cut_stage::CutStage;
+use crate::inputs::{Inputs, OutputBufferState};
 use crate::port::{Port, QueueAt};
-use crate::ranked::Ranked;
-use crate::sampled::Sampled;
-use mech::buffer::{BufferSlot, ExtraRoom, Use};
+use crate::rank_index::RankIndices;
+use crate::sampled_memories::SampledMemories;
+use mech::buffer::{BufferSlot, ExtraMemory, MemoryUse};
 use mech::overflow::DropReason;
 use mech::{Head, HostId, Lane, Lanes, PortId, QueueId};
 use units::{Dur, Time};
 
-mod look;
 mod memories;
-mod queued;
+mod node_view;
+mod port_queues;
 
-pub(crate) use look::Look;
-pub(crate) use memories::Lying;
+pub(crate) use memories::SampledFrame;
+pub(crate) use node_view::NodeView;
 
 /// Packets, queues and the memory allocated to them.
 #[derive(Clone)]
@@ -28,22 +28,22 @@ pub struct PacketStore {
     pub(crate) lanes: Lanes,
     /// Queue in which a packet waits here, by the queue that it is meant for.
     pub(crate) waits_in: [QueueId; QueueId::COUNT as usize],
-    pub(crate) pool: Pool,
+    pub(crate) pool: SharedPool,
     /// Accounts that agents follow.
     pub(crate) accounts: Accounts,
     /// Units of the memories that agents sample.
-    pub(crate) sampled: Option<Box<Sampled>>,
+    pub(crate) sampled: Option<Box<SampledMemories>>,
     /// Indices of long queues by rank, if a mechanism searches them.
-    pub(crate) ranked: Option<Box<Ranked>>,
+    pub(crate) ranked: Option<Box<RankIndices>>,
     /// Input side, if arrivals wait at their inputs first.
     pub(crate) inputs: Option<Box<Inputs>>,
     /// Headers that are being cut, if cutting takes time.
-    pub(crate) cutting: Option<Box<Cutting>>,
+    pub(crate) cutting: Option<Box<CutStage>>,
 }
 
 /// Memory allocated in the whole node, if ports share it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pool {
+pub(crate) struct SharedPool {
     pub(crate) on: bool,
     bytes: u64,
     shared_bytes: u64,
@@ -81,15 +81,19 @@ pub trait Fib {
     }
 }
 
-impl Pool {
-    pub(crate) fn new(buffer: &BufferSlot) -> Pool {
-        Pool { on: buffer.peek().plain().is_none(), reserved: buffer.peek().reserved(), ..Pool::default() }
+impl SharedPool {
+    pub(crate) fn new(buffer: &BufferSlot) -> SharedPool {
+        SharedPool {
+            on: buffer.peek().fixed_thresholds().is_none(),
+            reserved: buffer.peek().reserved_bytes(),
+            ..SharedPool::default()
+        }
     }
     fn beyond_reserve(&self, bytes: u64) -> u64 {
         bytes.saturating_sub(self.reserved)
     }
     /// Changes the allocation of one port from `before` to `after` bytes.
-    fn moved(&mut self, before: u64, after: u64) {
+    fn update_allocation(&mut self, before: u64, after: u64) {
         self.bytes = self.bytes + after - before;
         self.shared_bytes = self.shared_bytes + self.beyond_reserve(after) - self.beyond_reserve(before);
     }
@@ -97,7 +101,7 @@ impl Pool {
 
 /// Queue in which packets wait, by the queue that they are meant for. An absent lane becomes the normal one, and a
 /// class above those in use the highest of them.
-pub(crate) fn waits_in(lanes: &Lanes, top_class: u8) -> [QueueId; QueueId::COUNT as usize] {
+pub(crate) fn queue_mapping(lanes: &Lanes, top_class: u8) -> [QueueId; QueueId::COUNT as usize] {
     std::array::from_fn(|number| {
         let asked = QueueId(number as u8);
         let lane = if lanes.has(asked.lane()) { asked.lane() } else { Lane::Normal };
@@ -106,12 +110,12 @@ pub(crate) fn waits_in(lanes: &Lanes, top_class: u8) -> [QueueId; QueueId::COUNT
 }
 
 /// Returns the use of a number of frames and bytes.
-fn uses((packets, bytes): (u32, u64)) -> Use {
-    Use { packets: u64::from(packets), bytes, ..Use::default() }
+fn to_use((packets, bytes): (u32, u64)) -> MemoryUse {
+    MemoryUse { packets: u64::from(packets), bytes, ..MemoryUse::default() }
 }
 
 /// Returns true if a frame that has crossed may join a queue of its output, where `used` counts against the limit.
-fn joins(buffer: &BufferSlot, lanes: &Lanes, (queue, used): (QueueId, &Use), size: u16) -> bool {
+fn may_join_output(buffer: &BufferSlot, lanes: &Lanes, (queue, used): (QueueId, &MemoryUse), size: u16) -> bool {
     match queue.lane() {
         Lane::Normal => buffer.peek().admits(used, size),
         lane => lanes.limit(lane).accepts((used.packets as u32, used.bytes), size),
@@ -119,11 +123,11 @@ fn joins(buffer: &BufferSlot, lanes: &Lanes, (queue, used): (QueueId, &Use), siz
 }
 
 impl PacketStore {
-    fn usage(&self, port: &Port) -> Use {
+    fn usage(&self, port: &Port) -> MemoryUse {
         // Shared memory also holds the bounce lane. Memory of a port alone does not: each other lane has a limit of its
         // own.
-        let (packets, bytes) = if self.pool.on { port.counted() } else { port.normal() };
-        Use {
+        let (packets, bytes) = if self.pool.on { port.queued_without_notices() } else { port.queued_normal() };
+        MemoryUse {
             packets: u64::from(packets),
             bytes,
             pool_bytes: self.pool.bytes,
@@ -145,19 +149,19 @@ impl PacketStore {
     }
 
     /// Returns true if a frame fits with extra space beyond the limit. Only the normal lane has extra space.
-    pub(crate) fn accepts_beyond(&self, to: QueueAt, size: u16, extra: ExtraRoom) -> bool {
+    pub(crate) fn accepts_with_extra(&self, to: QueueAt, size: u16, extra: ExtraMemory) -> bool {
         let port = &self.ports[usize::from(to.port.0)];
         if to.queue.lane() != Lane::Normal || port.closed {
             return false;
         }
-        let of_class = |class| self.backlog(to.port, self.queue(QueueId::normal(class))).1;
-        let apart = extra.apart(to.queue.class()).map_or(0, of_class);
+        let of_class = |class| self.backlog(to.port, self.resolve_queue(QueueId::normal(class))).1;
+        let apart = extra.separate_class(to.queue.class()).map_or(0, of_class);
         extra.admits(self.buffer.peek(), &self.usage(port), apart, size)
     }
 
     /// Returns the queue in which packets meant for `queue` wait here.
     #[inline]
-    pub(crate) fn queue(&self, queue: QueueId) -> QueueId {
+    pub(crate) fn resolve_queue(&self, queue: QueueId) -> QueueId {
         self.waits_in[usize::from(queue.0 % QueueId::COUNT)]
     }
 
@@ -171,8 +175,8 @@ impl PacketStore {
 
     /// Memories in which a frame in the buffer of a port is.
     #[inline]
-    pub(crate) fn buffered(&self) -> Sides {
-        if self.inputs.is_some() { Sides::OUTPUT } else { Sides::BOTH }
+    pub(crate) fn buffer_memories(&self) -> MemorySides {
+        if self.inputs.is_some() { MemorySides::OUTPUT } else { MemorySides::BOTH }
     }
 
     /// Returns true if a frame that came in by `ingress` waits there first. Congestion messages that leave by the port
@@ -185,18 +189,21 @@ impl PacketStore {
 
     /// Reason why a frame that came in by `ingress` does not fit its input; `None` if it fits. Congestion messages use
     /// no memory of inputs.
-    pub(crate) fn input_refuses(&self, ingress: PortId, to: QueueAt, size: u16) -> Option<DropReason> {
+    pub(crate) fn input_drop_reason(&self, ingress: PortId, to: QueueAt, size: u16) -> Option<DropReason> {
         let inputs = self.inputs.as_ref()?;
         // A frame that even the empty buffer of its output could not hold would wait at its input forever.
         let holds = match to.queue.lane() {
-            Lane::Normal => self.buffer.peek().admits(&Use::default(), size),
+            Lane::Normal => self.buffer.peek().admits(&MemoryUse::default(), size),
             lane => self.lanes.limit(lane).accepts((0, 0), size),
         };
-        let holds =
-            holds && inputs.stages.as_ref().is_none_or(|stages| stages.too_small((ingress, to.port), size).is_none());
+        let holds = holds
+            && inputs
+                .stages
+                .as_ref()
+                .is_none_or(|stages| stages.undersized_buffers((ingress, to.port), size).is_none());
         match (self.ports[usize::from(to.port.0)].closed, holds) {
             (true, _) => Some(DropReason::LinkDown),
-            (false, false) => Some(DropReason::of_full(to.queue.lane())),
+            (false, false) => Some(DropReason::lane_full(to.queue.lane())),
             (false, true) if to.queue.lane() == Lane::Notice => None,
             (false, true) => (!inputs.accepts(ingress, size)).then_some(DropReason::InputFull),
         }
@@ -204,16 +211,16 @@ impl PacketStore {
 
     /// Returns true if there is an input side and the frame's input has no memory for it. The frame is then lost,
     /// whichever port it leaves by.
-    pub(crate) fn lacks_input(&self, head: &Head) -> bool {
+    pub(crate) fn input_lacks_space(&self, head: &Head) -> bool {
         self.inputs.as_ref().is_some_and(|inputs| !inputs.accepts(head.ingress, head.size))
     }
 
     /// Returns true if a frame of `size` bytes is accepted: by the memory of its input if there is one, or else by its
     /// output.
     #[inline]
-    pub(crate) fn takes(&self, ingress: Option<PortId>, to: QueueAt, size: u16) -> bool {
+    pub(crate) fn accepts_arrival(&self, ingress: Option<PortId>, to: QueueAt, size: u16) -> bool {
         match (&self.inputs, ingress) {
-            (Some(_), Some(ingress)) => self.input_refuses(ingress, to, size).is_none(),
+            (Some(_), Some(ingress)) => self.input_drop_reason(ingress, to, size).is_none(),
             _ => self.accepts(to.port, to.queue, size),
         }
     }
@@ -221,8 +228,8 @@ impl PacketStore {
     /// Returns true if a frame is accepted and the backlog of its output stays within the limit. The backlog is in the
     /// buffer, at inputs and in transfer.
     #[inline]
-    pub(crate) fn has_place(&self, ingress: Option<PortId>, to: QueueAt, size: u16) -> bool {
-        self.takes(ingress, to, size) && (self.inputs.is_none() || self.is_within_limit(to, size))
+    pub(crate) fn accepts_within_limit(&self, ingress: Option<PortId>, to: QueueAt, size: u16) -> bool {
+        self.accepts_arrival(ingress, to, size) && (self.inputs.is_none() || self.is_within_limit(to, size))
     }
 
     fn is_within_limit(&self, to: QueueAt, size: u16) -> bool {
@@ -234,10 +241,10 @@ impl PacketStore {
 
     /// Begins a transfer to an idle output, and returns its duration. Congestion messages come first, then the queue
     /// with the fewest bytes in the output buffer, and among equals the most urgent.
-    pub(crate) fn grant(&mut self, output: PortId, now: Time) -> Option<Dur> {
+    pub(crate) fn begin_transfer(&mut self, output: PortId, now: Time) -> Option<Dur> {
         let port = &self.ports[usize::from(output.0)];
         let inputs = self.inputs.as_deref_mut()?;
-        let mut left = inputs.waits(output);
+        let mut left = inputs.waiting_queues(output);
         while left != 0 {
             // The output's scheduler can choose only among frames in its buffer, so the queue with the fewest bytes
             // there comes first.
@@ -245,14 +252,14 @@ impl PacketStore {
                 let waits = queue.lane() != Lane::Notice;
                 (waits, port.backlog(*queue).1, u8::MAX - queue.0)
             };
-            let queue = QueueId::each(left).min_by_key(last)?;
+            let queue = QueueId::iter_set(left).min_by_key(last)?;
             left &= !queue.bit();
-            let (all, at_inputs) = (port.normal(), inputs.normal(output));
+            let (all, at_inputs) = (port.queued_normal(), inputs.waiting_normal(output));
             // A port counts a frame from its arrival at the input on; only the part in the output buffer counts against
             // the limit.
-            let used = uses((all.0 - at_inputs.0, all.1 - at_inputs.1));
-            let used = if queue.lane() == Lane::Normal { used } else { uses(port.backlog(queue)) };
-            let fits = |size| joins(&self.buffer, &self.lanes, (queue, &used), size);
+            let used = to_use((all.0 - at_inputs.0, all.1 - at_inputs.1));
+            let used = if queue.lane() == Lane::Normal { used } else { to_use(port.backlog(queue)) };
+            let fits = |size| may_join_output(&self.buffer, &self.lanes, (queue, &used), size);
             if let Some(time) = inputs.grant(QueueAt { port: output, queue }, &mut self.arena, now, fits) {
                 return Some(time);
             }
@@ -261,19 +268,24 @@ impl PacketStore {
     }
 
     /// Begins a move to an idle target inside a `fabric` switch, and returns its duration.
-    pub(crate) fn grant_inside(&mut self, target: u16, now: Time) -> Option<Dur> {
+    pub(crate) fn begin_inside_move(&mut self, target: u16, now: Time) -> Option<Dur> {
         let inputs = self.inputs.as_deref_mut()?;
         let Some(port) = self.ports.get(usize::from(target)) else {
-            return inputs.grant_inside(target, &AtOutput { waits: &|_| 0, fits: &|_, _| false }, &mut self.arena, now);
+            return inputs.grant_inside(
+                target,
+                &OutputBufferState { waits: &|_| 0, fits: &|_, _| false },
+                &mut self.arena,
+                now,
+            );
         };
         let output = PortId(target);
-        let (all, elsewhere) = (port.normal(), inputs.normal(output));
-        let normal = uses((all.0 - elsewhere.0, all.1 - elsewhere.1));
+        let (all, elsewhere) = (port.queued_normal(), inputs.waiting_normal(output));
+        let normal = to_use((all.0 - elsewhere.0, all.1 - elsewhere.1));
         let fits = |queue: QueueId, size| {
-            let used = if queue.lane() == Lane::Normal { normal } else { uses(port.backlog(queue)) };
-            joins(&self.buffer, &self.lanes, (queue, &used), size)
+            let used = if queue.lane() == Lane::Normal { normal } else { to_use(port.backlog(queue)) };
+            may_join_output(&self.buffer, &self.lanes, (queue, &used), size)
         };
-        let out = AtOutput { waits: &|queue| port.backlog(queue).1, fits: &fits };
+        let out = OutputBufferState { waits: &|queue| port.backlog(queue).1, fits: &fits };
         inputs.grant_inside(target, &out, &mut self.arena, now)
     }
 
@@ -283,30 +295,30 @@ impl PacketStore {
         let own = self.ports[usize::from(port.0)].backlog(queue);
         let elsewhere = match (&self.inputs, &self.cutting) {
             (None, None) => return own,
-            (Some(inputs), _) => inputs.held_for_queue(QueueAt { port, queue }),
+            (Some(inputs), _) => inputs.waiting_for_queue(QueueAt { port, queue }),
             (None, Some(cutting)) => cutting.backlog(QueueAt { port, queue }),
         };
         (own.0 + elsewhere.0, own.1 + elsewhere.1)
     }
 
     /// Returns true if a frame elsewhere in this node is to join a queue.
-    pub(crate) fn more_comes(&self, at: QueueAt) -> bool {
-        let inputs = self.inputs.as_ref().is_some_and(|inputs| inputs.has_more(at.port, at.queue));
+    pub(crate) fn has_more_incoming(&self, at: QueueAt) -> bool {
+        let inputs = self.inputs.as_ref().is_some_and(|inputs| inputs.has_frames_before_output(at.port, at.queue));
         inputs || self.cutting.as_ref().is_some_and(|cutting| cutting.backlog(at).0 > 0)
     }
 
     /// Removes the frames that have left one port by `now`, if its departures are computed.
     #[inline]
-    pub(crate) fn settle(&mut self, port: PortId, now: Time) {
+    pub(crate) fn settle_departures(&mut self, port: PortId, now: Time) {
         let p = &mut self.ports[usize::from(port.0)];
         if p.computed {
-            p.settle(now);
+            p.settle_departures(now);
         }
     }
 
     /// Removes the frames that have left any port with computed departures by `now`.
-    pub(crate) fn settle_all(&mut self, now: Time) {
-        self.ports.iter_mut().filter(|port| port.computed).for_each(|port| port.settle(now));
+    pub(crate) fn settle_all_departures(&mut self, now: Time) {
+        self.ports.iter_mut().filter(|port| port.computed).for_each(|port| port.settle_departures(now));
     }
 
     /// Allocates memory to a frame.
@@ -317,8 +329,8 @@ impl PacketStore {
         p.allocate(queue, size);
         if self.pool.on && queue.lane() != Lane::Notice {
             // Congestion messages are not in the pool: they report about this memory.
-            let after = p.counted().1;
-            self.pool.moved(after - u64::from(size), after);
+            let after = p.queued_without_notices().1;
+            self.pool.update_allocation(after - u64::from(size), after);
         }
     }
 
@@ -327,8 +339,8 @@ impl PacketStore {
         let p = &mut self.ports[usize::from(port.0)];
         p.shrink(queue, bytes);
         if self.pool.on && queue.lane() != Lane::Notice {
-            let after = p.counted().1;
-            self.pool.moved(after + u64::from(bytes), after);
+            let after = p.queued_without_notices().1;
+            self.pool.update_allocation(after + u64::from(bytes), after);
         }
     }
 
@@ -339,8 +351,8 @@ impl PacketStore {
         let p = &mut self.ports[usize::from(port.0)];
         p.free(queue, size);
         if self.pool.on && queue.lane() != Lane::Notice {
-            let after = p.counted().1;
-            self.pool.moved(after + u64::from(size), after);
+            let after = p.queued_without_notices().1;
+            self.pool.update_allocation(after + u64::from(size), after);
         }
     }
 }

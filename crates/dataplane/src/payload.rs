@@ -24,7 +24,7 @@ pub struct PayloadCounts {
 
 impl PayloadCounts {
     /// Checks `sent = delivered + dropped + cut + waiting` for a whole network.
-    pub fn balanced(&self) -> bool {
+    pub fn is_conserved(&self) -> bool {
         self.sent == self.delivered + self.dropped + self.cut + self.waiting
     }
 }
@@ -68,11 +68,11 @@ mod tests {
         let host = PayloadCounts { sent: 100, delivered: 20, waiting: 5, ..PayloadCounts::default() };
         let switch = PayloadCounts { dropped: 30, cut: 40, waiting: 5, ..PayloadCounts::default() };
         let all: PayloadCounts = [host, switch].into_iter().sum();
-        assert!(all.balanced() && !host.balanced());
+        assert!(all.is_conserved() && !host.is_conserved());
         for lacks in
             [PayloadCounts { cut: 0, ..all }, PayloadCounts { dropped: 0, ..all }, PayloadCounts { waiting: 0, ..all }]
         {
-            assert!(!lacks.balanced(), "{lacks}");
+            assert!(!lacks.is_conserved(), "{lacks}");
         }
         let said = "100 B of payload were sent: 20 B were delivered, 30 B dropped, 40 B cut, and 10 B are in flight";
         assert_eq!(all.to_string(), said);

@@ -1,11 +1,11 @@
 //! Output port: queues, transmitter, and counters.
 
 use crate::arena::Queue;
+use computed::FrameSizes;
 pub(crate) use computed::Limits;
-use computed::Sizes;
 pub use counts::PortCounts;
 use mech::{Lane, PortId, QueueId};
-use units::{Clock, Dur, Time};
+use units::{ByteClock, Dur, Time};
 
 mod computed;
 mod counts;
@@ -33,7 +33,7 @@ pub struct Port {
     pub(crate) computed: bool,
     /// True if the first queued frame starts in the step in which it came. It counts as queued until that step is over.
     fresh: bool,
-    sizes: Sizes,
+    sizes: FrameSizes,
     /// Totals of stored frames and bytes, and the maxima of queued ones.
     enqueued: u64,
     enqueued_bytes: u64,
@@ -44,7 +44,7 @@ pub struct Port {
     /// True if nothing is stored here because the link is known to be dead.
     pub(crate) closed: bool,
     /// Fields that not every frame touches.
-    pub(crate) rest: Box<Rest>,
+    pub(crate) rest: Box<ColdFields>,
 }
 
 /// Queue of a port.
@@ -56,11 +56,11 @@ pub(crate) struct QueueAt {
 
 /// Fields of a port beside the two cache lines that every frame touches.
 #[derive(Clone, Debug)]
-pub(crate) struct Rest {
+pub(crate) struct ColdFields {
     /// Counts, except those in fields of [`Port`].
     counts: PortCounts,
     /// Clock of the link: the time of a number of bytes.
-    clock: Clock,
+    clock: ByteClock,
     /// Set of non-empty queues: bit `q` is set if queue `q` is not empty.
     pub(crate) eligible: u32,
     /// Set of queues that may not leave: bit `q` is set if the far end has paused the class of queue `q`.
@@ -89,9 +89,9 @@ pub(crate) struct Rest {
     pub(crate) stamp: u64,
 }
 
-impl Rest {
+impl ColdFields {
     /// Adds frames and bytes to those queued in a lane other than the normal one.
-    fn count_beside(&mut self, lane: Lane, frames: i32, bytes: i64) {
+    fn count_other_lane(&mut self, lane: Lane, frames: i32, bytes: i64) {
         let notices = (lane == Lane::Notice).then_some(&mut self.notices);
         for (count, sum) in [&mut self.beside].into_iter().chain(notices) {
             (*count, *sum) = (count.wrapping_add_signed(frames), sum.wrapping_add_signed(bytes));
@@ -99,14 +99,14 @@ impl Rest {
     }
     /// Returns true if anything may leave.
     #[inline]
-    pub(crate) fn is_ready(&self) -> bool {
+    pub(crate) fn may_send(&self) -> bool {
         self.eligible & !self.paused != 0 || self.control || (self.more && !self.dead)
     }
 }
 
 /// Parameters from which a port is made.
 pub(crate) struct PortShape {
-    pub(crate) clock: Clock,
+    pub(crate) clock: ByteClock,
     pub(crate) gap: u16,
     pub(crate) is_switch: bool,
     pub(crate) top_class: u8,
@@ -120,7 +120,7 @@ impl Port {
     pub(crate) fn new(shape: PortShape) -> Port {
         let last = QueueId::new(shape.top_class, shape.last_lane);
         let queues = vec![Queue::default(); usize::from(last.0) + 1].into_boxed_slice();
-        let rest = Rest {
+        let rest = ColdFields {
             counts: PortCounts::default(),
             clock: shape.clock,
             eligible: 0,
@@ -141,14 +141,14 @@ impl Port {
             free_at: Time::ZERO,
             bytes: 0,
             limits: shape.computed.unwrap_or(Limits::STEPPED),
-            per_byte: shape.clock.per_byte().map_or(0, |dur| dur.0),
+            per_byte: shape.clock.time_per_byte().map_or(0, |dur| dur.0),
             // So `settle` may be called for any port: it removes nothing where departures are not computed.
             next_start: if shape.computed.is_some() { Time::ZERO } else { Time::NEVER },
             packets: 0,
             gap: shape.gap,
             computed: shape.computed.is_some(),
             fresh: false,
-            sizes: Sizes::default(),
+            sizes: FrameSizes::default(),
             enqueued: 0,
             enqueued_bytes: 0,
             max_bytes: 0,
@@ -160,7 +160,7 @@ impl Port {
     }
 
     /// Restarts the maxima of queued frames and bytes from their present values.
-    pub(crate) fn restart_largest(&mut self) {
+    pub(crate) fn restart_maxima(&mut self) {
         (self.max_packets, self.max_bytes) = (self.packets, self.bytes);
     }
 
@@ -183,7 +183,7 @@ impl Port {
     }
     /// Time of a frame of `size` bytes on the link, preamble and gap included.
     #[inline(always)]
-    pub(crate) fn time(&self, size: u16) -> Dur {
+    pub(crate) fn transmission_time(&self, size: u16) -> Dur {
         let bytes = u64::from(size) + u64::from(self.gap);
         match self.per_byte {
             0 => self.rest.clock.time(bytes),
@@ -192,13 +192,13 @@ impl Port {
     }
 
     /// Time of a number of quanta of 512 bit times (802.3 §31B.2).
-    pub(crate) fn quanta(&self, quanta: u16) -> Dur {
+    pub(crate) fn pause_duration(&self, quanta: u16) -> Dur {
         self.rest.clock.time(u64::from(quanta) * 64)
     }
     /// Changes the rate for frames that begin to leave from now on. PRECONDITION: departures are not computed.
-    pub(crate) fn set_clock(&mut self, clock: Clock) {
+    pub(crate) fn set_clock(&mut self, clock: ByteClock) {
         self.rest.clock = clock;
-        self.per_byte = clock.per_byte().map_or(0, |dur| dur.0);
+        self.per_byte = clock.time_per_byte().map_or(0, |dur| dur.0);
     }
     /// Number of classes that have queues.
     pub(crate) fn classes(&self) -> usize {
@@ -207,22 +207,22 @@ impl Port {
 
     /// Frames and bytes queued in all queues.
     #[inline]
-    pub(crate) fn all(&self) -> (u32, u64) {
+    pub(crate) fn queued_total(&self) -> (u32, u64) {
         (self.packets, self.bytes)
     }
     /// Frames and bytes queued in all queues except those of congestion messages.
     #[inline]
-    pub(crate) fn counted(&self) -> (u32, u64) {
+    pub(crate) fn queued_without_notices(&self) -> (u32, u64) {
         match self.computed {
-            true => self.all(),
+            true => self.queued_total(),
             false => (self.packets - self.rest.notices.0, self.bytes - self.rest.notices.1),
         }
     }
     /// Frames and bytes queued in normal queues.
     #[inline]
-    pub(crate) fn normal(&self) -> (u32, u64) {
+    pub(crate) fn queued_normal(&self) -> (u32, u64) {
         match self.computed {
-            true => self.all(),
+            true => self.queued_total(),
             false => (self.packets - self.rest.beside.0, self.bytes - self.rest.beside.1),
         }
     }
@@ -231,7 +231,7 @@ impl Port {
     #[inline]
     pub(crate) fn allocate(&mut self, queue: QueueId, size: u16) {
         if queue.lane() != Lane::Normal {
-            self.rest.count_beside(queue.lane(), 1, i64::from(size));
+            self.rest.count_other_lane(queue.lane(), 1, i64::from(size));
         }
         self.count_in(size);
     }
@@ -250,7 +250,7 @@ impl Port {
     #[inline]
     pub(crate) fn free(&mut self, queue: QueueId, size: u16) {
         if queue.lane() != Lane::Normal {
-            self.rest.count_beside(queue.lane(), -1, -i64::from(size));
+            self.rest.count_other_lane(queue.lane(), -1, -i64::from(size));
         }
         self.packets -= 1;
         self.bytes -= u64::from(size);
@@ -259,7 +259,7 @@ impl Port {
     /// Counts `bytes` cut off a queued frame.
     pub(crate) fn shrink(&mut self, queue: QueueId, bytes: u16) {
         if queue.lane() != Lane::Normal {
-            self.rest.count_beside(queue.lane(), 0, -i64::from(bytes));
+            self.rest.count_other_lane(queue.lane(), 0, -i64::from(bytes));
         }
         self.bytes -= u64::from(bytes);
         self.rest.trimmed_bytes += u64::from(bytes);
@@ -269,14 +269,14 @@ impl Port {
     #[inline]
     pub(crate) fn backlog(&self, queue: QueueId) -> (u32, u64) {
         match self.computed {
-            true => self.all(),
+            true => self.queued_total(),
             false => self.rest.queues.get(usize::from(queue.0)).map_or((0, 0), |q| (q.packets(), q.bytes())),
         }
     }
 
     /// Checks `enqueued = sent + evicted + queued`, in frames and (with the bytes that were cut off in the queues) in
     /// bytes. With computed departures, checks that the queued frames add up to the queued bytes.
-    pub fn balanced(&self) -> bool {
+    pub fn conserves_frames(&self) -> bool {
         if self.computed {
             let mut sizes = self.sizes.clone();
             return (0..self.packets).map(|_| u64::from(sizes.pop())).sum::<u64>() == self.bytes;
@@ -287,28 +287,28 @@ impl Port {
     }
 
     /// Queued frames with computed departures: the start of each transmission, and its bytes.
-    pub fn ahead(&self) -> Vec<(Time, u16)> {
+    pub fn computed_departures(&self) -> Vec<(Time, u16)> {
         let count = if self.computed { self.packets } else { 0 };
         let (mut sizes, mut start) = (self.sizes.clone(), self.next_start);
         let mut next = |_| {
             let (at, size) = (start, sizes.pop());
-            start = start.saturating_add(self.time(size));
+            start = start.saturating_add(self.transmission_time(size));
             (at, size)
         };
         (0..count).map(&mut next).collect()
     }
 
     /// Packets lost at this port while the node treated its link as dead.
-    pub fn lost_while_dead(&self) -> u64 {
+    pub fn drops_while_dead(&self) -> u64 {
         self.rest.lost_while_dead
     }
 
     /// Frames queued at the port.
-    pub fn waiting(&self) -> u32 {
+    pub fn queued_frames(&self) -> u32 {
         self.packets
     }
     /// Bytes queued at the port.
-    pub fn waiting_bytes(&self) -> u64 {
+    pub fn queued_bytes(&self) -> u64 {
         self.bytes
     }
 }

@@ -31,7 +31,7 @@ pub struct RawSetup {
 
 impl RawSetup {
     /// Returns the time to the next packet of a burst, rounded to a picosecond and at least one.
-    fn gap(&mut self) -> Dur {
+    fn next_gap(&mut self) -> Dur {
         let Some(draws) = &mut self.gaps else { return self.interval };
         Dur(((draws.exponential(self.interval.0 as f64) + 0.5) as u64).max(1))
     }
@@ -49,33 +49,33 @@ pub(crate) struct RawSource {
 
 impl RawSource {
     pub(crate) fn new(mut setup: RawSetup, flow: FlowInfo) -> RawSource {
-        let wait = setup.gaps.is_some().then(|| setup.gap());
+        let wait = setup.gaps.is_some().then(|| setup.next_gap());
         let next = setup.start.saturating_add(wait.unwrap_or(Dur::ZERO));
         RawSource { setup, flow, next, in_burst: 0, sent: 0 }
     }
 
     /// Instant of the next packet; `None` if all are sent.
-    pub(crate) fn next(&self) -> Option<Time> {
+    pub(crate) fn next_time(&self) -> Option<Time> {
         (self.next < self.setup.stop).then_some(self.next)
     }
 
     /// Flow whose queue at the NIC limits this source.
-    pub(crate) fn bounded_by(&self) -> Option<FlowId> {
+    pub(crate) fn limiting_flow(&self) -> Option<FlowId> {
         self.setup.backlog.map(|_| self.flow.flow)
     }
 
     /// Returns true if `waiting` queued frames of this source reach its limit.
     pub(crate) fn is_blocked(&self, waiting: usize, framing: &Framing) -> bool {
-        let frame = u64::from(framing.frame(self.setup.payload, 0));
+        let frame = u64::from(framing.frame_size(self.setup.payload, 0));
         self.setup.backlog.is_some_and(|most| waiting as u64 * frame >= most)
     }
 
     /// Omits the packet of `now` for good.
-    pub(crate) fn skip(&mut self, now: Time) {
+    pub(crate) fn skip_packet(&mut self, now: Time) {
         let s = &mut self.setup;
         self.in_burst += 1;
         let burst_over = s.packets_per_burst > 0 && self.in_burst == s.packets_per_burst;
-        self.next = now.saturating_add(if burst_over { s.pause } else { s.gap() });
+        self.next = now.saturating_add(if burst_over { s.pause } else { s.next_gap() });
         if burst_over {
             self.in_burst = 0;
         }
@@ -83,9 +83,9 @@ impl RawSource {
 
     /// Returns the packet of `now`, with time to live `ttl`.
     pub(crate) fn emit(&mut self, now: Time, framing: &Framing, ttl: u8) -> Pkt {
-        self.skip(now);
+        self.skip_packet(now);
         let s = &self.setup;
-        let size = framing.frame(s.payload, 0);
+        let size = framing.frame_size(s.payload, 0);
         let mut head = Head {
             flow: self.flow.flow,
             src: self.flow.src,
@@ -93,7 +93,7 @@ impl RawSource {
             hash: self.flow.hash,
             size,
             orig_size: size,
-            flags: Flags::of_kind(PacketKind::Raw).with(Flags::PAYLOAD),
+            flags: Flags::from_kind(PacketKind::Raw).with(Flags::PAYLOAD),
             ttl,
             ..Head::default()
         };
@@ -110,7 +110,7 @@ impl RawSource {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mech::{HostId, Purpose};
+    use mech::{HostId, StreamPurpose};
 
     #[test]
     fn a_burst_ends_with_the_pause_in_place_of_the_last_interval() {
@@ -129,7 +129,7 @@ mod tests {
         let flow = FlowInfo { flow: FlowId(0), src, dst, hash: 0, back_hash: 0, bytes: 0, class: 0, row: 0 };
         let mut source = RawSource::new(setup, flow);
         let mut at = Vec::new();
-        while let Some(now) = source.next() {
+        while let Some(now) = source.next_time() {
             at.push(now.0 / 1_000_000);
             let head = source.emit(now, &Framing::ETHERNET, 64).head;
             assert_eq!((head.size, head.ttl), (1558, 64));
@@ -143,7 +143,7 @@ mod tests {
             payload: 1500,
             packets_per_burst: 0,
             interval: Dur::us(10),
-            gaps: Some(Stream::new(1, 0, Purpose::Gaps(0))),
+            gaps: Some(Stream::new(1, 0, StreamPurpose::Gaps(0))),
             pause: Dur::ZERO,
             start: Time(Dur::us(5).0),
             stop: Time(Dur::ms(500).0),
@@ -154,7 +154,7 @@ mod tests {
         let flow = FlowInfo { flow: FlowId(0), src, dst, hash: 0, back_hash: 0, bytes: 0, class: 0, row: 0 };
         let mut source = RawSource::new(setup, flow);
         let (mut last, mut gaps) = (5.0, Vec::new());
-        while let Some(now) = source.next() {
+        while let Some(now) = source.next_time() {
             let at = now.0 as f64 / 1e6;
             gaps.push(at - last);
             last = at;

@@ -7,16 +7,16 @@ use units::{Dur, Time};
 
 /// Direction of a host's stack, up or down.
 #[derive(Clone, Debug)]
-pub(crate) struct Stack<T = Pkt> {
+pub(crate) struct StackDelay<T = Pkt> {
     delay: Dur,
     jitter: Dur,
     waiting: VecDeque<(Time, T)>,
     last: Time,
 }
 
-impl<T> Stack<T> {
-    pub(crate) fn new(delay: Dur, jitter: Dur) -> Stack<T> {
-        Stack { delay, jitter, waiting: VecDeque::new(), last: Time::ZERO }
+impl<T> StackDelay<T> {
+    pub(crate) fn new(delay: Dur, jitter: Dur) -> StackDelay<T> {
+        StackDelay { delay, jitter, waiting: VecDeque::new(), last: Time::ZERO }
     }
     /// Returns true if packets pass without delay.
     #[inline]
@@ -25,7 +25,7 @@ impl<T> Stack<T> {
     }
     /// Takes a packet in, and returns the instant for a timer if nothing waits ahead of it.
     pub(crate) fn push(&mut self, now: Time, one: T, rng: &mut Stream) -> Option<Time> {
-        let jitter = if self.jitter.0 == 0 { 0 } else { rng.below(self.jitter.0 + 1) };
+        let jitter = if self.jitter.0 == 0 { 0 } else { rng.uniform_below(self.jitter.0 + 1) };
         // A packet with less jitter than the one before it passes together with that one: a stack does not reorder.
         self.last = self.last.max(now + self.delay + Dur(jitter));
         self.waiting.push_back((self.last, one));
@@ -37,7 +37,7 @@ impl<T> Stack<T> {
         due.then(|| self.waiting.pop_front()).flatten().map(|(_, one)| one)
     }
     /// Instant at which the first packet has passed.
-    pub(crate) fn next(&self) -> Option<Time> {
+    pub(crate) fn next_ready(&self) -> Option<Time> {
         self.waiting.front().map(|(at, _)| *at)
     }
     pub(crate) fn len(&self) -> u64 {
@@ -45,11 +45,11 @@ impl<T> Stack<T> {
     }
 }
 
-impl Stack {
+impl StackDelay {
     pub(crate) fn bytes(&self) -> u64 {
         self.waiting.iter().map(|(_, pkt)| u64::from(pkt.head.size)).sum()
     }
-    pub(crate) fn payload(&self) -> u64 {
-        self.waiting.iter().map(|(_, pkt)| pkt.carried()).sum()
+    pub(crate) fn payload_bytes(&self) -> u64 {
+        self.waiting.iter().map(|(_, pkt)| pkt.payload_bytes()).sum()
     }
 }

@@ -2,20 +2,21 @@
 //!
 //! # Entry points
 //!
-//! All arrivals of an instant enter by [`Switch::arrive`], after [`Switch::ended`] for the transmissions that have
-//! ended. Two entry points do the same for a single arrival, and are faster. [`Switch::arrive_alone`] is for an instant
-//! at which nothing else happens here. [`Switch::passes_at_once`] is for a packet whose departure is also computed: no
-//! slot is called, and there is no event for the departure. [`Switch::step`] does a whole instant in one call, for
-//! tests and drivers without an event queue. Golden runs are made with and without the fast entry points, and their
-//! digests are equal.
+//! All arrivals of an instant enter by [`Switch::receive`], after [`Switch::on_transmit_end`] for the transmissions
+//! that have ended. Two entry points do the same for a single arrival, and are faster. [`Switch::receive_single`] is
+//! for an instant at which nothing else happens here. [`Switch::try_fast_path`] is for a packet whose departure is also
+//! computed: no slot is called, and there is no event for the departure. [`Switch::step`] does a whole instant in one
+//! call, for tests and drivers without an event queue. Golden runs are made with and without the fast entry points, and
+//! their digests are equal.
 //!
-//! ECN marks are set in two places: `Core::store` calls the `marking` slot (`due_mark`), and `Core::pass`, behind
-//! [`Switch::passes_at_once`], compares with the threshold of a port whose departures are computed.
+//! ECN marks are set in two places: `Core::store_packet` calls the `marking` slot (`marking_verdict`), and
+//! `Core::forward_computed`, behind [`Switch::try_fast_path`], compares with the threshold of a port whose departures
+//! are computed.
 
 /// Forwarding table of a switch at an instant. A macro, since a method would borrow the output side too.
-macro_rules! table {
+macro_rules! switch_fib {
     ($switch:ident, $step:ident) => {
-        Table {
+        SwitchFib {
             node: $switch.node,
             routes: $step.routes,
             routing: &$switch.routing,
@@ -26,25 +27,25 @@ macro_rules! table {
 }
 
 /// Context of one instant at the output side of a switch.
-macro_rules! core_step {
+macro_rules! step_context {
     ($switch:ident, $step:ident) => {
-        Step { now: $step.now, fib: &table!($switch, $step), exts: &mut *$step.exts, out: &mut *$step.out }
+        StepContext { now: $step.now, fib: &switch_fib!($switch, $step), exts: &mut *$step.exts, out: &mut *$step.out }
     };
 }
 
-mod failing;
-mod learnt;
-mod refusing;
+mod invalid_ports;
+mod learning;
+mod link_failure;
 mod totals;
 
-use crate::core::{Core, CoreSetup, Decision, Step};
+use crate::core::{Core, CoreSetup, Decision, StepContext};
 use crate::packet_store::Fib;
-use crate::{Exts, Observer, Out, Pkt};
-use learnt::Learnt;
+use crate::{Observer, Out, PacketExtensions, Pkt};
+use learning::LearningState;
 use mech::fib::FibSlot;
 use mech::overflow::DropReason;
-use mech::routing::{Hop, NextHops, RoutingSlot, port_of};
-use mech::{Acts, Env, Flags, Head, HostId, PacketKind, PortId, Purpose, Stream, hash_mix};
+use mech::routing::{Hop, NextHops, RoutingSlot, hop_port};
+use mech::{Acts, Env, Flags, Head, HostId, PacketKind, PortId, Stream, StreamPurpose, hash_mix};
 use prefetch_index::prefetch_index;
 use std::collections::BTreeMap;
 use units::Time;
@@ -65,14 +66,14 @@ use units::Time;
 ///     fn next_hops(&self, switch: u32, host: HostId) -> NextHops<'_> {
 ///         match host.0 / 16 == switch {
 ///             true => NextHops::Only(PortId((host.0 % 16) as u16)),
-///             false => NextHops::Among(&self.uplinks),
+///             false => NextHops::Several(&self.uplinks),
 ///         }
 ///     }
 /// }
 ///
 /// let leaves = Leaves { uplinks: [16, 17].map(|port| Hop { port: PortId(port), weight: 1.0 }) };
 /// assert_eq!(leaves.next_hops(1, HostId(19)), NextHops::Only(PortId(3)));
-/// assert_eq!(leaves.next_hops(0, HostId(19)), NextHops::Among(&leaves.uplinks));
+/// assert_eq!(leaves.next_hops(0, HostId(19)), NextHops::Several(&leaves.uplinks));
 /// ```
 pub trait Routes {
     /// Returns the equal-cost next hops of `switch` toward `host`.
@@ -83,7 +84,12 @@ pub trait Routes {
     }
     /// Returns the node and port of the first dead link on the latest route from a switch to a host. `choose` gives the
     /// port at the switch if that route had several.
-    fn dead_end(&self, _switch: u32, _host: HostId, _choose: &dyn Fn(&[Hop]) -> PortId) -> Option<(u32, PortId)> {
+    fn first_dead_link(
+        &self,
+        _switch: u32,
+        _host: HostId,
+        _choose: &dyn Fn(&[Hop]) -> PortId,
+    ) -> Option<(u32, PortId)> {
         None
     }
 }
@@ -122,7 +128,7 @@ pub struct Switch {
     /// Packets lost without a route, by the dead end that cut their destination off.
     cut_off: BTreeMap<(u32, PortId), u64>,
     /// Address table and flood counts, if the table learns.
-    learnt: Option<Box<Learnt>>,
+    learnt: Option<Box<LearningState>>,
 }
 
 /// Context of one instant at a switch.
@@ -132,29 +138,29 @@ pub struct SwitchStep<'a, R, O> {
     /// Routes of the network.
     pub routes: &'a R,
     /// Extensions of the packets of the run.
-    pub exts: &'a mut Exts,
+    pub exts: &'a mut PacketExtensions,
     /// Driver of the switch.
     pub out: &'a mut O,
 }
 
 /// Forwarding table of one switch at an instant.
-struct Table<'a, R: Routes> {
+struct SwitchFib<'a, R: Routes> {
     node: u32,
     routes: &'a R,
     routing: &'a RoutingSlot,
     now: Time,
-    learnt: Option<&'a Learnt>,
+    learnt: Option<&'a LearningState>,
 }
 
-impl<R: Routes> Fib for Table<'_, R> {
+impl<R: Routes> Fib for SwitchFib<'_, R> {
     fn port_toward(&self, host: HostId, hash: u32) -> Option<PortId> {
         if let Some(learnt) = self.learnt.filter(|learnt| !learnt.table.is_preset(host)) {
-            return learnt.table.port(host, self.now);
+            return learnt.table.learned_port(host, self.now);
         }
         match self.routes.next_hops(self.node, host) {
             NextHops::None => None,
             NextHops::Only(port) => Some(port),
-            NextHops::Among(hops) => Some(port_of(hops, self.routing.peek().table(host, hash, hops))),
+            NextHops::Several(hops) => Some(hop_port(hops, self.routing.peek().hop_of_tables(host, hash, hops))),
         }
     }
     fn has_host(&self, host: HostId) -> bool {
@@ -172,10 +178,10 @@ impl Switch {
         Switch {
             node,
             routing: setup.routing,
-            routing_rng: Stream::new(seed, node, Purpose::Routing),
+            routing_rng: Stream::new(seed, node, StreamPurpose::Routing),
             acts: Acts::default(),
             snapshot: setup.snapshot,
-            ties: setup.shuffle.then(|| Stream::new(seed, node, Purpose::Ties).u64()),
+            ties: setup.shuffle.then(|| Stream::new(seed, node, StreamPurpose::Ties).u64()),
             core: Core::new(setup.core),
             received: 0,
             received_bytes: 0,
@@ -183,22 +189,22 @@ impl Switch {
             lost_bytes: 0,
             lost_payload: 0,
             cut_off: BTreeMap::new(),
-            learnt: setup.fib.into_table().map(|table| Box::new(Learnt::new(table))),
+            learnt: setup.fib.into_table().map(|table| Box::new(LearningState::new(table))),
         }
     }
 
     /// Does everything that happens here at an instant: ends of transmission first, then arrivals, then idle ports
     /// begin to send. `arrivals` is put into the order in which they were taken.
     pub fn step<R: Routes, O: Out>(&mut self, ended: &[PortId], arrivals: &mut [Pkt], step: &mut SwitchStep<R, O>) {
-        ended.iter().for_each(|port| self.ended(*port, step));
-        self.arrive(arrivals, step);
-        self.finish(step);
+        ended.iter().for_each(|port| self.on_transmit_end(*port, step));
+        self.receive(arrivals, step);
+        self.finish_step(step);
     }
 
     /// Handles the end of a transmission of `port` after which something waits.
     #[inline]
-    pub fn ended<R: Routes, O: Out>(&mut self, port: PortId, step: &mut SwitchStep<R, O>) {
-        self.core.ended(port, &mut core_step!(self, step));
+    pub fn on_transmit_end<R: Routes, O: Out>(&mut self, port: PortId, step: &mut SwitchStep<R, O>) {
+        self.core.on_transmit_end(port, &mut step_context!(self, step));
     }
 
     /// Returns the port that a packet will leave by unless a slot decides otherwise, if no draw is needed, and
@@ -208,7 +214,7 @@ impl Switch {
         let port = match routes.next_hops(self.node, head.dst) {
             NextHops::None => return None,
             NextHops::Only(port) => port,
-            NextHops::Among(hops) => self.routing.predict(head, hops)?,
+            NextHops::Several(hops) => self.routing.predict_port(head, hops)?,
         };
         prefetch_index(self.core.ports(), usize::from(port.0));
         Some(port)
@@ -217,77 +223,77 @@ impl Switch {
     /// Handles an arrival that is the only event here and whose departure by `port`, from [`Switch::predict_route`],
     /// can be computed. Returns false and does nothing for any other arrival.
     #[inline(always)]
-    pub fn passes_at_once<O: Out>(&mut self, pkt: &mut Pkt, port: PortId, now: Time, out: &mut O) -> bool {
-        if self.ends_here(pkt) || self.core.intercepts || !self.core.has_room_at_once(port, pkt.head.size, now) {
+    pub fn try_fast_path<O: Out>(&mut self, pkt: &mut Pkt, port: PortId, now: Time, out: &mut O) -> bool {
+        if self.ends_here(pkt) || self.core.intercepts || !self.core.fits_computed_port(port, pkt.head.size, now) {
             return false;
         }
-        self.count_in(pkt);
-        self.core.pass(pkt, port, now, out);
+        self.count_received(pkt);
+        self.core.forward_computed(pkt, port, now, out);
         true
     }
 
     /// Handles an arrival that is the only event here, with its ingress port set. `known` is the result of
     /// [`Switch::predict_route`].
     #[inline(always)]
-    pub fn arrive_alone<R: Routes, O: Out>(
+    pub fn receive_single<R: Routes, O: Out>(
         &mut self,
         pkt: &mut Pkt,
         known: Option<PortId>,
         step: &mut SwitchStep<R, O>,
     ) {
         if known.is_none() && self.learnt.is_some() {
-            self.arrive_learning(std::slice::from_mut(pkt), step);
-            return self.finish(step);
+            self.receive_learning(std::slice::from_mut(pkt), step);
+            return self.finish_step(step);
         }
-        if let Some(port) = self.lookup(pkt, known, step) {
-            self.core.admit(pkt, port, &mut core_step!(self, step));
+        if let Some(port) = self.look_up_output(pkt, known, step) {
+            self.core.admit(pkt, port, &mut step_context!(self, step));
         }
-        self.finish(step);
+        self.finish_step(step);
     }
 
     /// Handles all arrivals of an instant, each with its ingress port set, after all ends of transmission.
     #[inline]
-    pub fn arrive<R: Routes, O: Out>(&mut self, arrivals: &mut [Pkt], step: &mut SwitchStep<R, O>) {
+    pub fn receive<R: Routes, O: Out>(&mut self, arrivals: &mut [Pkt], step: &mut SwitchStep<R, O>) {
         // Ends of transmission may have caused acts. Packets that they release are decided before the arrivals of this
         // instant.
-        self.do_work(step);
+        self.do_pending_work(step);
         if arrivals.len() > 1 {
-            self.order(step.now, arrivals);
+            self.order_arrivals(step.now, arrivals);
         }
         if self.learnt.is_some() {
-            return self.arrive_learning(arrivals, step);
+            return self.receive_learning(arrivals, step);
         }
         if self.snapshot && arrivals.len() > 1 {
             // On a snapshot every decision sees the queues without the other arrivals. Work waits until all are
             // applied, since it would change what they see.
             let mut decided: Vec<(&mut Pkt, PortId, Decision)> = Vec::with_capacity(arrivals.len());
             for pkt in arrivals.iter_mut() {
-                if let Some(port) = self.lookup(pkt, None, step) {
-                    let decision = self.core.decide(pkt, port, &mut core_step!(self, step));
+                if let Some(port) = self.look_up_output(pkt, None, step) {
+                    let decision = self.core.decide(pkt, port, &mut step_context!(self, step));
                     decided.push((pkt, port, decision));
                 }
             }
             self.core.begin_snapshot();
-            let core_step = &mut core_step!(self, step);
+            let core_step = &mut step_context!(self, step);
             for (pkt, port, decision) in decided {
                 self.core.apply(pkt, port, decision, core_step);
             }
             self.core.end_snapshot();
-            self.do_work(step);
+            self.do_pending_work(step);
         } else {
             for pkt in arrivals.iter_mut() {
-                if let Some(port) = self.lookup(pkt, None, step) {
-                    self.core.admit(pkt, port, &mut core_step!(self, step));
+                if let Some(port) = self.look_up_output(pkt, None, step) {
+                    self.core.admit(pkt, port, &mut step_context!(self, step));
                 }
                 // Each arrival is decided after all that the ones before it caused.
-                self.do_work(step);
+                self.do_pending_work(step);
             }
         }
     }
 
     /// Orders simultaneous arrivals. A fixed order would always favour one port, so the order is drawn again at every
     /// instant; it depends on the seed, the switch, the instant and the ports only.
-    fn order(&self, now: Time, arrivals: &mut [Pkt]) {
+    fn order_arrivals(&self, now: Time, arrivals: &mut [Pkt]) {
         match self.ties {
             None => arrivals.sort_unstable_by_key(|pkt| pkt.head.ingress),
             Some(seed) => {
@@ -299,11 +305,11 @@ impl Switch {
 
     /// Counts an arrival and decrements its time to live. Returns true if it goes on to lookup.
     #[inline(always)]
-    fn take_in<R: Routes, O: Out>(&mut self, pkt: &mut Pkt, step: &mut SwitchStep<R, O>) -> bool {
+    fn accept_arrival<R: Routes, O: Out>(&mut self, pkt: &mut Pkt, step: &mut SwitchStep<R, O>) -> bool {
         let ends = self.ends_here(pkt);
-        self.count_in(pkt);
+        self.count_received(pkt);
         if ends {
-            self.end(pkt, step);
+            self.end_packet(pkt, step);
         }
         !ends
     }
@@ -315,7 +321,7 @@ impl Switch {
     }
 
     #[inline(always)]
-    fn count_in(&mut self, pkt: &mut Pkt) {
+    fn count_received(&mut self, pkt: &mut Pkt) {
         self.received += 1;
         self.received_bytes += u64::from(pkt.head.size);
         pkt.head.ttl = pkt.head.ttl.saturating_sub(1);
@@ -323,35 +329,35 @@ impl Switch {
 
     /// Ends a packet that this switch does not forward.
     #[cold]
-    fn end<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) {
+    fn end_packet<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) {
         match pkt.head.kind() {
             PacketKind::Pause => self.core.on_pause_frame(pkt, step.now, step.out),
-            _ => self.lose(pkt, DropReason::TtlExpired, step),
+            _ => self.drop_before_output(pkt, DropReason::TtlExpired, step),
         }
     }
 
     /// Handles a timer of this switch, after all arrivals of its instant.
-    pub fn timer<R: Routes, O: Out>(&mut self, index: u32, step: &mut SwitchStep<R, O>) {
-        self.do_work(step);
-        self.core.timer(index, &mut core_step!(self, step));
-        self.do_work(step);
+    pub fn on_timer<R: Routes, O: Out>(&mut self, index: u32, step: &mut SwitchStep<R, O>) {
+        self.do_pending_work(step);
+        self.core.on_timer(index, &mut step_context!(self, step));
+        self.do_pending_work(step);
     }
 
-    /// Ends a step: idle ports begin to send. The last call of every step except after [`Switch::arrive_alone`] and
-    /// [`Switch::passes_at_once`].
+    /// Ends a step: idle ports begin to send. The last call of every step except after [`Switch::receive_single`] and
+    /// [`Switch::try_fast_path`].
     #[inline(always)]
-    pub fn finish<R: Routes, O: Out>(&mut self, step: &mut SwitchStep<R, O>) {
-        if !self.core.is_quiet() {
-            self.send_ready(step);
+    pub fn finish_step<R: Routes, O: Out>(&mut self, step: &mut SwitchStep<R, O>) {
+        if !self.core.is_step_complete() {
+            self.start_ready_ports(step);
         }
     }
 
     #[inline(never)]
-    fn send_ready<R: Routes, O: Out>(&mut self, step: &mut SwitchStep<R, O>) {
+    fn start_ready_ports<R: Routes, O: Out>(&mut self, step: &mut SwitchStep<R, O>) {
         loop {
-            self.do_work(step);
-            self.core.finish(&mut core_step!(self, step));
-            if !self.core.has_work() {
+            self.do_pending_work(step);
+            self.core.start_idle_ports(&mut step_context!(self, step));
+            if !self.core.has_pending_work() {
                 return;
             }
             // Pending work stores more frames, whose ports start in another round. Frames that have started no longer
@@ -362,75 +368,75 @@ impl Switch {
 
     /// Does the pending work in order. Packets that result are looked up like any other.
     #[inline]
-    fn do_work<R: Routes, O: Out>(&mut self, step: &mut SwitchStep<R, O>) {
-        if self.core.has_work() {
-            self.do_all_work(step);
+    fn do_pending_work<R: Routes, O: Out>(&mut self, step: &mut SwitchStep<R, O>) {
+        if self.core.has_pending_work() {
+            self.do_all_pending_work(step);
         }
     }
 
     #[cold]
-    fn do_all_work<R: Routes, O: Out>(&mut self, step: &mut SwitchStep<R, O>) {
+    fn do_all_pending_work<R: Routes, O: Out>(&mut self, step: &mut SwitchStep<R, O>) {
         loop {
-            let Some(mut pkt) = self.core.next_packet(&mut core_step!(self, step)) else { return };
+            let Some(mut pkt) = self.core.next_packet_to_look_up(&mut step_context!(self, step)) else { return };
             if self.learnt.is_some() {
                 self.forward_learning(&mut pkt, step);
-            } else if let Some(port) = self.by_routes(&pkt, step) {
-                self.core.admit(&mut pkt, port, &mut core_step!(self, step));
+            } else if let Some(port) = self.look_up_routes(&pkt, step) {
+                self.core.admit(&mut pkt, port, &mut step_context!(self, step));
             }
         }
     }
 
     /// Counts an arrival, decrements its time to live, and returns its output port before any decision.
     #[inline(always)]
-    fn lookup<R: Routes, O: Out>(
+    fn look_up_output<R: Routes, O: Out>(
         &mut self,
         pkt: &mut Pkt,
         known: Option<PortId>,
         step: &mut SwitchStep<R, O>,
     ) -> Option<PortId> {
-        if !self.take_in(pkt, step) || (self.core.intercepts && !self.passes(pkt, step)) {
+        if !self.accept_arrival(pkt, step) || (self.core.intercepts && !self.agents_let_pass(pkt, step)) {
             return None;
         }
         if known.is_some() {
             return known;
         }
-        self.by_routes(pkt, step)
+        self.look_up_routes(pkt, step)
     }
 
     /// Returns true if the agents of a packet's input port let it go on to lookup.
-    fn passes<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) -> bool {
-        self.core.passes(pkt, &mut core_step!(self, step))
+    fn agents_let_pass<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) -> bool {
+        self.core.agents_let_pass(pkt, &mut step_context!(self, step))
     }
 
     /// Returns the port from the routes and the routing slot; loses the packet if there is none.
     #[inline(always)]
-    fn by_routes<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) -> Option<PortId> {
+    fn look_up_routes<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) -> Option<PortId> {
         let hops = match step.routes.next_hops(self.node, pkt.head.dst) {
             NextHops::Only(port) => return Some(port),
-            NextHops::Among(hops) => hops,
+            NextHops::Several(hops) => hops,
             NextHops::None => {
-                self.lose_cut_off(pkt, step);
+                self.drop_unreachable(pkt, step);
                 return None;
             }
         };
         let mut env = Env { now: step.now, rng: &mut self.routing_rng, acts: &mut self.acts };
-        let port = self.routing.leave(&pkt.head, hops, &mut env);
+        let port = self.routing.choose_port(&pkt.head, hops, &mut env);
         if !self.has_port(port) || !self.acts.list.is_empty() {
-            self.refuse_route(pkt, port, step);
+            self.drop_invalid_route(pkt, port, step);
             return None;
         }
         Some(port)
     }
 
-    fn lose<R: Routes, O: Out>(&mut self, pkt: &Pkt, reason: DropReason, step: &mut SwitchStep<R, O>) {
+    fn drop_before_output<R: Routes, O: Out>(&mut self, pkt: &Pkt, reason: DropReason, step: &mut SwitchStep<R, O>) {
         if pkt.head.flags.has(Flags::MISDIRECTED) {
-            return self.core.discard(pkt, step.exts);
+            return self.core.end_flood_copy(pkt, step.exts);
         }
         self.lost[reason as usize] += 1;
         self.lost_bytes += u64::from(pkt.head.size);
-        self.lost_payload += pkt.carried();
-        let at = step.out.spot(pkt.head.ingress);
-        step.out.observer().dropped(at, pkt, reason);
+        self.lost_payload += pkt.payload_bytes();
+        let at = step.out.event_location(pkt.head.ingress);
+        step.out.observer().on_drop(at, pkt, reason);
         step.exts.free_shared(pkt.ext);
     }
 }

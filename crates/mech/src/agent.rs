@@ -9,8 +9,8 @@
 //! performs them after all arrivals of the instant.
 
 use crate::pause_levels::Pausing;
-use crate::{Beside, ClassSet, Env, Head, Needs, PortId, Report, Room, TimerId, View};
-use units::Clock;
+use crate::{CheckContext, ClassSet, Env, Head, Needs, PortId, PortThresholds, Report, TimerId, View};
+use units::ByteClock;
 
 /// Byte count that a switch keeps if an agent follows it. No account includes congestion messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,7 +40,7 @@ impl Account {
         bytes < low || bytes > high
     }
     /// Returns every account that an agent at a port may follow, in the order of calls.
-    pub fn of_port(port: PortId) -> impl Iterator<Item = Account> {
+    pub fn accounts_of_port(port: PortId) -> impl Iterator<Item = Account> {
         let arrived = (0..8).map(move |class| Account::Arrived(port, class));
         let entered = (0..8).map(move |class| Account::Entered(port, class));
         let input = (0..8).map(move |class| Account::Input(port, class));
@@ -63,7 +63,7 @@ pub struct AgentContext<'a> {
 /// Decision about a packet that has just come in by an agent's port, before lookup.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pass {
+pub enum ArrivalDecision {
     /// Forward the packet to lookup.
     Forward,
     /// Hold the packet behind those already held.
@@ -72,7 +72,7 @@ pub enum Pass {
     Drop,
 }
 
-/// Mechanism at a port. All methods except [`Agent::boxed`] have a default.
+/// Mechanism at a port. All methods except [`Agent::clone_boxed`] have a default.
 ///
 /// ```
 /// use mech::{Account, Act, Agent, AgentContext, ClassSet, Env, PortId};
@@ -82,7 +82,7 @@ pub enum Pass {
 /// struct Brake { most: u64, on: bool }
 ///
 /// impl Agent for Brake {
-///     fn levels(&self, of: Account) -> (u64, u64) {
+///     fn unaffected_levels(&self, of: Account) -> (u64, u64) {
 ///         match of {
 ///             Account::AllInput(_) if self.on => (self.most + 1, u64::MAX),
 ///             Account::AllInput(_) => (0, self.most),
@@ -96,17 +96,17 @@ pub enum Pass {
 ///             false => Act::Resume(at.port, ClassSet::ALL),
 ///         });
 ///     }
-///     fn boxed(&self) -> Box<dyn Agent> {
+///     fn clone_boxed(&self) -> Box<dyn Agent> {
 ///         Box::new(self.clone())
 ///     }
 /// }
 ///
 /// let brake = Brake { most: 3000, on: false };
-/// assert_eq!(brake.levels(Account::AllInput(PortId(0))), (0, 3000));
+/// assert_eq!(brake.unaffected_levels(Account::AllInput(PortId(0))), (0, 3000));
 /// ```
 pub trait Agent: Send + Sync {
     /// Sets the clock (rate) of the port. Before this call the agent belongs to no port.
-    fn for_port(&mut self, _clock: Clock) {}
+    fn for_port(&mut self, _clock: ByteClock) {}
     /// Returns the agent's needs of its switch.
     fn needs(&self) -> Needs {
         Needs::default()
@@ -116,33 +116,33 @@ pub trait Agent: Send + Sync {
         true
     }
     /// Returns the backlog of the agent's port up to which the agent never acts; `None` if it is unknown.
-    fn rests_up_to(&self) -> Option<Room> {
+    fn inactive_up_to(&self) -> Option<PortThresholds> {
         None
     }
     /// Returns the use of a port's input memory up to which the agent never acts; `None` if it is unknown.
-    fn input_rests_up_to(&self) -> Option<Room> {
+    fn input_inactive_up_to(&self) -> Option<PortThresholds> {
         None
     }
     /// Reports conflicts with the other mechanisms of the switch.
-    fn check(&self, _beside: &Beside, _report: &mut Report) {}
+    fn check(&self, _beside: &CheckContext, _report: &mut Report) {}
     /// Returns the lowest and the highest byte count of an account that need no call.
     ///
     /// The switch reads all levels once when it is built. An account that is [`Account::UNWATCHED`] then never causes a
     /// call. Later it reads the levels after each call: after [`Agent::on_level`] those of that account, after other
     /// calls those of all accounts that agents follow.
-    fn levels(&self, _of: Account) -> (u64, u64) {
+    fn unaffected_levels(&self, _of: Account) -> (u64, u64) {
         Account::UNWATCHED
     }
     /// Handles an account of the port whose byte count is outside its levels.
     fn on_level(&mut self, _of: Account, _bytes: u64, _at: &AgentContext, _env: &mut Env) {}
     /// Returns true if [`Agent::on_arrival`] must be called.
-    fn holds(&self) -> bool {
+    fn handles_arrivals(&self) -> bool {
         false
     }
     /// Decides about a packet that has just come in by the agent's port. A held packet continues by
     /// [`crate::Act::ReleaseHeld`] and does not pass this method again.
-    fn on_arrival(&mut self, _pkt: &Head, _at: &AgentContext, _env: &mut Env) -> Pass {
-        Pass::Forward
+    fn on_arrival(&mut self, _pkt: &Head, _at: &AgentContext, _env: &mut Env) -> ArrivalDecision {
+        ArrivalDecision::Forward
     }
     /// Handles a pause frame sent to the far end of the port, which pauses `xoff` and resumes `xon`.
     fn on_pause_sent(&mut self, _xoff: ClassSet, _xon: ClassSet, _env: &mut Env) {}
@@ -157,12 +157,12 @@ pub trait Agent: Send + Sync {
         None
     }
     /// Returns a boxed copy with its state.
-    fn boxed(&self) -> Box<dyn Agent>;
+    fn clone_boxed(&self) -> Box<dyn Agent>;
 }
 
 impl Clone for Box<dyn Agent> {
     fn clone(&self) -> Box<dyn Agent> {
-        self.boxed()
+        self.clone_boxed()
     }
 }
 
@@ -179,14 +179,14 @@ impl AgentSlot {
         AgentSlot(Some(Box::new(agent)))
     }
     /// Returns a copy for a port whose link has this clock (rate).
-    pub fn for_port(&self, clock: Clock) -> AgentSlot {
+    pub fn for_port(&self, clock: ByteClock) -> AgentSlot {
         let mut own = self.clone();
         own.get().into_iter().for_each(|agent| agent.for_port(clock));
         own
     }
     /// Returns the slot, empty if its agent does not belong at a port toward a switch (`to_switch`) or a host.
     #[must_use]
-    pub fn if_for(self, to_switch: bool) -> AgentSlot {
+    pub fn if_for_port(self, to_switch: bool) -> AgentSlot {
         AgentSlot(self.0.filter(|agent| agent.is_for_port(to_switch)))
     }
     /// Returns the agent, mutable.
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn every_account_of_a_port_is_told_once() {
-        let mut all: Vec<Account> = Account::of_port(PortId(3)).collect();
+        let mut all: Vec<Account> = Account::accounts_of_port(PortId(3)).collect();
         all.sort();
         all.dedup();
         assert_eq!(all.len(), 1 + 8 + 8 + 8 + 1);

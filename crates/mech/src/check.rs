@@ -6,7 +6,7 @@ use units::Amount;
 
 /// Other mechanisms and settings that a mechanism is checked against.
 #[derive(Clone, Copy)]
-pub struct Beside<'a> {
+pub struct CheckContext<'a> {
     /// Name of the buffer mechanism of the same switch.
     pub buffer: &'a str,
     /// Memory of that buffer, per port, or of the whole switch if ports share it; `None` is unlimited.
@@ -22,12 +22,12 @@ pub struct Beside<'a> {
     /// True if switches have the addresses of a fat-tree.
     pub addresses: bool,
     /// Returns true if the scenario sets this parameter of the mechanism.
-    pub given: &'a dyn Fn(&str) -> bool,
+    pub is_set: &'a dyn Fn(&str) -> bool,
 }
 
-impl Beside<'_> {
+impl CheckContext<'_> {
     /// Mechanism without others beside it.
-    pub const NOTHING: Beside<'static> = Beside {
+    pub const EMPTY: CheckContext<'static> = CheckContext {
         buffer: "",
         memory: None,
         shared: false,
@@ -35,13 +35,13 @@ impl Beside<'_> {
         nic: false,
         ports: None,
         addresses: false,
-        given: &|_| false,
+        is_set: &|_| false,
     };
 }
 
 /// Error in one parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
+pub struct ParamError {
     /// Name of the parameter, or `kind`.
     pub key: &'static str,
     /// Value found.
@@ -54,24 +54,24 @@ pub struct Wrong {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Errors, for which the scenario is refused.
-    pub wrong: Vec<Wrong>,
+    pub errors: Vec<ParamError>,
     /// Warnings for the user.
-    pub notes: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 impl Report {
     /// Adds an error in a parameter or in `kind`.
-    pub fn wrong(&mut self, key: &'static str, found: impl Display, rule: impl Display) {
-        self.wrong.push(Wrong { key, found: found.to_string(), rule: rule.to_string() });
+    pub fn add_error(&mut self, key: &'static str, found: impl Display, rule: impl Display) {
+        self.errors.push(ParamError { key, found: found.to_string(), rule: rule.to_string() });
     }
     /// Adds a warning.
-    pub fn note(&mut self, text: impl Into<String>) {
-        self.notes.push(text.into());
+    pub fn add_warning(&mut self, text: impl Into<String>) {
+        self.warnings.push(text.into());
     }
 }
 
 /// Returns the number of an amount and its unit in words.
-pub(crate) fn in_words(amount: Amount) -> (u64, &'static str) {
+pub(crate) fn number_and_unit(amount: Amount) -> (u64, &'static str) {
     match amount {
         Amount::Packets(n) => (n, "packets"),
         Amount::Bytes(n) => (n, "bytes"),

@@ -1,6 +1,6 @@
 //! Decision curves of mechanisms, for plots. A mechanism with a curve adds a line to [`CURVES`].
 
-use crate::overflow::{BounceGiven, Rounding};
+use crate::overflow::{BounceGiven, FullQueueRounding};
 use crate::params::Values;
 use crate::{marking, overflow};
 use units::Amount;
@@ -27,10 +27,10 @@ pub struct Curve {
 }
 
 /// Curves of all mechanisms that have one.
-pub const CURVES: &[Curve] = &[BOUNCE, RED];
+pub const CURVES: &[Curve] = &[BOUNCE_CURVE, RED_CURVE];
 
 /// Curve of PABO fig. 3: eq. 4 for packets that were bounced 0, 1 and 2 times.
-const BOUNCE: Curve = Curve {
+const BOUNCE_CURVE: Curve = Curve {
     kind: "bounce",
     x: |_| "utilisation of the queue",
     y: "probability of a bounce",
@@ -43,17 +43,17 @@ const BOUNCE: Curve = Curve {
     },
     note: |values| match (BounceGiven::read(values).round_to, BounceGiven::read(values).rounding) {
         (0 | 1, _) => String::new(),
-        (n, Rounding::Multiple) => {
+        (n, FullQueueRounding::Multiple) => {
             format!("A queue with a capacity of C frames counts as full from ⌊C/{n}⌋ · {n} on (`round_to`).")
         }
-        (n, Rounding::Places) => {
+        (n, FullQueueRounding::Places) => {
             format!("A queue with a capacity of C frames counts as full from C - {} on (`round_to`).", n - 1)
         }
     },
 };
 
 /// Curve of Floyd and Jacobson 1993, fig. 2, before marks are spread.
-const RED: Curve = Curve {
+const RED_CURVE: Curve = Curve {
     kind: "red",
     x: |values| match marking::RedGiven::read(values).max {
         Amount::Packets(_) => "average queue, in packets",

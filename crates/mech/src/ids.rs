@@ -66,7 +66,7 @@ impl QueueId {
         1 << self.0
     }
     /// Iterates over the queues of a set with one bit per queue, from the least urgent on.
-    pub fn each(set: u32) -> impl DoubleEndedIterator<Item = QueueId> {
+    pub fn iter_set(set: u32) -> impl DoubleEndedIterator<Item = QueueId> {
         (0..QueueId::COUNT).map(QueueId).filter(move |queue| set & queue.bit() != 0)
     }
 }

@@ -31,7 +31,7 @@ pub enum LaneLimit {
     /// Unlimited lane.
     Unlimited,
     /// Limit in packets or bytes.
-    Of(Amount),
+    Limited(Amount),
 }
 
 impl LaneLimit {
@@ -39,22 +39,22 @@ impl LaneLimit {
     pub fn accepts(self, (packets, bytes): (u32, u64), size: u16) -> bool {
         match self {
             LaneLimit::Absent | LaneLimit::Unlimited => true,
-            LaneLimit::Of(Amount::Packets(n)) => u64::from(packets) < n,
-            LaneLimit::Of(Amount::Bytes(n)) => bytes + u64::from(size) <= n,
+            LaneLimit::Limited(Amount::Packets(n)) => u64::from(packets) < n,
+            LaneLimit::Limited(Amount::Bytes(n)) => bytes + u64::from(size) <= n,
         }
     }
     /// Returns the used capacity of a lane with this backlog (packets, bytes).
     pub fn fill(self, (packets, bytes): (u32, u64)) -> Fill {
         match self {
             LaneLimit::Absent | LaneLimit::Unlimited => Fill { used: u64::from(packets), limit: None },
-            LaneLimit::Of(Amount::Packets(n)) => Fill { used: u64::from(packets), limit: Some(n) },
-            LaneLimit::Of(Amount::Bytes(n)) => Fill { used: bytes, limit: Some(n) },
+            LaneLimit::Limited(Amount::Packets(n)) => Fill { used: u64::from(packets), limit: Some(n) },
+            LaneLimit::Limited(Amount::Bytes(n)) => Fill { used: bytes, limit: Some(n) },
         }
     }
     /// Returns the limit, if there is one.
     pub fn amount(self) -> Option<Amount> {
         match self {
-            LaneLimit::Of(amount) => Some(amount),
+            LaneLimit::Limited(amount) => Some(amount),
             LaneLimit::Absent | LaneLimit::Unlimited => None,
         }
     }
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_lane_has_a_limit_of_its_own_in_packets_or_in_bytes() {
-        let (packets, bytes) = (LaneLimit::Of(Amount::Packets(3)), LaneLimit::Of(Amount::Bytes(3000)));
+        let (packets, bytes) = (LaneLimit::Limited(Amount::Packets(3)), LaneLimit::Limited(Amount::Bytes(3000)));
         assert!(packets.accepts((2, 9000), 1500) && !packets.accepts((3, 0), 1));
         assert!(bytes.accepts((99, 1500), 1500) && !bytes.accepts((0, 1500), 1501));
         assert_eq!(packets.fill((2, 700)), Fill { used: 2, limit: Some(3) });

@@ -8,7 +8,7 @@
 mod slot;
 
 pub mod ack_hold;
-mod act;
+mod actions;
 mod agent;
 mod alias;
 pub mod arbiter;
@@ -18,7 +18,6 @@ pub mod curve;
 pub mod fabric;
 pub mod fib;
 mod fill;
-mod head;
 pub mod host;
 mod ids;
 mod lanes;
@@ -27,35 +26,36 @@ mod mechanism;
 mod needs;
 pub mod notify;
 pub mod overflow;
+mod packet_head;
 pub mod params;
 pub mod pause;
 mod pause_levels;
-mod place;
 mod preset;
 mod registry;
 mod rng;
 pub mod routing;
 mod rule;
 pub mod scheduler;
+mod view;
 
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
-pub use act::{Act, Acts, Env, Notice};
-pub use agent::{Account, Agent, AgentContext, AgentSlot, Pass};
+pub use actions::{Act, Acts, Env, Notice};
+pub use agent::{Account, Agent, AgentContext, AgentSlot, ArrivalDecision};
 pub use alias::{ALIASES, Alias};
-pub use check::{Beside, Report, Wrong};
+pub use check::{CheckContext, ParamError, Report};
 pub use fill::Fill;
-pub use head::{Ecn, Flags, Head, PacketKind};
 pub use ids::{ClassSet, FlowId, HostId, PktId, PortId, QueueId, TimerId};
 pub use lanes::{Lane, LaneLimit, Lanes};
-pub use mechanism::{Mechanism, Only};
-pub use needs::{Asks, NO_RANKS, Needs, Room, Samples, Side};
-pub use place::{ForwardingContext, Occupant, PortView, QueueView, View, search_least_urgent, search_most_urgent};
+pub use mechanism::{Mechanism, ParamCondition};
+pub use needs::{AdmitCalls, MemorySide, NO_RANKS_WARNING, Needs, PortThresholds, SampledMemory};
+pub use packet_head::{Ecn, Flags, Head, PacketKind};
 pub use preset::{DcqcnConstants, Preset, PresetValue};
-pub use registry::{HOST_SLOTS, InSlot, PORT_SLOTS, Registry, SLOTS};
-pub use rng::{Purpose, Stream, hash_mix};
+pub use registry::{HOST_SLOTS, PORT_SLOTS, Registry, RegistrySlot, SLOTS};
+pub use rng::{Stream, StreamPurpose, hash_mix};
 pub use routing::SwitchContext;
 pub use rule::Rule;
 /// Types of quantities, re-exported for mechanisms of other crates.
 pub use units;
+pub use view::{ForwardingContext, Occupant, PortView, QueueView, View, search_least_urgent, search_most_urgent};

@@ -10,18 +10,18 @@ pub struct Mechanism<S> {
     /// Constructor from validated parameters. Its result belongs to no switch yet.
     pub make: fn(&Values) -> S,
     /// Parameters that require certain words of other parameters.
-    pub only: &'static [Only],
+    pub conditions: &'static [ParamCondition],
     /// True if the mechanism may also be used at a host's NIC.
     pub at_nic: bool,
 }
 
 /// Parameter that is allowed only if another one has one of certain words.
 #[derive(Debug)]
-pub struct Only {
+pub struct ParamCondition {
     /// Name of the parameter.
     pub key: &'static str,
     /// Name of the other parameter.
-    pub by: &'static str,
+    pub other_key: &'static str,
     /// Words of the other parameter that allow this one.
     pub words: &'static [&'static str],
 }
@@ -29,17 +29,17 @@ pub struct Only {
 impl<S> Mechanism<S> {
     /// Creates the entry of a switch mechanism.
     pub const fn new(spec: &'static Spec, make: fn(&Values) -> S) -> Mechanism<S> {
-        Mechanism { spec, make, only: &[], at_nic: false }
+        Mechanism { spec, make, conditions: &[], at_nic: false }
     }
     /// Returns the entry, also allowed at a NIC.
     #[must_use]
-    pub const fn at_nic(self) -> Mechanism<S> {
+    pub const fn allowed_at_nic(self) -> Mechanism<S> {
         Mechanism { at_nic: true, ..self }
     }
     /// Returns the entry with parameters that require words of others.
     #[must_use]
-    pub const fn only(self, only: &'static [Only]) -> Mechanism<S> {
-        Mechanism { only, ..self }
+    pub const fn with_conditions(self, only: &'static [ParamCondition]) -> Mechanism<S> {
+        Mechanism { conditions: only, ..self }
     }
 }
 

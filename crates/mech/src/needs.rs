@@ -5,7 +5,7 @@ use units::{Amount, Bytes};
 
 /// Arrivals for which the switch calls an overflow mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asks {
+pub enum AdmitCalls {
     /// No arrivals: a frame that fits is stored, any other is dropped.
     Never,
     /// Arrivals for which their queue has no free buffer space. For all others the mechanism would store, draw nothing
@@ -17,30 +17,32 @@ pub enum Asks {
 
 /// Fixed thresholds of one port. The largest number means no threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Room {
+pub struct PortThresholds {
     /// Threshold in frames.
     pub packets: u32,
     /// Threshold in bytes.
     pub bytes: u64,
 }
 
-impl Room {
+impl PortThresholds {
     /// No threshold.
-    pub const ENDLESS: Room = Room { packets: u32::MAX, bytes: u64::MAX };
+    pub const UNLIMITED: PortThresholds = PortThresholds { packets: u32::MAX, bytes: u64::MAX };
 
     /// Creates a threshold in one unit.
-    pub fn new(amount: Amount) -> Room {
+    pub fn new(amount: Amount) -> PortThresholds {
         match amount {
-            Amount::Packets(n) => Room { packets: u32::try_from(n).unwrap_or(u32::MAX), ..Room::ENDLESS },
-            Amount::Bytes(n) => Room { bytes: n, ..Room::ENDLESS },
+            Amount::Packets(n) => {
+                PortThresholds { packets: u32::try_from(n).unwrap_or(u32::MAX), ..PortThresholds::UNLIMITED }
+            }
+            Amount::Bytes(n) => PortThresholds { bytes: n, ..PortThresholds::UNLIMITED },
         }
     }
     /// Returns the threshold; `None` if there is none.
     pub fn amount(self) -> Option<Amount> {
         match self {
-            Room::ENDLESS => None,
-            Room { packets: u32::MAX, bytes } => Some(Amount::Bytes(bytes)),
-            Room { packets, .. } => Some(Amount::Packets(u64::from(packets))),
+            PortThresholds::UNLIMITED => None,
+            PortThresholds { packets: u32::MAX, bytes } => Some(Amount::Bytes(bytes)),
+            PortThresholds { packets, .. } => Some(Amount::Packets(u64::from(packets))),
         }
     }
 }
@@ -48,7 +50,7 @@ impl Room {
 /// Memory of a port. An output-queued switch has no input memory. There, the input side is all packets that came in by
 /// the port and are still in the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Side {
+pub enum MemorySide {
     /// Memory of frames that came in by the port, including frames that cross from it to an output.
     Input,
     /// Buffer in front of the port's link.
@@ -57,9 +59,9 @@ pub enum Side {
 
 /// Memory of a port, divided into units from which an agent may draw at random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Samples {
+pub struct SampledMemory {
     /// Side of the memory.
-    pub side: Side,
+    pub side: MemorySide,
     /// Class of the counted frames.
     pub class: u8,
     /// Size of a unit. A frame occupies as many as it needs, and shares none with other frames.
@@ -70,36 +72,36 @@ pub struct Samples {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Capacity of the bounce lane at every port, beside the buffer; set if the mechanism sends packets back.
-    pub back: Option<Amount>,
+    pub bounce_lane: Option<Amount>,
     /// Memory that the agent samples at each of its ports; at most one agent per port may sample.
-    pub samples: Option<Samples>,
+    pub samples: Option<SampledMemory>,
     /// True if the agent uses a timer while the far end of its port is paused.
-    pub clock_in_pause: bool,
+    pub timer_in_pause: bool,
     /// True if the agent sends congestion messages, for which every port of the network has a lane.
-    pub notices: bool,
+    pub sends_notices: bool,
     /// True if the mechanism detours packets by ports toward other switches.
-    pub aside: bool,
+    pub detours: bool,
     /// Memory of every port beyond its buffer for cut packets; set if the mechanism cuts packets.
-    pub cut: Option<Bytes>,
+    pub cut_memory: Option<Bytes>,
     /// Class of the packets that the mechanism cuts, after the cut.
     pub cut_class: Option<u8>,
     /// True if the mechanism returns packets to their sources.
-    pub returns: bool,
+    pub returns_to_source: bool,
     /// Memory of each port for packets held before lookup; set if the agent holds packets.
-    pub held: Option<Bytes>,
+    pub hold_memory: Option<Bytes>,
     /// True if the agent sets ECE on the packets that it releases.
-    pub echoes: bool,
+    pub sets_ece: bool,
     /// Smallest window that the agent writes into released packets, in units of the header field; set if it bounds
     /// windows.
-    pub bounds_windows: Option<Bytes>,
+    pub min_window: Option<Bytes>,
     /// True if the mechanism reads single queued packets.
-    pub visits: bool,
+    pub reads_packets: bool,
     /// True if the mechanism removes queued packets; it may read them too.
-    pub removes: bool,
+    pub removes_packets: bool,
     /// True if the next packet to leave is not always the oldest of its queue.
     pub reorders: bool,
     /// True if the mechanism orders packets by rank.
-    pub ranks: bool,
+    pub orders_by_rank: bool,
     /// True if the mechanism searches queues for the packet of the largest rank ([`crate::View::least_urgent`]).
     pub finds_least_urgent: bool,
     /// True if the mechanism searches queues for the flow of the smallest rank ([`crate::View::most_urgent`]).
@@ -107,8 +109,9 @@ pub struct Needs {
 }
 
 /// Warning for mechanisms that order packets by rank in a scenario without ranks.
-pub const NO_RANKS: &str = "srpt and evict with transport.priority = \"none\" work as first in, first out and tail \
-                            drop within a class: all packets are equally urgent";
+pub const NO_RANKS_WARNING: &str = "srpt and evict have no effect within a class with transport.priority = \"none\", \
+                                    because all packets are equally urgent: srpt sends first in, first out, and evict \
+                                    drops the arriving packet. Set transport.priority = \"remaining\"";
 
 #[cfg(test)]
 mod tests {
@@ -117,9 +120,9 @@ mod tests {
     #[test]
     fn a_threshold_is_in_its_own_unit_and_endless_is_none() {
         for amount in [Amount::Packets(0), Amount::Packets(100), Amount::Bytes(0), Amount::Bytes(3000)] {
-            assert_eq!(Room::new(amount).amount(), Some(amount));
+            assert_eq!(PortThresholds::new(amount).amount(), Some(amount));
         }
-        assert_eq!(Room::ENDLESS.amount(), None);
-        assert_eq!(Room::new(Amount::Packets(u64::MAX)), Room::ENDLESS);
+        assert_eq!(PortThresholds::UNLIMITED.amount(), None);
+        assert_eq!(PortThresholds::new(Amount::Packets(u64::MAX)), PortThresholds::UNLIMITED);
     }
 }

@@ -2,7 +2,7 @@
 
 mod typed;
 
-pub use typed::{MaybeOff, Typed, WordOr};
+pub use typed::{NumberOrOff, ParamType, WordOr};
 
 use std::collections::BTreeMap;
 use units::{Amount, Bytes, Dur, Rate};
@@ -30,14 +30,14 @@ pub struct Param {
     /// Description in one sentence, with the paper's symbol and clause.
     pub doc: &'static str,
     /// Allowed values.
-    pub kind: Kind,
+    pub kind: ParamKind,
     /// Default, written as in a scenario without quotes; `None` if the parameter is required.
     pub default: Option<&'static str>,
 }
 
 /// Kind of the values of a parameter.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind {
+pub enum ParamKind {
     /// Boolean, `true` or `false`.
     Flag,
     /// Whole number in a closed range.
@@ -104,31 +104,31 @@ pub enum Kind {
 /// Validated value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Value of [`Kind::Flag`].
+    /// Value of [`ParamKind::Flag`].
     Flag(bool),
-    /// Value of [`Kind::Count`], or number of [`Kind::CountOrOff`].
+    /// Value of [`ParamKind::Count`], or number of [`ParamKind::CountOrOff`].
     Count(u64),
-    /// Word `off` of [`Kind::CountOrOff`].
+    /// Word `off` of [`ParamKind::CountOrOff`].
     Off,
-    /// Value of [`Kind::Number`].
+    /// Value of [`ParamKind::Number`].
     Number(f64),
-    /// Value of [`Kind::Time`].
+    /// Value of [`ParamKind::Time`].
     Time(Dur),
-    /// Value of [`Kind::Rate`].
+    /// Value of [`ParamKind::Rate`].
     Rate(Rate),
-    /// Value of [`Kind::Amount`].
+    /// Value of [`ParamKind::Amount`].
     Amount(Amount),
-    /// Value of [`Kind::Size`].
+    /// Value of [`ParamKind::Size`].
     Size(Bytes),
-    /// Value of [`Kind::Choice`] or [`Kind::Text`], or a word of [`Kind::TextsOr`].
+    /// Value of [`ParamKind::Choice`] or [`ParamKind::Text`], or a word of [`ParamKind::TextsOr`].
     Word(String),
-    /// Value of [`Kind::Texts`], or a list of [`Kind::TextsOr`].
+    /// Value of [`ParamKind::Texts`], or a list of [`ParamKind::TextsOr`].
     Words(Vec<String>),
-    /// Value of [`Kind::Numbers`].
+    /// Value of [`ParamKind::Numbers`].
     Numbers(Vec<f64>),
-    /// Value of [`Kind::Counts`].
+    /// Value of [`ParamKind::Counts`].
     Counts(Vec<u64>),
-    /// Kind and values of a table of [`Kind::Sizes`]; its texts are words.
+    /// Kind and values of a table of [`ParamKind::Sizes`]; its texts are words.
     Table(String, Values),
 }
 
@@ -187,7 +187,7 @@ impl Values {
             _ => Some(self.count(name)),
         }
     }
-    /// Returns a word, or the list of texts of [`Kind::TextsOr`] as the error.
+    /// Returns a word, or the list of texts of [`ParamKind::TextsOr`] as the error.
     ///
     /// # Errors
     /// Returns the list, if the value is one.
@@ -204,7 +204,7 @@ impl Values {
     ///
     /// # Panics
     /// Panics like the other getters.
-    pub fn get<T: Typed>(&self, name: &str) -> T {
+    pub fn get<T: ParamType>(&self, name: &str) -> T {
         T::from_values(self, name)
     }
     /// Returns true if the parameter was given or has a default.
@@ -218,8 +218,8 @@ impl Values {
 /// # Panics
 /// Panics at compile time if there are not exactly `N` parameters.
 #[must_use]
-pub const fn joined<const N: usize>(parts: &[&[Param]]) -> [Param; N] {
-    let mut all = [Param { name: "", doc: "", kind: Kind::Flag, default: None }; N];
+pub const fn join_params<const N: usize>(parts: &[&[Param]]) -> [Param; N] {
+    let mut all = [Param { name: "", doc: "", kind: ParamKind::Flag, default: None }; N];
     let (mut at, mut part) = (0, 0);
     while part < parts.len() {
         let mut i = 0;

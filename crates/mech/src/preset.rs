@@ -40,37 +40,37 @@ pub struct DcqcnConstants {
     /// Number of increases in fast recovery.
     pub recoveries: u64,
     /// Additive increase.
-    pub additive: Option<Rate>,
+    pub additive_increase: Option<Rate>,
     /// Hyper increase.
-    pub hyper: Option<Rate>,
+    pub hyper_increase: Option<Rate>,
     /// Minimum rate of a flow.
-    pub least: Option<Rate>,
+    pub min_rate: Option<Rate>,
 }
 
-fn text(value: impl ToString) -> PresetValue {
+fn text_value(value: impl ToString) -> PresetValue {
     PresetValue::Text(value.to_string())
 }
 
 impl Preset {
     /// Returns the preset of an empty slot.
-    pub fn nothing() -> Preset {
+    pub fn empty_slot() -> Preset {
         Preset { kind: "none", values: Vec::new() }
     }
     /// Returns RED on the instantaneous queue: no marks up to `min`, probability `max_p` at `max`, and every packet
     /// above. Packets that are not ECN-capable pass unmarked.
-    pub fn marks_between(min: Bytes, max: Bytes, max_p: f64) -> Preset {
+    pub fn instantaneous_red(min: Bytes, max: Bytes, max_p: f64) -> Preset {
         if min == max {
             // `ecn_threshold` marks from `k` on. The described simulator marks only above `min`, hence one byte more.
-            return Preset { kind: "ecn_threshold", values: vec![("k", text(Bytes(max.0.saturating_add(1))))] };
+            return Preset { kind: "ecn_threshold", values: vec![("k", text_value(Bytes(max.0.saturating_add(1))))] };
         }
         let values = vec![
-            ("min", text(min)),
-            ("max", text(max)),
+            ("min", text_value(min)),
+            ("max", text_value(max)),
             ("max_p", PresetValue::Number(max_p)),
             ("weight", PresetValue::Whole(1)),
-            ("gaps", text("geometric")),
+            ("gaps", text_value("geometric")),
             ("gentle", PresetValue::Flag(false)),
-            ("not_ect", text("pass")),
+            ("not_ect", text_value("pass")),
         ];
         Preset { kind: "red", values }
     }
@@ -78,18 +78,19 @@ impl Preset {
     pub fn dynamic_pfc(part: f64, offset: Bytes) -> Preset {
         let values = vec![
             ("alpha", PresetValue::Number(part)),
-            ("offset", text(offset)),
+            ("offset", text_value(offset)),
             ("lossless", PresetValue::Flag(false)),
         ];
         Preset { kind: "pfc", values }
     }
     /// Returns one memory for all ports, with a reserve for each and no other limit.
     pub fn shared_memory(size: Bytes, reserved: Bytes) -> Preset {
-        let values = vec![("size", text(size)), ("alpha", PresetValue::Number(1e9)), ("reserved", text(reserved))];
+        let values =
+            vec![("size", text_value(size)), ("alpha", PresetValue::Number(1e9)), ("reserved", text_value(reserved))];
         Preset { kind: "shared", values }
     }
     /// Returns NIC queues that serve flows in turn, each at its rate.
-    pub fn flows_in_turn() -> Preset {
+    pub fn round_robin_nic() -> Preset {
         Preset { kind: "round_robin", values: Vec::new() }
     }
     /// Returns DCQCN with a timer and without a byte counter.
@@ -104,10 +105,10 @@ impl Preset {
             // `threshold`.
             ("threshold", Some(PresetValue::Whole(constants.recoveries + 1))),
             // No flow sends that much, so the byte counter never expires.
-            ("byte_counter", Some(text("1000000GB"))),
-            ("r_ai", quantity(constants.additive.map(|rate| rate.to_string()))),
-            ("r_hai", quantity(constants.hyper.map(|rate| rate.to_string()))),
-            ("min_rate", quantity(constants.least.map(|rate| rate.to_string()))),
+            ("byte_counter", Some(text_value("1000000GB"))),
+            ("r_ai", quantity(constants.additive_increase.map(|rate| rate.to_string()))),
+            ("r_hai", quantity(constants.hyper_increase.map(|rate| rate.to_string()))),
+            ("min_rate", quantity(constants.min_rate.map(|rate| rate.to_string()))),
         ];
         let values = given.into_iter().filter_map(|(name, value)| Some((name, value?)));
         Preset { kind: "dcqcn", values: values.collect() }
@@ -123,8 +124,8 @@ mod tests {
     #[test]
     fn presets_name_declared_kinds_and_parameters() {
         let registry = Registry::catalogue();
-        let slots = SLOTS.iter().map(|(slot, _)| registry.of_switch(slot));
-        let all: Vec<_> = slots.chain(HOST_SLOTS.iter().map(|(slot, _)| registry.of_host(slot))).flatten().collect();
+        let slots = SLOTS.iter().map(|(slot, _)| registry.switch_specs(slot));
+        let all: Vec<_> = slots.chain(HOST_SLOTS.iter().map(|(slot, _)| registry.host_specs(slot))).flatten().collect();
         let us = Some(Dur::us(1));
         let rate = Some(Rate::gbps(1));
         let dcqcn = DcqcnConstants {
@@ -133,17 +134,17 @@ mod tests {
             rate_timer: us,
             gain: Some(0.5),
             recoveries: 5,
-            additive: rate,
-            hyper: rate,
-            least: rate,
+            additive_increase: rate,
+            hyper_increase: rate,
+            min_rate: rate,
         };
         for preset in [
-            Preset::nothing(),
-            Preset::marks_between(Bytes(1), Bytes(2), 0.1),
-            Preset::marks_between(Bytes(1), Bytes(1), 0.1),
+            Preset::empty_slot(),
+            Preset::instantaneous_red(Bytes(1), Bytes(2), 0.1),
+            Preset::instantaneous_red(Bytes(1), Bytes(1), 0.1),
             Preset::dynamic_pfc(0.125, Bytes(1)),
             Preset::shared_memory(Bytes(1), Bytes(1)),
-            Preset::flows_in_turn(),
+            Preset::round_robin_nic(),
             Preset::dcqcn(&dcqcn),
         ] {
             let has = |name: &str| {

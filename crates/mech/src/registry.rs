@@ -81,10 +81,10 @@ pub struct Registry {
 /// ```
 /// use mech::buffer::BufferSlot;
 /// use mech::marking::MarkingSlot;
-/// use mech::{InSlot, Registry};
+/// use mech::{RegistrySlot, Registry};
 ///
 /// /// Returns the names of the mechanisms of a slot.
-/// fn names<S: InSlot>(registry: &Registry) -> Vec<&'static str> {
+/// fn names<S: RegistrySlot>(registry: &Registry) -> Vec<&'static str> {
 ///     S::mechanisms(registry).iter().map(|mechanism| mechanism.spec.kind).collect()
 /// }
 ///
@@ -92,20 +92,20 @@ pub struct Registry {
 /// assert_eq!(names::<MarkingSlot>(&registry), ["none", "ecn_threshold", "red"]);
 /// assert_eq!(names::<BufferSlot>(&registry), ["per_port", "shared", "unlimited"]);
 /// ```
-pub trait InSlot: Sized + 'static {
+pub trait RegistrySlot: Sized + 'static {
     /// Returns the mechanisms of this slot.
     fn mechanisms(registry: &Registry) -> &[Mechanism<Self>];
     /// Returns the mechanisms of this slot, mutable.
-    fn of_mut(registry: &mut Registry) -> &mut Vec<Mechanism<Self>>;
+    fn mechanisms_mut(registry: &mut Registry) -> &mut Vec<Mechanism<Self>>;
 }
 
 macro_rules! slots {
     ($($field:ident: $slot:ty,)*) => {$(
-        impl InSlot for $slot {
+        impl RegistrySlot for $slot {
             fn mechanisms(registry: &Registry) -> &[Mechanism<$slot>] {
                 &registry.$field
             }
-            fn of_mut(registry: &mut Registry) -> &mut Vec<Mechanism<$slot>> {
+            fn mechanisms_mut(registry: &mut Registry) -> &mut Vec<Mechanism<$slot>> {
                 &mut registry.$field
             }
         }
@@ -157,32 +157,32 @@ impl Registry {
 
     /// Returns the registry with one more mechanism, which replaces one of the same name.
     #[must_use]
-    pub fn with<S: InSlot>(mut self, more: Mechanism<S>) -> Registry {
-        let all = S::of_mut(&mut self);
+    pub fn with_mechanism<S: RegistrySlot>(mut self, more: Mechanism<S>) -> Registry {
+        let all = S::mechanisms_mut(&mut self);
         all.retain(|one| one.spec.kind != more.spec.kind);
         all.push(more);
         self
     }
 
     /// Returns the mechanism with this name.
-    pub fn find<S: InSlot>(&self, kind: &str) -> Option<&Mechanism<S>> {
+    pub fn find<S: RegistrySlot>(&self, kind: &str) -> Option<&Mechanism<S>> {
         S::mechanisms(self).iter().find(|one| one.spec.kind == kind)
     }
 
     /// Makes the mechanism with this name from validated parameters; `None` if there is none.
-    pub fn make<S: InSlot>(&self, kind: &str, values: &Values) -> Option<S> {
+    pub fn make<S: RegistrySlot>(&self, kind: &str, values: &Values) -> Option<S> {
         self.find::<S>(kind).map(|found| (found.make)(values))
     }
 
     /// Returns the declarations of all mechanisms, slot by slot.
     pub fn specs(&self) -> Vec<&'static Spec> {
-        let switch = SLOTS.map(|(slot, _)| self.of_switch(slot));
-        let host = ["bounce_signal", "nic", "reaction"].map(|slot| self.of_host(slot));
+        let switch = SLOTS.map(|(slot, _)| self.switch_specs(slot));
+        let host = ["bounce_signal", "nic", "reaction"].map(|slot| self.host_specs(slot));
         [switch.concat(), host.concat()].concat()
     }
 
     /// Returns the declarations of a switch slot, by its name.
-    pub fn of_switch(&self, slot: &str) -> Vec<&'static Spec> {
+    pub fn switch_specs(&self, slot: &str) -> Vec<&'static Spec> {
         match slot {
             "fib" => specs(&self.fib, |_| true),
             "routing" => specs(&self.routing, |_| true),
@@ -201,7 +201,7 @@ impl Registry {
 
     /// Returns the declarations of a host slot, by its name: those of host mechanisms, or of switch mechanisms that a
     /// NIC may have.
-    pub fn of_host(&self, slot: &str) -> Vec<&'static Spec> {
+    pub fn host_specs(&self, slot: &str) -> Vec<&'static Spec> {
         match slot {
             "marking" => specs(&self.marking, |one| one.at_nic),
             "scheduler" => specs(&self.scheduler, |one| one.at_nic),
@@ -229,12 +229,12 @@ mod tests {
     fn every_slot_has_mechanisms_of_its_own_and_its_default_among_them() {
         let all = Registry::catalogue();
         for (slot, default) in SLOTS {
-            let specs = all.of_switch(slot);
+            let specs = all.switch_specs(slot);
             assert!(specs.iter().all(|spec| spec.slot.strip_prefix("switch.") == Some(slot)), "{slot}");
             assert!(specs.iter().any(|spec| spec.kind == default), "{slot}");
         }
         for (slot, default) in HOST_SLOTS {
-            assert!(all.of_host(slot).iter().any(|spec| spec.kind == default), "{slot}");
+            assert!(all.host_specs(slot).iter().any(|spec| spec.kind == default), "{slot}");
         }
     }
 
@@ -243,14 +243,14 @@ mod tests {
         let (all, values) = (Registry::catalogue(), Values::default());
         assert!(all.make::<AckHoldSlot>("none", &values).expect("it is there").peek().is_none());
         assert!(all.make::<NotifySlot>("none", &values).expect("it is there").peek().is_none());
-        assert!(!all.make::<ReactionSlot>("none", &values).expect("it is there").reacts());
+        assert!(!all.make::<ReactionSlot>("none", &values).expect("it is there").has_reaction());
     }
 
     #[test]
     fn one_more_is_found_by_its_name_and_replaces_one_of_the_same() {
         const MINE: Spec = Spec { slot: "switch.overflow", kind: "mine", doc: "As tail drop.", cite: "", params: &[] };
         let one = Mechanism::new(&MINE, |_| OverflowSlot::custom(TailDrop));
-        let all = Registry::catalogue().with(one).with(one);
+        let all = Registry::catalogue().with_mechanism(one).with_mechanism(one);
         assert_eq!(all.overflow.len(), Registry::catalogue().overflow.len() + 1);
         let found = all.find::<OverflowSlot>("mine").expect("it is there");
         assert_eq!(format!("{:?}", (found.make)(&Values::default())), "Custom");

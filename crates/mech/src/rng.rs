@@ -6,7 +6,7 @@
 
 /// Purpose of a random stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum StreamPurpose {
     /// Overflow slot of a switch.
     Overflow,
     /// Marking slot of a port.
@@ -43,27 +43,27 @@ pub enum Purpose {
     Custom(u16),
 }
 
-impl Purpose {
-    const fn word(self) -> u32 {
+impl StreamPurpose {
+    const fn stream_word(self) -> u32 {
         match self {
-            Purpose::Overflow => 1 << 16,
-            Purpose::Marking(n) => 2 << 16 | n as u32,
-            Purpose::Routing => 3 << 16,
-            Purpose::Arbiter => 4 << 16,
-            Purpose::Ties => 5 << 16,
-            Purpose::Hash => 6 << 16,
-            Purpose::Stack => 7 << 16,
-            Purpose::Traffic(n) => 8 << 16 | n as u32,
-            Purpose::Raw(n) => 9 << 16 | n as u32,
-            Purpose::Custom(n) => 10 << 16 | n as u32,
-            Purpose::Gaps(n) => 11 << 16 | n as u32,
-            Purpose::Reply(n) => 12 << 16 | n as u32,
+            StreamPurpose::Overflow => 1 << 16,
+            StreamPurpose::Marking(n) => 2 << 16 | n as u32,
+            StreamPurpose::Routing => 3 << 16,
+            StreamPurpose::Arbiter => 4 << 16,
+            StreamPurpose::Ties => 5 << 16,
+            StreamPurpose::Hash => 6 << 16,
+            StreamPurpose::Stack => 7 << 16,
+            StreamPurpose::Traffic(n) => 8 << 16 | n as u32,
+            StreamPurpose::Raw(n) => 9 << 16 | n as u32,
+            StreamPurpose::Custom(n) => 10 << 16 | n as u32,
+            StreamPurpose::Gaps(n) => 11 << 16 | n as u32,
+            StreamPurpose::Reply(n) => 12 << 16 | n as u32,
             // Agents take the words from 13 << 16 up to 268 << 16.
-            Purpose::Agent(port, which) => (13 + which as u32) << 16 | port as u32,
-            Purpose::Link(n) => 0x7fff << 16 | n as u32,
-            Purpose::Clock(n) => 0x7ffe << 16 | n as u32,
-            Purpose::Nic => 0x7ffd << 16,
-            Purpose::Reaction => 0x7ffc << 16,
+            StreamPurpose::Agent(port, which) => (13 + which as u32) << 16 | port as u32,
+            StreamPurpose::Link(n) => 0x7fff << 16 | n as u32,
+            StreamPurpose::Clock(n) => 0x7ffe << 16 | n as u32,
+            StreamPurpose::Nic => 0x7ffd << 16,
+            StreamPurpose::Reaction => 0x7ffc << 16,
         }
     }
 }
@@ -82,28 +82,28 @@ pub struct Stream {
     script: Option<std::collections::VecDeque<u64>>,
 }
 
-const ROUNDS: usize = 10;
-const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
-const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
+const PHILOX_ROUNDS: usize = 10;
+const PHILOX_MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
+const PHILOX_WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 
 fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
-    for _ in 0..ROUNDS {
-        let a = u64::from(MULTIPLIERS[0]) * u64::from(counter[0]);
-        let b = u64::from(MULTIPLIERS[1]) * u64::from(counter[2]);
+    for _ in 0..PHILOX_ROUNDS {
+        let a = u64::from(PHILOX_MULTIPLIERS[0]) * u64::from(counter[0]);
+        let b = u64::from(PHILOX_MULTIPLIERS[1]) * u64::from(counter[2]);
         counter = [(b >> 32) as u32 ^ counter[1] ^ key[0], b as u32, (a >> 32) as u32 ^ counter[3] ^ key[1], a as u32];
-        key = [key[0].wrapping_add(WEYL[0]), key[1].wrapping_add(WEYL[1])];
+        key = [key[0].wrapping_add(PHILOX_WEYL[0]), key[1].wrapping_add(PHILOX_WEYL[1])];
     }
     counter
 }
 
 impl Stream {
     /// Creates the stream of a seed, a node and a purpose.
-    pub fn new(seed: u64, node: u32, purpose: Purpose) -> Stream {
+    pub fn new(seed: u64, node: u32, purpose: StreamPurpose) -> Stream {
         let key = [seed as u32, (seed >> 32) as u32];
         Stream {
             key,
             node,
-            purpose: purpose.word(),
+            purpose: purpose.stream_word(),
             block: 0,
             words: [0; 4],
             left: 0,
@@ -113,7 +113,7 @@ impl Stream {
     }
     /// Moves the stream to its `n`-th position; positions are 256 blocks of 128 bits apart. Draws from there do not
     /// depend on earlier draws. PRECONDITION: `n` is below 2⁵⁶.
-    pub fn at(mut self, n: u64) -> Stream {
+    pub fn at_position(mut self, n: u64) -> Stream {
         (self.block, self.left) = (n << 8, 0);
         self
     }
@@ -121,11 +121,11 @@ impl Stream {
     #[cfg(test)]
     pub(crate) fn scripted(draws: &[f64]) -> Stream {
         let words = draws.iter().map(|u| (u * (1u64 << 53) as f64) as u64).map(|word| word << 11);
-        Stream { script: Some(words.collect()), ..Stream::new(0, 0, Purpose::Custom(0)) }
+        Stream { script: Some(words.collect()), ..Stream::new(0, 0, StreamPurpose::Custom(0)) }
     }
     /// Returns the number of scripted draws that are left.
     #[cfg(test)]
-    pub(crate) fn undrawn(&self) -> usize {
+    pub(crate) fn remaining_draws(&self) -> usize {
         self.script.as_ref().map_or(0, |script| script.len())
     }
     /// Returns 32 random bits.
@@ -149,11 +149,11 @@ impl Stream {
         u64::from(self.u32()) | u64::from(self.u32()) << 32
     }
     /// Returns a number in `[0, 1)`, a multiple of 2⁻⁵³.
-    pub fn unit(&mut self) -> f64 {
+    pub fn uniform(&mut self) -> f64 {
         (self.u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
     /// Returns a whole number in `[0, n)`, each equally likely. PRECONDITION: `n > 0`.
-    pub fn below(&mut self, n: u64) -> u64 {
+    pub fn uniform_below(&mut self, n: u64) -> u64 {
         // Lemire, "Fast random integer generation in an interval" (2019). Without the rejected products, some numbers
         // would be more likely than others.
         let mut product = u128::from(self.u64()) * u128::from(n);
@@ -167,7 +167,7 @@ impl Stream {
     }
     /// Returns an exponentially distributed number of the given mean, bit-identical on every machine.
     pub fn exponential(&mut self, mean: f64) -> f64 {
-        -libm::log1p(-self.unit()) * mean
+        -libm::log1p(-self.uniform()) * mean
     }
 }
 
@@ -201,31 +201,34 @@ mod tests {
     fn streams_of_other_nodes_and_purposes_are_other_streams() {
         let first = |node, purpose| Stream::new(1, node, purpose).u64();
         let all = [
-            first(0, Purpose::Overflow),
-            first(1, Purpose::Overflow),
-            first(0, Purpose::Routing),
-            first(0, Purpose::Marking(1)),
-            Stream::new(2, 0, Purpose::Overflow).u64(),
+            first(0, StreamPurpose::Overflow),
+            first(1, StreamPurpose::Overflow),
+            first(0, StreamPurpose::Routing),
+            first(0, StreamPurpose::Marking(1)),
+            Stream::new(2, 0, StreamPurpose::Overflow).u64(),
         ];
         for (i, a) in all.iter().enumerate() {
             assert!(all[i + 1..].iter().all(|b| a != b));
         }
-        assert_eq!(first(3, Purpose::Ties), first(3, Purpose::Ties));
+        assert_eq!(first(3, StreamPurpose::Ties), first(3, StreamPurpose::Ties));
     }
 
     #[test]
     fn a_place_in_a_stream_is_drawn_from_without_what_lies_before_it() {
-        let stream = || Stream::new(1, 2, Purpose::Reply(3));
+        let stream = || Stream::new(1, 2, StreamPurpose::Reply(3));
         let mut whole = stream();
         let all: Vec<u64> = (0..2 * 256 * 2 + 1).map(|_| whole.u64()).collect();
-        assert_eq!([stream().at(0).u64(), stream().at(1).u64(), stream().at(2).u64()], [all[0], all[512], all[1024]]);
+        assert_eq!(
+            [stream().at_position(0).u64(), stream().at_position(1).u64(), stream().at_position(2).u64()],
+            [all[0], all[512], all[1024]]
+        );
     }
 
     #[test]
     fn draws_are_uniform_and_exponential() {
-        let mut s = Stream::new(7, 7, Purpose::Custom(0));
+        let mut s = Stream::new(7, 7, StreamPurpose::Custom(0));
         let mut bins = [0u32; 10];
-        (0..100_000).for_each(|_| bins[s.below(10) as usize] += 1);
+        (0..100_000).for_each(|_| bins[s.uniform_below(10) as usize] += 1);
         // 5 standard deviations of a binomial(100000, 0.1) are 474.
         assert!(bins.iter().all(|n| n.abs_diff(10_000) < 474), "{bins:?}");
         let mean = (0..100_000).map(|_| s.exponential(3.0)).sum::<f64>() / 1e5;

@@ -15,7 +15,7 @@ pub enum Rule {
         declare: &'static str,
     },
     /// The mechanism requested an action that its slot does not allow.
-    ForbiddenAct,
+    ForbiddenAction,
     /// The mechanism named a port that the node does not have.
     NoPort(PortId),
     /// The mechanism named a queue that packets of this kind may not enter.
@@ -23,11 +23,11 @@ pub enum Rule {
     /// The mechanism chose a next hop that is not in the list.
     NoHop,
     /// The mechanism chose a packet that is queued at another port, or at an input.
-    Elsewhere(PktId),
+    QueuedElsewhere(PktId),
     /// The mechanism chose a packet that is not queued in the node.
     NoPacket(PktId),
     /// The mechanism removed or cut more queued packets for one arrival than there were.
-    Endless {
+    TooManyRemovals {
         /// Number of removals and cuts for one arrival.
         questions: u32,
     },
@@ -40,7 +40,7 @@ pub enum Rule {
     /// The mechanism armed a timer with a number above 7.
     NoTimer(TimerId),
     /// The mechanism's timers expire again and again at one instant.
-    TimerStands,
+    EndlessTimers,
     /// The mechanism named a flow that the run does not have.
     NoFlow(FlowId),
     /// The mechanism named a host that the network does not have.
@@ -52,61 +52,86 @@ pub enum Rule {
 impl Display for Rule {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
-            Rule::Undeclared { used, declare } => write!(f, "it used {used}. Declare {declare}"),
-            Rule::ForbiddenAct => f.write_str(
-                "it pushed an action. Only agents may push actions; an overflow mechanism may set `acts.mark`",
+            Rule::Undeclared { used, declare } => write!(f, "the mechanism used {used}. Declare {declare}"),
+            Rule::ForbiddenAction => f.write_str(
+                "the mechanism pushed an action. Only agents may push actions; an overflow mechanism may set \
+                 `acts.mark`",
             ),
             Rule::NoPort(PortId(port)) => {
-                write!(f, "it named port {port}, which the node does not have. Ports have numbers below `view.ports()`")
+                write!(
+                    f,
+                    "the mechanism named port {port}, which the node does not have. Ports have numbers below \
+                           `view.ports()`"
+                )
             }
             Rule::NoQueue(QueueId(queue)) => write!(
                 f,
-                "it named queue {queue}. A packet waits in the normal or the bounce queue of a class from 0 to 7 \
-                 (`QueueId::normal(class)`)"
+                "the mechanism named queue {queue}. A packet waits in the normal or the bounce queue of a class from 0 \
+                 to 7 (`QueueId::normal(class)`)"
             ),
-            Rule::NoHop => f.write_str("it chose a next hop outside the list. Return an index below `hops.len()`"),
-            Rule::Elsewhere(PktId(id)) => write!(
+            Rule::NoHop => f.write_str(
+                "the mechanism chose a next hop outside the list. Return an index below \
+                                        `hops.len()`",
+            ),
+            Rule::QueuedElsewhere(PktId(id)) => write!(
                 f,
-                "it chose packet {id}, which is queued at another port or at an input. Choose a packet from a queue of \
-                 `at.out`"
+                "the mechanism chose packet {id}, which is queued at another port or at an input. Choose a packet from \
+                 a queue of `at.out`"
             ),
             Rule::NoPacket(PktId(id)) => write!(
                 f,
-                "it chose packet {id}, which is not queued there. Take the id from `view.first` or `view.visit` in the \
-                 same call"
+                "the mechanism chose packet {id}, which is not queued there. Take the id from `view.first_packet` or \
+                 `view.visit_packets` in the same call"
             ),
-            Rule::Endless { questions } => write!(
+            Rule::TooManyRemovals { questions } => write!(
                 f,
-                "it removed or cut queued packets {questions} times for one arrival, more often than there were \
-                 packets in the queues. Return another `Fate` if the arrival still does not fit"
+                "the mechanism removed or cut queued packets {questions} times for one arrival, more often than there \
+                 were packets in the queues. Return another `Fate` if the arrival still does not fit"
             ),
             Rule::NotQueued(QueueId(queue), PktId(id)) => {
                 write!(
                     f,
-                    "it chose packet {id} of queue {queue}, which is not queued there. Take the id from `port.view`"
+                    "the mechanism chose packet {id} of queue {queue}, which is not queued there. Take the id from \
+                     `port.view`"
                 )
             }
             Rule::NotEligible(QueueId(queue)) => {
-                write!(f, "it chose queue {queue}, which is empty or paused. Choose a queue of `port.eligible`")
+                write!(
+                    f,
+                    "the mechanism chose queue {queue}, which is empty or paused. Choose a queue of \
+                           `port.eligible`"
+                )
             }
             Rule::NotRequested(PortId(input)) => {
-                write!(f, "it granted a transfer to input {input}, which requested none. Return an input of `requests`")
+                write!(
+                    f,
+                    "the mechanism granted a transfer to input {input}, which requested none. Return an input of \
+                           `requests`"
+                )
             }
-            Rule::NoTimer(TimerId(id)) => write!(f, "it armed timer {id}. Timers have numbers from 0 to 7"),
-            Rule::TimerStands => f.write_str(
-                "its timers expire again and again at the same instant. Set the next timer to a later instant, or clear it with \
-                 `Time::NEVER`",
+            Rule::NoTimer(TimerId(id)) => write!(f, "the mechanism armed timer {id}. Timers have numbers from 0 to 7"),
+            Rule::EndlessTimers => f.write_str(
+                "the timers of the mechanism expire again and again at the same instant. Set the next timer to a later \
+                 instant, or clear it with `Time::NEVER`",
             ),
             Rule::NoFlow(FlowId(flow)) => {
-                write!(f, "it named flow {flow}, which the run does not have. Take the flow from a packet or an occupant")
+                write!(
+                    f,
+                    "the mechanism named flow {flow}, which the run does not have. Take the flow from a packet \
+                           or an occupant"
+                )
             }
             Rule::NoHost(HostId(host)) => {
-                write!(f, "it named host {host}, which the network does not have. Take the host from a packet or an occupant")
+                write!(
+                    f,
+                    "the mechanism named host {host}, which the network does not have. Take the host from a \
+                           packet or an occupant"
+                )
             }
             Rule::NoStageLink(link) => write!(
                 f,
-                "it chose internal link {link}, which does not leave the stage of the frame. Return the index of a link in \
-                 `links()` that leaves stage `at`"
+                "the mechanism chose internal link {link}, which does not leave the stage of the frame. Return the \
+                 index of a link in `links()` that leaves stage `at`"
             ),
         }
     }

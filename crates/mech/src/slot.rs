@@ -18,7 +18,7 @@ macro_rules! slot {
 
         impl Clone for Box<dyn $trait> {
             fn clone(&self) -> Box<dyn $trait> {
-                self.boxed()
+                self.clone_boxed()
             }
         }
 
@@ -82,7 +82,7 @@ macro_rules! agent_slot {
                 self.0.peek()
             }
             /// Returns a copy of the agent for a port whose link has this clock (rate).
-            pub fn for_port(&self, clock: units::Clock) -> $crate::AgentSlot {
+            pub fn for_port(&self, clock: units::ByteClock) -> $crate::AgentSlot {
                 self.0.for_port(clock)
             }
         }

@@ -1,6 +1,6 @@
 //! Results in the forms that Python takes: JSON text and plain buffers.
 
-use crate::numbers::Numbers;
+use crate::numbers::NumberColumn;
 use core::fmt::Write;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -8,16 +8,16 @@ use scenario::Scenario;
 use scenario::memory::{Memory, SwitchMemory, switch_memory};
 use scenario::topology::{Node, Port, Topology};
 use serde_json::{Value, json};
-use sim::{Deadlock, Results, Stop, Table};
+use sim::{Deadlock, Results, StopReason, Table};
 use units::{Amount, Rate};
 
 /// Returns a cycle of links that wait for each other, by their nodes' names.
-pub(crate) fn deadlock(found: &Deadlock, scenario: &Scenario) -> Value {
-    json!({ "at_ps": found.at.0, "class": found.class, "cycle": found.names(scenario) })
+pub(crate) fn deadlock_json(found: &Deadlock, scenario: &Scenario) -> Value {
+    json!({ "at_ps": found.at.0, "class": found.class, "cycle": found.port_names(scenario) })
 }
 
 /// Returns the amount of each part by its unit. A switch whose buffer and bounce queues count differently has two.
-fn total_json(total: Option<Memory>) -> Value {
+fn total_memory_json(total: Option<Memory>) -> Value {
     let parts = |total: Memory| {
         let parts = [("packets", total.packets), ("bytes", total.bytes)];
         parts.into_iter().filter_map(|(unit, n)| Some((unit.to_string(), json!(n?)))).collect()
@@ -36,32 +36,32 @@ pub(crate) fn memory_json(scenario: &Scenario) -> Value {
             "bounce": g.bounce.map(|a| a.to_string()),
             "headers": g.headers.map(|a| a.to_string()),
             "input": g.input.map(|a| a.to_string()),
-            "inside": g.inside.map(|a| a.to_string()),
-            "held": g.held.map(|(a, ports)| json!([a.to_string(), ports])),
-            "total": total_json(g.total()),
+            "inside": g.fabric.map(|a| a.to_string()),
+            "held": g.held_packets.map(|(a, ports)| json!([a.to_string(), ports])),
+            "total": total_memory_json(g.total_memory()),
         })
     };
     json!({ "switches": switch_memory(scenario).iter().map(group).collect::<Vec<_>>() })
 }
 
 /// Returns a rate in bits per second, as an integer if it is whole.
-fn bits_per_second(rate: Rate) -> Value {
-    let (num, den) = rate.parts();
+fn rate_json(rate: Rate) -> Value {
+    let (num, den) = rate.numerator_and_denominator();
     if num % den == 0 { json!(num / den) } else { json!(rate.as_f64()) }
 }
 
 /// Returns the ports of a node that are the first ends of their links.
-fn first_ends(a: usize, node: &Node) -> impl Iterator<Item = (usize, &Port)> {
+fn ports_to_higher_nodes(a: usize, node: &Node) -> impl Iterator<Item = (usize, &Port)> {
     let first = move |(i, port): &(usize, &Port)| (a, *i) < (port.peer as usize, usize::from(port.peer_port));
     node.ports.iter().enumerate().filter(first)
 }
 
 /// Returns rate and delay of the link direction that leaves by a port.
-fn direction(port: &Port) -> Value {
+fn direction_json(port: &Port) -> Value {
     json!({
         "rate": port.rate.to_string(),
         "delay": port.delay.to_string(),
-        "rate_bps": bits_per_second(port.rate),
+        "rate_bps": rate_json(port.rate),
         "delay_ps": port.delay.0,
     })
 }
@@ -74,26 +74,26 @@ pub(crate) fn network_json(net: &Topology) -> String {
     let node = |(i, n): (usize, &Node)| json!({ "name": n.name, "tier": n.tier, "host": (i as u32) < net.hosts });
     let link = |a: usize, i: usize, port: &Port| {
         let back = &net.nodes[port.peer as usize].ports[usize::from(port.peer_port)];
-        let mut link = direction(port);
+        let mut link = direction_json(port);
         link["a"] = a.into();
         link["a_port"] = i.into();
         link["b"] = port.peer.into();
         link["b_port"] = port.peer_port.into();
         link["weight"] = json!(port.weight);
         if (back.rate, back.delay) != (port.rate, port.delay) {
-            link["back"] = direction(back);
+            link["back"] = direction_json(back);
         }
         link
     };
     let mut text = String::from("{\"nodes\":[");
     let nodes = net.nodes.iter().enumerate().map(node);
-    write_all(&mut text, nodes);
+    write_array(&mut text, nodes);
     text.push_str("],\"links\":[");
     let links = net.nodes.iter().enumerate();
-    write_all(
+    write_array(
         &mut text,
         links
-            .flat_map(|(a, n)| first_ends(a, n).map(move |(i, port)| (a, i, port)))
+            .flat_map(|(a, n)| ports_to_higher_nodes(a, n).map(move |(i, port)| (a, i, port)))
             .map(|(a, i, port)| link(a, i, port)),
     );
     text.push_str("]}");
@@ -101,7 +101,7 @@ pub(crate) fn network_json(net: &Topology) -> String {
 }
 
 /// Appends JSON values, separated by commas.
-fn write_all(text: &mut String, values: impl Iterator<Item = Value>) {
+fn write_array(text: &mut String, values: impl Iterator<Item = Value>) {
     for (n, value) in values.enumerate() {
         text.push_str(if n > 0 { "," } else { "" });
         // Writing to a string does not fail.
@@ -110,11 +110,11 @@ fn write_all(text: &mut String, values: impl Iterator<Item = Value>) {
 }
 
 /// Largest number of nodes of a network in a document; figures draw no larger networks.
-const MOST_NODES: usize = 5000;
+const MAX_DRAWN_NODES: usize = 5000;
 /// Largest number of ports of a network in a document; some 15 MB of text.
-const MOST_PORTS: usize = 200_000;
+const MAX_DRAWN_PORTS: usize = 200_000;
 
-fn ports(net: &Topology) -> usize {
+fn count_ports(net: &Topology) -> usize {
     net.nodes.iter().map(|node| node.ports.len()).sum()
 }
 
@@ -131,17 +131,20 @@ pub(crate) fn networks_json(variants: &[Scenario]) -> (String, Value) {
         }
         of.insert(variant.variant.clone(), json!(at));
     }
-    let told = networks.into_iter().map(|net| match net.nodes.len() <= MOST_NODES && ports(net) <= MOST_PORTS {
-        true => network_json(net),
-        false => "null".to_string(),
+    let told = networks.into_iter().map(|net| {
+        match net.nodes.len() <= MAX_DRAWN_NODES && count_ports(net) <= MAX_DRAWN_PORTS {
+            true => network_json(net),
+            false => "null".to_string(),
+        }
     });
     (format!("[{}]", told.collect::<Vec<_>>().join(",")), of.into())
 }
 
 /// Returns true if ports of switches have memory in bytes, all of it in front of their links.
-fn counts_bytes(scenario: &Scenario) -> bool {
+fn has_byte_queues(scenario: &Scenario) -> bool {
     let in_bytes = |group: &SwitchMemory| matches!(group.buffer, Some(Amount::Bytes(_)));
-    switch_memory(scenario).iter().any(in_bytes) && scenario.switches.iter().all(|switch| switch.model.cioq().is_none())
+    switch_memory(scenario).iter().any(in_bytes)
+        && scenario.switches.iter().all(|switch| switch.model.input_side().is_none())
 }
 
 /// Returns the properties of a run, and how it ended.
@@ -149,11 +152,11 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
     let node = |(i, n): (usize, &scenario::topology::Node)| json!({ "name": n.name, "tier": n.tier, "host": (i as u32) < scenario.topology.hosts });
     let stacks = scenario.stacks();
     let go_back = |traffic: usize| {
-        let tcp = stacks.as_ref()?.of_workload(traffic as u16).next()?;
+        let tcp = stacks.as_ref()?.workload_configs(traffic as u16).next()?;
         Some(json!({ "timeout_ps": tcp.go_back_timeout()?.0, "mss": tcp.mss() }))
     };
     let traffic = |(number, t): (usize, &scenario::traffic::Traffic)| {
-        let offered = t.offered().map(|o| {
+        let offered = t.offered_load().map(|o| {
             json!({
                 "fraction": o.fraction,
                 "of": o.of.word(),
@@ -166,25 +169,29 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
             "name": t.name,
             "kind": t.kind,
             "offered": offered,
-            "paced_ps": t.paced().map(|interval| interval.0),
+            "paced_ps": t.shuffle_interval().map(|interval| interval.0),
             "closed_loop": t.is_closed_loop(),
             "endless": t.is_endless(),
             "go_back": if t.raw_payload().is_none() { go_back(number) } else { None },
         })
     };
-    let change = |event: &scenario::Event| json!({ "at_ps": event.at.0, "link": event.link, "what": event.change.to_string(), "loses": event.change.loses() });
+    let change = |event: &scenario::Event| {
+        let (what, loses) = (event.change.to_string(), event.change.may_lose_frames());
+        json!({ "at_ps": event.at.0, "link": event.link, "what": what, "loses": loses })
+    };
     let stop = match results.progress.stop {
-        Some(Stop::Done) => "done",
-        Some(Stop::DrainedOut) => "drained_out",
-        Some(Stop::MaxEvents) => "max_events",
-        Some(Stop::Overloaded) => "max_packets",
-        Some(Stop::LosslessViolation) => "lost",
-        Some(Stop::BrokenRule) => "broken_rule",
+        Some(StopReason::Done) => "done",
+        Some(StopReason::DrainedOut) => "drained_out",
+        Some(StopReason::MaxEvents) => "max_events",
+        Some(StopReason::Overloaded) => "max_packets",
+        Some(StopReason::LosslessViolation) => "lost",
+        Some(StopReason::BrokenRule) => "broken_rule",
         None => "abandoned",
     };
-    let deadlock = results.deadlock.as_ref().map(|found| deadlock(found, scenario));
-    let carried = results.carried.iter();
-    let carried = carried.map(|c| (c.of.word().to_string(), json!({ "bits": c.bits, "capacity_bps": c.capacity_bps })));
+    let deadlock = results.deadlock.as_ref().map(|found| deadlock_json(found, scenario));
+    let carried = results.carried_bits.iter();
+    let carried =
+        carried.map(|c| (c.level.word().to_string(), json!({ "bits": c.bits, "capacity_bps": c.capacity_bps })));
     json!({
         "variant": scenario.variant,
         "seed": seed,
@@ -192,7 +199,7 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
         "traffic": scenario.traffic.iter().enumerate().map(traffic).collect::<Vec<_>>(),
         "received_bytes": results.received,
         "changes": scenario.events.iter().map(change).collect::<Vec<_>>(),
-        "buffers_in_bytes": counts_bytes(scenario),
+        "buffers_in_bytes": has_byte_queues(scenario),
         "bin_ps": scenario.measure.bin.0,
         "end_ps": results.progress.now.0,
         "window_ps": [scenario.measure.from.0, scenario.measure.to.0],
@@ -209,19 +216,19 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
             "completed": results.progress.completed,
             "measured": results.measured,
             "unfinished": results.unfinished,
-            "owed": results.owed,
+            "owed": results.unstarted_by_query,
             "raw": results.raw,
         },
     })
 }
 
 /// Converts tables to `{table: {column: (type, memory)}}`.
-pub(crate) fn tables(py: Python<'_>, tables: Vec<Table>) -> PyResult<Bound<'_, PyDict>> {
+pub(crate) fn tables_to_python(py: Python<'_>, tables: Vec<Table>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);
     for table in tables {
         let columns = PyDict::new(py);
         for (name, column) in table.columns {
-            columns.set_item(name, Numbers::from_column(column))?;
+            columns.set_item(name, NumberColumn::from_column(column))?;
         }
         all.set_item(table.name, columns)?;
     }

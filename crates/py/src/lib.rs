@@ -5,18 +5,18 @@ mod numbers;
 mod run_handle;
 mod trace;
 
-use convert::{memory_json, network_json, networks_json, summary_json, tables};
+use convert::{memory_json, network_json, networks_json, summary_json, tables_to_python};
 use mech::Registry;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use run_handle::{Asked, RunHandle, begin};
-use scenario::diag::plain;
+use run_handle::{Recordings, RunHandle, start_run};
+use scenario::diag::sanitize;
 use scenario::load::{Loaded, Source, load as load_scenario};
-use sim::{INSTANTS, Link, Options, links};
+use sim::{CapturedLink, Options, SNAPSHOT_COUNT, parse_links};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
-use trace::{Packet, Trace};
+use trace::{Trace, TracedPacket};
 use units::Time;
 
 /// Allocator that puts the memory of a large network on fewer, larger pages than the system's does.
@@ -41,9 +41,9 @@ fn registry() -> &'static Registry {
     REGISTRY.get_or_init(Registry::catalogue)
 }
 
-fn read(path: &str, text: &str, sets: &[String]) -> PyResult<Loaded> {
+fn load_source(path: &str, text: &str, sets: &[String]) -> PyResult<Loaded> {
     let folder = Path::new(path).parent().unwrap_or(Path::new(""));
-    let source = Source::new(path, text, folder).with(registry().clone());
+    let source = Source::new(path, text, folder).with_registry(registry().clone());
     load_scenario(&source, sets).map_err(|faults| {
         let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
         ScenarioError::new_err((lines,))
@@ -71,7 +71,7 @@ fn aliases() -> String {
 /// Returns the JSON Schema of a scenario.
 #[pyfunction]
 fn schema() -> String {
-    scenario::schema(registry()).to_string()
+    scenario::scenario_schema(registry()).to_string()
 }
 
 /// Returns the curve of a mechanism with settings `NAME=VALUE`, in `steps` steps and at further `places`, as JSON;
@@ -90,7 +90,7 @@ fn curve(kind: &str, sets: Vec<String>, steps: u32, places: Vec<f64>) -> PyResul
 /// Returns the names of numbered values in tables, by table, in order from 0, as JSON.
 #[pyfunction]
 fn numbered() -> String {
-    let all = sim::numbered().map(|(name, names)| (name.to_string(), serde_json::json!(names)));
+    let all = sim::number_names().map(|(name, names)| (name.to_string(), serde_json::json!(names)));
     serde_json::Value::Object(all.into_iter().collect()).to_string()
 }
 
@@ -112,8 +112,11 @@ impl Scenario {
     #[new]
     fn new(py: Python<'_>, path: &str, text: &str, sets: Vec<String>) -> PyResult<Scenario> {
         py.detach(|| {
-            let loaded = read(path, text, &sets)?;
-            Ok(Scenario { document: document(&loaded), variants: loaded.variants.into_iter().map(Arc::new).collect() })
+            let loaded = load_source(path, text, &sets)?;
+            Ok(Scenario {
+                document: resolved_json(&loaded),
+                variants: loaded.variants.into_iter().map(Arc::new).collect(),
+            })
         })
     }
 
@@ -141,9 +144,9 @@ impl Scenario {
         pcap_snaplen: Option<u32>,
     ) -> PyResult<Run> {
         let scenario = self.variant(variant)?.clone();
-        let asked = Asked { links: find_links(&scenario, &pcap)?, snaplen: pcap_snaplen };
+        let asked = Recordings { links: find_links(&scenario, &pcap)?, snaplen: pcap_snaplen };
         let options = Options { max_events, ..Options::default() };
-        let world = py.detach(|| begin(&scenario, seed, options, &asked))?;
+        let world = py.detach(|| start_run(&scenario, seed, options, &asked))?;
         Ok(Run { world, scenario, seed, links: asked.links })
     }
 
@@ -153,7 +156,13 @@ impl Scenario {
     /// first notice ("tells"). It may also be (flow, true if its receiver sent it, emission). `at_ps` are three
     /// instants at which queues are recorded.
     #[pyo3(signature = (variant, seed, packet, at_ps=None))]
-    fn trace(&self, variant: &str, seed: u64, packet: Packet, at_ps: Option<[u64; INSTANTS]>) -> PyResult<Trace> {
+    fn trace(
+        &self,
+        variant: &str,
+        seed: u64,
+        packet: TracedPacket,
+        at_ps: Option<[u64; SNAPSHOT_COUNT]>,
+    ) -> PyResult<Trace> {
         Trace::new(self.variant(variant)?, seed, packet, at_ps)
     }
 
@@ -167,19 +176,20 @@ impl Scenario {
 impl Scenario {
     fn variant(&self, name: &str) -> PyResult<&Arc<scenario::Scenario>> {
         let found = self.variants.iter().find(|v| v.variant == name);
-        found.ok_or_else(|| PyValueError::new_err(format!("no variant `{}`", plain(name, 100))))
+        found.ok_or_else(|| PyValueError::new_err(format!("no variant `{}`", sanitize(name, 100))))
     }
 }
 
-fn find_links(scenario: &scenario::Scenario, pcap: &[String]) -> PyResult<Vec<Link>> {
-    links(&scenario.topology, pcap).map_err(|lines| ScenarioError::new_err((lines,)))
+fn find_links(scenario: &scenario::Scenario, pcap: &[String]) -> PyResult<Vec<CapturedLink>> {
+    parse_links(&scenario.topology, pcap).map_err(|lines| ScenarioError::new_err((lines,)))
 }
 
-fn document(loaded: &Loaded) -> String {
+fn resolved_json(loaded: &Loaded) -> String {
     let memory: serde_json::Map<_, _> = loaded.variants.iter().map(|v| (v.variant.clone(), memory_json(v))).collect();
     let needs = |v: &scenario::Scenario| {
-        let needs = scenario::Needs::of_run(v);
-        serde_json::json!({ "all": needs.all(), "ports": needs.ports, "flows": needs.flows, "packets": needs.packets })
+        let needs = scenario::MemoryNeeds::estimate(v);
+        let all = needs.total_bytes();
+        serde_json::json!({ "all": all, "ports": needs.ports, "flows": needs.flows, "packets": needs.packets })
     };
     let bytes: serde_json::Map<_, _> = loaded.variants.iter().map(|v| (v.variant.clone(), needs(v))).collect();
     let (networks, network_of) = networks_json(&loaded.variants);
@@ -206,7 +216,7 @@ struct Run {
     scenario: Arc<scenario::Scenario>,
     seed: u64,
     world: Box<dyn RunHandle>,
-    links: Vec<Link>,
+    links: Vec<CapturedLink>,
 }
 
 #[pymethods]
@@ -237,13 +247,13 @@ impl Run {
     fn take<'py>(&mut self, py: Python<'py>, at_least: usize) -> PyResult<Bound<'py, PyDict>> {
         let world = &mut self.world;
         let taken = py.detach(|| world.take_rows(at_least));
-        tables(py, taken)
+        tables_to_python(py, taken)
     }
 
     /// Returns the next bytes of each capture, with at most `at_most` frames; empty if there are none.
     fn captured<'py>(&mut self, py: Python<'py>, at_most: usize) -> PyResult<Vec<Bound<'py, PyBytes>>> {
         let (world, count) = (&mut self.world, self.links.len());
-        let next = |link| py.detach(|| world.captured(link, at_most)).map(|bytes| PyBytes::new(py, &bytes));
+        let next = |link| py.detach(|| world.take_captured_bytes(link, at_most)).map(|bytes| PyBytes::new(py, &bytes));
         (0..count).map(next).collect()
     }
 
@@ -267,7 +277,7 @@ impl Run {
         }
         let answer = PyDict::new(py);
         answer.set_item("summary", summary)?;
-        answer.set_item("tables", tables(py, results.tables)?)?;
+        answer.set_item("tables", tables_to_python(py, results.tables)?)?;
         Ok(answer)
     }
 }
@@ -286,10 +296,10 @@ impl Run {
 /// Returns an error if Python refuses, or if this was called before.
 pub fn core(module: &Bound<'_, PyModule>, registry: Registry) -> PyResult<()> {
     REGISTRY.set(registry).map_err(|_| PyRuntimeError::new_err("a module can have only one core"))?;
-    fill(module)
+    add_to_module(module)
 }
 
-fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
+fn add_to_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add_class::<Scenario>()?;
     module.add_class::<Run>()?;
@@ -307,5 +317,5 @@ fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Core of Overspill.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    fill(module)
+    add_to_module(module)
 }

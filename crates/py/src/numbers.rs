@@ -12,11 +12,11 @@ const _: () = assert!(cfg!(target_endian = "little"), "columns are little-endian
 
 /// Numbers of a column, contiguous in memory; they live as long as any Python object that refers to them.
 #[pyclass(frozen, module = "overspill._core")]
-pub(crate) struct Numbers(Column);
+pub(crate) struct NumberColumn(Column);
 
-impl Numbers {
+impl NumberColumn {
     /// Returns the memory of a column, and the name of its numbers' type.
-    pub(crate) fn from_column(column: Column) -> (&'static str, Numbers) {
+    pub(crate) fn from_column(column: Column) -> (&'static str, NumberColumn) {
         let kind = match &column {
             Column::U8(_) => "u8",
             Column::U16(_) => "u16",
@@ -25,35 +25,35 @@ impl Numbers {
             Column::I64(_) => "i64",
             Column::F64(_) => "f64",
         };
-        (kind, Numbers(column))
+        (kind, NumberColumn(column))
     }
 
     /// Returns the address of the first number, and the length in bytes.
-    fn place(&self) -> (*const c_void, usize) {
-        fn memory_of<T>(values: &[T]) -> (*const c_void, usize) {
+    fn address_and_length(&self) -> (*const c_void, usize) {
+        fn address_of_values<T>(values: &[T]) -> (*const c_void, usize) {
             (values.as_ptr().cast(), size_of_val(values))
         }
         match &self.0 {
-            Column::U8(values) => memory_of(values),
-            Column::U16(values) => memory_of(values),
-            Column::U32(values) => memory_of(values),
-            Column::U64(values) => memory_of(values),
-            Column::I64(values) => memory_of(values),
-            Column::F64(values) => memory_of(values),
+            Column::U8(values) => address_of_values(values),
+            Column::U16(values) => address_of_values(values),
+            Column::U32(values) => address_of_values(values),
+            Column::U64(values) => address_of_values(values),
+            Column::I64(values) => address_of_values(values),
+            Column::F64(values) => address_of_values(values),
         }
     }
 }
 
 #[pymethods]
-impl Numbers {
+impl NumberColumn {
     fn __len__(&self) -> usize {
-        self.place().1
+        self.address_and_length().1
     }
 
     /// Exports read-only memory.
     #[expect(unsafe_code, reason = "Python's buffer protocol hands out addresses")]
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
-        let (start, length) = slf.get().place();
+        let (start, length) = slf.get().address_and_length();
         let length = isize::try_from(length).map_err(|_| PyBufferError::new_err("a column is too long"))?;
         // SAFETY: `view` is Python's to fill. It keeps `slf` alive, whose column never moves or changes (the class
         // is frozen), and read-only is 1, so that nothing is written through `start`.

@@ -1,36 +1,44 @@
 //! Trace of one packet.
 
 use crate::ScenarioError;
-use crate::convert::tables;
+use crate::convert::tables_to_python;
 use mech::Notice;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use scenario::diag::plain;
+use scenario::diag::sanitize;
 use serde_json::{Value, json};
-use sim::{INSTANTS, Missing, Often, Origin, PacketId, Tracer, Wanted};
+use sim::{PacketChoice, PacketId, PacketOrigin, PacketProperty, SNAPSHOT_COUNT, TraceError, Tracer};
 use std::sync::Arc;
 use units::Time;
 
 /// Packet that Python selects: the one with the most of some event, or by flow, direction and emission.
 #[derive(FromPyObject)]
-pub(crate) enum Packet {
-    Most(String),
-    This((u32, bool, u32)),
+pub(crate) enum TracedPacket {
+    MostOften(String),
+    ById((u32, bool, u32)),
 }
 
-impl Packet {
-    fn wanted(self) -> PyResult<Wanted> {
+impl TracedPacket {
+    fn into_request(self) -> PyResult<PacketChoice> {
         match self {
-            Packet::Most(often) if often == "detoured" => Ok(Wanted::Most(Often::Detoured)),
-            Packet::Most(often) if often == "bounced" => Ok(Wanted::Most(Often::Bounced)),
-            Packet::Most(often) if often == "trimmed" => Ok(Wanted::Most(Often::Trimmed)),
-            Packet::Most(often) if often == "held" => Ok(Wanted::Most(Often::Held)),
-            Packet::Most(often) if often == "tells" => Ok(Wanted::Most(Often::Tells)),
-            Packet::Most(other) => {
-                Err(PyValueError::new_err(format!("unknown selection of packets `{}`", plain(&other, 100))))
+            TracedPacket::MostOften(often) if often == "detoured" => {
+                Ok(PacketChoice::MostOften(PacketProperty::Detoured))
             }
-            Packet::This((flow, reverse, emission)) => Ok(Wanted::This(PacketId::of_flow(flow, reverse, emission))),
+            TracedPacket::MostOften(often) if often == "bounced" => {
+                Ok(PacketChoice::MostOften(PacketProperty::Bounced))
+            }
+            TracedPacket::MostOften(often) if often == "trimmed" => {
+                Ok(PacketChoice::MostOften(PacketProperty::Trimmed))
+            }
+            TracedPacket::MostOften(often) if often == "held" => Ok(PacketChoice::MostOften(PacketProperty::Held)),
+            TracedPacket::MostOften(often) if often == "tells" => Ok(PacketChoice::MostOften(PacketProperty::Notice)),
+            TracedPacket::MostOften(other) => {
+                Err(PyValueError::new_err(format!("unknown selection of packets `{}`", sanitize(&other, 100))))
+            }
+            TracedPacket::ById((flow, reverse, emission)) => {
+                Ok(PacketChoice::Identity(PacketId::from_emission(flow, reverse, emission)))
+            }
         }
     }
 }
@@ -43,9 +51,9 @@ pub(crate) struct Trace {
     done: bool,
 }
 
-fn missing(why: Missing) -> PyErr {
+fn missing_packet_error(why: TraceError) -> PyErr {
     match why {
-        Missing::Build(error) => PyRuntimeError::new_err(error.to_string()),
+        TraceError::Build(error) => PyRuntimeError::new_err(error.to_string()),
         other => ScenarioError::new_err((vec![other.to_string()],)),
     }
 }
@@ -54,11 +62,12 @@ impl Trace {
     pub(crate) fn new(
         scenario: &Arc<scenario::Scenario>,
         seed: u64,
-        packet: Packet,
-        at_ps: Option<[u64; INSTANTS]>,
+        packet: TracedPacket,
+        at_ps: Option<[u64; SNAPSHOT_COUNT]>,
     ) -> PyResult<Trace> {
         let instants = at_ps.map(|all| all.map(Time));
-        let tracer = Tracer::new(scenario.clone(), seed, packet.wanted()?, instants).map_err(missing)?;
+        let tracer =
+            Tracer::new(scenario.clone(), seed, packet.into_request()?, instants).map_err(missing_packet_error)?;
         Ok(Trace { tracer, scenario: scenario.clone(), done: false })
     }
 }
@@ -70,12 +79,12 @@ impl Trace {
     /// at the end of a pass.
     fn advance<'py>(&mut self, py: Python<'py>, max_events: u64) -> PyResult<Bound<'py, PyDict>> {
         let tracer = &mut self.tracer;
-        let stage = py.detach(|| tracer.advance(max_events)).map_err(missing)?;
-        self.done = stage.done;
+        let stage = py.detach(|| tracer.advance(max_events)).map_err(missing_packet_error)?;
+        self.done = stage.is_done;
         let answer = PyDict::new(py);
-        answer.set_item("done", stage.done)?;
+        answer.set_item("done", stage.is_done)?;
         answer.set_item("pass", stage.pass)?;
-        answer.set_item("over", stage.over)?;
+        answer.set_item("over", stage.is_pass_over)?;
         answer.set_item("time_ps", stage.progress.now.0)?;
         answer.set_item("end_ps", stage.until.0)?;
         answer.set_item("events", stage.progress.events)?;
@@ -92,36 +101,36 @@ impl Trace {
             return Err(PyValueError::new_err("the packet trace is not complete yet"));
         }
         let answer = PyDict::new(py);
-        answer.set_item("summary", summary(&self.tracer, &self.scenario).to_string())?;
-        answer.set_item("tables", tables(py, self.tracer.tables())?)?;
+        answer.set_item("summary", trace_summary(&self.tracer, &self.scenario).to_string())?;
+        answer.set_item("tables", tables_to_python(py, self.tracer.tables())?)?;
         Ok(answer)
     }
 }
 
-fn summary(tracer: &Tracer, scenario: &scenario::Scenario) -> Value {
+fn trace_summary(tracer: &Tracer, scenario: &scenario::Scenario) -> Value {
     let (id, pkt, window) = (tracer.id(), tracer.packet(), tracer.window());
     json!({
         "flow": id.flow,
         "reverse": id.is_reverse(),
         "n": id.emission,
-        "notice": matches!(id.origin, Origin::Notice(_)),
-        "message": message(tracer.message()),
+        "notice": matches!(id.origin, PacketOrigin::Notice(_)),
+        "message": notice_json(tracer.notice()),
         "src": pkt.head.src.0,
         "dst": pkt.head.dst.0,
         "ended": tracer.has_ended(),
-        "run_end": tracer.end().map(|end| json!({
+        "run_end": tracer.run_end().map(|end| json!({
             "at_ps": end.at.0,
-            "deadlock": end.deadlock.as_ref().map(|deadlock| crate::convert::deadlock(deadlock, scenario)),
+            "deadlock": end.deadlock.as_ref().map(|deadlock| crate::convert::deadlock_json(deadlock, scenario)),
             "failed": end.describe_failure(scenario),
         })),
         "window_ps": [window.0.0, window.1.0],
         "instants_ps": tracer.instants().map(|at| at.0),
-        "detours_left_out": tracer.left_out(),
+        "detours_left_out": tracer.count_unlisted_detours(),
     })
 }
 
 /// Returns the fields of a notice of congestion, lengths in bytes; null if there is none.
-fn message(notice: Option<Notice>) -> Value {
+fn notice_json(notice: Option<Notice>) -> Value {
     let Some(Notice::Cnm { feedback, q_off, q_delta, point }) = notice else { return Value::Null };
     json!({ "port": point.0, "feedback": feedback, "q_off": q_off, "q_delta": q_delta })
 }

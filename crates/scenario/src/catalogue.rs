@@ -1,14 +1,14 @@
 //! All tables, kinds and parameters that a scenario may name, as data for help and documentation.
 
-use crate::load::{allowed, specs};
+use crate::load::{describe_allowed, specs};
 use crate::settings;
 use mech::Registry;
-use mech::params::{Kind, Param, Spec};
+use mech::params::{Param, ParamKind, Spec};
 use serde_json::{Value as Json, json};
 
 /// Returns every declaration: fixed tables, topologies, framings, mechanisms slot by slot, transports, traffic,
 /// distributions of flow sizes, and events.
-pub fn all(registry: &Registry) -> Vec<&'static Spec> {
+pub fn declarations(registry: &Registry) -> Vec<&'static Spec> {
     let [topologies, transports, traffic] = specs().map(|(_, specs)| specs.to_vec());
     let tables = settings::TABLES.to_vec();
     let sizes = crate::traffic::SIZES.to_vec();
@@ -31,52 +31,52 @@ pub fn all(registry: &Registry) -> Vec<&'static Spec> {
 /// The `kind` of a fixed table is empty. `default` is text; it is null if the parameter is required or has no value by
 /// default. `allowed` describes the accepted values in words.
 pub fn catalogue_json(registry: &Registry) -> Json {
-    all(registry).into_iter().map(spec).collect()
+    declarations(registry).into_iter().map(spec_json).collect()
 }
 
 /// Returns names from papers, standards and other tools as a list of `{typed, said, slot, kind, param, note}`, as in
 /// [`mech::Alias`].
 pub fn aliases_json() -> Json {
     let one = |alias: &mech::Alias| {
-        let mech::Alias { typed, said, slot, kind, param, note } = alias;
+        let mech::Alias { normalized: typed, written: said, slot, kind, param, note } = alias;
         json!({ "typed": typed, "said": said, "slot": slot, "kind": kind, "param": param, "note": note })
     };
     mech::ALIASES.iter().map(one).collect()
 }
 
-fn spec(spec: &Spec) -> Json {
-    let params: Vec<Json> = spec.params.iter().map(param).collect();
+fn spec_json(spec: &Spec) -> Json {
+    let params: Vec<Json> = spec.params.iter().map(param_json).collect();
     json!({ "slot": spec.slot, "kind": spec.kind, "doc": spec.doc, "cite": spec.cite, "params": params })
 }
 
-fn param(param: &Param) -> Json {
+fn param_json(param: &Param) -> Json {
     json!({
         "name": param.name,
         "doc": param.doc,
         "type": type_name(&param.kind),
         "required": param.default.is_none(),
         "default": param.default.filter(|text| !text.is_empty()),
-        "allowed": allowed(param),
+        "allowed": describe_allowed(param),
     })
 }
 
 /// Returns the word for a kind of value in the catalogue.
-fn type_name(kind: &Kind) -> &'static str {
+fn type_name(kind: &ParamKind) -> &'static str {
     match kind {
-        Kind::Flag => "flag",
-        Kind::Count { .. } => "count",
-        Kind::CountOrOff { .. } => "count_or_off",
-        Kind::Number { .. } => "number",
-        Kind::Time { .. } => "time",
-        Kind::Rate => "rate",
-        Kind::Amount { .. } => "amount",
-        Kind::Size { .. } => "size",
-        Kind::Choice(_) => "choice",
-        Kind::Text => "text",
-        Kind::Texts => "texts",
-        Kind::TextsOr(_) => "texts_or_word",
-        Kind::Numbers => "numbers",
-        Kind::Counts { .. } => "counts",
-        Kind::Sizes(_) => "sizes",
+        ParamKind::Flag => "flag",
+        ParamKind::Count { .. } => "count",
+        ParamKind::CountOrOff { .. } => "count_or_off",
+        ParamKind::Number { .. } => "number",
+        ParamKind::Time { .. } => "time",
+        ParamKind::Rate => "rate",
+        ParamKind::Amount { .. } => "amount",
+        ParamKind::Size { .. } => "size",
+        ParamKind::Choice(_) => "choice",
+        ParamKind::Text => "text",
+        ParamKind::Texts => "texts",
+        ParamKind::TextsOr(_) => "texts_or_word",
+        ParamKind::Numbers => "numbers",
+        ParamKind::Counts { .. } => "counts",
+        ParamKind::Sizes(_) => "sizes",
     }
 }

@@ -1,7 +1,7 @@
 //! Decision curves of mechanisms, such as a marking probability, as data for a terminal or a figure.
 
 use crate::diag::Diagnostic;
-use crate::load::alone;
+use crate::load::read_mechanism_settings;
 use mech::Registry;
 use mech::curve::CURVES;
 use serde_json::{Value as Json, json};
@@ -31,7 +31,7 @@ pub fn curve_json(registry: &Registry, asked: &CurveRequest) -> Result<Option<Js
     let CurveRequest { kind, settings, steps, others } = *asked;
     let Some(curve) = CURVES.iter().find(|curve| curve.kind == kind) else { return Ok(None) };
     let Some(spec) = registry.specs().into_iter().find(|spec| spec.kind == kind) else { return Ok(None) };
-    let values = alone(registry, spec, settings)?;
+    let values = read_mechanism_settings(registry, spec, settings)?;
     let steps = steps.clamp(1, 100_000);
     let (from, to) = (curve.range)(&values);
     let place = |i| if i == steps { to } else { from + (to - from) * f64::from(i) / f64::from(steps) };

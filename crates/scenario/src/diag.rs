@@ -32,25 +32,25 @@ impl fmt::Display for Diagnostic {
 impl std::error::Error for Diagnostic {}
 
 /// Longest dotted path that a message names in full, in characters.
-pub(crate) const LONGEST_PATH: usize = 300;
+pub(crate) const MAX_PATH_CHARS: usize = 300;
 /// Longest description, in characters, of what was found; values, keys and names of a file may be of any length.
-const LONGEST_FOUND: usize = 500;
+const MAX_FOUND_CHARS: usize = 500;
 /// Longest description, in characters, of what is expected; it may list words, and names from the file.
-const LONGEST_RULE: usize = 2000;
+const MAX_RULE_CHARS: usize = 2000;
 /// Longest note, in characters.
-pub(crate) const LONGEST_NOTE: usize = 1000;
+pub(crate) const MAX_NOTE_CHARS: usize = 1000;
 
 /// Formats `found X; expected Y`.
-pub fn message(found: impl fmt::Display, rule: impl fmt::Display) -> String {
-    let (found, rule) = (plain(&found.to_string(), LONGEST_FOUND), plain(&rule.to_string(), LONGEST_RULE));
+pub fn format_fault(found: impl fmt::Display, rule: impl fmt::Display) -> String {
+    let (found, rule) = (sanitize(&found.to_string(), MAX_FOUND_CHARS), sanitize(&rule.to_string(), MAX_RULE_CHARS));
     format!("found {found}; expected {rule}")
 }
 
 /// Returns a text as messages show it, whatever a file contains: on one line, cut after `most` characters.
-pub fn plain(text: &str, most: usize) -> String {
+pub fn sanitize(text: &str, most: usize) -> String {
     let mut told = String::new();
-    for c in clipped(text, most).chars() {
-        match is_plain(c) {
+    for c in truncate(text, most).chars() {
+        match is_printable(c) {
             true => told.push(c),
             false => told.extend(c.escape_default()),
         }
@@ -60,46 +60,46 @@ pub fn plain(text: &str, most: usize) -> String {
 
 /// Returns true if a terminal shows a character as itself. Control characters and marks of writing direction are not
 /// shown so: in a message they could hide or reorder text.
-pub(crate) fn is_plain(c: char) -> bool {
+pub(crate) fn is_printable(c: char) -> bool {
     !c.is_control() && !matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Returns what was found and what is expected if a name is not usable in tables and files.
-pub(crate) fn wrong_name(name: &str) -> Option<(String, &'static str)> {
-    let found = || format!("{:?}", clipped(name, 60));
+pub(crate) fn check_name(name: &str) -> Option<(String, &'static str)> {
+    let found = || format!("{:?}", truncate(name, 60));
     if name.is_empty() {
         return Some(("an empty name".into(), "a name"));
     }
-    if !name.chars().all(is_plain) {
+    if !name.chars().all(is_printable) {
         return Some((found(), "a name without control characters"));
     }
     (name.trim() != name).then(|| (found(), "a name without spaces before or after it"))
 }
 
 /// Cuts a text after `most` characters.
-pub(crate) fn clipped(text: &str, most: usize) -> String {
+pub(crate) fn truncate(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_string(),
     }
 }
 
-/// Number of words of about the right length that [`nearest`] compares.
-const MOST_COMPARED: usize = 1000;
+/// Number of words of about the right length that [`nearest_word`] compares.
+const MAX_COMPARED_WORDS: usize = 1000;
 
 /// Returns the word among `words` that was probably meant by `typed`, if one is near enough.
-pub(crate) fn nearest<'a>(typed: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest_word<'a>(typed: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A file may have any number of names of any length, and the distance costs the product of two lengths. So both are
     // bounded.
     let most = (typed.chars().count() / 3).max(1);
     let length = typed.chars().count();
     let words = words.into_iter().filter(|word| length <= 64 && word.chars().count().abs_diff(length) <= most);
-    let near = words.take(MOST_COMPARED).map(|word| (distance(typed, word), word));
+    let near = words.take(MAX_COMPARED_WORDS).map(|word| (edit_distance(typed, word), word));
     near.filter(|(d, _)| *d <= most).min_by_key(|(d, _)| *d).map(|(_, word)| word)
 }
 
 /// Formats `one of a, b, c`, with the word that was probably meant.
-pub(crate) fn one_of<'a>(typed: &str, words: impl IntoIterator<Item = &'a str> + Clone) -> String {
+pub(crate) fn format_one_of<'a>(typed: &str, words: impl IntoIterator<Item = &'a str> + Clone) -> String {
     let all: Vec<&str> = words.clone().into_iter().collect();
     let shown = all.iter().take(24).map(|w| format!("`{w}`")).collect::<Vec<_>>().join(", ");
     let more = if all.len() > 24 { format!(" and {} more", all.len() - 24) } else { String::new() };
@@ -108,14 +108,22 @@ pub(crate) fn one_of<'a>(typed: &str, words: impl IntoIterator<Item = &'a str> +
         1 => shown,
         _ => format!("one of {shown}{more}"),
     };
-    match nearest(typed, words) {
-        Some(word) if all.len() > 1 && !typed.is_empty() => format!("{list} (did you mean `{word}`?)"),
+    match nearest_word(typed, words) {
+        Some(word) if all.len() > 1 && !typed.is_empty() => {
+            format!("{list} (did you mean `{word}`?)")
+        }
         _ => list,
     }
 }
 
+/// Formats `a has no effect`, or `a, b have no effect`.
+pub(crate) fn format_no_effect(keys: &[impl AsRef<str>]) -> String {
+    let names: Vec<&str> = keys.iter().map(AsRef::as_ref).collect();
+    format!("{} {} no effect", names.join(", "), if names.len() == 1 { "has" } else { "have" })
+}
+
 /// Returns the edit distance of two words: insertions, deletions, replacements, and swaps of neighbours.
-fn distance(a: &str, b: &str) -> usize {
+fn edit_distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];
     for i in 1..=a.len() {
@@ -138,23 +146,23 @@ mod tests {
 
     #[test]
     fn a_slip_of_the_keys_is_recognised_and_another_word_is_not() {
-        assert_eq!(nearest("thetta", ["theta", "lambda"]), Some("theta"));
-        assert_eq!(nearest("lamdba", ["theta", "lambda"]), Some("lambda"));
-        assert_eq!(nearest("frequency", ["theta", "lambda"]), None);
-        assert_eq!(nearest("k", ["kind", "link"]), None);
-        assert_eq!(one_of("", ["ms", "s"]), "one of `ms`, `s`", "nothing was typed");
+        assert_eq!(nearest_word("thetta", ["theta", "lambda"]), Some("theta"));
+        assert_eq!(nearest_word("lamdba", ["theta", "lambda"]), Some("lambda"));
+        assert_eq!(nearest_word("frequency", ["theta", "lambda"]), None);
+        assert_eq!(nearest_word("k", ["kind", "link"]), None);
+        assert_eq!(format_one_of("", ["ms", "s"]), "one of `ms`, `s`", "nothing was typed");
     }
 
     #[test]
     fn of_endless_words_a_thousand_of_about_the_right_length_are_looked_at() {
         let behind = |n| std::iter::repeat_n("abcdef", n).chain(std::iter::repeat_n("a", 5000)).chain(["switch"]);
-        assert_eq!(nearest("swicth", behind(999)), Some("switch"));
-        assert_eq!(nearest("swicth", behind(1000)), None);
+        assert_eq!(nearest_word("swicth", behind(999)), Some("switch"));
+        assert_eq!(nearest_word("swicth", behind(1000)), None);
     }
 
     #[test]
     fn a_diagnostic_without_a_line_or_a_field_leaves_them_out() {
-        let mut d = Diagnostic { file: "--set".into(), line: 0, field: "seed".into(), message: message("x", "y") };
+        let mut d = Diagnostic { file: "--set".into(), line: 0, field: "seed".into(), message: format_fault("x", "y") };
         assert_eq!(d.to_string(), "--set: seed: found x; expected y");
         (d.file, d.line, d.field) = ("a.toml".into(), 7, String::new());
         assert_eq!(d.to_string(), "a.toml:7: found x; expected y");

@@ -1,7 +1,7 @@
 //! Changes of the network during a run: links that go down and come back, other rates and delays, loss and corruption.
 
 use crate::topology::Topology;
-use mech::params::{Kind, Param, Spec, Values};
+use mech::params::{Param, ParamKind, Spec, Values};
 use std::collections::BTreeMap;
 use std::fmt;
 use units::{Dur, Rate, Time};
@@ -16,20 +16,20 @@ pub const EVENT: Spec = Spec {
         Param {
             name: "at",
             doc: "Instant of the change, before the end of the run.",
-            kind: Kind::Time { min: 0 },
+            kind: ParamKind::Time { min: 0 },
             default: None,
         },
         Param {
             name: "link",
             doc: "Link that changes: a host for its only link, or `a:b` for both directions between two nodes. `a:b:n` is \
                   the n-th of several links, from 0. `a>b` and `a>b:n` are the direction from `a` only.",
-            kind: Kind::Text,
+            kind: ParamKind::Text,
             default: None,
         },
     ],
 };
 
-const PROBABILITY: Kind = Kind::Number { min: 0.0, max: 1.0, below_max: false };
+const PROBABILITY: ParamKind = ParamKind::Number { min: 0.0, max: 1.0, below_max: false };
 
 macro_rules! event {
     ($name:ident, $kind:literal, $doc:literal, $params:expr) => {
@@ -40,27 +40,33 @@ macro_rules! event {
 event!(
     LINK_DOWN,
     "link_down",
-    "Takes a link down. Frames on the link are lost, as are later frames until it is back. After `reroute_delay` no \
-     route uses the link, in either direction.",
+    "Takes a link down. Frames on the link are lost, and so are later frames until the link is back. After \
+     `reroute_delay` no route uses the link, in either direction.",
     &[]
 );
 event!(LINK_UP, "link_up", "Brings a link back; after `reroute_delay` routes use it again.", &[]);
 event!(
     RATE,
     "rate",
-    "Sets another rate of a link, for frames that begin to leave from then on.",
-    &[Param { name: "rate", doc: "New rate of the link.", kind: Kind::Rate, default: None }]
+    "Changes the rate of a link, for frames whose transmission begins from then on.",
+    &[Param { name: "rate", doc: "New rate of the link.", kind: ParamKind::Rate, default: None }]
 );
 event!(
     DELAY,
     "delay",
-    "Sets another delay of a link, for frames whose last bit leaves from then on; no frame overtakes another.",
-    &[Param { name: "delay", doc: "New propagation delay of the link.", kind: Kind::Time { min: 1 }, default: None }]
+    "Changes the propagation delay of a link, for frames whose last bit leaves from then on. Frames do not overtake \
+     each other.",
+    &[Param {
+        name: "delay",
+        doc: "New propagation delay of the link.",
+        kind: ParamKind::Time { min: 1 },
+        default: None
+    }]
 );
 event!(
     LOSS,
     "loss",
-    "Loses frames at random at the end of a link from then on; PAUSE and PFC frames are never lost.",
+    "Drops frames at random at the end of a link from then on, except PAUSE and PFC frames.",
     &[Param {
         name: "probability",
         doc: "Probability for each frame; 0 ends the effect.",
@@ -71,8 +77,8 @@ event!(
 event!(
     CORRUPTION,
     "corruption",
-    "Corrupts frames at random on a link from then on, which are dropped at its end; PAUSE and PFC frames are never \
-     corrupted.",
+    "Corrupts frames at random on a link from then on, except PAUSE and PFC frames. Corrupted frames are dropped at \
+     the end of the link.",
     &[Param {
         name: "probability",
         doc: "Probability for each frame; 0 ends the effect.",
@@ -85,11 +91,11 @@ event!(
 pub const SPECS: &[&Spec] = &[&LINK_DOWN, &LINK_UP, &RATE, &DELAY, &LOSS, &CORRUPTION];
 
 /// Sending end of one direction of a link: a node, and its port.
-pub type Sender = (u32, u16);
+pub type SendingPort = (u32, u16);
 
 /// Change of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Change {
+pub enum LinkChange {
     /// The link goes down.
     Down,
     /// The link comes back.
@@ -104,22 +110,22 @@ pub enum Change {
     Corruption(f64),
 }
 
-impl Change {
+impl LinkChange {
     /// Returns true if frames may be lost because of this change.
-    pub const fn loses(&self) -> bool {
-        matches!(self, Change::Down | Change::Loss(_) | Change::Corruption(_))
+    pub const fn may_lose_frames(&self) -> bool {
+        matches!(self, LinkChange::Down | LinkChange::Loss(_) | LinkChange::Corruption(_))
     }
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for LinkChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Change::Down => write!(f, "down"),
-            Change::Up => write!(f, "up"),
-            Change::Rate(rate) => write!(f, "rate {rate}"),
-            Change::Delay(delay) => write!(f, "delay {delay}"),
-            Change::Loss(p) => write!(f, "loss {p}"),
-            Change::Corruption(p) => write!(f, "corruption {p}"),
+            LinkChange::Down => write!(f, "down"),
+            LinkChange::Up => write!(f, "up"),
+            LinkChange::Rate(rate) => write!(f, "rate {rate}"),
+            LinkChange::Delay(delay) => write!(f, "delay {delay}"),
+            LinkChange::Loss(p) => write!(f, "loss {p}"),
+            LinkChange::Corruption(p) => write!(f, "corruption {p}"),
         }
     }
 }
@@ -132,9 +138,9 @@ pub struct Event {
     /// Name of the link in the file.
     pub link: String,
     /// Sending ends of the directions that change.
-    pub senders: Vec<Sender>,
+    pub senders: Vec<SendingPort>,
     /// Change of these directions.
-    pub change: Change,
+    pub change: LinkChange,
 }
 
 impl Event {
@@ -144,32 +150,32 @@ impl Event {
     /// Returns the expected form if the name of the link is wrong.
     pub(crate) fn new(kind: &str, values: &Values, net: &Topology) -> Result<Event, String> {
         let change = match kind {
-            "link_down" => Change::Down,
-            "link_up" => Change::Up,
-            "rate" => Change::Rate(values.rate("rate")),
-            "delay" => Change::Delay(values.time("delay")),
-            "loss" => Change::Loss(values.number("probability")),
-            _ => Change::Corruption(values.number("probability")),
+            "link_down" => LinkChange::Down,
+            "link_up" => LinkChange::Up,
+            "rate" => LinkChange::Rate(values.rate("rate")),
+            "delay" => LinkChange::Delay(values.time("delay")),
+            "loss" => LinkChange::Loss(values.number("probability")),
+            _ => LinkChange::Corruption(values.number("probability")),
         };
         let link = values.word("link").to_string();
-        Ok(Event { at: Time(values.time("at").0), senders: net.directions(&link)?, link, change })
+        Ok(Event { at: Time(values.time("at").0), senders: net.find_directions(&link)?, link, change })
     }
 
     /// Returns a number for the quantity of a link that this event sets. Down and up set the same one.
-    fn quantity(&self) -> u8 {
+    fn quantity_number(&self) -> u8 {
         match self.change {
-            Change::Down | Change::Up => 0,
-            Change::Rate(_) => 1,
-            Change::Delay(_) => 2,
-            Change::Loss(_) => 3,
-            Change::Corruption(_) => 4,
+            LinkChange::Down | LinkChange::Up => 0,
+            LinkChange::Rate(_) => 1,
+            LinkChange::Delay(_) => 2,
+            LinkChange::Loss(_) => 3,
+            LinkChange::Corruption(_) => 4,
         }
     }
 }
 
 /// Changes of one direction of a link over a whole run; every list is in order of time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct History {
+pub struct LinkHistory {
     /// Outages from an instant up to, but not including, another; [`Time::NEVER`] if the link stays down.
     pub outages: Vec<(Time, Time)>,
     /// Rates, each with the instant from which it applies.
@@ -182,9 +188,9 @@ pub struct History {
     pub corruption: Vec<(Time, f64)>,
 }
 
-impl History {
+impl LinkHistory {
     /// Returns true if departures into this direction must be stepped, since they cannot be computed at arrival.
-    pub fn steps(&self) -> bool {
+    pub fn needs_stepping(&self) -> bool {
         // Loss and corruption act at the end of the link and leave departure times as they are.
         !(self.outages.is_empty() && self.rates.is_empty() && self.delays.is_empty())
     }
@@ -192,20 +198,20 @@ impl History {
     fn add(&mut self, event: &Event) {
         let at = event.at;
         match event.change {
-            Change::Down => self.outages.push((at, Time::NEVER)),
-            Change::Up => self.outages.last_mut().into_iter().for_each(|outage| outage.1 = at),
-            Change::Rate(rate) => self.rates.push((at, rate)),
-            Change::Delay(delay) => self.delays.push((at, delay)),
-            Change::Loss(p) => self.loss.push((at, p)),
-            Change::Corruption(p) => self.corruption.push((at, p)),
+            LinkChange::Down => self.outages.push((at, Time::NEVER)),
+            LinkChange::Up => self.outages.last_mut().into_iter().for_each(|outage| outage.1 = at),
+            LinkChange::Rate(rate) => self.rates.push((at, rate)),
+            LinkChange::Delay(delay) => self.delays.push((at, delay)),
+            LinkChange::Loss(p) => self.loss.push((at, p)),
+            LinkChange::Corruption(p) => self.corruption.push((at, p)),
         }
     }
 }
 
 /// Returns the history of every direction that changes. PRECONDITION: events are in order of time and
 /// `contradictions` has found none.
-pub fn histories(events: &[Event]) -> BTreeMap<Sender, History> {
-    let mut all: BTreeMap<Sender, History> = BTreeMap::new();
+pub fn link_histories(events: &[Event]) -> BTreeMap<SendingPort, LinkHistory> {
+    let mut all: BTreeMap<SendingPort, LinkHistory> = BTreeMap::new();
     for event in events {
         event.senders.iter().for_each(|sender| all.entry(*sender).or_default().add(event));
     }
@@ -213,20 +219,20 @@ pub fn histories(events: &[Event]) -> BTreeMap<Sender, History> {
 }
 
 /// Returns the index of each event that contradicts an earlier one, and why. PRECONDITION: events are in order of time.
-pub(crate) fn contradictions(events: &[Event]) -> Vec<(usize, String)> {
+pub(crate) fn find_contradictions(events: &[Event]) -> Vec<(usize, String)> {
     let (mut last, mut down) = (BTreeMap::new(), BTreeMap::new());
     let mut wrong = Vec::new();
     for (n, event) in events.iter().enumerate() {
         let why = event.senders.iter().find_map(|sender| {
-            let was = last.insert((*sender, event.quantity()), event.at);
+            let was = last.insert((*sender, event.quantity_number()), event.at);
             if was == Some(event.at) {
                 return Some("a second event of this kind for the link at this instant".to_string());
             }
             match event.change {
-                Change::Down => {
+                LinkChange::Down => {
                     down.insert(*sender, event.at).map(|since| format!("the link has been down since {since}"))
                 }
-                Change::Up if down.remove(sender).is_none() => Some("the link is not down".to_string()),
+                LinkChange::Up if down.remove(sender).is_none() => Some("the link is not down".to_string()),
                 _ => None,
             }
         });
@@ -239,7 +245,7 @@ pub(crate) fn contradictions(events: &[Event]) -> Vec<(usize, String)> {
 mod tests {
     use super::*;
 
-    fn event(at: u64, senders: &[Sender], change: Change) -> Event {
+    fn event(at: u64, senders: &[SendingPort], change: LinkChange) -> Event {
         Event { at: Time(at), link: "l".into(), senders: senders.to_vec(), change }
     }
 
@@ -247,32 +253,32 @@ mod tests {
     fn a_history_has_outages_and_courses_of_its_own_direction_alone() {
         let (there, back) = ((0, 0), (5, 1));
         let events = [
-            event(1, &[there, back], Change::Down),
-            event(2, &[back], Change::Up),
-            event(3, &[there], Change::Delay(Dur(9))),
-            event(7, &[back], Change::Down),
-            event(9, &[back], Change::Up),
+            event(1, &[there, back], LinkChange::Down),
+            event(2, &[back], LinkChange::Up),
+            event(3, &[there], LinkChange::Delay(Dur(9))),
+            event(7, &[back], LinkChange::Down),
+            event(9, &[back], LinkChange::Up),
         ];
-        assert_eq!(contradictions(&events), []);
-        let all = histories(&events);
+        assert_eq!(find_contradictions(&events), []);
+        let all = link_histories(&events);
         assert_eq!(all[&there].outages, [(Time(1), Time::NEVER)]);
         assert_eq!(all[&there].delays, [(Time(3), Dur(9))]);
         assert_eq!(all[&back].outages, [(Time(1), Time(2)), (Time(7), Time(9))]);
-        assert!(all[&back].delays.is_empty() && all[&back].steps());
+        assert!(all[&back].delays.is_empty() && all[&back].needs_stepping());
     }
 
     #[test]
     fn what_contradicts_what_was_before_is_found_by_direction() {
         let (there, back) = ((0, 0), (5, 1));
-        let down = |at, senders: &[Sender]| event(at, senders, Change::Down);
-        let up = |at, senders: &[Sender]| event(at, senders, Change::Up);
-        let places = |events: &[Event]| contradictions(events).into_iter().map(|(n, _)| n).collect::<Vec<_>>();
+        let down = |at, senders: &[SendingPort]| event(at, senders, LinkChange::Down);
+        let up = |at, senders: &[SendingPort]| event(at, senders, LinkChange::Up);
+        let places = |events: &[Event]| find_contradictions(events).into_iter().map(|(n, _)| n).collect::<Vec<_>>();
         assert_eq!(places(&[up(1, &[there])]), [0]);
         assert_eq!(places(&[down(1, &[there]), down(2, &[there, back])]), [1]);
         assert_eq!(places(&[down(1, &[there]), up(2, &[back])]), [1]);
         assert_eq!(places(&[down(1, &[there]), up(1, &[there])]), [1], "both at once");
-        let loss = |at, p| event(at, &[there], Change::Loss(p));
+        let loss = |at, p| event(at, &[there], LinkChange::Loss(p));
         assert_eq!(places(&[loss(1, 0.5), loss(1, 0.1), loss(2, 0.0)]), [1]);
-        assert_eq!(places(&[loss(1, 0.5), event(1, &[there], Change::Corruption(0.5))]), [0usize; 0]);
+        assert_eq!(places(&[loss(1, 0.5), event(1, &[there], LinkChange::Corruption(0.5))]), [0usize; 0]);
     }
 }

@@ -1,16 +1,16 @@
 //! Flow completion time of a flow that is alone on its path, in closed form.
 
-use crate::ways::{Least, Way, hops};
+use crate::path_links::{PathCosts, PathLink, links_by_hop};
 use dataplane::Framing;
 use units::Dur;
 
 /// Flow that is alone on its path.
 #[derive(Clone, Copy, Debug)]
-pub struct Alone<'a> {
+pub struct IdealFlow<'a> {
     /// Links that the flow's data may cross, the sender's NIC link first.
-    pub links: &'a [Way],
+    pub links: &'a [PathLink],
     /// Links that the flow's ACKs may cross.
-    pub back: &'a [Way],
+    pub back: &'a [PathLink],
     /// Framing: headers, minimum frame and gap around each payload.
     pub framing: &'a Framing,
     /// Largest payload of a segment in bytes.
@@ -36,30 +36,33 @@ pub struct Alone<'a> {
 /// If every packet takes the same links, the result is exact: the FCT of the flow alone. If switches draw the next hop,
 /// it is a lower bound. Every packet then takes its fastest path, and packets of the flow wait for one another only at
 /// links that all of them take.
-pub fn ideal_fct(flow: &Alone) -> Dur {
-    let mut fct = transfer(flow).saturating_add(flow.stack).saturating_add(flow.stack);
+pub fn ideal_fct(flow: &IdealFlow) -> Dur {
+    let mut fct = transfer_time(flow).saturating_add(flow.stack).saturating_add(flow.stack);
     if let Some(options) = flow.syn {
-        fct = fct.saturating_add(handshake(flow, options));
+        fct = fct.saturating_add(handshake_time(flow, options));
     }
     if let Some(options) = flow.ack {
-        fct =
-            fct.saturating_add(crossing(flow, options, flow.back)).saturating_add(Dur(flow.stack.0.saturating_mul(2)));
+        fct = fct
+            .saturating_add(empty_segment_time(flow, options, flow.back))
+            .saturating_add(Dur(flow.stack.0.saturating_mul(2)));
     }
     fct
 }
 
 /// Returns the time of one empty segment over its fastest path.
-fn crossing(flow: &Alone, options: u16, links: &[Way]) -> Dur {
-    let size = flow.framing.wire(flow.framing.frame(0, options));
-    let mut sum = Least::default();
-    hops(links).for_each(|hop| sum.cross(hop, |link| link.rate.time(size).saturating_add(link.delay).0));
-    Dur(sum.least())
+fn empty_segment_time(flow: &IdealFlow, options: u16, links: &[PathLink]) -> Dur {
+    let size = flow.framing.wire_size(flow.framing.frame_size(0, options));
+    let mut sum = PathCosts::default();
+    links_by_hop(links).for_each(|hop| sum.add_hop(hop, |link| link.rate.time(size).saturating_add(link.delay).0));
+    Dur(sum.min_cost())
 }
 
 /// Returns the time of a SYN and its SYN-ACK; the ACK of the latter is the first segment (RFC 9293 §3.5).
-fn handshake(flow: &Alone, options: u16) -> Dur {
-    let there = crossing(flow, options, flow.links);
-    there.saturating_add(crossing(flow, options, flow.back)).saturating_add(Dur(flow.stack.0.saturating_mul(4)))
+fn handshake_time(flow: &IdealFlow, options: u16) -> Dur {
+    let there = empty_segment_time(flow, options, flow.links);
+    there
+        .saturating_add(empty_segment_time(flow, options, flow.back))
+        .saturating_add(Dur(flow.stack.0.saturating_mul(4)))
 }
 
 /// Returns the time from the first byte on the first link to the last byte at the end of the last link.
@@ -68,24 +71,24 @@ fn handshake(flow: &Alone, options: u16) -> Dur {
 /// up to i. A shorter last frame follows them link by link. The result is exact to the picosecond, since each frame's
 /// time is rounded up as on the link itself. If packets have several paths, each takes its shortest time and none waits
 /// for another; the last frame may overtake full ones there.
-fn transfer(flow: &Alone) -> Dur {
+fn transfer_time(flow: &IdealFlow) -> Dur {
     let mss = u64::from(flow.mss.max(1));
-    let wire = |payload: u64| flow.framing.wire(flow.framing.frame(payload as u16, flow.options));
+    let wire = |payload: u64| flow.framing.wire_size(flow.framing.frame_size(payload as u16, flow.options));
     let (full, rest) = (flow.bytes / mss, flow.bytes % mss);
     let tail = (rest > 0 || full == 0).then(|| wire(rest));
-    let mut course = Course { full, each: wire(mss), tail, ..Course::default() };
-    for hop in hops(flow.links) {
+    let mut course = TransferProgress { full, each: wire(mss), tail, ..TransferProgress::default() };
+    for hop in links_by_hop(flow.links) {
         match hop {
-            [link] => course.over(link),
-            _ => course.among(hop),
+            [link] => course.add_shared_link(link),
+            _ => course.add_parallel_links(hop),
         }
     }
-    Dur(course.end())
+    Dur(course.last_arrival())
 }
 
 /// Progress of full frames and a shorter last frame: instants in picoseconds from the first bit on.
 #[derive(Default)]
-struct Course {
+struct TransferProgress {
     full: u64,
     /// Size of a full frame on the wire in bytes.
     each: u64,
@@ -101,15 +104,15 @@ struct Course {
     /// Earliest instant at which all frames, in any order, have crossed the last link that all of them take.
     all_there: u64,
     /// Least times of a full frame and of the last frame since the last link that all of them take.
-    ways: [Least; 2],
+    ways: [PathCosts; 2],
     /// True if frames may have overtaken each other.
     is_split: bool,
 }
 
-impl Course {
+impl TransferProgress {
     /// Adds a link that every frame takes.
-    fn over(&mut self, link: &Way) {
-        let [full_way, tail_way] = std::mem::take(&mut self.ways).map(|least| least.at(link.from));
+    fn add_shared_link(&mut self, link: &PathLink) {
+        let [full_way, tail_way] = std::mem::take(&mut self.ways).map(|least| least.cost_to(link.from));
         self.full_sum = self.full_sum.saturating_add(full_way);
         self.tail_there = self.tail_there.saturating_add(tail_way);
         let tail = self.tail.map_or(0, |size| link.rate.time(size).0);
@@ -138,17 +141,17 @@ impl Course {
     }
 
     /// Adds a hop at which each frame takes one of several links.
-    fn among(&mut self, links: &[Way]) {
+    fn add_parallel_links(&mut self, links: &[PathLink]) {
         self.is_split = true;
         let [full, tail] = &mut self.ways;
-        full.cross(links, |link| link.rate.time(self.each).saturating_add(link.delay).0);
+        full.add_hop(links, |link| link.rate.time(self.each).saturating_add(link.delay).0);
         if let Some(size) = self.tail {
-            tail.cross(links, |link| link.rate.time(size).saturating_add(link.delay).0);
+            tail.add_hop(links, |link| link.rate.time(size).saturating_add(link.delay).0);
         }
     }
 
     /// Returns the instant at which the last frame has arrived. PRECONDITION: every frame takes the last link.
-    fn end(&self) -> u64 {
+    fn last_arrival(&self) -> u64 {
         match (self.tail, self.is_split) {
             (None, _) => self.full_there,
             (Some(_), false) => self.tail_there,
@@ -160,24 +163,25 @@ impl Course {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mech::{Purpose, Stream};
+    use mech::{Stream, StreamPurpose};
     use units::Rate;
 
     /// Links that every packet takes, one after the other.
-    fn chain(links: &[(Rate, Dur)]) -> Vec<Way> {
-        let way = |(hop, (rate, delay)): (u32, &(Rate, Dur))| Way { hop, from: 0, to: 0, rate: *rate, delay: *delay };
+    fn chain(links: &[(Rate, Dur)]) -> Vec<PathLink> {
+        let way =
+            |(hop, (rate, delay)): (u32, &(Rate, Dur))| PathLink { hop, from: 0, to: 0, rate: *rate, delay: *delay };
         (0..).zip(links).map(way).collect()
     }
 
-    fn alone<'a>(links: &'a [Way], bytes: u64) -> Alone<'a> {
+    fn alone<'a>(links: &'a [PathLink], bytes: u64) -> IdealFlow<'a> {
         let framing = &Framing::ETHERNET;
-        Alone { links, back: &[], framing, mss: 1460, options: 0, syn: None, ack: None, stack: Dur::ZERO, bytes }
+        IdealFlow { links, back: &[], framing, mss: 1460, options: 0, syn: None, ack: None, stack: Dur::ZERO, bytes }
     }
 
     /// FCT by simulation of every frame on every link.
-    fn brute(flow: &Alone) -> Dur {
+    fn brute(flow: &IdealFlow) -> Dur {
         let time = |rate: &Rate, payload: u64, options| {
-            rate.time(flow.framing.wire(flow.framing.frame(payload as u16, options))).0
+            rate.time(flow.framing.wire_size(flow.framing.frame_size(payload as u16, options))).0
         };
         let mut start = 0;
         if let Some(options) = flow.syn {
@@ -194,7 +198,7 @@ mod tests {
             let payload = left.min(u64::from(flow.mss));
             left -= payload;
             there = start;
-            for (Way { rate, delay, .. }, free) in flow.links.iter().zip(&mut free) {
+            for (PathLink { rate, delay, .. }, free) in flow.links.iter().zip(&mut free) {
                 *free = there.max(*free) + time(rate, payload, flow.options);
                 there = *free + delay.0;
             }
@@ -205,14 +209,14 @@ mod tests {
     #[test]
     fn one_segment_over_two_links_takes_both_links_and_both_delays() {
         let links = chain(&[(Rate::gbps(1), Dur::us(1)); 2]);
-        let fct = ideal_fct(&Alone { stack: Dur::us(3), ..alone(&links, 1460) });
+        let fct = ideal_fct(&IdealFlow { stack: Dur::us(3), ..alone(&links, 1460) });
         assert_eq!(fct, Dur::ns(2 * 12_304 + 2 * 1000 + 2 * 3000));
     }
 
     #[test]
     fn timestamps_take_twelve_bytes_of_every_frame() {
         let links = chain(&[(Rate::gbps(1), Dur::us(1)); 2]);
-        let fct = ideal_fct(&Alone { options: 12, ..alone(&links, 14_600) });
+        let fct = ideal_fct(&IdealFlow { options: 12, ..alone(&links, 14_600) });
         assert_eq!(fct, Dur::ns(11 * (12_304 + 96) + 2 * 1000));
     }
 
@@ -220,19 +224,19 @@ mod tests {
     fn a_handshake_crosses_every_link_and_four_stacks() {
         // A SYN with 12 bytes of options: 70 B, a slot of 90 B, 720 ns at 1 Gb/s.
         let (links, back) = (chain(&[(Rate::gbps(1), Dur::us(1)); 2]), chain(&[(Rate::gbps(1), Dur::us(5)); 2]));
-        let flow = Alone { back: &back, syn: Some(12), stack: Dur::us(3), ..alone(&links, 1460) };
+        let flow = IdealFlow { back: &back, syn: Some(12), stack: Dur::us(3), ..alone(&links, 1460) };
         let opened = Dur::ns(4 * 720 + 2 * 1000 + 2 * 5000 + 4 * 3000);
-        assert_eq!(ideal_fct(&flow), ideal_fct(&Alone { syn: None, ..flow }) + opened);
+        assert_eq!(ideal_fct(&flow), ideal_fct(&IdealFlow { syn: None, ..flow }) + opened);
     }
 
     #[test]
     fn an_end_at_the_sender_is_the_way_back_of_an_ack_later() {
         let (links, back) = (chain(&[(Rate::gbps(1), Dur::us(1)); 2]), chain(&[(Rate::gbps(1), Dur::us(5)); 2]));
-        let flow = Alone { back: &back, stack: Dur::us(3), ..alone(&links, 1460) };
+        let flow = IdealFlow { back: &back, stack: Dur::us(3), ..alone(&links, 1460) };
         // 64 B, a slot of 84 B, 672 ns at 1 Gb/s; with 12 bytes of options 70 B and 720 ns.
         let ended = Dur::ns(2 * 672 + 2 * 5000 + 2 * 3000);
-        assert_eq!(ideal_fct(&Alone { ack: Some(0), ..flow }), ideal_fct(&flow) + ended);
-        assert_eq!(ideal_fct(&Alone { ack: Some(12), ..flow }), ideal_fct(&flow) + ended + Dur::ns(2 * 48));
+        assert_eq!(ideal_fct(&IdealFlow { ack: Some(0), ..flow }), ideal_fct(&flow) + ended);
+        assert_eq!(ideal_fct(&IdealFlow { ack: Some(12), ..flow }), ideal_fct(&flow) + ended + Dur::ns(2 * 48));
     }
 
     #[test]
@@ -250,27 +254,27 @@ mod tests {
 
     #[test]
     fn the_closed_form_is_the_recurrence_to_the_picosecond() {
-        let mut draw = Stream::new(1, 0, Purpose::Custom(0));
+        let mut draw = Stream::new(1, 0, StreamPurpose::Custom(0));
         let rates = [Rate::gbps(1), Rate::mbps(553), Rate::gbps(10), Rate::ratio(1_000_000_000, 3).unwrap()];
         let framings = [Framing::ETHERNET, Framing { header: 0, link: 0, min_frame: 0, gap: 0 }];
         for _ in 0..3000 {
-            let n = 1 + draw.below(7);
+            let n = 1 + draw.uniform_below(7);
             let mut path = || {
-                let mut link = || (rates[draw.below(4) as usize], Dur(1 + draw.below(5_000_000)));
+                let mut link = || (rates[draw.uniform_below(4) as usize], Dur(1 + draw.uniform_below(5_000_000)));
                 chain(&(0..n).map(|_| link()).collect::<Vec<_>>())
             };
             let (links, back) = (path(), path());
-            let mss = [1460, 536, 1, 8960][draw.below(4) as usize];
-            let flow = Alone {
+            let mss = [1460, 536, 1, 8960][draw.uniform_below(4) as usize];
+            let flow = IdealFlow {
                 links: &links,
                 back: &back,
-                framing: &framings[draw.below(2) as usize],
+                framing: &framings[draw.uniform_below(2) as usize],
                 mss,
-                options: [0, 12][draw.below(2) as usize],
-                syn: [None, Some(8), Some(20)][draw.below(3) as usize],
+                options: [0, 12][draw.uniform_below(2) as usize],
+                syn: [None, Some(8), Some(20)][draw.uniform_below(3) as usize],
                 ack: None,
-                stack: Dur(draw.below(3_000_000)),
-                bytes: 1 + draw.below(40 * u64::from(mss)),
+                stack: Dur(draw.uniform_below(3_000_000)),
+                bytes: 1 + draw.uniform_below(40 * u64::from(mss)),
             };
             assert_eq!(ideal_fct(&flow), brute(&flow), "{flow:?}");
         }
@@ -279,7 +283,7 @@ mod tests {
     #[test]
     fn the_longest_flow_does_not_overflow() {
         let links = chain(&[(Rate::bps(1), Dur::s(1)); 2]);
-        let flow = Alone { back: &links, syn: Some(20), stack: Dur::MAX, ..alone(&links, u64::MAX) };
+        let flow = IdealFlow { back: &links, syn: Some(20), stack: Dur::MAX, ..alone(&links, u64::MAX) };
         assert_eq!(ideal_fct(&flow), Dur::MAX);
     }
 }

@@ -13,6 +13,7 @@ pub mod limits;
 pub mod load;
 pub mod memory;
 pub mod model;
+mod path_links;
 pub mod paths;
 mod pausing;
 mod quantities;
@@ -22,17 +23,18 @@ pub mod settings;
 mod symmetry;
 pub mod topology;
 pub mod traffic;
-mod ways;
 
-pub use catalogue::{aliases_json, all as declarations, catalogue_json};
+pub use catalogue::{aliases_json, catalogue_json, declarations};
 pub use choices::{FctEnd, Goodput, NicJitter, Simultaneous, Ties};
 pub use curves::{CurveRequest, curve_json};
 pub use diag::Diagnostic;
 pub use events::Event;
 pub use fault::Fault;
-pub use ideal::{Alone, ideal_fct};
-pub use load::{Loaded, Needs, Source, load};
-pub use model::{Choice, Cioq, Filled, HostConfig, Measure, Model, PortConfig, Scenario, Speedup, SwitchConfig};
+pub use ideal::{IdealFlow, ideal_fct};
+pub use load::{Loaded, MemoryNeeds, Source, load};
+pub use model::{
+    Choice, Cioq, FilledSlot, HostConfig, MeasureSettings, PortConfig, Scenario, Speedup, SwitchConfig, SwitchModel,
+};
+pub use path_links::PathLink;
 pub use routes::Routes;
-pub use schema::schema;
-pub use ways::Way;
+pub use schema::scenario_schema;

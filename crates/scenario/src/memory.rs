@@ -27,9 +27,9 @@ pub struct SwitchMemory {
     pub input: Option<Amount>,
     /// Buffers inside each switch: its stages and internal links, for all classes and lanes in use. `None` without a
     /// fabric.
-    pub inside: Option<Amount>,
+    pub fabric: Option<Amount>,
     /// Memory for packets that are held before lookup, and the number of ports that have it.
-    pub held: Option<(Amount, u16)>,
+    pub held_packets: Option<(Amount, u16)>,
 }
 
 /// Memory in packets, in bytes, or partly in each; the two do not add up.
@@ -42,7 +42,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    fn with(self, amount: Amount, times: u64) -> Memory {
+    fn plus(self, amount: Amount, times: u64) -> Memory {
         let more = |part: Option<u64>, n: u64| Some(part.unwrap_or(0).saturating_add(n.saturating_mul(times)));
         match amount {
             Amount::Packets(n) => Memory { packets: more(self.packets, n), ..self },
@@ -53,12 +53,12 @@ impl Memory {
 
 impl SwitchMemory {
     /// Returns all memory of one of these switches; `None` if it is unlimited.
-    pub fn total(&self) -> Option<Memory> {
-        let total = Memory::default().with(self.buffer?, 1);
+    pub fn total_memory(&self) -> Option<Memory> {
+        let total = Memory::default().plus(self.buffer?, 1);
         let of_ports = self.bounce.into_iter().chain(self.headers).chain(self.input);
-        let total = of_ports.fold(total, |sum, each| sum.with(each, u64::from(self.ports)));
-        let total = self.inside.iter().fold(total, |sum, inside| sum.with(*inside, 1));
-        Some(self.held.iter().fold(total, |sum, (each, ports)| sum.with(*each, u64::from(*ports))))
+        let total = of_ports.fold(total, |sum, each| sum.plus(each, u64::from(self.ports)));
+        let total = self.fabric.iter().fold(total, |sum, inside| sum.plus(*inside, 1));
+        Some(self.held_packets.iter().fold(total, |sum, (each, ports)| sum.plus(*each, u64::from(*ports))))
     }
 }
 
@@ -66,12 +66,12 @@ impl SwitchMemory {
 ///
 /// Ports that share memory have none beyond it. In a switch with input memory, cut packets wait at inputs and take no
 /// memory of their own.
-fn header_room(config: &SwitchConfig) -> Option<Amount> {
-    if config.model.cioq().is_some() {
+fn header_memory(config: &SwitchConfig) -> Option<Amount> {
+    if config.model.input_side().is_some() {
         return None;
     }
     let (Bytes(room), buffer) =
-        (config.overflow.slot.peek().needs().cut?, config.buffer.slot.peek().plain()?.amount()?);
+        (config.overflow.slot.peek().needs().cut_memory?, config.buffer.slot.peek().fixed_thresholds()?.amount()?);
     Some(match buffer {
         Amount::Packets(_) => Amount::Packets(room / 64),
         Amount::Bytes(_) => Amount::Bytes(room),
@@ -80,19 +80,19 @@ fn header_room(config: &SwitchConfig) -> Option<Amount> {
 
 /// Returns the buffers inside a switch with this number of ports, if it has a fabric. Each stage has memory for every
 /// class up to the highest, and as much again for bounced packets.
-fn inside(config: &SwitchConfig, ports: u16, top_class: u8) -> Option<Amount> {
-    let fabric = config.model.cioq()?.fabric.as_ref()?.slot.peek();
-    let (rules, links) = (fabric.rules()?, fabric.links().len() as u64);
+fn fabric_memory(config: &SwitchConfig, ports: u16, top_class: u8) -> Option<Amount> {
+    let fabric = config.model.input_side()?.fabric.as_ref()?.slot.peek();
+    let (rules, links) = (fabric.stage_params()?, fabric.links().len() as u64);
     let bytes = (u64::from(ports) + links) * rules.stage_buffer.0 + links * rules.link_buffer.0;
-    let lanes = 1 + u64::from(config.overflow.slot.peek().needs().back.is_some());
+    let lanes = 1 + u64::from(config.overflow.slot.peek().needs().bounce_lane.is_some());
     Some(Amount::Bytes(bytes * (u64::from(top_class) + 1) * lanes))
 }
 
 /// Returns the longest queue of held packets that any port of a switch may have, and the number of ports that have one.
-fn held(node: &Node, hosts: u32, config: &SwitchConfig) -> Option<(Amount, u16)> {
+fn longest_held_queue(node: &Node, hosts: u32, config: &SwitchConfig) -> Option<(Amount, u16)> {
     let of_port = |(link, port): (&Port, &PortConfig)| {
         let agents = port.agents().filter(|agent| agent.is_for_port(link.peer >= hosts));
-        agents.filter_map(|agent| agent.needs().held).map(|Bytes(held)| held).max()
+        agents.filter_map(|agent| agent.needs().hold_memory).map(|Bytes(held)| held).max()
     };
     let all: Vec<u64> = node.ports.iter().zip(&config.ports).filter_map(of_port).collect();
     all.iter().max().map(|most| (Amount::Bytes(*most), all.len() as u16))
@@ -108,12 +108,12 @@ pub fn switch_memory(scenario: &Scenario) -> Vec<SwitchMemory> {
             tier: node.tier.clone(),
             count: 1,
             ports,
-            buffer: config.buffer.slot.peek().budget(ports),
-            bounce: config.overflow.slot.peek().needs().back,
-            headers: header_room(config),
-            input: config.model.cioq().map(|cioq| cioq.input_buffer),
-            inside: inside(config, ports, scenario.top_class()),
-            held: held(node, scenario.topology.hosts, config),
+            buffer: config.buffer.slot.peek().total_memory(ports),
+            bounce: config.overflow.slot.peek().needs().bounce_lane,
+            headers: header_memory(config),
+            input: config.model.input_side().map(|cioq| cioq.input_buffer),
+            fabric: fabric_memory(config, ports, scenario.top_class()),
+            held_packets: longest_held_queue(node, scenario.topology.hosts, config),
         };
         match places.get(&one) {
             Some(place) => groups[*place].count += 1,
@@ -130,7 +130,7 @@ pub fn switch_memory(scenario: &Scenario) -> Vec<SwitchMemory> {
 mod tests {
     use super::*;
 
-    fn total(buffer: Option<Amount>, bounce: Option<Amount>) -> Option<Memory> {
+    fn buffer_and_bounce_memory(buffer: Option<Amount>, bounce: Option<Amount>) -> Option<Memory> {
         SwitchMemory {
             tier: "leaf".into(),
             count: 2,
@@ -139,10 +139,10 @@ mod tests {
             bounce,
             headers: None,
             input: None,
-            inside: None,
-            held: None,
+            fabric: None,
+            held_packets: None,
         }
-        .total()
+        .total_memory()
     }
 
     #[test]
@@ -157,15 +157,15 @@ mod tests {
             bounce: None,
             headers: None,
             input,
-            inside: None,
-            held: None,
+            fabric: None,
+            held_packets: None,
         };
-        assert_eq!(switch.total(), Some(Memory { packets: Some(400), bytes: Some(600_000) }));
+        assert_eq!(switch.total_memory(), Some(Memory { packets: Some(400), bytes: Some(600_000) }));
         let bytes = SwitchMemory { buffer: Some(Amount::Bytes(1000)), ..switch };
-        assert_eq!(bytes.total(), Some(Memory { packets: None, bytes: Some(601_000) }));
+        assert_eq!(bytes.total_memory(), Some(Memory { packets: None, bytes: Some(601_000) }));
         // Memory inside the switch counts once, not for each port.
-        let stages = SwitchMemory { inside: Some(Amount::Bytes(96_000)), ..bytes };
-        assert_eq!(stages.total(), Some(Memory { packets: None, bytes: Some(697_000) }));
+        let stages = SwitchMemory { fabric: Some(Amount::Bytes(96_000)), ..bytes };
+        assert_eq!(stages.total_memory(), Some(Memory { packets: None, bytes: Some(697_000) }));
     }
 
     #[test]
@@ -180,10 +180,10 @@ mod tests {
             bounce: None,
             headers: None,
             input: None,
-            inside: None,
-            held,
+            fabric: None,
+            held_packets: held,
         };
-        assert_eq!(switch.total(), Some(Memory { packets: None, bytes: Some(840_000) }));
+        assert_eq!(switch.total_memory(), Some(Memory { packets: None, bytes: Some(840_000) }));
     }
 
     #[test]
@@ -198,24 +198,24 @@ mod tests {
             bounce: None,
             headers,
             input: None,
-            inside: None,
-            held: None,
+            fabric: None,
+            held_packets: None,
         };
-        assert_eq!(switch.total(), Some(Memory { packets: None, bytes: Some(528 << 10) }));
+        assert_eq!(switch.total_memory(), Some(Memory { packets: None, bytes: Some(528 << 10) }));
     }
 
     #[test]
     fn a_buffer_and_bounce_queues_of_one_unit_add_up() {
-        let packets = total(Some(Amount::Packets(400)), Some(Amount::Packets(50)));
+        let packets = buffer_and_bounce_memory(Some(Amount::Packets(400)), Some(Amount::Packets(50)));
         assert_eq!(packets, Some(Memory { packets: Some(600), bytes: None }));
-        let bytes = total(Some(Amount::Bytes(9000)), Some(Amount::Bytes(250)));
+        let bytes = buffer_and_bounce_memory(Some(Amount::Bytes(9000)), Some(Amount::Bytes(250)));
         assert_eq!(bytes, Some(Memory { packets: None, bytes: Some(10_000) }));
     }
 
     #[test]
     fn a_buffer_in_packets_with_bounce_queues_in_bytes_is_not_endless() {
-        let mixed = total(Some(Amount::Packets(400)), Some(Amount::Bytes(12_500)));
+        let mixed = buffer_and_bounce_memory(Some(Amount::Packets(400)), Some(Amount::Bytes(12_500)));
         assert_eq!(mixed, Some(Memory { packets: Some(400), bytes: Some(50_000) }));
-        assert_eq!(total(None, Some(Amount::Packets(50))), None);
+        assert_eq!(buffer_and_bounce_memory(None, Some(Amount::Packets(50))), None);
     }
 }

@@ -4,13 +4,13 @@ use crate::choices::{FctEnd, Goodput, NicJitter, Simultaneous, Ties};
 use crate::events::Event;
 use crate::topology::Topology;
 use crate::traffic::Traffic;
-use dataplane::transport::{Row, Stacks, TcpConfig};
-use dataplane::{DeadPort, Framing};
+use dataplane::transport::{TcpConfig, TransportRow, TransportTable};
+use dataplane::{DeadPortPolicy, Framing};
 use mech::ack_hold::AckHoldSlot;
 use mech::arbiter::ArbiterSlot;
 use mech::buffer::BufferSlot;
 use mech::fabric::FabricSlot;
-use mech::fib::{FibSlot, Known};
+use mech::fib::{FibSlot, KnownAddresses};
 use mech::host::{BounceSignal, NicOrder, ReactionSlot};
 use mech::marking::MarkingSlot;
 use mech::notify::NotifySlot;
@@ -48,13 +48,13 @@ pub struct Scenario {
     /// Workloads, in the order of the file.
     pub traffic: Vec<Traffic>,
     /// Measurement window, and what is recorded.
-    pub measure: Measure,
+    pub measure: MeasureSettings,
     /// Changes of the network, in order of time.
     pub events: Vec<Event>,
     /// Time from a change of a link's state until its ends and all routes take account of it.
     pub reroute_delay: Dur,
     /// Treatment of frames that are queued at a port whose link is dead.
-    pub dead_port: DeadPort,
+    pub dead_port: DeadPortPolicy,
 }
 
 /// Transports of hosts and workloads that have their own.
@@ -65,14 +65,14 @@ pub struct OwnTransports {
     /// Index in `kinds`, from 1, for each host; 0 for a host with the transport of all. Empty if all hosts have that.
     pub of_host: Vec<u8>,
     /// Distinct assignments of transports to hosts, for workloads that have a transport of their own.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TransportRow>,
     /// Index in `rows`, from 1, for each workload; 0 for a workload that uses `of_host`. Empty if all use it.
     pub of_traffic: Vec<u8>,
 }
 
 impl OwnTransports {
     /// Returns the transports for flows of a workload, numbered as in `of_host`; `None` if it has none of its own.
-    pub fn row(&self, traffic: usize) -> Option<&Row> {
+    pub fn host_transports(&self, traffic: usize) -> Option<&TransportRow> {
         let row = self.of_traffic.get(traffic)?.checked_sub(1)?;
         self.rows.get(usize::from(row))
     }
@@ -87,17 +87,17 @@ impl Scenario {
         }
     }
     /// Returns the transports of all hosts and workloads, `[transport]` first.
-    fn transports(&self) -> impl Iterator<Item = &Choice> {
+    fn all_transports(&self) -> impl Iterator<Item = &Choice> {
         std::iter::once(&self.transport).chain(&self.own_transports.kinds)
     }
     /// Returns the transports of the scenario's flows, each once; all transports if there are no flows.
     pub fn transports_in_use(&self) -> Vec<&Choice> {
         let own = &self.own_transports;
         let flows = self.traffic.iter().enumerate().filter(|(_, traffic)| traffic.raw_payload().is_none());
-        let of_hosts = Row { of_all: 0, of_host: own.of_host.clone() };
-        let rows: Vec<&Row> = flows.map(|(i, _)| own.row(i).unwrap_or(&of_hosts)).collect();
-        let is_used = |number: u8| rows.is_empty() || rows.iter().any(|row| row.has(number));
-        (0..).zip(self.transports()).filter(|(number, _)| is_used(*number)).map(|(_, one)| one).collect()
+        let of_hosts = TransportRow { of_all: 0, of_host: own.of_host.clone() };
+        let rows: Vec<&TransportRow> = flows.map(|(i, _)| own.host_transports(i).unwrap_or(&of_hosts)).collect();
+        let is_used = |number: u8| rows.is_empty() || rows.iter().any(|row| row.uses_transport(number));
+        (0..).zip(self.all_transports()).filter(|(number, _)| is_used(*number)).map(|(_, one)| one).collect()
     }
     /// Formats the kinds of [`Scenario::transports_in_use`] for messages.
     pub fn kinds_in_use(&self) -> String {
@@ -105,37 +105,37 @@ impl Scenario {
         kinds.into_iter().collect::<Vec<_>>().join(", ")
     }
     /// Returns the configurations of senders and receivers; `None` if a transport of this name does not exist.
-    pub fn stacks(&self) -> Option<Stacks> {
-        let all = self.transports().map(|one| TcpConfig::new(&one.kind, &one.values, self.framing));
+    pub fn stacks(&self) -> Option<TransportTable> {
+        let all = self.all_transports().map(|one| TcpConfig::new(&one.kind, &one.values, self.framing));
         let all: Option<Vec<TcpConfig>> = all.collect();
         let signal = *self.host.bounce_signal.slot;
         let all: Vec<_> = all?.into_iter().map(|tcp| tcp.with_bounce_signal(signal)).collect();
         let own = &self.own_transports;
         if own.kinds.is_empty() {
-            return all.into_iter().next().map(Stacks::of_all);
+            return all.into_iter().next().map(TransportTable::uniform);
         }
-        let of_hosts = Row { of_all: 0, of_host: own.of_host.clone() };
+        let of_hosts = TransportRow { of_all: 0, of_host: own.of_host.clone() };
         let rows = std::iter::once(of_hosts).chain(own.rows.iter().cloned());
         let row = |i: usize| own.of_traffic.get(i).copied().unwrap_or(0);
         let flows = self.traffic.iter().enumerate().map(|(i, traffic)| (row(i), traffic.raw_payload().is_none()));
-        Some(Stacks::by_row(&all, rows.collect(), flows.collect()))
+        Some(TransportTable::from_rows(&all, rows.collect(), flows.collect()))
     }
     /// Returns the address plan if any switch routes by address; otherwise hosts have numbers only.
-    pub fn plan(&self) -> Option<AddressPlan> {
+    pub fn address_plan(&self) -> Option<AddressPlan> {
         let by_address = self.switches.iter().any(|switch| switch.routing.slot.peek().needs_addresses());
         self.topology.plan.filter(|_| by_address)
     }
     /// Returns true if switches may flood frames to unknown destinations. The loader then refuses loops of switches, so
     /// that each pair of hosts has one path.
-    pub fn floods(&self) -> bool {
-        let unknown = |known: Known| match known {
-            Known::None => true,
-            Known::All => false,
-            Known::Hosts(_, names) => {
+    pub fn may_flood(&self) -> bool {
+        let unknown = |known: KnownAddresses| match known {
+            KnownAddresses::None => true,
+            KnownAddresses::All => false,
+            KnownAddresses::Hosts(_, names) => {
                 (names.iter().collect::<BTreeSet<_>>().len() as u64) < u64::from(self.topology.hosts)
             }
         };
-        self.switches.iter().filter_map(|switch| switch.fib.slot.peek()).any(|table| unknown(table.known()))
+        self.switches.iter().filter_map(|switch| switch.fib.slot.peek()).any(|table| unknown(table.known_addresses()))
     }
     /// Returns the highest traffic class in use.
     pub fn top_class(&self) -> u8 {
@@ -150,37 +150,38 @@ impl Scenario {
     }
     /// Returns the size of the largest data frame in bytes.
     pub fn largest_frame(&self) -> u16 {
-        let frame = |tcp: &TcpConfig| self.framing.frame(tcp.mss(), tcp.options());
-        let segment = self.stacks().map_or(0, |stacks| stacks.most(frame));
-        let raw = |traffic: &Traffic| traffic.raw_payload().map_or(segment, |payload| self.framing.frame(payload, 0));
+        let frame = |tcp: &TcpConfig| self.framing.frame_size(tcp.mss(), tcp.data_option_bytes());
+        let segment = self.stacks().map_or(0, |stacks| stacks.max_of(frame));
+        let raw =
+            |traffic: &Traffic| traffic.raw_payload().map_or(segment, |payload| self.framing.frame_size(payload, 0));
         self.traffic.iter().map(raw).max().unwrap_or(segment)
     }
     /// Returns the size of the smallest frame in bytes: a raw packet, or an ACK if there are flows.
     pub fn smallest_frame(&self) -> u16 {
-        let size = |traffic: &Traffic| self.framing.frame(traffic.raw_payload().unwrap_or(0), 0);
+        let size = |traffic: &Traffic| self.framing.frame_size(traffic.raw_payload().unwrap_or(0), 0);
         self.traffic.iter().map(size).min().unwrap_or(self.framing.min_frame)
     }
     /// Returns true if any switch sends notices of congestion to sources.
     pub fn switches_notify(&self) -> bool {
         let mut ports = self.switches.iter().flat_map(|switch| &switch.ports);
-        ports.any(|port| port.agents().any(|agent| agent.needs().notices))
+        ports.any(|port| port.agents().any(|agent| agent.needs().sends_notices))
     }
     /// Returns true if any switch or host sends notices of congestion to sources.
-    pub fn notifies(&self) -> bool {
+    pub fn sends_notices(&self) -> bool {
         self.switches_notify() || self.host.reaction.slot.sends_notices()
     }
     /// Returns true if hosts change the rates of flows upon notices of congestion.
-    pub fn reacts(&self) -> bool {
-        self.host.reaction.slot.reacts()
+    pub fn has_rate_reaction(&self) -> bool {
+        self.host.reaction.slot.has_reaction()
     }
     /// Returns true if any switch has memory at its inputs.
-    pub fn has_inputs(&self) -> bool {
-        self.switches.iter().any(|switch| switch.model.cioq().is_some())
+    pub fn has_input_memory(&self) -> bool {
+        self.switches.iter().any(|switch| switch.model.input_side().is_some())
     }
     /// Returns true if any port holds packets before lookup.
-    pub fn holds(&self) -> bool {
+    pub fn has_packet_holds(&self) -> bool {
         let mut ports = self.switches.iter().flat_map(|switch| &switch.ports);
-        ports.any(|port| port.agents().any(|agent| agent.needs().held.is_some()))
+        ports.any(|port| port.agents().any(|agent| agent.needs().hold_memory.is_some()))
     }
     /// Returns true if any packet may be lost because its TTL is used up.
     pub fn has_ttl(&self) -> bool {
@@ -200,7 +201,7 @@ pub struct Choice {
 
 /// Slot with the mechanism that fills it.
 #[derive(Clone, Debug)]
-pub struct Filled<S> {
+pub struct FilledSlot<S> {
     /// Value of `kind`.
     pub kind: String,
     /// Parameters of the mechanism, defaults included.
@@ -210,8 +211,8 @@ pub struct Filled<S> {
 }
 
 /// Equality by kind and parameters.
-impl<S> PartialEq for Filled<S> {
-    fn eq(&self, other: &Filled<S>) -> bool {
+impl<S> PartialEq for FilledSlot<S> {
+    fn eq(&self, other: &FilledSlot<S>) -> bool {
         self.kind == other.kind && self.values == other.values
     }
 }
@@ -232,32 +233,32 @@ pub struct HostConfig {
     /// Size of the NIC's queue; `None` is unlimited.
     pub nic_queue: Option<Amount>,
     /// Marking at the NIC.
-    pub marking: Filled<MarkingSlot>,
+    pub marking: FilledSlot<MarkingSlot>,
     /// Scheduler of the NIC.
-    pub scheduler: Filled<SchedulerSlot>,
+    pub scheduler: FilledSlot<SchedulerSlot>,
     /// Overflow mechanism of the NIC's queue.
-    pub overflow: Filled<OverflowSlot>,
+    pub overflow: FilledSlot<OverflowSlot>,
     /// Signal about bounced packets to the source's transport.
-    pub bounce_signal: Filled<BounceSignal>,
+    pub bounce_signal: FilledSlot<BounceSignal>,
     /// Order in which the NIC takes frames from transports.
-    pub nic: Filled<NicOrder>,
+    pub nic: FilledSlot<NicOrder>,
     /// Change of flow rates upon notices of congestion.
-    pub reaction: Filled<ReactionSlot>,
+    pub reaction: FilledSlot<ReactionSlot>,
 }
 
 /// Settings of one switch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SwitchConfig {
     /// Forwarding table.
-    pub fib: Filled<FibSlot>,
+    pub fib: FilledSlot<FibSlot>,
     /// Slot `routing`.
-    pub routing: Filled<RoutingSlot>,
+    pub routing: FilledSlot<RoutingSlot>,
     /// Slot `buffer`.
-    pub buffer: Filled<BufferSlot>,
+    pub buffer: FilledSlot<BufferSlot>,
     /// Slot `overflow`.
-    pub overflow: Filled<OverflowSlot>,
+    pub overflow: FilledSlot<OverflowSlot>,
     /// Queueing model.
-    pub model: Model,
+    pub model: SwitchModel,
     /// Bound of the clock error of the switch's ports, in parts per billion.
     pub clock_ppb: u32,
     /// Visibility of simultaneous arrivals to each other.
@@ -270,19 +271,19 @@ pub struct SwitchConfig {
 
 /// Queueing model of a switch.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Model {
+pub enum SwitchModel {
     /// Frames are queued at their output.
     OutputQueued,
     /// Frames are queued at their input, in the stages of a fabric if there is one, and at their output.
     Cioq(Cioq),
 }
 
-impl Model {
+impl SwitchModel {
     /// Returns the input side, if the switch has one.
-    pub fn cioq(&self) -> Option<&Cioq> {
+    pub fn input_side(&self) -> Option<&Cioq> {
         match self {
-            Model::OutputQueued => None,
-            Model::Cioq(cioq) => Some(cioq),
+            SwitchModel::OutputQueued => None,
+            SwitchModel::Cioq(cioq) => Some(cioq),
         }
     }
 }
@@ -295,9 +296,9 @@ pub struct Cioq {
     /// Speed at which frames cross to an output, as a multiple of the output link's rate.
     pub speedup: Speedup,
     /// Slot `arbiter`.
-    pub arbiter: Filled<ArbiterSlot>,
+    pub arbiter: FilledSlot<ArbiterSlot>,
     /// Slot `fabric`, if the switch has stages between inputs and outputs.
-    pub fabric: Option<Filled<FabricSlot>>,
+    pub fabric: Option<FilledSlot<FabricSlot>>,
 }
 
 /// Exact multiple of a link's rate.
@@ -307,21 +308,21 @@ pub struct Speedup {
 }
 
 impl Speedup {
-    const ONE: u64 = 1_000_000;
+    const UNITS_PER_ONE: u64 = 1_000_000;
 
     /// Returns the multiple for a number of at most six decimals, or `None` if the number has more.
     pub fn from_number(number: f64) -> Option<Speedup> {
-        let millionths = (number * Speedup::ONE as f64).round();
-        let exact = millionths >= 1.0 && (millionths / Speedup::ONE as f64) == number;
+        let millionths = (number * Speedup::UNITS_PER_ONE as f64).round();
+        let exact = millionths >= 1.0 && (millionths / Speedup::UNITS_PER_ONE as f64) == number;
         exact.then_some(Speedup { millionths: millionths as u64 })
     }
     /// Returns this multiple of a link's rate, or `None` if it does not fit.
     pub fn rate(self, link: Rate) -> Option<Rate> {
-        link.divided_by(Speedup::ONE, self.millionths)
+        link.divide(Speedup::UNITS_PER_ONE, self.millionths)
     }
     /// Returns the multiple as a number, for display.
     pub fn number(self) -> f64 {
-        self.millionths as f64 / Speedup::ONE as f64
+        self.millionths as f64 / Speedup::UNITS_PER_ONE as f64
     }
 }
 
@@ -329,15 +330,15 @@ impl Speedup {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PortConfig {
     /// Slot `marking`.
-    pub marking: Filled<MarkingSlot>,
+    pub marking: FilledSlot<MarkingSlot>,
     /// Slot `scheduler`.
-    pub scheduler: Filled<SchedulerSlot>,
+    pub scheduler: FilledSlot<SchedulerSlot>,
     /// Slot `ack_hold`.
-    pub ack_hold: Filled<AckHoldSlot>,
+    pub ack_hold: FilledSlot<AckHoldSlot>,
     /// Slot `notify`.
-    pub notify: Filled<NotifySlot>,
+    pub notify: FilledSlot<NotifySlot>,
     /// Slot `pause`.
-    pub pause: Filled<PauseSlot>,
+    pub pause: FilledSlot<PauseSlot>,
 }
 
 impl PortConfig {
@@ -350,7 +351,7 @@ impl PortConfig {
 
 /// Measurement window, and what is recorded.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Measure {
+pub struct MeasureSettings {
     /// Start of the measurement window.
     pub from: Time,
     /// End of the window: flows that start before this instant are measured.

@@ -1,29 +1,29 @@
 //! The k shortest paths of a network, and a bound of what it costs to find them.
 
-use crate::routes::levels;
+use crate::routes::hop_counts_from;
 use crate::topology::Topology;
 use mech::PortId;
-use mech::routing::{FlowHash, Graph, Paths};
+use mech::routing::{FlowHash, Paths, SwitchGraph};
 use std::collections::BTreeSet;
 
 /// Finds the paths between the edge switches of a network; `pick` chooses among those of a pair.
-pub fn paths(net: &Topology, k: usize, pick: FlowHash) -> Paths {
+pub fn find_paths(net: &Topology, k: usize, pick: FlowHash) -> Paths {
     let at = |node: u32| node - net.hosts;
     let toward = |switch: &crate::topology::Node| {
         let ports = switch.ports.iter().enumerate().filter(|(_, port)| !net.is_host(port.peer));
         ports.map(|(i, port)| (PortId(i as u16), at(port.peer))).collect()
     };
-    let mut graph = Graph::new(net.switches().iter().map(toward).collect());
+    let mut graph = SwitchGraph::new(net.switches().iter().map(toward).collect());
     let edges: Vec<u32> = net.nodes[..net.hosts as usize].iter().map(|host| at(host.ports[0].peer)).collect();
     Paths::new(&mut graph, &edges, k, pick)
 }
 
 /// Returns an approximate upper bound of the cost of finding `k` paths between all edge switches. Each path is searched
 /// for from each of its switches, through the whole network.
-pub fn work(net: &Topology, k: u64) -> u64 {
+pub fn path_search_cost(net: &Topology, k: u64) -> u64 {
     let edges: BTreeSet<u32> = net.nodes[..net.hosts as usize].iter().map(|host| host.ports[0].peer).collect();
     let links = |root: &u32| {
-        let level = levels(net, *root);
+        let level = hop_counts_from(net, *root);
         edges.iter().map(|edge| u64::from(level[(edge - net.hosts) as usize])).sum::<u64>()
     };
     let ports: u64 = net.switches().iter().map(|switch| switch.ports.len() as u64).sum();
@@ -49,10 +49,10 @@ mod tests {
 
     impl Lab {
         fn new(net: Topology, k: usize) -> Lab {
-            let paths = Arc::new(paths(&net, k, FlowHash::new(5)));
-            let own = |s: u32| KShortest::with(Arc::clone(&paths), s, Ecmp::new(u64::from(s)));
+            let paths = Arc::new(find_paths(&net, k, FlowHash::new(5)));
+            let own = |s: u32| KShortest::with_paths(Arc::clone(&paths), s, Ecmp::new(u64::from(s)));
             let switches = (0..net.switches().len() as u32).map(own).collect();
-            Lab { routes: Routes::asking(&net), paths, switches, net }
+            Lab { routes: Routes::with_routing_slot(&net), paths, switches, net }
         }
         /// Returns the switches that a packet crosses from `start` on, each with its output port.
         fn walk(&self, start: u32, ends: (HostId, HostId), hash: u32) -> Vec<(u32, PortId)> {
@@ -62,7 +62,9 @@ mod tests {
                 let port = match self.routes.next_hops(node, ends.1) {
                     NextHops::None => panic!("no way"),
                     NextHops::Only(port) => port,
-                    NextHops::Among(hops) => self.switches[(node - self.net.hosts) as usize].along(ends, hash, hops),
+                    NextHops::Several(hops) => {
+                        self.switches[(node - self.net.hosts) as usize].port_of_tables(ends, hash, hops)
+                    }
                 };
                 way.push((node - self.net.hosts, port));
                 node = self.net.nodes[node as usize].ports[usize::from(port.0)].peer;
@@ -97,12 +99,12 @@ mod tests {
             let mut longer = 0;
             for (src, dst) in lab.pairs() {
                 for hash in (0..16).map(|i: u32| i.wrapping_mul(0x9E37_79B9)) {
-                    let chosen = lab.paths.chosen(src, dst, hash);
+                    let chosen = lab.paths.path_of_hash(src, dst, hash);
                     let mut wanted: Vec<_> = chosen.iter().map(|step| (step.switch, step.port)).collect();
                     let last = lab.net.nodes[dst.0 as usize].ports[0];
                     wanted.push((last.peer - lab.net.hosts, PortId(last.peer_port)));
-                    assert_eq!(lab.walk(lab.net.edge_of(src), (src, dst), hash), wanted);
-                    longer += usize::from(wanted.len() + 1 > lab.routes.distance(src, dst));
+                    assert_eq!(lab.walk(lab.net.edge_switch(src), (src, dst), hash), wanted);
+                    longer += usize::from(wanted.len() + 1 > lab.routes.hop_count(src, dst));
                 }
             }
             some_longer.push(longer > 0);
@@ -114,7 +116,7 @@ mod tests {
     #[test]
     fn from_any_switch_any_packet_reaches_its_destination() {
         for lab in labs() {
-            let longest = |(src, dst)| lab.paths.between(src, dst).map(<[_]>::len).max().unwrap_or(0);
+            let longest = |(src, dst)| lab.paths.paths_between(src, dst).map(<[_]>::len).max().unwrap_or(0);
             let far = lab.net.switches().len();
             for start in lab.net.hosts..lab.net.nodes.len() as u32 {
                 for (src, dst) in lab.pairs() {
@@ -132,7 +134,7 @@ mod tests {
         let lab = Lab::new(net("hyperx", &[("dims", "12"), ("hosts_per_switch", "1")]), 8);
         let mut used = vec![vec![0u32; 12]; 12];
         for (src, dst) in lab.pairs() {
-            for step in lab.paths.between(src, dst).flatten() {
+            for step in lab.paths.paths_between(src, dst).flatten() {
                 used[step.switch as usize][usize::from(step.port.0)] += 1;
             }
         }
@@ -148,14 +150,14 @@ mod tests {
         let given = [("switches", "64"), ("degree", "8"), ("hosts_per_switch", "4")];
         let lab = Lab::new(net("jellyfish", &given), 8);
         assert_eq!(lab.net.hosts, 256);
-        assert!(lab.paths.memory() < 2_000_000, "{}", lab.paths.memory());
-        assert!(lab.pairs().all(|(src, dst)| [0, 8].contains(&lab.paths.between(src, dst).len())));
+        assert!(lab.paths.memory_bytes() < 2_000_000, "{}", lab.paths.memory_bytes());
+        assert!(lab.pairs().all(|(src, dst)| [0, 8].contains(&lab.paths.paths_between(src, dst).len())));
     }
 
     #[test]
     fn the_work_is_paths_times_their_links_times_ports() {
         // Distances are 1, 2 and 1 in both directions. There are 3 x 1 + 2 + 2 ports toward hosts and switches: 8 x 7 x
         // k.
-        assert_eq!(work(&net("linear", &[("switches", "3"), ("hosts_per_switch", "1")]), 5), 8 * 7 * 5);
+        assert_eq!(path_search_cost(&net("linear", &[("switches", "3"), ("hosts_per_switch", "1")]), 5), 8 * 7 * 5);
     }
 }

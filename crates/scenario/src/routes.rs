@@ -4,27 +4,28 @@
 //! hop is stored for each host. Equal sets of next hops are stored once. Every switch has a next hop toward every host,
 //! since a detoured packet may arrive at any switch.
 
-mod cut_off;
+mod earlier_routes;
 mod next_hops;
 mod table;
 #[cfg(test)]
 mod tests;
 
 use crate::topology::Topology;
-use cut_off::CutOff;
+use earlier_routes::EarlierRoutes;
 use mech::routing::{Hop, NextHops};
 use mech::{HostId, PortId};
-use next_hops::Sets;
+use next_hops::NextHopSets;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use table::Search;
+use table::RouteSearch;
 
 /// Routing tables of all switches.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Routes {
     hosts: u32,
     /// Edge switch and port of each host.
-    edges: Vec<Edge>,
-    /// Entries by switch and edge switch: a port if there is one next hop ([`ONLY`] is set), else an index in `groups`.
+    edges: Vec<HostAttachment>,
+    /// Entries by switch and edge switch: a port if there is one next hop ([`SINGLE_HOP_FLAG`] is set), else an index
+    /// in `groups`.
     table: Vec<u32>,
     /// Number of columns of `table`, one for each edge switch.
     width: u32,
@@ -35,61 +36,61 @@ pub struct Routes {
     ports: Vec<u32>,
     peers: Vec<u32>,
     /// Earlier routes, if dead links cut switches off from hosts.
-    cut_off: Option<Box<CutOff>>,
+    cut_off: Option<Box<EarlierRoutes>>,
 }
 
 /// Edge switch of a host.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Edge {
+struct HostAttachment {
     /// Column in the table: number of the edge switch, or a column without next hops if the host is unreachable.
     column: u32,
-    /// Node of the edge switch; [`NOWHERE`] if the host is unreachable.
+    /// Node of the edge switch; [`NO_NODE`] if the host is unreachable.
     node: u32,
     /// Port of the edge switch to the host.
     port: PortId,
 }
 
-const ONLY: u32 = 1 << 31;
+const SINGLE_HOP_FLAG: u32 = 1 << 31;
 /// Node number that stands for no node.
-const NOWHERE: u32 = u32::MAX;
+const NO_NODE: u32 = u32::MAX;
 
 /// Ports with dead links, as node and port.
-pub type Dead = BTreeSet<(u32, u16)>;
+pub type DeadPorts = BTreeSet<(u32, u16)>;
 
 impl Routes {
     /// Computes the tables of a network.
     pub fn compute(net: &Topology) -> Routes {
-        Routes::around(net, &Dead::new(), false)
+        Routes::avoiding_dead_links(net, &DeadPorts::new(), false)
     }
 
     /// Computes the tables of a network in which the routing slot decides even if there is only one shortest next hop.
-    pub fn asking(net: &Topology) -> Routes {
-        Routes::around(net, &Dead::new(), true)
+    pub fn with_routing_slot(net: &Topology) -> Routes {
+        Routes::avoiding_dead_links(net, &DeadPorts::new(), true)
     }
 
     /// Computes the tables of a network without its dead links, both of whose ends are given. `asks` has the meaning of
-    /// [`Routes::asking`].
-    pub fn around(net: &Topology, dead: &Dead, asks: bool) -> Routes {
+    /// [`Routes::with_routing_slot`].
+    pub fn avoiding_dead_links(net: &Topology, dead: &DeadPorts, asks: bool) -> Routes {
         let mut routes = Routes::without_table(net);
         let roots = routes.roots();
         let switches = net.switches().len();
-        let unreachable = routes.take_out(net, dead);
+        let unreachable = routes.remove_dead_hosts(net, dead);
         let width = roots.len() + usize::from(unreachable);
         routes.width = width as u32;
         routes.table = vec![0; switches * width];
-        let (mut search, mut sets) = (Search::new(net, dead), Sets::default());
+        let (mut search, mut sets) = (RouteSearch::new(net, dead), NextHopSets::default());
         let mut ways = std::array::from_fn(|_| Vec::new());
         for (batch, roots) in roots.chunks(64).enumerate() {
             let roots: Vec<u32> = roots.iter().map(|root| root - net.hosts).collect();
-            search.run(&roots);
+            search.search_from(&roots);
             for s in 0..switches {
-                search.ways(s, &mut ways);
+                search.shortest_path_ports(s, &mut ways);
                 let row = &mut routes.table[s * width + batch * 64..][..roots.len()];
-                sets.enter_all(&net.switches()[s], &ways, asks, row);
+                sets.fill_row(&net.switches()[s], &ways, asks, row);
             }
         }
         if unreachable {
-            let nowhere = sets.enter([].into_iter());
+            let nowhere = sets.entry_of_set([].into_iter());
             (0..switches).for_each(|s| routes.table[s * width + width - 1] = nowhere);
         }
         (routes.groups, routes.hops) = (sets.groups, sets.hops);
@@ -97,12 +98,12 @@ impl Routes {
     }
 
     /// Gives hosts with dead links a column without next hops. Returns true if there are such hosts.
-    fn take_out(&mut self, net: &Topology, dead: &Dead) -> bool {
+    fn remove_dead_hosts(&mut self, net: &Topology, dead: &DeadPorts) -> bool {
         let nowhere = self.edges.iter().map(|edge| edge.column + 1).max().unwrap_or(0);
         let mut any = false;
         for host in (0..net.hosts).filter(|host| dead.contains(&(*host, 0))) {
             let edge = &mut self.edges[host as usize];
-            (edge.column, edge.node, any) = (nowhere, NOWHERE, true);
+            (edge.column, edge.node, any) = (nowhere, NO_NODE, true);
         }
         any
     }
@@ -112,18 +113,20 @@ impl Routes {
     #[inline]
     pub fn next_hops(&self, switch: u32, dst: HostId) -> NextHops<'_> {
         // Notices come from switches, which have no column: no route leads back to their source.
-        let Some(&Edge { column, node, port }) = self.edges.get(dst.0 as usize) else { return NextHops::None };
+        let Some(&HostAttachment { column, node, port }) = self.edges.get(dst.0 as usize) else {
+            return NextHops::None;
+        };
         if node == switch {
             return NextHops::Only(port);
         }
         let row = (switch - self.hosts) as usize * self.width as usize;
         let entry = self.table[row + column as usize];
-        if entry & ONLY != 0 {
+        if entry & SINGLE_HOP_FLAG != 0 {
             return NextHops::Only(PortId(entry as u16));
         }
-        match self.group(entry) {
+        match self.next_hop_set(entry) {
             [] => NextHops::None,
-            hops => NextHops::Among(hops),
+            hops => NextHops::Several(hops),
         }
     }
 
@@ -134,44 +137,44 @@ impl Routes {
 
     /// Returns the next hops of a table entry that is an index in `groups`.
     #[inline]
-    fn group(&self, entry: u32) -> &[Hop] {
+    fn next_hop_set(&self, entry: u32) -> &[Hop] {
         let (start, len) = self.groups[entry as usize];
         &self.hops[start as usize..(start + len) as usize]
     }
 
     /// Returns the node at the far end of a port of a switch.
-    fn peer(&self, switch: u32, port: PortId) -> u32 {
+    fn far_node(&self, switch: u32, port: PortId) -> u32 {
         self.peers[self.ports[(switch - self.hosts) as usize] as usize + usize::from(port.0)]
     }
 
     /// Returns the path between two hosts as (node, output port), the sender's first; empty if there is no path.
     /// `choose` returns the port at a switch with several next hops.
-    pub fn path(&self, src: HostId, dst: HostId, choose: &dyn Fn(u32, &[Hop]) -> PortId) -> Vec<(u32, u16)> {
+    pub fn choose_path(&self, src: HostId, dst: HostId, choose: &dyn Fn(u32, &[Hop]) -> PortId) -> Vec<(u32, u16)> {
         let mut path = vec![(src.0, 0)];
         let mut node = self.edges[src.0 as usize].node;
         while node != dst.0 {
-            if node == NOWHERE {
+            if node == NO_NODE {
                 return Vec::new();
             }
             let port = match self.next_hops(node, dst) {
                 NextHops::None => return Vec::new(),
                 NextHops::Only(port) => port,
-                NextHops::Among(hops) => choose(node, hops),
+                NextHops::Several(hops) => choose(node, hops),
             };
             path.push((node, port.0));
-            node = self.peer(node, port);
+            node = self.far_node(node, port);
         }
         path
     }
 
     /// Returns the number of links between two hosts.
-    pub fn distance(&self, src: HostId, dst: HostId) -> usize {
-        self.path(src, dst, &|_, hops| hops[0].port).len()
+    pub fn hop_count(&self, src: HostId, dst: HostId) -> usize {
+        self.choose_path(src, dst, &|_, hops| hops[0].port).len()
     }
 
     /// Returns the size of the tables in bytes.
-    pub fn memory(&self) -> usize {
-        self.edges.len() * size_of::<Edge>()
+    pub fn memory_bytes(&self) -> usize {
+        self.edges.len() * size_of::<HostAttachment>()
             + self.hops.len() * size_of::<Hop>()
             + (self.table.len() + self.ports.len() + self.peers.len()) * size_of::<u32>()
             + self.groups.len() * size_of::<(u32, u32)>()
@@ -184,7 +187,7 @@ impl Routes {
             let port = node.ports[0];
             let next = columns.len() as u32;
             let column = *columns.entry(port.peer).or_insert(next);
-            edges.push(Edge { column, node: port.peer, port: PortId(port.peer_port) });
+            edges.push(HostAttachment { column, node: port.peer, port: PortId(port.peer_port) });
         }
         let mut routes = Routes { hosts: net.hosts, edges, ..Routes::default() };
         for switch in net.switches() {
@@ -202,7 +205,7 @@ impl Routes {
 }
 
 /// Returns the hop count from `root` to every switch, over switches only; `u32::MAX` if there is no path.
-pub(crate) fn levels(net: &Topology, root: u32) -> Vec<u32> {
+pub(crate) fn hop_counts_from(net: &Topology, root: u32) -> Vec<u32> {
     let mut level = vec![u32::MAX; net.switches().len()];
     level[(root - net.hosts) as usize] = 0;
     let mut queue = VecDeque::from([root]);

@@ -4,41 +4,41 @@
 //! [`load`](crate::load()) only.
 
 use crate::events;
-use crate::load::{default, specs, word};
+use crate::load::{default_value, default_word, specs};
 use crate::settings;
-use crate::traffic::is_raw;
-use mech::params::{Kind, Param, Spec, Value};
+use crate::traffic::is_raw_kind;
+use mech::params::{Param, ParamKind, Spec, Value};
 use mech::{HOST_SLOTS, Registry, SLOTS};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
 
-const NUMBER: &str = r"[0-9]+(\.[0-9]+)?(/[0-9]+(\.[0-9]+)?)?";
-const NAME: &str = "^[A-Za-z0-9_-]{1,100}$";
+const NUMBER_PATTERN: &str = r"[0-9]+(\.[0-9]+)?(/[0-9]+(\.[0-9]+)?)?";
+const NAME_PATTERN: &str = "^[A-Za-z0-9_-]{1,100}$";
 
 /// Completeness of a table: whole, or merged into another table that has the remaining keys.
 #[derive(Clone, Copy, PartialEq)]
-enum Part {
-    Whole,
-    Over,
+enum Completeness {
+    Complete,
+    Partial,
 }
 
 /// Returns the JSON Schema (draft 2020-12) of a scenario as JSON data.
-pub fn schema(registry: &Registry) -> Json {
-    let mut scenario = tables(Part::Whole, registry);
-    let variant = tables(Part::Over, registry);
+pub fn scenario_schema(registry: &Registry) -> Json {
+    let mut scenario = table_schemas(Completeness::Complete, registry);
+    let variant = table_schemas(Completeness::Partial, registry);
     let variants = json!({
         "type": "object",
         "description": "Variants to compare, each merged into the scenario: a table with a `kind` replaces the whole \
                         table, lists replace lists, other keys merge. `traffic.NAME` names one workload.",
-        "propertyNames": { "pattern": NAME },
+        "propertyNames": { "pattern": NAME_PATTERN },
         "additionalProperties": { "$ref": "#/$defs/variant" },
     });
     scenario.insert("variants".into(), variants);
-    let own = object(settings::SCENARIO.params, Part::Whole);
+    let own = table_schema(settings::SCENARIO.params, Completeness::Complete);
     let mut required: Vec<Json> = own["required"].as_array().cloned().unwrap_or_default();
     required.extend([json!("topology"), json!("traffic")]);
     scenario.extend(own["properties"].as_object().cloned().unwrap_or_default());
-    scenario.insert("name".into(), json!({ "type": "string", "pattern": NAME }));
+    scenario.insert("name".into(), json!({ "type": "string", "pattern": NAME_PATTERN }));
     let mut over = variant;
     let keys = ["duration", "description", "reroute_delay", "dead_port"];
     over.extend(keys.into_iter().filter_map(|key| Some((key.to_string(), scenario.get(key)?.clone()))));
@@ -59,51 +59,53 @@ pub fn schema(registry: &Registry) -> Json {
 }
 
 /// Returns the tables of a scenario or of a variant.
-fn tables(part: Part, registry: &Registry) -> Map<String, Json> {
+fn table_schemas(part: Completeness, registry: &Registry) -> Map<String, Json> {
     let [topology, transport, traffic] = specs().map(|(_, specs)| specs);
-    let own = choice(transport, Part::Over, Some(settings::TRANSPORT));
-    let entry = with_transport(with(choice(traffic, Part::Whole, None), settings::TRAFFIC.params), &own);
+    let own = choice_schema(transport, Completeness::Partial, Some(settings::DEFAULT_TRANSPORT));
+    let entry =
+        add_transport(add_params(choice_schema(traffic, Completeness::Complete, None), settings::TRAFFIC.params), &own);
     let mut workloads = json!({ "type": "array", "minItems": 1, "items": entry });
-    if part == Part::Over {
-        let over = with_transport(choice(traffic, Part::Over, None), &own);
-        let named = json!({ "type": "object", "propertyNames": { "pattern": NAME }, "additionalProperties": over });
+    if part == Completeness::Partial {
+        let over = add_transport(choice_schema(traffic, Completeness::Partial, None), &own);
+        let named =
+            json!({ "type": "object", "propertyNames": { "pattern": NAME_PATTERN }, "additionalProperties": over });
         workloads = json!({ "anyOf": [workloads, named] });
     }
-    let event = with(choice(events::SPECS, Part::Whole, None), events::EVENT.params);
-    let mut host = object(settings::HOST.params, part);
+    let event = add_params(choice_schema(events::SPECS, Completeness::Complete, None), events::EVENT.params);
+    let mut host = table_schema(settings::HOST.params, part);
     for (slot, default) in HOST_SLOTS {
-        host["properties"][slot] = choice(&registry.of_host(slot), part, Some(default));
+        host["properties"][slot] = choice_schema(&registry.host_specs(slot), part, Some(default));
     }
-    let place = object(settings::WHERE.params, part);
+    let place = table_schema(settings::WHERE.params, part);
     let each = json!({
         "type": "object",
         "description": settings::WHERE.doc,
         "properties": {
             "where": place,
-            "switch": switch(Part::Over, registry),
-            "transport": choice(transport, Part::Over, Some(settings::TRANSPORT)),
+            "switch": switch_schema(Completeness::Partial, registry),
+            "transport": choice_schema(transport, Completeness::Partial, Some(settings::DEFAULT_TRANSPORT)),
         },
         "required": ["where"],
         "additionalProperties": false,
     });
     let all = [
-        ("topology", custom(choice(topology, part, None))),
-        ("framing", choice(settings::FRAMING, part, Some("ethernet"))),
+        ("topology", add_graph(choice_schema(topology, part, None))),
+        ("framing", choice_schema(settings::FRAMING, part, Some("ethernet"))),
         ("host", host),
-        ("switch", switch(part, registry)),
+        ("switch", switch_schema(part, registry)),
         ("override", json!({ "type": "array", "items": each })),
-        ("transport", choice(transport, part, Some(settings::TRANSPORT))),
-        ("measure", object(settings::MEASURE.params, part)),
+        ("transport", choice_schema(transport, part, Some(settings::DEFAULT_TRANSPORT))),
+        ("measure", table_schema(settings::MEASURE.params, part)),
         ("traffic", workloads),
         ("event", json!({ "type": "array", "items": event })),
     ];
     all.map(|(key, value)| (key.to_string(), value)).into_iter().collect()
 }
 
-fn switch(part: Part, registry: &Registry) -> Json {
-    let mut switch = object(settings::SWITCH.params, part);
+fn switch_schema(part: Completeness, registry: &Registry) -> Json {
+    let mut switch = table_schema(settings::SWITCH.params, part);
     for (slot, default) in SLOTS {
-        switch["properties"][slot] = choice(&registry.of_switch(slot), part, Some(default));
+        switch["properties"][slot] = choice_schema(&registry.switch_specs(slot), part, Some(default));
     }
     switch["description"] = json!(settings::SWITCH.doc);
     switch
@@ -111,10 +113,10 @@ fn switch(part: Part, registry: &Registry) -> Json {
 
 /// Returns the schema of a table of one of several kinds. A table that is merged into another may also have parameters
 /// without a kind.
-fn choice(specs: &[&Spec], part: Part, default: Option<&str>) -> Json {
-    let tacit = |spec: &Spec| part == Part::Whole && default == Some(spec.kind);
-    let mut kinds: Vec<Json> = specs.iter().map(|spec| kind(spec, tacit(spec))).collect();
-    if part == Part::Over {
+fn choice_schema(specs: &[&Spec], part: Completeness, default: Option<&str>) -> Json {
+    let tacit = |spec: &Spec| part == Completeness::Complete && default == Some(spec.kind);
+    let mut kinds: Vec<Json> = specs.iter().map(|spec| kind_schema(spec, tacit(spec))).collect();
+    if part == Completeness::Partial {
         let tables = kinds.iter().filter_map(|kind| kind["properties"].as_object());
         let keys: BTreeSet<String> = tables.flat_map(|table| table.keys().cloned()).collect();
         let keys = json!({ "enum": keys });
@@ -127,8 +129,8 @@ fn choice(specs: &[&Spec], part: Part, default: Option<&str>) -> Json {
 }
 
 /// Returns the schema of a table of one kind; `kind` may be absent if it is `tacit`.
-fn kind(spec: &Spec, tacit: bool) -> Json {
-    let mut table = object(spec.params, Part::Whole);
+fn kind_schema(spec: &Spec, tacit: bool) -> Json {
+    let mut table = table_schema(spec.params, Completeness::Complete);
     table["description"] =
         json!(if spec.cite.is_empty() { spec.doc.into() } else { format!("{} ({})", spec.doc, spec.cite) });
     table["properties"]["kind"] = json!({ "const": spec.kind });
@@ -141,8 +143,8 @@ fn kind(spec: &Spec, tacit: bool) -> Json {
 }
 
 /// Adds these parameters to every kind.
-fn with(mut choice: Json, params: &[Param]) -> Json {
-    let common = object(params, Part::Whole);
+fn add_params(mut choice: Json, params: &[Param]) -> Json {
+    let common = table_schema(params, Completeness::Complete);
     for kind in choice["oneOf"].as_array_mut().into_iter().flatten() {
         for (key, value) in common["properties"].as_object().into_iter().flatten() {
             if kind["properties"].get(key).is_none() {
@@ -159,9 +161,9 @@ fn with(mut choice: Json, params: &[Param]) -> Json {
 }
 
 /// Adds `transport` to every kind of traffic that has flows.
-fn with_transport(mut choice: Json, own: &Json) -> Json {
+fn add_transport(mut choice: Json, own: &Json) -> Json {
     for kind in choice["oneOf"].as_array_mut().into_iter().flatten() {
-        if !is_raw(kind["properties"]["kind"]["const"].as_str().unwrap_or_default()) {
+        if !is_raw_kind(kind["properties"]["kind"]["const"].as_str().unwrap_or_default()) {
             kind["properties"]["transport"] = own.clone();
             if let Some(keys) = kind.pointer_mut("/propertyNames/enum").and_then(Json::as_array_mut) {
                 keys.push(json!("transport"));
@@ -172,11 +174,11 @@ fn with_transport(mut choice: Json, own: &Json) -> Json {
 }
 
 /// Adds the nodes and links of a custom topology.
-fn custom(mut topology: Json) -> Json {
+fn add_graph(mut topology: Json) -> Json {
     for kind in topology["oneOf"].as_array_mut().into_iter().flatten() {
         if kind["properties"]["kind"]["const"] == "custom" {
             for (key, spec) in [("node", &settings::NODE), ("link", &settings::LINK)] {
-                let item = object(spec.params, Part::Whole);
+                let item = table_schema(spec.params, Completeness::Complete);
                 let list = json!({ "type": "array", "description": spec.doc, "items": item });
                 let also = kind["properties"][key].take();
                 kind["properties"][key] = if also.is_null() { list } else { json!({ "anyOf": [list, also] }) };
@@ -187,20 +189,20 @@ fn custom(mut topology: Json) -> Json {
 }
 
 /// Returns the schema of a table of parameters; dotted names are nested tables.
-fn object(params: &[Param], part: Part) -> Json {
+fn table_schema(params: &[Param], part: Completeness) -> Json {
     let mut table = json!({ "type": "object", "properties": {}, "additionalProperties": false });
     for param in params {
         let mut below = &mut table;
         let mut keys = param.name.split('.').peekable();
         while let Some(key) = keys.next() {
-            if part == Part::Whole && param.default.is_none() {
+            if part == Completeness::Complete && param.default.is_none() {
                 let names = below["required"].as_array().cloned().unwrap_or_default();
                 if !names.contains(&json!(key)) {
                     below["required"] = names.into_iter().chain([json!(key)]).collect();
                 }
             }
             if keys.peek().is_none() {
-                below["properties"][key] = property(param);
+                below["properties"][key] = param_schema(param);
                 break;
             }
             if below["properties"].get(key).is_none() {
@@ -213,49 +215,51 @@ fn object(params: &[Param], part: Part) -> Json {
 }
 
 /// Returns the schema of one parameter.
-fn property(param: &Param) -> Json {
+fn param_schema(param: &Param) -> Json {
     let mut schema = match param.kind {
-        Kind::Flag => json!({ "type": "boolean" }),
-        Kind::Count { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
-        Kind::CountOrOff { min, max } => {
+        ParamKind::Flag => json!({ "type": "boolean" }),
+        ParamKind::Count { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        ParamKind::CountOrOff { min, max } => {
             json!({ "anyOf": [{ "type": "integer", "minimum": min, "maximum": max }, { "const": "off" }] })
         }
-        Kind::Number { min, max, below_max } => {
+        ParamKind::Number { min, max, below_max } => {
             let max_key = if below_max { "exclusiveMaximum" } else { "maximum" };
             json!({ "type": "number", "minimum": min, max_key: max })
         }
-        Kind::Time { .. } => quantity("(ps|ns|us|µs|ms|s)"),
-        Kind::Rate => quantity("(bps|Kbps|Mbps|Gbps|Tbps)"),
-        Kind::Amount { .. } => quantity("(pkt|B|KB|MB|GB|KiB|MiB|GiB)"),
-        Kind::Size { .. } => quantity("(B|KB|MB|GB|KiB|MiB|GiB)"),
-        Kind::Choice(words) => json!({ "enum": words }),
-        Kind::Text => json!({ "type": "string" }),
-        Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
-        Kind::TextsOr(words) => {
+        ParamKind::Time { .. } => quantity_schema("(ps|ns|us|µs|ms|s)"),
+        ParamKind::Rate => quantity_schema("(bps|Kbps|Mbps|Gbps|Tbps)"),
+        ParamKind::Amount { .. } => quantity_schema("(pkt|B|KB|MB|GB|KiB|MiB|GiB)"),
+        ParamKind::Size { .. } => quantity_schema("(B|KB|MB|GB|KiB|MiB|GiB)"),
+        ParamKind::Choice(words) => json!({ "enum": words }),
+        ParamKind::Text => json!({ "type": "string" }),
+        ParamKind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+        ParamKind::TextsOr(words) => {
             json!({ "anyOf": [{ "enum": words }, { "type": "array", "items": { "type": "string" } }] })
         }
-        Kind::Numbers => json!({ "type": "array", "items": { "type": "number", "minimum": 0 } }),
-        Kind::Counts { min, max } => {
+        ParamKind::Numbers => json!({ "type": "array", "items": { "type": "number", "minimum": 0 } }),
+        ParamKind::Counts { min, max } => {
             json!({ "type": "array", "items": { "type": "integer", "minimum": min, "maximum": max } })
         }
-        Kind::Sizes(specs) => json!({ "anyOf": [{ "type": "string" }, choice(specs, Part::Whole, None)] }),
+        ParamKind::Sizes(specs) => {
+            json!({ "anyOf": [{ "type": "string" }, choice_schema(specs, Completeness::Complete, None)] })
+        }
     };
-    if let Some(word) = word(param) {
+    if let Some(word) = default_word(param) {
         schema = json!({ "anyOf": [schema, { "const": word }], "default": word });
     }
-    if let Some(value) = default(param) {
-        schema["default"] = typed(&value, param.default.unwrap_or_default());
+    if let Some(value) = default_value(param) {
+        schema["default"] = default_json(&value, param.default.unwrap_or_default());
     }
     schema["description"] = json!(param.doc);
     schema
 }
 
-fn quantity(units: &str) -> Json {
-    json!({ "type": "string", "pattern": format!("^ *{NUMBER} *{units} *$") })
+fn quantity_schema(units: &str) -> Json {
+    json!({ "type": "string", "pattern": format!("^ *{NUMBER_PATTERN} *{units} *$") })
 }
 
 /// Returns a default as JSON data; quantities are text as they are declared.
-fn typed(value: &Value, text: &str) -> Json {
+fn default_json(value: &Value, text: &str) -> Json {
     match value {
         Value::Flag(flag) => json!(flag),
         Value::Count(n) => json!(n),

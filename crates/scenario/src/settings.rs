@@ -9,8 +9,8 @@ mod measure;
 pub use measure::MEASURE;
 
 use crate::choices::{ModelKind, NicJitter, NodeKind, Simultaneous, Ties};
-use dataplane::DeadPort;
-use mech::params::{Kind, Param, Spec, Values};
+use dataplane::DeadPortPolicy;
+use mech::params::{Param, ParamKind, Spec, Values};
 
 /// Top-level keys of the file.
 pub const SCENARIO: Spec = Spec {
@@ -22,25 +22,25 @@ pub const SCENARIO: Spec = Spec {
         Param {
             name: "name",
             doc: "Name of the scenario and of the folder of its results: letters, digits, `-` and `_`.",
-            kind: Kind::Text,
+            kind: ParamKind::Text,
             default: None,
         },
         Param {
             name: "duration",
             doc: "Length of the run without its drain. Workloads begin, and measured flows start, before its end.",
-            kind: Kind::Time { min: 1 },
+            kind: ParamKind::Time { min: 1 },
             default: None,
         },
         Param {
             name: "seed",
             doc: "Seed of the first run; further runs use the following integers.",
-            kind: Kind::Count { min: 0, max: i64::MAX as u64 },
+            kind: ParamKind::Count { min: 0, max: i64::MAX as u64 },
             default: Some("1"),
         },
         Param {
             name: "reroute_delay",
             doc: "Time from a `link_down` or `link_up` until both ends of the link and all routes react.",
-            kind: Kind::Time { min: 0 },
+            kind: ParamKind::Time { min: 0 },
             default: Some("0us"),
         },
         Param {
@@ -48,13 +48,13 @@ pub const SCENARIO: Spec = Spec {
             doc: "Treatment of frames at a port whose link is down, once `reroute_delay` has passed. `drop`: they are \
                   dropped, as are later frames to the port. `wait`: all of them wait until the link is back. \
                   `look_up`: queued frames are looked up again once, and later frames are dropped.",
-            kind: DeadPort::KIND,
+            kind: DeadPortPolicy::KIND,
             default: Some("drop"),
         },
         Param {
             name: "description",
             doc: "Description of the purpose of the scenario.",
-            kind: Kind::Text,
+            kind: ParamKind::Text,
             default: Some(""),
         },
     ],
@@ -64,27 +64,28 @@ pub const SCENARIO: Spec = Spec {
 pub const HOST: Spec = Spec {
     slot: "host",
     kind: "",
-    doc: "Stack and NIC of every host.",
+    doc: "Network stack and NIC of every host.",
     cite: "",
     params: &[
         Param {
             name: "stack_delay",
-            doc: "Time that a packet takes through the stack, in either direction.",
-            kind: Kind::Time { min: 0 },
+            doc: "Time that a packet spends in the network stack of a host, in either direction.",
+            kind: ParamKind::Time { min: 0 },
             default: Some("0us"),
         },
         Param {
             name: "stack_jitter",
-            doc: "Largest addition to `stack_delay`, drawn uniformly from 0 up for each packet.",
-            kind: Kind::Time { min: 0 },
+            doc: "Maximum of a random addition to `stack_delay`, drawn uniformly between 0 and this value for each \
+                  packet.",
+            kind: ParamKind::Time { min: 0 },
             default: Some("0us"),
         },
         Param {
             name: "nic_jitter",
-            doc: "Mean time of a frame between the NIC's queue and the link, caused by interrupts, DMA and the NIC's \
-                  own scheduling. Frames stay in order, and the rate of the link does not change. `tenth_frame` is a \
-                  tenth of the transmission time of a full frame on the host's link.",
-            kind: Kind::Time { min: 0 },
+            doc: "Mean time that a frame spends between the queue of the NIC and the link, because of interrupts, DMA \
+                  and scheduling in the NIC. Frames stay in order, and the rate of the link does not change. \
+                  `tenth_frame` is a tenth of the transmission time of a full frame on the host's link.",
+            kind: ParamKind::Time { min: 0 },
             default: Some("tenth_frame"),
         },
         Param {
@@ -97,7 +98,7 @@ pub const HOST: Spec = Spec {
         Param {
             name: "nic_queue",
             doc: "Size of the NIC's queue.",
-            kind: Kind::Amount { min: 1 },
+            kind: ParamKind::Amount { min: 1 },
             default: Some("unlimited"),
         },
     ],
@@ -108,7 +109,7 @@ const CLOCK_PPM: Param = Param {
     name: "clock_ppm",
     doc: "Largest deviation of the clock of a port, in parts per million. The deviation is uniform in both directions \
           and drawn once for each port and seed (IEEE 802.3 allows 100).",
-    kind: Kind::Number { min: 0.0, max: 1000.0, below_max: false },
+    kind: ParamKind::Number { min: 0.0, max: 1000.0, below_max: false },
     default: Some("0"),
 };
 
@@ -131,14 +132,14 @@ pub const SWITCH: Spec = Spec {
             name: "input_buffer",
             doc: "Memory of an input, shared by its virtual output queues; only with `model = \"cioq\"` or `\"fabric\"` (QCN-OS, \
                   Table I: 150 KB).",
-            kind: Kind::Amount { min: 1 },
+            kind: ParamKind::Amount { min: 1 },
             default: Some("150KB"),
         },
         Param {
             name: "speedup",
             doc: "Ratio of the rate across the fabric, or across each stage of `fabric`, to that of the output link, \
                   to six decimals. Only with `model = \"cioq\"` or `\"fabric\"`.",
-            kind: Kind::Number { min: 1.0, max: 100.0, below_max: false },
+            kind: ParamKind::Number { min: 1.0, max: 100.0, below_max: false },
             default: Some("2"),
         },
         Param {
@@ -163,11 +164,22 @@ pub const SWITCH: Spec = Spec {
 pub const WHERE: Spec = Spec {
     slot: "override.where",
     kind: "",
-    doc: "Switches, ports of switches, or hosts to which an override applies; the last match wins.",
+    doc: "Switches, ports of switches, or hosts to which an override applies. If several overrides match, the last one \
+          applies.",
     cite: "",
     params: &[
-        Param { name: "tier", doc: "Tier of the switches; any tier by default.", kind: Kind::Text, default: Some("") },
-        Param { name: "node", doc: "Name of the switch; any switch by default.", kind: Kind::Text, default: Some("") },
+        Param {
+            name: "tier",
+            doc: "Tier of the switches; any tier by default.",
+            kind: ParamKind::Text,
+            default: Some(""),
+        },
+        Param {
+            name: "node",
+            doc: "Name of the switch; any switch by default.",
+            kind: ParamKind::Text,
+            default: Some(""),
+        },
         Param {
             name: "port",
             doc: "Kind of node at the far end of the ports; only for `marking`, `ack_hold`, `notify`, `pause` and \
@@ -178,13 +190,13 @@ pub const WHERE: Spec = Spec {
         Param {
             name: "rate",
             doc: "Rate of the ports at the start of the run; only for the slots that `port` allows.",
-            kind: Kind::Rate,
+            kind: ParamKind::Rate,
             default: Some("any"),
         },
         Param {
             name: "hosts",
             doc: "Hosts that use the override's `transport`; not allowed with other keys of `where` or with `switch`.",
-            kind: Kind::Texts,
+            kind: ParamKind::Texts,
             default: Some(""),
         },
     ],
@@ -200,7 +212,7 @@ pub const TRAFFIC: Spec = Spec {
     params: &[Param {
         name: "name",
         doc: "Name of the workload in the results: letters, digits, `-` and `_`.",
-        kind: Kind::Text,
+        kind: ParamKind::Text,
         default: None,
     }],
 };
@@ -212,9 +224,9 @@ pub const NODE: Spec = Spec {
     doc: "Node of a custom topology; hosts are numbered in the order of the file.",
     cite: "",
     params: &[
-        Param { name: "name", doc: "Name of the node.", kind: Kind::Text, default: None },
+        Param { name: "name", doc: "Name of the node.", kind: ParamKind::Text, default: None },
         Param { name: "kind", doc: "Kind of the node.", kind: NodeKind::KIND, default: None },
-        Param { name: "tier", doc: "Tier of the node; its kind by default.", kind: Kind::Text, default: Some("") },
+        Param { name: "tier", doc: "Tier of the node; its kind by default.", kind: ParamKind::Text, default: Some("") },
     ],
 };
 
@@ -225,21 +237,26 @@ pub const LINK: Spec = Spec {
     doc: "Link of a custom topology, the same in both directions unless `back` sets the reverse direction.",
     cite: "",
     params: &[
-        Param { name: "a", doc: "Name of the node at one end.", kind: Kind::Text, default: None },
-        Param { name: "b", doc: "Name of the node at the other end.", kind: Kind::Text, default: None },
-        Param { name: "rate", doc: "Rate of the link.", kind: Kind::Rate, default: None },
-        Param { name: "delay", doc: "Propagation delay of the link.", kind: Kind::Time { min: 1 }, default: None },
-        Param { name: "back.rate", doc: "Rate of the link from `b` to `a`.", kind: Kind::Rate, default: Some("rate") },
+        Param { name: "a", doc: "Name of the node at one end.", kind: ParamKind::Text, default: None },
+        Param { name: "b", doc: "Name of the node at the other end.", kind: ParamKind::Text, default: None },
+        Param { name: "rate", doc: "Rate of the link.", kind: ParamKind::Rate, default: None },
+        Param { name: "delay", doc: "Propagation delay of the link.", kind: ParamKind::Time { min: 1 }, default: None },
+        Param {
+            name: "back.rate",
+            doc: "Rate of the link from `b` to `a`.",
+            kind: ParamKind::Rate,
+            default: Some("rate"),
+        },
         Param {
             name: "back.delay",
             doc: "Propagation delay of the link from `b` to `a`.",
-            kind: Kind::Time { min: 1 },
+            kind: ParamKind::Time { min: 1 },
             default: Some("delay"),
         },
         Param {
             name: "weight",
             doc: "Weight of the link in the `weighted` routing.",
-            kind: Kind::Number { min: 0.0, max: 1e9, below_max: false },
+            kind: ParamKind::Number { min: 0.0, max: 1e9, below_max: false },
             default: Some("1"),
         },
     ],
@@ -256,25 +273,25 @@ macro_rules! framing {
                 Param {
                     name: "header",
                     doc: "Size of the IP and transport headers, without options.",
-                    kind: Kind::Size { min: 0 },
+                    kind: ParamKind::Size { min: 0 },
                     default: Some($header),
                 },
                 Param {
                     name: "link",
                     doc: "Size of the link-layer header and check sequence, which are part of frames in buffers.",
-                    kind: Kind::Size { min: 0 },
+                    kind: ParamKind::Size { min: 0 },
                     default: Some($link),
                 },
                 Param {
                     name: "min_frame",
                     doc: "Size of the smallest frame; shorter frames are padded.",
-                    kind: Kind::Size { min: 1 },
+                    kind: ParamKind::Size { min: 1 },
                     default: Some($min),
                 },
                 Param {
                     name: "gap",
                     doc: "Size of the preamble and gap, which are on the link only.",
-                    kind: Kind::Size { min: 0 },
+                    kind: ParamKind::Size { min: 0 },
                     default: Some($gap),
                 },
             ],
@@ -284,7 +301,7 @@ macro_rules! framing {
 
 framing!(ETHERNET, "ethernet", "Complete Ethernet frames.", "IEEE 802.3 §3.1, §4.4.2", "40B", "18B", "64B", "20B");
 framing!(MTU, "mtu", "IP packets only, as in papers that count the MTU.", "RFC 791 §3.1", "40B", "0B", "40B", "0B");
-framing!(PAYLOAD, "payload", "Payload only; an ACK counts as one byte.", "", "0B", "0B", "1B", "0B");
+framing!(PAYLOAD, "payload", "Payload bytes only; an ACK counts as one byte.", "", "0B", "0B", "1B", "0B");
 
 /// Kinds of `[framing]`; the first is the default.
 pub const FRAMING: &[&Spec] = &[&ETHERNET, &MTU, &PAYLOAD];
@@ -294,11 +311,11 @@ pub const TABLES: &[&Spec] =
     &[&SCENARIO, &NODE, &LINK, &HOST, &SWITCH, &WHERE, &MEASURE, &TRAFFIC, &crate::events::EVENT];
 
 /// Transport of flows in a scenario without `[transport]`.
-pub const TRANSPORT: &str = "linux";
+pub const DEFAULT_TRANSPORT: &str = "linux";
 /// Transport whose ends understand no other transport.
-pub(crate) const ROCE: &str = "roce";
+pub(crate) const ROCE_KIND: &str = "roce";
 
 /// Returns the bound of the clock error of these ports, in parts per billion.
-pub(crate) fn ppb(values: &Values) -> u32 {
+pub(crate) fn clock_error_ppb(values: &Values) -> u32 {
     (values.number("clock_ppm") * 1000.0).round() as u32
 }

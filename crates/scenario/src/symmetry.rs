@@ -10,39 +10,39 @@ use mech::HostId;
 use mech::routing::{FlowHash, Hop};
 
 /// Number of flows that are tried between two switches with hosts.
-const FLOWS: u32 = 8;
+const FLOWS_PER_PAIR: u32 = 8;
 /// Approximate largest number of pairs of switches that are tried.
-const MOST_PAIRS: usize = 2_000;
+const MAX_TRIED_PAIRS: usize = 2_000;
 
 /// Number of flows that were tried, and number of those whose directions differ in path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tried {
+pub(crate) struct SymmetryTrial {
     pub flows: u64,
-    pub differ: u64,
+    pub asymmetric_flows: u64,
 }
 
-impl Tried {
+impl SymmetryTrial {
     /// Tries flows between the first hosts of edge switches, evenly over all pairs if there are too many.
-    pub fn new(net: &Topology) -> Tried {
-        let (routes, first) = (Routes::compute(net), net.first_of_tiers());
+    pub fn new(net: &Topology) -> SymmetryTrial {
+        let (routes, first) = (Routes::compute(net), net.first_switch_of_tier());
         let mut hosts: Vec<HostId> = (0..net.hosts).map(HostId).collect();
-        hosts.dedup_by_key(|host| net.edge_of(*host));
+        hosts.dedup_by_key(|host| net.edge_switch(*host));
         let pairs = (0..hosts.len()).flat_map(|to| (0..to).map(move |from| (from, to)));
-        let step = (hosts.len() * hosts.len() / 2).div_ceil(MOST_PAIRS).max(1);
-        let mut tried = Tried::default();
+        let step = (hosts.len() * hosts.len() / 2).div_ceil(MAX_TRIED_PAIRS).max(1);
+        let mut tried = SymmetryTrial::default();
         for (from, to) in pairs.step_by(step) {
-            for n in 0..FLOWS {
+            for n in 0..FLOWS_PER_PAIR {
                 let hash = n.wrapping_mul(0x9E37_79B9);
                 let choose = |node: u32, hops: &[Hop]| {
                     let seed = u64::from(first[(node - net.hosts) as usize]);
-                    hops[FlowHash::new(seed).place(hash, hops.len())].port
+                    hops[FlowHash::new(seed).index_below(hash, hops.len())].port
                 };
-                let there = routes.path(hosts[from], hosts[to], &choose);
-                let mut back = routes.path(hosts[to], hosts[from], &choose);
+                let there = routes.choose_path(hosts[from], hosts[to], &choose);
+                let mut back = routes.choose_path(hosts[to], hosts[from], &choose);
                 back.reverse();
                 back.iter_mut().for_each(|end| *end = net.far_end(*end));
                 tried.flows += 1;
-                tried.differ += u64::from(there != back);
+                tried.asymmetric_flows += u64::from(there != back);
             }
         }
         tried
@@ -63,27 +63,27 @@ mod tests {
             net("fat_tree", &[("k", "4")]),
             net("fat_tree", &[("k", "6")]),
         ] {
-            let tried = Tried::new(&net);
-            assert_eq!((tried.differ, tried.flows > 0), (0, net.edges() > 1));
+            let tried = SymmetryTrial::new(&net);
+            assert_eq!((tried.asymmetric_flows, tried.flows > 0), (0, net.count_edge_switches() > 1));
         }
     }
 
     #[test]
     fn where_places_among_next_hops_differ_between_the_ends_ways_back_do() {
         let grid = net("hyperx", &[("dims", "3 3"), ("hosts_per_switch", "1")]);
-        let tried = Tried::new(&grid);
-        assert!(tried.differ > tried.flows / 4 && tried.differ < tried.flows, "{tried:?}");
+        let tried = SymmetryTrial::new(&grid);
+        assert!(tried.asymmetric_flows > tried.flows / 4 && tried.asymmetric_flows < tried.flows, "{tried:?}");
         // Two spines; the second leaf is linked to them in reverse order.
         let nodes = ["h0 host", "h1 host", "a", "b", "s", "t"];
         let crossed = custom(&nodes, &["h0 a 1", "h1 b 1", "a s 1", "a t 1", "b t 1", "b s 1"]).unwrap();
-        assert_eq!(Tried::new(&crossed), Tried { flows: 8, differ: 8 });
+        assert_eq!(SymmetryTrial::new(&crossed), SymmetryTrial { flows: 8, asymmetric_flows: 8 });
         let straight = custom(&nodes, &["h0 a 1", "h1 b 1", "a s 1", "a t 1", "b s 1", "b t 1"]).unwrap();
-        assert_eq!(Tried::new(&straight), Tried { flows: 8, differ: 0 });
+        assert_eq!(SymmetryTrial::new(&straight), SymmetryTrial { flows: 8, asymmetric_flows: 0 });
     }
 
     #[test]
     fn large_networks_are_tried_here_and_there() {
-        let tried = Tried::new(&net("fat_tree", &[("k", "16")]));
-        assert!(tried.flows > 8_000 && tried.flows < 17_000 && tried.differ == 0, "{tried:?}");
+        let tried = SymmetryTrial::new(&net("fat_tree", &[("k", "16")]));
+        assert!(tried.flows > 8_000 && tried.flows < 17_000 && tried.asymmetric_flows == 0, "{tried:?}");
     }
 }

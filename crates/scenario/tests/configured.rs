@@ -2,7 +2,7 @@
 
 use crate::common::shown;
 use mech::Registry;
-use mech::pause::Level;
+use mech::pause::PauseLevels;
 use scenario::{Loaded, Scenario, Source, SwitchConfig, load};
 use std::io::BufRead;
 
@@ -106,13 +106,13 @@ fn memory_sets_aside_reserves_and_headroom_of_links() {
 fn pauses_are_dynamic_and_greater_at_faster_ports() {
     let found = loaded(CONFIG, "");
     let ports = &first(&found).switches[0].ports;
-    let levels: Vec<_> = ports.iter().map(|port| port.pause.slot.pausing().unwrap().level()).collect();
+    let levels: Vec<_> = ports.iter().map(|port| port.pause.slot.pausing().unwrap().pause_levels()).collect();
     // 100 Gb/s is two doublings of the hosts' rate: 1/8 becomes 1/2.
-    let of_free = |shift: u32| Level::OfFree { alpha: (1 << 32) >> shift, offset: 3072 };
+    let of_free = |shift: u32| PauseLevels::ShareOfFree { alpha: (1 << 32) >> shift, offset: 3072 };
     assert_eq!(levels, [of_free(3), of_free(3), of_free(1)]);
     // Empty memory: (33,554,432 - 3 x 22,846) / 8, as (buffer - headroom - reserves) >> 3 in the HPCC simulator.
     let pool = 32 * 1024 * 1024 - 3 * reserved(&first(&found).switches[0]);
-    assert_eq!((pool, levels[0].at(Some(pool)).0), (33_485_894, 4_185_736));
+    assert_eq!((pool, levels[0].in_bytes(Some(pool)).0), (33_485_894, 4_185_736));
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn other_modes_are_named_and_leave_the_transport() {
     let found = loaded(&CONFIG.replace("CC_MODE 1", "CC_MODE 3"), "");
     assert_eq!((first(&found).transport.kind.as_str(), first(&found).host.reaction.kind.as_str()), ("linux", "none"));
     let notes = found.notes.join("\n");
-    assert!(notes.contains("CC_MODE 3 (HPCC is not modelled: set `transport`)"), "{notes}");
+    assert!(notes.contains("CC_MODE 3 (HPCC is not modelled; set another `transport`)"), "{notes}");
     assert!(notes.contains("`transport.kind = linux`") && !notes.contains("no `switch.marking`"), "{notes}");
 }
 
@@ -152,8 +152,8 @@ fn tables_of_the_scenario_win_whole() {
     assert!(switch.ports.iter().all(|port| port.marking.kind == "ecn_threshold"));
     assert_eq!((first(&found).transport.kind.as_str(), first(&found).host.nic.kind.as_str()), ("newreno", "fifo"));
     let notes = found.notes.join("\n");
-    let replaced = "`mix/config.txt`: these keys have no effect, because the scenario sets `switch.marking`, `switch.buffer`, \
-                    `switch.pause`, `transport`: KMIN_MAP, KMAX_MAP, PMAX_MAP, BUFFER_SIZE, CC_MODE, PACKET_PAYLOAD_SIZE";
+    let replaced = "`mix/config.txt`: KMIN_MAP, KMAX_MAP, PMAX_MAP, BUFFER_SIZE, CC_MODE, PACKET_PAYLOAD_SIZE have no \
+                    effect, because the scenario sets `switch.marking`, `switch.buffer`, `switch.pause`, `transport`";
     assert!(notes.contains(replaced) && !notes.contains("`mix/config.txt` sets"), "{notes}");
 }
 
@@ -190,20 +190,21 @@ fn notes_name_what_was_set_and_what_has_no_effect() {
                memory at 25Gbps, 1/2 of the free memory at 100Gbps), `transport` (roce, 1200 B), `host.nic` (round_robin), \
                `host.reaction` (dcqcn)";
     assert!(notes.contains(set), "{notes}");
-    let unused = "HAS_WIN 1 (`roce` has no window); CLAMP_TARGET_RATE 0 (each cut clamps the target rate); RATE_HAI 100Mbps (no \
-                  hyper increase without a byte counter); LINK_DOWN (write an `[[event]]` of kind `link_down` for `4:6`, 10 us \
-                  after flows start); unknown keys RTO";
+    let unused = "HAS_WIN 1 (the transport `roce` has no window); CLAMP_TARGET_RATE 0 (each rate cut of `dcqcn` clamps \
+                  the target rate); RATE_HAI 100Mbps (`dcqcn` without a byte counter has no hyper increase); LINK_DOWN \
+                  (write an `[[event]]` of kind `link_down` for `4:6`, 10 us after flows start); unknown keys RTO";
     assert!(notes.contains(unused), "{notes}");
-    assert!(!notes.contains("Overspill uses its defaults") && !notes.contains("names the topology"), "{notes}");
+    assert!(
+        !notes.contains("Overspill uses its own defaults") && !notes.contains("was written for the topology"),
+        "{notes}"
+    );
 }
 
 #[test]
 fn another_topology_or_flow_file_is_noted() {
     let notes = loaded(&CONFIG.replace("mix/net", "mix/fat.txt"), "").notes.join("\n");
-    assert!(
-        notes.contains("`mix/config.txt` names the topology `mix/fat.txt`, and the scenario reads `net`"),
-        "{notes}"
-    );
+    let said = "`mix/config.txt` was written for the topology `mix/fat.txt`, but the scenario reads `net`";
+    assert!(notes.contains(said), "{notes}");
 }
 
 #[test]
@@ -221,7 +222,7 @@ fn reserves_beyond_the_buffer_are_refused() {
     // 25 Gb/s over 10 ms is 31,250,000 bytes: (3 x 31,250,000 + 9375 + 37,500) / 3 + 4096 for each port.
     let found = try_load_on(&NET.replacen("1us", "10ms", 1), CONFIG, "").unwrap_err();
     let said = "test.toml:6: topology.config.switch.buffer.reserved: found 31269721B for each of 3 ports; expected \
-                reserves that together fit into size = 32MiB";
+                a `reserved` that fits into size = 32MiB for all ports together";
     assert_eq!(found, said);
 }
 
@@ -230,7 +231,7 @@ fn pauses_are_left_out_beside_memory_that_is_not_shared() {
     let found = loaded(CONFIG, "[switch]\nbuffer = { kind = \"per_port\", size = \"1MB\" }\n");
     assert_eq!(first(&found).switches[0].ports[0].pause.kind, "none");
     let notes = found.notes.join("\n");
-    assert!(notes.contains("PFC (its thresholds are fractions of a shared buffer: set `switch.pause`"), "{notes}");
+    assert!(notes.contains("ENABLE_PFC (PFC thresholds are fractions of a shared buffer"), "{notes}");
     let shared = "[switch]\nbuffer = { kind = \"shared\", size = \"1MB\" }\n";
     assert_eq!(first(&loaded(CONFIG, shared)).switches[0].ports[0].pause.kind, "pfc");
 }

@@ -19,8 +19,8 @@ fn notes(source: &str, switch: &str) -> Vec<String> {
 
 const RED: &str = "marking = { kind = \"red\" }";
 const ECN: &str = "ecn = true\n";
-const NO_MARKS: &str = "host.reaction: no receiver sends CNPs, because no switch marks packets, or no packet of RoCE \
-                        or of a raw source is ECN-capable";
+const NO_MARKS: &str = "host.reaction has no effect: receivers send CNPs only for marked packets, and no packet is \
+                        marked. Set switch.marking, and ecn = true for the RoCE transport or the raw source";
 const NONE: [&str; 0] = [];
 
 #[test]
@@ -34,8 +34,8 @@ fn receivers_tell_where_packets_may_come_marked_and_it_is_said_where_none_may() 
 
 #[test]
 fn messages_of_switches_that_no_source_listens_to_are_said() {
-    let other = "switch.notify has no effect on flows: host.reaction reacts to CNPs of receivers, not to congestion \
-                 notifications of switches";
+    let other = "switch.notify has no effect on flows: the reaction \"dcqcn\" uses CNPs of receivers, not congestion \
+                 notifications of switches. Remove switch.notify, or set host.reaction = \"qcn\"";
     assert_eq!(notes(ECN, &format!("{RED}\nnotify = {{ kind = \"qcn\" }}")), [other]);
 }
 

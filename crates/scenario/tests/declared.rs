@@ -1,7 +1,7 @@
 //! Schema and catalogue, compared with the loader.
 
 use mech::Registry;
-use scenario::{Source, catalogue_json, load, schema};
+use scenario::{Source, catalogue_json, load, scenario_schema};
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 use std::fs;
@@ -48,7 +48,7 @@ fn a_parameter_says_its_type_its_default_and_what_it_takes() {
 
 #[test]
 fn the_schema_knows_every_key_of_the_file_and_refuses_others() {
-    let schema = schema(&Registry::catalogue());
+    let schema = scenario_schema(&Registry::catalogue());
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     let mut keys: Vec<&String> = schema["properties"].as_object().expect("properties").keys().collect();
     keys.sort();
@@ -62,7 +62,7 @@ fn the_schema_knows_every_key_of_the_file_and_refuses_others() {
 
 #[test]
 fn a_mechanism_in_the_schema_has_its_parameters_with_units_ranges_and_defaults() {
-    let schema = schema(&Registry::catalogue());
+    let schema = scenario_schema(&Registry::catalogue());
     let kinds = schema["properties"]["switch"]["properties"]["overflow"]["oneOf"].as_array().expect("kinds");
     let bounce = kinds.iter().find(|kind| kind["properties"]["kind"]["const"] == "bounce").expect("bounce");
     let theta = &bounce["properties"]["theta"];
@@ -83,7 +83,7 @@ fn a_mechanism_in_the_schema_has_its_parameters_with_units_ranges_and_defaults()
 
 #[test]
 fn a_table_of_a_variant_has_a_kind_and_its_parameters_or_some_parameters_alone() {
-    let schema = schema(&Registry::catalogue());
+    let schema = scenario_schema(&Registry::catalogue());
     let kinds = schema["$defs"]["variant"]["properties"]["transport"]["oneOf"].as_array().expect("kinds");
     let (alone, whole) = kinds.split_last().expect("kinds");
     assert!(whole.iter().all(|kind| kind["required"] == serde_json::json!(["kind"])), "{whole:?}");
@@ -94,7 +94,7 @@ fn a_table_of_a_variant_has_a_kind_and_its_parameters_or_some_parameters_alone()
 
 #[test]
 fn every_kind_of_traffic_in_the_schema_takes_a_name_a_class_and_jitter() {
-    let schema = schema(&Registry::catalogue());
+    let schema = scenario_schema(&Registry::catalogue());
     for kind in schema["properties"]["traffic"]["items"]["oneOf"].as_array().expect("kinds") {
         for key in ["name", "class", "jitter"] {
             assert!(kind["properties"].get(key).is_some(), "{key} of {}", kind["properties"]["kind"]["const"]);

@@ -23,19 +23,23 @@ fn defaults_of_one_gigabit_are_noted_at_100() {
     let found = notes(FAST, DCTCP);
     assert_eq!(found.len(), 3, "{found:?}");
     assert!(
-        found[0].starts_with("switch.marking: K is 20pkt by default, the value of DCTCP for 1 Gb/s"),
+        found[0].starts_with("switch.marking: the default K = 20pkt is the value of the DCTCP paper for 1 Gb/s"),
         "{}",
         found[0]
     );
     // 100 frames of 1518 B.
     assert!(
-        found[1].starts_with("switch.buffer: the default of 100pkt per port drains in 12.1 us at 100Gbps. An incast"),
+        found[1].starts_with(
+            "switch.buffer: the default size of 100pkt per port holds only 12.1 us of traffic at 100Gbps. An incast"
+        ),
         "{}",
         found[1]
     );
     // 4 us of propagation, two times a full frame (123.04 ns) and two times the smallest (6.72 ns).
     assert!(
-        found[2].starts_with("transport.min_rto: the default 200ms is 46953 round-trip times of 4.3 us. One timeout"),
+        found[2].starts_with(
+            "transport.min_rto: the default 200ms is 46953 times the round-trip time of 4.3 us. A flow with one timeout"
+        ),
         "{}",
         found[2]
     );
@@ -70,7 +74,7 @@ fn buffer_below_one_window_is_noted_unless_set() {
     // 10 Gb/s x 402.6 us is 503 KB.
     let long = "rate = \"10Gbps\", delay = \"100us\"";
     let found = notes(long, "[transport]\nkind = \"reno\"\n");
-    assert!(found.len() == 1 && found[0].contains("That is less than C x RTT = 503"), "{found:?}");
+    assert!(found.len() == 1 && found[0].contains("One flow overflows this buffer, since C x RTT = 503"), "{found:?}");
     assert_eq!(
         notes(long, "[transport]\nkind = \"reno\"\n[switch]\nbuffer = { kind = \"per_port\", size = \"100pkt\" }\n"),
         [""; 0]

@@ -37,22 +37,24 @@ fn what_a_new_kind_resets_and_what_two_ends_do_not_have_in_common_is_told() {
     let with = |over: &str| loaded(&(text(&format!("{TWO}{over}\n")) + marking), &[]).notes;
     let found = with("transport = { kind = \"newreno\" }");
     let said = [
-        "override: transport: kind = \"newreno\" replaces the whole table: min_rto is 10ms, no longer 5ms",
-        "transports of hosts: connections between an end with SACK and an end without do not use SACK",
-        "transports of hosts: packets between an end with ECN and an end without cannot be marked",
+        "override: transport: the new kind = \"newreno\" replaces the whole table, and drops earlier values: min_rto \
+         is 10ms instead of 5ms",
+        "hosts have different transports: connections between a host with SACK and a host without SACK recover losses",
+        "hosts have different transports: packets between a host with ECN and a host without ECN cannot be marked",
     ];
     for said in said {
         assert!(found.iter().any(|note| note.starts_with(&format!("default: {said}"))), "{said}: {found:?}");
     }
     let latched = with("transport = { kind = \"newreno\", ecn = true, min_rto = \"5ms\" }");
-    assert!(latched.iter().any(|note| note.contains("repeats the echo until CWR")), "{latched:?}");
+    assert!(latched.iter().any(|note| note.contains("repeats each echo until CWR")), "{latched:?}");
     let stamps = with("transport.timestamps = true");
     let of_hosts = |notes: &[String]| {
-        notes.iter().filter(|note| note.contains("transports of hosts")).cloned().collect::<Vec<_>>()
+        notes.iter().filter(|note| note.contains("hosts have different transports")).cloned().collect::<Vec<_>>()
     };
     assert_eq!(
         of_hosts(&stamps),
-        ["default: transports of hosts: connections between an end with timestamps and an end without do not use them"]
+        ["default: hosts have different transports: connections between a host with timestamps and a host without \
+          timestamps do not use timestamps"]
     );
     assert_eq!(of_hosts(&with("transport.min_rto = \"6ms\"")), [""; 0]);
 }
@@ -62,7 +64,7 @@ fn what_hosts_cannot_differ_in_and_what_is_about_switches_is_refused() {
     for (over, said) in [
         (
             format!("{TWO}transport.mss = \"1000B\""),
-            "transport.mss: found 1KB; expected 1460B, as in [transport]: all hosts",
+            "transport.mss: found 1KB; expected 1460B, as in [transport], because all hosts",
         ),
         (format!("{TWO}transport.ttl = 9"), "transport.ttl: found 9; expected"),
         (
@@ -73,15 +75,18 @@ fn what_hosts_cannot_differ_in_and_what_is_about_switches_is_refused() {
         (TWO.into(), "transport: found nothing; expected transport = { … }"),
         (
             format!("{TWO}switch.ties = \"port\"\ntransport.nagle = false"),
-            "expected no settings of switches in an override of hosts",
+            "expected no keys for switches in an override for hosts",
         ),
         (
             "where = { hosts = [\"h1\"], tier = \"edge\" }\ntransport.nagle = false".into(),
-            "expected no settings of switches in an override of hosts",
+            "expected no keys for switches in an override for hosts",
         ),
         ("where = { hosts = [\"h9\"] }\ntransport.nagle = false".into(), "found unknown host `h9`"),
         ("where = { hosts = [] }\ntransport.nagle = false".into(), "found no hosts; expected at least one host"),
-        ("where = { tier = \"edge\" }\ntransport.nagle = false".into(), "expected the hosts that have this transport"),
+        (
+            "where = { tier = \"edge\" }\ntransport.nagle = false".into(),
+            "expected a list of the hosts that get this transport",
+        ),
         (format!("{TWO}transport = 3"), "found 3; expected a table"),
     ] {
         let found = refused(&text(&over), &[]);
@@ -94,19 +99,19 @@ fn what_is_said_of_all_hosts_and_is_not_theirs_is_told() {
     let of = |over: &str, more: &str| {
         let text = star(&format!("[transport]\nkind = \"dctcp\"\nmin_rto = \"5ms\"\n[[override]]\n{over}\n{more}"));
         let all = loaded(&text, &[]).notes.into_iter();
-        all.filter(|note| note.contains("[[override]] gives")).collect::<Vec<_>>()
+        all.filter(|note| note.contains("another `kind`")).collect::<Vec<_>>()
     };
     let [sack, least] = ["transport.kind = \"sack\"", "transport.min_rto = \"6ms\""].map(|said| format!("{TWO}{said}"));
     let variants = "[variants.a]\n[variants.b]\ntransport = { kind = \"reno\", min_rto = \"7ms\" }\n";
-    let said = "b: these keys do not apply to h1, h2, because [[override]] gives them a kind of their own: \
-                transport.kind, transport.min_rto";
+    let said = "b: transport.kind, transport.min_rto do not apply to h1, h2, because [[override]] sets another `kind` \
+                for these hosts";
     assert_eq!(of(&sack, variants), [said]);
     assert_eq!((of(&sack, ""), of(&least, variants)), (vec![], vec![]));
     let own = "[variants.b]\ntransport.kind = \"reno\"\noverride = [{ where = { hosts = [\"h1\"] }, transport = { kind = \"sack\" } }]\n";
     assert_eq!(of(&least, own), [""; 0], "the variant says both");
     let all = "where = { hosts = [\"h0\", \"h1\", \"h2\", \"h3\"] }\ntransport.kind = \"sack\"";
-    let said = "these keys have no effect, because [[override]] gives every host a kind of its own: transport.kind, \
-                transport.min_rto";
+    let said = "transport.kind, transport.min_rto have no effect, because every host gets another `kind` by \
+                [[override]]";
     assert_eq!(of(all, ""), [format!("default: {said}")]);
     assert_eq!(of(all, "[variants.a]\n"), [format!("a: {said}")]);
 }
@@ -114,14 +119,15 @@ fn what_is_said_of_all_hosts_and_is_not_theirs_is_told() {
 #[test]
 fn settings_and_what_some_hosts_have_of_their_own_are_told_apart() {
     let notes = loaded(&text(&format!("{TWO}transport.kind = \"sack\"")), &["transport.kind=reno"]).notes;
-    let said = "default: these keys do not apply to h1, h2, because [[override]] gives them a kind of their own: \
-                transport.kind";
+    let said = "default: transport.kind does not apply to h1, h2, because [[override]] sets another `kind` for these \
+                hosts";
     assert!(notes.iter().any(|note| note == said), "{notes:?}");
 }
 
 #[test]
 fn a_transport_that_is_that_of_all_hosts_anyway_and_one_that_nothing_has_are_told() {
-    let said = "default: override: h1 and hosts like it: `transport` has no effect: it equals [transport]";
+    let said = "default: override for h1 and equal hosts: `transport` has no effect, because its values equal those of \
+                [transport]";
     let with = |over: &str| loaded(&text(&format!("{TWO}{over}")), &[]).notes;
     assert!(with("transport.min_rto = \"5ms\"").iter().any(|note| note == said));
     assert!(!with("transport.min_rto = \"6ms\"").iter().any(|note| note == said));

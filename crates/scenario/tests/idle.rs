@@ -27,7 +27,12 @@ fn what_is_said_of_links_that_go_down_is_told_where_none_does() {
         let text = star(events).replace("[topology]", "reroute_delay = \"1us\"\ndead_port = \"wait\"\n[topology]");
         loaded(&text, &[]).notes.iter().filter(|note| note.contains("no effect")).cloned().collect::<Vec<_>>()
     };
-    let said = |key: &str| format!("default: {key} has no effect without [[event]]s that take links down or up");
+    let said = |key: &str| {
+        format!(
+            "default: {key} has no effect without an [[event]] of kind `link_down` or \
+                                    `link_up`"
+        )
+    };
     assert_eq!(with(""), [said("reroute_delay"), said("dead_port")]);
     assert_eq!(with(rate), [said("reroute_delay"), said("dead_port")]);
     assert_eq!(with(down), [""; 0]);
@@ -42,8 +47,8 @@ fn measures_of_what_is_not_measured_or_does_not_happen_are_told() {
     assert_eq!(notes("[measure]\ndetours = 2\n"), [said]);
     assert_eq!(notes("[measure]\ndetours = 2\n[switch]\noverflow = { kind = \"detour\" }\n"), [""; 0]);
     for (key, why) in [
-        ("notices", "no switch has `notify`, and no host's `reaction` sends CNPs"),
-        ("rate_limits", "hosts have no `reaction`"),
+        ("notices", "no switch has `switch.notify`, and `host.reaction` of no host sends CNPs"),
+        ("rate_limits", "host.reaction is \"none\""),
         ("inputs", "no switch has model = \"cioq\""),
     ] {
         assert_eq!(notes(&format!("[measure]\n{key} = true\n")), [format!("measure.{key} records nothing: {why}")]);
@@ -54,7 +59,7 @@ fn measures_of_what_is_not_measured_or_does_not_happen_are_told() {
 #[test]
 fn a_rank_that_nothing_goes_by_is_told() {
     let ranked = "[transport]\nkind = \"sack\"\npriority = \"remaining\"\n";
-    let said = "transport.priority has no effect: no scheduler and no overflow mechanism uses it";
+    let said = "transport.priority has no effect: no scheduler and no overflow mechanism uses this rank";
     assert_eq!(notes(ranked), [said]);
     for more in ["[switch]\nscheduler = { kind = \"srpt\" }\n", "[host]\nscheduler = { kind = \"srpt\" }\n"] {
         assert_eq!(notes(&format!("{ranked}{more}")), [""; 0]);
@@ -64,7 +69,9 @@ fn a_rank_that_nothing_goes_by_is_told() {
 #[test]
 fn a_window_that_never_rests_is_told() {
     let rest = "[transport]\nkind = \"sack\"\nrestart_after_idle = false\n";
-    assert!(notes(rest)[0].starts_with("transport.restart_after_idle has no effect: every flow has a connection"));
+    assert!(
+        notes(rest)[0].starts_with("transport.restart_after_idle has no effect: every flow has its own connection")
+    );
     let kept = "kind = \"request_reply\"\nreply = \"9KB\"\nstop = \"1ms\"\n";
     assert_eq!(notes_of(&format!("{kept}{rest}")), [""; 0]);
     assert_eq!(notes_of(&format!("{kept}connection = \"new\"\n{rest}")).len(), 1);
@@ -74,8 +81,8 @@ fn a_window_that_never_rests_is_told() {
 fn memory_of_connections_that_never_end_is_reported() {
     let kept = "kind = \"request_reply\"\nreply = \"9KB\"\nstop = \"1ms\"\n";
     let forgets = "[transport]\nkind = \"linux_2_6_38\"\nmetrics_save = false\n";
-    let said = "default: transport.metrics_save has no effect: hosts save measurements when a connection ends, and \
-                all connections last for the whole run";
+    let said = "default: transport.metrics_save has no effect: hosts save these values when a connection ends, but all \
+                connections last for the whole run";
     assert_eq!(notes_of(&format!("{kept}{forgets}")), [said]);
     assert_eq!(notes_of(&format!("{kept}connection = \"new\"\n{forgets}")), [""; 0]);
     assert_eq!(notes(forgets), [""; 0]);
@@ -92,15 +99,23 @@ fn credit_of_limiters_that_nobody_has_is_told() {
 fn marks_that_nobody_sets_or_nobody_carries_are_told() {
     let marking = "[switch]\nmarking = { kind = \"ecn_threshold\", k = \"5pkt\" }\n";
     let ecn = "[transport]\nkind = \"sack\"\necn = true\n";
-    assert_eq!(notes(ecn), ["transport.ecn: no switch and no host marks packets"]);
+    assert_eq!(notes(ecn), ["transport.ecn has no effect: no switch and no host marks packets"]);
     assert_eq!(notes(&format!("{marking}{ecn}")), [""; 0]);
-    assert_eq!(notes("[transport]\nkind = \"dctcp\"\ng = 0.5\n"), ["transport.g: no switch and no host marks packets"]);
+    assert_eq!(
+        notes("[transport]\nkind = \"dctcp\"\ng = 0.5\n"),
+        ["transport.g has no effect: no switch and no host \
+                                                                    marks packets"]
+    );
     for kind in ["dctcp", "linux_dctcp"] {
-        let said = format!("transport {kind:?} behaves as Reno: no switch and no host marks packets");
+        let said = format!(
+            "the transport {kind:?} behaves as Reno, because no switch and no host marks packets. Set \
+                            switch.marking"
+        );
         assert_eq!(notes(&format!("[transport]\nkind = {kind:?}\n")), [said]);
         assert_eq!(notes(&format!("{marking}[transport]\nkind = {kind:?}\n")), [""; 0]);
     }
-    let said = "marking sets no mark on packets of transport `linux`: it is not ECN-capable as configured";
+    let said = "switch.marking does not mark packets of the transport `linux`, which is not ECN-capable as configured. \
+                Set transport.ecn = true, or use `dctcp`";
     assert_eq!(notes(marking), [said]);
     assert_eq!(notes("[switch]\nmarking = { kind = \"red\" }\n"), [""; 0], "it drops what it cannot mark");
 }
@@ -123,7 +138,7 @@ fn a_reaction_to_bounces_and_weights_of_links_that_nothing_asks_for_are_told() {
 
 #[test]
 fn a_way_back_that_is_not_told_anything_of_is_told() {
-    let said = |path: &str| format!("topology.{path} has no effect: it sets neither rate nor delay");
+    let said = |path: &str| format!("topology.{path} has no effect: the table sets neither rate nor delay");
     let with = |back: &str| notes(&format!("[topology.link.back]\n{back}\n"));
     assert_eq!(with(""), [said("link.back")]);
     assert_eq!(with("rate = \"1Mbps\""), [""; 0]);
@@ -145,7 +160,9 @@ fn frames_that_wait_for_longer_than_timers_are_told() {
     let with = |jitter: &str, tcp: &str| notes(&format!("[host]\nnic_jitter = \"{jitter}\"\n[transport]\n{tcp}"));
     let said = |jitter: &str, least: &str| {
         let found = format!("host.nic_jitter = {jitter} is not below transport.min_rto = {least}");
-        [format!("{found}: retransmission timers expire before frames leave the NIC")]
+        [format!(
+            "{found}: retransmission timers expire before frames leave the NIC. Reduce nic_jitter, or increase min_rto"
+        )]
     };
     assert_eq!(with("1000s", "kind = \"linux\"\n"), said("1000s", "200ms"));
     assert_eq!(with("10ms", "kind = \"sack\"\n"), said("10ms", "10ms"));
@@ -161,8 +178,8 @@ fn marking_from_a_length_on_that_no_queue_reaches_is_told() {
         notes(&format!("[switch]\n{marking}{buffer}{more}[transport]\nkind = \"dctcp\"\n"))
     };
     let said = |k: &str, size: &str| {
-        let begins = format!("marking begins at {k}, and the memory of a port is {size}");
-        vec![format!("switch.marking marks nothing at s0 and switches like it: {begins}")]
+        let begins = format!("marking begins at {k}, but the buffer of a port is only {size}. Lower the threshold");
+        vec![format!("switch.marking marks nothing at s0 and equal switches: {begins}")]
     };
     assert_eq!(with("100pkt", "100pkt", ""), said("100pkt", "100pkt"));
     assert_eq!(with("99pkt", "100pkt", ""), [""; 0], "the last that fits finds 99");
@@ -177,7 +194,9 @@ fn marking_from_a_length_on_that_no_queue_reaches_is_told() {
     assert_eq!(notes(&format!("{small}{red}")), said("100pkt", "100pkt"));
     assert_eq!(notes(&format!("{small}{}", red.replace("min = \"100pkt", "min = \"99pkt"))), [""; 0]);
     let nic = "[host]\nnic_queue = \"9pkt\"\nmarking = { kind = \"ecn_threshold\", k = \"9pkt\" }\n[transport]\nkind = \"dctcp\"\n";
-    assert_eq!(notes(nic), ["host.marking marks nothing: marking begins at 9pkt, and host.nic_queue is 9pkt"]);
+    let said =
+        "host.marking marks nothing: marking begins at 9pkt, but host.nic_queue is only 9pkt. Lower the threshold";
+    assert_eq!(notes(nic), [said]);
 }
 
 #[test]
@@ -215,8 +234,7 @@ fn classes_and_their_order_are_told_where_all_packets_are_of_one() {
 fn a_transport_that_nothing_has_is_told() {
     let raw = "kind = \"constant\"\nsource = \"h0\"\ndestination = \"h1\"\nrate = \"1Mbps\"\n";
     let table = "[transport]\nkind = \"sack\"\nttl = 9\nmin_rto = \"20ms\"\n";
-    let said = "default: transport: these keys have no effect, because all traffic is sent without a transport: \
-                min_rto";
+    let said = "default: transport: min_rto has no effect, because all traffic is sent without a transport";
     assert_eq!(notes_of(&format!("{raw}{table}")), [said]);
     assert_eq!(notes_of(&format!("{raw}[transport]\nkind = \"sack\"\nttl = 9\n")), [""; 0]);
 }
@@ -238,17 +256,17 @@ fn a_segment_without_a_load_in_wire_bytes_is_refused() {
 #[test]
 fn hosts_are_not_listed_twice() {
     let asked = "kind = \"request_reply\"\nreply = \"9KB\"\nstop = \"1ms\"\n";
-    let twice = "expected every host once";
+    let twice = "expected each host once";
     for more in ["clients = [\"h1\", \"h2\", \"h1\"]\n", "servers = [\"h1\", \"1\"]\n"] {
         let found = refused(&workload(&format!("{asked}{more}")), &[]);
-        assert!(found.contains("found `h1` twice") && found.ends_with(twice), "{found}");
+        assert!(found.contains("found the host `h1` twice") && found.ends_with(twice), "{found}");
     }
     let raw = |to: &str| {
         format!("kind = \"constant\"\nsources = [\"h0\", \"h2\", \"h0\"]\ndestination{to}\nrate = \"1Mbps\"\n")
     };
     let found = refused(&workload(&raw(" = \"h1\"")), &[]);
-    let rule = "expected every pair of a source and its destination once";
-    assert!(found.contains("sources: found `h0` to `h1` twice") && found.ends_with(rule), "{found}");
+    let rule = "expected each pair of a source and a destination once";
+    assert!(found.contains("sources: found the pair `h0` to `h1` twice") && found.ends_with(rule), "{found}");
     assert_eq!(notes_of(&raw("s = [\"h1\", \"h1\", \"h3\"]")), [""; 0], "one source may send to two");
 }
 
@@ -258,12 +276,12 @@ fn times_that_nothing_waits_for_are_told_or_refused() {
     assert!(refused(&workload(asked), &[]).ends_with("expected no value if `think` is not given"));
     assert_eq!(notes_of(&format!("{asked}think = \"1ms\"\n")), [""; 0]);
     let ring = "kind = \"all_reduce\"\nsize = \"40KB\"\ncompute = \"1ms\"\n";
-    let said = "default: traffic `w`: `compute` has no effect with repeat = 1: no iteration follows another";
+    let said = "default: traffic `w`: `compute` has no effect with repeat = 1, because no iteration follows another";
     assert_eq!((notes_of(ring), notes_of(&format!("{ring}repeat = 2\n"))), (vec![said.to_string()], vec![]));
     let one = "kind = \"long_lived\"\nsource = \"h0\"\ndestination = \"h3\"\nstagger = \"1us\"\n";
-    let said = "default: traffic `w`: `stagger` has no effect: there is one flow";
+    let said = "default: traffic `w`: `stagger` has no effect, because there is only one flow";
     assert_eq!((notes_of(one), notes_of(&format!("{one}flows = 2\n"))), (vec![said.to_string()], vec![]));
-    let stop = "default: traffic `w`: `stop` has no effect: all flows start at `start`";
+    let stop = "default: traffic `w`: `stop` has no effect, because all flows start at `start`";
     let burst = "kind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\nsize = \"9KB\"\nstop = \"2ms\"\n";
     assert_eq!((notes_of(burst), notes_of(&format!("{burst}interval = \"1ms\"\n"))), (vec![stop.to_string()], vec![]));
     let shuffle = "kind = \"all_to_all\"\nsize = \"9KB\"\nstop = \"2ms\"\n";
@@ -280,14 +298,17 @@ fn what_a_file_of_flows_tells_is_not_told_again() {
         load(&Source { files, ..source(&workload(lines)) }, &[])
     };
     let trace = |text| with("kind = \"trace\"\nfile = \"f\"\nunit = \"us\"\n", text).expect("it is right").notes;
-    let said = "default: traffic `w`: `unit` has no effect: every start of `f` has its own";
+    let said = "default: traffic `w`: `unit` has no effect, because every start time in `f` has its own unit";
     assert_eq!(trace("start,source,destination,bytes\n1us,h0,h1,9\n"), [said]);
     assert_eq!(trace("start,source,destination,bytes\n1us,h0,h1,9\n2,h0,h1,9\n"), [""; 0]);
     let hpcc = "kind = \"hpcc\"\nfile = \"f\"\norigin = \"2s\"\nclass = 1\n";
     let text = "1\n1 3 3 100 60000 2.0\n";
     let found = with(&format!("{hpcc}priority_group = \"class\"\n"), text).expect_err("two say it")[0].to_string();
     assert!(
-        found.ends_with("class: found 1; expected no value if `priority_group` is `class`: the file sets it"),
+        found.ends_with(
+            "class: found 1; expected no value if `priority_group` is `class`, because the file sets the \
+                         class"
+        ),
         "{found}"
     );
     assert!(with(hpcc, text).is_ok());
@@ -297,8 +318,12 @@ fn what_a_file_of_flows_tells_is_not_told_again() {
 fn what_is_said_of_flows_is_told_where_all_traffic_is_raw() {
     let raw = "kind = \"constant\"\nsource = \"h0\"\ndestination = \"h1\"\nrate = \"1Mbps\"\n";
     let measure = "[measure]\nfct_end = \"sender_ack\"\ndrain = \"1ms\"\nallow_unfinished = true\n";
-    let said =
-        |key: &str| format!("default: measure.{key} has no effect: all traffic is raw and has no flows that end");
+    let said = |key: &str| {
+        format!(
+            "default: measure.{key} has no effect: all traffic comes from raw sources, whose flows \
+                             have no end"
+        )
+    };
     assert_eq!(notes_of(&format!("{raw}{measure}")), ["fct_end", "drain", "allow_unfinished"].map(said));
     assert_eq!(notes(measure), [""; 0]);
 }
@@ -317,11 +342,11 @@ fn a_time_between_requests_is_told_where_a_session_has_one() {
 #[test]
 fn ranks_of_probes_and_marks_of_detoured_packets_that_nothing_goes_by_are_told() {
     let probes = "[transport]\nkind = \"pfabric\"\nprobe_priority = \"urgent\"\n";
-    let said = "transport.probe_priority has no effect: no scheduler and no overflow mechanism uses it";
+    let said = "transport.probe_priority has no effect: no scheduler and no overflow mechanism uses this rank";
     assert!(notes(probes).contains(&said.to_string()), "{:?}", notes(probes));
     let detour = "[switch]\noverflow = { kind = \"detour\", mark_detoured = false }\n";
     let with = |kind: &str| notes(&format!("{detour}[transport]\nkind = \"{kind}\"\n"));
-    let said = "switch.overflow.mark_detoured has no effect: transport `newreno` is not ECN-capable as configured";
+    let said = "switch.overflow.mark_detoured has no effect: the transport `newreno` is not ECN-capable as configured";
     assert_eq!((with("newreno"), with("dctcp")), (vec![said.to_string()], Vec::new()));
 }
 
@@ -340,7 +365,10 @@ fn options_of_trim_that_do_nothing_where_they_stand_are_told() {
         (
             ", trim_size = \"1518B\"",
             "",
-            Some("switch.overflow cuts nothing: 1518 B of each packet are kept, and no frame is longer than 1518 B"),
+            Some(
+                "switch.overflow cuts nothing: a cut frame keeps 1518 B, and the longest frame has only 1518 B. \
+                  Reduce the bytes that are kept",
+            ),
         ),
         (", trim_size = \"1517B\"", "", None),
         (
@@ -353,8 +381,8 @@ fn options_of_trim_that_do_nothing_where_they_stand_are_told() {
             ", header_class = 0",
             "",
             Some(
-                "switch.overflow.header_class = 0 is also the class of data, so that data counts against the buffer \
-                 space of headers",
+                "switch.overflow.header_class = 0: packets of class 0 are sent as data too, and use the buffer space \
+                 that is reserved for headers. Choose another class",
             ),
         ),
         (", header_class = 6", "", None),
@@ -362,8 +390,8 @@ fn options_of_trim_that_do_nothing_where_they_stand_are_told() {
             ", header_class = 6",
             "scheduler = { kind = \"fifo\" }",
             Some(
-                "switch.overflow.header_class: headers have their own buffer space, but all packets leave first in, \
-                 first out",
+                "switch.overflow.header_class gives headers their own buffer space but no priority: all packets leave \
+                 first in, first out. Set switch.scheduler to send headers first",
             ),
         ),
         (", header_class = 6", "scheduler = { kind = \"srpt\" }", None),

@@ -15,7 +15,12 @@ fn has_note(more: &str, said: &str) -> bool {
 #[test]
 fn a_rounding_of_places_that_nobody_keeps_free_is_told() {
     let with = |more: &str| format!("[switch]\noverflow = {{ kind = \"bounce\"{more} }}\n");
-    let said = |n: u32| format!("bounce: rounding has no effect with round_to = {n}: no queue counts as full early");
+    let said = |n: u32| {
+        format!(
+            "bounce: rounding has no effect with round_to = {n}, because no queue counts as full \
+                                 early"
+        )
+    };
     for n in [0, 1] {
         assert!(has_note(&with(&format!(", round_to = {n}, rounding = \"multiple\"")), &said(n)));
         assert!(!has_note(&with(&format!(", round_to = {n}")), &said(n)), "nothing was asked for");
@@ -26,9 +31,9 @@ fn a_rounding_of_places_that_nobody_keeps_free_is_told() {
 
 #[test]
 fn parameters_of_random_early_detection_that_others_make_void_are_told() {
-    let idle = "red: idle_packet has no effect with weight = 1: the average is the instantaneous queue";
-    let gentle = "red: gentle has no effect with max_p = 1: from max on every packet is marked anyway";
-    let still = "red: with weight = 0 the average queue stays 0, so that no packet is marked";
+    let idle = "red: idle_packet has no effect with weight = 1, because the average is then the instantaneous queue";
+    let gentle = "red: gentle has no effect with max_p = 1, because every packet is marked from max on anyway";
+    let still = "red: weight = 0 keeps the average queue at 0, so that no packet is marked. Set a weight above 0";
     let nic = "nic_queue = \"99pkt\"\n";
     for (place, rest) in [("switch", ""), ("host", nic)] {
         let with = |more: &str| format!("[{place}]\n{rest}marking = {{ kind = \"red\"{more} }}\n");
@@ -51,7 +56,12 @@ fn weights_of_classes_without_packets_are_told_and_more_than_there_are_classes_r
             "[[traffic]]\nname = \"v\"\nkind = \"incast\"\nsenders = 2\nreceiver = \"h1\"\nsize = \"9KB\"\nclass = 2\n";
         format!("{order}{second}")
     };
-    let said = |classes: &str| format!("scheduler: no packet has class {classes}, for which a weight is set");
+    let said = |classes: &str| {
+        format!(
+            "scheduler: the weight for class {classes} has no effect, because no packet has \
+                                        this class"
+        )
+    };
     assert_eq!(notes(&with("1, 4, 2, 3")), [said("1, 3")]);
     assert_eq!(notes(&with("3, 1, 2")), [""; 0], "the place of class 1 has to hold a number");
     let found = refused(&star(&with("1, 1, 1, 1, 1, 1, 1, 1, 9")), &[]);
@@ -65,11 +75,12 @@ fn weights_of_classes_without_packets_are_told_and_more_than_there_are_classes_r
 fn a_snapshot_that_nothing_looks_at_is_told() {
     let with = |more: &str| format!("[switch]\nsimultaneous = \"snapshot\"\n{more}");
     let found = notes(&with(""));
-    let said = "switch.simultaneous = \"snapshot\" has no effect on packets with tail drop and without marking: \
-                buffer space is checked when each packet is stored";
+    let said = "switch.simultaneous = \"snapshot\" has no effect on packets with tail drop and without marking: free \
+                buffer space is checked when each packet is stored anyway";
     assert_eq!(found, [said]);
     let seen = notes(&with("[measure]\nsub_queues = true\n"));
-    let besides = "; only the queue lengths that arrivals see (measure.sub_queues) are those before the instant";
+    let besides = ". The setting changes only the queue lengths that arrivals see (measure.sub_queues): these are from \
+                   before the instant";
     assert_eq!(seen, [format!("{said}{besides}")]);
     let detour = notes(&with("overflow = { kind = \"detour\" }\n"));
     assert!(!detour.iter().any(|note| note.contains("snapshot")), "{detour:?}");
@@ -87,7 +98,8 @@ fn a_burst_of_one_packet_has_no_interval() {
         let workload = "kind = \"bursts\"\nsource = \"h0\"\ndestination = \"h1\"\npause = \"1ms\"\n";
         format!("{}[[traffic]]\nname = \"w\"\n{workload}{more}", &tree[..tree.find("[[traffic]]").expect("it has one")])
     };
-    let said = "default: traffic `w`: `interval` has no effect with packets = 1: `pause` is the time between them";
+    let said = "default: traffic `w`: `interval` has no effect with packets = 1, because `pause` is the time between \
+                packets";
     assert_eq!(loaded(&text("packets = 1\ninterval = \"1us\"\n"), &[]).notes, [said]);
     assert_eq!(loaded(&text("packets = 1\n"), &[]).notes, [""; 0]);
     assert_eq!(loaded(&text("packets = 2\ninterval = \"1us\"\n"), &[]).notes, [""; 0]);
@@ -110,8 +122,9 @@ fn holding_of_which_nothing_comes_is_told() {
     };
     assert_eq!(note_on_holding(&with("120000B", "")), [""; 0]);
     let beyond = |from: &str, room: &str| {
-        let at = "holds nothing at s0 and switches like it";
-        format!("{HOLD} {at}: holding begins above {from}, and the memory of a port is {room}")
+        let at = "holds nothing at s0 and equal switches";
+        let rest = "Lower the threshold, or increase the buffer";
+        format!("{HOLD} {at}: holding begins above {from}, but the buffer of a port is only {room}. {rest}")
     };
     assert_eq!(note_on_holding(&with("30000B", "")), [beyond("30KB", "30KB")]);
     assert_eq!(note_on_holding(&with("30001B", "")), [""; 0]);
@@ -119,7 +132,8 @@ fn holding_of_which_nothing_comes_is_told() {
     assert_eq!(note_on_holding(&with("20pkt", "")), [""; 0], "20 frames of 1518 B");
     let packs = format!("{HOLD}.packs has no effect: no host has transport.pack, so there are no PACKs");
     assert_eq!(note_on_holding(&with("120000B", ", packs = true")), [packs]);
-    let ends = "abq: K = 6KB is at most 4 MTU: congestion ends with the first release, without light congestion";
+    let ends = "abq: K = 6KB is at most 4 MTU, so that congestion ends with the first release and the state of light \
+                congestion never occurs. Set a larger k";
     assert_eq!(note_on_holding(&with("120000B", ", k = \"6000B\"")), [ends]);
 }
 
@@ -129,8 +143,8 @@ fn an_echo_for_senders_that_do_not_know_it_is_told() {
         format!("[switch]\nack_hold = {{ kind = \"abq\"{abq} }}\n[transport]\nkind = \"{transport}\"\n")
     };
     let said = format!(
-        "{HOLD}: transport `sack` is not ECN-capable as configured and ignores the ECE of released ACKs: holding only \
-         delays ACKs"
+        "{HOLD}: the transport `sack` is not ECN-capable as configured and ignores the ECE of released ACKs, so that \
+         holding only delays ACKs. Set transport.ecn = true, or use `dctcp`"
     );
     assert_eq!(note_on_holding(&with("sack", "")), [said]);
     assert_eq!(note_on_holding(&with("sack", ", corrector = false")), [""; 0]);
@@ -144,8 +158,9 @@ fn bounded_windows_of_hosts_with_a_scale_are_told() {
         format!("[switch]\n{abq}\n[transport]\nkind = \"dctcp\"\nreceive_window = \"{window}\"\n")
     };
     let said = format!(
-        "{HOLD}.release = \"window\" writes windows without the scale of a connection, which switches do not have: \
-         hosts whose transport.receive_window is above 65535B multiply them by it"
+        "{HOLD}.release = \"window\": switches do not know the window scale of a connection. With a \
+         transport.receive_window above 65535B, hosts scale the written window up, so that the bound is too large. \
+         Lower receive_window"
     );
     assert_eq!(note_on_holding(&with("200KB")), [said]);
     assert_eq!(note_on_holding(&with("65535B")), [""; 0]);
@@ -159,8 +174,8 @@ fn bounded_windows_without_room_for_a_segment_are_told() {
     };
     let said = |least: &str, mss: u32| {
         format!(
-            "{HOLD}.window_min = {least} is less than a segment, transport.mss = {mss}B: a sender may wait forever \
-             for a window of one segment"
+            "{HOLD}.window_min = {least} is less than one segment (transport.mss = {mss}B): a sender may wait forever \
+             for a window of one segment. Set window_min to {mss}B or more"
         )
     };
     let narrow = "receive_window = \"65535B\"";
@@ -186,8 +201,10 @@ fn holding_at_no_port_or_for_traffic_that_nothing_acknowledges_is_told() {
     assert!(found.contains(&format!("default: {said}")), "{found:?}");
     let spines = "[[override]]\nwhere = { tier = \"core\" }\nswitch.ack_hold = { kind = \"abq\" }\n";
     let text = star(spines).replace("\"star\"\nn = 4", "\"fat_tree\"\nk = 4");
-    let said =
-        format!("{HOLD} holds nothing: no port that has it leads to a host. Set ports = \"all\" for other ports");
+    let said = format!(
+        "{HOLD} holds nothing: no port with this mechanism leads to a host. Set ports = \"all\" to hold ACKs \
+                 at other ports as well"
+    );
     let found = loaded(&text, &[]).notes;
     assert!(found.contains(&format!("default: {said}")), "{found:?}");
 }

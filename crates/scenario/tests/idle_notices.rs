@@ -20,8 +20,8 @@ fn a_queue_that_is_never_congested_since_its_buffer_is_full_before_is_told() {
         )
     };
     // 3 q - 60 KB reaches one step, 4762 B, at 21,588 B.
-    let said = "switch.notify never notifies at s0 and switches like it: notification begins above 21587B, and the \
-                memory of a port is ";
+    let said = "switch.notify sends no congestion notifications at s0 and equal switches: notification begins above \
+                21587B, but the buffer of a port is only ";
     assert_eq!(with("21587B", ""), [format!("{said}21587B")]);
     assert_eq!(with("21588B", ""), NONE);
     assert_eq!(with("14pkt", ""), [format!("{said}14pkt")]);
@@ -39,8 +39,16 @@ fn a_class_that_no_packet_has_is_told() {
             &format!("class = {traffic}\n"),
         )
     };
-    assert_eq!(of(3, "2"), ["switch.notify never notifies: no packet has class 3, which it monitors"]);
-    assert_eq!(of(0, "2"), ["switch.notify never notifies: no packet has class 0, which it monitors"]);
+    assert_eq!(
+        of(3, "2"),
+        ["switch.notify sends no congestion notifications: no packet has class 3, the only class \
+                             that it samples"]
+    );
+    assert_eq!(
+        of(0, "2"),
+        ["switch.notify sends no congestion notifications: no packet has class 0, the only class \
+                             that it samples"]
+    );
     assert_eq!(of(2, "2"), NONE);
 }
 
@@ -50,7 +58,8 @@ fn a_clock_that_runs_while_nobody_is_paused_is_told() {
         let clock = "notify = { kind = \"qcn\", at = \"inputs\", culprit = \"occupancy\", keep_alive = \"120us\" }";
         notes(&format!("buffer = {{ kind = \"per_port\", size = \"600KB\" }}\n{pause}\n{clock}"), "")
     };
-    let said = "switch.notify.keep_alive has no effect: no port that has it pauses its far end (switch.pause)";
+    let said = "switch.notify.keep_alive has no effect: no port with this mechanism pauses its far end. Set \
+                switch.pause, or remove keep_alive";
     assert_eq!(with(""), [said]);
     assert_eq!(with("pause = { kind = \"pfc\", xoff = \"40KB\", xon = \"20KB\" }"), NONE);
 }
@@ -61,15 +70,15 @@ fn a_clock_where_frames_go_on_coming_or_where_none_is_told_of_is_refused() {
         refused(&star(&format!("[switch]\nnotify = {{ kind = \"qcn\", keep_alive = \"1us\"{more} }}\n")), &[])
     };
     let outputs = with("");
-    let rule = "expected at = \"inputs\": frames still arrive at outputs while a far end is paused, so that no clock is \
-                needed";
+    let rule = "expected at = \"inputs\", because outputs need no clock: frames still arrive there while a far end is \
+                paused";
     assert!(
         outputs.ends_with(&format!("switch.notify.keep_alive: found keep_alive with at = \"outputs\"; {rule}")),
         "{outputs}"
     );
     let arrival = with(", at = \"inputs\"");
-    let rule = "expected `occupancy` or `two_samples`: a sample by a clock has no arriving frame whose source could be \
-                notified";
+    let rule = "expected `occupancy` or `two_samples`, because a sample by a clock has no arriving frame whose source \
+                could be notified";
     assert!(
         arrival.ends_with(&format!("switch.notify.keep_alive: found keep_alive with culprit = \"arrival\"; {rule}")),
         "{arrival}"
@@ -80,10 +89,10 @@ fn a_clock_where_frames_go_on_coming_or_where_none_is_told_of_is_refused() {
 fn what_a_congestion_point_does_not_go_by_is_told() {
     let with =
         |more: &str| notes(&format!("buffer = {{ kind = \"unlimited\" }}\nnotify = {{ kind = \"qcn\"{more} }}"), "");
-    let unit = "qcn: unit has no effect with culprit = \"arrival\": no flow is drawn from the memory";
+    let unit = "qcn: unit has no effect with culprit = \"arrival\", because no flow is drawn from the memory";
     assert_eq!(with(", unit = \"256B\""), [unit]);
     assert_eq!(with(", unit = \"64B\", culprit = \"occupancy\""), NONE);
-    let index = "qcn: index has no effect with culprit = \"occupancy\": no two flows are compared";
+    let index = "qcn: index has no effect with culprit = \"occupancy\", because no two flows are compared";
     assert_eq!(with(", index = \"backlog\", culprit = \"occupancy\""), [index]);
     assert_eq!(with(", at = \"inputs\", index = \"backlog\", culprit = \"two_samples\""), NONE);
 }
@@ -98,15 +107,19 @@ fn messages_without_a_reaction_point_and_reaction_points_without_messages_are_to
     let [qcn, none] = ["kind = \"qcn\"", "kind = \"none\""];
     assert_eq!(with(qcn, qcn), NONE);
     assert_eq!(with(none, none), NONE);
-    let unheard = "default: switch.notify has no effect on flows with host.reaction = \"none\": sources get \
-                   congestion notifications and keep their rates. Set host.reaction";
+    let unheard = "default: switch.notify has no effect on flows with host.reaction = \"none\": sources ignore \
+                   congestion notifications and keep their rates. Set host.reaction = \"qcn\", or remove switch.notify";
     assert_eq!(with(none, qcn), [unheard]);
-    let untold = "default: host.reaction has no effect with switch.notify = \"none\": no source gets a congestion \
-                  notification. Set switch.notify";
+    let untold = "default: host.reaction has no effect with switch.notify = \"none\": switches send no congestion \
+                  notifications. Set switch.notify = \"qcn\", or remove host.reaction";
     assert_eq!(with(qcn, none), [untold]);
     // If notices are for a class that no packet has, the note on unsent notices is the only one.
     let of_class = with(qcn, "kind = \"qcn\", class = 3");
-    assert_eq!(of_class, ["default: switch.notify never notifies: no packet has class 3, which it monitors"]);
+    assert_eq!(
+        of_class,
+        ["default: switch.notify sends no congestion notifications: no packet has class 3, the only \
+                           class that it samples"]
+    );
     // One switch that sends notices is enough.
     let some = "[[override]]\nwhere = { node = \"s0\" }\nswitch.notify = { kind = \"qcn\" }\n";
     let text = star(&format!("{}[switch]\nbuffer = {{ kind = \"unlimited\" }}\n{some}", host(qcn)));
@@ -119,8 +132,8 @@ fn an_input_that_is_never_congested_since_its_memory_is_full_before_is_told() {
         let buffer = "model = \"cioq\"\ninput_buffer = \"150KB\"\nbuffer = { kind = \"per_port\", size = \"150KB\" }";
         notes(&format!("{buffer}\nnotify = {{ kind = \"qcn\", at = \"inputs\", q_eq = \"{q_eq}\" }}"), "")
     };
-    let said = "switch.notify never notifies at s0 and switches like it: notification begins above 359788B, and \
-                input_buffer is 150KB";
+    let said = "switch.notify sends no congestion notifications at s0 and equal switches: notification begins above \
+                359788B, but input_buffer is only 150KB";
     assert_eq!(with("1MB"), [said]);
     assert_eq!(with("60KB"), NONE);
 }
@@ -129,10 +142,13 @@ fn an_input_that_is_never_congested_since_its_memory_is_full_before_is_told() {
 fn memory_that_holds_no_full_frame_is_told() {
     let of = |switch: &str| {
         let all = loaded(&star(&format!("[switch]\n{switch}\n")), &[]).notes;
-        all.into_iter().filter(|note| note.contains("holds no full frame")).collect::<Vec<_>>()
+        all.into_iter().filter(|note| note.contains("is less than a full frame")).collect::<Vec<_>>()
     };
-    let said =
-        |key: &str| vec![format!("default: {key} = 500B holds no full frame of 1518B: all full frames are lost")];
+    let said = |key: &str| {
+        vec![format!(
+            "default: {key} = 500B is less than a full frame of 1518B: all full frames are lost. Increase this size"
+        )]
+    };
     assert_eq!(of("buffer = { kind = \"per_port\", size = \"500B\" }"), said("switch.buffer.size"));
     let inputs = "buffer = { kind = \"per_port\", size = \"150KB\" }\nmodel = \"cioq\"\ninput_buffer";
     assert_eq!(of(&format!("{inputs} = \"500B\"")), said("switch.input_buffer"));
@@ -161,11 +177,11 @@ fn copies_that_keep_an_input_below_its_link_are_told() {
     let copies = |delay: &str| format!("end_to_end = true, ack_delay = \"{delay}\"");
     let said = |delay: &str, what: &str| {
         vec![format!(
-            "default: switch.fabric.ack_delay = {delay}: unacknowledged copies limit an input of s0, and of switches \
-             like it, at the 1Gbps of its link: {what}"
+            "default: switch.fabric.ack_delay = {delay} is too long for inputs at s0 and equal switches with links of \
+             1Gbps: copies of frames fill the input before they are acknowledged, and {what}"
         )]
     };
-    let full = |most: &str, memory: &str| format!("the input carries at most {most}, because its memory is {memory}");
+    let full = |most: &str, memory: &str| format!("an input carries at most {most} with its memory of {memory}");
     assert_eq!(of("100KB", &copies("1ms"), ""), said("1ms", &full("800Mbps", "100KB")));
     assert_eq!(of("20pkt", &copies("1ms"), ""), said("1ms", &full("242Mbps", "30360B")));
     assert_eq!(of("2KB", &copies("1s"), ""), said("1s", &full("16Kbps", "2KB")));
@@ -176,7 +192,7 @@ fn copies_that_keep_an_input_below_its_link_are_told() {
     // Copies count for PAUSE and PFC.
     let pause =
         |xoff: &str| format!("pause = {{ kind = \"pfc\", xoff = \"{xoff}\", xon = \"2KB\", lossless = false }}");
-    let paused = "the input pauses its link from 20KB on";
+    let paused = "an input pauses its link at 20KB";
     assert_eq!(of("125KB", &copies("1ms"), &pause("20KB")), said("1ms", paused));
     assert_eq!(of("125KB", &copies("160us"), &pause("20KB")), NONE);
 }

@@ -16,7 +16,7 @@ const NONE: [&str; 0] = [];
 
 #[test]
 fn ticks_that_are_longer_than_the_least_timeout_are_told() {
-    let said = "transport.tick = 3600s is above min_rto = 200ms, which is rounded up to one tick";
+    let said = "transport.tick = 3600s is above min_rto = 200ms, so that min_rto is rounded up to one tick";
     assert_eq!(of("linux", "tick = \"3600s\"\n").first().map(String::as_str), Some(said));
     assert_eq!(of("linux", "tick = \"200ms\"\n"), NONE);
     let said = "transport.min_rto = 1ms is below the default tick = 4ms and is rounded up to one tick: set a shorter tick, \
@@ -25,8 +25,8 @@ fn ticks_that_are_longer_than_the_least_timeout_are_told() {
     let said =
         "transport.min_rto = 200us is below the default tick = 1ms and is rounded up to one tick: set a shorter tick";
     assert_eq!(of("linux_2_6_38", "min_rto = \"200us\"\ndelayed_ack = false\n"), [said], "no tick of 0us there");
-    let said = "transport.delayed_ack_timeout = 40ms is not below min_rto = 10ms: if a flow has an odd number of segments, its \
-                sender's timer may expire before the last ACK is sent";
+    let said = "transport.delayed_ack_timeout = 40ms is not below min_rto = 10ms. If a flow has an odd number of segments, the \
+                timer of its sender may expire before the last ACK is sent. Reduce delayed_ack_timeout, or increase min_rto";
     assert_eq!(of("linux_2_6_38", "min_rto = \"10ms\"\n"), [said], "on linux it is shortened");
     assert_eq!(of("linux", "min_rto = \"10ms\"\n"), NONE, "12 ms: as a kernel rounds it");
     assert_eq!(of("linux", "min_rto = \"1ms\"\ntick = \"0us\"\n"), NONE);
@@ -40,7 +40,7 @@ fn bounds_of_the_timeout_that_ticks_or_each_other_void_are_told() {
     assert_eq!(of("linux", same), [said]);
     assert_eq!(of("linux", &same.replace("10", "12")), NONE);
     assert_eq!(of("linux", &format!("{same}tick = \"0us\"\n")), NONE);
-    let said = "transport.rto_floor has no effect with min_rto = max_rto: all timeouts are equal";
+    let said = "transport.rto_floor has no effect with min_rto = max_rto, because all timeouts are equal";
     let floor = "initial_rto = \"10ms\"\nrto_floor = \"deviation\"\n";
     assert_eq!(of("sack", &format!("{same}{floor}")), [said]);
     assert_eq!(of("sack", floor), NONE);
@@ -49,8 +49,8 @@ fn bounds_of_the_timeout_that_ticks_or_each_other_void_are_told() {
 #[test]
 fn a_first_timeout_that_a_sample_of_a_handshake_replaces_is_told() {
     let first = "initial_rto = \"30ms\"\n";
-    let said = "transport.initial_rto has no effect with handshake_rtt = 100us: this first sample sets the first timeout of \
-                open connections";
+    let said = "transport.initial_rto has no effect with handshake_rtt = 100us, because this first sample sets the \
+                first timeout of established connections";
     let rtt = "handshake_rtt = \"100us\"\n";
     assert_eq!(of("sack", &format!("{first}{rtt}")), [said]);
     assert_eq!((of("sack", first), of("sack", rtt)), (vec![], vec![]));
@@ -89,7 +89,8 @@ fn without_a_timer_the_age_of_segments_still_counts_on_linux_2_6_38() {
 
 #[test]
 fn parameters_without_effect_on_linux_2_6_38_are_reported() {
-    let said = "transport.limited_transmit has no effect with this kind: each SACKed segment allows a new one anyway";
+    let said = "transport.limited_transmit has no effect with this kind, because each SACKed segment allows a new \
+                segment anyway";
     assert_eq!(of("linux_2_6_38", "limited_transmit = true\n"), [said]);
     let without = "timestamps = false\n";
     let said = "transport.handshake_rtt has no effect without timestamps = true";
@@ -105,15 +106,19 @@ fn frames_that_wait_for_longer_than_the_timers_of_some_hosts_are_told() {
     assert_eq!(notes(jitter), NONE);
     let over =
         "[[override]]\nwhere = { hosts = [\"h1\"] }\ntransport.min_rto = \"5ms\"\ntransport.initial_rto = \"5ms\"\n";
-    let said = "host.nic_jitter = 6ms is not below transport.min_rto = 5ms: retransmission timers expire before \
-                frames leave the NIC";
+    let said = "host.nic_jitter = 6ms is not below transport.min_rto = 5ms: retransmission timers expire before frames \
+                leave the NIC. Reduce nic_jitter, or increase min_rto";
     assert_eq!(notes(&format!("{jitter}{over}")), [said]);
 }
 
 #[test]
 fn clocks_that_are_off_by_less_than_what_they_are_drawn_in_are_told() {
-    let said =
-        |key: &str| format!("{key}.clock_ppm has no effect: it rounds to 0 parts per billion, and clocks are exact");
+    let said = |key: &str| {
+        format!(
+            "{key}.clock_ppm has no effect: the value rounds to 0 parts per billion, so that clocks \
+                             are exact"
+        )
+    };
     for key in ["host", "switch"] {
         let with = |ppm: &str| notes(&format!("[{key}]\nclock_ppm = {ppm}\n"));
         assert_eq!(with("0.0004"), [said(key)]);
@@ -131,8 +136,8 @@ fn what_is_said_of_losses_that_are_found_by_time_is_told_where_they_are_not() {
     let eifel = "recovery = \"rack\"\neifel = false\n";
     assert_eq!(with(eifel), ["transport.eifel has no effect without timestamps = true"]);
     assert_eq!(with(&format!("{eifel}timestamps = true\n")), [""; 0]);
-    let said =
-        "transport.limited_transmit has no effect with recovery = \"rack\": SACKed bytes do not count as in flight";
+    let said = "transport.limited_transmit has no effect with recovery = \"rack\", because SACKed bytes do not count as in \
+         flight";
     assert_eq!(with("recovery = \"rack\"\nlimited_transmit = true\n"), [said]);
 }
 
@@ -149,7 +154,8 @@ fn what_is_said_of_pacing_is_told_where_nothing_goes_by_it() {
     assert_eq!(with(&format!("{shares}tso = false\ncongestion_control = \"reno\"\n")), both);
     assert_eq!(with(&format!("{shares}tso = false\nhystart = false\npacing = true\n")), [""; 0]);
     assert_eq!(with("tso = false\ntso_rtt_log = 0\n"), ["transport.tso_rtt_log has no effect without tso = true"]);
-    let unknown = "transport.pacing has no effect before a flow's first ACK: with handshake_rtt = 0us the rate is unknown until then";
+    let unknown = "transport.pacing has no effect before the first ACK of a flow, because with handshake_rtt = 0us the \
+                   rate is unknown until then";
     assert_eq!(with("pacing = true\nhandshake_rtt = \"0us\"\n"), [unknown]);
     assert_eq!(with("pacing = true\n"), [""; 0]);
     let by_count = "recovery = \"sack\"\nhystart = false\npacing = true\ntso_rtt_log = 0\n";
@@ -169,7 +175,8 @@ fn what_is_said_of_packs_is_told_where_there_are_none_and_of_duplicates_where_th
     assert_eq!(with(given), [said("pack_dupack_threshold"), said("pack_reaction")]);
     assert_eq!(with(&format!("pack = true\n{given}")), [""; 0]);
     let with_pack = with("pack = true\ndupack_threshold = 9\nlimited_transmit = true\n");
-    let said = "transport.dupack_threshold has no effect with pack = true: pack_dupack_threshold is used instead";
+    let said = "transport.dupack_threshold has no effect with pack = true, because pack_dupack_threshold is used \
+                instead";
     assert_eq!(with_pack[0], said);
     let said = "transport.limited_transmit has no effect with pack = true: SACKed bytes do not count as in flight";
     assert_eq!(with_pack[1], said);
@@ -185,8 +192,8 @@ fn a_first_sample_that_no_long_path_can_give_is_told() {
         told.collect::<Vec<_>>()
     };
     let said = "default: transport.handshake_rtt = 100us is less than half of the round-trip time from h0 to h1, 80ms \
-                without queues. Flows on this path begin with a sample that the path cannot produce, so their first \
-                probes and timeouts are too early. Set connection = \"handshake\" to measure it";
+                without queues. Flows on this path send their first probes and timeouts too early. Set handshake_rtt to \
+                at least 80ms, or connection = \"handshake\" to measure the round-trip time";
     assert_eq!(with("20ms", "kind = \"linux\""), [said], "the default");
     assert_eq!(with("50us", "kind = \"linux\""), NONE, "half of the round trip is near enough");
     assert_eq!(with("51us", "kind = \"linux\"").len(), 1);
@@ -210,11 +217,14 @@ fn packs_without_switches_that_cut_and_cuts_for_hosts_without_pack_are_told() {
     };
     let starts = |notes: Vec<String>, with: &str| notes.len() == 1 && notes[0].starts_with(with);
     let found = with("{ kind = \"tail_drop\" }", true);
-    assert!(starts(found.clone(), "transport.pack brings no PACKs, because no switch cuts packets"));
-    assert!(found[0].contains("but changes how senders detect losses"), "{found:?}");
+    assert!(starts(found.clone(), "transport.pack: receivers send no PACKs, because no switch cuts packets"));
+    assert!(found[0].contains("Loss detection changes all the same"), "{found:?}");
     assert!(found[0].contains("pack_dupack_threshold") && found[0].contains("limited_transmit"), "{found:?}");
     let rack = notes("[transport]\nkind = \"linux\"\npack = true\n").concat();
-    assert!(rack.contains("pack_dupack_threshold reports") && !rack.contains("limited_transmit"), "{rack}");
+    assert!(
+        rack.contains("after pack_dupack_threshold SACKed segments") && !rack.contains("limited_transmit"),
+        "{rack}"
+    );
     assert!(starts(with("{ kind = \"trim\" }", false), "switch.overflow cuts nothing: no data is marked as trimmable"));
     let any = "{ kind = \"trim\", trimmable = \"any\" }";
     assert!(starts(with(any, false), "switch.overflow cuts packets of hosts without transport.pack"));

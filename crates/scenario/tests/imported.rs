@@ -39,9 +39,10 @@ fn an_event_that_contradicts_an_error_rate_is_refused() {
 #[test]
 fn defaults_beside_an_imported_network_are_noted() {
     let said = |more: &str| imported(more).expect("a scenario").notes.join("\n");
-    let note = "imported files do not contain these settings, so Overspill uses its defaults";
+    let note = "the imported files have no settings of switches and transports. Overspill uses its own defaults";
     let all = said("");
-    assert!(all.contains("of the original simulator, or name its configuration file as `topology.config`"), "{all}");
+    let how = "of the original simulator, or set `topology.config` to the configuration file of that simulator";
+    assert!(all.contains(how), "{all}");
     assert!(all.contains(note) && all.contains("`transport.kind = linux`") && all.contains("100pkt"), "{all}");
     let some = said("[transport]\nkind = \"newreno\"\n");
     assert!(some.contains(note) && !some.contains("transport.kind"), "{some}");

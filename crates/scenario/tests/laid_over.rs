@@ -78,7 +78,7 @@ fn settings_change_the_base_under_every_variant() {
     let loaded = loaded(INCAST, &sets);
     assert_eq!(loaded.seed, 7);
     assert_eq!(loaded.variants[3].topology.hosts, 16);
-    assert_eq!(loaded.variants[3].topology.nodes[0].ports[0].rate, Rate::gbps(1).divided_by(3, 1).unwrap());
+    assert_eq!(loaded.variants[3].topology.nodes[0].ports[0].rate, Rate::gbps(1).divide(3, 1).unwrap());
     let burst = &loaded.resolved["bounce"]["traffic"][0];
     assert_eq!((&burst["size"], &burst["senders"]), (&json!("40KB"), &json!(3)));
 }
@@ -107,7 +107,7 @@ fn a_setting_that_some_variants_override_is_noted_and_one_that_all_do_is_refused
     let all = star("[variants.a]\nduration = \"1ms\"\n[variants.b]\nduration = \"2ms\"\n");
     assert_eq!(
         refused(&all, &["duration=5ms"]),
-        "--set: duration: found a value that every variant overrides; expected a path that at least one variant does \
+        "--set: duration: found a path that every variant overrides; expected a path that at least one variant does \
          not override. To set it in a variant, use variants.NAME.PATH=VALUE"
     );
 }
@@ -144,5 +144,5 @@ fn labels_of_variants_are_texts_that_change_no_run() {
         assert!(refused(&with(label), &[]).contains(rule), "{}", refused(&with(label), &[]));
     }
     let named = refused(&star("[variants.\"DIBS, tuned\"]\n"), &[]);
-    assert!(named.contains("the key `label` of a variant may be any text"), "{named}");
+    assert!(named.contains("For other characters in tables and figures, set the key `label`"), "{named}");
 }

@@ -42,7 +42,7 @@ fn all_variants_together_may_ask_for_so_much_and_no_more() {
 fn variants_times_the_values_of_the_base_are_bounded() {
     let variants = |n| (0..n).map(|i| format!("[variants.v{i}]\n")).collect::<String>();
     let base = format!("[[traffic]]\nsources = [{}]\n", "\"h1\", ".repeat(20_000));
-    let found = "found 50 variants of a base of 20015 values";
+    let found = "found 50 variants of a scenario with 20015 values";
     let rule = "expected at most 1000000 values in all variants together";
     assert_eq!(
         refused(&star(&(base.clone() + &variants(50))), &[]),
@@ -76,7 +76,7 @@ fn overrides_times_switches_are_bounded() {
 #[test]
 fn a_network_whose_routing_tables_take_more_than_a_gigabyte_is_refused() {
     let text = star("").replace("\"star\"\nn = 4", "\"chain_tree\"\nn = 10000\ndepth = 10");
-    let rule = "at most 250000000 entries in all routing tables (the product of the two)";
+    let rule = "at most 250000000 routing entries (switches times switches with hosts)";
     assert_eq!(
         refused(&text, &[]),
         format!("test.toml:3: topology: found 100001 switches, 10001 of them with hosts; expected {rule}")
@@ -101,7 +101,7 @@ fn thirty_thousand_sources_are_found_by_name_without_a_walk_for_each() {
     let found = refused(&star(&more).replace("n = 4", "n = 60000"), &[]);
     assert_eq!(found.lines().count(), 51, "so many are shown, and their number");
     let right = star(&more.replace("\"n0\", ", "").replace("\"n", "\"h")).replace("n = 4", "n = 60000");
-    assert_eq!(loaded(&right, &[]).variants[0].traffic[1].raw(1, 1).len(), 29_999);
+    assert_eq!(loaded(&right, &[]).variants[0].traffic[1].raw_sources(1, 1).len(), 29_999);
 }
 
 #[test]
@@ -117,8 +117,8 @@ fn names_of_any_length_are_told_in_messages_of_some_length() {
 fn switches_may_have_so_many_virtual_output_queues_and_no_more() {
     let star = |hosts: &str| star("[switch]\nmodel = \"cioq\"\n").replace("n = 4", hosts);
     assert_eq!(loaded(&star("n = 3162"), &[]).variants.len(), 1);
-    let queues = "found 10004569 virtual output queues in the switches read so far; expected at most 10000000 for \
-                  each class in all variants together";
+    let queues = "found 10004569 virtual output queues in the switches read so far; expected at most 10000000 in \
+                  all variants together, one for each pair of ports";
     assert_eq!(refused(&star("n = 3163"), &[]), format!("test.toml:13: switch.model: {queues}"));
     let fast =
         star("n = 4\nlink.rate = \"1000003/1000007 Tbps\"").replace("\"cioq\"\n", "\"cioq\"\nspeedup = 99.999999\n");
@@ -133,7 +133,7 @@ fn more_flows_than_fit_the_memory_are_refused_before_the_run_with_what_would_fit
         (
             "kind = \"incast\"\nsenders = 1000000\nreceiver = \"h0\"\nsize = \"5KB\"\ninterval = \"1us\"\n",
             "about 10 billion flows before the end of the duration, 10 billion of them from `w`; expected at most 20 \
-             million, about 10 GB with their results: reduce the number to 1/501 or less",
+             million flows, which need about 10 GB with their results: divide the number by 501 or more",
         ),
         (
             "kind = \"request_reply\"\nclients = [\"h0\"]\nservers = [\"h1\"]\nreply = \"1KB\"\nclock = \"1ps\"\n",
@@ -154,7 +154,7 @@ fn more_flows_than_fit_the_memory_are_refused_before_the_run_with_what_would_fit
         ),
         (
             "kind = \"long_lived\"\npairs = \"permutation\"\nflows = 1000000\n",
-            "traffic.w.flows: found 1000000 for each of 4 pairs; expected at most 1000000 in all",
+            "traffic.w.flows: found 1000000 flows for each of 4 pairs; expected at most 1000000 flows in all",
         ),
     ];
     for (lines, said) in cases {
@@ -173,7 +173,7 @@ fn the_memory_that_a_run_takes_is_counted_from_its_ports_and_its_flows() {
             "[[traffic]]\nname = \"w\"\nkind = \"incast\"\nsenders = {senders}\nreceiver = \"h0\"\nsize = \"5KB\"\n"
         );
         let text = star(&lines).replace("n = 4", &format!("n = {hosts}"));
-        scenario::Needs::of_run(&loaded(&text, &[]).variants[0]).all()
+        scenario::MemoryNeeds::estimate(&loaded(&text, &[]).variants[0]).total_bytes()
     };
     let (few, more_hosts, more_flows) = (burst(100, 10), burst(200, 10), burst(100, 90));
     assert_eq!(more_hosts - few, 200 * 6000, "each host has a port, and its switch one to it");
@@ -186,8 +186,8 @@ fn an_initial_window_of_more_packets_than_fit_the_memory_is_refused() {
     let burst = "[transport]\nkind = \"newreno\"\ninitial_window = \"1000000000pkt\"\n[[traffic]]\nname = \"w\"\n\
                  kind = \"incast\"\nsenders = 1000\nreceiver = \"h0\"\nsize = \"900MB\"\n";
     let found = refused(&star(burst), &[]);
-    let said = "found an initial window of 1073725440 B: 616 million simultaneous packets, 616 million of them from \
-                `w`; expected at most 10 million simultaneous packets: reduce the number to 1/62 or less";
+    let said = "found an initial window of 1073725440 B, and so 616 million simultaneous packets, 616 million of them \
+                from `w`; expected at most 10 million simultaneous packets: divide the number by 62 or more";
     assert!(found.contains("transport.initial_window: ") && found.contains(said), "{found}");
     loaded(&star(&burst.replace("senders = 1000\n", "senders = 10\n")), &[]);
 }
@@ -211,7 +211,7 @@ fn a_raw_flood_between_two_looks_at_memory_is_refused() {
     };
     let found = refused(&flood("rate = \"1000Tbps\"\n"), &[]);
     let said = "test.toml:12: traffic.w: found 80.7 million packets without a transport within 1.05 us, 80.7 million \
-                of them from `w`; expected at most 10 million simultaneous packets: reduce the number to 1/9 or less";
+                of them from `w`; expected at most 10 million simultaneous packets: divide the number by 9 or more";
     assert_eq!(found, said);
     loaded(&flood("rate = \"10Gbps\"\n"), &[]);
     loaded(&flood("rate = \"1000Tbps\"\n[host]\nnic_queue = \"100pkt\"\n"), &[]);

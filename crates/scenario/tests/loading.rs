@@ -66,8 +66,9 @@ fn an_event_that_a_run_may_not_reach_is_told_of() {
         loaded(&star(&format!("{}{}", event("link_down", "2ms"), event("link_up", up))), &[]).notes
     };
     assert_eq!(notes("9999us").len(), 1, "of completion times in a network that changes, as ever");
-    let said = "default: 1 of 2 events are at or after the end of the duration, 10ms (first `h1:s0` at 10ms). They \
-                take place only while measured flows are unfinished";
+    let said = "default: 1 of 2 events are at or after the end of the duration, 10ms (first `h1:s0` at 10ms). These \
+                events happen only if measured flows are still unfinished then. Increase `duration` if they must \
+                happen";
     assert!(notes("10ms").contains(&said.to_string()), "{:?}", notes("10ms"));
 }
 
@@ -84,11 +85,19 @@ fn pfabric_is_four_slots_and_a_transport_and_says_where_it_does_nothing() {
     let found = values.map(|key| transport[key].to_string());
     assert_eq!(found, ["\"12pkt\"", "\"24pkt\"", "\"45us\"", "\"off\"", "5", "\"remaining\""]);
     let blind = loaded(&star(slots), &[]).notes;
-    assert!(blind.len() == 1 && blind[0].starts_with("default: srpt and evict with transport.priority"), "{blind:?}");
+    assert!(
+        blind.len() == 1
+            && blind[0].starts_with("default: srpt and evict have no effect within a class with transport.priority"),
+        "{blind:?}"
+    );
     let endless = format!("{slots}[transport]\nkind = \"sack\"\npriority = \"remaining\"\n")
         .replace("[switch]\n", "[switch]\nbuffer = { kind = \"unlimited\" }\n");
     let notes = loaded(&star(&endless), &[]).notes;
-    assert_eq!(notes, ["default: evict with an unlimited buffer never evicts: no queue is ever full"]);
+    assert_eq!(
+        notes,
+        ["default: evict has no effect with an unlimited buffer, because no queue is ever full. Set a \
+                        buffer size"]
+    );
 }
 
 #[test]
@@ -117,7 +126,7 @@ fn room_for_headers_is_memory_beside_a_buffer_and_not_beside_inputs() {
         let buffer =
             "buffer = { kind = \"per_port\", size = \"10KB\" }\noverflow = { kind = \"trim\", extra = \"1KB\" }\n";
         let loaded = loaded(&star(&format!("[switch]\n{model}{buffer}")), &[]);
-        switch_memory(&loaded.variants[0])[0].total().and_then(|memory| memory.bytes)
+        switch_memory(&loaded.variants[0])[0].total_memory().and_then(|memory| memory.bytes)
     };
     assert_eq!((bytes(""), bytes("model = \"cioq\"\n")), (Some(4 * 11_000), Some(4 * 160_000)));
 }
@@ -126,9 +135,9 @@ fn room_for_headers_is_memory_beside_a_buffer_and_not_beside_inputs() {
 fn the_other_framings_leave_out_what_papers_do_not_count() {
     let framing = |kind: &str| loaded(&star(&format!("[framing]\nkind = \"{kind}\"\n")), &[]).variants[0].framing;
     let payload = framing("payload");
-    assert_eq!((payload.frame(1000, 0), payload.wire(1000), payload.frame(0, 0)), (1000, 1000, 1));
+    assert_eq!((payload.frame_size(1000, 0), payload.wire_size(1000), payload.frame_size(0, 0)), (1000, 1000, 1));
     let mtu = framing("mtu");
-    assert_eq!((mtu.frame(1460, 0), mtu.wire(1500), mtu.frame(0, 0)), (1500, 1500, 40));
+    assert_eq!((mtu.frame_size(1460, 0), mtu.wire_size(1500), mtu.frame_size(0, 0)), (1500, 1500, 40));
 }
 
 #[test]
@@ -137,7 +146,11 @@ fn bounce_beside_memory_that_it_cannot_measure_is_noted() {
         star(&format!("[switch]\nbuffer = {buffer}\noverflow = {{ kind = \"bounce\", bounce_size = \"50KB\" }}\n"))
     };
     let endless = loaded(&more("{ kind = \"unlimited\" }"), &[]);
-    assert_eq!(endless.notes, ["default: bounce with an unlimited buffer never bounces: its utilisation is always 0"]);
+    assert_eq!(
+        endless.notes,
+        ["default: bounce has no effect with an unlimited buffer, because the utilisation is \
+                                always 0. Set a buffer size"]
+    );
     let shared = loaded(&more("{ kind = \"shared\", size = \"1MB\" }"), &[]);
     assert_eq!(shared.notes.len(), 1);
     assert!(shared.notes[0].starts_with("default: bounce with a shared buffer: utilisation"), "{:?}", shared.notes);
@@ -146,8 +159,8 @@ fn bounce_beside_memory_that_it_cannot_measure_is_noted() {
 #[test]
 fn a_table_of_flows_is_told_as_memory_beside_the_buffer() {
     let with = |more: &str| loaded(&star(&format!("[switch]\noverflow = {{ kind = \"detour\"{more} }}\n")), &[]).notes;
-    let note =
-        "default: detour by flow size: every such switch has a table of 500 flows (4KB) in addition to its buffer";
+    let note = "default: detour by flow size: every switch with this policy has a table of 500 flows, which takes 4KB in \
+         addition to the buffer";
     assert_eq!(with(", policy = \"flow_based\", flows = \"long\", flow_table = 500"), [note]);
     assert!(with(", policy = \"flow_based\"").is_empty() && with("").is_empty());
 }
@@ -167,7 +180,8 @@ fn sizes_are_a_text_or_a_table_and_resolved_as_they_were_written() {
     );
     assert_eq!(
         refused(&with("{ kind = \"pareto\", mean = \"50KB\", shape = 1 }"), &[]),
-        "test.toml:9: traffic.burst.size.shape: found 1; expected more than 1, or a `max`, if a mean is given"
+        "test.toml:9: traffic.burst.size.shape: found 1; expected a shape above 1, or the key `max`, because a mean is \
+         given"
     );
     assert!(refused(&with("20"), &[]).contains("found 20, which has no unit; expected a size with its unit"));
 }
@@ -223,18 +237,20 @@ fn a_key_of_another_kind_is_told_with_the_variants_of_that_kind() {
     let cut = "[switch]\noverflow = { kind = \"tail_drop\" }\n[variants.drop]\n\
                [variants.cp]\nswitch.overflow = { kind = \"trim\", trimmable = \"any\" }\n";
     let set = "switch.overflow.extra=8KiB";
-    let found = "--set: switch.overflow.extra: found unknown key `extra`; expected `kind` (it is a key of `trim`";
-    let here = "set variants.cp.switch.overflow.extra)";
-    assert_eq!(refused(&star(cut), &[set]), format!("{found}, as in variant `cp`: {here}"));
+    let found = "--set: switch.overflow.extra: found unknown key `extra`; expected `kind` (this key belongs to the \
+                 kind `trim`";
+    let here = "to set it there, write variants.cp.switch.overflow.extra)";
+    assert_eq!(refused(&star(cut), &[set]), format!("{found}, which variant `cp` uses; {here}"));
     let two = format!("{cut}[variants.ndp]\nswitch.overflow = {{ kind = \"trim\", no_room = \"return\" }}\n");
-    assert_eq!(refused(&star(&two), &[set]), format!("{found}, as in variants `cp`, `ndp`: {here}"));
+    assert_eq!(refused(&star(&two), &[set]), format!("{found}, which variants `cp`, `ndp` use; {here}"));
     let variant = |n: u32| format!("[variants.v{n}]\nswitch.overflow = {{ kind = \"trim\", trimmable = \"any\" }}\n");
     let many = format!("{cut}{}", (0..4).map(variant).collect::<String>());
-    assert_eq!(refused(&star(&many), &[set]), format!("{found}, as in variants `cp` and others: {here}"));
+    assert_eq!(refused(&star(&many), &[set]), format!("{found}, which variants `cp` and others use; {here}"));
     loaded(&star(cut), &["variants.cp.switch.overflow.extra=8KiB"]);
 
     let base = "[switch]\noverflow = { kind = \"tail_drop\", theta = 0.5 }\n";
-    let own = "switch.overflow.theta: found unknown key `theta`; expected `kind` (it is a key of `bounce`)";
+    let own = "switch.overflow.theta: found unknown key `theta`; expected `kind` (this key belongs to the kind \
+               `bounce`)";
     assert!(refused(&star(base), &[]).ends_with(own), "{}", refused(&star(base), &[]));
-    assert!(!refused(&star(cut), &["switch.overflow.thta=1"]).contains("it is a key"), "nobody has it");
+    assert!(!refused(&star(cut), &["switch.overflow.thta=1"]).contains("this key belongs"), "nobody has it");
 }

@@ -5,28 +5,34 @@ use crate::common::{loaded, refused, star, tree};
 #[test]
 fn names_of_papers_and_other_tools_are_answered_with_the_kind_that_is_meant() {
     for (more, said) in [
-        ("[switch]\noverflow = { kind = \"dibs\" }\n", "(DIBS is `detour` here)"),
-        ("[switch]\noverflow.kind = \"DIBS\"\n", "(DIBS is `detour` here)"),
-        ("[switch]\noverflow = { kind = \"pabo\" }\n", "(PABO is `bounce` here)"),
+        ("[switch]\noverflow = { kind = \"dibs\" }\n", "(DIBS is called `detour` in Overspill)"),
+        ("[switch]\noverflow.kind = \"DIBS\"\n", "(DIBS is called `detour` in Overspill)"),
+        ("[switch]\noverflow = { kind = \"pabo\" }\n", "(PABO is called `bounce` in Overspill)"),
         (
             "[switch]\noverflow = { kind = \"ndp\" }\n",
-            "(NDP's switch is `trim` here. Only the switch of NDP is modelled; its receivers, which pull, are not.)",
+            "(NDP's switch is called `trim` in Overspill. Only the switch of NDP is modelled, not the receivers that \
+             pull.)",
         ),
-        ("[switch]\noverflow = { kind = \"cp\" }\n", "(CP is `trim` here)"),
-        ("[switch]\noverflow = { kind = \"pfc\" }\n", "(`pfc` is a kind of `switch.pause`)"),
-        ("[switch]\noverflow = { kind = \"dctcp\" }\n", "(`dctcp` is a kind of `transport`)"),
-        ("[switch]\nmarking = { kind = \"dctcp\" }\n", "(DCTCP's marking is `ecn_threshold` here)"),
-        ("[switch]\noverflow = { kind = \"ECN\" }\n", "(ECN is `ecn_threshold` of `switch.marking`)"),
-        ("[switch]\nscheduler = { kind = \"pfabric\" }\n", "(pFabric's order is `srpt` here)"),
-        ("[transport]\nkind = \"dibs\"\n", "(DIBS is `detour` of `switch.overflow`)"),
+        ("[switch]\noverflow = { kind = \"cp\" }\n", "(CP is called `trim` in Overspill)"),
+        ("[switch]\noverflow = { kind = \"pfc\" }\n", "(`pfc` is a kind of the table `switch.pause`)"),
+        ("[switch]\noverflow = { kind = \"dctcp\" }\n", "(`dctcp` is a kind of the table `transport`)"),
+        ("[switch]\nmarking = { kind = \"dctcp\" }\n", "(DCTCP's marking is called `ecn_threshold` in Overspill)"),
+        (
+            "[switch]\noverflow = { kind = \"ECN\" }\n",
+            "(ECN is called `ecn_threshold` in Overspill, in the table \
+                                                       `switch.marking`)",
+        ),
+        ("[switch]\nscheduler = { kind = \"pfabric\" }\n", "(pFabric's order is called `srpt` in Overspill)"),
+        ("[transport]\nkind = \"dibs\"\n", "(DIBS is called `detour` in Overspill, in the table `switch.overflow`)"),
         (
             "[host]\nmarking = { kind = \"wred\" }\n",
-            "(WRED is `red` here. One profile applies to all classes; `gentle` and `not_ect` are as in RED.)",
+            "(WRED is called `red` in Overspill. One profile applies to all classes; `gentle` and `not_ect` are as in \
+             RED.)",
         ),
-        ("[switch]\nscheduler = { kind = \"dwrr\" }\n", "(DWRR is `round_robin` here)"),
+        ("[switch]\nscheduler = { kind = \"dwrr\" }\n", "(DWRR is called `round_robin` in Overspill)"),
         (
             "[switch]\nrouting = { kind = \"WCMP\" }\n",
-            "(WCMP is `weighted` here. A path is drawn for each packet, not for each flow.)",
+            "(WCMP is called `weighted` in Overspill. A path is drawn for each packet, not for each flow.)",
         ),
     ] {
         let found = refused(&star(more), &[]);
@@ -39,19 +45,19 @@ fn names_of_papers_and_other_tools_are_answered_with_the_kind_that_is_meant() {
 #[test]
 fn keys_of_papers_are_answered_with_the_key_that_is_meant() {
     for (more, said) in [
-        ("[switch]\nmarking = { kind = \"red\", pmax = 0.5 }\n", "(Pmax is `max_p` here)"),
+        ("[switch]\nmarking = { kind = \"red\", pmax = 0.5 }\n", "(Pmax is called `max_p` in Overspill)"),
         (
             "[switch]\nmarking = { kind = \"red\", Kmin = \"5pkt\" }\n",
-            "(Kmin is `min` here. RED compares an average queue",
+            "(Kmin is called `min` in Overspill. RED compares an average queue",
         ),
         (
             "[switch]\nmarking = { kind = \"ecn_threshold\", kmax = \"5pkt\" }\n",
-            "(Kmax is `k` here. K is both Kmin and Kmax",
+            "(Kmax is called `k` in Overspill. K is both Kmin and Kmax",
         ),
-        ("[transport]\niw = \"2pkt\"\n", "(IW is `initial_window` here)"),
+        ("[transport]\niw = \"2pkt\"\n", "(IW is called `initial_window` in Overspill)"),
         (
             "[switch]\npause = { kind = \"pfc\", headroom = \"9KB\" }\n",
-            "(headroom is `xoff` here. Headroom is not a setting",
+            "(headroom is called `xoff` in Overspill. Headroom is not a setting",
         ),
     ] {
         let found = refused(&star(more), &[]);

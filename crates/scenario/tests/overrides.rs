@@ -38,7 +38,7 @@ fn the_last_override_wins_over_one_by_rate() {
 fn a_port_matches_both_rate_and_far_end() {
     let both = FAST.replace("rate", "port = \"host\", rate");
     let found = refused(&dumbbell(&both), &[]);
-    assert!(found.contains("override.1st.where: found a `where` that matches nothing"), "{found}");
+    assert!(found.contains("override.1st.where: found a `where` that matches no switch and no port"), "{found}");
     let tenth = both.replace("40Gbps", "10Gbps");
     assert_eq!(
         markings(&loaded(&dumbbell(&tenth), &[])),
@@ -49,7 +49,7 @@ fn a_port_matches_both_rate_and_far_end() {
 #[test]
 fn a_rate_that_no_port_has_matches_nothing() {
     let found = refused(&dumbbell(&FAST.replace("40Gbps", "25Gbps")), &[]);
-    assert!(found.contains("found a `where` that matches nothing"), "{found}");
+    assert!(found.contains("found a `where` that matches no switch and no port"), "{found}");
 }
 
 #[test]

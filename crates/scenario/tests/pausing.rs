@@ -12,7 +12,7 @@ fn a_buffer_that_cannot_hold_all_headroom_is_noted_with_its_numbers_and_one_that
         ))
     };
     for kind in ["pause", "pfc"] {
-        let headroom = loaded(&pause(1_000_000, kind), &[]).variants[0].span(4, 0).headroom();
+        let headroom = loaded(&pause(1_000_000, kind), &[]).variants[0].worst_case_span(4, 0).headroom_bytes();
         let enough = 3 * (10_000 + headroom);
         assert!(loaded(&pause(enough, kind), &[]).notes.is_empty());
         let notes = loaded(&pause(enough - 1, kind), &[]).notes;
@@ -34,7 +34,7 @@ fn the_memory_of_an_input_is_to_hold_the_headroom_of_its_own_port() {
              pause = {{ kind = \"pfc\", xoff = \"10KB\", xon = \"1KB\" }}\n"
         ))
     };
-    let headroom = loaded(&pause("1MB"), &[]).variants[0].span(4, 0).headroom();
+    let headroom = loaded(&pause("1MB"), &[]).variants[0].worst_case_span(4, 0).headroom_bytes();
     let enough = 10_000 + headroom;
     assert_eq!(loaded(&pause(&format!("{enough}B")), &[]).notes, [""; 0]);
     let one = |memory: &str| {
@@ -64,7 +64,7 @@ fn pause_may_differ_between_ports_and_classes_in_use_count_apart() {
     assert_eq!(loaded(&star(pfc), &[]).notes.len(), 1);
     let spared = "[[override]]\nwhere = { port = \"host\" }\nswitch.pause = { kind = \"none\" }\n";
     let none = loaded(&star(&format!("{pfc}{spared}")), &[]);
-    assert!(none.notes.is_empty() && !none.variants[0].pauses());
+    assert!(none.notes.is_empty() && !none.variants[0].has_pauses());
     let second = "[[traffic]]\nname = \"more\"\nkind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\n\
                   size = \"20KB\"\nclass = 3\n";
     let two = loaded(&star(&format!("{pfc}{second}")), &[]);
@@ -90,7 +90,7 @@ fn thresholds_of_what_is_free_are_reached_one_after_another() {
     let text = "[switch]\nbuffer = { kind = \"shared\", size = \"1MB\", alpha = 1000000 }\n\
                 pause = { kind = \"pfc\", alpha = 1 }\n";
     let nine = loaded(&star(text).replace("n = 4", "n = 9"), &[]);
-    let headroom = nine.variants[0].span(9, 0).headroom();
+    let headroom = nine.variants[0].worst_case_span(9, 0).headroom_bytes();
     assert!(9 * (100_000 + headroom) < 999_999);
     let may_hold = 998_047 + 9 * headroom;
     let said = format!(
@@ -107,8 +107,8 @@ fn what_is_never_paused_and_takes_of_the_same_memory_is_noted() {
     let only_one = PFC.replace("xoff", "classes = [1], xoff");
     let both = "[[traffic]]\nname = \"more\"\nkind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\n\
                 size = \"20KB\"\nclass = 1\n";
-    let end = "may fill the memory that others need. A packet may be lost, which ends the run with an error unless \
-               lossless = false";
+    let end = "may fill the memory that lossless packets need. A packet may be lost, which ends the run with an error \
+               unless lossless = false";
     assert_eq!(pausing(&format!("{PER_PORT}\n{only_one}"), both), [format!("pause at s0: class 0 {end}")]);
     assert_eq!(pausing(&format!("{PER_PORT}\n{only_one}"), ""), [""; 0], "nobody is paused, and nobody to be kept");
     let two_tiers =
@@ -116,7 +116,9 @@ fn what_is_never_paused_and_takes_of_the_same_memory_is_noted() {
     let tree = two_tiers.replace("\"star\"\nn = 4", "\"fat_tree\"\nk = 4");
     assert_eq!(
         loaded(&tree, &[]).notes,
-        [format!("default: pause at edge0 and 7 switches like it: arrivals at 2 ports without lossless pause {end}")]
+        [format!(
+            "default: pause at edge0 and 7 equal switches: packets that arrive at 2 ports without lossless pause {end}"
+        )]
     );
 }
 
@@ -138,11 +140,11 @@ fn pauses_that_may_expire_before_they_are_refreshed_are_noted_with_their_times()
     let with = |more: &str| pausing(&format!("{PER_PORT}\n{}", PFC.replace("xon", &format!("{more}, xon"))), "");
     let note = |again: &str, duration: &str| {
         format!(
-            "pause at s0: a pause lasts {duration} and {again}: the far end sends in between, and no headroom covers \
-             that. A packet may be lost, which ends the run with an error unless lossless = false"
+            "pause at s0: a pause lasts {duration} and {again}, so that the far end sends in between and may exceed \
+             the headroom. A packet may be lost, which ends the run with an error unless lossless = false"
         )
     };
-    let again = |after: &str| format!("is refreshed after {after}, up to 12304ns late");
+    let again = |after: &str| format!("is refreshed only after {after} plus a delay of up to 12304ns");
     assert_eq!(with("quanta = 20, refresh = \"off\""), [note("is never refreshed", "10240ns")]);
     assert_eq!(with("quanta = 20, refresh = 20"), [note(&again("10240ns"), "10240ns")]);
     assert_eq!(with("quanta = 100, refresh = 76"), [note(&again("38912ns"), "51200ns")]);
@@ -153,8 +155,8 @@ fn pauses_that_may_expire_before_they_are_refreshed_are_noted_with_their_times()
 #[test]
 fn detours_beside_lossless_pause_are_noted_where_packets_have_a_ttl() {
     let detour = format!("{PER_PORT}\n{PFC}\noverflow = {{ kind = \"detour\" }}");
-    let note = "detour with lossless pause: a packet whose TTL expires on detours is dropped. The drop is not due to \
-                a lack of memory and counts only as ttl_expired";
+    let note = "detours with lossless pause: packets whose TTL expires on detours are still dropped. Such a drop \
+                counts as `ttl_expired` and does not end the run";
     assert_eq!(pausing(&detour, ""), [note]);
     assert_eq!(pausing(&detour, "[transport]\nkind = \"dctcp\"\nttl = \"off\"\n"), [""; 0]);
     assert_eq!(pausing(&detour.replace("xoff", "lossless = false, xoff"), ""), [""; 0]);

@@ -5,7 +5,7 @@ use mech::ack_hold::AckHoldSlot;
 use mech::host::{FlowAtNic, Reaction, ReactionSlot};
 use mech::notify::NotifySlot;
 use mech::params::{Spec, Values};
-use mech::{Agent, Beside, Mechanism, Needs, Notice, Registry, Report};
+use mech::{Agent, CheckContext, Mechanism, Needs, Notice, Registry, Report};
 use scenario::{Loaded, Source, load};
 
 /// Agent that follows no queue. It may need a lane for notices, and refuses a buffer without a limit.
@@ -16,14 +16,14 @@ struct Idle {
 
 impl Agent for Idle {
     fn needs(&self) -> Needs {
-        Needs { notices: self.notices, ..Needs::default() }
+        Needs { sends_notices: self.notices, ..Needs::default() }
     }
-    fn check(&self, beside: &Beside, report: &mut Report) {
+    fn check(&self, beside: &CheckContext, report: &mut Report) {
         if beside.memory.is_none() {
-            report.wrong("kind", format!("it beside a `{}` buffer", beside.buffer), "a buffer with a limit");
+            report.add_error("kind", format!("it beside a `{}` buffer", beside.buffer), "a buffer with a limit");
         }
     }
-    fn boxed(&self) -> Box<dyn Agent> {
+    fn clone_boxed(&self) -> Box<dyn Agent> {
         Box::new(self.clone())
     }
 }
@@ -32,7 +32,7 @@ struct Deaf;
 
 impl Reaction for Deaf {
     fn on_notice(&mut self, _: &Notice, _: &mut FlowAtNic) {}
-    fn boxed(&self) -> Box<dyn Reaction> {
+    fn clone_boxed(&self) -> Box<dyn Reaction> {
         Box::new(Deaf)
     }
 }
@@ -48,9 +48,9 @@ const DEAF: Spec = spec("host.reaction", "deaf");
 fn with_mine(text: &str) -> Result<Loaded, String> {
     let hold: fn(&Values) -> AckHoldSlot = |_| AckHoldSlot::new(Idle { notices: false });
     let registry = Registry::catalogue()
-        .with(Mechanism::new(&HOLD, hold))
-        .with(Mechanism::new(&TELL, |_| NotifySlot::new(Idle { notices: true })))
-        .with(Mechanism::new(&DEAF, |_| ReactionSlot::new(Deaf)));
+        .with_mechanism(Mechanism::new(&HOLD, hold))
+        .with_mechanism(Mechanism::new(&TELL, |_| NotifySlot::new(Idle { notices: true })))
+        .with_mechanism(Mechanism::new(&DEAF, |_| ReactionSlot::new(Deaf)));
     load(&Source { registry, ..source(text) }, &[]).map_err(|all| all.iter().map(|one| format!("{one}\n")).collect())
 }
 
@@ -67,7 +67,7 @@ fn agents_from_outside_fill_the_ports_that_an_override_names() {
         }
     }
     assert_eq!(loaded.resolved["default"]["switches"][0]["ports"]["host"]["ack_hold"]["kind"], "hold");
-    assert!(loaded.notes.is_empty() && !variant.notifies());
+    assert!(loaded.notes.is_empty() && !variant.sends_notices());
 }
 
 #[test]
@@ -88,8 +88,8 @@ fn agents_stand_in_a_switch_whose_inputs_hold_frames() {
 
 #[test]
 fn a_reaction_needs_a_nic_with_rate_limiters() {
-    let found = "test.toml:13: host.reaction.kind: found \"deaf\" with nic = \"fifo\"; expected a nic with a queue \
-                 and a rate limiter for each flow\n";
+    let found = "test.toml:13: host.reaction.kind: found \"deaf\" with nic = \"fifo\"; expected \"none\", or nic = \
+                 \"round_robin\", which has a rate limiter for each flow\n";
     assert_eq!(with_mine(&star("[host]\nreaction = { kind = \"deaf\" }\n")).expect_err("it is wrong"), found);
 }
 
@@ -101,10 +101,10 @@ fn messages_that_change_nothing_and_reactions_that_get_none_are_noted() {
     let notes = |more: &str| with_mine(&star(more)).expect("it is right").notes;
     let tell = "[switch]\nnotify = { kind = \"tell\" }\n";
     assert_eq!(notes(&format!("{}{tell}", host("deaf"))), [""; 0]);
-    let none = "default: host.reaction has no effect with switch.notify = \"none\": no source gets a congestion \
-                notification. Set switch.notify";
+    let none = "default: host.reaction has no effect with switch.notify = \"none\": switches send no congestion \
+                notifications. Set switch.notify = \"qcn\", or remove host.reaction";
     assert_eq!(notes(&host("deaf")), [none]);
-    let unheard = "default: switch.notify has no effect on flows with host.reaction = \"none\": sources get \
-                   congestion notifications and keep their rates. Set host.reaction";
+    let unheard = "default: switch.notify has no effect on flows with host.reaction = \"none\": sources ignore \
+                   congestion notifications and keep their rates. Set host.reaction = \"qcn\", or remove switch.notify";
     assert_eq!(notes(tell), [unheard]);
 }

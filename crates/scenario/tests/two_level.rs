@@ -2,9 +2,9 @@
 
 use mech::HostId;
 use mech::params::{Value, Values};
-use mech::routing::{AddressPlan, Hop, NextHops, Position, TwoLevel};
+use mech::routing::{AddressPlan, FatTreePosition, Hop, NextHops, TwoLevel};
 use scenario::routes::Routes;
-use scenario::topology::{Given, Topology, build};
+use scenario::topology::{Topology, TopologyInputs, build};
 use std::collections::BTreeMap;
 use units::{Dur, Rate};
 
@@ -12,13 +12,13 @@ fn net(k: u64) -> Topology {
     let values =
         [("k", Value::Count(k)), ("link.rate", Value::Rate(Rate::gbps(1))), ("link.delay", Value::Time(Dur::us(1)))];
     let values = Values(values.map(|(name, value)| (name.to_string(), value)).into());
-    build("fat_tree", &values, &Given::nothing()).unwrap()
+    build("fat_tree", &values, &TopologyInputs::empty()).unwrap()
 }
 
 /// Tables of all switches.
 fn tables(net: &Topology) -> Vec<TwoLevel> {
     let plan = net.plan.expect("a fat-tree has addresses");
-    (0..net.switches().len() as u32).map(|s| TwoLevel::new(plan, plan.position(s))).collect()
+    (0..net.switches().len() as u32).map(|s| TwoLevel::new(plan, plan.switch_position(s))).collect()
 }
 
 /// Nodes of the path between two hosts, each with its output port.
@@ -26,17 +26,17 @@ fn path(net: &Topology, src: u32, dst: u32) -> Vec<(u32, u16)> {
     let tables = tables(net);
     let choose = |node: u32, hops: &[Hop]| {
         let table = &tables[(node - net.hosts) as usize];
-        hops[table.place(HostId(dst), hops)].port
+        hops[table.hop_index(HostId(dst), hops)].port
     };
-    Routes::compute(net).path(HostId(src), HostId(dst), &choose)
+    Routes::compute(net).choose_path(HostId(src), HostId(dst), &choose)
 }
 
 /// Name of a switch in PABO's figure 10.
 fn shown(net: &Topology, node: u32) -> String {
-    match net.plan.unwrap().position(node - net.hosts) {
-        Position::Edge(pod, z) => format!("S{}", 4 * pod + z + 1),
-        Position::Aggregation(pod, z) => format!("S{}", 4 * pod + z + 3),
-        Position::Core(group, place) => format!("C{}", 2 * group + place + 1),
+    match net.plan.unwrap().switch_position(node - net.hosts) {
+        FatTreePosition::Edge(pod, z) => format!("S{}", 4 * pod + z + 1),
+        FatTreePosition::Aggregation(pod, z) => format!("S{}", 4 * pod + z + 3),
+        FatTreePosition::Core(group, place) => format!("C{}", 2 * group + place + 1),
     }
 }
 
@@ -51,10 +51,10 @@ fn seats_are_where_the_builder_puts_switches() {
     for k in [2, 4, 6] {
         let net = net(k);
         for (s, switch) in (0..).zip(net.switches()) {
-            let tier = match net.plan.unwrap().position(s) {
-                Position::Edge(..) => "edge",
-                Position::Aggregation(..) => "agg",
-                Position::Core(..) => "core",
+            let tier = match net.plan.unwrap().switch_position(s) {
+                FatTreePosition::Edge(..) => "edge",
+                FatTreePosition::Aggregation(..) => "agg",
+                FatTreePosition::Core(..) => "core",
             };
             assert_eq!(tier, switch.tier, "k = {k}, {}", switch.name);
         }
@@ -68,11 +68,11 @@ fn every_table_alone_sends_every_host_along_a_shortest_path() {
         let (routes, tables) = (Routes::compute(&net), tables(&net));
         for (node, table) in (net.hosts..).zip(&tables) {
             for host in (0..net.hosts).map(HostId) {
-                let port = table.port(host).expect("every table knows every host");
+                let port = table.output_port(host).expect("every table knows every host");
                 let sound = match routes.next_hops(node, host) {
                     NextHops::None => false,
                     NextHops::Only(only) => only == port,
-                    NextHops::Among(hops) => hops.iter().any(|hop| hop.port == port),
+                    NextHops::Several(hops) => hops.iter().any(|hop| hop.port == port),
                 };
                 assert!(sound, "k = {k}: {} sends {host:?} by {port:?}", net.nodes[node as usize].name);
             }
@@ -118,14 +118,14 @@ fn pairs_of_hosts_are_spread_evenly_over_all_cores() {
         let net = net(u64::from(k));
         let (routes, tables) = (Routes::compute(&net), tables(&net));
         let pod = k * k / 4;
-        let first_core = net.node("core0").unwrap();
+        let first_core = net.find_node("core0").unwrap();
         let mut crossed = BTreeMap::new();
         for (src, dst) in (0..net.hosts).flat_map(|src| (0..net.hosts).map(move |dst| (src, dst))) {
             let choose = |node: u32, hops: &[Hop]| {
                 let table = &tables[(node - net.hosts) as usize];
-                hops[table.place(HostId(dst), hops)].port
+                hops[table.hop_index(HostId(dst), hops)].port
             };
-            let path = if src == dst { Vec::new() } else { routes.path(HostId(src), HostId(dst), &choose) };
+            let path = if src == dst { Vec::new() } else { routes.choose_path(HostId(src), HostId(dst), &choose) };
             let cores: Vec<_> = path.iter().filter(|(node, _)| *node >= first_core).collect();
             assert_eq!(cores.len(), usize::from(src / pod != dst / pod));
             cores.iter().for_each(|(core, _)| *crossed.entry(*core).or_insert(0) += 1);
@@ -146,9 +146,9 @@ fn oversubscribed_fat_trees_have_addresses_and_other_networks_have_none() {
         ("oversubscription", Value::Number(2.0)),
     ];
     let values = Values(values.map(|(name, value)| (name.to_string(), value)).into());
-    assert_eq!(build("fat_tree", &values, &Given::nothing()).unwrap().plan, Some(AddressPlan::new(4)));
+    assert_eq!(build("fat_tree", &values, &TopologyInputs::empty()).unwrap().plan, Some(AddressPlan::new(4)));
     let values =
         [("n", Value::Count(4)), ("link.rate", Value::Rate(Rate::gbps(1))), ("link.delay", Value::Time(Dur::us(1)))];
     let values = Values(values.map(|(name, value)| (name.to_string(), value)).into());
-    assert_eq!(build("star", &values, &Given::nothing()).unwrap().plan, None);
+    assert_eq!(build("star", &values, &TopologyInputs::empty()).unwrap().plan, None);
 }

@@ -23,7 +23,7 @@ const TWO: &str = "[[override]]\nwhere = { hosts = [\"h1\", \"h2\"] }\n";
 /// Transports of a workload's flows at hosts 0 and 1, with their minimum RTO.
 fn of(scenario: &Scenario, traffic: usize) -> Vec<(&str, Option<Dur>)> {
     let own = &scenario.own_transports;
-    let number = |host: usize| match own.row(traffic) {
+    let number = |host: usize| match own.host_transports(traffic) {
         Some(row) => row.of_host.get(host).copied().unwrap_or(row.of_all),
         None => own.of_host.get(host).copied().unwrap_or(0),
     };
@@ -39,7 +39,7 @@ fn flows_of_a_workload_go_by_its_transport_and_all_others_by_that_of_the_scenari
     assert_eq!(of(scenario, 0), [("dctcp", Some(Dur::ms(5))); 2]);
     assert_eq!(of(scenario, 1), [("roce", None); 2]);
     let stacks = scenario.stacks().expect("transports");
-    let mss = |traffic: u16| stacks.of_workload(traffic).map(|tcp| tcp.mss()).collect::<Vec<_>>();
+    let mss = |traffic: u16| stacks.workload_configs(traffic).map(|tcp| tcp.mss()).collect::<Vec<_>>();
     assert_eq!((mss(0), mss(1)), (vec![1460], vec![1000]));
     assert_eq!((stacks.row_of(0), stacks.row_of(1)), (0, 1));
     let resolved = &all.resolved["default"]["traffic"];
@@ -77,7 +77,7 @@ fn variants_and_settings_name_the_workload() {
     assert_eq!(all.variants.iter().map(|one| of(one, 0)[0].1).collect::<Vec<_>>(), [Some(Dur::ms(8)); 3]);
     let anew = &all.variants[2].traffic[1];
     assert_eq!((anew.name.as_str(), anew.kind), ("burst", "permutation"));
-    let lost = "anew: traffic.burst: kind = \"permutation\" replaces the whole table";
+    let lost = "anew: traffic.burst: the new kind = \"permutation\" replaces the whole table";
     assert!(all.notes.iter().all(|note| !note.starts_with(lost)), "what has to be given goes with its kind");
 }
 
@@ -97,7 +97,7 @@ fn what_does_not_fit_is_refused_and_what_has_no_effect_is_told() {
         (
             ROCE,
             &format!("{raw}transport.kind = \"roce\"\n"),
-            "traffic.raw.transport: found a transport; expected no transport: packets of `constant` are sent without",
+            "traffic.raw.transport: found a transport; expected no key `transport`, because `constant` sends packets without",
         ),
         ("", "[variants.a]\ntraffic.bust.class = 1\n", "traffic.bust: found `bust`; expected the name of a workload"),
         (
@@ -105,7 +105,11 @@ fn what_does_not_fit_is_refused_and_what_has_no_effect_is_told() {
             "[variants.a]\ntraffic.burst = 1\n",
             "variants.a.traffic.burst: found 1; expected a table of keys of the workload",
         ),
-        ("", "[variants.a]\ntraffic.burst.name = \"b\"\n", "found \"b\"; expected the name of the workload itself"),
+        (
+            "",
+            "[variants.a]\ntraffic.burst.name = \"b\"\n",
+            "found \"b\"; expected no `name`, because a variant cannot rename a workload",
+        ),
     ] {
         let found = refused(&text(own, more), &[]);
         assert!(found.contains(said), "{said}: {found}");
@@ -117,14 +121,11 @@ fn what_does_not_fit_is_refused_and_what_has_no_effect_is_told() {
         let all = loaded(&text(own, ""), &[&format!("traffic.web.transport.{web}")]);
         assert!(all.notes.iter().any(|note| note == &format!("default: {said}")), "{said}: {:?}", all.notes);
     };
-    let same = "traffic `web`: `transport` has no effect: its hosts have the same transport anyway";
+    let same = "traffic `web`: `transport` has no effect, because its hosts already have this transport";
     told("", "min_rto=5ms", same);
-    told(
-        ROCE,
-        "kind=sack",
-        "transport: these keys have no effect, because every workload has a transport of its own: min_rto",
-    );
-    let lost = "traffic `web`: transport: kind = \"sack\" replaces the whole table: min_rto is 10ms, no longer 5ms";
+    told(ROCE, "kind=sack", "transport: min_rto has no effect, because every workload has its own transport");
+    let lost = "traffic `web`: transport: the new kind = \"sack\" replaces the whole table, and drops earlier values: \
+                min_rto is 10ms instead of 5ms";
     told("", "kind=sack", lost);
 }
 
@@ -148,7 +149,7 @@ fn a_load_in_wire_bytes_counts_the_segments_of_the_workloads_own_transport() {
     let load = "[[traffic]]\nname = \"l\"\nkind = \"poisson\"\nsizes = \"10KB\"\nload = { fraction = 0.5, bytes = \"wire\" }\n";
     let ratio = |own: &str, sets: &[&str]| {
         let all = loaded(&text("", &format!("{load}{own}\n")), sets);
-        let offered = all.variants[0].traffic[2].offered().expect("a load");
+        let offered = all.variants[0].traffic[2].offered_load().expect("a load");
         offered.bps / offered.payload_bps
     };
     // 10 KB: 7 segments with 78 B of overhead; 10 with 8 B more for RoCE; 10 with 12 B more for timestamps.
@@ -180,7 +181,7 @@ fn packets_of_roce_have_no_rank_and_that_is_told_where_something_goes_by_ranks()
 fn what_flows_begin_with_is_counted_by_their_own_window() {
     let bytes = |own: &str| {
         let all = loaded(&text(own, ""), &["traffic.web.size=100MB"]);
-        scenario::Needs::of_run(&all.variants[0]).all()
+        scenario::MemoryNeeds::estimate(&all.variants[0]).total_bytes()
     };
     let (with, without) = (bytes(ROCE), bytes(""));
     assert!(with.abs_diff(without) < 100_000, "{with} {without}");

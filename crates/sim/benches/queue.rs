@@ -1,8 +1,8 @@
 //! Benchmark of the event queue: nanoseconds for a pop and a push in the hold pattern, which takes the next event and
 //! pushes one a random time later. Run it with `cargo bench -p sim --bench queue [MILLIONS_OF_EVENTS]`.
 
-use mech::{Purpose, Stream};
-use sim::queue::{EventQueue, Key, Phase};
+use mech::{Stream, StreamPurpose};
+use sim::queue::{EventQueue, Key, StepPhase};
 use std::hint::black_box;
 use std::time::Instant;
 use units::{Dur, Time};
@@ -16,19 +16,19 @@ struct Deltas {
 const DRAWS: usize = 1 << 16;
 
 fn uniform(name: &'static str, least: Dur, most: Dur, timers_percent: u64) -> Deltas {
-    let mut rng = Stream::new(1, 0, Purpose::Custom(0));
-    let mut draw = || match rng.below(100) < timers_percent {
-        true => Dur::ms(10).0 + rng.below(1000),
-        false => least.0 + rng.below(most.0 - least.0),
+    let mut rng = Stream::new(1, 0, StreamPurpose::Custom(0));
+    let mut draw = || match rng.uniform_below(100) < timers_percent {
+        true => Dur::ms(10).0 + rng.uniform_below(1000),
+        false => least.0 + rng.uniform_below(most.0 - least.0),
     };
     Deltas { name, table: (0..DRAWS).map(|_| draw()).collect() }
 }
 
 /// Times of full frames, ACKs and a link's delay at 1 Gb/s: many events at the same instants.
 fn frames(name: &'static str) -> Deltas {
-    let mut rng = Stream::new(1, 0, Purpose::Custom(1));
+    let mut rng = Stream::new(1, 0, StreamPurpose::Custom(1));
     let lengths = [12_304_000, 12_304_000, 672_000, 1_000_000];
-    Deltas { name, table: (0..DRAWS).map(|_| lengths[rng.below(4) as usize]).collect() }
+    Deltas { name, table: (0..DRAWS).map(|_| lengths[rng.uniform_below(4) as usize]).collect() }
 }
 
 /// Way in which the loop gathers the events of one step.
@@ -44,10 +44,10 @@ enum Loop {
 
 /// Returns the nanoseconds for one pop and one push with `pending` events, after a tenth of the run as a warm-up.
 fn hold(mut queue: EventQueue, deltas: &Deltas, pending: usize, (events, way): (usize, Loop)) -> f64 {
-    let mut rng = Stream::new(2, 0, Purpose::Custom(2));
+    let mut rng = Stream::new(2, 0, StreamPurpose::Custom(2));
     for node in 0..pending {
-        let delta = deltas.table[rng.below(DRAWS as u64) as usize];
-        queue.push(Key::new(Time(rng.below(delta + 1)), node as u32, Phase::Arrival, 0));
+        let delta = deltas.table[rng.uniform_below(DRAWS as u64) as usize];
+        queue.push(Key::new(Time(rng.uniform_below(delta + 1)), node as u32, StepPhase::Arrival, 0));
     }
     let mut turn = |from: usize, to: usize| {
         for i in from..to {
@@ -55,7 +55,7 @@ fn hold(mut queue: EventQueue, deltas: &Deltas, pending: usize, (events, way): (
             // Every node has one event, so that no event is ever found: the loop measures the check alone.
             let more = match way {
                 Loop::Single => None,
-                Loop::Peek => queue.peek().filter(|next| next.same_step(key)),
+                Loop::Peek => queue.peek().filter(|next| next.is_same_step(key)),
                 Loop::PopIf => queue.pop_if_same_step(key),
             };
             assert!(more.is_none());

@@ -1,30 +1,30 @@
 //! Construction of a world at time zero from a scenario.
 
-use crate::changes::Changes;
-use crate::divided::Divided;
+use crate::change_schedule::ChangeSchedule;
+use crate::divided_observer::DividedObserver;
 use crate::driver::RunState;
-use crate::grid::Grid;
-use crate::link::{Course, Scatter, Wires};
+use crate::instant_grid::InstantGrid;
+use crate::link::{ChangingLink, HostLinkJitter, Links};
 use crate::progress::FlowRecord;
 use crate::queries::Queries;
 use crate::queue::EventQueue;
 use crate::tap::Tap;
 use crate::world::closed_loop::ClosedLoop;
-use crate::world::{Net, Part, Partitions, Predicted, Schedule, World};
+use crate::world::{PartitionId, Partitions, PredictedRoute, RunSchedule, World, WorldRoutes};
 use dataplane::{FlowTable, NewFlow, Observer, RawSetup, SwitchSetup};
 use mech::routing::{FlowHash, Paths};
-use mech::{Purpose, Stream};
+use mech::{Stream, StreamPurpose};
 use scenario::Scenario;
-use scenario::events::{History, Sender, histories};
+use scenario::events::{LinkHistory, SendingPort, link_histories};
 use scenario::routes::Routes;
-use scenario::traffic::{FlowSpec, Flows, OWN, Role};
+use scenario::traffic::{FlowRole, FlowSpec, Flows, OWN_CONNECTION};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::Time;
 
 mod nodes;
 
-use nodes::Site;
+use nodes::NodeSettings;
 
 /// Name in a validated scenario that the core does not have: a fault of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,45 +62,45 @@ pub fn build<O: Observer>(
     options: Options,
     observer: O,
 ) -> Result<World<O>, BuildError> {
-    build_tapped(scenario, seed, options, observer, ())
+    build_with_tap(scenario, seed, options, observer, ())
 }
 
 /// Builds the world of a scenario with a tap on its links.
 ///
 /// # Errors
 /// Returns the errors of [`build`].
-pub fn build_tapped<O: Observer, T: Tap>(
+pub fn build_with_tap<O: Observer, T: Tap>(
     scenario: &Scenario,
     seed: u64,
     options: Options,
     observer: O,
     tap: T,
 ) -> Result<World<O, T>, BuildError> {
-    build_fitted(scenario, seed, options, Fittings { observer, tap, switch: &|_, _| {} })
+    build_with_hooks(scenario, seed, options, RunHooks { observer, tap, change_switch: &|_, _| {} })
 }
 
 /// Observer, tap and changed switches of a run, which no scenario describes.
-pub struct Fittings<'a, O: Observer, T: Tap> {
+pub struct RunHooks<'a, O: Observer, T: Tap> {
     /// Observer of all events at nodes.
     pub observer: O,
     /// Tap that sees each frame that crosses a link.
     pub tap: T,
     /// Function that changes the setup of each switch, by its node's number, before the switch is built. It may add
     /// mechanisms that no scenario can name.
-    pub switch: &'a dyn Fn(u32, &mut SwitchSetup),
+    pub change_switch: &'a dyn Fn(u32, &mut SwitchSetup),
 }
 
 /// Builds the world of a scenario with a tap, and with switches that are changed before they are built.
 ///
 /// # Errors
 /// Returns the errors of [`build`].
-pub fn build_fitted<O: Observer, T: Tap>(
+pub fn build_with_hooks<O: Observer, T: Tap>(
     scenario: &Scenario,
     seed: u64,
     options: Options,
-    fittings: Fittings<O, T>,
+    hooks: RunHooks<O, T>,
 ) -> Result<World<O, T>, BuildError> {
-    let mut world = build_empty(scenario, seed, options, fittings)?;
+    let mut world = build_empty(scenario, seed, options, hooks)?;
     add_raw_sources(scenario, seed, &mut world);
     world.plan_next_flow();
     Ok(world)
@@ -111,21 +111,21 @@ pub fn build_fitted<O: Observer, T: Tap>(
 ///
 /// # Errors
 /// Returns the errors of [`build`].
-pub fn run_divided<O: Divided>(
+pub fn run_divided<O: DividedObserver>(
     scenario: &Scenario,
     seed: u64,
     options: Options,
     observer: O,
 ) -> Result<World<O>, BuildError> {
     let partitions = options.partitions.max(1);
-    let whole = build_empty(scenario, seed, options, Fittings { observer, tap: (), switch: &|_, _| {} })?;
-    let owner: Arc<[u32]> = owners(scenario, partitions).into();
+    let whole = build_empty(scenario, seed, options, RunHooks { observer, tap: (), change_switch: &|_, _| {} })?;
+    let owner: Arc<[u32]> = assign_partitions(scenario, partitions).into();
     let part = |index| {
         let mut world = whole.clone();
-        world.state.observer.divide();
-        world.part = Some(Part { index, of: partitions, owner: owner.clone() });
+        world.state.observer.prepare_partition();
+        world.part = Some(PartitionId { index, count: partitions, owner: owner.clone() });
         add_raw_sources(scenario, seed, &mut world);
-        world.share_numbers();
+        world.separate_flow_numbers();
         world.plan_next_flow();
         world
     };
@@ -133,20 +133,20 @@ pub fn run_divided<O: Divided>(
 }
 
 /// Returns the partition of each node. Hosts and switches are each divided into blocks of consecutive numbers.
-fn owners(scenario: &Scenario, partitions: u32) -> Vec<u32> {
+fn assign_partitions(scenario: &Scenario, partitions: u32) -> Vec<u32> {
     let (hosts, switches) = (scenario.topology.hosts, scenario.switches.len() as u32);
     let block = |count: u32| (0..count).map(move |i| (u64::from(i) * u64::from(partitions) / u64::from(count)) as u32);
     block(hosts).chain(block(switches)).collect()
 }
 
-fn schedule(scenario: &Scenario, max_events: Option<u64>) -> Schedule {
-    Schedule {
+fn build_schedule(scenario: &Scenario, max_events: Option<u64>) -> RunSchedule {
+    RunSchedule {
         from: scenario.measure.from,
         to: scenario.measure.to,
         duration: Time(scenario.duration.0),
         drain: scenario.measure.drain,
         max_events,
-        grid: Grid::for_run(scenario.duration),
+        grid: InstantGrid::for_run(scenario.duration),
     }
 }
 
@@ -155,36 +155,37 @@ fn build_empty<O: Observer, T: Tap>(
     scenario: &Scenario,
     seed: u64,
     options: Options,
-    fittings: Fittings<O, T>,
+    hooks: RunHooks<O, T>,
 ) -> Result<World<O, T>, BuildError> {
-    let Fittings { observer, tap, switch: refit } = fittings;
+    let RunHooks { observer, tap, change_switch: refit } = hooks;
     let topology = &scenario.topology;
-    let histories = histories(&scenario.events);
-    let site = Site {
-        refit,
+    let histories = link_histories(&scenario.events);
+    let site = NodeSettings {
+        change_switch: refit,
         scenario,
         histories: &histories,
         seed,
         top_class: scenario.top_class(),
-        any_bounce: scenario.switches.iter().any(|s| s.overflow.slot.peek().needs().back.is_some()),
-        pauses: scenario.pauses(),
-        notifies: scenario.notifies(),
-        may_compute: !options.step_departures && !O::WANTS.departures,
-        paths: paths(scenario, seed).map(Arc::new),
-        first_of_tiers: topology.first_of_tiers(),
+        any_bounce: scenario.switches.iter().any(|s| s.overflow.slot.peek().needs().bounce_lane.is_some()),
+        pauses: scenario.has_pauses(),
+        sends_notices: scenario.sends_notices(),
+        may_compute_departures: !options.step_departures && !O::OBSERVED.departures,
+        paths: build_paths(scenario, seed).map(Arc::new),
+        first_switch_of_tiers: topology.first_switch_of_tier(),
     };
-    let hosts = (0..topology.hosts).map(|id| site.host(id)).collect();
-    let switches = scenario.switches.iter().enumerate().map(|(i, config)| site.switch(i, config));
+    let hosts = (0..topology.hosts).map(|id| site.build_host(id)).collect();
+    let switches = scenario.switches.iter().enumerate().map(|(i, config)| site.build_switch(i, config));
     let switches = switches.collect();
     let tcp = scenario.stacks();
-    let (mut wires, base) = wire(scenario, &histories, seed);
-    let clock = |host| site.rate(host, 0).clock();
-    Scatter::from_scenario(scenario, seed, clock).into_iter().for_each(|scatter| wires.scatter(scatter));
+    let (mut wires, base) = build_links(scenario, &histories, seed);
+    let clock = |host| site.port_rate(host, 0).clock();
+    HostLinkJitter::from_scenario(scenario, seed, clock).into_iter().for_each(|scatter| wires.set_jitter(scatter));
     let horizon = Time(scenario.duration.0).saturating_add(scenario.measure.drain);
     let mut pending = Flows::new(&scenario.traffic, topology, seed, horizon);
     let next = pending.next();
     let closed_loop = ClosedLoop::new(&scenario.traffic, seed);
-    let routes = Arc::new(if site.paths.is_some() { Routes::asking(topology) } else { Routes::compute(topology) });
+    let routes =
+        Arc::new(if site.paths.is_some() { Routes::with_routing_slot(topology) } else { Routes::compute(topology) });
     let state = RunState {
         queue: if options.heap { EventQueue::heap() } else { EventQueue::wheel() },
         wires,
@@ -195,7 +196,7 @@ fn build_empty<O: Observer, T: Tap>(
         completed: 0,
         pending: 0,
         queries: Queries::new(&scenario.traffic, (scenario.measure.from, scenario.measure.to)),
-        reacts: closed_loop.reacts(),
+        reacts: closed_loop.has_followers(),
         delivered: Vec::new(),
         fct_end: scenario.measure.fct_end,
         lost: None,
@@ -205,17 +206,17 @@ fn build_empty<O: Observer, T: Tap>(
         state,
         hosts,
         switches,
-        changes: Changes::new(scenario, seed, &routes).map(Box::new),
-        net: Net(routes),
+        changes: ChangeSchedule::new(scenario, seed, &routes).map(Box::new),
+        routes: WorldRoutes(routes),
         flows: FlowTable::new(scenario.switches.iter().any(|s| s.routing.slot.peek().is_symmetric())),
-        exts: dataplane::Exts::default(),
+        packet_extensions: dataplane::PacketExtensions::default(),
         tcp: Arc::new(tcp.ok_or_else(|| BuildError(format!("`{}`", scenario.transport.kind)))?.with_seed(seed)),
         seed,
         pending,
         next,
-        listed: 0,
+        planned_flows: 0,
         closed_loop,
-        schedule: schedule(scenario, options.max_events),
+        schedule: build_schedule(scenario, options.max_events),
         now: Time::ZERO,
         events: 0,
         hops: 0,
@@ -228,11 +229,11 @@ fn build_empty<O: Observer, T: Tap>(
         milestone: Time::ZERO,
         baseline: None,
         baseline_end: None,
-        released: dataplane::transport::Released::default(),
+        released: dataplane::transport::ReleasedPackets::default(),
         arrivals: Vec::new(),
         timers: Vec::new(),
         predicts_routes: scenario.switches.iter().all(|s| s.fib.slot.peek().is_none()),
-        predicted: Predicted::nothing(),
+        predicted: PredictedRoute::none(),
         tap,
         part: None,
     };
@@ -242,24 +243,24 @@ fn build_empty<O: Observer, T: Tap>(
 
 /// Returns the paths by which switches route; all switches use them or none does. The hash that chooses a path takes
 /// its seed from a number that no node has, since all switches must choose the same path.
-fn paths(scenario: &Scenario, seed: u64) -> Option<Paths> {
+fn build_paths(scenario: &Scenario, seed: u64) -> Option<Paths> {
     let (_, k) = scenario.switches.first()?.routing.slot.peek().needs_paths()?;
-    let pick = FlowHash::new(Stream::new(seed, u32::MAX, Purpose::Hash).u64());
-    Some(scenario::paths::paths(&scenario.topology, k as usize, pick))
+    let pick = FlowHash::new(Stream::new(seed, u32::MAX, StreamPurpose::Hash).u64());
+    Some(scenario::paths::find_paths(&scenario.topology, k as usize, pick))
 }
 
 /// Returns the links, numbered like the ports that send on them over the whole network, and the first port of each
 /// node.
-fn wire(scenario: &Scenario, histories: &BTreeMap<Sender, History>, seed: u64) -> (Wires, Vec<u32>) {
+fn build_links(scenario: &Scenario, histories: &BTreeMap<SendingPort, LinkHistory>, seed: u64) -> (Links, Vec<u32>) {
     let nodes = &scenario.topology.nodes;
     let mut base = Vec::with_capacity(nodes.len());
-    let mut wires = Wires::default();
+    let mut wires = Links::default();
     for (n, node) in (0..).zip(nodes) {
         base.push(wires.len() as u32);
         for (p, port) in (0..).zip(&node.ports) {
-            wires.add(port.peer, port.peer_port, port.delay);
+            wires.add_link(port.peer, port.peer_port, port.delay);
             if let Some(history) = histories.get(&(n, p)) {
-                wires.changes(Course::new(history.clone(), Stream::new(seed, n, Purpose::Link(p))));
+                wires.set_changing(ChangingLink::new(history.clone(), Stream::new(seed, n, StreamPurpose::Link(p))));
             }
         }
     }
@@ -267,9 +268,9 @@ fn wire(scenario: &Scenario, histories: &BTreeMap<Sender, History>, seed: u64) -
 }
 
 fn add_raw_sources<O: Observer, T: Tap>(scenario: &Scenario, seed: u64, world: &mut World<O, T>) {
-    for raw in scenario.traffic.iter().enumerate().flat_map(|(i, t)| t.raw(i as u16, seed)) {
-        let ports = world.listed;
-        world.listed += 1;
+    for raw in scenario.traffic.iter().enumerate().flat_map(|(i, t)| t.raw_sources(i as u16, seed)) {
+        let ports = world.planned_flows;
+        world.planned_flows += 1;
         let new = NewFlow { src: raw.src, dst: raw.dst, ports, bytes: 0, class: raw.class, row: 0, raw: true };
         let flow = world.flows.add(new);
         let spec = FlowSpec {
@@ -280,16 +281,16 @@ fn add_raw_sources<O: Observer, T: Tap>(scenario: &Scenario, seed: u64, world: &
             traffic: raw.traffic,
             query: u32::MAX,
             class: raw.class,
-            role: Role::Data,
+            role: FlowRole::Data,
             tag: 0,
-            connection: OWN,
+            connection: OWN_CONNECTION,
         };
-        world.state.enter(flow, FlowRecord::new(&spec, flow, false));
+        world.state.add_flow_record(flow, FlowRecord::new(&spec, flow, false));
         let setup = RawSetup {
             payload: raw.payload,
             packets_per_burst: raw.packets_per_burst,
             interval: raw.interval,
-            gaps: raw.exponential.then(|| Stream::new(seed, raw.place, Purpose::Gaps(raw.traffic))),
+            gaps: raw.exponential.then(|| Stream::new(seed, raw.place, StreamPurpose::Gaps(raw.traffic))),
             pause: raw.pause,
             start: raw.start,
             stop: raw.stop,

@@ -10,8 +10,8 @@
 //! does. The set that remains is a deadlock. Only pauses that are refreshed before they expire count, and only while
 //! no resume is in flight.
 
-use crate::link::Wires;
-use dataplane::{Core, Host, PauseInEffect, PauseSent, Stays, Switch};
+use crate::link::Links;
+use dataplane::{Core, Host, ReceivedPauses, SentPauses, StuckBytes, Switch};
 use mech::{ClassSet, PortId};
 use std::collections::BTreeMap;
 use units::Time;
@@ -28,18 +28,18 @@ pub struct Deadlock {
 }
 
 /// Receiving end of a link: a node, and the port there that pauses the link.
-type End = (u32, u16);
+type LinkEnd = (u32, u16);
 
 /// Nodes and links of a network after all events of an instant.
-pub(crate) struct Standing<'a> {
+pub(crate) struct NetworkState<'a> {
     pub(crate) hosts: &'a [Host],
     pub(crate) switches: &'a [Switch],
-    pub(crate) wires: &'a Wires,
+    pub(crate) wires: &'a Links,
     /// First port of each node, in the numbering over the whole network.
     pub(crate) base: &'a [u32],
 }
 
-impl Standing<'_> {
+impl NetworkState<'_> {
     fn core(&self, node: u32) -> &Core {
         match self.hosts.get(node as usize) {
             Some(host) => host.nic(),
@@ -48,19 +48,19 @@ impl Standing<'_> {
     }
 
     /// Returns the far end of a port.
-    fn far(&self, node: u32, port: u16) -> End {
-        self.wires.far(self.base[node as usize] + u32::from(port))
+    fn far_end(&self, node: u32, port: u16) -> LinkEnd {
+        self.wires.far_end(self.base[node as usize] + u32::from(port))
     }
 
     /// Returns the links, by their receiving ends, that stay paused unless frames that they wait for move.
-    fn paused(&self) -> BTreeMap<End, ClassSet> {
+    fn paused_links(&self) -> BTreeMap<LinkEnd, ClassSet> {
         let mut all = BTreeMap::new();
         for (switch, node) in self.switches.iter().zip(self.hosts.len() as u32..) {
             for port in 0..switch.core().ports().len() as u16 {
-                let (from, out) = self.far(node, port);
+                let (from, out) = self.far_end(node, port);
                 let both_ends =
                     switch.core().pause_sent(PortId(port)).zip(self.core(from).pause_in_effect(PortId(out)));
-                let both = both_ends.map_or(ClassSet::NONE, |(sent, in_effect)| settled(&sent, &in_effect));
+                let both = both_ends.map_or(ClassSet::NONE, |(sent, in_effect)| effective_pauses(&sent, &in_effect));
                 if both != ClassSet::NONE {
                     all.insert((node, port), both);
                 }
@@ -70,13 +70,13 @@ impl Standing<'_> {
     }
 
     /// Returns links that wait for each other forever, if there are any.
-    pub(crate) fn deadlock(&self) -> Option<Deadlock> {
-        let mut stuck = self.paused();
+    pub(crate) fn find_deadlock(&self) -> Option<Deadlock> {
+        let mut stuck = self.paused_links();
         loop {
             let before = stuck.len();
-            let ends: Vec<End> = stuck.keys().copied().collect();
+            let ends: Vec<LinkEnd> = stuck.keys().copied().collect();
             let by_node = ends.chunk_by(|one, other| one.0 == other.0);
-            let goes_on: Vec<(End, ClassSet)> = by_node.flat_map(|ends| self.may_resume(ends, &stuck)).collect();
+            let goes_on: Vec<(LinkEnd, ClassSet)> = by_node.flat_map(|ends| self.may_resume(ends, &stuck)).collect();
             let mut changed = false;
             for (end, go) in goes_on {
                 let Some(classes) = stuck.get_mut(&end) else { continue };
@@ -85,33 +85,33 @@ impl Standing<'_> {
             }
             stuck.retain(|_, classes| *classes != ClassSet::NONE);
             if !changed && stuck.len() == before {
-                return self.cycle(&stuck);
+                return self.find_cycle(&stuck);
             }
         }
     }
 
     /// Returns the bytes that never leave a node while the stuck links stay paused.
-    fn stays(&self, node: u32, stuck: &BTreeMap<End, ClassSet>) -> Vec<Stays> {
+    fn bytes_that_stay(&self, node: u32, stuck: &BTreeMap<LinkEnd, ClassSet>) -> Vec<StuckBytes> {
         let core = self.core(node);
         let ports = 0..core.ports().len() as u16;
-        let classes = |port| stuck.get(&self.far(node, port)).copied().unwrap_or(ClassSet::NONE);
+        let classes = |port| stuck.get(&self.far_end(node, port)).copied().unwrap_or(ClassSet::NONE);
         let classes: Vec<ClassSet> = ports.map(classes).collect();
-        if classes.iter().all(|own| *own == ClassSet::NONE) { Vec::new() } else { core.stays(&classes) }
+        if classes.iter().all(|own| *own == ClassSet::NONE) { Vec::new() } else { core.stuck_bytes(&classes) }
     }
 
     /// Returns, for each link that ends at a node, the paused classes that resume once all frames have left the node
     /// that can.
-    fn may_resume(&self, ends: &[End], stuck: &BTreeMap<End, ClassSet>) -> Vec<(End, ClassSet)> {
+    fn may_resume(&self, ends: &[LinkEnd], stuck: &BTreeMap<LinkEnd, ClassSet>) -> Vec<(LinkEnd, ClassSet)> {
         let Some((node, _)) = ends.first() else { return Vec::new() };
-        let (core, stays) = (self.core(*node), self.stays(*node, stuck));
+        let (core, stays) = (self.core(*node), self.bytes_that_stay(*node, stuck));
         let mut by_port = vec![0; core.ports().len()];
         stays.iter().for_each(|own| by_port[usize::from(own.port.0)] += own.bytes);
-        let free = core.shared_free(&by_port);
-        let resumes = |end: &End| {
+        let free = core.shared_memory_free(&by_port);
+        let resumes = |end: &LinkEnd| {
             let ingress = PortId(end.1);
             let mut go = ClassSet::NONE;
             for class in (0..8).filter(|class| stuck[end].has(*class)) {
-                let Some((pause_group, xon)) = core.resumes_at(ingress, class, free) else { continue };
+                let Some((pause_group, xon)) = core.resume_threshold(ingress, class, free) else { continue };
                 let own = stays.iter().filter(|own| own.ingress == ingress && pause_group.has(own.class));
                 if own.map(|own| own.bytes).sum::<u64>() <= xon {
                     go = go.union(pause_group);
@@ -123,7 +123,7 @@ impl Standing<'_> {
     }
 
     /// Follows from the first stuck link which link each one waits for, until a link repeats.
-    fn cycle(&self, stuck: &BTreeMap<End, ClassSet>) -> Option<Deadlock> {
+    fn find_cycle(&self, stuck: &BTreeMap<LinkEnd, ClassSet>) -> Option<Deadlock> {
         let (first, classes) = stuck.iter().next()?;
         let mut way = vec![(*first, (0..8).find(|class| classes.has(*class))?)];
         loop {
@@ -131,7 +131,7 @@ impl Standing<'_> {
             let next = self.waits_for(end, class, stuck)?;
             if let Some(begin) = way.iter().position(|known| *known == next) {
                 let cycle = &way[begin..];
-                let sources: Vec<End> = cycle.iter().map(|((node, port), _)| self.far(*node, *port)).collect();
+                let sources: Vec<LinkEnd> = cycle.iter().map(|((node, port), _)| self.far_end(*node, *port)).collect();
                 let since = sources.iter().zip(cycle).filter_map(|((node, port), (_, class))| {
                     Some(self.core(*node).pause_in_effect(PortId(*port))?.since[usize::from(*class)])
                 });
@@ -142,13 +142,13 @@ impl Standing<'_> {
     }
 
     /// Returns a stuck link for which frames wait that keep the link into `end` paused.
-    fn waits_for(&self, end: End, class: u8, stuck: &BTreeMap<End, ClassSet>) -> Option<(End, u8)> {
+    fn waits_for(&self, end: LinkEnd, class: u8, stuck: &BTreeMap<LinkEnd, ClassSet>) -> Option<(LinkEnd, u8)> {
         let core = self.core(end.0);
-        let (pause_group, _) = core.resumes_at(PortId(end.1), class, None)?;
-        let stays = self.stays(end.0, stuck);
+        let (pause_group, _) = core.resume_threshold(PortId(end.1), class, None)?;
+        let stays = self.bytes_that_stay(end.0, stuck);
         let held = stays.iter().filter(|own| own.ingress == PortId(end.1) && pause_group.has(own.class));
         let mut links = held.filter_map(|own| {
-            let far = self.far(end.0, own.port.0);
+            let far = self.far_end(end.0, own.port.0);
             let classes = stuck.get(&far)?;
             // The frames may be behind those of another class, which is the one that is paused.
             let holder = if classes.has(own.class) { own.class } else { (0..8).find(|class| classes.has(*class))? };
@@ -159,7 +159,7 @@ impl Standing<'_> {
 }
 
 /// Returns the classes that one end has paused and the other does not send, while no resume is in flight.
-fn settled(sent: &PauseSent, in_effect: &PauseInEffect) -> ClassSet {
+fn effective_pauses(sent: &SentPauses, in_effect: &ReceivedPauses) -> ClassSet {
     let same = |class: &u8| sent.resumes[usize::from(*class)] == in_effect.resumes[usize::from(*class)];
     let both = ClassSet(sent.paused.0 & in_effect.paused.0);
     let all = (0..8).filter(|class| both.has(*class)).filter(same);

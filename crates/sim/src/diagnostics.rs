@@ -2,7 +2,7 @@
 
 use crate::deadlock::Deadlock;
 use crate::driver::{BrokenRuleAt, LosslessViolationAt};
-use dataplane::TooLarge;
+use dataplane::OversizedFrame;
 use scenario::Scenario;
 use units::{Bytes, Time};
 
@@ -19,15 +19,22 @@ impl LosslessViolationAt {
             lost.ingress.0,
             far(lost.ingress.0),
             lost.class,
-            microseconds(self.at)
+            format_microseconds(self.at)
         );
         if let Some(inside) = &lost.inside {
-            return format!("{place}. {}; {GOES_ON}", too_large(inside));
+            return format!("{place}. {}; {LOSSLESS_FALSE_HINT}", describe_too_large(inside));
         }
-        let (over, needs) = (lost.held.saturating_sub(lost.xoff), format!("the link needs {}", Bytes(lost.headroom)));
+        let (over, needs) = (
+            lost.held.saturating_sub(lost.xoff),
+            format!(
+                "the link needs a headroom of \
+                                                                           {}",
+                Bytes(lost.headroom)
+            ),
+        );
         let room = match lost.expired {
             Some(duration) => {
-                format!("but a pause lasts {duration} there and may have expired before its refresh")
+                format!("but a pause lasts only {duration} on this link and may have expired before its refresh")
             }
             None if over > lost.headroom => format!(
                 "and {} above it exceeds the {} that may arrive after a pause request: xoff fell since then as the \
@@ -39,8 +46,8 @@ impl LosslessViolationAt {
             None => format!("so there was no headroom, and {needs}: other packets had filled the memory"),
         };
         let cure = match lost.expired {
-            Some(_) => "More quanta or a refresh prevent such a loss",
-            None => "More memory or a lower xoff prevents such a loss",
+            Some(_) => "A larger `quanta`, or a `refresh`, prevents such a loss",
+            None => "More memory, or a lower `xoff`, prevents such a loss",
         };
         let full = match lost.fill.limit {
             Some(limit) => format!("{} of {limit} in use", lost.fill.used),
@@ -52,7 +59,7 @@ impl LosslessViolationAt {
         };
         format!(
             "{place}. With this packet, {} that arrived there would be stored; xoff is {}, {room}. {whose} {port} \
-             ({end} {}) was full: {full}. {cure}; {GOES_ON}",
+             ({end} {}) was full: {full}. {cure}; {LOSSLESS_FALSE_HINT}",
             Bytes(lost.held),
             Bytes(lost.xoff),
             far(port),
@@ -64,18 +71,18 @@ impl BrokenRuleAt {
     /// Describes in two sentences the mechanism, the place, the instant and the rule with what to do.
     pub fn describe(&self, scenario: &Scenario) -> String {
         let node = &scenario.topology.nodes[self.node as usize];
-        let (kind, port, slot) = (self.kind(scenario), self.broken.port.0, self.broken.slot);
+        let (kind, port, slot) = (self.mechanism_kind(scenario), self.broken.port.0, self.broken.slot);
         let whose = if self.node < scenario.topology.hosts { "host" } else { "switch" };
         format!(
             "mechanism `{kind}` broke a rule of the slot `{slot}` ({whose} {}, port {port}, at {}): {}",
             node.name,
-            microseconds(self.at),
+            format_microseconds(self.at),
             self.broken.rule
         )
     }
 
     /// Name of the mechanism.
-    fn kind<'a>(&self, scenario: &'a Scenario) -> &'a str {
+    fn mechanism_kind<'a>(&self, scenario: &'a Scenario) -> &'a str {
         let Some(switch) = self.node.checked_sub(scenario.topology.hosts) else {
             let host = &scenario.host;
             return match self.broken.slot {
@@ -87,7 +94,7 @@ impl BrokenRuleAt {
         };
         let switch = &scenario.switches[switch as usize];
         let port = &switch.ports[usize::from(self.broken.port.0).min(switch.ports.len() - 1)];
-        let inputs = switch.model.cioq();
+        let inputs = switch.model.input_side();
         match self.broken.slot {
             "overflow" => &switch.overflow.kind,
             "scheduler" => &port.scheduler.kind,
@@ -104,11 +111,11 @@ impl BrokenRuleAt {
     }
 }
 
-const GOES_ON: &str = "with lossless = false the loss is counted and the run continues";
+const LOSSLESS_FALSE_HINT: &str = "with `lossless = false`, such a loss is counted and the run continues";
 
 /// Describes which buffers inside a switch of several stages are too small for a packet, so that it can never cross.
-fn too_large(inside: &TooLarge) -> String {
-    let TooLarge { size, stage_buffer, link_buffer } = *inside;
+fn describe_too_large(inside: &OversizedFrame) -> String {
+    let OversizedFrame { size, stage_buffer, link_buffer } = *inside;
     let small = [("stage_buffer", stage_buffer), ("link_buffer", link_buffer)];
     let small = small.into_iter().filter(|(_, holds)| u64::from(size) > *holds);
     let (names, sizes): (Vec<_>, Vec<_>) = small.map(|(name, holds)| (name, Bytes(holds).to_string())).unzip();
@@ -123,14 +130,14 @@ fn too_large(inside: &TooLarge) -> String {
 }
 
 /// Formats an instant in microseconds, exact to the picosecond, without trailing zeros.
-fn microseconds(at: Time) -> String {
+fn format_microseconds(at: Time) -> String {
     let told = format!("{}.{:06}", at.0 / 1_000_000, at.0 % 1_000_000);
     format!("{}us", told.trim_end_matches('0').trim_end_matches('.'))
 }
 
 impl Deadlock {
     /// Returns the nodes and their paused ports as `name:port`, each followed by the one that it waits for.
-    pub fn names(&self, scenario: &Scenario) -> Vec<String> {
+    pub fn port_names(&self, scenario: &Scenario) -> Vec<String> {
         let name = |(node, port): &(u32, u16)| format!("{}:{port}", scenario.topology.nodes[*node as usize].name);
         self.cycle.iter().map(name).collect()
     }

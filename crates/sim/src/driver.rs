@@ -1,11 +1,11 @@
 //! Driver of a node during one step: it sends frames, sets timers, and records the ends of flows.
 
-use crate::link::Wires;
-use crate::progress::{FlowRecord, Stop};
+use crate::link::Links;
+use crate::progress::{FlowRecord, StopReason};
 use crate::queries::Queries;
-use crate::queue::{EventQueue, Key, Phase};
-use dataplane::transport::{Run, SenderStats};
-use dataplane::{BrokenRule, LosslessViolation, Observer, Out, Outcome, Pkt, Spot};
+use crate::queue::{EventQueue, Key, StepPhase};
+use dataplane::transport::{SegmentRun, SenderStats};
+use dataplane::{BrokenRule, EventLocation, LosslessViolation, Observer, Out, Outcome, Pkt};
 use mech::{FlowId, PortId};
 use scenario::FctEnd;
 use units::{Dur, Time};
@@ -36,7 +36,7 @@ pub struct BrokenRuleAt {
 #[derive(Clone)]
 pub(crate) struct RunState<O> {
     pub(crate) queue: EventQueue,
-    pub(crate) wires: Wires,
+    pub(crate) wires: Links,
     /// First port of each node, in the numbering of ports over the whole network.
     pub(crate) base: Vec<u32>,
     pub(crate) records: Vec<FlowRecord>,
@@ -74,26 +74,26 @@ pub(crate) struct Driver<'a, O> {
 impl<O: Observer> RunState<O> {
     /// Returns the reason of a failure, if the run has failed. A broken rule comes before a loss, since it may cause
     /// any loss after it.
-    pub(crate) fn failed(&self) -> Option<Stop> {
-        let lost = self.lost.map(|_| Stop::LosslessViolation);
-        self.broken.map(|_| Stop::BrokenRule).or(lost)
+    pub(crate) fn failure(&self) -> Option<StopReason> {
+        let lost = self.lost.map(|_| StopReason::LosslessViolation);
+        self.broken.map(|_| StopReason::BrokenRule).or(lost)
     }
 
     /// Returns the number of messages that the run waits for and that have not finished, including those that have
     /// not started.
-    pub(crate) fn unfinished(&self) -> u64 {
-        self.open.wrapping_add(self.not_started())
+    pub(crate) fn unfinished_messages(&self) -> u64 {
+        self.open.wrapping_add(self.messages_not_started())
     }
 
     /// Returns the number of messages that the run waits for and that have not started.
-    pub(crate) fn not_started(&self) -> u64 {
-        self.pending + self.queries.missing()
+    pub(crate) fn messages_not_started(&self) -> u64 {
+        self.pending + self.queries.unstarted_messages()
     }
 
     /// Adds the record of a flow, whose number is the index of its record.
-    pub(crate) fn enter(&mut self, flow: FlowId, mut record: FlowRecord) {
-        self.observer.entered(flow, record.traffic);
-        record.awaited |= self.queries.start(&record);
+    pub(crate) fn add_flow_record(&mut self, flow: FlowId, mut record: FlowRecord) {
+        self.observer.on_flow_added(flow, record.traffic);
+        record.awaited |= self.queries.count_started_message(&record);
         let at = flow.0 as usize;
         if at >= self.records.len() {
             self.records.resize(at + 1, record);
@@ -144,37 +144,37 @@ impl<O: Observer> Out for Driver<'_, O> {
 
     #[inline(always)]
     fn transmit(&mut self, port: PortId, pkt: &Pkt, end: Time) {
-        let spot = self.spot(port);
-        self.state.observer.transmitted(spot, pkt, end);
-        if let Some((at, peer)) = self.state.wires.send(spot.port, pkt, self.now, end) {
-            self.state.queue.push(Key::new(at, peer, Phase::Arrival, spot.port));
+        let spot = self.event_location(port);
+        self.state.observer.on_transmit(spot, pkt, end);
+        if let Some((at, peer)) = self.state.wires.send_frame(spot.port, pkt, self.now, end) {
+            self.state.queue.push(Key::new(at, peer, StepPhase::Arrival, spot.port));
         }
     }
-    fn transmit_run(&mut self, port: PortId, run: &Run, ends: (Time, Dur)) {
-        let spot = self.spot(port);
+    fn transmit_run(&mut self, port: PortId, run: &SegmentRun, ends: (Time, Dur)) {
+        let spot = self.event_location(port);
         let mut end = ends.0;
         for pkt in run.packets() {
-            self.state.observer.transmitted(spot, &pkt, end);
+            self.state.observer.on_transmit(spot, &pkt, end);
             end = end.saturating_add(ends.1);
         }
         if let Some((at, peer)) = self.state.wires.send_run(spot.port, run, self.now, ends) {
-            self.state.queue.push(Key::new(at, peer, Phase::Arrival, spot.port));
+            self.state.queue.push(Key::new(at, peer, StepPhase::Arrival, spot.port));
         }
     }
     #[inline]
-    fn wake(&mut self, port: PortId, at: Time) {
-        self.state.queue.push(Key::new(at, self.node, Phase::Ended, u32::from(port.0)));
+    fn schedule_wake(&mut self, port: PortId, at: Time) {
+        self.state.queue.push(Key::new(at, self.node, StepPhase::Ended, u32::from(port.0)));
     }
     #[inline]
-    fn timer(&mut self, index: u32, at: Time) {
-        self.state.queue.push(Key::new(at.max(self.now), self.node, Phase::Timer, index));
+    fn set_timer(&mut self, index: u32, at: Time) {
+        self.state.queue.push(Key::new(at.max(self.now), self.node, StepPhase::Timer, index));
     }
-    fn finished(&mut self, what: Outcome) {
+    fn report_outcome(&mut self, what: Outcome) {
         match what {
-            Outcome::Received(flow) => self.flow_received(flow),
-            Outcome::Acknowledged(flow, stats) => self.flow_acknowledged(flow, stats),
-            Outcome::Violated(lost) => self.violated(lost),
-            Outcome::Broken(broken) => self.broken(broken),
+            Outcome::FlowReceived(flow) => self.flow_received(flow),
+            Outcome::FlowAcknowledged(flow, stats) => self.flow_acknowledged(flow, stats),
+            Outcome::LosslessViolated(lost) => self.violated(lost),
+            Outcome::RuleBroken(broken) => self.broken(broken),
         }
     }
     fn has_flow(&self, flow: FlowId) -> bool {
@@ -185,7 +185,7 @@ impl<O: Observer> Out for Driver<'_, O> {
         &mut self.state.observer
     }
     #[inline(always)]
-    fn spot(&self, port: PortId) -> Spot {
-        Spot { now: self.now, node: self.node, port: self.base + u32::from(port.0) }
+    fn event_location(&self, port: PortId) -> EventLocation {
+        EventLocation { now: self.now, node: self.node, port: self.base + u32::from(port.0) }
     }
 }

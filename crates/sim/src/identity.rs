@@ -8,7 +8,7 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 /// Maker of a packet. The two ends of a flow make its segments, or its raw packets if the flow has no transport.
 /// Nodes on the path make control frames and messages of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum PacketOrigin {
     /// The flow's sender.
     Sender,
     /// The flow's receiver.
@@ -25,7 +25,7 @@ pub struct PacketId {
     /// Number of the flow.
     pub flow: u32,
     /// Maker of the packet.
-    pub origin: Origin,
+    pub origin: PacketOrigin,
     /// Number of the packet among those of its maker in the flow, from 0. A retransmission is another packet.
     pub emission: u32,
 }
@@ -33,10 +33,10 @@ pub struct PacketId {
 impl Hash for PacketId {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let (kind, node) = match self.origin {
-            Origin::Sender => (0, 0),
-            Origin::Receiver => (1, 0),
-            Origin::Pause(node) => (2, node),
-            Origin::Notice(node) => (3, node),
+            PacketOrigin::Sender => (0, 0),
+            PacketOrigin::Receiver => (1, 0),
+            PacketOrigin::Pause(node) => (2, node),
+            PacketOrigin::Notice(node) => (3, node),
         };
         [self.flow, node << 2 | kind, self.emission].into_iter().for_each(|word| state.write_u32(word));
     }
@@ -45,34 +45,34 @@ impl Hash for PacketId {
 impl PacketId {
     /// Returns the identity of a packet.
     #[inline]
-    pub fn of_packet(pkt: &Pkt) -> PacketId {
+    pub fn from_packet(pkt: &Pkt) -> PacketId {
         let origin = match pkt.head.kind() {
-            PacketKind::Pause => Origin::Pause(pkt.head.src.0),
-            PacketKind::Notice => Origin::Notice(pkt.head.src.0),
-            PacketKind::Segment | PacketKind::Raw if pkt.head.flags.has(Flags::REVERSE) => Origin::Receiver,
-            PacketKind::Segment | PacketKind::Raw => Origin::Sender,
+            PacketKind::Pause => PacketOrigin::Pause(pkt.head.src.0),
+            PacketKind::Notice => PacketOrigin::Notice(pkt.head.src.0),
+            PacketKind::Segment | PacketKind::Raw if pkt.head.flags.has(Flags::REVERSE) => PacketOrigin::Receiver,
+            PacketKind::Segment | PacketKind::Raw => PacketOrigin::Sender,
         };
         PacketId { flow: pkt.head.flow.0, origin, emission: pkt.emission }
     }
     /// Returns the identity of the n-th packet that an end of a flow makes.
-    pub fn of_flow(flow: u32, reverse: bool, emission: u32) -> PacketId {
-        PacketId { flow, origin: if reverse { Origin::Receiver } else { Origin::Sender }, emission }
+    pub fn from_emission(flow: u32, reverse: bool, emission: u32) -> PacketId {
+        PacketId { flow, origin: if reverse { PacketOrigin::Receiver } else { PacketOrigin::Sender }, emission }
     }
     /// Returns true if the flow's receiver sent the packet.
     pub fn is_reverse(&self) -> bool {
-        self.origin == Origin::Receiver
+        self.origin == PacketOrigin::Receiver
     }
 }
 
 /// Map from packets that have not ended to values that a packet's cache line has no space for. Its order is never
 /// used: it depends on insertions, and so on the division of the run.
-pub(crate) type Aside<T> = HashMap<PacketId, T, BuildHasherDefault<Mixed>>;
+pub(crate) type PacketMap<T> = HashMap<PacketId, T, BuildHasherDefault<PacketIdHasher>>;
 
 /// Hasher of a few numbers. It is fast, since some identities are looked up at every link.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Mixed(u64);
+pub(crate) struct PacketIdHasher(u64);
 
-impl Hasher for Mixed {
+impl Hasher for PacketIdHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -93,8 +93,8 @@ mod tests {
     fn what_a_node_makes_is_no_packet_of_the_flow_that_it_is_about() {
         let packet = |kind: PacketKind, src: u32| {
             let mut pkt = Pkt { emission: 4, ..Pkt::default() };
-            (pkt.head.flow, pkt.head.src, pkt.head.flags) = (FlowId(2), HostId(src), Flags::of_kind(kind));
-            PacketId::of_packet(&pkt)
+            (pkt.head.flow, pkt.head.src, pkt.head.flags) = (FlowId(2), HostId(src), Flags::from_kind(kind));
+            PacketId::from_packet(&pkt)
         };
         let all = [
             (PacketKind::Segment, 1),
@@ -107,9 +107,9 @@ mod tests {
         for (i, id) in ids.iter().enumerate() {
             assert_eq!(ids.iter().position(|other| other == id), Some(i));
         }
-        assert_eq!(ids[0], PacketId::of_flow(2, false, 4));
-        assert!(!ids[0].is_reverse() && PacketId::of_flow(2, true, 4).is_reverse());
-        let mut aside: Aside<usize> = Aside::default();
+        assert_eq!(ids[0], PacketId::from_emission(2, false, 4));
+        assert!(!ids[0].is_reverse() && PacketId::from_emission(2, true, 4).is_reverse());
+        let mut aside: PacketMap<usize> = PacketMap::default();
         aside.extend(ids.into_iter().zip(0..));
         assert_eq!(aside.len(), all.len());
     }

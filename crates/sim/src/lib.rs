@@ -2,17 +2,17 @@
 
 mod build;
 mod capture;
-mod changes;
+mod change_schedule;
 mod clocks;
-mod costs;
 mod deadlock;
 mod diagnostics;
-mod divided;
+mod divided_observer;
 mod driver;
-mod grid;
+mod event_costs;
 mod identity;
+mod instant_grid;
 mod link;
-mod numbered;
+mod number_names;
 mod packet_trace;
 mod progress;
 mod queries;
@@ -22,17 +22,19 @@ mod results;
 mod tap;
 mod world;
 
-pub use build::{BuildError, Fittings, Options, build, build_fitted, build_tapped, run_divided};
-pub use capture::{Capture, Dump, Link, links};
-pub use dataplane::{Freed, Leaves, Observer, Spot, Stored, Wants};
+pub use build::{BuildError, Options, RunHooks, build, build_with_hooks, build_with_tap, run_divided};
+pub use capture::{Capture, CaptureFiles, CapturedLink, parse_links};
+pub use dataplane::{Departure, DequeuedFrame, EnqueuedFrame, EventLocation, ObservedEvents, Observer};
 pub use deadlock::Deadlock;
-pub use divided::{Divided, Owners};
+pub use divided_observer::{DividedObserver, PartitionOwners};
 pub use driver::{BrokenRuleAt, LosslessViolationAt};
-pub use identity::{Origin, PacketId};
-pub use numbered::{Numbered, numbered};
-pub use packet_trace::{INSTANTS, Missing, Often, RunEnd, Stage, Step, Tracer, Wanted, What};
-pub use progress::{FlowRecord, Progress, SenderCounts, Stop};
+pub use identity::{PacketId, PacketOrigin};
+pub use number_names::{NumberNames, number_names};
+pub use packet_trace::{
+    PacketChoice, PacketProperty, PacketStep, RunEnd, SNAPSHOT_COUNT, StepKind, TraceError, TraceProgress, Tracer,
+};
+pub use progress::{FlowRecord, Progress, SenderCounts, StopReason};
 pub use recorder::Recorder;
-pub use results::{Carried, Column, Results, Table};
-pub use tap::{Crossed, Tap};
+pub use results::{CarriedBits, Column, Results, Table};
+pub use tap::{CrossedFrame, Tap};
 pub use world::World;

@@ -2,7 +2,7 @@
 
 use dataplane::transport::SenderStats;
 use mech::FlowId;
-use scenario::traffic::{FlowSpec, Role};
+use scenario::traffic::{FlowRole, FlowSpec};
 use units::Time;
 
 /// Record of one flow.
@@ -22,11 +22,11 @@ pub struct FlowRecord {
     /// True if the run waits for the flow: it is measured, or the first message of its query is.
     pub awaited: bool,
     /// Purpose of the flow.
-    pub role: Role,
+    pub role: FlowRole,
     /// Number by which the workload identifies the flow.
     pub tag: u64,
-    /// Number, within the workload, of the persistent connection that carries the flow; [`scenario::traffic::OWN`]
-    /// for a connection of its own.
+    /// Number, within the workload, of the persistent connection that carries the flow;
+    /// [`scenario::traffic::OWN_CONNECTION`] for a connection of its own.
     pub channel: u32,
     /// Flow whose connection carries this one; the flow itself if it has its own connection.
     pub connection: FlowId,
@@ -88,7 +88,7 @@ impl From<&SenderStats> for SenderCounts {
 
 /// Reason for the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopReason {
     /// Every flow that the run waits for has finished, and the duration is over or no event is pending.
     Done,
     /// The drain is over or no event is pending, and flows that the run waits for are unfinished.
@@ -107,7 +107,7 @@ pub enum Stop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Reason for the end of the run; `None` while it goes on.
-    pub stop: Option<Stop>,
+    pub stop: Option<StopReason>,
     /// Simulated time reached.
     pub now: Time,
     /// Number of events processed.

@@ -19,60 +19,60 @@ pub(crate) struct Queries {
     /// Number of messages in each query, by workload.
     sizes: Arc<[QuerySize]>,
     /// Queries that began before the window's end and have messages that have not started, by workload and number.
-    begun: BTreeMap<(u16, u32), Begun>,
+    started: BTreeMap<(u16, u32), StartedQuery>,
     /// Number of messages that have not started, in measured queries.
-    missing: u64,
+    unstarted_messages: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Begun {
-    missing: u64,
-    counts: bool,
+struct StartedQuery {
+    unstarted_messages: u64,
+    is_measured: bool,
 }
 
 impl Queries {
     pub(crate) fn new(traffic: &[Traffic], (from, to): (Time, Time)) -> Queries {
         let sizes = traffic.iter().map(Traffic::query_size).collect();
-        Queries { from, to, sizes, begun: BTreeMap::new(), missing: 0 }
+        Queries { from, to, sizes, started: BTreeMap::new(), unstarted_messages: 0 }
     }
 
     /// Counts a message that starts. Returns true if its query is measured.
-    pub(crate) fn start(&mut self, message: &FlowRecord) -> bool {
+    pub(crate) fn count_started_message(&mut self, message: &FlowRecord) -> bool {
         let key = (message.traffic, message.query);
-        if message.query == u32::MAX || (message.start >= self.to && !self.begun.contains_key(&key)) {
+        if message.query == u32::MAX || (message.start >= self.to && !self.started.contains_key(&key)) {
             return false;
         }
-        let size = || self.sizes.get(usize::from(key.0)).map_or(0, |size| size.messages(key.1));
-        let begun = self.begun.entry(key).or_insert_with(|| {
-            let begun = Begun { missing: size(), counts: message.start >= self.from };
-            self.missing += if begun.counts { begun.missing } else { 0 };
+        let size = || self.sizes.get(usize::from(key.0)).map_or(0, |size| size.count_messages(key.1));
+        let begun = self.started.entry(key).or_insert_with(|| {
+            let begun = StartedQuery { unstarted_messages: size(), is_measured: message.start >= self.from };
+            self.unstarted_messages += if begun.is_measured { begun.unstarted_messages } else { 0 };
             begun
         });
-        let one = begun.missing.min(1);
-        begun.missing -= one;
-        let (counts, is_whole) = (begun.counts, begun.missing == 0);
+        let one = begun.unstarted_messages.min(1);
+        begun.unstarted_messages -= one;
+        let (counts, is_whole) = (begun.is_measured, begun.unstarted_messages == 0);
         if counts {
-            self.missing -= one;
+            self.unstarted_messages -= one;
         }
         if is_whole {
-            self.begun.remove(&key);
+            self.started.remove(&key);
         }
         counts
     }
 
     /// Returns true if a query with messages that have not started is measured.
-    pub(crate) fn counts(&self, traffic: u16, query: u32) -> bool {
-        self.begun.get(&(traffic, query)).is_some_and(|begun| begun.counts)
+    pub(crate) fn is_measured(&self, traffic: u16, query: u32) -> bool {
+        self.started.get(&(traffic, query)).is_some_and(|begun| begun.is_measured)
     }
 
     /// Returns the number of messages that have not started, in measured queries.
-    pub(crate) fn missing(&self) -> u64 {
-        self.missing
+    pub(crate) fn unstarted_messages(&self) -> u64 {
+        self.unstarted_messages
     }
 
     /// Returns the number of messages that have not started for each measured query, with its workload and number.
-    pub(crate) fn owed(&self) -> Vec<(u16, u32, u64)> {
-        let counting = self.begun.iter().filter(|(_, begun)| begun.counts);
-        counting.map(|((traffic, query), begun)| (*traffic, *query, begun.missing)).collect()
+    pub(crate) fn unstarted_by_query(&self) -> Vec<(u16, u32, u64)> {
+        let counting = self.started.iter().filter(|(_, begun)| begun.is_measured);
+        counting.map(|((traffic, query), begun)| (*traffic, *query, begun.unstarted_messages)).collect()
     }
 }

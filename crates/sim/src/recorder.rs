@@ -1,58 +1,58 @@
 //! Observer behind every table and figure: it records queues over time, events at nodes, and the ends of packets.
 
-mod ahead;
+mod computed_departures;
 mod data_drops;
 mod detour_steps;
 mod distances;
-mod divided;
-mod follow;
 mod goodput;
 mod histogram;
 mod holds;
 mod inputs;
-mod limits;
 mod links;
 mod notices;
-mod observing;
+mod observer;
 mod occupancy;
+mod partitions;
 mod pauses;
+mod queue_record;
+mod rate_limits;
 mod reorder;
 mod rows;
 mod scope;
-mod sent;
+mod sent_bytes;
 mod sequence;
 mod stages;
-mod stored_at;
+mod storage_times;
 mod sub_queues;
 mod workloads;
 
 pub(crate) use detour_steps::{Detour, DetourRow, DetourSteps};
-pub(crate) use follow::Follow;
 pub(crate) use histogram::Histogram;
-pub(crate) use holds::{HoldRow, HoldingPorts, Holds};
+pub(crate) use holds::{HoldRow, HoldingPorts, PortHolds};
 pub(crate) use inputs::{InputMemory, InputRow};
-pub(crate) use limits::{LimitRow, Limited, RateLimits};
-pub(crate) use notices::{NoticeRow, Notices, Point};
-pub(crate) use occupancy::Held;
+pub(crate) use notices::{NoticeRow, Notices, PortNotices};
+pub(crate) use occupancy::WindowOccupancy;
 pub(crate) use pauses::{PauseRow, PausedPorts};
+pub(crate) use queue_record::QueueRecord;
+pub(crate) use rate_limits::{LimitRow, LimitedFlow, RateLimits};
 pub(crate) use rows::growing_tables;
-pub(crate) use rows::{ActivityRow, OpenBin, PacketRow, Rows, SentRow, SumRow, TraceRow};
+pub(crate) use rows::{ActivityRow, OpenActivityBin, PacketRow, Rows, SentRow, SumRow, TraceRow};
 pub use scope::Scope;
-pub(crate) use scope::{Crossed, Kind, Metric};
-pub(crate) use sent::SentOverTime;
-pub(crate) use stages::{FabricMemory, Inside, Of, StageRow};
+pub(crate) use scope::{BisectionFrames, PacketEvent, PacketMetric};
+pub(crate) use sent_bytes::SentOverTime;
+pub(crate) use stages::{BufferKind, BufferRecord, FabricMemory, StageRow};
 
-use ahead::{Ahead, Followers};
+use computed_departures::{ComputedDepartures, QueueFollowers};
 use data_drops::DataDrops;
-use dataplane::{Pkt, Spot, Stored};
+use dataplane::{EnqueuedFrame, EventLocation, Pkt};
 use distances::Distances;
 use goodput::GoodputOverTime;
 use links::LinkBits;
 use mech::{PacketKind, PktId, QueueId};
 use scenario::Scenario;
-use scope::Clock;
+use scope::BinClock;
 use sequence::Reordering;
-use stored_at::StoredAt;
+use storage_times::StorageTimes;
 use sub_queues::SubQueues;
 use units::Time;
 use workloads::Workloads;
@@ -61,12 +61,12 @@ use workloads::Workloads;
 #[derive(Clone, Debug)]
 pub struct Recorder {
     pub(crate) scope: Scope,
-    clock: Clock,
+    clock: BinClock,
     /// Computed departures that the queues have not followed yet.
-    ahead: Ahead,
-    pub(crate) queues: Vec<Follow>,
+    computed_departures: ComputedDepartures,
+    pub(crate) queues: Vec<QueueRecord>,
     pub(crate) sub_queues: Option<Box<SubQueues>>,
-    stored_at: StoredAt,
+    storage_times: StorageTimes,
     /// Packets made by transports since the last hand-over to other partitions; `None` unless the run is divided and
     /// the order of arrival is measured.
     emitted: Option<Vec<Pkt>>,
@@ -83,11 +83,11 @@ pub struct Recorder {
     pub(crate) stages: Option<Box<FabricMemory>>,
     sent: Option<Box<SentOverTime>>,
     /// Open time bin of each node.
-    activity: Vec<OpenBin>,
+    activity: Vec<OpenActivityBin>,
     pub(crate) workloads: Workloads,
     pub(crate) data_drops: DataDrops,
     pub(crate) rows: Rows,
-    pub(crate) crossed: Crossed,
+    pub(crate) bisection: BisectionFrames,
     /// Payload bytes that arrived in order inside the measurement window, by workload of the scenario's traffic.
     pub(crate) received: Vec<u64>,
     closed: bool,
@@ -114,101 +114,105 @@ impl Recorder {
         let queues = if scope.queues { ports.clone().count() - hosts } else { 0 };
         Recorder {
             scope,
-            clock: Clock::default(),
-            ahead: Ahead::new(queues),
-            queues: (0..queues as u32).map(Follow::new).collect(),
+            clock: BinClock::default(),
+            computed_departures: ComputedDepartures::new(queues),
+            queues: (0..queues as u32).map(QueueRecord::new).collect(),
             sub_queues: scope.sub_queues.then(|| Box::new(SubQueues::new(queues, scenario.top_class()))),
-            stored_at: StoredAt::new(nodes.len() - hosts),
+            storage_times: StorageTimes::new(nodes.len() - hosts),
             emitted: None,
             distances: Distances::default(),
             detour_steps: measure.detours.map(|least| Box::new(DetourSteps::new(least))),
             goodput: GoodputOverTime::new(scope.goodput, scope.hosts),
             links: measure.links.then(|| Box::new(links())),
             reordering: measure.reordering.then(|| Box::new(Reordering::new(measure.displacement_threshold))),
-            pauses: scenario.pauses().then(|| Box::new(PausedPorts::new(ports.clone().count(), scenario.top_class()))),
-            holds: scenario.holds().then(|| Box::new(HoldingPorts::new(ports.clone().count()))),
-            notices: scenario.notifies().then(|| Box::new(Notices::new(ports.clone().count(), measure.notices))),
-            limits: scenario.reacts().then(|| Box::new(RateLimits::new(measure.rate_limits))),
+            pauses: scenario
+                .has_pauses()
+                .then(|| Box::new(PausedPorts::new(ports.clone().count(), scenario.top_class()))),
+            holds: scenario.has_packet_holds().then(|| Box::new(HoldingPorts::new(ports.clone().count()))),
+            notices: scenario.sends_notices().then(|| Box::new(Notices::new(ports.clone().count(), measure.notices))),
+            limits: scenario.has_rate_reaction().then(|| Box::new(RateLimits::new(measure.rate_limits))),
             inputs: InputMemory::from_scenario(scenario).map(Box::new),
             stages: FabricMemory::from_scenario(scenario).map(Box::new),
             sent: measure.sent.then(|| Box::new(SentOverTime::from_scenario(scenario))),
-            activity: vec![OpenBin::default(); nodes.len()],
+            activity: vec![OpenActivityBin::default(); nodes.len()],
             workloads: Workloads::new(scenario.traffic.len()),
             data_drops: DataDrops::default(),
             rows: Rows::default(),
             received: Vec::new(),
             closed: false,
-            crossed: Crossed::default(),
+            bisection: BisectionFrames::default(),
         }
     }
 
-    fn count(&mut self, at: Spot, pkt: &Pkt, kind: Kind) {
+    fn count_event(&mut self, at: EventLocation, pkt: &Pkt, kind: PacketEvent) {
         if self.scope.covers(at.now) {
-            self.workloads.count(pkt, kind);
+            self.workloads.count_event(pkt, kind);
         }
-        let bin = self.clock.bin(&self.scope, at.now);
-        self.activity[at.node as usize].count(kind, bin, at.node, &mut self.rows.activity);
+        let bin = self.clock.bin_at(&self.scope, at.now);
+        self.activity[at.node as usize].count_event(kind, bin, at.node, &mut self.rows.activity);
     }
 
     #[inline(always)]
-    fn queue(&self, at: Spot) -> Option<usize> {
+    fn queue_index(&self, at: EventLocation) -> Option<usize> {
         Some(at.port.checked_sub(self.scope.hosts)? as usize).filter(|queue| *queue < self.queues.len())
     }
 
     /// Returns the computed departures, and the records that follow a queue. A port with computed departures has a
     /// single queue: classes and lanes would change which frame leaves next.
-    fn followers(&mut self, queue: usize) -> (&mut Ahead, Followers<'_>) {
+    fn departures_and_followers(&mut self, queue: usize) -> (&mut ComputedDepartures, QueueFollowers<'_>) {
         let sub_queues = self.sub_queues.as_mut();
-        let apart = sub_queues.map(|all| (all.follow((queue, QueueId::normal(0))), &mut self.rows.sub_trace));
+        let apart = sub_queues.map(|all| (all.queue_record((queue, QueueId::normal(0))), &mut self.rows.sub_trace));
         let (port, trace) = (&mut self.queues[queue], &mut self.rows.trace);
-        (&mut self.ahead, Followers { scope: &self.scope, port, trace, apart })
+        (&mut self.computed_departures, QueueFollowers { scope: &self.scope, port, trace, sub_queue: apart })
     }
 
     #[cold]
-    fn tell(&mut self, queue: usize) {
-        let (ahead, mut to) = self.followers(queue);
-        ahead.tell(queue, &mut to);
+    fn update_queue_record(&mut self, queue: usize) {
+        let (ahead, mut to) = self.departures_and_followers(queue);
+        ahead.update_records(queue, &mut to);
     }
 
     /// Brings the records of every queue up to `now`.
-    fn follow_until(&mut self, now: Time) {
+    fn update_queue_records_until(&mut self, now: Time) {
         for queue in 0..self.queues.len() {
-            let (ahead, mut to) = self.followers(queue);
-            ahead.tell_until(queue, now, &mut to);
+            let (ahead, mut to) = self.departures_and_followers(queue);
+            ahead.update_records_until(queue, now, &mut to);
         }
     }
 
     /// Records a stored frame that starts to leave at `starts`.
     #[inline(always)]
-    fn stored_until(&mut self, now: Time, queue: usize, starts: Time, before: u32) {
-        if self.ahead.takes_back(queue, now) && self.ahead.stored(queue, now, now, 0) {
-            self.tell(queue);
+    fn record_stored(&mut self, now: Time, queue: usize, starts: Time, before: u32) {
+        if self.computed_departures.uncount_passed_frame(queue, now)
+            && self.computed_departures.note_stored_frame(queue, now, now, 0)
+        {
+            self.update_queue_record(queue);
         }
         // This frame shows that its time bin has seen one. Further frames of the bin that find the queue empty are only
         // counted, up to the end of the bin or of the window.
         if starts == now && before == 0 && self.scope.covers(now) {
-            self.clock.bin(&self.scope, now);
-            self.ahead.count_until(queue, self.clock.edge.min(self.scope.to));
+            self.clock.bin_at(&self.scope, now);
+            self.computed_departures.set_count_only_until(queue, self.clock.edge.min(self.scope.to));
         }
-        if self.ahead.stored(queue, now, starts, before) {
-            self.tell(queue);
+        if self.computed_departures.note_stored_frame(queue, now, starts, before) {
+            self.update_queue_record(queue);
         }
     }
 
-    fn stored_in_slot(&mut self, at: Spot, queue: usize, frame: Stored, slot: PktId) {
-        self.queues[queue].stored::<false>(&self.scope, at.now, frame.before, &mut self.rows.trace);
+    fn record_stored_in_slot(&mut self, at: EventLocation, queue: usize, frame: EnqueuedFrame, slot: PktId) {
+        self.queues[queue].record_stored::<false>(&self.scope, at.now, frame.before, &mut self.rows.trace);
         if let Some(all) = &mut self.sub_queues {
-            all.stored(&self.scope, at.now, (queue, frame.queue), &mut self.rows.sub_trace);
+            all.record_stored(&self.scope, at.now, (queue, frame.queue), &mut self.rows.sub_trace);
         }
         let switch = (at.node - self.scope.hosts) as usize;
-        self.stored_at.set(at.now, switch, slot);
+        self.storage_times.set(at.now, switch, slot);
     }
 
     /// Records the end of a packet. Returns the largest distance by which bounces brought it back.
-    fn ended(&mut self, at: Spot, pkt: &Pkt, fate: u8) -> u8 {
-        let most = if pkt.head.bounces > 0 { self.distances.ended(pkt) } else { 0 };
+    fn record_end(&mut self, at: EventLocation, pkt: &Pkt, fate: u8) -> u8 {
+        let most = if pkt.head.bounces > 0 { self.distances.remove_ended_packet(pkt) } else { 0 };
         if let Some(steps) = self.detour_steps.as_mut().filter(|_| pkt.head.detours > 0) {
-            steps.ended(at, pkt, &mut self.rows.detour_steps);
+            steps.write_ended_packet(at, pkt, &mut self.rows.detour_steps);
         }
         // Congestion messages are no packets of a flow: they count emissions by themselves, as the flow's own packets
         // do, and would be mistaken for those.
@@ -220,34 +224,34 @@ impl Recorder {
 
     /// Writes the rows of all time bins before that of `now`, and sorts all rows. Bins are closed here even if
     /// nothing has happened since, so that rows that are taken are complete and those of later calls follow them.
-    pub(crate) fn settle(&mut self, now: Time) {
+    pub(crate) fn write_bins_before(&mut self, now: Time) {
         if !self.closed {
-            self.follow_until(now);
+            self.update_queue_records_until(now);
             let (scope, bin, rows) = (self.scope, self.scope.bin_of(now), &mut self.rows);
-            self.queues.iter_mut().for_each(|queue| queue.settle(&scope, bin, &mut rows.trace));
-            self.sub_queues.iter_mut().for_each(|queues| queues.settle(&scope, bin, &mut rows.sub_trace));
+            self.queues.iter_mut().for_each(|queue| queue.end_bins_before(&scope, bin, &mut rows.trace));
+            self.sub_queues.iter_mut().for_each(|queues| queues.end_bins_before(&scope, bin, &mut rows.sub_trace));
             let nodes = self.activity.iter_mut().zip(0..);
-            nodes.for_each(|(open, node)| open.settle(bin, node, &mut rows.activity));
-            self.goodput.settle(bin, rows);
-            self.links.iter_mut().for_each(|links| links.settle(bin, &mut rows.links));
-            self.holds.iter_mut().for_each(|holds| holds.settle(&scope, bin, &mut rows.holds));
-            self.inputs.iter_mut().for_each(|inputs| inputs.settle(&scope, bin, &mut rows.inputs));
-            self.stages.iter_mut().for_each(|stages| stages.settle(&scope, bin, &mut rows.stages));
-            self.sent.iter_mut().for_each(|sent| sent.settle(bin, &mut rows.sent));
+            nodes.for_each(|(open, node)| open.end_bins_before(bin, node, &mut rows.activity));
+            self.goodput.end_bins_before(bin, rows);
+            self.links.iter_mut().for_each(|links| links.end_bins_before(bin, &mut rows.links));
+            self.holds.iter_mut().for_each(|holds| holds.end_bins_before(&scope, bin, &mut rows.holds));
+            self.inputs.iter_mut().for_each(|inputs| inputs.end_bins_before(&scope, bin, &mut rows.inputs));
+            self.stages.iter_mut().for_each(|stages| stages.end_bins_before(&scope, bin, &mut rows.stages));
+            self.sent.iter_mut().for_each(|sent| sent.end_bins_before(bin, &mut rows.sent));
         }
         self.rows.sort();
     }
 
     /// Closes all records at the end of the run, `now`, once. Computed departures count up to `settled`.
-    pub(crate) fn close(&mut self, settled: Time, now: Time) {
+    pub(crate) fn close_records(&mut self, settled: Time, now: Time) {
         if std::mem::replace(&mut self.closed, true) {
             return;
         }
         let scope = self.scope;
-        self.follow_until(settled);
+        self.update_queue_records_until(settled);
         for queue in 0..self.queues.len() {
-            let (ahead, mut to) = self.followers(queue);
-            ahead.close(queue, &mut to);
+            let (ahead, mut to) = self.departures_and_followers(queue);
+            ahead.close_records(queue, &mut to);
         }
         self.queues.iter_mut().for_each(|queue| queue.close(&scope, now, &mut self.rows.trace));
         let sub_queues = self.sub_queues.iter_mut();
@@ -261,7 +265,7 @@ impl Recorder {
         self.stages.iter_mut().for_each(|stages| stages.close(&scope, now, &mut self.rows.stages));
         self.limits.iter_mut().for_each(|limits| limits.close(&scope, now));
         self.sent.iter_mut().for_each(|sent| sent.close(&mut self.rows.sent));
-        self.reordering.iter_mut().for_each(|reordering| reordering.close());
+        self.reordering.iter_mut().for_each(|reordering| reordering.end_streams());
         self.rows.sort_ends();
         self.pauses.iter_mut().for_each(|pauses| pauses.close(&scope, now, &mut self.rows.pauses));
         self.rows.sort();
@@ -269,27 +273,27 @@ impl Recorder {
 
     /// Returns the number of packets that were bounced and have not ended.
     pub fn distances_kept(&self) -> usize {
-        self.distances.kept()
+        self.distances.packets_kept()
     }
 
     /// Returns the number of packets whose detours are recorded and that have not ended.
     pub fn detours_kept(&self) -> usize {
-        self.detour_steps.as_ref().map_or(0, |steps| steps.kept())
+        self.detour_steps.as_ref().map_or(0, |steps| steps.packets_kept())
     }
 
     /// Returns the number of flows with missing or early data, if the order of arrival is measured.
-    pub fn streams_kept(&self) -> usize {
-        self.reordering.as_ref().map_or(0, |reordering| reordering.kept())
+    pub fn incomplete_streams(&self) -> usize {
+        self.reordering.as_ref().map_or(0, |reordering| reordering.flows_in_flight())
     }
 
     /// Removes the counts of frames that were to leave by `port` after the end of the run.
-    pub(crate) fn take_back(&mut self, port: u32, ahead: impl IntoIterator<Item = (Time, u16)>) {
+    pub(crate) fn uncount_transmissions(&mut self, port: u32, ahead: impl IntoIterator<Item = (Time, u16)>) {
         if self.closed {
             return;
         }
         for (start, size) in ahead {
-            self.links.iter_mut().for_each(|links| links.take_back(&self.scope, port, start, size));
-            self.sent.iter_mut().for_each(|sent| sent.take_back(&self.scope, port));
+            self.links.iter_mut().for_each(|links| links.uncount_transmission(&self.scope, port, start, size));
+            self.sent.iter_mut().for_each(|sent| sent.uncount_last_frame(&self.scope, port));
         }
     }
 }

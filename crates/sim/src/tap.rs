@@ -1,11 +1,11 @@
 //! Taps, which see every frame that crosses a link.
 
-use dataplane::{Ext, Pkt};
+use dataplane::{PacketExtension, Pkt};
 use units::Time;
 
 /// Frame whose last bit has reached the far end of a link. Lost frames never do.
 #[derive(Clone, Copy, Debug)]
-pub struct Crossed<'a> {
+pub struct CrossedFrame<'a> {
     /// Instant of the last bit.
     pub at: Time,
     /// Number of the link: that of the port that sent the frame, counted over the whole network.
@@ -13,7 +13,7 @@ pub struct Crossed<'a> {
     /// Packet as it is received.
     pub pkt: &'a Pkt,
     /// TCP options of the packet.
-    pub ext: Option<&'a Ext>,
+    pub ext: Option<&'a PacketExtension>,
     /// Payload bytes of the whole flow; 0 for raw flows.
     pub flow_bytes: u64,
 }
@@ -21,7 +21,7 @@ pub struct Crossed<'a> {
 /// Tap on all links. `()` sees nothing and compiles to nothing.
 ///
 /// ```
-/// use sim::{Crossed, Options, Tap, build_tapped};
+/// use sim::{CrossedFrame, Options, Tap, build_with_tap};
 /// use std::sync::Arc;
 /// use std::sync::atomic::{AtomicU32, Ordering};
 /// # const TEXT: &str = r#"
@@ -42,7 +42,7 @@ pub struct Crossed<'a> {
 /// struct DataFrames(Arc<AtomicU32>);
 ///
 /// impl Tap for DataFrames {
-///     fn crossed(&mut self, crossed: &Crossed<'_>) {
+///     fn on_frame_crossed(&mut self, crossed: &CrossedFrame<'_>) {
 ///         self.0.fetch_add(u32::from(crossed.pkt.payload > 0), Ordering::Relaxed);
 ///     }
 /// }
@@ -50,19 +50,19 @@ pub struct Crossed<'a> {
 /// // `TEXT` is a scenario with one flow of 1000 B over a switch.
 /// let loaded = scenario::load(&scenario::Source::new("one.toml", TEXT, "".as_ref()), &[]).expect("it is valid");
 /// let frames = DataFrames::default();
-/// let mut world = build_tapped(&loaded.variants[0], loaded.seed, Options::default(), (), frames.clone())?;
+/// let mut world = build_with_tap(&loaded.variants[0], loaded.seed, Options::default(), (), frames.clone())?;
 /// world.run();
 /// assert_eq!(frames.0.load(Ordering::Relaxed), 2, "one packet crosses two links");
 /// # Ok::<(), sim::BuildError>(())
 /// ```
 pub trait Tap: Clone + Send {
-    /// True if [`Tap::crossed`] is called.
-    const LISTENS: bool = true;
+    /// True if [`Tap::on_frame_crossed`] is called.
+    const IS_ENABLED: bool = true;
     /// Receives a frame that has crossed a link.
-    fn crossed(&mut self, crossed: &Crossed<'_>);
+    fn on_frame_crossed(&mut self, crossed: &CrossedFrame<'_>);
 }
 
 impl Tap for () {
-    const LISTENS: bool = false;
-    fn crossed(&mut self, _crossed: &Crossed<'_>) {}
+    const IS_ENABLED: bool = false;
+    fn on_frame_crossed(&mut self, _crossed: &CrossedFrame<'_>) {}
 }

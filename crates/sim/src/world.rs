@@ -1,12 +1,12 @@
 //! The world: nodes, links and the event queue, with the functions that advance a run.
 
-use crate::changes::Changes;
+use crate::change_schedule::ChangeSchedule;
 use crate::deadlock::Deadlock;
 use crate::driver::{Driver, RunState};
-use crate::progress::{Progress, Stop};
+use crate::progress::{Progress, StopReason};
 use crate::tap::Tap;
-use dataplane::transport::{Released, Stacks};
-use dataplane::{Exts, FlowTable, Host, HostStep, Observer, Pkt, Switch};
+use dataplane::transport::{ReleasedPackets, TransportTable};
+use dataplane::{FlowTable, Host, HostStep, Observer, PacketExtensions, Pkt, Switch};
 use mech::routing::{Hop, NextHops};
 use mech::{FlowId, HostId, PortId};
 use scenario::routes::Routes;
@@ -18,32 +18,37 @@ use units::{Dur, Time};
 /// and the lists of its step are borrowed beside it.
 macro_rules! at_switch {
     ($world:ident, $driver:ident) => {
-        &mut SwitchStep { now: $world.now, routes: &$world.net, exts: &mut $world.exts, out: &mut $driver }
+        &mut SwitchStep {
+            now: $world.now,
+            routes: &$world.routes,
+            exts: &mut $world.packet_extensions,
+            out: &mut $driver,
+        }
     };
 }
 
 pub(crate) mod closed_loop;
 mod counters;
 mod deadlock;
-mod divided;
 mod milestones;
 mod network_changes;
-mod predicted;
+mod partitions;
+mod predicted_route;
 mod schedule;
 mod steps;
 
 pub(crate) use counters::Counters;
-pub(crate) use divided::{Part, Partitions};
-pub(crate) use schedule::Schedule;
+pub(crate) use partitions::{PartitionId, Partitions};
+pub(crate) use schedule::RunSchedule;
 
 use closed_loop::ClosedLoop;
-pub(crate) use predicted::Predicted;
+pub(crate) use predicted_route::PredictedRoute;
 
 /// Routes of the whole network, in the form in which the dataplane looks them up.
 #[derive(Clone)]
-pub(crate) struct Net(pub(crate) Arc<Routes>);
+pub(crate) struct WorldRoutes(pub(crate) Arc<Routes>);
 
-impl dataplane::Routes for Net {
+impl dataplane::Routes for WorldRoutes {
     #[inline]
     fn next_hops(&self, switch: u32, host: HostId) -> NextHops<'_> {
         self.0.next_hops(switch, host)
@@ -51,8 +56,8 @@ impl dataplane::Routes for Net {
     fn hosts(&self) -> u32 {
         self.0.hosts()
     }
-    fn dead_end(&self, switch: u32, host: HostId, choose: &dyn Fn(&[Hop]) -> PortId) -> Option<(u32, PortId)> {
-        self.0.dead_end(switch, host, choose)
+    fn first_dead_link(&self, switch: u32, host: HostId, choose: &dyn Fn(&[Hop]) -> PortId) -> Option<(u32, PortId)> {
+        self.0.find_dead_port(switch, host, choose)
     }
 }
 
@@ -62,17 +67,17 @@ pub struct World<O: Observer, T: Tap = ()> {
     pub(crate) state: RunState<O>,
     pub(crate) hosts: Vec<Host>,
     pub(crate) switches: Vec<Switch>,
-    pub(crate) net: Net,
+    pub(crate) routes: WorldRoutes,
     pub(crate) flows: FlowTable,
-    pub(crate) exts: Exts,
-    pub(crate) tcp: Arc<Stacks>,
+    pub(crate) packet_extensions: PacketExtensions,
+    pub(crate) tcp: Arc<TransportTable>,
     pub(crate) seed: u64,
     pub(crate) pending: Flows,
     pub(crate) next: Option<FlowSpec>,
     /// Number of raw sources and flows of the scenario's list before `next`.
-    pub(crate) listed: u64,
+    pub(crate) planned_flows: u64,
     pub(crate) closed_loop: ClosedLoop,
-    pub(crate) schedule: Schedule,
+    pub(crate) schedule: RunSchedule,
     pub(crate) now: Time,
     pub(crate) events: u64,
     pub(crate) hops: u64,
@@ -80,7 +85,7 @@ pub struct World<O: Observer, T: Tap = ()> {
     pub(crate) check_at: u64,
     /// Number of events at which the run next checks if it is far beyond its bounds.
     pub(crate) guard_at: u64,
-    pub(crate) stop: Option<Stop>,
+    pub(crate) stop: Option<StopReason>,
     /// True if the run ended before the events of the instant `now`.
     pub(crate) is_before: bool,
     /// True if the far end of any port may pause it.
@@ -94,19 +99,19 @@ pub struct World<O: Observer, T: Tap = ()> {
     /// Counters at the end of the measurement window, once it is over.
     pub(crate) baseline_end: Option<Counters>,
     /// Packets that transports release in a call, before they reach their NIC.
-    pub(crate) released: Released,
+    pub(crate) released: ReleasedPackets,
     pub(crate) arrivals: Vec<Pkt>,
     /// Timers of a switch that expire in its current step.
     pub(crate) timers: Vec<u32>,
-    pub(crate) predicted: Predicted,
+    pub(crate) predicted: PredictedRoute,
     /// True if next hops are computed before a packet arrives: no switch learns addresses.
     pub(crate) predicts_routes: bool,
     /// Changes of the network; `None` if the scenario has no events.
-    pub(crate) changes: Option<Box<Changes>>,
+    pub(crate) changes: Option<Box<ChangeSchedule>>,
     /// Tap that sees each frame that crosses a link.
     pub(crate) tap: T,
     /// Partition that this world is; `None` in an undivided run.
-    pub(crate) part: Option<Part>,
+    pub(crate) part: Option<PartitionId>,
 }
 
 impl<O: Observer, T: Tap> World<O, T> {
@@ -133,7 +138,7 @@ impl<O: Observer, T: Tap> World<O, T> {
                 self.step();
             }
             if self.events >= self.guard_at {
-                self.guard();
+                self.check_guard();
             }
         }
     }
@@ -147,15 +152,15 @@ impl<O: Observer, T: Tap> World<O, T> {
     }
 
     /// Returns the number of packet extensions in use.
-    pub fn extensions(&self) -> usize {
-        self.exts.live()
+    pub fn packet_extensions(&self) -> usize {
+        self.packet_extensions.live_count()
     }
 
     /// Returns the number of copies that switches made of frames for unknown addresses, and the number of them that
     /// were discarded at switches and hosts.
-    pub fn flooded(&self) -> (u64, u64) {
+    pub fn flooded_frames(&self) -> (u64, u64) {
         let at_hosts = self.hosts.iter().map(Host::flood_copies_discarded).sum();
-        let each = self.switches.iter().map(Switch::flooded);
+        let each = self.switches.iter().map(Switch::flood_counts);
         each.fold((0, at_hosts), |sum, at| (sum.0 + at.0, sum.1 + at.1))
     }
 
@@ -166,14 +171,14 @@ impl<O: Observer, T: Tap> World<O, T> {
 
     /// Returns the number of PAUSE and PFC frames that nodes have made, and the number that reached their far ends.
     pub fn control_frames(&self) -> (u64, u64) {
-        let each = self.cores().map(dataplane::Core::control_frames);
+        let each = self.cores().map(dataplane::Core::pause_frame_counts);
         each.fold((0, 0), |sum, at| (sum.0 + at.0, sum.1 + at.1))
     }
 
     /// Returns the number of congestion notification messages made by switches, and of packets that switches hold
     /// back.
-    pub fn made_and_held(&self) -> (u64, u64) {
-        let each = self.cores().map(dataplane::Core::made_and_held);
+    pub fn packets_made_and_held(&self) -> (u64, u64) {
+        let each = self.cores().map(dataplane::Core::notice_and_hold_counts);
         each.fold((0, 0), |sum, at| (sum.0 + at.0, sum.1 + at.1))
     }
 
@@ -183,8 +188,8 @@ impl<O: Observer, T: Tap> World<O, T> {
     }
 
     /// Routes of the network at time zero.
-    pub(crate) fn first_routes(&self) -> &Routes {
-        self.changes.as_ref().map_or(&self.net.0, |changes| &changes.first_routes)
+    pub(crate) fn initial_routes(&self) -> &Routes {
+        self.changes.as_ref().map_or(&self.routes.0, |changes| &changes.first_routes)
     }
 
     /// Returns the observer of the run.
@@ -205,19 +210,19 @@ impl<O: Observer, T: Tap> World<O, T> {
     }
 
     /// Last instant of which all events have happened.
-    pub(crate) fn settled(&self) -> Time {
+    pub(crate) fn settled_until(&self) -> Time {
         Time(self.now.0.saturating_sub(u64::from(self.is_before)))
     }
 
     /// Returns a host, and the step that its methods take.
     #[inline]
-    pub(crate) fn at_host(&mut self, h: usize) -> (&mut Host, HostStep<'_, Driver<'_, O>>) {
+    pub(crate) fn host_with_step(&mut self, h: usize) -> (&mut Host, HostStep<'_, Driver<'_, O>>) {
         let driver = self.state.driver(h as u32, self.now);
         let step = HostStep {
             now: self.now,
             flows: &mut self.flows,
             tcp: &self.tcp,
-            exts: &mut self.exts,
+            exts: &mut self.packet_extensions,
             released: &mut self.released,
             out: driver,
         };

@@ -15,8 +15,8 @@
 use crate::common::scenario;
 use crate::common::watched::watch;
 use dataplane::Pkt;
-use mech::{Flags, Purpose, Stream};
-use sim::{Observer, Options, Spot, Stop};
+use mech::{Flags, Stream, StreamPurpose};
+use sim::{EventLocation, Observer, Options, StopReason};
 use std::collections::BTreeMap;
 
 const MSS: u64 = 1460;
@@ -39,10 +39,10 @@ struct Clock {
 }
 
 impl Observer for Clock {
-    fn dropped(&mut self, _at: Spot, _pkt: &Pkt, _reason: mech::overflow::DropReason) {
+    fn on_drop(&mut self, _at: EventLocation, _pkt: &Pkt, _reason: mech::overflow::DropReason) {
         self.lost += 1;
     }
-    fn delivered(&mut self, at: Spot, pkt: &Pkt) {
+    fn on_delivery(&mut self, at: EventLocation, pkt: &Pkt) {
         let flow = self.flows.entry(pkt.head.flow.0).or_default();
         if pkt.head.flags.has(Flags::REVERSE) {
             let moment = flow.entry(at.now.0).or_default();
@@ -71,8 +71,8 @@ struct Case {
 
 impl Case {
     fn random(n: u64) -> Case {
-        let mut draws = Stream::new(99, n as u32, Purpose::Custom(9));
-        let mut number = |low: u64, high: u64| low + draws.below(high - low + 1);
+        let mut draws = Stream::new(99, n as u32, StreamPurpose::Custom(9));
+        let mut number = |low: u64, high: u64| low + draws.uniform_below(high - low + 1);
         let wide = number(0, 1) == 0;
         Case {
             flows: number(1, 4),
@@ -103,7 +103,7 @@ impl Case {
     fn run(&self, seed: u64) -> Clock {
         let s = scenario(&self.text(), "");
         let mut world = watch(&s, seed, Options::default(), Clock::default());
-        assert_eq!(world.run().stop, Some(Stop::Done), "{}", self.text());
+        assert_eq!(world.run().stop, Some(StopReason::Done), "{}", self.text());
         let clock = world.observer().clone();
         assert_eq!((clock.lost, clock.flows.len() as u64), (0, self.flows));
         clock

@@ -4,7 +4,7 @@
 //! arrive and 12304 ns to leave. So ten frames arrive for each one that leaves, and that one leaves before the eleventh
 //! arrival is processed.
 
-use crate::common::watched::{Watching, watch_fitted};
+use crate::common::watched::{Watching, watch_with_hooks};
 use crate::common::{Bursts, column, run_with, scenario, scenario_of};
 use dataplane::{Pkt, SwitchSetup};
 use mech::host::{FlowAtNic, Reaction, ReactionSlot};
@@ -14,7 +14,7 @@ use mech::{
     Account, Act, Agent, AgentContext, AgentSlot, Env, Flags, Head, HostId, Mechanism, Notice, PortId, QueueView,
     Registry, TimerId,
 };
-use sim::{Fittings, Observer, Options, Spot};
+use sim::{EventLocation, Observer, Options, RunHooks};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use units::{Bytes, Rate, Time};
@@ -39,7 +39,7 @@ const TO_H1: u16 = 1;
 struct Delivered(Vec<(u64, u32, Pkt)>);
 
 impl Observer for Delivered {
-    fn delivered(&mut self, at: Spot, pkt: &Pkt) {
+    fn on_delivery(&mut self, at: EventLocation, pkt: &Pkt) {
         self.0.push((at.now.0, at.node, *pkt));
     }
 }
@@ -72,15 +72,15 @@ type Refit<'a> = &'a dyn Fn(u32, &mut SwitchSetup);
 const AS_NAMED: Refit = &|_, _| {};
 
 fn world(text: &str, options: Options, switch: Refit) -> Watching<Delivered> {
-    let fittings = Fittings { observer: Delivered::default(), tap: (), switch };
-    watch_fitted(&scenario(text, ""), 1, options, fittings)
+    let hooks = RunHooks { observer: Delivered::default(), tap: (), change_switch: switch };
+    watch_with_hooks(&scenario(text, ""), 1, options, hooks)
 }
 
 /// Runs a scenario and checks that the run is identical with stepped departures, with the heap, and cloned halfway.
 fn run(text: &str, switch: Refit) -> Watching<Delivered> {
     let mut whole = world(text, Options::default(), switch);
     whole.run();
-    assert!(whole.conserves(), "{:?}", whole.imbalance());
+    assert!(whole.conserves_packets(), "{:?}", whole.describe_imbalance());
     let stepped = Options { step_departures: true, ..Options::default() };
     let heap = Options { heap: true, ..Options::default() };
     let mut others = vec![world(text, stepped, switch), world(text, heap, switch), world(text, heap, switch)];
@@ -88,9 +88,9 @@ fn run(text: &str, switch: Refit) -> Watching<Delivered> {
     others[2] = others[2].clone();
     for other in &mut others {
         other.run();
-        assert!(other.conserves(), "{:?}", other.imbalance());
+        assert!(other.conserves_packets(), "{:?}", other.describe_imbalance());
         assert!(other.observer().0 == whole.observer().0, "other packets, or at other times");
-        assert_eq!(other.made_and_held(), whole.made_and_held());
+        assert_eq!(other.packets_made_and_held(), whole.packets_made_and_held());
     }
     whole
 }
@@ -128,7 +128,7 @@ fn abq_holds_acks_while_the_queue_is_long_and_releases_them_at_x() {
     // Gb/s.
     let passes = |frame: u64| start + (frame + 1) * SLOW + DELAY + 672_000 + DELAY + 67_200 + DELAY;
     assert_eq!(plain, [0, 34, 35, 36, 37, 38, 39].map(passes));
-    assert_eq!(world.made_and_held(), (0, 0));
+    assert_eq!(world.packets_made_and_held(), (0, 0));
 }
 
 #[test]
@@ -142,8 +142,8 @@ fn what_is_held_is_counted_at_any_instant_and_lost_where_there_is_no_room() {
     let mut most = 0;
     while world.progress().stop.is_none() {
         world.advance(1);
-        most = most.max(world.made_and_held().1);
-        assert!(world.conserves(), "{:?}", world.imbalance());
+        most = most.max(world.packets_made_and_held().1);
+        assert!(world.conserves_packets(), "{:?}", world.describe_imbalance());
     }
     assert_eq!(most, 5);
     // Each time, the memory holds five of the 21, 8 and 4 ACKs.
@@ -174,9 +174,9 @@ fn qcn_tells_the_source_how_congested_its_queue_is() {
         let told = [10, 12, 14, 17].iter().filter(|at| **at <= frames).count() as u64;
         // Messages give lengths in units of 64 B.
         let last = Notice::Cnm { feedback, q_off: q_off / 64 * 64, q_delta: q_delta / 64 * 64, point: PortId(TO_H1) };
-        assert_eq!(world.host(HostId(0)).notices(mech::FlowId(0)), (told, Some(last)));
-        assert_eq!(world.host(HostId(1)).notices(mech::FlowId(0)), (0, None));
-        assert_eq!(world.made_and_held(), (told, 0));
+        assert_eq!(world.host(HostId(0)).notice_stats(mech::FlowId(0)), (told, Some(last)));
+        assert_eq!(world.host(HostId(1)).notice_stats(mech::FlowId(0)), (0, None));
+        assert_eq!(world.packets_made_and_held(), (told, 0));
         assert_eq!(world.observer().at(1, |_| true).len() as u64, frames);
     }
 }
@@ -187,9 +187,9 @@ struct ATenth;
 
 impl Reaction for ATenth {
     fn on_notice(&mut self, _: &Notice, flow: &mut FlowAtNic) {
-        flow.limit(Rate::gbps(1));
+        flow.set_rate_limit(Rate::gbps(1));
     }
-    fn boxed(&self) -> Box<dyn Reaction> {
+    fn clone_boxed(&self) -> Box<dyn Reaction> {
         Box::new(self.clone())
     }
 }
@@ -200,7 +200,7 @@ impl Reaction for ATenth {
 #[test]
 fn a_reaction_that_a_scenario_names_limits_the_flow_that_it_is_told_of() {
     const A_TENTH: Spec = Spec { slot: "host.reaction", kind: "a_tenth", doc: "A tenth.", cite: "", params: &[] };
-    let all = Registry::catalogue().with(Mechanism::new(&A_TENTH, |_| ReactionSlot::new(ATenth)));
+    let all = Registry::catalogue().with_mechanism(Mechanism::new(&A_TENTH, |_| ReactionSlot::new(ATenth)));
     for (reaction, longest) in [("a_tenth", 11), ("none", 36)] {
         let host = format!("[host]\nnic = {{ kind = \"round_robin\" }}\nreaction = {{ kind = \"{reaction}\" }}\n");
         let text = text(&qcn(), &format!("{host}{}", burst(FRAMES, "1us")));
@@ -217,9 +217,9 @@ struct UntilAStart {
 
 impl mech::Agent for UntilAStart {
     fn needs(&self) -> mech::Needs {
-        mech::Needs { held: Some(Bytes(1000)), echoes: true, ..mech::Needs::default() }
+        mech::Needs { hold_memory: Some(Bytes(1000)), sets_ece: true, ..mech::Needs::default() }
     }
-    fn levels(&self, of: Account) -> (u64, u64) {
+    fn unaffected_levels(&self, of: Account) -> (u64, u64) {
         if of == Account::Output(PortId(TO_H1)) { Account::EVERY_CHANGE } else { Account::UNWATCHED }
     }
     fn on_level(&mut self, _: Account, bytes: u64, at: &mech::AgentContext, env: &mut Env) {
@@ -228,13 +228,13 @@ impl mech::Agent for UntilAStart {
         }
         self.waits = bytes;
     }
-    fn holds(&self) -> bool {
+    fn handles_arrivals(&self) -> bool {
         true
     }
-    fn on_arrival(&mut self, _: &Head, _: &mech::AgentContext, _: &mut Env) -> mech::Pass {
-        mech::Pass::Hold
+    fn on_arrival(&mut self, _: &Head, _: &mech::AgentContext, _: &mut Env) -> mech::ArrivalDecision {
+        mech::ArrivalDecision::Hold
     }
-    fn boxed(&self) -> Box<dyn mech::Agent> {
+    fn clone_boxed(&self) -> Box<dyn mech::Agent> {
         Box::new(self.clone())
     }
 }
@@ -261,7 +261,7 @@ fn what_a_start_releases_leaves_in_the_same_instant() {
 struct Probe(Arc<[AtomicU64; 2]>);
 
 impl Agent for Probe {
-    fn levels(&self, of: Account) -> (u64, u64) {
+    fn unaffected_levels(&self, of: Account) -> (u64, u64) {
         if matches!(of, Account::Output(_)) { Account::EVERY_CHANGE } else { Account::UNWATCHED }
     }
     fn on_level(&mut self, _of: Account, _bytes: u64, _at: &AgentContext, env: &mut Env) {
@@ -273,7 +273,7 @@ impl Agent for Probe {
     fn on_link_change(&mut self, _at: PortId, _env: &mut Env) {
         self.0[0].fetch_add(1, Relaxed);
     }
-    fn boxed(&self) -> Box<dyn Agent> {
+    fn clone_boxed(&self) -> Box<dyn Agent> {
         Box::new(self.clone())
     }
 }
@@ -300,10 +300,10 @@ impl Marking for Idle {
     fn mark(&mut self, _pkt: &Head, _queue: &QueueView, _env: &mut Env) -> bool {
         false
     }
-    fn idle(&mut self, _env: &mut Env) {
+    fn on_queue_empty(&mut self, _env: &mut Env) {
         self.0.fetch_add(1, Relaxed);
     }
-    fn boxed(&self) -> Box<dyn Marking> {
+    fn clone_boxed(&self) -> Box<dyn Marking> {
         Box::new(self.clone())
     }
 }

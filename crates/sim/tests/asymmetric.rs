@@ -56,13 +56,13 @@ fn headroom_is_of_what_comes_in_at_its_rate_while_a_pause_goes_out_at_the_other(
          pause = { kind = \"pfc\", xoff = \"20KB\", xon = \"10KB\" }\n[transport]",
     );
     // Port 1 of the switch pauses h1: a request goes down, data goes up.
-    let span = scenario(&text, "").span(3, 1);
+    let span = scenario(&text, "").worst_case_span(3, 1);
     // The request waits for a frame of 1538 bytes down and takes 84 bytes itself; delays are 5 us there and 1 us back:
     // 135.76 us.
     let window = 123_040 + 6_720 + 5_000 + 1_000;
-    assert_eq!(span.waits().0 + span.away().0, window * 1000);
+    assert_eq!(span.max_wait().0 + span.reaction_time().0, window * 1000);
     // Until the pause takes effect, eleven frames of 12.304 us arrive, and 416 ns of a shorter one (52 bytes, 20 of
     // them preamble and gap). A last frame begins at the very end. All but a byte of the frame that crossed the
     // threshold is added.
-    assert_eq!(span.headroom(), 11 * 1518 + 32 + 1518 + 1517);
+    assert_eq!(span.headroom_bytes(), 11 * 1518 + 32 + 1518 + 1517);
 }

@@ -3,14 +3,14 @@
 use crate::common::digest::whole;
 use crate::common::{scenario, world};
 use scenario::Scenario;
-use sim::{Options, Recorder, Results, Stop};
+use sim::{Options, Recorder, Results, StopReason};
 use units::Time;
 
 fn cut(s: &Scenario, bound: u64, partitions: u32) -> Results {
     let options = Options { max_events: Some(bound), partitions, ..Options::default() };
     let mut world = whole(s, 1, options, Recorder::from_scenario(s));
     let results = world.results(s);
-    assert!(results.conserved, "{:?}", world.imbalance());
+    assert!(results.conserved, "{:?}", world.describe_imbalance());
     results
 }
 
@@ -85,7 +85,7 @@ fn a_cut_run_ends_with_the_instant_that_reaches_the_bound() {
                 }
             }
             let results = cut(&s, bound, 0);
-            assert_eq!(results.progress.stop, Some(Stop::MaxEvents));
+            assert_eq!(results.progress.stop, Some(StopReason::MaxEvents));
             assert_eq!((results.progress.events, results.end()), (events, Time(last.0 + 1)), "bound {bound}");
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::common::{column, scenario, world};
 use scenario::Scenario;
-use sim::{Capture, Dump, Link, Options, Recorder, World, build_tapped, links};
+use sim::{Capture, CaptureFiles, CapturedLink, Options, Recorder, World, build_with_tap, parse_links};
 
 const CROWDED: &str = r#"
 name = "crowded"
@@ -28,25 +28,25 @@ size = "20KB"
 start = "1ms"
 "#;
 
-fn chosen(scenario: &Scenario) -> Vec<Link> {
+fn chosen(scenario: &Scenario) -> Vec<CapturedLink> {
     let texts = ["h0", "edge0:agg1", "core3:agg7"].map(String::from);
-    links(&scenario.topology, &texts).unwrap()
+    parse_links(&scenario.topology, &texts).unwrap()
 }
 
 fn tapped(scenario: &Scenario) -> World<Recorder, Capture> {
     let ports = scenario.topology.nodes.iter().map(|node| node.ports.len()).sum();
     let capture = Capture::new(&chosen(scenario), ports);
-    build_tapped(scenario, 1, Options::default(), Recorder::from_scenario(scenario), capture).unwrap()
+    build_with_tap(scenario, 1, Options::default(), Recorder::from_scenario(scenario), capture).unwrap()
 }
 
 /// Returns the captured frames as files by link, taken at most `at_most` frames at a time.
 fn files(world: &mut World<Recorder, Capture>, scenario: &Scenario, at_most: usize) -> Vec<Vec<u8>> {
     let links = chosen(scenario);
-    let mut dump = Dump::new("a test", &links, None, scenario.plan()).unwrap();
+    let mut dump = CaptureFiles::new("a test", &links, None, scenario.address_plan()).unwrap();
     let mut whole = |link| {
         let mut file = Vec::new();
         loop {
-            match dump.next(world, link, at_most).unwrap() {
+            match dump.next_bytes(world, link, at_most).unwrap() {
                 more if more.is_empty() => return file,
                 more => file.extend(more),
             }
@@ -78,7 +78,7 @@ fn a_tap_changes_nothing_and_sees_what_ports_count() {
     assert_eq!(results, plain);
     let (node, peer, sent) =
         (column(&plain, "ports", "node"), column(&plain, "ports", "peer"), column(&plain, "ports", "sent"));
-    let number = |name: &str| u64::from(scenario.topology.node(name).unwrap());
+    let number = |name: &str| u64::from(scenario.topology.find_node(name).unwrap());
     for (link, file) in chosen(&scenario).iter().zip(files(&mut with, &scenario, 64)) {
         let (a, b) = link.name.split_once(':').map(|(a, b)| (number(a), number(b))).unwrap();
         let here = |i: &usize| [(a, b), (b, a)].contains(&(node[*i], peer[*i]));

@@ -9,11 +9,11 @@ use crate::common::watched::watch;
 use crate::common::{drops, rows, scenario, total, world};
 use crate::conservation::random;
 use dataplane::Pkt;
-use mech::Purpose;
+use mech::StreamPurpose;
 use mech::overflow::DropReason;
 use scenario::Scenario;
 use scenario::topology::Topology;
-use sim::{Observer, Options, Recorder, Results, Spot, Stop};
+use sim::{EventLocation, Observer, Options, Recorder, Results, StopReason};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the links of a network by their ends.
@@ -58,7 +58,7 @@ fn course(draw: &mut Draw, [a, b]: &[String; 2]) -> Vec<String> {
 
 /// Returns a scenario with random events.
 fn changing(text: &str, n: u64) -> String {
-    let mut draw = Draw::new(606, n, Purpose::Custom(0));
+    let mut draw = Draw::new(606, n, StreamPurpose::Custom(0));
     let links = links(&scenario(text, "").topology);
     let mut chosen = BTreeSet::new();
     chosen.extend((0..draw.number(1, 4)).map(|_| draw.number(0, links.len() as u64 - 1)).collect::<Vec<_>>());
@@ -87,13 +87,17 @@ fn counters_balance_and_every_packet_ends_once_whatever_changes() {
         let mut world = world(&s, n, options());
         for events in [10, 100, 1000, 10_000] {
             world.advance(events);
-            assert!(world.conserves(), "scenario {n} after some events: {:?}\n{text}", world.imbalance());
+            assert!(
+                world.conserves_packets(),
+                "scenario {n} after some events: {:?}\n{text}",
+                world.describe_imbalance()
+            );
         }
         world.run();
         let results = world.results(&s);
-        assert!(results.conserved, "scenario {n}: {:?}\n{text}", world.imbalance());
-        if results.progress.stop == Some(Stop::Done) && results.end().0 < s.duration.0 {
-            assert_eq!(world.extensions(), 0, "scenario {n}: extensions of packets that are gone\n{text}");
+        assert!(results.conserved, "scenario {n}: {:?}\n{text}", world.describe_imbalance());
+        if results.progress.stop == Some(StopReason::Done) && results.end().0 < s.duration.0 {
+            assert_eq!(world.packet_extensions(), 0, "scenario {n}: extensions of packets that are gone\n{text}");
             quiet += 1;
         }
         let mut ended = BTreeSet::new();
@@ -157,7 +161,7 @@ fn the_same_divided(text: &str, seed: u64, options: Options) -> Results {
     let results = |partitions| {
         let mut world = whole(&s, seed, Options { partitions, ..options }, Recorder::from_scenario(&s));
         let results = world.results(&s);
-        assert!(results.conserved, "scenario {seed}: {:?}", world.imbalance());
+        assert!(results.conserved, "scenario {seed}: {:?}", world.describe_imbalance());
         results
     };
     let usual = results(0);
@@ -211,7 +215,7 @@ fn partitions_leave_the_same_tables_where_the_network_changes() {
 struct Lost(BTreeSet<(u32, u32, u32, u8)>);
 
 impl Observer for Lost {
-    fn dropped(&mut self, at: Spot, pkt: &Pkt, reason: DropReason) {
+    fn on_drop(&mut self, at: EventLocation, pkt: &Pkt, reason: DropReason) {
         if matches!(reason, DropReason::LinkDown | DropReason::LinkLoss | DropReason::Corrupted) {
             self.0.insert((at.port, pkt.head.flow.0, pkt.emission, reason as u8));
         }
@@ -224,7 +228,7 @@ impl Observer for Lost {
 fn variants_lose_the_same_frames_on_the_links_where_they_send_the_same() {
     let (mut losses, mut others) = (0, 0);
     for n in 0..25 {
-        let mut draw = Draw::new(606, n, Purpose::Custom(1));
+        let mut draw = Draw::new(606, n, StreamPurpose::Custom(1));
         let source = |i: u64, draw: &mut Draw| {
             let gaps = draw.pick(&["even", "exponential"]);
             format!(
@@ -246,7 +250,7 @@ fn variants_lose_the_same_frames_on_the_links_where_they_send_the_same() {
             let s: Scenario = scenario(&format!("{head}[switch]\n{switch}\n{traffic}"), "");
             let mut world = watch(&s, n, Options::default(), Lost::default());
             world.run();
-            assert!(world.conserves(), "{:?}", world.imbalance());
+            assert!(world.conserves_packets(), "{:?}", world.describe_imbalance());
             (world.observer().0.clone(), world.progress().hops)
         };
         let (first, hops) = lost("buffer = { kind = \"per_port\", size = \"4pkt\" }");

@@ -11,8 +11,8 @@ use crate::common::draw::Draw;
 use crate::common::watched::watch;
 use crate::common::{column, drops, rows, run, run_with, scenario, total, world};
 use dataplane::Pkt;
-use mech::Purpose;
-use sim::{Observer, Options, Results, Spot};
+use mech::StreamPurpose;
+use sim::{EventLocation, Observer, Options, Results};
 
 /// Transmission time of a frame at 10 Gb/s in ps; `SLOW` is that at 1 Gb/s, and `DELAY` is the delay of a link.
 const FAST: u64 = 1_230_400;
@@ -45,7 +45,7 @@ fn burst(from: u32, to: u32, frames: u32, more: &str) -> String {
 struct Delivered(Vec<(u64, u32, u32, u32)>);
 
 impl Observer for Delivered {
-    fn delivered(&mut self, at: Spot, pkt: &Pkt) {
+    fn on_delivery(&mut self, at: EventLocation, pkt: &Pkt) {
         self.0.push((at.now.0, pkt.head.src.0, at.node, pkt.emission));
     }
 }
@@ -58,7 +58,7 @@ fn deliveries(text: &str) -> Vec<(u64, u32, u32, u32)> {
         let mut world = watch(&s, 1, options, Delivered::default());
         while world.progress().stop.is_none() {
             world.advance(1);
-            assert!(world.conserves(), "{:?}", world.imbalance());
+            assert!(world.conserves_packets(), "{:?}", world.describe_imbalance());
             world = world.clone();
         }
         world.observer().0.clone()
@@ -212,7 +212,7 @@ fn deliveries_by_class(text: &str) -> Vec<u8> {
     #[derive(Clone, Default)]
     struct Classes(Vec<u8>);
     impl Observer for Classes {
-        fn delivered(&mut self, _at: Spot, pkt: &Pkt) {
+        fn on_delivery(&mut self, _at: EventLocation, pkt: &Pkt) {
             self.0.push(pkt.head.class());
         }
     }
@@ -286,7 +286,7 @@ fn a_switch_that_is_paused_holds_frames_at_its_inputs() {
 
 /// Returns the `n`-th random scenario, with or without events that change the network.
 pub(crate) fn random(n: u64, with_events: bool) -> String {
-    let mut draw = Draw::new(91, n, Purpose::Hash);
+    let mut draw = Draw::new(91, n, StreamPurpose::Hash);
     let (topology, link) = match draw.pick(&["star", "dumbbell", "leaf_spine", "fat_tree"]) {
         "star" => ("kind = \"star\"\nn = 5", "h0:hub"),
         "dumbbell" => ("kind = \"dumbbell\"\nn = 3\nbottleneck = { rate = \"300Mbps\", delay = \"5us\" }", "h0"),
@@ -305,7 +305,7 @@ pub(crate) fn random(n: u64, with_events: bool) -> String {
     let size = if buffer.contains("pkt") { "3pkt" } else { "6KB" };
     // A stream of its own keeps the other draws unchanged.
     let kinds = ["tail_drop", "bounce", "forward", "detour", "load_aware", "trim", "trim", "trim"];
-    let overflow = match Draw::new(92, n, Purpose::Hash).pick(&kinds) {
+    let overflow = match Draw::new(92, n, StreamPurpose::Hash).pick(&kinds) {
         "bounce" => format!("kind = \"bounce\", theta = 0.5, bounce_size = \"{size}\""),
         "forward" => format!(
             "kind = \"bounce\", lambda = 0, back_port = \"ingress\", bounce_full = \"forward\", bounce_size = \"{size}\""
@@ -317,7 +317,7 @@ pub(crate) fn random(n: u64, with_events: bool) -> String {
         }
         other => format!("kind = \"{other}\""),
     };
-    let ack_hold = Draw::new(93, n, Purpose::Hash).pick(&["none\"", "abq\", k = \"5KB\""]);
+    let ack_hold = Draw::new(93, n, StreamPurpose::Hash).pick(&["none\"", "abq\", k = \"5KB\""]);
     let marking = draw.pick(&[
         "kind = \"none\"",
         "kind = \"ecn_threshold\", k = \"2pkt\"",
@@ -373,13 +373,13 @@ pub(crate) fn audited(n: u64, text: &str, max_events: u64) -> Results {
     let mut world = world(&s, n, Options { max_events: Some(max_events), ..Options::default() });
     for events in [1, 10, 100, 1000, 3000, 10_000] {
         world.advance(events);
-        assert!(world.conserves(), "scenario {n} after some events: {:?}\n{text}", world.imbalance());
+        assert!(world.conserves_packets(), "scenario {n} after some events: {:?}\n{text}", world.describe_imbalance());
     }
     let mut copy = world.clone();
     copy.run();
     world.run();
     let results = world.results(&s);
-    assert!(results.conserved, "scenario {n}: {:?}\n{text}", world.imbalance());
+    assert!(results.conserved, "scenario {n}: {:?}\n{text}", world.describe_imbalance());
     assert_eq!(results.tables, copy.results(&s).tables, "scenario {n}");
     let mut ends = rows(&results, "packets", ["flow", "reverse", "emission"]);
     let all = ends.len();

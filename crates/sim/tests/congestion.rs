@@ -4,7 +4,7 @@
 use crate::common::{Bursts, column, rows, run_with, scenario, total};
 use mech::{Notice, PortId};
 use scenario::Scenario;
-use sim::{Often, Options, Origin, Results, Tracer, Wanted, What};
+use sim::{Options, PacketChoice, PacketOrigin, PacketProperty, Results, StepKind, Tracer};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -53,19 +53,19 @@ fn messages_that_nobody_asks_for_are_counted_in_the_window_and_not_written_down(
 /// Frame 10 is stored at 20230.4 ns. 64 B with gap take 67.2 ns at 10 Gb/s, and the link takes 1 us.
 #[test]
 fn the_first_message_is_followed_from_its_switch_to_the_source_of_its_flow() {
-    let mut tracer = Tracer::new(Arc::new(two("")), 1, Wanted::Most(Often::Tells), None).unwrap();
-    while !tracer.advance(1 << 20).unwrap().done {}
-    assert_eq!((tracer.id().origin, tracer.id().flow, tracer.id().emission), (Origin::Notice(2), 0, 0));
+    let mut tracer = Tracer::new(Arc::new(two("")), 1, PacketChoice::MostOften(PacketProperty::Notice), None).unwrap();
+    while !tracer.advance(1 << 20).unwrap().is_done {}
+    assert_eq!((tracer.id().origin, tracer.id().flow, tracer.id().emission), (PacketOrigin::Notice(2), 0, 0));
     let says = Notice::Cnm { feedback: 63, q_off: 6144, q_delta: 12144 / 64 * 64, point: PortId(1) };
-    assert_eq!(tracer.message(), Some(says));
-    let steps: Vec<_> = tracer.steps().iter().map(|step| (step.what, step.at.node, step.at.now.0, step.size)).collect();
+    assert_eq!(tracer.notice(), Some(says));
+    let steps: Vec<_> = tracer.steps().iter().map(|step| (step.kind, step.at.node, step.at.now.0, step.size)).collect();
     let (made, came) = (20_230_400, 20_230_400 + 67_200 + 1_000_000);
     let expected = [
-        (What::Emitted, 2, made, 64),
-        (What::Stored, 2, made, 64),
-        (What::Started, 2, made, 64),
-        (What::Arrived, 0, came, 64),
-        (What::Delivered, 0, came, 64),
+        (StepKind::Emitted, 2, made, 64),
+        (StepKind::Stored, 2, made, 64),
+        (StepKind::Started, 2, made, 64),
+        (StepKind::Arrived, 0, came, 64),
+        (StepKind::Delivered, 0, came, 64),
     ];
     assert_eq!(steps, expected);
     assert!(tracer.has_ended());
@@ -74,13 +74,17 @@ fn the_first_message_is_followed_from_its_switch_to_the_source_of_its_flow() {
 #[test]
 fn where_nobody_tells_of_congestion_there_is_no_first_message() {
     let quiet = scenario(&SENDING.replace("NIC", "fifo").replace("EVENT", ""), "");
-    let mut tracer = Tracer::new(Arc::new(quiet), 1, Wanted::Most(Often::Tells), None).unwrap();
+    let mut tracer = Tracer::new(Arc::new(quiet), 1, PacketChoice::MostOften(PacketProperty::Notice), None).unwrap();
     let why = loop {
         if let Err(why) = tracer.advance(1 << 20) {
             break why.to_string();
         }
     };
-    assert_eq!(why, "packet: found first_cnm; expected a run with congestion notification messages; none was sent");
+    assert_eq!(
+        why,
+        "packet: found first_cnm; expected a run with congestion notification messages, because this run \
+                     had none"
+    );
 }
 
 const SENDING: &str = r#"

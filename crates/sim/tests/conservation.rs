@@ -3,8 +3,8 @@
 
 use crate::common::draw::Draw;
 use crate::common::{column, drops, scenario, total, world};
-use mech::Purpose;
-use sim::{Options, Results, Stop};
+use mech::StreamPurpose;
+use sim::{Options, Results, StopReason};
 use std::collections::{BTreeMap, BTreeSet};
 
 const SCENARIOS: u64 = 40;
@@ -27,7 +27,7 @@ fn traffic(draw: &mut Draw) -> String {
 
 /// Returns the `n`-th random scenario, with or without traces of queues.
 pub fn random(n: u64, queues: bool) -> String {
-    let mut draw = Draw::new(77, n, Purpose::Hash);
+    let mut draw = Draw::new(77, n, StreamPurpose::Hash);
     let topology = draw.pick(&[
         "kind = \"star\"\nn = 5",
         "kind = \"dumbbell\"\nn = 3\nbottleneck = { rate = \"300Mbps\", delay = \"5us\" }",
@@ -60,7 +60,7 @@ pub fn random(n: u64, queues: bool) -> String {
     let ties = draw.pick(&["random", "port"]);
     // A stream of its own keeps the other draws unchanged.
     let fib = match topology.contains("star") || topology.contains("dumbbell") || topology.contains("chain_tree") {
-        true => Draw::new(78, n, Purpose::Hash).pick(&[
+        true => Draw::new(78, n, StreamPurpose::Hash).pick(&[
             "kind = \"static\"",
             "kind = \"learning\"",
             "kind = \"learning\", ageing = \"200us\"",
@@ -68,7 +68,7 @@ pub fn random(n: u64, queues: bool) -> String {
         ]),
         false => "kind = \"static\"",
     };
-    let mut own = Draw::new(79, n, Purpose::Hash);
+    let mut own = Draw::new(79, n, StreamPurpose::Hash);
     let pause = match (own.pick(&["no", "fixed", "no", "whole", "free"]), buffer.contains("shared")) {
         ("fixed", _) => "kind = \"pfc\", xoff = \"4KB\", xon = \"1KB\", lossless = false",
         ("whole", _) => {
@@ -79,7 +79,7 @@ pub fn random(n: u64, queues: bool) -> String {
     };
     // Other models only where they are allowed: inputs share no memory, and copies of flooded frames do not cross.
     let model = match buffer.contains("shared") || fib.contains("learning") {
-        false => Draw::new(80, n, Purpose::Hash).pick(&[
+        false => Draw::new(80, n, StreamPurpose::Hash).pick(&[
             "",
             "model = \"cioq\"\ninput_buffer = \"9pkt\"\n",
             "model = \"cioq\"\ninput_buffer = \"12KB\"\nspeedup = 1.3\narbiter = { kind = \"oldest_first\" }\n",
@@ -115,13 +115,13 @@ fn audited(n: u64, queues: bool) -> Results {
     let mut world = world(&s, n, Options { max_events: Some(3_000_000), ..Options::default() });
     for events in [1, 10, 100, 1000, 10_000] {
         world.advance(events);
-        assert!(world.conserves(), "scenario {n} after some events: {:?}\n{text}", world.imbalance());
+        assert!(world.conserves_packets(), "scenario {n} after some events: {:?}\n{text}", world.describe_imbalance());
     }
     world.run();
     let results = world.results(&s);
-    assert!(results.conserved, "scenario {n}: {:?}\n{text}", world.imbalance());
+    assert!(results.conserved, "scenario {n}: {:?}\n{text}", world.describe_imbalance());
     let (sent, received) = world.control_frames();
-    let under_way = results.progress.stop != Some(Stop::Done) || results.end().0 >= 2_000_000_000_000;
+    let under_way = results.progress.stop != Some(StopReason::Done) || results.end().0 >= 2_000_000_000_000;
     assert!(sent == received || under_way, "scenario {n}: {sent} control frames are sent and {received} end\n{text}");
     results
 }
@@ -159,7 +159,7 @@ fn books_balance_and_every_packet_ends_once_in_random_scenarios() {
             assert_eq!(fates(&results, kind as u64), counted, "scenario {n}: kind {kind} by workload and by port");
         }
         // If the run ended because no event was left, nothing is in flight.
-        let is_quiet = results.progress.stop == Some(Stop::Done) && results.end().0 < 2_000_000_000_000;
+        let is_quiet = results.progress.stop == Some(StopReason::Done) && results.end().0 < 2_000_000_000_000;
         for (who, emissions) in ends(&results) {
             assert!(
                 emissions.windows(2).all(|pair| pair[0] < pair[1]),
@@ -188,6 +188,6 @@ fn watching_queues_changes_nothing_in_random_scenarios() {
         for table in ["flows", "ports", "packets", "packet_hist", "fates", "activity"] {
             assert_eq!(watched.table(table), blind.table(table), "scenario {n}, {table}\n{}", random(n, true));
         }
-        assert_eq!(watched.carried, blind.carried, "scenario {n}");
+        assert_eq!(watched.carried_bits, blind.carried_bits, "scenario {n}");
     }
 }

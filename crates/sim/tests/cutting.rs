@@ -2,12 +2,12 @@
 
 use crate::common::watched::{EMISSIONS, watch_wanting};
 use crate::common::{column, scenario, total};
-use dataplane::{Observer, Pkt, Spot, Wants};
+use dataplane::{EventLocation, ObservedEvents, Observer, Pkt};
 use mech::overflow::DropReason;
 use mech::{HostId, Registry};
 use scenario::declarations;
 use scenario::load::{Source, load};
-use sim::{Options, PacketId, Recorder, Results, Stop, build};
+use sim::{Options, PacketId, Recorder, Results, StopReason, build};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -28,7 +28,7 @@ struct Entry {
 
 impl Ledger {
     fn at(&mut self, pkt: &Pkt) -> &mut Entry {
-        self.0.get_mut(&PacketId::of_packet(pkt)).unwrap_or_else(|| panic!("nobody has sent {pkt:?}"))
+        self.0.get_mut(&PacketId::from_packet(pkt)).unwrap_or_else(|| panic!("nobody has sent {pkt:?}"))
     }
     fn sum(&self, of: impl Fn(&Entry) -> u64) -> u64 {
         self.0.values().map(of).sum()
@@ -36,23 +36,24 @@ impl Ledger {
 }
 
 impl Observer for Ledger {
-    const WANTS: Wants = Wants { emissions: true, ..Wants::NOTHING };
+    const OBSERVED: ObservedEvents = ObservedEvents { emissions: true, ..ObservedEvents::NONE };
 
-    fn emitted(&mut self, pkt: &Pkt) {
-        let before = self.0.insert(PacketId::of_packet(pkt), Entry { payload: pkt.carried(), ..Entry::default() });
+    fn on_emit(&mut self, pkt: &Pkt) {
+        let before =
+            self.0.insert(PacketId::from_packet(pkt), Entry { payload: pkt.payload_bytes(), ..Entry::default() });
         assert!(before.is_none(), "an identity is given once: {pkt:?}");
     }
-    fn trimmed(&mut self, _at: Spot, bytes: u16, pkt: &Pkt) {
+    fn on_trim(&mut self, _at: EventLocation, bytes: u16, pkt: &Pkt) {
         assert!(bytes > 0 && pkt.payload == 0 && pkt.head.is_cut(), "{pkt:?}");
         self.at(pkt).cut += 1;
     }
-    fn dropped(&mut self, _at: Spot, pkt: &Pkt, _reason: DropReason) {
+    fn on_drop(&mut self, _at: EventLocation, pkt: &Pkt, _reason: DropReason) {
         let entry = self.at(pkt);
-        (entry.dropped, entry.left) = (entry.dropped + 1, pkt.carried());
+        (entry.dropped, entry.left) = (entry.dropped + 1, pkt.payload_bytes());
     }
-    fn delivered(&mut self, _at: Spot, pkt: &Pkt) {
+    fn on_delivery(&mut self, _at: EventLocation, pkt: &Pkt) {
         let entry = self.at(pkt);
-        (entry.delivered, entry.left) = (entry.delivered + 1, pkt.carried());
+        (entry.delivered, entry.left) = (entry.delivered + 1, pkt.payload_bytes());
     }
 }
 
@@ -104,13 +105,13 @@ fn audited(text: &str, seed: u64) -> (Results, u64) {
     let mut world = watch_wanting::<_, EMISSIONS>(&s, seed, Options::default(), Ledger::default());
     for events in [10, 1000, 10_000] {
         world.advance(events);
-        assert!(world.conserves(), "on the way: {:?}\n{text}", world.imbalance());
+        assert!(world.conserves_packets(), "on the way: {:?}\n{text}", world.describe_imbalance());
     }
     let stop = world.run().stop;
-    assert!(world.conserves(), "{:?}\n{text}", world.imbalance());
+    assert!(world.conserves_packets(), "{:?}\n{text}", world.describe_imbalance());
     let payload = world.payload();
-    assert_eq!((stop, payload.waiting), (Some(Stop::Done), 0), "nothing is stuck: {text}");
-    let returned: u64 = (0..s.topology.hosts).map(|host| world.host(HostId(host)).returned()).sum();
+    assert_eq!((stop, payload.waiting), (Some(StopReason::Done), 0), "nothing is stuck: {text}");
+    let returned: u64 = (0..s.topology.hosts).map(|host| world.host(HostId(host)).packets_returned()).sum();
 
     let ledger = world.observer();
     let fair = |e: &Entry| e.delivered + e.dropped <= 1 && e.cut <= 1 && (e.cut == 0 || e.left == 0);

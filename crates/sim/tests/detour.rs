@@ -7,7 +7,7 @@ use dataplane::Pkt;
 use mech::Flags;
 use mech::overflow::DropReason;
 use scenario::Scenario;
-use sim::{Observer, Options, Recorder, Spot, Stored, Wants, build};
+use sim::{EnqueuedFrame, EventLocation, ObservedEvents, Observer, Options, Recorder, build};
 
 /// Queries to random hosts of a fat-tree that overload its ports.
 const QUERIES: &str = r#"
@@ -68,7 +68,7 @@ struct Watch {
     /// Number of each node's first port.
     base: Vec<u32>,
     /// Detour in progress, and the port by which the packet arrived.
-    under_way: Option<(Spot, u32)>,
+    under_way: Option<(EventLocation, u32)>,
     detours: u64,
     to_hosts: u64,
     onto_the_same_port: u64,
@@ -80,9 +80,9 @@ struct Watch {
 }
 
 impl Observer for Watch {
-    const WANTS: Wants = Wants::DEPARTURES;
+    const OBSERVED: ObservedEvents = ObservedEvents::DEPARTURES;
 
-    fn stored(&mut self, at: Spot, frame: Stored, _pkt: &Pkt) {
+    fn on_enqueue(&mut self, at: EventLocation, frame: EnqueuedFrame, _pkt: &Pkt) {
         if at.node >= self.hosts && frame.before >= LIMIT {
             self.into_full_ports += 1;
         }
@@ -93,16 +93,16 @@ impl Observer for Watch {
             self.onto_the_same_port += u64::from(from.port == at.port);
         }
     }
-    fn dropped(&mut self, at: Spot, _pkt: &Pkt, reason: DropReason) {
+    fn on_drop(&mut self, at: EventLocation, _pkt: &Pkt, reason: DropReason) {
         self.under_way = None;
         self.misdirected += u64::from(at.node < self.hosts);
         self.lost[reason as usize] += 1;
     }
-    fn detoured(&mut self, at: Spot, _taken: u32, pkt: &Pkt) {
+    fn on_detour(&mut self, at: EventLocation, _taken: u32, pkt: &Pkt) {
         self.detours += 1;
         self.under_way = Some((at, self.base[at.node as usize] + u32::from(pkt.head.ingress.0)));
     }
-    fn delivered(&mut self, _at: Spot, pkt: &Pkt) {
+    fn on_delivery(&mut self, _at: EventLocation, pkt: &Pkt) {
         self.most_detours = self.most_detours.max(pkt.head.detours);
     }
 }
@@ -132,7 +132,7 @@ fn watched(text: &str, variant: &str, seed: u64) -> Watch {
     };
     let mut world = watch_wanting::<_, DEPARTURES>(&s, seed, Options::default(), watch);
     world.run();
-    assert!(world.conserves());
+    assert!(world.conserves_packets());
     world.observer().clone()
 }
 
@@ -189,10 +189,10 @@ fn packets_of_flows_that_are_not_detoured_meet_tail_drop() {
         }
     }
     impl Observer for Who {
-        fn detoured(&mut self, _at: Spot, _taken: u32, pkt: &Pkt) {
+        fn on_detour(&mut self, _at: EventLocation, _taken: u32, pkt: &Pkt) {
             self.detoured[Who::named(pkt)] += 1;
         }
-        fn dropped(&mut self, _at: Spot, pkt: &Pkt, reason: DropReason) {
+        fn on_drop(&mut self, _at: EventLocation, pkt: &Pkt, reason: DropReason) {
             self.lost[Who::named(pkt)] += u64::from(reason == DropReason::BufferFull);
         }
     }
@@ -222,7 +222,7 @@ struct Before {
 }
 
 impl Before {
-    fn record(&mut self, what: u64, at: Spot, more: [u64; 2]) {
+    fn record(&mut self, what: u64, at: EventLocation, more: [u64; 2]) {
         if self.full_at.is_none() {
             self.told.push([what, at.now.0, u64::from(at.port), more[0], more[1]]);
         }
@@ -230,21 +230,21 @@ impl Before {
 }
 
 impl Observer for Before {
-    const WANTS: Wants = Wants::DEPARTURES;
+    const OBSERVED: ObservedEvents = ObservedEvents::DEPARTURES;
 
-    fn stored(&mut self, at: Spot, frame: Stored, _pkt: &Pkt) {
+    fn on_enqueue(&mut self, at: EventLocation, frame: EnqueuedFrame, _pkt: &Pkt) {
         self.record(0, at, [u64::from(frame.queue.0), u64::from(frame.before)]);
     }
-    fn delivered(&mut self, at: Spot, pkt: &Pkt) {
+    fn on_delivery(&mut self, at: EventLocation, pkt: &Pkt) {
         self.record(1, at, [u64::from(pkt.head.flow.0), u64::from(pkt.emission)]);
     }
-    fn marked(&mut self, at: Spot, pkt: &Pkt) {
+    fn on_mark(&mut self, at: EventLocation, pkt: &Pkt) {
         self.record(2, at, [u64::from(pkt.head.flow.0), u64::from(pkt.emission)]);
     }
-    fn dropped(&mut self, at: Spot, _pkt: &Pkt, _reason: DropReason) {
+    fn on_drop(&mut self, at: EventLocation, _pkt: &Pkt, _reason: DropReason) {
         self.full_at.get_or_insert(at.now.0);
     }
-    fn detoured(&mut self, at: Spot, _taken: u32, _pkt: &Pkt) {
+    fn on_detour(&mut self, at: EventLocation, _taken: u32, _pkt: &Pkt) {
         self.full_at.get_or_insert(at.now.0);
     }
 }
@@ -324,7 +324,7 @@ impl Budget {
 }
 
 impl Observer for Budget {
-    fn delivered(&mut self, _at: Spot, pkt: &Pkt) {
+    fn on_delivery(&mut self, _at: EventLocation, pkt: &Pkt) {
         if Budget::of(pkt) {
             let all_back = u32::from(pkt.head.hops) == 6 + 2 * u32::from(pkt.head.detours);
             self.arrived += 1;
@@ -333,7 +333,7 @@ impl Observer for Budget {
             self.links = self.links.max(pkt.head.hops);
         }
     }
-    fn dropped(&mut self, _at: Spot, pkt: &Pkt, reason: DropReason) {
+    fn on_drop(&mut self, _at: EventLocation, pkt: &Pkt, reason: DropReason) {
         if Budget::of(pkt) && reason == DropReason::TtlExpired {
             self.least = Some(self.least.map_or(pkt.head.detours, |least| least.min(pkt.head.detours)));
         }

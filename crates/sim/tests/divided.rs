@@ -10,7 +10,7 @@ fn results(s: &Scenario, seed: u64, partitions: u32) -> Results {
     let options = Options { max_events: Some(300_000), partitions, ..Options::default() };
     let mut world = whole(s, seed, options, Recorder::from_scenario(s));
     let results = world.results(s);
-    assert!(results.conserved, "{:?}", world.imbalance());
+    assert!(results.conserved, "{:?}", world.describe_imbalance());
     results
 }
 
@@ -165,7 +165,7 @@ fn held_acks_and_messages_about_congestion_are_the_same_in_any_number_of_partiti
         let s = scenario(&text, "");
         let results = the_same_of(&s, &text, seed);
         assert!(results.progress.hops > 3000, "{} hops", results.progress.hops);
-        let messages = whole(&s, seed, Options::default(), ()).made_and_held().0;
+        let messages = whole(&s, seed, Options::default(), ()).packets_made_and_held().0;
         assert!(messages > 10, "{messages} messages");
         assert_eq!(rows(&results, "notices", ["time_ps"]).len() as u64, messages);
         assert!(rows(&results, "notices", ["time_ps", "node"]).is_sorted());

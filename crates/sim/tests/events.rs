@@ -2,7 +2,7 @@
 //! otherwise as laws.
 
 use crate::common::{column, drops, full_frames, rows, run, run_with, same_again, scenario, total};
-use sim::{Options, Results, Stop};
+use sim::{Options, Results, StopReason};
 
 /// Returns a scenario in which one host sends full frames at 1 Gb/s to another over one switch, from 0 to 130 us.
 ///
@@ -85,7 +85,7 @@ fn until_the_reroute_delay_is_over_frames_go_into_the_dead_link_and_then_there_i
     assert_eq!(delivered(&results), [0, 1]);
     assert_eq!((lost(&results, "link_down"), lost(&results, "no_route")), (4, 5));
     assert_eq!(rows(&results, "events", ["lost", "dropped"]), [[4, 5]]);
-    assert_eq!(results.progress.stop, Some(Stop::Done));
+    assert_eq!(results.progress.stop, Some(StopReason::Done));
 }
 
 /// Frames queue at the NIC of a, whose link dies at 20 us and which reacts immediately. Frame 2 is in flight; all later
@@ -356,7 +356,7 @@ fn flows_survive_a_failure_in_their_middle_and_use_the_link_again_when_it_is_bac
 fn unreachable_hosts_leave_flows_that_never_finish() {
     let down = events(&["kind = \"link_down\", at = \"100us\", link = \"h3\""]);
     let results = run(&spines(&down, ""), 1);
-    assert_eq!(results.progress.stop, Some(Stop::DrainedOut));
+    assert_eq!(results.progress.stop, Some(StopReason::DrainedOut));
     assert!(results.unfinished > 0 && lost(&results, "no_route") > 0);
 }
 

@@ -10,8 +10,8 @@ use crate::cioq;
 use crate::common::digest::digest;
 use crate::common::watched::watch;
 use crate::common::{column, drops, run, scenario, total};
-use dataplane::{Pkt, TooLarge};
-use sim::{Observer, Options, Spot};
+use dataplane::{OversizedFrame, Pkt};
+use sim::{EventLocation, Observer, Options};
 
 const LINK: u64 = 1_230_400;
 const DELAY: u64 = 1_000_000;
@@ -52,17 +52,17 @@ struct Seen {
 }
 
 impl Observer for Seen {
-    fn delivered(&mut self, at: Spot, pkt: &Pkt) {
+    fn on_delivery(&mut self, at: EventLocation, pkt: &Pkt) {
         self.delivered.push((at.now.0, at.node, pkt.emission));
         self.by_class[usize::from(pkt.head.class())] += u64::from(at.now.0 < 2_000_000_000);
     }
-    fn crossed(&mut self, at: Spot, _input: u32, _pkt: &Pkt) {
+    fn on_input_dequeue(&mut self, at: EventLocation, _input: u32, _pkt: &Pkt) {
         self.crossed.push(at.now.0);
     }
-    fn acknowledged(&mut self, at: Spot, _input: u32, _copy: &Pkt) {
+    fn on_copy_freed(&mut self, at: EventLocation, _input: u32, _copy: &Pkt) {
         self.acknowledged.push(at.now.0);
     }
-    fn moved(&mut self, _at: Spot, buffer: u16, _pkt: &Pkt) {
+    fn on_stage_arrival(&mut self, _at: EventLocation, buffer: u16, _pkt: &Pkt) {
         self.moved.push(buffer);
     }
 }
@@ -73,7 +73,7 @@ fn seen(text: &str) -> Seen {
     let mut world = watch(&s, 1, Options::default(), Seen::default());
     while world.progress().stop.is_none() {
         world.advance(1);
-        assert!(world.conserves(), "{:?}", world.imbalance());
+        assert!(world.conserves_packets(), "{:?}", world.describe_imbalance());
         world = world.clone();
     }
     world.observer().clone()
@@ -280,12 +280,12 @@ fn a_lossless_frame_that_is_larger_than_a_buffer_inside_ends_the_run_and_that_is
     };
     let small = ", stage_buffer = \"9KB\", link_buffer = \"1000B\"";
     let (inside, text) = told(small, "1460B").expect("it never has room there");
-    assert_eq!(inside, Some(TooLarge { size: 1518, stage_buffer: 9000, link_buffer: 1000 }));
+    assert_eq!(inside, Some(OversizedFrame { size: 1518, stage_buffer: 9000, link_buffer: 1000 }));
     assert_eq!(
         text,
         "a packet of a lossless class was lost, because no memory was free: switch s0, port 0 (from h0), class 0, at \
          2.2304us. This frame of 1518B does not fit in a buffer of 1KB inside the switch, even if it is empty. A \
-         larger link_buffer prevents such a loss; with lossless = false the loss is counted and the run continues"
+         larger link_buffer prevents such a loss; with `lossless = false`, such a loss is counted and the run continues"
     );
     let (_, text) = told(", stage_buffer = \"1517B\", link_buffer = \"999B\"", "1460B").expect("nor there");
     assert!(text.contains("a buffer of 1517B or 999B inside the switch"), "{text}");

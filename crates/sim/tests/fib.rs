@@ -5,7 +5,7 @@ use crate::common::watched::watch;
 use crate::common::{column, drops, run_with, scenario, total, world};
 use dataplane::Pkt;
 use mech::Flags;
-use sim::{Crossed, Observer, Options, Results, Spot, Tap};
+use sim::{CrossedFrame, EventLocation, Observer, Options, Results, Tap};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -25,10 +25,10 @@ fn flooded(text: &str) -> (u64, u64) {
     let mut world = world(&s, 1, Options::default());
     world.run();
     let results = world.results(&s);
-    assert!(results.conserved, "{:?}", world.imbalance());
-    assert_eq!((drops(&results), world.extensions()), (0, 0));
+    assert!(results.conserved, "{:?}", world.describe_imbalance());
+    assert_eq!((drops(&results), world.packet_extensions()), (0, 0));
     assert!(column(&results, "flows", "end_ps").iter().all(|end| *end != u64::MAX));
-    world.flooded()
+    world.flooded_frames()
 }
 
 #[test]
@@ -155,7 +155,7 @@ struct Watch {
 }
 
 impl Observer for Watch {
-    fn transmitted(&mut self, _at: Spot, pkt: &Pkt, _end: units::Time) {
+    fn on_transmit(&mut self, _at: EventLocation, pkt: &Pkt, _end: units::Time) {
         let head = &pkt.head;
         if head.flags.has(Flags::MISDIRECTED) {
             self.copies_bounced += u64::from(head.bounces > 0);
@@ -165,7 +165,7 @@ impl Observer for Watch {
         self.fallen += u64::from(head.bounces < *most);
         *most = head.bounces.max(*most);
     }
-    fn delivered(&mut self, _at: Spot, pkt: &Pkt) {
+    fn on_delivery(&mut self, _at: EventLocation, pkt: &Pkt) {
         let who = (pkt.head.flow.0, pkt.head.flags.has(Flags::REVERSE), pkt.emission);
         *self.delivered.entry(who).or_default() += 1;
     }
@@ -186,10 +186,10 @@ fn np_never_falls_no_copy_is_bounced_and_every_packet_arrives_once() {
 
 /// Extension of every packet on its first link, and check of it and its copies on others.
 #[derive(Clone, Default)]
-struct Carried(BTreeMap<(u32, bool, u32), Option<dataplane::Ext>>, Arc<AtomicU32>);
+struct Carried(BTreeMap<(u32, bool, u32), Option<dataplane::PacketExtension>>, Arc<AtomicU32>);
 
 impl Tap for Carried {
-    fn crossed(&mut self, frame: &Crossed<'_>) {
+    fn on_frame_crossed(&mut self, frame: &CrossedFrame<'_>) {
         let head = &frame.pkt.head;
         let who = (head.flow.0, head.flags.has(Flags::REVERSE), frame.pkt.emission);
         let first = *self.0.entry(who).or_insert(frame.ext.copied());
@@ -205,6 +205,6 @@ fn copies_carry_the_options_of_their_packet_to_the_end() {
     let text = text.replace("size = \"1000B\"", "size = \"20KB\"");
     let tap = Carried::default();
     let copies = tap.1.clone();
-    sim::build_tapped(&scenario(&text, ""), 1, Options::default(), (), tap).unwrap().run();
+    sim::build_with_tap(&scenario(&text, ""), 1, Options::default(), (), tap).unwrap().run();
     assert!(copies.load(Ordering::Relaxed) > 20, "{copies:?}");
 }

@@ -5,7 +5,7 @@
 
 use crate::common::draw::Draw;
 use crate::common::{run_with, scenario, total, world};
-use mech::Purpose;
+use mech::StreamPurpose;
 use sim::{Column, Options, Results, Table};
 
 const PATHS: [&str; 5] = [
@@ -88,7 +88,7 @@ fn of<'a>(results: &'a Results, name: &str) -> &'a Table {
 fn every_table_is_the_same_with_computed_and_with_stepped_departures() {
     let (mut waited, mut lost, mut marked, mut cut) = (0, 0, 0, 0);
     for n in 0..80 {
-        let text = plain(&mut Draw::new(4711, n, Purpose::Custom(0)));
+        let text = plain(&mut Draw::new(4711, n, StreamPurpose::Custom(0)));
         let s = scenario(&text, "");
         let stepped = run_with(&s, n, Options { step_departures: true, ..Options::default() });
         let ahead = run_with(&s, n, Options::default());
@@ -110,7 +110,7 @@ fn every_table_is_the_same_with_computed_and_with_stepped_departures() {
 #[test]
 fn rows_that_are_taken_on_the_way_are_the_same_too() {
     for n in 0..12 {
-        let s = scenario(&plain(&mut Draw::new(4711, n, Purpose::Custom(1))), "");
+        let s = scenario(&plain(&mut Draw::new(4711, n, StreamPurpose::Custom(1))), "");
         let whole = run_with(&s, 1, Options::default());
         let (mut world, mut taken) = (world(&s, 1, Options::default()), 0);
         let rows = |table: &Table| of_trace(table);

@@ -180,8 +180,8 @@ fn kinds(loaded: &Loaded) -> Vec<(String, String)> {
             found.push(("routing", switch.routing.kind.clone()));
             found.push(("buffer", switch.buffer.kind.clone()));
             found.push(("overflow", switch.overflow.kind.clone()));
-            found.extend(switch.model.cioq().map(|cioq| ("arbiter", cioq.arbiter.kind.clone())));
-            let fabric = switch.model.cioq().and_then(|cioq| cioq.fabric.as_ref());
+            found.extend(switch.model.input_side().map(|cioq| ("arbiter", cioq.arbiter.kind.clone())));
+            let fabric = switch.model.input_side().and_then(|cioq| cioq.fabric.as_ref());
             found.push(("fabric", fabric.map_or_else(|| "none".to_string(), |fabric| fabric.kind.clone())));
             for port in &switch.ports {
                 found.push(("marking", port.marking.kind.clone()));

@@ -2,7 +2,7 @@
 
 use crate::common::{drops, rows, run, run_with, scenario, total};
 use crate::pause::slow;
-use sim::{Options, Stop};
+use sim::{Options, StopReason};
 
 /// Returns the worst case that the formula allows.
 ///
@@ -56,7 +56,7 @@ pub(crate) const HIGH: u64 = 15_181;
 #[test]
 fn the_headroom_that_is_computed_is_used_in_the_worst_case_and_a_byte_less_loses() {
     let text = worst(1_000_000);
-    let headroom = scenario(&text, "").span(3, 0).headroom();
+    let headroom = scenario(&text, "").worst_case_span(3, 0).headroom_bytes();
     // Window: 1538 + 84 bytes of waiting and twice 18.15 us, 2268.75 each: four frames and 7.5 bytes, no more frame.
     assert_eq!(headroom, 1517 + 4 * 1518 + 1518);
     let most = run(&text, 1);
@@ -111,7 +111,7 @@ stop = "200us"
 #[test]
 fn a_packet_that_was_detoured_as_often_as_it_may_is_a_loss_too() {
     let lost = run(&beside(r#"{ kind = "detour", max_detours = 1 }"#, ""), 1);
-    assert_eq!(lost.progress.stop, Some(Stop::LosslessViolation));
+    assert_eq!(lost.progress.stop, Some(StopReason::LosslessViolation));
     assert_eq!((total(&lost, "ports", "drop_detours_spent"), drops(&lost)), (1, 1));
     assert_eq!(lost.lost.expect("a packet was lost").node, 3);
 }
@@ -161,16 +161,25 @@ fn a_loss_is_laid_on_headroom_only_where_more_of_it_would_have_helped() {
     let fast = |more: &str| stop(more).replace("stop = \"130us\"", "stop = \"2ms\"");
     // 100 quanta are 51.2 us, in which the slow link takes less than half a frame.
     let lapsed = told(&fast(r#", quanta = 100, refresh = "off""#));
-    assert!(lapsed.contains("but a pause lasts 51200ns there and may have expired before its refresh"), "{lapsed}");
-    assert!(!lapsed.contains("headroom") && lapsed.contains("More quanta or a refresh prevent"), "{lapsed}");
+    assert!(
+        lapsed.contains(
+            "but a pause lasts only 51200ns on this link and may have expired before its \
+                             refresh"
+        ),
+        "{lapsed}"
+    );
+    assert!(!lapsed.contains("headroom") && lapsed.contains("A larger `quanta`, or a `refresh`, prevents"), "{lapsed}");
     assert_eq!(run(&fast(""), 1).lost, None);
     // The same pauses, but the memory is full before the first of them can have expired.
     let tight = told(&fast(r#", quanta = 100, refresh = "off""#).replace("100KB", "21KB"));
     assert!(tight.contains("so the headroom was less than") && tight.contains(", and the link needs"), "{tight}");
-    assert!(tight.contains("More memory or a lower xoff prevents such a loss"), "{tight}");
+    assert!(tight.contains("More memory, or a lower `xoff`, prevents such a loss"), "{tight}");
     // The memory is filled by a class that the pause mechanism does not count.
     let other = "[[traffic]]\nname = \"kept\"\nkind = \"constant\"\nsource = \"a\"\ndestination = \"b\"\nclass = 1\n\
                  payload = \"1460B\"\nrate = \"1Gbps\"\nstart = \"1500us\"\n";
     let others = told(&format!("{}{other}", fast(", classes = [1]")));
-    assert!(others.contains("so there was no headroom, and the link needs 4867B: other packets had filled the memory"));
+    assert!(others.contains(
+        "so there was no headroom, and the link needs a headroom of 4867B: other packets had \
+                             filled the memory"
+    ));
 }

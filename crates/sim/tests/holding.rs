@@ -3,12 +3,12 @@
 
 use crate::common::watched::{EMISSIONS, watch, watch_wanting};
 use crate::common::{column, drops, run_with, scenario, total};
-use dataplane::{Observer, Pkt, Spot, Wants};
+use dataplane::{EventLocation, ObservedEvents, Observer, Pkt};
 use mech::overflow::DropReason;
 use mech::{Flags, FlowId, Registry};
 use scenario::declarations;
 use scenario::load::{Source, load};
-use sim::{Options, PacketId, Recorder, Results, Stop, build};
+use sim::{Options, PacketId, Recorder, Results, StopReason, build};
 use std::collections::HashMap;
 use std::path::Path;
 use units::Time;
@@ -32,7 +32,7 @@ struct Entry {
 
 impl Ledger {
     fn at(&mut self, pkt: &Pkt) -> &mut Entry {
-        self.all.get_mut(&PacketId::of_packet(pkt)).unwrap_or_else(|| panic!("nobody has sent {pkt:?}"))
+        self.all.get_mut(&PacketId::from_packet(pkt)).unwrap_or_else(|| panic!("nobody has sent {pkt:?}"))
     }
     fn sum(&self, of: impl Fn(&Entry) -> u64) -> u64 {
         self.all.values().map(of).sum()
@@ -40,32 +40,32 @@ impl Ledger {
 }
 
 impl Observer for Ledger {
-    const WANTS: Wants = Wants { emissions: true, ..Wants::NOTHING };
+    const OBSERVED: ObservedEvents = ObservedEvents { emissions: true, ..ObservedEvents::NONE };
 
-    fn emitted(&mut self, pkt: &Pkt) {
+    fn on_emit(&mut self, pkt: &Pkt) {
         assert!(
-            self.all.insert(PacketId::of_packet(pkt), Entry::default()).is_none(),
+            self.all.insert(PacketId::from_packet(pkt), Entry::default()).is_none(),
             "an identity is given once: {pkt:?}"
         );
     }
-    fn held(&mut self, at: Spot, pkt: &Pkt) {
+    fn on_hold(&mut self, at: EventLocation, pkt: &Pkt) {
         assert!(pkt.head.is_pure_ack() && !pkt.head.flags.has(Flags::PPL), "{pkt:?}");
         let now = self.now.entry(at.port).or_default();
         *now += u64::from(pkt.head.size);
         self.most = self.most.max(*now);
         self.at(pkt).held += 1;
     }
-    fn released(&mut self, at: Spot, pkt: &Pkt) {
+    fn on_release(&mut self, at: EventLocation, pkt: &Pkt) {
         assert!(pkt.head.flags.has(Flags::ECE), "{pkt:?}");
         *self.now.entry(at.port).or_default() -= u64::from(pkt.head.size);
         let entry = self.at(pkt);
         assert_eq!(entry.held, entry.released + 1, "{pkt:?}");
         entry.released += 1;
     }
-    fn dropped(&mut self, _at: Spot, pkt: &Pkt, _reason: DropReason) {
+    fn on_drop(&mut self, _at: EventLocation, pkt: &Pkt, _reason: DropReason) {
         self.at(pkt).dropped += 1;
     }
-    fn delivered(&mut self, _at: Spot, pkt: &Pkt) {
+    fn on_delivery(&mut self, _at: EventLocation, pkt: &Pkt) {
         self.at(pkt).delivered += 1;
     }
 }
@@ -119,11 +119,15 @@ fn audited(text: &str, seed: u64) -> (Results, u64) {
     let mut world = watch_wanting::<_, EMISSIONS>(&s, seed, Options::default(), Ledger::default());
     for events in [10, 1000, 10_000] {
         world.advance(events);
-        assert!(world.conserves(), "on the way: {:?}\n{text}", world.imbalance());
+        assert!(world.conserves_packets(), "on the way: {:?}\n{text}", world.describe_imbalance());
     }
     let stop = world.run().stop;
-    assert!(world.conserves(), "{:?}\n{text}", world.imbalance());
-    assert_eq!((stop, world.made_and_held().1), (Some(Stop::Done), 0), "what is held goes on in the end: {text}");
+    assert!(world.conserves_packets(), "{:?}\n{text}", world.describe_imbalance());
+    assert_eq!(
+        (stop, world.packets_made_and_held().1),
+        (Some(StopReason::Done), 0),
+        "what is held goes on in the end: {text}"
+    );
 
     let ledger = world.observer();
     let fair = |e: &Entry| e.delivered + e.dropped <= 1 && e.held == e.released;
@@ -236,12 +240,12 @@ struct Windows {
 }
 
 impl Observer for Windows {
-    const WANTS: Wants = Wants::NOTHING;
+    const OBSERVED: ObservedEvents = ObservedEvents::NONE;
 
-    fn released(&mut self, _at: Spot, pkt: &Pkt) {
+    fn on_release(&mut self, _at: EventLocation, pkt: &Pkt) {
         self.released.push(pkt.window);
     }
-    fn delivered(&mut self, _at: Spot, pkt: &Pkt) {
+    fn on_delivery(&mut self, _at: EventLocation, pkt: &Pkt) {
         if pkt.head.is_pure_ack() {
             self.delivered.push(pkt.window);
         }
@@ -253,7 +257,7 @@ fn windows_of_released_acks_are_bounded_where_that_is_asked_and_no_others() {
     let windows = |release: &str| {
         let abq = format!("switch.ack_hold = {{ kind = \"abq\", k = \"9KB\", {release} }}");
         let mut world = watch(&scenario(&text(&[&abq]), ""), 1, Options::default(), Windows::default());
-        assert_eq!(world.run().stop, Some(Stop::Done));
+        assert_eq!(world.run().stop, Some(StopReason::Done));
         world.observer().clone()
     };
     let plain = windows("release = \"all\"");
@@ -285,27 +289,27 @@ struct Ways {
 }
 
 impl Observer for Ways {
-    const WANTS: Wants = Wants { emissions: true, ..Wants::NOTHING };
+    const OBSERVED: ObservedEvents = ObservedEvents { emissions: true, ..ObservedEvents::NONE };
 
-    fn emitted(&mut self, pkt: &Pkt) {
+    fn on_emit(&mut self, pkt: &Pkt) {
         if pkt.head.is_pure_ack() {
             let ways = self.last.get(&pkt.head.flow).cloned().unwrap_or_default();
-            self.of_acks.insert(PacketId::of_packet(pkt), ways);
+            self.of_acks.insert(PacketId::from_packet(pkt), ways);
         }
     }
-    fn transmitted(&mut self, at: Spot, pkt: &Pkt, _end: units::Time) {
+    fn on_transmit(&mut self, at: EventLocation, pkt: &Pkt, _end: units::Time) {
         if pkt.head.flags.has(Flags::PAYLOAD) {
-            self.of_data.entry(PacketId::of_packet(pkt)).or_default().push(at.port);
+            self.of_data.entry(PacketId::from_packet(pkt)).or_default().push(at.port);
         }
     }
-    fn delivered(&mut self, _at: Spot, pkt: &Pkt) {
-        if let Some(ways) = self.of_data.remove(&PacketId::of_packet(pkt)) {
+    fn on_delivery(&mut self, _at: EventLocation, pkt: &Pkt) {
+        if let Some(ways) = self.of_data.remove(&PacketId::from_packet(pkt)) {
             self.last.insert(pkt.head.flow, ways);
         }
     }
-    fn held(&mut self, at: Spot, pkt: &Pkt) {
+    fn on_hold(&mut self, at: EventLocation, pkt: &Pkt) {
         self.held += 1;
-        self.wrong += u64::from(!self.of_acks[&PacketId::of_packet(pkt)].contains(&at.port));
+        self.wrong += u64::from(!self.of_acks[&PacketId::from_packet(pkt)].contains(&at.port));
     }
 }
 
@@ -385,12 +389,12 @@ struct Outage {
 }
 
 impl Observer for Outage {
-    const WANTS: Wants = Wants::NOTHING;
+    const OBSERVED: ObservedEvents = ObservedEvents::NONE;
 
-    fn held(&mut self, at: Spot, _pkt: &Pkt) {
+    fn on_hold(&mut self, at: EventLocation, _pkt: &Pkt) {
         self.held += u64::from(at.now < self.down);
     }
-    fn released(&mut self, at: Spot, _pkt: &Pkt) {
+    fn on_release(&mut self, at: EventLocation, _pkt: &Pkt) {
         self.held -= u64::from(at.now < self.down);
         self.released += u64::from(at.now == self.down);
     }

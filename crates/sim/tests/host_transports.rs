@@ -3,7 +3,7 @@
 use crate::common::digest::digest;
 use crate::common::draw::Draw;
 use crate::common::{column, run, run_with, scenario};
-use mech::Purpose;
+use mech::StreamPurpose;
 use sim::Options;
 
 /// Returns a star with an incast to h0, one to h1 and messages between all hosts, followed by transport and overrides.
@@ -84,7 +84,7 @@ fn a_sender_keeps_to_the_window_that_the_other_host_advertises() {
 #[test]
 fn any_two_transports_finish_all_flows_between_them_and_none_is_faster_than_alone() {
     for n in 0..40 {
-        let mut draw = Draw::new(9090, n, Purpose::Custom(0));
+        let mut draw = Draw::new(9090, n, StreamPurpose::Custom(0));
         let connection = draw.pick(&["", "connection = \"handshake\"\n", "connection = \"handshake\"\n"]);
         let kind = |draw: &mut Draw| draw.pick(&KINDS).replace(", ", "\n");
         let mut more = format!("[transport]\n{connection}{}\n", kind(&mut draw));

@@ -2,7 +2,7 @@
 
 use crate::common::draw::Draw;
 use crate::common::{column, run_with, scenario, total};
-use mech::Purpose;
+use mech::StreamPurpose;
 use sim::{Options, Results};
 
 const RATES: [&str; 5] = ["100Mbps", "333Mbps", "1Gbps", "2500Mbps", "10Gbps"];
@@ -67,7 +67,7 @@ fn topology(draw: &mut Draw, routing: &str) -> String {
 }
 
 fn random(n: u64) -> String {
-    let mut draw = Draw::new(1707, n, Purpose::Custom(0));
+    let mut draw = Draw::new(1707, n, StreamPurpose::Custom(0));
     let routing = draw.pick(&["spray", "weighted", "ecmp", "two_level", "k_shortest", "spray", "weighted"]);
     let topology = topology(&mut draw, routing);
     let paths = if routing == "k_shortest" { ", k = 3" } else { "" };
@@ -112,7 +112,7 @@ fn least(results: &Results) -> (f64, usize) {
 fn detoured_flow_is_never_faster_than_its_ideal() {
     let (mut detours, mut flows) = (0, 0);
     for n in 0..300 {
-        let mut draw = Draw::new(2311, n, Purpose::Custom(0));
+        let mut draw = Draw::new(2311, n, StreamPurpose::Custom(0));
         let policy = draw.pick(&["random", "load_aware"]);
         let buffer =
             format!("overflow = {{ kind = \"detour\", policy = \"{policy}\" }}\nbuffer = {{ kind = \"per_port\", ");

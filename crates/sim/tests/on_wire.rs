@@ -1,12 +1,12 @@
 //! Tests that whole connections survive the conversion to real headers and back without any loss.
 
 use crate::common::scenario;
-use dataplane::{Ext, Framing, NO_EXT, Pkt};
+use dataplane::{Framing, NO_EXT, PacketExtension, Pkt};
 use mech::Flags;
-use sim::{Crossed, Options, Tap, build_tapped};
+use sim::{CrossedFrame, Options, Tap, build_with_tap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use wire::{Checksums, Crossing, LengthIn, Network, Side, checksums, deparse};
+use wire::{Checksums, LengthField, NetworkFormat, PacketOnLink, SideData, read_checksums, write_frame};
 
 /// Numbers of segments: all, with SACK blocks, with a SYN's options, timestamps, ECN flags, a mark, a detour, CPA,
 /// trimmed payload, and PACKs.
@@ -15,17 +15,18 @@ struct Seen([AtomicU64; 10]);
 
 /// Tap that writes every frame that crosses a link, and parses the bytes into a packet again.
 #[derive(Clone)]
-struct ThereAndBack(Network, Arc<Seen>);
+struct ThereAndBack(NetworkFormat, Arc<Seen>);
 
 impl Tap for ThereAndBack {
-    fn crossed(&mut self, crossed: &Crossed<'_>) {
+    fn on_frame_crossed(&mut self, crossed: &CrossedFrame<'_>) {
         let (pkt, ext, plan) = (crossed.pkt, crossed.ext, self.0.plan);
         let mut frame = Vec::new();
-        deparse(&Crossing { pkt, ext, push: false, plan, roce: None }, &mut frame);
-        assert_eq!(checksums(&frame, LengthIn::Ip), Ok(Checksums { ipv4: true, tcp: true }));
-        let back = self.0.restore(&frame, &Side::from_packet(pkt, ext)).unwrap_or_else(|why| panic!("{pkt:?}: {why}"));
+        write_frame(&PacketOnLink { pkt, ext, push: false, plan, roce: None }, &mut frame);
+        assert_eq!(read_checksums(&frame, LengthField::Ip), Ok(Checksums { ipv4: true, tcp: true }));
+        let back =
+            self.0.restore(&frame, &SideData::from_packet(pkt, ext)).unwrap_or_else(|why| panic!("{pkt:?}: {why}"));
         assert_eq!(back.pkt, Pkt { ext: NO_EXT, ..*pkt });
-        assert_eq!(back.ext, ext.copied().filter(|ext| *ext != Ext::default()));
+        assert_eq!(back.ext, ext.copied().filter(|ext| *ext != PacketExtension::default()));
         let told = [
             true,
             ext.is_some_and(|ext| ext.blocks > 0),
@@ -53,9 +54,9 @@ fn incast(transport: &str, routing: &str) -> [u64; 10] {
          [[traffic]]\nname = \"burst\"\nkind = \"incast\"\nsenders = 12\nreceiver = \"h0\"\nsize = \"40KB\"\n"
     );
     let scenario = scenario(&text, "");
-    let network = Network { framing: Framing::ETHERNET, plan: scenario.plan() };
+    let network = NetworkFormat { framing: Framing::ETHERNET, plan: scenario.address_plan() };
     let seen = Arc::new(Seen::default());
-    build_tapped(&scenario, 1, Options::default(), (), ThereAndBack(network, seen.clone())).unwrap().run();
+    build_with_tap(&scenario, 1, Options::default(), (), ThereAndBack(network, seen.clone())).unwrap().run();
     std::array::from_fn(|n| seen.0[n].load(Relaxed))
 }
 

@@ -249,5 +249,5 @@ fn order_costs_no_memory_where_everything_has_arrived() {
     let s = scenario(BUSY, "drop");
     let mut world = world(&s, 1, Options::default());
     world.run();
-    assert_eq!(world.observer().streams_kept(), 0);
+    assert_eq!(world.observer().incomplete_streams(), 0);
 }

@@ -80,7 +80,7 @@ fn fingerprint(loaded: &Loaded, variant: &str) -> u64 {
     let named = scenario.topology.nodes.iter().map(|node| (&node.name, &node.tier)).collect::<Vec<_>>();
     let traffic = scenario.traffic.iter().map(|traffic| &traffic.name).collect::<Vec<_>>();
     (ended, named, traffic, &scenario.name).hash(&mut hash);
-    format!("{:?} {:?}", results.progress.stop, results.carried).hash(&mut hash);
+    format!("{:?} {:?}", results.progress.stop, results.carried_bits).hash(&mut hash);
     hash.finish()
 }
 

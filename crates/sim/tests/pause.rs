@@ -1,7 +1,7 @@
 //! Tests of PAUSE and PFC in whole runs: to the picosecond if a run can be worked out by hand, otherwise as laws.
 
 use crate::common::{column, drops, full_frames, pauses, rows, run, same_again, total};
-use sim::Stop;
+use sim::StopReason;
 
 /// Returns one host that sends full frames at 1 Gb/s to another, whose link has 0.1 Gb/s, over one switch.
 ///
@@ -129,7 +129,7 @@ fn an_incast_that_loses_with_tail_drop_loses_nothing_with_either_pause() {
     for pfc in [PFC.to_string(), PFC.replace("\"pfc\"", "\"pause\"")] {
         let results = run(&incast(&pfc), 1);
         assert_eq!((drops(&results), results.unfinished), (0, 0));
-        assert_eq!(results.progress.stop, Some(Stop::Done));
+        assert_eq!(results.progress.stop, Some(StopReason::Done));
         let retransmits = total(&results, "flows", "timeouts");
         assert_eq!(retransmits, 0);
         assert!(total(&results, "pauses", "times") > 20);
@@ -143,7 +143,7 @@ fn an_incast_that_loses_with_tail_drop_loses_nothing_with_either_pause() {
 fn too_little_memory_for_the_headroom_ends_the_run_and_says_where_or_only_counts() {
     let tight = PFC.replace("300KB", "100KB");
     let results = run(&incast(&tight), 1);
-    assert_eq!(results.progress.stop, Some(Stop::LosslessViolation));
+    assert_eq!(results.progress.stop, Some(StopReason::LosslessViolation));
     let lost = results.lost.expect("a packet was lost");
     assert_eq!((lost.node, lost.lost.class, lost.lost.xoff), (21, 0, 8000));
     // The run ends at the next instant of its grid, whose step is shorter than a 4096th of the duration.
@@ -154,7 +154,7 @@ fn too_little_memory_for_the_headroom_ends_the_run_and_says_where_or_only_counts
     assert_eq!(lost.lost.fill.limit, Some(100_000));
     let counted = run(&incast(&tight.replace("xon =", "lossless = false, xon =")), 1);
     assert!(drops(&counted) > 0 && counted.lost.is_none());
-    assert_ne!(counted.progress.stop, Some(Stop::LosslessViolation));
+    assert_ne!(counted.progress.stop, Some(StopReason::LosslessViolation));
 }
 
 /// Returns a scenario in which h0 and h1 share a link to h2, which is slow, and to h3, which is not.

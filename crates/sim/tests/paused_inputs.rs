@@ -6,7 +6,7 @@ use crate::common::{column, drops, run, same_again, scenario};
 use crate::headroom::{HIGH, worst};
 use dataplane::Pkt;
 use mech::ClassSet;
-use sim::{Observer, Options, Spot, Stop};
+use sim::{EventLocation, Observer, Options, StopReason};
 
 /// Start of the measurement of the hotspot in ps; `TO` is its end.
 const FROM: u64 = 5_000_000_000;
@@ -21,12 +21,12 @@ struct Hotspot {
 }
 
 impl Observer for Hotspot {
-    fn delivered(&mut self, at: Spot, pkt: &Pkt) {
+    fn on_delivery(&mut self, at: EventLocation, pkt: &Pkt) {
         if (FROM..TO).contains(&at.now.0) {
             self.frames.push((pkt.head.src.0, at.node));
         }
     }
-    fn pause_sent(&mut self, at: Spot, xoff: ClassSet, again: ClassSet) {
+    fn on_pause_sent(&mut self, at: EventLocation, xoff: ClassSet, again: ClassSet) {
         // Hosts have the first eight ports of the network.
         let counts = (FROM..TO).contains(&at.now.0) && at.port == 8;
         self.pauses += u64::from(counts && xoff != ClassSet::NONE && again == ClassSet::NONE);
@@ -67,7 +67,7 @@ fn behind_a_paused_input_a_victim_gets_the_share_of_the_culprit_in_cycles_of_the
         let s = scenario(&hotspot(hot), "");
         let mut world = watch(&s, 1, Options::default(), Hotspot::default());
         world.run();
-        assert!(world.conserves() && world.progress().stop != Some(Stop::LosslessViolation));
+        assert!(world.conserves_packets() && world.progress().stop != Some(StopReason::LosslessViolation));
         let measured = (TO - FROM) as f64;
         let gbps = |from: u32, to: u32| {
             let frames = world.observer().frames.iter().filter(|ends| **ends == (from, to)).count();
@@ -94,7 +94,7 @@ fn the_headroom_of_an_input_is_used_in_the_worst_case_and_a_byte_less_loses() {
         let switch = format!("[switch]\nmodel = \"cioq\"\ninput_buffer = \"{size}B\"\n");
         worst(1_000_000).replace("[switch]\n", &switch).replace("18149ns", "12077ns")
     };
-    let headroom = scenario(&worst(1_000_000), "").span(3, 0).headroom();
+    let headroom = scenario(&worst(1_000_000), "").worst_case_span(3, 0).headroom_bytes();
     assert_eq!(run(&worst(HIGH + headroom), 1).lost, None);
     let lost = run(&worst(HIGH + headroom - 1), 1).lost.expect("one byte less is too little");
     let told = lost.describe(&scenario(&worst(1_000_000), ""));

@@ -4,7 +4,7 @@
 use crate::common::draw::Draw;
 use crate::common::{column, drops, pauses, run, same_again, scenario, world};
 use crate::paused_inputs::{SMALL, ring};
-use mech::Purpose;
+use mech::StreamPurpose;
 use sim::{Deadlock, Options};
 
 /// Returns the ring of the tests of `cioq` with each port at a stage of its own, so that all transit crosses an
@@ -59,7 +59,7 @@ fn where_frames_can_move_on_inside_no_deadlock_is_told() {
 
 /// Returns a random ring whose switches have inputs, and most of them stages.
 fn random(n: u64) -> String {
-    let mut draw = Draw::new(57, n, Purpose::Hash);
+    let mut draw = Draw::new(57, n, StreamPurpose::Hash);
     let classes: Vec<u8> = (0..draw.number(3, 5)).map(|_| draw.number(0, 3).saturating_sub(2) as u8).collect();
     let buffer =
         draw.pick(&[SMALL, SMALL, "kind = \"per_port\", size = \"3pkt\"", "kind = \"per_port\", size = \"20KB\""]);

@@ -6,7 +6,7 @@ use crate::common::{self, column, run, run_with, scenario, total};
 use dataplane::Pkt;
 use mech::Flags;
 use mech::overflow::DropReason;
-use sim::{Observer, Options, Results, Spot};
+use sim::{EventLocation, Observer, Options, Results};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the switch and the transport of pFabric at 1 Gb/s (DIBS §5.8), after these lines of a topology.
@@ -156,13 +156,13 @@ struct Ends {
 }
 
 impl Observer for Ends {
-    fn delivered(&mut self, _at: Spot, pkt: &Pkt) {
+    fn on_delivery(&mut self, _at: EventLocation, pkt: &Pkt) {
         let (flow, back) = (pkt.head.flow.0, pkt.head.flags.has(Flags::REVERSE));
         self.twice += u64::from(!self.arrived.insert((flow, back, pkt.emission)));
         let last = self.newest.insert((flow, back), pkt.emission);
         self.reordered += u64::from(last.is_some_and(|last| last > pkt.emission));
     }
-    fn dropped(&mut self, _at: Spot, pkt: &Pkt, reason: DropReason) {
+    fn on_drop(&mut self, _at: EventLocation, pkt: &Pkt, reason: DropReason) {
         let who = (pkt.head.flow.0, pkt.head.flags.has(Flags::REVERSE), pkt.emission);
         self.twice += u64::from(self.lost.insert(who, reason).is_some());
     }
@@ -174,7 +174,7 @@ fn a_packet_is_evicted_or_delivered_and_none_overtakes_another_of_its_flow() {
         let s = scenario(&busy(VARIANTS), name);
         let mut world = watch(&s, 1, Options::default(), Ends::default());
         world.run();
-        assert!(world.conserves(), "{name}: {:?}", world.imbalance());
+        assert!(world.conserves_packets(), "{name}: {:?}", world.describe_imbalance());
         let seen = world.observer();
         let evicted = seen.lost.values().filter(|reason| **reason == DropReason::Evicted).count();
         assert!(evicted > 100 && seen.arrived.len() > 5000, "{name}: {evicted}");

@@ -8,8 +8,8 @@ use crate::common::watched::watch;
 use crate::common::{column, drops, run, scenario};
 use dataplane::Pkt;
 use mech::overflow::DropReason;
-use mech::{Flags, Purpose};
-use sim::{Observer, Options, Spot, Stop};
+use mech::{Flags, StreamPurpose};
+use sim::{EventLocation, Observer, Options, StopReason};
 use std::collections::BTreeMap;
 
 /// End of a packet.
@@ -25,10 +25,10 @@ struct End {
 struct Ends(Vec<End>);
 
 impl Observer for Ends {
-    fn dropped(&mut self, at: Spot, pkt: &Pkt, _reason: DropReason) {
+    fn on_drop(&mut self, at: EventLocation, pkt: &Pkt, _reason: DropReason) {
         self.0.push(End { at: at.now.0, pkt: *pkt, lost: true });
     }
-    fn delivered(&mut self, at: Spot, pkt: &Pkt) {
+    fn on_delivery(&mut self, at: EventLocation, pkt: &Pkt) {
         self.0.push(End { at: at.now.0, pkt: *pkt, lost: false });
     }
 }
@@ -38,8 +38,8 @@ fn ends(text: &str, seed: u64) -> (Vec<End>, bool) {
     let s = scenario(text, "");
     let mut world = watch(&s, seed, Options::default(), Ends::default());
     let progress = world.run();
-    assert!(world.conserves(), "{:?}\n{text}", world.imbalance());
-    (world.observer().0.clone(), progress.stop == Some(Stop::Done) && progress.now.0 < s.duration.0)
+    assert!(world.conserves_packets(), "{:?}\n{text}", world.describe_imbalance());
+    (world.observer().0.clone(), progress.stop == Some(StopReason::Done) && progress.now.0 < s.duration.0)
 }
 
 /// Returns flow and direction of a packet.
@@ -135,7 +135,7 @@ fn with_unit(text: String) -> String {
 fn every_packet_ends_once_and_payload_arrives_no_more_often_than_it_was_sent() {
     let (mut quiet, mut lost, mut twice, mut again) = (0, 0, 0, 0);
     for n in 0..200 {
-        let mut draw = Draw::new(4242, n, Purpose::Custom(0));
+        let mut draw = Draw::new(4242, n, StreamPurpose::Custom(0));
         let switch = draw.pick(&MECHANISMS);
         let text = with_unit(busy(&mut draw, switch));
         let (ends, is_quiet) = ends(&text, n);
@@ -221,7 +221,7 @@ fn overtaken(ends: &[End]) -> usize {
 fn packets_of_a_flow_arrive_in_the_order_in_which_they_were_sent_where_there_is_one_path() {
     let (mut lost, mut arrived) = (0, 0);
     for n in 0..200 {
-        let text = busy(&mut Draw::new(4242, n, Purpose::Custom(1)), "routing = { kind = \"ecmp\" }");
+        let text = busy(&mut Draw::new(4242, n, StreamPurpose::Custom(1)), "routing = { kind = \"ecmp\" }");
         let (ends, _) = ends(&text, n);
         assert_eq!(overtaken(&ends), 0, "scenario {n}\n{text}");
         assert!(ends.windows(2).all(|pair| pair[0].at <= pair[1].at), "time goes on");
@@ -231,7 +231,8 @@ fn packets_of_a_flow_arrive_in_the_order_in_which_they_were_sent_where_there_is_
     assert!(lost > 1000 && arrived > 20_000, "{arrived} arrived and {lost} were lost");
     // Packets do overtake each other if there are several paths, so that the check is effective.
     let fabric = |n| {
-        busy(&mut Draw::new(4242, n, Purpose::Custom(1)), "routing = { kind = \"spray\" }").replace(PATHS[0], PATHS[3])
+        busy(&mut Draw::new(4242, n, StreamPurpose::Custom(1)), "routing = { kind = \"spray\" }")
+            .replace(PATHS[0], PATHS[3])
     };
     let sprayed: usize = (0..20).map(|n| overtaken(&ends(&fabric(n), n).0)).sum();
     assert!(sprayed > 100, "{sprayed} overtaken where packets are sprayed");
@@ -274,7 +275,7 @@ fn more_memory_never_loses_more_of_the_same_arrivals() {
     // larger buffer takes may displace several short ones.
     let mut fewer = 0;
     for n in 0..25 {
-        let text = open_loop(&mut Draw::new(4242, n, Purpose::Custom(2)));
+        let text = open_loop(&mut Draw::new(4242, n, StreamPurpose::Custom(2)));
         let lost = |size: u64| drops(&run(&text.replace("BUFFER", &format!("{size}pkt")), n));
         let losses: Vec<u64> = [1, 2, 3, 4, 6, 9, 13, 20, 40, 80, 1_000_000].map(lost).to_vec();
         assert!(losses.windows(2).all(|pair| pair[0] >= pair[1]), "scenario {n}: {losses:?}\n{text}");
@@ -288,7 +289,7 @@ fn more_memory_never_loses_more_of_the_same_arrivals() {
 fn a_longer_way_never_finishes_a_lone_flow_sooner() {
     // Without losses and marks: with them, a slower start may be the luckier one.
     for n in 0..200 {
-        let mut draw = Draw::new(4242, n, Purpose::Custom(3));
+        let mut draw = Draw::new(4242, n, StreamPurpose::Custom(3));
         let (topology, to) =
             [("kind = \"star\"\nn = 2", 1), ("kind = \"dumbbell\"\nn = 1", 1), ("kind = \"fat_tree\"\nk = 4", 15)]
                 [draw.number(0, 2) as usize];

@@ -5,9 +5,9 @@
 
 use crate::common::scenario;
 use crate::common::watched::{Watching, watch};
-use dataplane::{Body, Pkt};
+use dataplane::{PacketBody, Pkt};
 use mech::{ClassSet, FlowId, Notice};
-use sim::{Observer, Options, Spot, Stop};
+use sim::{EventLocation, Observer, Options, StopReason};
 use std::collections::BTreeMap;
 use units::Rate;
 
@@ -81,9 +81,9 @@ impl Hotspot<'_> {
         let mut world = watch(&scenario(&self.text(), ""), seed, Options::default(), Seen::default());
         while world.progress().stop.is_none() {
             world.advance(50_000);
-            assert!(world.conserves(), "{:?}", world.imbalance());
+            assert!(world.conserves_packets(), "{:?}", world.describe_imbalance());
         }
-        assert_ne!(world.progress().stop, Some(Stop::LosslessViolation));
+        assert_ne!(world.progress().stop, Some(StopReason::LosslessViolation));
         world
     }
 }
@@ -102,23 +102,23 @@ struct Seen {
 }
 
 impl Observer for Seen {
-    fn delivered(&mut self, at: Spot, pkt: &Pkt) {
+    fn on_delivery(&mut self, at: EventLocation, pkt: &Pkt) {
         self.delivered.entry(pkt.head.flow.0).or_default().push(at.now.0);
     }
-    fn noticed(&mut self, _at: Spot, _pkt: &Pkt) {
+    fn on_notice_sent(&mut self, _at: EventLocation, _pkt: &Pkt) {
         self.under_way += 1;
     }
-    fn notified(&mut self, at: Spot, pkt: &Pkt) {
+    fn on_notice_received(&mut self, at: EventLocation, pkt: &Pkt) {
         let flow = pkt.head.flow.0;
         assert_eq!(at.node, [0, 0, 1, 2, 3, 4][flow as usize], "the source of flow {flow} is told");
-        let Body::Notice(Notice::Cnm { feedback, .. }) = pkt.body() else { panic!("{pkt:?}") };
+        let PacketBody::Notice(Notice::Cnm { feedback, .. }) = pkt.body() else { panic!("{pkt:?}") };
         self.told.entry(flow).or_default().push((at.now.0, feedback));
         self.under_way -= 1;
     }
-    fn limited(&mut self, at: Spot, FlowId(flow): FlowId, rate: Option<Rate>) {
+    fn on_rate_limit(&mut self, at: EventLocation, FlowId(flow): FlowId, rate: Option<Rate>) {
         self.limits.entry(flow).or_default().push((at.now.0, rate));
     }
-    fn pause_sent(&mut self, at: Spot, xoff: ClassSet, again: ClassSet) {
+    fn on_pause_sent(&mut self, at: EventLocation, xoff: ClassSet, again: ClassSet) {
         if at.port == HOSTS && xoff != ClassSet::NONE && again == ClassSet::NONE {
             self.pauses.push(at.now.0);
         }
@@ -162,7 +162,7 @@ fn culprits_are_told_and_limited_and_a_victim_gets_all_that_it_offers() {
                 let share = seen.share(flow, &with, 10, 40);
                 assert!((share - 0.2).abs() < 0.01, "{gbps}, {notify}: flow {flow} has {share}");
                 let lowest = seen.limits[&flow].iter().filter_map(|(_, rate)| *rate).min().expect("it is limited");
-                assert!(lowest < Rate::gbps(gbps).divided_by(2, 1).unwrap(), "{lowest}");
+                assert!(lowest < Rate::gbps(gbps).divide(2, 1).unwrap(), "{lowest}");
             }
             let victim = [seen, alone].map(|one| one.share(0, &with, 10, 40));
             assert!(victim[0] > 0.49 && victim[1] < 0.21, "{gbps}, {notify}: {victim:?} of 0.5");
@@ -181,7 +181,7 @@ fn a_flow_gets_its_rate_back_when_the_congestion_is_over() {
         let stop = hotspot.ms(hotspot.stop);
         let before = seen.limits[&1].iter().rev().find(|(at, _)| *at < stop).expect("it is limited").1;
         // The limit is a sawtooth around a fifth.
-        assert!(before.is_some_and(|rate| rate < Rate::gbps(gbps).divided_by(3, 1).unwrap()), "{before:?}");
+        assert!(before.is_some_and(|rate| rate < Rate::gbps(gbps).divide(3, 1).unwrap()), "{before:?}");
         let after = seen.limits[&1].last().unwrap();
         assert!(after.1.is_none_or(|rate| rate == Rate::gbps(gbps)), "{after:?}");
         assert!(after.0 - stop < hotspot.ms(10), "{} ps later", after.0 - stop);
@@ -192,7 +192,7 @@ fn a_flow_gets_its_rate_back_when_the_congestion_is_over() {
         let told = seen.told.values().flatten().filter(|(at, _)| *at > hotspot.ms(50)).count();
         assert_eq!((told, seen.under_way), (0, 0), "nobody is told any more, and every message has come");
         let made: usize = seen.told.values().map(Vec::len).sum();
-        assert_eq!(world.made_and_held(), (made as u64, 0));
+        assert_eq!(world.packets_made_and_held(), (made as u64, 0));
     }
 }
 

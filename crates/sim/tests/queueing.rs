@@ -11,7 +11,7 @@ use crate::common::scenario;
 use crate::common::watched::{DEPARTURES, watch_wanting};
 use dataplane::Pkt;
 use mech::Flags;
-use sim::{Freed, Observer, Options, Spot, Stored, Wants};
+use sim::{DequeuedFrame, EnqueuedFrame, EventLocation, ObservedEvents, Observer, Options};
 
 /// Number of seeds, from 1 on, chosen before the first run.
 const SEEDS: u64 = 20;
@@ -58,17 +58,17 @@ impl Waits {
 }
 
 impl Observer for Waits {
-    const WANTS: Wants = Wants::DEPARTURES;
+    const OBSERVED: ObservedEvents = ObservedEvents::DEPARTURES;
 
-    fn stored(&mut self, at: Spot, _frame: Stored, _pkt: &dataplane::Pkt) {
+    fn on_enqueue(&mut self, at: EventLocation, _frame: EnqueuedFrame, _pkt: &dataplane::Pkt) {
         self.pass(at.now.0);
         self.queued += 1;
     }
-    fn freed(&mut self, at: Spot, _frame: Freed) {
+    fn on_dequeue(&mut self, at: EventLocation, _frame: DequeuedFrame) {
         self.pass(at.now.0);
         self.queued -= 1;
     }
-    fn delivered(&mut self, at: Spot, pkt: &Pkt) {
+    fn on_delivery(&mut self, at: EventLocation, pkt: &Pkt) {
         assert!(pkt.head.flags.has(Flags::PAYLOAD));
         let waited = at.now.since(pkt.sent).0.checked_sub(EMPTY).expect("nothing is faster than an empty way");
         self.whole += u128::from(waited);
@@ -85,7 +85,7 @@ fn waits(load: f64, packets: u64, seed: u64) -> Waits {
     let s = scenario(&text(load, packets), "");
     let mut world = watch_wanting::<_, DEPARTURES>(&s, seed, Options::default(), Waits { warm_up, ..Waits::default() });
     world.run();
-    assert!(world.conserves());
+    assert!(world.conserves_packets());
     let waits = world.observer().clone();
     assert!(waits.counted > packets / 10 * 8, "{} of {packets}", waits.counted);
     waits

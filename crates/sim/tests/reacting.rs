@@ -3,16 +3,16 @@
 //! h0 sends to h1 by a switch. The switch's port to h1 generates messages, and pauses class 0 of h0, at the times of a
 //! script. Frames have 1522 B, 1542 B with preamble and gap.
 
-use crate::common::watched::{Watching, watch_fitted};
+use crate::common::watched::{Watching, watch_with_hooks};
 use crate::common::{column, run, scenario_of};
 use dataplane::Pkt;
 use mech::notify::NotifySlot;
-use mech::params::{Kind, Param, Spec, Values};
+use mech::params::{Param, ParamKind, Spec, Values};
 use mech::{
     Account, Act, Agent, AgentContext, ClassSet, Env, FlowId, HostId, Mechanism, Needs, Notice, PortId, Registry,
     TimerId,
 };
-use sim::{Fittings, Observer, Options, Spot};
+use sim::{EventLocation, Observer, Options, RunHooks};
 use units::{Dur, Rate, Time};
 
 mod backlog;
@@ -24,7 +24,7 @@ const WIRE: u64 = 1542;
 /// Time in ps of a message of 64 B on a link of 10 Gb/s, with the link's delay.
 const TOLD: u64 = 67_200 + 1_000_000;
 
-const fn list(name: &'static str, kind: Kind) -> Param {
+const fn list(name: &'static str, kind: ParamKind) -> Param {
     Param { name, doc: "", kind, default: Some("") }
 }
 
@@ -34,10 +34,10 @@ const SCRIPT: Spec = Spec {
     doc: "Does what a test says.",
     cite: "",
     params: &[
-        list("tell", Kind::Counts { min: 0, max: u64::MAX }),
-        list("feedback", Kind::Counts { min: 1, max: 63 }),
-        list("pause", Kind::Counts { min: 0, max: u64::MAX }),
-        list("resume", Kind::Counts { min: 0, max: u64::MAX }),
+        list("tell", ParamKind::Counts { min: 0, max: u64::MAX }),
+        list("feedback", ParamKind::Counts { min: 1, max: 63 }),
+        list("pause", ParamKind::Counts { min: 0, max: u64::MAX }),
+        list("resume", ParamKind::Counts { min: 0, max: u64::MAX }),
     ],
 };
 
@@ -71,9 +71,9 @@ impl Script {
 
 impl Agent for Script {
     fn needs(&self) -> Needs {
-        Needs { notices: true, ..Needs::default() }
+        Needs { sends_notices: true, ..Needs::default() }
     }
-    fn levels(&self, of: Account) -> (u64, u64) {
+    fn unaffected_levels(&self, of: Account) -> (u64, u64) {
         if of == Account::Output(PortId(1)) && !self.begun { Account::EVERY_CHANGE } else { Account::UNWATCHED }
     }
     fn on_level(&mut self, _: Account, _: u64, at: &AgentContext, env: &mut Env) {
@@ -85,13 +85,13 @@ impl Agent for Script {
     fn on_timer(&mut self, _: TimerId, _: &AgentContext, env: &mut Env) {
         self.go_on(env);
     }
-    fn boxed(&self) -> Box<dyn Agent> {
+    fn clone_boxed(&self) -> Box<dyn Agent> {
         Box::new(self.clone())
     }
 }
 
 fn registry() -> Registry {
-    Registry::catalogue().with(Mechanism::new(&SCRIPT, |values| NotifySlot::new(Script::new(values))))
+    Registry::catalogue().with_mechanism(Mechanism::new(&SCRIPT, |values| NotifySlot::new(Script::new(values))))
 }
 
 /// Start times of frames from h0, and rate limits of flows.
@@ -104,12 +104,12 @@ struct Seen {
 }
 
 impl Observer for Seen {
-    fn transmitted(&mut self, at: Spot, pkt: &Pkt, end: Time) {
+    fn on_transmit(&mut self, at: EventLocation, pkt: &Pkt, end: Time) {
         if at.node == 0 {
             self.sent.push(end.0 - (u64::from(pkt.head.size) + WIRE - FRAME) * self.byte);
         }
     }
-    fn limited(&mut self, at: Spot, flow: FlowId, rate: Option<Rate>) {
+    fn on_rate_limit(&mut self, at: EventLocation, flow: FlowId, rate: Option<Rate>) {
         assert_eq!((at.node, flow), (0, FlowId(0)), "nobody else is told of");
         self.limits.push((at.now.0, rate));
     }
@@ -140,21 +140,21 @@ impl Setting<'_> {
     }
     fn world(&self, seed: u64, options: Options) -> Watching<Seen> {
         let seen = Seen { byte: 8000 / self.gbps, ..Seen::default() };
-        let fittings = Fittings { observer: seen, tap: (), switch: &|_, _| {} };
-        watch_fitted(&scenario_of(&self.text(), registry()), seed, options, fittings)
+        let hooks = RunHooks { observer: seen, tap: (), change_switch: &|_, _| {} };
+        watch_with_hooks(&scenario_of(&self.text(), registry()), seed, options, hooks)
     }
     /// Runs the scenario to its end, and checks that the run is identical by wheel and heap, and cloned halfway.
     fn run(&self) -> Seen {
         let mut whole = self.world(1, Options::default());
         whole.run();
-        assert!(whole.conserves(), "{:?}", whole.imbalance());
+        assert!(whole.conserves_packets(), "{:?}", whole.describe_imbalance());
         let heap = Options { heap: true, ..Options::default() };
         let mut others = [self.world(1, heap), self.world(1, heap)];
         others[1].advance(20_000);
         others[1] = others[1].clone();
         for other in &mut others {
             other.run();
-            assert!(other.conserves() && other.observer() == whole.observer());
+            assert!(other.conserves_packets() && other.observer() == whole.observer());
         }
         whole.observer().clone()
     }
@@ -298,8 +298,8 @@ fn the_byte_counter_of_a_host_varies_by_draws_of_its_own() {
     let setting = Setting { script, traffic: &traffic, reaction: "timer = \"1s\"", ..SETTING };
     let limits = |text: &str, seed| {
         let seen = Seen { byte: 800, ..Seen::default() };
-        let fittings = Fittings { observer: seen, tap: (), switch: &|_, _| {} };
-        let mut world = watch_fitted(&scenario_of(text, registry()), seed, Options::default(), fittings);
+        let hooks = RunHooks { observer: seen, tap: (), change_switch: &|_, _| {} };
+        let mut world = watch_with_hooks(&scenario_of(text, registry()), seed, Options::default(), hooks);
         world.run();
         world.observer().limits.clone()
     };
@@ -318,8 +318,8 @@ fn the_rate_of_every_flow_is_what_a_reaction_point_starts_from_and_returns_to() 
     let setting = Setting { script: "tell = [1000000000], feedback = [16]", traffic: &traffic, reaction, ..SETTING };
     let text = setting.text().replace("kind = \"round_robin\"", "kind = \"round_robin\", flow_rate = \"4Gbps\"");
     let seen = Seen { byte: 800, ..Seen::default() };
-    let fittings = Fittings { observer: seen, tap: (), switch: &|_, _| {} };
-    let mut world = watch_fitted(&scenario_of(&text, registry()), 1, Options::default(), fittings);
+    let hooks = RunHooks { observer: seen, tap: (), change_switch: &|_, _| {} };
+    let mut world = watch_with_hooks(&scenario_of(&text, registry()), 1, Options::default(), hooks);
     world.run();
     let Seen { sent, limits, .. } = world.observer();
     assert_eq!(limits[0], (1_000_000_000 + TOLD, at(3_500_000_000)));

@@ -2,7 +2,7 @@
 //! route. Combinations that a scenario may not have are refused by the loader.
 
 use crate::common::draw::Draw;
-use mech::Purpose;
+use mech::StreamPurpose;
 use scenario::load::{Source, load};
 use sim::{Options, Recorder, build};
 use std::collections::BTreeSet;
@@ -85,7 +85,7 @@ type Parts = BTreeSet<(&'static str, usize)>;
 
 /// Returns the `n`-th scenario and its parts. It has at most two features, of which the first determines a common key.
 fn drawn(n: u64) -> (String, Parts) {
-    let mut draw = Draw::new(41, n, Purpose::Custom(7));
+    let mut draw = Draw::new(41, n, StreamPurpose::Custom(7));
     let (mut keys, mut parts) = (Vec::<(&str, &str)>::new(), Parts::new());
     let mut pick = |what: &'static str, many: usize| {
         let place = draw.number(0, many as u64 - 1) as usize;
@@ -151,7 +151,7 @@ fn run_all(numbers: std::ops::Range<u64>, events: u64) -> (u64, Parts) {
         let options = Options { max_events: Some(events), ..Options::default() };
         let mut world = build(scenario, n, options, Recorder::from_scenario(scenario)).unwrap();
         world.run();
-        assert!(world.conserves(), "scenario {n}: {:?}\n{text}", world.imbalance());
+        assert!(world.conserves_packets(), "scenario {n}: {:?}\n{text}", world.describe_imbalance());
         let broken = world.results(scenario).broken;
         assert!(broken.is_none(), "scenario {n}: {broken:?}\n{text}");
         ran += 1;

@@ -6,10 +6,10 @@ use crate::common::{run_with, scenario_of, total};
 use mech::overflow::{DropReason, Fate, Overflow, OverflowSlot};
 use mech::params::Spec;
 use mech::{
-    Act, Asks, Env, ForwardingContext, Head, HostId, InSlot, Lane, Mechanism, Needs, PktId, PortId, QueueId, Registry,
-    Rule,
+    Act, AdmitCalls, Env, ForwardingContext, Head, HostId, Lane, Mechanism, Needs, PktId, PortId, QueueId, Registry,
+    RegistrySlot, Rule,
 };
-use sim::{Options, Recorder, Stop, run_divided};
+use sim::{Options, Recorder, StopReason, run_divided};
 use units::{Amount, Bytes, Time};
 
 mod others;
@@ -18,8 +18,8 @@ mod others;
 type Make<S> = fn(&mech::params::Values) -> S;
 
 /// Returns a registry with a mechanism `wrong` of this slot.
-fn with<S: InSlot>(spec: &'static Spec, make: Make<S>) -> Registry {
-    Registry::catalogue().with(Mechanism::new(spec, make).at_nic())
+fn with<S: RegistrySlot>(spec: &'static Spec, make: Make<S>) -> Registry {
+    Registry::catalogue().with_mechanism(Mechanism::new(spec, make).allowed_at_nic())
 }
 
 /// Returns the declaration of a mechanism `wrong`.
@@ -48,11 +48,11 @@ fn broken(text: &str, registry: Registry) -> (Rule, String) {
     let scenario = scenario_of(text, registry);
     let results = run_with(&scenario, 1, Options::default());
     let found = results.broken.unwrap_or_else(|| panic!("no rule is broken: {text}"));
-    assert_eq!(results.progress.stop, Some(Stop::BrokenRule));
+    assert_eq!(results.progress.stop, Some(StopReason::BrokenRule));
     let options = Options { partitions: 2, ..Options::default() };
     let mut divided = run_divided(&scenario, 1, options, Recorder::from_scenario(&scenario)).unwrap();
-    assert_eq!(divided.progress().stop, Some(Stop::BrokenRule));
-    assert!(divided.conserves(), "{:?}", divided.imbalance());
+    assert_eq!(divided.progress().stop, Some(StopReason::BrokenRule));
+    assert!(divided.conserves_packets(), "{:?}", divided.describe_imbalance());
     (found.broken.rule, found.describe(&scenario))
 }
 
@@ -62,7 +62,7 @@ const OVERFLOW: Spec = wrong("switch.overflow");
 #[derive(Clone)]
 struct Full {
     needs: Needs,
-    asks: Asks,
+    asks: AdmitCalls,
     admit: fn(&Head, &ForwardingContext, &mut Env) -> Fate,
 }
 
@@ -70,39 +70,42 @@ impl Overflow for Full {
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate {
         (self.admit)(pkt, at, env)
     }
-    fn asks(&self) -> Asks {
+    fn admit_calls(&self) -> AdmitCalls {
         self.asks
     }
     fn needs(&self) -> Needs {
         self.needs
     }
-    fn boxed(&self) -> Box<dyn Overflow> {
+    fn clone_boxed(&self) -> Box<dyn Overflow> {
         Box::new(self.clone())
     }
 }
 
 macro_rules! full {
     ($($need:ident: $value:expr),*; $admit:expr) => {
-        (|_| OverflowSlot::custom(Full { needs: Needs { $($need: $value,)* ..NONE }, asks: Asks::WhenFull, admit: $admit })) as Make<OverflowSlot>
+        (|_| {
+            let needs = Needs { $($need: $value,)* ..NONE };
+            OverflowSlot::custom(Full { needs, asks: AdmitCalls::WhenFull, admit: $admit })
+        }) as Make<OverflowSlot>
     };
 }
 
 const NONE: Needs = Needs {
-    back: None,
+    bounce_lane: None,
     samples: None,
-    clock_in_pause: false,
-    notices: false,
-    aside: false,
-    cut: None,
+    timer_in_pause: false,
+    sends_notices: false,
+    detours: false,
+    cut_memory: None,
     cut_class: None,
-    returns: false,
-    held: None,
-    echoes: false,
-    bounds_windows: None,
-    visits: false,
-    removes: false,
+    returns_to_source: false,
+    hold_memory: None,
+    sets_ece: false,
+    min_window: None,
+    reads_packets: false,
+    removes_packets: false,
     reorders: false,
-    ranks: false,
+    orders_by_rank: false,
     finds_least_urgent: false,
     finds_most_urgent: false,
 };
@@ -111,18 +114,29 @@ const DROP: Fate = Fate::Drop(DropReason::BufferFull);
 const NO_PORT: PortId = PortId(99);
 /// Undeclared uses, each with a word of the declaration that the error asks for.
 const UNDECLARED: [(&str, Make<OverflowSlot>); 12] = [
-    ("removes", full!(visits: true; |_, at, _| at.view.first(at.out, QUEUE).map_or(DROP, |(id, _)| Fate::Evict(id)))),
-    ("removes", full!(cut: Some(Bytes(0)); |_, _, _| Fate::TrimWaiting(PktId(0)))),
-    ("visits", full!(; |_, at, _| at.view.first(at.out, QUEUE).map_or(DROP, |_| DROP))),
-    ("visits", full!(; |_, at, _| { at.view.visit(at.out, QUEUE, &mut |_, _| {}); DROP })),
-    ("aside", full!(; |_, _, _| Fate::Detour(PortId(0), QUEUE))),
-    ("back", full!(; |_, _, _| Fate::Bounce(PortId(0)))),
-    ("cut", full!(; |_, _, _| Fate::Trim(QUEUE))),
-    ("cut", full!(returns: true; |_, _, _| Fate::TrimBack)),
-    ("returns", full!(; |_, _, _| Fate::SendBack)),
-    ("returns", full!(cut: Some(Bytes(0)); |_, _, _| Fate::TrimBack)),
+    (
+        "removes_packets",
+        full!(reads_packets: true; |_, at, _| {
+            at.view.first_packet(at.out, QUEUE).map_or(DROP, |(id, _)| Fate::Evict(id))
+        }),
+    ),
+    ("removes_packets", full!(cut_memory: Some(Bytes(0)); |_, _, _| Fate::TrimQueued(PktId(0)))),
+    ("reads_packets", full!(; |_, at, _| at.view.first_packet(at.out, QUEUE).map_or(DROP, |_| DROP))),
+    ("reads_packets", full!(; |_, at, _| { at.view.visit_packets(at.out, QUEUE, &mut |_, _| {}); DROP })),
+    ("detours", full!(; |_, _, _| Fate::Detour(PortId(0), QUEUE))),
+    ("bounce_lane", full!(; |_, _, _| Fate::Bounce(PortId(0)))),
+    ("cut_memory", full!(; |_, _, _| Fate::Trim(QUEUE))),
+    ("cut_memory", full!(returns_to_source: true; |_, _, _| Fate::TrimAndReturn)),
+    ("returns_to_source", full!(; |_, _, _| Fate::ReturnToSource)),
+    ("returns_to_source", full!(cut_memory: Some(Bytes(0)); |_, _, _| Fate::TrimAndReturn)),
     ("samples", full!(; |_, at, _| at.view.occupant(at.out, 0).map_or(DROP, |_| DROP))),
-    ("levels", full!(; |_, at, _| if at.view.entered(at.ingress, 0) > 0 { DROP } else { Fate::Enqueue(QUEUE) })),
+    (
+        "unaffected_levels",
+        full!(; |_, at, _| match at.view.bytes_stored_from_input(at.ingress, 0) > 0 {
+            true => DROP,
+            false => Fate::Enqueue(QUEUE),
+        }),
+    ),
 ];
 
 const SMALL: &str = "buffer = { kind = \"per_port\", size = \"3pkt\" }\noverflow = { kind = \"wrong\" }";
@@ -147,20 +161,20 @@ fn undeclared_use_ends_the_run_and_names_the_declaration() {
 
 /// Fates and queries that name absent packets or ports.
 const ABSENT: [(Rule, Make<OverflowSlot>); 11] = [
-    (Rule::NoPacket(PktId(1 << 20)), full!(removes: true; |_, _, _| Fate::Evict(PktId(1 << 20)))),
-    (Rule::NoPacket(PktId(u32::MAX)), full!(removes: true; |_, _, _| Fate::Evict(PktId(u32::MAX)))),
+    (Rule::NoPacket(PktId(1 << 20)), full!(removes_packets: true; |_, _, _| Fate::Evict(PktId(1 << 20)))),
+    (Rule::NoPacket(PktId(u32::MAX)), full!(removes_packets: true; |_, _, _| Fate::Evict(PktId(u32::MAX)))),
     (
         Rule::NoPacket(PktId(u32::MAX)),
-        full!(removes: true, cut: Some(Bytes(0)); |_, _, _| Fate::TrimWaiting(PktId(u32::MAX))),
+        full!(removes_packets: true, cut_memory: Some(Bytes(0)); |_, _, _| Fate::TrimQueued(PktId(u32::MAX))),
     ),
-    (Rule::NoPort(NO_PORT), full!(aside: true; |_, _, _| Fate::Detour(NO_PORT, QUEUE))),
-    (Rule::NoPort(NO_PORT), full!(back: Some(Amount::Packets(5)); |_, _, _| Fate::Bounce(NO_PORT))),
+    (Rule::NoPort(NO_PORT), full!(detours: true; |_, _, _| Fate::Detour(NO_PORT, QUEUE))),
+    (Rule::NoPort(NO_PORT), full!(bounce_lane: Some(Amount::Packets(5)); |_, _, _| Fate::Bounce(NO_PORT))),
     (Rule::NoPort(NO_PORT), full!(; |_, at, _| if at.fits(NO_PORT, QUEUE, 1) { Fate::Enqueue(QUEUE) } else { DROP })),
     (Rule::NoPort(NO_PORT), full!(; |_, at, _| at.fill(NO_PORT, QUEUE).limit.map_or(DROP, |_| DROP))),
     (Rule::NoHost(HostId(6)), full!(; |_, at, _| at.view.port_toward(HostId(6), 0).map_or(DROP, |_| DROP))),
     (Rule::NoQueue(QueueId(200)), full!(; |_, _, _| Fate::Enqueue(QueueId(200)))),
     (Rule::NoQueue(QueueId::new(0, Lane::Notice)), full!(; |_, _, _| Fate::Enqueue(QueueId::new(0, Lane::Notice)))),
-    (Rule::ForbiddenAct, full!(; |_, _, env| { env.acts.push(Act::Arm(Time::ZERO, mech::TimerId(0))); DROP })),
+    (Rule::ForbiddenAction, full!(; |_, _, env| { env.acts.push(Act::Arm(Time::ZERO, mech::TimerId(0))); DROP })),
 ];
 
 #[test]
@@ -173,22 +187,22 @@ fn fates_about_what_is_not_there_end_the_run() {
 
 #[test]
 fn eviction_at_another_port_ends_the_run() {
-    let make = full!(removes: true; |_, at, _| match at.view.first(PortId(7 - at.out.0), QUEUE) {
+    let make = full!(removes_packets: true; |_, at, _| match at.view.first_packet(PortId(7 - at.out.0), QUEUE) {
         Some((id, _)) => Fate::Evict(id),
         None => DROP,
     });
     let (rule, text) = broken(&star(SMALL, ""), with(&OVERFLOW, make));
-    assert!(matches!(rule, Rule::Elsewhere(_)), "{text}");
+    assert!(matches!(rule, Rule::QueuedElsewhere(_)), "{text}");
     assert!(text.contains("at.out"), "{text}");
 }
 
 #[test]
 fn trimming_and_evicting_the_same_packets_comes_to_an_end() {
-    let make = full!(removes: true, cut: Some(Bytes(0)); |_, at, _| {
+    let make = full!(removes_packets: true, cut_memory: Some(Bytes(0)); |_, at, _| {
         let mut whole = None;
-        at.view.visit(at.out, QUEUE, &mut |id, head| whole = whole.or((!head.is_cut()).then_some(id)));
-        match (whole, at.view.first(at.out, QUEUE)) {
-            (Some(id), _) => Fate::TrimWaiting(id),
+        at.view.visit_packets(at.out, QUEUE, &mut |id, head| whole = whole.or((!head.is_cut()).then_some(id)));
+        match (whole, at.view.first_packet(at.out, QUEUE)) {
+            (Some(id), _) => Fate::TrimQueued(id),
             (None, Some((id, _))) => Fate::Evict(id),
             (None, None) => DROP,
         }
@@ -196,14 +210,14 @@ fn trimming_and_evicting_the_same_packets_comes_to_an_end() {
     let traffic = "[[traffic]]\nname = \"t\"\nkind = \"incast\"\nsenders = 5\npick = \"first\"\nreceiver = \"h5\"\n\
                    size = \"50KB\"\n";
     let (rule, text) = broken(&star(SMALL, traffic), with(&OVERFLOW, make));
-    assert!(matches!(rule, Rule::Endless { questions: 2..=4 }), "{text}");
+    assert!(matches!(rule, Rule::TooManyRemovals { questions: 2..=4 }), "{text}");
 }
 
 #[test]
 fn rules_hold_at_the_nic_of_a_host() {
     let host = "[host]\nnic_queue = \"2pkt\"\noverflow = { kind = \"wrong\" }\n[[traffic]]\nname = \"t\"\n\
                 kind = \"incast\"\nsenders = 5\npick = \"first\"\nreceiver = \"h5\"\nsize = \"50KB\"\n";
-    let make = full!(removes: true; |_, _, _| Fate::Evict(PktId(77)));
+    let make = full!(removes_packets: true; |_, _, _| Fate::Evict(PktId(77)));
     let (rule, text) = broken(&star("buffer = { kind = \"unlimited\" }", host), with(&OVERFLOW, make));
     assert_eq!(rule, Rule::NoPacket(PktId(77)));
     assert!(text.contains("`wrong`") && text.contains("host h0, port 0"), "{text}");
@@ -212,11 +226,11 @@ fn rules_hold_at_the_nic_of_a_host() {
 #[test]
 fn simultaneous_arrivals_may_evict_the_same_packet() {
     let make: Make<OverflowSlot> = |_| {
-        let admit = |_: &Head, at: &ForwardingContext, _: &mut Env| match at.view.first(at.out, QUEUE) {
+        let admit = |_: &Head, at: &ForwardingContext, _: &mut Env| match at.view.first_packet(at.out, QUEUE) {
             Some((id, _)) => Fate::Evict(id),
             None => Fate::Enqueue(QUEUE),
         };
-        OverflowSlot::custom(Full { needs: Needs { removes: true, ..NONE }, asks: Asks::Always, admit })
+        OverflowSlot::custom(Full { needs: Needs { removes_packets: true, ..NONE }, asks: AdmitCalls::Always, admit })
     };
     let switch = format!("{SMALL}\nsimultaneous = \"snapshot\"");
     let scenario = scenario_of(&star(&switch, ""), with(&OVERFLOW, make));

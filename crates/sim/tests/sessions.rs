@@ -298,7 +298,7 @@ fn a_query_counts_as_a_whole_by_when_it_began() {
 fn an_endless_session_neither_keeps_a_run_alive_nor_ends_before_what_counts() {
     let text = session("").replace("requests = 3\n", "");
     let results = run(&text, 1);
-    assert_eq!(results.progress.stop, Some(sim::Stop::Done));
+    assert_eq!(results.progress.stop, Some(sim::StopReason::Done));
     assert_eq!(results.unfinished, 0);
     let last = results.end().0;
     assert!((1_000_000_000..1_000_000_000 + REQUEST + REPLY).contains(&last), "{last}");
@@ -329,7 +329,7 @@ fn an_answer_that_takes_for_ever_is_owed_and_told_as_unfinished() {
         1,
     );
     assert_eq!((results.unfinished, results.measured), (1, 2));
-    assert_eq!(results.progress.stop, Some(sim::Stop::DrainedOut));
+    assert_eq!(results.progress.stop, Some(sim::StopReason::DrainedOut));
     assert_eq!(column(&results, "flows", "role"), [1], "the answer has not started");
 }
 

@@ -3,7 +3,7 @@
 use crate::common::digest::whole;
 use crate::common::{column, run, run_with, scenario};
 use scenario::Scenario;
-use sim::{Options, Recorder, Results, Stop};
+use sim::{Options, Recorder, Results, StopReason};
 
 /// Returns queries that begin within the window of 5 ms.
 fn text(topology: &str, measure: &str, traffic: &str) -> String {
@@ -37,12 +37,12 @@ fn a_run_waits_for_every_message_of_a_query_that_began_inside_the_window() {
     for (traffic, messages) in [(JITTER, 8), (ASKED, 16), (SHIFTED, 72), (RING, 144)] {
         let results = run(&text(STAR, "", traffic), 3);
         let (ends, measured) = first(&results);
-        assert_eq!((ends.len(), results.progress.stop), (messages, Some(Stop::Done)), "{traffic}");
+        assert_eq!((ends.len(), results.progress.stop), (messages, Some(StopReason::Done)), "{traffic}");
         assert!(ends.iter().all(|end| *end <= results.end().0), "{traffic}");
         let alone = measured.iter().sum::<u64>();
         assert!(alone > 0 && alone < messages as u64, "{alone} messages count by themselves: {traffic}");
         assert_eq!((results.unfinished, results.measured), (0, messages as u64), "{traffic}");
-        assert!(results.owed.is_empty());
+        assert!(results.unstarted_by_query.is_empty());
         // The run ends no later than at the next instant of the grid after the last end.
         assert!(results.end().0 - ends.iter().max().unwrap() < 1_000_000_000, "{traffic}");
     }
@@ -56,8 +56,8 @@ fn what_is_missing_of_such_a_query_when_the_drain_ends_is_told_as_unfinished() {
         let finished = ends.iter().filter(|end| **end < u64::MAX).count() as u64;
         assert!(finished < messages && !ends.is_empty(), "{finished} messages: {traffic}");
         assert_eq!((results.unfinished, results.measured), (messages - finished, messages), "{traffic}");
-        assert_eq!(results.owed, [(0, 0, messages - ends.len() as u64)], "{traffic}");
-        assert_eq!(results.progress.stop, Some(Stop::DrainedOut), "{traffic}");
+        assert_eq!(results.unstarted_by_query, [(0, 0, messages - ends.len() as u64)], "{traffic}");
+        assert_eq!(results.progress.stop, Some(StopReason::DrainedOut), "{traffic}");
     }
 }
 
@@ -67,7 +67,7 @@ fn a_message_that_would_start_after_the_drain_is_missed_though_nothing_is_left_t
     let (ends, _) = first(&results);
     assert!(!ends.is_empty() && ends.len() < 8 && ends.iter().all(|end| *end < u64::MAX), "{ends:?}");
     assert_eq!((results.unfinished, results.measured), (8 - ends.len() as u64, 8));
-    assert_eq!(results.progress.stop, Some(Stop::DrainedOut));
+    assert_eq!(results.progress.stop, Some(StopReason::DrainedOut));
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_query_that_began_before_the_window_is_not_waited_for() {
     let results = run(&text(STAR, from, &SHIFTED.replace("gap = \"1ms\"", "gap = \"1.96ms\"")), 3);
     let (_, measured) = first(&results);
     assert_eq!(measured.iter().sum::<u64>(), 0, "the rounds of 2.96 and 4.92 ms are not inside the window");
-    assert_eq!((results.unfinished, results.owed.len()), (0, 0));
+    assert_eq!((results.unfinished, results.unstarted_by_query.len()), (0, 0));
     assert_eq!(results.end().0, 5_000_000_000);
 }
 

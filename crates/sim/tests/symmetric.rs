@@ -4,7 +4,7 @@ use crate::common::scenario;
 use dataplane::Pkt;
 use mech::Flags;
 use scenario::topology::Topology;
-use sim::{Crossed, Options, Tap, build_tapped};
+use sim::{CrossedFrame, Options, Tap, build_with_tap};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ type Paths = BTreeMap<u32, [BTreeSet<u32>; 2]>;
 struct Follow(Arc<Mutex<Paths>>);
 
 impl Tap for Follow {
-    fn crossed(&mut self, crossed: &Crossed<'_>) {
+    fn on_frame_crossed(&mut self, crossed: &CrossedFrame<'_>) {
         let Pkt { head, .. } = crossed.pkt;
         let mut paths = self.0.lock().unwrap();
         let of = paths.entry(head.flow.0).or_default();
@@ -50,9 +50,9 @@ fn differing(text: &str, seed: u64) -> (usize, usize, usize) {
     let s = scenario(text, "");
     let opposite = opposites(&s.topology);
     let follow = Follow::default();
-    let mut world = build_tapped(&s, seed, Options::default(), (), follow.clone()).unwrap();
+    let mut world = build_with_tap(&s, seed, Options::default(), (), follow.clone()).unwrap();
     world.run();
-    assert!(world.conserves(), "{:?}", world.imbalance());
+    assert!(world.conserves_packets(), "{:?}", world.describe_imbalance());
     let flows = follow.0.lock().unwrap();
     let turned = |links: &BTreeSet<u32>| links.iter().map(|link| opposite[*link as usize]).collect::<BTreeSet<_>>();
     let differ = flows.values().filter(|[data, acks]| turned(acks) != *data).count();
@@ -107,7 +107,7 @@ fn without_tiers_there_is_one_seed_and_a_grid_keeps_no_way_back() {
     let text = fabric(grid, SYMMETRIC, "");
     let loaded = scenario::load(&scenario::Source::new("t.toml", &text, std::path::Path::new("")), &[]).unwrap();
     assert!(
-        loaded.notes.iter().any(|note| note.contains("ACKs take other links than their data")),
+        loaded.notes.iter().any(|note| note.contains("ACKs do not return over the links of their data")),
         "{:?}",
         loaded.notes
     );

@@ -2,7 +2,7 @@
 
 use crate::common::{self, column, run_with, scenario, total};
 use scenario::Scenario;
-use sim::{Capture, Dump, Options, Recorder, Results, build_tapped, links};
+use sim::{Capture, CaptureFiles, Options, Recorder, Results, build_with_tap, parse_links};
 
 /// Returns a scenario with replies of H1, H5 and H13 to H9.
 fn three_to_one(switch: &str) -> Scenario {
@@ -17,7 +17,7 @@ fn three_to_one(switch: &str) -> Scenario {
 
 /// Returns the frames that left a switch, by its name.
 fn sent(s: &Scenario, results: &Results, name: &str) -> u64 {
-    let node = u64::from(s.topology.node(name).expect("the switch exists"));
+    let node = u64::from(s.topology.find_node(name).expect("the switch exists"));
     let (nodes, sent) = (column(results, "ports", "node"), column(results, "ports", "sent"));
     nodes.iter().zip(sent).filter(|(at, _)| **at == node).map(|(_, sent)| sent).sum()
 }
@@ -60,12 +60,12 @@ fn some_switches_may_have_tables_while_the_others_hash() {
 fn captures_bear_the_mapped_addresses() {
     let contains = |file: &[u8], octets: &[u8]| file.windows(octets.len()).any(|at| at == octets);
     let capture = |s: &Scenario| {
-        let found = links(&s.topology, &["h8".to_string()]).unwrap();
+        let found = parse_links(&s.topology, &["h8".to_string()]).unwrap();
         let ports = s.topology.nodes.iter().map(|node| node.ports.len()).sum();
         let (recorder, tap) = (Recorder::from_scenario(s), Capture::new(&found, ports));
-        let mut world = build_tapped(s, 1, Options::default(), recorder, tap).unwrap();
+        let mut world = build_with_tap(s, 1, Options::default(), recorder, tap).unwrap();
         world.run();
-        Dump::new("a test", &found, None, s.plan()).unwrap().next(&mut world, 0, 100).unwrap()
+        CaptureFiles::new("a test", &found, None, s.address_plan()).unwrap().next_bytes(&mut world, 0, 100).unwrap()
     };
     // H9 is 10.2.0.2, and H1 10.0.0.2; by their numbers they are 10.0.0.9 and 10.0.0.1.
     let mapped = capture(&three_to_one("[switch]\nrouting = { kind = \"two_level\" }"));

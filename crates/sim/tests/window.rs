@@ -2,7 +2,7 @@
 
 use crate::common::{column, drops, run, run_with, scenario, total, world};
 use scenario::traffic::LoadOf;
-use sim::{Options, Results, Stop};
+use sim::{Options, Results, StopReason};
 
 /// Scenario of one constant source of 100 Mb/s for 10 ms in a star of 1 Gb/s links, measured from 2 to 7 ms.
 const CONSTANT: &str = r#"
@@ -25,7 +25,7 @@ payload = "1210B"
 "#;
 
 fn carried(results: &Results, of: LoadOf) -> Option<(u64, f64)> {
-    results.carried.iter().find(|level| level.of == of).map(|level| (level.bits, level.capacity_bps))
+    results.carried_bits.iter().find(|level| level.level == of).map(|level| (level.bits, level.capacity_bps))
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn flows_that_start_before_or_after_the_window_do_not_count() {
     let results = run(FLOWS, 1);
     assert_eq!(column(&results, "flows", "measured"), [0, 0, 1, 1, 1, 0]);
     assert_eq!((results.measured, results.unfinished), (3, 0));
-    assert_eq!(results.progress.stop, Some(Stop::Done));
+    assert_eq!(results.progress.stop, Some(StopReason::Done));
     assert_eq!(results.progress.completed, 6);
     // The first two packets belong to the warm-up and the last one is after the window; three remain, and their ACKs.
     assert_eq!(column(&results, "ports", "sent")[..2], [3, 3]);
@@ -167,10 +167,10 @@ fn a_run_drains_until_the_flows_that_count_have_finished_and_no_longer() {
     let whole = run(&text, 1);
     let end = column(&whole, "flows", "end_ps")[0];
     assert!(end > 12_000_000_000 && end < 20_000_000_000, "{end}");
-    assert_eq!(whole.progress.stop, Some(Stop::Done));
+    assert_eq!(whole.progress.stop, Some(StopReason::Done));
     assert!(whole.end().0 >= end && whole.end().0 < end + 1_000_000_000, "{:?}", whole.end());
     let cut = run(&text.replace("[measure]", "[measure]\ndrain = \"2ms\""), 1);
-    assert_eq!(cut.progress.stop, Some(Stop::DrainedOut));
+    assert_eq!(cut.progress.stop, Some(StopReason::DrainedOut));
     assert_eq!((cut.measured, cut.unfinished), (1, 1));
     assert_eq!(column(&cut, "flows", "end_ps"), [u64::MAX]);
     assert_eq!(cut.end().0, 8_000_000_000, "duration and drain");
@@ -222,7 +222,7 @@ fn a_run_cut_by_its_bound_on_events_is_partial_and_its_books_balance() {
     for bound in [1, 7, 1_000, 3_000] {
         let cut = run_with(&s, 1, Options { max_events: Some(bound), ..Options::default() });
         assert!(cut.is_partial(), "{bound} events");
-        assert_eq!(cut.progress.stop, Some(Stop::MaxEvents));
+        assert_eq!(cut.progress.stop, Some(StopReason::MaxEvents));
         // The excess is at most the events of an instant, in which each of ten links takes one frame.
         assert!(cut.progress.events >= bound && cut.progress.events < bound + 50, "{}", cut.progress.events);
         assert!(cut.end() < whole.end());
@@ -248,7 +248,7 @@ fn a_run_that_never_reached_its_window_has_carried_and_counted_nothing() {
 fn a_load_without_bound_is_stopped_before_it_fills_the_memory() {
     let text = CONSTANT.replace("100Mbps", "100Tbps").replace("1210B", "1B");
     let results = run(&text, 1);
-    assert_eq!(results.progress.stop, Some(Stop::Overloaded));
+    assert_eq!(results.progress.stop, Some(StopReason::Overloaded));
     assert!(results.is_partial());
 }
 
@@ -256,7 +256,9 @@ fn a_load_without_bound_is_stopped_before_it_fills_the_memory() {
 fn a_bound_on_events_that_the_run_just_reaches_does_not_cut_it() {
     let s = scenario(FLOWS, "");
     let events = run_with(&s, 1, Options::default()).progress.events;
-    for (bound, stop) in [(events, Stop::Done), (events + 1, Stop::Done), (events - 1, Stop::MaxEvents)] {
+    for (bound, stop) in
+        [(events, StopReason::Done), (events + 1, StopReason::Done), (events - 1, StopReason::MaxEvents)]
+    {
         let options = Options { max_events: Some(bound), ..Options::default() };
         assert_eq!(run_with(&s, 1, options).progress.stop, Some(stop), "bound {bound} of {events}");
     }

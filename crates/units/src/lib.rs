@@ -8,7 +8,7 @@ mod rate;
 mod suggest;
 
 pub use parse::{ParseError, parse_amount, parse_bytes, parse_dur, parse_rate};
-pub use rate::{Clock, Rate};
+pub use rate::{ByteClock, Rate};
 pub use suggest::{Quantity, Suggestion};
 
 use core::fmt;

@@ -39,9 +39,9 @@ impl fmt::Display for ParseError {
     }
 }
 
-const TIMES: &[(&str, u64)] =
+const TIME_UNITS: &[(&str, u64)] =
     &[("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("µs", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
-const SIZES: &[(&str, u64)] = &[
+const SIZE_UNITS: &[(&str, u64)] = &[
     ("B", 1),
     ("KB", 1_000),
     ("MB", 1_000_000),
@@ -50,11 +50,11 @@ const SIZES: &[(&str, u64)] = &[
     ("MiB", 1 << 20),
     ("GiB", 1 << 30),
 ];
-const RATES: &[(&str, u64)] =
+const RATE_UNITS: &[(&str, u64)] =
     &[("bps", 1), ("Kbps", 1_000), ("Mbps", 1_000_000), ("Gbps", 1_000_000_000), ("Tbps", 1_000_000_000_000)];
 
 /// Splits a text into a decimal number as the fraction `num / den`, and the unit behind it.
-fn split(text: &str) -> Result<(u128, u128, &str), ParseError> {
+fn split_number_and_unit(text: &str) -> Result<(u128, u128, &str), ParseError> {
     let text = text.trim();
     if text.starts_with('-') {
         return Err(ParseError::Negative);
@@ -65,9 +65,9 @@ fn split(text: &str) -> Result<(u128, u128, &str), ParseError> {
         Some((top, bottom)) => (top, Some(bottom)),
         None => (number, None),
     };
-    let (mut num, mut den) = decimal(top)?;
+    let (mut num, mut den) = parse_decimal(top)?;
     if let Some(bottom) = bottom {
-        let (n, d) = decimal(bottom)?;
+        let (n, d) = parse_decimal(bottom)?;
         if n == 0 {
             return Err(ParseError::DivisionByZero);
         }
@@ -79,7 +79,7 @@ fn split(text: &str) -> Result<(u128, u128, &str), ParseError> {
     Ok((num, den, unit))
 }
 
-fn decimal(text: &str) -> Result<(u128, u128), ParseError> {
+fn parse_decimal(text: &str) -> Result<(u128, u128), ParseError> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     if whole.is_empty() || part.contains('.') || (text.contains('.') && part.is_empty()) {
         return Err(ParseError::NotANumber);
@@ -92,8 +92,8 @@ fn decimal(text: &str) -> Result<(u128, u128), ParseError> {
     Ok((num, 10u128.pow(part.len() as u32)))
 }
 
-fn scaled(text: &str, units: &[(&str, u64)]) -> Result<u64, ParseError> {
-    let (num, den, unit) = split(text)?;
+fn scale_to_unit(text: &str, units: &[(&str, u64)]) -> Result<u64, ParseError> {
+    let (num, den, unit) = split_number_and_unit(text)?;
     let (_, factor) = units.iter().find(|(name, _)| *name == unit).ok_or(ParseError::UnknownUnit)?;
     let value = num.checked_mul(u128::from(*factor)).ok_or(ParseError::TooLarge)?;
     if value % den != 0 {
@@ -107,7 +107,7 @@ fn scaled(text: &str, units: &[(&str, u64)]) -> Result<u64, ParseError> {
 /// # Errors
 /// Returns a [`ParseError`] if the text is not a non-negative number with one of these units.
 pub fn parse_dur(text: &str) -> Result<Dur, ParseError> {
-    scaled(text, TIMES).map(Dur)
+    scale_to_unit(text, TIME_UNITS).map(Dur)
 }
 
 /// Parses a size with unit `B`, `KB`, `MB` or `GB` (powers of 1000), or `KiB`, `MiB` or `GiB` (powers of 1024).
@@ -115,7 +115,7 @@ pub fn parse_dur(text: &str) -> Result<Dur, ParseError> {
 /// # Errors
 /// Returns a [`ParseError`] if the text is not a non-negative number with one of these units.
 pub fn parse_bytes(text: &str) -> Result<Bytes, ParseError> {
-    scaled(text, SIZES).map(Bytes)
+    scale_to_unit(text, SIZE_UNITS).map(Bytes)
 }
 
 /// Parses a rate with unit `bps`, `Kbps`, `Mbps`, `Gbps` or `Tbps`; the number is a decimal or a fraction (`"1/3
@@ -124,8 +124,8 @@ pub fn parse_bytes(text: &str) -> Result<Bytes, ParseError> {
 /// # Errors
 /// Returns a [`ParseError`] if the text is not a positive number with one of these units.
 pub fn parse_rate(text: &str) -> Result<Rate, ParseError> {
-    let (num, den, unit) = split(text)?;
-    let (_, factor) = RATES.iter().find(|(name, _)| *name == unit).ok_or(ParseError::UnknownUnit)?;
+    let (num, den, unit) = split_number_and_unit(text)?;
+    let (_, factor) = RATE_UNITS.iter().find(|(name, _)| *name == unit).ok_or(ParseError::UnknownUnit)?;
     let num = num.checked_mul(u128::from(*factor)).ok_or(ParseError::TooLarge)?;
     if num == 0 {
         return Err(ParseError::ZeroRate);
@@ -143,7 +143,7 @@ pub fn parse_rate(text: &str) -> Result<Rate, ParseError> {
 /// # Errors
 /// Returns a [`ParseError`] if the text is not a non-negative number with one of these units.
 pub fn parse_amount(text: &str) -> Result<Amount, ParseError> {
-    match scaled(text, &[("pkt", 1)]) {
+    match scale_to_unit(text, &[("pkt", 1)]) {
         Err(ParseError::UnknownUnit) => parse_bytes(text).map(|b| Amount::Bytes(b.0)),
         other => other.map(Amount::Packets),
     }

@@ -13,7 +13,7 @@ pub struct Rate {
 /// Transmission time of a byte at a [`Rate`]. If it is a whole number of picoseconds, as at every Ethernet speed, it is
 /// exact; otherwise the time of each frame is rounded up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Clock {
+pub struct ByteClock {
     /// Picoseconds per byte if that is a whole number, else 0.
     per_byte: u64,
     num: u64,
@@ -49,7 +49,7 @@ impl Rate {
         Some(Rate { num: num / g, den: den / g })
     }
     /// Returns this rate divided by the positive fraction `num/den`, or `None` on zero or overflow.
-    pub fn divided_by(self, num: u64, den: u64) -> Option<Rate> {
+    pub fn divide(self, num: u64, den: u64) -> Option<Rate> {
         let (n, d) = (u128::from(self.num) * u128::from(den), u128::from(self.den) * u128::from(num));
         let (mut a, mut b) = (n, d);
         while b != 0 {
@@ -65,20 +65,20 @@ impl Rate {
         self.clock().time(bytes)
     }
     /// Returns the precomputed form of this rate, for the hot path.
-    pub const fn clock(self) -> Clock {
+    pub const fn clock(self) -> ByteClock {
         let g = gcd(8_000_000_000_000, self.num);
         let (ps, bits) = (8_000_000_000_000 / g, self.num / g);
         let h = gcd(self.den, bits);
         let (den, bits) = (self.den / h, bits / h);
         let per_byte = if bits == 1 { ps.saturating_mul(den) } else { 0 };
-        Clock { per_byte, num: ps.saturating_mul(den), den: bits }
+        ByteClock { per_byte, num: ps.saturating_mul(den), den: bits }
     }
     /// Returns the rate in bits per second, for display and statistics only.
     pub fn as_f64(self) -> f64 {
         self.num as f64 / self.den as f64
     }
     /// Returns numerator and denominator of the reduced fraction, in bits per second.
-    pub const fn parts(self) -> (u64, u64) {
+    pub const fn numerator_and_denominator(self) -> (u64, u64) {
         (self.num, self.den)
     }
 }
@@ -95,9 +95,9 @@ impl Ord for Rate {
     }
 }
 
-impl Clock {
+impl ByteClock {
     /// Returns the transmission time of a byte if it is a whole number of picoseconds.
-    pub fn per_byte(self) -> Option<Dur> {
+    pub fn time_per_byte(self) -> Option<Dur> {
         (self.per_byte != 0).then_some(Dur(self.per_byte))
     }
     /// Returns the transmission time of `bytes`, rounded up to a picosecond, or [`Dur::MAX`] if it does not fit.
@@ -143,7 +143,7 @@ mod tests {
     fn a_third_of_a_gigabit_is_exactly_24_ns_a_byte() {
         let rate = Rate::ratio(1_000_000_000, 3).unwrap();
         assert_eq!(rate.time(1), Dur::ns(24));
-        assert_eq!(rate, Rate::gbps(1).divided_by(3, 1).unwrap());
+        assert_eq!(rate, Rate::gbps(1).divide(3, 1).unwrap());
         assert_eq!(rate.to_string(), "1/3 Gbps");
     }
 

@@ -3,7 +3,7 @@
 use crate::{parse_amount, parse_bytes, parse_dur, parse_rate};
 
 /// Longest text, in bytes, for which other spellings are tried.
-const LONGEST: usize = 64;
+const MAX_TEXT_BYTES: usize = 64;
 
 /// Kind of a quantity, by the function that parses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,13 +43,13 @@ impl Quantity {
     #[must_use]
     pub fn suggest(self, text: &str) -> Vec<Suggestion> {
         let text = text.trim();
-        if text.len() > LONGEST {
+        if text.len() > MAX_TEXT_BYTES {
             return Vec::new();
         }
-        let Some((number, unit)) = number_and_unit(text) else { return Vec::new() };
+        let Some((number, unit)) = split_number(text) else { return Vec::new() };
         let mut found: Vec<Suggestion> = Vec::new();
-        for Reading { factor, unit, name } in self.readings(unit) {
-            let Some(number) = times(&number, factor) else { continue };
+        for UnitReading { factor, unit, name } in self.list_readings(unit) {
+            let Some(number) = multiply_decimal(&number, factor) else { continue };
             let text = format!("{number}{unit}");
             if self.accepts(&text) && found.iter().all(|known| known.text != text) {
                 found.push(Suggestion { text, reading: name });
@@ -62,37 +62,37 @@ impl Quantity {
     }
 
     /// Units that a word can stand for, the most likely first.
-    fn readings(self, unit: &str) -> Vec<Reading> {
+    fn list_readings(self, unit: &str) -> Vec<UnitReading> {
         match self {
-            Quantity::Time => time(unit).into_iter().collect(),
-            Quantity::Rate => rate(unit),
-            Quantity::Size => size(unit),
+            Quantity::Time => time_reading(unit).into_iter().collect(),
+            Quantity::Rate => rate_readings(unit),
+            Quantity::Size => size_readings(unit),
             Quantity::Amount => {
                 let packets = ["p", "pkt", "pkts", "packet", "packets", "frame", "frames"];
                 let word = unit.to_ascii_lowercase();
-                let packet = packets.contains(&word.as_str()).then(|| Reading::new((1, 1), "pkt", String::new()));
-                packet.into_iter().chain(size(unit)).collect()
+                let packet = packets.contains(&word.as_str()).then(|| UnitReading::new((1, 1), "pkt", String::new()));
+                packet.into_iter().chain(size_readings(unit)).collect()
             }
         }
     }
 }
 
 /// Unit that a word can stand for: the number times `factor`, in `unit`.
-struct Reading {
+struct UnitReading {
     factor: (u64, u64),
     unit: String,
     name: String,
 }
 
-impl Reading {
-    fn new(factor: (u64, u64), unit: impl Into<String>, name: String) -> Reading {
-        Reading { factor, unit: unit.into(), name }
+impl UnitReading {
+    fn new(factor: (u64, u64), unit: impl Into<String>, name: String) -> UnitReading {
+        UnitReading { factor, unit: unit.into(), name }
     }
 }
 
-fn time(unit: &str) -> Option<Reading> {
+fn time_reading(unit: &str) -> Option<UnitReading> {
     let word = unit.to_lowercase();
-    let one = |unit: &str| Some(Reading::new((1, 1), unit, String::new()));
+    let one = |unit: &str| Some(UnitReading::new((1, 1), unit, String::new()));
     match word.as_str() {
         "ps" | "p" | "psec" | "picosecond" | "picoseconds" => one("ps"),
         "ns" | "n" | "nsec" | "nanosecond" | "nanoseconds" => one("ns"),
@@ -102,14 +102,14 @@ fn time(unit: &str) -> Option<Reading> {
         }
         "ms" | "m" | "msec" | "millisecond" | "milliseconds" => one("ms"),
         "s" | "sec" | "secs" | "second" | "seconds" => one("s"),
-        "min" | "mins" | "minute" | "minutes" => Some(Reading::new((60, 1), "s", String::new())),
-        "h" | "hour" | "hours" => Some(Reading::new((3600, 1), "s", String::new())),
+        "min" | "mins" | "minute" | "minutes" => Some(UnitReading::new((60, 1), "s", String::new())),
+        "h" | "hour" | "hours" => Some(UnitReading::new((3600, 1), "s", String::new())),
         _ => None,
     }
 }
 
 /// Prefix of a unit as this crate writes it, its name, and the rest of the word.
-fn prefix(unit: &str) -> (&'static str, &'static str, &str) {
+fn split_prefix(unit: &str) -> (&'static str, &'static str, &str) {
     let known = [
         ("ki", "Ki", "kibi"),
         ("mi", "Mi", "mebi"),
@@ -128,7 +128,7 @@ fn prefix(unit: &str) -> (&'static str, &'static str, &str) {
 
 /// Quantity that a unit counts, from the part of the word behind the prefix.
 #[derive(Clone, Copy, PartialEq)]
-enum Counted {
+enum CountedUnit {
     Bits,
     Bytes,
     /// A small `b`, which means bits to some users and bytes to others.
@@ -136,18 +136,18 @@ enum Counted {
 }
 
 /// Returns what a unit counts. A capital B is a byte unless the whole word is in capitals, as a rate may be.
-fn counted(rest: &str, mixed: bool) -> Option<Counted> {
+fn parse_counted_unit(rest: &str, mixed: bool) -> Option<CountedUnit> {
     match rest.to_ascii_lowercase().as_str() {
-        "bit" | "bits" => Some(Counted::Bits),
-        "byte" | "bytes" => Some(Counted::Bytes),
-        "b" if rest == "B" && mixed => Some(Counted::Bytes),
-        "b" => Some(Counted::Either),
+        "bit" | "bits" => Some(CountedUnit::Bits),
+        "byte" | "bytes" => Some(CountedUnit::Bytes),
+        "b" if rest == "B" && mixed => Some(CountedUnit::Bytes),
+        "b" => Some(CountedUnit::Either),
         _ => None,
     }
 }
 
-fn rate(unit: &str) -> Vec<Reading> {
-    let (prefix, name, rest) = prefix(unit);
+fn rate_readings(unit: &str) -> Vec<UnitReading> {
+    let (prefix, name, rest) = split_prefix(unit);
     if prefix.ends_with('i') {
         return Vec::new();
     }
@@ -158,34 +158,34 @@ fn rate(unit: &str) -> Vec<Reading> {
         .map(|amount| (amount, true))
         .or_else(|| rest.strip_suffix("PS").or_else(|| rest.strip_suffix("/S")).map(|amount| (amount, false)))
         .unwrap_or((rest, false));
-    let bits = Reading::new((1, 1), format!("{prefix}bps"), format!("{name}bits per second"));
-    let bytes = Reading::new((8, 1), format!("{prefix}bps"), format!("{name}bytes per second"));
-    match counted(amount, mixed || unit.ends_with('B')) {
-        Some(Counted::Bits) => vec![bits],
-        Some(Counted::Bytes) => vec![bits, bytes],
-        Some(Counted::Either) => vec![bits],
+    let bits = UnitReading::new((1, 1), format!("{prefix}bps"), format!("{name}bits per second"));
+    let bytes = UnitReading::new((8, 1), format!("{prefix}bps"), format!("{name}bytes per second"));
+    match parse_counted_unit(amount, mixed || unit.ends_with('B')) {
+        Some(CountedUnit::Bits) => vec![bits],
+        Some(CountedUnit::Bytes) => vec![bits, bytes],
+        Some(CountedUnit::Either) => vec![bits],
         None if amount.is_empty() && !prefix.is_empty() => vec![bits],
         None => Vec::new(),
     }
 }
 
-fn size(unit: &str) -> Vec<Reading> {
-    let (prefix, name, rest) = prefix(unit);
+fn size_readings(unit: &str) -> Vec<UnitReading> {
+    let (prefix, name, rest) = split_prefix(unit);
     // The parser has no unit TB, so 1 TB is suggested as 1000GB.
     let (times, prefix) = if prefix == "T" { (1000, "G") } else { (1, prefix) };
-    let bytes = Reading::new((times, 1), format!("{prefix}B"), format!("{name}bytes"));
-    let bits = Reading::new((times, 8), format!("{prefix}B"), format!("{name}bits"));
-    match counted(rest, true) {
-        Some(Counted::Bytes) => vec![bytes],
-        Some(Counted::Bits) => vec![bits],
-        Some(Counted::Either) => vec![bytes, bits],
+    let bytes = UnitReading::new((times, 1), format!("{prefix}B"), format!("{name}bytes"));
+    let bits = UnitReading::new((times, 8), format!("{prefix}B"), format!("{name}bits"));
+    match parse_counted_unit(rest, true) {
+        Some(CountedUnit::Bytes) => vec![bytes],
+        Some(CountedUnit::Bits) => vec![bits],
+        Some(CountedUnit::Either) => vec![bytes, bits],
         None if rest.is_empty() && !prefix.is_empty() => vec![bytes],
         None => Vec::new(),
     }
 }
 
 /// Splits a text into a decimal number without an exponent and the word behind it.
-fn number_and_unit(text: &str) -> Option<(String, &str)> {
+fn split_number(text: &str) -> Option<(String, &str)> {
     let text = text.strip_prefix('+').unwrap_or(text);
     let end = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | '/' | '_')).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
@@ -201,11 +201,11 @@ fn number_and_unit(text: &str) -> Option<(String, &str)> {
     let signed = power.strip_prefix(['+', '-']).unwrap_or(power);
     let end = signed.find(|c: char| !c.is_ascii_digit()).unwrap_or(signed.len());
     let exponent: i32 = power[..power.len() - signed.len() + end].parse().ok()?;
-    Some((shifted(&number, exponent)?, signed[end..].trim()))
+    Some((shift_decimal_point(&number, exponent)?, signed[end..].trim()))
 }
 
 /// Moves the decimal point of a number by `by` digits, to the right if positive.
-fn shifted(number: &str, by: i32) -> Option<String> {
+fn shift_decimal_point(number: &str, by: i32) -> Option<String> {
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
     if number.contains('/') || by.abs() > 18 {
         return None;
@@ -214,18 +214,18 @@ fn shifted(number: &str, by: i32) -> Option<String> {
     let digits = if by < 0 { format!("{zeros}{whole}{part}") } else { format!("{whole}{part}{zeros}") };
     let point = if by < 0 { whole.len() } else { whole.len() + by as usize };
     let (whole, part) = digits.split_at(point);
-    plain(whole, part)
+    trim_zeros(whole, part)
 }
 
 /// Joins the parts of a decimal without needless zeros.
-fn plain(whole: &str, part: &str) -> Option<String> {
+fn trim_zeros(whole: &str, part: &str) -> Option<String> {
     let (whole, part) = (whole.trim_start_matches('0'), part.trim_end_matches('0'));
     let whole = if whole.is_empty() { "0" } else { whole };
     Some(if part.is_empty() { whole.to_string() } else { format!("{whole}.{part}") })
 }
 
 /// Multiplies a decimal by a ratio whose denominator divides a power of ten.
-fn times(number: &str, (top, bottom): (u64, u64)) -> Option<String> {
+fn multiply_decimal(number: &str, (top, bottom): (u64, u64)) -> Option<String> {
     if (top, bottom) == (1, 1) {
         return Some(number.to_string());
     }
@@ -235,7 +235,7 @@ fn times(number: &str, (top, bottom): (u64, u64)) -> Option<String> {
     let scaled = digits.checked_mul(u128::from(top))?.checked_mul(1000)? / u128::from(bottom);
     let text = format!("{scaled:0>width$}", width = part.len() + 4);
     let (whole, part) = text.split_at(text.len() - part.len() - 3);
-    plain(whole, part)
+    trim_zeros(whole, part)
 }
 
 #[cfg(test)]

@@ -4,15 +4,15 @@ use dataplane::Pkt;
 
 /// Describes what happened to a packet before it crossed the link: `bounced 2 times, detoured 1 time, cut from 1518 to
 /// 64 B`. Returns `None` if nothing did. Sizes are those of frames with their check sequence.
-pub fn comment(pkt: &Pkt) -> Option<String> {
+pub fn describe_history(pkt: &Pkt) -> Option<String> {
     let head = &pkt.head;
     let cut = (head.size < head.orig_size).then(|| format!("cut from {} to {} B", head.orig_size, head.size));
-    let parts = [times("bounced", head.bounces), times("detoured", head.detours), cut];
+    let parts = [format_times("bounced", head.bounces), format_times("detoured", head.detours), cut];
     let said: Vec<String> = parts.into_iter().flatten().collect();
     (!said.is_empty()).then(|| said.join(", "))
 }
 
-fn times(what: &str, count: u8) -> Option<String> {
+fn format_times(what: &str, count: u8) -> Option<String> {
     match count {
         0 => None,
         1 => Some(format!("{what} 1 time")),
@@ -30,10 +30,10 @@ mod tests {
     fn a_comment_tells_only_what_happened() {
         let mut pkt = Pkt::default();
         (pkt.head.size, pkt.head.orig_size) = (1518, 1518);
-        assert_eq!(comment(&pkt), None);
+        assert_eq!(describe_history(&pkt), None);
         (pkt.head.bounces, pkt.head.detours) = (2, 1);
-        assert_eq!(comment(&pkt).unwrap(), "bounced 2 times, detoured 1 time");
+        assert_eq!(describe_history(&pkt).unwrap(), "bounced 2 times, detoured 1 time");
         (pkt.head.bounces, pkt.head.detours, pkt.head.size) = (0, 255, 64);
-        assert_eq!(comment(&pkt).unwrap(), "detoured 255 times or more, cut from 1518 to 64 B");
+        assert_eq!(describe_history(&pkt).unwrap(), "detoured 255 times or more, cut from 1518 to 64 B");
     }
 }

@@ -1,47 +1,50 @@
 //! Runs `conformance/cp/wire.toml`: frames as bytes, as fields, and after changes by a switch.
 
-use crate::{Checksums, CpPacket, LengthIn, Lost, Segment, TcpFlags, Trim, checksums, cut, set_ce, set_dscp, set_ece};
+use crate::{
+    Checksums, CpPacket, LengthField, LostRange, Segment, TcpFlags, Trim, cut_payload, read_checksums, set_ce,
+    set_dscp, set_ece,
+};
 use dataplane::Timestamps;
 use toml::{Table, Value};
 
 /// Keys of one table of a case; each is removed when it is read.
-struct Given(Table);
+struct TableReader(Table);
 
-impl Given {
+impl TableReader {
     fn text(&mut self, key: &str) -> Option<String> {
         self.0.remove(key).map(|value| value.as_str().expect(key).to_string())
     }
     fn number(&mut self, key: &str) -> Option<u32> {
-        self.0.remove(key).map(|value| number(&value))
+        self.0.remove(key).map(|value| parse_number(&value))
     }
     fn flag(&mut self, key: &str, other: bool) -> bool {
         self.0.remove(key).map_or(other, |value| value.as_bool().expect(key))
     }
     fn numbers(&mut self, key: &str) -> Option<(u32, u32)> {
-        self.0.remove(key).map(|value| pair(&value))
+        self.0.remove(key).map(|value| parse_pair(&value))
     }
-    fn tables(&mut self, key: &str) -> Vec<Given> {
+    fn tables(&mut self, key: &str) -> Vec<TableReader> {
         let tables = self.0.remove(key).map(|value| value.as_array().expect(key).clone());
-        tables.into_iter().flatten().map(|value| Given(value.as_table().expect(key).clone())).collect()
+        tables.into_iter().flatten().map(|value| TableReader(value.as_table().expect(key).clone())).collect()
     }
-    fn end(self) {
+    fn expect_empty(self) {
         assert!(self.0.is_empty(), "keys that there are not: {:?}", self.0.keys().collect::<Vec<_>>());
     }
 }
 
-fn number(value: &Value) -> u32 {
+fn parse_number(value: &Value) -> u32 {
     u32::try_from(value.as_integer().expect("a number")).expect("32 bits")
 }
 
-fn pair(value: &Value) -> (u32, u32) {
+fn parse_pair(value: &Value) -> (u32, u32) {
     match value.as_array().expect("a pair").as_slice() {
-        [first, second] => (number(first), number(second)),
+        [first, second] => (parse_number(first), parse_number(second)),
         _ => panic!("not a pair: {value}"),
     }
 }
 
 /// Hexadecimal digits with blanks anywhere; `00*9` is nine bytes.
-fn hex(text: &str) -> Vec<u8> {
+fn parse_hex(text: &str) -> Vec<u8> {
     let byte = |digits: &str| u8::from_str_radix(digits, 16).expect("two digits");
     text.split_whitespace()
         .flat_map(|word| match word.split_once('*') {
@@ -51,7 +54,7 @@ fn hex(text: &str) -> Vec<u8> {
         .collect()
 }
 
-fn flags(names: &str) -> TcpFlags {
+fn parse_flags(names: &str) -> TcpFlags {
     let all = [
         ("FIN", TcpFlags::FIN),
         ("SYN", TcpFlags::SYN),
@@ -69,16 +72,16 @@ fn flags(names: &str) -> TcpFlags {
     names.split(' ').fold(TcpFlags(0), |set, name| set.with(bit(name)))
 }
 
-fn place(word: &str) -> LengthIn {
+fn parse_length_field(word: &str) -> LengthField {
     match word {
-        "ip" => LengthIn::Ip,
-        "payload" => LengthIn::Payload,
+        "ip" => LengthField::Ip,
+        "payload" => LengthField::Payload,
         _ => panic!("no place of a length: {word}"),
     }
 }
 
 /// Segment that a table of fields describes.
-fn segment(given: &mut Given) -> Segment {
+fn read_segment(given: &mut TableReader) -> Segment {
     let mut made = Segment {
         source_mac: [2, 0, 10, 0, 0, 1],
         destination_mac: [2, 0, 10, 0, 0, 2],
@@ -86,7 +89,7 @@ fn segment(given: &mut Given) -> Segment {
         destination_port: 50_000,
         sequence: given.number("sequence").unwrap_or(1000),
         acknowledgement: given.number("acknowledgement").unwrap_or(1),
-        flags: flags(&given.text("flags").expect("flags")),
+        flags: parse_flags(&given.text("flags").expect("flags")),
         window: 0x1000,
         payload: given.number("payload").unwrap_or(0) as u16,
         ..Segment::default()
@@ -107,17 +110,17 @@ fn segment(given: &mut Given) -> Segment {
     options.timestamps = given.numbers("timestamps").map(|(val, ecr)| Timestamps { val, ecr });
     let blocks = given.0.remove("sack").map(|blocks| blocks.as_array().expect("blocks").clone()).unwrap_or_default();
     options.blocks = blocks.len() as u8;
-    options.sack.iter_mut().zip(&blocks).for_each(|(place, block)| *place = pair(block));
+    options.sack.iter_mut().zip(&blocks).for_each(|(place, block)| *place = parse_pair(block));
     made
 }
 
 /// Checks bytes against fields and, unless the case says otherwise, fields against bytes.
-fn fields(mut given: Given, frame: &[u8], length: LengthIn) {
-    let expected = segment(&mut given);
+fn check_fields(mut given: TableReader, frame: &[u8], length: LengthField) {
+    let expected = read_segment(&mut given);
     assert_eq!(Segment::read(frame, length), Ok(expected));
-    assert_eq!(checksums(frame, length), Ok(Checksums { ipv4: true, tcp: true }));
+    assert_eq!(read_checksums(frame, length), Ok(Checksums { ipv4: true, tcp: true }));
     if given.flag("written", true) {
-        assert_eq!(expected.frame(length).unwrap(), frame, "as it is written");
+        assert_eq!(expected.to_frame(length).unwrap(), frame, "as it is written");
     }
     let packet = match given.text("packet").expect("packet").as_str() {
         "Normal" => CpPacket::Normal,
@@ -126,15 +129,15 @@ fn fields(mut given: Given, frame: &[u8], length: LengthIn) {
         "Pack" => CpPacket::Pack,
         other => panic!("no packet of CP's: {other}"),
     };
-    assert_eq!(expected.packet(), packet);
-    let range = |edges: (u32, u32)| Lost { left: edges.0, right: edges.1 };
-    assert_eq!(expected.lost(), given.numbers("lost").map(range), "lost");
-    assert_eq!(expected.reported(), given.numbers("reported").map(range), "reported");
-    given.end();
+    assert_eq!(expected.cp_packet(), packet);
+    let range = |edges: (u32, u32)| LostRange { left: edges.0, right: edges.1 };
+    assert_eq!(expected.lost_range(), given.numbers("lost").map(range), "lost");
+    assert_eq!(expected.reported_loss(), given.numbers("reported").map(range), "reported");
+    given.expect_empty();
 }
 
 /// Applies an action of a switch; returns the remaining length, or the reason for a refusal.
-fn act(words: &str, frame: &mut [u8]) -> Result<usize, String> {
+fn apply_change(words: &str, frame: &mut [u8]) -> Result<usize, String> {
     let all = frame.len();
     let number = |word: &str| word.parse().expect("a number");
     let trim = |bytes: &str, from: Option<&str>, to: &str| Trim {
@@ -143,7 +146,7 @@ fn act(words: &str, frame: &mut [u8]) -> Result<usize, String> {
         trimmed: number(to),
     };
     match words.split(' ').collect::<Vec<_>>().as_slice() {
-        ["cut", how] => cut(frame, place(how)).map_err(|why| why.to_string()),
+        ["cut", how] => cut_payload(frame, parse_length_field(how)).map_err(|why| why.to_string()),
         ["trim", bytes, "to", to] => trim(bytes, None, to).apply(frame).map_err(|why| why.to_string()),
         ["trim", bytes, "from", from, "to", to] => {
             trim(bytes, Some(from), to).apply(frame).map_err(|why| why.to_string())
@@ -158,14 +161,14 @@ fn act(words: &str, frame: &mut [u8]) -> Result<usize, String> {
     }
 }
 
-fn step(mut given: Given, before: &[u8]) {
+fn run_step(mut given: TableReader, before: &[u8]) {
     let words = given.text("act").expect("act");
     let mut frame = before.to_vec();
-    let did = act(&words, &mut frame);
+    let did = apply_change(&words, &mut frame);
     match (given.text("after"), given.text("refused")) {
         (Some(after), None) => {
             frame.truncate(did.expect(&words));
-            assert_eq!(frame, hex(&after), "{words}");
+            assert_eq!(frame, parse_hex(&after), "{words}");
         }
         (None, Some(why)) => {
             assert_eq!(did, Err(why), "{words}");
@@ -173,27 +176,27 @@ fn step(mut given: Given, before: &[u8]) {
         }
         _ => panic!("{words}: one of `after` and `refused`"),
     }
-    given.end();
+    given.expect_empty();
 }
 
 #[test]
 fn frames_are_as_the_table_says() {
     let path = format!("{}/../../conformance/cp/wire.toml", env!("CARGO_MANIFEST_DIR"));
-    let mut table = Given(toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap());
+    let mut table = TableReader(toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap());
     let cases = table.tables("case");
     assert!(cases.len() >= 30, "{} cases", cases.len());
-    table.end();
+    table.expect_empty();
     for mut case in cases {
         println!("wire.toml: {}", case.text("name").expect("name"));
         case.text("source").expect("source");
-        let length = case.text("length").map_or(LengthIn::Ip, |word| place(&word));
-        let frame = hex(&case.text("frame").expect("frame"));
-        case.tables("step").into_iter().for_each(|given| step(given, &frame));
+        let length = case.text("length").map_or(LengthField::Ip, |word| parse_length_field(&word));
+        let frame = parse_hex(&case.text("frame").expect("frame"));
+        case.tables("step").into_iter().for_each(|given| run_step(given, &frame));
         match (case.0.remove("fields"), case.text("refused")) {
-            (Some(Value::Table(given)), None) => fields(Given(given), &frame, length),
+            (Some(Value::Table(given)), None) => check_fields(TableReader(given), &frame, length),
             (None, Some(why)) => assert_eq!(Segment::read(&frame, length).unwrap_err().to_string(), why),
             _ => panic!("one of `fields` and `refused`"),
         }
-        case.end();
+        case.expect_empty();
     }
 }

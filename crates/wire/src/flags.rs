@@ -45,7 +45,7 @@ impl TcpFlags {
         TcpFlags(self.0 & !other.0)
     }
     /// Returns the type of CP packet that the flags encode.
-    pub const fn packet(self) -> CpPacket {
+    pub const fn cp_packet(self) -> CpPacket {
         match (self.has(TcpFlags::CPA), self.has(TcpFlags::PPL)) {
             (false, false) => CpPacket::Normal,
             (true, false) => CpPacket::Enabled,
@@ -54,7 +54,7 @@ impl TcpFlags {
         }
     }
     /// Returns the same flags with another type of CP packet.
-    pub const fn with_packet(self, packet: CpPacket) -> TcpFlags {
+    pub const fn with_cp_packet(self, packet: CpPacket) -> TcpFlags {
         let others = self.without(TcpFlags::CPA).without(TcpFlags::PPL);
         match packet {
             CpPacket::Normal => others,
@@ -85,11 +85,11 @@ mod tests {
 
     #[test]
     fn two_bits_tell_the_four_packets_apart() {
-        let told = [0, 0x800, 0xc00, 0x400].map(|bits| TcpFlags(bits | 0x18).packet());
+        let told = [0, 0x800, 0xc00, 0x400].map(|bits| TcpFlags(bits | 0x18).cp_packet());
         assert_eq!(told, [CpPacket::Normal, CpPacket::Enabled, CpPacket::Cut, CpPacket::Pack]);
         for packet in told {
-            let flags = TcpFlags(0xdff).with_packet(packet);
-            assert_eq!(flags.packet(), packet);
+            let flags = TcpFlags(0xdff).with_cp_packet(packet);
+            assert_eq!(flags.cp_packet(), packet);
             assert_eq!(flags.0 & 0x1ff, 0x1ff, "no other flag changes");
         }
     }

@@ -8,13 +8,13 @@ use etherparse::{EtherType, IpNumber, Ipv4HeaderSlice, TcpHeaderSlice};
 use std::fmt;
 
 /// Length of Ethernet's header in bytes.
-pub(crate) const ETHERNET: usize = 14;
+pub(crate) const ETHERNET_HEADER: usize = 14;
 /// Offset of the total length in IPv4's header (RFC 791 §3.1).
-pub(crate) const IP_LENGTH: usize = 2;
+pub(crate) const IP_LENGTH_OFFSET: usize = 2;
 /// Offset of the header length and the flags in TCP's header (RFC 9293 §3.1).
-pub(crate) const TCP_FLAGS: usize = 12;
+pub(crate) const TCP_FLAGS_OFFSET: usize = 12;
 /// Offset of the window in TCP's header.
-pub(crate) const WINDOW: usize = 14;
+pub(crate) const WINDOW_OFFSET: usize = 14;
 
 /// Reason why bytes cannot be read as a frame, or fields cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,9 +117,9 @@ impl fmt::Display for Malformed {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Datagram {
     /// Offset of the end of IPv4's header in the frame.
-    pub end: usize,
+    pub header_end: usize,
     /// Total length that IPv4 claims in bytes, its header included.
-    pub total: u16,
+    pub total_length: u16,
     /// Protocol of the payload.
     pub protocol: IpNumber,
 }
@@ -127,14 +127,14 @@ pub(crate) struct Datagram {
 impl Datagram {
     /// Reads Ethernet's and IPv4's header; the rest of the packet need not be present.
     pub fn read(frame: &[u8]) -> Result<Datagram, Malformed> {
-        let Some((ethernet, packet)) = frame.split_at_checked(ETHERNET) else {
-            return Err(Malformed::Short { needed: ETHERNET, found: frame.len() });
+        let Some((ethernet, packet)) = frame.split_at_checked(ETHERNET_HEADER) else {
+            return Err(Malformed::Short { needed: ETHERNET_HEADER, found: frame.len() });
         };
-        let ether_type = word(ethernet, 12);
+        let ether_type = read_word(ethernet, 12);
         if EtherType(ether_type) != EtherType::IPV4 {
             return Err(Malformed::EtherType(ether_type));
         }
-        let ip = ipv4(packet)?;
+        let ip = read_ipv4(packet)?;
         if ip.is_fragmenting_payload() {
             return Err(Malformed::Fragment);
         }
@@ -142,11 +142,11 @@ impl Datagram {
         if total < headers {
             return Err(Malformed::Length { total, headers });
         }
-        Ok(Datagram { end: ETHERNET + ip.slice().len(), total, protocol: ip.protocol() })
+        Ok(Datagram { header_end: ETHERNET_HEADER + ip.slice().len(), total_length: total, protocol: ip.protocol() })
     }
     /// Returns the offset of the packet's end in the frame if it is complete; padding may follow.
-    pub fn whole(&self, frame: &[u8]) -> Result<usize, Malformed> {
-        let needed = ETHERNET + usize::from(self.total);
+    pub fn end_if_complete(&self, frame: &[u8]) -> Result<usize, Malformed> {
+        let needed = ETHERNET_HEADER + usize::from(self.total_length);
         if frame.len() < needed { Err(Malformed::Short { needed, found: frame.len() }) } else { Ok(needed) }
     }
 }
@@ -157,7 +157,7 @@ pub(crate) struct Headers {
     /// IPv4 packet of the segment.
     pub ip: Datagram,
     /// Offset of the end of TCP's header in the frame.
-    pub end: usize,
+    pub header_end: usize,
     /// Flags of the segment.
     pub flags: TcpFlags,
 }
@@ -169,34 +169,34 @@ impl Headers {
         if ip.protocol != IpNumber::TCP {
             return Err(Malformed::Protocol(ip.protocol.0));
         }
-        let tcp = tcp(frame, ip.end)?;
-        let flags = TcpFlags(word(tcp.slice(), TCP_FLAGS) & TcpFlags::ALL.0);
-        let found = Headers { ip, end: ip.end + tcp.slice().len(), flags };
-        found.behind(ip.total)?;
+        let tcp = read_tcp(frame, ip.header_end)?;
+        let flags = TcpFlags(read_word(tcp.slice(), TCP_FLAGS_OFFSET) & TcpFlags::ALL.0);
+        let found = Headers { ip, header_end: ip.header_end + tcp.slice().len(), flags };
+        found.bytes_after_headers(ip.total_length)?;
         Ok(found)
     }
     /// Returns the length of IPv4's and TCP's headers in bytes.
-    pub fn length(&self) -> u16 {
-        (self.end - ETHERNET) as u16
+    pub fn header_length(&self) -> u16 {
+        (self.header_end - ETHERNET_HEADER) as u16
     }
     /// Returns the number of bytes after the headers of a packet with `total` bytes from IPv4 on.
-    pub fn behind(&self, total: u16) -> Result<u16, Malformed> {
-        total.checked_sub(self.length()).ok_or(Malformed::Length { total, headers: self.length() })
+    pub fn bytes_after_headers(&self, total: u16) -> Result<u16, Malformed> {
+        total.checked_sub(self.header_length()).ok_or(Malformed::Length { total, headers: self.header_length() })
     }
     /// Returns the number of bytes after the headers, by IPv4's total length.
-    pub fn payload(&self) -> u16 {
-        self.ip.total - self.length()
+    pub fn payload_length(&self) -> u16 {
+        self.ip.total_length - self.header_length()
     }
     /// Returns the type of CP packet.
-    pub fn packet(&self) -> CpPacket {
-        self.flags.packet()
+    pub fn cp_packet(&self) -> CpPacket {
+        self.flags.cp_packet()
     }
 }
 
 /// Reads IPv4's header at the beginning of a packet.
-pub(crate) fn ipv4(packet: &[u8]) -> Result<Ipv4HeaderSlice<'_>, Malformed> {
+pub(crate) fn read_ipv4(packet: &[u8]) -> Result<Ipv4HeaderSlice<'_>, Malformed> {
     Ipv4HeaderSlice::from_slice(packet).map_err(|why| match why {
-        ipv4::HeaderSliceError::Len(why) => short(ETHERNET, &why),
+        ipv4::HeaderSliceError::Len(why) => too_short(ETHERNET_HEADER, &why),
         ipv4::HeaderSliceError::Content(UnexpectedVersion { version_number }) => Malformed::Version(version_number),
         ipv4::HeaderSliceError::Content(HeaderLengthSmallerThanHeader { ihl }) => {
             Malformed::Header { of: "IPv4", words: ihl }
@@ -205,9 +205,9 @@ pub(crate) fn ipv4(packet: &[u8]) -> Result<Ipv4HeaderSlice<'_>, Malformed> {
 }
 
 /// Reads TCP's header at an offset of a frame.
-pub(crate) fn tcp(frame: &[u8], at: usize) -> Result<TcpHeaderSlice<'_>, Malformed> {
+pub(crate) fn read_tcp(frame: &[u8], at: usize) -> Result<TcpHeaderSlice<'_>, Malformed> {
     TcpHeaderSlice::from_slice(&frame[at..]).map_err(|why| match why {
-        tcp::HeaderSliceError::Len(why) => short(at, &why),
+        tcp::HeaderSliceError::Len(why) => too_short(at, &why),
         tcp::HeaderSliceError::Content(DataOffsetTooSmall { data_offset }) => {
             Malformed::Header { of: "TCP", words: data_offset }
         }
@@ -215,16 +215,16 @@ pub(crate) fn tcp(frame: &[u8], at: usize) -> Result<TcpHeaderSlice<'_>, Malform
 }
 
 /// Returns the error for missing bytes, counted from the beginning of the frame.
-fn short(at: usize, why: &LenError) -> Malformed {
+fn too_short(at: usize, why: &LenError) -> Malformed {
     Malformed::Short { needed: at + why.required_len, found: at + why.len }
 }
 
 /// Returns the 16-bit word at an offset. PRECONDITION: it is within `bytes`.
-pub(crate) fn word(bytes: &[u8], at: usize) -> u16 {
+pub(crate) fn read_word(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 
 /// Writes a 16-bit word at an offset. PRECONDITION: it is within `bytes`.
-pub(crate) fn set_word(bytes: &mut [u8], at: usize, word: u16) {
+pub(crate) fn write_word(bytes: &mut [u8], at: usize, word: u16) {
     bytes[at..at + 2].copy_from_slice(&word.to_be_bytes());
 }

@@ -1,8 +1,8 @@
 //! Captures in pcapng, the format of Wireshark, with timestamps in nanoseconds.
 
-use crate::comment::comment;
-use crate::frame::{Crossing, deparse};
-use crate::segment::{LengthIn, extent};
+use crate::comment::describe_history;
+use crate::frame::{PacketOnLink, write_frame};
+use crate::segment::{LengthField, captured_extent};
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 /// Exponent of the timestamps' unit: 10⁻⁹ s.
-const NANOSECONDS: u8 = 9;
+const NANOSECOND_EXPONENT: u8 = 9;
 
 /// Interface of a capture: one direction of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Interface {
 
 /// Frame that crosses an interface.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct CapturedFrame<'a> {
     /// Number of the interface, from 0.
     pub interface: u32,
     /// Time in picoseconds.
@@ -33,25 +33,25 @@ pub struct Seen<'a> {
     /// Bytes of the frame, without check sequence.
     pub frame: &'a [u8],
     /// Field in which cut packets carry their original length.
-    pub length: LengthIn,
+    pub length: LengthField,
     /// Text about what is in no header.
     pub comment: Option<&'a str>,
 }
 
 /// Capture in progress, with bytes that are not taken yet.
-pub struct Writer {
+pub struct CaptureWriter {
     inner: PcapNgWriter<Vec<u8>>,
     snaplen: usize,
     frame: Vec<u8>,
 }
 
-impl Writer {
+impl CaptureWriter {
     /// Starts a capture of these interfaces that keeps at most `snaplen` bytes of a frame, or all of it. Bytes are
     /// little-endian on every machine.
     ///
     /// # Errors
     /// Never fails, since it writes to memory.
-    pub fn new(about: &str, interfaces: Vec<Interface>, snaplen: Option<u32>) -> Result<Writer, PcapError> {
+    pub fn new(about: &str, interfaces: Vec<Interface>, snaplen: Option<u32>) -> Result<CaptureWriter, PcapError> {
         let program = format!("overspill {}", env!("CARGO_PKG_VERSION"));
         let options = vec![
             SectionHeaderOption::Comment(Cow::Owned(about.to_string())),
@@ -62,13 +62,13 @@ impl Writer {
         for Interface { name, speed_bps } in interfaces {
             let mut options = vec![InterfaceDescriptionOption::IfName(Cow::Owned(name))];
             options.extend(speed_bps.map(InterfaceDescriptionOption::IfSpeed));
-            options.push(InterfaceDescriptionOption::IfTsResol(NANOSECONDS));
+            options.push(InterfaceDescriptionOption::IfTsResol(NANOSECOND_EXPONENT));
             options.push(InterfaceDescriptionOption::IfFcsLen(0));
             let linktype = DataLink::ETHERNET;
             inner.write_pcapng_block(InterfaceDescriptionBlock { linktype, snaplen: snaplen.unwrap_or(0), options })?;
         }
         let snaplen = snaplen.map_or(usize::MAX, |most| most as usize);
-        Ok(Writer { inner, snaplen, frame: Vec::new() })
+        Ok(CaptureWriter { inner, snaplen, frame: Vec::new() })
     }
 
     /// Writes a packet that crosses an interface at a time in picoseconds, which is truncated to nanoseconds. A cut
@@ -76,13 +76,14 @@ impl Writer {
     ///
     /// # Errors
     /// Returns an error if there is no such interface.
-    pub fn packet(&mut self, interface: u32, at_ps: u64, crossing: &Crossing) -> Result<(), PcapError> {
+    pub fn write_packet(&mut self, interface: u32, at_ps: u64, crossing: &PacketOnLink) -> Result<(), PcapError> {
         let mut frame = std::mem::take(&mut self.frame);
         frame.clear();
-        deparse(crossing, &mut frame);
-        let comment = comment(crossing.pkt);
-        let seen = Seen { interface, at_ps, frame: &frame, length: LengthIn::Ip, comment: comment.as_deref() };
-        let written = self.frame(&seen);
+        write_frame(crossing, &mut frame);
+        let comment = describe_history(crossing.pkt);
+        let seen =
+            CapturedFrame { interface, at_ps, frame: &frame, length: LengthField::Ip, comment: comment.as_deref() };
+        let written = self.write_frame(&seen);
         self.frame = frame;
         written
     }
@@ -92,8 +93,8 @@ impl Writer {
     ///
     /// # Errors
     /// Returns an error if there is no such interface.
-    pub fn frame(&mut self, seen: &Seen) -> Result<(), PcapError> {
-        let (there, original_len) = extent(seen.frame, seen.length);
+    pub fn write_frame(&mut self, seen: &CapturedFrame) -> Result<(), PcapError> {
+        let (there, original_len) = captured_extent(seen.frame, seen.length);
         let kept = there.min(self.snaplen);
         self.inner.write_pcapng_block(EnhancedPacketBlock {
             interface_id: seen.interface,
@@ -106,7 +107,7 @@ impl Writer {
     }
 
     /// Returns the bytes since the last call; the first ones begin with the file's header.
-    pub fn take(&mut self) -> Vec<u8> {
+    pub fn take_bytes(&mut self) -> Vec<u8> {
         std::mem::take(self.inner.get_mut())
     }
 }
@@ -114,7 +115,7 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dataplane::{Ext, Pkt, Timestamps};
+    use dataplane::{PacketExtension, Pkt, Timestamps};
     use mech::Flags;
     use pcap_file::pcapng::{Block, PcapNgReader};
 
@@ -127,13 +128,15 @@ mod tests {
 
     fn capture(snaplen: Option<u32>) -> Vec<u8> {
         let faces = ["a>b", "b>a"].map(|name| Interface { name: name.into(), speed_bps: Some(1_000_000_000) });
-        let mut writer = Writer::new("a test", faces.to_vec(), snaplen).unwrap();
+        let mut writer = CaptureWriter::new("a test", faces.to_vec(), snaplen).unwrap();
         let (plain, mut bounced) = (data(), data());
         bounced.head.bounces = 1;
         let mut bytes = Vec::new();
         for (face, at, pkt) in [(0, 12_304_999, plain), (1, 5_000_000_000_000_001_000, bounced)] {
-            writer.packet(face, at, &Crossing { pkt: &pkt, ext: None, push: false, plan: None, roce: None }).unwrap();
-            bytes.extend(writer.take());
+            writer
+                .write_packet(face, at, &PacketOnLink { pkt: &pkt, ext: None, push: false, plan: None, roce: None })
+                .unwrap();
+            bytes.extend(writer.take_bytes());
         }
         bytes
     }
@@ -186,24 +189,24 @@ mod tests {
     #[test]
     fn a_packet_that_was_cut_is_its_headers_and_how_long_it_was() {
         let face = Interface { name: "a>b".into(), speed_bps: None };
-        let mut writer = Writer::new("", vec![face], None).unwrap();
+        let mut writer = CaptureWriter::new("", vec![face], None).unwrap();
         let mut pkt = data();
         pkt.head.flags = pkt.head.flags.with(Flags::CPA);
-        let stamped = Ext { timestamps: Some(Timestamps { val: 1, ecr: 2 }), ..Ext::default() };
+        let stamped = PacketExtension { timestamps: Some(Timestamps { val: 1, ecr: 2 }), ..PacketExtension::default() };
         for (ext, payload, size) in [(Some(&stamped), 1448, 70), (None, 1460, 64)] {
             pkt.payload = payload;
-            writer.packet(0, 0, &Crossing { pkt: &pkt, ext, push: false, plan: None, roce: None }).unwrap();
+            writer.write_packet(0, 0, &PacketOnLink { pkt: &pkt, ext, push: false, plan: None, roce: None }).unwrap();
             let mut cut = pkt;
             (cut.payload, cut.head.size) = (0, size);
             cut.head.flags = cut.head.flags.with(Flags::PPL).without(Flags::PAYLOAD);
-            writer.packet(0, 0, &Crossing { pkt: &cut, ext, push: false, plan: None, roce: None }).unwrap();
+            writer.write_packet(0, 0, &PacketOnLink { pkt: &cut, ext, push: false, plan: None, roce: None }).unwrap();
         }
-        let seen = seen(&writer.take());
+        let seen = seen(&writer.take_bytes());
         let lengths: Vec<_> = seen.iter().map(|(kept, original, _)| (*kept, *original)).collect();
         assert_eq!(lengths, [(1514, 1514), (66, 1514), (1514, 1514), (54, 1514)], "padding is left out");
         for pair in seen.chunks(2) {
             let (_, _, mut bytes) = pair[0].clone();
-            let stays = crate::cut(&mut bytes, LengthIn::Ip).unwrap();
+            let stays = crate::cut_payload(&mut bytes, LengthField::Ip).unwrap();
             assert_eq!(bytes[..stays.min(pair[1].0)], pair[1].2, "the bytes that a switch leaves");
             let read = etherparse::LaxSlicedPacket::from_ethernet(&pair[1].2).unwrap();
             let Some(etherparse::LaxNetSlice::Ipv4(ip)) = read.net else { panic!("not IPv4") };
@@ -215,22 +218,25 @@ mod tests {
     #[test]
     fn a_packet_with_its_length_in_the_payload_is_there_as_a_whole() {
         let face = Interface { name: "a>b".into(), speed_bps: None };
-        let mut writer = Writer::new("", vec![face], Some(60)).unwrap();
+        let mut writer = CaptureWriter::new("", vec![face], Some(60)).unwrap();
         let mut segment = crate::Segment { payload: 1460, ..crate::Segment::default() };
-        segment.flags = segment.flags.with_packet(crate::CpPacket::Cut);
-        let frame = segment.frame(LengthIn::Payload).unwrap();
-        let told = Seen { interface: 0, at_ps: 0, frame: &frame, length: LengthIn::Payload, comment: Some("cut") };
-        writer.frame(&told).unwrap();
-        writer.frame(&Seen { frame: &[1, 2, 3], comment: None, ..told }).unwrap();
-        let lengths: Vec<_> = seen(&writer.take()).iter().map(|(kept, original, _)| (*kept, *original)).collect();
+        segment.flags = segment.flags.with_cp_packet(crate::CpPacket::Cut);
+        let frame = segment.to_frame(LengthField::Payload).unwrap();
+        let told =
+            CapturedFrame { interface: 0, at_ps: 0, frame: &frame, length: LengthField::Payload, comment: Some("cut") };
+        writer.write_frame(&told).unwrap();
+        writer.write_frame(&CapturedFrame { frame: &[1, 2, 3], comment: None, ..told }).unwrap();
+        let lengths: Vec<_> = seen(&writer.take_bytes()).iter().map(|(kept, original, _)| (*kept, *original)).collect();
         assert_eq!(lengths, [(60, 60), (3, 3)]);
     }
 
     #[test]
     fn a_packet_of_an_interface_that_is_not_there_is_refused() {
-        let mut writer = Writer::new("", Vec::new(), None).unwrap();
+        let mut writer = CaptureWriter::new("", Vec::new(), None).unwrap();
         assert!(
-            writer.packet(0, 0, &Crossing { pkt: &data(), ext: None, push: false, plan: None, roce: None }).is_err()
+            writer
+                .write_packet(0, 0, &PacketOnLink { pkt: &data(), ext: None, push: false, plan: None, roce: None })
+                .is_err()
         );
     }
 }

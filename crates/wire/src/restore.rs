@@ -1,19 +1,19 @@
 //! Conversion of a frame, with data that is in no header, back to a simulated segment.
 
-use crate::address::{host, ports};
+use crate::address::{flow_ports, host_of_address};
 use crate::flags::{CpPacket, TcpFlags};
-use crate::frame::{self, Crossing, FLAGS};
+use crate::frame::{self, FLAG_MAP, PacketOnLink};
 use crate::layout::Malformed;
-use crate::options::Options;
-use crate::segment::{LengthIn, Segment};
-use dataplane::{Ext, Framing, NO_EXT, Pkt, SynOptions};
+use crate::options::TcpOptions;
+use crate::segment::{LengthField, Segment};
+use dataplane::{Framing, NO_EXT, PacketExtension, Pkt, SynOptions};
 use mech::routing::AddressPlan;
 use mech::{Flags, FlowId, Head, PortId};
 use units::Time;
 
 /// Data of a segment that is in no header: its identity, its history, and state of the simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Side {
+pub struct SideData {
     /// Flow; the ports encode its number modulo 16 million.
     pub flow: FlowId,
     /// Number of the emission; the identification has its low 16 bits.
@@ -40,12 +40,12 @@ pub struct Side {
     pub burst: bool,
 }
 
-impl Side {
+impl SideData {
     /// Returns the data of a packet that is in no header.
-    pub fn from_packet(pkt: &Pkt, ext: Option<&Ext>) -> Side {
+    pub fn from_packet(pkt: &Pkt, ext: Option<&PacketExtension>) -> SideData {
         let head = &pkt.head;
-        let told = FLAGS.iter().fold(Flags::PAYLOAD.with(Flags::REVERSE), |all, (flag, _)| all.with(*flag));
-        Side {
+        let told = FLAG_MAP.iter().fold(Flags::PAYLOAD.with(Flags::REVERSE), |all, (flag, _)| all.with(*flag));
+        SideData {
             flow: head.flow,
             emission: pkt.emission & !0xffff,
             sent: pkt.sent,
@@ -64,7 +64,7 @@ impl Side {
 
 /// Properties of all packets of a network.
 #[derive(Clone, Copy, Debug)]
-pub struct Network {
+pub struct NetworkFormat {
     /// Headers, minimum frame and gap around each payload.
     pub framing: Framing,
     /// Address plan of the network; without one, addresses come from the numbers of hosts.
@@ -73,17 +73,17 @@ pub struct Network {
 
 /// Segment as the simulation represents it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Restored {
+pub struct RestoredSegment {
     /// Packet, whose extension is not stored yet.
     pub pkt: Pkt,
     /// Extension of the packet, if it has options.
-    pub ext: Option<Ext>,
+    pub ext: Option<PacketExtension>,
     /// True if the header has PSH: the segment has the last byte that the application handed over, or ends a burst.
     pub push: bool,
 }
 
-impl Network {
-    /// Converts a frame written by [`deparse`](crate::deparse), and its side data, to a segment.
+impl NetworkFormat {
+    /// Converts a frame written by [`write_frame`](crate::write_frame), and its side data, to a segment.
     ///
     /// Nothing is lost: fields that a simulated segment cannot represent are refused. A cut packet can be restored if
     /// frames have all headers ([`Framing::ETHERNET`]), since only its size gives its original length.
@@ -91,24 +91,24 @@ impl Network {
     /// # Errors
     /// Returns an error if the frame is no segment of this network and flow. A frame is also refused if it is longer
     /// than simulated frames can be (65,535 B with their link's header and check sequence).
-    pub fn restore(&self, frame: &[u8], side: &Side) -> Result<Restored, Malformed> {
-        let segment = Segment::read(frame, LengthIn::Ip)?;
+    pub fn restore(&self, frame: &[u8], side: &SideData) -> Result<RestoredSegment, Malformed> {
+        let segment = Segment::read(frame, LengthField::Ip)?;
         let found = (segment.source_port, segment.destination_port);
-        let (there, back) = (ports(side.flow), (found.1, found.0));
+        let (there, back) = (flow_ports(side.flow), (found.1, found.0));
         if there != found && there != back {
             return Err(Malformed::Ports { found, flow: side.flow.0 });
         }
         let reverse = there == back;
         let ends = [segment.ip.source, segment.ip.destination];
-        let [src, dst] = ends.map(|address| host(address, self.plan).ok_or(Malformed::Address(address)));
-        let cut = segment.packet() == CpPacket::Cut;
+        let [src, dst] = ends.map(|address| host_of_address(address, self.plan).ok_or(Malformed::Address(address)));
+        let cut = segment.cp_packet() == CpPacket::Cut;
         let payload = if cut { 0 } else { segment.payload };
-        let options = segment.options.length();
+        let options = segment.options.padded_length();
         let around = [options, self.framing.header, self.framing.link];
         if around.iter().try_fold(segment.payload, |all, more| all.checked_add(*more)).is_none() {
             return Err(Malformed::TooLong { options: options.into(), payload: segment.payload });
         }
-        let orig_size = self.framing.frame(segment.payload, options);
+        let orig_size = self.framing.frame_size(segment.payload, options);
         let ttl = if side.unlimited { 0 } else { segment.ip.ttl };
         let head = Head {
             flow: side.flow,
@@ -116,11 +116,11 @@ impl Network {
             dst: dst?,
             hash: side.hash,
             rank: side.rank,
-            size: self.framing.frame(payload, options),
+            size: self.framing.frame_size(payload, options),
             orig_size,
             ingress: side.ingress,
             hops: side.hops,
-            flags: flags(&segment, reverse).with(side.flags),
+            flags: header_flags(&segment, reverse).with(side.flags),
             tos: segment.ip.tos,
             ttl,
             bounces: side.bounces,
@@ -137,31 +137,32 @@ impl Network {
             payload,
             window: segment.window,
         };
-        let (ext, push) = (extension(&segment.options, side.burst), segment.flags.has(TcpFlags::PSH));
+        let (ext, push) = (packet_extension(&segment.options, side.burst), segment.flags.has(TcpFlags::PSH));
         // Writing the result again is the check that no field was dropped.
-        let again = frame::segment(&Crossing { pkt: &pkt, ext: ext.as_ref(), push, plan: self.plan, roce: None });
-        if again == segment { Ok(Restored { pkt, ext, push }) } else { Err(Malformed::Foreign) }
+        let again =
+            frame::segment_of_packet(&PacketOnLink { pkt: &pkt, ext: ext.as_ref(), push, plan: self.plan, roce: None });
+        if again == segment { Ok(RestoredSegment { pkt, ext, push }) } else { Err(Malformed::Foreign) }
     }
 }
 
 /// Returns the flags that the header encodes.
-fn flags(segment: &Segment, reverse: bool) -> Flags {
-    let there = segment.payload > 0 && segment.packet() != CpPacket::Cut;
+fn header_flags(segment: &Segment, reverse: bool) -> Flags {
+    let there = segment.payload > 0 && segment.cp_packet() != CpPacket::Cut;
     let more = [(there, Flags::PAYLOAD), (reverse, Flags::REVERSE)];
-    let set = FLAGS.iter().map(|(flag, bit)| (segment.flags.has(*bit), *flag));
+    let set = FLAG_MAP.iter().map(|(flag, bit)| (segment.flags.has(*bit), *flag));
     set.chain(more).filter(|(set, _)| *set).fold(Flags(0), |all, (_, flag)| all.with(flag))
 }
 
 /// Returns the extension of a packet with these options, which may end a burst; `None` if it would be empty.
-fn extension(options: &Options, push: bool) -> Option<Ext> {
+fn packet_extension(options: &TcpOptions, push: bool) -> Option<PacketExtension> {
     let syn = options.mss.map(|mss| SynOptions {
         mss,
         window_scale: options.window_scale,
         sack_permitted: options.sack_permitted,
         pack_permitted: options.pack_permitted,
     });
-    let ext = Ext { sack: options.sack, blocks: options.blocks, timestamps: options.timestamps, syn, push };
-    (ext != Ext::default()).then_some(ext)
+    let ext = PacketExtension { sack: options.sack, blocks: options.blocks, timestamps: options.timestamps, syn, push };
+    (ext != PacketExtension::default()).then_some(ext)
 }
 
 #[cfg(test)]

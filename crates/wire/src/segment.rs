@@ -2,19 +2,19 @@
 
 use crate::checksum;
 use crate::flags::{CpPacket, TcpFlags};
-use crate::layout::{self, ETHERNET, Headers, Malformed, TCP_FLAGS, set_word, word};
-use crate::loss::Lost;
-use crate::options::Options;
+use crate::layout::{self, ETHERNET_HEADER, Headers, Malformed, TCP_FLAGS_OFFSET, read_word, write_word};
+use crate::options::TcpOptions;
+use crate::sack_blocks::LostRange;
 use etherparse::{EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, TcpHeader};
 
 /// Shortest frame of Ethernet without its check sequence, in bytes (IEEE 802.3 §3.2.8).
-pub const SHORTEST: usize = 60;
+pub const MIN_FRAME_BYTES: usize = 60;
 /// Length of IPv4's header without options in bytes.
-pub(crate) const IPV4: u16 = 20;
+pub(crate) const IPV4_HEADER: u16 = 20;
 
 /// Field in which a cut packet carries its original length (CP §4.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LengthIn {
+pub enum LengthField {
     /// IPv4's total length, which keeps its value and so exceeds the bytes that are present.
     #[default]
     Ip,
@@ -23,19 +23,19 @@ pub enum LengthIn {
     Payload,
 }
 
-impl LengthIn {
+impl LengthField {
     /// Returns the number of bytes that remain after the headers of a cut packet.
     pub const fn bytes(self) -> u16 {
         match self {
-            LengthIn::Ip => 0,
-            LengthIn::Payload => 2,
+            LengthField::Ip => 0,
+            LengthField::Payload => 2,
         }
     }
 }
 
 /// Fields of IPv4's header other than lengths (RFC 791 §3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ip {
+pub struct IpHeader {
     /// Source address.
     pub source: [u8; 4],
     /// Destination address.
@@ -50,13 +50,13 @@ pub struct Ip {
     pub ttl: u8,
 }
 
-impl Ip {
+impl IpHeader {
     /// Returns the header of a packet with `length` bytes of payload, its checksum included.
     pub(crate) fn header(&self, protocol: IpNumber, length: u16) -> Ipv4Header {
         let mut ip = Ipv4Header {
             dscp: IpDscp::try_new(self.tos >> 2).unwrap_or_default(),
             ecn: IpEcn::try_new(self.tos & 0b11).unwrap_or_default(),
-            total_len: IPV4 + length,
+            total_len: IPV4_HEADER + length,
             identification: self.identification,
             dont_fragment: self.dont_fragment,
             time_to_live: self.ttl,
@@ -68,8 +68,8 @@ impl Ip {
         ip.header_checksum = ip.calc_header_checksum();
         ip
     }
-    fn read(header: Ipv4HeaderSlice) -> Ip {
-        Ip {
+    fn read(header: Ipv4HeaderSlice) -> IpHeader {
+        IpHeader {
             source: header.source(),
             destination: header.destination(),
             tos: header.slice()[1],
@@ -88,7 +88,7 @@ pub struct Segment {
     /// MAC address of the destination.
     pub destination_mac: [u8; 6],
     /// IPv4's header.
-    pub ip: Ip,
+    pub ip: IpHeader,
     /// Source port.
     pub source_port: u16,
     /// Destination port.
@@ -104,37 +104,37 @@ pub struct Segment {
     /// Urgent pointer.
     pub urgent: u16,
     /// TCP options.
-    pub options: Options,
+    pub options: TcpOptions,
     /// Payload in bytes; in a cut packet, the original payload.
     pub payload: u16,
 }
 
 impl Segment {
     /// Returns the type of CP packet (CP §5.1).
-    pub fn packet(&self) -> CpPacket {
-        self.flags.packet()
+    pub fn cp_packet(&self) -> CpPacket {
+        self.flags.cp_packet()
     }
     /// Returns the range of sequence numbers that a cut packet has lost; `None` for any other packet.
     ///
     /// right = left + SYN + FIN + original length - IPv4's header - TCP's header (CP §4.3, footnote 4).
-    pub fn lost(&self) -> Option<Lost> {
+    pub fn lost_range(&self) -> Option<LostRange> {
         let counts = |flag| u32::from(self.flags.has(flag));
         let numbers = counts(TcpFlags::SYN) + counts(TcpFlags::FIN) + u32::from(self.payload);
         let right = self.sequence.wrapping_add(numbers);
-        (self.packet() == CpPacket::Cut).then_some(Lost { left: self.sequence, right })
+        (self.cp_packet() == CpPacket::Cut).then_some(LostRange { left: self.sequence, right })
     }
     /// Returns the range that a PACK reports as lost; `None` for any other packet, or if the first block reports none.
-    pub fn reported(&self) -> Option<Lost> {
-        if self.packet() == CpPacket::Pack { self.options.lost() } else { None }
+    pub fn reported_loss(&self) -> Option<LostRange> {
+        if self.cp_packet() == CpPacket::Pack { self.options.lost_range() } else { None }
     }
     /// Returns the frame, padded to Ethernet's shortest, without check sequence.
     ///
     /// # Errors
     /// Fails as [`write`](Segment::write) does.
-    pub fn frame(&self, length: LengthIn) -> Result<Vec<u8>, Malformed> {
+    pub fn to_frame(&self, length: LengthField) -> Result<Vec<u8>, Malformed> {
         let mut out = Vec::new();
         self.write(length, &mut out)?;
-        out.resize(out.len().max(SHORTEST), 0);
+        out.resize(out.len().max(MIN_FRAME_BYTES), 0);
         Ok(out)
     }
     /// Appends the frame without padding. A cut packet has only its headers, and the two bytes of its length if these
@@ -142,8 +142,8 @@ impl Segment {
     ///
     /// # Errors
     /// Returns an error if the options or the packet are too long.
-    pub fn write(&self, length: LengthIn, out: &mut Vec<u8>) -> Result<(), Malformed> {
-        let options = self.options.bytes();
+    pub fn write(&self, length: LengthField, out: &mut Vec<u8>) -> Result<(), Malformed> {
+        let options = self.options.to_bytes();
         let too_long = Malformed::TooLong { options: options.len(), payload: self.payload };
         let mut tcp = TcpHeader::new(self.source_port, self.destination_port, self.sequence, self.window);
         tcp.acknowledgment_number = self.acknowledgement;
@@ -151,11 +151,11 @@ impl Segment {
         if tcp.set_options_raw(&options).is_err() {
             return Err(too_long);
         }
-        let headers = IPV4 + tcp.header_len_u16();
+        let headers = IPV4_HEADER + tcp.header_len_u16();
         let Some(total) = headers.checked_add(self.payload) else { return Err(too_long) };
-        let cut = self.packet() == CpPacket::Cut;
+        let cut = self.cp_packet() == CpPacket::Cut;
         let there = if cut { length.bytes() } else { self.payload };
-        let said = if cut && length == LengthIn::Ip { self.payload } else { there };
+        let said = if cut && length == LengthField::Ip { self.payload } else { there };
 
         let ether_type = EtherType::IPV4;
         let (source, destination) = (self.source_mac, self.destination_mac);
@@ -166,31 +166,31 @@ impl Segment {
         out.extend_from_slice(&tcp.to_bytes());
         let end = out.len();
         out.resize(end + usize::from(there), 0);
-        if cut && length == LengthIn::Payload {
-            set_word(out, end, total);
+        if cut && length == LengthField::Payload {
+            write_word(out, end, total);
         }
         // The library does not write reserved bits.
-        let offset = word(out, start + TCP_FLAGS) & 0xf000;
-        set_word(out, start + TCP_FLAGS, offset | self.flags.0 & TcpFlags::ALL.0);
-        let sum = checksum::tcp(&out[ip..start], &out[start..]);
-        set_word(out, start + checksum::IN_TCP, sum);
+        let offset = read_word(out, start + TCP_FLAGS_OFFSET) & 0xf000;
+        write_word(out, start + TCP_FLAGS_OFFSET, offset | self.flags.0 & TcpFlags::ALL.0);
+        let sum = checksum::tcp_checksum(&out[ip..start], &out[start..]);
+        write_word(out, start + checksum::TCP_CHECKSUM_OFFSET, sum);
         Ok(())
     }
     /// Reads a frame of Ethernet, IPv4 and TCP. It may have IPv4 options, unknown TCP options, and padding after the
-    /// packet. Checksums are not verified: see [`checksums`].
+    /// packet. Checksums are not verified: see [`read_checksums`].
     ///
     /// # Errors
     /// Returns an error if the frame is none of these, or if headers or options exceed the bytes that are present. Only
     /// a cut packet may lack its payload.
-    pub fn read(frame: &[u8], length: LengthIn) -> Result<Segment, Malformed> {
+    pub fn read(frame: &[u8], length: LengthField) -> Result<Segment, Malformed> {
         let headers = Headers::read(frame)?;
-        let payload = headers.behind(original(frame, &headers, length)?)?;
-        let tcp = layout::tcp(frame, headers.ip.end)?;
-        let ip = layout::ipv4(&frame[ETHERNET..])?;
+        let payload = headers.bytes_after_headers(original_payload(frame, &headers, length)?)?;
+        let tcp = layout::read_tcp(frame, headers.ip.header_end)?;
+        let ip = layout::read_ipv4(&frame[ETHERNET_HEADER..])?;
         Ok(Segment {
-            source_mac: mac(&frame[6..12]),
-            destination_mac: mac(&frame[..6]),
-            ip: Ip::read(ip),
+            source_mac: read_mac(&frame[6..12]),
+            destination_mac: read_mac(&frame[..6]),
+            ip: IpHeader::read(ip),
             source_port: tcp.source_port(),
             destination_port: tcp.destination_port(),
             sequence: tcp.sequence_number(),
@@ -198,26 +198,30 @@ impl Segment {
             flags: headers.flags,
             window: tcp.window_size(),
             urgent: tcp.urgent_pointer(),
-            options: Options::read(tcp.options())?,
+            options: TcpOptions::read(tcp.options())?,
             payload,
         })
     }
 }
 
 /// Returns the original length of a packet from IPv4's header on.
-fn original(frame: &[u8], headers: &Headers, length: LengthIn) -> Result<u16, Malformed> {
-    match (headers.packet(), length) {
-        (CpPacket::Cut, LengthIn::Ip) => Ok(headers.ip.total),
-        (CpPacket::Cut, LengthIn::Payload) => {
-            let end = headers.ip.whole(frame)?;
-            let needed = headers.end + usize::from(length.bytes());
-            if end < needed { Err(Malformed::Short { needed, found: end }) } else { Ok(word(frame, headers.end)) }
+fn original_payload(frame: &[u8], headers: &Headers, length: LengthField) -> Result<u16, Malformed> {
+    match (headers.cp_packet(), length) {
+        (CpPacket::Cut, LengthField::Ip) => Ok(headers.ip.total_length),
+        (CpPacket::Cut, LengthField::Payload) => {
+            let end = headers.ip.end_if_complete(frame)?;
+            let needed = headers.header_end + usize::from(length.bytes());
+            if end < needed {
+                Err(Malformed::Short { needed, found: end })
+            } else {
+                Ok(read_word(frame, headers.header_end))
+            }
         }
-        _ => headers.ip.whole(frame).map(|_| headers.ip.total),
+        _ => headers.ip.end_if_complete(frame).map(|_| headers.ip.total_length),
     }
 }
 
-fn mac(bytes: &[u8]) -> [u8; 6] {
+fn read_mac(bytes: &[u8]) -> [u8; 6] {
     bytes.try_into().unwrap_or_default()
 }
 
@@ -234,26 +238,29 @@ pub struct Checksums {
 ///
 /// # Errors
 /// Returns an error if the frame is none of these, or not as long as it claims.
-pub fn checksums(frame: &[u8], length: LengthIn) -> Result<Checksums, Malformed> {
+pub fn read_checksums(frame: &[u8], length: LengthField) -> Result<Checksums, Malformed> {
     let headers = Headers::read(frame)?;
-    let ip = &frame[ETHERNET..headers.ip.end];
-    let end = match (headers.packet(), length) {
-        (CpPacket::Cut, LengthIn::Ip) => headers.end,
-        _ => headers.ip.whole(frame)?,
+    let ip = &frame[ETHERNET_HEADER..headers.ip.header_end];
+    let end = match (headers.cp_packet(), length) {
+        (CpPacket::Cut, LengthField::Ip) => headers.header_end,
+        _ => headers.ip.end_if_complete(frame)?,
     };
-    let segment = &frame[headers.ip.end..end];
+    let segment = &frame[headers.ip.header_end..end];
     Ok(Checksums {
-        ipv4: checksum::agrees(word(ip, checksum::IN_IPV4), checksum::ipv4(ip)),
-        tcp: checksum::agrees(word(segment, checksum::IN_TCP), checksum::tcp(ip, segment)),
+        ipv4: checksum::is_equivalent(read_word(ip, checksum::IPV4_CHECKSUM_OFFSET), checksum::ipv4_checksum(ip)),
+        tcp: checksum::is_equivalent(
+            read_word(segment, checksum::TCP_CHECKSUM_OFFSET),
+            checksum::tcp_checksum(ip, segment),
+        ),
     })
 }
 
 /// Returns the present and the original number of bytes of a frame. They differ for a cut packet whose length is in
 /// IPv4's header: padding after its headers was not part of it.
-pub(crate) fn extent(frame: &[u8], length: LengthIn) -> (usize, u32) {
+pub(crate) fn captured_extent(frame: &[u8], length: LengthField) -> (usize, u32) {
     match Headers::read(frame) {
-        Ok(headers) if headers.packet() == CpPacket::Cut && length == LengthIn::Ip => {
-            (headers.end, ETHERNET as u32 + u32::from(headers.ip.total))
+        Ok(headers) if headers.cp_packet() == CpPacket::Cut && length == LengthField::Ip => {
+            (headers.header_end, ETHERNET_HEADER as u32 + u32::from(headers.ip.total_length))
         }
         _ => (frame.len(), frame.len() as u32),
     }

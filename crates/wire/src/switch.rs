@@ -3,39 +3,44 @@
 
 use crate::checksum;
 use crate::flags::{CpPacket, TcpFlags};
-use crate::layout::{Datagram, ETHERNET, Headers, IP_LENGTH, Malformed, TCP_FLAGS, WINDOW, set_word, word};
-use crate::segment::{LengthIn, SHORTEST};
+use crate::layout::{
+    Datagram, ETHERNET_HEADER, Headers, IP_LENGTH_OFFSET, Malformed, TCP_FLAGS_OFFSET, WINDOW_OFFSET, read_word,
+    write_word,
+};
+use crate::segment::{LengthField, MIN_FRAME_BYTES};
 use std::fmt;
 
 /// Reason why a frame is not cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Uncut {
+pub enum CutError {
     /// The bytes are no frame that can be cut.
     Malformed(Malformed),
     /// The packet is not CP-enabled: normal, a PACK, or cut before.
-    Packet(CpPacket),
+    NotCpEnabled(CpPacket),
     /// The frame would not become shorter: it has this many bytes of payload, or in total for trimming.
-    Small(usize),
+    TooSmall(usize),
     /// The codepoint may not be trimmed.
-    Codepoint(u8),
+    NotTrimmable(u8),
 }
 
-impl std::error::Error for Uncut {}
+impl std::error::Error for CutError {}
 
-impl fmt::Display for Uncut {
+impl fmt::Display for CutError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Uncut::Malformed(why) => why.fmt(f),
-            Uncut::Packet(found) => write!(f, "a packet of CP type {found:?}; expected a CP-enabled packet"),
-            Uncut::Small(bytes) => write!(f, "{bytes} B; expected more than the bytes that are kept"),
-            Uncut::Codepoint(found) => write!(f, "DSCP {found}; expected the trimmable DSCP"),
+            CutError::Malformed(why) => why.fmt(f),
+            CutError::NotCpEnabled(found) => write!(f, "a packet of CP type {found:?}; expected a CP-enabled packet"),
+            CutError::TooSmall(bytes) => {
+                write!(f, "{bytes} B; expected more than the bytes that are kept")
+            }
+            CutError::NotTrimmable(found) => write!(f, "DSCP {found}; expected the trimmable DSCP"),
         }
     }
 }
 
-impl From<Malformed> for Uncut {
-    fn from(why: Malformed) -> Uncut {
-        Uncut::Malformed(why)
+impl From<Malformed> for CutError {
+    fn from(why: Malformed) -> CutError {
+        CutError::Malformed(why)
     }
 }
 
@@ -48,27 +53,27 @@ impl From<Malformed> for Uncut {
 /// # Errors
 /// Returns an error, and leaves the frame unchanged, if it is not CP-enabled, not complete, or has no payload beyond
 /// the remaining bytes.
-pub fn cut(frame: &mut [u8], length: LengthIn) -> Result<usize, Uncut> {
+pub fn cut_payload(frame: &mut [u8], length: LengthField) -> Result<usize, CutError> {
     let headers = Headers::read(frame)?;
-    if headers.packet() != CpPacket::Enabled {
-        return Err(Uncut::Packet(headers.packet()));
+    if headers.cp_packet() != CpPacket::Enabled {
+        return Err(CutError::NotCpEnabled(headers.cp_packet()));
     }
-    headers.ip.whole(frame)?;
-    if headers.payload() <= length.bytes() {
-        return Err(Uncut::Small(headers.payload().into()));
+    headers.ip.end_if_complete(frame)?;
+    if headers.payload_length() <= length.bytes() {
+        return Err(CutError::TooSmall(headers.payload_length().into()));
     }
-    let end = headers.end + usize::from(length.bytes());
-    if length == LengthIn::Payload {
-        set_word(frame, headers.end, headers.ip.total);
-        set_ipv4(&mut frame[ETHERNET..], IP_LENGTH, headers.length() + length.bytes());
+    let end = headers.header_end + usize::from(length.bytes());
+    if length == LengthField::Payload {
+        write_word(frame, headers.header_end, headers.ip.total_length);
+        write_ipv4_word(&mut frame[ETHERNET_HEADER..], IP_LENGTH_OFFSET, headers.header_length() + length.bytes());
     }
-    let (before, tcp) = frame.split_at_mut(headers.ip.end);
-    let segment = &mut tcp[..end - headers.ip.end];
-    let flags = word(segment, TCP_FLAGS) | TcpFlags::PPL.0;
-    set_word(segment, TCP_FLAGS, flags);
-    let sum = checksum::tcp(&before[ETHERNET..], segment);
-    set_word(segment, checksum::IN_TCP, sum);
-    let stays = end.max(SHORTEST.min(frame.len()));
+    let (before, tcp) = frame.split_at_mut(headers.ip.header_end);
+    let segment = &mut tcp[..end - headers.ip.header_end];
+    let flags = read_word(segment, TCP_FLAGS_OFFSET) | TcpFlags::PPL.0;
+    write_word(segment, TCP_FLAGS_OFFSET, flags);
+    let sum = checksum::tcp_checksum(&before[ETHERNET_HEADER..], segment);
+    write_word(segment, checksum::TCP_CHECKSUM_OFFSET, sum);
+    let stays = end.max(MIN_FRAME_BYTES.min(frame.len()));
     frame[end..stays].fill(0);
     Ok(stays)
 }
@@ -91,21 +96,21 @@ impl Trim {
     /// # Errors
     /// Returns an error, and leaves the frame unchanged, in these cases: it is not longer, not complete, has another
     /// codepoint, or would lose bytes of IPv4's header.
-    pub fn apply(&self, frame: &mut [u8]) -> Result<usize, Uncut> {
+    pub fn apply(&self, frame: &mut [u8]) -> Result<usize, CutError> {
         let datagram = Datagram::read(frame)?;
-        let end = datagram.whole(frame)?;
-        let (needed, found) = (datagram.end, self.bytes);
+        let end = datagram.end_if_complete(frame)?;
+        let (needed, found) = (datagram.header_end, self.bytes);
         if found < needed {
             return Err(Malformed::Short { needed, found }.into());
         }
         if end <= self.bytes {
-            return Err(Uncut::Small(end));
+            return Err(CutError::TooSmall(end));
         }
-        let codepoint = frame[ETHERNET + 1] >> 2;
+        let codepoint = frame[ETHERNET_HEADER + 1] >> 2;
         if self.trimmable.is_some_and(|only| only != codepoint) {
-            return Err(Uncut::Codepoint(codepoint));
+            return Err(CutError::NotTrimmable(codepoint));
         }
-        set_ipv4(&mut frame[ETHERNET..], IP_LENGTH, (self.bytes - ETHERNET) as u16);
+        write_ipv4_word(&mut frame[ETHERNET_HEADER..], IP_LENGTH_OFFSET, (self.bytes - ETHERNET_HEADER) as u16);
         set_dscp(frame, self.trimmed)?;
         Ok(self.bytes)
     }
@@ -116,13 +121,13 @@ impl Trim {
 /// # Errors
 /// Returns an error if the frame is no frame of TCP over IPv4.
 pub fn set_flags(frame: &mut [u8], flags: TcpFlags, on: bool) -> Result<(), Malformed> {
-    let tcp = Headers::read(frame)?.ip.end;
-    let before = word(frame, tcp + TCP_FLAGS);
+    let tcp = Headers::read(frame)?.ip.header_end;
+    let before = read_word(frame, tcp + TCP_FLAGS_OFFSET);
     let bits = flags.0 & TcpFlags::ALL.0;
     let after = if on { before | bits } else { before & !bits };
-    let sum = checksum::update(word(frame, tcp + checksum::IN_TCP), before, after);
-    set_word(frame, tcp + TCP_FLAGS, after);
-    set_word(frame, tcp + checksum::IN_TCP, sum);
+    let sum = checksum::update_checksum(read_word(frame, tcp + checksum::TCP_CHECKSUM_OFFSET), before, after);
+    write_word(frame, tcp + TCP_FLAGS_OFFSET, after);
+    write_word(frame, tcp + checksum::TCP_CHECKSUM_OFFSET, sum);
     Ok(())
 }
 
@@ -135,7 +140,7 @@ pub fn is_pure_ack(frame: &[u8]) -> Result<bool, Malformed> {
     let headers = Headers::read(frame)?;
     let other = TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST).with(TcpFlags::CPA);
     let only = headers.flags.0 & other.0 == 0;
-    Ok(headers.flags.has(TcpFlags::ACK) && only && headers.payload() == 0)
+    Ok(headers.flags.has(TcpFlags::ACK) && only && headers.payload_length() == 0)
 }
 
 /// Sets ECN's echo (RFC 3168 §6.1.3).
@@ -152,12 +157,12 @@ pub fn set_ece(frame: &mut [u8]) -> Result<(), Malformed> {
 /// # Errors
 /// Returns an error if the frame is no frame of TCP over IPv4.
 pub fn bound_window(frame: &mut [u8], most: u16) -> Result<bool, Malformed> {
-    let tcp = Headers::read(frame)?.ip.end;
-    let before = word(frame, tcp + WINDOW);
+    let tcp = Headers::read(frame)?.ip.header_end;
+    let before = read_word(frame, tcp + WINDOW_OFFSET);
     if before > most {
-        let sum = checksum::update(word(frame, tcp + checksum::IN_TCP), before, most);
-        set_word(frame, tcp + WINDOW, most);
-        set_word(frame, tcp + checksum::IN_TCP, sum);
+        let sum = checksum::update_checksum(read_word(frame, tcp + checksum::TCP_CHECKSUM_OFFSET), before, most);
+        write_word(frame, tcp + WINDOW_OFFSET, most);
+        write_word(frame, tcp + checksum::TCP_CHECKSUM_OFFSET, sum);
     }
     Ok(before > most)
 }
@@ -169,11 +174,11 @@ pub fn bound_window(frame: &mut [u8], most: u16) -> Result<bool, Malformed> {
 /// Returns an error if the frame is no frame of IPv4.
 pub fn set_ce(frame: &mut [u8]) -> Result<bool, Malformed> {
     Datagram::read(frame)?;
-    let ip = &mut frame[ETHERNET..];
+    let ip = &mut frame[ETHERNET_HEADER..];
     let capable = ip[1] & 0b11 != 0;
     if capable {
-        let marked = word(ip, 0) | 0b11;
-        set_ipv4(ip, 0, marked);
+        let marked = read_word(ip, 0) | 0b11;
+        write_ipv4_word(ip, 0, marked);
     }
     Ok(capable)
 }
@@ -184,17 +189,17 @@ pub fn set_ce(frame: &mut [u8]) -> Result<bool, Malformed> {
 /// Returns an error if the frame is no frame of IPv4.
 pub fn set_dscp(frame: &mut [u8], codepoint: u8) -> Result<(), Malformed> {
     Datagram::read(frame)?;
-    let ip = &mut frame[ETHERNET..];
-    let with = word(ip, 0) & 0xff03 | u16::from(codepoint & 0x3f) << 2;
-    set_ipv4(ip, 0, with);
+    let ip = &mut frame[ETHERNET_HEADER..];
+    let with = read_word(ip, 0) & 0xff03 | u16::from(codepoint & 0x3f) << 2;
+    write_ipv4_word(ip, 0, with);
     Ok(())
 }
 
 /// Changes a word of IPv4's header, and updates the checksum (RFC 1624).
-fn set_ipv4(ip: &mut [u8], at: usize, to: u16) {
-    let sum = checksum::update(word(ip, checksum::IN_IPV4), word(ip, at), to);
-    set_word(ip, at, to);
-    set_word(ip, checksum::IN_IPV4, sum);
+fn write_ipv4_word(ip: &mut [u8], at: usize, to: u16) {
+    let sum = checksum::update_checksum(read_word(ip, checksum::IPV4_CHECKSUM_OFFSET), read_word(ip, at), to);
+    write_word(ip, at, to);
+    write_word(ip, checksum::IPV4_CHECKSUM_OFFSET, sum);
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use mech::overflow::{DropReason, Fate, Overflow, OverflowSlot};
 use mech::params::Spec;
-use mech::{Asks, Env, ForwardingContext, Head, Mechanism, Needs, QueueId, Registry};
+use mech::{AdmitCalls, Env, ForwardingContext, Head, Mechanism, Needs, QueueId, Registry};
 use pyo3::prelude::*;
 
 /// Overflow mechanism that drops from the front.
@@ -21,7 +21,7 @@ pub const SPEC: Spec = Spec {
 };
 
 /// Entry of the mechanism for a registry; NICs may use it too.
-pub const MINE: Mechanism<OverflowSlot> = Mechanism::new(&SPEC, |_| OverflowSlot::custom(DropFront)).at_nic();
+pub const MINE: Mechanism<OverflowSlot> = Mechanism::new(&SPEC, |_| OverflowSlot::custom(DropFront)).allowed_at_nic();
 
 impl Overflow for DropFront {
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, _env: &mut Env) -> Fate {
@@ -29,18 +29,18 @@ impl Overflow for DropFront {
         if at.fits(at.out, queue, pkt.size) {
             return Fate::Enqueue(queue);
         }
-        match at.view.first(at.out, queue) {
+        match at.view.first_packet(at.out, queue) {
             Some((oldest, _)) => Fate::Evict(oldest),
             None => Fate::Drop(DropReason::BufferFull),
         }
     }
-    fn asks(&self) -> Asks {
-        Asks::WhenFull
+    fn admit_calls(&self) -> AdmitCalls {
+        AdmitCalls::WhenFull
     }
     fn needs(&self) -> Needs {
-        Needs { removes: true, ..Needs::default() }
+        Needs { removes_packets: true, ..Needs::default() }
     }
-    fn boxed(&self) -> Box<dyn Overflow> {
+    fn clone_boxed(&self) -> Box<dyn Overflow> {
         Box::new(self.clone())
     }
 }
@@ -48,7 +48,7 @@ impl Overflow for DropFront {
 /// Core of Overspill with one additional mechanism.
 #[pymodule]
 fn own_answer(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    overspill::core(module, Registry::catalogue().with(MINE))
+    overspill::core(module, Registry::catalogue().with_mechanism(MINE))
 }
 
 #[cfg(test)]
@@ -60,7 +60,8 @@ mod tests {
 
     fn run(variant: &str) -> Results {
         let source = Source::new("scenario.toml", include_str!("../scenario.toml"), Path::new(""));
-        let loaded = load(&source.with(Registry::catalogue().with(MINE)), &[]).expect("the scenario is right");
+        let loaded = load(&source.with_registry(Registry::catalogue().with_mechanism(MINE)), &[])
+            .expect("the scenario is right");
         let scenario = loaded.variants.into_iter().find(|v| v.variant == variant).expect("it is there");
         let mut world =
             build(&scenario, 1, Options::default(), Recorder::from_scenario(&scenario)).expect("it is built");

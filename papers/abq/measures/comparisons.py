@@ -9,18 +9,28 @@ import numpy as np
 import pyarrow as pa
 
 from overspill import Failed, columns
-from overspill.papers.common import Curve, dropped, measured
+from overspill.papers.common import SeedCurve, build_measured, dropped_packets_by_port
 from overspill.papers.spec import Measure, Measured, Runs, Sweeps
 
-from .schemes import ABQ, FRAME, NAMES, OTHERS, START, lengths, over_queues, over_times, times
+from .schemes import (
+    ABQ,
+    FRAME_KB,
+    NAMES,
+    OTHER_SCHEMES,
+    START_PS,
+    curve_of_flows,
+    curve_of_queue,
+    queue_lengths,
+    read_flow_times,
+)
 
-METRICS: dict[str, Callable[[Runs, str], Curve]] = {
-    "mean_queue": lambda runs, one: over_queues(runs, one, lambda queue: queue.mean),
-    "drops": lambda runs, one: over_queues(runs, one, lambda queue: queue.drops),
-    "time_congested": lambda runs, one: over_queues(runs, one, lambda queue: 1e-9 * queue.congested),
-    "goodput": lambda runs, one: over_times(runs, one, lambda times: times.goodput),
-    "p50_fct": lambda runs, one: over_times(runs, one, lambda times: times.fct[50]),
-    "p99_fct": lambda runs, one: over_times(runs, one, lambda times: times.fct[99]),
+METRICS: dict[str, Callable[[Runs, str], SeedCurve]] = {
+    "mean_queue": lambda runs, one: curve_of_queue(runs, one, lambda queue: queue.mean),
+    "drops": lambda runs, one: curve_of_queue(runs, one, lambda queue: queue.drops),
+    "time_congested": lambda runs, one: curve_of_queue(runs, one, lambda queue: 1e-9 * queue.congested_ps),
+    "goodput": lambda runs, one: curve_of_flows(runs, one, lambda times: times.goodput),
+    "p50_fct": lambda runs, one: curve_of_flows(runs, one, lambda times: times.fct[50]),
+    "p99_fct": lambda runs, one: curve_of_flows(runs, one, lambda times: times.fct[99]),
 }
 LABELS = NAMES | {
     "no_corrector": "no corrector",
@@ -30,17 +40,17 @@ LABELS = NAMES | {
     "red": "RED",
     "red_abq": "RED with ABQ",
 }
-RELEASES = ("ten_acks", "one_ack")
-OWN, SYMMETRIC = "own", "symmetric"
-ROUTINGS = {OWN: "ECMP, own hashes", SYMMETRIC: "ECMP, symmetric"}
-DELIVERED = 0
+RELEASE_VARIANTS = ("ten_acks", "one_ack")
+OWN_HASHES, SYMMETRIC_HASHES = "own", "symmetric"
+ROUTINGS = {OWN_HASHES: "ECMP, own hashes", SYMMETRIC_HASHES: "ECMP, symmetric"}
+DELIVERED_FATE = 0
 # Time of a frame of 84 B without load in ps: four links of 40 us, three at 1 Gb/s and one at 10 Gb/s.
-FASTEST = 4 * 40_000_000 + 3 * 672_000 + 67_200
-LONGER = 10_000_000  # ps that the path by spine1 takes longer
-LATE = 10_000_000  # ps; an ACK that takes longer by this was held
+MIN_TRANSIT_PS = 4 * 40_000_000 + 3 * 672_000 + 67_200
+SPINE1_EXTRA_PS = 10_000_000  # ps that the path by spine1 takes longer
+MIN_HELD_PS = 10_000_000  # ps; an ACK that takes longer by this was held
 
 
-def difference(runs: Runs, pair: tuple[str, str], metric: str, at: int | None = None) -> Measured:
+def paired_difference(runs: Runs, pair: tuple[str, str], metric: str, at: int | None = None) -> Measured:
     """Returns the first variant minus the second, seed by seed: mean over all points, or at one point."""
     above, below = (
         curve.mean(axis=1) if at is None else curve[:, at]
@@ -52,47 +62,47 @@ def difference(runs: Runs, pair: tuple[str, str], metric: str, at: int | None = 
         [count] = runs.points[at].values()
         case += f", n = {count}"
     note = f"{names[0]} {np.mean(above):.4g}, {names[1]} {np.mean(below):.4g}"
-    return measured(case, metric, above - below, note)
+    return build_measured(case, metric, above - below, note)
 
 
-def measure_equal(sweeps: Sweeps) -> Iterator[Measured]:
+def measure_equal_memory(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures DropTail and ECN with the total memory of ABQ's two queues."""
-    for one in OTHERS:
-        yield difference(sweeps["equal"], (one, ABQ), "mean_queue")
-        yield difference(sweeps["equal"], (one, ABQ), "drops")
-        yield difference(sweeps["equal"], (ABQ, one), "goodput")
+    for one in OTHER_SCHEMES:
+        yield paired_difference(sweeps["equal"], (one, ABQ), "mean_queue")
+        yield paired_difference(sweeps["equal"], (one, ABQ), "drops")
+        yield paired_difference(sweeps["equal"], (ABQ, one), "goodput")
 
 
-def measure_alone(sweeps: Sweeps) -> Iterator[Measured]:
+def measure_parts_of_abq(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures ABQ without its corrector, and with releases of few ACKs."""
     runs = sweeps["alone"]
     for metric in ("mean_queue", "time_congested", "drops", "p99_fct"):
-        yield difference(runs, ("no_corrector", ABQ), metric)
-    yield difference(runs, (ABQ, "no_corrector"), "goodput")
-    for one in RELEASES:
-        yield difference(runs, (ABQ, one), "goodput")
+        yield paired_difference(runs, ("no_corrector", ABQ), metric)
+    yield paired_difference(runs, (ABQ, "no_corrector"), "goodput")
+    for one in RELEASE_VARIANTS:
+        yield paired_difference(runs, (ABQ, one), "goodput")
         for metric in ("p50_fct", "p99_fct"):
-            yield difference(runs, (one, ABQ), metric, 0)
+            yield paired_difference(runs, (one, ABQ), metric, 0)
 
 
-def measure_beside(sweeps: Sweeps) -> Iterator[Measured]:
+def measure_other_queues(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures tail drop with TCP, and RED, each without and with ABQ."""
     for one in ("drop_tail", "red"):
         held = f"{one}_abq"
-        yield difference(sweeps["beside"], (one, held), "mean_queue")
-        yield difference(sweeps["beside"], (one, held), "drops")
-        yield difference(sweeps["beside"], (held, one), "goodput")
+        yield paired_difference(sweeps["beside"], (one, held), "mean_queue")
+        yield paired_difference(sweeps["beside"], (one, held), "drops")
+        yield paired_difference(sweeps["beside"], (held, one), "goodput")
 
 
-def trips(packets: pa.Table, reverse: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def read_delays(packets: pa.Table, reverse: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns flow, emission and time above the fastest path in ps, of one direction's delivered packets."""
-    kept = (columns.numbers(packets, "reverse") == int(reverse)) & (
-        columns.numbers(packets, "fate") == DELIVERED
+    kept = (columns.column_to_numpy(packets, "reverse") == int(reverse)) & (
+        columns.column_to_numpy(packets, "fate") == DELIVERED_FATE
     )
     flow, emission, sent, end = (
-        columns.numbers(packets, name)[kept] for name in ("flow", "emission", "sent_ps", "end_ps")
+        columns.column_to_numpy(packets, name)[kept] for name in ("flow", "emission", "sent_ps", "end_ps")
     )
-    return flow, emission, end.astype(np.int64) - sent.astype(np.int64) - FASTEST
+    return flow, emission, end.astype(np.int64) - sent.astype(np.int64) - MIN_TRANSIT_PS
 
 
 def find_paths(packets: pa.Table, reverse: bool) -> dict[int, bool]:
@@ -100,9 +110,11 @@ def find_paths(packets: pa.Table, reverse: bool) -> dict[int, bool]:
 
     The first packet opens the connection: it is short and meets no data, so that its time shows the path.
     """
-    flow, emission, late = trips(packets, reverse)
+    flow, emission, late = read_delays(packets, reverse)
     first = emission == 0
-    return {int(one): bool(by > LONGER // 2) for one, by in zip(flow[first], late[first], strict=True)}
+    return {
+        int(one): bool(by > SPINE1_EXTRA_PS // 2) for one, by in zip(flow[first], late[first], strict=True)
+    }
 
 
 def count_wrongly_held(packets: pa.Table) -> int:
@@ -110,35 +122,35 @@ def count_wrongly_held(packets: pa.Table) -> int:
     data, acks = find_paths(packets, reverse=False), find_paths(packets, reverse=True)
     if data.keys() != acks.keys():
         raise Failed("packets: found flows without the first packet of both directions; expected both")
-    flow, emission, late = trips(packets, reverse=True)
-    extra = np.array([LONGER * acks[int(one)] for one in flow])
-    held = np.unique(flow[(emission > 0) & (late - extra > LATE)])
+    flow, emission, late = read_delays(packets, reverse=True)
+    extra = np.array([SPINE1_EXTRA_PS * acks[int(one)] for one in flow])
+    held = np.unique(flow[(emission > 0) & (late - extra > MIN_HELD_PS)])
     return sum(data[int(one)] != acks[int(one)] for one in held)
 
 
-def mean_length(tables: Mapping[str, pa.Table], leaf: int, spines: Sequence[int]) -> float:
+def mean_queue_kb(tables: Mapping[str, pa.Table], leaf: int, spines: Sequence[int]) -> float:
     """Mean queue of the ports from a leaf to the spines in KB, over time from the start to the last byte."""
-    ports, last = tables["ports"], times(tables["flows"]).last
-    places = zip(*(columns.numbers(ports, name) for name in ("node", "port", "peer")), strict=True)
+    ports, last = tables["ports"], read_flow_times(tables["flows"]).last_byte_ps
+    places = zip(*(columns.column_to_numpy(ports, name) for name in ("node", "port", "peer")), strict=True)
     found = []
     for node, port, peer in places:
         if node == leaf and peer in spines:
-            packets, time = lengths(tables["queue_hist"], (int(node), int(port)), 0)
-            found.append(FRAME * float((packets * time).sum()) / (last - START))
+            packets, time = queue_lengths(tables["queue_hist"], (int(node), int(port)), 0)
+            found.append(FRAME_KB * float((packets * time).sum()) / (last - START_PS))
     return float(np.mean(found))
 
 
 @cache
-def read(runs: Runs, variant: str) -> Mapping[str, np.ndarray]:
+def read_metrics(runs: Runs, variant: str) -> Mapping[str, np.ndarray]:
     """Returns the metrics of a variant, seeds by points."""
     leaf, spines = runs.node("leaf0"), (runs.node("spine0"), runs.node("spine1"))
     names = ("packets", "ports", "queue_hist", "flows")
     parts: dict[str, Callable[[Mapping[str, pa.Table]], float]] = {
         "flows_held_for_other_data": lambda tables: count_wrongly_held(tables["packets"]),
-        "mean_queue": lambda tables: mean_length(tables, leaf, spines),
-        "drops": lambda tables: float(dropped(tables["ports"]).sum()),
-        "p50_fct": lambda tables: times(tables["flows"]).fct[50],
-        "p99_fct": lambda tables: times(tables["flows"]).fct[99],
+        "mean_queue": lambda tables: mean_queue_kb(tables, leaf, spines),
+        "drops": lambda tables: float(dropped_packets_by_port(tables["ports"]).sum()),
+        "p50_fct": lambda tables: read_flow_times(tables["flows"]).fct[50],
+        "p99_fct": lambda tables: read_flow_times(tables["flows"]).fct[99],
     }
     found: dict[str, list[list[float]]] = {name: [] for name in parts}
     for point in runs.points:
@@ -148,21 +160,21 @@ def read(runs: Runs, variant: str) -> Mapping[str, np.ndarray]:
     return {metric: np.array(values).T for metric, values in found.items()}
 
 
-def measure_routes(sweeps: Sweeps) -> Iterator[Measured]:
+def measure_routings(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures flows held because of other flows' data, and the differences between the two routings."""
-    found = {one: read(sweeps["routes"], one) for one in ROUTINGS}
+    found = {one: read_metrics(sweeps["routes"], one) for one in ROUTINGS}
     for one, name in ROUTINGS.items():
         metric = "flows_held_for_other_data"
-        yield measured(name, metric, found[one][metric].sum(axis=1))
+        yield build_measured(name, metric, found[one][metric].sum(axis=1))
     for metric in ("mean_queue", "drops", "p50_fct", "p99_fct"):
         own, symmetric = (found[one][metric].mean(axis=1) for one in ROUTINGS)
         note = f"own hashes {own.mean():.4g}, symmetric {symmetric.mean():.4g}"
-        yield measured("own hashes less symmetric", metric, own - symmetric, note)
+        yield build_measured("own hashes less symmetric", metric, own - symmetric, note)
 
 
 MEASURES: dict[str, Measure] = {
-    "claim-equal": measure_equal,
-    "claim-alone": measure_alone,
-    "claim-beside": measure_beside,
-    "claim-routes": measure_routes,
+    "claim-equal": measure_equal_memory,
+    "claim-alone": measure_parts_of_abq,
+    "claim-beside": measure_other_queues,
+    "claim-routes": measure_routings,
 }

@@ -8,60 +8,62 @@ import numpy as np
 import pyarrow as pa
 
 from overspill import columns
-from overspill.papers.common import Curve, along, measured, quotient
+from overspill.papers.common import SeedCurve, build_measured, divide_or_nan, metric_along_points
 from overspill.papers.spec import Measure, Measured, Runs, Sweeps
 
 from .schemes import (
-    BOTH,
     CP,
+    CP_DCTCP,
     DCTCP,
     DCTCP_200,
-    HEADER,
     NAMES,
     TCP,
     TCP_200,
-    at,
-    by_query,
-    chosen,
-    groups,
-    mean_over,
-    numbers,
-    timeouts,
-    timeouts_of_queries,
+    TRIMMED_BYTES,
+    group_means,
+    mean_over_points,
+    path_values,
+    point_at,
+    renumber_queries,
+    response_timeouts,
+    response_timeouts_by_query,
+    select_points,
 )
 
-DEGREE = "traffic.query.degree"
-EACH = 65_536  # bytes of a sender in figure 8a
-QUERIES = 3  # measured queries of a run
-WHOLE = 1 << 20  # bytes of all senders in figure 8b
-CLIFF = 0.2  # relative fall that counts as a cliff
-MANY = 60  # fewest senders of figure 8a's level
-FLOOR = WHOLE * 8 / (1448 / 1538 * 1e9)  # s of 1024 KB on the link
-LATE = 15.0  # ms, above which a flow is slow in figure 3
-FLOWS = 20  # flows of a query in figure 3
+DEGREE_PATH = "traffic.query.degree"
+SENDER_BYTES = 65_536  # bytes of a sender in figure 8a
+MEASURED_QUERIES = 3  # measured queries of a run
+TOTAL_BYTES = 1 << 20  # bytes of all senders in figure 8b
+MIN_CLIFF = 0.2  # relative fall that counts as a cliff
+MIN_LEVEL_SENDERS = 60  # fewest senders of figure 8a's level
+MIN_QUERY_SECONDS = TOTAL_BYTES * 8 / (1448 / 1538 * 1e9)  # s of 1024 KB on the link
+SLOW_FLOW_MS = 15.0  # ms, above which a flow is slow in figure 3
+FLOWS_PER_QUERY = 20  # flows of a query in figure 3
 
 
-def throughput(runs: Runs, variant: str, low: float = 0, high: float = np.inf) -> Curve:
+def throughput(runs: Runs, variant: str, low: float = 0, high: float = np.inf) -> SeedCurve:
     """Payload of all senders divided by the query's completion time in Mb/s, seeds by points."""
-    points = chosen(runs, DEGREE, low, high)
-    senders = np.array([float(point[DEGREE]) for point in points])
-    return np.asarray(senders * EACH * 8 / along(runs, "qct_mean", variant, points) / 1e6)
+    points = select_points(runs, DEGREE_PATH, low, high)
+    senders = np.array([float(point[DEGREE_PATH]) for point in points])
+    return np.asarray(
+        senders * SENDER_BYTES * 8 / metric_along_points(runs, "qct_mean", variant, points) / 1e6
+    )
 
 
-def completion(runs: Runs, variant: str, low: float = 0, high: float = np.inf) -> Curve:
+def mean_completion(runs: Runs, variant: str, low: float = 0, high: float = np.inf) -> SeedCurve:
     """Mean query completion times in ms, seeds by points."""
-    return 1e3 * along(runs, "qct_mean", variant, chosen(runs, DEGREE, low, high))
+    return 1e3 * metric_along_points(runs, "qct_mean", variant, select_points(runs, DEGREE_PATH, low, high))
 
 
-def each_completion(runs: Runs, variant: str, low: float, high: float) -> list[np.ndarray]:
+def query_completions(runs: Runs, variant: str, low: float, high: float) -> list[np.ndarray]:
     """Completion times of every measured query of all runs in ms, point by point."""
     found = []
-    for point in chosen(runs, DEGREE, low, high):
+    for point in select_points(runs, DEGREE_PATH, low, high):
         taken = []
         for table in runs.tables("flows", variant, point):
-            measured = columns.numbers(table, "measured") == 1
-            which = by_query(columns.numbers(table, "query")[measured])
-            start, end = (columns.numbers(table, name)[measured] for name in ("start_ps", "end_ps"))
+            measured = columns.column_to_numpy(table, "measured") == 1
+            which = renumber_queries(columns.column_to_numpy(table, "query")[measured])
+            start, end = (columns.column_to_numpy(table, name)[measured] for name in ("start_ps", "end_ps"))
             for query in range(which.max() + 1):
                 whose = which == query
                 taken.append(float(end[whose].max() - start[whose].min()) / 1e9)
@@ -69,15 +71,15 @@ def each_completion(runs: Runs, variant: str, low: float, high: float) -> list[n
     return found
 
 
-def falls(curve: np.ndarray) -> np.ndarray:
+def falls_below_maximum(curve: np.ndarray) -> np.ndarray:
     """Relative distance of each value below the largest one up to it."""
     return np.asarray(1 - curve / np.maximum.accumulate(curve))
 
 
-def cliffs(senders: np.ndarray, curve: np.ndarray) -> list[float]:
-    """Returns the numbers of senders at maxima from which the curve falls by `CLIFF` or more.
+def find_cliffs(senders: np.ndarray, curve: np.ndarray) -> list[float]:
+    """Returns the numbers of senders at maxima from which the curve falls by `MIN_CLIFF` or more.
 
-    After a cliff, a new maximum begins once the curve has risen so far that its low is more than `CLIFF`
+    After a cliff, a new maximum begins once the curve has risen so far that its low is more than `MIN_CLIFF`
     below.
     """
     found: list[float] = []
@@ -85,177 +87,202 @@ def cliffs(senders: np.ndarray, curve: np.ndarray) -> list[float]:
     for place, value in enumerate(curve):
         if value < curve[low]:
             low = place
-        if value > curve[top] or (found and found[-1] == senders[top] and value > curve[low] / (1 - CLIFF)):
+        if value > curve[top] or (
+            found and found[-1] == senders[top] and value > curve[low] / (1 - MIN_CLIFF)
+        ):
             top = low = place
-        if curve[low] <= (1 - CLIFF) * curve[top] and (not found or found[-1] != senders[top]):
+        if curve[low] <= (1 - MIN_CLIFF) * curve[top] and (not found or found[-1] != senders[top]):
             found.append(float(senders[top]))
     return found
 
 
-def nth_cliff(runs: Runs, variant: str, nth: int) -> list[float]:
+def find_nth_cliff(runs: Runs, variant: str, nth: int) -> list[float]:
     """Number of senders at the n-th cliff, by groups of seeds; NaN if there is none."""
-    senders = numbers(runs, DEGREE)
-    places = [cliffs(senders, one) for one in groups(throughput(runs, variant))]
+    senders = path_values(runs, DEGREE_PATH)
+    places = [find_cliffs(senders, one) for one in group_means(throughput(runs, variant))]
     return [one[nth] if len(one) > nth else float("nan") for one in places]
 
 
-def figure_1(sweeps: Sweeps) -> Iterator[Measured]:
+def measure_figure_1(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures the cliffs of TCP and DCTCP."""
     runs = sweeps["mapreduce"]
-    senders = numbers(runs, DEGREE)
-    told = f"cliffs of the mean: {cliffs(senders, throughput(runs, TCP).mean(axis=0))}"
-    yield measured("TCP", "first_cliff", nth_cliff(runs, TCP, 0), told)
-    yield measured("TCP", "second_cliff", nth_cliff(runs, TCP, 1))
-    early = [100 * (1 - one.min() / one[0]) for one in groups(throughput(runs, DCTCP, 14, 28))]
-    yield measured("DCTCP", "fall_after_14_senders", early)
-    told = f"cliffs of the mean: {cliffs(senders, throughput(runs, DCTCP).mean(axis=0))}"
-    yield measured("DCTCP", "first_cliff", nth_cliff(runs, DCTCP, 0), told)
+    senders = path_values(runs, DEGREE_PATH)
+    told = f"cliffs of the mean: {find_cliffs(senders, throughput(runs, TCP).mean(axis=0))}"
+    yield build_measured("TCP", "first_cliff", find_nth_cliff(runs, TCP, 0), told)
+    yield build_measured("TCP", "second_cliff", find_nth_cliff(runs, TCP, 1))
+    early = [100 * (1 - one.min() / one[0]) for one in group_means(throughput(runs, DCTCP, 14, 28))]
+    yield build_measured("DCTCP", "fall_after_14_senders", early)
+    told = f"cliffs of the mean: {find_cliffs(senders, throughput(runs, DCTCP).mean(axis=0))}"
+    yield build_measured("DCTCP", "first_cliff", find_nth_cliff(runs, DCTCP, 0), told)
 
 
-def windows(sweeps: Sweeps) -> Iterator[Measured]:
+def measure_windows(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures packets in flight for each flow at the first loss of a query, as a run's mean over queries."""
     found = []
     runs = sweeps["cliff"]
     for table, whose in zip(runs.tables("packets", TCP), runs.tables("flows", TCP), strict=True):
         # Requests are flows of their own in the other direction.
-        role, query = columns.numbers(whose, "role"), columns.numbers(whose, "query")
-        responses = (role == 0) & (columns.numbers(whose, "measured") == 1)
+        role, query = columns.column_to_numpy(whose, "role"), columns.column_to_numpy(whose, "query")
+        responses = (role == 0) & (columns.column_to_numpy(whose, "measured") == 1)
         each = [
-            in_flight(table, columns.numbers(whose, "flow")[responses & (query == one)])
-            for one in columns.distinct(query[responses])
+            count_in_flight(table, columns.column_to_numpy(whose, "flow")[responses & (query == one)])
+            for one in columns.distinct_values(query[responses])
         ]
         found.append(float(np.mean(each)))
-    yield measured("14 senders", "windows_when_the_buffer_overflows", found)
+    yield build_measured("14 senders", "windows_when_the_buffer_overflows", found)
 
 
-def in_flight(packets: pa.Table, flows: np.ndarray) -> float:
+def count_in_flight(packets: pa.Table, flows: np.ndarray) -> float:
     """Packets in flight for each of these flows at the first loss; NaN without a loss."""
-    data = (columns.numbers(packets, "reverse") == 0) & np.isin(columns.numbers(packets, "flow"), flows)
-    sent, end = (columns.numbers(packets, name)[data] for name in ("sent_ps", "end_ps"))
-    lost = (columns.numbers(packets, "fate") != 0)[data]
+    data = (columns.column_to_numpy(packets, "reverse") == 0) & np.isin(
+        columns.column_to_numpy(packets, "flow"), flows
+    )
+    sent, end = (columns.column_to_numpy(packets, name)[data] for name in ("sent_ps", "end_ps"))
+    lost = (columns.column_to_numpy(packets, "fate") != 0)[data]
     if not lost.any():
         return float("nan")
     first = end[lost].min()
     return float(np.sum((sent <= first) & (end >= first)) / len(flows))
 
 
-def figure_8a(sweeps: Sweeps) -> Iterator[Measured]:
+def measure_figure_8a(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures throughput with 64 KB from each sender."""
     runs = sweeps["mapreduce"]
-    for variant in (CP, BOTH):
+    for variant in (CP, CP_DCTCP):
         curve = throughput(runs, variant, 2)
-        yield measured(NAMES[variant], "least_throughput", curve.min(axis=1))
-        yield measured(NAMES[variant], "largest_fall", [100 * falls(one).max() for one in curve])
-    high = {one: mean_over(throughput(runs, one, MANY)) for one in (TCP, TCP_200, DCTCP, DCTCP_200)}
+        yield build_measured(NAMES[variant], "least_throughput", curve.min(axis=1))
+        yield build_measured(
+            NAMES[variant], "largest_fall", [100 * falls_below_maximum(one).max() for one in curve]
+        )
+    high = {
+        one: mean_over_points(throughput(runs, one, MIN_LEVEL_SENDERS))
+        for one in (TCP, TCP_200, DCTCP, DCTCP_200)
+    }
     for variant, slow in ((TCP, TCP_200), (DCTCP, DCTCP_200)):
         name = NAMES[variant]
-        yield measured(name, "throughput_of_60_and_more", high[variant])
-        yield measured(name, "largest_fall", [100 * falls(one).max() for one in throughput(runs, variant)])
-        yield measured(f"{name} 10 ms less 200 ms", "throughput_of_60_and_more", high[variant] - high[slow])
-    cut = runs.metric("trims", CP, at(runs, DEGREE, 250)) / (250 * QUERIES)
-    yield measured("CP, 250 senders", "cut_packets_of_a_sender", cut)
-    yield measured("CP, 250 senders", "bytes_of_cut_packets_by_payload", 100 * cut * HEADER / EACH)
+        yield build_measured(name, "throughput_of_60_and_more", high[variant])
+        yield build_measured(
+            name, "largest_fall", [100 * falls_below_maximum(one).max() for one in throughput(runs, variant)]
+        )
+        yield build_measured(
+            f"{name} 10 ms less 200 ms", "throughput_of_60_and_more", high[variant] - high[slow]
+        )
+    cut = runs.metric("trims", CP, point_at(runs, DEGREE_PATH, 250)) / (250 * MEASURED_QUERIES)
+    yield build_measured("CP, 250 senders", "cut_packets_of_a_sender", cut)
+    yield build_measured(
+        "CP, 250 senders", "bytes_of_cut_packets_by_payload", 100 * cut * TRIMMED_BYTES / SENDER_BYTES
+    )
 
 
-def figure_8b(sweeps: Sweeps) -> Iterator[Measured]:
+def measure_figure_8b(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures query completion time with 1024 KB in total."""
     runs = sweeps["web_search"]
     time = "query_completion_time"
-    for variant in (CP, BOTH):
-        below = mean_over(completion(runs, variant, 1, 48))
-        yield measured(f"{NAMES[variant]}, below 50 senders", time, below)
-    ends = completion(runs, CP, 100, 100)[:, 0] - completion(runs, CP, 1, 1)[:, 0]
-    yield measured("CP, 100 senders less one", time, ends)
+    for variant in (CP, CP_DCTCP):
+        below = mean_over_points(mean_completion(runs, variant, 1, 48))
+        yield build_measured(f"{NAMES[variant]}, below 50 senders", time, below)
+    ends = mean_completion(runs, CP, 100, 100)[:, 0] - mean_completion(runs, CP, 1, 1)[:, 0]
+    yield build_measured("CP, 100 senders less one", time, ends)
     for variant in (TCP, DCTCP, TCP_200, DCTCP_200):
-        yield measured(f"{NAMES[variant]}, 80 to 100 senders", time, mean_over(completion(runs, variant, 80)))
-    cut = runs.metric("trims", CP, at(runs, DEGREE, 100)) / QUERIES
-    yield measured("CP, 100 senders", "cut_packets_of_a_query", cut)
-    yield measured("CP, 100 senders", "bytes_of_cut_packets_by_payload", 100 * cut * HEADER / WHOLE)
-    yield measured(
-        "CP, every point", "timeouts", np.sum([timeouts(runs, CP, point) for point in runs.points], axis=0)
+        yield build_measured(
+            f"{NAMES[variant]}, 80 to 100 senders", time, mean_over_points(mean_completion(runs, variant, 80))
+        )
+    cut = runs.metric("trims", CP, point_at(runs, DEGREE_PATH, 100)) / MEASURED_QUERIES
+    yield build_measured("CP, 100 senders", "cut_packets_of_a_query", cut)
+    yield build_measured(
+        "CP, 100 senders", "bytes_of_cut_packets_by_payload", 100 * cut * TRIMMED_BYTES / TOTAL_BYTES
     )
-    gain = 1e3 * mean_over(completion(runs, CP) - completion(runs, BOTH))
-    yield measured("CP less CP&DCTCP", time, gain)
+    yield build_measured(
+        "CP, every point",
+        "timeouts",
+        np.sum([response_timeouts(runs, CP, point) for point in runs.points], axis=0),
+    )
+    gain = 1e3 * mean_over_points(mean_completion(runs, CP) - mean_completion(runs, CP_DCTCP))
+    yield build_measured("CP less CP&DCTCP", time, gain)
     for variant in (DCTCP, TCP):
-        yield measured(NAMES[variant], "fewest_senders_with_timeouts", [onset(runs, variant)])
+        yield build_measured(
+            NAMES[variant], "fewest_senders_with_timeouts", [find_incast_onset(runs, variant)]
+        )
 
 
-def onset(runs: Runs, variant: str) -> float:
+def find_incast_onset(runs: Runs, variant: str) -> float:
     """Returns the fewest senders with which more than half of the queries have a timeout."""
     often = np.array(
         [
-            (np.concatenate(timeouts_of_queries(runs, variant, point)) > 0).mean() > 0.5
+            (np.concatenate(response_timeouts_by_query(runs, variant, point)) > 0).mean() > 0.5
             for point in runs.points
         ]
     )
-    senders = numbers(runs, DEGREE)
+    senders = path_values(runs, DEGREE_PATH)
     return float(senders[often].min()) if often.any() else float("nan")
 
 
-def deviation(runs: Runs, variant: str, low: float, high: float) -> np.ndarray:
+def relative_deviation(runs: Runs, variant: str, low: float, high: float) -> np.ndarray:
     """Standard deviation of completion times over queries relative to their mean in %, point by point."""
-    times = each_completion(runs, variant, low, high)
+    times = query_completions(runs, variant, low, high)
     return np.array([100 * one.std(ddof=1) / one.mean() if len(one) > 1 else 0.0 for one in times])
 
 
-def footnote_3(sweeps: Sweeps) -> Iterable[Measured]:
+def measure_footnote_3(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures footnote 3: TCP above 26 senders, DCTCP from 22 to 42."""
     runs = sweeps["web_search"]
-    by_floor = mean_over(completion(runs, TCP, 28)) / (1e3 * FLOOR)
-    yield measured("TCP, above 26 senders", "query_completion_time_by_floor", by_floor)
-    found = [float(deviation(runs, DCTCP, 22, 42).mean())]
-    yield measured("DCTCP, 22 to 42 senders", "deviation_of_query_completion_time", found)
+    by_floor = mean_over_points(mean_completion(runs, TCP, 28)) / (1e3 * MIN_QUERY_SECONDS)
+    yield build_measured("TCP, above 26 senders", "query_completion_time_by_floor", by_floor)
+    found = [float(relative_deviation(runs, DCTCP, 22, 42).mean())]
+    yield build_measured("DCTCP, 22 to 42 senders", "deviation_of_query_completion_time", found)
 
 
-def footnote_8(sweeps: Sweeps) -> Iterable[Measured]:
+def measure_footnote_8(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures footnote 8: TCP and DCTCP below their onset of incast."""
     for variant, end in ((DCTCP, 38), (TCP, 23)):
-        found = [float(deviation(sweeps["web_search"], variant, 2, end - 1).max())]
-        yield measured(f"{NAMES[variant]}, below {end} senders", "deviation_of_query_completion_time", found)
+        found = [float(relative_deviation(sweeps["web_search"], variant, 2, end - 1).max())]
+        yield build_measured(
+            f"{NAMES[variant]}, below {end} senders", "deviation_of_query_completion_time", found
+        )
 
 
-def durations(runs: Runs, variant: str, column: str = "") -> list[np.ndarray]:
+def flow_values(runs: Runs, variant: str, column: str = "") -> list[np.ndarray]:
     """FCTs in ms, or another column of `flows`, run by run as queries by flows."""
     found = []
     for table in runs.tables("flows", variant):
-        order = np.argsort(columns.numbers(table, "query"), kind="stable")
+        order = np.argsort(columns.column_to_numpy(table, "query"), kind="stable")
         if column:
-            values = columns.numbers(table, column).astype(np.float64)
+            values = columns.column_to_numpy(table, column).astype(np.float64)
         else:
-            end = columns.numbers(table, "end_ps").astype(np.float64)
-            values = (end - columns.numbers(table, "start_ps")) / 1e9
-        found.append(values[order].reshape(-1, FLOWS))
+            end = columns.column_to_numpy(table, "end_ps").astype(np.float64)
+            values = (end - columns.column_to_numpy(table, "start_ps")) / 1e9
+        found.append(values[order].reshape(-1, FLOWS_PER_QUERY))
     return found
 
 
-def figure_3(sweeps: Sweeps) -> Iterator[Measured]:
+def measure_figure_3(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures the share of queries with a slow flow, and how slow this flow is."""
     runs = sweeps["slow_flow"]
-    times, again = durations(runs, DCTCP), durations(runs, DCTCP, "fast_retransmits")
-    expired = durations(runs, DCTCP, "timeouts")
+    times, again = flow_values(runs, DCTCP), flow_values(runs, DCTCP, "fast_retransmits")
+    expired = flow_values(runs, DCTCP, "timeouts")
     shares, slowest, with_again, with_timeout = [], [], [], []
     for taken, fast, timer in zip(times, again, expired, strict=True):
-        late = taken.max(axis=1) > LATE
+        late = taken.max(axis=1) > SLOW_FLOW_MS
         shares.append(100 * float(late.mean()))
         who = taken.argmax(axis=1)
         rows = np.flatnonzero(late)
         ratio = taken.max(axis=1)[late] / np.median(taken, axis=1)[late]
         slowest.append(float(ratio.mean()) if len(ratio) else float("nan"))
-        with_again.append(100 * quotient(float((fast[rows, who[rows]] > 0).sum()), len(rows)))
-        with_timeout.append(100 * quotient(float((timer[rows, who[rows]] > 0).sum()), len(rows)))
+        with_again.append(100 * divide_or_nan(float((fast[rows, who[rows]] > 0).sum()), len(rows)))
+        with_timeout.append(100 * divide_or_nan(float((timer[rows, who[rows]] > 0).sum()), len(rows)))
     late_case = "queries with a flow over 15 ms"
     told = f"with a timeout {np.nanmean(with_timeout):.3g} % of the slowest" if any(shares) else ""
-    yield measured("20 flows of 50 KB, DCTCP", "queries_with_a_flow_over_15_ms", shares, told)
-    yield measured(late_case, "slowest_by_median", slowest)
-    yield measured(late_case, "slowest_flow_with_fast_retransmits", with_again)
+    yield build_measured("20 flows of 50 KB, DCTCP", "queries_with_a_flow_over_15_ms", shares, told)
+    yield build_measured(late_case, "slowest_by_median", slowest)
+    yield build_measured(late_case, "slowest_flow_with_fast_retransmits", with_again)
 
 
 MEASURES: dict[str, Measure] = {
-    "fig1": figure_1,
-    "fig1fn": windows,
-    "fig8a": figure_8a,
-    "fig8b": figure_8b,
-    "fn3": footnote_3,
-    "fn8": footnote_8,
-    "fig3": figure_3,
+    "fig1": measure_figure_1,
+    "fig1fn": measure_windows,
+    "fig8a": measure_figure_8a,
+    "fig8b": measure_figure_8b,
+    "fn3": measure_footnote_3,
+    "fn8": measure_footnote_8,
+    "fig3": measure_figure_3,
 }

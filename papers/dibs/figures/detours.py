@@ -10,15 +10,23 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from overspill import stats
-from overspill.papers.common import Published, marked, sheet
-from overspill.papers.judge import interval_of_part
-from overspill.papers.plotted import make
+from overspill.papers.common import PublishedValues, marked, sheet
+from overspill.papers.judge import prediction_interval_of_part
+from overspill.papers.plotted_data import make_object
 from overspill.papers.spec import Draw, Sweeps
 from overspill.plots import COLOURS, SHADES
 
 from ..measures import fabric
-from ..measures.burst import AGGS, CASES, EDGE, EDGES, POD, RECEIVER, STEP, Burst
-from ..measures.detour_paths import KINDS, METRICS, OFTEN, SWEEP, DetourPath, detour_paths, divided
+from ..measures.burst import AGGS, CASES, EDGES, POD, RECEIVER, RECEIVER_EDGE, STEP_MS, Burst
+from ..measures.detour_paths import (
+    DETOUR_KINDS,
+    METRIC_KINDS,
+    MIN_DETOURS,
+    SWEEP_NAME,
+    DetourPath,
+    counts_by_kind,
+    read_detour_paths,
+)
 
 # Positions and names of the nodes on the receiver's side.
 NODES = {
@@ -30,26 +38,26 @@ NODES = {
 }
 # Start, end and bend to the right of the arc of each kind of detour.
 ARCS = {"core": ("agg", "core", 0.45), "edges": ("agg", "edges", -0.45), "aggregation": ("edge", "agg", 0.45)}
-WAYS = (("core", "agg"), ("agg", "edge"), ("edges", "agg"), ("edge", "host"))
+FORWARDING_LINKS = (("core", "agg"), ("agg", "edge"), ("edges", "agg"), ("edge", "host"))
 LABELS = {
     "core": "aggregation\nto core",
     "edges": "aggregation to\nother edges",
     "aggregation": "edge to\naggregation",
     "elsewhere": "elsewhere",
 }
-PLACES = {"elsewhere": "other pods", "cores": "cores"}
-ROWS = (*PLACES, *reversed(EDGES[1:]), EDGE, *reversed(AGGS))  # rows from the bottom
-LARGEST = 60.0  # area in square points of a dot for the busiest step
+OUTSIDE_LABELS = {"elsewhere": "other pods", "cores": "cores"}
+ROWS = (*OUTSIDE_LABELS, *reversed(EDGES[1:]), RECEIVER_EDGE, *reversed(AGGS))  # rows from the bottom
+MAX_DOT_AREA = 60.0  # area in square points of a dot for the busiest step
 
 
-def draw_packet(sweeps: Sweeps, published: Published) -> Drawing:
+def draw_packet(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 1: a packet with 15 detours, and the range of all packets with 15."""
-    found = detour_paths(sweeps[SWEEP])
+    found = read_detour_paths(sweeps[SWEEP_NAME])
     paper = {metric: value for (_, metric), value in published.items()}
     made, [left, right] = sheet(2, height=3.8)
-    marks = [paper.get(metric) for metric in METRICS]
-    arcs(left, sample(found, marks))
-    ranges(right, divided(found))
+    marks = [paper.get(metric) for metric in METRIC_KINDS]
+    draw_arcs(left, select_packet(found, marks))
+    draw_ranges(right, counts_by_kind(found))
     marked(right, list(enumerate(marks)), "the paper's packet")
     if right.get_legend_handles_labels()[0]:
         right.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
@@ -57,119 +65,129 @@ def draw_packet(sweeps: Sweeps, published: Published) -> Drawing:
     return made
 
 
-def ranges(axes: Axes, of: Mapping[str, np.ndarray]) -> None:
+def draw_ranges(axes: Axes, of: Mapping[str, np.ndarray]) -> None:
     """Draws the mean of each kind, and the 95% interval of one more packet."""
-    for at, kind in enumerate(KINDS):
+    for at, kind in enumerate(DETOUR_KINDS):
         values = [float(one) for one in of[kind]]
-        between = interval_of_part(values, stats.LEVEL)
+        between = prediction_interval_of_part(values, stats.CONFIDENCE_LEVEL)
         if between is not None:
-            style: dict[str, Any] = {"color": COLOURS[0], "label": "ours: mean, and 95 % of packets"}
+            style: dict[str, Any] = {
+                "color": COLOURS[0],
+                "label": "measured: mean, and range of 95% of packets",
+            }
             axes.vlines(
                 at, *between, linewidth=7, alpha=0.35, **style if at == 0 else style | {"label": None}
             )
             axes.plot(at, stats.mean(values), "o", color=COLOURS[0])
-    axes.set_xticks(range(len(KINDS)), [LABELS[kind] for kind in KINDS])
+    axes.set_xticks(range(len(DETOUR_KINDS)), [LABELS[kind] for kind in DETOUR_KINDS])
     axes.grid(False, axis="x")
     axes.axhline(0, color="#999999", linewidth=0.8)
 
 
-def sample(found: Sequence[Sequence[DetourPath]], wanted: Sequence[float | None]) -> DetourPath | None:
+def select_packet(found: Sequence[Sequence[DetourPath]], wanted: Sequence[float | None]) -> DetourPath | None:
     """Returns the packet with 15 detours whose kinds are nearest to `wanted`, or `None` without packets."""
-    every = [one for by_seed in found for one in by_seed if len(one.kinds) == OFTEN]
+    every = [one for by_seed in found for one in by_seed if len(one.kinds) == MIN_DETOURS]
     aim = np.array([one or 0 for one in wanted])
     return min(every, key=lambda one: float(abs(one.counts - aim).sum()), default=None)
 
 
-def arcs(axes: Axes, packet: DetourPath | None) -> None:
+def draw_arcs(axes: Axes, packet: DetourPath | None) -> None:
     """Draws detours as dashed arcs, thicker for more detours, and forwarding as solid arrows."""
     axes.set_axis_off()
     axes.set_aspect("equal")
     axes.set_xlim(-0.3, 1.1)
     axes.set_ylim(-0.02, 1.02)
     style: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 13, "shrinkA": 17, "shrinkB": 17}
-    for start, end in WAYS:
-        arrow(axes, (start, end, 0.0), "", style | {"color": "#b0b5ba", "linewidth": 1.2})
-    counts = dict(zip(KINDS, packet.counts if packet else np.zeros(len(KINDS), int), strict=True))
+    for start, end in FORWARDING_LINKS:
+        draw_arrow(axes, (start, end, 0.0), "", style | {"color": "#b0b5ba", "linewidth": 1.2})
+    counts = dict(
+        zip(DETOUR_KINDS, packet.counts if packet else np.zeros(len(DETOUR_KINDS), int), strict=True)
+    )
     for at, (kind, way) in enumerate(ARCS.items()):
         if count := int(counts[kind]):
             look = {"color": COLOURS[at], "linewidth": 1 + 0.25 * count, "linestyle": "--"}
-            arrow(axes, way, f"{count}", style | look)
+            draw_arrow(axes, way, f"{count}", style | look)
     for x, y, name in NODES.values():
         box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": "#444444"}
         axes.text(x, y, name, ha="center", va="center", bbox=box, fontsize=9)
     if packet is None:
-        axes.set_title(f"None of our packets has {OFTEN} detours")
+        axes.set_title(f"No simulated packet has {MIN_DETOURS} detours")
         return
     rest = f" ({counts['elsewhere']} elsewhere)" if counts["elsewhere"] else ""
-    axes.set_title(f"Detours of one of our packets{rest}, the nearest to the paper's")
+    axes.set_title(f"Detours of the simulated packet nearest to the paper's{rest}")
 
 
-def arrow(axes: Axes, way: tuple[str, str, float], text: str, style: Mapping[str, Any]) -> None:
+def draw_arrow(axes: Axes, way: tuple[str, str, float], text: str, style: Mapping[str, Any]) -> None:
     """Draws an arrow from node to node with a bend, and a text beside its middle."""
     start, end = (np.array(NODES[name][:2]) for name in way[:2])
     bend = f"arc3,rad={way[2]}"
-    axes.add_patch(make("arrow", tuple(start), tuple(end), connectionstyle=bend, **style))
+    axes.add_patch(make_object("arrow", tuple(start), tuple(end), connectionstyle=bend, **style))
     if text:
         away = np.sign(way[2]) * np.array([end[1] - start[1], start[0] - end[0]])
         x, y = (start + end) / 2 + (abs(way[2]) / 2 + 0.06 / np.hypot(*away)) * away
         axes.text(x, y, text, ha="center", va="center", color=style["color"], fontsize=12, weight="bold")
 
 
-def draw_detours(sweeps: Sweeps, published: Published) -> Drawing:
+def draw_detours(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 2a of the first seed: a dot for each switch and step in which it detours."""
     made, panels = sheet(1, len(CASES), height=2.9)
     for axes, case in zip(panels, CASES, strict=True):
-        timeline(axes, case.read(sweeps)[0])
+        draw_timeline(axes, case.read(sweeps)[0])
         axes.set_title(f"{case.title} to {RECEIVER}")
     for axes in panels:
         axes.set_xlim(0, max(one.get_xlim()[1] for one in panels))
-    panels[-1].set_xlabel("time (ms); a dot stands for the detours in 0.1 ms, the larger the more")
+    panels[-1].set_xlabel("time (ms); dot area: detours in 0.1 ms")
     return made
 
 
-def timeline(axes: Axes, burst: Burst) -> None:
+def draw_timeline(axes: Axes, burst: Burst) -> None:
     """Draws detours of each switch over time, larger dots for more, and the three times of figure 2b."""
     most = max(1.0, max(float(one.max()) for one in burst.detours.values()))
     for row, name in enumerate(ROWS):
         count = burst.detours[name]
         steps = np.flatnonzero(count)
-        colour = COLOURS[1] if name == EDGE else COLOURS[0] if name in AGGS else COLOURS[6]
-        sizes = 2 + LARGEST * count[steps] / most
+        colour = COLOURS[1] if name == RECEIVER_EDGE else COLOURS[0] if name in AGGS else COLOURS[6]
+        sizes = 2 + MAX_DOT_AREA * count[steps] / most
         axes.scatter(
-            STEP * (steps + 0.5), np.full(len(steps), row), sizes, color=colour, alpha=0.75, linewidths=0
+            STEP_MS * (steps + 0.5),
+            np.full(len(steps), row),
+            sizes,
+            color=colour,
+            alpha=0.75,
+            linewidths=0,
         )
-    for name, step in instants(burst):
-        axes.axvline(STEP * (step + 0.5), color="#444444", linewidth=1, linestyle=":")
+    for name, step in named_times(burst):
+        axes.axvline(STEP_MS * (step + 0.5), color="#444444", linewidth=1, linestyle=":")
         place: dict[str, Any] = {"ha": "left", "va": "bottom", "fontsize": 9}
-        axes.text(STEP * (step + 0.5) + 0.03, len(ROWS) - 0.45, name, **place)
-    label = {EDGE: f"{EDGE}, of {RECEIVER}"} | PLACES
+        axes.text(STEP_MS * (step + 0.5) + 0.03, len(ROWS) - 0.45, name, **place)
+    label = {RECEIVER_EDGE: f"{RECEIVER_EDGE}, of {RECEIVER}"} | OUTSIDE_LABELS
     axes.set_yticks(range(len(ROWS)), [label.get(name, name) for name in ROWS])
     axes.set_ylim(-0.6, len(ROWS) + 0.3)
     axes.set_xlim(left=0)
 
 
-def instants(burst: Burst) -> Sequence[tuple[str, int]]:
+def named_times(burst: Burst) -> Sequence[tuple[str, int]]:
     """Returns name and step of the three times t1, t2 and t3."""
     return (("t1", burst.t1), ("t2", burst.t2), ("t3", burst.t3))
 
 
-def draw_buffers(sweeps: Sweeps, published: Published) -> Drawing:
+def draw_buffers(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 2b of the first seed: the longest queues of the pod's eight switches."""
     made, panels = sheet(3, len(CASES), height=3.0)
-    shades = make("shades", SHADES)
+    shades = make_object("shades", SHADES)
     for at, case in enumerate(CASES):
         burst = case.read(sweeps)[0]
-        for axes, (name, step) in zip(panels[3 * at : 3 * at + 3], instants(burst), strict=True):
+        for axes, (name, step) in zip(panels[3 * at : 3 * at + 3], named_times(burst), strict=True):
             longest = np.ma.masked_equal(burst.longest[step], 0)
-            image = axes.imshow(longest, cmap=shades, vmin=0, vmax=fabric.PLACES, aspect="auto")
-            numbers(axes, burst.longest[step])
-            axes.set_title(f"{case.name}, {name} = {STEP * step:.1f} ms")
-            ruled(axes, named=name == "t1")
-    made.colorbar(image, ax=panels, pad=0.01).set_label("most packets that wait in 0.1 ms (of 100)")
+            image = axes.imshow(longest, cmap=shades, vmin=0, vmax=fabric.BUFFER_PACKETS, aspect="auto")
+            draw_queue_lengths(axes, burst.longest[step])
+            axes.set_title(f"{case.name}, {name} = {STEP_MS * step:.1f} ms")
+            draw_grid_lines(axes, named=name == "t1")
+    made.colorbar(image, ax=panels, pad=0.01).set_label("longest queue in 0.1 ms (packets; capacity 100)")
     return made
 
 
-def ruled(axes: Axes, named: bool) -> None:
+def draw_grid_lines(axes: Axes, named: bool) -> None:
     """Draws names of switches, and lines between tiers and between ports down and up."""
     axes.set_facecolor("#f4f4f4")
     axes.set_xticks((1.5, 5.5), ("ports down", "ports up"))
@@ -180,11 +198,11 @@ def ruled(axes: Axes, named: bool) -> None:
     axes.grid(visible=False)
 
 
-def numbers(axes: Axes, longest: np.ndarray) -> None:
+def draw_queue_lengths(axes: Axes, longest: np.ndarray) -> None:
     """Writes the number of queued packets at each port."""
     for (row, column), value in np.ndenumerate(longest):
         if value:
-            colour = "white" if value > fabric.PLACES / 2 else "black"
+            colour = "white" if value > fabric.BUFFER_PACKETS / 2 else "black"
             axes.text(column, row, f"{value:.0f}", ha="center", va="center", color=colour, fontsize=7.5)
 
 

@@ -9,19 +9,19 @@ import numpy as np
 import pyarrow as pa
 
 from overspill import columns
-from overspill.papers.common import measured, names
+from overspill.papers.common import build_measured, names_with_counts
 from overspill.papers.spec import Measure, Measured, Point, Runs, Sweeps
 
-from .fabric import A_POD, DIBS, PLACES, Fabric
+from .fabric import BUFFER_PACKETS, DIBS, EDGES_PER_POD, Fabric
 
-DEGREE = "traffic.burst.senders"
-STEP = 0.1  # ms, equal to `measure.bin` of the scenario
-RECEIVER, EDGE = "h0", "edge0"
+DEGREE_PATH = "traffic.burst.senders"
+STEP_MS = 0.1  # ms, equal to `measure.bin` of the scenario
+RECEIVER, RECEIVER_EDGE = "h0", "edge0"
 # Switches of the receiver's pod.
-AGGS = tuple(f"agg{at}" for at in range(A_POD))
-EDGES = tuple(f"edge{at}" for at in range(A_POD))
+AGGS = tuple(f"agg{at}" for at in range(EDGES_PER_POD))
+EDGES = tuple(f"edge{at}" for at in range(EDGES_PER_POD))
 POD = (*AGGS, *EDGES)
-DETOUR = 2  # kind in the table `activity`
+DETOUR_KIND = 2  # kind in the table `activity`
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,11 @@ class Burst:
     to_others: np.ndarray
 
     @property
-    def full(self) -> np.ndarray:
+    def has_full_buffer(self) -> np.ndarray:
         """True for a switch of the pod with a full buffer, by step and switch."""
-        return np.asarray((self.longest >= PLACES).any(axis=2))
+        return np.asarray((self.longest >= BUFFER_PACKETS).any(axis=2))
 
-    def end(self, *switches: str) -> int:
+    def end_of_detours(self, *switches: str) -> int:
         """Returns the step after the last detour at one of these switches; 0 without detours."""
         found = np.flatnonzero(np.sum([self.detours[one] for one in switches], axis=0))
         return int(found[-1]) + 1 if len(found) else 0
@@ -54,18 +54,20 @@ class Burst:
     @property
     def t1(self) -> int:
         """First step in which packets wait for the receiver."""
-        waiting = np.flatnonzero(self.longest[:, POD.index(EDGE), 0])
+        waiting = np.flatnonzero(self.longest[:, POD.index(RECEIVER_EDGE), 0])
         return int(waiting[0]) if len(waiting) else 0
 
     @property
     def t2(self) -> int:
         """First step with the most switches that have a full buffer."""
-        return int(np.argmax(self.full.sum(axis=1)))
+        return int(np.argmax(self.has_full_buffer.sum(axis=1)))
 
     @property
     def t3(self) -> int:
         """Step halfway from the aggregation switches' last detour to that of the receiver's edge switch."""
-        return (self.end(*AGGS) + max(self.end(EDGE), self.end(*AGGS))) // 2
+        return (
+            self.end_of_detours(*AGGS) + max(self.end_of_detours(RECEIVER_EDGE), self.end_of_detours(*AGGS))
+        ) // 2
 
 
 @dataclass(frozen=True)
@@ -88,39 +90,44 @@ class Case:
             runs.tables(name, DIBS, self.point) for name in ("activity", "queue_trace", "ports")
         )
         fabric = Fabric.of_run(runs, ports[0])
-        return [one_run(runs, fabric, pair) for pair in zip(activity, trace, strict=True)]
+        return [read_burst(runs, fabric, pair) for pair in zip(activity, trace, strict=True)]
 
 
 # The paper does not give the degree.
 CASES = (
-    Case("degree 40", "one_incast", {DEGREE: "40"}, "40 responses of 20 KB"),
-    Case("degree 59", "one_incast", {DEGREE: "59"}, "59 responses of 20 KB"),
+    Case("degree 40", "one_incast", {DEGREE_PATH: "40"}, "40 responses of 20 KB"),
+    Case("degree 59", "one_incast", {DEGREE_PATH: "59"}, "59 responses of 20 KB"),
     Case("degree 100, 10 KB", "short_incast", {}, "100 responses of 10 KB"),
 )
 
 
-def one_run(runs: Runs, fabric: Fabric, tables: tuple[pa.Table, pa.Table]) -> Burst:
+def read_burst(runs: Runs, fabric: Fabric, tables: tuple[pa.Table, pa.Table]) -> Burst:
     """Reads one burst."""
     activity, trace = tables
-    steps = 1 + max((int(columns.numbers(one, "bin").max()) for one in tables if one.num_rows), default=0)
+    steps = 1 + max(
+        (int(columns.column_to_numpy(one, "bin").max()) for one in tables if one.num_rows), default=0
+    )
     nodes = np.array([runs.node(name) for name in POD])
-    longest, mean = (fabric.over_time(trace, name, (0, steps)) for name in ("max_packets", "mean_packets"))
+    longest, mean = (
+        fabric.by_step_and_port(trace, name, (0, steps)) for name in ("max_packets", "mean_packets")
+    )
     places = np.array([np.flatnonzero(fabric.node == node) for node in nodes])
     tier = fabric.tier(fabric.peer[places])
     own = fabric.tier(nodes)[:, None]
     return Burst(
-        detours(runs, fabric, activity, steps),
+        detours_by_step(runs, fabric, activity, steps),
         longest[:, places],
         mean[:, places] > 0,
         (own == "edge") & (tier == "agg"),
-        (own == "agg") & ((tier == "core") | ((tier == "edge") & (fabric.peer[places] != runs.node(EDGE)))),
+        (own == "agg")
+        & ((tier == "core") | ((tier == "edge") & (fabric.peer[places] != runs.node(RECEIVER_EDGE)))),
     )
 
 
-def detours(runs: Runs, fabric: Fabric, activity: pa.Table, steps: int) -> dict[str, np.ndarray]:
+def detours_by_step(runs: Runs, fabric: Fabric, activity: pa.Table, steps: int) -> dict[str, np.ndarray]:
     """Detours by step: of each switch of the pod, of cores, and of other pods."""
-    keep = columns.numbers(activity, "kind") == DETOUR
-    step, node, count = (columns.numbers(activity, name)[keep] for name in ("bin", "node", "count"))
+    keep = columns.column_to_numpy(activity, "kind") == DETOUR_KIND
+    step, node, count = (columns.column_to_numpy(activity, name)[keep] for name in ("bin", "node", "count"))
     which = {name: node == runs.node(name) for name in POD}
     which["cores"] = fabric.tier(node) == "core"
     which["elsewhere"] = ~np.any(list(which.values()), axis=0) if len(node) else np.zeros(0, bool)
@@ -130,52 +137,54 @@ def detours(runs: Runs, fabric: Fabric, activity: pa.Table, steps: int) -> dict[
     }
 
 
-def figure_2a(sweeps: Sweeps) -> Iterator[Measured]:
+def measure_figure_2a(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures which switches detour and until when, and when the burst is over."""
     for one_case in CASES:
         case, found = one_case.name, one_case.read(sweeps)
         within = 1e3 * one_case.metric(sweeps, "qct_mean")
-        yield measured(case, "burst_absorbed_within", within, outside(found))
-        yield measured(case, "drops", one_case.metric(sweeps, "drops"))
-        yield measured(case, "timeouts", one_case.metric(sweeps, "timeouts"))
+        yield build_measured(case, "burst_absorbed_within", within, describe_outside_detours(found))
+        yield build_measured(case, "drops", one_case.metric(sweeps, "drops"))
+        yield build_measured(case, "timeouts", one_case.metric(sweeps, "timeouts"))
         by_switch = [{name: one.detours[name].sum() for name in POD} for one in found]
-        yield Measured(case, "switches_of_the_pod_that_detour", [names(one) for one in by_switch])
-        longer = [STEP * (one.end(EDGE) - one.end(*AGGS)) for one in found]
+        yield Measured(case, "switches_of_the_pod_that_detour", [names_with_counts(one) for one in by_switch])
+        edge_ends = [one.end_of_detours(RECEIVER_EDGE) for one in found]
+        agg_ends = [one.end_of_detours(*AGGS) for one in found]
+        longer = [STEP_MS * (edge - agg) for edge, agg in zip(edge_ends, agg_ends, strict=True)]
         told = (
-            f"the edge detours until {STEP * np.mean([one.end(EDGE) for one in found]):.1f} ms, "
-            f"aggregations until {STEP * np.mean([one.end(*AGGS) for one in found]):.1f} ms; "
-            f"in {sum(not one.end(*AGGS) for one in found)} of {len(found)} seeds these never do"
+            f"the edge detours until {STEP_MS * np.mean(edge_ends):.1f} ms, "
+            f"aggregations until {STEP_MS * np.mean(agg_ends):.1f} ms; "
+            f"in {sum(not end for end in agg_ends)} of {len(found)} seeds these never do"
         )
-        yield measured(case, "edge_detours_on_after_the_last_aggregation", longer, told)
+        yield build_measured(case, "edge_detours_on_after_the_last_aggregation", longer, told)
 
 
-def outside(found: list[Burst]) -> str:
+def describe_outside_detours(found: list[Burst]) -> str:
     """Describes the number of detours, and the number outside the receiver's pod."""
     every = np.array([sum(float(one.sum()) for one in burst.detours.values()) for burst in found])
     away = np.array([float((one.detours["cores"] + one.detours["elsewhere"]).sum()) for one in found])
     return f"{every.mean():.0f} detours, {away.mean():.0f} of them outside the receiver's pod"
 
 
-def figure_2b(sweeps: Sweeps) -> Iterator[Measured]:
+def measure_figure_2b(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures which buffers are full and in use, at the time at which most are full."""
     for one_case in CASES:
         case, found = f"{one_case.name}, t2", one_case.read(sweeps)
-        full = [one.full[one.t2] for one in found]
-        told = f"at {STEP * np.mean([one.t2 for one in found]):.1f} ms: " + "; ".join(
+        full = [one.has_full_buffer[one.t2] for one in found]
+        told = f"at {STEP_MS * np.mean([one.t2 for one in found]):.1f} ms: " + "; ".join(
             sorted({" ".join(name for name, yes in zip(POD, one, strict=True) if yes) for one in full})
         )
-        yield measured(case, "switches_with_a_full_buffer", [one.sum() for one in full], told)
+        yield build_measured(case, "switches_with_a_full_buffer", [one.sum() for one in full], told)
         waiting = [one.waits[one.t2] for one in found]
-        edge = POD.index(EDGE)
+        edge = POD.index(RECEIVER_EDGE)
         uplinks = [(one & burst.uplink)[edge].sum() for one, burst in zip(waiting, found, strict=True)]
-        yield measured(case, "uplinks_of_the_edge_with_packets", uplinks)
+        yield build_measured(case, "uplinks_of_the_edge_with_packets", uplinks)
         spread = [
             (one & burst.to_others).any(axis=1).sum() for one, burst in zip(waiting, found, strict=True)
         ]
-        yield measured(case, "aggregations_with_packets_for_core_and_other_edges", spread)
+        yield build_measured(case, "aggregations_with_packets_for_core_and_other_edges", spread)
 
 
 MEASURES: dict[str, Measure] = {
-    "fig2a": figure_2a,
-    "fig2b": figure_2b,
+    "fig2a": measure_figure_2a,
+    "fig2b": measure_figure_2b,
 }

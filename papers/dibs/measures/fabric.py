@@ -12,16 +12,16 @@ import pyarrow as pa
 from overspill import columns
 from overspill.papers.spec import Point, Runs
 
-DIBS, QPS = "dibs", "traffic.query.qps"
+DIBS, QPS_PATH = "dibs", "traffic.query.qps"
 K = 8
-HOSTS, EDGES, AGGS, CORES = 128, 32, 32, 16
-A_POD = K // 2  # edge switches of a pod, and as many aggregation switches
-PLACES = 100  # packets, buffer of a port
+HOST_COUNT, EDGE_COUNT, AGG_COUNT, CORE_COUNT = 128, 32, 32, 16
+EDGES_PER_POD = K // 2  # edge switches of a pod, and as many aggregation switches
+BUFFER_PACKETS = 100  # packets, buffer of a port
 
 
-def point(load: int) -> Point:
+def load_point(load: int) -> Point:
     """Returns the point of a load in queries per second."""
-    return {QPS: str(load)}
+    return {QPS_PATH: str(load)}
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ class Fabric:
         """Returns the network of a run; all runs of the paper have the same one."""
         first = {tier: runs.node(f"{tier}0") for tier in ("h", "edge", "agg", "core")}
         names = ("node", "port", "peer", "rate_bps")
-        node, port, peer, rate = (np.asarray(columns.numbers(ports, name)) for name in names)
+        node, port, peer, rate = (np.asarray(columns.column_to_numpy(ports, name)) for name in names)
         return cls(node, port, peer, rate, first)
 
     def tier(self, nodes: np.ndarray) -> np.ndarray:
         """Returns the tier of nodes: `h`, `edge`, `agg` or `core`."""
-        counts = {"h": HOSTS, "edge": EDGES, "agg": AGGS, "core": CORES}
+        counts = {"h": HOST_COUNT, "edge": EDGE_COUNT, "agg": AGG_COUNT, "core": CORE_COUNT}
         found = np.full(nodes.shape, "", dtype="<U4")
         for name, count in counts.items():
             found[(nodes >= self.first[name]) & (nodes < self.first[name] + count)] = name
@@ -52,7 +52,7 @@ class Fabric:
 
     def pod(self, nodes: np.ndarray) -> np.ndarray:
         """Returns the pod of hosts, edge and aggregation switches; -1 for cores."""
-        size = {"h": HOSTS // K, "edge": A_POD, "agg": A_POD}
+        size = {"h": HOST_COUNT // K, "edge": EDGES_PER_POD, "agg": EDGES_PER_POD}
         tier, found = self.tier(nodes), np.full(nodes.shape, -1)
         for name, each in size.items():
             chosen = tier == name
@@ -61,19 +61,19 @@ class Fabric:
 
     def edge_of(self, hosts: np.ndarray) -> np.ndarray:
         """Returns the edge switches of hosts."""
-        each = HOSTS // EDGES
+        each = HOST_COUNT // EDGE_COUNT
         return np.asarray(self.first["edge"] + (hosts.astype(np.int64) - self.first["h"]) // each)
 
-    def far(self, nodes: np.ndarray, ports: np.ndarray) -> np.ndarray:
+    def far_ends(self, nodes: np.ndarray, ports: np.ndarray) -> np.ndarray:
         """Returns the far ends of ports."""
-        return np.asarray(self.peer[self.at(nodes, ports)])
+        return np.asarray(self.peer[self.port_indices(nodes, ports)])
 
-    def at(self, nodes: np.ndarray, ports: np.ndarray) -> np.ndarray:
+    def port_indices(self, nodes: np.ndarray, ports: np.ndarray) -> np.ndarray:
         """Returns the indices of ports in the table."""
-        return np.asarray(self.places[nodes.astype(np.int64), ports.astype(np.int64)])
+        return np.asarray(self.port_index_table[nodes.astype(np.int64), ports.astype(np.int64)])
 
     @cached_property
-    def places(self) -> np.ndarray:
+    def port_index_table(self) -> np.ndarray:
         """Indices of ports in the table, by node and port."""
         found = np.full((int(self.node.max()) + 1, int(self.port.max()) + 1), -1)
         found[self.node, self.port] = np.arange(len(self.node))
@@ -99,12 +99,14 @@ class Fabric:
         np.fill_diagonal(found, 0)
         return found
 
-    def over_time(self, table: pa.Table, column: str, bins: Sequence[int]) -> np.ndarray:
+    def by_step_and_port(self, table: pa.Table, column: str, bins: Sequence[int]) -> np.ndarray:
         """Returns a column by step and port, from the first step to below the last; 0 without a row."""
         first, end = bins
-        step = columns.numbers(table, "bin").astype(np.int64)
+        step = columns.column_to_numpy(table, "bin").astype(np.int64)
         keep = (step >= first) & (step < end)
-        place = self.at(columns.numbers(table, "node")[keep], columns.numbers(table, "port")[keep])
+        place = self.port_indices(
+            columns.column_to_numpy(table, "node")[keep], columns.column_to_numpy(table, "port")[keep]
+        )
         found = np.zeros((end - first, len(self.node)))
-        found[step[keep] - first, place] = columns.numbers(table, column)[keep]
+        found[step[keep] - first, place] = columns.column_to_numpy(table, column)[keep]
         return found

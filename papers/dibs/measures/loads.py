@@ -8,173 +8,194 @@ from dataclasses import replace
 import numpy as np
 
 from overspill import Key, Value
-from overspill.papers.common import extent, jackknife, measured, quotients
+from overspill.papers.common import build_measured, divide_by_seed, jackknife_values, value_range
 from overspill.papers.spec import Measure, Measured, Point, Runs, Sweeps
 
 from .mixed import (
     DCTCP,
     DIBS,
-    Of,
-    Times,
-    above,
-    at,
-    below,
-    curve,
-    detours_of,
-    drops,
-    exact,
-    flows_of,
-    gap,
-    gaps,
-    later,
-    less,
-    levels_text,
-    mean,
-    number,
+    FlowStatistic,
+    FlowStatistics,
+    dctcp_minus_dibs,
+    detour_statistics,
+    difference_by_seed,
+    exact_values,
+    fct_increase,
+    finite_mean,
+    flow_statistics,
+    format_levels,
+    measure_drops,
+    measure_fct_increase,
+    measure_gap,
+    measure_increase,
+    measure_late_queries,
+    measure_reduction,
     p99_fct,
     p99_qct,
-    rise,
-    rises,
+    parse_leading_number,
+    point_at,
+    value_curve,
 )
 
-GAP = "traffic.background.interarrival"
-QPS = "traffic.query.qps"
-SIZE = "traffic.query.size"
-DEGREE = "traffic.query.senders"
-BUFFER = "switch.buffer.size"
-REDUCING = ("background", "queries", "responses", "degrees", "buffers_fifth", "ttl")
-BUFFERS = 20, 100  # packets of a port, the range of table 2
-HOLDS_UP_TO = 10_000  # queries per second, in the paper's text
+GAP_PATH = "traffic.background.interarrival"
+QPS_PATH = "traffic.query.qps"
+SIZE_PATH = "traffic.query.size"
+DEGREE_PATH = "traffic.query.senders"
+BUFFER_PATH = "switch.buffer.size"
+REDUCING_SWEEPS = ("background", "queries", "responses", "degrees", "buffers_fifth", "ttl")
+BUFFER_RANGE = 20, 100  # packets of a port, the range of table 2
+MAX_BENEFICIAL_QPS = 10_000  # queries per second, in the paper's text
 PFABRIC = "pfabric"
-RATES = (300, 500, 1000, 1500, 2000)
+QUERY_RATES = (300, 500, 1000, 1500, 2000)
 # Sweep with the runs of each variant.
-SWEEP = {DIBS: "queries", PFABRIC: "pfabric"}
+SWEEP_OF_VARIANT = {DIBS: "queries", PFABRIC: "pfabric"}
 
 
-def figure_7(sweeps: Sweeps) -> Iterable[Measured]:
+def measure_figure_7(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures figure 7: background traffic of several intensities."""
     runs = sweeps["background"]
-    points = {point[GAP].replace("ms", " ms"): point for point in runs.points}
-    by_point = np.array([gap(runs, point) for point in points.values()]).T
-    yield measured("best point", "gap_of_p99_qct", jackknife(lambda curve: float(np.max(curve)), by_point))
+    points = {point[GAP_PATH].replace("ms", " ms"): point for point in runs.points}
+    by_point = np.array([dctcp_minus_dibs(runs, point) for point in points.values()]).T
+    yield build_measured(
+        "best point", "gap_of_p99_qct", jackknife_values(lambda curve: float(np.max(curve)), by_point)
+    )
     for case, point in points.items():
-        yield below(case, runs, point)
-        yield rise(case, runs, point)
-    rising = np.array([rises(runs, point) for point in points.values()]).T
-    yield measured("every point", "range_of_rise_of_p99_fct", jackknife(extent, rising))
-    yield from later("120 ms", runs, points["120 ms"])
-    found = [detours_of(runs, point) for point in points.values()]
-    data = mean(one.data for by_seed in found for one in by_seed)
+        yield measure_reduction(case, runs, point)
+        yield measure_fct_increase(case, runs, point)
+    rising = np.array([fct_increase(runs, point) for point in points.values()]).T
+    yield build_measured("every point", "range_of_rise_of_p99_fct", jackknife_values(value_range, rising))
+    yield from measure_late_queries("120 ms", runs, points["120 ms"])
+    found = [detour_statistics(runs, point) for point in points.values()]
+    data = finite_mean(one.data for by_seed in found for one in by_seed)
     packets = np.mean([[one.packets for one in by_seed] for by_seed in found], axis=0)
     queries = np.mean([[one.queries for one in by_seed] for by_seed in found], axis=0)
     background = np.mean([[one.background for one in by_seed] for by_seed in found], axis=0)
-    yield measured("every point", "detoured_packets", packets, f"of data packets alone {data:.3g} %")
-    yield measured("every point", "query_share_of_detoured_packets", queries)
-    yield measured("every point", "detoured_background_packets", background)
+    yield build_measured("every point", "detoured_packets", packets, f"of data packets alone {data:.3g} %")
+    yield build_measured("every point", "query_share_of_detoured_packets", queries)
+    yield build_measured("every point", "detoured_background_packets", background)
     for variant in (DIBS, DCTCP):
-        yield drops(f"every point, {variant}", runs, variant, runs.points)
+        yield measure_drops(f"every point, {variant}", runs, variant, runs.points)
 
 
-def figure_8(sweeps: Sweeps) -> Iterable[Measured]:
+def measure_figure_8(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures figure 8: queries at several rates."""
     runs = sweeps["queries"]
     for point in runs.points:
-        case = f"{point[QPS]} qps"
-        yield gaps(case, runs, point)
-        yield below(case, runs, point)
-        if point[QPS] != "2000":
-            yield rise(case, runs, point)
-        share = [one.queries for one in detours_of(runs, point)]
-        yield measured(case, "query_share_of_detoured_packets", share)
-    high = at(runs, QPS, 2000)
-    yield from later("2000 qps", runs, high)
-    note = levels_text(runs, high, p99_fct)
-    yield measured("2000 qps", "fall_of_p99_fct", -rises(runs, high), note)
-    found = detours_of(runs, high)
-    note = f"of data packets alone {100 - mean(one.data for one in found):.3g} %"
-    yield measured("2000 qps, dibs", "packets_not_detoured", [100 - one.packets for one in found], note)
-    yield drops("every point, dibs", runs, DIBS, runs.points)
+        case = f"{point[QPS_PATH]} qps"
+        yield measure_gap(case, runs, point)
+        yield measure_reduction(case, runs, point)
+        if point[QPS_PATH] != "2000":
+            yield measure_fct_increase(case, runs, point)
+        share = [one.queries for one in detour_statistics(runs, point)]
+        yield build_measured(case, "query_share_of_detoured_packets", share)
+    high = point_at(runs, QPS_PATH, 2000)
+    yield from measure_late_queries("2000 qps", runs, high)
+    note = format_levels(runs, high, p99_fct)
+    yield build_measured("2000 qps", "fall_of_p99_fct", -fct_increase(runs, high), note)
+    found = detour_statistics(runs, high)
+    note = f"of data packets alone {100 - finite_mean(one.data for one in found):.3g} %"
+    yield build_measured("2000 qps, dibs", "packets_not_detoured", [100 - one.packets for one in found], note)
+    yield measure_drops("every point, dibs", runs, DIBS, runs.points)
     lost = runs.metric(Key("drops", traffic="background"), DCTCP, high)
-    yield measured("2000 qps, dctcp", "drops_of_background", lost)
+    yield build_measured("2000 qps, dctcp", "drops_of_background", lost)
 
 
-def figure_9(sweeps: Sweeps) -> Iterable[Measured]:
+def measure_figure_9(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures figure 9: responses of several sizes."""
     runs = sweeps["responses"]
-    points = {point[SIZE].replace("KB", " KB"): point for point in runs.points}
+    points = {point[SIZE_PATH].replace("KB", " KB"): point for point in runs.points}
     small, large = points["20 KB"], points["50 KB"]
     for case, point in points.items():
-        yield below(case, runs, point)
+        yield measure_reduction(case, runs, point)
     for case in ("20 KB", "50 KB"):
-        yield gaps(case, runs, points[case])
-        yield rise(case, runs, points[case])
-    yield from levels("50 KB", runs, large)
-    yield from later("50 KB", runs, large)
-    yield measured("20 KB less 50 KB", "gap_of_p99_qct", gap(runs, small) - gap(runs, large))
-    yield measured("50 KB less 20 KB", "rise_of_p99_fct", rises(runs, large) - rises(runs, small))
-    yield drops("every point, dibs", runs, DIBS, runs.points)
-    timeouts = [one.timeouts for one in flows_of(runs, DIBS, large)]
-    yield measured("50 KB, dibs", "timeouts", timeouts, f"{lost(runs, large):.3g} packets dropped a run")
-    yield farthest("50 KB, dibs", runs, large)
+        yield measure_gap(case, runs, points[case])
+        yield measure_fct_increase(case, runs, points[case])
+    yield from measure_levels("50 KB", runs, large)
+    yield from measure_late_queries("50 KB", runs, large)
+    yield build_measured(
+        "20 KB less 50 KB", "gap_of_p99_qct", dctcp_minus_dibs(runs, small) - dctcp_minus_dibs(runs, large)
+    )
+    yield build_measured(
+        "50 KB less 20 KB", "rise_of_p99_fct", fct_increase(runs, large) - fct_increase(runs, small)
+    )
+    yield measure_drops("every point, dibs", runs, DIBS, runs.points)
+    timeouts = [one.timeouts for one in flow_statistics(runs, DIBS, large)]
+    yield build_measured(
+        "50 KB, dibs", "timeouts", timeouts, f"{mean_drops(runs, large):.3g} packets dropped a run"
+    )
+    yield p99_detours("50 KB, dibs", runs, large)
 
 
-def figure_10(sweeps: Sweeps) -> Iterable[Measured]:
+def measure_figure_10(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures figure 10: several numbers of responders."""
     runs = sweeps["degrees"]
     for point in runs.points:
-        yield below(f"degree {point[DEGREE]}", runs, point)
-    few, many = at(runs, DEGREE, 40), at(runs, DEGREE, 100)
-    yield gaps("degree 40", runs, few)
-    yield gaps("degree 100", runs, many)
-    yield measured("degree 100 less 40", "gap_of_p99_qct", gap(runs, many) - gap(runs, few))
-    yield measured("degree 100 less 40", "rise_of_p99_fct", rises(runs, many) - rises(runs, few))
-    yield from levels("degree 100", runs, many)
-    yield from later("degree 100", runs, many)
-    yield farthest("degree 100, dibs", runs, many)
-    yield drops("every point, dibs", runs, DIBS, runs.points)
+        yield measure_reduction(f"degree {point[DEGREE_PATH]}", runs, point)
+    few, many = point_at(runs, DEGREE_PATH, 40), point_at(runs, DEGREE_PATH, 100)
+    yield measure_gap("degree 40", runs, few)
+    yield measure_gap("degree 100", runs, many)
+    yield build_measured(
+        "degree 100 less 40", "gap_of_p99_qct", dctcp_minus_dibs(runs, many) - dctcp_minus_dibs(runs, few)
+    )
+    yield build_measured(
+        "degree 100 less 40", "rise_of_p99_fct", fct_increase(runs, many) - fct_increase(runs, few)
+    )
+    yield from measure_levels("degree 100", runs, many)
+    yield from measure_late_queries("degree 100", runs, many)
+    yield p99_detours("degree 100, dibs", runs, many)
+    yield measure_drops("every point, dibs", runs, DIBS, runs.points)
 
 
-def levels(case: str, runs: Runs, point: Point) -> Iterable[Measured]:
+def measure_levels(case: str, runs: Runs, point: Point) -> Iterable[Measured]:
     """Yields p99 QCT of both variants."""
     for variant in (DCTCP, DIBS):
-        yield measured(f"{case}, {variant}", "p99_qct", exact(flows_of(runs, variant, point), p99_qct))
+        yield build_measured(
+            f"{case}, {variant}", "p99_qct", exact_values(flow_statistics(runs, variant, point), p99_qct)
+        )
 
 
-def lost(runs: Runs, point: Point) -> float:
+def mean_drops(runs: Runs, point: Point) -> float:
     """Returns the mean number of packets dropped in a run with detours."""
-    return mean(runs.metric("drops", DIBS, point))
+    return finite_mean(runs.metric("drops", DIBS, point))
 
 
-def farthest(case: str, runs: Runs, point: Point) -> Measured:
+def p99_detours(case: str, runs: Runs, point: Point) -> Measured:
     """Returns the 99th percentile of the number of detours of data packets."""
-    found = detours_of(runs, point)
-    note = f"{mean(one.p99_of_queries for one in found):.3g} of packets of queries alone"
-    return measured(case, "p99_detours", [one.p99 for one in found], note)
+    found = detour_statistics(runs, point)
+    note = f"{finite_mean(one.p99_of_queries for one in found):.3g} of packets of queries alone"
+    return build_measured(case, "p99_detours", [one.p99 for one in found], note)
 
 
-def figures_9_and_10(sweeps: Sweeps) -> Iterable[Measured]:
+def measure_figures_9_and_10(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures responses of 2 MB in total, from many responders and from large responses."""
-    many = sweeps["degrees"], at(sweeps["degrees"], DEGREE, 100)
-    large = sweeps["responses"], at(sweeps["responses"], SIZE, "50KB")
+    many = sweeps["degrees"], point_at(sweeps["degrees"], DEGREE_PATH, 100)
+    large = sweeps["responses"], point_at(sweeps["responses"], SIZE_PATH, "50KB")
     case, worse = "degree 100 less 50 KB", {}
     for variant in (DCTCP, DIBS):
-        one, other = (exact(flows_of(runs, variant, point), p99_qct) for runs, point in (many, large))
-        worse[variant] = one - other
-        yield measured(
-            f"{case}, {variant}", "p99_qct", worse[variant], f"{mean(one):.3g}, {mean(other):.3g} ms"
+        one, other = (
+            exact_values(flow_statistics(runs, variant, point), p99_qct) for runs, point in (many, large)
         )
-    yield measured(f"{case}, dctcp less dibs", "p99_qct", worse[DCTCP] - worse[DIBS])
-    often = [np.array([one.p99 for one in detours_of(*place)]) for place in (many, large)]
-    yield measured(f"{case}, dibs", "p99_detours", often[0] - often[1])
+        worse[variant] = one - other
+        yield build_measured(
+            f"{case}, {variant}",
+            "p99_qct",
+            worse[variant],
+            f"{finite_mean(one):.3g}, {finite_mean(other):.3g} ms",
+        )
+    yield build_measured(f"{case}, dctcp less dibs", "p99_qct", worse[DCTCP] - worse[DIBS])
+    often = [np.array([one.p99 for one in detour_statistics(*place)]) for place in (many, large)]
+    yield build_measured(f"{case}, dibs", "p99_detours", often[0] - often[1])
 
 
-def abstract(sweeps: Sweeps) -> Iterable[Measured]:
+def measure_abstract(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures the largest reduction, at a point chosen on every other seed and tested on the others.
 
     With fewer than four seeds, all of them choose and test.
     """
-    places = [(name, point) for name in REDUCING for point in sweeps[name].points if in_range(point)]
-    by_place = [reduction(sweeps[name], point) for name, point in places]
+    places = [
+        (name, point) for name in REDUCING_SWEEPS for point in sweeps[name].points if is_in_table_2(point)
+    ]
+    by_place = [tail_reduction(sweeps[name], point) for name, point in places]
     found = np.array([one[: min(map(len, by_place))] for one in by_place])
     chosen, tested, how = found[:, 0::2], found[:, 1::2], "chosen on every other seed, tested on the others"
     if tested.shape[1] < 2:
@@ -183,131 +204,157 @@ def abstract(sweeps: Sweeps) -> Iterable[Measured]:
     best = int(np.nanargmax(averages)) if np.isfinite(averages).any() else 0
     name, point = places[best]
     where = ", ".join(f"{path} {value}" for path, value in point.items())
-    note = f"at {where} ({name}), {how}; {levels_text(sweeps[name], point)}"
-    yield measured("best point", "reduction_of_p99_qct", tested[best], note)
+    note = f"at {where} ({name}), {how}; {format_levels(sweeps[name], point)}"
+    yield build_measured("best point", "reduction_of_p99_qct", tested[best], note)
 
 
-def in_range(point: Point) -> bool:
+def is_in_table_2(point: Point) -> bool:
     """Returns true if a point is within the range of table 2; only some buffer sizes are not."""
-    return BUFFER not in point or BUFFERS[0] <= number(point[BUFFER]) <= BUFFERS[1]
+    return (
+        BUFFER_PATH not in point
+        or BUFFER_RANGE[0] <= parse_leading_number(point[BUFFER_PATH]) <= BUFFER_RANGE[1]
+    )
 
 
-def reduction(runs: Runs, point: Point) -> np.ndarray:
+def tail_reduction(runs: Runs, point: Point) -> np.ndarray:
     """Returns the reduction of p99 QCT by detours in %, by seed; NaN if one value is only a bound."""
-    before, after = (exact(flows_of(runs, variant, point), p99_qct) for variant in (DCTCP, DIBS))
+    before, after = (
+        exact_values(flow_statistics(runs, variant, point), p99_qct) for variant in (DCTCP, DIBS)
+    )
     return np.asarray(100 * (1 - after / before))
 
 
-def best(runs: Runs, points: Sequence[Point]) -> tuple[list[float], Point]:
+def largest_reduction(runs: Runs, points: Sequence[Point]) -> tuple[list[float], Point]:
     """Returns the largest reduction over points, as jackknife pseudo-values, and its point."""
-    by_point = np.array([reduction(runs, point) for point in points]).T
+    by_point = np.array([tail_reduction(runs, point) for point in points]).T
     averages = by_point.mean(axis=0)
     where = int(np.nanargmax(averages)) if np.isfinite(averages).any() else 0
-    return jackknife(lambda curve: float(np.max(curve)), by_point), points[where]
+    return jackknife_values(lambda curve: float(np.max(curve)), by_point), points[where]
 
 
-def figure_13(sweeps: Sweeps) -> Iterable[Measured]:
+def measure_figure_13(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures figure 13: extreme rates of queries."""
     runs = sweeps["extreme"]
-    yield measured("breaking point", "least_qps_with_dibs_above_dctcp", breaking(runs))
+    yield build_measured("breaking point", "least_qps_with_dibs_above_dctcp", breaking_rate(runs))
     for point in runs.points:
-        rate = int(point[QPS])
+        rate = int(point[QPS_PATH])
         case = f"{rate // 1000}k qps"
-        if rate <= HOLDS_UP_TO:
-            yield noted(below(case, runs, point), halves(runs, point))
+        if rate <= MAX_BENEFICIAL_QPS:
+            yield add_note(measure_reduction(case, runs, point), format_halves(runs, point))
             continue
-        yield noted(above(case, runs, point), halves(runs, point))
-        found = less(flows_of(runs, DIBS, point), flows_of(runs, DCTCP, point), p99_fct)
-        yield measured(case, "rise_of_p99_fct", found, levels_text(runs, point, p99_fct))
+        yield add_note(measure_increase(case, runs, point), format_halves(runs, point))
+        found = difference_by_seed(
+            flow_statistics(runs, DIBS, point), flow_statistics(runs, DCTCP, point), p99_fct
+        )
+        yield build_measured(case, "rise_of_p99_fct", found, format_levels(runs, point, p99_fct))
 
 
-def noted(row: Measured, note: str) -> Measured:
+def add_note(row: Measured, note: str) -> Measured:
     """Returns the row with one more note."""
     return replace(row, note=f"{row.note}; {note}")
 
 
-def halves(runs: Runs, point: Point) -> str:
+def format_halves(runs: Runs, point: Point) -> str:
     """Formats p99 QCT in both halves of the window, which shows whether a run is stationary."""
     found = []
     for variant in (DCTCP, DIBS):
-        first, second = (mean(one.halves[half] for one in flows_of(runs, variant, point)) for half in (0, 1))
+        first, second = (
+            finite_mean(one.halves[half] for one in flow_statistics(runs, variant, point)) for half in (0, 1)
+        )
         found.append(f"{variant} {first:.3g} and {second:.3g} ms")
     return f"by halves of the window {', '.join(found)}"
 
 
-def breaking(runs: Runs) -> list[float]:
+def breaking_rate(runs: Runs) -> list[float]:
     """Returns the lowest rate at which queries take longer with detours, by seed; NaN if there is none."""
-    points = sorted(runs.points, key=lambda point: int(point[QPS]))
-    with_it, without = (curve(runs, variant, points) for variant in (DIBS, DCTCP))
-    rates = np.array([float(point[QPS]) for point in points])
+    points = sorted(runs.points, key=lambda point: int(point[QPS_PATH]))
+    with_it, without = (value_curve(runs, variant, points) for variant in (DIBS, DCTCP))
+    rates = np.array([float(point[QPS_PATH]) for point in points])
     worse = with_it > without
     return [float(rates[np.argmax(one)]) if one.any() else float("nan") for one in worse]
 
 
-def figure_14(sweeps: Sweeps) -> Iterable[Measured]:
+def measure_figure_14(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures figure 14: large responses."""
     runs = sweeps["large"]
     for point in runs.points:
-        yield noted(below(point[SIZE].replace("KB", " KB"), runs, point), halves(runs, point))
+        yield add_note(
+            measure_reduction(point[SIZE_PATH].replace("KB", " KB"), runs, point), format_halves(runs, point)
+        )
 
 
-def large_fct(one: Times) -> Value:
+def p99_large_fct(one: FlowStatistics) -> Value:
     """Returns the 99th percentile of FCT of background flows of 1 MB or more."""
     return one.large
 
 
-def of_rate(sweeps: Sweeps, variant: str, rate: int) -> list[Times]:
+def flows_at_rate(sweeps: Sweeps, variant: str, rate: int) -> list[FlowStatistics]:
     """Returns the flow statistics at a rate, by seed."""
-    runs = sweeps[SWEEP[variant]]
-    return list(flows_of(runs, variant, at(runs, QPS, rate)))
+    runs = sweeps[SWEEP_OF_VARIANT[variant]]
+    return list(flow_statistics(runs, variant, point_at(runs, QPS_PATH, rate)))
 
 
-def mean_levels(sweeps: Sweeps, rate: int, of: Of) -> str:
+def format_means(sweeps: Sweeps, rate: int, of: FlowStatistic) -> str:
     """Formats the means of both variants."""
-    found = {variant: mean(of(one).value for one in of_rate(sweeps, variant, rate)) for variant in SWEEP}
+    found = {
+        variant: finite_mean(of(one).value for one in flows_at_rate(sweeps, variant, rate))
+        for variant in SWEEP_OF_VARIANT
+    }
     return ", ".join(f"{variant} {value:.3g} ms" for variant, value in found.items())
 
 
-def figure_15a(sweeps: Sweeps) -> Iterable[Measured]:
+def measure_figure_15a(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures figure 15a: large background flows."""
-    theirs, ours = (of_rate(sweeps, variant, RATES[-1]) for variant in (PFABRIC, DIBS))
-    note = mean_levels(sweeps, RATES[-1], large_fct)
-    yield measured("2000 qps", "p99_fct_of_large_pfabric_less_dibs", less(theirs, ours, large_fct), note)
+    theirs, ours = (flows_at_rate(sweeps, variant, QUERY_RATES[-1]) for variant in (PFABRIC, DIBS))
+    note = format_means(sweeps, QUERY_RATES[-1], p99_large_fct)
+    yield build_measured(
+        "2000 qps",
+        "p99_fct_of_large_pfabric_less_dibs",
+        difference_by_seed(theirs, ours, p99_large_fct),
+        note,
+    )
     for variant in (PFABRIC, DIBS):
-        high, low = (exact(of_rate(sweeps, variant, rate), large_fct) for rate in (RATES[-1], RATES[0]))
-        yield measured(f"2000 qps by 300 qps, {variant}", "p99_fct_of_large", quotients(high, low))
+        high, low = (
+            exact_values(flows_at_rate(sweeps, variant, rate), p99_large_fct)
+            for rate in (QUERY_RATES[-1], QUERY_RATES[0])
+        )
+        yield build_measured(f"2000 qps by 300 qps, {variant}", "p99_fct_of_large", divide_by_seed(high, low))
 
 
-def figure_15b(sweeps: Sweeps) -> Iterable[Measured]:
+def measure_figure_15b(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures figure 15b: queries, and what pFabric drops and retransmits."""
-    for rate in RATES:
-        ours, theirs = (of_rate(sweeps, variant, rate) for variant in (DIBS, PFABRIC))
-        note = mean_levels(sweeps, rate, p99_qct)
-        if rate < RATES[-1]:
-            ratio = quotients(exact(ours, p99_qct), exact(theirs, p99_qct))
-            yield measured(f"{rate} qps", "p99_qct_dibs_by_pfabric", ratio, note)
+    for rate in QUERY_RATES:
+        ours, theirs = (flows_at_rate(sweeps, variant, rate) for variant in (DIBS, PFABRIC))
+        note = format_means(sweeps, rate, p99_qct)
+        if rate < QUERY_RATES[-1]:
+            ratio = divide_by_seed(exact_values(ours, p99_qct), exact_values(theirs, p99_qct))
+            yield build_measured(f"{rate} qps", "p99_qct_dibs_by_pfabric", ratio, note)
             continue
-        yield measured(f"{rate} qps", "p99_qct_pfabric_less_dibs", less(theirs, ours, p99_qct), note)
+        yield build_measured(
+            f"{rate} qps", "p99_qct_pfabric_less_dibs", difference_by_seed(theirs, ours, p99_qct), note
+        )
         again = [np.array([one.retransmitted for one in side]) for side in (theirs, ours)]
-        note = f"pfabric {mean(again[0]):.3g} %, dibs {mean(again[1]):.3g} %"
-        yield measured(f"{rate} qps", "retransmitted_segments_pfabric_less_dibs", again[0] - again[1], note)
+        note = f"pfabric {finite_mean(again[0]):.3g} %, dibs {finite_mean(again[1]):.3g} %"
+        yield build_measured(
+            f"{rate} qps", "retransmitted_segments_pfabric_less_dibs", again[0] - again[1], note
+        )
     dropped = {
-        variant: sweeps[name].metric("drops", variant, at(sweeps[name], QPS, RATES[-1]))
-        for variant, name in SWEEP.items()
+        variant: sweeps[name].metric("drops", variant, point_at(sweeps[name], QPS_PATH, QUERY_RATES[-1]))
+        for variant, name in SWEEP_OF_VARIANT.items()
     }
-    yield measured("2000 qps, pfabric", "drops", dropped[PFABRIC])
-    yield measured("2000 qps", "drops_pfabric_less_dibs", dropped[PFABRIC] - dropped[DIBS])
+    yield build_measured("2000 qps, pfabric", "drops", dropped[PFABRIC])
+    yield build_measured("2000 qps", "drops_pfabric_less_dibs", dropped[PFABRIC] - dropped[DIBS])
 
 
 MEASURES: dict[str, Measure] = {
-    "fig7": figure_7,
-    "fig8": figure_8,
-    "fig9": figure_9,
-    "fig10": figure_10,
-    "fig9v10": figures_9_and_10,
-    "abs": abstract,
-    "fig13": figure_13,
-    "fig14": figure_14,
-    "fig15a": figure_15a,
-    "fig15b": figure_15b,
+    "fig7": measure_figure_7,
+    "fig8": measure_figure_8,
+    "fig9": measure_figure_9,
+    "fig10": measure_figure_10,
+    "fig9v10": measure_figures_9_and_10,
+    "abs": measure_abstract,
+    "fig13": measure_figure_13,
+    "fig14": measure_figure_14,
+    "fig15a": measure_figure_15a,
+    "fig15b": measure_figure_15b,
 }

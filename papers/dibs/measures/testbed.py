@@ -7,17 +7,17 @@ from collections.abc import Iterator
 import numpy as np
 
 from overspill import columns
-from overspill.papers.common import measured, quotient
+from overspill.papers.common import build_measured, divide_or_nan
 from overspill.papers.spec import Measure, Measured, Point, Runs, Sweeps
 
 INFINITE, DROPTAIL, DIBS = "infinite", "droptail", "dibs"
 NAMES = {INFINITE: "infinite", DROPTAIL: "droptail", DIBS: "DIBS"}
-RATE = "topology.link.rate"
-RATES = {"1 Gb/s": "1Gbps", "553 Mb/s": "553Mbps"}
-CALIBRATED = "553 Mb/s"
-DELAYED = 25, 50  # ms, range of the paper's delayed flows
+RATE_PATH = "topology.link.rate"
+RATE_VALUES = {"1 Gb/s": "1Gbps", "553 Mb/s": "553Mbps"}
+CALIBRATED_RATE = "553 Mb/s"
+DELAYED_FLOW_MS = 25, 50  # ms, range of the paper's delayed flows
 # Settings of section 5.2: the sweep, the path and its value.
-OTHERS = {
+OTHER_SETTINGS = {
     "16 KB": ("testbed_sizes", "traffic.responses.size", "16KB"),
     "64 KB": ("testbed_sizes", "traffic.responses.size", "64KB"),
     "5 flows a host": ("testbed_flows", "traffic.responses.senders", "25"),
@@ -27,91 +27,98 @@ OTHERS = {
 }
 
 
-def qct(runs: Runs, variant: str, point: Point) -> np.ndarray:
+def query_times(runs: Runs, variant: str, point: Point) -> np.ndarray:
     """Completion times of the one query of each run in ms."""
     return 1e3 * runs.metric("qct_mean", variant, point)
 
 
-def durations(runs: Runs, variant: str, point: Point) -> list[np.ndarray]:
+def flow_times(runs: Runs, variant: str, point: Point) -> list[np.ndarray]:
     """FCTs in ms, run by run; infinite for unfinished flows."""
     found = []
     for table in runs.tables("flows", variant, point):
         ends = table.column("end_ps").to_numpy(zero_copy_only=False).astype(np.float64)
-        taken = (ends - columns.numbers(table, "start_ps")) / 1e9
+        taken = (ends - columns.column_to_numpy(table, "start_ps")) / 1e9
         found.append(np.where(np.isfinite(taken), taken, np.inf))
     return found
 
 
-def timed_out(runs: Runs, variant: str, point: Point) -> list[np.ndarray]:
+def flows_with_timeout(runs: Runs, variant: str, point: Point) -> list[np.ndarray]:
     """True for flows with a retransmission timeout, run by run."""
-    return [columns.numbers(table, "timeouts") > 0 for table in runs.tables("flows", variant, point)]
+    return [columns.column_to_numpy(table, "timeouts") > 0 for table in runs.tables("flows", variant, point)]
 
 
-def of_case(sweeps: Sweeps, case: str, variant: str) -> np.ndarray:
+def query_times_of_case(sweeps: Sweeps, case: str, variant: str) -> np.ndarray:
     """Completion times of the queries of a setting of section 5.2 in ms."""
-    name, path, value = OTHERS[case]
-    return qct(sweeps[name], variant, {path: value})
+    name, path, value = OTHER_SETTINGS[case]
+    return query_times(sweeps[name], variant, {path: value})
 
 
-def queries(sweeps: Sweeps) -> Iterator[Measured]:
+def measure_queries(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures figure 6a: the three overflow settings, at both rates."""
     runs = sweeps["testbed"]
-    for case, rate in RATES.items():
-        found = {variant: qct(runs, variant, {RATE: rate}) for variant in NAMES}
+    for case, rate in RATE_VALUES.items():
+        found = {variant: query_times(runs, variant, {RATE_PATH: rate}) for variant in NAMES}
         slowest = {variant: float(times.max()) for variant, times in found.items()}
         told = ", ".join(f"{NAMES[one]} {found[one].min():.1f} to {slowest[one]:.1f} ms" for one in NAMES)
-        yield measured(case, "slowest_DIBS_by_infinite", [quotient(slowest[DIBS], slowest[INFINITE])], told)
-        yield measured(case, "slowest_droptail_by_infinite", [quotient(slowest[DROPTAIL], slowest[INFINITE])])
-        yield measured(case, "qct_DIBS_less_infinite", found[DIBS] - found[INFINITE])
-        yield measured(case, "median_qct_droptail_less_DIBS", np.median(found[DROPTAIL]) - found[DIBS])
-        if case == CALIBRATED:
-            yield measured(case, "slowest_infinite", [slowest[INFINITE]])
-            yield measured(case, "slowest_DIBS", [slowest[DIBS]])
-            yield measured(case, "fastest_droptail", [found[DROPTAIL].min()])
-            yield measured(case, "slowest_droptail", [slowest[DROPTAIL]])
+        yield build_measured(
+            case, "slowest_DIBS_by_infinite", [divide_or_nan(slowest[DIBS], slowest[INFINITE])], told
+        )
+        yield build_measured(
+            case, "slowest_droptail_by_infinite", [divide_or_nan(slowest[DROPTAIL], slowest[INFINITE])]
+        )
+        yield build_measured(case, "qct_DIBS_less_infinite", found[DIBS] - found[INFINITE])
+        yield build_measured(case, "median_qct_droptail_less_DIBS", np.median(found[DROPTAIL]) - found[DIBS])
+        if case == CALIBRATED_RATE:
+            yield build_measured(case, "slowest_infinite", [slowest[INFINITE]])
+            yield build_measured(case, "slowest_DIBS", [slowest[DIBS]])
+            yield build_measured(case, "fastest_droptail", [found[DROPTAIL].min()])
+            yield build_measured(case, "slowest_droptail", [slowest[DROPTAIL]])
 
 
-def flows(sweeps: Sweeps) -> Iterator[Measured]:
+def measure_flows(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures figure 6b: flows that wait for a timeout, and their absence with detours."""
     runs = sweeps["testbed"]
-    for case, rate in RATES.items():
-        point, whose = {RATE: rate}, f"{case}, droptail"
-        late = timed_out(runs, DROPTAIL, point)
-        if case != CALIBRATED:
+    for case, rate in RATE_VALUES.items():
+        point, whose = {RATE_PATH: rate}, f"{case}, droptail"
+        late = flows_with_timeout(runs, DROPTAIL, point)
+        if case != CALIBRATED_RATE:
             # The paper's 25 ms are its slowest query with infinite buffers.
-            slowest = float(qct(runs, INFINITE, point).max())
-            shares = [100 * between(one, slowest, 2 * slowest) for one in durations(runs, DROPTAIL, point)]
+            slowest = float(query_times(runs, INFINITE, point).max())
+            shares = [
+                100 * share_between(one, slowest, 2 * slowest) for one in flow_times(runs, DROPTAIL, point)
+            ]
             waited = 100 * float(np.mean([one.mean() for one in late]))
             note = f"{slowest:.1f} to {2 * slowest:.1f} ms; with a timeout {waited:.0f} %"
-            yield measured(whose, "flows_of_1_to_2_times_the_slowest_infinite", shares, note)
-        yield measured(whose, "runs_with_a_delayed_flow", [100 * float(np.mean([one.any() for one in late]))])
-        yield measured(f"{case}, DIBS", "drops", runs.metric("drops", DIBS, point))
-        yield measured(f"{case}, DIBS", "timeouts", runs.metric("timeouts", DIBS, point))
-    point = {RATE: RATES[CALIBRATED]}
-    shares = [100 * between(one, *DELAYED) for one in durations(runs, DROPTAIL, point)]
-    yield measured(f"{CALIBRATED}, droptail", "flows_of_25_to_50_ms", shares)
-    longest = max(one.max() for one in durations(runs, DIBS, point))
-    yield measured(f"{CALIBRATED}, DIBS", "longest_flow", [longest])
+            yield build_measured(whose, "flows_of_1_to_2_times_the_slowest_infinite", shares, note)
+        yield build_measured(
+            whose, "runs_with_a_delayed_flow", [100 * float(np.mean([one.any() for one in late]))]
+        )
+        yield build_measured(f"{case}, DIBS", "drops", runs.metric("drops", DIBS, point))
+        yield build_measured(f"{case}, DIBS", "timeouts", runs.metric("timeouts", DIBS, point))
+    point = {RATE_PATH: RATE_VALUES[CALIBRATED_RATE]}
+    shares = [100 * share_between(one, *DELAYED_FLOW_MS) for one in flow_times(runs, DROPTAIL, point)]
+    yield build_measured(f"{CALIBRATED_RATE}, droptail", "flows_of_25_to_50_ms", shares)
+    longest = max(one.max() for one in flow_times(runs, DIBS, point))
+    yield build_measured(f"{CALIBRATED_RATE}, DIBS", "longest_flow", [longest])
 
 
-def between(times: np.ndarray, low: float, high: float) -> float:
+def share_between(times: np.ndarray, low: float, high: float) -> float:
     """Returns the share of times from `low` to `high`, both inclusive."""
     return float(np.mean((times >= low) & (times <= high)))
 
 
-# Other settings.
-
-
-def others(sweeps: Sweeps) -> Iterator[Measured]:
+def measure_other_settings(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures claims on other sizes, numbers of flows and queues."""
-    for case in OTHERS:
-        found = {variant: float(of_case(sweeps, case, variant).max()) for variant in (DROPTAIL, DIBS)}
+    for case in OTHER_SETTINGS:
+        found = {
+            variant: float(query_times_of_case(sweeps, case, variant).max()) for variant in (DROPTAIL, DIBS)
+        }
         told = ", ".join(f"{NAMES[variant]} {time:.1f} ms" for variant, time in found.items())
-        yield measured(case, "slowest_droptail_less_DIBS", [found[DROPTAIL] - found[DIBS]], told)
+        yield build_measured(case, "slowest_droptail_less_DIBS", [found[DROPTAIL] - found[DIBS]], told)
 
 
 MEASURES: dict[str, Measure] = {
-    "fig6a": queries,
-    "fig6b": flows,
-    "sec5.2": others,
+    "fig6a": measure_queries,
+    "fig6b": measure_flows,
+    "sec5.2": measure_other_settings,
 }

@@ -11,54 +11,62 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from overspill import plots
-from overspill.papers.bars import Bars, grouped, interval
-from overspill.papers.common import Curve, Published, along, line, marked, mean_line, sheet
-from overspill.papers.plotted import figure, make
+from overspill.papers.bars import BarGroups, draw_grouped_bars, mean_and_half_width
+from overspill.papers.common import (
+    PublishedValues,
+    SeedCurve,
+    draw_mean_line,
+    marked,
+    metric_along_points,
+    points_along_path,
+    sheet,
+)
+from overspill.papers.plotted_data import make_object, new_figure
 from overspill.papers.spec import Draw, Runs, Sweeps
 from overspill.plots import COLOURS
 
 from ..measures import fat_tree
-from ..measures.arrival_times import THETA, THETA_SWEEP, completion_by_theta, packets_by_theta
-from ..measures.bounces_and_drops import ROOM, room
+from ..measures.arrival_times import THETA_PATH, THETA_SWEEP, completion_by_theta, packets_by_theta
+from ..measures.bounces_and_drops import BOUNCE_SIZE_SWEEP, drops_by_bounce_size
 from ..measures.fat_tree import (
     CORES,
-    EXAMPLE,
+    EXAMPLE_FLOW,
     HOSTS,
     MANY_TO_ONE,
     PABO,
-    PATHS,
+    PATHS_SWEEP,
     POD_SWITCHES,
     SCENARIOS,
     SWITCHES,
     WITHOUT,
-    traces,
+    read_traces,
 )
 
-ALONG = ("C1", "C2", "C3", "C4", "S11", "S12", "S9")  # switches on the path to H9
-BREAK = 1.3  # smallest ratio between the ends of a gap without bars at which an axis is broken
+PATH_SWITCHES = ("C1", "C2", "C3", "C4", "S11", "S12", "S9")  # switches on the path to H9
+MIN_BREAK_RATIO = 1.3  # smallest ratio between the ends of a gap without bars at which an axis is broken
 NAMES = {PABO: "with PABO", WITHOUT: "without PABO"}
-TICKS = (10, 30, 100, 300, 1000, 3000, 10000)  # ms
-FARTHEST = 100  # packets; larger displacements are not drawn
+TIME_TICKS = (10, 30, 100, 300, 1000, 3000, 10000)  # ms
+MAX_DRAWN_DISPLACEMENT = 100  # packets; larger displacements are not drawn
 
 
-def draw_example(sweeps: Sweeps, published: Published) -> Drawing:
+def draw_example(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 10: the topology and the example path."""
-    crossed = traces(sweeps[PATHS])[0].hops(*EXAMPLE)
-    return draw_path([hop.switch for hop in crossed], EXAMPLE)
+    crossed = read_traces(sweeps[PATHS_SWEEP])[0].hops(*EXAMPLE_FLOW)
+    return draw_path([hop.switch for hop in crossed], EXAMPLE_FLOW)
 
 
-ROWS = ("h", "edge", "agg", "core")  # from the bottom
+TIERS = ("h", "edge", "agg", "core")  # from the bottom
 
 
-def spot(name: str) -> tuple[float, float]:
+def node_position(name: str) -> tuple[float, float]:
     """Returns the position of a node, by the paper's name."""
     ours = (SWITCHES | HOSTS)[name]
     tier = ours.rstrip("0123456789")
     count = sum(one.rstrip("0123456789") == tier for one in (SWITCHES | HOSTS).values())
-    return (int(ours[len(tier) :]) + 0.5) / count, float(ROWS.index(tier))
+    return (int(ours[len(tier) :]) + 0.5) / count, float(TIERS.index(tier))
 
 
-def links() -> list[tuple[str, str]]:
+def tree_links() -> list[tuple[str, str]]:
     """Returns every link of the tree by the paper's names of its ends, the lower end first."""
     named = {ours: name for name, ours in (SWITCHES | HOSTS).items()}
     ends = [(f"h{host}", f"edge{host // 2}") for host in range(16)]
@@ -70,21 +78,23 @@ def links() -> list[tuple[str, str]]:
 def draw_path(crossed: Sequence[str], ends: tuple[str, str]) -> Drawing:
     """Draws the tree in four rows, with a dashed path from one host to another over some switches."""
     made, [axes] = sheet(1, height=3.8)
-    for low, high in links():
-        axes.plot(*zip(spot(low), spot(high), strict=True), color="#c4cad1", linewidth=1, zorder=1)
-    path = [spot(name) for name in (ends[0], *crossed, ends[1])]
+    for low, high in tree_links():
+        axes.plot(
+            *zip(node_position(low), node_position(high), strict=True), color="#c4cad1", linewidth=1, zorder=1
+        )
+    path = [node_position(name) for name in (ends[0], *crossed, ends[1])]
     style: dict[str, Any] = {"color": COLOURS[1], "linewidth": 2.4, "linestyle": (0, (4, 2)), "zorder": 2}
     axes.plot([x for x, _ in path], [y for _, y in path], **style)
-    nodes(axes, {*crossed, *ends})
+    draw_nodes(axes, {*crossed, *ends})
     axes.set_title(f"Two-level routing: {ends[0]} to {ends[1]} over {', '.join(crossed)}")
     axes.axis("off")
     return made
 
 
-def nodes(axes: Axes, marked: set[str]) -> None:
+def draw_nodes(axes: Axes, marked: set[str]) -> None:
     """Draws all nodes with their names."""
     for name in (*CORES, *POD_SWITCHES, *HOSTS):
-        x, y = spot(name)
+        x, y = node_position(name)
         colour = COLOURS[1] if name in marked else "#333a42"
         box = {
             "boxstyle": "round,pad=0.25" if name in HOSTS else "square,pad=0.3",
@@ -94,40 +104,44 @@ def nodes(axes: Axes, marked: set[str]) -> None:
         axes.text(x, y, name, ha="center", va="center", fontsize=8, color=colour, bbox=box, zorder=3)
 
 
-def draw_shares(sweeps: Sweeps, published: Published) -> Drawing:
+def draw_shares(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws table II: packets with a largest bounced distance of 0, and of 1 or more."""
     kinds = ("share_of_0", "bounced_share")
     values = [
-        [100 - fat_tree.packets(sweeps[name], fat_tree.bounced_share) for name in SCENARIOS],
-        [fat_tree.packets(sweeps[name], fat_tree.bounced_share) for name in SCENARIOS],
+        [100 - fat_tree.packet_statistic(sweeps[name], fat_tree.bounced_share) for name in SCENARIOS],
+        [fat_tree.packet_statistic(sweeps[name], fat_tree.bounced_share) for name in SCENARIOS],
     ]
     made, [axes] = sheet(1)
-    bars = Bars(("distance 0", "distance 1 and more"), values)
-    grouped(axes, SCENARIOS, bars, [[published.get((name, kind)) for name in SCENARIOS] for kind in kinds])
+    bars = BarGroups(("distance 0", "distance 1 or more"), values)
+    draw_grouped_bars(
+        axes, SCENARIOS, bars, [[published.get((name, kind)) for name in SCENARIOS] for kind in kinds]
+    )
     axes.set_ylabel("delivered data packets (%)")
     axes.set_title("Largest bounced distance of a packet")
     return made
 
 
-def draw_bounces(sweeps: Sweeps, published: Published) -> Drawing:
+def draw_bounces(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 11: bounces by switch and scenario, on an axis broken below the highest bars."""
-    bars = Bars(MANY_TO_ONE, [along_the_way(fat_tree.events(sweeps[name])) for name in MANY_TO_ONE])
-    gap = widest_gap([interval(one) for row in bars.values for one in row])
-    made = figure(figsize=(plots.WIDTH, 4.4), layout="constrained")
+    bars = BarGroups(
+        MANY_TO_ONE, [bounces_on_path(fat_tree.bounces_by_switch(sweeps[name])) for name in MANY_TO_ONE]
+    )
+    gap = widest_gap([mean_and_half_width(one) for row in bars.values for one in row])
+    made = new_figure(figsize=(plots.WIDTH, 4.4), layout="constrained")
     every = made.subplots(2, 1, sharex=True, height_ratios=(1, 2)) if gap else [made.subplots()]
     for axes in every:
-        grouped(axes, (*ALONG, "others"), bars)
+        draw_grouped_bars(axes, (*PATH_SWITCHES, "others"), bars)
     if gap:
-        split(every[0], every[1], gap)
+        break_axis(every[0], every[1], gap)
     every[0].set_title("Bounces by switch")
     every[-1].set_ylabel("bounces in 10 s")
     return made
 
 
-def along_the_way(found: Sequence[Mapping[str, int]]) -> list[np.ndarray]:
+def bounces_on_path(found: Sequence[Mapping[str, int]]) -> list[np.ndarray]:
     """Returns bounces of the switches on the path to H9, and of all others together, seed by seed."""
-    named = [np.array([by[switch] for by in found]) for switch in ALONG]
-    others = np.array([sum(count for name, count in by.items() if name not in ALONG) for by in found])
+    named = [np.array([by[switch] for by in found]) for switch in PATH_SWITCHES]
+    others = np.array([sum(count for name, count in by.items() if name not in PATH_SWITCHES) for by in found])
     return [*named, others]
 
 
@@ -136,16 +150,16 @@ def widest_gap(bars: Sequence[tuple[float, float]]) -> tuple[float, float] | Non
     order = sorted(bars)
     tops = itertools.accumulate((mean + half for mean, half in order), max)
     gaps = [(top, mean - half) for top, (mean, half) in zip(tops, order[1:], strict=False)]
-    wide = max((gap for gap in gaps if gap[0] > order[-1][0] / 20), key=quotient_of, default=(1.0, 1.0))
-    return wide if quotient_of(wide) > BREAK else None
+    wide = max((gap for gap in gaps if gap[0] > order[-1][0] / 20), key=gap_ratio, default=(1.0, 1.0))
+    return wide if gap_ratio(wide) > MIN_BREAK_RATIO else None
 
 
-def quotient_of(gap: tuple[float, float]) -> float:
+def gap_ratio(gap: tuple[float, float]) -> float:
     """Returns the upper end divided by the lower one."""
     return gap[1] / gap[0]
 
 
-def split(high: Axes, low: Axes, gap: tuple[float, float]) -> None:
+def break_axis(high: Axes, low: Axes, gap: tuple[float, float]) -> None:
     """Leaves out a gap between bars: the lower axes end in it, and the upper ones begin there."""
     low.set_ylim(0, 1.1 * gap[0])
     high.set_ylim(gap[0] + 0.6 * (gap[1] - gap[0]), None)
@@ -157,156 +171,162 @@ def split(high: Axes, low: Axes, gap: tuple[float, float]) -> None:
         axes.plot([0], [at], clip_on=False, transform=axes.transAxes, **stroke)
 
 
-def draw_drops(sweeps: Sweeps, published: Published) -> Drawing:
+def draw_drops(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws section VI-C: drop rates without PABO, and the switches that drop packets in 12 to 1."""
     made, [rates, where] = sheet(2)
-    draw_rates(rates, {name: sweeps[name] for name in MANY_TO_ONE}, published)
-    share = [fat_tree.shares(one) for one in fat_tree.lost(sweeps["12to1"], WITHOUT)]
+    draw_drop_rates(rates, {name: sweeps[name] for name in MANY_TO_ONE}, published)
+    share = [fat_tree.percent_shares(one) for one in fat_tree.drops_by_node(sweeps["12to1"], WITHOUT)]
     told = {switch: f"share_of_drops_at_{switch}" for switch in ("C1", "S9")}
-    draw_places(
+    draw_drop_shares(
         where,
         share,
         {switch: published.get(("12to1, without PABO", name)) for switch, name in told.items()},
     )
-    where.set_ylabel("drops (%)")
-    where.set_title("12 to 1: where they are lost")
+    where.set_ylabel("drops by switch (%)")
+    where.set_title("12 to 1")
     return made
 
 
-def draw_rates(axes: Axes, sweeps: Sweeps, published: Published) -> None:
+def draw_drop_rates(axes: Axes, sweeps: Sweeps, published: PublishedValues) -> None:
     """Draws drop rates of data packets, without and with ACKs."""
     kinds = {"drop_rate": False, "drop_rate_with_acks": True}
     values = [
         [fat_tree.drop_rates(runs, WITHOUT, acks) for runs in sweeps.values()] for acks in kinds.values()
     ]
     paper = [[published.get((f"{name}, without PABO", kind)) for name in sweeps] for kind in kinds]
-    grouped(axes, list(sweeps), Bars(("of data", "of data, ACKs"), values), paper)
-    axes.set_ylabel("packets lost without PABO (%)")
+    draw_grouped_bars(axes, list(sweeps), BarGroups(("data packets", "data and ACKs"), values), paper)
+    axes.set_ylabel("packets dropped without PABO (%)")
 
 
-def draw_many_to_many(sweeps: Sweeps, published: Published) -> Drawing:
+def draw_many_to_many(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws section VI-D: bounces by switch with two groups of servers, and drop rates without PABO."""
     runs = sweeps["mtom"]
-    bounced = [fat_tree.shares(one) for one in fat_tree.events(runs)]
+    bounced = [fat_tree.percent_shares(one) for one in fat_tree.bounces_by_switch(runs)]
     names = {switch: f"share_of_bounces_at_{switch}" for switch in ("C1", "C2", "S11")}
     made, [left, right] = sheet(2)
-    draw_places(left, bounced, {one: published.get(("mtom, PABO", name)) for one, name in names.items()})
-    left.set_ylabel("bounces (%)")
-    left.set_title("Where packets are bounced")
-    draw_rates(right, {"mtom": runs}, published)
+    draw_drop_shares(left, bounced, {one: published.get(("mtom, PABO", name)) for one, name in names.items()})
+    left.set_ylabel("bounces by switch (%)")
+    left.set_title("Many to many")
+    draw_drop_rates(right, {"mtom": runs}, published)
     return made
 
 
-def draw_places(axes: Axes, share: Sequence[Mapping[str, float]], paper: Mapping[str, float | None]) -> None:
+def draw_drop_shares(
+    axes: Axes, share: Sequence[Mapping[str, float]], paper: Mapping[str, float | None]
+) -> None:
     """Draws the shares of switches that have some, or for which the paper gives one."""
-    order = (*ALONG, *(one for one in share[0] if one not in ALONG))
+    order = (*PATH_SWITCHES, *(one for one in share[0] if one not in PATH_SWITCHES))
     shown = [one for one in order if one in paper or any(by[one] > 0 for by in share)]
     values = [[np.array([by[one] for by in share]) for one in shown]]
-    grouped(axes, shown, Bars(("ours",), values), [[paper.get(one) for one in shown]])
+    draw_grouped_bars(axes, shown, BarGroups(("measured",), values), [[paper.get(one) for one in shown]])
     axes.set_ylim(0, max(axes.get_ylim()[1], 1))
 
 
-def draw_displacement(sweeps: Sweeps, published: Published) -> Drawing:
+def draw_displacement(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 12: the share of packets with at most a given displacement."""
     made, [axes] = sheet(1)
     for (variant, name), colour in zip(NAMES.items(), COLOURS, strict=False):
-        shares = cumulated(sweeps["12to1"], variant)
-        mean_line(axes, range(FARTHEST + 1), shares, colour, label=name, drawstyle="steps-post")
+        shares = displacement_distribution(sweeps["12to1"], variant)
+        draw_mean_line(
+            axes, range(MAX_DRAWN_DISPLACEMENT + 1), shares, colour, label=name, drawstyle="steps-post"
+        )
     share = published.get(("PABO", "displaced_share"))
-    marked(axes, [(0, None if share is None else 100 - share)], "published: in place with PABO")
+    marked(axes, [(0, None if share is None else 100 - share)], "published: displacement 0 with PABO")
     for (case, shape), name in zip((("PABO", ">"), ("without PABO", "<")), NAMES.values(), strict=True):
         most = published.get((case, "largest_displacement"))
         if most is not None:
             style: dict[str, Any] = {"color": "black", "linestyle": "none", "markerfacecolor": "white"}
-            axes.plot([most], [100], shape, zorder=5, label=f"published: farthest {name}", **style)
-    axes.set_xlabel("displacement without its sign (packets)")
+            axes.plot([most], [100], shape, zorder=5, label=f"published: largest {name}", **style)
+    axes.set_xlabel("absolute displacement (packets)")
     axes.set_ylabel("packets (%)")
     axes.set_ylim(0, 104)
-    axes.set_title("Displacement of packets, 12 to 1")
+    axes.set_title("Displacement of packets (12 to 1)")
     axes.legend(loc="lower right")
     return made
 
 
-def cumulated(runs: Runs, variant: str) -> Curve:
+def displacement_distribution(runs: Runs, variant: str) -> SeedCurve:
     """Share of packets with a displacement of at most 0, 1, 2, ... in %, seeds by displacements."""
     found = []
     for table in runs.tables("reorder", variant):
-        place, count = fat_tree.displacements(table)
-        by_place = np.bincount(place.astype(np.int64), count.astype(float), FARTHEST + 1)[: FARTHEST + 1]
+        place, count = fat_tree.read_displacements(table)
+        by_place = np.bincount(place.astype(np.int64), count.astype(float), MAX_DRAWN_DISPLACEMENT + 1)[
+            : MAX_DRAWN_DISPLACEMENT + 1
+        ]
         found.append(100 * np.cumsum(by_place) / max(count.sum(), 1))
     return np.array(found)
 
 
-def draw_delay(sweeps: Sweeps, published: Published) -> Drawing:
+def draw_delay(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 13: mean delay, with one standard deviation over packets up and down."""
-    statistics = (fat_tree.delay, fat_tree.delay_deviation)
+    statistics = (fat_tree.mean_delay, fat_tree.delay_deviation)
     delay, deviation = (
-        [[fat_tree.packets(sweeps[name], of, variant) for name in SCENARIOS] for variant in NAMES]
+        [[fat_tree.packet_statistic(sweeps[name], of, variant) for name in SCENARIOS] for variant in NAMES]
         for of in statistics
     )
     made, [axes] = sheet(1)
-    bars = Bars(tuple(NAMES.values()), delay)
+    bars = BarGroups(tuple(NAMES.values()), delay)
     for kind in range(len(NAMES)):
-        height = [interval(one)[0] for one in delay[kind]]
-        reach = [interval(one)[0] for one in deviation[kind]]
-        places = bars.places(kind) + bars.width / 5
+        height = [mean_and_half_width(one)[0] for one in delay[kind]]
+        reach = [mean_and_half_width(one)[0] for one in deviation[kind]]
+        places = bars.bar_positions(kind) + bars.width / 5
         down = np.minimum(height, reach)
         label = "standard deviation over packets" if not kind else None
         style: dict[str, Any] = {"fmt": "none", "ecolor": "#8a9199", "elinewidth": 2.2, "zorder": 3}
         axes.errorbar(places, height, np.array([down, reach]), label=label, **style)
-    grouped(axes, SCENARIOS, bars)
+    draw_grouped_bars(axes, SCENARIOS, bars)
     axes.set_ylabel("delay of a packet (µs)")
     axes.set_title("Delay from host to host")
     return made
 
 
-def draw_fct(sweeps: Sweeps, published: Published) -> Drawing:
+def draw_fct(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 14: mean flow completion time."""
-    values = [[fat_tree.fct(sweeps[name], variant) for name in SCENARIOS] for variant in NAMES]
+    values = [[fat_tree.mean_fct(sweeps[name], variant) for name in SCENARIOS] for variant in NAMES]
     made, [axes] = sheet(1)
-    grouped(axes, SCENARIOS, Bars(tuple(NAMES.values()), values))
+    draw_grouped_bars(axes, SCENARIOS, BarGroups(tuple(NAMES.values()), values))
     axes.set_yscale("log")
     most = max(1000, axes.get_ylim()[1])
-    axes.set_yticks(TICKS, list(map(str, TICKS)))
+    axes.set_yticks(TIME_TICKS, list(map(str, TIME_TICKS)))
     axes.set_ylim(10, most)
-    axes.yaxis.set_minor_formatter(make("no labels"))
+    axes.yaxis.set_minor_formatter(make_object("no labels"))
     axes.set_ylabel("flow completion time (ms, log scale)")
-    axes.set_title("From a request to the last byte of its reply, of replies that came")
+    axes.set_title("From a request to the last byte of its reply (finished replies)")
     return made
 
 
-def draw_theta(sweeps: Sweeps, published: Published) -> Drawing:
+def draw_theta(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 15: entropy, completion time and delay over theta; the paper prints no numbers here."""
     runs = sweeps[THETA_SWEEP]
-    theta, points = line(runs, THETA)
+    theta, points = points_along_path(runs, THETA_PATH)
     panels = (
-        ("reorder entropy (nat)", along(runs, "reorder_entropy", PABO, points)),
+        ("reorder entropy (nat)", metric_along_points(runs, "reorder_entropy", PABO, points)),
         ("mean flow completion time (ms)", completion_by_theta(runs, points)),
-        ("mean delay of a packet (µs)", packets_by_theta(runs, points, fat_tree.delay)),
+        ("mean delay of a packet (µs)", packets_by_theta(runs, points, fat_tree.mean_delay)),
     )
     made, axes = sheet(3, height=3.2)
     for one, (title, curve), colour in zip(axes, panels, COLOURS, strict=False):
         for seed in curve:
             one.plot(theta, seed, color=colour, alpha=0.18, linewidth=0.8)
-        mean_line(one, theta, curve, colour, marker="o", markersize=4)
+        draw_mean_line(one, theta, curve, colour, marker="o", markersize=4)
         one.set_title(title)
         one.set_xlabel("θ")
         one.set_ylim(0, 1.12 * np.nanmax(curve))
     return made
 
 
-def draw_room(sweeps: Sweeps, published: Published) -> Drawing:
+def draw_bounce_queue_size(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws section VIII: drops in the heaviest case over the size of the bounce queues."""
-    sizes, losses = room(sweeps[ROOM])
+    sizes, losses = drops_by_bounce_size(sweeps[BOUNCE_SIZE_SWEEP])
     made, [axes] = sheet(1, height=3.4)
     for seed in losses:
         axes.plot(sizes, seed, color=COLOURS[0], alpha=0.25, linewidth=0.8)
-    mean_line(axes, sizes, losses, COLOURS[0], marker="o", markersize=4)
+    draw_mean_line(axes, sizes, losses, COLOURS[0], marker="o", markersize=4)
     axes.axvline(100, color=COLOURS[6], linewidth=1, linestyle=":")
-    axes.annotate("the paper's", (100, 0.97), (4, 0), ("data", "axes fraction"), "offset points", va="top")
-    axes.set_title("12 to 1: packets lost, each seed and their mean")
+    axes.annotate("paper's size", (100, 0.97), (4, 0), ("data", "axes fraction"), "offset points", va="top")
+    axes.set_title("12 to 1: packets dropped, by seed and mean")
     axes.set_xlabel("bounce queue (frames)")
-    axes.set_ylabel("packets lost")
+    axes.set_ylabel("packets dropped")
     axes.set_ylim(bottom=0)
     return made
 
@@ -321,5 +341,5 @@ DRAWINGS: dict[str, Draw] = {
     "fig13": draw_delay,
     "fig14": draw_fct,
     "fig15": draw_theta,
-    "secVIII": draw_room,
+    "secVIII": draw_bounce_queue_size,
 }

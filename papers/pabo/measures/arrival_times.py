@@ -8,129 +8,142 @@ import numpy as np
 import pyarrow as pa
 
 from overspill.papers.common import (
-    Curve,
-    along,
-    jackknife,
-    line,
-    measured,
-    quotients,
+    SeedCurve,
+    build_measured,
+    divide_by_seed,
+    jackknife_values,
+    metric_along_points,
+    points_along_path,
     rank_correlation,
-    spread,
+    relative_range,
 )
 from overspill.papers.spec import Measure, Measured, Point, Runs, Sweeps
 
 from . import fat_tree
 from .fat_tree import MANY_TO_ONE, PABO, SCENARIOS, WITHOUT
 
-THETA = "variants.pabo.switch.overflow.theta"
+THETA_PATH = "variants.pabo.switch.overflow.theta"
 THETA_SWEEP = "mtom_theta"
 
 
 # Figure 12.
 
 
-def displaced(table: pa.Table) -> float:
+def displaced_share(table: pa.Table) -> float:
     """Packets with a displacement other than 0, in % of those in `reorder`; NaN without packets."""
-    place, count = fat_tree.displacements(table)
+    place, count = fat_tree.read_displacements(table)
     return 100 * float(count[place != 0].sum()) / float(count.sum()) if count.sum() else float("nan")
 
 
-def farthest(table: pa.Table) -> float:
+def largest_displacement(table: pa.Table) -> float:
     """Returns the largest absolute displacement; NaN without packets."""
-    place, count = fat_tree.displacements(table)
+    place, count = fat_tree.read_displacements(table)
     return float(place[count > 0].max()) if count.sum() else float("nan")
 
 
-def figure_12(sweeps: Sweeps) -> Iterable[Measured]:
+def measure_figure_12(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures displaced packets in 12 to 1, and the largest displacement."""
     runs = sweeps["12to1"]
     share = {
-        one: np.array([displaced(table) for table in runs.tables("reorder", one)]) for one in (PABO, WITHOUT)
+        one: np.array([displaced_share(table) for table in runs.tables("reorder", one)])
+        for one in (PABO, WITHOUT)
     }
-    far = {one: [farthest(table) for table in runs.tables("reorder", one)] for one in (PABO, WITHOUT)}
-    yield measured("PABO", "displaced_share", share[PABO])
-    yield measured("PABO", "largest_displacement", far[PABO])
-    yield measured("without PABO", "largest_displacement", far[WITHOUT])
-    yield measured("without PABO by PABO", "displaced_share", quotients(share[WITHOUT], share[PABO]))
+    far = {
+        one: [largest_displacement(table) for table in runs.tables("reorder", one)] for one in (PABO, WITHOUT)
+    }
+    yield build_measured("PABO", "displaced_share", share[PABO])
+    yield build_measured("PABO", "largest_displacement", far[PABO])
+    yield build_measured("without PABO", "largest_displacement", far[WITHOUT])
+    yield build_measured(
+        "without PABO by PABO", "displaced_share", divide_by_seed(share[WITHOUT], share[PABO])
+    )
 
 
 # Figure 13.
 
 
-def figure_13(sweeps: Sweeps) -> Iterable[Measured]:
+def measure_figure_13(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures the delay of packets and its deviation."""
     delay = {
-        (name, variant): fat_tree.packets(sweeps[name], fat_tree.delay, variant)
+        (name, variant): fat_tree.packet_statistic(sweeps[name], fat_tree.mean_delay, variant)
         for name in SCENARIOS
         for variant in (PABO, WITHOUT)
     }
     for name in SCENARIOS:
         with_it, without = delay[name, PABO], delay[name, WITHOUT]
         told = f"{with_it.mean():.0f} us with PABO, {without.mean():.0f} us without"
-        yield measured(name, "delay_PABO_less_without", with_it - without, told)
-        yield measured(name, "delay_PABO_by_without", quotients(with_it, without))
-    deviation = {name: fat_tree.packets(sweeps[name], fat_tree.delay_deviation) for name in MANY_TO_ONE}
+        yield build_measured(name, "delay_PABO_less_without", with_it - without, told)
+        yield build_measured(name, "delay_PABO_by_without", divide_by_seed(with_it, without))
+    deviation = {
+        name: fat_tree.packet_statistic(sweeps[name], fat_tree.delay_deviation) for name in MANY_TO_ONE
+    }
     for more, less in zip(MANY_TO_ONE[1:], MANY_TO_ONE[:-1], strict=True):
-        yield measured(f"{more} less {less}", "delay_sd_PABO", deviation[more] - deviation[less])
+        yield build_measured(f"{more} less {less}", "delay_sd_PABO", deviation[more] - deviation[less])
     for more, less in (("6to1", "3to1"), ("9to1", "6to1")):
-        yield measured(f"{more} less {less}", "delay_PABO", delay[more, PABO] - delay[less, PABO])
+        yield build_measured(f"{more} less {less}", "delay_PABO", delay[more, PABO] - delay[less, PABO])
 
 
 # Section VI-C: the mean delay of 12 to 1.
 
 
-def within_the_pod(sweeps: Sweeps) -> Iterable[Measured]:
+def measure_sender_in_pod(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures the rise of mean delay from 9 to 12 senders, with and without the one in the client's pod."""
-    delay = {name: fat_tree.packets(sweeps[name], fat_tree.delay) for name in ("9to1", "11to1", "12to1")}
+    delay = {
+        name: fat_tree.packet_statistic(sweeps[name], fat_tree.mean_delay)
+        for name in ("9to1", "11to1", "12to1")
+    }
     for more, less in (("12to1", "9to1"), ("11to1", "9to1"), ("12to1", "11to1")):
         told = f"{delay[more].mean():.0f} and {delay[less].mean():.0f} us"
-        yield measured(f"{more} less {less}", "delay_PABO", delay[more] - delay[less], told)
+        yield build_measured(f"{more} less {less}", "delay_PABO", delay[more] - delay[less], told)
 
 
 # Figure 14.
 
 
-def figure_14(sweeps: Sweeps) -> Iterable[Measured]:
+def measure_figure_14(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures completion times of replies; unfinished ones with PABO count until the end of the run."""
-    ratio = {name: gain(sweeps[name]) for name in SCENARIOS}
+    ratio = {name: fct_ratio(sweeps[name]) for name in SCENARIOS}
     for name in SCENARIOS:
-        yield measured(name, "fct_without_by_PABO", ratio[name], completion(sweeps[name]))
-        yield measured(name, "fct_without_less_PABO", advantage(sweeps[name]))
+        yield build_measured(name, "fct_without_by_PABO", ratio[name], format_completion(sweeps[name]))
+        yield build_measured(name, "fct_without_less_PABO", fct_saving(sweeps[name]))
     for more, less in (("6to1", "3to1"), ("9to1", "6to1")):
-        yield measured(f"{more} by {less}", "fct_without_by_PABO", quotients(ratio[more], ratio[less]))
-    hung = {name: fat_tree.answered(sweeps[name], PABO) for name in SCENARIOS}
+        yield build_measured(
+            f"{more} by {less}", "fct_without_by_PABO", divide_by_seed(ratio[more], ratio[less])
+        )
+    hung = {name: fat_tree.replies_by_seed(sweeps[name], PABO) for name in SCENARIOS}
     told = [
         f"{name}, {text}"
         for name, found in hung.items()
         if (
-            text := fat_tree.seeds(
-                sweeps[name], [one.held and f"{one.unfinished} of {one.held}" for one in found]
+            text := fat_tree.join_seed_notes(
+                sweeps[name],
+                [one.unfinished_servers and f"{one.unfinished} of {one.unfinished_servers}" for one in found],
             )
         )
     ]
     count = np.sum([[one.unfinished for one in found] for found in hung.values()], axis=0)
-    yield measured("all five, PABO", "unfinished_replies", count, "; ".join(told))
+    yield build_measured("all five, PABO", "unfinished_replies", count, "; ".join(told))
 
 
-def gain(runs: Runs) -> np.ndarray:
+def fct_ratio(runs: Runs) -> np.ndarray:
     """Ratio of flow completion times without PABO to those with PABO, seed by seed.
 
     An unfinished reply with PABO takes at least until the end of the run, so that the ratio is an upper
     bound. Replies without PABO that the run's end cuts off are left out, which makes the ratio smaller.
     """
-    with_it = np.array([one.least for one in fat_tree.answered(runs, PABO)])
-    return quotients(fat_tree.fct(runs, WITHOUT), with_it)
+    with_it = np.array([one.mean_lower_bound for one in fat_tree.replies_by_seed(runs, PABO)])
+    return divide_by_seed(fat_tree.mean_fct(runs, WITHOUT), with_it)
 
 
-def advantage(runs: Runs) -> np.ndarray:
+def fct_saving(runs: Runs) -> np.ndarray:
     """Flow completion time in ms without PABO minus that with it; upper bound if replies are unfinished."""
-    with_it = np.array([one.least for one in fat_tree.answered(runs, PABO)])
-    return np.asarray(fat_tree.fct(runs, WITHOUT) - with_it)
+    with_it = np.array([one.mean_lower_bound for one in fat_tree.replies_by_seed(runs, PABO)])
+    return np.asarray(fat_tree.mean_fct(runs, WITHOUT) - with_it)
 
 
-def completion(runs: Runs) -> str:
+def format_completion(runs: Runs) -> str:
     """Formats both times, from seeds in which all replies with PABO finish, and what was left out."""
-    found = {variant: fat_tree.answered(runs, variant) for variant in (PABO, WITHOUT)}
+    found = {variant: fat_tree.replies_by_seed(runs, variant) for variant in (PABO, WITHOUT)}
     kept = [at for at, one in enumerate(found[PABO]) if not one.unfinished]
     told = []
     if kept:
@@ -147,24 +160,26 @@ def completion(runs: Runs) -> str:
 # Figure 15.
 
 
-def figure_15(sweeps: Sweeps) -> Iterable[Measured]:
+def measure_figure_15(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures the effect of theta on entropy, completion time, delay and bounces."""
     runs = sweeps[THETA_SWEEP]
-    theta, points = line(runs, THETA)
-    entropy = along(runs, "reorder_entropy", PABO, points)
-    stable = upto(theta, entropy, 0.9)
-    yield measured("theta 0.5 to 0.9", "entropy_spread", jackknife(spread, stable))
+    theta, points = points_along_path(runs, THETA_PATH)
+    entropy = metric_along_points(runs, "reorder_entropy", PABO, points)
+    stable = limit_theta(theta, entropy, 0.9)
+    yield build_measured("theta 0.5 to 0.9", "entropy_spread", jackknife_values(relative_range, stable))
     last = entropy[:, theta.index(0.99)]
-    yield measured("theta=0.99", "entropy_by_mean_of_0.5_to_0.9", quotients(last, stable.mean(axis=1)))
+    yield build_measured(
+        "theta=0.99", "entropy_by_mean_of_0.5_to_0.9", divide_by_seed(last, stable.mean(axis=1))
+    )
     for name, curve in (
         ("fct", completion_by_theta(runs, points)),
-        ("delay", packets_by_theta(runs, points, fat_tree.delay)),
+        ("delay", packets_by_theta(runs, points, fat_tree.mean_delay)),
     ):
-        shown = upto(theta, curve, 0.95)
+        shown = limit_theta(theta, curve, 0.95)
         # The correlation is that of the means: noise of single seeds would hide a trend.
         size = abs(rank_correlation(theta[: shown.shape[1]], shown.mean(axis=0)))
-        yield measured("theta 0.5 to 0.95", f"size_of_rank_correlation_of_theta_and_{name}", [size])
-        yield measured("theta 0.5 to 0.95", f"{name}_spread", jackknife(spread, shown))
+        yield build_measured("theta 0.5 to 0.95", f"size_of_rank_correlation_of_theta_and_{name}", [size])
+        yield build_measured("theta 0.5 to 0.95", f"{name}_spread", jackknife_values(relative_range, shown))
     for name, of in (
         ("bounced_share", fat_tree.bounced_share),
         ("bounces_per_bounced_packet", fat_tree.bounces_per_bounced),
@@ -172,28 +187,28 @@ def figure_15(sweeps: Sweeps) -> Iterable[Measured]:
         mean = packets_by_theta(runs, points, of).mean(axis=0)
         trend = rank_correlation(theta, mean)
         told = f"means {', '.join(f'{one:.3g}' for one in mean)}"
-        yield measured("theta 0.5 to 0.99", f"rank_correlation_of_theta_and_{name}", [trend], told)
+        yield build_measured("theta 0.5 to 0.99", f"rank_correlation_of_theta_and_{name}", [trend], told)
 
 
-def upto(theta: Sequence[float], curve: Curve, most: float) -> Curve:
+def limit_theta(theta: Sequence[float], curve: SeedCurve, most: float) -> SeedCurve:
     """Returns the part of a curve at which theta is at most `most`."""
     return curve[:, np.array(theta) <= most]
 
 
-def packets_by_theta(runs: Runs, points: Sequence[Point], of: Callable[[pa.Table], float]) -> Curve:
+def packets_by_theta(runs: Runs, points: Sequence[Point], of: Callable[[pa.Table], float]) -> SeedCurve:
     """Returns a statistic of `packet_hist`, seeds by points."""
-    return np.array([fat_tree.packets(runs, of, PABO, point) for point in points]).T
+    return np.array([fat_tree.packet_statistic(runs, of, PABO, point) for point in points]).T
 
 
-def completion_by_theta(runs: Runs, points: Sequence[Point]) -> Curve:
+def completion_by_theta(runs: Runs, points: Sequence[Point]) -> SeedCurve:
     """Mean flow completion time in ms, seeds by points."""
-    return np.array([fat_tree.fct(runs, PABO, point) for point in points]).T
+    return np.array([fat_tree.mean_fct(runs, PABO, point) for point in points]).T
 
 
 MEASURES: dict[str, Measure] = {
-    "fig12": figure_12,
-    "fig13": figure_13,
-    "fig14": figure_14,
-    "claim-12to1": within_the_pod,
-    "fig15": figure_15,
+    "fig12": measure_figure_12,
+    "fig13": measure_figure_13,
+    "fig14": measure_figure_14,
+    "claim-12to1": measure_sender_in_pod,
+    "fig15": measure_figure_15,
 }

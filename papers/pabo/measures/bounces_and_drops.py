@@ -9,19 +9,19 @@ import numpy as np
 import pyarrow as pa
 
 from overspill import columns
-from overspill.papers.common import Curve, along, measured, names
+from overspill.papers.common import SeedCurve, build_measured, metric_along_points, names_with_counts
 from overspill.papers.spec import Measure, Measured, Runs, Sweeps
 
 from . import fat_tree
-from .fat_tree import MANY_TO_ONE, PABO, SCENARIOS, WITHOUT, Of
+from .fat_tree import MANY_TO_ONE, PABO, SCENARIOS, WITHOUT, PacketMetric
 
-OF_DATA = "drops of every kind by data packets delivered or dropped"
-OF_ALL = "drops of every kind by data packets and ACKs delivered or dropped"
+DATA_NOTE = "drops of every kind by data packets delivered or dropped"
+DATA_AND_ACK_NOTE = "drops of every kind by data packets and ACKs delivered or dropped"
 # Sweep that gives the heaviest case larger bounce queues than the paper, and its path.
-ROOM, SIZE = "room", "variants.pabo.switch.overflow.bounce_size"
+BOUNCE_SIZE_SWEEP, BOUNCE_SIZE_PATH = "room", "variants.pabo.switch.overflow.bounce_size"
 
 
-def steps(scenarios: Sequence[str] = MANY_TO_ONE) -> list[tuple[str, str]]:
+def scenario_pairs(scenarios: Sequence[str] = MANY_TO_ONE) -> list[tuple[str, str]]:
     """Returns each scenario and the one before it."""
     return list(zip(scenarios[1:], scenarios[:-1], strict=True))
 
@@ -29,68 +29,70 @@ def steps(scenarios: Sequence[str] = MANY_TO_ONE) -> list[tuple[str, str]]:
 # Table II.
 
 
-def table_2(sweeps: Sweeps) -> Iterable[Measured]:
+def measure_table_2(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures the share of bounced packets, and their largest bounced distance."""
-    bounced = {name: fat_tree.packets(sweeps[name], fat_tree.bounced_share) for name in SCENARIOS}
+    bounced = {name: fat_tree.packet_statistic(sweeps[name], fat_tree.bounced_share) for name in SCENARIOS}
     for name in SCENARIOS:
-        yield measured(name, "bounced_share", bounced[name], fat_tree.BASE)
+        yield build_measured(name, "bounced_share", bounced[name], fat_tree.BASE_NOTE)
     for name in SCENARIOS:
-        yield measured(name, "share_of_0", fat_tree.packets(sweeps[name], untouched))
-        yield measured(name, "share_above_1", fat_tree.packets(sweeps[name], far))
+        yield build_measured(name, "share_of_0", fat_tree.packet_statistic(sweeps[name], unbounced_share))
+        yield build_measured(
+            name, "share_above_1", fat_tree.packet_statistic(sweeps[name], far_bounced_share)
+        )
     for less, more in (("3to1", "12to1"), ("3to1", "6to1"), ("6to1", "9to1"), ("9to1", "12to1")):
-        yield measured(f"{less} less {more}", "bounced_share", bounced[less] - bounced[more])
+        yield build_measured(f"{less} less {more}", "bounced_share", bounced[less] - bounced[more])
 
 
-def untouched(table: pa.Table) -> float:
+def unbounced_share(table: pa.Table) -> float:
     """Packets with a largest bounced distance of 0, in %."""
-    return fat_tree.histogram(table, Of.MAX_BOUNCED_DISTANCE).share(0, 0)
+    return fat_tree.read_histogram(table, PacketMetric.MAX_BOUNCED_DISTANCE).share(0, 0)
 
 
-def far(table: pa.Table) -> float:
+def far_bounced_share(table: pa.Table) -> float:
     """Packets with a largest bounced distance above 1, in %."""
-    return fat_tree.histogram(table, Of.MAX_BOUNCED_DISTANCE).share(2)
+    return fat_tree.read_histogram(table, PacketMetric.MAX_BOUNCED_DISTANCE).share(2)
 
 
 # Figure 11.
 
 
-def figure_11(sweeps: Sweeps) -> Iterable[Measured]:
+def measure_figure_11(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures bounces by switch."""
-    found = {name: fat_tree.events(sweeps[name]) for name in MANY_TO_ONE}
+    found = {name: fat_tree.bounces_by_switch(sweeps[name]) for name in MANY_TO_ONE}
     total = {name: np.array([sum(one.values()) for one in by_seed]) for name, by_seed in found.items()}
-    for more, less in steps():
-        yield measured(f"{more} less {less}", "bounces", total[more] - total[less])
-    yield Measured("3to1", "bouncing_switches", [names(one) for one in found["3to1"]])
-    share = {name: [fat_tree.shares(one) for one in by_seed] for name, by_seed in found.items()}
-    yield least(share, "6to1", "C1", "C4")
-    yield of_switch(share, "6to1", "S11")
-    yield of_switch(share, "6to1", "S12")
-    yield last_hop(share, "6to1")
-    yield least(share, "9to1", "C1", "C4", "S11")
-    yield of_switch(share, "9to1", "S12")
-    yield last_hop(share, "9to1")
-    yield least(share, "12to1", "C1", "C4", "S11", "S12")
-    yield last_hop(share, "12to1")
+    for more, less in scenario_pairs():
+        yield build_measured(f"{more} less {less}", "bounces", total[more] - total[less])
+    yield Measured("3to1", "bouncing_switches", [names_with_counts(one) for one in found["3to1"]])
+    share = {name: [fat_tree.percent_shares(one) for one in by_seed] for name, by_seed in found.items()}
+    yield measure_smallest_share(share, "6to1", "C1", "C4")
+    yield measure_switch_share(share, "6to1", "S11")
+    yield measure_switch_share(share, "6to1", "S12")
+    yield measure_last_hop_excess(share, "6to1")
+    yield measure_smallest_share(share, "9to1", "C1", "C4", "S11")
+    yield measure_switch_share(share, "9to1", "S12")
+    yield measure_last_hop_excess(share, "9to1")
+    yield measure_smallest_share(share, "12to1", "C1", "C4", "S11", "S12")
+    yield measure_last_hop_excess(share, "12to1")
 
 
-Shares = dict[str, list[dict[str, float]]]
+SwitchShares = dict[str, list[dict[str, float]]]
 
 
-def least(share: Shares, case: str, *switches: str) -> Measured:
+def measure_smallest_share(share: SwitchShares, case: str, *switches: str) -> Measured:
     """Returns the smallest share among some switches."""
     by_seed = [min(one[switch] for switch in switches) for one in share[case]]
-    return measured(case, "_".join(("least_of", *switches)), by_seed)
+    return build_measured(case, "_".join(("least_of", *switches)), by_seed)
 
 
-def of_switch(share: Shares, case: str, switch: str) -> Measured:
+def measure_switch_share(share: SwitchShares, case: str, switch: str) -> Measured:
     """Returns the share of a switch."""
-    return measured(case, f"share_of_{switch}", [one[switch] for one in share[case]])
+    return build_measured(case, f"share_of_{switch}", [one[switch] for one in share[case]])
 
 
-def last_hop(share: Shares, case: str) -> Measured:
+def measure_last_hop_excess(share: SwitchShares, case: str) -> Measured:
     """Returns the share of S9 minus the largest other share."""
     others = [max(value for name, value in one.items() if name != "S9") for one in share[case]]
-    return measured(
+    return build_measured(
         case, "S9_less_next", [one["S9"] - next_ for one, next_ in zip(share[case], others, strict=True)]
     )
 
@@ -98,36 +100,42 @@ def last_hop(share: Shares, case: str) -> Measured:
 # Sections VI-C and VI-D.
 
 
-def many_to_one(sweeps: Sweeps) -> Iterable[Measured]:
+def measure_many_to_one(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures drops without PABO and with it, and bounces of a bounced packet."""
     for name in MANY_TO_ONE:
-        yield from losses(name, sweeps[name])
-    yield from places_of_12(sweeps["12to1"])
-    often = {name: fat_tree.packets(sweeps[name], fat_tree.bounces_per_bounced) for name in MANY_TO_ONE}
-    for more, less in steps():
-        yield measured(f"{more} less {less}", "bounces_per_bounced_packet", often[more] - often[less])
+        yield from measure_drops(name, sweeps[name])
+    yield from measure_drop_shares_12_to_1(sweeps["12to1"])
+    often = {
+        name: fat_tree.packet_statistic(sweeps[name], fat_tree.bounces_per_bounced) for name in MANY_TO_ONE
+    }
+    for more, less in scenario_pairs():
+        yield build_measured(f"{more} less {less}", "bounces_per_bounced_packet", often[more] - often[less])
 
 
-def losses(name: str, runs: Runs) -> Iterable[Measured]:
+def measure_drops(name: str, runs: Runs) -> Iterable[Measured]:
     """Yields drop rates, and the switches that drop packets."""
-    case, lost = f"{name}, without PABO", fat_tree.lost(runs, WITHOUT)
-    yield measured(case, "drop_rate", fat_tree.drop_rates(runs, WITHOUT), OF_DATA)
-    yield measured(case, "drop_rate_with_acks", fat_tree.drop_rates(runs, WITHOUT, acks=True), OF_ALL)
-    yield Measured(case, "dropping_switches", [names(one) for one in lost], places(lost))
-    with_it = [sum(one.values()) for one in fat_tree.lost(runs, PABO)]
-    yield measured(f"{name}, PABO", "drops", with_it, lost_with_pabo(runs))
+    case, lost = f"{name}, without PABO", fat_tree.drops_by_node(runs, WITHOUT)
+    yield build_measured(case, "drop_rate", fat_tree.drop_rates(runs, WITHOUT), DATA_NOTE)
+    yield build_measured(
+        case, "drop_rate_with_acks", fat_tree.drop_rates(runs, WITHOUT, acks=True), DATA_AND_ACK_NOTE
+    )
+    yield Measured(
+        case, "dropping_switches", [names_with_counts(one) for one in lost], format_drop_locations(lost)
+    )
+    with_it = [sum(one.values()) for one in fat_tree.drops_by_node(runs, PABO)]
+    yield build_measured(f"{name}, PABO", "drops", with_it, describe_drops_with_pabo(runs))
 
 
-def places(lost: Sequence[Mapping[str, int]]) -> str:
+def format_drop_locations(lost: Sequence[Mapping[str, int]]) -> str:
     """Formats the packets dropped at each node, if some seed dropped them at more than one."""
     if all(sum(count > 0 for count in one.values()) < 2 for one in lost):
         return ""
     by_node = {name: [one[name] for one in lost if one[name]] for name in lost[0]}
-    told = [f"{name} {over_seeds(counts, len(lost))}" for name, counts in by_node.items() if counts]
+    told = [f"{name} {format_counts(counts, len(lost))}" for name, counts in by_node.items() if counts]
     return f"packets lost: {', '.join(told)}"
 
 
-def over_seeds(counts: Sequence[int], seeds: int) -> str:
+def format_counts(counts: Sequence[int], seeds: int) -> str:
     """Formats the range of counts: `59 to 63 (59 in 29 of 30 seeds)`, `5 to 16 (in 6 of 30 seeds)`."""
     least, most = min(counts), max(counts)
     span = f"{least}" if least == most else f"{least} to {most}"
@@ -137,93 +145,107 @@ def over_seeds(counts: Sequence[int], seeds: int) -> str:
     return f"{span} ({usual} in {often} of {seeds} seeds)" if least < most and 2 * often > seeds else span
 
 
-def lost_with_pabo(runs: Runs) -> str:
+def describe_drops_with_pabo(runs: Runs) -> str:
     """Describes the seeds that dropped packets with PABO, by queue, and their unfinished replies."""
     told = []
-    replies = fat_tree.answered(runs, PABO)
+    replies = fat_tree.replies_by_seed(runs, PABO)
     for table, reply in zip(runs.tables("ports", PABO), replies, strict=True):
         kinds = {
-            name: columns.numbers(table, name) for name in table.column_names if name.startswith("drop_")
+            name: columns.column_to_numpy(table, name)
+            for name in table.column_names
+            if name.startswith("drop_")
         }
+        nodes = fat_tree.SWITCHES | fat_tree.HOSTS
         found = [
             f"{int(counts.sum())} {name.removeprefix('drop_')} "
-            f"at {names(fat_tree.by_node(runs, table, counts, fat_tree.SWITCHES | fat_tree.HOSTS))}"
+            f"at {names_with_counts(fat_tree.counts_by_node(runs, table, counts, nodes))}"
             for name, counts in kinds.items()
             if counts.sum()
         ]
         if reply.unfinished and found:
-            found.append(f"{reply.unfinished} replies hang, of {reply.held}")
+            found.append(f"{reply.unfinished} replies hang, of {reply.unfinished_servers}")
         told.append(", ".join(found))
-    return fat_tree.seeds(runs, told)
+    return fat_tree.join_seed_notes(runs, told)
 
 
-def places_of_12(runs: Runs) -> Iterable[Measured]:
+def measure_drop_shares_12_to_1(runs: Runs) -> Iterable[Measured]:
     """Yields the shares of drops by switch in 12 to 1 without PABO."""
-    case, share = "12to1, without PABO", [fat_tree.shares(one) for one in fat_tree.lost(runs, WITHOUT)]
+    case, share = (
+        "12to1, without PABO",
+        [fat_tree.percent_shares(one) for one in fat_tree.drops_by_node(runs, WITHOUT)],
+    )
     for switch in ("C1", "S9"):
-        yield measured(case, f"share_of_drops_at_{switch}", [one[switch] for one in share])
-    yield measured(case, "drops_at_S9_less_C1", [one["S9"] - one["C1"] for one in share])
+        yield build_measured(case, f"share_of_drops_at_{switch}", [one[switch] for one in share])
+    yield build_measured(case, "drops_at_S9_less_C1", [one["S9"] - one["C1"] for one in share])
 
 
-def many_to_many(sweeps: Sweeps) -> Iterable[Measured]:
+def measure_many_to_many(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures two groups of servers whose paths meet at S11 and part at S9."""
     runs = sweeps["mtom"]
-    yield from losses("mtom", runs)
-    bounced = fat_tree.events(runs)
-    share = [fat_tree.shares(one) for one in bounced]
+    yield from measure_drops("mtom", runs)
+    bounced = fat_tree.bounces_by_switch(runs)
+    share = [fat_tree.percent_shares(one) for one in bounced]
     for switch in ("C1", "C2", "S11"):
-        yield measured("mtom, PABO", f"share_of_bounces_at_{switch}", [one[switch] for one in share])
-    yield measured("mtom, PABO", "bounces_at_S9", [one["S9"] for one in bounced])
+        yield build_measured("mtom, PABO", f"share_of_bounces_at_{switch}", [one[switch] for one in share])
+    yield build_measured("mtom, PABO", "bounces_at_S9", [one["S9"] for one in bounced])
 
 
 # Section VIII.
 
 
-def conclusion(sweeps: Sweeps) -> Iterable[Measured]:
+def measure_conclusion(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures drops with PABO and the paper's queues over every sweep and point, seed by seed.
 
     It also measures the smallest bounce queue without drops in 12 to 1.
     """
-    lost = {name: by_seed(runs) for name, runs in sweeps.items() if name != ROOM}
-    told = [tell(name, sweeps[name], counts) for name, counts in lost.items() if counts.any()]
-    yield measured("every run with PABO", "drops", total(list(lost.values())), "; ".join(told))
-    sizes, losses = room(sweeps[ROOM])
+    lost = {name: drops_by_seed(runs) for name, runs in sweeps.items() if name != BOUNCE_SIZE_SWEEP}
+    told = [
+        describe_seeds_with_drops(name, sweeps[name], counts) for name, counts in lost.items() if counts.any()
+    ]
+    yield build_measured(
+        "every run with PABO", "drops", sum_over_sweeps(list(lost.values())), "; ".join(told)
+    )
+    sizes, losses = drops_by_bounce_size(sweeps[BOUNCE_SIZE_SWEEP])
     short = [
         f"{size} ({count} of {len(losses)} seeds)"
-        for size, count in zip(sizes, seeds_with_loss(losses), strict=True)
+        for size, count in zip(sizes, count_seeds_with_drops(losses), strict=True)
     ]
     note = f"seeds that lose packets, by size: {', '.join(short)}"
-    yield measured("12to1", "bounce_queue_without_loss", [smallest(sizes, losses)], note)
+    yield build_measured(
+        "12to1", "bounce_queue_without_loss", [smallest_size_without_drops(sizes, losses)], note
+    )
 
 
-def room(runs: Runs) -> tuple[list[int], Curve]:
+def drops_by_bounce_size(runs: Runs) -> tuple[list[int], SeedCurve]:
     """Returns the sizes of the bounce queues in frames, and the drops of each, seeds by sizes."""
-    sizes = [int(point[SIZE].removesuffix("pkt")) for point in runs.points]
-    return sizes, along(runs, "drops", PABO, runs.points)
+    sizes = [int(point[BOUNCE_SIZE_PATH].removesuffix("pkt")) for point in runs.points]
+    return sizes, metric_along_points(runs, "drops", PABO, runs.points)
 
 
-def seeds_with_loss(losses: Curve) -> list[int]:
+def count_seeds_with_drops(losses: SeedCurve) -> list[int]:
     """Returns the number of seeds with drops, by size."""
     return [int(count) for count in (losses > 0).sum(axis=0)]
 
 
-def smallest(sizes: list[int], losses: Curve) -> float:
+def smallest_size_without_drops(sizes: list[int], losses: SeedCurve) -> float:
     """Returns the smallest size from which on no seed drops a packet; NaN if there is none."""
     enough = float("nan")
-    for size, count in sorted(zip(sizes, seeds_with_loss(losses), strict=True), reverse=True):
+    for size, count in sorted(zip(sizes, count_seeds_with_drops(losses), strict=True), reverse=True):
         if count:
             break
         enough = size
     return enough
 
 
-def by_seed(runs: Runs) -> np.ndarray:
+def drops_by_seed(runs: Runs) -> np.ndarray:
     """Drops of a sweep's runs with PABO, summed over its points."""
     bounce = [variant for variant in runs.variants if variant != WITHOUT]
-    return np.asarray(np.sum([along(runs, "drops", one, runs.points).sum(axis=1) for one in bounce], axis=0))
+    return np.asarray(
+        np.sum([metric_along_points(runs, "drops", one, runs.points).sum(axis=1) for one in bounce], axis=0)
+    )
 
 
-def total(lost: list[np.ndarray]) -> np.ndarray:
+def sum_over_sweeps(lost: list[np.ndarray]) -> np.ndarray:
     """Returns the sum over sweeps; sweeps with fewer seeds add to the first seeds only."""
     found = np.zeros(max(len(one) for one in lost))
     for one in lost:
@@ -231,7 +253,7 @@ def total(lost: list[np.ndarray]) -> np.ndarray:
     return found
 
 
-def tell(name: str, runs: Runs, lost: np.ndarray) -> str:
+def describe_seeds_with_drops(name: str, runs: Runs, lost: np.ndarray) -> str:
     """Describes the seeds of a sweep with drops."""
     found = [f"seed {seed} ({count:.0f})" for seed, count in zip(runs.seeds, lost, strict=True) if count]
     points = f" over {len(runs.points)} points" if len(runs.points) > 1 else ""
@@ -239,9 +261,9 @@ def tell(name: str, runs: Runs, lost: np.ndarray) -> str:
 
 
 MEASURES: dict[str, Measure] = {
-    "tab2": table_2,
-    "fig11": figure_11,
-    "secVI-C": many_to_one,
-    "secVI-D": many_to_many,
-    "secVIII": conclusion,
+    "tab2": measure_table_2,
+    "fig11": measure_figure_11,
+    "secVI-C": measure_many_to_one,
+    "secVI-D": measure_many_to_many,
+    "secVIII": measure_conclusion,
 }

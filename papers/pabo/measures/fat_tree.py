@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from overspill import columns
-from overspill.papers.common import dropped, quotients
+from overspill.papers.common import divide_by_seed, dropped_packets_by_port
 from overspill.papers.spec import Measure, Measured, Point, Runs, Sweeps
 
 WITHOUT, PABO = "without", "pabo"
@@ -26,13 +26,13 @@ POD_SWITCHES = {
 SWITCHES = CORES | POD_SWITCHES
 HOSTS = {f"H{number}": f"h{number - 1}" for number in range(1, 17)}
 
-DISPLACEMENT = columns.REORDER.index("displacement")
-REQUEST = 1  # role of a flow in `flows`; replies have 0
+DISPLACEMENT_INDEX = columns.REORDER.index("displacement")
+REQUEST_ROLE = 1  # role of a flow in `flows`; replies have 0
 END_PS = 10_000_000_000_000  # end of every run
-BASE = "shares and means are of delivered data packets, the requests (1 in 2000) among them"
-PATHS, TWO_LEVEL = "paths", "two_level"
+BASE_NOTE = "shares and means are of delivered data packets, the requests (1 in 2000) among them"
+PATHS_SWEEP, TWO_LEVEL_VARIANT = "paths", "two_level"
 STEP_PS = 10**9  # one flow in each step of the link trace
-EXAMPLE = ("H2", "H10")
+EXAMPLE_FLOW = ("H2", "H10")
 # Servers by the client to which they reply.
 SERVERS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "3to1": {"H9": ("H1", "H5", "H13")},
@@ -43,7 +43,7 @@ SERVERS: Mapping[str, Mapping[str, Sequence[str]]] = {
 }
 
 
-class Of(IntEnum):
+class PacketMetric(IntEnum):
     """Indices of metrics of `packet_hist`."""
 
     DELAY = columns.PACKET_HIST.index("delay")
@@ -84,19 +84,21 @@ class Histogram:
         return 100 * float(self.count[chosen].sum()) / self.total
 
 
-def histogram(table: pa.Table, metric: Of) -> Histogram:
+def read_histogram(table: pa.Table, metric: PacketMetric) -> Histogram:
     """Returns a metric of delivered data packets from `packet_hist`, all workloads together."""
-    chosen = (columns.numbers(table, "metric") == metric) & (columns.numbers(table, "data") == 1)
-    if metric is Of.MAX_BOUNCED_DISTANCE and not chosen.any():
+    chosen = (columns.column_to_numpy(table, "metric") == metric) & (
+        columns.column_to_numpy(table, "data") == 1
+    )
+    if metric is PacketMetric.MAX_BOUNCED_DISTANCE and not chosen.any():
         # The metric is recorded only if packets are bounced; otherwise it is 0 for all of them.
-        every = histogram(table, Of.BOUNCES).total
+        every = read_histogram(table, PacketMetric.BOUNCES).total
         return Histogram(np.zeros(min(every, 1)), np.full(min(every, 1), every), 0.0, 0.0)
     workload, low, count, total = (
-        columns.numbers(table, name)[chosen] for name in ("traffic", "low", "count", "sum")
+        columns.column_to_numpy(table, name)[chosen] for name in ("traffic", "low", "count", "sum")
     )
     if "squared_deviations" not in table.column_names:
         return Histogram(low, count, float(total.sum()), float("nan"))
-    inside, between = float(columns.numbers(table, "squared_deviations")[chosen].sum()), 0.0
+    inside, between = float(columns.column_to_numpy(table, "squared_deviations")[chosen].sum()), 0.0
     mean = total.sum() / count.sum() if len(count) else 0.0
     for one in np.unique(workload):
         size = float(count[workload == one].sum())
@@ -109,71 +111,80 @@ def histogram(table: pa.Table, metric: Of) -> Histogram:
 
 def bounced_share(table: pa.Table) -> float:
     """Bounced packets in % of the delivered ones."""
-    return histogram(table, Of.BOUNCES).share(1)
+    return read_histogram(table, PacketMetric.BOUNCES).share(1)
 
 
 def bounces_per_bounced(table: pa.Table) -> float:
     """Mean number of bounces of a bounced packet; NaN without any."""
-    found = histogram(table, Of.BOUNCES)
+    found = read_histogram(table, PacketMetric.BOUNCES)
     bounced = int(found.count[found.low > 0].sum())
     return found.sum / bounced if bounced else float("nan")
 
 
-def delay(table: pa.Table) -> float:
+def mean_delay(table: pa.Table) -> float:
     """Mean delay from host to host in us."""
-    return histogram(table, Of.DELAY).mean / 1e6
+    return read_histogram(table, PacketMetric.DELAY).mean / 1e6
 
 
 def delay_deviation(table: pa.Table) -> float:
     """Standard deviation of the delay over packets in us."""
-    return histogram(table, Of.DELAY).deviation / 1e6
+    return read_histogram(table, PacketMetric.DELAY).deviation / 1e6
 
 
-def delivered(table: pa.Table, acks: bool = False) -> int:
+def count_delivered(table: pa.Table, acks: bool = False) -> int:
     """Number of delivered data packets, with `acks` of data packets and ACKs."""
-    chosen = columns.numbers(table, "metric") == Of.DELAY
+    chosen = columns.column_to_numpy(table, "metric") == PacketMetric.DELAY
     if not acks:
-        chosen &= columns.numbers(table, "data") == 1
-    return int(columns.numbers(table, "count")[chosen].sum())
+        chosen &= columns.column_to_numpy(table, "data") == 1
+    return int(columns.column_to_numpy(table, "count")[chosen].sum())
 
 
 # Statistics of one run, from its `reorder`.
 
 
-def displacements(table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
+def read_displacements(table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
     """Returns the absolute displacements of `reorder`, and the number of packets with each."""
-    chosen = columns.numbers(table, "metric") == DISPLACEMENT
-    return np.abs(columns.numbers(table, "value")[chosen]), columns.numbers(table, "count")[chosen]
+    chosen = columns.column_to_numpy(table, "metric") == DISPLACEMENT_INDEX
+    return np.abs(columns.column_to_numpy(table, "value")[chosen]), columns.column_to_numpy(table, "count")[
+        chosen
+    ]
 
 
 # Statistics of one run, from its `ports`.
 
 
-def by_node(runs: Runs, table: pa.Table, counts: np.ndarray, nodes: Mapping[str, str]) -> dict[str, int]:
+def counts_by_node(
+    runs: Runs, table: pa.Table, counts: np.ndarray, nodes: Mapping[str, str]
+) -> dict[str, int]:
     """Returns counts of ports, summed over the ports of each node, by the paper's name."""
-    node = columns.numbers(table, "node")
+    node = columns.column_to_numpy(table, "node")
     return {name: int(counts[node == runs.node(ours)].sum()) for name, ours in nodes.items()}
 
 
-def events(runs: Runs) -> list[dict[str, int]]:
+def bounces_by_switch(runs: Runs) -> list[dict[str, int]]:
     """Returns bounces by switch with PABO, seed by seed."""
     tables = runs.tables("ports", PABO)
-    return [by_node(runs, table, columns.numbers(table, "bounced"), SWITCHES) for table in tables]
+    return [
+        counts_by_node(runs, table, columns.column_to_numpy(table, "bounced"), SWITCHES) for table in tables
+    ]
 
 
-def lost(runs: Runs, variant: str) -> list[dict[str, int]]:
+def drops_by_node(runs: Runs, variant: str) -> list[dict[str, int]]:
     """Returns packets dropped by node, hosts last, seed by seed."""
-    return [by_node(runs, table, dropped(table), SWITCHES | HOSTS) for table in runs.tables("ports", variant)]
+    return [
+        counts_by_node(runs, table, dropped_packets_by_port(table), SWITCHES | HOSTS)
+        for table in runs.tables("ports", variant)
+    ]
 
 
 def drop_rates(runs: Runs, variant: str, acks: bool = False) -> np.ndarray:
     """Drops in % of data packets delivered or dropped, seed by seed; with `acks`, ACKs are included."""
-    arrived = [delivered(table, acks) for table in runs.tables("packet_hist", variant)]
-    counts = np.array([sum(one.values()) for one in lost(runs, variant)])
-    return 100 * quotients(counts, np.array(arrived) + counts)
+    arrived = [count_delivered(table, acks) for table in runs.tables("packet_hist", variant)]
+    counts = np.array([sum(one.values()) for one in drops_by_node(runs, variant)])
+    return 100 * divide_by_seed(counts, np.array(arrived) + counts)
 
 
-def shares(counts: Mapping[str, int]) -> dict[str, float]:
+def percent_shares(counts: Mapping[str, int]) -> dict[str, float]:
     """Returns counts in % of their sum; NaN if it is 0."""
     total = sum(counts.values())
     return {name: 100 * count / total if total else float("nan") for name, count in counts.items()}
@@ -187,13 +198,13 @@ class Replies:
     """Replies of a run; times in ms, from a request's start to its reply's last byte."""
 
     times: np.ndarray
-    waited: np.ndarray  # time of requests without a finished reply until the end of the run
-    held: str  # servers of the unfinished replies, by the paper's names
+    unfinished_times: np.ndarray  # time of requests without a finished reply until the end of the run
+    unfinished_servers: str  # servers of the unfinished replies, by the paper's names
 
     @property
     def unfinished(self) -> int:
         """Number of unfinished replies."""
-        return len(self.waited)
+        return len(self.unfinished_times)
 
     @property
     def mean(self) -> float:
@@ -201,20 +212,20 @@ class Replies:
         return float(self.times.mean()) if len(self.times) else float("nan")
 
     @property
-    def least(self) -> float:
+    def mean_lower_bound(self) -> float:
         """Lower bound of the mean time of all replies: unfinished ones count until the end of the run."""
-        every = np.concatenate([self.times, self.waited])
+        every = np.concatenate([self.times, self.unfinished_times])
         return float(every.mean()) if len(every) else float("nan")
 
 
-def replies(runs: Runs, table: pa.Table) -> Replies:
+def read_replies(runs: Runs, table: pa.Table) -> Replies:
     """Pairs requests and replies of `flows` by workload and query; replies not begun are unfinished."""
     asked: dict[tuple[int, int], tuple[int, int]] = {}
     ended: dict[tuple[int, int], int] = {}
     wanted = ("traffic", "query", "role", "start_ps", "end_ps", "dst")
     for one in table.select(list(wanted)).to_pylist():
         pair = one["traffic"], one["query"]
-        if one["role"] == REQUEST:
+        if one["role"] == REQUEST_ROLE:
             asked[pair] = one["start_ps"], one["dst"]
         elif one["end_ps"] is not None:
             ended[pair] = one["end_ps"]
@@ -226,32 +237,29 @@ def replies(runs: Runs, table: pa.Table) -> Replies:
     return Replies(np.array(times), np.array(waited), held)
 
 
-def answered(runs: Runs, variant: str, point: Point | None = None) -> list[Replies]:
+def replies_by_seed(runs: Runs, variant: str, point: Point | None = None) -> list[Replies]:
     """Returns the replies, by seed."""
-    return [replies(runs, table) for table in runs.tables("flows", variant, point)]
+    return [read_replies(runs, table) for table in runs.tables("flows", variant, point)]
 
 
-def fct(runs: Runs, variant: str, point: Point | None = None) -> np.ndarray:
+def mean_fct(runs: Runs, variant: str, point: Point | None = None) -> np.ndarray:
     """Mean flow completion time of finished replies in ms, by seed."""
-    return np.array([one.mean for one in answered(runs, variant, point)])
+    return np.array([one.mean for one in replies_by_seed(runs, variant, point)])
 
 
 # Over seeds.
 
 
-def packets(
+def packet_statistic(
     runs: Runs, of: Callable[[pa.Table], float], variant: str = PABO, point: Point | None = None
 ) -> np.ndarray:
     """Returns a statistic of `packet_hist`, by seed."""
     return np.array([of(table) for table in runs.tables("packet_hist", variant, point)])
 
 
-def seeds(runs: Runs, told: Sequence[str]) -> str:
+def join_seed_notes(runs: Runs, told: Sequence[str]) -> str:
     """Joins the notes of seeds that have one."""
     return "; ".join(f"seed {seed}: {text}" for seed, text in zip(runs.seeds, told, strict=True) if text)
-
-
-# Paths of flows.
 
 
 @dataclass(frozen=True)
@@ -263,7 +271,7 @@ class Hop:
 
 
 @dataclass(frozen=True)
-class Trace:
+class LinkTrace:
     """Record of the links that carried each flow's data."""
 
     runs: Runs
@@ -275,44 +283,44 @@ class Trace:
         step = self.step(source, destination)
         if step is None:
             return []
-        node, port, bits = (columns.numbers(self.links, name) for name in ("node", "port", "bits"))
-        at = columns.numbers(self.links, "bin") == step
+        node, port, bits = (columns.column_to_numpy(self.links, name) for name in ("node", "port", "bits"))
+        at = columns.column_to_numpy(self.links, "bin") == step
         # ACKs, which return on links of their own, are shorter than data.
         data = at & (bits == bits[at].max(initial=0))
         left = dict(zip(node[data].tolist(), port[data].tolist(), strict=True))
         crossed = [name for name, ours in SWITCHES.items() if self.runs.node(ours) in left]
         found = [Hop(name, left[self.runs.node(SWITCHES[name])]) for name in crossed]
-        return sorted(found, key=lambda hop: place(hop.switch, source))
+        return sorted(found, key=lambda hop: path_position(hop.switch, source))
 
     def step(self, source: str, destination: str) -> int | None:
         """Returns the step of the trace in which a flow starts."""
         ends = self.runs.node(HOSTS[source]), self.runs.node(HOSTS[destination])
-        src, dst = columns.numbers(self.flows, "src"), columns.numbers(self.flows, "dst")
-        starts = columns.numbers(self.flows, "start_ps")[(src == ends[0]) & (dst == ends[1])]
+        src, dst = columns.column_to_numpy(self.flows, "src"), columns.column_to_numpy(self.flows, "dst")
+        starts = columns.column_to_numpy(self.flows, "start_ps")[(src == ends[0]) & (dst == ends[1])]
         return int(starts[0]) // STEP_PS if len(starts) else None
 
 
-def height(switch: str) -> int:
+def tier_height(switch: str) -> int:
     """Returns 0 for edge, 1 for aggregation, and 2 for core switches."""
     return ("edge", "agg", "core").index(SWITCHES[switch].rstrip("0123456789"))
 
 
-def place(switch: str, source: str) -> int:
+def path_position(switch: str, source: str) -> int:
     """Returns the position of a switch on a path: up from the source's edge switch, then down."""
-    up, number, host = height(switch), int(SWITCHES[switch].lstrip("adegcor")), int(HOSTS[source][1:])
+    up, number, host = tier_height(switch), int(SWITCHES[switch].lstrip("adegcor")), int(HOSTS[source][1:])
     begins = (number == host // 2, number // 2 == host // 4, True)[up]
     return up if begins else 4 - up
 
 
 def describe_path(hops: Sequence[Hop]) -> str:
     """Describes a path, with the ports of switches below its top, where there is a choice."""
-    top = max(range(len(hops)), key=lambda at: height(hops[at].switch), default=0)
+    top = max(range(len(hops)), key=lambda at: tier_height(hops[at].switch), default=0)
     return ", ".join(
         f"{hop.switch} port {hop.port}" if at < top else hop.switch for at, hop in enumerate(hops)
     )
 
 
-def cores(trace: Trace, flows: Mapping[str, Sequence[str]]) -> str:
+def describe_cores(trace: LinkTrace, flows: Mapping[str, Sequence[str]]) -> str:
     """Describes the servers whose data crosses each core switch: `C1: H1 H5`."""
     found: dict[str, set[str]] = {core: set() for core in CORES}
     for client, servers in flows.items():
@@ -324,21 +332,21 @@ def cores(trace: Trace, flows: Mapping[str, Sequence[str]]) -> str:
     return "; ".join(f"{core}: {' '.join(servers)}" for core, servers in listed.items() if servers) or "none"
 
 
-def traces(runs: Runs) -> list[Trace]:
+def read_traces(runs: Runs) -> list[LinkTrace]:
     """Returns the trace of each seed."""
-    tables = (runs.tables(name, TWO_LEVEL) for name in ("flows", "links"))
-    return [Trace(runs, flows, links) for flows, links in zip(*tables, strict=True)]
+    tables = (runs.tables(name, TWO_LEVEL_VARIANT) for name in ("flows", "links"))
+    return [LinkTrace(runs, flows, links) for flows, links in zip(*tables, strict=True)]
 
 
-def figure_10(sweeps: Sweeps) -> Iterable[Measured]:
+def measure_figure_10(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures the figure's example path, and the core switch of each flow of every scenario."""
-    found = traces(sweeps[PATHS])
-    example = [describe_path(one.hops(*EXAMPLE)) or "none" for one in found]
-    yield Measured(" to ".join(EXAMPLE), "path", example)
+    found = read_traces(sweeps[PATHS_SWEEP])
+    example = [describe_path(one.hops(*EXAMPLE_FLOW)) or "none" for one in found]
+    yield Measured(" to ".join(EXAMPLE_FLOW), "path", example)
     for case, flows in SERVERS.items():
-        yield Measured(case, "core_switches", [cores(one, flows) for one in found])
+        yield Measured(case, "core_switches", [describe_cores(one, flows) for one in found])
 
 
 MEASURES: dict[str, Measure] = {
-    "fig10": figure_10,
+    "fig10": measure_figure_10,
 }

@@ -9,45 +9,45 @@ from functools import partial
 
 import numpy as np
 
-from overspill.papers.common import measured, quotient, quotients
+from overspill.papers.common import build_measured, divide_by_seed, divide_or_nan
 from overspill.papers.spec import Measure, Measured, Runs, Sweeps
 
 from .schemes import (
-    ACKS,
-    AS,
     F1,
     F2,
     NAMES,
-    OFFER,
-    OS,
-    OUT,
+    OFFER_GBPS,
     PFC,
-    TWO,
-    TWO_ACKS,
-    Seen,
-    by_ms,
-    kb,
-    steps,
-    throughput,
-    throughputs,
+    QCN_AS,
+    QCN_AS_OUTPUTS,
+    QCN_OS,
+    QCN_OS_ACKS,
+    TWO_SAMPLES,
+    TWO_SAMPLES_ACKS,
+    HotspotRun,
+    mean_throughput,
+    means_by_ms,
+    measure_throughputs,
+    parse_kb,
     value_by_run,
+    window_steps,
 )
 
-MEET = (50.0, 150.0)  # ms, while f2 is active
-BEFORE, LATE, LAST = (0.0, 50.0), (60.0, 150.0), (110.0, 150.0)
-DOWN, EARLY, FIRST, TOLD_LATE, TOLD_EARLY = (
+ACTIVE_WINDOW = (50.0, 150.0)  # ms, while f2 is active
+BEFORE_WINDOW, LATE_WINDOW, LAST_WINDOW = (0.0, 50.0), (60.0, 150.0), (110.0, 150.0)
+LIMITS_FALL_WINDOW, EARLY_WINDOW, FIRST_WINDOW, LATE_CNM_WINDOW, EARLY_CNM_WINDOW = (
     (55.0, 80.0),
     (60.0, 90.0),
     (50.0, 60.0),
     (100.0, 150.0),
     (50.0, 70.0),
 )
-NEAR = 10.0  # KB around the mean of the end
-STAYS = 10  # ms
-UNITS = {"Kbps": 1e-6, "Mbps": 1e-3, "Gbps": 1.0, "Tbps": 1e3}
+NEAR_KB = 10.0  # KB around the mean of the end
+MIN_STAY_MS = 10  # ms
+RATE_UNITS = {"Kbps": 1e-6, "Mbps": 1e-3, "Gbps": 1.0, "Tbps": 1e3}
 
 
-def gbps(text: str) -> float:
+def parse_gbps(text: str) -> float:
     """Parses a rate of a resolved scenario, in Gb/s.
 
     Raises ValueError if the text is no rate.
@@ -55,144 +55,194 @@ def gbps(text: str) -> float:
     parts = re.fullmatch(r"([0-9.]+) ?(Kbps|Mbps|Gbps|Tbps)", text)
     if parts is None:
         raise ValueError(f"{text} is no rate")
-    return float(parts[1]) * UNITS[parts[2]]
+    return float(parts[1]) * RATE_UNITS[parts[2]]
 
 
-def figure_8(sweeps: Sweeps) -> Iterator[Measured]:
+def measure_figure_8(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures the fabric's settings in the runs, and the ideal throughput of each flow."""
-    settings = sweeps["fabric"].settings(OS)
+    settings = sweeps["fabric"].settings(QCN_OS)
     [switch] = settings["switches"]
-    inside = gbps(switch["fabric"]["link_rate"])
-    link = gbps(settings["topology"]["link"]["rate"])
-    yield measured("Ethernet link", "rate", [link])
-    yield measured("link between supernodes", "rate", [inside])
-    yield measured("buffer before it", "size", [kb(switch["fabric"]["link_buffer"])])
-    yield measured("f1, ideal", "throughput", [min(OFFER, link)])
-    yield measured("f2, ideal", "throughput", [min(OFFER, inside)])
+    inside = parse_gbps(switch["fabric"]["link_rate"])
+    link = parse_gbps(settings["topology"]["link"]["rate"])
+    yield build_measured("Ethernet link", "rate", [link])
+    yield build_measured("link between supernodes", "rate", [inside])
+    yield build_measured("buffer before it", "size", [parse_kb(switch["fabric"]["link_buffer"])])
+    yield build_measured("f1, ideal", "throughput", [min(OFFER_GBPS, link)])
+    yield build_measured("f2, ideal", "throughput", [min(OFFER_GBPS, inside)])
 
 
-def rows(
+def measure_scheme_throughputs(
     runs: Runs, variant: str, flows: Sequence[int], named: tuple[str, tuple[float, float]]
 ) -> Iterator[Measured]:
-    """Yields the rows of `throughputs` with the name of the scheme prepended."""
-    for one in throughputs(runs, variant, flows, named):
-        yield replace(one, case=f"{CASES[variant]}, {one.case}")
+    """Yields the rows of `measure_throughputs` with the name of the scheme prepended."""
+    for one in measure_throughputs(runs, variant, flows, named):
+        yield replace(one, case=f"{CASE_NAMES[variant]}, {one.case}")
 
 
-CASES = NAMES | {ACKS: "ACKs"}
-FROM_60, FROM_110 = ("60 to 150 ms", LATE), ("110 to 150 ms", LAST)
+CASE_NAMES = NAMES | {QCN_OS_ACKS: "ACKs"}
+FROM_60, FROM_110 = ("60 to 150 ms", LATE_WINDOW), ("110 to 150 ms", LAST_WINDOW)
 
 
-def count_cnms(run: Seen, flow: int, window: tuple[float, float]) -> int:
+def count_cnms(run: HotspotRun, flow: int, window: tuple[float, float]) -> int:
     """Counts CNMs to a flow in a window."""
-    return int(((run.told >= window[0]) & (run.told < window[1]) & (run.whom == flow)).sum())
+    return int(((run.cnm_times >= window[0]) & (run.cnm_times < window[1]) & (run.cnm_flows == flow)).sum())
 
 
-def share(run: Seen, flow: int, window: tuple[float, float]) -> float:
+def cnm_share(run: HotspotRun, flow: int, window: tuple[float, float]) -> float:
     """Share of a flow in the CNMs to f1 and f2 in a window, in %; NaN without any."""
-    return 100 * quotient(
+    return 100 * divide_or_nan(
         count_cnms(run, flow, window), count_cnms(run, F1, window) + count_cnms(run, F2, window)
     )
 
 
-def held(run: Seen, flow: int, window: tuple[float, float]) -> float:
+def mean_stored_kb(run: HotspotRun, flow: int, window: tuple[float, float]) -> float:
     """Mean bytes of a flow in the input in a window, copies included, in KB."""
-    return float(run.stored[flow, steps(window)].mean())
+    return float(run.stored[flow, window_steps(window)].mean())
 
 
-def settled(run: Seen) -> float:
+def mean_limit(run: HotspotRun, flow: int, window: tuple[float, float]) -> float:
+    """Mean rate limit of a flow in a window in Gb/s."""
+    return run.limits[flow].mean(window)
+
+
+def limit_settling_time(run: HotspotRun) -> float:
     """Time in ms at which f2's limit first falls to the rate of the internal link; NaN if it never does."""
     limit, inside = run.limits[F2], 2.5
-    low = np.flatnonzero((limit.rates <= inside) & (limit.times >= MEET[0]))
+    low = np.flatnonzero((limit.rates <= inside) & (limit.times >= ACTIVE_WINDOW[0]))
     return float(limit.times[low[0]]) if len(low) else float("nan")
 
 
-def stays(run: Seen) -> float:
+def backlog_settling_time(run: HotspotRun) -> float:
     """Time in ms from which the backlog stays near its mean of the end; NaN if it never does.
 
-    It stays if it is within `NEAR` for `STAYS` ms.
+    It stays if it is within `NEAR_KB` for `MIN_STAY_MS` ms.
     """
-    both = by_ms(run.stored.sum(axis=0))
-    mean = both[round(LAST[0]) : round(LAST[1])].mean()
-    near = np.abs(both[round(MEET[0]) : round(MEET[1])] - mean) <= NEAR
-    whole = np.convolve(near, np.ones(STAYS), mode="valid") >= STAYS
-    return MEET[0] + float(whole.argmax()) if whole.any() else float("nan")
+    both = means_by_ms(run.stored.sum(axis=0))
+    mean = both[round(LAST_WINDOW[0]) : round(LAST_WINDOW[1])].mean()
+    near = np.abs(both[round(ACTIVE_WINDOW[0]) : round(ACTIVE_WINDOW[1])] - mean) <= NEAR_KB
+    whole = np.convolve(near, np.ones(MIN_STAY_MS), mode="valid") >= MIN_STAY_MS
+    return ACTIVE_WINDOW[0] + float(whole.argmax()) if whole.any() else float("nan")
 
 
-def last_pause(run: Seen) -> float:
+def last_pause_time(run: HotspotRun) -> float:
     """Time in ms at which the last pause before the end of f2 takes effect; NaN without any."""
-    inside = run.pauses[run.pauses[:, 0] < MEET[1]] if len(run.pauses) else run.pauses
+    inside = run.pauses[run.pauses[:, 0] < ACTIVE_WINDOW[1]] if len(run.pauses) else run.pauses
     return float(inside[-1, 0]) if len(inside) else float("nan")
 
 
-def figure_9(sweeps: Sweeps) -> Iterator[Measured]:
+def measure_figure_9(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures PFC alone, arrival sampling at outputs and at inputs, and occupancy sampling."""
     runs = sweeps["fabric"]
-    for variant in (PFC, OUT, AS, OS):
-        yield from rows(runs, variant, [F1], ("before", BEFORE))
-    yield from rows(runs, PFC, [F1, F2], FROM_60)
-    yield from rows(runs, OUT, [F1], FROM_60)
-    cnms = value_by_run(runs, OUT, lambda run: float((run.told < MEET[1]).sum()))
-    later = value_by_run(runs, OUT, lambda run: float((run.told >= MEET[1]).sum()))
+    for variant in (PFC, QCN_AS_OUTPUTS, QCN_AS, QCN_OS):
+        yield from measure_scheme_throughputs(runs, variant, [F1], ("before", BEFORE_WINDOW))
+    yield from measure_scheme_throughputs(runs, PFC, [F1, F2], FROM_60)
+    yield from measure_scheme_throughputs(runs, QCN_AS_OUTPUTS, [F1], FROM_60)
+    cnms = value_by_run(runs, QCN_AS_OUTPUTS, lambda run: float((run.cnm_times < ACTIVE_WINDOW[1]).sum()))
+    later = value_by_run(runs, QCN_AS_OUTPUTS, lambda run: float((run.cnm_times >= ACTIVE_WINDOW[1]).sum()))
     note = f"{later.mean():.2g} afterwards, when what waits of f1 leaves at once"
-    yield measured(NAMES[OUT], "cnms", cnms, note)
-    for variant in (AS, OS):
-        yield from rows(runs, variant, [F1, F2], FROM_110)
-    yield measured(NAMES[AS], "last_pause", value_by_run(runs, AS, last_pause))
-    limits = [value_by_run(runs, OS, lambda run, flow=flow: run.limits[flow].mean(DOWN)) for flow in (F1, F2)]  # type: ignore[misc]
-    yield measured("QCN-OS, f1 by f2, 55 to 80 ms", "rate_limit", quotients(limits[0], limits[1]))
-    yield measured("QCN-OS, f2", "rate_limit_settles_at", value_by_run(runs, OS, settled))
-    both = value_by_run(runs, OS, lambda run: held(run, F1, TOLD_LATE) + held(run, F2, TOLD_LATE))
-    yield measured("QCN-OS, both flows, from 100 ms on", "backlog", both)
-    after = value_by_run(runs, OS, lambda run: stays(run) - settled(run))
-    yield measured("QCN-OS, both flows", "backlog_settles_after_the_rate", after)
-    ratio = value_by_run(runs, OS, lambda run: quotient(held(run, F1, EARLY), held(run, F2, EARLY)))
-    yield measured("QCN-OS, f1 by f2, 60 to 90 ms", "backlog", ratio)
-    yield measured("f1, QCN-OS by QCN-AS, 110 to 150 ms", "throughput", by(runs, OS, AS))
+    yield build_measured(NAMES[QCN_AS_OUTPUTS], "cnms", cnms, note)
+    for variant in (QCN_AS, QCN_OS):
+        yield from measure_scheme_throughputs(runs, variant, [F1, F2], FROM_110)
+    yield build_measured(NAMES[QCN_AS], "last_pause", value_by_run(runs, QCN_AS, last_pause_time))
+    f1_limit, f2_limit = (
+        value_by_run(runs, QCN_OS, partial(mean_limit, flow=flow, window=LIMITS_FALL_WINDOW))
+        for flow in (F1, F2)
+    )
+    yield build_measured("QCN-OS, f1 by f2, 55 to 80 ms", "rate_limit", divide_by_seed(f1_limit, f2_limit))
+    yield build_measured(
+        "QCN-OS, f2", "rate_limit_settles_at", value_by_run(runs, QCN_OS, limit_settling_time)
+    )
+    both = value_by_run(
+        runs,
+        QCN_OS,
+        lambda run: mean_stored_kb(run, F1, LATE_CNM_WINDOW) + mean_stored_kb(run, F2, LATE_CNM_WINDOW),
+    )
+    yield build_measured("QCN-OS, both flows, from 100 ms on", "backlog", both)
+    after = value_by_run(runs, QCN_OS, lambda run: backlog_settling_time(run) - limit_settling_time(run))
+    yield build_measured("QCN-OS, both flows", "backlog_settles_after_the_rate", after)
+    ratio = value_by_run(
+        runs,
+        QCN_OS,
+        lambda run: divide_or_nan(
+            mean_stored_kb(run, F1, EARLY_WINDOW), mean_stored_kb(run, F2, EARLY_WINDOW)
+        ),
+    )
+    yield build_measured("QCN-OS, f1 by f2, 60 to 90 ms", "backlog", ratio)
+    yield build_measured(
+        "f1, QCN-OS by QCN-AS, 110 to 150 ms", "throughput", throughput_ratio(runs, QCN_OS, QCN_AS)
+    )
 
 
-def by(runs: Runs, one: str, other: str) -> np.ndarray:
+def throughput_ratio(runs: Runs, one: str, other: str) -> np.ndarray:
     """f1's final throughput with one scheme divided by that with another."""
-    return np.asarray(quotients(throughput(runs, one, F1, LAST), throughput(runs, other, F1, LAST)))
+    return np.asarray(
+        divide_by_seed(
+            mean_throughput(runs, one, F1, LAST_WINDOW), mean_throughput(runs, other, F1, LAST_WINDOW)
+        )
+    )
 
 
-def figure_10(sweeps: Sweeps) -> Iterator[Measured]:
+def measure_figure_10(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures two samples, and end-to-end acknowledgements."""
     runs = sweeps["fabric"]
-    yield from rows(runs, TWO, [F1, F2], FROM_110)
-    yield measured("two samples by QCN-OS, f1, 110 to 150 ms", "throughput", by(runs, TWO, OS))
-    ratio = value_by_run(runs, TWO, lambda run: quotient(held(run, F1, FIRST), held(run, F2, FIRST)))
-    yield measured("two samples, f1 by f2, 50 to 60 ms", "backlog", ratio)
+    yield from measure_scheme_throughputs(runs, TWO_SAMPLES, [F1, F2], FROM_110)
+    yield build_measured(
+        "two samples by QCN-OS, f1, 110 to 150 ms", "throughput", throughput_ratio(runs, TWO_SAMPLES, QCN_OS)
+    )
+    ratio = value_by_run(
+        runs,
+        TWO_SAMPLES,
+        lambda run: divide_or_nan(
+            mean_stored_kb(run, F1, FIRST_WINDOW), mean_stored_kb(run, F2, FIRST_WINDOW)
+        ),
+    )
+    yield build_measured("two samples, f1 by f2, 50 to 60 ms", "backlog", ratio)
     late, early = (
-        value_by_run(runs, TWO, partial(share, flow=F1, window=one)) for one in (TOLD_LATE, TOLD_EARLY)
+        value_by_run(runs, TWO_SAMPLES, partial(cnm_share, flow=F1, window=one))
+        for one in (LATE_CNM_WINDOW, EARLY_CNM_WINDOW)
     )
-    yield measured("two samples, f1, 100 to 150 ms", "share_of_cnms", late)
+    yield build_measured("two samples, f1, 100 to 150 ms", "share_of_cnms", late)
     note = f"{early.mean():.3g} % from 50 to 70 ms"
-    yield measured("two samples, f1, 100 to 150 less 50 to 70 ms", "share_of_cnms", late - early, note)
-    yield from rows(runs, ACKS, [F1, F2], FROM_110)
-    yield measured(
-        "ACKs, f2, 50 to 150 ms", "share_of_cnms", value_by_run(runs, ACKS, lambda run: share(run, F2, MEET))
+    yield build_measured("two samples, f1, 100 to 150 less 50 to 70 ms", "share_of_cnms", late - early, note)
+    yield from measure_scheme_throughputs(runs, QCN_OS_ACKS, [F1, F2], FROM_110)
+    yield build_measured(
+        "ACKs, f2, 50 to 150 ms",
+        "share_of_cnms",
+        value_by_run(runs, QCN_OS_ACKS, lambda run: cnm_share(run, F2, ACTIVE_WINDOW)),
     )
-    ratio = value_by_run(runs, ACKS, lambda run: quotient(held(run, F2, MEET), held(run, F1, MEET)))
-    yield measured("ACKs, f2 by f1", "backlog", ratio)
-    yield measured("ACKs by QCN-OS, f1, 110 to 150 ms", "throughput", by(runs, ACKS, OS))
-    few, many = (value_by_run(runs, one, lambda run: float(count_cnms(run, F1, MEET))) for one in (ACKS, TWO))
+    ratio = value_by_run(
+        runs,
+        QCN_OS_ACKS,
+        lambda run: divide_or_nan(
+            mean_stored_kb(run, F2, ACTIVE_WINDOW), mean_stored_kb(run, F1, ACTIVE_WINDOW)
+        ),
+    )
+    yield build_measured("ACKs, f2 by f1", "backlog", ratio)
+    yield build_measured(
+        "ACKs by QCN-OS, f1, 110 to 150 ms", "throughput", throughput_ratio(runs, QCN_OS_ACKS, QCN_OS)
+    )
+    few, many = (
+        value_by_run(runs, one, lambda run: float(count_cnms(run, F1, ACTIVE_WINDOW)))
+        for one in (QCN_OS_ACKS, TWO_SAMPLES)
+    )
     note = f"{few.mean():.3g} and {many.mean():.3g}"
-    yield measured("ACKs by two samples, f1", "cnms", quotients(few, many), note)
+    yield build_measured("ACKs by two samples, f1", "cnms", divide_by_seed(few, many), note)
 
 
-def figure_11(sweeps: Sweeps) -> Iterator[Measured]:
+def measure_figure_11(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures two samples together with end-to-end acknowledgements."""
     runs = sweeps["fabric"]
     for flow in (F1, F2):
-        value = throughput(runs, TWO_ACKS, flow, LAST)
-        yield measured(f"f{flow + 1}, 110 to 150 ms", "throughput", value)
-    yield measured("f1 by that of figure 10d", "throughput", by(runs, TWO_ACKS, ACKS))
+        value = mean_throughput(runs, TWO_SAMPLES_ACKS, flow, LAST_WINDOW)
+        yield build_measured(f"f{flow + 1}, 110 to 150 ms", "throughput", value)
+    yield build_measured(
+        "f1 by that of figure 10d", "throughput", throughput_ratio(runs, TWO_SAMPLES_ACKS, QCN_OS_ACKS)
+    )
 
 
 MEASURES: dict[str, Measure] = {
-    "fig8": figure_8,
-    "fig9": figure_9,
-    "fig10": figure_10,
-    "fig11": figure_11,
+    "fig8": measure_figure_8,
+    "fig9": measure_figure_9,
+    "fig10": measure_figure_10,
+    "fig11": measure_figure_11,
 }

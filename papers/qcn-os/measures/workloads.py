@@ -8,51 +8,53 @@ import numpy as np
 import pyarrow as pa
 
 from overspill import columns
-from overspill.papers.common import measured, quotient, quotients
+from overspill.papers.common import build_measured, divide_by_seed, divide_or_nan
 from overspill.papers.spec import Measure, Measured, Runs, Sweeps
 
 from .schemes import (
-    ACKS,
-    AS,
-    END,
+    END_MS,
     F1,
     F2,
-    LINE,
-    MS,
+    LINE_GBPS,
     NAMES,
-    OFFER,
-    ONSET,
-    OS,
-    OUT,
-    STEADY,
-    STEP,
-    STEPS,
-    TWO_ACKS,
-    Limits,
-    by_ms,
-    limits,
-    steps,
-    trace,
+    OFFER_GBPS,
+    ONSET_MS,
+    PS_PER_MS,
+    QCN_AS,
+    QCN_AS_OUTPUTS,
+    QCN_OS,
+    QCN_OS_ACKS,
+    STEADY_WINDOW,
+    STEP_COUNT,
+    STEP_MS,
+    TWO_SAMPLES_ACKS,
+    RateLimits,
+    means_by_ms,
+    read_rate_limits,
+    sum_by_step,
+    window_steps,
 )
 
 VICTIMS, CULPRITS = 0, 1  # indices in the scenarios that mix them
 Window = tuple[float, float]  # ms
-MANY = (50.0, 350.0)  # ms, while f2 is active
-HOTSPOT = (ONSET, END)
-INSIDE = 2.5  # Gb/s of the internal link
-RECOVERED = 0.9  # share of the offer
-OFFERED = 50.0  # Gb/s of all victims, and of all culprits
-HOT_OUTPUTS = 20.0  # Gb/s of both
-NS = 1e3  # ps
-CNM = 84  # bytes on the wire, with preamble and gap
-LINK = CNM * 8 / LINE + 250  # ns of a CNM on a link of 10 Gb/s and 50 m
+MANY_FLOWS_WINDOW = (50.0, 350.0)  # ms, while f2 is active
+HOTSPOT_WINDOW = (ONSET_MS, END_MS)
+INTERNAL_LINK_GBPS = 2.5  # Gb/s of the internal link
+RECOVERED_SHARE = 0.9  # share of the offer
+OFFERED_GBPS = 50.0  # Gb/s of all victims, and of all culprits
+HOT_OUTPUTS_GBPS = 20.0  # Gb/s of both
+PS_PER_NS = 1e3  # ps
+CNM_BYTES = 84  # bytes on the wire, with preamble and gap
+CNM_LINK_NS = CNM_BYTES * 8 / LINE_GBPS + 250  # ns of a CNM on a link of 10 Gb/s and 50 m
 
 
-class Workloads:
+class WorkloadFlows:
     """Flows of a run, with the workload of each."""
 
     def __init__(self, flows: pa.Table) -> None:
-        self.flows, self.of = (columns.numbers(flows, name).astype(np.int64) for name in ("flow", "traffic"))
+        self.flows, self.of = (
+            columns.column_to_numpy(flows, name).astype(np.int64) for name in ("flow", "traffic")
+        )
         self.count = int(self.of.max()) + 1
         self.by_flow = np.full(int(self.flows.max()) + 1, -1)
         self.by_flow[self.flows] = self.of
@@ -61,117 +63,126 @@ class Workloads:
         """Returns the numbers of a workload's flows."""
         return np.asarray(self.flows[self.of == workload])
 
-    def sent(self, table: pa.Table, count: int = STEPS) -> np.ndarray:
+    def sent(self, table: pa.Table, count: int = STEP_COUNT) -> np.ndarray:
         """Returns the throughput of each workload by step in Gb/s, from `sent_trace`."""
-        rows = self.by_flow[columns.numbers(table, "flow").astype(np.int64)]
-        return trace(table, rows, "wire_bytes", (self.count, count)) * 8 / (STEP * 1e6)
+        rows = self.by_flow[columns.column_to_numpy(table, "flow").astype(np.int64)]
+        return sum_by_step(table, rows, "wire_bytes", (self.count, count)) * 8 / (STEP_MS * 1e6)
 
-    def named(self, notices: pa.Table) -> np.ndarray:
+    def cnms_by_flow(self, notices: pa.Table) -> np.ndarray:
         """Returns the CNMs to each flow after the onset, in the order of `flows`."""
-        after = columns.numbers(notices, "time_ps") / MS >= ONSET
-        about = columns.numbers(notices, "flow").astype(np.int64)[after]
+        after = columns.column_to_numpy(notices, "time_ps") / PS_PER_MS >= ONSET_MS
+        about = columns.column_to_numpy(notices, "flow").astype(np.int64)[after]
         return np.bincount(about, minlength=len(self.by_flow))[self.flows]
 
 
-def sent_by_workload(runs: Runs, variant: str, count: int = STEPS) -> list[np.ndarray]:
+def sent_by_workload(runs: Runs, variant: str, count: int = STEP_COUNT) -> list[np.ndarray]:
     """Returns the throughput of each workload by step in Gb/s, for every seed."""
     every = zip(runs.tables("flows", variant), runs.tables("sent_trace", variant), strict=True)
-    return [Workloads(flows).sent(table, count) for flows, table in every]
+    return [WorkloadFlows(flows).sent(table, count) for flows, table in every]
 
 
-def throughput(runs: Runs, variant: str, workload: int, window: Window) -> np.ndarray:
+def workload_throughput(runs: Runs, variant: str, workload: int, window: Window) -> np.ndarray:
     """Mean throughput of a workload in a window in Gb/s, by seed."""
-    return np.array([float(one[workload, steps(window)].mean()) for one in sent_by_workload(runs, variant)])
+    return np.array(
+        [float(one[workload, window_steps(window)].mean()) for one in sent_by_workload(runs, variant)]
+    )
 
 
-def named(runs: Runs, variant: str) -> list[list[np.ndarray]]:
+def cnms_by_workload(runs: Runs, variant: str) -> list[list[np.ndarray]]:
     """Returns the CNMs to each flow of each workload after the onset, for every seed."""
     found = []
     for flows, notices in zip(runs.tables("flows", variant), runs.tables("notices", variant), strict=True):
-        workloads = Workloads(flows)
-        counts = workloads.named(notices)
+        workloads = WorkloadFlows(flows)
+        counts = workloads.cnms_by_flow(notices)
         found.append([counts[workloads.of == one] for one in range(workloads.count)])
     return found
 
 
-def shares(counts: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
+def culprit_shares(counts: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
     """Share of culprits in the CNMs to victims and culprits in %, by seed; NaN without any."""
     victims, culprits = (
         np.array([float(one[workload].sum()) for one in counts]) for workload in (VICTIMS, CULPRITS)
     )
-    return 100 * quotients(culprits, victims + culprits)
+    return 100 * divide_by_seed(culprits, victims + culprits)
 
 
-def most_by_least(counts: Sequence[np.ndarray]) -> float:
+def victim_to_culprit_cnm_ratio(counts: Sequence[np.ndarray]) -> float:
     """Most CNMs to a victim divided by the fewest to a culprit; NaN if a culprit gets none."""
-    return quotient(float(counts[VICTIMS].max()), float(counts[CULPRITS].min()))
+    return divide_or_nan(float(counts[VICTIMS].max()), float(counts[CULPRITS].min()))
 
 
-def culprits(sweeps: Sweeps) -> Iterator[Measured]:
+def measure_culprits(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures CNMs to culprits and throughput of victims, with occupancy and arrival sampling."""
     runs = sweeps["mixed"]
-    counts = {variant: named(runs, variant) for variant in (OS, AS)}
-    found = {variant: shares(one) for variant, one in counts.items()}
+    counts = {variant: cnms_by_workload(runs, variant) for variant in (QCN_OS, QCN_AS)}
+    found = {variant: culprit_shares(one) for variant, one in counts.items()}
     for variant, one in found.items():
         total = np.mean([sum(part[name].sum() for name in (VICTIMS, CULPRITS)) for part in counts[variant]])
         note = f"of {total:.0f} CNMs a run"
-        yield measured(f"{NAMES[variant]}, culprits", "share_of_cnms", one, note)
-    yield measured("QCN-OS less QCN-AS, culprits", "share_of_cnms", found[OS] - found[AS])
-    ratios = [most_by_least(one) for one in counts[OS]]
-    note = f"with QCN-AS {np.mean([most_by_least(one) for one in counts[AS]]):.3g}"
-    yield measured("QCN-OS, the victim named most by the culprit named least", "cnms", ratios, note)
-    ours, theirs = (throughput(runs, variant, VICTIMS, STEADY) for variant in (OS, AS))
+        yield build_measured(f"{NAMES[variant]}, culprits", "share_of_cnms", one, note)
+    yield build_measured("QCN-OS less QCN-AS, culprits", "share_of_cnms", found[QCN_OS] - found[QCN_AS])
+    ratios = [victim_to_culprit_cnm_ratio(one) for one in counts[QCN_OS]]
+    note = f"with QCN-AS {np.mean([victim_to_culprit_cnm_ratio(one) for one in counts[QCN_AS]]):.3g}"
+    yield build_measured("QCN-OS, the victim named most by the culprit named least", "cnms", ratios, note)
+    ours, theirs = (
+        workload_throughput(runs, variant, VICTIMS, STEADY_WINDOW) for variant in (QCN_OS, QCN_AS)
+    )
     note = f"{ours.mean():.4g} and {theirs.mean():.4g} Gb/s"
-    yield measured("QCN-OS less QCN-AS, victims, steady", "throughput", ours - theirs, note)
+    yield build_measured("QCN-OS less QCN-AS, victims, steady", "throughput", ours - theirs, note)
 
 
-def recovery(sent: np.ndarray, window: Window = MANY, offer: float = OFFER) -> float:
+def recovery_time(sent: np.ndarray, window: Window = MANY_FLOWS_WINDOW, offer: float = OFFER_GBPS) -> float:
     """Time in ms from a window's start until victims stay at nine tenths of their offer; NaN if never."""
-    low = np.flatnonzero(by_ms(sent[steps(window)]) < RECOVERED * offer)
+    low = np.flatnonzero(means_by_ms(sent[window_steps(window)]) < RECOVERED_SHARE * offer)
     if not len(low):
         return 0.0
     return float("nan") if low[-1] == window[1] - window[0] - 1 else float(low[-1] + 1)
 
 
-def recovered(runs: Runs, variant: str, window: Window = MANY) -> np.ndarray:
+def recovery_times(runs: Runs, variant: str, window: Window = MANY_FLOWS_WINDOW) -> np.ndarray:
     """Time in ms until f1 has recovered, by seed."""
-    count = round(window[1] / STEP)
-    return np.array([recovery(one[F1], window) for one in sent_by_workload(runs, variant, count)])
+    count = round(window[1] / STEP_MS)
+    return np.array([recovery_time(one[F1], window) for one in sent_by_workload(runs, variant, count)])
 
 
-def schemes_compared(sweeps: Sweeps) -> Iterator[Measured]:
+def compare_schemes_with_subflows(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures two samples relative to QCN-OS, both with acknowledgements, on ten subflows each."""
     runs = sweeps["subflows"]
-    two, one = (recovered(runs, variant) for variant in (TWO_ACKS, ACKS))
+    two, one = (recovery_times(runs, variant) for variant in (TWO_SAMPLES_ACKS, QCN_OS_ACKS))
     note = f"{two.mean():.3g} and {one.mean():.3g} ms"
     case = "subflows, two samples less QCN-OS, both with end-to-end ACKs"
-    yield measured(case, "time_to_recover", two - one, note)
+    yield build_measured(case, "time_to_recover", two - one, note)
 
 
-def allowed(found: Sequence[Limits], times: np.ndarray) -> np.ndarray:
+def allowed_throughput(found: Sequence[RateLimits], times: np.ndarray) -> np.ndarray:
     """Total throughput in Gb/s that limits allow for flows with equal offers at these times."""
-    offer = OFFER / len(found)
+    offer = OFFER_GBPS / len(found)
     rates = [
-        np.concatenate(([LINE], one.rates))[np.searchsorted(one.times, times, side="right")] for one in found
+        np.concatenate(([LINE_GBPS], one.rates))[np.searchsorted(one.times, times, side="right")]
+        for one in found
     ]
     return np.asarray(np.minimum(rates, offer).sum(axis=0))
 
 
-def down(found: Sequence[Limits]) -> float:
+def limit_fall_time(found: Sequence[RateLimits]) -> float:
     """Time in ms after f2 begins until limits first allow no more than the internal link; NaN if never."""
     times = np.unique(np.concatenate([one.times for one in found]))
-    times = times[(times >= MANY[0]) & (times < MANY[1])]
-    low = times[allowed(found, times) <= INSIDE + 1e-9]
-    return float(low[0]) - MANY[0] if len(low) else float("nan")
+    times = times[(times >= MANY_FLOWS_WINDOW[0]) & (times < MANY_FLOWS_WINDOW[1])]
+    low = times[allowed_throughput(found, times) <= INTERNAL_LINK_GBPS + 1e-9]
+    return float(low[0]) - MANY_FLOWS_WINDOW[0] if len(low) else float("nan")
 
 
-def limits_down(runs: Runs, variant: str) -> np.ndarray:
+def limit_fall_times(runs: Runs, variant: str) -> np.ndarray:
     """Time in ms until the limits of f2 are down, by seed."""
     every = zip(runs.tables("flows", variant), runs.tables("rate_limits", variant), strict=True)
-    return np.array([down(limits(table, Workloads(flows).numbers(F2))) for flows, table in every])
+    return np.array(
+        [limit_fall_time(read_rate_limits(table, WorkloadFlows(flows).numbers(F2))) for flows, table in every]
+    )
 
 
-def later(case: str, metric: str, found: tuple[np.ndarray, np.ndarray], longest: float) -> Measured:
+def measure_subflow_delay(
+    case: str, metric: str, found: tuple[np.ndarray, np.ndarray], longest: float
+) -> Measured:
     """Returns the row of subflows minus one flow each; subflows that never recover count as `longest` ms."""
     many, one = found
     never = int(np.isnan(many).sum())
@@ -179,132 +190,152 @@ def later(case: str, metric: str, found: tuple[np.ndarray, np.ndarray], longest:
     note = f"{capped.mean():.4g} and {one.mean():.4g} ms"
     if never:
         note += f"; subflows not within {longest:.0f} ms in {never} of {len(many)} seeds"
-    return measured(case, metric, capped - one, note)
+    return build_measured(case, metric, capped - one, note)
 
 
-def beside(sweeps: Sweeps) -> Iterator[Measured]:
+def measure_subflows(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures subflows in the fabric without and with acknowledgements, and in the switch of figure 6."""
     fabric = sweeps["subflows"], sweeps["one_each"]
-    length = MANY[1] - MANY[0]
-    for variant, name in ((OS, "QCN-OS"), (ACKS, "QCN-OS with ACKs")):
-        many, one = (limits_down(runs, variant) for runs in fabric)
+    length = MANY_FLOWS_WINDOW[1] - MANY_FLOWS_WINDOW[0]
+    for variant, name in ((QCN_OS, "QCN-OS"), (QCN_OS_ACKS, "QCN-OS with ACKs")):
+        many, one = (limit_fall_times(runs, variant) for runs in fabric)
         case = f"{name}, subflows less one flow each, f2"
-        yield later(case, "time_until_limits_are_down", (many, one), length)
-    many, one = (recovered(runs, ACKS) for runs in fabric)
-    yield later("QCN-OS with ACKs, subflows less one flow each", "time_to_recover", (many, one), length)
+        yield measure_subflow_delay(case, "time_until_limits_are_down", (many, one), length)
+    many, one = (recovery_times(runs, QCN_OS_ACKS) for runs in fabric)
+    yield measure_subflow_delay(
+        "QCN-OS with ACKs, subflows less one flow each", "time_to_recover", (many, one), length
+    )
     hotspot = sweeps["hotspot_subflows"], sweeps["hotspot"]
-    many, one = (recovered(runs, OS, HOTSPOT) for runs in hotspot)
+    many, one = (recovery_times(runs, QCN_OS, HOTSPOT_WINDOW) for runs in hotspot)
     case = "QCN-OS, six flows, subflows less one flow each"
-    yield later(case, "time_to_recover", (many, one), END - ONSET)
+    yield measure_subflow_delay(case, "time_to_recover", (many, one), END_MS - ONSET_MS)
 
 
-def victims_by_offer(runs: Runs, variant: str) -> np.ndarray:
+def victims_share_of_offer(runs: Runs, variant: str) -> np.ndarray:
     """Steady throughput of all victims relative to their offer, by seed."""
-    return throughput(runs, variant, VICTIMS, STEADY) / OFFERED
+    return workload_throughput(runs, variant, VICTIMS, STEADY_WINDOW) / OFFERED_GBPS
 
 
-def victims_recovered(runs: Runs, variant: str) -> np.ndarray:
+def victims_recovery_times(runs: Runs, variant: str) -> np.ndarray:
     """Time in ms until all victims together have recovered, by seed; NaN if they never do."""
-    return np.array([recovery(one[VICTIMS], HOTSPOT, OFFERED) for one in sent_by_workload(runs, variant)])
+    return np.array(
+        [recovery_time(one[VICTIMS], HOTSPOT_WINDOW, OFFERED_GBPS) for one in sent_by_workload(runs, variant)]
+    )
 
 
-def hundred_flows(sweeps: Sweeps) -> Iterator[Measured]:
+def measure_hundred_flows(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures victims, CNMs, recovery times, and the use of the hot outputs."""
     runs = sweeps["many"]
-    ours, acked, theirs = (victims_by_offer(runs, variant) for variant in (OS, ACKS, AS))
-    outputs = victims_by_offer(runs, OUT)
+    ours, acked, theirs = (victims_share_of_offer(runs, variant) for variant in (QCN_OS, QCN_OS_ACKS, QCN_AS))
+    outputs = victims_share_of_offer(runs, QCN_AS_OUTPUTS)
     metric = "throughput_by_offer"
-    yield measured("QCN-OS, victims, steady", metric, ours, f"QCN-AS at outputs {outputs.mean():.3g}")
-    yield measured("QCN-OS with ACKs, victims, steady", metric, acked)
+    yield build_measured("QCN-OS, victims, steady", metric, ours, f"QCN-AS at outputs {outputs.mean():.3g}")
+    yield build_measured("QCN-OS with ACKs, victims, steady", metric, acked)
     note = f"{ours.mean():.3g} and {theirs.mean():.3g}"
-    yield measured("QCN-OS less QCN-AS, victims, steady", metric, ours - theirs, note)
-    ours, acked, theirs = (shares(named(runs, variant)) for variant in (OS, ACKS, AS))
+    yield build_measured("QCN-OS less QCN-AS, victims, steady", metric, ours - theirs, note)
+    ours, acked, theirs = (
+        culprit_shares(cnms_by_workload(runs, variant)) for variant in (QCN_OS, QCN_OS_ACKS, QCN_AS)
+    )
     note = f"with ACKs {acked.mean():.3g} %"
-    yield measured("QCN-OS, culprits", "share_of_cnms", ours, note)
+    yield build_measured("QCN-OS, culprits", "share_of_cnms", ours, note)
     note = f"{ours.mean():.3g} and {theirs.mean():.3g} %"
-    yield measured("QCN-OS less QCN-AS, culprits", "share_of_cnms", ours - theirs, note)
-    yield from times(runs)
-    used = 100 * throughput(runs, OS, CULPRITS, STEADY) / HOT_OUTPUTS
-    yield measured("QCN-OS, hot outputs, steady", "use", used)
+    yield build_measured("QCN-OS less QCN-AS, culprits", "share_of_cnms", ours - theirs, note)
+    yield from measure_recovery_times(runs)
+    used = 100 * workload_throughput(runs, QCN_OS, CULPRITS, STEADY_WINDOW) / HOT_OUTPUTS_GBPS
+    yield build_measured("QCN-OS, hot outputs, steady", "use", used)
 
 
-def times(runs: Runs) -> Iterator[Measured]:
+def measure_recovery_times(runs: Runs) -> Iterator[Measured]:
     """Yields recovery times; runs without a recovery count as the whole time after the onset.
 
     The exception is QCN-OS in its quotient with sampling at outputs, which is NaN without a recovery.
     """
-    longest = END - ONSET
-    found = {variant: victims_recovered(runs, variant) for variant in (OS, AS, OUT, ACKS)}
+    longest = END_MS - ONSET_MS
+    found = {
+        variant: victims_recovery_times(runs, variant)
+        for variant in (QCN_OS, QCN_AS, QCN_AS_OUTPUTS, QCN_OS_ACKS)
+    }
     capped = {variant: np.where(np.isnan(one), longest, one) for variant, one in found.items()}
     here, arrivals, there, acked = (
         f"{capped[variant].mean():.3g} ms (not back in {np.isnan(one).sum()} of {len(one)} seeds)"
         for variant, one in found.items()
     )
     note = f"{here} and {arrivals}"
-    yield measured("QCN-OS less QCN-AS", "time_to_recover", capped[OS] - capped[AS], note)
+    yield build_measured("QCN-OS less QCN-AS", "time_to_recover", capped[QCN_OS] - capped[QCN_AS], note)
     note = f"{here} and {there}; with ACKs {acked}"
-    yield measured("QCN-OS by outputs", "time_to_recover", quotients(found[OS], capped[OUT]), note)
+    yield build_measured(
+        "QCN-OS by outputs", "time_to_recover", divide_by_seed(found[QCN_OS], capped[QCN_AS_OUTPUTS]), note
+    )
 
 
-def cuts(table: pa.Table, flow: int) -> np.ndarray:
+def limit_fall_instants(table: pa.Table, flow: int) -> np.ndarray:
     """Returns the times in ps at which the limit of a flow falls, from `rate_limits`."""
-    mine = columns.numbers(table, "flow") == flow
-    rates = columns.numbers(table, "rate_bps")[mine]
-    rates = np.where(rates < 0, LINE * 1e9, rates)
-    falls = np.diff(np.concatenate(([LINE * 1e9], rates))) < 0
-    return np.asarray(columns.numbers(table, "time_ps")[mine].astype(np.int64)[falls])
+    mine = columns.column_to_numpy(table, "flow") == flow
+    rates = columns.column_to_numpy(table, "rate_bps")[mine]
+    rates = np.where(rates < 0, LINE_GBPS * 1e9, rates)
+    falls = np.diff(np.concatenate(([LINE_GBPS * 1e9], rates))) < 0
+    return np.asarray(columns.column_to_numpy(table, "time_ps")[mine].astype(np.int64)[falls])
 
 
-def delays(notices: pa.Table, limits: pa.Table, flows: Sequence[int] | np.ndarray) -> np.ndarray:
+def cnm_delays(notices: pa.Table, limits: pa.Table, flows: Sequence[int] | np.ndarray) -> np.ndarray:
     """Delay of each CNM to some flows after the onset in ns: until the limit of its flow falls next.
 
     A CNM is left out if no fall follows, as at the end of a run.
     """
-    made, about = (columns.numbers(notices, name).astype(np.int64) for name in ("time_ps", "flow"))
+    made, about = (columns.column_to_numpy(notices, name).astype(np.int64) for name in ("time_ps", "flow"))
     found = []
     for flow in flows:
-        times, falls = made[(about == flow) & (made >= ONSET * MS)], cuts(limits, int(flow))
+        times, falls = (
+            made[(about == flow) & (made >= ONSET_MS * PS_PER_MS)],
+            limit_fall_instants(limits, int(flow)),
+        )
         next_fall = np.searchsorted(falls, times)
         seen = next_fall < len(falls)
-        found.append((falls[next_fall[seen]] - times[seen]) / NS)
+        found.append((falls[next_fall[seen]] - times[seen]) / PS_PER_NS)
     return np.concatenate(found)
 
 
-def medians(runs: Runs, variant: str, among: Sequence[int]) -> np.ndarray:
+def median_cnm_delays(runs: Runs, variant: str, among: Sequence[int]) -> np.ndarray:
     """Median delay of the CNMs to some workloads in ns, by seed; NaN without any."""
     tables = (runs.tables(name, variant) for name in ("flows", "notices", "rate_limits"))
     found = []
     for flows, notices, rate_limits in zip(*tables, strict=True):
-        numbers = np.concatenate([Workloads(flows).numbers(one) for one in among])
-        every = delays(notices, rate_limits, numbers)
+        numbers = np.concatenate([WorkloadFlows(flows).numbers(one) for one in among])
+        every = cnm_delays(notices, rate_limits, numbers)
         found.append(float(np.median(every)) if len(every) else float("nan"))
     return np.array(found)
 
 
-def load(runs: Runs, variant: str) -> float:
+def cnm_load(runs: Runs, variant: str) -> float:
     """Bytes of CNMs in % of the bytes that flows inject after the onset, mean over seeds."""
     found = []
-    for counts, sent in zip(named(runs, variant), sent_by_workload(runs, variant), strict=True):
-        injected = float(sent[:, steps((ONSET, END))].sum(axis=0).mean()) * 1e9 / 8 * (END - ONSET) / 1e3
-        found.append(100 * CNM * float(sum(one.sum() for one in counts)) / injected)
+    for counts, sent in zip(cnms_by_workload(runs, variant), sent_by_workload(runs, variant), strict=True):
+        injected = (
+            float(sent[:, window_steps((ONSET_MS, END_MS))].sum(axis=0).mean())
+            * 1e9
+            / 8
+            * (END_MS - ONSET_MS)
+            / 1e3
+        )
+        found.append(100 * CNM_BYTES * float(sum(one.sum() for one in counts)) / injected)
     return float(np.mean(found))
 
 
-def cost(sweeps: Sweeps) -> Iterator[Measured]:
+def measure_cnm_cost(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures the delay of CNMs of inputs with six flows, and of inputs and outputs in the larger fabric."""
-    beyond = medians(sweeps["hotspot"], OS, (F1, F2)) - LINK
+    beyond = median_cnm_delays(sweeps["hotspot"], QCN_OS, (F1, F2)) - CNM_LINK_NS
     case = "QCN-OS, six flows, shared input"
-    yield measured(case, "median_delay_beyond_the_link", np.round(beyond, 6))
+    yield build_measured(case, "median_delay_beyond_the_link", np.round(beyond, 6))
     runs = sweeps["many"]
-    there, here = (medians(runs, variant, (0, 1)) / 1e3 for variant in (OUT, OS))
+    there, here = (median_cnm_delays(runs, variant, (0, 1)) / 1e3 for variant in (QCN_AS_OUTPUTS, QCN_OS))
     note = f"{there.mean():.3g} and {here.mean():.3g} us; computed, not measured: CNMs of outputs add "
-    note += f"{load(runs, OUT):.2g} % to the bytes that flows inject"
-    yield measured("outputs less QCN-OS, hundred flows", "median_delay", there - here, note)
+    note += f"{cnm_load(runs, QCN_AS_OUTPUTS):.2g} % to the bytes that flows inject"
+    yield build_measured("outputs less QCN-OS, hundred flows", "median_delay", there - here, note)
 
 
 MEASURES: dict[str, Measure] = {
-    "claim-culprits": culprits,
-    "claim-subflows": beside,
-    "claim-many": hundred_flows,
-    "claim-cnms": cost,
+    "claim-culprits": measure_culprits,
+    "claim-subflows": measure_subflows,
+    "claim-many": measure_hundred_flows,
+    "claim-cnms": measure_cnm_cost,
 }

@@ -9,42 +9,42 @@ from functools import partial
 
 import numpy as np
 
-from overspill.charts.spec import Axis, Colours, Heat, Instant, Kind, Panel
+from overspill.charts.chart_spec import Axis, Colours, Heat, Instant, Panel, QuantityKind
 from overspill.results import formats
 
-MOST_TICKS = 7.5  # most ticks of a scale of colours; there are at least three
-escaped = partial(html.escape, quote=False)  # text without tags for the page and for plotly
-BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "B"))
+MAX_LOG_TICKS = 7.5  # most ticks of a scale of colours; there are at least three
+escape_html = partial(html.escape, quote=False)  # text without tags for the page and for plotly
+BYTE_UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "B"))
 
 
-def text(value: float, kind: Kind) -> str:
+def format_quantity(value: float, kind: QuantityKind) -> str:
     """Formats a number with its unit: `100 us`, `20 KB`, `1 Gbit/s`, `0.1 %`."""
     if not math.isfinite(value):
         return "-"
     if kind == "time":
-        return ("-" if value < 0 else "") + formats.time(abs(value) * 1e12)
+        return ("-" if value < 0 else "") + formats.format_time(abs(value) * 1e12)
     if kind == "share":
-        return f"{formats.trimmed(value * 100)}%"
+        return f"{formats.format_trimmed(value * 100)}%"
     if kind == "number":
-        return formats.trimmed(value)
+        return formats.format_trimmed(value)
     if not value:
         return "0"
-    factor, unit = scaled(kind, value)
-    return f"{formats.trimmed(value / factor)} {unit}"
+    factor, unit = select_axis_unit(kind, value)
+    return f"{formats.format_trimmed(value / factor)} {unit}"
 
 
-def scaled(kind: Kind, largest: float) -> tuple[float, str]:
+def select_axis_unit(kind: QuantityKind, largest: float) -> tuple[float, str]:
     """Returns value and name of the unit of an axis with this largest number."""
     if kind == "bytes":
-        return next((one for one in BYTES if abs(largest) >= one[0]), BYTES[-1])
+        return next((one for one in BYTE_UNITS if abs(largest) >= one[0]), BYTE_UNITS[-1])
     if kind == "rate":
-        return formats.scale("bit/s", [largest])
+        return formats.select_unit("bit/s", [largest])
     if kind == "time":
-        return formats.scale("s", [largest])
+        return formats.select_unit("s", [largest])
     return 1.0, ""
 
 
-def named(axis: Axis, unit: str = "") -> str:
+def axis_title(axis: Axis, unit: str = "") -> str:
     """Returns the title of an axis: label, unit and scale."""
     parts = [part for part in (unit, "log scale" if axis.scale in ("log", "symlog") else "") if part]
     if not axis.label:
@@ -60,7 +60,7 @@ def time_scale(low: float, high: float) -> tuple[str, tuple[float, float] | None
     return "linear", (low - margin, high + margin)
 
 
-def subticks(ratio: float) -> tuple[float, ...]:
+def log_tick_multiples(ratio: float) -> tuple[float, ...]:
     """Returns the multiples of powers of ten with ticks on a logarithmic axis with this ratio of its ends."""
     return (1.0,) if ratio > 200 else (1.0, 3.0) if ratio > 20 else (1.0, 2.0, 5.0)
 
@@ -72,64 +72,66 @@ def colour_ticks(colours: Colours) -> list[tuple[float, str]]:
     it.
     """
     low, high = colours.low, colours.high
-    factor, unit = (1.0, "") if colours.log else scaled(colours.kind, high)
+    factor, unit = (1.0, "") if colours.log else select_axis_unit(colours.kind, high)
     if colours.log:
         values = [10.0**power for power in range(math.ceil(np.log10(low)), math.floor(np.log10(high)) + 1)]
     else:
-        step = even_step((high - low) / MOST_TICKS, colours.whole)
+        step = round_up_step((high - low) / MAX_LOG_TICKS, colours.whole_numbers)
         first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
         values = [number * step for number in range(first, last + 1)]
-    values = [0.0, *(one for one in values if one > low)] if colours.zero else values
-    places = colours.placed(np.array(values)).tolist()
+    values = [0.0, *(one for one in values if one > low)] if colours.white_zero else values
+    places = colours.positions_of(np.array(values)).tolist()
     texts = [
-        f"{formats.trimmed(one / factor)} {unit}" if unit and one else text(one, colours.kind)
+        f"{formats.format_trimmed(one / factor)} {unit}"
+        if unit and one
+        else format_quantity(one, colours.kind)
         for one in values
     ]
     return list(zip(places, texts, strict=True))
 
 
-def log_note(colours: Colours) -> str:
+def log_scale_note(colours: Colours) -> str:
     """Returns the note on a logarithmic scale of colours; empty for a linear one."""
-    return ("log scale from 1" if colours.zero else "log scale") if colours.log else ""
+    return ("logarithmic scale from 1" if colours.white_zero else "log scale") if colours.log else ""
 
 
-def even_step(least: float, whole: bool) -> float:
+def round_up_step(least: float, whole: bool) -> float:
     """Returns the smallest of 1, 2 and 5 times a power of ten that is at least `least`."""
     power = 10.0 ** math.floor(math.log10(least))
     step = next(many * power for many in (1, 2, 5, 10) if many * power >= least * (1 - 1e-9))
     return max(1.0, step) if whole else step
 
 
-LABEL_ROWS = 3  # lines of text that labels of instants may fill
+MAX_LABEL_ROWS = 3  # lines of text that labels of instants may fill
 
 
-def labels(panel: Panel, letters: int) -> list[tuple[Instant, int, bool]]:
+def place_event_labels(panel: Panel, letters: int) -> list[tuple[Instant, int, bool]]:
     """Returns instants of a panel whose labels fit without hiding a map, at `letters` characters of width.
 
     Each has the line of text of its label, 0 for the highest, and true if the label is left of the instant.
     """
-    if panel.x.shown is None or any(isinstance(mark, Heat) for mark in panel.marks):
+    if panel.x.range is None or any(isinstance(mark, Heat) for mark in panel.marks):
         return []
-    (start, end), room = panel.x.shown, [-math.inf] * LABEL_ROWS
+    (start, end), room = panel.x.range, [-math.inf] * MAX_LABEL_ROWS
     found = []
-    for mark in sorted((one for one in panel.marks if isinstance(one, Instant)), key=lambda one: one.at):
-        at, long = letters * (mark.at - start) / (end - start), len(mark.label) + 2
+    for mark in sorted((one for one in panel.marks if isinstance(one, Instant)), key=lambda one: one.time):
+        at, long = letters * (mark.time - start) / (end - start), len(mark.label) + 2
         left = at + long > letters
         begin = at - long if left else at
-        row = next((row for row in range(LABEL_ROWS) if room[row] <= begin), None)
+        row = next((row for row in range(MAX_LABEL_ROWS) if room[row] <= begin), None)
         if row is not None and begin >= 0:
             room[row] = begin + long
             found.append((mark, row, left))
     return found
 
 
-def shortened(text: str, letters: int, lines: int) -> list[str]:
+def wrap_and_shorten(text: str, letters: int, lines: int) -> list[str]:
     """Returns a text in at most this many lines; the rest is replaced by an ellipsis at a word.
 
     A number stays together with the word after it: its unit, or its next thousands.
     """
     parts = re.findall(r"(?:\S*\d\S*(?<![,;:)]) )*\S+", text)
-    parts = [one if len(one) <= letters else cut(one, letters) for one in parts]
+    parts = [one if len(one) <= letters else shorten_word(one, letters) for one in parts]
     found = [""]
     for at, part in enumerate(parts):
         longer = f"{found[-1]} {part}".lstrip()
@@ -144,6 +146,6 @@ def shortened(text: str, letters: int, lines: int) -> list[str]:
     return found
 
 
-def cut(word: str, letters: int) -> str:
+def shorten_word(word: str, letters: int) -> str:
     """Returns a word cut to fit into a line, or only an ellipsis for a number with its unit."""
     return "…" if " " in word else f"{word[: letters - 1].rstrip('0123456789.')}…"

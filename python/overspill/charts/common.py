@@ -12,83 +12,90 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from overspill import stats
-from overspill.charts import spec
-from overspill.charts.spec import Axis, Chart, Entry, Instant, Look, Mark, Panel, Span
+from overspill.charts import chart_spec
+from overspill.charts.chart_spec import Axis, Chart, Entry, Instant, Look, Mark, Panel, Span
 from overspill.engine import core
 from overspill.errors import BadInput
-from overspill.results import equal_variants, formats, measures
+from overspill.results import formats, identical_variants, measures
 from overspill.results.rundata import RunData
 
 if TYPE_CHECKING:
     from overspill.results.results import Results
 
-TALLEST = 10.0  # inches of all panels of a figure
-COLUMNS_SHOWN = 240  # columns of a map over time
-INTERVALS_FROM = 3  # seeds; intervals of two seeds would be too wide
-RESAMPLED = f"BCa bootstrap from {stats.ENOUGH} seeds on, else Student's t"
-GREY = "Grey: outside the measurement window."
-FIRST_SEEDS = f"First seed of each variant. {GREY}"
-INSTANTS_SHOWN = 40  # most network changes that a panel marks
-STEPS_SHOWN = 1200  # steps of a curve over time
+MAX_PANELS_HEIGHT = 10.0  # inches of all panels of a figure
+MAX_MAP_COLUMNS = 240  # columns of a map over time
+MIN_SEEDS_FOR_INTERVALS = 3  # seeds; intervals of two seeds would be too wide
+BOOTSTRAP_NOTE = f"BCa bootstrap from {stats.MIN_SEEDS_FOR_BOOTSTRAP} seeds on, else Student's t"
+GREY_NOTE = "Grey: outside the measurement window."
+FIRST_SEEDS_NOTE = f"First seed of each variant. {GREY_NOTE}"
+MAX_CHANGES_MARKED = 40  # most network changes that a panel marks
+MAX_CURVE_STEPS = 1200  # steps of a curve over time
 
 
-def look(results: Results, variant: str) -> Look:
+def look_of_variant(results: Results, variant: str) -> Look:
     """Returns a variant's look, equal in every figure of all results of the same scenario."""
-    return spec.look(place(results.facts, results.variants, variant))
+    return chart_spec.look_of_index(variant_index(results.facts, results.variants, variant))
 
 
-def place(facts: Mapping[str, Any], variants: Sequence[str], variant: str) -> int:
+def variant_index(facts: Mapping[str, Any], variants: Sequence[str], variant: str) -> int:
     """Returns the index of a variant in its scenario, or in `variants` if the scenario is not known."""
-    every = declared(str(facts.get("scenario", {}).get("text", "")))
+    every = parse_declared_variants(str(facts.get("scenario", {}).get("text", "")))
     return (every if set(variants) <= set(every) else tuple(variants)).index(variant)
 
 
 @lru_cache(maxsize=8)
-def declared(text: str) -> tuple[str, ...]:
+def parse_declared_variants(text: str) -> tuple[str, ...]:
     """Returns the variants in a scenario's text, in its order; empty if it cannot be read."""
     try:
-        return tuple(core.parsed("the scenario", text).get("variants", ()))
+        return tuple(core.parse_toml("the scenario", text).get("variants", ()))
     except (BadInput, TOMLDecodeError):
         return ()
 
 
-def legend(results: Results, variants: Iterable[str]) -> list[Entry]:
+def variant_legend(results: Results, variants: Iterable[str]) -> list[Entry]:
     """Returns a legend entry for each of the variants."""
-    return [Entry(variant, label(results, variant), look(results, variant)) for variant in variants]
+    return [
+        Entry(variant, group_label(results, variant), look_of_variant(results, variant))
+        for variant in variants
+    ]
 
 
-def label(results: Results, variant: str) -> str:
+def group_label(results: Results, variant: str) -> str:
     """Returns a variant's label, followed by the labels of identical variants."""
     group = next((group for group in results.groups if variant in group), (variant,))
-    return equal_variants.label([results.label(one) for one in group])
+    return identical_variants.group_label([results.label(one) for one in group])
 
 
-def with_runs(results: Results) -> list[str]:
+def variants_with_runs(results: Results) -> list[str]:
     """Returns variants with a finished run; of identical variants the first."""
     return [group[0] for group in results.groups]
 
 
 def first_runs(results: Results) -> dict[str, RunData]:
     """Returns the first seed's run of every variant."""
-    return {variant: results.runs_of(variant)[0] for variant in with_runs(results)}
+    return {variant: results.runs_of(variant)[0] for variant in variants_with_runs(results)}
 
 
-def with_rows(results: Results, table: str) -> dict[str, RunData]:
+def first_runs_with_table(results: Results, table: str) -> dict[str, RunData]:
     """Returns the first seeds' runs that have rows in a table."""
-    return {variant: run for variant, run in first_runs(results).items() if has(run, table)}
+    return {variant: run for variant, run in first_runs(results).items() if has_rows(run, table)}
 
 
-def having(results: Results, table: str) -> list[str]:
+def variants_with_table(results: Results, table: str) -> list[str]:
     """Returns the variants of which any run has rows in a table."""
-    return [one for one in with_runs(results) if any(has(run, table) for run in results.runs_of(one))]
+    return [
+        one
+        for one in variants_with_runs(results)
+        if any(has_rows(run, table) for run in results.runs_of(one))
+    ]
 
 
-def has(run: RunData, table: str) -> bool:
+def has_rows(run: RunData, table: str) -> bool:
     """Returns true if a run has rows in a table."""
     return any(batch.num_rows for batch in run.batches(table))
 
 
-def summed(parts: Iterable[tuple[np.ndarray, ...]]) -> dict[Any, float]:
+def sum_by_key(parts: Iterable[tuple[np.ndarray, ...]]) -> dict[Any, float]:
     """Returns the sums of amounts by key: a number, or a tuple for a row of numbers."""
     sums: dict[Any, float] = {}
     for what, amounts in parts:
@@ -101,65 +108,65 @@ def summed(parts: Iterable[tuple[np.ndarray, ...]]) -> dict[Any, float]:
     return sums
 
 
-def most_first(sums: Mapping[Any, float]) -> list[Any]:
+def sort_by_amount(sums: Mapping[Any, float]) -> list[Any]:
     """Returns keys by descending amount; equal amounts by ascending key."""
     return sorted(sums, key=lambda one: (-sums[one], one))
 
 
-def columns_of(count: int) -> int:
+def count_panel_columns(count: int) -> int:
     """Returns the columns of panels of variants: one, or two for more than six."""
     return 1 if count <= 6 else 2
 
 
-def height_of(count: int, wish: float) -> float:
+def panel_height(count: int, wish: float) -> float:
     """Returns the height of each of `count` panels in inches, so that all fit on a screen."""
-    return min(wish, TALLEST / -(-count // columns_of(count)))
+    return min(wish, MAX_PANELS_HEIGHT / -(-count // count_panel_columns(count)))
 
 
-def height_of_networks(panels: int, columns: int, even: bool) -> float:
+def network_panel_height(panels: int, columns: int, even: bool) -> float:
     """Returns the height in inches of a panel with a network; `even` networks are as wide as high."""
     if panels == 1:
         return 4.8 if even else 3.4
-    each = TALLEST / -(-panels // columns)
+    each = MAX_PANELS_HEIGHT / -(-panels // columns)
     return min(3.7, each) if even else max(1.9, min(2.6, each))
 
 
-def seeds_text(results: Results, variants: Iterable[str] | None = None) -> str:
+def format_seed_count(results: Results, variants: Iterable[str] | None = None) -> str:
     """Returns `5 seeds`, the most seeds that any of the variants has."""
-    names = with_runs(results) if variants is None else variants
+    names = variants_with_runs(results) if variants is None else variants
     most = max((len(results.runs_of(variant)) for variant in names), default=0)
     return f"{most} seed{'' if most == 1 else 's'}"
 
 
-def means_told(results: Results) -> str:
+def mean_lines_note(results: Results) -> str:
     """Returns the note of a file on lines that are means; empty if bands are drawn and explain them."""
-    most = max((len(results.runs_of(variant)) for variant in with_runs(results)), default=0)
-    return "" if most >= INTERVALS_FROM else band_text(results)
+    most = max((len(results.runs_of(variant)) for variant in variants_with_runs(results)), default=0)
+    return "" if most >= MIN_SEEDS_FOR_INTERVALS else describe_band(results)
 
 
-def means_over(results: Results, what: str, variants: Iterable[str] | None = None) -> str:
+def means_over_seeds_note(results: Results, what: str, variants: Iterable[str] | None = None) -> str:
     """Returns the note of a file on means over seeds."""
-    text = seeds_text(results, variants)
+    text = format_seed_count(results, variants)
     return "One seed." if text == "1 seed" else f"{what} over {text}."
 
 
-def pooled_told(results: Results, variants: Iterable[str]) -> str:
+def pooled_seeds_note(results: Results, variants: Iterable[str]) -> str:
     """Returns the note of a file on lines of pooled seeds."""
-    text = seeds_text(results, variants)
+    text = format_seed_count(results, variants)
     return "One seed." if text == "1 seed" else f"Lines: samples of {text} pooled."
 
 
-def part_told(shown: int, variants: int) -> str:
+def omitted_variants_note(shown: int, variants: int) -> str:
     """Returns the note of a file that shows only the first of the variants; empty if it shows all."""
     return f"The first {shown} of {variants} variants." if variants > shown else ""
 
 
-def band_text(results: Results, how: str = "Student's t") -> str:
+def describe_band(results: Results, how: str = "Student's t") -> str:
     """Returns the sentence of a caption on means, and on bands if there are any."""
-    most = max((len(results.runs_of(variant)) for variant in with_runs(results)), default=0)
-    if most < INTERVALS_FROM:
+    most = max((len(results.runs_of(variant)) for variant in variants_with_runs(results)), default=0)
+    if most < MIN_SEEDS_FOR_INTERVALS:
         return f"Lines are means over {most} seeds." if most > 1 else "One seed: no intervals."
-    rough = " With fewer than 10 seeds these are rough." if most < 10 else ""
+    rough = " With fewer than 10 seeds, intervals are rough." if most < 10 else ""
     return f"Lines are means over {most} seeds, bands their 95% intervals ({how}).{rough}"
 
 
@@ -170,20 +177,20 @@ def mean_and_interval(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nd
     """
     rows = values.shape[0]
     middle = values.mean(axis=0)
-    if rows < INTERVALS_FROM:
+    if rows < MIN_SEEDS_FOR_INTERVALS:
         return middle, middle, middle
-    half = stats.t_quantile(stats.LEVEL, rows - 1) * values.std(axis=0, ddof=1) / math.sqrt(rows)
+    half = stats.t_quantile(stats.CONFIDENCE_LEVEL, rows - 1) * values.std(axis=0, ddof=1) / math.sqrt(rows)
     return middle, np.where(middle >= 0, np.maximum(middle - half, 0), middle - half), middle + half
 
 
 def percentile_interval(values: Sequence[float]) -> tuple[float, float, float]:
     """Returns the mean of a percentile over seeds, and the ends of its interval as in tables."""
     middle = stats.mean(values)
-    made = stats.interval(values, True) if len(values) >= INTERVALS_FROM else None
+    made = stats.mean_interval(values, True) if len(values) >= MIN_SEEDS_FOR_INTERVALS else None
     return middle, *(made or (middle, middle))
 
 
-def thinned(count: int, shown: int = 1500, tail: int = 200) -> np.ndarray:
+def select_curve_samples(count: int, shown: int = 1500, tail: int = 200) -> np.ndarray:
     """Returns the indices of sorted samples that a curve shows: some of the body, all of the tail."""
     if count <= shown:
         return np.arange(count)
@@ -200,9 +207,9 @@ class Period:
     @property
     def seconds(self) -> tuple[float, float]:
         """Begin and end in seconds."""
-        return self.start * measures.PS, self.end * measures.PS
+        return self.start * measures.SECONDS_PER_PS, self.end * measures.SECONDS_PER_PS
 
-    def bins(self, run: RunData, shown: int) -> tuple[int, int, int]:
+    def bin_groups(self, run: RunData, shown: int) -> tuple[int, int, int]:
         """Returns the first bin, the number of groups, and the bins per group, for at most `shown` groups."""
         width_ps = int(run.summary["bin_ps"])
         first = self.start // width_ps
@@ -210,15 +217,15 @@ class Period:
         width = -(-count // shown)
         return first, -(-count // width), width
 
-    def edges(self, run: RunData, shown: int) -> np.ndarray:
+    def group_edges(self, run: RunData, shown: int) -> np.ndarray:
         """Returns the edges of these groups in seconds."""
-        first, groups, width = self.bins(run, shown)
+        first, groups, width = self.bin_groups(run, shown)
         bins = first + np.arange(groups + 1, dtype=np.int64) * width
-        return bins * int(run.summary["bin_ps"]) * measures.PS
+        return bins * int(run.summary["bin_ps"]) * measures.SECONDS_PER_PS
 
-    def sums(self, run: RunData, shown: int, data: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    def sum_groups(self, run: RunData, shown: int, data: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
         """Returns values by bin, summed over each of these groups."""
-        first, groups, width = self.bins(run, shown)
+        first, groups, width = self.bin_groups(run, shown)
         bins, values = data
         keep = (bins >= first) & (bins < first + groups * width)
         found = np.zeros(groups)
@@ -227,13 +234,13 @@ class Period:
 
     def axis(self) -> Axis:
         """Returns the x axis of this period."""
-        return Axis("time", "time", shown=self.seconds)
+        return Axis("time", "time", range=self.seconds)
 
 
-OVER_TIME = ("queue_trace", "activity")
+TIME_SERIES_TABLES = ("queue_trace", "activity")
 
 
-def period_of(results: Results, tables: Sequence[str] = OVER_TIME) -> Period:
+def period_of(results: Results, tables: Sequence[str] = TIME_SERIES_TABLES) -> Period:
     """Returns the period of the bins in which first seeds have rows; it begins at 0 if they begin early."""
     bins = [(run, run.column(table, "bin")) for run in first_runs(results).values() for table in tables]
     pairs = [(int(run.summary["bin_ps"]), one) for run, one in bins if len(one)]
@@ -243,44 +250,50 @@ def period_of(results: Results, tables: Sequence[str] = OVER_TIME) -> Period:
     return Period(0 if start < end // 4 else start - margin, end + margin)
 
 
-def outside(run: RunData, period: Period) -> list[Span]:
+def grey_spans(run: RunData, period: Period) -> list[Span]:
     """Returns grey spans outside of the measurement window."""
     start, end = run.window_ps
     ends = ((period.start, start), (end, period.end))
     clipped = [(max(left, period.start), min(right, period.end)) for left, right in ends]
-    return [Span(left * measures.PS, right * measures.PS, GREY) for left, right in clipped if right > left]
+    return [
+        Span(left * measures.SECONDS_PER_PS, right * measures.SECONDS_PER_PS, GREY_NOTE)
+        for left, right in clipped
+        if right > left
+    ]
 
 
-def changes(run: RunData, period: Period) -> list[Instant]:
+def change_marks(run: RunData, period: Period) -> list[Instant]:
     """Returns marks at the network changes; none if there are too many to see anything else."""
     texts: dict[int, list[str]] = {}
     for change in run.changes:
         if change.at_ps < run.end_ps and period.start <= change.at_ps <= period.end:
             texts.setdefault(change.at_ps, []).append(change.text)
-    if len(texts) > INSTANTS_SHOWN:
+    if len(texts) > MAX_CHANGES_MARKED:
         return []
-    return [Instant(at * measures.PS, formats.listing(every, 2)) for at, every in texts.items()]
+    return [
+        Instant(at * measures.SECONDS_PER_PS, formats.format_listing(every, 2)) for at, every in texts.items()
+    ]
 
 
-def title_of(results: Results, variant: str, run: RunData) -> str:
+def run_title(results: Results, variant: str, run: RunData) -> str:
     """Returns the title of a panel with one run."""
-    return f"{label(results, variant)} (seed {run.seed})"
+    return f"{group_label(results, variant)} (seed {run.seed})"
 
 
-def panel_of(title: str, run: RunData, axes: tuple[Period, Axis], marks: Sequence[Mark]) -> Panel:
+def time_panel(title: str, run: RunData, axes: tuple[Period, Axis], marks: Sequence[Mark]) -> Panel:
     """Returns a panel with marks over time, grey spans outside the window, and network changes."""
     period, y = axes
-    return Panel(title, period.axis(), y, [*outside(run, period), *changes(run, period), *marks])
+    return Panel(title, period.axis(), y, [*grey_spans(run, period), *change_marks(run, period), *marks])
 
 
-def over_time(
+def chart_over_time(
     what: tuple[str, str, str], panels: Sequence[Panel], legend: Sequence[Entry], wish: float = 1.9
 ) -> Chart:
     """Returns a chart of panels over time with a common y range; `what` is name, title and caption."""
-    height, columns = height_of(len(panels), wish), columns_of(len(panels))
-    return Chart(*what, panels, columns, height, legend, share_x=True, share_y=True, down=True)
+    height, columns = panel_height(len(panels), wish), count_panel_columns(len(panels))
+    return Chart(*what, panels, columns, height, legend, share_x=True, share_y=True, fill_columns_first=True)
 
 
-def counted(count: float, what: str) -> str:
+def format_count(count: float, what: str) -> str:
     """Formats a count with its noun: `1 flow`, `12 flows`."""
-    return f"{formats.number(count)} {what}{'' if count == 1 else 's'}"
+    return f"{formats.format_number(count)} {what}{'' if count == 1 else 's'}"

@@ -8,48 +8,50 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overspill.charts import common, goodput
+from overspill.charts.chart_spec import COLOURS, Axis, Chart, Entry, Line, Look, Mark, Panel, Points
 from overspill.charts.common import Period
-from overspill.charts.spec import COLOURS, Axis, Chart, Entry, Line, Look, Mark, Panel, Points
 from overspill.results import formats, measures
 from overspill.results.rundata import RunData
 
 if TYPE_CHECKING:
     from overspill.results.results import Results
 
-FLOWS_SHOWN = len(COLOURS)
-FAINT = 60  # most flows in grey
-PALE = "#b5bcc4"
-POINTS_SHOWN = 2000  # points of one flow
-FEEDBACK = (0.0, 64.0)
+MAX_COLOURED_FLOWS = len(COLOURS)
+MAX_GREY_FLOWS = 60  # most flows in grey
+OTHER_FLOWS_COLOUR = "#b5bcc4"
+MAX_POINTS = 2000  # points of one flow
+FEEDBACK_RANGE = (0.0, 64.0)
 
 Runs = Mapping[str, RunData]
-Weigh = Callable[[RunData], tuple[np.ndarray, ...]]
-Draw = Callable[[RunData, int, Look, str], Mark]
+FlowWeights = Callable[[RunData], tuple[np.ndarray, ...]]
+DrawFlow = Callable[[RunData, int, Look, str], Mark]
 
 
-class Flows:
+class ShownFlows:
     """Flows that a figure shows: the first few in colours, some in grey."""
 
-    def __init__(self, runs: Runs, weigh: Weigh) -> None:
-        self.runs, self.every = runs, common.most_first(common.summed(map(weigh, runs.values())))
+    def __init__(self, runs: Runs, weigh: FlowWeights) -> None:
+        self.runs, self.every = runs, common.sort_by_amount(common.sum_by_key(map(weigh, runs.values())))
         # The legend is ordered by flow, not by amount.
-        self.shown = sorted(self.every[:FLOWS_SHOWN])
-        self.grey = self.every[len(self.shown) : FAINT]
+        self.shown = sorted(self.every[:MAX_COLOURED_FLOWS])
+        self.grey = self.every[len(self.shown) : MAX_GREY_FLOWS]
 
     @property
     def legend(self) -> list[Entry]:
         """Legend entries of the coloured flows."""
         first = next(iter(self.runs.values()))
-        named = ((str(flow), name(first, flow), self.look(flow)) for flow in self.shown)
+        named = ((str(flow), flow_name(first, flow), self.look(flow)) for flow in self.shown)
         return [Entry(key, text, look) for key, text, look in named]
 
     def look(self, flow: int) -> Look:
         """Returns the look of a flow, equal in every panel."""
         return (
-            Look(COLOURS[self.shown.index(flow)], width=1.4) if flow in self.shown else Look(PALE, width=0.7)
+            Look(COLOURS[self.shown.index(flow)], width=1.4)
+            if flow in self.shown
+            else Look(OTHER_FLOWS_COLOUR, width=0.7)
         )
 
-    def marks(self, run: RunData, draw: Draw) -> list[Mark]:
+    def marks(self, run: RunData, draw: DrawFlow) -> list[Mark]:
         """Returns the marks of a run, grey ones below the others."""
         coloured = [draw(run, flow, self.look(flow), str(flow)) for flow in self.shown]
         return [*(draw(run, flow, self.look(flow), "") for flow in reversed(self.grey)), *coloured]
@@ -57,12 +59,12 @@ class Flows:
     def describe(self, by: str) -> str:
         """Describes the flows: `the 7 flows with most bytes of 12; the next 5 in grey`."""
         if len(self.every) == len(self.shown):
-            return f"all {common.counted(len(self.every), 'flow')}"
+            return f"all {common.format_count(len(self.every), 'flow')}"
         grey = f"; the next {len(self.grey)} in grey" if self.grey else ""
         return f"the {len(self.shown)} flows with most {by} of {len(self.every)}{grey}"
 
 
-def name(run: RunData, flow: int) -> str:
+def flow_name(run: RunData, flow: int) -> str:
     """Returns the name of a flow, `flow 3: h1 > h5`, with its workload if there are several."""
     text = goodput.flow_name(run, flow)
     workloads = run.summary["traffic"]
@@ -73,16 +75,18 @@ def name(run: RunData, flow: int) -> str:
     return f"{text} ({workloads[int(own[0])]['name']})" if len(own) else text
 
 
-def panels_of(results: Results, flows: Flows, drawn: tuple[Period, Axis, Draw]) -> list[Panel]:
+def build_flow_panels(
+    results: Results, flows: ShownFlows, drawn: tuple[Period, Axis, DrawFlow]
+) -> list[Panel]:
     """Returns a panel for each run."""
     period, y, draw = drawn
     return [
-        common.panel_of(common.title_of(results, variant, run), run, (period, y), flows.marks(run, draw))
+        common.time_panel(common.run_title(results, variant, run), run, (period, y), flows.marks(run, draw))
         for variant, run in flows.runs.items()
     ]
 
 
-def instants_of(runs: Runs, table: str) -> Period:
+def period_of_table(runs: Runs, table: str) -> Period:
     """Returns the period from first to last row of a table of instants, or from 0 if that is early."""
     times = [run.column(table, "time_ps") for run in runs.values()]
     start, end = min(int(one.min()) for one in times), max(int(one.max()) for one in times)
@@ -90,106 +94,110 @@ def instants_of(runs: Runs, table: str) -> Period:
     return Period(0 if start < end // 4 else start - margin, end + margin)
 
 
-def rows_of(table: str) -> Weigh:
+def weigh_by_rows(table: str) -> FlowWeights:
     """Returns a function that weights flows by their number of rows in a table."""
     return lambda run: (run.column(table, "flow"), np.ones(len(run.column(table, "flow"))))
 
 
-def thin(count: int) -> np.ndarray:
+def select_points(count: int) -> np.ndarray:
     """Returns the indices of the points that are shown, evenly spaced."""
-    return np.unique(np.linspace(0, count - 1, min(count, POINTS_SHOWN), dtype=int))
+    return np.unique(np.linspace(0, count - 1, min(count, MAX_POINTS), dtype=int))
 
 
-def notices(results: Results) -> Chart | None:
+def chart_congestion_messages(results: Results) -> Chart | None:
     """Builds the figure of congestion messages by time, feedback and flow; `None` if none are recorded."""
-    runs = common.with_rows(results, "notices")
+    runs = common.first_runs_with_table(results, "notices")
     if not runs:
         return None
 
     def draw(run: RunData, flow: int, look: Look, entry: str) -> Points:
         time, flows_, feedback = run.columns("notices", "time_ps", "flow", "feedback")
         own = np.flatnonzero(flows_ == flow)
-        own = own[thin(len(own))] if len(own) else own
-        return Points(time[own] * measures.PS, feedback[own].astype(np.float64), look, entry, size=3.0)
+        own = own[select_points(len(own))] if len(own) else own
+        return Points(
+            time[own] * measures.SECONDS_PER_PS, feedback[own].astype(np.float64), look, entry, size=3.0
+        )
 
-    flows = Flows(runs, rows_of("notices"))
+    flows = ShownFlows(runs, weigh_by_rows("notices"))
     # Points of CNPs are at 0, and the edge would cut them in half.
     has_cnps = any((run.column("notices", "feedback") == 0).any() for run in runs.values())
-    y = Axis("feedback", shown=(-3.0, FEEDBACK[1]) if has_cnps else FEEDBACK, whole=True)
-    panels = panels_of(results, flows, (instants_of(runs, "notices"), y, draw))
+    y = Axis("feedback", range=(-3.0, FEEDBACK_RANGE[1]) if has_cnps else FEEDBACK_RANGE, whole_numbers=True)
+    panels = build_flow_panels(results, flows, (period_of_table(runs, "notices"), y, draw))
     caption = (
         "Congestion notification messages (CNMs) when switches create them, by the flow that they "
         f"concern: {flows.describe('messages')}. 63 is the strongest feedback, 0 a CNP of a receiver. Of "
-        f"more than {POINTS_SHOWN} messages about a flow, that number is shown, evenly spaced. "
-        f"{common.FIRST_SEEDS}"
+        f"more than {MAX_POINTS} messages about a flow, that number is shown, evenly spaced. "
+        f"{common.FIRST_SEEDS_NOTE}"
     )
     legend = [Entry(one.key, one.label, one.look, "circle") for one in flows.legend]
-    return common.over_time(("notices", "Congestion messages by flow", caption), panels, legend)
+    return common.chart_over_time(("notices", "Congestion messages by flow", caption), panels, legend)
 
 
-def limits(results: Results) -> Chart | None:
+def chart_rate_limits(results: Results) -> Chart | None:
     """Builds the figure of each flow's rate limit over time; `None` if none are recorded."""
-    runs = common.with_rows(results, "rate_limits")
+    runs = common.first_runs_with_table(results, "rate_limits")
     if not runs:
         return None
 
     last = max(run.end_ps for run in runs.values())
-    first = instants_of(runs, "rate_limits")
+    first = period_of_table(runs, "rate_limits")
     period = Period(first.start, max(first.end, min(last, first.end + first.end // 10)))
 
     def draw(run: RunData, flow: int, look: Look, entry: str) -> Line:
-        return limit_line(run, flow, (look, entry), period)
+        return rate_limit_line(run, flow, (look, entry), period)
 
-    flows = Flows(runs, rows_of("rate_limits"))
+    flows = ShownFlows(runs, weigh_by_rows("rate_limits"))
     tops = [run.column("rate_limits", "rate_bps").max() for run in runs.values()]
-    y = Axis("rate limit", "rate", shown=(0, 1.06 * max(float(max(tops)), 1.0)))
-    panels = panels_of(results, flows, (period, y, draw))
+    y = Axis("rate limit", "rate", range=(0, 1.06 * max(float(max(tops)), 1.0)))
+    panels = build_flow_panels(results, flows, (period, y, draw))
     caption = (
         f"Rate limits of flows at their hosts: {flows.describe('changes')}. A flow without a line has no "
-        f"limit at that time. {common.FIRST_SEEDS}"
+        f"limit at that time. {common.FIRST_SEEDS_NOTE}"
     )
-    return common.over_time(("rate-limits", "Rate limits by flow", caption), panels, flows.legend)
+    return common.chart_over_time(("rate-limits", "Rate limits by flow", caption), panels, flows.legend)
 
 
-def limit_line(run: RunData, flow: int, shown: tuple[Look, str], period: Period) -> Line:
+def rate_limit_line(run: RunData, flow: int, shown: tuple[Look, str], period: Period) -> Line:
     """Returns a line of a flow's limit, with gaps without a limit; only the last change of a step is kept."""
     time, flows, rate = run.columns("rate_limits", "time_ps", "flow", "rate_bps")
     own = flows == flow
     at, limit = time[own].astype(np.int64), rate[own].astype(np.float64)
-    step = max(1, (period.end - period.start) // common.STEPS_SHOWN)
+    step = max(1, (period.end - period.start) // common.MAX_CURVE_STEPS)
     keep = np.append(np.diff(at // step) > 0, True)[: len(at)]
     at, limit = at[keep], np.where(limit[keep] < 0, np.nan, limit[keep])
     at, limit = np.append(at, min(run.end_ps, period.end)), np.append(limit, limit[-1:])
-    return Line(at * measures.PS, limit, shown[0], shown[1], "post")
+    return Line(at * measures.SECONDS_PER_PS, limit, shown[0], shown[1], "post")
 
 
-def sent(results: Results) -> Chart | None:
+def chart_sent_rates(results: Results) -> Chart | None:
     """Builds the figure of the rate that each flow sends at over time; `None` if it is not recorded."""
-    runs = common.with_rows(results, "sent_trace")
+    runs = common.first_runs_with_table(results, "sent_trace")
     if not runs:
         return None
     period = common.period_of(results, ("sent_trace",))
 
     def draw(run: RunData, flow: int, look: Look, entry: str) -> Line:
-        bins, flows_, size = by_sources(run)
+        bins, flows_, size = read_source_bytes(run)
         own = flows_ == flow
-        rates = goodput.rate(run, (bins[own], size[own]), (period, goodput.STEPS))
-        return Line(period.edges(run, goodput.STEPS), np.append(rates, rates[-1:]), look, entry, "post")
+        rates = goodput.compute_rates(run, (bins[own], size[own]), (period, goodput.MAX_STEPS))
+        return Line(
+            period.group_edges(run, goodput.MAX_STEPS), np.append(rates, rates[-1:]), look, entry, "post"
+        )
 
-    flows = Flows(runs, lambda run: by_sources(run)[1:])
-    panels = panels_of(results, flows, (period, Axis("sent", "rate"), draw))
+    flows = ShownFlows(runs, lambda run: read_source_bytes(run)[1:])
+    panels = build_flow_panels(results, flows, (period, Axis("sent", "rate"), draw))
     lines = [mark for panel in panels for mark in panel.marks]
-    y = Axis("sent", "rate", shown=(0, goodput.top(lines)[0]))
+    y = Axis("sent", "rate", range=(0, goodput.axis_top(lines)[0]))
     panels = [Panel(panel.title, panel.x, y, panel.marks) for panel in panels]
-    step = formats.time(goodput.width_ps(next(iter(runs.values())), period, goodput.STEPS))
+    step = formats.format_time(goodput.step_width_ps(next(iter(runs.values())), period, goodput.MAX_STEPS))
     caption = (
         "Frames of a flow whose transmission begins at its source, with preamble and gap, in bins of "
-        f"{step}: {flows.describe('bytes')}. {common.FIRST_SEEDS}"
+        f"{step}: {flows.describe('bytes')}. {common.FIRST_SEEDS_NOTE}"
     )
-    return common.over_time(("sent", "Sending rate by flow", caption), panels, flows.legend)
+    return common.chart_over_time(("sent", "Sending rate by flow", caption), panels, flows.legend)
 
 
-def by_sources(run: RunData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def read_source_bytes(run: RunData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns bins, flows and bytes that sources send, without the rows of other hosts."""
     bins, host, flow, size = run.columns("sent_trace", "bin", "host", "flow", "wire_bytes")
     ids, src = run.columns("flows", "flow", "src")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overspill.charts import activity, common
-from overspill.charts.activity import Grid
+from overspill.charts.activity import BinnedMap
+from overspill.charts.chart_spec import COLOURS, Axis, Band, Chart, Colours, Entry, Line, Look, Mark, Panel
 from overspill.charts.common import Period
-from overspill.charts.spec import COLOURS, Axis, Band, Chart, Colours, Entry, Line, Look, Mark, Panel
 from overspill.results import formats, measures
 from overspill.results.columns import U64_NONE
 from overspill.results.rundata import RunData
@@ -19,73 +19,78 @@ from overspill.results.rundata import RunData
 if TYPE_CHECKING:
     from overspill.results.results import Results
 
-STEPS = 300  # time steps of a curve
-STEPS_OF_BAND = 120  # time steps of a curve with a band; with more, the band would be hidden
-VARIANTS_SHOWN = 6
-HOSTS_SHOWN = 16
-FLOWS_SHOWN = 7
-FAINT = 60  # most flows in grey
-BURSTS = (
-    "Data that waited for a missing packet count in the bin in which that packet arrives, so a bin may show "
-    "more than the rate of a link."
+MAX_STEPS = 300  # time steps of a curve
+MAX_STEPS_WITH_BAND = 120  # time steps of a curve with a band; with more, the band would be hidden
+MAX_VARIANTS_SHOWN = 6
+MAX_HOSTS_SHOWN = 16
+MAX_COLOURED_FLOWS = 7
+MAX_GREY_FLOWS = 60  # most flows in grey
+BURSTS_NOTE = (
+    "Data that waited for a missing packet counts when that packet arrives, so that a bin may show more than "
+    "the rate of the link."
 )
-IN_ORDER = (
-    "Data that waited for a missing packet count when that packet arrives, and may exceed a link's rate."
+IN_ORDER_NOTE = (
+    "Data that waited for a missing packet counts when that packet arrives, and may exceed the rate of the "
+    "link."
 )
-ENDS = "Each seed counts until its last byte has arrived, or until the run ends if flows are unfinished."
+LINE_ENDS_NOTE = (
+    "Each seed is shown until its last byte arrives, or until the end of the run if flows are unfinished."
+)
 
 
-def waits(runs: Iterable[RunData]) -> bool:
+def may_wait_for_missing(runs: Iterable[RunData]) -> bool:
     """Returns true if data may wait for a missing packet; raw traffic counts as it arrives."""
-    return not all(has_raw_alone(run) for run in runs)
+    return not all(has_only_raw_flows(run) for run in runs)
 
 
-def has_raw_alone(run: RunData) -> bool:
+def has_only_raw_flows(run: RunData) -> bool:
     """Returns true if there are flows, and all of them are raw."""
     raw = run.column("flows", "raw")
     return len(raw) > 0 and bool((raw != 0).all())
 
 
-def warned(runs: Iterable[RunData], beyond: str = "") -> tuple[str, str]:
+def burst_notes(runs: Iterable[RunData], beyond: str = "") -> tuple[str, str]:
     """Returns the sentences of caption and note on bursts of data that waited; empty if none can."""
-    if not waits(runs):
+    if not may_wait_for_missing(runs):
         return "", beyond.strip()
-    return f"{BURSTS} ", IN_ORDER + beyond
+    return f"{BURSTS_NOTE} ", IN_ORDER_NOTE + beyond
 
 
-def of_all(results: Results) -> Chart | None:
+def chart_total_goodput(results: Results) -> Chart | None:
     """Builds the figure of payload arriving at all hosts over time, a panel per variant; or `None`."""
-    variants = common.having(results, "host_goodput")
+    variants = common.variants_with_table(results, "host_goodput")
     if not variants:
         return None
-    shown = variants[:VARIANTS_SHOWN]
-    period = period_of(results, ("host_goodput",))
-    drawn = {variant: marks_of(results, variant, period) for variant in shown}
+    shown = variants[:MAX_VARIANTS_SHOWN]
+    period = goodput_period(results, ("host_goodput",))
+    drawn = {variant: build_goodput_marks(results, variant, period) for variant in shown}
     every = [mark for marks in drawn.values() for mark in marks]
-    highest, cut = top(every)
-    y = Axis("goodput", "rate", shown=(0, highest))
+    highest, cut = axis_top(every)
+    y = Axis("goodput", "rate", range=(0, highest))
     panels = [
-        Panel(common.label(results, variant), period.axis(), y, marks) for variant, marks in drawn.items()
+        Panel(common.group_label(results, variant), period.axis(), y, marks)
+        for variant, marks in drawn.items()
     ]
-    step = formats.time(width_ps(results.runs_of(shown[0])[0], period, STEPS_OF_BAND))
+    step = formats.format_time(step_width_ps(results.runs_of(shown[0])[0], period, MAX_STEPS_WITH_BAND))
     more = f" The first {len(shown)} of {len(variants)} variants." if len(variants) > len(shown) else ""
-    beyond = " Bands that are cut flat continue beyond the axis." if cut else ""
-    bursts, note = warned(results.runs, beyond)
+    beyond = " Bands with a flat edge continue beyond the axis." if cut else ""
+    bursts, note = burst_notes(results.runs, beyond)
     caption = (
-        f"Payload that arrived in order at all hosts, in bins of {step}. {bursts}{ENDS} "
-        f"{common.band_text(results)}{more} "
+        f"Payload that arrived in order at all hosts, in bins of {step}. {bursts}{LINE_ENDS_NOTE} "
+        f"{common.describe_band(results)}{more} "
         "Grey: outside the measurement window."
     )
-    height = common.height_of(len(panels), 1.6 if len(panels) > 1 else 3.1)
+    height = common.panel_height(len(panels), 1.6 if len(panels) > 1 else 3.1)
+    omitted = common.omitted_variants_note(len(shown), len(variants))
     return Chart(
         "goodput", "Goodput over time: payload that arrived in order at all hosts", caption, panels, 1,
-        height, share_x=True, share_y=True, down=True,
+        height, share_x=True, share_y=True, fill_columns_first=True,
         note=note,
-        told=f"{common.part_told(len(shown), len(variants))} {common.means_told(results)}".strip(),
+        file_note=f"{omitted} {common.mean_lines_note(results)}".strip(),
     )  # fmt: skip
 
 
-def period_of(results: Results, tables: Sequence[str]) -> Period:
+def goodput_period(results: Results, tables: Sequence[str]) -> Period:
     """Returns the period with goodput, up to the end of the window if a run deadlocked.
 
     The goodput of a deadlocked run is 0 from then on.
@@ -96,7 +101,7 @@ def period_of(results: Results, tables: Sequence[str]) -> Period:
     return replace(found, end=max(found.end, last))
 
 
-def rates_of_hosts(runs: Mapping[str, RunData]) -> dict[int, float]:
+def host_link_rates(runs: Mapping[str, RunData]) -> dict[int, float]:
     """Returns the rate of the links to each receiving host in bit/s, the largest of all variants."""
     found: dict[int, float] = {}
     for run in runs.values():
@@ -111,28 +116,28 @@ def rates_of_hosts(runs: Mapping[str, RunData]) -> dict[int, float]:
     return found
 
 
-def marks_of(results: Results, variant: str, period: Period) -> list[Mark]:
+def build_goodput_marks(results: Results, variant: str, period: Period) -> list[Mark]:
     """Returns a variant's line, with its band if there are several seeds."""
     runs = results.runs_of(variant)
-    marks: list[Mark] = [*common.outside(runs[0], period), *common.changes(runs[0], period)]
-    at = period.edges(runs[0], STEPS_OF_BAND)
-    rows = np.array([until_last(run, period) for run in runs])
-    middle, low, high = (np.append(one, 0.0) for one in mean_of_known(rows))
-    colour = Look(common.look(results, variant).colour, width=1.4)
-    if len(rows) >= common.INTERVALS_FROM:
+    marks: list[Mark] = [*common.grey_spans(runs[0], period), *common.change_marks(runs[0], period)]
+    at = period.group_edges(runs[0], MAX_STEPS_WITH_BAND)
+    rows = np.array([goodput_until_last_byte(run, period) for run in runs])
+    middle, low, high = (np.append(one, 0.0) for one in mean_of_finite(rows))
+    colour = Look(common.look_of_variant(results, variant).colour, width=1.4)
+    if len(rows) >= common.MIN_SEEDS_FOR_INTERVALS:
         marks.append(Band(at, low, high, colour, variant, "post"))
     return [*marks, Line(at, middle, colour, variant, "post")]
 
 
-def until_last(run: RunData, period: Period) -> np.ndarray:
+def goodput_until_last_byte(run: RunData, period: Period) -> np.ndarray:
     """Returns goodput in each step, and NaN after the step in which the last byte has arrived.
 
     Seeds that end early must not lower the mean of those that still send. A run with unfinished or endless
     flows has not ended early: after a deadlock its goodput is 0.
     """
     data = run.columns("host_goodput", "bin", "bytes")
-    found = rate(run, data, (period, STEPS_OF_BAND))
-    first, _, width = period.bins(run, STEPS_OF_BAND)
+    found = compute_rates(run, data, (period, MAX_STEPS_WITH_BAND))
+    first, _, width = period.bin_groups(run, MAX_STEPS_WITH_BAND)
     last = (int(data[0].max()) - first) // width if len(data[0]) else -1
     if not has_more_to_send(run):
         found[last + 1 :] = np.nan
@@ -145,7 +150,7 @@ def has_more_to_send(run: RunData) -> bool:
     return bool(((raw == 0) & (end == U64_NONE)).any())
 
 
-def mean_of_known(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def mean_of_finite(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns mean and ends of the interval of each column, over the rows known there; 0 without any."""
     found = np.zeros((3, rows.shape[1]))
     known = np.isfinite(rows)
@@ -156,7 +161,7 @@ def mean_of_known(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     return found[0], found[1], found[2]
 
 
-def top(marks: list[Mark]) -> tuple[float, bool]:
+def axis_top(marks: list[Mark]) -> tuple[float, bool]:
     """Returns the top of the axis for these lines and bands, and true if some bands extend beyond it.
 
     Only a few bands that are far wider than the rest are cut.
@@ -169,80 +174,80 @@ def top(marks: list[Mark]) -> tuple[float, bool]:
     return 1.06 * (max(highest, usual if cut else most) or 1.0), cut
 
 
-def width_ps(run: RunData, period: Period, steps: int) -> int:
+def step_width_ps(run: RunData, period: Period, steps: int) -> int:
     """Returns the length of a time step in ps."""
-    return period.bins(run, steps)[2] * int(run.summary["bin_ps"])
+    return period.bin_groups(run, steps)[2] * int(run.summary["bin_ps"])
 
 
-def rate(run: RunData, data: tuple[np.ndarray, ...], when: tuple[Period, int]) -> np.ndarray:
+def compute_rates(run: RunData, data: tuple[np.ndarray, ...], when: tuple[Period, int]) -> np.ndarray:
     """Returns bytes by bin as bit/s in each of `steps` time steps of a period."""
     (bins, size), (period, steps) = data, when
-    seconds = width_ps(run, period, steps) * measures.PS
-    return period.sums(run, steps, (bins, size.astype(np.float64))) * 8 / seconds
+    seconds = step_width_ps(run, period, steps) * measures.SECONDS_PER_PS
+    return period.sum_groups(run, steps, (bins, size.astype(np.float64))) * 8 / seconds
 
 
-def by_host(results: Results) -> Chart | None:
+def chart_goodput_by_host(results: Results) -> Chart | None:
     """Builds the figure of goodput by host and time, first seeds; `None` for fewer than two receivers."""
-    runs = common.with_rows(results, "host_goodput")
-    sums = common.summed(run.columns("host_goodput", "node", "bytes") for run in runs.values())
-    hosts = common.most_first({host: size for host, size in sums.items() if size})
+    runs = common.first_runs_with_table(results, "host_goodput")
+    sums = common.sum_by_key(run.columns("host_goodput", "node", "bytes") for run in runs.values())
+    hosts = common.sort_by_amount({host: size for host, size in sums.items() if size})
     if len(hosts) < 2:
         return None
-    rows = sorted(hosts[: min(HOSTS_SHOWN, activity.room(len(runs)) + 8)])
-    period = period_of(results, ("host_goodput",))
-    maps = {variant: host_grid(run, rows, period) for variant, run in runs.items()}
-    count = common.counted(len(hosts), "host")
+    rows = sorted(hosts[: min(MAX_HOSTS_SHOWN, activity.rows_per_panel(len(runs)) + 8)])
+    period = goodput_period(results, ("host_goodput",))
+    maps = {variant: build_host_map(run, rows, period) for variant, run in runs.items()}
+    count = common.format_count(len(hosts), "host")
     part = len(rows) < len(hosts)
     which = f"{len(rows)} of {count} that receive" if part else f"all {count} that receive"
     panels = [
-        activity.map_panel(common.title_of(results, variant, run), maps[variant], period, run, "none")
+        activity.map_panel(common.run_title(results, variant, run), maps[variant], period, run, "none")
         for variant, run in runs.items()
     ]
     largest = max(float(one.counts.max(initial=0)) for one in maps.values())
-    step = formats.time(next(iter(maps.values())).step_ps)
+    step = formats.format_time(next(iter(maps.values())).step_ps)
     some = f"the {len(rows)} of {count} that receive most" if part else f"every host that receives ({count})"
-    bursts, note = warned(runs.values())
+    bursts, note = burst_notes(runs.values())
     caption = (
         f"Payload that arrived in order at {some} over all variants, in bins of {step}, "
         f"first seed of each variant. {bursts}Grey: outside the measurement window."
     )
     # Data that waited for a gap arrive in a burst, which would make all else one colour.
-    links = max(rates_of_hosts(runs).values(), default=largest)
+    links = max(host_link_rates(runs).values(), default=largest)
     label = f"goodput in {step}" + (", darkest: at least this" if largest > links else "")
-    colours = Colours(0, min(largest, links) or 1.0, label, kind="rate", zero=True)
+    colours = Colours(0, min(largest, links) or 1.0, label, kind="rate", white_zero=True)
     title = f"Goodput by host ({which}): payload that arrived in order"
-    made = activity.stacked("goodput-hosts", title, caption, panels, (colours, len(rows)))
+    made = activity.chart_of_maps("goodput-hosts", title, caption, panels, (colours, len(rows)))
     return replace(made, note=note)
 
 
-def host_grid(run: RunData, rows: list[int], period: Period) -> Grid:
+def build_host_map(run: RunData, rows: list[int], period: Period) -> BinnedMap:
     """Returns the map of goodput of these hosts in bit/s."""
     bins, node, size = run.columns("host_goodput", "bin", "node", "bytes")
     groups = [(run.node_name(host), node == host) for host in rows]
-    found = activity.grid_of(run, (bins, size), groups, period)
-    return replace(found, counts=found.counts * 8 / (found.step_ps * measures.PS))
+    found = activity.sum_over_steps(run, (bins, size), groups, period)
+    return replace(found, counts=found.counts * 8 / (found.step_ps * measures.SECONDS_PER_PS))
 
 
-def by_flow(results: Results) -> Chart | None:
+def chart_goodput_by_flow(results: Results) -> Chart | None:
     """Builds the figure of goodput by flow over time, first seeds, largest in colours; or `None`."""
-    runs = common.with_rows(results, "flow_goodput")
+    runs = common.first_runs_with_table(results, "flow_goodput")
     if not runs:
         return None
-    period = period_of(results, ("flow_goodput",))
-    sums = common.summed(run.columns("flow_goodput", "flow", "bytes") for run in runs.values())
-    chosen = common.most_first(sums)
-    shown = chosen[:FLOWS_SHOWN] if len(chosen) > len(COLOURS) else chosen
-    order = [*reversed(chosen[len(shown) : FAINT]), *shown]
+    period = goodput_period(results, ("flow_goodput",))
+    sums = common.sum_by_key(run.columns("flow_goodput", "flow", "bytes") for run in runs.values())
+    chosen = common.sort_by_amount(sums)
+    shown = chosen[:MAX_COLOURED_FLOWS] if len(chosen) > len(COLOURS) else chosen
+    order = [*reversed(chosen[len(shown) : MAX_GREY_FLOWS]), *shown]
     drawn = {
         variant: [flow_line(run, flow, shown, period) for flow in order] for variant, run in runs.items()
     }
-    highest = top([mark for marks in drawn.values() for mark in marks])[0]
-    links = max(rates_of_hosts(runs).values(), default=highest)
+    highest = axis_top([mark for marks in drawn.values() for mark in marks])[0]
+    links = max(host_link_rates(runs).values(), default=highest)
     cut = highest > 2 * links
     beyond = " The highest bursts exceed the axis." if cut else ""
-    y = Axis("goodput", "rate", shown=(0, 1.25 * links if cut else highest))
+    y = Axis("goodput", "rate", range=(0, 1.25 * links if cut else highest))
     panels = [
-        common.panel_of(common.title_of(results, variant, run), run, (period, y), drawn[variant])
+        common.time_panel(common.run_title(results, variant, run), run, (period, y), drawn[variant])
         for variant, run in runs.items()
     ]
     first = next(iter(runs.values()))
@@ -250,26 +255,28 @@ def by_flow(results: Results) -> Chart | None:
         Entry(str(flow), flow_name(first, flow), Look(COLOURS[at], width=1.6))
         for at, flow in enumerate(shown)
     ]
-    step = formats.time(width_ps(first, period, STEPS))
-    grey = f"; the next {len(chosen[len(shown) : FAINT])} in grey" if len(chosen) > len(shown) else ""
-    bursts, note = warned(runs.values(), beyond)
+    step = formats.format_time(step_width_ps(first, period, MAX_STEPS))
+    grey = (
+        f"; the next {len(chosen[len(shown) : MAX_GREY_FLOWS])} in grey" if len(chosen) > len(shown) else ""
+    )
+    bursts, note = burst_notes(runs.values(), beyond)
     caption = (
         f"Payload of a flow that arrived in order, in bins of {step}: the {len(shown)} flows with most "
         f"bytes of {len(chosen)}{grey}. First seed of each variant. {bursts}Grey areas: outside the "
         "measurement window."
     )
     title = "Goodput by flow: payload that arrived in order"
-    return replace(common.over_time(("goodput-flows", title, caption), panels, entries), note=note)
+    return replace(common.chart_over_time(("goodput-flows", title, caption), panels, entries), note=note)
 
 
 def flow_line(run: RunData, flow: int, shown: list[int], period: Period) -> Line:
     """Returns the line of one flow's goodput over time."""
     bins, flows, size = run.columns("flow_goodput", "bin", "flow", "bytes")
     keep = flows == flow
-    rates = rate(run, (bins[keep], size[keep]), (period, STEPS))
+    rates = compute_rates(run, (bins[keep], size[keep]), (period, MAX_STEPS))
     coloured = flow in shown
     colour = Look(COLOURS[shown.index(flow)], width=1.6) if coloured else Look("#b5bcc4", width=0.7)
-    at = period.edges(run, STEPS)
+    at = period.group_edges(run, MAX_STEPS)
     return Line(at, np.append(rates, rates[-1:]), colour, str(flow) if coloured else "", "post")
 
 

@@ -19,9 +19,16 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from overspill.charts import axes as words
-from overspill.charts import spec
-from overspill.charts.mplmarks import HALO, INSTANT, draw, line, norm, shades
-from overspill.charts.spec import Axis, Chart, Colours, Panel
+from overspill.charts import chart_spec
+from overspill.charts.chart_spec import Axis, Chart, Colours, Panel
+from overspill.charts.mpl_marks import (
+    EVENT_LINE_COLOUR,
+    WHITE_OUTLINE,
+    colour_map,
+    colour_norm,
+    draw_marks,
+    line_properties,
+)
 
 STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
@@ -44,13 +51,13 @@ STYLE: dict[Any, Any] = {
     "path.simplify": True,
     "text.parse_math": False,
 }
-WIDTH = 9.0  # inches
-TALLEST = 10.4
-BANDS = "Lines are means over seeds, bands their 95% intervals."
-ERRORS = "Error bars are 95% intervals over seeds."
-LETTERS = 118  # characters that fit into the width of a figure
-LEGEND_ROW = 0.23  # inches
-LETTER = 0.083  # average inches of a character of a panel's title
+FIGURE_WIDTH = 9.0  # inches
+MAX_FIGURE_HEIGHT = 10.4
+BANDS_NOTE = "Lines are means over seeds, bands their 95% intervals."
+ERROR_BARS_NOTE = "Error bars are 95% intervals over seeds."
+LETTERS_PER_LINE = 118  # characters that fit into the width of a figure
+LEGEND_ROW_HEIGHT = 0.23  # inches
+LETTER_WIDTH = 0.083  # average inches of a character of a panel's title
 
 
 def style() -> AbstractContextManager[Any]:
@@ -67,41 +74,41 @@ class Drawing(Figure):
             super().savefig(*args, **kwargs)
 
 
-def figure(chart: Chart) -> Figure:
+def draw_figure(chart: Chart) -> Figure:
     """Draws the chart, no taller than a screen."""
-    told = heading(chart)
+    told = heading_lines(chart)
     titles = sum(one.inches for one in told)
-    above = titles + LEGEND_ROW * legend_rows(chart)
-    height = min(TALLEST, sum(chart.weights) * chart.height + 0.35 + above)
+    above = titles + LEGEND_ROW_HEIGHT * count_legend_rows(chart)
+    height = min(MAX_FIGURE_HEIGHT, sum(chart.row_heights) * chart.height + 0.35 + above)
     with style():
         made = Drawing(
-            figsize=(WIDTH, height),
+            figsize=(FIGURE_WIDTH, height),
             layout=ConstrainedLayoutEngine(
                 w_pad=0.08, h_pad=0.08, wspace=0.04, rect=(0, 0, 1, 1 - above / height)
             ),
         )
-        head(made, told)
-        grid: Any = made.subplots(chart.rows, chart.columns, squeeze=False, height_ratios=chart.weights)
+        write_heading(made, told)
+        grid: Any = made.subplots(chart.rows, chart.columns, squeeze=False, height_ratios=chart.row_heights)
         drawn = []
         for index, panel in enumerate(chart.panels):
-            axes = grid[chart.cell(index)]
-            draw(axes, panel, chart.colours)
-            axes.set_title(titled(chart, panel))
-            instants(axes, panel, chart.columns)
+            axes = grid[chart.cell_of(index)]
+            draw_marks(axes, panel, chart.colours)
+            axes.set_title(shorten_panel_title(chart, panel))
+            write_event_labels(axes, panel, chart.columns)
             drawn.append(axes)
-        used = {chart.cell(index) for index in range(len(chart.panels))}
+        used = {chart.cell_of(index) for index in range(len(chart.panels))}
         for row, column in np.ndindex(grid.shape):
             if (row, column) not in used:
                 grid[row, column].remove()
-        shared(chart, drawn)
+        share_axes(chart, drawn)
         for index, (axes, panel) in enumerate(zip(drawn, chart.panels, strict=True)):
-            scales(axes, chart, panel, index)
-        finish(made, chart, (drawn, titles))
+            set_up_axes(axes, chart, panel, index)
+        add_legend_and_colours(made, chart, (drawn, titles))
     return made
 
 
 @dataclass(frozen=True)
-class Heading:
+class HeadingLine:
     """Line of text above a figure."""
 
     text: str
@@ -115,95 +122,103 @@ class Heading:
         return self.size * 1.45 / 72
 
 
-def heading(chart: Chart) -> list[Heading]:
+def heading_lines(chart: Chart) -> list[HeadingLine]:
     """Returns the lines above a chart: title, note, and descriptions of bands and other marks."""
-    title = [Heading(one, 12, "bold", "#1b1f24") for one in textwrap.wrap(chart.title, LETTERS * 3 // 4)]
-    notes = [Heading(one, 9, "normal", "#8a3b00") for one in textwrap.wrap(chart.note, LETTERS * 9 // 8)]
-    bands = (mark for panel in chart.panels for mark in panel.marks if isinstance(mark, spec.Band))
-    of_bands = [Heading(BANDS, 9, "normal", "#57606a")] if any(one.interval for one in bands) else []
-    told = textwrap.wrap(" ".join(marks_told(chart)), LETTERS * 9 // 8)
-    return [*title, *notes, *of_bands, *(Heading(one, 9, "normal", "#57606a") for one in told)]
+    title = [
+        HeadingLine(one, 12, "bold", "#1b1f24")
+        for one in textwrap.wrap(chart.title, LETTERS_PER_LINE * 3 // 4)
+    ]
+    notes = [
+        HeadingLine(one, 9, "normal", "#8a3b00")
+        for one in textwrap.wrap(chart.note, LETTERS_PER_LINE * 9 // 8)
+    ]
+    bands = (mark for panel in chart.panels for mark in panel.marks if isinstance(mark, chart_spec.Band))
+    of_bands = [HeadingLine(BANDS_NOTE, 9, "normal", "#57606a")] if any(one.interval for one in bands) else []
+    told = textwrap.wrap(" ".join(describe_marks(chart)), LETTERS_PER_LINE * 9 // 8)
+    return [*title, *notes, *of_bands, *(HeadingLine(one, 9, "normal", "#57606a") for one in told)]
 
 
-def marks_told(chart: Chart) -> list[str]:
+def describe_marks(chart: Chart) -> list[str]:
     """Returns the descriptions of lines, error bars and grey areas."""
     marks = [mark for panel in chart.panels for mark in panel.marks]
-    bars = any(isinstance(mark, spec.Bars | spec.Points) and mark.low is not None for mark in marks)
-    spans = dict.fromkeys(mark.told for mark in marks if isinstance(mark, spec.Span))
-    return [one for one in (chart.told, ERRORS if bars else "", *spans) if one]
+    bars = any(
+        isinstance(mark, chart_spec.Bars | chart_spec.Points) and mark.low is not None for mark in marks
+    )
+    spans = dict.fromkeys(mark.file_note for mark in marks if isinstance(mark, chart_spec.Span))
+    return [one for one in (chart.file_note, ERROR_BARS_NOTE if bars else "", *spans) if one]
 
 
-def titled(chart: Chart, panel: Panel) -> str:
+def shorten_panel_title(chart: Chart, panel: Panel) -> str:
     """Returns a panel's title cut to its column: two lines if rows are high, else one, with an ellipsis."""
-    rows = [len(row) for mark in panel.marks if isinstance(mark, spec.Heat) for row in mark.rows]
+    rows = [len(row) for mark in panel.marks if isinstance(mark, chart_spec.Heat) for row in mark.rows]
     left = 0.3 + 0.07 * max(rows) if rows else 0.75
-    wide = (WIDTH - (0.9 if chart.colours else 0.0)) / chart.columns - left
-    lines = 2 if chart.height * panel.share >= 1.2 else 1
-    return "\n".join(words.shortened(panel.title, int(wide / LETTER), lines))
+    wide = (FIGURE_WIDTH - (0.9 if chart.colours else 0.0)) / chart.columns - left
+    lines = 2 if chart.height * panel.height_share >= 1.2 else 1
+    return "\n".join(words.wrap_and_shorten(panel.title, int(wide / LETTER_WIDTH), lines))
 
 
-def head(made: Figure, told: Sequence[Heading]) -> None:
+def write_heading(made: Figure, told: Sequence[HeadingLine]) -> None:
     """Writes the lines of text above the legend and the axes."""
     height = made.get_size_inches()[1]
     at = height - 0.06
     for one in told:
         look: dict[str, Any] = {"fontsize": one.size, "fontweight": one.weight, "color": one.colour}
-        made.text(0.08 / WIDTH, at / height, one.text, ha="left", va="top", **look)
+        made.text(0.08 / FIGURE_WIDTH, at / height, one.text, ha="left", va="top", **look)
         at -= one.inches
 
 
-def finish(made: Figure, chart: Chart, what: tuple[Sequence[Axes], float]) -> None:
+def add_legend_and_colours(made: Figure, chart: Chart, what: tuple[Sequence[Axes], float]) -> None:
     """Adds the legend, below the titles (their height in inches), and the scale of colours."""
     drawn, titles = what
     if chart.legend:
-        handles = [Line2D([], [], **handle(entry)) for entry in chart.legend]
+        handles = [Line2D([], [], **legend_symbol(entry)) for entry in chart.legend]
         labels = [entry.label for entry in chart.legend]
         made.legend(
             handles, labels, loc="upper center", bbox_to_anchor=(0.5, 1 - titles / made.get_size_inches()[1]),
-            borderaxespad=0.2, ncols=fitting(labels), handlelength=2.6,
+            borderaxespad=0.2, ncols=count_legend_columns(labels), handlelength=2.6,
         ).set_in_layout(False)  # fmt: skip
     if chart.colours is not None:
-        colour_bar(made, chart.colours, drawn)
+        draw_colour_bar(made, chart.colours, drawn)
 
 
-def handle(entry: spec.Entry) -> dict[str, Any]:
+def legend_symbol(entry: chart_spec.Entry) -> dict[str, Any]:
     """Returns the symbol of a legend entry as properties of a line."""
     if entry.symbol == "line":
-        return line(entry.look)
+        return line_properties(entry.look)
     fill = "white" if entry.symbol == "ring" else entry.look.colour
     marker = {"marker": "s" if entry.symbol == "square" else "o", "markersize": 8, "markerfacecolor": fill}
-    found = line(entry.look) | marker | {"linestyle": "none", "markeredgecolor": entry.look.colour}
+    found = line_properties(entry.look) | marker | {"linestyle": "none", "markeredgecolor": entry.look.colour}
     return found | {"markeredgewidth": 1.2}
 
 
-def legend_rows(chart: Chart) -> int:
+def count_legend_rows(chart: Chart) -> int:
     """Returns the number of rows of the legend."""
     labels = [entry.label for entry in chart.legend]
-    return -(-len(labels) // fitting(labels)) if labels else 0
+    return -(-len(labels) // count_legend_columns(labels)) if labels else 0
 
 
-def fitting(labels: Sequence[str]) -> int:
+def count_legend_columns(labels: Sequence[str]) -> int:
     """Returns the number of columns of a legend that fits into the figure."""
     widest = max(len(label) for label in labels) + 7
-    return max(1, min(len(labels), 5, int(LETTERS / widest)))
+    return max(1, min(len(labels), 5, int(LETTERS_PER_LINE / widest)))
 
 
-def instants(axes: Axes, panel: Panel, columns: int) -> None:
+def write_event_labels(axes: Axes, panel: Panel, columns: int) -> None:
     """Writes the labels of events at the upper ends of their lines."""
-    for mark, row, left in words.labels(panel, LETTERS // columns - 8):
+    for mark, row, left in words.place_event_labels(panel, LETTERS_PER_LINE // columns - 8):
         place: dict[str, Any] = {"textcoords": "offset points", "va": "top"}
         place |= {
             "ha": "right" if left else "left",
             "fontsize": 7.5,
-            "color": INSTANT,
-            "path_effects": HALO,
+            "color": EVENT_LINE_COLOUR,
+            "path_effects": WHITE_OUTLINE,
             "zorder": 4,
         }
         shift = (-3 if left else 3, -2 - 9 * row)
-        axes.annotate(mark.label, (mark.at, 1), shift, xycoords=axes.get_xaxis_transform(), **place)
+        axes.annotate(mark.label, (mark.time, 1), shift, xycoords=axes.get_xaxis_transform(), **place)
 
 
-def shared(chart: Chart, drawn: Sequence[Axes]) -> None:
+def share_axes(chart: Chart, drawn: Sequence[Axes]) -> None:
     """Joins the axes that panels share."""
     for axes in drawn[1:]:
         if chart.share_x:
@@ -212,57 +227,66 @@ def shared(chart: Chart, drawn: Sequence[Axes]) -> None:
             axes.sharey(drawn[0])
 
 
-def scales(axes: Axes, chart: Chart, panel: Panel, index: int) -> None:
+def set_up_axes(axes: Axes, chart: Chart, panel: Panel, index: int) -> None:
     """Sets scales, ranges, ticks and titles of both axes."""
     if panel.is_graph:
         return
     group = chart.panels
-    ruler(axes, panel.x, spec.extent(group if chart.share_x else [panel], "x"), ("x", 12 // chart.columns))
-    ruler(axes, panel.y, spec.extent(group if chart.share_y else [panel], "y"), ("y", 10))
-    if chart.share_x and not chart.lowest(index):
+    set_up_axis(
+        axes,
+        panel.x,
+        chart_spec.axis_extent(group if chart.share_x else [panel], "x"),
+        ("x", 12 // chart.columns),
+    )
+    set_up_axis(axes, panel.y, chart_spec.axis_extent(group if chart.share_y else [panel], "y"), ("y", 10))
+    if chart.share_x and not chart.is_in_last_row(index):
         axes.set_xlabel("")
         axes.tick_params(labelbottom=False)
 
 
-def ruler(axes: Axes, axis: Axis, extent: tuple[float, float], what: tuple[str, int]) -> None:
+def set_up_axis(axes: Axes, axis: Axis, extent: tuple[float, float], what: tuple[str, int]) -> None:
     """Sets up one axis, `x` or `y`, with a limited number of ticks if it is logarithmic."""
     which, most = what
-    low, high = axis.shown or extent
+    low, high = axis.range or extent
     one: Ruler = axes.xaxis if which == "x" else axes.yaxis
     limit = axes.set_xlim if which == "x" else axes.set_ylim
     unit = ""
     if axis.scale == "log":
-        logarithmic(axes, one, axis, (high / low if low > 0 else 1.0, most))
+        set_up_log_axis(axes, one, axis, (high / low if low > 0 else 1.0, most))
     elif axis.scale == "symlog":
-        functions = (spec.symlog, spec.symlog_inverse)
+        functions = (chart_spec.symlog_positions, chart_spec.symlog_inverse)
         (axes.set_xscale if which == "x" else axes.set_yscale)("function", functions=functions)
-        one.set_major_locator(FixedLocator(spec.symlog_ticks(low, high)))
+        one.set_major_locator(FixedLocator(chart_spec.symlog_ticks(low, high)))
         one.set_minor_locator(FixedLocator([]))
-        one.set_major_formatter(FuncFormatter(lambda value, _: words.text(value, axis.kind)))
+        one.set_major_formatter(FuncFormatter(lambda value, _: words.format_quantity(value, axis.kind)))
     elif axis.ticks is not None:
         one.set_ticks([at for at, _ in axis.ticks], [text for _, text in axis.ticks])
-    elif not ticked(one):
-        factor, unit = words.scaled(axis.kind, high)
-        one.set_major_locator(MaxNLocator(5, integer=axis.whole))
-        one.set_major_formatter(FuncFormatter(lambda value, _: linear(value, axis, factor)))
-    if axis.shown:
-        limit(*(axis.shown[::-1] if axis.reverse else axis.shown))
-    elif axis.reverse:
+    elif not has_matrix_ticks(one):
+        factor, unit = words.select_axis_unit(axis.kind, high)
+        one.set_major_locator(MaxNLocator(5, integer=axis.whole_numbers))
+        one.set_major_formatter(FuncFormatter(lambda value, _: format_linear_tick(value, axis, factor)))
+    if axis.range:
+        limit(*(axis.range[::-1] if axis.reversed else axis.range))
+    elif axis.reversed:
         limit(high, low)
-    (axes.set_xlabel if which == "x" else axes.set_ylabel)(words.named(axis, unit))
+    (axes.set_xlabel if which == "x" else axes.set_ylabel)(words.axis_title(axis, unit))
 
 
-def ticked(one: Ruler) -> bool:
+def has_matrix_ticks(one: Ruler) -> bool:
     """Returns true if the rows of a matrix have set the ticks of the axis."""
     return isinstance(one.get_major_locator(), FixedLocator)
 
 
-def linear(value: float, axis: Axis, factor: float) -> str:
+def format_linear_tick(value: float, axis: Axis, factor: float) -> str:
     """Formats a tick of a linear axis, whose unit is in its title."""
-    return words.text(value, "share") if axis.kind == "share" else words.text(value / factor, "number")
+    return (
+        words.format_quantity(value, "share")
+        if axis.kind == "share"
+        else words.format_quantity(value / factor, "number")
+    )
 
 
-def logarithmic(axes: Axes, one: Ruler, axis: Axis, what: tuple[float, int]) -> None:
+def set_up_log_axis(axes: Axes, one: Ruler, axis: Axis, what: tuple[float, int]) -> None:
     """Sets up a logarithmic axis, whose ticks have units."""
     ratio, most = what
     if ratio > 20 and most < 6:
@@ -272,15 +296,15 @@ def logarithmic(axes: Axes, one: Ruler, axis: Axis, what: tuple[float, int]) -> 
     if axis.ticks is not None:
         one.set_ticks([at for at, _ in axis.ticks], [text for _, text in axis.ticks])
         return
-    one.set_major_locator(LogLocator(subs=words.subticks(ratio), numticks=most))
-    one.set_major_formatter(FuncFormatter(lambda value, _: words.text(value, axis.kind)))
+    one.set_major_locator(LogLocator(subs=words.log_tick_multiples(ratio), numticks=most))
+    one.set_major_formatter(FuncFormatter(lambda value, _: words.format_quantity(value, axis.kind)))
 
 
-def colour_bar(made: Figure, colours: Colours, drawn: Sequence[Axes]) -> None:
+def draw_colour_bar(made: Figure, colours: Colours, drawn: Sequence[Axes]) -> None:
     """Draws the scale of colours beside the panels."""
-    mappable = ScalarMappable(norm(colours), shades(colours))
+    mappable = ScalarMappable(colour_norm(colours), colour_map(colours))
     bar = made.colorbar(mappable, ax=list(drawn), pad=0.01, fraction=0.03, aspect=30)
-    bar.set_label("\n".join(part for part in (colours.label, words.log_note(colours)) if part))
+    bar.set_label("\n".join(part for part in (colours.label, words.log_scale_note(colours)) if part))
     ticks = words.colour_ticks(colours)
     bar.set_ticks([at for at, _ in ticks], labels=[text for _, text in ticks])
     bar.ax.minorticks_off()

@@ -7,41 +7,48 @@ from dataclasses import replace
 
 import numpy as np
 
-from overspill.charts.spec import (
+from overspill.charts.chart_spec import (
     Axis,
     Band,
     Chart,
     Colours,
     Entry,
     Heat,
-    Kind,
     Line,
     Mark,
     Panel,
     Points,
+    QuantityKind,
 )
 from overspill.charts.sweep_data import (
-    Cell,
-    Key,
-    along,
-    cells_of,
+    MetricCell,
+    PointVariant,
     free_axes,
-    groups,
+    group_identical_variants,
+    has_nonzero_mean,
     label_of,
     look_of,
-    others,
-    telling,
+    metric_cells,
+    other_axis_values,
+    select_x_axis,
 )
-from overspill.results import equal_variants, formats, loads, metrics, pooled, tables
+from overspill.results import (
+    achieved_loads,
+    formats,
+    identical_variants,
+    metrics,
+    pooled_workloads,
+    summary_tables,
+)
 from overspill.results.axes import Axis as Swept
-from overspill.results.finished_runs import Finished
+from overspill.results.finished_runs import FinishedRuns
 
-PANELS_SHOWN = 12
-MANY_VALUES = 6  # values of a second axis from which on maps replace small panels
-BRACKETS = 5  # most values of a load with the achieved load beside them, for lack of space
-TICKS_SHOWN = 10  # ticks of a map
-NOISE = 1e-12
-FAMILIES = (
+MAX_PANELS = 12
+MANY_AXIS_VALUES = 6  # values of a second axis from which on maps replace small panels
+MAX_BRACKETED_TICKS = 5  # most values of a load with the achieved load beside them, for lack of space
+MAX_TICKS = 10  # ticks of a map
+ROUNDING_ERROR = 1e-12
+METRIC_FAMILIES = (
     ("fct", "Flow completion time", ("fct_mean", "fct_p50", "fct_p99", "fct_p99.9")),
     ("slowdown", "Slowdown", ("slowdown_mean", "slowdown_p50", "slowdown_p99")),
     ("qct", "Query completion time", ("qct_mean", "qct_p50", "qct_p99")),
@@ -52,97 +59,106 @@ FAMILIES = (
     ("packets", "Packets", ("delay_mean", "delay_p99", "hops_mean", "hops_max")),
 )
 # Metrics with a figure if several fields are swept; `plots.sweep` draws the others.
-CROSSED = ("qct_p99", "fct_p99", "qct_mean", "fct_mean", "drops", "goodput")
-CROSSED_SHOWN = 6
-COUNTS = ("packets", "events", "flows")  # units of counts, which may be 0 or thousands
-BOUNDS = "Hollow points are lower bounds: some flows did not finish."
-LETTERS = 24  # characters of a name beside an axis
-FAR = 100.0  # ratio of largest to smallest value from which on an axis is not linear
-KINDS: dict[str, Kind] = {"s": "time", "bit/s": "rate", "bytes": "bytes", "B": "bytes"}
+CROSSED_METRICS = ("qct_p99", "fct_p99", "qct_mean", "fct_mean", "drops", "goodput")
+MAX_CROSSED_FIGURES = 6
+COUNT_UNITS = ("packets", "events", "flows")  # units of counts, which may be 0 or thousands
+LOWER_BOUNDS_NOTE = "Hollow points are lower bounds: some flows did not finish."
+MAX_TICK_LETTERS = 24  # characters of a name beside an axis
+MIN_LOG_RATIO = 100.0  # ratio of largest to smallest value from which on an axis is not linear
+KIND_OF_UNIT: dict[str, QuantityKind] = {"s": "time", "bit/s": "rate", "bytes": "bytes", "B": "bytes"}
 
 
-def of_sweep(sweep: Finished) -> dict[str, Chart]:
+def build_sweep_charts(sweep: FinishedRuns) -> dict[str, Chart]:
     """Builds every figure of a sweep, by name, in the order of the page."""
     if len(free_axes(sweep)) > 1:
-        charts = [crossed(sweep, metric, cells_of(sweep, metric)) for metric in crossed_metrics(sweep)]
+        charts = [
+            chart_crossed_axes(sweep, metric, metric_cells(sweep, metric))
+            for metric in crossed_metrics(sweep)
+        ]
         return {chart.name: chart for chart in charts}
     known = known_metrics(sweep)
     found: dict[str, Chart] = {}
-    for name, title, wanted in FAMILIES:
-        every = {metric: cells_of(sweep, metric) for metric in drawn(sweep, wanted, known)}
-        tables = {metric: cells for metric, cells in every.items() if telling(cells)}
+    for name, title, wanted in METRIC_FAMILIES:
+        every = {metric: metric_cells(sweep, metric) for metric in select_drawn_metrics(sweep, wanted, known)}
+        tables = {metric: cells for metric, cells in every.items() if has_nonzero_mean(cells)}
         if tables:
-            chart = lines(sweep, (name, title), tables)
-            nothing = [metrics.find(one).title for one, cells in every.items() if cells and one not in tables]
-            text = f" 0 everywhere and omitted: {', '.join(nothing)}." if nothing else ""
+            chart = chart_lines(sweep, (name, title), tables)
+            nothing = [
+                metrics.find_metric(one).title for one, cells in every.items() if cells and one not in tables
+            ]
+            text = f" Omitted, because they are 0 everywhere: {', '.join(nothing)}." if nothing else ""
             found[chart.name] = replace(chart, caption=chart.caption + text)
     return found
 
 
-def known_metrics(sweep: Finished) -> dict[str, None]:
+def known_metrics(sweep: FinishedRuns) -> dict[str, None]:
     """Returns the metrics that a sweep has, in the order of its tables."""
-    return dict.fromkeys(tables.names_in(sweep.summary)) if sweep.summary.num_rows else {}
+    return dict.fromkeys(summary_tables.list_metrics(sweep.summary)) if sweep.summary.num_rows else {}
 
 
-def drawn(sweep: Finished, wanted: Iterable[str], known: Collection[str]) -> list[str]:
+def select_drawn_metrics(sweep: FinishedRuns, wanted: Iterable[str], known: Collection[str]) -> list[str]:
     """Returns those of the metrics that a sweep has; by workload, if workloads differ in kind."""
     kinds = sweep.facts.get("workloads") or {}
     found: list[str] = []
     for one in wanted:
-        found += (pooled.mixed(one, known, kinds) or [one]) if one in known else []
+        found += (pooled_workloads.mixed_parts(one, known, kinds) or [one]) if one in known else []
     return list(map(str, found))
 
 
-def crossed_metrics(sweep: Finished) -> list[str]:
+def crossed_metrics(sweep: FinishedRuns) -> list[str]:
     """Returns the metrics with a figure if several fields are swept: some chosen ones, or else the first."""
     known = known_metrics(sweep)
-    every = [one for _, _, wanted in FAMILIES for one in wanted]
-    for names in (CROSSED, every):
-        chosen = [one for one in drawn(sweep, names, known) if telling(cells_of(sweep, one))]
+    every = [one for _, _, wanted in METRIC_FAMILIES for one in wanted]
+    for names in (CROSSED_METRICS, every):
+        chosen = [
+            one
+            for one in select_drawn_metrics(sweep, names, known)
+            if has_nonzero_mean(metric_cells(sweep, one))
+        ]
         if chosen:
-            return chosen[:CROSSED_SHOWN]
+            return chosen[:MAX_CROSSED_FIGURES]
     return []
 
 
-def of_metric(sweep: Finished, metric: str) -> Chart | None:
+def chart_metric(sweep: FinishedRuns, metric: str) -> Chart | None:
     """Builds the figure of one metric of a sweep; `None` if no run has it."""
-    cells = cells_of(sweep, metric)
+    cells = metric_cells(sweep, metric)
     if not cells:
         return None
-    title = metrics.find(metric).title
+    title = metrics.find_metric(metric).title
     if len(free_axes(sweep)) <= 1:
-        return lines(sweep, (metric, title[:1].upper() + title[1:]), {metric: cells})
-    return crossed(sweep, metric, cells)
+        return chart_lines(sweep, (metric, title[:1].upper() + title[1:]), {metric: cells})
+    return chart_crossed_axes(sweep, metric, cells)
 
 
-def places(axis: Swept) -> tuple[np.ndarray, Axis]:
+def category_positions(axis: Swept) -> tuple[np.ndarray, Axis]:
     """Returns the positions of values and their axis: linear, logarithmic, or of categories.
 
     It is logarithmic if the values are spaced so.
     """
     count = len(axis.texts)
-    label = f"{axis.path} ({axis.unit})" if axis.unit and axis.unit not in KINDS else axis.path
+    label = f"{axis.path} ({axis.unit})" if axis.unit and axis.unit not in KIND_OF_UNIT else axis.path
     numbers = axis.numbers
     if numbers is None or len(set(numbers)) < count:
         named = tuple((float(at), text) for at, text in enumerate(axis.texts))
-        return np.arange(count, dtype=np.float64), Axis(label, shown=(-0.4, count - 0.6), ticks=named)
+        return np.arange(count, dtype=np.float64), Axis(label, range=(-0.4, count - 0.6), ticks=named)
     values = np.array(numbers, np.float64)
-    kind = KINDS.get(axis.unit, "number")
-    scale = "log" if geometric(np.sort(values)) else "linear"
+    kind = KIND_OF_UNIT.get(axis.unit, "number")
+    scale = "log" if is_geometric(np.sort(values)) else "linear"
     every = tuple(zip(values.tolist(), axis.texts, strict=True))
     ticks = every if count <= 8 else None
     return values, Axis(label, kind, "log" if scale == "log" else "linear", ticks=ticks)
 
 
-def load_axis(sweep: Finished, at: int) -> Axis:
+def load_axis(sweep: FinishedRuns, at: int) -> Axis:
     """Returns the axis of a field; ticks of a load that was not achieved have the actual one in brackets."""
     field = sweep.axes[at]
-    values, axis = places(field)
-    found = loads.by_value(sweep, at)
+    values, axis = category_positions(field)
+    found = achieved_loads.mean_achieved_loads(sweep, at)
     if not found:
         return axis
     label = f"{field.path} requested (achieved)"
-    if len(field.texts) > BRACKETS:
+    if len(field.texts) > MAX_BRACKETED_TICKS:
         return replace(axis, label=label)
     ticks = tuple(
         (value, f"{text} ({found[text]:.2g})" if text in found else text)
@@ -151,64 +167,71 @@ def load_axis(sweep: Finished, at: int) -> Axis:
     return replace(axis, label=label, ticks=ticks)
 
 
-def achieved(sweep: Finished, at: int) -> str:
+def achieved_loads_text(sweep: FinishedRuns, at: int) -> str:
     """Returns the achieved loads along an axis for a caption; empty if they are as requested."""
-    found = loads.by_value(sweep, at)
+    found = achieved_loads.mean_achieved_loads(sweep, at)
     if not found:
         return ""
     each = "; ".join(f"{load:.3g} for a requested load of {text}" for text, load in found.items())
     return f" Achieved load, mean over variants: {each}."
 
 
-def geometric(values: np.ndarray) -> bool:
+def is_geometric(values: np.ndarray) -> bool:
     """Returns true if values are spaced by factors rather than by steps."""
     if len(values) < 3 or values[0] <= 0:
         return False
     factors, steps = np.diff(np.log(values)), np.diff(values)
-    return bool(np.std(factors) / np.mean(factors) < np.std(steps) / np.mean(steps) - NOISE)
+    return bool(np.std(factors) / np.mean(factors) < np.std(steps) / np.mean(steps) - ROUNDING_ERROR)
 
 
-def unit_axis(metric: str, cells: dict[Key, Cell]) -> Axis:
+def metric_axis(metric: str, cells: dict[PointVariant, MetricCell]) -> Axis:
     """Returns the axis of a metric: from 0, or logarithmic for more than two decades.
 
     Counts that are 0 at some points have a logarithmic axis that includes 0.
     """
-    known = metrics.find(metric)
-    kind = KINDS.get(known.unit, "number")
+    known = metrics.find_metric(metric)
+    kind = KIND_OF_UNIT.get(known.unit, "number")
     means = [cell.mean for cell in cells.values()]
     low, high = min(means), max(means)
-    name = known.title if len(known.title) <= LETTERS else known.title.split(",")[0]
-    unit = "" if known.unit in ("1", *KINDS) else formats.SHORT.get(known.unit) or known.unit
-    label = formats.headed(name, unit)
+    name = known.title if len(known.title) <= MAX_TICK_LETTERS else known.title.split(",")[0]
+    unit = "" if known.unit in ("1", *KIND_OF_UNIT) else formats.SHORT_UNITS.get(known.unit) or known.unit
+    label = formats.title_with_unit(name, unit)
     tops = [cell.high for cell in cells.values() if cell.high is not None and cell.high < 3 * high]
     top = max([high, *tops]) if high > 0 else 1.0
-    if low > 0 and high / low > FAR:
-        return Axis(label, kind, "log", shown=(lower_edge(cells), top * 1.2))
+    if low > 0 and high / low > MIN_LOG_RATIO:
+        return Axis(label, kind, "log", range=(log_axis_lower_end(cells), top * 1.2))
     positive = min((mean for mean in means if mean > 0), default=high)
-    if low == 0 and known.unit in COUNTS and high > max(FAR * positive, FAR):
-        return Axis(label, kind, "symlog", shown=(0, top * 1.2))
-    return Axis(label, kind, shown=(0, top * 1.06) if low >= 0 else None)
+    if low == 0 and known.unit in COUNT_UNITS and high > max(MIN_LOG_RATIO * positive, MIN_LOG_RATIO):
+        return Axis(label, kind, "symlog", range=(0, top * 1.2))
+    return Axis(label, kind, range=(0, top * 1.06) if low >= 0 else None)
 
 
-def lower_edge(cells: dict[Key, Cell]) -> float:
+def log_axis_lower_end(cells: dict[PointVariant, MetricCell]) -> float:
     """Returns the lower end of a logarithmic axis: below every mean, and below nearby ends of intervals."""
     low = min(cell.mean for cell in cells.values())
     ends = [cell.low for cell in cells.values() if cell.low is not None and cell.low > low / 4]
     return 0.8 * min([low, *ends])
 
 
-def curve(
-    sweep: Finished, cells: dict[Key, Cell], at: tuple[int, tuple[str, ...]], which: tuple[str, Axis]
+def build_variant_marks(
+    sweep: FinishedRuns,
+    cells: dict[PointVariant, MetricCell],
+    at: tuple[int, tuple[str, ...]],
+    which: tuple[str, Axis],
 ) -> list[Mark]:
     """Returns the marks of one variant along an axis, with the other axes at `held` values."""
     along_axis, held = at
     variant, y = which
     axis = sweep.axes[along_axis]
-    x, _ = places(axis)
+    x, _ = category_positions(axis)
     found = []
     for place, text in zip(x.tolist(), axis.texts, strict=True):
         for (point, name), cell in cells.items():
-            if name == variant and point[along_axis] == text and others(point, sweep, along_axis) == held:
+            if (
+                name == variant
+                and point[along_axis] == text
+                and other_axis_values(point, sweep, along_axis) == held
+            ):
                 found.append((place, cell, text))
     if not found:
         return []
@@ -218,8 +241,8 @@ def curve(
     mean = np.array([cell.mean for _, cell, _ in found])
     low = np.array([cell.mean if cell.low is None else cell.low for _, cell, _ in found])
     high = np.array([cell.mean if cell.high is None else cell.high for _, cell, _ in found])
-    if y.shown:
-        low = np.maximum(low, y.shown[0])
+    if y.range:
+        low = np.maximum(low, y.range[0])
     marks: list[Mark] = [Line(at_x, mean, look, variant)]
     if (high > low).any():
         marks.insert(0, Band(at_x, low, high, look, variant))
@@ -231,48 +254,59 @@ def curve(
     return marks
 
 
-def hover_text(cell: Cell, kind: Kind) -> str:
+def hover_text(cell: MetricCell, kind: QuantityKind) -> str:
     """Returns a number with its interval as text."""
-    from overspill.charts.axes import text
+    from overspill.charts.axes import format_quantity
 
     if cell.censored:
-        return f"> {text(cell.mean, kind)} ({cell.n} seeds)"
+        return f"> {format_quantity(cell.mean, kind)} ({cell.n} seeds)"
     if cell.low is None or cell.high is None:
-        return f"{text(cell.mean, kind)} ({cell.n} seed{'' if cell.n == 1 else 's'})"
-    return f"{text(cell.mean, kind)}, {text(cell.low, kind)} to {text(cell.high, kind)} ({cell.n} seeds)"
+        return f"{format_quantity(cell.mean, kind)} ({cell.n} seed{'' if cell.n == 1 else 's'})"
+    mean, low, high = (format_quantity(number, kind) for number in (cell.mean, cell.low, cell.high))
+    return f"{mean}, {low} to {high} ({cell.n} seeds)"
 
 
-def lines(sweep: Finished, what: tuple[str, str], tables: dict[str, dict[Key, Cell]]) -> Chart:
+def chart_lines(
+    sweep: FinishedRuns, what: tuple[str, str], tables: dict[str, dict[PointVariant, MetricCell]]
+) -> Chart:
     """Returns a chart with a panel per metric, against the single free axis."""
     name, title = what
-    index = along(sweep)
+    index = select_x_axis(sweep)
     x = load_axis(sweep, index)
     panels = []
     for metric, cells in tables.items():
-        y = unit_axis(metric, cells)
-        held = others(next(iter(cells))[0], sweep, index)
-        marks = [mark for one, *_ in groups(sweep) for mark in curve(sweep, cells, (index, held), (one, y))]
-        panels.append(Panel(metrics.find(metric).title, x, y, marks))
+        y = metric_axis(metric, cells)
+        held = other_axis_values(next(iter(cells))[0], sweep, index)
+        marks = [
+            mark
+            for one, *_ in group_identical_variants(sweep)
+            for mark in build_variant_marks(sweep, cells, (index, held), (one, y))
+        ]
+        panels.append(Panel(metrics.find_metric(metric).title, x, y, marks))
     columns = min(2, len(panels))
-    text = caption(sweep, tables, sweep.axes[index].path) + achieved(sweep, index)
-    told = hollow_told(tables.values())
-    return Chart(f"sweep-{name}", title, text, panels, columns, 2.9, entries(sweep), told=told)
+    text = build_caption(sweep, tables, sweep.axes[index].path) + achieved_loads_text(sweep, index)
+    told = hollow_points_note(tables.values())
+    return Chart(f"sweep-{name}", title, text, panels, columns, 2.9, legend_entries(sweep), file_note=told)
 
 
-def hollow_told(tables: Iterable[dict[Key, Cell]]) -> str:
+def hollow_points_note(tables: Iterable[dict[PointVariant, MetricCell]]) -> str:
     """Returns the note on hollow points; empty if there are none."""
-    return BOUNDS if any(cell.censored for cells in tables for cell in cells.values()) else ""
+    return LOWER_BOUNDS_NOTE if any(cell.censored for cells in tables for cell in cells.values()) else ""
 
 
-def entries(sweep: Finished) -> list[Entry]:
+def legend_entries(sweep: FinishedRuns) -> list[Entry]:
     """Returns the entries of the legend."""
     return [
-        Entry(one[0], equal_variants.label([label_of(sweep, name) for name in one]), look_of(sweep, one[0]))
-        for one in groups(sweep)
+        Entry(
+            one[0],
+            identical_variants.group_label([label_of(sweep, name) for name in one]),
+            look_of(sweep, one[0]),
+        )
+        for one in group_identical_variants(sweep)
     ]
 
 
-def caption(sweep: Finished, tables: dict[str, dict[Key, Cell]], path: str) -> str:
+def build_caption(sweep: FinishedRuns, tables: dict[str, dict[PointVariant, MetricCell]], path: str) -> str:
     """Returns the caption of a figure."""
     counts = sorted({cell.n for cells in tables.values() for cell in cells.values()})
     seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
@@ -280,76 +314,93 @@ def caption(sweep: Finished, tables: dict[str, dict[Key, Cell]], path: str) -> s
     bands = any(cell.low is not None for cells in tables.values() for cell in cells.values())
     means = "lines are means, bands their 95% intervals" if bands else "no intervals"
     means = "lines are means, without intervals" if many and not bands else means
-    rough = " With fewer than 10 seeds these are rough." if bands and counts[-1] < 10 else ""
+    rough = " With fewer than 10 seeds, intervals are rough." if bands and counts[-1] < 10 else ""
     censored = any(cell.censored for cells in tables.values() for cell in cells.values())
-    bounds = f" {BOUNDS}" if censored else ""
+    bounds = f" {LOWER_BOUNDS_NOTE}" if censored else ""
     return f"Against {path}; {seeds} seed{'s' if many else ''} at each point: {means}.{rough}{bounds}"
 
 
-def crossed(sweep: Finished, metric: str, cells: dict[Key, Cell]) -> Chart:
+def chart_crossed_axes(sweep: FinishedRuns, metric: str, cells: dict[PointVariant, MetricCell]) -> Chart:
     """Returns the chart of a metric over several axes: small panels, or maps for a long second axis."""
-    index = along(sweep)
+    index = select_x_axis(sweep)
     rest = [one for one in free_axes(sweep) if one != index]
-    if len(rest) == 1 and len(sweep.axes[rest[0]].texts) > MANY_VALUES:
-        return heat_maps(sweep, metric, cells, (index, rest[0]))
+    if len(rest) == 1 and len(sweep.axes[rest[0]].texts) > MANY_AXIS_VALUES:
+        return chart_heat_maps(sweep, metric, cells, (index, rest[0]))
     x = load_axis(sweep, index)
-    y = unit_axis(metric, cells)
-    held_by = list(dict.fromkeys(others(point, sweep, index) for point, _ in cells))
+    y = metric_axis(metric, cells)
+    held_by = list(dict.fromkeys(other_axis_values(point, sweep, index) for point, _ in cells))
     panels = []
-    for held in held_by[:PANELS_SHOWN]:
-        marks = [mark for one, *_ in groups(sweep) for mark in curve(sweep, cells, (index, held), (one, y))]
+    for held in held_by[:MAX_PANELS]:
+        marks = [
+            mark
+            for one, *_ in group_identical_variants(sweep)
+            for mark in build_variant_marks(sweep, cells, (index, held), (one, y))
+        ]
         title = ", ".join(f"{sweep.axes[one].path} = {text}" for one, text in zip(rest, held, strict=True))
         panels.append(Panel(title, x, y, marks))
-    more = f" The first {PANELS_SHOWN} of {len(held_by)} combinations." if len(held_by) > PANELS_SHOWN else ""
+    more = f" The first {MAX_PANELS} of {len(held_by)} combinations." if len(held_by) > MAX_PANELS else ""
     columns = min(3 if len(panels) > 4 else 2, len(panels))
-    text = f"{metrics.find(metric).title}. {caption(sweep, {metric: cells}, sweep.axes[index].path)}{more}"
-    text += achieved(sweep, index)
-    title = metrics.find(metric).title
+    caption = build_caption(sweep, {metric: cells}, sweep.axes[index].path)
+    text = f"{metrics.find_metric(metric).title}. {caption}{more}"
+    text += achieved_loads_text(sweep, index)
+    title = metrics.find_metric(metric).title
     return Chart(
-        file_name(metric),
+        chart_file_name(metric),
         title[:1].upper() + title[1:],
         text,
         panels,
         columns,
         2.5,
-        entries(sweep),
+        legend_entries(sweep),
         share_y=True,
-        told=hollow_told([cells]),
+        file_note=hollow_points_note([cells]),
     )
 
 
-def file_name(metric: str) -> str:
+def chart_file_name(metric: str) -> str:
     """Returns the name of a chart and of its files, without the slashes that workloads may have in theirs."""
     return f"sweep-{metric}".replace("/", "%2F")
 
 
-def heat_maps(sweep: Finished, metric: str, cells: dict[Key, Cell], which: tuple[int, int]) -> Chart:
+def chart_heat_maps(
+    sweep: FinishedRuns, metric: str, cells: dict[PointVariant, MetricCell], which: tuple[int, int]
+) -> Chart:
     """Returns maps of the mean, a panel per variant; values of both axes are evenly spaced."""
     across, up = (sweep.axes[one] for one in which)
-    known = metrics.find(metric)
-    kind = KINDS.get(known.unit, "number")
+    known = metrics.find_metric(metric)
+    kind = KIND_OF_UNIT.get(known.unit, "number")
     means = [cell.mean for cell in cells.values()]
     logarithmic = min(means) >= 1 and max(means) / min(means) > 100
     colours = Colours(
-        min(means) if logarithmic else min(0.0, *means), max(*means, NOISE), known.title, logarithmic, kind
+        min(means) if logarithmic else min(0.0, *means),
+        max(*means, ROUNDING_ERROR),
+        known.title,
+        logarithmic,
+        kind,
     )
     columns = {text: at for at, text in enumerate(across.texts)}
     rows = {text: at for at, text in enumerate(reversed(up.texts))}
     panels = []
-    every = -(-len(columns) // TICKS_SHOWN)
+    every = -(-len(columns) // MAX_TICKS)
     ticks = tuple((at + 0.5, text) for text, at in columns.items() if at % every == 0)
-    x = Axis(across.path, ticks=ticks, shown=(0, len(columns)))
-    for group in groups(sweep)[:PANELS_SHOWN]:
+    x = Axis(across.path, ticks=ticks, range=(0, len(columns)))
+    for group in group_identical_variants(sweep)[:MAX_PANELS]:
         variant = group[0]
         grid = np.full((len(rows), len(columns)), np.nan)
         for (point, name), cell in cells.items():
             if name == variant:
                 grid[rows[point[which[1]]], columns[point[which[0]]]] = cell.mean
         mark = Heat(grid, np.arange(len(columns) + 1, dtype=np.float64), list(rows))
-        panels.append(Panel(f"{equal_variants.label(group)}: {up.path} upwards", x, Axis(), [mark]))
+        panels.append(Panel(f"{identical_variants.group_label(group)}: {up.path} upwards", x, Axis(), [mark]))
     text = f"{known.title}, means over seeds: {across.path} to the right, {up.path} upwards."
-    text += achieved(sweep, which[0]) + achieved(sweep, which[1])
+    text += achieved_loads_text(sweep, which[0]) + achieved_loads_text(sweep, which[1])
     title = known.title[:1].upper() + known.title[1:]
     return Chart(
-        file_name(metric), title, text, panels, min(2, len(panels)), 0.9 + 0.24 * len(rows), colours=colours
+        chart_file_name(metric),
+        title,
+        text,
+        panels,
+        min(2, len(panels)),
+        0.9 + 0.24 * len(rows),
+        colours=colours,
     )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from overspill.charts import common, spec
-from overspill.charts.spec import Look
-from overspill.results import tables
-from overspill.results.finished_runs import Finished
+from overspill.charts import chart_spec, common
+from overspill.charts.chart_spec import Look
+from overspill.results import summary_tables
+from overspill.results.finished_runs import FinishedRuns
 
 
 @dataclass(frozen=True)
-class Cell:
+class MetricCell:
     """Metric of a variant at a point."""
 
     mean: float
@@ -22,69 +22,71 @@ class Cell:
     n: int
 
 
-Key = tuple[tuple[str, ...], str]  # values of the axes; variant
+PointVariant = tuple[tuple[str, ...], str]  # values of the axes; variant
 
 
-def cells_of(sweep: Finished, metric: str) -> dict[Key, Cell]:
+def metric_cells(sweep: FinishedRuns, metric: str) -> dict[PointVariant, MetricCell]:
     """Returns a metric by point and variant."""
-    rows = tables.of_metric(sweep.summary, metric).to_pylist()
+    rows = summary_tables.rows_of_metric(sweep.summary, metric).to_pylist()
     paths = [axis.path for axis in sweep.axes]
     return {
-        (tuple(str(row[path]) for path in paths), str(row["variant"])): cell_of(tables.Summary.from_row(row))
+        (tuple(str(row[path]) for path in paths), str(row["variant"])): cell_from_summary(
+            summary_tables.MetricSummary.from_row(row)
+        )
         for row in rows
         if row["mean"] is not None and math.isfinite(row["mean"])
     }
 
 
-def cell_of(one: tables.Summary) -> Cell:
+def cell_from_summary(one: summary_tables.MetricSummary) -> MetricCell:
     """Returns a summary as it is drawn, with an interval no narrower than the resolution."""
     low, high = one.low, one.high
     if low is not None and high is not None and one.resolution:
         low, high = min(low, one.mean - one.resolution), max(high, one.mean + one.resolution)
-    return Cell(one.mean, low, high, one.censored, one.n)
+    return MetricCell(one.mean, low, high, one.censored, one.n)
 
 
-def telling(cells: dict[Key, Cell]) -> bool:
+def has_nonzero_mean(cells: dict[PointVariant, MetricCell]) -> bool:
     """Returns true if there is anything to see: some mean is not 0."""
     return any(cell.mean for cell in cells.values())
 
 
-def variants_of(sweep: Finished) -> list[str]:
+def variants_of(sweep: FinishedRuns) -> list[str]:
     """Returns the variants in the order of the table."""
     return list(dict.fromkeys(sweep.summary.column("variant").to_pylist()))
 
 
-def label_of(sweep: Finished, variant: str) -> str:
+def label_of(sweep: FinishedRuns, variant: str) -> str:
     """Returns the label of a variant, or its name if it has none."""
     return str((sweep.facts.get("labels") or {}).get(variant, variant))
 
 
-def look_of(sweep: Finished, variant: str) -> Look:
+def look_of(sweep: FinishedRuns, variant: str) -> Look:
     """Returns a variant's look, by its index in the scenario."""
-    return spec.look(common.place(sweep.facts, variants_of(sweep), variant))
+    return chart_spec.look_of_index(common.variant_index(sweep.facts, variants_of(sweep), variant))
 
 
-def groups(sweep: Finished) -> list[tuple[str, ...]]:
+def group_identical_variants(sweep: FinishedRuns) -> list[tuple[str, ...]]:
     """Returns the variants, with those identical at every point in one group."""
     found = sweep.facts.get("same") or []
     of = {name: tuple(one["variants"]) for one in found for name in one["variants"]}
     return list(dict.fromkeys(of.get(variant, (variant,)) for variant in variants_of(sweep)))
 
 
-def free_axes(sweep: Finished) -> list[int]:
+def free_axes(sweep: FinishedRuns) -> list[int]:
     """Returns the axes that move on their own, and the first of those that move together."""
     together = sweep.facts.get("together", [])
     led = {path for group in together for path in group[1:]}
     return [at for at, axis in enumerate(sweep.axes) if axis.path not in led and len(axis.texts) > 1]
 
 
-def along(sweep: Finished) -> int:
+def select_x_axis(sweep: FinishedRuns) -> int:
     """Returns the x axis of figures: the one with most numbers, or most values, or the first."""
     free = free_axes(sweep)
     axes = sweep.axes
     return max(free, key=lambda at: (axes[at].numbers is not None, len(axes[at].texts), -at), default=0)
 
 
-def others(point: tuple[str, ...], sweep: Finished, along_axis: int) -> tuple[str, ...]:
+def other_axis_values(point: tuple[str, ...], sweep: FinishedRuns, along_axis: int) -> tuple[str, ...]:
     """Returns the values of the other free axes at a point."""
     return tuple(point[at] for at in free_axes(sweep) if at != along_axis)

@@ -8,38 +8,38 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn, TextIO
 
-FAILED, INTERRUPTED = 1, 130
+EXIT_FAILED, EXIT_INTERRUPTED = 1, 130
 # One BLAS thread, since others would only wait; and an allocator that does not zero 24 MB for the tables of a
 # small run.
-DEFAULTS = {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+DEFAULT_ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 # By default, Python collects garbage after every 700 new objects, also during imports, which create none.
-NEW_OBJECTS = 50_000
+GC_THRESHOLD = 50_000
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Runs the command and exits with its status."""
-    gc.set_threshold(NEW_OBJECTS)
+    gc.set_threshold(GC_THRESHOLD)
     before = sys.stdout
     # The command may be started without stdout.
-    stdout = Told(before or open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+    stdout = SafeStdout(before or open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     sys.stdout = stdout
-    for name, value in DEFAULTS.items():
+    for name, value in DEFAULT_ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     # The process frees all memory at its end, so the final garbage collection is skipped.
     atexit.register(gc.freeze)
     try:
-        command(arguments)
+        run_command(arguments)
     except SystemExit as left:
         machine = sys.modules.get("overspill.engine.machine")
-        if machine is not None and machine.Abandoned.threads:
+        if machine is not None and machine.AbandonedThreads.exist:
             # The user who stopped the command does not wait for a network under construction.
-            at_once(stdout.status(left.code))
-        sys.exit(stdout.status(left.code))
+            exit_immediately(stdout.exit_status(left.code))
+        sys.exit(stdout.exit_status(left.code))
     finally:
         sys.stdout = before
 
 
-class Told:
+class SafeStdout:
     """Wrapper of stdout that survives a full disk: a failed write is reported at the end."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -48,14 +48,14 @@ class Told:
 
     def write(self, text: str) -> int:
         """Writes a text unless writing fails; raises `BrokenPipeError` if the reader is gone."""
-        self.tried(lambda: self.stream.write(text))
+        self.try_write(lambda: self.stream.write(text))
         return len(text)
 
     def flush(self) -> None:
         """Flushes the stream unless that fails."""
-        self.tried(self.stream.flush)
+        self.try_write(self.stream.flush)
 
-    def tried(self, write: Callable[[], object]) -> None:
+    def try_write(self, write: Callable[[], object]) -> None:
         """Calls a function that writes, unless writing failed before."""
         if self.lost is not None:
             return
@@ -71,35 +71,35 @@ class Told:
                 os.dup2(nothing, self.stream.fileno())
                 os.close(nothing)
 
-    def status(self, left: object) -> int:
+    def exit_status(self, left: object) -> int:
         """Returns the exit status after flushing: 1 if something could not be written."""
         with suppress(BrokenPipeError, ValueError):
             self.flush()
         if self.lost is not None:
             with suppress(OSError):
                 print(f"stdout: cannot be written: {self.lost}; the output is incomplete", file=sys.stderr)
-            return FAILED
-        return 0 if left is None else left if isinstance(left, int) else FAILED
+            return EXIT_FAILED
+        return 0 if left is None else left if isinstance(left, int) else EXIT_FAILED
 
     def __getattr__(self, name: str) -> Any:
         """Returns any other attribute of the stream."""
         return getattr(self.stream, name)
 
 
-def at_once(status: int) -> NoReturn:
+def exit_immediately(status: int) -> NoReturn:
     """Exits without waiting for threads."""
-    flush()
+    flush_output()
     os._exit(status)
 
 
-def flush() -> None:
+def flush_output() -> None:
     """Flushes stdout and stderr."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
 
 
-def command(arguments: list[str] | None) -> NoReturn:
+def run_command(arguments: list[str] | None) -> NoReturn:
     """Runs the command and exits with its status, after its threads have ended."""
     try:
         # Imported here, since the import takes a second in which the user may press Ctrl-C.
@@ -107,31 +107,31 @@ def command(arguments: list[str] | None) -> NoReturn:
         from overspill.cli import commands, console
         from overspill.engine import memory
     except KeyboardInterrupt:
-        leave("interrupted", INTERRUPTED)
+        exit_with_message("interrupted", EXIT_INTERRUPTED)
     except ImportError as error:
-        leave(f"overspill is incomplete: {error}; build it with `make setup`", FAILED)
-    memory.spare_addresses()
+        exit_with_message(f"overspill is incomplete: {error}; build it with `make setup`", EXIT_FAILED)
+    memory.save_address_space()
     try:
         commands.app(args=arguments, prog_name="overspill")
     except errors.OverspillError as error:
-        leave("\n".join(error.lines), error.status)
+        exit_with_message("\n".join(error.lines), error.status)
     except KeyboardInterrupt:
-        leave("interrupted", INTERRUPTED)
+        exit_with_message("interrupted", EXIT_INTERRUPTED)
     except BrokenPipeError:
-        console.hush()
+        console.discard_stdout()
         sys.exit(0)
     except Exception as error:
         if os.environ.get("OVERSPILL_TRACEBACK"):
             raise
-        what = errors.shorten(" ".join(str(error).split())) or "no message"
-        leave(
+        what = errors.shorten_line(" ".join(str(error).split())) or "no message"
+        exit_with_message(
             f"unexpected failure: {type(error).__name__}: {what} (set OVERSPILL_TRACEBACK=1 to see where)",
-            FAILED,
+            EXIT_FAILED,
         )
     sys.exit(0)
 
 
-def leave(text: str, status: int) -> NoReturn:
+def exit_with_message(text: str, status: int) -> NoReturn:
     """Prints a message to stderr and exits."""
     print(text, file=sys.stderr)
     sys.exit(status)

@@ -7,27 +7,27 @@ from typing import Any
 from overspill.cli import terms
 from overspill.engine import core
 from overspill.errors import BadInput
-from overspill.papers import data
+from overspill.papers import paper_files
 from overspill.results import metric_names, metrics
-from overspill.results.labels import LABELS
+from overspill.results.line_labels import LABEL_MEANINGS
 
 CATEGORIES = ("mechanisms", "topologies", "transports", "traffic", "sizes", "metrics", "papers")
 # Settings whose values are kinds of switches, listed like mechanisms, each value with its meaning.
-CHOICES = {
+KINDS_OF_SETTINGS = {
     "switch.model": {
         "output_queued": "Frames wait at their output.",
         "cioq": "Frames wait at their input, in virtual output queues, and then at their output.",
         "fabric": "Frames wait at inputs, at outputs, and in stages between them, which internal links join.",
     }
 }
-SLOTS = {"topologies": "topology", "transports": "transport", "traffic": "traffic"}
+SLOT_OF_CATEGORY = {"topologies": "topology", "transports": "transport", "traffic": "traffic"}
 
 # Behaviour of switches in the field, as tables of `[switch]`; the page of each kind says more.
-AS_OTHERS = {
+EQUIVALENT_SETTINGS = {
     "switch.overflow.trim": (
-        ("CP: headers wait in the queue of their data", {"overflow": '{ kind = "trim" }'}),
+        ("CP: cut headers wait in the queue of their data", {"overflow": '{ kind = "trim" }'}),
         (
-            "UEC: DSCP_TRIMMABLE is class 0, DSCP_TRIMMED class 1; headers get at most a quarter of a "
+            "UEC: class 0 is DSCP_TRIMMABLE, class 1 is DSCP_TRIMMED, and headers get at most a quarter of a "
             "busy link",
             {
                 "overflow": '{ kind = "trim", trimmable = "class", trimmable_class = 0, trim_size = "64B", '
@@ -43,8 +43,8 @@ AS_OTHERS = {
             },
         ),
         (
-            "NDP: headers 10 : 1 ahead of data; a coin selects the packet to cut; headers that do not "
-            "fit return",
+            "NDP: headers are sent before data at a ratio of 10 : 1, a fair coin selects the packet to cut, "
+            "and headers that do not fit return to their source",
             {
                 "overflow": '{ kind = "trim", trimmable = "any", header_class = 1, victim = "coin", '
                 'no_room = "return" }',
@@ -57,73 +57,83 @@ AS_OTHERS = {
 Spec = dict[str, Any]
 
 
-def as_others(spec: Spec) -> str:
+def equivalent_settings(spec: Spec) -> str:
     """Returns settings under which an entry equals mechanisms of the field; empty if none are known."""
     lines = []
-    for name, tables in AS_OTHERS.get(f"{spec['slot']}.{spec['kind']}", ()):
+    for name, tables in EQUIVALENT_SETTINGS.get(f"{spec['slot']}.{spec['kind']}", ()):
         lines += [f"  {name}", *(f"      switch.{key} = {table}" for key, table in tables.items())]
-    return "\n".join(["As in the field:", *lines]) if lines else ""
+    return "\n".join(["Settings of known switches and standards:", *lines]) if lines else ""
 
 
-def category(spec: Spec) -> str:
+def category_of_entry(spec: Spec) -> str:
     """Returns the category in which an entry of the core's catalogue is listed."""
     if not spec["kind"]:
         return "settings"
     if spec["slot"] == "traffic.sizes":
         return "sizes"
     first = spec["slot"].split(".")[0]
-    return next((name for name, slot in SLOTS.items() if slot == first), "mechanisms")
+    return next((name for name, slot in SLOT_OF_CATEGORY.items() if slot == first), "mechanisms")
 
 
-def entries(which: str) -> list[tuple[str, str, str]]:
+def list_entries(which: str) -> list[tuple[str, str, str]]:
     """Returns group, name and meaning of every entry of a category."""
     if which == "metrics":
-        return [(f"metrics, in {metric.unit}", metric.name, metric.doc) for metric in metrics.ALL]
+        return [(f"metrics, in {metric.unit}", metric.name, metric.doc) for metric in metrics.ALL_METRICS]
     if which == "sizes":
-        shapes = [(one["kind"], one["doc"]) for one in core.catalogue() if category(one) == "sizes"]
-        return [("distributions of flow sizes", name, doc) for name, doc in [*sizes().items(), *shapes]]
+        shapes = [(one["kind"], one["doc"]) for one in core.catalogue() if category_of_entry(one) == "sizes"]
+        return [
+            ("distributions of flow sizes", name, doc)
+            for name, doc in [*list_size_distributions().items(), *shapes]
+        ]
     if which == "papers":
-        return [("papers", name, title) for name, title in data.titles()]
+        return [("papers", name, title) for name, title in paper_files.paper_titles()]
     if which not in CATEGORIES:
-        meant = metric_names.hint(which, CATEGORIES)
+        meant = metric_names.similar_names_hint(which, CATEGORIES)
         raise BadInput(f"list: found {which!r}; expected one of {', '.join(CATEGORIES)}{meant}")
     found = [
-        (spec["slot"], spec["kind"], spec["doc"]) for spec in core.catalogue() if category(spec) == which
+        (spec["slot"], spec["kind"], spec["doc"])
+        for spec in core.catalogue()
+        if category_of_entry(spec) == which
     ]
     if which == "mechanisms":
         first = next((at for at, (slot, *_) in enumerate(found) if slot.startswith("switch.")), len(found))
-        found[first:first] = chosen()
+        found[first:first] = list_setting_values()
     return found
 
 
 def select_categories(which: str | None) -> Sequence[str]:
     """Returns the categories to list; raises `BadInput` if it is papers alone and there are none."""
-    if which == "papers" and not data.names():
-        raise BadInput(f"list: {data.describe_absence()}")
+    if which == "papers" and not paper_files.paper_names():
+        raise BadInput(f"list: {paper_files.describe_absence()}")
     return [which] if which else CATEGORIES
 
 
-def listed(categories: Sequence[str]) -> dict[str, list[dict[str, str]]]:
+def list_as_document(categories: Sequence[str]) -> dict[str, list[dict[str, str]]]:
     """Returns the entries of categories as one JSON document."""
     return {
-        which: [{"group": group, "name": name, "doc": doc} for group, name, doc in entries(which)]
+        which: [{"group": group, "name": name, "doc": doc} for group, name, doc in list_entries(which)]
         for which in categories
     }
 
 
-def chosen() -> list[tuple[str, str, str]]:
+def list_setting_values() -> list[tuple[str, str, str]]:
     """Returns the values of settings that are listed beside kinds: setting, value and meaning."""
     known = {f"{spec['slot']}.{one['name']}" for spec in core.catalogue() for one in spec["params"]}
-    return [(name, value, doc) for name in CHOICES if name in known for value, doc in CHOICES[name].items()]
+    return [
+        (name, value, doc)
+        for name in KINDS_OF_SETTINGS
+        if name in known
+        for value, doc in KINDS_OF_SETTINGS[name].items()
+    ]
 
 
-def sizes() -> dict[str, str]:
+def list_size_distributions() -> dict[str, str]:
     """Returns the built-in distributions of flow sizes, from the text of the parameters named `sizes`."""
     docs = [one["doc"] for spec in core.catalogue() for one in spec["params"] if one["name"] == "sizes"]
     return {name: doc for text in docs for name, doc in re.findall(r"`(\w+)` \(([^()]*)\)", text)}
 
 
-def given(parameter: Spec) -> str:
+def describe_type(parameter: Spec) -> str:
     """Returns the type, the allowed values and the default of a parameter as text."""
     default = parameter["default"]
     required = parameter.get("required", default is None)
@@ -132,7 +142,7 @@ def given(parameter: Spec) -> str:
     return f"({parameter['type']}{allowed}; {otherwise})"
 
 
-def parameters(specs: list[Spec], name: str) -> str:
+def describe_parameters(specs: list[Spec], name: str) -> str:
     """Returns all parameters named `k` or `k_shortest.k`, with their entries, as text; empty without one."""
     owners: dict[tuple[str, str], list[str]] = {}
     for spec in specs:
@@ -140,7 +150,7 @@ def parameters(specs: list[Spec], name: str) -> str:
         known = {spec["kind"], spec["slot"], owner.replace(" ", ".")} - {""}
         for one in spec["params"]:
             if name in (one["name"], *(f"{prefix}.{one['name']}" for prefix in known)):
-                text = f"{given(one)}\n      {one['doc']}"
+                text = f"{describe_type(one)}\n      {one['doc']}"
                 owners.setdefault((one["name"], text), []).append(owner)
     return "\n".join(f"{key}, of {', '.join(names)} {text}" for (key, text), names in owners.items())
 
@@ -151,19 +161,20 @@ def is_choice(parameter: Spec, name: str) -> bool:
     return f"`{name}`" in allowed if parameter["type"] == "choice" else allowed.endswith(f', or "{name}"')
 
 
-def choices(specs: list[Spec], name: str) -> str:
+def describe_choices(specs: list[Spec], name: str) -> str:
     """Returns all parameters of which a name is a value, as text; empty without one."""
     found = []
     for spec in specs:
         owner = f"{spec['slot']} {spec['kind']}".strip()
         chosen = [one for one in spec["params"] if is_choice(one, name)]
         found += [
-            f"{name}, a value of {one['name']} of {owner} {given(one)}\n      {one['doc']}" for one in chosen
+            f"{name}, a value of {one['name']} of {owner} {describe_type(one)}\n      {one['doc']}"
+            for one in chosen
         ]
     return "\n".join(found)
 
 
-def told_of(specs: list[Spec], name: str) -> str:
+def find_in_descriptions(specs: list[Spec], name: str) -> str:
     """Returns the entries and parameters whose description has a name, as text; empty without one."""
     found = []
     for spec in specs:
@@ -176,28 +187,27 @@ def told_of(specs: list[Spec], name: str) -> str:
     return "\n".join(dict.fromkeys(found))
 
 
-def called(spec: Spec) -> set[str]:
+def names_of_entry(spec: Spec) -> set[str]:
     """Returns the names of an entry: `detour`, `switch.overflow.detour`, and its slot `switch.overflow`."""
     return {spec["kind"], f"{spec['slot']}.{spec['kind']}", spec["slot"]}
 
 
-def aliases(name: str) -> list[Spec]:
+def find_aliases(name: str) -> list[Spec]:
     """Returns the rows of the core's table of aliases for a name of the field."""
     typed = "".join(letter for letter in name.casefold() if letter.isascii() and letter.isalnum())
     return [one for one in core.aliases() if one["typed"] == typed] if typed else []
 
 
-def said_of(alias: Spec) -> str:
+def describe_alias(alias: Spec) -> str:
     """Returns a sentence with the entry that a name of the field stands for, and how its meaning differs."""
     table = f"{alias['slot']}.{alias['kind']}".strip(".")
     meant = (
         f"`{alias['param']}` of `{table}`" if alias["param"] else f"`{alias['kind']}` of `{alias['slot']}`"
     )
-    first = alias["said"][0].upper() + alias["said"][1:]
-    return f"{first} is {meant} here. {alias['note']}".rstrip()
+    return f"In Overspill, {alias['said']} is {meant}. {alias['note']}".rstrip()
 
 
-def meant_by(specs: list[Spec], rows: list[Spec]) -> list[Spec] | str | None:
+def resolve_aliases(specs: list[Spec], rows: list[Spec]) -> list[Spec] | str | None:
     """Returns the entries that aliases stand for, or the parameters as text; `None` without any alias."""
     kinds = [
         spec
@@ -207,60 +217,64 @@ def meant_by(specs: list[Spec], rows: list[Spec]) -> list[Spec] | str | None:
     if kinds or not rows:
         return kinds or None
     names = [".".join(filter(None, (one["slot"], one["kind"], one["param"]))) for one in rows]
-    texts = [parameters(specs, name) for name in dict.fromkeys(names)]
-    return "\n".join([*dict.fromkeys(map(said_of, rows)), *dict.fromkeys(filter(None, texts))])
+    texts = [describe_parameters(specs, name) for name in dict.fromkeys(names)]
+    return "\n".join([*dict.fromkeys(map(describe_alias, rows)), *dict.fromkeys(filter(None, texts))])
 
 
-def known(specs: list[Spec], name: str) -> list[Spec] | metrics.Metric | str | None:
+def find_exact(specs: list[Spec], name: str) -> list[Spec] | metrics.Metric | str | None:
     """Returns the entries, metric or text of an exact name, or of a name that is used in the field."""
-    if found := [spec for spec in specs if {name, name.lower()} & called(spec)]:
+    if found := [spec for spec in specs if {name, name.lower()} & names_of_entry(spec)]:
         return found
-    if metrics.base(name) in metrics.REGISTRY:
-        return metrics.find(name if "=" in name or "[" not in name else metric_names.key_of(name, ()))
-    if name in sizes():
-        return f"{name}: flow sizes, {sizes()[name]}. For `sizes` of a traffic entry."
-    if meant := meant_by(specs, aliases(name)):
+    if metrics.registered_name(name) in metrics.REGISTRY:
+        return metrics.find_metric(
+            name if "=" in name or "[" not in name else metric_names.parse_metric(name, ())
+        )
+    if name in list_size_distributions():
+        return f"{name}: flow sizes, {list_size_distributions()[name]}. For `sizes` of a traffic entry."
+    if meant := resolve_aliases(specs, find_aliases(name)):
         return meant
-    return parameters(specs, name) or choices(specs, name) or None
+    return describe_parameters(specs, name) or describe_choices(specs, name) or None
 
 
-def beside(name: str, found: Sequence[Spec]) -> str:
+def describe_namesakes(name: str, found: Sequence[Spec]) -> str:
     """Returns parameters and values that share the name of an alias, as text; empty without any."""
-    if any(name.casefold() in called(spec) for spec in found):
+    if any(name.casefold() in names_of_entry(spec) for spec in found):
         return ""
     specs = core.catalogue()
-    return "\n".join(filter(None, (parameters(specs, name), choices(specs, name))))
+    return "\n".join(filter(None, (describe_parameters(specs, name), describe_choices(specs, name))))
 
 
-def printed(name: str) -> metrics.Metric | str | None:
+def find_printed_name(name: str) -> metrics.Metric | str | None:
     """Returns the label or the metric that tables print under a name, in any case of letters."""
     wanted = name.strip().casefold()
-    for label, meaning in LABELS.items():
+    for label, meaning in LABEL_MEANINGS.items():
         if label.casefold() == wanted:
             return f"{label}: {meaning}"
     title = re.sub(r"( \[[^]]*\])?( \([^()]*\))?$", "", wanted)
-    of_title = [one for one in metrics.ALL if one.title.casefold() in (wanted, title)]
+    of_title = [one for one in metrics.ALL_METRICS if one.title.casefold() in (wanted, title)]
     return of_title[0] if of_title else None
 
 
-def find(name: str) -> list[Spec] | metrics.Metric | str:
+def find_name(name: str) -> list[Spec] | metrics.Metric | str:
     """Returns the meaning of a name: a term, kind, slot, metric, parameter, label, and so on.
 
     Upper and lower case are equivalent if nothing has exactly this name.
     """
     specs = core.catalogue()
-    if meaning := terms.explained(name, specs):
-        named = [f(specs, one) for one in (name, name.lower()) for f in (parameters, choices)]
+    if meaning := terms.explain_term(name, specs):
+        named = [
+            f(specs, one) for one in (name, name.lower()) for f in (describe_parameters, describe_choices)
+        ]
         return "\n".join(dict.fromkeys([meaning, *filter(None, named)]))
     for one in dict.fromkeys((name, name.lower())):
-        found = known(specs, one) or printed(name)
+        found = find_exact(specs, one) or find_printed_name(name)
         if found:
             return found
-    if metric := terms.titled(name):
+    if metric := terms.find_by_title(name):
         return metric
-    if text := told_of(specs, name):
+    if text := find_in_descriptions(specs, name):
         return text
     every = sorted({spec["kind"] or spec["slot"] for spec in specs} | {spec["slot"] for spec in specs})
-    others = [*sizes(), *metrics.REGISTRY, *(one["typed"] for one in core.aliases())]
-    meant = metric_names.hint(name, [*every, *others]) or "; see `overspill list`"
+    others = [*list_size_distributions(), *metrics.REGISTRY, *(one["typed"] for one in core.aliases())]
+    meant = metric_names.similar_names_hint(name, [*every, *others]) or "; see `overspill list`"
     raise BadInput(f"explain: found {name!r}; expected a name of the catalogue{meant}")

@@ -8,10 +8,17 @@ from rich.table import Table
 from rich.text import Text
 
 from overspill.cli import explain, paper, sweep, trace
-from overspill.cli.console import emit, err, interruptible, names, out, say
-from overspill.cli.finish import finish
-from overspill.cli.options import Figures, FirstSeed, MaxEvents, Variants, figures_asked, single
-from overspill.errors import plain
+from overspill.cli.console import (
+    exit_on_signal,
+    print_document,
+    print_path,
+    split_names,
+    stderr_console,
+    stdout_console,
+)
+from overspill.cli.options import Figures, FirstSeed, MaxEvents, Variants, requested_formats, single_name
+from overspill.cli.run_end import write_report_and_exit
+from overspill.errors import escape_unprintable
 
 # Commands import what they need when they run, so that `--help` is fast.
 
@@ -34,7 +41,7 @@ def show_version(asked: bool) -> None:
 
 
 @app.callback()
-def overspill(
+def declare_global_options(
     version: Annotated[
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")
     ] = False,
@@ -55,7 +62,7 @@ def run(
     seeds: Annotated[int, typer.Option(min=1, help="Number of seeds.")] = 1,
     variants: Variants = None,
     out_dir: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Folder of the results (default: out/NAME).")
+        Path | None, typer.Option("--out", metavar="DIR", help="Folder for the results (default: out/NAME).")
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help=("Print one JSON document instead of the table."))
@@ -65,7 +72,10 @@ def run(
         bool,
         typer.Option(
             "--all",
-            help=("Print all metrics except those that are 0 in every run (default: the most informative)."),
+            help=(
+                "Print all metrics except those that are 0 in every run (default: only the most "
+                "informative metrics)."
+            ),
         ),
     ] = False,
     jobs: Annotated[
@@ -92,7 +102,8 @@ def run(
         typer.Option(
             "--check-phase",
             help=(
-                "Repeat all runs with starts moved by less than a frame's time, and list metrics that change."
+                "Repeat all runs with each start moved by less than the time of a frame, and list the "
+                "metrics that change."
             ),
         ),
     ] = False,
@@ -100,20 +111,20 @@ def run(
     figures: Figures = None,
 ) -> None:
     """Run a scenario with all its variants; continue after an interruption."""
-    with interruptible():
-        formats = figures_asked(figures, report)
+    with exit_on_signal():
+        formats = requested_formats(figures, report)
         from overspill.cli import progress, table
         from overspill.engine.options import Options
         from overspill.engine.run import execute
-        from overspill.results import store
+        from overspill.results import results_folder
 
-        with progress.listener(err()) as listener:
-            place = out_dir or (lambda name: Path("out") / store.slug(name))
+        with progress.select_listener(stderr_console()) as listener:
+            place = out_dir or (lambda name: Path("out") / results_folder.path_component(name))
             options = Options(
                 sets=sets or (),
                 seed=seed,
                 seeds=seeds,
-                variants=names(variants),
+                variants=split_names(variants),
                 max_events=max_events,
                 jobs=jobs,
                 out=place,
@@ -124,10 +135,10 @@ def run(
             )
             results = execute(scenario, options)
         if as_json:
-            emit(store.dump(results.document()))
+            print_document(results_folder.dump_json(results.document()))
         elif results.finished:
-            table.show(results, out(), every)
-        finish(results, formats, as_json, scenario)
+            table.print_results(results, stdout_console(), every)
+        write_report_and_exit(results, formats, as_json, scenario)
 
 
 @app.command("report")
@@ -138,13 +149,13 @@ def report_command(
     figures: Figures = None,
 ) -> None:
     """Write report.html from results, and figures in the requested formats."""
-    with interruptible():
-        formats = figures_asked(figures, True) or ()
-        from overspill.report import of_folder
+    with exit_on_signal():
+        formats = requested_formats(figures, True) or ()
+        from overspill.report import write_report_of_folder
 
-        with err().status("drawing the report"):
-            path = of_folder(folder, formats)
-        say(out(), "report", path)
+        with stderr_console().status("drawing the report"):
+            path = write_report_of_folder(folder, formats)
+        print_path(stdout_console(), "report", path)
 
 
 @app.command("export")
@@ -163,14 +174,17 @@ def export_command(
     """Write the flows of results in the format of another tool."""
     from overspill.results import export
 
-    with interruptible():
+    with exit_on_signal():
         for written in export.write(
-            export.load(folder), form, out_path or folder / "export", (single(names(variant)), seed)
+            export.load(folder),
+            form,
+            out_path or folder / "export",
+            (single_name(split_names(variant)), seed),
         ):
-            say(out(), "written", written.path)
+            print_path(stdout_console(), "written", written.path)
             if written.unfinished:
                 left_out = f"{written.path}: {written.unfinished} unfinished flows are left out"
-                err().print(Text(plain(left_out)), soft_wrap=True)
+                stderr_console().print(Text(escape_unprintable(left_out)), soft_wrap=True)
 
 
 @app.command("list")
@@ -186,14 +200,16 @@ def list_command(
     from overspill.cli import catalogue, table
 
     if as_json:
-        from overspill.results import store
+        from overspill.results import results_folder
 
-        emit(store.dump(catalogue.listed(catalogue.select_categories(which))))
+        print_document(
+            results_folder.dump_json(catalogue.list_as_document(catalogue.select_categories(which)))
+        )
         return
-    console = out()
+    console = stdout_console()
     for category in catalogue.select_categories(which):
         groups: dict[str, Table] = {}
-        for group, name, doc in catalogue.entries(category):
+        for group, name, doc in catalogue.list_entries(category):
             grid = groups.setdefault(group, Table.grid(padding=(0, 2)))
             if not grid.columns:
                 grid.add_column(no_wrap=True)
@@ -201,15 +217,15 @@ def list_command(
             grid.add_row(Text(f"  {name}"), Text(doc))
         for group, grid in groups.items():
             console.print(Text(group, "bold"))
-            table.put(console, grid)
+            table.print_renderable(console, grid)
 
 
-@app.command()
-def schema() -> None:
+@app.command("schema")
+def schema_command() -> None:
     """Print the JSON Schema of a scenario."""
     from overspill.engine import core
 
-    emit(core.schema())
+    print_document(core.schema())
 
 
 for command in (explain.explain, sweep.sweep, paper.paper, trace.trace):

@@ -13,22 +13,22 @@ from rich.console import Console
 from rich.text import Text
 
 from overspill.engine import memory
-from overspill.errors import plain
+from overspill.errors import escape_unprintable
 
-FAILED, UNFINISHED = 1, 3
-BY_SIGNAL = 128  # plus the signal's number, as in shells
+EXIT_FAILED, EXIT_UNFINISHED = 1, 3
+SIGNAL_EXIT_BASE = 128  # plus the signal's number, as in shells
 
 
-class Output(Console):
+class PipeSafeConsole(Console):
     """Console that stops printing once its reader is gone, so that the report is still written."""
 
     def on_broken_pipe(self) -> None:
         """Stops printing."""
         self.quiet = True
-        hush()
+        discard_stdout()
 
 
-def hush() -> None:
+def discard_stdout() -> None:
     """Discards everything that is still written to stdout."""
     with suppress(OSError, ValueError):
         nothing = os.open(os.devnull, os.O_WRONLY)
@@ -36,16 +36,16 @@ def hush() -> None:
         os.close(nothing)
 
 
-def emit(text: str) -> None:
+def print_document(text: str) -> None:
     """Prints a document to stdout, and ignores a reader that is gone."""
     try:
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
     except BrokenPipeError:
-        hush()
+        discard_stdout()
 
 
-class Forgiving:
+class SafeStderr:
     """Wrapper of stderr, which may be gone like a closed terminal: a run must not fail for that."""
 
     def __init__(self, stream: IO[str]) -> None:
@@ -71,29 +71,29 @@ class Forgiving:
         return self.stream.fileno()
 
 
-def err() -> Console:
+def stderr_console() -> Console:
     """Returns the console of messages and progress."""
-    return Console(file=Forgiving(sys.stderr), highlight=False)  # type: ignore[arg-type]
+    return Console(file=SafeStderr(sys.stderr), highlight=False)  # type: ignore[arg-type]
 
 
-def out() -> Console:
+def stdout_console() -> Console:
     """Returns the console of results."""
-    console = Output(highlight=False)
+    console = PipeSafeConsole(highlight=False)
     # Without a terminal, rows are not wrapped.
-    return console if console.is_terminal else Output(highlight=False, width=10_000)
+    return console if console.is_terminal else PipeSafeConsole(highlight=False, width=10_000)
 
 
-def say(console: Console, what: str, path: Path) -> None:
+def print_path(console: Console, what: str, path: Path) -> None:
     """Prints a path on a line that is never wrapped, so that the path can be copied."""
-    console.print(Text(plain(f"{what}: {path}")), soft_wrap=True)
+    console.print(Text(escape_unprintable(f"{what}: {path}")), soft_wrap=True)
 
 
-def loud(text: str) -> None:
+def print_emphasised(text: str) -> None:
     """Prints a line to stderr that should be noticed."""
-    err().print(Text(plain(text), "bold red"), soft_wrap=True)
+    stderr_console().print(Text(escape_unprintable(text), "bold red"), soft_wrap=True)
 
 
-def names(given: str | Iterable[str] | None) -> list[str] | None:
+def split_names(given: str | Iterable[str] | None) -> list[str] | None:
     """Returns names separated by commas, from one text or from a repeated option."""
     if given is None:
         return None
@@ -101,22 +101,22 @@ def names(given: str | Iterable[str] | None) -> list[str] | None:
     return [one.strip() for one in text.split(",") if one.strip()]
 
 
-def status_of(number: int | None) -> int:
+def exit_status_of_signal(number: int | None) -> int:
     """Returns the exit status of a command that a signal ended; that of Ctrl-C for `None`."""
-    return BY_SIGNAL + (number or signal.SIGINT)
+    return SIGNAL_EXIT_BASE + (number or signal.SIGINT)
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
+def exit_on_signal() -> Iterator[None]:
     """Exits with the same status for a signal in the block as for one during runs.
 
     It also checks that the address space suffices.
     """
-    memory.enough_addresses()
+    memory.check_address_space()
     try:
         yield
     except KeyboardInterrupt as error:
         with suppress(OSError):
             print(": ".join(["interrupted", *map(str, error.args[1:])]), file=sys.stderr)
         number = error.args[0] if error.args and isinstance(error.args[0], int) else None
-        raise typer.Exit(status_of(number)) from None
+        raise typer.Exit(exit_status_of_signal(number)) from None

@@ -5,17 +5,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from overspill.charts.curves import Curves
+from overspill.charts.mechanism_curves import Curves
 from overspill.cli import table
 
-ROWS = 10  # steps of the table
-BARS = "▁▂▃▄▅▆▇█"
-PLACES = 100  # frames of a queue whose size is not given
+TABLE_ROWS = 10  # steps of the table
+BAR_CHARACTERS = "▁▂▃▄▅▆▇█"
+DEFAULT_QUEUE_SIZE = 100  # frames of a queue whose size is not given
 
 
-def show(curves: Curves, places: int | None, console: Console) -> None:
+def print_curves(curves: Curves, places: int | None, console: Console) -> None:
     """Prints the curves: their shapes, then a table of positions and heights."""
-    told = curves.told
+    told = curves.axis_facts
     console.print()
     console.print(Text(f"{told['y']} over {told['x']}".capitalize(), "bold"))
     if curves.settings:
@@ -23,17 +23,19 @@ def show(curves: Curves, places: int | None, console: Console) -> None:
     wide = max(len(line.label) for line in curves.lines)
     for line in curves.lines:
         heights = line.heights(np.linspace(0, curves.ends, 41))
-        drawn = "".join(BARS[min(len(BARS) - 1, int(high * len(BARS)))] for high in heights)
+        drawn = "".join(
+            BAR_CHARACTERS[min(len(BAR_CHARACTERS) - 1, int(high * len(BAR_CHARACTERS)))] for high in heights
+        )
         console.print(Text(f"  {line.label:{wide}} {drawn}"))
-    table.put(console, grid(curves, places or PLACES))
+    table.print_renderable(console, build_table(curves, places or DEFAULT_QUEUE_SIZE))
     if told["note"]:
         console.print(Text(told["note"], "dim"))
 
 
-def grid(curves: Curves, size: int) -> Table:
+def build_table(curves: Curves, size: int) -> Table:
     """Returns the table of positions, queue lengths for this size, and the height of every line."""
-    at = np.linspace(curves.starts, curves.ends, ROWS + 1)
-    of_size = curves.told["of_size"]
+    at = np.linspace(curves.starts, curves.ends, TABLE_ROWS + 1)
+    of_size = curves.axis_facts["of_size"]
     columns = [("u" if of_size else "queue", [f"{place:.4g}" for place in at])]
     if of_size:
         columns.append((f"frames of {size}", [f"{place * size:.6g}" for place in at]))

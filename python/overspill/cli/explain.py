@@ -7,11 +7,11 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from overspill.cli.console import emit, err, out, say
+from overspill.cli.console import print_document, print_path, stderr_console, stdout_console
 from overspill.errors import BadInput
 
 if TYPE_CHECKING:
-    from overspill.charts import curves
+    from overspill.charts import mechanism_curves
     from overspill.results import metrics
 
 
@@ -30,31 +30,33 @@ def explain(
         Path | None,
         typer.Option("--out", metavar="FILE", help=("Draw the curve into a .png, .svg or .pdf file.")),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON build_document instead of text.")
+    ] = False,
 ) -> None:
     """Explain a name: its effect, source and parameters, and the curve of bounce and red."""
-    from overspill.charts import curves
+    from overspill.charts import mechanism_curves
     from overspill.cli import catalogue, curve_table
-    from overspill.results import metrics, store
+    from overspill.results import metrics, results_folder
 
-    found = catalogue.find(name)
-    drawn = curve_of(found, name, (sets or [], size, file))
+    found = catalogue.find_name(name)
+    drawn = read_curve(found, name, (sets or [], size, file))
     if as_json:
-        emit(store.dump(document(name, found, drawn)))
+        print_document(results_folder.dump_json(build_document(name, found, drawn)))
     elif isinstance(found, str):
-        out().print(Text(found))
+        stdout_console().print(Text(found))
     elif isinstance(found, metrics.Metric):
-        show_metric(found, out())
+        print_metric(found, stdout_console())
     else:
-        show_entries(name, found, out())
+        print_entries(name, found, stdout_console())
         if drawn is not None:
-            curve_table.show(drawn, size, out())
+            curve_table.print_curves(drawn, size, stdout_console())
     if drawn is not None and file is not None:
-        curves.save(drawn, file)
-        say(err() if as_json else out(), "written", file)
+        mechanism_curves.save_curves(drawn, file)
+        print_path(stderr_console() if as_json else stdout_console(), "written", file)
 
 
-def show_metric(found: "metrics.Metric", console: Console) -> None:
+def print_metric(found: "metrics.Metric", console: Console) -> None:
     """Prints the meaning and the formula of a metric."""
     title = "" if found.title == found.name else f": {found.title}"
     console.print(Text(f"{found.name}{title}", "bold"))
@@ -64,11 +66,11 @@ def show_metric(found: "metrics.Metric", console: Console) -> None:
     console.print(Text(f"  = {found.formula}{source}"))
 
 
-def show_entries(name: str, found: list[dict[str, Any]], console: Console) -> None:
+def print_entries(name: str, found: list[dict[str, Any]], console: Console) -> None:
     """Prints entries of the catalogue with their parameters, below the meaning of an alias."""
     from overspill.cli import catalogue
 
-    for text in dict.fromkeys(map(catalogue.said_of, aliases_of(name, found))):
+    for text in dict.fromkeys(map(catalogue.describe_alias, aliases_of_entries(name, found))):
         console.print(Text(text))
     for spec in found:
         console.print(Text(f"{spec['slot']} {spec['kind']}".strip(), "bold"))
@@ -76,31 +78,31 @@ def show_entries(name: str, found: list[dict[str, Any]], console: Console) -> No
         console.print(Text(spec["doc"] + cite))
         for parameter in spec["params"]:
             line = Text(f"  {parameter['name']}", "bold")
-            console.print(line.append(f" {catalogue.given(parameter)}", "not bold dim"))
+            console.print(line.append(f" {catalogue.describe_type(parameter)}", "not bold dim"))
             console.print(Text(f"      {parameter['doc']}"))
-        if told := catalogue.as_others(spec):
+        if told := catalogue.equivalent_settings(spec):
             console.print(Text(told))
-    if told := catalogue.beside(name, found):
+    if told := catalogue.describe_namesakes(name, found):
         console.print(Text(told))
 
 
-def aliases_of(name: str, found: Any) -> list[dict[str, Any]]:
+def aliases_of_entries(name: str, found: Any) -> list[dict[str, Any]]:
     """Returns the aliases by which entries were found; empty if they were found by a name of their own."""
     from overspill.cli import catalogue
 
-    rows = catalogue.aliases(name)
+    rows = catalogue.find_aliases(name)
     if not isinstance(found, list):
         return rows if isinstance(found, str) else []
     there = {(spec["slot"], spec["kind"]) for spec in found}
-    own = any(name.casefold() in catalogue.called(spec) for spec in found)
+    own = any(name.casefold() in catalogue.names_of_entry(spec) for spec in found)
     return [] if own else [one for one in rows if (one["slot"], one["kind"]) in there]
 
 
-def document(name: str, found: Any, drawn: "curves.Curves | None") -> dict[str, Any]:
+def build_document(name: str, found: Any, drawn: "mechanism_curves.Curves | None") -> dict[str, Any]:
     """Returns the explanation of a name as one JSON document; `curve` has all points of its lines."""
     from overspill.results import metrics
 
-    made: dict[str, Any] = {"name": name, "aliases": aliases_of(name, found)}
+    made: dict[str, Any] = {"name": name, "aliases": aliases_of_entries(name, found)}
     if isinstance(found, metrics.Metric):
         fields = ("name", "title", "doc", "unit", "better", "formula", "source")
         known = {key: getattr(found, key) for key in fields}
@@ -110,28 +112,28 @@ def document(name: str, found: Any, drawn: "curves.Curves | None") -> dict[str, 
     if drawn is None:
         return made | {"curve": None}
     lines = [{"label": one.label, "x": one.x.tolist(), "y": one.y.tolist()} for one in drawn.lines]
-    told = {key: drawn.told[key] for key in ("x", "y", "of_size", "note")}
+    told = {key: drawn.axis_facts[key] for key in ("x", "y", "of_size", "note")}
     return made | {"curve": {"kind": drawn.kind, "settings": drawn.settings, **told, "lines": lines}}
 
 
-def curve_of(
+def read_curve(
     found: object, name: str, given: tuple[list[str], int | None, Path | None]
-) -> "curves.Curves | None":
+) -> "mechanism_curves.Curves | None":
     """Returns the curve of the entries found; raises `BadInput` for options of a curve without one."""
-    from overspill.charts import curves
+    from overspill.charts import mechanism_curves
     from overspill.engine import core
 
     sets, size, file = given
     if file is not None:
-        curves.check_path(file)
+        mechanism_curves.check_file_suffix(file)
     kinds = [spec["kind"] for spec in found if spec["kind"]] if isinstance(found, list) else []
     for kind in kinds[:1]:
-        drawn = curves.read_curves(kind, sets)
+        drawn = mechanism_curves.read_curves(kind, sets)
         if drawn is not None:
-            curves.check_size(drawn, size)
+            mechanism_curves.check_queue_size(drawn, size)
             return drawn
     if sets or size is not None or file is not None:
-        known = ", ".join(curves.kinds_with(core.catalogue()))
+        known = ", ".join(mechanism_curves.mechanisms_with_curves(core.catalogue()))
         option = "--set" if sets else "--size" if size is not None else "--out"
         raise BadInput(f"explain: found {option} for {name!r}; expected a mechanism with a curve: {known}")
     return None

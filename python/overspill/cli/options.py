@@ -7,9 +7,9 @@ import typer
 
 from overspill.errors import BadInput
 
-FirstSeed = Annotated[int | None, typer.Option(min=0, help="First seed (default: that of the scenario).")]
+FirstSeed = Annotated[int | None, typer.Option(min=0, help="First seed (default: the seed of the scenario).")]
 MaxEvents = Annotated[
-    int | None, typer.Option(min=1, help="Stop each run after this number of events; the result is partial.")
+    int | None, typer.Option(min=1, help="Stop each run after this number of events, with partial results.")
 ]
 Figures = Annotated[
     str | None,
@@ -18,15 +18,15 @@ Figures = Annotated[
     ),
 ]
 # `--variant` is the same option, since users type it if they mean one variant.
-SPELLINGS = ("--variants", "--variant")
+VARIANTS_OPTION_NAMES = ("--variants", "--variant")
 Variants = Annotated[
     list[str] | None,
-    typer.Option(*SPELLINGS, metavar="A,B", help="Only these variants (default: all)."),
+    typer.Option(*VARIANTS_OPTION_NAMES, metavar="A,B", help="Only these variants (default: all)."),
 ]
 Variant = Annotated[
     list[str] | None,
     typer.Option(
-        *SPELLINGS,
+        *VARIANTS_OPTION_NAMES,
         metavar="NAME",
         help=(
             "Variant (default: the first that detours, bounces, cuts, holds ACKs or sends congestion "
@@ -36,18 +36,21 @@ Variant = Annotated[
 ]
 
 
-def figures_asked(text: str | None, report: bool) -> tuple[str, ...] | None:
+def requested_formats(text: str | None, report: bool) -> tuple[str, ...] | None:
     """Returns the formats of `--figures`; `None` without a report, which the figures belong to."""
     if text is None:
         return () if report else None
     if not report:
-        raise BadInput("--figures: found with --no-report; figures belong to the report")
-    from overspill.charts import files
+        raise BadInput(
+            "--figures: found together with --no-report; expected only one of them, because "
+            "figures are part of the report"
+        )
+    from overspill.charts import figure_files
 
-    return files.asked(text)
+    return figure_files.parse_formats(text)
 
 
-def single(names: Sequence[str] | None) -> str | None:
+def single_name(names: Sequence[str] | None) -> str | None:
     """Returns the name of the only variant; raises `BadInput` if there are several."""
     found = list(dict.fromkeys(names or ()))
     if len(found) > 1:

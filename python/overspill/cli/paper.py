@@ -9,12 +9,12 @@ import typer
 from rich.text import Text
 
 from overspill.cli import console as commands
-from overspill.cli.options import figures_asked
+from overspill.cli.options import requested_formats
 from overspill.errors import BadInput, Unwritable
 
 if TYPE_CHECKING:
-    from overspill.papers.data import Paper
-    from overspill.papers.reproduce import Reproduced
+    from overspill.papers.paper_files import Paper
+    from overspill.papers.reproduce import Reproduction
 
 
 def paper(
@@ -39,14 +39,21 @@ def paper(
         int | None, typer.Option(min=1, help=("Number of simultaneous runs (default: number of cores)."))
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Number of seeds of every sweep, for a quick look.")
+        int | None, typer.Option(min=1, help="Number of seeds of every sweep, for a quick preview.")
     ] = None,
     what_if: Annotated[
-        bool, typer.Option("--what-if", help="Also run with each open parameter of the paper changed alone.")
+        bool,
+        typer.Option(
+            "--what-if",
+            help="Also run the sensitivity runs, in which one open parameter of the paper changes at a time.",
+        ),
     ] = False,
-    listed: Annotated[bool, typer.Option("--list", help="List figures and sweeps; run nothing.")] = False,
+    listed: Annotated[
+        bool, typer.Option("--list", help="List figures and sweeps, without simulations.")
+    ] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Check rows and claims of the paper; run nothing.")
+        bool,
+        typer.Option("--check", help="Check the files of rows and claims of the paper, without simulations."),
     ] = False,
     report: Annotated[bool, typer.Option(help="Write page.html, README.md and the figures.")] = True,
     figures: Annotated[
@@ -57,14 +64,15 @@ def paper(
         bool,
         typer.Option(
             "--publish",
-            help="Also put rows, plotted data and README into the paper's folder; with figures, only theirs.",
+            help="Also write rows, plotted data and README into the folder of the paper; with --figures, "
+            "only those of the figures.",
         ),
     ] = False,
     redraw: Annotated[
         bool,
         typer.Option(
             "--redraw",
-            help="Draw page, README and figures from published rows and plotted data; run nothing.",
+            help="Draw page, README and figures from published rows and plotted data, without simulations.",
         ),
     ] = False,
     papers: Annotated[
@@ -81,106 +89,108 @@ def paper(
     3 if flows did not finish although they had to; 130, 143 or 129 if Ctrl-C, SIGTERM or SIGHUP stopped
     the command.
     """
-    with commands.interruptible():
+    with commands.exit_on_signal():
         from overspill.cli import paper_table as show
-        from overspill.cli import watch as progress
-        from overspill.papers import data
-        from overspill.papers.reproduce import reproduce, select
-        from overspill.results import store
+        from overspill.cli import sweep_progress as progress
+        from overspill.papers import paper_files
+        from overspill.papers.reproduce import reproduce_selection, select_part
+        from overspill.results import results_folder
 
-        formats = figures_asked(figures, report)
-        found = data.load(name, papers)
+        formats = requested_formats(figures, report)
+        found = paper_files.load_paper(name, papers)
         if check:
-            commands.out().print(Text(show.checked(found)), soft_wrap=True)
+            commands.stdout_console().print(Text(show.describe_checked_paper(found)), soft_wrap=True)
             return
         if listed:
             if as_json:
-                commands.emit(store.dump(show.contents(found)))
+                commands.print_document(results_folder.dump_json(show.paper_contents(found)))
             else:
-                show.listed(found, commands.out())
+                show.print_contents(found, commands.stdout_console())
             return
-        out = Path("out") / "papers" / store.slug(name)
+        out = Path("out") / "papers" / results_folder.path_component(name)
         if redraw:
             if wanted or seeds or jobs or what_if or as_json or not report:
                 raise BadInput(
                     "--redraw: found figures, or an option of runs; expected --out, --figures or --publish"
                 )
-            draw_again(found, out_dir or out / "published", formats or (), publish)
+            redraw_published(found, out_dir or out / "published", formats or (), publish)
             return
-        asked = select(found, wanted or (), what_if, (out_dir or out, seeds))
+        asked = select_part(found, wanted or (), what_if, (out_dir or out, seeds))
         if publish:
-            from overspill.papers import write
+            from overspill.papers import write_paper
 
-            write.check_publish(asked, report)
+            write_paper.check_publish(asked, report)
         if what_if and not asked.what_ifs:
-            commands.err().print(
+            commands.stderr_console().print(
                 f"{name}: --what-if has no effect, since no open parameter concerns these figures"
             )
-        with progress.watch(commands.err()) as watch:
-            made = reproduce(asked, watch, jobs)
+        with progress.select_listener(commands.stderr_console()) as watch:
+            made = reproduce_selection(asked, watch, jobs)
         if as_json:
-            commands.emit(store.dump(made.rows))
+            commands.print_document(results_folder.dump_json(made.rows))
         else:
-            show.show(made, commands.out())
-        finish(made, (as_json, formats), publish)
+            show.print_reproduction(made, commands.stdout_console())
+        write_and_exit(made, (as_json, formats), publish)
 
 
-def draw_again(paper: "Paper", out: Path, formats: Sequence[str], publish: bool) -> None:
+def redraw_published(paper: "Paper", out: Path, formats: Sequence[str], publish: bool) -> None:
     """Writes page, README and figures of the published rows, and prints their paths."""
-    from overspill.papers import write
+    from overspill.papers import write_paper
 
-    if undrawn := ", ".join(write.undrawn(paper)):
+    if undrawn := ", ".join(write_paper.undrawn_figures(paper)):
         if publish:
             raise BadInput(
                 f"--redraw --publish: found no plotted data of {undrawn}; expected those of a complete run"
             )
-        commands.err().print(Text(f"{paper.name}: no plotted data of {undrawn}; the page omits them"))
-    page = write.redraw(paper, out, formats)
-    if write.is_stale(paper):
+        commands.stderr_console().print(
+            Text(f"{paper.name}: no plotted data of {undrawn}; the page omits them")
+        )
+    page = write_paper.redraw_published(paper, out, formats)
+    if write_paper.is_stale(paper):
         text = (
             "rows.toml has changed since its rows were published; the page has the earlier tolerances "
             "and notes"
         )
-        commands.err().print(Text(f"{paper.name}: {text}"), soft_wrap=True)
-    commands.say(commands.out(), "page", page)
+        commands.stderr_console().print(Text(f"{paper.name}: {text}"), soft_wrap=True)
+    commands.print_path(commands.stdout_console(), "page", page)
     if publish:
-        commands.say(commands.out(), "published", write.publish(paper, out))
+        commands.print_path(commands.stdout_console(), "published", write_paper.publish_files(paper, out))
 
 
-def finish(made: "Reproduced", how: tuple[bool, Sequence[str] | None], publish: bool) -> NoReturn:
+def write_and_exit(made: "Reproduction", how: tuple[bool, Sequence[str] | None], publish: bool) -> NoReturn:
     """Writes the files, prints paths and what is missing, and exits with the right status."""
     as_json, formats = how
     if made.signal == getattr(signal, "SIGHUP", None):
-        commands.hush()
-    console, left = commands.err() if as_json else commands.out(), status(made)
+        commands.discard_stdout()
+    console, left = commands.stderr_console() if as_json else commands.stdout_console(), exit_status(made)
     if made.signal is not None:
         text = "no files were written, since the command was interrupted. Run the same command to continue"
-        commands.err().print(Text(text), soft_wrap=True)
+        commands.stderr_console().print(Text(text), soft_wrap=True)
     else:
-        from overspill.papers import write
+        from overspill.papers import write_paper
 
-        with commands.err().status("drawing the figures"):
-            path = write.everything(made, formats)
-        commands.say(console, "rows" if formats is None else "page", path)
+        with commands.stderr_console().status("drawing the figures"):
+            path = write_paper.write_reproduction(made, formats)
+        commands.print_path(console, "rows" if formats is None else "page", path)
         if publish and made.failed:
             raise Unwritable(f"{made.paper.folder}: not published, since runs failed")
         if publish:
-            commands.say(console, "published", write.publish_made(made, formats or ()))
+            commands.print_path(console, "published", write_paper.publish_made(made, formats or ()))
     if as_json:
         for line in made.warnings:
-            commands.err().print(Text(f"{line.label}: {line.text}", "bold red"), soft_wrap=True)
+            commands.stderr_console().print(Text(f"{line.label}: {line.text}", "bold red"), soft_wrap=True)
         for line in made.notes:
-            commands.err().print(Text(f"{line.label}: {line.text}"), soft_wrap=True)
+            commands.stderr_console().print(Text(f"{line.label}: {line.text}"), soft_wrap=True)
     elif left and made.warnings:
         labels = " and ".join(dict.fromkeys(line.label for line in made.warnings))
-        commands.err().print(Text(f"{labels}: exit status {left}", "bold red"), soft_wrap=True)
+        commands.stderr_console().print(Text(f"{labels}: exit status {left}", "bold red"), soft_wrap=True)
     raise typer.Exit(left)
 
 
-def status(made: "Reproduced") -> int:
+def exit_status(made: "Reproduction") -> int:
     """Returns the exit status, which depends on the runs and not on the verdicts."""
     if made.failed:
-        return commands.FAILED
+        return commands.EXIT_FAILED
     if made.signal is not None:
-        return commands.status_of(made.signal)
-    return commands.UNFINISHED if made.unfinished else 0
+        return commands.exit_status_of_signal(made.signal)
+    return commands.EXIT_UNFINISHED if made.unfinished else 0

@@ -9,15 +9,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from overspill.cli.shares import Shares
+from overspill.cli.run_progress import RunProgress
 from overspill.engine.task import Listener, Task
-from overspill.errors import plain
+from overspill.errors import escape_unprintable
 from overspill.results import formats
 
-EVERY = 10.0  # seconds between two lines without a terminal
+SECONDS_BETWEEN_LINES = 10.0  # seconds between two lines without a terminal
 
 
-class Spoken(Listener):
+class LinePrinter(Listener):
     """Listener that prints lines to a console that is no terminal."""
 
     def __init__(self, console: Console) -> None:
@@ -26,24 +26,24 @@ class Spoken(Listener):
 
     def say(self, line: str) -> None:
         """Prints a line."""
-        self.console.print(plain(line), markup=False, soft_wrap=True)
+        self.console.print(escape_unprintable(line), markup=False, soft_wrap=True)
 
-    def now_and_then(self, line: str) -> None:
+    def print_occasionally(self, line: str) -> None:
         """Prints a line, unless one was printed recently."""
         with self.lock:
-            if time.monotonic() - self.last < EVERY:
+            if time.monotonic() - self.last < SECONDS_BETWEEN_LINES:
                 return
             self.last = time.monotonic()
         self.say(line)
 
 
-class Lines(Spoken):
+class LineProgress(LinePrinter):
     """Listener that prints a line when a run is done, and one now and then during a long run."""
 
     def __init__(self, console: Console) -> None:
         super().__init__(console)
         self.total, self.done = 0, 0
-        self.shares = Shares()
+        self.shares = RunProgress()
 
     def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
         """Records the number of runs, and prints how many are finished already."""
@@ -55,22 +55,22 @@ class Lines(Spoken):
 
     def checking(self, done: int, count: int) -> None:
         """Reports that reading the scenario takes long."""
-        self.now_and_then("setting up the scenario")
+        self.print_occasionally("setting up the scenario")
 
     def building(self, tasks: Collection[Task]) -> None:
         """Reports the networks that take long to build."""
         if tasks:
-            self.now_and_then(f"{', '.join(map(str, tasks))}: building the network")
+            self.print_occasionally(f"{', '.join(map(str, tasks))}: building the network")
 
     def advanced(self, task: Task, status: Mapping[str, Any]) -> None:
         """Reports the position of a long run."""
         with self.lock:
             share = self.shares.update(task, status)
-            if status["done"] or time.monotonic() - self.last < EVERY:
+            if status["done"] or time.monotonic() - self.last < SECONDS_BETWEEN_LINES:
                 return
             self.last = time.monotonic()
-            draining = "draining, " if self.shares.drains(task, status) else ""
-            where = f"{draining}at {formats.time(status['time_ps'])}"
+            draining = "draining, " if self.shares.is_draining(task, status) else ""
+            where = f"{draining}at {formats.format_time(status['time_ps'])}"
             self.console.print(f"{task}: {share:.0%}, {where}", markup=False)
 
     def finished(self, task: Task, status: Mapping[str, Any], seconds: float) -> None:
@@ -79,15 +79,15 @@ class Lines(Spoken):
             self.done += 1
             self.shares.forget(task)
             self.last = time.monotonic()
-            self.say(f"[{self.done}/{self.total}] {task}: {speed(status, seconds)}")
+            self.say(f"[{self.done}/{self.total}] {task}: {describe_speed(status, seconds)}")
 
 
-class Bars(Listener):
+class BarProgress(Listener):
     """Listener that shows a bar for each run in progress, and one for all."""
 
     def __init__(self, console: Console) -> None:
         self.lock, self.tasks = threading.Lock(), dict[Task, TaskID]()
-        self.shares = Shares()
+        self.shares = RunProgress()
         self.progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -99,7 +99,7 @@ class Bars(Listener):
         self.whole: TaskID | None = None
         self.waiting: TaskID | None = None
 
-    def __enter__(self) -> "Bars":
+    def __enter__(self) -> "BarProgress":
         self.progress.start()
         return self
 
@@ -108,20 +108,20 @@ class Bars(Listener):
 
     def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
         """Starts the bar of all runs."""
-        self.set_up()
+        self.show_waiting_bar()
         count, known = len(list(left)), len(list(stored))
         note = f"{known} finished before" if known else ""
         self.whole = self.progress.add_task("all runs", total=count + known, completed=known, note=note)
 
     def checking(self, done: int, count: int) -> None:
         """Shows an indefinite bar while the scenario is read."""
-        self.set_up("setting up the scenario")
+        self.show_waiting_bar("setting up the scenario")
 
     def building(self, tasks: Collection[Task]) -> None:
         """Shows an indefinite bar while networks are built."""
-        self.set_up(f"building {escape(str(next(iter(tasks))))}" if tasks else "")
+        self.show_waiting_bar(f"building {escape(str(next(iter(tasks))))}" if tasks else "")
 
-    def set_up(self, what: str = "") -> None:
+    def show_waiting_bar(self, what: str = "") -> None:
         """Shows an indefinite bar with this text, or removes it for an empty text."""
         with self.lock:
             if self.waiting is not None and not what:
@@ -132,7 +132,7 @@ class Bars(Listener):
 
     def say(self, line: str) -> None:
         """Prints a line above the bars."""
-        self.progress.print(plain(line), markup=False, soft_wrap=True)
+        self.progress.print(escape_unprintable(line), markup=False, soft_wrap=True)
 
     def advanced(self, task: Task, status: Mapping[str, Any]) -> None:
         """Moves the bar of a run."""
@@ -140,8 +140,8 @@ class Bars(Listener):
             if task not in self.tasks:
                 self.tasks[task] = self.progress.add_task(escape(str(task)), total=1.0, note="")
             share = self.shares.update(task, status)
-            draining = ", draining" if self.shares.drains(task, status) else ""
-            note = f"{formats.count(status['flows_completed'])} flows done{draining}"
+            draining = ", draining" if self.shares.is_draining(task, status) else ""
+            note = f"{formats.format_count(status['flows_completed'])} flows done{draining}"
             self.progress.update(self.tasks[task], completed=share, note=note)
 
     def finished(self, task: Task, status: Mapping[str, Any], seconds: float) -> None:
@@ -150,22 +150,22 @@ class Bars(Listener):
             self.shares.forget(task)
             if task in self.tasks:
                 self.progress.remove_task(self.tasks.pop(task))
-            self.progress.print(f"{task}: {speed(status, seconds)}", markup=False)
+            self.progress.print(f"{task}: {describe_speed(status, seconds)}", markup=False)
             if self.whole is not None:
                 self.progress.advance(self.whole)
 
 
-def listener(console: Console) -> Lines | Bars:
+def select_listener(console: Console) -> LineProgress | BarProgress:
     """Returns the listener for the kind of stderr: bars for a terminal, else lines."""
-    return Bars(console) if console.is_terminal else Lines(console)
+    return BarProgress(console) if console.is_terminal else LineProgress(console)
 
 
-def speed(status: Mapping[str, Any], seconds: float) -> str:
+def describe_speed(status: Mapping[str, Any], seconds: float) -> str:
     """Describes the amount and time of a simulation, with the rate if it took at least a second.
 
     Shorter times are mostly start-up.
     """
-    rate = f" ({formats.count(status['hops'] / seconds)} packet-hops/s)" if seconds >= 1 else ""
-    hops = formats.count(status["hops"])
+    rate = f" ({formats.format_count(status['hops'] / seconds)} packet-hops/s)" if seconds >= 1 else ""
+    hops = formats.format_count(status["hops"])
     flows = status["flows_completed"]
     return f"{hops} packet-hops in {seconds:.1f} s{rate}, {flows} flows done"

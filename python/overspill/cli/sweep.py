@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from overspill.cli import console
-from overspill.cli.console import names
-from overspill.cli.finish import finish
-from overspill.cli.options import Figures, FirstSeed, MaxEvents, Variants, figures_asked
+from overspill.cli.console import split_names
+from overspill.cli.options import Figures, FirstSeed, MaxEvents, Variants, requested_formats
+from overspill.cli.run_end import write_report_and_exit
 
 
 def sweep(
@@ -26,7 +26,11 @@ def sweep(
     ],
     zips: Annotated[
         list[str] | None,
-        typer.Option("--zip", metavar="PATH,PATH", help="Axes that move together instead of being crossed."),
+        typer.Option(
+            "--zip",
+            metavar="PATH,PATH",
+            help="Fields whose values change together, point by point, instead of in all combinations.",
+        ),
     ] = None,
     sets: Annotated[
         list[str] | None,
@@ -37,7 +41,10 @@ def sweep(
     variants: Variants = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Metric to print; may be repeated. Files have all metrics."),
+        typer.Option(
+            metavar="NAME",
+            help="Metric to print; may be repeated. The files of the results have all metrics.",
+        ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Print every metric.")] = False,
     baseline: Annotated[
@@ -66,35 +73,35 @@ def sweep(
     figures: Figures = None,
 ) -> None:
     """Run a scenario at every point of a grid; continue after an interruption."""
-    with console.interruptible():
+    with console.exit_on_signal():
+        from overspill.cli import sweep_progress as progress
         from overspill.cli import sweep_table as show
-        from overspill.cli import watch as progress
         from overspill.engine.options import Options
         from overspill.engine.run import execute
-        from overspill.results import store
+        from overspill.results import results_folder
 
-        formats = figures_asked(figures, report)
-        with progress.watch(console.err()) as watch:
+        formats = requested_formats(figures, report)
+        with progress.select_listener(console.stderr_console()) as watch:
             options = Options(
                 over=over,
                 zips=zips or (),
                 sets=sets or (),
                 seed=seed,
                 seeds=seeds,
-                variants=names(variants),
+                variants=split_names(variants),
                 max_events=max_events,
                 baseline=baseline,
                 metrics=metric or (),
-                tables=names(tables) or (),
+                tables=split_names(tables) or (),
                 jobs=jobs,
                 on=on,
-                out=out_dir or (lambda name: Path("out") / f"{store.slug(name)}-sweep"),
+                out=out_dir or (lambda name: Path("out") / f"{results_folder.path_component(name)}-sweep"),
                 listener=watch,
                 sweep=True,
             )
             found = execute(scenario, options)
         if as_json:
-            console.emit(store.dump(found.document()))
+            console.print_document(results_folder.dump_json(found.document()))
         elif found.finished:
-            show.show(found, found.metric_names if every else metric or (), console.out())
-        finish(found, formats, as_json, scenario)
+            show.print_sweep(found, found.metric_names if every else metric or (), console.stdout_console())
+        write_report_and_exit(found, formats, as_json, scenario)

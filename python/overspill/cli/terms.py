@@ -12,7 +12,7 @@ class Term:
     """Term of the field: its meaning, the metrics and parameters that concern it, and its kinds."""
 
     words: tuple[str, ...]
-    text: str
+    meaning: str
     metrics: tuple[str, ...] = ()  # prefixes of names
     parameters: tuple[str, ...] = ()  # `min_rto`, or `host.reaction.target` if the name is ambiguous
     kinds: tuple[str, ...] = ()  # `newreno`, or `host.reaction.qcn` if the name is ambiguous
@@ -42,7 +42,7 @@ TERMS = (
     Term(
         ("RTO", "RTOs", "retransmission timeout", "retransmission timeouts"),
         "Retransmission timeout: time without an acknowledgement after which a sender considers data in "
-        "flight lost and retransmits it (RFC 6298). Each expiry of the timer is one RTO.",
+        "flight lost and retransmits the data (RFC 6298). Each expiry of the timer is one RTO.",
         ("timeouts",),
         ("min_rto", "initial_rto", "rto"),
     ),
@@ -158,16 +158,16 @@ TERMS = (
     ),
     Term(
         ("censored", "right-censored", "lower bound"),
-        "Value of which only a lower limit is known, printed `> x`. The FCT of a flow that did not "
-        "finish before the run ended is one, and so is every value that depends on it. A lower bound has "
-        "no interval, and no variant is called best. A longer `measure.drain` gives flows more time.",
+        "Value of which only a lower limit is known, printed `> x`. Examples are the FCT of a flow that did "
+        "not finish before the run ended, and every value that depends on this FCT. A lower bound has no "
+        "interval, and no variant is called best. A longer `measure.drain` gives flows more time.",
         ("unfinished_flows",),
         ("drain", "allow_unfinished"),
     ),
     Term(
         ("retransmission", "retransmissions"),
-        "Segment that is sent again, after a timeout or after reports that later segments have arrived. "
-        "With `sack` there are about as many as losses; with `reno` and `newreno` more.",
+        "Segment that a sender sends again, after a timeout or after reports that later segments have "
+        "arrived. With `sack` there are about as many as losses; with `reno` and `newreno` more.",
         ("retransmits", "fast_retransmits", "timeouts"),
         ("dupack_threshold",),
     ),
@@ -203,53 +203,63 @@ TERMS = (
     ),
     Term(("pkt",), "Packets of any size: unit of counts, of buffers and of thresholds (`100pkt`)."),
 )
-BY_WORD = {word.casefold(): term for term in TERMS for word in term.words}
+TERM_OF_WORD = {word.casefold(): term for term in TERMS for word in term.words}
 
 
-def explained(word: str, specs: Sequence[dict[str, Any]]) -> str | None:
+def explain_term(word: str, specs: Sequence[dict[str, Any]]) -> str | None:
     """Returns the meaning of a word, with its metrics and settings; `None` if it is no term."""
-    term = BY_WORD.get(word.strip().casefold())
+    term = TERM_OF_WORD.get(word.strip().casefold())
     if term is None:
         return None
-    lines = [f"{term.words[0]}: {term.text}"]
-    kinds = [(name, one["doc"]) for one in specs for name in names(one) if name in term.kinds]
-    lines += listed("kinds", kinds)
-    lines += listed(
-        "metrics", [(one.name, headed(one)) for one in metrics.ALL if one.name.startswith(term.metrics)]
+    lines = [f"{term.words[0]}: {term.meaning}"]
+    kinds = [(name, one["doc"]) for one in specs for name in entry_names(one) if name in term.kinds]
+    lines += format_list("kinds", kinds)
+    lines += format_list(
+        "metrics",
+        [
+            (one.name, describe_metric(one))
+            for one in metrics.ALL_METRICS
+            if one.name.startswith(term.metrics)
+        ],
     )
-    lines += listed("settings", [(name.rpartition(".")[2], owners(name, specs)) for name in term.parameters])
-    lines += listed("page", [(f"docs/mechanisms/{term.page}", "")] if term.page else [])
+    lines += format_list(
+        "settings", [(name.rpartition(".")[2], describe_owners(name, specs)) for name in term.parameters]
+    )
+    lines += format_list("page", [(f"docs/mechanisms/{term.page}", "")] if term.page else [])
     return "\n".join(lines)
 
 
-def names(spec: dict[str, Any]) -> list[str]:
+def entry_names(spec: dict[str, Any]) -> list[str]:
     """Returns the names of a kind, alone and with its slot; empty for an entry that is no kind."""
     return [spec["kind"], f"{spec['slot']}.{spec['kind']}"] if spec["kind"] else []
 
 
-def titled(word: str) -> metrics.Metric | str | None:
+def find_by_title(word: str) -> metrics.Metric | str | None:
     """Returns the metric whose title has these words, or a list of them as text; `None` without any."""
-    wanted = plain(word)
-    found = [one for one in metrics.ALL if wanted.strip() and wanted in plain(one.title)]
+    wanted = pad_words(word)
+    found = [one for one in metrics.ALL_METRICS if wanted.strip() and wanted in pad_words(one.title)]
     if len(found) < 2:
         return found[0] if found else None
     return "\n".join(
-        [f"{word}: in several metrics", *listed("metrics", [(one.name, headed(one)) for one in found])]
+        [
+            f"{word}: in several metrics",
+            *format_list("metrics", [(one.name, describe_metric(one)) for one in found]),
+        ]
     )
 
 
-def plain(text: str) -> str:
+def pad_words(text: str) -> str:
     """Returns the words of a text in lower case, with a blank on either side of each."""
     letters = "".join(letter if letter.isalnum() or letter in ".'" else " " for letter in text.casefold())
     return f" {' '.join(letters.split())} "
 
 
-def headed(metric: metrics.Metric) -> str:
+def describe_metric(metric: metrics.Metric) -> str:
     """Describes a metric by its title and unit."""
     return metric.title if metric.unit == "1" else f"{metric.title}, in {metric.unit}"
 
 
-def owners(name: str, specs: Sequence[dict[str, Any]]) -> str:
+def describe_owners(name: str, specs: Sequence[dict[str, Any]]) -> str:
     """Describes the entries that have a parameter, or only those of the slot before its name."""
     slot, _, bare = name.rpartition(".")
     every = (
@@ -260,7 +270,7 @@ def owners(name: str, specs: Sequence[dict[str, Any]]) -> str:
     return "of " + ", ".join(dict.fromkeys(f"{one['slot']} {one['kind']}".strip() for one in every))
 
 
-def listed(title: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
+def format_list(title: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
     """Returns names with their descriptions under a title; empty without any."""
     wide = max((len(name) for name, _ in pairs), default=0)
     return [f"  {title}", *(f"    {name:{wide}}  {what}".rstrip() for name, what in pairs)] if pairs else []

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from overspill.cli import console
-from overspill.cli.options import Figures, Variant, figures_asked, single
+from overspill.cli.options import Figures, Variant, requested_formats, single_name
 
 
 def trace(
@@ -26,7 +26,7 @@ def trace(
         list[str] | None,
         typer.Option("--set", metavar="PATH=VALUE", help="Change a setting; may be repeated."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed (default: that of the scenario).")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed (default: the seed of the scenario).")] = None,
     at: Annotated[
         str | None,
         typer.Option(
@@ -48,26 +48,32 @@ def trace(
     figures: Figures = None,
 ) -> None:
     """Repeat a run, and print and draw the trace of one of its packets."""
-    with console.interruptible():
+    with console.exit_on_signal():
         from overspill.cli import progress
         from overspill.cli import trace_table as show
-        from overspill.results import store
+        from overspill.results import results_folder
         from overspill.tracing import write
-        from overspill.tracing.run import Options, execute
+        from overspill.tracing.run import TraceOptions, run_passes_and_trace
 
-        formats = figures_asked(figures, report)
+        formats = requested_formats(figures, report)
         if report and out_dir is not None:
-            write.check(out_dir)
-        with progress.listener(console.err()) as listener:
-            chosen = single(console.names(variant))
-            traced = execute(scenario, Options(packet, chosen, seed, sets or (), at, listener))
+            write.check_folder(out_dir)
+        with progress.select_listener(console.stderr_console()) as listener:
+            chosen = single_name(console.split_names(variant))
+            traced = run_passes_and_trace(
+                scenario, TraceOptions(packet, chosen, seed, sets or (), at, listener)
+            )
         if as_json:
-            console.emit(store.dump(traced.document()))
+            console.print_document(results_folder.dump_json(traced.document()))
         else:
-            show.show(traced, console.out())
+            show.print_trace(traced, console.stdout_console())
         if formats is not None:
-            folder = out_dir or Path("out") / f"{store.slug(traced.facts['scenario'])}-trace"
-            write.check(folder)
-            with console.err().status("drawing the trace"):
-                path = write.write(traced, folder, formats)
-            console.say(console.err() if as_json else console.out(), "report", path)
+            folder = (
+                out_dir or Path("out") / f"{results_folder.path_component(traced.facts['scenario'])}-trace"
+            )
+            write.check_folder(folder)
+            with console.stderr_console().status("drawing the trace"):
+                path = write.write_trace(traced, folder, formats)
+            console.print_path(
+                console.stderr_console() if as_json else console.stdout_console(), "report", path
+            )

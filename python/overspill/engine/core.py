@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from overspill._core import Scenario
 
 
-VARIABLE = "OVERSPILL_CORE"
+CORE_VARIABLE = "OVERSPILL_CORE"
 """Environment variable that names another compiled core: a module, or the file of one."""
 
 _backend: ModuleType | None = None
 
 
-def use(backend: ModuleType | None) -> None:
+def use_backend(backend: ModuleType | None) -> None:
     """Selects a core from now on; `None` selects the compiled one again."""
     global _backend
     _backend = backend
 
 
-def compiled(named: str) -> ModuleType:
+def load_compiled(named: str) -> ModuleType:
     """Loads a compiled core by name: a module, or the file of one (`own.so`, `libown.so`)."""
     file = Path(named)
     if file.suffix not in (*importlib.machinery.EXTENSION_SUFFIXES, ".so", ".dylib", ".dll"):
@@ -54,17 +54,17 @@ def backend() -> ModuleType:
     """Returns the core in use; raises `Failed` if it cannot be loaded."""
     global _backend
     if _backend is None:
-        named = os.environ.get(VARIABLE, "")
+        named = os.environ.get(CORE_VARIABLE, "")
         try:
-            _backend = compiled(named or "overspill._core")
+            _backend = load_compiled(named or "overspill._core")
         except ImportError as error:
-            what = f"the core that {VARIABLE} names" if named else "the compiled core"
+            what = f"the core that {CORE_VARIABLE} names" if named else "the compiled core"
             build = "build it, or unset the variable" if named else "build it with `make setup`"
             raise Failed(f"{what} cannot be loaded ({error}); {build}") from error
     return _backend
 
 
-def scenario(path: str, text: str, sets: list[str]) -> Scenario:
+def load_scenario(path: str, text: str, sets: list[str]) -> Scenario:
     """Returns the validated scenario; raises `BadInput` with the core's lines if it is not valid."""
     core = backend()
     try:
@@ -73,7 +73,7 @@ def scenario(path: str, text: str, sets: list[str]) -> Scenario:
         raise BadInput(error_lines(error)) from error
 
 
-def parsed(path: str, text: str) -> dict[str, Any]:
+def parse_toml(path: str, text: str) -> dict[str, Any]:
     """Returns a TOML text as a dictionary; raises `TOMLDecodeError` if it is not TOML.
 
     Raises `BadInput` if it is nested too deep, since `tomllib` and readers of its result have no bound of
@@ -87,7 +87,7 @@ def parsed(path: str, text: str) -> dict[str, Any]:
     return tomllib.loads(text)
 
 
-def links(scenario: Scenario, variant: str, pcap: list[str]) -> list[str]:
+def captured_links(scenario: Scenario, variant: str, pcap: list[str]) -> list[str]:
     """Returns the names of the links that a variant captures; raises `BadInput` for an unknown link."""
     try:
         return scenario.links(variant, pcap)
@@ -95,12 +95,12 @@ def links(scenario: Scenario, variant: str, pcap: list[str]) -> list[str]:
         raise BadInput(error_lines(error)) from error
 
 
-def load(path: str, text: str, sets: list[str]) -> dict[str, Any]:
+def load_document(path: str, text: str, sets: list[str]) -> dict[str, Any]:
     """Returns the resolved document of a scenario: its variants with all defaults."""
-    return document(scenario(path, text, sets))
+    return document_of(load_scenario(path, text, sets))
 
 
-def document(scenario: Scenario) -> dict[str, Any]:
+def document_of(scenario: Scenario) -> dict[str, Any]:
     """Returns the resolved document of a validated scenario."""
     return cast(dict[str, Any], json.loads(scenario.document()))
 
@@ -143,7 +143,7 @@ def curve(kind: str, sets: list[str], steps: int, places: Sequence[float] = ()) 
     return None if found is None else cast(dict[str, Any], json.loads(found))
 
 
-def numbered() -> dict[str, list[str]]:
+def list_numbered_kinds() -> dict[str, list[str]]:
     """Returns the meanings of small numbers in tables: by table a list, from 0 on."""
     return cast(dict[str, list[str]], json.loads(backend().numbered()))
 

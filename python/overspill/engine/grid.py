@@ -5,18 +5,18 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from overspill.engine import inline, values
-from overspill.errors import BadInput, readable
+from overspill.engine import axis_values, toml_values
+from overspill.errors import BadInput, check_text
 from overspill.results.axes import Axis, Point
 
-POINTS_MOST = 100_000
-LABELS = ("name", "description")
-RESERVED = (
+MAX_POINTS = 100_000
+UNSWEEPABLE_KEYS = ("name", "description")
+RESERVED_COLUMNS = (
     *("variant", "seed", "metric", "by", "of", "unit", "value", "censored"),
     *("n", "mean", "ci95", "low", "high"),
 )
 
-Over = Mapping[str, object] | Iterable[str]
+SweptValues = Mapping[str, object] | Iterable[str]
 
 
 @dataclass(frozen=True)
@@ -41,71 +41,71 @@ class Grid:
             yield Point(index, texts, sets)
 
 
-def grid(over: Over, zips: Iterable[str | Sequence[str]] = (), single: bool = False) -> Grid:
+def build_grid(over: SweptValues, zips: Iterable[str | Sequence[str]] = (), single: bool = False) -> Grid:
     """Returns the grid of `path=a,b,c` texts, or of values by path; `zips` name axes that move together.
 
     Without axes the grid has one point, which `single` must allow.
     """
-    given = list(pairs(over))
+    given = list(split_paths_and_values(over))
     if not given and not single:
         raise BadInput("--over: found nothing; expected path=a,b,c, such as switch.buffer.size=50pkt,100pkt")
     paths = [path for path, _ in given]
     for path in paths:
         if paths.count(path) > 1:
             raise BadInput(f"--over: {path}: found it twice; expected each path once")
-        if path in LABELS:
-            raise BadInput(f"--over: {path}: found a label, which changes no run; expected a setting")
-        if path in RESERVED:
+        if path in UNSWEEPABLE_KEYS:
+            raise BadInput(f"--over: {path}: found a text that changes no run; expected a setting")
+        if path in RESERVED_COLUMNS:
             how = "expected --seed and --seeds" if path == "seed" else "expected a key of a scenario"
             raise BadInput(f"--over: {path}: {how}")
-    axes = [axis(path, texts) for path, texts in given]
-    groups = grouped(axes, zips)
+    axes = [build_axis(path, texts) for path, texts in given]
+    groups = group_axes(axes, zips)
     made = Grid(axes, [texts for _, texts in given], groups)
-    if len(made) > POINTS_MOST:
-        raise BadInput(f"--over: found {len(made)} points; expected {POINTS_MOST} or fewer")
+    if len(made) > MAX_POINTS:
+        raise BadInput(f"--over: found {len(made)} points; expected {MAX_POINTS} or fewer")
     return made
 
 
-def pairs(over: Over) -> Iterator[tuple[str, list[str]]]:
+def split_paths_and_values(over: SweptValues) -> Iterator[tuple[str, list[str]]]:
     """Yields each path with its values."""
     if isinstance(over, Mapping):
         for path, given in over.items():
             if isinstance(given, str):
-                yield path, values.values(path, given)
+                yield path, axis_values.parse_values(path, given)
             elif isinstance(given, Iterable) and not isinstance(given, Mapping):
-                yield path, listed(path, [inline.written(one) for one in given])
+                yield path, check_list(path, [toml_values.format_setting(one) for one in given])
             else:
-                yield path, [inline.written(given)]
+                yield path, [toml_values.format_setting(given)]
         return
     for text in over:
-        path, equals, rest = readable("--over", text).partition("=")
+        path, equals, rest = check_text("--over", text).partition("=")
         if not equals or not path.strip() or not rest.strip():
             raise BadInput(
                 f"--over: found {text!r}; expected path=a,b,c, such as traffic.burst.senders=20,40"
             )
-        yield path.strip(), values.values(path.strip(), rest)
+        yield path.strip(), axis_values.parse_values(path.strip(), rest)
 
 
-def listed(path: str, texts: list[str]) -> list[str]:
+def check_list(path: str, texts: list[str]) -> list[str]:
     """Returns the values of a list; raises `BadInput` if it is empty or has an empty value."""
     if not texts or not all(text.strip() for text in texts):
-        raise values.refused(path, "an empty value or none", "expected one value or more")
+        raise axis_values.value_error(path, "an empty value or none", "expected one value or more")
     return texts
 
 
-def axis(path: str, given: Sequence[str]) -> Axis:
+def build_axis(path: str, given: Sequence[str]) -> Axis:
     """Returns an axis with these values; raises `BadInput` if two are equal."""
-    texts = [values.bare(text) for text in given]
+    texts = [axis_values.strip_quotes(text) for text in given]
     seen: set[str] = set()
     for text in texts:
         if text in seen:
-            raise values.refused(path, f"{text} twice", "expected different values")
+            raise axis_values.value_error(path, f"{text} twice", "expected different values")
         seen.add(text)
-    known = values.numbers(texts)
+    known = axis_values.numbers_in_one_unit(texts)
     return Axis(path, texts, None, "") if known is None else Axis(path, texts, *known)
 
 
-def grouped(axes: Sequence[Axis], zips: Iterable[str | Sequence[str]]) -> list[list[int]]:
+def group_axes(axes: Sequence[Axis], zips: Iterable[str | Sequence[str]]) -> list[list[int]]:
     """Returns the groups of axis numbers that move together, ordered by their first axis."""
     paths = [one.path for one in axes]
     of: dict[int, list[int]] = {at: [at] for at in range(len(axes))}

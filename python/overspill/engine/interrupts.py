@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from overspill.engine import machine
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 # A closed terminal sends SIGHUP, which not every system has.
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -19,50 +19,50 @@ SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if 
 
 # Seconds after a signal, or after the last run if the signal came earlier, until the remaining work is given
 # up. Results of thousands of finished runs take some seconds to assemble, and are to be shown.
-PATIENCE = 5.0
-# Seconds after a signal until a step that still goes on is abandoned. With the polling interval `WAIT`, the
+SECONDS_FOR_REMAINING_WORK = 5.0
+# Seconds after a signal until a step that still goes on is abandoned. With `POLLING_INTERVAL` added, the
 # delay is below a second.
-GRACE = 0.4
-WAIT = 0.2  # seconds between two checks for a stop request
+SECONDS_BEFORE_ABANDONING = 0.4
+POLLING_INTERVAL = 0.2  # seconds between two checks for a stop request
 
 
-class Asked(threading.Event):
+class StopRequest(threading.Event):
     """Event that is set once the user asks to stop; `signal` is the number of the first signal."""
 
     signal: int | None = None
     finishing = overdue = False
     timer: threading.Timer | None = None
 
-    def note(self, number: int) -> None:
+    def handle_signal(self, number: int) -> None:
         """Handles a signal: sets the event, and limits the time of the work that is left.
 
         A further signal when that time is over raises `KeyboardInterrupt`.
         """
         if self.finishing and self.overdue:
-            raise KeyboardInterrupt(self.signal, GIVEN_UP)
+            raise KeyboardInterrupt(self.signal, GIVEN_UP_MESSAGE)
         if self.signal is None:
             self.signal = number
         self.set()
-        self.hurry()
+        self.start_time_limit()
 
-    def hurry(self) -> None:
+    def start_time_limit(self) -> None:
         """Starts the timer that breaks off the work after the runs, if a signal has come."""
         if self.finishing and self.signal is not None and self.timer is None:
-            self.timer = threading.Timer(PATIENCE, self.break_off, (self.signal,))
+            self.timer = threading.Timer(SECONDS_FOR_REMAINING_WORK, self.raise_again, (self.signal,))
             self.timer.daemon = True
             self.timer.start()
 
-    def break_off(self, number: int) -> None:
+    def raise_again(self, number: int) -> None:
         """Raises the signal in the main thread again."""
         self.overdue = True
         _thread.interrupt_main(signal.Signals(number))
 
     @contextmanager
-    def after_runs(self) -> Iterator[None]:
-        """Marks the work after all runs, which a signal limits to `PATIENCE` seconds."""
+    def limit_remaining_work(self) -> Iterator[None]:
+        """Marks the work after all runs, which a signal limits to `SECONDS_FOR_REMAINING_WORK` seconds."""
         self.finishing, self.overdue = True, False
         try:
-            self.hurry()
+            self.start_time_limit()
             yield
         finally:
             self.finishing = False
@@ -71,23 +71,23 @@ class Asked(threading.Event):
                 self.timer = None
 
 
-GIVEN_UP = (
+GIVEN_UP_MESSAGE = (
     "finished runs are kept. Run the same command to continue, or `overspill report DIR` to write the tables "
     "of a sweep"
 )
 
 
 @contextmanager
-def asked() -> Iterator[Asked]:
+def stop_on_signal() -> Iterator[StopRequest]:
     """Yields an event that the signals set during the block, instead of ending the process."""
-    event = Asked()
+    event = StopRequest()
     # Python allows only the main thread to set signal handlers.
     if threading.current_thread() is not threading.main_thread():
         yield event
         return
 
     def note(signum: int, frame: Any) -> None:
-        event.note(signum)
+        event.handle_signal(signum)
 
     previous = {one: signal.getsignal(one) for one in SIGNALS}
     # Ignored signals stay ignored, such as Ctrl-C in a background job, or SIGHUP under `nohup`.
@@ -101,27 +101,27 @@ def asked() -> Iterator[Asked]:
             signal.signal(one, before)
 
 
-def heard(work: Callable[[], Made], stop: Asked) -> Made:
+def run_interruptibly(work: Callable[[], Result], stop: StopRequest) -> Result:
     """Runs `work` in a thread of its own, so that signals are handled however long the work takes.
 
-    `work` polls `stop` and raises `KeyboardInterrupt`. If it does not within `GRACE` seconds, its thread is
-    abandoned.
+    `work` polls `stop` and raises `KeyboardInterrupt`. If it does not within `SECONDS_BEFORE_ABANDONING`, its
+    thread is abandoned.
     """
     pool = ThreadPoolExecutor(1)
     future, since = pool.submit(work), None
     try:
-        while not wait([future], timeout=WAIT).done:
+        while not wait([future], timeout=POLLING_INTERVAL).done:
             if stop.is_set():
                 since = since or time.monotonic()
-                if time.monotonic() - since > GRACE:
+                if time.monotonic() - since > SECONDS_BEFORE_ABANDONING:
                     raise KeyboardInterrupt(stop.signal)
         return future.result()
     finally:
-        machine.leave(pool, at_once=not future.done())
+        machine.shut_down_pool(pool, at_once=not future.done())
 
 
-def raised(number: int | None) -> None:
-    """Raises a signal with its default effect, as if `asked` had not handled it."""
+def raise_signal(number: int | None) -> None:
+    """Raises a signal with its default effect, as if `stop_on_signal` had not handled it."""
     if number is None or number == signal.SIGINT:
         raise KeyboardInterrupt
     signal.raise_signal(number)

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 from overspill.engine import core
 from overspill.errors import Failed
-from overspill.results import metrics, steady
-from overspill.results.cache import digest
+from overspill.results import metrics, steady_state
+from overspill.results.cache import document_digest
 
 if TYPE_CHECKING:
     from overspill._core import Scenario
 
-ENTRY = 5  # version of the format of stored runs
+ENTRY_FORMAT = 5  # version of the format of stored runs
 # Names, the description and the first seed change no run.
-NO_PART = ("name", "description", "seed")
-LONGEST_NAME = 4096
+IGNORED_KEYS = ("name", "description", "seed")
+MAX_FILE_NAME = 4096
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Build:
     metrics: str
 
 
-def build() -> Build:
+def current_build() -> Build:
     """Returns the software of this process."""
     backend = core.backend()
     return Build(core.version(), file_digest(str(getattr(backend, "__file__", "") or "")), metrics_digest())
@@ -60,12 +60,14 @@ def metrics_digest() -> str:
     A change of these sources thus invalidates every stored value.
     """
     made = hashlib.sha256()
-    for module in sorted(needed(metrics) | needed(steady), key=lambda one: one.__name__):
+    for module in sorted(
+        imported_modules(metrics) | imported_modules(steady_state), key=lambda one: one.__name__
+    ):
         made.update(f"{module.__name__}\0{file_digest(str(module.__file__))}\0".encode())
     return made.hexdigest()
 
 
-def needed(module: ModuleType) -> set[ModuleType]:
+def imported_modules(module: ModuleType) -> set[ModuleType]:
     """Returns a module and all modules of this package that it uses, directly or not."""
     found, left = {module}, [module]
     while left:
@@ -79,19 +81,19 @@ def needed(module: ModuleType) -> set[ModuleType]:
 
 
 # Inode of the file, times of its last changes (metadata, content), size.
-Stamp = tuple[int, int, int, int]
+FileStamp = tuple[int, int, int, int]
 
 
-class Files:
+class FileHashes:
     """Files that a scenario may name, each hashed again only after a change."""
 
     def __init__(self, scenario: str) -> None:
         self.folder, self.lock = Path(scenario).parent, threading.Lock()
-        self.known: dict[str, tuple[Stamp, str]] = {}
+        self.known: dict[str, tuple[FileStamp, str]] = {}
 
-    def stamp(self, name: str) -> Stamp | None:
+    def stamp(self, name: str) -> FileStamp | None:
         """Returns what distinguishes a file from a later one of the same name; `None` without a file."""
-        if not name or len(name) > LONGEST_NAME or "\0" in name:
+        if not name or len(name) > MAX_FILE_NAME or "\0" in name:
             return None
         try:
             found = os.stat(self.folder / name)
@@ -121,36 +123,38 @@ class Files:
         except OSError as error:
             raise Failed(f"{path}: cannot be read: {error.strerror}") from error
 
-    def named(self, resolved: Any) -> dict[str, str]:
+    def hashes_of_named_files(self, resolved: Any) -> dict[str, str]:
         """Returns the files that a variant names, with hashes: every text in it that is a file's name."""
-        found = {name: self.digest(name) for name in sorted(set(texts(resolved)))}
+        found = {name: self.digest(name) for name in sorted(set(iterate_texts(resolved)))}
         return {name: digest for name, digest in found.items() if digest is not None}
 
 
-def texts(value: Any, below: str = "") -> Iterator[str]:
+def iterate_texts(value: Any, below: str = "") -> Iterator[str]:
     """Yields every text in a document, except names of nodes, of which there may be thousands."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         for key, one in value.items():
             if key != "nodes":
-                yield from texts(one, key)
+                yield from iterate_texts(one, key)
     elif isinstance(value, list):
         for one in value:
-            yield from texts(one, below)
+            yield from iterate_texts(one, below)
 
 
-def whole(scene: Scenario, variant: str, resolved: Mapping[str, Any]) -> Mapping[str, Any]:
+def with_network_hash(scene: Scenario, variant: str, resolved: Mapping[str, Any]) -> Mapping[str, Any]:
     """Returns a variant with all defaults, and a hash of its network if the scenario draws that itself.
 
     The resolved table of a network drawn node by node has no more than its kind.
     """
     topology = resolved.get("topology")
     drawn = isinstance(topology, Mapping) and topology.get("kind") == "custom"
-    return {**resolved, "network": digest(scene.network(variant))} if drawn else resolved
+    return {**resolved, "network": document_digest(scene.network(variant))} if drawn else resolved
 
 
-def config(resolved: Mapping[str, Any], files: Mapping[str, str], build: Build) -> str:
+def config_digest(resolved: Mapping[str, Any], files: Mapping[str, str], build: Build) -> str:
     """Returns the SHA-256 of the software, a variant with all defaults, and the files that it names."""
-    kept = {key: value for key, value in resolved.items() if key not in NO_PART}
-    return digest({"entry": ENTRY, "build": vars(build), "resolved": kept, "files": dict(files)})
+    kept = {key: value for key, value in resolved.items() if key not in IGNORED_KEYS}
+    return document_digest(
+        {"entry": ENTRY_FORMAT, "build": vars(build), "resolved": kept, "files": dict(files)}
+    )

@@ -4,18 +4,18 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 
 
-class Abandoned:
+class AbandonedThreads:
     """Record of abandoned threads, for which the interpreter would wait at its exit."""
 
-    threads = False
+    exist = False
 
 
-def leave(pool: ThreadPoolExecutor, at_once: bool) -> None:
+def shut_down_pool(pool: ThreadPoolExecutor, at_once: bool) -> None:
     """Shuts down a thread pool; with `at_once`, running work is abandoned."""
-    Abandoned.threads = Abandoned.threads or at_once
+    AbandonedThreads.exist = AbandonedThreads.exist or at_once
     pool.shutdown(wait=not at_once, cancel_futures=True)
 
 
-def cores() -> int:
+def count_cores() -> int:
     """Returns the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

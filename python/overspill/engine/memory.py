@@ -13,80 +13,80 @@ from pathlib import Path
 from overspill.errors import BadInput
 
 MIB = 1 << 20
-LEAST = 64 * MIB  # bytes that even the smallest run takes
-ADDRESSES = 1_500_000 << 10  # bytes of address space that the libraries of a command take at least
-PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
-WAIT = 0.2  # seconds between two checks of free memory
+MIN_RUN_BYTES = 64 * MIB  # bytes that even the smallest run takes
+MIN_ADDRESS_SPACE = 1_500_000 << 10  # bytes of address space that the libraries of a command take at least
+PROC_FOLDER, CGROUP_FOLDER = Path("/proc"), Path("/sys/fs/cgroup")
+POLLING_INTERVAL = 0.2  # seconds between two checks of free memory
 
 
 @dataclass(frozen=True)
-class Limit:
+class MemoryLimit:
     """Limit of memory, in bytes.
 
-    `left` is free, `each` is the overhead of a run beside its own need, and `rest` is reserved for the work
-    after the runs.
+    `extra_per_run` is the overhead of a run beside its own need. `reserved_bytes` are for the work after the
+    runs.
     """
 
-    what: str
-    left: int
-    each: int
-    rest: int
+    name: str
+    free_bytes: int
+    extra_per_run: int
+    reserved_bytes: int
 
     def __str__(self) -> str:
-        left, rest = (max(0, size) >> 20 for size in (self.left, self.rest))
-        return f"{self.what} has {left} MiB left, of which {rest} MiB are reserved for results"
+        left, rest = (max(0, size) >> 20 for size in (self.free_bytes, self.reserved_bytes))
+        return f"{self.name} has {left} MiB left, of which {rest} MiB are reserved for results"
 
-    def runs(self, need: int) -> int:
+    def count_runs(self, need: int) -> int:
         """Returns the number of runs of `need` bytes that fit."""
-        return (self.left - self.rest) // (need + self.each)
+        return (self.free_bytes - self.reserved_bytes) // (need + self.extra_per_run)
 
 
 # Causes of a run's memory, with the setting that each comes from.
-PARTS = {"ports": "`topology`", "flows": "`traffic`", "packets": "`transport.initial_window`"}
+SETTING_OF_CAUSE = {"ports": "`topology`", "flows": "`traffic`", "packets": "`transport.initial_window`"}
 
 
 @dataclass(frozen=True)
-class Need:
+class MemoryNeed:
     """Memory that a run takes in bytes, and the parts of it that can be counted before it begins."""
 
-    all: int = LEAST
+    total: int = MIN_RUN_BYTES
     parts: Mapping[str, int] = field_of(default_factory=dict)
 
     @classmethod
-    def read(cls, found: Mapping[str, int] | None) -> Need:
+    def from_core(cls, found: Mapping[str, int] | None) -> MemoryNeed:
         """Returns the need that the core counted for a run."""
-        return cls() if not found else cls(found["all"], {part: found[part] for part in PARTS})
+        return cls() if not found else cls(found["all"], {part: found[part] for part in SETTING_OF_CAUSE})
 
     def check(self) -> None:
         """Raises `BadInput` if the counted parts exceed the free memory, since the run would be aborted."""
         counted = sum(self.parts.values())
-        short = next((limit for limit in limits() if counted > limit.left), None)
+        short = next((limit for limit in memory_limits() if counted > limit.free_bytes), None)
         if short is not None:
             part, size = max(self.parts.items(), key=lambda item: item[1])
             raise BadInput(
-                f"found a run that takes about {counted >> 20} MiB, {size >> 20} MiB of them for {part} "
-                f"of {PARTS[part]}; expected a run that fits: {short}"
+                f"found a run that needs about {counted >> 20} MiB, {size >> 20} MiB of them for {part} of "
+                f"{SETTING_OF_CAUSE[part]}; expected a run that fits: {short}"
             )
 
 
-def limits() -> list[Limit]:
+def memory_limits() -> list[MemoryLimit]:
     """Returns every memory limit that is known for this process."""
     # A thread takes more address space than memory: its stack, and the reserves of allocators.
     kinds = (
-        ("address space (`ulimit -v`)", addresses, 192 * MIB, 512 * MIB),
-        ("memory of the control group", group, 8 * MIB, 128 * MIB),
-        ("physical memory", physical, 8 * MIB, 128 * MIB),
+        ("address space (`ulimit -v`)", free_address_space, 192 * MIB, 512 * MIB),
+        ("memory of the control group", free_cgroup_memory, 8 * MIB, 128 * MIB),
+        ("physical memory", free_physical_memory, 8 * MIB, 128 * MIB),
     )
     found = ((what, left(), each, rest) for what, left, each, rest in kinds)
-    return [Limit(what, left, each, rest) for what, left, each, rest in found if left is not None]
+    return [MemoryLimit(what, left, each, rest) for what, left, each, rest in found if left is not None]
 
 
-def tightest(need: int) -> Limit | None:
+def tightest_limit(need: int) -> MemoryLimit | None:
     """Returns the limit that the fewest runs of `need` bytes fit into; `None` if none is known."""
-    return min(limits(), key=lambda limit: limit.runs(need), default=None)
+    return min(memory_limits(), key=lambda limit: limit.count_runs(need), default=None)
 
 
-def bounded() -> int | None:
+def address_space_limit() -> int | None:
     """Returns the bound on the address space of this process in bytes; `None` if there is none."""
     try:
         import resource
@@ -96,47 +96,47 @@ def bounded() -> int | None:
     return None if soft == resource.RLIM_INFINITY else soft
 
 
-def enough_addresses() -> None:
+def check_address_space() -> None:
     """Raises `BadInput` if the address space is bounded below what the libraries need.
 
     Without enough of it they abort, or wait forever and ignore signals.
     """
-    most = bounded()
-    if most is not None and most < ADDRESSES:
-        found, least = most >> 10, ADDRESSES >> 10
+    most = address_space_limit()
+    if most is not None and most < MIN_ADDRESS_SPACE:
+        found, least = most >> 10, MIN_ADDRESS_SPACE >> 10
         raise BadInput(
             f"`ulimit -v`: found {found} KiB of address space; expected {least} or more, or no bound"
         )
 
 
-def spare_addresses() -> None:
+def save_address_space() -> None:
     """Makes allocators reserve address space in small steps if it is bounded.
 
     Allocators loaded later would otherwise reserve 1 GiB each, which counts as used.
     """
-    if bounded() is not None:
+    if address_space_limit() is not None:
         os.environ.setdefault("MIMALLOC_ARENA_RESERVE", str(64 << 10))  # KiB
 
 
-def addresses() -> int | None:
+def free_address_space() -> int | None:
     """Returns the free address space in bytes; `None` if it is not bounded."""
-    most, pages = bounded(), first_number(PROC / "self" / "statm")
+    most, pages = address_space_limit(), read_first_number(PROC_FOLDER / "self" / "statm")
     return None if most is None or pages is None else most - pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def group() -> int | None:
+def free_cgroup_memory() -> int | None:
     """Returns the free memory in bytes of the control groups of this process, version 1 or 2.
 
     `None` if there is no limit.
     """
     found = []
-    for line in lines(PROC / "self" / "cgroup"):
+    for line in read_lines(PROC_FOLDER / "self" / "cgroup"):
         _, kinds, path = line.split(":", 2)
         if not kinds:
-            names = (GROUPS, "memory.max", "memory.current", "inactive_file")
+            names = (CGROUP_FOLDER, "memory.max", "memory.current", "inactive_file")
         elif "memory" in kinds.split(","):
             names = (
-                GROUPS / "memory",
+                CGROUP_FOLDER / "memory",
                 "memory.limit_in_bytes",
                 "memory.usage_in_bytes",
                 "total_inactive_file",
@@ -146,18 +146,18 @@ def group() -> int | None:
         root, most, used, spare = names
         below = root / path.strip("/")
         for place in (below, *below.parents):
-            limit, now = first_number(place / most), first_number(place / used)
+            limit, now = read_first_number(place / most), read_first_number(place / used)
             if limit is not None and now is not None:
                 # The kernel gives back inactive page cache, so it counts as free.
-                found.append(limit - now + field(place / "memory.stat", spare))
+                found.append(limit - now + read_field(place / "memory.stat", spare))
             if place == root:
                 break
     return min(found, default=None)
 
 
-def physical() -> int | None:
+def free_physical_memory() -> int | None:
     """Returns the free physical memory in bytes, or all of it if the free part is not known."""
-    free = field(PROC / "meminfo", "MemAvailable:") * 1024
+    free = read_field(PROC_FOLDER / "meminfo", "MemAvailable:") * 1024
     if free:
         return free
     with suppress(OSError, ValueError, AttributeError):
@@ -165,7 +165,7 @@ def physical() -> int | None:
     return None
 
 
-def lines(path: Path) -> list[str]:
+def read_lines(path: Path) -> list[str]:
     """Returns the lines of a system file; empty if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -173,19 +173,19 @@ def lines(path: Path) -> list[str]:
         return []
 
 
-def first_number(path: Path) -> int | None:
+def read_first_number(path: Path) -> int | None:
     """Returns the number at the beginning of a system file; `None` if there is none."""
-    words = " ".join(lines(path)).split()
+    words = " ".join(read_lines(path)).split()
     return int(words[0]) if words and words[0].isdigit() else None
 
 
-def field(path: Path, name: str) -> int:
+def read_field(path: Path, name: str) -> int:
     """Returns the number after a name in a system file; 0 if there is none."""
-    found = (line.split() for line in lines(path))
+    found = (line.split() for line in read_lines(path))
     return next((int(words[1]) for words in found if words[:1] == [name] and words[1].isdigit()), 0)
 
 
-class Gate:
+class MemoryGate:
     """Gate that admits a run if one more fits into memory, or if no other run is in progress.
 
     The memory that earlier runs took counts if it is more than a run's need.
@@ -193,18 +193,18 @@ class Gate:
 
     def __init__(self, need: int, stopped: Callable[[], bool]) -> None:
         self.need, self.stopped = need, stopped
-        self.before = {limit.what: limit.left for limit in limits()}
+        self.before = {limit.name: limit.free_bytes for limit in memory_limits()}
         self.going, self.most = 0, 1
-        self.short: Limit | None = None  # limit that a run has waited for
+        self.short: MemoryLimit | None = None  # limit that a run has waited for
         self.changed = threading.Condition()
 
     @contextmanager
-    def passed(self) -> Iterator[None]:
+    def admit(self) -> Iterator[None]:
         """Waits until a run fits, and counts it as running for the duration of the block."""
         with self.changed:
-            while self.going and not self.stopped() and (short := self.lacking()) is not None:
+            while self.going and not self.stopped() and (short := self.limit_reached()) is not None:
                 self.short = short
-                self.changed.wait(WAIT)
+                self.changed.wait(POLLING_INTERVAL)
             self.going += 1
             self.most = max(self.most, self.going)
         try:
@@ -214,10 +214,10 @@ class Gate:
                 self.going -= 1
                 self.changed.notify_all()
 
-    def lacking(self) -> Limit | None:
+    def limit_reached(self) -> MemoryLimit | None:
         """Returns a limit that is too low for one more run; `None` if the run fits."""
-        for limit in limits():
-            taken = (self.before.get(limit.what, limit.left) - limit.left) // self.most
-            if limit.left - limit.rest < max(self.need, taken):
+        for limit in memory_limits():
+            taken = (self.before.get(limit.name, limit.free_bytes) - limit.free_bytes) // self.most
+            if limit.free_bytes - limit.reserved_bytes < max(self.need, taken):
                 return limit
         return None

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from overspill.engine import cluster
-from overspill.engine.grid import Over
+from overspill.engine.grid import SweptValues
 from overspill.engine.task import Listener
 from overspill.errors import BadInput
 from overspill.results import names
 
-SEED_MAX = 2**64 - 1
-SEEDS_MOST = 100_000
-EVENTS_MOST = 2**63 - 1
-JOBS_MOST = 256  # number of threads
+MAX_SEED = 2**64 - 1
+MAX_SEEDS = 100_000
+MAX_EVENTS = 2**63 - 1
+MAX_JOBS = 256  # number of threads
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Options:
 
     """
 
-    over: Over = ()
+    over: SweptValues = ()
     zips: Sequence[str | Sequence[str]] = ()
     sets: Iterable[str] | Mapping[str, object] = ()
     seed: int | None = None
@@ -79,23 +79,25 @@ class Options:
         for name in ("over", "sets"):
             given = getattr(self, name)
             if not isinstance(given, Mapping):
-                object.__setattr__(self, name, listed(name, given, parted=False))
+                object.__setattr__(self, name, parse_list(name, given, parted=False))
         for name, parted in (("zips", False), ("pcap", False), ("variants", True), ("tables", True)):
             given = getattr(self, name)
             if given is not None:
-                object.__setattr__(self, name, listed(name, given, parted))
-        together = [one if isinstance(one, str) else listed("zips", one, parted=False) for one in self.zips]
+                object.__setattr__(self, name, parse_list(name, given, parted))
+        together = [
+            one if isinstance(one, str) else parse_list("zips", one, parted=False) for one in self.zips
+        ]
         object.__setattr__(self, "zips", together)
         for name in ("seed", "seeds", "max_events", "jobs", "pcap_snaplen"):
             given = getattr(self, name)
             if given is not None:
-                object.__setattr__(self, name, whole(name, given))
+                object.__setattr__(self, name, parse_whole_number(name, given))
 
     def check(self) -> None:
         """Raises `BadInput` for options that no run can have."""
         for name, number, most in (
-            ("--max-events", self.max_events, EVENTS_MOST),
-            ("--jobs", self.jobs, JOBS_MOST),
+            ("--max-events", self.max_events, MAX_EVENTS),
+            ("--jobs", self.jobs, MAX_JOBS),
         ):
             if number is not None and not 1 <= number <= most:
                 raise BadInput(f"{name}: found {number}; expected 1 to {most}")
@@ -110,7 +112,7 @@ class Options:
         if self.tables and self.out is None:
             raise BadInput("tables are kept in a folder; give `out` as well")
         if self.on is not None:
-            cluster.check(self.on)
+            cluster.check_address(self.on)
             if self.jobs is not None:
                 raise BadInput(
                     "--jobs: found with --on; expected only one of them, since the workers of the "
@@ -118,7 +120,7 @@ class Options:
                 )
 
 
-def listed(name: str, given: Any, parted: bool) -> list[Any]:
+def parse_list(name: str, given: Any, parted: bool) -> list[Any]:
     """Returns an argument as a list: a text is one item, or several between commas if `parted`.
 
     The conversion is done once, since a generator can be read only once.
@@ -131,7 +133,7 @@ def listed(name: str, given: Any, parted: bool) -> list[Any]:
         raise BadInput(f"{name}: found {given!r}; expected a list of texts") from None
 
 
-def whole(name: str, given: Any) -> int:
+def parse_whole_number(name: str, given: Any) -> int:
     """Returns a whole number of any integer type; raises `BadInput` for anything else."""
     try:
         if not isinstance(given, bool):
@@ -141,12 +143,12 @@ def whole(name: str, given: Any) -> int:
     raise BadInput(f"{name}: found {given!r}; expected a whole number")
 
 
-def seeds_from(first: int, count: int) -> list[int]:
+def seed_range(first: int, count: int) -> list[int]:
     """Returns `count` seeds from `first` on; raises `BadInput` if they are out of range."""
     if count < 1:
         raise BadInput(f"--seeds: found {count}; expected 1 or more")
-    if count > SEEDS_MOST:
-        raise BadInput(f"--seeds: found {count}; expected {SEEDS_MOST} or fewer")
-    if not 0 <= first <= SEED_MAX - (count - 1):
-        raise BadInput(f"--seed: found {first}; expected seeds from 0 to {SEED_MAX}")
+    if count > MAX_SEEDS:
+        raise BadInput(f"--seeds: found {count}; expected {MAX_SEEDS} or fewer")
+    if not 0 <= first <= MAX_SEED - (count - 1):
+        raise BadInput(f"--seed: found {first}; expected seeds from 0 to {MAX_SEED}")
     return list(range(first, first + count))

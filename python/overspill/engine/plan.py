@@ -6,28 +6,28 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from overspill.engine import grid, keys, points, source, topology
+from overspill.engine import grid, keys, point_checks, source, topology
 from overspill.engine.grid import Grid
-from overspill.engine.options import Options, seeds_from
-from overspill.engine.pcap import Wanted
-from overspill.engine.points import Base, Checked, Scene
+from overspill.engine.options import Options, seed_range
+from overspill.engine.pcap import CaptureRequest
+from overspill.engine.point_checks import CheckedPoints, CommonParts, PointScenario
 from overspill.engine.task import Task
-from overspill.errors import BadInput, readable
-from overspill.results import cache, metric_names, pointwise
+from overspill.errors import BadInput, check_text
+from overspill.results import cache, metric_names, pointwise_lines
 
-RUNS_MOST = 1_000_000
+MAX_RUNS = 1_000_000
 
 
 @dataclass(frozen=True)
 class Plan:
     """Checked points of a scenario, with the variants, seeds and options of their runs."""
 
-    base: Base
+    base: CommonParts
     grid: Grid
-    checked: Checked
+    checked: CheckedPoints
     seeds: Sequence[int]
     options: Options
-    pcap: Wanted
+    pcap: CaptureRequest
     first: int = 0  # number of the first point, if several plans are run together
 
     def __reduce__(self) -> Any:
@@ -42,7 +42,7 @@ class Plan:
         """Folder of the results, or `None` if they are in memory only."""
         given = self.options.out
         found = given(self.checked.name) if callable(given) else given
-        return None if found is None else Path(readable("--out", str(found)))
+        return None if found is None else Path(check_text("--out", str(found)))
 
     @property
     def baseline(self) -> str:
@@ -61,18 +61,18 @@ class Plan:
 
     def key(self, config: str, seed: int) -> str:
         """Returns the key that identifies a run."""
-        return cache.run_key(config, seed, self.options.max_events, self.pcap.asked)
+        return cache.run_key(config, seed, self.options.max_events, self.pcap.key_part)
 
-    def scene(self, number: int) -> Scene:
+    def scene(self, number: int) -> PointScenario:
         """Returns the scenario at the point with this number."""
-        point, only = number - self.first, self.checked.only
-        made = None if only is None else only.made
-        return Scene(self.base, self.checked.points[point], self.checked.configs[point], made)
+        point, only = number - self.first, self.checked.single_point
+        made = None if only is None else only.scenario
+        return PointScenario(self.base, self.checked.points[point], self.checked.configs[point], made)
 
     @property
     def document(self) -> dict[str, Any]:
         """Resolved scenario of the first point."""
-        return points.read(self.base, self.checked.points[0])[1]
+        return point_checks.read_point(self.base, self.checked.points[0])[1]
 
     @cached_property
     def nodes(self) -> dict[str, int]:
@@ -93,11 +93,11 @@ class Plan:
         """
         if self.whole:
             for seed in self.seeds:
-                yield from self.some([seed])
+                yield from self.tasks_of_seeds([seed])
         else:
-            yield from self.some(self.seeds)
+            yield from self.tasks_of_seeds(self.seeds)
 
-    def some(self, seeds: Sequence[int]) -> Iterator[Task]:
+    def tasks_of_seeds(self, seeds: Sequence[int]) -> Iterator[Task]:
         """Yields the runs with these seeds, without duplicates."""
         seen: set[str] = set()
         for point, configs in zip(self.checked.points, self.checked.configs, strict=True):
@@ -131,10 +131,10 @@ def prepare(scenario: str | Path, options: Options) -> Plan:
         ['drop seed 1', 'mark seed 1']
 
     """
-    return planned(Path(scenario).absolute(), replace(options, out=placed(options.out)))
+    return build_plan(Path(scenario).absolute(), replace(options, out=make_absolute(options.out)))
 
 
-def placed(out: Callable[[str], Path] | str | Path | None) -> Callable[[str], Path] | Path | None:
+def make_absolute(out: Callable[[str], Path] | str | Path | None) -> Callable[[str], Path] | Path | None:
     """Returns the folder of the results with an absolute path."""
     if callable(out):
         here = Path.cwd()
@@ -142,31 +142,33 @@ def placed(out: Callable[[str], Path] | str | Path | None) -> Callable[[str], Pa
     return None if out is None else Path(out).absolute()
 
 
-def planned(scenario: str | Path, options: Options) -> Plan:
+def build_plan(scenario: str | Path, options: Options) -> Plan:
     """Returns the plan of a scenario whose paths may stay relative to the working directory."""
     options.check()
-    pcap = Wanted.parse(options.pcap, options.pcap_snaplen)
-    text = source.read(scenario)
-    sets = source.overrides(options.sets)
+    pcap = CaptureRequest.parse(options.pcap, options.pcap_snaplen)
+    text = source.read_scenario_file(scenario)
+    sets = source.parse_overrides(options.sets)
     if options.topology is not None:
-        sets.insert(0, topology.setting(options.topology, scenario))
-    axes = grid.grid(options.over, options.zips, not options.sweep or options.single)
+        sets.insert(0, topology.topology_setting(options.topology, scenario))
+    axes = grid.build_grid(options.over, options.zips, not options.sweep or options.single)
     both = {axis.path for axis in axes.axes} & {one.partition("=")[0].strip() for one in sets}
     if both:
         raise BadInput(f"--over: {min(both)}: found it in --set as well; expected it in one of them")
-    base = Base(text, tuple(sets), keys.Files(text.path), keys.build())
+    base = CommonParts(text, tuple(sets), keys.FileHashes(text.path), keys.current_build())
     listener = options.listener
-    checked = points.check(base, axes, options.variants, lambda done: listener.checking(done, len(axes)))
+    checked = point_checks.check_points(
+        base, axes, options.variants, lambda done: listener.checking(done, len(axes))
+    )
     if options.baseline is not None and options.baseline not in checked.variants:
         expected = ", ".join(checked.variants)
         raise BadInput(f"--baseline: found {options.baseline}; expected one of {expected}")
-    workloads = pointwise.workloads(checked.settings)
+    workloads = pointwise_lines.workload_names(checked.settings)
     for name in options.metrics:
-        metric_names.key_of(name, workloads, "--metric")
-    seeds = seeds_from(checked.seed if options.seed is None else options.seed, options.seeds)
+        metric_names.parse_metric(name, workloads, "--metric")
+    seeds = seed_range(checked.seed if options.seed is None else options.seed, options.seeds)
     plan = Plan(base, axes, checked, seeds, options, pcap)
-    if plan.count > RUNS_MOST:
-        raise BadInput(f"--over: found {plan.count} runs; expected {RUNS_MOST} or fewer")
+    if plan.count > MAX_RUNS:
+        raise BadInput(f"--over: found {plan.count} runs; expected {MAX_RUNS} or fewer")
     if pcap.texts:
-        pcap.check(plan.scene(plan.first).get(), checked.variants)
+        pcap.check(plan.scene(plan.first).load(), checked.variants)
     return plan

@@ -7,104 +7,112 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from overspill.engine import interrupts, machine
-from overspill.engine.memory import Gate
-from overspill.engine.points import Scene
-from overspill.engine.simulate import Finished, How, simulate
+from overspill.engine.memory import MemoryGate
+from overspill.engine.point_checks import PointScenario
+from overspill.engine.simulate import FinishedRun, RunSettings, simulate_task
 from overspill.engine.task import Task
 from overspill.errors import Failed, OverspillError
 
 
 @dataclass(frozen=True)
-class Result:
+class TaskResult:
     """Outcome of a task: a finished run or an error, or neither if it was stopped."""
 
     task: Task
-    finished: Finished | None = None
+    finished: FinishedRun | None = None
     error: OverspillError | None = None
 
 
-class Threads:
+class ThreadsOfRuns:
     """Threads that do runs; scenarios stay in memory only while runs of their points are in progress."""
 
-    def __init__(self, threads: int, how: How, gate: Gate, staging: Path | None) -> None:
+    def __init__(self, threads: int, how: RunSettings, gate: MemoryGate, staging: Path | None) -> None:
         self.threads, self.how, self.gate, self.staging = threads, how, gate, staging
-        self.told = False  # true once the user was told that runs wait for memory
+        self.memory_wait_reported = False  # true once the listener was told that runs wait for memory
         self.since: float | None = None  # time at which a stop was first seen
         self.pool = ThreadPoolExecutor(threads)
-        self.tasks: dict[Future[Finished | None], Task] = {}
+        self.tasks: dict[Future[FinishedRun | None], Task] = {}
 
-    def __enter__(self) -> "Threads":
+    def __enter__(self) -> "ThreadsOfRuns":
         return self
 
     def __exit__(self, *raised: object) -> None:
         self.how.broken.set()
         # The construction of a network and a long step cannot be stopped: their threads are abandoned.
-        machine.leave(self.pool, at_once=self.stuck)
+        machine.shut_down_pool(self.pool, at_once=self.is_stuck)
 
     @property
-    def stuck(self) -> bool:
+    def is_stuck(self) -> bool:
         """True if no further run starts and the running ones are building networks or do not stop soon."""
         going = {task for future, task in self.tasks.items() if future.running()}
-        if not self.how.stopped or not going:
+        if not self.how.should_stop or not going:
             return False
         waited = 0.0 if self.since is None else time.monotonic() - self.since
-        patience = interrupts.PATIENCE if going & self.how.ended else interrupts.GRACE
+        patience = (
+            interrupts.SECONDS_FOR_REMAINING_WORK
+            if going & self.how.ended
+            else interrupts.SECONDS_BEFORE_ABANDONING
+        )
         return going <= self.how.building or waited > patience
 
     @property
-    def room(self) -> int:
+    def max_pending_tasks(self) -> int:
         """Largest number of pending tasks: two per thread."""
         return 2 * self.threads
 
     @property
-    def pending(self) -> int:
+    def count_pending(self) -> int:
         """Number of tasks that wait or are in progress."""
         return len(self.tasks)
 
-    def submit(self, task: Task, scene: Scene) -> None:
+    def submit(self, task: Task, scene: PointScenario) -> None:
         """Queues a task."""
         self.tasks[self.pool.submit(self.run_task, task, scene)] = task
 
-    def run_task(self, task: Task, scene: Scene) -> Finished | None:
+    def run_task(self, task: Task, scene: PointScenario) -> FinishedRun | None:
         """Does a task once there is memory for it; returns `None` if runs are to stop."""
-        with self.gate.passed():
-            return None if self.how.stopped else self.begun(task, scene)
+        with self.gate.admit():
+            return None if self.how.should_stop else self.run_with_named_errors(task, scene)
 
-    def begun(self, task: Task, scene: Scene) -> Finished | None:
+    def run_with_named_errors(self, task: Task, scene: PointScenario) -> FinishedRun | None:
         """Does a task, whose errors name it."""
         try:
             folder = None if self.staging is None else self.staging / task.key
             self.how.building.add(task)
-            return simulate(scene.get(), task, self.how, folder)
+            return simulate_task(scene.load(), task, self.how, folder)
         except OverspillError as error:
-            raise named(task, error) from error
+            raise name_task_in_error(task, error) from error
         finally:
             self.how.building.discard(task)
             self.how.ended.discard(task)
 
-    def results(self, seconds: float) -> Iterator[Result]:
+    def iterate_results(self, seconds: float) -> Iterator[TaskResult]:
         """Yields the results that have arrived, after waiting at most `seconds` for the first."""
-        if self.gate.short is not None and not self.told:
-            self.told = True
-            self.how.listener.say(f"runs: fewer at a time, since memory is short: {self.gate.short}")
+        if self.gate.short is not None and not self.memory_wait_reported:
+            self.memory_wait_reported = True
+            self.how.listener.say(
+                f"fewer runs execute simultaneously, because memory is short: {self.gate.short}"
+            )
         # A wait with a timeout lets Ctrl-C through on every platform.
         done, _ = wait(self.tasks, timeout=seconds, return_when=FIRST_COMPLETED)
-        if self.how.stopped and self.since is None:
+        if self.how.should_stop and self.since is None:
             self.since = time.monotonic()
         for future in done:
             task, error = self.tasks.pop(future), future.exception()
             if error is None:
-                yield Result(task, future.result())
+                yield TaskResult(task, future.result())
             else:
-                yield Result(task, None, error if isinstance(error, OverspillError) else failed(task, error))
+                yield TaskResult(
+                    task, None, error if isinstance(error, OverspillError) else wrap_error(task, error)
+                )
 
 
-def failed(task: Task, error: BaseException) -> Failed:
+def wrap_error(task: Task, error: BaseException) -> Failed:
     """Returns an unexpected error as `Failed`, with the task in which it occurred."""
     return Failed(f"{task}: the run failed: {error}")
 
 
-def named(task: Task, error: OverspillError) -> OverspillError:
+def name_task_in_error(task: Task, error: OverspillError) -> OverspillError:
     """Returns an error whose lines name the task."""
     lines = [line if line.startswith(str(task)) else f"{task}: {line}" for line in error.lines]
     return type(error)(lines)

@@ -10,9 +10,9 @@ from distributed import Nanny, Scheduler, SpecCluster, Worker
 from distributed.security import Security
 from distributed.system import MEMORY_LIMIT
 
-HOST, PROTOCOL = "127.0.0.1", "tls://"
+LOCAL_HOST, TLS_PROTOCOL = "127.0.0.1", "tls://"
 # Ctrl-C reaches every process of a terminal; only the sweep handles it, and then ends its workers.
-DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+IGNORE_SIGINT_CODE = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
 
 
 class WithoutHttp:
@@ -30,10 +30,10 @@ class PrivateWorker(WithoutHttp, Worker):
     """Worker that listens on its one port with TLS."""
 
 
-def start(workers: int) -> Any:
+def start_cluster(workers: int) -> Any:
     """Starts `workers` processes with one thread each; they end with the returned cluster."""
     security = Security.temporary()  # type: ignore[no-untyped-call]
-    shared = {"host": HOST, "protocol": PROTOCOL, "security": security}
+    shared = {"host": LOCAL_HOST, "protocol": TLS_PROTOCOL, "security": security}
     worker = {
         "cls": Nanny,
         "options": {
@@ -42,7 +42,7 @@ def start(workers: int) -> Any:
             "memory_limit": MEMORY_LIMIT // workers,
             "worker_class": PrivateWorker,
             "silence_logs": "CRITICAL",
-            "preload": [DEAF],
+            "preload": [IGNORE_SIGINT_CODE],
         },
     }
     return SpecCluster(  # type: ignore[no-untyped-call]

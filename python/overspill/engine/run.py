@@ -9,16 +9,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from overspill.engine import core, interrupts, keys, phase, schedule
-from overspill.engine.grid import Over
+from overspill.engine import core, interrupts, keys, phase_check, schedule
+from overspill.engine.grid import SweptValues
 from overspill.engine.options import Options
-from overspill.engine.plan import Plan, placed, planned
-from overspill.engine.schedule import Memory, Outcome
+from overspill.engine.plan import Plan, build_plan, make_absolute
+from overspill.engine.schedule import MemoryStore, RunsOutcome
 from overspill.engine.task import Listener, Task
 from overspill.errors import BadInput, Failed, OverspillError, Unwritable
-from overspill.results import cache, commit, gather, pending, store
-from overspill.results.cache import Broken, Cache
-from overspill.results.phase import compared
+from overspill.results import cache, gather_sweep, pending_sweep, results_folder, write_results
+from overspill.results.cache import BrokenFile, RunStore
+from overspill.results.phase_findings import compare_starts
 from overspill.results.results import Results
 from overspill.results.rundata import RunData
 
@@ -28,7 +28,7 @@ def execute(scenario: str | Path, options: Options) -> Results:
 
     Finished runs are kept, whatever ends the command.
     """
-    (results,) = run_plans([planned(scenario, options)], options.listener)
+    (results,) = run_plans([build_plan(scenario, options)], options.listener)
     if isinstance(results, OverspillError):
         raise results
     return results
@@ -51,17 +51,17 @@ def run_plans(plans: Sequence[Plan], listener: Listener) -> list[Results | Overs
 
     """
     with ExitStack() as stack:
-        every = [works(plan, stack) for plan in plans]
+        every = [open_work(plan, stack) for plan in plans]
         first = 0
         for work in (work for one in every for work in one):
             work.plan = replace(work.plan, first=first)
             first += len(work.plan.checked.points)
-        with interrupts.asked() as asked:
-            looked = [work.look(listener) for one in every for work in one]
+        with interrupts.stop_on_signal() as asked:
+            looked = [work.look_up(listener) for one in every for work in one]
             listener.begin(
                 [task for one in looked for task in one.left], [one for all in looked for one in all.stored]
             )
-            results = [performed(one, asked) for one in every]
+            results = [perform_work(one, asked) for one in every]
     stopped = any(isinstance(one, Results) and one.interrupted for one in results)
     for one in results:
         if asked.is_set() and not stopped and isinstance(one, Results):
@@ -71,57 +71,57 @@ def run_plans(plans: Sequence[Plan], listener: Listener) -> list[Results | Overs
 
 
 @dataclass
-class Work:
+class PlanWork:
     """Plan with its store, and the runs that are left to do."""
 
     plan: Plan
-    found: Cache | Memory
-    left: Sequence[Task] = ()
+    store: RunStore | MemoryStore
+    tasks_left: Sequence[Task] = ()
 
-    def look(self, listener: Listener) -> schedule.Looked:
+    def look_up(self, listener: Listener) -> schedule.StoreLookup:
         """Looks up the runs of the plan in its store, and returns those found and those left."""
-        looked = schedule.look(self.plan, self.found, listener)
-        self.left = looked.left
+        looked = schedule.look_up_runs(self.plan, self.store, listener)
+        self.tasks_left = looked.left
         return looked
 
-    def drive(self, asked: interrupts.Asked) -> Outcome:
+    def do_runs(self, asked: interrupts.StopRequest) -> RunsOutcome:
         """Does the runs that are left."""
-        return schedule.drive(self.plan, self.left, self.found, asked)
+        return schedule.do_runs(self.plan, self.tasks_left, self.store, asked)
 
 
 @dataclass
-class Works:
+class WorkWithCheck:
     """Plan, and its phase check if one is requested."""
 
-    main: Work
-    check: Work | None = None
-    told: Mapping[str, Any] | None = None  # facts of the check, known before its runs
+    main: PlanWork
+    check: PlanWork | None = None
+    check_facts: Mapping[str, Any] | None = None  # facts of the check, known before its runs
 
-    def __iter__(self) -> Iterator[Work]:
+    def __iter__(self) -> Iterator[PlanWork]:
         """Yields the work of the plan and of its check, in the order in which they are done."""
         yield self.main
         if self.check is not None:
             yield self.check
 
 
-def works(plan: Plan, stack: ExitStack) -> Works:
+def open_work(plan: Plan, stack: ExitStack) -> WorkWithCheck:
     """Returns a plan with its store, and its phase check, in the same store, if one is requested."""
-    asked = phase.planned_check(plan)
-    main = Work(plan, opened(plan, stack))
+    asked = phase_check.plan_phase_check(plan)
+    main = PlanWork(plan, open_store(plan, stack))
     if asked is None or asked.plan is None:
-        return Works(main, told=None if asked is None else asked.told)
-    found = main.found if isinstance(main.found, Cache) else opened(asked.plan, stack)
-    return Works(main, Work(asked.plan, found), asked.told)
+        return WorkWithCheck(main, check_facts=None if asked is None else asked.facts)
+    found = main.store if isinstance(main.store, RunStore) else open_store(asked.plan, stack)
+    return WorkWithCheck(main, PlanWork(asked.plan, found), asked.facts)
 
 
-def performed(works: Works, asked: interrupts.Asked) -> Results | OverspillError:
+def perform_work(works: WorkWithCheck, asked: interrupts.StopRequest) -> Results | OverspillError:
     """Does the runs that are left of a plan and of its check; returns the results or the error."""
     try:
-        outcome = works.main.drive(asked)
+        outcome = works.main.do_runs(asked)
         # The check is skipped if a run failed: there is nothing to compare it with.
-        failed = [] if works.check is None or outcome.errors else works.check.drive(asked).lines
-        with asked.after_runs():
-            results = finish(works, outcome, failed)
+        failed = [] if works.check is None or outcome.errors else works.check.do_runs(asked).error_lines
+        with asked.limit_remaining_work():
+            results = collect_results(works, outcome, failed)
     except (BadInput, Unwritable):
         raise
     except OverspillError as error:
@@ -130,41 +130,41 @@ def performed(works: Works, asked: interrupts.Asked) -> Results | OverspillError
     return results
 
 
-def opened(plan: Plan, stack: ExitStack) -> Cache | Memory:
+def open_store(plan: Plan, stack: ExitStack) -> RunStore | MemoryStore:
     """Returns the store of a plan: its folder's, locked by this command, or memory, or a temporary one."""
     out = plan.out
     if out is None:
         if plan.whole:
-            return Memory()
-        return Cache(Path(stack.enter_context(TemporaryDirectory(prefix="overspill-"))))
-    found = stack.enter_context(cache.held(out))
-    commit.refuse_others(out, sweep=not plan.whole)
+            return MemoryStore()
+        return RunStore(Path(stack.enter_context(TemporaryDirectory(prefix="overspill-"))))
+    found = stack.enter_context(cache.lock_store(out))
+    write_results.refuse_other_command(out, sweep=not plan.whole)
     if not plan.whole:
-        known = known_of(plan) | {"failures": [], "interrupted": True}
-        pending.write(out, known, plan.checked.settings)
+        known = sweep_facts_before_runs(plan) | {"failures": [], "interrupted": True}
+        pending_sweep.keep_plan(out, known, plan.checked.settings)
     return found
 
 
-def finish(works: Works, outcome: Outcome, failed: Sequence[str]) -> Results:
+def collect_results(works: WorkWithCheck, outcome: RunsOutcome, failed: Sequence[str]) -> Results:
     """Returns the results of all finished runs, and writes them into their folder if there is one.
 
     `failed` has the error lines of the phase check.
     """
-    plan, found = works.main.plan, works.main.found
+    plan, found = works.main.plan, works.main.store
     out = plan.out
-    made = of_point(plan, outcome, found) if plan.whole else of_grid(plan, outcome, found)
+    made = results_of_point(plan, outcome, found) if plan.whole else results_of_grid(plan, outcome, found)
     errors = outcome.errors
     if errors and not made.finished:
-        raise failure(errors, plan.checked.notes)
+        raise combine_errors(errors, plan.checked.notes)
     if made.missing and not errors and not outcome.interrupted:
         left = f"{made.planned - made.finished} runs are no longer in the store"
         made.facts["failures"] = [f"{left}. Run the same command to continue"]
-    if works.told is not None:
-        made.facts["phase"] = checked(works, made, failed)
+    if works.check_facts is not None:
+        made.facts["phase"] = compare_phase_check(works, made, failed)
     if out is not None and made.finished:
         made.store = out / "store"
         try:
-            commit.write(made, out)
+            write_results.write_unless_fewer(made, out)
         except Unwritable as error:
             # Finished runs are in the store, and are shown.
             made.facts["failures"] = list(dict.fromkeys([*made.failures, *error.lines]))
@@ -175,22 +175,22 @@ def finish(works: Works, outcome: Outcome, failed: Sequence[str]) -> Results:
     return made
 
 
-def checked(works: Works, made: Results, failed: Sequence[str]) -> dict[str, Any]:
+def compare_phase_check(works: WorkWithCheck, made: Results, failed: Sequence[str]) -> dict[str, Any]:
     """Returns the findings of the phase check of a plan."""
     after: dict[str, dict[int, Any]] = {}
     if works.check is not None:
-        assert isinstance(works.check.found, Cache)
-        for variant, seed, key in phase.keys(works.check.plan):
+        assert isinstance(works.check.store, RunStore)
+        for variant, seed, key in phase_check.run_keys(works.check.plan):
             try:
-                entry = works.check.found.read(key)
-            except Broken:
+                entry = works.check.store.read_run(key)
+            except BrokenFile:
                 entry = None
             if entry is not None:
                 after.setdefault(variant, {})[seed] = entry.values
-    return compared({**(works.told or {}), "failures": list(failed)}, made.values, after)
+    return compare_starts({**(works.check_facts or {}), "failures": list(failed)}, made.values, after)
 
 
-def failure(errors: Sequence[OverspillError], notes: Iterable[str]) -> OverspillError:
+def combine_errors(errors: Sequence[OverspillError], notes: Iterable[str]) -> OverspillError:
     """Returns the error for a plan without finished runs: every cause, and the notes of the scenario.
 
     The notes may explain the causes.
@@ -199,20 +199,22 @@ def failure(errors: Sequence[OverspillError], notes: Iterable[str]) -> Overspill
     return type(errors[0])([*(f"note: {note}" for note in notes), *lines])
 
 
-def of_point(plan: Plan, outcome: Outcome, found: Cache | Memory) -> Results:
+def results_of_point(plan: Plan, outcome: RunsOutcome, found: RunStore | MemoryStore) -> Results:
     """Returns the results of a single point, with all tables."""
-    return Results(point_facts(plan, outcome), list(runs(plan, found)))
+    return Results(point_facts(plan, outcome), list(read_runs(plan, found)))
 
 
-def runs(plan: Plan, found: Cache | Memory) -> Iterator[RunData]:
+def read_runs(plan: Plan, found: RunStore | MemoryStore) -> Iterator[RunData]:
     """Yields every finished run of a single point, seed by seed."""
-    only = plan.checked.only
-    assert only is not None and only.made is not None
+    only = plan.checked.single_point
+    assert only is not None and only.scenario is not None
     known = only.document["resolved"]
-    resolved = {name: keys.whole(only.made, name, known[name]) for name in plan.checked.variants}
+    resolved = {
+        name: keys.with_network_hash(only.scenario, name, known[name]) for name in plan.checked.variants
+    }
     for seed in plan.seeds:
         for variant, config in plan.checked.configs[0].items():
-            run = read(found, plan.key(config, seed))
+            run = read_run(found, plan.key(config, seed))
             if run is not None:
                 told = {
                     "variant": variant,
@@ -221,11 +223,11 @@ def runs(plan: Plan, found: Cache | Memory) -> Iterator[RunData]:
                 yield run.known_as(told)
 
 
-def read(found: Cache | Memory, key: str) -> RunData | None:
+def read_run(found: RunStore | MemoryStore, key: str) -> RunData | None:
     """Returns a finished run, or `None` if the store does not have it."""
-    if isinstance(found, Memory):
+    if isinstance(found, MemoryStore):
         return found.runs.get(key)
-    return cache.stored(found, key)
+    return cache.read_stored_run(found, key)
 
 
 def config_hash(resolved: Any, seed: int) -> str:
@@ -239,12 +241,12 @@ def config_hash(resolved: Any, seed: int) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def point_facts(plan: Plan, outcome: Outcome) -> dict[str, Any]:
+def point_facts(plan: Plan, outcome: RunsOutcome) -> dict[str, Any]:
     """Returns the manifest of a single point.
 
     It has nothing of the clock or the machine, so that results are reproducible.
     """
-    only, asked = plan.checked.only, plan.pcap
+    only, asked = plan.checked.single_point, plan.pcap
     assert only is not None
     loaded, variants = only.document, plan.checked.variants
     pcap = {"pcap": list(asked.texts), "pcap_snaplen": asked.snaplen} if asked.texts else {}
@@ -252,17 +254,17 @@ def point_facts(plan: Plan, outcome: Outcome) -> dict[str, Any]:
         "overspill": core.version(),
         "name": loaded["name"],
         "scenario": source_facts(plan),
-        "files": plan.checked.named,
+        "files": plan.checked.files_named,
         "sets": list(plan.base.sets),
         "seeds": list(plan.seeds),
         "max_events": plan.options.max_events,
         **pcap,
         "duration_ps": loaded["duration_ps"],
         "variants": variants,
-        **labels(plan),
+        **label_facts(plan),
         "notes": plan.checked.notes,
         "interrupted": outcome.interrupted,
-        "failures": outcome.lines,
+        "failures": outcome.error_lines,
         "resolved": {name: loaded["resolved"][name] for name in variants},
         "memory": {name: one for name, one in loaded.get("memory", {}).items() if name in variants},
         "networks": loaded.get("networks", []),
@@ -270,7 +272,7 @@ def point_facts(plan: Plan, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def labels(plan: Plan) -> dict[str, dict[str, str]]:
+def label_facts(plan: Plan) -> dict[str, dict[str, str]]:
     """Returns the labels of variants as a part of the manifest; empty if no variant has one."""
     return {"labels": plan.checked.labels} if plan.checked.labels else {}
 
@@ -281,20 +283,23 @@ def source_facts(plan: Plan) -> dict[str, str]:
     return {"file": Path(source.path).name, "sha256": source.sha256, "text": source.text}
 
 
-def of_grid(plan: Plan, outcome: Outcome, found: Cache | Memory) -> Results:
+def results_of_grid(plan: Plan, outcome: RunsOutcome, found: RunStore | MemoryStore) -> Results:
     """Returns the results of every point of a grid, read from the store one by one."""
-    assert isinstance(found, Cache)
-    known = known_of(plan) | {"failures": outcome.lines, "interrupted": outcome.interrupted}
+    assert isinstance(found, RunStore)
+    known = sweep_facts_before_runs(plan) | {
+        "failures": outcome.error_lines,
+        "interrupted": outcome.interrupted,
+    }
     checked = plan.checked
     known_by = [
         {variant: [plan.key(config, seed) for seed in plan.seeds] for variant, config in configs.items()}
         for configs in checked.configs
     ]
-    every = map(gather.Planned, checked.points, known_by, checked.settings)
-    return gather.grid(known, plan.grid.axes, list(every), found)
+    every = map(gather_sweep.PlannedPoint, checked.points, known_by, checked.settings)
+    return gather_sweep.gather_grid(known, plan.grid.axes, list(every), found)
 
 
-def known_of(plan: Plan) -> dict[str, Any]:
+def sweep_facts_before_runs(plan: Plan) -> dict[str, Any]:
     """Returns the facts of a sweep that are known before its first run."""
     return grid_facts(plan) | {
         "seeds": list(plan.seeds),
@@ -319,18 +324,18 @@ def grid_facts(plan: Plan) -> dict[str, Any]:
         )
     axes = plan.grid.axes
     return {
-        "format": store.SWEEP_FORMAT,
+        "format": results_folder.SWEEP_FORMAT,
         "overspill": build.version,
         "core": build.core,
         "metrics": build.metrics,
         "name": checked.name,
         "scenario": source_facts(plan),
-        "files": checked.named,
+        "files": checked.files_named,
         "sets": list(plan.base.sets),
         "axes": [asdict(axis) for axis in axes],
         "together": [[axes[at].path for at in group] for group in plan.grid.groups if len(group) > 1],
         "variants": checked.variants,
-        **labels(plan),
+        **label_facts(plan),
         "notes": notes,
         "points": [
             {"values": list(point.values.values()), "configs": configs}
@@ -339,17 +344,17 @@ def grid_facts(plan: Plan) -> dict[str, Any]:
     }
 
 
-def unless_stopped(results: Results) -> Results:
+def raise_if_stopped(results: Results) -> Results:
     """Returns the results, unless a signal came after the last run, which is raised."""
     if results.signal is not None and not results.interrupted:
-        interrupts.raised(results.signal)
+        interrupts.raise_signal(results.signal)
     return results
 
 
-def asked_for(scenario: str | Path, **asked: Any) -> Results:
+def run_with_arguments(scenario: str | Path, **asked: Any) -> Results:
     """Runs a scenario with the arguments of `run` or `sweep`, which are fields of `Options`."""
-    asked |= {"out": placed(asked["out"]), "listener": asked["listener"] or Listener()}
-    return unless_stopped(execute(scenario, Options(**asked)))
+    asked |= {"out": make_absolute(asked["out"]), "listener": asked["listener"] or Listener()}
+    return raise_if_stopped(execute(scenario, Options(**asked)))
 
 
 def run(
@@ -404,12 +409,12 @@ def run(
         True
 
     """
-    return asked_for(**locals())
+    return run_with_arguments(**locals())
 
 
 def sweep(
     scenario: str | Path,
-    over: Over,
+    over: SweptValues,
     *,
     seeds: int = 10,
     seed: int | None = None,
@@ -461,4 +466,4 @@ def sweep(
         True
 
     """
-    return asked_for(sweep=True, **locals())
+    return run_with_arguments(sweep=True, **locals())

@@ -13,27 +13,27 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
-from overspill.engine.pace import Pace
-from overspill.engine.pcap import Captures, Wanted
+from overspill.atomic_files import report_write_errors
+from overspill.engine.chunk_size import ChunkSize
+from overspill.engine.pcap import CaptureRequest, Captures
 from overspill.engine.task import Listener, Task
 from overspill.errors import Failed, OverspillError
-from overspill.results import columns, metrics, run_facts, starved, steady
-from overspill.results.cache import File
-from overspill.results.key import Key
+from overspill.results import columns, metrics, run_facts, starved_flows, steady_state
+from overspill.results.cache import StoredFile
+from overspill.results.metric_key import Key
 from overspill.results.rundata import RunData
-from overspill.results.stream import ROWS, Sink, Spill, file_digest
+from overspill.results.table_streams import ROWS_PER_GROUP, SpillFolder, TableSink, file_digest
 from overspill.stats.quantiles import Value
-from overspill.whole_files import writing
 
 if TYPE_CHECKING:
     from overspill._core import Run, Scenario
 
 # Rows are taken at the first step at or after each multiple of this number of events. So the parts of tables,
 # and with them the bytes of files, do not depend on the number of events per step.
-MARK = 1 << 16
+EVENTS_BETWEEN_ROWS = 1 << 16
 # Parts of the summary, of a run that does not keep all tables, that say how it ended. Its key covers its
 # settings.
-KEPT = (
+KEPT_SUMMARY_KEYS = (
     "flows",
     "stop",
     "conserved",
@@ -51,113 +51,116 @@ KEPT = (
 
 
 @dataclass(frozen=True)
-class How:
-    """Settings common to all runs; with `whole`, all tables and the whole summary are kept."""
+class RunSettings:
+    """Settings common to all runs; with `keep_all_tables`, all tables and the whole summary are kept."""
 
     max_events: int | None
     tables: tuple[str, ...]
     listener: Listener
     stop: threading.Event
     broken: threading.Event
-    pcap: Wanted = field(default_factory=Wanted)
-    whole: bool = False
+    pcap: CaptureRequest = field(default_factory=CaptureRequest)
+    keep_all_tables: bool = False
     building: set[Task] = field(default_factory=set)  # networks being built, which cannot be stopped
     ended: set[Task] = field(default_factory=set)  # past their last event, so worth waiting for
 
     @property
-    def stopped(self) -> bool:
+    def should_stop(self) -> bool:
         """True if runs are to stop."""
         return self.stop.is_set() or self.broken.is_set()
 
 
 @dataclass(frozen=True)
-class Finished:
+class FinishedRun:
     """Results of a run as files, or, without a folder, as the run itself in memory."""
 
     values: dict[Key, Value]
     summary: dict[str, Any]
-    tables: dict[str, File] = field(default_factory=dict)
+    tables: dict[str, StoredFile] = field(default_factory=dict)
     absent: tuple[str, ...] = ()  # requested tables that this run does not write
-    captured: dict[str, tuple[str, File]] = field(default_factory=dict)  # by link: file name and file
+    captured: dict[str, tuple[str, StoredFile]] = field(default_factory=dict)  # by link: file name and file
     halves: dict[str, tuple[float, float]] | None = None
     run: RunData | None = None
 
 
-def simulate(scene: Scenario, task: Task, how: How, folder: Path | None) -> Finished | None:
+def simulate_task(scene: Scenario, task: Task, how: RunSettings, folder: Path | None) -> FinishedRun | None:
     """Does one run, with its files in `folder` if there is one; returns `None` if it was stopped.
 
     Raises `Failed` for an unexpected error.
     """
     try:
-        run = advanced(scene, task, how, folder)
-        return None if run is None else measured(run, how, folder)
+        run = advance_run(scene, task, how, folder)
+        return None if run is None else measure_run(run, how, folder)
     except OverspillError:
-        tidy(folder)
+        remove_partial_files(folder)
         raise
     except Exception as error:
-        tidy(folder)
+        remove_partial_files(folder)
         raise Failed(f"{task}: the run failed: {error}") from error
 
 
-def tidy(folder: Path | None) -> None:
+def remove_partial_files(folder: Path | None) -> None:
     """Removes the files of a run that failed."""
     if folder is not None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def advanced(scene: Scenario, task: Task, how: How, folder: Path | None) -> RunData | None:
+def advance_run(scene: Scenario, task: Task, how: RunSettings, folder: Path | None) -> RunData | None:
     """Advances a run to its end, and returns it; `None` if it was stopped."""
-    if how.stopped:
+    if how.should_stop:
         return None
     began = time.monotonic()
-    spill = Spill()
+    spill = SpillFolder()
     # Tables that are not kept as they grow are written to a temporary folder.
-    keeps = folder is not None and how.whole
+    keeps = folder is not None and how.keep_all_tables
 
-    def place() -> tuple[Path, Spill | None]:
+    def place() -> tuple[Path, SpillFolder | None]:
         return (folder, None) if folder is not None and keeps else (spill.folder / "tables", spill)
 
-    run = begin(scene, task, how)
+    run = start_run(scene, task, how)
     how.building.discard(task)
     links = how.pcap.links(scene, task.variant)
     status: Mapping[str, Any] = {"done": False}
-    pace, mark = Pace(), MARK
-    with Sink(place) as sink, Captures(run, links, place) as captures:
+    pace, mark = ChunkSize(), EVENTS_BETWEEN_ROWS
+    with TableSink(place) as sink, Captures(run, links, place) as captures:
         while not status["done"]:
-            if how.stopped:
+            if how.should_stop:
                 return None
             before = time.monotonic()
-            status = run.advance(min(pace.events, mark - int(status.get("events", 0))), ROWS)
-            pace.took(time.monotonic() - before)
+            status = run.advance(min(pace.events, mark - int(status.get("events", 0))), ROWS_PER_GROUP)
+            pace.adapt(time.monotonic() - before)
             if status["events"] >= mark:
-                mark = (status["events"] // MARK + 1) * MARK
-                if status["rows"] >= ROWS:
-                    sink.append(columns.tables(run.take(ROWS)))
+                mark = (status["events"] // EVENTS_BETWEEN_ROWS + 1) * EVENTS_BETWEEN_ROWS
+                if status["rows"] >= ROWS_PER_GROUP:
+                    sink.append(columns.build_tables(run.take(ROWS_PER_GROUP)))
             captures.write()
             how.listener.advanced(task, status)
         how.ended.add(task)
-        data = finished(task, run.results(), sink)
+        data = collect_run(task, run.results(), sink)
         data.captured(captures.close(), captures.owner)
     how.listener.finished(task, status, time.monotonic() - began)
     return data
 
 
-def begin(scene: Scenario, task: Task, how: How) -> Run:
+def start_run(scene: Scenario, task: Task, how: RunSettings) -> Run:
     """Returns a run before its first event."""
     if not how.pcap.texts:
         return scene.run(task.variant, task.seed, how.max_events)
     return scene.run(task.variant, task.seed, how.max_events, list(how.pcap.texts), how.pcap.snaplen)
 
 
-def finished(task: Task, results: dict[str, Any], sink: Sink) -> RunData:
+def collect_run(task: Task, results: dict[str, Any], sink: TableSink) -> RunData:
     """Returns the results of a run that is over; raises `Failed` if packets are not conserved."""
-    summary = parse(results["summary"])
+    summary = parse_summary(results["summary"])
     if not summary.get("conserved", False):
-        raise Failed(f"{task}: packets are not conserved; the results of this run are invalid")
-    return RunData(summary, sink.close(columns.tables(results["tables"])))
+        raise Failed(
+            f"{task}: packets are not conserved (a fault of Overspill), so that the results of this "
+            "run are invalid"
+        )
+    return RunData(summary, sink.close(columns.build_tables(results["tables"])))
 
 
-def parse(text: str) -> dict[str, Any]:
+def parse_summary(text: str) -> dict[str, Any]:
     """Returns a summary; raises `Failed` if it is not a JSON object."""
     summary = json.loads(text)
     if not isinstance(summary, dict):
@@ -165,45 +168,49 @@ def parse(text: str) -> dict[str, Any]:
     return summary
 
 
-def measured(run: RunData, how: How, folder: Path | None) -> Finished:
+def measure_run(run: RunData, how: RunSettings, folder: Path | None) -> FinishedRun:
     """Returns a finished run with its metrics, and the requested files.
 
     It is called in the thread of the run, so that other threads go on meanwhile.
     """
     run.values = values = metrics.measure(run)
-    run.summary["starved"] = starved.kept(run)
-    run.halves = steady.halves(run)
-    if not how.whole:
-        summary = {key: run.summary[key] for key in KEPT if key in run.summary} | run_facts.facts(run)
-        tables = {} if folder is None else files(run, how.tables, folder)
-        return Finished(values, summary, tables, absent(how.tables, tables), halves=run.halves)
+    run.summary["starved"] = starved_flows.starved_for_summary(run)
+    run.halves = steady_state.compare_halves(run)
+    if not how.keep_all_tables:
+        summary = {
+            key: run.summary[key] for key in KEPT_SUMMARY_KEYS if key in run.summary
+        } | run_facts.facts_for_summary(run)
+        tables = {} if folder is None else write_requested_tables(run, how.tables, folder)
+        return FinishedRun(values, summary, tables, unwritten_tables(how.tables, tables), halves=run.halves)
     if folder is None:
-        return Finished(values, run.summary, halves=run.halves, run=run)
-    tables = files(run, how.tables, folder)
-    captured = {link: (path.name, File(path, file_digest(path))) for link, path in run.captures.items()}
-    return Finished(values, run.summary, tables, absent(how.tables, tables), captured, run.halves)
+        return FinishedRun(values, run.summary, halves=run.halves, run=run)
+    tables = write_requested_tables(run, how.tables, folder)
+    captured = {link: (path.name, StoredFile(path, file_digest(path))) for link, path in run.captures.items()}
+    return FinishedRun(
+        values, run.summary, tables, unwritten_tables(how.tables, tables), captured, run.halves
+    )
 
 
-def absent(wanted: Sequence[str], there: dict[str, File]) -> tuple[str, ...]:
+def unwritten_tables(wanted: Sequence[str], there: dict[str, StoredFile]) -> tuple[str, ...]:
     """Returns the requested tables that a run does not write."""
     return tuple(name for name in wanted if name not in there)
 
 
-def files(run: RunData, wanted: Sequence[str], folder: Path) -> dict[str, File]:
+def write_requested_tables(run: RunData, wanted: Sequence[str], folder: Path) -> dict[str, StoredFile]:
     """Returns the requested tables as files, after writing those that are not in the folder yet."""
     made = {}
-    with writing(folder):
+    with report_write_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for name in wanted:
             if name in run.names:
                 path = folder / f"{name}.parquet"
                 if run.file(name) != path:
-                    write(run, name, path)
-                made[name] = File(path, file_digest(path))
+                    write_table(run, name, path)
+                made[name] = StoredFile(path, file_digest(path))
     return made
 
 
-def write(run: RunData, name: str, path: Path) -> None:
+def write_table(run: RunData, name: str, path: Path) -> None:
     """Writes a table of a run to a file, batch by batch if the table is on disk."""
     if run.file(name) is None:
         pq.write_table(run.table(name), path, compression="zstd")

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from overspill.engine import core, inline, source
+from overspill.engine import core, source, toml_values
 from overspill.errors import BadInput, Failed
 
-SAID = ("rate", "delay", "rate_bps", "delay_ps")  # attributes of each direction of a link
-KINDS = {"host": "host", "server": "host", "switch": "switch", "router": "switch"}
-NUMBER = r"\s*[0-9]+(\.[0-9]+)?(/[0-9]+(\.[0-9]+)?)?\s*"
-RATE = re.compile(NUMBER + r"(bps|Kbps|Mbps|Gbps|Tbps)\s*")
-DELAY = re.compile(NUMBER + r"(ps|ns|us|µs|ms|s)\s*")
+RATE_AND_DELAY_KEYS = ("rate", "delay", "rate_bps", "delay_ps")  # attributes of each direction of a link
+KIND_OF_NODE_TYPE = {"host": "host", "server": "host", "switch": "switch", "router": "switch"}
+NUMBER_PATTERN = r"\s*[0-9]+(\.[0-9]+)?(/[0-9]+(\.[0-9]+)?)?\s*"
+RATE_PATTERN = re.compile(NUMBER_PATTERN + r"(bps|Kbps|Mbps|Gbps|Tbps)\s*")
+DELAY_PATTERN = re.compile(NUMBER_PATTERN + r"(ps|ns|us|µs|ms|s)\s*")
 
 
 def from_networkx(graph: Any, *, rate: str | None = None, delay: str | None = None) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def from_networkx(graph: Any, *, rate: str | None = None, delay: str | None = No
         raise BadInput(f"topology: found {type(graph).__name__}; expected a NetworkX graph") from error
     listed = [node_table(name, data) for name, data in nodes]
     links = [link_table(edge, {"rate": rate, "delay": delay}) for edge in edges]
-    return {"kind": "custom", "node": listed, "link": paired(links) if directed else links}
+    return {"kind": "custom", "node": listed, "link": pair_directed_links(links) if directed else links}
 
 
 def node_table(name: Any, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def node_table(name: Any, data: Mapping[str, Any]) -> dict[str, Any]:
     kind = data.get("kind", data.get("type"))
     if kind is None and tier is not None:
         kind = "host" if tier == "host" else "switch"
-    known = KINDS.get(str(kind).lower())
+    known = KIND_OF_NODE_TYPE.get(str(kind).lower())
     if known is None:
         found = "no kind" if kind is None else f"kind {kind!r}"
         rule = "`kind` or `type` of host, server, switch or router, or a `tier`"
@@ -78,7 +78,7 @@ def link_table(
     """Returns an edge as an entry of `topology.link`; raises `BadInput` if an attribute is not valid."""
     a, b, data = edge
     table: dict[str, Any] = {"a": str(a), "b": str(b)}
-    for key, shape, example in (("rate", RATE, "10Gbps"), ("delay", DELAY, "1us")):
+    for key, shape, example in (("rate", RATE_PATTERN, "10Gbps"), ("delay", DELAY_PATTERN, "1us")):
         value = data.get(key, defaults[key])
         if not isinstance(value, str) or not shape.fullmatch(value):
             found = f"no {key}" if value is None else f"{key} {value!r}"
@@ -97,7 +97,7 @@ def link_table(
     return table
 
 
-def paired(arcs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def pair_directed_links(arcs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Returns the links of a directed graph: an arc with its opposite, or an arc alone.
 
     Raises `BadInput` if an arc and its opposite differ in weight.
@@ -149,9 +149,9 @@ def to_networkx(scenario: str | Path, variant: str | None = None) -> Any:
         import networkx
     except ImportError as error:
         raise Failed("to_networkx needs NetworkX: pip install networkx") from error
-    text = source.read(scenario)
-    scene = core.scenario(text.path, text.text, [])
-    variants = core.document(scene)["variants"]
+    text = source.read_scenario_file(scenario)
+    scene = core.load_scenario(text.path, text.text, [])
+    variants = core.document_of(scene)["variants"]
     if variant is not None and variant not in variants:
         raise BadInput(f"{text.path}: found no variant {variant!r}; expected one of {', '.join(variants)}")
     network = json.loads(scene.network(variant or variants[0]))
@@ -163,11 +163,11 @@ def to_networkx(scenario: str | Path, variant: str | None = None) -> Any:
     for link in network["links"]:
         ends = names[link["a"]], names[link["b"]]
         for (a, b), line in ((ends, link), (ends[::-1], link.get("back", link)))[: 2 if uneven else 1]:
-            graph.add_edge(a, b, **{key: line[key] for key in SAID}, weight=link["weight"])
+            graph.add_edge(a, b, **{key: line[key] for key in RATE_AND_DELAY_KEYS}, weight=link["weight"])
     return graph
 
 
-def setting(topology: Any, scenario: str | Path) -> str:
+def topology_setting(topology: Any, scenario: str | Path) -> str:
     """Returns the setting that replaces a scenario's `[topology]` with a graph, a table or a GraphML file."""
     if isinstance(topology, str | os.PathLike):
         folder = Path(scenario).parent
@@ -176,4 +176,4 @@ def setting(topology: Any, scenario: str | Path) -> str:
         table = topology
     else:
         table = from_networkx(topology)
-    return f"topology={inline.toml(table)}"
+    return f"topology={toml_values.format_toml(table)}"

@@ -13,48 +13,53 @@ from overspill import stats
 from overspill.papers.common import marked
 from overspill.plots import COLOURS
 
-WIDTH = 0.8  # width of a group
+GROUP_WIDTH = 0.8  # width of a group
 # Above the axes, to the right of the title, where the legend covers nothing.
-ABOVE: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": 4, "borderaxespad": 0.2}
-ABOVE |= {"columnspacing": 1.2, "handlelength": 1.4}
+LEGEND_ABOVE_AXES: dict[str, Any] = {
+    "loc": "lower right",
+    "bbox_to_anchor": (1, 1),
+    "ncols": 4,
+    "borderaxespad": 0.2,
+}
+LEGEND_ABOVE_AXES |= {"columnspacing": 1.2, "handlelength": 1.4}
 
 
 @dataclass(frozen=True)
-class Bars:
-    """Kinds of bars with a value by seed in every group; `first` is the colour of the first kind."""
+class BarGroups:
+    """Kinds of bars with a value by seed in every group; `first_colour` is the colour of the first kind."""
 
     kinds: Sequence[str]
     values: Sequence[Sequence[np.ndarray]]
-    first: int = 0
+    first_colour: int = 0
 
-    def places(self, kind: int) -> np.ndarray:
+    def bar_positions(self, kind: int) -> np.ndarray:
         """Returns the positions of the bars of a kind."""
         return np.arange(len(self.values[kind])) + (kind - (len(self.kinds) - 1) / 2) * self.width
 
     @property
     def width(self) -> float:
         """Width of a bar."""
-        return WIDTH / len(self.kinds)
+        return GROUP_WIDTH / len(self.kinds)
 
 
-def interval(by_seed: np.ndarray) -> tuple[float, float]:
+def mean_and_half_width(by_seed: np.ndarray) -> tuple[float, float]:
     """Returns the mean of finite values and half of its 95% interval; 0 and 0 without any."""
     known = [float(one) for one in by_seed if np.isfinite(one)]
     return (stats.mean(known), stats.half_width(known) or 0.0) if known else (0.0, 0.0)
 
 
-def grouped(
+def draw_grouped_bars(
     axes: Axes,
     groups: Sequence[str],
-    bars: Bars,
+    bars: BarGroups,
     paper: Sequence[Sequence[float | None]] = (),
     label: str = "published",
 ) -> None:
     """Draws bars of means with their 95% intervals, and published values, by kind and group, as marks."""
     for kind, name in enumerate(bars.kinds):
-        places, found = bars.places(kind), [interval(one) for one in bars.values[kind]]
+        places, found = bars.bar_positions(kind), [mean_and_half_width(one) for one in bars.values[kind]]
         height, reach = [one[0] for one in found], [one[1] for one in found]
-        colour = COLOURS[(bars.first + kind) % len(COLOURS)]
+        colour = COLOURS[(bars.first_colour + kind) % len(COLOURS)]
         axes.bar(places, height, bars.width * 0.94, color=colour, alpha=0.85, label=name)
         axes.errorbar(
             places, height, reach, fmt="none", ecolor="#222222", elinewidth=1.1, capsize=2.5, zorder=4
@@ -62,11 +67,11 @@ def grouped(
     marks = [
         (float(at), value)
         for kind, row in enumerate(paper)
-        for at, value in zip(bars.places(kind), row, strict=True)
+        for at, value in zip(bars.bar_positions(kind), row, strict=True)
     ]
     marked(axes, marks, label)
     axes.set_xticks(range(len(groups)), list(groups))
     axes.grid(False, axis="x")
     axes.set_ylim(bottom=0)
     if len(bars.kinds) > 1 or any(value is not None for _, value in marks):
-        axes.legend(**ABOVE)
+        axes.legend(**LEGEND_ABOVE_AXES)

@@ -6,52 +6,52 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from overspill.papers.claims import Claim, Pattern
-from overspill.papers.counting import ANECDOTE, REVISED, Shown, is_evidence, is_later
-from overspill.papers.verdicts import FAILS, HOLDS, INCONCLUSIVE, NEW
+from overspill.papers.claims import Claim, RowPattern
+from overspill.papers.row_counting import ANECDOTAL, REVISED, RowDocument, is_evidence, is_later
+from overspill.papers.verdicts import FAILS, HOLDS, INCONCLUSIVE, NEW_ROW
 
-REPRODUCED, IN_PART, NOT_REPRODUCED = "reproduced", "in part", "not reproduced"
+REPRODUCED, REPRODUCED_IN_PART, NOT_REPRODUCED = "reproduced", "in part", "not reproduced"
 UNTESTABLE, UNDECIDED = "cannot be tested here", "not decided"
-CLAIM_VERDICTS = (REPRODUCED, IN_PART, NOT_REPRODUCED, UNTESTABLE, UNDECIDED)
+CLAIM_VERDICTS = (REPRODUCED, REPRODUCED_IN_PART, NOT_REPRODUCED, UNTESTABLE, UNDECIDED)
 
 
-Key = tuple[str, str, str]  # figure, case and metric
+RowKey = tuple[str, str, str]  # figure, case and metric
 
 
 @dataclass(frozen=True)
-class Setting:
+class SensitivityRows:
     """Sensitivity run: rows with one open parameter changed, and the paper's own rows on as many seeds."""
 
     name: str
     title: str
-    own: Mapping[Key, Mapping[str, Any]]
-    changed: Mapping[Key, Mapping[str, Any]]
+    own_rows: Mapping[RowKey, Mapping[str, Any]]
+    changed_rows: Mapping[RowKey, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Decided:
+class DecidedClaim:
     """Verdict of a claim, the rows that decide it, and rows of the claim that do not."""
 
     claim: Claim
     verdict: str
-    deciding: Sequence[Shown]
-    uncounted: Sequence[Shown]
+    deciding: Sequence[RowDocument]
+    uncounted: Sequence[RowDocument]
 
 
-def decide(claim: Claim, rows: Sequence[Shown]) -> Decided:
+def decide_claim(claim: Claim, rows: Sequence[RowDocument]) -> DecidedClaim:
     """Returns the verdict of a claim: that of its worst row that counts."""
-    those = [row for row in rows if any(matches(one, row) for one in claim.patterns)]
+    those = [row for row in rows if any(pattern_matches(one, row) for one in claim.patterns)]
     deciding = [row for row in those if is_evidence(row) and has_value(row)]
     uncounted = [row for row in those if row not in deciding]
-    return Decided(claim, verdict(claim, deciding, uncounted), deciding, uncounted)
+    return DecidedClaim(claim, worst_verdict(claim, deciding, uncounted), deciding, uncounted)
 
 
-def has_value(row: Shown) -> bool:
+def has_value(row: RowDocument) -> bool:
     """Returns true if runs gave a value or failed to; a row that is for later has none."""
     return not is_later(row)
 
 
-def settings_of(document: Mapping[str, Any] | None) -> list[Setting]:
+def parse_sensitivity_rows(document: Mapping[str, Any] | None) -> list[SensitivityRows]:
     """Returns the sensitivity runs in the document of `what_if.json.gz`."""
     if document is None:
         return []
@@ -65,33 +65,35 @@ def settings_of(document: Mapping[str, Any] | None) -> list[Setting]:
             key = row["figure"], row["case"], row["metric"]
             own[key] = row["fewer_seeds"].get(str(cell["seeds"]), row["own"])
             changed[key] = cell
-        found.append(Setting(one["name"], one["title"], own, changed))
+        found.append(SensitivityRows(one["name"], one["title"], own, changed))
     return found
 
 
-def find_turned_verdicts(
-    one: Decided, rows: Sequence[Shown], settings: Sequence[Setting]
-) -> list[tuple[Setting, str]]:
+def find_changed_verdicts(
+    one: DecidedClaim, rows: Sequence[RowDocument], settings: Sequence[SensitivityRows]
+) -> list[tuple[SensitivityRows, str]]:
     """Returns the settings under which a claim has another verdict, each with that verdict.
 
     A setting is compared with the paper's own runs on as many seeds, and only by the rows that it changes.
     """
     found = []
     for setting in settings:
-        before = decide(one.claim, [replaced(row, setting.own) for row in rows]).verdict
-        after = decide(one.claim, [replaced(row, setting.changed) for row in rows]).verdict
+        before = decide_claim(one.claim, [with_changed_values(row, setting.own_rows) for row in rows]).verdict
+        after = decide_claim(
+            one.claim, [with_changed_values(row, setting.changed_rows) for row in rows]
+        ).verdict
         if after not in (before, one.verdict):
             found.append((setting, after))
     return found
 
 
-def replaced(row: Shown, cells: Mapping[Key, Mapping[str, Any]]) -> Shown:
+def with_changed_values(row: RowDocument, cells: Mapping[RowKey, Mapping[str, Any]]) -> RowDocument:
     """Returns a row with the values under a setting."""
     cell = cells.get((row["figure"], row["case"], row["metric"]))
     return row if cell is None else {**row, **cell}
 
 
-def matches(pattern: Pattern, row: Shown) -> bool:
+def pattern_matches(pattern: RowPattern, row: RowDocument) -> bool:
     """Returns true if a pattern matches a row of `rows.json`."""
     return (
         row["figure"] == pattern.figure
@@ -100,31 +102,33 @@ def matches(pattern: Pattern, row: Shown) -> bool:
     )
 
 
-def verdict(claim: Claim, deciding: Sequence[Shown], uncounted: Sequence[Shown] = ()) -> str:
+def worst_verdict(
+    claim: Claim, deciding: Sequence[RowDocument], uncounted: Sequence[RowDocument] = ()
+) -> str:
     """Returns the worst verdict of the rows; at most in part if no row that counts decides a part."""
     if not deciding:
         return UNTESTABLE if claim.untestable and not claim.missing else UNDECIDED
-    verdicts = {verdict_of(row) for row in deciding}
+    verdicts = {row_verdict(row) for row in deciding}
     if FAILS in verdicts:
         return NOT_REPRODUCED
-    partly = claim.missing or any(limits(row) for row in uncounted)
-    return REPRODUCED if verdicts == {HOLDS} and not partly else IN_PART
+    partly = claim.missing or any(is_missed_uncounted(row) for row in uncounted)
+    return REPRODUCED if verdicts == {HOLDS} and not partly else REPRODUCED_IN_PART
 
 
-def limits(row: Shown) -> bool:
+def is_missed_uncounted(row: RowDocument) -> bool:
     """Returns true if a row that does not count was missed, before or after its revision."""
-    if row["counts"] not in (REVISED, ANECDOTE) or is_later(row):
+    if row["counts"] not in (REVISED, ANECDOTAL) or is_later(row):
         return False
     former = row.get("revised", {}).get("verdict", HOLDS)
-    return row["verdict"] != HOLDS or (row["counts"] == REVISED and former not in (HOLDS, NEW))
+    return row["verdict"] != HOLDS or (row["counts"] == REVISED and former not in (HOLDS, NEW_ROW))
 
 
-def verdict_of(row: Shown) -> str:
+def row_verdict(row: RowDocument) -> str:
     """Returns a row's verdict; inconclusive if an order is expected and both sides are equal in every run."""
     return INCONCLUSIVE if has_equal_sides(row) else str(row["verdict"])
 
 
-def has_equal_sides(row: Shown) -> bool:
+def has_equal_sides(row: RowDocument) -> bool:
     """Returns true if a difference is exactly 0, or a ratio exactly 1, although one side should be more."""
     form = row["tolerance"] or {}
     if row["ci95"] or row["published"] is not None or len(form) != 1 or not set(form) <= {"min", "max"}:
@@ -133,7 +137,7 @@ def has_equal_sides(row: Shown) -> bool:
     return bool(row["measured"] == bound and bound in (0, 1) and row["kind"] == "order")
 
 
-def worst_first(rows: Sequence[Shown]) -> list[Shown]:
+def sort_worst_first(rows: Sequence[RowDocument]) -> list[RowDocument]:
     """Returns rows that are not reproduced first, then inconclusive ones, then the others."""
     order = {FAILS: 0, HOLDS: 2}
-    return sorted(rows, key=lambda row: order.get(verdict_of(row), 1))
+    return sorted(rows, key=lambda row: order.get(row_verdict(row), 1))

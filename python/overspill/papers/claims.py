@@ -12,23 +12,23 @@ from pathlib import Path
 from typing import Any
 
 from overspill import BadInput
-from overspill.papers.rows import Row
-from overspill.papers.toml_fields import REQUIRED, Fields, document
+from overspill.papers.paper_rows import Row
+from overspill.papers.toml_fields import REQUIRED, TableFields, read_toml
 
 CLAIM_KINDS = ("benefit", "cost", "limit", "comparison", "mechanism")
-PARTS = ("figure", "case", "metric")
-LONGEST_REASON = 15  # words of a reason
-MOST = 20  # claims of a paper
+PATTERN_PARTS = ("figure", "case", "metric")
+MAX_REASON_WORDS = 15  # words of a reason
+MAX_CLAIMS = 20  # claims of a paper
 
 
 @dataclass(frozen=True)
-class Pattern:
+class RowPattern:
     """Rows of a figure by case and metric; a part that is `None` matches every value."""
 
     figure: str
     case: str | None
     metric: str | None
-    why: str = ""
+    reason: str = ""
 
     def matches(self, row: Row) -> bool:
         """Returns true if the pattern is of this row."""
@@ -50,10 +50,10 @@ class Claim:
 
     id: str
     claim: str
-    where: str
+    place_in_paper: str
     kind: str
-    patterns: Sequence[Pattern]
-    leaves_out: Sequence[Pattern]
+    patterns: Sequence[RowPattern]
+    excluded_patterns: Sequence[RowPattern]
     missing: str
     untestable: str
 
@@ -62,67 +62,69 @@ class Claim:
         return [row for row in known if any(one.matches(row) for one in self.patterns)]
 
 
-def load(path: Path, known: Sequence[Row]) -> list[Claim]:
+def load_claims(path: Path, known: Sequence[Row]) -> list[Claim]:
     """Returns every claim of a file, or none without a file; raises `BadInput` with all errors."""
     if not path.is_file():
         return []
-    given, _ = document(path)
-    top = Fields(path, "", given)
-    tables = top.tables("claim")
-    top.done()
+    given, _ = read_toml(path)
+    top = TableFields(path, "", given)
+    tables = top.take_tables("claim")
+    top.refuse_unread()
     found: list[Claim] = []
     wrong: list[str] = []
     for at, table in enumerate(tables, 1):
         try:
-            claim = read(path, at, table)
+            claim = parse_claim(path, at, table)
             if claim.id in {one.id for one in found}:
                 raise BadInput(f"{path}: claim {at}: id: found {claim.id!r} twice; expected each id once")
-            check(path, claim, known)
+            check_claim(path, claim, known)
             found.append(claim)
         except BadInput as error:
             wrong += error.lines
-    if not wrong and not 1 <= len(found) <= MOST:
-        wrong.append(f"{path}: found {len(found)} claims; expected 1 to {MOST}")
+    if not wrong and not 1 <= len(found) <= MAX_CLAIMS:
+        wrong.append(f"{path}: found {len(found)} claims; expected 1 to {MAX_CLAIMS}")
     if wrong:
         raise BadInput(wrong)
     return found
 
 
-def read(path: Path, at: int, given: Any) -> Claim:
+def parse_claim(path: Path, at: int, given: Any) -> Claim:
     """Parses one claim of a file."""
     named = given.get("id") if isinstance(given, Mapping) else None
-    fields = Fields(path, f"claim {at} ({named})" if isinstance(named, str) else f"claim {at}", given)
+    fields = TableFields(path, f"claim {at} ({named})" if isinstance(named, str) else f"claim {at}", given)
     made = Claim(
-        fields.text("id"),
-        fields.text("claim"),
-        fields.text("where"),
-        fields.word("kind", CLAIM_KINDS),
-        patterns(fields, "rows"),
-        patterns(fields, "leaves_out", with_reason=True),
-        fields.text("missing", ""),
-        fields.text("untestable", ""),
+        fields.take_text("id"),
+        fields.take_text("claim"),
+        fields.take_text("where"),
+        fields.take_word("kind", CLAIM_KINDS),
+        parse_patterns(fields, "rows"),
+        parse_patterns(fields, "leaves_out", with_reason=True),
+        fields.take_text("missing", ""),
+        fields.take_text("untestable", ""),
     )
-    fields.done()
+    fields.refuse_unread()
     if not (made.patterns or made.missing or made.untestable):
-        raise fields.wrong("rows", "none", "a row, or `missing` or `untestable` with a reason")
+        raise fields.field_error("rows", "none", "a row, or `missing` or `untestable` with a reason")
     return made
 
 
-def patterns(fields: Fields, field: str, with_reason: bool = False) -> list[Pattern]:
+def parse_patterns(fields: TableFields, field: str, with_reason: bool = False) -> list[RowPattern]:
     """Parses the patterns of a field."""
     found = []
-    for at, given in enumerate(fields.tables(field), 1):
-        inner = Fields(fields.file, f"{fields.where}: {field} {at}", given)
-        figure, case, metric = (inner.text(part, REQUIRED if part == PARTS[0] else "") for part in PARTS)
-        why = inner.text("why") if with_reason else ""
-        if len(why.split()) > LONGEST_REASON:
-            raise inner.wrong("why", f"{len(why.split())} words", f"{LONGEST_REASON} at most")
-        inner.done()
-        found.append(Pattern(figure, case or None, metric or None, why))
+    for at, given in enumerate(fields.take_tables(field), 1):
+        inner = TableFields(fields.file, f"{fields.where}: {field} {at}", given)
+        figure, case, metric = (
+            inner.take_text(part, REQUIRED if part == PATTERN_PARTS[0] else "") for part in PATTERN_PARTS
+        )
+        why = inner.take_text("why") if with_reason else ""
+        if len(why.split()) > MAX_REASON_WORDS:
+            raise inner.field_error("why", f"{len(why.split())} words", f"{MAX_REASON_WORDS} at most")
+        inner.refuse_unread()
+        found.append(RowPattern(figure, case or None, metric or None, why))
     return found
 
 
-def check(path: Path, claim: Claim, known: Sequence[Row]) -> None:
+def check_claim(path: Path, claim: Claim, known: Sequence[Row]) -> None:
     """Raises `BadInput` for patterns without a row, and for rows in neither list or in both.
 
     This covers all rows of the figures that a claim names.
@@ -130,7 +132,7 @@ def check(path: Path, claim: Claim, known: Sequence[Row]) -> None:
     wrong = []
     place = f"{path}: claim {claim.id}"
     figures = {one.figure for one in claim.patterns}
-    for field, listed in (("rows", claim.patterns), ("leaves_out", claim.leaves_out)):
+    for field, listed in (("rows", claim.patterns), ("leaves_out", claim.excluded_patterns)):
         for one in listed:
             if not any(one.matches(row) for row in known):
                 wrong.append(
@@ -143,7 +145,7 @@ def check(path: Path, claim: Claim, known: Sequence[Row]) -> None:
         wrong.append(f"{place}: rows: found only repeats; expected a row that is not a repeat")
     for row in (row for row in known if row.figure in figures):
         used = any(one.matches(row) for one in claim.patterns)
-        out = any(one.matches(row) for one in claim.leaves_out)
+        out = any(one.matches(row) for one in claim.excluded_patterns)
         name = f"{row.figure}, {row.case}, {row.metric}"
         if used == out:
             said = "in both" if used else "in neither"

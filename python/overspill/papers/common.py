@@ -12,16 +12,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from overspill import Failed, columns, plots, stats
-from overspill.papers.plotted import figure, make
+from overspill.papers.plotted_data import make_object, new_figure
 from overspill.papers.spec import Measured, Point, Runs
 
-Published = Mapping[tuple[str, str], float]
-Curve = np.ndarray  # seeds by positions
+PublishedValues = Mapping[tuple[str, str], float]
+SeedCurve = np.ndarray  # seeds by positions
 
 # Statistics.
 
 
-def jackknife(statistic: Callable[[np.ndarray], float], by_seed: np.ndarray) -> list[float]:
+def jackknife_values(statistic: Callable[[np.ndarray], float], by_seed: np.ndarray) -> list[float]:
     """Returns jackknife pseudo-values n T(all) - (n - 1) T(without seed i) of a statistic of means.
 
     `statistic` takes means over seeds, the first axis. For statistics that the noise of single seeds
@@ -36,41 +36,43 @@ def jackknife(statistic: Callable[[np.ndarray], float], by_seed: np.ndarray) -> 
     return [count * whole - (count - 1) * one for one in without]
 
 
-def extent(curve: np.ndarray) -> float:
+def value_range(curve: np.ndarray) -> float:
     """Returns the largest value minus the smallest; NaN if any value is."""
     return float(np.max(curve) - np.min(curve))
 
 
-def spread(curve: np.ndarray) -> float:
+def relative_range(curve: np.ndarray) -> float:
     """Returns (max - min) / mean."""
-    return quotient(extent(curve), float(np.mean(curve)))
+    return divide_or_nan(value_range(curve), float(np.mean(curve)))
 
 
-def quotient(above: float, below: float) -> float:
+def divide_or_nan(above: float, below: float) -> float:
     """Returns one quotient; NaN if the denominator is 0."""
     return above / below if below else float("nan")
 
 
-def quotients(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+def divide_by_seed(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     """Returns the quotients by seed; NaN if a denominator is 0."""
-    return np.array([quotient(float(one), float(other)) for one, other in zip(above, below, strict=True)])
+    return np.array(
+        [divide_or_nan(float(one), float(other)) for one, other in zip(above, below, strict=True)]
+    )
 
 
 def rank_correlation(places: Sequence[float], curve: np.ndarray) -> float:
     """Returns Spearman's rank correlation of a curve with its positions; 0 if flat, NaN if a value is."""
     from scipy import stats as scipy_stats  # slow to load
 
-    return correlation(np.asarray(places, np.float64), curve, scipy_stats.spearmanr)
+    return correlate(np.asarray(places, np.float64), curve, scipy_stats.spearmanr)
 
 
 def linear_correlation(one: np.ndarray, other: np.ndarray) -> float:
     """Returns Pearson's correlation; 0 if either side is flat, NaN if a value is."""
     from scipy import stats as scipy_stats
 
-    return correlation(one, other, scipy_stats.pearsonr)
+    return correlate(one, other, scipy_stats.pearsonr)
 
 
-def correlation(one: np.ndarray, other: np.ndarray, of: Callable[..., Any]) -> float:
+def correlate(one: np.ndarray, other: np.ndarray, of: Callable[..., Any]) -> float:
     """Returns a correlation; 0 if either side is constant, NaN if a value is not finite."""
     if not (np.isfinite(one).all() and np.isfinite(other).all()):
         return float("nan")
@@ -81,7 +83,7 @@ def correlation(one: np.ndarray, other: np.ndarray, of: Callable[..., Any]) -> f
         return float(of(one, other).statistic)
 
 
-def measured(case: str, metric: str, values: Sequence[float] | np.ndarray, note: str = "") -> Measured:
+def build_measured(case: str, metric: str, values: Sequence[float] | np.ndarray, note: str = "") -> Measured:
     """Returns the numbers of a row by seed."""
     return Measured(case, metric, [float(one) for one in values], note)
 
@@ -89,12 +91,14 @@ def measured(case: str, metric: str, values: Sequence[float] | np.ndarray, note:
 # Runs.
 
 
-def along(runs: Runs, name: str, variant: str, points: Sequence[Point]) -> Curve:
+def metric_along_points(runs: Runs, name: str, variant: str, points: Sequence[Point]) -> SeedCurve:
     """Returns a metric as a matrix, seeds by points."""
     return np.array([runs.metric(name, variant, point) for point in points]).T
 
 
-def line(runs: Runs, path: str, fixed: Mapping[str, float] | None = None) -> tuple[list[float], list[Point]]:
+def points_along_path(
+    runs: Runs, path: str, fixed: Mapping[str, float] | None = None
+) -> tuple[list[float], list[Point]]:
     """Returns the values of a path and their points in order, with other paths at the values `fixed`.
 
     Raises `Failed` if there are none, or several points with one value.
@@ -108,20 +112,20 @@ def line(runs: Runs, path: str, fixed: Mapping[str, float] | None = None) -> tup
     return values, kept
 
 
-def dropped(table: pa.Table) -> np.ndarray:
+def dropped_packets_by_port(table: pa.Table) -> np.ndarray:
     """Returns the packets dropped at each port of `ports`, for any reason."""
     reasons = [name for name in table.column_names if name.startswith("drop_")]
-    return np.asarray(np.sum([columns.numbers(table, name) for name in reasons], axis=0))
+    return np.asarray(np.sum([columns.column_to_numpy(table, name) for name in reasons], axis=0))
 
 
-def names(counts: Mapping[str, float]) -> str:
+def names_with_counts(counts: Mapping[str, float]) -> str:
     """Returns the names with a count above 0, in their order: `S4 S7`; `none` without any."""
     return " ".join(name for name, count in counts.items() if count) or "none"
 
 
-def lossy(runs: Runs, variant: str, points: Sequence[Point]) -> str:
+def losses_note(runs: Runs, variant: str, points: Sequence[Point]) -> str:
     """Returns a note on the seeds that lost packets at any of the points; empty without losses."""
-    lost = along(runs, "drops", variant, points).sum(axis=1)
+    lost = metric_along_points(runs, "drops", variant, points).sum(axis=1)
     found = [f"{seed} ({count:.0f})" for seed, count in zip(runs.seeds, lost, strict=True) if count]
     return f"packets lost with seed {', '.join(found)}" if found else ""
 
@@ -131,18 +135,20 @@ def lossy(runs: Runs, variant: str, points: Sequence[Point]) -> str:
 
 def sheet(columns: int, rows: int = 1, height: float = 3.4) -> tuple[Drawing, list[Axes]]:
     """Returns a figure with panels row by row, `height` inches each; call it within `plots.style()`."""
-    made = figure(figsize=(plots.WIDTH, rows * height), layout="constrained")
+    made = new_figure(figsize=(plots.WIDTH, rows * height), layout="constrained")
     return made, [made.add_subplot(rows, columns, at + 1) for at in range(rows * columns)]
 
 
-def halves(by_seed: np.ndarray) -> np.ndarray:
+def interval_half_widths(by_seed: np.ndarray) -> np.ndarray:
     """Returns half of the 95% interval of the mean at each position, the last axis; 0 with one seed."""
     return np.array([stats.half_width(list(map(float, one))) or 0.0 for one in by_seed.T])
 
 
-def mean_line(axes: Axes, x: Sequence[float] | np.ndarray, by_seed: Curve, colour: str, **style: Any) -> None:
+def draw_mean_line(
+    axes: Axes, x: Sequence[float] | np.ndarray, by_seed: SeedCurve, colour: str, **style: Any
+) -> None:
     """Draws a line through the means over seeds, and the band of their 95% intervals."""
-    centre, reach = by_seed.mean(axis=0), halves(by_seed)
+    centre, reach = by_seed.mean(axis=0), interval_half_widths(by_seed)
     axes.plot(x, centre, color=colour, **style)
     step: Any = style.get("drawstyle", "").removeprefix("steps-") or None
     axes.fill_between(x, centre - reach, centre + reach, facecolor=colour, alpha=0.18, linewidth=0, step=step)
@@ -157,16 +163,16 @@ def marked(axes: Axes, values: Sequence[tuple[float, float | None]], label: str 
         axes.plot(places, heights, "D", linestyle="none", zorder=5, label=label, **style)
 
 
-def log_scale(axes: Axes) -> None:
+def set_log_scale(axes: Axes) -> None:
     """Sets a logarithmic y axis with plain numbers, more of them if it spans less than two decades."""
     axes.set_yscale("log")
     low, high = axes.get_ylim()
-    axes.yaxis.set_major_locator(make("log", subs=(1, 2, 5) if high < 100 * low else (1,)))
-    axes.yaxis.set_major_formatter(make("spaced"))
-    axes.yaxis.set_minor_formatter(make("no labels"))
+    axes.yaxis.set_major_locator(make_object("log", subs=(1, 2, 5) if high < 100 * low else (1,)))
+    axes.yaxis.set_major_formatter(make_object("spaced"))
+    axes.yaxis.set_minor_formatter(make_object("no labels"))
 
 
-def legend(axes: Axes, **place: Any) -> None:
+def draw_legend(axes: Axes, **place: Any) -> None:
     """Draws the legend, with published values last."""
     handles, labels = axes.get_legend_handles_labels()
     order = sorted(range(len(handles)), key=lambda at: getattr(handles[at], "get_marker", str)() == "D")

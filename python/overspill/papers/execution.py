@@ -18,15 +18,15 @@ from overspill import (
     run_plans,
     warnings,
 )
-from overspill.papers.data import Experiment, WhatIf
+from overspill.papers.paper_files import PaperSweep, WhatIf
 from overspill.papers.sweep_runs import SweepRuns
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedSweep:
     """Sweep to run: the paper's own, or a sensitivity run of it."""
 
-    experiment: Experiment
+    experiment: PaperSweep
     folder: Path
     seeds: int
     what_if: WhatIf | None = None
@@ -49,16 +49,16 @@ class Planned:
 
 
 @dataclass
-class Ran:
+class SweepOutcome:
     """Outcome of a sweep."""
 
-    planned: Planned
+    planned: PlannedSweep
     sweep: Results | None = None
     runs: SweepRuns | None = None
     errors: list[str] = field(default_factory=list)
 
     @property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         """True if every run of the sweep exists."""
         return self.sweep is not None and not self.sweep.facts["missing"]
 
@@ -89,19 +89,21 @@ class Ran:
         return [Line(one.label, f"{name}: {text}", one.loud) for one, text in zip(lines, texts, strict=True)]
 
 
-def everything(planned: Sequence[Planned], listener: Listener, jobs: int | None) -> list[Ran]:
+def run_all_sweeps(
+    planned: Sequence[PlannedSweep], listener: Listener, jobs: int | None
+) -> list[SweepOutcome]:
     """Runs all sweeps, as far as their stores lack runs; raises `BadInput` with all errors of any."""
-    plans = prepared(planned, listener, jobs)
+    plans = prepare_sweeps(planned, listener, jobs)
     found = []
     for one, plan, made in zip(planned, plans, run_plans(plans, listener), strict=True):
         if isinstance(made, OverspillError):
-            found.append(Ran(one, errors=made.lines))
+            found.append(SweepOutcome(one, errors=made.lines))
         else:
-            found.append(Ran(one, made, SweepRuns(one.name, made, plan)))
+            found.append(SweepOutcome(one, made, SweepRuns(one.name, made, plan)))
     return found
 
 
-def prepared(planned: Sequence[Planned], listener: Listener, jobs: int | None) -> list[Plan]:
+def prepare_sweeps(planned: Sequence[PlannedSweep], listener: Listener, jobs: int | None) -> list[Plan]:
     """Returns the plan of every sweep, with its points checked."""
     made, wrong = [], []
     for plan in planned:

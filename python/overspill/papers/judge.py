@@ -9,18 +9,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from overspill import Failed, stats
-from overspill.papers.rows import Row, Tolerance
+from overspill.papers.paper_rows import Row, Tolerance
 from overspill.papers.spec import Measured
 from overspill.papers.verdicts import FAILS, HOLDS, INCONCLUSIVE
 
 # Relative extension of tolerances: 0.13 + 0.005 is not 0.135 in binary.
-NOISE = 1e-9
-FEWEST = 3  # fewest seeds for an estimate of the spread of single runs
-Of = Callable[[Sequence[float], float], tuple[float, float] | None]  # interval of one more value
+TOLERANCE_ROUNDING = 1e-9
+MIN_SEEDS = 3  # fewest seeds for an estimate of the spread of single runs
+IntervalFunction = Callable[
+    [Sequence[float], float], tuple[float, float] | None
+]  # interval of one more value
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedRow:
     """Measurement of a row over seeds and its verdict; `ci95` is half of the mean's 95% interval."""
 
     measured: float | str | None
@@ -32,32 +34,34 @@ class Judged:
 
 
 PLATFORM = "model"  # platform of the measurement: a model in software
-ONE_SEED = "one seed gives no interval, and so no verdict"
+ONE_SEED_NOTE = "one seed gives no interval, and so no verdict"
 
 
-def judge(row: Row, found: Measured | None, missing: str = "no code computes it", seeds: int = 0) -> Judged:
+def judge_row(
+    row: Row, found: Measured | None, missing: str = "no code computes this value", seeds: int = 0
+) -> JudgedRow:
     """Returns the verdict of a row; `missing` is the reason why nothing was measured.
 
     `seeds` is the number of seeds of the runs, 0 without runs: with one seed only exact rows are judged.
     Raises `Failed` for an error in the code of a figure.
     """
-    made = judged(row, found, missing)
+    made = judge_values(row, found, missing)
     if seeds != 1 or row.kind == "exact" or made.measured is None or isinstance(made.measured, str):
         return made
-    return replace(made, verdict=INCONCLUSIVE, note=joined(made.note, ONE_SEED))
+    return replace(made, verdict=INCONCLUSIVE, note=join_notes(made.note, ONE_SEED_NOTE))
 
 
-def judged(row: Row, found: Measured | None, missing: str) -> Judged:
+def judge_values(row: Row, found: Measured | None, missing: str) -> JudgedRow:
     """Returns the verdict by the values alone."""
     if found is None:
-        if row.later:
-            return Judged(None, None, 0, INCONCLUSIVE, "", run(row, ()))
-        return Judged(None, None, 0, FAILS, missing, run(row, ()))
+        if row.is_for_later:
+            return JudgedRow(None, None, 0, INCONCLUSIVE, "", run_interval(row, ()))
+        return JudgedRow(None, None, 0, FAILS, missing, run_interval(row, ()))
     place = f"{row.figure}, {row.case}, {row.metric}"
-    if row.later:
+    if row.is_for_later:
         raise Failed(f"{place}: measured, but marked `later` in rows.toml; remove `later`")
     if not len(found.values):
-        return Judged(None, None, 0, FAILS, joined(found.note, missing), run(row, ()))
+        return JudgedRow(None, None, 0, FAILS, join_notes(found.note, missing), run_interval(row, ()))
     texts = [one for one in found.values if isinstance(one, str)]
     if texts and len(texts) != len(found.values):
         raise Failed(f"{place}: found numbers and texts; expected one kind of value")
@@ -65,14 +69,16 @@ def judged(row: Row, found: Measured | None, missing: str) -> Judged:
         kinds = ("texts", "a number") if texts else ("numbers", "a text")
         raise Failed(f"{place}: measured are {kinds[0]}, but {kinds[1]} is published")
     if texts:
-        return of_texts(row, texts, found.note)
+        return judge_texts(row, texts, found.note)
     values = [float(one) for one in found.values]
     if found.seeds is None:
-        return of_numbers(row, values, found.note)
-    return replace(of_numbers(row, values, found.note, interval_of_part), ci95=None, seeds=found.seeds)
+        return judge_numbers(row, values, found.note)
+    return replace(
+        judge_numbers(row, values, found.note, prediction_interval_of_part), ci95=None, seeds=found.seeds
+    )
 
 
-def of_texts(row: Row, texts: Sequence[str], note: str) -> Judged:
+def judge_texts(row: Row, texts: Sequence[str], note: str) -> JudgedRow:
     """Judges texts: reproduced if all are the published one, or if it is likely in one of our runs."""
     counts = Counter(texts)
     # The most frequent first, equal ones in alphabetical order.
@@ -81,16 +87,16 @@ def of_texts(row: Row, texts: Sequence[str], note: str) -> Judged:
     if len(order) > 1:
         shown = "; ".join(f"{text} ({counts[text]} of {len(texts)})" for text in order)
     if row.tolerance is not None and row.tolerance.prediction is not None:
-        likely = likeliest(counts, order, row.tolerance.prediction)
-        verdict = INCONCLUSIVE if len(texts) < FEWEST else HOLDS if row.published in likely else FAILS
+        likely = most_frequent_texts(counts, order, row.tolerance.prediction)
+        verdict = INCONCLUSIVE if len(texts) < MIN_SEEDS else HOLDS if row.published in likely else FAILS
     else:
         verdict = HOLDS if order == [row.published] else FAILS
-    return Judged(shown, None, len(texts), verdict, note)
+    return JudgedRow(shown, None, len(texts), verdict, note)
 
 
-def likeliest(counts: Mapping[str, int], order: Sequence[str], level: float) -> list[str]:
+def most_frequent_texts(counts: Mapping[str, int], order: Sequence[str], level: float) -> list[str]:
     """Returns the most frequent texts that together have this share of all runs; ties are included."""
-    needed = (level - NOISE) * sum(counts.values())
+    needed = (level - TOLERANCE_ROUNDING) * sum(counts.values())
     found: list[str] = []
     for text in order:
         if sum(counts[one] for one in found) >= needed and counts[text] < counts[found[-1]]:
@@ -99,29 +105,31 @@ def likeliest(counts: Mapping[str, int], order: Sequence[str], level: float) -> 
     return found
 
 
-def of_numbers(row: Row, values: Sequence[float], note: str, of_one: Of | None = None) -> Judged:
+def judge_numbers(
+    row: Row, values: Sequence[float], note: str, of_one: IntervalFunction | None = None
+) -> JudgedRow:
     """Judges numbers: reproduced if the mean's interval, or each exact value, is within the tolerance."""
     known = [one for one in values if math.isfinite(one)]
     if len(known) < len(values):
         text = f"not finite: {len(values) - len(known)} of {len(values)} values"
         if known:
             text += f"; the mean of the others is {stats.mean(known):.6g}"
-        return Judged(None, None, len(values), FAILS, joined(note, text), run(row, ()))
-    centre, half = middle(values)
+        return JudgedRow(None, None, len(values), FAILS, join_notes(note, text), run_interval(row, ()))
+    centre, half = mean_and_half_width(values)
     assert row.tolerance is not None
-    of_one = of_one or interval_of_one
+    of_one = of_one or prediction_interval
     if row.tolerance.prediction is not None:
-        verdict = predicted(row, values, row.tolerance.prediction, of_one)
+        verdict = judge_by_prediction(row, values, row.tolerance.prediction, of_one)
     elif row.kind == "exact":
-        each = (compared((one, one), row.tolerance, row.published) for one in values)
+        each = (compare_interval((one, one), row.tolerance, row.published) for one in values)
         verdict = HOLDS if all(one == HOLDS for one in each) else FAILS
     else:
         reach = half or 0.0
-        verdict = compared((centre - reach, centre + reach), row.tolerance, row.published)
-    return Judged(centre, half, len(values), verdict, note, run(row, values, of_one))
+        verdict = compare_interval((centre - reach, centre + reach), row.tolerance, row.published)
+    return JudgedRow(centre, half, len(values), verdict, note, run_interval(row, values, of_one))
 
 
-def middle(values: Sequence[float]) -> tuple[float, float | None]:
+def mean_and_half_width(values: Sequence[float]) -> tuple[float, float | None]:
     """Returns the mean and half of its interval: `None` for one value, 0 if all are equal."""
     if len(values) == 1:
         return values[0], None
@@ -130,11 +138,11 @@ def middle(values: Sequence[float]) -> tuple[float, float | None]:
     return stats.mean(values), stats.half_width(values)
 
 
-def compared(interval: tuple[float, float], within: Tolerance, published: float | str | None) -> str:
+def compare_interval(interval: tuple[float, float], within: Tolerance, published: float | str | None) -> str:
     """Returns the verdict of an interval."""
     size = abs(published) if isinstance(published, int | float) else 0.0
     low, high = (
-        bound if math.isinf(bound) else bound + sign * NOISE * max(abs(bound), size)
+        bound if math.isinf(bound) else bound + sign * TOLERANCE_ROUNDING * max(abs(bound), size)
         for bound, sign in ((within.low, -1), (within.high, 1))
     )
     if low <= interval[0] and interval[1] <= high:
@@ -142,11 +150,11 @@ def compared(interval: tuple[float, float], within: Tolerance, published: float 
     return FAILS if interval[1] < low or interval[0] > high else INCONCLUSIVE
 
 
-def interval_of_one(values: Sequence[float], level: float) -> tuple[float, float] | None:
+def prediction_interval(values: Sequence[float], level: float) -> tuple[float, float] | None:
     """Returns the prediction interval of one run: mean ± t s sqrt(1 + 1/n); `None` with fewer than two."""
     if len(values) < 2:
         return None
-    centre, half = middle(values)
+    centre, half = mean_and_half_width(values)
     if not half:
         return centre, centre
     # The interval of the mean is t s / sqrt(n).
@@ -154,7 +162,7 @@ def interval_of_one(values: Sequence[float], level: float) -> tuple[float, float
     return centre - reach, centre + reach
 
 
-def interval_of_part(values: Sequence[float], level: float) -> tuple[float, float] | None:
+def prediction_interval_of_part(values: Sequence[float], level: float) -> tuple[float, float] | None:
     """Returns the prediction interval of one more part, at this confidence at least, for any distribution.
 
     From the k-th least value to the k-th largest, of n, one more is included with probability (n + 1 - 2 k) /
@@ -162,45 +170,51 @@ def interval_of_part(values: Sequence[float], level: float) -> tuple[float, floa
     reach beyond.
     """
     ordered = sorted(values)
-    k = math.floor((1 - level) / 2 * (len(ordered) + 1) + NOISE)
+    k = math.floor((1 - level) / 2 * (len(ordered) + 1) + TOLERANCE_ROUNDING)
     return (ordered[k - 1], ordered[-k]) if k else None
 
 
-def predicted(row: Row, values: Sequence[float], level: float, of_one: Of) -> str:
+def judge_by_prediction(row: Row, values: Sequence[float], level: float, of_one: IntervalFunction) -> str:
     """Returns the verdict: reproduced if the published value may be that of one of our runs or parts."""
-    between = of_one(values, level) if len(values) >= FEWEST else None
+    between = of_one(values, level) if len(values) >= MIN_SEEDS else None
     if between is None:
         return INCONCLUSIVE
-    return HOLDS if inside(row, between) else FAILS
+    return HOLDS if is_published_inside(row, between) else FAILS
 
 
-def inside(row: Row, between: tuple[float, float]) -> bool:
+def is_published_inside(row: Row, between: tuple[float, float]) -> bool:
     """Returns true if the published value is in an interval."""
     value = float(row.published or 0.0)
-    return compared((value, value), Tolerance({}, *between), value) == HOLDS
+    return compare_interval((value, value), Tolerance({}, *between), value) == HOLDS
 
 
-def run(row: Row, values: Sequence[float], of_one: Of = interval_of_one) -> Mapping[str, Any] | None:
+def run_interval(
+    row: Row, values: Sequence[float], of_one: IntervalFunction = prediction_interval
+) -> Mapping[str, Any] | None:
     """Returns the 95% interval of one of our runs, and whether it has the published value.
 
     `None` unless the row shows a single run of the paper.
     """
-    if not row.one_run:
+    if not row.is_one_run:
         return None
-    between = of_one(values, stats.LEVEL)
+    between = of_one(values, stats.CONFIDENCE_LEVEL)
     if between is None:
         return {"low": None, "high": None, "inside": None}
     # Equal runs have no spread, and printed values are rounded.
     chance = between[0] < between[1]
-    return {"low": between[0], "high": between[1], "inside": inside(row, between) if chance else None}
+    return {
+        "low": between[0],
+        "high": between[1],
+        "inside": is_published_inside(row, between) if chance else None,
+    }
 
 
-def joined(*notes: str) -> str:
+def join_notes(*notes: str) -> str:
     """Joins notes into one."""
     return "; ".join(note for note in notes if note)
 
 
-def document(paper: str, row: Row, found: Judged) -> dict[str, Any]:
+def row_document(paper: str, row: Row, found: JudgedRow) -> dict[str, Any]:
     """Returns a row as `--json` prints it."""
     made: dict[str, Any] = {
         "paper": paper,
@@ -218,7 +232,7 @@ def document(paper: str, row: Row, found: Judged) -> dict[str, Any]:
         "tolerance": None if row.tolerance is None else dict(row.tolerance.form),
         "verdict": found.verdict,
         "ok": found.verdict == HOLDS,
-        "note": joined(row.note, found.note),
+        "note": join_notes(row.note, found.note),
     }
     if row.repeat:
         made["repeat"] = row.repeat
@@ -227,7 +241,7 @@ def document(paper: str, row: Row, found: Judged) -> dict[str, Any]:
     if row.revised is not None:
         made["revised"] = {
             "verdict": row.revised.verdict,
-            "why": row.revised.why,
+            "why": row.revised.reason,
             "of": row.revised.change,
         }
     return made

@@ -10,40 +10,40 @@ from pathlib import Path
 from typing import Any
 
 from overspill import BadInput, Failed, Line, Listener, version
-from overspill.papers import code, counting, execution, judge, row_sources
-from overspill.papers.data import Paper, Shown, WhatIf
-from overspill.papers.execution import Planned, Ran
-from overspill.papers.rows import Key
+from overspill.papers import execution, judge, paper_code, row_counting, row_sources
+from overspill.papers.execution import PlannedSweep, SweepOutcome
+from overspill.papers.paper_files import Paper, PaperFigure, WhatIf
+from overspill.papers.paper_rows import CaseAndMetric
 from overspill.papers.spec import Measure, Measured, Runs
 from overspill.papers.verdicts import VERDICTS
 
-Rows = list[dict[str, Any]]
-SETTING = "--set "  # beginning of a note on what a setting did
+RowDocuments = list[dict[str, Any]]
+SETTING_PREFIX = "--set "  # beginning of a note on what a setting did
 
 
 @dataclass(frozen=True)
-class Asked:
+class Selection:
     """Selected part of a paper, with the folder of results and the number of seeds."""
 
     paper: Paper
-    figures: Sequence[Shown]
+    figures: Sequence[PaperFigure]
     sweeps: Sequence[str]
     what_ifs: Sequence[WhatIf]
     out: Path
     seeds: int | None = None
 
     @property
-    def whole(self) -> bool:
+    def is_whole_paper(self) -> bool:
         """True for all figures with the paper's own numbers of seeds."""
         return len(self.figures) == len(self.paper.figures) and self.seeds is None
 
     @property
     def results(self) -> Path:
         """Folder of rows, figures and page; a part does not replace the files of the whole paper."""
-        return self.out if self.whole else self.out / "part"
+        return self.out if self.is_whole_paper else self.out / "part"
 
     @property
-    def part(self) -> str:
+    def part_description(self) -> str:
         """Description of the part of the paper; empty for all of it."""
         told = []
         if len(self.figures) < len(self.paper.figures):
@@ -58,71 +58,81 @@ class Asked:
         some = [] if len(self.figures) == len(self.paper.figures) else [one.id for one in self.figures]
         seeds = [] if self.seeds is None else ["--seeds", str(self.seeds)]
         settings = ["--what-if"] if self.what_ifs else []
-        return " ".join(["overspill paper", self.paper.name, *some, *self.paper.at, *seeds, *settings])
+        return " ".join(
+            ["overspill paper", self.paper.name, *some, *self.paper.folder_arguments, *seeds, *settings]
+        )
 
-    def affected(self, what_if: WhatIf) -> list[Shown]:
+    def affected_figures(self, what_if: WhatIf) -> list[PaperFigure]:
         """Returns the figures that depend on the sweeps of a sensitivity run."""
         return [figure for figure in self.figures if set(figure.sweeps) & set(what_if.sweeps)]
 
     @property
-    def planned(self) -> list[Planned]:
+    def planned_sweeps(self) -> list[PlannedSweep]:
         """Every sweep, the paper's own first."""
         every = self.paper.sweeps
         made = [
-            Planned(every[name], self.out / "sweeps" / name, self.seeds or every[name].seeds)
+            PlannedSweep(every[name], self.out / "sweeps" / name, self.seeds or every[name].seeds)
             for name in self.sweeps
         ]
         for one in self.what_ifs:
             for name in one.sweeps:
                 if name in self.sweeps:
                     seeds = self.seeds or one.seeds or every[name].seeds
-                    made.append(Planned(every[name], self.out / "what_if" / one.name / name, seeds, one))
+                    made.append(PlannedSweep(every[name], self.out / "what_if" / one.name / name, seeds, one))
         return made
 
 
 @dataclass
-class Reproduced:
+class Reproduction:
     """Results: the rows of every figure, and those under sensitivity runs."""
 
-    asked: Asked
+    selection: Selection
     measures: Mapping[str, Measure]
-    ran: list[Ran]
-    rows: Rows = field(default_factory=list)
-    changed: dict[str, Rows] = field(default_factory=dict)  # by setting: rows that depend on its runs
-    base: dict[int, Rows] = field(default_factory=dict)  # the paper's own rows, by number of seeds
+    sweep_outcomes: list[SweepOutcome]
+    rows: RowDocuments = field(default_factory=list)
+    rows_under_what_ifs: dict[str, RowDocuments] = field(
+        default_factory=dict
+    )  # by setting: rows that depend on its runs
+    rows_by_seeds: dict[int, RowDocuments] = field(
+        default_factory=dict
+    )  # the paper's own rows, by number of seeds
     left_out: list[str] = field(default_factory=list)  # figures whose sweeps the user stopped
 
     @property
     def paper(self) -> Paper:
         """Paper that is reproduced."""
-        return self.asked.paper
+        return self.selection.paper
 
     @property
     def interrupted(self) -> bool:
         """True if the user stopped."""
-        return any(one.interrupted for one in self.ran)
+        return any(one.interrupted for one in self.sweep_outcomes)
 
     @property
     def signal(self) -> int | None:
         """Signal that stopped the command, or came after the last run; `None` without one."""
-        signals = (one.sweep.signal for one in self.ran if one.sweep is not None)
+        signals = (one.sweep.signal for one in self.sweep_outcomes if one.sweep is not None)
         return next((one for one in signals if one is not None), None)
 
     @property
     def failed(self) -> bool:
         """True if runs failed."""
-        return any(one.errors or (one.sweep is not None and one.sweep.failures) for one in self.ran)
+        return any(
+            one.errors or (one.sweep is not None and one.sweep.failures) for one in self.sweep_outcomes
+        )
 
     @property
     def unfinished(self) -> bool:
         """True if the paper's own runs were cut, or left flows unfinished that had to finish."""
-        own = [one.sweep for one in self.ran if one.sweep is not None and one.planned.what_if is None]
+        own = [
+            one.sweep for one in self.sweep_outcomes if one.sweep is not None and one.planned.what_if is None
+        ]
         return any(sweep.run_status.unfinished or sweep.run_status.partial for sweep in own)
 
     @property
     def warnings(self) -> list[Line]:
         """Warnings about incomplete runs."""
-        found = [line for one in self.ran for line in one.warnings]
+        found = [line for one in self.sweep_outcomes for line in one.warnings]
         if self.left_out:
             found.append(Line("INTERRUPTED", f"not computed: {', '.join(self.left_out)}", True))
         return found
@@ -132,57 +142,57 @@ class Reproduced:
         """Notes on settings that changed a scenario, and notes that only sensitivity runs have."""
         own = {name: one.notes for name, one in self.sweeps_by_name().items()}
         found = []
-        for one in self.ran:
+        for one in self.sweep_outcomes:
             known = own.get(one.planned.experiment.name, [])
             is_own = one.planned.what_if is None
-            told = [note for note in one.notes if (SETTING in note if is_own else note not in known)]
+            told = [note for note in one.notes if (SETTING_PREFIX in note if is_own else note not in known)]
             found += [Line("note", f"{one.planned.name}: {note}") for note in told]
         return found
 
     @property
     def score(self) -> dict[str, int]:
         """Number of rows that count, by verdict."""
-        return counting.score(self.rows, VERDICTS)
+        return row_counting.count_verdicts(self.rows, VERDICTS)
 
-    def judged(self, rows: Rows) -> Iterable[tuple[Any, dict[str, Any]]]:
+    def rows_with_results(self, rows: RowDocuments) -> Iterable[tuple[Any, dict[str, Any]]]:
         """Returns the paper's rows with their results."""
         by_key = {(row.figure, *row.key): row for row in self.paper.rows}
         return [(by_key[one["figure"], one["case"], one["metric"]], one) for one in rows]
 
-    def sweeps_by_name(self, what_if: WhatIf | None = None) -> dict[str, Ran]:
+    def sweeps_by_name(self, what_if: WhatIf | None = None) -> dict[str, SweepOutcome]:
         """Returns the sweeps by name, with those of a sensitivity run in place of the paper's own.
 
         If these have fewer seeds, so have the others, since figures pair their sweeps by seed.
         """
-        own = self.first(None if what_if is None else what_if.seeds)
+        own = self.sweeps_with_seeds(None if what_if is None else what_if.seeds)
         return own | {
             one.planned.experiment.name: one
-            for one in self.ran
+            for one in self.sweep_outcomes
             if what_if is not None and one.planned.what_if == what_if
         }
 
-    def first(self, seeds: int | None) -> dict[str, Ran]:
+    def sweeps_with_seeds(self, seeds: int | None) -> dict[str, SweepOutcome]:
         """Returns the paper's own sweeps by name, each with at most this many seeds."""
-        own = {one.planned.experiment.name: one for one in self.ran if one.planned.what_if is None}
+        own = {one.planned.experiment.name: one for one in self.sweep_outcomes if one.planned.what_if is None}
         if seeds is None:
             return own
         return {
-            name: one if one.runs is None else replace(one, runs=one.runs.first(seeds))
+            name: one if one.runs is None else replace(one, runs=one.runs.with_first_seeds(seeds))
             for name, one in own.items()
         }
 
-    def fewer(self, what_if: WhatIf) -> int | None:
+    def fewer_seeds(self, what_if: WhatIf) -> int | None:
         """Returns the seeds of a sensitivity run if a sweep of its figures has more; `None` otherwise."""
-        names = {name for figure in self.asked.affected(what_if) for name in figure.sweeps}
+        names = {name for figure in self.selection.affected_figures(what_if) for name in figure.sweeps}
         most = max(
             (one.planned.seeds for name, one in self.sweeps_by_name().items() if name in names), default=0
         )
         return what_if.seeds if what_if.seeds is not None and what_if.seeds < most else None
 
-    def beside(self, what_if: WhatIf) -> Rows:
+    def own_rows_for(self, what_if: WhatIf) -> RowDocuments:
         """Returns the paper's own rows on as many seeds as a sensitivity run, to compare with its rows."""
-        seeds = self.fewer(what_if)
-        return self.rows if seeds is None else self.base[seeds]
+        seeds = self.fewer_seeds(what_if)
+        return self.rows if seeds is None else self.rows_by_seeds[seeds]
 
     def document(self) -> dict[str, Any]:
         """Returns the document of `rows.json`, without clock or machine."""
@@ -191,13 +201,13 @@ class Reproduced:
             "title": self.paper.title,
             "overspill": version(),
             "tolerances": self.paper.digest,
-            "figures": [figure.id for figure in self.asked.figures if figure.id not in self.left_out],
+            "figures": [figure.id for figure in self.selection.figures if figure.id not in self.left_out],
             "score": self.score,
-            "part": self.asked.part,
-            "command": self.asked.command,
+            "part": self.selection.part_description,
+            "command": self.selection.command,
             "seeds": {
                 one.planned.experiment.name: one.planned.seeds
-                for one in self.ran
+                for one in self.sweep_outcomes
                 if one.planned.what_if is None
             },
             "warnings": [f"{line.label}: {line.text}" for line in self.warnings],
@@ -205,7 +215,9 @@ class Reproduced:
         }
 
 
-def select(paper: Paper, wanted: Sequence[str], what_if: bool, into: tuple[Path, int | None]) -> Asked:
+def select_part(
+    paper: Paper, wanted: Sequence[str], what_if: bool, into: tuple[Path, int | None]
+) -> Selection:
     """Selects figures by id or by sweep; `into` is the folder and the number of seeds.
 
     A sweep selects all figures that depend on it. Raises `BadInput` for an unknown name.
@@ -222,106 +234,108 @@ def select(paper: Paper, wanted: Sequence[str], what_if: bool, into: tuple[Path,
     used = {name for figure in figures for name in figure.sweeps} | set(wanted)
     sweeps = [name for name in paper.sweeps if name in used]
     settings = [one for one in paper.what_ifs if what_if and set(one.sweeps) & set(sweeps)]
-    return Asked(paper, figures, sweeps, settings, *into)
+    return Selection(paper, figures, sweeps, settings, *into)
 
 
-def reproduce(asked: Asked, watch: Listener, jobs: int | None = None) -> Reproduced:
+def reproduce_selection(asked: Selection, watch: Listener, jobs: int | None = None) -> Reproduction:
     """Runs what the folder does not have, and judges every row."""
     measures = asked.paper.measures()
-    code.make_inputs(asked.paper.folder)
-    made = Reproduced(asked, measures, execution.everything(asked.planned, watch, jobs))
+    paper_code.make_inputs(asked.paper.folder)
+    made = Reproduction(asked, measures, execution.run_all_sweeps(asked.planned_sweeps, watch, jobs))
     own = made.sweeps_by_name()
     for figure in asked.figures:
-        if any(stopped(own[name]) for name in figure.sweeps):
+        if any(was_stopped(own[name]) for name in figure.sweeps):
             made.left_out.append(figure.id)
         else:
-            made.rows += rows(asked.paper, measures, figure, own)
-    made.rows = counting.marked(made.rows, asked.paper.rows)
+            made.rows += judge_figure_rows(asked.paper, measures, figure, own)
+    made.rows = row_counting.with_classification(made.rows, asked.paper.rows)
     for one in asked.what_ifs:
-        made.changed[one.name] = settled(made, one)
+        made.rows_under_what_ifs[one.name] = rows_under_what_if(made, one)
     return made
 
 
-def settled(made: Reproduced, what_if: WhatIf) -> Rows:
+def rows_under_what_if(made: Reproduction, what_if: WhatIf) -> RowDocuments:
     """Returns the rows that depend on the sweeps of a sensitivity run."""
-    seeds = made.fewer(what_if)
-    found: Rows = []
-    own, changed = made.first(seeds), made.sweeps_by_name(what_if)
-    base = made.rows if seeds is None else made.base.setdefault(seeds, [])
-    for figure in made.asked.affected(what_if):
-        if any(stopped(ran[name]) for name in figure.sweeps for ran in (own, changed)):
+    seeds = made.fewer_seeds(what_if)
+    found: RowDocuments = []
+    own, changed = made.sweeps_with_seeds(seeds), made.sweeps_by_name(what_if)
+    base = made.rows if seeds is None else made.rows_by_seeds.setdefault(seeds, [])
+    for figure in made.selection.affected_figures(what_if):
+        if any(was_stopped(ran[name]) for name in figure.sweeps for ran in (own, changed)):
             continue
         if not any(row["figure"] == figure.id for row in base):
-            base += rows(made.paper, made.measures, figure, own)
-        known = {key(row): row for row in base if row["figure"] == figure.id}
-        rests: dict[Key, frozenset[str]] = {}
-        for row in rows(made.paper, made.measures, figure, changed, rests):
+            base += judge_figure_rows(made.paper, made.measures, figure, own)
+        known = {row_key(row): row for row in base if row["figure"] == figure.id}
+        rests: dict[CaseAndMetric, frozenset[str]] = {}
+        for row in judge_figure_rows(made.paper, made.measures, figure, changed, rests):
             read = rests.get((row["case"], row["metric"]), frozenset(figure.sweeps))
             # Cached values are read unseen, so a value that differs also counts as depending on the setting.
-            if read & set(what_if.sweeps) or row["measured"] != known[key(row)]["measured"]:
+            if read & set(what_if.sweeps) or row["measured"] != known[row_key(row)]["measured"]:
                 found.append(row)
     return found
 
 
-def key(row: Mapping[str, Any]) -> tuple[str, str, str]:
+def row_key(row: Mapping[str, Any]) -> tuple[str, str, str]:
     """Returns the key of a row: figure, case and metric."""
     return row["figure"], row["case"], row["metric"]
 
 
-def stopped(ran: Ran) -> bool:
+def was_stopped(ran: SweepOutcome) -> bool:
     """Returns true if runs of a sweep are missing because the user stopped."""
-    return ran.interrupted and not ran.whole
+    return ran.interrupted and not ran.is_complete
 
 
-def rows(
+def judge_figure_rows(
     paper: Paper,
     measures: Mapping[str, Measure],
-    figure: Shown,
-    ran: Mapping[str, Ran],
-    rests: dict[Key, frozenset[str]] | None = None,
-) -> Rows:
+    figure: PaperFigure,
+    ran: Mapping[str, SweepOutcome],
+    rests: dict[CaseAndMetric, frozenset[str]] | None = None,
+) -> RowDocuments:
     """Returns the rows of a figure in the order of the file; `rests` receives the sweeps of each row."""
-    found, missing = measured(measures, figure, ran, {} if rests is None else rests)
+    found, missing = measure_figure(measures, figure, ran, {} if rests is None else rests)
     wanted = paper.rows_of(figure.id)
     if unknown := [name for name in found if name not in {row.key for row in wanted}]:
-        text = f"{figure.id}: its code measures {unknown[0]}, which is in no row of rows.toml"
+        text = f"{figure.id}: the code of this figure measures {unknown[0]}, which is in no row of rows.toml"
         raise Failed(text)
-    seeds = max((len(one.seeds) for one in runs(figure, ran).values()), default=0)
+    seeds = max((len(one.seeds) for one in runs_of_figure(figure, ran).values()), default=0)
     return [
-        judge.document(paper.name, row, judge.judge(row, found.get(row.key), missing, seeds))
+        judge.row_document(paper.name, row, judge.judge_row(row, found.get(row.key), missing, seeds))
         for row in wanted
     ]
 
 
-def measured(
+def measure_figure(
     measures: Mapping[str, Measure],
-    figure: Shown,
-    ran: Mapping[str, Ran],
-    rests: dict[Key, frozenset[str]],
-) -> tuple[dict[Key, Measured], str]:
+    figure: PaperFigure,
+    ran: Mapping[str, SweepOutcome],
+    rests: dict[CaseAndMetric, frozenset[str]],
+) -> tuple[dict[CaseAndMetric, Measured], str]:
     """Returns the measurements of a figure's code by case and metric, and the reason for missing ones."""
-    broken = [name for name in figure.sweeps if not ran[name].whole]
+    broken = [name for name in figure.sweeps if not ran[name].is_complete]
     if broken:
         return {}, f"not measured: runs of {', '.join(broken)} failed"
     if figure.id not in measures:
         return {}, "not measured: no code computes this figure"
-    found: dict[Key, Measured] = {}
-    for one, read in given(figure, measures[figure.id], ran):
+    found: dict[CaseAndMetric, Measured] = {}
+    for one, read in run_measure(figure, measures[figure.id], ran):
         name = one.case, one.metric
         if name in found:
-            raise Failed(f"{figure.id}: its code measures {name} twice")
+            raise Failed(f"{figure.id}: the code of this figure measures {name} twice")
         found[name], rests[name] = one, read
     return found, "not measured: the code of this figure gives no such value"
 
 
-def given(figure: Shown, measure: Measure, ran: Mapping[str, Ran]) -> list[tuple[Measured, frozenset[str]]]:
+def run_measure(
+    figure: PaperFigure, measure: Measure, ran: Mapping[str, SweepOutcome]
+) -> list[tuple[Measured, frozenset[str]]]:
     """Returns the measurements of a figure's code, each with the sweeps that it was read from."""
-    with named(figure):
-        return list(row_sources.measured(measure, runs(figure, ran)))
+    with name_figure_in_errors(figure):
+        return list(row_sources.measure_with_sources(measure, runs_of_figure(figure, ran)))
 
 
 @contextmanager
-def named(figure: Shown) -> Iterator[None]:
+def name_figure_in_errors(figure: PaperFigure) -> Iterator[None]:
     """Names the figure in every error of its code."""
     try:
         yield
@@ -332,9 +346,9 @@ def named(figure: Shown) -> Iterator[None]:
             raise
         what = f"{type(error).__name__}: {' '.join(str(error).split()) or 'no message'}"
         hint = "set OVERSPILL_TRACEBACK=1 to see where"
-        raise Failed(f"{figure.id}: its code failed: {what} ({hint})") from error
+        raise Failed(f"{figure.id}: the code of this figure failed: {what} ({hint})") from error
 
 
-def runs(figure: Shown, ran: Mapping[str, Ran]) -> dict[str, Runs]:
+def runs_of_figure(figure: PaperFigure, ran: Mapping[str, SweepOutcome]) -> dict[str, Runs]:
     """Returns the runs of a figure's sweeps by name."""
     return {name: made for name in figure.sweeps if (made := ran[name].runs) is not None}

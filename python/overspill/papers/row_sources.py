@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class Noted:
+class RecordingRuns:
     """Runs of a sweep that record whether a value was read."""
 
     def __init__(self, name: str, runs: Runs, read: set[str]) -> None:
@@ -58,18 +58,18 @@ class Noted:
     # Equality by the wrapped runs: caches keyed by a sweep serve every reader of it.
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Noted) and self.runs is other.runs
+        return isinstance(other, RecordingRuns) and self.runs is other.runs
 
     def __hash__(self) -> int:
         return hash(id(self.runs))
 
 
-class Sweeps(Mapping[str, Runs]):
+class RecordingSweeps(Mapping[str, Runs]):
     """Sweeps by name that record which were looked up and read."""
 
     def __init__(self, runs: Mapping[str, Runs]) -> None:
         self.read: set[str] = set()
-        self.noted = {name: Noted(name, one, self.read) for name, one in runs.items()}
+        self.noted = {name: RecordingRuns(name, one, self.read) for name, one in runs.items()}
 
     def __getitem__(self, name: str) -> Runs:
         self.read.add(name)
@@ -82,13 +82,15 @@ class Sweeps(Mapping[str, Runs]):
         return len(self.noted)
 
 
-def measured(measure: Measure, runs: Mapping[str, Runs]) -> Iterator[tuple[Measured, frozenset[str]]]:
+def measure_with_sources(
+    measure: Measure, runs: Mapping[str, Runs]
+) -> Iterator[tuple[Measured, frozenset[str]]]:
     """Yields each row with the sweeps that were read since the row before it.
 
     If none were read, they are those of the row before: code may compute several rows before it yields the
     first.
     """
-    sweeps, last = Sweeps(runs), frozenset[str]()
+    sweeps, last = RecordingSweeps(runs), frozenset[str]()
     for one in measure(sweeps):
         last = frozenset(sweeps.read) or last
         sweeps.read.clear()

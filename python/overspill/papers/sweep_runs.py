@@ -12,7 +12,7 @@ import pyarrow as pa
 from overspill import Failed, Plan, Results, metrics
 from overspill.papers.spec import Point
 
-Place = tuple[str, tuple[str, ...]]  # variant, and values of a point
+VariantAndPoint = tuple[str, tuple[str, ...]]  # variant, and values of a point
 
 
 class SweepRuns:
@@ -20,7 +20,7 @@ class SweepRuns:
 
     def __init__(self, name: str, sweep: Results, made: Plan, most: int | None = None) -> None:
         self.name, self.sweep, self.made, self.most = name, sweep, made, most
-        self.read: dict[str, dict[Place, dict[int, float]]] = {}
+        self.read: dict[str, dict[VariantAndPoint, dict[int, float]]] = {}
 
     @property
     def variants(self) -> Sequence[str]:
@@ -37,44 +37,46 @@ class SweepRuns:
         """Seeds of every point."""
         return self.sweep.seeds[: self.most]
 
-    def first(self, seeds: int) -> SweepRuns:
+    def with_first_seeds(self, seeds: int) -> SweepRuns:
         """Returns the same runs with only the first seeds."""
         return SweepRuns(self.name, self.sweep, self.made, seeds)
 
     def metric(self, name: str, variant: str, point: Point | None = None) -> np.ndarray:
         """Returns a metric by seed; NaN for a run without it, or with a bound because of unfinished flows."""
-        if metrics.base(name) not in metrics.REGISTRY:
+        if metrics.registered_name(name) not in metrics.REGISTRY:
             raise Failed(
                 f"sweep {self.name}: found metric {name!r}; expected one of `overspill list metrics`"
             )
-        place = self.place(variant, point)
+        place = self.variant_and_point(variant, point)
         if name not in self.read:
             self.read[name] = self.values(name)
         by_seed = self.read[name].get(place, {})
         return np.array([by_seed.get(seed, np.nan) for seed in self.seeds])
 
-    def values(self, name: str) -> dict[Place, dict[int, float]]:
+    def values(self, name: str) -> dict[VariantAndPoint, dict[int, float]]:
         """Returns all values of a metric."""
-        found: dict[Place, dict[int, float]] = {}
+        found: dict[VariantAndPoint, dict[int, float]] = {}
         for row in self.sweep.metric(name).to_pylist():
             place = row["variant"], tuple(row[axis.path] for axis in self.sweep.axes)
             found.setdefault(place, {})[row["seed"]] = np.nan if row["censored"] else row["value"]
         return found
 
-    def place(self, variant: str, point: Point | None) -> Place:
+    def variant_and_point(self, variant: str, point: Point | None) -> VariantAndPoint:
         """Returns variant and point as a key; raises `Failed` if they do not exist."""
         if variant not in self.variants:
-            raise self.refused(f"variant {variant!r}", ", ".join(self.variants))
+            raise self.unknown_name_error(f"variant {variant!r}", ", ".join(self.variants))
         if point is None:
             if len(self.points) > 1:
-                raise self.refused("no point", f"one of {len(self.points)}")
+                raise self.unknown_name_error("no point", f"one of {len(self.points)}")
             point = self.points[0]
         given = {path: str(value) for path, value in point.items()}
         if given not in self.points:
-            raise self.refused(f"point {given}", f"one of `points`, such as {dict(self.points[0])}")
+            raise self.unknown_name_error(
+                f"point {given}", f"one of `points`, such as {dict(self.points[0])}"
+            )
         return variant, tuple(given[axis.path] for axis in self.sweep.axes)
 
-    def refused(self, found: str, expected: str) -> Failed:
+    def unknown_name_error(self, found: str, expected: str) -> Failed:
         """Returns the error for a name that does not exist."""
         return Failed(f"sweep {self.name}: found {found}; expected {expected}")
 
@@ -82,8 +84,8 @@ class SweepRuns:
         """Returns a table that the sweep keeps, by seed."""
         kept = self.sweep.facts["tables"]
         if name not in kept or self.sweep.folder is None:
-            raise self.refused(f"table {name!r}", f"one of `tables`: {', '.join(kept) or 'none'}")
-        _, values = self.place(variant, point)
+            raise self.unknown_name_error(f"table {name!r}", f"one of `tables`: {', '.join(kept) or 'none'}")
+        _, values = self.variant_and_point(variant, point)
         at = dict(zip((axis.path for axis in self.sweep.axes), values, strict=True))
         found = {run.seed: run.table(name) for run in self.sweep.runs_of(variant, at)}
         tables = [found.get(seed) for seed in self.seeds]
@@ -94,12 +96,12 @@ class SweepRuns:
     def node(self, name: str) -> int:
         """Returns the number of a node in the tables."""
         if name not in self.nodes:
-            raise self.refused(f"node {name!r}", f"one of {', '.join(self.nodes)}")
+            raise self.unknown_name_error(f"node {name!r}", f"one of {', '.join(self.nodes)}")
         return self.nodes[name]
 
     def settings(self, variant: str) -> Mapping[str, Any]:
         """Returns a variant's scenario with all defaults, for a sweep of one point."""
-        self.place(variant, None)
+        self.variant_and_point(variant, None)
         found: Mapping[str, Any] = self.made.document["resolved"][variant]
         return found
 

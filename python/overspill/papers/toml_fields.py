@@ -11,22 +11,22 @@ from typing import Any
 
 from overspill import BadInput
 from overspill.engine import core
-from overspill.engine.source import read
+from overspill.engine.source import read_scenario_file
 
 REQUIRED: Any = object()
 
 
-def document(path: Path) -> tuple[dict[str, Any], str]:
+def read_toml(path: Path) -> tuple[dict[str, Any], str]:
     """Returns a TOML file and the SHA-256 of its text; raises `BadInput` if it is not TOML."""
-    text = read(path).text
+    text = read_scenario_file(path).text
     try:
-        return core.parsed(str(path), text), hashlib.sha256(text.encode()).hexdigest()
+        return core.parse_toml(str(path), text), hashlib.sha256(text.encode()).hexdigest()
     except TOMLDecodeError as error:
         raise BadInput(f"{path}: found {error}; expected TOML") from None
 
 
-class Fields:
-    """Fields of one table, each read once; `done` refuses fields that were not read."""
+class TableFields:
+    """Fields of one table, each read once; `refuse_unread` refuses fields that were not read."""
 
     def __init__(self, file: Path, where: str, given: Any) -> None:
         self.file, self.where = file, where
@@ -34,80 +34,80 @@ class Fields:
             raise BadInput(f"{file}: {where}: found {given!r}; expected a table")
         self.given, self.taken = given, list[str]()
 
-    def wrong(self, field: str, found: str, expected: str) -> BadInput:
+    def field_error(self, field: str, found: str, expected: str) -> BadInput:
         """Returns the error for a field."""
         place = f"{self.where}: {field}" if self.where else field
         return BadInput(f"{self.file}: {place}: found {found}; expected {expected}")
 
-    def take(self, field: str, default: Any = REQUIRED) -> Any:
+    def take_any(self, field: str, default: Any = REQUIRED) -> Any:
         """Returns a field of any type."""
         self.taken.append(field)
         if field in self.given:
             return self.given[field]
         if default is REQUIRED:
-            raise self.wrong(field, "nothing", "it to be given")
+            raise self.field_error(field, "nothing", "a value for this key")
         return default
 
-    def text(self, field: str, default: str | Any = REQUIRED) -> str:
+    def take_text(self, field: str, default: str | Any = REQUIRED) -> str:
         """Returns a text, which may be empty only by default."""
-        found = self.take(field, default)
+        found = self.take_any(field, default)
         if not isinstance(found, str) or (not found.strip() and default is REQUIRED):
-            raise self.wrong(field, repr(found), "a text")
+            raise self.field_error(field, repr(found), "a text")
         return found
 
-    def word(self, field: str, allowed: Iterable[str]) -> str:
+    def take_word(self, field: str, allowed: Iterable[str]) -> str:
         """Returns one of the allowed words."""
-        found = self.take(field)
+        found = self.take_any(field)
         if found not in (known := list(allowed)):
-            raise self.wrong(field, repr(found), f"one of {', '.join(known)}")
+            raise self.field_error(field, repr(found), f"one of {', '.join(known)}")
         return str(found)
 
-    def texts(self, field: str, default: list[str] | Any = REQUIRED) -> list[str]:
+    def take_texts(self, field: str, default: list[str] | Any = REQUIRED) -> list[str]:
         """Returns a list of different texts."""
-        found = self.take(field, default)
+        found = self.take_any(field, default)
         if not isinstance(found, list) or not all(isinstance(one, str) and one.strip() for one in found):
-            raise self.wrong(field, repr(found), 'a list of texts, such as ["a", "b"]')
+            raise self.field_error(field, repr(found), 'a list of texts, such as ["a", "b"]')
         if twice := [one for one in found if found.count(one) > 1]:
-            raise self.wrong(field, f"{twice[0]!r} twice", "different ones")
+            raise self.field_error(field, f"{twice[0]!r} twice", "different ones")
         return list(found)
 
-    def known(self, field: str, names: Iterable[str], default: list[str] | Any = REQUIRED) -> list[str]:
+    def take_known(self, field: str, names: Iterable[str], default: list[str] | Any = REQUIRED) -> list[str]:
         """Returns texts that are all known names."""
-        found, there = self.texts(field, default), list(names)
+        found, there = self.take_texts(field, default), list(names)
         for one in found:
             if one not in there:
-                raise self.wrong(
+                raise self.field_error(
                     field, repr(one), f"some of {', '.join(there) or 'none, since there are none'}"
                 )
         return found
 
-    def whole(self, field: str, default: Any = REQUIRED) -> int:
+    def take_whole_number(self, field: str, default: Any = REQUIRED) -> int:
         """Returns a whole number of at least 1."""
-        found = self.take(field, default)
+        found = self.take_any(field, default)
         if not isinstance(found, int) or isinstance(found, bool) or found < 1:
-            raise self.wrong(field, repr(found), "a whole number, 1 or more")
+            raise self.field_error(field, repr(found), "a whole number, 1 or more")
         return found
 
-    def flag(self, field: str) -> bool:
+    def take_flag(self, field: str) -> bool:
         """Returns a Boolean, false by default."""
-        found = self.take(field, False)
+        found = self.take_any(field, False)
         if not isinstance(found, bool):
-            raise self.wrong(field, repr(found), "true or false")
+            raise self.field_error(field, repr(found), "true or false")
         return found
 
-    def tables(self, field: str) -> list[Any]:
+    def take_tables(self, field: str) -> list[Any]:
         """Returns the tables `[[field]]`, none by default."""
-        found = self.take(field, [])
+        found = self.take_any(field, [])
         if not isinstance(found, list):
-            raise self.wrong(field, repr(found), f"tables [[{field}]]")
+            raise self.field_error(field, repr(found), f"tables [[{field}]]")
         return found
 
-    def done(self) -> None:
+    def refuse_unread(self) -> None:
         """Raises `BadInput` for fields that were not read."""
         if unknown := [field for field in self.given if field not in self.taken]:
-            raise self.wrong(unknown[0], "an unknown key", f"one of {', '.join(self.taken)}")
+            raise self.field_error(unknown[0], "an unknown key", f"one of {', '.join(self.taken)}")
 
 
-def number(given: Any) -> bool:
+def is_finite_number(given: Any) -> bool:
     """Returns true if a value is a finite number."""
     return isinstance(given, int | float) and not isinstance(given, bool) and math.isfinite(given)

@@ -8,11 +8,11 @@ from typing import Any
 
 HOLDS, FAILS, INCONCLUSIVE = "holds", "fails", "inconclusive"
 VERDICTS = (HOLDS, FAILS, INCONCLUSIVE)
-NEW = "new"  # verdict before a revision of a row that did not exist
+NEW_ROW = "new"  # verdict before a revision of a row that did not exist
 
 
 @dataclass(frozen=True)
-class Revised:
+class RowRevision:
     """Revision after a first run: of a measure, of a tolerance, or of a setting that the row depends on.
 
     `verdict` is the last one before, or `new`. If only `settings` changed, measure and tolerance are those of
@@ -20,7 +20,7 @@ class Revised:
     """
 
     verdict: str
-    why: str
+    reason: str
     settings: bool = False
 
     @property
@@ -30,33 +30,33 @@ class Revised:
 
 
 @dataclass(frozen=True)
-class Cause:
+class RevisionCause:
     """Rows that were revised for one reason, with the numbers reproduced now and before.
 
-    `lost` are figure, case and metric of rows that were reproduced before and are not now.
+    `no_longer_reproduced` are figure, case and metric of rows that were reproduced before and are not now.
     """
 
-    why: str
+    reason: str
     rows: int
-    held: int
-    hold: int
+    reproduced_before: int
+    reproduced_now: int
     new: int
-    lost: tuple[str, ...]
+    no_longer_reproduced: tuple[str, ...]
 
 
-def causes(rows: Iterable[Mapping[str, Any]]) -> list[Cause]:
+def group_by_cause(rows: Iterable[Mapping[str, Any]]) -> list[RevisionCause]:
     """Returns the reasons for which rows were revised, in the order of the rows."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         if "revised" in row:
             found.setdefault(row["revised"]["why"], []).append(row)
     return [
-        Cause(
+        RevisionCause(
             why,
             len(those),
             sum(row["revised"]["verdict"] == HOLDS for row in those),
             sum(row["verdict"] == HOLDS for row in those),
-            sum(row["revised"]["verdict"] == NEW for row in those),
+            sum(row["revised"]["verdict"] == NEW_ROW for row in those),
             tuple(
                 f"{row['figure']}, {row['case']}, {row['metric']}"
                 for row in those

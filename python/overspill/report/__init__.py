@@ -6,24 +6,24 @@ from pathlib import Path
 
 from overspill.errors import BadInput, Failed
 from overspill.report import run, sweep
-from overspill.report.run import render
-from overspill.results import cache, pending, store
-from overspill.results.results import WRITERS, Results
+from overspill.report.run import render_run_page
+from overspill.results import cache, pending_sweep, results_folder
+from overspill.results.results import WRITER_COMMANDS, Results
 
-__all__ = ["of_folder", "render", "write"]
+__all__ = ["render_run_page", "write", "write_report_of_folder"]
 
 
-def of_folder(folder: Path, formats: Collection[str] = ()) -> Path:
+def write_report_of_folder(folder: Path, formats: Collection[str] = ()) -> Path:
     """Writes the report of a folder that `overspill run` or `overspill sweep` wrote; returns its path.
 
     Figures are saved in these formats, and again in those in which they exist. The tables of a sweep that was
     stopped before it could write them are made from its finished runs.
     """
-    if not (folder / store.PLAN).is_file():
-        store.parse_manifest(folder, WRITERS)
-    with held(folder):
-        pending.complete(folder)
-        return drawn(Results.load(folder), folder, formats)
+    if not (folder / results_folder.PLAN_FILE).is_file():
+        results_folder.parse_manifest(folder, WRITER_COMMANDS)
+    with lock_results_folder(folder):
+        pending_sweep.complete_sweep(folder)
+        return write_page_and_figures(Results.load(folder), folder, formats)
 
 
 def write(results: Results, folder: Path, formats: Collection[str] = ()) -> Path:
@@ -31,23 +31,30 @@ def write(results: Results, folder: Path, formats: Collection[str] = ()) -> Path
 
     Raises `BadInput` if another command is writing there, or has put its results there since.
     """
-    store.parse_manifest(folder, WRITERS)
-    with held(folder):
-        if store.identity(store.parse_manifest(folder, WRITERS)) != results.identity:
+    results_folder.parse_manifest(folder, WRITER_COMMANDS)
+    with lock_results_folder(folder):
+        if (
+            results_folder.results_identity(results_folder.parse_manifest(folder, WRITER_COMMANDS))
+            != results.identity
+        ):
             raise BadInput(f"{folder}: another run or sweep has replaced these results; no page is drawn")
-        return drawn(results, folder, formats)
+        return write_page_and_figures(results, folder, formats)
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
+def lock_results_folder(folder: Path) -> Iterator[None]:
     """Locks a folder of results for this command."""
     try:
-        with cache.drawn_in(folder):
+        with cache.lock_for_drawing(folder):
             yield
     except OSError as error:
         raise Failed(f"{folder}: the report cannot be written: {error.strerror}") from error
 
 
-def drawn(results: Results, folder: Path, formats: Collection[str]) -> Path:
+def write_page_and_figures(results: Results, folder: Path, formats: Collection[str]) -> Path:
     """Writes the page of results and its figures into their folder; returns the path of the page."""
-    return sweep.write(results, folder, formats) if results.of_sweep else run.write(results, folder, formats)
+    return (
+        sweep.write_sweep_report(results, folder, formats)
+        if results.of_sweep
+        else run.write_run_report(results, folder, formats)
+    )

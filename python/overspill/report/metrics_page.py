@@ -7,18 +7,18 @@ from overspill.results import metrics
 from overspill.stats import bootstrap
 
 
-def markdown() -> str:
+def build_page() -> str:
     """Returns the whole page."""
     text = resources.files("overspill").joinpath("templates/metrics.md").read_text(encoding="utf-8")
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: filled(found[1]), text)
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: fill_placeholder(found[1]), text)
 
 
-def filled(name: str) -> str:
+def fill_placeholder(name: str) -> str:
     """Returns the text that replaces a placeholder."""
-    return f"{bootstrap.RESAMPLES}" if name == "resamples" else "\n".join(section(name))
+    return f"{bootstrap.RESAMPLES}" if name == "resamples" else "\n".join(section_table(name))
 
 
-def section(name: str) -> list[str]:
+def section_table(name: str) -> list[str]:
     """Returns the table of a subject's metrics."""
     rows = ["| metric | unit | formula | source |", "| --- | --- | --- | --- |"]
     for one in metrics.SECTIONS[name]:
@@ -27,4 +27,4 @@ def section(name: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    print(markdown(), end="")
+    print(build_page(), end="")

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from overspill.engine import core
 
-RUN = """
+SCENARIO = """
 name = "names"
 duration = "1us"
 [topology]
@@ -15,38 +15,44 @@ name = "one"
 kind = "permutation"
 size = "1B"
 """
-MODULE = '''"""Names of tables, reasons and numbered kinds in the core; made by `make docs`."""
+MODULE_TEMPLATE = '''"""Names of tables, reasons and numbered kinds in the core; made by `make docs`."""
 
 TABLES = (
 {tables}
 )
-REASONS = (
+DROP_REASONS = (
 {reasons}
 )
 '''
-NUMBERED = """{what} = (
+TUPLE_TEMPLATE = """{what} = (
 {names}
 )
 """
-DROP = "drop_"
+DROP_PREFIX = "drop_"
+# Constants whose name is not that of the core's list of meanings.
+CONSTANT_NAMES = {"doing": "PACKET_EVENTS", "fates": "FRAME_OUTCOMES"}
 
 
-def module() -> str:
+def format_module() -> str:
     """Returns the text of the whole module."""
-    run = core.scenario("names.toml", RUN, []).run("default", 1)
+    run = core.load_scenario("names.toml", SCENARIO, []).run("default", 1)
     while not run.advance(1 << 20)["done"]:
         pass
     tables = run.results()["tables"]
-    reasons = (name.removeprefix(DROP) for name in tables["ports"] if name.startswith(DROP))
-    numbered = core.numbered().items()
-    more = (NUMBERED.format(what=what.upper(), names=lines(names)) for what, names in numbered)
-    return MODULE.format(tables=lines(tables), reasons=lines(reasons)) + "".join(more)
+    reasons = (name.removeprefix(DROP_PREFIX) for name in tables["ports"] if name.startswith(DROP_PREFIX))
+    numbered = core.list_numbered_kinds().items()
+    more = (
+        TUPLE_TEMPLATE.format(what=CONSTANT_NAMES.get(what, what.upper()), names=format_tuple_lines(names))
+        for what, names in numbered
+    )
+    first = MODULE_TEMPLATE.format(tables=format_tuple_lines(tables), reasons=format_tuple_lines(reasons))
+    return first + "".join(more)
 
 
-def lines(names: Iterable[str]) -> str:
+def format_tuple_lines(names: Iterable[str]) -> str:
     """Returns strings as the lines of a tuple."""
     return "\n".join(f'    "{name}",' for name in names)
 
 
 if __name__ == "__main__":
-    print(module(), end="")
+    print(format_module(), end="")

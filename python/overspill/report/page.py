@@ -9,48 +9,59 @@ from typing import Any
 
 import jinja2
 
-from overspill.charts import files, web
-from overspill.charts.spec import Chart, Look
-from overspill.errors import plain
+from overspill.charts import figure_files, plotly_figure
+from overspill.charts.chart_spec import Chart, Look
+from overspill.errors import escape_unprintable
 
 
-def draw(charts: Mapping[str, Chart], folder: Path, formats: Collection[str] = ()) -> list[dict[str, Any]]:
+def save_and_describe_charts(
+    charts: Mapping[str, Chart], folder: Path, formats: Collection[str] = ()
+) -> list[dict[str, Any]]:
     """Saves every chart in these formats and in those that exist; returns each as a part of the page."""
-    kinds = wanted(charts, folder, formats)
-    files.save(charts, folder, kinds)
-    return [block(chart, kinds) for chart in charts.values()]
+    kinds = formats_to_save(charts, folder, formats)
+    figure_files.save_charts(charts, folder, kinds)
+    return [chart_block(chart, kinds) for chart in charts.values()]
 
 
-def wanted(charts: Mapping[str, Chart], folder: Path, formats: Collection[str]) -> list[str]:
+def formats_to_save(charts: Mapping[str, Chart], folder: Path, formats: Collection[str]) -> list[str]:
     """Returns these formats, and those in which charts exist."""
-    return [one for one in files.FORMATS if one in {*formats, *files.there(folder, charts)}]
+    return [
+        one
+        for one in figure_files.FIGURE_FORMATS
+        if one in {*formats, *figure_files.find_existing_formats(folder, charts)}
+    ]
 
 
-def names(charts: Mapping[str, Chart], folder: Path, formats: Collection[str]) -> list[str]:
-    """Returns the files that `draw` will save, relative to the folder."""
-    return files.names(charts, wanted(charts, folder, formats))
+def saved_file_names(charts: Mapping[str, Chart], folder: Path, formats: Collection[str]) -> list[str]:
+    """Returns the files that `save_and_describe_charts` will save, relative to the folder."""
+    return figure_files.figure_file_names(charts, formats_to_save(charts, folder, formats))
 
 
-def block(chart: Chart, kinds: Collection[str] = ()) -> dict[str, Any]:
+def chart_block(chart: Chart, kinds: Collection[str] = ()) -> dict[str, Any]:
     """Returns a chart as a part of the page: its texts, its legend, and the data for plotly."""
-    wide, narrow = web.figure(chart), web.figure(chart, narrow=True)
-    links = [{"kind": kind, "path": f"{files.PLACE}/{chart.name}.{kind}"} for kind in kinds]
+    wide, narrow = (
+        plotly_figure.build_plotly_figure(chart),
+        plotly_figure.build_plotly_figure(chart, narrow=True),
+    )
+    links = [{"kind": kind, "path": f"{figure_files.FIGURES_FOLDER}/{chart.name}.{kind}"} for kind in kinds]
     return {
         "name": chart.name,
         "title": chart.title,
         "caption": " ".join(part for part in (chart.note, chart.caption) if part),
         "height": wide["layout"]["height"],
         "legend": [
-            {"key": one.key, "label": one.label, "symbol": one.symbol, "stroke": stroke(one.look)}
+            {"key": one.key, "label": one.label, "symbol": one.symbol, "stroke": svg_stroke(one.look)}
             for one in chart.legend
         ],
-        "json": web.dump({"data": wide["data"], "wide": wide["layout"], "narrow": narrow["layout"]}),
+        "json": plotly_figure.dump_json(
+            {"data": wide["data"], "wide": wide["layout"], "narrow": narrow["layout"]}
+        ),
         "links": links,
         "images": [link for link in links if link["kind"] in ("svg", "png")][:1],
     }
 
 
-def stroke(look: Look) -> dict[str, str]:
+def svg_stroke(look: Look) -> dict[str, str]:
     """Returns the line of a legend entry as attributes of SVG."""
     dash = " ".join(f"{length * look.width:.3g}" for length in look.dash)
     return {
@@ -61,13 +72,13 @@ def stroke(look: Look) -> dict[str, str]:
     }
 
 
-def render(template: str, **values: Any) -> str:
+def render_template(template: str, **values: Any) -> str:
     """Returns a page made from a template."""
     loader = jinja2.PackageLoader("overspill", "templates")
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["plain"] = plain
+    environment.filters["plain"] = escape_unprintable
     return environment.get_template(template).render(plotly=plotly_script(), **values) + "\n"
 
 

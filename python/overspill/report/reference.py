@@ -6,13 +6,13 @@ from typing import Any
 from overspill.engine import core
 from overspill.results import metrics
 
-HEAD = """# Reference
+PAGE_HEAD = """# Reference
 
 `make docs` generates this page from the declarations that check scenarios; do not edit it.
 `overspill explain NAME` prints any of these entries. [scenarios.md](scenarios.md) describes their use.
 """
 # Tables in the order of a file; an entry for a slot is followed by the kinds that may fill it.
-ORDER = (
+TABLE_ORDER = (
     ("", "The file"),
     ("topology", "[topology]"),
     ("topology.node", "[[topology.node]]"),
@@ -33,32 +33,32 @@ ORDER = (
     ("event", "[[event]]"),
 )
 
-Spec = dict[str, Any]
+EntrySpec = dict[str, Any]
 
 
-def markdown() -> str:
+def build_page() -> str:
     """Returns the whole page."""
-    return "\n".join([HEAD, *tables(core.catalogue()), *measured()]) + "\n"
+    return "\n".join([PAGE_HEAD, *table_sections(core.catalogue()), *metrics_section()]) + "\n"
 
 
-def tables(specs: Sequence[Spec]) -> Iterator[str]:
-    """Yields a section for every table of a file, in the order of `ORDER`, and then for the rest."""
-    known = dict(ORDER)
+def table_sections(specs: Sequence[EntrySpec]) -> Iterator[str]:
+    """Yields a section for every table of a file, in the order of `TABLE_ORDER`, and then for the rest."""
+    known = dict(TABLE_ORDER)
     slots = [*known, *dict.fromkeys(spec["slot"] for spec in specs if spec["slot"] not in known)]
     for slot in slots:
         found = [spec for spec in specs if spec["slot"] == slot]
         if found:
             yield f"## {known.get(slot, slot)}\n"
         for spec in found:
-            yield from entry(spec)
+            yield from entry_lines(spec)
 
 
-def entry(spec: Spec) -> Iterator[str]:
+def entry_lines(spec: EntrySpec) -> Iterator[str]:
     """Yields the lines of one kind, or of one table without kinds."""
     if spec["kind"]:
         yield f"### {spec['slot']}: `{spec['kind']}`\n"
     cite = f" ({spec['cite']})" if spec["cite"] else ""
-    yield f"{cell(spec['doc'])}{cite}\n"
+    yield f"{escape_cell(spec['doc'])}{cite}\n"
     if not spec["params"]:
         if spec["kind"]:
             yield "No parameters.\n"
@@ -66,31 +66,32 @@ def entry(spec: Spec) -> Iterator[str]:
     yield "| key | meaning | values | default |\n| --- | --- | --- | --- |"
     for param in spec["params"]:
         allowed = param.get("allowed") or param["type"]
-        yield f"| `{param['name']}` | {cell(param['doc'])} | {cell(allowed)} | {default(param)} |"
+        doc = escape_cell(param["doc"])
+        yield f"| `{param['name']}` | {doc} | {escape_cell(allowed)} | {format_default(param)} |"
     yield ""
 
 
-def default(param: Spec) -> str:
+def format_default(param: EntrySpec) -> str:
     """Returns the default of a key as text."""
     if param.get("required", param["default"] is None):
         return "required"
     return f"`{param['default']}`" if param["default"] not in (None, "") else "none"
 
 
-def measured() -> Iterator[str]:
+def metrics_section() -> Iterator[str]:
     """Yields the section of all metrics."""
     yield "## Metrics\n"
     yield "Their computation: [metrics.md](metrics.md).\n"
     yield "| name | unit | meaning | better |\n| --- | --- | --- | --- |"
-    for one in metrics.ALL:
+    for one in metrics.ALL_METRICS:
         better = "" if one.better == "none" else one.better
-        yield f"| `{one.name}` | {one.unit} | {cell(one.doc)} | {better} |"
+        yield f"| `{one.name}` | {one.unit} | {escape_cell(one.doc)} | {better} |"
 
 
-def cell(text: str) -> str:
+def escape_cell(text: str) -> str:
     """Returns a text in a form that a table cell can hold."""
     return " ".join(text.split()).replace("|", "\\|")
 
 
 if __name__ == "__main__":
-    print(markdown(), end="")
+    print(build_page(), end="")

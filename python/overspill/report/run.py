@@ -6,64 +6,66 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from overspill import charts, whole_files
+from overspill import atomic_files, charts
 from overspill.charts import saturation
-from overspill.errors import plain
-from overspill.report import card, page
-from overspill.results import cells, changes, formats, header, store
+from overspill.errors import escape_unprintable
+from overspill.report import page, settings_card
+from overspill.results import formats, header, network_changes, results_folder, table_cells
 
 if TYPE_CHECKING:
+    from overspill.results.metric_rows import MetricRow
     from overspill.results.results import Results
-    from overspill.results.rows import Row
 
 
-def write(results: Results, folder: Path, formats: Collection[str] = ()) -> Path:
+def write_run_report(results: Results, folder: Path, formats: Collection[str] = ()) -> Path:
     """Writes `report.html`, and figures in these formats; returns the path of the page."""
-    path, made = folder / store.REPORT, charts.of_results(results)
+    path, made = folder / results_folder.REPORT_FILE, charts.build_charts(results)
     # Listed before they are drawn: if the command is stopped meanwhile, they are replaced with these results.
-    store.list_report(folder, [path.name, *page.names(made, folder, formats)], more=True)
-    drawn = page.draw(made, folder, formats)
-    whole_files.write_text(path, render(results, drawn))
+    results_folder.list_report(folder, [path.name, *page.saved_file_names(made, folder, formats)], more=True)
+    drawn = page.save_and_describe_charts(made, folder, formats)
+    atomic_files.write_text(path, render_run_page(results, drawn))
     saved = [link["path"] for one in drawn for link in one["links"]]
-    store.list_report(folder, [path.name, *saved])
+    results_folder.list_report(folder, [path.name, *saved])
     return path
 
 
-def render(results: Results, drawn: list[dict[str, Any]]) -> str:
+def render_run_page(results: Results, drawn: list[dict[str, Any]]) -> str:
     """Returns the page."""
-    return page.render(
+    return page.render_template(
         "report.html.j2",
         title=results.scenario,
         facts=results.facts,
-        lines=header.lines(results),
+        lines=header.header_lines(results),
         variants=results.variants,
         labels={variant: results.label(variant) for variant in results.variants},
-        rows=every_metric(results),
-        legend=cells.legend(results),
+        rows=metric_rows(results),
+        legend=table_cells.cells_legend(results),
         figures=drawn,
-        left_out=charts.left_out(results),
-        card=card.rows(results),
+        left_out=charts.list_omitted_figures(results),
+        card=settings_card.setting_rows(results),
         changes=change_rows(results),
-        memory=memory(results),
-        saturation=saturation.rows(results),
-        overlap=saturation.OVERLAP,
-        runs=[run_facts(run.summary, results.label(run.variant)) for run in results.runs],
-        resolved="\n".join(map(plain, store.dump(results.facts["resolved"]).split("\n"))),
+        memory=memory_rows(results),
+        saturation=saturation.tree_rows(results),
+        overlap=saturation.OVERLAP_NOTE,
+        runs=[run_row(run.summary, results.label(run.variant)) for run in results.runs],
+        resolved="\n".join(
+            map(escape_unprintable, results_folder.dump_json(results.facts["resolved"]).split("\n"))
+        ),
     )
 
 
-def every_metric(results: Results) -> list[dict[str, Any]]:
+def metric_rows(results: Results) -> list[dict[str, Any]]:
     """Returns a row for every metric that has a value, those of the printed table first."""
-    known = [row for row in results.rows if row.known]
-    first = {row.metric.name for row in cells.printed(known, results.kinds)}
-    shown = cells.without_pooled(known, results.kinds)
+    known = [row for row in results.rows if row.has_value]
+    first = {row.metric.name for row in table_cells.select_rows(known, results.kinds)}
+    shown = table_cells.without_mixed_workloads(known, results.kinds)
     made = [metric_row(row, row.metric.name in first) for row in shown]
     return sorted(made, key=lambda row: not row["shown"])
 
 
-def metric_row(row: Row, shown: bool) -> dict[str, Any]:
+def metric_row(row: MetricRow, shown: bool) -> dict[str, Any]:
     """Returns the row of a metric: name, meaning, and each variant's text, number and mark."""
-    title, texts = cells.cells(row)
+    title, texts = table_cells.format_row(row)
     found = {}
     for variant, (text, best) in texts.items():
         mean = row.cells[variant].mean
@@ -82,16 +84,16 @@ def change_rows(results: Results) -> list[dict[str, Any]]:
     """Returns a row for each event of the network, with its cost in every variant."""
     return [
         {
-            "at": formats.time(row.change.at_ps),
+            "at": formats.format_time(row.change.at_ps),
             "link": row.change.link,
             "what": row.change.what,
             "costs": [row.text(variant) for variant in results.variants],
         }
-        for row in changes.rows(results)
+        for row in network_changes.change_rows(results)
     ]
 
 
-def memory(results: Results) -> list[dict[str, Any]]:
+def memory_rows(results: Results) -> list[dict[str, Any]]:
     """Returns a row of switch memory for each variant and tier."""
     return [
         {
@@ -101,25 +103,25 @@ def memory(results: Results) -> list[dict[str, Any]]:
             "ports": one["ports"],
             "buffer": one["buffer"] or "unlimited",
             "bounce": one.get("bounce") or "-",
-            "total": header.total_text(one["total"]),
+            "total": header.format_total_memory(one["total"]),
         }
         for variant in results.variants
         for one in results.facts["memory"].get(variant, {}).get("switches", [])
     ]
 
 
-def run_facts(summary: dict[str, Any], variant: str) -> dict[str, Any]:
+def run_row(summary: dict[str, Any], variant: str) -> dict[str, Any]:
     """Returns the row of one run."""
     flows = summary["flows"]
     return {
         "variant": variant,
         "seed": summary["seed"],
-        "end": formats.time(summary["end_ps"]),
+        "end": formats.format_time(summary["end_ps"]),
         "stop": summary["stop"].replace("_", " "),
         "flows": f"{flows['completed']} of {flows['started']}",
         "measured": f"{flows['measured']} ({flows.get('unfinished', 0)} unfinished)",
-        "events": formats.number(summary["events"]),
-        "hops": formats.number(summary["hops"]),
+        "events": formats.format_number(summary["events"]),
+        "hops": formats.format_number(summary["hops"]),
         "conserved": "yes" if summary["conserved"] else "NO",
         "config": summary.get("config_hash", "")[:12],
     }

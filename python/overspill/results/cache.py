@@ -16,13 +16,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from overspill.errors import BadInput, Unwritable
-from overspill.results import store
-from overspill.results.key import Key, parsed
+from overspill.results import results_folder
+from overspill.results.metric_key import Key, parse_known_key
 from overspill.results.rundata import RunData
-from overspill.results.stream import Stored, file_digest
+from overspill.results.table_streams import StoredTable, file_digest
 from overspill.stats.quantiles import Value
 
-MARK, MARKED = ".overspill-store", "overspill store 1\n"
+MARK_FILE, MARK_TEXT = ".overspill-store", "overspill store 1\n"
 SCHEMA = pa.schema(
     [
         pa.field("metric", pa.string(), False),
@@ -31,19 +31,19 @@ SCHEMA = pa.schema(
         pa.field("samples", pa.uint64()),
     ]
 )
-META = b"overspill"
+METADATA_KEY = b"overspill"
 
 
 @dataclass(frozen=True)
-class File:
+class StoredFile:
     """File of a finished run, as its path or its content, with its SHA-256."""
 
-    made: Path | bytes
+    content: Path | bytes
     digest: str
 
 
 @dataclass(frozen=True)
-class Entry:
+class StoredRun:
     """Finished run: metrics, summary, and SHA-256 of each kept table (`None`: the run wrote none).
 
     `captures` are the capture files with their SHA-256 by link. `halves` are the values of both halves of the
@@ -58,90 +58,90 @@ class Entry:
     config: str = ""
 
 
-NEVER = (0, 0, 0)  # stamp of no file, so that the file is compared by its content
+NO_STAMP = (0, 0, 0)  # stamp of no file, so that the file is compared by its content
 
 
-class Broken(Exception):
+class BrokenFile(Exception):
     """File of the store that is not what was written."""
 
 
-class Cache:
+class RunStore:
     """Store of finished runs in a folder; its files are complete even if a writer is killed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def file(self, key: str) -> Path:
+    def run_file(self, key: str) -> Path:
         """Returns the path of a run's file."""
         return self.folder / key[:2] / f"{key}.parquet"
 
-    def place(self, key: str) -> Path:
+    def run_folder(self, key: str) -> Path:
         """Returns the folder of a run's tables and captures."""
         return self.folder / key[:2] / key
 
-    def table(self, key: str, name: str) -> Path:
+    def table_path(self, key: str, name: str) -> Path:
         """Returns the path of a kept table of a run."""
-        return self.place(key) / f"{name}.parquet"
+        return self.run_folder(key) / f"{name}.parquet"
 
-    def files(self, key: str, entry: Entry, tables: Sequence[str]) -> dict[Path, str]:
+    def kept_files(self, key: str, entry: StoredRun, tables: Sequence[str]) -> dict[Path, str]:
         """Returns the files of these tables, if the run wrote them, and of its captures, with SHA-256."""
-        known = {self.table(key, name): entry.tables[name] for name in tables}
-        known |= {self.place(key) / name: digest for name, digest in entry.captures.values()}
+        known = {self.table_path(key, name): entry.tables[name] for name in tables}
+        known |= {self.run_folder(key) / name: digest for name, digest in entry.captures.values()}
         return {path: digest for path, digest in known.items() if digest is not None}
 
-    def find(self, key: str, tables: Sequence[str] = ()) -> Entry | None:
-        """Returns a run that has these tables, or `None`; raises `Broken` if its files are damaged."""
-        entry = self.read(key)
+    def find_run(self, key: str, tables: Sequence[str] = ()) -> StoredRun | None:
+        """Returns a run that has these tables, or `None`; raises `BrokenFile` if its files are damaged."""
+        entry = self.read_run(key)
         if entry is None or not set(tables) <= set(entry.tables):
             return None
-        for path, expected in self.files(key, entry, tables).items():
+        for path, expected in self.kept_files(key, entry, tables).items():
             if not path.is_file() or file_digest(path) != expected:
-                raise Broken(f"{path}: not the file that was written")
+                raise BrokenFile(f"{path}: not the file that was written")
         return entry
 
-    def keys(self) -> set[str]:
+    def run_keys(self) -> set[str]:
         """Returns the keys of all stored runs."""
         return {path.stem for path in self.folder.glob("??/*.parquet")}
 
-    def read(self, key: str) -> Entry | None:
-        """Returns a run, or `None` if it is not stored; raises `Broken` if its file is damaged."""
-        path = self.file(key)
+    def read_run(self, key: str) -> StoredRun | None:
+        """Returns a run, or `None` if it is not stored; raises `BrokenFile` if its file is damaged."""
+        path = self.run_file(key)
         if not path.exists():
             return None
         try:
             # `read_table` would take folders named `KEY=VALUE` for columns.
             with pq.ParquetFile(path, page_checksum_verification=True) as file:
                 table = file.read()
-            meta = json.loads((table.schema.metadata or {})[META])
-            entry = unpack(table, meta)
-            whole = meta["key"] == key and meta["digest"] == fingerprint(key, entry)
+            meta = json.loads((table.schema.metadata or {})[METADATA_KEY])
+            entry = table_to_entry(table, meta)
+            whole = meta["key"] == key and meta["digest"] == entry_digest(key, entry)
         except (OSError, pa.ArrowException, ValueError, KeyError, TypeError) as error:
-            raise Broken(f"{path}: {' '.join(str(error).split())}") from error
+            raise BrokenFile(f"{path}: {' '.join(str(error).split())}") from error
         if not whole:
-            raise Broken(f"{path}: its content differs from what was written")
+            raise BrokenFile(f"{path}: its content differs from what was written")
         return entry
 
-    def write(self, key: str, entry: Entry, files: Mapping[str, File]) -> None:
+    def store_run(self, key: str, entry: StoredRun, files: Mapping[str, StoredFile]) -> None:
         """Stores a run, its files by name first, so that it is stored completely or not at all."""
-        path = self.file(key)
+        path = self.run_file(key)
         new = path.with_name(f".{key}.{os.getpid()}.new")
         try:
-            cleared(path.parent, folder=True)
-            cleared(path, folder=False)
+            clear_path(path.parent, folder=True)
+            clear_path(path, folder=False)
             for name, file in files.items():
-                self.put(key, name, file.made)
-            pq.write_table(pack(key, entry), new, compression="zstd", write_page_checksum=True)
+                self.store_file(key, name, file.content)
+            pq.write_table(entry_to_table(key, entry), new, compression="zstd", write_page_checksum=True)
             new.replace(path)
         except OSError as error:
             with suppress(OSError):
                 new.unlink(missing_ok=True)
             raise Unwritable(f"{path}: cannot be written: {error.strerror or error}") from error
 
-    def put(self, key: str, name: str, made: Path | bytes) -> None:
+    def store_file(self, key: str, name: str, made: Path | bytes) -> None:
         """Stores a file of a run."""
-        path = self.place(key) / name
-        cleared(path.parent, folder=True)
-        cleared(path, folder=False)
+        path = self.run_folder(key) / name
+        clear_path(path.parent, folder=True)
+        clear_path(path, folder=False)
         if isinstance(made, bytes):
             new = path.with_name(f".{name}.{os.getpid()}.new")
             new.write_bytes(made)
@@ -149,10 +149,10 @@ class Cache:
             new = made
         new.replace(path)
 
-    def remove(self, key: str) -> None:
+    def remove_run(self, key: str) -> None:
         """Removes a run."""
-        for path in (self.file(key), self.place(key)):
-            remove(path)
+        for path in (self.run_file(key), self.run_folder(key)):
+            remove_path(path)
 
     @property
     def staging(self) -> Path:
@@ -160,18 +160,18 @@ class Cache:
         return self.folder / ".staging"
 
 
-def cleared(path: Path, folder: bool) -> None:
+def clear_path(path: Path, folder: bool) -> None:
     """Removes what is at a path if it is a folder instead of a file, or a file instead of a folder.
 
     A missing folder is created.
     """
     if path.exists() and path.is_dir() != folder:
-        remove(path)
+        remove_path(path)
     if folder:
         path.mkdir(parents=True, exist_ok=True)
 
 
-def remove(path: Path) -> None:
+def remove_path(path: Path) -> None:
     """Removes a file or a folder."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
@@ -179,9 +179,9 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def pack(key: str, entry: Entry) -> pa.Table:
+def entry_to_table(key: str, entry: StoredRun) -> pa.Table:
     """Returns a run as a table, with the summary and a hash of everything in the schema's metadata."""
-    meta = {"key": key, "digest": fingerprint(key, entry), **without_metrics(entry)}
+    meta = {"key": key, "digest": entry_digest(key, entry), **without_metrics(entry)}
     columns = [
         pa.array(list(entry.values), pa.string()),
         pa.array([one.value for one in entry.values.values()], pa.float64()),
@@ -189,20 +189,20 @@ def pack(key: str, entry: Entry) -> pa.Table:
         pa.array([one.samples for one in entry.values.values()], pa.uint64()),
     ]
     text = json.dumps(meta, sort_keys=True, separators=(",", ":"))
-    return pa.table(columns, schema=SCHEMA.with_metadata({META: text.encode()}))
+    return pa.table(columns, schema=SCHEMA.with_metadata({METADATA_KEY: text.encode()}))
 
 
-def unpack(table: pa.Table, meta: dict[str, Any]) -> Entry:
+def table_to_entry(table: pa.Table, meta: dict[str, Any]) -> StoredRun:
     """Returns the run in a table."""
     columns = (table.column(name).to_pylist() for name in SCHEMA.names)
-    values = {parsed(name): Value(*known) for name, *known in zip(*columns, strict=True)}
+    values = {parse_known_key(name): Value(*known) for name, *known in zip(*columns, strict=True)}
     captures = {link: (name, digest) for link, (name, digest) in meta["captures"].items()}
     halves = meta["halves"]
     halves = None if halves is None else {name: (first, second) for name, (first, second) in halves.items()}
-    return Entry(values, meta["summary"], meta["tables"], captures, halves, meta["config"])
+    return StoredRun(values, meta["summary"], meta["tables"], captures, halves, meta["config"])
 
 
-def without_metrics(entry: Entry) -> dict[str, Any]:
+def without_metrics(entry: StoredRun) -> dict[str, Any]:
     """Returns everything of an entry but its metrics."""
     return {
         "summary": entry.summary,
@@ -213,44 +213,47 @@ def without_metrics(entry: Entry) -> dict[str, Any]:
     }
 
 
-def fingerprint(key: str, entry: Entry) -> str:
+def entry_digest(key: str, entry: StoredRun) -> str:
     """Returns the SHA-256 of an entry, with its values to the bit."""
     values = [[name, one.value.hex(), one.censored, one.samples] for name, one in entry.values.items()]
     text = json.dumps([key, values, without_metrics(entry)], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def stored(found: Cache, key: str) -> RunData | None:
+def read_stored_run(found: RunStore, key: str) -> RunData | None:
     """Returns a run with its kept files; `None` if it is not stored or its file is damaged."""
     try:
-        entry = found.read(key)
-    except Broken:
+        entry = found.read_run(key)
+    except BrokenFile:
         return None
     if entry is None:
         return None
     names = [name for name, digest in entry.tables.items() if digest is not None]
-    tables = {name: Stored(found.table(key, name), known=(NEVER, entry.tables[name] or "")) for name in names}
+    tables = {
+        name: StoredTable(found.table_path(key, name), stamp_and_digest=(NO_STAMP, entry.tables[name] or ""))
+        for name in names
+    }
     run = RunData(entry.summary, tables)
     run.values, run.halves, run.key = entry.values, entry.halves, key
-    run.captures = {link: found.place(key) / name for link, (name, _) in entry.captures.items()}
-    run.digests = {path.name: digest for path, digest in found.files(key, entry, names).items()}
+    run.captures = {link: found.run_folder(key) / name for link, (name, _) in entry.captures.items()}
+    run.digests = {path.name: digest for path, digest in found.kept_files(key, entry, names).items()}
     return run
 
 
 def run_key(config: str, seed: int, max_events: int | None, captured: Any = None) -> str:
     """Returns the SHA-256 that identifies a run: configuration, seed, limit of events, and captures."""
     made_of = {"config": config, "seed": seed, "max_events": max_events}
-    return digest(made_of | ({"captured": captured} if captured else {}))
+    return document_digest(made_of | ({"captured": captured} if captured else {}))
 
 
-def digest(value: Any) -> str:
+def document_digest(value: Any) -> str:
     """Returns the SHA-256 of a document, whatever the order of its keys."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 @contextmanager
-def held(out: Path) -> Iterator[Cache]:
+def lock_store(out: Path) -> Iterator[RunStore]:
     """Yields the store of a folder, locked for one command.
 
     A new folder is removed again if nothing was put into it. Raises `BadInput` if the folder is in use, or
@@ -260,23 +263,25 @@ def held(out: Path) -> Iterator[Cache]:
     folder, made = out / "store", not out.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        mark = (folder / MARK).open("a+", encoding="utf-8")
+        mark = (folder / MARK_FILE).open("a+", encoding="utf-8")
     except OSError as error:
         if made:
-            emptied(out)
-        raise BadInput(f"--out: {store.shortened(str(out))}: cannot be written: {error.strerror}") from error
-    with alone(mark, f"--out: {out}"):
-        tidy(out)
+            remove_if_empty(out)
+        raise BadInput(
+            f"--out: {results_folder.shorten_path(str(out))}: cannot be written: {error.strerror}"
+        ) from error
+    with lock_folder(mark, f"--out: {out}"):
+        remove_incomplete_files(out)
         try:
-            yield Cache(folder)
+            yield RunStore(folder)
         finally:
-            tidy(out)
+            remove_incomplete_files(out)
             if made:
-                emptied(out)
+                remove_if_empty(out)
 
 
 @contextmanager
-def alone(mark: TextIO, place: str) -> Iterator[None]:
+def lock_folder(mark: TextIO, place: str) -> Iterator[None]:
     """Locks a folder for one command, by the mark of its store; raises `BadInput` if another has it."""
     with mark:
         try:
@@ -285,24 +290,24 @@ def alone(mark: TextIO, place: str) -> Iterator[None]:
         except BlockingIOError:
             raise BadInput(f"{place}: another run or sweep is writing there") from None
         if mark.tell() == 0:
-            mark.write(MARKED)
+            mark.write(MARK_TEXT)
             mark.flush()
         yield
 
 
 @contextmanager
-def drawn_in(folder: Path) -> Iterator[None]:
+def lock_for_drawing(folder: Path) -> Iterator[None]:
     """Locks a folder of results while a page is drawn, so that no other results are put there."""
     place = folder / "store"
     place.mkdir(exist_ok=True)
-    with alone((place / MARK).open("a+", encoding="utf-8"), str(folder)):
+    with lock_folder((place / MARK_FILE).open("a+", encoding="utf-8"), str(folder)):
         yield
 
 
-def emptied(out: Path) -> None:
+def remove_if_empty(out: Path) -> None:
     """Removes a folder that has nothing but the mark of its store."""
     left = {path.relative_to(out).as_posix() for path in out.rglob("*")} if out.is_dir() else {"-"}
-    if left <= {"store", f"store/{MARK}", store.PLAN}:
+    if left <= {"store", f"store/{MARK_FILE}", results_folder.PLAN_FILE}:
         shutil.rmtree(out, ignore_errors=True)
 
 
@@ -311,33 +316,33 @@ def refuse_foreign(out: Path) -> None:
     try:
         if out.exists() and not out.is_dir():
             raise BadInput(f"--out: {out} is a file; expected a folder")
-        if not out.is_dir() or (out / "store" / MARK).is_file():
+        if not out.is_dir() or (out / "store" / MARK_FILE).is_file():
             return
         if is_left_over(out):
             return
-        if not (out / store.MANIFEST).is_file():
+        if not (out / results_folder.MANIFEST_FILE).is_file():
             raise BadInput(
                 f"--out: {out} has files but no results of overspill; expected a new or empty folder"
             )
-        store.read_manifest(out, store.ANOTHER)
+        results_folder.read_manifest(out, results_folder.NEW_FOLDER_ADVICE)
     except OSError as error:
-        raise BadInput(f"--out: {store.shortened(str(out))}: {error.strerror}") from error
+        raise BadInput(f"--out: {results_folder.shorten_path(str(out))}: {error.strerror}") from error
 
 
 def is_left_over(out: Path) -> bool:
     """Returns true if a folder has only what running commands left after the folder was deleted."""
-    inside = [path for path in out.iterdir() if not path.name.startswith(store.STAGING)]
+    inside = [path for path in out.iterdir() if not path.name.startswith(results_folder.STAGING_PREFIX)]
     if not inside:
         return True
     places = list((out / "store").iterdir()) if inside == [out / "store"] and inside[0].is_dir() else []
     return bool(places) and all(re.fullmatch(r"[0-9a-f]{2}|\.staging", path.name) for path in places)
 
 
-def tidy(out: Path) -> None:
+def remove_incomplete_files(out: Path) -> None:
     """Removes incomplete files of a writer that was killed."""
     folder = out / "store"
     shutil.rmtree(folder / ".staging", ignore_errors=True)
-    for left in out.glob(f"{store.STAGING}*"):
+    for left in out.glob(f"{results_folder.STAGING_PREFIX}*"):
         shutil.rmtree(left, ignore_errors=True)
     for pattern in ("??/.*.new", "??/*/.*.new"):
         for one in folder.glob(pattern):

@@ -12,7 +12,7 @@ from overspill.errors import Failed
 from overspill.results.names import PACKET_HIST as PACKET_HIST
 from overspill.results.names import REORDER as REORDER
 
-TYPES = {
+ARROW_TYPES = {
     "u8": pa.uint8(),
     "u16": pa.uint16(),
     "u32": pa.uint32(),
@@ -23,7 +23,7 @@ TYPES = {
 U32_NONE = 0xFFFF_FFFF
 U64_NONE = 0xFFFF_FFFF_FFFF_FFFF
 # Columns in which one value of the buffer stands for "none"; it becomes null.
-NONE = {("flows", "query"): U32_NONE, ("flows", "end_ps"): U64_NONE}
+NULL_VALUES = {("flows", "query"): U32_NONE, ("flows", "end_ps"): U64_NONE}
 
 
 class Memory(Protocol):
@@ -39,11 +39,11 @@ class Memory(Protocol):
 Buffers = Mapping[str, tuple[str, Memory]]
 
 
-def array(dtype: str, data: Memory, none: int | None = None) -> pa.Array:
+def build_array(dtype: str, data: Memory, none: int | None = None) -> pa.Array:
     """Returns a column over the given memory, in which values equal to `none` are null."""
-    if dtype not in TYPES:
+    if dtype not in ARROW_TYPES:
         raise Failed(f"the core gave a column of the unknown type {dtype!r}")
-    kind = TYPES[dtype]
+    kind = ARROW_TYPES[dtype]
     width = kind.bit_width // 8
     if len(data) % width:
         raise Failed(f"the core gave {len(data)} bytes for a column of {dtype}")
@@ -55,32 +55,33 @@ def array(dtype: str, data: Memory, none: int | None = None) -> pa.Array:
     return pa.Array.from_buffers(kind, len(data) // width, [validity, pa.py_buffer(data)])
 
 
-def table(name: str, buffers: Buffers) -> pa.Table:
+def build_table(name: str, buffers: Buffers) -> pa.Table:
     """Returns one table of a run."""
     columns = {
-        column: array(dtype, data, NONE.get((name, column))) for column, (dtype, data) in buffers.items()
+        column: build_array(dtype, data, NULL_VALUES.get((name, column)))
+        for column, (dtype, data) in buffers.items()
     }
     if len({len(column) for column in columns.values()}) > 1:
         raise Failed(f"the core gave columns of different lengths in {name}")
     return pa.table(columns)
 
 
-def tables(buffers: Mapping[str, Buffers]) -> dict[str, pa.Table]:
+def build_tables(buffers: Mapping[str, Buffers]) -> dict[str, pa.Table]:
     """Returns every table of a run."""
-    return {name: table(name, columns) for name, columns in buffers.items()}
+    return {name: build_table(name, columns) for name, columns in buffers.items()}
 
 
-def numbers(table: pa.Table, column: str) -> np.ndarray:
+def column_to_numpy(table: pa.Table, column: str) -> np.ndarray:
     """Returns a column as a numpy array, with nulls as the value that stands for none."""
     data = table.column(column)
     if data.num_chunks == 1:
-        return chunk_numbers(data.chunk(0))
+        return chunk_to_numpy(data.chunk(0))
     if not data.null_count:
         return np.asarray(data.to_numpy())
-    return np.concatenate([chunk_numbers(chunk) for chunk in data.chunks])
+    return np.concatenate([chunk_to_numpy(chunk) for chunk in data.chunks])
 
 
-def chunk_numbers(data: pa.Array) -> np.ndarray:
+def chunk_to_numpy(data: pa.Array) -> np.ndarray:
     """Returns a chunk as a numpy array, with nulls as the value that stands for none.
 
     pyarrow's own conversion imports all of its functions, which takes longer than a small run.
@@ -95,7 +96,7 @@ def chunk_numbers(data: pa.Array) -> np.ndarray:
     return np.where(there, found, found.dtype.type(none))
 
 
-def distinct(values: np.ndarray) -> np.ndarray:
+def distinct_values(values: np.ndarray) -> np.ndarray:
     """Returns the distinct values in order.
 
     Counts are requested as well, since `numpy.unique` imports masked arrays otherwise.
@@ -103,7 +104,9 @@ def distinct(values: np.ndarray) -> np.ndarray:
     return np.asarray(np.unique(values, return_counts=True)[0])
 
 
-def identified(table: pa.Table, variant: str, seed: int, point: Mapping[str, str] | None = None) -> pa.Table:
+def with_run_columns(
+    table: pa.Table, variant: str, seed: int, point: Mapping[str, str] | None = None
+) -> pa.Table:
     """Returns the table with the values of a point, `variant` and `seed` as first columns."""
     count = table.num_rows
     made = table.add_column(0, "seed", pa.array(np.full(count, seed, np.uint64)))

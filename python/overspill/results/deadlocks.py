@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from overspill.results.finished_runs import Finished
-from overspill.results.labels import Line
+from overspill.results.finished_runs import FinishedRuns
+from overspill.results.line_labels import Line
 from overspill.results.rundata import RunData
 
-MAY_PAUSE = "may_pause"  # entry of a kept summary
+MAY_PAUSE_KEY = "may_pause"  # entry of a kept summary
 
 
 def may_pause(run: RunData) -> bool:
     """Returns true if ports of a run may pause each other, from the summary if tables are not kept."""
-    kept = run.summary.get(MAY_PAUSE)
+    kept = run.summary.get(MAY_PAUSE_KEY)
     return len(run.column("pauses", "node")) > 0 if kept is None else bool(kept)
 
 
-def none_found(results: Finished) -> Iterator[Line]:
+def no_deadlock_lines(results: FinishedRuns) -> Iterator[Line]:
     """Yields one line with the variants that may pause and had no deadlock in any run, if there are any."""
     pausing = [name for name in results.variants if any(map(may_pause, results.runs_of(name)))]
     free = [name for name in pausing if not any(run.deadlock for run in results.runs_of(name))]

@@ -9,16 +9,16 @@ from typing import Any
 import pyarrow as pa
 
 from overspill import stats
-from overspill.results import rows, tables
+from overspill.results import metric_rows, summary_tables
 from overspill.results.axes import Axis, Point
-from overspill.results.key import Key, of_row
-from overspill.results.metrics import Metric, find
-from overspill.results.rows import AllValues, Cell, Rules
+from overspill.results.metric_key import Key, key_from_row
+from overspill.results.metric_rows import AllValues, ComparisonRules, MetricCell
+from overspill.results.metrics import Metric, find_metric
 
-FIELDS = (
-    tables.VARIANT,
+COLUMNS = (
+    summary_tables.VARIANT_COLUMN,
     pa.field("baseline", pa.string(), False),
-    *tables.WHAT,
+    *summary_tables.METRIC_COLUMNS,
     pa.field("n", pa.uint32(), False),  # seeds that both have
     pa.field("mean", pa.float64(), False),  # variant minus baseline
     pa.field("low", pa.float64(), False),  # of the Holm-corrected 95% interval; for two seeds the least
@@ -26,9 +26,9 @@ FIELDS = (
     pa.field("differs", pa.bool_(), False),  # true if the interval excludes 0, and no rule forbids a mark
     pa.field("note", pa.string(), False),
 )
-FILE = "differences.parquet"
-NUMBERS = ("n", "mean", "low", "high", "differs", "note")
-LEGEND = (
+FILE_NAME = "differences.parquet"
+NUMBER_COLUMNS = ("n", "mean", "low", "high", "differs", "note")
+LEGEND_TEXT = (
     "Each difference is a variant minus the baseline, paired by seed. * marks those whose "
     "Holm-corrected 95% interval over the variants of a point excludes 0."
 )
@@ -51,38 +51,40 @@ class Difference:
     @property
     def interval(self) -> tuple[float, float] | None:
         """Interval, from three seeds on."""
-        return (self.low, self.high) if self.n >= stats.FEWEST else None
+        return (self.low, self.high) if self.n >= stats.MIN_SEEDS_FOR_INTERVAL else None
 
     @property
     def span(self) -> tuple[float, float] | None:
         """Range, for two seeds."""
-        return None if self.n >= stats.FEWEST else (self.low, self.high)
+        return None if self.n >= stats.MIN_SEEDS_FOR_INTERVAL else (self.low, self.high)
 
     @property
     def ci95(self) -> float | None:
         """Half-width of the interval."""
-        return (self.high - self.low) / 2 if self.n >= stats.FEWEST else None
+        return (self.high - self.low) / 2 if self.n >= stats.MIN_SEEDS_FOR_INTERVAL else None
 
 
-def of_point(values: AllValues, baseline: str, rules: Rules) -> Iterator[tuple[Key, str, Difference]]:
+def differences_at_point(
+    values: AllValues, baseline: str, rules: ComparisonRules
+) -> Iterator[tuple[Key, str, Difference]]:
     """Yields the differences of all metrics at one point, by metric and variant."""
     if baseline not in values or len(values) < 2:
         return
-    for key in rows.every_key(values):
-        cells = rows.cells_of(values, key)
-        exact = {name: known for name, cell in cells.items() if (known := cell.exact) is not None}
+    for key in metric_rows.all_metric_keys(values):
+        cells = metric_rows.metric_cells(values, key)
+        exact = {name: known for name, cell in cells.items() if (known := cell.exact_values) is not None}
         if baseline not in exact:
             continue
-        for one, n in stats.from_baseline(exact, baseline):
+        for one, n in stats.differences_from_baseline(exact, baseline):
             pair = {name: cells[name] for name in (baseline, one.variant)}
             made = Difference(n, one.mean, one.low, one.high)
-            if n >= stats.FEWEST and one.excludes_zero:
-                made = judged(made, (find(key), baseline, one.variant), pair, rules)
+            if n >= stats.MIN_SEEDS_FOR_INTERVAL and one.excludes_zero:
+                made = with_verdict(made, (find_metric(key), baseline, one.variant), pair, rules)
             yield key, one.variant, made
 
 
-def judged(
-    one: Difference, what: tuple[Metric, str, str], pair: Mapping[str, Cell], rules: Rules
+def with_verdict(
+    one: Difference, what: tuple[Metric, str, str], pair: Mapping[str, MetricCell], rules: ComparisonRules
 ) -> Difference:
     """Returns a difference whose interval excludes 0, with its mark or the reason against one."""
     metric, baseline, variant = what
@@ -90,51 +92,55 @@ def judged(
     best, other = (variant, baseline) if better else (baseline, variant)
     against = stats.Difference(other, one.mean, one.low, one.high)
     reason = rules.reason(metric, pair, best, [against])
-    note = f"no *: {reason}" if reason else rules.unequal.text(metric, rows.samples(pair))
+    note = f"no *: {reason}" if reason else rules.unequal.text(metric, metric_rows.count_samples(pair))
     return Difference(one.n, one.mean, one.low, one.high, not reason, note)
 
 
-class Table:
+class DifferencesBuilder:
     """Table of differences, gathered point by point."""
 
     def __init__(self, axes: Sequence[Axis], baseline: str) -> None:
-        self.builder, self.baseline = tables.Builder(axes, FIELDS), baseline
+        self.builder, self.baseline = summary_tables.TableBuilder(axes, COLUMNS), baseline
 
-    def add(self, point: Point, values: AllValues, rules: Rules) -> None:
+    def add(self, point: Point, values: AllValues, rules: ComparisonRules) -> None:
         """Adds the differences at a point."""
-        for key, variant, one in of_point(values, self.baseline, rules):
-            numbers = (getattr(one, name) for name in NUMBERS)
-            self.builder.add(point, variant, self.baseline, *key.cells, tables.unit(key), *numbers)
+        for key, variant, one in differences_at_point(values, self.baseline, rules):
+            numbers = (getattr(one, name) for name in NUMBER_COLUMNS)
+            self.builder.add(
+                point, variant, self.baseline, *key.cells, summary_tables.unit_of_metric(key), *numbers
+            )
 
-    def made(self) -> pa.Table:
+    def build_table(self) -> pa.Table:
         """Returns the table."""
         return self.builder.table()
 
 
-Place = tuple[str, ...]  # values of the axes, variant
+PointAndVariant = tuple[str, ...]  # values of the axes, variant
 
 
-def of_metric(table: pa.Table, axes: Sequence[Any], name: str) -> dict[Place, Difference]:
+def differences_of_metric(
+    table: pa.Table, axes: Sequence[Any], name: str
+) -> dict[PointAndVariant, Difference]:
     """Returns the differences of a metric by point and variant."""
     paths = [axis.path for axis in axes]
     return {
-        (*(row[path] for path in paths), row["variant"]): Difference(*(row[name] for name in NUMBERS))
-        for row in tables.of_metric(table, name).to_pylist()
+        (*(row[path] for path in paths), row["variant"]): Difference(*(row[name] for name in NUMBER_COLUMNS))
+        for row in summary_tables.rows_of_metric(table, name).to_pylist()
     }
 
 
-def document(row: Mapping[str, Any]) -> dict[str, Any]:
+def difference_document(row: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a row in the form of the JSON document: an interval, or the range of two seeds."""
-    kind = "interval" if row["n"] >= stats.FEWEST else "range"
+    kind = "interval" if row["n"] >= stats.MIN_SEEDS_FOR_INTERVAL else "range"
     found = {"baseline": row["baseline"], "mean": row["mean"], kind: [row["low"], row["high"]]}
     found |= {"seeds": row["n"], "differs": row["differs"]}
     return found | ({"note": row["note"]} if row["note"] else {})
 
 
-def by_place(table: pa.Table, axes: Sequence[Any]) -> dict[tuple[Any, ...], dict[str, Any]]:
+def documents_by_place(table: pa.Table, axes: Sequence[Any]) -> dict[tuple[Any, ...], dict[str, Any]]:
     """Returns the rows in the form of the JSON document, by point, variant and metric."""
     paths = [axis.path for axis in axes]
     return {
-        (*(row[path] for path in paths), row["variant"], str(of_row(row))): document(row)
+        (*(row[path] for path in paths), row["variant"], str(key_from_row(row))): difference_document(row)
         for row in table.to_pylist()
     }

@@ -9,28 +9,28 @@ from pathlib import Path
 
 import numpy as np
 
-from overspill import whole_files
+from overspill import atomic_files
 from overspill.errors import BadInput
-from overspill.results import store, tables
+from overspill.results import results_folder, summary_tables
 from overspill.results.columns import U32_NONE, U64_NONE
 from overspill.results.results import Results
 from overspill.results.rundata import RunData
 
 PS_PER_NS = 1000
 # Destination ports by which scripts of the HPCC simulator distinguish incast from everything else.
-OTHER_PORT, INCAST_PORT = 100, 200
-FIRST_PORT, PORTS = 10_000, 50_000
+OTHER_DESTINATION_PORT, INCAST_DESTINATION_PORT = 100, 200
+FIRST_SOURCE_PORT, SOURCE_PORTS = 10_000, 50_000
 
 
 @dataclass(frozen=True)
-class Written:
+class ExportedFile:
     """Exported file, and the number of unfinished flows of the run that it leaves out."""
 
     path: Path
     unfinished: int
 
 
-def address(node: int) -> int:
+def hpcc_address(node: int) -> int:
     """Returns the IPv4 address of a node as in the HPCC simulator.
 
     It is 11.x.y.1, where x and y are the bytes of the node's id.
@@ -38,7 +38,7 @@ def address(node: int) -> int:
     return 0x0B00_0001 + (node // 256 << 16) + (node % 256 << 8)
 
 
-def ids(run: RunData) -> np.ndarray:
+def host_ids(run: RunData) -> np.ndarray:
     """Returns the id of each host: its name if all nodes have numbers as names, else its number.
 
     Raises `BadInput` for an id above 65535, which has no address.
@@ -57,12 +57,12 @@ def ids(run: RunData) -> np.ndarray:
     return np.array(hosts, np.int64)
 
 
-def nanoseconds(ps: np.ndarray) -> np.ndarray:
+def round_to_ns(ps: np.ndarray) -> np.ndarray:
     """Rounds picoseconds to the nearest nanosecond."""
     return np.asarray((ps.astype(np.uint64) + np.uint64(PS_PER_NS // 2)) // np.uint64(PS_PER_NS))
 
 
-def flows(run: RunData, *names: str) -> dict[str, np.ndarray]:
+def exported_flow_columns(run: RunData, *names: str) -> dict[str, np.ndarray]:
     """Returns columns of the flows that have a transport and an end of their own."""
     table = run.table("flows")
     if table is None:
@@ -74,42 +74,45 @@ def flows(run: RunData, *names: str) -> dict[str, np.ndarray]:
     return {name: run.column("flows", name)[keep] for name in names if name in table.column_names}
 
 
-def hpcc(run: RunData) -> tuple[str, int]:
+def format_hpcc(run: RunData) -> tuple[str, int]:
     """Returns the text of `fct.txt`, one line per finished flow, and the number of unfinished flows.
 
     Fields are: sip dip sport dport size start_ns fct_ns standalone_fct_ns. Lines are in the order of the
     flows' ends. `standalone_fct` is this simulator's: the FCT of the same flow alone.
     """
-    found = flows(run, "src", "dst", "bytes", "start_ps", "end_ps", "ideal_ps", "query", "role")
+    found = exported_flow_columns(
+        run, "src", "dst", "bytes", "start_ps", "end_ps", "ideal_ps", "query", "role"
+    )
     data = found.get("role", np.zeros(len(found["src"]), np.uint8)) == 0
     done = data & (found["end_ps"] != U64_NONE)
     columns = {name: values[done] for name, values in found.items()}
     order = np.argsort(columns["end_ps"], kind="stable")
-    host = ids(run)
+    host = host_ids(run)
     times = [columns["start_ps"], columns["end_ps"] - columns["start_ps"], columns["ideal_ps"]]
-    start, fct, alone = (nanoseconds(each) for each in times)
+    start, fct, alone = (round_to_ns(each) for each in times)
     pairs: Counter[tuple[int, int]] = Counter()
     ports = np.zeros(len(order), np.int64)
     for at, pair in enumerate(zip(columns["src"].tolist(), columns["dst"].tolist(), strict=True)):
-        ports[at] = FIRST_PORT + pairs[pair] % PORTS
+        ports[at] = FIRST_SOURCE_PORT + pairs[pair] % SOURCE_PORTS
         pairs[pair] += 1
     lines = []
     for at in order.tolist():
-        src, dst = (address(int(host[columns[end][at]])) for end in ("src", "dst"))
+        src, dst = (hpcc_address(int(host[columns[end][at]])) for end in ("src", "dst"))
         incast = columns["query"][at] != U32_NONE
-        told = f"{ports[at]} {INCAST_PORT if incast else OTHER_PORT} {columns['bytes'][at]}"
+        port = INCAST_DESTINATION_PORT if incast else OTHER_DESTINATION_PORT
+        told = f"{ports[at]} {port} {columns['bytes'][at]}"
         lines.append(f"{src:08x} {dst:08x} {told} {start[at]} {fct[at]} {max(1, alone[at])}\n")
     return "".join(lines), int(np.count_nonzero(data & ~done))
 
 
-def trace(run: RunData) -> tuple[str, int]:
+def format_trace(run: RunData) -> tuple[str, int]:
     """Returns every flow, finished or not, as a text that `kind = "trace"` reads, and 0.
 
     It has queries if there are any. The second value is the number of flows left out.
     """
-    found = flows(run, "start_ps", "src", "dst", "bytes", "traffic", "query")
-    names = [tables.no_formula(node["name"]) for node in run.summary["nodes"]]
-    workloads = [tables.no_formula(one["name"]) for one in run.summary["traffic"]]
+    found = exported_flow_columns(run, "start_ps", "src", "dst", "bytes", "traffic", "query")
+    names = [summary_tables.escape_formula(node["name"]) for node in run.summary["nodes"]]
+    workloads = [summary_tables.escape_formula(one["name"]) for one in run.summary["traffic"]]
     asked = bool((found["query"] != U32_NONE).any())
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -121,14 +124,14 @@ def trace(run: RunData) -> tuple[str, int]:
 
 
 FORMATS: dict[str, tuple[Callable[[RunData], tuple[str, int]], str, str]] = {
-    "hpcc": (hpcc, "fct", "txt"),
-    "csv": (trace, "flows", "csv"),
+    "hpcc": (format_hpcc, "fct", "txt"),
+    "csv": (format_trace, "flows", "csv"),
 }
 
 
 def load(folder: Path) -> Results:
     """Returns the results to export; raises `BadInput` unless `overspill run` wrote them."""
-    if store.of_sweep(store.parse_manifest(folder, "`overspill run`")):
+    if results_folder.is_sweep_manifest(results_folder.parse_manifest(folder, "`overspill run`")):
         raise BadInput(
             f"{folder}: found a sweep; expected a folder of `overspill run`, since a sweep keeps flows "
             "only with `--tables flows`"
@@ -138,7 +141,7 @@ def load(folder: Path) -> Results:
 
 def write(
     results: Results, form: str, out: Path | None = None, only: tuple[str | None, int | None] = (None, None)
-) -> Iterator[Written]:
+) -> Iterator[ExportedFile]:
     """Writes runs in a format of another tool, one file per run.
 
     Args:
@@ -173,7 +176,7 @@ def write(
     runs = [run for run in runs if seed in (None, run.seed)]
     if not runs:
         raise BadInput(
-            f"--seed: found {seed}; expected the seed of a run: {', '.join(map(str, seeds(results)))}"
+            f"--seed: found {seed}; expected the seed of a run: {', '.join(map(str, seeds_of(results)))}"
         )
     single = out is not None and bool(out.suffix) and not out.is_dir()
     if single and len(runs) > 1:
@@ -182,15 +185,16 @@ def write(
         )
     folder = out or (results.folder or Path()) / "export"
     for run in runs:
-        name = f"{stem}_{store.slug(results.scenario)}_{store.slug(run.variant)}_{run.seed}.{suffix}"
+        scenario, variant = map(results_folder.path_component, (results.scenario, run.variant))
+        name = f"{stem}_{scenario}_{variant}_{run.seed}.{suffix}"
         path = folder if single else folder / name
         text, unfinished = make(run)
-        with whole_files.writing(path, BadInput):
+        with atomic_files.report_write_errors(path, BadInput):
             path.parent.mkdir(parents=True, exist_ok=True)
-            whole_files.write_text(path, text)
-        yield Written(path, unfinished)
+            atomic_files.write_text(path, text)
+        yield ExportedFile(path, unfinished)
 
 
-def seeds(results: Results) -> list[int]:
+def seeds_of(results: Results) -> list[int]:
     """Returns the seeds of all runs."""
     return sorted({run.seed for run in results.runs})

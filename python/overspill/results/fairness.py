@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from overspill.results.columns import U32_NONE
-from overspill.results.key import Key, parsed
-from overspill.results.measures.completion import workloads_that
+from overspill.results.measures.completion import workloads_with_fact
+from overspill.results.metric_key import Key, parse_known_key
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
-RAW = ("constant", "bursts")  # kinds of traffic without flows that end
-MET = "traffic_met"  # entry of a kept summary: the traffic of a run whose tables are not kept
-MESSAGES = 500  # most messages of closed loops that such a summary keeps, at some ten bytes each
+RAW_KINDS = ("constant", "bursts")  # kinds of traffic without flows that end
+TRAFFIC_KEY = "traffic_met"  # entry of a kept summary: the traffic of a run whose tables are not kept
+MAX_MESSAGES = 500  # most messages of closed loops that such a summary keeps, at some ten bytes each
 # Compared even with unfinished flows, since it is their number.
-OF_UNFINISHED = "unfinished_flows"
+UNFINISHED_METRIC = "unfinished_flows"
 
 
 @dataclass(frozen=True)
@@ -33,19 +33,19 @@ class Fairness:
     measured_alike: bool = True
 
     @property
-    def different(self) -> bool:
+    def has_different_traffic(self) -> bool:
         """True if variants carry different traffic."""
         return len(self.traffic) > 1
 
-    def allows(self, metric: str) -> bool:
+    def allows_best(self, metric: str) -> bool:
         """Returns true if a variant may be called best in a metric."""
         return not self.reason(metric)
 
     def reason(self, metric: str) -> str:
         """Returns why no variant may be called best in a metric; empty if one may."""
-        left = self.unfinished and parsed(metric).metric != OF_UNFINISHED
+        left = self.unfinished and parse_known_key(metric).metric != UNFINISHED_METRIC
         reasons = (
-            (self.different, "different traffic"),
+            (self.has_different_traffic, "different traffic"),
             (self.cut, "a run was cut"),
             (self.idle_seeds, "all seeds gave the same value"),
             (not self.measured_alike, "[measure] differs"),
@@ -55,44 +55,44 @@ class Fairness:
 
 
 Facts = Mapping[str, Any]
-ByVariant = Mapping[str, Sequence[RunData]]  # runs by seed
+RunsByVariant = Mapping[str, Sequence[RunData]]  # runs by seed
 Values = Mapping[str, Mapping[int, Mapping[Key, Value]]]  # variant -> seed -> metric
 
 
-def judge(facts: Facts, by_variant: ByVariant, values: Values) -> Fairness:
+def judge_fairness(facts: Facts, by_variant: RunsByVariant, values: Values) -> Fairness:
     """Returns the fairness of comparisons between variants; `facts` are those of their manifest."""
     runs = [run for several in by_variant.values() for run in several]
     return Fairness(
-        tuple(same_traffic(facts, by_variant)),
+        tuple(group_by_traffic(facts, by_variant)),
         sum(run.unfinished for run in runs),
         any(run.cut for run in runs),
-        idle_seeds(values),
-        measured_alike(facts, by_variant),
+        have_equal_seeds(values),
+        has_same_measure(facts, by_variant),
     )
 
 
-def measured_alike(facts: Facts, variants: Iterable[str]) -> bool:
+def has_same_measure(facts: Facts, variants: Iterable[str]) -> bool:
     """Returns true if all variants have the same `[measure]`: window, end of flows, bins, thresholds."""
     resolved = facts.get("resolved", {})
     tables = [resolved.get(variant, {}).get("measure") for variant in variants]
     return all(one == tables[0] for one in tables[1:])
 
 
-def same_traffic(facts: Facts, by_variant: ByVariant) -> list[tuple[str, ...]]:
+def group_by_traffic(facts: Facts, by_variant: RunsByVariant) -> list[tuple[str, ...]]:
     """Returns groups of variants that meet the same traffic in every seed that all have."""
     ran = {variant: runs for variant, runs in by_variant.items() if runs}
     any_cut = any(run.cut for runs in ran.values() for run in runs)
     if len(ran) < 2:
         return [tuple(ran)]
     seeds = set.intersection(*({run.seed for run in runs} for runs in ran.values()))
-    groups: list[tuple[str, list[list[Conversation]], list[str]]] = []
+    groups: list[tuple[str, list[list[ClosedLoopMessages]], list[str]]] = []
     for variant, runs in ran.items():
         # A run that was cut may not have reached all of its flows.
         met = [run for run in runs if run.seed in seeds and not any_cut]
-        fixed = repr([raw_workloads(facts, variant), *(flows_of(run) for run in met)])
-        spoken = [messages_of(run) for run in met]
+        fixed = repr([raw_source_settings(facts, variant), *(flows_hash_of(run) for run in met)])
+        spoken = [closed_loop_messages_of(run) for run in met]
         for known, theirs, names in groups:
-            if known == fixed and all(compatible(*both) for both in zip(theirs, spoken, strict=True)):
+            if known == fixed and all(have_same_messages(*both) for both in zip(theirs, spoken, strict=True)):
                 names.append(variant)
                 break
         else:
@@ -100,32 +100,32 @@ def same_traffic(facts: Facts, by_variant: ByVariant) -> list[tuple[str, ...]]:
     return [tuple(names) for _, _, names in groups]
 
 
-def closed_loop(run: RunData, traffic: np.ndarray) -> np.ndarray:
+def in_closed_loop(run: RunData, traffic: np.ndarray) -> np.ndarray:
     """Returns which rows are of workloads whose starts depend on completions, and so on the variant."""
-    return np.isin(traffic, workloads_that(run, "closed_loop"))
+    return np.isin(traffic, workloads_with_fact(run, "closed_loop"))
 
 
-def flows_met(run: RunData) -> str:
+def hash_flows(run: RunData) -> str:
     """Returns a hash of measured flows and raw sources in any order; closed loops are left out."""
     names = ("traffic", "start_ps", "src", "dst", "bytes", "measured", "raw")
     *facts, measured, raw = run.columns("flows", *names)
-    keep = ((measured != 0) | (raw != 0)) & ~closed_loop(run, facts[0])
+    keep = ((measured != 0) | (raw != 0)) & ~in_closed_loop(run, facts[0])
     rows = np.stack([column[keep].astype(np.uint64) for column in facts], axis=1)
     return hashlib.sha256(rows[np.lexsort(rows.T)].tobytes()).hexdigest()
 
 
 Message = tuple[int, ...]
 # Messages of each query or connection of a workload.
-Conversation = dict[tuple[int, ...], list[Message]]
+ClosedLoopMessages = dict[tuple[int, ...], list[Message]]
 
 
-def conversations(run: RunData) -> list[Conversation]:
+def closed_loop_messages(run: RunData) -> list[ClosedLoopMessages]:
     """Returns the messages of closed loops: by connection in order, and by query as a set.
 
     A message is role, source, destination and size, without its time.
     """
     traffic = run.column("flows", "traffic")
-    keep = closed_loop(run, traffic)
+    keep = in_closed_loop(run, traffic)
     if not keep.any():
         return [{}, {}]
     names = ("flow", "query", "src", "dst", "bytes")
@@ -134,8 +134,8 @@ def conversations(run: RunData) -> list[Conversation]:
     role, connection = (run.column("flows", name) for name in ("role", "connection"))
     role = role[keep] if len(role) else np.zeros(count, np.uint8)
     connection = connection[keep] if len(connection) else flow
-    ordered: Conversation = {}
-    whole: Conversation = {}
+    ordered: ClosedLoopMessages = {}
+    whole: ClosedLoopMessages = {}
     columns = [one.tolist() for one in (traffic[keep], query, connection, role, *facts)]
     for workload, asked, carrier, *message in (row for row in zip(*columns, strict=True)):
         if asked != U32_NONE:
@@ -145,34 +145,37 @@ def conversations(run: RunData) -> list[Conversation]:
     return [ordered, whole]
 
 
-def flows_of(run: RunData) -> str:
-    """Returns the hash of `flows_met`, from the summary if the run was kept without its tables."""
-    kept = run.summary.get(MET)
-    return flows_met(run) if kept is None else str(kept["flows"])
+def flows_hash_of(run: RunData) -> str:
+    """Returns the hash of a run's flows, from its summary if the run was kept without its tables."""
+    kept = run.summary.get(TRAFFIC_KEY)
+    return hash_flows(run) if kept is None else str(kept["flows"])
 
 
-def messages_of(run: RunData) -> list[Conversation]:
-    """Returns the messages of `conversations`, from the summary if the run was kept without its tables."""
-    kept = run.summary.get(MET)
+def closed_loop_messages_of(run: RunData) -> list[ClosedLoopMessages]:
+    """Returns the closed-loop messages of a run, from its summary if the run was kept without its tables."""
+    kept = run.summary.get(TRAFFIC_KEY)
     if kept is None:
-        return conversations(run)
+        return closed_loop_messages(run)
     return [{tuple(key): list(map(tuple, every)) for key, every in spoken} for spoken in kept["spoken"]]
 
 
-def kept_traffic(run: RunData) -> dict[str, Any]:
+def traffic_for_summary(run: RunData) -> dict[str, Any]:
     """Returns the traffic of a run for a kept summary: a hash, and the first messages of closed loops."""
-    ordered, whole = conversations(run)
-    return {"flows": flows_met(run), "spoken": [first(ordered, cut=True), first(whole, cut=False)]}
+    ordered, whole = closed_loop_messages(run)
+    return {
+        "flows": hash_flows(run),
+        "spoken": [first_messages(ordered, cut=True), first_messages(whole, cut=False)],
+    }
 
 
-def first(spoken: Conversation, cut: bool) -> list[tuple[list[int], list[Message]]]:
-    """Returns conversations by key with `MESSAGES` messages at most.
+def first_messages(spoken: ClosedLoopMessages, cut: bool) -> list[tuple[list[int], list[Message]]]:
+    """Returns conversations by key with `MAX_MESSAGES` messages at most.
 
     A connection may be cut, as its beginning is compared; a query is kept whole or not at all, as its
     messages are compared as a set.
     """
     found: list[tuple[list[int], list[Message]]] = []
-    left = MESSAGES
+    left = MAX_MESSAGES
     for key in sorted(spoken):
         messages = spoken[key][:left] if cut else spoken[key]
         if not messages or len(messages) > left:
@@ -182,7 +185,7 @@ def first(spoken: Conversation, cut: bool) -> list[tuple[list[int], list[Message
     return found
 
 
-def compatible(left: list[Conversation], right: list[Conversation]) -> bool:
+def have_same_messages(left: list[ClosedLoopMessages], right: list[ClosedLoopMessages]) -> bool:
     """Returns true if two variants exchange the same messages, as far as both came.
 
     The number of messages may depend on the variant.
@@ -197,13 +200,13 @@ def compatible(left: list[Conversation], right: list[Conversation]) -> bool:
     return True
 
 
-def raw_workloads(facts: Facts, variant: str) -> str:
+def raw_source_settings(facts: Facts, variant: str) -> str:
     """Returns the settings of a variant's raw sources, whose packets are in no table."""
     workloads = facts["resolved"].get(variant, {}).get("traffic", [])
-    return json.dumps([one for one in workloads if one.get("kind") in RAW], sort_keys=True)
+    return json.dumps([one for one in workloads if one.get("kind") in RAW_KINDS], sort_keys=True)
 
 
-def idle_seeds(values: Values) -> bool:
+def have_equal_seeds(values: Values) -> bool:
     """Returns true if each variant has the same numbers in all seeds, and some have several."""
     several = [list(by_seed.values()) for by_seed in values.values() if len(by_seed) > 1]
     return bool(several) and all(one == runs[0] for runs in several for one in runs)

@@ -12,22 +12,32 @@ from typing import Any
 import pyarrow as pa
 
 from overspill.errors import BadInput
-from overspill.results import cache, columns, equal_variants, metrics, pooled, rows, steady, tables, unequal
+from overspill.results import (
+    cache,
+    columns,
+    identical_variants,
+    metric_rows,
+    metrics,
+    pooled_workloads,
+    steady_state,
+    summary_tables,
+    unequal_variants,
+)
 from overspill.results.axes import Axis, Point
-from overspill.results.cache import Cache
-from overspill.results.fairness import Fairness, judge
-from overspill.results.key import Key
+from overspill.results.cache import RunStore
+from overspill.results.fairness import Fairness, judge_fairness
 from overspill.results.measures import saturation
-from overspill.results.overwritten import Replaced
-from overspill.results.rows import Row, Rules
+from overspill.results.metric_key import Key
+from overspill.results.metric_rows import ComparisonRules, MetricRow
+from overspill.results.replaced_results import ReplacedResults
 from overspill.results.run_status import RunStatus
+from overspill.results.run_tables import RunTables
 from overspill.results.rundata import RunData
-from overspill.results.table_files import Named
 from overspill.stats.quantiles import Value
 
 
 @dataclass
-class Finished(Named):
+class FinishedRuns(RunTables):
     """Finished runs of a scenario; `facts` has the other entries of their manifest.
 
     `runs` has every run of a single point with its tables. It is empty for a sweep, which has `axes`:
@@ -47,7 +57,7 @@ class Finished(Named):
     # Digest that distinguishes these results from later ones in their folder; empty without a folder.
     identity: str = ""
     # Earlier results of the folder that these replaced, if those have other runs.
-    replaced: Replaced | None = None
+    replaced: ReplacedResults | None = None
     # Signal that ended the command before all runs were done; never written to files.
     signal: int | None = None
 
@@ -120,10 +130,10 @@ class Finished(Named):
     @property
     def partial(self) -> bool:
         """True if a run was cut, or runs are missing."""
-        return self.interrupted or bool(self.failures) or self.any_cut
+        return self.interrupted or bool(self.failures) or self.has_cut_run
 
     @property
-    def any_cut(self) -> bool:
+    def has_cut_run(self) -> bool:
         """True if a run stopped before its planned end."""
         return bool(self.run_status.partial)
 
@@ -157,7 +167,9 @@ class Finished(Named):
     @cached_property
     def fairness(self) -> Fairness:
         """Reasons against calling a variant best."""
-        return judge(self.facts, {variant: self.runs_of(variant) for variant in self.variants}, self.values)
+        return judge_fairness(
+            self.facts, {variant: self.runs_of(variant) for variant in self.variants}, self.values
+        )
 
     def runs_of(self, variant: str, point: Mapping[str, str] | None = None) -> list[RunData]:
         """Returns a variant's runs by seed; for a sweep those at a point, with the tables that were kept.
@@ -168,12 +180,12 @@ class Finished(Named):
             raise BadInput(f"variant: found {variant!r}; expected one of {', '.join(self.variants)}")
         known, points = dict(point or {}), self.points
         if known not in points:
-            raise BadInput(f"point: found {known}; expected one of {few(points)}")
+            raise BadInput(f"point: found {known}; expected one of {format_first_points(points)}")
         if not self.of_sweep:
             return sorted((run for run in self.runs if run.variant == variant), key=lambda run: run.seed)
         at = points.index(known)
         config = self.facts["points"][at]["configs"][variant]
-        found = (self.stored(config, variant, seed, points[at]) for seed in self.seeds)
+        found = (self.read_stored_run(config, variant, seed, points[at]) for seed in self.seeds)
         return [run for run in found if run is not None]
 
     def of(self, variant: str, point: Mapping[str, str] | None = None) -> list[RunData]:
@@ -193,34 +205,40 @@ class Finished(Named):
     @cached_property
     def groups(self) -> list[tuple[str, ...]]:
         """Groups of variants whose runs are identical; variants without runs are left out."""
-        return equal_variants.classes(self.known, equal_variants.equal)
+        return identical_variants.group_equal_names(self.compared_runs, identical_variants.are_equal)
 
     @property
-    def known(self) -> dict[str, dict[int, equal_variants.One]]:
+    def compared_runs(self) -> dict[str, dict[int, identical_variants.ComparedRun]]:
         """Values and summaries by which variants are compared at one point: variant -> seed -> run."""
         values = self.values
-        found: dict[str, dict[int, equal_variants.One]] = {variant: {} for variant in self.variants}
+        found: dict[str, dict[int, identical_variants.ComparedRun]] = {
+            variant: {} for variant in self.variants
+        }
         for run in self.runs:
-            found[run.variant][run.seed] = equal_variants.One(values[run.variant][run.seed], run.summary, run)
+            found[run.variant][run.seed] = identical_variants.ComparedRun(
+                values[run.variant][run.seed], run.summary, run
+            )
         return found
 
     @cached_property
-    def built(self) -> tuple[pa.Table, pa.Table]:
+    def built_tables(self) -> tuple[pa.Table, pa.Table]:
         """Tables of metrics and of summaries."""
         if self.tidy is not None:
             return self.tidy
         point = Point(0, {}, ())
-        return tables.build([], ((point, variant, of) for variant, of in self.values.items() if of))
+        return summary_tables.build_tables(
+            [], ((point, variant, of) for variant, of in self.values.items() if of)
+        )
 
     @property
     def metrics(self) -> pa.Table:
         """Table of all values of runs: the axes, `variant`, `seed`, `metric`, `by`, `of`, `value`, ...."""
-        return self.built[0]
+        return self.built_tables[0]
 
     @property
     def summary(self) -> pa.Table:
         """Means and 95% intervals over seeds: the axes, `variant`, `metric`, `by`, `of`, `n`, `mean`, ..."""
-        return self.built[1]
+        return self.built_tables[1]
 
     @property
     def baseline(self) -> str:
@@ -240,7 +258,7 @@ class Finished(Named):
     @cached_property
     def ranges(self) -> dict[tuple[str, ...], tuple[float, float]]:
         """Range of each metric that has a value in exactly two seeds, by the first columns of `summary`."""
-        return tables.ranges(self.metrics, self.summary)
+        return summary_tables.two_seed_ranges(self.metrics, self.summary)
 
     def metric(self, name: str, /, **label: str) -> pa.Table:
         """Returns the rows of one metric, of all samples or of a part.
@@ -248,57 +266,59 @@ class Finished(Named):
         `metric("fct_p99")` is of all flows, `metric("fct_p99", size="0-100KB")` of a part. A name may also be
         a `Key`, or a text such as `fct_p99[size=0-100KB]`, as in files.
         """
-        return tables.of_metric(self.metrics, name, label)
+        return summary_tables.rows_of_metric(self.metrics, name, label)
 
     def means(self, name: str, /, **label: str) -> pa.Table:
         """Returns the rows of `summary` of one metric, which is given as for `metric`."""
-        return tables.of_metric(self.summary, name, label)
+        return summary_tables.rows_of_metric(self.summary, name, label)
 
     @cached_property
     def metric_names(self) -> list[Key]:
         """All metrics that any run has, in the order of the registry."""
-        return tables.names_in(self.summary)
+        return summary_tables.list_metrics(self.summary)
 
     @cached_property
     def kinds(self) -> dict[str, str]:
         """Kind of traffic of each workload; empty for sweeps that older versions wrote."""
         if self.of_sweep:
             return dict(self.facts.get("workloads") or {})
-        return pooled.kinds_of(one for run in self.runs for one in run.summary["traffic"])
+        return pooled_workloads.kinds_of(one for run in self.runs for one in run.summary["traffic"])
 
     @cached_property
-    def trees(self) -> dict[str, dict[int, list[saturation.Tree]]]:
+    def trees(self) -> dict[str, dict[int, list[saturation.SaturationTree]]]:
         """Saturation trees by their begin: variant -> seed -> trees; none if no port is paused."""
-        found: dict[str, dict[int, list[saturation.Tree]]] = {variant: {} for variant in self.variants}
+        found: dict[str, dict[int, list[saturation.SaturationTree]]] = {
+            variant: {} for variant in self.variants
+        }
         for run in self.runs:
-            found[run.variant][run.seed] = saturation.trees(run)
+            found[run.variant][run.seed] = saturation.find_trees(run)
         return found
 
     def halves(self, run: RunData) -> dict[str, tuple[float, float]]:
         """Returns the values by which the halves of a run's window are compared; computed once."""
         if run.halves is None:
-            run.halves = steady.halves(run)
+            run.halves = steady_state.compare_halves(run)
         return run.halves
 
     @cached_property
-    def rules(self) -> Rules:
+    def rules(self) -> ComparisonRules:
         """Rules that forbid calling a variant best, or add a statement beside the best one."""
-        beside = unequal.compare_runs(self.runs, self.values, self.facts.get("memory") or {})
-        return Rules.from_values(self.values, self.fairness, beside)
+        beside = unequal_variants.compare_runs(self.runs, self.values, self.facts.get("memory") or {})
+        return ComparisonRules.from_values(self.values, self.fairness, beside)
 
     @cached_property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[MetricRow]:
         """Rows of the summary table: metrics of all variants, with intervals and the best variant."""
-        return rows.build(self.values, self.rules)
+        return metric_rows.build_rows(self.values, self.rules)
 
     def table(self, name: str) -> pa.Table:
         """Returns a table of all runs: the axes, `variant` and `seed` first; empty if no run wrote it."""
         parts = []
-        self.must_have(name)
+        self.require_table(name)
         for run in self.each():
             part = run.table(name)
             if part is not None:
-                parts.append(columns.identified(part, run.variant, run.seed, run.point))
+                parts.append(columns.with_run_columns(part, run.variant, run.seed, run.point))
         # Only hosts that probe have columns of probes: the rows of others are null there.
         return (
             pa.concat_tables(parts, promote_options="default").unify_dictionaries() if parts else pa.table({})
@@ -310,18 +330,18 @@ class Finished(Named):
         Only some ten thousand rows of a table on disk are in memory at a time. All tables are on disk if the
         results have a folder, and long traces in any case.
         """
-        self.must_have(name)
+        self.require_table(name)
         for run in self.each():
             for batch in run.batches(name, names):
                 part = pa.Table.from_batches([batch])
-                yield from columns.identified(part, run.variant, run.seed, run.point).to_batches()
+                yield from columns.with_run_columns(part, run.variant, run.seed, run.point).to_batches()
 
-    def must_have(self, name: str) -> None:
+    def require_table(self, name: str) -> None:
         """Raises `BadInput` if a sweep did not keep a table."""
         if self.of_sweep and name not in self.facts["tables"]:
             raise BadInput(f"{name}: not kept; sweep with `--tables {name}`")
 
-    def must_lie(self) -> Path:
+    def require_store(self) -> Path:
         """Returns the store of a sweep; raises `BadInput` if it has none."""
         if self.folder is None and self.store is None:
             raise BadInput(
@@ -337,27 +357,27 @@ class Finished(Named):
         if not self.of_sweep:
             yield from self.runs
         else:
-            self.must_lie()
+            self.require_store()
             for point, known in zip(self.points, self.facts["points"], strict=True):
                 for variant, config in known["configs"].items():
-                    runs = (self.stored(config, variant, seed, point) for seed in self.seeds)
+                    runs = (self.read_stored_run(config, variant, seed, point) for seed in self.seeds)
                     yield from (run for run in runs if run is not None)
 
-    def stored(self, config: str, variant: str, seed: int, point: dict[str, str]) -> RunData | None:
+    def read_stored_run(self, config: str, variant: str, seed: int, point: dict[str, str]) -> RunData | None:
         """Returns a run of a sweep from its store; `None` if it was absent when the results were written.
 
         Raises `BadInput` if it was deleted or damaged since.
         """
         key = cache.run_key(config, seed, self.facts["max_events"])
-        found = Cache(self.must_lie())
-        run = cache.stored(found, key)
+        found = RunStore(self.require_store())
+        run = cache.read_stored_run(found, key)
         if run is not None:
             run = run.known_as({"variant": variant, "seed": seed})
             run.point = point
         elif not self.is_missing(variant, seed, point):
             at = "".join(f", {path}={text}" for path, text in point.items())
             raise BadInput(
-                f"{found.file(key)}: deleted or damaged; expected {variant} with seed {seed}"
+                f"{found.run_file(key)}: deleted or damaged; expected {variant} with seed {seed}"
                 f"{at}: the same command runs it again"
             )
         return run
@@ -375,7 +395,7 @@ class Finished(Named):
         return {(run.variant, run.seed): run.captures for run in self.runs if run.captures}
 
 
-def few(points: Sequence[Mapping[str, str]]) -> str:
+def format_first_points(points: Sequence[Mapping[str, str]]) -> str:
     """Returns the first points as text, for a message."""
     more = f" and {len(points) - 3} more" if len(points) > 3 else ""
     return ", ".join(str(dict(point)) for point in points[:3]) + more

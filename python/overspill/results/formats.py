@@ -4,15 +4,17 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
-RATES = ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
-SHORT = {"1": "", "packets": "pkt", "events": "", "flows": ""}
-ROUNDING = 1e-9  # relative width up to which an interval counts as rounding
-UNEVEN = 0.1  # an interval is uneven if its sides differ by more than this share of its width: 0.55 to 0.45
-FAMILIES = {"s": TIMES, "bit/s": RATES}
+TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+RATE_UNITS = ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
+SHORT_UNITS = {"1": "", "packets": "pkt", "events": "", "flows": ""}
+ROUNDING_ERROR = 1e-9  # relative width up to which an interval counts as rounding
+MAX_ASYMMETRY = (
+    0.1  # an interval is uneven if its sides differ by more than this share of its width: 0.55 to 0.45
+)
+UNIT_FAMILIES = {"s": TIME_UNITS, "bit/s": RATE_UNITS}
 
 
-class Averaged(Protocol):
+class AveragedMetric(Protocol):
     """Metric over seeds, as a cell of a table shows it."""
 
     @property
@@ -40,40 +42,40 @@ class Averaged(Protocol):
         """Half-width of the 95% interval, if there is one."""
 
 
-def scale(unit: str, values: Iterable[float]) -> tuple[float, str]:
+def select_unit(unit: str, values: Iterable[float]) -> tuple[float, str]:
     """Returns factor and name of the unit of a row: the largest in which its largest value is at least 1."""
-    if unit not in FAMILIES:
-        return 1.0, SHORT.get(unit, unit)
+    if unit not in UNIT_FAMILIES:
+        return 1.0, SHORT_UNITS.get(unit, unit)
     largest = max((abs(value) for value in values), default=0.0)
-    for factor, name in FAMILIES[unit]:
+    for factor, name in UNIT_FAMILIES[unit]:
         if largest >= factor:
             return factor, name
-    factor, name = FAMILIES[unit][-1] if largest else FAMILIES[unit][1]
+    factor, name = UNIT_FAMILIES[unit][-1] if largest else UNIT_FAMILIES[unit][1]
     return factor, name
 
 
-def headed(title: str, unit: str) -> str:
+def title_with_unit(title: str, unit: str) -> str:
     """Returns a title with its unit, unless it ends with it: `drops (pkt)`, but `saturation trees`."""
     return f"{title} ({unit})" if unit and title.split()[-1:] != [unit] else title
 
 
-def decimals(value: float, significant: int = 4) -> int:
+def count_decimals(value: float, significant: int = 4) -> int:
     """Returns the number of decimals that show this many significant digits."""
     if value == 0 or not math.isfinite(value):
         return 0
     return max(0, significant - 1 - math.floor(math.log10(abs(value))))
 
 
-def number(value: float, digits: int | None = None) -> str:
+def format_number(value: float, digits: int | None = None) -> str:
     """Formats a number with spaces between thousands, never with an exponent."""
     if not math.isfinite(value):
         return str(value)
     if digits is None:
-        digits = 0 if value == int(value) and abs(value) < 1e15 else min(decimals(value), 9)
+        digits = 0 if value == int(value) and abs(value) < 1e15 else min(count_decimals(value), 9)
     return f"{value:,.{digits}f}".replace(",", " ")
 
 
-def cell(one: Averaged, factor: float) -> str:
+def format_cell(one: AveragedMetric, factor: float) -> str:
     """Formats `mean ± ci95`, `mean [low, high]` if uneven, `> bound` if censored, or `-` without a value.
 
     Two seeds give `mean (least to largest)`. Neither is narrower than the resolution of the mean, and a mean
@@ -83,67 +85,70 @@ def cell(one: Averaged, factor: float) -> str:
         return "-"
     value = one.mean / factor
     if one.censored:
-        return f"> {number(value)}"
+        return f"> {format_number(value)}"
     coarse = one.resolution / factor
     if one.span is not None:
         low, high = (bound / factor for bound in one.span)
-        return ranged(value, (min(low, value - coarse), max(high, value + coarse)))
+        return format_range(value, (min(low, value - coarse), max(high, value + coarse)))
     if one.interval is None or one.ci95 is None:
-        return number(value, decimals(coarse, 1)) if coarse else number(value)
+        return format_number(value, count_decimals(coarse, 1)) if coarse else format_number(value)
     if one.ci95 / factor < coarse:
-        return spread(value, coarse)
+        return format_plus_minus(value, coarse)
     low, high = (bound / factor for bound in one.interval)
-    wide = high - low > 2 * ROUNDING * abs(value)
-    if wide and abs(low + high - 2 * value) > UNEVEN * (high - low):
+    wide = high - low > 2 * ROUNDING_ERROR * abs(value)
+    if wide and abs(low + high - 2 * value) > MAX_ASYMMETRY * (high - low):
         digits = spread_digits(value, (high - low) / 2)
-        return f"{number(value, digits)} [{number(low, digits)}, {number(high, digits)}]"
-    return spread(value, one.ci95 / factor)
+        return f"{format_number(value, digits)} [{format_number(low, digits)}, {format_number(high, digits)}]"
+    return format_plus_minus(value, one.ci95 / factor)
 
 
-def ranged(value: float, span: tuple[float, float]) -> str:
+def format_range(value: float, span: tuple[float, float]) -> str:
     """Formats `value (least to largest)`."""
     low, high = span
-    if high - low <= 2 * ROUNDING * abs(value):
-        return number(value)
+    if high - low <= 2 * ROUNDING_ERROR * abs(value):
+        return format_number(value)
     digits = spread_digits(value, (high - low) / 2)
     if low and abs(low) < 10.0**-digits:
-        digits = decimals(low, 1)  # the bound would be printed as 0 otherwise
+        digits = count_decimals(low, 1)  # the bound would be printed as 0 otherwise
     if low == int(low) and high == int(high):
-        return f"{number(value, 0 if value == int(value) else 1)} ({number(low, 0)} to {number(high, 0)})"
-    return f"{number(value, digits)} ({number(low, digits)} to {number(high, digits)})"
+        shown = format_number(value, 0 if value == int(value) else 1)
+        return f"{shown} ({format_number(low, 0)} to {format_number(high, 0)})"
+    return f"{format_number(value, digits)} ({format_number(low, digits)} to {format_number(high, digits)})"
 
 
-def spread(value: float, half: float) -> str:
+def format_plus_minus(value: float, half: float) -> str:
     """Formats `value ± half` with two digits of the half-width, and at most five of the value."""
-    if half <= ROUNDING * abs(value):
-        return f"{number(value)} ± 0" if value else "0"
+    if half <= ROUNDING_ERROR * abs(value):
+        return f"{format_number(value)} ± 0" if value else "0"
     digits = spread_digits(value, half)
     if half < 10.0**-digits / 2:
-        digits = decimals(half, 1)  # the half-width would be printed as 0 otherwise
-    return f"{number(value, digits)} ± {number(half, digits)}"
+        digits = count_decimals(half, 1)  # the half-width would be printed as 0 otherwise
+    return f"{format_number(value, digits)} ± {format_number(half, digits)}"
 
 
 def spread_digits(value: float, half: float) -> int:
     """Returns the decimals that show two digits of the half-width, and at most five of the value."""
-    return min(decimals(half, 2), max(decimals(value, 5), 0)) if value else decimals(half, 2)
+    return (
+        min(count_decimals(half, 2), max(count_decimals(value, 5), 0)) if value else count_decimals(half, 2)
+    )
 
 
-def time(picoseconds: float) -> str:
+def format_time(picoseconds: float) -> str:
     """Formats a time with its unit."""
     seconds = picoseconds * 1e-12
     if picoseconds == 0:
         return "0 s"
-    factor, name = scale("s", [seconds])
-    return f"{trimmed(seconds / factor)} {name}"
+    factor, name = select_unit("s", [seconds])
+    return f"{format_trimmed(seconds / factor)} {name}"
 
 
-def trimmed(value: float) -> str:
+def format_trimmed(value: float) -> str:
     """Formats a number with at most six significant digits and without trailing zeros."""
-    text = number(value, min(decimals(value, 6), 9))
+    text = format_number(value, min(count_decimals(value, 6), 9))
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def count(value: float) -> str:
+def format_count(value: float) -> str:
     """Formats a large count in short form: 12.3 M."""
     for factor, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= factor:
@@ -151,7 +156,7 @@ def count(value: float) -> str:
     return f"{value:.0f}"
 
 
-def listing(names: Iterable[str], limit: int = 8) -> str:
+def format_listing(names: Iterable[str], limit: int = 8) -> str:
     """Joins names with commas; a long list is cut and ends with the number of those left."""
     every = list(names)
     if len(every) <= limit:
@@ -159,14 +164,14 @@ def listing(names: Iterable[str], limit: int = 8) -> str:
     return f"{', '.join(every[:limit])} and {len(every) - limit} more"
 
 
-def joined(names: Sequence[str]) -> str:
+def join_with_and(names: Sequence[str]) -> str:
     """Joins all names: `a, b and c`."""
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
-def seeds(values: Iterable[int]) -> str:
+def format_seeds(values: Iterable[int]) -> str:
     """Formats consecutive seeds as `1-5`, and others as a list."""
     every = sorted(values)
     if len(every) > 2 and every[-1] - every[0] == len(every) - 1:
         return f"{every[0]}-{every[-1]}"
-    return listing([str(one) for one in every])
+    return format_listing([str(one) for one in every])

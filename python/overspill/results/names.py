@@ -33,7 +33,7 @@ TABLES = (
     "fabric_trace",
     "sent_trace",
 )
-REASONS = (
+DROP_REASONS = (
     "buffer_full",
     "bounce_queue_full",
     "no_detour",
@@ -48,7 +48,7 @@ REASONS = (
     "corrupted",
     "input_full",
 )
-DOING = (
+PACKET_EVENTS = (
     "emitted",
     "arrived",
     "detoured",
@@ -69,7 +69,7 @@ FABRIC_BUFFERS = (
     "link",
     "behind_link",
 )
-FATES = (
+FRAME_OUTCOMES = (
     "drops",
     "marks",
     "detours",

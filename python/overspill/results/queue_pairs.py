@@ -12,44 +12,45 @@ import numpy as np
 
 from overspill.results import formats
 from overspill.results.columns import U64_NONE
-from overspill.results.measures.completion import DATA
-from overspill.results.measures.rates import over_life
+from overspill.results.measures.completion import DATA_ROLE
+from overspill.results.measures.rates import bytes_over_life
 from overspill.results.rundata import RunData
-from overspill.results.victims import Starved, name_flow
+from overspill.results.starved_workload import StarvedWorkload, name_flow
 
-WAITED = 0.25  # share of a flow's time spent waiting for timeouts: more is a stall
-AGAIN = 0.5  # retransmissions per data packet: fewer are no lockout
-COUNTS = ("retransmits", "fast_retransmits", "timeouts")
-LOST = 0.01  # lost data packets per retransmission: fewer do not explain the retransmissions
-COLUMNS = (
-    "flow", "traffic", "src", "dst", "bytes", "start_ps", "end_ps", "received", "measured", "role", *COUNTS
+STALLED_TIME_SHARE = 0.25  # share of a flow's time spent waiting for timeouts: more is a stall
+MIN_RETRANSMISSION_RATIO = 0.5  # retransmissions per data packet: fewer are no lockout
+COUNTER_COLUMNS = ("retransmits", "fast_retransmits", "timeouts")
+MIN_LOSS_RATIO = 0.01  # lost data packets per retransmission: fewer do not explain the retransmissions
+FLOW_COLUMNS = (
+    "flow", "traffic", "src", "dst", "bytes", "start_ps", "end_ps", "received", "measured", "role",
+    *COUNTER_COLUMNS,
 )  # fmt: skip
 
 
-def find_stalled(run: RunData) -> list[Starved]:
+def find_stalled(run: RunData) -> list[StarvedWorkload]:
     """Returns workloads with queue pairs that did not finish, or that stalled."""
     found = []
     for number, workload in enumerate(run.summary["traffic"]):
         how = workload.get("go_back")
         if how:
             flows = data_flows(run, number, bool(workload.get("endless")))
-            _, active = over_life(run, flows)
-            pairs = Pairs(run, flows, active, how["mss"], how["timeout_ps"] * 1e-12)
+            _, active = bytes_over_life(run, flows)
+            pairs = QueuePairs(run, flows, active, how["mss"], how["timeout_ps"] * 1e-12)
             found += [one for one in (pairs.unfinished(), pairs.stalled()) if one]
     return found
 
 
 def data_flows(run: RunData, workload: int, endless: bool) -> dict[str, np.ndarray]:
     """Returns columns of the data flows of a workload that are measured or endless."""
-    flows = dict(zip(COLUMNS, run.columns("flows", *COLUMNS), strict=True))
-    keep = (flows["traffic"] == workload) & (flows["role"] == DATA)
+    flows = dict(zip(FLOW_COLUMNS, run.columns("flows", *FLOW_COLUMNS), strict=True))
+    keep = (flows["traffic"] == workload) & (flows["role"] == DATA_ROLE)
     keep &= endless | (flows["measured"] != 0)
     keep &= np.minimum(flows["end_ps"], run.end_ps) > flows["start_ps"]
     return {name: column[keep] for name, column in flows.items()}
 
 
 @dataclass(frozen=True)
-class Pairs:
+class QueuePairs:
     """Queue pairs of one workload, with the seconds that each was active."""
 
     run: RunData
@@ -58,7 +59,7 @@ class Pairs:
     mss: int
     timeout: float
 
-    def unfinished(self) -> Starved | None:
+    def unfinished(self) -> StarvedWorkload | None:
         """Returns queue pairs that went back and did not finish; `None` for a run that was cut."""
         late = (self.flows["end_ps"] == U64_NONE) & (self.flows["bytes"] > 0)
         # A queue pair without losses only needs more time.
@@ -66,42 +67,44 @@ class Pairs:
         if not len(stuck) or self.run.cut:
             return None
         worst = int(stuck[np.argmin(self.flows["received"][stuck] / self.flows["bytes"][stuck])])
-        words = progress(self.run, self.flows, worst, float(self.active[worst]))
-        return self.found(stuck, worst, "unfinished", words)
+        words = describe_progress(self.run, self.flows, worst, float(self.active[worst]))
+        return self.summarise_pairs(stuck, worst, "unfinished", words)
 
-    def stalled(self) -> Starved | None:
+    def stalled(self) -> StarvedWorkload | None:
         """Returns queue pairs that waited long for timeouts and sent most of their data again."""
         ended = (self.flows["end_ps"] != U64_NONE) | (self.flows["bytes"] == 0)
         waited = self.flows["timeouts"] * self.timeout / self.active
         packets = -(-self.flows["received"].astype(np.float64) // self.mss)
-        again = self.flows["retransmits"] >= AGAIN * packets
-        stalled = np.flatnonzero(ended & (waited >= WAITED) & again)
+        again = self.flows["retransmits"] >= MIN_RETRANSMISSION_RATIO * packets
+        stalled = np.flatnonzero(ended & (waited >= STALLED_TIME_SHARE) & again)
         if not len(stalled):
             return None
         worst = int(stalled[np.argmax(waited[stalled])])
-        share, time = min(1.0, float(waited[worst])), formats.time(self.active[worst] * 1e12)
+        share, time = min(1.0, float(waited[worst])), formats.format_time(self.active[worst] * 1e12)
         words = (
-            f"{went_back(self.flows, worst)} for {packets[worst]:,.0f} data packets; it waited for "
+            f"{describe_go_backs(self.flows, worst)} for {packets[worst]:,.0f} data packets; it waited for "
             f"timeouts during {share:.0%} of {time}"
         )
-        return self.found(stalled, worst, "stalled" if self.loses(stalled) else "early", words)
+        return self.summarise_pairs(
+            stalled, worst, "stalled" if self.explained_by_losses(stalled) else "early", words
+        )
 
-    def loses(self, places: np.ndarray) -> bool:
+    def explained_by_losses(self, places: np.ndarray) -> bool:
         """Returns true if losses explain the retransmissions of these queue pairs, or were not counted."""
         lost = self.run.column("flows", "data_drops")
         if not len(lost):
             return True
         of_flow = lost[self.flows["flow"][places].astype(np.int64)].sum()
-        return bool(of_flow > LOST * self.flows["retransmits"][places].sum())
+        return bool(of_flow > MIN_LOSS_RATIO * self.flows["retransmits"][places].sum())
 
-    def found(self, places: np.ndarray, worst: int, kind: str, words: str) -> Starved:
+    def summarise_pairs(self, places: np.ndarray, worst: int, kind: str, words: str) -> StarvedWorkload:
         """Returns the summary of the queue pairs at these places, with the worst one."""
         name = str(self.run.summary["traffic"][int(self.flows["traffic"][worst])]["name"])
         named = f"{name_flow(self.run, self.flows, worst)}: {words}"
-        return Starved(name, len(self.active), len(places), 0.0, kind, named)
+        return StarvedWorkload(name, len(self.active), len(places), 0.0, kind, named)
 
 
-def went_back(flows: dict[str, np.ndarray], place: int) -> str:
+def describe_go_backs(flows: dict[str, np.ndarray], place: int) -> str:
     """Returns the numbers of go-backs and of retransmissions of a queue pair as text."""
     naks, timeouts = int(flows["fast_retransmits"][place]), int(flows["timeouts"][place])
     resent = int(flows["retransmits"][place])
@@ -111,11 +114,11 @@ def went_back(flows: dict[str, np.ndarray], place: int) -> str:
     )
 
 
-def progress(run: RunData, flows: dict[str, np.ndarray], place: int, active: float) -> str:
+def describe_progress(run: RunData, flows: dict[str, np.ndarray], place: int, active: float) -> str:
     """Returns the progress of an unfinished queue pair, and when its host last received data, if counted."""
     got, size = int(flows["received"][place]), int(flows["bytes"][place])
-    found = f"{went_back(flows, place)}, {100 * got / size:.0f}% of its {size:,} B arrived in "
-    found += formats.time(active * 1e12)
+    found = f"{describe_go_backs(flows, place)}, {100 * got / size:.0f}% of its {size:,} B arrived in "
+    found += formats.format_time(active * 1e12)
     bins, node, arrived = run.columns("host_goodput", "bin", "node", "bytes")
     here = bins[(node == flows["dst"][place]) & (arrived > 0)]
     if not len(here):
@@ -123,4 +126,4 @@ def progress(run: RunData, flows: dict[str, np.ndarray], place: int, active: flo
     last = (int(here.max()) + 1) * int(run.summary["bin_ps"])
     if run.end_ps - last < active * 1e12 / 10:
         return f"{found}; its host still receives data"
-    return f"{found}, and nothing after {formats.time(last)}"
+    return f"{found}, and nothing after {formats.format_time(last)}"

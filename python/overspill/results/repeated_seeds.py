@@ -6,22 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from overspill import stats
-from overspill.grouping import by_key
+from overspill.grouping import group_by_key
 from overspill.results import metrics
-from overspill.results.formats import joined
-from overspill.results.key import Key
+from overspill.results.formats import join_with_and
+from overspill.results.metric_key import Key
 from overspill.stats.quantiles import Value
 
 # Metrics that change if chance reaches the flows. QCT is a maximum and is not one of them: a link that is
 # never idle sends its last byte at the same instant, whichever flow comes first.
-MOVED = ("fct_mean", "flow_goodput_min")
-DIGITS = 6  # significant digits: one segment more or less changes flows of a gigabyte by as much
+CHANCE_SENSITIVE_METRICS = ("fct_mean", "flow_goodput_min")
+COMPARED_DIGITS = 6  # significant digits: one segment more or less changes flows of a gigabyte by as much
 
-BySeed = Mapping[int, Mapping[Key, Value]]
+ValuesBySeed = Mapping[int, Mapping[Key, Value]]
 
 
 @dataclass(frozen=True)
-class Alike:
+class EqualSeeds:
     """Metrics that are equal in all seeds; empty if all metrics are."""
 
     seeds: int
@@ -35,36 +35,39 @@ class Alike:
                 f"every number is the same in all {self.seeds} seeds: random draws have no effect. Seeds "
                 "give no independent repetitions, so ± 0 is not an interval"
             )
-        titles = joined([metrics.find(name).title for name in self.metrics])
+        titles = join_with_and([metrics.find_metric(name).title for name in self.metrics])
         are = "are" if len(self.metrics) > 1 else "is"
         return (
-            f"{titles} {are} the same to {DIGITS} digits in all {self.seeds} seeds: random draws do not "
+            f"{titles} {are} the same to {COMPARED_DIGITS} digits in all {self.seeds} seeds: random draws "
+            "do not "
             "affect flows, or their packets are phase-locked. Seeds give no independent repetitions, so "
             "± 0 is not an interval"
         )
 
 
-def find_repeats(by_seed: BySeed) -> Alike | None:
+def find_repeats(by_seed: ValuesBySeed) -> EqualSeeds | None:
     """Returns metrics that are equal in three or more seeds of a variant although chance should vary them."""
     every = list(by_seed.values())
-    if len(every) < stats.FEWEST or not every[0]:
+    if len(every) < stats.MIN_SEEDS_FOR_INTERVAL or not every[0]:
         return None
     if all(one == every[0] for one in every):
-        return Alike(len(every))
-    names = tuple(name for name in MOVED if same([one.get(Key(name)) for one in every]))
-    return Alike(len(every), names) if names else None
+        return EqualSeeds(len(every))
+    names = tuple(
+        name for name in CHANCE_SENSITIVE_METRICS if are_equal([one.get(Key(name)) for one in every])
+    )
+    return EqualSeeds(len(every), names) if names else None
 
 
-def same(values: Sequence[Value | None]) -> bool:
-    """Returns true if all seeds have a value, and all are equal to `DIGITS` digits."""
+def are_equal(values: Sequence[Value | None]) -> bool:
+    """Returns true if all seeds have a value, and all are equal to `COMPARED_DIGITS` digits."""
     known = [one.value for one in values if one is not None and not one.censored]
     if len(known) < len(values):
         return False
-    return max(known) - min(known) <= 10.0**-DIGITS * max(abs(one) for one in known)
+    return max(known) - min(known) <= 10.0**-COMPARED_DIGITS * max(abs(one) for one in known)
 
 
-def lines(variants: Mapping[str, BySeed]) -> list[str]:
+def repeated_seed_lines(variants: Mapping[str, ValuesBySeed]) -> list[str]:
     """Returns a sentence for each finding, with the variants that share it."""
     found = ((find_repeats(by_seed), variant) for variant, by_seed in variants.items())
-    by_text = by_key((alike.text, variant) for alike, variant in found if alike is not None)
-    return [f"{joined(names)}: {text}" for text, names in by_text.items()]
+    by_text = group_by_key((alike.text, variant) for alike, variant in found if alike is not None)
+    return [f"{join_with_and(names)}: {text}" for text, names in by_text.items()]

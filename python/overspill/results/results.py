@@ -10,17 +10,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from overspill.errors import BadInput
-from overspill.results import cache, commit, differences, document, tables
-from overspill.results import store as files
+from overspill.results import cache, differences, results_document, summary_tables, write_results
+from overspill.results import results_folder as files
 from overspill.results.axes import Axis
-from overspill.results.finished_runs import Finished
+from overspill.results.finished_runs import FinishedRuns
 
-WRITERS = "`overspill run` or `overspill sweep`"
-FACTS = ("name", "variants", "seeds", "sets", "notes", "interrupted", "resolved", "memory", "scenario")
+WRITER_COMMANDS = "`overspill run` or `overspill sweep`"
+SHARED_FACTS = ("name", "variants", "seeds", "sets", "notes", "interrupted", "resolved", "memory", "scenario")
 
 
 @dataclass
-class Results(Finished):
+class Results(FinishedRuns):
     """Finished runs of a scenario: metrics, tables and warnings, and the folder that holds them.
 
     `values` has the metrics of a single point by variant and seed. `metrics` and `summary` are tables of all
@@ -41,7 +41,7 @@ class Results(Finished):
 
     def document(self) -> dict[str, Any]:
         """Returns the document that `--json` prints."""
-        return document.build_document(self)
+        return results_document.build_document(self)
 
     def save(self, folder: str | Path) -> None:
         """Writes tables, manifest and documents into a folder, as `out` of a run does.
@@ -53,9 +53,9 @@ class Results(Finished):
             return
         if self.folder is not None:
             raise BadInput(f"{folder}: these results are already in {self.folder}; copy that folder")
-        with cache.held(Path(folder)):
-            commit.refuse_others(Path(folder), self.of_sweep)
-            commit.write(self, Path(folder))
+        with cache.lock_store(Path(folder)):
+            write_results.refuse_other_command(Path(folder), self.of_sweep)
+            write_results.write_unless_fewer(self, Path(folder))
         if self.folder is None:
             raise BadInput(f"{folder}: has results with runs that these lack; save them in another folder")
 
@@ -71,38 +71,41 @@ class Results(Finished):
 
         """
         out = Path(folder)
-        manifest = files.parse_manifest(out, WRITERS)
-        return loaded_sweep(out, manifest) if files.of_sweep(manifest) else loaded_point(out)
+        manifest = files.parse_manifest(out, WRITER_COMMANDS)
+        return load_sweep(out, manifest) if files.is_sweep_manifest(manifest) else load_point(out)
 
 
-def loaded_point(out: Path) -> Results:
+def load_point(out: Path) -> Results:
     """Returns the results of one point from a folder."""
     manifest = files.read_manifest(out)
     runs = files.read_runs(out, manifest)
-    missing = [name for name in FACTS if name not in manifest]
+    missing = [name for name in SHARED_FACTS if name not in manifest]
     if missing:
-        raise BadInput(f"{out / files.MANIFEST}: incomplete manifest: no {', '.join(missing)}")
+        raise BadInput(f"{out / files.MANIFEST_FILE}: incomplete manifest: no {', '.join(missing)}")
     facts = {key: value for key, value in manifest.items() if key not in ("format", "runs", "report")}
-    return Results(facts, runs, out.absolute(), identity=files.identity(manifest))
+    return Results(facts, runs, out.absolute(), identity=files.results_identity(manifest))
 
 
-def loaded_sweep(out: Path, facts: dict[str, Any]) -> Results:
+def load_sweep(out: Path, facts: dict[str, Any]) -> Results:
     """Returns the results of a sweep from a folder and its manifest."""
-    path = out / files.MANIFEST
+    path = out / files.MANIFEST_FILE
     if facts.get("format") != files.SWEEP_FORMAT:
         raise BadInput(f"{path}: found another format; expected {files.SWEEP_FORMAT}")
     try:
-        for name in tables.FILES:
-            files.check(out / name, facts["outputs"][name])
+        for name in summary_tables.TABLE_FILES:
+            files.check_file(out / name, facts["outputs"][name])
         axes = [Axis(**axis) for axis in facts["axes"]]
-        values, summary = (pq.ParquetFile(out / name).read() for name in (tables.METRICS, tables.MEANS))
+        values, summary = (
+            pq.ParquetFile(out / name).read()
+            for name in (summary_tables.METRICS_FILE, summary_tables.MEANS_FILE)
+        )
         compared = None
-        if differences.FILE in facts["outputs"]:
-            files.check(out / differences.FILE, facts["outputs"][differences.FILE])
-            compared = pq.ParquetFile(out / differences.FILE).read()
+        if differences.FILE_NAME in facts["outputs"]:
+            files.check_file(out / differences.FILE_NAME, facts["outputs"][differences.FILE_NAME])
+            compared = pq.ParquetFile(out / differences.FILE_NAME).read()
     except (KeyError, TypeError, AttributeError, OSError, pa.ArrowException):
         raise BadInput(f"{path}: incomplete manifest of `overspill sweep`") from None
-    known = files.identity(facts)
+    known = files.results_identity(facts)
     made = Results(facts, folder=out.absolute(), axes=axes, tidy=(values, summary), identity=known)
     made.compared = compared
     return made

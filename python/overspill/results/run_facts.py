@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from overspill.results import changes, deadlocks, equal_variants, fairness
+from overspill.results import deadlocks, fairness, identical_variants, network_changes
 from overspill.results.measures import rates
 from overspill.results.rundata import RunData
 
 # If one of these is missing, an older version stored the run, and its warnings are not known.
-NEEDED = (fairness.MET, rates.ACHIEVED, changes.COSTS, deadlocks.MAY_PAUSE)
+NEEDED_KEYS = (fairness.TRAFFIC_KEY, rates.ACHIEVED_KEY, network_changes.COSTS_KEY, deadlocks.MAY_PAUSE_KEY)
 
 
-def facts(run: RunData) -> dict[str, Any]:
+def facts_for_summary(run: RunData) -> dict[str, Any]:
     """Returns the entries that are added to a run's summary before its tables are dropped."""
     return {
-        equal_variants.QUIET: equal_variants.quiet(run),
-        fairness.MET: fairness.kept_traffic(run),
-        rates.ACHIEVED: rates.achieved_loads(run),
-        changes.COSTS: changes.costs(run),
-        deadlocks.MAY_PAUSE: deadlocks.may_pause(run),
+        identical_variants.QUIET_KEY: identical_variants.had_no_overflow(run),
+        fairness.TRAFFIC_KEY: fairness.traffic_for_summary(run),
+        rates.ACHIEVED_KEY: rates.achieved_loads(run),
+        network_changes.COSTS_KEY: network_changes.count_costs(run),
+        deadlocks.MAY_PAUSE_KEY: deadlocks.may_pause(run),
     }
 
 
-def known(summary: dict[str, Any]) -> bool:
+def has_all_facts(summary: dict[str, Any]) -> bool:
     """Returns true if a kept summary has all that warnings need."""
-    return all(name in summary for name in NEEDED)
+    return all(name in summary for name in NEEDED_KEYS)

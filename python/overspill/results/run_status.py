@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from overspill import stats
-from overspill.results import repeated_seeds, rundata, starved, tables
+from overspill.results import repeated_seeds, rundata, starved_flows, summary_tables
 from overspill.results.axes import Point
-from overspill.results.key import Key
-from overspill.results.tables import Runs
+from overspill.results.metric_key import Key
+from overspill.results.summary_tables import ValuesBySeed
 from overspill.stats.quantiles import Value
 
-NONE = 2**64  # more samples than any run has
+UNKNOWN_SAMPLES = 2**64  # more samples than any run has
 
 
 @dataclass
@@ -40,7 +40,7 @@ class RunStatus:
             list(facts["missing"]),
         )
 
-    def measured(self, point: Point, variant: str, by_seed: Runs) -> None:
+    def add_values(self, point: Point, variant: str, by_seed: ValuesBySeed) -> None:
         """Adds the values of a point and variant."""
         found = repeated_seeds.find_repeats(by_seed)
         if found is not None:
@@ -53,17 +53,20 @@ class RunStatus:
         for values in by_seed.values():
             for name, one in values.items():
                 if one.samples is not None and one.samples < min(
-                    tables.needed(name), self.samples.get(name, NONE)
+                    summary_tables.samples_needed(name), self.samples.get(name, UNKNOWN_SAMPLES)
                 ):
                     self.samples[name] = one.samples
 
     @property
     def rough(self) -> dict[str, Any]:
         """Number of seeds if there are too few, and the samples of metrics that have too few."""
-        few = min(self.seeds, default=stats.ENOUGH)
-        names = tables.ordered({0: dict.fromkeys(self.samples, Value(0.0))})
+        few = min(self.seeds, default=stats.MIN_SEEDS_FOR_BOOTSTRAP)
+        names = summary_tables.order_metrics({0: dict.fromkeys(self.samples, Value(0.0))})
         ordered = {name: self.samples[name] for name in names}
-        return {"seeds": few if few < stats.ENOUGH and not self.idle else None, "samples": ordered}
+        return {
+            "seeds": few if few < stats.MIN_SEEDS_FOR_BOOTSTRAP and not self.idle else None,
+            "samples": ordered,
+        }
 
     def add(self, point: Point, variant: str, by_seed: Mapping[int, Mapping[str, Any] | None]) -> None:
         """Adds the summaries of a point and variant."""
@@ -73,20 +76,24 @@ class RunStatus:
         absent = [seed for seed in by_seed if seed not in there]
         if absent:
             self.missing.append({**where, "seeds": absent})
-        left = {seed: one for seed, one in there.items() if late(one)}
+        left = {seed: one for seed, one in there.items() if is_unfinished(one)}
         if left:
             counts = {
                 key: sum(one["flows"][key] for one in left.values()) for key in ("unfinished", "measured")
             }
             self.unfinished.append({**where, "seeds": list(left), **counts})
-        cut = {seed: rundata.CUT[one["stop"]] for seed, one in there.items() if one["stop"] in rundata.CUT}
+        cut = {
+            seed: rundata.CUT_REASONS[one["stop"]]
+            for seed, one in there.items()
+            if one["stop"] in rundata.CUT_REASONS
+        }
         if cut:
             why = " and ".join(dict.fromkeys(cut.values()))
             self.partial.append({**where, "seeds": list(cut), "why": why})
         hit = {seed: one["starved"] for seed, one in there.items() if one.get("starved")}
         if hit:
-            every = [[starved.Starved(**one) for one in some] for some in hit.values()]
-            self.starved.append({**where, "seeds": list(hit), "why": starved.sentence(every)})
+            every = [[starved_flows.StarvedWorkload(**one) for one in some] for some in hit.values()]
+            self.starved.append({**where, "seeds": list(hit), "why": starved_flows.starved_warning(every)})
         stuck: dict[tuple[str, ...], list[int]] = {}
         for seed, one in there.items():
             if one.get("deadlock"):
@@ -98,6 +105,6 @@ class RunStatus:
             self.deadlocks.append({**where, "seeds": seeds, **first, "allowed": allowed})
 
 
-def late(summary: Mapping[str, Any]) -> bool:
+def is_unfinished(summary: Mapping[str, Any]) -> bool:
     """Returns true if a run left measured flows unfinished although the scenario does not allow it."""
     return bool(summary["flows"].get("unfinished", 0)) and not summary["allow_unfinished"]

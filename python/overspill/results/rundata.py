@@ -10,18 +10,18 @@ import numpy as np
 import pyarrow as pa
 
 from overspill.results import columns, names
-from overspill.results.key import Key
-from overspill.results.stream import Spill, Stored
+from overspill.results.metric_key import Key
+from overspill.results.table_streams import SpillFolder, StoredTable
 from overspill.stats.quantiles import Value
 
-CUT = {
-    "max_events": "cut by --max-events",
+CUT_REASONS = {
+    "max_events": "stopped by --max-events",
     "max_packets": "stopped because too many packets or flows were in memory",
 }
 
 
 @dataclass(frozen=True)
-class Change:
+class NetworkChange:
     """Event of the network: time in ps, link, and change; `loses` is true if frames may be lost by it."""
 
     at_ps: int
@@ -41,7 +41,7 @@ class RunData:
     def __init__(
         self,
         summary: dict[str, Any],
-        tables: Mapping[str, pa.Table | Stored] | Path,
+        tables: Mapping[str, pa.Table | StoredTable] | Path,
         digests: Mapping[str, str] | None = None,
     ) -> None:
         self.summary = summary
@@ -49,17 +49,17 @@ class RunData:
         self.digests = dict(digests or {})
         # Capture files by link, and the owner that keeps them.
         self.captures: dict[str, Path] = {}
-        self.owner: Spill | None = None
+        self.owner: SpillFolder | None = None
         if isinstance(tables, Path):
             folder = tables
             files = {name: f"{name}.parquet" for name in names.TABLES}
             there = {
-                name: Stored.among_results(folder / file, self.digests.get(file, ""))
+                name: StoredTable.among_results(folder / file, self.digests.get(file, ""))
                 for name, file in files.items()
             }
             tables = {name: found for name, found in there.items() if found is not None}
             self.captures = {link: folder / file for link, file in summary.get("captures", {}).items()}
-        self._tables: Mapping[str, pa.Table | Stored] = tables
+        self._tables: Mapping[str, pa.Table | StoredTable] = tables
         # Metrics, and the compared values of both halves of the window, once they are computed.
         self.values: dict[Key, Value] | None = None
         self.halves: dict[str, tuple[float, float]] | None = None
@@ -86,19 +86,19 @@ class RunData:
     def recorded(self, name: str) -> bool:
         """Returns true if a table has rows; a table that was not requested may exist and is empty then."""
         found = self._tables.get(name)
-        return found is not None and (found.rows if isinstance(found, Stored) else found.num_rows) > 0
+        return found is not None and (found.rows if isinstance(found, StoredTable) else found.num_rows) > 0
 
     def table(self, name: str, names: Sequence[str] | None = None) -> pa.Table | None:
         """Returns a table, or some columns of it; `None` if the run did not write it."""
         found = self._tables.get(name)
-        if isinstance(found, Stored):
+        if isinstance(found, StoredTable):
             return found.read(names)
         return found if found is None or names is None else found.select(list(names))
 
     def batches(self, name: str, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Yields a table, or some columns of it, in batches, so that little of a file is in memory."""
         found = self._tables.get(name)
-        if isinstance(found, Stored):
+        if isinstance(found, StoredTable):
             yield from found.batches(names)
         elif found is not None:
             yield from (found if names is None else found.select(list(names))).to_batches()
@@ -106,7 +106,7 @@ class RunData:
     def file(self, name: str) -> Path | None:
         """Returns the file of a table; `None` if it is in memory or does not exist."""
         found = self._tables.get(name)
-        return found.path if isinstance(found, Stored) else None
+        return found.path if isinstance(found, StoredTable) else None
 
     def stored(self, folder: Path) -> "RunData":
         """Returns the same run with its tables read from this folder when needed."""
@@ -121,7 +121,7 @@ class RunData:
         run.values, run.halves, run.key = self.values, self.halves, self.key
         return run
 
-    def captured(self, files: dict[str, Path], owner: Spill | None) -> None:
+    def captured(self, files: dict[str, Path], owner: SpillFolder | None) -> None:
         """Records the capture files by link, which exist as long as their owner."""
         self.captures, self.owner = files, owner
         if files:
@@ -135,14 +135,14 @@ class RunData:
     def column_names(self, table: str) -> list[str]:
         """Returns the column names of a table; empty if there is no such table."""
         found = self._tables.get(table)
-        return [] if found is None else found.names if isinstance(found, Stored) else found.column_names
+        return [] if found is None else found.names if isinstance(found, StoredTable) else found.column_names
 
     def columns(self, table: str, *names: str) -> tuple[np.ndarray, ...]:
         """Returns several columns of one table as numpy arrays."""
         data = self.table(table, names)
         if data is None:
             return tuple(np.zeros(0, np.uint64) for _ in names)
-        return tuple(columns.numbers(data, name) for name in names)
+        return tuple(columns.column_to_numpy(data, name) for name in names)
 
     @cached_property
     def tiers(self) -> np.ndarray:
@@ -155,9 +155,9 @@ class RunData:
         return np.array([bool(node["host"]) for node in self.summary["nodes"]], dtype=bool)
 
     @cached_property
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[NetworkChange]:
         """Events of the scenario in order of time, including those that the run did not reach."""
-        return [Change(**one) for one in self.summary.get("changes", [])]
+        return [NetworkChange(**one) for one in self.summary.get("changes", [])]
 
     def node_name(self, node: int) -> str:
         """Returns the name of a node."""
@@ -181,12 +181,12 @@ class RunData:
     @property
     def cut(self) -> bool:
         """True if the run was stopped before its planned end."""
-        return bool(self.summary["stop"] in CUT)
+        return bool(self.summary["stop"] in CUT_REASONS)
 
     @property
     def cut_by(self) -> str:
         """Reason why the run was stopped before its planned end."""
-        return CUT[self.summary["stop"]]
+        return CUT_REASONS[self.summary["stop"]]
 
     @property
     def deadlock(self) -> dict[str, Any] | None:

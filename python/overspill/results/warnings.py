@@ -5,52 +5,61 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from overspill.results import formats, header, pointwise
-from overspill.results.labels import Line
-from overspill.results.sweep import cautions
+from overspill.results import formats, header, pointwise_lines
+from overspill.results.line_labels import Line
+from overspill.results.sweep_document import sweep_cautions
 
 if TYPE_CHECKING:
-    from overspill.results.finished_runs import Finished
+    from overspill.results.finished_runs import FinishedRuns
 
-TEXTS = 12  # texts of each label on a page
+MAX_TEXTS = 12  # texts of each label on a page
 
 
-def lines(results: Finished, shown: Collection[str] | None = None, page: bool = False) -> list[Line]:
+def result_lines(
+    results: FinishedRuns, shown: Collection[str] | None = None, page: bool = False
+) -> list[Line]:
     """Returns every line, loud ones first.
 
     `shown` are the printed metrics of a sweep; a page has more texts of each label.
     """
     if not results.of_sweep:
-        return header.lines(results)
-    rough = cautions(results.facts, shown)
-    more = {"loud": TEXTS, "quiet": TEXTS} if page else {}
-    points = pointwise.lines(results.facts, **more)
+        return header.header_lines(results)
+    rough = sweep_cautions(results.facts, shown)
+    more = {"loud": MAX_TEXTS, "quiet": MAX_TEXTS} if page else {}
+    points = pointwise_lines.merged_lines(results.facts, **more)
     return [
-        *of_sweep(results),
+        *sweep_warnings(results),
         *(line for line in (*points, *rough) if line.loud),
-        *plan(results, 20 if page else 8),
+        *sweep_plan_lines(results, 20 if page else 8),
         *(line for line in (*points, *rough) if not line.loud),
         *(Line("note", note) for note in results.notes),
     ]
 
 
-def plan(sweep: Finished, most: int) -> list[Line]:
+def sweep_plan_lines(sweep: FinishedRuns, most: int) -> list[Line]:
     """Returns the lines that describe a sweep, with at most `most` values of each axis."""
-    axes = "; ".join(f"{axis.path} = {formats.listing(axis.texts, most)}" for axis in sweep.axes)
-    seeds = f"seed{'s' if len(sweep.seeds) > 1 else ''} {formats.seeds(sweep.seeds)} (n = {len(sweep.seeds)})"
+    axes = "; ".join(f"{axis.path} = {formats.format_listing(axis.texts, most)}" for axis in sweep.axes)
+    count = len(sweep.seeds)
+    seeds = f"seed{'s' if count > 1 else ''} {formats.format_seeds(sweep.seeds)} (n = {count})"
     sets = f"; set {', '.join(sweep.facts['sets'])}" if sweep.facts["sets"] else ""
     points = f"{len(sweep.points)} points, {len(sweep.variants)} variants, {sweep.finished} runs"
     together = [Line("together", " and ".join(paths)) for paths in sweep.facts["together"]]
     scenario = Line("scenario", f"{sweep.scenario}, {seeds}{sets}")
-    return [scenario, Line("swept", axes), *together, *header.labelled(sweep), Line("finished", points)]
+    return [
+        scenario,
+        Line("swept", axes),
+        *together,
+        *header.variant_names_line(sweep),
+        Line("finished", points),
+    ]
 
 
-def warnings(results: Finished) -> list[Line]:
+def warnings(results: FinishedRuns) -> list[Line]:
     """Returns the warnings about results: the lines that limit what the numbers mean."""
-    return [line for line in lines(results) if line.loud]
+    return [line for line in result_lines(results) if line.loud]
 
 
-def of_sweep(sweep: Finished) -> list[Line]:
+def sweep_warnings(sweep: FinishedRuns) -> list[Line]:
     """Returns warnings about missing, failed, cut or unfinished runs of a sweep, and deadlocks."""
     found = []
     if sweep.interrupted:
@@ -58,18 +67,24 @@ def of_sweep(sweep: Finished) -> list[Line]:
         found.append(Line("INTERRUPTED", f"{text}. Run the same command to continue", True))
     found += [Line("FAILED", line, True) for line in sweep.failures]
     for one in sweep.run_status.partial:
-        found.append(Line("PARTIAL RESULT", f"{where(sweep, one)} {one['why']}", True))
+        found.append(Line("PARTIAL RESULT", f"{format_place(sweep, one)} {one['why']}", True))
     for one in sweep.run_status.unfinished:
         counts = f"{one['unfinished']} of {one['measured']} measured flows did not finish"
-        found.append(Line("UNFINISHED FLOWS", f"{where(sweep, one)}: {counts}", True))
+        found.append(Line("UNFINISHED FLOWS", f"{format_place(sweep, one)}: {counts}", True))
     for one in sweep.run_status.deadlocks:
-        found.append(Line("DEADLOCK", f"{where(sweep, one)}: {header.circle(one, len(one['seeds']))}", True))
+        found.append(
+            Line(
+                "DEADLOCK",
+                f"{format_place(sweep, one)}: {header.describe_deadlock(one, len(one['seeds']))}",
+                True,
+            )
+        )
     return found
 
 
-def where(sweep: Finished, one: dict[str, Any]) -> str:
+def format_place(sweep: FinishedRuns, one: dict[str, Any]) -> str:
     """Describes a point, a variant and seeds."""
     point = zip(sweep.axes, one["point"], strict=True)
     at = ", ".join(f"{axis.path}={text}" for axis, text in point)
     place = f"{at}: {one['variant']}" if at else one["variant"]
-    return f"{place}, seed{'s' if len(one['seeds']) > 1 else ''} {formats.seeds(one['seeds'])}"
+    return f"{place}, seed{'s' if len(one['seeds']) > 1 else ''} {formats.format_seeds(one['seeds'])}"

@@ -5,14 +5,16 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 RESAMPLES = 4999
-AT_ONCE = 1 << 24  # numbers in memory at a time
-SEED = 0x0E57A7  # fixed seed: equal data have equal intervals, whichever samples are computed with them
-SAME = 1e-12  # relative spread up to which values count as equal: rounding
+MAX_NUMBERS_IN_MEMORY = 1 << 24  # numbers in memory at a time
+RESAMPLING_SEED = (
+    0x0E57A7  # fixed seed: equal data have equal intervals, whichever samples are computed with them
+)
+MAX_RELATIVE_ROUNDING = 1e-12  # relative spread up to which values count as equal: rounding
 
 Interval = tuple[float, float]
 
 
-def means_of(data: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+def resampled_means(data: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """Returns a function from drawn column indices to the resampled mean of each row.
 
     Each mean weights the values of a row by how often their columns were drawn. All rows share the draws,
@@ -31,7 +33,7 @@ def means_of(data: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     return means
 
 
-def intervals(samples: Sequence[Sequence[float]], levels: Sequence[float]) -> list[list[Interval | None]]:
+def bca_intervals(samples: Sequence[Sequence[float]], levels: Sequence[float]) -> list[list[Interval | None]]:
     """Returns the BCa interval of the mean of each sample, by sample and confidence level.
 
     All samples have the same length. A sample whose values are all equal has an interval of width 0. An
@@ -41,40 +43,42 @@ def intervals(samples: Sequence[Sequence[float]], levels: Sequence[float]) -> li
     if not len(data):
         return []
     low, high = data.min(axis=1), data.max(axis=1)
-    spread = (high - low) > SAME * np.maximum(np.abs(low), np.abs(high))
+    spread = (high - low) > MAX_RELATIVE_ROUNDING * np.maximum(np.abs(low), np.abs(high))
     found: list[list[Interval | None]] = [
         [(float(data[i].mean()),) * 2] * len(levels) for i in range(len(data))
     ]
     rows = np.flatnonzero(spread)
-    step = max(1, AT_ONCE // RESAMPLES)
+    step = max(1, MAX_NUMBERS_IN_MEMORY // RESAMPLES)
     for first in range(0, len(rows), step):
         some = rows[first : first + step]
-        for row, one in zip(some, scaled(data[some], levels), strict=True):
+        for row, one in zip(some, bca_intervals_of_varying(data[some], levels), strict=True):
             found[row] = one
     return found
 
 
-def scaled(data: np.ndarray, levels: Sequence[float]) -> list[list[Interval | None]]:
+def bca_intervals_of_varying(data: np.ndarray, levels: Sequence[float]) -> list[list[Interval | None]]:
     """Returns BCa intervals of rows that are not constant, by row and confidence level.
 
     Each row is divided by its largest absolute value, so that squares and cubes stay in range.
     """
     sizes = np.abs(data).max(axis=1)
     count = data.shape[1]
-    means = means_of(data / sizes[:, None])
-    resampled = np.sort(means(np.random.default_rng(SEED).integers(0, count, (RESAMPLES, count))), axis=-1)
+    means = resampled_means(data / sizes[:, None])
+    resampled = np.sort(
+        means(np.random.default_rng(RESAMPLING_SEED).integers(0, count, (RESAMPLES, count))), axis=-1
+    )
     with np.errstate(all="ignore"):
-        bias, acceleration = corrections(means, resampled, count)
+        bias, acceleration = bca_corrections(means, resampled, count)
         found: list[list[Interval | None]] = [[] for _ in data]
         for level in levels:
-            ends = bounds(resampled, shares(bias, acceleration, level))
+            ends = interpolate_quantiles(resampled, interval_shares(bias, acceleration, level))
             for row, (low, high) in enumerate(ends):
                 known = bool(np.isfinite(low) and np.isfinite(high))
                 found[row].append((float(low * sizes[row]), float(high * sizes[row])) if known else None)
     return found
 
 
-def corrections(
+def bca_corrections(
     means: Callable[[np.ndarray], np.ndarray], resampled: np.ndarray, count: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Returns the bias z0 and the acceleration a by row (Efron and Tibshirani 1993, eq. 14.14 and 14.15)."""
@@ -91,7 +95,7 @@ def corrections(
     return ndtri(below / (2 * RESAMPLES)), 1 / 6 * cubes / squares ** (3 / 2)
 
 
-def shares(bias: np.ndarray, acceleration: np.ndarray, level: float) -> np.ndarray:
+def interval_shares(bias: np.ndarray, acceleration: np.ndarray, level: float) -> np.ndarray:
     """Returns by row the shares of resamples below the two ends of the interval (equation 14.10)."""
     from scipy.special import ndtr, ndtri
 
@@ -100,7 +104,7 @@ def shares(bias: np.ndarray, acceleration: np.ndarray, level: float) -> np.ndarr
     return np.stack([ndtr(bias + one / (1 - acceleration * one)) for one in moved], axis=-1)
 
 
-def bounds(resampled: np.ndarray, below: np.ndarray) -> np.ndarray:
+def interpolate_quantiles(resampled: np.ndarray, below: np.ndarray) -> np.ndarray:
     """Returns by row the quantiles of sorted resamples at these shares, interpolated linearly, or NaN."""
     known = (below >= 0) & (below <= 1)
     share = np.where(known, below, 0.5)

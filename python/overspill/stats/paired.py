@@ -8,9 +8,11 @@ from functools import lru_cache
 from overspill.stats import bootstrap
 from overspill.stats.bootstrap import Interval
 
-LEVEL = 0.95
-FEWEST = 3  # seeds: with fewer, no interval decides a comparison
-ENOUGH = 10  # seeds: with fewer, order statistics are not bootstrapped, and intervals are rough
+CONFIDENCE_LEVEL = 0.95
+MIN_SEEDS_FOR_INTERVAL = 3  # seeds: with fewer, no interval decides a comparison
+MIN_SEEDS_FOR_BOOTSTRAP = (
+    10  # seeds: with fewer, order statistics are not bootstrapped, and intervals are rough
+)
 
 
 @lru_cache(maxsize=256)
@@ -26,7 +28,7 @@ def mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def half_width(values: Sequence[float], confidence: float = LEVEL) -> float | None:
+def half_width(values: Sequence[float], confidence: float = CONFIDENCE_LEVEL) -> float | None:
     """Returns the half-width of the mean's interval (Student's t); `None` with fewer than two values."""
     count = len(values)
     return None if count < 2 else t_quantile(confidence, count - 1) * standard_error(values)
@@ -53,8 +55,8 @@ def p_value(differences: Sequence[float]) -> float:
 class Difference:
     """Mean difference between two variants with its interval: Holm-corrected, or the range for two seeds.
 
-    `compare` subtracts each other variant from the best one, `from_baseline` the baseline from each other
-    one.
+    `compare_variants` subtracts each other variant from the best one. `differences_from_baseline` subtracts
+    the baseline from each other variant.
     """
 
     variant: str
@@ -78,18 +80,18 @@ class Comparison:
     fair: bool = True
 
     @property
-    def marked(self) -> bool:
+    def is_best_distinct(self) -> bool:
         """True if the best variant differs from every other one, in a fair comparison with enough seeds."""
-        told = self.fair and self.n >= FEWEST
+        told = self.fair and self.n >= MIN_SEEDS_FOR_INTERVAL
         return told and bool(self.against) and all(one.excludes_zero for one in self.against)
 
 
-def ranged(name: str, differences: Sequence[float]) -> Difference:
+def difference_with_range(name: str, differences: Sequence[float]) -> Difference:
     """Returns a mean difference whose interval is the range of the differences."""
     return Difference(name, mean(differences), min(differences), max(differences))
 
 
-def holm(best: str, others: Mapping[str, Sequence[float]]) -> tuple[Difference, ...]:
+def holm_differences(best: str, others: Mapping[str, Sequence[float]]) -> tuple[Difference, ...]:
     """Returns intervals of paired differences by Student's t, Holm-corrected (Holm 1979).
 
     In order of p, the j-th of m differences has confidence 1 - 0.05 / (m - j + 1), until one does not exclude
@@ -99,14 +101,14 @@ def holm(best: str, others: Mapping[str, Sequence[float]]) -> tuple[Difference, 
     found: dict[str, Difference] = {}
     left, rejecting = len(order), True
     for name in order:
-        centre, half = mean(others[name]), half_width(others[name], corrected(left)) or 0.0
+        centre, half = mean(others[name]), half_width(others[name], holm_confidence(left)) or 0.0
         found[name] = Difference(name, centre, centre - half, centre + half)
         rejecting = rejecting and found[name].excludes_zero
         left -= rejecting
     return tuple(found[name] for name in others)
 
 
-def rejected(samples: Sequence[Sequence[float]]) -> list[bool]:
+def benjamini_hochberg(samples: Sequence[Sequence[float]]) -> list[bool]:
     """Returns by sample whether its mean differs from 0, among many samples (Benjamini and Hochberg 1995).
 
     Rejects the k smallest of m p-values, for the largest k whose p-value is at most 0.05·k/m. If no mean
@@ -115,38 +117,38 @@ def rejected(samples: Sequence[Sequence[float]]) -> list[bool]:
     """
     known = [p_value(values) for values in samples]
     ordered, count = sorted(known), len(known)
-    limits = [one for at, one in enumerate(ordered, 1) if one <= (1 - LEVEL) * at / count]
+    limits = [one for at, one in enumerate(ordered, 1) if one <= (1 - CONFIDENCE_LEVEL) * at / count]
     return [bool(limits) and one <= limits[-1] for one in known]
 
 
-def corrected(left: int) -> float:
+def holm_confidence(left: int) -> float:
     """Returns the confidence level of one comparison if `left` comparisons are left."""
-    return 1 - (1 - LEVEL) / left
+    return 1 - (1 - CONFIDENCE_LEVEL) / left
 
 
-def subtract(left: float, right: float) -> float:
+def subtract_rounded(left: float, right: float) -> float:
     """Returns the difference, or 0 if it is rounding only, which must not decide the best variant."""
     difference = left - right
     return 0.0 if abs(difference) <= 1e-12 * max(abs(left), abs(right)) else difference
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PairedSamples:
     """Variant with the best mean, with its difference from every other variant by seed."""
 
     best: str
     n: int
     others: Mapping[str, Sequence[float]]
 
-    def compared(self) -> Comparison:
-        """Returns the comparison with Holm-corrected intervals, or with ranges for under `FEWEST` seeds."""
-        if self.n < FEWEST:
-            ranges = tuple(ranged(name, values) for name, values in self.others.items())
+    def compare(self) -> Comparison:
+        """Returns the comparison with Holm-corrected intervals, or with ranges for too few seeds."""
+        if self.n < MIN_SEEDS_FOR_INTERVAL:
+            ranges = tuple(difference_with_range(name, values) for name, values in self.others.items())
             return Comparison(self.best, self.n, ranges)
-        return Comparison(self.best, self.n, holm(self.best, self.others))
+        return Comparison(self.best, self.n, holm_differences(self.best, self.others))
 
 
-def pair(values: Mapping[str, Mapping[int, float]], better: str) -> Pairs | None:
+def pair_on_seeds(values: Mapping[str, Mapping[int, float]], better: str) -> PairedSamples | None:
     """Pairs variants (`variant -> seed -> value`) on their common seeds; `better` is `lower` or `higher`.
 
     Returns `None` for another `better`, a single variant, or fewer than two common seeds.
@@ -160,49 +162,59 @@ def pair(values: Mapping[str, Mapping[int, float]], better: str) -> Pairs | None
     means = {name: mean([by_seed[seed] for seed in seeds]) for name, by_seed in values.items()}
     best = min(means, key=lambda name: sign * means[name])
     others = {
-        name: [subtract(values[best][seed], by_seed[seed]) for seed in seeds]
+        name: [subtract_rounded(values[best][seed], by_seed[seed]) for seed in seeds]
         for name, by_seed in values.items()
         if name != best
     }
-    return Pairs(best, len(seeds), others)
+    return PairedSamples(best, len(seeds), others)
 
 
-def from_baseline(values: Mapping[str, Mapping[int, float]], baseline: str) -> list[tuple[Difference, int]]:
+def differences_from_baseline(
+    values: Mapping[str, Mapping[int, float]], baseline: str
+) -> list[tuple[Difference, int]]:
     """Returns the difference of every other variant from a named one, paired on their common seeds.
 
     Each comes with its number of seeds: three or more give a Holm-corrected interval, two a range.
     """
     base = values[baseline]
     paired = {
-        name: [subtract(one[seed], base[seed]) for seed in sorted(base.keys() & one.keys())]
+        name: [subtract_rounded(one[seed], base[seed]) for seed in sorted(base.keys() & one.keys())]
         for name, one in values.items()
         if name != baseline
     }
-    known = {one.variant: one for one in holm(baseline, chosen(paired, FEWEST, math.inf))}
-    known |= {name: ranged(name, few) for name, few in chosen(paired, 2, FEWEST).items()}
+    known = {
+        one.variant: one
+        for one in holm_differences(baseline, samples_of_size(paired, MIN_SEEDS_FOR_INTERVAL, math.inf))
+    }
+    known |= {
+        name: difference_with_range(name, few)
+        for name, few in samples_of_size(paired, 2, MIN_SEEDS_FOR_INTERVAL).items()
+    }
     return [(known[name], len(every)) for name, every in paired.items() if name in known]
 
 
-def chosen(paired: Mapping[str, Sequence[float]], least: int, below: float) -> dict[str, Sequence[float]]:
+def samples_of_size(
+    paired: Mapping[str, Sequence[float]], least: int, below: float
+) -> dict[str, Sequence[float]]:
     """Returns the samples with at least `least` and fewer than `below` values."""
     return {name: every for name, every in paired.items() if least <= len(every) < below}
 
 
-def compare(values: Mapping[str, Mapping[int, float]], better: str) -> Comparison | None:
-    """Compares variants, given as for `pair`; returns `None` if they cannot be paired."""
-    pairs = pair(values, better)
-    return None if pairs is None else pairs.compared()
+def compare_variants(values: Mapping[str, Mapping[int, float]], better: str) -> Comparison | None:
+    """Compares variants, given as for `pair_on_seeds`; returns `None` if they cannot be paired."""
+    pairs = pair_on_seeds(values, better)
+    return None if pairs is None else pairs.compare()
 
 
-def interval(values: Sequence[float], order_statistic: bool = False) -> Interval | None:
+def mean_interval(values: Sequence[float], order_statistic: bool = False) -> Interval | None:
     """Returns the 95% interval of the mean over seeds; `None` with fewer than two values.
 
-    The mean of an order statistic is bootstrapped from `ENOUGH` values on. `bootstrap.intervals` is faster
-    for many samples.
+    The mean of an order statistic is bootstrapped from `MIN_SEEDS_FOR_BOOTSTRAP` values on.
+    `bootstrap.bca_intervals` is faster for many samples.
     """
     half = half_width(values)
     if half is None:
         return None
-    many = order_statistic and len(values) >= ENOUGH
-    made = bootstrap.intervals([values], [LEVEL])[0][0] if many else None
+    many = order_statistic and len(values) >= MIN_SEEDS_FOR_BOOTSTRAP
+    made = bootstrap.bca_intervals([values], [CONFIDENCE_LEVEL])[0][0] if many else None
     return made or (mean(values) - half, mean(values) + half)

@@ -9,7 +9,7 @@ PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p99.9": 99.9}
 
 
 # Fewest samples for a percentile p, 5 / (1 - p), so that at least five are at or beyond it.
-NEEDED = {"p95": 100, "p99": 500, "p99.9": 5000}
+MIN_SAMPLES = {"p95": 100, "p99": 500, "p99.9": 5000}
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Value:
     samples: int | None = field(default=None, compare=False)
 
 
-def rank(percent: float, count: int) -> int:
+def nearest_rank(percent: float, count: int) -> int:
     """Returns the nearest rank, 1 to `count`: the smallest k with k / count >= percent / 100."""
     # Integer thousandths of a percent: 99.9% of 1000 is rank 999, without a rounding error above it.
     parts = round(percent * 1000)
@@ -40,7 +40,7 @@ def percentile(values: np.ndarray, open_ended: np.ndarray, percent: float) -> Va
     """
     if len(values) == 0:
         return None
-    k = rank(percent, len(values)) - 1
+    k = nearest_rank(percent, len(values)) - 1
     lower = float(np.partition(values, k)[k])
     if not open_ended.any():
         return Value(lower)
@@ -53,7 +53,7 @@ def mean(values: np.ndarray, open_ended: np.ndarray) -> Value | None:
     return Value(float(values.mean()), bool(open_ended.any())) if len(values) else None
 
 
-def summary(values: np.ndarray, open_ended: np.ndarray) -> dict[str, Value]:
+def mean_and_percentiles(values: np.ndarray, open_ended: np.ndarray) -> dict[str, Value]:
     """Returns mean and percentiles by name, each with the number of samples; empty without samples."""
     average = mean(values, open_ended)
     if average is None:
@@ -66,9 +66,11 @@ def summary(values: np.ndarray, open_ended: np.ndarray) -> dict[str, Value]:
     return found
 
 
-def weighted(values: np.ndarray, weights: np.ndarray, percents: Sequence[float]) -> list[float | None]:
+def weighted_percentiles(
+    values: np.ndarray, weights: np.ndarray, percents: Sequence[float]
+) -> list[float | None]:
     """Returns nearest-rank percentiles of integer-weighted values; `None` for each if all weights are 0."""
-    exact = whole_numbers(weights)
+    exact = exact_integers(weights)
     total = int(exact.sum()) if len(weights) else 0
     if total == 0:
         return [None for _ in percents]
@@ -76,24 +78,26 @@ def weighted(values: np.ndarray, weights: np.ndarray, percents: Sequence[float])
     order = np.argsort(values)
     below = np.cumsum(exact[order])
     kind = int if below.dtype == object else below.dtype.type
-    needs = (kind(rank(percent, total)) for percent in percents)
+    needs = (kind(nearest_rank(percent, total)) for percent in percents)
     return [float(values[order[int(np.searchsorted(below, need, side="left"))]]) for need in needs]
 
 
-def whole_numbers(weights: np.ndarray) -> np.ndarray:
+def exact_integers(weights: np.ndarray) -> np.ndarray:
     """Returns weights in a type that sums them exactly: 64 bits, or Python integers beyond that."""
     fits = weights.sum(dtype=np.float64) < 2.0**63
     return weights.astype(np.uint64 if fits else object)
 
 
-def counted(values: np.ndarray, counts: np.ndarray, percents: Sequence[float]) -> list[Value | None]:
+def percentiles_of_counts(
+    values: np.ndarray, counts: np.ndarray, percents: Sequence[float]
+) -> list[Value | None]:
     """Returns percentiles of values that occur `counts` times each, with the number of samples."""
     samples = int(counts.sum(dtype=np.uint64))
-    found = weighted(values, counts, percents)
+    found = weighted_percentiles(values, counts, percents)
     return [None if one is None else Value(one, samples=samples) for one in found]
 
 
-def seconds(picoseconds: Value | None) -> Value | None:
+def ps_to_seconds(picoseconds: Value | None) -> Value | None:
     """Converts picoseconds to seconds."""
     return None if picoseconds is None else replace(picoseconds, value=picoseconds.value * 1e-12)
 

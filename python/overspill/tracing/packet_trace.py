@@ -9,41 +9,41 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from overspill.grouping import by_key
+from overspill.grouping import group_by_key
 from overspill.results import columns, formats
-from overspill.results.names import DOING, REASONS
+from overspill.results.names import DROP_REASONS, PACKET_EVENTS
 
 EMITTED, ARRIVED, DETOURED, BOUNCED, MARKED, TRIMMED = range(6)
-HELD, RELEASED, STORED, CROSSED, MOVED, STARTED, DELIVERED, CAME_BACK = range(6, len(DOING))
+HELD, RELEASED, STORED, CROSSED, MOVED, STARTED, DELIVERED, CAME_BACK = range(6, len(PACKET_EVENTS))
 NO_PORT, NO_COUNT = 0xFFFF, 0xFFFF_FFFF
 # Losses without a next hop, or possibly without one; the port of such a step is the input port.
-UNROUTED = ("ttl_expired", "no_route", "link_down", "link_loss", "corrupted")
-LONGEST_LOOP = 4  # nodes of the longest loop that a path prints once with its count
+LOSSES_WITHOUT_NEXT_HOP = ("ttl_expired", "no_route", "link_down", "link_loss", "corrupted")
+MAX_LOOP_LENGTH = 4  # nodes of the longest loop that a path prints once with its count
 
 
 @dataclass
-class Visit:
+class NodeVisit:
     """Visit to a node: events there, and the next hop."""
 
     node: int
-    since_ps: int
-    happened: list[str] = field(default_factory=list)
-    before: int | None = None
+    arrived_ps: int
+    events: list[str] = field(default_factory=list)
+    frames_ahead: int | None = None
     held_ps: int | None = None
     stored_ps: int | None = None
     left_ps: int | None = None
-    to: int | None = None
-    turned: str = ""  # `detour`, `bounce`, or empty for a normal next hop
+    next_node: int | None = None
+    cause: str = ""  # `detour`, `bounce`, or empty for a normal next hop
 
 
 @dataclass(frozen=True)
-class Arc:
-    """Link in one direction with the number of times the packet crossed it, by cause (`turned`)."""
+class TraceArc:
+    """Link in one direction with the number of times the packet crossed it, by cause (`cause`)."""
 
     start: int
     end: int
     count: int
-    turned: str
+    cause: str
 
 
 class PacketTrace:
@@ -63,7 +63,7 @@ class PacketTrace:
 
     def numbers(self, table: str, *names: str) -> list[np.ndarray]:
         """Returns columns of a table as arrays."""
-        return [columns.numbers(self.tables[table], name) for name in names]
+        return [columns.column_to_numpy(self.tables[table], name) for name in names]
 
     @cached_property
     def steps(self) -> list[dict[str, int]]:
@@ -72,7 +72,7 @@ class PacketTrace:
         return found
 
     def count(self, what: int) -> int:
-        """Returns the number of events of this kind, an index of `DOING`."""
+        """Returns the number of events of this kind, an index of `PACKET_EVENTS`."""
         return sum(step["what"] == what for step in self.steps)
 
     @property
@@ -82,7 +82,7 @@ class PacketTrace:
         if not self.facts["ended"]:
             return "under_way"
         ends = {DELIVERED: "delivered", CAME_BACK: "came_back"}
-        return ends[last] if last in ends else REASONS[last - len(DOING)]
+        return ends[last] if last in ends else DROP_REASONS[last - len(PACKET_EVENTS)]
 
     @property
     def times_ps(self) -> tuple[int, int]:
@@ -105,47 +105,47 @@ class PacketTrace:
         return said and said | {"to": self.name(self.peers.get((self.facts["src"], said["port"])))}
 
     @cached_property
-    def visits(self) -> list[Visit]:
+    def visits(self) -> list[NodeVisit]:
         """Visits of the packet to nodes, from its source on."""
-        found = [Visit(self.steps[0]["node"], self.steps[0]["time_ps"])]
+        found = [NodeVisit(self.steps[0]["node"], self.steps[0]["time_ps"])]
         for step in self.steps:
             if step["what"] == ARRIVED:
-                found.append(Visit(step["node"], step["time_ps"]))
+                found.append(NodeVisit(step["node"], step["time_ps"]))
             else:
                 self.add(found[-1], step)
         return found
 
-    def add(self, visit: Visit, step: dict[str, int]) -> None:
+    def add(self, visit: NodeVisit, step: dict[str, int]) -> None:
         """Adds an event to a visit."""
         what, port = step["what"], self.peers.get((step["node"], step["port"]))
         if what == STORED:
             # A packet that is trimmed in a queue may move to another one; it has waited since it was first
             # stored.
             if visit.stored_ps is None:
-                visit.before, visit.stored_ps = step["before"], step["time_ps"]
+                visit.frames_ahead, visit.stored_ps = step["before"], step["time_ps"]
         elif what in (CROSSED, MOVED):
             since = step["time_ps"] - (visit.stored_ps or 0)
             where = f" {self.inside(step)}" if what == MOVED else ""
-            visit.happened.append(f"{DOING[what]}{where} after {formats.time(since)}")
+            visit.events.append(f"{PACKET_EVENTS[what]}{where} after {formats.format_time(since)}")
         elif what == STARTED:
-            visit.left_ps, visit.to = step["time_ps"], port
+            visit.left_ps, visit.next_node = step["time_ps"], port
         elif what in (DETOURED, BOUNCED):
-            visit.turned = "detour" if what == DETOURED else "bounce"
-            visit.happened.append(f"{DOING[what]}, not to {self.name(port)}")
+            visit.cause = "detour" if what == DETOURED else "bounce"
+            visit.events.append(f"{PACKET_EVENTS[what]}, not to {self.name(port)}")
         elif what == HELD:
             visit.held_ps = step["time_ps"]
-            visit.happened.append(DOING[what])
+            visit.events.append(PACKET_EVENTS[what])
         elif what == RELEASED:
             since = step["time_ps"] - (visit.held_ps or 0)
-            visit.happened.append(f"{DOING[what]} after {formats.time(since)}")
+            visit.events.append(f"{PACKET_EVENTS[what]} after {formats.format_time(since)}")
         elif what == TRIMMED:
-            visit.happened.append(f"{DOING[what]} to {step['size']} B")
-        elif what >= len(DOING):
-            reason = REASONS[what - len(DOING)]
-            to = "" if reason in UNROUTED else f", on the way to {self.name(port)}"
-            visit.happened.append(f"lost: {reason}{to}")
+            visit.events.append(f"{PACKET_EVENTS[what]} to {step['size']} B")
+        elif what >= len(PACKET_EVENTS):
+            reason = DROP_REASONS[what - len(PACKET_EVENTS)]
+            to = "" if reason in LOSSES_WITHOUT_NEXT_HOP else f", on the way to {self.name(port)}"
+            visit.events.append(f"lost: {reason}{to}")
         else:
-            visit.happened.append(DOING[what])
+            visit.events.append(PACKET_EVENTS[what])
 
     def inside(self, step: dict[str, int]) -> str:
         """Returns the name of the buffer inside a switch to which a packet moved.
@@ -163,11 +163,11 @@ class PacketTrace:
         return "?" if node is None else self.names[node]
 
     @cached_property
-    def arcs(self) -> list[Arc]:
+    def arcs(self) -> list[TraceArc]:
         """Links that the packet crossed, in the order of the first crossing."""
         stays = zip(self.visits[:-1], self.visits[1:], strict=True)
-        counts = Counter((a.node, b.node, a.turned) for a, b in stays)
-        return [Arc(start, end, count, turned) for (start, end, turned), count in counts.items()]
+        counts = Counter((a.node, b.node, a.cause) for a, b in stays)
+        return [TraceArc(start, end, count, turned) for (start, end, turned), count in counts.items()]
 
     @property
     def path(self) -> list[str]:
@@ -181,7 +181,7 @@ class PacketTrace:
         In a fat-tree these are the switches of its pod, elsewhere its switch and the neighbours of that
         switch.
         """
-        near = by_key((node, peer) for (node, _), peer in sorted(self.peers.items()))
+        near = group_by_key((node, peer) for (node, _), peer in sorted(self.peers.items()))
         hosts = {at for at, node in enumerate(self.network["nodes"]) if node["host"]}
         edge = near[self.facts["dst"]][0]
         if edge in hosts:
@@ -232,7 +232,7 @@ class PacketTrace:
             "steps": [self.named_step(step) for step in self.steps],
             "arcs": [
                 {"from": self.names[one.start], "to": self.names[one.end], "count": one.count}
-                | {"turned": one.turned or None}
+                | {"turned": one.cause or None}
                 for one in self.arcs
             ],
             "pod": [self.names[node] for node in self.pod],
@@ -247,12 +247,12 @@ class PacketTrace:
         """Returns a step with names of nodes and events in place of numbers."""
         what = step["what"]
         found: dict[str, Any] = {"time_ps": step["time_ps"], "node": self.names[step["node"]]}
-        found["what"] = DOING[what] if what < len(DOING) else "lost"
-        if what >= len(DOING):
-            found["reason"] = REASONS[what - len(DOING)]
+        found["what"] = PACKET_EVENTS[what] if what < len(PACKET_EVENTS) else "lost"
+        if what >= len(PACKET_EVENTS):
+            found["reason"] = DROP_REASONS[what - len(PACKET_EVENTS)]
         if what not in (EMITTED, DELIVERED, CAME_BACK):
             far = self.peers.get((step["node"], step["port"]))
-            came = what in (ARRIVED, HELD, RELEASED) or found.get("reason") in UNROUTED
+            came = what in (ARRIVED, HELD, RELEASED) or found.get("reason") in LOSSES_WITHOUT_NEXT_HOP
             found |= {"port": step["port"], "from" if came else "to": self.name(far)}
         if step["taken"] != NO_PORT:
             found |= {
@@ -266,21 +266,21 @@ class PacketTrace:
         return found | {"size": step["size"]}
 
 
-def compressed(path: Sequence[str]) -> str:
+def format_path(path: Sequence[str]) -> str:
     """Returns a path as text, in which a repeated loop is printed once with its count."""
     parts, at = list[str](), 0
     while at < len(path):
-        size, times = loop(path[at:])
+        size, times = find_loop(path[at:])
         text = " ".join(path[at : at + size])
         parts.append(text if times == 1 else f"({text}) x{times}")
         at += size * times
     return " ".join(parts)
 
 
-def loop(path: Sequence[str]) -> tuple[int, int]:
+def find_loop(path: Sequence[str]) -> tuple[int, int]:
     """Returns the length of the loop at the beginning of a path, and how often it is repeated."""
     best = (1, 1)
-    for size in range(1, min(LONGEST_LOOP, len(path) // 2) + 1):
+    for size in range(1, min(MAX_LOOP_LENGTH, len(path) // 2) + 1):
         times = 1
         while list(path[times * size : (times + 1) * size]) == list(path[:size]):
             times += 1

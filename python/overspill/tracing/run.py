@@ -10,23 +10,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overspill.engine import core, interrupts, source
-from overspill.engine.options import seeds_from
-from overspill.engine.pace import Pace
+from overspill.engine.chunk_size import ChunkSize
+from overspill.engine.options import seed_range
 from overspill.engine.task import Listener, Task
 from overspill.errors import BadInput
 from overspill.results import columns
-from overspill.tracing import packet as words
-from overspill.tracing.packet import Packet
+from overspill.tracing import packet_choice as words
+from overspill.tracing.packet_choice import PacketChoice
 from overspill.tracing.packet_trace import PacketTrace
 
 if TYPE_CHECKING:
     from overspill._core import Scenario
 
-PASSES = ("", "finding the packet", "following the packet", "recording switches nearby")
+PASS_NAMES = ("", "finding the packet", "following the packet", "recording the switches near the packet")
 
 
 @dataclass(frozen=True)
-class Options:
+class TraceOptions:
     """Packet to trace, with the variant, seed and settings of its run."""
 
     packet: str
@@ -73,56 +73,58 @@ def trace(
         ('delivered', 2)
 
     """
-    return execute(scenario, Options(packet, variant, seed, sets, at))
+    return run_passes_and_trace(scenario, TraceOptions(packet, variant, seed, sets, at))
 
 
-def execute(scenario: str | Path, options: Options) -> PacketTrace:
+def run_passes_and_trace(scenario: str | Path, options: TraceOptions) -> PacketTrace:
     """Runs the passes and returns the trace; Ctrl-C raises `KeyboardInterrupt` within a second."""
-    wanted, instants = Packet.parse(options.packet), words.instants(options.at)
-    text = source.read(scenario)
-    scene = core.scenario(text.path, text.text, source.overrides(options.sets))
-    loaded = core.document(scene)
-    variant = words.variant(loaded, options.variant, wanted)
-    words.within(instants, loaded["resolved"][variant])
-    seed = seeds_from(loaded["seed"] if options.seed is None else options.seed, 1)[0]
-    with interrupts.asked() as asked:
+    wanted, instants = PacketChoice.parse(options.packet), words.parse_instants(options.at)
+    text = source.read_scenario_file(scenario)
+    scene = core.load_scenario(text.path, text.text, source.parse_overrides(options.sets))
+    loaded = core.document_of(scene)
+    variant = words.select_variant(loaded, options.variant, wanted)
+    words.check_instants(instants, loaded["resolved"][variant])
+    seed = seed_range(loaded["seed"] if options.seed is None else options.seed, 1)[0]
+    with interrupts.stop_on_signal() as asked:
         asked_for, job = (wanted, instants), Task(variant, seed)
-        found = interrupts.heard(lambda: passes(scene, job, asked_for, options.listener, asked), asked)
+        found = interrupts.run_interruptibly(
+            lambda: run_passes(scene, job, asked_for, options.listener, asked), asked
+        )
     facts = json.loads(found["summary"])
     facts |= {"scenario": loaded["name"], "variant": variant, "seed": seed}
     facts["instants_asked"] = instants is not None
     facts["topology"] = loaded["resolved"][variant]["topology"]["kind"]
-    return PacketTrace(facts, columns.tables(found["tables"]), json.loads(scene.network(variant)))
+    return PacketTrace(facts, columns.build_tables(found["tables"]), json.loads(scene.network(variant)))
 
 
-Asked = tuple[Packet, tuple[int, int, int] | None]
+PacketAndInstants = tuple[PacketChoice, tuple[int, int, int] | None]
 
 
-def passes(
-    scene: Scenario, job: Task, asked_for: Asked, listener: Listener, stop: interrupts.Asked
+def run_passes(
+    scene: Scenario, job: Task, asked_for: PacketAndInstants, listener: Listener, stop: interrupts.StopRequest
 ) -> dict[str, Any]:
     """Runs all passes and returns the core's results."""
     packet, instants = asked_for
-    listener.begin([job] * (len(PASSES) - 1 if packet.most else len(PASSES) - 2), ())
+    listener.begin([job] * (len(PASS_NAMES) - 1 if packet.most_of_event else len(PASS_NAMES) - 2), ())
     try:
-        going = scene.trace(job.variant, job.seed, packet.asked, instants)
-        began, done, pace = time.monotonic(), False, Pace()
+        going = scene.trace(job.variant, job.seed, packet.core_argument, instants)
+        began, done, pace = time.monotonic(), False, ChunkSize()
         while not done:
             if stop.is_set():
                 raise KeyboardInterrupt(stop.signal)
             before = time.monotonic()
             status = going.advance(pace.events)
-            pace.took(time.monotonic() - before)
+            pace.adapt(time.monotonic() - before)
             done = status["done"]
-            listener.advanced(named(job, status), status)
+            listener.advanced(name_task_of_pass(job, status), status)
             if status["over"]:
-                listener.finished(named(job, status), status, time.monotonic() - began)
+                listener.finished(name_task_of_pass(job, status), status, time.monotonic() - began)
                 began = time.monotonic()
     except core.backend().ScenarioError as error:
         raise BadInput([f"--{line}" for line in core.error_lines(error)]) from error
     return going.results()
 
 
-def named(job: Task, status: Mapping[str, Any]) -> Task:
+def name_task_of_pass(job: Task, status: Mapping[str, Any]) -> Task:
     """Returns the task of a pass with the name that the progress display shows."""
-    return Task(f"{PASSES[status['pass']]}: {job.variant}", job.seed)
+    return Task(f"{PASS_NAMES[status['pass']]}: {job.variant}", job.seed)

@@ -1,9 +1,9 @@
 //! Execution of the acts that agents request, one by one.
 
-use super::agents::Work;
-use super::alarm::{AgentAt, Timer};
-use super::{Core, Step};
-use crate::accounts::Delta;
+use super::agents::PendingWork;
+use super::alarm::{AgentKey, CoreTimer};
+use super::{Core, StepContext};
+use crate::accounts::AccountDelta;
 use crate::body::NoticeSetup;
 use crate::control::PauseFrame;
 use crate::packet_store::Fib;
@@ -11,7 +11,7 @@ use crate::{Observer, Out};
 use mech::{Act, ClassSet, Flags, FlowId, HostId, Notice, PortId};
 
 /// Congestion message about a flow, to a host.
-struct Message {
+struct NoticeRequest {
     notice: Notice,
     flow: FlowId,
     to: HostId,
@@ -20,21 +20,21 @@ struct Message {
 impl Core {
     /// Performs all queued acts except those that need a lookup. A pause must precede the data of a port that starts
     /// later in this step, so it cannot wait until all idle ports have started.
-    pub(super) fn perform_at_once<F: Fib, O: Out>(&mut self, step: &mut Step<F, O>) {
+    pub(super) fn perform_immediate_acts<F: Fib, O: Out>(&mut self, step: &mut StepContext<F, O>) {
         for _ in 0..self.work.len() {
             match self.work.pop_front() {
-                Some(Work::Act(at, act)) if !matches!(act, Act::ReleaseHeld { .. } | Act::Emit { .. }) => {
-                    self.perform(at, act, step);
+                Some(PendingWork::Act(at, act)) if !matches!(act, Act::ReleaseHeld { .. } | Act::Emit { .. }) => {
+                    self.perform_act(at, act, step);
                 }
                 other => self.work.extend(other),
             }
         }
     }
 
-    pub(super) fn perform<F: Fib, O: Out>(&mut self, agent: AgentAt, act: Act, step: &mut Step<F, O>) {
+    pub(super) fn perform_act<F: Fib, O: Out>(&mut self, agent: AgentKey, act: Act, step: &mut StepContext<F, O>) {
         let needs = self.agent_needs(agent).unwrap_or_default();
-        if let Some(rule) = self.rule_against_act(&needs, &act, step) {
-            return self.break_agent_rule(agent, rule);
+        if let Some(rule) = self.rule_broken_by_act(&needs, &act, step) {
+            return self.record_broken_agent_rule(agent, rule);
         }
         let (now, none) = (step.now, PauseFrame::default());
         match act {
@@ -47,52 +47,52 @@ impl Core {
             }
             Act::Arm(at, id) => {
                 let alarm = self.agents.as_mut().and_then(|agents| agents.alarm(agent, id)?.set(at.max(now)));
-                alarm.into_iter().for_each(|at| self.wake_me(Timer::Agent(agent, id), at, step.out));
+                alarm.into_iter().for_each(|at| self.schedule_timer(CoreTimer::Agent(agent, id), at, step.out));
             }
-            Act::ReleaseHeld { port, max, set_ece, window } => self.release(port, max, (set_ece, window), step),
+            Act::ReleaseHeld { port, max, set_ece, window } => self.release_held(port, max, (set_ece, window), step),
             Act::Turn { port, state, level } => {
-                let at = step.out.spot(port);
-                step.out.observer().turned(at, state, level);
+                let at = step.out.event_location(port);
+                step.out.observer().on_hold_state(at, state, level);
             }
-            Act::Emit { notice, flow, to } => self.emit(agent.port, Message { notice, flow, to }, step),
+            Act::Emit { notice, flow, to } => self.emit_notice(agent.port, NoticeRequest { notice, flow, to }, step),
             // An output-queued switch keeps no copy of what has left.
             Act::Forget(_) => {}
         }
     }
 
     /// Releases held packets, oldest first.
-    fn release<F: Fib, O: Out>(
+    fn release_held<F: Fib, O: Out>(
         &mut self,
         port: PortId,
         max: u32,
         (set_ece, window): (bool, Option<u16>),
-        step: &mut Step<F, O>,
+        step: &mut StepContext<F, O>,
     ) {
         for _ in 0..max {
             let Some(agents) = &mut self.agents else { return };
             let Some(mut pkt) = self.store.arena.pop(agents.held_mut(port)) else { return };
-            self.count_bytes(Delta::released(&pkt.head), None, step);
+            self.count_bytes(AccountDelta::for_release(&pkt.head), None, step);
             if set_ece {
                 pkt.head.flags = pkt.head.flags.with(Flags::ECE);
             }
             // The window may only shrink: the receiver's own bound stays in force.
             pkt.window = pkt.window.min(window.unwrap_or(u16::MAX));
-            let at = step.out.spot(port);
-            step.out.observer().released(at, &pkt);
-            self.work.push_back(Work::Packet(pkt));
+            let at = step.out.event_location(port);
+            step.out.observer().on_release(at, &pkt);
+            self.work.push_back(PendingWork::Packet(pkt));
         }
     }
 
     /// Creates a congestion message at a port.
-    fn emit<F: Fib, O: Out>(&mut self, port: PortId, message: Message, step: &mut Step<F, O>) {
+    fn emit_notice<F: Fib, O: Out>(&mut self, port: PortId, message: NoticeRequest, step: &mut StepContext<F, O>) {
         let Some(agents) = &mut self.agents else { return };
         let (node, n, size) = (self.node, agents.created.packets as u32, self.framing.min_frame.max(64));
-        let Message { notice, flow, to } = message;
+        let NoticeRequest { notice, flow, to } = message;
         let mut pkt = NoticeSetup { notice, flow, to, node, n, size }.packet();
         (pkt.sent, pkt.head.ingress) = (step.now, port);
         agents.created.count(&pkt);
-        let at = step.out.spot(port);
-        step.out.observer().noticed(at, &pkt);
-        self.work.push_back(Work::Packet(pkt));
+        let at = step.out.event_location(port);
+        step.out.observer().on_notice_sent(at, &pkt);
+        self.work.push_back(PendingWork::Packet(pkt));
     }
 }

@@ -1,28 +1,28 @@
 //! Agents at the ports of a node: their calls, their accounts, and their requests.
 //!
-//! Requests are in one list, first in, first out. `Switch::do_work` handles it, since only the switch has the
+//! Requests are in one list, first in, first out. `Switch::do_pending_work` handles it, since only the switch has the
 //! forwarding table. Packets that are released or made here come out one by one; all other requests are done in
 //! passing.
 
-use super::alarm::{AgentAt, Alarm};
-use super::{Core, Step};
-use crate::accounts::Delta;
+use super::alarm::{AgentKey, Alarm};
+use super::{Core, StepContext};
+use crate::accounts::AccountDelta;
 use crate::arena::Queue;
 use crate::control::PauseFrame;
-use crate::ends::Tally;
-use crate::packet_store::{Fib, Look};
+use crate::end_table::PacketTally;
+use crate::packet_store::{Fib, NodeView};
 use crate::{Observer, Out, Pkt};
 use mech::overflow::DropReason;
 use mech::pause::Pausing;
 use mech::{Account, Act, Acts, Agent, AgentContext, AgentSlot, Env, Head};
-use mech::{Needs, Pass, PortId, Purpose, Rule, Samples, Stream, TimerId};
+use mech::{ArrivalDecision, Needs, PortId, Rule, SampledMemory, Stream, StreamPurpose, TimerId};
 use units::Time;
 
 /// Request that is not done yet.
 #[derive(Clone)]
-pub(crate) enum Work {
+pub(crate) enum PendingWork {
     /// Act that an agent requested.
-    Act(AgentAt, Act),
+    Act(AgentKey, Act),
     /// Packet to look up.
     Packet(Pkt),
 }
@@ -30,16 +30,16 @@ pub(crate) enum Work {
 /// Agents of a node.
 #[derive(Clone)]
 pub(crate) struct Agents {
-    ports: Vec<AtPort>,
+    ports: Vec<PortAgents>,
     acts: Acts,
     /// Congestion messages made here.
-    pub(crate) created: Tally,
+    pub(crate) created: PacketTally,
 }
 
 /// Agents of a port, and the packets that they hold.
 #[derive(Clone)]
-struct AtPort {
-    agents: Vec<OneAgent>,
+struct PortAgents {
+    agents: Vec<AgentState>,
     /// Accounts that any agent of the port follows.
     follows: Vec<Account>,
     /// True if any agent of the port is called for each arrival before lookup.
@@ -48,7 +48,7 @@ struct AtPort {
 }
 
 #[derive(Clone)]
-struct OneAgent {
+struct AgentState {
     agent: Box<dyn Agent>,
     /// Slot that the agent fills.
     slot: &'static str,
@@ -59,18 +59,19 @@ struct OneAgent {
 }
 
 /// Slots of a port that agents fill, in the order of [`super::PortSetup::agents`].
-const SLOTS: [&str; 3] = ["ack_hold", "notify", "pause"];
+const AGENT_SLOTS: [&str; 3] = ["ack_hold", "notify", "pause"];
 
 /// Rule that an agent breaks if it holds a packet without declaring it.
-const HELD: Rule = Rule::Undeclared { used: "`Pass::Hold`", declare: "`held: Some(bytes)` in `needs()`" };
+const UNDECLARED_HOLD: Rule =
+    Rule::Undeclared { used: "`ArrivalDecision::Hold`", declare: "`hold_memory: Some(bytes)` in `needs()`" };
 
 /// Largest number of timers of one agent that may expire at one instant. An agent that sets more would stop simulated
 /// time.
-const MOST_TIMERS: u32 = 1024;
+const MAX_TIMERS_PER_INSTANT: u32 = 1024;
 
 /// Entry of the list that a step ends with.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Ready {
+pub(super) enum ReadyEntry {
     /// Idle port that received something to send.
     Port(PortId),
     /// Pending work. Its position in the list decides which ports start before the work is done.
@@ -78,16 +79,16 @@ pub(super) enum Ready {
 }
 
 /// Returns the accounts that an agent at a port follows.
-pub(super) fn followed(agent: &dyn Agent, port: PortId) -> impl Iterator<Item = Account> {
-    Account::of_port(port).filter(|of| agent.levels(*of) != Account::UNWATCHED)
+pub(super) fn followed_accounts(agent: &dyn Agent, port: PortId) -> impl Iterator<Item = Account> {
+    Account::accounts_of_port(port).filter(|of| agent.unaffected_levels(*of) != Account::UNWATCHED)
 }
 
-impl OneAgent {
+impl AgentState {
     /// Counts a timer that has expired, and returns true if there are too many at this instant.
     fn has_too_many_timers(&mut self, now: Time) -> bool {
         let (last, count) = self.last_timers;
         self.last_timers = (now, if last == now { count.saturating_add(1) } else { 0 });
-        self.last_timers.1 > MOST_TIMERS
+        self.last_timers.1 > MAX_TIMERS_PER_INSTANT
     }
 }
 
@@ -96,66 +97,67 @@ impl Agents {
     pub(super) fn new(ports: Vec<Vec<AgentSlot>>, seed: u64, node: u32) -> Option<Box<Agents>> {
         let at_port = |(port, slots): (usize, Vec<AgentSlot>)| {
             let port = PortId(port as u16);
-            let agents: Vec<OneAgent> = slots
+            let agents: Vec<AgentState> = slots
                 .into_iter()
-                .zip(SLOTS.into_iter().chain(std::iter::repeat("agent")))
+                .zip(AGENT_SLOTS.into_iter().chain(std::iter::repeat("agent")))
                 .filter_map(|(slot, name)| Some((slot.into_agent()?, name)))
                 .zip(0..)
-                .map(|((agent, slot), which)| OneAgent {
+                .map(|((agent, slot), which)| AgentState {
                     agent,
                     slot,
                     last_timers: (Time::NEVER, 0),
-                    rng: Stream::new(seed, node, Purpose::Agent(port.0, which)),
+                    rng: Stream::new(seed, node, StreamPurpose::Agent(port.0, which)),
                     timers: [Alarm::OFF; 8],
                 })
                 .collect();
-            let mut follows: Vec<Account> = agents.iter().flat_map(|one| followed(&*one.agent, port)).collect();
+            let mut follows: Vec<Account> =
+                agents.iter().flat_map(|one| followed_accounts(&*one.agent, port)).collect();
             follows.sort_unstable();
             follows.dedup();
-            let holds = agents.iter().any(|one| one.agent.holds());
-            AtPort { agents, follows, holds, held: Queue::default() }
+            let holds = agents.iter().any(|one| one.agent.handles_arrivals());
+            PortAgents { agents, follows, holds, held: Queue::default() }
         };
-        let ports: Vec<AtPort> = ports.into_iter().enumerate().map(at_port).collect();
+        let ports: Vec<PortAgents> = ports.into_iter().enumerate().map(at_port).collect();
         let some = ports.iter().any(|at| !at.agents.is_empty());
-        some.then(|| Box::new(Agents { ports, acts: Acts::default(), created: Tally::default() }))
+        some.then(|| Box::new(Agents { ports, acts: Acts::default(), created: PacketTally::default() }))
     }
 
     /// Returns the accounts that are followed at any port.
-    pub(super) fn follows(&self) -> Vec<Account> {
+    pub(super) fn all_followed_accounts(&self) -> Vec<Account> {
         self.ports.iter().flat_map(|at| at.follows.iter().copied()).collect()
     }
     /// Returns the memory that an agent samples, by port.
-    pub(super) fn samples(&self) -> Vec<Option<Samples>> {
-        let of = |at: &AtPort| at.agents.iter().find_map(|one| one.agent.needs().samples);
+    pub(super) fn samples_by_port(&self) -> Vec<Option<SampledMemory>> {
+        let of = |at: &PortAgents| at.agents.iter().find_map(|one| one.agent.needs().samples);
         self.ports.iter().map(of).collect()
     }
     /// Returns true if any agent is called for each arrival before lookup.
-    pub(super) fn hold(&self) -> bool {
+    pub(super) fn has_arrival_agents(&self) -> bool {
         self.ports.iter().any(|at| at.holds)
     }
     /// Levels between which no agent of a port needs a call.
     fn levels(&self, port: PortId, of: Account) -> (u64, u64) {
-        let each = self.ports[usize::from(port.0)].agents.iter().map(|one| one.agent.levels(of));
+        let each = self.ports[usize::from(port.0)].agents.iter().map(|one| one.agent.unaffected_levels(of));
         each.fold(Account::UNWATCHED, |all, own| (all.0.max(own.0), all.1.min(own.1)))
     }
     /// Packets and bytes that are held.
-    pub(crate) fn held(&self) -> (u64, u64) {
+    pub(crate) fn held_total(&self) -> (u64, u64) {
         let each = self.ports.iter().map(|at| (u64::from(at.held.packets()), at.held.bytes()));
         each.fold((0, 0), |sum, at| (sum.0 + at.0, sum.1 + at.1))
     }
     /// Bytes that are held at a port.
-    pub(super) fn held_at(&self, port: PortId) -> u64 {
+    pub(super) fn held_bytes_at(&self, port: PortId) -> u64 {
         self.ports[usize::from(port.0)].held.bytes()
     }
     /// Packets that are held at a port.
     pub(super) fn held_mut(&mut self, port: PortId) -> &mut Queue {
         &mut self.ports[usize::from(port.0)].held
     }
-    fn get(&mut self, at: AgentAt) -> Option<&mut OneAgent> {
+    fn get(&mut self, at: AgentKey) -> Option<&mut AgentState> {
         self.ports[usize::from(at.port.0)].agents.get_mut(usize::from(at.which))
     }
     /// Alarm of a timer of an agent.
-    pub(super) fn alarm(&mut self, at: AgentAt, id: TimerId) -> Option<&mut Alarm> {
+    pub(super) fn alarm(&mut self, at: AgentKey, id: TimerId) -> Option<&mut Alarm> {
         let one = self.get(at)?;
         Some(&mut one.timers[usize::from(id.0 & 7)])
     }
@@ -172,72 +174,82 @@ fn port_of(of: Account) -> PortId {
 impl Core {
     /// Counts bytes that come or go, and calls the agents whose levels are exceeded. PRECONDITION: there are agents.
     #[inline]
-    pub(super) fn count_bytes<F: Fib, O>(&mut self, delta: Delta, stored: Option<&Head>, step: &Step<F, O>) {
+    pub(super) fn count_bytes<F: Fib, O>(
+        &mut self,
+        delta: AccountDelta,
+        stored: Option<&Head>,
+        step: &StepContext<F, O>,
+    ) {
         // This compare is all that a frame costs while every account is between its levels.
-        if self.store.accounts.change(&delta) {
-            self.call_outside(&delta, stored, step);
+        if self.store.accounts.apply_delta(&delta) {
+            self.call_agents_outside_levels(&delta, stored, step);
         }
     }
 
     #[cold]
-    fn call_outside<F: Fib, O>(&mut self, delta: &Delta, stored: Option<&Head>, step: &Step<F, O>) {
+    fn call_agents_outside_levels<F: Fib, O>(
+        &mut self,
+        delta: &AccountDelta,
+        stored: Option<&Head>,
+        step: &StepContext<F, O>,
+    ) {
         for (of, _) in delta.accounts() {
-            let Some(bytes) = self.store.accounts.outside(of) else { continue };
+            let Some(bytes) = self.store.accounts.bytes_outside_levels(of) else { continue };
             let port = port_of(of);
             for at in self.agents_at(port) {
                 // The levels in the account are the narrowest of all agents of the port, so each agent is compared with
                 // its own here.
-                let outside = |agent: &dyn Agent| Account::is_outside(bytes, agent.levels(of));
-                self.call(at, stored, step, |agent, at, env| {
+                let outside = |agent: &dyn Agent| Account::is_outside(bytes, agent.unaffected_levels(of));
+                self.call_agent(at, stored, step, |agent, at, env| {
                     if outside(agent) {
                         agent.on_level(of, bytes, at, env);
                     }
                 });
             }
             // Levels may depend on an agent's state, so each call may change them.
-            self.ask_levels(port, Some(of));
+            self.update_levels(port, Some(of));
         }
     }
 
-    fn agents_at(&self, port: PortId) -> impl Iterator<Item = AgentAt> + use<> {
+    fn agents_at(&self, port: PortId) -> impl Iterator<Item = AgentKey> + use<> {
         let count = self.agents.as_ref().map_or(0, |agents| agents.ports[usize::from(port.0)].agents.len());
-        (0..count as u8).map(move |which| AgentAt { port, which })
+        (0..count as u8).map(move |which| AgentKey { port, which })
     }
 
     /// Calls an agent. Its requests are done before the next idle port of this step sends, or, if they need a lookup,
     /// after all have.
-    fn call<F: Fib, O, T>(
+    fn call_agent<F: Fib, O, T>(
         &mut self,
-        at: AgentAt,
+        at: AgentKey,
         stored: Option<&Head>,
-        step: &Step<F, O>,
+        step: &StepContext<F, O>,
         ask: impl FnOnce(&mut dyn Agent, &AgentContext, &mut Env) -> T,
     ) -> Option<T> {
         let agents = self.agents.as_mut()?;
-        let look = Look::new(&self.store, step.fib, None);
+        let look = NodeView::new(&self.store, step.fib, None);
         let context = AgentContext { view: &look, port: at.port, stored };
         let one = agents.ports[usize::from(at.port.0)].agents.get_mut(usize::from(at.which))?;
         let mut env = Env { now: step.now, rng: &mut one.rng, acts: &mut agents.acts };
         let answer = ask(&mut *one.agent, &context, &mut env);
-        let (slot, seen) = (one.slot, look.broken());
-        self.take_acts(at);
+        let (slot, seen) = (one.slot, look.broken_rule());
+        self.queue_acts(at);
         if let Some((other, rule)) = seen {
-            self.break_rule(other.unwrap_or(slot), at.port, rule);
+            self.record_broken_rule(other.unwrap_or(slot), at.port, rule);
         }
         Some(answer)
     }
 
     /// Appends the requests of an agent to the list.
-    fn take_acts(&mut self, at: AgentAt) {
+    fn queue_acts(&mut self, at: AgentKey) {
         let Some(agents) = &mut self.agents else { return };
         if !agents.acts.list.is_empty() {
-            self.work.extend(agents.acts.list.drain(..).map(|act| Work::Act(at, act)));
-            self.ready.push(Ready::Work);
+            self.work.extend(agents.acts.list.drain(..).map(|act| PendingWork::Act(at, act)));
+            self.ready.push(ReadyEntry::Work);
         }
     }
 
     /// Updates the levels of one account of a port, or of all accounts that its agents follow.
-    fn ask_levels(&mut self, port: PortId, of: Option<Account>) {
+    fn update_levels(&mut self, port: PortId, of: Option<Account>) {
         let Some(agents) = &self.agents else { return };
         let own = of.is_none().then(|| agents.ports[usize::from(port.0)].follows.iter().copied());
         for of in of.into_iter().chain(own.into_iter().flatten()) {
@@ -246,97 +258,98 @@ impl Core {
     }
 
     /// Sets the levels of all agents when the node is built.
-    pub(super) fn ask_all_levels(&mut self) {
-        (0..self.store.ports.len()).for_each(|port| self.ask_levels(PortId(port as u16), None));
+    pub(super) fn update_all_levels(&mut self) {
+        (0..self.store.ports.len()).for_each(|port| self.update_levels(PortId(port as u16), None));
     }
 
     /// Returns true if a packet that has just come in goes on to lookup. Otherwise it is held or lost.
-    pub(crate) fn passes<F: Fib, O: Out>(&mut self, pkt: &Pkt, step: &mut Step<F, O>) -> bool {
+    pub(crate) fn agents_let_pass<F: Fib, O: Out>(&mut self, pkt: &Pkt, step: &mut StepContext<F, O>) -> bool {
         let port = pkt.head.ingress;
         if !self.agents.as_ref().is_some_and(|agents| agents.ports[usize::from(port.0)].holds) {
             return true;
         }
-        let mut pass = Pass::Forward;
+        let mut pass = ArrivalDecision::Forward;
         for at in self.agents_at(port) {
             // Slots are called in order, and the first that does not forward the packet decides.
-            if pass == Pass::Forward {
-                let answer = self.call(at, None, step, |agent, at, env| agent.on_arrival(&pkt.head, at, env));
-                pass = answer.unwrap_or(Pass::Forward);
-                if pass == Pass::Hold && self.agent_needs(at).is_none_or(|needs| needs.held.is_none()) {
-                    self.break_agent_rule(at, HELD);
-                    pass = Pass::Drop;
+            if pass == ArrivalDecision::Forward {
+                let answer = self.call_agent(at, None, step, |agent, at, env| agent.on_arrival(&pkt.head, at, env));
+                pass = answer.unwrap_or(ArrivalDecision::Forward);
+                if pass == ArrivalDecision::Hold && self.agent_needs(at).is_none_or(|needs| needs.hold_memory.is_none())
+                {
+                    self.record_broken_agent_rule(at, UNDECLARED_HOLD);
+                    pass = ArrivalDecision::Drop;
                 }
             }
         }
-        self.ask_levels(port, None);
+        self.update_levels(port, None);
         match pass {
-            Pass::Forward => {}
-            Pass::Hold => self.hold(pkt, step),
-            Pass::Drop => self.drop(pkt, port, DropReason::HoldFull, step),
+            ArrivalDecision::Forward => {}
+            ArrivalDecision::Hold => self.hold_packet(pkt, step),
+            ArrivalDecision::Drop => self.drop(pkt, port, DropReason::HoldFull, step),
         }
-        pass == Pass::Forward
+        pass == ArrivalDecision::Forward
     }
 
-    fn hold<F: Fib, O: Out>(&mut self, pkt: &Pkt, step: &mut Step<F, O>) {
+    fn hold_packet<F: Fib, O: Out>(&mut self, pkt: &Pkt, step: &mut StepContext<F, O>) {
         let Some(agents) = &mut self.agents else { return };
         // A held packet is in no queue of a port, since it may still leave by any. It is in the account of its input
         // port.
         self.store.arena.push(&mut agents.ports[usize::from(pkt.head.ingress.0)].held, *pkt, 0);
-        let at = step.out.spot(pkt.head.ingress);
-        step.out.observer().held(at, pkt);
-        self.count_bytes(Delta::held(&pkt.head), None, step);
+        let at = step.out.event_location(pkt.head.ingress);
+        step.out.observer().on_hold(at, pkt);
+        self.count_bytes(AccountDelta::for_hold(&pkt.head), None, step);
     }
 
     /// Performs requests in order until one is a packet to look up, and returns that packet.
-    pub(crate) fn next_packet<F: Fib, O: Out>(&mut self, step: &mut Step<F, O>) -> Option<Pkt> {
+    pub(crate) fn next_packet_to_look_up<F: Fib, O: Out>(&mut self, step: &mut StepContext<F, O>) -> Option<Pkt> {
         loop {
             match self.work.pop_front()? {
-                Work::Packet(pkt) => return Some(pkt),
-                Work::Act(at, act) => self.perform(at, act, step),
+                PendingWork::Packet(pkt) => return Some(pkt),
+                PendingWork::Act(at, act) => self.perform_act(at, act, step),
             }
         }
     }
 
     /// Needs that an agent declares.
-    pub(super) fn agent_needs(&self, at: AgentAt) -> Option<Needs> {
+    pub(super) fn agent_needs(&self, at: AgentKey) -> Option<Needs> {
         Some(self.agent_at(at)?.agent.needs())
     }
 
-    fn agent_at(&self, at: AgentAt) -> Option<&OneAgent> {
+    fn agent_at(&self, at: AgentKey) -> Option<&AgentState> {
         self.agents.as_ref()?.ports.get(usize::from(at.port.0))?.agents.get(usize::from(at.which))
     }
 
     /// Breaks a rule of the slot of an agent.
     #[cold]
-    pub(super) fn break_agent_rule(&mut self, at: AgentAt, rule: Rule) {
+    pub(super) fn record_broken_agent_rule(&mut self, at: AgentKey, rule: Rule) {
         let slot = self.agent_at(at).map_or("agent", |one| one.slot);
-        self.break_rule(slot, at.port, rule);
+        self.record_broken_rule(slot, at.port, rule);
     }
 
     /// Handles a timer of an agent.
-    pub(super) fn agent_timer<F: Fib, O>(&mut self, at: AgentAt, id: TimerId, step: &Step<F, O>) {
+    pub(super) fn on_agent_timer<F: Fib, O>(&mut self, at: AgentKey, id: TimerId, step: &StepContext<F, O>) {
         let one = self.agents.as_mut().and_then(|agents| agents.get(at));
         if one.is_some_and(|one| one.has_too_many_timers(step.now)) {
-            return self.break_agent_rule(at, Rule::TimerStands);
+            return self.record_broken_agent_rule(at, Rule::EndlessTimers);
         }
-        self.call(at, None, step, |agent, at, env| agent.on_timer(id, at, env));
-        self.ask_levels(at.port, None);
+        self.call_agent(at, None, step, |agent, at, env| agent.on_timer(id, at, env));
+        self.update_levels(at.port, None);
     }
 
     /// Informs the agents of a port that a pause frame begins to leave.
-    pub(super) fn pause_was_sent(&mut self, port: PortId, frame: &PauseFrame, now: Time) {
+    pub(super) fn on_pause_sent(&mut self, port: PortId, frame: &PauseFrame, now: Time) {
         for at in self.agents_at(port) {
             let Some(agents) = &mut self.agents else { return };
             let one = &mut agents.ports[usize::from(port.0)].agents[usize::from(at.which)];
             let mut env = Env { now, rng: &mut one.rng, acts: &mut agents.acts };
             one.agent.on_pause_sent(frame.xoff, frame.xon, &mut env);
-            self.take_acts(at);
+            self.queue_acts(at);
         }
-        self.ask_levels(port, None);
+        self.update_levels(port, None);
     }
 
     /// Resets the timers of a port's agents and informs the agents, when the link has gone down or is back.
-    pub(super) fn agents_forget(&mut self, port: PortId, now: Time) {
+    pub(super) fn reset_agents(&mut self, port: PortId, now: Time) {
         for at in self.agents_at(port) {
             let Some(agents) = &mut self.agents else { return };
             let one = &mut agents.ports[usize::from(port.0)].agents[usize::from(at.which)];
@@ -345,9 +358,9 @@ impl Core {
                 timer.set(Time::NEVER);
             }
             one.agent.on_link_change(port, &mut Env { now, rng: &mut one.rng, acts: &mut agents.acts });
-            self.take_acts(at);
+            self.queue_acts(at);
         }
-        self.ask_levels(port, None);
+        self.update_levels(port, None);
     }
 
     /// Returns the mechanism that holds back the far end of a port.
@@ -357,11 +370,11 @@ impl Core {
     }
 
     /// Congestion messages made here, and the packets and bytes that agents hold.
-    pub(crate) fn agents_tally(&self) -> (Tally, (u64, u64)) {
-        self.agents.as_ref().map_or_else(Default::default, |agents| (agents.created, agents.held()))
+    pub(crate) fn agents_tally(&self) -> (PacketTally, (u64, u64)) {
+        self.agents.as_ref().map_or_else(Default::default, |agents| (agents.created, agents.held_total()))
     }
     /// Returns the numbers of congestion messages made here and of packets held here.
-    pub fn made_and_held(&self) -> (u64, u64) {
+    pub fn notice_and_hold_counts(&self) -> (u64, u64) {
         let (created, (held, _)) = self.agents_tally();
         (created.packets, held)
     }

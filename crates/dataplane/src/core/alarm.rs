@@ -5,16 +5,16 @@ use units::Time;
 
 /// Agent of a node, by its port and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct AgentAt {
+pub(crate) struct AgentKey {
     pub(crate) port: PortId,
     pub(crate) which: u8,
 }
 
 /// Purpose of a core's timer, packed into the index of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Timer {
+pub(super) enum CoreTimer {
     /// Timer that an agent has armed.
-    Agent(AgentAt, TimerId),
+    Agent(AgentKey, TimerId),
     /// Expiry of the pause of a class.
     Over(PortId, u8),
     /// Effect of a received pause frame.
@@ -23,24 +23,24 @@ pub(super) enum Timer {
     Cut,
 }
 
-impl Timer {
+impl CoreTimer {
     pub(super) const fn index(self) -> u32 {
         let (port, kind, which) = match self {
-            Timer::Agent(at, id) => (at.port, 0, (at.which as u32 & 3) << 3 | id.0 as u32 & 7),
-            Timer::Over(port, class) => (port, 1, class as u32),
-            Timer::Effect(port) => (port, 2, 0),
-            Timer::Cut => (PortId(0), 3, 0),
+            CoreTimer::Agent(at, id) => (at.port, 0, (at.which as u32 & 3) << 3 | id.0 as u32 & 7),
+            CoreTimer::Over(port, class) => (port, 1, class as u32),
+            CoreTimer::Effect(port) => (port, 2, 0),
+            CoreTimer::Cut => (PortId(0), 3, 0),
         };
         // Two bits for the agent suffice: a port has one agent for each of three slots.
         (port.0 as u32) << 7 | kind << 5 | which
     }
-    pub(super) const fn from_index(index: u32) -> Option<Timer> {
+    pub(super) const fn from_index(index: u32) -> Option<CoreTimer> {
         let (port, which) = (PortId((index >> 7) as u16), index & 7);
         match index >> 5 & 3 {
-            0 => Some(Timer::Agent(AgentAt { port, which: (index >> 3 & 3) as u8 }, TimerId(which as u16))),
-            1 => Some(Timer::Over(port, which as u8)),
-            2 => Some(Timer::Effect(port)),
-            _ if index == Timer::Cut.index() => Some(Timer::Cut),
+            0 => Some(CoreTimer::Agent(AgentKey { port, which: (index >> 3 & 3) as u8 }, TimerId(which as u16))),
+            1 => Some(CoreTimer::Over(port, which as u8)),
+            2 => Some(CoreTimer::Effect(port)),
+            _ if index == CoreTimer::Cut.index() => Some(CoreTimer::Cut),
             _ => None,
         }
     }
@@ -69,7 +69,7 @@ impl Alarm {
     ///
     /// # Errors The instant at which an event must be set again; `None` if this event is stale or the deadline was
     /// taken back.
-    pub(super) fn rings(&mut self, now: Time) -> Result<(), Option<Time>> {
+    pub(super) fn on_event(&mut self, now: Time) -> Result<(), Option<Time>> {
         // An earlier deadline has replaced this event: events cannot be taken back, so they are ignored.
         if self.event != now {
             return Err(None);
@@ -90,13 +90,15 @@ mod tests {
 
     #[test]
     fn a_timer_is_what_its_index_says() {
-        assert_eq!(Timer::from_index(Timer::Cut.index()), Some(Timer::Cut));
+        assert_eq!(CoreTimer::from_index(CoreTimer::Cut.index()), Some(CoreTimer::Cut));
         for port in [0, 1, 47, u16::MAX] {
             let port = PortId(port);
-            for timer in
-                [Timer::Agent(AgentAt { port, which: 2 }, TimerId(7)), Timer::Over(port, 3), Timer::Effect(port)]
-            {
-                assert_eq!(Timer::from_index(timer.index()), Some(timer));
+            for timer in [
+                CoreTimer::Agent(AgentKey { port, which: 2 }, TimerId(7)),
+                CoreTimer::Over(port, 3),
+                CoreTimer::Effect(port),
+            ] {
+                assert_eq!(CoreTimer::from_index(timer.index()), Some(timer));
                 assert!(timer.index() < 1 << 27, "hosts have their own bits above");
             }
         }
@@ -107,10 +109,10 @@ mod tests {
         let mut alarm = Alarm::OFF;
         assert_eq!(alarm.set(Time(10)), Some(Time(10)));
         assert_eq!(alarm.set(Time(30)), None, "the event at 10 stays");
-        assert_eq!(alarm.rings(Time(10)), Err(Some(Time(30))));
+        assert_eq!(alarm.on_event(Time(10)), Err(Some(Time(30))));
         assert_eq!(alarm.set(Time(20)), Some(Time(20)));
-        assert_eq!(alarm.rings(Time(20)), Ok(()));
-        assert_eq!(alarm.rings(Time(30)), Err(None), "that event is of no use any more");
+        assert_eq!(alarm.on_event(Time(20)), Ok(()));
+        assert_eq!(alarm.on_event(Time(30)), Err(None), "that event is of no use any more");
     }
 
     #[test]
@@ -118,7 +120,7 @@ mod tests {
         let mut alarm = Alarm::OFF;
         alarm.set(Time(10));
         alarm.set(Time::NEVER);
-        assert_eq!(alarm.rings(Time(10)), Err(None));
+        assert_eq!(alarm.on_event(Time(10)), Err(None));
         assert_eq!(alarm.set(Time(15)), Some(Time(15)));
     }
 }

@@ -1,119 +1,142 @@
 //! Cuts of arriving and of queued packets, with their counts and notifications. [`Core::store`] tests the capacity for
 //! the header that remains, as for any packet.
 
-use super::alarm::Timer;
-use super::moved::Frame;
-use super::{Core, Step};
-use crate::cutting::{BeingCut, Onward};
+use super::alarm::CoreTimer;
+use super::memory_accounting::Frame;
+use super::{Core, StepContext};
+use crate::cut_stage::{CutDestination, HeaderInCut};
 use crate::packet_store::Fib;
 use crate::port::QueueAt;
-use crate::{Freed, Leaves, Observer, Out, Pkt, Stored};
+use crate::{Departure, DequeuedFrame, EnqueuedFrame, Observer, Out, Pkt};
 use mech::{Ecn, PktId, PortId};
 
 impl Core {
     /// Cuts a packet, and returns true if it is shorter now.
-    pub(super) fn trim<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) -> bool {
-        let (had_mark, carried) = (pkt.head.ecn() == Ecn::Ce, pkt.carried());
-        let bytes = pkt.cut(&self.overflow.peek().cut(), self.framing.min_frame);
+    pub(super) fn trim_arrival<F: Fib, O: Out>(
+        &mut self,
+        pkt: &mut Pkt,
+        port: PortId,
+        step: &mut StepContext<F, O>,
+    ) -> bool {
+        let (had_mark, carried) = (pkt.head.ecn() == Ecn::Ce, pkt.payload_bytes());
+        let bytes = pkt.cut(&self.overflow.peek().cut_effect(), self.framing.min_frame);
         if bytes == 0 {
             return false;
         }
-        let counts = self.counts(port);
+        let counts = self.port_counts_mut(port);
         counts.trimmed += 1;
         counts.trimmed_bytes += u64::from(bytes);
         counts.trimmed_payload += carried - u64::from(pkt.payload);
-        let at = step.out.spot(port);
-        step.out.observer().trimmed(at, bytes, pkt);
+        let at = step.out.event_location(port);
+        step.out.observer().on_trim(at, bytes, pkt);
         if pkt.head.ecn() == Ecn::Ce && !had_mark {
-            self.counts(port).marked += 1;
-            step.out.observer().marked(at, pkt);
+            self.port_counts_mut(port).marked += 1;
+            step.out.observer().on_mark(at, pkt);
         }
         true
     }
 
     /// Stores the header of a cut packet. If cutting takes time, the header has its memory now and joins its queue
     /// afterwards.
-    pub(super) fn store_cut<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, to: QueueAt, mark: bool, step: &mut Step<F, O>) {
-        let Some(to) = self.take(pkt, to, mark, step) else { return };
+    pub(super) fn store_cut_header<F: Fib, O: Out>(
+        &mut self,
+        pkt: &mut Pkt,
+        to: QueueAt,
+        mark: bool,
+        step: &mut StepContext<F, O>,
+    ) {
+        let Some(to) = self.accept_or_drop(pkt, to, mark, step) else { return };
         if self.store.cutting.is_none() {
-            return self.put(pkt, to, step);
+            return self.enqueue(pkt, to, step);
         }
         let QueueAt { port, queue } = to;
-        let before = self.store.ports[usize::from(port.0)].waiting();
+        let before = self.store.ports[usize::from(port.0)].queued_frames();
         // Memory is allocated from the cut on, so that decisions, marks and accounts see the header before it joins its
         // queue.
         self.store.allocate(port, queue, &pkt.head);
         let p = &mut self.store.ports[usize::from(port.0)];
         p.rest.stamp += 1;
         let slot = self.store.arena.allocate(*pkt, p.rest.stamp);
-        Core::tell_stored(port, pkt, Stored { queue, before, leaves: Leaves::Slot(PktId(slot)) }, step.out);
-        self.count_stored(Frame { at: to, slot, head: &pkt.head }, self.store.buffered(), step);
-        self.begin_cut((slot, pkt.head.size), Onward::Queue(to), step);
+        Core::report_enqueued(
+            port,
+            pkt,
+            EnqueuedFrame { queue, before, leaves: Departure::Slot(PktId(slot)) },
+            step.out,
+        );
+        self.count_stored(Frame { at: to, slot, head: &pkt.head }, self.store.buffer_memories(), step);
+        self.begin_cut((slot, pkt.head.size), CutDestination::Queue(to), step);
     }
 
     /// Returns the header of a cut packet to its source, after the time of cutting.
-    pub(super) fn send_back_cut<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut Step<F, O>) {
+    pub(super) fn return_cut_header<F: Fib, O: Out>(
+        &mut self,
+        pkt: &mut Pkt,
+        port: PortId,
+        step: &mut StepContext<F, O>,
+    ) {
         if self.store.cutting.is_none() {
-            return self.send_back(pkt, port, step);
+            return self.return_to_source(pkt, port, step);
         }
-        // This header has no port yet and is counted at none; `going_back` counts it for conservation.
+        // This header has no port yet and is counted at none; `returning_headers` counts it for conservation.
         let slot = self.store.arena.allocate(*pkt, 0);
-        self.begin_cut((slot, pkt.head.size), Onward::Back(port), step);
+        self.begin_cut((slot, pkt.head.size), CutDestination::Back(port), step);
     }
 
-    fn begin_cut<F: Fib, O: Out>(&mut self, header: (u32, u16), onward: Onward, step: &mut Step<F, O>) {
+    fn begin_cut<F: Fib, O: Out>(&mut self, header: (u32, u16), onward: CutDestination, step: &mut StepContext<F, O>) {
         let first = self.store.cutting.as_mut().and_then(|cutting| cutting.begin(step.now, header, onward));
-        first.into_iter().for_each(|at| self.wake_me(Timer::Cut, at, step.out));
+        first.into_iter().for_each(|at| self.schedule_timer(CoreTimer::Cut, at, step.out));
     }
 
     /// Ends the cuts whose time is over.
-    pub(super) fn end_cuts<F: Fib, O: Out>(&mut self, step: &mut Step<F, O>) {
+    pub(super) fn finish_cuts<F: Fib, O: Out>(&mut self, step: &mut StepContext<F, O>) {
         loop {
             let Some(cutting) = &mut self.store.cutting else { return };
-            match cutting.next(step.now) {
-                Ok(BeingCut { slot, onward: Onward::Queue(to), .. }) => {
-                    self.join(slot, to, self.store.buffered(), step);
+            match cutting.pop_finished(step.now) {
+                Ok(HeaderInCut { slot, onward: CutDestination::Queue(to), .. }) => {
+                    self.join_output_queue(slot, to, self.store.buffer_memories(), step);
                 }
-                Ok(BeingCut { slot, onward: Onward::Back(port), .. }) => {
+                Ok(HeaderInCut { slot, onward: CutDestination::Back(port), .. }) => {
                     let mut pkt = self.store.arena.discard(slot);
-                    self.send_back(&mut pkt, port, step);
+                    self.return_to_source(&mut pkt, port, step);
                 }
-                Err(again) => return again.into_iter().for_each(|at| self.wake_me(Timer::Cut, at, step.out)),
+                Err(again) => {
+                    return again.into_iter().for_each(|at| self.schedule_timer(CoreTimer::Cut, at, step.out));
+                }
             }
         }
     }
 
     /// Frames and bytes of headers that are being cut and will go back to their sources.
-    pub(crate) fn going_back(&self) -> (u64, u64) {
-        self.store.cutting.as_ref().map_or((0, 0), |cutting| cutting.going_back())
+    pub(crate) fn returning_headers(&self) -> (u64, u64) {
+        self.store.cutting.as_ref().map_or((0, 0), |cutting| cutting.returning_headers())
     }
 
     /// Cuts a queued packet, and returns true if it is shorter now; `None` if the packet is not queued at the port. The
     /// packet keeps its position, or moves to the queue of cut packets.
-    pub(super) fn trim_waiting<F: Fib, O: Out>(
+    pub(super) fn trim_queued<F: Fib, O: Out>(
         &mut self,
         id: PktId,
         port: PortId,
-        step: &mut Step<F, O>,
+        step: &mut StepContext<F, O>,
     ) -> Option<bool> {
         let from = self.store.find(port, id.0)?;
         let (before, mut cut) = (*self.store.arena.get(id.0), *self.store.arena.get(id.0));
-        if !self.trim(&mut cut, port, step) {
+        if !self.trim_arrival(&mut cut, port, step) {
             return Some(false);
         }
-        let to = QueueAt { port, queue: self.store.queue(cut.head.queue()) };
+        let to = QueueAt { port, queue: self.store.resolve_queue(cut.head.queue()) };
         match to.queue == from.queue {
-            true => self.shorten(id, from, &cut, step),
+            true => self.shorten_queued(id, from, &cut, step),
             false => {
-                self.take_again(id, from, &before, step);
-                self.store_cut(&mut cut, to, false, step);
+                self.remove_for_requeue(id, from, &before, step);
+                self.store_cut_header(&mut cut, to, false, step);
             }
         }
         Some(true)
     }
 
     /// Replaces a queued packet by its shorter form.
-    fn shorten<F: Fib, O: Out>(&mut self, id: PktId, at: QueueAt, cut: &Pkt, step: &mut Step<F, O>) {
+    fn shorten_queued<F: Fib, O: Out>(&mut self, id: PktId, at: QueueAt, cut: &Pkt, step: &mut StepContext<F, O>) {
         let QueueAt { port, queue } = at;
         let bytes = self.store.shorten(at, id.0, cut);
         self.store.shrink(port, queue, bytes);
@@ -121,16 +144,16 @@ impl Core {
     }
 
     /// Removes a packet from its queue so that it can join another queue of the same port.
-    fn take_again<F: Fib, O: Out>(&mut self, id: PktId, at: QueueAt, pkt: &Pkt, step: &mut Step<F, O>) {
+    fn remove_for_requeue<F: Fib, O: Out>(&mut self, id: PktId, at: QueueAt, pkt: &Pkt, step: &mut StepContext<F, O>) {
         let QueueAt { port, queue } = at;
-        self.store.take_out(at, id.0);
+        self.store.remove_known(at, id.0);
         self.store.free(port, queue, &pkt.head);
         let p = &mut self.store.ports[usize::from(port.0)];
         let counts = p.counts_mut();
         counts.evicted += 1;
         counts.evicted_bytes += u64::from(pkt.head.size);
-        let frame = Freed { queue, after: p.waiting(), started: None };
-        Core::tell_freed(port, frame, step.out);
-        self.count_left(Frame { at, slot: id.0, head: &pkt.head }, self.store.buffered(), step);
+        let frame = DequeuedFrame { queue, after: p.queued_frames(), started: None };
+        Core::report_dequeued(port, frame, step.out);
+        self.count_departed(Frame { at, slot: id.0, head: &pkt.head }, self.store.buffer_memories(), step);
     }
 }

@@ -3,11 +3,11 @@
 //! Each port has a gate with two independent halves. `far_paused` is about pauses that this node requested of the far
 //! end, and `paused` about those that the far end requested here.
 
-use super::alarm::{Alarm, Timer};
-use super::{Core, Step};
+use super::alarm::{Alarm, CoreTimer};
+use super::{Core, StepContext};
 use crate::control::PauseFrame;
-use crate::ends::Tally;
-use crate::packet_store::{Fib, Look};
+use crate::end_table::PacketTally;
+use crate::packet_store::{Fib, NodeView};
 use crate::port::QueueAt;
 use crate::{LosslessViolation, Observer, Out, Pkt};
 use mech::overflow::DropReason;
@@ -31,7 +31,7 @@ pub struct PauseSetup {
 
 /// Pause state of one port.
 #[derive(Clone)]
-pub(super) struct Gate {
+pub(super) struct PortPauseState {
     pub(super) setup: PauseSetup,
     /// Classes that are paused at the far end, and the instant of the first request for each.
     far_paused: ClassSet,
@@ -44,16 +44,16 @@ pub(super) struct Gate {
     over: [Alarm; 8],
     /// Received pause frames that have not taken effect, in order of arrival.
     pending_requests: VecDeque<(Time, PauseFrame)>,
-    pub(super) resumes: [Resumes; 8],
+    pub(super) resumes: [ResumeCounts; 8],
 }
 
-impl Gate {
+impl PortPauseState {
     /// Duration of a pause of a class, if frames that the far end sent after its expiry may have arrived by now.
-    fn expired(&self, slot: &dyn mech::pause::Pausing, class: u8, now: Time) -> Option<Dur> {
-        if !self.far_paused.has(class) || slot.holds(self.setup.waits) {
+    fn expired_pause_duration(&self, slot: &dyn mech::pause::Pausing, class: u8, now: Time) -> Option<Dur> {
+        if !self.far_paused.has(class) || slot.is_refreshed_in_time(self.setup.waits) {
             return None;
         }
-        let (duration, _) = slot.duration();
+        let (duration, _) = slot.duration_and_refresh();
         let since = now - self.far_paused_since[usize::from(class)];
         (since >= duration.saturating_add(self.setup.away)).then_some(duration)
     }
@@ -61,22 +61,22 @@ impl Gate {
 
 /// Number of resumes of a class, by direction.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Resumes {
+pub(super) struct ResumeCounts {
     pub(super) sent: u64,
     pub(super) received: u64,
 }
 
 /// Pause state of a node, in a network where ports may be paused.
 #[derive(Clone)]
-pub(crate) struct Pausing {
-    pub(super) gates: Vec<Gate>,
-    pub(super) sent: Tally,
-    pub(super) received: Tally,
+pub(crate) struct NodePauseState {
+    pub(super) gates: Vec<PortPauseState>,
+    pub(super) sent: PacketTally,
+    pub(super) received: PacketTally,
 }
 
-impl Pausing {
-    pub(super) fn new(ports: Vec<PauseSetup>) -> Pausing {
-        let gate = |setup| Gate {
+impl NodePauseState {
+    pub(super) fn new(ports: Vec<PauseSetup>) -> NodePauseState {
+        let gate = |setup| PortPauseState {
             setup,
             far_paused: ClassSet::NONE,
             far_paused_since: [Time::ZERO; 8],
@@ -85,35 +85,35 @@ impl Pausing {
             since: [Time::ZERO; 8],
             over: [Alarm::OFF; 8],
             pending_requests: VecDeque::new(),
-            resumes: [Resumes::default(); 8],
+            resumes: [ResumeCounts::default(); 8],
         };
         let gates = ports.into_iter().map(gate).collect();
-        Pausing { gates, sent: Tally::default(), received: Tally::default() }
+        NodePauseState { gates, sent: PacketTally::default(), received: PacketTally::default() }
     }
 }
 
 /// Set of the queues of a class that a pause holds back, one bit each.
-fn queues(class: usize) -> u32 {
+fn queues_of_class(class: usize) -> u32 {
     Lane::PAUSED.iter().fold(0, |set, lane| set | QueueId::new(class as u8, *lane).bit())
 }
 
 /// Returns the classes of a set.
-fn each(set: ClassSet) -> impl Iterator<Item = usize> {
+fn classes_in(set: ClassSet) -> impl Iterator<Item = usize> {
     (0..8).filter(move |class| set.has(*class as u8))
 }
 
 impl Core {
     /// Sets the index from which the timers of this node's ports are numbered.
-    pub(crate) fn timers_from(&mut self, base: u32) {
+    pub(crate) fn set_timer_base(&mut self, base: u32) {
         self.timer_base = base;
     }
 
-    fn gate(&mut self, port: PortId) -> Option<&mut Gate> {
+    fn port_state(&mut self, port: PortId) -> Option<&mut PortPauseState> {
         self.pausing.as_mut().map(|pausing| &mut pausing.gates[usize::from(port.0)])
     }
 
-    pub(super) fn wake_me<O: Out>(&self, timer: Timer, at: Time, out: &mut O) {
-        out.timer(self.timer_base | timer.index(), at);
+    pub(super) fn schedule_timer<O: Out>(&self, timer: CoreTimer, at: Time, out: &mut O) {
+        out.set_timer(self.timer_base | timer.index(), at);
     }
 
     /// Queues a pause frame at a port, ahead of all data. It is merged with a frame that waits there already.
@@ -121,14 +121,14 @@ impl Core {
         if self.store.ports[usize::from(port.0)].rest.dead {
             return;
         }
-        let Some(gate) = self.gate(port) else { return };
-        gate.pending_frame.get_or_insert_default().add(frame);
+        let Some(gate) = self.port_state(port) else { return };
+        gate.pending_frame.get_or_insert_default().merge(frame);
         self.store.ports[usize::from(port.0)].rest.control = true;
         self.try_schedule(port, now, out);
     }
 
     /// Sends the pause frame that waits at a port.
-    pub(super) fn send_control<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
+    pub(super) fn send_pause_frame<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
         let p = &mut self.store.ports[usize::from(port.0)];
         p.rest.control = false;
         let Some(pausing) = &mut self.pausing else { return };
@@ -136,21 +136,21 @@ impl Core {
         let Some(frame) = gate.pending_frame.take() else { return };
         let again = ClassSet(frame.xoff.0 & gate.far_paused.0);
         // A refresh does not move the start: the age of the first request tells whether a pause may have expired.
-        each(frame.xoff.minus(again)).for_each(|class| gate.far_paused_since[class] = now);
+        classes_in(frame.xoff.minus(again)).for_each(|class| gate.far_paused_since[class] = now);
         gate.far_paused = gate.far_paused.minus(frame.xon).union(frame.xoff);
-        each(frame.xon).for_each(|class| gate.resumes[class].sent += 1);
+        classes_in(frame.xon).for_each(|class| gate.resumes[class].sent += 1);
         let pkt = frame.packet(self.node, pausing.sent.packets as u32, p.is_switch);
         pausing.sent.count(&pkt);
-        p.free_at = now + p.time(pkt.head.size);
-        let (end, more) = (p.free_at, p.rest.is_ready());
+        p.free_at = now + p.transmission_time(pkt.head.size);
+        let (end, more) = (p.free_at, p.rest.may_send());
         p.rest.waking = more;
-        let at = out.spot(port);
-        out.observer().pause_sent(at, frame.xoff, again);
+        let at = out.event_location(port);
+        out.observer().on_pause_sent(at, frame.xoff, again);
         out.transmit(port, &pkt, end);
         if more {
-            out.wake(port, end);
+            out.schedule_wake(port, end);
         }
-        self.pause_was_sent(port, &frame, now);
+        self.on_pause_sent(port, &frame, now);
     }
 
     /// Handles a received PAUSE or PFC frame.
@@ -170,89 +170,89 @@ impl Core {
         let at = now + gate.setup.response;
         gate.pending_requests.push_back((at, frame));
         if gate.pending_requests.len() == 1 {
-            self.wake_me(Timer::Effect(port), at, out);
+            self.schedule_timer(CoreTimer::Effect(port), at, out);
         }
     }
 
     /// Applies a received pause frame. The frame in transmission is completed.
     fn apply_pause<O: Out>(&mut self, port: PortId, frame: PauseFrame, now: Time, out: &mut O) {
         let p = &mut self.store.ports[usize::from(port.0)];
-        let (duration, in_use) = (p.quanta(frame.quanta), ClassSet(((1u16 << p.classes()) - 1) as u8));
-        for class in each(ClassSet(frame.xoff.0 & in_use.0)) {
-            let Some(gate) = self.gate(port) else { return };
+        let (duration, in_use) = (p.pause_duration(frame.quanta), ClassSet(((1u16 << p.classes()) - 1) as u8));
+        for class in classes_in(ClassSet(frame.xoff.0 & in_use.0)) {
+            let Some(gate) = self.port_state(port) else { return };
             // A refresh moves the deadline of a running pause. The first start of the pause stays, for the search for
             // deadlocks.
             let alarm = gate.over[class].set(now + duration);
             if !gate.paused.has(class as u8) {
                 gate.paused = gate.paused.union(ClassSet::single(class as u8));
                 gate.since[class] = now;
-                self.store.ports[usize::from(port.0)].rest.paused |= queues(class);
-                let at = out.spot(port);
-                out.observer().paused(at, class as u8);
+                self.store.ports[usize::from(port.0)].rest.paused |= queues_of_class(class);
+                let at = out.event_location(port);
+                out.observer().on_pause(at, class as u8);
             }
-            alarm.into_iter().for_each(|at| self.wake_me(Timer::Over(port, class as u8), at, out));
+            alarm.into_iter().for_each(|at| self.schedule_timer(CoreTimer::Over(port, class as u8), at, out));
         }
-        for class in each(ClassSet(frame.xon.0 & in_use.0)) {
-            self.gate(port).into_iter().for_each(|gate| gate.resumes[class].received += 1);
+        for class in classes_in(ClassSet(frame.xon.0 & in_use.0)) {
+            self.port_state(port).into_iter().for_each(|gate| gate.resumes[class].received += 1);
             self.resume_class(port, class, now, out);
         }
     }
 
     /// Lets a class leave by a port again.
     fn resume_class<O: Out>(&mut self, port: PortId, class: usize, now: Time, out: &mut O) {
-        let Some(gate) = self.gate(port).filter(|gate| gate.paused.has(class as u8)) else { return };
+        let Some(gate) = self.port_state(port).filter(|gate| gate.paused.has(class as u8)) else { return };
         gate.paused = gate.paused.minus(ClassSet::single(class as u8));
         gate.over[class].set(Time::NEVER);
-        self.store.ports[usize::from(port.0)].rest.paused &= !queues(class);
-        let at = out.spot(port);
-        out.observer().resumed(at, class as u8);
+        self.store.ports[usize::from(port.0)].rest.paused &= !queues_of_class(class);
+        let at = out.event_location(port);
+        out.observer().on_resume(at, class as u8);
         self.try_schedule(port, now, out);
     }
 
     /// Forgets all pause state of a port whose link has gone down or is back. Pause frames sent over that link, and
     /// those that wait, are void.
-    pub(super) fn forget_pause<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
+    pub(super) fn reset_pause_state<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
         (0..8).for_each(|class| self.resume_class(port, class, now, out));
-        let Some(gate) = self.gate(port) else { return };
+        let Some(gate) = self.port_state(port) else { return };
         gate.pending_requests.clear();
         gate.pending_frame = None;
         gate.far_paused = ClassSet::NONE;
         // The search for deadlocks compares the counts of both ends of a link to see a resume in flight. Both ends
         // start again from zero here, whatever was lost on the dead link.
-        gate.resumes = [Resumes::default(); 8];
+        gate.resumes = [ResumeCounts::default(); 8];
         self.store.ports[usize::from(port.0)].rest.control = false;
     }
 
     /// Handles a timer of this node's ports.
-    pub(crate) fn timer<F: Fib, O: Out>(&mut self, index: u32, step: &mut Step<F, O>) {
-        let (now, Some(timer)) = (step.now, Timer::from_index(index)) else { return };
-        let rings = |alarm: &mut Alarm| alarm.rings(now);
+    pub(crate) fn on_timer<F: Fib, O: Out>(&mut self, index: u32, step: &mut StepContext<F, O>) {
+        let (now, Some(timer)) = (step.now, CoreTimer::from_index(index)) else { return };
+        let rings = |alarm: &mut Alarm| alarm.on_event(now);
         let rung = match timer {
-            Timer::Agent(at, id) => self.agents.as_mut().and_then(|agents| agents.alarm(at, id)).map(rings),
-            Timer::Over(port, class) => self.gate(port).map(|gate| rings(&mut gate.over[usize::from(class)])),
-            Timer::Effect(_) | Timer::Cut => Some(Ok(())),
+            CoreTimer::Agent(at, id) => self.agents.as_mut().and_then(|agents| agents.alarm(at, id)).map(rings),
+            CoreTimer::Over(port, class) => self.port_state(port).map(|gate| rings(&mut gate.over[usize::from(class)])),
+            CoreTimer::Effect(_) | CoreTimer::Cut => Some(Ok(())),
         };
         match (rung, timer) {
             (None, _) => {}
             // `None`: the event is stale, or its deadline was taken back. An instant: the deadline has moved on.
-            (Some(Err(again)), _) => again.into_iter().for_each(|at| self.wake_me(timer, at, step.out)),
-            (Some(Ok(())), Timer::Agent(at, id)) => self.agent_timer(at, id, step),
-            (Some(Ok(())), Timer::Over(port, class)) => self.resume_class(port, usize::from(class), now, step.out),
-            (Some(Ok(())), Timer::Effect(port)) => self.take_effect(port, now, step.out),
-            (Some(Ok(())), Timer::Cut) => self.end_cuts(step),
+            (Some(Err(again)), _) => again.into_iter().for_each(|at| self.schedule_timer(timer, at, step.out)),
+            (Some(Ok(())), CoreTimer::Agent(at, id)) => self.on_agent_timer(at, id, step),
+            (Some(Ok(())), CoreTimer::Over(port, class)) => self.resume_class(port, usize::from(class), now, step.out),
+            (Some(Ok(())), CoreTimer::Effect(port)) => self.apply_due_pauses(port, now, step.out),
+            (Some(Ok(())), CoreTimer::Cut) => self.finish_cuts(step),
         }
     }
 
     /// Applies the received pause frames whose response time is over.
-    fn take_effect<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
+    fn apply_due_pauses<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
         loop {
-            let Some(gate) = self.gate(port) else { return };
+            let Some(gate) = self.port_state(port) else { return };
             match gate.pending_requests.front().copied() {
                 Some((at, frame)) if at <= now => {
                     gate.pending_requests.pop_front();
                     self.apply_pause(port, frame, now, out);
                 }
-                Some((at, _)) => return self.wake_me(Timer::Effect(port), at, out),
+                Some((at, _)) => return self.schedule_timer(CoreTimer::Effect(port), at, out),
                 None => return,
             }
         }
@@ -268,15 +268,15 @@ impl Core {
     ) -> Option<LosslessViolation> {
         let (ingress, class) = (pkt.head.ingress, pkt.head.class());
         let gate = self.pausing.as_ref()?.gates.get(usize::from(ingress.0))?;
-        let slot = self.pausing_at(ingress).filter(|slot| why.wants_memory() && slot.lossless())?;
+        let slot = self.pausing_at(ingress).filter(|slot| why.is_memory_shortage() && slot.is_lossless())?;
         let pause_group = slot.pause_group(class);
         if !pause_group.has(class) {
             return None;
         }
         // A loss after a pause expired is not blamed on headroom.
-        let expired = gate.expired(slot, class, now);
-        let look = Look::new(&self.store, &Nowhere, None);
-        let held = each(pause_group).map(|class| look.allocated(ingress, class as u8)).sum::<u64>();
+        let expired = gate.expired_pause_duration(slot, class, now);
+        let look = NodeView::new(&self.store, &NoRoutes, None);
+        let held = classes_in(pause_group).map(|class| look.allocated_bytes(ingress, class as u8)).sum::<u64>();
         let input = self.store.inputs.as_ref().filter(|_| why == DropReason::InputFull);
         let stages = self.store.inputs.as_ref().and_then(|inputs| inputs.stages.as_ref());
         Some(LosslessViolation {
@@ -286,18 +286,18 @@ impl Core {
             at_input: input.is_some(),
             fill: input.map_or_else(|| look.fill(out.port, out.queue), |inputs| inputs.fill(ingress)),
             held: held + u64::from(pkt.head.size),
-            xoff: slot.thresholds(look.pool_free()).0,
+            xoff: slot.thresholds(look.free_pool_bytes()).0,
             headroom: gate.setup.headroom,
             expired,
-            inside: stages.and_then(|stages| stages.too_small((ingress, out.port), pkt.head.size)),
+            inside: stages.and_then(|stages| stages.undersized_buffers((ingress, out.port), pkt.head.size)),
         })
     }
 }
 
 /// Forwarding table without routes, for views that look nothing up.
-pub(super) struct Nowhere;
+pub(super) struct NoRoutes;
 
-impl Fib for Nowhere {
+impl Fib for NoRoutes {
     fn port_toward(&self, _host: HostId, _hash: u32) -> Option<PortId> {
         None
     }

@@ -3,13 +3,13 @@
 //! A port has a pending wake-up only while something waits for its link. An idle port with nothing to send costs no
 //! event.
 
-use super::agents::Ready;
-use super::moved::Frame;
-use super::rules::REORDERS;
-use super::{Core, Step};
-use crate::packet_store::{Fib, Look};
+use super::agents::ReadyEntry;
+use super::memory_accounting::Frame;
+use super::rules::SCHEDULER_REORDERS;
+use super::{Core, StepContext};
+use crate::packet_store::{Fib, NodeView};
 use crate::port::QueueAt;
-use crate::{Freed, Out};
+use crate::{DequeuedFrame, Out};
 use mech::{Env, PktId, PortId, PortView, QueueId, Rule};
 use units::Time;
 
@@ -19,29 +19,29 @@ impl Core {
     #[inline]
     pub(super) fn try_schedule<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
         let p = &mut self.store.ports[usize::from(port.0)];
-        if p.rest.waking || p.rest.listed || !p.rest.is_ready() {
+        if p.rest.waking || p.rest.listed || !p.rest.may_send() {
             return;
         }
         if p.free_at > now {
             p.rest.waking = true;
-            out.wake(port, p.free_at);
+            out.schedule_wake(port, p.free_at);
         } else {
             // An idle port starts at the end of the step, so that its scheduler chooses among all arrivals.
             p.rest.listed = true;
-            self.ready.push(Ready::Port(port));
+            self.ready.push(ReadyEntry::Port(port));
         }
     }
     /// Handles the end of a transmission after which something waits: sends the next frame. Indices beyond the last
     /// port mean the end of a transfer to the output `index - ports`.
     #[inline]
-    pub(crate) fn ended<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) {
+    pub(crate) fn on_transmit_end<F: Fib, O: Out>(&mut self, port: PortId, step: &mut StepContext<F, O>) {
         if usize::from(port.0) >= self.store.ports.len() {
-            return self.transfer_ended(PortId(port.0 - self.store.ports.len() as u16), step);
+            return self.on_transfer_end(PortId(port.0 - self.store.ports.len() as u16), step);
         }
         // Ends of transmission precede the arrivals of the same instant. The next frame starts and frees its memory
         // now, so an arrival of this instant finds that memory free.
         self.store.ports[usize::from(port.0)].rest.waking = false;
-        self.send(port, step);
+        self.send_next(port, step);
     }
 
     /// Returns true if a port is free for another frame: its link is idle and not known to be dead, and no queued frame
@@ -52,7 +52,7 @@ impl Core {
     }
 
     /// Records whether the NIC has more frames for `port` than are queued there, so that it is woken for them.
-    pub(crate) fn has_more<O: Out>(&mut self, port: PortId, more: bool, now: Time, out: &mut O) {
+    pub(crate) fn set_more_frames<O: Out>(&mut self, port: PortId, more: bool, now: Time, out: &mut O) {
         self.store.ports[usize::from(port.0)].rest.more = more;
         self.try_schedule(port, now, out);
     }
@@ -60,12 +60,12 @@ impl Core {
     /// Returns true if no idle port received a frame in this step and no work is pending (pending work is on the list
     /// too).
     #[inline(always)]
-    pub(crate) fn is_quiet(&self) -> bool {
+    pub(crate) fn is_step_complete(&self) -> bool {
         self.ready.is_empty()
     }
     /// Returns true if requests of agents or packets to look up are pending.
     #[inline]
-    pub(crate) fn has_work(&self) -> bool {
+    pub(crate) fn has_pending_work(&self) -> bool {
         !self.work.is_empty()
     }
     /// Begins another round of the same step, in which frames that started in an earlier round no longer count as
@@ -77,16 +77,16 @@ impl Core {
     /// Lets idle ports begin to send. Requests of agents are done before the next port starts, except for packets that
     /// need a lookup.
     #[inline]
-    pub(crate) fn finish<F: Fib, O: Out>(&mut self, step: &mut Step<F, O>) {
+    pub(crate) fn start_idle_ports<F: Fib, O: Out>(&mut self, step: &mut StepContext<F, O>) {
         // A start may cause acts, such as a resume of the far end. Acts that need no lookup are done before the next
-        // port starts. Packets to look up wait for `Switch::do_work`, after all idle ports have started.
+        // port starts. Packets to look up wait for `Switch::do_pending_work`, after all idle ports have started.
         while let Some(next) = self.ready.pop() {
             if !self.work.is_empty() {
-                self.perform_at_once(step);
+                self.perform_immediate_acts(step);
             }
-            if let Ready::Port(port) = next {
+            if let ReadyEntry::Port(port) = next {
                 self.store.ports[usize::from(port.0)].rest.listed = false;
-                self.send(port, step);
+                self.send_next(port, step);
             }
         }
         if self.store.inputs.is_some() {
@@ -94,56 +94,56 @@ impl Core {
             // buffers.
             self.begin_transfers(step);
         }
-        self.tell_broken(step.out);
+        self.report_broken_rule(step.out);
     }
 
-    fn send<F: Fib, O: Out>(&mut self, port: PortId, step: &mut Step<F, O>) {
+    fn send_next<F: Fib, O: Out>(&mut self, port: PortId, step: &mut StepContext<F, O>) {
         // Control frames precede all data of their port, and no pause holds them back.
         if self.store.ports[usize::from(port.0)].rest.control {
-            return self.send_control(port, step.now, step.out);
+            return self.send_pause_frame(port, step.now, step.out);
         }
-        let Some((queue, id)) = self.next(port, step) else { return };
+        let Some((queue, id)) = self.select_next(port, step) else { return };
         let Some((pkt, empty)) = self.store.remove(QueueAt { port, queue }, id.0) else {
-            return self.break_rule("scheduler", port, Rule::NotQueued(queue, id));
+            return self.record_broken_rule("scheduler", port, Rule::NotQueued(queue, id));
         };
         // Memory is freed when transmission begins: the frame on the link is counted nowhere.
         self.store.free(port, queue, &pkt.head);
         let p = &mut self.store.ports[usize::from(port.0)];
         p.counts_mut().sent += 1;
         p.counts_mut().sent_bytes += u64::from(pkt.head.size);
-        p.free_at = step.now + p.time(pkt.head.size);
-        let (end, more, after) = (p.free_at, p.rest.is_ready(), p.waiting());
+        p.free_at = step.now + p.transmission_time(pkt.head.size);
+        let (end, more, after) = (p.free_at, p.rest.may_send(), p.queued_frames());
         // A frame that arrives before `end` finds `waking` set and adds no second event.
         p.rest.waking = more;
-        Core::tell_freed(port, Freed { queue, after, started: Some(id) }, step.out);
+        Core::report_dequeued(port, DequeuedFrame { queue, after, started: Some(id) }, step.out);
         step.out.transmit(port, &pkt, end);
         if more {
-            step.out.wake(port, end);
+            step.out.schedule_wake(port, end);
         }
         let frame = Frame { at: QueueAt { port, queue }, slot: id.0, head: &pkt.head };
-        self.count_left(frame, self.store.buffered(), step);
+        self.count_departed(frame, self.store.buffer_memories(), step);
         // A queue whose frames still wait at inputs, or are being cut, has not run empty; RED would decay too early.
-        if empty && !self.store.more_comes(QueueAt { port, queue }) {
-            self.run_empty(step.now, port);
+        if empty && !self.store.has_more_incoming(QueueAt { port, queue }) {
+            self.on_queue_empty(step.now, port);
         }
         // The departure freed space in the output buffer, so a waiting transfer may fit now.
         if self.store.inputs.is_some() {
-            self.ask_arbiter(port);
+            self.schedule_arbiter(port);
         }
     }
 
-    pub(super) fn run_empty(&mut self, now: Time, port: PortId) {
+    pub(super) fn on_queue_empty(&mut self, now: Time, port: PortId) {
         let (slot, rng) = (&mut self.marking[usize::from(port.0)], &mut self.marking_rng[usize::from(port.0)]);
-        if let Some(marking) = slot.active() {
-            marking.idle(&mut Env { now, rng, acts: &mut self.acts });
+        if let Some(marking) = slot.get_if_active() {
+            marking.on_queue_empty(&mut Env { now, rng, acts: &mut self.acts });
             if !self.acts.list.is_empty() {
-                self.break_view_rule("marking", port, None);
+                self.record_broken_view_rule("marking", port, None);
             }
         }
     }
 
     #[inline]
-    fn next<F: Fib, O>(&mut self, port: PortId, step: &Step<F, O>) -> Option<(QueueId, PktId)> {
+    fn select_next<F: Fib, O>(&mut self, port: PortId, step: &StepContext<F, O>) -> Option<(QueueId, PktId)> {
         let p = &self.store.ports[usize::from(port.0)];
         let (eligible, scheduler) = (p.rest.eligible & !p.rest.paused, &mut self.schedulers[usize::from(port.0)]);
         if eligible == 0 {
@@ -156,23 +156,23 @@ impl Core {
             let first = self.store.arena.first(&p.rest.queues[usize::from(queue.0)]);
             return first.map(|(id, _)| (queue, PktId(id)));
         }
-        let look = Look::new(&self.store, step.fib, None);
+        let look = NodeView::new(&self.store, step.fib, None);
         let view = PortView { view: &look, port, eligible };
         let mut env = Env { now: step.now, rng: &mut self.overflow_rng, acts: &mut self.acts };
-        let chosen = scheduler.get().next(&view, &mut env);
-        let seen = look.broken();
+        let chosen = scheduler.get().next_packet(&view, &mut env);
+        let seen = look.broken_rule();
         if seen.is_some() || !self.acts.list.is_empty() {
-            self.break_view_rule("scheduler", port, seen);
+            self.record_broken_view_rule("scheduler", port, seen);
             return None;
         }
         let (queue, id) = chosen?;
         if queue.0 >= QueueId::COUNT || eligible & queue.bit() == 0 {
-            self.break_rule("scheduler", port, Rule::NotEligible(queue));
+            self.record_broken_rule("scheduler", port, Rule::NotEligible(queue));
             return None;
         }
         let first = self.store.arena.first(&p.rest.queues[usize::from(queue.0)]);
         if first.is_none_or(|(first, _)| first != id.0) && !self.schedulers[usize::from(port.0)].reorders() {
-            self.break_rule("scheduler", port, REORDERS);
+            self.record_broken_rule("scheduler", port, SCHEDULER_REORDERS);
             return None;
         }
         Some((queue, id))

@@ -8,9 +8,9 @@ use crate::port::QueueAt;
 
 /// Frames and bytes in each queue before the first arrival of the instant was stored there.
 #[derive(Clone, Default)]
-pub(super) struct Before(Vec<(QueueAt, (u32, u64))>);
+pub(super) struct QueueSnapshot(Vec<(QueueAt, (u32, u64))>);
 
-impl Before {
+impl QueueSnapshot {
     /// Frames and bytes that the marking slot sees in a queue.
     pub(super) fn backlog(&mut self, at: QueueAt, store: &PacketStore) -> (u32, u64) {
         if let Some((_, before)) = self.0.iter().find(|(queue, _)| *queue == at) {
@@ -25,7 +25,7 @@ impl Before {
 impl Core {
     /// Begins a snapshot: frames stored from here on do not see each other.
     pub(crate) fn begin_snapshot(&mut self) {
-        self.before = Some(Before::default());
+        self.before = Some(QueueSnapshot::default());
     }
     /// Ends the snapshot.
     pub(crate) fn end_snapshot(&mut self) {

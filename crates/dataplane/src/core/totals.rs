@@ -9,29 +9,29 @@ use units::Time;
 impl Core {
     /// Counts a packet that a switch sent back to this NIC.
     pub(crate) fn count_returned(&mut self) {
-        self.counts(PortId(0)).returned += 1;
+        self.port_counts_mut(PortId(0)).returned += 1;
     }
 
     /// Returns the number of packets held here.
-    pub fn held(&self) -> usize {
-        self.store.arena.held() - self.copies().count()
+    pub fn held_packets(&self) -> usize {
+        self.store.arena.packet_count() - self.input_copies().count()
     }
 
     /// Returns the arena slots of copies that inputs keep of frames that have gone on.
-    fn copies(&self) -> impl Iterator<Item = u32> + '_ {
+    fn input_copies(&self) -> impl Iterator<Item = u32> + '_ {
         let stages = self.store.inputs.iter().flat_map(|inputs| &inputs.stages);
         stages.flat_map(|stages| stages.copies().map(|(_, slot)| slot))
     }
 
     /// Returns the payload that was lost or cut at the ports, or is in packets held here.
-    pub(crate) fn payload(&self) -> PayloadCounts {
+    pub(crate) fn payload_counts(&self) -> PayloadCounts {
         let of = |port: &Port| {
             let counts = port.counts();
             let (dropped, cut) = (counts.dropped_payload, counts.trimmed_payload);
             PayloadCounts { dropped, cut, ..PayloadCounts::default() }
         };
-        let copies: u64 = self.copies().map(|slot| self.store.arena.get(slot).carried()).sum();
-        let held = PayloadCounts { waiting: self.store.arena.payload() - copies, ..PayloadCounts::default() };
+        let copies: u64 = self.input_copies().map(|slot| self.store.arena.get(slot).payload_bytes()).sum();
+        let held = PayloadCounts { waiting: self.store.arena.payload_bytes() - copies, ..PayloadCounts::default() };
         self.store.ports.iter().map(of).sum::<PayloadCounts>() + held
     }
 
@@ -42,19 +42,19 @@ impl Core {
 
     /// Restarts the maxima of queued frames and bytes of all ports from their present values. PRECONDITION: ports are
     /// settled.
-    pub fn restart_largest(&mut self) {
-        self.store.ports.iter_mut().for_each(Port::restart_largest);
+    pub fn restart_maxima(&mut self) {
+        self.store.ports.iter_mut().for_each(Port::restart_maxima);
     }
 
     /// Accounts for computed departures up to and including `now`, so that counts can be read. PRECONDITION: no step of
     /// that instant is in progress.
-    pub fn settle(&mut self, now: Time) {
-        self.store.ports.iter_mut().filter(|port| port.computed).for_each(|port| port.settle_after(now));
+    pub fn settle_departures(&mut self, now: Time) {
+        self.store.ports.iter_mut().filter(|port| port.computed).for_each(|port| port.settle_departures_after(now));
     }
 
     /// Returns the number of frames with computed departures that still count as waiting although they are on their
     /// link already.
     pub fn waiting_ahead(&self) -> u64 {
-        self.store.ports.iter().filter(|port| port.computed).map(|port| u64::from(port.waiting())).sum()
+        self.store.ports.iter().filter(|port| port.computed).map(|port| u64::from(port.queued_frames())).sum()
     }
 }

@@ -1,6 +1,6 @@
 //! Persistent connections: messages are ranges of one stream of bytes.
 
-use super::{FlowTable, NONE};
+use super::{FlowTable, NO_SLOT};
 use crate::out::{Out, Outcome};
 use crate::transport::{Sender, SenderStats};
 use mech::FlowId;
@@ -42,7 +42,7 @@ impl Persistent {
 impl SenderStats {
     /// Statistics since `before`: counts of retransmissions, recoveries, timeouts, echoes, PACKs, probes and undos are
     /// differences; all other fields keep their present values.
-    fn since(&self, before: Option<&SenderStats>) -> SenderStats {
+    fn stats_since(&self, before: Option<&SenderStats>) -> SenderStats {
         let Some(before) = before else { return *self };
         SenderStats {
             retransmissions: self.retransmissions - before.retransmissions,
@@ -64,14 +64,14 @@ impl FlowTable {
         self.persistent.push(Persistent { connection, ..Persistent::default() });
     }
 
-    fn persistent_of(&mut self, connection: FlowId) -> Option<&mut Persistent> {
+    fn persistent_mut(&mut self, connection: FlowId) -> Option<&mut Persistent> {
         self.persistent.get_mut(self.ends[connection.0 as usize].persistent as usize)
     }
 
     /// Appends a message to a persistent connection.
-    pub(crate) fn write(&mut self, connection: FlowId, message: FlowId) {
+    pub(crate) fn append_message(&mut self, connection: FlowId, message: FlowId) {
         let bytes = self.info(message).bytes;
-        let Some(persistent) = self.persistent_of(connection) else { return };
+        let Some(persistent) = self.persistent_mut(connection) else { return };
         let start = persistent.written;
         persistent.written += bytes;
         persistent.open.push_back(Message { flow: message, start, end: persistent.written });
@@ -79,22 +79,22 @@ impl FlowTable {
 
     /// Reports messages of a persistent connection whose bytes the receiver has, `received` of them in order.
     #[inline(never)]
-    pub(crate) fn deliver(&mut self, connection: FlowId, received: u64, out: &mut impl Out) {
-        let Some(persistent) = self.persistent_of(connection) else { return };
+    pub(crate) fn report_received(&mut self, connection: FlowId, received: u64, out: &mut impl Out) {
+        let Some(persistent) = self.persistent_mut(connection) else { return };
         while let Some(message) = persistent.open.get(persistent.delivered).filter(|m| m.end <= received) {
             persistent.delivered += 1;
-            out.finished(Outcome::Received(message.flow));
+            out.report_outcome(Outcome::FlowReceived(message.flow));
         }
     }
 
     /// Reports messages of a persistent connection that are acknowledged. Statistics since the last acknowledged
     /// message go to the next one.
     #[inline(never)]
-    pub(crate) fn acknowledge(&mut self, connection: FlowId, sender: &Sender, out: &mut impl Out) {
-        let Some(persistent) = self.persistent_of(connection) else { return };
-        while let Some(message) = persistent.open.front().filter(|m| m.end <= sender.acknowledged()) {
+    pub(crate) fn report_acknowledged(&mut self, connection: FlowId, sender: &Sender, out: &mut impl Out) {
+        let Some(persistent) = self.persistent_mut(connection) else { return };
+        while let Some(message) = persistent.open.front().filter(|m| m.end <= sender.acknowledged_bytes()) {
             let (flow, stats) = (message.flow, sender.stats());
-            out.finished(Outcome::Acknowledged(flow, &stats.since(persistent.reported.as_ref())));
+            out.report_outcome(Outcome::FlowAcknowledged(flow, &stats.stats_since(persistent.reported.as_ref())));
             persistent.reported = Some(stats);
             persistent.open.pop_front();
             // A receiver in another partition counts deliveries there.
@@ -104,7 +104,7 @@ impl FlowTable {
 
     /// Returns true if a flow opened a persistent connection.
     pub fn is_persistent(&self, flow: FlowId) -> bool {
-        self.ends[flow.0 as usize].persistent != NONE
+        self.ends[flow.0 as usize].persistent != NO_SLOT
     }
 
     /// Returns the messages of a persistent connection that are not acknowledged.
@@ -119,8 +119,8 @@ impl FlowTable {
     }
 
     /// Statistics of the sender of a persistent connection since the last message that was acknowledged.
-    pub fn since_reported(&self, connection: FlowId, stats: &SenderStats) -> SenderStats {
+    pub fn stats_since_report(&self, connection: FlowId, stats: &SenderStats) -> SenderStats {
         let persistent = self.persistent.get(self.ends[connection.0 as usize].persistent as usize);
-        stats.since(persistent.and_then(|persistent| persistent.reported.as_ref()))
+        stats.stats_since(persistent.and_then(|persistent| persistent.reported.as_ref()))
     }
 }

@@ -3,15 +3,15 @@
 use super::Host;
 use crate::PayloadCounts;
 use crate::core::Core;
-use crate::ends::Tally;
-use crate::stack::Stack;
+use crate::end_table::PacketTally;
+use crate::stack::StackDelay;
 use crate::transport::{Receiver, Sender};
 use mech::FlowId;
 
 impl Host {
     /// Number of live ends of flows.
     pub fn live_ends(&self) -> usize {
-        self.senders.live() + self.receivers.live()
+        self.senders.live_count() + self.receivers.live_count()
     }
     /// Returns the NIC.
     pub fn nic(&self) -> &Core {
@@ -22,44 +22,44 @@ impl Host {
         &mut self.nic
     }
     /// Returns the senders that have not finished.
-    pub fn unfinished(&self) -> impl Iterator<Item = (FlowId, &Sender)> {
+    pub fn unfinished_senders(&self) -> impl Iterator<Item = (FlowId, &Sender)> {
         self.senders.slots.iter().flatten().map(|(flow, sender)| (*flow, sender))
     }
     /// Returns the receivers that wait for more data.
-    pub fn receiving(&self) -> impl Iterator<Item = (FlowId, &Receiver)> {
+    pub fn active_receivers(&self) -> impl Iterator<Item = (FlowId, &Receiver)> {
         self.receivers.slots.iter().flatten().map(|(flow, receiver)| (*flow, receiver))
     }
     /// Returns the number of congestion messages for a flow that is sent here, and the last of them.
-    pub fn notices(&self, flow: FlowId) -> (u64, Option<mech::Notice>) {
-        self.limiters.notices_of(flow)
+    pub fn notice_stats(&self, flow: FlowId) -> (u64, Option<mech::Notice>) {
+        self.limiters.notices_about(flow)
     }
     /// Number of packets that switches have sent back to this host, their source.
-    pub fn returned(&self) -> u64 {
+    pub fn packets_returned(&self) -> u64 {
         self.nic.ports()[0].counts().returned
     }
     /// Renumbers the flows of live ends by `rank`.
-    pub fn renumber(&mut self, rank: impl Fn(FlowId) -> FlowId) {
+    pub fn renumber_flows(&mut self, rank: impl Fn(FlowId) -> FlowId) {
         self.senders.slots.iter_mut().flatten().for_each(|(flow, _)| *flow = rank(*flow));
         self.receivers.slots.iter_mut().flatten().for_each(|(flow, _)| *flow = rank(*flow));
     }
     /// Number of packets made by its transports.
-    pub fn originated(&self) -> u64 {
+    pub fn packets_originated(&self) -> u64 {
         self.originated.packets
     }
     /// Number of packets that have reached its transports.
-    pub fn consumed(&self) -> u64 {
+    pub fn packets_consumed(&self) -> u64 {
         self.consumed.packets
     }
     /// Number of frames that wait in queues of flows.
-    pub fn waiting_in_flows(&self) -> u64 {
-        self.pulled.as_ref().map_or(0, |pulled| pulled.queues().held().packets)
+    pub fn frames_in_flow_queues(&self) -> u64 {
+        self.pulled.as_ref().map_or(0, |pulled| pulled.queues().queued().packets)
     }
     /// Number of frames that came in.
-    pub fn received(&self) -> u64 {
+    pub fn frames_received(&self) -> u64 {
         self.received.packets
     }
     /// Number of frames that came in for another host and were not sent out again.
-    pub fn misdirected(&self) -> u64 {
+    pub fn frames_misdirected(&self) -> u64 {
         self.misdirected.packets
     }
 
@@ -69,44 +69,44 @@ impl Host {
     }
 
     /// Returns the payload that its transports sent and received, that was lost at its NIC, and that waits here.
-    pub fn payload(&self) -> PayloadCounts {
-        let waiting = self.pulled.as_ref().map_or(0, |pulled| pulled.queues().held().payload);
+    pub fn payload_counts(&self) -> PayloadCounts {
+        let waiting = self.pulled.as_ref().map_or(0, |pulled| pulled.queues().queued().payload);
         let own = PayloadCounts {
             sent: self.originated.payload,
             delivered: self.consumed.payload + self.flood_copies_discarded.payload,
             dropped: self.misdirected.payload,
-            waiting: waiting + self.up.payload() + self.down.payload(),
+            waiting: waiting + self.up.payload_bytes() + self.down.payload_bytes(),
             ..PayloadCounts::default()
         };
-        own + self.nic.payload()
+        own + self.nic.payload_counts()
     }
 
     /// Checks `received + originated = sent + consumed + dropped + flood_copies_discarded + control_received + held +
     /// queued`, in packets and in bytes; control frames are PAUSE and PFC frames.
-    pub fn conserves(&self) -> bool {
+    pub fn conserves_packets(&self) -> bool {
         let port = &self.nic.ports()[0];
         let counts = port.counts();
         let held = [&self.up, &self.down];
         let dropped = counts.dropped.iter().sum::<u64>() + self.misdirected.packets;
-        let (_, control_received) = self.nic.control();
+        let (_, control_received) = self.nic.pause_frame_tallies();
         let packets = counts.sent
             + self.consumed.packets
             + self.flood_copies_discarded.packets
             + control_received.packets
             + dropped
-            + u64::from(port.waiting());
-        let waiting = self.pulled.as_ref().map_or_else(Tally::default, |pulled| pulled.queues().held());
+            + u64::from(port.queued_frames());
+        let waiting = self.pulled.as_ref().map_or_else(PacketTally::default, |pulled| pulled.queues().queued());
         let bytes = counts.sent_bytes
             + control_received.bytes
             + self.consumed.bytes
             + self.flood_copies_discarded.bytes
             + counts.dropped_bytes
             + self.misdirected.bytes
-            + port.waiting_bytes()
+            + port.queued_bytes()
             + waiting.bytes;
         self.received.packets + self.originated.packets
-            == packets + waiting.packets + held.map(Stack::len).iter().sum::<u64>()
-            && self.received.bytes + self.originated.bytes == bytes + held.map(Stack::bytes).iter().sum::<u64>()
-            && port.balanced()
+            == packets + waiting.packets + held.map(StackDelay::len).iter().sum::<u64>()
+            && self.received.bytes + self.originated.bytes == bytes + held.map(StackDelay::bytes).iter().sum::<u64>()
+            && port.conserves_frames()
     }
 }

@@ -4,7 +4,7 @@
 use super::*;
 use crate::core::PortSetup;
 use crate::transport::tests::pair::config;
-use crate::{NewFlow, NoticeSetup, Outcome, Spot};
+use crate::{EventLocation, NewFlow, NoticeSetup, Outcome};
 use mech::buffer::BufferSlot;
 use mech::host::{FlowAtNic, Reaction};
 use mech::marking::MarkingSlot;
@@ -29,18 +29,18 @@ impl Out for &mut Driver {
     fn transmit(&mut self, _: PortId, pkt: &Pkt, end: Time) {
         self.ends.push((end.0 / 1000, pkt.emission));
     }
-    fn wake(&mut self, _: PortId, at: Time) {
+    fn schedule_wake(&mut self, _: PortId, at: Time) {
         self.events.insert((at, None));
     }
-    fn timer(&mut self, index: u32, at: Time) {
+    fn set_timer(&mut self, index: u32, at: Time) {
         self.events.insert((at, Some(index)));
     }
-    fn finished(&mut self, _what: Outcome) {}
+    fn report_outcome(&mut self, _what: Outcome) {}
     fn observer(&mut self) -> &mut () {
         &mut self.nobody
     }
-    fn spot(&self, port: PortId) -> Spot {
-        Spot { now: Time::ZERO, node: 0, port: u32::from(port.0) }
+    fn event_location(&self, port: PortId) -> EventLocation {
+        EventLocation { now: Time::ZERO, node: 0, port: u32::from(port.0) }
     }
 }
 
@@ -53,11 +53,11 @@ impl Reaction for Halving {
     fn on_notice(&mut self, notice: &Notice, flow: &mut FlowAtNic) {
         match (notice, flow.limiter.map(|limiter| limiter.rate())) {
             (Notice::Cnm { .. }, _) => *flow.limiter = None,
-            (Notice::Cnp, None) => flow.limit(Rate::mbps(100)),
-            (Notice::Cnp, Some(rate)) => flow.limit(rate.divided_by(2, 1).expect("it is above zero")),
+            (Notice::Cnp, None) => flow.set_rate_limit(Rate::mbps(100)),
+            (Notice::Cnp, Some(rate)) => flow.set_rate_limit(rate.divide(2, 1).expect("it is above zero")),
         }
     }
-    fn boxed(&self) -> Box<dyn Reaction> {
+    fn clone_boxed(&self) -> Box<dyn Reaction> {
         Box::new(self.clone())
     }
 }
@@ -65,9 +65,9 @@ impl Reaction for Halving {
 struct Bench {
     host: Host,
     flows: FlowTable,
-    tcp: Stacks,
-    exts: Exts,
-    released: Released,
+    tcp: TransportTable,
+    exts: PacketExtensions,
+    released: ReleasedPackets,
     driver: Driver,
 }
 
@@ -99,15 +99,15 @@ impl Bench {
             id: HostId(0),
             stack_delay: Dur::ZERO,
             stack_jitter: Dur::ZERO,
-            order: NicOrder::RoundRobin(mech::host::FlowOrder::default()),
+            order: NicOrder::RoundRobin(mech::host::FlowQueues::default()),
             reaction,
         };
         Bench {
             host: Host::new(setup),
             flows: FlowTable::default(),
-            tcp: Stacks::of_all(config("newreno", &[("initial_window", Value::Amount(Amount::Packets(10)))])),
-            exts: Exts::default(),
-            released: Released::default(),
+            tcp: TransportTable::uniform(config("newreno", &[("initial_window", Value::Amount(Amount::Packets(10)))])),
+            exts: PacketExtensions::default(),
+            released: ReleasedPackets::default(),
             driver: Driver::default(),
         }
     }
@@ -123,8 +123,8 @@ impl Bench {
             out: &mut self.driver,
         };
         act(&mut self.host, &mut step);
-        self.host.finish(&mut step);
-        assert!(self.host.conserves(), "at {now}");
+        self.host.finish_step(&mut step);
+        assert!(self.host.conserves_packets(), "at {now}");
     }
 
     /// Starts a flow of `segments` segments at time 0.
@@ -141,8 +141,8 @@ impl Bench {
         while let Some((at, event)) = self.driver.events.first().copied().filter(|(at, _)| at.0 < ns * 1000) {
             self.driver.events.pop_first();
             self.step(at, |host, step| match event {
-                None => host.ended(step),
-                Some(index) => host.timer(index, step),
+                None => host.on_transmit_end(step),
+                Some(index) => host.on_timer(index, step),
             });
         }
     }
@@ -151,7 +151,7 @@ impl Bench {
     fn notice(&mut self, ns: u64, flow: FlowId, notice: Notice) {
         self.until(ns);
         let mut pkt = NoticeSetup { notice, flow, to: HostId(0), node: 9, n: 0, size: 64 }.packet();
-        self.step(Time(ns * 1000), |host, step| host.arrive(&mut pkt, step));
+        self.step(Time(ns * 1000), |host, step| host.receive(&mut pkt, step));
     }
 }
 
@@ -176,7 +176,7 @@ fn a_notice_about_a_flow_changes_its_rate_through_the_limiter_at_the_nic() {
     bench.notice(200_000, flow, Notice::Cnm { feedback: 1, q_off: 0, q_delta: 0, point: PortId(0) });
     bench.until(1_000_000);
     assert_eq!(bench.driver.ends, ends([0, 8624, 2 * 8624, 3 * 8624, fifth, 200_000]));
-    assert_eq!((bench.host.notices(flow).0, bench.host.originated()), (3, 6));
+    assert_eq!((bench.host.notice_stats(flow).0, bench.host.packets_originated()), (3, 6));
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn a_notice_that_nobody_reacts_to_changes_nothing() {
     bench.notice(5_000, flow, Notice::Cnp);
     bench.until(1_000_000);
     assert_eq!(bench.driver.ends, ends([0, 8624, 2 * 8624]));
-    assert_eq!(bench.host.notices(flow), (1, Some(Notice::Cnp)));
+    assert_eq!(bench.host.notice_stats(flow), (1, Some(Notice::Cnp)));
 }
 
 #[test]
@@ -195,6 +195,6 @@ fn what_the_nic_has_not_asked_for_is_not_made() {
     bench.start(10);
     for (ns, made) in [(1, 1), (8624, 1), (8625, 2), (20_000, 3), (1_000_000, 10)] {
         bench.until(ns);
-        assert_eq!((bench.host.originated(), bench.host.waiting_in_flows()), (made, 0), "before {ns} ns");
+        assert_eq!((bench.host.packets_originated(), bench.host.frames_in_flow_queues()), (made, 0), "before {ns} ns");
     }
 }

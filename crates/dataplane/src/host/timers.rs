@@ -2,7 +2,7 @@
 
 /// Purpose of a host's timer, packed into the index of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Timer {
+pub(super) enum HostTimer {
     StackUp,
     StackDown,
     /// Arrival of an announced segment at the NIC.
@@ -24,32 +24,32 @@ pub const FLOW_START: u32 = 0;
 /// Index of the timer with which the driver starts messages after others have ended; no host uses it.
 pub const MESSAGE_START: u32 = 3;
 
-impl Timer {
+impl HostTimer {
     pub(super) const fn index(self) -> u32 {
         match self {
-            Timer::StackUp => 1,
-            Timer::StackDown => 2,
-            Timer::Announced => 4,
-            Timer::Limiter => 5,
-            Timer::Reaction => 6,
-            Timer::Raw(i) => 1 << SLOT_BITS | i,
-            Timer::Sender(i) => 2 << SLOT_BITS | i,
-            Timer::Receiver(i) => 3 << SLOT_BITS | i,
-            Timer::Nic(i) => 4 << SLOT_BITS | i,
+            HostTimer::StackUp => 1,
+            HostTimer::StackDown => 2,
+            HostTimer::Announced => 4,
+            HostTimer::Limiter => 5,
+            HostTimer::Reaction => 6,
+            HostTimer::Raw(i) => 1 << SLOT_BITS | i,
+            HostTimer::Sender(i) => 2 << SLOT_BITS | i,
+            HostTimer::Receiver(i) => 3 << SLOT_BITS | i,
+            HostTimer::Nic(i) => 4 << SLOT_BITS | i,
         }
     }
-    pub(super) const fn from_index(index: u32) -> Option<Timer> {
+    pub(super) const fn from_index(index: u32) -> Option<HostTimer> {
         let slot = index & ((1 << SLOT_BITS) - 1);
         Some(match (index >> SLOT_BITS, slot) {
-            (0, 1) => Timer::StackUp,
-            (0, 2) => Timer::StackDown,
-            (0, 4) => Timer::Announced,
-            (0, 5) => Timer::Limiter,
-            (0, 6) => Timer::Reaction,
-            (1, i) => Timer::Raw(i),
-            (2, i) => Timer::Sender(i),
-            (3, i) => Timer::Receiver(i),
-            (4, i) => Timer::Nic(i),
+            (0, 1) => HostTimer::StackUp,
+            (0, 2) => HostTimer::StackDown,
+            (0, 4) => HostTimer::Announced,
+            (0, 5) => HostTimer::Limiter,
+            (0, 6) => HostTimer::Reaction,
+            (1, i) => HostTimer::Raw(i),
+            (2, i) => HostTimer::Sender(i),
+            (3, i) => HostTimer::Receiver(i),
+            (4, i) => HostTimer::Nic(i),
             _ => return None,
         })
     }

@@ -1,13 +1,13 @@
 //! Buffer inside a `fabric` switch: its frames, and the order in which they may go on.
 
-use super::takes_memory;
+use super::uses_input_memory;
 use crate::port::QueueAt;
 use mech::QueueId;
 use std::collections::VecDeque;
 
 /// Frame inside the stages.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Item {
+pub(crate) struct StageFrame {
     /// Slot of the frame in the arena.
     pub(crate) slot: u32,
     /// Output queue that the frame is for.
@@ -21,7 +21,7 @@ pub(crate) struct Item {
 
 /// Buffer of a stage's input, or in front of an internal link.
 #[derive(Clone, Debug)]
-pub(super) struct Buffer {
+pub(super) struct StageBuffer {
     pub(super) stage: u16,
     /// Capacity in bytes for each queue.
     pub(super) limit: u64,
@@ -31,15 +31,15 @@ pub(super) struct Buffer {
     /// Set of queues with a frame for each exit.
     pub(super) waits: Box<[u32]>,
     /// Frames by exit and queue.
-    pub(super) lists: Box<[VecDeque<Item>]>,
+    pub(super) lists: Box<[VecDeque<StageFrame>]>,
     /// Exits of the frames in order of arrival, by queue, if frames of all exits are in one list.
     order: Option<Box<[VecDeque<u16>]>>,
 }
 
-impl Buffer {
+impl StageBuffer {
     /// Creates an empty buffer that feeds `exits` from a number of queues.
-    pub(super) fn new(stage: u16, limit: u64, (exits, queues): (&[u16], usize), fifo: bool) -> Buffer {
-        Buffer {
+    pub(super) fn new(stage: u16, limit: u64, (exits, queues): (&[u16], usize), fifo: bool) -> StageBuffer {
+        StageBuffer {
             stage,
             limit,
             used: vec![0; queues].into(),
@@ -49,32 +49,32 @@ impl Buffer {
             order: fifo.then(|| vec![VecDeque::new(); queues].into()),
         }
     }
-    fn at(&self, exit: u16, queue: QueueId) -> usize {
+    fn list_index(&self, exit: u16, queue: QueueId) -> usize {
         usize::from(exit) * self.used.len() + usize::from(queue.0)
     }
     pub(super) fn has_room(&self, queue: QueueId, size: u16) -> bool {
-        self.used(queue) + u64::from(size) <= self.limit
+        self.used_bytes(queue) + u64::from(size) <= self.limit
     }
-    pub(super) fn used(&self, queue: QueueId) -> u64 {
+    pub(super) fn used_bytes(&self, queue: QueueId) -> u64 {
         self.used[usize::from(queue.0)]
     }
     /// Bytes taken by all queues except those of congestion messages.
-    pub(super) fn counted(&self) -> u64 {
-        let counted = (0..).map(QueueId).zip(&self.used).filter(|(queue, _)| takes_memory(*queue));
+    pub(super) fn data_bytes(&self) -> u64 {
+        let counted = (0..).map(QueueId).zip(&self.used).filter(|(queue, _)| uses_input_memory(*queue));
         counted.map(|(_, bytes)| *bytes).sum()
     }
     pub(super) fn limit(&self) -> u64 {
         self.limit
     }
     /// Frame of a queue that may go on to an exit next.
-    pub(super) fn first(&self, exit: u16, queue: QueueId) -> Option<&Item> {
+    pub(super) fn first(&self, exit: u16, queue: QueueId) -> Option<&StageFrame> {
         let turn = self.order.as_ref().is_none_or(|order| order[usize::from(queue.0)].front() == Some(&exit));
-        self.lists[self.at(exit, queue)].front().filter(|_| turn)
+        self.lists[self.list_index(exit, queue)].front().filter(|_| turn)
     }
     /// Removes the next frame of a queue for an exit. Returns it and, if frames are in one list, the target of the
     /// frame behind it.
-    pub(super) fn take(&mut self, exit: u16, queue: QueueId) -> (Option<Item>, Option<u16>) {
-        let list = self.at(exit, queue);
+    pub(super) fn pop(&mut self, exit: u16, queue: QueueId) -> (Option<StageFrame>, Option<u16>) {
+        let list = self.list_index(exit, queue);
         let item = self.lists[list].pop_front();
         if self.lists[list].is_empty() {
             self.waits[usize::from(exit)] &= !queue.bit();
@@ -86,8 +86,8 @@ impl Buffer {
         });
         (item, next)
     }
-    pub(super) fn put(&mut self, exit: u16, item: Item) {
-        let (list, queue) = (self.at(exit, item.to.queue), item.to.queue);
+    pub(super) fn push(&mut self, exit: u16, item: StageFrame) {
+        let (list, queue) = (self.list_index(exit, item.to.queue), item.to.queue);
         self.lists[list].push_back(item);
         self.waits[usize::from(exit)] |= queue.bit();
         if let Some(order) = &mut self.order {
@@ -95,9 +95,9 @@ impl Buffer {
         }
     }
     /// Returns the frames of a queue, each with the target that it goes on to. Frames of one list are in their order.
-    pub(super) fn lying(&self, queue: QueueId) -> Vec<(u16, &Item)> {
+    pub(super) fn frames_with_targets(&self, queue: QueueId) -> Vec<(u16, &StageFrame)> {
         let mut lists: Vec<_> =
-            (0..).zip(&self.exits).map(|(exit, _)| self.lists[self.at(exit, queue)].iter()).collect();
+            (0..).zip(&self.exits).map(|(exit, _)| self.lists[self.list_index(exit, queue)].iter()).collect();
         match &self.order {
             Some(order) => {
                 let each = order[usize::from(queue.0)].iter().map(|exit| usize::from(*exit));
@@ -107,7 +107,7 @@ impl Buffer {
         }
     }
     /// Returns true if a frame for the target `ahead` holds up a frame behind it for the target `behind`.
-    pub(super) fn holds_up(&self, ahead: u16, behind: u16) -> bool {
+    pub(super) fn blocks(&self, ahead: u16, behind: u16) -> bool {
         self.order.is_some() || ahead == behind
     }
 }

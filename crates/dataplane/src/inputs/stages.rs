@@ -5,31 +5,31 @@
 //! an internal link. A target takes one frame at a time, at its own rate. It holds space for the frame from the grant
 //! on, so nothing is lost inside. A buffer may feed several targets simultaneously, as an input of a `cioq` switch may.
 
-use super::Amounts;
-use super::buffer::{Buffer, Item};
-use crate::TooLarge;
+use super::FrameAmount;
+use super::buffer::{StageBuffer, StageFrame};
+use crate::OversizedFrame;
 use crate::arena::NIL;
 use crate::port::QueueAt;
-use mech::fabric::{FabricSlot, Lists, StageRules, stage_of};
+use mech::fabric::{FabricSlot, StageParams, StageQueues, stage_of};
 use mech::{PortId, QueueId, Rule};
 use std::collections::{BTreeMap, VecDeque};
-use units::{Clock, Time};
+use units::{ByteClock, Time};
 
 /// Setup of the stages of a switch.
 pub struct StagesSetup {
     /// Fabric slot, which joins the stages. PRECONDITION: not `none`.
     pub fabric: FabricSlot,
     /// Rate from the memory of each input to the input buffer of its stage, by port.
-    pub inward: Vec<Clock>,
+    pub inward: Vec<ByteClock>,
     /// Rate across a stage to the buffer of an internal link.
-    pub across: Clock,
+    pub across: ByteClock,
     /// Rate of an internal link.
-    pub link: Clock,
+    pub link: ByteClock,
 }
 
 /// Memory that a frame moves from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum MoveSource {
     /// Memory of the frame's input.
     Input,
     /// Buffer with the number of this target.
@@ -38,15 +38,15 @@ pub(crate) enum Source {
 
 /// Move of a frame to a target.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Move {
-    pub(crate) item: Item,
-    pub(crate) from: Source,
+pub(crate) struct StageMove {
+    pub(crate) item: StageFrame,
+    pub(crate) from: MoveSource,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Target {
-    pub(super) clock: Clock,
-    pub(super) arriving: Option<Move>,
+pub(super) struct StageTarget {
+    pub(super) clock: ByteClock,
+    pub(super) arriving: Option<StageMove>,
     /// True if the target is on the list of those whose arbiter must choose.
     listed: bool,
     /// Queue of the last frame that moved to the target.
@@ -61,7 +61,7 @@ pub(super) struct Target {
 #[derive(Clone, Debug)]
 pub(crate) struct Stages {
     fabric: FabricSlot,
-    rules: StageRules,
+    rules: StageParams,
     /// Number of ports of the switch.
     pub(super) ports: u16,
     queues_each: usize,
@@ -69,13 +69,13 @@ pub(crate) struct Stages {
     stages: Box<[u16]>,
     /// Targets: outputs, then the input buffers of ports' stages, then for each link the buffer in front of it and the
     /// input buffer behind it.
-    pub(super) targets: Box<[Target]>,
+    pub(super) targets: Box<[StageTarget]>,
     /// Buffers of the targets that are not outputs.
-    pub(super) buffers: Box<[Buffer]>,
+    pub(super) buffers: Box<[StageBuffer]>,
     /// Targets whose arbiter must choose in this step.
     asking: Vec<u16>,
     /// Frames that have left their virtual output queue and are not in the output buffer, by output and queue.
-    inside: Box<[Amounts]>,
+    inside: Box<[FrameAmount]>,
     /// Copies that inputs keep, by arena slot.
     pub(super) copies: BTreeMap<u32, QueueAt>,
     /// Rule that the fabric has broken.
@@ -87,10 +87,10 @@ pub(crate) struct Stages {
 impl Stages {
     /// Creates the stages of a switch whose outputs take frames at the rates `outward` and have `queues_each` queues
     /// each.
-    pub(super) fn new(setup: StagesSetup, outward: &[Clock], queues_each: usize) -> Stages {
+    pub(super) fn new(setup: StagesSetup, outward: &[ByteClock], queues_each: usize) -> Stages {
         let joined = setup.fabric.peek();
-        let rules = joined.rules().cloned().expect("a fabric with stages");
-        let (ports, edges) = (outward.len() as u16, joined.edges());
+        let rules = joined.stage_params().cloned().expect("a fabric with stages");
+        let (ports, edges) = (outward.len() as u16, joined.edge_stages());
         let stages: Box<[u16]> = (0..ports).map(|port| stage_of(port, ports, edges)).collect();
         let links = joined.links();
         let front = |link: usize| 2 * ports + 2 * link as u16;
@@ -103,15 +103,15 @@ impl Stages {
             let out = (0..).zip(&links).filter(|(_, link)| link.from == stage).map(|(link, _)| front(link));
             of_stage(stage).chain(out).collect()
         };
-        let count = joined.edges() + joined.cores();
+        let count = joined.edge_stages() + joined.core_stages();
         let enters: Vec<Box<[u16]>> = (0..count).map(enters).collect();
         let exits: Vec<Box<[u16]>> = (0..count).map(exits).collect();
-        let crosses = |target: u16, stage: u16, clock: Clock| {
+        let crosses = |target: u16, stage: u16, clock: ByteClock| {
             let (enters, exits) = (&enters[usize::from(stage)], &exits[usize::from(stage)]);
             let place = exits.iter().position(|exit| *exit == target).unwrap_or_default() as u16;
-            Target { clock, arriving: None, listed: false, last: 0, place, feeds: enters.clone() }
+            StageTarget { clock, arriving: None, listed: false, last: 0, place, feeds: enters.clone() }
         };
-        let fed_by = |feeds: &[u16], clock: Clock| Target {
+        let fed_by = |feeds: &[u16], clock: ByteClock| StageTarget {
             clock,
             arriving: None,
             listed: false,
@@ -126,9 +126,10 @@ impl Stages {
             .enumerate()
             .flat_map(|(n, link)| [crosses(front(n), link.from, setup.across), fed_by(&[front(n)], setup.link)]);
         let targets = outputs.chain(inward).chain(of_links).collect();
-        let buffer =
-            |stage: u16, limit: u64, exits: &[u16], fifo: bool| Buffer::new(stage, limit, (exits, queues_each), fifo);
-        let fifo = rules.lists == Lists::Fifo;
+        let buffer = |stage: u16, limit: u64, exits: &[u16], fifo: bool| {
+            StageBuffer::new(stage, limit, (exits, queues_each), fifo)
+        };
+        let fifo = rules.lists == StageQueues::Fifo;
         let at_stage = |stage: u16| buffer(stage, rules.stage_buffer.0, &exits[usize::from(stage)], fifo);
         let of_links = links
             .iter()
@@ -143,7 +144,7 @@ impl Stages {
             targets,
             buffers,
             asking: Vec::new(),
-            inside: vec![Amounts::default(); usize::from(ports) * queues_each].into(),
+            inside: vec![FrameAmount::default(); usize::from(ports) * queues_each].into(),
             copies: BTreeMap::new(),
             broken: None,
             acks: VecDeque::new(),
@@ -164,34 +165,34 @@ impl Stages {
         (self.ports..2 * self.ports).contains(&target).then(|| PortId(target - self.ports))
     }
     /// Buffer of a target. PRECONDITION: it is no output.
-    pub(super) fn buffer(&self, target: u16) -> &Buffer {
+    pub(super) fn buffer(&self, target: u16) -> &StageBuffer {
         &self.buffers[usize::from(target - self.ports)]
     }
-    pub(super) fn buffer_mut(&mut self, target: u16) -> &mut Buffer {
+    pub(super) fn buffer_mut(&mut self, target: u16) -> &mut StageBuffer {
         &mut self.buffers[usize::from(target - self.ports)]
     }
     /// Returns the sizes of the buffers inside if one on the path from an input to an output could never hold the
     /// frame. No internal link is on the path to an output of the same stage.
-    pub(crate) fn too_small(&self, (from, to): (PortId, PortId), size: u16) -> Option<TooLarge> {
+    pub(crate) fn undersized_buffers(&self, (from, to): (PortId, PortId), size: u16) -> Option<OversizedFrame> {
         let (stage_buffer, link_buffer) = (self.rules.stage_buffer.0, self.rules.link_buffer.0);
         let crosses = self.stages[usize::from(from.0)] != self.stages[usize::from(to.0)];
         let least = if crosses { stage_buffer.min(link_buffer) } else { stage_buffer };
-        (u64::from(size) > least).then_some(TooLarge { size, stage_buffer, link_buffer })
+        (u64::from(size) > least).then_some(OversizedFrame { size, stage_buffer, link_buffer })
     }
     /// Returns true if inputs keep copies.
     pub(crate) fn keeps_copies(&self) -> bool {
         self.rules.end_to_end
     }
-    fn place(&self, of: QueueAt) -> usize {
+    fn queue_index(&self, of: QueueAt) -> usize {
         usize::from(of.port.0) * self.queues_each + usize::from(of.queue.0)
     }
     /// Frames inside for a queue of an output.
-    pub(super) fn inside(&self, of: QueueAt) -> Amounts {
-        self.inside[self.place(of)]
+    pub(super) fn amount_inside(&self, of: QueueAt) -> FrameAmount {
+        self.inside[self.queue_index(of)]
     }
 
     /// Schedules the arbiter of a target, unless it is scheduled already or the target is busy.
-    pub(crate) fn ask(&mut self, target: u16) {
+    pub(crate) fn schedule_arbiter(&mut self, target: u16) {
         let own = &mut self.targets[usize::from(target)];
         if !own.listed && own.arriving.is_none() {
             own.listed = true;
@@ -199,12 +200,12 @@ impl Stages {
         }
     }
     /// Schedules the arbiter of the first target for frames that came in by a port.
-    pub(crate) fn ask_for_input(&mut self, input: PortId) {
-        self.ask(self.ports + input.0);
+    pub(crate) fn schedule_arbiter_for_input(&mut self, input: PortId) {
+        self.schedule_arbiter(self.ports + input.0);
     }
     /// Returns the next target whose arbiter must choose. Targets that have become busy since are left out: in a buffer
     /// with one list, two successive frames may have the same target.
-    pub(crate) fn next_asking(&mut self) -> Option<u16> {
+    pub(crate) fn next_scheduled(&mut self) -> Option<u16> {
         loop {
             let target = self.asking.pop()?;
             let own = &mut self.targets[usize::from(target)];
@@ -216,9 +217,9 @@ impl Stages {
     }
 
     /// Begins a move to a target, which holds space for the frame from now on.
-    pub(super) fn begin(&mut self, target: u16, go: Move) {
-        if go.from == Source::Input {
-            let place = self.place(go.item.to);
+    pub(super) fn begin_move(&mut self, target: u16, go: StageMove) {
+        if go.from == MoveSource::Input {
+            let place = self.queue_index(go.item.to);
             self.inside[place].add(go.item.size);
         }
         if !self.is_output(target) {
@@ -229,47 +230,47 @@ impl Stages {
     }
 
     /// Output queue of the frame that moves to a target.
-    pub(crate) fn goal(&self, target: u16) -> Option<QueueAt> {
+    pub(crate) fn move_destination(&self, target: u16) -> Option<QueueAt> {
         self.targets[usize::from(target)].arriving.as_ref().map(|go| go.item.to)
     }
     /// Bytes taken in the buffer of a target, without congestion messages. PRECONDITION: it is no output.
-    pub(crate) fn occupied(&self, target: u16) -> u64 {
-        self.buffer(target).counted()
+    pub(crate) fn occupied_bytes(&self, target: u16) -> u64 {
+        self.buffer(target).data_bytes()
     }
 
     /// Ends the move to a target, and schedules the arbiters that may use the target or the space left behind.
-    pub(crate) fn arrived(&mut self, target: u16) -> Option<Move> {
+    pub(crate) fn end_move(&mut self, target: u16) -> Option<StageMove> {
         let done = self.targets[usize::from(target)].arriving.take()?;
-        if let Source::Buffer(from) = done.from {
+        if let MoveSource::Buffer(from) = done.from {
             self.buffer_mut(from).used[usize::from(done.item.to.queue.0)] -= u64::from(done.item.size);
             // A frame keeps its space in the buffer that it leaves until its move ends.
-            self.ask(from);
+            self.schedule_arbiter(from);
         }
-        self.ask(target);
+        self.schedule_arbiter(target);
         if self.is_output(target) {
-            let place = self.place(done.item.to);
-            self.inside[place].take(done.item.size);
+            let place = self.queue_index(done.item.to);
+            self.inside[place].subtract(done.item.size);
         }
         Some(done)
     }
 
     /// Stores a frame in the buffer of a target until it goes on.
-    pub(crate) fn put(&mut self, target: u16, item: Item) {
-        let next = self.next(target, item.to.port, item.hash).unwrap_or_else(|link| {
+    pub(crate) fn store(&mut self, target: u16, item: StageFrame) {
+        let next = self.next_target(target, item.to.port, item.hash).unwrap_or_else(|link| {
             // The frame needs some exit, and the run ends with an error. Any other exit would do.
             self.broken = Some(Rule::NoStageLink(link));
             self.buffer(target).exits[0]
         });
         let exit = if self.buffer(target).exits.len() == 1 { 0 } else { self.targets[usize::from(next)].place };
-        self.buffer_mut(target).put(exit, item);
-        self.ask(next);
+        self.buffer_mut(target).push(exit, item);
+        self.schedule_arbiter(next);
     }
 
     /// Returns the target to which a frame goes on from a buffer.
     ///
     /// # Errors
     /// The link that the fabric chose, if it does not leave the stage of the buffer.
-    pub(super) fn next(&self, target: u16, to: PortId, hash: u32) -> Result<u16, usize> {
+    pub(super) fn next_target(&self, target: u16, to: PortId, hash: u32) -> Result<u16, usize> {
         let own = self.buffer(target);
         if let [only] = *own.exits {
             return Ok(only);
@@ -278,12 +279,12 @@ impl Stages {
         if own.stage == goal {
             return Ok(to.0);
         }
-        let link = self.fabric.peek().toward(own.stage, goal, hash);
-        self.front(own.stage, link).ok_or(link)
+        let link = self.fabric.peek().next_link(own.stage, goal, hash);
+        self.target_before_link(own.stage, link).ok_or(link)
     }
 
     /// Target in front of an internal link; `None` if the link does not leave this stage.
-    fn front(&self, stage: u16, link: usize) -> Option<u16> {
+    fn target_before_link(&self, stage: u16, link: usize) -> Option<u16> {
         let place = usize::from(self.ports).checked_add(link.checked_mul(2)?)?;
         let leaves = self.buffers.get(place).is_some_and(|front| front.stage == stage);
         leaves.then(|| place as u16 + self.ports)
@@ -291,7 +292,12 @@ impl Stages {
 
     /// Visits the buffers in front of internal links on the path from an input to an output. Each is given by the bytes
     /// that a queue takes there and by its limit in bytes.
-    pub(crate) fn links_on_way(&self, way: (PortId, PortId, u32), queue: QueueId, each: &mut dyn FnMut(u64, u64)) {
+    pub(crate) fn visit_links_on_path(
+        &self,
+        way: (PortId, PortId, u32),
+        queue: QueueId,
+        each: &mut dyn FnMut(u64, u64),
+    ) {
         let (from, to, hash) = way;
         let (mut at, goal) = (self.stages[usize::from(from.0)], self.stages[usize::from(to.0)]);
         let links = self.fabric.peek();
@@ -300,21 +306,21 @@ impl Stages {
             if at == goal {
                 return;
             }
-            let Some(front) = self.front(at, links.toward(at, goal, hash)) else { return };
+            let Some(front) = self.target_before_link(at, links.next_link(at, goal, hash)) else { return };
             let own = self.buffer(front);
-            each(own.used(queue), own.limit());
+            each(own.used_bytes(queue), own.limit());
             // Target `front + 1` is the input buffer of the stage behind the link.
             at = self.buffer(front + 1).stage;
         }
     }
 
     /// Records the copy that an input keeps of a frame.
-    pub(crate) fn keep(&mut self, copy: u32, of: QueueAt) {
+    pub(crate) fn record_copy(&mut self, copy: u32, of: QueueAt) {
         self.copies.insert(copy, of);
     }
     /// Sends the acknowledgement of a frame that has reached its output buffer. Returns the instant for a timer if no
     /// other one is pending.
-    pub(crate) fn acknowledge(&mut self, item: &Item, now: Time) -> Option<Time> {
+    pub(crate) fn acknowledge(&mut self, item: &StageFrame, now: Time) -> Option<Time> {
         if item.copy == NIL {
             return None;
         }
@@ -323,7 +329,7 @@ impl Stages {
         (self.acks.len() == 1).then_some(at)
     }
     /// Returns the next copy whose acknowledgement has arrived, and the output queue of its frame.
-    pub(crate) fn next_acknowledged(&mut self, now: Time) -> Option<(u32, QueueAt)> {
+    pub(crate) fn pop_acknowledged(&mut self, now: Time) -> Option<(u32, QueueAt)> {
         let (at, copy) = *self.acks.front()?;
         if at > now {
             return None;
@@ -332,7 +338,7 @@ impl Stages {
         self.copies.remove(&copy).map(|to| (copy, to))
     }
     /// Arrival of the next acknowledgement.
-    pub(crate) fn next_ack(&self) -> Option<Time> {
+    pub(crate) fn next_ack_time(&self) -> Option<Time> {
         self.acks.front().map(|(at, _)| *at)
     }
     /// Copies that inputs keep: the output queue of each frame, and the arena slot of the copy.
@@ -341,32 +347,32 @@ impl Stages {
     }
 
     /// Frame that moves to a target.
-    pub(super) fn coming(&self, target: u16) -> Option<&Item> {
+    pub(super) fn incoming_frame(&self, target: u16) -> Option<&StageFrame> {
         self.targets[usize::from(target)].arriving.as_ref().map(|go| &go.item)
     }
 
     /// Frames that move out of the memory of their inputs.
-    pub(super) fn leaving(&self) -> impl Iterator<Item = &Item> {
+    pub(super) fn frames_leaving_inputs(&self) -> impl Iterator<Item = &StageFrame> {
         let moves = self.targets.iter().filter_map(|target| target.arriving.as_ref());
-        moves.filter(|go| go.from == Source::Input).map(|go| &go.item)
+        moves.filter(|go| go.from == MoveSource::Input).map(|go| &go.item)
     }
 
     /// Checks the counts of frames inside. The space taken in a buffer must be that of the frames in it, moving to it
     /// and moving out of it.
-    pub(super) fn balanced(&self) -> bool {
-        let mut inside = vec![Amounts::default(); self.inside.len()];
+    pub(super) fn is_consistent(&self) -> bool {
+        let mut inside = vec![FrameAmount::default(); self.inside.len()];
         let mut used = vec![vec![0; self.queues_each]; self.buffers.len()];
         let lying = self.buffers.iter().flat_map(|buffer| buffer.lists.iter().flatten());
         let moving = self.targets.iter().filter_map(|target| target.arriving.as_ref()).map(|go| &go.item);
-        lying.chain(moving).for_each(|item| inside[self.place(item.to)].add(item.size));
-        let mut take = |at: usize, item: &Item| used[at][usize::from(item.to.queue.0)] += u64::from(item.size);
+        lying.chain(moving).for_each(|item| inside[self.queue_index(item.to)].add(item.size));
+        let mut take = |at: usize, item: &StageFrame| used[at][usize::from(item.to.queue.0)] += u64::from(item.size);
         for (n, buffer) in self.buffers.iter().enumerate() {
             buffer.lists.iter().flatten().for_each(|item| take(n, item));
         }
         for (target, own) in self.targets.iter().enumerate() {
             let Some(go) = &own.arriving else { continue };
             target.checked_sub(usize::from(self.ports)).into_iter().for_each(|at| take(at, &go.item));
-            if let Source::Buffer(from) = go.from {
+            if let MoveSource::Buffer(from) = go.from {
                 take(usize::from(from - self.ports), &go.item);
             }
         }

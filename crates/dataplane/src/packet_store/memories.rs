@@ -1,12 +1,12 @@
 //! Frames in the buffers of ports and at inputs, if these are two memories.
 
-use super::{PacketStore, joins, uses};
-use crate::inputs::{Inputs, Stays};
+use super::{PacketStore, may_join_output, to_use};
+use crate::inputs::{Inputs, StuckBytes};
 use crate::port::QueueAt;
 use mech::{ClassSet, Fill, Lane, PortId, QueueId};
 
 /// Frame in a memory of this node, except congestion messages.
-pub(crate) struct Lying {
+pub(crate) struct SampledFrame {
     /// Queue that the frame waits in, or is to join.
     pub(crate) at: QueueAt,
     /// Slot of the frame in the arena.
@@ -17,11 +17,11 @@ pub(crate) struct Lying {
 
 impl PacketStore {
     /// Bytes of a class in the buffer of a port.
-    pub(crate) fn in_buffer(&self, port: PortId, class: u8) -> u64 {
+    pub(crate) fn buffered_bytes(&self, port: PortId, class: u8) -> u64 {
         let own = &self.ports[usize::from(port.0)];
         if own.computed {
             // A port with computed departures has one class and one queue.
-            return if class == 0 { own.all().1 } else { 0 };
+            return if class == 0 { own.queued_total().1 } else { 0 };
         }
         let queues = Lane::PAUSED.map(|lane| QueueAt { port, queue: QueueId::new(class, lane) });
         let cut = |at| self.cutting.as_ref().map_or(0, |cutting| cutting.backlog(at).1);
@@ -34,46 +34,51 @@ impl PacketStore {
         if self.pool.on {
             return self.buffer.peek().fill(&self.usage(own));
         }
-        let (all, elsewhere) = (own.counted(), self.inputs.as_ref().map_or((0, 0), |inputs| inputs.counted_for(port)));
-        self.buffer.peek().fill(&uses((all.0 - elsewhere.0, all.1 - elsewhere.1)))
+        let (all, elsewhere) = (
+            own.queued_without_notices(),
+            self.inputs.as_ref().map_or((0, 0), |inputs| inputs.data_waiting_for_output(port)),
+        );
+        self.buffer.peek().fill(&to_use((all.0 - elsewhere.0, all.1 - elsewhere.1)))
     }
 
     /// Returns the bytes that never leave the memory of inputs while ports may not send the classes `stuck`.
-    pub(crate) fn stays_at_inputs(&self, stuck: &[ClassSet]) -> Vec<Stays> {
+    pub(crate) fn stuck_bytes_at_inputs(&self, stuck: &[ClassSet]) -> Vec<StuckBytes> {
         let Some(inputs) = &self.inputs else { return Vec::new() };
-        inputs.stays(&self.arena, &|to, size| self.joins_beside(inputs, stuck[usize::from(to.port.0)], to, size))
+        inputs.stuck_bytes(&self.arena, &|to, size| {
+            self.fits_beside_stuck_frames(inputs, stuck[usize::from(to.port.0)], to, size)
+        })
     }
 
     /// Returns true if a frame joins a queue of its output once only the classes `stuck` are left there.
     ///
     /// All classes share the buffer: frames that stay in it, or hold space in it already, keep out what does not fit
     /// beside them. Congestion messages are never paused.
-    fn joins_beside(&self, inputs: &Inputs, stuck: ClassSet, to: QueueAt, size: u16) -> bool {
+    fn fits_beside_stuck_frames(&self, inputs: &Inputs, stuck: ClassSet, to: QueueAt, size: u16) -> bool {
         let (lane, port) = (to.queue.lane(), &self.ports[usize::from(to.port.0)]);
         let counts = |own: &u8| stuck.has(*own) && (lane == Lane::Normal || *own == to.queue.class());
         let there = (0..8).filter(counts).map(|own| {
             let queue = QueueId::new(own, lane);
-            let ((packets, bytes), comes) = (port.backlog(queue), inputs.coming(QueueAt { queue, ..to }));
+            let ((packets, bytes), comes) = (port.backlog(queue), inputs.incoming_bytes(QueueAt { queue, ..to }));
             (packets + u32::from(comes > 0), bytes + u64::from(comes))
         });
-        let used = uses(there.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1)));
-        !Lane::PAUSED.contains(&lane) || joins(&self.buffer, &self.lanes, (to.queue, &used), size)
+        let used = to_use(there.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1)));
+        !Lane::PAUSED.contains(&lane) || may_join_output(&self.buffer, &self.lanes, (to.queue, &used), size)
     }
 
     /// Returns all frames that agents may sample.
-    pub(crate) fn lying(&self) -> Vec<Lying> {
+    pub(crate) fn sampled_frames(&self) -> Vec<SampledFrame> {
         let mut all = Vec::new();
         for (port, own) in (0..).map(PortId).zip(&self.ports) {
             let queues = (0..).map(QueueId).zip(&own.rest.queues).filter(|(queue, _)| queue.lane() != Lane::Notice);
             for (queue, frames) in queues {
-                let here = |slot| Lying { at: QueueAt { port, queue }, slot, at_input: false };
+                let here = |slot| SampledFrame { at: QueueAt { port, queue }, slot, at_input: false };
                 all.extend(self.arena.ids(frames).map(here));
             }
         }
-        let cut = self.cutting.iter().flat_map(|cutting| cutting.to_queues());
-        all.extend(cut.map(|(at, slot)| Lying { at, slot, at_input: false }));
-        let at_inputs = self.inputs.iter().flat_map(|inputs| inputs.slots(&self.arena));
-        all.extend(at_inputs.map(|(at, slot)| Lying { at, slot, at_input: true }));
+        let cut = self.cutting.iter().flat_map(|cutting| cutting.headers_for_queues());
+        all.extend(cut.map(|(at, slot)| SampledFrame { at, slot, at_input: false }));
+        let at_inputs = self.inputs.iter().flat_map(|inputs| inputs.stored_frames(&self.arena));
+        all.extend(at_inputs.map(|(at, slot)| SampledFrame { at, slot, at_input: true }));
         all
     }
 }

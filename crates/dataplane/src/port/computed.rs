@@ -30,12 +30,12 @@ impl Limits {
 
 /// Sizes of the frames queued at a port with computed departures, in a ring. The port has their number.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sizes {
+pub(super) struct FrameSizes {
     ring: Box<[u16]>,
     first: u32,
 }
 
-impl Sizes {
+impl FrameSizes {
     #[inline(always)]
     fn push(&mut self, len: u32, size: u16) {
         if len as usize == self.ring.len() {
@@ -67,7 +67,7 @@ impl Sizes {
 impl Port {
     /// Removes the frames that have started by `now`.
     #[inline(always)]
-    pub(crate) fn settle(&mut self, now: Time) {
+    pub(crate) fn settle_departures(&mut self, now: Time) {
         // A frame that starts at `now` because the frame before it has ended is gone for arrivals of `now`: ends
         // precede arrivals in a step. A frame that came in this step starts only after all arrivals, so it still counts
         // (`fresh`). Stepped departures have the same order.
@@ -76,7 +76,7 @@ impl Port {
             self.fresh = false;
             self.packets -= 1;
             self.bytes -= u64::from(size);
-            self.next_start = self.next_start.saturating_add(self.time(size));
+            self.next_start = self.next_start.saturating_add(self.transmission_time(size));
         }
     }
 
@@ -86,9 +86,9 @@ impl Port {
     }
 
     /// Removes the frames that have started by `now`, after everything that happens at `now`.
-    pub(crate) fn settle_after(&mut self, now: Time) {
+    pub(crate) fn settle_departures_after(&mut self, now: Time) {
         self.fresh = false;
-        self.settle(now);
+        self.settle_departures(now);
     }
 
     /// Returns true if a frame of `size` bytes fits. PRECONDITION: settled.
@@ -97,19 +97,19 @@ impl Port {
         self.packets < self.limits.packets && self.bytes + u64::from(size) <= self.limits.bytes
     }
     /// Returns true if departures are computed and no frame is ever lost or marked here.
-    pub(crate) fn takes_all(&self) -> bool {
+    pub(crate) fn never_drops_or_marks(&self) -> bool {
         self.computed && self.limits == Limits::NONE
     }
     /// Returns true if an arrival is to be marked. PRECONDITION: settled.
     #[inline]
-    pub(crate) fn wants_mark(&self) -> bool {
+    pub(crate) fn is_mark_due(&self) -> bool {
         self.packets >= self.limits.mark_packets || self.bytes >= self.limits.mark_bytes
     }
 
     /// Stores the size of a frame that comes now, and returns the start of its transmission and the end of its last
     /// bit. PRECONDITION: settled.
     #[inline(always)]
-    pub(crate) fn compute(&mut self, now: Time, size: u16) -> (Time, Time) {
+    pub(crate) fn compute_departure(&mut self, now: Time, size: u16) -> (Time, Time) {
         let idle = self.free_at <= now;
         let start = if idle { now } else { self.free_at };
         if self.packets == 0 {
@@ -117,7 +117,7 @@ impl Port {
         }
         self.sizes.push(self.packets, size);
         self.count_in(size);
-        self.free_at = start.saturating_add(self.time(size));
+        self.free_at = start.saturating_add(self.transmission_time(size));
         (start, self.free_at)
     }
 }
@@ -151,19 +151,19 @@ mod tests {
         let mut port = port(Limits::NONE);
         for (now, before) in [(0, 0), (0, 1), (672_000, 0), (672_001, 1), (672_002, 2), (2_016_000, 1), (9_000_000, 0)]
         {
-            port.settle(Time(now));
-            assert_eq!(port.waiting(), before, "at {now} ps");
-            let (_, end) = port.compute(Time(now), 64);
+            port.settle_departures(Time(now));
+            assert_eq!(port.queued_frames(), before, "at {now} ps");
+            let (_, end) = port.compute_departure(Time(now), 64);
             assert!(end >= Time(now) + Dur::ns(672));
         }
-        port.settle(Time::NEVER);
-        assert_eq!((port.waiting(), port.waiting_bytes(), port.counts().sent), (0, 0, 7));
-        port.compute(Time(20_000_000), 64);
-        port.settle(Time(20_000_000));
-        assert_eq!(port.waiting(), 1, "its step goes on");
-        port.settle_after(Time(20_000_000));
-        assert_eq!(port.waiting(), 0, "and is over");
-        assert!(port.balanced());
+        port.settle_departures(Time::NEVER);
+        assert_eq!((port.queued_frames(), port.queued_bytes(), port.counts().sent), (0, 0, 7));
+        port.compute_departure(Time(20_000_000), 64);
+        port.settle_departures(Time(20_000_000));
+        assert_eq!(port.queued_frames(), 1, "its step goes on");
+        port.settle_departures_after(Time(20_000_000));
+        assert_eq!(port.queued_frames(), 0, "and is over");
+        assert!(port.conserves_frames());
     }
 
     #[test]
@@ -172,14 +172,14 @@ mod tests {
         let size = |n: u64| 64 + (n * 37 % 1400) as u16;
         for round in 0..3 {
             let now = Time(round * 1_000_000_000_000);
-            port.settle(now);
-            let ends: Vec<Time> = (0..100).map(|n| port.compute(now, size(n)).1).collect();
+            port.settle_departures(now);
+            let ends: Vec<Time> = (0..100).map(|n| port.compute_departure(now, size(n)).1).collect();
             for (n, end) in ends.iter().enumerate().take(99) {
-                port.settle(Time(end.0 - 1));
-                assert_eq!(port.waiting() as usize, 99 - n);
-                port.settle(*end);
-                assert_eq!(port.waiting() as usize, 98 - n, "the next starts when one ends");
-                assert!(port.balanced());
+                port.settle_departures(Time(end.0 - 1));
+                assert_eq!(port.queued_frames() as usize, 99 - n);
+                port.settle_departures(*end);
+                assert_eq!(port.queued_frames() as usize, 98 - n, "the next starts when one ends");
+                assert!(port.conserves_frames());
             }
         }
         assert_eq!(port.counts().sent, 300);
@@ -191,10 +191,10 @@ mod tests {
         let mut bytes = port(Limits { bytes: 300, mark_bytes: 200, ..Limits::NONE });
         for n in 0..3 {
             for p in [&mut frames, &mut bytes] {
-                assert_eq!((p.has_room(100), p.wants_mark()), (true, n >= 2));
-                p.compute(Time::ZERO, 100);
+                assert_eq!((p.has_room(100), p.is_mark_due()), (true, n >= 2));
+                p.compute_departure(Time::ZERO, 100);
             }
         }
-        assert!(!frames.has_room(100) && !bytes.has_room(1) && frames.wants_mark());
+        assert!(!frames.has_room(100) && !bytes.has_room(1) && frames.is_mark_due());
     }
 }

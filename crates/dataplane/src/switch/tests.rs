@@ -3,7 +3,7 @@
 /// Context of one instant at a switch of these tests.
 macro_rules! step_at {
     ($now:expr, $out:expr) => {
-        &mut crate::SwitchStep { now: $now, routes: &Direct, exts: &mut crate::Exts::default(), out: $out }
+        &mut crate::SwitchStep { now: $now, routes: &Direct, exts: &mut crate::PacketExtensions::default(), out: $out }
     };
 }
 
@@ -15,8 +15,8 @@ mod pausing;
 
 use super::*;
 use crate::core::PortSetup;
-use crate::packet_store::Look;
-use crate::{Framing, NO_EXT, Outcome, Spot, Stored, Wants};
+use crate::packet_store::NodeView;
+use crate::{EnqueuedFrame, EventLocation, Framing, NO_EXT, ObservedEvents, Outcome};
 use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
@@ -42,7 +42,7 @@ impl Routes for Direct {
 
 /// Driver and observer that record the calls of the switch.
 #[derive(Default)]
-struct Told {
+struct Recording {
     stored: Option<PortId>,
     sent: Vec<(PortId, Pkt)>,
     wakes: Vec<PortId>,
@@ -50,31 +50,31 @@ struct Told {
     last_lost: Vec<(Pkt, DropReason)>,
 }
 
-impl Out for Told {
+impl Out for Recording {
     type Observer = Self;
     fn transmit(&mut self, port: PortId, pkt: &Pkt, _end: Time) {
         self.sent.push((port, *pkt));
     }
-    fn wake(&mut self, port: PortId, _at: Time) {
+    fn schedule_wake(&mut self, port: PortId, _at: Time) {
         self.wakes.push(port);
     }
-    fn timer(&mut self, _index: u32, _at: Time) {}
-    fn finished(&mut self, _what: Outcome) {}
+    fn set_timer(&mut self, _index: u32, _at: Time) {}
+    fn report_outcome(&mut self, _what: Outcome) {}
     fn observer(&mut self) -> &mut Self {
         self
     }
-    fn spot(&self, port: PortId) -> Spot {
-        Spot { now: Time::ZERO, node: 0, port: u32::from(port.0) }
+    fn event_location(&self, port: PortId) -> EventLocation {
+        EventLocation { now: Time::ZERO, node: 0, port: u32::from(port.0) }
     }
 }
 
-impl Observer for Told {
-    const WANTS: Wants = Wants::QUEUES;
+impl Observer for Recording {
+    const OBSERVED: ObservedEvents = ObservedEvents::QUEUES;
 
-    fn stored(&mut self, at: Spot, _frame: Stored, _pkt: &Pkt) {
+    fn on_enqueue(&mut self, at: EventLocation, _frame: EnqueuedFrame, _pkt: &Pkt) {
         self.stored = Some(PortId(at.port as u16));
     }
-    fn dropped(&mut self, _at: Spot, pkt: &Pkt, reason: DropReason) {
+    fn on_drop(&mut self, _at: EventLocation, pkt: &Pkt, reason: DropReason) {
         self.lost += 1;
         self.last_lost.push((*pkt, reason));
     }
@@ -112,13 +112,13 @@ fn switch() -> Switch {
             framing: Framing::ETHERNET,
             buffer: BufferSlot::per_port(Some(Amount::Packets(NORMAL))),
             overflow: bounce(),
-            lanes: Lanes::default().with(Lane::Bounce, LaneLimit::Of(Amount::Packets(BOUNCE))),
+            lanes: Lanes::default().with(Lane::Bounce, LaneLimit::Limited(Amount::Packets(BOUNCE))),
             top_class: 7,
             may_compute: false,
             ports: (0..PORTS).map(|_| port()).collect(),
             inputs: None,
         },
-        fib: FibSlot::routes(),
+        fib: FibSlot::from_routes(),
         routing: Ecmp::new(1).into(),
         snapshot: false,
         shuffle: false,
@@ -126,8 +126,8 @@ fn switch() -> Switch {
 }
 
 fn fill(switch: &Switch, port: PortId, queue: QueueId) -> Fill {
-    let fib = &Table { node: 0, routes: &Direct, routing: &switch.routing, now: Time::ZERO, learnt: None };
-    Look::new(&switch.core.store, fib, None).fill(port, queue)
+    let fib = &SwitchFib { node: 0, routes: &Direct, routing: &switch.routing, now: Time::ZERO, learnt: None };
+    NodeView::new(&switch.core.store, fib, None).fill(port, queue)
 }
 
 /// Column "Util" of PABO's table (§II-D), by port and queue with a limit of its own. Normal queues of all classes count
@@ -152,18 +152,19 @@ impl Util {
 
 #[test]
 fn utilisation_goes_up_and_down_by_one_place_at_each_step() {
-    let (mut switch, mut util, mut draws) = (switch(), Util::default(), Stream::new(9, 0, Purpose::Custom(0)));
+    let (mut switch, mut util, mut draws) = (switch(), Util::default(), Stream::new(9, 0, StreamPurpose::Custom(0)));
     let (mut bounced, mut waiting) = (0, Vec::new());
     for step in 0..20_000 {
-        let mut told = Told::default();
-        if draws.below(5) < 2 && !waiting.is_empty() {
-            let port = waiting.swap_remove(draws.below(waiting.len() as u64) as usize);
+        let mut told = Recording::default();
+        if draws.uniform_below(5) < 2 && !waiting.is_empty() {
+            let port = waiting.swap_remove(draws.uniform_below(waiting.len() as u64) as usize);
             let free = Time(u64::MAX / 4 + step * 1_000_000);
             switch.step(&[port], &mut [], step_at!(free, &mut told));
         } else {
-            let mut head = Head { src: HostId(1 + draws.below(3) as u32), size: 1518, ttl: 9, ..Head::default() };
-            (head.ingress, head.bounces) = (PortId(head.src.0 as u16), draws.below(3) as u8);
-            head.set_class(draws.below(8) as u8);
+            let mut head =
+                Head { src: HostId(1 + draws.uniform_below(3) as u32), size: 1518, ttl: 9, ..Head::default() };
+            (head.ingress, head.bounces) = (PortId(head.src.0 as u16), draws.uniform_below(3) as u8);
+            head.set_class(draws.uniform_below(8) as u8);
             let before = head.bounces;
             let mut pkt = [Pkt { head, ext: NO_EXT, ..Pkt::default() }];
             switch.step(&[], &mut pkt, step_at!(Time(u64::MAX / 4 + step * 1_000_000), &mut told));
@@ -181,7 +182,7 @@ fn utilisation_goes_up_and_down_by_one_place_at_each_step() {
         }
         waiting.extend(told.wakes);
         util.check(&switch);
-        assert!(switch.conserves());
+        assert!(switch.conserves_packets());
     }
     assert!(bounced > 1000, "{bounced}");
     assert_eq!(util.0.keys().filter(|(_, queue)| *queue > 0).map(|(_, queue)| queue).max(), Some(&29), "every class");
@@ -195,7 +196,7 @@ fn bounced_packets_of_a_class_leave_before_the_others_of_it_and_after_higher_cla
         head.set_class(class);
         Pkt { head, ext: NO_EXT, ..Pkt::default() }
     };
-    let mut told = Told::default();
+    let mut told = Recording::default();
     let mut all: Vec<Pkt> = vec![pkt(0, 0)];
     all.extend((0..8).flat_map(|class| [pkt(class, 0), pkt(class, 1)]).take(5));
     all.extend([pkt(7, 2), pkt(7, 0)]);

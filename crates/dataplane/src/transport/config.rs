@@ -3,14 +3,14 @@
 mod losses;
 mod roce;
 
-pub(super) use super::choices::Recovery;
-use super::choices::{
-    CongestionControl, Connection, OldCongestionControl, Priority, ProbePriority, RtoFloor, TimeoutFlight,
-};
 use super::fraction;
 use super::kernel::{Kernel, SackRules};
 use super::linux_pacing::PacingChoices;
-use super::ticks::Ticks;
+pub(super) use super::option_values::Recovery;
+use super::option_values::{
+    CongestionControl, Connection, OldCongestionControl, Priority, ProbePriority, RtoFloor, TimeoutFlight,
+};
+use super::tick_clock::TickClock;
 use crate::Framing;
 use losses::threshold;
 pub(super) use losses::{PackChoices, RackChoices};
@@ -25,17 +25,17 @@ pub const MAX_MSS: u64 = 9000;
 pub(super) const MAX_WINDOW: u64 = 65_535 << 14;
 
 /// Domain separator that keeps the phases of clocks apart from other random draws of a run.
-const TICKS: u64 = 0x7469_636b;
+const CLOCK_PHASE_DOMAIN: u64 = 0x7469_636b;
 
 /// Bytes of the timestamps option with its padding (RFC 7323 §3, appendix A).
-const TIMESTAMPS: u16 = 12;
+const TIMESTAMP_OPTION_BYTES: u16 = 12;
 
 /// Largest number of consecutive ACKs without delay under `quick_acks`, as in Linux (`TCP_MAX_QUICKACKS`).
-const QUICK_ACKS: u64 = 16;
+const MAX_QUICK_ACKS: u64 = 16;
 
 /// Congestion control of a transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Law {
+pub(super) enum CongestionKind {
     /// Reno: a loss halves FlightSize (RFC 5681 eq. 4).
     Halving,
     Dctcp,
@@ -65,7 +65,7 @@ pub(super) enum EcnMode {
 /// Parameters of a transport at one end of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TcpConfig {
-    pub(super) law: Law,
+    pub(super) law: CongestionKind,
     pub(super) recovery: Recovery,
     pub(super) ecn: EcnMode,
     pub(super) framing: Framing,
@@ -147,20 +147,20 @@ impl TcpConfig {
     /// Values that [`TcpConfig::check`] refuses are replaced by the nearest accepted ones.
     pub fn new(kind: &str, values: &Values, framing: Framing) -> Option<TcpConfig> {
         let law = match kind {
-            "roce" => return Some(roce::config(values, framing)),
-            "reno" | "newreno" | "sack" => Law::Halving,
-            "dctcp" => Law::Dctcp,
-            "pfabric" => Law::PFabric,
-            "cubic" => Law::Cubic,
+            "roce" => return Some(roce::roce_config(values, framing)),
+            "reno" | "newreno" | "sack" => CongestionKind::Halving,
+            "dctcp" => CongestionKind::Dctcp,
+            "pfabric" => CongestionKind::PFabric,
+            "cubic" => CongestionKind::Cubic,
             "linux" => match values.get("congestion_control") {
-                CongestionControl::Cubic => Law::Cubic,
-                CongestionControl::Reno => Law::Halving,
+                CongestionControl::Cubic => CongestionKind::Cubic,
+                CongestionControl::Reno => CongestionKind::Halving,
             },
             "linux_2_6_38" => match values.get("congestion_control") {
-                OldCongestionControl::Reno => Law::Halving,
-                OldCongestionControl::Bic => Law::Bic,
+                OldCongestionControl::Reno => CongestionKind::Halving,
+                OldCongestionControl::Bic => CongestionKind::Bic,
             },
-            "linux_dctcp" | "linux_2_6_38_dctcp" => Law::Dctcp,
+            "linux_dctcp" | "linux_2_6_38_dctcp" => CongestionKind::Dctcp,
             _ => return None,
         };
         let recovery = match kind {
@@ -170,16 +170,20 @@ impl TcpConfig {
             _ => Recovery::Sack,
         };
         let ecn = match law {
-            Law::Dctcp => EcnMode::Exact,
-            Law::PFabric => EcnMode::Off,
-            Law::Halving | Law::Cubic | Law::Bic if values.flag("ecn") => EcnMode::Latched,
-            Law::Halving | Law::Cubic | Law::Bic | Law::Open => EcnMode::Off,
+            CongestionKind::Dctcp => EcnMode::Exact,
+            CongestionKind::PFabric => EcnMode::Off,
+            CongestionKind::Halving | CongestionKind::Cubic | CongestionKind::Bic if values.flag("ecn") => {
+                EcnMode::Latched
+            }
+            CongestionKind::Halving | CongestionKind::Cubic | CongestionKind::Bic | CongestionKind::Open => {
+                EcnMode::Off
+            }
         };
-        let [g, initial_alpha] = estimate(law, values);
+        let [g, initial_alpha] = dctcp_estimate(law, values);
         let mss = values.size("mss").clamp(1, MAX_MSS);
-        let (receive_window, window_shift) = scaled(values.size("receive_window"));
-        let fixed = law == Law::PFabric;
-        let kernel = Kernel::of_transport(kind);
+        let (receive_window, window_shift) = scaled_window(values.size("receive_window"));
+        let fixed = law == CongestionKind::PFabric;
+        let kernel = Kernel::for_transport(kind);
         let handshake = values.get::<Connection>("connection") == Connection::Handshake;
         // Linux 2.6.38 forgets the sample of a handshake without timestamps (`tcp_init_metrics`). That depends on the
         // peer, too.
@@ -194,8 +198,8 @@ impl TcpConfig {
         // Timers count in ticks, so the minimum RTO is a whole number of them.
         let min_rto = if tick == Dur::ZERO { min_rto } else { Dur(min_rto.0.div_ceil(tick.0).saturating_mul(tick.0)) };
         let max_rto = max_rto.max(min_rto);
-        let initial_window = window(values, "initial_window", mss).clamp(mss, MAX_WINDOW);
-        let max_window = if fixed { window(values, "max_window", mss).max(initial_window) } else { MAX_WINDOW };
+        let initial_window = window_bytes(values, "initial_window", mss).clamp(mss, MAX_WINDOW);
+        let max_window = if fixed { window_bytes(values, "max_window", mss).max(initial_window) } else { MAX_WINDOW };
         Some(TcpConfig {
             law,
             recovery,
@@ -205,21 +209,21 @@ impl TcpConfig {
             ttl: values.count_or_off("ttl").map_or(0, |n| n.clamp(1, 255) as u8),
             window_shift,
             tos: 0,
-            ack_ecn: if kernel == Kernel::Linux2_6_38 && law == Law::Dctcp { Ecn::Ect0 as u8 } else { 0 },
-            options: if values.flag("timestamps") { TIMESTAMPS } else { 0 },
-            ack_size: framing.frame(0, 0),
+            ack_ecn: if kernel == Kernel::Linux2_6_38 && law == CongestionKind::Dctcp { Ecn::Ect0 as u8 } else { 0 },
+            options: if values.flag("timestamps") { TIMESTAMP_OPTION_BYTES } else { 0 },
+            ack_size: framing.frame_size(0, 0),
             go_back_n: false,
             limited_transmit: values.flag("limited_transmit"),
             timestamps: values.flag("timestamps"),
             nagle: values.flag("nagle"),
             restart_after_idle: values.flag("restart_after_idle"),
             kernel,
-            fast_convergence: law == Law::Cubic && values.flag("fast_convergence"),
-            hystart: law == Law::Cubic && values.flag("hystart"),
+            fast_convergence: law == CongestionKind::Cubic && values.flag("fast_convergence"),
+            hystart: law == CongestionKind::Cubic && values.flag("hystart"),
             tail_on_ack: values.flag("tail_on_ack"),
             short_segments: values.flag("short_segments"),
             quick_acks: match values.flag("quick_acks") {
-                true => (u64::from(receive_window) / (2 * mss)).clamp(2, QUICK_ACKS) as u8,
+                true => (u64::from(receive_window) / (2 * mss)).clamp(2, MAX_QUICK_ACKS) as u8,
                 false => 0,
             },
             retransmission_timer: values.flag("retransmission_timer"),
@@ -255,8 +259,8 @@ impl TcpConfig {
             delayed_ack: values.flag("delayed_ack").then(|| delayed_ack(kernel, values, [min_rto, tick])),
             rto_floor: if values.has("rto_floor") { values.get("rto_floor") } else { RtoFloor::Sum },
             rack: match (kernel, by_segment) {
-                (Kernel::Linux2_6_38, _) => RackChoices::of_linux_2_6_38(values),
-                (_, true) => RackChoices::new(values).with(recovery),
+                (Kernel::Linux2_6_38, _) => RackChoices::for_linux_2_6_38(values),
+                (_, true) => RackChoices::new(values).with_recovery(recovery),
                 (_, false) => RackChoices::default(),
             },
             keeps_metrics: kernel == Kernel::Linux2_6_38 && values.flag("metrics_save"),
@@ -278,17 +282,17 @@ impl TcpConfig {
 
     /// Returns the clock of a host. Every phase is equally likely, since hosts boot at unknown times.
     #[inline]
-    pub(super) fn ticks(&self, host: HostId) -> Ticks {
+    pub(super) fn host_ticks(&self, host: HostId) -> TickClock {
         let phase = match self.tick {
             Dur::ZERO => 0,
             // A hash, not a draw from a stream: the phase must not depend on the order in which hosts appear.
-            every => hash_mix(hash_mix(self.seed, TICKS), u64::from(host.0)) % every.0,
+            every => hash_mix(hash_mix(self.seed, CLOCK_PHASE_DOMAIN), u64::from(host.0)) % every.0,
         };
-        Ticks { every: self.tick, phase: Dur(phase), wheel: self.kernel.wheel() }
+        TickClock { every: self.tick, phase: Dur(phase), wheel: self.kernel.timer_wheel() }
     }
 
     /// Returns true if the receiver's NIC reports marked data (CNPs), because ACKs do not echo marks.
-    pub fn is_told_of_marks(&self) -> bool {
+    pub fn uses_cnps(&self) -> bool {
         self.ecn == EcnMode::Told
     }
 
@@ -304,35 +308,35 @@ impl TcpConfig {
 
     /// Returns true if a sender with nothing in flight can send into a window with this field value.
     /// It needs space for a full segment, unless it sends shorter ones (RFC 9293 §3.8.6.2.1).
-    pub fn sends_into(&self, field: u64) -> bool {
+    pub fn can_send_into(&self, field: u64) -> bool {
         self.short_segments || field << self.window_shift >= u64::from(self.mss)
     }
 
     /// Returns true if losses are detected by the send time of each segment (RFC 8985).
-    pub fn finds_by_time(&self) -> bool {
+    pub fn detects_losses_by_time(&self) -> bool {
         self.recovery == Recovery::Rack
     }
 
     /// Returns true if senders may undo spurious recoveries and timeouts.
     pub fn undoes_recoveries(&self) -> bool {
-        self.finds_by_time() || self.follows_linux_2_6_38()
+        self.detects_losses_by_time() || self.follows_linux_2_6_38()
     }
 
     /// Returns true if the transport follows a Linux kernel.
     #[inline]
-    pub(super) fn as_linux(&self) -> bool {
+    pub(super) fn is_linux(&self) -> bool {
         self.kernel.is_linux()
     }
 
     /// Returns true if round-trip times come from timestamps (RFC 7323 §4.1). Linux's are too coarse for it.
     #[inline]
-    pub(super) fn times_by_stamps(&self) -> bool {
-        self.timestamps && !self.as_linux()
+    pub(super) fn measures_rtt_by_timestamps(&self) -> bool {
+        self.timestamps && !self.is_linux()
     }
 
     /// Returns true if recoveries follow the states of Linux 6.18's sender, with or without SACK.
     #[inline]
-    pub(super) fn follows_linux(&self) -> bool {
+    pub(super) fn follows_linux_6_18(&self) -> bool {
         self.kernel == Kernel::Linux6_18 && self.keeps_segments()
     }
 
@@ -359,17 +363,17 @@ impl TcpConfig {
     }
 
     /// Returns true if switches may cut data, and receivers reply with PACKs (CP §4).
-    pub fn takes_packs(&self) -> bool {
+    pub fn supports_packs(&self) -> bool {
         self.pack.is_some()
     }
 
     /// Returns true if switches may cut data. RoCE forbids it: go-back-N cannot use a header without its payload.
-    pub fn allows_cuts(&self) -> bool {
+    pub fn allows_trimming(&self) -> bool {
         self.tos & Head::NOT_TRIMMABLE == 0
     }
 
     /// Returns true if senders react to their bounced frames.
-    pub fn wants_bounces(&self) -> bool {
+    pub fn reacts_to_bounces(&self) -> bool {
         self.bounce_signal.is_some()
     }
 
@@ -383,12 +387,14 @@ impl TcpConfig {
             return Err(("mss", "must be at most 9000B"));
         }
         if values.has("ack_size") {
-            return roce::check(values);
+            return roce::check_roce(values);
         }
-        if window(values, "initial_window", mss) < mss {
+        if window_bytes(values, "initial_window", mss) < mss {
             return Err(("initial_window", "must be at least one segment (mss)"));
         }
-        if values.has("max_window") && window(values, "max_window", mss) < window(values, "initial_window", mss) {
+        if values.has("max_window")
+            && window_bytes(values, "max_window", mss) < window_bytes(values, "initial_window", mss)
+        {
             return Err(("max_window", "must not be below initial_window"));
         }
         // The default is 1 GiB, a round number; the largest window that can be advertised is slightly below.
@@ -399,7 +405,7 @@ impl TcpConfig {
         if is_without_sack && values.has("pack") && values.flag("pack") {
             return Err((
                 "pack",
-                "must be false unless recovery is \"sack\" or \"rack\": PACKs need a scoreboard (CP §4.4)",
+                "must be false unless recovery is \"sack\" or \"rack\", because PACKs need a scoreboard (CP §4.4)",
             ));
         }
         if values.has("max_rto") && values.time("max_rto") < values.time("min_rto") {
@@ -410,12 +416,12 @@ impl TcpConfig {
 
     /// Returns the first frame size parameter that is too small for the framing's headers, with its minimum in bytes.
     /// Only RoCE's frames have sizes of their own; TCP's consist of the framing's headers and options.
-    pub fn too_short(values: &Values, framing: &Framing) -> Option<(&'static str, u64)> {
-        if values.has("ack_size") { roce::too_short(values, framing) } else { None }
+    pub fn undersized_frame(values: &Values, framing: &Framing) -> Option<(&'static str, u64)> {
+        if values.has("ack_size") { roce::undersized_roce_frame(values, framing) } else { None }
     }
 
     /// Largest number of bytes that a flow may have in flight at its start.
-    pub fn first_window(&self) -> u64 {
+    pub fn initial_window_bytes(&self) -> u64 {
         u64::from(self.initial_window.min(self.receive_window))
     }
     /// Returns the timeout of go-back-N, which does not back off; `None` for transports without go-back-N.
@@ -428,11 +434,11 @@ impl TcpConfig {
     }
 
     /// Bytes of headers in every data segment beyond those of the framing: timestamps if any, or RoCE's headers.
-    pub fn options(&self) -> u16 {
+    pub fn data_option_bytes(&self) -> u16 {
         self.options
     }
     /// Bytes of headers in a plain ACK beyond those of the framing.
-    pub fn ack_options(&self) -> u16 {
+    pub fn ack_option_bytes(&self) -> u16 {
         if self.go_back_n {
             self.ack_size.saturating_sub(self.framing.header + self.framing.link)
         } else {
@@ -441,10 +447,10 @@ impl TcpConfig {
     }
     /// Returns true if the transport has no window and needs a NIC that sets the rate of each flow.
     pub fn is_rate_based(&self) -> bool {
-        self.law == Law::Open
+        self.law == CongestionKind::Open
     }
     /// Returns true if ACKs echo marks, and CWR confirms the echo.
-    pub(crate) fn echoes(&self) -> bool {
+    pub(crate) fn echoes_marks(&self) -> bool {
         matches!(self.ecn, EcnMode::Latched | EcnMode::Exact)
     }
 
@@ -455,10 +461,10 @@ impl TcpConfig {
 
 /// Returns the weight and first value of DCTCP's estimate, in units of 2⁻³⁰; zeros for other transports.
 /// The patch for Linux 2.6.38 has a weight that is a power of two, and a first value of 0.
-fn estimate(law: Law, values: &Values) -> [u32; 2] {
+fn dctcp_estimate(law: CongestionKind, values: &Values) -> [u32; 2] {
     match law {
-        Law::Dctcp if values.has("shift_g") => [1 << (30 - values.count("shift_g")), 0],
-        Law::Dctcp => ["g", "initial_alpha"].map(|name| fraction::fixed(values.number(name))),
+        CongestionKind::Dctcp if values.has("shift_g") => [1 << (30 - values.count("shift_g")), 0],
+        CongestionKind::Dctcp => ["g", "initial_alpha"].map(|name| fraction::to_fraction(values.number(name))),
         _ => [0; 2],
     }
 }
@@ -473,7 +479,7 @@ fn delayed_ack(kernel: Kernel, values: &Values, [min_rto, tick]: [Dur; 2]) -> Du
     if kernel == Kernel::Linux6_18 { asked.min(below) } else { asked }
 }
 
-pub(super) fn window(values: &Values, name: &str, mss: u64) -> u64 {
+pub(super) fn window_bytes(values: &Values, name: &str, mss: u64) -> u64 {
     match values.amount(name) {
         Amount::Packets(n) => n.saturating_mul(mss),
         Amount::Bytes(n) => n,
@@ -481,7 +487,7 @@ pub(super) fn window(values: &Values, name: &str, mss: u64) -> u64 {
 }
 
 /// Returns the largest window that can be advertised up to `window`, and the smallest scale for it (RFC 7323 §2.2).
-fn scaled(window: u64) -> (u32, u8) {
+fn scaled_window(window: u64) -> (u32, u8) {
     let window = window.min(MAX_WINDOW);
     let shift = (0..14).find(|s| window >> s <= 65_535).unwrap_or(14);
     ((window >> shift << shift) as u32, shift as u8)

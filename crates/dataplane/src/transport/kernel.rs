@@ -1,7 +1,7 @@
 //! Linux kernels that transports follow, and the numbers in which their rules differ.
 
 use super::config::Recovery;
-use super::ticks::Wheel;
+use super::tick_clock::TimerWheel;
 
 /// Linux kernel that a transport follows at both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(super) struct SackRules {
 
 impl Kernel {
     /// Returns the kernel of the transport with this name.
-    pub fn of_transport(kind: &str) -> Kernel {
+    pub fn for_transport(kind: &str) -> Kernel {
         match kind {
             "linux" | "linux_dctcp" => Kernel::Linux6_18,
             "linux_2_6_38" | "linux_2_6_38_dctcp" => Kernel::Linux2_6_38,
@@ -58,10 +58,10 @@ impl Kernel {
     }
 
     /// Returns the timer wheel of the kernel.
-    pub fn wheel(self) -> Wheel {
+    pub fn timer_wheel(self) -> TimerWheel {
         match self {
-            Kernel::Linux2_6_38 => Wheel::Exact,
-            Kernel::None | Kernel::Linux6_18 => Wheel::Levels,
+            Kernel::Linux2_6_38 => TimerWheel::Exact,
+            Kernel::None | Kernel::Linux6_18 => TimerWheel::Levels,
         }
     }
 

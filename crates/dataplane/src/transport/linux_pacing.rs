@@ -12,9 +12,9 @@ use mech::params::Values;
 use units::{Dur, Time};
 
 /// Number of segments without pacing at the start (`TCP_INIT_CWND`, whatever the initial window is).
-const UNPACED: u32 = 10;
+const UNPACED_SEGMENTS: u32 = 10;
 /// Picoseconds of a second.
-const SECOND: u128 = Dur::s(1).0 as u128;
+const PS_PER_SECOND: u128 = Dur::s(1).0 as u128;
 
 /// Parameters of pacing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,14 +42,14 @@ impl PacingChoices {
     }
 
     /// Returns the part of a window that is sent per round trip, in per cent.
-    pub fn percent(&self, window: u32, ssthresh: u32) -> u32 {
+    pub fn rate_percent(&self, window: u32, ssthresh: u32) -> u32 {
         if window < ssthresh / 2 { self.ss_ratio } else { self.ca_ratio }
     }
 }
 
 /// State of pacing of one sender.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Pace {
+pub(super) struct PacingState {
     /// Rate in bytes per second; 0 before the first sample of the round-trip time.
     rate: u64,
     /// Time before which nothing leaves.
@@ -62,20 +62,20 @@ pub(super) struct Pace {
     other: Time,
 }
 
-impl Pace {
+impl PacingState {
     /// Sets the rate to `percent` of this number of bytes per smoothed round-trip time.
     pub fn set_rate(&mut self, bytes: u64, percent: u32, srtt: Dur) {
-        let a_second = u128::from(bytes) * u128::from(percent) * SECOND / (100 * u128::from(srtt.0.max(1)));
+        let a_second = u128::from(bytes) * u128::from(percent) * PS_PER_SECOND / (100 * u128::from(srtt.0.max(1)));
         self.rate = u64::try_from(a_second).unwrap_or(u64::MAX);
     }
 
     /// Forgets that data waits, before the sender looks for data to send.
-    pub fn look_again(&mut self) {
+    pub fn forget_waiting(&mut self) {
         self.waits = false;
     }
 
     /// Returns true if data that may be sent has to wait.
-    pub fn holds(&mut self, now: Time) -> bool {
+    pub fn must_wait(&mut self, now: Time) -> bool {
         self.waits = self.next > now;
         self.waits
     }
@@ -85,10 +85,10 @@ impl Pace {
         let late = now.since(self.next);
         self.next = self.next.max(now);
         self.sent = self.sent.saturating_add(segments);
-        if self.sent < UNPACED || self.rate == 0 {
+        if self.sent < UNPACED_SEGMENTS || self.rate == 0 {
             return;
         }
-        let gap = u128::from(bytes) * SECOND / u128::from(self.rate);
+        let gap = u128::from(bytes) * PS_PER_SECOND / u128::from(self.rate);
         let gap = Dur(u64::try_from(gap).unwrap_or(u64::MAX));
         self.next = self.next.saturating_add(gap.saturating_sub(late.min(Dur(gap.0 / 2))));
     }
@@ -105,13 +105,13 @@ impl Pace {
 
     /// Returns the expiry of the sender's one timer, which serves pacing and the timer that expires at `other`.
     /// `None` if no data waits, so that the timer stays as it is.
-    pub fn with_timer(&mut self, other: Time) -> Option<Time> {
+    pub fn expiry(&mut self, other: Time) -> Option<Time> {
         self.other = other;
         self.waits.then(|| other.min(self.next))
     }
 
     /// Returns the expiry of the other timer, if the one timer may be set for pacing.
-    pub fn other(&self) -> Option<Time> {
+    pub fn other_expiry(&self) -> Option<Time> {
         self.waits.then_some(self.other)
     }
 }
@@ -125,11 +125,11 @@ mod tests {
     }
 
     /// A sender that has sent ten segments at the start, at 1 MB/s: a byte takes 1 us.
-    fn paced() -> Pace {
-        let mut pace = Pace::default();
+    fn paced() -> PacingState {
+        let mut pace = PacingState::default();
         pace.set_rate(500, 200, Dur::ms(1));
         pace.on_sent(9_000, 9, at(0));
-        assert!(!pace.holds(at(0)), "nine wait for nothing");
+        assert!(!pace.must_wait(at(0)), "nine wait for nothing");
         pace.on_sent(1_000, 1, at(0));
         pace
     }
@@ -137,7 +137,9 @@ mod tests {
     #[test]
     fn a_burst_says_when_the_next_may_leave() {
         let mut pace = paced();
-        assert!(pace.holds(at(999)) && !pace.is_due(at(999)) && pace.is_due(at(1_000)) && !pace.holds(at(1_000)));
+        assert!(
+            pace.must_wait(at(999)) && !pace.is_due(at(999)) && pace.is_due(at(1_000)) && !pace.must_wait(at(1_000))
+        );
         assert_eq!(pace.delay(at(400)), Dur::us(600));
     }
 
@@ -154,9 +156,9 @@ mod tests {
 
     #[test]
     fn without_a_rate_nothing_waits() {
-        let mut pace = Pace::default();
+        let mut pace = PacingState::default();
         pace.on_sent(90_000, 90, at(5));
-        assert!(!pace.holds(at(5)));
+        assert!(!pace.must_wait(at(5)));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! established before the flow, or opened by a handshake. The flow ends when every byte is acknowledged; a persistent
 //! connection stays for more messages.
 //! Both machines are sans-I/O: `now` is an argument, and packets are appended to `out`. After every call the host reads
-//! `deadline()`, and calls `timer` at that time.
+//! `deadline()`, and calls `on_timer` at that time.
 //!
 //! A sender has three parts, each behind its own hooks: [`Congestion`] (how many bytes may be in flight),
 //! [`LossDetection`] (which bytes are lost) and [`Pacing`] (when the next segment may leave).
@@ -19,7 +19,6 @@
 //! Tail loss probes and the undoing of recoveries exist only with RACK-TLP (`loss/rack_tlp.rs`) and Linux kernels.
 //! Other senders only count DSACKs.
 
-mod choices;
 mod clock;
 mod config;
 mod congestion;
@@ -27,14 +26,16 @@ mod fraction;
 mod kernel;
 mod linux_pacing;
 mod loss;
-mod memory;
+mod metrics_cache;
+mod option_values;
 mod pacing;
-mod parameter_notes;
+mod parameter_warnings;
 mod receiver;
 mod release_runs;
-mod reorder;
+mod reorder_buffer;
 mod rto;
 mod rtt_ticks;
+mod rtt_timing;
 mod segment;
 mod selection;
 mod sender;
@@ -42,26 +43,25 @@ mod specs;
 mod syn_options;
 #[cfg(test)]
 pub(crate) mod tests;
-mod ticks;
-mod timing;
+mod tick_clock;
 
-pub use choices::Priority;
 pub use config::TcpConfig;
-pub use congestion::{Acked, Congestion, Lost, Saved, Sending};
+pub use congestion::{AckInfo, Congestion, LossInfo, SavedWindow, SendInfo};
 pub use loss::{AckEvent, DuplicateEvent, LossDetection};
-pub use memory::Metrics;
+pub use metrics_cache::Metrics;
+pub use option_values::Priority;
 pub use pacing::Pacing;
-pub use parameter_notes::notes;
-pub use receiver::{Finished, Receiver, ReceiverStats, ack_of_finished};
-pub use release_runs::{Released, Run};
+pub use parameter_warnings::parameter_warnings;
+pub use receiver::{FinishedReceiver, Receiver, ReceiverStats, ack_of_finished};
+pub use release_runs::{ReleasedPackets, SegmentRun};
 pub use rto::Rto;
 pub use segment::is_nak;
-pub use selection::{Ends, Row, Stacks};
+pub use selection::{EndPair, TransportRow, TransportTable};
 pub use sender::notice::BounceState;
 pub use sender::{Sender, SenderStats};
 pub use specs::SPECS;
 
-use crate::Exts;
+use crate::PacketExtensions;
 use mech::{FlowId, HostId};
 use units::{Dur, Time};
 
@@ -82,26 +82,26 @@ pub struct FlowInfo {
     pub bytes: u64,
     /// Priority class of the flow's data and ACKs, 0 to 7.
     pub class: u8,
-    /// Row of [`Stacks`] that gives both hosts their transports for this flow.
+    /// Row of [`TransportTable`] that gives both hosts their transports for this flow.
     pub row: u8,
 }
 
 /// Payload bytes of a persistent connection, whose application never stops writing.
-pub(crate) const ENDLESS: u64 = u64::MAX >> 1;
+pub(crate) const ENDLESS_BYTES: u64 = u64::MAX >> 1;
 
 impl FlowInfo {
     /// Returns both ends as the sender sees them: its own host first.
-    pub fn ends(&self) -> Ends {
-        Ends { row: self.row, own: self.src, peer: self.dst }
+    pub fn sender_ends(&self) -> EndPair {
+        EndPair { row: self.row, own: self.src, peer: self.dst }
     }
     /// Returns both ends as the receiver sees them: its own host first.
-    pub(crate) fn ends_back(&self) -> Ends {
-        Ends { row: self.row, own: self.dst, peer: self.src }
+    pub(crate) fn receiver_ends(&self) -> EndPair {
+        EndPair { row: self.row, own: self.dst, peer: self.src }
     }
     /// Returns true if the flow is a persistent connection.
     #[inline]
     pub(crate) fn is_persistent(&self) -> bool {
-        self.bytes == ENDLESS
+        self.bytes == ENDLESS_BYTES
     }
 }
 
@@ -113,9 +113,9 @@ pub struct Io<'a> {
     /// Transport configuration of this end of the flow.
     pub cfg: &'a TcpConfig,
     /// Extensions (TCP options) of the packets of both ends.
-    pub exts: &'a mut Exts,
+    pub exts: &'a mut PacketExtensions,
     /// Packets that the call sends, appended in the order in which they leave.
-    pub out: &'a mut Released,
+    pub out: &'a mut ReleasedPackets,
     /// Number of times that a timer of the host was set for another tick than before.
     pub timers_set: &'a mut u64,
 }
@@ -124,13 +124,13 @@ impl Io<'_> {
     /// Returns the time at which a timer of `host` is handled if set now for `wait`; `pending` is its present expiry.
     /// A timer that is set for the same tick again keeps its place among the timers of that tick, as with Linux's
     /// `mod_timer`.
-    fn expiry(&mut self, host: HostId, wait: Dur, pending: Time) -> Time {
-        let at = self.cfg.ticks(host).expiry(self.now, wait);
-        if at.is_place_of(pending) {
+    fn timer_expiry(&mut self, host: HostId, wait: Dur, pending: Time) -> Time {
+        let at = self.cfg.host_ticks(host).expiry(self.now, wait);
+        if at.is_same_bucket(pending) {
             return pending;
         }
         *self.timers_set += 1;
-        at.handled(*self.timers_set)
+        at.handling_time(*self.timers_set)
     }
 }
 
@@ -145,6 +145,6 @@ pub enum Notice {
 
 /// Returns the 64-bit offset whose low half is `low`, nearest to `near`; `None` if it would be negative.
 #[inline]
-pub(crate) fn unwrap(low: u32, near: u64) -> Option<u64> {
+pub(crate) fn unwrap_offset(low: u32, near: u64) -> Option<u64> {
     near.checked_add_signed(i64::from(low.wrapping_sub(near as u32) as i32))
 }

@@ -19,7 +19,7 @@ pub enum Pacing {
 impl Pacing {
     /// Returns true if a segment that the windows allow may leave now.
     #[inline]
-    pub fn ready(&mut self) -> bool {
+    pub fn may_send(&mut self) -> bool {
         // Remembered, so that the NIC includes this flow in its turns.
         if *self == Pacing::Pulled {
             *self = Pacing::Waiting;
@@ -35,7 +35,7 @@ impl Pacing {
     }
     /// Returns true if a segment waits for the NIC.
     #[inline]
-    pub fn waits(self) -> bool {
+    pub fn is_waiting(self) -> bool {
         self == Pacing::Waiting
     }
 }
@@ -47,19 +47,19 @@ mod tests {
     #[test]
     fn the_nic_gets_one_segment_each_time_it_asks_and_knows_whether_another_waits() {
         let mut pacing = Pacing::Pulled;
-        assert!(!pacing.waits() && !pacing.ready() && pacing.waits());
+        assert!(!pacing.is_waiting() && !pacing.may_send() && pacing.is_waiting());
         pacing = Pacing::Granted;
-        assert!(!pacing.waits() && pacing.ready());
+        assert!(!pacing.is_waiting() && pacing.may_send());
         pacing.on_sent();
-        assert!(!pacing.waits() && !pacing.ready() && pacing.waits(), "the second has to wait");
+        assert!(!pacing.is_waiting() && !pacing.may_send() && pacing.is_waiting(), "the second has to wait");
         pacing.on_sent();
-        assert!(pacing.waits(), "what was made at once is not the one that waits");
+        assert!(pacing.is_waiting(), "what was made at once is not the one that waits");
     }
 
     #[test]
     fn without_a_nic_that_asks_all_may_leave() {
         let mut pacing = Pacing::default();
         pacing.on_sent();
-        assert!(pacing.ready() && !pacing.waits());
+        assert!(pacing.may_send() && !pacing.is_waiting());
     }
 }

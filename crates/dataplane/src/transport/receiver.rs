@@ -10,14 +10,14 @@ mod go_back_n;
 mod handshake;
 mod options;
 mod packs;
-mod quick;
+mod quick_acks;
 
-pub use finished::{Finished, ack_of_finished};
+pub use finished::{FinishedReceiver, ack_of_finished};
 
 use super::config::EcnMode;
-use super::reorder::Reorder;
+use super::reorder_buffer::ReorderBuffer;
 use super::segment::{self, is_marked};
-use super::{FlowInfo, Io, TcpConfig, unwrap};
+use super::{FlowInfo, Io, TcpConfig, unwrap_offset};
 use crate::Pkt;
 use mech::Flags;
 use units::Time;
@@ -29,7 +29,7 @@ pub struct Receiver {
     /// RCV.NXT: first missing byte.
     next: u64,
     /// State that few flows need, allocated at the first gap or cut packet.
-    aside: Option<Box<Aside>>,
+    aside: Option<Box<OutOfOrderState>>,
     /// Time at which a delayed ACK, or a repeated SYN-ACK, must leave; [`Time::NEVER`] if neither is pending.
     ack_by: Time,
     /// Time at which TS.Recent was updated last; [`Time::NEVER`] before the first update.
@@ -49,63 +49,66 @@ pub struct Receiver {
     count: u8,
     /// Echo of the next ACK: latched until CWR, or the mark of the last segment (DCTCP.CE).
     echo: bool,
-    bits: Bits,
+    bits: ReceiverFlags,
 }
 
 /// State of a receiver beyond a gap, or with cut packets.
 #[derive(Clone, Debug, Default)]
-struct Aside {
-    reorder: Reorder,
+struct OutOfOrderState {
+    reorder: ReorderBuffer,
     /// Right edge of the last advertised window; in use only while there is a gap.
     edge: u64,
-    lost: packs::LastLost,
+    lost: packs::LastLostRange,
     /// SACK blocks that a Linux receiver reports.
     blocks: blocks::Blocks,
 }
 
 /// Options that the ends agreed on, and the state of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Bits(u8);
+struct ReceiverFlags(u8);
 
-impl Bits {
+impl ReceiverFlags {
     /// SACK is permitted (RFC 2018 §2).
-    const SACK: Bits = Bits(1);
+    const SACK: ReceiverFlags = ReceiverFlags(1);
     /// Segments carry timestamps (RFC 7323 §3.2).
-    const STAMPS: Bits = Bits(1 << 1);
+    const TIMESTAMPS: ReceiverFlags = ReceiverFlags(1 << 1);
     /// Windows are scaled (RFC 7323 §2.2).
-    const SCALED: Bits = Bits(1 << 2);
+    const SCALED: ReceiverFlags = ReceiverFlags(1 << 2);
     /// ECN was offered by the SYN (RFC 3168 §6.1.1).
-    const ECN: Bits = Bits(1 << 3);
+    const ECN: ReceiverFlags = ReceiverFlags(1 << 3);
     /// LISTEN: no SYN has come (RFC 9293 §3.3.2).
-    const LISTEN: Bits = Bits(1 << 4);
+    const LISTEN: ReceiverFlags = ReceiverFlags(1 << 4);
     /// SYN-RECEIVED: the SYN-ACK is not acknowledged (RFC 9293 §3.3.2).
-    const ANSWERED: Bits = Bits(1 << 5);
+    const SYN_ACK_SENT: ReceiverFlags = ReceiverFlags(1 << 5);
     /// A gap: data waits beyond the first missing byte.
-    const GAP: Bits = Bits(1 << 6);
+    const GAP: ReceiverFlags = ReceiverFlags(1 << 6);
     /// PACK is permitted (CP §4.3).
-    const PACK: Bits = Bits(1 << 7);
+    const PACK: ReceiverFlags = ReceiverFlags(1 << 7);
 
-    const fn any(self, other: Bits) -> bool {
+    const fn any(self, other: ReceiverFlags) -> bool {
         self.0 & other.0 != 0
     }
-    const fn with(self, other: Bits) -> Bits {
-        Bits(self.0 | other.0)
+    const fn with(self, other: ReceiverFlags) -> ReceiverFlags {
+        ReceiverFlags(self.0 | other.0)
     }
-    const fn without(self, other: Bits) -> Bits {
-        Bits(self.0 & !other.0)
+    const fn without(self, other: ReceiverFlags) -> ReceiverFlags {
+        ReceiverFlags(self.0 & !other.0)
     }
     /// Returns `self` if `holds`, else no bits.
-    const fn when(self, holds: bool) -> Bits {
-        if holds { self } else { Bits(0) }
+    const fn only_if(self, holds: bool) -> ReceiverFlags {
+        if holds { self } else { ReceiverFlags(0) }
     }
     /// Returns true for an established connection with scaled windows and no gap.
-    const fn plain(self) -> bool {
-        let special = Bits::SCALED.with(Bits::LISTEN).with(Bits::ANSWERED).with(Bits::GAP);
-        self.0 & special.0 == Bits::SCALED.0
+    const fn is_plain(self) -> bool {
+        let special = ReceiverFlags::SCALED
+            .with(ReceiverFlags::LISTEN)
+            .with(ReceiverFlags::SYN_ACK_SENT)
+            .with(ReceiverFlags::GAP);
+        self.0 & special.0 == ReceiverFlags::SCALED.0
     }
     /// Returns true for a plain connection without timestamps, whose ACKs have no options.
-    const fn bare(self) -> bool {
-        self.plain() && !self.any(Bits::STAMPS)
+    const fn has_no_options(self) -> bool {
+        self.is_plain() && !self.any(ReceiverFlags::TIMESTAMPS)
     }
 }
 
@@ -138,14 +141,15 @@ enum Arrival {
 }
 
 /// Range of bytes that had arrived before, for a DSACK block.
-type Again = Option<(u64, u64)>;
+type DuplicateRange = Option<(u64, u64)>;
 
 impl Receiver {
     /// Creates a receiver that has received nothing.
     pub fn new(flow: &FlowInfo, cfg: &TcpConfig) -> Receiver {
-        let sack = Bits::SACK.when(cfg.recovery.has_sack());
-        let pack = Bits::PACK.when(cfg.takes_packs());
-        let established = Bits::SCALED.with(sack).with(Bits::STAMPS.when(cfg.timestamps)).with(pack);
+        let sack = ReceiverFlags::SACK.only_if(cfg.recovery.has_sack());
+        let pack = ReceiverFlags::PACK.only_if(cfg.supports_packs());
+        let established =
+            ReceiverFlags::SCALED.with(sack).with(ReceiverFlags::TIMESTAMPS.only_if(cfg.timestamps)).with(pack);
         Receiver {
             flow: *flow,
             next: 0,
@@ -160,9 +164,9 @@ impl Receiver {
             out_of_order: 0,
             marked: 0,
             pending: 0,
-            count: if cfg.handshake { 0 } else { quick::at_first(cfg) },
+            count: if cfg.handshake { 0 } else { quick_acks::initial_quick_acks(cfg) },
             echo: false,
-            bits: if cfg.handshake { Bits::LISTEN } else { established },
+            bits: if cfg.handshake { ReceiverFlags::LISTEN } else { established },
         }
     }
 
@@ -171,25 +175,25 @@ impl Receiver {
     #[inline]
     pub fn receive(&mut self, pkt: &Pkt, io: &mut Io) {
         let data = pkt.head.flags.has(Flags::PAYLOAD) && pkt.payload > 0;
-        if !data || self.bits.any(Bits::LISTEN.with(Bits::ANSWERED)) {
-            self.control(pkt, io);
+        if !data || self.bits.any(ReceiverFlags::LISTEN.with(ReceiverFlags::SYN_ACK_SENT)) {
+            self.on_control_packet(pkt, io);
         }
-        if data && !self.bits.any(Bits::LISTEN) {
-            self.take(pkt, io);
+        if data && !self.bits.any(ReceiverFlags::LISTEN) {
+            self.process_data(pkt, io);
         }
     }
 
     /// Processes a data segment (RFC 9293 §3.10.7.4).
     #[inline]
-    fn take(&mut self, pkt: &Pkt, io: &mut Io) {
+    fn process_data(&mut self, pkt: &Pkt, io: &mut Io) {
         let cfg = io.cfg;
-        let Some(start) = unwrap(pkt.seq, self.next) else { return };
+        let Some(start) = unwrap_offset(pkt.seq, self.next) else { return };
         let range = (start, (start + u64::from(pkt.payload)).min(self.flow.bytes));
         let marked = is_marked(pkt);
         let mut stamp = None;
-        if self.bits.any(Bits::STAMPS) {
-            stamp = options::stamp_of(pkt, io);
-            if !self.admits(stamp, range, io) {
+        if self.bits.any(ReceiverFlags::TIMESTAMPS) {
+            stamp = options::tsval_of(pkt, io);
+            if !self.passes_paws(stamp, range, io) {
                 return;
             }
         }
@@ -199,36 +203,38 @@ impl Receiver {
             return self.take_in_order(range, io);
         }
         if cfg.quick_acks > 0 {
-            self.quicken(pkt, range, io);
+            self.allow_quick_acks(pkt, range, io);
         }
         let turned = cfg.ecn == EcnMode::Exact && marked != self.echo;
         if turned {
-            self.turn(marked, io);
+            self.on_echo_change(marked, io);
         }
         // Before the segment moves RCV.NXT: RFC 7323 §4.3 compares it with the ACK that was sent last.
         if let Some(stamp) = stamp {
-            self.note(stamp, range, io);
+            self.update_ts_recent(stamp, range, io);
         }
-        let (arrival, again) = self.place(range, cfg);
+        let (arrival, again) = self.insert_range(range, cfg);
         if cfg.quick_acks > 0 && arrival == Arrival::Duplicate {
-            self.quicken_again(range, cfg);
+            self.allow_quick_acks_after_duplicate(range, cfg);
         }
         if cfg.ecn == EcnMode::Latched {
-            match cfg.as_linux() {
-                true => self.latch_as_linux(pkt, range, arrival),
-                false => self.latch(pkt, marked && arrival != Arrival::Duplicate),
+            match cfg.is_linux() {
+                true => self.latch_echo_as_linux(pkt, range, arrival),
+                false => self.latch_echo(pkt, marked && arrival != Arrival::Duplicate),
             }
         }
         self.pending += 1;
         // A sender that has just cut its window may be unable to send another segment.
-        let is_now = cfg.as_linux() && cfg.ecn == EcnMode::Latched && pkt.head.flags.has(Flags::CWR);
+        let is_now = cfg.is_linux() && cfg.ecn == EcnMode::Latched && pkt.head.flags.has(Flags::CWR);
         match cfg.delayed_ack {
             // RFC 5681 §4.2; two segments are at most 2·RMSS (RFC 9293 §3.8.6.3).
-            Some(wait) if arrival == Arrival::InOrder && !turned && self.pending < 2 && !self.complete() && !is_now => {
+            Some(wait)
+                if arrival == Arrival::InOrder && !turned && self.pending < 2 && !self.is_complete() && !is_now =>
+            {
                 if self.is_quick(pkt, io) {
-                    self.acknowledge(again, io);
+                    self.send_ack_slowly(again, io);
                 } else {
-                    self.ack_by = io.expiry(self.flow.dst, wait, self.ack_by);
+                    self.ack_by = io.timer_expiry(self.flow.dst, wait, self.ack_by);
                 }
             }
             _ => self.send_ack(again, io),
@@ -237,21 +243,21 @@ impl Receiver {
 
     /// Acknowledges earlier segments with their own echo when marks begin or end (RFC 8257 §3.2).
     #[inline(never)]
-    fn turn(&mut self, marked: bool, io: &mut Io) {
+    fn on_echo_change(&mut self, marked: bool, io: &mut Io) {
         if self.pending > 0 {
-            self.acknowledge(None, io);
+            self.send_ack_slowly(None, io);
         }
         self.echo = marked;
     }
 
     /// Adds a range of bytes to the received data.
     #[inline]
-    fn place(&mut self, range: (u64, u64), cfg: &TcpConfig) -> (Arrival, Again) {
+    fn insert_range(&mut self, range: (u64, u64), cfg: &TcpConfig) -> (Arrival, DuplicateRange) {
         let (start, end) = range;
         let reach = end.saturating_sub(start) + u64::from(self.unacked);
         // The usual case is the next bytes, without a gap and inside the window; all others are out of line.
-        if start != self.next || end <= start || !self.bits.plain() || reach > u64::from(cfg.receive_window) {
-            return self.place_aside(range, cfg);
+        if start != self.next || end <= start || !self.bits.is_plain() || reach > u64::from(cfg.receive_window) {
+            return self.insert_out_of_order(range, cfg);
         }
         self.next = end;
         self.unacked = reach as u32;
@@ -260,40 +266,40 @@ impl Receiver {
 
     /// Adds old bytes, bytes beyond a gap or the window, or bytes that fill a gap.
     #[inline(never)]
-    fn place_aside(&mut self, range: (u64, u64), cfg: &TcpConfig) -> (Arrival, Again) {
-        let (before, edge) = (self.next, self.edge(cfg));
+    fn insert_out_of_order(&mut self, range: (u64, u64), cfg: &TcpConfig) -> (Arrival, DuplicateRange) {
+        let (before, edge) = (self.next, self.window_edge(cfg));
         // Bytes beyond the window are discarded (RFC 9293 §3.10.7.4).
         let (start, end) = (range.0, range.1.min(edge));
         if end <= before || end <= start {
             self.duplicates += 1;
-            return (Arrival::Duplicate, self.below(range));
+            return (Arrival::Duplicate, self.duplicate_in_order(range));
         }
         if start > before {
-            return self.place_beyond((start, end), edge, cfg.as_linux());
+            return self.insert_beyond_gap((start, end), edge, cfg.is_linux());
         }
-        let waiting = self.aside.as_mut().filter(|_| self.bits.any(Bits::GAP));
+        let waiting = self.aside.as_mut().filter(|_| self.bits.any(ReceiverFlags::GAP));
         let arrival = if start == before && waiting.is_none() { Arrival::InOrder } else { Arrival::Filling };
         let mut again = (start < before).then_some((start, before));
         self.next = end;
         if let Some(aside) = waiting {
             again = again.or_else(|| aside.reorder.overlap(start, end));
             self.next = aside.reorder.take_from(end);
-            if cfg.as_linux() {
+            if cfg.is_linux() {
                 aside.blocks.advance(self.next);
             }
             if aside.reorder.is_empty() {
-                self.bits = self.bits.without(Bits::GAP);
+                self.bits = self.bits.without(ReceiverFlags::GAP);
             }
         }
         self.unacked += (self.next - before) as u32;
         (arrival, again)
     }
 
-    fn place_beyond(&mut self, range: (u64, u64), edge: u64, as_linux: bool) -> (Arrival, Again) {
+    fn insert_beyond_gap(&mut self, range: (u64, u64), edge: u64, as_linux: bool) -> (Arrival, DuplicateRange) {
         let aside = self.aside.get_or_insert_default();
-        if !self.bits.any(Bits::GAP) {
+        if !self.bits.any(ReceiverFlags::GAP) {
             aside.edge = edge;
-            self.bits = self.bits.with(Bits::GAP);
+            self.bits = self.bits.with(ReceiverFlags::GAP);
         }
         let again = aside.reorder.overlap(range.0, range.1);
         let new = aside.reorder.insert(range.0, range.1);
@@ -306,12 +312,12 @@ impl Receiver {
     }
 
     /// Returns the range if all of its bytes have arrived in order before.
-    fn below(&self, range: (u64, u64)) -> Again {
+    fn duplicate_in_order(&self, range: (u64, u64)) -> DuplicateRange {
         (range.0 < range.1 && range.1 <= self.next).then_some(range)
     }
 
     /// Latches the echo from a mark until CWR (RFC 3168 §6.1.3). A segment with both sets it again.
-    fn latch(&mut self, pkt: &Pkt, marked: bool) {
+    fn latch_echo(&mut self, pkt: &Pkt, marked: bool) {
         if pkt.head.flags.has(Flags::CWR) {
             self.echo = false;
         }
@@ -320,47 +326,47 @@ impl Receiver {
 
     /// Sends an ACK on a path that few segments take.
     #[inline(never)]
-    // Not inlined, so that the usual ACK of a segment in order stays short in `take`.
-    fn acknowledge(&mut self, again: Again, io: &mut Io) {
+    // Not inlined, so that the usual ACK of a segment in order stays short in `process_data`.
+    fn send_ack_slowly(&mut self, again: DuplicateRange, io: &mut Io) {
         self.send_ack(again, io);
     }
 
     #[inline(always)]
-    fn send_ack(&mut self, again: Again, io: &mut Io) {
-        let mut pkt = segment::ack(&self.flow, self.next, self.echo, io.cfg);
-        segment::stamp(&mut pkt, io.now, &mut self.emission);
+    fn send_ack(&mut self, again: DuplicateRange, io: &mut Io) {
+        let mut pkt = segment::ack_segment(&self.flow, self.next, self.echo, io.cfg);
+        segment::stamp_packet(&mut pkt, io.now, &mut self.emission);
         // Pushed before its options, so that an ACK without options is written only once.
         io.out.push(pkt);
-        if !self.bits.bare() || again.is_some() {
-            self.dress(again, io);
+        if !self.bits.has_no_options() || again.is_some() {
+            self.add_options(again, io);
         }
         // Each ACK of an open connection uses up one quick ACK.
-        if self.count > 0 && !self.bits.any(Bits::LISTEN.with(Bits::ANSWERED)) {
-            self.count -= u8::from(!io.cfg.as_linux() || self.next > 0);
+        if self.count > 0 && !self.bits.any(ReceiverFlags::LISTEN.with(ReceiverFlags::SYN_ACK_SENT)) {
+            self.count -= u8::from(!io.cfg.is_linux() || self.next > 0);
         }
-        self.acknowledged();
+        self.reset_pending_acks();
     }
 
     /// Notes that all data in order is acknowledged.
     #[inline(always)]
-    fn acknowledged(&mut self) {
+    fn reset_pending_acks(&mut self) {
         self.pending = 0;
         self.unacked = 0;
         self.ack_by = Time::NEVER;
     }
 
     /// Sends the delayed ACK, or repeats the SYN-ACK, once `deadline()` has passed.
-    pub fn timer(&mut self, io: &mut Io) {
+    pub fn on_timer(&mut self, io: &mut Io) {
         if io.now < self.ack_by {
             return;
         }
-        match self.bits.any(Bits::ANSWERED) {
-            true => self.answer_again(io),
-            false => self.acknowledge(None, io),
+        match self.bits.any(ReceiverFlags::SYN_ACK_SENT) {
+            true => self.repeat_syn_ack(io),
+            false => self.send_ack_slowly(None, io),
         }
     }
 
-    /// Returns the time at which to call `timer`; `None` if nothing is to be sent later.
+    /// Returns the time at which to call `on_timer`; `None` if nothing is to be sent later.
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
         (self.ack_by != Time::NEVER).then_some(self.ack_by)
@@ -368,7 +374,7 @@ impl Receiver {
 
     /// Returns true if all bytes of the flow have arrived.
     #[inline]
-    pub fn complete(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.next >= self.flow.bytes
     }
 
@@ -379,7 +385,7 @@ impl Receiver {
     }
 
     /// Number of bytes that have arrived in order and can be read.
-    pub fn received(&self) -> u64 {
+    pub fn received_bytes(&self) -> u64 {
         self.next
     }
 

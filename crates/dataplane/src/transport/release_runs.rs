@@ -4,23 +4,23 @@ use crate::Pkt;
 
 /// Packets that one call sends, in the order in which they leave.
 #[derive(Clone, Debug, Default)]
-pub struct Released {
-    runs: Vec<Run>,
+pub struct ReleasedPackets {
+    runs: Vec<SegmentRun>,
 }
 
 /// Consecutive segments of one flow, which differ only in sequence number and emission number.
 /// The sequence number grows by the payload, the emission number by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct SegmentRun {
     first: Pkt,
     count: u32,
 }
 
-impl Run {
+impl SegmentRun {
     /// Creates a run of one packet.
     #[inline]
-    pub fn new(first: Pkt) -> Run {
-        Run { first, count: 1 }
+    pub fn new(first: Pkt) -> SegmentRun {
+        SegmentRun { first, count: 1 }
     }
     /// Number of packets in the run.
     #[inline]
@@ -54,12 +54,12 @@ impl Run {
     pub fn split_first(&mut self) -> Option<Pkt> {
         let rest = self.count.checked_sub(1).filter(|rest| *rest > 0)?;
         let first = self.first;
-        *self = Run { first: self.nth(1), count: rest };
+        *self = SegmentRun { first: self.nth(1), count: rest };
         Some(first)
     }
 }
 
-impl Released {
+impl ReleasedPackets {
     /// Appends a packet. A packet that continues the last run becomes part of it.
     #[inline]
     pub fn push(&mut self, pkt: Pkt) {
@@ -71,7 +71,7 @@ impl Released {
             run.count += 1;
             return;
         }
-        self.runs.push(Run::new(pkt));
+        self.runs.push(SegmentRun::new(pkt));
     }
     /// Removes and returns the last packet.
     pub fn pop(&mut self) -> Option<Pkt> {
@@ -85,12 +85,12 @@ impl Released {
     }
     /// All runs, first to last.
     #[inline]
-    pub fn runs_mut(&mut self) -> impl Iterator<Item = &mut Run> {
+    pub fn runs_mut(&mut self) -> impl Iterator<Item = &mut SegmentRun> {
         self.runs.iter_mut()
     }
     /// Removes and returns all packets, first to last.
     pub fn take(&mut self) -> Vec<Pkt> {
-        self.runs.drain(..).flat_map(Run::packets).collect()
+        self.runs.drain(..).flat_map(SegmentRun::packets).collect()
     }
     /// Number of packets.
     pub fn len(&self) -> usize {
@@ -120,7 +120,7 @@ mod tests {
     fn segments_one_behind_the_other_are_one_run_and_come_out_as_they_went_in() {
         let near_the_end = u32::MAX - 2_500;
         let whole: Vec<Pkt> = (0..5).map(|n| segment(near_the_end.wrapping_add(n * 1000), n)).collect();
-        let mut released = Released::default();
+        let mut released = ReleasedPackets::default();
         whole.iter().for_each(|pkt| released.push(*pkt));
         assert_eq!((released.runs.len(), released.len()), (1, 5));
         let mut run = released.runs[0];
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!((run.count(), run.first()), (4, &whole[1]));
         assert_eq!((released.pop(), released.len()), (Some(whole[4]), 4));
         assert_eq!(released.take(), whole[..4]);
-        assert!(released.is_empty() && released.pop().is_none() && Run::new(whole[0]).split_first().is_none());
+        assert!(released.is_empty() && released.pop().is_none() && SegmentRun::new(whole[0]).split_first().is_none());
     }
 
     #[test]
@@ -146,11 +146,11 @@ mod tests {
         let (again, other) = (segment(0, 1), segment(1000, 2));
         let with_options = Pkt { ext: 7, ..next };
         for pkt in [short, marked, later, ranked, again, other, with_options] {
-            let mut released = Released::default();
+            let mut released = ReleasedPackets::default();
             [first, pkt].into_iter().for_each(|pkt| released.push(pkt));
             assert_eq!((released.runs.len(), released.take()), (2, vec![first, pkt]));
         }
-        let mut acks = Released::default();
+        let mut acks = ReleasedPackets::default();
         (0..3).for_each(|n| acks.push(Pkt { emission: n, ..Pkt::default() }));
         assert_eq!(acks.runs.len(), 3, "packets without payload are no segments of a run");
     }

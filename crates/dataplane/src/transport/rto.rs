@@ -4,9 +4,9 @@
 //! formula: samples are exact. Section references are to RFC 6298.
 
 use super::TcpConfig;
-use super::choices::RtoFloor;
+use super::option_values::RtoFloor;
 use super::rtt_ticks::RttTicks;
-use super::ticks::Ticks;
+use super::tick_clock::TickClock;
 use core::ops::Range;
 use units::{Dur, Time};
 
@@ -49,7 +49,13 @@ impl Rto {
     }
     /// Takes a sample, and uses Linux's deviation instead of RTTVAR if that is configured.
     /// `outstanding` is the range from SND.UNA to SND.NXT.
-    pub(super) fn sample_by_rack(&mut self, rtt: Dur, spread: &mut Spread, outstanding: Range<u64>, cfg: &TcpConfig) {
+    pub(super) fn sample_by_rack(
+        &mut self,
+        rtt: Dur,
+        spread: &mut LinuxDeviation,
+        outstanding: Range<u64>,
+        cfg: &TcpConfig,
+    ) {
         let before = self.srtt;
         self.sample(rtt, cfg);
         if cfg.rto_floor == RtoFloor::Deviation {
@@ -62,7 +68,7 @@ impl Rto {
         }
     }
     /// Sets the timeout from an estimate in whole ticks (Linux 2.6.38), which ends a backoff.
-    pub(super) fn set_estimate(&mut self, estimate: &RttTicks, clock: Ticks, cfg: &TcpConfig) {
+    pub(super) fn set_estimate(&mut self, estimate: &RttTicks, clock: TickClock, cfg: &TcpConfig) {
         self.srtt = Dur(clock.time_of(estimate.srtt).0 / 8);
         self.rto = clock.time_of(estimate.timeout()).min(cfg.max_rto);
     }
@@ -114,7 +120,7 @@ impl Rto {
         }
     }
     /// Returns the current timeout without the minimum RTO as bound of its backoff.
-    pub fn unbounded(&self) -> Dur {
+    pub fn timeout_without_floor(&self) -> Dur {
         self.rto
     }
     /// Returns the smoothed round-trip time; `None` before the first sample.
@@ -127,7 +133,7 @@ impl Rto {
 /// It decays by a quarter of its excess per round trip.
 /// Linux calls it `rttvar`. It is four times RTTVAR, and never below the minimum RTO.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Spread {
+pub(super) struct LinuxDeviation {
     /// Smoothed deviation times four, and its largest value in this round trip.
     now: u64,
     most: u64,
@@ -137,12 +143,12 @@ pub(super) struct Spread {
     until: u64,
 }
 
-impl Spread {
+impl LinuxDeviation {
     /// Takes a sample, with the smoothed round-trip time before it. Returns the deviation to add to the timeout.
     fn sample(&mut self, rtt: Dur, srtt: Dur, floor: Dur, outstanding: Range<u64>) -> Dur {
         if srtt == Dur::ZERO {
             let held = (rtt.0 / 2 * 4).max(floor.0);
-            *self = Spread { now: rtt.0 / 2 * 4, most: held, held, until: outstanding.end };
+            *self = LinuxDeviation { now: rtt.0 / 2 * 4, most: held, held, until: outstanding.end };
             return Dur(held);
         }
         let (off, expected) = (rtt.0.abs_diff(srtt.0), self.now / 4);
@@ -170,7 +176,7 @@ mod tests {
 
     #[test]
     fn the_deviation_is_the_largest_of_a_round_trip_and_falls_by_a_quarter_of_the_rest() {
-        let (floor, mut s) = (Dur::us(10), Spread::default());
+        let (floor, mut s) = (Dur::us(10), LinuxDeviation::default());
         let mut of = |rtt: u64, srtt: u64, una: u64, nxt: u64| s.sample(Dur::us(rtt), Dur::us(srtt), floor, una..nxt);
         assert_eq!(of(80, 0, 0, 100), Dur::us(160), "four times half of the first");
         assert_eq!(of(80, 80, 50, 100), Dur::us(160), "it is 120 now, and held");
@@ -186,9 +192,9 @@ mod tests {
 
     #[test]
     fn a_shorter_round_trip_adds_an_eighth_and_the_floor_holds() {
-        let mut s = Spread::default();
+        let mut s = LinuxDeviation::default();
         assert_eq!(s.sample(Dur::us(2), Dur::ZERO, Dur::us(10), 0..9), Dur::us(10));
-        s = Spread { now: 40_000_000, most: 0, held: 0, until: 9 };
+        s = LinuxDeviation { now: 40_000_000, most: 0, held: 0, until: 9 };
         assert_eq!(s.sample(Dur::us(10), Dur::us(100), Dur::us(1), 0..9), Dur::us(50), "40 + (90 - 10) / 8");
     }
 }

@@ -51,7 +51,7 @@ impl RttTicks {
     }
 
     /// Raises the estimate to that of an earlier connection to the destination, if it is larger (`tcp_init_metrics`).
-    pub fn recall(&mut self, srtt: u64, mdev: u64, floor: u64, sent: u64) {
+    pub fn raise_from_metrics(&mut self, srtt: u64, mdev: u64, floor: u64, sent: u64) {
         if srtt > self.srtt {
             (self.srtt, self.until) = (srtt, sent);
         }
@@ -101,9 +101,9 @@ mod tests {
     fn a_new_connection_recalls_the_larger_values() {
         let mut rtt = RttTicks::default();
         rtt.sample(1, 10, &(0..0));
-        rtt.recall(32, 1, 10, 0);
+        rtt.raise_from_metrics(32, 1, 10, 0);
         assert_eq!((rtt.srtt, rtt.mdev, rtt.timeout()), (32, 2, 14));
-        rtt.recall(16, 30, 10, 0);
+        rtt.raise_from_metrics(16, 30, 10, 0);
         assert_eq!((rtt.srtt, rtt.mdev, rtt.timeout()), (32, 30, 34));
     }
 }

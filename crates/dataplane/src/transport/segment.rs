@@ -1,7 +1,7 @@
 //! Construction of the packets of both ends.
 
-use super::{FlowInfo, Io, TcpConfig, unwrap};
-use crate::{Ext, NO_EXT, Pkt};
+use super::{FlowInfo, Io, TcpConfig, unwrap_offset};
+use crate::{NO_EXT, PacketExtension, Pkt};
 use core::ops::Range;
 use mech::{Ecn, Flags, Head};
 use units::Time;
@@ -9,9 +9,9 @@ use units::Time;
 /// Returns a data segment, without additions by ECN, retransmission and timestamps.
 /// `range` is the number of its first byte, and its length.
 #[inline]
-pub(super) fn data(flow: &FlowInfo, range: (u64, u32), rank: u64, cfg: &TcpConfig) -> Pkt {
+pub(super) fn data_segment(flow: &FlowInfo, range: (u64, u32), rank: u64, cfg: &TcpConfig) -> Pkt {
     let (start, len) = range;
-    let size = cfg.framing.frame(len as u16, cfg.options());
+    let size = cfg.framing.frame_size(len as u16, cfg.data_option_bytes());
     let head = Head {
         flow: flow.flow,
         src: flow.src,
@@ -31,10 +31,10 @@ pub(super) fn data(flow: &FlowInfo, range: (u64, u32), rank: u64, cfg: &TcpConfi
 /// Returns a segment in the direction of data without data or options: a SYN, or a handshake's last ACK.
 /// A SYN has the number before the first byte. The segment is not ECN-capable (RFC 3168 §6.1.1, §6.1.4), unless
 /// `TcpConfig::ack_ecn` is set, and has the most urgent rank.
-pub(super) fn empty(flow: &FlowInfo, seq: u32, flags: Flags, cfg: &TcpConfig) -> Pkt {
-    let mut pkt = data(flow, (0, 0), 0, cfg);
+pub(super) fn empty_segment(flow: &FlowInfo, seq: u32, flags: Flags, cfg: &TcpConfig) -> Pkt {
+    let mut pkt = data_segment(flow, (0, 0), 0, cfg);
     let syn = flags.has(Flags::SYN);
-    pkt.head.size = cfg.framing.frame(0, 0);
+    pkt.head.size = cfg.framing.frame_size(0, 0);
     pkt.head.orig_size = pkt.head.size;
     pkt.head.flags = flags;
     pkt.head.tos |= cfg.ack_ecn;
@@ -46,7 +46,7 @@ pub(super) fn empty(flow: &FlowInfo, seq: u32, flags: Flags, cfg: &TcpConfig) ->
 /// Returns a pure ACK of everything before `next`.
 /// It is not ECN-capable (RFC 3168 §6.1.4), unless `TcpConfig::ack_ecn` is set, and has the most urgent rank.
 #[inline]
-pub(super) fn ack(flow: &FlowInfo, next: u64, ece: bool, cfg: &TcpConfig) -> Pkt {
+pub(super) fn ack_segment(flow: &FlowInfo, next: u64, ece: bool, cfg: &TcpConfig) -> Pkt {
     let size = cfg.ack_size;
     let mut flags = Flags::ACK.with(Flags::REVERSE);
     if ece {
@@ -69,8 +69,8 @@ pub(super) fn ack(flow: &FlowInfo, next: u64, ece: bool, cfg: &TcpConfig) -> Pkt
 
 /// Returns a NAK of RoCE: everything before `next` has arrived, and the next packet is missing (IBTA §9.7.5.2.8).
 /// Window 0 marks it, since RoCE has no windows; a real NAK has a syndrome in that place of its header.
-pub(super) fn nak(flow: &FlowInfo, next: u64, cfg: &TcpConfig) -> Pkt {
-    Pkt { window: 0, ..ack(flow, next, false, cfg) }
+pub(super) fn nak_segment(flow: &FlowInfo, next: u64, cfg: &TcpConfig) -> Pkt {
+    Pkt { window: 0, ..ack_segment(flow, next, false, cfg) }
 }
 
 /// Returns true if an acknowledgement of RoCE is a NAK.
@@ -79,18 +79,18 @@ pub fn is_nak(pkt: &Pkt) -> bool {
 }
 
 /// Adds options to a packet without any, and their bytes to its frame.
-pub(super) fn with_options(pkt: &mut Pkt, ext: Ext, io: &mut Io) {
-    let options = ext.bytes();
+pub(super) fn add_options(pkt: &mut Pkt, ext: PacketExtension, io: &mut Io) {
+    let options = ext.option_bytes();
     if options > 0 {
         pkt.ext = io.exts.allocate(ext);
-        pkt.head.size = io.cfg.framing.frame(pkt.payload, options);
+        pkt.head.size = io.cfg.framing.frame_size(pkt.payload, options);
         pkt.head.orig_size = pkt.head.size;
     }
 }
 
 /// Sets the send time of a packet and its emission number, and advances that number.
 #[inline]
-pub(super) fn stamp(pkt: &mut Pkt, now: Time, emission: &mut u32) {
+pub(super) fn stamp_packet(pkt: &mut Pkt, now: Time, emission: &mut u32) {
     pkt.sent = now;
     pkt.emission = *emission;
     *emission = emission.wrapping_add(1);
@@ -102,9 +102,9 @@ pub(super) fn cut_range(pkt: &Pkt, near: u64, io: &Io) -> Option<Range<u64>> {
     if !pkt.head.is_cut() {
         return None;
     }
-    let options = io.exts.get(pkt.ext).map_or(0, Ext::bytes);
-    let start = unwrap(pkt.seq, near)?;
-    Some(start..start + u64::from(pkt.sent_payload(&io.cfg.framing, options)))
+    let options = io.exts.get(pkt.ext).map_or(0, PacketExtension::option_bytes);
+    let start = unwrap_offset(pkt.seq, near)?;
+    Some(start..start + u64::from(pkt.original_payload(&io.cfg.framing, options)))
 }
 
 /// Returns true if a packet carries a congestion mark.

@@ -16,7 +16,7 @@ use units::Dur;
 
 /// Transports of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stacks {
+pub struct TransportTable {
     /// Transport of all hosts and flows if there is only one; otherwise the one of `[transport]`.
     base: TcpConfig,
     /// Configurations by pair of transports: an end with the first one toward an end with the second.
@@ -24,7 +24,7 @@ pub struct Stacks {
     pairs: Vec<TcpConfig>,
     kinds: usize,
     /// Rows of transports, indexed by [`super::FlowInfo::row`].
-    rows: Vec<Row>,
+    rows: Vec<TransportRow>,
     /// Row of each workload; empty if all workloads have the first row.
     of_traffic: Vec<u8>,
     /// Numbers of the transports in each row that workloads with flows use.
@@ -33,20 +33,20 @@ pub struct Stacks {
 
 /// Number of each host's transport for the flows of some workloads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Row {
+pub struct TransportRow {
     /// Transport of all hosts that are not in `of_host`.
     pub of_all: u8,
     /// Transport by host; empty if all hosts have the same one.
     pub of_host: Vec<u8>,
 }
 
-impl Row {
+impl TransportRow {
     /// Returns the number of a host's transport.
-    fn at_host(&self, host: HostId) -> usize {
+    fn number_at(&self, host: HostId) -> usize {
         usize::from(self.of_host.get(host.0 as usize).copied().unwrap_or(self.of_all))
     }
     /// Returns true if any host has the transport with this number.
-    pub fn has(&self, number: u8) -> bool {
+    pub fn uses_transport(&self, number: u8) -> bool {
         self.numbers().contains(&number)
     }
     /// Numbers of all transports in the row.
@@ -57,7 +57,7 @@ impl Row {
 
 /// Both ends of a flow, as seen from one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ends {
+pub struct EndPair {
     /// Row of the flow ([`super::FlowInfo::row`]).
     pub row: u8,
     /// Host of this end.
@@ -66,21 +66,28 @@ pub struct Ends {
     pub peer: HostId,
 }
 
-impl Stacks {
+impl TransportTable {
     /// Creates a selection with the same transport at every host.
-    pub fn of_all(tcp: TcpConfig) -> Stacks {
-        Stacks { base: tcp, pairs: Vec::new(), kinds: 1, rows: Vec::new(), of_traffic: Vec::new(), in_use: Vec::new() }
+    pub fn uniform(tcp: TcpConfig) -> TransportTable {
+        TransportTable {
+            base: tcp,
+            pairs: Vec::new(),
+            kinds: 1,
+            rows: Vec::new(),
+            of_traffic: Vec::new(),
+            in_use: Vec::new(),
+        }
     }
 
     /// Creates a selection from rows of numbers in `all`.
     /// `of_traffic` has the row of each workload, and true if that workload has flows.
     /// PRECONDITION: there is at least one transport and one row. The transports of a row have the same `mss`, `ttl`
     /// and connection, and all or none of them are RoCE.
-    pub fn by_row(all: &[TcpConfig], rows: Vec<Row>, of_traffic: Vec<(u8, bool)>) -> Stacks {
-        let pairs = all.iter().flat_map(|own| all.iter().map(|peer| own.toward(peer)));
+    pub fn from_rows(all: &[TcpConfig], rows: Vec<TransportRow>, of_traffic: Vec<(u8, bool)>) -> TransportTable {
+        let pairs = all.iter().flat_map(|own| all.iter().map(|peer| own.with_peer(peer)));
         let flows = || of_traffic.iter().filter(|(_, has_flows)| *has_flows).map(|(row, _)| *row);
         let used: BTreeSet<u8> = if flows().count() > 0 { flows().collect() } else { BTreeSet::from([0]) };
-        Stacks {
+        TransportTable {
             base: all[0].clone(),
             pairs: pairs.collect(),
             kinds: all.len(),
@@ -92,14 +99,14 @@ impl Stacks {
 
     /// Returns this selection with configurations for a run with this seed.
     #[must_use]
-    pub fn with_seed(self, seed: u64) -> Stacks {
+    pub fn with_seed(self, seed: u64) -> TransportTable {
         let pairs = self.pairs.into_iter().map(|tcp| tcp.with_seed(seed)).collect();
-        Stacks { base: self.base.with_seed(seed), pairs, ..self }
+        TransportTable { base: self.base.with_seed(seed), pairs, ..self }
     }
 
     /// Returns the transport of `[transport]`, which packets without a transport follow.
     #[inline]
-    pub fn base(&self) -> &TcpConfig {
+    pub fn default_config(&self) -> &TcpConfig {
         &self.base
     }
 
@@ -111,24 +118,24 @@ impl Stacks {
 
     /// Returns the configuration of one end of a flow.
     #[inline]
-    pub fn at(&self, ends: impl FnOnce() -> Ends) -> &TcpConfig {
+    pub fn config_at(&self, ends: impl FnOnce() -> EndPair) -> &TcpConfig {
         // One comparison if all hosts have the same transport; the ends are not even looked up then.
-        if self.pairs.is_empty() { &self.base } else { self.between(ends()) }
+        if self.pairs.is_empty() { &self.base } else { self.config_between(ends()) }
     }
 
     #[inline(never)]
-    fn between(&self, Ends { row, own, peer }: Ends) -> &TcpConfig {
+    fn config_between(&self, EndPair { row, own, peer }: EndPair) -> &TcpConfig {
         let row = &self.rows[usize::from(row)];
-        &self.pairs[row.at_host(own) * self.kinds + row.at_host(peer)]
+        &self.pairs[row.number_at(own) * self.kinds + row.number_at(peer)]
     }
 
     /// Configurations of all pairs of hosts that may have flows, from either end.
-    fn used(&self) -> impl Iterator<Item = &TcpConfig> {
-        let pairs = self.in_use.iter().flat_map(move |numbers| self.among(numbers));
+    fn used_configs(&self) -> impl Iterator<Item = &TcpConfig> {
+        let pairs = self.in_use.iter().flat_map(move |numbers| self.configs_among(numbers));
         self.pairs.is_empty().then_some(&self.base).into_iter().chain(pairs)
     }
 
-    fn among(&self, numbers: &BTreeSet<u8>) -> impl Iterator<Item = &TcpConfig> + use<'_> {
+    fn configs_among(&self, numbers: &BTreeSet<u8>) -> impl Iterator<Item = &TcpConfig> + use<'_> {
         let numbers: Vec<usize> = numbers.iter().map(|number| usize::from(*number)).collect();
         let pairs =
             numbers.clone().into_iter().flat_map(move |own| numbers.clone().into_iter().map(move |peer| (own, peer)));
@@ -136,27 +143,27 @@ impl Stacks {
     }
 
     /// Returns the largest value of `of` over all transports in use.
-    pub fn most<T: Ord>(&self, of: impl Fn(&TcpConfig) -> T) -> T {
-        let first = of(self.used().next().unwrap_or(&self.base));
-        self.used().map(of).fold(first, T::max)
+    pub fn max_of<T: Ord>(&self, of: impl Fn(&TcpConfig) -> T) -> T {
+        let first = of(self.used_configs().next().unwrap_or(&self.base));
+        self.used_configs().map(of).fold(first, T::max)
     }
 
     /// Configurations of the flows of a workload, for all pairs of hosts and from either end.
-    pub fn of_workload(&self, traffic: u16) -> impl Iterator<Item = &TcpConfig> {
-        let numbers = self.rows.get(usize::from(self.row_of(traffic))).map(Row::numbers).unwrap_or_default();
-        self.pairs.is_empty().then_some(&self.base).into_iter().chain(self.among(&numbers))
+    pub fn workload_configs(&self, traffic: u16) -> impl Iterator<Item = &TcpConfig> {
+        let numbers = self.rows.get(usize::from(self.row_of(traffic))).map(TransportRow::numbers).unwrap_or_default();
+        self.pairs.is_empty().then_some(&self.base).into_iter().chain(self.configs_among(&numbers))
     }
 
     /// Smallest sample that senders take from an earlier handshake, with the `handshake_rtt` that gives it.
-    pub fn least_sample(&self) -> Option<(Dur, Dur)> {
-        let open = self.used().filter(|tcp| !tcp.handshake);
+    pub fn min_handshake_sample(&self) -> Option<(Dur, Dur)> {
+        let open = self.used_configs().filter(|tcp| !tcp.handshake);
         open.map(|tcp| (tcp.first_sample(), tcp.handshake_rtt)).filter(|(sample, _)| *sample > Dur::ZERO).min()
     }
 
     /// Returns warnings about different transports that meet.
-    pub fn notes(&self) -> Vec<String> {
+    pub fn mixing_warnings(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        for note in self.in_use.iter().flat_map(|numbers| self.notes_among(numbers)) {
+        for note in self.in_use.iter().flat_map(|numbers| self.mixing_warnings_among(numbers)) {
             if !notes.contains(&note) {
                 notes.push(note);
             }
@@ -164,40 +171,43 @@ impl Stacks {
         notes
     }
 
-    fn notes_among(&self, numbers: &BTreeSet<u8>) -> Vec<String> {
+    fn mixing_warnings_among(&self, numbers: &BTreeSet<u8>) -> Vec<String> {
         let own = |number: &u8| &self.pairs[usize::from(*number) * (self.kinds + 1)];
         let has = |holds: fn(&TcpConfig) -> bool| numbers.iter().any(|number| holds(own(number)));
         let mut notes = Vec::new();
         if has(|tcp| tcp.recovery.has_sack()) && has(|tcp| !tcp.recovery.has_sack()) {
             notes.push(
-                "transports of hosts: connections between an end with SACK and an end without do not use SACK, and \
-                 recover losses as NewReno does"
+                "hosts have different transports: connections between a host with SACK and a host without SACK recover \
+                 losses as NewReno does"
                     .into(),
             );
         }
         if has(|tcp| tcp.ecn == EcnMode::Off) && has(|tcp| tcp.ecn != EcnMode::Off) {
             notes.push(
-                "transports of hosts: packets between an end with ECN and an end without cannot be marked".into(),
+                "hosts have different transports: packets between a host with ECN and a host without ECN cannot be \
+                 marked"
+                    .into(),
             );
         }
         if has(|tcp| tcp.ecn == EcnMode::Exact) && has(|tcp| tcp.ecn == EcnMode::Latched) {
             notes.push(
-                "transports of hosts: a receiver that echoes marks as in RFC 3168 repeats the echo until CWR. A DCTCP \
-                 sender counts each echo as a mark; other senders halve their window once for the echoes of a DCTCP \
-                 receiver"
+                "hosts have different transports, with two kinds of ECN echo. A receiver as in RFC 3168 repeats each \
+                 echo until CWR, so that a DCTCP sender counts too many marks. Other senders halve their window only \
+                 once for the echoes of a DCTCP receiver"
                     .into(),
             );
         }
-        if has(TcpConfig::takes_packs) && has(|tcp| !tcp.takes_packs()) {
+        if has(TcpConfig::supports_packs) && has(|tcp| !tcp.supports_packs()) {
             notes.push(
-                "transports of hosts: data between an end with pack and an end without may not be cut, and is dropped \
-                 instead (CP §4.1)"
+                "hosts have different transports: data between a host with pack and a host without pack may not be \
+                 cut, and is dropped instead (CP §4.1)"
                     .into(),
             );
         }
         if has(|tcp| tcp.timestamps) && has(|tcp| !tcp.timestamps) {
             notes.push(
-                "transports of hosts: connections between an end with timestamps and an end without do not use them"
+                "hosts have different transports: connections between a host with timestamps and a host without \
+                 timestamps do not use timestamps"
                     .into(),
             );
         }
@@ -205,8 +215,8 @@ impl Stacks {
     }
 
     /// Returns true if `holds` is true of the transport of any host for any flow.
-    pub fn any(&self, holds: impl Fn(&TcpConfig) -> bool) -> bool {
-        self.used().any(holds)
+    pub fn any_config(&self, holds: impl Fn(&TcpConfig) -> bool) -> bool {
+        self.used_configs().any(holds)
     }
 }
 
@@ -220,7 +230,7 @@ impl TcpConfig {
         }
     }
     /// Returns this configuration at an end whose other end has the transport `peer`.
-    pub(super) fn toward(&self, peer: &TcpConfig) -> TcpConfig {
+    pub(super) fn with_peer(&self, peer: &TcpConfig) -> TcpConfig {
         let has_sack = self.recovery.has_sack() && peer.recovery.has_sack();
         let recovery = match self.recovery {
             own if has_sack || !own.has_sack() => own,
@@ -230,7 +240,7 @@ impl TcpConfig {
         let by_segment = self.kernel.keeps_segments(recovery);
         TcpConfig {
             recovery,
-            rack: if by_segment { self.rack.with(recovery) } else { RackChoices::default() },
+            rack: if by_segment { self.rack.with_recovery(recovery) } else { RackChoices::default() },
             pacing: self.pacing.only_if(by_segment),
             ecn: if peer.ecn == EcnMode::Off { EcnMode::Off } else { self.ecn },
             ack_ecn: if peer.ecn == EcnMode::Off { 0 } else { self.ack_ecn },

@@ -4,13 +4,13 @@ mod losses;
 mod roce;
 mod windows;
 
-use super::choices::{Connection, Priority, ProbePriority};
+use super::option_values::{Connection, Priority, ProbePriority};
 use losses::{
     DSACK_UNDO, EIFEL, FACK, FRTO, LINUX_RTO_FLOOR, LINUX_TICK, LINUX_TIMER_SLACK, LINUX_TSO, METRICS_SAVE, OLD_FRTO,
     OLD_TICK, OLD_TSO, PACING, PACING_CA_RATIO, PACING_SS_RATIO, PACK, PACK_DUPACK_THRESHOLD, PACK_REACTION, RACK,
     RECOVERY, RTO_FLOOR, TICK, TIMEOUT_FLIGHT, TIMER_SLACK, TLP, TSO, TSO_RTT_LOG, WINDOW_IN_RECOVERY,
 };
-use mech::params::{Kind, Param, Spec};
+use mech::params::{Param, ParamKind, Spec};
 use windows::{
     CONGESTION_CONTROL, ECN, FAST_CONVERGENCE, G, HYSTART, INITIAL_ALPHA, LINUX_HYSTART, OLD_CONGESTION_CONTROL,
     SHIFT_G,
@@ -55,26 +55,26 @@ macro_rules! tcp_params {
             Param {
                 name: "mss",
                 doc: "Largest payload of a segment (SMSS), at most 9000 B.",
-                kind: Kind::Size { min: 1 },
+                kind: ParamKind::Size { min: 1 },
                 default: Some($mss),
             },
             Param {
                 name: "initial_window",
                 doc: "Initial congestion window (IW), in segments or bytes, at least one segment (RFC 6928; 3 \
                       segments: RFC 3390).",
-                kind: Kind::Amount { min: 1 },
+                kind: ParamKind::Amount { min: 1 },
                 default: Some($window),
             },
             Param {
                 name: "initial_ssthresh",
-                doc: "Initial slow start threshold. The default is above every window (RFC 5681 §3.1).",
-                kind: Kind::Size { min: 1 },
+                doc: "Initial slow start threshold. The default is larger than any window (RFC 5681 §3.1).",
+                kind: ParamKind::Size { min: 1 },
                 default: Some("1GiB"),
             },
             Param {
                 name: "receive_window",
                 doc: "Window that the receiver advertises, rounded down to its scale (RFC 7323 §2.2).",
-                kind: Kind::Size { min: 1 },
+                kind: ParamKind::Size { min: 1 },
                 default: Some("1GiB"),
             },
             $($timer,)*
@@ -82,27 +82,27 @@ macro_rules! tcp_params {
                 name: "dupack_threshold",
                 doc: "Number of duplicate ACKs that show a loss (RFC 5681 §3.2). With `off` there is no fast \
                       retransmit, only the timer.",
-                kind: Kind::CountOrOff { min: 1, max: 1_000_000 },
+                kind: ParamKind::CountOrOff { min: 1, max: 1_000_000 },
                 default: Some($dupacks),
             },
             Param {
                 name: "limited_transmit",
                 doc: "Sends new data on the first two duplicate ACKs (RFC 3042).",
-                kind: Kind::Flag,
+                kind: ParamKind::Flag,
                 default: Some("false"),
             },
             Param {
                 name: "delayed_ack",
                 doc: "Acknowledges every second segment instead of each. ACKs are immediate for segments out of order, \
                       and with `dctcp` where marks begin or end (RFC 5681 §4.2, RFC 8257 §3.2).",
-                kind: Kind::Flag,
+                kind: ParamKind::Flag,
                 default: Some($modern),
             },
             Param {
                 name: "delayed_ack_timeout",
                 doc: "Longest delay of an ACK; RFC 5681 §4.2 allows at most 500 ms. Keep it below `min_rto`, because \
                       the ACK of a last odd segment waits for this time.",
-                kind: Kind::Time { min: 1 },
+                kind: ParamKind::Time { min: 1 },
                 default: Some("40ms"),
             },
             Param {
@@ -112,56 +112,56 @@ macro_rules! tcp_params {
                       `timestamps` a silence longer than `min_rto`. Two ACKs are immediate where marks begin. ACKs of \
                       segments shorter than `mss`, or at the end of a burst, are always immediate. Only with \
                       `delayed_ack`.",
-                kind: Kind::Flag,
+                kind: ParamKind::Flag,
                 default: Some($modern),
             },
             Param {
                 name: "timestamps",
                 doc: "Adds timestamps to every segment, 12 B beside `mss`. Every ACK of new data then gives a sample \
                       of the round-trip time (RFC 7323 §3, §4).",
-                kind: Kind::Flag,
+                kind: ParamKind::Flag,
                 default: Some($modern),
             },
             Param {
                 name: "nagle",
                 doc: "Delays a segment shorter than `mss`, such as the last one of a flow, until all data before it is \
                       acknowledged (RFC 9293 §3.7.4).",
-                kind: Kind::Flag,
+                kind: ParamKind::Flag,
                 default: Some("false"),
             },
             Param {
                 name: "tail_on_ack",
                 doc: "Delays a short segment only until the next ACK, even if data is still outstanding after it \
                       (INET). Only with `nagle`.",
-                kind: Kind::Flag,
+                kind: ParamKind::Flag,
                 default: Some("false"),
             },
             Param {
                 name: "short_segments",
                 doc: "Sends a segment shorter than `mss` if the window has no space for more (INET). Otherwise data \
                       waits for space.",
-                kind: Kind::Flag,
+                kind: ParamKind::Flag,
                 default: Some("false"),
             },
             Param {
                 name: "restart_after_idle",
                 doc: "Limits the window to the initial window after an idle time longer than a timeout (RFC 5681 \
                       §4.1). Linux halves it for each timeout, down to the initial window.",
-                kind: Kind::Flag,
+                kind: ParamKind::Flag,
                 default: Some($restart),
             },
             Param {
                 name: "retransmission_timer",
                 doc: "Uses a retransmission timer (RFC 6298). Without it, a flow with a loss that only the timer could \
                       repair never finishes.",
-                kind: Kind::Flag,
+                kind: ParamKind::Flag,
                 default: Some("true"),
             },
             Param {
                 name: "window_less_out_of_order",
                 doc: "Subtracts bytes queued behind a gap from the advertised window, whose right edge never moves \
                       back (RFC 9293 §3.8.6). Reordering then slows a sender whose `receive_window` is small.",
-                kind: Kind::Flag,
+                kind: ParamKind::Flag,
                 default: Some("false"),
             },
             Param {
@@ -175,13 +175,13 @@ macro_rules! tcp_params {
                 name: "ttl",
                 doc: "Time to live of every packet, also of raw sources. Each switch decrements it, and drops the \
                       packet at 0. `off` is for bridges, which do not decrement it.",
-                kind: Kind::CountOrOff { min: 1, max: 255 },
+                kind: ParamKind::CountOrOff { min: 1, max: 255 },
                 default: Some("255"),
             },
             Param {
                 name: "priority",
-                doc: "Rank of data, by which `srpt` and `evict` select packets. `remaining`: bytes of the flow not \
-                      acknowledged when the packet left. `none`: 0, the most urgent, which is also the rank of ACKs.",
+                doc: "Rank of data, by which `srpt` and `evict` select packets. `remaining`: unacknowledged bytes of \
+                      the flow when the packet is sent. `none`: 0, the most urgent, which is also the rank of ACKs.",
                 kind: Priority::KIND,
                 default: Some($priority),
             },
@@ -194,40 +194,41 @@ const MIN_RTO: Param = Param {
     name: "min_rto",
     doc: "Lower bound of the retransmission timeout (minimum RTO). RFC 6298 (2.4) says 1 s; 10 ms is usual in data \
           centers.",
-    kind: Kind::Time { min: 1 },
+    kind: ParamKind::Time { min: 1 },
     default: Some("10ms"),
 };
 const MAX_RTO: Param = Param {
     name: "max_rto",
     doc: "Upper bound of the retransmission timeout, not below `min_rto` (RFC 6298 (2.5)).",
-    kind: Kind::Time { min: 1 },
+    kind: ParamKind::Time { min: 1 },
     default: Some("60s"),
 };
 const INITIAL_RTO: Param = Param {
     name: "initial_rto",
     doc: "Retransmission timeout before the first sample, at least `min_rto`. RFC 6298 (2.1) says 1 s.",
-    kind: Kind::Time { min: 1 },
+    kind: ParamKind::Time { min: 1 },
     default: Some("10ms"),
 };
 const HANDSHAKE_RTT: Param = Param {
     name: "handshake_rtt",
-    doc: "Round-trip time that the handshake of an `established` connection measured: the first sample (RFC 6298 \
-          (2.2)). With 0us there is none, and the first timeout is `initial_rto`.",
-    kind: Kind::Time { min: 0 },
+    doc: "Round-trip time that the handshake of an `established` connection measured. This is the first sample (RFC \
+          6298 (2.2)). With 0us there is no such sample, and the first timeout is `initial_rto`.",
+    kind: ParamKind::Time { min: 0 },
     default: Some("0us"),
 };
 /// Round-trip time of an idle data center, approximately.
 const LINUX_HANDSHAKE_RTT: Param = Param {
-    doc: "Round-trip time that the handshake of an `established` connection measured: the first sample (RFC 6298 \
-          (2.2)). With 0us there is none, and the first timeout is `min_rto`, as after an instantaneous handshake.",
+    doc: "Round-trip time that the handshake of an `established` connection measured. This is the first sample (RFC \
+          6298 (2.2)). With 0us there is no such sample, and the first timeout is `min_rto`, as after an instantaneous \
+          handshake.",
     default: Some("100us"),
     ..HANDSHAKE_RTT
 };
 const LINUX_MIN_RTO: Param = Param { default: Some("200ms"), ..MIN_RTO };
 const LINUX_MAX_RTO: Param = Param { default: Some("120s"), ..MAX_RTO };
 const LINUX_INITIAL_RTO: Param = Param {
-    doc: "Retransmission timeout of a handshake until its first sample, at least `min_rto` (RFC 6298 (2.1)). An open \
-          connection has had a sample: it begins with `min_rto`, unless `handshake_rtt` gives more.",
+    doc: "Retransmission timeout of a handshake until its first sample, at least `min_rto` (RFC 6298 (2.1)). An \
+          `established` connection has a sample already and begins with `min_rto`, unless `handshake_rtt` gives more.",
     default: Some("1s"),
     ..INITIAL_RTO
 };
@@ -247,7 +248,7 @@ const CLOCK_GRANULARITY: Param = Param {
     name: "clock_granularity",
     doc: "Clock granularity G, and tick of `timestamps`. A timeout exceeds the smoothed round-trip time by at least G \
           (RFC 6298 (2.2), (2.3)).",
-    kind: Kind::Time { min: 0 },
+    kind: ParamKind::Time { min: 0 },
     default: Some("1us"),
 };
 const LINUX_CLOCK_GRANULARITY: Param = Param {
@@ -262,7 +263,7 @@ const RTO: Param = Param {
     name: "rto",
     doc: "Fixed retransmission timeout, about three round trips. It does not follow measured round-trip times and has \
           no back-off.",
-    kind: Kind::Time { min: 1 },
+    kind: ParamKind::Time { min: 1 },
     default: Some("45us"),
 };
 
@@ -271,8 +272,8 @@ pub const SPECS: &[&Spec] = &[
     &Spec {
         slot: "transport",
         kind: "reno",
-        doc: "TCP that halves its window at a loss. The first new ACK ends fast recovery, so that of several losses in \
-              a window most wait for the timer.",
+        doc: "TCP that halves its window at a loss. The first new ACK ends fast recovery, so that most losses wait for \
+              the timer if a window has several.",
         cite: "RFC 5681, RFC 6298, RFC 3168",
         params: tcp_params![ECN],
     },
@@ -295,16 +296,16 @@ pub const SPECS: &[&Spec] = &[
     &Spec {
         slot: "transport",
         kind: "cubic",
-        doc: "TCP that cuts its window to 0.7 of it at a loss. The window then grows with the cube of the elapsed \
-              time, or as Reno's if that is faster.",
+        doc: "TCP that cuts its window to 70% at a loss. The window then grows with the cube of the elapsed time, or \
+              as Reno's if that is faster.",
         cite: "RFC 9438, RFC 8985, RFC 6298, RFC 3168",
         params: tcp_params![by_time: [ECN], FAST_CONVERGENCE, HYSTART],
     },
     &Spec {
         slot: "transport",
         kind: "dctcp",
-        doc: "TCP that cuts its window by half the fraction of its bytes that were marked, and halves it at a loss. It \
-              is always ECN-capable.",
+        doc: "TCP that cuts its window by half the fraction of marked bytes, and halves the window at a loss. Always \
+              ECN-capable.",
         cite: "RFC 8257, RFC 8985; Alizadeh et al., SIGCOMM 2010",
         params: tcp_params![by_time: [], G, INITIAL_ALPHA],
     },
@@ -393,14 +394,14 @@ pub const SPECS: &[&Spec] = &[
             Param {
                 name: "max_window",
                 doc: "Largest congestion window, in segments or bytes, at least `initial_window`.",
-                kind: Kind::Amount { min: 1 },
+                kind: ParamKind::Amount { min: 1 },
                 default: Some("24pkt"),
             },
             Param {
                 name: "sack_opens_window",
                 doc: "Frees window space for SACKed data immediately. With `false`, SACKed data counts as in flight \
                       until the gap before it is filled or the timer expires.",
-                kind: Kind::Flag,
+                kind: ParamKind::Flag,
                 default: Some("true"),
             },
             Param {
@@ -408,7 +409,7 @@ pub const SPECS: &[&Spec] = &[
                 doc: "Number of timeouts in a row, with nothing acknowledged in between, after which the sender only \
                       probes: one byte each `rto`. Once something is acknowledged, slow start follows. With `off` it \
                       never probes.",
-                kind: Kind::CountOrOff { min: 1, max: 255 },
+                kind: ParamKind::CountOrOff { min: 1, max: 255 },
                 default: Some("5"),
             },
             Param {

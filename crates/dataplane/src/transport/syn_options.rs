@@ -1,25 +1,25 @@
 //! Options that both ends offer when a connection opens (RFC 9293 §3.5).
 
 use super::TcpConfig;
-use crate::{Ext, SynOptions, Timestamps};
+use crate::{PacketExtension, SynOptions, Timestamps};
 
 /// Returns the options of a SYN.
 /// The scale is offered even if it is 0 (RFC 7323 §2.2). The largest segment includes options, whose bytes its sender
 /// subtracts again (RFC 6691 §2).
-pub(super) fn syn_options(cfg: &TcpConfig, timestamps: Timestamps) -> Ext {
+pub(super) fn syn_options(cfg: &TcpConfig, timestamps: Timestamps) -> PacketExtension {
     let syn = SynOptions {
-        mss: cfg.mss + cfg.options(),
+        mss: cfg.mss + cfg.data_option_bytes(),
         window_scale: Some(cfg.window_shift),
         sack_permitted: cfg.recovery.has_sack(),
         pack_permitted: cfg.pack.is_some(),
     };
-    Ext { syn: Some(syn), timestamps: cfg.timestamps.then_some(timestamps), ..Ext::default() }
+    PacketExtension { syn: Some(syn), timestamps: cfg.timestamps.then_some(timestamps), ..PacketExtension::default() }
 }
 
 impl TcpConfig {
     /// Bytes of options in the SYN of a handshake, and in its reply; `None` for established connections.
     pub fn syn_bytes(&self) -> Option<u16> {
-        self.handshake.then(|| syn_options(self, Timestamps::default()).bytes())
+        self.handshake.then(|| syn_options(self, Timestamps::default()).option_bytes())
     }
     /// Window field of a SYN and of its reply, which is never scaled (RFC 7323 §2.2).
     pub(super) fn syn_window(&self) -> u16 {

@@ -23,15 +23,18 @@
 #[cfg(test)]
 mod tests;
 
-use crate::params::{Kind, Spec, Values};
-use crate::{Account, Act, Agent, AgentContext, Beside, Env, Flags, Head, Needs, Only, PacketKind, Pass, PortId};
-use crate::{QueueId, Report, Room, choice, params};
+use crate::params::{ParamKind, Spec, Values};
+use crate::{
+    Account, Act, Agent, AgentContext, ArrivalDecision, CheckContext, Env, Flags, Head, Needs, PacketKind,
+    ParamCondition, PortId,
+};
+use crate::{PortThresholds, QueueId, Report, choice, params};
 use std::collections::VecDeque;
 use units::{Amount, Bytes};
 
 choice! {
     /// Text of the article that counts where both differ.
-    pub(crate) enum Reading {
+    pub(crate) enum ArticleReading {
         Figure = "figure",
         Algorithm = "algorithm",
     }
@@ -55,7 +58,7 @@ choice! {
 
 choice! {
     /// Number of ACKs released in light congestion.
-    pub(crate) enum Release {
+    pub(crate) enum ReleaseCount {
         All = "all",
         Batch = "batch",
         Window = "window",
@@ -64,7 +67,7 @@ choice! {
 
 choice! {
     /// Ports at which ACKs are held.
-    pub(crate) enum Ports {
+    pub(crate) enum HoldPorts {
         Host = "host",
         All = "all",
     }
@@ -72,41 +75,41 @@ choice! {
 
 params! {
     /// Values of the parameters.
-    pub(crate) struct Given {
+    pub(crate) struct Params {
         k: Bytes = {
             doc: "Threshold K in bytes: the port is congested while its backlog is above K. The article has 20 packets \
                   of 1500 B.",
-            kind: Kind::Size { min: 1 },
+            kind: ParamKind::Size { min: 1 },
             default: Some("30000B"),
         },
         mtu: Bytes = {
             doc: "Size of the largest frame. X at four times this size becomes 0, which ends the congestion. Algorithm \
                   1 may mean four words of the NetFPGA instead: `8B`.",
-            kind: Kind::Size { min: 1 },
+            kind: ParamKind::Size { min: 1 },
             default: Some("1500B"),
         },
         capacity: Bytes = {
             doc: "Memory of each input queue. An ACK takes the bytes of its frame; an ACK that does not fit is lost.",
-            kind: Kind::Size { min: 1 },
+            kind: ParamKind::Size { min: 1 },
             default: Some("120000B"),
         },
-        reading: Reading = {
-            doc: "Reading of the article. `figure` (fig. 2): ACKs leave at X, X becomes 0 at 4 MTU, and a change of \
-                  the queue passes one level. `algorithm` (Algorithm 1): ACKs leave below X, X becomes 0 below 4 MTU, \
-                  and a change passes all levels.",
-            kind: Reading::KIND,
+        reading: ArticleReading = {
+            doc: "Variant of the rule in the article. `figure` (fig. 2): ACKs leave at X, X becomes 0 at 4 MTU, and a \
+                  change of the queue passes one level. `algorithm` (Algorithm 1): ACKs leave below X, X becomes 0 \
+                  below 4 MTU, and a change passes all levels.",
+            kind: ArticleReading::KIND,
             default: Some("figure"),
         },
         q_max: QMax = {
-            doc: "Length Qmax, from which X = min(Qmax - K, K): the longest queue since congestion began (`longest`), \
-                  or the buffer of the port (`buffer`).",
+            doc: "Queue length Qmax that gives X = min(Qmax - K, K). `longest`: the longest queue since congestion \
+                  began. `buffer`: the size of the buffer of the port.",
             kind: QMax::KIND,
             default: Some("longest"),
         },
         floor: bool = {
             doc: "Raises X to 4 MTU, but at most to K, when congestion begins. Without it, a queue barely above K \
                   holds ACKs until it is nearly empty.",
-            kind: Kind::Flag,
+            kind: ParamKind::Flag,
             default: Some("false"),
         },
         is_ack: IsAck = {
@@ -117,36 +120,36 @@ params! {
         },
         packs: bool = {
             doc: "Holds PACKs as well, which report cut segments to a sender (CP §5.1).",
-            kind: Kind::Flag,
+            kind: ParamKind::Flag,
             default: Some("false"),
         },
-        release: Release = {
+        release: ReleaseCount = {
             doc: "Number of ACKs that leave when the queue has fallen to X: `all`, `batch` of them, or those of \
                   `window`, the rule of the older public code. `window` bounds their windows by K over the number of \
                   held ACKs, and releases ACKs until the windows add up to more than K. When congestion ends, all \
                   leave.",
-            kind: Release::KIND,
+            kind: ReleaseCount::KIND,
             default: Some("all"),
         },
         batch: Option<u64> = {
             doc: "Largest number of ACKs that leave together, oldest first, with `release` = `batch`.",
-            kind: Kind::Count { min: 1, max: 1 << 20 },
+            kind: ParamKind::Count { min: 1, max: 1 << 20 },
             default: Some("10"),
         },
         window_min: Option<Bytes> = {
-            doc: "Smallest window that is written into an ACK, with `release` = `window`. It should be at least a \
-                  segment of the hosts.",
-            kind: Kind::Size { min: 1 },
+            doc: "Smallest window that is written into an ACK, with `release` = `window`. Set at least the segment \
+                  size (`mss`) of the hosts.",
+            kind: ParamKind::Size { min: 1 },
             default: Some("1460B"),
         },
         corrector: bool = {
             doc: "Sets ECE in released ACKs. Senders with ECN treat it as a mark.",
-            kind: Kind::Flag,
+            kind: ParamKind::Flag,
             default: Some("true"),
         },
-        ports: Ports = {
+        ports: HoldPorts = {
             doc: "Ports at which ACKs are held: those that lead to hosts (`host`), or all (`all`).",
-            kind: Ports::KIND,
+            kind: HoldPorts::KIND,
             default: Some("host"),
         },
     }
@@ -158,18 +161,18 @@ pub(super) const SPEC: Spec = Spec {
     kind: "abq",
     doc: "Holds ACKs from a host at the switch while the queue toward that host is congested.",
     cite: "ABQ fig. 2, Algorithm 1",
-    params: Given::PARAMS,
+    params: Params::PARAMS,
 };
 
 /// Parameters that belong to one choice alone.
-pub(super) const ONLY: &[Only] = &[
-    Only { key: "batch", by: "release", words: &[Release::Batch.word()] },
-    Only { key: "window_min", by: "release", words: &[Release::Window.word()] },
+pub(super) const PARAM_CONDITIONS: &[ParamCondition] = &[
+    ParamCondition { key: "batch", other_key: "release", words: &[ReleaseCount::Batch.word()] },
+    ParamCondition { key: "window_min", other_key: "release", words: &[ReleaseCount::Window.word()] },
 ];
 
 /// States of fig. 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum AbqState {
     /// US, uncongested: no ACK is held.
     Uncongested = 0,
     /// CS, congested: all ACKs are held.
@@ -181,8 +184,8 @@ pub(crate) enum State {
 /// ABQ at one port.
 #[derive(Clone, Debug)]
 pub struct Abq {
-    given: Given,
-    state: State,
+    given: Params,
+    state: AbqState,
     /// Queue length X of the next release, in bytes.
     x: u64,
     /// Longest queue since congestion began, in bytes.
@@ -195,39 +198,39 @@ pub struct Abq {
 impl Abq {
     /// Creates the mechanism from validated parameters.
     pub fn new(values: &Values) -> Abq {
-        let given = Given::read(values);
-        Abq { given, state: State::Uncongested, x: 0, q_max: 0, held: VecDeque::new(), held_bytes: 0 }
+        let given = Params::read(values);
+        Abq { given, state: AbqState::Uncongested, x: 0, q_max: 0, held: VecDeque::new(), held_bytes: 0 }
     }
 
     /// Returns 4 MTU, in bytes: an X at or below it ends the congestion.
-    fn least(&self) -> u64 {
+    fn four_mtu(&self) -> u64 {
         self.given.mtu.0.saturating_mul(4)
     }
     /// Returns the shortest queue, in bytes, that is too long for a release.
-    fn too_long(&self) -> u64 {
+    fn min_queue_without_release(&self) -> u64 {
         match self.given.reading {
-            Reading::Figure => self.x + 1,
+            ArticleReading::Figure => self.x + 1,
             // An empty queue is short enough even if X is 0: it cannot become shorter, and ACKs would stay held.
-            Reading::Algorithm => self.x.max(1),
+            ArticleReading::Algorithm => self.x.max(1),
         }
     }
     /// Returns half of X, or 0 if the half has reached 4 MTU (`figure`) or is below it (`algorithm`).
-    fn halved(&self) -> u64 {
+    fn half_of_x(&self) -> u64 {
         let half = self.x / 2;
         let lasts = match self.given.reading {
-            Reading::Figure => half > self.least(),
-            Reading::Algorithm => half >= self.least(),
+            ArticleReading::Figure => half > self.four_mtu(),
+            ArticleReading::Algorithm => half >= self.four_mtu(),
         };
         if lasts { half } else { 0 }
     }
-    fn turn(&mut self, to: State, port: PortId, env: &mut Env) {
+    fn change_state(&mut self, to: AbqState, port: PortId, env: &mut Env) {
         self.state = to;
         env.acts.push(Act::Turn { port, state: to as u8, level: self.x });
     }
     /// Handles a queue of `bytes`, more than K, in a buffer of `buffer` bytes.
-    fn congested(&mut self, bytes: u64, buffer: Option<u64>, port: PortId, env: &mut Env) {
+    fn handle_congestion(&mut self, bytes: u64, buffer: Option<u64>, port: PortId, env: &mut Env) {
         let k = self.given.k.0;
-        let goes_on = self.state == State::Congested;
+        let goes_on = self.state == AbqState::Congested;
         self.q_max = if goes_on { self.q_max.max(bytes) } else { bytes };
         let longest = match self.given.q_max {
             QMax::Longest => self.q_max,
@@ -236,21 +239,21 @@ impl Abq {
         let before = self.x;
         self.x = (longest - k).min(k);
         if self.given.floor {
-            self.x = self.x.max(self.least().min(k));
+            self.x = self.x.max(self.four_mtu().min(k));
         }
         if !goes_on || self.x != before {
-            self.turn(State::Congested, port, env);
+            self.change_state(AbqState::Congested, port, env);
         }
     }
     /// Handles a queue that has fallen to X.
-    fn relieved(&mut self, port: PortId, env: &mut Env) {
-        self.x = self.halved();
-        let to = if self.x > 0 { State::Light } else { State::Uncongested };
-        let (some, window) = self.going();
+    fn handle_fall_to_x(&mut self, port: PortId, env: &mut Env) {
+        self.x = self.half_of_x();
+        let to = if self.x > 0 { AbqState::Light } else { AbqState::Uncongested };
+        let (some, window) = self.release_count_and_window();
         // A partial release is only for light congestion. In state US no later change of the queue would release the
         // rest.
-        let max = some.filter(|_| to == State::Light).map_or(u32::MAX, |most| most as u32);
-        self.turn(to, port, env);
+        let max = some.filter(|_| to == AbqState::Light).map_or(u32::MAX, |most| most as u32);
+        self.change_state(to, port, env);
         let going = self.held.len().min(max as usize);
         self.held_bytes -= self.held.drain(..going).map(u64::from).sum::<u64>();
         if going > 0 {
@@ -259,11 +262,11 @@ impl Abq {
     }
     /// Returns the number of ACKs to release while congestion lasts, and the bound of their windows; `None` for all,
     /// and for no bound.
-    fn going(&self) -> (Option<u64>, Option<u16>) {
+    fn release_count_and_window(&self) -> (Option<u64>, Option<u16>) {
         match self.given.release {
-            Release::All => (None, None),
-            Release::Batch => (self.given.batch, None),
-            Release::Window => {
+            ReleaseCount::All => (None, None),
+            ReleaseCount::Batch => (self.given.batch, None),
+            ReleaseCount::Window => {
                 let k = self.given.k.0;
                 let share = k / (self.held.len() as u64).max(1);
                 let window = share.max(self.given.window_min.map_or(1, |least| least.0)).min(u64::from(u16::MAX));
@@ -283,90 +286,95 @@ impl Abq {
 }
 
 impl Agent for Abq {
-    fn levels(&self, of: Account) -> (u64, u64) {
+    fn unaffected_levels(&self, of: Account) -> (u64, u64) {
         let k = self.given.k.0;
         match (of, self.state) {
-            (Account::Output(_), State::Uncongested) => (0, k),
-            (Account::Output(_), State::Light) => (self.too_long(), k),
+            (Account::Output(_), AbqState::Uncongested) => (0, k),
+            (Account::Output(_), AbqState::Light) => (self.min_queue_without_release(), k),
             // A longer queue raises X, up to K. Once X is K, growth has no effect and needs no call.
-            (Account::Output(_), State::Congested) if self.given.q_max == QMax::Longest && self.x < k => {
-                (self.too_long(), self.q_max)
+            (Account::Output(_), AbqState::Congested) if self.given.q_max == QMax::Longest && self.x < k => {
+                (self.min_queue_without_release(), self.q_max)
             }
-            (Account::Output(_), State::Congested) => (self.too_long(), u64::MAX),
+            (Account::Output(_), AbqState::Congested) => (self.min_queue_without_release(), u64::MAX),
             _ => Account::UNWATCHED,
         }
     }
     fn on_level(&mut self, _of: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
         if bytes > self.given.k.0 {
             let limit = at.view.fill(at.port, QueueId::normal(0)).limit;
-            return self.congested(bytes, limit, at.port, env);
+            return self.handle_congestion(bytes, limit, at.port, env);
         }
-        while self.state != State::Uncongested && bytes < self.too_long() {
-            self.relieved(at.port, env);
+        while self.state != AbqState::Uncongested && bytes < self.min_queue_without_release() {
+            self.handle_fall_to_x(at.port, env);
             // By the figure, one change of the queue passes one level; by Algorithm 1, the loop passes all of them.
-            if self.given.reading == Reading::Figure {
+            if self.given.reading == ArticleReading::Figure {
                 break;
             }
         }
     }
-    fn holds(&self) -> bool {
+    fn handles_arrivals(&self) -> bool {
         true
     }
-    fn on_arrival(&mut self, pkt: &Head, _at: &AgentContext, _env: &mut Env) -> Pass {
-        if self.state == State::Uncongested || !self.is_held(pkt) {
-            return Pass::Forward;
+    fn on_arrival(&mut self, pkt: &Head, _at: &AgentContext, _env: &mut Env) -> ArrivalDecision {
+        if self.state == AbqState::Uncongested || !self.is_held(pkt) {
+            return ArrivalDecision::Forward;
         }
         if self.held_bytes + u64::from(pkt.size) > self.given.capacity.0 {
-            return Pass::Drop;
+            return ArrivalDecision::Drop;
         }
         self.held.push_back(pkt.size);
         self.held_bytes += u64::from(pkt.size);
-        Pass::Hold
+        ArrivalDecision::Hold
     }
     /// The device is unreachable. X = 0 ends the congestion, so that all held ACKs continue.
     fn on_link_change(&mut self, at: PortId, env: &mut Env) {
-        if self.state != State::Uncongested {
+        if self.state != AbqState::Uncongested {
             self.x = 0;
-            self.relieved(at, env);
+            self.handle_fall_to_x(at, env);
         }
     }
     fn is_for_port(&self, to_switch: bool) -> bool {
-        self.given.ports == Ports::All || !to_switch
+        self.given.ports == HoldPorts::All || !to_switch
     }
     fn needs(&self) -> Needs {
         Needs {
-            held: Some(self.given.capacity),
-            echoes: self.given.corrector,
-            bounds_windows: self.given.window_min.filter(|_| self.given.release == Release::Window),
+            hold_memory: Some(self.given.capacity),
+            sets_ece: self.given.corrector,
+            min_window: self.given.window_min.filter(|_| self.given.release == ReleaseCount::Window),
             ..Needs::default()
         }
     }
-    fn rests_up_to(&self) -> Option<Room> {
-        Some(Room { bytes: self.given.k.0, ..Room::ENDLESS })
+    fn inactive_up_to(&self) -> Option<PortThresholds> {
+        Some(PortThresholds { bytes: self.given.k.0, ..PortThresholds::UNLIMITED })
     }
-    fn check(&self, beside: &Beside, report: &mut Report) {
+    fn check(&self, beside: &CheckContext, report: &mut Report) {
         if self.given.q_max == QMax::Buffer {
             match beside.memory {
                 Some(Amount::Bytes(_)) => {}
                 Some(Amount::Packets(_)) => {
-                    report.wrong("q_max", "a buffer in packets", "a buffer in bytes with q_max = \"buffer\"");
+                    report.add_error("q_max", "a buffer in packets", "a buffer in bytes with q_max = \"buffer\"");
                 }
-                None => report.note("abq: q_max = \"buffer\" with an unlimited buffer makes X equal to K"),
+                None => report.add_warning(
+                    "abq: q_max = \"buffer\" has no effect with an unlimited buffer: X is \
+                                            always K. Set a buffer size, or q_max = \"longest\"",
+                ),
             }
         }
         if self.given.floor && self.given.q_max == QMax::Buffer {
-            report.note(
-                "abq: floor is meant for a Qmax barely above K, but with q_max = \"buffer\" X is always the same",
+            report.add_warning(
+                "abq: floor has no use with q_max = \"buffer\", because X then never changes. Remove floor, or set \
+                 q_max = \"longest\"",
             );
         }
-        if self.given.k.0 <= self.least() {
-            report.note(format!(
-                "abq: K = {} is at most 4 MTU: congestion ends with the first release, without light congestion",
+        if self.given.k.0 <= self.four_mtu() {
+            report.add_warning(format!(
+                "abq: K = {} is at most 4 MTU, so that congestion ends with the first release and the state of light \
+                 congestion never occurs. Set a larger k",
                 self.given.k
             ));
         }
     }
-    fn boxed(&self) -> Box<dyn Agent> {
+    fn clone_boxed(&self) -> Box<dyn Agent> {
         Box::new(self.clone())
     }
 }

@@ -1,7 +1,7 @@
 //! ACK holding slot, before lookup: holds back ACKs from the device behind the port.
 //!
 //! An [`crate::Agent`] fills it. The agent follows [`crate::Account::Output`] of the port whose device sends the ACKs,
-//! holds them by [`crate::Pass::Hold`], and releases them by [`crate::Act::ReleaseHeld`].
+//! holds them by [`crate::ArrivalDecision::Hold`], and releases them by [`crate::Act::ReleaseHeld`].
 
 mod abq;
 
@@ -15,10 +15,10 @@ agent_slot! {
     AckHoldSlot
 }
 
-const NONE: Spec = Spec { slot: "switch.ack_hold", kind: "none", doc: "Holds no ACKs.", cite: "", params: &[] };
+const NONE_SPEC: Spec = Spec { slot: "switch.ack_hold", kind: "none", doc: "Holds no ACKs.", cite: "", params: &[] };
 
 /// Mechanisms of this slot.
 pub const ALL: &[Mechanism<AckHoldSlot>] = &[
-    Mechanism::new(&NONE, |_| AckHoldSlot::NONE),
-    Mechanism::new(&abq::SPEC, |values| AckHoldSlot::new(Abq::new(values))).only(abq::ONLY),
+    Mechanism::new(&NONE_SPEC, |_| AckHoldSlot::NONE),
+    Mechanism::new(&abq::SPEC, |values| AckHoldSlot::new(Abq::new(values))).with_conditions(abq::PARAM_CONDITIONS),
 ];

@@ -33,7 +33,7 @@ pub struct Request {
 ///
 /// ```
 /// use mech::arbiter::{Arbiter, Request};
-/// use mech::{Acts, Env, PortId, Purpose, Stream};
+/// use mech::{Acts, Env, PortId, StreamPurpose, Stream};
 ///
 /// /// Grants the input whose frame is the shortest.
 /// #[derive(Clone)]
@@ -43,13 +43,13 @@ pub struct Request {
 ///     fn grant(&mut self, _output: PortId, requests: &[Request], _env: &mut Env) -> Option<PortId> {
 ///         requests.iter().min_by_key(|request| request.size).map(|request| request.input)
 ///     }
-///     fn boxed(&self) -> Box<dyn Arbiter> {
+///     fn clone_boxed(&self) -> Box<dyn Arbiter> {
 ///         Box::new(self.clone())
 ///     }
 /// }
 ///
 /// let requests = [(0, 1500), (3, 64)].map(|(input, size)| Request { input: PortId(input), size, stamp: 0 });
-/// let (mut rng, mut acts) = (Stream::new(1, 0, Purpose::Arbiter), Acts::default());
+/// let (mut rng, mut acts) = (Stream::new(1, 0, StreamPurpose::Arbiter), Acts::default());
 /// let mut env = Env { now: units::Time::ZERO, rng: &mut rng, acts: &mut acts };
 /// assert_eq!(ShortestFirst.grant(PortId(1), &requests, &mut env), Some(PortId(3)));
 /// ```
@@ -62,7 +62,7 @@ pub trait Arbiter: Send + Sync {
     /// Prepares the mechanism for one switch.
     fn for_switch(&mut self, _own: &SwitchContext) {}
     /// Returns a boxed copy with its state.
-    fn boxed(&self) -> Box<dyn Arbiter>;
+    fn clone_boxed(&self) -> Box<dyn Arbiter>;
 }
 
 /// Mechanisms of this slot.

@@ -30,7 +30,7 @@ impl Arbiter for OldestFirst {
     fn grant(&mut self, _output: PortId, requests: &[Request], _env: &mut Env) -> Option<PortId> {
         requests.iter().min_by_key(|request| request.stamp).map(|request| request.input)
     }
-    fn boxed(&self) -> Box<dyn Arbiter> {
+    fn clone_boxed(&self) -> Box<dyn Arbiter> {
         Box::new(*self)
     }
 }
@@ -38,26 +38,29 @@ impl Arbiter for OldestFirst {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Desk;
+    use crate::testing::DecisionInputs;
 
     /// Returns the input that is granted an output, out of inputs with these stamps of their first frames.
-    fn granted(asking: &[(u16, u64)]) -> Option<u16> {
+    fn granted_input(asking: &[(u16, u64)]) -> Option<u16> {
         let request = |(input, stamp): &(u16, u64)| Request { input: PortId(*input), size: 1518, stamp: *stamp };
         let requests: Vec<Request> = asking.iter().map(request).collect();
-        OldestFirst.grant(PortId(0), &requests, &mut Desk::draws(&[]).env()).map(|input| input.0)
+        OldestFirst.grant(PortId(0), &requests, &mut DecisionInputs::with_draws(&[]).env()).map(|input| input.0)
     }
 
     #[test]
     fn the_frame_that_came_first_crosses_first_whichever_input_it_is_at() {
-        assert_eq!(granted(&[(0, 7), (1, 4), (3, 5)]), Some(1));
-        assert_eq!(granted(&[(0, 3), (1, 4)]), Some(0));
-        assert_eq!(granted(&[(2, 9), (3, 8)]), Some(3));
-        assert_eq!(granted(&[(2, u64::MAX)]), Some(2));
+        assert_eq!(granted_input(&[(0, 7), (1, 4), (3, 5)]), Some(1));
+        assert_eq!(granted_input(&[(0, 3), (1, 4)]), Some(0));
+        assert_eq!(granted_input(&[(2, 9), (3, 8)]), Some(3));
+        assert_eq!(granted_input(&[(2, u64::MAX)]), Some(2));
     }
 
     #[test]
     fn nobody_is_owed_a_turn() {
-        assert_eq!([granted(&[(0, 1), (1, 4)]), granted(&[(0, 2), (1, 4)]), granted(&[(0, 3), (1, 4)])], [Some(0); 3]);
-        assert_eq!(granted(&[(0, 5), (1, 4)]), Some(1));
+        assert_eq!(
+            [granted_input(&[(0, 1), (1, 4)]), granted_input(&[(0, 2), (1, 4)]), granted_input(&[(0, 3), (1, 4)])],
+            [Some(0); 3]
+        );
+        assert_eq!(granted_input(&[(0, 5), (1, 4)]), Some(1));
     }
 }

@@ -37,7 +37,7 @@ impl Arbiter for RoundRobin {
     fn for_switch(&mut self, own: &SwitchContext) {
         self.next = vec![0; usize::from(own.ports)];
     }
-    fn boxed(&self) -> Box<dyn Arbiter> {
+    fn clone_boxed(&self) -> Box<dyn Arbiter> {
         Box::new(self.clone())
     }
 }
@@ -45,38 +45,41 @@ impl Arbiter for RoundRobin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Desk;
+    use crate::testing::DecisionInputs;
 
     fn arbiter() -> RoundRobin {
         let mut arbiter = RoundRobin::default();
-        arbiter.for_switch(&SwitchContext::alone(1, 4));
+        arbiter.for_switch(&SwitchContext::without_network(1, 4));
         arbiter
     }
     /// Returns the inputs that are granted an output, while these inputs request it each time.
-    fn grants(arbiter: &mut RoundRobin, output: u16, asking: &[&[u16]]) -> Vec<u16> {
+    fn granted_inputs(arbiter: &mut RoundRobin, output: u16, asking: &[&[u16]]) -> Vec<u16> {
         let request = |input: &u16| Request { input: PortId(*input), size: 1518, stamp: 9 - u64::from(*input) };
         let grant = |inputs: &&[u16]| {
             let requests: Vec<Request> = inputs.iter().map(request).collect();
-            arbiter.grant(PortId(output), &requests, &mut Desk::draws(&[]).env()).expect("somebody asks").0
+            arbiter
+                .grant(PortId(output), &requests, &mut DecisionInputs::with_draws(&[]).env())
+                .expect("somebody asks")
+                .0
         };
         asking.iter().map(grant).collect()
     }
 
     #[test]
     fn inputs_that_always_ask_take_turns() {
-        assert_eq!(grants(&mut arbiter(), 0, &[[0, 1, 3].as_slice(); 7]), [0, 1, 3, 0, 1, 3, 0]);
+        assert_eq!(granted_inputs(&mut arbiter(), 0, &[[0, 1, 3].as_slice(); 7]), [0, 1, 3, 0, 1, 3, 0]);
     }
 
     #[test]
     fn who_does_not_ask_is_passed_over_and_has_its_turn_again_when_it_asks() {
-        assert_eq!(grants(&mut arbiter(), 1, &[&[0, 1], &[0], &[0, 1, 2], &[0, 1, 2], &[3]]), [0, 0, 1, 2, 3]);
+        assert_eq!(granted_inputs(&mut arbiter(), 1, &[&[0, 1], &[0], &[0, 1, 2], &[0, 1, 2], &[3]]), [0, 0, 1, 2, 3]);
     }
 
     #[test]
     fn outputs_do_not_know_each_others_turns() {
         let mut arbiter = arbiter();
-        assert_eq!(grants(&mut arbiter, 0, &[&[0, 1], &[0, 1], &[0, 1]]), [0, 1, 0]);
-        assert_eq!(grants(&mut arbiter, 3, &[&[0, 1]]), [0]);
-        assert_eq!(grants(&mut arbiter, 0, &[&[0, 1]]), [1]);
+        assert_eq!(granted_inputs(&mut arbiter, 0, &[&[0, 1], &[0, 1], &[0, 1]]), [0, 1, 0]);
+        assert_eq!(granted_inputs(&mut arbiter, 3, &[&[0, 1]]), [0]);
+        assert_eq!(granted_inputs(&mut arbiter, 0, &[&[0, 1]]), [1]);
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::Registry;
 use crate::params::Values;
-use crate::testing::Desk;
+use crate::testing::DecisionInputs;
 use toml::{Table, Value};
 
 fn text<'a>(case: &'a Value, key: &str) -> &'a str {
@@ -24,14 +24,14 @@ fn requests_are_granted_as_the_table_says() {
     assert!(cases.len() >= 7);
     for case in cases {
         let made = Registry::catalogue().make::<ArbiterSlot>(text(case, "arbiter"), &Values::default());
-        let mut arbiter = made.expect("it is in the catalogue").for_switch(&SwitchContext::alone(1, 4));
+        let mut arbiter = made.expect("it is in the catalogue").for_switch(&SwitchContext::without_network(1, 4));
         for row in case["rows"].as_array().expect("rows") {
             let row = row.as_str().expect("a row");
             let (output, rest) = row.split_once(": ").expect(row);
             let (asking, granted) = rest.split_once(" -> ").expect(row);
             let requests: Vec<Request> = asking.split(' ').map(request).collect();
             let output = PortId(output.parse().expect(row));
-            let found = arbiter.get().grant(output, &requests, &mut Desk::draws(&[]).env());
+            let found = arbiter.get().grant(output, &requests, &mut DecisionInputs::with_draws(&[]).env());
             assert_eq!(found, Some(PortId(granted.parse().expect(row))), "{}: {row}", text(case, "name"));
         }
     }

@@ -1,21 +1,21 @@
 //! Buffer slot: allocates memory to queues. A queue orders packets; a buffer allocates memory.
 
-mod extra;
+mod extra_memory;
 mod per_port;
 mod shared;
 mod unlimited;
 
-pub use extra::ExtraRoom;
+pub use extra_memory::ExtraMemory;
 pub use per_port::PerPort;
 pub use shared::Shared;
 pub use unlimited::Unlimited;
 
-use crate::{Beside, Fill, Mechanism, Report, Room};
+use crate::{CheckContext, Fill, Mechanism, PortThresholds, Report};
 use units::{Amount, Bytes};
 
 /// Memory in use at an instant: by the queues of one port that share its limit, and by the whole switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Use {
+pub struct MemoryUse {
     /// Frames of the port.
     pub packets: u64,
     /// Bytes of the port.
@@ -29,7 +29,7 @@ pub struct Use {
 /// Mechanism that allocates memory.
 ///
 /// ```
-/// use mech::buffer::{Buffer, Use};
+/// use mech::buffer::{Buffer, MemoryUse};
 /// use mech::Fill;
 /// use units::Amount;
 ///
@@ -38,56 +38,56 @@ pub struct Use {
 /// struct Common(u64);
 ///
 /// impl Buffer for Common {
-///     fn admits(&self, now: &Use, size: u16) -> bool {
+///     fn admits(&self, now: &MemoryUse, size: u16) -> bool {
 ///         now.pool_bytes + u64::from(size) <= self.0
 ///     }
-///     fn fill(&self, now: &Use) -> Fill {
+///     fn fill(&self, now: &MemoryUse) -> Fill {
 ///         Fill { used: now.pool_bytes, limit: Some(self.0) }
 ///     }
-///     fn budget(&self, _ports: u16) -> Option<Amount> {
+///     fn total_memory(&self, _ports: u16) -> Option<Amount> {
 ///         Some(Amount::Bytes(self.0))
 ///     }
-///     fn free(&self, pool_shared_bytes: u64) -> Option<u64> {
+///     fn free_shared_bytes(&self, pool_shared_bytes: u64) -> Option<u64> {
 ///         Some(self.0.saturating_sub(pool_shared_bytes))
 ///     }
 ///     fn guaranteed_bytes(&self, _frame: u16) -> Option<u64> {
 ///         Some(self.0)
 ///     }
-///     fn boxed(&self) -> Box<dyn Buffer> {
+///     fn clone_boxed(&self) -> Box<dyn Buffer> {
 ///         Box::new(self.clone())
 ///     }
 /// }
 ///
-/// let now = Use { packets: 1, bytes: 1500, pool_bytes: 9000, pool_shared_bytes: 9000 };
+/// let now = MemoryUse { packets: 1, bytes: 1500, pool_bytes: 9000, pool_shared_bytes: 9000 };
 /// assert!(Common(10_500).admits(&now, 1500));
 /// assert!(!Common(10_499).admits(&now, 1500));
 /// ```
 pub trait Buffer: Send + Sync {
     /// Returns true if a frame of `size` bytes may be stored with `now` in use.
-    fn admits(&self, now: &Use, size: u16) -> bool;
+    fn admits(&self, now: &MemoryUse, size: u16) -> bool;
     /// Returns true if a frame of `size` bytes may be stored beyond the limit (CP §4.2).
     ///
     /// The backlog `waits`, without the frame and as a part of `now`, may exceed the current limit by `extra` bytes.
     /// The default is for limits in bytes.
-    fn admits_beyond(&self, now: &Use, size: u16, (waits, extra): (u64, Bytes)) -> bool {
+    fn admits_beyond(&self, now: &MemoryUse, size: u16, (waits, extra): (u64, Bytes)) -> bool {
         let is_within = self.fill(now).limit.is_none_or(|limit| waits <= limit.saturating_add(extra.0));
         is_within && self.has_memory(now, size)
     }
     /// Returns true if there is memory for a frame of `size` bytes, beyond any limit of its port.
-    fn has_memory(&self, _now: &Use, _size: u16) -> bool {
+    fn has_memory(&self, _now: &MemoryUse, _size: u16) -> bool {
         true
     }
     /// Returns the used capacity for `now`.
-    fn fill(&self, now: &Use) -> Fill;
+    fn fill(&self, now: &MemoryUse) -> Fill;
     /// Returns the whole memory of a switch with this number of ports; `None` if it is unlimited.
-    fn budget(&self, ports: u16) -> Option<Amount>;
+    fn total_memory(&self, ports: u16) -> Option<Amount>;
     /// Returns the bytes reserved for each port, which other ports cannot use.
-    fn reserved(&self) -> u64 {
+    fn reserved_bytes(&self) -> u64 {
         0
     }
     /// Returns the free bytes of the shared memory, given the bytes in use beyond the reserves; `None` if no memory is
     /// shared.
-    fn free(&self, _pool_shared_bytes: u64) -> Option<u64> {
+    fn free_shared_bytes(&self, _pool_shared_bytes: u64) -> Option<u64> {
         None
     }
     /// Returns the bytes that always fit, whichever ports they are queued for: no arrival is refused up to this total.
@@ -95,20 +95,20 @@ pub trait Buffer: Send + Sync {
     fn guaranteed_bytes(&self, frame: u16) -> Option<u64>;
     /// Returns the port's fixed thresholds, if nothing else limits its own backlog. Its departures may then be computed
     /// at arrival.
-    fn plain(&self) -> Option<Room> {
+    fn fixed_thresholds(&self) -> Option<PortThresholds> {
         None
     }
     /// Prepares the mechanism for a switch with this number of ports: the reserves of all ports reduce the shared
     /// memory.
     fn for_ports(&mut self, _ports: u16) {}
     /// Reports conflicts with a switch of this number of ports.
-    fn check(&self, _beside: &Beside, _report: &mut Report) {}
+    fn check(&self, _beside: &CheckContext, _report: &mut Report) {}
     /// Returns a short description with frames of `frame` bytes; `None` if the name suffices.
-    fn described(&self, _frame: u16) -> Option<String> {
+    fn describe(&self, _frame: u16) -> Option<String> {
         None
     }
     /// Returns a boxed copy with its state.
-    fn boxed(&self) -> Box<dyn Buffer>;
+    fn clone_boxed(&self) -> Box<dyn Buffer>;
 }
 
 /// Mechanisms of this slot.
@@ -130,7 +130,7 @@ slot! {
 impl BufferSlot {
     /// Creates a buffer of this size for each port; `None` is unlimited.
     pub fn per_port(size: Option<Amount>) -> BufferSlot {
-        size.map_or_else(|| Unlimited.into(), |size| PerPort::of_size(size).into())
+        size.map_or_else(|| Unlimited.into(), |size| PerPort::with_size(size).into())
     }
     /// Returns the slot, prepared for a switch with this number of ports.
     #[must_use]
@@ -140,7 +140,7 @@ impl BufferSlot {
     }
     /// Returns true if a frame of `size` bytes may be stored with `now` in use.
     #[inline(always)]
-    pub fn admits(&self, now: impl FnOnce() -> Use, size: u16) -> bool {
+    pub fn admits(&self, now: impl FnOnce() -> MemoryUse, size: u16) -> bool {
         match &self.0 {
             Lender::PerPort(own) => own.admits(&now(), size),
             Lender::Unlimited(_) => true,

@@ -1,9 +1,9 @@
 //! Fixed memory for each output port, in frames or in bytes.
 
-use super::{Buffer, Use};
+use super::{Buffer, MemoryUse};
 use crate::params;
-use crate::params::{Kind, Spec, Values};
-use crate::{Fill, Room};
+use crate::params::{ParamKind, Spec, Values};
+use crate::{Fill, PortThresholds};
 use units::{Amount, Bytes};
 
 /// Buffer with a fixed size for each port.
@@ -14,11 +14,11 @@ pub struct PerPort {
 
 params! {
     /// Values of the parameters.
-    pub(crate) struct Given {
+    pub(crate) struct Params {
         size: Amount = {
             doc: "Memory of a port, in packets or bytes. In packets every frame counts as one, including ACKs and cut \
                   headers.",
-            kind: Kind::Amount { min: 1 },
+            kind: ParamKind::Amount { min: 1 },
             default: Some("100pkt"),
         },
     }
@@ -29,42 +29,42 @@ pub(super) const SPEC: Spec = Spec {
     kind: "per_port",
     doc: "Fixed memory for each output port.",
     cite: "DIBS §5.3, PABO §II-E",
-    params: Given::PARAMS,
+    params: Params::PARAMS,
 };
 
 impl PerPort {
     /// Creates the mechanism from validated parameters.
     pub fn new(values: &Values) -> PerPort {
-        PerPort { size: Given::read(values).size }
+        PerPort { size: Params::read(values).size }
     }
     /// Creates a buffer of this size for each port.
-    pub const fn of_size(size: Amount) -> PerPort {
+    pub const fn with_size(size: Amount) -> PerPort {
         PerPort { size }
     }
 }
 
 impl Buffer for PerPort {
     #[inline]
-    fn admits(&self, now: &Use, size: u16) -> bool {
+    fn admits(&self, now: &MemoryUse, size: u16) -> bool {
         match self.size {
             Amount::Packets(limit) => now.packets < limit,
             Amount::Bytes(limit) => now.bytes + u64::from(size) <= limit,
         }
     }
     /// `extra` is in bytes. A buffer in frames gets one more frame for every 64 B, the smallest frame.
-    fn admits_beyond(&self, now: &Use, _size: u16, (waits, extra): (u64, Bytes)) -> bool {
+    fn admits_beyond(&self, now: &MemoryUse, _size: u16, (waits, extra): (u64, Bytes)) -> bool {
         match self.size {
             Amount::Packets(limit) => now.packets < limit.saturating_add(extra.0 / 64),
             Amount::Bytes(limit) => waits <= limit.saturating_add(extra.0),
         }
     }
-    fn fill(&self, now: &Use) -> Fill {
+    fn fill(&self, now: &MemoryUse) -> Fill {
         match self.size {
             Amount::Packets(limit) => Fill { used: now.packets, limit: Some(limit) },
             Amount::Bytes(limit) => Fill { used: now.bytes, limit: Some(limit) },
         }
     }
-    fn budget(&self, ports: u16) -> Option<Amount> {
+    fn total_memory(&self, ports: u16) -> Option<Amount> {
         Some(match self.size {
             Amount::Packets(n) => Amount::Packets(n.saturating_mul(u64::from(ports))),
             Amount::Bytes(n) => Amount::Bytes(n.saturating_mul(u64::from(ports))),
@@ -76,16 +76,16 @@ impl Buffer for PerPort {
             Amount::Bytes(n) => n,
         })
     }
-    fn plain(&self) -> Option<Room> {
-        Some(Room::new(self.size))
+    fn fixed_thresholds(&self) -> Option<PortThresholds> {
+        Some(PortThresholds::new(self.size))
     }
-    fn described(&self, frame: u16) -> Option<String> {
+    fn describe(&self, frame: u16) -> Option<String> {
         Some(match self.size {
             Amount::Packets(n) => format!("per_port, {n}pkt of {frame}B"),
             bytes @ Amount::Bytes(_) => format!("per_port, {bytes}"),
         })
     }
-    fn boxed(&self) -> Box<dyn Buffer> {
+    fn clone_boxed(&self) -> Box<dyn Buffer> {
         Box::new(self.clone())
     }
 }
@@ -94,22 +94,22 @@ impl Buffer for PerPort {
 mod tests {
     use super::*;
 
-    fn used(packets: u64, bytes: u64) -> Use {
-        Use { packets, bytes, ..Use::default() }
+    fn used(packets: u64, bytes: u64) -> MemoryUse {
+        MemoryUse { packets, bytes, ..MemoryUse::default() }
     }
 
     #[test]
     fn packets_count_whatever_their_size() {
-        let memory = PerPort::of_size(Amount::Packets(100));
+        let memory = PerPort::with_size(Amount::Packets(100));
         assert!(memory.admits(&used(99, 9_000_000), 1518));
         assert!(!memory.admits(&used(100, 6400), 64));
         assert_eq!(memory.fill(&used(99, 5)), Fill { used: 99, limit: Some(100) });
-        assert_eq!(memory.budget(8), Some(Amount::Packets(800)));
+        assert_eq!(memory.total_memory(8), Some(Amount::Packets(800)));
     }
 
     #[test]
     fn bytes_count_with_the_frame_that_asks() {
-        let memory = PerPort::of_size(Amount::Bytes(3000));
+        let memory = PerPort::with_size(Amount::Bytes(3000));
         assert!(memory.admits(&used(1, 1500), 1500));
         assert!(!memory.admits(&used(1, 1501), 1500));
         assert!(memory.admits(&used(40, 2936), 64));
@@ -118,16 +118,16 @@ mod tests {
 
     #[test]
     fn no_memory_admits_nothing() {
-        assert!(!PerPort::of_size(Amount::Packets(0)).admits(&used(0, 0), 64));
-        assert!(!PerPort::of_size(Amount::Bytes(0)).admits(&used(0, 0), 1));
+        assert!(!PerPort::with_size(Amount::Packets(0)).admits(&used(0, 0), 64));
+        assert!(!PerPort::with_size(Amount::Bytes(0)).admits(&used(0, 0), 1));
     }
 
     #[test]
     fn room_beyond_the_limit_is_bytes_or_a_frame_for_every_64() {
-        let bytes = PerPort::of_size(Amount::Bytes(3000));
+        let bytes = PerPort::with_size(Amount::Bytes(3000));
         assert!(bytes.admits_beyond(&used(2, 3066), 1500, (3066, Bytes(66))));
         assert!(!bytes.admits_beyond(&used(2, 3066), 1500, (3066, Bytes(65))));
-        let packets = PerPort::of_size(Amount::Packets(10));
+        let packets = PerPort::with_size(Amount::Packets(10));
         assert!(packets.admits_beyond(&used(10, 0), 66, (0, Bytes(64))));
         assert!(!packets.admits_beyond(&used(10, 0), 66, (0, Bytes(63))));
         assert!(!packets.admits_beyond(&used(11, 0), 66, (0, Bytes(64))));
@@ -135,6 +135,6 @@ mod tests {
 
     #[test]
     fn an_absurd_size_does_not_overflow() {
-        assert_eq!(PerPort::of_size(Amount::Bytes(u64::MAX)).budget(64), Some(Amount::Bytes(u64::MAX)));
+        assert_eq!(PerPort::with_size(Amount::Bytes(u64::MAX)).total_memory(64), Some(Amount::Bytes(u64::MAX)));
     }
 }

@@ -1,10 +1,10 @@
 //! Memory shared by all ports. The limit of each port grows with the free memory, above a reserved minimum for every
 //! port (Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", ToN 1998).
 
-use super::{Buffer, Use};
+use super::{Buffer, MemoryUse};
 use crate::params;
-use crate::params::{Kind, Spec, Values};
-use crate::{Beside, Fill, Report};
+use crate::params::{ParamKind, Spec, Values};
+use crate::{CheckContext, Fill, Report};
 use units::{Amount, Bytes};
 
 /// Shared buffer with dynamic thresholds.
@@ -22,21 +22,21 @@ pub struct Shared {
 
 params! {
     /// Values of the parameters.
-    pub(crate) struct Given {
+    pub(crate) struct Params {
         size: Bytes = {
             doc: "Memory of the switch, including the reserved minimum of all ports.",
-            kind: Kind::Size { min: 64 },
+            kind: ParamKind::Size { min: 64 },
             default: None,
         },
         alpha: f64 = {
             doc: "Factor α of the dynamic threshold: a port may hold its reserve and α times the free memory of the \
                   pool.",
-            kind: Kind::Number { min: 0.0, max: 1e9, below_max: false },
+            kind: ParamKind::Number { min: 0.0, max: 1e9, below_max: false },
             default: Some("1"),
         },
         reserved: Bytes = {
             doc: "Memory reserved for each port.",
-            kind: Kind::Size { min: 0 },
+            kind: ParamKind::Size { min: 0 },
             default: Some("0B"),
         },
     }
@@ -47,13 +47,13 @@ pub(super) const SPEC: Spec = Spec {
     kind: "shared",
     doc: "Memory shared by all ports, each limited by a dynamic threshold.",
     cite: "Choudhury and Hahne 1998; DIBS §5.5.2",
-    params: Given::PARAMS,
+    params: Params::PARAMS,
 };
 
 impl Shared {
     /// Creates the mechanism from validated parameters.
     pub fn new(values: &Values) -> Shared {
-        let Given { size: Bytes(size), alpha: times, reserved: Bytes(reserved) } = Given::read(values);
+        let Params { size: Bytes(size), alpha: times, reserved: Bytes(reserved) } = Params::read(values);
         let alpha = (times * (1u64 << 32) as f64) as u64;
         Shared { size, alpha, times, reserved, pool: size }
     }
@@ -61,7 +61,7 @@ impl Shared {
     pub fn reserves_fit(&self, ports: u16) -> bool {
         self.reserved.saturating_mul(u64::from(ports)) <= self.size
     }
-    fn limit(&self, now: &Use) -> u64 {
+    fn limit(&self, now: &MemoryUse) -> u64 {
         let free = self.pool.saturating_sub(now.pool_shared_bytes);
         let own = now.bytes.saturating_sub(self.reserved);
         let threshold = (u128::from(self.alpha) * u128::from(free)) >> 32;
@@ -72,24 +72,24 @@ impl Shared {
 }
 
 impl Buffer for Shared {
-    fn admits(&self, now: &Use, size: u16) -> bool {
+    fn admits(&self, now: &MemoryUse, size: u16) -> bool {
         now.bytes + u64::from(size) <= self.limit(now)
     }
     /// Memory beyond the threshold ends at the whole shared memory.
-    fn has_memory(&self, now: &Use, size: u16) -> bool {
+    fn has_memory(&self, now: &MemoryUse, size: u16) -> bool {
         let free = self.pool.saturating_sub(now.pool_shared_bytes);
         now.bytes + u64::from(size) <= self.reserved.max(now.bytes).saturating_add(free)
     }
-    fn fill(&self, now: &Use) -> Fill {
+    fn fill(&self, now: &MemoryUse) -> Fill {
         Fill { used: now.bytes, limit: Some(self.limit(now)) }
     }
-    fn budget(&self, _ports: u16) -> Option<Amount> {
+    fn total_memory(&self, _ports: u16) -> Option<Amount> {
         Some(Amount::Bytes(self.size))
     }
-    fn reserved(&self) -> u64 {
+    fn reserved_bytes(&self) -> u64 {
         self.reserved
     }
-    fn free(&self, pool_shared_bytes: u64) -> Option<u64> {
+    fn free_shared_bytes(&self, pool_shared_bytes: u64) -> Option<u64> {
         Some(self.pool.saturating_sub(pool_shared_bytes))
     }
     /// Guaranteed to one port alone: its reserve and α/(1 + α) of the pool.
@@ -103,15 +103,23 @@ impl Buffer for Shared {
         self.pool = self.size.saturating_sub(self.reserved.saturating_mul(u64::from(ports)));
     }
     /// All reserves are taken from the one memory.
-    fn check(&self, beside: &Beside, report: &mut Report) {
+    fn check(&self, beside: &CheckContext, report: &mut Report) {
         let Some(ports) = beside.ports.filter(|ports| !self.reserves_fit(*ports)) else { return };
         let found = format!("{} for each of {ports} ports", Bytes(self.reserved));
-        report.wrong("reserved", found, format!("reserves that together fit into size = {}", Bytes(self.size)));
+        report.add_error(
+            "reserved",
+            found,
+            format!(
+                "a `reserved` that fits into size = {} for all ports \
+                                                     together",
+                Bytes(self.size)
+            ),
+        );
     }
-    fn described(&self, _frame: u16) -> Option<String> {
+    fn describe(&self, _frame: u16) -> Option<String> {
         Some(format!("shared, alpha = {}", self.times))
     }
-    fn boxed(&self) -> Box<dyn Buffer> {
+    fn clone_boxed(&self) -> Box<dyn Buffer> {
         Box::new(self.clone())
     }
 }
@@ -120,7 +128,7 @@ impl Buffer for Shared {
 mod tests {
     use super::*;
     use crate::testing::values;
-    use crate::{Purpose, Stream};
+    use crate::{Stream, StreamPurpose};
 
     fn shared(given: &str, ports: u16) -> Shared {
         let mut memory = Shared::new(&values(&SPEC, given));
@@ -128,10 +136,10 @@ mod tests {
         memory
     }
     /// Memory in use as port `port` sees it, if the ports hold these bytes.
-    fn seen(memory: &Shared, held: &[u64], port: usize) -> Use {
+    fn memory_use(memory: &Shared, held: &[u64], port: usize) -> MemoryUse {
         let beyond = |bytes: &u64| bytes.saturating_sub(memory.reserved);
         let pool_shared_bytes = held.iter().map(beyond).sum();
-        Use { packets: 0, bytes: held[port], pool_bytes: held.iter().sum(), pool_shared_bytes }
+        MemoryUse { packets: 0, bytes: held[port], pool_bytes: held.iter().sum(), pool_shared_bytes }
     }
 
     #[test]
@@ -140,7 +148,7 @@ mod tests {
         for (alpha, share) in [("0.5", 333_333u64), ("1", 500_000), ("2", 666_666), ("8", 888_888)] {
             let memory = shared(&format!("size=1MB alpha={alpha}"), 4);
             let mut held = [0u64; 4];
-            while memory.admits(&seen(&memory, &held, 0), 1) {
+            while memory.admits(&memory_use(&memory, &held, 0), 1) {
                 held[0] += 1;
             }
             assert!(held[0] - share <= 1, "α = {alpha}: {}", held[0]);
@@ -151,29 +159,29 @@ mod tests {
     fn a_great_alpha_is_complete_sharing_as_in_dibs_5_5_2() {
         let memory = shared("size=1700KB alpha=1000000000 reserved=15000B", 8);
         let mut held = [0u64; 8];
-        while memory.admits(&seen(&memory, &held, 3), 1500) {
+        while memory.admits(&memory_use(&memory, &held, 3), 1500) {
             held[3] += 1500;
         }
         // 1,700,000 - 8 x 15,000 = 1,580,000 B of the pool and 15,000 B of the port: 1063 frames.
         assert_eq!(held[3], 1_594_500);
-        assert!((0..10).all(|i| memory.admits(&Use { bytes: i * 1500, ..seen(&memory, &held, 0) }, 1500)));
-        assert!(memory.admits(&seen(&memory, &held, 0), 15_000));
-        assert!(!memory.admits(&seen(&memory, &held, 0), 15_501));
+        assert!((0..10).all(|i| memory.admits(&MemoryUse { bytes: i * 1500, ..memory_use(&memory, &held, 0) }, 1500)));
+        assert!(memory.admits(&memory_use(&memory, &held, 0), 15_000));
+        assert!(!memory.admits(&memory_use(&memory, &held, 0), 15_501));
     }
 
     #[test]
     fn the_memory_is_never_exceeded_and_the_reserve_always_there() {
-        let mut rng = Stream::new(11, 0, Purpose::Custom(1));
+        let mut rng = Stream::new(11, 0, StreamPurpose::Custom(1));
         for (alpha, reserved) in
             [("0", 0u64), ("0.125", 1000), ("1", 0), ("1", 3000), ("16", 2000), ("1000000000", 1500)]
         {
             let memory = shared(&format!("size=50000B alpha={alpha} reserved={reserved}B"), 8);
             let mut held = [0u64; 8];
             for _ in 0..20_000 {
-                let port = rng.below(8) as usize;
-                let size = 64 + rng.below(1455) as u16;
-                let now = seen(&memory, &held, port);
-                if rng.below(3) == 0 {
+                let port = rng.uniform_below(8) as usize;
+                let size = 64 + rng.uniform_below(1455) as u16;
+                let now = memory_use(&memory, &held, port);
+                if rng.uniform_below(3) == 0 {
                     held[port] -= held[port].min(u64::from(size));
                 } else if memory.admits(&now, size) || memory.admits_beyond(&now, size, (now.bytes, Bytes(4096))) {
                     held[port] += u64::from(size);
@@ -190,7 +198,7 @@ mod tests {
     fn the_threshold_grows_with_alpha_and_shrinks_with_what_others_hold() {
         let at = |alpha: f64, others: u64| {
             let memory = shared(&format!("size=100KB alpha={alpha} reserved=1000B"), 4);
-            memory.fill(&seen(&memory, &[5000, others, 0, 0], 0)).limit.unwrap()
+            memory.fill(&memory_use(&memory, &[5000, others, 0, 0], 0)).limit.unwrap()
         };
         let alphas = [0.0, 0.125, 0.5, 1.0, 2.0, 16.0];
         assert!(alphas.windows(2).all(|two| at(two[0], 20_000) < at(two[1], 20_000) || two[0] >= 1.0));
@@ -206,6 +214,6 @@ mod tests {
         assert!(shared("size=10KB reserved=1000B", 10).reserves_fit(10));
         assert!(!shared("size=10KB reserved=1001B", 10).reserves_fit(10));
         assert!(!shared("size=10KB reserved=18446744073709551615B", 10).reserves_fit(10));
-        assert_eq!(shared("size=10KB", 10).budget(10), Some(Amount::Bytes(10_000)));
+        assert_eq!(shared("size=10KB", 10).total_memory(10), Some(Amount::Bytes(10_000)));
     }
 }

@@ -1,8 +1,8 @@
 //! Unlimited memory: the ideal case that papers compare with.
 
-use super::{Buffer, Use};
+use super::{Buffer, MemoryUse};
 use crate::params::Spec;
-use crate::{Fill, Room};
+use crate::{Fill, PortThresholds};
 use units::Amount;
 
 /// Buffer without a limit.
@@ -18,22 +18,22 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 impl Buffer for Unlimited {
-    fn admits(&self, _now: &Use, _size: u16) -> bool {
+    fn admits(&self, _now: &MemoryUse, _size: u16) -> bool {
         true
     }
-    fn fill(&self, now: &Use) -> Fill {
+    fn fill(&self, now: &MemoryUse) -> Fill {
         Fill { used: now.packets, limit: None }
     }
-    fn budget(&self, _ports: u16) -> Option<Amount> {
+    fn total_memory(&self, _ports: u16) -> Option<Amount> {
         None
     }
     fn guaranteed_bytes(&self, _frame: u16) -> Option<u64> {
         None
     }
-    fn plain(&self) -> Option<Room> {
-        Some(Room::ENDLESS)
+    fn fixed_thresholds(&self) -> Option<PortThresholds> {
+        Some(PortThresholds::UNLIMITED)
     }
-    fn boxed(&self) -> Box<dyn Buffer> {
+    fn clone_boxed(&self) -> Box<dyn Buffer> {
         Box::new(self.clone())
     }
 }
@@ -44,9 +44,9 @@ mod tests {
 
     #[test]
     fn nothing_is_ever_full() {
-        let now = Use { packets: 1 << 40, bytes: 1 << 50, ..Use::default() };
+        let now = MemoryUse { packets: 1 << 40, bytes: 1 << 50, ..MemoryUse::default() };
         assert!(Unlimited.admits(&now, u16::MAX));
         assert_eq!(Unlimited.fill(&now), Fill { used: 1 << 40, limit: None });
-        assert_eq!(Unlimited.budget(8), None);
+        assert_eq!(Unlimited.total_memory(8), None);
     }
 }

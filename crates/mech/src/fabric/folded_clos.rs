@@ -5,35 +5,35 @@
 //! Unlike in a Clos network of circuits, a path is chosen for each flow and not for each connection. So the network may
 //! block with any number of core stages.
 
-use super::{Fabric, StageLink, StageRules};
-use crate::params::{Kind, Spec, Values};
+use super::{Fabric, StageLink, StageParams};
+use crate::params::{ParamKind, Spec, Values};
 use crate::{hash_mix, params};
 
 params! {
     /// Values of the mechanism's own parameters.
-    struct Given {
+    struct Params {
         elements: u64 = {
             doc: "Number of edge stages. Ports are assigned to them in blocks, in the order of their numbers.",
-            kind: Kind::Count { min: 2, max: 64 },
+            kind: ParamKind::Count { min: 2, max: 64 },
             default: Some("2"),
         },
         cores: u64 = {
             doc: "Number of core stages. The hash of a flow selects one of them.",
-            kind: Kind::Count { min: 1, max: 64 },
+            kind: ParamKind::Count { min: 1, max: 64 },
             default: Some("2"),
         },
     }
 }
 
-const COUNT: usize = StageRules::PARAMS.len();
+const STAGE_PARAM_COUNT: usize = StageParams::PARAMS.len();
 
 /// Parameters of the mechanism, followed by those of all wirings.
-const PARAMS: [params::Param; COUNT + 2] = {
-    let mut all = [Given::PARAMS[0]; COUNT + 2];
-    all[1] = Given::PARAMS[1];
+const PARAMS: [params::Param; STAGE_PARAM_COUNT + 2] = {
+    let mut all = [Params::PARAMS[0]; STAGE_PARAM_COUNT + 2];
+    all[1] = Params::PARAMS[1];
     let mut n = 0;
-    while n < COUNT {
-        all[n + 2] = StageRules::PARAMS[n];
+    while n < STAGE_PARAM_COUNT {
+        all[n + 2] = StageParams::PARAMS[n];
         n += 1;
     }
     all
@@ -52,25 +52,25 @@ pub(super) const SPEC: Spec = Spec {
 pub struct FoldedClos {
     edges: u16,
     cores: u16,
-    rules: StageRules,
+    rules: StageParams,
 }
 
 impl FoldedClos {
     /// Creates the mechanism from validated parameters.
     pub fn new(values: &Values) -> FoldedClos {
-        let given = Given::read(values);
-        FoldedClos { edges: given.elements as u16, cores: given.cores as u16, rules: StageRules::read(values) }
+        let given = Params::read(values);
+        FoldedClos { edges: given.elements as u16, cores: given.cores as u16, rules: StageParams::read(values) }
     }
 }
 
 impl Fabric for FoldedClos {
-    fn rules(&self) -> Option<&StageRules> {
+    fn stage_params(&self) -> Option<&StageParams> {
         Some(&self.rules)
     }
-    fn edges(&self) -> u16 {
+    fn edge_stages(&self) -> u16 {
         self.edges
     }
-    fn cores(&self) -> u16 {
+    fn core_stages(&self) -> u16 {
         self.cores
     }
     /// Returns the links up, by edge stage and core stage, then those down, by core stage and edge stage.
@@ -80,7 +80,7 @@ impl Fabric for FoldedClos {
         let down = (0..cores).flat_map(|core| (0..edges).map(move |to| StageLink { from: edges + core, to }));
         up.chain(down).collect()
     }
-    fn toward(&self, at: u16, to: u16, hash: u32) -> usize {
+    fn next_link(&self, at: u16, to: u16, hash: u32) -> usize {
         let [at, to, edges, cores] = [at, to, self.edges, self.cores].map(usize::from);
         match at.checked_sub(edges) {
             // The hash is mixed again, so that the choice is independent of the same hash's choices in switches
@@ -89,7 +89,7 @@ impl Fabric for FoldedClos {
             Some(core) => edges * cores + core * edges + to,
         }
     }
-    fn boxed(&self) -> Box<dyn Fabric> {
+    fn clone_boxed(&self) -> Box<dyn Fabric> {
         Box::new(self.clone())
     }
 }

@@ -1,29 +1,29 @@
 //! Full mesh of stages: each is joined with every other by one link in each direction, like the nodes of two supernodes
 //! in QCN-OS fig. 8. A frame crosses at most one internal link.
 
-use super::{Fabric, StageLink, StageRules};
+use super::{Fabric, StageLink, StageParams};
 use crate::params;
-use crate::params::{Kind, Spec, Values};
+use crate::params::{ParamKind, Spec, Values};
 
 params! {
     /// Values of the mechanism's own parameter.
-    struct Given {
+    struct Params {
         elements: u64 = {
             doc: "Number of stages. Ports are assigned to them in blocks, in the order of their numbers.",
-            kind: Kind::Count { min: 2, max: 64 },
+            kind: ParamKind::Count { min: 2, max: 64 },
             default: Some("2"),
         },
     }
 }
 
-const COUNT: usize = StageRules::PARAMS.len();
+const STAGE_PARAM_COUNT: usize = StageParams::PARAMS.len();
 
 /// Parameters of the mechanism, followed by those of all wirings.
-const PARAMS: [params::Param; COUNT + 1] = {
-    let mut all = [Given::PARAMS[0]; COUNT + 1];
+const PARAMS: [params::Param; STAGE_PARAM_COUNT + 1] = {
+    let mut all = [Params::PARAMS[0]; STAGE_PARAM_COUNT + 1];
     let mut n = 0;
-    while n < COUNT {
-        all[n + 1] = StageRules::PARAMS[n];
+    while n < STAGE_PARAM_COUNT {
+        all[n + 1] = StageParams::PARAMS[n];
         n += 1;
     }
     all
@@ -41,32 +41,32 @@ pub(super) const SPEC: Spec = Spec {
 #[derive(Clone, Debug)]
 pub struct Mesh {
     elements: u16,
-    rules: StageRules,
+    rules: StageParams,
 }
 
 impl Mesh {
     /// Creates the mechanism from validated parameters.
     pub fn new(values: &Values) -> Mesh {
-        Mesh { elements: Given::read(values).elements as u16, rules: StageRules::read(values) }
+        Mesh { elements: Params::read(values).elements as u16, rules: StageParams::read(values) }
     }
 }
 
 impl Fabric for Mesh {
-    fn rules(&self) -> Option<&StageRules> {
+    fn stage_params(&self) -> Option<&StageParams> {
         Some(&self.rules)
     }
-    fn edges(&self) -> u16 {
+    fn edge_stages(&self) -> u16 {
         self.elements
     }
     fn links(&self) -> Vec<StageLink> {
         let from = |from: u16| (0..self.elements).filter(move |to| *to != from).map(move |to| StageLink { from, to });
         (0..self.elements).flat_map(from).collect()
     }
-    fn toward(&self, at: u16, to: u16, _hash: u32) -> usize {
+    fn next_link(&self, at: u16, to: u16, _hash: u32) -> usize {
         let skipped = u16::from(to > at);
         usize::from(at) * usize::from(self.elements - 1) + usize::from(to - skipped)
     }
-    fn boxed(&self) -> Box<dyn Fabric> {
+    fn clone_boxed(&self) -> Box<dyn Fabric> {
         Box::new(self.clone())
     }
 }

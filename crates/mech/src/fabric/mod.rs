@@ -16,13 +16,13 @@ pub use folded_clos::FoldedClos;
 pub use mesh::Mesh;
 pub use none::NoFabric;
 
-use crate::params::Kind;
+use crate::params::ParamKind;
 use crate::{Mechanism, choice, params};
 use units::{Bytes, Dur, Rate};
 
 choice! {
     /// Queues of the input buffer of a stage.
-    pub enum Lists {
+    pub enum StageQueues {
         /// Queue for each exit of the stage.
         ByExit = "by_exit",
         /// Single queue, first in, first out.
@@ -32,39 +32,39 @@ choice! {
 
 params! {
     /// Parameters common to all wirings.
-    pub struct StageRules {
+    pub struct StageParams {
         link_rate: Rate = {
             doc: "Rate of every internal link (QCN-OS fig. 8: 2.5 Gb/s).",
-            kind: Kind::Rate,
+            kind: ParamKind::Rate,
             default: None,
         },
         link_buffer: Bytes = {
             doc: "Size of the buffer in front of an internal link, for each class and lane (QCN-OS §V: 32 KB).",
-            kind: Kind::Size { min: 64 },
+            kind: ParamKind::Size { min: 64 },
             default: Some("32KB"),
         },
         stage_buffer: Bytes = {
-            doc: "Size of each input buffer of a stage, for each class and lane. There is one for each port of the \
-                  switch and each incoming internal link. QCN-OS §V names it without a size.",
-            kind: Kind::Size { min: 64 },
+            doc: "Size of each input buffer of a stage, for each class and lane. A stage has one input buffer for each \
+                  of its switch ports and each incoming internal link. QCN-OS §V states no size.",
+            kind: ParamKind::Size { min: 64 },
             default: Some("32KB"),
         },
-        lists: Lists = {
+        lists: StageQueues = {
             doc: "Queues of the input buffer of a stage: one for each exit (`by_exit`), or one for all, whose first \
                   frame blocks all others (`fifo`).",
-            kind: Lists::KIND,
+            kind: StageQueues::KIND,
             default: Some("by_exit"),
         },
         end_to_end: bool = {
             doc: "Reliable delivery inside the switch (QCN-OS §V-B). The memory of the input keeps a copy of a frame until \
                   the buffer of the output has acknowledged it.",
-            kind: Kind::Flag,
+            kind: ParamKind::Flag,
             default: Some("false"),
         },
         ack_delay: Dur = {
             doc: "Time from the arrival of a frame in the buffer of its output until its copy is freed. \
                   Acknowledgements take no bandwidth.",
-            kind: Kind::Time { min: 0 },
+            kind: ParamKind::Time { min: 0 },
             default: Some("1us"),
         },
     }
@@ -82,58 +82,58 @@ pub struct StageLink {
 /// Wiring of stages.
 ///
 /// ```
-/// use mech::fabric::{Fabric, Lists, StageLink, StageRules};
+/// use mech::fabric::{Fabric, StageQueues, StageLink, StageParams};
 /// use units::{Bytes, Dur, Rate};
 ///
 /// /// Two stages, joined by one link in each direction.
 /// #[derive(Clone)]
-/// struct Pair(StageRules);
+/// struct Pair(StageParams);
 ///
 /// impl Fabric for Pair {
-///     fn rules(&self) -> Option<&StageRules> {
+///     fn stage_params(&self) -> Option<&StageParams> {
 ///         Some(&self.0)
 ///     }
-///     fn edges(&self) -> u16 {
+///     fn edge_stages(&self) -> u16 {
 ///         2
 ///     }
 ///     fn links(&self) -> Vec<StageLink> {
 ///         vec![StageLink { from: 0, to: 1 }, StageLink { from: 1, to: 0 }]
 ///     }
-///     fn toward(&self, at: u16, _to: u16, _hash: u32) -> usize {
+///     fn next_link(&self, at: u16, _to: u16, _hash: u32) -> usize {
 ///         usize::from(at)
 ///     }
-///     fn boxed(&self) -> Box<dyn Fabric> {
+///     fn clone_boxed(&self) -> Box<dyn Fabric> {
 ///         Box::new(self.clone())
 ///     }
 /// }
 ///
-/// # let rules = StageRules {
+/// # let params = StageParams {
 /// #     link_rate: Rate::gbps(10),
 /// #     link_buffer: Bytes(32_000),
 /// #     stage_buffer: Bytes(32_000),
-/// #     lists: Lists::ByExit,
+/// #     lists: StageQueues::ByExit,
 /// #     end_to_end: false,
 /// #     ack_delay: Dur::us(1),
 /// # };
-/// let pair = Pair(rules);
-/// assert_eq!(pair.links()[pair.toward(1, 0, 7)], StageLink { from: 1, to: 0 });
+/// let pair = Pair(params);
+/// assert_eq!(pair.links()[pair.next_link(1, 0, 7)], StageLink { from: 1, to: 0 });
 /// ```
 pub trait Fabric: Send + Sync {
     /// Returns the parameters common to all wirings; `None` if there are no stages.
-    fn rules(&self) -> Option<&StageRules>;
+    fn stage_params(&self) -> Option<&StageParams>;
     /// Returns the number of stages with ports of the switch.
-    fn edges(&self) -> u16;
+    fn edge_stages(&self) -> u16;
     /// Returns the number of stages without ports of the switch.
-    fn cores(&self) -> u16 {
+    fn core_stages(&self) -> u16 {
         0
     }
     /// Returns the internal links.
     fn links(&self) -> Vec<StageLink>;
     /// Returns the index in [`links`](Fabric::links) of the link by which a frame with this flow hash leaves stage `at`
     /// for stage `to`. PRECONDITION: `at` and `to` differ.
-    fn toward(&self, at: u16, to: u16, hash: u32) -> usize;
+    fn next_link(&self, at: u16, to: u16, hash: u32) -> usize;
     /// Returns a boxed copy.
-    fn boxed(&self) -> Box<dyn Fabric>;
+    fn clone_boxed(&self) -> Box<dyn Fabric>;
 }
 
 /// Returns the stage of a port: ports are assigned to stages in order, in blocks of sizes as equal as possible.

@@ -1,6 +1,6 @@
 //! No stages: a switch of another model than `fabric`.
 
-use super::{Fabric, StageLink, StageRules};
+use super::{Fabric, StageLink, StageParams};
 use crate::params::Spec;
 
 /// Wiring without stages.
@@ -16,19 +16,19 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 impl Fabric for NoFabric {
-    fn rules(&self) -> Option<&StageRules> {
+    fn stage_params(&self) -> Option<&StageParams> {
         None
     }
-    fn edges(&self) -> u16 {
+    fn edge_stages(&self) -> u16 {
         1
     }
     fn links(&self) -> Vec<StageLink> {
         Vec::new()
     }
-    fn toward(&self, _at: u16, _to: u16, _hash: u32) -> usize {
+    fn next_link(&self, _at: u16, _to: u16, _hash: u32) -> usize {
         0
     }
-    fn boxed(&self) -> Box<dyn Fabric> {
+    fn clone_boxed(&self) -> Box<dyn Fabric> {
         Box::new(*self)
     }
 }

@@ -6,7 +6,7 @@ use crate::params::{Value, Values};
 use toml::{Table, Value as Toml};
 
 /// Makes the fabric of a case, with a rate for its links.
-fn made(case: &Toml) -> FabricSlot {
+fn make_fabric(case: &Toml) -> FabricSlot {
     let given = case["fabric"].as_table().expect("a fabric");
     let kind = given["kind"].as_str().expect("its kind");
     let registry = Registry::catalogue();
@@ -31,10 +31,10 @@ fn texts<'a>(case: &'a Toml, key: &str) -> Vec<&'a str> {
 }
 
 /// Returns the stages on the path of a frame with a hash from one stage to another.
-fn way(fabric: &dyn Fabric, from: u16, to: u16, hash: u32) -> Vec<u16> {
+fn stages_on_path(fabric: &dyn Fabric, from: u16, to: u16, hash: u32) -> Vec<u16> {
     let (links, mut at, mut stages) = (fabric.links(), from, Vec::new());
     while at != to {
-        let link = links[fabric.toward(at, to, hash)];
+        let link = links[fabric.next_link(at, to, hash)];
         assert_eq!(link.from, at, "a link that begins elsewhere");
         at = link.to;
         stages.push(at);
@@ -50,11 +50,11 @@ fn stages_are_joined_as_the_table_says() {
     let cases = table["case"].as_array().expect("cases");
     assert!(cases.len() >= 5);
     for case in cases {
-        let (slot, name) = (made(case), case["name"].as_str().expect("a name"));
+        let (slot, name) = (make_fabric(case), case["name"].as_str().expect("a name"));
         let fabric = slot.peek();
         let ports: Vec<u16> =
             case["ports"].as_array().expect("ports").iter().map(|n| n.as_integer().expect("a stage") as u16).collect();
-        let dealt = (0..ports.len() as u16).map(|port| stage_of(port, ports.len() as u16, fabric.edges()));
+        let dealt = (0..ports.len() as u16).map(|port| stage_of(port, ports.len() as u16, fabric.edge_stages()));
         assert_eq!(dealt.collect::<Vec<u16>>(), ports, "{name}");
         let links: Vec<String> = fabric.links().iter().map(|link| format!("{}-{}", link.from, link.to)).collect();
         assert_eq!(links, texts(case, "links"), "{name}");
@@ -69,7 +69,7 @@ fn stages_are_joined_as_the_table_says() {
             };
             let expected: Vec<u16> = stages.split(' ').map(|stage| stage.parse().expect(said)).collect();
             for hash in hashes {
-                assert_eq!(way(fabric, from, to, hash), expected, "{name}: {said}, hash {hash}");
+                assert_eq!(stages_on_path(fabric, from, to, hash), expected, "{name}: {said}, hash {hash}");
             }
         }
     }
@@ -78,8 +78,8 @@ fn stages_are_joined_as_the_table_says() {
 #[test]
 fn every_core_stage_of_a_clos_has_its_share_of_flows() {
     let cases = "[fabric]\nkind = \"folded_clos\"\nelements = 4\ncores = 3\n".parse::<Table>().expect("a case");
-    let slot = made(&Toml::Table(cases));
+    let slot = make_fabric(&Toml::Table(cases));
     let mut flows = [0; 3];
-    (0..3000).for_each(|hash| flows[usize::from(way(slot.peek(), 0, 2, hash)[0] - 4)] += 1);
+    (0..3000).for_each(|hash| flows[usize::from(stages_on_path(slot.peek(), 0, 2, hash)[0] - 4)] += 1);
     assert!(flows.iter().all(|count| (900..1100).contains(count)), "{flows:?}");
 }

@@ -5,15 +5,15 @@
 //! frames teach nothing either, because they too have left the path from their source. Preset addresses are static
 //! entries: the routes give their ports, learning does not replace them, and they do not age.
 
-use super::{AddressTable, Known, Onward};
-use crate::params::{Kind, Spec, Values, WordOr};
+use super::{AddressTable, KnownAddresses, LookupDecision};
+use crate::params::{ParamKind, Spec, Values, WordOr};
 use crate::{Head, HostId, PortId, SwitchContext, choice, params};
 use std::collections::BTreeMap;
 use units::{Dur, Time};
 
 choice! {
     /// Addresses known from the start, if not those of listed hosts.
-    pub(crate) enum PresetWord {
+    pub(crate) enum PresetChoice {
         None = "none",
         All = "all",
     }
@@ -21,35 +21,35 @@ choice! {
 
 params! {
     /// Values of the parameters.
-    pub(crate) struct Given {
-        preset: WordOr<PresetWord> = {
+    pub(crate) struct Params {
+        preset: WordOr<PresetChoice> = {
             doc: "Addresses known from the start, by the routes and without ageing: none, all, or those of listed \
                   hosts.",
-            kind: Kind::TextsOr(PresetWord::WORDS),
+            kind: ParamKind::TextsOr(PresetChoice::WORDS),
             default: Some("none"),
         },
         ageing: Dur = {
-            doc: "Time after which an entry that no frame has confirmed is removed (IEEE 802.1Q §8.8.3: 300 s).",
-            kind: Kind::Time { min: 1 },
+            doc: "Ageing time: an entry that no frame confirms for this time is removed (IEEE 802.1Q §8.8.3: 300 s).",
+            kind: ParamKind::Time { min: 1 },
             default: Some("300s"),
         },
     }
 }
 
 /// Parameter of the addresses known from the start.
-const PRESET: &str = Given::PARAMS[0].name;
+const PRESET: &str = Params::PARAMS[0].name;
 
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.fib",
     kind: "learning",
     doc: "Learns the port of each source from forwarded frames, and floods frames for unknown addresses.",
     cite: "IEEE 802.1Q §8.7, §8.8; PABO §II-D, III",
-    params: Given::PARAMS,
+    params: Params::PARAMS,
 };
 
 /// Addresses known from the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Preset {
+enum PresetHosts {
     None,
     All,
     /// Names of hosts, and the sorted identifiers of those that exist.
@@ -62,7 +62,7 @@ enum Preset {
 /// Learning table of one switch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learning {
-    preset: Preset,
+    preset: PresetHosts,
     ageing: Dur,
     /// Learnt addresses: the port of each, and the time of the last frame that came in by it.
     known: BTreeMap<HostId, (PortId, Time)>,
@@ -71,11 +71,11 @@ pub struct Learning {
 impl Learning {
     /// Creates the table from validated parameters, without resolved hosts.
     pub fn new(values: &Values) -> Learning {
-        let Given { preset, ageing } = Given::read(values);
+        let Params { preset, ageing } = Params::read(values);
         let preset = match preset {
-            WordOr::Word(PresetWord::None) => Preset::None,
-            WordOr::Word(PresetWord::All) => Preset::All,
-            WordOr::List(names) => Preset::Hosts { names, found: Vec::new() },
+            WordOr::Word(PresetChoice::None) => PresetHosts::None,
+            WordOr::Word(PresetChoice::All) => PresetHosts::All,
+            WordOr::List(names) => PresetHosts::Hosts { names, found: Vec::new() },
         };
         Learning { preset, ageing, known: BTreeMap::new() }
     }
@@ -83,26 +83,26 @@ impl Learning {
 
 impl AddressTable for Learning {
     fn for_switch(&mut self, own: &SwitchContext) {
-        if let Preset::Hosts { names, found } = &mut self.preset {
+        if let PresetHosts::Hosts { names, found } = &mut self.preset {
             *found = names.iter().filter_map(|name| (own.host)(name)).collect();
             found.sort_unstable();
         }
     }
-    fn known(&self) -> Known<'_> {
+    fn known_addresses(&self) -> KnownAddresses<'_> {
         match &self.preset {
-            Preset::None => Known::None,
-            Preset::All => Known::All,
-            Preset::Hosts { names, .. } => Known::Hosts(PRESET, names),
+            PresetHosts::None => KnownAddresses::None,
+            PresetHosts::All => KnownAddresses::All,
+            PresetHosts::Hosts { names, .. } => KnownAddresses::Hosts(PRESET, names),
         }
     }
     fn is_preset(&self, host: HostId) -> bool {
         match &self.preset {
-            Preset::None => false,
-            Preset::All => true,
-            Preset::Hosts { found, .. } => found.binary_search(&host).is_ok(),
+            PresetHosts::None => false,
+            PresetHosts::All => true,
+            PresetHosts::Hosts { found, .. } => found.binary_search(&host).is_ok(),
         }
     }
-    fn port(&self, host: HostId, now: Time) -> Option<PortId> {
+    fn learned_port(&self, host: HostId, now: Time) -> Option<PortId> {
         let (port, seen) = self.known.get(&host)?;
         (now.since(*seen) < self.ageing).then_some(*port)
     }
@@ -115,16 +115,18 @@ impl AddressTable for Learning {
     /// A frame may leave by its ingress port only if it was bounced or detoured. If the destination of such a frame is
     /// unknown, the frame goes back to the switch that sent it here, which has the address. A bounced frame that comes
     /// in from its source's side again is flooded.
-    fn onward(&self, pkt: &Head, (out, back): (Option<PortId>, Option<PortId>)) -> Onward {
+    fn decide(&self, pkt: &Head, (out, back): (Option<PortId>, Option<PortId>)) -> LookupDecision {
         let turned = pkt.bounces > 0 || pkt.detours > 0;
         match out {
-            Some(port) if port == pkt.ingress && !turned => Onward::Filtered,
-            Some(port) => Onward::By(port),
-            None if pkt.detours > 0 || (pkt.bounces > 0 && back != Some(pkt.ingress)) => Onward::By(pkt.ingress),
-            None => Onward::Flood,
+            Some(port) if port == pkt.ingress && !turned => LookupDecision::Filter,
+            Some(port) => LookupDecision::Forward(port),
+            None if pkt.detours > 0 || (pkt.bounces > 0 && back != Some(pkt.ingress)) => {
+                LookupDecision::Forward(pkt.ingress)
+            }
+            None => LookupDecision::Flood,
         }
     }
-    fn boxed(&self) -> Box<dyn AddressTable> {
+    fn clone_boxed(&self) -> Box<dyn AddressTable> {
         Box::new(self.clone())
     }
 }
@@ -132,55 +134,55 @@ impl AddressTable for Learning {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{head, values};
+    use crate::testing::{parse_head, values};
 
     const T0: Time = Time::ZERO;
 
     fn table(given: &str) -> Learning {
         let number = |name: &str| name.strip_prefix('h')?.parse().ok().map(HostId);
         let mut learning = Learning::new(&values(&SPEC, given));
-        learning.for_switch(&SwitchContext { host: &number, ..SwitchContext::alone(0, 4) });
+        learning.for_switch(&SwitchContext { host: &number, ..SwitchContext::without_network(0, 4) });
         learning
     }
 
     #[test]
     fn a_source_is_where_its_last_frame_came_in() {
         let mut fib = table("");
-        assert_eq!(fib.port(HostId(4), T0), None);
-        fib.learn(&head("src=4 in=2"), T0);
-        assert_eq!(fib.port(HostId(4), T0), Some(PortId(2)));
-        assert_eq!(fib.port(HostId(5), T0), None);
-        fib.learn(&head("src=4 in=3"), T0 + Dur::us(1));
-        assert_eq!(fib.port(HostId(4), T0 + Dur::us(1)), Some(PortId(3)), "it has moved");
+        assert_eq!(fib.learned_port(HostId(4), T0), None);
+        fib.learn(&parse_head("src=4 in=2"), T0);
+        assert_eq!(fib.learned_port(HostId(4), T0), Some(PortId(2)));
+        assert_eq!(fib.learned_port(HostId(5), T0), None);
+        fib.learn(&parse_head("src=4 in=3"), T0 + Dur::us(1));
+        assert_eq!(fib.learned_port(HostId(4), T0 + Dur::us(1)), Some(PortId(3)), "it has moved");
     }
 
     #[test]
     fn nothing_is_learnt_from_frames_that_were_bounced_or_detoured() {
         let mut fib = table("");
-        fib.learn(&head("src=4 in=2"), T0);
-        fib.learn(&head("src=4 in=3 np=1"), T0 + Dur::us(1));
-        fib.learn(&Head { detours: 1, ..head("src=4 in=3") }, T0 + Dur::us(1));
-        fib.learn(&head("src=5 in=3 np=9"), T0);
-        assert_eq!((fib.port(HostId(4), T0), fib.port(HostId(5), T0)), (Some(PortId(2)), None));
+        fib.learn(&parse_head("src=4 in=2"), T0);
+        fib.learn(&parse_head("src=4 in=3 np=1"), T0 + Dur::us(1));
+        fib.learn(&Head { detours: 1, ..parse_head("src=4 in=3") }, T0 + Dur::us(1));
+        fib.learn(&parse_head("src=5 in=3 np=9"), T0);
+        assert_eq!((fib.learned_port(HostId(4), T0), fib.learned_port(HostId(5), T0)), (Some(PortId(2)), None));
     }
 
     #[test]
     fn an_entry_is_forgotten_when_nothing_confirms_it_for_the_ageing_time() {
         let mut fib = table("ageing=10us");
-        fib.learn(&head("src=4 in=2"), T0);
-        assert_eq!(fib.port(HostId(4), T0 + (Dur::us(10) - Dur(1))), Some(PortId(2)));
-        assert_eq!(fib.port(HostId(4), T0 + Dur::us(10)), None);
-        fib.learn(&head("src=4 in=2"), T0 + Dur::us(9));
-        assert_eq!(fib.port(HostId(4), T0 + Dur::us(18)), Some(PortId(2)), "a frame renews it");
-        assert_eq!(fib.port(HostId(4), T0 + Dur::us(19)), None);
+        fib.learn(&parse_head("src=4 in=2"), T0);
+        assert_eq!(fib.learned_port(HostId(4), T0 + (Dur::us(10) - Dur(1))), Some(PortId(2)));
+        assert_eq!(fib.learned_port(HostId(4), T0 + Dur::us(10)), None);
+        fib.learn(&parse_head("src=4 in=2"), T0 + Dur::us(9));
+        assert_eq!(fib.learned_port(HostId(4), T0 + Dur::us(18)), Some(PortId(2)), "a frame renews it");
+        assert_eq!(fib.learned_port(HostId(4), T0 + Dur::us(19)), None);
     }
 
     #[test]
     fn preset_addresses_are_the_routes_own_and_nothing_learnt_takes_their_place() {
         let mut fib = table("preset=h7,h4");
         assert_eq!([3, 4, 7].map(|host| fib.is_preset(HostId(host))), [false, true, true]);
-        fib.learn(&head("src=4 in=2"), T0);
-        assert_eq!(fib.port(HostId(4), T0), None);
+        fib.learn(&parse_head("src=4 in=2"), T0);
+        assert_eq!(fib.learned_port(HostId(4), T0), None);
         assert!(table("preset=all").is_preset(HostId(99)) && !table("preset=none").is_preset(HostId(0)));
     }
 
@@ -188,19 +190,30 @@ mod tests {
     fn what_is_not_known_is_flooded_and_what_came_from_there_is_filtered() {
         let fib = table("");
         let (at, other) = (Some(PortId(1)), Some(PortId(2)));
-        assert_eq!(fib.onward(&head("in=1"), (None, None)), Onward::Flood);
-        assert_eq!(fib.onward(&head("in=1"), (other, at)), Onward::By(PortId(2)));
-        assert_eq!(fib.onward(&head("in=1"), (at, None)), Onward::Filtered);
-        assert_eq!(fib.onward(&head("in=1 np=1"), (at, other)), Onward::By(PortId(1)), "it was bounced from there");
+        assert_eq!(fib.decide(&parse_head("in=1"), (None, None)), LookupDecision::Flood);
+        assert_eq!(fib.decide(&parse_head("in=1"), (other, at)), LookupDecision::Forward(PortId(2)));
+        assert_eq!(fib.decide(&parse_head("in=1"), (at, None)), LookupDecision::Filter);
+        assert_eq!(
+            fib.decide(&parse_head("in=1 np=1"), (at, other)),
+            LookupDecision::Forward(PortId(1)),
+            "it was bounced from there"
+        );
     }
 
     #[test]
     fn a_bounced_frame_whose_destination_was_forgotten_goes_back_to_who_knew() {
         let fib = table("");
         let (at, other) = (Some(PortId(1)), Some(PortId(2)));
-        assert_eq!(fib.onward(&head("in=1 np=1"), (None, other)), Onward::By(PortId(1)));
-        assert_eq!(fib.onward(&head("in=1 np=1"), (None, None)), Onward::By(PortId(1)));
-        assert_eq!(fib.onward(&head("in=1 np=1"), (None, at)), Onward::Flood, "it comes from its source again");
-        assert_eq!(fib.onward(&Head { detours: 1, ..head("in=1") }, (None, at)), Onward::By(PortId(1)));
+        assert_eq!(fib.decide(&parse_head("in=1 np=1"), (None, other)), LookupDecision::Forward(PortId(1)));
+        assert_eq!(fib.decide(&parse_head("in=1 np=1"), (None, None)), LookupDecision::Forward(PortId(1)));
+        assert_eq!(
+            fib.decide(&parse_head("in=1 np=1"), (None, at)),
+            LookupDecision::Flood,
+            "it comes from its source again"
+        );
+        assert_eq!(
+            fib.decide(&Head { detours: 1, ..parse_head("in=1") }, (None, at)),
+            LookupDecision::Forward(PortId(1))
+        );
     }
 }

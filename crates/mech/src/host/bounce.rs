@@ -13,7 +13,7 @@
 //! mark, a loss or this one.
 
 use crate::params;
-use crate::params::{Kind, Spec, Values};
+use crate::params::{ParamKind, Spec, Values};
 use crate::{Head, HostId, Mechanism};
 use units::{Dur, Time};
 
@@ -23,13 +23,13 @@ pub struct Reinject;
 
 impl Reinject {
     /// Returns true if host `me` sends `pkt` again instead of receiving it.
-    pub fn wants(self, pkt: &Head, me: HostId) -> bool {
+    pub fn applies_to(self, pkt: &Head, me: HostId) -> bool {
         // A flooded copy of another host's packet may arrive too, so the source must be `me`.
         pkt.bounces > 0 && pkt.dst != me && pkt.src == me
     }
 }
 
-const NONE: Spec = Spec {
+const NONE_SPEC: Spec = Spec {
     slot: "host.bounce_signal",
     kind: "none",
     doc: "Sends bounced packets again without informing the transport of their source.",
@@ -39,32 +39,32 @@ const NONE: Spec = Spec {
 
 params! {
     /// Values of the parameters.
-    pub(crate) struct Given {
+    pub(crate) struct Params {
         window: Dur = {
-            doc: "Time for which frames of a flow that come back are counted together, from the first of them on.",
-            kind: Kind::Time { min: 1 },
+            doc: "Time for which returning frames of a flow are counted together, from the first such frame on.",
+            kind: ParamKind::Time { min: 1 },
             default: Some("1ms"),
         },
         threshold: u64 = {
-            doc: "Number of frames that come back within `window` from which on the congestion window is cut.",
-            kind: Kind::Count { min: 1, max: 1_000_000 },
+            doc: "Number of returning frames within `window` from which on the congestion window is cut.",
+            kind: ParamKind::Count { min: 1, max: 1_000_000 },
             default: Some("1"),
         },
         cut: f64 = {
             doc: "Share of the congestion window that is cut if all data in flight came back.",
-            kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
+            kind: ParamKind::Number { min: 0.0, max: 1.0, below_max: false },
             default: Some("0.5"),
         },
     }
 }
 
-const WINDOW_CUT: Spec = Spec {
+const WINDOW_CUT_SPEC: Spec = Spec {
     slot: "host.bounce_signal",
     kind: "window_cut",
     doc: "Cuts the congestion window of a source in proportion to the share of its data in flight that came back, once \
-          a window of data. This law is ours: the paper gives none.",
+          a window of data. The paper gives no law for this reaction; this one is our own.",
     cite: "PABO §II-G",
-    params: Given::PARAMS,
+    params: Params::PARAMS,
 };
 
 /// Signal of bounced packets to a source's transport; `None` is no signal.
@@ -72,7 +72,7 @@ pub type BounceSignal = Option<WindowCut>;
 
 /// Mechanisms of this slot.
 pub const ALL: &[Mechanism<BounceSignal>] =
-    &[Mechanism::new(&NONE, |_| None), Mechanism::new(&WINDOW_CUT, |values| Some(WindowCut::new(values)))];
+    &[Mechanism::new(&NONE_SPEC, |_| None), Mechanism::new(&WINDOW_CUT_SPEC, |values| Some(WindowCut::new(values)))];
 
 /// Law of `window_cut`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,7 +84,7 @@ pub struct WindowCut {
 
 /// Frames and payload of one flow that came back and are counted together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Returned {
+pub struct ReturnedFrames {
     since: Time,
     frames: u64,
     bytes: u64,
@@ -93,20 +93,20 @@ pub struct Returned {
 impl WindowCut {
     /// Creates the law from validated parameters.
     pub fn new(values: &Values) -> WindowCut {
-        let Given { window, threshold, cut } = Given::read(values);
+        let Params { window, threshold, cut } = Params::read(values);
         WindowCut { window, threshold, cut }
     }
     /// Counts a frame with `payload` bytes that came back at `now`, and returns true if the threshold is reached.
-    pub fn count(&self, returned: &mut Returned, now: Time, payload: u16) -> bool {
+    pub fn count_returned(&self, returned: &mut ReturnedFrames, now: Time, payload: u16) -> bool {
         if returned.frames == 0 || now.since(returned.since) >= self.window {
-            *returned = Returned { since: now, frames: 0, bytes: 0 };
+            *returned = ReturnedFrames { since: now, frames: 0, bytes: 0 };
         }
         returned.frames += 1;
         returned.bytes += u64::from(payload);
         returned.frames >= self.threshold
     }
     /// Returns the window in bytes after the cut, with `flight` bytes in flight, before any minimum.
-    pub fn cut(&self, window: u32, flight: u32, returned: &Returned) -> u32 {
+    pub fn window_after_cut(&self, window: u32, flight: u32, returned: &ReturnedFrames) -> u32 {
         // A frame may come back more than once, so the share is limited to 1.
         let share = (returned.bytes as f64 / f64::from(flight.max(1))).min(1.0);
         (f64::from(window) * (1.0 - self.cut * share)) as u32
@@ -116,42 +116,46 @@ impl WindowCut {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{head, values};
+    use crate::testing::{parse_head, values};
 
-    fn law(given: &str) -> WindowCut {
-        WindowCut::new(&values(&WINDOW_CUT, given))
+    fn window_cut(given: &str) -> WindowCut {
+        WindowCut::new(&values(&WINDOW_CUT_SPEC, given))
     }
 
     #[test]
     fn only_what_its_source_gets_back_goes_out_again() {
-        assert!(Reinject.wants(&head("dst=9 src=1 np=1"), HostId(1)));
-        assert!(Reinject.wants(&head("dst=9 src=1 np=200"), HostId(1)));
-        assert!(!Reinject.wants(&head("dst=9 src=1 np=1"), HostId(9)));
-        assert!(!Reinject.wants(&head("dst=9 src=1"), HostId(1)));
-        assert!(!Reinject.wants(&head("dst=9 src=2 np=1"), HostId(1)), "a flooded copy of somebody else's");
+        assert!(Reinject.applies_to(&parse_head("dst=9 src=1 np=1"), HostId(1)));
+        assert!(Reinject.applies_to(&parse_head("dst=9 src=1 np=200"), HostId(1)));
+        assert!(!Reinject.applies_to(&parse_head("dst=9 src=1 np=1"), HostId(9)));
+        assert!(!Reinject.applies_to(&parse_head("dst=9 src=1"), HostId(1)));
+        assert!(!Reinject.applies_to(&parse_head("dst=9 src=2 np=1"), HostId(1)), "a flooded copy of somebody else's");
     }
 
     #[test]
     fn frames_are_counted_together_for_a_window_from_the_first_of_them_on() {
-        let (law, mut back) = (law("window=1ms threshold=3"), Returned::default());
-        let enough = [0, 400, 999, 999].map(|us| law.count(&mut back, Time::ZERO + Dur::us(us), 1000));
+        let (law, mut back) = (window_cut("window=1ms threshold=3"), ReturnedFrames::default());
+        let enough = [0, 400, 999, 999].map(|us| law.count_returned(&mut back, Time::ZERO + Dur::us(us), 1000));
         assert_eq!(enough, [false, false, true, true]);
         assert_eq!((back.frames, back.bytes), (4, 4000));
-        assert!(!law.count(&mut back, Time::ZERO + Dur::ms(1), 500));
+        assert!(!law.count_returned(&mut back, Time::ZERO + Dur::ms(1), 500));
         assert_eq!((back.frames, back.bytes), (1, 500));
     }
 
     #[test]
     fn the_cut_is_in_proportion_to_the_share_of_the_flight() {
-        let back = |bytes| Returned { since: Time::ZERO, frames: 1, bytes };
-        let half = law("");
-        assert_eq!(half.cut(20_000, 10_000, &back(0)), 20_000);
-        assert_eq!(half.cut(20_000, 10_000, &back(1_000)), 19_000);
-        assert_eq!(half.cut(20_000, 10_000, &back(10_000)), 10_000);
-        assert_eq!(half.cut(20_000, 10_000, &back(99_000)), 10_000, "a frame may come back more than once");
-        assert_eq!(law("cut=1").cut(20_000, 10_000, &back(5_000)), 10_000);
-        assert_eq!(law("cut=0").cut(20_000, 10_000, &back(5_000)), 20_000);
-        assert_eq!(half.cut(20_000, 0, &back(1)), 10_000);
+        let back = |bytes| ReturnedFrames { since: Time::ZERO, frames: 1, bytes };
+        let half = window_cut("");
+        assert_eq!(half.window_after_cut(20_000, 10_000, &back(0)), 20_000);
+        assert_eq!(half.window_after_cut(20_000, 10_000, &back(1_000)), 19_000);
+        assert_eq!(half.window_after_cut(20_000, 10_000, &back(10_000)), 10_000);
+        assert_eq!(
+            half.window_after_cut(20_000, 10_000, &back(99_000)),
+            10_000,
+            "a frame may come back more than once"
+        );
+        assert_eq!(window_cut("cut=1").window_after_cut(20_000, 10_000, &back(5_000)), 10_000);
+        assert_eq!(window_cut("cut=0").window_after_cut(20_000, 10_000, &back(5_000)), 20_000);
+        assert_eq!(half.window_after_cut(20_000, 0, &back(1)), 10_000);
     }
 
     #[test]

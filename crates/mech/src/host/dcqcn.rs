@@ -26,10 +26,10 @@
 //! CNP. Not modelled: the minimum time between CNPs of different flows (NVIDIA: 4 us), and targets that a message
 //! leaves unchanged.
 
-use super::shares::{ONE, bps, part, parts};
+use super::fixed_point::{FIXED_POINT_ONE, bits_per_second, multiply_rounding_down, to_fixed_point};
 use super::{FlowAtNic, Reaction, ReactionHost, ReactionSlot};
 use crate::params;
-use crate::params::{Kind, Spec, Values};
+use crate::params::{ParamKind, Spec, Values};
 use crate::{FlowId, Notice, Report};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Bytes, Dur, Rate, Time};
@@ -40,60 +40,60 @@ mod tests;
 params! {
     /// Values of the parameters.
     #[derive(Copy)]
-    pub(crate) struct Given {
+    pub(crate) struct Params {
         cnp_interval: Dur = {
             doc: "Minimum time between two CNPs of a receiver about the same flow. Marked packets in between cause no \
                   CNP.",
-            kind: Kind::Time { min: 1 },
+            kind: ParamKind::Time { min: 1 },
             default: Some("50us"),
         },
         g: f64 = {
             doc: "Gain g: a CNP sets alpha to (1 - g) alpha + g, and the alpha timer sets it to (1 - g) alpha.",
-            kind: Kind::Number { min: 1e-6, max: 1.0, below_max: false },
+            kind: ParamKind::Number { min: 1e-6, max: 1.0, below_max: false },
             default: Some("0.00390625"),
         },
         initial_alpha: f64 = {
             doc: "Alpha at the first CNP of a flow. A CNP cuts the rate by the share alpha / 2.",
-            kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
+            kind: ParamKind::Number { min: 0.0, max: 1.0, below_max: false },
             default: Some("1"),
         },
         alpha_timer: Dur = {
             doc: "Period of the alpha timer: alpha shrinks after each such time without a CNP.",
-            kind: Kind::Time { min: 1_000_000 },
+            kind: ParamKind::Time { min: 1_000_000 },
             default: Some("55us"),
         },
         rate_timer: Dur = {
             doc: "Period T of the rate timer: the time from one increase of the rate to the next.",
-            kind: Kind::Time { min: 1_000_000 },
+            kind: ParamKind::Time { min: 1_000_000 },
             default: Some("55us"),
         },
         byte_counter: Bytes = {
             doc: "Bytes B that a flow sends from one increase of the rate to the next, in frames without preamble and \
                   gap.",
-            kind: Kind::Size { min: 1 },
+            kind: ParamKind::Size { min: 1 },
             default: Some("10MB"),
         },
         threshold: u64 = {
-            doc: "Stage F of the byte counter or the rate timer from which on the target rate grows, and is not only \
-                  recovered.",
-            kind: Kind::Count { min: 1, max: 1_000_000 },
+            doc: "Stage F of the byte counter or the rate timer. Before this stage, increases only recover the target \
+                  rate; from this stage on, the target rate itself grows.",
+            kind: ParamKind::Count { min: 1, max: 1_000_000 },
             default: Some("5"),
         },
         r_ai: Option<Rate> = {
             doc: "Rate that an additive increase adds to the target rate. The default is the line rate / 5000: 5 Mb/s \
                   at 25 Gb/s.",
-            kind: Kind::Rate,
+            kind: ParamKind::Rate,
             default: Some(""),
         },
         r_hai: Option<Rate> = {
             doc: "Rate that a hyper increase adds to the target rate. The default is the line rate / 500: 50 Mb/s at \
                   25 Gb/s.",
-            kind: Kind::Rate,
+            kind: ParamKind::Rate,
             default: Some(""),
         },
         min_rate: Option<Rate> = {
             doc: "Minimum rate of a flow, including preamble and gap. The default is the line rate / 1000.",
-            kind: Kind::Rate,
+            kind: ParamKind::Rate,
             default: Some(""),
         },
     }
@@ -105,23 +105,23 @@ pub(super) const SPEC: Spec = Spec {
     doc: "Both ends of DCQCN. Receivers report marked packets by CNPs, which cut the rate of their flow. A byte \
           counter and a timer raise it again.",
     cite: "Zhu et al., SIGCOMM 2015, §3",
-    params: Given::PARAMS,
+    params: Params::PARAMS,
 };
 
 /// Both ends of DCQCN at one host.
 #[derive(Clone, Debug)]
 pub struct Dcqcn {
-    given: Given,
-    line: Rate,
-    points: BTreeMap<FlowId, Point>,
+    given: Params,
+    line_rate: Rate,
+    flow_states: BTreeMap<FlowId, FlowState>,
     /// Expiry of the rate timer of each flow below the line rate.
     timers: BTreeSet<(Time, FlowId)>,
-    told: Told,
+    notified: NotifiedFlows,
 }
 
 /// State of a flow that has had a CNP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Point {
+struct FlowState {
     /// Current rate RC, in bits per second; `target` is RT.
     current: u64,
     target: u64,
@@ -131,21 +131,21 @@ struct Point {
     byte_stage: u64,
     time_stage: u64,
     /// Bytes until the byte counter expires.
-    left: u64,
+    bytes_left: u64,
     /// Expiry of the rate timer; never, if the flow is at the line rate.
     timer: Time,
 }
 
 /// Flows whose sources were notified within the last interval.
 #[derive(Clone, Debug, Default)]
-struct Told {
+struct NotifiedFlows {
     flows: BTreeSet<FlowId>,
     order: VecDeque<(Time, FlowId)>,
 }
 
-impl Told {
+impl NotifiedFlows {
     /// Notes a marked packet of a flow, and returns true if its source must be notified now.
-    fn is_due(&mut self, flow: FlowId, now: Time, interval: Dur) -> bool {
+    fn note_marked(&mut self, flow: FlowId, now: Time, interval: Dur) -> bool {
         // Entries are in the order of time and have one interval, so expired ones are at the front.
         while let Some((_, old)) = self.order.front().copied().filter(|(at, _)| at.saturating_add(interval) <= now) {
             self.order.pop_front();
@@ -163,74 +163,74 @@ impl Dcqcn {
     /// Creates the mechanism from validated parameters, at no host yet.
     pub(super) fn new(values: &Values) -> Dcqcn {
         Dcqcn {
-            given: Given::read(values),
-            line: Rate::bps(1),
-            points: BTreeMap::new(),
+            given: Params::read(values),
+            line_rate: Rate::bps(1),
+            flow_states: BTreeMap::new(),
             timers: BTreeSet::new(),
-            told: Told::default(),
+            notified: NotifiedFlows::default(),
         }
     }
     pub(super) fn slot(values: &Values) -> ReactionSlot {
         ReactionSlot::new(Dcqcn::new(values))
     }
 
-    fn line(&self) -> u64 {
-        bps(self.line)
+    fn line_rate(&self) -> u64 {
+        bits_per_second(self.line_rate)
     }
     /// Returns the given rate, or this part of the line rate, in bits per second.
-    fn or_part(&self, given: Option<Rate>, part: u64) -> u64 {
-        given.map_or((self.line() / part).max(1), bps)
+    fn rate_or_share_of_line(&self, given: Option<Rate>, part: u64) -> u64 {
+        given.map_or((self.line_rate() / part).max(1), bits_per_second)
     }
     fn min_rate(&self) -> u64 {
-        self.or_part(self.given.min_rate, 1000).min(self.line())
+        self.rate_or_share_of_line(self.given.min_rate, 1000).min(self.line_rate())
     }
 
     /// Applies the expiries of the alpha timer since its last start. They have no events of their own, because alpha is
     /// needed only at the next CNP.
-    fn shrink_alpha(&self, of: &mut Point, now: Time) {
+    fn shrink_alpha(&self, of: &mut FlowState, now: Time) {
         let Dur(period) = self.given.alpha_timer;
-        let left = ONE - parts(self.given.g);
+        let left = FIXED_POINT_ONE - to_fixed_point(self.given.g);
         let times = (now.0 - of.alpha_since.0) / period;
         of.alpha_since = Time(of.alpha_since.0 + times * period);
         for _ in 0..times {
             if of.alpha == 0 {
                 break;
             }
-            of.alpha = part(of.alpha, left);
+            of.alpha = multiply_rounding_down(of.alpha, left);
         }
     }
 
-    fn increase(&self, of: &mut Point) {
+    fn increase_rates(&self, of: &mut FlowState) {
         let threshold = self.given.threshold;
         // Fig. 7: fast recovery if max(stages) < F, hyper increase if min(stages) > F, else additive increase.
         of.target += match (of.byte_stage.min(of.time_stage), of.byte_stage.max(of.time_stage)) {
             (_, most) if most < threshold => 0,
-            (least, _) if least > threshold => self.or_part(self.given.r_hai, 500),
-            _ => self.or_part(self.given.r_ai, 5000),
+            (least, _) if least > threshold => self.rate_or_share_of_line(self.given.r_hai, 500),
+            _ => self.rate_or_share_of_line(self.given.r_ai, 5000),
         };
-        of.target = of.target.min(self.line());
+        of.target = of.target.min(self.line_rate());
         // Rounding up lets RC reach RT.
         of.current = (u128::from(of.current) + u128::from(of.target)).div_ceil(2) as u64;
     }
 
     /// Restarts the rate timer, unless the flow is at the line rate.
-    fn start_timer(&mut self, flow: FlowId, point: &mut Point, now: Time) {
+    fn start_rate_timer(&mut self, flow: FlowId, point: &mut FlowState, now: Time) {
         self.timers.remove(&(point.timer, flow));
         point.timer = Time::NEVER;
-        if point.current < self.line() {
+        if point.current < self.line_rate() {
             point.timer = now.saturating_add(self.given.rate_timer);
             self.timers.insert((point.timer, flow));
         }
     }
 
     /// Stores the state of a flow, and sets or removes its limiter.
-    fn keep(&mut self, point: Point, at: &mut FlowAtNic) {
-        self.points.insert(at.flow, point);
-        match point.current == self.line() {
+    fn store_state(&mut self, point: FlowState, at: &mut FlowAtNic) {
+        self.flow_states.insert(at.flow, point);
+        match point.current == self.line_rate() {
             true if at.is_empty => *at.limiter = None,
             // The limiter gets `line` itself: whole bits per second could be slower and delay frames.
-            true => at.limit(self.line),
-            false => at.limit(Rate::bps(point.current)),
+            true => at.set_rate_limit(self.line_rate),
+            false => at.set_rate_limit(Rate::bps(point.current)),
         }
     }
 }
@@ -238,64 +238,68 @@ impl Dcqcn {
 impl Reaction for Dcqcn {
     fn check(&self, line: Rate, report: &mut Report) {
         if let Some(min_rate) = self.given.min_rate.filter(|rate| *rate >= line) {
-            let rule = format!("less than {line}, the rate of the slowest host link: no CNP cuts below min_rate");
-            report.wrong("min_rate", min_rate, rule);
+            let rule = format!(
+                "less than {line}, the rate of the slowest host link, because no CNP cuts a rate below \
+                                min_rate"
+            );
+            report.add_error("min_rate", min_rate, rule);
         }
     }
     fn for_host(&mut self, host: ReactionHost) {
-        self.line = host.line;
+        self.line_rate = host.line_rate;
     }
     fn sends_notices(&self) -> bool {
         true
     }
     fn on_marked(&mut self, flow: FlowId, now: Time) -> Option<Notice> {
-        self.told.is_due(flow, now, self.given.cnp_interval).then_some(Notice::Cnp)
+        self.notified.note_marked(flow, now, self.given.cnp_interval).then_some(Notice::Cnp)
     }
 
     fn on_notice(&mut self, notice: &Notice, at: &mut FlowAtNic) {
         if *notice != Notice::Cnp {
             return;
         }
-        let line = self.line();
-        let mut point = self.points.get(&at.flow).copied().unwrap_or(Point {
+        let line = self.line_rate();
+        let mut point = self.flow_states.get(&at.flow).copied().unwrap_or(FlowState {
             current: line,
             target: line,
-            alpha: parts(self.given.initial_alpha),
+            alpha: to_fixed_point(self.given.initial_alpha),
             alpha_since: at.now,
             byte_stage: 0,
             time_stage: 0,
-            left: 0,
+            bytes_left: 0,
             timer: Time::NEVER,
         });
         self.shrink_alpha(&mut point, at.now);
         point.target = point.current;
-        point.current = part(point.current, ONE - point.alpha / 2).max(self.min_rate());
-        let g = parts(self.given.g);
-        (point.alpha, point.alpha_since) = (part(point.alpha, ONE - g) + g, at.now);
-        (point.byte_stage, point.time_stage, point.left) = (0, 0, self.given.byte_counter.0);
-        self.start_timer(at.flow, &mut point, at.now);
-        self.keep(point, at);
+        point.current = multiply_rounding_down(point.current, FIXED_POINT_ONE - point.alpha / 2).max(self.min_rate());
+        let g = to_fixed_point(self.given.g);
+        (point.alpha, point.alpha_since) = (multiply_rounding_down(point.alpha, FIXED_POINT_ONE - g) + g, at.now);
+        (point.byte_stage, point.time_stage, point.bytes_left) = (0, 0, self.given.byte_counter.0);
+        self.start_rate_timer(at.flow, &mut point, at.now);
+        self.store_state(point, at);
     }
 
     fn on_sent(&mut self, bytes: u64, at: &mut FlowAtNic) {
-        let line = self.line();
-        let Some(point) = self.points.get_mut(&at.flow) else { return };
-        // At the line rate, every frame needs `keep`, which removes the limiter once the flow has no frame queued.
+        let line = self.line_rate();
+        let Some(point) = self.flow_states.get_mut(&at.flow) else { return };
+        // At the line rate, every frame needs `store_state`, which removes the limiter once no frame of the flow
+        // is queued.
         if point.current == line {
             let point = *point;
-            return self.keep(point, at);
+            return self.store_state(point, at);
         }
-        point.left = point.left.saturating_sub(bytes);
-        if point.left > 0 {
+        point.bytes_left = point.bytes_left.saturating_sub(bytes);
+        if point.bytes_left > 0 {
             return;
         }
         let mut point = *point;
-        (point.byte_stage, point.left) = (point.byte_stage + 1, self.given.byte_counter.0);
-        self.increase(&mut point);
+        (point.byte_stage, point.bytes_left) = (point.byte_stage + 1, self.given.byte_counter.0);
+        self.increase_rates(&mut point);
         if point.current == line {
-            self.start_timer(at.flow, &mut point, at.now);
+            self.start_rate_timer(at.flow, &mut point, at.now);
         }
-        self.keep(point, at);
+        self.store_state(point, at);
     }
 
     fn next_timer(&self) -> Option<(Time, FlowId)> {
@@ -303,20 +307,20 @@ impl Reaction for Dcqcn {
     }
 
     fn on_timer(&mut self, at: &mut FlowAtNic) {
-        let Some(mut point) = self.points.get(&at.flow).copied() else { return };
+        let Some(mut point) = self.flow_states.get(&at.flow).copied() else { return };
         point.time_stage += 1;
-        self.increase(&mut point);
-        self.start_timer(at.flow, &mut point, at.now);
-        self.keep(point, at);
+        self.increase_rates(&mut point);
+        self.start_rate_timer(at.flow, &mut point, at.now);
+        self.store_state(point, at);
     }
 
-    fn forget(&mut self, flow: FlowId) {
-        if let Some(point) = self.points.remove(&flow) {
+    fn remove_flow(&mut self, flow: FlowId) {
+        if let Some(point) = self.flow_states.remove(&flow) {
             self.timers.remove(&(point.timer, flow));
         }
     }
 
-    fn boxed(&self) -> Box<dyn Reaction> {
+    fn clone_boxed(&self) -> Box<dyn Reaction> {
         Box::new(self.clone())
     }
 }

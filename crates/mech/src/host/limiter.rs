@@ -4,13 +4,13 @@
 //! the caller. Times are whole picoseconds, rounded up for each frame as on a link. The caller defines the counted
 //! bytes. A NIC includes preamble and gap, so that a limiter at the rate of the link never delays a frame.
 
-use units::{Clock, Dur, Rate, Time};
+use units::{ByteClock, Dur, Rate, Time};
 
 /// Rate limiter of one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimiter {
     rate: Rate,
-    clock: Clock,
+    clock: ByteClock,
     eligible_at: Time,
 }
 
@@ -31,7 +31,7 @@ impl RateLimiter {
     /// proportion.
     pub fn set_rate(&mut self, rate: Rate, now: Time) {
         if self.eligible_at > now {
-            self.eligible_at = now.saturating_add(scaled(self.eligible_at - now, self.rate, rate));
+            self.eligible_at = now.saturating_add(scale_duration(self.eligible_at - now, self.rate, rate));
         }
         (self.rate, self.clock) = (rate, rate.clock());
     }
@@ -56,8 +56,8 @@ impl RateLimiter {
 
 /// Returns the time at rate `to` of a transfer that takes `time` at rate `from`, rounded up; the longest time if that
 /// does not fit.
-fn scaled(time: Dur, from: Rate, to: Rate) -> Dur {
-    let ((num, den), (to_num, to_den)) = (from.parts(), to.parts());
+fn scale_duration(time: Dur, from: Rate, to: Rate) -> Dur {
+    let ((num, den), (to_num, to_den)) = (from.numerator_and_denominator(), to.numerator_and_denominator());
     let more = u128::from(num) * u128::from(to_den);
     let less = u128::from(den) * u128::from(to_num);
     // Dividing by the greatest common divisor keeps the product within 128 bits for realistic rates.

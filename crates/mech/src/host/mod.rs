@@ -3,22 +3,22 @@
 
 mod bounce;
 mod dcqcn;
+mod fixed_point;
 mod limiter;
 mod nic;
 mod qcn;
 mod reaction;
-mod shares;
 
-pub use bounce::{ALL, BounceSignal, Reinject, Returned, WindowCut};
+pub use bounce::{ALL, BounceSignal, Reinject, ReturnedFrames, WindowCut};
 pub use limiter::RateLimiter;
-pub use nic::{ALL as NIC_ORDERS, FlowOrder, NicOrder};
+pub use nic::{ALL as NIC_ORDERS, FlowQueues, NicOrder};
 pub use reaction::{FlowAtNic, Reaction, ReactionHost, ReactionSlot};
 
 use crate::Mechanism;
 
 /// Mechanisms of the slot `reaction` of hosts.
 pub const REACTIONS: &[Mechanism<ReactionSlot>] = &[
-    Mechanism::new(&reaction::NONE, |_| ReactionSlot::NONE),
+    Mechanism::new(&reaction::NONE_SPEC, |_| ReactionSlot::NONE),
     Mechanism::new(&qcn::SPEC, qcn::Qcn::slot),
     Mechanism::new(&dcqcn::SPEC, dcqcn::Dcqcn::slot),
 ];

@@ -7,7 +7,7 @@
 
 use crate::Mechanism;
 use crate::params;
-use crate::params::{Kind, Spec, Values};
+use crate::params::{ParamKind, Spec, Values};
 use units::{Bytes, Rate};
 
 /// Order of frames at a NIC.
@@ -17,19 +17,19 @@ pub enum NicOrder {
     #[default]
     Fifo,
     /// Flows in turn, with back-pressure to their transports.
-    RoundRobin(FlowOrder),
+    RoundRobin(FlowQueues),
 }
 
 /// Queues of a NIC with one queue for each flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FlowOrder {
+pub struct FlowQueues {
     /// Rate of every flow's data from its first frame on; `None` is unlimited.
     pub flow_rate: Option<Rate>,
     /// Unused time that rate limiters save, in bytes at the flow's rate; `None` is the size of the sent frame.
     pub credit: Option<u64>,
 }
 
-const FIFO: Spec = Spec {
+const FIFO_SPEC: Spec = Spec {
     slot: "host.nic",
     kind: "fifo",
     doc: "Single queue, which frames leave in the order in which transports released them.",
@@ -39,43 +39,43 @@ const FIFO: Spec = Spec {
 
 params! {
     /// Values of the parameters.
-    pub(crate) struct Given {
+    pub(crate) struct Params {
         flow_rate: Option<Rate> = {
             doc: "Rate limit of every flow's data, including preamble and gap. The default is no limit.",
-            kind: Kind::Rate,
+            kind: ParamKind::Rate,
             default: Some(""),
         },
         credit: Option<Bytes> = {
-            doc: "Largest unused time that a flow's rate limiter saves, in bytes on the wire (including preamble and \
-                  gap). The default is the size of the frame that is sent. With `0B`, a flow that shares its link gets \
-                  less than its rate.",
-            kind: Kind::Size { min: 0 },
+            doc: "Largest credit that the rate limiter of a flow saves while its turn is late, in bytes on the wire \
+                  (including preamble and gap). The default is the size of the frame that is sent. With `0B`, a flow \
+                  that shares its link gets less than its rate.",
+            kind: ParamKind::Size { min: 0 },
             default: Some(""),
         },
     }
 }
 
-const ROUND_ROBIN: Spec = Spec {
+const ROUND_ROBIN_SPEC: Spec = Spec {
     slot: "host.nic",
     kind: "round_robin",
     doc: "Queue for each flow. The NIC takes a frame of each in turn, of the highest class first. A transport creates \
           a segment when the NIC requests it.",
     cite: "IEEE 802.1Qau §31.2",
-    params: Given::PARAMS,
+    params: Params::PARAMS,
 };
 
 /// Mechanisms of this slot.
 pub const ALL: &[Mechanism<NicOrder>] =
-    &[Mechanism::new(&FIFO, |_| NicOrder::Fifo), Mechanism::new(&ROUND_ROBIN, NicOrder::round_robin)];
+    &[Mechanism::new(&FIFO_SPEC, |_| NicOrder::Fifo), Mechanism::new(&ROUND_ROBIN_SPEC, NicOrder::round_robin)];
 
 impl NicOrder {
     /// Creates `round_robin` from validated parameters.
     fn round_robin(values: &Values) -> NicOrder {
-        let Given { flow_rate, credit } = Given::read(values);
-        NicOrder::RoundRobin(FlowOrder { flow_rate, credit: credit.map(|bytes| bytes.0) })
+        let Params { flow_rate, credit } = Params::read(values);
+        NicOrder::RoundRobin(FlowQueues { flow_rate, credit: credit.map(|bytes| bytes.0) })
     }
     /// Returns the per-flow queues; `None` for a NIC with one queue. Per-flow queues have no limit and no threshold.
-    pub fn by_flow(self) -> Option<FlowOrder> {
+    pub fn flow_queues(self) -> Option<FlowQueues> {
         match self {
             NicOrder::Fifo => None,
             NicOrder::RoundRobin(order) => Some(order),
@@ -94,10 +94,10 @@ mod tests {
         let order = |spec: &Spec, given: &str| {
             Registry::catalogue().make::<NicOrder>(spec.kind, &values(spec, given)).expect("it is there")
         };
-        assert_eq!(order(&FIFO, ""), NicOrder::default());
-        assert_eq!(order(&ROUND_ROBIN, ""), NicOrder::RoundRobin(FlowOrder::default()));
-        let limited = order(&ROUND_ROBIN, "flow_rate=3Gbps credit=1538B");
-        assert_eq!(limited.by_flow(), Some(FlowOrder { flow_rate: Some(Rate::gbps(3)), credit: Some(1538) }));
-        assert_eq!(NicOrder::default().by_flow(), None);
+        assert_eq!(order(&FIFO_SPEC, ""), NicOrder::default());
+        assert_eq!(order(&ROUND_ROBIN_SPEC, ""), NicOrder::RoundRobin(FlowQueues::default()));
+        let limited = order(&ROUND_ROBIN_SPEC, "flow_rate=3Gbps credit=1538B");
+        assert_eq!(limited.flow_queues(), Some(FlowQueues { flow_rate: Some(Rate::gbps(3)), credit: Some(1538) }));
+        assert_eq!(NicOrder::default().flow_queues(), None);
     }
 }

@@ -6,14 +6,14 @@
 
 use super::RateLimiter;
 use crate::params::Spec;
-use crate::{FlowId, Notice, Purpose, Report, Stream};
+use crate::{FlowId, Notice, Report, Stream, StreamPurpose};
 use units::{Rate, Time};
 
 /// Host of a reaction point.
 #[derive(Clone, Debug)]
 pub struct ReactionHost {
     /// Highest rate of a flow: the rate of the NIC's link, or of the per-flow queue if that is lower.
-    pub line: Rate,
+    pub line_rate: Rate,
     /// Random stream of this reaction point; nothing else draws from it.
     pub rng: Stream,
 }
@@ -21,7 +21,7 @@ pub struct ReactionHost {
 impl ReactionHost {
     /// Creates the host of a node, in a run with a seed.
     pub fn new(line: Rate, seed: u64, node: u32) -> ReactionHost {
-        ReactionHost { line, rng: Stream::new(seed, node, Purpose::Reaction) }
+        ReactionHost { line_rate: line, rng: Stream::new(seed, node, StreamPurpose::Reaction) }
     }
 }
 
@@ -40,7 +40,7 @@ pub struct FlowAtNic<'a> {
 
 impl FlowAtNic<'_> {
     /// Sets the rate of the flow from now on, including preamble and gap.
-    pub fn limit(&mut self, rate: Rate) {
+    pub fn set_rate_limit(&mut self, rate: Rate) {
         match self.limiter {
             Some(limiter) => limiter.set_rate(rate, self.now),
             None => *self.limiter = Some(RateLimiter::new(rate)),
@@ -62,10 +62,10 @@ impl FlowAtNic<'_> {
 ///
 /// impl Reaction for Half {
 ///     fn for_host(&mut self, host: ReactionHost) {
-///         self.rate = host.line.divided_by(2, 1).expect("a link has a rate");
+///         self.rate = host.line_rate.divide(2, 1).expect("a link has a rate");
 ///     }
 ///     fn on_notice(&mut self, _: &Notice, flow: &mut FlowAtNic) {
-///         flow.limit(self.rate);
+///         flow.set_rate_limit(self.rate);
 ///         self.until.insert(flow.flow, flow.now + Dur::ms(1));
 ///     }
 ///     fn next_timer(&self) -> Option<(Time, FlowId)> {
@@ -73,12 +73,12 @@ impl FlowAtNic<'_> {
 ///     }
 ///     fn on_timer(&mut self, flow: &mut FlowAtNic) {
 ///         *flow.limiter = None;
-///         self.forget(flow.flow);
+///         self.remove_flow(flow.flow);
 ///     }
-///     fn forget(&mut self, flow: FlowId) {
+///     fn remove_flow(&mut self, flow: FlowId) {
 ///         self.until.remove(&flow);
 ///     }
-///     fn boxed(&self) -> Box<dyn Reaction> {
+///     fn clone_boxed(&self) -> Box<dyn Reaction> {
 ///         Box::new(self.clone())
 ///     }
 /// }
@@ -116,14 +116,14 @@ pub trait Reaction: Send + Sync {
     /// flow.
     fn on_timer(&mut self, _flow: &mut FlowAtNic) {}
     /// Removes the state of a flow that is over; its limiter is already gone.
-    fn forget(&mut self, _flow: FlowId) {}
+    fn remove_flow(&mut self, _flow: FlowId) {}
     /// Returns a boxed copy with its state.
-    fn boxed(&self) -> Box<dyn Reaction>;
+    fn clone_boxed(&self) -> Box<dyn Reaction>;
 }
 
 impl Clone for Box<dyn Reaction> {
     fn clone(&self) -> Box<dyn Reaction> {
-        self.boxed()
+        self.clone_boxed()
     }
 }
 
@@ -140,7 +140,7 @@ impl ReactionSlot {
         ReactionSlot(Some(Box::new(reaction)))
     }
     /// Returns true if there is a reaction point.
-    pub const fn reacts(&self) -> bool {
+    pub const fn has_reaction(&self) -> bool {
         self.0.is_some()
     }
     /// Returns true if hosts ever send notices about marked packets to their sources.
@@ -167,11 +167,11 @@ impl ReactionSlot {
 
 impl core::fmt::Debug for ReactionSlot {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(if self.reacts() { "Some" } else { "None" })
+        f.write_str(if self.has_reaction() { "Some" } else { "None" })
     }
 }
 
-pub(super) const NONE: Spec = Spec {
+pub(super) const NONE_SPEC: Spec = Spec {
     slot: "host.reaction",
     kind: "none",
     doc: "Ignores congestion messages: they change the rate of no flow.",

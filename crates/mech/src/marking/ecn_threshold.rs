@@ -6,8 +6,8 @@
 
 use super::Marking;
 use crate::params;
-use crate::params::{Kind, Spec, Values};
-use crate::{Env, Head, QueueView, Room};
+use crate::params::{ParamKind, Spec, Values};
+use crate::{Env, Head, PortThresholds, QueueView};
 use units::Amount;
 
 /// Marking with a threshold K.
@@ -18,10 +18,10 @@ pub struct EcnThreshold {
 
 params! {
     /// Values of the parameters.
-    pub(crate) struct Given {
+    pub(crate) struct Params {
         k: Amount = {
             doc: "Threshold K on the instantaneous queue, in packets or bytes.",
-            kind: Kind::Amount { min: 0 },
+            kind: ParamKind::Amount { min: 0 },
             default: Some("20pkt"),
         },
     }
@@ -32,13 +32,13 @@ pub(super) const SPEC: Spec = Spec {
     kind: "ecn_threshold",
     doc: "Marks a packet that arrives at a queue of K or more packets or bytes.",
     cite: "DCTCP §3.1, RFC 8257 §3.1",
-    params: Given::PARAMS,
+    params: Params::PARAMS,
 };
 
 impl EcnThreshold {
     /// Creates the mechanism from validated parameters.
     pub fn new(values: &Values) -> EcnThreshold {
-        EcnThreshold { k: Given::read(values).k }
+        EcnThreshold { k: Params::read(values).k }
     }
 }
 
@@ -50,10 +50,10 @@ impl Marking for EcnThreshold {
             Amount::Bytes(k) => q.bytes >= k,
         }
     }
-    fn plain(&self) -> Option<Room> {
-        Some(Room::new(self.k))
+    fn fixed_thresholds(&self) -> Option<PortThresholds> {
+        Some(PortThresholds::new(self.k))
     }
-    fn boxed(&self) -> Box<dyn Marking> {
+    fn clone_boxed(&self) -> Box<dyn Marking> {
         Box::new(self.clone())
     }
 }
@@ -61,39 +61,39 @@ impl Marking for EcnThreshold {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Desk, head, packets, switch, values};
+    use crate::testing::{DecisionInputs, buffer_of_packets, parse_head, switch_without_packets, values};
     use crate::{PortId, QueueId};
 
-    fn marks(k: &str, waiting: &[u32]) -> bool {
-        let mut state = switch(1, packets(1000));
+    fn is_marked(k: &str, waiting: &[u32]) -> bool {
+        let mut state = switch_without_packets(1, buffer_of_packets(1000));
         for size in waiting {
-            state.fill_up(1, head(&format!("size={size}")), (PortId(0), QueueId::normal(0)));
+            state.fill_up(1, parse_head(&format!("size={size}")), (PortId(0), QueueId::normal(0)));
         }
         let q = QueueView::new(&state, PortId(0), QueueId::normal(0));
         let mut mechanism = EcnThreshold::new(&values(&SPEC, &format!("k={k}")));
-        let ack = mechanism.mark(&head("size=64"), &q, &mut Desk::draws(&[]).env());
-        assert_eq!(ack, mechanism.mark(&head("size=1518"), &q, &mut Desk::draws(&[]).env()));
+        let ack = mechanism.mark(&parse_head("size=64"), &q, &mut DecisionInputs::with_draws(&[]).env());
+        assert_eq!(ack, mechanism.mark(&parse_head("size=1518"), &q, &mut DecisionInputs::with_draws(&[]).env()));
         ack
     }
 
     #[test]
     fn the_packet_that_finds_k_is_the_first_to_be_marked() {
-        assert!(!marks("20pkt", &[1500; 19]));
-        assert!(marks("20pkt", &[1500; 20]));
-        assert!(marks("20pkt", &[64; 20]));
+        assert!(!is_marked("20pkt", &[1500; 19]));
+        assert!(is_marked("20pkt", &[1500; 20]));
+        assert!(is_marked("20pkt", &[64; 20]));
     }
 
     #[test]
     fn in_bytes_as_many_full_frames_as_in_packets() {
         // ABQ: 40 packets of 1500 B are 60,000 B.
-        assert!(!marks("60000B", &[1500; 39]));
-        assert!(marks("60000B", &[1500; 40]));
-        assert!(!marks("60000B", &[64; 40]));
+        assert!(!is_marked("60000B", &[1500; 39]));
+        assert!(is_marked("60000B", &[1500; 40]));
+        assert!(!is_marked("60000B", &[64; 40]));
     }
 
     #[test]
     fn a_threshold_of_nothing_marks_everything() {
-        assert!(marks("0pkt", &[]) && marks("0B", &[]));
-        assert!(!marks("1pkt", &[]) && !marks("1B", &[]));
+        assert!(is_marked("0pkt", &[]) && is_marked("0B", &[]));
+        assert!(!is_marked("1pkt", &[]) && !is_marked("1B", &[]));
     }
 }

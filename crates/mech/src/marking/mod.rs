@@ -7,16 +7,16 @@ mod red;
 pub use ecn_threshold::EcnThreshold;
 pub use none::NoMarks;
 pub use red::Red;
-pub(crate) use red::{Given as RedGiven, probability as red_probability, range as red_range};
+pub(crate) use red::{Params as RedGiven, probability as red_probability, probability_range as red_range};
 
-use crate::{Beside, Env, Head, Mechanism, Needs, QueueView, Report, Room};
+use crate::{CheckContext, Env, Head, Mechanism, Needs, PortThresholds, QueueView, Report};
 
 /// Mechanism that sets congestion marks.
 ///
 /// ```
 /// use mech::marking::Marking;
-/// use mech::{Acts, Env, Head, PortId, Purpose, QueueId, QueueView, Stream};
-#[doc = include_str!("../place/one_port.txt")]
+/// use mech::{Acts, Env, Head, PortId, StreamPurpose, QueueId, QueueView, Stream};
+#[doc = include_str!("../view/one_port.txt")]
 ///
 /// /// Marks packets that arrive at a queue with at least this number of bytes.
 /// #[derive(Clone)]
@@ -26,7 +26,7 @@ use crate::{Beside, Env, Head, Mechanism, Needs, QueueView, Report, Room};
 ///     fn mark(&mut self, _pkt: &Head, q: &QueueView, _env: &mut Env) -> bool {
 ///         q.bytes >= self.0
 ///     }
-///     fn boxed(&self) -> Box<dyn Marking> {
+///     fn clone_boxed(&self) -> Box<dyn Marking> {
 ///         Box::new(self.clone())
 ///     }
 /// }
@@ -34,7 +34,7 @@ use crate::{Beside, Env, Head, Mechanism, Needs, QueueView, Report, Room};
 /// let pkt = Head { size: 1500, ..Head::default() };
 /// let view = OnePort(vec![pkt; 2]);
 /// let queue = QueueView::new(&view, PortId(0), QueueId::normal(0));
-/// let (mut rng, mut acts) = (Stream::new(1, 0, Purpose::Marking(0)), Acts::default());
+/// let (mut rng, mut acts) = (Stream::new(1, 0, StreamPurpose::Marking(0)), Acts::default());
 /// let mut env = Env { now: units::Time::ZERO, rng: &mut rng, acts: &mut acts };
 /// assert!(FromBytes(3000).mark(&pkt, &queue, &mut env));
 /// assert!(!FromBytes(3001).mark(&pkt, &queue, &mut env));
@@ -47,31 +47,31 @@ pub trait Marking: Send + Sync {
         false
     }
     /// Handles a queue that has just become empty: averages start to decay.
-    fn idle(&mut self, _env: &mut Env) {}
+    fn on_queue_empty(&mut self, _env: &mut Env) {}
     /// Returns the fixed thresholds of a port's backlog, if the mechanism marks from them on and by nothing else.
     /// Departures may then be computed at arrival.
-    fn plain(&self) -> Option<Room> {
+    fn fixed_thresholds(&self) -> Option<PortThresholds> {
         None
     }
     /// Returns the backlog of a port below which the mechanism never marks; `None` if it is unknown.
-    fn begins(&self) -> Option<Room> {
-        self.plain()
+    fn never_marks_below(&self) -> Option<PortThresholds> {
+        self.fixed_thresholds()
     }
-    /// Returns the mechanism's needs: `visits` to read single packets.
+    /// Returns the mechanism's needs: `reads_packets` to read single packets.
     fn needs(&self) -> Needs {
         Needs::default()
     }
     /// Reports conflicts with the rest of the switch.
-    fn check(&self, _beside: &Beside, _report: &mut Report) {}
+    fn check(&self, _beside: &CheckContext, _report: &mut Report) {}
     /// Returns a boxed copy with its state.
-    fn boxed(&self) -> Box<dyn Marking>;
+    fn clone_boxed(&self) -> Box<dyn Marking>;
 }
 
 /// Mechanisms of this slot.
 pub const ALL: &[Mechanism<MarkingSlot>] = &[
-    Mechanism::new(&none::SPEC, |_| MarkingSlot::none()).at_nic(),
-    Mechanism::new(&ecn_threshold::SPEC, |values| EcnThreshold::new(values).into()).at_nic(),
-    Mechanism::new(&red::SPEC, |values| Red::new(values).into()).at_nic(),
+    Mechanism::new(&none::SPEC, |_| MarkingSlot::none()).allowed_at_nic(),
+    Mechanism::new(&ecn_threshold::SPEC, |values| EcnThreshold::new(values).into()).allowed_at_nic(),
+    Mechanism::new(&red::SPEC, |values| Red::new(values).into()).allowed_at_nic(),
 ];
 
 slot! {
@@ -90,7 +90,7 @@ impl MarkingSlot {
     }
     /// Returns the mechanism; `None` if it never marks.
     #[inline]
-    pub fn active(&mut self) -> Option<&mut dyn Marking> {
+    pub fn get_if_active(&mut self) -> Option<&mut dyn Marking> {
         match self.0 {
             Marker::None(_) => None,
             _ => Some(self.get()),

@@ -2,7 +2,7 @@
 
 use super::Marking;
 use crate::params::Spec;
-use crate::{Env, Head, QueueView, Room};
+use crate::{Env, Head, PortThresholds, QueueView};
 
 /// Mechanism that never marks.
 #[derive(Clone, Debug)]
@@ -15,10 +15,10 @@ impl Marking for NoMarks {
     fn mark(&mut self, _pkt: &Head, _q: &QueueView, _env: &mut Env) -> bool {
         false
     }
-    fn plain(&self) -> Option<Room> {
-        Some(Room::ENDLESS)
+    fn fixed_thresholds(&self) -> Option<PortThresholds> {
+        Some(PortThresholds::UNLIMITED)
     }
-    fn boxed(&self) -> Box<dyn Marking> {
+    fn clone_boxed(&self) -> Box<dyn Marking> {
         Box::new(self.clone())
     }
 }
@@ -32,6 +32,6 @@ mod tests {
     #[test]
     fn without_marks_no_mechanism_is_asked() {
         let mut none = Registry::catalogue().make::<MarkingSlot>("none", &Values::default()).expect("it is there");
-        assert!(none.active().is_none());
+        assert!(none.get_if_active().is_none());
     }
 }

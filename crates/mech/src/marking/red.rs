@@ -5,9 +5,9 @@
 //! (byte mode, which RFC 7141 §2.2 advises against).
 
 use super::Marking;
-use crate::check::in_words;
-use crate::params::{Kind, Spec, Values};
-use crate::{Beside, Env, Head, QueueView, Report, Room, choice, params};
+use crate::check::number_and_unit;
+use crate::params::{ParamKind, Spec, Values};
+use crate::{CheckContext, Env, Head, PortThresholds, QueueView, Report, choice, params};
 use units::{Amount, Dur, Time};
 
 /// Random early detection at one port.
@@ -31,7 +31,7 @@ pub struct Red {
 
 choice! {
     /// Treatment of a packet that is due for a mark and is not ECN-capable.
-    pub(crate) enum NotEct {
+    pub(crate) enum NotEctAction {
         Drop = "drop",
         Pass = "pass",
     }
@@ -39,7 +39,7 @@ choice! {
 
 choice! {
     /// Distribution of the gaps between marks.
-    pub(crate) enum Gaps {
+    pub(crate) enum MarkGaps {
         Uniform = "uniform",
         Geometric = "geometric",
     }
@@ -47,49 +47,49 @@ choice! {
 
 params! {
     /// Values of the parameters.
-    pub(crate) struct Given {
+    pub(crate) struct Params {
         min: Amount = {
             doc: "Average queue from which on packets are marked, in packets or bytes.",
-            kind: Kind::Amount { min: 0 },
+            kind: ParamKind::Amount { min: 0 },
             default: Some("5pkt"),
         },
         max: Amount = {
             doc: "Average queue at which the probability of a mark is `max_p`, in the same unit as `min`.",
-            kind: Kind::Amount { min: 1 },
+            kind: ParamKind::Amount { min: 1 },
             default: Some("15pkt"),
         },
         max_p: f64 = {
             doc: "Probability of a mark at an average queue of `max`.",
-            kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
+            kind: ParamKind::Number { min: 0.0, max: 1.0, below_max: false },
             default: Some("0.1"),
         },
         weight: f64 = {
             doc: "Weight of the newest sample in the average. 1 is the instantaneous queue.",
-            kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
+            kind: ParamKind::Number { min: 0.0, max: 1.0, below_max: false },
             default: Some("0.002"),
         },
         gentle: bool = {
             doc: "Lets the probability rise from `max_p` to 1 between `max` and twice `max`. Without it, the \
                   probability jumps to 1 at `max`.",
-            kind: Kind::Flag,
+            kind: ParamKind::Flag,
             default: Some("true"),
         },
-        not_ect: NotEct = {
+        not_ect: NotEctAction = {
             doc: "Treatment of a packet that is due for a mark but not ECN-capable (RFC 3168 §7): dropped (`drop`), or \
                   stored without a mark (`pass`).",
-            kind: NotEct::KIND,
+            kind: NotEctAction::KIND,
             default: Some("drop"),
         },
-        gaps: Gaps = {
+        gaps: MarkGaps = {
             doc: "Distribution of the gaps between marks (Floyd and Jacobson 1993, §7). `uniform` spreads marks, so \
                   that about two packets in 1/p are marked. `geometric` marks each packet with probability p, as in \
                   DCQCN.",
-            kind: Gaps::KIND,
+            kind: MarkGaps::KIND,
             default: Some("uniform"),
         },
         idle_packet: Dur = {
             doc: "Time of one packet: while the queue is empty, the average decays by one sample for each such time.",
-            kind: Kind::Time { min: 1 },
+            kind: ParamKind::Time { min: 1 },
             default: Some("12us"),
         },
     }
@@ -100,10 +100,10 @@ pub(super) const SPEC: Spec = Spec {
     kind: "red",
     doc: "Marks packets at random, with a probability that grows with the average queue.",
     cite: "Floyd and Jacobson 1993; RFC 2309 §3",
-    params: Given::PARAMS,
+    params: Params::PARAMS,
 };
 
-fn plain(amount: Amount) -> f64 {
+fn amount_as_number(amount: Amount) -> f64 {
     match amount {
         Amount::Packets(n) | Amount::Bytes(n) => n as f64,
     }
@@ -116,7 +116,7 @@ pub(crate) fn probability(values: &Values, average: f64) -> f64 {
 }
 
 /// Returns the average queues between which the probability grows from 0 to 1.
-pub(crate) fn range(values: &Values) -> (f64, f64) {
+pub(crate) fn probability_range(values: &Values) -> (f64, f64) {
     let red = Red::new(values);
     (red.min, if red.gentle { 2.0 * red.max } else { red.max })
 }
@@ -126,18 +126,18 @@ impl Red {
     ///
     /// PRECONDITION: `min` and `max` are in the same unit, `min <= max`.
     pub fn new(values: &Values) -> Red {
-        let Given { min, max, max_p, weight, gentle, not_ect, gaps, idle_packet } = Given::read(values);
+        let Params { min, max, max_p, weight, gentle, not_ect, gaps, idle_packet } = Params::read(values);
         Red {
             given: [min, max],
-            min: plain(min),
-            max: plain(max),
+            min: amount_as_number(min),
+            max: amount_as_number(max),
             in_packets: matches!(max, Amount::Packets(_)),
             max_p,
             weight,
             gentle,
-            drop_not_ect: not_ect == NotEct::Drop,
+            drop_not_ect: not_ect == NotEctAction::Drop,
             idle_packet,
-            is_spread: gaps == Gaps::Uniform,
+            is_spread: gaps == MarkGaps::Uniform,
             average: 0.0,
             since_mark: -1,
             idle_from: Some(Time::ZERO),
@@ -153,7 +153,7 @@ impl Red {
         }
     }
     /// Updates the average at an arrival: an empty queue lets it decay, any other queue moves it (1993, fig. 2).
-    fn follow(&mut self, queue: f64, now: Time) {
+    fn update_average(&mut self, queue: f64, now: Time) {
         if queue > 0.0 {
             self.idle_from = None;
             self.average += self.weight * (queue - self.average);
@@ -169,7 +169,7 @@ impl Red {
 
 impl Marking for Red {
     fn mark(&mut self, _pkt: &Head, q: &QueueView, env: &mut Env) -> bool {
-        self.follow(if self.in_packets { f64::from(q.packets) } else { q.bytes as f64 }, env.now);
+        self.update_average(if self.in_packets { f64::from(q.packets) } else { q.bytes as f64 }, env.now);
         if self.average < self.min {
             // The count restarts at -1, as in fig. 2, so that the first packet at or above `min` has count 0.
             self.since_mark = -1;
@@ -179,7 +179,7 @@ impl Marking for Red {
         let p = self.probability();
         // With p / (1 - count * p) the gaps between marks are uniform, with p alone geometric (1993, §7).
         let rest = if self.is_spread { 1.0 - self.since_mark as f64 * p } else { 1.0 };
-        let marked = p >= 1.0 || rest <= 0.0 || env.rng.unit() < p / rest;
+        let marked = p >= 1.0 || rest <= 0.0 || env.rng.uniform() < p / rest;
         if marked {
             self.since_mark = 0;
         }
@@ -188,34 +188,43 @@ impl Marking for Red {
     fn drops_not_ect(&self) -> bool {
         self.drop_not_ect
     }
-    fn idle(&mut self, env: &mut Env) {
+    fn on_queue_empty(&mut self, env: &mut Env) {
         self.idle_from = Some(env.now);
     }
     /// The average never exceeds the longest queue, so that no mark is possible below `min`.
-    fn begins(&self) -> Option<Room> {
-        Some(Room::new(self.given[0]))
+    fn never_marks_below(&self) -> Option<PortThresholds> {
+        Some(PortThresholds::new(self.given[0]))
     }
     /// Thresholds must fit each other. Parameters that others make void are reported.
-    fn check(&self, beside: &Beside, report: &mut Report) {
-        if self.weight == 1.0 && (beside.given)("idle_packet") {
-            report.note("red: idle_packet has no effect with weight = 1: the average is the instantaneous queue");
+    fn check(&self, beside: &CheckContext, report: &mut Report) {
+        if self.weight == 1.0 && (beside.is_set)("idle_packet") {
+            report.add_warning(
+                "red: idle_packet has no effect with weight = 1, because the average is then the \
+                              instantaneous queue",
+            );
         }
         if self.weight == 0.0 {
-            report.note("red: with weight = 0 the average queue stays 0, so that no packet is marked");
+            report.add_warning(
+                "red: weight = 0 keeps the average queue at 0, so that no packet is marked. Set a \
+                                weight above 0",
+            );
         }
-        if self.max_p == 1.0 && (beside.given)("gentle") {
-            report.note("red: gentle has no effect with max_p = 1: from max on every packet is marked anyway");
+        if self.max_p == 1.0 && (beside.is_set)("gentle") {
+            report.add_warning(
+                "red: gentle has no effect with max_p = 1, because every packet is marked from max on \
+                                anyway",
+            );
         }
         let [min, max] = self.given;
-        let ((low, unit), (high, other)) = (in_words(min), in_words(max));
+        let ((low, unit), (high, other)) = (number_and_unit(min), number_and_unit(max));
         if unit != other {
             let found = format!("{max}, in {other} beside min = {min}");
-            report.wrong("max", found, format!("the unit of min, {unit}"));
+            report.add_error("max", found, format!("the unit of min, {unit}"));
         } else if low >= high {
-            report.wrong("min", min, format!("less than max = {max}"));
+            report.add_error("min", min, format!("less than max = {max}"));
         }
     }
-    fn boxed(&self) -> Box<dyn Marking> {
+    fn clone_boxed(&self) -> Box<dyn Marking> {
         Box::new(self.clone())
     }
 }
@@ -223,67 +232,68 @@ impl Marking for Red {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Desk, State, head, packets, switch, values};
+    use crate::testing::{DecisionInputs, SwitchState, buffer_of_packets, parse_head, switch_without_packets, values};
     use crate::{PortId, QueueId};
 
     fn red(given: &str) -> Red {
         Red::new(&values(&SPEC, given))
     }
-    fn near(value: f64, wanted: f64) {
+    fn assert_near(value: f64, wanted: f64) {
         assert!((value - wanted).abs() < 1e-12, "{value} is not {wanted}");
     }
-    fn state(waiting: u32) -> State {
-        let mut state = switch(1, packets(1000));
-        state.fill_up(waiting, head("size=1000"), (PortId(0), QueueId::normal(0)));
+    fn state(waiting: u32) -> SwitchState {
+        let mut state = switch_without_packets(1, buffer_of_packets(1000));
+        state.fill_up(waiting, parse_head("size=1000"), (PortId(0), QueueId::normal(0)));
         state
     }
-    fn mark(mechanism: &mut Red, state: &State, desk: &mut Desk) -> bool {
+    fn mark(mechanism: &mut Red, state: &SwitchState, desk: &mut DecisionInputs) -> bool {
         let q = QueueView::new(state, PortId(0), QueueId::normal(0));
-        mechanism.mark(&head("ect"), &q, &mut desk.env())
+        mechanism.mark(&parse_head("ect"), &q, &mut desk.env())
     }
 
     #[test]
     fn the_average_follows_by_its_weight() {
-        let (mut r, mut desk, ten) = (red("weight=0.25 min=500pkt max=600pkt"), Desk::draws(&[]), state(10));
+        let (mut r, mut desk, ten) =
+            (red("weight=0.25 min=500pkt max=600pkt"), DecisionInputs::with_draws(&[]), state(10));
         for wanted in [2.5, 4.375, 5.78125] {
             assert!(!mark(&mut r, &ten, &mut desk));
-            near(r.average, wanted);
+            assert_near(r.average, wanted);
         }
         // Floyd and Jacobson 1993, §6: a step to 10 is followed to 1 - (1 - w)^n of it.
         assert!((3..20).all(|_| !mark(&mut r, &ten, &mut desk)));
-        near(r.average, 10.0 * (1.0 - libm::pow(0.75, 20.0)));
+        assert_near(r.average, 10.0 * (1.0 - libm::pow(0.75, 20.0)));
     }
 
     #[test]
     fn bytes_are_followed_where_the_thresholds_are_bytes() {
         let mut r = red("weight=1 min=500KB max=600KB");
-        mark(&mut r, &state(7), &mut Desk::draws(&[]));
-        near(r.average, 7000.0);
+        mark(&mut r, &state(7), &mut DecisionInputs::with_draws(&[]));
+        assert_near(r.average, 7000.0);
     }
 
     #[test]
     fn an_idle_queue_decays_by_the_packets_that_could_have_passed() {
         let mut r = red("weight=0.5 min=500pkt max=600pkt idle_packet=10us");
-        let (mut desk, empty) = (Desk::draws(&[]), state(0));
+        let (mut desk, empty) = (DecisionInputs::with_draws(&[]), state(0));
         (r.average, r.idle_from) = (16.0, None);
-        r.idle(&mut desk.env_at(Time(0)));
+        r.on_queue_empty(&mut desk.env_at(Time(0)));
         let q = QueueView::new(&empty, PortId(0), QueueId::normal(0));
-        r.mark(&head(""), &q, &mut desk.env_at(Time(30_000_000)));
-        near(r.average, 2.0);
-        r.mark(&head(""), &q, &mut desk.env_at(Time(35_000_000)));
-        near(r.average, 2.0 * libm::sqrt(0.5));
+        r.mark(&parse_head(""), &q, &mut desk.env_at(Time(30_000_000)));
+        assert_near(r.average, 2.0);
+        r.mark(&parse_head(""), &q, &mut desk.env_at(Time(35_000_000)));
+        assert_near(r.average, 2.0 * libm::sqrt(0.5));
     }
 
     #[test]
     fn arrivals_more_often_than_packets_pass_cannot_stop_the_decay() {
         let mut r = red("weight=0.5 min=500pkt max=600pkt idle_packet=10us");
-        let (mut desk, empty) = (Desk::draws(&[]), state(0));
+        let (mut desk, empty) = (DecisionInputs::with_draws(&[]), state(0));
         (r.average, r.idle_from) = (16.0, Some(Time(0)));
         for i in 1..=10 {
             let q = QueueView::new(&empty, PortId(0), QueueId::normal(0));
-            r.mark(&head(""), &q, &mut desk.env_at(Time(i * 9_000_000)));
+            r.mark(&parse_head(""), &q, &mut desk.env_at(Time(i * 9_000_000)));
         }
-        near(r.average, 16.0 * libm::pow(0.5, 9.0));
+        assert_near(r.average, 16.0 * libm::pow(0.5, 9.0));
     }
 
     #[test]
@@ -291,18 +301,18 @@ mod tests {
         let mut r = red("min=5pkt max=15pkt max_p=0.1");
         for (average, p) in [(5.0, 0.0), (10.0, 0.05), (15.0, 0.1), (22.5, 0.55), (30.0, 1.0), (99.0, 1.0)] {
             r.average = average;
-            near(r.probability(), p);
+            assert_near(r.probability(), p);
         }
         let mut abrupt = red("min=5pkt max=15pkt max_p=0.1 gentle=false");
         for (average, p) in [(14.0, 0.09), (15.0, 1.0), (20.0, 1.0)] {
             abrupt.average = average;
-            near(abrupt.probability(), p);
+            assert_near(abrupt.probability(), p);
         }
     }
 
     #[test]
     fn below_min_nothing_is_marked_and_nothing_drawn() {
-        let (mut r, mut desk) = (red("weight=1 min=5pkt max=15pkt"), Desk::draws(&[]));
+        let (mut r, mut desk) = (red("weight=1 min=5pkt max=15pkt"), DecisionInputs::with_draws(&[]));
         assert!((0..5).all(|n| !mark(&mut r, &state(n), &mut desk)));
     }
 
@@ -310,7 +320,8 @@ mod tests {
     fn gaps_between_marks_are_spread_evenly() {
         // Gaps are uniform (1993, §7), here with p = 1/20. The algorithm of fig. 2 counts the packet under decision, so
         // gaps end at 19, one before the 20 of the text.
-        let (mut r, mut desk, ten) = (red("weight=1 min=5pkt max=15pkt max_p=0.1"), Desk::seeded(4), state(10));
+        let (mut r, mut desk, ten) =
+            (red("weight=1 min=5pkt max=15pkt max_p=0.1"), DecisionInputs::with_seed(4), state(10));
         let (mut gaps, mut since, mut marks) = ([0u32; 19], 0usize, 0);
         while marks < 20_000 {
             since += 1;
@@ -328,7 +339,7 @@ mod tests {
     #[test]
     fn each_packet_is_marked_by_itself_where_gaps_are_geometric() {
         let given = "weight=1 min=5pkt max=15pkt max_p=0.1 gaps=geometric";
-        let (mut r, mut desk, ten) = (red(given), Desk::seeded(4), state(10));
+        let (mut r, mut desk, ten) = (red(given), DecisionInputs::with_seed(4), state(10));
         let (mut since, mut long, mut marks) = (0, 0, 0);
         while marks < 20_000 {
             since += 1;
@@ -343,7 +354,8 @@ mod tests {
 
     #[test]
     fn weight_one_and_equal_thresholds_are_a_step() {
-        let (mut r, mut desk) = (red("weight=1 min=20pkt max=20pkt max_p=1 gentle=false"), Desk::draws(&[]));
+        let (mut r, mut desk) =
+            (red("weight=1 min=20pkt max=20pkt max_p=1 gentle=false"), DecisionInputs::with_draws(&[]));
         assert!(!mark(&mut r, &state(19), &mut desk));
         assert!(mark(&mut r, &state(20), &mut desk));
         assert!(red("not_ect=drop").drops_not_ect() && !red("not_ect=pass").drops_not_ect());

@@ -1,7 +1,7 @@
 //! Notify slot: sends congestion messages to the sources of flows.
 //!
 //! An [`crate::Agent`] fills it, a congestion point. It follows [`crate::Account::Arrived`] or
-//! [`crate::Account::Entered`], requests [`crate::Act::Emit`], and declares [`crate::Needs::notices`].
+//! [`crate::Account::Entered`], requests [`crate::Act::Emit`], and declares [`crate::Needs::sends_notices`].
 
 mod qcn;
 
@@ -15,11 +15,11 @@ agent_slot! {
     NotifySlot
 }
 
-const NONE: Spec =
+const NONE_SPEC: Spec =
     Spec { slot: "switch.notify", kind: "none", doc: "Notifies no source of congestion.", cite: "", params: &[] };
 
 /// Mechanisms of this slot.
 pub const ALL: &[Mechanism<NotifySlot>] = &[
-    Mechanism::new(&NONE, |_| NotifySlot::NONE),
+    Mechanism::new(&NONE_SPEC, |_| NotifySlot::NONE),
     Mechanism::new(&qcn::SPEC, |values| NotifySlot::new(Qcn::new(values))),
 ];

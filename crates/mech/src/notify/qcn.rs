@@ -19,17 +19,20 @@ mod feedback;
 #[cfg(test)]
 mod tests;
 
-use crate::params::{Kind, Param, Spec, Values};
-use crate::{Account, Act, Agent, AgentContext, Beside, ClassSet, Env, Needs, Notice, PortId, Report, Room, Samples};
-use crate::{Side, TimerId, choice, params};
+use crate::params::{Param, ParamKind, Spec, Values};
+use crate::{
+    Account, Act, Agent, AgentContext, CheckContext, ClassSet, Env, Needs, Notice, PortId, PortThresholds, Report,
+    SampledMemory,
+};
+use crate::{MemorySide, TimerId, choice, params};
 pub use culprit::PathIndex;
-use culprit::{Culprit, Index};
-use feedback::{Curve, Rounding};
+use culprit::{Culprit, PathIndexChoice};
+use feedback::{FeedbackCurve, FeedbackRounding};
 use units::{Bytes, Dur, Time};
 
 choice! {
     /// Memory of its port that a congestion point follows.
-    pub(crate) enum At {
+    pub(crate) enum SampledSide {
         Inputs = "inputs",
         Outputs = "outputs",
     }
@@ -37,12 +40,11 @@ choice! {
 
 params! {
     /// Values of the parameters.
-    pub(crate) struct Given {
-        at: At = {
-            doc: "Memory of each port that is followed. `outputs`: the buffer in front of its link, as in the \
-                  standard. `inputs`: frames that came in by the port and have not left for their output (QCN-OS \
-                  §II-B).",
-            kind: At::KIND,
+    pub(crate) struct Params {
+        at: SampledSide = {
+            doc: "Memory of each port that is sampled. `outputs`: the buffer in front of its link, as in the standard. \
+                  `inputs`: frames that came in by the port and have not left for their output (QCN-OS §II-B).",
+            kind: SampledSide::KIND,
             default: Some("outputs"),
         },
         culprit: Culprit = {
@@ -52,58 +54,58 @@ params! {
             kind: Culprit::KIND,
             default: Some("arrival"),
         },
-        index: Index = {
+        index: PathIndexChoice = {
             doc: "Measure of the congestion of a flow's path, with `culprit` = `two_samples` (QCN-OS §V-A, \
                   path-congestion index). `first_hop`: how full the first buffer in front of a link is, on the path \
                   from the input. In a `fabric` switch that buffer belongs to an internal link, otherwise to the \
                   output. `path`: how full the fullest of these buffers is. `backlog`: the whole backlog of the output \
                   in this switch.",
-            kind: Index::KIND,
+            kind: PathIndexChoice::KIND,
             default: Some("first_hop"),
         },
         q_eq: Bytes = {
             doc: "Set point Q_eq of the queue (QCN-OS, Table I; the standard's MIB has cpQSp = 26,000 B).",
-            kind: Kind::Size { min: 1 },
+            kind: ParamKind::Size { min: 1 },
             default: Some("60KB"),
         },
         w: u64 = {
             doc: "Weight w of the queue's growth since the last sample (QCN-OS, Table I; 802.1Qau §30.2.1, cpW: a \
                   power of two).",
-            kind: Kind::Count { min: 0, max: 64 },
+            kind: ParamKind::Count { min: 0, max: 64 },
             default: Some("2"),
         },
         interval: Bytes = {
             doc: "Base of the sampling interval I_s: bytes that arrive between two samples without congestion. With \
                   the highest feedback, the interval is about an eighth of it (QCN-OS, Table I; cpSampleBase).",
-            kind: Kind::Size { min: 1 },
+            kind: ParamKind::Size { min: 1 },
             default: Some("150KB"),
         },
         jitter: f64 = {
             doc: "Share j by which intervals vary: each is multiplied by a draw from U(1 - j, 1 + j). 0 is no \
                   variation.",
-            kind: Kind::Number { min: 0.0, max: 1.0, below_max: true },
+            kind: ParamKind::Number { min: 0.0, max: 1.0, below_max: true },
             default: Some("0.15"),
         },
-        rounding: Rounding = {
+        rounding: FeedbackRounding = {
             doc: "Rounding of feedback to a whole number (802.1Qau §30.2.1: six bits).",
-            kind: Rounding::KIND,
+            kind: FeedbackRounding::KIND,
             default: Some("floor"),
         },
         unit: Bytes = {
             doc: "Size of a unit of the memory from which flows are drawn. A frame occupies as many units as it needs, \
                   and shares none (QCN-OS §III).",
-            kind: Kind::Size { min: 1 },
+            kind: ParamKind::Size { min: 1 },
             default: Some("256B"),
         },
         class: u64 = {
-            doc: "Class that is followed. Frames of other classes do not count and cause no messages.",
-            kind: Kind::Count { min: 0, max: 7 },
+            doc: "Traffic class that is sampled. Frames of other classes do not count and cause no messages.",
+            kind: ParamKind::Count { min: 0, max: 7 },
             default: Some("0"),
         },
         keep_alive: Option<Dur> = {
             doc: "Period of samples while the far end is paused and no frame arrives (QCN-OS §III, keep-alive). The \
                   default is none. Only with `at` = `inputs` and a drawn culprit.",
-            kind: Kind::Time { min: 1_000_000 },
+            kind: ParamKind::Time { min: 1_000_000 },
             default: Some(""),
         },
     }
@@ -115,15 +117,15 @@ pub(super) const SPEC: Spec = Spec {
     kind: "qcn",
     doc: "Congestion point: samples its queue, and notifies the source of a culprit flow of the degree of congestion.",
     cite: "IEEE 802.1Qau §30-32; QCN-OS §II-C, §III, §V-A",
-    params: Given::PARAMS,
+    params: Params::PARAMS,
 };
 
 /// Congestion point of QCN at one port.
 #[derive(Clone, Debug)]
 pub struct Qcn {
-    given: Given,
+    given: Params,
     index: Box<dyn PathIndex>,
-    curve: Curve,
+    curve: FeedbackCurve,
     /// Queue length q at the last sample, in bytes.
     q_old: u64,
     /// Total arrived bytes at the next sample.
@@ -133,18 +135,18 @@ pub struct Qcn {
 }
 
 /// Timer of samples while the far end is paused.
-const CLOCK: TimerId = TimerId(0);
+const SAMPLE_TIMER: TimerId = TimerId(0);
 
 impl Qcn {
     /// Declarations of the parameters.
-    pub const PARAMS: &'static [Param] = Given::PARAMS;
+    pub const PARAMS: &'static [Param] = Params::PARAMS;
 
     /// Creates the mechanism from validated parameters.
     pub fn new(values: &Values) -> Qcn {
-        let given = Given::read(values);
-        let curve = Curve { q_eq: given.q_eq.0, w: given.w, rounding: given.rounding };
+        let given = Params::read(values);
+        let curve = FeedbackCurve { q_eq: given.q_eq.0, w: given.w, rounding: given.rounding };
         let next = given.interval.0;
-        Qcn { index: given.index.boxed(), given, curve, q_old: 0, next, paused: false }
+        Qcn { index: given.index.clone_boxed(), given, curve, q_old: 0, next, paused: false }
     }
     /// Returns the mechanism with another path-congestion index than that of the parameter `index`.
     #[must_use]
@@ -155,24 +157,25 @@ impl Qcn {
     fn class(&self) -> u8 {
         self.given.class as u8
     }
-    fn side(&self) -> Side {
+    fn side(&self) -> MemorySide {
         match self.given.at {
-            At::Inputs => Side::Input,
-            At::Outputs => Side::Output,
+            SampledSide::Inputs => MemorySide::Input,
+            SampledSide::Outputs => MemorySide::Output,
         }
     }
 
     /// Samples the queue when `come` bytes have arrived in total, and sends a message if there is congestion.
     fn sample(&mut self, come: u64, at: &AgentContext, env: &mut Env) {
-        let q = at.view.in_memory(self.side(), at.port, self.class());
+        let q = at.view.bytes_in_memory(self.side(), at.port, self.class());
         let (feedback, q_old) = (self.curve.feedback(q, self.q_old), self.q_old);
         // A sample without a message is still the reference of the next growth.
         self.q_old = q;
-        self.next = come.saturating_add(self.varied(feedback::interval(self.given.interval.0, feedback), env));
+        self.next = come
+            .saturating_add(self.jittered_interval(feedback::sampling_interval(self.given.interval.0, feedback), env));
         if feedback == 0 {
             return;
         }
-        if let Some((flow, to)) = self.given.culprit.choose(&*self.index, at, env) {
+        if let Some((flow, to)) = self.given.culprit.choose_flow(&*self.index, at, env) {
             let above = |of: u64| q as i64 - of as i64;
             let (q_off, q_delta) = (above(self.curve.q_eq), above(q_old));
             env.acts.push(Act::Emit { notice: Notice::Cnm { feedback, q_off, q_delta, point: at.port }, flow, to });
@@ -180,27 +183,29 @@ impl Qcn {
     }
 
     /// Returns an interval, longer or shorter by up to the share `jitter`.
-    fn varied(&self, interval: u64, env: &mut Env) -> u64 {
+    fn jittered_interval(&self, interval: u64, env: &mut Env) -> u64 {
         let spread = (interval as f64 * self.given.jitter).round() as u64;
         let varied = match self.given.jitter > 0.0 {
-            true => (interval - spread).saturating_add(env.rng.below(spread.saturating_mul(2).saturating_add(1))),
+            true => {
+                (interval - spread).saturating_add(env.rng.uniform_below(spread.saturating_mul(2).saturating_add(1)))
+            }
             false => interval,
         };
         varied.max(1)
     }
 
-    fn arm(&self, env: &mut Env) {
+    fn arm_sample_timer(&self, env: &mut Env) {
         if let Some(period) = self.given.keep_alive {
-            env.acts.push(Act::Arm(env.now + period, CLOCK));
+            env.acts.push(Act::Arm(env.now + period, SAMPLE_TIMER));
         }
     }
 }
 
 impl Agent for Qcn {
-    fn levels(&self, of: Account) -> (u64, u64) {
+    fn unaffected_levels(&self, of: Account) -> (u64, u64) {
         let follows = match of {
-            Account::Entered(_, class) => self.given.at == At::Inputs && class == self.class(),
-            Account::Arrived(_, class) => self.given.at == At::Outputs && class == self.class(),
+            Account::Entered(_, class) => self.given.at == SampledSide::Inputs && class == self.class(),
+            Account::Arrived(_, class) => self.given.at == SampledSide::Outputs && class == self.class(),
             _ => false,
         };
         if follows { (0, self.next - 1) } else { Account::UNWATCHED }
@@ -212,83 +217,87 @@ impl Agent for Qcn {
         // A refreshed pause continues, and so does its timer.
         if xoff.has(self.class()) && !self.paused {
             self.paused = true;
-            self.arm(env);
+            self.arm_sample_timer(env);
         } else if xon.has(self.class()) && self.paused {
             self.paused = false;
             if self.given.keep_alive.is_some() {
-                env.acts.push(Act::Arm(Time::NEVER, CLOCK));
+                env.acts.push(Act::Arm(Time::NEVER, SAMPLE_TIMER));
             }
         }
     }
     fn on_timer(&mut self, _id: TimerId, at: &AgentContext, env: &mut Env) {
-        self.sample(at.view.entered(at.port, self.class()), at, env);
-        self.arm(env);
+        self.sample(at.view.bytes_stored_from_input(at.port, self.class()), at, env);
+        self.arm_sample_timer(env);
     }
     /// The pause ended with the link, and the switch cleared the timer.
     fn on_link_change(&mut self, _at: PortId, _env: &mut Env) {
         self.paused = false;
     }
     fn needs(&self) -> Needs {
-        let samples = Samples { side: self.side(), class: self.class(), unit: self.given.unit };
+        let samples = SampledMemory { side: self.side(), class: self.class(), unit: self.given.unit };
         Needs {
             samples: self.given.culprit.is_drawn().then_some(samples),
-            clock_in_pause: self.given.keep_alive.is_some(),
-            notices: true,
+            timer_in_pause: self.given.keep_alive.is_some(),
+            sends_notices: true,
             ..Needs::default()
         }
     }
-    fn rests_up_to(&self) -> Option<Room> {
-        let bytes = (self.given.at == At::Outputs).then(|| self.curve.rests_up_to())?;
-        Some(Room { bytes, ..Room::ENDLESS })
+    fn inactive_up_to(&self) -> Option<PortThresholds> {
+        let bytes = (self.given.at == SampledSide::Outputs).then(|| self.curve.max_uncongested_bytes())?;
+        Some(PortThresholds { bytes, ..PortThresholds::UNLIMITED })
     }
-    fn input_rests_up_to(&self) -> Option<Room> {
-        let bytes = (self.given.at == At::Inputs).then(|| self.curve.rests_up_to())?;
-        Some(Room { bytes, ..Room::ENDLESS })
+    fn input_inactive_up_to(&self) -> Option<PortThresholds> {
+        let bytes = (self.given.at == SampledSide::Inputs).then(|| self.curve.max_uncongested_bytes())?;
+        Some(PortThresholds { bytes, ..PortThresholds::UNLIMITED })
     }
-    fn check(&self, beside: &Beside, report: &mut Report) {
+    fn check(&self, beside: &CheckContext, report: &mut Report) {
         let given = &self.given;
         if given.keep_alive.is_some() {
             let found = "keep_alive with";
-            if given.at == At::Outputs {
-                let rule = "at = \"inputs\": frames still arrive at outputs while a far end is paused, so that no \
-                            clock is needed";
-                report.wrong("keep_alive", format!("{found} at = \"outputs\""), rule);
+            if given.at == SampledSide::Outputs {
+                let rule = "at = \"inputs\", because outputs need no clock: frames still arrive there while a far end \
+                            is paused";
+                report.add_error("keep_alive", format!("{found} at = \"outputs\""), rule);
             } else if !given.culprit.is_drawn() {
-                let rule = "`occupancy` or `two_samples`: a sample by a clock has no arriving frame whose source could \
-                            be notified";
-                report.wrong("keep_alive", format!("{found} culprit = \"arrival\""), rule);
+                let rule = "`occupancy` or `two_samples`, because a sample by a clock has no arriving frame whose \
+                            source could be notified";
+                report.add_error("keep_alive", format!("{found} culprit = \"arrival\""), rule);
             }
         }
-        self.idle(beside, report);
+        self.warn_about_parameters(beside, report);
     }
-    fn boxed(&self) -> Box<dyn Agent> {
+    fn clone_boxed(&self) -> Box<dyn Agent> {
         Box::new(self.clone())
     }
 }
 
 impl Qcn {
     /// Warns about parameters that have no effect, or an unexpected one.
-    fn idle(&self, beside: &Beside, report: &mut Report) {
-        let Given { at, culprit, .. } = self.given;
-        if (beside.given)("unit") && !culprit.is_drawn() {
-            report.note("qcn: unit has no effect with culprit = \"arrival\": no flow is drawn from the memory");
+    fn warn_about_parameters(&self, beside: &CheckContext, report: &mut Report) {
+        let Params { at, culprit, .. } = self.given;
+        if (beside.is_set)("unit") && !culprit.is_drawn() {
+            report.add_warning(
+                "qcn: unit has no effect with culprit = \"arrival\", because no flow is drawn from the \
+                                memory",
+            );
         }
-        if (beside.given)("index") && culprit != Culprit::TwoSamples {
-            report.note(format!(
-                "qcn: index has no effect with culprit = \"{}\": no two flows are compared",
+        if (beside.is_set)("index") && culprit != Culprit::TwoSamples {
+            report.add_warning(format!(
+                "qcn: index has no effect with culprit = \"{}\", because no two flows are compared",
                 culprit.word()
             ));
         }
-        if culprit == Culprit::TwoSamples && at == At::Outputs {
-            report.note(
-                "qcn: culprit = \"two_samples\" at outputs is the same as `occupancy`: all frames there leave by one \
-                 link, so that the paths of both flows are equally congested",
+        if culprit == Culprit::TwoSamples && at == SampledSide::Outputs {
+            report.add_warning(
+                "qcn: culprit = \"two_samples\" equals `occupancy` at outputs: all frames of an output leave by one \
+                 link, so that the paths of both flows are equally congested. Set at = \"inputs\", or culprit = \
+                 \"occupancy\"",
             );
         }
         if culprit == Culprit::Arrival && self.given.jitter == 0.0 {
-            report.note(
-                "qcn: culprit = \"arrival\" without jitter: the same source may be notified every time if sources send at \
-                 constant rates",
+            report.add_warning(
+                "qcn: culprit = \"arrival\" without jitter may notify the same source every time if sources send at \
+                 constant rates. Set jitter",
             );
         }
     }

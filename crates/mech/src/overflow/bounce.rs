@@ -18,9 +18,9 @@
 mod tests;
 
 use super::{DropReason, Fate, Overflow};
-use crate::check::in_words;
-use crate::params::{Kind, Spec, Values};
-use crate::{Beside, Env, Fill, ForwardingContext, Head, Lane, Needs, PortId, QueueId, Report, choice, params};
+use crate::check::number_and_unit;
+use crate::params::{ParamKind, Spec, Values};
+use crate::{CheckContext, Env, Fill, ForwardingContext, Head, Lane, Needs, PortId, QueueId, Report, choice, params};
 use units::Amount;
 
 /// PABO's bounce at one switch.
@@ -32,12 +32,12 @@ pub struct Bounce {
     round_to: u64,
     to_multiple: bool,
     by_source: bool,
-    tests_back: bool,
+    tests_return_port: bool,
 }
 
 choice! {
     /// Queue length from which a queue counts as full.
-    pub(crate) enum Rounding {
+    pub(crate) enum FullQueueRounding {
         Places = "places",
         Multiple = "multiple",
     }
@@ -45,7 +45,7 @@ choice! {
 
 choice! {
     /// Port of the return path.
-    pub(crate) enum BackPort {
+    pub(crate) enum ReturnPort {
         Source = "source",
         Ingress = "ingress",
     }
@@ -53,7 +53,7 @@ choice! {
 
 choice! {
     /// Treatment of a packet whose bounce queue is full.
-    pub(crate) enum BounceFull {
+    pub(crate) enum FullLaneAction {
         Drop = "drop",
         Forward = "forward",
     }
@@ -61,46 +61,46 @@ choice! {
 
 params! {
     /// Values of the parameters.
-    pub(crate) struct Given {
+    pub(crate) struct Params {
         theta: f64 = {
             doc: "Utilisation θ up to which no packet is bounced (PABO eq. 4).",
-            kind: Kind::Number { min: 0.0, max: 1.0, below_max: true },
+            kind: ParamKind::Number { min: 0.0, max: 1.0, below_max: true },
             default: Some("0.8"),
         },
         lambda: f64 = {
             doc: "Decay constant λ (PABO eq. 1). 0 is the limit of the curve, a straight line.",
-            kind: Kind::Number { min: 0.0, max: 1e6, below_max: false },
+            kind: ParamKind::Number { min: 0.0, max: 1e6, below_max: false },
             default: Some("50"),
         },
         bounce_size: Amount = {
             doc: "Capacity of the bounce queue of every port, in the unit of the buffer (PABO §II-E).",
-            kind: Kind::Amount { min: 1 },
+            kind: ParamKind::Amount { min: 1 },
             default: Some("100pkt"),
         },
         round_to: u64 = {
             doc: "Number N of upstream switches, whose packets may arrive simultaneously and be decided on the same \
                   length. A queue then counts as full early, by the rule of `rounding`. With 0, no queue does.",
-            kind: Kind::Count { min: 0, max: 1024 },
+            kind: ParamKind::Count { min: 0, max: 1024 },
             default: Some("3"),
         },
-        rounding: Rounding = {
+        rounding: FullQueueRounding = {
             doc: "Length from which on a queue with a capacity of C packets counts as full. `multiple`: the last \
                   multiple of N up to C. `places`: C - N + 1, from which on fewer than N packets fit. Both are equal \
                   if N divides C - N + 1. With N = 3 both are 498 for C = 500; for C = 100 they are 99 and 98. Three \
                   arrivals always fit only with 98.",
-            kind: Rounding::KIND,
+            kind: FullQueueRounding::KIND,
             default: Some("places"),
         },
-        back_port: BackPort = {
+        back_port: ReturnPort = {
             doc: "Port of the return path: the table's port toward the packet's source (`source`), or the port of its \
                   arrival (`ingress`).",
-            kind: BackPort::KIND,
+            kind: ReturnPort::KIND,
             default: Some("source"),
         },
-        bounce_full: BounceFull = {
+        bounce_full: FullLaneAction = {
             doc: "Treatment of a packet if the bounce queue of its return path is full. `drop`: it is dropped there. \
                   `forward`: its own queue at the output port is tried.",
-            kind: BounceFull::KIND,
+            kind: FullLaneAction::KIND,
             default: Some("drop"),
         },
     }
@@ -109,16 +109,17 @@ params! {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.overflow",
     kind: "bounce",
-    doc: "Returns a packet toward its source, with a probability that grows with the utilisation of its queue.",
+    doc: "Returns packets toward their source, with a probability that grows with the utilisation of the output queue.",
     cite: "PABO §II",
-    params: Given::PARAMS,
+    params: Params::PARAMS,
 };
 
 /// Warning about a bounce with unlimited memory.
-const NEVER_BOUNCES: &str = "bounce with an unlimited buffer never bounces: its utilisation is always 0";
+const NEVER_BOUNCES_WARNING: &str = "bounce has no effect with an unlimited buffer, because the utilisation is always \
+                                     0. Set a buffer size";
 /// Warning about a bounce with shared memory.
-const SHARED_BOUNCES: &str = "bounce with a shared buffer: utilisation is relative to the current dynamic threshold, \
-                              and bounce queues are memory in addition to the shared buffer";
+const SHARED_BUFFER_WARNING: &str = "bounce with a shared buffer: utilisation is relative to the current dynamic \
+                                     threshold, and bounce queues are memory in addition to the shared buffer";
 
 /// Returns the probability of another bounce for a packet bounced `np` times, at utilisation `u` from 0 to 1 (PABO eq.
 /// 4). With λ = 0 it is the limit (u - θ)/(1 - θ).
@@ -141,29 +142,29 @@ pub fn probability(u: f64, np: u8, theta: f64, lambda: f64) -> f64 {
 impl Bounce {
     /// Creates the mechanism from validated parameters.
     pub fn new(values: &Values) -> Bounce {
-        let given = Given::read(values);
+        let given = Params::read(values);
         Bounce {
             theta: given.theta,
             lambda: given.lambda,
             bounce_size: given.bounce_size,
             round_to: given.round_to,
-            to_multiple: given.rounding == Rounding::Multiple,
-            by_source: given.back_port == BackPort::Source,
-            tests_back: given.bounce_full == BounceFull::Forward,
+            to_multiple: given.rounding == FullQueueRounding::Multiple,
+            by_source: given.back_port == ReturnPort::Source,
+            tests_return_port: given.bounce_full == FullLaneAction::Forward,
         }
     }
     /// Returns the utilisation of a queue, 0 to 1. Of N simultaneous arrivals the last ones may decide on an outdated
     /// length, so a queue counts as full N packets early. An empty queue never counts as full.
     fn utilisation(&self, fill: Fill, fits: bool, size: u16) -> f64 {
         let Some(limit) = fill.limit else { return 0.0 };
-        match !fits || fill.used >= self.full_from(limit, size) {
+        match !fits || fill.used >= self.full_length(limit, size) {
             true => 1.0,
             false => fill.used as f64 / limit as f64,
         }
     }
     /// Returns the queue length from which a queue counts as full. In bytes, room for N packets means packets of this
     /// `size`.
-    fn full_from(&self, limit: u64, size: u16) -> u64 {
+    fn full_length(&self, limit: u64, size: u16) -> u64 {
         let place = match self.bounce_size {
             Amount::Packets(_) => 1,
             Amount::Bytes(_) => u64::from(size.max(1)),
@@ -176,7 +177,7 @@ impl Bounce {
         // An empty queue is never full, or a queue of fewer than N packets would bounce everything.
         last.max(1).min(limit)
     }
-    fn back(&self, pkt: &Head, at: &ForwardingContext) -> Option<PortId> {
+    fn return_port(&self, pkt: &Head, at: &ForwardingContext) -> Option<PortId> {
         match self.by_source || at.ingress == at.out {
             true => at.port_toward_source(pkt),
             false => Some(at.ingress),
@@ -187,59 +188,63 @@ impl Bounce {
 impl Overflow for Bounce {
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate {
         let queue = pkt.queue();
-        let fits = at.has_place(at.out, queue, pkt.size);
+        let fits = at.fits_port_limit(at.out, queue, pkt.size);
         let u = self.utilisation(at.fill(at.out, queue), fits, pkt.size);
         let p = probability(u, pkt.bounces, self.theta, self.lambda);
         let forward = match fits {
             true => Fate::Enqueue(queue),
-            false => Fate::without_place(queue, DropReason::of_full(queue.lane()), at),
+            false => Fate::when_full(queue, DropReason::lane_full(queue.lane()), at),
         };
         // Certain outcomes draw no number. So a queue up to θ does not change the random stream.
-        if p <= 0.0 || (p < 1.0 && env.rng.unit() > p) {
+        if p <= 0.0 || (p < 1.0 && env.rng.uniform() > p) {
             return forward;
         }
-        match self.back(pkt, at) {
-            Some(back) if !self.tests_back || at.has_place(back, QueueId::new(pkt.class(), Lane::Bounce), pkt.size) => {
+        match self.return_port(pkt, at) {
+            Some(back)
+                if !self.tests_return_port
+                    || at.fits_port_limit(back, QueueId::new(pkt.class(), Lane::Bounce), pkt.size) =>
+            {
                 Fate::Bounce(back)
             }
             _ => forward,
         }
     }
     fn needs(&self) -> Needs {
-        Needs { back: Some(self.bounce_size), ..Needs::default() }
+        Needs { bounce_lane: Some(self.bounce_size), ..Needs::default() }
     }
     /// The bounce queue must have the unit of the buffer. If an override has set a buffer with another unit, both are
     /// kept with a warning.
-    fn check(&self, beside: &Beside, report: &mut Report) {
-        if self.round_to <= 1 && (beside.given)("rounding") {
+    fn check(&self, beside: &CheckContext, report: &mut Report) {
+        if self.round_to <= 1 && (beside.is_set)("rounding") {
             let round_to = self.round_to;
-            report.note(format!(
-                "bounce: rounding has no effect with round_to = {round_to}: no queue counts as full early"
+            report.add_warning(format!(
+                "bounce: rounding has no effect with round_to = {round_to}, because no queue counts as full early"
             ));
         }
-        let Some(memory) = beside.memory else { return report.note(NEVER_BOUNCES) };
+        let Some(memory) = beside.memory else { return report.add_warning(NEVER_BOUNCES_WARNING) };
         if beside.shared {
-            report.note(SHARED_BOUNCES);
+            report.add_warning(SHARED_BUFFER_WARNING);
         }
-        let (size, (_, unit), (_, buffer_unit)) = (self.bounce_size, in_words(self.bounce_size), in_words(memory));
+        let (size, (_, unit), (_, buffer_unit)) =
+            (self.bounce_size, number_and_unit(self.bounce_size), number_and_unit(memory));
         if unit != buffer_unit && beside.overridden {
-            report.note(format!("bounce queues of {size} beside a buffer of {memory}: two units in one switch"));
+            report.add_warning(format!("bounce queues of {size} beside a buffer of {memory}: two units in one switch"));
         } else if unit != buffer_unit {
-            let found = format!("{size}, in {unit} beside a buffer in {buffer_unit}");
-            report.wrong("bounce_size", found, format!("the unit of the buffer, {buffer_unit}"));
+            let found = format!("{size}, a size in {unit}, with a buffer in {buffer_unit}");
+            report.add_error("bounce_size", found, format!("the unit of the buffer, {buffer_unit}"));
         }
     }
-    fn acts_from(&self) -> f64 {
+    fn min_fill_to_act(&self) -> f64 {
         self.theta
     }
-    fn full_from_packets(&self, limit: u64) -> u64 {
+    fn full_length_in_packets(&self, limit: u64) -> u64 {
         match self.bounce_size {
             // The size of the next packet is unknown, so in bytes only the limit itself is sure.
-            Amount::Packets(_) => self.full_from(limit, 0),
+            Amount::Packets(_) => self.full_length(limit, 0),
             Amount::Bytes(_) => limit,
         }
     }
-    fn boxed(&self) -> Box<dyn Overflow> {
+    fn clone_boxed(&self) -> Box<dyn Overflow> {
         Box::new(self.clone())
     }
 }

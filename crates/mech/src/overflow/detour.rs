@@ -14,10 +14,13 @@ mod policy;
 mod tests;
 
 use super::{DropReason, Fate, Overflow};
-use crate::params::{Kind, Spec, Values};
+use crate::params::{ParamKind, Spec, Values};
 use crate::routing::Ecmp;
-use crate::{Asks, Beside, Env, ForwardingContext, Head, Needs, Only, Report, SwitchContext, choice, params};
-use flows::Flows;
+use crate::{
+    AdmitCalls, CheckContext, Env, ForwardingContext, Head, Needs, ParamCondition, Report, SwitchContext, choice,
+    params,
+};
+use flows::FlowRule;
 use policy::Policy;
 use units::Bytes;
 
@@ -25,7 +28,7 @@ use units::Bytes;
 #[derive(Clone, Debug)]
 pub struct Detour {
     policy: Policy,
-    flows: Flows,
+    flows: FlowRule,
     mark_detoured: bool,
     ingress: bool,
     /// Number of detours after which a packet is not detoured again; `None` is unlimited.
@@ -54,7 +57,7 @@ choice! {
 
 params! {
     /// Values of the parameters.
-    pub(crate) struct Given {
+    pub(crate) struct Params {
         policy: PolicyKind = {
             doc: "Choice among the eligible ports (DIBS §2, §7). `random`: uniform. `load_aware`: the port with the \
                   fewest queued bytes. `flow_based`: the port given by a hash of the flow. `probabilistic`: as \
@@ -64,18 +67,17 @@ params! {
         },
         mark_detoured: bool = {
             doc: "Sets CE in detoured packets that are ECN-capable (DIBS §5.3).",
-            kind: Kind::Flag,
+            kind: ParamKind::Flag,
             default: Some("true"),
         },
         ingress: bool = {
             doc: "Allows detours to the port by which the packet arrived (DIBS fig. 1).",
-            kind: Kind::Flag,
+            kind: ParamKind::Flag,
             default: Some("true"),
         },
         max_detours: Option<u64> = {
-            doc: "Number of detours after which a packet is not detoured again. It is then dropped if its queue is \
-                  full.",
-            kind: Kind::CountOrOff { min: 1, max: 254 },
+            doc: "Maximum number of detours of a packet. After that, the packet is dropped if its queue is full.",
+            kind: ParamKind::CountOrOff { min: 1, max: 254 },
             default: Some("off"),
         },
         flows: Option<FlowsKind> = {
@@ -87,31 +89,31 @@ params! {
         flow_size: Option<Bytes> = {
             doc: "Bytes up to which a flow is short, with `flows` = `short` or `long`. The switch counts the arriving \
                   frames of the flow.",
-            kind: Kind::Size { min: 0 },
+            kind: ParamKind::Size { min: 0 },
             default: Some("100KB"),
         },
         flow_table: Option<u64> = {
             doc: "Number of flows in the table of each switch, with `flows` = `short` or `long`.",
-            kind: Kind::Count { min: 1, max: 65_536 },
+            kind: ParamKind::Count { min: 1, max: 65_536 },
             default: Some("4096"),
         },
         hosts: Option<Vec<String>> = {
             doc: "Hosts whose packets are detoured, both from and to them, with `flows` = `hosts`.",
-            kind: Kind::Texts,
+            kind: ParamKind::Texts,
             default: Some(""),
         },
         lo: Option<f64> = {
             doc: "Share of its queue's limit from which on class 0, the least urgent, is detoured early, with `policy` \
                   = `probabilistic`. Classes above it begin in equal steps up to 1 for class 7, which is never \
                   detoured early.",
-            kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
+            kind: ParamKind::Number { min: 0.0, max: 1.0, below_max: false },
             default: Some("0.5"),
         },
         hi: Option<f64> = {
             doc: "Share of its queue's limit from which on class 0 is always detoured, with `policy` = \
                   `probabilistic`. Classes above it follow in equal steps up to 1. With lo = hi = 1 the policy is \
                   `random`.",
-            kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
+            kind: ParamKind::Number { min: 0.0, max: 1.0, below_max: false },
             default: Some("1"),
         },
     }
@@ -120,25 +122,25 @@ params! {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.overflow",
     kind: "detour",
-    doc: "Sends a packet whose queue is full by another port toward a switch.",
+    doc: "Sends a packet through another port to a neighbouring switch if its own queue is full.",
     cite: "DIBS §2",
-    params: Given::PARAMS,
+    params: Params::PARAMS,
 };
 
 /// Parameters that belong to one policy alone, or to certain choices of its flows.
-pub(super) const ONLY: &[Only] = &[
-    Only { key: "flows", by: "policy", words: &[PolicyKind::FlowBased.word()] },
-    Only { key: "flow_size", by: "policy", words: &[PolicyKind::FlowBased.word()] },
-    Only { key: "flow_size", by: "flows", words: &[FlowsKind::Short.word(), FlowsKind::Long.word()] },
-    Only { key: "flow_table", by: "policy", words: &[PolicyKind::FlowBased.word()] },
-    Only { key: "flow_table", by: "flows", words: &[FlowsKind::Short.word(), FlowsKind::Long.word()] },
-    Only { key: "hosts", by: "policy", words: &[PolicyKind::FlowBased.word()] },
-    Only { key: "hosts", by: "flows", words: &[FlowsKind::Hosts.word()] },
-    Only { key: "lo", by: "policy", words: &[PolicyKind::Probabilistic.word()] },
-    Only { key: "hi", by: "policy", words: &[PolicyKind::Probabilistic.word()] },
+pub(super) const PARAM_CONDITIONS: &[ParamCondition] = &[
+    ParamCondition { key: "flows", other_key: "policy", words: &[PolicyKind::FlowBased.word()] },
+    ParamCondition { key: "flow_size", other_key: "policy", words: &[PolicyKind::FlowBased.word()] },
+    ParamCondition { key: "flow_size", other_key: "flows", words: &[FlowsKind::Short.word(), FlowsKind::Long.word()] },
+    ParamCondition { key: "flow_table", other_key: "policy", words: &[PolicyKind::FlowBased.word()] },
+    ParamCondition { key: "flow_table", other_key: "flows", words: &[FlowsKind::Short.word(), FlowsKind::Long.word()] },
+    ParamCondition { key: "hosts", other_key: "policy", words: &[PolicyKind::FlowBased.word()] },
+    ParamCondition { key: "hosts", other_key: "flows", words: &[FlowsKind::Hosts.word()] },
+    ParamCondition { key: "lo", other_key: "policy", words: &[PolicyKind::Probabilistic.word()] },
+    ParamCondition { key: "hi", other_key: "policy", words: &[PolicyKind::Probabilistic.word()] },
 ];
 
-impl Given {
+impl Params {
     fn policy(&self) -> Policy {
         match self.policy {
             PolicyKind::Random => Policy::Random,
@@ -150,15 +152,17 @@ impl Given {
         }
     }
     /// Hosts are not resolved yet. Only `flow_based` has a choice of flows.
-    fn flows(&self) -> Flows {
+    fn flows(&self) -> FlowRule {
         let places = || self.flow_table.unwrap_or_default() as usize;
         match self.flows {
-            None | Some(FlowsKind::All) => Flows::All,
-            Some(FlowsKind::Hosts) => Flows::Hosts { names: self.hosts.clone().unwrap_or_default(), found: Vec::new() },
-            Some(which @ (FlowsKind::Short | FlowsKind::Long)) => Flows::Sized {
+            None | Some(FlowsKind::All) => FlowRule::All,
+            Some(FlowsKind::Hosts) => {
+                FlowRule::Hosts { names: self.hosts.clone().unwrap_or_default(), found: Vec::new() }
+            }
+            Some(which @ (FlowsKind::Short | FlowsKind::Long)) => FlowRule::Sized {
                 long: which == FlowsKind::Long,
                 size: self.flow_size.unwrap_or_default().0,
-                table: vec![flows::Entry::default(); places()],
+                table: vec![flows::FlowEntry::default(); places()],
             },
         }
     }
@@ -167,7 +171,7 @@ impl Given {
 impl Detour {
     /// Creates the mechanism from validated parameters, for no switch yet: without a hash seed and without hosts.
     pub fn new(values: &Values) -> Detour {
-        let given = Given::read(values);
+        let given = Params::read(values);
         Detour {
             policy: given.policy(),
             flows: given.flows(),
@@ -182,9 +186,9 @@ impl Overflow for Detour {
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate {
         let queue = pkt.queue();
         // Every arrival is counted here, so this comes before all decisions.
-        let may = self.flows.may(pkt);
-        let fits = at.has_place(at.out, queue, pkt.size);
-        let stay = |reason| if fits { Fate::Enqueue(queue) } else { Fate::without_place(queue, reason, at) };
+        let may = self.flows.count_and_check(pkt);
+        let fits = at.fits_port_limit(at.out, queue, pkt.size);
+        let stay = |reason| if fits { Fate::Enqueue(queue) } else { Fate::when_full(queue, reason, at) };
         if !may {
             return stay(DropReason::BufferFull);
         }
@@ -192,47 +196,51 @@ impl Overflow for Detour {
         if self.max_detours.is_some_and(|most| u64::from(pkt.detours) >= most) {
             return stay(DropReason::DetoursSpent);
         }
-        if fits && !self.policy.early(pkt, at, env) {
+        if fits && !self.policy.is_detoured_early(pkt, at, env) {
             return Fate::Enqueue(queue);
         }
-        let Some(port) = self.policy.choose(pkt, at, self.ingress, env) else { return stay(DropReason::NoDetour) };
+        let Some(port) = self.policy.choose_port(pkt, at, self.ingress, env) else { return stay(DropReason::NoDetour) };
         // Only a packet that is detoured gets the mark (DIBS §5.3).
         env.acts.mark |= self.mark_detoured;
         Fate::Detour(port, queue)
     }
-    fn asks(&self) -> Asks {
-        if self.policy.begins_early() || self.flows.counts() { Asks::Always } else { Asks::WhenFull }
+    fn admit_calls(&self) -> AdmitCalls {
+        if self.policy.may_detour_early() || self.flows.counts_packets() {
+            AdmitCalls::Always
+        } else {
+            AdmitCalls::WhenFull
+        }
     }
     fn needs(&self) -> Needs {
-        Needs { aside: true, ..Needs::default() }
+        Needs { detours: true, ..Needs::default() }
     }
-    fn check(&self, beside: &Beside, report: &mut Report) {
+    fn check(&self, beside: &CheckContext, report: &mut Report) {
         if let Policy::Probabilistic { lo, hi } = self.policy {
             if lo > hi {
-                report.wrong("lo", lo, format!("at most hi = {hi}"));
+                report.add_error("lo", lo, format!("at most hi = {hi}"));
             }
             if hi == 0.0 {
-                report.wrong("hi", 0, "more than 0: otherwise no packet ever waits for its own port");
+                report.add_error("hi", 0, "more than 0, because with 0 no packet ever waits for its own port");
             }
         }
-        if self.flows.names().is_some_and(<[String]>::is_empty) {
-            let found = if (beside.given)("hosts") { "no host" } else { "nothing" };
-            report.wrong("hosts", found, "at least one host with flows = \"hosts\"");
+        if self.flows.host_names().is_some_and(<[String]>::is_empty) {
+            let found = if (beside.is_set)("hosts") { "no host" } else { "nothing" };
+            report.add_error("hosts", found, "at least one host with flows = \"hosts\"");
         }
-        if let Some(places) = self.flows.places() {
+        if let Some(places) = self.flows.table_entries() {
             let bytes = Bytes(places * flows::ENTRY_BYTES);
-            let text = "detour by flow size: every such switch has a table of";
-            report.note(format!("{text} {places} flows ({bytes}) in addition to its buffer"));
+            let text = "detour by flow size: every switch with this policy has a table of";
+            report.add_warning(format!("{text} {places} flows, which takes {bytes} in addition to the buffer"));
         }
     }
-    fn hosts(&self) -> Option<(&'static str, &[String])> {
-        self.flows.names().map(|names| ("hosts", names))
+    fn host_params(&self) -> Option<(&'static str, &[String])> {
+        self.flows.host_names().map(|names| ("hosts", names))
     }
     fn for_switch(&mut self, own: &SwitchContext) {
-        self.policy.seed(own.hash_seed);
-        self.flows.find(own.host);
+        self.policy.set_seed(own.hash_seed);
+        self.flows.resolve_hosts(own.host);
     }
-    fn boxed(&self) -> Box<dyn Overflow> {
+    fn clone_boxed(&self) -> Box<dyn Overflow> {
         Box::new(self.clone())
     }
 }

@@ -8,7 +8,7 @@
 
 use super::{DropReason, Fate, Overflow};
 use crate::params::Spec;
-use crate::{Beside, Env, ForwardingContext, Head, Needs, PktId, QueueId, Report};
+use crate::{CheckContext, Env, ForwardingContext, Head, Needs, PktId, QueueId, Report};
 
 /// Eviction of the least urgent packet.
 #[derive(Clone, Debug)]
@@ -45,17 +45,22 @@ impl Overflow for Evict {
         }
     }
     fn needs(&self) -> Needs {
-        Needs { removes: true, ranks: true, finds_least_urgent: true, ..Needs::default() }
+        Needs { removes_packets: true, orders_by_rank: true, finds_least_urgent: true, ..Needs::default() }
     }
     /// A bounded queue is needed, or nothing is ever evicted.
-    fn check(&self, beside: &Beside, report: &mut Report) {
+    fn check(&self, beside: &CheckContext, report: &mut Report) {
         match beside.memory {
             Some(_) => {}
-            None if beside.nic => report.wrong("kind", "\"evict\" at an unlimited NIC", "a limit in host.nic_queue"),
-            None => report.note("evict with an unlimited buffer never evicts: no queue is ever full"),
+            None if beside.nic => {
+                report.add_error("kind", "\"evict\" with a NIC queue without a limit", "a limit in host.nic_queue")
+            }
+            None => report.add_warning(
+                "evict has no effect with an unlimited buffer, because no queue is ever full. \
+                                        Set a buffer size",
+            ),
         }
     }
-    fn boxed(&self) -> Box<dyn Overflow> {
+    fn clone_boxed(&self) -> Box<dyn Overflow> {
         Box::new(self.clone())
     }
 }
@@ -64,33 +69,33 @@ impl Overflow for Evict {
 mod tests {
     use super::*;
     use crate::PortId;
-    use crate::testing::{Desk, State, head, packets, switch};
+    use crate::testing::{DecisionInputs, SwitchState, buffer_of_packets, parse_head, switch_without_packets};
 
     /// Creates a port 0 for three packets, filled with these.
-    fn full(waiting: [&str; 3]) -> (State, [PktId; 3]) {
-        let mut state = switch(2, packets(3));
+    fn full_port(waiting: [&str; 3]) -> (SwitchState, [PktId; 3]) {
+        let mut state = switch_without_packets(2, buffer_of_packets(3));
         let ids = waiting.map(|text| {
-            let pkt = head(text);
+            let pkt = parse_head(text);
             state.push(String::new(), pkt, (PortId(0), pkt.queue()))
         });
         (state, ids)
     }
-    fn fate(state: &State, text: &str) -> Fate {
+    fn fate(state: &SwitchState, text: &str) -> Fate {
         let at = ForwardingContext { view: state, ingress: PortId(1), out: PortId(0) };
-        Evict.admit(&head(text), &at, &mut Desk::draws(&[]).env())
+        Evict.admit(&parse_head(text), &at, &mut DecisionInputs::with_draws(&[]).env())
     }
 
     #[test]
     fn what_fits_is_stored_whatever_its_rank() {
-        let (mut state, ids) = full(["rank=1", "rank=2", "rank=3"]);
-        state.unqueue(ids[0]);
-        state.free(ids[0]);
+        let (mut state, ids) = full_port(["rank=1", "rank=2", "rank=3"]);
+        state.remove_from_queue(ids[0]);
+        state.free_memory(ids[0]);
         assert_eq!(fate(&state, "rank=4000000000"), Fate::Enqueue(QueueId::normal(0)));
     }
 
     #[test]
     fn the_largest_rank_is_lost_and_of_equals_the_newest() {
-        let (state, ids) = full(["rank=70", "rank=90", "rank=90"]);
+        let (state, ids) = full_port(["rank=70", "rank=90", "rank=90"]);
         assert_eq!(fate(&state, "rank=80"), Fate::Evict(ids[2]));
         assert_eq!(fate(&state, "rank=0"), Fate::Evict(ids[2]));
         for lost in ["rank=90", "rank=91"] {
@@ -100,20 +105,20 @@ mod tests {
 
     #[test]
     fn a_lower_class_is_lost_before_a_higher_one_whatever_the_ranks() {
-        let (state, ids) = full(["rank=5 class=3", "rank=10 class=3", "rank=1 class=1"]);
+        let (state, ids) = full_port(["rank=5 class=3", "rank=10 class=3", "rank=1 class=1"]);
         assert_eq!(fate(&state, "rank=999 class=2"), Fate::Evict(ids[2]));
         assert_eq!(fate(&state, "rank=0 class=1"), Fate::Evict(ids[2]));
         for lost in ["rank=1 class=1", "rank=0"] {
             assert_eq!(fate(&state, lost), Fate::Drop(DropReason::BufferFull), "{lost}");
         }
-        let (state, ids) = full(["rank=5 class=3", "rank=10 class=3", "rank=1 class=3"]);
+        let (state, ids) = full_port(["rank=5 class=3", "rank=10 class=3", "rank=1 class=3"]);
         assert_eq!(fate(&state, "rank=6 class=3"), Fate::Evict(ids[1]));
     }
 
     #[test]
     fn what_waits_for_other_ports_is_never_lost() {
-        let (mut state, ids) = full(["rank=10", "rank=20", "rank=30"]);
-        state.fill_up(3, head("rank=1000"), (PortId(1), QueueId::normal(0)));
+        let (mut state, ids) = full_port(["rank=10", "rank=20", "rank=30"]);
+        state.fill_up(3, parse_head("rank=1000"), (PortId(1), QueueId::normal(0)));
         assert_eq!(fate(&state, "rank=25"), Fate::Evict(ids[2]));
         assert_eq!(fate(&state, "rank=35"), Fate::Drop(DropReason::BufferFull));
     }

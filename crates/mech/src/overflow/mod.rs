@@ -7,16 +7,16 @@ mod tail_drop;
 mod trim;
 
 pub use bounce::{Bounce, probability};
-pub(crate) use bounce::{Given as BounceGiven, Rounding};
+pub(crate) use bounce::{FullQueueRounding, Params as BounceGiven};
 pub use detour::Detour;
 pub use evict::Evict;
 pub use tail_drop::TailDrop;
 pub use trim::Trim;
 
-use crate::buffer::ExtraRoom;
+use crate::buffer::ExtraMemory;
 use crate::{
-    Asks, Beside, Ecn, Env, Flags, ForwardingContext, Head, Lane, Mechanism, Needs, PktId, PortId, QueueId, Report,
-    SwitchContext,
+    AdmitCalls, CheckContext, Ecn, Env, Flags, ForwardingContext, Head, Lane, Mechanism, Needs, PktId, PortId, QueueId,
+    Report, SwitchContext,
 };
 use units::Dur;
 
@@ -30,19 +30,19 @@ pub enum Fate {
     Bounce(PortId),
     /// Detour the packet: store it in this queue of another port (DIBS).
     Detour(PortId, QueueId),
-    /// Cut the packet by [`Overflow::cut`] and store it in this queue of the port that lookup chose (CP). It is dropped
-    /// if the cut does not shorten it.
+    /// Cut the packet by [`Overflow::cut_effect`] and store it in this queue of the port that lookup chose (CP). It is
+    /// dropped if the cut does not shorten it.
     Trim(QueueId),
-    /// Cut the packet and return it to its source, as with `SendBack` (NDP).
-    TrimBack,
+    /// Cut the packet and return it to its source, as with `ReturnToSource` (NDP).
+    TrimAndReturn,
     /// Cut this queued packet of the port that lookup chose, then decide again.
     ///
     /// The cut packet keeps its position. If cut packets have a class of their own, it moves to that queue. If the
     /// packet is already gone, the switch only decides again. If the cut does not shorten it, the arrival is dropped.
-    TrimWaiting(PktId),
+    TrimQueued(PktId),
     /// Return the packet to its source by the switch's own tables, as a returned segment. A packet that was already
     /// returned is dropped.
-    SendBack,
+    ReturnToSource,
     /// Drop this queued packet, then decide again (pFabric). If it is already gone, as when simultaneous arrivals chose
     /// the same one, the switch only decides again.
     Evict(PktId),
@@ -53,7 +53,7 @@ pub enum Fate {
 impl Fate {
     /// Returns the decision for an arrival without free buffer space if nothing else is possible. The packet is
     /// dropped, or queued at its input if the switch has input memory. That memory may still refuse it.
-    pub fn without_place(queue: QueueId, reason: DropReason, at: &ForwardingContext) -> Fate {
+    pub fn when_full(queue: QueueId, reason: DropReason, at: &ForwardingContext) -> Fate {
         if at.view.has_inputs() { Fate::Enqueue(queue) } else { Fate::Drop(reason) }
     }
 }
@@ -125,14 +125,14 @@ impl DropReason {
         }
     }
     /// Returns the reason for a packet whose lane is full.
-    pub const fn of_full(lane: Lane) -> DropReason {
+    pub const fn lane_full(lane: Lane) -> DropReason {
         match lane {
             Lane::Bounce => DropReason::BounceQueueFull,
             Lane::Normal | Lane::Notice => DropReason::BufferFull,
         }
     }
     /// Returns true if the loss is for want of memory, which pausing is meant to prevent.
-    pub const fn wants_memory(self) -> bool {
+    pub const fn is_memory_shortage(self) -> bool {
         match self {
             DropReason::BufferFull
             | DropReason::BounceQueueFull
@@ -153,9 +153,9 @@ impl DropReason {
 
 /// Effect of a cut on a packet, in addition to the loss of its payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cut {
+pub struct CutEffect {
     /// Minimum size in bytes of the frame after the cut; longer headers stay whole.
-    pub keep: u16,
+    pub min_size: u16,
     /// Priority class after the cut; `None` keeps the class.
     pub class: Option<u8>,
     /// ECN codepoint after the cut.
@@ -176,13 +176,13 @@ pub enum CutEcn {
     NotEct,
 }
 
-impl Cut {
+impl CutEffect {
     /// Returns the size in bytes after the cut of a frame with `size` bytes and a header of `header` bytes.
-    pub fn size(&self, size: u16, header: u16) -> u16 {
-        header.max(self.keep).min(size)
+    pub fn size_after_cut(&self, size: u16, header: u16) -> u16 {
+        header.max(self.min_size).min(size)
     }
     /// Marks the head of a packet as cut.
-    pub fn mark(&self, head: &mut Head) {
+    pub fn mark_as_cut(&self, head: &mut Head) {
         head.flags = head.flags.with(Flags::CPA).with(Flags::PPL).without(Flags::PAYLOAD);
         if let Some(class) = self.class {
             head.set_class(class);
@@ -199,8 +199,8 @@ impl Cut {
 ///
 /// ```
 /// use mech::overflow::{DropReason, Fate, Overflow};
-/// use mech::{Acts, Env, Fill, ForwardingContext, Head, PortId, Purpose, Stream};
-#[doc = include_str!("../place/one_port.txt")]
+/// use mech::{Acts, Env, Fill, ForwardingContext, Head, PortId, StreamPurpose, Stream};
+#[doc = include_str!("../view/one_port.txt")]
 ///
 /// /// Drops packets of class 0 from half of the limit on, and all others only if the queue is full.
 /// #[derive(Clone)]
@@ -210,15 +210,15 @@ impl Cut {
 ///     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, _env: &mut Env) -> Fate {
 ///         let Fill { used, limit } = at.fill(at.out, pkt.queue());
 ///         let is_above_half = limit.is_some_and(|limit| 2 * used >= limit);
-///         match (pkt.class() == 0 && is_above_half) || !at.has_place(at.out, pkt.queue(), pkt.size) {
-///             true => Fate::without_place(pkt.queue(), DropReason::BufferFull, at),
+///         match (pkt.class() == 0 && is_above_half) || !at.fits_port_limit(at.out, pkt.queue(), pkt.size) {
+///             true => Fate::when_full(pkt.queue(), DropReason::BufferFull, at),
 ///             false => Fate::Enqueue(pkt.queue()),
 ///         }
 ///     }
-///     fn acts_from(&self) -> f64 {
+///     fn min_fill_to_act(&self) -> f64 {
 ///         0.5
 ///     }
-///     fn boxed(&self) -> Box<dyn Overflow> {
+///     fn clone_boxed(&self) -> Box<dyn Overflow> {
 ///         Box::new(self.clone())
 ///     }
 /// }
@@ -226,7 +226,7 @@ impl Cut {
 /// let pkt = Head { size: 1500, ..Head::default() };
 /// let view = OnePort(vec![pkt; 2]); // two packets in a queue for four
 /// let at = ForwardingContext { view: &view, ingress: PortId(0), out: PortId(0) };
-/// let (mut rng, mut acts) = (Stream::new(1, 0, Purpose::Overflow), Acts::default());
+/// let (mut rng, mut acts) = (Stream::new(1, 0, StreamPurpose::Overflow), Acts::default());
 /// let mut env = Env { now: units::Time::ZERO, rng: &mut rng, acts: &mut acts };
 /// assert_eq!(HalfForBulk.admit(&pkt, &at, &mut env), Fate::Drop(DropReason::BufferFull));
 /// ```
@@ -235,48 +235,48 @@ pub trait Overflow: Send + Sync {
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate;
     /// Returns the memory beyond the limit for a packet, cut or not, whose backlog is compared without it (CP §4.2).
     /// `None` means that the packet itself must fit. The dataplane uses it wherever it tests capacity.
-    fn extra_room(&self, _pkt: &Head) -> Option<ExtraRoom> {
+    fn extra_memory(&self, _pkt: &Head) -> Option<ExtraMemory> {
         None
     }
     /// Returns the effect of a cut on a packet.
-    fn cut(&self) -> Cut {
-        Cut::default()
+    fn cut_effect(&self) -> CutEffect {
+        CutEffect::default()
     }
     /// Returns the arrivals for which [`Overflow::admit`] must be called.
-    fn asks(&self) -> Asks {
-        Asks::Always
+    fn admit_calls(&self) -> AdmitCalls {
+        AdmitCalls::Always
     }
     /// Returns the mechanism's needs of its switch.
     fn needs(&self) -> Needs {
         Needs::default()
     }
     /// Returns the fraction of a queue's limit from which the mechanism may act on a packet that fits; 1 is never.
-    fn acts_from(&self) -> f64 {
+    fn min_fill_to_act(&self) -> f64 {
         1.0
     }
     /// Returns the number of queued packets from which a queue of `limit` packets counts as full.
-    fn full_from_packets(&self, limit: u64) -> u64 {
+    fn full_length_in_packets(&self, limit: u64) -> u64 {
         limit
     }
     /// Reports conflicts with the rest of the switch or with a NIC.
-    fn check(&self, _beside: &Beside, _report: &mut Report) {}
+    fn check(&self, _beside: &CheckContext, _report: &mut Report) {}
     /// Returns the names of hosts that must exist, with the parameter that lists them.
-    fn hosts(&self) -> Option<(&'static str, &[String])> {
+    fn host_params(&self) -> Option<(&'static str, &[String])> {
         None
     }
     /// Prepares the mechanism for one switch.
     fn for_switch(&mut self, _own: &SwitchContext) {}
     /// Returns a boxed copy with its state.
-    fn boxed(&self) -> Box<dyn Overflow>;
+    fn clone_boxed(&self) -> Box<dyn Overflow>;
 }
 
 /// Mechanisms of this slot.
 pub const ALL: &[Mechanism<OverflowSlot>] = &[
-    Mechanism::new(&tail_drop::SPEC, |_| TailDrop.into()).at_nic(),
-    Mechanism::new(&detour::SPEC, |values| Detour::new(values).into()).only(detour::ONLY),
+    Mechanism::new(&tail_drop::SPEC, |_| TailDrop.into()).allowed_at_nic(),
+    Mechanism::new(&detour::SPEC, |values| Detour::new(values).into()).with_conditions(detour::PARAM_CONDITIONS),
     Mechanism::new(&bounce::SPEC, |values| Bounce::new(values).into()),
-    Mechanism::new(&trim::SPEC, |values| Trim::new(values).into()).only(trim::ONLY),
-    Mechanism::new(&evict::SPEC, |_| Evict.into()).at_nic(),
+    Mechanism::new(&trim::SPEC, |values| Trim::new(values).into()).with_conditions(trim::PARAM_CONDITIONS),
+    Mechanism::new(&evict::SPEC, |_| Evict.into()).allowed_at_nic(),
 ];
 
 slot! {
@@ -309,7 +309,7 @@ mod tests {
         let not_wanting = [[DropReason::TtlExpired, DropReason::EarlyDrop, DropReason::NoRoute], on_links].concat();
         for (number, reason) in DropReason::ALL.into_iter().enumerate() {
             assert_eq!(reason as usize, number);
-            assert_eq!(reason.wants_memory(), !not_wanting.contains(&reason), "{}", reason.name());
+            assert_eq!(reason.is_memory_shortage(), !not_wanting.contains(&reason), "{}", reason.name());
         }
     }
 }

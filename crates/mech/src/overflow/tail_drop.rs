@@ -2,7 +2,7 @@
 
 use super::{DropReason, Fate, Overflow};
 use crate::params::Spec;
-use crate::{Asks, Env, ForwardingContext, Head};
+use crate::{AdmitCalls, Env, ForwardingContext, Head};
 
 /// Tail drop.
 #[derive(Clone, Debug)]
@@ -23,10 +23,10 @@ impl Overflow for TailDrop {
             false => Fate::Drop(DropReason::BufferFull),
         }
     }
-    fn asks(&self) -> Asks {
-        Asks::Never
+    fn admit_calls(&self) -> AdmitCalls {
+        AdmitCalls::Never
     }
-    fn boxed(&self) -> Box<dyn Overflow> {
+    fn clone_boxed(&self) -> Box<dyn Overflow> {
         Box::new(self.clone())
     }
 }
@@ -34,14 +34,14 @@ impl Overflow for TailDrop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Desk, head, packets, switch};
+    use crate::testing::{DecisionInputs, buffer_of_packets, parse_head, switch_without_packets};
     use crate::{PortId, QueueId};
 
     fn fate(waiting: u32, text: &str) -> Fate {
-        let mut state = switch(2, packets(3));
-        state.fill_up(waiting, head(""), (PortId(0), QueueId::normal(0)));
+        let mut state = switch_without_packets(2, buffer_of_packets(3));
+        state.fill_up(waiting, parse_head(""), (PortId(0), QueueId::normal(0)));
         let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
-        TailDrop.admit(&head(text), &at, &mut Desk::draws(&[]).env())
+        TailDrop.admit(&parse_head(text), &at, &mut DecisionInputs::with_draws(&[]).env())
     }
 
     #[test]

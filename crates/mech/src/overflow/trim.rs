@@ -16,10 +16,13 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Cut, CutEcn, DropReason, Fate, Overflow};
-use crate::buffer::ExtraRoom;
-use crate::params::{Kind, Spec, Values};
-use crate::{Asks, Beside, Env, Flags, ForwardingContext, Head, Needs, Only, PktId, QueueId, Report, choice, params};
+use super::{CutEcn, CutEffect, DropReason, Fate, Overflow};
+use crate::buffer::ExtraMemory;
+use crate::params::{ParamKind, Spec, Values};
+use crate::{
+    AdmitCalls, CheckContext, Env, Flags, ForwardingContext, Head, Needs, ParamCondition, PktId, QueueId, Report,
+    choice, params,
+};
 use units::{Amount, Bytes, Dur};
 
 /// Payload cutting at one switch.
@@ -28,16 +31,16 @@ pub struct Trim {
     extra: Bytes,
     /// Parameter `trim_size` as given, in bytes.
     trim_size: u64,
-    cut: Cut,
-    trimmable: Trimmable,
+    cut: CutEffect,
+    trimmable: TrimmablePackets,
     trimmable_class: Option<u64>,
-    by_coin: bool,
+    draws_victim: bool,
     returns: bool,
 }
 
 choice! {
     /// Packets that may be cut.
-    pub(crate) enum Trimmable {
+    pub(crate) enum TrimmablePackets {
         Cpa = "cpa",
         Class = "class",
         Any = "any",
@@ -46,7 +49,7 @@ choice! {
 
 choice! {
     /// ECN codepoint of a cut packet.
-    pub(crate) enum EcnOfCut {
+    pub(crate) enum CutEcnChoice {
         Keep = "keep",
         Ce = "ce",
         NotEct = "not_ect",
@@ -63,7 +66,7 @@ choice! {
 
 choice! {
     /// Treatment of a header without free buffer space.
-    pub(crate) enum NoRoom {
+    pub(crate) enum FullHeaderAction {
         Drop = "drop",
         Return = "return",
     }
@@ -71,41 +74,41 @@ choice! {
 
 params! {
     /// Values of the parameters.
-    pub(crate) struct Given {
+    pub(crate) struct Params {
         extra: Bytes = {
-            doc: "Memory E of each port beyond its buffer, for cut packets and PACKs (CP §4.6). With `header_class` it \
-                  is for that class alone.",
-            kind: Kind::Size { min: 0 },
+            doc: "Memory E of each port beyond its buffer, for cut packets and PACKs (CP §4.6). With `header_class`, \
+                  this memory is for that class alone.",
+            kind: ParamKind::Size { min: 0 },
             default: Some("4KiB"),
         },
         trim_size: Bytes = {
             doc: "Bytes of a cut frame that stay, at least its headers; 0 is the headers alone (CP §4.2; SAI: \
                   PACKET_TRIM_SIZE). A packet that would get no shorter is not cut.",
-            kind: Kind::Size { min: 0 },
+            kind: ParamKind::Size { min: 0 },
             default: Some("0B"),
         },
         header_class: Option<u64> = {
             doc: "Class of cut packets, which wait in the queue of that class and are served by `scheduler`. `off` \
                   keeps them in the queue of their data (CP §4.2). The backlog of the class is compared with `extra` \
                   and the other backlog with the buffer, independently.",
-            kind: Kind::CountOrOff { min: 0, max: 7 },
+            kind: ParamKind::CountOrOff { min: 0, max: 7 },
             default: Some("off"),
         },
-        trimmable: Trimmable = {
+        trimmable: TrimmablePackets = {
             doc: "Data that may be cut: segments with CPA (`cpa`, CP §4.1), data of `trimmable_class` (`class`), or \
                   any data (`any`). RoCE data is never cut, because its senders mark it as not trimmable.",
-            kind: Trimmable::KIND,
+            kind: TrimmablePackets::KIND,
             default: Some("cpa"),
         },
         trimmable_class: Option<u64> = {
             doc: "Class whose data may be cut, with `trimmable` = `class` (UEC: DSCP_TRIMMABLE).",
-            kind: Kind::Count { min: 0, max: 7 },
+            kind: ParamKind::Count { min: 0, max: 7 },
             default: Some("0"),
         },
-        ecn: EcnOfCut = {
+        ecn: CutEcnChoice = {
             doc: "ECN codepoint of a cut packet. `keep`: unchanged, and the packet may be marked like any other. `ce`: \
                   CE if the packet is ECN-capable. `not_ect`: no longer ECN-capable.",
-            kind: EcnOfCut::KIND,
+            kind: CutEcnChoice::KIND,
             default: Some("keep"),
         },
         victim: Victim = {
@@ -114,16 +117,16 @@ params! {
             kind: Victim::KIND,
             default: Some("arrival"),
         },
-        no_room: NoRoom = {
+        no_room: FullHeaderAction = {
             doc: "Treatment of a header without free buffer space: dropped (`drop`), or returned to its source \
                   (`return`, NDP §3.2.4).",
-            kind: NoRoom::KIND,
+            kind: FullHeaderAction::KIND,
             default: Some("drop"),
         },
         cut_delay: Dur = {
             doc: "Time from the cut of an arriving packet until its header is in its queue (CP §5.2: 7 cycles, 56 ns). \
                   The header has its place in the buffer, and its mark, from the cut on.",
-            kind: Kind::Time { min: 0 },
+            kind: ParamKind::Time { min: 0 },
             default: Some("0s"),
         },
     }
@@ -135,84 +138,86 @@ pub(super) const SPEC: Spec = Spec {
     kind: "trim",
     doc: "Cuts the payload of a packet over the threshold, and forwards its header.",
     cite: "CP §4.2",
-    params: Given::PARAMS,
+    params: Params::PARAMS,
 };
 
 /// Parameters that belong to one choice alone.
-pub(super) const ONLY: &[Only] = &[Only { key: "trimmable_class", by: "trimmable", words: &[Trimmable::Class.word()] }];
+pub(super) const PARAM_CONDITIONS: &[ParamCondition] =
+    &[ParamCondition { key: "trimmable_class", other_key: "trimmable", words: &[TrimmablePackets::Class.word()] }];
 
 /// Smallest Ethernet frame, in bytes.
-const SMALLEST: u64 = 64;
+const MIN_FRAME_BYTES: u64 = 64;
 /// Warning about trimming with unlimited memory.
-const NEVER_CUTS: &str = "trim with an unlimited buffer never cuts: no port is ever over its threshold";
+const NEVER_CUTS_WARNING: &str = "trim has no effect with an unlimited buffer, because no port is ever over its \
+                                  threshold. Set a buffer size";
 /// Warning about trimming with shared memory.
-const SHARED_CUTS: &str = "trim with a shared buffer: the threshold is the current dynamic threshold, and extra is \
-                           taken from the same memory as far as that is free";
+const SHARED_BUFFER_WARNING: &str = "trim with a shared buffer: the threshold is the current dynamic threshold, and \
+                                     extra takes only free memory of the same buffer";
 
 impl Trim {
     /// Creates the mechanism from validated parameters.
     pub fn new(values: &Values) -> Trim {
-        let given = Given::read(values);
+        let given = Params::read(values);
         let ecn = match given.ecn {
-            EcnOfCut::Keep => CutEcn::Keep,
-            EcnOfCut::Ce => CutEcn::Ce,
-            EcnOfCut::NotEct => CutEcn::NotEct,
+            CutEcnChoice::Keep => CutEcn::Keep,
+            CutEcnChoice::Ce => CutEcn::Ce,
+            CutEcnChoice::NotEct => CutEcn::NotEct,
         };
         let keep = u16::try_from(given.trim_size.0).unwrap_or(u16::MAX);
         let class = given.header_class.map(|class| class as u8);
         Trim {
             extra: given.extra,
             trim_size: given.trim_size.0,
-            cut: Cut { keep, class, ecn, delay: given.cut_delay },
+            cut: CutEffect { min_size: keep, class, ecn, delay: given.cut_delay },
             trimmable: given.trimmable,
             trimmable_class: given.trimmable_class,
-            by_coin: given.victim == Victim::Coin,
-            returns: given.no_room == NoRoom::Return,
+            draws_victim: given.victim == Victim::Coin,
+            returns: given.no_room == FullHeaderAction::Return,
         }
     }
     /// Returns true if the payload of a packet may be cut.
     fn may_cut(&self, pkt: &Head) -> bool {
         let is_chosen = match self.trimmable {
-            Trimmable::Cpa => pkt.flags.has(Flags::CPA),
-            Trimmable::Class => self.trimmable_class == Some(u64::from(pkt.class())),
-            Trimmable::Any => true,
+            TrimmablePackets::Cpa => pkt.flags.has(Flags::CPA),
+            TrimmablePackets::Class => self.trimmable_class == Some(u64::from(pkt.class())),
+            TrimmablePackets::Any => true,
         } && pkt.is_trimmable();
         // PPL means already cut, or a PACK (CP §5.1). A returned packet is on its way back to its source.
         let is_other = pkt.flags.any(Flags::PPL.with(Flags::SYN).with(Flags::RETURNED));
-        is_chosen && pkt.flags.has(Flags::PAYLOAD) && !is_other && pkt.size > self.cut.keep
+        is_chosen && pkt.flags.has(Flags::PAYLOAD) && !is_other && pkt.size > self.cut.min_size
     }
     /// Returns the memory for a packet of a class: whole, or `cut`, which includes PACKs.
-    fn room(&self, class: u8, cut: bool) -> ExtraRoom {
+    fn extra_memory_of(&self, class: u8, cut: bool) -> ExtraMemory {
         match self.cut.class {
-            Some(headers) if headers == class => ExtraRoom::Class(self.extra),
-            Some(headers) => ExtraRoom::Beside(headers),
-            None => ExtraRoom::Port(if cut { self.extra } else { Bytes(0) }),
+            Some(headers) if headers == class => ExtraMemory::Class(self.extra),
+            Some(headers) => ExtraMemory::Separate(headers),
+            None => ExtraMemory::Port(if cut { self.extra } else { Bytes(0) }),
         }
     }
     /// Returns true if a queue accepts a header of `size` bytes.
-    fn takes_header(&self, size: u16, queue: QueueId, at: &ForwardingContext) -> bool {
-        at.view.fits_beyond(at.out, queue, size, self.room(queue.class(), true))
+    fn accepts_header(&self, size: u16, queue: QueueId, at: &ForwardingContext) -> bool {
+        at.view.fits_beyond(at.out, queue, size, self.extra_memory_of(queue.class(), true))
     }
     /// Returns the last packet of a queue that may be cut.
-    fn tail(&self, at: &ForwardingContext, queue: QueueId) -> Option<PktId> {
+    fn last_cuttable(&self, at: &ForwardingContext, queue: QueueId) -> Option<PktId> {
         let mut last = None;
-        at.view.visit_from_last(at.out, queue, &mut |id, head| {
-            last = (self.may_cut(head) && u64::from(head.size) > SMALLEST).then_some(id);
+        at.view.visit_packets_from_last(at.out, queue, &mut |id, head| {
+            last = (self.may_cut(head) && u64::from(head.size) > MIN_FRAME_BYTES).then_some(id);
             last.is_some()
         });
         last
     }
     /// Decides about a packet over the threshold that may be cut.
-    fn choose(&self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate {
+    fn choose_victim(&self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate {
         let queue = self.cut.class.map_or(pkt.queue(), QueueId::normal);
         // Only the dataplane has the size of the headers, so this test takes the smallest frame. The dataplane tests
         // again, and counts a header that is lost as cut.
-        if !self.takes_header(self.cut.keep.max(SMALLEST as u16), queue, at) {
-            return if self.returns { Fate::TrimBack } else { Fate::Trim(queue) };
+        if !self.accepts_header(self.cut.min_size.max(MIN_FRAME_BYTES as u16), queue, at) {
+            return if self.returns { Fate::TrimAndReturn } else { Fate::Trim(queue) };
         }
-        let tail = if self.by_coin { self.tail(at, pkt.queue()) } else { None };
+        let tail = if self.draws_victim { self.last_cuttable(at, pkt.queue()) } else { None };
         match tail {
-            Some(id) if env.rng.below(2) == 1 => Fate::TrimWaiting(id),
+            Some(id) if env.rng.uniform_below(2) == 1 => Fate::TrimQueued(id),
             _ => Fate::Trim(queue),
         }
     }
@@ -223,69 +228,74 @@ impl Overflow for Trim {
         let queue = pkt.queue();
         if pkt.flags.has(Flags::PPL) {
             let goes_back = self.returns && pkt.is_cut() && !pkt.flags.has(Flags::RETURNED);
-            return match self.takes_header(pkt.size, queue, at) {
+            return match self.accepts_header(pkt.size, queue, at) {
                 true => Fate::Enqueue(queue),
-                false if goes_back => Fate::SendBack,
-                false => Fate::without_place(queue, DropReason::BufferFull, at),
+                false if goes_back => Fate::ReturnToSource,
+                false => Fate::when_full(queue, DropReason::BufferFull, at),
             };
         }
-        match at.view.fits_beyond(at.out, queue, pkt.size, self.room(pkt.class(), false)) {
+        match at.view.fits_beyond(at.out, queue, pkt.size, self.extra_memory_of(pkt.class(), false)) {
             true => Fate::Enqueue(queue),
-            false if self.may_cut(pkt) => self.choose(pkt, at, env),
-            false => Fate::without_place(queue, DropReason::BufferFull, at),
+            false if self.may_cut(pkt) => self.choose_victim(pkt, at, env),
+            false => Fate::when_full(queue, DropReason::BufferFull, at),
         }
     }
-    fn extra_room(&self, pkt: &Head) -> Option<ExtraRoom> {
-        Some(self.room(pkt.class(), pkt.flags.has(Flags::PPL)))
+    fn extra_memory(&self, pkt: &Head) -> Option<ExtraMemory> {
+        Some(self.extra_memory_of(pkt.class(), pkt.flags.has(Flags::PPL)))
     }
-    fn cut(&self) -> Cut {
+    fn cut_effect(&self) -> CutEffect {
         self.cut
     }
-    fn asks(&self) -> Asks {
+    fn admit_calls(&self) -> AdmitCalls {
         // Headers with a class of their own are not compared with the whole backlog of the port. So the switch's own
         // test of the port does not apply, and every arrival needs a decision.
-        if self.cut.class.is_some() { Asks::Always } else { Asks::WhenFull }
+        if self.cut.class.is_some() { AdmitCalls::Always } else { AdmitCalls::WhenFull }
     }
     fn needs(&self) -> Needs {
         Needs {
-            returns: self.returns,
-            removes: self.by_coin,
-            cut: Some(self.extra),
+            returns_to_source: self.returns,
+            removes_packets: self.draws_victim,
+            cut_memory: Some(self.extra),
             cut_class: self.cut.class,
             ..Needs::default()
         }
     }
     /// Trimming needs a buffer that can exceed its threshold, and distinguishes headers from data by their bytes.
-    fn check(&self, beside: &Beside, report: &mut Report) {
-        if (1..SMALLEST).contains(&self.trim_size) || self.trim_size > u64::from(u16::MAX) {
-            let rule = format!("0B, or {SMALLEST}B to {}B: no frame is shorter", u16::MAX);
-            report.wrong("trim_size", Bytes(self.trim_size), rule);
+    fn check(&self, beside: &CheckContext, report: &mut Report) {
+        if (1..MIN_FRAME_BYTES).contains(&self.trim_size) || self.trim_size > u64::from(u16::MAX) {
+            let rule = format!("0B, or {MIN_FRAME_BYTES}B to {}B, because no frame is shorter", u16::MAX);
+            report.add_error("trim_size", Bytes(self.trim_size), rule);
         }
-        let only = self.trimmable_class.filter(|_| self.trimmable == Trimmable::Class);
+        let only = self.trimmable_class.filter(|_| self.trimmable == TrimmablePackets::Class);
         if let Some(class) = self.cut.class.filter(|class| only == Some(u64::from(*class))) {
-            report.wrong(
+            report.add_error(
                 "header_class",
                 class,
-                "a class other than `trimmable_class`: the class distinguishes headers from data",
+                "a class other than `trimmable_class`, because the class distinguishes headers from data",
             );
         }
         match beside.memory {
-            None => report.note(NEVER_CUTS),
-            Some(_) if beside.shared => report.note(SHARED_CUTS),
+            None => report.add_warning(NEVER_CUTS_WARNING),
+            Some(_) if beside.shared => report.add_warning(SHARED_BUFFER_WARNING),
             Some(Amount::Packets(_)) if self.cut.class.is_some() => {
                 let found = "header_class with a buffer in packets";
-                report.wrong("header_class", found, "a buffer in bytes: only bytes distinguish headers from data");
+                report.add_error(
+                    "header_class",
+                    found,
+                    "a buffer in bytes, because in packets a header counts as much \
+                                                         as data",
+                );
             }
-            Some(Amount::Packets(_)) => report.note(format!(
-                "trim with a buffer in packets: a header counts as a whole packet, and extra = {} has space for {} \
-                 more",
+            Some(Amount::Packets(_)) => report.add_warning(format!(
+                "trim with a buffer in packets: each header counts as a whole packet, so that extra = {} has space for \
+                 only {} headers. Set the buffer in bytes",
                 self.extra,
-                self.extra.0 / SMALLEST
+                self.extra.0 / MIN_FRAME_BYTES
             )),
             Some(Amount::Bytes(_)) => {}
         }
     }
-    fn boxed(&self) -> Box<dyn Overflow> {
+    fn clone_boxed(&self) -> Box<dyn Overflow> {
         Box::new(self.clone())
     }
 }

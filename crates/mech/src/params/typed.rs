@@ -10,22 +10,22 @@ use units::{Amount, Bytes, Dur, Rate};
 /// the last entry of any list is optional.
 ///
 /// ```
-/// use mech::params::Kind;
+/// use mech::params::ParamKind;
 /// use mech::units::{Amount, Dur};
 ///
 /// mech::params! {
 ///     /// Values of the parameters.
-///     pub struct Given {
+///     pub struct Params {
 ///         limit: Amount = {
 ///             doc: "Queue length from which on packets are dropped.",
-///             kind: Kind::Amount { min: 1 },
+///             kind: ParamKind::Amount { min: 1 },
 ///             default: Some("20pkt"),
 ///         },
-///         wait: Dur = { doc: "Time between two drops.", kind: Kind::Time { min: 1 }, default: Some("10us") }
+///         wait: Dur = { doc: "Time between two drops.", kind: ParamKind::Time { min: 1 }, default: Some("10us") }
 ///     }
 /// }
 ///
-/// assert_eq!(Given::PARAMS[1].name, "wait");
+/// assert_eq!(Params::PARAMS[1].name, "wait");
 /// ```
 #[macro_export]
 macro_rules! params {
@@ -52,7 +52,7 @@ macro_rules! params {
 
             /// Reads the parameters from validated values.
             $vis fn read(values: &$crate::params::Values) -> $given {
-                $given { $($name: $crate::params::Typed::from_values(values, stringify!($name)),)* }
+                $given { $($name: $crate::params::ParamType::from_values(values, stringify!($name)),)* }
             }
         }
     };
@@ -75,7 +75,7 @@ macro_rules! choice {
         impl $choice {
             /// Kind of a parameter of this type.
             #[allow(dead_code)]
-            $vis const KIND: $crate::params::Kind = $crate::params::Kind::Choice($choice::WORDS);
+            $vis const KIND: $crate::params::ParamKind = $crate::params::ParamKind::Choice($choice::WORDS);
 
             /// Words of all variants.
             $vis const WORDS: &'static [&'static str] = &[$($word),*];
@@ -89,7 +89,7 @@ macro_rules! choice {
             }
         }
 
-        impl $crate::params::Typed for $choice {
+        impl $crate::params::ParamType for $choice {
             fn from_values(values: &$crate::params::Values, name: &str) -> $choice {
                 match values.word(name) {
                     $($word => $choice::$variant,)*
@@ -103,7 +103,7 @@ macro_rules! choice {
 /// Type of a validated parameter.
 ///
 /// ```
-/// use mech::params::{Typed, Value, Values};
+/// use mech::params::{ParamType, Value, Values};
 ///
 /// mech::choice! {
 ///     /// Order of a list.
@@ -119,7 +119,7 @@ macro_rules! choice {
 /// assert_eq!(values.get::<u64>("limit"), 8);
 /// assert_eq!(values.get::<Option<u64>>("delay"), None);
 /// ```
-pub trait Typed {
+pub trait ParamType {
     /// Returns the value of the parameter with this name.
     ///
     /// # Panics
@@ -127,9 +127,9 @@ pub trait Typed {
     fn from_values(values: &Values, name: &str) -> Self;
 }
 
-/// Value of [`Kind::CountOrOff`](super::Kind::CountOrOff), for parameters without a default.
+/// Value of [`ParamKind::CountOrOff`](super::ParamKind::CountOrOff), for parameters without a default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MaybeOff {
+pub enum NumberOrOff {
     /// No value given.
     LeftOut,
     /// Word `off`.
@@ -138,17 +138,17 @@ pub enum MaybeOff {
     Count(u64),
 }
 
-impl Typed for MaybeOff {
-    fn from_values(values: &Values, name: &str) -> MaybeOff {
+impl ParamType for NumberOrOff {
+    fn from_values(values: &Values, name: &str) -> NumberOrOff {
         match values.0.get(name) {
-            None => MaybeOff::LeftOut,
-            Some(Value::Off) => MaybeOff::Off,
-            Some(_) => MaybeOff::Count(u64::from_values(values, name)),
+            None => NumberOrOff::LeftOut,
+            Some(Value::Off) => NumberOrOff::Off,
+            Some(_) => NumberOrOff::Count(u64::from_values(values, name)),
         }
     }
 }
 
-/// Word, or list of texts, of [`Kind::TextsOr`](super::Kind::TextsOr).
+/// Word, or list of texts, of [`ParamKind::TextsOr`](super::ParamKind::TextsOr).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WordOr<W> {
     /// Word out of the list of the kind.
@@ -159,7 +159,7 @@ pub enum WordOr<W> {
 
 macro_rules! typed {
     ($($ty:ty: $variant:ident,)*) => {$(
-        impl Typed for $ty {
+        impl ParamType for $ty {
             fn from_values(values: &Values, name: &str) -> $ty {
                 match values.0.get(name) {
                     Some(Value::$variant(value)) => value.clone(),
@@ -185,7 +185,7 @@ typed! {
 }
 
 /// Returns `None` if the parameter was left out or is `off`.
-impl<T: Typed> Typed for Option<T> {
+impl<T: ParamType> ParamType for Option<T> {
     fn from_values(values: &Values, name: &str) -> Option<T> {
         match values.0.get(name) {
             None | Some(Value::Off) => None,
@@ -194,11 +194,11 @@ impl<T: Typed> Typed for Option<T> {
     }
 }
 
-impl<W: Typed> Typed for WordOr<W> {
+impl<W: ParamType> ParamType for WordOr<W> {
     fn from_values(values: &Values, name: &str) -> WordOr<W> {
         match values.0.get(name) {
-            Some(Value::Words(_)) => WordOr::List(Typed::from_values(values, name)),
-            _ => WordOr::Word(Typed::from_values(values, name)),
+            Some(Value::Words(_)) => WordOr::List(ParamType::from_values(values, name)),
+            _ => WordOr::Word(ParamType::from_values(values, name)),
         }
     }
 }
@@ -206,7 +206,7 @@ impl<W: Typed> Typed for WordOr<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::params::{Kind, Param, Spec, joined};
+    use crate::params::{Param, ParamKind, Spec, join_params};
     use crate::testing::values;
 
     choice! {
@@ -222,12 +222,16 @@ mod tests {
         struct Sorts {
             share: f64 = {
                 doc: "A share.",
-                kind: Kind::Number { min: 0.0, max: 1.0, below_max: false },
+                kind: ParamKind::Number { min: 0.0, max: 1.0, below_max: false },
                 default: Some("0.5"),
             },
-            most: Option<u64> = { doc: "A number or off.", kind: Kind::CountOrOff { min: 1, max: 9 }, default: Some("off"), },
-            size: Option<Amount> = { doc: "May be left out.", kind: Kind::Amount { min: 1 }, default: Some(""), },
-            hosts: WordOr<String> = { doc: "All, or some.", kind: Kind::TextsOr(&["all"]), default: Some("all"), },
+            most: Option<u64> = {
+                doc: "A number or off.",
+                kind: ParamKind::CountOrOff { min: 1, max: 9 },
+                default: Some("off"),
+            },
+            size: Option<Amount> = { doc: "May be left out.", kind: ParamKind::Amount { min: 1 }, default: Some(""), },
+            hosts: WordOr<String> = { doc: "All, or some.", kind: ParamKind::TextsOr(&["all"]), default: Some("all"), },
         }
     }
 
@@ -250,7 +254,11 @@ mod tests {
     params! {
         /// Parameters without commas after their last entries.
         struct Short {
-            share: f64 = { doc: "A share.", kind: Kind::Number { min: 0.0, max: 1.0, below_max: false }, default: Some("1") },
+            share: f64 = {
+                doc: "A share.",
+                kind: ParamKind::Number { min: 0.0, max: 1.0, below_max: false },
+                default: Some("1")
+            },
             answer: Bare = { doc: "A word.", kind: Bare::KIND, default: Some("no") }
         }
     }
@@ -278,10 +286,10 @@ mod tests {
 
     #[test]
     fn a_choice_is_declared_once_as_words_and_as_variants() {
-        const BOTH: [Param; 6] = joined(&[Sorts::PARAMS, Sides::PARAMS]);
+        const BOTH: [Param; 6] = join_params(&[Sorts::PARAMS, Sides::PARAMS]);
         const TWO: Spec = Spec { slot: "", kind: "", doc: "", cite: "", params: &BOTH };
         assert_eq!(BOTH.map(|param| param.name)[3..], ["hosts", "first", "other"]);
-        assert!(matches!(Side::KIND, Kind::Choice(["left", "right_hand"])));
+        assert!(matches!(Side::KIND, ParamKind::Choice(["left", "right_hand"])));
         let sides = Sides::read(&values(&TWO, "other=left"));
         assert_eq!((sides.first, sides.other), (Side::Right, Some(Side::Left)));
         assert_eq!([Side::Left, Side::Right].map(Side::word), ["left", "right_hand"]);

@@ -12,18 +12,18 @@
 //! Whole frames count, and the last of them may begin at the very end. The frame that crossed `xoff` may exceed it by
 //! all but one of its bytes, which adds to them.
 
-use units::{Clock, Dur};
+use units::{ByteClock, Dur};
 
 /// Bytes of a PAUSE or PFC frame (IEEE 802.3 §31.4, annex 31B).
-pub const CONTROL_FRAME: u16 = 64;
+pub const CONTROL_FRAME_BYTES: u16 = 64;
 
 /// Link between a port that sends pause frames and the device that it pauses.
 #[derive(Clone, Copy, Debug)]
-pub struct Span {
+pub struct PausedLink {
     /// Rate toward the device, of pause frames.
-    pub there: Clock,
+    pub rate_there: ByteClock,
     /// Rate from the device, of the traffic to pause.
-    pub back: Clock,
+    pub rate_back: ByteClock,
     /// Delay toward the device.
     pub delay_there: Dur,
     /// Delay from the device.
@@ -36,32 +36,32 @@ pub struct Span {
     pub gap: u16,
 }
 
-impl Span {
-    fn wire(&self, clock: Clock, size: u16) -> Dur {
+impl PausedLink {
+    fn wire_time(&self, clock: ByteClock, size: u16) -> Dur {
         clock.time(u64::from(size) + u64::from(self.gap))
     }
 
     /// Returns the longest wait of a pause frame behind a frame in transmission. All other delays are the same for
     /// every pause frame.
-    pub fn waits(&self) -> Dur {
-        self.wire(self.there, self.frame)
+    pub fn max_wait(&self) -> Dur {
+        self.wire_time(self.rate_there, self.frame)
     }
 
     /// Returns the time from the start of a pause frame's transmission until the last frame begun before its effect
     /// arrives.
-    pub fn away(&self) -> Dur {
-        let received = self.wire(self.there, CONTROL_FRAME).saturating_add(self.delay_there);
+    pub fn reaction_time(&self) -> Dur {
+        let received = self.wire_time(self.rate_there, CONTROL_FRAME_BYTES).saturating_add(self.delay_there);
         received.saturating_add(self.response).saturating_add(self.delay_back)
     }
 
     /// Returns the bytes that may arrive beyond `xoff`.
-    pub fn headroom(&self) -> u64 {
-        let window = self.waits().saturating_add(self.away());
-        let (one, frame) = (self.wire(self.back, self.frame), u64::from(self.frame));
+    pub fn headroom_bytes(&self) -> u64 {
+        let window = self.max_wait().saturating_add(self.reaction_time());
+        let (one, frame) = (self.wire_time(self.rate_back, self.frame), u64::from(self.frame));
         let whole = window.0 / one.0;
         // The rest of the window holds the largest frame that, with preamble and gap, fits into it.
         let left = Dur(window.0 % one.0);
-        let fits = |size: &u16| self.wire(self.back, *size) <= left;
+        let fits = |size: &u16| self.wire_time(self.rate_back, *size) <= left;
         let part = (1..self.frame).rev().find(fits).unwrap_or(0);
         (frame - 1).saturating_add(whole.saturating_mul(frame)).saturating_add(u64::from(part)).saturating_add(frame)
     }
@@ -72,9 +72,17 @@ mod tests {
     use super::*;
     use units::Rate;
 
-    fn span(gbps: u64, delay: Dur, response: Dur) -> Span {
+    fn span(gbps: u64, delay: Dur, response: Dur) -> PausedLink {
         let clock = Rate::gbps(gbps).clock();
-        Span { there: clock, back: clock, delay_there: delay, delay_back: delay, response, frame: 1518, gap: 20 }
+        PausedLink {
+            rate_there: clock,
+            rate_back: clock,
+            delay_there: delay,
+            delay_back: delay,
+            response,
+            frame: 1518,
+            gap: 20,
+        }
     }
 
     #[test]
@@ -82,7 +90,7 @@ mod tests {
         // At 10 Gb/s a frame takes 1230.4 ns, a pause frame 67.2 ns, and the delays are negligible. Headroom is the
         // rest of the crossing frame, one whole frame, 67.2 ns of another (84 B, of which 64 B are frame), and one
         // more.
-        let headroom = span(10, Dur(1), Dur::ZERO).headroom();
+        let headroom = span(10, Dur(1), Dur::ZERO).headroom_bytes();
         assert_eq!(headroom, 1517 + 1518 + 64 + 1518);
     }
 
@@ -91,20 +99,20 @@ mod tests {
         // At 1250 bytes a microsecond, 2 x 1230.4 ns of delay and 1230.4 ns of response are three frames.
         let one = Dur(1_230_400);
         let (base, more) = (span(10, Dur(1), Dur::ZERO), span(10, Dur(1) + one, one));
-        assert_eq!(more.headroom() - base.headroom(), 3 * 1518);
-        assert_eq!(more.away(), base.away() + one + one + one);
-        assert_eq!(more.waits(), one);
+        assert_eq!(more.headroom_bytes() - base.headroom_bytes(), 3 * 1518);
+        assert_eq!(more.reaction_time(), base.reaction_time() + one + one + one);
+        assert_eq!(more.max_wait(), one);
         // Example of the page: a window of 4122 bytes is two frames and 1046 bytes, of which 1026 are frame.
-        assert_eq!(span(10, Dur::us(1), Dur::ZERO).headroom(), 1517 + 2 * 1518 + 1026 + 1518);
+        assert_eq!(span(10, Dur::us(1), Dur::ZERO).headroom_bytes(), 1517 + 2 * 1518 + 1026 + 1518);
     }
 
     #[test]
     fn what_comes_slower_is_less() {
         let mut slow = span(10, Dur::us(1), Dur::ZERO);
-        let fast = slow.headroom();
-        slow.back = Rate::gbps(1).clock();
+        let fast = slow.headroom_bytes();
+        slow.rate_back = Rate::gbps(1).clock();
         // The window of 3297.6 ns is less than a frame at 1 Gb/s: 412 bytes, of which 392 are frame.
-        assert_eq!(slow.headroom(), 1517 + 392 + 1518);
-        assert!(fast > slow.headroom());
+        assert_eq!(slow.headroom_bytes(), 1517 + 392 + 1518);
+        assert!(fast > slow.headroom_bytes());
     }
 }

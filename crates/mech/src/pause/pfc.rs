@@ -1,18 +1,18 @@
 //! Priority flow control (IEEE 802.1Qbb; 802.1Q §36). Frames that came in by a port are counted by class, wherever they
 //! are queued. A class with too many bytes is paused at the far end; other classes are not.
 
-use super::given::{Frames, Thresholds};
-use super::thresholds::{Rules, Signal};
-use super::{Level, Pausing};
-use crate::params::{Kind, Spec, Values, joined};
-use crate::{Account, Act, Agent, AgentContext, Beside, ClassSet, Env, PortId, Report, TimerId, params};
+use super::parameters::{PauseFrames, PauseThresholds};
+use super::thresholds::{PauseRules, PauseSignal};
+use super::{PauseLevels, Pausing};
+use crate::params::{ParamKind, Spec, Values, join_params};
+use crate::{Account, Act, Agent, AgentContext, CheckContext, ClassSet, Env, PortId, Report, TimerId, params};
 use std::collections::BTreeSet;
-use units::{Clock, Dur, Time};
+use units::{ByteClock, Dur, Time};
 
 /// PFC at one port.
 #[derive(Clone, Debug)]
 pub struct Pfc {
-    rules: Rules,
+    rules: PauseRules,
     classes: ClassSet,
     /// Classes as listed in the scenario.
     given: Option<Vec<u64>>,
@@ -24,10 +24,10 @@ pub struct Pfc {
 
 params! {
     /// Counted classes.
-    pub(crate) struct Classes {
+    pub(crate) struct PausedClasses {
         classes: Option<Vec<u64>> = {
             doc: "Classes that are counted and paused, 0 to 7. The default is all. The others are lossy.",
-            kind: Kind::Counts { min: 0, max: 7 },
+            kind: ParamKind::Counts { min: 0, max: 7 },
             default: Some(""),
         },
     }
@@ -38,30 +38,32 @@ pub(super) const SPEC: Spec = Spec {
     kind: "pfc",
     doc: "Pauses a class at the far end of a port whose frames of that class hold too much memory.",
     cite: "IEEE 802.1Qbb; 802.1Q §36",
-    params: &joined::<9>(&[Thresholds::PARAMS, Classes::PARAMS, Frames::PARAMS]),
+    params: &join_params::<9>(&[PauseThresholds::PARAMS, PausedClasses::PARAMS, PauseFrames::PARAMS]),
 };
 
 impl Pfc {
     /// Creates the mechanism from validated parameters, for no port yet.
     pub fn new(values: &Values) -> Pfc {
-        let (rules, given) =
-            (Rules::new(Thresholds::read(values), Frames::read(values)), Classes::read(values).classes);
+        let (rules, given) = (
+            PauseRules::new(PauseThresholds::read(values), PauseFrames::read(values)),
+            PausedClasses::read(values).classes,
+        );
         let listed = |list: &Vec<u64>| list.iter().fold(ClassSet::NONE, |set, n| set.union(ClassSet::single(*n as u8)));
         let classes = given.as_ref().map_or(ClassSet::ALL, listed);
         Pfc { rules, classes, given, paused: ClassSet::NONE, last: [0; 8] }
     }
 
-    fn signal(&mut self, signal: Signal, port: PortId, class: u8, env: &mut Env) {
+    fn send_signal(&mut self, signal: PauseSignal, port: PortId, class: u8, env: &mut Env) {
         let set = ClassSet::single(class);
         let timer = TimerId(u16::from(class));
         match signal {
-            Signal::Xoff => {
+            PauseSignal::Xoff => {
                 self.paused = self.paused.union(set);
                 env.acts.push(Act::Pause(port, set, self.rules.quanta()));
                 let again = self.rules.refresh.map(|refresh| Act::Arm(env.now + refresh, timer));
                 again.into_iter().for_each(|act| env.acts.push(act));
             }
-            Signal::Xon => {
+            PauseSignal::Xon => {
                 self.paused = self.paused.minus(set);
                 env.acts.push(Act::Resume(port, set));
                 env.acts.push(Act::Arm(Time::NEVER, timer));
@@ -71,39 +73,40 @@ impl Pfc {
 }
 
 impl Agent for Pfc {
-    fn levels(&self, of: Account) -> (u64, u64) {
+    fn unaffected_levels(&self, of: Account) -> (u64, u64) {
         match of {
-            Account::Input(_, class) if self.classes.has(class) => self.rules.levels(self.paused.has(class)),
+            Account::Input(_, class) if self.classes.has(class) => self.rules.silent_levels(self.paused.has(class)),
             _ => Account::UNWATCHED,
         }
     }
 
-    fn for_port(&mut self, clock: Clock) {
+    fn for_port(&mut self, clock: ByteClock) {
         self.rules.for_port(clock);
     }
 
     /// Thresholds and quanta must fit each other, and classes must be some of the eight.
-    fn check(&self, beside: &Beside, report: &mut Report) {
+    fn check(&self, beside: &CheckContext, report: &mut Report) {
         self.rules.check(beside, report);
         let Some(classes) = &self.given else { return };
         let once: BTreeSet<u64> = classes.iter().copied().collect();
         if classes.is_empty() || once.len() < classes.len() {
-            report.wrong("classes", format!("{classes:?}"), "one or more whole numbers from 0 to 7, each once");
+            report.add_error("classes", format!("{classes:?}"), "one or more whole numbers from 0 to 7, each once");
         }
     }
 
     fn on_level(&mut self, of: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
         let Account::Input(port, class) = of else { return };
         let before = std::mem::replace(&mut self.last[usize::from(class)], bytes);
-        let signal = self.rules.turn(self.paused.has(class), bytes, bytes > before, at.view.pool_free());
-        signal.into_iter().for_each(|signal| self.signal(signal, port, class, env));
+        let signal =
+            self.rules.signal_after_change(self.paused.has(class), bytes, bytes > before, at.view.free_pool_bytes());
+        signal.into_iter().for_each(|signal| self.send_signal(signal, port, class, env));
     }
 
     fn on_timer(&mut self, id: TimerId, at: &AgentContext, env: &mut Env) {
         let class = id.0 as u8;
         if self.paused.has(class) {
-            let signal = self.rules.again(at.view.allocated(at.port, class), at.view.pool_free());
-            self.signal(signal, at.port, class, env);
+            let signal = self.rules.refresh_signal(at.view.allocated_bytes(at.port, class), at.view.free_pool_bytes());
+            self.send_signal(signal, at.port, class, env);
         }
     }
 
@@ -116,7 +119,7 @@ impl Agent for Pfc {
         Some(self)
     }
 
-    fn boxed(&self) -> Box<dyn Agent> {
+    fn clone_boxed(&self) -> Box<dyn Agent> {
         Box::new(self.clone())
     }
 }
@@ -125,19 +128,19 @@ impl Pausing for Pfc {
     fn pause_group(&self, class: u8) -> ClassSet {
         if self.classes.has(class) { ClassSet::single(class) } else { ClassSet::NONE }
     }
-    fn paused(&self) -> ClassSet {
+    fn paused_classes(&self) -> ClassSet {
         self.paused
     }
-    fn level(&self) -> Level {
+    fn pause_levels(&self) -> PauseLevels {
         self.rules.level
     }
-    fn duration(&self) -> (Dur, Option<Dur>) {
+    fn duration_and_refresh(&self) -> (Dur, Option<Dur>) {
         (self.rules.duration, self.rules.refresh)
     }
-    fn response(&self) -> Dur {
-        self.rules.response()
+    fn response_time(&self) -> Dur {
+        self.rules.response_time()
     }
-    fn lossless(&self) -> bool {
-        self.rules.lossless()
+    fn is_lossless(&self) -> bool {
+        self.rules.is_lossless()
     }
 }

@@ -1,17 +1,17 @@
 //! PAUSE (IEEE 802.3x; 802.3 annex 31B). All frames that came in by a port are counted; with too many bytes, the whole
 //! far end is paused.
 
-use super::given::{Frames, Thresholds};
-use super::thresholds::{Rules, Signal};
-use super::{Level, Pausing};
-use crate::params::{Spec, Values, joined};
-use crate::{Account, Act, Agent, AgentContext, Beside, ClassSet, Env, PortId, Report, TimerId};
-use units::{Clock, Dur, Time};
+use super::parameters::{PauseFrames, PauseThresholds};
+use super::thresholds::{PauseRules, PauseSignal};
+use super::{PauseLevels, Pausing};
+use crate::params::{Spec, Values, join_params};
+use crate::{Account, Act, Agent, AgentContext, CheckContext, ClassSet, Env, PortId, Report, TimerId};
+use units::{ByteClock, Dur, Time};
 
 /// PAUSE at one port.
 #[derive(Clone, Debug)]
 pub struct PortPause {
-    rules: Rules,
+    rules: PauseRules,
     /// True if the far end is paused.
     paused: bool,
     /// Bytes at the last call; the difference distinguishes a stored frame from a departure.
@@ -23,57 +23,61 @@ pub(super) const SPEC: Spec = Spec {
     kind: "pause",
     doc: "Pauses the far end of a port whose frames hold too much memory, whatever their class.",
     cite: "IEEE 802.3x; 802.3 annex 31B",
-    params: &joined::<8>(&[Thresholds::PARAMS, Frames::PARAMS]),
+    params: &join_params::<8>(&[PauseThresholds::PARAMS, PauseFrames::PARAMS]),
 };
 
-const REFRESH: TimerId = TimerId(0);
+const REFRESH_TIMER: TimerId = TimerId(0);
 
 impl PortPause {
     /// Creates the mechanism from validated parameters, for no port yet.
     pub fn new(values: &Values) -> PortPause {
-        PortPause { rules: Rules::new(Thresholds::read(values), Frames::read(values)), paused: false, last: 0 }
+        PortPause {
+            rules: PauseRules::new(PauseThresholds::read(values), PauseFrames::read(values)),
+            paused: false,
+            last: 0,
+        }
     }
 
-    fn signal(&mut self, signal: Signal, port: PortId, env: &mut Env) {
-        self.paused = signal == Signal::Xoff;
+    fn send_signal(&mut self, signal: PauseSignal, port: PortId, env: &mut Env) {
+        self.paused = signal == PauseSignal::Xoff;
         if self.paused {
             env.acts.push(Act::Pause(port, ClassSet::ALL, self.rules.quanta()));
-            let again = self.rules.refresh.map(|refresh| Act::Arm(env.now + refresh, REFRESH));
+            let again = self.rules.refresh.map(|refresh| Act::Arm(env.now + refresh, REFRESH_TIMER));
             again.into_iter().for_each(|act| env.acts.push(act));
         } else {
             env.acts.push(Act::Resume(port, ClassSet::ALL));
-            env.acts.push(Act::Arm(Time::NEVER, REFRESH));
+            env.acts.push(Act::Arm(Time::NEVER, REFRESH_TIMER));
         }
     }
 }
 
 impl Agent for PortPause {
-    fn levels(&self, of: Account) -> (u64, u64) {
+    fn unaffected_levels(&self, of: Account) -> (u64, u64) {
         match of {
-            Account::AllInput(_) => self.rules.levels(self.paused),
+            Account::AllInput(_) => self.rules.silent_levels(self.paused),
             _ => Account::UNWATCHED,
         }
     }
 
-    fn for_port(&mut self, clock: Clock) {
+    fn for_port(&mut self, clock: ByteClock) {
         self.rules.for_port(clock);
     }
 
-    fn check(&self, beside: &Beside, report: &mut Report) {
+    fn check(&self, beside: &CheckContext, report: &mut Report) {
         self.rules.check(beside, report);
     }
 
     fn on_level(&mut self, _of: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
         let before = std::mem::replace(&mut self.last, bytes);
-        let signal = self.rules.turn(self.paused, bytes, bytes > before, at.view.pool_free());
-        signal.into_iter().for_each(|signal| self.signal(signal, at.port, env));
+        let signal = self.rules.signal_after_change(self.paused, bytes, bytes > before, at.view.free_pool_bytes());
+        signal.into_iter().for_each(|signal| self.send_signal(signal, at.port, env));
     }
 
     fn on_timer(&mut self, _id: TimerId, at: &AgentContext, env: &mut Env) {
         if self.paused {
-            let used = (0..8).map(|class| at.view.allocated(at.port, class)).sum();
-            let signal = self.rules.again(used, at.view.pool_free());
-            self.signal(signal, at.port, env);
+            let used = (0..8).map(|class| at.view.allocated_bytes(at.port, class)).sum();
+            let signal = self.rules.refresh_signal(used, at.view.free_pool_bytes());
+            self.send_signal(signal, at.port, env);
         }
     }
 
@@ -86,7 +90,7 @@ impl Agent for PortPause {
         Some(self)
     }
 
-    fn boxed(&self) -> Box<dyn Agent> {
+    fn clone_boxed(&self) -> Box<dyn Agent> {
         Box::new(self.clone())
     }
 }
@@ -95,19 +99,19 @@ impl Pausing for PortPause {
     fn pause_group(&self, _class: u8) -> ClassSet {
         ClassSet::ALL
     }
-    fn paused(&self) -> ClassSet {
+    fn paused_classes(&self) -> ClassSet {
         if self.paused { ClassSet::ALL } else { ClassSet::NONE }
     }
-    fn level(&self) -> Level {
+    fn pause_levels(&self) -> PauseLevels {
         self.rules.level
     }
-    fn duration(&self) -> (Dur, Option<Dur>) {
+    fn duration_and_refresh(&self) -> (Dur, Option<Dur>) {
         (self.rules.duration, self.rules.refresh)
     }
-    fn response(&self) -> Dur {
-        self.rules.response()
+    fn response_time(&self) -> Dur {
+        self.rules.response_time()
     }
-    fn lossless(&self) -> bool {
-        self.rules.lossless()
+    fn is_lossless(&self) -> bool {
+        self.rules.is_lossless()
     }
 }

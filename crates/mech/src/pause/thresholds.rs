@@ -1,56 +1,56 @@
 //! Thresholds, quanta and refreshing, common to both kinds of pause.
 
-use super::given::{Frames, Thresholds};
-use crate::params::MaybeOff;
-use crate::pause_levels::Level;
-use crate::{Account, Beside, Report};
-use units::{Clock, Dur};
+use super::parameters::{PauseFrames, PauseThresholds};
+use crate::params::NumberOrOff;
+use crate::pause_levels::PauseLevels;
+use crate::{Account, CheckContext, Report};
+use units::{ByteClock, Dur};
 
 /// Bytes in a quantum of 512 bit times.
-const QUANTUM: u64 = 64;
+const QUANTUM_BYTES: u64 = 64;
 
 /// Pause frame to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Signal {
+pub(super) enum PauseSignal {
     Xoff,
     Xon,
 }
 
 /// Common state machine of both kinds of pause.
 #[derive(Clone, Debug)]
-pub(super) struct Rules {
-    thresholds: Thresholds,
-    frames: Frames,
-    pub(super) level: Level,
+pub(super) struct PauseRules {
+    thresholds: PauseThresholds,
+    frames: PauseFrames,
+    pub(super) level: PauseLevels,
     /// Duration of the quanta of a frame at the rate of the port; zero without a port.
     pub(super) duration: Dur,
     /// Time after which a pause is refreshed; `None` if it is not.
     pub(super) refresh: Option<Dur>,
 }
 
-impl Rules {
+impl PauseRules {
     /// Creates the rules from validated parameters, for no port yet.
-    pub(super) fn new(thresholds: Thresholds, frames: Frames) -> Rules {
-        let level = thresholds.level();
-        Rules { thresholds, frames, level, duration: Dur::ZERO, refresh: None }
+    pub(super) fn new(thresholds: PauseThresholds, frames: PauseFrames) -> PauseRules {
+        let level = thresholds.to_levels();
+        PauseRules { thresholds, frames, level, duration: Dur::ZERO, refresh: None }
     }
 
     /// Sets the clock (rate) of the port.
-    pub(super) fn for_port(&mut self, clock: Clock) {
+    pub(super) fn for_port(&mut self, clock: ByteClock) {
         let quanta = self.frames.quanta;
         let refresh = match self.frames.refresh {
             // The refresh may wait behind one frame in transmission. Link delay and response are the same for every
             // pause frame.
-            MaybeOff::LeftOut => Some((quanta / 2).max(1)),
-            MaybeOff::Off => None,
-            MaybeOff::Count(refresh) => Some(refresh),
+            NumberOrOff::LeftOut => Some((quanta / 2).max(1)),
+            NumberOrOff::Off => None,
+            NumberOrOff::Count(refresh) => Some(refresh),
         };
-        self.duration = clock.time(quanta * QUANTUM);
-        self.refresh = refresh.map(|quanta| clock.time(quanta * QUANTUM));
+        self.duration = clock.time(quanta * QUANTUM_BYTES);
+        self.refresh = refresh.map(|quanta| clock.time(quanta * QUANTUM_BYTES));
     }
 
     /// Reports parameters that conflict.
-    pub(super) fn check(&self, beside: &Beside, report: &mut Report) {
+    pub(super) fn check(&self, beside: &CheckContext, report: &mut Report) {
         self.thresholds.check(beside, report);
         self.frames.check(report);
     }
@@ -60,21 +60,21 @@ impl Rules {
         self.frames.quanta as u16
     }
     /// Returns the time from the arrival of a frame at the far end until it takes effect.
-    pub(super) fn response(&self) -> Dur {
+    pub(super) fn response_time(&self) -> Dur {
         self.frames.response
     }
     /// Returns true if the run fails on a loss in a paused class for want of memory.
-    pub(super) fn lossless(&self) -> bool {
+    pub(super) fn is_lossless(&self) -> bool {
         self.frames.lossless
     }
 
     /// Returns the levels between which nothing is sent. Dynamic thresholds move with every frame of the switch, so
     /// each change of the port's own bytes needs a call.
-    pub(super) fn levels(&self, paused: bool) -> (u64, u64) {
+    pub(super) fn silent_levels(&self, paused: bool) -> (u64, u64) {
         match self.level {
-            Level::Fixed { xon, .. } if paused => (xon.saturating_add(1), u64::MAX),
-            Level::Fixed { xoff, .. } => (0, xoff.saturating_sub(1)),
-            Level::OfFree { .. } => Account::EVERY_CHANGE,
+            PauseLevels::Fixed { xon, .. } if paused => (xon.saturating_add(1), u64::MAX),
+            PauseLevels::Fixed { xoff, .. } => (0, xoff.saturating_sub(1)),
+            PauseLevels::ShareOfFree { .. } => Account::EVERY_CHANGE,
         }
     }
 
@@ -82,18 +82,24 @@ impl Rules {
     ///
     /// Only a stored packet can cause XOFF, and only a departure XON, even if dynamic thresholds have moved past
     /// `used`.
-    pub(super) fn turn(&self, paused: bool, used: u64, stored: bool, free: Option<u64>) -> Option<Signal> {
-        let (xoff, xon) = self.level.at(free);
+    pub(super) fn signal_after_change(
+        &self,
+        paused: bool,
+        used: u64,
+        stored: bool,
+        free: Option<u64>,
+    ) -> Option<PauseSignal> {
+        let (xoff, xon) = self.level.in_bytes(free);
         match (stored, paused) {
-            (true, false) if used >= xoff => Some(Signal::Xoff),
-            (false, true) if used <= xon => Some(Signal::Xon),
+            (true, false) if used >= xoff => Some(PauseSignal::Xoff),
+            (false, true) if used <= xon => Some(PauseSignal::Xon),
             _ => None,
         }
     }
 
     /// Returns the frame to send when a pause is due for a refresh.
-    pub(super) fn again(&self, used: u64, free: Option<u64>) -> Signal {
+    pub(super) fn refresh_signal(&self, used: u64, free: Option<u64>) -> PauseSignal {
         // Between XON and XOFF the far end stays paused: that is the hysteresis of the two thresholds.
-        if used <= self.level.at(free).1 { Signal::Xon } else { Signal::Xoff }
+        if used <= self.level.in_bytes(free).1 { PauseSignal::Xon } else { PauseSignal::Xoff }
     }
 }

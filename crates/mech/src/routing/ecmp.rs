@@ -7,16 +7,16 @@
 
 use super::{FlowHash, Hop, Routing};
 use crate::params;
-use crate::params::{Kind, Spec, Values};
+use crate::params::{ParamKind, Spec, Values};
 use crate::{Env, Head, HostId, SwitchContext};
 
 params! {
     /// Values of the parameters.
-    pub(crate) struct Given {
+    pub(crate) struct Params {
         symmetric: bool = {
-            doc: "Uses one hash for both directions of a flow, and one seed for the switches of a tier. ACKs then \
-                  return over the links of their data. All switches have it, or none.",
-            kind: Kind::Flag,
+            doc: "Uses one hash for both directions of a flow, and one seed for the switches of a tier, so that ACKs \
+                  return over the links of their data. Set the same value at all switches.",
+            kind: ParamKind::Flag,
             default: Some("false"),
         },
     }
@@ -34,36 +34,36 @@ pub(super) const SPEC: Spec = Spec {
     kind: "ecmp",
     doc: "Keeps a flow on one of the equal-cost paths, chosen by a hash with a seed of each switch.",
     cite: "RFC 2992",
-    params: Given::PARAMS,
+    params: Params::PARAMS,
 };
 
 impl Ecmp {
     /// Creates the mechanism from validated parameters.
     pub fn from_values(values: &Values) -> Ecmp {
-        Ecmp { is_symmetric: Given::read(values).symmetric, ..Ecmp::default() }
+        Ecmp { is_symmetric: Params::read(values).symmetric, ..Ecmp::default() }
     }
     /// Creates the mechanism with the seed of one switch.
     pub const fn new(seed: u64) -> Ecmp {
         Ecmp { hash: FlowHash::new(seed), is_symmetric: false }
     }
     /// Returns a number in `[0, 1)` for a flow hash.
-    pub const fn unit(&self, hash: u32) -> f64 {
-        self.hash.unit(hash)
+    pub const fn hash_fraction(&self, hash: u32) -> f64 {
+        self.hash.fraction(hash)
     }
     /// Returns an index below `n` for a flow hash.
     #[inline]
-    pub const fn place(&self, hash: u32, n: usize) -> usize {
-        self.hash.place(hash, n)
+    pub const fn hash_index(&self, hash: u32, n: usize) -> usize {
+        self.hash.index_below(hash, n)
     }
 }
 
 impl Routing for Ecmp {
     #[inline]
-    fn choose(&mut self, pkt: &Head, hops: &[Hop], _env: &mut Env) -> usize {
-        self.place(pkt.hash, hops.len())
+    fn choose_hop(&mut self, pkt: &Head, hops: &[Hop], _env: &mut Env) -> usize {
+        self.hash_index(pkt.hash, hops.len())
     }
-    fn table(&self, _host: HostId, hash: u32, hops: &[Hop]) -> usize {
-        self.place(hash, hops.len())
+    fn hop_of_tables(&self, _host: HostId, hash: u32, hops: &[Hop]) -> usize {
+        self.hash_index(hash, hops.len())
     }
     fn for_switch(&mut self, own: &SwitchContext) {
         self.hash = FlowHash::new(if self.is_symmetric { own.tier_seed } else { own.hash_seed });
@@ -71,7 +71,7 @@ impl Routing for Ecmp {
     fn is_symmetric(&self) -> bool {
         self.is_symmetric
     }
-    fn boxed(&self) -> Box<dyn Routing> {
+    fn clone_boxed(&self) -> Box<dyn Routing> {
         Box::new(self.clone())
     }
 }
@@ -80,7 +80,7 @@ impl Routing for Ecmp {
 mod tests {
     use super::*;
     use crate::PortId;
-    use crate::testing::{Desk, chi_square, head, values};
+    use crate::testing::{DecisionInputs, chi_square, parse_head, values};
 
     fn hops(n: u16) -> Vec<Hop> {
         (0..n).map(|port| Hop { port: PortId(port), weight: 1.0 }).collect()
@@ -90,10 +90,10 @@ mod tests {
     fn a_flow_keeps_its_path_and_the_table_says_the_same() {
         let mut ecmp = Ecmp::new(77);
         for hash in 0..1000u32 {
-            let pkt = head(&format!("hash={hash}"));
-            let first = ecmp.choose(&pkt, &hops(4), &mut Desk::draws(&[]).env());
-            assert_eq!(first, ecmp.choose(&pkt, &hops(4), &mut Desk::draws(&[]).env()));
-            assert_eq!(first, ecmp.table(HostId(0), hash, &hops(4)));
+            let pkt = parse_head(&format!("hash={hash}"));
+            let first = ecmp.choose_hop(&pkt, &hops(4), &mut DecisionInputs::with_draws(&[]).env());
+            assert_eq!(first, ecmp.choose_hop(&pkt, &hops(4), &mut DecisionInputs::with_draws(&[]).env()));
+            assert_eq!(first, ecmp.hop_of_tables(HostId(0), hash, &hops(4)));
         }
     }
 
@@ -103,7 +103,7 @@ mod tests {
         for (n, bound) in [(2, 15.2), (3, 18.4), (4, 21.1), (7, 27.9), (8, 29.9), (16, 44.3)] {
             for seed in [0, 1, 2, u64::MAX] {
                 let mut counts = vec![0u32; n];
-                (0..40_000u32).for_each(|hash| counts[Ecmp::new(seed).place(hash, n)] += 1);
+                (0..40_000u32).for_each(|hash| counts[Ecmp::new(seed).hash_index(hash, n)] += 1);
                 assert!(chi_square(&counts) < bound, "{n} paths, seed {seed}: {counts:?}");
             }
         }
@@ -114,9 +114,9 @@ mod tests {
         let place = |text: &str, own: &SwitchContext| {
             let mut ecmp = Ecmp::from_values(&values(&SPEC, text));
             ecmp.for_switch(own);
-            (0..100).map(|hash| ecmp.place(hash, 8)).collect::<Vec<_>>()
+            (0..100).map(|hash| ecmp.hash_index(hash, 8)).collect::<Vec<_>>()
         };
-        let of = |hash_seed, tier_seed| SwitchContext { tier_seed, ..SwitchContext::alone(hash_seed, 8) };
+        let of = |hash_seed, tier_seed| SwitchContext { tier_seed, ..SwitchContext::without_network(hash_seed, 8) };
         let symmetric = place("symmetric=true", &of(1, 7));
         assert_eq!(symmetric, place("symmetric=true", &of(2, 7)));
         assert_ne!(symmetric, place("symmetric=true", &of(1, 8)));
@@ -130,7 +130,7 @@ mod tests {
         for (a, b) in [(0, 1), (1, 2), (1, 1 << 32), (5, 0x9E37_79B9_7F4A_7C15)] {
             let (first, second) = (Ecmp::new(a), Ecmp::new(b));
             let mut joint = [0u32; 16];
-            (0..40_000u32).for_each(|hash| joint[first.place(hash, 4) * 4 + second.place(hash, 4)] += 1);
+            (0..40_000u32).for_each(|hash| joint[first.hash_index(hash, 4) * 4 + second.hash_index(hash, 4)] += 1);
             // The 99.99 % point of χ² with 15 degrees of freedom is 44.3.
             assert!(chi_square(&joint) < 44.3, "seeds {a} and {b}: {joint:?}");
         }

@@ -14,12 +14,12 @@ impl FlowHash {
         FlowHash { seed }
     }
     /// Returns a number in `[0, 1)` for a flow hash, a multiple of 2⁻³².
-    pub const fn unit(&self, hash: u32) -> f64 {
+    pub const fn fraction(&self, hash: u32) -> f64 {
         (hash_mix(self.seed, hash as u64) >> 32) as f64 / (1u64 << 32) as f64
     }
     /// Returns an index below `n` for a flow hash.
     #[inline]
-    pub const fn place(&self, hash: u32, n: usize) -> usize {
+    pub const fn index_below(&self, hash: u32, n: usize) -> usize {
         (((hash_mix(self.seed, hash as u64) >> 32) * n as u64) >> 32) as usize
     }
 }

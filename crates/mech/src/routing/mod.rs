@@ -11,18 +11,18 @@ mod two_level;
 mod weighted;
 mod yen;
 
-pub use address_plan::{AddressPlan, Position};
+pub use address_plan::{AddressPlan, FatTreePosition};
 pub use ecmp::Ecmp;
 pub use flow_hash::FlowHash;
 pub use k_shortest::KShortest;
 pub use paths::Paths;
 pub use spray::Spray;
 pub use switch_context::SwitchContext;
-pub use two_level::{Entry, Part, Table, TwoLevel, entries};
+pub use two_level::{AddressPart, TableEntry, TwoLevel, TwoLevelTable, table_entries};
 pub use weighted::Weighted;
-pub use yen::{Graph, Step};
+pub use yen::{PathStep, SwitchGraph};
 
-use crate::{Beside, Env, Head, HostId, Mechanism, PortId, Report};
+use crate::{CheckContext, Env, Head, HostId, Mechanism, PortId, Report};
 
 /// Next hop toward a destination.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,14 +41,14 @@ pub enum NextHops<'a> {
     /// Single port toward the destination.
     Only(PortId),
     /// Two or more ports toward the destination, or a single one about which the routing slot must decide.
-    Among(&'a [Hop]),
+    Several(&'a [Hop]),
 }
 
 /// Port of a choice outside the list of next hops.
 pub const NO_HOP: PortId = PortId(u16::MAX);
 
 /// Returns the port of the hop at `place`, or [`NO_HOP`] outside of the list.
-pub fn port_of(hops: &[Hop], place: usize) -> PortId {
+pub fn hop_port(hops: &[Hop], place: usize) -> PortId {
     hops.get(place).map_or(NO_HOP, |hop| hop.port)
 }
 
@@ -56,46 +56,46 @@ pub fn port_of(hops: &[Hop], place: usize) -> PortId {
 ///
 /// ```
 /// use mech::routing::{Hop, Routing};
-/// use mech::{Acts, Env, Head, HostId, PortId, Purpose, Stream};
+/// use mech::{Acts, Env, Head, HostId, PortId, StreamPurpose, Stream};
 ///
 /// /// Chooses the next hop by the destination modulo the number of next hops.
 /// #[derive(Clone)]
 /// struct ByDestination;
 ///
 /// impl Routing for ByDestination {
-///     fn choose(&mut self, pkt: &Head, hops: &[Hop], _env: &mut Env) -> usize {
-///         self.table(pkt.dst, pkt.hash, hops)
+///     fn choose_hop(&mut self, pkt: &Head, hops: &[Hop], _env: &mut Env) -> usize {
+///         self.hop_of_tables(pkt.dst, pkt.hash, hops)
 ///     }
-///     fn table(&self, host: HostId, _hash: u32, hops: &[Hop]) -> usize {
+///     fn hop_of_tables(&self, host: HostId, _hash: u32, hops: &[Hop]) -> usize {
 ///         host.0 as usize % hops.len()
 ///     }
-///     fn boxed(&self) -> Box<dyn Routing> {
+///     fn clone_boxed(&self) -> Box<dyn Routing> {
 ///         Box::new(self.clone())
 ///     }
 /// }
 ///
 /// let hops = [8, 9, 10].map(|port| Hop { port: PortId(port), weight: 1.0 });
 /// let pkt = Head { dst: HostId(5), ..Head::default() };
-/// let (mut rng, mut acts) = (Stream::new(1, 0, Purpose::Routing), Acts::default());
+/// let (mut rng, mut acts) = (Stream::new(1, 0, StreamPurpose::Routing), Acts::default());
 /// let mut env = Env { now: units::Time::ZERO, rng: &mut rng, acts: &mut acts };
-/// assert_eq!(ByDestination.leave(&pkt, &hops, &mut env), PortId(10));
+/// assert_eq!(ByDestination.choose_port(&pkt, &hops, &mut env), PortId(10));
 /// ```
 pub trait Routing: Send + Sync {
     /// Returns the index in `hops` of the next hop of `pkt`. PRECONDITION: `hops` is not empty.
-    fn choose(&mut self, pkt: &Head, hops: &[Hop], env: &mut Env) -> usize;
+    fn choose_hop(&mut self, pkt: &Head, hops: &[Hop], env: &mut Env) -> usize;
     /// Returns the index in `hops` for a destination and a flow hash, without a draw. Tables use it for return paths.
-    fn table(&self, host: HostId, hash: u32, hops: &[Hop]) -> usize;
+    fn hop_of_tables(&self, host: HostId, hash: u32, hops: &[Hop]) -> usize;
     /// Returns the output port of `pkt`: that of the chosen hop, unless the packet's path leads elsewhere.
-    fn leave(&mut self, pkt: &Head, hops: &[Hop], env: &mut Env) -> PortId {
-        port_of(hops, self.choose(pkt, hops, env))
+    fn choose_port(&mut self, pkt: &Head, hops: &[Hop], env: &mut Env) -> PortId {
+        hop_port(hops, self.choose_hop(pkt, hops, env))
     }
     /// Returns the output port for a source, a destination and a flow hash, without a draw.
-    fn along(&self, (_, dst): (HostId, HostId), hash: u32, hops: &[Hop]) -> PortId {
-        port_of(hops, self.table(dst, hash, hops))
+    fn port_of_tables(&self, (_, dst): (HostId, HostId), hash: u32, hops: &[Hop]) -> PortId {
+        hop_port(hops, self.hop_of_tables(dst, hash, hops))
     }
     /// Returns true if a packet may draw the hop at `place`, so that packets of one flow take different paths. If no
-    /// hop is drawn, every packet of a flow leaves by the port of [`Routing::along`].
-    fn draws(&self, _hops: &[Hop], _place: usize) -> bool {
+    /// hop is drawn, every packet of a flow leaves by the port of [`Routing::port_of_tables`].
+    fn may_draw_hop(&self, _hops: &[Hop], _place: usize) -> bool {
         false
     }
     /// Prepares the mechanism for one switch.
@@ -118,9 +118,9 @@ pub trait Routing: Send + Sync {
         false
     }
     /// Reports conflicts with the network.
-    fn check(&self, _beside: &Beside, _report: &mut Report) {}
+    fn check(&self, _beside: &CheckContext, _report: &mut Report) {}
     /// Returns a boxed copy with its state.
-    fn boxed(&self) -> Box<dyn Routing>;
+    fn clone_boxed(&self) -> Box<dyn Routing>;
 }
 
 /// Mechanisms of this slot.
@@ -152,20 +152,20 @@ impl RoutingSlot {
     }
     /// Returns the output port of a packet if finding it takes no draw and changes no state.
     #[inline(always)]
-    pub fn predict(&self, head: &Head, hops: &[Hop]) -> Option<PortId> {
+    pub fn predict_port(&self, head: &Head, hops: &[Hop]) -> Option<PortId> {
         match &self.0 {
-            Chooser::Ecmp(own) => Some(hops[own.place(head.hash, hops.len())].port),
-            Chooser::TwoLevel(own) => Some(hops[own.place(head.dst, hops)].port),
-            Chooser::KShortest(own) => Some(own.port((head.src, head.dst), head.hash, hops)),
+            Chooser::Ecmp(own) => Some(hops[own.hash_index(head.hash, hops.len())].port),
+            Chooser::TwoLevel(own) => Some(hops[own.hop_index(head.dst, hops)].port),
+            Chooser::KShortest(own) => Some(own.output_port((head.src, head.dst), head.hash, hops)),
             _ => None,
         }
     }
     /// Returns the output port of a packet.
     #[inline(always)]
-    pub fn leave(&mut self, head: &Head, hops: &[Hop], env: &mut Env) -> PortId {
+    pub fn choose_port(&mut self, head: &Head, hops: &[Hop], env: &mut Env) -> PortId {
         match &self.0 {
-            Chooser::Ecmp(own) => hops[own.place(head.hash, hops.len())].port,
-            _ => self.get().leave(head, hops, env),
+            Chooser::Ecmp(own) => hops[own.hash_index(head.hash, hops.len())].port,
+            _ => self.get().choose_port(head, hops, env),
         }
     }
 }

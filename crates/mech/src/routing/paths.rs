@@ -1,7 +1,7 @@
 //! Paths between the switches of a network, and the path of each flow.
 
 use super::FlowHash;
-use super::yen::{Graph, Step};
+use super::yen::{PathStep, SwitchGraph};
 use crate::HostId;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -16,14 +16,14 @@ pub struct Paths {
     pairs: Vec<u32>,
     /// Index in `steps` of the first step of each path, and the end of the last.
     paths: Vec<u32>,
-    steps: Vec<Step>,
-    pick: FlowHash,
+    steps: Vec<PathStep>,
+    path_hash: FlowHash,
 }
 
 impl Paths {
     /// Computes the `k` shortest paths of a network, for hosts at these switches. `pick` selects a path by a flow's
     /// hash.
-    pub fn new(graph: &mut Graph, switches: &[u32], k: usize, pick: FlowHash) -> Paths {
+    pub fn new(graph: &mut SwitchGraph, switches: &[u32], k: usize, pick: FlowHash) -> Paths {
         let mut known = BTreeMap::new();
         let mut column = |switch: &u32| {
             let next = known.len() as u32;
@@ -32,10 +32,10 @@ impl Paths {
         let columns = switches.iter().map(&mut column).collect();
         let edges: BTreeMap<u32, u32> = known.iter().map(|(switch, column)| (*column, *switch)).collect();
         let width = edges.len();
-        let mut paths = Paths { columns, width, pairs: vec![0], paths: vec![0], steps: Vec::new(), pick };
+        let mut paths = Paths { columns, width, pairs: vec![0], paths: vec![0], steps: Vec::new(), path_hash: pick };
         for from in edges.values() {
             for to in edges.values() {
-                let ways = if from == to { Vec::new() } else { graph.ways((*from, *to), k) };
+                let ways = if from == to { Vec::new() } else { graph.shortest_paths((*from, *to), k) };
                 for way in ways {
                     paths.steps.extend(way);
                     paths.paths.push(paths.steps.len() as u32);
@@ -47,14 +47,14 @@ impl Paths {
     }
 
     /// Returns the paths from the switch of one host to that of another, the shortest first.
-    pub fn between(&self, src: HostId, dst: HostId) -> impl ExactSizeIterator<Item = &[Step]> {
-        self.numbers(src, dst).map(|path| self.path(path))
+    pub fn paths_between(&self, src: HostId, dst: HostId) -> impl ExactSizeIterator<Item = &[PathStep]> {
+        self.path_numbers(src, dst).map(|path| self.path(path))
     }
 
     /// Returns the numbers of a pair's paths. The source of a congestion message is the number of its switch and no
     /// host, so that it has no path.
     #[inline]
-    fn numbers(&self, src: HostId, dst: HostId) -> Range<usize> {
+    fn path_numbers(&self, src: HostId, dst: HostId) -> Range<usize> {
         let column = |host: HostId| self.columns.get(host.0 as usize).map(|column| *column as usize);
         let Some((from, to)) = column(src).zip(column(dst)) else { return 0..0 };
         let pair = from * self.width + to;
@@ -63,19 +63,19 @@ impl Paths {
 
     /// Returns the path of a packet with this hash; empty if both hosts are at one switch, or if one end is no host.
     #[inline]
-    pub fn chosen(&self, src: HostId, dst: HostId, hash: u32) -> &[Step] {
-        let Range { start, end } = self.numbers(src, dst);
-        if start == end { &[] } else { self.path(start + self.pick.place(hash, end - start)) }
+    pub fn path_of_hash(&self, src: HostId, dst: HostId, hash: u32) -> &[PathStep] {
+        let Range { start, end } = self.path_numbers(src, dst);
+        if start == end { &[] } else { self.path(start + self.path_hash.index_below(hash, end - start)) }
     }
 
     /// Returns the memory of the tables in bytes.
-    pub fn memory(&self) -> usize {
-        self.steps.len() * size_of::<Step>()
+    pub fn memory_bytes(&self) -> usize {
+        self.steps.len() * size_of::<PathStep>()
             + (self.columns.len() + self.pairs.len() + self.paths.len()) * size_of::<u32>()
     }
 
     #[inline]
-    fn path(&self, path: usize) -> &[Step] {
+    fn path(&self, path: usize) -> &[PathStep] {
         &self.steps[self.paths[path] as usize..self.paths[path + 1] as usize]
     }
 }

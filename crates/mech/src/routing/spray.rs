@@ -8,7 +8,7 @@ use crate::{Env, Head, HostId, SwitchContext};
 /// Packet spraying at one switch.
 #[derive(Clone, Debug)]
 pub struct Spray {
-    back: Ecmp,
+    return_hash: Ecmp,
 }
 
 pub(super) const SPEC: Spec = Spec {
@@ -22,24 +22,24 @@ pub(super) const SPEC: Spec = Spec {
 impl Spray {
     /// Creates the mechanism with a hash for return paths, which take no draw.
     pub const fn new(back: Ecmp) -> Spray {
-        Spray { back }
+        Spray { return_hash: back }
     }
 }
 
 impl Routing for Spray {
-    fn choose(&mut self, _pkt: &Head, hops: &[Hop], env: &mut Env) -> usize {
-        env.rng.below(hops.len() as u64) as usize
+    fn choose_hop(&mut self, _pkt: &Head, hops: &[Hop], env: &mut Env) -> usize {
+        env.rng.uniform_below(hops.len() as u64) as usize
     }
-    fn table(&self, _host: HostId, hash: u32, hops: &[Hop]) -> usize {
-        self.back.place(hash, hops.len())
+    fn hop_of_tables(&self, _host: HostId, hash: u32, hops: &[Hop]) -> usize {
+        self.return_hash.hash_index(hash, hops.len())
     }
-    fn draws(&self, _hops: &[Hop], _place: usize) -> bool {
+    fn may_draw_hop(&self, _hops: &[Hop], _place: usize) -> bool {
         true
     }
     fn for_switch(&mut self, own: &SwitchContext) {
-        self.back = Ecmp::new(own.hash_seed);
+        self.return_hash = Ecmp::new(own.hash_seed);
     }
-    fn boxed(&self) -> Box<dyn Routing> {
+    fn clone_boxed(&self) -> Box<dyn Routing> {
         Box::new(self.clone())
     }
 }
@@ -48,19 +48,19 @@ impl Routing for Spray {
 mod tests {
     use super::*;
     use crate::PortId;
-    use crate::testing::{Desk, chi_square, head};
+    use crate::testing::{DecisionInputs, chi_square, parse_head};
 
     #[test]
     fn packets_of_one_flow_spread_evenly_while_its_way_back_stands_still() {
         let hops: Vec<Hop> = (0..4).map(|port| Hop { port: PortId(port), weight: 1.0 }).collect();
-        let (mut spray, mut desk, mut counts) = (Spray::new(Ecmp::new(3)), Desk::seeded(6), [0u32; 4]);
-        let back = spray.table(HostId(0), 5, &hops);
+        let (mut spray, mut desk, mut counts) = (Spray::new(Ecmp::new(3)), DecisionInputs::with_seed(6), [0u32; 4]);
+        let back = spray.hop_of_tables(HostId(0), 5, &hops);
         for _ in 0..40_000 {
-            counts[spray.choose(&head("hash=5"), &hops, &mut desk.env())] += 1;
-            assert_eq!(spray.table(HostId(0), 5, &hops), back);
+            counts[spray.choose_hop(&parse_head("hash=5"), &hops, &mut desk.env())] += 1;
+            assert_eq!(spray.hop_of_tables(HostId(0), 5, &hops), back);
         }
         // The 99.99 % point of χ² with 3 degrees of freedom is 21.1.
         assert!(chi_square(&counts) < 21.1, "{counts:?}");
-        assert_eq!(back, Ecmp::new(3).place(5, 4));
+        assert_eq!(back, Ecmp::new(3).hash_index(5, 4));
     }
 }

@@ -1,6 +1,6 @@
 //! Properties of a switch for its mechanisms.
 
-use super::{AddressPlan, Paths, Position};
+use super::{AddressPlan, FatTreePosition, Paths};
 use crate::HostId;
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ pub struct SwitchContext<'a> {
     /// Returns the host with a name.
     pub host: &'a dyn Fn(&str) -> Option<HostId>,
     /// Position in a fat-tree.
-    pub position: Option<(AddressPlan, Position)>,
+    pub position: Option<(AddressPlan, FatTreePosition)>,
     /// Paths of the network, and the number of this switch in them.
     pub paths: Option<(&'a Arc<Paths>, u32)>,
 }
 
 impl SwitchContext<'_> {
     /// Creates the context of a switch with a seed and a number of ports, outside of any network.
-    pub fn alone(hash_seed: u64, ports: u16) -> SwitchContext<'static> {
+    pub fn without_network(hash_seed: u64, ports: u16) -> SwitchContext<'static> {
         SwitchContext { hash_seed, tier_seed: hash_seed, ports, host: &|_| None, position: None, paths: None }
     }
 }

@@ -6,9 +6,9 @@
 //! alg. 1). Edge switches match their own hosts by whole addresses, aggregation switches the edges of their pod by
 //! three octets, cores the pods by two.
 
-use super::{AddressPlan, Hop, Position, Routing};
+use super::{AddressPlan, FatTreePosition, Hop, Routing};
 use crate::params::Spec;
-use crate::{Beside, Env, Head, HostId, PortId, Report, SwitchContext};
+use crate::{CheckContext, Env, Head, HostId, PortId, Report, SwitchContext};
 
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.routing",
@@ -20,7 +20,7 @@ pub(super) const SPEC: Spec = Spec {
 
 /// Part of an address that an entry compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum AddressPart {
     /// All four octets.
     Whole,
     /// Number of octets from the left, 1 to 3.
@@ -31,51 +31,51 @@ pub enum Part {
 
 /// Entry of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct TableEntry {
     /// Address to match; octets outside the part are ignored.
     pub address: [u8; 4],
     /// Part of the address that must match.
-    pub part: Part,
+    pub part: AddressPart,
     /// Output port.
     pub port: PortId,
 }
 
-impl Part {
+impl AddressPart {
     /// Returns the bits that must match.
     const fn mask(self) -> u32 {
         match self {
-            Part::Whole => u32::MAX,
-            Part::Prefix(octets) => !(u32::MAX >> (8 * octets as u32)),
-            Part::Suffix(octets) => !(u32::MAX << (8 * octets as u32)),
+            AddressPart::Whole => u32::MAX,
+            AddressPart::Prefix(octets) => !(u32::MAX >> (8 * octets as u32)),
+            AddressPart::Suffix(octets) => !(u32::MAX << (8 * octets as u32)),
         }
     }
     /// Returns the rank of the entry in a lookup: whole addresses and prefixes come first, the longest first, and
     /// suffixes follow (Al-Fares §3.3).
     const fn rank(self) -> u8 {
         match self {
-            Part::Whole => 0,
-            Part::Prefix(octets) => 4 - octets,
-            Part::Suffix(octets) => 9 - octets,
+            AddressPart::Whole => 0,
+            AddressPart::Prefix(octets) => 4 - octets,
+            AddressPart::Suffix(octets) => 9 - octets,
         }
     }
 }
 
 /// Table of one switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Table {
+pub struct TwoLevelTable {
     /// Mask, value and port of each entry, in the order of lookup.
     rows: Vec<(u32, u32, PortId)>,
 }
 
-impl Table {
+impl TwoLevelTable {
     /// Creates a table from entries in any order.
-    pub fn new(mut entries: Vec<Entry>) -> Table {
+    pub fn new(mut entries: Vec<TableEntry>) -> TwoLevelTable {
         entries.sort_by_key(|entry| entry.part.rank());
-        let row = |entry: &Entry| {
+        let row = |entry: &TableEntry| {
             let mask = entry.part.mask();
             (mask, u32::from_be_bytes(entry.address) & mask, entry.port)
         };
-        Table { rows: entries.iter().map(row).collect() }
+        TwoLevelTable { rows: entries.iter().map(row).collect() }
     }
     /// Returns the port for an address; `None` if no entry matches.
     #[inline]
@@ -86,20 +86,20 @@ impl Table {
 }
 
 /// Returns the entries of a switch: those that lead down, then those that lead up (Al-Fares alg. 1 and 2).
-pub fn entries(plan: AddressPlan, position: Position) -> Vec<Entry> {
-    let half = plan.half();
-    let entry = |address, part, port: u8| Entry { address, part, port: PortId(u16::from(port)) };
+pub fn table_entries(plan: AddressPlan, position: FatTreePosition) -> Vec<TableEntry> {
+    let half = plan.half_port_count();
+    let entry = |address, part, port: u8| TableEntry { address, part, port: PortId(u16::from(port)) };
     let down = |port: u8| match position {
-        Position::Edge(pod, z) => entry([10, pod, z, port + 2], Part::Whole, port),
-        Position::Aggregation(pod, _) => entry([10, pod, port, 0], Part::Prefix(3), port),
-        Position::Core(..) => entry([10, port, 0, 0], Part::Prefix(2), port),
+        FatTreePosition::Edge(pod, z) => entry([10, pod, z, port + 2], AddressPart::Whole, port),
+        FatTreePosition::Aggregation(pod, _) => entry([10, pod, port, 0], AddressPart::Prefix(3), port),
+        FatTreePosition::Core(..) => entry([10, port, 0, 0], AddressPart::Prefix(2), port),
     };
-    let up = |id: u8, z: u8| entry([0, 0, 0, id], Part::Suffix(1), (id - 2 + z) % half + half);
+    let up = |id: u8, z: u8| entry([0, 0, 0, id], AddressPart::Suffix(1), (id - 2 + z) % half + half);
     match position {
-        Position::Edge(_, z) | Position::Aggregation(_, z) => {
+        FatTreePosition::Edge(_, z) | FatTreePosition::Aggregation(_, z) => {
             (0..half).map(down).chain((2..half + 2).map(|id| up(id, z))).collect()
         }
-        Position::Core(..) => (0..2 * half).map(down).collect(),
+        FatTreePosition::Core(..) => (0..2 * half).map(down).collect(),
     }
 }
 
@@ -107,34 +107,34 @@ pub fn entries(plan: AddressPlan, position: Position) -> Vec<Entry> {
 #[derive(Clone, Debug, Default)]
 pub struct TwoLevel {
     plan: AddressPlan,
-    table: Table,
+    table: TwoLevelTable,
 }
 
 impl TwoLevel {
     /// Creates the table of the switch at a position.
-    pub fn new(plan: AddressPlan, position: Position) -> TwoLevel {
-        TwoLevel { plan, table: Table::new(entries(plan, position)) }
+    pub fn new(plan: AddressPlan, position: FatTreePosition) -> TwoLevel {
+        TwoLevel { plan, table: TwoLevelTable::new(table_entries(plan, position)) }
     }
     /// Returns the port of the table for a host.
-    pub fn port(&self, host: HostId) -> Option<PortId> {
-        self.table.lookup(self.plan.host(host))
+    pub fn output_port(&self, host: HostId) -> Option<PortId> {
+        self.table.lookup(self.plan.host_address(host))
     }
     /// Returns the index in `hops` of the table's port for a host.
     ///
     /// # Panics
     /// Panics if the table's port is not in `hops`, which no table of a fat-tree causes.
-    pub fn place(&self, host: HostId, hops: &[Hop]) -> usize {
-        let port = self.port(host);
+    pub fn hop_index(&self, host: HostId, hops: &[Hop]) -> usize {
+        let port = self.output_port(host);
         hops.iter().position(|hop| Some(hop.port) == port).expect("a fat-tree's tables lead to every host")
     }
 }
 
 impl Routing for TwoLevel {
-    fn choose(&mut self, pkt: &Head, hops: &[Hop], _env: &mut Env) -> usize {
-        self.place(pkt.dst, hops)
+    fn choose_hop(&mut self, pkt: &Head, hops: &[Hop], _env: &mut Env) -> usize {
+        self.hop_index(pkt.dst, hops)
     }
-    fn table(&self, host: HostId, _hash: u32, hops: &[Hop]) -> usize {
-        self.place(host, hops)
+    fn hop_of_tables(&self, host: HostId, _hash: u32, hops: &[Hop]) -> usize {
+        self.hop_index(host, hops)
     }
     fn for_switch(&mut self, own: &SwitchContext) {
         if let Some((plan, position)) = own.position {
@@ -142,17 +142,17 @@ impl Routing for TwoLevel {
         }
     }
     /// The tables need addresses that encode the position of a host.
-    fn check(&self, beside: &Beside, report: &mut Report) {
+    fn check(&self, beside: &CheckContext, report: &mut Report) {
         if !beside.addresses {
             let found = "\"two_level\" in a network that is not a `fat_tree`";
             let others = "`ecmp`, `spray`, `weighted` or `k_shortest`";
-            report.wrong("kind", found, format!("{others}: `two_level` needs topology.kind = \"fat_tree\""));
+            report.add_error("kind", found, format!("{others}: `two_level` needs topology.kind = \"fat_tree\""));
         }
     }
     fn needs_addresses(&self) -> bool {
         true
     }
-    fn boxed(&self) -> Box<dyn Routing> {
+    fn clone_boxed(&self) -> Box<dyn Routing> {
         Box::new(self.clone())
     }
 }
@@ -160,22 +160,23 @@ impl Routing for TwoLevel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Desk, head};
+    use crate::testing::{DecisionInputs, parse_head};
 
-    fn two_level(k: u32, position: Position) -> TwoLevel {
+    fn two_level(k: u32, position: FatTreePosition) -> TwoLevel {
         TwoLevel::new(AddressPlan::new(k), position)
     }
     /// Returns the port toward 10.pod.switch.id.
-    fn port(k: u32, position: Position, address: [u8; 4]) -> u16 {
+    fn port(k: u32, position: FatTreePosition, address: [u8; 4]) -> u16 {
         two_level(k, position).table.lookup(address).unwrap().0
     }
 
     #[test]
     fn left_switches_send_octet_2_by_port_2_and_right_ones_by_port_3() {
         // Ports of PABO §VI-A, fig. 10.
-        for (left, right) in
-            [(Position::Edge(0, 0), Position::Edge(0, 1)), (Position::Aggregation(1, 0), Position::Aggregation(1, 1))]
-        {
+        for (left, right) in [
+            (FatTreePosition::Edge(0, 0), FatTreePosition::Edge(0, 1)),
+            (FatTreePosition::Aggregation(1, 0), FatTreePosition::Aggregation(1, 1)),
+        ] {
             let up = |position, id| port(4, position, [10, 2, 0, id]);
             assert_eq!([up(left, 2), up(left, 3)], [2, 3]);
             assert_eq!([up(right, 2), up(right, 3)], [3, 2]);
@@ -184,35 +185,43 @@ mod tests {
 
     #[test]
     fn what_is_below_a_switch_goes_down_whatever_its_last_octet() {
-        assert_eq!([2, 3].map(|id| port(4, Position::Edge(1, 1), [10, 1, 1, id])), [0, 1]);
-        assert_eq!([2, 3].map(|id| port(4, Position::Edge(1, 1), [10, 1, 0, id])), [3, 2], "the other edge of its pod");
-        assert_eq!([2, 3].map(|id| port(4, Position::Aggregation(1, 1), [10, 1, 0, id])), [0, 0]);
-        assert_eq!([2, 3].map(|id| port(4, Position::Aggregation(1, 1), [10, 1, 1, id])), [1, 1]);
-        assert_eq!([2, 3].map(|id| port(4, Position::Core(1, 0), [10, 3, 1, id])), [3, 3]);
-        assert_eq!(two_level(4, Position::Core(0, 0)).table.lookup([10, 4, 0, 2]), None, "a pod that is not there");
+        assert_eq!([2, 3].map(|id| port(4, FatTreePosition::Edge(1, 1), [10, 1, 1, id])), [0, 1]);
+        assert_eq!(
+            [2, 3].map(|id| port(4, FatTreePosition::Edge(1, 1), [10, 1, 0, id])),
+            [3, 2],
+            "the other edge of its pod"
+        );
+        assert_eq!([2, 3].map(|id| port(4, FatTreePosition::Aggregation(1, 1), [10, 1, 0, id])), [0, 0]);
+        assert_eq!([2, 3].map(|id| port(4, FatTreePosition::Aggregation(1, 1), [10, 1, 1, id])), [1, 1]);
+        assert_eq!([2, 3].map(|id| port(4, FatTreePosition::Core(1, 0), [10, 3, 1, id])), [3, 3]);
+        assert_eq!(
+            two_level(4, FatTreePosition::Core(0, 0)).table.lookup([10, 4, 0, 2]),
+            None,
+            "a pod that is not there"
+        );
     }
 
     #[test]
     fn the_ports_of_a_k6_fat_tree_turn_with_the_switch() {
         // Ports of Al-Fares alg. 1: (id - 2 + z) mod 3 + 3.
-        let up = |z| [2, 3, 4].map(|id| port(6, Position::Edge(0, z), [10, 5, 2, id]));
+        let up = |z| [2, 3, 4].map(|id| port(6, FatTreePosition::Edge(0, z), [10, 5, 2, id]));
         assert_eq!([up(0), up(1), up(2)], [[3, 4, 5], [4, 5, 3], [5, 3, 4]]);
     }
 
     #[test]
     fn prefixes_end_a_lookup_and_the_longest_wins_in_any_order_of_entries() {
-        let entry = |address, part, port| Entry { address, part, port: PortId(port) };
+        let entry = |address, part, port| TableEntry { address, part, port: PortId(port) };
         let mut rows = vec![
-            entry([0, 0, 0, 7], Part::Suffix(1), 5),
-            entry([0, 0, 1, 7], Part::Suffix(2), 4),
-            entry([10, 1, 0, 0], Part::Prefix(2), 3),
-            entry([10, 1, 1, 0], Part::Prefix(3), 2),
-            entry([10, 1, 1, 7], Part::Whole, 1),
+            entry([0, 0, 0, 7], AddressPart::Suffix(1), 5),
+            entry([0, 0, 1, 7], AddressPart::Suffix(2), 4),
+            entry([10, 1, 0, 0], AddressPart::Prefix(2), 3),
+            entry([10, 1, 1, 0], AddressPart::Prefix(3), 2),
+            entry([10, 1, 1, 7], AddressPart::Whole, 1),
         ];
         let cases =
             [([10, 1, 1, 7], 1), ([10, 1, 1, 8], 2), ([10, 1, 2, 7], 3), ([10, 2, 1, 7], 4), ([10, 2, 2, 7], 5)];
         for _ in 0..2 {
-            let table = Table::new(rows.clone());
+            let table = TwoLevelTable::new(rows.clone());
             assert!(cases.iter().all(|(address, port)| table.lookup(*address) == Some(PortId(*port))));
             assert_eq!(table.lookup([10, 2, 2, 8]), None);
             rows.reverse();
@@ -222,11 +231,11 @@ mod tests {
     #[test]
     fn packets_and_ways_back_follow_the_table_whatever_their_hash() {
         let hops = [2, 3].map(|port| Hop { port: PortId(port), weight: 1.0 });
-        let mut s4 = two_level(4, Position::Aggregation(0, 1));
+        let mut s4 = two_level(4, FatTreePosition::Aggregation(0, 1));
         for hash in 0..100 {
-            let pkt = head(&format!("dst=9 hash={hash}"));
-            assert_eq!(s4.choose(&pkt, &hops, &mut Desk::draws(&[]).env()), 0);
-            assert_eq!([9, 8].map(|host| s4.table(HostId(host), hash, &hops)), [0, 1]);
+            let pkt = parse_head(&format!("dst=9 hash={hash}"));
+            assert_eq!(s4.choose_hop(&pkt, &hops, &mut DecisionInputs::with_draws(&[]).env()), 0);
+            assert_eq!([9, 8].map(|host| s4.hop_of_tables(HostId(host), hash, &hops)), [0, 1]);
         }
     }
 }

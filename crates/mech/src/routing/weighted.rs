@@ -9,7 +9,7 @@ use crate::{Env, Head, HostId, SwitchContext};
 /// Weighted split at one switch.
 #[derive(Clone, Debug)]
 pub struct Weighted {
-    back: Ecmp,
+    return_hash: Ecmp,
 }
 
 pub(super) const SPEC: Spec = Spec {
@@ -23,12 +23,12 @@ pub(super) const SPEC: Spec = Spec {
 impl Weighted {
     /// Creates the mechanism with a hash for return paths, which take no draw.
     pub const fn new(back: Ecmp) -> Weighted {
-        Weighted { back }
+        Weighted { return_hash: back }
     }
 }
 
 /// Returns the index of the hop at the fraction `u` of the total weight; `None` if all weights are 0.
-fn pick(hops: &[Hop], u: f64) -> Option<usize> {
+fn hop_at_weight(hops: &[Hop], u: f64) -> Option<usize> {
     let mut left = u * hops.iter().map(|hop| hop.weight).sum::<f64>();
     for (i, hop) in hops.iter().enumerate() {
         left -= hop.weight;
@@ -40,22 +40,23 @@ fn pick(hops: &[Hop], u: f64) -> Option<usize> {
 }
 
 impl Routing for Weighted {
-    fn choose(&mut self, pkt: &Head, hops: &[Hop], env: &mut Env) -> usize {
-        pick(hops, env.rng.unit()).unwrap_or_else(|| self.back.place(pkt.hash, hops.len()))
+    fn choose_hop(&mut self, pkt: &Head, hops: &[Hop], env: &mut Env) -> usize {
+        hop_at_weight(hops, env.rng.uniform()).unwrap_or_else(|| self.return_hash.hash_index(pkt.hash, hops.len()))
     }
-    fn table(&self, _host: HostId, hash: u32, hops: &[Hop]) -> usize {
-        pick(hops, self.back.unit(hash)).unwrap_or_else(|| self.back.place(hash, hops.len()))
+    fn hop_of_tables(&self, _host: HostId, hash: u32, hops: &[Hop]) -> usize {
+        hop_at_weight(hops, self.return_hash.hash_fraction(hash))
+            .unwrap_or_else(|| self.return_hash.hash_index(hash, hops.len()))
     }
-    fn draws(&self, hops: &[Hop], place: usize) -> bool {
+    fn may_draw_hop(&self, hops: &[Hop], place: usize) -> bool {
         hops[place].weight > 0.0
     }
     fn for_switch(&mut self, own: &SwitchContext) {
-        self.back = Ecmp::new(own.hash_seed);
+        self.return_hash = Ecmp::new(own.hash_seed);
     }
     fn needs_weights(&self) -> bool {
         true
     }
-    fn boxed(&self) -> Box<dyn Routing> {
+    fn clone_boxed(&self) -> Box<dyn Routing> {
         Box::new(self.clone())
     }
 }
@@ -64,13 +65,17 @@ impl Routing for Weighted {
 mod tests {
     use super::*;
     use crate::PortId;
-    use crate::testing::{Desk, head};
+    use crate::testing::{DecisionInputs, parse_head};
 
     fn hops(weights: &[f64]) -> Vec<Hop> {
         weights.iter().enumerate().map(|(i, weight)| Hop { port: PortId(i as u16), weight: *weight }).collect()
     }
     fn choose(weights: &[f64], u: f64) -> usize {
-        Weighted::new(Ecmp::new(0)).choose(&head(""), &hops(weights), &mut Desk::draws(&[u]).env())
+        Weighted::new(Ecmp::new(0)).choose_hop(
+            &parse_head(""),
+            &hops(weights),
+            &mut DecisionInputs::with_draws(&[u]).env(),
+        )
     }
 
     #[test]
@@ -87,16 +92,16 @@ mod tests {
     fn a_link_of_weight_zero_is_never_taken_there_or_back() {
         assert_eq!([choose(&[0.0, 1.0, 0.0], 0.0), choose(&[0.0, 1.0, 0.0], 0.9999999999999999)], [1, 1]);
         let weighted = Weighted::new(Ecmp::new(9));
-        assert!((0..10_000).all(|hash| weighted.table(HostId(0), hash, &hops(&[0.0, 1.0, 0.0])) == 1));
+        assert!((0..10_000).all(|hash| weighted.hop_of_tables(HostId(0), hash, &hops(&[0.0, 1.0, 0.0])) == 1));
     }
 
     #[test]
     fn packets_and_ways_back_are_split_by_the_weights() {
         // CP fig. 14: P = 0.3 over one aggregation switch, the rest over the other.
-        let (mut weighted, mut desk) = (Weighted::new(Ecmp::new(1)), Desk::seeded(8));
+        let (mut weighted, mut desk) = (Weighted::new(Ecmp::new(1)), DecisionInputs::with_seed(8));
         let split = hops(&[0.3, 0.7]);
-        let there = (0..100_000).filter(|_| weighted.choose(&head(""), &split, &mut desk.env()) == 0).count();
-        let back = (0..100_000).filter(|hash| weighted.table(HostId(0), *hash, &split) == 0).count();
+        let there = (0..100_000).filter(|_| weighted.choose_hop(&parse_head(""), &split, &mut desk.env()) == 0).count();
+        let back = (0..100_000).filter(|hash| weighted.hop_of_tables(HostId(0), *hash, &split) == 0).count();
         // Five standard deviations of a binomial(100 000, 0.3) are 725.
         assert!(there.abs_diff(30_000) < 725 && back.abs_diff(30_000) < 725, "{there} {back}");
     }
@@ -105,9 +110,9 @@ mod tests {
     fn no_weights_at_all_fall_back_on_the_flow_hash() {
         let (mut weighted, ecmp) = (Weighted::new(Ecmp::new(1)), Ecmp::new(1));
         for hash in 0..100 {
-            let pkt = head(&format!("hash={hash}"));
-            let place = weighted.choose(&pkt, &hops(&[0.0, 0.0, 0.0]), &mut Desk::seeded(1).env());
-            assert_eq!(place, ecmp.place(hash, 3));
+            let pkt = parse_head(&format!("hash={hash}"));
+            let place = weighted.choose_hop(&pkt, &hops(&[0.0, 0.0, 0.0]), &mut DecisionInputs::with_seed(1).env());
+            assert_eq!(place, ecmp.hash_index(hash, 3));
         }
     }
 }

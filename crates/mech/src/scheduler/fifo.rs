@@ -17,14 +17,14 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 impl Scheduler for Fifo {
-    fn next(&mut self, port: &PortView, _env: &mut Env) -> Option<(QueueId, PktId)> {
-        let first = |queue| port.view.first(port.port, queue).map(|(pkt, stamp)| (stamp, queue, pkt));
-        QueueId::each(port.eligible).filter_map(first).min().map(|(_, queue, pkt)| (queue, pkt))
+    fn next_packet(&mut self, port: &PortView, _env: &mut Env) -> Option<(QueueId, PktId)> {
+        let first = |queue| port.view.first_packet(port.port, queue).map(|(pkt, stamp)| (stamp, queue, pkt));
+        QueueId::iter_set(port.eligible).filter_map(first).min().map(|(_, queue, pkt)| (queue, pkt))
     }
     fn needs(&self) -> Needs {
         Needs::default()
     }
-    fn boxed(&self) -> Box<dyn Scheduler> {
+    fn clone_boxed(&self) -> Box<dyn Scheduler> {
         Box::new(self.clone())
     }
 }
@@ -32,18 +32,18 @@ impl Scheduler for Fifo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Desk, State, head, packets, switch};
+    use crate::testing::{DecisionInputs, SwitchState, buffer_of_packets, parse_head, switch_without_packets};
     use crate::{PortId, View};
 
     /// Creates a port with one packet in each of these queues, which arrived in this order.
-    fn port(queues: &[u8]) -> State {
-        let mut state = switch(1, packets(100));
-        queues.iter().for_each(|queue| state.fill_up(1, head(""), (PortId(0), QueueId(*queue))));
+    fn port(queues: &[u8]) -> SwitchState {
+        let mut state = switch_without_packets(1, buffer_of_packets(100));
+        queues.iter().for_each(|queue| state.fill_up(1, parse_head(""), (PortId(0), QueueId(*queue))));
         state
     }
-    fn next(state: &State, eligible: u32) -> Option<(QueueId, PktId)> {
+    fn next(state: &SwitchState, eligible: u32) -> Option<(QueueId, PktId)> {
         let port = PortView { view: state, port: PortId(0), eligible };
-        Fifo.next(&port, &mut Desk::draws(&[]).env())
+        Fifo.next_packet(&port, &mut DecisionInputs::with_draws(&[]).env())
     }
 
     #[test]
@@ -54,8 +54,8 @@ mod tests {
             let eligible = (0..32).filter(|q| state.backlog(PortId(0), QueueId(*q)).0 > 0);
             let (from, id) = next(&state, eligible.fold(0, |bits, q| bits | 1 << q)).unwrap();
             assert_eq!(from, QueueId(queue));
-            state.unqueue(id);
-            state.free(id);
+            state.remove_from_queue(id);
+            state.free_memory(id);
         }
         assert_eq!(next(&state, 0), None);
     }

@@ -10,29 +10,29 @@ pub use round_robin::RoundRobin;
 pub use srpt::Srpt;
 pub use strict_priority::StrictPriority;
 
-use crate::{Beside, ClassSet, Env, Mechanism, Needs, PktId, PortView, QueueId, Report};
+use crate::{CheckContext, ClassSet, Env, Mechanism, Needs, PktId, PortView, QueueId, Report};
 
 /// Mechanism that chooses the next packet of a port.
 ///
 /// ```
 /// use mech::scheduler::Scheduler;
-/// use mech::{Acts, Env, Head, PktId, PortId, PortView, Purpose, QueueId, Stream};
-#[doc = include_str!("../place/one_port.txt")]
+/// use mech::{Acts, Env, Head, PktId, PortId, PortView, StreamPurpose, QueueId, Stream};
+#[doc = include_str!("../view/one_port.txt")]
 ///
 /// /// Serves the queue with the most bytes first.
 /// #[derive(Clone)]
 /// struct LongestQueue;
 ///
 /// impl Scheduler for LongestQueue {
-///     fn next(&mut self, port: &PortView, _env: &mut Env) -> Option<(QueueId, PktId)> {
+///     fn next_packet(&mut self, port: &PortView, _env: &mut Env) -> Option<(QueueId, PktId)> {
 ///         let bytes = |queue: &QueueId| port.view.backlog(port.port, *queue).1;
-///         let queue = QueueId::each(port.eligible).max_by_key(bytes)?;
-///         port.view.first(port.port, queue).map(|(pkt, _)| (queue, pkt))
+///         let queue = QueueId::iter_set(port.eligible).max_by_key(bytes)?;
+///         port.view.first_packet(port.port, queue).map(|(pkt, _)| (queue, pkt))
 ///     }
-///     fn is_by_queue(&self) -> bool {
+///     fn keeps_queue_order(&self) -> bool {
 ///         false // the order depends on queue lengths, too
 ///     }
-///     fn boxed(&self) -> Box<dyn Scheduler> {
+///     fn clone_boxed(&self) -> Box<dyn Scheduler> {
 ///         Box::new(self.clone())
 ///     }
 /// }
@@ -41,37 +41,37 @@ use crate::{Beside, ClassSet, Env, Mechanism, Needs, PktId, PortView, QueueId, R
 /// urgent.set_class(1);
 /// let view = OnePort(vec![urgent, bulk]);
 /// let eligible = QueueId::normal(0).bit() | QueueId::normal(1).bit();
-/// let (mut rng, mut acts) = (Stream::new(1, 0, Purpose::Custom(0)), Acts::default());
+/// let (mut rng, mut acts) = (Stream::new(1, 0, StreamPurpose::Custom(0)), Acts::default());
 /// let mut env = Env { now: units::Time::ZERO, rng: &mut rng, acts: &mut acts };
-/// let next = LongestQueue.next(&PortView { view: &view, port: PortId(0), eligible }, &mut env);
+/// let next = LongestQueue.next_packet(&PortView { view: &view, port: PortId(0), eligible }, &mut env);
 /// assert_eq!(next, Some((QueueId::normal(0), PktId(1))));
 /// ```
 pub trait Scheduler: Send + Sync {
     /// Returns the queue and packet to leave next; not only the first packet of a queue. `None` if nothing may leave.
-    fn next(&mut self, port: &PortView, env: &mut Env) -> Option<(QueueId, PktId)>;
+    fn next_packet(&mut self, port: &PortView, env: &mut Env) -> Option<(QueueId, PktId)>;
     /// Returns the mechanism's needs of its port.
     fn needs(&self) -> Needs {
         Needs { reorders: true, ..Needs::default() }
     }
     /// Returns true if the order depends on classes and lanes alone: packets of one queue leave first in, first out.
-    fn is_by_queue(&self) -> bool {
+    fn keeps_queue_order(&self) -> bool {
         false
     }
     /// Returns the classes with a weight of their own.
-    fn weighs(&self) -> ClassSet {
+    fn weighted_classes(&self) -> ClassSet {
         ClassSet::NONE
     }
     /// Reports conflicts between parameters.
-    fn check(&self, _beside: &Beside, _report: &mut Report) {}
+    fn check(&self, _beside: &CheckContext, _report: &mut Report) {}
     /// Returns a boxed copy with its state.
-    fn boxed(&self) -> Box<dyn Scheduler>;
+    fn clone_boxed(&self) -> Box<dyn Scheduler>;
 }
 
 /// Mechanisms of this slot.
 pub const ALL: &[Mechanism<SchedulerSlot>] = &[
     Mechanism::new(&fifo::SPEC, |_| Fifo.into()),
-    Mechanism::new(&strict_priority::SPEC, |_| StrictPriority.into()).at_nic(),
-    Mechanism::new(&srpt::SPEC, |_| Srpt.into()).at_nic(),
+    Mechanism::new(&strict_priority::SPEC, |_| StrictPriority.into()).allowed_at_nic(),
+    Mechanism::new(&srpt::SPEC, |_| Srpt.into()).allowed_at_nic(),
     Mechanism::new(&round_robin::SPEC, |values| RoundRobin::new(values).into()),
 ];
 

@@ -9,8 +9,8 @@
 
 use super::Scheduler;
 use crate::params;
-use crate::params::{Kind, Spec, Values};
-use crate::{Beside, ClassSet, Env, Needs, PktId, PortView, QueueId, Report};
+use crate::params::{ParamKind, Spec, Values};
+use crate::{CheckContext, ClassSet, Env, Needs, PktId, PortView, QueueId, Report};
 use units::Bytes;
 
 /// Deficit round robin at one port.
@@ -25,20 +25,20 @@ pub struct RoundRobin {
     /// Bytes that each class may still send, in its turn or in the next.
     deficit: [u64; 8],
     /// Class whose turn it is.
-    turn: u8,
+    current_class: u8,
 }
 
 params! {
     /// Values of the parameters.
-    pub(crate) struct Given {
+    pub(crate) struct Params {
         weights: Option<Vec<u64>> = {
             doc: "Weights of classes 0, 1, 2 and so on. Classes left out have weight 1.",
-            kind: Kind::Counts { min: 1, max: 1_000_000 },
+            kind: ParamKind::Counts { min: 1, max: 1_000_000 },
             default: Some(""),
         },
         quantum: Bytes = {
             doc: "Bytes that a class of weight 1 may send in a turn.",
-            kind: Kind::Size { min: 64 },
+            kind: ParamKind::Size { min: 64 },
             default: Some("1518B"),
         },
     }
@@ -50,13 +50,13 @@ pub(super) const SPEC: Spec = Spec {
     doc: "Serves the classes in turn, and divides the port by bytes in proportion to their weights (deficit round \
           robin).",
     cite: "Shreedhar and Varghese 1996, §III",
-    params: Given::PARAMS,
+    params: Params::PARAMS,
 };
 
 impl RoundRobin {
     /// Creates the mechanism from validated parameters.
     pub fn new(values: &Values) -> RoundRobin {
-        let Given { weights, quantum } = Given::read(values);
+        let Params { weights, quantum } = Params::read(values);
         let weights = weights.unwrap_or_default();
         let weight = |class: usize| weights.get(class).copied().unwrap_or(1);
         RoundRobin {
@@ -67,26 +67,26 @@ impl RoundRobin {
                 .fold(ClassSet::NONE, ClassSet::union),
             weights: weights.len(),
             deficit: [0; 8],
-            turn: 7,
+            current_class: 7,
         }
     }
     /// Returns the first packet of a class's most urgent lane that may leave, and its size in bytes.
-    fn first(port: &PortView, class: u8) -> Option<(QueueId, PktId, u64)> {
+    fn first_allowed_packet(port: &PortView, class: u8) -> Option<(QueueId, PktId, u64)> {
         let lanes = port.eligible >> (class * QueueId::LANES) & ((1 << QueueId::LANES) - 1);
         let queue = QueueId(class * QueueId::LANES + lanes.checked_ilog2()? as u8);
-        port.view.first_size(port.port, queue).map(|(pkt, size)| (queue, pkt, u64::from(size)))
+        port.view.first_packet_size(port.port, queue).map(|(pkt, size)| (queue, pkt, u64::from(size)))
     }
 }
 
 impl Scheduler for RoundRobin {
-    fn next(&mut self, port: &PortView, _env: &mut Env) -> Option<(QueueId, PktId)> {
+    fn next_packet(&mut self, port: &PortView, _env: &mut Env) -> Option<(QueueId, PktId)> {
         if port.eligible == 0 {
             return None;
         }
         // The loop ends, because some class is not empty and its deficit grows by at least 64 bytes a round.
         loop {
-            let class = usize::from(self.turn);
-            match RoundRobin::first(port, self.turn) {
+            let class = usize::from(self.current_class);
+            match RoundRobin::first_allowed_packet(port, self.current_class) {
                 Some((queue, pkt, size)) if size <= self.deficit[class] => {
                     self.deficit[class] -= size;
                     return Some((queue, pkt));
@@ -94,27 +94,27 @@ impl Scheduler for RoundRobin {
                 Some(_) => {}
                 None => self.deficit[class] = 0,
             }
-            self.turn = (self.turn + 1) % 8;
-            let next = usize::from(self.turn);
+            self.current_class = (self.current_class + 1) % 8;
+            let next = usize::from(self.current_class);
             self.deficit[next] = self.deficit[next].saturating_add(self.quantum[next]);
         }
     }
     fn needs(&self) -> Needs {
         Needs::default()
     }
-    fn is_by_queue(&self) -> bool {
+    fn keeps_queue_order(&self) -> bool {
         true
     }
-    fn weighs(&self) -> ClassSet {
+    fn weighted_classes(&self) -> ClassSet {
         self.weighted
     }
     /// There are eight classes, and at most one weight for each.
-    fn check(&self, _beside: &Beside, report: &mut Report) {
+    fn check(&self, _beside: &CheckContext, report: &mut Report) {
         if self.weights > self.quantum.len() {
-            report.wrong("weights", format!("{} weights", self.weights), "at most 8, for classes 0 to 7");
+            report.add_error("weights", format!("{} weights", self.weights), "at most 8, for classes 0 to 7");
         }
     }
-    fn boxed(&self) -> Box<dyn Scheduler> {
+    fn clone_boxed(&self) -> Box<dyn Scheduler> {
         Box::new(self.clone())
     }
 }
@@ -122,29 +122,33 @@ impl Scheduler for RoundRobin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Desk, State, head, packets, switch, values};
+    use crate::testing::{DecisionInputs, SwitchState, buffer_of_packets, parse_head, switch_without_packets, values};
     use crate::{Lane, PortId};
 
     const PORT: PortId = PortId(0);
 
     /// Returns the classes of the first `n` frames that leave a port where frames of these (class, bytes) are always
     /// queued.
-    fn order(given: &str, waiting: &[(u8, u16)], n: usize) -> Vec<u8> {
-        let mut state = switch(1, packets(10_000));
+    fn departure_classes(given: &str, waiting: &[(u8, u16)], n: usize) -> Vec<u8> {
+        let mut state = switch_without_packets(1, buffer_of_packets(10_000));
         for (class, size) in waiting {
-            state.fill_up(2 * n as u32, head(&format!("class={class} size={size}")), (PORT, QueueId::normal(*class)));
+            state.fill_up(
+                2 * n as u32,
+                parse_head(&format!("class={class} size={size}")),
+                (PORT, QueueId::normal(*class)),
+            );
         }
         let mut scheduler = RoundRobin::new(&values(&SPEC, given));
-        (0..n).map(|_| leave(&mut scheduler, &mut state, u32::MAX).expect("something waits").class()).collect()
+        (0..n).map(|_| remove_next(&mut scheduler, &mut state, u32::MAX).expect("something waits").class()).collect()
     }
     /// Removes the packet that leaves next from the queues of `allowed`.
-    fn leave(scheduler: &mut RoundRobin, state: &mut State, allowed: u32) -> Option<QueueId> {
+    fn remove_next(scheduler: &mut RoundRobin, state: &mut SwitchState, allowed: u32) -> Option<QueueId> {
         let occupied = (0..QueueId::COUNT).filter(|queue| crate::View::backlog(state, PORT, QueueId(*queue)).0 > 0);
         let eligible = occupied.fold(0, |bits, queue| bits | 1 << queue) & allowed;
         let view = PortView { view: state, port: PORT, eligible };
-        let (queue, pkt) = scheduler.next(&view, &mut Desk::draws(&[]).env())?;
-        state.unqueue(pkt);
-        state.free(pkt);
+        let (queue, pkt) = scheduler.next_packet(&view, &mut DecisionInputs::with_draws(&[]).env())?;
+        state.remove_from_queue(pkt);
+        state.free_memory(pkt);
         Some(queue)
     }
     fn bytes(order: &[u8], class: u8, size: u64) -> u64 {
@@ -153,17 +157,17 @@ mod tests {
 
     #[test]
     fn equal_frames_of_equal_classes_alternate() {
-        assert_eq!(order("", &[(0, 1518), (3, 1518)], 6), [0, 3, 0, 3, 0, 3]);
+        assert_eq!(departure_classes("", &[(0, 1518), (3, 1518)], 6), [0, 3, 0, 3, 0, 3]);
     }
 
     #[test]
     fn a_weight_of_three_sends_three_frames_a_turn() {
-        assert_eq!(order("weights=1,3", &[(0, 1518), (1, 1518)], 8), [0, 1, 1, 1, 0, 1, 1, 1]);
+        assert_eq!(departure_classes("weights=1,3", &[(0, 1518), (1, 1518)], 8), [0, 1, 1, 1, 0, 1, 1, 1]);
     }
 
     #[test]
     fn classes_share_by_bytes_and_not_by_frames_whatever_their_sizes() {
-        let order = order("weights=2,1", &[(0, 1518), (1, 64)], 500);
+        let order = departure_classes("weights=2,1", &[(0, 1518), (1, 64)], 500);
         let (large, small) = (bytes(&order, 0, 1518), bytes(&order, 1, 64));
         // A class is never further ahead than a frame and a turn.
         assert!(large.abs_diff(2 * small) <= 1518 + 2 * 1518, "{large} and twice {small}");
@@ -172,33 +176,33 @@ mod tests {
     #[test]
     fn what_a_frame_does_not_fit_is_saved_for_the_next_turn() {
         // With 1000 bytes a turn, frames of 1500 leave in the second and the third of three turns.
-        assert_eq!(order("quantum=1000B", &[(0, 1500), (1, 1000)], 7), [1, 0, 1, 0, 1, 1, 0]);
+        assert_eq!(departure_classes("quantum=1000B", &[(0, 1500), (1, 1000)], 7), [1, 0, 1, 0, 1, 1, 0]);
     }
 
     #[test]
     fn a_class_that_has_nothing_or_is_paused_saves_nothing() {
-        let mut state = switch(1, packets(100));
+        let mut state = switch_without_packets(1, buffer_of_packets(100));
         let mut scheduler = RoundRobin::new(&values(&SPEC, "quantum=1000B"));
         for class in [0, 1] {
-            state.fill_up(20, head(&format!("class={class} size=1000")), (PORT, QueueId::normal(class)));
+            state.fill_up(20, parse_head(&format!("class={class} size=1000")), (PORT, QueueId::normal(class)));
         }
         let paused = !(0b1111 << QueueId::LANES);
         for _ in 0..5 {
-            assert_eq!(leave(&mut scheduler, &mut state, paused), Some(QueueId::normal(0)));
+            assert_eq!(remove_next(&mut scheduler, &mut state, paused), Some(QueueId::normal(0)));
         }
         let after: Vec<u8> =
-            (0..4).filter_map(|_| leave(&mut scheduler, &mut state, u32::MAX)).map(|q| q.class()).collect();
+            (0..4).filter_map(|_| remove_next(&mut scheduler, &mut state, u32::MAX)).map(|q| q.class()).collect();
         assert_eq!(after, [1, 0, 1, 0], "five turns that it could not use are gone");
     }
 
     #[test]
     fn within_a_class_what_was_bounced_leaves_first_and_an_empty_port_sends_nothing() {
-        let mut state = switch(1, packets(100));
-        state.fill_up(1, head(""), (PORT, QueueId::normal(0)));
-        state.fill_up(1, head("np=1"), (PORT, QueueId::new(0, Lane::Bounce)));
+        let mut state = switch_without_packets(1, buffer_of_packets(100));
+        state.fill_up(1, parse_head(""), (PORT, QueueId::normal(0)));
+        state.fill_up(1, parse_head("np=1"), (PORT, QueueId::new(0, Lane::Bounce)));
         let mut scheduler = RoundRobin::new(&values(&SPEC, ""));
-        assert_eq!(leave(&mut scheduler, &mut state, u32::MAX), Some(QueueId::new(0, Lane::Bounce)));
-        assert_eq!(leave(&mut scheduler, &mut state, u32::MAX), Some(QueueId::normal(0)));
-        assert_eq!(leave(&mut scheduler, &mut state, u32::MAX), None);
+        assert_eq!(remove_next(&mut scheduler, &mut state, u32::MAX), Some(QueueId::new(0, Lane::Bounce)));
+        assert_eq!(remove_next(&mut scheduler, &mut state, u32::MAX), Some(QueueId::normal(0)));
+        assert_eq!(remove_next(&mut scheduler, &mut state, u32::MAX), None);
     }
 }

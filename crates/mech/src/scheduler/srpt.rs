@@ -16,20 +16,21 @@ pub struct Srpt;
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.scheduler",
     kind: "srpt",
-    doc: "Serves, in the highest class, the flow with the fewest remaining bytes, its oldest packet first.",
+    doc: "Serves the highest class first, and within a class the oldest packet of the flow with the fewest remaining \
+          bytes.",
     cite: "pFabric §4.2",
     params: &[],
 };
 
 impl Scheduler for Srpt {
-    fn next(&mut self, port: &PortView, _env: &mut Env) -> Option<(QueueId, PktId)> {
+    fn next_packet(&mut self, port: &PortView, _env: &mut Env) -> Option<(QueueId, PktId)> {
         let queue = QueueId(port.eligible.checked_ilog2()? as u8);
         port.view.most_urgent(port.port, queue).map(|id| (queue, id))
     }
     fn needs(&self) -> Needs {
-        Needs { reorders: true, ranks: true, finds_most_urgent: true, ..Needs::default() }
+        Needs { reorders: true, orders_by_rank: true, finds_most_urgent: true, ..Needs::default() }
     }
-    fn boxed(&self) -> Box<dyn Scheduler> {
+    fn clone_boxed(&self) -> Box<dyn Scheduler> {
         Box::new(self.clone())
     }
 }
@@ -37,31 +38,33 @@ impl Scheduler for Srpt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Desk, State, head, packets, switch};
+    use crate::testing::{DecisionInputs, SwitchState, buffer_of_packets, parse_head, switch_without_packets};
     use crate::{PortId, View};
 
     /// Creates packets that arrived at port 0 in this order, and returns their identifiers.
-    fn port(waiting: &[&str]) -> (State, Vec<PktId>) {
-        let mut state = switch(1, packets(100));
+    fn port(waiting: &[&str]) -> (SwitchState, Vec<PktId>) {
+        let mut state = switch_without_packets(1, buffer_of_packets(100));
         let push = |text: &&str| {
-            let pkt = head(text);
+            let pkt = parse_head(text);
             state.push(String::new(), pkt, (PortId(0), pkt.queue()))
         };
         let ids = waiting.iter().map(push).collect();
         (state, ids)
     }
     /// Returns the order in which the packets leave, by their indices.
-    fn order(waiting: &[&str]) -> Vec<usize> {
+    fn departure_order(waiting: &[&str]) -> Vec<usize> {
         let (mut state, ids) = port(waiting);
         let mut left = vec![];
         loop {
             let eligible = (0..32).filter(|q| state.backlog(PortId(0), QueueId(*q)).0 > 0);
             let eligible = eligible.fold(0, |bits: u32, q| bits | 1 << q);
             let view = PortView { view: &state, port: PortId(0), eligible };
-            let Some((_, id)) = Srpt.next(&view, &mut Desk::draws(&[]).env()) else { return left };
+            let Some((_, id)) = Srpt.next_packet(&view, &mut DecisionInputs::with_draws(&[]).env()) else {
+                return left;
+            };
             left.push(ids.iter().position(|other| *other == id).unwrap());
-            state.unqueue(id);
-            state.free(id);
+            state.remove_from_queue(id);
+            state.free_memory(id);
         }
     }
 
@@ -69,24 +72,31 @@ mod tests {
     fn the_flow_with_the_fewest_bytes_to_go_leaves_in_its_own_order() {
         // Flow 1 has 1000 bytes left by its newest packet, so its oldest goes first.
         let waiting = ["flow=1 rank=3000", "flow=2 rank=2500", "flow=1 rank=1000", "flow=2 rank=1500"];
-        assert_eq!(order(&waiting), [0, 2, 1, 3]);
+        assert_eq!(departure_order(&waiting), [0, 2, 1, 3]);
     }
 
     #[test]
     fn of_equals_the_oldest_goes_first() {
-        assert_eq!(order(&["flow=3 rank=7", "flow=1 rank=7", "flow=2 rank=7"]), [0, 1, 2]);
-        assert_eq!(order(&["flow=3", "flow=1", "flow=3", "flow=2"]), [0, 1, 2, 3], "without ranks it is a FIFO");
+        assert_eq!(departure_order(&["flow=3 rank=7", "flow=1 rank=7", "flow=2 rank=7"]), [0, 1, 2]);
+        assert_eq!(
+            departure_order(&["flow=3", "flow=1", "flow=3", "flow=2"]),
+            [0, 1, 2, 3],
+            "without ranks it is a FIFO"
+        );
     }
 
     #[test]
     fn the_two_directions_of_a_flow_are_two() {
-        assert_eq!(order(&["flow=1 src=1 rank=900", "flow=2 src=1 rank=50", "flow=1 src=2 rank=0"]), [2, 1, 0]);
+        assert_eq!(
+            departure_order(&["flow=1 src=1 rank=900", "flow=2 src=1 rank=50", "flow=1 src=2 rank=0"]),
+            [2, 1, 0]
+        );
     }
 
     #[test]
     fn a_higher_class_and_what_was_bounced_go_first_whatever_the_ranks() {
         let waiting = ["flow=1 rank=1", "flow=2 class=2 rank=9", "flow=3 class=2 rank=8", "flow=4 class=2 rank=9 np=1"];
-        assert_eq!(order(&waiting), [3, 2, 1, 0]);
+        assert_eq!(departure_order(&waiting), [3, 2, 1, 0]);
     }
 
     #[test]
@@ -94,7 +104,7 @@ mod tests {
         let (state, ids) = port(&["flow=1 class=3", "flow=2"]);
         let next = |eligible| {
             let view = PortView { view: &state, port: PortId(0), eligible };
-            Srpt.next(&view, &mut Desk::draws(&[]).env())
+            Srpt.next_packet(&view, &mut DecisionInputs::with_draws(&[]).env())
         };
         assert_eq!(next(1), Some((QueueId(0), ids[1])));
         assert_eq!(next(0), None);

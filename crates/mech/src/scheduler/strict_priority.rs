@@ -19,18 +19,18 @@ pub(super) const SPEC: Spec = Spec {
 
 impl Scheduler for StrictPriority {
     #[inline]
-    fn next(&mut self, port: &PortView, _env: &mut Env) -> Option<(QueueId, PktId)> {
+    fn next_packet(&mut self, port: &PortView, _env: &mut Env) -> Option<(QueueId, PktId)> {
         // Queue numbers grow with urgency, so the highest set bit is the most urgent queue.
         let queue = QueueId(port.eligible.checked_ilog2()? as u8);
-        port.view.first(port.port, queue).map(|(pkt, _)| (queue, pkt))
+        port.view.first_packet(port.port, queue).map(|(pkt, _)| (queue, pkt))
     }
     fn needs(&self) -> Needs {
         Needs::default()
     }
-    fn is_by_queue(&self) -> bool {
+    fn keeps_queue_order(&self) -> bool {
         true
     }
-    fn boxed(&self) -> Box<dyn Scheduler> {
+    fn clone_boxed(&self) -> Box<dyn Scheduler> {
         Box::new(self.clone())
     }
 }
@@ -38,16 +38,16 @@ impl Scheduler for StrictPriority {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Desk, head, packets, switch};
+    use crate::testing::{DecisionInputs, buffer_of_packets, parse_head, switch_without_packets};
     use crate::{Lane, PortId};
 
     #[test]
     fn the_highest_class_first_and_bounced_packets_before_the_others_of_their_class() {
-        let mut state = switch(1, packets(100));
-        (0..QueueId::COUNT).for_each(|queue| state.fill_up(1, head(""), (PortId(0), QueueId(queue))));
+        let mut state = switch_without_packets(1, buffer_of_packets(100));
+        (0..QueueId::COUNT).for_each(|queue| state.fill_up(1, parse_head(""), (PortId(0), QueueId(queue))));
         for eligible in (1..=u16::MAX).flat_map(|set| [u32::from(set), u32::from(set) << 16, u32::from(set) << 8 | 1]) {
             let port = PortView { view: &state, port: PortId(0), eligible };
-            let next = StrictPriority.next(&port, &mut Desk::draws(&[]).env());
+            let next = StrictPriority.next_packet(&port, &mut DecisionInputs::with_draws(&[]).env());
             let wanted = QueueId((0..32).rev().find(|queue| eligible >> queue & 1 == 1).unwrap());
             assert_eq!(next.map(|(queue, _)| queue), Some(wanted));
         }
@@ -58,12 +58,12 @@ mod tests {
 
     #[test]
     fn within_a_queue_the_oldest_and_from_an_empty_port_nothing() {
-        let mut state = switch(1, packets(100));
-        let first = state.push(String::new(), head(""), (PortId(0), QueueId(0)));
-        state.fill_up(3, head(""), (PortId(0), QueueId(0)));
+        let mut state = switch_without_packets(1, buffer_of_packets(100));
+        let first = state.push(String::new(), parse_head(""), (PortId(0), QueueId(0)));
+        state.fill_up(3, parse_head(""), (PortId(0), QueueId(0)));
         let port = |eligible| PortView { view: &state, port: PortId(0), eligible };
-        let mut desk = Desk::draws(&[]);
-        assert_eq!(StrictPriority.next(&port(1), &mut desk.env()), Some((QueueId(0), first)));
-        assert_eq!(StrictPriority.next(&port(0), &mut desk.env()), None);
+        let mut desk = DecisionInputs::with_draws(&[]);
+        assert_eq!(StrictPriority.next_packet(&port(1), &mut desk.env()), Some((QueueId(0), first)));
+        assert_eq!(StrictPriority.next_packet(&port(0), &mut desk.env()), None);
     }
 }

@@ -4,7 +4,7 @@
 #[cfg(test)]
 mod conformance;
 #[cfg(test)]
-mod desk;
+mod decision_inputs;
 #[cfg(test)]
 mod recorder;
 #[cfg(test)]
@@ -14,9 +14,9 @@ mod state;
 mod values;
 
 #[cfg(test)]
-pub(crate) use desk::{Desk, chi_square, head, packets, switch};
+pub(crate) use decision_inputs::{DecisionInputs, buffer_of_packets, chi_square, parse_head, switch_without_packets};
 #[cfg(test)]
-pub(crate) use script::{host, packet};
+pub(crate) use script::{parse_host, parse_packet};
 #[cfg(test)]
-pub(crate) use state::State;
+pub(crate) use state::SwitchState;
 pub use values::values;

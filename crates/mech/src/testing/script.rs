@@ -1,6 +1,6 @@
 //! Parser of conformance tables: cases, set-ups, packets, and parameters as in a scenario.
 
-use super::state::Memory;
+use super::state::BufferModel;
 use super::values::values;
 use crate::ack_hold::AckHoldSlot;
 use crate::buffer::BufferSlot;
@@ -8,9 +8,9 @@ use crate::marking::MarkingSlot;
 use crate::notify::NotifySlot;
 use crate::overflow::OverflowSlot;
 use crate::pause::PauseSlot;
-use crate::routing::{AddressPlan, Hop, Position, RoutingSlot};
+use crate::routing::{AddressPlan, FatTreePosition, Hop, RoutingSlot};
 use crate::scheduler::SchedulerSlot;
-use crate::{AgentSlot, Ecn, Flags, FlowId, Head, HostId, InSlot, PortId, Registry, SwitchContext};
+use crate::{AgentSlot, Ecn, Flags, FlowId, Head, HostId, PortId, Registry, RegistrySlot, SwitchContext};
 use toml::{Table, Value as Toml};
 use units::Rate;
 
@@ -19,7 +19,7 @@ pub struct Setup {
     pub ports: u16,
     pub switch_ports: Vec<u16>,
     pub fib: Vec<(u32, Vec<Hop>)>,
-    pub memory: Memory,
+    pub memory: BufferModel,
     /// Size in bytes of a packet whose payload was cut.
     pub cut_size: u16,
     /// Agents of every port: `ack_hold`, `notify`, `pause`.
@@ -45,7 +45,7 @@ pub fn text<'a>(table: &'a Table, key: &str) -> &'a str {
 }
 
 /// Makes the mechanism that a table names by `kind name=value ...`, or else by `plain`.
-fn made<S: InSlot>(slot: &str, table: &Table, plain: &str) -> S {
+fn make_mechanism<S: RegistrySlot>(slot: &str, table: &Table, plain: &str) -> S {
     let all = Registry::catalogue();
     let given = if table.contains_key(slot) { text(table, slot) } else { plain };
     let (kind, rest) = given.split_once(' ').unwrap_or((given, ""));
@@ -53,17 +53,17 @@ fn made<S: InSlot>(slot: &str, table: &Table, plain: &str) -> S {
     (found.make)(&values(found.spec, rest))
 }
 
-fn ports(text: &str) -> Vec<u16> {
+fn parse_ports(text: &str) -> Vec<u16> {
     text.split_whitespace().map(|port| port.parse().expect(text)).collect()
 }
 
 /// Parses a host: `h9` is host 9.
-pub fn host(name: &str) -> Option<HostId> {
+pub fn parse_host(name: &str) -> Option<HostId> {
     name.strip_prefix('h')?.parse().ok().map(HostId)
 }
 
 /// Parses routes: `9:0 1:2,3` is host 9 by port 0, host 1 by ports 2 and 3.
-fn fib(text: &str) -> Vec<(u32, Vec<Hop>)> {
+fn parse_fib(text: &str) -> Vec<(u32, Vec<Hop>)> {
     let entry = |pair: &str| {
         let (host, hops) = pair.split_once(':').expect(pair);
         let hop = |port: &str| Hop { port: PortId(port.parse().expect(port)), weight: 1.0 };
@@ -73,48 +73,48 @@ fn fib(text: &str) -> Vec<(u32, Vec<Hop>)> {
 }
 
 /// Parses a position: `4 13` is switch 13 of the fat-tree of 4 ports, counted from the first edge switch.
-fn position(text: &str) -> Option<(AddressPlan, Position)> {
+fn parse_position(text: &str) -> Option<(AddressPlan, FatTreePosition)> {
     let (k, switch) = text.split_once(' ')?;
     let plan = AddressPlan::new(k.parse().expect(text));
-    Some((plan, plan.position(switch.parse().expect(text))))
+    Some((plan, plan.switch_position(switch.parse().expect(text))))
 }
 
 impl Setup {
     /// Reads the set-up from a `[case.switch]` table.
-    pub fn read(table: &Table) -> Setup {
+    pub fn read_setup(table: &Table) -> Setup {
         let ports_count = table["ports"].as_integer().expect("ports") as u16;
-        let position = position(text(table, "position"));
-        let own = SwitchContext { host: &host, position, ..SwitchContext::alone(0, ports_count) };
+        let position = parse_position(text(table, "position"));
+        let own = SwitchContext { host: &parse_host, position, ..SwitchContext::without_network(0, ports_count) };
         let clock = Rate::gbps(10).clock();
         Setup {
             ports: ports_count,
-            switch_ports: ports(text(table, "switches")),
-            fib: fib(text(table, "fib")),
+            switch_ports: parse_ports(text(table, "switches")),
+            fib: parse_fib(text(table, "fib")),
             memory: match text(table, "memory") {
-                "" | "output" => Memory::Output,
-                "input" => Memory::Input,
-                "input_until_ack" => Memory::InputUntilAck,
+                "" | "output" => BufferModel::Output,
+                "input" => BufferModel::Input,
+                "input_until_ack" => BufferModel::InputUntilAck,
                 other => panic!("memory: {other}"),
             },
             cut_size: table.get("cut_size").and_then(Toml::as_integer).unwrap_or(66) as u16,
             agents: [
-                made::<AckHoldSlot>("ack_hold", table, "none").for_port(clock),
-                made::<NotifySlot>("notify", table, "none").for_port(clock),
-                made::<PauseSlot>("pause", table, "none").for_port(clock),
+                make_mechanism::<AckHoldSlot>("ack_hold", table, "none").for_port(clock),
+                make_mechanism::<NotifySlot>("notify", table, "none").for_port(clock),
+                make_mechanism::<PauseSlot>("pause", table, "none").for_port(clock),
             ],
-            routing: made::<RoutingSlot>("routing", table, "ecmp").for_switch(&own),
-            buffer: made("buffer", table, "unlimited"),
-            overflow: made::<OverflowSlot>("overflow", table, "tail_drop").for_switch(&own),
-            marking: made("marking", table, "none"),
-            scheduler: made("scheduler", table, "fifo"),
-            at: ports(text(table, "at")),
+            routing: make_mechanism::<RoutingSlot>("routing", table, "ecmp").for_switch(&own),
+            buffer: make_mechanism("buffer", table, "unlimited"),
+            overflow: make_mechanism::<OverflowSlot>("overflow", table, "tail_drop").for_switch(&own),
+            marking: make_mechanism("marking", table, "none"),
+            scheduler: make_mechanism("scheduler", table, "fifo"),
+            at: parse_ports(text(table, "at")),
         }
     }
 }
 
 /// Parses a packet from `name key=value ... flag ...`, with the properties of `common` unless it sets them itself.
 /// `n=5` means five alike, named `name.1` to `name.5`; the count is returned too.
-pub fn packet(text: &str, common: &str) -> (String, Head, u32) {
+pub fn parse_packet(text: &str, common: &str) -> (String, Head, u32) {
     let mut words = text.split_whitespace();
     let name = words.next().expect("a packet's name").to_owned();
     let mut head = Head { ttl: 64, size: 1500, ..Head::default() };

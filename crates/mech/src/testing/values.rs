@@ -1,25 +1,25 @@
 //! Parameters from text, without a scenario.
 
-use crate::params::{Kind, Spec, Value, Values};
+use crate::params::{ParamKind, Spec, Value, Values};
 
-fn parse(param: &'static str, kind: &Kind, text: &str) -> Value {
+fn parse(param: &'static str, kind: &ParamKind, text: &str) -> Value {
     let wrong = |_| -> Value { panic!("`{text}` is not a value of {param}: {kind:?}") };
     match kind {
-        Kind::Flag => Value::Flag(text == "true"),
-        Kind::CountOrOff { .. } if text == "off" => Value::Off,
-        Kind::Count { .. } | Kind::CountOrOff { .. } => Value::Count(text.parse().expect(param)),
-        Kind::Number { .. } => Value::Number(text.parse().expect(param)),
-        Kind::Time { .. } => units::parse_dur(text).map_or_else(wrong, Value::Time),
-        Kind::Rate => units::parse_rate(text).map_or_else(wrong, Value::Rate),
-        Kind::Amount { .. } => units::parse_amount(text).map_or_else(wrong, Value::Amount),
-        Kind::Size { .. } => units::parse_bytes(text).map_or_else(wrong, Value::Size),
-        Kind::Choice(words) if !words.contains(&text) => panic!("`{text}` is not in {words:?} of {param}"),
-        Kind::Choice(_) | Kind::Text => Value::Word(text.to_owned()),
-        Kind::TextsOr(words) if words.contains(&text) => Value::Word(text.to_owned()),
-        Kind::TextsOr(_) => Value::Words(text.split(',').map(str::to_owned).collect()),
-        Kind::Texts => Value::Words(text.split(',').map(str::to_owned).collect()),
-        Kind::Counts { .. } => Value::Counts(text.split(',').map(|n| n.parse().expect(param)).collect()),
-        Kind::Numbers | Kind::Sizes(_) => {
+        ParamKind::Flag => Value::Flag(text == "true"),
+        ParamKind::CountOrOff { .. } if text == "off" => Value::Off,
+        ParamKind::Count { .. } | ParamKind::CountOrOff { .. } => Value::Count(text.parse().expect(param)),
+        ParamKind::Number { .. } => Value::Number(text.parse().expect(param)),
+        ParamKind::Time { .. } => units::parse_dur(text).map_or_else(wrong, Value::Time),
+        ParamKind::Rate => units::parse_rate(text).map_or_else(wrong, Value::Rate),
+        ParamKind::Amount { .. } => units::parse_amount(text).map_or_else(wrong, Value::Amount),
+        ParamKind::Size { .. } => units::parse_bytes(text).map_or_else(wrong, Value::Size),
+        ParamKind::Choice(words) if !words.contains(&text) => panic!("`{text}` is not in {words:?} of {param}"),
+        ParamKind::Choice(_) | ParamKind::Text => Value::Word(text.to_owned()),
+        ParamKind::TextsOr(words) if words.contains(&text) => Value::Word(text.to_owned()),
+        ParamKind::TextsOr(_) => Value::Words(text.split(',').map(str::to_owned).collect()),
+        ParamKind::Texts => Value::Words(text.split(',').map(str::to_owned).collect()),
+        ParamKind::Counts { .. } => Value::Counts(text.split(',').map(|n| n.parse().expect(param)).collect()),
+        ParamKind::Numbers | ParamKind::Sizes(_) => {
             panic!("{param}: lists and tables are not written in these tables")
         }
     }

@@ -1,61 +1,63 @@
 //! Checks of `[[event]]` against the network and the run that it changes.
 
-use super::fields::{Faults, Kinds, choice, entries};
+use super::fields::{AllowedKinds, Faults, list_tables, read_choice};
 use super::tree::Node;
-use crate::diag::message;
-use crate::events::{self, Change, EVENT, Event};
+use crate::diag::format_fault;
+use crate::events::{self, EVENT, Event, LinkChange};
 use crate::model::{Choice, Scenario, SwitchConfig};
-use crate::topology::{Corrupted, Counts, MOST_ROUTES, Topology};
+use crate::topology::{CorruptedLink, Counts, MAX_ROUTE_ENTRIES, Topology};
 use mech::params::{Value, Values};
 use units::{Dur, Time};
 
 /// Largest number of events.
-const MOST_EVENTS: usize = 10_000;
+const MAX_EVENTS: usize = 10_000;
 
 /// Network and run that events change.
-pub(super) struct Course<'a> {
+pub(super) struct RunContext<'a> {
     pub net: &'a Topology,
     pub switches: &'a [SwitchConfig],
     /// Latest end of the run.
     pub end: Dur,
     /// Links that corrupt frames from the start, by the network's file.
-    pub corrupted: &'a [Corrupted],
+    pub corrupted: &'a [CorruptedLink],
 }
 
 /// Reads all events, in order of time and at one instant in the order of the file. Each comes with the kind and
 /// parameters from which it was made.
-pub(super) fn all(scenario: &Node, course: &Course, faults: &mut Faults) -> Vec<(Choice, Event)> {
-    let items = entries(scenario, "event", faults);
+pub(super) fn read_events(scenario: &Node, course: &RunContext, faults: &mut Faults) -> Vec<(Choice, Event)> {
+    let items = list_tables(scenario, "event", faults);
     let count = items.len() + course.corrupted.len();
-    if count > MOST_EVENTS {
-        let found = format!("{count} events, links with an error rate included");
-        faults.add(&scenario.find("event"), message(found, format!("at most {MOST_EVENTS}")));
+    if count > MAX_EVENTS {
+        let found = format!("{count} events, including one for each link with an error rate");
+        faults.add_fault(&scenario.locate("event"), format_fault(found, format!("at most {MAX_EVENTS}")));
         return Vec::new();
     }
     let before = faults.count;
     let mut made: Vec<(&Node, Choice, Event)> = Vec::new();
     if let Some(table) = scenario.get("topology") {
-        let of_file = course.corrupted.iter().map(corruption);
+        let of_file = course.corrupted.iter().map(corruption_event);
         made.extend(of_file.filter_map(|chosen| {
             let event = Event::new(&chosen.kind, &chosen.values, course.net).ok()?;
             Some((table, chosen, event))
         }));
     }
     for item in items {
-        let Some(chosen) = choice(item, Kinds { common: EVENT.params, ..Kinds::new(events::SPECS) }, faults) else {
+        let Some(chosen) =
+            read_choice(item, AllowedKinds { common: EVENT.params, ..AllowedKinds::new(events::SPECS) }, faults)
+        else {
             continue;
         };
         match Event::new(&chosen.kind, &chosen.values, course.net) {
             Ok(event) => made.push((item, chosen, event)),
             Err(expected) => {
                 let found = format!("`{}`", chosen.values.word("link"));
-                faults.add(&item.find("link"), message(found, expected));
+                faults.add_fault(&item.locate("link"), format_fault(found, expected));
             }
         }
     }
     for (item, _, event) in made.iter().filter(|(_, _, event)| event.at >= Time(course.end.0)) {
-        let rule = format!("an instant before {}, the end of the run (duration + measure.drain)", course.end);
-        faults.add(&item.find("at"), message(Dur(event.at.0), rule));
+        let rule = format!("a time before the end of the run at {} (duration + measure.drain)", course.end);
+        faults.add_fault(&item.locate("at"), format_fault(Dur(event.at.0), rule));
     }
     if faults.count > before {
         return Vec::new();
@@ -63,17 +65,24 @@ pub(super) fn all(scenario: &Node, course: &Course, faults: &mut Faults) -> Vec<
     // The sort is stable: events of one instant keep the order of the file.
     made.sort_by_key(|(_, _, event)| event.at);
     let in_order: Vec<Event> = made.iter().map(|(_, _, event)| event.clone()).collect();
-    for (n, why) in events::contradictions(&in_order) {
+    for (n, why) in events::find_contradictions(&in_order) {
         let (item, chosen, event) = &made[n];
         let found = format!("{} of `{}` at {}: {why}", chosen.kind, event.link, Dur(event.at.0));
-        faults.add(&item.at, message(found, "a consistent sequence of events for each link"));
+        faults.add_fault(
+            &item.at,
+            format_fault(
+                found,
+                "`link_down` and `link_up` in turn for each link, and at most one event of \
+                                             a kind for a link at an instant",
+            ),
+        );
     }
-    routes(scenario, course, &in_order, faults);
+    check_routes(scenario, course, &in_order, faults);
     made.into_iter().map(|(_, chosen, event)| (chosen, event)).collect()
 }
 
 /// Returns the event for a link with an error rate.
-fn corruption(Corrupted { link, probability }: &Corrupted) -> Choice {
+fn corruption_event(CorruptedLink { link, probability }: &CorruptedLink) -> Choice {
     let values = [
         ("at", Value::Time(Dur::ZERO)),
         ("link", Value::Word(link.clone())),
@@ -84,13 +93,13 @@ fn corruption(Corrupted { link, probability }: &Corrupted) -> Choice {
 }
 
 /// Warns if a run may end before an event. After its duration a run continues only while measured flows are unfinished.
-pub(super) fn late(scenario: &Scenario, notes: &mut Vec<String>) {
+pub(super) fn warn_late_events(scenario: &Scenario, notes: &mut Vec<String>) {
     let end = scenario.duration;
     let late: Vec<&Event> = scenario.events.iter().filter(|event| event.at >= Time(end.0)).collect();
     if let [first, ..] = late[..] {
         notes.push(format!(
-            "{} of {} events are at or after the end of the duration, {end} (first `{}` at {}). They take place only \
-             while measured flows are unfinished",
+            "{} of {} events are at or after the end of the duration, {end} (first `{}` at {}). These events happen \
+             only if measured flows are still unfinished then. Increase `duration` if they must happen",
             late.len(),
             scenario.events.len(),
             first.link,
@@ -101,9 +110,9 @@ pub(super) fn late(scenario: &Scenario, notes: &mut Vec<String>) {
 
 /// Checks that routes can be computed around dead links, and that their tables fit into memory. Each change of the set
 /// of dead links needs new tables.
-fn routes(scenario: &Node, course: &Course, events: &[Event], faults: &mut Faults) {
-    let at = scenario.find("event");
-    let turns = events.iter().filter(|event| matches!(event.change, Change::Down | Change::Up)).count();
+fn check_routes(scenario: &Node, course: &RunContext, events: &[Event], faults: &mut Faults) {
+    let at = scenario.locate("event");
+    let turns = events.iter().filter(|event| matches!(event.change, LinkChange::Down | LinkChange::Up)).count();
     if turns == 0 {
         return;
     }
@@ -113,12 +122,15 @@ fn routes(scenario: &Node, course: &Course, events: &[Event], faults: &mut Fault
     };
     let fixed = course.switches.iter().find(has_paths);
     if let Some(switch) = fixed {
-        let found = format!("links that go down with routing `{}`, whose paths are fixed", switch.routing.kind);
-        faults.add(&at, message(found, "a routing that uses recomputed tables"));
+        let found = format!("`link_down` events with the routing `{}`, whose paths are fixed", switch.routing.kind);
+        faults.add_fault(&at, format_fault(found, "a routing that recomputes its tables, such as `ecmp`"));
     }
-    let size = Counts::of_network(course.net).routes();
-    if size.saturating_mul(turns as u64 + 1) > MOST_ROUTES {
-        let found = format!("{turns} changes of links (down or up), each with tables of {size} entries");
-        faults.add(&at, message(found, format!("at most {MOST_ROUTES} entries in all tables")));
+    let size = Counts::from_network(course.net).count_routes();
+    if size.saturating_mul(turns as u64 + 1) > MAX_ROUTE_ENTRIES {
+        let found = format!("{turns} `link_down` and `link_up` events, each with new routing tables of {size} entries");
+        faults.add_fault(
+            &at,
+            format_fault(found, format!("at most {MAX_ROUTE_ENTRIES} entries in the routing tables of all events")),
+        );
     }
 }

@@ -4,15 +4,15 @@
 //! merge key by key, and everything else replaces the old value. A variant names entries of `[[traffic]]` as
 //! `traffic.NAME`.
 
-use super::labels::LABEL;
+use super::labels::LABEL_KEY;
 use super::tree::{Data, Node};
 use std::collections::BTreeMap;
 
 /// Merges `over` into `base`. Every value keeps the place where it was written.
-pub(super) fn merge(base: &mut Node, over: &Node) {
+pub(super) fn merge_nodes(base: &mut Node, over: &Node) {
     let whole = over.get("kind").is_some();
     match (&mut base.data, &over.data) {
-        (Data::Table(old), Data::Table(new)) if !whole => merge_entries(old, new, |_, old, new| merge(old, new)),
+        (Data::Table(old), Data::Table(new)) if !whole => merge_entries(old, new, |_, old, new| merge_nodes(old, new)),
         _ => *base = over.clone(),
     }
 }
@@ -34,15 +34,15 @@ fn merge_entries<'a>(
 }
 
 /// Key of the list whose entries variants may name.
-pub(super) const BY_NAME: &str = "traffic";
+pub(super) const NAMED_LIST_KEY: &str = "traffic";
 
 /// Returns true if a variant names entries of a list, instead of giving a list of its own.
-pub(super) fn is_by_name(list: &Node, over: &Node) -> bool {
+pub(super) fn names_entries(list: &Node, over: &Node) -> bool {
     matches!((&list.data, &over.data), (Data::List(_), Data::Table(_)))
 }
 
 /// Merges tables into the entries of a list with their names; unknown names are ignored here and refused by the loader.
-fn by_name(list: &mut Node, over: &Node) {
+fn merge_named_entries(list: &mut Node, over: &Node) {
     let Data::List(items) = &mut list.data else { return };
     let mut places = BTreeMap::new();
     for (place, name) in items.iter().map(|item| item.get("name").and_then(Node::text)).enumerate() {
@@ -53,7 +53,7 @@ fn by_name(list: &mut Node, over: &Node) {
     for (name, table) in over.entries().iter().filter(|(_, table)| matches!(table.data, Data::Table(_))) {
         let Some(item) = places.get(name).map(|place| &mut items[*place]) else { continue };
         let known = item.get("name").cloned();
-        merge(item, table);
+        merge_nodes(item, table);
         // A new kind replaces the entry, which keeps its name.
         if let Some(known) = known.filter(|_| item.get("name").is_none()) {
             item.put("name", known);
@@ -63,7 +63,7 @@ fn by_name(list: &mut Node, over: &Node) {
 
 /// Returns the names of the variants with their documents, in the order of the file; one called `default` if the file
 /// has none. Each document is made when it is needed, since there may be many, and each may be large.
-pub(super) fn variants(document: &Node) -> impl Iterator<Item = (String, Node)> {
+pub(super) fn variant_documents(document: &Node) -> impl Iterator<Item = (String, Node)> {
     let mut base = document.clone();
     if let Data::Table(entries) = &mut base.data {
         entries.retain(|(key, _)| key != "variants");
@@ -73,10 +73,12 @@ pub(super) fn variants(document: &Node) -> impl Iterator<Item = (String, Node)> 
     let each = variants.iter().map(move |(name, over)| {
         let mut merged = base.clone();
         if let Data::Table(entries) = &mut merged.data {
-            let settings = over.entries().iter().filter(|(key, _)| key != LABEL);
-            merge_entries(entries, settings, |key, old, node| match key == BY_NAME && is_by_name(old, node) {
-                true => by_name(old, node),
-                false => merge(old, node),
+            let settings = over.entries().iter().filter(|(key, _)| key != LABEL_KEY);
+            merge_entries(entries, settings, |key, old, node| {
+                match key == NAMED_LIST_KEY && names_entries(old, node) {
+                    true => merge_named_entries(old, node),
+                    false => merge_nodes(old, node),
+                }
             });
         }
         (name.clone(), merged)

@@ -3,40 +3,40 @@
 //!
 //! One pass finds all faults, so that a user need not correct them one by one.
 
-mod alone;
+mod aliases;
 mod checks;
-mod configured;
 mod events;
 mod fibs;
 mod fields;
-mod idle;
-mod imported;
+mod hpcc_settings;
+mod import_notes;
 mod input_side;
 mod labels;
-mod meant;
+mod mechanism_settings;
 mod merge;
 mod needs;
 mod nesting;
 mod networks;
-mod places;
-mod renamed;
+mod overrides;
+mod renamed_keys;
 mod resets;
-mod resolved;
+mod resolved_json;
 mod set_option;
 mod switches;
 mod transports;
 mod tree;
 mod value;
 mod variant;
+mod warnings;
 
-pub(crate) use alone::alone;
-pub use needs::Needs;
+pub(crate) use mechanism_settings::read_mechanism_settings;
+pub use needs::MemoryNeeds;
 pub use nesting::check_nesting;
 pub(crate) use networks::specs;
-pub(crate) use value::{allowed, default, word};
+pub(crate) use value::{default_value, default_word, describe_allowed};
 
-use crate::diag::{Diagnostic, LONGEST_NOTE, LONGEST_PATH, message, one_of, plain};
-use crate::limits::MOST_TEXT;
+use crate::diag::{Diagnostic, MAX_NOTE_CHARS, MAX_PATH_CHARS, format_fault, format_one_of, sanitize};
+use crate::limits::MAX_FILE_BYTES;
 use crate::model::Scenario;
 use core::fmt;
 use fields::{Faults, NAME_RULE, is_name};
@@ -51,17 +51,17 @@ use tree::{Data, Node};
 use units::Dur;
 
 /// Largest number of variants.
-const MOST_VARIANTS: usize = 1000;
+const MAX_VARIANTS: usize = 1000;
 /// Largest number of values of the base times number of variants: about a gigabyte.
-const MOST_VALUES: usize = 1_000_000;
+const MAX_VALUES: usize = 1_000_000;
 /// Number of faults after which further variants are not read. Faults of the base count for each variant.
-const MOST_FAULTS: usize = 1000;
+const MAX_FAULTS: usize = 1000;
 
 /// Keys that a variant may not set, because variants are compared on the same random draws.
 const NOT_IN_VARIANTS: [&str; 3] = ["name", "seed", "variants"];
 
 /// Opens a file named in a scenario; the error says why it cannot be read.
-pub type Files = Box<dyn Fn(&str) -> Result<Box<dyn BufRead>, String>>;
+pub type FileOpener = Box<dyn Fn(&str) -> Result<Box<dyn BufRead>, String>>;
 
 /// Text of a scenario, and the means to read the files that it names.
 pub struct Source {
@@ -70,14 +70,14 @@ pub struct Source {
     /// Text of the scenario.
     pub text: String,
     /// Reader of the files that the scenario names, relative to its folder.
-    pub files: Files,
+    pub files: FileOpener,
     /// Mechanisms that the scenario may name.
     pub registry: Registry,
 }
 
 /// Source and notes of the variant that is read.
 #[derive(Clone, Copy)]
-struct Reading<'a> {
+struct ReadContext<'a> {
     source: &'a Source,
     notes: &'a RefCell<Vec<String>>,
 }
@@ -127,18 +127,18 @@ impl Source {
     }
 
     /// Returns the text of a file that the scenario names.
-    fn text_of(&self, name: &str) -> Result<String, String> {
+    fn read_named_file(&self, name: &str) -> Result<String, String> {
         let (mut bytes, file) = (Vec::new(), (self.files)(name)?);
-        file.take(MOST_TEXT + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot be read ({error})"))?;
-        if bytes.len() as u64 > MOST_TEXT {
-            return Err(format!("is longer than {} MiB", MOST_TEXT >> 20));
+        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot be read ({error})"))?;
+        if bytes.len() as u64 > MAX_FILE_BYTES {
+            return Err(format!("is longer than {} MiB", MAX_FILE_BYTES >> 20));
         }
         String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_string())
     }
 
     /// Replaces the mechanisms that the scenario may name.
     #[must_use]
-    pub fn with(self, registry: Registry) -> Source {
+    pub fn with_registry(self, registry: Registry) -> Source {
         Source { registry, ..self }
     }
 
@@ -152,7 +152,7 @@ impl Source {
             file: name.clone(),
             line: 0,
             field: String::new(),
-            message: message(format!("a file that cannot be read ({error})"), "a scenario file"),
+            message: format_fault(format!("a file that cannot be read ({error})"), "a scenario file"),
         })?;
         Source::from_bytes(&name, bytes, path.parent().unwrap_or(Path::new("")))
     }
@@ -168,7 +168,7 @@ impl Source {
                 file: path.into(),
                 line: all[..valid].iter().filter(|byte| **byte == b'\n').count() + 1,
                 field: String::new(),
-                message: message(format!("bytes that are not text (byte {valid})"), "TOML in UTF-8"),
+                message: format_fault(format!("bytes that are not text (byte {valid})"), "TOML in UTF-8"),
             }
         })
     }
@@ -183,33 +183,35 @@ impl Source {
 /// Returns all faults, in the order of the file.
 pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>> {
     check_nesting(&source.path, &source.text).map_err(|diagnostic| vec![diagnostic])?;
-    let mut document = tree::parse(source).map_err(|diagnostic| vec![diagnostic])?;
+    let mut document = tree::parse_document(source).map_err(|diagnostic| vec![diagnostic])?;
     let written = (!sets.is_empty()).then(|| document.clone());
     let mut faults = Faults::new(&source.path);
-    faults.found = set_option::apply(&mut document, sets);
-    faults.own_kinds = set_option::own_kinds(&document, sets);
+    faults.diagnostics = set_option::apply_settings(&mut document, sets);
+    faults.own_kinds = set_option::variant_kinds(&document, sets);
     check_variants(&document, &mut faults);
-    if !may_be_laid(&document, &mut faults) {
-        return Err(faults.in_order());
+    if !check_variant_count(&document, &mut faults) {
+        return Err(faults.into_diagnostics());
     }
     let (mut read, mut kept, mut said_by_variants) = (Vec::new(), Vec::new(), Vec::new());
-    for (name, merged) in merge::variants(&document) {
-        let said = RefCell::new(resets::notes(&document, &merged, "", &source.registry));
-        read.extend(variant::read_variant(&name, &merged, Reading { source, notes: &said }, &mut faults));
-        said_by_variants.extend(notes_of(&name, said.into_inner()));
-        if faults.asked.too_much() || faults.count > MOST_FAULTS {
-            return Err(faults.in_order());
+    for (name, merged) in merge::variant_documents(&document) {
+        let said = RefCell::new(resets::note_resets(&document, &merged, "", &source.registry));
+        read.extend(variant::read_variant(&name, &merged, ReadContext { source, notes: &said }, &mut faults));
+        said_by_variants.extend(prefix_notes(&name, said.into_inner()));
+        if faults.total_sizes.exceeds_bounds() || faults.count > MAX_FAULTS {
+            return Err(faults.into_diagnostics());
         }
         let mut left = BTreeSet::new();
-        merged.sets(&mut left);
+        merged.collect_settings(&mut left);
         kept.push((name, left));
     }
-    let (mut notes, shadowed) = set_option::shadowed(&document, &kept, sets);
-    notes.extend(written.iter().flat_map(|written| resets::of_settings(written, &document, &source.registry)));
+    let (mut notes, shadowed) = set_option::note_overridden_settings(&document, &kept, sets);
+    notes.extend(
+        written.iter().flat_map(|written| resets::note_resets_by_settings(written, &document, &source.registry)),
+    );
     notes.extend(said_by_variants);
-    faults.found.extend(shadowed);
+    faults.diagnostics.extend(shadowed);
     match read.first() {
-        Some(first) if faults.found.is_empty() => Ok(Loaded {
+        Some(first) if faults.diagnostics.is_empty() => Ok(Loaded {
             name: first.scenario.name.clone(),
             seed: first.seed,
             duration: read.iter().map(|read| read.scenario.duration).max().unwrap_or_default(),
@@ -218,62 +220,67 @@ pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>>
                 .map(|r| (r.scenario.variant.clone(), r.resolved.clone()))
                 .collect::<Map<_, _>>()
                 .into(),
-            labels: labels::of_variants(&document),
+            labels: labels::variant_labels(&document),
             variants: read.into_iter().map(|read| read.scenario).collect(),
-            notes: notes.iter().map(|note| plain(note, LONGEST_NOTE)).collect(),
+            notes: notes.iter().map(|note| sanitize(note, MAX_NOTE_CHARS)).collect(),
         }),
-        _ => Err(faults.in_order()),
+        _ => Err(faults.into_diagnostics()),
     }
 }
 
 /// Returns the notes of a variant with its name, each once.
-fn notes_of(variant: &str, said: Vec<String>) -> Vec<String> {
+fn prefix_notes(variant: &str, said: Vec<String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     said.iter().filter(|note| seen.insert(*note)).map(|note| format!("{variant}: {note}")).collect()
 }
 
 /// Checks that there are not too many variants for a base of this size.
-fn may_be_laid(document: &Node, faults: &mut Faults) -> bool {
+fn check_variant_count(document: &Node, faults: &mut Faults) -> bool {
     let Some(variants) = document.get("variants") else { return true };
-    let (count, values) = (variants.entries().len(), document.size() - variants.size());
-    let (found, rule) = if count > MOST_VARIANTS {
-        (format!("{count} variants"), format!("at most {MOST_VARIANTS}"))
-    } else if count > 1 && count * values > MOST_VALUES {
-        let found = format!("{count} variants of a base of {values} values");
-        (found, format!("at most {MOST_VALUES} values in all variants together"))
+    let (count, values) = (variants.entries().len(), document.count_values() - variants.count_values());
+    let (found, rule) = if count > MAX_VARIANTS {
+        (format!("{count} variants"), format!("at most {MAX_VARIANTS}"))
+    } else if count > 1 && count * values > MAX_VALUES {
+        let found = format!("{count} variants of a scenario with {values} values");
+        (found, format!("at most {MAX_VALUES} values in all variants together"))
     } else {
         return true;
     };
-    faults.add(&variants.at, message(found, rule));
+    faults.add_fault(&variants.at, format_fault(found, rule));
     false
 }
 
 fn check_variants(document: &Node, faults: &mut Faults) {
     let Some(variants) = document.get("variants") else { return };
     if !matches!(variants.data, Data::Table(_)) {
-        faults.add(&variants.at, message(variants.shown(), "tables [variants.NAME]"));
+        faults.add_fault(&variants.at, format_fault(variants.format_value(), "tables [variants.NAME]"));
     }
     for (name, over) in variants.entries() {
         if !is_name(name) {
-            let rule = format!("{NAME_RULE}; the key `label` of a variant may be any text");
-            faults.add(&over.at, message(format!("a variant called {name:?}"), rule));
+            let rule = format!(
+                "{NAME_RULE}. For other characters in tables and figures, set the key `label` of the \
+                                variant"
+            );
+            faults.add_fault(&over.at, format_fault(format!("a variant called {name:?}"), rule));
         }
         if !matches!(over.data, Data::Table(_)) {
-            faults.add(&over.at, message(over.shown(), format!("a table [variants.{name}]")));
+            faults.add_fault(&over.at, format_fault(over.format_value(), format!("a table [variants.{name}]")));
         }
         for (key, node) in over.entries().iter().filter(|(key, _)| NOT_IN_VARIANTS.contains(&key.as_str())) {
-            let rule = "one value for all variants: they are compared on the same random draws";
-            faults.add(&node.at, message(format!("a `{key}` of one variant"), rule));
+            let rule = "one value for all variants, because variants are compared on the same random draws";
+            faults.add_fault(&node.at, format_fault(format!("`{key}` in a variant"), rule));
         }
-        check_named(document, over, faults);
+        check_workload_names(document, over, faults);
     }
-    labels::check(variants, faults);
+    labels::check_labels(variants, faults);
 }
 
 /// Checks that the workloads that a variant names exist.
-fn check_named(document: &Node, over: &Node, faults: &mut Faults) {
-    let (Some(list), Some(named)) = (document.get(merge::BY_NAME), over.get(merge::BY_NAME)) else { return };
-    if !merge::is_by_name(list, named) {
+fn check_workload_names(document: &Node, over: &Node, faults: &mut Faults) {
+    let (Some(list), Some(named)) = (document.get(merge::NAMED_LIST_KEY), over.get(merge::NAMED_LIST_KEY)) else {
+        return;
+    };
+    if !merge::names_entries(list, named) {
         return;
     }
     let known = || list.items().iter().filter_map(|item| item.get("name").and_then(Node::text));
@@ -281,13 +288,16 @@ fn check_named(document: &Node, over: &Node, faults: &mut Faults) {
     for (name, node) in named.entries() {
         if !names.contains(name.as_str()) {
             faults.add_with(&node.at, || {
-                let rule = format!("the name of a workload, {}", one_of(name, known()));
-                message(format!("`{}`", plain(name, LONGEST_PATH)), rule)
+                let rule = format!("the name of a workload, {}", format_one_of(name, known()));
+                format_fault(format!("`{}`", sanitize(name, MAX_PATH_CHARS)), rule)
             });
         } else if !matches!(node.data, Data::Table(_)) {
-            faults.add(&node.at, message(node.shown(), "a table of keys of the workload"));
+            faults.add_fault(&node.at, format_fault(node.format_value(), "a table of keys of the workload"));
         } else if let Some(own) = node.get("name").filter(|own| own.text() != Some(name)) {
-            faults.add(&own.at, message(own.shown(), "the name of the workload itself: variants are compared by name"));
+            faults.add_fault(
+                &own.at,
+                format_fault(own.format_value(), "no `name`, because a variant cannot rename a workload"),
+            );
         }
     }
 }
@@ -299,7 +309,7 @@ mod tests {
     #[test]
     fn a_note_is_told_once_and_in_its_order_however_many_there_are() {
         let said: Vec<String> = (0..120_000).map(|i| format!("entry {}", (i * 7) % 60_000)).collect();
-        let notes = notes_of("a", said);
+        let notes = prefix_notes("a", said);
         assert_eq!(notes.len(), 60_000);
         assert_eq!(notes[..2], ["a: entry 0", "a: entry 7"]);
         assert_eq!(notes[59_999], "a: entry 59993");

@@ -2,56 +2,56 @@
 //!
 //! A parser that descends level by level needs a bound. Without one, a text of a few kilobytes exhausts its stack.
 
-use super::tree::join;
-use crate::diag::{Diagnostic, LONGEST_PATH, message, plain};
+use super::tree::join_path;
+use crate::diag::{Diagnostic, MAX_PATH_CHARS, format_fault, sanitize};
 use toml_parser::parser::{EventReceiver, parse_document, parse_key, parse_value};
 use toml_parser::{ErrorSink, ParseError, Source, Span, decoder::Encoding};
 
 /// Largest number of nested tables and lists; each part of a dotted key is a level.
-pub(super) const MOST_LEVELS: usize = 32;
+pub(super) const MAX_NESTING_LEVELS: usize = 32;
 
 /// Checks that no value of a TOML text is nested deeper than 32 levels. The text may have any other fault.
 ///
 /// # Errors
 /// Returns the first value that is nested deeper, with file, line and key.
 pub fn check_nesting(path: &str, text: &str) -> Result<(), Diagnostic> {
-    let Some((offset, field)) = Levels::default().first_beyond(text) else { return Ok(()) };
+    let Some((offset, field)) = NestingLevels::default().find_first_beyond(text) else { return Ok(()) };
     Err(Diagnostic {
         file: path.into(),
         line: text[..offset].bytes().filter(|byte| *byte == b'\n').count() + 1,
-        field: plain(&field, LONGEST_PATH),
-        message: too_deep(),
+        field: sanitize(&field, MAX_PATH_CHARS),
+        message: too_deep_message(),
     })
 }
 
 /// Returns the message about a value that is nested too deep.
-pub(super) fn too_deep() -> String {
-    let found = format!("tables and lists nested more than {MOST_LEVELS} levels deep");
-    message(found, format!("at most {MOST_LEVELS} levels; each part of a dotted key counts as one"))
+pub(super) fn too_deep_message() -> String {
+    let found = format!("tables and lists nested more than {MAX_NESTING_LEVELS} levels deep");
+    format_fault(found, format!("at most {MAX_NESTING_LEVELS} levels; each part of a dotted key counts as one"))
 }
 
 /// Returns true if a dotted path and the value that is set there are within the bound.
-pub(super) fn is_within(path: &str, value: &str) -> bool {
-    let mut levels = Levels::default();
-    parse_key(&Source::new(path).lex().into_vec(), &mut levels, &mut Ignored);
-    levels.header = std::mem::take(&mut levels.parts);
-    if levels.header > MOST_LEVELS {
+pub(super) fn is_within_bound(path: &str, value: &str) -> bool {
+    let mut levels = NestingLevels::default();
+    parse_key(&Source::new(path).lex().into_vec(), &mut levels, &mut IgnoreErrors);
+    levels.header = std::mem::take(&mut levels.key_parts);
+    if levels.header > MAX_NESTING_LEVELS {
         return false;
     }
-    parse_value(&Source::new(value).lex().into_vec(), &mut levels, &mut Ignored);
-    levels.beyond.is_none()
+    parse_value(&Source::new(value).lex().into_vec(), &mut levels, &mut IgnoreErrors);
+    levels.first_excess.is_none()
 }
 
 /// Sink for errors; the parser that comes next reports them.
-struct Ignored;
+struct IgnoreErrors;
 
-impl ErrorSink for Ignored {
+impl ErrorSink for IgnoreErrors {
     fn report_error(&mut self, _error: ParseError) {}
 }
 
 /// Key, list or table of the text that has begun and not ended.
 #[derive(PartialEq)]
-enum Open {
+enum OpenItem {
     /// Key with this number of parts whose value has not ended.
     Pair(usize),
     List,
@@ -59,49 +59,49 @@ enum Open {
 }
 
 /// Start and end of a dotted key in the text, if there is one.
-type Stretch = Option<(usize, usize)>;
+type KeySpan = Option<(usize, usize)>;
 
 /// Nesting level of the event that is read, and the place where it first exceeds the bound.
 #[derive(Default)]
-struct Levels {
+struct NestingLevels {
     /// Number of parts of the last header, plus one if it opens an entry of a list of tables.
     header: usize,
-    header_span: Stretch,
+    header_span: KeySpan,
     in_header: bool,
-    open: Vec<Open>,
+    open_items: Vec<OpenItem>,
     /// Number of parts of the key that is read, and its place.
-    parts: usize,
-    key_span: Stretch,
+    key_parts: usize,
+    key_span: KeySpan,
     /// Offset, header and key of the first value beyond the bound.
-    beyond: Option<(usize, Stretch, Stretch)>,
+    first_excess: Option<(usize, KeySpan, KeySpan)>,
 }
 
-impl Levels {
+impl NestingLevels {
     /// Returns the offset of the first value of a document beyond the bound, and its dotted key as written.
-    fn first_beyond(mut self, text: &str) -> Option<(usize, String)> {
-        parse_document(&Source::new(text).lex().into_vec(), &mut self, &mut Ignored);
-        let (offset, header, key) = self.beyond?;
-        let written = |span: Stretch| span.map_or("", |(start, end)| &text[start..end]);
-        let field = if key.is_none() { written(header).to_string() } else { join(written(header), written(key)) };
+    fn find_first_beyond(mut self, text: &str) -> Option<(usize, String)> {
+        parse_document(&Source::new(text).lex().into_vec(), &mut self, &mut IgnoreErrors);
+        let (offset, header, key) = self.first_excess?;
+        let written = |span: KeySpan| span.map_or("", |(start, end)| &text[start..end]);
+        let field = if key.is_none() { written(header).to_string() } else { join_path(written(header), written(key)) };
         Some((offset, field))
     }
 
-    fn levels(&self) -> usize {
-        let inside = self.open.iter().map(|open| match open {
-            Open::Pair(parts) => *parts,
-            Open::List => 1,
-            Open::Table => 0,
+    fn count_levels(&self) -> usize {
+        let inside = self.open_items.iter().map(|open| match open {
+            OpenItem::Pair(parts) => *parts,
+            OpenItem::List => 1,
+            OpenItem::Table => 0,
         });
-        self.header + self.parts + inside.sum::<usize>()
+        self.header + self.key_parts + inside.sum::<usize>()
     }
 
     /// Records the first offset at which the bound is exceeded; returns true if it never was.
-    fn check(&mut self, offset: usize) -> bool {
-        let beyond = self.levels() > MOST_LEVELS;
-        if beyond && self.beyond.is_none() {
-            self.beyond = Some((offset, self.header_span, self.key_span));
+    fn check_level(&mut self, offset: usize) -> bool {
+        let beyond = self.count_levels() > MAX_NESTING_LEVELS;
+        if beyond && self.first_excess.is_none() {
+            self.first_excess = Some((offset, self.header_span, self.key_span));
         }
-        self.beyond.is_none()
+        self.first_excess.is_none()
     }
 
     fn begin_header(&mut self) {
@@ -110,35 +110,35 @@ impl Levels {
     }
 
     fn begin_statement(&mut self) {
-        self.open.clear();
-        (self.parts, self.key_span) = (0, None);
+        self.open_items.clear();
+        (self.key_parts, self.key_span) = (0, None);
     }
 
     fn end_header(&mut self, more: usize, offset: usize) {
         self.in_header = false;
-        self.header = std::mem::take(&mut self.parts) + more;
-        self.check(offset);
+        self.header = std::mem::take(&mut self.key_parts) + more;
+        self.check_level(offset);
     }
 
-    fn begin_value(&mut self, open: Open, offset: usize) -> bool {
-        self.parts = 0;
-        self.open.push(open);
-        self.check(offset)
+    fn begin_value(&mut self, open: OpenItem, offset: usize) -> bool {
+        self.key_parts = 0;
+        self.open_items.push(open);
+        self.check_level(offset)
     }
 
     /// Ends a list or a table, and the key that it is the value of.
-    fn end_value(&mut self, ended: Option<Open>) {
-        if let Some(at) = ended.and_then(|ended| self.open.iter().rposition(|open| *open == ended)) {
-            self.open.truncate(at);
+    fn end_value(&mut self, ended: Option<OpenItem>) {
+        if let Some(at) = ended.and_then(|ended| self.open_items.iter().rposition(|open| *open == ended)) {
+            self.open_items.truncate(at);
         }
-        if matches!(self.open.last(), Some(Open::Pair(_))) {
-            self.open.pop();
+        if matches!(self.open_items.last(), Some(OpenItem::Pair(_))) {
+            self.open_items.pop();
         }
-        self.parts = 0;
+        self.key_parts = 0;
     }
 }
 
-impl EventReceiver for Levels {
+impl EventReceiver for NestingLevels {
     fn std_table_open(&mut self, _span: Span, _error: &mut dyn ErrorSink) {
         self.begin_header();
     }
@@ -152,29 +152,29 @@ impl EventReceiver for Levels {
         self.end_header(1, span.start());
     }
     fn inline_table_open(&mut self, span: Span, _error: &mut dyn ErrorSink) -> bool {
-        self.begin_value(Open::Table, span.start())
+        self.begin_value(OpenItem::Table, span.start())
     }
     fn inline_table_close(&mut self, _span: Span, _error: &mut dyn ErrorSink) {
-        self.end_value(Some(Open::Table));
+        self.end_value(Some(OpenItem::Table));
     }
     fn array_open(&mut self, span: Span, _error: &mut dyn ErrorSink) -> bool {
-        self.begin_value(Open::List, span.start())
+        self.begin_value(OpenItem::List, span.start())
     }
     fn array_close(&mut self, _span: Span, _error: &mut dyn ErrorSink) {
-        self.end_value(Some(Open::List));
+        self.end_value(Some(OpenItem::List));
     }
     fn simple_key(&mut self, span: Span, _kind: Option<Encoding>, _error: &mut dyn ErrorSink) {
-        self.parts += 1;
+        self.key_parts += 1;
         let place = if self.in_header { &mut self.header_span } else { &mut self.key_span };
         // The field of a message is the key of the statement, not a key inside of its value.
-        if self.open.is_empty() {
+        if self.open_items.is_empty() {
             *place = Some((place.map_or(span.start(), |(start, _)| start), span.end()));
         }
-        self.check(span.start());
+        self.check_level(span.start());
     }
     fn key_val_sep(&mut self, span: Span, _error: &mut dyn ErrorSink) {
-        let parts = std::mem::take(&mut self.parts);
-        self.begin_value(Open::Pair(parts), span.start());
+        let parts = std::mem::take(&mut self.key_parts);
+        self.begin_value(OpenItem::Pair(parts), span.start());
     }
     fn scalar(&mut self, _span: Span, _kind: Option<Encoding>, _error: &mut dyn ErrorSink) {
         self.end_value(None);
@@ -183,7 +183,7 @@ impl EventReceiver for Levels {
         self.end_value(None);
     }
     fn newline(&mut self, _span: Span, _error: &mut dyn ErrorSink) {
-        if !self.open.iter().any(|open| matches!(open, Open::List | Open::Table)) {
+        if !self.open_items.iter().any(|open| matches!(open, OpenItem::List | OpenItem::Table)) {
             self.begin_statement();
         }
     }
@@ -195,8 +195,8 @@ mod tests {
 
     /// Checks texts that exceed the bound by one level, and the same texts within it.
     fn refused(deep: impl Fn(usize) -> String, line: usize, field: &str) {
-        assert_eq!(check_nesting("a.toml", &deep(MOST_LEVELS)), Ok(()));
-        for levels in [MOST_LEVELS + 1, 500, 20_000] {
+        assert_eq!(check_nesting("a.toml", &deep(MAX_NESTING_LEVELS)), Ok(()));
+        for levels in [MAX_NESTING_LEVELS + 1, 500, 20_000] {
             let fault = check_nesting("a.toml", &deep(levels)).unwrap_err();
             assert_eq!((fault.line, fault.field.starts_with(field)), (line, true), "{fault}");
             assert!(fault.message.contains("found tables and lists nested more than 32 levels deep; expected"));
@@ -238,8 +238,8 @@ mod tests {
     #[test]
     fn a_path_and_the_value_set_there_share_the_bound() {
         let lists = |n: usize| "[".repeat(n) + &"]".repeat(n);
-        assert!(is_within(&dotted(30), &lists(2)) && !is_within(&dotted(30), &lists(3)));
-        assert!(is_within(&dotted(32), "bare text.a.b [") && !is_within(&dotted(33), "1"));
-        assert!(is_within("a", "{ b = 1, c = [2] }") && !is_within("a", &lists(500)));
+        assert!(is_within_bound(&dotted(30), &lists(2)) && !is_within_bound(&dotted(30), &lists(3)));
+        assert!(is_within_bound(&dotted(32), "bare text.a.b [") && !is_within_bound(&dotted(33), "1"));
+        assert!(is_within_bound("a", "{ b = 1, c = [2] }") && !is_within_bound("a", &lists(500)));
     }
 }

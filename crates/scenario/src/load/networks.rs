@@ -1,16 +1,19 @@
 //! Construction of networks, transports and traffic; no other file of the loader calls their builders.
 
-use super::Reading;
-use super::fields::{Asked, Faults, Kinds, NAME_RULE, Wanted, choice, entries, is_name, read, table};
-use super::resolved;
+use super::ReadContext;
+use super::fields::{
+    AllowedKeys, AllowedKinds, Faults, NAME_RULE, TotalSizes, find_table, is_name, list_tables, read_choice,
+    read_values,
+};
+use super::resolved_json;
 use super::tree::{Data, Node};
 use crate::choices::NodeKind;
-use crate::diag::message;
+use crate::diag::format_fault;
 use crate::fault::Fault;
 use crate::model::{Choice, OwnTransports};
 use crate::settings;
-use crate::topology::{Configuration, Corrupted, Counts, Topology};
-use crate::traffic::Segments;
+use crate::topology::{Configuration, CorruptedLink, Counts, Topology};
+use crate::traffic::SegmentSizes;
 use crate::{topology, traffic};
 use dataplane::{Framing, transport};
 use mech::params::Spec;
@@ -20,9 +23,9 @@ use topology::{CustomGraph, CustomLink, CustomNode};
 use units::{Bytes, Dur};
 
 /// Largest number of nodes; more are refused before they are read.
-const MOST_NODES: usize = 2_000_000;
+const MAX_NODES: usize = 2_000_000;
 /// Largest number of workloads: their numbers in flows have 16 bits.
-const MOST_TRAFFIC: usize = 65_535;
+const MAX_WORKLOADS: usize = 65_535;
 
 /// Declarations of all topologies, transports and kinds of traffic that a scenario may name.
 pub(crate) fn specs() -> [(&'static str, &'static [&'static Spec]); 3] {
@@ -32,25 +35,25 @@ pub(crate) fn specs() -> [(&'static str, &'static [&'static Spec]); 3] {
 /// Network of a scenario.
 pub(super) struct Network {
     /// Kind and parameters from which the network was made.
-    pub made: Choice,
+    pub choice: Choice,
     pub topology: Topology,
     /// Links that corrupt frames, from the network's file.
-    pub corrupted: Vec<Corrupted>,
+    pub corrupted: Vec<CorruptedLink>,
     /// Contents of the configuration file that the network names.
     pub configuration: Option<Configuration>,
 }
 
 /// Builds the network of a scenario.
-pub(super) fn network(scenario: &Node, reading: Reading, faults: &mut Faults) -> Option<Network> {
-    let table = table(scenario, "topology", faults)?;
+pub(super) fn read_network(scenario: &Node, reading: ReadContext, faults: &mut Faults) -> Option<Network> {
+    let table = find_table(scenario, "topology", faults)?;
     let custom = table.get("kind").and_then(Node::text) == Some("custom") && table.get("file").is_none();
     let others: &[&str] = if custom { &["node", "link"] } else { &[] };
-    let made = choice(&table, Kinds { others, ..Kinds::new(topology::SPECS) }, faults);
-    let graph = if custom { Some(graph(&table, faults)?) } else { None };
+    let made = read_choice(&table, AllowedKinds { other_keys: others, ..AllowedKinds::new(topology::SPECS) }, faults);
+    let graph = if custom { Some(read_graph(&table, faults)?) } else { None };
     let made = made?;
-    let files = |name: &str| reading.source.text_of(name);
+    let files = |name: &str| reading.source.read_named_file(name);
     let (corrupted, configuration) = (RefCell::default(), RefCell::default());
-    let given = topology::Given {
+    let given = topology::TopologyInputs {
         graph: graph.as_ref(),
         files: &files,
         notes: Some(reading.notes),
@@ -59,46 +62,46 @@ pub(super) fn network(scenario: &Node, reading: Reading, faults: &mut Faults) ->
     };
     match topology::build(&made.kind, &made.values, &given) {
         Ok(network) => {
-            faults.asked.ports += Counts::of_network(&network).ports();
-            if faults.asked.ports > Asked::MOST_PORTS {
-                let found = format!("{} ports in the variants read so far", faults.asked.ports);
-                let rule = format!("at most {} in all variants together", Asked::MOST_PORTS);
-                faults.add(&table.at, message(found, rule));
+            faults.total_sizes.ports += Counts::from_network(&network).count_ports();
+            if faults.total_sizes.ports > TotalSizes::MAX_PORTS {
+                let found = format!("{} ports in the variants read so far", faults.total_sizes.ports);
+                let rule = format!("at most {} in all variants together", TotalSizes::MAX_PORTS);
+                faults.add_fault(&table.at, format_fault(found, rule));
                 return None;
             }
             let (corrupted, configuration) = (corrupted.into_inner(), configuration.into_inner());
-            Some(Network { made, topology: network, corrupted, configuration })
+            Some(Network { choice: made, topology: network, corrupted, configuration })
         }
         Err(wrong) => {
-            faults.add_all(&table, wrong.into_iter().map(as_written).collect());
+            faults.add_all(&table, wrong.into_iter().map(translate_field).collect());
             None
         }
     }
 }
 
 /// Translates the field of a fault in a graph to keys of the scenario: `nodes[3].name` becomes `node.3.name`.
-fn as_written(fault: Fault) -> Fault {
+fn translate_field(fault: Fault) -> Fault {
     let field = fault.field.replace("nodes", "node").replace("links", "link").replace('[', ".").replace(']', "");
     Fault { field, ..fault }
 }
 
-fn graph(table: &Node, faults: &mut Faults) -> Option<CustomGraph> {
+fn read_graph(table: &Node, faults: &mut Faults) -> Option<CustomGraph> {
     let before = faults.count;
-    let (nodes, links) = (entries(table, "node", faults), entries(table, "link", faults));
-    if nodes.len() > MOST_NODES {
+    let (nodes, links) = (list_tables(table, "node", faults), list_tables(table, "link", faults));
+    if nodes.len() > MAX_NODES {
         let found = format!("{} nodes", nodes.len());
-        faults.add(&table.at, message(found, format!("at most {MOST_NODES} nodes")));
+        faults.add_fault(&table.at, format_fault(found, format!("at most {MAX_NODES} nodes")));
         return None;
     }
     let mut graph = CustomGraph::default();
     for node in nodes {
-        let Some(values) = read(node, Wanted::new(settings::NODE.params), faults) else { continue };
+        let Some(values) = read_values(node, AllowedKeys::new(settings::NODE.params), faults) else { continue };
         let name = values.word("name").to_string();
         let tier = if values.has("tier") { values.word("tier").to_string() } else { String::new() };
         graph.nodes.push(CustomNode { name, host: values.get::<NodeKind>("kind") == NodeKind::Host, tier });
     }
     for link in links {
-        let Some(values) = read(link, Wanted::new(settings::LINK.params), faults) else { continue };
+        let Some(values) = read_values(link, AllowedKeys::new(settings::LINK.params), faults) else { continue };
         let (a, b) = (values.word("a").to_string(), values.word("b").to_string());
         let (rate, delay, weight) = (values.rate("rate"), values.time("delay"), values.number("weight"));
         let back = (
@@ -111,39 +114,43 @@ fn graph(table: &Node, faults: &mut Faults) -> Option<CustomGraph> {
 }
 
 /// Reads `[transport]`.
-pub(super) fn transport(
+pub(super) fn read_transport(
     scenario: &Node,
     framing: Option<Framing>,
-    reading: Reading,
+    reading: ReadContext,
     faults: &mut Faults,
 ) -> Option<Choice> {
-    transport_of(&*table(scenario, "transport", faults)?, framing, reading, faults)
+    read_transport_table(&*find_table(scenario, "transport", faults)?, framing, reading, faults)
 }
 
 /// Reads a transport from its table; `framing` is absent if it has faults of its own.
-pub(super) fn transport_of(
+pub(super) fn read_transport_table(
     table: &Node,
     framing: Option<Framing>,
-    reading: Reading,
+    reading: ReadContext,
     faults: &mut Faults,
 ) -> Option<Choice> {
-    let made = choice(table, Kinds::or(transport::SPECS, settings::TRANSPORT), faults)?;
+    let made = read_choice(table, AllowedKinds::with_default(transport::SPECS, settings::DEFAULT_TRANSPORT), faults)?;
     match transport::TcpConfig::check(&made.values) {
         Ok(()) => {
-            let short = framing.and_then(|framing| transport::TcpConfig::too_short(&made.values, &framing));
+            let short = framing.and_then(|framing| transport::TcpConfig::undersized_frame(&made.values, &framing));
             if let Some((field, least)) = short {
-                let rule = format!("at least {}: the headers that `framing` adds to every frame", Bytes(least));
-                faults.add(&table.find(field), message(Bytes(made.values.size(field)), rule));
+                let rule = format!(
+                    "at least {}, the size of the headers that `framing` adds to every \
+                                    frame",
+                    Bytes(least)
+                );
+                faults.add_fault(&table.locate(field), format_fault(Bytes(made.values.size(field)), rule));
                 return None;
             }
-            let said = transport::notes(&made.kind, &made.values, &|key| table.get(key).is_some());
+            let said = transport::parameter_warnings(&made.kind, &made.values, &|key| table.get(key).is_some());
             reading.notes.borrow_mut().extend(said);
             Some(made)
         }
         Err((field, rule)) => {
-            let found = made.values.0.get(field).map_or_else(String::new, resolved::text);
+            let found = made.values.0.get(field).map_or_else(String::new, resolved_json::format_value);
             let rule = rule.strip_prefix("must ").map_or_else(|| rule.to_string(), |rest| format!("it to {rest}"));
-            faults.add(&table.find(field), message(found, rule));
+            faults.add_fault(&table.locate(field), format_fault(found, rule));
             None
         }
     }
@@ -151,7 +158,7 @@ pub(super) fn transport_of(
 
 /// Parts of a scenario from which traffic is built; a part that has faults is absent.
 #[derive(Clone, Copy)]
-pub(super) struct Ground<'a> {
+pub(super) struct TrafficContext<'a> {
     pub topology: Option<&'a Topology>,
     pub duration: Option<Dur>,
     pub framing: Option<Framing>,
@@ -159,55 +166,58 @@ pub(super) struct Ground<'a> {
     pub transports: Option<(&'a Choice, &'a OwnTransports)>,
 }
 
-impl Ground<'_> {
+impl TrafficContext<'_> {
     /// Returns the segment sizes of a workload that has a transport of its own, or RoCE; `None` for any other.
-    fn segments(&self, traffic: usize) -> Option<Segments> {
+    fn segment_sizes(&self, traffic: usize) -> Option<SegmentSizes> {
         let (base, own) = self.transports?;
-        let choice = match own.row(traffic) {
+        let choice = match own.host_transports(traffic) {
             Some(row) => row.of_all.checked_sub(1).and_then(|place| own.kinds.get(usize::from(place))).unwrap_or(base),
-            None if base.kind == settings::ROCE => base,
+            None if base.kind == settings::ROCE_KIND => base,
             None => return None,
         };
         let tcp = transport::TcpConfig::new(&choice.kind, &choice.values, self.framing?)?;
-        Some(Segments { mss: tcp.mss(), options: tcp.options() })
+        Some(SegmentSizes { mss: tcp.mss(), options: tcp.data_option_bytes() })
     }
 }
 
 /// Builds all workloads (`[[traffic]]`), each with the kind and parameters from which it was made.
-pub(super) fn all_traffic(
+pub(super) fn read_traffic(
     scenario: &Node,
-    ground: Ground,
-    reading: Reading,
+    ground: TrafficContext,
+    reading: ReadContext,
     faults: &mut Faults,
 ) -> Vec<(Choice, crate::traffic::Traffic)> {
-    let items = entries(scenario, "traffic", faults);
+    let items = list_tables(scenario, "traffic", faults);
     if scenario.get("traffic").is_none_or(|list| matches!(&list.data, Data::List(items) if items.is_empty())) {
-        faults.add(&scenario.find("traffic"), message("nothing", "at least one [[traffic]]"));
+        faults.add_fault(&scenario.locate("traffic"), format_fault("nothing", "at least one [[traffic]]"));
     }
-    if items.len() > MOST_TRAFFIC {
+    if items.len() > MAX_WORKLOADS {
         let found = format!("{} workloads", items.len());
-        faults.add(&scenario.find("traffic"), message(found, format!("at most {MOST_TRAFFIC}")));
+        faults.add_fault(&scenario.locate("traffic"), format_fault(found, format!("at most {MAX_WORKLOADS}")));
         return Vec::new();
     }
     let hosts = ground.topology.map_or(0, |net| u64::from(net.hosts));
-    faults.asked.sources += hosts * items.len() as u64;
-    if faults.asked.sources > Asked::MOST_SOURCES {
+    faults.total_sizes.sources += hosts * items.len() as u64;
+    if faults.total_sizes.sources > TotalSizes::MAX_SOURCES {
         let found = format!("{} workloads over {hosts} hosts", items.len());
-        let rule =
-            format!("at most {} as the product of workloads and hosts in all variants together", Asked::MOST_SOURCES);
-        faults.add(&scenario.find("traffic"), message(found, rule));
+        let rule = format!(
+            "at most {} as the product of workloads and hosts in all variants together",
+            TotalSizes::MAX_SOURCES
+        );
+        faults.add_fault(&scenario.locate("traffic"), format_fault(found, rule));
         return Vec::new();
     }
     let mut names = BTreeMap::new();
     let mut all = Vec::new();
     let capacities = traffic::Capacities::default();
-    let files = |name: &str| reading.source.text_of(name);
+    let files = |name: &str| reading.source.read_named_file(name);
     for (i, item) in items.into_iter().enumerate() {
         // A `transport` of a workload without flows gets its own message in `transports.rs`.
-        let is_raw = traffic::is_raw(item.get("kind").and_then(Node::text).unwrap_or_default());
+        let is_raw = traffic::is_raw_kind(item.get("kind").and_then(Node::text).unwrap_or_default());
         let others: &[&str] = if is_raw && item.get("transport").is_none() { &[] } else { &["transport"] };
-        let kinds = Kinds { common: settings::TRAFFIC.params, others, ..Kinds::new(traffic::SPECS) };
-        let made = choice(item, kinds, faults);
+        let kinds =
+            AllowedKinds { common: settings::TRAFFIC.params, other_keys: others, ..AllowedKinds::new(traffic::SPECS) };
+        let made = read_choice(item, kinds, faults);
         if let Some(name) = item.get("name").and_then(Node::text) {
             check_name(item, name, &mut names, faults);
         }
@@ -219,7 +229,7 @@ pub(super) fn all_traffic(
             topology,
             duration,
             framing,
-            segments: ground.segments(i),
+            segments: ground.segment_sizes(i),
             files: &files,
             open: &*reading.source.files,
             notes: reading.notes,
@@ -234,11 +244,11 @@ pub(super) fn all_traffic(
 }
 
 fn check_name<'a>(item: &Node, name: &'a str, names: &mut BTreeMap<&'a str, usize>, faults: &mut Faults) {
-    let at = item.find("name");
+    let at = item.locate("name");
     if !is_name(name) {
-        faults.add(&at, message(format!("{name:?}"), NAME_RULE));
+        faults.add_fault(&at, format_fault(format!("{name:?}"), NAME_RULE));
     } else if let Some(line) = names.insert(name, at.line) {
         let found = format!("\"{name}\", which is also the name of the workload in line {line}");
-        faults.add(&at, message(found, "a different name for every workload"));
+        faults.add_fault(&at, format_fault(found, "different names for all workloads"));
     }
 }

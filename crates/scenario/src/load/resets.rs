@@ -3,19 +3,19 @@
 //! Such parameters are at their defaults again, or the new kind does not have them. The file does not show it: a
 //! variant that changes only a kind would silently drop `min_rto`.
 
-use super::tree::{Data, Node, join, ordinal};
+use super::tree::{Data, Node, format_ordinal, join_path};
 use super::value;
-use crate::diag::clipped;
+use crate::diag::truncate;
 use crate::{settings, topology, traffic};
 use dataplane::transport;
 use mech::Registry;
-use mech::params::{Kind, Param, Spec};
+use mech::params::{Param, ParamKind, Spec};
 use std::collections::BTreeMap;
 
 /// Returns notes about parameters that settings of the command line removed from the file.
-pub(super) fn of_settings(written: &Node, document: &Node, registry: &Registry) -> Vec<String> {
+pub(super) fn note_resets_by_settings(written: &Node, document: &Node, registry: &Registry) -> Vec<String> {
     let tell = |before: &Node, after: &Node, prefix: &str| {
-        let found = notes(before, after, "", registry).into_iter();
+        let found = note_resets(before, after, "", registry).into_iter();
         found.map(|note| format!("--set {prefix}{note}")).collect::<Vec<_>>()
     };
     let mut found = tell(written, document, "");
@@ -29,33 +29,33 @@ pub(super) fn of_settings(written: &Node, document: &Node, registry: &Registry) 
 
 /// Returns a note for each table of `after` with a `kind` that lacks parameters of the same table of `before`. `prefix`
 /// is the path of both in the scenario, empty for all of it.
-pub(super) fn notes(before: &Node, after: &Node, prefix: &str, registry: &Registry) -> Vec<String> {
-    let mut search = Search { registry, found: Vec::new() };
-    search.walk(before, after, &Place { path: prefix.into(), specs: Vec::new() });
+pub(super) fn note_resets(before: &Node, after: &Node, prefix: &str, registry: &Registry) -> Vec<String> {
+    let mut search = ResetSearch { registry, found: Vec::new() };
+    search.compare_nodes(before, after, &TablePlace { path: prefix.into(), specs: Vec::new() });
     search.found
 }
 
-struct Search<'a> {
+struct ResetSearch<'a> {
     registry: &'a Registry,
     found: Vec<String>,
 }
 
 /// Table of the scenario, and the kinds that it may have.
-struct Place {
+struct TablePlace {
     path: String,
     specs: Vec<&'static Spec>,
 }
 
-impl Search<'_> {
-    fn walk(&mut self, before: &Node, after: &Node, place: &Place) {
+impl ResetSearch<'_> {
+    fn compare_nodes(&mut self, before: &Node, after: &Node, place: &TablePlace) {
         match (&before.data, &after.data) {
             (Data::Table(old), Data::Table(_)) => {
                 let now: BTreeMap<&str, &Node> =
                     after.entries().iter().map(|(key, node)| (key.as_str(), node)).collect();
-                self.table(before, after, place);
+                self.compare_tables(before, after, place);
                 for (key, node) in old {
                     if let Some(new) = now.get(key.as_str()) {
-                        self.walk(node, new, &self.below(place, key));
+                        self.compare_nodes(node, new, &self.child_place(place, key));
                     }
                 }
             }
@@ -63,8 +63,13 @@ impl Search<'_> {
             // of a list.
             (Data::List(old), Data::List(new)) if before.at == after.at => {
                 for (number, (old, new)) in old.iter().zip(new).enumerate() {
-                    let name = old.get("name").and_then(Node::text).map_or_else(|| ordinal(number), str::to_string);
-                    self.walk(old, new, &Place { path: join(&place.path, &name), specs: place.specs.clone() });
+                    let name =
+                        old.get("name").and_then(Node::text).map_or_else(|| format_ordinal(number), str::to_string);
+                    self.compare_nodes(
+                        old,
+                        new,
+                        &TablePlace { path: join_path(&place.path, &name), specs: place.specs.clone() },
+                    );
                 }
             }
             _ => (),
@@ -72,72 +77,76 @@ impl Search<'_> {
     }
 
     /// Returns the table of a key, with the kinds that it may have.
-    fn below(&self, place: &Place, key: &str) -> Place {
-        let path = join(&place.path, key);
+    fn child_place(&self, place: &TablePlace, key: &str) -> TablePlace {
+        let path = join_path(&place.path, key);
         let kinds = place.specs.iter().flat_map(|spec| spec.params).filter(|param| param.name == key);
-        let sizes = kinds.filter_map(|param| if let Kind::Sizes(specs) = param.kind { Some(specs) } else { None });
+        let sizes = kinds.filter_map(|param| if let ParamKind::Sizes(specs) = param.kind { Some(specs) } else { None });
         let slot = path.split_once('.').filter(|(_, slot)| !slot.contains('.'));
         let specs = match (path.as_str(), slot) {
             ("framing", _) => settings::FRAMING.to_vec(),
             ("event", _) => crate::events::SPECS.to_vec(),
-            (_, Some(("switch", slot))) => self.registry.of_switch(slot),
-            (_, Some(("host", slot))) => self.registry.of_host(slot),
+            (_, Some(("switch", slot))) => self.registry.switch_specs(slot),
+            (_, Some(("host", slot))) => self.registry.host_specs(slot),
             _ if key == "transport" && place.path.starts_with("traffic.") => transport::SPECS.to_vec(),
             ("topology", _) => topology::SPECS.to_vec(),
             ("transport", _) => transport::SPECS.to_vec(),
             ("traffic", _) => traffic::SPECS.to_vec(),
             _ => sizes.take(1).flatten().copied().collect(),
         };
-        Place { path, specs }
+        TablePlace { path, specs }
     }
 
     /// Adds a note if a table lacks parameters of the table that it replaces.
-    fn table(&mut self, before: &Node, after: &Node, place: &Place) {
+    fn compare_tables(&mut self, before: &Node, after: &Node, place: &TablePlace) {
         let Some(kind) = after.get("kind").and_then(Node::text) else { return };
         let Some(spec) = place.specs.iter().find(|spec| spec.kind == kind) else { return };
-        let mut lost: Vec<String> = spec.params.iter().filter_map(|param| lost(param, before, after)).collect();
+        let mut lost: Vec<String> =
+            spec.params.iter().filter_map(|param| describe_reset(param, before, after)).collect();
         // A kind of `none` turns a mechanism off: losing its parameters is no surprise.
         let earlier = before.get("kind").and_then(Node::text).filter(|_| kind != "none");
         if let Some(earlier) = place.specs.iter().find(|spec| Some(spec.kind) == earlier) {
-            lost.extend(earlier.params.iter().filter_map(|param| unknown(param, before, spec)));
+            lost.extend(earlier.params.iter().filter_map(|param| describe_unknown(param, before, spec)));
         }
         if !lost.is_empty() {
             let (path, lost) = (&place.path, lost.join(", "));
-            self.found.push(format!("{path}: kind = {kind:?} replaces the whole table: {lost}"));
+            self.found.push(format!(
+                "{path}: the new kind = {kind:?} replaces the whole table, and drops earlier \
+                                     values: {lost}"
+            ));
         }
     }
 }
 
 /// Describes a parameter that had a value and is at its default now.
-fn lost(param: &Param, before: &Node, after: &Node) -> Option<String> {
-    let old = given(before, param.name)?;
-    if given(after, param.name).is_some() {
+fn describe_reset(param: &Param, before: &Node, after: &Node) -> Option<String> {
+    let old = find_value(before, param.name)?;
+    if find_value(after, param.name).is_some() {
         return None;
     }
-    if value::read(param, old).ok()? == value::default(param) {
+    if value::read_value(param, old).ok()? == value::default_value(param) {
         return None;
     }
     let now = param.default.filter(|text| !text.is_empty()).unwrap_or("not set");
-    Some(format!("{} is {now}, no longer {}", param.name, text_of(old)))
+    Some(format!("{} is {now} instead of {}", param.name, format_written(old)))
 }
 
 /// Parameters that some kinds imply: DCTCP has ECN, and no parameter for it.
-const BY_ITSELF: [&str; 1] = ["ecn"];
+const IMPLIED_PARAMETERS: [&str; 1] = ["ecn"];
 
 /// Describes a parameter that the new kind does not have. Required parameters belong to their kind and get no note.
-fn unknown(param: &Param, before: &Node, spec: &Spec) -> Option<String> {
-    param.default.filter(|_| !BY_ITSELF.contains(&param.name))?;
-    let old = given(before, param.name).filter(|_| spec.params.iter().all(|one| one.name != param.name))?;
-    let unchanged = value::read(param, old).ok()? == value::default(param);
-    (!unchanged).then(|| format!("{} = {} is dropped", param.name, text_of(old)))
+fn describe_unknown(param: &Param, before: &Node, spec: &Spec) -> Option<String> {
+    param.default.filter(|_| !IMPLIED_PARAMETERS.contains(&param.name))?;
+    let old = find_value(before, param.name).filter(|_| spec.params.iter().all(|one| one.name != param.name))?;
+    let unchanged = value::read_value(param, old).ok()? == value::default_value(param);
+    (!unchanged).then(|| format!("{} = {} is dropped", param.name, format_written(old)))
 }
 
 /// Formats a value as it was given.
-fn text_of(old: &Node) -> String {
-    old.text().map_or_else(|| old.shown(), |text| clipped(text, 60))
+fn format_written(old: &Node) -> String {
+    old.text().map_or_else(|| old.format_value(), |text| truncate(text, 60))
 }
 
 /// Returns the value of a dotted name below a table.
-fn given<'a>(table: &'a Node, name: &str) -> Option<&'a Node> {
+fn find_value<'a>(table: &'a Node, name: &str) -> Option<&'a Node> {
     name.split('.').try_fold(table, |node, key| node.get(key))
 }

@@ -1,43 +1,45 @@
 //! Settings of every switch and port: `[switch]` with the overrides merged into it.
 
 use super::checks;
-use super::fields::{Asked, Faults, Kinds, Slot, Wanted, entries, filled, read, table};
+use super::fields::{
+    AllowedKeys, AllowedKinds, Faults, SlotContext, TotalSizes, find_table, list_tables, read_slot, read_values,
+};
 use super::input_side;
-use super::merge::merge;
-use super::places::{Override, PortClass};
+use super::merge::merge_nodes;
+use super::overrides::{Override, PortClass};
 use super::resets;
 use super::tree::Node;
 use crate::choices::{ModelKind, Simultaneous, Ties};
-use crate::diag::{message, one_of};
-use crate::model::{Cioq, Filled, Model, PortConfig, Speedup, SwitchConfig};
+use crate::diag::{format_fault, format_one_of};
+use crate::model::{Cioq, FilledSlot, PortConfig, Speedup, SwitchConfig, SwitchModel};
 use crate::settings;
 use crate::topology::{self, Topology};
 use mech::buffer::BufferSlot;
 use mech::fib::FibSlot;
 use mech::overflow::OverflowSlot;
 use mech::routing::RoutingSlot;
-use mech::{Agent, Beside, InSlot, Registry, Report, SLOTS};
+use mech::{Agent, CheckContext, Registry, RegistrySlot, Report, SLOTS};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Largest number of unknown tiers and switches that are reported.
-const MOST_UNKNOWN: usize = 100;
+const MAX_REPORTED_UNKNOWN: usize = 100;
 
 /// Mechanisms of all slots of a switch and of a port.
 #[derive(Clone, Debug)]
-struct Slots {
-    fib: Filled<FibSlot>,
-    routing: Filled<RoutingSlot>,
-    buffer: Filled<BufferSlot>,
-    overflow: Filled<OverflowSlot>,
+struct SwitchSlots {
+    fib: FilledSlot<FibSlot>,
+    routing: FilledSlot<RoutingSlot>,
+    buffer: FilledSlot<BufferSlot>,
+    overflow: FilledSlot<OverflowSlot>,
     port: PortConfig,
-    model: Model,
+    model: SwitchModel,
     clock_ppb: u32,
     simultaneous: Simultaneous,
     ties: Ties,
 }
 
 /// Group of switches with equal settings.
-pub(super) struct Group {
+pub(super) struct SwitchGroup {
     pub nodes: Vec<String>,
     pub config: SwitchConfig,
     /// Settings by class of ports: `host` and `switch`, and rates if overrides use them.
@@ -45,90 +47,98 @@ pub(super) struct Group {
 }
 
 /// Classes of a switch's ports, each with the indices of its overrides.
-type Classes = Vec<(PortClass, Vec<usize>)>;
+type PortClasses = Vec<(PortClass, Vec<usize>)>;
 
 /// Reader of the switches of one variant.
-pub(super) struct Filler<'a> {
+pub(super) struct SwitchReader<'a> {
     base: Node,
     overrides: Vec<Override<'a>>,
     /// Table that each list of overrides leads to, with its mechanisms unless the table has faults.
-    known: BTreeMap<Vec<usize>, (Node, Option<Slots>)>,
-    sized: BTreeSet<(Vec<usize>, usize)>,
+    read_tables: BTreeMap<Vec<usize>, (Node, Option<SwitchSlots>)>,
+    checked_sizes: BTreeSet<(Vec<usize>, usize)>,
     registry: &'a Registry,
     notes: &'a mut Vec<String>,
 }
 
-impl<'a> Filler<'a> {
+impl<'a> SwitchReader<'a> {
     /// Reads `[switch]` and `[[override]]`.
     pub fn new(
         scenario: &'a Node,
         registry: &'a Registry,
         notes: &'a mut Vec<String>,
         faults: &mut Faults,
-    ) -> Filler<'a> {
-        let base =
-            table(scenario, "switch", faults).map_or_else(|| Node::table(scenario.lacks("switch")), |t| t.into_owned());
-        let overrides = entries(scenario, "override", faults);
-        let of_switches = overrides.into_iter().filter(|item| !checks::names_hosts(item));
+    ) -> SwitchReader<'a> {
+        let base = find_table(scenario, "switch", faults)
+            .map_or_else(|| Node::table(scenario.missing_key_location("switch")), |t| t.into_owned());
+        let overrides = list_tables(scenario, "override", faults);
+        let of_switches = overrides.into_iter().filter(|item| !checks::is_host_override(item));
         let overrides = of_switches.filter_map(|item| Override::parse(item, faults)).collect();
-        let mut filler = Filler { base, overrides, known: BTreeMap::new(), sized: BTreeSet::new(), registry, notes };
-        filler.filled(&[], faults);
+        let mut filler = SwitchReader {
+            base,
+            overrides,
+            read_tables: BTreeMap::new(),
+            checked_sizes: BTreeSet::new(),
+            registry,
+            notes,
+        };
+        filler.read_slots(&[], faults);
         filler
     }
 
     /// Returns the mechanisms of `[switch]` with these overrides.
-    fn filled(&mut self, which: &[usize], faults: &mut Faults) -> Option<Slots> {
-        if let Some((_, known)) = self.known.get(which) {
+    fn read_slots(&mut self, which: &[usize], faults: &mut Faults) -> Option<SwitchSlots> {
+        if let Some((_, known)) = self.read_tables.get(which) {
             return known.clone();
         }
         let mut merged = self.base.clone();
         for over in which.iter().filter_map(|i| self.overrides[*i].switch) {
-            merge(&mut merged, over);
+            merge_nodes(&mut merged, over);
         }
-        let lost = resets::notes(&self.base, &merged, "switch", self.registry);
+        let lost = resets::note_resets(&self.base, &merged, "switch", self.registry);
         self.notes.extend(lost.iter().map(|note| format!("override: {note}")));
-        let filled = fill(&merged, self.registry, faults);
+        let filled = fill_slots(&merged, self.registry, faults);
         if let Some(slots) = &filled {
             let given = |slot: &'static str| {
                 let table = merged.get(slot);
                 move |key: &str| table.is_some_and(|table| table.get(key).is_some())
             };
-            let beside = Beside { overridden: !which.is_empty(), ..slots.beside() };
+            let beside = CheckContext { overridden: !which.is_empty(), ..slots.check_context() };
             let mut report = Report::default();
-            slots.port.marking.slot.peek().check(&Beside { given: &given("marking"), ..beside }, &mut report);
-            self.notes.extend(checks::say(&merged, "marking", report, faults));
+            slots.port.marking.slot.peek().check(&CheckContext { is_set: &given("marking"), ..beside }, &mut report);
+            self.notes.extend(checks::report_faults(&merged, "marking", report, faults));
             let mut report = Report::default();
             slots.port.scheduler.slot.peek().check(&beside, &mut report);
-            self.notes.extend(checks::say(&merged, "scheduler", report, faults));
+            self.notes.extend(checks::report_faults(&merged, "scheduler", report, faults));
             let mut report = Report::default();
-            slots.overflow.slot.peek().check(&Beside { given: &given("overflow"), ..beside }, &mut report);
-            self.notes.extend(checks::say(&merged, "overflow", report, faults));
+            slots.overflow.slot.peek().check(&CheckContext { is_set: &given("overflow"), ..beside }, &mut report);
+            self.notes.extend(checks::report_faults(&merged, "overflow", report, faults));
             for (slot, agent) in slots.agents() {
                 let mut report = Report::default();
-                agent.check(&Beside { given: &given(slot), ..beside }, &mut report);
-                self.notes.extend(checks::say(&merged, slot, report, faults));
+                agent.check(&CheckContext { is_set: &given(slot), ..beside }, &mut report);
+                self.notes.extend(checks::report_faults(&merged, slot, report, faults));
             }
-            input_side::check(&merged, &slots.config(vec![slots.port.clone()]), faults);
+            input_side::check_model_settings(&merged, &slots.switch_config(vec![slots.port.clone()]), faults);
         }
-        self.known.insert(which.to_vec(), (merged, filled.clone()));
+        self.read_tables.insert(which.to_vec(), (merged, filled.clone()));
         filled
     }
 
     /// Reads `[switch]` with these overrides, and checks memory and routing for a switch with this number of ports.
-    fn sized(&mut self, which: &[usize], ports: usize, net: &Topology, faults: &mut Faults) {
-        self.filled(which, faults);
-        if let (true, Some((table, Some(filled)))) = (self.sized.insert((which.to_vec(), ports)), self.known.get(which))
+    fn check_sizes(&mut self, which: &[usize], ports: usize, net: &Topology, faults: &mut Faults) {
+        self.read_slots(which, faults);
+        if let (true, Some((table, Some(filled)))) =
+            (self.checked_sizes.insert((which.to_vec(), ports)), self.read_tables.get(which))
         {
             let ports = u16::try_from(ports).unwrap_or(u16::MAX);
-            let beside = Beside { ports: Some(ports), addresses: net.plan.is_some(), ..filled.beside() };
+            let beside = CheckContext { ports: Some(ports), addresses: net.plan.is_some(), ..filled.check_context() };
             let mut report = Report::default();
             filled.buffer.slot.peek().check(&beside, &mut report);
-            self.notes.extend(checks::say(table, "buffer", report, faults));
+            self.notes.extend(checks::report_faults(table, "buffer", report, faults));
             let mut report = Report::default();
             filled.routing.slot.peek().check(&beside, &mut report);
-            self.notes.extend(checks::say(table, "routing", report, faults));
-            checks::hosts(table, &filled.overflow.slot, net, faults);
-            if let Some(cioq) = filled.model.cioq() {
+            self.notes.extend(checks::report_faults(table, "routing", report, faults));
+            checks::check_overflow_hosts(table, &filled.overflow.slot, net, faults);
+            if let Some(cioq) = filled.model.input_side() {
                 input_side::check_stages(table, cioq, ports, faults);
             }
         }
@@ -136,42 +146,47 @@ impl<'a> Filler<'a> {
 
     /// Checks the input side of a `cioq` switch against the network.
     fn check_input_side(&self, which: &[usize], node: &topology::Node, faults: &mut Faults) {
-        if let Some((table, Some(filled))) = self.known.get(which)
-            && let Some(cioq) = filled.model.cioq()
+        if let Some((table, Some(filled))) = self.read_tables.get(which)
+            && let Some(cioq) = filled.model.input_side()
         {
-            input_side::check_size(table, cioq, node, faults);
+            input_side::check_virtual_queues(table, cioq, node, faults);
         }
     }
 
     /// Checks every override separately, if there is no network.
-    pub fn alone(mut self, faults: &mut Faults) {
-        (0..self.overrides.len()).for_each(|i| drop(self.filled(&[i], faults)));
+    pub fn check_without_network(mut self, faults: &mut Faults) {
+        (0..self.overrides.len()).for_each(|i| drop(self.read_slots(&[i], faults)));
     }
 
     /// Returns the settings of every switch of a network, and the groups of switches with equal settings.
-    pub fn all(mut self, net: &Topology, faults: &mut Faults) -> Option<(Vec<SwitchConfig>, Vec<Group>)> {
-        if !self.fits(net, faults) {
+    pub fn read_switches(
+        mut self,
+        net: &Topology,
+        faults: &mut Faults,
+    ) -> Option<(Vec<SwitchConfig>, Vec<SwitchGroup>)> {
+        if !self.check_override_count(net, faults) {
             return None;
         }
         self.check_names(net, faults);
         let hosts = net.hosts as usize;
         let mut switches = Vec::new();
-        let mut groups: BTreeMap<(Vec<usize>, Classes), Group> = BTreeMap::new();
+        let mut groups: BTreeMap<(Vec<usize>, PortClasses), SwitchGroup> = BTreeMap::new();
         let by_rate = self.overrides.iter().any(|over| over.rate.is_some());
         for node in &net.nodes[hosts.min(net.nodes.len())..] {
-            let own = self.matching(node, None, true);
-            let classes = self.classes(node, net, by_rate);
-            self.sized(&own, node.ports.len(), net, faults);
+            let own = self.matching_overrides(node, None, true);
+            let classes = self.port_classes(node, net, by_rate);
+            self.check_sizes(&own, node.ports.len(), net, faults);
             self.check_input_side(&own, node, faults);
-            let slots = self.filled(&own, faults);
+            let slots = self.read_slots(&own, faults);
             // All classes are read before a fault ends the loop, so that all faults are found together.
-            let filled: Vec<_> = classes.iter().map(|(class, which)| (*class, self.filled(which, faults))).collect();
+            let filled: Vec<_> =
+                classes.iter().map(|(class, which)| (*class, self.read_slots(which, faults))).collect();
             let filled = filled.into_iter().map(|(class, slots)| Some((class, slots?.port)));
             let filled: Option<BTreeMap<PortClass, PortConfig>> = filled.collect();
             let (Some(slots), Some(filled)) = (slots, filled) else { continue };
-            let ports = node.ports.iter().map(|port| filled[&PortClass::of_port(port, net, by_rate)].clone());
-            let config = slots.config(ports.collect());
-            let group = groups.entry((own, classes)).or_insert_with(|| Group {
+            let ports = node.ports.iter().map(|port| filled[&PortClass::from_port(port, net, by_rate)].clone());
+            let config = slots.switch_config(ports.collect());
+            let group = groups.entry((own, classes)).or_insert_with(|| SwitchGroup {
                 nodes: Vec::new(),
                 config: config.clone(),
                 ports: filled.into_iter().map(|(class, port)| (class.label(), port)).collect(),
@@ -181,39 +196,39 @@ impl<'a> Filler<'a> {
         }
         for over in self.overrides.iter().filter(|over| !over.used) {
             let rule = "a `where` that matches at least one switch or port";
-            faults.add(&over.place.at, message("a `where` that matches nothing", rule));
+            faults.add_fault(&over.where_table.at, format_fault("a `where` that matches no switch and no port", rule));
         }
         Some((switches, groups.into_values().collect()))
     }
 
     /// Checks the bound of overrides times switches, each of which is compared with each.
-    fn fits(&self, net: &Topology, faults: &mut Faults) -> bool {
+    fn check_override_count(&self, net: &Topology, faults: &mut Faults) -> bool {
         let (switches, overrides) = (net.switches().len() as u64, self.overrides.len() as u64);
-        faults.asked.places += switches * overrides;
-        let fits = faults.asked.places <= Asked::MOST_PLACES;
+        faults.total_sizes.override_checks += switches * overrides;
+        let fits = faults.total_sizes.override_checks <= TotalSizes::MAX_OVERRIDE_CHECKS;
         if let (false, Some(over)) = (fits, self.overrides.first()) {
             let found = format!("{overrides} overrides over {switches} switches");
             let rule = format!(
                 "at most {} as the product of overrides and switches in all variants together",
-                Asked::MOST_PLACES
+                TotalSizes::MAX_OVERRIDE_CHECKS
             );
-            faults.add(&over.place.at, message(found, rule));
+            faults.add_fault(&over.where_table.at, format_fault(found, rule));
         }
         fits
     }
 
     /// Returns the classes of a switch's ports, and the overrides of each.
-    fn classes(&mut self, node: &topology::Node, net: &Topology, by_rate: bool) -> Classes {
-        let there: BTreeSet<_> = node.ports.iter().map(|port| PortClass::of_port(port, net, by_rate)).collect();
-        let all = PortClass::of_switch(node, net, by_rate).into_iter();
-        all.map(|class| (class, self.matching(node, Some(class), there.contains(&class)))).collect()
+    fn port_classes(&mut self, node: &topology::Node, net: &Topology, by_rate: bool) -> PortClasses {
+        let there: BTreeSet<_> = node.ports.iter().map(|port| PortClass::from_port(port, net, by_rate)).collect();
+        let all = PortClass::list_for_switch(node, net, by_rate).into_iter();
+        all.map(|class| (class, self.matching_overrides(node, Some(class), there.contains(&class)))).collect()
     }
 
     /// Returns the overrides of a switch, or of a class of its ports, in order, and marks them as used if there are
     /// such ports.
-    fn matching(&mut self, node: &topology::Node, class: Option<PortClass>, is_there: bool) -> Vec<usize> {
+    fn matching_overrides(&mut self, node: &topology::Node, class: Option<PortClass>, is_there: bool) -> Vec<usize> {
         let mut which = Vec::new();
-        for (i, over) in self.overrides.iter_mut().enumerate().filter(|(_, over)| over.applies(node, class)) {
+        for (i, over) in self.overrides.iter_mut().enumerate().filter(|(_, over)| over.applies_to(node, class)) {
             over.used |= is_there;
             which.push(i);
         }
@@ -229,34 +244,40 @@ impl<'a> Filler<'a> {
         let known: BTreeSet<&str> = names.iter().copied().collect();
         let before = faults.count;
         for over in &mut self.overrides {
-            if faults.count - before >= MOST_UNKNOWN {
+            if faults.count - before >= MAX_REPORTED_UNKNOWN {
                 over.used = true;
                 continue;
             }
             if let Some(tier) = over.tier.as_deref().filter(|tier| !seen.contains(tier)) {
                 let found = format!("unknown tier `{tier}`");
-                faults.add(&over.place.find("tier"), message(found, one_of(tier, tiers.clone())));
+                faults.add_fault(
+                    &over.where_table.locate("tier"),
+                    format_fault(found, format_one_of(tier, tiers.clone())),
+                );
                 over.used = true;
             }
             if let Some(name) = over.node.as_deref().filter(|name| !known.contains(name)) {
                 let found = format!("unknown switch `{name}`");
-                faults.add(&over.place.find("node"), message(found, one_of(name, names.iter().copied())));
+                faults.add_fault(
+                    &over.where_table.locate("node"),
+                    format_fault(found, format_one_of(name, names.iter().copied())),
+                );
                 over.used = true;
             }
         }
     }
 }
 
-impl Slots {
+impl SwitchSlots {
     /// Returns the settings that each mechanism is checked against, as far as they do not depend on a network.
-    fn beside(&self) -> Beside<'_> {
+    fn check_context(&self) -> CheckContext<'_> {
         let buffer = self.buffer.slot.peek();
-        let memory = buffer.budget(1);
-        Beside {
+        let memory = buffer.total_memory(1);
+        CheckContext {
             buffer: &self.buffer.kind,
             memory,
-            shared: memory.is_some() && buffer.plain().is_none(),
-            ..Beside::NOTHING
+            shared: memory.is_some() && buffer.fixed_thresholds().is_none(),
+            ..CheckContext::EMPTY
         }
     }
     /// Returns the agents of a port, with their slots.
@@ -269,7 +290,7 @@ impl Slots {
         ];
         slots.into_iter().filter_map(|(slot, agent)| Some((slot, agent?)))
     }
-    fn config(&self, ports: Vec<PortConfig>) -> SwitchConfig {
+    fn switch_config(&self, ports: Vec<PortConfig>) -> SwitchConfig {
         SwitchConfig {
             fib: self.fib.clone(),
             routing: self.routing.clone(),
@@ -285,32 +306,42 @@ impl Slots {
 }
 
 /// Reads the mechanism of a slot of the switch.
-fn slot<S: InSlot>(switch: &Node, name: &str, registry: &Registry, faults: &mut Faults) -> Option<Filled<S>> {
+fn read_switch_slot<S: RegistrySlot>(
+    switch: &Node,
+    name: &str,
+    registry: &Registry,
+    faults: &mut Faults,
+) -> Option<FilledSlot<S>> {
     let (_, default) = SLOTS.iter().find(|(slot, _)| *slot == name)?;
-    filled(switch, Slot { name, registry, kinds: Kinds::or(&registry.of_switch(name), default) }, faults)
+    read_slot(
+        switch,
+        SlotContext { name, registry, kinds: AllowedKinds::with_default(&registry.switch_specs(name), default) },
+        faults,
+    )
 }
 
-fn fill(switch: &Node, registry: &Registry, faults: &mut Faults) -> Option<Slots> {
+fn fill_slots(switch: &Node, registry: &Registry, faults: &mut Faults) -> Option<SwitchSlots> {
     let others = SLOTS.map(|(slot, _)| slot);
-    let values = read(switch, Wanted { others: &others, ..Wanted::new(settings::SWITCH.params) }, faults);
-    let fib = slot(switch, "fib", registry, faults);
-    let routing = slot(switch, "routing", registry, faults);
-    let buffer = slot(switch, "buffer", registry, faults);
-    let overflow = slot(switch, "overflow", registry, faults);
-    let marking = slot(switch, "marking", registry, faults);
-    let ack_hold = slot(switch, "ack_hold", registry, faults);
-    let notify = slot(switch, "notify", registry, faults);
-    let pause = slot(switch, "pause", registry, faults);
-    let scheduler = slot(switch, "scheduler", registry, faults);
-    let arbiter = slot(switch, "arbiter", registry, faults);
-    let fabric = slot(switch, "fabric", registry, faults);
+    let values =
+        read_values(switch, AllowedKeys { other_keys: &others, ..AllowedKeys::new(settings::SWITCH.params) }, faults);
+    let fib = read_switch_slot(switch, "fib", registry, faults);
+    let routing = read_switch_slot(switch, "routing", registry, faults);
+    let buffer = read_switch_slot(switch, "buffer", registry, faults);
+    let overflow = read_switch_slot(switch, "overflow", registry, faults);
+    let marking = read_switch_slot(switch, "marking", registry, faults);
+    let ack_hold = read_switch_slot(switch, "ack_hold", registry, faults);
+    let notify = read_switch_slot(switch, "notify", registry, faults);
+    let pause = read_switch_slot(switch, "pause", registry, faults);
+    let scheduler = read_switch_slot(switch, "scheduler", registry, faults);
+    let arbiter = read_switch_slot(switch, "arbiter", registry, faults);
+    let fabric = read_switch_slot(switch, "fabric", registry, faults);
     let values = values?;
     let speedup = values.number("speedup");
     let Some(speedup) = Speedup::from_number(speedup) else {
-        faults.add(&switch.find("speedup"), message(speedup, "a number with at most six decimals"));
+        faults.add_fault(&switch.locate("speedup"), format_fault(speedup, "a number with at most six decimals"));
         return None;
     };
-    Some(Slots {
+    Some(SwitchSlots {
         fib: fib?,
         routing: routing?,
         buffer: buffer?,
@@ -323,13 +354,18 @@ fn fill(switch: &Node, registry: &Registry, faults: &mut Faults) -> Option<Slots
             pause: pause?,
         },
         model: match values.get("model") {
-            ModelKind::OutputQueued => Model::OutputQueued,
+            ModelKind::OutputQueued => SwitchModel::OutputQueued,
             kind => {
                 let fabric = if kind == ModelKind::Fabric { Some(fabric?) } else { None };
-                Model::Cioq(Cioq { input_buffer: values.amount("input_buffer"), speedup, arbiter: arbiter?, fabric })
+                SwitchModel::Cioq(Cioq {
+                    input_buffer: values.amount("input_buffer"),
+                    speedup,
+                    arbiter: arbiter?,
+                    fabric,
+                })
             }
         },
-        clock_ppb: settings::ppb(&values),
+        clock_ppb: settings::clock_error_ppb(&values),
         simultaneous: values.get("simultaneous"),
         ties: values.get("ties"),
     })

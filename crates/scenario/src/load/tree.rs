@@ -1,13 +1,13 @@
 //! Text of a scenario as a tree, in which every value has the place where it was written.
 
 use super::Source;
-use crate::diag::{Diagnostic, LONGEST_PATH, clipped, message};
+use crate::diag::{Diagnostic, MAX_PATH_CHARS, format_fault, truncate};
 use std::collections::BTreeSet;
 use toml_edit::{Document, Item, TableLike, Value};
 
 /// Place where a value was written, and its path.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct At {
+pub(crate) struct Location {
     /// Line in the file, from 1.
     pub line: usize,
     /// Dotted path as written, `variants.x.` included. Entries of lists appear by name, or as the `1st`, the `2nd`.
@@ -19,7 +19,7 @@ pub(crate) struct At {
 /// Value with its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    pub at: At,
+    pub at: Location,
     pub data: Data,
 }
 
@@ -27,9 +27,9 @@ pub(crate) struct Node {
 #[derive(Clone, Debug)]
 pub(crate) enum Data {
     Text(String),
-    Whole(i64),
+    Integer(i64),
     Number(f64),
-    Flag(bool),
+    Boolean(bool),
     Date(String),
     List(Vec<Node>),
     Table(Vec<(String, Node)>),
@@ -37,7 +37,7 @@ pub(crate) enum Data {
 
 impl Node {
     /// Returns an empty table.
-    pub fn table(at: At) -> Node {
+    pub fn table(at: Location) -> Node {
         Node { at, data: Data::Table(Vec::new()) }
     }
     /// Returns the entries of a table; none for any other value.
@@ -75,11 +75,11 @@ impl Node {
         }
     }
     /// Returns the place of a key that this table lacks.
-    pub fn lacks(&self, key: &str) -> At {
-        At { path: join(&self.at.path, key), ..self.at.clone() }
+    pub fn missing_key_location(&self, key: &str) -> Location {
+        Location { path: join_path(&self.at.path, key), ..self.at.clone() }
     }
     /// Returns the place of a dotted name below this table, as far as it exists. An empty name is the table itself.
-    pub fn find(&self, name: &str) -> At {
+    pub fn locate(&self, name: &str) -> Location {
         if name.is_empty() {
             return self.at.clone();
         }
@@ -93,55 +93,55 @@ impl Node {
             match next {
                 Some(found) => node = found,
                 None => {
-                    let tail = rest.fold(key.to_string(), |tail, key| join(&tail, key));
-                    return node.lacks(&tail);
+                    let tail = rest.fold(key.to_string(), |tail, key| join_path(&tail, key));
+                    return node.missing_key_location(&tail);
                 }
             }
         }
         node.at.clone()
     }
     /// Formats the value for messages.
-    pub fn shown(&self) -> String {
+    pub fn format_value(&self) -> String {
         match &self.data {
-            Data::Text(text) => format!("{:?}", clipped(text, 60)),
-            Data::Whole(n) => n.to_string(),
+            Data::Text(text) => format!("{:?}", truncate(text, 60)),
+            Data::Integer(n) => n.to_string(),
             Data::Number(n) => format!("{n:?}").to_lowercase(),
-            Data::Flag(flag) => flag.to_string(),
+            Data::Boolean(flag) => flag.to_string(),
             Data::Date(date) => format!("the date {date}"),
             Data::List(_) => "a list".into(),
             Data::Table(_) => "a table".into(),
         }
     }
     /// Returns the values of a table or list.
-    fn below(&self) -> impl Iterator<Item = &Node> {
+    fn children(&self) -> impl Iterator<Item = &Node> {
         self.entries().iter().map(|(_, node)| node).chain(self.items())
     }
     /// Counts this value and all values, tables and lists below it.
-    pub fn size(&self) -> usize {
-        1 + self.below().map(Node::size).sum::<usize>()
+    pub fn count_values(&self) -> usize {
+        1 + self.children().map(Node::count_values).sum::<usize>()
     }
     /// Adds the numbers of the `--set`s that wrote this value or one below it.
-    pub fn sets(&self, found: &mut BTreeSet<usize>) {
+    pub fn collect_settings(&self, found: &mut BTreeSet<usize>) {
         found.extend(self.at.set);
-        self.below().for_each(|node| node.sets(found));
+        self.children().for_each(|node| node.collect_settings(found));
     }
 }
 
 /// Formats `path.key`, cut near the longest path that messages show. Every value keeps its path, so that long keys
 /// would otherwise take memory in proportion to their length times the number of values below them.
-pub(crate) fn join(path: &str, key: &str) -> String {
-    if path.len() > 4 * LONGEST_PATH {
+pub(crate) fn join_path(path: &str, key: &str) -> String {
+    if path.len() > 4 * MAX_PATH_CHARS {
         return path.to_string();
     }
-    let key = match key.len() > LONGEST_PATH {
-        true => key.char_indices().nth(LONGEST_PATH + 1).map_or(key, |(end, _)| &key[..end]),
+    let key = match key.len() > MAX_PATH_CHARS {
+        true => key.char_indices().nth(MAX_PATH_CHARS + 1).map_or(key, |(end, _)| &key[..end]),
         false => key,
     };
     if path.is_empty() { key.to_string() } else { format!("{path}.{key}") }
 }
 
 /// Formats the position of an unnamed entry of a list in messages, counted from `1st`.
-pub(super) fn ordinal(place: usize) -> String {
+pub(super) fn format_ordinal(place: usize) -> String {
     let n = place + 1;
     let end = match (n % 10, n % 100) {
         (_, 11..=13) => "th",
@@ -154,86 +154,86 @@ pub(super) fn ordinal(place: usize) -> String {
 }
 
 /// Parses a scenario's text into a tree.
-pub(super) fn parse(source: &Source) -> Result<Node, Diagnostic> {
-    let lines = Lines::new(&source.text);
+pub(super) fn parse_document(source: &Source) -> Result<Node, Diagnostic> {
+    let lines = LineOffsets::new(&source.text);
     let broken = |line, message| Diagnostic { file: source.path.clone(), line, field: String::new(), message };
     if source.text.trim().is_empty() {
         let rule = "a scenario, with at least `name`, `duration`, `[topology]` and one `[[traffic]]`";
-        return Err(broken(1, message("an empty file", rule)));
+        return Err(broken(1, format_fault("an empty file", rule)));
     }
     let doc = Document::parse(source.text.as_str()).map_err(|error| {
         let line = error.span().map_or(1, |span| lines.line_at(span.start));
         let why = error.message().trim().replace('\n', ", ");
         let found = format!("text that is not TOML ({why})");
-        broken(line, message(found, "TOML 1.0"))
+        broken(line, format_fault(found, "TOML 1.0"))
     })?;
-    let at = At { line: 1, ..At::default() };
-    Ok(Tree { lines, set: None }.table(doc.as_table(), at))
+    let at = Location { line: 1, ..Location::default() };
+    Ok(TreeBuilder { lines, set: None }.table(doc.as_table(), at))
 }
 
 /// Parses the value of a `--set`: TOML if it is valid, otherwise bare text.
-pub(super) fn parse_value(text: &str, at: At) -> Result<Node, String> {
+pub(super) fn parse_value(text: &str, at: Location) -> Result<Node, String> {
     match text.trim().parse::<Value>() {
-        Ok(value) => Ok(Tree { lines: Lines::new(""), set: at.set }.value(&value, at)),
+        Ok(value) => Ok(TreeBuilder { lines: LineOffsets::new(""), set: at.set }.value(&value, at)),
         Err(error) if text.trim_start().starts_with(['"', '\'', '[', '{']) => Err(error.message().trim().to_string()),
         Err(_) => Ok(Node { at, data: Data::Text(text.trim().to_string()) }),
     }
 }
 
 /// Offsets of line ends, to convert byte offsets to lines.
-struct Lines(Vec<usize>);
+struct LineOffsets(Vec<usize>);
 
-impl Lines {
-    fn new(text: &str) -> Lines {
-        Lines(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at).collect())
+impl LineOffsets {
+    fn new(text: &str) -> LineOffsets {
+        LineOffsets(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at).collect())
     }
     fn line_at(&self, offset: usize) -> usize {
         self.0.partition_point(|end| *end < offset) + 1
     }
 }
 
-struct Tree {
-    lines: Lines,
+struct TreeBuilder {
+    lines: LineOffsets,
     set: Option<usize>,
 }
 
-impl Tree {
-    fn table(&self, table: &dyn TableLike, at: At) -> Node {
+impl TreeBuilder {
+    fn table(&self, table: &dyn TableLike, at: Location) -> Node {
         let mut entries = Vec::new();
         for (name, item) in table.iter() {
             let key = table.get_key_value(name).map(|(key, _)| key);
             let span = key.and_then(|key| key.span()).or_else(|| item.span());
             let line = span.map_or(at.line, |span| self.lines.line_at(span.start));
-            let at = At { line, path: join(&at.path, name), set: self.set };
+            let at = Location { line, path: join_path(&at.path, name), set: self.set };
             entries.push((name.to_string(), self.item(item, at)));
         }
         Node { at, data: Data::Table(entries) }
     }
-    fn item(&self, item: &Item, at: At) -> Node {
+    fn item(&self, item: &Item, at: Location) -> Node {
         match item {
             Item::Value(value) => self.value(value, at),
             Item::Table(table) => self.table(table, at),
             Item::ArrayOfTables(tables) => {
                 let each = tables.iter().enumerate().map(|(i, table)| {
-                    self.table(table, self.element(&at, i, Some(table as &dyn TableLike), table.span()))
+                    self.table(table, self.element_location(&at, i, Some(table as &dyn TableLike), table.span()))
                 });
                 Node { data: Data::List(each.collect()), at }
             }
             Item::None => Node::table(at),
         }
     }
-    fn value(&self, value: &Value, at: At) -> Node {
+    fn value(&self, value: &Value, at: Location) -> Node {
         let data = match value {
             Value::String(text) => Data::Text(text.value().clone()),
-            Value::Integer(n) => Data::Whole(*n.value()),
+            Value::Integer(n) => Data::Integer(*n.value()),
             Value::Float(n) => Data::Number(*n.value()),
-            Value::Boolean(flag) => Data::Flag(*flag.value()),
+            Value::Boolean(flag) => Data::Boolean(*flag.value()),
             Value::Datetime(date) => Data::Date(date.value().to_string()),
             Value::InlineTable(table) => return self.table(table, at),
             Value::Array(items) => {
                 let each = items.iter().enumerate().map(|(i, item)| {
                     let table = item.as_inline_table().map(|table| table as &dyn TableLike);
-                    self.value(item, self.element(&at, i, table, item.span()))
+                    self.value(item, self.element_location(&at, i, table, item.span()))
                 });
                 Data::List(each.collect())
             }
@@ -241,10 +241,16 @@ impl Tree {
         Node { at, data }
     }
     /// Returns the place of an element of a list, by its name if it has one.
-    fn element(&self, list: &At, i: usize, table: Option<&dyn TableLike>, span: Option<std::ops::Range<usize>>) -> At {
+    fn element_location(
+        &self,
+        list: &Location,
+        i: usize,
+        table: Option<&dyn TableLike>,
+        span: Option<std::ops::Range<usize>>,
+    ) -> Location {
         let name = table.and_then(|table| table.get("name")?.as_str()).filter(|name| !name.is_empty());
-        let path = join(&list.path, name.unwrap_or(&ordinal(i)));
-        At { line: span.map_or(list.line, |span| self.lines.line_at(span.start)), path, set: self.set }
+        let path = join_path(&list.path, name.unwrap_or(&format_ordinal(i)));
+        Location { line: span.map_or(list.line, |span| self.lines.line_at(span.start)), path, set: self.set }
     }
 }
 
@@ -255,8 +261,8 @@ mod tests {
     #[test]
     fn a_path_below_a_long_key_has_a_bounded_length() {
         let long = "é".repeat(200_000);
-        let path = (0..100).fold(join("", &long), |path, _| join(&path, &long));
-        assert!(path.len() < 8 * LONGEST_PATH, "{} bytes", path.len());
-        assert_eq!(join("a", "b"), "a.b");
+        let path = (0..100).fold(join_path("", &long), |path, _| join_path(&path, &long));
+        assert!(path.len() < 8 * MAX_PATH_CHARS, "{} bytes", path.len());
+        assert_eq!(join_path("a", "b"), "a.b");
     }
 }

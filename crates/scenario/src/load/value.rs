@@ -1,66 +1,70 @@
 //! Parsing of one value of a scenario by its parameter's declaration.
 
-use super::renamed;
+use super::renamed_keys;
 use super::tree::{Data, Node};
-use crate::diag::{message, nearest, one_of};
-use crate::limits::{FASTEST, LONGEST_STEP, SLOWEST};
-use crate::quantities::{self, hint};
-use mech::params::{Kind, Param, Value};
+use crate::diag::{format_fault, format_one_of, nearest_word};
+use crate::limits::{MAX_RATE, MAX_TIME, MIN_RATE};
+use crate::quantities::{self, spelling_hint};
+use mech::params::{Param, ParamKind, Value};
 use units::{Bytes, Dur, ParseError, parse_dur, parse_rate};
 
 const SIZE_UNITS: &str = "B, KB, MB, GB, KiB, MiB, GiB";
 
 /// Describes the values that a kind allows, for messages and the catalogue.
-pub(crate) fn rule(kind: &Kind) -> String {
-    let least = |min: u64, shown: String| if min > 0 { format!(", at least {shown}") } else { String::new() };
+pub(crate) fn describe_kind(kind: &ParamKind) -> String {
+    let least = |min: u64, shown: String| {
+        if min > 0 { format!(", at least {shown}") } else { String::new() }
+    };
     match kind {
-        Kind::Flag => "true or false".into(),
-        Kind::Count { min, max } => count(*min, *max),
-        Kind::CountOrOff { min, max } => format!("{}, or \"off\"", count(*min, *max)),
-        Kind::Number { min, max, .. } if *max >= f64::MAX => format!("a number of at least {min}"),
-        Kind::Number { min, max, below_max: false } => format!("a number from {min} to {max}"),
-        Kind::Number { min, max, below_max: true } => format!("a number of at least {min} and below {max}"),
-        Kind::Time { min } => {
+        ParamKind::Flag => "true or false".into(),
+        ParamKind::Count { min, max } => describe_count_range(*min, *max),
+        ParamKind::CountOrOff { min, max } => {
+            format!("{}, or \"off\"", describe_count_range(*min, *max))
+        }
+        ParamKind::Number { min, max, .. } if *max >= f64::MAX => format!("a number of at least {min}"),
+        ParamKind::Number { min, max, below_max: false } => format!("a number from {min} to {max}"),
+        ParamKind::Number { min, max, below_max: true } => format!("a number of at least {min} and below {max}"),
+        ParamKind::Time { min } => {
             let least = least(*min, Dur(*min).to_string());
             format!("a length of time with its unit (ps, ns, us, ms, s), such as \"10ms\"{least}")
         }
-        Kind::Rate => "a rate with its unit (bps, Kbps, Mbps, Gbps, Tbps), such as \"10Gbps\"".into(),
-        Kind::Amount { min } => {
+        ParamKind::Rate => "a rate with its unit (bps, Kbps, Mbps, Gbps, Tbps), such as \"10Gbps\"".into(),
+        ParamKind::Amount { min } => {
             let least = least(*min, min.to_string());
             format!("packets or bytes with their unit (pkt, {SIZE_UNITS}), such as \"100pkt\"{least}")
         }
-        Kind::Size { min } => {
+        ParamKind::Size { min } => {
             let least = least(*min, Bytes(*min).to_string());
             format!("a size with its unit ({SIZE_UNITS}), such as \"20KB\"{least}")
         }
-        Kind::Choice(words) => one_of("", words.iter().copied()),
-        Kind::Text => "a text in quotes".into(),
-        Kind::Texts => "a list of texts, such as [\"h0\", \"h1\"]".into(),
-        Kind::TextsOr(words) => {
+        ParamKind::Choice(words) => format_one_of("", words.iter().copied()),
+        ParamKind::Text => "a text in quotes".into(),
+        ParamKind::Texts => "a list of texts, such as [\"h0\", \"h1\"]".into(),
+        ParamKind::TextsOr(words) => {
             let words: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
             format!("{}, or a list of texts, such as [\"h0\", \"h1\"]", words.join(", "))
         }
-        Kind::Numbers => "a list of numbers, each at least 0".into(),
-        Kind::Counts { min, max } => {
+        ParamKind::Numbers => "a list of numbers, each at least 0".into(),
+        ParamKind::Counts { min, max } => {
             format!("a list of whole numbers from {min} to {max}, such as [{min}, {}]", min + 1)
         }
-        Kind::Sizes(specs) => {
+        ParamKind::Sizes(specs) => {
             let kinds: Vec<_> = specs.iter().map(|spec| format!("`{}`", spec.kind)).collect();
-            let text = "a size with its unit, such as \"20KB\", the name of a distribution, a file of sizes";
-            format!("{text}, or a table whose kind is one of {}", kinds.join(", "))
+            let text = "a size with its unit, such as \"20KB\", the name of a distribution, or a file of sizes";
+            format!("{text}, or a table with kind = {}", kinds.join(", "))
         }
     }
 }
 
 /// Describes the values that a parameter allows, with the word that it accepts in addition to its kind.
-pub(crate) fn allowed(param: &Param) -> String {
-    match word(param) {
-        Some(word) => format!("{}, or \"{word}\"", rule(&param.kind)),
-        None => rule(&param.kind),
+pub(crate) fn describe_allowed(param: &Param) -> String {
+    match default_word(param) {
+        Some(word) => format!("{}, or \"{word}\"", describe_kind(&param.kind)),
+        None => describe_kind(&param.kind),
     }
 }
 
-fn count(min: u64, max: u64) -> String {
+fn describe_count_range(min: u64, max: u64) -> String {
     match max {
         _ if max >= i64::MAX as u64 => format!("a whole number of at least {min}"),
         _ => format!("a whole number from {min} to {max}"),
@@ -69,27 +73,27 @@ fn count(min: u64, max: u64) -> String {
 
 /// Returns a default that is a word and no value of its kind (`unlimited`, `duration`). The parameter may be left out
 /// or be that word, and then has no value. An empty default is no word: the parameter may only be left out.
-pub(crate) fn word(param: &Param) -> Option<&'static str> {
+pub(crate) fn default_word(param: &Param) -> Option<&'static str> {
     param.default.filter(|text| !text.is_empty() && parse_default(&param.kind, text).is_none())
 }
 
 /// Returns the value of a parameter's default; `None` if it is required, or has no value by default.
-pub(crate) fn default(param: &Param) -> Option<Value> {
+pub(crate) fn default_value(param: &Param) -> Option<Value> {
     parse_default(&param.kind, param.default.filter(|text| !text.is_empty())?)
 }
 
-fn parse_default(kind: &Kind, text: &str) -> Option<Value> {
+fn parse_default(kind: &ParamKind, text: &str) -> Option<Value> {
     let list =
         || text.trim_start_matches('[').trim_end_matches(']').split(',').map(str::trim).filter(|t| !t.is_empty());
     match kind {
-        Kind::Flag => text.parse().ok().map(Value::Flag),
-        Kind::CountOrOff { .. } if text == "off" => Some(Value::Off),
-        Kind::Count { .. } | Kind::CountOrOff { .. } => text.parse().ok().map(Value::Count),
-        Kind::Number { .. } => text.parse().ok().filter(|n: &f64| n.is_finite()).map(Value::Number),
-        Kind::Texts => Some(Value::Words(list().map(str::to_string).collect())),
-        Kind::Numbers => list().map(|t| t.parse().ok()).collect::<Option<_>>().map(Value::Numbers),
-        Kind::Counts { .. } => list().map(|t| t.parse().ok()).collect::<Option<_>>().map(Value::Counts),
-        _ => quantity(kind, text).ok(),
+        ParamKind::Flag => text.parse().ok().map(Value::Flag),
+        ParamKind::CountOrOff { .. } if text == "off" => Some(Value::Off),
+        ParamKind::Count { .. } | ParamKind::CountOrOff { .. } => text.parse().ok().map(Value::Count),
+        ParamKind::Number { .. } => text.parse().ok().filter(|n: &f64| n.is_finite()).map(Value::Number),
+        ParamKind::Texts => Some(Value::Words(list().map(str::to_string).collect())),
+        ParamKind::Numbers => list().map(|t| t.parse().ok()).collect::<Option<_>>().map(Value::Numbers),
+        ParamKind::Counts { .. } => list().map(|t| t.parse().ok()).collect::<Option<_>>().map(Value::Counts),
+        _ => parse_quantity(kind, text).ok(),
     }
 }
 
@@ -97,43 +101,42 @@ fn parse_default(kind: &Kind, text: &str) -> Option<Value> {
 ///
 /// # Errors
 /// Returns the fault as `found X; expected Y`.
-pub(super) fn read(param: &Param, node: &Node) -> Result<Option<Value>, String> {
-    if node.text().is_some() && node.text() == word(param) {
+pub(super) fn read_value(param: &Param, node: &Node) -> Result<Option<Value>, String> {
+    if node.text().is_some() && node.text() == default_word(param) {
         return Ok(None);
     }
-    if let Some(why) = out_of_range(param, node) {
-        return Err(message(format!("{}, which is {why}", node.shown()), allowed(param)));
+    if let Some(why) = describe_out_of_range(param, node) {
+        return Err(format_fault(format!("{}, which is {why}", node.format_value()), describe_allowed(param)));
     }
-    let off = matches!(param.kind, Kind::CountOrOff { .. }).then_some("off");
-    plain(&param.kind, node).map(Some).map_err(|why| {
+    let off = matches!(param.kind, ParamKind::CountOrOff { .. }).then_some("off");
+    parse_node(&param.kind, node).map(Some).map_err(|why| {
         let rule = match (&param.kind, node.text()) {
-            (Kind::Choice(words), Some(typed)) => {
-                renamed::word(typed, words).unwrap_or_else(|| one_of(typed, words.iter().copied()))
-            }
-            (_, Some(typed)) => match nearest(typed, word(param).or(off)) {
-                Some(word) => format!("{} (did you mean \"{word}\"?)", allowed(param)),
-                None => format!("{}{}", allowed(param), hint(&param.kind, typed)),
+            (ParamKind::Choice(words), Some(typed)) => renamed_keys::suggest_renamed_word(typed, words)
+                .unwrap_or_else(|| format_one_of(typed, words.iter().copied())),
+            (_, Some(typed)) => match nearest_word(typed, default_word(param).or(off)) {
+                Some(word) => format!("{} (did you mean \"{word}\"?)", describe_allowed(param)),
+                None => format!("{}{}", describe_allowed(param), spelling_hint(&param.kind, typed)),
             },
-            _ => allowed(param),
+            _ => describe_allowed(param),
         };
-        let found = format!("{}{why}", node.shown());
-        message(found, rule)
+        let found = format!("{}{why}", node.format_value());
+        format_fault(found, rule)
     })
 }
 
 /// Lengths of time that are bounded by the run's own bound.
-const OF_THE_RUN: [&str; 7] = ["duration", "from", "to", "drain", "start", "stop", "at"];
+const RUN_TIMES: [&str; 7] = ["duration", "from", "to", "drain", "start", "stop", "at"];
 
 /// Describes why a well-formed quantity does not fit the arithmetic of a run.
-fn out_of_range(param: &Param, node: &Node) -> Option<String> {
+fn describe_out_of_range(param: &Param, node: &Node) -> Option<String> {
     let text = node.text()?;
     match param.kind {
-        Kind::Time { .. } if !OF_THE_RUN.contains(&param.name) => {
-            parse_dur(text).is_ok_and(|time| time > LONGEST_STEP).then(|| "longer than 10 days".into())
+        ParamKind::Time { .. } if !RUN_TIMES.contains(&param.name) => {
+            parse_dur(text).is_ok_and(|time| time > MAX_TIME).then(|| "longer than 10 days".into())
         }
-        Kind::Rate => match parse_rate(text) {
-            Ok(rate) if rate < SLOWEST => Some(format!("slower than {SLOWEST}")),
-            Ok(rate) if rate > FASTEST => Some("faster than 1000Tbps".into()),
+        ParamKind::Rate => match parse_rate(text) {
+            Ok(rate) if rate < MIN_RATE => Some(format!("slower than {MIN_RATE}")),
+            Ok(rate) if rate > MAX_RATE => Some("faster than 1000Tbps".into()),
             _ => None,
         },
         _ => None,
@@ -141,64 +144,70 @@ fn out_of_range(param: &Param, node: &Node) -> Option<String> {
 }
 
 /// Returns the value, or the text that a message appends to it.
-fn plain(kind: &Kind, node: &Node) -> Result<Value, String> {
+fn parse_node(kind: &ParamKind, node: &Node) -> Result<Value, String> {
     let wrong = || Err(String::new());
     match (kind, &node.data) {
-        (Kind::Flag, Data::Flag(flag)) => Ok(Value::Flag(*flag)),
-        (Kind::CountOrOff { .. }, Data::Text(text)) if text == "off" => Ok(Value::Off),
-        (Kind::Count { min, max } | Kind::CountOrOff { min, max }, Data::Whole(n)) => match u64::try_from(*n) {
-            Ok(n) if (*min..=*max).contains(&n) => Ok(Value::Count(n)),
-            _ => wrong(),
-        },
-        (Kind::Number { min, max, below_max }, Data::Whole(_) | Data::Number(_)) => {
-            let n = number(node).unwrap_or(f64::NAN);
+        (ParamKind::Flag, Data::Boolean(flag)) => Ok(Value::Flag(*flag)),
+        (ParamKind::CountOrOff { .. }, Data::Text(text)) if text == "off" => Ok(Value::Off),
+        (ParamKind::Count { min, max } | ParamKind::CountOrOff { min, max }, Data::Integer(n)) => {
+            match u64::try_from(*n) {
+                Ok(n) if (*min..=*max).contains(&n) => Ok(Value::Count(n)),
+                _ => wrong(),
+            }
+        }
+        (ParamKind::Number { min, max, below_max }, Data::Integer(_) | Data::Number(_)) => {
+            let n = parse_number(node).unwrap_or(f64::NAN);
             let inside = n.is_finite() && n >= *min && n <= *max && !(*below_max && n >= *max);
             if inside { Ok(Value::Number(n)) } else { wrong() }
         }
-        (Kind::Texts | Kind::TextsOr(_), Data::List(items)) => {
+        (ParamKind::Texts | ParamKind::TextsOr(_), Data::List(items)) => {
             let texts: Option<Vec<_>> = items.iter().map(|item| item.text().map(str::to_string)).collect();
-            texts.map(Value::Words).ok_or_else(|| " with an entry that is not a text".into())
+            texts.map(Value::Words).ok_or_else(|| ", in which an entry is not a text".into())
         }
-        (Kind::Numbers, Data::List(items)) => {
+        (ParamKind::Numbers, Data::List(items)) => {
             let inside = |n: &f64| n.is_finite() && *n >= 0.0;
-            let numbers: Option<Vec<_>> = items.iter().map(|item| number(item).filter(inside)).collect();
-            numbers.map(Value::Numbers).ok_or_else(|| " with an entry that is not a number of at least 0".into())
+            let numbers: Option<Vec<_>> = items.iter().map(|item| parse_number(item).filter(inside)).collect();
+            numbers.map(Value::Numbers).ok_or_else(|| ", in which an entry is not a number of at least 0".into())
         }
-        (Kind::Counts { min, max }, Data::List(items)) => {
+        (ParamKind::Counts { min, max }, Data::List(items)) => {
             let count = |item: &Node| match item.data {
-                Data::Whole(n) => u64::try_from(n).ok().filter(|n| (*min..=*max).contains(n)),
+                Data::Integer(n) => u64::try_from(n).ok().filter(|n| (*min..=*max).contains(n)),
                 _ => None,
             };
-            let each = items.iter().map(|item| count(item).ok_or_else(|| format!(" with {}", item.shown())));
+            let each = items.iter().map(|item| count(item).ok_or_else(|| format!(" with {}", item.format_value())));
             each.collect::<Result<_, _>>().map(Value::Counts)
         }
         (
-            Kind::Time { .. } | Kind::Rate | Kind::Amount { .. } | Kind::Size { .. } | Kind::Sizes(_),
-            Data::Whole(_) | Data::Number(_),
+            ParamKind::Time { .. }
+            | ParamKind::Rate
+            | ParamKind::Amount { .. }
+            | ParamKind::Size { .. }
+            | ParamKind::Sizes(_),
+            Data::Integer(_) | Data::Number(_),
         ) => Err(", which has no unit".into()),
-        (_, Data::Text(text)) => quantity(kind, text),
+        (_, Data::Text(text)) => parse_quantity(kind, text),
         _ => wrong(),
     }
 }
 
-fn number(node: &Node) -> Option<f64> {
+fn parse_number(node: &Node) -> Option<f64> {
     match node.data {
-        Data::Whole(n) => Some(n as f64),
+        Data::Integer(n) => Some(n as f64),
         Data::Number(n) => Some(n),
         _ => None,
     }
 }
 
 /// Returns the value of a text, or the text that a message appends to it.
-fn quantity(kind: &Kind, text: &str) -> Result<Value, String> {
+fn parse_quantity(kind: &ParamKind, text: &str) -> Result<Value, String> {
     let which = |why: ParseError| match why {
         ParseError::UnknownUnit => ", whose unit is unknown".to_string(),
         other => format!(", which {other}"),
     };
     let (value, small) = match kind {
-        Kind::Choice(words) | Kind::TextsOr(words) => (Value::Word(text.into()), !words.contains(&text)),
-        Kind::Text | Kind::Sizes(_) => (Value::Word(text.into()), false),
-        _ => quantities::parse(kind, text).ok_or_else(String::new)?.map_err(which)?,
+        ParamKind::Choice(words) | ParamKind::TextsOr(words) => (Value::Word(text.into()), !words.contains(&text)),
+        ParamKind::Text | ParamKind::Sizes(_) => (Value::Word(text.into()), false),
+        _ => quantities::parse_with_minimum(kind, text).ok_or_else(String::new)?.map_err(which)?,
     };
     if small { Err(String::new()) } else { Ok(value) }
 }
@@ -208,27 +217,30 @@ mod tests {
     use super::*;
     use units::Amount;
 
-    fn param(kind: Kind, default: Option<&'static str>) -> Param {
+    fn param(kind: ParamKind, default: Option<&'static str>) -> Param {
         Param { name: "p", doc: "", kind, default }
     }
 
     #[test]
     fn a_default_that_is_no_value_of_its_kind_is_a_word() {
-        let queue = param(Kind::Amount { min: 1 }, Some("unlimited"));
-        assert_eq!((word(&queue), default(&queue)), (Some("unlimited"), None));
-        let size = param(Kind::Amount { min: 1 }, Some("100pkt"));
-        assert_eq!((word(&size), default(&size)), (None, Some(Value::Amount(Amount::Packets(100)))));
-        assert_eq!(word(&param(Kind::Choice(&["a", "b"]), Some("b"))), None);
-        assert_eq!(default(&param(Kind::CountOrOff { min: 1, max: 9 }, Some("off"))), Some(Value::Off));
-        assert_eq!(default(&param(Kind::Count { min: 1, max: 9 }, None)), None);
-        assert_eq!((word(&param(Kind::Text, Some(""))), default(&param(Kind::Text, Some("")))), (None, None));
+        let queue = param(ParamKind::Amount { min: 1 }, Some("unlimited"));
+        assert_eq!((default_word(&queue), default_value(&queue)), (Some("unlimited"), None));
+        let size = param(ParamKind::Amount { min: 1 }, Some("100pkt"));
+        assert_eq!((default_word(&size), default_value(&size)), (None, Some(Value::Amount(Amount::Packets(100)))));
+        assert_eq!(default_word(&param(ParamKind::Choice(&["a", "b"]), Some("b"))), None);
+        assert_eq!(default_value(&param(ParamKind::CountOrOff { min: 1, max: 9 }, Some("off"))), Some(Value::Off));
+        assert_eq!(default_value(&param(ParamKind::Count { min: 1, max: 9 }, None)), None);
+        assert_eq!(
+            (default_word(&param(ParamKind::Text, Some(""))), default_value(&param(ParamKind::Text, Some("")))),
+            (None, None)
+        );
     }
 
     #[test]
     fn every_default_of_the_catalogue_is_a_value_and_not_a_word() {
         for spec in mech::Registry::catalogue().specs() {
             for param in spec.params.iter().filter(|param| param.default.is_some()) {
-                assert_eq!(word(param), None, "{}.{}.{}", spec.slot, spec.kind, param.name);
+                assert_eq!(default_word(param), None, "{}.{}.{}", spec.slot, spec.kind, param.name);
             }
         }
     }

@@ -1,94 +1,106 @@
 //! Conversion of one variant's document into a [`Scenario`].
 
-use super::Reading;
+use super::ReadContext;
 use super::checks;
-use super::configured;
-use super::events::{self, Course};
+use super::events::{self, RunContext};
 use super::fibs;
-use super::fields::{Faults, Kinds, NAME_RULE, Slot, Wanted, choice, filled, is_name, read, table};
-use super::idle;
-use super::imported;
+use super::fields::{
+    AllowedKeys, AllowedKinds, Faults, NAME_RULE, SlotContext, find_table, is_name, read_choice, read_slot, read_values,
+};
+use super::hpcc_settings;
+use super::import_notes;
 use super::needs;
-use super::networks::{self, Ground, Network};
-use super::resolved;
-use super::switches::Filler;
+use super::networks::{self, Network, TrafficContext};
+use super::resolved_json;
+use super::switches::SwitchReader;
 use super::transports;
 use super::tree::Node;
-use crate::diag::message;
-use crate::model::{Choice, Filled, HostConfig, Measure, Scenario};
+use super::warnings;
+use crate::diag::format_fault;
+use crate::model::{Choice, FilledSlot, HostConfig, MeasureSettings, Scenario};
 use crate::pausing;
 use crate::settings;
 use dataplane::Framing;
-use dataplane::transport::Row;
+use dataplane::transport::TransportRow;
 use mech::host::NicOrder;
 use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
 use mech::params::Values;
-use mech::{Beside, HOST_SLOTS, InSlot, Registry, Report};
+use mech::{CheckContext, HOST_SLOTS, Registry, RegistrySlot, Report};
 use serde_json::{Value as Json, json};
 use std::cell::RefCell;
 use units::{Dur, Time};
 
 /// Result of reading a variant.
-pub(super) struct Read {
+pub(super) struct LoadedVariant {
     pub scenario: Scenario,
     pub seed: u64,
     pub resolved: Json,
 }
 
 /// Tables that a scenario may have, in addition to its own keys.
-const TABLES: [&str; 10] =
+const SCENARIO_TABLES: [&str; 10] =
     ["topology", "framing", "host", "switch", "override", "transport", "measure", "traffic", "event", "variants"];
 /// Keys of the file that have a meaning only with events.
-const OF_EVENTS: [&str; 2] = ["reroute_delay", "dead_port"];
+const EVENT_KEYS: [&str; 2] = ["reroute_delay", "dead_port"];
 
 /// Note about ideal completion times in a network that changes.
-const IDEAL_AT_START: &str = "the network changes during the run: ideal completion times, slowdowns, path lengths and \
-                              loads refer to the network at the start";
+const IDEAL_TIMES_NOTE: &str = "the network changes during the run. Slowdowns, ideal completion times, path lengths \
+                              and loads are computed for the network at the start of the run";
 
 /// Reads the document of a variant. Faults are added to `faults`.
-pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults: &mut Faults) -> Option<Read> {
-    let Reading { source, notes } = reading;
+pub(super) fn read_variant(
+    name: &str,
+    document: &Node,
+    reading: ReadContext,
+    faults: &mut Faults,
+) -> Option<LoadedVariant> {
+    let ReadContext { source, notes } = reading;
     let before = faults.count;
-    let top = read(document, Wanted { others: &TABLES, ..Wanted::new(settings::SCENARIO.params) }, faults);
+    let top = read_values(
+        document,
+        AllowedKeys { other_keys: &SCENARIO_TABLES, ..AllowedKeys::new(settings::SCENARIO.params) },
+        faults,
+    );
     check_name(document, faults);
-    let duration = duration(document, top.as_ref());
-    let network = networks::network(document, reading, faults);
+    let duration = read_duration(document, top.as_ref());
+    let network = networks::read_network(document, reading, faults);
     let net = network.as_ref().map(|network| &network.topology);
-    let configured = network.as_ref().and_then(|network| configured::apply(document, network, notes, faults));
+    let configured =
+        network.as_ref().and_then(|network| hpcc_settings::merge_configuration(document, network, notes, faults));
     let document = configured.as_ref().unwrap_or(document);
-    let framing = framing(document, faults);
+    let framing = read_framing(document, faults);
     let framed = framing.as_ref().map(|(_, framing)| *framing);
-    let (host, host_values) = host(document, &source.registry, notes, faults).unzip();
-    let transport = networks::transport(document, framed, reading, faults);
-    let base = transports::Base { transport: transport.as_ref(), net, framing: framed };
-    let own_transports = transports::all(document, base, reading, faults);
-    let measure = measure(document, duration, faults);
+    let (host, host_values) = read_host(document, &source.registry, notes, faults).unzip();
+    let transport = networks::read_transport(document, framed, reading, faults);
+    let base = transports::BaseSettings { transport: transport.as_ref(), net, framing: framed };
+    let own_transports = transports::read_own_transports(document, base, reading, faults);
+    let measure = read_measure(document, duration, faults);
     let mut said = Vec::new();
-    let filler = Filler::new(document, &source.registry, &mut said, faults);
+    let filler = SwitchReader::new(document, &source.registry, &mut said, faults);
     let switches = match net {
         Some(net) => {
-            let filled = filler.all(net, faults);
+            let filled = filler.read_switches(net, faults);
             if let Some((switches, _)) = &filled {
-                fibs::check(document, net, switches, faults);
-                checks::same_paths(document, net, switches, faults);
-                said.extend(checks::same_way_back(document, net, switches, faults));
+                fibs::check_fibs(document, net, switches, faults);
+                checks::check_path_sets(document, net, switches, faults);
+                said.extend(checks::check_symmetric_hash(document, net, switches, faults));
             }
             filled
         }
         None => {
-            filler.alone(faults);
+            filler.check_without_network(faults);
             None
         }
     };
     notes.borrow_mut().append(&mut said);
     let transports = transport.as_ref().map(|transport| (transport, &own_transports));
-    let ground = Ground { topology: net, duration, framing: framed, transports };
-    let traffic = networks::all_traffic(document, ground, reading, faults);
+    let ground = TrafficContext { topology: net, duration, framing: framed, transports };
+    let traffic = networks::read_traffic(document, ground, reading, faults);
     let events = match (&network, &switches, duration, &measure) {
         (Some(Network { topology: net, corrupted, .. }), Some((switches, _)), Some(duration), Some(measure)) => {
             let end = duration.saturating_add(measure.drain);
-            events::all(document, &Course { net, switches, end, corrupted }, faults)
+            events::read_events(document, &RunContext { net, switches, end, corrupted }, faults)
         }
         _ => Vec::new(),
     };
@@ -96,32 +108,32 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
         return None;
     }
     let (top, duration, network, (framing_choice, framing)) = (top?, duration?, network?, framing?);
-    let Network { made: network, topology, .. } = network;
+    let Network { choice: network, topology, .. } = network;
     let (host, transport, measure, (switches, groups)) = (host?, transport?, measure?, switches?);
-    let mut map = resolved::values(&top);
+    let mut map = resolved_json::values_json(&top);
     if events.is_empty() {
-        OF_EVENTS.iter().for_each(|key| drop(map.remove(*key)));
+        EVENT_KEYS.iter().for_each(|key| drop(map.remove(*key)));
     } else {
-        let made: Vec<Json> = events.iter().map(|(made, _)| resolved::choice(made)).collect();
+        let made: Vec<Json> = events.iter().map(|(made, _)| resolved_json::choice_json(made)).collect();
         map.insert("event".into(), made.into());
-        notes.borrow_mut().push(IDEAL_AT_START.into());
+        notes.borrow_mut().push(IDEAL_TIMES_NOTE.into());
     }
-    let made = resolved::traffic(&traffic, (&transport, &own_transports), &topology);
+    let made = resolved_json::traffic_json(&traffic, (&transport, &own_transports), &topology);
     for (key, value) in [
-        ("topology", resolved::choice(&network)),
-        ("framing", resolved::choice(&framing_choice)),
-        ("host", resolved_host(&host, &host_values?)),
-        ("switches", resolved::switches(&groups)),
-        ("transport", resolved::choice(&transport)),
-        ("measure", resolved::measure(&measure)),
+        ("topology", resolved_json::choice_json(&network)),
+        ("framing", resolved_json::choice_json(&framing_choice)),
+        ("host", host_json(&host, &host_values?)),
+        ("switches", resolved_json::switches_json(&groups)),
+        ("transport", resolved_json::choice_json(&transport)),
+        ("measure", resolved_json::measure_json(&measure)),
         ("traffic", made),
     ] {
         map.insert(key.into(), value);
     }
     if !own_transports.of_host.is_empty() {
         let kinds: Vec<&Choice> = [&transport].into_iter().chain(&own_transports.kinds).collect();
-        let row = Row { of_all: 0, of_host: own_transports.of_host.clone() };
-        map.insert("transports".into(), resolved::of_hosts(&kinds, &row, &topology));
+        let row = TransportRow { of_all: 0, of_host: own_transports.of_host.clone() };
+        map.insert("transports".into(), resolved_json::host_transports_json(&kinds, &row, &topology));
     }
     let traffic = traffic.into_iter().map(|(_, built)| built).collect();
     let scenario = Scenario {
@@ -140,29 +152,29 @@ pub(super) fn read_variant(name: &str, document: &Node, reading: Reading, faults
         reroute_delay: top.time("reroute_delay"),
         dead_port: top.get("dead_port"),
     };
-    checks::ranks(&scenario, &mut notes.borrow_mut());
+    checks::warn_unused_ranks(&scenario, &mut notes.borrow_mut());
     check_xoff(document, &scenario, faults)?;
-    checks::flows_at_nics(document, &scenario, faults);
-    needs::check(document, &scenario, faults)?;
-    notes.borrow_mut().append(&mut pausing::notes(&scenario));
-    checks::notices(&scenario, &mut notes.borrow_mut());
-    notes.borrow_mut().extend(scenario.stacks().into_iter().flat_map(|stacks| stacks.notes()));
-    notes.borrow_mut().append(&mut idle::notes(document, &scenario));
-    notes.borrow_mut().extend(imported::note(document, &scenario));
-    events::late(&scenario, &mut notes.borrow_mut());
-    Some(Read { scenario, seed: top.count("seed"), resolved: map.into() })
+    checks::check_nic_flow_queues(document, &scenario, faults);
+    needs::check_needs(document, &scenario, faults)?;
+    notes.borrow_mut().append(&mut pausing::list_pause_warnings(&scenario));
+    checks::warn_ineffective_notices(&scenario, &mut notes.borrow_mut());
+    notes.borrow_mut().extend(scenario.stacks().into_iter().flat_map(|stacks| stacks.mixing_warnings()));
+    notes.borrow_mut().append(&mut warnings::list_warnings(document, &scenario));
+    notes.borrow_mut().extend(import_notes::describe_defaults(document, &scenario));
+    events::warn_late_events(&scenario, &mut notes.borrow_mut());
+    Some(LoadedVariant { scenario, seed: top.count("seed"), resolved: map.into() })
 }
 
-fn resolved_host(host: &HostConfig, values: &Values) -> Json {
-    let mut map = resolved::values(values);
+fn host_json(host: &HostConfig, values: &Values) -> Json {
+    let mut map = resolved_json::values_json(values);
     map.entry("nic_queue").or_insert(json!("unlimited"));
     for (key, made) in [
-        ("marking", resolved::filled(&host.marking)),
-        ("scheduler", resolved::filled(&host.scheduler)),
-        ("overflow", resolved::filled(&host.overflow)),
-        ("bounce_signal", resolved::filled(&host.bounce_signal)),
-        ("nic", resolved::filled(&host.nic)),
-        ("reaction", resolved::filled(&host.reaction)),
+        ("marking", resolved_json::slot_json(&host.marking)),
+        ("scheduler", resolved_json::slot_json(&host.scheduler)),
+        ("overflow", resolved_json::slot_json(&host.overflow)),
+        ("bounce_signal", resolved_json::slot_json(&host.bounce_signal)),
+        ("nic", resolved_json::slot_json(&host.nic)),
+        ("reaction", resolved_json::slot_json(&host.reaction)),
     ] {
         map.insert(key.into(), made);
     }
@@ -171,21 +183,23 @@ fn resolved_host(host: &HostConfig, values: &Values) -> Json {
 
 /// Checks that XOFF is sent before a buffer without losses is full.
 fn check_xoff(document: &Node, scenario: &Scenario, faults: &mut Faults) -> Option<()> {
-    let Some(pausing::TooLate { name, memory, guaranteed_bytes, xoff, key }) = pausing::too_late(scenario) else {
+    let Some(pausing::LateXoff { name, memory, guaranteed_bytes, xoff, key }) = pausing::find_late_xoff(scenario)
+    else {
         return Some(());
     };
     let found = format!(
-        "{xoff} at {name}, whose {memory} has {guaranteed_bytes} guaranteed: it is full before XOFF is reached"
+        "an XOFF threshold of {xoff} at {name}, whose {memory} guarantees only {guaranteed_bytes} and is full before \
+         XOFF is reached"
     );
-    faults.add(
-        &checks::of_switch(document, &format!("pause.{key}")),
-        message(found, "a lower threshold, or lossless = false"),
+    faults.add_fault(
+        &checks::locate_switch_setting(document, &format!("pause.{key}")),
+        format_fault(found, format!("a threshold below {guaranteed_bytes}, or lossless = false")),
     );
     None
 }
 
 /// Returns the duration even if other top-level keys have faults, so that checks that need it find further faults.
-fn duration(document: &Node, top: Option<&Values>) -> Option<Dur> {
+fn read_duration(document: &Node, top: Option<&Values>) -> Option<Dur> {
     let text = document.get("duration").and_then(Node::text);
     let read = top.map(|top| top.time("duration")).or_else(|| units::parse_dur(text?).ok());
     read.filter(|duration| *duration > Dur::ZERO)
@@ -193,15 +207,15 @@ fn duration(document: &Node, top: Option<&Values>) -> Option<Dur> {
 
 fn check_name(document: &Node, faults: &mut Faults) {
     if let Some(name) = document.get("name").and_then(Node::text).filter(|name| !is_name(name)) {
-        faults.add(&document.find("name"), message(format!("{name:?}"), NAME_RULE));
+        faults.add_fault(&document.locate("name"), format_fault(format!("{name:?}"), NAME_RULE));
     }
 }
 
-fn framing(document: &Node, faults: &mut Faults) -> Option<(Choice, Framing)> {
-    let table = table(document, "framing", faults)?;
-    let made = choice(&table, Kinds::or(settings::FRAMING, "ethernet"), faults)?;
+fn read_framing(document: &Node, faults: &mut Faults) -> Option<(Choice, Framing)> {
+    let table = find_table(document, "framing", faults)?;
+    let made = read_choice(&table, AllowedKinds::with_default(settings::FRAMING, "ethernet"), faults)?;
     let before = faults.count;
-    checks::framing(document, &made, faults);
+    checks::check_framing(document, &made, faults);
     if faults.count > before {
         return None;
     }
@@ -212,38 +226,48 @@ fn framing(document: &Node, faults: &mut Faults) -> Option<(Choice, Framing)> {
 }
 
 /// Reads the mechanism of a slot of the host.
-fn slot<S: InSlot>(host: &Node, name: &str, registry: &Registry, faults: &mut Faults) -> Option<Filled<S>> {
+fn read_host_slot<S: RegistrySlot>(
+    host: &Node,
+    name: &str,
+    registry: &Registry,
+    faults: &mut Faults,
+) -> Option<FilledSlot<S>> {
     let (_, default) = HOST_SLOTS.iter().find(|(slot, _)| *slot == name)?;
-    filled(host, Slot { name, registry, kinds: Kinds::or(&registry.of_host(name), default) }, faults)
+    read_slot(
+        host,
+        SlotContext { name, registry, kinds: AllowedKinds::with_default(&registry.host_specs(name), default) },
+        faults,
+    )
 }
 
-fn host(
+fn read_host(
     document: &Node,
     registry: &Registry,
     notes: &RefCell<Vec<String>>,
     faults: &mut Faults,
 ) -> Option<(HostConfig, Values)> {
-    let host = table(document, "host", faults)?;
+    let host = find_table(document, "host", faults)?;
     let slots = HOST_SLOTS.map(|(slot, _)| slot);
-    let values = read(&host, Wanted { others: &slots, ..Wanted::new(settings::HOST.params) }, faults);
-    let marking: Option<Filled<MarkingSlot>> = slot(&host, "marking", registry, faults);
-    let scheduler = slot(&host, "scheduler", registry, faults);
-    let overflow: Option<Filled<OverflowSlot>> = slot(&host, "overflow", registry, faults);
-    let bounce_signal = slot(&host, "bounce_signal", registry, faults);
-    let nic: Option<Filled<NicOrder>> = slot(&host, "nic", registry, faults);
-    let reaction = slot(&host, "reaction", registry, faults);
+    let values =
+        read_values(&host, AllowedKeys { other_keys: &slots, ..AllowedKeys::new(settings::HOST.params) }, faults);
+    let marking: Option<FilledSlot<MarkingSlot>> = read_host_slot(&host, "marking", registry, faults);
+    let scheduler = read_host_slot(&host, "scheduler", registry, faults);
+    let overflow: Option<FilledSlot<OverflowSlot>> = read_host_slot(&host, "overflow", registry, faults);
+    let bounce_signal = read_host_slot(&host, "bounce_signal", registry, faults);
+    let nic: Option<FilledSlot<NicOrder>> = read_host_slot(&host, "nic", registry, faults);
+    let reaction = read_host_slot(&host, "reaction", registry, faults);
     let nic_queue = values.as_ref().and_then(|values| values.has("nic_queue").then(|| values.amount("nic_queue")));
-    let beside = Beside { memory: nic_queue, nic: true, ports: Some(1), ..Beside::NOTHING };
+    let beside = CheckContext { memory: nic_queue, nic: true, ports: Some(1), ..CheckContext::EMPTY };
     if let Some(marking) = &marking {
         let mut report = Report::default();
         let given = |key: &str| host.get("marking").is_some_and(|table| table.get(key).is_some());
-        marking.slot.peek().check(&Beside { given: &given, ..beside }, &mut report);
-        notes.borrow_mut().extend(checks::say(&host, "marking", report, faults));
+        marking.slot.peek().check(&CheckContext { is_set: &given, ..beside }, &mut report);
+        notes.borrow_mut().extend(checks::report_faults(&host, "marking", report, faults));
     }
     if let (Some(overflow), Some(_)) = (&overflow, &values) {
         let mut report = Report::default();
         overflow.slot.peek().check(&beside, &mut report);
-        notes.borrow_mut().extend(checks::say(&host, "overflow", report, faults));
+        notes.borrow_mut().extend(checks::report_faults(&host, "overflow", report, faults));
     }
     let (marking, scheduler, overflow, bounce_signal) = (marking?, scheduler?, overflow?, bounce_signal?);
     let (values, nic, reaction) = (values?, nic?, reaction?);
@@ -252,7 +276,7 @@ fn host(
         stack_jitter: values.time("stack_jitter"),
         nic_jitter: values.has("nic_jitter").then(|| values.time("nic_jitter")),
         nic_jitter_distribution: values.get("nic_jitter_distribution"),
-        clock_ppb: settings::ppb(&values),
+        clock_ppb: settings::clock_error_ppb(&values),
         nic_queue,
         marking,
         scheduler,
@@ -262,16 +286,16 @@ fn host(
         reaction,
     };
     let before = faults.count;
-    checks::nic(&host, &config, faults);
+    checks::check_nic(&host, &config, faults);
     (faults.count == before).then_some((config, values))
 }
 
-fn measure(document: &Node, duration: Option<Dur>, faults: &mut Faults) -> Option<Measure> {
-    let table = table(document, "measure", faults)?;
-    let values = read(&table, Wanted::new(settings::MEASURE.params), faults)?;
-    let (to, bin) = checks::window(document, duration?, &values, faults);
-    checks::sub_queues(document, &values, faults);
-    Some(Measure {
+fn read_measure(document: &Node, duration: Option<Dur>, faults: &mut Faults) -> Option<MeasureSettings> {
+    let table = find_table(document, "measure", faults)?;
+    let values = read_values(&table, AllowedKeys::new(settings::MEASURE.params), faults)?;
+    let (to, bin) = checks::check_window(document, duration?, &values, faults);
+    checks::check_sub_queues(document, &values, faults);
+    Some(MeasureSettings {
         from: Time(values.time("from").0),
         to,
         drain: values.time("drain"),

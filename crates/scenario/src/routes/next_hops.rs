@@ -1,6 +1,6 @@
 //! Sets of next hops of a routing table.
 
-use super::ONLY;
+use super::SINGLE_HOP_FLAG;
 use crate::topology::Node;
 use mech::routing::Hop;
 use mech::{PortId, hash_mix};
@@ -8,31 +8,31 @@ use std::collections::HashMap;
 
 /// Distinct sets of next hops.
 #[derive(Default)]
-pub(super) struct Sets {
+pub(super) struct NextHopSets {
     pub groups: Vec<(u32, u32)>,
     pub hops: Vec<Hop>,
     /// Number of each set by its hash, or by the next free key after a collision.
     known: HashMap<u64, u32>,
 }
 
-impl Sets {
+impl NextHopSets {
     /// Fills a row of the table with the entries for these ports of a switch, one edge switch after the other.
-    pub fn enter_all(&mut self, switch: &Node, ways: &[Vec<u16>; 64], asks: bool, row: &mut [u32]) {
+    pub fn fill_row(&mut self, switch: &Node, ways: &[Vec<u16>; 64], asks: bool, row: &mut [u32]) {
         let hop = |port: &u16| Hop { port: PortId(*port), weight: switch.ports[usize::from(*port)].weight };
         // Most edge switches have the same next hops as their neighbours, so comparing with the last set saves a
         // lookup.
         let mut last: Option<(&[u16], u32)> = None;
         for (entry, ports) in row.iter_mut().zip(ways) {
             *entry = match (ports.as_slice(), last) {
-                ([only], _) if !asks => ONLY | u32::from(*only),
+                ([only], _) if !asks => SINGLE_HOP_FLAG | u32::from(*only),
                 (ports, Some((same, group))) if ports == same => group,
-                (ports, _) => self.enter(ports.iter().map(hop)),
+                (ports, _) => self.entry_of_set(ports.iter().map(hop)),
             };
             last = Some((ports.as_slice(), *entry));
         }
     }
 
-    pub fn enter(&mut self, set: impl ExactSizeIterator<Item = Hop> + Clone) -> u32 {
+    pub fn entry_of_set(&mut self, set: impl ExactSizeIterator<Item = Hop> + Clone) -> u32 {
         let mix = |hash, hop: Hop| hash_mix(hash ^ hop.weight.to_bits(), u64::from(hop.port.0));
         let mut hash = set.clone().fold(set.len() as u64, mix);
         while let Some(group) = self.known.get(&hash) {

@@ -5,12 +5,12 @@
 //! an edge switch if and only if the search from there reached the port's node over the port's link. So one pass finds
 //! levels and next hops.
 
-use super::Dead;
+use super::DeadPorts;
 use crate::topology::Topology;
 
 /// Port of a switch that leads to another switch.
 #[derive(Clone, Copy)]
-struct Link {
+struct SwitchLink {
     /// Index of the far switch.
     peer: u32,
     /// Index of the opposite direction in the list of all links; `u32::MAX` if the port is dead.
@@ -18,9 +18,9 @@ struct Link {
 }
 
 /// Network and working memory shared by searches.
-pub(super) struct Search {
+pub(super) struct RouteSearch {
     /// Links of each switch in the order of its ports, switch by switch.
-    links: Vec<Link>,
+    links: Vec<SwitchLink>,
     /// Start of each switch's links in `links`, and the end.
     first: Vec<u32>,
     /// Port number of each link.
@@ -32,8 +32,8 @@ pub(super) struct Search {
     nearer: Vec<u64>,
 }
 
-impl Search {
-    pub fn new(net: &Topology, dead: &Dead) -> Search {
+impl RouteSearch {
+    pub fn new(net: &Topology, dead: &DeadPorts) -> RouteSearch {
         let switches = net.switches().len();
         let live = |node: u32, port: u16| dead.is_empty() || !dead.contains(&(node, port));
         let (mut first, mut ports) = (vec![0], Vec::new());
@@ -55,15 +55,15 @@ impl Search {
             for n in &ports[first[s] as usize..first[s + 1] as usize] {
                 let port = &switch.ports[usize::from(*n)];
                 let peer = port.peer - net.hosts;
-                links.push(Link { peer, back: place[peer as usize][usize::from(port.peer_port)] });
+                links.push(SwitchLink { peer, back: place[peer as usize][usize::from(port.peer_port)] });
             }
         }
         let nearer = vec![0; links.len()];
-        Search { links, first, ports, seen: vec![0; switches], reached: vec![0; switches], nearer }
+        RouteSearch { links, first, ports, seen: vec![0; switches], reached: vec![0; switches], nearer }
     }
 
     /// Searches from up to 64 switches, given by their indices.
-    pub fn run(&mut self, roots: &[u32]) {
+    pub fn search_from(&mut self, roots: &[u32]) {
         self.seen.fill(0);
         self.nearer.fill(0);
         let mut here: Vec<(u32, u64)> = Vec::new();
@@ -97,7 +97,7 @@ impl Search {
 
     /// Writes to `ways` the ports of a switch that lead nearer to each edge switch of the last search, in order of
     /// ports.
-    pub fn ways(&self, switch: usize, ways: &mut [Vec<u16>; 64]) {
+    pub fn shortest_path_ports(&self, switch: usize, ways: &mut [Vec<u16>; 64]) {
         ways.iter_mut().for_each(Vec::clear);
         for link in self.first[switch] as usize..self.first[switch + 1] as usize {
             let mut left = self.nearer[link];

@@ -7,7 +7,7 @@ fn ports(routes: &Routes, node: u32, dst: HostId) -> Vec<PortId> {
     match routes.next_hops(node, dst) {
         NextHops::None => vec![],
         NextHops::Only(port) => vec![port],
-        NextHops::Among(hops) => hops.iter().map(|hop| hop.port).collect(),
+        NextHops::Several(hops) => hops.iter().map(|hop| hop.port).collect(),
     }
 }
 
@@ -15,14 +15,14 @@ fn ports(routes: &Routes, node: u32, dst: HostId) -> Vec<PortId> {
 fn a_k4_fat_tree_has_paths_of_2_4_and_6_links() {
     let net = net("fat_tree", &[("k", "4")]);
     let routes = Routes::compute(&net);
-    let distance = |dst| routes.distance(HostId(0), HostId(dst));
+    let distance = |dst| routes.hop_count(HostId(0), HostId(dst));
     assert_eq!((1..16).map(distance).collect::<Vec<_>>(), [[2, 4, 4].as_slice(), &[6; 12]].concat());
-    assert_eq!(ports(&routes, net.edge_of(HostId(0)), HostId(9)).len(), 2);
-    assert_eq!(ports(&routes, net.node("agg0").unwrap(), HostId(9)).len(), 2);
-    assert_eq!(routes.next_hops(net.node("core3").unwrap(), HostId(9)), NextHops::Only(PortId(2)));
-    assert_eq!(routes.next_hops(net.edge_of(HostId(9)), HostId(9)), NextHops::Only(PortId(1)));
+    assert_eq!(ports(&routes, net.edge_switch(HostId(0)), HostId(9)).len(), 2);
+    assert_eq!(ports(&routes, net.find_node("agg0").unwrap(), HostId(9)).len(), 2);
+    assert_eq!(routes.next_hops(net.find_node("core3").unwrap(), HostId(9)), NextHops::Only(PortId(2)));
+    assert_eq!(routes.next_hops(net.edge_switch(HostId(9)), HostId(9)), NextHops::Only(PortId(1)));
     // A switch is no destination, although notices come from it.
-    assert_eq!(routes.next_hops(net.edge_of(HostId(9)), HostId(16)), NextHops::None);
+    assert_eq!(routes.next_hops(net.edge_switch(HostId(9)), HostId(16)), NextHops::None);
 }
 
 #[test]
@@ -36,12 +36,12 @@ fn next_hops_are_the_ports_that_lead_one_level_down_also_where_links_are_dead() 
         custom(&["h0 host", "h1 host", "h2 host", "a", "b", "c", "d"], &parallel).unwrap(),
     ];
     for net in nets {
-        let mut dead = Dead::new();
+        let mut dead = DeadPorts::new();
         for round in 0..3 {
-            let routes = Routes::around(&net, &dead, round == 1);
+            let routes = Routes::avoiding_dead_links(&net, &dead, round == 1);
             let live = |node: u32, port: u16| !dead.contains(&(node, port));
             for dst in (0..net.hosts).map(HostId) {
-                let root = net.edge_of(dst);
+                let root = net.edge_switch(dst);
                 let level = levels_over(&net, root, &live);
                 for s in (0..net.switches().len()).filter(|s| net.hosts + *s as u32 != root) {
                     let down = |(port, link): &(u16, &crate::topology::Port)| {
@@ -124,7 +124,7 @@ fn a_path_follows_the_choice_at_every_fork() {
         assert!(hops.iter().any(|hop| hop.port == port));
         port
     };
-    let path = routes.path(HostId(1), HostId(9), &pick);
+    let path = routes.choose_path(HostId(1), HostId(9), &pick);
     let names: Vec<_> = path.iter().map(|(node, _)| net.nodes[*node as usize].name.as_str()).collect();
     assert_eq!(names, ["h1", "edge0", "agg1", "core2", "agg5", "edge4"]);
     assert_eq!(path.iter().map(|(_, port)| *port).collect::<Vec<_>>(), [0, 3, 2, 2, 0, 1]);
@@ -134,7 +134,7 @@ fn a_path_follows_the_choice_at_every_fork() {
 fn parallel_links_are_equal_paths_with_their_own_weights() {
     let net = custom(&["h0 host", "h1 host", "a", "b"], &["h0 a 1", "h1 b 1", "a b 2", "a b 0.5"]).unwrap();
     let hops = [Hop { port: PortId(1), weight: 2.0 }, Hop { port: PortId(2), weight: 0.5 }];
-    assert_eq!(Routes::compute(&net).next_hops(2, HostId(1)), NextHops::Among(&hops));
+    assert_eq!(Routes::compute(&net).next_hops(2, HostId(1)), NextHops::Several(&hops));
 }
 
 #[test]
@@ -142,25 +142,25 @@ fn the_tables_of_a_k16_fat_tree_take_less_than_a_quarter_of_a_megabyte() {
     let net = net("fat_tree", &[("k", "16")]);
     assert_eq!((net.hosts, net.switches().len()), (1024, 320));
     let routes = Routes::compute(&net);
-    assert!(routes.memory() < 250_000, "{}", routes.memory());
-    assert_eq!(routes.distance(HostId(0), HostId(1023)), 6);
+    assert!(routes.memory_bytes() < 250_000, "{}", routes.memory_bytes());
+    assert_eq!(routes.hop_count(HostId(0), HostId(1023)), 6);
 }
 
 /// Both ends of the links with these names.
-fn dead(net: &Topology, links: &[&str]) -> Dead {
-    links.iter().flat_map(|link| net.link(link).unwrap().ends).collect()
+fn dead(net: &Topology, links: &[&str]) -> DeadPorts {
+    links.iter().flat_map(|link| net.find_link(link).unwrap().ends).collect()
 }
 
 #[test]
 fn a_dead_link_leaves_the_other_next_hops_and_takes_no_more_than_that() {
     let net = net("fat_tree", &[("k", "4")]);
-    let around = Routes::around(&net, &dead(&net, &["edge0:agg0"]), false);
+    let around = Routes::avoiding_dead_links(&net, &dead(&net, &["edge0:agg0"]), false);
     let all = Routes::compute(&net);
-    let edge = net.edge_of(HostId(0));
+    let edge = net.edge_switch(HostId(0));
     assert_eq!(ports(&all, edge, HostId(9)).len(), 2);
     assert_eq!(around.next_hops(edge, HostId(9)), NextHops::Only(PortId(3)));
     // Other pods go up through the aggregation switches of the other cores only, except toward h2 and h3.
-    let far = net.edge_of(HostId(9));
+    let far = net.edge_switch(HostId(9));
     assert_eq!(around.next_hops(far, HostId(0)), NextHops::Only(PortId(3)));
     assert_eq!(ports(&around, far, HostId(2)).len(), 2);
 }
@@ -168,7 +168,7 @@ fn a_dead_link_leaves_the_other_next_hops_and_takes_no_more_than_that() {
 #[test]
 fn a_host_whose_link_is_dead_is_reached_by_nobody_and_the_others_at_its_switch_are() {
     let net = net("leaf_spine", &[("leaves", "2"), ("spines", "2"), ("hosts_per_leaf", "2")]);
-    let around = Routes::around(&net, &dead(&net, &["h1"]), false);
+    let around = Routes::avoiding_dead_links(&net, &dead(&net, &["h1"]), false);
     let all = Routes::compute(&net);
     for node in net.hosts..net.nodes.len() as u32 {
         assert_eq!(around.next_hops(node, HostId(1)), NextHops::None);
@@ -177,15 +177,15 @@ fn a_host_whose_link_is_dead_is_reached_by_nobody_and_the_others_at_its_switch_a
         }
     }
     let first = |_: u32, hops: &[Hop]| hops[0].port;
-    assert!(around.path(HostId(0), HostId(1), &first).is_empty());
-    assert!(around.path(HostId(1), HostId(0), &first).is_empty());
+    assert!(around.choose_path(HostId(0), HostId(1), &first).is_empty());
+    assert!(around.choose_path(HostId(1), HostId(0), &first).is_empty());
 }
 
 #[test]
 fn halves_of_a_network_that_is_cut_in_two_do_not_reach_each_other() {
     let net = net("dumbbell", &[("n", "2")]);
-    let around = Routes::around(&net, &dead(&net, &["s0:s1"]), false);
-    let left = net.edge_of(HostId(0));
-    let far = (0..net.hosts).map(HostId).filter(|host| net.edge_of(*host) != left);
+    let around = Routes::avoiding_dead_links(&net, &dead(&net, &["s0:s1"]), false);
+    let left = net.edge_switch(HostId(0));
+    let far = (0..net.hosts).map(HostId).filter(|host| net.edge_switch(*host) != left);
     assert!(far.clone().count() > 0 && far.clone().all(|host| around.next_hops(left, host) == NextHops::None));
 }

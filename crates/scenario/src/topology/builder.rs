@@ -2,61 +2,61 @@
 
 use super::{Node, Port, Topology};
 use crate::fault::Fault;
-use crate::limits::{FASTEST, SLOWEST};
-use mech::params::{Kind, Param, Values};
+use crate::limits::{MAX_RATE, MIN_RATE};
+use mech::params::{Param, ParamKind, Values};
 use units::{Dur, Rate};
 
 pub(super) const LINK_RATE: Param = Param {
     name: "link.rate",
     doc: "Rate of the links, or only of host links if others are set separately. It applies from hosts upward, and in \
           both directions unless `link.back.rate` is set.",
-    kind: Kind::Rate,
+    kind: ParamKind::Rate,
     default: Some("1Gbps"),
 };
 pub(super) const LINK_DELAY: Param = Param {
     name: "link.delay",
     doc: "Propagation delay of the links, or only of host links if others are set separately. It applies from hosts \
           upward, and in both directions unless `link.back.delay` is set.",
-    kind: Kind::Time { min: 1 },
+    kind: ParamKind::Time { min: 1 },
     default: Some("1us"),
 };
 pub(super) const LINK_BACK_RATE: Param = Param {
     name: "link.back.rate",
     doc: "Rate of the same links in the reverse direction, toward hosts or from the switch that is higher or has the \
           higher number.",
-    kind: Kind::Rate,
+    kind: ParamKind::Rate,
     default: Some("link.rate"),
 };
 pub(super) const LINK_BACK_DELAY: Param = Param {
     name: "link.back.delay",
     doc: "Propagation delay of the same links in the reverse direction.",
-    kind: Kind::Time { min: 1 },
+    kind: ParamKind::Time { min: 1 },
     default: Some("link.delay"),
 };
 pub(super) const FABRIC_RATE: Param = Param {
     name: "fabric.rate",
     doc: "Rate of the links between switches; by default `link.rate`.",
-    kind: Kind::Rate,
+    kind: ParamKind::Rate,
     default: Some("link.rate"),
 };
 pub(super) const FABRIC_DELAY: Param = Param {
     name: "fabric.delay",
     doc: "Propagation delay of the links between switches; by default `link.delay`.",
-    kind: Kind::Time { min: 1 },
+    kind: ParamKind::Time { min: 1 },
     default: Some("link.delay"),
 };
 pub(super) const FABRIC_BACK_RATE: Param = Param {
     name: "fabric.back.rate",
     doc: "Rate of the links between switches in the reverse direction, from the switch that is higher or has the \
           higher number. By default `fabric.rate` if set, else `link.back.rate`.",
-    kind: Kind::Rate,
+    kind: ParamKind::Rate,
     default: Some("fabric.rate"),
 };
 pub(super) const FABRIC_BACK_DELAY: Param = Param {
     name: "fabric.back.delay",
     doc: "Propagation delay of the links between switches in the reverse direction; by default `fabric.delay` if set, \
           else `link.back.delay`.",
-    kind: Kind::Time { min: 1 },
+    kind: ParamKind::Time { min: 1 },
     default: Some("fabric.delay"),
 };
 pub(super) const OVERSUBSCRIPTION: Param = Param {
@@ -65,19 +65,19 @@ pub(super) const OVERSUBSCRIPTION: Param = Param {
           between switches, and `fabric.rate` is refused with it. In a fat-tree these links run at `link.rate` \
           divided by this factor f. DIBS §5.5.4 counts f as 1:f² over its two tiers: its 1:4, 1:9 and 1:16 are 2, 3 \
           and 4.",
-    kind: Kind::Number { min: 1.0, max: 1000.0, below_max: false },
+    kind: ParamKind::Number { min: 1.0, max: 1000.0, below_max: false },
     default: Some(""),
 };
 
 pub(super) const HOSTS_PER_SWITCH: Param = Param {
     name: "hosts_per_switch",
     doc: "Number of hosts on each switch.",
-    kind: Kind::Count { min: 1, max: 1024 },
+    kind: ParamKind::Count { min: 1, max: 1024 },
     default: None,
 };
 /// Rate and delay of one direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Line {
+pub(super) struct LinkDirection {
     pub rate: Rate,
     pub delay: Dur,
 }
@@ -85,44 +85,44 @@ pub(super) struct Line {
 /// Both directions of a link: `there` from the first node that it connects, and `back`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Link {
-    pub there: Line,
-    pub back: Line,
+    pub forward: LinkDirection,
+    pub reverse: LinkDirection,
 }
 
 impl Link {
     /// Returns a link with the same rate and delay in both directions.
-    pub fn even(rate: Rate, delay: Dur) -> Link {
-        let line = Line { rate, delay };
-        Link { there: line, back: line }
+    pub fn symmetric(rate: Rate, delay: Dur) -> Link {
+        let line = LinkDirection { rate, delay };
+        Link { forward: line, reverse: line }
     }
 }
 
 /// Reads `prefix.rate` and `prefix.delay`, with `base` as default. The reverse direction defaults to the forward one if
 /// that is given, and otherwise to `base`.
-pub(super) fn link(values: &Values, prefix: &str, base: Option<Link>) -> Link {
+pub(super) fn read_link(values: &Values, prefix: &str, base: Option<Link>) -> Link {
     let key = |rest: &str| Some(format!("{prefix}.{rest}")).filter(|key| values.has(key));
-    let rate = key("rate").map(|key| values.rate(&key)).or(base.map(|b| b.there.rate));
-    let delay = key("delay").map(|key| values.time(&key)).or(base.map(|b| b.there.delay));
-    let there = Line {
+    let rate = key("rate").map(|key| values.rate(&key)).or(base.map(|b| b.forward.rate));
+    let delay = key("delay").map(|key| values.time(&key)).or(base.map(|b| b.forward.delay));
+    let there = LinkDirection {
         rate: rate.unwrap_or_else(|| values.rate(&format!("{prefix}.rate"))),
         delay: delay.unwrap_or_else(|| values.time(&format!("{prefix}.delay"))),
     };
     // A given direction of this link is a better default for the other direction than another link is.
-    let of_base = |own: &str| base.filter(|_| key(own).is_none()).map(|base| base.back);
-    let back = Line {
+    let of_base = |own: &str| base.filter(|_| key(own).is_none()).map(|base| base.reverse);
+    let back = LinkDirection {
         rate: key("back.rate")
             .map_or_else(|| of_base("rate").map_or(there.rate, |base| base.rate), |key| values.rate(&key)),
         delay: key("back.delay")
             .map_or_else(|| of_base("delay").map_or(there.delay, |base| base.delay), |key| values.time(&key)),
     };
-    Link { there, back }
+    Link { forward: there, reverse: back }
 }
 
 /// Returns the host links, and the links between switches. With `oversubscription`, a ToR with `down` host links and
 /// `up` uplinks has uplinks of the capacity that results from it.
-pub(super) fn tiered(values: &Values, down: u64, up: u64) -> Result<(Link, Link), Vec<Fault>> {
-    let host = link(values, "link", None);
-    let mut fabric = link(values, "fabric", Some(host));
+pub(super) fn read_tier_links(values: &Values, down: u64, up: u64) -> Result<(Link, Link), Vec<Fault>> {
+    let host = read_link(values, "link", None);
+    let mut fabric = read_link(values, "fabric", Some(host));
     if values.has("oversubscription") {
         let asked = values.number("oversubscription");
         let fault =
@@ -130,11 +130,11 @@ pub(super) fn tiered(values: &Values, down: u64, up: u64) -> Result<(Link, Link)
         if let Some(key) = ["fabric.rate", "fabric.back.rate"].into_iter().find(|key| values.has(key)) {
             return Err(fault(&format!("no value if `{key}` is given")));
         }
-        for (line, of_hosts) in [(&mut fabric.there, host.there), (&mut fabric.back, host.back)] {
-            line.rate = exact(asked)
-                .and_then(|(num, den)| of_hosts.rate.divided_by(num.checked_mul(up)?, den.checked_mul(down)?))
-                .ok_or_else(|| fault("a decimal with few digits"))?;
-            if !(SLOWEST..=FASTEST).contains(&line.rate) {
+        for (line, of_hosts) in [(&mut fabric.forward, host.forward), (&mut fabric.reverse, host.reverse)] {
+            line.rate = exact_fraction(asked)
+                .and_then(|(num, den)| of_hosts.rate.divide(num.checked_mul(up)?, den.checked_mul(down)?))
+                .ok_or_else(|| fault("a decimal number with fewer digits, so that the resulting rate is exact"))?;
+            if !(MIN_RATE..=MAX_RATE).contains(&line.rate) {
                 return Err(fault("a value that gives links between switches 1bps to 1000Tbps"));
             }
         }
@@ -143,7 +143,7 @@ pub(super) fn tiered(values: &Values, down: u64, up: u64) -> Result<(Link, Link)
 }
 
 /// Returns the fraction that a number's shortest decimal form denotes, so that 2.2 is 22/10.
-fn exact(number: f64) -> Option<(u64, u64)> {
+fn exact_fraction(number: f64) -> Option<(u64, u64)> {
     let text = number.to_string();
     let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
     let den = 10u64.checked_pow(part.len() as u32)?;
@@ -164,14 +164,14 @@ impl Builder {
         Builder(Topology { nodes, hosts, plan: None })
     }
     /// Adds `n` switches of a tier, named `stem0`, `stem1`, …, and returns the node of the first.
-    pub fn switches(&mut self, n: u32, stem: &str, tier: &str) -> u32 {
+    pub fn add_switches(&mut self, n: u32, stem: &str, tier: &str) -> u32 {
         let first = self.0.nodes.len() as u32;
         let node = |i| Node { name: format!("{stem}{i}"), tier: tier.into(), ports: Vec::new() };
         self.0.nodes.extend((0..n).map(node));
         first
     }
     /// Adds one switch of any name, and returns its node.
-    pub fn switch(&mut self, name: String, tier: String) -> u32 {
+    pub fn add_switch(&mut self, name: String, tier: String) -> u32 {
         self.0.nodes.push(Node { name, tier, ports: Vec::new() });
         self.0.nodes.len() as u32 - 1
     }
@@ -184,12 +184,12 @@ impl Builder {
     pub fn connect_weighted(&mut self, a: u32, b: u32, link: Link, weight: f64) {
         let port = |n: &Node| n.ports.len() as u16;
         let (at_a, at_b) = (port(&self.0.nodes[a as usize]), port(&self.0.nodes[b as usize]));
-        let end = |(peer, peer_port), Line { rate, delay }| Port { peer, peer_port, rate, delay, weight };
-        self.0.nodes[a as usize].ports.push(end((b, at_b), link.there));
-        self.0.nodes[b as usize].ports.push(end((a, at_a), link.back));
+        let end = |(peer, peer_port), LinkDirection { rate, delay }| Port { peer, peer_port, rate, delay, weight };
+        self.0.nodes[a as usize].ports.push(end((b, at_b), link.forward));
+        self.0.nodes[b as usize].ports.push(end((a, at_a), link.reverse));
     }
     /// Adds to the delay of every link into a node.
-    pub fn later_into(&mut self, node: u32, by: Dur) {
+    pub fn add_delay_into(&mut self, node: u32, by: Dur) {
         for i in 0..self.0.nodes[node as usize].ports.len() {
             let Port { peer, peer_port, .. } = self.0.nodes[node as usize].ports[i];
             let port = &mut self.0.nodes[peer as usize].ports[usize::from(peer_port)];
@@ -197,7 +197,7 @@ impl Builder {
         }
     }
     /// Returns the finished network.
-    pub fn done(self) -> Topology {
+    pub fn finish(self) -> Topology {
         self.0
     }
 }
@@ -208,8 +208,8 @@ mod tests {
 
     #[test]
     fn a_factor_is_the_decimal_that_was_typed() {
-        assert_eq!(exact(3.0), Some((3, 1)));
-        assert_eq!(exact(2.2), Some((22, 10)));
-        assert_eq!(exact(1.0 / 3.0 + 1.0), Some((13_333_333_333_333_333, 10_000_000_000_000_000)));
+        assert_eq!(exact_fraction(3.0), Some((3, 1)));
+        assert_eq!(exact_fraction(2.2), Some((22, 10)));
+        assert_eq!(exact_fraction(1.0 / 3.0 + 1.0), Some((13_333_333_333_333_333, 10_000_000_000_000_000)));
     }
 }

@@ -3,11 +3,11 @@
 use super::Topology;
 use super::builder::{
     Builder, FABRIC_BACK_DELAY, FABRIC_BACK_RATE, FABRIC_DELAY, FABRIC_RATE, LINK_BACK_DELAY, LINK_BACK_RATE,
-    LINK_DELAY, LINK_RATE, link,
+    LINK_DELAY, LINK_RATE, read_link,
 };
 use super::counts::Counts;
 use crate::fault::Fault;
-use mech::params::{Kind, Param, Spec, Values};
+use mech::params::{Param, ParamKind, Spec, Values};
 
 pub(super) const SPEC: Spec = Spec {
     slot: "topology",
@@ -20,19 +20,19 @@ pub(super) const SPEC: Spec = Spec {
         Param {
             name: "n",
             doc: "Number of senders, which is also the number of chains.",
-            kind: Kind::Count { min: 1, max: 10_000 },
+            kind: ParamKind::Count { min: 1, max: 10_000 },
             default: None,
         },
         Param {
             name: "depth",
             doc: "Number of switches in a chain, without the last switch.",
-            kind: Kind::Count { min: 0, max: 64 },
+            kind: ParamKind::Count { min: 0, max: 64 },
             default: Some("2"),
         },
         Param {
             name: "receivers",
             doc: "Number of hosts on the last switch; their numbers follow those of the senders.",
-            kind: Kind::Count { min: 1, max: 10_000 },
+            kind: ParamKind::Count { min: 1, max: 10_000 },
             default: Some("1"),
         },
         LINK_RATE,
@@ -47,7 +47,7 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 /// Largest number of switches in all chains.
-const MOST: u64 = 100_000;
+const MAX_CHAIN_SWITCHES: u64 = 100_000;
 
 /// Returns the counts of the network.
 pub(super) fn counts(values: &Values) -> Counts {
@@ -58,19 +58,19 @@ pub(super) fn counts(values: &Values) -> Counts {
 
 pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
     let (n, depth, receivers) = (values.count("n"), values.count("depth"), values.count("receivers"));
-    if n * depth > MOST {
-        let rule = format!("at most {MOST} switches in all chains");
+    if n * depth > MAX_CHAIN_SWITCHES {
+        let rule = format!("at most {MAX_CHAIN_SWITCHES} switches in all chains");
         return Err(vec![Fault { field: "depth".into(), found: format!("{n} chains of {depth}"), rule }]);
     }
-    let host = link(values, "link", None);
-    let fabric = link(values, "fabric", Some(host));
+    let host = read_link(values, "link", None);
+    let fabric = read_link(values, "fabric", Some(host));
     let (n, depth, receivers) = (n as u32, depth as u32, receivers as u32);
     let mut net = Builder::with_hosts(n + receivers);
     let first = n + receivers;
     for s in 0..n * depth {
-        net.switch(format!("s{s}"), format!("level{}", s / n + 1));
+        net.add_switch(format!("s{s}"), format!("level{}", s / n + 1));
     }
-    let root = net.switch(format!("s{}", n * depth), "root".into());
+    let root = net.add_switch(format!("s{}", n * depth), "root".into());
     for chain in 0..n {
         let mut below = chain;
         for level in 0..depth {
@@ -81,5 +81,5 @@ pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
         net.connect(below, root, if depth == 0 { host } else { fabric });
     }
     (n..n + receivers).for_each(|receiver| net.connect(receiver, root, host));
-    Ok(net.done())
+    Ok(net.finish())
 }

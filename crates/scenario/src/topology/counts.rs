@@ -3,11 +3,11 @@
 use super::Topology;
 
 /// Largest number of hosts.
-const MOST_HOSTS: u64 = 1_000_000;
+const MAX_HOSTS: u64 = 1_000_000;
 /// Largest number of ports; a run takes about 9 GB for them.
-const MOST_PORTS: u64 = 1_500_000;
+const MAX_PORTS: u64 = 1_500_000;
 /// Largest number of entries of routing tables, 4 bytes each: a gigabyte.
-pub(crate) const MOST_ROUTES: u64 = 250_000_000;
+pub(crate) const MAX_ROUTE_ENTRIES: u64 = 250_000_000;
 
 /// Size of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,40 +24,40 @@ pub(crate) struct Counts {
 
 impl Counts {
     /// Returns the counts of equal switches, each with `hosts` hosts and links to `degree` others.
-    pub fn flat(switches: u64, hosts: u64, degree: u64) -> Counts {
+    pub fn equal_switches(switches: u64, hosts: u64, degree: u64) -> Counts {
         let times = |n: u64| switches.saturating_mul(n);
         Counts { hosts: times(hosts), switches, edges: switches, links: times(degree) / 2 }
     }
 
     /// Returns the counts of a network that is already built.
-    pub fn of_network(net: &Topology) -> Counts {
+    pub fn from_network(net: &Topology) -> Counts {
         let (hosts, switches) = (u64::from(net.hosts), net.switches().len() as u64);
         let ports: u64 = net.nodes.iter().map(|node| node.ports.len() as u64).sum();
-        Counts { hosts, switches, edges: net.edges() as u64, links: ports / 2 - hosts }
+        Counts { hosts, switches, edges: net.count_edge_switches() as u64, links: ports / 2 - hosts }
     }
 
     /// Returns the number of ports of hosts and switches.
-    pub fn ports(self) -> u64 {
+    pub fn count_ports(self) -> u64 {
         self.hosts.saturating_add(self.links).saturating_mul(2)
     }
 
     /// Returns the number of entries of a set of routing tables.
-    pub fn routes(self) -> u64 {
+    pub fn count_routes(self) -> u64 {
         self.switches.saturating_mul(self.edges)
     }
 
     /// Returns what was found and what is expected if a count is too large.
-    pub fn wrong(self) -> Option<(String, String)> {
+    pub fn find_excess(self) -> Option<(String, String)> {
         let Counts { hosts, switches, edges, .. } = self;
-        if hosts > MOST_HOSTS {
-            return Some((format!("{hosts} hosts"), format!("at most {MOST_HOSTS} hosts")));
+        if hosts > MAX_HOSTS {
+            return Some((format!("{hosts} hosts"), format!("at most {MAX_HOSTS} hosts")));
         }
-        if self.ports() > MOST_PORTS {
-            let rule = format!("at most {MOST_PORTS} ports, for which a run takes about 9 GB");
-            return Some((format!("{} ports of {hosts} hosts and {switches} switches", self.ports()), rule));
+        if self.count_ports() > MAX_PORTS {
+            let rule = format!("at most {MAX_PORTS} ports, with which a run needs about 9 GB of memory");
+            return Some((format!("{} ports of {hosts} hosts and {switches} switches", self.count_ports()), rule));
         }
-        let rule = format!("at most {MOST_ROUTES} entries in all routing tables (the product of the two)");
+        let rule = format!("at most {MAX_ROUTE_ENTRIES} routing entries (switches times switches with hosts)");
         let found = format!("{switches} switches, {edges} of them with hosts");
-        (self.routes() > MOST_ROUTES).then_some((found, rule))
+        (self.count_routes() > MAX_ROUTE_ENTRIES).then_some((found, rule))
     }
 }

@@ -1,21 +1,20 @@
 //! Two switches joined by one link, with hosts on both sides.
 
 use super::Topology;
-use super::builder::{Builder, LINK_BACK_DELAY, LINK_BACK_RATE, LINK_DELAY, LINK_RATE, link};
+use super::builder::{Builder, LINK_BACK_DELAY, LINK_BACK_RATE, LINK_DELAY, LINK_RATE, read_link};
 use super::counts::Counts;
-use mech::params::{Kind, Param, Spec, Values};
+use mech::params::{Param, ParamKind, Spec, Values};
 
 pub(super) const SPEC: Spec = Spec {
     slot: "topology",
     kind: "dumbbell",
-    doc: "Two switches with one link between them. `s0` has the hosts from `h0` on, and `s1` has as many with the \
-          next numbers.",
+    doc: "Two switches with one link between them. The first half of the hosts is at `s0`, the second half at `s1`.",
     cite: "",
     params: &[
         Param {
             name: "n",
             doc: "Number of hosts on each side.",
-            kind: Kind::Count { min: 1, max: 65_534 },
+            kind: ParamKind::Count { min: 1, max: 65_534 },
             default: None,
         },
         LINK_RATE,
@@ -25,26 +24,26 @@ pub(super) const SPEC: Spec = Spec {
         Param {
             name: "bottleneck.rate",
             doc: "Rate of the link between the switches; by default `link.rate`.",
-            kind: Kind::Rate,
+            kind: ParamKind::Rate,
             default: Some("link.rate"),
         },
         Param {
             name: "bottleneck.delay",
             doc: "Propagation delay of the link between the switches; by default `link.delay`.",
-            kind: Kind::Time { min: 1 },
+            kind: ParamKind::Time { min: 1 },
             default: Some("link.delay"),
         },
         Param {
             name: "bottleneck.back.rate",
-            doc: "Rate of that link from `s1` to `s0`; by default `bottleneck.rate` if set, else `link.back.rate`.",
-            kind: Kind::Rate,
+            doc: "Rate of the link from `s1` to `s0`; by default `bottleneck.rate` if set, else `link.back.rate`.",
+            kind: ParamKind::Rate,
             default: Some("bottleneck.rate"),
         },
         Param {
             name: "bottleneck.back.delay",
-            doc: "Propagation delay of that link from `s1` to `s0`; by default `bottleneck.delay` if set, else \
+            doc: "Propagation delay of the link from `s1` to `s0`; by default `bottleneck.delay` if set, else \
                   `link.back.delay`.",
-            kind: Kind::Time { min: 1 },
+            kind: ParamKind::Time { min: 1 },
             default: Some("bottleneck.delay"),
         },
     ],
@@ -56,10 +55,10 @@ pub(super) fn counts(values: &Values) -> Counts {
 }
 
 pub(super) fn build(values: &Values) -> Topology {
-    let (n, host) = (values.count("n") as u32, link(values, "link", None));
+    let (n, host) = (values.count("n") as u32, read_link(values, "link", None));
     let mut net = Builder::with_hosts(2 * n);
-    let left = net.switches(2, "s", "switch");
+    let left = net.add_switches(2, "s", "switch");
     (0..2 * n).for_each(|i| net.connect(i, left + i / n, host));
-    net.connect(left, left + 1, link(values, "bottleneck", Some(host)));
-    net.done()
+    net.connect(left, left + 1, read_link(values, "bottleneck", Some(host)));
+    net.finish()
 }

@@ -6,11 +6,11 @@
 use super::Topology;
 use super::builder::{
     Builder, FABRIC_BACK_DELAY, FABRIC_BACK_RATE, FABRIC_DELAY, FABRIC_RATE, LINK_BACK_DELAY, LINK_BACK_RATE,
-    LINK_DELAY, LINK_RATE, OVERSUBSCRIPTION, tiered,
+    LINK_DELAY, LINK_RATE, OVERSUBSCRIPTION, read_tier_links,
 };
 use super::counts::Counts;
 use crate::fault::Fault;
-use mech::params::{Kind, Param, Spec, Values};
+use mech::params::{Param, ParamKind, Spec, Values};
 use mech::routing::AddressPlan;
 
 pub(super) const SPEC: Spec = Spec {
@@ -21,8 +21,8 @@ pub(super) const SPEC: Spec = Spec {
     params: &[
         Param {
             name: "k",
-            doc: "Number of ports of every switch, which is even.",
-            kind: Kind::Count { min: 2, max: 64 },
+            doc: "Number of ports of every switch (k); an even number.",
+            kind: ParamKind::Count { min: 2, max: 64 },
             default: None,
         },
         LINK_RATE,
@@ -53,11 +53,11 @@ pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
         }]);
     }
     let half = k / 2;
-    let (host, fabric) = tiered(values, u64::from(half), u64::from(half))?;
+    let (host, fabric) = read_tier_links(values, u64::from(half), u64::from(half))?;
     let mut net = Builder::with_hosts(k * half * half);
-    let edge = net.switches(k * half, "edge", "edge");
-    let agg = net.switches(k * half, "agg", "agg");
-    let core = net.switches(half * half, "core", "core");
+    let edge = net.add_switches(k * half, "edge", "edge");
+    let agg = net.add_switches(k * half, "agg", "agg");
+    let core = net.add_switches(half * half, "core", "core");
     (0..k * half * half).for_each(|h| net.connect(h, edge + h / half, host));
     for e in 0..k * half {
         let pod = e / half;
@@ -67,5 +67,5 @@ pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
         let group = a % half;
         (0..half).for_each(|c| net.connect(agg + a, core + group * half + c, fabric));
     }
-    Ok(Topology { plan: Some(AddressPlan::new(k)), ..net.done() })
+    Ok(Topology { plan: Some(AddressPlan::new(k)), ..net.finish() })
 }

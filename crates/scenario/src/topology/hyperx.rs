@@ -9,28 +9,28 @@
 use super::Topology;
 use super::builder::{
     Builder, FABRIC_BACK_DELAY, FABRIC_BACK_RATE, FABRIC_DELAY, FABRIC_RATE, HOSTS_PER_SWITCH, LINK_BACK_DELAY,
-    LINK_BACK_RATE, LINK_DELAY, LINK_RATE, OVERSUBSCRIPTION, tiered,
+    LINK_BACK_RATE, LINK_DELAY, LINK_RATE, OVERSUBSCRIPTION, read_tier_links,
 };
 use super::counts::Counts;
 use crate::fault::Fault;
-use mech::params::{Kind, Param, Spec, Values};
+use mech::params::{Param, ParamKind, Spec, Values};
 
 /// Largest number of dimensions; a hypercube with as many has 65,536 switches.
-const MOST_DIMS: usize = 16;
+const MAX_DIMENSIONS: usize = 16;
 
 pub(super) const SPEC: Spec = Spec {
     slot: "topology",
     kind: "hyperx",
-    doc: "Grid with a switch at every point, linked to all switches that differ from it in one coordinate. Names of \
-          switches have their coordinates, of which the last counts fastest: `s0_0`, `s0_1`…. Hosts are `h0`… switch \
-          by switch.",
+    doc: "Grid with a switch at every point, linked to all switches that differ from it in one coordinate. The names \
+          of switches contain the coordinates, and the last coordinate varies fastest: `s0_0`, `s0_1`…. Hosts are \
+          `h0`… switch by switch.",
     cite: "Ahn et al., \"HyperX: topology, routing, and packaging of efficient large-scale networks\", SC 2009 §3",
     params: &[
         Param {
             name: "dims",
             doc: "Number of switches along each of the L dimensions (S): `[4, 4]` is a square, `[8]` a full mesh, \
                   `[2, 2, 2]` a cube.",
-            kind: Kind::Counts { min: 2, max: 1024 },
+            kind: ParamKind::Counts { min: 2, max: 1024 },
             default: None,
         },
         HOSTS_PER_SWITCH,
@@ -50,23 +50,23 @@ pub(super) const SPEC: Spec = Spec {
 pub(super) fn counts(values: &Values) -> Counts {
     let dims = values.counts("dims");
     let switches = dims.iter().fold(1u64, |all, size| all.saturating_mul(*size));
-    Counts::flat(switches, values.count("hosts_per_switch"), dims.iter().map(|size| size - 1).sum())
+    Counts::equal_switches(switches, values.count("hosts_per_switch"), dims.iter().map(|size| size - 1).sum())
 }
 
 pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
     let (dims, hosts) = (values.counts("dims"), values.count("hosts_per_switch"));
-    if dims.is_empty() || dims.len() > MOST_DIMS {
+    if dims.is_empty() || dims.len() > MAX_DIMENSIONS {
         let found = format!("{} dimensions", dims.len());
-        return Err(vec![Fault { field: "dims".into(), found, rule: format!("1 to {MOST_DIMS}") }]);
+        return Err(vec![Fault { field: "dims".into(), found, rule: format!("1 to {MAX_DIMENSIONS}") }]);
     }
     let degree: u64 = dims.iter().map(|size| size - 1).sum();
     let switches: u64 = dims.iter().product();
-    let (host, fabric) = tiered(values, hosts, degree)?;
+    let (host, fabric) = read_tier_links(values, hosts, degree)?;
     let (switches, hosts) = (switches as u32, hosts as u32);
     let mut net = Builder::with_hosts(switches * hosts);
     let first = switches * hosts;
     for s in 0..switches {
-        net.switch(name(dims, s), "switch".into());
+        net.add_switch(switch_name(dims, s), "switch".into());
     }
     (0..first).for_each(|h| net.connect(h, first + h / hosts, host));
     // Distance between the numbers of neighbours in a dimension.
@@ -78,11 +78,11 @@ pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
             (1..size - at).for_each(|more| net.connect(first + s, first + s + more * stride, fabric));
         }
     }
-    Ok(net.done())
+    Ok(net.finish())
 }
 
 /// Returns `s` and the coordinates of a switch.
-fn name(dims: &[u64], switch: u32) -> String {
+fn switch_name(dims: &[u64], switch: u32) -> String {
     let (mut rest, mut at) = (u64::from(switch), Vec::new());
     for size in dims.iter().rev() {
         at.push((rest % size).to_string());

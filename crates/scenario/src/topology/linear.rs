@@ -3,11 +3,11 @@
 use super::Topology;
 use super::builder::{
     Builder, FABRIC_BACK_DELAY, FABRIC_BACK_RATE, FABRIC_DELAY, FABRIC_RATE, HOSTS_PER_SWITCH, LINK_BACK_DELAY,
-    LINK_BACK_RATE, LINK_DELAY, LINK_RATE, link,
+    LINK_BACK_RATE, LINK_DELAY, LINK_RATE, read_link,
 };
 use super::counts::Counts;
 use crate::fault::Fault;
-use mech::params::{Kind, Param, Spec, Values};
+use mech::params::{Param, ParamKind, Spec, Values};
 
 pub(super) const SPEC: Spec = Spec {
     slot: "topology",
@@ -18,7 +18,7 @@ pub(super) const SPEC: Spec = Spec {
         Param {
             name: "switches",
             doc: "Number of switches.",
-            kind: Kind::Count { min: 1, max: 10_000 },
+            kind: ParamKind::Count { min: 1, max: 10_000 },
             default: None,
         },
         HOSTS_PER_SWITCH,
@@ -43,11 +43,11 @@ pub(super) fn counts(values: &Values) -> Counts {
 pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
     let (switches, hosts) = (values.count("switches"), values.count("hosts_per_switch"));
     let (switches, hosts) = (switches as u32, hosts as u32);
-    let host = link(values, "link", None);
-    let fabric = link(values, "fabric", Some(host));
+    let host = read_link(values, "link", None);
+    let fabric = read_link(values, "fabric", Some(host));
     let mut net = Builder::with_hosts(switches * hosts);
-    let first = net.switches(switches, "s", "switch");
+    let first = net.add_switches(switches, "s", "switch");
     (0..switches * hosts).for_each(|h| net.connect(h, first + h / hosts, host));
     (1..switches).for_each(|s| net.connect(first + s - 1, first + s, fabric));
-    Ok(net.done())
+    Ok(net.finish())
 }

@@ -14,7 +14,7 @@ pub struct Link {
 }
 
 /// Largest number of names that an error lists.
-const LISTED: usize = 12;
+const MAX_LISTED_NAMES: usize = 12;
 
 impl Topology {
     /// Returns the link that a text names. A host stands for its only link, and `a:b` for the link between two nodes.
@@ -22,26 +22,28 @@ impl Topology {
     ///
     /// # Errors
     /// Returns the expected form.
-    pub fn link(&self, text: &str) -> Result<Link, String> {
-        if let Some(node) = self.node(text) {
+    pub fn find_link(&self, text: &str) -> Result<Link, String> {
+        if let Some(node) = self.find_node(text) {
             let end = &self.nodes[node as usize].ports[..];
             return match (self.is_host(node), end) {
                 (true, [port]) => Ok(self.link_between((node, 0), (port.peer, port.peer_port))),
-                _ => Err(format!("a host or a link; `{text}` has {}", listing(&self.link_names(node)))),
+                _ => {
+                    Err(format!("a host or a link; the links of `{text}` are {}", format_list(&self.link_names(node))))
+                }
             };
         }
-        let readings = self.readings(text, ':');
-        let links: Vec<_> = readings.iter().flat_map(|(ends, n)| self.links_of_pair(*ends, *n)).collect();
+        let readings = self.parse_name_pairs(text, ':');
+        let links: Vec<_> = readings.iter().flat_map(|(ends, n)| self.links_between(*ends, *n)).collect();
         match (&links[..], &readings[..]) {
             ([one], _) => Ok(one.clone()),
-            ([], []) => Err(format!("a host or a link `a:b`; nodes are {}", listing(&self.node_names()))),
+            ([], []) => Err(format!("a host or a link `a:b`; the nodes are {}", format_list(&self.node_names()))),
             ([], [((a, _), _), ..]) => {
                 let name = &self.nodes[*a as usize].name;
-                Err(format!("a link; `{name}` has {}", listing(&self.link_names(*a))))
+                Err(format!("a link; the links of `{name}` are {}", format_list(&self.link_names(*a))))
             }
             (several, _) => {
                 let names: Vec<String> = several.iter().map(|link| link.name.clone()).collect();
-                Err(format!("one link: {}", listing(&names)))
+                Err(format!("one of the links {}", format_list(&names)))
             }
         }
     }
@@ -51,30 +53,34 @@ impl Topology {
     ///
     /// # Errors
     /// Returns the expected form.
-    pub fn directions(&self, text: &str) -> Result<Vec<(u32, u16)>, String> {
-        let readings = self.readings(text, '>');
-        let Some(((from, _), _)) = readings.first() else { return self.link(text).map(|link| link.ends.to_vec()) };
+    pub fn find_directions(&self, text: &str) -> Result<Vec<(u32, u16)>, String> {
+        let readings = self.parse_name_pairs(text, '>');
+        let Some(((from, _), _)) = readings.first() else { return self.find_link(text).map(|link| link.ends.to_vec()) };
         let one_way = |((a, b), n): &((u32, u32), Option<usize>)| {
-            let links = self.links_of_pair((*a, *b), *n);
+            let links = self.links_between((*a, *b), *n);
             links.into_iter().flat_map(|link| link.ends).filter(|end| end.0 == *a).collect::<Vec<_>>()
         };
         let ends: Vec<_> = readings.iter().flat_map(one_way).collect();
         let name = &self.nodes[*from as usize].name;
         match ends.len() {
             1 => Ok(ends),
-            0 => Err(format!("a link; `{name}` has {}", listing(&self.link_names(*from)))),
-            _ => Err(format!("one link, `a>b:n`; `{name}` has {}", listing(&self.link_names(*from)))),
+            0 => Err(format!("a link; the links of `{name}` are {}", format_list(&self.link_names(*from)))),
+            _ => Err(format!(
+                "one of several links, written as `a>b:n`; the links of `{name}` are \
+                              {}",
+                format_list(&self.link_names(*from))
+            )),
         }
     }
 
     /// Returns every reading of a text as two node names and an optional number; names may contain the mark.
-    fn readings(&self, text: &str, mark: char) -> Vec<((u32, u32), Option<usize>)> {
+    fn parse_name_pairs(&self, text: &str, mark: char) -> Vec<((u32, u32), Option<usize>)> {
         let mut found = Vec::new();
         for (at, _) in text.match_indices(mark) {
-            let (Some(a), rest) = (self.node(&text[..at]), &text[at + 1..]) else { continue };
-            found.extend(self.node(rest).map(|b| ((a, b), None)));
+            let (Some(a), rest) = (self.find_node(&text[..at]), &text[at + 1..]) else { continue };
+            found.extend(self.find_node(rest).map(|b| ((a, b), None)));
             if let Some((name, number)) = rest.rsplit_once(':') {
-                let (b, number) = (self.node(name), number.parse().ok());
+                let (b, number) = (self.find_node(name), number.parse().ok());
                 found.extend(b.zip(number).map(|(b, n)| ((a, b), Some(n))));
             }
         }
@@ -82,7 +88,7 @@ impl Topology {
     }
 
     /// Returns the links between two nodes, or the n-th of them.
-    fn links_of_pair(&self, (a, b): (u32, u32), n: Option<usize>) -> Vec<Link> {
+    fn links_between(&self, (a, b): (u32, u32), n: Option<usize>) -> Vec<Link> {
         let (low, high) = (a.min(b), a.max(b));
         let ports = self.nodes[low as usize].ports.iter().zip(0..).filter(|(port, _)| port.peer == high);
         let all = ports.map(|(port, at)| self.link_between((low, at), (high, port.peer_port)));
@@ -117,9 +123,9 @@ impl Topology {
 }
 
 /// Lists the first names, and the number of the others.
-fn listing(names: &[String]) -> String {
-    let some: Vec<String> = names.iter().take(LISTED).map(|name| format!("`{name}`")).collect();
-    match names.len().saturating_sub(LISTED) {
+fn format_list(names: &[String]) -> String {
+    let some: Vec<String> = names.iter().take(MAX_LISTED_NAMES).map(|name| format!("`{name}`")).collect();
+    match names.len().saturating_sub(MAX_LISTED_NAMES) {
         0 => some.join(", "),
         more => format!("{} and {more} more", some.join(", ")),
     }
@@ -147,27 +153,30 @@ mod tests {
     #[test]
     fn a_name_with_a_colon_is_both_directions_and_one_with_an_arrow_is_one() {
         let net = small();
-        assert_eq!(net.directions("h0").unwrap(), [(0, 0), (2, 0)]);
-        assert_eq!(net.directions("s0:h0").unwrap(), [(0, 0), (2, 0)]);
-        assert_eq!(net.directions("h0>s0").unwrap(), [(0, 0)]);
-        assert_eq!(net.directions("s0>h0").unwrap(), [(2, 0)]);
-        assert_eq!(net.directions("s0>s1:1").unwrap(), [(2, 3)]);
-        assert_eq!(net.directions("s1>s0:0").unwrap(), [(3, 0)]);
+        assert_eq!(net.find_directions("h0").unwrap(), [(0, 0), (2, 0)]);
+        assert_eq!(net.find_directions("s0:h0").unwrap(), [(0, 0), (2, 0)]);
+        assert_eq!(net.find_directions("h0>s0").unwrap(), [(0, 0)]);
+        assert_eq!(net.find_directions("s0>h0").unwrap(), [(2, 0)]);
+        assert_eq!(net.find_directions("s0>s1:1").unwrap(), [(2, 3)]);
+        assert_eq!(net.find_directions("s1>s0:0").unwrap(), [(3, 0)]);
     }
 
     #[test]
     fn what_names_no_direction_is_told_with_what_there_is() {
         let net = small();
-        let of_s1 = "`s1` has `s0:s1:0`, `s0:s1:1`";
-        assert_eq!(net.directions("s1>s0").unwrap_err(), format!("one link, `a>b:n`; {of_s1}"));
-        assert_eq!(net.directions("s1>s2").unwrap_err(), format!("a link; {of_s1}"));
-        let nodes = "a host or a link `a:b`; nodes are `h0`, `h1`, `s0`, `s1`, `s2`";
-        assert_eq!(net.directions("h0>s9").unwrap_err(), nodes);
+        let of_s1 = "the links of `s1` are `s0:s1:0`, `s0:s1:1`";
+        assert_eq!(
+            net.find_directions("s1>s0").unwrap_err(),
+            format!("one of several links, written as `a>b:n`; {of_s1}")
+        );
+        assert_eq!(net.find_directions("s1>s2").unwrap_err(), format!("a link; {of_s1}"));
+        let nodes = "a host or a link `a:b`; the nodes are `h0`, `h1`, `s0`, `s1`, `s2`";
+        assert_eq!(net.find_directions("h0>s9").unwrap_err(), nodes);
     }
 
     #[test]
     fn a_long_list_of_names_is_cut() {
         let names: Vec<String> = (0..15).map(|n| format!("n{n}")).collect();
-        assert!(listing(&names).ends_with("`n11` and 3 more"));
+        assert!(format_list(&names).ends_with("`n11` and 3 more"));
     }
 }

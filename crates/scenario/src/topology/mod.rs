@@ -1,13 +1,13 @@
 //! Networks: nodes, ports and links of each kind of topology.
 
 mod bisection;
-mod brought;
 mod builder;
 mod chain_tree;
 mod counts;
 mod custom;
 mod dumbbell;
 mod fat_tree;
+mod graph_file;
 mod graphml;
 mod hpcc;
 mod htsim;
@@ -18,7 +18,7 @@ mod linear;
 mod links;
 mod star;
 
-pub(crate) use counts::{Counts, MOST_ROUTES};
+pub(crate) use counts::{Counts, MAX_ROUTE_ENTRIES};
 pub use custom::{CustomGraph, CustomLink, CustomNode};
 pub(crate) use hpcc::{Configuration, Setting, Thresholds};
 pub use links::Link;
@@ -85,7 +85,7 @@ pub const SPECS: &[&Spec] = &[
 
 /// Inputs of a network in addition to its parameters.
 #[derive(Clone, Copy)]
-pub struct Given<'a> {
+pub struct TopologyInputs<'a> {
     /// Nodes and links that the scenario lists for the kind `custom`.
     pub graph: Option<&'a CustomGraph>,
     /// Function that returns the text of a file of the scenario, or the reason why it cannot be read.
@@ -93,27 +93,27 @@ pub struct Given<'a> {
     /// Receiver of notes that a run prints; `None` discards them.
     pub notes: Option<&'a RefCell<Vec<String>>>,
     /// Receiver of the links of a file that corrupt frames; `None` discards them.
-    pub corrupted: Option<&'a RefCell<Vec<Corrupted>>>,
+    pub corrupted: Option<&'a RefCell<Vec<CorruptedLink>>>,
     /// Receiver of the contents of a configuration file that the topology names; `None` discards them.
     pub(crate) configuration: Option<&'a RefCell<Option<Configuration>>>,
 }
 
 /// Link of a file that corrupts frames in both directions.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Corrupted {
+pub struct CorruptedLink {
     /// Name of the link, as in events.
     pub link: String,
     /// Probability that a frame is corrupted.
     pub probability: f64,
 }
 
-impl Given<'_> {
+impl TopologyInputs<'_> {
     /// Returns inputs without a graph, files, or receivers of notes.
-    pub fn nothing() -> Given<'static> {
-        let files = &|_: &str| Err("cannot be read here".into());
-        Given { graph: None, files, notes: None, corrupted: None, configuration: None }
+    pub fn empty() -> TopologyInputs<'static> {
+        let files = &|_: &str| Err("cannot be read, because this scenario has no files".into());
+        TopologyInputs { graph: None, files, notes: None, corrupted: None, configuration: None }
     }
-    fn note(&self, note: String) {
+    fn add_note(&self, note: String) {
         self.notes.into_iter().for_each(|notes| notes.borrow_mut().push(note.clone()));
     }
 }
@@ -124,14 +124,14 @@ impl Given<'_> {
 /// # Errors
 /// Returns a [`Fault`] for each wrong parameter, node or link, and for each wrong line of a file. A fault without a
 /// field is about the network as a whole.
-pub fn build(kind: &str, values: &Values, given: &Given) -> Result<Topology, Vec<Fault>> {
-    let fits = |counts: Counts| match counts.wrong() {
+pub fn build(kind: &str, values: &Values, given: &TopologyInputs) -> Result<Topology, Vec<Fault>> {
+    let fits = |counts: Counts| match counts.find_excess() {
         Some((found, rule)) => Err(vec![Fault { field: String::new(), found, rule }]),
         None => Ok(()),
     };
     counts_of(kind, values).map_or(Ok(()), fits)?;
-    let net = build_any(kind, values, given)?;
-    fits(Counts::of_network(&net))?;
+    let net = build_unchecked(kind, values, given)?;
+    fits(Counts::from_network(&net))?;
     Ok(net)
 }
 
@@ -150,7 +150,7 @@ fn counts_of(kind: &str, values: &Values) -> Option<Counts> {
     })
 }
 
-fn build_any(kind: &str, values: &Values, given: &Given) -> Result<Topology, Vec<Fault>> {
+fn build_unchecked(kind: &str, values: &Values, given: &TopologyInputs) -> Result<Topology, Vec<Fault>> {
     match kind {
         "star" => Ok(star::build(values)),
         "dumbbell" => Ok(dumbbell::build(values)),
@@ -173,7 +173,7 @@ fn build_any(kind: &str, values: &Values, given: &Given) -> Result<Topology, Vec
 
 impl Topology {
     /// Returns the host with this name.
-    pub fn host(&self, name: &str) -> Option<HostId> {
+    pub fn find_host(&self, name: &str) -> Option<HostId> {
         let hosts = &self.nodes[..self.hosts as usize];
         // Built-in networks name host `i` `hi`, so that the name gives the number without a search.
         let numbered = name.strip_prefix('h').and_then(|number| number.parse::<usize>().ok());
@@ -181,7 +181,7 @@ impl Topology {
         at.or_else(|| hosts.iter().position(|node| node.name == name)).map(|at| HostId(at as u32))
     }
     /// Returns the host or switch with this name.
-    pub fn node(&self, name: &str) -> Option<u32> {
+    pub fn find_node(&self, name: &str) -> Option<u32> {
         self.nodes.iter().position(|node| node.name == name).map(|at| at as u32)
     }
     /// Returns true if a node is a host.
@@ -196,11 +196,11 @@ impl Topology {
     ///
     /// # Panics
     /// Panics if there is no such host.
-    pub fn edge_of(&self, host: HostId) -> u32 {
+    pub fn edge_switch(&self, host: HostId) -> u32 {
         self.nodes[host.0 as usize].ports[0].peer
     }
     /// Returns the number of switches with hosts.
-    pub fn edges(&self) -> usize {
+    pub fn count_edge_switches(&self) -> usize {
         let mut edge = vec![false; self.nodes.len()];
         self.nodes[..self.hosts as usize].iter().for_each(|host| edge[host.ports[0].peer as usize] = true);
         edge.into_iter().filter(|edge| *edge).count()
@@ -211,7 +211,7 @@ impl Topology {
         (port.peer, port.peer_port)
     }
     /// Returns, for each switch, the node of the first switch of its tier.
-    pub fn first_of_tiers(&self) -> Vec<u32> {
+    pub fn first_switch_of_tier(&self) -> Vec<u32> {
         let mut first = BTreeMap::new();
         let nodes = self.switches().iter().zip(self.hosts..);
         nodes.map(|(switch, node)| *first.entry(switch.tier.as_str()).or_insert(node)).collect()
@@ -223,8 +223,8 @@ impl Topology {
     }
     /// Returns the capacity in bits per second, one way, between the first and the second half of the hosts in their
     /// order. It is the maximum flow over links, host links included.
-    pub fn bisection(&self) -> f64 {
-        bisection::capacity(self)
+    pub fn bisection_bandwidth(&self) -> f64 {
+        bisection::bisection_capacity(self)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Hosts at one switch.
 
 use super::Topology;
-use super::builder::{Builder, LINK_BACK_DELAY, LINK_BACK_RATE, LINK_DELAY, LINK_RATE, link};
+use super::builder::{Builder, LINK_BACK_DELAY, LINK_BACK_RATE, LINK_DELAY, LINK_RATE, read_link};
 use super::counts::Counts;
-use mech::params::{Kind, Param, Spec, Values};
+use mech::params::{Param, ParamKind, Spec, Values};
 
 pub(super) const SPEC: Spec = Spec {
     slot: "topology",
@@ -11,7 +11,7 @@ pub(super) const SPEC: Spec = Spec {
     doc: "Single switch `s0` with hosts `h0`….",
     cite: "",
     params: &[
-        Param { name: "n", doc: "Number of hosts.", kind: Kind::Count { min: 2, max: 65_535 }, default: None },
+        Param { name: "n", doc: "Number of hosts.", kind: ParamKind::Count { min: 2, max: 65_535 }, default: None },
         LINK_RATE,
         LINK_DELAY,
         LINK_BACK_RATE,
@@ -25,9 +25,9 @@ pub(super) fn counts(values: &Values) -> Counts {
 }
 
 pub(super) fn build(values: &Values) -> Topology {
-    let (hosts, link) = (values.count("n") as u32, link(values, "link", None));
+    let (hosts, link) = (values.count("n") as u32, read_link(values, "link", None));
     let mut net = Builder::with_hosts(hosts);
-    let switch = net.switches(1, "s", "switch");
+    let switch = net.add_switches(1, "s", "switch");
     (0..hosts).for_each(|host| net.connect(host, switch, link));
-    net.done()
+    net.finish()
 }

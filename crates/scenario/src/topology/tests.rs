@@ -6,7 +6,7 @@ mod files;
 mod flat;
 
 use super::*;
-use mech::params::{Kind, Value};
+use mech::params::{ParamKind, Value};
 use units::{Bytes, parse_dur, parse_rate};
 
 /// Values of a spec: its defaults, replaced by what is given, each as text.
@@ -16,27 +16,29 @@ pub(crate) fn values(spec: &Spec, given: &[(&str, &str)]) -> Values {
         let given = given.iter().find(|(name, _)| *name == param.name).map(|(_, text)| *text);
         let Some(text) = given.or(param.default) else { continue };
         // A default that is empty or no value of its kind means that the parameter may be left out.
-        let named =
-            matches!(param.kind, Kind::Rate | Kind::Time { .. }) && !text.starts_with(|c: char| c.is_ascii_digit());
+        let named = matches!(param.kind, ParamKind::Rate | ParamKind::Time { .. })
+            && !text.starts_with(|c: char| c.is_ascii_digit());
         if given.is_none() && (text.is_empty() || named) {
             continue;
         }
         let words = || text.split_whitespace().map(str::to_owned).collect();
         let value = match param.kind {
-            Kind::Flag => Value::Flag(text == "true"),
-            Kind::Count { .. } => Value::Count(text.parse().unwrap()),
-            Kind::Number { .. } => Value::Number(text.parse().unwrap()),
-            Kind::Time { .. } => Value::Time(parse_dur(text).unwrap()),
-            Kind::Rate => Value::Rate(parse_rate(text).unwrap()),
-            Kind::Size { .. } => Value::Size(Bytes(units::parse_bytes(text).unwrap().0)),
-            Kind::Texts => Value::Words(words()),
-            Kind::Counts { .. } => Value::Counts(text.split_whitespace().map(|count| count.parse().unwrap()).collect()),
-            Kind::Choice(allowed) => {
+            ParamKind::Flag => Value::Flag(text == "true"),
+            ParamKind::Count { .. } => Value::Count(text.parse().unwrap()),
+            ParamKind::Number { .. } => Value::Number(text.parse().unwrap()),
+            ParamKind::Time { .. } => Value::Time(parse_dur(text).unwrap()),
+            ParamKind::Rate => Value::Rate(parse_rate(text).unwrap()),
+            ParamKind::Size { .. } => Value::Size(Bytes(units::parse_bytes(text).unwrap().0)),
+            ParamKind::Texts => Value::Words(words()),
+            ParamKind::Counts { .. } => {
+                Value::Counts(text.split_whitespace().map(|count| count.parse().unwrap()).collect())
+            }
+            ParamKind::Choice(allowed) => {
                 assert!(allowed.contains(&text), "{text}");
                 Value::Word(text.into())
             }
-            Kind::Text => Value::Word(text.into()),
-            Kind::Sizes(kinds) => match kinds.iter().find(|spec| text.starts_with(spec.kind)) {
+            ParamKind::Text => Value::Word(text.into()),
+            ParamKind::Sizes(kinds) => match kinds.iter().find(|spec| text.starts_with(spec.kind)) {
                 Some(spec) => {
                     let given: Vec<_> = text.split_whitespace().filter_map(|pair| pair.split_once('=')).collect();
                     Value::Table(spec.kind.into(), self::values(spec, &given))
@@ -58,7 +60,7 @@ pub(crate) fn values(spec: &Spec, given: &[(&str, &str)]) -> Values {
 /// Builds a network of a kind, or returns its faults.
 pub(crate) fn try_net(kind: &str, given: &[(&str, &str)]) -> Result<Topology, Vec<Fault>> {
     let spec = SPECS.iter().find(|spec| spec.kind == kind).unwrap();
-    build(kind, &values(spec, given), &Given::nothing())
+    build(kind, &values(spec, given), &TopologyInputs::empty())
 }
 
 /// Builds a network of a kind.
@@ -85,7 +87,7 @@ pub(crate) fn custom(nodes: &[&str], links: &[&str]) -> Result<Topology, Vec<Fau
         }
     };
     let graph = CustomGraph { nodes: nodes.iter().map(node).collect(), links: links.iter().map(link).collect() };
-    build("custom", &Values::default(), &Given { graph: Some(&graph), ..Given::nothing() })
+    build("custom", &Values::default(), &TopologyInputs { graph: Some(&graph), ..TopologyInputs::empty() })
 }
 
 /// Checks the invariants of every network: the ends of a link agree, and hosts have one port.
@@ -114,9 +116,9 @@ fn a_k4_fat_tree_has_16_hosts_and_20_switches_of_4_ports() {
     assert_eq!((net.hosts, net.switches().len()), (16, 20));
     assert!(net.switches().iter().all(|switch| switch.ports.len() == 4));
     assert_eq!(net.tiers(), ["host", "edge", "agg", "core"]);
-    assert_eq!(net.host("h15"), Some(HostId(15)));
-    assert_eq!(net.host("edge0"), None);
-    assert_eq!(net.node("core3"), Some(35));
+    assert_eq!(net.find_host("h15"), Some(HostId(15)));
+    assert_eq!(net.find_host("edge0"), None);
+    assert_eq!(net.find_node("core3"), Some(35));
     // Port p of a core leads to pod p; core c is linked to the (c / 2)th aggregation switch of each pod.
     let core3 = &net.nodes[35];
     let peers: Vec<_> = core3.ports.iter().map(|port| net.nodes[port.peer as usize].name.as_str()).collect();
@@ -142,12 +144,12 @@ fn a_chain_tree_of_three_is_the_tree_of_pabo() {
     assert_eq!((net.hosts, net.switches().len()), (4, 7));
     let routes = crate::Routes::compute(&net);
     let name = |node: u32| net.nodes[node as usize].name.as_str();
-    let path = |src| routes.path(HostId(src), HostId(3), &|_, hops| hops[0].port);
+    let path = |src| routes.choose_path(HostId(src), HostId(3), &|_, hops| hops[0].port);
     let names: Vec<_> = path(1).iter().map(|(node, _)| name(*node)).collect();
     assert_eq!(names, ["h1", "s1", "s4", "s6"]);
     assert_eq!(net.tiers(), ["host", "level1", "level2", "root"]);
     // The last switch has three chains, then the receiver.
-    assert_eq!(path(2).last(), Some(&(net.node("s6").unwrap(), 3)));
+    assert_eq!(path(2).last(), Some(&(net.find_node("s6").unwrap(), 3)));
     let rates: Vec<_> = path(0).iter().map(|(n, p)| net.nodes[*n as usize].ports[*p as usize].rate).collect();
     assert_eq!(rates, [Rate::gbps(1), Rate::gbps(10), Rate::gbps(10), Rate::gbps(1)]);
     check(&try_net("chain_tree", &[("n", "2"), ("depth", "0"), ("receivers", "2")]).unwrap());
@@ -165,7 +167,7 @@ fn a_leaf_spine_links_every_leaf_to_every_spine() {
     assert_eq!((net.hosts, net.switches().len()), (24, 7));
     let leaf = &net.switches()[1];
     assert_eq!((leaf.name.as_str(), leaf.ports.len()), ("leaf1", 9));
-    assert_eq!((leaf.ports[0].peer, leaf.ports[8].peer), (6, net.node("spine2").unwrap()));
+    assert_eq!((leaf.ports[0].peer, leaf.ports[8].peer), (6, net.find_node("spine2").unwrap()));
     assert_eq!((leaf.ports[0].rate, leaf.ports[8].rate), (Rate::gbps(1), Rate::gbps(40)));
     assert_eq!(net.switches()[4].ports.len(), 4);
 }
@@ -211,7 +213,7 @@ fn the_testbed_of_dibs_is_a_leaf_spine_of_three_and_two() {
 
 #[test]
 fn the_bisection_of_a_known_network_is_its_closed_form() {
-    let gbps = |net: Topology| net.bisection() / 1e9;
+    let gbps = |net: Topology| net.bisection_bandwidth() / 1e9;
     assert_eq!(gbps(net("star", &[("n", "6")])), 3.0);
     assert_eq!(gbps(net("dumbbell", &[("n", "4"), ("bottleneck.rate", "2Gbps")])), 2.0);
     assert_eq!(gbps(net("fat_tree", &[("k", "8")])), 64.0);
@@ -227,9 +229,12 @@ fn the_small_topologies_hang_together() {
     assert_eq!((star.hosts, star.switches().len(), star.nodes[2].ports[0].delay), (3, 1, Dur::ns(50)));
     let bell = net("dumbbell", &[("n", "2"), ("bottleneck.delay", "10us")]);
     check(&bell);
-    assert_eq!((bell.edge_of(HostId(1)), bell.edge_of(HostId(2))), (4, 5));
+    assert_eq!((bell.edge_switch(HostId(1)), bell.edge_switch(HostId(2))), (4, 5));
     assert_eq!(bell.switches()[0].ports[2].delay, Dur::us(10));
-    assert_eq!(faults(build("ring", &Values::default(), &Given::nothing()))[0].split(';').next(), Some("kind: `ring`"));
+    assert_eq!(
+        faults(build("ring", &Values::default(), &TopologyInputs::empty()))[0].split(';').next(),
+        Some("kind: `ring`")
+    );
 }
 
 #[test]
@@ -248,10 +253,10 @@ fn what_is_wrong_with_a_custom_network_is_said_of_the_node_or_link() {
     let two = ["h0 host", "h1 host", "a"];
     for (nodes, links, said) in [
         (&two[..], &["h0 a 1", "h1 b 1"][..], "links[1].b: `b`; the name of a node"),
-        (&["h0 host", "a", "a"], &["h0 a 1"], "nodes[2].name: `a` again; a name that no other node has"),
+        (&["h0 host", "a", "a"], &["h0 a 1"], "nodes[2].name: a second node `a`; different names for all nodes"),
         (&["", "h0 host"], &["h0  1"], "nodes[0].name: an empty name; a name"),
-        (&two, &["h0 a 1", "h1 a 1", "a a 1"], "links[2].b: `a` at both ends; another node"),
-        (&two, &["h0 h1 1"], "links[0]: a link between hosts `h0` and `h1`; a switch at one end"),
+        (&two, &["h0 a 1", "h1 a 1", "a a 1"], "links[2].b: `a` at both ends; two different nodes"),
+        (&two, &["h0 h1 1"], "links[0]: a link between hosts `h0` and `h1`; a switch at one end at least"),
         (&two, &["h0 a 1"], "nodes[1]: `h1` with 0 links; exactly one link for a host"),
         (&two, &["h0 a 1", "h1 a 1", "h1 a 1"], "nodes[1]: `h1` with 2 links; exactly one link for a host"),
         (&two, &["h0 a 1", "h1 a NaN"], "links[1].weight: NaN; a finite number, at least 0"),
@@ -266,7 +271,10 @@ fn what_is_wrong_with_a_custom_network_is_said_of_the_node_or_link() {
         let all = faults(custom(nodes, links));
         assert!(all.contains(&said.to_owned()), "{said:?} is not among {all:?}");
     }
-    assert_eq!(faults(build("custom", &Values::default(), &Given::nothing())), ["nodes: no host; at least one host"]);
+    assert_eq!(
+        faults(build("custom", &Values::default(), &TopologyInputs::empty())),
+        ["nodes: no host; at least one host"]
+    );
 }
 
 #[test]
@@ -283,6 +291,6 @@ fn counts_before_building_are_those_of_the_network() {
         ("linear", &[("switches", "4"), ("hosts_per_switch", "2")]),
     ] {
         let spec = SPECS.iter().find(|spec| spec.kind == kind).expect("a kind");
-        assert_eq!(counts_of(kind, &values(spec, given)), Some(Counts::of_network(&net(kind, given))), "{kind}");
+        assert_eq!(counts_of(kind, &values(spec, given)), Some(Counts::from_network(&net(kind, given))), "{kind}");
     }
 }

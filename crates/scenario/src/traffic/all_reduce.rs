@@ -1,13 +1,13 @@
 //! All-reduce collectives of machine-learning jobs: every rank ends with the sum of all ranks' data.
 
 use super::Context;
-use super::collective::{Algorithm, Collective, Plan};
-use super::common::{self, CLASS, Connection, START, distinct_hosts, fault, shuffle, window};
-use super::draft::Draft;
+use super::collective::{Algorithm, Collective, JobPlan};
+use super::common::{self, CLASS, ConnectionUse, START, make_fault, read_distinct_hosts, read_window, shuffle};
+use super::draft::FlowDraft;
 use crate::fault::Fault;
 use mech::choice;
-use mech::params::{Kind, Param, Spec, Values};
-use mech::{HostId, Purpose, Stream};
+use mech::params::{Param, ParamKind, Spec, Values};
+use mech::{HostId, Stream, StreamPurpose};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use units::{Dur, Time};
@@ -42,23 +42,23 @@ pub(super) const SPEC: Spec = Spec {
             kind: AlgorithmKind::KIND,
             default: Some("ring"),
         },
-        Param { name: "size", doc: "Bytes that each rank reduces.", kind: Kind::Size { min: 1 }, default: None },
+        Param { name: "size", doc: "Bytes that each rank reduces.", kind: ParamKind::Size { min: 1 }, default: None },
         Param {
             name: "hosts",
             doc: "Hosts that take part, by name or number, in the order of their ranks; all hosts by default.",
-            kind: Kind::Texts,
+            kind: ParamKind::Texts,
             default: Some(""),
         },
         Param {
             name: "jobs",
-            doc: "Number of groups of hosts that reduce independently of each other.",
-            kind: Kind::Count { min: 1, max: 500_000 },
+            doc: "Number of jobs: groups of hosts that reduce independently of each other.",
+            kind: ParamKind::Count { min: 1, max: 500_000 },
             default: Some("1"),
         },
         Param {
             name: "ranks",
             doc: "Number of ranks of a job, one per host; by default the hosts are divided among the jobs.",
-            kind: Kind::Count { min: 2, max: 1_000_000 },
+            kind: ParamKind::Count { min: 2, max: 1_000_000 },
             default: Some(""),
         },
         Param {
@@ -71,33 +71,34 @@ pub(super) const SPEC: Spec = Spec {
         Param {
             name: "chunks",
             doc: "Number of pieces that are pipelined through a tree; 1 by default.",
-            kind: Kind::Count { min: 1, max: 65_536 },
+            kind: ParamKind::Count { min: 1, max: 65_536 },
             default: Some(""),
         },
         Param {
             name: "compute",
             doc: "Time at each rank between the end of an iteration and its next iteration.",
-            kind: Kind::Time { min: 0 },
+            kind: ParamKind::Time { min: 0 },
             default: Some("0us"),
         },
         Param {
             name: "repeat",
             doc: "Number of iterations.",
-            kind: Kind::Count { min: 1, max: 1_000_000_000 },
+            kind: ParamKind::Count { min: 1, max: 1_000_000_000 },
             default: Some("1"),
         },
         Param {
             name: "connection",
             doc: "Connections between ranks. `persistent`: a rank keeps its connections to others. `new`: every \
                   message has its own.",
-            kind: Connection::KIND,
+            kind: ConnectionUse::KIND,
             default: Some("persistent"),
         },
         START,
         Param {
             name: "jitter",
-            doc: "Largest delay of each rank at the start of each iteration, drawn uniformly from 0 up.",
-            kind: Kind::Time { min: 0 },
+            doc: "Maximum of a random delay of each rank at the start of each iteration, drawn uniformly between 0 and \
+                  this value.",
+            kind: ParamKind::Time { min: 0 },
             default: Some("0us"),
         },
         CLASS,
@@ -105,12 +106,12 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 /// Largest number of chunks that the ranks of a tree track in total; some hundred megabytes.
-const MOST_COUNTED: u64 = 100_000_000;
+const MAX_TRACKED_CHUNKS: u64 = 100_000_000;
 
 /// Parameters of an all-reduce workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct AllReduce {
-    plan: Plan,
+    plan: JobPlan,
     /// Hosts on which ranks are placed.
     pool: Vec<HostId>,
     /// Number of ranks of all jobs.
@@ -121,12 +122,12 @@ pub(super) struct AllReduce {
 impl AllReduce {
     pub fn build(values: &Values, ctx: &Context) -> Result<AllReduce, Vec<Fault>> {
         let mut faults = Vec::new();
-        let (start, _) = window(values, ctx, &mut faults);
-        let pool = distinct_hosts(ctx, "hosts", values).map_err(|more| faults.extend(more)).ok();
-        let algorithm = algorithm(values, &mut faults);
+        let (start, _) = read_window(values, ctx, &mut faults);
+        let pool = read_distinct_hosts(ctx, "hosts", values).map_err(|more| faults.extend(more)).ok();
+        let algorithm = read_algorithm(values, &mut faults);
         let Some(pool) = pool else { return Err(faults) };
         let jobs = values.count("jobs");
-        let ranks = ranks(values, jobs, pool.len() as u64, &mut faults);
+        let ranks = read_ranks(values, jobs, pool.len() as u64, &mut faults);
         if !faults.is_empty() {
             return Err(faults);
         }
@@ -136,23 +137,31 @@ impl AllReduce {
             Algorithm::Tree(chunks) => (u64::from(chunks), "chunk"),
         };
         if bytes < pieces {
-            faults.push(fault("size", format!("{bytes}B"), format!("at least one byte for each of {pieces} {what}s")));
+            faults.push(make_fault(
+                "size",
+                format!("{bytes}B"),
+                format!("at least one byte for each of {pieces} {what}s"),
+            ));
         }
-        if bytes > super::sizes::LARGEST {
-            faults.push(fault("size", format!("{bytes}B"), "at most 1PB"));
+        if bytes > super::sizes::MAX_FLOW_BYTES {
+            faults.push(make_fault("size", format!("{bytes}B"), "at most 1PB"));
         }
         if repeat * jobs >= u64::from(u32::MAX) {
             let found = format!("{repeat} iterations of {jobs} jobs");
-            faults.push(fault("repeat", found, format!("less than {} iterations in all", u32::MAX)));
+            faults.push(make_fault("repeat", found, format!("less than {} iterations in all", u32::MAX)));
         }
-        if matches!(algorithm, Algorithm::Tree(_)) && pieces * ranks * jobs > MOST_COUNTED {
+        if matches!(algorithm, Algorithm::Tree(_)) && pieces * ranks * jobs > MAX_TRACKED_CHUNKS {
             let found = format!("{pieces} chunks at {} ranks", ranks * jobs);
-            faults.push(fault("chunks", found, format!("at most {MOST_COUNTED} in all")));
+            faults.push(make_fault(
+                "chunks",
+                found,
+                format!("at most {MAX_TRACKED_CHUNKS} chunks at all ranks together"),
+            ));
         }
         if !faults.is_empty() {
             return Err(faults);
         }
-        let plan = Plan {
+        let plan = JobPlan {
             algorithm,
             hosts: Vec::new(),
             ranks: ranks as u32,
@@ -160,13 +169,15 @@ impl AllReduce {
             repeat,
             compute: values.time("compute"),
             jitter: Dur::ZERO,
-            persistent: values.get::<Connection>("connection") == Connection::Persistent,
+            persistent: values.get::<ConnectionUse>("connection") == ConnectionUse::Persistent,
             start,
         };
         if repeat == 1 && plan.compute > Dur::ZERO {
             let name = values.word("name");
-            let note =
-                format!("traffic `{name}`: `compute` has no effect with repeat = 1: no iteration follows another");
+            let note = format!(
+                "traffic `{name}`: `compute` has no effect with repeat = 1, because no iteration follows \
+                         another"
+            );
             ctx.notes.borrow_mut().push(note);
         }
         let random = values.get::<Placement>("placement") == Placement::Random;
@@ -174,12 +185,12 @@ impl AllReduce {
     }
 
     /// Returns the number of messages of an iteration of a job.
-    pub fn messages(&self) -> u64 {
-        self.plan.messages()
+    pub fn messages_per_iteration(&self) -> u64 {
+        self.plan.messages_per_iteration()
     }
 
     /// Returns the number of ranks of all jobs, each of which sends a message at the start.
-    pub fn ranks(&self) -> usize {
+    pub fn count_ranks(&self) -> usize {
         self.all
     }
 
@@ -188,61 +199,65 @@ impl AllReduce {
     }
 
     /// Returns the ranks of the `index`-th workload, placed on hosts, before their first iteration.
-    pub fn collective(&self, index: u16, jitter: Dur, seed: u64) -> Collective {
+    pub fn place_ranks(&self, index: u16, jitter: Dur, seed: u64) -> Collective {
         let mut hosts = self.pool.clone();
         if self.random {
-            shuffle(&mut hosts, &mut Stream::new(seed, common::DERANGEMENT, Purpose::Traffic(index)));
+            shuffle(&mut hosts, &mut Stream::new(seed, common::DERANGEMENT_STREAM, StreamPurpose::Traffic(index)));
         }
         hosts.truncate(self.all);
-        let plan = Plan { hosts, jitter, ..self.plan.clone() };
-        Collective::new(Arc::new(plan), |place| Stream::new(seed, place, Purpose::Reply(index)))
+        let plan = JobPlan { hosts, jitter, ..self.plan.clone() };
+        Collective::new(Arc::new(plan), |place| Stream::new(seed, place, StreamPurpose::Reply(index)))
     }
 }
 
-fn algorithm(values: &Values, faults: &mut Vec<Fault>) -> Algorithm {
+fn read_algorithm(values: &Values, faults: &mut Vec<Fault>) -> Algorithm {
     match (values.get("algorithm"), values.has("chunks")) {
         (AlgorithmKind::Tree, true) => Algorithm::Tree(values.count("chunks") as u32),
         (AlgorithmKind::Tree, false) => Algorithm::Tree(1),
         (AlgorithmKind::Ring, given) => {
             if given {
                 let found = values.count("chunks").to_string();
-                faults.push(fault("chunks", found, "no value if `algorithm` is `ring`, which has one chunk per rank"));
+                faults.push(make_fault(
+                    "chunks",
+                    found,
+                    "no value if `algorithm` is `ring`, which has one chunk per rank",
+                ));
             }
             Algorithm::Ring
         }
     }
 }
 
-fn ranks(values: &Values, jobs: u64, hosts: u64, faults: &mut Vec<Fault>) -> u64 {
+fn read_ranks(values: &Values, jobs: u64, hosts: u64, faults: &mut Vec<Fault>) -> u64 {
     if values.has("ranks") {
         let ranks = values.count("ranks");
         if ranks * jobs > hosts {
             let found = format!("{ranks} in each of {jobs} jobs");
-            faults.push(fault("ranks", found, format!("at most one rank on each of {hosts} hosts")));
+            faults.push(make_fault("ranks", found, format!("at most one rank on each of {hosts} hosts")));
         }
         return ranks;
     }
     if hosts / jobs < 2 {
-        faults.push(fault("jobs", jobs.to_string(), format!("at least two of {hosts} hosts for each job")));
+        faults.push(make_fault("jobs", jobs.to_string(), format!("at least two of {hosts} hosts for each job")));
     }
     hosts / jobs
 }
 
 /// Messages that ranks send at the start of their first iteration, in order of time.
 #[derive(Clone, Debug)]
-pub(super) struct Ranks(VecDeque<(Time, Draft)>);
+pub(super) struct FirstMessages(VecDeque<(Time, FlowDraft)>);
 
-impl Ranks {
-    pub fn new(first: Vec<(Time, Draft)>) -> Ranks {
-        Ranks(first.into())
+impl FirstMessages {
+    pub fn new(first: Vec<(Time, FlowDraft)>) -> FirstMessages {
+        FirstMessages(first.into())
     }
 
-    pub fn next(&self) -> Time {
+    pub fn next_start(&self) -> Time {
         self.0.front().map_or(Time::NEVER, |(start, _)| *start)
     }
 
-    pub fn take(&mut self, out: &mut Vec<Draft>) {
-        let now = self.next();
+    pub fn take_next(&mut self, out: &mut Vec<FlowDraft>) {
+        let now = self.next_start();
         let same = self.0.iter().take_while(|(start, _)| *start == now).count();
         out.extend(self.0.drain(..same).map(|(_, draft)| draft));
     }

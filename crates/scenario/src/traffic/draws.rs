@@ -2,11 +2,11 @@
 //!
 //! Variants of a scenario then have the same sizes and times, although their messages arrive at other instants.
 
-use mech::{Purpose, Stream};
+use mech::{Stream, StreamPurpose};
 
 /// Purpose of a message's draw.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum What {
+pub(super) enum DrawPurpose {
     Size = 0,
     Think = 1,
     Service = 2,
@@ -15,15 +15,15 @@ pub(super) enum What {
 
 /// Random draws of a workload's messages.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Draws {
+pub(super) struct MessageDraws {
     pub seed: u64,
     /// Index of the workload in the scenario.
     pub workload: u16,
 }
 
-impl Draws {
+impl MessageDraws {
     /// Returns the stream of the `n`-th message of a session or a query. PRECONDITION: `n` is below 2⁵⁴.
-    pub fn stream(self, who: u32, what: What, n: u64) -> Stream {
-        Stream::new(self.seed, who, Purpose::Reply(self.workload)).at(n << 2 | what as u64)
+    pub fn stream(self, who: u32, what: DrawPurpose, n: u64) -> Stream {
+        Stream::new(self.seed, who, StreamPurpose::Reply(self.workload)).at_position(n << 2 | what as u64)
     }
 }

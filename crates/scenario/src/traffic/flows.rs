@@ -1,18 +1,18 @@
 //! Flows of all workloads, merged in order of their start and made when needed.
 
-use super::all_reduce::Ranks;
-use super::all_to_all::Shifts;
-use super::draft::Draft;
-use super::draws::Draws;
-use super::long_lived::Starts;
+use super::all_reduce::FirstMessages;
+use super::all_to_all::ShuffleRounds;
+use super::draft::FlowDraft;
+use super::draws::MessageDraws;
+use super::flow_rows::TracedFlows;
+use super::long_lived::FlowStarts;
 use super::permutation::Shuffle;
 use super::poisson::Arrivals;
 use super::query_arrivals::{Queries, QueryStreams};
 use super::request_reply::Session;
-use super::rows::Rows;
-use super::{FlowSpec, Source, Traffic, common};
+use super::{FlowSpec, Traffic, WorkloadKind, common};
 use crate::topology::Topology;
-use mech::{HostId, Purpose, Stream};
+use mech::{HostId, Stream, StreamPurpose};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::{Dur, Time};
@@ -24,97 +24,97 @@ use units::{Dur, Time};
 #[derive(Clone, Debug)]
 pub struct Flows {
     horizon: Time,
-    cursors: Vec<Cursor>,
+    cursors: Vec<FlowCursor>,
     /// Start of each cursor's next flows, before jitter.
     upcoming: BinaryHeap<Reverse<(Time, u32)>>,
     /// Flows that are made; those before the first of `upcoming` are final.
-    ready: BinaryHeap<Reverse<Ready>>,
-    batch: Vec<Draft>,
+    ready: BinaryHeap<Reverse<ReadyFlow>>,
+    batch: Vec<FlowDraft>,
 }
 
 /// Sequence of flows of a workload, or of one host of it.
 #[derive(Clone, Debug)]
-struct Cursor {
+struct FlowCursor {
     traffic: u16,
     class: u8,
     jitter: Dur,
-    shake: Stream,
-    made: u64,
-    kind: Kind,
+    jitter_draws: Stream,
+    flow_count: u64,
+    kind: CursorKind,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum CursorKind {
     Queries(Queries),
     Shuffle(Shuffle),
     Arrivals(Arrivals),
-    Rows(Rows),
+    TracedFlows(TracedFlows),
     Session(Session),
-    Shifts(Shifts),
-    Ranks(Ranks),
-    Starts(Starts),
+    ShuffleRounds(ShuffleRounds),
+    FirstMessages(FirstMessages),
+    FlowStarts(FlowStarts),
 }
 
-impl Kind {
+impl CursorKind {
     /// Returns the start of the next flows, before jitter; [`Time::NEVER`] if there are none.
-    fn next(&self) -> Time {
+    fn next_start(&self) -> Time {
         match self {
-            Kind::Queries(k) => k.next(),
-            Kind::Shuffle(k) => k.next(),
-            Kind::Arrivals(k) => k.next(),
-            Kind::Rows(k) => k.next(),
-            Kind::Session(k) => k.next(),
-            Kind::Shifts(k) => k.next(),
-            Kind::Ranks(k) => k.next(),
-            Kind::Starts(k) => k.next(),
+            CursorKind::Queries(k) => k.next_start(),
+            CursorKind::Shuffle(k) => k.next_start(),
+            CursorKind::Arrivals(k) => k.next_start(),
+            CursorKind::TracedFlows(k) => k.next_start(),
+            CursorKind::Session(k) => k.next_start(),
+            CursorKind::ShuffleRounds(k) => k.next_start(),
+            CursorKind::FirstMessages(k) => k.next_start(),
+            CursorKind::FlowStarts(k) => k.next_start(),
         }
     }
     /// Returns the class of the flows that were taken last, if they differ from the workload's.
     fn class(&self) -> Option<u8> {
         match self {
-            Kind::Rows(k) => k.class(),
+            CursorKind::TracedFlows(k) => k.class(),
             _ => None,
         }
     }
     /// Appends the flows of the next instant and advances.
-    fn take(&mut self, out: &mut Vec<Draft>) {
+    fn take_next(&mut self, out: &mut Vec<FlowDraft>) {
         match self {
-            Kind::Queries(k) => k.take(out),
-            Kind::Shuffle(k) => k.take(out),
-            Kind::Arrivals(k) => k.take(out),
-            Kind::Rows(k) => k.take(out),
-            Kind::Session(k) => k.take(out),
-            Kind::Shifts(k) => k.take(out),
-            Kind::Ranks(k) => k.take(out),
-            Kind::Starts(k) => k.take(out),
+            CursorKind::Queries(k) => k.take_next(out),
+            CursorKind::Shuffle(k) => k.take_next(out),
+            CursorKind::Arrivals(k) => k.take_next(out),
+            CursorKind::TracedFlows(k) => k.take_next(out),
+            CursorKind::Session(k) => k.take_next(out),
+            CursorKind::ShuffleRounds(k) => k.take_next(out),
+            CursorKind::FirstMessages(k) => k.take_next(out),
+            CursorKind::FlowStarts(k) => k.take_next(out),
         }
     }
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Ready {
+struct ReadyFlow {
     flow: FlowSpec,
-    n: u64,
+    sequence: u64,
 }
 
-impl Ready {
+impl ReadyFlow {
     fn key(&self) -> (Time, HostId, u16, u64) {
-        (self.flow.start, self.flow.src, self.flow.traffic, self.n)
+        (self.flow.start, self.flow.src, self.flow.traffic, self.sequence)
     }
 }
-impl PartialEq for Ready {
-    fn eq(&self, other: &Ready) -> bool {
+impl PartialEq for ReadyFlow {
+    fn eq(&self, other: &ReadyFlow) -> bool {
         self.key() == other.key()
     }
 }
-impl Eq for Ready {}
-impl PartialOrd for Ready {
-    fn partial_cmp(&self, other: &Ready) -> Option<std::cmp::Ordering> {
+impl Eq for ReadyFlow {}
+impl PartialOrd for ReadyFlow {
+    fn partial_cmp(&self, other: &ReadyFlow) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
-impl Ord for Ready {
-    fn cmp(&self, other: &Ready) -> std::cmp::Ordering {
+impl Ord for ReadyFlow {
+    fn cmp(&self, other: &ReadyFlow) -> std::cmp::Ordering {
         self.key().cmp(&other.key())
     }
 }
@@ -125,7 +125,7 @@ impl Flows {
     pub fn new(traffics: &[Traffic], topology: &Topology, seed: u64, horizon: Time) -> Flows {
         let mut flows = Flows::empty(horizon);
         for (index, traffic) in traffics.iter().enumerate() {
-            flows.add(traffic, index as u16, topology, seed);
+            flows.add_workload(traffic, index as u16, topology, seed);
         }
         flows
     }
@@ -134,84 +134,119 @@ impl Flows {
         Flows { horizon, cursors: Vec::new(), upcoming: BinaryHeap::new(), ready: BinaryHeap::new(), batch: Vec::new() }
     }
 
-    pub(super) fn add(&mut self, traffic: &Traffic, index: u16, net: &Topology, seed: u64) {
-        let stream = |node| Stream::new(seed, node, Purpose::Traffic(index));
+    pub(super) fn add_workload(&mut self, traffic: &Traffic, index: u16, net: &Topology, seed: u64) {
+        let stream = |node| Stream::new(seed, node, StreamPurpose::Traffic(index));
         match &traffic.source {
-            Source::Incast(incast) => {
+            WorkloadKind::Incast(incast) => {
                 let queries = incast.queries(net.hosts, QueryStreams::new(stream));
-                self.push(traffic, stream(u32::MAX ^ common::SHAKEN), index, Kind::Queries(queries));
+                self.push_cursor(
+                    traffic,
+                    stream(u32::MAX ^ common::JITTER_STREAM_FLAG),
+                    index,
+                    CursorKind::Queries(queries),
+                );
             }
-            Source::Permutation(permutation) => {
-                let shuffle = permutation.shuffle(net.hosts, stream(common::DERANGEMENT));
-                self.push(traffic, stream(u32::MAX ^ common::SHAKEN), index, Kind::Shuffle(shuffle));
+            WorkloadKind::Permutation(permutation) => {
+                let shuffle = permutation.shuffle(net.hosts, stream(common::DERANGEMENT_STREAM));
+                self.push_cursor(
+                    traffic,
+                    stream(u32::MAX ^ common::JITTER_STREAM_FLAG),
+                    index,
+                    CursorKind::Shuffle(shuffle),
+                );
             }
-            Source::Poisson(poisson) => {
+            WorkloadKind::Poisson(poisson) => {
                 for host in 0..net.hosts {
                     let arrivals = poisson.arrivals(net, HostId(host), stream(host));
-                    self.push(traffic, stream(host | common::SHAKEN), index, Kind::Arrivals(arrivals));
+                    self.push_cursor(
+                        traffic,
+                        stream(host | common::JITTER_STREAM_FLAG),
+                        index,
+                        CursorKind::Arrivals(arrivals),
+                    );
                 }
             }
-            Source::Query(query) => {
-                let draws = Draws { seed, workload: index };
+            WorkloadKind::Query(query) => {
+                let draws = MessageDraws { seed, workload: index };
                 let queries = query.queries(net.hosts, draws, QueryStreams::new(stream));
-                self.push(traffic, stream(u32::MAX ^ common::SHAKEN), index, Kind::Queries(queries));
+                self.push_cursor(
+                    traffic,
+                    stream(u32::MAX ^ common::JITTER_STREAM_FLAG),
+                    index,
+                    CursorKind::Queries(queries),
+                );
             }
-            Source::Sessions(sessions) => {
+            WorkloadKind::Sessions(sessions) => {
                 // Sessions draw their jitter themselves, so that the requests of a clock stay evenly spaced.
                 let still = Traffic { jitter: Dur::ZERO, ..traffic.clone() };
-                for session in sessions.all(index, seed, traffic.jitter) {
-                    self.push(&still, stream(0), index, Kind::Session(session));
+                for session in sessions.first_requests(index, seed, traffic.jitter) {
+                    self.push_cursor(&still, stream(0), index, CursorKind::Session(session));
                 }
             }
-            Source::AllToAll(all) => {
-                let shifts = all.shifts(stream(common::DERANGEMENT));
-                self.push(traffic, stream(u32::MAX ^ common::SHAKEN), index, Kind::Shifts(shifts));
+            WorkloadKind::AllToAll(all) => {
+                let shifts = all.shuffle_rounds(stream(common::DERANGEMENT_STREAM));
+                self.push_cursor(
+                    traffic,
+                    stream(u32::MAX ^ common::JITTER_STREAM_FLAG),
+                    index,
+                    CursorKind::ShuffleRounds(shifts),
+                );
             }
-            Source::AllReduce(job) => {
+            WorkloadKind::AllReduce(job) => {
                 // Ranks draw their jitter themselves, again for every iteration.
                 let still = Traffic { jitter: Dur::ZERO, ..traffic.clone() };
-                let ranks = job.collective(index, traffic.jitter, seed).first();
-                self.push(&still, stream(0), index, Kind::Ranks(Ranks::new(ranks)));
+                let ranks = job.place_ranks(index, traffic.jitter, seed).first_messages();
+                self.push_cursor(&still, stream(0), index, CursorKind::FirstMessages(FirstMessages::new(ranks)));
             }
-            Source::LongLived(pairs) => {
-                let starts = pairs.starts(net.hosts, stream(common::DERANGEMENT));
-                self.push(traffic, stream(u32::MAX ^ common::SHAKEN), index, Kind::Starts(starts));
+            WorkloadKind::LongLived(pairs) => {
+                let starts = pairs.starts(net.hosts, stream(common::DERANGEMENT_STREAM));
+                self.push_cursor(
+                    traffic,
+                    stream(u32::MAX ^ common::JITTER_STREAM_FLAG),
+                    index,
+                    CursorKind::FlowStarts(starts),
+                );
             }
-            Source::Trace(trace) => {
-                self.push(traffic, stream(u32::MAX ^ common::SHAKEN), index, Kind::Rows(trace.rows()));
+            WorkloadKind::Trace(trace) => {
+                self.push_cursor(
+                    traffic,
+                    stream(u32::MAX ^ common::JITTER_STREAM_FLAG),
+                    index,
+                    CursorKind::TracedFlows(trace.flow_iterator()),
+                );
             }
-            Source::Raw(_) => {}
+            WorkloadKind::Raw(_) => {}
         }
     }
 
-    fn push(&mut self, traffic: &Traffic, shake: Stream, index: u16, kind: Kind) {
+    fn push_cursor(&mut self, traffic: &Traffic, shake: Stream, index: u16, kind: CursorKind) {
         let (class, jitter) = (traffic.class, traffic.jitter);
-        self.cursors.push(Cursor { traffic: index, class, jitter, shake, made: 0, kind });
-        self.await_next(self.cursors.len() as u32 - 1);
+        self.cursors.push(FlowCursor { traffic: index, class, jitter, jitter_draws: shake, flow_count: 0, kind });
+        self.schedule_cursor(self.cursors.len() as u32 - 1);
     }
 
-    fn await_next(&mut self, cursor: u32) {
-        let next = self.cursors[cursor as usize].kind.next();
+    fn schedule_cursor(&mut self, cursor: u32) {
+        let next = self.cursors[cursor as usize].kind.next_start();
         if next < self.horizon {
             self.upcoming.push(Reverse((next, cursor)));
         }
     }
 
     /// Makes the flows that a cursor has at `start`.
-    fn make(&mut self, start: Time, at: u32) {
+    fn make_flows(&mut self, start: Time, at: u32) {
         let cursor = &mut self.cursors[at as usize];
-        cursor.kind.take(&mut self.batch);
+        cursor.kind.take_next(&mut self.batch);
         let class = cursor.kind.class().unwrap_or(cursor.class);
         for draft in self.batch.drain(..) {
-            let late = if cursor.jitter == Dur::ZERO { 0 } else { cursor.shake.below(cursor.jitter.0) };
+            let late = if cursor.jitter == Dur::ZERO { 0 } else { cursor.jitter_draws.uniform_below(cursor.jitter.0) };
             let start = start.saturating_add(Dur(late));
-            let flow = draft.at(start, cursor.traffic, class);
+            let flow = draft.into_flow(start, cursor.traffic, class);
             if start < self.horizon {
-                self.ready.push(Reverse(Ready { flow, n: cursor.made }));
+                self.ready.push(Reverse(ReadyFlow { flow, sequence: cursor.flow_count }));
             }
-            cursor.made += 1;
+            cursor.flow_count += 1;
         }
-        self.await_next(at);
+        self.schedule_cursor(at);
     }
 }
 
@@ -225,7 +260,7 @@ impl Iterator for Flows {
                 return self.ready.pop().map(|first| first.0.flow);
             }
             let Reverse((start, cursor)) = self.upcoming.pop()?;
-            self.make(start, cursor);
+            self.make_flows(start, cursor);
         }
     }
 }

@@ -1,41 +1,41 @@
 //! Offered load as a fraction of a capacity, in payload or wire bytes.
 
-use super::common::fault;
+use super::common::make_fault;
 use super::{Context, Sizes};
 use crate::fault::Fault;
 use crate::topology::Topology;
 use mech::choice;
-use mech::params::{Kind, Param, Values};
+use mech::params::{Param, ParamKind, Values};
 use std::cell::OnceCell;
 use units::Bytes;
 
-pub(super) const FRACTION: Param = Param {
+pub(super) const LOAD_FRACTION: Param = Param {
     name: "load.fraction",
     doc: "Load as a fraction of the capacity that `load.of` names.",
-    kind: Kind::Number { min: 1e-9, max: 10.0, below_max: false },
+    kind: ParamKind::Number { min: 1e-9, max: 10.0, below_max: false },
     default: Some(""),
 };
-pub(super) const OF: Param = Param {
+pub(super) const LOAD_OF: Param = Param {
     name: "load.of",
-    doc: "Capacity in one direction to which the load refers. `host`: all links of hosts. `tor_uplink`: all uplinks of \
-          switches with hosts, for traffic that leaves a rack. `bisection`: the links between the two halves of the \
-          hosts, for traffic that crosses them.",
+    doc: "Capacity, in one direction, that the load is a fraction of. `host`: all links of hosts. `tor_uplink`: all \
+          uplinks of switches with hosts, for traffic that leaves a rack. `bisection`: the links between the two \
+          halves of the hosts, for traffic that crosses them.",
     kind: LoadOf::KIND,
     default: Some("host"),
 };
-pub(super) const BYTES: Param = Param {
+pub(super) const LOAD_BYTES: Param = Param {
     name: "load.bytes",
-    doc: "Bytes that the load counts: payload, or frames with preamble and gap.",
+    doc: "Bytes that the load counts. `payload`: payload only. `wire`: frames with preamble and gap.",
     kind: LoadBytes::KIND,
     default: Some("payload"),
 };
 /// Segment size in bytes without `load.segment`, if the transport does not set it.
-const FULL_SEGMENT: u64 = 1460;
-pub(super) const SEGMENT: Param = Param {
+const DEFAULT_SEGMENT_BYTES: u64 = 1460;
+pub(super) const LOAD_SEGMENT: Param = Param {
     name: "load.segment",
     doc: "Payload bytes of a full segment, for a load in wire bytes. By default `mss` of the workload's own transport \
           or of `roce`, else 1460 B.",
-    kind: Kind::Size { min: 1 },
+    kind: ParamKind::Size { min: 1 },
     default: Some(""),
 };
 
@@ -68,7 +68,7 @@ choice! {
 
 /// Load that a scenario requests, or that results from its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Offered {
+pub struct OfferedLoad {
     /// Fraction of the capacity, 0.6 for 60%.
     pub fraction: f64,
     /// Capacity that the load is a fraction of.
@@ -92,13 +92,13 @@ pub fn capacity(net: &Topology, of: LoadOf) -> f64 {
             let up = tors.flat_map(|tor| tor.ports.iter().filter(|port| !net.is_host(port.peer)));
             up.map(|port| port.rate.as_f64()).sum()
         }
-        LoadOf::Bisection => net.bisection(),
+        LoadOf::Bisection => net.bisection_bandwidth(),
     }
 }
 
 /// Returns the share of all traffic that crosses the capacity. Every host is assumed to send in proportion to its link,
 /// to uniformly drawn other hosts.
-fn carried(net: &Topology, of: LoadOf) -> f64 {
+fn crossing_share(net: &Topology, of: LoadOf) -> f64 {
     let n = net.hosts as usize;
     let mut in_rack = vec![0usize; net.nodes.len()];
     net.nodes[..n].iter().for_each(|host| in_rack[host.ports[0].peer as usize] += 1);
@@ -119,52 +119,62 @@ fn carried(net: &Topology, of: LoadOf) -> f64 {
 
 /// Returns the fraction of its own link that every host must send for a load of `fraction` of a capacity. Returns
 /// `None` if no traffic crosses the capacity.
-pub(super) fn share(net: &Topology, known: &Capacities, of: LoadOf, fraction: f64) -> Option<f64> {
-    let compute = || (capacity(net, of), carried(net, of) * capacity(net, LoadOf::Host));
+pub(super) fn host_fraction(net: &Topology, known: &Capacities, of: LoadOf, fraction: f64) -> Option<f64> {
+    let compute = || (capacity(net, of), crossing_share(net, of) * capacity(net, LoadOf::Host));
     let (capacity, crossing) = *known.0[of as usize].get_or_init(compute);
     (capacity > 0.0 && crossing > 0.0).then(|| fraction * capacity / crossing)
 }
 
 /// Returns the load that the keys `load.*` of a workload request, for flows with one of each of these sizes between
 /// uniformly drawn hosts. PRECONDITION: `load.fraction` is given.
-pub(super) fn asked(values: &Values, ctx: &Context, sizes: &[&Sizes]) -> Result<Offered, Vec<Fault>> {
+pub(super) fn requested_load(values: &Values, ctx: &Context, sizes: &[&Sizes]) -> Result<OfferedLoad, Vec<Fault>> {
     let of: LoadOf = values.get("load.of");
     let fraction = values.number("load.fraction");
-    let full = ctx.segments.map_or(FULL_SEGMENT, |of| u64::from(of.mss));
+    let full = ctx.segments.map_or(DEFAULT_SEGMENT_BYTES, |of| u64::from(of.mss));
     let segment_bytes = if values.has("load.segment") { values.size("load.segment") } else { full };
     let options = ctx.segments.map_or(0, |of| of.options);
-    let wire = |sizes: &&Sizes| sizes.mean_wire(&ctx.framing, segment_bytes, options);
-    let payload: f64 = sizes.iter().map(|sizes| sizes.mean()).sum();
+    let wire = |sizes: &&Sizes| sizes.mean_wire_bytes(&ctx.framing, segment_bytes, options);
+    let payload: f64 = sizes.iter().map(|sizes| sizes.mean_bytes()).sum();
     let bytes = values.get("load.bytes");
     if bytes == LoadBytes::Payload {
-        segment(values, "`load.bytes` is `payload`").map_or(Ok(()), |wrong| Err(vec![wrong]))?;
+        unused_segment_fault(values, "`load.bytes` is `payload`").map_or(Ok(()), |wrong| Err(vec![wrong]))?;
     }
     let mean = match bytes {
         LoadBytes::Wire => sizes.iter().map(wire).sum(),
         LoadBytes::Payload => payload,
     };
     if !mean.is_finite() {
-        return Err(vec![fault("load.fraction", "sizes without a mean", "a `shape` above 1, or a `max`")]);
+        return Err(vec![make_fault(
+            "load.fraction",
+            "a distribution of sizes without a finite \
+                                                mean",
+            "a `shape` above 1, or a `max`",
+        )]);
     }
-    let share = share(ctx.topology, ctx.capacities, of, fraction).ok_or_else(|| {
-        vec![fault("load.of", format!("`{}`", of.word()), "a capacity that this network has and its traffic crosses")]
+    let share = host_fraction(ctx.topology, ctx.capacities, of, fraction).ok_or_else(|| {
+        vec![make_fault(
+            "load.of",
+            format!("`{}`", of.word()),
+            "a capacity that exists in this network and that the \
+                                                           workload uses",
+        )]
     })?;
     let bps = share * capacity(ctx.topology, LoadOf::Host);
-    Ok(Offered { fraction, of, bytes, bps, payload_bps: bps * payload / mean })
+    Ok(OfferedLoad { fraction, of, bytes, bps, payload_bps: bps * payload / mean })
 }
 
 /// Returns the faults of keys `load.*` that have no meaning without a load, for the reason `why`.
-pub(super) fn unasked(values: &Values, why: &str) -> Vec<Fault> {
+pub(super) fn unused_load_faults(values: &Values, why: &str) -> Vec<Fault> {
     let plain = [("load.of", LoadOf::Host.word()), ("load.bytes", LoadBytes::Payload.word())];
     let told = plain.into_iter().filter(|(key, plain)| values.word(key) != *plain);
-    let words = told.map(|(key, _)| fault(key, format!("`{}`", values.word(key)), format!("no value if {why}")));
-    words.chain(segment(values, why)).collect()
+    let words = told.map(|(key, _)| make_fault(key, format!("`{}`", values.word(key)), format!("no value if {why}")));
+    words.chain(unused_segment_fault(values, why)).collect()
 }
 
 /// Returns the fault of a segment size that no load in wire bytes needs, for the reason `why`.
-fn segment(values: &Values, why: &str) -> Option<Fault> {
+fn unused_segment_fault(values: &Values, why: &str) -> Option<Fault> {
     let segment = values.has("load.segment").then(|| Bytes(values.size("load.segment")))?;
-    Some(fault("load.segment", segment.to_string(), format!("no value if {why}")))
+    Some(make_fault("load.segment", segment.to_string(), format!("no value if {why}")))
 }
 
 #[cfg(test)]
@@ -176,10 +186,10 @@ mod tests {
     fn a_capacity_is_computed_once_for_all_loads_of_a_network() {
         let star = net("star", &[("n", "4"), ("link.rate", "1Gbps")]);
         let known = Capacities::default();
-        let first = share(&star, &known, LoadOf::Bisection, 0.5);
+        let first = host_fraction(&star, &known, LoadOf::Bisection, 0.5);
         assert_eq!(known.0.each_ref().map(|one| one.get().is_some()), [false, false, true]);
-        assert_eq!(share(&star, &known, LoadOf::Bisection, 0.5), first);
+        assert_eq!(host_fraction(&star, &known, LoadOf::Bisection, 0.5), first);
         let told = Capacities([OnceCell::new(), OnceCell::new(), OnceCell::from((8.0, 16.0))]);
-        assert_eq!(share(&star, &told, LoadOf::Bisection, 0.5), Some(0.25), "and not from the network again");
+        assert_eq!(host_fraction(&star, &told, LoadOf::Bisection, 0.5), Some(0.25), "and not from the network again");
     }
 }

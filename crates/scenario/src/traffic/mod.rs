@@ -6,7 +6,9 @@ mod collective;
 mod common;
 mod draft;
 mod draws;
+mod flow_rows;
 mod flows;
+mod follow_ups;
 mod hpcc;
 mod htsim;
 mod incast;
@@ -18,17 +20,15 @@ mod query;
 mod query_arrivals;
 mod query_size;
 mod raw;
-mod reactive;
 mod request_reply;
-mod rows;
 mod sizes;
 mod trace;
 
 pub use flows::Flows;
-pub use load::{Capacities, LoadBytes, LoadOf, Offered, capacity};
+pub use follow_ups::FollowUps;
+pub use load::{Capacities, LoadBytes, LoadOf, OfferedLoad, capacity};
 pub use query_size::{QueryRounds, QuerySize};
-pub use raw::RawSpec;
-pub use reactive::Reaction;
+pub use raw::RawSource;
 pub use sizes::{SPECS as SIZES, Sizes};
 
 use crate::fault::Fault;
@@ -59,7 +59,7 @@ pub const SPECS: &[&Spec] = &[
 ];
 
 /// Function that opens a file, or returns the reason why it cannot.
-pub type Open<'a> = dyn Fn(&str) -> Result<Box<dyn BufRead>, String> + 'a;
+pub type FileOpener<'a> = dyn Fn(&str) -> Result<Box<dyn BufRead>, String> + 'a;
 
 /// Parts of a scenario with which a workload is checked and built.
 #[derive(Clone, Copy)]
@@ -71,11 +71,11 @@ pub struct Context<'a> {
     /// Framing of the network, for loads in wire bytes.
     pub framing: Framing,
     /// Segment sizes of the workload's transport, if they are known.
-    pub segments: Option<Segments>,
+    pub segments: Option<SegmentSizes>,
     /// Function that returns the text of a file of the scenario, or the reason why it cannot be read.
     pub files: &'a dyn Fn(&str) -> Result<String, String>,
     /// Function that opens a file of the scenario for reading line by line, or returns the reason why it cannot.
-    pub open: &'a Open<'a>,
+    pub open: &'a FileOpener<'a>,
     /// Notes that a run prints about assumptions for what a file leaves open.
     pub notes: &'a RefCell<Vec<String>>,
     /// Capacities of the network, shared by all workloads.
@@ -84,7 +84,7 @@ pub struct Context<'a> {
 
 /// Sizes of a transport's segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segments {
+pub struct SegmentSizes {
     /// Payload of a full segment in bytes.
     pub mss: u16,
     /// Bytes of headers in each segment beyond those of the framing.
@@ -92,7 +92,7 @@ pub struct Segments {
 }
 
 /// Returns true if a kind of traffic sends packets without a transport.
-pub fn is_raw(kind: &str) -> bool {
+pub fn is_raw_kind(kind: &str) -> bool {
     [&raw::CONSTANT, &raw::BURSTS].iter().any(|spec| spec.kind == kind)
 }
 
@@ -105,12 +105,12 @@ pub struct Traffic {
     pub kind: &'static str,
     class: u8,
     jitter: Dur,
-    source: Source,
+    source: WorkloadKind,
 }
 
 /// Parameters of a workload, by its kind.
 #[derive(Clone, Debug, PartialEq)]
-enum Source {
+enum WorkloadKind {
     Incast(incast::Incast),
     Permutation(permutation::Permutation),
     AllToAll(all_to_all::AllToAll),
@@ -119,8 +119,8 @@ enum Source {
     Sessions(request_reply::Sessions),
     AllReduce(all_reduce::AllReduce),
     LongLived(long_lived::LongLived),
-    Trace(rows::Trace),
-    Raw(raw::Raw),
+    Trace(flow_rows::FlowTrace),
+    Raw(raw::RawWorkload),
 }
 
 /// Flow that a transport will send.
@@ -132,7 +132,7 @@ pub struct FlowSpec {
     pub src: HostId,
     /// Host that receives the flow.
     pub dst: HostId,
-    /// Payload in bytes, at least 1; [`ENDLESS`] for a flow without end.
+    /// Payload in bytes, at least 1; [`ENDLESS_BYTES`] for a flow without end.
     pub bytes: u64,
     /// Number of the workload in `[[traffic]]`.
     pub traffic: u16,
@@ -141,23 +141,23 @@ pub struct FlowSpec {
     /// Traffic class, 0 to 7.
     pub class: u8,
     /// Role of the flow: data, or the request for data.
-    pub role: Role,
+    pub role: FlowRole,
     /// Number by which the workload identifies the flow.
     pub tag: u64,
     /// Number, within the workload, of the persistent connection from `src` to `dst` that carries the flow. The first
-    /// message opens the connection and the others continue it. [`OWN`] if the flow has its own connection.
+    /// message opens the connection and the others continue it. [`OWN_CONNECTION`] if the flow has its own connection.
     pub connection: u32,
 }
 
 /// Size of a flow without end: more than any link carries in the longest run.
-pub const ENDLESS: u64 = 1 << 62;
+pub const ENDLESS_BYTES: u64 = 1 << 62;
 
 /// Number of a connection that carries one flow alone.
-pub const OWN: u32 = u32::MAX;
+pub const OWN_CONNECTION: u32 = u32::MAX;
 
 /// Role of a flow in its application.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Role {
+pub enum FlowRole {
     /// Data that an application requests.
     #[default]
     Data = 0,
@@ -174,26 +174,26 @@ impl Traffic {
     pub fn build(name: &str, kind: &str, values: &Values, ctx: &Context) -> Result<Traffic, Vec<Fault>> {
         let Some(spec) = SPECS.iter().find(|spec| spec.kind == kind) else {
             let kinds: Vec<_> = SPECS.iter().map(|spec| format!("`{}`", spec.kind)).collect();
-            return Err(vec![common::fault("kind", format!("`{kind}`"), kinds.join(", "))]);
+            return Err(vec![common::make_fault("kind", format!("`{kind}`"), kinds.join(", "))]);
         };
         if ctx.topology.hosts < 2 {
             let found = format!("a network of {} hosts", ctx.topology.hosts);
-            return Err(vec![common::fault("kind", found, "at least two hosts")]);
+            return Err(vec![common::make_fault("kind", found, "at least two hosts")]);
         }
         let source = match kind {
-            "incast" => Source::Incast(incast::Incast::build(name, values, ctx)?),
-            "permutation" => Source::Permutation(permutation::Permutation::build(name, values, ctx)?),
-            "all_to_all" => Source::AllToAll(all_to_all::AllToAll::build(name, values, ctx)?),
-            "all_reduce" => Source::AllReduce(all_reduce::AllReduce::build(values, ctx)?),
-            "long_lived" => Source::LongLived(long_lived::LongLived::build(values, ctx)?),
-            "poisson" => Source::Poisson(poisson::Poisson::build(name, values, ctx)?),
-            "query" => Source::Query(query::Query::build(name, values, ctx)?),
-            "request_reply" => Source::Sessions(request_reply::Sessions::build(name, values, ctx)?),
-            "trace" => Source::Trace(trace::build(name, values, ctx)?),
-            "hpcc" => Source::Trace(hpcc::build(name, values, ctx)?),
-            "htsim" => Source::Trace(htsim::build(name, values, ctx)?),
-            "opera" => Source::Trace(htsim::opera(name, values, ctx)?),
-            _ => Source::Raw(raw::Raw::build(kind, values, ctx)?),
+            "incast" => WorkloadKind::Incast(incast::Incast::build(name, values, ctx)?),
+            "permutation" => WorkloadKind::Permutation(permutation::Permutation::build(name, values, ctx)?),
+            "all_to_all" => WorkloadKind::AllToAll(all_to_all::AllToAll::build(name, values, ctx)?),
+            "all_reduce" => WorkloadKind::AllReduce(all_reduce::AllReduce::build(values, ctx)?),
+            "long_lived" => WorkloadKind::LongLived(long_lived::LongLived::build(values, ctx)?),
+            "poisson" => WorkloadKind::Poisson(poisson::Poisson::build(name, values, ctx)?),
+            "query" => WorkloadKind::Query(query::Query::build(name, values, ctx)?),
+            "request_reply" => WorkloadKind::Sessions(request_reply::Sessions::build(name, values, ctx)?),
+            "trace" => WorkloadKind::Trace(trace::build(name, values, ctx)?),
+            "hpcc" => WorkloadKind::Trace(hpcc::build(name, values, ctx)?),
+            "htsim" => WorkloadKind::Trace(htsim::build(name, values, ctx)?),
+            "opera" => WorkloadKind::Trace(htsim::build_opera(name, values, ctx)?),
+            _ => WorkloadKind::Raw(raw::RawWorkload::build(kind, values, ctx)?),
         };
         let (class, jitter) = (values.count("class") as u8, values.time("jitter"));
         Ok(Traffic { name: name.into(), kind: spec.kind, class, jitter, source })
@@ -202,7 +202,7 @@ impl Traffic {
     /// Returns the highest traffic class of the workload's packets, 0 to 7. All have one unless a file lists others.
     pub fn class(&self) -> u8 {
         match &self.source {
-            Source::Trace(trace) => trace.class().unwrap_or(self.class),
+            WorkloadKind::Trace(trace) => trace.class().unwrap_or(self.class),
             _ => self.class,
         }
     }
@@ -210,7 +210,7 @@ impl Traffic {
     /// Returns the traffic classes of the workload's packets; if a file lists them, all up to the highest.
     pub fn classes(&self) -> ClassSet {
         match &self.source {
-            Source::Trace(trace) => match trace.class() {
+            WorkloadKind::Trace(trace) => match trace.class() {
                 Some(highest) => (0..=highest).fold(ClassSet::NONE, |set, class| set.union(ClassSet::single(class))),
                 None => ClassSet::single(self.class),
             },
@@ -221,44 +221,46 @@ impl Traffic {
     /// Returns the payload in bytes of each packet of a raw workload; `None` for flows.
     pub fn raw_payload(&self) -> Option<u16> {
         match &self.source {
-            Source::Raw(raw) => Some(raw.payload()),
+            WorkloadKind::Raw(raw) => Some(raw.payload()),
             _ => None,
         }
     }
 
     /// Returns true if sources stop making packets while a bounded backlog of theirs is queued at their NIC.
     pub fn is_bounded(&self) -> bool {
-        matches!(&self.source, Source::Raw(raw) if raw.is_bounded())
+        matches!(&self.source, WorkloadKind::Raw(raw) if raw.is_bounded())
     }
 
     /// Returns true if raw packets of the workload may be marked.
     pub fn is_ecn_capable(&self) -> bool {
-        matches!(&self.source, Source::Raw(raw) if raw.is_ecn_capable())
+        matches!(&self.source, WorkloadKind::Raw(raw) if raw.is_ecn_capable())
     }
 
     /// Returns the flows of this workload only, the `index`-th of the scenario; none if it is raw.
     pub fn flows(&self, index: u16, topology: &Topology, seed: u64, horizon: Time) -> Flows {
         let mut flows = Flows::empty(horizon);
-        flows.add(self, index, topology, seed);
+        flows.add_workload(self, index, topology, seed);
         flows
     }
 
     /// Returns the raw sources of this workload, the `index`-th of the scenario, with drawn start jitter; none if its
     /// flows have a transport.
-    pub fn raw(&self, index: u16, seed: u64) -> Vec<RawSpec> {
+    pub fn raw_sources(&self, index: u16, seed: u64) -> Vec<RawSource> {
         match &self.source {
-            Source::Raw(raw) => raw.specs(self, index, seed),
+            WorkloadKind::Raw(raw) => raw.raw_sources(self, index, seed),
             _ => Vec::new(),
         }
     }
 
     /// Returns the source of flows that start when others end, for the `index`-th workload of the scenario; `None`
     /// if it has no such flows.
-    pub fn reaction(&self, index: u16, seed: u64) -> Option<Reaction> {
+    pub fn follow_ups(&self, index: u16, seed: u64) -> Option<FollowUps> {
         match &self.source {
-            Source::AllReduce(job) => Some(Reaction::Collective(job.collective(index, self.jitter, seed))),
-            Source::Query(query) => query.answers(index, seed).map(Reaction::Answers),
-            Source::Sessions(sessions) => Some(Reaction::Sessions(sessions.replies(index, self.class, seed))),
+            WorkloadKind::AllReduce(job) => Some(FollowUps::Collective(job.place_ranks(index, self.jitter, seed))),
+            WorkloadKind::Query(query) => query.answer_source(index, seed).map(FollowUps::Answers),
+            WorkloadKind::Sessions(sessions) => {
+                Some(FollowUps::Sessions(sessions.reply_source(index, self.class, seed)))
+            }
             _ => None,
         }
     }
@@ -266,14 +268,17 @@ impl Traffic {
     /// Returns the number of messages of each query.
     pub fn query_size(&self) -> QuerySize {
         match &self.source {
-            Source::Incast(incast) => QuerySize::Fixed(incast.messages()),
-            Source::Query(query) => QuerySize::Fixed(query.messages()),
+            WorkloadKind::Incast(incast) => QuerySize::Fixed(incast.flows_per_query()),
+            WorkloadKind::Query(query) => QuerySize::Fixed(query.messages_per_query()),
             // Request and reply.
-            Source::Sessions(_) => QuerySize::Fixed(2),
-            Source::AllToAll(shuffle) => QuerySize::Rounds(shuffle.rounds()),
-            Source::AllReduce(job) => QuerySize::Fixed(job.messages()),
-            Source::Permutation(_) | Source::Poisson(_) | Source::LongLived(_) | Source::Raw(_) => QuerySize::None,
-            Source::Trace(trace) => trace.query_size(),
+            WorkloadKind::Sessions(_) => QuerySize::Fixed(2),
+            WorkloadKind::AllToAll(shuffle) => QuerySize::Rounds(shuffle.query_rounds()),
+            WorkloadKind::AllReduce(job) => QuerySize::Fixed(job.messages_per_iteration()),
+            WorkloadKind::Permutation(_)
+            | WorkloadKind::Poisson(_)
+            | WorkloadKind::LongLived(_)
+            | WorkloadKind::Raw(_) => QuerySize::None,
+            WorkloadKind::Trace(trace) => trace.query_size(),
         }
     }
 
@@ -281,33 +286,33 @@ impl Traffic {
     /// bound if they depend on others.
     pub fn flows_before(&self, end: Time, topology: &Topology) -> f64 {
         match &self.source {
-            Source::Incast(incast) => incast.flows_before(end),
-            Source::Query(query) => query.flows_before(end),
-            Source::Poisson(poisson) => poisson.flows_before(end, topology),
-            Source::Sessions(sessions) => sessions.flows_before(end),
-            Source::AllToAll(shuffle) => shuffle.flows_before(end),
-            Source::Permutation(_) => f64::from(topology.hosts),
-            Source::LongLived(pairs) => pairs.count(topology.hosts) as f64,
-            Source::Trace(trace) => trace.len() as f64,
-            Source::AllReduce(job) => job.messages() as f64,
-            Source::Raw(_) => 0.0,
+            WorkloadKind::Incast(incast) => incast.flows_before(end),
+            WorkloadKind::Query(query) => query.flows_before(end),
+            WorkloadKind::Poisson(poisson) => poisson.flows_before(end, topology),
+            WorkloadKind::Sessions(sessions) => sessions.flows_before(end),
+            WorkloadKind::AllToAll(shuffle) => shuffle.flows_before(end),
+            WorkloadKind::Permutation(_) => f64::from(topology.hosts),
+            WorkloadKind::LongLived(pairs) => pairs.count_flows(topology.hosts) as f64,
+            WorkloadKind::Trace(trace) => trace.count_flows() as f64,
+            WorkloadKind::AllReduce(job) => job.messages_per_iteration() as f64,
+            WorkloadKind::Raw(_) => 0.0,
         }
     }
 
     /// Estimates the largest number of flows that start within a time, and their average bytes. It counts flows that
     /// start together by the parameters, with or without jitter.
-    pub fn at_once(&self, topology: &Topology, within: Dur) -> (f64, f64) {
+    pub fn simultaneous_flows(&self, topology: &Topology, within: Dur) -> (f64, f64) {
         match &self.source {
-            Source::Incast(incast) => incast.at_once(within),
-            Source::Query(query) => query.at_once(within),
-            Source::AllToAll(shuffle) => shuffle.at_once(),
-            Source::Permutation(permutation) => (f64::from(topology.hosts), permutation.mean()),
-            Source::LongLived(pairs) => (pairs.at_once(topology.hosts) as f64, ENDLESS as f64),
-            Source::Poisson(poisson) => poisson.at_once(within, topology),
-            Source::Sessions(sessions) => sessions.at_once(within),
-            Source::AllReduce(job) => (job.ranks() as f64, ENDLESS as f64),
-            Source::Trace(trace) => trace.at_once(within),
-            Source::Raw(_) => (0.0, 0.0),
+            WorkloadKind::Incast(incast) => incast.flows_within(within),
+            WorkloadKind::Query(query) => query.messages_within(within),
+            WorkloadKind::AllToAll(shuffle) => shuffle.flows_per_round(),
+            WorkloadKind::Permutation(permutation) => (f64::from(topology.hosts), permutation.mean_bytes()),
+            WorkloadKind::LongLived(pairs) => (pairs.simultaneous_flows(topology.hosts) as f64, ENDLESS_BYTES as f64),
+            WorkloadKind::Poisson(poisson) => poisson.flows_within(within, topology),
+            WorkloadKind::Sessions(sessions) => sessions.requests_within(within),
+            WorkloadKind::AllReduce(job) => (job.count_ranks() as f64, ENDLESS_BYTES as f64),
+            WorkloadKind::Trace(trace) => trace.flows_within(within),
+            WorkloadKind::Raw(_) => (0.0, 0.0),
         }
     }
 
@@ -315,7 +320,7 @@ impl Traffic {
     /// `backlog`.
     pub fn raw_packets_within(&self, within: Dur) -> f64 {
         match &self.source {
-            Source::Raw(raw) => raw.packets_within(within),
+            WorkloadKind::Raw(raw) => raw.packets_within(within),
             _ => 0.0,
         }
     }
@@ -323,8 +328,8 @@ impl Traffic {
     /// Returns true if flows of the workload start when others have ended.
     pub fn is_closed_loop(&self) -> bool {
         match &self.source {
-            Source::Sessions(_) | Source::AllReduce(_) => true,
-            Source::Query(query) => query.asks(),
+            WorkloadKind::Sessions(_) | WorkloadKind::AllReduce(_) => true,
+            WorkloadKind::Query(query) => query.has_requests(),
             _ => false,
         }
     }
@@ -332,8 +337,8 @@ impl Traffic {
     /// Returns true if connections of the workload carry message after message.
     pub fn keeps_connections(&self) -> bool {
         match &self.source {
-            Source::Sessions(sessions) => sessions.is_persistent(),
-            Source::AllReduce(job) => job.is_persistent(),
+            WorkloadKind::Sessions(sessions) => sessions.is_persistent(),
+            WorkloadKind::AllReduce(job) => job.is_persistent(),
             _ => false,
         }
     }
@@ -341,29 +346,29 @@ impl Traffic {
     /// Returns true if the workload's flows have no end. They never count as unfinished and have no completion time.
     pub fn is_endless(&self) -> bool {
         match &self.source {
-            Source::LongLived(_) => true,
-            Source::Trace(trace) => trace.is_endless(),
+            WorkloadKind::LongLived(_) => true,
+            WorkloadKind::Trace(trace) => trace.is_endless(),
             _ => false,
         }
     }
 
     /// Returns the time from one shuffle to the next, if a load sets it.
-    pub fn paced(&self) -> Option<Dur> {
+    pub fn shuffle_interval(&self) -> Option<Dur> {
         match &self.source {
-            Source::AllToAll(shuffle) => shuffle.paced(),
+            WorkloadKind::AllToAll(shuffle) => shuffle.shuffle_interval(),
             _ => None,
         }
     }
 
     /// Returns the load that the parameters request or result in; `None` if they set no rate.
-    pub fn offered(&self) -> Option<Offered> {
+    pub fn offered_load(&self) -> Option<OfferedLoad> {
         match &self.source {
-            Source::Incast(incast) => incast.offered(),
-            Source::Poisson(poisson) => poisson.offered(),
-            Source::Query(query) => query.offered(),
-            Source::AllToAll(shuffle) => shuffle.offered(),
-            Source::Permutation(_) | Source::Sessions(_) | Source::AllReduce(_) => None,
-            Source::LongLived(_) | Source::Trace(_) | Source::Raw(_) => None,
+            WorkloadKind::Incast(incast) => incast.offered_load(),
+            WorkloadKind::Poisson(poisson) => poisson.offered_load(),
+            WorkloadKind::Query(query) => query.offered_load(),
+            WorkloadKind::AllToAll(shuffle) => shuffle.offered_load(),
+            WorkloadKind::Permutation(_) | WorkloadKind::Sessions(_) | WorkloadKind::AllReduce(_) => None,
+            WorkloadKind::LongLived(_) | WorkloadKind::Trace(_) | WorkloadKind::Raw(_) => None,
         }
     }
 }

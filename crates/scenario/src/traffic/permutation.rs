@@ -1,7 +1,7 @@
 //! Permutation: every host sends to one other and receives from one other.
 
-use super::common::{CLASS, JITTER, START, window};
-use super::draft::Draft;
+use super::common::{CLASS, JITTER, START, read_window};
+use super::draft::FlowDraft;
 use super::sizes::SIZE;
 use super::{Context, Sizes};
 use crate::fault::Fault;
@@ -29,8 +29,8 @@ pub(super) struct Permutation {
 impl Permutation {
     pub fn build(name: &str, values: &Values, ctx: &Context) -> Result<Permutation, Vec<Fault>> {
         let mut faults = Vec::new();
-        let (start, _) = window(values, ctx, &mut faults);
-        let sizes = Sizes::read("size", values, name, ctx).map_err(|more| faults.extend(more)).ok();
+        let (start, _) = read_window(values, ctx, &mut faults);
+        let sizes = Sizes::read_sizes("size", values, name, ctx).map_err(|more| faults.extend(more)).ok();
         match sizes {
             Some(sizes) if faults.is_empty() => Ok(Permutation { sizes: Arc::new(sizes), start }),
             _ => Err(faults),
@@ -38,8 +38,8 @@ impl Permutation {
     }
 
     /// Returns the mean bytes of a flow.
-    pub fn mean(&self) -> f64 {
-        self.sizes.mean()
+    pub fn mean_bytes(&self) -> f64 {
+        self.sizes.mean_bytes()
     }
 
     pub fn shuffle(&self, hosts: u32, draws: Stream) -> Shuffle {
@@ -57,18 +57,18 @@ pub(super) struct Shuffle {
 }
 
 impl Shuffle {
-    pub fn next(&self) -> Time {
+    pub fn next_start(&self) -> Time {
         self.start
     }
 
-    pub fn take(&mut self, out: &mut Vec<Draft>) {
+    pub fn take_next(&mut self, out: &mut Vec<FlowDraft>) {
         let mut to: Vec<u32> = (0..self.hosts).collect();
         for i in (1..to.len()).rev() {
-            to.swap(i, self.draws.below(i as u64) as usize);
+            to.swap(i, self.draws.uniform_below(i as u64) as usize);
         }
         for (src, dst) in to.into_iter().enumerate() {
-            let bytes = self.sizes.quantile(self.draws.unit());
-            out.push(Draft::data(HostId(src as u32), HostId(dst), bytes, u32::MAX));
+            let bytes = self.sizes.quantile(self.draws.uniform());
+            out.push(FlowDraft::on_own_connection(HostId(src as u32), HostId(dst), bytes, u32::MAX));
         }
         self.start = Time::NEVER;
     }

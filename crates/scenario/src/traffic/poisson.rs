@@ -1,12 +1,15 @@
 //! Poisson flows: exponential gaps at each host, sizes from a distribution.
 
-use super::common::{CLASS, JITTER, START, STOP, check_jitter, fault, rounded, window};
-use super::draft::Draft;
-use super::load::{BYTES, FRACTION, LoadBytes, LoadOf, OF, Offered, SEGMENT, asked, capacity, unasked};
+use super::common::{CLASS, JITTER, START, STOP, check_jitter, make_fault, read_window, round_to_ps};
+use super::draft::FlowDraft;
+use super::load::{
+    LOAD_BYTES, LOAD_FRACTION, LOAD_OF, LOAD_SEGMENT, LoadBytes, LoadOf, OfferedLoad, capacity, requested_load,
+    unused_load_faults,
+};
 use super::{Context, SIZES, Sizes};
 use crate::fault::Fault;
 use crate::topology::{Node, Topology};
-use mech::params::{Kind, Param, Spec, Values};
+use mech::params::{Param, ParamKind, Spec, Values};
 use mech::{HostId, Stream};
 use std::sync::Arc;
 use units::{Dur, Time};
@@ -14,8 +17,8 @@ use units::{Dur, Time};
 pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
     kind: "poisson",
-    doc: "Flows from every host with exponential gaps, to hosts drawn uniformly, with sizes drawn from a \
-          distribution. Set either `load.fraction` or `interarrival`.",
+    doc: "Poisson arrivals: every host starts flows with exponential gaps, to hosts drawn uniformly, with sizes drawn \
+          from a distribution. Set either `load.fraction` or `interarrival`.",
     cite: "Alizadeh et al., \"pFabric\", SIGCOMM 2013 §5",
     params: &[
         Param {
@@ -24,17 +27,17 @@ pub(super) const SPEC: Spec = Spec {
                   has sizes and cumulative shares, 0 to 1 or 0 to 100. Names, with means: `web_search` (DCTCP, mean \
                   1.71 MB), `data_mining` (VL2, 12.7 MB), `hadoop` (Facebook, 120 KB), `imc10` (Benson et al., \
                   196 KB).",
-            kind: Kind::Sizes(SIZES),
+            kind: ParamKind::Sizes(SIZES),
             default: None,
         },
-        FRACTION,
-        OF,
-        BYTES,
-        SEGMENT,
+        LOAD_FRACTION,
+        LOAD_OF,
+        LOAD_BYTES,
+        LOAD_SEGMENT,
         Param {
             name: "interarrival",
-            doc: "Mean time from one flow of a host to its next.",
-            kind: Kind::Time { min: 1 },
+            doc: "Mean time between the starts of successive flows of a host.",
+            kind: ParamKind::Time { min: 1 },
             default: Some(""),
         },
         START,
@@ -48,27 +51,27 @@ pub(super) const SPEC: Spec = Spec {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Poisson {
     sizes: Arc<Sizes>,
-    gap: Gap,
-    offered: Option<Offered>,
+    gap: MeanGap,
+    offered: Option<OfferedLoad>,
     start: Time,
     stop: Time,
 }
 
 /// Mean gap between flows of a host, in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Gap {
+enum MeanGap {
     /// Same gap at all hosts.
-    Same(f64),
+    Equal(f64),
     /// Gap of this value over the rate of the host's link in bits per second.
-    OverRate(f64),
+    InverseToRate(f64),
 }
 
 impl Poisson {
     pub fn build(name: &str, values: &Values, ctx: &Context) -> Result<Poisson, Vec<Fault>> {
         let mut faults = Vec::new();
-        let (start, stop) = window(values, ctx, &mut faults);
-        let sizes = Sizes::read("sizes", values, name, ctx).map_err(|more| faults.extend(more)).ok();
-        let pace = sizes.as_ref().map(|sizes| pace(values, ctx, sizes));
+        let (start, stop) = read_window(values, ctx, &mut faults);
+        let sizes = Sizes::read_sizes("sizes", values, name, ctx).map_err(|more| faults.extend(more)).ok();
+        let pace = sizes.as_ref().map(|sizes| read_gaps(values, ctx, sizes));
         if sizes.is_none() {
             check_pace(values, &mut faults);
         }
@@ -77,8 +80,11 @@ impl Poisson {
                 check_gaps(values, gap, ctx).map_or(Ok(()), |wrong| Err(vec![wrong]))?;
                 let hosts = offered.map_or(0.0, |offered| offered.bps) / capacity(ctx.topology, LoadOf::Host);
                 if hosts > 1.0 {
-                    let note =
-                        format!("traffic `{name}`: offers {:.0}% of the capacity of the host links", hosts * 100.0);
+                    let note = format!(
+                        "traffic `{name}` offers {:.0}% of the capacity of the host links, so that queues grow \
+                                 for the whole run. Reduce the load",
+                        hosts * 100.0
+                    );
                     ctx.notes.borrow_mut().push(note);
                 }
                 Ok(Poisson { sizes: Arc::new(sizes), gap, offered, start, stop })
@@ -88,7 +94,7 @@ impl Poisson {
         }
     }
 
-    pub fn offered(&self) -> Option<Offered> {
+    pub fn offered_load(&self) -> Option<OfferedLoad> {
         self.offered
     }
 
@@ -96,21 +102,21 @@ impl Poisson {
     pub fn flows_before(&self, end: Time, net: &Topology) -> f64 {
         let span = self.stop.min(end).since(self.start).0 as f64;
         let gap = |host: &Node| match self.gap {
-            Gap::Same(gap) => gap,
-            Gap::OverRate(bits) => bits / host.ports[0].rate.as_f64(),
+            MeanGap::Equal(gap) => gap,
+            MeanGap::InverseToRate(bits) => bits / host.ports[0].rate.as_f64(),
         };
         net.nodes[..net.hosts as usize].iter().map(|host| span / gap(host)).sum()
     }
 
     /// Returns the average number of flows that start within a time, and their mean payload.
-    pub fn at_once(&self, within: Dur, net: &Topology) -> (f64, f64) {
-        (self.flows_before(self.start.saturating_add(within), net).max(1.0), self.sizes.mean())
+    pub fn flows_within(&self, within: Dur, net: &Topology) -> (f64, f64) {
+        (self.flows_before(self.start.saturating_add(within), net).max(1.0), self.sizes.mean_bytes())
     }
 
     pub fn arrivals(&self, net: &Topology, host: HostId, draws: Stream) -> Arrivals {
         let mean_gap = match self.gap {
-            Gap::Same(gap) => gap,
-            Gap::OverRate(bits) => bits / net.nodes[host.0 as usize].ports[0].rate.as_f64(),
+            MeanGap::Equal(gap) => gap,
+            MeanGap::InverseToRate(bits) => bits / net.nodes[host.0 as usize].ports[0].rate.as_f64(),
         };
         let (sizes, next, stop) = (self.sizes.clone(), self.start, self.stop);
         let mut arrivals = Arrivals { host, hosts: net.hosts, sizes, mean_gap, draws, next, stop };
@@ -124,32 +130,34 @@ fn check_pace(values: &Values, faults: &mut Vec<Fault>) {
     let (load, gap) = (values.has("load.fraction"), values.has("interarrival"));
     if load && gap {
         let found = values.time("interarrival").to_string();
-        faults.push(fault("interarrival", found, "no value if `load.fraction` is given"));
+        faults.push(make_fault("interarrival", found, "no value if `load.fraction` is given"));
     } else if !load && !gap {
-        faults.push(fault("load.fraction", "neither it nor `interarrival`", "one of the two"));
+        faults.push(make_fault("load.fraction", "neither `load.fraction` nor `interarrival`", "one of the two"));
     } else if gap {
-        faults.extend(unasked(values, "`interarrival` is given"));
+        faults.extend(unused_load_faults(values, "`interarrival` is given"));
     }
 }
 
 /// Checks that gaps are at least a picosecond. They are drawn in whole picoseconds: much shorter ones would all be 0,
 /// and time would not advance.
-fn check_gaps(values: &Values, gap: Gap, ctx: &Context) -> Option<Fault> {
+fn check_gaps(values: &Values, gap: MeanGap, ctx: &Context) -> Option<Fault> {
     let hosts = ctx.topology.nodes[..ctx.topology.hosts as usize].iter();
     let rates = hosts.map(|host| host.ports[0].rate.as_f64());
     let (shortest, per_ps) = match gap {
-        Gap::Same(gap) => (gap, f64::from(ctx.topology.hosts) / gap),
-        Gap::OverRate(bits) => rates.fold((f64::INFINITY, 0.0), |(s, n), rate| (s.min(bits / rate), n + rate / bits)),
+        MeanGap::Equal(gap) => (gap, f64::from(ctx.topology.hosts) / gap),
+        MeanGap::InverseToRate(bits) => {
+            rates.fold((f64::INFINITY, 0.0), |(s, n), rate| (s.min(bits / rate), n + rate / bits))
+        }
     };
     if shortest < 1.0 {
         let found = "flows of a host less than 1ps apart on average";
-        return Some(fault("load.fraction", found, "a load that leaves at least 1ps between them"));
+        return Some(make_fault("load.fraction", found, "a load that leaves at least 1ps between them"));
     }
     check_jitter(values, 1.0, 1.0 / per_ps)
 }
 
 /// Returns the gaps, and the resulting load.
-fn pace(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<(Gap, Option<Offered>), Vec<Fault>> {
+fn read_gaps(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<(MeanGap, Option<OfferedLoad>), Vec<Fault>> {
     let mut faults = Vec::new();
     check_pace(values, &mut faults);
     if !faults.is_empty() {
@@ -158,14 +166,14 @@ fn pace(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<(Gap, Option<Of
     let all_hosts = capacity(ctx.topology, LoadOf::Host);
     if values.has("interarrival") {
         let gap = values.time("interarrival").0 as f64;
-        let bps = f64::from(ctx.topology.hosts) * sizes.mean() * 8.0 * 1e12 / gap;
+        let bps = f64::from(ctx.topology.hosts) * sizes.mean_bytes() * 8.0 * 1e12 / gap;
         let (of, bytes) = (LoadOf::Host, LoadBytes::Payload);
-        let offered = Offered { fraction: bps / all_hosts, of, bytes, bps, payload_bps: bps };
-        return Ok((Gap::Same(gap), bps.is_finite().then_some(offered)));
+        let offered = OfferedLoad { fraction: bps / all_hosts, of, bytes, bps, payload_bps: bps };
+        return Ok((MeanGap::Equal(gap), bps.is_finite().then_some(offered)));
     }
-    let offered = asked(values, ctx, &[sizes])?;
+    let offered = requested_load(values, ctx, &[sizes])?;
     // Fraction of its link that a host sends; it is the same in payload and in wire bytes.
-    let gap = Gap::OverRate(sizes.mean() * 8.0 * 1e12 / (offered.payload_bps / all_hosts));
+    let gap = MeanGap::InverseToRate(sizes.mean_bytes() * 8.0 * 1e12 / (offered.payload_bps / all_hosts));
     Ok((gap, Some(offered)))
 }
 
@@ -183,19 +191,19 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    pub fn next(&self) -> Time {
+    pub fn next_start(&self) -> Time {
         if self.next < self.stop { self.next } else { Time::NEVER }
     }
 
-    pub fn take(&mut self, out: &mut Vec<Draft>) {
-        let bytes = self.sizes.quantile(self.draws.unit());
+    pub fn take_next(&mut self, out: &mut Vec<FlowDraft>) {
+        let bytes = self.sizes.quantile(self.draws.uniform());
         let place = ((u128::from(self.draws.u64()) * u128::from(self.hosts - 1)) >> 64) as u32;
         let dst = HostId(if place < self.host.0 { place } else { place + 1 });
-        out.push(Draft::data(self.host, dst, bytes, u32::MAX));
+        out.push(FlowDraft::on_own_connection(self.host, dst, bytes, u32::MAX));
         self.advance();
     }
 
     fn advance(&mut self) {
-        self.next = self.next.saturating_add(rounded(self.draws.exponential(self.mean_gap)));
+        self.next = self.next.saturating_add(round_to_ps(self.draws.exponential(self.mean_gap)));
     }
 }

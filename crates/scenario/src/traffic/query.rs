@@ -1,53 +1,55 @@
 //! Partition and aggregate: one host sends requests to many, and all of them answer.
 
-use super::common::{CLASS, JITTER, SERVICE, SERVICE_JITTER, START, STOP, Service, fault};
-use super::draws::{Draws, What};
-use super::load::{BYTES, FRACTION, OF, Offered, SEGMENT};
-use super::query_arrivals::{INTERVAL, Names, Pick, QPS, Queries, QueryStreams, REPEAT, Rounds, Shape};
-use super::{Context, FlowSpec, Role, SIZES, Sizes};
+use super::common::{CLASS, JITTER, SERVICE, SERVICE_JITTER, START, STOP, ServiceTime, make_fault};
+use super::draws::{DrawPurpose, MessageDraws};
+use super::load::{LOAD_BYTES, LOAD_FRACTION, LOAD_OF, LOAD_SEGMENT, OfferedLoad};
+use super::query_arrivals::{
+    HostSelection, INTERVAL, ParameterNames, QPS, Queries, QueryFlows, QuerySchedule, QueryStreams, REPEAT,
+};
+use super::{Context, FlowRole, FlowSpec, SIZES, Sizes};
 use crate::fault::Fault;
-use mech::params::{Kind, Param, Spec, Values};
+use mech::params::{Param, ParamKind, Spec, Values};
 use std::sync::Arc;
 use units::{Dur, Time};
 
 pub(super) const SPEC: Spec = Spec {
     slot: "traffic",
     kind: "query",
-    doc: "Partition/aggregate queries: a host sends a request to many hosts, and each responds when the request has \
-          arrived. Queries start once, every `interval`, or at random at `qps` queries per second over the whole \
-          network (Poisson).",
+    doc: "Partition/aggregate queries: one host sends a request to many hosts, and each of them responds when the \
+          request has arrived. Queries start once, every `interval`, or at random at `qps` queries per second over the \
+          whole network (Poisson).",
     cite: "DCTCP §2.1; DIBS §5.3",
     params: &[
         Param {
             name: "degree",
-            doc: "Number of responses in a query; if it exceeds the number of other hosts, hosts send several.",
-            kind: Kind::Count { min: 1, max: 1_000_000 },
+            doc: "Number of responses in a query. If there are fewer other hosts, some hosts send several responses.",
+            kind: ParamKind::Count { min: 1, max: 1_000_000 },
             default: None,
         },
         Param {
             name: "target",
             doc: "Host that sends the requests and receives the responses, or `random`: drawn for every query.",
-            kind: Kind::Text,
+            kind: ParamKind::Text,
             default: Some("random"),
         },
         Param {
             name: "responders",
             doc: "Selection of responders. `random`: distinct hosts drawn for every query. `first`: the first hosts \
                   other than the target. `spread`: hosts at equal distances in their order.",
-            kind: Pick::KIND,
+            kind: HostSelection::KIND,
             default: Some("random"),
         },
         Param {
             name: "request",
             doc: "Payload of a request. With `0B` no request is sent, and all hosts respond at the start of the \
                   query, as with `incast`.",
-            kind: Kind::Size { min: 0 },
+            kind: ParamKind::Size { min: 0 },
             default: Some("200B"),
         },
         Param {
             name: "response",
             doc: "Payload of a response: a size, or a distribution as in `sizes` of `poisson`.",
-            kind: Kind::Sizes(SIZES),
+            kind: ParamKind::Sizes(SIZES),
             default: None,
         },
         SERVICE,
@@ -57,10 +59,10 @@ pub(super) const SPEC: Spec = Spec {
         INTERVAL,
         REPEAT,
         QPS,
-        FRACTION,
-        OF,
-        BYTES,
-        SEGMENT,
+        LOAD_FRACTION,
+        LOAD_OF,
+        LOAD_BYTES,
+        LOAD_SEGMENT,
         JITTER,
         CLASS,
     ],
@@ -69,94 +71,94 @@ pub(super) const SPEC: Spec = Spec {
 /// Parameters of a query workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Query {
-    rounds: Rounds,
+    rounds: QuerySchedule,
     request: u64,
     response: Arc<Sizes>,
-    service: Service,
+    service: ServiceTime,
 }
 
 impl Query {
     pub fn build(name: &str, values: &Values, ctx: &Context) -> Result<Query, Vec<Fault>> {
-        let names = Names { degree: "degree", target: "target", pick: "responders" };
+        let names = ParameterNames { degree: "degree", target: "target", pick: "responders" };
         let mut faults = Vec::new();
-        let rounds = Rounds::build(name, names, values, ctx).map_err(|more| faults.extend(more)).ok();
-        let response = Sizes::read("response", values, name, ctx).map_err(|more| faults.extend(more)).ok();
+        let rounds = QuerySchedule::build(name, names, values, ctx).map_err(|more| faults.extend(more)).ok();
+        let response = Sizes::read_sizes("response", values, name, ctx).map_err(|more| faults.extend(more)).ok();
         let request = values.size("request");
         if request == 0 {
             for field in ["service", "service_jitter"].into_iter().filter(|field| values.time(field) > Dur::ZERO) {
                 let found = values.time(field).to_string();
-                faults.push(fault(field, found, "no value if `request` is 0B: there are no requests"));
+                faults.push(make_fault(field, found, "no value if `request` is 0B, because there are no requests"));
             }
         }
         match (rounds, response) {
             (Some(rounds), Some(response)) if faults.is_empty() => {
-                let asking = Sizes::fixed(request.max(1));
+                let asking = Sizes::fixed_size(request.max(1));
                 let both = [&response, &asking];
-                let rounds = rounds.at_load(values, ctx, &both[..if request == 0 { 1 } else { 2 }])?;
-                Ok(Query { rounds, request, response: Arc::new(response), service: Service::from_values(values) })
+                let rounds = rounds.with_load(values, ctx, &both[..if request == 0 { 1 } else { 2 }])?;
+                Ok(Query { rounds, request, response: Arc::new(response), service: ServiceTime::from_values(values) })
             }
             _ => Err(faults),
         }
     }
 
     /// Returns the offered payload, requests included, over the capacity of all host links; `None` for a single query.
-    pub fn offered(&self) -> Option<Offered> {
-        self.rounds.offered(self.response.mean() + self.request as f64)
+    pub fn offered_load(&self) -> Option<OfferedLoad> {
+        self.rounds.offered_load(self.response.mean_bytes() + self.request as f64)
     }
 
-    pub fn queries(&self, hosts: u32, draws: Draws, streams: QueryStreams) -> Queries {
+    pub fn queries(&self, hosts: u32, draws: MessageDraws, streams: QueryStreams) -> Queries {
         let shape = match self.request {
-            0 => Shape::Drawn(self.response.clone(), draws),
-            bytes => Shape::Request(bytes),
+            0 => QueryFlows::DrawnSize(self.response.clone(), draws),
+            bytes => QueryFlows::Request(bytes),
         };
         self.rounds.queries(shape, hosts, streams)
     }
 
     /// Returns the average number of messages of queries that start before an instant.
     pub fn flows_before(&self, end: Time) -> f64 {
-        self.rounds.queries_before(end) * self.messages() as f64
+        self.rounds.queries_before(end) * self.messages_per_query() as f64
     }
 
     /// Returns the number of messages that queries begin with within a time, and the mean bytes of each.
-    pub fn at_once(&self, within: Dur) -> (f64, f64) {
-        let bytes = if self.asks() { self.request as f64 } else { self.response.mean() };
-        (self.rounds.queries_within(within) * self.rounds.degree() as f64, bytes)
+    pub fn messages_within(&self, within: Dur) -> (f64, f64) {
+        let bytes = if self.has_requests() { self.request as f64 } else { self.response.mean_bytes() };
+        (self.rounds.queries_within(within) * self.rounds.hosts_per_query() as f64, bytes)
     }
 
     /// Returns the number of messages of a query, requests included.
-    pub fn messages(&self) -> u64 {
-        self.rounds.degree() * if self.asks() { 2 } else { 1 }
+    pub fn messages_per_query(&self) -> u64 {
+        self.rounds.hosts_per_query() * if self.has_requests() { 2 } else { 1 }
     }
 
     /// Returns true if queries begin with requests.
-    pub fn asks(&self) -> bool {
+    pub fn has_requests(&self) -> bool {
         self.request > 0
     }
 
     /// Returns the source of answers to requests; `None` without requests.
-    pub fn answers(&self, workload: u16, seed: u64) -> Option<Answers> {
-        let draws = Draws { seed, workload };
-        self.asks().then(|| Answers { response: self.response.clone(), service: self.service, draws })
+    pub fn answer_source(&self, workload: u16, seed: u64) -> Option<QueryAnswers> {
+        let draws = MessageDraws { seed, workload };
+        self.has_requests().then(|| QueryAnswers { response: self.response.clone(), service: self.service, draws })
     }
 }
 
 /// Source of answers to the requests of queries.
 #[derive(Clone, Debug)]
-pub struct Answers {
+pub struct QueryAnswers {
     response: Arc<Sizes>,
-    service: Service,
-    draws: Draws,
+    service: ServiceTime,
+    draws: MessageDraws,
 }
 
-impl Answers {
-    pub(super) fn delivered(&mut self, message: &FlowSpec, now: Time, out: &mut Vec<FlowSpec>) {
-        if message.role != Role::Request {
+impl QueryAnswers {
+    pub(super) fn on_delivered(&mut self, message: &FlowSpec, now: Time, out: &mut Vec<FlowSpec>) {
+        if message.role != FlowRole::Request {
             return;
         }
         let FlowSpec { src, dst, query, tag, .. } = *message;
-        let service = self.service.draw(|| self.draws.stream(query, What::Service, tag));
-        let bytes = self.response.quantile(self.draws.stream(query, What::Size, tag).unit());
+        let service = self.service.draw(|| self.draws.stream(query, DrawPurpose::Service, tag));
+        let bytes = self.response.quantile(self.draws.stream(query, DrawPurpose::Size, tag).uniform());
         let start = now.saturating_add(service);
-        out.push(FlowSpec { start, src: dst, dst: src, bytes, role: Role::Data, ..*message });
+        out.push(FlowSpec { start, src: dst, dst: src, bytes, role: FlowRole::Data, ..*message });
     }
 }

@@ -1,39 +1,41 @@
 //! Queries: their start times and their hosts.
 
-use super::common::{QUERY_HOSTS, QUERY_TIMES, check_jitter, fault, host, note_idle_stop, rounded, window};
-use super::draft::Draft;
-use super::draws::{Draws, What};
-use super::load::{LoadBytes, LoadOf, Offered, asked, capacity, unasked};
-use super::{Context, Role, Sizes};
+use super::common::{
+    QUERY_HOST_STREAM, QUERY_TIME_STREAM, check_jitter, find_host, make_fault, note_idle_stop, read_window, round_to_ps,
+};
+use super::draft::FlowDraft;
+use super::draws::{DrawPurpose, MessageDraws};
+use super::load::{LoadBytes, LoadOf, OfferedLoad, capacity, requested_load, unused_load_faults};
+use super::{Context, FlowRole, Sizes};
 use crate::fault::Fault;
 use mech::choice;
-use mech::params::{Kind, Param, Values};
+use mech::params::{Param, ParamKind, Values};
 use mech::{HostId, Stream};
 use std::sync::Arc;
 use units::{Dur, Time};
 
 pub(super) const INTERVAL: Param = Param {
     name: "interval",
-    doc: "Time from one query to the next; one query if neither this nor `qps` is given.",
-    kind: Kind::Time { min: 1 },
+    doc: "Time from one query to the next. Without this key and without `qps`, there is one query.",
+    kind: ParamKind::Time { min: 1 },
     default: Some(""),
 };
 pub(super) const REPEAT: Param = Param {
     name: "repeat",
-    doc: "Number of queries with an `interval`; by default all that start before the end.",
-    kind: Kind::Count { min: 1, max: 1_000_000_000 },
+    doc: "Number of queries with an `interval`. By default, queries continue to the end of the workload.",
+    kind: ParamKind::Count { min: 1, max: 1_000_000_000 },
     default: Some(""),
 };
 pub(super) const QPS: Param = Param {
     name: "qps",
     doc: "Number of queries per second over the whole network, with exponential gaps (DIBS §5.3).",
-    kind: Kind::Number { min: 1e-6, max: 1e9, below_max: false },
+    kind: ParamKind::Number { min: 1e-6, max: 1e9, below_max: false },
     default: Some(""),
 };
 
 /// Names of the parameters that kinds of queries share under different keys.
 #[derive(Clone, Copy)]
-pub(super) struct Names {
+pub(super) struct ParameterNames {
     /// Key for the number of flows in a query.
     pub degree: &'static str,
     /// Key for the host that all send to.
@@ -44,7 +46,7 @@ pub(super) struct Names {
 
 choice! {
     /// Selection of the hosts other than the target.
-    pub(super) enum Pick {
+    pub(super) enum HostSelection {
         Random = "random",
         First = "first",
         Spread = "spread",
@@ -53,7 +55,7 @@ choice! {
 
 /// Start times of queries.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Pace {
+enum QueryTimes {
     /// Fixed interval, and the number of queries.
     Every(Dur, u64),
     /// Exponential gaps with this mean, in picoseconds.
@@ -62,104 +64,114 @@ enum Pace {
 
 /// Start times and hosts of a workload's queries.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Rounds {
+pub(super) struct QuerySchedule {
     degree: u64,
     target: Option<HostId>,
-    pick: Pick,
-    pace: Pace,
+    pick: HostSelection,
+    pace: QueryTimes,
     start: Time,
     stop: Time,
     hosts_rate: f64,
     /// Load that the scenario requests.
-    asked: Option<Offered>,
+    requested_load: Option<OfferedLoad>,
 }
 
 /// Flows that a query begins with.
 #[derive(Clone, Debug)]
-pub(super) enum Shape {
+pub(super) enum QueryFlows {
     /// Every host sends this number of bytes to the target.
-    Same(u64),
+    FixedSize(u64),
     /// Every host sends a drawn number of bytes to the target.
-    Drawn(Arc<Sizes>, Draws),
+    DrawnSize(Arc<Sizes>, MessageDraws),
     /// The target sends a request of this number of bytes to every host.
     Request(u64),
 }
 
-impl Rounds {
-    pub fn build(name: &str, names: Names, values: &Values, ctx: &Context) -> Result<Rounds, Vec<Fault>> {
+impl QuerySchedule {
+    pub fn build(
+        name: &str,
+        names: ParameterNames,
+        values: &Values,
+        ctx: &Context,
+    ) -> Result<QuerySchedule, Vec<Fault>> {
         let mut faults = Vec::new();
-        let (start, stop) = window(values, ctx, &mut faults);
-        let pace = pace(values, &mut faults);
+        let (start, stop) = read_window(values, ctx, &mut faults);
+        let pace = read_query_times(values, &mut faults);
         let target = match values.word(names.target) {
             "random" => None,
-            name => host(ctx, names.target, name).map_err(|f| faults.push(f)).ok(),
+            name => find_host(ctx, names.target, name).map_err(|f| faults.push(f)).ok(),
         };
         if !faults.is_empty() {
             return Err(faults);
         }
-        if let (Pace::Every(interval, count), true) = (pace, values.has("repeat")) {
+        if let (QueryTimes::Every(interval, count), true) = (pace, values.has("repeat")) {
             let until = stop.min(Time(ctx.duration.0));
             let fit = until.since(start).0.div_ceil(interval.0);
             if fit < count {
                 let mut notes = ctx.notes.borrow_mut();
-                notes.push(format!("traffic `{name}`: {fit} of {count} queries start before {until}"));
+                notes.push(format!(
+                    "traffic `{name}`: only {fit} of {count} queries start before the end at {until}. \
+                                    Increase `duration` or `stop`, or reduce `interval`"
+                ));
             }
         }
-        let single = matches!(pace, Pace::Every(_, 1)) && !values.has("load.fraction");
+        let single = matches!(pace, QueryTimes::Every(_, 1)) && !values.has("load.fraction");
         note_idle_stop(single && values.has("stop"), name, ctx);
         let pick = values.get(names.pick);
         let degree = values.count(names.degree);
         let gap = match pace {
-            Pace::Every(_, 1) => f64::INFINITY,
-            Pace::Every(interval, _) => interval.0 as f64,
-            Pace::Poisson(gap) => gap,
+            QueryTimes::Every(_, 1) => f64::INFINITY,
+            QueryTimes::Every(interval, _) => interval.0 as f64,
+            QueryTimes::Poisson(gap) => gap,
         };
         if let Some(wrong) = check_jitter(values, degree as f64, gap) {
             return Err(vec![wrong]);
         }
         let hosts_rate = capacity(ctx.topology, LoadOf::Host);
-        Ok(Rounds { degree, target, pick, pace, start, stop, hosts_rate, asked: None })
+        Ok(QuerySchedule { degree, target, pick, pace, start, stop, hosts_rate, requested_load: None })
     }
 
     /// Sets the rate of queries from `load`, if it is given. Each host of a query sends one flow of each of these
     /// sizes.
-    pub fn at_load(mut self, values: &Values, ctx: &Context, sizes: &[&Sizes]) -> Result<Rounds, Vec<Fault>> {
+    pub fn with_load(mut self, values: &Values, ctx: &Context, sizes: &[&Sizes]) -> Result<QuerySchedule, Vec<Fault>> {
         if !values.has("load.fraction") {
-            let faults = unasked(values, "`load.fraction` is not given");
+            let faults = unused_load_faults(values, "`load.fraction` is not given");
             return if faults.is_empty() { Ok(self) } else { Err(faults) };
         }
         if let Some(other) = ["qps", "interval", "repeat"].into_iter().find(|key| values.has(key)) {
-            return Err(vec![fault(other, "a value", "no value if `load.fraction` is given")]);
+            return Err(vec![make_fault(other, "a value", "no value if `load.fraction` is given")]);
         }
-        if values.get::<LoadOf>("load.of") != LoadOf::Host && (self.target.is_some() || self.pick != Pick::Random) {
-            let found = format!("`{}` with hosts that are not drawn", values.word("load.of"));
-            return Err(vec![fault("load.of", found, "`host`, or all hosts `random`")]);
+        if values.get::<LoadOf>("load.of") != LoadOf::Host
+            && (self.target.is_some() || self.pick != HostSelection::Random)
+        {
+            let found = format!("`{}` for hosts that are not drawn at random", values.word("load.of"));
+            return Err(vec![make_fault("load.of", found, "`host`, or `random` for the receiver and the other hosts")]);
         }
-        let offered = asked(values, ctx, sizes)?;
-        let bytes: f64 = sizes.iter().map(|sizes| sizes.mean()).sum();
+        let offered = requested_load(values, ctx, sizes)?;
+        let bytes: f64 = sizes.iter().map(|sizes| sizes.mean_bytes()).sum();
         let gap = self.degree as f64 * bytes * 8.0 * 1e12 / offered.payload_bps;
         if gap < 1.0 {
             let found = "queries less than 1ps apart on average";
-            return Err(vec![fault("load.fraction", found, "a load that leaves at least 1ps between them")]);
+            return Err(vec![make_fault("load.fraction", found, "a load that leaves at least 1ps between them")]);
         }
         check_jitter(values, self.degree as f64, gap).map_or(Ok(()), |wrong| Err(vec![wrong]))?;
-        (self.pace, self.asked) = (Pace::Poisson(gap), Some(offered));
+        (self.pace, self.requested_load) = (QueryTimes::Poisson(gap), Some(offered));
         Ok(self)
     }
 
     /// Returns the load of `bytes` for each host of a query, over the capacity of all host links; `None` for a single
     /// query.
-    pub fn offered(&self, bytes: f64) -> Option<Offered> {
-        if self.asked.is_some() || !bytes.is_finite() {
-            return self.asked;
+    pub fn offered_load(&self, bytes: f64) -> Option<OfferedLoad> {
+        if self.requested_load.is_some() || !bytes.is_finite() {
+            return self.requested_load;
         }
         let gap = match self.pace {
-            Pace::Every(_, 1) => return None,
-            Pace::Every(interval, _) => interval.0 as f64,
-            Pace::Poisson(gap) => gap,
+            QueryTimes::Every(_, 1) => return None,
+            QueryTimes::Every(interval, _) => interval.0 as f64,
+            QueryTimes::Poisson(gap) => gap,
         };
         let bps = self.degree as f64 * bytes * 8.0 * 1e12 / gap;
-        Some(Offered {
+        Some(OfferedLoad {
             fraction: bps / self.hosts_rate,
             of: LoadOf::Host,
             bytes: LoadBytes::Payload,
@@ -172,8 +184,8 @@ impl Rounds {
     pub fn queries_before(&self, end: Time) -> f64 {
         let span = self.stop.min(end).since(self.start).0 as f64;
         match self.pace {
-            Pace::Every(interval, count) => (span / interval.0 as f64).ceil().min(count as f64),
-            Pace::Poisson(gap) => span / gap,
+            QueryTimes::Every(interval, count) => (span / interval.0 as f64).ceil().min(count as f64),
+            QueryTimes::Poisson(gap) => span / gap,
         }
     }
 
@@ -183,36 +195,41 @@ impl Rounds {
     }
 
     /// Returns the number of hosts of a query.
-    pub fn degree(&self) -> u64 {
+    pub fn hosts_per_query(&self) -> u64 {
         self.degree
     }
 
-    pub fn queries(&self, shape: Shape, hosts: u32, streams: QueryStreams) -> Queries {
+    pub fn queries(&self, shape: QueryFlows, hosts: u32, streams: QueryStreams) -> Queries {
         let deck = (0..hosts - 1).collect();
         let mut queries = Queries { rounds: self.clone(), shape, hosts, streams, deck, next: self.start, number: 0 };
-        if let Pace::Poisson(_) = self.pace {
+        if let QueryTimes::Poisson(_) = self.pace {
             queries.advance();
         }
         queries
     }
 }
 
-fn pace(values: &Values, faults: &mut Vec<Fault>) -> Pace {
+fn read_query_times(values: &Values, faults: &mut Vec<Fault>) -> QueryTimes {
     let (interval, repeat, qps) = (values.has("interval"), values.has("repeat"), values.has("qps"));
     if qps {
         let found = || values.number("qps").to_string();
         for other in ["interval", "repeat"].into_iter().filter(|key| values.has(key)) {
-            faults.push(fault("qps", found(), format!("no value if `{other}` is given")));
+            faults.push(make_fault("qps", found(), format!("no value if `{other}` is given")));
         }
-        return Pace::Poisson(1e12 / values.number("qps"));
+        return QueryTimes::Poisson(1e12 / values.number("qps"));
     }
     if repeat && !interval && values.count("repeat") > 1 {
-        faults.push(fault("repeat", values.count("repeat").to_string(), "`interval` as well"));
+        faults.push(make_fault(
+            "repeat",
+            values.count("repeat").to_string(),
+            "`repeat` above 1 only together with \
+                                                                         `interval`",
+        ));
     }
     match (interval, repeat) {
-        (true, true) => Pace::Every(values.time("interval"), values.count("repeat")),
-        (true, false) => Pace::Every(values.time("interval"), u64::MAX),
-        _ => Pace::Every(Dur(1), 1),
+        (true, true) => QueryTimes::Every(values.time("interval"), values.count("repeat")),
+        (true, false) => QueryTimes::Every(values.time("interval"), u64::MAX),
+        _ => QueryTimes::Every(Dur(1), 1),
     }
 }
 
@@ -228,15 +245,15 @@ pub(super) struct QueryStreams {
 impl QueryStreams {
     /// Takes the streams from those of the workload.
     pub fn new(stream: impl Fn(u32) -> Stream) -> QueryStreams {
-        QueryStreams { times: stream(QUERY_TIMES), hosts: stream(QUERY_HOSTS) }
+        QueryStreams { times: stream(QUERY_TIME_STREAM), hosts: stream(QUERY_HOST_STREAM) }
     }
 }
 
 /// Iterator over the queries of a workload.
 #[derive(Clone, Debug)]
 pub(super) struct Queries {
-    rounds: Rounds,
-    shape: Shape,
+    rounds: QuerySchedule,
+    shape: QueryFlows,
     hosts: u32,
     streams: QueryStreams,
     /// Order of the hosts other than the target, by index among them.
@@ -246,48 +263,54 @@ pub(super) struct Queries {
 }
 
 impl Queries {
-    pub fn next(&self) -> Time {
-        let over = matches!(self.rounds.pace, Pace::Every(_, count) if u64::from(self.number) >= count);
+    pub fn next_start(&self) -> Time {
+        let over = matches!(self.rounds.pace, QueryTimes::Every(_, count) if u64::from(self.number) >= count);
         if over || self.next >= self.rounds.stop || self.number == u32::MAX { Time::NEVER } else { self.next }
     }
 
-    pub fn take(&mut self, out: &mut Vec<Draft>) {
-        let target =
-            self.rounds.target.unwrap_or_else(|| HostId(self.streams.hosts.below(u64::from(self.hosts)) as u32));
+    pub fn take_next(&mut self, out: &mut Vec<FlowDraft>) {
+        let target = self
+            .rounds
+            .target
+            .unwrap_or_else(|| HostId(self.streams.hosts.uniform_below(u64::from(self.hosts)) as u32));
         let others = u64::from(self.hosts - 1);
         let rest = self.rounds.degree % others;
         for n in 0..self.rounds.degree {
             // All other hosts come first, as often as a whole number of rounds allows; the rest is selected.
             let last = n >= self.rounds.degree - rest;
-            let place = if last { self.place(n % others, rest) } else { (n % others) as u32 };
+            let place = if last { self.select_host_index(n % others, rest) } else { (n % others) as u32 };
             let other = HostId(if place < target.0 { place } else { place + 1 });
-            out.push(self.draft(target, other, n));
+            out.push(self.draft_flow(target, other, n));
         }
         self.number += 1;
         self.advance();
     }
 
     /// Returns the flow that the query begins with between the target and its `n`-th other host.
-    fn draft(&self, target: HostId, other: HostId, n: u64) -> Draft {
-        let to_target = |bytes| Draft { tag: n, ..Draft::data(other, target, bytes, self.number) };
+    fn draft_flow(&self, target: HostId, other: HostId, n: u64) -> FlowDraft {
+        let to_target = |bytes| FlowDraft { tag: n, ..FlowDraft::on_own_connection(other, target, bytes, self.number) };
         match &self.shape {
-            Shape::Same(bytes) => to_target(*bytes),
-            Shape::Drawn(sizes, draws) => to_target(sizes.quantile(draws.stream(self.number, What::Size, n).unit())),
-            Shape::Request(bytes) => {
-                Draft { tag: n, role: Role::Request, ..Draft::data(target, other, *bytes, self.number) }
+            QueryFlows::FixedSize(bytes) => to_target(*bytes),
+            QueryFlows::DrawnSize(sizes, draws) => {
+                to_target(sizes.quantile(draws.stream(self.number, DrawPurpose::Size, n).uniform()))
             }
+            QueryFlows::Request(bytes) => FlowDraft {
+                tag: n,
+                role: FlowRole::Request,
+                ..FlowDraft::on_own_connection(target, other, *bytes, self.number)
+            },
         }
     }
 
     /// Returns the index, among the other hosts, of the `i`-th of `n` selected ones.
-    fn place(&mut self, i: u64, n: u64) -> u32 {
+    fn select_host_index(&mut self, i: u64, n: u64) -> u32 {
         let others = u64::from(self.hosts - 1);
         match self.rounds.pick {
-            Pick::First => i as u32,
-            Pick::Spread => (i * others / n) as u32,
-            Pick::Random => {
+            HostSelection::First => i as u32,
+            HostSelection::Spread => (i * others / n) as u32,
+            HostSelection::Random => {
                 // One step of a Fisher-Yates shuffle. It may start from any order, so the deck is never reset.
-                let from = i + self.streams.hosts.below(others - i);
+                let from = i + self.streams.hosts.uniform_below(others - i);
                 self.deck.swap(i as usize, from as usize);
                 self.deck[i as usize]
             }
@@ -296,8 +319,8 @@ impl Queries {
 
     fn advance(&mut self) {
         let gap = match self.rounds.pace {
-            Pace::Every(interval, _) => interval,
-            Pace::Poisson(mean) => rounded(self.streams.times.exponential(mean)),
+            QueryTimes::Every(interval, _) => interval,
+            QueryTimes::Poisson(mean) => round_to_ps(self.streams.times.exponential(mean)),
         };
         self.next = self.next.saturating_add(gap);
     }

@@ -38,11 +38,11 @@ pub struct QueryRounds {
 
 impl QuerySize {
     /// Returns the number of messages of a query.
-    pub fn messages(&self, query: u32) -> u64 {
+    pub fn count_messages(&self, query: u32) -> u64 {
         match self {
             QuerySize::None => 0,
             QuerySize::Fixed(messages) => *messages,
-            QuerySize::Rounds(rounds) => rounds.flows * rounds.begun_in(query),
+            QuerySize::Rounds(rounds) => rounds.flows * rounds.rounds_before_stop(query),
             QuerySize::Listed(sizes) => sizes.get(query as usize).map_or(0, |size| u64::from(*size)),
         }
     }
@@ -50,7 +50,7 @@ impl QuerySize {
 
 impl QueryRounds {
     /// Returns the number of rounds of a query that start before the workload stops.
-    fn begun_in(&self, query: u32) -> u64 {
+    fn rounds_before_stop(&self, query: u32) -> u64 {
         let begin = u128::from(self.start.0) + u128::from(self.interval.0) * u128::from(query);
         let left = u128::from(self.stop.0).saturating_sub(begin);
         match u128::from(self.gap.0) {
@@ -75,10 +75,13 @@ mod tests {
             flows: 4,
             stop: Time(stop),
         };
-        let of = |stop, query| QuerySize::Rounds(rounds(stop)).messages(query);
+        let of = |stop, query| QuerySize::Rounds(rounds(stop)).count_messages(query);
         assert_eq!([of(1000, 0), of(120, 0), of(121, 0), of(110, 0), of(100, 0)], [12, 8, 12, 4, 0]);
         assert_eq!([of(160, 0), of(160, 1), of(160, 2), of(171, 1)], [12, 4, 0, 12]);
         let at_once = QueryRounds { gap: Dur(0), rounds: 1, flows: 12, ..rounds(101) };
-        assert_eq!([QuerySize::Rounds(at_once).messages(0), QuerySize::Rounds(at_once).messages(1)], [12, 0]);
+        assert_eq!(
+            [QuerySize::Rounds(at_once).count_messages(0), QuerySize::Rounds(at_once).count_messages(1)],
+            [12, 0]
+        );
     }
 }

@@ -1,74 +1,74 @@
 //! Packets without a transport, which are neither acknowledged nor retransmitted.
 
-use super::common::{CLASS, JITTER, START, STOP, fault, host, window};
+use super::common::{CLASS, JITTER, START, STOP, find_host, make_fault, read_window};
 use super::{Context, Traffic};
 use crate::fault::Fault;
 use mech::choice;
-use mech::params::{Kind, Param, Spec, Values};
-use mech::{HostId, Purpose, Stream};
+use mech::params::{Param, ParamKind, Spec, Values};
+use mech::{HostId, Stream, StreamPurpose};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Dur, Rate, Time};
 
 /// Largest payload in bytes, that of a jumbo frame.
-const MOST_PAYLOAD: u64 = 9000;
+const MAX_PAYLOAD_BYTES: u64 = 9000;
 
 /// Largest number of unknown hosts of a list that are reported.
-const MOST_UNKNOWN: usize = 100;
+const MAX_REPORTED_UNKNOWN: usize = 100;
 
 pub(super) const SOURCE: Param = Param {
     name: "source",
     doc: "Host that sends; set either this or `sources`.",
-    kind: Kind::Text,
+    kind: ParamKind::Text,
     default: Some(""),
 };
 pub(super) const SOURCES: Param = Param {
     name: "sources",
-    doc: "Hosts that send, phase-locked except for `jitter`.",
-    kind: Kind::Texts,
+    doc: "Hosts that send. All start at the same instant unless `jitter` is set.",
+    kind: ParamKind::Texts,
     default: Some(""),
 };
 pub(super) const DESTINATION: Param = Param {
     name: "destination",
     doc: "Host that receives from all sources; set either this or `destinations`.",
-    kind: Kind::Text,
+    kind: ParamKind::Text,
     default: Some(""),
 };
 pub(super) const DESTINATIONS: Param = Param {
     name: "destinations",
     doc: "Hosts that receive, one for each of `sources` in order.",
-    kind: Kind::Texts,
+    kind: ParamKind::Texts,
     default: Some(""),
 };
 const PAYLOAD: Param = Param {
     name: "payload",
     doc: "Payload bytes of each packet.",
-    kind: Kind::Size { min: 1 },
+    kind: ParamKind::Size { min: 1 },
     default: Some("1460B"),
 };
 
 const BACKLOG: Param = Param {
     name: "backlog",
-    doc: "Queued bytes of a source at its NIC from which on it makes no packets; these are not made up later. By \
-          default all packets are queued and sent later. Needs `host.nic = round_robin`, which has a queue for each \
-          source.",
-    kind: Kind::Size { min: 1 },
+    doc: "Backlog of a source at its NIC, in bytes, from which on the source makes no packets. These packets are not \
+          made later either. By default, all packets are queued and sent later. Needs `host.nic = round_robin`, which \
+          has a queue for each source.",
+    kind: ParamKind::Size { min: 1 },
     default: Some(""),
 };
 
 /// Largest number of flows of a workload; some gigabytes.
-const MOST_FLOWS: usize = 1_000_000;
+const MAX_FLOWS: usize = 1_000_000;
 
 const FLOWS: Param = Param {
     name: "flows",
     doc: "Number of flows of each source to its destination, each at the full rate.",
-    kind: Kind::Count { min: 1, max: MOST_FLOWS as u64 },
+    kind: ParamKind::Count { min: 1, max: MAX_FLOWS as u64 },
     default: Some("1"),
 };
 
 const ECN: Param = Param {
     name: "ecn",
     doc: "Makes packets ECN-capable, ECT(0), so that `marking` may mark them (RFC 3168 §5).",
-    kind: Kind::Flag,
+    kind: ParamKind::Flag,
     default: Some("false"),
 };
 
@@ -85,13 +85,13 @@ pub(super) const CONSTANT: Spec = Spec {
         Param {
             name: "rate",
             doc: "Rate of each flow; set either this or `load`.",
-            kind: Kind::Rate,
+            kind: ParamKind::Rate,
             default: Some(""),
         },
         Param {
             name: "load.fraction",
             doc: "Rate of each flow, as a fraction of the rate of its source's own link.",
-            kind: Kind::Number { min: 1e-9, max: 10.0, below_max: false },
+            kind: ParamKind::Number { min: 1e-9, max: 10.0, below_max: false },
             default: Some(""),
         },
         Param {
@@ -102,9 +102,9 @@ pub(super) const CONSTANT: Spec = Spec {
         },
         Param {
             name: "gaps",
-            doc: "Times between packets: all equal, or exponential with the same mean, which gives Poisson arrivals \
-                  (also before the first packet, from `start` on).",
-            kind: Gaps::KIND,
+            doc: "Times between packets: all equal, or exponential with the same mean. Exponential times, of which the \
+                  first one precedes the first packet, give Poisson arrivals.",
+            kind: PacketGaps::KIND,
             default: Some("even"),
         },
         FLOWS,
@@ -128,7 +128,7 @@ choice! {
 
 choice! {
     /// Distribution of the times between packets.
-    enum Gaps {
+    enum PacketGaps {
         Even = "even",
         Exponential = "exponential",
     }
@@ -147,19 +147,19 @@ pub(super) const BURSTS: Spec = Spec {
         Param {
             name: "packets",
             doc: "Number of packets in a burst.",
-            kind: Kind::Count { min: 1, max: 1_000_000_000 },
+            kind: ParamKind::Count { min: 1, max: 1_000_000_000 },
             default: None,
         },
         Param {
             name: "interval",
             doc: "Time from one packet to the next; required if a burst has more than one.",
-            kind: Kind::Time { min: 1 },
+            kind: ParamKind::Time { min: 1 },
             default: Some(""),
         },
         Param {
             name: "pause",
-            doc: "Time from the last packet of a burst to the first of the next, in place of an interval.",
-            kind: Kind::Time { min: 1 },
+            doc: "Time from the last packet of a burst to the first packet of the next burst.",
+            kind: ParamKind::Time { min: 1 },
             default: None,
         },
         PAYLOAD,
@@ -172,7 +172,7 @@ pub(super) const BURSTS: Spec = Spec {
 
 /// Source of packets at one host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RawSpec {
+pub struct RawSource {
     /// Host that sends.
     pub src: HostId,
     /// Host that receives.
@@ -205,7 +205,7 @@ pub struct RawSpec {
 
 /// Parameters of a raw workload.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Raw {
+pub(super) struct RawWorkload {
     /// Source and destination of each flow.
     pairs: Vec<(HostId, HostId)>,
     payload: u16,
@@ -220,44 +220,44 @@ pub(super) struct Raw {
     ecn: bool,
 }
 
-impl Raw {
-    pub fn build(kind: &str, values: &Values, ctx: &Context) -> Result<Raw, Vec<Fault>> {
+impl RawWorkload {
+    pub fn build(kind: &str, values: &Values, ctx: &Context) -> Result<RawWorkload, Vec<Fault>> {
         let mut faults = Vec::new();
-        let (start, stop) = window(values, ctx, &mut faults);
-        let mut pairs = pairs(values, ctx, &mut faults);
+        let (start, stop) = read_window(values, ctx, &mut faults);
+        let mut pairs = read_pairs(values, ctx, &mut faults);
         if !faults.is_empty() {
             return Err(faults);
         }
         if kind == "constant" {
             let flows = values.count("flows") as usize;
             let all = pairs.len() * flows;
-            if all > MOST_FLOWS {
-                let rule = format!("at most {MOST_FLOWS} flows of all sources");
-                return Err(vec![fault("flows", format!("{flows}, {all} of all sources"), rule)]);
+            if all > MAX_FLOWS {
+                let rule = format!("at most {MAX_FLOWS} flows in all");
+                return Err(vec![make_fault("flows", format!("{flows} flows for each source, {all} in all"), rule)]);
             }
             pairs = pairs.into_iter().flat_map(|pair| std::iter::repeat_n(pair, flows)).collect();
         }
         let payload = values.size("payload");
-        if payload > MOST_PAYLOAD {
-            let rule = format!("at most {MOST_PAYLOAD}B, a jumbo frame's payload");
-            return Err(vec![fault("payload", format!("{payload}B"), rule)]);
+        if payload > MAX_PAYLOAD_BYTES {
+            let rule = format!("at most {MAX_PAYLOAD_BYTES}B, a jumbo frame's payload");
+            return Err(vec![make_fault("payload", format!("{payload}B"), rule)]);
         }
         let payload = payload as u16;
         let (packets, intervals, pause) = match kind {
             "constant" => {
                 let frame = match values.get("bytes") {
-                    RateBytes::Wire => ctx.framing.wire(ctx.framing.frame(payload, 0)),
+                    RateBytes::Wire => ctx.framing.wire_size(ctx.framing.frame_size(payload, 0)),
                     RateBytes::Payload => u64::from(payload),
                 };
-                let rates = rates(values, ctx, &pairs)?;
+                let rates = flow_rates(values, ctx, &pairs)?;
                 (0, rates.into_iter().map(|rate| rate.time(frame).max(Dur(1))).collect(), Dur::ZERO)
             }
-            _ => (values.count("packets"), vec![interval(values, ctx)?; pairs.len()], values.time("pause")),
+            _ => (values.count("packets"), vec![read_interval(values, ctx)?; pairs.len()], values.time("pause")),
         };
-        let exponential = kind == "constant" && values.get::<Gaps>("gaps") == Gaps::Exponential;
+        let exponential = kind == "constant" && values.get::<PacketGaps>("gaps") == PacketGaps::Exponential;
         let backlog = (kind == "constant" && values.has("backlog")).then(|| values.size("backlog"));
         let ecn = kind == "constant" && values.flag("ecn");
-        Ok(Raw { pairs, payload, packets, intervals, exponential, pause, start, stop, backlog, ecn })
+        Ok(RawWorkload { pairs, payload, packets, intervals, exponential, pause, start, stop, backlog, ecn })
     }
 
     /// Returns the payload of each packet in bytes.
@@ -293,11 +293,11 @@ impl Raw {
         self.intervals.iter().map(of_source).sum()
     }
 
-    pub fn specs(&self, traffic: &Traffic, index: u16, seed: u64) -> Vec<RawSpec> {
+    pub fn raw_sources(&self, traffic: &Traffic, index: u16, seed: u64) -> Vec<RawSource> {
         let spec = |(i, (src, dst)): (usize, &(HostId, HostId))| {
-            let mut shake = Stream::new(seed, i as u32, Purpose::Raw(index));
-            let late = if traffic.jitter == Dur::ZERO { 0 } else { shake.below(traffic.jitter.0) };
-            RawSpec {
+            let mut shake = Stream::new(seed, i as u32, StreamPurpose::Raw(index));
+            let late = if traffic.jitter == Dur::ZERO { 0 } else { shake.uniform_below(traffic.jitter.0) };
+            RawSource {
                 src: *src,
                 dst: *dst,
                 payload: self.payload,
@@ -319,46 +319,49 @@ impl Raw {
 }
 
 /// Returns the time between two packets of a burst.
-fn interval(values: &Values, ctx: &Context) -> Result<Dur, Vec<Fault>> {
+fn read_interval(values: &Values, ctx: &Context) -> Result<Dur, Vec<Fault>> {
     let (single, given) = (values.count("packets") == 1, values.has("interval"));
     match (single, given) {
         (_, true) => {
             if single {
-                let note = "`interval` has no effect with packets = 1: `pause` is the time between them";
+                let note = "`interval` has no effect with packets = 1, because `pause` is the time between packets";
                 ctx.notes.borrow_mut().push(format!("traffic `{}`: {note}", values.word("name")));
             }
             Ok(values.time("interval"))
         }
         (true, false) => Ok(values.time("pause")),
-        (false, false) => Err(vec![fault("interval", "nothing", "the time from one packet of a burst to the next")]),
+        (false, false) => {
+            Err(vec![make_fault("interval", "nothing", "the time from one packet of a burst to the next")])
+        }
     }
 }
 
 /// Denominator of a fraction of a rate.
-const PARTS: u64 = 1_000_000_000;
+const RATE_DENOMINATOR: u64 = 1_000_000_000;
 
 /// Returns the rate of each flow.
-fn rates(values: &Values, ctx: &Context, pairs: &[(HostId, HostId)]) -> Result<Vec<Rate>, Vec<Fault>> {
+fn flow_rates(values: &Values, ctx: &Context, pairs: &[(HostId, HostId)]) -> Result<Vec<Rate>, Vec<Fault>> {
     match (values.has("rate"), values.has("load.fraction")) {
         (true, false) => Ok(vec![values.rate("rate"); pairs.len()]),
-        (true, true) => Err(vec![fault("rate", values.rate("rate").to_string(), "no value if `load` is given")]),
-        (false, false) => Err(vec![fault("rate", "neither it nor `load.fraction`", "one of the two")]),
+        (true, true) => Err(vec![make_fault("rate", values.rate("rate").to_string(), "no value if `load` is given")]),
+        (false, false) => Err(vec![make_fault("rate", "neither `rate` nor `load.fraction`", "one of the two")]),
         (false, true) => {
             let fraction = values.number("load.fraction");
-            let parts = ((fraction * PARTS as f64 + 0.5) as u64).max(1);
-            let rule = "a fraction of the source's link that is at least a bit per second";
-            let wrong = || vec![fault("load.fraction", fraction.to_string(), rule)];
+            let parts = ((fraction * RATE_DENOMINATOR as f64 + 0.5) as u64).max(1);
+            let rule = "a fraction of the link of the source that gives at least 1 bit/s";
+            let wrong = || vec![make_fault("load.fraction", fraction.to_string(), rule)];
             let link = |src: &HostId| ctx.topology.nodes[src.0 as usize].ports[0].rate;
-            let of = |(src, _): &(HostId, HostId)| link(src).divided_by(PARTS, parts).ok_or_else(wrong);
+            let of = |(src, _): &(HostId, HostId)| link(src).divide(RATE_DENOMINATOR, parts).ok_or_else(wrong);
             pairs.iter().map(of).collect()
         }
     }
 }
 
 /// Returns the source and destination of each flow.
-pub(super) fn pairs(values: &Values, ctx: &Context, faults: &mut Vec<Fault>) -> Vec<(HostId, HostId)> {
-    let sources = hosts(Keys { one: "source", many: "sources" }, values, ctx, faults);
-    let mut destinations = hosts(Keys { one: "destination", many: "destinations" }, values, ctx, faults);
+pub(super) fn read_pairs(values: &Values, ctx: &Context, faults: &mut Vec<Fault>) -> Vec<(HostId, HostId)> {
+    let sources = read_hosts(HostKeys { single_key: "source", list_key: "sources" }, values, ctx, faults);
+    let mut destinations =
+        read_hosts(HostKeys { single_key: "destination", list_key: "destinations" }, values, ctx, faults);
     if !faults.is_empty() {
         return Vec::new();
     }
@@ -366,48 +369,53 @@ pub(super) fn pairs(values: &Values, ctx: &Context, faults: &mut Vec<Fault>) -> 
         destinations = vec![destinations[0]; sources.len()];
     }
     if sources.len() != destinations.len() {
-        let rule = format!("as many as `sources`, {}", sources.len());
-        faults.push(fault("destinations", format!("{} hosts", destinations.len()), rule));
+        let rule = format!("{}, as many hosts as in `sources`", sources.len());
+        faults.push(make_fault("destinations", format!("{} hosts", destinations.len()), rule));
     }
     let pairs: Vec<_> = sources.into_iter().zip(destinations).collect();
     let mut seen = BTreeSet::new();
     if let Some((src, dst)) = pairs.iter().find(|pair| !seen.insert(**pair)) {
         let name = |host: &HostId| &ctx.topology.nodes[host.0 as usize].name;
-        let found = format!("`{}` to `{}` twice", name(src), name(dst));
-        faults.push(fault("sources", found, "every pair of a source and its destination once"));
+        let found = format!("the pair `{}` to `{}` twice", name(src), name(dst));
+        faults.push(make_fault("sources", found, "each pair of a source and a destination once"));
     }
     if let Some((host, _)) = pairs.iter().find(|(src, dst)| src == dst) {
         let name = &ctx.topology.nodes[host.0 as usize].name;
         let field = if values.has("destination") { "destination" } else { "destinations" };
-        faults.push(fault(field, format!("`{name}` sends to itself"), "a host other than the source"));
+        faults.push(make_fault(field, format!("`{name}` sends to itself"), "a host other than the source"));
     }
     pairs
 }
 
 /// Key for one host, and key for a list of hosts.
 #[derive(Clone, Copy)]
-struct Keys {
-    one: &'static str,
-    many: &'static str,
+struct HostKeys {
+    single_key: &'static str,
+    list_key: &'static str,
 }
 
 /// Returns the hosts that one of two keys names.
-fn hosts(Keys { one, many }: Keys, values: &Values, ctx: &Context, faults: &mut Vec<Fault>) -> Vec<HostId> {
+fn read_hosts(
+    HostKeys { single_key: one, list_key: many }: HostKeys,
+    values: &Values,
+    ctx: &Context,
+    faults: &mut Vec<Fault>,
+) -> Vec<HostId> {
     let names = match (values.has(one), values.has(many)) {
         (true, false) => vec![values.word(one).to_owned()],
         (false, true) => values.words(many).to_vec(),
         (true, true) => {
-            faults.push(fault(many, "a value", format!("no value if `{one}` is given")));
+            faults.push(make_fault(many, "a value", format!("no value if `{one}` is given")));
             return Vec::new();
         }
         (false, false) => {
-            faults.push(fault(one, format!("neither it nor `{many}`"), "one of the two"));
+            faults.push(make_fault(one, format!("neither `{one}` nor `{many}`"), "one of the two"));
             return Vec::new();
         }
     };
     let field = if values.has(one) { one } else { many };
     if names.is_empty() {
-        faults.push(fault(field, "an empty list", "at least one host"));
+        faults.push(make_fault(field, "an empty list", "at least one host"));
     }
     let hosts = ctx.topology.nodes[..ctx.topology.hosts as usize].iter().enumerate();
     // For a long list, a search of each name among all hosts would take the product of both numbers.
@@ -416,7 +424,7 @@ fn hosts(Keys { one, many }: Keys, values: &Values, ctx: &Context, faults: &mut 
         _ => hosts.map(|(at, node)| (node.name.as_str(), at as u32)).collect(),
     };
     let mut unknown = |name: &str| match faults.len() {
-        0..MOST_UNKNOWN => host(ctx, field, name).map_err(|f| faults.push(f)).ok(),
+        0..MAX_REPORTED_UNKNOWN => find_host(ctx, field, name).map_err(|f| faults.push(f)).ok(),
         _ => None,
     };
     names.iter().filter_map(|name| known.get(name.as_str()).map(|at| HostId(*at)).or_else(|| unknown(name))).collect()

@@ -77,9 +77,9 @@ fn an_incast_is_one_query_of_so_many_flows_at_one_instant() {
         traffic: 0,
         query: 0,
         class: 0,
-        role: Role::Data,
+        role: FlowRole::Data,
         tag: 0,
-        connection: OWN,
+        connection: OWN_CONNECTION,
     };
     assert_eq!(all[0], first);
     let spread = flows(&net, "incast", &[&INCAST[..], &[("senders", "4"), ("pick", "spread")]].concat());
@@ -132,18 +132,22 @@ fn queries_come_every_interval_as_often_as_asked() {
     assert_eq!(starts(&[("interval", "10ms"), ("stop", "21ms")]), thrice);
     assert_eq!(starts(&[("interval", "10ms")]).len(), 100);
     let (_, notes) = workload(&net, "incast", &given(&[("interval", "10ms"), ("repeat", "101")])).unwrap();
-    assert_eq!(notes, ["traffic `t`: 100 of 101 queries start before 1s"]);
+    assert_eq!(
+        notes,
+        ["traffic `t`: only 100 of 101 queries start before the end at 1s. Increase `duration` or `stop`, or \
+             reduce `interval`"]
+    );
 }
 
 #[test]
 fn what_an_incast_cannot_be_is_said() {
     let with = |more: &[(&str, &str)]| faults(&star(4), "incast", &[&INCAST[1..], &[("senders", "2")], more].concat());
     let h2 = ("receiver", "h2");
-    assert_eq!(with(&[("receiver", "h9")]), ["receiver: `h9`; the name of a host, `h0` to `h3`"]);
-    assert_eq!(with(&[("receiver", "s0")]), ["receiver: `s0`; the name of a host, `h0` to `h3`"]);
+    assert_eq!(with(&[("receiver", "h9")]), ["receiver: `h9`; the name of a host, from `h0` to `h3`"]);
+    assert_eq!(with(&[("receiver", "s0")]), ["receiver: `s0`; the name of a host, from `h0` to `h3`"]);
     assert_eq!(with(&[h2, ("start", "1s")]), ["start: 1s; before the duration, 1s"]);
     assert_eq!(with(&[h2, ("start", "1ms"), ("stop", "1ms")]), ["stop: 1ms; after `start`, 1ms"]);
-    assert_eq!(with(&[h2, ("repeat", "5")]), ["repeat: 5; `interval` as well"]);
+    assert_eq!(with(&[h2, ("repeat", "5")]), ["repeat: 5; `repeat` above 1 only together with `interval`"]);
     assert_eq!(with(&[h2, ("qps", "5"), ("interval", "1ms")]), ["qps: 5; no value if `interval` is given"]);
     let alone = net("leaf_spine", &[("leaves", "1"), ("spines", "1"), ("hosts_per_leaf", "1")]);
     assert_eq!(faults(&alone, "permutation", &[("size", "1KB")]), ["kind: a network of 1 hosts; at least two hosts"]);
@@ -187,7 +191,7 @@ fn a_poisson_load_is_achieved_within_statistical_bounds() {
     for (of, bps) in asked {
         let given = [("sizes", "imc10"), ("load.fraction", "0.5"), ("load.of", of)];
         let (traffic, notes) = workload(&net, "poisson", &given).unwrap();
-        let offered = traffic.offered().unwrap();
+        let offered = traffic.offered_load().unwrap();
         assert_eq!((offered.fraction, offered.of.word(), notes.len()), (0.5, of, 0));
         assert!((offered.bps / bps - 1.0).abs() < 1e-9, "{of}: {offered:?}");
         let all: Vec<_> = traffic.flows(0, &net, 7, Time(Dur::s(1).0)).collect();
@@ -203,7 +207,7 @@ fn a_load_in_wire_bytes_is_told_in_payload_bytes_too() {
     let net = star(10);
     let given = [("sizes", "imc10"), ("load.fraction", "0.5"), ("load.bytes", "wire")];
     let (traffic, _) = workload(&net, "poisson", &given).unwrap();
-    let offered = traffic.offered().unwrap();
+    let offered = traffic.offered_load().unwrap();
     assert_eq!(traffic.kind, "poisson");
     // Whole segments of 1460 B take 1538 B; most flows end in a shorter one, which costs more.
     let ratio = offered.payload_bps / offered.bps;
@@ -212,7 +216,7 @@ fn a_load_in_wire_bytes_is_told_in_payload_bytes_too() {
     let error = bits(&all) / offered.payload_bps - 1.0;
     assert!(error.abs() < 4.0 * 3.2 / (all.len() as f64).sqrt(), "{error} of {}", all.len());
     let (payload, _) = workload(&net, "poisson", &given[..2]).unwrap();
-    let payload = payload.offered().unwrap();
+    let payload = payload.offered_load().unwrap();
     assert_eq!(payload.payload_bps, payload.bps);
 }
 
@@ -228,8 +232,12 @@ fn an_interarrival_time_gives_its_number_of_flows_and_a_load_beyond_the_links_is
     assert_eq!(to[3], 0);
     assert!(to.iter().filter(|n| n.abs_diff(111) < 55).count() == 9, "{to:?}");
     let (traffic, notes) = workload(&net, "poisson", &[("sizes", "web_search"), ("interarrival", "10ms")]).unwrap();
-    assert_eq!(notes, ["traffic `t`: offers 137% of the capacity of the host links"]);
-    assert!((traffic.offered().unwrap().fraction - 1.369).abs() < 1e-9);
+    assert_eq!(
+        notes,
+        ["traffic `t` offers 137% of the capacity of the host links, so that queues grow for the whole \
+                        run. Reduce the load"]
+    );
+    assert!((traffic.offered_load().unwrap().fraction - 1.369).abs() < 1e-9);
     let wire = [("sizes", "web_search"), ("load.fraction", "0.5"), ("load.bytes", "wire")];
     let (payload, wire) = (flows(&net, "poisson", &[wire[0], wire[1]]).len(), flows(&net, "poisson", &wire).len());
     assert!(wire < payload, "{wire} {payload}");
@@ -311,14 +319,14 @@ fn a_poisson_workload_needs_exactly_one_pace_and_known_sizes() {
     let net = star(4);
     let with = |given: &[(&str, &str)]| faults(&net, "poisson", given);
     let web = ("sizes", "web_search");
-    assert_eq!(with(&[web]), ["load.fraction: neither it nor `interarrival`; one of the two"]);
+    assert_eq!(with(&[web]), ["load.fraction: neither `load.fraction` nor `interarrival`; one of the two"]);
     let both = [web, ("load.fraction", "0.5"), ("interarrival", "1ms")];
     assert_eq!(with(&both), ["interarrival: 1ms; no value if `load.fraction` is given"]);
     let wire = [web, ("interarrival", "1ms"), ("load.bytes", "wire")];
     assert_eq!(with(&wire), ["load.bytes: `wire`; no value if `interarrival` is given"]);
     assert_eq!(
         with(&[web, ("load.fraction", "0.5"), ("load.of", "tor_uplink")]),
-        ["load.of: `tor_uplink`; a capacity that this network has and its traffic crosses"]
+        ["load.of: `tor_uplink`; a capacity that exists in this network and that the workload uses"]
     );
     assert_eq!(
         with(&[("sizes", "web_serch"), ("load.fraction", "0.5")]),

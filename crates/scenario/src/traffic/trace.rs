@@ -2,11 +2,11 @@
 
 use super::Context;
 use super::common::{CLASS, JITTER};
-use super::rows::{FILE, Hosts, Row, Trace, Wrong, gather};
+use super::flow_rows::{FILE, FlowTrace, HostNames, LineFault, TracedFlow, parse_lines};
 use crate::fault::Fault;
-use crate::quantities::hint;
+use crate::quantities::spelling_hint;
 use mech::choice;
-use mech::params::{Kind, Param, Spec, Values};
+use mech::params::{Param, ParamKind, Spec, Values};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -44,23 +44,23 @@ choice! {
     }
 }
 
-const HEADER: &str = "start,source,destination,bytes";
+const HEADER_LINE: &str = "start,source,destination,bytes";
 /// Name of the optional column for queries.
-const QUERY: &str = "query";
+const QUERY_COLUMN: &str = "query";
 
-/// Indices of the columns of [`HEADER`], and of the query column.
+/// Indices of the columns of [`HEADER_LINE`], and of the query column.
 #[derive(Clone, Copy)]
-struct Columns {
-    needed: [usize; 4],
+struct ColumnPositions {
+    required: [usize; 4],
     query: Option<usize>,
 }
 
 /// Queries of a file by their texts, numbered in the order in which they appear.
 #[derive(Default)]
-struct Labels(BTreeMap<String, u32>);
+struct QueryLabels(BTreeMap<String, u32>);
 
-impl Labels {
-    fn number(&mut self, label: &str) -> u32 {
+impl QueryLabels {
+    fn query_number(&mut self, label: &str) -> u32 {
         if label.is_empty() {
             return u32::MAX;
         }
@@ -75,27 +75,30 @@ impl Labels {
 
 /// State while lines are read.
 struct Reader<'a> {
-    hosts: Hosts<'a>,
+    hosts: HostNames<'a>,
     unit: Option<&'static str>,
     /// True if any start was a bare number.
     bare: Cell<bool>,
 }
 
 /// Builds the workload of a CSV file.
-pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<Trace, Vec<Fault>> {
+pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<FlowTrace, Vec<Fault>> {
     let unit = values.get::<Option<StartUnit>>("unit").map(StartUnit::word);
-    let reader = Reader { hosts: Hosts::new(ctx), unit, bare: Cell::new(false) };
-    let made = Trace::read(name, values, ctx, |file| reader.rows(file))?;
+    let reader = Reader { hosts: HostNames::new(ctx), unit, bare: Cell::new(false) };
+    let made = FlowTrace::read_flows(name, values, ctx, |file| reader.read_rows(file))?;
     if unit.is_some() && !reader.bare.get() {
-        let note =
-            format!("traffic `{name}`: `unit` has no effect: every start of `{}` has its own", values.word("file"));
+        let note = format!(
+            "traffic `{name}`: `unit` has no effect, because every start time in `{}` has its own \
+                     unit",
+            values.word("file")
+        );
         ctx.notes.borrow_mut().push(note);
     }
     Ok(made)
 }
 
 /// Returns the fields of a line.
-fn fields(line: &str) -> Vec<Cow<'_, str>> {
+fn split_fields(line: &str) -> Vec<Cow<'_, str>> {
     if !line.contains('"') {
         return line.split(',').map(|field| field.trim().into()).collect();
     }
@@ -106,38 +109,40 @@ fn fields(line: &str) -> Vec<Cow<'_, str>> {
 }
 
 /// Returns the indices of the columns, which may be in any order, in upper or lower case.
-fn columns(header: &[Cow<str>]) -> Option<Columns> {
+fn parse_header(header: &[Cow<str>]) -> Option<ColumnPositions> {
     let of = |name: &str| header.iter().position(|field| field.eq_ignore_ascii_case(name));
     let mut needed = [0; 4];
-    for (place, name) in needed.iter_mut().zip(HEADER.split(',')) {
+    for (place, name) in needed.iter_mut().zip(HEADER_LINE.split(',')) {
         *place = of(name)?;
     }
-    let query = of(QUERY);
-    (header.len() == needed.len() + usize::from(query.is_some())).then_some(Columns { needed, query })
+    let query = of(QUERY_COLUMN);
+    (header.len() == needed.len() + usize::from(query.is_some())).then_some(ColumnPositions { required: needed, query })
 }
 
 impl Reader<'_> {
-    fn rows(&self, file: &mut dyn BufRead) -> Result<Vec<Row>, Vec<Wrong>> {
-        let (mut columns_of, mut header, mut labels) = (None, false, Labels::default());
-        let rows = gather(file, |_, line| {
+    fn read_rows(&self, file: &mut dyn BufRead) -> Result<Vec<TracedFlow>, Vec<LineFault>> {
+        let (mut columns_of, mut header, mut labels) = (None, false, QueryLabels::default());
+        let rows = parse_lines(file, |_, line| {
             if line.trim().is_empty() || line.starts_with('#') {
                 return Ok(None);
             }
-            let fields = fields(line);
+            let fields = split_fields(line);
             match (&columns_of, std::mem::replace(&mut header, true)) {
-                (Some(columns), _) => self.row(&fields, columns, &mut labels).map(Some),
+                (Some(columns), _) => self.parse_row(&fields, columns, &mut labels).map(Some),
                 // The fault of the header was reported before.
                 (None, true) => Ok(None),
                 (None, false) => {
-                    columns_of = columns(&fields);
+                    columns_of = parse_header(&fields);
                     let start: String = fields.join(",").chars().take(60).collect();
-                    let wrong = || (format!("`{start}`"), format!("the header `{HEADER}`, or with a column `{QUERY}`"));
+                    let wrong = || {
+                        (format!("`{start}`"), format!("the header `{HEADER_LINE}`, or with a column `{QUERY_COLUMN}`"))
+                    };
                     columns_of.map_or_else(|| Err(wrong()), |_| Ok(None))
                 }
             }
         })?;
         if !header {
-            return Err(vec![("no lines".into(), format!("the header `{HEADER}` and one line per flow"))]);
+            return Err(vec![("no lines".into(), format!("the header `{HEADER_LINE}` and one line per flow"))]);
         }
         if rows.is_empty() {
             return Err(vec![("no flows".into(), "at least one line after the header".into())]);
@@ -145,19 +150,24 @@ impl Reader<'_> {
         Ok(rows)
     }
 
-    fn row(&self, fields: &[Cow<str>], columns: &Columns, labels: &mut Labels) -> Result<Row, Wrong> {
-        let count = columns.needed.len() + usize::from(columns.query.is_some());
+    fn parse_row(
+        &self,
+        fields: &[Cow<str>],
+        columns: &ColumnPositions,
+        labels: &mut QueryLabels,
+    ) -> Result<TracedFlow, LineFault> {
+        let count = columns.required.len() + usize::from(columns.query.is_some());
         if fields.len() != count {
             return Err((format!("{} fields", fields.len()), format!("{count} fields")));
         }
-        let [start, src, dst, bytes] = columns.needed.map(|i| &*fields[i]);
-        let start = self.start(start)?;
-        let (src, dst) = self.hosts.pair(src, dst)?;
-        let query = columns.query.map_or(u32::MAX, |i| labels.number(&fields[i]));
-        Ok(Row { start, src, dst, bytes: size(bytes)?, class: None, query })
+        let [start, src, dst, bytes] = columns.required.map(|i| &*fields[i]);
+        let start = self.parse_start(start)?;
+        let (src, dst) = self.hosts.find_pair(src, dst)?;
+        let query = columns.query.map_or(u32::MAX, |i| labels.query_number(&fields[i]));
+        Ok(TracedFlow { start, src, dst, bytes: parse_size(bytes)?, class: None, query })
     }
 
-    fn start(&self, text: &str) -> Result<Time, Wrong> {
+    fn parse_start(&self, text: &str) -> Result<Time, LineFault> {
         let bare = text.ends_with(|c: char| c.is_ascii_digit());
         self.bare.set(self.bare.get() || bare);
         let whole = match (bare, self.unit) {
@@ -166,19 +176,19 @@ impl Reader<'_> {
         };
         let rule = || match self.unit {
             Some(unit) => format!("a time in {unit}, or one with a unit, such as `1.5ms`"),
-            None => "a time with its unit, such as `1.5ms`, or `unit` in the scenario".into(),
+            None => "a time with its unit, such as `1.5ms`, or the key `unit` in the scenario".into(),
         };
-        let meant = || hint(&Kind::Time { min: 0 }, text);
+        let meant = || spelling_hint(&ParamKind::Time { min: 0 }, text);
         let Dur(ps) =
             parse_dur(&whole).map_err(|why| (format!("start `{text}` {why}"), format!("{}{}", rule(), meant())))?;
         Ok(Time(ps))
     }
 }
 
-fn size(text: &str) -> Result<u64, Wrong> {
+fn parse_size(text: &str) -> Result<u64, LineFault> {
     let bytes = text.parse::<u64>().ok().or_else(|| parse_bytes(text).ok().map(|bytes| bytes.0));
     let rule = || {
-        let meant = hint(&Kind::Size { min: 1 }, text);
+        let meant = spelling_hint(&ParamKind::Size { min: 1 }, text);
         format!("a whole number of bytes, at least 1, or a size such as `20KB`{meant}")
     };
     bytes.filter(|n| *n > 0).ok_or_else(|| (format!("bytes `{text}`"), rule()))

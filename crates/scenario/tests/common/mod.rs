@@ -1,7 +1,7 @@
 //! Scenarios as text, and the results of loading them.
 
 use mech::buffer::BufferSlot;
-use scenario::{Filled, Loaded, Source, load};
+use scenario::{FilledSlot, Loaded, Source, load};
 use std::path::Path;
 
 /// Text of an incast in a fat-tree.
@@ -43,6 +43,6 @@ pub fn tree(more: &str) -> String {
 }
 
 /// Parameter `size` of a buffer.
-pub fn size_of(buffer: &Filled<BufferSlot>) -> String {
+pub fn size_of(buffer: &FilledSlot<BufferSlot>) -> String {
     buffer.values.amount("size").to_string()
 }

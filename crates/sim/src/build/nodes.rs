@@ -1,6 +1,6 @@
 //! Construction of the hosts and switches of a run.
 
-use crate::clocks::rate_of;
+use crate::clocks::actual_port_rate;
 use dataplane::{CoreSetup, Host, HostSetup, InputSetup, PauseSetup, PortSetup, StagesSetup, Switch, SwitchSetup};
 use mech::arbiter::ArbiterSlot;
 use mech::buffer::BufferSlot;
@@ -9,48 +9,48 @@ use mech::fib::FibSlot;
 use mech::host::ReactionHost;
 use mech::overflow::OverflowSlot;
 use mech::routing::{Paths, RoutingSlot};
-use mech::{AgentSlot, HostId, Lane, LaneLimit, Lanes, Purpose, Room, Stream, SwitchContext};
-use scenario::events::{History, Sender};
+use mech::{AgentSlot, HostId, Lane, LaneLimit, Lanes, PortThresholds, Stream, StreamPurpose, SwitchContext};
+use scenario::events::{LinkHistory, SendingPort};
 use scenario::topology::Port;
 use scenario::{Cioq, PortConfig, Scenario, Simultaneous, SwitchConfig, Ties};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use units::{Clock, Rate};
+use units::{ByteClock, Rate};
 
 /// Settings that all nodes of a run share.
-pub(super) struct Site<'a> {
+pub(super) struct NodeSettings<'a> {
     /// Function that changes the setup of a switch before the switch is built.
-    pub(super) refit: &'a dyn Fn(u32, &mut SwitchSetup),
+    pub(super) change_switch: &'a dyn Fn(u32, &mut SwitchSetup),
     pub(super) scenario: &'a Scenario,
     /// Histories of link directions that change, by the port that sends.
-    pub(super) histories: &'a BTreeMap<Sender, History>,
+    pub(super) histories: &'a BTreeMap<SendingPort, LinkHistory>,
     pub(super) seed: u64,
     pub(super) top_class: u8,
     pub(super) any_bounce: bool,
     pub(super) pauses: bool,
-    pub(super) notifies: bool,
-    pub(super) may_compute: bool,
+    pub(super) sends_notices: bool,
+    pub(super) may_compute_departures: bool,
     /// Paths by which switches route; `None` if they use next-hop tables.
     pub(super) paths: Option<Arc<Paths>>,
     /// First switch of the tier of each switch, as a node.
-    pub(super) first_of_tiers: Vec<u32>,
+    pub(super) first_switch_of_tiers: Vec<u32>,
 }
 
-impl Site<'_> {
-    pub(super) fn host(&self, id: u32) -> Host {
+impl NodeSettings<'_> {
+    pub(super) fn build_host(&self, id: u32) -> Host {
         let s = self.scenario;
         let port = &s.topology.nodes[id as usize].ports[0];
         let nic = PortSetup {
-            clock: self.rate(id, 0).clock(),
+            clock: self.port_rate(id, 0).clock(),
             is_switch: port.peer >= s.topology.hosts,
             marking: (*s.host.marking.slot).clone(),
             scheduler: (*s.host.scheduler.slot).clone(),
-            pause: self.pause(id, 0),
+            pause: self.pause_setup(id, 0),
             agents: Vec::new(),
-            changes: self.steps(id, 0),
+            changes: self.is_stepped(id, 0),
         };
         let order = *s.host.nic.slot;
-        let (own, limit) = (self.rate(id, 0), order.by_flow().and_then(|order| order.flow_rate));
+        let (own, limit) = (self.port_rate(id, 0), order.flow_queues().and_then(|order| order.flow_rate));
         let line = limit.map_or(own, |limit| limit.min(own));
         Host::new(HostSetup {
             core: CoreSetup {
@@ -61,7 +61,7 @@ impl Site<'_> {
                 overflow: (*s.host.overflow.slot).clone(),
                 lanes: self.host_lanes(),
                 top_class: self.top_class,
-                may_compute: self.may_compute && !self.any_bounce && order.by_flow().is_none(),
+                may_compute: self.may_compute_departures && !self.any_bounce && order.flow_queues().is_none(),
                 ports: vec![nic],
                 inputs: None,
             },
@@ -74,23 +74,23 @@ impl Site<'_> {
     }
 
     /// Returns the rate of a port by its own clock.
-    pub(super) fn rate(&self, node: u32, port: u16) -> Rate {
+    pub(super) fn port_rate(&self, node: u32, port: u16) -> Rate {
         let link = &self.scenario.topology.nodes[node as usize].ports[usize::from(port)];
-        rate_of(self.scenario, self.seed, (node, port), link.rate)
+        actual_port_rate(self.scenario, self.seed, (node, port), link.rate)
     }
 
     /// Returns the lanes of a switch: one for packets that it bounces itself, and one for messages that any switch
     /// makes.
-    fn lanes(&self, overflow: &OverflowSlot) -> Lanes {
-        let back = overflow.peek().needs().back.map_or(LaneLimit::Absent, LaneLimit::Of);
-        let notices = if self.notifies { LaneLimit::Unlimited } else { LaneLimit::Absent };
+    fn switch_lanes(&self, overflow: &OverflowSlot) -> Lanes {
+        let back = overflow.peek().needs().bounce_lane.map_or(LaneLimit::Absent, LaneLimit::Limited);
+        let notices = if self.sends_notices { LaneLimit::Unlimited } else { LaneLimit::Absent };
         Lanes::default().with(Lane::Bounce, back).with(Lane::Notice, notices)
     }
 
     /// Returns the lanes of a host's NIC: one for bounced packets, as long as the NIC's queue, and one for messages
     /// that hosts make.
     fn host_lanes(&self) -> Lanes {
-        let limit = self.scenario.host.nic_queue.map_or(LaneLimit::Unlimited, LaneLimit::Of);
+        let limit = self.scenario.host.nic_queue.map_or(LaneLimit::Unlimited, LaneLimit::Limited);
         let bounced = if self.any_bounce { limit } else { LaneLimit::Absent };
         let tells = self.scenario.host.reaction.slot.sends_notices();
         let notices = if tells { LaneLimit::Unlimited } else { LaneLimit::Absent };
@@ -99,51 +99,51 @@ impl Site<'_> {
 
     /// Returns true if departures of a port cannot be computed at arrival: its link fails or changes rate or delay,
     /// in either direction.
-    fn steps(&self, node: u32, port: u16) -> bool {
+    fn is_stepped(&self, node: u32, port: u16) -> bool {
         let ends = [(node, port), self.scenario.topology.far_end((node, port))];
-        ends.iter().filter_map(|end| self.histories.get(end)).any(History::steps)
+        ends.iter().filter_map(|end| self.histories.get(end)).any(LinkHistory::needs_stepping)
     }
 
     /// Returns the part of a port in pausing; `None` if no port of the network is ever paused.
-    fn pause(&self, node: u32, port: u16) -> Option<PauseSetup> {
+    fn pause_setup(&self, node: u32, port: u16) -> Option<PauseSetup> {
         let setup = || {
-            let span = self.scenario.span(node, port);
+            let span = self.scenario.worst_case_span(node, port);
             PauseSetup {
-                response: self.scenario.response_of(node, port),
-                headroom: span.headroom(),
-                waits: span.waits(),
-                away: span.away(),
+                response: self.scenario.pause_response_time(node, port),
+                headroom: span.headroom_bytes(),
+                waits: span.max_wait(),
+                away: span.reaction_time(),
             }
         };
         self.pauses.then(setup)
     }
 
     fn hash_seed(&self, node: u32) -> u64 {
-        Stream::new(self.seed, node, Purpose::Hash).u64()
+        Stream::new(self.seed, node, StreamPurpose::Hash).u64()
     }
 
-    pub(super) fn switch(&self, index: usize, config: &SwitchConfig) -> Switch {
+    pub(super) fn build_switch(&self, index: usize, config: &SwitchConfig) -> Switch {
         let (s, node) = (self.scenario, self.scenario.topology.hosts + index as u32);
         let links = &s.topology.nodes[node as usize].ports;
-        let host = |name: &str| s.topology.host(name);
+        let host = |name: &str| s.topology.find_host(name);
         let own = SwitchContext {
             hash_seed: self.hash_seed(node),
-            tier_seed: self.hash_seed(self.first_of_tiers[index]),
+            tier_seed: self.hash_seed(self.first_switch_of_tiers[index]),
             ports: links.len() as u16,
             host: &host,
-            position: s.topology.plan.map(|plan| (plan, plan.position(index as u32))),
+            position: s.topology.plan.map(|plan| (plan, plan.switch_position(index as u32))),
             paths: self.paths.as_ref().map(|paths| (paths, index as u32)),
         };
         let overflow = OverflowSlot::clone(&config.overflow.slot).for_switch(&own);
         let buffer = BufferSlot::clone(&config.buffer.slot).for_ports(links.len() as u16);
         let ports = links.iter().zip(&config.ports).zip(0..).map(|((link, port), p)| PortSetup {
-            clock: self.rate(node, p).clock(),
+            clock: self.port_rate(node, p).clock(),
             is_switch: link.peer >= s.topology.hosts,
             marking: (*port.marking.slot).clone(),
             scheduler: (*port.scheduler.slot).clone(),
-            pause: self.pause(node, p),
-            agents: agents(port, s.fastest(node, p).clock(), link.peer >= s.topology.hosts),
-            changes: self.steps(node, p),
+            pause: self.pause_setup(node, p),
+            agents: build_agents(port, s.max_rate(node, p).clock(), link.peer >= s.topology.hosts),
+            changes: self.is_stepped(node, p),
         });
         let mut setup = SwitchSetup {
             core: CoreSetup {
@@ -151,32 +151,32 @@ impl Site<'_> {
                 seed: self.seed,
                 framing: s.framing,
                 buffer,
-                lanes: self.lanes(&overflow),
+                lanes: self.switch_lanes(&overflow),
                 overflow,
                 top_class: self.top_class,
-                may_compute: self.may_compute && !self.any_bounce,
+                may_compute: self.may_compute_departures && !self.any_bounce,
                 ports: ports.collect(),
-                inputs: config.model.cioq().map(|cioq| inputs(cioq, links, &own)),
+                inputs: config.model.input_side().map(|cioq| build_inputs(cioq, links, &own)),
             },
             fib: FibSlot::clone(&config.fib.slot).for_switch(&own),
             routing: RoutingSlot::clone(&config.routing.slot).for_switch(&own),
             snapshot: config.simultaneous == Simultaneous::Snapshot,
             shuffle: config.ties == Ties::Random,
         };
-        (self.refit)(node, &mut setup);
+        (self.change_switch)(node, &mut setup);
         Switch::new(setup)
     }
 }
 
 /// Returns the input side of a switch, with the stages between it and the outputs.
-fn inputs(cioq: &Cioq, links: &[Port], own: &SwitchContext) -> InputSetup {
+fn build_inputs(cioq: &Cioq, links: &[Port], own: &SwitchContext) -> InputSetup {
     let transfer = |link: &Port| cioq.speedup.rate(link.rate).expect("a multiple that the loader has checked").clock();
-    let transfers: Vec<Clock> = links.iter().map(transfer).collect();
+    let transfers: Vec<ByteClock> = links.iter().map(transfer).collect();
     let fabric = cioq.fabric.as_ref().map(|fabric| FabricSlot::clone(&fabric.slot));
     // With stages, the arbiter also chooses for the buffers inside: one for each port and two for each internal link.
     let inside = fabric.as_ref().map_or(0, |fabric| own.ports + 2 * fabric.peek().links().len() as u16);
     let stages = fabric.map(|fabric| StagesSetup {
-        link: fabric.peek().rules().expect("a fabric that the loader has checked").link_rate.clock(),
+        link: fabric.peek().stage_params().expect("a fabric that the loader has checked").link_rate.clock(),
         across: *transfers.iter().min_by_key(|clock| clock.time(1 << 20)).expect("a switch has ports"),
         inward: transfers.clone(),
         fabric,
@@ -184,15 +184,15 @@ fn inputs(cioq: &Cioq, links: &[Port], own: &SwitchContext) -> InputSetup {
     let all = SwitchContext { ports: own.ports + inside, ..*own };
     InputSetup {
         arbiter: ArbiterSlot::clone(&cioq.arbiter.slot).for_switch(&all),
-        memory: Room::new(cioq.input_buffer),
+        memory: PortThresholds::new(cioq.input_buffer),
         transfers,
         stages,
     }
 }
 
 /// Returns the agents of a switch port. A slot is empty if its agent does not belong at such a port.
-fn agents(port: &PortConfig, clock: Clock, to_switch: bool) -> Vec<AgentSlot> {
+fn build_agents(port: &PortConfig, clock: ByteClock, to_switch: bool) -> Vec<AgentSlot> {
     let (ack_hold, notify) = (port.ack_hold.slot.for_port(clock), port.notify.slot.for_port(clock));
     let all = vec![ack_hold, notify, port.pause.slot.for_port(clock)];
-    all.into_iter().map(|slot| slot.if_for(to_switch)).collect()
+    all.into_iter().map(|slot| slot.if_for_port(to_switch)).collect()
 }

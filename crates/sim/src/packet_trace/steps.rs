@@ -1,8 +1,8 @@
 //! Steps of one packet.
 
-use super::plan::Plan;
+use super::port_table::PortTable;
 use crate::identity::PacketId;
-use dataplane::{Observer, Pkt, Spot, Stored, Wants};
+use dataplane::{EnqueuedFrame, EventLocation, ObservedEvents, Observer, Pkt};
 use mech::overflow::DropReason;
 use mech::{Flags, FlowId};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use units::Time;
 
 /// Kind of a step of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum StepKind {
     /// The transport made the packet, or a switch made the congestion message.
     Emitted,
     /// The packet's last bit has come in by a port.
@@ -38,81 +38,81 @@ pub enum What {
     /// The packet has reached its transport, or the congestion message its host.
     Delivered,
     /// The packet was sent back by a switch and has reached its source.
-    CameBack,
+    ReturnedToSource,
     /// The packet is lost.
     Dropped(DropReason),
 }
 
-impl What {
+impl StepKind {
     /// All kinds except losses, in the order of their numbers.
-    pub(crate) const BEFORE_LOSSES: [What; 14] = [
-        What::Emitted,
-        What::Arrived,
-        What::Detoured,
-        What::Bounced,
-        What::Marked,
-        What::Trimmed,
-        What::Held,
-        What::Released,
-        What::Stored,
-        What::Crossed,
-        What::Moved,
-        What::Started,
-        What::Delivered,
-        What::CameBack,
+    pub(crate) const ALL_EXCEPT_LOSSES: [StepKind; 14] = [
+        StepKind::Emitted,
+        StepKind::Arrived,
+        StepKind::Detoured,
+        StepKind::Bounced,
+        StepKind::Marked,
+        StepKind::Trimmed,
+        StepKind::Held,
+        StepKind::Released,
+        StepKind::Stored,
+        StepKind::Crossed,
+        StepKind::Moved,
+        StepKind::Started,
+        StepKind::Delivered,
+        StepKind::ReturnedToSource,
     ];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            What::Emitted => "emitted",
-            What::Arrived => "arrived",
-            What::Detoured => "detoured",
-            What::Bounced => "bounced",
-            What::Marked => "marked",
-            What::Trimmed => "trimmed",
-            What::Held => "held",
-            What::Released => "released",
-            What::Stored => "stored",
-            What::Crossed => "crossed",
-            What::Moved => "moved",
-            What::Started => "started",
-            What::Delivered => "delivered",
-            What::CameBack => "came back",
-            What::Dropped(_) => "lost",
+            StepKind::Emitted => "emitted",
+            StepKind::Arrived => "arrived",
+            StepKind::Detoured => "detoured",
+            StepKind::Bounced => "bounced",
+            StepKind::Marked => "marked",
+            StepKind::Trimmed => "trimmed",
+            StepKind::Held => "held",
+            StepKind::Released => "released",
+            StepKind::Stored => "stored",
+            StepKind::Crossed => "crossed",
+            StepKind::Moved => "moved",
+            StepKind::Started => "started",
+            StepKind::Delivered => "delivered",
+            StepKind::ReturnedToSource => "came back",
+            StepKind::Dropped(_) => "lost",
         }
     }
 
     /// Returns the number of the kind in tables; the numbers of losses follow in the order of their reasons.
     pub fn number(self) -> u8 {
         match self {
-            What::Emitted => 0,
-            What::Arrived => 1,
-            What::Detoured => 2,
-            What::Bounced => 3,
-            What::Marked => 4,
-            What::Trimmed => 5,
-            What::Held => 6,
-            What::Released => 7,
-            What::Stored => 8,
-            What::Crossed => 9,
-            What::Moved => 10,
-            What::Started => 11,
-            What::Delivered => 12,
-            What::CameBack => 13,
-            What::Dropped(reason) => 14 + reason as u8,
+            StepKind::Emitted => 0,
+            StepKind::Arrived => 1,
+            StepKind::Detoured => 2,
+            StepKind::Bounced => 3,
+            StepKind::Marked => 4,
+            StepKind::Trimmed => 5,
+            StepKind::Held => 6,
+            StepKind::Released => 7,
+            StepKind::Stored => 8,
+            StepKind::Crossed => 9,
+            StepKind::Moved => 10,
+            StepKind::Started => 11,
+            StepKind::Delivered => 12,
+            StepKind::ReturnedToSource => 13,
+            StepKind::Dropped(reason) => 14 + reason as u8,
         }
     }
 }
 
 /// Step of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct PacketStep {
     /// Instant and place of the step; without a port, the place is the node's first port.
-    pub at: Spot,
+    pub at: EventLocation,
     /// Kind of the step.
-    pub what: What,
+    pub kind: StepKind,
     /// Port by which a detoured packet leaves instead, counted over the whole network.
-    pub taken: Option<u32>,
+    pub detour_port: Option<u32>,
     /// Number of frames queued at the port before a stored one.
     pub before: Option<u32>,
     /// Buffer inside a `fabric` switch that the packet has reached. Input buffers of the ports' stages come first,
@@ -124,10 +124,10 @@ pub struct Step {
 
 /// Observer that follows one packet.
 #[derive(Clone, Debug)]
-pub(super) struct Steps {
+pub(super) struct StepRecorder {
     id: PacketId,
-    plan: Arc<Plan>,
-    pub(super) steps: Vec<Step>,
+    plan: Arc<PortTable>,
+    pub(super) steps: Vec<PacketStep>,
     /// Packet as it was at its last step.
     pub(super) last: Option<Pkt>,
     pub(super) ended: bool,
@@ -137,90 +137,101 @@ pub(super) struct Steps {
     pub(super) emissions: u32,
 }
 
-impl Steps {
-    pub(super) fn new(id: PacketId, plan: Arc<Plan>) -> Steps {
-        Steps { id, plan, steps: Vec::new(), last: None, ended: false, flows: 0, emissions: 0 }
+impl StepRecorder {
+    pub(super) fn new(id: PacketId, plan: Arc<PortTable>) -> StepRecorder {
+        StepRecorder { id, plan, steps: Vec::new(), last: None, ended: false, flows: 0, emissions: 0 }
     }
 
-    fn is_it(&self, pkt: &Pkt) -> bool {
-        !self.ended && PacketId::of_packet(pkt) == self.id && !pkt.head.flags.has(Flags::MISDIRECTED)
+    fn is_followed(&self, pkt: &Pkt) -> bool {
+        !self.ended && PacketId::from_packet(pkt) == self.id && !pkt.head.flags.has(Flags::MISDIRECTED)
     }
 
     /// Adds a step if the packet is the one followed. Returns the step, if it was added.
-    fn note(&mut self, at: Spot, what: What, pkt: &Pkt) -> Option<&mut Step> {
-        if !self.is_it(pkt) {
+    fn add_step(&mut self, at: EventLocation, what: StepKind, pkt: &Pkt) -> Option<&mut PacketStep> {
+        if !self.is_followed(pkt) {
             return None;
         }
         self.last = Some(*pkt);
-        self.steps.push(Step { at, what, taken: None, before: None, buffer: None, size: pkt.head.size });
+        self.steps.push(PacketStep {
+            at,
+            kind: what,
+            detour_port: None,
+            before: None,
+            buffer: None,
+            size: pkt.head.size,
+        });
         self.steps.last_mut()
     }
 }
 
-impl Observer for Steps {
-    const WANTS: Wants = Wants { emissions: true, arrivals: true, ..Wants::DEPARTURES };
+impl Observer for StepRecorder {
+    const OBSERVED: ObservedEvents = ObservedEvents { emissions: true, arrivals: true, ..ObservedEvents::DEPARTURES };
 
-    fn entered(&mut self, _flow: FlowId, _traffic: u16) {
+    fn on_flow_added(&mut self, _flow: FlowId, _traffic: u16) {
         self.flows += 1;
     }
-    fn emitted(&mut self, pkt: &Pkt) {
-        let id = PacketId::of_packet(pkt);
+    fn on_emit(&mut self, pkt: &Pkt) {
+        let id = PacketId::from_packet(pkt);
         self.emissions += u32::from((id.flow, id.origin) == (self.id.flow, self.id.origin));
         let node = pkt.head.src.0;
-        self.note(Spot { now: pkt.sent, node, port: self.plan.base[node as usize] }, What::Emitted, pkt);
+        self.add_step(
+            EventLocation { now: pkt.sent, node, port: self.plan.base[node as usize] },
+            StepKind::Emitted,
+            pkt,
+        );
     }
-    fn stored(&mut self, at: Spot, frame: Stored, pkt: &Pkt) {
-        if let Some(step) = self.note(at, What::Stored, pkt) {
+    fn on_enqueue(&mut self, at: EventLocation, frame: EnqueuedFrame, pkt: &Pkt) {
+        if let Some(step) = self.add_step(at, StepKind::Stored, pkt) {
             step.before = Some(frame.before);
         }
     }
-    fn transmitted(&mut self, at: Spot, pkt: &Pkt, _end: Time) {
-        self.note(at, What::Started, pkt);
+    fn on_transmit(&mut self, at: EventLocation, pkt: &Pkt, _end: Time) {
+        self.add_step(at, StepKind::Started, pkt);
     }
-    fn arrived(&mut self, at: Spot, pkt: &Pkt) {
-        self.note(at, What::Arrived, pkt);
+    fn on_arrival(&mut self, at: EventLocation, pkt: &Pkt) {
+        self.add_step(at, StepKind::Arrived, pkt);
     }
-    fn detoured(&mut self, at: Spot, taken: u32, pkt: &Pkt) {
-        if let Some(step) = self.note(at, What::Detoured, pkt) {
-            step.taken = Some(taken);
+    fn on_detour(&mut self, at: EventLocation, taken: u32, pkt: &Pkt) {
+        if let Some(step) = self.add_step(at, StepKind::Detoured, pkt) {
+            step.detour_port = Some(taken);
         }
     }
-    fn bounced(&mut self, at: Spot, pkt: &Pkt) {
-        self.note(at, What::Bounced, pkt);
+    fn on_bounce(&mut self, at: EventLocation, pkt: &Pkt) {
+        self.add_step(at, StepKind::Bounced, pkt);
     }
-    fn marked(&mut self, at: Spot, pkt: &Pkt) {
-        self.note(at, What::Marked, pkt);
+    fn on_mark(&mut self, at: EventLocation, pkt: &Pkt) {
+        self.add_step(at, StepKind::Marked, pkt);
     }
-    fn trimmed(&mut self, at: Spot, _bytes: u16, pkt: &Pkt) {
-        self.note(at, What::Trimmed, pkt);
+    fn on_trim(&mut self, at: EventLocation, _bytes: u16, pkt: &Pkt) {
+        self.add_step(at, StepKind::Trimmed, pkt);
     }
-    fn noticed(&mut self, at: Spot, pkt: &Pkt) {
-        self.note(at, What::Emitted, pkt);
+    fn on_notice_sent(&mut self, at: EventLocation, pkt: &Pkt) {
+        self.add_step(at, StepKind::Emitted, pkt);
     }
-    fn notified(&mut self, at: Spot, pkt: &Pkt) {
-        self.ended |= self.note(at, What::Delivered, pkt).is_some();
+    fn on_notice_received(&mut self, at: EventLocation, pkt: &Pkt) {
+        self.ended |= self.add_step(at, StepKind::Delivered, pkt).is_some();
     }
-    fn crossed(&mut self, at: Spot, _input: u32, pkt: &Pkt) {
-        self.note(at, What::Crossed, pkt);
+    fn on_input_dequeue(&mut self, at: EventLocation, _input: u32, pkt: &Pkt) {
+        self.add_step(at, StepKind::Crossed, pkt);
     }
-    fn moved(&mut self, at: Spot, buffer: u16, pkt: &Pkt) {
-        if let Some(step) = self.note(at, What::Moved, pkt) {
+    fn on_stage_arrival(&mut self, at: EventLocation, buffer: u16, pkt: &Pkt) {
+        if let Some(step) = self.add_step(at, StepKind::Moved, pkt) {
             step.buffer = Some(buffer);
         }
     }
-    fn held(&mut self, at: Spot, pkt: &Pkt) {
-        self.note(at, What::Held, pkt);
+    fn on_hold(&mut self, at: EventLocation, pkt: &Pkt) {
+        self.add_step(at, StepKind::Held, pkt);
     }
-    fn released(&mut self, at: Spot, pkt: &Pkt) {
-        self.note(at, What::Released, pkt);
+    fn on_release(&mut self, at: EventLocation, pkt: &Pkt) {
+        self.add_step(at, StepKind::Released, pkt);
     }
-    fn dropped(&mut self, at: Spot, pkt: &Pkt, reason: DropReason) {
-        self.ended |= self.note(at, What::Dropped(reason), pkt).is_some();
+    fn on_drop(&mut self, at: EventLocation, pkt: &Pkt, reason: DropReason) {
+        self.ended |= self.add_step(at, StepKind::Dropped(reason), pkt).is_some();
     }
-    fn delivered(&mut self, at: Spot, pkt: &Pkt) {
-        self.ended |= self.note(at, What::Delivered, pkt).is_some();
+    fn on_delivery(&mut self, at: EventLocation, pkt: &Pkt) {
+        self.ended |= self.add_step(at, StepKind::Delivered, pkt).is_some();
     }
-    fn came_back(&mut self, at: Spot, pkt: &Pkt) {
-        self.ended |= self.note(at, What::CameBack, pkt).is_some();
+    fn on_returned_packet(&mut self, at: EventLocation, pkt: &Pkt) {
+        self.ended |= self.add_step(at, StepKind::ReturnedToSource, pkt).is_some();
     }
 }

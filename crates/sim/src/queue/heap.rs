@@ -66,7 +66,7 @@ impl FourAryHeap {
             let child = at * ARITY + 1;
             let (least, found) = match keys.get(child..child + ARITY) {
                 Some(four) => least_of_four(four),
-                None if child < keys.len() => least(&keys[child..]),
+                None if child < keys.len() => min_key(&keys[child..]),
                 None => break,
             };
             if key < found {
@@ -88,7 +88,7 @@ fn least_of_four(keys: &[Key]) -> (usize, Key) {
     if right.1 < left.1 { right } else { left }
 }
 
-fn least(keys: &[Key]) -> (usize, Key) {
+fn min_key(keys: &[Key]) -> (usize, Key) {
     let mut best = (0, keys[0]);
     for (i, &key) in keys.iter().enumerate().skip(1) {
         if key < best.1 {
@@ -100,18 +100,18 @@ fn least(keys: &[Key]) -> (usize, Key) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Phase;
+    use super::super::StepPhase;
     use super::*;
-    use mech::{Purpose, Stream};
+    use mech::{Stream, StreamPurpose};
     use units::Time;
 
     #[test]
     fn keys_come_out_in_ascending_order_whatever_their_number() {
-        let mut rng = Stream::new(1, 0, Purpose::Custom(0));
+        let mut rng = Stream::new(1, 0, StreamPurpose::Custom(0));
         for count in 0..200u32 {
             let mut heap = FourAryHeap::new();
             let mut expected: Vec<Key> =
-                (0..count).map(|i| Key::new(Time(rng.below(50)), i, Phase::Arrival, 0)).collect();
+                (0..count).map(|i| Key::new(Time(rng.uniform_below(50)), i, StepPhase::Arrival, 0)).collect();
             expected.iter().for_each(|&key| heap.push(key));
             expected.sort();
             assert_eq!(heap.len(), expected.len());

@@ -13,7 +13,7 @@ use units::Time;
 /// Part of a node's step in which an event is processed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
-pub enum Phase {
+pub enum StepPhase {
     /// End of a port's transmission. Departures come before arrivals at the same instant.
     Ended = 0,
     /// Arrival of a frame at a port.
@@ -33,13 +33,13 @@ impl Key {
     /// Largest index (port or timer) of a key.
     pub const MAX_INDEX: u32 = (1 << INDEX_BITS) - 1;
     /// Key that no event precedes.
-    pub(super) const FIRST: Key = Key(0);
+    pub(super) const MIN: Key = Key(0);
     /// Key after every event, since no phase has its bits.
-    pub(super) const BEYOND: Key = Key(u128::MAX);
+    pub(super) const MAX: Key = Key(u128::MAX);
 
     /// Returns the event of a node's port or timer. PRECONDITION: `index <= Key::MAX_INDEX`.
     #[inline]
-    pub const fn new(time: Time, node: u32, phase: Phase, index: u32) -> Key {
+    pub const fn new(time: Time, node: u32, phase: StepPhase, index: u32) -> Key {
         debug_assert!(index <= Key::MAX_INDEX);
         let low = (phase as u32) << INDEX_BITS | (index & Key::MAX_INDEX);
         Key((time.0 as u128) << 64 | (node as u128) << STEP_SHIFT | low as u128)
@@ -56,11 +56,11 @@ impl Key {
     }
     /// Returns the part of the node's step.
     #[inline]
-    pub const fn phase(self) -> Phase {
+    pub const fn phase(self) -> StepPhase {
         match (self.0 as u32) >> INDEX_BITS {
-            0 => Phase::Ended,
-            1 => Phase::Arrival,
-            _ => Phase::Timer,
+            0 => StepPhase::Ended,
+            1 => StepPhase::Arrival,
+            _ => StepPhase::Timer,
         }
     }
     /// Returns the number of the port or of the timer.
@@ -70,7 +70,7 @@ impl Key {
     }
     /// Returns true if both keys belong to one step: the same time and the same node.
     #[inline]
-    pub const fn same_step(self, other: Key) -> bool {
+    pub const fn is_same_step(self, other: Key) -> bool {
         (self.0 ^ other.0) >> STEP_SHIFT == 0
     }
 }
@@ -89,12 +89,12 @@ mod tests {
     fn a_key_gives_back_what_it_was_made_of() {
         for time in [0, 1, 12_304_000, u64::MAX] {
             for node in [0, 7, u32::MAX] {
-                for phase in [Phase::Ended, Phase::Arrival, Phase::Timer] {
+                for phase in [StepPhase::Ended, StepPhase::Arrival, StepPhase::Timer] {
                     for index in [0, 3, Key::MAX_INDEX] {
                         let key = Key::new(Time(time), node, phase, index);
                         assert_eq!((key.time(), key.node()), (Time(time), node));
                         assert_eq!((key.phase(), key.index()), (phase, index));
-                        assert!(key < Key::BEYOND);
+                        assert!(key < Key::MAX);
                     }
                 }
             }
@@ -106,12 +106,12 @@ mod tests {
     fn time_outranks_node_outranks_phase_outranks_index() {
         let key = |time, node, phase, index| Key::new(Time(time), node, phase, index);
         let ascending = [
-            key(1, 9, Phase::Timer, 9),
-            key(2, 1, Phase::Timer, 9),
-            key(2, 2, Phase::Ended, Key::MAX_INDEX),
-            key(2, 2, Phase::Arrival, 0),
-            key(2, 2, Phase::Arrival, 1),
-            key(2, 2, Phase::Timer, 0),
+            key(1, 9, StepPhase::Timer, 9),
+            key(2, 1, StepPhase::Timer, 9),
+            key(2, 2, StepPhase::Ended, Key::MAX_INDEX),
+            key(2, 2, StepPhase::Arrival, 0),
+            key(2, 2, StepPhase::Arrival, 1),
+            key(2, 2, StepPhase::Timer, 0),
         ];
         assert!(ascending.is_sorted_by(|a, b| a < b));
     }
@@ -119,9 +119,9 @@ mod tests {
     #[test]
     fn a_step_is_one_node_at_one_time() {
         let key = |time, node, phase, index| Key::new(Time(time), node, phase, index);
-        let first = key(5, 2, Phase::Ended, 0);
-        assert!(first.same_step(key(5, 2, Phase::Timer, Key::MAX_INDEX)));
-        assert!(!first.same_step(key(5, 3, Phase::Ended, 0)));
-        assert!(!first.same_step(key(6, 2, Phase::Ended, 0)));
+        let first = key(5, 2, StepPhase::Ended, 0);
+        assert!(first.is_same_step(key(5, 2, StepPhase::Timer, Key::MAX_INDEX)));
+        assert!(!first.is_same_step(key(5, 3, StepPhase::Ended, 0)));
+        assert!(!first.is_same_step(key(6, 2, StepPhase::Ended, 0)));
     }
 }

@@ -8,13 +8,13 @@ mod heap;
 mod key;
 #[cfg(test)]
 mod tests;
-mod tune;
 mod wheel;
+mod wheel_shape;
 
 pub use heap::FourAryHeap;
-pub use key::{Key, Phase};
-pub use tune::Shape;
+pub use key::{Key, StepPhase};
 pub use wheel::Wheel;
+pub use wheel_shape::WheelShape;
 
 /// Pending events of a world.
 #[derive(Clone, Debug)]
@@ -65,16 +65,16 @@ impl EventQueue {
         match self {
             EventQueue::Wheel(queue) => queue.pop_if_same_step(key),
             EventQueue::Heap(queue) => match queue.peek() {
-                Some(next) if next.same_step(key) => queue.pop(),
+                Some(next) if next.is_same_step(key) => queue.pop(),
                 _ => None,
             },
         }
     }
     /// Returns the event that is probably next, if it is known at no cost.
     #[inline(always)]
-    pub fn ahead(&self) -> Option<Key> {
+    pub fn peek_if_cheap(&self) -> Option<Key> {
         match self {
-            EventQueue::Wheel(queue) => queue.ahead(),
+            EventQueue::Wheel(queue) => queue.first_of_open_slot(),
             EventQueue::Heap(_) => None,
         }
     }

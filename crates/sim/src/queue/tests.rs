@@ -1,14 +1,14 @@
 //! Tests that the wheel, the heap and the standard library's heap give the same order in all patterns of load.
 
 use super::*;
-use mech::{Purpose, Stream};
+use mech::{Stream, StreamPurpose};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use units::Time;
 
 /// Three queues with the same events. Every pop is compared.
 #[derive(Clone)]
-struct Trio {
+struct ThreeQueues {
     wheel: EventQueue,
     heap: EventQueue,
     oracle: BinaryHeap<Reverse<Key>>,
@@ -16,15 +16,15 @@ struct Trio {
     now: u64,
 }
 
-impl Trio {
-    fn new() -> Trio {
+impl ThreeQueues {
+    fn new() -> ThreeQueues {
         let (wheel, heap) = (EventQueue::wheel(), EventQueue::heap());
-        Trio { wheel, heap, oracle: BinaryHeap::new(), pending: BTreeSet::new(), now: 0 }
+        ThreeQueues { wheel, heap, oracle: BinaryHeap::new(), pending: BTreeSet::new(), now: 0 }
     }
     /// Pushes an event of a random node, unless one with that key is pending.
     fn push(&mut self, time: u64, rng: &mut Stream) {
-        let phase = [Phase::Ended, Phase::Arrival, Phase::Timer][rng.below(3) as usize];
-        let key = Key::new(Time(time), rng.below(64) as u32, phase, rng.below(8) as u32);
+        let phase = [StepPhase::Ended, StepPhase::Arrival, StepPhase::Timer][rng.uniform_below(3) as usize];
+        let key = Key::new(Time(time), rng.uniform_below(64) as u32, phase, rng.uniform_below(8) as u32);
         if self.pending.insert(key) {
             self.wheel.push(key);
             self.heap.push(key);
@@ -35,19 +35,19 @@ impl Trio {
         let expected = self.oracle.pop().map(|Reverse(key)| key);
         assert_eq!((self.wheel.peek(), self.heap.peek()), (expected, expected));
         assert_eq!((self.wheel.pop(), self.heap.pop()), (expected, expected));
-        self.took(expected);
+        self.check_popped(expected);
         expected
     }
     fn pop_if_same_step(&mut self, key: Key) -> Option<Key> {
-        let expected = self.oracle.peek().map(|&Reverse(next)| next).filter(|next| next.same_step(key));
+        let expected = self.oracle.peek().map(|&Reverse(next)| next).filter(|next| next.is_same_step(key));
         assert_eq!((self.wheel.pop_if_same_step(key), self.heap.pop_if_same_step(key)), (expected, expected));
         if expected.is_some() {
             self.oracle.pop();
         }
-        self.took(expected);
+        self.check_popped(expected);
         expected
     }
-    fn took(&mut self, key: Option<Key>) {
+    fn check_popped(&mut self, key: Option<Key>) {
         if let Some(key) = key {
             self.now = key.time().0;
             assert!(self.pending.remove(&key));
@@ -61,11 +61,11 @@ impl Trio {
     }
     fn reshapes(&self) -> u64 {
         match &self.wheel {
-            EventQueue::Wheel(wheel) => wheel.reshapes(),
+            EventQueue::Wheel(wheel) => wheel.shape_changes(),
             EventQueue::Heap(_) => 0,
         }
     }
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> WheelShape {
         match &self.wheel {
             EventQueue::Wheel(wheel) => wheel.shape(),
             EventQueue::Heap(_) => unreachable!("a trio has a wheel"),
@@ -82,28 +82,28 @@ impl Trio {
 }
 
 fn stream(seed: u64) -> Stream {
-    Stream::new(seed, 0, Purpose::Custom(9))
+    Stream::new(seed, 0, StreamPurpose::Custom(9))
 }
 
 /// Draws a length of time from 0 to `2^bits` ps; its order of magnitude is random too.
-fn any_scale(rng: &mut Stream, bits: u64) -> u64 {
-    let scale = rng.below(bits + 1);
-    rng.below(1 << scale)
+fn draw_duration(rng: &mut Stream, bits: u64) -> u64 {
+    let scale = rng.uniform_below(bits + 1);
+    rng.uniform_below(1 << scale)
 }
 
 #[test]
 fn random_mixes_of_pushes_and_pops_come_out_in_the_same_order() {
     for seed in 0..60 {
         let mut rng = stream(seed);
-        let mut trio = Trio::new();
+        let mut trio = ThreeQueues::new();
         // Scales range from one instant to seconds, and mixes from draining to growing queues.
-        let (bits, growth) = (rng.below(44), 35 + rng.below(30));
+        let (bits, growth) = (rng.uniform_below(44), 35 + rng.uniform_below(30));
         for _ in 0..4000 {
-            if rng.below(100) < growth {
-                let time = trio.now + any_scale(&mut rng, bits);
+            if rng.uniform_below(100) < growth {
+                let time = trio.now + draw_duration(&mut rng, bits);
                 trio.push(time, &mut rng);
             } else if let Some(key) = trio.pop() {
-                while rng.below(2) == 0 && trio.pop_if_same_step(key).is_some() {}
+                while rng.uniform_below(2) == 0 && trio.pop_if_same_step(key).is_some() {}
             }
         }
         trio.drain();
@@ -113,7 +113,7 @@ fn random_mixes_of_pushes_and_pops_come_out_in_the_same_order() {
 #[test]
 fn a_push_at_the_time_just_popped_comes_next_even_for_a_smaller_node() {
     for mut queue in [EventQueue::wheel(), EventQueue::heap()] {
-        let key = |time, node| Key::new(Time(time), node, Phase::Arrival, 0);
+        let key = |time, node| Key::new(Time(time), node, StepPhase::Arrival, 0);
         queue.push(key(10_000_000, 5));
         queue.push(key(10_000_000, 7));
         queue.push(key(10_000_001, 0));
@@ -131,11 +131,11 @@ fn a_push_at_the_time_just_popped_comes_next_even_for_a_smaller_node() {
 #[test]
 fn zero_delay_causes_interleave_with_what_is_left() {
     let mut rng = stream(3);
-    let mut trio = Trio::new();
+    let mut trio = ThreeQueues::new();
     (0..500).for_each(|_| trio.push(1_000_000, &mut rng));
     // Until none is left, half of the events cause another at their own time.
     while trio.pop().is_some() {
-        if rng.below(2) == 0 {
+        if rng.uniform_below(2) == 0 {
             trio.push(trio.now, &mut rng);
         }
     }
@@ -145,7 +145,7 @@ fn zero_delay_causes_interleave_with_what_is_left() {
 #[test]
 fn only_events_of_the_same_step_are_taken_with_it() {
     for mut queue in [EventQueue::wheel(), EventQueue::heap()] {
-        let key = |time, node, index| Key::new(Time(time), node, Phase::Arrival, index);
+        let key = |time, node, index| Key::new(Time(time), node, StepPhase::Arrival, index);
         let all = [key(70, 1, 0), key(70, 1, 1), key(70, 2, 0), key(71, 2, 0), key(1 << 60, 2, 0)];
         all.iter().rev().for_each(|&key| queue.push(key));
         assert_eq!(queue.pop_if_same_step(key(69, 1, 0)), None, "nothing of that step is pending");
@@ -164,15 +164,15 @@ fn only_events_of_the_same_step_are_taken_with_it() {
 #[test]
 fn bursts_and_silences_of_seconds_keep_the_order() {
     let mut rng = stream(4);
-    let mut trio = Trio::new();
+    let mut trio = ThreeQueues::new();
     for burst in 0..40u64 {
         let start = trio.now + burst % 4 * 1_500_000_000_000;
         (0..400).for_each(|_| {
-            let time = start + any_scale(&mut rng, 24);
+            let time = start + draw_duration(&mut rng, 24);
             trio.push(time, &mut rng);
         });
         trio.push(start + 10_000_000_000, &mut rng);
-        trio.hold(600, &mut rng, |rng| any_scale(rng, 22));
+        trio.hold(600, &mut rng, |rng| draw_duration(rng, 22));
         if burst % 5 == 4 {
             trio.drain();
         }
@@ -183,13 +183,13 @@ fn bursts_and_silences_of_seconds_keep_the_order() {
 #[test]
 fn times_up_to_the_end_of_the_clock_keep_the_order() {
     let mut rng = stream(5);
-    let mut trio = Trio::new();
+    let mut trio = ThreeQueues::new();
     trio.push(u64::MAX - (1 << 40), &mut rng);
     (0..300).for_each(|_| {
-        let time = u64::MAX - any_scale(&mut rng, 45);
+        let time = u64::MAX - draw_duration(&mut rng, 45);
         trio.push(time, &mut rng);
     });
-    trio.hold(20_000, &mut rng, |rng| any_scale(rng, 36));
+    trio.hold(20_000, &mut rng, |rng| draw_duration(rng, 36));
     trio.push(u64::MAX, &mut rng);
     trio.drain();
     assert_eq!(trio.now, u64::MAX);
@@ -198,13 +198,13 @@ fn times_up_to_the_end_of_the_clock_keep_the_order() {
 #[test]
 fn the_width_follows_the_run_both_ways_without_changing_the_order() {
     let mut rng = stream(6);
-    let mut trio = Trio::new();
+    let mut trio = ThreeQueues::new();
     (0..300).for_each(|i| trio.push(i * 50_000, &mut rng));
     let mut shapes = Vec::new();
     // Loads are those of 1 Gb/s, of 100 Gb/s, of few events, and of 1 Gb/s again.
     for most in [20_000_000, 200_000, 5_000_000_000, 20_000_000] {
         let before = trio.reshapes();
-        trio.hold(60_000, &mut rng, |rng| 1 + rng.below(most));
+        trio.hold(60_000, &mut rng, |rng| 1 + rng.uniform_below(most));
         assert!(trio.reshapes() > before, "deltas up to {most} ps: {:?}", trio.shape());
         shapes.push(trio.shape());
         // 300 events with uniform deltas: the nearest are most/600 apart.
@@ -212,7 +212,7 @@ fn the_width_follows_the_run_both_ways_without_changing_the_order() {
         let gap = most / 600;
         assert!(width >= gap / 16 && width <= gap * 2, "{most}: {width} ps for events {gap} ps apart");
         let settled = trio.reshapes();
-        trio.hold(20_000, &mut rng, |rng| 1 + rng.below(most));
+        trio.hold(20_000, &mut rng, |rng| 1 + rng.uniform_below(most));
         assert!(trio.reshapes() - settled <= 2, "{most}: a steady run settles");
     }
     assert!(shapes[1].shift < shapes[0].shift && shapes[2].shift > shapes[0].shift, "{shapes:?}");
@@ -222,7 +222,7 @@ fn the_width_follows_the_run_both_ways_without_changing_the_order() {
 #[test]
 fn synchronised_events_do_not_narrow_the_slots_away() {
     let mut rng = stream(7);
-    let mut trio = Trio::new();
+    let mut trio = ThreeQueues::new();
     (0..600).for_each(|i| trio.push(i % 4 * 1000, &mut rng));
     // All nodes send full frames at 1 Gb/s: few instants with many events each.
     trio.hold(60_000, &mut rng, |_| 12_304_000);
@@ -234,15 +234,15 @@ fn synchronised_events_do_not_narrow_the_slots_away() {
 fn a_clone_in_the_middle_of_a_run_gives_the_same_rest() {
     for seed in 0..8 {
         let mut rng = stream(100 + seed);
-        let mut trio = Trio::new();
+        let mut trio = ThreeQueues::new();
         (0..500).for_each(|_| {
-            let time = any_scale(&mut rng, 34);
+            let time = draw_duration(&mut rng, 34);
             trio.push(time, &mut rng);
         });
-        trio.hold(500 + 700 * seed as usize, &mut rng, |rng| any_scale(rng, 24));
+        trio.hold(500 + 700 * seed as usize, &mut rng, |rng| draw_duration(rng, 24));
         let (mut copy, mut same_draws) = (trio.clone(), rng.clone());
-        trio.hold(6000, &mut rng, |rng| any_scale(rng, 20));
-        copy.hold(6000, &mut same_draws, |rng| any_scale(rng, 20));
+        trio.hold(6000, &mut rng, |rng| draw_duration(rng, 20));
+        copy.hold(6000, &mut same_draws, |rng| draw_duration(rng, 20));
         assert_eq!(copy.shape(), trio.shape());
         assert_eq!(copy.reshapes(), trio.reshapes());
         while let Some(key) = trio.pop() {

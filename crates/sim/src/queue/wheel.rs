@@ -16,19 +16,19 @@
 //!
 //! No event ever moves from the heap to the wheel. A badly shaped wheel is as slow as a heap, but not slower.
 
-use super::tune::{Shape, Tally};
+use super::wheel_shape::{ShapeStatistics, WheelShape};
 use super::{FourAryHeap, Key};
 
-const NONE: u32 = u32::MAX;
+const NO_NODE: u32 = u32::MAX;
 /// Number of events in the open slot that an insertion may pass before the heap is cheaper.
-const PATIENCE: usize = 32;
+const MAX_PASSED_EVENTS: usize = 32;
 /// Shortest stretch of the run between decisions about the shape, in pops.
-const STRETCH: u64 = 1024;
+const MIN_DECISION_POPS: u64 = 1024;
 /// Largest factor by which a stretch grows.
-const MAX_HOLD: u64 = 1 << 12;
+const MAX_DECISION_FACTOR: u64 = 1 << 12;
 
 #[derive(Clone, Copy, Debug)]
-struct Node {
+struct SlotNode {
     key: Key,
     next: u32,
 }
@@ -36,34 +36,34 @@ struct Node {
 /// Timing wheel. The times of pushed events may not precede that of the event taken last.
 #[derive(Clone, Debug)]
 pub struct Wheel {
-    shape: Shape,
+    shape: WheelShape,
     /// Number of the open slot: its time without the low `shift` bits. It is the slot of the event taken last, or a
     /// later one. Events pushed before it go to the heap.
     current: u64,
     /// Events of the open slot, ascending; those before index `taken` are gone.
     open: Vec<Key>,
     taken: usize,
-    /// First event of the heap, or [`Key::BEYOND`].
-    far_first: Key,
-    far: FourAryHeap,
+    /// First event of the heap, or [`Key::MAX`].
+    first_in_heap: Key,
+    heap: FourAryHeap,
     /// First node of each slot's list, at the index (slot number modulo slots).
     heads: Vec<u32>,
     /// Bit of each slot, set if its list is not empty.
     occupied: Vec<u64>,
-    nodes: Vec<Node>,
+    nodes: Vec<SlotNode>,
     free: u32,
-    listed: usize,
+    events_in_slots: usize,
     last: Key,
-    tally: Tally,
+    statistics: ShapeStatistics,
     /// Number of events pending when the tally began.
     len_then: usize,
     reshapes: u64,
     /// Shape before this one. `hold` is the factor by which a stretch is longer than usual; it doubles with each
     /// return to the shape before.
-    before: Shape,
-    hold: u64,
+    before: WheelShape,
+    decision_factor: u64,
     /// Number of pops at which the next decision is due.
-    due: u64,
+    next_decision: u64,
 }
 
 impl Default for Wheel {
@@ -75,32 +75,32 @@ impl Default for Wheel {
 impl Wheel {
     /// Returns an empty wheel.
     pub fn new() -> Wheel {
-        let shape = Shape::FIRST;
+        let shape = WheelShape::FIRST;
         Wheel {
             shape,
             current: 0,
             open: Vec::new(),
             taken: 0,
-            far_first: Key::BEYOND,
-            far: FourAryHeap::new(),
-            heads: vec![NONE; shape.slots],
+            first_in_heap: Key::MAX,
+            heap: FourAryHeap::new(),
+            heads: vec![NO_NODE; shape.slots],
             occupied: vec![0; shape.slots / 64],
             nodes: Vec::new(),
-            free: NONE,
-            listed: 0,
-            last: Key::FIRST,
-            tally: Tally::default(),
+            free: NO_NODE,
+            events_in_slots: 0,
+            last: Key::MIN,
+            statistics: ShapeStatistics::default(),
             len_then: 0,
             reshapes: 0,
             before: shape,
-            hold: 1,
-            due: STRETCH,
+            decision_factor: 1,
+            next_decision: MIN_DECISION_POPS,
         }
     }
     /// Returns the number of pending events.
     #[inline]
     pub fn len(&self) -> usize {
-        self.open.len() - self.taken + self.listed + self.far.len()
+        self.open.len() - self.taken + self.events_in_slots + self.heap.len()
     }
     /// Returns true if no event is pending.
     #[inline]
@@ -108,11 +108,11 @@ impl Wheel {
         self.len() == 0
     }
     /// Returns the present width and number of slots.
-    pub fn shape(&self) -> Shape {
+    pub fn shape(&self) -> WheelShape {
         self.shape
     }
     /// Returns how often the shape has changed.
-    pub fn reshapes(&self) -> u64 {
+    pub fn shape_changes(&self) -> u64 {
         self.reshapes
     }
 
@@ -125,21 +125,21 @@ impl Wheel {
         let slot = key.time().0 >> self.shape.shift;
         let ahead = slot.wrapping_sub(self.current);
         if ahead.wrapping_sub(1) < self.shape.slots as u64 - 1 {
-            self.tally.outer += u64::from(ahead > self.shape.slots as u64 / 2);
-            self.list(slot, key);
+            self.statistics.outer += u64::from(ahead > self.shape.slots as u64 / 2);
+            self.insert_in_slot(slot, key);
         } else if ahead == 0 {
-            self.insert_open(key);
+            self.insert_in_open_slot(key);
         } else {
-            self.tally.far += u64::from(slot > self.current);
-            self.tally.beyond += u64::from(ahead < self.shape.slots as u64 * 8);
-            self.push_far(key);
+            self.statistics.far += u64::from(slot > self.current);
+            self.statistics.beyond += u64::from(ahead < self.shape.slots as u64 * 8);
+            self.push_to_heap(key);
         }
     }
 
     #[inline(always)]
-    fn list(&mut self, slot: u64, key: Key) {
+    fn insert_in_slot(&mut self, slot: u64, key: Key) {
         let at = slot as usize & (self.heads.len() - 1);
-        let node = Node { key, next: self.heads[at] };
+        let node = SlotNode { key, next: self.heads[at] };
         let id = self.free;
         if let Some(place) = self.nodes.get_mut(id as usize) {
             self.free = place.next;
@@ -150,28 +150,28 @@ impl Wheel {
             self.nodes.push(node);
         }
         self.occupied[at / 64] |= 1 << (at % 64);
-        self.listed += 1;
+        self.events_in_slots += 1;
     }
 
-    fn insert_open(&mut self, key: Key) {
+    fn insert_in_open_slot(&mut self, key: Key) {
         // Taken events are removed when they are half of the slot, so that moving the others costs O(1) an event.
         if self.taken >= 256 && self.taken * 2 >= self.open.len() || self.taken == self.open.len() {
             self.open.drain(..self.taken);
             self.taken = 0;
         }
-        let lowest = self.taken.max(self.open.len().saturating_sub(PATIENCE));
+        let lowest = self.taken.max(self.open.len().saturating_sub(MAX_PASSED_EVENTS));
         let after = self.open[lowest..].iter().rev().take_while(|&&other| other > key).count();
         let at = self.open.len() - after;
         if at == lowest && lowest > self.taken {
-            self.push_far(key);
+            self.push_to_heap(key);
         } else {
             self.open.insert(at, key);
         }
     }
 
-    fn push_far(&mut self, key: Key) {
-        self.far.push(key);
-        self.far_first = self.far_first.min(key);
+    fn push_to_heap(&mut self, key: Key) {
+        self.heap.push(key);
+        self.first_in_heap = self.first_in_heap.min(key);
     }
 
     /// Returns the next event.
@@ -179,15 +179,15 @@ impl Wheel {
     pub fn peek(&self) -> Option<Key> {
         let near = match self.open.get(self.taken) {
             Some(&key) => key,
-            None => self.least_listed(),
+            None => self.min_in_slots(),
         };
-        Some(near.min(self.far_first)).filter(|&key| key != Key::BEYOND)
+        Some(near.min(self.first_in_heap)).filter(|&key| key != Key::MAX)
     }
 
-    fn least_listed(&self) -> Key {
-        let mut least = Key::BEYOND;
-        if self.listed > 0 {
-            let mut id = self.heads[self.next_occupied()];
+    fn min_in_slots(&self) -> Key {
+        let mut least = Key::MAX;
+        if self.events_in_slots > 0 {
+            let mut id = self.heads[self.next_occupied_slot()];
             while let Some(node) = self.nodes.get(id as usize) {
                 least = least.min(node.key);
                 id = node.next;
@@ -201,38 +201,38 @@ impl Wheel {
     #[inline(always)]
     pub fn pop(&mut self) -> Option<Key> {
         let key = match self.open.get(self.taken) {
-            Some(&key) if key < self.far_first => {
+            Some(&key) if key < self.first_in_heap => {
                 self.taken += 1;
-                self.take(key)
+                self.finish_pop(key)
             }
             near => {
                 let exhausted = near.is_none();
-                self.pop_elsewhere(exhausted)?
+                self.pop_outside_open_slot(exhausted)?
             }
         };
-        if self.taken == self.open.len() && self.listed > 0 {
-            self.open_next();
+        if self.taken == self.open.len() && self.events_in_slots > 0 {
+            self.open_next_slot();
         }
         Some(key)
     }
 
     /// Takes the next event if it is not the first of the open slot.
-    fn pop_elsewhere(&mut self, exhausted: bool) -> Option<Key> {
-        if exhausted && self.listed > 0 {
-            self.open_next();
+    fn pop_outside_open_slot(&mut self, exhausted: bool) -> Option<Key> {
+        if exhausted && self.events_in_slots > 0 {
+            self.open_next_slot();
         }
         match self.open.get(self.taken) {
-            Some(&key) if key < self.far_first => {
+            Some(&key) if key < self.first_in_heap => {
                 self.taken += 1;
-                Some(self.take(key))
+                Some(self.finish_pop(key))
             }
-            _ => self.pop_far(),
+            _ => self.pop_from_heap(),
         }
     }
 
     /// Returns the first event of the open slot, which is usually the next event.
     #[inline(always)]
-    pub fn ahead(&self) -> Option<Key> {
+    pub fn first_of_open_slot(&self) -> Option<Key> {
         self.open.get(self.taken).copied()
     }
 
@@ -240,31 +240,31 @@ impl Wheel {
     /// is earlier than `key`.
     #[inline(always)]
     pub fn pop_if_same_step(&mut self, key: Key) -> Option<Key> {
-        let near = self.ahead().unwrap_or(Key::BEYOND);
-        match near.min(self.far_first).same_step(key) {
+        let near = self.first_of_open_slot().unwrap_or(Key::MAX);
+        match near.min(self.first_in_heap).is_same_step(key) {
             true => self.pop(),
             false => None,
         }
     }
 
     #[inline]
-    fn take(&mut self, key: Key) -> Key {
-        self.tally.pops += 1;
-        self.tally.times += u64::from(key.time() != self.last.time());
+    fn finish_pop(&mut self, key: Key) -> Key {
+        self.statistics.pops += 1;
+        self.statistics.times += u64::from(key.time() != self.last.time());
         self.last = key;
         key
     }
 
-    fn pop_far(&mut self) -> Option<Key> {
-        let key = self.far.pop()?;
-        self.far_first = self.far.peek().unwrap_or(Key::BEYOND);
+    fn pop_from_heap(&mut self) -> Option<Key> {
+        let key = self.heap.pop()?;
+        self.first_in_heap = self.heap.peek().unwrap_or(Key::MAX);
         // After a silence the wheel continues at this event; otherwise all later ones would be beyond its horizon. No
-        // occupied slot is passed, since `open_next` opens each slot that the heap's first event does not precede.
+        // occupied slot is passed, since `open_next_slot` opens each slot that the heap's first event does not precede.
         self.current = self.current.max(key.time().0 >> self.shape.shift);
-        self.tally.pops += 1;
+        self.statistics.pops += 1;
         self.last = key;
-        if self.tally.pops >= self.due {
-            self.judge();
+        if self.statistics.pops >= self.next_decision {
+            self.adapt_shape();
         }
         Some(key)
     }
@@ -272,32 +272,32 @@ impl Wheel {
     /// Opens the next occupied slot, unless the heap's first event comes before that slot: opened too early, the slot
     /// would send all events pushed before it to the heap. PRECONDITION: the open slot is exhausted and some slot is
     /// occupied.
-    fn open_next(&mut self) {
-        if self.tally.pops >= self.due {
-            self.judge();
-            if self.taken < self.open.len() || self.listed == 0 {
+    fn open_next_slot(&mut self) {
+        if self.statistics.pops >= self.next_decision {
+            self.adapt_shape();
+            if self.taken < self.open.len() || self.events_in_slots == 0 {
                 return;
             }
         }
-        let at = self.next_occupied();
+        let at = self.next_occupied_slot();
         let ahead = at.wrapping_sub(self.current as usize) & (self.heads.len() - 1);
         let slot = self.current + ahead as u64;
-        if self.far_first.time().0 >> self.shape.shift < slot {
+        if self.first_in_heap.time().0 >> self.shape.shift < slot {
             return;
         }
         self.current = slot;
-        self.tally.opened += 1;
+        self.statistics.opened += 1;
         self.occupied[at / 64] &= !(1 << (at % 64));
         self.open.clear();
         self.taken = 0;
-        let mut id = core::mem::replace(&mut self.heads[at], NONE);
+        let mut id = core::mem::replace(&mut self.heads[at], NO_NODE);
         while let Some(node) = self.nodes.get_mut(id as usize) {
             self.open.push(node.key);
             let next = core::mem::replace(&mut node.next, self.free);
             self.free = id;
             id = next;
         }
-        self.listed -= self.open.len();
+        self.events_in_slots -= self.open.len();
         if self.open.len() > 1 {
             sort_few(&mut self.open);
         }
@@ -305,7 +305,7 @@ impl Wheel {
 
     /// Returns the index of the first occupied slot ahead. PRECONDITION: there is one.
     #[inline]
-    fn next_occupied(&self) -> usize {
+    fn next_occupied_slot(&self) -> usize {
         let start = (self.current as usize + 1) & (self.heads.len() - 1);
         let words = self.occupied.len();
         let mut word = start / 64;
@@ -319,28 +319,28 @@ impl Wheel {
 
     /// Changes the shape if the counts since the last decision call for it.
     #[cold]
-    fn judge(&mut self) {
-        self.due = (2 * self.listed as u64).max(STRETCH) * self.hold;
-        if self.tally.pops < self.due {
+    fn adapt_shape(&mut self) {
+        self.next_decision = (2 * self.events_in_slots as u64).max(MIN_DECISION_POPS) * self.decision_factor;
+        if self.statistics.pops < self.next_decision {
             return;
         }
-        self.due = STRETCH;
-        let pushes = self.tally.pops + self.len() as u64 - self.len_then as u64;
-        let shape = self.tally.judge(self.shape, pushes);
+        self.next_decision = MIN_DECISION_POPS;
+        let pushes = self.statistics.pops + self.len() as u64 - self.len_then as u64;
+        let shape = self.statistics.choose_shape(self.shape, pushes);
         if shape != self.shape {
             // Times on a lattice can make each of two shapes look worse than the other. Ever longer stretches bound
             // the cost of going back and forth.
             let back = shape == self.before;
-            self.hold = if back { (self.hold * 2).min(MAX_HOLD) } else { 1 };
+            self.decision_factor = if back { (self.decision_factor * 2).min(MAX_DECISION_FACTOR) } else { 1 };
             self.before = self.shape;
-            self.reshape(shape);
+            self.change_shape(shape);
         }
-        self.tally = Tally::default();
+        self.statistics = ShapeStatistics::default();
         self.len_then = self.len();
     }
 
     /// Moves all events of the wheel into slots of another shape. The heap keeps its own.
-    fn reshape(&mut self, shape: Shape) {
+    fn change_shape(&mut self, shape: WheelShape) {
         let mut keys = self.open.split_off(self.taken);
         for &head in &self.heads {
             let mut id = head;
@@ -354,12 +354,12 @@ impl Wheel {
         self.open.clear();
         self.taken = 0;
         self.heads.clear();
-        self.heads.resize(shape.slots, NONE);
+        self.heads.resize(shape.slots, NO_NODE);
         self.occupied.clear();
         self.occupied.resize(shape.slots / 64, 0);
         self.nodes.clear();
-        self.free = NONE;
-        self.listed = 0;
+        self.free = NO_NODE;
+        self.events_in_slots = 0;
         keys.into_iter().for_each(|key| self.push(key));
         self.reshapes += 1;
     }

@@ -13,7 +13,7 @@ pub(crate) struct DataDrops {
 
 impl DataDrops {
     /// Counts a packet that was lost, if it has data, or had data before a switch cut it.
-    pub(super) fn lost(&mut self, pkt: &Pkt) {
+    pub(super) fn count_lost_packet(&mut self, pkt: &Pkt) {
         let flags = pkt.head.flags;
         let cut = flags.has(Flags::PPL) && !flags.has(Flags::REVERSE);
         if (flags.has(Flags::PAYLOAD) || cut) && !flags.has(Flags::MISDIRECTED) {
@@ -22,7 +22,7 @@ impl DataDrops {
     }
 
     /// Returns the number of lost data packets of a flow.
-    pub(crate) fn of_flow(&self, flow: u32) -> u32 {
+    pub(crate) fn drops_of_flow(&self, flow: u32) -> u32 {
         self.flows.get(&flow).copied().unwrap_or_default()
     }
 
@@ -32,7 +32,7 @@ impl DataDrops {
     }
 
     /// Gives flows their numbers in the whole run.
-    pub(super) fn renumber(&mut self, ranks: &[u32]) {
+    pub(super) fn renumber_flows(&mut self, ranks: &[u32]) {
         let flows = std::mem::take(&mut self.flows);
         self.flows = flows.into_iter().map(|(flow, lost)| (ranks[flow as usize], lost)).collect();
     }

@@ -3,60 +3,60 @@
 //!
 //! Only packets that were bounced and have not ended are kept.
 
-use crate::identity::{Aside, PacketId};
+use crate::identity::{PacketId, PacketMap};
 use dataplane::Pkt;
 
 /// Distances of packets in flight, by packet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Distances {
-    of: Aside<Distance>,
+    distances: PacketMap<Distance>,
 }
 
 /// Distance of a packet, now and at most.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Distance {
-    now: u8,
-    most: u8,
+    current: u8,
+    max: u8,
     /// True if the packet's next transmission is the bounce itself.
     turned: bool,
 }
 
 impl Distances {
     /// Counts a bounce of a packet; its transmission comes next.
-    pub(crate) fn bounced(&mut self, pkt: &Pkt) {
-        let distance = self.of.entry(PacketId::of_packet(pkt)).or_default();
-        distance.now = distance.now.saturating_add(1);
-        distance.most = distance.most.max(distance.now);
+    pub(crate) fn count_bounce(&mut self, pkt: &Pkt) {
+        let distance = self.distances.entry(PacketId::from_packet(pkt)).or_default();
+        distance.current = distance.current.saturating_add(1);
+        distance.max = distance.max.max(distance.current);
         distance.turned = true;
     }
 
     /// Counts a transmission of a packet that was bounced before.
-    pub(crate) fn transmitted(&mut self, pkt: &Pkt) {
-        if let Some(distance) = self.of.get_mut(&PacketId::of_packet(pkt))
+    pub(crate) fn count_transmission(&mut self, pkt: &Pkt) {
+        if let Some(distance) = self.distances.get_mut(&PacketId::from_packet(pkt))
             && !std::mem::take(&mut distance.turned)
         {
-            distance.now = distance.now.saturating_sub(1);
+            distance.current = distance.current.saturating_sub(1);
         }
     }
 
     /// Removes a packet that was bounced before and is delivered or lost. Returns the largest distance that it ever
     /// had (PABO §III: maxBouncedDistance).
-    pub(crate) fn ended(&mut self, pkt: &Pkt) -> u8 {
-        self.of.remove(&PacketId::of_packet(pkt)).map_or(0, |distance| distance.most)
+    pub(crate) fn remove_ended_packet(&mut self, pkt: &Pkt) -> u8 {
+        self.distances.remove(&PacketId::from_packet(pkt)).map_or(0, |distance| distance.max)
     }
 
     /// Removes and returns the distance of a packet that goes on in another partition.
-    pub(crate) fn detach(&mut self, pkt: &Pkt) -> Option<Distance> {
-        self.of.remove(&PacketId::of_packet(pkt))
+    pub(crate) fn detach_packet(&mut self, pkt: &Pkt) -> Option<Distance> {
+        self.distances.remove(&PacketId::from_packet(pkt))
     }
 
-    pub(crate) fn attach(&mut self, pkt: &Pkt, distance: Distance) {
-        self.of.insert(PacketId::of_packet(pkt), distance);
+    pub(crate) fn attach_packet(&mut self, pkt: &Pkt, distance: Distance) {
+        self.distances.insert(PacketId::from_packet(pkt), distance);
     }
 
     /// Returns the number of packets whose distances are kept.
-    pub(crate) fn kept(&self) -> usize {
-        self.of.len()
+    pub(crate) fn packets_kept(&self) -> usize {
+        self.distances.len()
     }
 }
 
@@ -70,29 +70,29 @@ mod tests {
     }
 
     /// Returns the largest distance after steps: `b` is a bounce with its transmission, `f` a normal forward.
-    fn most(steps: &str) -> u8 {
+    fn max_distance(steps: &str) -> u8 {
         let (mut distances, pkt) = (Distances::default(), data(0));
         for step in steps.chars() {
             if step == 'b' {
-                distances.bounced(&pkt);
+                distances.count_bounce(&pkt);
             }
-            distances.transmitted(&pkt);
+            distances.count_transmission(&pkt);
         }
-        let most = distances.ended(&pkt);
-        assert_eq!(distances.kept(), 0);
+        let most = distances.remove_ended_packet(&pkt);
+        assert_eq!(distances.packets_kept(), 0);
         most
     }
 
     #[test]
     fn a_bounce_is_one_away_and_the_way_forward_takes_it_back() {
-        assert_eq!([most("b"), most("bf"), most("bbff"), most("bfbf")], [1, 1, 2, 1]);
-        assert_eq!([most("bbfbbff"), most("bbfbfbbf"), most("bbffb")], [3, 3, 2]);
+        assert_eq!([max_distance("b"), max_distance("bf"), max_distance("bbff"), max_distance("bfbf")], [1, 1, 2, 1]);
+        assert_eq!([max_distance("bbfbbff"), max_distance("bbfbfbbf"), max_distance("bbffb")], [3, 3, 2]);
     }
 
     #[test]
     fn normal_forwards_never_bring_a_packet_nearer_than_nought() {
-        assert_eq!(most("bffffb"), 1);
-        assert_eq!(most("bffffbb"), 2);
+        assert_eq!(max_distance("bffffb"), 1);
+        assert_eq!(max_distance("bffffbb"), 2);
     }
 
     #[test]
@@ -102,11 +102,11 @@ mod tests {
         let mut back = data(0);
         back.head.flags = Flags::REVERSE;
         for pkt in [&first, &first, &second, &first, &back, &back] {
-            distances.bounced(pkt);
-            distances.transmitted(pkt);
+            distances.count_bounce(pkt);
+            distances.count_transmission(pkt);
         }
-        assert_eq!(distances.kept(), 3);
-        assert_eq!([&first, &second, &back].map(|pkt| distances.ended(pkt)), [3, 1, 2]);
-        assert_eq!((distances.kept(), distances.ended(&first)), (0, 0));
+        assert_eq!(distances.packets_kept(), 3);
+        assert_eq!([&first, &second, &back].map(|pkt| distances.remove_ended_packet(pkt)), [3, 1, 2]);
+        assert_eq!((distances.packets_kept(), distances.remove_ended_packet(&first)), (0, 0));
     }
 }

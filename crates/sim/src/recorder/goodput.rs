@@ -7,12 +7,12 @@ use scenario::Goodput;
 
 /// Bytes that arrived in the open time bin.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct OpenSum {
+struct OpenBinSum {
     amount: u64,
     bin: u32,
 }
 
-impl OpenSum {
+impl OpenBinSum {
     /// Adds to the bin `bin` of `of`; the sum of an earlier bin goes to `rows`.
     fn add(&mut self, amount: u64, bin: u32, of: u32, rows: &mut Vec<SumRow>) {
         if bin != self.bin {
@@ -23,7 +23,7 @@ impl OpenSum {
     }
 
     /// Ends bins before `bin`. Returns true if one is still open.
-    fn settle(&mut self, bin: u32, of: u32, rows: &mut Vec<SumRow>) -> bool {
+    fn end_bins_before(&mut self, bin: u32, of: u32, rows: &mut Vec<SumRow>) -> bool {
         if self.bin < bin {
             self.close(of, rows);
         }
@@ -32,13 +32,13 @@ impl OpenSum {
 
     fn close(&mut self, of: u32, rows: &mut Vec<SumRow>) {
         let amount = std::mem::take(&mut self.amount);
-        rows.extend((amount > 0).then_some(SumRow { amount, bin: self.bin, of }));
+        rows.extend((amount > 0).then_some(SumRow { amount, bin: self.bin, owner: of }));
     }
 }
 
 /// Payload of a flow that arrived at a host.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Got {
+pub(crate) struct ReceivedPayload {
     pub(crate) host: u32,
     pub(crate) flow: FlowId,
     pub(crate) bytes: u64,
@@ -47,67 +47,72 @@ pub(crate) struct Got {
 /// Goodput of hosts and flows in the open bin.
 #[derive(Clone, Debug)]
 pub(crate) struct GoodputOverTime {
-    of: Goodput,
-    hosts: Vec<OpenSum>,
-    flows: Vec<OpenSum>,
+    kind: Goodput,
+    hosts: Vec<OpenBinSum>,
+    flows: Vec<OpenBinSum>,
     /// Flows whose bin may be open: there may be many more flows that have ended.
-    open: Vec<u32>,
+    open_flows: Vec<u32>,
 }
 
 impl GoodputOverTime {
     pub(crate) fn new(of: Goodput, hosts: u32) -> GoodputOverTime {
-        GoodputOverTime { of, hosts: vec![OpenSum::default(); hosts as usize], flows: Vec::new(), open: Vec::new() }
+        GoodputOverTime {
+            kind: of,
+            hosts: vec![OpenBinSum::default(); hosts as usize],
+            flows: Vec::new(),
+            open_flows: Vec::new(),
+        }
     }
 
     /// Counts bytes of a flow that arrived at a host in the bin `bin`.
-    pub(crate) fn received(&mut self, bin: u32, got: Got, rows: &mut Rows) {
-        if self.of == Goodput::None {
+    pub(crate) fn count_received(&mut self, bin: u32, got: ReceivedPayload, rows: &mut Rows) {
+        if self.kind == Goodput::None {
             return;
         }
-        let Got { host, flow, bytes } = got;
+        let ReceivedPayload { host, flow, bytes } = got;
         self.hosts[host as usize].add(bytes, bin, host, &mut rows.host_goodput);
-        if self.of == Goodput::Flows {
+        if self.kind == Goodput::Flows {
             let number = flow.0;
             let flow = number as usize;
             if self.flows.len() <= flow {
-                self.flows.resize(flow + 1, OpenSum::default());
+                self.flows.resize(flow + 1, OpenBinSum::default());
             }
             if self.flows[flow].amount == 0 {
-                self.open.push(number);
+                self.open_flows.push(number);
             }
             self.flows[flow].add(bytes, bin, number, &mut rows.flow_goodput);
         }
     }
 
     /// Takes over the sums of another partition, of some hosts and of the flows that end there.
-    pub(crate) fn take(&mut self, other: &GoodputOverTime, host: impl Fn(usize) -> bool) {
+    pub(crate) fn take_partition(&mut self, other: &GoodputOverTime, host: impl Fn(usize) -> bool) {
         (0..self.hosts.len()).filter(|at| host(*at)).for_each(|at| self.hosts[at] = other.hosts[at]);
-        self.flows.resize(self.flows.len().max(other.flows.len()), OpenSum::default());
+        self.flows.resize(self.flows.len().max(other.flows.len()), OpenBinSum::default());
         let open = other.flows.iter().enumerate().filter(|(_, open)| open.amount > 0);
         open.for_each(|(flow, open)| self.flows[flow] = *open);
     }
 
     /// Replaces the numbers of flows, and finds again the flows with an open bin.
-    pub(crate) fn renumber(&mut self, ranks: &[u32]) {
-        let mut flows = vec![OpenSum::default(); ranks.len()];
+    pub(crate) fn renumber_flows(&mut self, ranks: &[u32]) {
+        let mut flows = vec![OpenBinSum::default(); ranks.len()];
         let open = self.flows.iter().zip(ranks).filter(|(open, _)| open.amount > 0);
         open.clone().for_each(|(open, rank)| flows[*rank as usize] = *open);
-        self.open = open.map(|(_, rank)| *rank).collect();
+        self.open_flows = open.map(|(_, rank)| *rank).collect();
         self.flows = flows;
     }
 
     /// Ends bins before `bin`.
-    pub(crate) fn settle(&mut self, bin: u32, rows: &mut Rows) {
+    pub(crate) fn end_bins_before(&mut self, bin: u32, rows: &mut Rows) {
         let hosts = self.hosts.iter_mut().zip(0..);
         for (open, node) in hosts {
-            open.settle(bin, node, &mut rows.host_goodput);
+            open.end_bins_before(bin, node, &mut rows.host_goodput);
         }
         let flows = &mut self.flows;
-        self.open.retain(|flow| flows[*flow as usize].settle(bin, *flow, &mut rows.flow_goodput));
+        self.open_flows.retain(|flow| flows[*flow as usize].end_bins_before(bin, *flow, &mut rows.flow_goodput));
     }
 
     pub(crate) fn close(&mut self, rows: &mut Rows) {
-        self.settle(u32::MAX, rows);
+        self.end_bins_before(u32::MAX, rows);
     }
 }
 
@@ -117,7 +122,7 @@ mod tests {
 
     #[test]
     fn what_comes_late_costs_one_row_and_not_one_for_every_step_before_it() {
-        let (mut open, mut rows) = (OpenSum::default(), Vec::new());
+        let (mut open, mut rows) = (OpenBinSum::default(), Vec::new());
         open.add(5, 3, 7, &mut rows);
         open.add(6, 3, 7, &mut rows);
         assert_eq!(rows, [], "the step is not over");
@@ -125,7 +130,7 @@ mod tests {
         open.add(1, 4_000_000_000, 7, &mut rows);
         open.close(7, &mut rows);
         open.close(7, &mut rows);
-        let row = |amount, bin| SumRow { amount, bin, of: 7 };
+        let row = |amount, bin| SumRow { amount, bin, owner: 7 };
         assert_eq!(rows, [row(11, 3), row(2, 4), row(1, 4_000_000_000)]);
     }
 }

@@ -1,9 +1,9 @@
 //! Histogram with buckets of bounded relative width: exact below 128, within 1/64 above.
 
-const BITS: u32 = 6;
-const OCTAVE: usize = 1 << BITS;
+const OCTAVE_BITS: u32 = 6;
+const BUCKETS_PER_OCTAVE: usize = 1 << OCTAVE_BITS;
 /// Values below this have a bucket each.
-const EXACT: u64 = 2 << BITS;
+const EXACT_BELOW: u64 = 2 << OCTAVE_BITS;
 
 /// Histogram of whole numbers.
 #[derive(Clone, Debug, Default)]
@@ -21,15 +21,15 @@ pub(crate) struct Histogram {
     squares: u128,
 }
 
-fn bucket(value: u64) -> usize {
-    let shift = (value | 1).ilog2().saturating_sub(BITS);
-    ((shift as usize) << BITS) + (value >> shift) as usize
+fn bucket_index(value: u64) -> usize {
+    let shift = (value | 1).ilog2().saturating_sub(OCTAVE_BITS);
+    ((shift as usize) << OCTAVE_BITS) + (value >> shift) as usize
 }
 
 /// Returns the half-open range of values of a bucket.
-fn bounds(bucket: usize) -> (u64, u64) {
-    let shift = (bucket >> BITS).saturating_sub(1) as u32;
-    let mantissa = (bucket - ((shift as usize) << BITS)) as u64;
+fn bucket_bounds(bucket: usize) -> (u64, u64) {
+    let shift = (bucket >> OCTAVE_BITS).saturating_sub(1) as u32;
+    let mantissa = (bucket - ((shift as usize) << OCTAVE_BITS)) as u64;
     (mantissa << shift, (mantissa + 1).checked_shl(shift).unwrap_or(u64::MAX))
 }
 
@@ -40,11 +40,11 @@ impl Histogram {
             self.zeros += 1;
             return;
         }
-        let i = bucket(value);
-        self.cover(i);
-        self.count(i);
+        let i = bucket_index(value);
+        self.ensure_bucket(i);
+        self.increment(i);
         self.sum += u128::from(value);
-        if value >= EXACT {
+        if value >= EXACT_BELOW {
             self.squares += u128::from(value) * u128::from(value);
         }
     }
@@ -54,11 +54,11 @@ impl Histogram {
     pub(crate) fn add_each(&mut self, zeros: u64, others: &[u64]) {
         self.zeros += zeros;
         for value in others {
-            let i = bucket(*value);
-            self.cover(i);
-            self.count(i);
+            let i = bucket_index(*value);
+            self.ensure_bucket(i);
+            self.increment(i);
             self.sum += u128::from(*value);
-            if *value >= EXACT {
+            if *value >= EXACT_BELOW {
                 self.squares += u128::from(*value) * u128::from(*value);
             }
         }
@@ -70,7 +70,7 @@ impl Histogram {
             self.zeros -= 1;
             return;
         }
-        let i = bucket(value);
+        let i = bucket_index(value);
         let count = &mut self.counts[i - self.first];
         if *count == 0 {
             let round = self.rounds.iter().position(|at| *at == i).expect("it was counted");
@@ -78,7 +78,7 @@ impl Histogram {
         }
         *count = count.wrapping_sub(1);
         self.sum -= u128::from(value);
-        if value >= EXACT {
+        if value >= EXACT_BELOW {
             self.squares -= u128::from(value) * u128::from(value);
         }
     }
@@ -89,35 +89,35 @@ impl Histogram {
         self.sum += other.sum;
         self.squares += other.squares;
         for (i, count) in (other.first..).zip(&other.counts).filter(|(_, count)| **count > 0) {
-            self.cover(i);
+            self.ensure_bucket(i);
             let at = &mut self.counts[i - self.first];
             let (count, round) = at.overflowing_add(*count);
             *at = count;
             self.rounds.extend(round.then_some(i));
         }
         for i in &other.rounds {
-            self.cover(*i);
+            self.ensure_bucket(*i);
             self.rounds.push(*i);
         }
     }
 
     /// Counts a value in a bucket that has a count.
     #[inline(always)]
-    fn count(&mut self, i: usize) {
+    fn increment(&mut self, i: usize) {
         let count = &mut self.counts[i - self.first];
         *count = count.wrapping_add(1);
         if *count == 0 {
-            self.come_round(i);
+            self.record_overflow(i);
         }
     }
 
     #[cold]
-    fn come_round(&mut self, i: usize) {
+    fn record_overflow(&mut self, i: usize) {
         self.rounds.push(i);
     }
 
     /// Returns the buckets that have a count, with their numbers of values.
-    fn full(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+    fn stored_buckets(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         (self.first..).zip(&self.counts).map(|(i, count)| {
             let rounds = self.rounds.iter().filter(|at| **at == i).count() as u64;
             (i, (rounds << u32::BITS) + u64::from(*count))
@@ -125,35 +125,35 @@ impl Histogram {
     }
 
     #[inline(always)]
-    fn cover(&mut self, i: usize) {
+    fn ensure_bucket(&mut self, i: usize) {
         if i.wrapping_sub(self.first) >= self.counts.len() {
-            self.reach(i);
+            self.extend_buckets(i);
         }
     }
 
     /// Adds counts up to a bucket, those of a power of two together.
     #[cold]
-    fn reach(&mut self, i: usize) {
-        let octave = i / OCTAVE * OCTAVE;
+    fn extend_buckets(&mut self, i: usize) {
+        let octave = i / BUCKETS_PER_OCTAVE * BUCKETS_PER_OCTAVE;
         if self.counts.is_empty() {
             self.first = octave;
         }
         let below = self.first.saturating_sub(octave);
         self.counts.splice(0..0, std::iter::repeat_n(0, below));
         self.first -= below;
-        let len = self.counts.len().max(octave + OCTAVE - self.first);
+        let len = self.counts.len().max(octave + BUCKETS_PER_OCTAVE - self.first);
         self.counts.resize(len, 0);
     }
 
     /// Returns every bucket that is not empty: its first value, the first value above it, and its count.
     pub(crate) fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
         let zeros = (self.zeros > 0).then_some((0, 1, self.zeros));
-        let full = self.full().filter(|(_, count)| *count > 0);
-        zeros.into_iter().chain(full.map(|(i, count)| (bounds(i).0, bounds(i).1, count)))
+        let full = self.stored_buckets().filter(|(_, count)| *count > 0);
+        zeros.into_iter().chain(full.map(|(i, count)| (bucket_bounds(i).0, bucket_bounds(i).1, count)))
     }
     /// Returns the number of buckets that are not empty.
     pub(crate) fn buckets_in_use(&self) -> usize {
-        usize::from(self.zeros > 0) + self.full().filter(|(_, count)| *count > 0).count()
+        usize::from(self.zeros > 0) + self.stored_buckets().filter(|(_, count)| *count > 0).count()
     }
     /// Returns true if there is no value.
     pub(crate) fn is_empty(&self) -> bool {
@@ -170,10 +170,10 @@ impl Histogram {
     /// Returns the sum of the squared deviations from the mean. It is exact in whole numbers around the mean rounded
     /// down, and the excess is subtracted at the end. Floating-point sums would lose their precision by cancellation.
     pub(crate) fn squared_deviations(&self) -> f64 {
-        let n = u128::from(self.zeros + self.full().map(|(_, count)| count).sum::<u64>());
+        let n = u128::from(self.zeros + self.stored_buckets().map(|(_, count)| count).sum::<u64>());
         let Some(mean) = self.sum.checked_div(n) else { return 0.0 };
         let rest = (self.sum % n) as f64;
-        let exact = self.buckets().filter(|(low, ..)| *low < EXACT);
+        let exact = self.buckets().filter(|(low, ..)| *low < EXACT_BELOW);
         let squares: u128 = exact.map(|(low, _, count)| u128::from(low * low) * u128::from(count)).sum();
         let around = self.squares + squares + n * mean * mean - 2 * mean * self.sum;
         around as f64 - rest * rest / n as f64
@@ -192,7 +192,7 @@ mod tests {
     fn every_value_lies_in_its_bucket_and_buckets_are_narrow() {
         let values = (0..2000u64).chain((1..60).flat_map(|s| [(1 << s) - 1, 1 << s, (1 << s) + 1, 3 << s]));
         for value in values {
-            let (low, high) = bounds(bucket(value));
+            let (low, high) = bucket_bounds(bucket_index(value));
             assert!(low <= value && value < high, "{value} not in [{low}, {high})");
             assert!(high - low == 1 || (high - low) * 64 <= low, "{value}: [{low}, {high})");
         }
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn buckets_follow_each_other_without_a_gap() {
         for i in 0..3000 {
-            assert_eq!(bounds(i).1, bounds(i + 1).0);
+            assert_eq!(bucket_bounds(i).1, bucket_bounds(i + 1).0);
         }
     }
 
@@ -237,7 +237,7 @@ mod tests {
         let many = u64::from(u32::MAX);
         for one in [&mut histogram, &mut other] {
             one.add_each(0, &[5, 9]);
-            one.counts[bucket(5) - one.first] = u32::MAX;
+            one.counts[bucket_index(5) - one.first] = u32::MAX;
         }
         let of = |one: &Histogram| one.buckets().map(|(low, _, count)| (low, count)).collect::<Vec<_>>();
         histogram.add(5);
@@ -256,8 +256,8 @@ mod tests {
     fn what_lies_below_the_smallest_value_takes_no_memory() {
         let mut histogram = Histogram::default();
         [0, 1 << 30, (1 << 31) - 1].into_iter().for_each(|value| histogram.add(value));
-        assert_eq!(histogram.counts.len(), OCTAVE);
+        assert_eq!(histogram.counts.len(), BUCKETS_PER_OCTAVE);
         histogram.add(1 << 28);
-        assert_eq!(histogram.counts.len(), 3 * OCTAVE);
+        assert_eq!(histogram.counts.len(), 3 * BUCKETS_PER_OCTAVE);
     }
 }

@@ -1,11 +1,11 @@
 //! ACKs that are held at ports, and the states of the agents that hold them, over time.
 
 use super::Scope;
-use dataplane::Spot;
+use dataplane::EventLocation;
 use units::{Dur, Time};
 
 /// Number of states that are distinguished: at rest, congested, lightly congested.
-pub(crate) const STATES: usize = 3;
+pub(crate) const HOLD_STATES: usize = 3;
 
 /// Row for one time bin of a port.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,12 +17,12 @@ pub(crate) struct HoldRow {
     pub(crate) bin: u32,
     pub(crate) max: u32,
     /// Picoseconds in each state but rest.
-    pub(crate) spent: [u64; STATES - 1],
+    pub(crate) spent: [u64; HOLD_STATES - 1],
 }
 
 /// Record of a port.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Holds {
+pub(crate) struct PortHolds {
     state: u8,
     packets: u32,
     bytes: u64,
@@ -32,7 +32,7 @@ pub(crate) struct Holds {
     bin: u32,
     bin_area: u128,
     bin_max: u32,
-    bin_spent: [u64; STATES],
+    bin_spent: [u64; HOLD_STATES],
     /// Packets held and released inside the window; the most packets and bytes held at one time.
     pub(crate) held: u64,
     pub(crate) released: u64,
@@ -41,50 +41,50 @@ pub(crate) struct Holds {
     /// Packets times picoseconds inside the window, how often rest ended, and the time in each state.
     pub(crate) area: u128,
     pub(crate) times: u64,
-    pub(crate) spent: [Dur; STATES],
+    pub(crate) bin_times: [Dur; HOLD_STATES],
 }
 
-impl Holds {
+impl PortHolds {
     fn is_at_rest(&self) -> bool {
         self.state == 0 && self.packets == 0
     }
 
     /// Advances the record to `now` with the present state.
-    fn pass(&mut self, scope: &Scope, port: u32, now: Time, rows: &mut Vec<HoldRow>) {
+    fn advance(&mut self, scope: &Scope, port: u32, now: Time, rows: &mut Vec<HoldRow>) {
         while self.since < now {
             let bin = scope.bin_of(self.since);
             if bin != self.bin {
-                self.end_bin(port, rows);
+                self.end_open_bin(port, rows);
                 self.bin = bin;
                 self.bin_max = self.packets;
             }
             let edge = Time((u64::from(bin) + 1).saturating_mul(scope.bin.0));
             let end = if self.is_at_rest() { now } else { now.min(edge) };
-            self.spend(scope, end);
+            self.advance_in_bin(scope, end);
         }
         let bin = scope.bin_of(now);
         if bin != self.bin {
-            self.end_bin(port, rows);
+            self.end_open_bin(port, rows);
             (self.bin, self.bin_max) = (bin, self.packets);
         }
     }
 
-    fn spend(&mut self, scope: &Scope, end: Time) {
-        let state = usize::from(self.state).min(STATES - 1);
+    fn advance_in_bin(&mut self, scope: &Scope, end: Time) {
+        let state = usize::from(self.state).min(HOLD_STATES - 1);
         let length = end.since(self.since).0;
         self.bin_area += u128::from(self.packets) * u128::from(length);
         self.bin_spent[state] += length;
         let (first, last) = (self.since.max(scope.from), end.min(scope.to));
         let inside = last.max(first).since(first);
         self.area += u128::from(self.packets) * u128::from(inside.0);
-        self.spent[state] += inside;
+        self.bin_times[state] += inside;
         self.since = end;
     }
 
-    fn end_bin(&mut self, port: u32, rows: &mut Vec<HoldRow>) {
+    fn end_open_bin(&mut self, port: u32, rows: &mut Vec<HoldRow>) {
         let [_, spent @ ..] = std::mem::take(&mut self.bin_spent);
         let (area, max) = (std::mem::take(&mut self.bin_area) as f64, std::mem::take(&mut self.bin_max));
-        if max > 0 || spent != [0; STATES - 1] {
+        if max > 0 || spent != [0; HOLD_STATES - 1] {
             rows.push(HoldRow { area, port, bin: self.bin, max, spent });
         }
     }
@@ -94,23 +94,23 @@ impl Holds {
 #[derive(Clone, Debug)]
 pub(crate) struct HoldingPorts {
     /// Records of each port, counted over the whole network.
-    pub(crate) all: Vec<Holds>,
+    pub(crate) ports: Vec<PortHolds>,
 }
 
 impl HoldingPorts {
     pub(crate) fn new(ports: usize) -> HoldingPorts {
-        HoldingPorts { all: vec![Holds::default(); ports] }
+        HoldingPorts { ports: vec![PortHolds::default(); ports] }
     }
 
-    fn at(&mut self, scope: &Scope, at: Spot, rows: &mut Vec<HoldRow>) -> &mut Holds {
-        let one = &mut self.all[at.port as usize];
-        one.pass(scope, at.port, at.now, rows);
+    fn advance_port(&mut self, scope: &Scope, at: EventLocation, rows: &mut Vec<HoldRow>) -> &mut PortHolds {
+        let one = &mut self.ports[at.port as usize];
+        one.advance(scope, at.port, at.now, rows);
         one
     }
 
-    pub(crate) fn held(&mut self, scope: &Scope, at: Spot, size: u16, rows: &mut Vec<HoldRow>) {
+    pub(crate) fn record_held(&mut self, scope: &Scope, at: EventLocation, size: u16, rows: &mut Vec<HoldRow>) {
         let counts = scope.covers(at.now);
-        let one = self.at(scope, at, rows);
+        let one = self.advance_port(scope, at, rows);
         one.packets += 1;
         one.bytes += u64::from(size);
         one.bin_max = one.bin_max.max(one.packets);
@@ -121,32 +121,32 @@ impl HoldingPorts {
         }
     }
 
-    pub(crate) fn released(&mut self, scope: &Scope, at: Spot, size: u16, rows: &mut Vec<HoldRow>) {
+    pub(crate) fn record_released(&mut self, scope: &Scope, at: EventLocation, size: u16, rows: &mut Vec<HoldRow>) {
         let counts = scope.covers(at.now);
-        let one = self.at(scope, at, rows);
+        let one = self.advance_port(scope, at, rows);
         one.packets -= 1;
         one.bytes -= u64::from(size);
         one.released += u64::from(counts);
     }
 
-    pub(crate) fn turned(&mut self, scope: &Scope, at: Spot, state: u8, rows: &mut Vec<HoldRow>) {
+    pub(crate) fn record_state(&mut self, scope: &Scope, at: EventLocation, state: u8, rows: &mut Vec<HoldRow>) {
         let counts = scope.covers(at.now);
-        let one = self.at(scope, at, rows);
+        let one = self.advance_port(scope, at, rows);
         one.times += u64::from(counts && one.state == 0 && state != 0);
         one.state = state;
     }
 
     /// Ends the time bins before `bin`.
-    pub(crate) fn settle(&mut self, scope: &Scope, bin: u32, rows: &mut Vec<HoldRow>) {
+    pub(crate) fn end_bins_before(&mut self, scope: &Scope, bin: u32, rows: &mut Vec<HoldRow>) {
         let start = Time(u64::from(bin).saturating_mul(scope.bin.0));
-        self.all.iter_mut().zip(0..).for_each(|(one, port)| one.pass(scope, port, start.max(one.since), rows));
+        self.ports.iter_mut().zip(0..).for_each(|(one, port)| one.advance(scope, port, start.max(one.since), rows));
     }
 
     /// Ends the record with the run.
     pub(crate) fn close(&mut self, scope: &Scope, now: Time, rows: &mut Vec<HoldRow>) {
-        for (one, port) in self.all.iter_mut().zip(0..) {
-            one.pass(scope, port, now, rows);
-            one.end_bin(port, rows);
+        for (one, port) in self.ports.iter_mut().zip(0..) {
+            one.advance(scope, port, now, rows);
+            one.end_open_bin(port, rows);
         }
     }
 }
@@ -155,22 +155,22 @@ impl HoldingPorts {
 mod tests {
     use super::*;
 
-    const SCOPE: Scope = Scope { from: Time(100), to: Time(200), bin: Dur(50), ..Scope::NOTHING };
+    const SCOPE: Scope = Scope { from: Time(100), to: Time(200), bin: Dur(50), ..Scope::EMPTY };
 
-    fn at(now: u64) -> Spot {
-        Spot { now: Time(now), node: 3, port: 1 }
+    fn at(now: u64) -> EventLocation {
+        EventLocation { now: Time(now), node: 3, port: 1 }
     }
 
     #[test]
     fn what_is_held_is_told_step_by_step_and_summed_in_the_window() {
         let (mut ports, mut rows) = (HoldingPorts::new(2), Vec::new());
-        ports.turned(&SCOPE, at(60), 1, &mut rows);
-        ports.held(&SCOPE, at(70), 64, &mut rows);
-        ports.held(&SCOPE, at(110), 64, &mut rows);
-        ports.turned(&SCOPE, at(160), 2, &mut rows);
-        ports.released(&SCOPE, at(160), 64, &mut rows);
-        ports.turned(&SCOPE, at(230), 0, &mut rows);
-        ports.released(&SCOPE, at(230), 64, &mut rows);
+        ports.record_state(&SCOPE, at(60), 1, &mut rows);
+        ports.record_held(&SCOPE, at(70), 64, &mut rows);
+        ports.record_held(&SCOPE, at(110), 64, &mut rows);
+        ports.record_state(&SCOPE, at(160), 2, &mut rows);
+        ports.record_released(&SCOPE, at(160), 64, &mut rows);
+        ports.record_state(&SCOPE, at(230), 0, &mut rows);
+        ports.record_released(&SCOPE, at(230), 64, &mut rows);
         ports.close(&SCOPE, Time(400), &mut rows);
         let row = |bin, max, area, spent| HoldRow { area, port: 1, bin, max, spent };
         let expected = [
@@ -180,22 +180,22 @@ mod tests {
             row(4, 1, 30.0, [0, 30]),
         ];
         assert_eq!(rows, expected);
-        let one = ports.all[1];
+        let one = ports.ports[1];
         assert_eq!((one.held, one.released, one.most, one.most_bytes), (1, 1, 2, 128));
-        assert_eq!((one.times, one.spent[1], one.spent[2]), (0, Dur(60), Dur(40)));
+        assert_eq!((one.times, one.bin_times[1], one.bin_times[2]), (0, Dur(60), Dur(40)));
         assert_eq!(one.area, 10 + 100 + 40);
-        assert_eq!(ports.all[0].spent[0], Dur(100), "at rest");
+        assert_eq!(ports.ports[0].bin_times[0], Dur(100), "at rest");
     }
 
     #[test]
     fn steps_that_are_over_are_told_before_anything_else_happens() {
         let (mut ports, mut rows) = (HoldingPorts::new(2), Vec::new());
-        ports.turned(&SCOPE, at(120), 1, &mut rows);
-        ports.held(&SCOPE, at(120), 64, &mut rows);
-        assert_eq!(ports.all[1].times, 1);
-        ports.settle(&SCOPE, 3, &mut rows);
+        ports.record_state(&SCOPE, at(120), 1, &mut rows);
+        ports.record_held(&SCOPE, at(120), 64, &mut rows);
+        assert_eq!(ports.ports[1].times, 1);
+        ports.end_bins_before(&SCOPE, 3, &mut rows);
         assert_eq!(rows, [HoldRow { area: 30.0, port: 1, bin: 2, max: 1, spent: [30, 0] }]);
-        ports.settle(&SCOPE, 3, &mut rows);
+        ports.end_bins_before(&SCOPE, 3, &mut rows);
         assert_eq!(rows.len(), 1, "once");
     }
 }

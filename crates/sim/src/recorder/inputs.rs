@@ -4,8 +4,8 @@
 //! Congestion messages count in no memory.
 
 use super::Scope;
-use super::occupancy::{Course, Held, Over};
-use dataplane::{Pkt, Spot};
+use super::occupancy::{BinOccupancy, FinishedBin, WindowOccupancy};
+use dataplane::{EventLocation, Pkt};
 use mech::PacketKind;
 use scenario::Scenario;
 use units::Time;
@@ -24,19 +24,19 @@ pub(crate) struct InputRow {
 }
 
 /// Returns a function that makes a row of a time bin of an input and an output.
-fn row((input, output): (u32, u32), rows: &mut Vec<InputRow>) -> impl FnMut(Over) {
-    move |Over { bin, area, most, .. }| rows.push(InputRow { area, max: most, bin, input, output })
+fn row_writer((input, output): (u32, u32), rows: &mut Vec<InputRow>) -> impl FnMut(FinishedBin) {
+    move |FinishedBin { bin, area, max_bytes: most, .. }| rows.push(InputRow { area, max: most, bin, input, output })
 }
 
 /// Returns the bytes in a memory after a change, which is negative if bytes have left.
-fn after(bytes: u64, change: i64) -> u64 {
+fn bytes_after(bytes: u64, change: i64) -> u64 {
     debug_assert!(bytes.checked_add_signed(change).is_some(), "no more leaves a memory than has come");
     bytes.saturating_add_signed(change)
 }
 
 /// Location of the ports of a switch with inputs.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct SwitchPorts {
     /// First port over the whole network, and the number of ports.
     first: u32,
     ports: u32,
@@ -48,12 +48,12 @@ struct Place {
 #[derive(Clone, Debug)]
 pub(crate) struct InputMemory {
     /// Ports of each switch; `None` if it has no inputs.
-    places: Vec<Option<Place>>,
+    switches: Vec<Option<SwitchPorts>>,
     hosts: u32,
     /// Memory of each input, by port over the whole network.
-    pub(crate) all: Vec<Held>,
+    pub(crate) inputs: Vec<WindowOccupancy>,
     /// Course over time of each switch, input and output; empty if `[measure]` does not ask for it.
-    pairs: Vec<Course>,
+    pairs: Vec<BinOccupancy>,
 }
 
 impl InputMemory {
@@ -64,49 +64,61 @@ impl InputMemory {
         let (mut places, mut pairs) = (Vec::new(), 0);
         for (node, switch) in net.nodes[net.hosts as usize..].iter().zip(&scenario.switches) {
             let ports = node.ports.len() as u32;
-            let here = switch.model.cioq().map(|_| Place { first, ports, pairs });
+            let here = switch.model.input_side().map(|_| SwitchPorts { first, ports, pairs });
             pairs += here.map_or(0, |_| node.ports.len() * node.ports.len());
             first += ports;
             places.push(here);
         }
         let some = places.iter().any(Option::is_some);
-        let pairs = vec![Course::default(); if scenario.measure.inputs { pairs } else { 0 }];
-        let all = vec![Held::default(); first as usize];
-        some.then_some(InputMemory { places, hosts: net.hosts, all, pairs })
+        let pairs = vec![BinOccupancy::default(); if scenario.measure.inputs { pairs } else { 0 }];
+        let all = vec![WindowOccupancy::default(); first as usize];
+        some.then_some(InputMemory { switches: places, hosts: net.hosts, inputs: all, pairs })
     }
 
-    fn place(&self, at: Spot) -> Option<Place> {
-        *self.places.get(at.node.checked_sub(self.hosts)? as usize)?
+    fn switch_ports(&self, at: EventLocation) -> Option<SwitchPorts> {
+        *self.switches.get(at.node.checked_sub(self.hosts)? as usize)?
     }
 
     /// Counts a frame that is stored at the input by which it came in; it is to leave by the port of `at`.
-    pub(crate) fn stored(&mut self, scope: &Scope, at: Spot, pkt: &Pkt, rows: &mut Vec<InputRow>) {
-        if let Some(place) = self.place(at).filter(|_| pkt.head.kind() != PacketKind::Notice) {
+    pub(crate) fn record_stored(&mut self, scope: &Scope, at: EventLocation, pkt: &Pkt, rows: &mut Vec<InputRow>) {
+        if let Some(place) = self.switch_ports(at).filter(|_| pkt.head.kind() != PacketKind::Notice) {
             let size = i64::from(pkt.head.size);
-            self.change(scope, (at, place.first + u32::from(pkt.head.ingress.0), size), place, rows);
+            self.record_change(scope, (at, place.first + u32::from(pkt.head.ingress.0), size), place, rows);
         }
     }
 
     /// Counts a frame that has left the memory of its input.
-    pub(crate) fn crossed(&mut self, scope: &Scope, (at, input): (Spot, u32), pkt: &Pkt, rows: &mut Vec<InputRow>) {
-        if let Some(place) = self.place(at).filter(|_| pkt.head.kind() != PacketKind::Notice) {
-            self.change(scope, (at, input, -i64::from(pkt.head.size)), place, rows);
+    pub(crate) fn record_crossed(
+        &mut self,
+        scope: &Scope,
+        (at, input): (EventLocation, u32),
+        pkt: &Pkt,
+        rows: &mut Vec<InputRow>,
+    ) {
+        if let Some(place) = self.switch_ports(at).filter(|_| pkt.head.kind() != PacketKind::Notice) {
+            self.record_change(scope, (at, input, -i64::from(pkt.head.size)), place, rows);
         }
     }
 
-    fn change(&mut self, scope: &Scope, (at, input, bytes): (Spot, u32, i64), place: Place, rows: &mut Vec<InputRow>) {
-        let one = &mut self.all[input as usize];
-        one.set(scope, at.now, after(one.bytes(), bytes));
+    fn record_change(
+        &mut self,
+        scope: &Scope,
+        (at, input, bytes): (EventLocation, u32, i64),
+        place: SwitchPorts,
+        rows: &mut Vec<InputRow>,
+    ) {
+        let one = &mut self.inputs[input as usize];
+        one.set_bytes(scope, at.now, bytes_after(one.bytes(), bytes));
         let pair = place.pairs + ((input - place.first) * place.ports + at.port - place.first) as usize;
         if let Some(pair) = self.pairs.get_mut(pair) {
-            pair.set(scope, at.now, after(pair.bytes(), bytes), row((input, at.port), rows));
+            pair.set_bytes(scope, at.now, bytes_after(pair.bytes(), bytes), row_writer((input, at.port), rows));
         }
     }
 
     /// Takes over the records of another partition, of some ports.
-    pub(crate) fn take(&mut self, other: &InputMemory, port: impl Fn(usize) -> bool) {
-        (0..self.all.len()).filter(|at| port(*at)).for_each(|at| self.all[at] = other.all[at]);
-        for place in self.places.iter().flatten().filter(|place| port(place.first as usize)) {
+    pub(crate) fn take_partition(&mut self, other: &InputMemory, port: impl Fn(usize) -> bool) {
+        (0..self.inputs.len()).filter(|at| port(*at)).for_each(|at| self.inputs[at] = other.inputs[at]);
+        for place in self.switches.iter().flatten().filter(|place| port(place.first as usize)) {
             let own = place.pairs..place.pairs + (place.ports * place.ports) as usize;
             if let (Some(mine), Some(its)) = (self.pairs.get_mut(own.clone()), other.pairs.get(own)) {
                 mine.copy_from_slice(its);
@@ -115,8 +127,8 @@ impl InputMemory {
     }
 
     /// Calls `then` with each pair and its two ports over the whole network.
-    fn each(&mut self, mut then: impl FnMut(&mut Course, (u32, u32))) {
-        for place in self.places.iter().flatten() {
+    fn for_each_pair(&mut self, mut then: impl FnMut(&mut BinOccupancy, (u32, u32))) {
+        for place in self.switches.iter().flatten() {
             let own = self.pairs.iter_mut().skip(place.pairs).take((place.ports * place.ports) as usize);
             own.zip(0..)
                 .for_each(|(pair, at)| then(pair, (place.first + at / place.ports, place.first + at % place.ports)));
@@ -124,17 +136,19 @@ impl InputMemory {
     }
 
     /// Ends the time bins before `bin`.
-    pub(crate) fn settle(&mut self, scope: &Scope, bin: u32, rows: &mut Vec<InputRow>) {
+    pub(crate) fn end_bins_before(&mut self, scope: &Scope, bin: u32, rows: &mut Vec<InputRow>) {
         let start = Time(u64::from(bin).saturating_mul(scope.bin.0));
-        self.each(|pair, ports| pair.pass(scope, start.max(pair.since()), row(ports, rows)));
+        self.for_each_pair(|pair, ports| {
+            pair.advance(scope, start.max(pair.recorded_until()), row_writer(ports, rows))
+        });
     }
 
     /// Ends the record with the run.
     pub(crate) fn close(&mut self, scope: &Scope, now: Time, rows: &mut Vec<InputRow>) {
-        self.all.iter_mut().for_each(|one| one.pass(scope, now));
-        self.each(|pair, ports| {
-            pair.pass(scope, now, row(ports, rows));
-            pair.end_bin().into_iter().for_each(row(ports, rows));
+        self.inputs.iter_mut().for_each(|one| one.advance(scope, now));
+        self.for_each_pair(|pair, ports| {
+            pair.advance(scope, now, row_writer(ports, rows));
+            pair.end_open_bin().into_iter().for_each(row_writer(ports, rows));
         });
     }
 }
@@ -145,13 +159,13 @@ mod tests {
     use mech::{Flags, PortId};
     use units::Dur;
 
-    const SCOPE: Scope = Scope { from: Time(100), to: Time(200), bin: Dur(50), hosts: 2, ..Scope::NOTHING };
+    const SCOPE: Scope = Scope { from: Time(100), to: Time(200), bin: Dur(50), hosts: 2, ..Scope::EMPTY };
 
     /// Two hosts; a switch without inputs and with two ports; a switch with inputs and the ports 4 and 5.
     fn memory(follow: bool) -> InputMemory {
-        let place = Place { first: 4, ports: 2, pairs: 0 };
-        let pairs = vec![Course::default(); if follow { 4 } else { 0 }];
-        InputMemory { places: vec![None, Some(place)], hosts: 2, all: vec![Held::default(); 6], pairs }
+        let place = SwitchPorts { first: 4, ports: 2, pairs: 0 };
+        let pairs = vec![BinOccupancy::default(); if follow { 4 } else { 0 }];
+        InputMemory { switches: vec![None, Some(place)], hosts: 2, inputs: vec![WindowOccupancy::default(); 6], pairs }
     }
 
     fn frame(ingress: u16, size: u16) -> Pkt {
@@ -160,19 +174,19 @@ mod tests {
         pkt
     }
 
-    fn at(now: u64, port: u32) -> Spot {
-        Spot { now: Time(now), node: 3, port }
+    fn at(now: u64, port: u32) -> EventLocation {
+        EventLocation { now: Time(now), node: 3, port }
     }
 
     #[test]
     fn what_an_input_holds_is_told_by_output_step_by_step_and_summed_in_the_window() {
         let (mut memory, mut rows) = (memory(true), Vec::new());
-        memory.stored(&SCOPE, at(60, 4), &frame(1, 100), &mut rows);
-        memory.stored(&SCOPE, at(110, 5), &frame(1, 40), &mut rows);
-        memory.crossed(&SCOPE, (at(160, 4), 5), &frame(1, 100), &mut rows);
-        memory.stored(&SCOPE, at(170, 4), &frame(0, 7), &mut rows);
-        memory.crossed(&SCOPE, (at(170, 4), 4), &frame(0, 7), &mut rows);
-        memory.crossed(&SCOPE, (at(260, 5), 5), &frame(1, 40), &mut rows);
+        memory.record_stored(&SCOPE, at(60, 4), &frame(1, 100), &mut rows);
+        memory.record_stored(&SCOPE, at(110, 5), &frame(1, 40), &mut rows);
+        memory.record_crossed(&SCOPE, (at(160, 4), 5), &frame(1, 100), &mut rows);
+        memory.record_stored(&SCOPE, at(170, 4), &frame(0, 7), &mut rows);
+        memory.record_crossed(&SCOPE, (at(170, 4), 4), &frame(0, 7), &mut rows);
+        memory.record_crossed(&SCOPE, (at(260, 5), 5), &frame(1, 40), &mut rows);
         memory.close(&SCOPE, Time(400), &mut rows);
         rows.sort_by_key(|row| (row.bin, row.input, row.output));
         let row = |bin, input, output, max, area| InputRow { area, max, bin, input, output };
@@ -187,20 +201,20 @@ mod tests {
             row(5, 5, 5, 40, 400.0),
         ];
         assert_eq!(rows, expected);
-        let [first, second] = [memory.all[4], memory.all[5]];
-        assert_eq!((first.most, first.area), (7, 0));
-        assert_eq!((second.most, second.area), (140, 100 * 60 + 40 * 90));
+        let [first, second] = [memory.inputs[4], memory.inputs[5]];
+        assert_eq!((first.max_bytes, first.area), (7, 0));
+        assert_eq!((second.max_bytes, second.area), (140, 100 * 60 + 40 * 90));
     }
 
     #[test]
     fn what_lies_there_when_the_window_begins_counts_and_what_comes_after_it_does_not() {
         let (mut memory, mut rows) = (memory(false), Vec::new());
-        memory.stored(&SCOPE, at(60, 4), &frame(1, 100), &mut rows);
-        memory.crossed(&SCOPE, (at(130, 4), 5), &frame(1, 100), &mut rows);
-        memory.stored(&SCOPE, at(200, 4), &frame(1, 900), &mut rows);
+        memory.record_stored(&SCOPE, at(60, 4), &frame(1, 100), &mut rows);
+        memory.record_crossed(&SCOPE, (at(130, 4), 5), &frame(1, 100), &mut rows);
+        memory.record_stored(&SCOPE, at(200, 4), &frame(1, 900), &mut rows);
         memory.close(&SCOPE, Time(400), &mut rows);
         memory.close(&SCOPE, Time(400), &mut rows);
-        assert_eq!((memory.all[5].most, memory.all[5].area), (100, 3000));
+        assert_eq!((memory.inputs[5].max_bytes, memory.inputs[5].area), (100, 3000));
         assert_eq!(rows, [], "pairs are not followed");
     }
 
@@ -208,23 +222,23 @@ mod tests {
     fn messages_and_switches_without_inputs_count_nothing() {
         let (mut memory, mut rows) = (memory(true), Vec::new());
         let mut message = frame(1, 64);
-        message.head.flags = Flags::of_kind(PacketKind::Notice);
-        memory.stored(&SCOPE, at(110, 4), &message, &mut rows);
-        memory.stored(&SCOPE, Spot { now: Time(110), node: 2, port: 2 }, &frame(1, 64), &mut rows);
-        memory.stored(&SCOPE, Spot { now: Time(110), node: 1, port: 1 }, &frame(0, 64), &mut rows);
-        memory.crossed(&SCOPE, (at(120, 4), 5), &message, &mut rows);
+        message.head.flags = Flags::from_kind(PacketKind::Notice);
+        memory.record_stored(&SCOPE, at(110, 4), &message, &mut rows);
+        memory.record_stored(&SCOPE, EventLocation { now: Time(110), node: 2, port: 2 }, &frame(1, 64), &mut rows);
+        memory.record_stored(&SCOPE, EventLocation { now: Time(110), node: 1, port: 1 }, &frame(0, 64), &mut rows);
+        memory.record_crossed(&SCOPE, (at(120, 4), 5), &message, &mut rows);
         memory.close(&SCOPE, Time(400), &mut rows);
-        assert_eq!((rows, memory.all.iter().map(|one| one.most).max()), (vec![], Some(0)));
+        assert_eq!((rows, memory.inputs.iter().map(|one| one.max_bytes).max()), (vec![], Some(0)));
     }
 
     #[test]
     fn steps_that_are_over_are_told_before_anything_else_happens() {
         let (mut memory, mut rows) = (memory(true), Vec::new());
-        memory.stored(&SCOPE, at(120, 4), &frame(1, 10), &mut rows);
-        memory.settle(&SCOPE, 3, &mut rows);
+        memory.record_stored(&SCOPE, at(120, 4), &frame(1, 10), &mut rows);
+        memory.end_bins_before(&SCOPE, 3, &mut rows);
         let row = InputRow { area: 300.0, max: 10, bin: 2, input: 5, output: 4 };
         assert_eq!(rows, [row]);
-        memory.settle(&SCOPE, 3, &mut rows);
+        memory.end_bins_before(&SCOPE, 3, &mut rows);
         assert_eq!(rows.len(), 1, "once");
     }
 }

@@ -2,9 +2,9 @@
 
 use super::{Scope, SumRow};
 use scenario::Scenario;
-use scenario::events::Change;
+use scenario::events::LinkChange;
 use std::collections::{BTreeMap, BTreeSet};
-use units::{Clock, Time};
+use units::{ByteClock, Time};
 
 /// Bits of all links in open time bins. A computed transmission starts later than it is reported, so that several
 /// bins may be open. They are written in the order of time and ports once they are over.
@@ -12,13 +12,13 @@ use units::{Clock, Time};
 pub(crate) struct LinkBits {
     /// Clock of each port, in the numbering over the whole network; `None` if the rate of its link changes, since
     /// frames are then reported when they start.
-    clocks: Vec<Option<Clock>>,
+    clocks: Vec<Option<ByteClock>>,
     /// Preamble and gap in bytes.
     gap: u64,
     /// Bits by time bin and port.
-    open: BTreeMap<(u32, u32), u64>,
+    open_bins: BTreeMap<(u32, u32), u64>,
     /// First bin that is not written.
-    next: u32,
+    next_bins: u32,
 }
 
 /// Frame reported at `now` that goes out by a port, with its bytes and the instant of its last bit.
@@ -32,8 +32,8 @@ pub(crate) struct Transmission {
 
 /// Returns the clock of each port, in the numbering over the whole network; `None` for a port whose sending
 /// rate changes during the run.
-pub(super) fn steady_clocks(scenario: &Scenario) -> Vec<Option<Clock>> {
-    let of_rate = scenario.events.iter().filter(|event| matches!(event.change, Change::Rate(_)));
+pub(super) fn steady_clocks(scenario: &Scenario) -> Vec<Option<ByteClock>> {
+    let of_rate = scenario.events.iter().filter(|event| matches!(event.change, LinkChange::Rate(_)));
     let changing: BTreeSet<(u32, u16)> = of_rate.flat_map(|event| event.senders.iter().copied()).collect();
     let nodes = scenario.topology.nodes.iter().zip(0..);
     let ports = nodes.flat_map(|(node, number)| node.ports.iter().zip(0..).map(move |(port, at)| ((number, at), port)));
@@ -42,7 +42,7 @@ pub(super) fn steady_clocks(scenario: &Scenario) -> Vec<Option<Clock>> {
 
 /// Returns the instant at which a frame starts that is reported at `now` and ends at `end`, both given as a pair. A
 /// computed departure is reported before it starts; none is computed at a port whose rate changes.
-pub(super) fn start_of(clock: Option<Clock>, (now, end): (Time, Time), bytes: u64) -> Time {
+pub(super) fn transmission_start(clock: Option<ByteClock>, (now, end): (Time, Time), bytes: u64) -> Time {
     clock.map_or(now, |clock| now.max(Time(end.0.saturating_sub(clock.time(bytes).0))))
 }
 
@@ -51,48 +51,48 @@ impl LinkBits {
         LinkBits::new(steady_clocks(scenario), scenario.framing.gap)
     }
 
-    fn new(clocks: Vec<Option<Clock>>, gap: u16) -> LinkBits {
-        LinkBits { clocks, gap: u64::from(gap), open: BTreeMap::new(), next: 0 }
+    fn new(clocks: Vec<Option<ByteClock>>, gap: u16) -> LinkBits {
+        LinkBits { clocks, gap: u64::from(gap), open_bins: BTreeMap::new(), next_bins: 0 }
     }
 
     /// Counts a frame that goes out.
-    pub(crate) fn transmitted(&mut self, scope: &Scope, frame: Transmission, rows: &mut Vec<SumRow>) {
+    pub(crate) fn count_transmission(&mut self, scope: &Scope, frame: Transmission, rows: &mut Vec<SumRow>) {
         let Transmission { now, port, size, end } = frame;
-        self.settle(scope.bin_of(now), rows);
+        self.end_bins_before(scope.bin_of(now), rows);
         let bytes = u64::from(size) + self.gap;
-        let start = start_of(self.clocks[port as usize], (now, end), bytes);
-        *self.open.entry((scope.bin_of(start), port)).or_default() += bytes * 8;
+        let start = transmission_start(self.clocks[port as usize], (now, end), bytes);
+        *self.open_bins.entry((scope.bin_of(start), port)).or_default() += bytes * 8;
     }
 
     /// Removes a frame that was to start at `start` and never does, since the run is over.
-    pub(crate) fn take_back(&mut self, scope: &Scope, port: u32, start: Time, size: u16) {
-        if let Some(bits) = self.open.get_mut(&(scope.bin_of(start), port)) {
+    pub(crate) fn uncount_transmission(&mut self, scope: &Scope, port: u32, start: Time, size: u16) {
+        if let Some(bits) = self.open_bins.get_mut(&(scope.bin_of(start), port)) {
             *bits -= (u64::from(size) + self.gap) * 8;
         }
     }
 
     /// Adds the open bins of another partition.
     pub(crate) fn add_all(&mut self, other: &LinkBits) {
-        other.open.iter().for_each(|(at, bits)| *self.open.entry(*at).or_default() += bits);
+        other.open_bins.iter().for_each(|(at, bits)| *self.open_bins.entry(*at).or_default() += bits);
     }
 
     /// Writes the bins before `bin`.
-    pub(crate) fn settle(&mut self, bin: u32, rows: &mut Vec<SumRow>) {
-        if bin > self.next {
-            self.write_before(bin, rows);
+    pub(crate) fn end_bins_before(&mut self, bin: u32, rows: &mut Vec<SumRow>) {
+        if bin > self.next_bins {
+            self.write_bins_before(bin, rows);
         }
     }
 
-    fn write_before(&mut self, bin: u32, rows: &mut Vec<SumRow>) {
-        self.next = bin;
-        while let Some(first) = self.open.first_entry().filter(|first| first.key().0 < bin) {
+    fn write_bins_before(&mut self, bin: u32, rows: &mut Vec<SumRow>) {
+        self.next_bins = bin;
+        while let Some(first) = self.open_bins.first_entry().filter(|first| first.key().0 < bin) {
             let ((bin, of), amount) = first.remove_entry();
-            rows.extend((amount > 0).then_some(SumRow { amount, bin, of }));
+            rows.extend((amount > 0).then_some(SumRow { amount, bin, owner: of }));
         }
     }
 
     pub(crate) fn close(&mut self, rows: &mut Vec<SumRow>) {
-        self.write_before(u32::MAX, rows);
+        self.write_bins_before(u32::MAX, rows);
     }
 }
 
@@ -101,10 +101,10 @@ mod tests {
     use super::*;
     use units::{Dur, Rate};
 
-    const SCOPE: Scope = Scope { bin: Dur::us(1), ..Scope::NOTHING };
+    const SCOPE: Scope = Scope { bin: Dur::us(1), ..Scope::EMPTY };
 
     fn row(amount: u64, bin: u32, of: u32) -> SumRow {
-        SumRow { amount, bin, of }
+        SumRow { amount, bin, owner: of }
     }
 
     /// A byte takes 8 ns at 1 Gb/s: 125 bytes a microsecond.
@@ -112,7 +112,7 @@ mod tests {
     fn a_frame_counts_whole_in_the_step_in_which_it_begins() {
         let (mut links, mut rows) = (LinkBits::new(vec![Some(Rate::gbps(1).clock()); 2], 20), Vec::new());
         let mut send = |now, port, size, end| {
-            links.transmitted(&SCOPE, Transmission { now: Time(now), port, size, end: Time(end) }, &mut rows);
+            links.count_transmission(&SCOPE, Transmission { now: Time(now), port, size, end: Time(end) }, &mut rows);
         };
         // Two frames of 100 bytes with gap are computed at 0 and start at 0 and 0.8 us; a frame of 200 starts at 1.6
         // us.
@@ -132,7 +132,11 @@ mod tests {
     fn a_step_is_written_once_and_not_before_it_is_over() {
         let (mut links, mut rows) = (LinkBits::new(vec![Some(Rate::gbps(1).clock())], 20), Vec::new());
         for (now, end) in [(0, 800_000), (0, 1_800_000), (1_000_000, 2_600_000)] {
-            links.transmitted(&SCOPE, Transmission { now: Time(now), port: 0, size: 80, end: Time(end) }, &mut rows);
+            links.count_transmission(
+                &SCOPE,
+                Transmission { now: Time(now), port: 0, size: 80, end: Time(end) },
+                &mut rows,
+            );
         }
         assert_eq!(rows, [row(800, 0, 0)]);
         links.close(&mut rows);
@@ -143,10 +147,14 @@ mod tests {
     fn what_has_not_begun_when_the_run_ends_is_taken_back() {
         let (mut links, mut rows) = (LinkBits::new(vec![Some(Rate::gbps(1).clock())], 20), Vec::new());
         for end in [800_000, 1_600_000, 2_400_000] {
-            links.transmitted(&SCOPE, Transmission { now: Time(0), port: 0, size: 80, end: Time(end) }, &mut rows);
+            links.count_transmission(
+                &SCOPE,
+                Transmission { now: Time(0), port: 0, size: 80, end: Time(end) },
+                &mut rows,
+            );
         }
-        links.take_back(&SCOPE, 0, Time(800_000), 80);
-        links.take_back(&SCOPE, 0, Time(1_600_000), 80);
+        links.uncount_transmission(&SCOPE, 0, Time(800_000), 80);
+        links.uncount_transmission(&SCOPE, 0, Time(1_600_000), 80);
         links.close(&mut rows);
         assert_eq!(rows, [row(800, 0, 0)]);
     }
@@ -158,11 +166,11 @@ mod tests {
         let mut frame = Transmission { now: Time(500_000), port: 0, size: 105, end: Time(10_500_000) };
         for (clock, bin) in [(Some(Rate::gbps(1).clock()), 9), (None, 0)] {
             let (mut links, mut rows) = (LinkBits::new(vec![clock], 20), Vec::new());
-            links.transmitted(&SCOPE, frame, &mut rows);
+            links.count_transmission(&SCOPE, frame, &mut rows);
             links.close(&mut rows);
             assert_eq!(rows, [row(1000, bin, 0)]);
         }
         frame.end = Time(0);
-        assert_eq!(start_of(None, (frame.now, frame.end), 125), frame.now);
+        assert_eq!(transmission_start(None, (frame.now, frame.end), 125), frame.now);
     }
 }

@@ -1,13 +1,13 @@
 //! Congestion messages: by which congestion point or receiver, to which flow's source, and with what feedback.
 
 use super::Scope;
-use dataplane::{Body, Pkt, Spot};
+use dataplane::{EventLocation, PacketBody, Pkt};
 use mech::Notice;
 
 /// Row for one congestion message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NoticeRow {
-    pub(crate) at: Spot,
+    pub(crate) at: EventLocation,
     pub(crate) flow: u32,
     /// Quantized feedback of a CNM, 1 to 63; 0 is a CNP.
     pub(crate) feedback: u8,
@@ -18,10 +18,10 @@ pub(crate) struct NoticeRow {
 
 impl NoticeRow {
     /// Returns the contents of a message; `None` if the packet is no message.
-    pub(crate) fn from_packet(at: Spot, pkt: &Pkt) -> Option<NoticeRow> {
+    pub(crate) fn from_packet(at: EventLocation, pkt: &Pkt) -> Option<NoticeRow> {
         let (feedback, q_off, q_delta) = match pkt.body() {
-            Body::Notice(Notice::Cnm { feedback, q_off, q_delta, .. }) => (feedback, q_off, q_delta),
-            Body::Notice(Notice::Cnp) => (0, 0, 0),
+            PacketBody::Notice(Notice::Cnm { feedback, q_off, q_delta, .. }) => (feedback, q_off, q_delta),
+            PacketBody::Notice(Notice::Cnp) => (0, 0, 0),
             _ => return None,
         };
         Some(NoticeRow { at, flow: pkt.head.flow.0, feedback, q_off, q_delta })
@@ -30,7 +30,7 @@ impl NoticeRow {
 
 /// Counts of the messages of a port inside the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Point {
+pub(crate) struct PortNotices {
     pub(crate) cnms: u64,
     pub(crate) cnps: u64,
     /// Sum over all CNMs.
@@ -42,25 +42,25 @@ pub(crate) struct Point {
 #[derive(Clone, Debug)]
 pub(crate) struct Notices {
     /// True if every message is written.
-    each: bool,
+    records_each: bool,
     /// Counts of each port over the whole network.
-    pub(crate) points: Vec<Point>,
+    pub(crate) ports: Vec<PortNotices>,
 }
 
 impl Notices {
     pub(crate) fn new(ports: usize, each: bool) -> Notices {
-        Notices { each, points: vec![Point::default(); ports] }
+        Notices { records_each: each, ports: vec![PortNotices::default(); ports] }
     }
 
-    pub(crate) fn made(&mut self, scope: &Scope, row: NoticeRow, rows: &mut Vec<NoticeRow>) {
+    pub(crate) fn record_notice(&mut self, scope: &Scope, row: NoticeRow, rows: &mut Vec<NoticeRow>) {
         if scope.covers(row.at.now) {
-            let point = &mut self.points[row.at.port as usize];
+            let point = &mut self.ports[row.at.port as usize];
             let count = if row.feedback == 0 { &mut point.cnps } else { &mut point.cnms };
             *count += 1;
             point.feedback += u64::from(row.feedback);
             point.strongest = point.strongest.max(row.feedback);
         }
-        rows.extend(self.each.then_some(row));
+        rows.extend(self.records_each.then_some(row));
     }
 }
 
@@ -71,11 +71,11 @@ mod tests {
     use mech::{FlowId, HostId, PortId};
     use units::Time;
 
-    const SCOPE: Scope = Scope { from: Time(100), to: Time(200), ..Scope::NOTHING };
+    const SCOPE: Scope = Scope { from: Time(100), to: Time(200), ..Scope::EMPTY };
 
     fn row(now: u64, notice: Notice) -> Option<NoticeRow> {
         let pkt = NoticeSetup { notice, flow: FlowId(9), to: HostId(1), node: 3, n: 0, size: 64 }.packet();
-        NoticeRow::from_packet(Spot { now: Time(now), node: 3, port: 1 }, &pkt)
+        NoticeRow::from_packet(EventLocation { now: Time(now), node: 3, port: 1 }, &pkt)
     }
 
     fn cnm(now: u64, feedback: u8) -> NoticeRow {
@@ -87,10 +87,13 @@ mod tests {
         for each in [true, false] {
             let (mut notices, mut rows) = (Notices::new(2, each), Vec::new());
             for (now, feedback) in [(99, 60), (100, 7), (199, 5), (200, 61)] {
-                notices.made(&SCOPE, cnm(now, feedback), &mut rows);
+                notices.record_notice(&SCOPE, cnm(now, feedback), &mut rows);
             }
-            notices.made(&SCOPE, row(150, Notice::Cnp).expect("it is a CNP"), &mut rows);
-            assert_eq!(notices.points, [Point::default(), Point { cnms: 2, cnps: 1, feedback: 12, strongest: 7 }]);
+            notices.record_notice(&SCOPE, row(150, Notice::Cnp).expect("it is a CNP"), &mut rows);
+            assert_eq!(
+                notices.ports,
+                [PortNotices::default(), PortNotices { cnms: 2, cnps: 1, feedback: 12, strongest: 7 }]
+            );
             let all: Vec<(u64, u8)> = rows.iter().map(|row| (row.at.now.0, row.feedback)).collect();
             assert_eq!(all, if each { vec![(99, 60), (100, 7), (199, 5), (200, 61), (150, 0)] } else { vec![] });
         }
@@ -100,6 +103,6 @@ mod tests {
 
     #[test]
     fn what_is_no_message_is_no_row() {
-        assert_eq!(NoticeRow::from_packet(Spot { now: Time(150), node: 3, port: 1 }, &Pkt::default()), None);
+        assert_eq!(NoticeRow::from_packet(EventLocation { now: Time(150), node: 3, port: 1 }, &Pkt::default()), None);
     }
 }

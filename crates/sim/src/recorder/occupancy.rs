@@ -5,42 +5,42 @@ use units::{Dur, Time};
 
 /// Occupancy inside the measurement window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Held {
+pub(crate) struct WindowOccupancy {
     bytes: u64,
     since: Time,
-    pub(crate) most: u64,
+    pub(crate) max_bytes: u64,
     /// Bytes times picoseconds.
     pub(crate) area: u128,
     /// Time in which a frame was moving into the buffer.
     pub(crate) busy: Dur,
-    comes: bool,
+    is_incoming: bool,
 }
 
-impl Held {
+impl WindowOccupancy {
     /// Sets the bytes in the buffer from now on.
-    pub(super) fn set(&mut self, scope: &Scope, now: Time, bytes: u64) {
-        self.pass(scope, now);
+    pub(super) fn set_bytes(&mut self, scope: &Scope, now: Time, bytes: u64) {
+        self.advance(scope, now);
         self.bytes = bytes;
         if scope.covers(now) {
-            self.most = self.most.max(bytes);
+            self.max_bytes = self.max_bytes.max(bytes);
         }
     }
     /// Sets whether a frame is moving into the buffer.
-    pub(super) fn coming(&mut self, scope: &Scope, now: Time, comes: bool) {
-        self.pass(scope, now);
-        self.comes = comes;
+    pub(super) fn set_incoming(&mut self, scope: &Scope, now: Time, comes: bool) {
+        self.advance(scope, now);
+        self.is_incoming = comes;
     }
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
     /// Advances the record to `now` with the present occupancy.
-    pub(super) fn pass(&mut self, scope: &Scope, now: Time) {
+    pub(super) fn advance(&mut self, scope: &Scope, now: Time) {
         let (first, last) = (self.since.max(scope.from), now.min(scope.to));
         if last > first {
             // Bytes that were there when the window started count too.
-            self.most = self.most.max(self.bytes);
+            self.max_bytes = self.max_bytes.max(self.bytes);
             self.area += u128::from(self.bytes) * u128::from(last.since(first).0);
-            self.busy += if self.comes { last.since(first) } else { Dur::ZERO };
+            self.busy += if self.is_incoming { last.since(first) } else { Dur::ZERO };
         }
         self.since = now;
     }
@@ -48,68 +48,68 @@ impl Held {
 
 /// Record of a time bin that is over.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Over {
+pub(super) struct FinishedBin {
     pub(super) bin: u32,
     /// Bytes times picoseconds.
     pub(super) area: f64,
-    pub(super) most: u64,
+    pub(super) max_bytes: u64,
     /// Time in which a frame was moving into the buffer.
     pub(super) busy: Dur,
 }
 
 /// Occupancy in the open time bin.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Course {
+pub(super) struct BinOccupancy {
     bytes: u64,
     since: Time,
     bin: u32,
     area: u128,
-    most: u64,
+    max_bytes: u64,
     busy: Dur,
-    comes: bool,
+    is_incoming: bool,
 }
 
-impl Course {
+impl BinOccupancy {
     /// Sets the bytes in the buffer from now on. Bins that are over go to `tell`, except empty ones.
-    pub(super) fn set(&mut self, scope: &Scope, now: Time, bytes: u64, tell: impl FnMut(Over)) {
-        self.pass(scope, now, tell);
+    pub(super) fn set_bytes(&mut self, scope: &Scope, now: Time, bytes: u64, tell: impl FnMut(FinishedBin)) {
+        self.advance(scope, now, tell);
         self.bytes = bytes;
-        self.most = self.most.max(bytes);
+        self.max_bytes = self.max_bytes.max(bytes);
     }
     /// Sets whether a frame is moving into the buffer.
-    pub(super) fn coming(&mut self, scope: &Scope, now: Time, comes: bool, tell: impl FnMut(Over)) {
-        self.pass(scope, now, tell);
-        self.comes = comes;
+    pub(super) fn set_incoming(&mut self, scope: &Scope, now: Time, comes: bool, tell: impl FnMut(FinishedBin)) {
+        self.advance(scope, now, tell);
+        self.is_incoming = comes;
     }
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
     /// Returns the instant up to which the record is complete.
-    pub(super) fn since(&self) -> Time {
+    pub(super) fn recorded_until(&self) -> Time {
         self.since
     }
     /// Advances the record to `now` with the present occupancy.
-    pub(super) fn pass(&mut self, scope: &Scope, now: Time, mut tell: impl FnMut(Over)) {
+    pub(super) fn advance(&mut self, scope: &Scope, now: Time, mut tell: impl FnMut(FinishedBin)) {
         let last = scope.bin_of(now);
         while self.bin < last {
             let edge = Time((u64::from(self.bin) + 1).saturating_mul(scope.bin.0));
-            self.spend(edge);
-            self.end_bin().into_iter().for_each(&mut tell);
-            self.bin = if self.bytes == 0 && !self.comes { last } else { self.bin + 1 };
-            self.most = self.bytes;
+            self.advance_in_bin(edge);
+            self.end_open_bin().into_iter().for_each(&mut tell);
+            self.bin = if self.bytes == 0 && !self.is_incoming { last } else { self.bin + 1 };
+            self.max_bytes = self.bytes;
         }
-        self.spend(now);
+        self.advance_in_bin(now);
     }
     /// Ends the open bin.
-    pub(super) fn end_bin(&mut self) -> Option<Over> {
-        let (area, most) = (std::mem::take(&mut self.area) as f64, std::mem::take(&mut self.most));
+    pub(super) fn end_open_bin(&mut self) -> Option<FinishedBin> {
+        let (area, most) = (std::mem::take(&mut self.area) as f64, std::mem::take(&mut self.max_bytes));
         let busy = std::mem::take(&mut self.busy);
-        (most > 0 || busy > Dur::ZERO).then_some(Over { bin: self.bin, area, most, busy })
+        (most > 0 || busy > Dur::ZERO).then_some(FinishedBin { bin: self.bin, area, max_bytes: most, busy })
     }
-    fn spend(&mut self, end: Time) {
+    fn advance_in_bin(&mut self, end: Time) {
         let passed = end.since(self.since.min(end));
         self.area += u128::from(self.bytes) * u128::from(passed.0);
-        self.busy += if self.comes { passed } else { Dur::ZERO };
+        self.busy += if self.is_incoming { passed } else { Dur::ZERO };
         self.since = end;
     }
 }

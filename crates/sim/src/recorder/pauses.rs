@@ -1,7 +1,7 @@
 //! Pauses of ports, and the frames that caused them.
 
 use super::Scope;
-use dataplane::Spot;
+use dataplane::EventLocation;
 use mech::ClassSet;
 use units::{Dur, Time};
 
@@ -18,7 +18,7 @@ pub(crate) struct PauseRow {
 
 /// Record of one class of a port.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pauses {
+pub(crate) struct ClassPauses {
     /// Start of the present pause; `None` if the class is not paused.
     since: Option<Time>,
     /// Number of pauses that started inside the window.
@@ -28,7 +28,7 @@ pub(crate) struct Pauses {
     /// Number of frames inside the window by which this port paused its far end. `again` counts those for a class that
     /// was already paused.
     pub(crate) sent: u64,
-    pub(crate) again: u64,
+    pub(crate) refreshes: u64,
 }
 
 /// Records of all ports that may be paused.
@@ -36,36 +36,36 @@ pub(crate) struct Pauses {
 pub(crate) struct PausedPorts {
     pub(crate) classes: usize,
     /// Records by port over the whole network, and class.
-    pub(crate) all: Vec<Pauses>,
+    pub(crate) records: Vec<ClassPauses>,
 }
 
 impl PausedPorts {
     pub(crate) fn new(ports: usize, top_class: u8) -> PausedPorts {
         let classes = usize::from(top_class) + 1;
-        PausedPorts { classes, all: vec![Pauses::default(); ports * classes] }
+        PausedPorts { classes, records: vec![ClassPauses::default(); ports * classes] }
     }
 
-    fn entry(&mut self, port: u32, class: u8) -> &mut Pauses {
-        &mut self.all[port as usize * self.classes + usize::from(class)]
+    fn class_record(&mut self, port: u32, class: u8) -> &mut ClassPauses {
+        &mut self.records[port as usize * self.classes + usize::from(class)]
     }
 
-    pub(crate) fn sent(&mut self, scope: &Scope, at: Spot, xoff: ClassSet, again: ClassSet) {
+    pub(crate) fn record_sent(&mut self, scope: &Scope, at: EventLocation, xoff: ClassSet, again: ClassSet) {
         let in_use = (0..self.classes as u8).filter(|class| scope.covers(at.now) && xoff.has(*class));
         for class in in_use {
-            let one = self.entry(at.port, class);
+            let one = self.class_record(at.port, class);
             one.sent += 1;
-            one.again += u64::from(again.has(class));
+            one.refreshes += u64::from(again.has(class));
         }
     }
 
-    pub(crate) fn paused(&mut self, scope: &Scope, at: Spot, class: u8) {
-        let one = self.entry(at.port, class);
+    pub(crate) fn record_paused(&mut self, scope: &Scope, at: EventLocation, class: u8) {
+        let one = self.class_record(at.port, class);
         one.since = Some(at.now);
         one.times += u64::from(scope.covers(at.now));
     }
 
-    pub(crate) fn resumed(&mut self, scope: &Scope, at: Spot, class: u8, rows: &mut Vec<PauseRow>) {
-        let one = self.entry(at.port, class);
+    pub(crate) fn record_resumed(&mut self, scope: &Scope, at: EventLocation, class: u8, rows: &mut Vec<PauseRow>) {
+        let one = self.class_record(at.port, class);
         if let Some(from) = one.since.take() {
             let (begin, end) = (from.max(scope.from), at.now.min(scope.to));
             one.paused += end.max(begin).since(begin);
@@ -74,9 +74,9 @@ impl PausedPorts {
     }
 
     pub(crate) fn close(&mut self, scope: &Scope, now: Time, rows: &mut Vec<PauseRow>) {
-        for i in 0..self.all.len() {
-            let at = Spot { now, node: 0, port: (i / self.classes) as u32 };
-            self.resumed(scope, at, (i % self.classes) as u8, rows);
+        for i in 0..self.records.len() {
+            let at = EventLocation { now, node: 0, port: (i / self.classes) as u32 };
+            self.record_resumed(scope, at, (i % self.classes) as u8, rows);
         }
     }
 }
@@ -87,17 +87,17 @@ mod tests {
 
     #[test]
     fn only_what_lies_in_the_window_counts_and_every_interval_is_told() {
-        let scope = Scope { from: Time(100), to: Time(200), ..Scope::NOTHING };
+        let scope = Scope { from: Time(100), to: Time(200), ..Scope::EMPTY };
         let (mut ports, mut rows) = (PausedPorts::new(2, 1), Vec::new());
-        let at = |now| Spot { now: Time(now), node: 3, port: 1 };
+        let at = |now| EventLocation { now: Time(now), node: 3, port: 1 };
         for (from, to) in [(10, 50), (60, 130), (140, 150), (190, 260), (300, 310)] {
-            ports.paused(&scope, at(from), 1);
-            ports.resumed(&scope, at(to), 1, &mut rows);
+            ports.record_paused(&scope, at(from), 1);
+            ports.record_resumed(&scope, at(to), 1, &mut rows);
         }
-        ports.paused(&scope, at(400), 1);
+        ports.record_paused(&scope, at(400), 1);
         ports.close(&scope, Time(420), &mut rows);
         ports.close(&scope, Time(420), &mut rows);
-        let one = ports.all[3];
+        let one = ports.records[3];
         assert_eq!((one.times, one.paused), (2, Dur(30 + 10 + 10)));
         assert_eq!(rows.len(), 6);
         assert_eq!(rows[5], PauseRow { from: Time(400), to: Time(420), port: 1, node: 0, class: 1 });
@@ -105,13 +105,13 @@ mod tests {
 
     #[test]
     fn frames_count_by_class_and_refreshes_among_them() {
-        let scope = Scope { to: Time(200), ..Scope::NOTHING };
+        let scope = Scope { to: Time(200), ..Scope::EMPTY };
         let mut ports = PausedPorts::new(1, 1);
-        let at = |now| Spot { now: Time(now), node: 3, port: 0 };
-        ports.sent(&scope, at(1), ClassSet::ALL, ClassSet::NONE);
-        ports.sent(&scope, at(2), ClassSet::single(1), ClassSet::single(1));
-        ports.sent(&scope, at(3), ClassSet::NONE, ClassSet::NONE);
-        ports.sent(&scope, at(200), ClassSet::ALL, ClassSet::ALL);
-        assert_eq!(ports.all.iter().map(|one| (one.sent, one.again)).collect::<Vec<_>>(), [(1, 0), (2, 1)]);
+        let at = |now| EventLocation { now: Time(now), node: 3, port: 0 };
+        ports.record_sent(&scope, at(1), ClassSet::ALL, ClassSet::NONE);
+        ports.record_sent(&scope, at(2), ClassSet::single(1), ClassSet::single(1));
+        ports.record_sent(&scope, at(3), ClassSet::NONE, ClassSet::NONE);
+        ports.record_sent(&scope, at(200), ClassSet::ALL, ClassSet::ALL);
+        assert_eq!(ports.records.iter().map(|one| (one.sent, one.refreshes)).collect::<Vec<_>>(), [(1, 0), (2, 1)]);
     }
 }

@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 /// Counts of packets by the value of each metric.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub(crate) struct ReorderCounts {
     /// Packets by displacement from -DT on: the receive index minus the sequence number, negative if early.
     pub(crate) displaced: Vec<u64>,
     /// Arrivals by the number of packets that wait for an earlier one after them.
@@ -21,9 +21,9 @@ pub(crate) struct Tally {
     pub(crate) received: u64,
 }
 
-impl Tally {
+impl ReorderCounts {
     /// Adds the counts of another partition.
-    pub(crate) fn add_all(&mut self, other: &Tally) {
+    pub(crate) fn add_all(&mut self, other: &ReorderCounts) {
         let pairs = [
             (&mut self.displaced, &other.displaced),
             (&mut self.waiting, &other.waiting),
@@ -37,7 +37,7 @@ impl Tally {
     }
 }
 
-fn count(counts: &mut Vec<u64>, value: usize) {
+fn increment(counts: &mut Vec<u64>, value: usize) {
     if counts.len() <= value {
         counts.resize(value + 1, 0);
     }
@@ -46,47 +46,47 @@ fn count(counts: &mut Vec<u64>, value: usize) {
 
 /// Order of arrival of one stream of packets.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Stream {
-    density: Density,
-    occupancy: Occupancy,
-    extents: Extents,
+pub(crate) struct ArrivalStream {
+    density: ReorderDensity,
+    occupancy: ReorderBuffer,
+    extents: ReorderExtents,
 }
 
-impl Stream {
+impl ArrivalStream {
     /// Records the arrival of the packet of rank `seq`. It counts in `tally` if `counts` is true.
-    pub(crate) fn arrive(&mut self, seq: u64, counts: bool, threshold: u32, tally: &mut Tally) {
-        self.density.arrive(seq, counts, threshold, tally);
-        let waiting = self.occupancy.arrive(seq, threshold).filter(|_| counts);
-        waiting.into_iter().for_each(|waiting| count(&mut tally.waiting, waiting));
-        if let Some(extent) = self.extents.arrive(seq, threshold).filter(|_| counts) {
+    pub(crate) fn record_arrival(&mut self, seq: u64, counts: bool, threshold: u32, tally: &mut ReorderCounts) {
+        self.density.record_arrival(seq, counts, threshold, tally);
+        let waiting = self.occupancy.record_arrival(seq, threshold).filter(|_| counts);
+        waiting.into_iter().for_each(|waiting| increment(&mut tally.waiting, waiting));
+        if let Some(extent) = self.extents.record_arrival(seq, threshold).filter(|_| counts) {
             tally.received += 1;
             if extent > 0 {
-                count(&mut tally.extent, extent as usize);
+                increment(&mut tally.extent, extent as usize);
             }
         }
     }
 
     /// Ends the stream: no packet arrives any more.
-    pub(crate) fn close(&mut self, threshold: u32, tally: &mut Tally) {
-        self.density.settle(true, threshold, tally);
+    pub(crate) fn end_stream(&mut self, threshold: u32, tally: &mut ReorderCounts) {
+        self.density.assign_decided_indices(true, threshold, tally);
     }
 
     /// Returns the lowest rank of a packet that may still change a metric.
-    pub(crate) fn floor(&self) -> u64 {
-        let hole = self.extents.holes.front().map_or(self.extents.next, |hole| hole.start);
+    pub(crate) fn lowest_open_rank(&self) -> u64 {
+        let hole = self.extents.missing.front().map_or(self.extents.next, |hole| hole.start);
         self.density.next.min(self.occupancy.expected).min(hole)
     }
 
     /// Returns true if no packet waits, and none before `seq` is missing.
-    pub(crate) fn is_done(&self, seq: u64) -> bool {
-        self.floor() == seq && self.density.window.is_empty() && self.occupancy.held.is_empty()
+    pub(crate) fn is_complete_before(&self, seq: u64) -> bool {
+        self.lowest_open_rank() == seq && self.density.window.is_empty() && self.occupancy.held.is_empty()
     }
 }
 
 /// Receive indices by the algorithm of RFC 5236 §6.1: the index skips the number of a packet that is not among the
 /// next DT + 1 arrivals.
 #[derive(Clone, Debug, Default)]
-struct Density {
+struct ReorderDensity {
     /// Next receive index (RI).
     next: u64,
     /// Packets that have arrived and have no index yet, in order of arrival, each with true if it counts.
@@ -97,32 +97,32 @@ struct Density {
     early: BTreeSet<u64>,
 }
 
-impl Density {
-    fn arrive(&mut self, seq: u64, counts: bool, threshold: u32, tally: &mut Tally) {
+impl ReorderDensity {
+    fn record_arrival(&mut self, seq: u64, counts: bool, threshold: u32, tally: &mut ReorderCounts) {
         if self.window.is_empty() && self.early.is_empty() && seq == self.next {
             self.next += 1;
-            return Density::count(0, counts, threshold, tally);
+            return ReorderDensity::count_displacement(0, counts, threshold, tally);
         }
         if seq >= self.next && !self.early.contains(&seq) && self.windowed.insert(seq) {
             self.window.push_back((seq, counts));
-            self.settle(false, threshold, tally);
+            self.assign_decided_indices(false, threshold, tally);
         }
     }
 
-    fn count(displacement: i64, counts: bool, threshold: u32, tally: &mut Tally) {
+    fn count_displacement(displacement: i64, counts: bool, threshold: u32, tally: &mut ReorderCounts) {
         if counts {
-            count(&mut tally.displaced, (displacement + i64::from(threshold)) as usize);
+            increment(&mut tally.displaced, (displacement + i64::from(threshold)) as usize);
         }
     }
 
     /// Gives out indices as far as they are decided; with `all`, no packet arrives any more.
-    fn settle(&mut self, all: bool, threshold: u32, tally: &mut Tally) {
+    fn assign_decided_indices(&mut self, all: bool, threshold: u32, tally: &mut ReorderCounts) {
         let most = threshold as usize;
         while let Some((seq, counts)) = self.window.front().copied() {
             if self.windowed.contains(&self.next) || self.early.contains(&self.next) {
                 self.window.pop_front();
                 self.windowed.remove(&seq);
-                self.index(seq, counts, threshold, tally);
+                self.assign_index(seq, counts, threshold, tally);
             } else if all || self.window.len() > most {
                 let first = self.windowed.first().into_iter().chain(self.early.first()).min();
                 self.next = first.map_or(self.next, |first| *first).max(self.next + 1);
@@ -132,12 +132,12 @@ impl Density {
         }
     }
 
-    fn index(&mut self, seq: u64, counts: bool, threshold: u32, tally: &mut Tally) {
+    fn assign_index(&mut self, seq: u64, counts: bool, threshold: u32, tally: &mut ReorderCounts) {
         let displacement = self.next as i64 - seq as i64;
         if displacement.unsigned_abs() > u64::from(threshold) {
             return;
         }
-        Density::count(displacement, counts, threshold, tally);
+        ReorderDensity::count_displacement(displacement, counts, threshold, tally);
         self.early.remove(&self.next);
         if displacement < 0 {
             self.early.insert(seq);
@@ -149,14 +149,14 @@ impl Density {
 /// Buffer that restores the order of packets (RFC 5236 §5), with the packets that wait in it after each arrival. If
 /// it overflows, the packets that it waits for count as lost.
 #[derive(Clone, Debug, Default)]
-struct Occupancy {
+struct ReorderBuffer {
     /// Next expected number (E).
     expected: u64,
     held: BTreeSet<u64>,
 }
 
-impl Occupancy {
-    fn arrive(&mut self, seq: u64, threshold: u32) -> Option<usize> {
+impl ReorderBuffer {
+    fn record_arrival(&mut self, seq: u64, threshold: u32) -> Option<usize> {
         if seq < self.expected || (seq > self.expected && !self.held.insert(seq)) {
             return None;
         }
@@ -174,34 +174,34 @@ impl Occupancy {
 
 /// Missing packets below the highest that has arrived, with the index of the first arrival above them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Hole {
+struct MissingRange {
     start: u64,
     end: u64,
-    arrival: u64,
+    first_later_arrival: u64,
 }
 
 /// Reordered packets (RFC 4737 §3.3: below NextExp) and their extent: the arrivals since the first one with a higher
 /// number.
 #[derive(Clone, Debug, Default)]
-struct Extents {
+struct ReorderExtents {
     /// Next expected number (NextExp).
     next: u64,
     /// Number of packets that have arrived.
     arrivals: u64,
     /// Missing packets, in order.
-    holes: VecDeque<Hole>,
+    missing: VecDeque<MissingRange>,
 }
 
-impl Extents {
+impl ReorderExtents {
     /// Returns the extent of an arrival: 0 if it is not reordered; `None` if it is left out.
-    fn arrive(&mut self, seq: u64, threshold: u32) -> Option<u64> {
+    fn record_arrival(&mut self, seq: u64, threshold: u32) -> Option<u64> {
         let arrival = self.arrivals;
-        while self.holes.front().is_some_and(|hole| arrival - hole.arrival > u64::from(threshold)) {
-            self.holes.pop_front();
+        while self.missing.front().is_some_and(|hole| arrival - hole.first_later_arrival > u64::from(threshold)) {
+            self.missing.pop_front();
         }
-        let extent = if seq < self.next { arrival - self.fill(seq)? } else { 0 };
+        let extent = if seq < self.next { arrival - self.remove_missing(seq)? } else { 0 };
         if seq > self.next {
-            self.holes.push_back(Hole { start: self.next, end: seq, arrival });
+            self.missing.push_back(MissingRange { start: self.next, end: seq, first_later_arrival: arrival });
         }
         self.next = self.next.max(seq + 1);
         self.arrivals += 1;
@@ -209,14 +209,14 @@ impl Extents {
     }
 
     /// Removes a packet from those missing. Returns the index of the first arrival above it.
-    fn fill(&mut self, seq: u64) -> Option<u64> {
-        let at = self.holes.partition_point(|hole| hole.end <= seq);
-        let hole = *self.holes.get(at).filter(|hole| hole.start <= seq)?;
-        let (below, above) = (Hole { end: seq, ..hole }, Hole { start: seq + 1, ..hole });
+    fn remove_missing(&mut self, seq: u64) -> Option<u64> {
+        let at = self.missing.partition_point(|hole| hole.end <= seq);
+        let hole = *self.missing.get(at).filter(|hole| hole.start <= seq)?;
+        let (below, above) = (MissingRange { end: seq, ..hole }, MissingRange { start: seq + 1, ..hole });
         let left = [above, below].into_iter().filter(|hole| hole.start < hole.end);
-        self.holes.remove(at);
-        left.for_each(|hole| self.holes.insert(at, hole));
-        Some(hole.arrival)
+        self.missing.remove(at);
+        left.for_each(|hole| self.missing.insert(at, hole));
+        Some(hole.first_later_arrival)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Rows of the tables that grow with simulated time, until they are taken out.
 
-use super::{DetourRow, HoldRow, InputRow, Kind, LimitRow, NoticeRow, PauseRow, StageRow};
-use dataplane::{Pkt, Spot};
+use super::{DetourRow, HoldRow, InputRow, LimitRow, NoticeRow, PacketEvent, PauseRow, StageRow};
+use dataplane::{EventLocation, Pkt};
 use mech::Flags;
 use units::Time;
 
@@ -32,7 +32,7 @@ pub(crate) struct PacketRow {
 }
 
 impl PacketRow {
-    pub(crate) fn new(pkt: &Pkt, at: Spot, fate: u8, max_distance: u8) -> PacketRow {
+    pub(crate) fn new(pkt: &Pkt, at: EventLocation, fate: u8, max_distance: u8) -> PacketRow {
         PacketRow {
             sent: pkt.sent,
             end: at.now,
@@ -75,7 +75,7 @@ pub(crate) struct SumRow {
     pub(crate) amount: u64,
     pub(crate) bin: u32,
     /// Host, flow or port of the sum.
-    pub(crate) of: u32,
+    pub(crate) owner: u32,
 }
 
 /// Lists the tables that grow with simulated time for the macro `$make`, in the order of [`crate::Results::tables`].
@@ -92,9 +92,9 @@ macro_rules! growing_tables {
             trace: TraceRow, step |row| (row.bin, row.queue), |world, rows| world.queue_trace(rows);
             sub_trace: TraceRow, step |row| (row.bin, row.queue), |world, rows| world.sub_queue_trace(rows);
             activity: ActivityRow, step |row| (row.bin, row.node, row.kind), |_, rows| queues::activity(rows);
-            host_goodput: SumRow, step |row| (row.bin, row.of), |_, rows| sums::host_goodput(rows);
-            flow_goodput: SumRow, step |row| (row.bin, row.of), |_, rows| sums::flow_goodput(rows);
-            links: SumRow, step |row| (row.bin, row.of), |world, rows| world.links_table(rows);
+            host_goodput: SumRow, step |row| (row.bin, row.owner), |_, rows| goodput_and_links::host_goodput(rows);
+            flow_goodput: SumRow, step |row| (row.bin, row.owner), |_, rows| goodput_and_links::flow_goodput(rows);
+            links: SumRow, step |row| (row.bin, row.owner), |world, rows| world.links_table(rows);
             packets: PacketRow, instant |row| (row.end, row.node), |_, rows| packets::packets(rows);
             detour_steps: DetourRow, instant |row| (row.end.now, row.end.node), |world, rows| world.detour_steps(rows);
             pauses: PauseRow, instant |row| (row.to, row.node), |world, rows| world.pause_trace(rows);
@@ -146,7 +146,7 @@ macro_rules! rows {
             }
 
             /// Returns the number of rows of the longest table.
-            pub(crate) fn waiting(&self) -> usize {
+            pub(crate) fn max_row_count(&self) -> usize {
                 [$(self.$field.len()),*].into_iter().max().unwrap_or(0)
             }
         }
@@ -156,14 +156,14 @@ growing_tables!(rows);
 
 /// Counts of a node in the open time bin.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct OpenBin {
+pub(crate) struct OpenActivityBin {
     bin: u32,
-    counts: [u64; Kind::COUNT],
+    counts: [u64; PacketEvent::COUNT],
 }
 
-impl OpenBin {
+impl OpenActivityBin {
     /// Counts an event of `node` in the bin `bin`; earlier counts go to `rows`.
-    pub(crate) fn count(&mut self, kind: Kind, bin: u32, node: u32, rows: &mut Vec<ActivityRow>) {
+    pub(crate) fn count_event(&mut self, kind: PacketEvent, bin: u32, node: u32, rows: &mut Vec<ActivityRow>) {
         if bin != self.bin {
             self.close(node, rows);
             self.bin = bin;
@@ -172,7 +172,7 @@ impl OpenBin {
     }
 
     /// Ends the bins before `bin`.
-    pub(crate) fn settle(&mut self, bin: u32, node: u32, rows: &mut Vec<ActivityRow>) {
+    pub(crate) fn end_bins_before(&mut self, bin: u32, node: u32, rows: &mut Vec<ActivityRow>) {
         if self.bin < bin {
             self.close(node, rows);
         }
@@ -191,12 +191,12 @@ mod tests {
 
     #[test]
     fn a_late_event_costs_one_row_and_not_one_for_every_step_before_it() {
-        let (mut open, mut rows) = (OpenBin::default(), Vec::new());
-        open.count(Kind::Drop, 3, 7, &mut rows);
-        open.count(Kind::Mark, 3, 7, &mut rows);
-        open.count(Kind::Drop, 3, 7, &mut rows);
+        let (mut open, mut rows) = (OpenActivityBin::default(), Vec::new());
+        open.count_event(PacketEvent::Drop, 3, 7, &mut rows);
+        open.count_event(PacketEvent::Mark, 3, 7, &mut rows);
+        open.count_event(PacketEvent::Drop, 3, 7, &mut rows);
         assert_eq!(rows, [], "the step is not over");
-        open.count(Kind::Bounce, 4_000_000_000, 7, &mut rows);
+        open.count_event(PacketEvent::Bounce, 4_000_000_000, 7, &mut rows);
         open.close(7, &mut rows);
         open.close(7, &mut rows);
         let row = |count, bin, kind| ActivityRow { count, bin, node: 7, kind };

@@ -28,7 +28,7 @@ pub struct Scope {
 impl Scope {
     /// Scope of no records, at no time.
     #[cfg(test)]
-    pub(crate) const NOTHING: Scope = Scope {
+    pub(crate) const EMPTY: Scope = Scope {
         from: Time::ZERO,
         to: Time::ZERO,
         bin: Dur(1),
@@ -45,7 +45,7 @@ impl Scope {
         at >= self.from && at < self.to
     }
 
-    /// Returns the time bin of an instant. It takes a division; [`Clock`] has that of the present.
+    /// Returns the time bin of an instant. It takes a division; [`BinClock`] has that of the present.
     #[inline]
     pub(crate) fn bin_of(&self, at: Time) -> u32 {
         (at.0 / self.bin.0) as u32
@@ -54,16 +54,16 @@ impl Scope {
 
 /// Open time bin, found without a division.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Clock {
+pub(super) struct BinClock {
     bin: u32,
     /// End of the bin; 0 before the first call.
     pub(super) edge: Time,
 }
 
-impl Clock {
+impl BinClock {
     /// Returns the bin of `now`. PRECONDITION: time never goes back.
     #[inline]
-    pub(super) fn bin(&mut self, scope: &Scope, now: Time) -> u32 {
+    pub(super) fn bin_at(&mut self, scope: &Scope, now: Time) -> u32 {
         if now >= self.edge {
             self.bin = scope.bin_of(now);
             self.edge = Time((u64::from(self.bin) + 1).saturating_mul(scope.bin.0));
@@ -74,7 +74,7 @@ impl Clock {
 
 /// Events of packets at switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum PacketEvent {
     Drop = 0,
     Mark = 1,
     Detour = 2,
@@ -84,13 +84,13 @@ pub(crate) enum Kind {
     Notice = 5,
 }
 
-impl Kind {
-    pub(crate) const COUNT: usize = Kind::Notice as usize + 1;
+impl PacketEvent {
+    pub(crate) const COUNT: usize = PacketEvent::Notice as usize + 1;
 }
 
 /// Metrics of delivered packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Metric {
+pub(crate) enum PacketMetric {
     Delay = 0,
     Hops = 1,
     Detours = 2,
@@ -99,24 +99,29 @@ pub(crate) enum Metric {
     MaxDistance = 4,
 }
 
-impl Metric {
-    pub(crate) const ALL: [Metric; 5] =
-        [Metric::Delay, Metric::Hops, Metric::Detours, Metric::Bounces, Metric::MaxDistance];
+impl PacketMetric {
+    pub(crate) const ALL: [PacketMetric; 5] = [
+        PacketMetric::Delay,
+        PacketMetric::Hops,
+        PacketMetric::Detours,
+        PacketMetric::Bounces,
+        PacketMetric::MaxDistance,
+    ];
     /// Number of metrics that every packet has: all before `MaxDistance`.
-    pub(crate) const OF_EVERY: usize = Metric::MaxDistance as usize;
+    pub(crate) const COMMON_COUNT: usize = PacketMetric::MaxDistance as usize;
 }
 
 /// Frames that hosts of the second half received from hosts of the first inside the measurement window, and their
 /// bytes without preamble and gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Crossed {
+pub(crate) struct BisectionFrames {
     pub(crate) frames: u64,
     pub(crate) bytes: u64,
 }
 
-impl Crossed {
+impl BisectionFrames {
     #[inline]
-    pub(super) fn count(&mut self, scope: &Scope, now: Time, pkt: &Pkt) {
+    pub(super) fn count_frame(&mut self, scope: &Scope, now: Time, pkt: &Pkt) {
         let half = scope.hosts / 2;
         if scope.covers(now) && pkt.head.src.0 < half && pkt.head.dst.0 >= half {
             self.frames += 1;

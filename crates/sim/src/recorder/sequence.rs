@@ -5,28 +5,28 @@
 //! New bytes at the end of a retransmission belong to the last segment before them. Packets without a transport are
 //! distinguished by their emission number.
 
-use super::reorder::{Stream, Tally};
+use super::reorder::{ArrivalStream, ReorderCounts};
 use dataplane::Pkt;
 use mech::Flags;
 use std::collections::VecDeque;
 
-/// Value of `FlowState::lane` if there is none.
-const NONE: u32 = u32::MAX;
+/// Value of `FlowState::in_flight_index` if there is none.
+const NO_STATE: u32 = u32::MAX;
 
 /// Returns the bytes of its flow that a packet carries, modulo 2³²: the first, and their number. A packet without a
 /// transport has its emission number, and 1.
-fn range(pkt: &Pkt) -> (u32, u32) {
+fn byte_range(pkt: &Pkt) -> (u32, u32) {
     if pkt.head.flags.has(Flags::ACK) { (pkt.seq, u32::from(pkt.payload)) } else { (pkt.emission, 1) }
 }
 
 /// Returns true if `a` is before `b`, modulo 2³².
-fn before(a: u32, b: u32) -> bool {
+fn is_before(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) < 0
 }
 
 /// Consecutive segments of one length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Run {
+struct SegmentRun {
     start: u32,
     len: u32,
     count: u32,
@@ -34,7 +34,7 @@ struct Run {
     first: u64,
 }
 
-impl Run {
+impl SegmentRun {
     fn end(&self) -> u32 {
         self.start.wrapping_add(self.len.wrapping_mul(self.count))
     }
@@ -42,45 +42,45 @@ impl Run {
 
 /// Segments of a flow that may still arrive.
 #[derive(Clone, Debug, Default)]
-struct Segments {
-    runs: VecDeque<Run>,
+struct OpenSegments {
+    runs: VecDeque<SegmentRun>,
     /// Number of segments so far.
     count: u64,
 }
 
-impl Segments {
+impl OpenSegments {
     /// Adds a segment that is sent for the first time.
-    fn add(&mut self, start: u32, len: u32) {
+    fn add_segment(&mut self, start: u32, len: u32) {
         match self.runs.back_mut() {
             Some(run) if run.len == len && run.end() == start && run.first + u64::from(run.count) == self.count => {
                 run.count += 1;
             }
-            _ => self.runs.push_back(Run { start, len, count: 1, first: self.count }),
+            _ => self.runs.push_back(SegmentRun { start, len, count: 1, first: self.count }),
         }
         self.count += 1;
     }
 
     /// Adds bytes that a retransmission carries beyond those sent before.
-    fn extend(&mut self, start: u32, len: u32) {
+    fn add_bytes(&mut self, start: u32, len: u32) {
         if self.count == 0 {
-            return self.add(start, len);
+            return self.add_segment(start, len);
         }
-        self.runs.push_back(Run { start, len, count: 1, first: self.count - 1 });
+        self.runs.push_back(SegmentRun { start, len, count: 1, first: self.count - 1 });
     }
 
     /// Returns the place of the segment with the first of these bytes that may still arrive.
-    fn place(&self, (start, len): (u32, u32)) -> Option<u64> {
+    fn rank_of(&self, (start, len): (u32, u32)) -> Option<u64> {
         let front = self.runs.front()?;
-        let at = if before(start, front.start) { front.start } else { start };
-        if !before(at, start.wrapping_add(len)) {
+        let at = if is_before(start, front.start) { front.start } else { start };
+        if !is_before(at, start.wrapping_add(len)) {
             return None;
         }
-        let run = self.runs.get(self.runs.partition_point(|run| !before(at, run.end())))?;
+        let run = self.runs.get(self.runs.partition_point(|run| !is_before(at, run.end())))?;
         Some(run.first + u64::from(at.wrapping_sub(run.start) / run.len))
     }
 
     /// Removes segments below `floor`, whose places are not needed any more.
-    fn forget(&mut self, floor: u64) {
+    fn remove_below(&mut self, floor: u64) {
         while let Some(run) = self.runs.front_mut().filter(|run| run.first < floor) {
             let gone = u64::from(run.count).min(floor - run.first) as u32;
             // A run is never so long that its numbers wrap.
@@ -96,9 +96,9 @@ impl Segments {
 
 /// State of a flow with packets in flight.
 #[derive(Clone, Debug, Default)]
-struct Lane {
-    segments: Segments,
-    stream: Stream,
+struct InFlightState {
+    segments: OpenSegments,
+    stream: ArrivalStream,
     traffic: u16,
 }
 
@@ -106,9 +106,9 @@ struct Lane {
 /// more flows than are active at one time.
 #[derive(Clone, Copy, Debug)]
 struct FlowState {
-    lane: u32,
+    in_flight_index: u32,
     /// End of the highest byte sent, exclusive.
-    high: u32,
+    highest_sent: u32,
 }
 
 /// Order of arrival in all flows.
@@ -116,91 +116,91 @@ struct FlowState {
 pub(crate) struct Reordering {
     pub(crate) threshold: u32,
     flows: Vec<FlowState>,
-    lanes: Vec<Lane>,
+    in_flight: Vec<InFlightState>,
     free: Vec<u32>,
     /// Counts of each workload of the scenario's traffic.
-    pub(crate) tallies: Vec<Tally>,
+    pub(crate) counts: Vec<ReorderCounts>,
 }
 
 impl Reordering {
     pub(crate) fn new(threshold: u32) -> Reordering {
         let (flows, lanes, free, tallies) = Default::default();
-        Reordering { threshold, flows, lanes, free, tallies }
+        Reordering { threshold, flows, in_flight: lanes, free, counts: tallies }
     }
 
     /// Adds the counts of another partition, and its flows with packets in flight.
     pub(crate) fn add_all(&mut self, other: &mut Reordering) {
-        self.lanes.append(&mut other.lanes);
-        self.tallies.resize(self.tallies.len().max(other.tallies.len()), Tally::default());
-        self.tallies.iter_mut().zip(&other.tallies).for_each(|(mine, its)| mine.add_all(its));
+        self.in_flight.append(&mut other.in_flight);
+        self.counts.resize(self.counts.len().max(other.counts.len()), ReorderCounts::default());
+        self.counts.iter_mut().zip(&other.counts).for_each(|(mine, its)| mine.add_all(its));
     }
 
     /// Records a packet of a workload of the scenario's traffic that is sent.
-    pub(crate) fn emitted(&mut self, traffic: u16, pkt: &Pkt) {
+    pub(crate) fn record_sent(&mut self, traffic: u16, pkt: &Pkt) {
         if !pkt.head.flags.has(Flags::PAYLOAD) {
             return;
         }
-        let (flow, (start, len)) = (pkt.head.flow.0 as usize, range(pkt));
+        let (flow, (start, len)) = (pkt.head.flow.0 as usize, byte_range(pkt));
         if self.flows.len() <= flow {
-            self.flows.resize(flow + 1, FlowState { lane: NONE, high: 0 });
+            self.flows.resize(flow + 1, FlowState { in_flight_index: NO_STATE, highest_sent: 0 });
         }
-        let (high, end) = (self.flows[flow].high, start.wrapping_add(len));
-        if !before(high, end) {
+        let (high, end) = (self.flows[flow].highest_sent, start.wrapping_add(len));
+        if !is_before(high, end) {
             return;
         }
-        self.flows[flow].high = end;
-        if self.tallies.len() <= usize::from(traffic) {
-            self.tallies.resize(usize::from(traffic) + 1, Tally::default());
+        self.flows[flow].highest_sent = end;
+        if self.counts.len() <= usize::from(traffic) {
+            self.counts.resize(usize::from(traffic) + 1, ReorderCounts::default());
         }
-        let Lane { segments, traffic: its, .. } = self.lane(flow);
+        let InFlightState { segments, traffic: its, .. } = self.in_flight_state(flow);
         *its = traffic;
         match start == high {
-            true => segments.add(start, len),
-            false => segments.extend(high, end.wrapping_sub(high)),
+            true => segments.add_segment(start, len),
+            false => segments.add_bytes(high, end.wrapping_sub(high)),
         }
     }
 
-    fn lane(&mut self, flow: usize) -> &mut Lane {
-        if self.flows[flow].lane == NONE {
-            self.flows[flow].lane = self.free.pop().unwrap_or(self.lanes.len() as u32);
-            if self.flows[flow].lane as usize == self.lanes.len() {
-                self.lanes.push(Lane::default());
+    fn in_flight_state(&mut self, flow: usize) -> &mut InFlightState {
+        if self.flows[flow].in_flight_index == NO_STATE {
+            self.flows[flow].in_flight_index = self.free.pop().unwrap_or(self.in_flight.len() as u32);
+            if self.flows[flow].in_flight_index as usize == self.in_flight.len() {
+                self.in_flight.push(InFlightState::default());
             }
         }
-        &mut self.lanes[self.flows[flow].lane as usize]
+        &mut self.in_flight[self.flows[flow].in_flight_index as usize]
     }
 
     /// Records a packet that has reached its transport. It counts if `counts` is true.
-    pub(crate) fn delivered(&mut self, pkt: &Pkt, counts: bool) {
+    pub(crate) fn record_delivered(&mut self, pkt: &Pkt, counts: bool) {
         if !pkt.head.flags.has(Flags::PAYLOAD) {
             return;
         }
-        let place = self.flows.get_mut(pkt.head.flow.0 as usize).filter(|place| place.lane != NONE);
+        let place = self.flows.get_mut(pkt.head.flow.0 as usize).filter(|place| place.in_flight_index != NO_STATE);
         let Some(place) = place else { return };
-        let lane = &mut self.lanes[place.lane as usize];
-        let Some(seq) = lane.segments.place(range(pkt)) else { return };
-        lane.stream.arrive(seq, counts, self.threshold, &mut self.tallies[usize::from(lane.traffic)]);
-        if lane.stream.is_done(lane.segments.count) {
+        let lane = &mut self.in_flight[place.in_flight_index as usize];
+        let Some(seq) = lane.segments.rank_of(byte_range(pkt)) else { return };
+        lane.stream.record_arrival(seq, counts, self.threshold, &mut self.counts[usize::from(lane.traffic)]);
+        if lane.stream.is_complete_before(lane.segments.count) {
             // The sequence may start again from 0, since displacements and extents are relative.
-            *lane = Lane::default();
-            self.free.push(place.lane);
-            place.lane = NONE;
+            *lane = InFlightState::default();
+            self.free.push(place.in_flight_index);
+            place.in_flight_index = NO_STATE;
         } else {
-            lane.segments.forget(lane.stream.floor());
+            lane.segments.remove_below(lane.stream.lowest_open_rank());
         }
     }
 
     /// Returns the number of flows with packets in flight.
-    pub(crate) fn kept(&self) -> usize {
-        self.lanes.len() - self.free.len()
+    pub(crate) fn flows_in_flight(&self) -> usize {
+        self.in_flight.len() - self.free.len()
     }
 
     /// Ends all streams: no packet arrives any more.
-    pub(crate) fn close(&mut self) {
-        for lane in &mut self.lanes {
+    pub(crate) fn end_streams(&mut self) {
+        for lane in &mut self.in_flight {
             // A free lane has nothing to close.
-            let tally = self.tallies.get_mut(usize::from(lane.traffic));
-            tally.into_iter().for_each(|tally| lane.stream.close(self.threshold, tally));
+            let tally = self.counts.get_mut(usize::from(lane.traffic));
+            tally.into_iter().for_each(|tally| lane.stream.end_stream(self.threshold, tally));
         }
     }
 }
@@ -211,14 +211,14 @@ mod tests {
 
     #[test]
     fn equal_segments_are_one_run_and_a_short_one_begins_another() {
-        let mut segments = Segments::default();
+        let mut segments = OpenSegments::default();
         let mut at = 0u32.wrapping_sub(2000);
         for len in [1000, 1000, 1000, 300, 200, 1000, 1000] {
-            segments.add(at, len);
+            segments.add_segment(at, len);
             at = at.wrapping_add(len);
         }
         assert_eq!(segments.runs.len(), 4);
-        let places = |range| segments.place(range);
+        let places = |range| segments.rank_of(range);
         let first = 0u32.wrapping_sub(2000);
         assert_eq!([places((first, 1000)), places((first + 1000, 1000)), places((0, 1000))], [0, 1, 2].map(Some));
         assert_eq!(
@@ -235,24 +235,24 @@ mod tests {
 
     #[test]
     fn what_cannot_arrive_any_more_is_forgotten_and_what_can_is_not() {
-        let mut segments = Segments::default();
+        let mut segments = OpenSegments::default();
         for n in 0..3 {
-            segments.add(n * 3000, 1000);
-            segments.add(n * 3000 + 1000, 2000);
+            segments.add_segment(n * 3000, 1000);
+            segments.add_segment(n * 3000 + 1000, 2000);
         }
-        segments.forget(3);
-        assert_eq!((segments.runs.len(), segments.place((1000, 2000))), (3, None));
-        assert_eq!((segments.place((4000, 10)), segments.place((2000, 2500))), (Some(3), Some(3)));
+        segments.remove_below(3);
+        assert_eq!((segments.runs.len(), segments.rank_of((1000, 2000))), (3, None));
+        assert_eq!((segments.rank_of((4000, 10)), segments.rank_of((2000, 2500))), (Some(3), Some(3)));
     }
 
     #[test]
     fn a_stream_of_many_gibibytes_keeps_one_short_run() {
-        let (mut segments, mut at) = (Segments::default(), 0u32);
+        let (mut segments, mut at) = (OpenSegments::default(), 0u32);
         for place in 0..5_000_000u64 {
-            segments.add(at, 1460);
-            assert_eq!(segments.place((at.wrapping_sub(1460), 1460)), place.checked_sub(1));
-            assert_eq!(segments.place((at, 1460)), Some(place));
-            segments.forget(place);
+            segments.add_segment(at, 1460);
+            assert_eq!(segments.rank_of((at.wrapping_sub(1460), 1460)), place.checked_sub(1));
+            assert_eq!(segments.rank_of((at, 1460)), Some(place));
+            segments.remove_below(place);
             at = at.wrapping_add(1460);
         }
         assert_eq!((segments.runs.len(), segments.runs[0].count), (1, 1));
@@ -260,12 +260,12 @@ mod tests {
 
     #[test]
     fn new_bytes_behind_a_retransmission_belong_to_the_last_segment_before_them() {
-        let mut segments = Segments::default();
-        segments.add(0, 1000);
-        segments.add(1000, 400);
-        segments.extend(1400, 600);
-        segments.add(2000, 1000);
-        assert_eq!([(1000, 1000), (1400, 600), (2000, 1)].map(|range| segments.place(range)), [1, 1, 2].map(Some));
+        let mut segments = OpenSegments::default();
+        segments.add_segment(0, 1000);
+        segments.add_segment(1000, 400);
+        segments.add_bytes(1400, 600);
+        segments.add_segment(2000, 1000);
+        assert_eq!([(1000, 1000), (1400, 600), (2000, 1)].map(|range| segments.rank_of(range)), [1, 1, 2].map(Some));
     }
 
     fn data(flow: u32, seq: u32, payload: u16) -> Pkt {
@@ -276,8 +276,8 @@ mod tests {
     }
 
     /// Returns the packets by displacement, from -3 on, and their number.
-    fn counted(order: &Reordering) -> (Vec<u64>, u64) {
-        (order.tallies[0].displaced.clone(), order.tallies[0].received)
+    fn displacement_counts(order: &Reordering) -> (Vec<u64>, u64) {
+        (order.counts[0].displaced.clone(), order.counts[0].received)
     }
 
     /// A flow sends 1000 and 400 bytes, the second again with 600 new bytes behind, and 1000 more. The last two
@@ -286,20 +286,20 @@ mod tests {
     fn what_is_sent_again_has_its_place_and_a_flow_with_nothing_under_way_leaves_nothing() {
         let mut order = Reordering::new(3);
         for (seq, len) in [(0, 1000), (1000, 400), (0, 1000), (1000, 1000), (2000, 1000)] {
-            order.emitted(0, &data(0, seq, len));
+            order.record_sent(0, &data(0, seq, len));
         }
         for (seq, len) in [(0, 1000), (2000, 1000), (1000, 1000)] {
-            order.delivered(&data(0, seq, len), true);
+            order.record_delivered(&data(0, seq, len), true);
         }
-        assert_eq!((counted(&order), order.kept()), ((vec![0, 0, 1, 1, 1], 3), 0));
+        assert_eq!((displacement_counts(&order), order.flows_in_flight()), ((vec![0, 0, 1, 1, 1], 3), 0));
         // In another flow, the second packet is sent outside the window.
         for seq in [0, 500, 1000] {
-            order.emitted(0, &data(1, seq, 500));
+            order.record_sent(0, &data(1, seq, 500));
         }
-        assert_eq!(order.kept(), 1);
+        assert_eq!(order.flows_in_flight(), 1);
         for (seq, counts) in [(0, true), (500, false), (1000, true)] {
-            order.delivered(&data(1, seq, 500), counts);
+            order.record_delivered(&data(1, seq, 500), counts);
         }
-        assert_eq!((counted(&order), order.kept()), ((vec![0, 0, 1, 3, 1], 5), 0));
+        assert_eq!((displacement_counts(&order), order.flows_in_flight()), ((vec![0, 0, 1, 3, 1], 5), 0));
     }
 }

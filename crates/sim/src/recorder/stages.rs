@@ -4,8 +4,8 @@
 //! count.
 
 use super::Scope;
-use super::occupancy::{Course, Held, Over};
-use dataplane::{Pkt, Spot};
+use super::occupancy::{BinOccupancy, FinishedBin, WindowOccupancy};
+use dataplane::{EventLocation, Pkt};
 use mech::fabric::stage_of;
 use scenario::topology::Node;
 use scenario::{Cioq, Scenario};
@@ -13,35 +13,35 @@ use units::{Dur, Rate, Time};
 
 /// Kind and number of a buffer inside a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Of {
+pub(crate) enum BufferKind {
     /// Input buffer of the stage of a port.
     Port(u16),
     /// Buffer in front of an internal link.
-    Front(u16),
+    InFrontOfLink(u16),
     /// Input buffer of a stage behind an internal link.
-    Behind(u16),
+    BehindLink(u16),
 }
 
-impl Of {
+impl BufferKind {
     pub(crate) const NAMES: [&'static str; 3] = ["port", "link", "behind_link"];
 
     /// Returns the number of the kind, and the number of the port or link.
-    pub(crate) fn numbers(self) -> (u8, u16) {
+    pub(crate) fn kind_and_index(self) -> (u8, u16) {
         match self {
-            Of::Port(at) => (0, at),
-            Of::Front(at) => (1, at),
-            Of::Behind(at) => (2, at),
+            BufferKind::Port(at) => (0, at),
+            BufferKind::InFrontOfLink(at) => (1, at),
+            BufferKind::BehindLink(at) => (2, at),
         }
     }
 }
 
 /// Record of a buffer inside a switch.
 #[derive(Clone, Debug)]
-pub(crate) struct Inside {
+pub(crate) struct BufferRecord {
     pub(crate) node: u32,
     /// Number of the buffer within the switch.
     pub(crate) buffer: u16,
-    pub(crate) of: Of,
+    pub(crate) kind: BufferKind,
     /// Stage to which the buffer belongs.
     pub(crate) stage: u16,
     /// Size in bytes for each class.
@@ -49,9 +49,9 @@ pub(crate) struct Inside {
     /// Rate at which frames move into the buffer.
     pub(crate) rate: Rate,
     /// Occupancy in the window.
-    pub(crate) held: Held,
+    pub(crate) window: WindowOccupancy,
     /// Bytes of the frames that moved into the buffer in the window.
-    pub(crate) came: u64,
+    pub(crate) frames_in: u64,
 }
 
 /// Row for one time bin of a buffer.
@@ -75,9 +75,9 @@ pub(crate) struct FabricMemory {
     first: Vec<Option<u32>>,
     hosts: u32,
     /// Buffers by switch and number.
-    pub(crate) all: Vec<Inside>,
+    pub(crate) buffers: Vec<BufferRecord>,
     /// Courses over time of the buffers; empty if `[measure]` does not ask for them.
-    courses: Vec<Course>,
+    bins: Vec<BinOccupancy>,
 }
 
 impl FabricMemory {
@@ -88,101 +88,118 @@ impl FabricMemory {
         let nodes = (net.hosts..).zip(&net.nodes[net.hosts as usize..]);
         for (node, config) in nodes.zip(&scenario.switches) {
             let from = all.len();
-            config.model.cioq().into_iter().for_each(|cioq| all.extend(buffers(node, cioq)));
+            config.model.input_side().into_iter().for_each(|cioq| all.extend(buffers_of_switch(node, cioq)));
             first.push((all.len() > from).then_some(from as u32));
         }
-        let courses = vec![Course::default(); if scenario.measure.inputs { all.len() } else { 0 }];
-        (!all.is_empty()).then_some(FabricMemory { first, hosts: net.hosts, all, courses })
+        let courses = vec![BinOccupancy::default(); if scenario.measure.inputs { all.len() } else { 0 }];
+        (!all.is_empty()).then_some(FabricMemory { first, hosts: net.hosts, buffers: all, bins: courses })
     }
 
-    fn place(&self, at: Spot, buffer: u16) -> Option<usize> {
+    fn buffer_index(&self, at: EventLocation, buffer: u16) -> Option<usize> {
         let first = (*self.first.get(at.node.checked_sub(self.hosts)? as usize)?)?;
         Some(first as usize + usize::from(buffer))
     }
 
     /// Records the bytes in use in a buffer from now on.
-    pub(crate) fn occupied(&mut self, scope: &Scope, at: Spot, (buffer, bytes): (u16, u64), rows: &mut Vec<StageRow>) {
-        let Some(place) = self.place(at, buffer) else { return };
+    pub(crate) fn record_bytes(
+        &mut self,
+        scope: &Scope,
+        at: EventLocation,
+        (buffer, bytes): (u16, u64),
+        rows: &mut Vec<StageRow>,
+    ) {
+        let Some(place) = self.buffer_index(at, buffer) else { return };
         // A frame takes space when it starts to move into the buffer, and frees it when it has left. More bytes than
         // before thus mean that a move starts.
-        let held = &mut self.all[place].held;
+        let held = &mut self.buffers[place].window;
         let begins = bytes > held.bytes();
-        held.set(scope, at.now, bytes);
+        held.set_bytes(scope, at.now, bytes);
         if begins {
-            held.coming(scope, at.now, true);
+            held.set_incoming(scope, at.now, true);
         }
-        if let Some(course) = self.courses.get_mut(place) {
-            course.set(scope, at.now, bytes, row((at.node, buffer), rows));
+        if let Some(course) = self.bins.get_mut(place) {
+            course.set_bytes(scope, at.now, bytes, row_writer((at.node, buffer), rows));
             if begins {
-                course.coming(scope, at.now, true, row((at.node, buffer), rows));
+                course.set_incoming(scope, at.now, true, row_writer((at.node, buffer), rows));
             }
         }
     }
 
     /// Records a frame that has moved into a buffer.
-    pub(crate) fn moved(&mut self, scope: &Scope, at: Spot, (buffer, pkt): (u16, &Pkt), rows: &mut Vec<StageRow>) {
-        let (Some(place), size) = (self.place(at, buffer), u64::from(pkt.head.size)) else { return };
-        self.all[place].came += if scope.covers(at.now) { size } else { 0 };
-        self.all[place].held.coming(scope, at.now, false);
-        if let Some(course) = self.courses.get_mut(place) {
-            course.coming(scope, at.now, false, row((at.node, buffer), rows));
+    pub(crate) fn record_moved(
+        &mut self,
+        scope: &Scope,
+        at: EventLocation,
+        (buffer, pkt): (u16, &Pkt),
+        rows: &mut Vec<StageRow>,
+    ) {
+        let (Some(place), size) = (self.buffer_index(at, buffer), u64::from(pkt.head.size)) else { return };
+        self.buffers[place].frames_in += if scope.covers(at.now) { size } else { 0 };
+        self.buffers[place].window.set_incoming(scope, at.now, false);
+        if let Some(course) = self.bins.get_mut(place) {
+            course.set_incoming(scope, at.now, false, row_writer((at.node, buffer), rows));
         }
     }
 
     /// Takes over the records of another partition, of some nodes.
-    pub(crate) fn take(&mut self, other: &FabricMemory, node: impl Fn(usize) -> bool) {
-        for at in (0..self.all.len()).filter(|at| node(other.all[*at].node as usize)) {
-            self.all[at] = other.all[at].clone();
-            self.courses.get_mut(at).into_iter().for_each(|mine| *mine = other.courses[at]);
+    pub(crate) fn take_partition(&mut self, other: &FabricMemory, node: impl Fn(usize) -> bool) {
+        for at in (0..self.buffers.len()).filter(|at| node(other.buffers[*at].node as usize)) {
+            self.buffers[at] = other.buffers[at].clone();
+            self.bins.get_mut(at).into_iter().for_each(|mine| *mine = other.bins[at]);
         }
     }
 
     /// Ends the time bins before `bin`.
-    pub(crate) fn settle(&mut self, scope: &Scope, bin: u32, rows: &mut Vec<StageRow>) {
+    pub(crate) fn end_bins_before(&mut self, scope: &Scope, bin: u32, rows: &mut Vec<StageRow>) {
         let start = Time(u64::from(bin).saturating_mul(scope.bin.0));
-        for (course, own) in self.courses.iter_mut().zip(&self.all) {
-            course.pass(scope, start.max(course.since()), row((own.node, own.buffer), rows));
+        for (course, own) in self.bins.iter_mut().zip(&self.buffers) {
+            course.advance(scope, start.max(course.recorded_until()), row_writer((own.node, own.buffer), rows));
         }
     }
 
     /// Ends the record with the run.
     pub(crate) fn close(&mut self, scope: &Scope, now: Time, rows: &mut Vec<StageRow>) {
-        self.all.iter_mut().for_each(|one| one.held.pass(scope, now));
-        for (course, own) in self.courses.iter_mut().zip(&self.all) {
-            course.pass(scope, now, row((own.node, own.buffer), rows));
-            course.end_bin().into_iter().for_each(row((own.node, own.buffer), rows));
+        self.buffers.iter_mut().for_each(|one| one.window.advance(scope, now));
+        for (course, own) in self.bins.iter_mut().zip(&self.buffers) {
+            course.advance(scope, now, row_writer((own.node, own.buffer), rows));
+            course.end_open_bin().into_iter().for_each(row_writer((own.node, own.buffer), rows));
         }
     }
 }
 
 /// Returns a function that makes a row of a time bin of a buffer.
-fn row((node, buffer): (u32, u16), rows: &mut Vec<StageRow>) -> impl FnMut(Over) {
-    move |Over { bin, area, most, busy }| rows.push(StageRow { area, max: most, busy, bin, node, buffer })
+fn row_writer((node, buffer): (u32, u16), rows: &mut Vec<StageRow>) -> impl FnMut(FinishedBin) {
+    move |FinishedBin { bin, area, max_bytes: most, busy }| {
+        rows.push(StageRow { area, max: most, busy, bin, node, buffer })
+    }
 }
 
 /// Returns the buffers inside a switch in the order in which the dataplane counts them; none if it has no stages.
-fn buffers((node, config): (u32, &Node), cioq: &Cioq) -> Vec<Inside> {
+fn buffers_of_switch((node, config): (u32, &Node), cioq: &Cioq) -> Vec<BufferRecord> {
     let Some(fabric) = cioq.fabric.as_ref().map(|fabric| fabric.slot.peek()) else { return Vec::new() };
-    let Some(rules) = fabric.rules() else { return Vec::new() };
+    let Some(rules) = fabric.stage_params() else { return Vec::new() };
     let ports = config.ports.len() as u16;
     let transfers: Vec<Rate> = config.ports.iter().filter_map(|port| cioq.speedup.rate(port.rate)).collect();
     let Some(across) = transfers.iter().copied().max() else { return Vec::new() };
-    let stage = |port| stage_of(port, ports, fabric.edges());
+    let stage = |port| stage_of(port, ports, fabric.edge_stages());
     let (of_stage, of_link) = (rules.stage_buffer.0, rules.link_buffer.0);
-    let at_ports = (0..).zip(&transfers).map(|(port, rate)| (Of::Port(port), stage(port), of_stage, *rate));
+    let at_ports = (0..).zip(&transfers).map(|(port, rate)| (BufferKind::Port(port), stage(port), of_stage, *rate));
     let of_links = (0..).zip(fabric.links()).flat_map(|(at, link)| {
-        [(Of::Front(at), link.from, of_link, across), (Of::Behind(at), link.to, of_stage, rules.link_rate)]
+        [
+            (BufferKind::InFrontOfLink(at), link.from, of_link, across),
+            (BufferKind::BehindLink(at), link.to, of_stage, rules.link_rate),
+        ]
     });
     let all = (0..).zip(at_ports.chain(of_links));
-    all.map(|(buffer, (of, stage, size, rate))| Inside {
+    all.map(|(buffer, (of, stage, size, rate))| BufferRecord {
         node,
         buffer,
-        of,
+        kind: of,
         stage,
         size,
         rate,
-        held: Held::default(),
-        came: 0,
+        window: WindowOccupancy::default(),
+        frames_in: 0,
     })
     .collect()
 }

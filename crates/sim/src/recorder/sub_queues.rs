@@ -1,7 +1,7 @@
 //! Single queues of every switch port, each followed like a whole port, and the number of forwarding decisions about
 //! each.
 
-use super::{Follow, Scope, TraceRow};
+use super::{QueueRecord, Scope, TraceRow};
 use dataplane::Pkt;
 use mech::{Flags, QueueId};
 use units::Time;
@@ -10,8 +10,8 @@ use units::Time;
 #[derive(Clone, Debug)]
 pub(crate) struct SubQueues {
     /// Number of queues of a port.
-    each: usize,
-    pub(crate) queues: Vec<Follow>,
+    records_bins: usize,
+    pub(crate) queues: Vec<QueueRecord>,
     /// Number of decisions about each queue inside the measurement window, by the length of the queue.
     pub(crate) decisions: Vec<Vec<u64>>,
     /// Number of those decisions that were about data, for each queue.
@@ -23,29 +23,35 @@ impl SubQueues {
     pub(crate) fn new(ports: usize, top_class: u8) -> SubQueues {
         let each = usize::from(QueueId::LANES) * (usize::from(top_class) + 1);
         let count = ports * each;
-        let queues = (0..count as u32).map(Follow::new).collect();
-        SubQueues { each, queues, decisions: vec![Vec::new(); count], data: vec![0; count] }
+        let queues = (0..count as u32).map(QueueRecord::new).collect();
+        SubQueues { records_bins: each, queues, decisions: vec![Vec::new(); count], data: vec![0; count] }
     }
 
-    fn at(&self, (port, queue): (usize, QueueId)) -> usize {
-        port * self.each + usize::from(queue.0)
+    fn record_index(&self, (port, queue): (usize, QueueId)) -> usize {
+        port * self.records_bins + usize::from(queue.0)
     }
 
     /// Returns the port and the queue of a number.
-    pub(crate) fn place(&self, number: usize) -> (usize, QueueId) {
-        (number / self.each, QueueId((number % self.each) as u8))
+    pub(crate) fn port_and_queue(&self, number: usize) -> (usize, QueueId) {
+        (number / self.records_bins, QueueId((number % self.records_bins) as u8))
     }
 
     /// Returns the record of a queue.
-    pub(crate) fn follow(&mut self, of: (usize, QueueId)) -> &mut Follow {
-        let at = self.at(of);
+    pub(crate) fn queue_record(&mut self, of: (usize, QueueId)) -> &mut QueueRecord {
+        let at = self.record_index(of);
         &mut self.queues[at]
     }
 
     /// Counts a decision about an arrival whose lookup leads to a queue of this length.
-    pub(crate) fn decided(&mut self, scope: &Scope, (now, length): (Time, u32), of: (usize, QueueId), pkt: &Pkt) {
+    pub(crate) fn count_decision(
+        &mut self,
+        scope: &Scope,
+        (now, length): (Time, u32),
+        of: (usize, QueueId),
+        pkt: &Pkt,
+    ) {
         if scope.covers(now) {
-            let (at, length) = (self.at(of), length as usize);
+            let (at, length) = (self.record_index(of), length as usize);
             let counts = &mut self.decisions[at];
             counts.resize(counts.len().max(length + 1), 0);
             counts[length] += 1;
@@ -54,30 +60,30 @@ impl SubQueues {
     }
 
     /// Records a stored frame.
-    pub(crate) fn stored(&mut self, scope: &Scope, now: Time, of: (usize, QueueId), trace: &mut Vec<TraceRow>) {
-        let at = self.at(of);
+    pub(crate) fn record_stored(&mut self, scope: &Scope, now: Time, of: (usize, QueueId), trace: &mut Vec<TraceRow>) {
+        let at = self.record_index(of);
         let before = self.queues[at].length();
-        self.queues[at].stored::<false>(scope, now, before, trace);
+        self.queues[at].record_stored::<false>(scope, now, before, trace);
     }
 
     /// Records a frame that left. PRECONDITION: the queue has a frame.
-    pub(crate) fn freed(&mut self, scope: &Scope, now: Time, of: (usize, QueueId), trace: &mut Vec<TraceRow>) {
-        let at = self.at(of);
+    pub(crate) fn record_freed(&mut self, scope: &Scope, now: Time, of: (usize, QueueId), trace: &mut Vec<TraceRow>) {
+        let at = self.record_index(of);
         let after = self.queues[at].length() - 1;
-        self.queues[at].freed::<false>(scope, now, after, trace);
+        self.queues[at].record_freed::<false>(scope, now, after, trace);
     }
 
     /// Takes over the records of another partition, of some ports.
-    pub(crate) fn take(&mut self, other: &mut SubQueues, port: impl Fn(usize) -> bool) {
-        for at in (0..self.queues.len()).filter(|at| port(*at / self.each)) {
+    pub(crate) fn take_partition(&mut self, other: &mut SubQueues, port: impl Fn(usize) -> bool) {
+        for at in (0..self.queues.len()).filter(|at| port(*at / self.records_bins)) {
             std::mem::swap(&mut self.queues[at], &mut other.queues[at]);
             std::mem::swap(&mut self.decisions[at], &mut other.decisions[at]);
             self.data[at] = other.data[at];
         }
     }
 
-    pub(crate) fn settle(&mut self, scope: &Scope, bin: u32, trace: &mut Vec<TraceRow>) {
-        self.queues.iter_mut().for_each(|queue| queue.settle(scope, bin, trace));
+    pub(crate) fn end_bins_before(&mut self, scope: &Scope, bin: u32, trace: &mut Vec<TraceRow>) {
+        self.queues.iter_mut().for_each(|queue| queue.end_bins_before(scope, bin, trace));
     }
 
     pub(crate) fn close(&mut self, scope: &Scope, now: Time, trace: &mut Vec<TraceRow>) {
@@ -87,7 +93,7 @@ impl SubQueues {
 
 #[cfg(test)]
 mod tests {
-    use super::super::follow::Level;
+    use super::super::queue_record::LengthRecord;
     use super::*;
     use mech::Lane;
     use units::Dur;
@@ -99,22 +105,22 @@ mod tests {
     /// holds one from 150 on. The first of four decisions is before the window.
     #[test]
     fn every_queue_has_its_own_length_over_time_and_its_own_decisions() {
-        let scope = Scope { from: Time(50), to: Time(400), bin: Dur(100), ..Scope::NOTHING };
+        let scope = Scope { from: Time(50), to: Time(400), bin: Dur(100), ..Scope::EMPTY };
         let (mut subs, mut trace) = (SubQueues::new(2, 0), Vec::new());
         for (now, of) in [(20, NORMAL), (100, NORMAL), (150, BOUNCE), (150, NORMAL)] {
-            subs.decided(&scope, (Time(now), 0), of, &Pkt::default());
+            subs.count_decision(&scope, (Time(now), 0), of, &Pkt::default());
         }
-        subs.stored(&scope, Time(100), NORMAL, &mut trace);
-        subs.stored(&scope, Time(150), BOUNCE, &mut trace);
+        subs.record_stored(&scope, Time(100), NORMAL, &mut trace);
+        subs.record_stored(&scope, Time(150), BOUNCE, &mut trace);
         let mut data = Pkt::default();
         data.head.flags = Flags::ACK.with(Flags::PAYLOAD);
-        subs.decided(&scope, (Time(150), 1), NORMAL, &data);
-        subs.stored(&scope, Time(150), NORMAL, &mut trace);
+        subs.count_decision(&scope, (Time(150), 1), NORMAL, &data);
+        subs.record_stored(&scope, Time(150), NORMAL, &mut trace);
         for now in [200, 300] {
-            subs.freed(&scope, Time(now), NORMAL, &mut trace);
+            subs.record_freed(&scope, Time(now), NORMAL, &mut trace);
         }
         subs.close(&scope, Time(500), &mut trace);
-        let of = |what: fn(&Level) -> u64| -> Vec<Vec<u64>> {
+        let of = |what: fn(&LengthRecord) -> u64| -> Vec<Vec<u64>> {
             subs.queues.iter().map(|queue| queue.levels.iter().map(what).collect()).collect()
         };
         let times = of(|level| level.time);
@@ -128,7 +134,7 @@ mod tests {
         let normal = [(4, 1, 2, 150.0), (4, 2, 2, 100.0), (4, 3, 1, 0.0)];
         let bounce = [(5, 1, 1, 50.0), (5, 2, 1, 100.0), (5, 3, 1, 100.0), (5, 4, 1, 100.0)];
         assert_eq!(rows, [&normal[..], &bounce[..]].concat());
-        assert_eq!([0, 1, 4, 5].map(|n| subs.place(n)), [(0, NORMAL.1), (0, BOUNCE.1), NORMAL, BOUNCE]);
+        assert_eq!([0, 1, 4, 5].map(|n| subs.port_and_queue(n)), [(0, NORMAL.1), (0, BOUNCE.1), NORMAL, BOUNCE]);
     }
 
     #[test]
@@ -136,7 +142,7 @@ mod tests {
         let subs = SubQueues::new(3, 2);
         assert_eq!(subs.queues.len(), 36);
         assert_eq!(
-            (subs.place(33), subs.at((2, QueueId::new(2, Lane::Bounce)))),
+            (subs.port_and_queue(33), subs.record_index((2, QueueId::new(2, Lane::Bounce)))),
             ((2, QueueId::new(2, Lane::Bounce)), 33)
         );
     }

@@ -1,21 +1,21 @@
 //! Outcomes of packets, by the workload of the scenario's traffic from which they come.
 
-use super::{Histogram, Kind, Metric};
+use super::{Histogram, PacketEvent, PacketMetric};
 use dataplane::Pkt;
 use mech::{Flags, FlowId};
 
 /// Counts of the packets of one workload, with ACKs and data apart.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Entry {
-    /// Histograms by [`Metric`], then for ACKs and data. Distances are those of bounced packets.
-    pub(crate) histograms: [[Histogram; 2]; Metric::ALL.len()],
-    /// Counts for ACKs and data, then by [`Kind`].
-    pub(crate) fates: [[u64; Kind::COUNT]; 2],
+pub(crate) struct WorkloadCounts {
+    /// Histograms by [`PacketMetric`], then for ACKs and data. Distances are those of bounced packets.
+    pub(crate) histograms: [[Histogram; 2]; PacketMetric::ALL.len()],
+    /// Counts for ACKs and data, then by [`PacketEvent`].
+    pub(crate) fates: [[u64; PacketEvent::COUNT]; 2],
 }
 
-impl Entry {
+impl WorkloadCounts {
     /// Adds a distance of 0 for each packet that was not bounced, if any packet was.
-    pub(crate) fn complete(&mut self) {
+    pub(crate) fn add_zero_distances(&mut self) {
         let [.., bounces, distances] = &mut self.histograms;
         for (bounces, distances) in bounces.iter().zip(distances) {
             if !distances.is_empty() {
@@ -29,19 +29,19 @@ impl Entry {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Workloads {
     /// Workload of each flow.
-    of: Vec<u16>,
+    workload_of_flow: Vec<u16>,
     /// Counts of each workload.
-    pub(crate) all: Vec<Entry>,
+    pub(crate) counts: Vec<WorkloadCounts>,
 }
 
-fn is_data(pkt: &Pkt) -> usize {
+fn data_index(pkt: &Pkt) -> usize {
     usize::from(pkt.head.flags.has(Flags::PAYLOAD))
 }
 
 impl Workloads {
     /// Adds the counts of another partition.
     pub(crate) fn add_all(&mut self, other: &Workloads) {
-        for (mine, its) in self.all.iter_mut().zip(&other.all) {
+        for (mine, its) in self.counts.iter_mut().zip(&other.counts) {
             let histograms = mine.histograms.iter_mut().flatten().zip(its.histograms.iter().flatten());
             histograms.for_each(|(mine, its)| mine.add_all(its));
             let fates = mine.fates.iter_mut().flatten().zip(its.fates.iter().flatten());
@@ -50,45 +50,45 @@ impl Workloads {
     }
 
     pub(crate) fn new(count: usize) -> Workloads {
-        Workloads { of: Vec::new(), all: vec![Entry::default(); count] }
+        Workloads { workload_of_flow: Vec::new(), counts: vec![WorkloadCounts::default(); count] }
     }
 
     /// Records the workload of a flow.
-    pub(crate) fn entered(&mut self, flow: FlowId, traffic: u16) {
+    pub(crate) fn set_workload(&mut self, flow: FlowId, traffic: u16) {
         let at = flow.0 as usize;
-        self.of.resize(self.of.len().max(at + 1), traffic);
-        self.of[at] = traffic;
+        self.workload_of_flow.resize(self.workload_of_flow.len().max(at + 1), traffic);
+        self.workload_of_flow[at] = traffic;
     }
 
     /// Returns the workload of a flow.
     #[inline]
-    pub(crate) fn traffic(&self, flow: FlowId) -> u16 {
-        self.of[flow.0 as usize]
+    pub(crate) fn workload_of(&self, flow: FlowId) -> u16 {
+        self.workload_of_flow[flow.0 as usize]
     }
 
     #[inline]
-    fn entry(&mut self, pkt: &Pkt) -> &mut Entry {
-        let traffic = self.traffic(pkt.head.flow);
-        &mut self.all[usize::from(traffic)]
+    fn counts_of(&mut self, pkt: &Pkt) -> &mut WorkloadCounts {
+        let traffic = self.workload_of(pkt.head.flow);
+        &mut self.counts[usize::from(traffic)]
     }
 
     /// Counts an event of a packet.
-    pub(crate) fn count(&mut self, pkt: &Pkt, kind: Kind) {
+    pub(crate) fn count_event(&mut self, pkt: &Pkt, kind: PacketEvent) {
         // A packet that was just cut was data, but its flag is cleared.
-        let data = if kind == Kind::Trim { 1 } else { is_data(pkt) };
-        self.entry(pkt).fates[data][kind as usize] += 1;
+        let data = if kind == PacketEvent::Trim { 1 } else { data_index(pkt) };
+        self.counts_of(pkt).fates[data][kind as usize] += 1;
     }
 
     /// Counts a bounced packet that has arrived, with the largest distance by which bounces brought it back.
     pub(crate) fn add_distance(&mut self, pkt: &Pkt, most: u8) {
-        self.entry(pkt).histograms[Metric::MaxDistance as usize][is_data(pkt)].add(u64::from(most));
+        self.counts_of(pkt).histograms[PacketMetric::MaxDistance as usize][data_index(pkt)].add(u64::from(most));
     }
 
-    /// Counts a packet that has arrived. Its values are those that every packet has, by [`Metric`].
+    /// Counts a packet that has arrived. Its values are those that every packet has, by [`PacketMetric`].
     #[inline]
-    pub(crate) fn add(&mut self, pkt: &Pkt, values: [u64; Metric::OF_EVERY]) {
-        let data = is_data(pkt);
-        let histograms = &mut self.entry(pkt).histograms;
+    pub(crate) fn add_delivered(&mut self, pkt: &Pkt, values: [u64; PacketMetric::COMMON_COUNT]) {
+        let data = data_index(pkt);
+        let histograms = &mut self.counts_of(pkt).histograms;
         histograms.iter_mut().zip(values).for_each(|(of, value)| of[data].add(value));
     }
 }

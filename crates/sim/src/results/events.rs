@@ -1,6 +1,6 @@
 //! Changes of the network, and their cost.
 
-use super::{Column, Table, column, named};
+use super::{Column, Table, make_column, named_columns};
 use crate::recorder::Recorder;
 use crate::tap::Tap;
 use crate::world::World;
@@ -9,12 +9,12 @@ impl<T: Tap> World<Recorder, T> {
     /// Returns the events that have happened, by their numbers in the order of time. Each has the frames lost on its
     /// links and those dropped at their ports, until the next event of that kind there.
     pub(super) fn events_table(&self) -> Table {
-        let rows = self.costs_so_far();
+        let rows = self.event_costs();
         let columns = [
-            ("event", column(&rows, Column::U32, |cost| cost.event as u32)),
-            ("lost", column(&rows, Column::U64, |cost| cost.lost)),
-            ("dropped", column(&rows, Column::U64, |cost| cost.dropped)),
+            ("event", make_column(&rows, Column::U32, |cost| cost.event as u32)),
+            ("lost", make_column(&rows, Column::U64, |cost| cost.lost)),
+            ("dropped", make_column(&rows, Column::U64, |cost| cost.dropped)),
         ];
-        Table { name: "events", columns: named(columns) }
+        Table { name: "events", columns: named_columns(columns) }
     }
 }

@@ -3,25 +3,25 @@
 mod congestion;
 mod events;
 mod flows;
+mod goodput_and_links;
 mod holds;
-mod order;
 mod packets;
+mod path_links;
 mod pauses;
 mod ports;
 mod queues;
+mod reorder_table;
+mod row_stream;
 mod shortcuts;
-mod stream;
 mod sub_queues;
-mod sums;
-mod ways;
 
-pub use ports::Carried;
+pub use ports::CarriedBits;
 
-pub(crate) use order::Order;
+pub(crate) use reorder_table::ReorderMetric;
 
 use crate::deadlock::Deadlock;
 use crate::driver::{BrokenRuleAt, LosslessViolationAt};
-use crate::progress::{Progress, Stop};
+use crate::progress::{Progress, StopReason};
 use crate::recorder::{Recorder, growing_tables};
 use crate::tap::Tap;
 use crate::world::World;
@@ -79,11 +79,11 @@ pub struct Results {
     /// Number of messages that the run waits for.
     pub measured: u64,
     /// Number of messages of measured queries that have not started, with workload and query.
-    pub owed: Vec<(u16, u32, u64)>,
+    pub unstarted_by_query: Vec<(u16, u32, u64)>,
     /// Number of raw flows, whose packets are sent without a transport.
     pub raw: u64,
     /// Bits that links carried inside the measurement window, by level.
-    pub carried: Vec<Carried>,
+    pub carried_bits: Vec<CarriedBits>,
     /// Payload bytes that arrived in order inside the measurement window, by workload of the scenario's traffic. Raw
     /// packets count in any order.
     pub received: Vec<u64>,
@@ -95,7 +95,7 @@ pub struct Results {
     pub broken: Option<BrokenRuleAt>,
 }
 
-pub(crate) fn column<T, C>(rows: &[T], make: fn(Vec<C>) -> Column, cell: impl Fn(&T) -> C) -> Column {
+pub(crate) fn make_column<T, C>(rows: &[T], make: fn(Vec<C>) -> Column, cell: impl Fn(&T) -> C) -> Column {
     make(rows.iter().map(cell).collect())
 }
 
@@ -104,13 +104,14 @@ impl<T: Tap> World<Recorder, T> {
     /// taken before are not part of them.
     pub fn results(&mut self, scenario: &Scenario) -> Results {
         let now = self.now;
-        let conserved = self.conserves();
+        let conserved = self.conserves_packets();
         // Only an open recorder takes back computed departures after the end.
-        self.take_back_ahead();
-        self.state.observer.close(self.settled(), now);
+        self.uncount_departures_after_end();
+        self.state.observer.close_records(self.settled_until(), now);
         self.look_for_deadlock();
         let flows = self.flows_table(scenario);
-        let measured = self.state.records.iter().filter(|r| r.awaited).count() as u64 + self.state.not_started();
+        let measured =
+            self.state.records.iter().filter(|r| r.awaited).count() as u64 + self.state.messages_not_started();
         let rows = &self.state.observer.rows;
         macro_rules! made {
             ($($field:ident: $row:ty, $order:ident |$one:ident| $key:expr, |$world:pat_param, $rows:ident| $table:expr;)*) => {
@@ -144,12 +145,12 @@ impl<T: Tap> World<Recorder, T> {
             tables,
             progress: self.progress(),
             conserved,
-            unfinished: self.state.unfinished(),
+            unfinished: self.state.unfinished_messages(),
             measured,
-            owed: self.state.queries.owed(),
+            unstarted_by_query: self.state.queries.unstarted_by_query(),
             raw: (0..self.flows.len()).filter(|i| self.flows.is_raw(mech::FlowId(*i as u32))).count() as u64,
-            carried: self.carried(scenario),
-            received: self.received_in_window(scenario),
+            carried_bits: self.carried_bits(scenario),
+            received: self.bytes_received_in_window(scenario),
             deadlock: self.deadlock.clone(),
             lost: self.state.lost,
             broken: self.state.broken,
@@ -158,14 +159,14 @@ impl<T: Tap> World<Recorder, T> {
 }
 
 impl<T: Tap> World<Recorder, T> {
-    fn received_in_window(&self, scenario: &Scenario) -> Vec<u64> {
+    fn bytes_received_in_window(&self, scenario: &Scenario) -> Vec<u64> {
         let mut received = self.state.observer.received.clone();
         received.resize(scenario.traffic.len(), 0);
         received
     }
 }
 
-pub(crate) fn named<const N: usize>(columns: [(&str, Column); N]) -> Vec<(String, Column)> {
+pub(crate) fn named_columns<const N: usize>(columns: [(&str, Column); N]) -> Vec<(String, Column)> {
     columns.into_iter().map(|(name, column)| (name.to_string(), column)).collect()
 }
 
@@ -178,7 +179,9 @@ impl Results {
     pub fn is_partial(&self) -> bool {
         matches!(
             self.progress.stop,
-            None | Some(Stop::MaxEvents | Stop::Overloaded | Stop::LosslessViolation | Stop::BrokenRule)
+            None | Some(
+                StopReason::MaxEvents | StopReason::Overloaded | StopReason::LosslessViolation | StopReason::BrokenRule
+            )
         )
     }
     /// Returns the simulated time at the end.

@@ -1,6 +1,6 @@
 //! Results on ports that were paused by their far ends.
 
-use super::{Column, Table, column, named};
+use super::{Column, Table, make_column, named_columns};
 use crate::recorder::{PauseRow, PausedPorts, Recorder};
 use crate::tap::Tap;
 use crate::world::World;
@@ -8,7 +8,7 @@ use mech::PortId;
 
 impl<T: Tap> World<Recorder, T> {
     /// Returns the node and port of a number of ports over the whole network.
-    pub(super) fn place(&self, port: u32) -> (u32, PortId) {
+    pub(super) fn node_and_port(&self, port: u32) -> (u32, PortId) {
         let base = &self.state.base;
         let node = base.partition_point(|first| *first <= port) - 1;
         (node as u32, PortId((port - base[node]) as u16))
@@ -18,30 +18,30 @@ impl<T: Tap> World<Recorder, T> {
     /// no port may be paused.
     pub(super) fn pauses_table(&self) -> Table {
         let pauses: Option<&PausedPorts> = self.state.observer.pauses.as_deref();
-        let (all, classes) = pauses.map_or((&[][..], 1), |pauses| (&pauses.all[..], pauses.classes));
+        let (all, classes) = pauses.map_or((&[][..], 1), |pauses| (&pauses.records[..], pauses.classes));
         let rows: Vec<usize> = (0..all.len()).collect();
-        let place = |i: &usize| self.place((*i / classes) as u32);
+        let place = |i: &usize| self.node_and_port((*i / classes) as u32);
         let columns = [
-            ("node", column(&rows, Column::U32, |i| place(i).0)),
-            ("port", column(&rows, Column::U16, |i| place(i).1.0)),
-            ("class", column(&rows, Column::U8, |i| (i % classes) as u8)),
-            ("times", column(&rows, Column::U64, |i| all[*i].times)),
-            ("paused_ps", column(&rows, Column::U64, |i| all[*i].paused.0)),
-            ("xoff_sent", column(&rows, Column::U64, |i| all[*i].sent)),
-            ("refreshes", column(&rows, Column::U64, |i| all[*i].again)),
+            ("node", make_column(&rows, Column::U32, |i| place(i).0)),
+            ("port", make_column(&rows, Column::U16, |i| place(i).1.0)),
+            ("class", make_column(&rows, Column::U8, |i| (i % classes) as u8)),
+            ("times", make_column(&rows, Column::U64, |i| all[*i].times)),
+            ("paused_ps", make_column(&rows, Column::U64, |i| all[*i].paused.0)),
+            ("xoff_sent", make_column(&rows, Column::U64, |i| all[*i].sent)),
+            ("refreshes", make_column(&rows, Column::U64, |i| all[*i].refreshes)),
         ];
-        Table { name: "pauses", columns: named(columns) }
+        Table { name: "pauses", columns: named_columns(columns) }
     }
 
     /// Returns every interval in which a class could not leave by a port.
     pub(super) fn pause_trace(&self, rows: &[PauseRow]) -> Table {
         let columns = [
-            ("from_ps", column(rows, Column::U64, |r| r.from.0)),
-            ("to_ps", column(rows, Column::U64, |r| r.to.0)),
-            ("node", column(rows, Column::U32, |r| self.place(r.port).0)),
-            ("port", column(rows, Column::U16, |r| self.place(r.port).1.0)),
-            ("class", column(rows, Column::U8, |r| r.class)),
+            ("from_ps", make_column(rows, Column::U64, |r| r.from.0)),
+            ("to_ps", make_column(rows, Column::U64, |r| r.to.0)),
+            ("node", make_column(rows, Column::U32, |r| self.node_and_port(r.port).0)),
+            ("port", make_column(rows, Column::U16, |r| self.node_and_port(r.port).1.0)),
+            ("class", make_column(rows, Column::U8, |r| r.class)),
         ];
-        Table { name: "pause_trace", columns: named(columns) }
+        Table { name: "pause_trace", columns: named_columns(columns) }
     }
 }

@@ -1,6 +1,6 @@
 //! Counts of every port, and bits that links carried inside the measurement window.
 
-use super::{Column, Table, column, named};
+use super::{Column, Table, make_column, named_columns};
 use crate::recorder::Recorder;
 use crate::tap::Tap;
 use crate::world::{Counters, World};
@@ -12,9 +12,9 @@ use scenario::traffic::{LoadOf, capacity};
 /// Bits that the links of one level carried inside the measurement window: frames, with preamble and gap, ACKs and
 /// retransmissions included.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Carried {
+pub struct CarriedBits {
     /// Level, as loads name it.
-    pub of: LoadOf,
+    pub level: LoadOf,
     /// Bits of the frames whose transmission started inside the window, out of all hosts or up from all switches with
     /// hosts. For `bisection`, bits of the frames that hosts of the second half received from hosts of the first: links
     /// inside a half carry traffic of that half too. The window ends with the run.
@@ -25,7 +25,7 @@ pub struct Carried {
 
 impl<T: Tap> World<Recorder, T> {
     /// Returns the bits that each level of the network has carried inside the measurement window.
-    pub(super) fn carried(&mut self, scenario: &Scenario) -> Vec<Carried> {
+    pub(super) fn carried_bits(&mut self, scenario: &Scenario) -> Vec<CarriedBits> {
         let net = &scenario.topology;
         let before = self.counters_at_start();
         let after = self.counters_at_end();
@@ -44,8 +44,8 @@ impl<T: Tap> World<Recorder, T> {
                 at += 1;
             }
         }
-        let crossed = self.state.observer.crossed;
-        let level = |(of, bits)| Carried { of, bits, capacity_bps: capacity(net, of) };
+        let crossed = self.state.observer.bisection;
+        let level = |(of, bits)| CarriedBits { level: of, bits, capacity_bps: capacity(net, of) };
         let crossing = bits(crossed.frames, crossed.bytes);
         let all = [(LoadOf::Host, host), (LoadOf::TorUplink, uplink), (LoadOf::Bisection, crossing)].map(level);
         all.into_iter().filter(|level| level.capacity_bps > 0.0).collect()
@@ -66,25 +66,28 @@ impl<T: Tap> World<Recorder, T> {
         let since = |i: usize, what: fn(&PortCounts) -> u64| {
             what(&counts[i]) - before.as_ref().map_or(0, |before| what(&before.ports[i]))
         };
-        let count = |what: fn(&PortCounts) -> u64| column(&ids, Column::U64, |i| since(*i, what));
-        let mut columns = named([
-            ("node", column(&ids, Column::U32, |i| place[*i].0)),
-            ("port", column(&ids, Column::U16, |i| place[*i].1)),
-            ("peer", column(&ids, Column::U32, |i| port(i).peer)),
-            ("rate_bps", column(&ids, Column::F64, |i| port(i).rate.as_f64())),
+        let count = |what: fn(&PortCounts) -> u64| make_column(&ids, Column::U64, |i| since(*i, what));
+        let mut columns = named_columns([
+            ("node", make_column(&ids, Column::U32, |i| place[*i].0)),
+            ("port", make_column(&ids, Column::U16, |i| place[*i].1)),
+            ("peer", make_column(&ids, Column::U32, |i| port(i).peer)),
+            ("rate_bps", make_column(&ids, Column::F64, |i| port(i).rate.as_f64())),
             ("enqueued", count(|c| c.enqueued)),
             ("enqueued_bytes", count(|c| c.enqueued_bytes)),
             ("sent", count(|c| c.sent)),
             ("sent_bytes", count(|c| c.sent_bytes)),
-            ("queued", column(&ids, Column::U64, waiting)),
+            ("queued", make_column(&ids, Column::U64, waiting)),
             ("marked", count(|c| c.marked)),
             ("detoured", count(|c| c.detoured)),
             ("bounced", count(|c| c.bounced)),
         ]);
-        if scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().cut.is_some()) {
-            columns.extend(named([("trimmed", count(|c| c.trimmed)), ("trimmed_bytes", count(|c| c.trimmed_bytes))]));
+        if scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().cut_memory.is_some()) {
+            columns.extend(named_columns([
+                ("trimmed", count(|c| c.trimmed)),
+                ("trimmed_bytes", count(|c| c.trimmed_bytes)),
+            ]));
         }
-        if scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().returns) {
+        if scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().returns_to_source) {
             columns.push(("returned".into(), count(|c| c.returned)));
         }
         for (r, reason) in DropReason::ALL.into_iter().enumerate() {
@@ -94,14 +97,14 @@ impl<T: Tap> World<Recorder, T> {
             };
             let base = |i: usize| before.as_ref().map_or(0, |before| sum(&before.ports, &before.lost, i));
             let here = |i: &usize| sum(&counts, &lost, *i) - base(*i);
-            columns.push((format!("drop_{}", reason.name()), column(&ids, Column::U64, here)));
+            columns.push((format!("drop_{}", reason.name()), make_column(&ids, Column::U64, here)));
         }
         // Largest values start again with the window.
         let earlier = |i: usize| before.as_ref().map_or((0, 0), |b| (b.ports[i].max_packets, b.ports[i].max_bytes));
-        columns.extend(named([
-            ("max_packets", column(&ids, Column::U32, |i| counts[*i].max_packets.max(earlier(*i).0))),
-            ("max_bytes", column(&ids, Column::U64, |i| counts[*i].max_bytes.max(earlier(*i).1))),
-            ("max_bytes_in_window", column(&ids, Column::U64, |i| counts[*i].max_bytes)),
+        columns.extend(named_columns([
+            ("max_packets", make_column(&ids, Column::U32, |i| counts[*i].max_packets.max(earlier(*i).0))),
+            ("max_bytes", make_column(&ids, Column::U64, |i| counts[*i].max_bytes.max(earlier(*i).1))),
+            ("max_bytes_in_window", make_column(&ids, Column::U64, |i| counts[*i].max_bytes)),
         ]));
         Table { name: "ports", columns }
     }

@@ -1,13 +1,13 @@
 //! Queues over time, and events by node and time.
 
-use super::{Column, Table, column, named};
-use crate::recorder::{ActivityRow, Follow, Recorder, TraceRow};
+use super::{Column, Table, make_column, named_columns};
+use crate::recorder::{ActivityRow, QueueRecord, Recorder, TraceRow};
 use crate::tap::Tap;
 use crate::world::World;
 
 impl<T: Tap> World<Recorder, T> {
     /// Returns the node and port of each followed queue.
-    pub(super) fn followed(&self) -> Vec<(u32, u16)> {
+    pub(super) fn followed_queues(&self) -> Vec<(u32, u16)> {
         let hosts = self.hosts.len() as u32;
         let of = |(s, switch): (usize, &dataplane::Switch)| {
             (0..switch.core().ports().len()).map(move |p| (hosts + s as u32, p as u16)).collect::<Vec<_>>()
@@ -16,17 +16,17 @@ impl<T: Tap> World<Recorder, T> {
     }
 
     /// Returns the number of rows of a table to which each followed queue adds `of` rows.
-    fn rows_of_queues(&self, of: fn(&Follow) -> usize) -> usize {
+    fn count_rows(&self, of: fn(&QueueRecord) -> usize) -> usize {
         self.state.observer.queues.iter().map(of).sum()
     }
 
     pub(super) fn queue_histogram(&self) -> Table {
-        let rows = self.rows_of_queues(|queue| queue.held().count());
+        let rows = self.count_rows(|queue| queue.lengths().count());
         let (mut nodes, mut ports) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
         let mut packets = Vec::with_capacity(rows);
         let (mut times, mut arrivals) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
-        for (queue, (node, port)) in self.state.observer.queues.iter().zip(self.followed()) {
-            for (length, level) in queue.held() {
+        for (queue, (node, port)) in self.state.observer.queues.iter().zip(self.followed_queues()) {
+            for (length, level) in queue.lengths() {
                 nodes.push(node);
                 ports.push(port);
                 packets.push(length);
@@ -41,17 +41,17 @@ impl<T: Tap> World<Recorder, T> {
             ("time_ps", Column::U64(times)),
             ("arrivals", Column::U64(arrivals)),
         ];
-        Table { name: "queue_hist", columns: named(columns) }
+        Table { name: "queue_hist", columns: named_columns(columns) }
     }
 
     /// Returns the times in picoseconds that frames waited in the followed queues. This table has the most rows of
     /// all.
     pub(super) fn sojourn_table(&self) -> Table {
-        let rows = self.rows_of_queues(|queue| queue.sojourn.buckets_in_use());
+        let rows = self.count_rows(|queue| queue.sojourn.buckets_in_use());
         let (mut nodes, mut ports) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
         let (mut lows, mut highs) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
         let (mut counts, mut sums) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
-        for (queue, (node, port)) in self.state.observer.queues.iter().zip(self.followed()) {
+        for (queue, (node, port)) in self.state.observer.queues.iter().zip(self.followed_queues()) {
             let mut sum = queue.sojourn.sum() as f64;
             for (low, high, count) in queue.sojourn.buckets() {
                 nodes.push(node);
@@ -70,31 +70,31 @@ impl<T: Tap> World<Recorder, T> {
             ("count", Column::U64(counts)),
             ("sum", Column::F64(sums)),
         ];
-        Table { name: "queue_sojourn", columns: named(columns) }
+        Table { name: "queue_sojourn", columns: named_columns(columns) }
     }
 
     /// Returns the time bins of the followed queues.
     pub(super) fn queue_trace(&self, rows: &[TraceRow]) -> Table {
-        let (width, places) = (self.state.observer.scope.bin.0 as f64, self.followed());
+        let (width, places) = (self.state.observer.scope.bin.0 as f64, self.followed_queues());
         let place = |row: &TraceRow| places[row.queue as usize];
         let columns = [
-            ("bin", column(rows, Column::U32, |r| r.bin)),
-            ("node", column(rows, Column::U32, |r| place(r).0)),
-            ("port", column(rows, Column::U16, |r| place(r).1)),
-            ("max_packets", column(rows, Column::U32, |r| r.max)),
-            ("mean_packets", column(rows, Column::F64, |r| r.area / width)),
+            ("bin", make_column(rows, Column::U32, |r| r.bin)),
+            ("node", make_column(rows, Column::U32, |r| place(r).0)),
+            ("port", make_column(rows, Column::U16, |r| place(r).1)),
+            ("max_packets", make_column(rows, Column::U32, |r| r.max)),
+            ("mean_packets", make_column(rows, Column::F64, |r| r.area / width)),
         ];
-        Table { name: "queue_trace", columns: named(columns) }
+        Table { name: "queue_trace", columns: named_columns(columns) }
     }
 }
 
 /// Returns the events at each node by time bin.
 pub(super) fn activity(rows: &[ActivityRow]) -> Table {
     let columns = [
-        ("bin", column(rows, Column::U32, |r| r.bin)),
-        ("node", column(rows, Column::U32, |r| r.node)),
-        ("kind", column(rows, Column::U8, |r| r.kind)),
-        ("count", column(rows, Column::U64, |r| r.count)),
+        ("bin", make_column(rows, Column::U32, |r| r.bin)),
+        ("node", make_column(rows, Column::U32, |r| r.node)),
+        ("kind", make_column(rows, Column::U8, |r| r.kind)),
+        ("count", make_column(rows, Column::U64, |r| r.count)),
     ];
-    Table { name: "activity", columns: named(columns) }
+    Table { name: "activity", columns: named_columns(columns) }
 }

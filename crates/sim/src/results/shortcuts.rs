@@ -1,15 +1,15 @@
 //! Fastest paths in a network with detours. A detoured packet follows the routes of the switch that it comes to, and
 //! so may overtake packets on the path of its flow.
 
-use super::ways::link_of;
+use super::path_links::link_rate_and_delay;
 use mech::HostId;
 use scenario::topology::Topology;
-use scenario::{Scenario, Way};
+use scenario::{PathLink, Scenario};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 /// Cost of each node from a root in picoseconds, with the node and port before it.
-type Reached = Vec<(u64, u32, u16)>;
+type PathCosts = Vec<(u64, u32, u16)>;
 
 /// Searches for the fastest paths, those from one switch for frames of one size together.
 pub(super) struct Shortcuts<'a> {
@@ -17,43 +17,44 @@ pub(super) struct Shortcuts<'a> {
     seed: u64,
     /// True if all routes are shortest paths over equal links: then no path is faster than that of a flow.
     is_uniform: bool,
-    found: BTreeMap<(u32, u64), Reached>,
+    searches: BTreeMap<(u32, u64), PathCosts>,
 }
 
 impl<'a> Shortcuts<'a> {
     /// Returns the searches in a network if any of its switches detours.
     pub fn new(scenario: &'a Scenario, seed: u64) -> Option<Shortcuts<'a>> {
-        let mut detouring = scenario.switches.iter().map(|switch| switch.overflow.slot.peek().needs().aside);
+        let mut detouring = scenario.switches.iter().map(|switch| switch.overflow.slot.peek().needs().detours);
         let any = detouring.any(|aside| aside);
-        any.then(|| Shortcuts { scenario, seed, is_uniform: is_uniform(scenario), found: BTreeMap::new() })
+        any.then(|| Shortcuts { scenario, seed, is_uniform: has_uniform_links(scenario), searches: BTreeMap::new() })
     }
 
     /// Returns the fastest path for frames of `wire` bytes, if detoured packets may be faster than those on `own`:
     /// because a single frame is, or because frames split before a slow link.
-    pub fn faster(&mut self, (src, dst): (HostId, HostId), own: &[Way], wire: u64) -> Option<Vec<Way>> {
+    pub fn faster_path(&mut self, (src, dst): (HostId, HostId), own: &[PathLink], wire: u64) -> Option<Vec<PathLink>> {
         let (last, first) = (own.last()?, own.first()?);
-        let time = |link: &Way| link.rate.time(wire);
+        let time = |link: &PathLink| link.rate.time(wire);
         let is_slow = own.iter().any(|link| time(link) > time(first).max(time(last)));
         let is_single = own.iter().enumerate().all(|(hop, link)| link.hop as usize == hop);
         if self.is_uniform && (!is_slow || !is_single) {
             return None;
         }
-        let path = if self.is_uniform { own.to_vec() } else { self.path(src, dst, wire) };
-        let cost = |ways: &[Way]| ways.iter().map(|link| time(link).0.saturating_add(link.delay.0)).sum::<u64>();
+        let path = if self.is_uniform { own.to_vec() } else { self.fastest_path(src, dst, wire) };
+        let cost = |ways: &[PathLink]| ways.iter().map(|link| time(link).0.saturating_add(link.delay.0)).sum::<u64>();
         if !is_slow && is_single && cost(&path) >= cost(own) {
             return None;
         }
         // Two links at each hop between the ends mean that frames may split there, and that none waits for another.
         let ends = path.len().saturating_sub(1) as u32;
-        let twice = |link: &Way| vec![*link; if link.hop == 0 || link.hop == ends { 1 } else { 2 }];
+        let twice = |link: &PathLink| vec![*link; if link.hop == 0 || link.hop == ends { 1 } else { 2 }];
         Some(path.iter().flat_map(twice).collect())
     }
 
     /// Returns the fastest path of a frame, hop by hop; empty if there is none.
-    fn path(&mut self, src: HostId, dst: HostId, wire: u64) -> Vec<Way> {
+    fn fastest_path(&mut self, src: HostId, dst: HostId, wire: u64) -> Vec<PathLink> {
         let (scenario, seed) = (self.scenario, self.seed);
         let root = scenario.topology.nodes[src.0 as usize].ports[0].peer;
-        let reached = self.found.entry((root, wire)).or_insert_with(|| search(scenario, seed, root, wire));
+        let reached =
+            self.searches.entry((root, wire)).or_insert_with(|| search_path_costs(scenario, seed, root, wire));
         let (mut node, mut back) = (dst.0, Vec::new());
         while node != root {
             let (cost, before, port) = reached[node as usize];
@@ -65,15 +66,15 @@ impl<'a> Shortcuts<'a> {
         }
         back.push((src.0, 0));
         let hop = |(hop, (node, port)): (u32, (u32, u16))| {
-            let (rate, delay) = link_of(scenario, seed, (node, port));
-            Way { hop, from: 0, to: 0, rate, delay }
+            let (rate, delay) = link_rate_and_delay(scenario, seed, (node, port));
+            PathLink { hop, from: 0, to: 0, rate, delay }
         };
         (0..).zip(back.into_iter().rev()).map(hop).collect()
     }
 }
 
 /// Returns true if all routes are shortest paths, and all links between switches have one rate and one delay.
-fn is_uniform(scenario: &Scenario) -> bool {
+fn has_uniform_links(scenario: &Scenario) -> bool {
     let net: &Topology = &scenario.topology;
     let ports = net.switches().iter().flat_map(|switch| &switch.ports).filter(|port| !net.is_host(port.peer));
     let mut links = ports.map(|port| (port.rate, port.delay));
@@ -83,9 +84,9 @@ fn is_uniform(scenario: &Scenario) -> bool {
 }
 
 /// Costs of all nodes from a switch (Dijkstra); no path leads through a host.
-fn search(scenario: &Scenario, seed: u64, root: u32, wire: u64) -> Reached {
+fn search_path_costs(scenario: &Scenario, seed: u64, root: u32, wire: u64) -> PathCosts {
     let net = &scenario.topology;
-    let mut reached: Reached = vec![(u64::MAX, 0, 0); net.nodes.len()];
+    let mut reached: PathCosts = vec![(u64::MAX, 0, 0); net.nodes.len()];
     reached[root as usize].0 = 0;
     let mut waiting = BinaryHeap::from([Reverse((0, root))]);
     while let Some(Reverse((cost, node))) = waiting.pop() {
@@ -93,7 +94,7 @@ fn search(scenario: &Scenario, seed: u64, root: u32, wire: u64) -> Reached {
             continue;
         }
         for (port, link) in (0..).zip(&net.nodes[node as usize].ports) {
-            let (rate, delay) = link_of(scenario, seed, (node, port));
+            let (rate, delay) = link_rate_and_delay(scenario, seed, (node, port));
             let there = cost.saturating_add(rate.time(wire).0).saturating_add(delay.0);
             if there < reached[link.peer as usize].0 {
                 reached[link.peer as usize] = (there, node, port);

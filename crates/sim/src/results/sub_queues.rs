@@ -1,6 +1,6 @@
 //! Results on the single queues of every switch port.
 
-use super::{Column, Table, column, named};
+use super::{Column, Table, make_column, named_columns};
 use crate::recorder::{Recorder, TraceRow};
 use crate::tap::Tap;
 use crate::world::World;
@@ -9,7 +9,7 @@ use scenario::Scenario;
 use units::Amount;
 
 /// Location of a queue: node, port, queue.
-type At = (u32, u16, u8);
+type QueueLocation = (u32, u16, u8);
 
 /// Returns the number of a queue in tables: `2 * class` for the normal lane, one more for bounced packets, and after
 /// all of these those of other lanes.
@@ -24,16 +24,16 @@ fn number_in_tables(queue: QueueId) -> u8 {
 impl<T: Tap> World<Recorder, T> {
     /// Returns every followed queue in the order of their numbers, with its capacity in packets: 0 if it has no limit
     /// or one in bytes, `None` if the switch does not have the queue.
-    fn apart(&self) -> Vec<(At, Option<u64>)> {
+    fn queue_capacities(&self) -> Vec<(QueueLocation, Option<u64>)> {
         let Some(all) = &self.state.observer.sub_queues else { return Vec::new() };
-        let (ports, hosts) = (self.followed(), self.hosts.len());
+        let (ports, hosts) = (self.followed_queues(), self.hosts.len());
         let limit = |node: u32, queue: QueueId| {
-            let mut queues = self.switches[node as usize - hosts].core().queues();
+            let mut queues = self.switches[node as usize - hosts].core().queue_limits();
             let (_, limit) = queues.find(|(its, _)| *its == queue)?;
             Some(if let Some(Amount::Packets(n)) = limit { n } else { 0 })
         };
         let of = |number| {
-            let (port, queue) = all.place(number);
+            let (port, queue) = all.port_and_queue(number);
             let (node, port) = ports[port];
             ((node, port, number_in_tables(queue)), limit(node, queue))
         };
@@ -46,27 +46,27 @@ impl<T: Tap> World<Recorder, T> {
     pub(super) fn sub_queues_table(&self, scenario: &Scenario) -> Table {
         let overflow = |node: u32| scenario.switches[node as usize - self.hosts.len()].overflow.slot.peek();
         let all = self.state.observer.sub_queues.iter().flat_map(|all| &all.data);
-        let all = self.apart().into_iter().zip(all);
-        let row = |((at, limit), data): ((At, Option<u64>), &u64)| {
+        let all = self.queue_capacities().into_iter().zip(all);
+        let row = |((at, limit), data): ((QueueLocation, Option<u64>), &u64)| {
             let (limit, overflow) = (limit?, overflow(at.0));
-            Some((at, limit, overflow.full_from_packets(limit), overflow.acts_from(), *data))
+            Some((at, limit, overflow.full_length_in_packets(limit), overflow.min_fill_to_act(), *data))
         };
         let rows: Vec<_> = all.filter_map(row).collect();
         let columns = [
-            ("node", column(&rows, Column::U32, |r| r.0.0)),
-            ("port", column(&rows, Column::U16, |r| r.0.1)),
-            ("queue", column(&rows, Column::U8, |r| r.0.2)),
-            ("limit", column(&rows, Column::U64, |r| r.1)),
-            ("full_from", column(&rows, Column::U64, |r| r.2)),
-            ("theta", column(&rows, Column::F64, |r| r.3)),
-            ("data", column(&rows, Column::U64, |r| r.4)),
+            ("node", make_column(&rows, Column::U32, |r| r.0.0)),
+            ("port", make_column(&rows, Column::U16, |r| r.0.1)),
+            ("queue", make_column(&rows, Column::U8, |r| r.0.2)),
+            ("limit", make_column(&rows, Column::U64, |r| r.1)),
+            ("full_from", make_column(&rows, Column::U64, |r| r.2)),
+            ("theta", make_column(&rows, Column::F64, |r| r.3)),
+            ("data", make_column(&rows, Column::U64, |r| r.4)),
         ];
-        Table { name: "sub_queues", columns: named(columns) }
+        Table { name: "sub_queues", columns: named_columns(columns) }
     }
 
     pub(super) fn sub_queue_histogram(&self) -> Table {
         let mut rows = Vec::new();
-        let places = self.apart();
+        let places = self.queue_capacities();
         if let Some(all) = &self.state.observer.sub_queues {
             let queues = all.queues.iter().zip(&all.decisions).zip(places.iter());
             for ((queue, decisions), (at, _)) in queues.filter(|(_, (_, limit))| limit.is_some()) {
@@ -80,29 +80,29 @@ impl<T: Tap> World<Recorder, T> {
             }
         }
         let columns = [
-            ("node", column(&rows, Column::U32, |r| r.0.0)),
-            ("port", column(&rows, Column::U16, |r| r.0.1)),
-            ("queue", column(&rows, Column::U8, |r| r.0.2)),
-            ("packets", column(&rows, Column::U32, |r| r.1)),
-            ("time_ps", column(&rows, Column::U64, |r| r.2[0])),
-            ("arrivals", column(&rows, Column::U64, |r| r.2[1])),
-            ("decisions", column(&rows, Column::U64, |r| r.2[2])),
+            ("node", make_column(&rows, Column::U32, |r| r.0.0)),
+            ("port", make_column(&rows, Column::U16, |r| r.0.1)),
+            ("queue", make_column(&rows, Column::U8, |r| r.0.2)),
+            ("packets", make_column(&rows, Column::U32, |r| r.1)),
+            ("time_ps", make_column(&rows, Column::U64, |r| r.2[0])),
+            ("arrivals", make_column(&rows, Column::U64, |r| r.2[1])),
+            ("decisions", make_column(&rows, Column::U64, |r| r.2[2])),
         ];
-        Table { name: "sub_queue_hist", columns: named(columns) }
+        Table { name: "sub_queue_hist", columns: named_columns(columns) }
     }
 
     /// Returns the time bins of these queues.
     pub(super) fn sub_queue_trace(&self, rows: &[TraceRow]) -> Table {
-        let (width, places) = (self.state.observer.scope.bin.0 as f64, self.apart());
+        let (width, places) = (self.state.observer.scope.bin.0 as f64, self.queue_capacities());
         let place = |row: &TraceRow| places[row.queue as usize].0;
         let columns = [
-            ("bin", column(rows, Column::U32, |r| r.bin)),
-            ("node", column(rows, Column::U32, |r| place(r).0)),
-            ("port", column(rows, Column::U16, |r| place(r).1)),
-            ("queue", column(rows, Column::U8, |r| place(r).2)),
-            ("max_packets", column(rows, Column::U32, |r| r.max)),
-            ("mean_packets", column(rows, Column::F64, |r| r.area / width)),
+            ("bin", make_column(rows, Column::U32, |r| r.bin)),
+            ("node", make_column(rows, Column::U32, |r| place(r).0)),
+            ("port", make_column(rows, Column::U16, |r| place(r).1)),
+            ("queue", make_column(rows, Column::U8, |r| place(r).2)),
+            ("max_packets", make_column(rows, Column::U32, |r| r.max)),
+            ("mean_packets", make_column(rows, Column::F64, |r| r.area / width)),
         ];
-        Table { name: "sub_queue_trace", columns: named(columns) }
+        Table { name: "sub_queue_trace", columns: named_columns(columns) }
     }
 }

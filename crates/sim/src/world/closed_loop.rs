@@ -2,12 +2,12 @@
 
 use super::World;
 use crate::progress::FlowRecord;
-use crate::queue::{Key, Phase};
+use crate::queue::{Key, StepPhase};
 use crate::tap::Tap;
 use dataplane::Observer;
 use dataplane::{FLOW_START, MESSAGE_START, NewFlow};
 use mech::{FlowId, HostId, hash_mix};
-use scenario::traffic::{ENDLESS, FlowSpec, OWN, Reaction, Role, Traffic};
+use scenario::traffic::{ENDLESS_BYTES, FlowRole, FlowSpec, FollowUps, OWN_CONNECTION, Traffic};
 use std::collections::BTreeMap;
 use units::Time;
 
@@ -15,9 +15,9 @@ use units::Time;
 #[derive(Clone)]
 pub(crate) struct ClosedLoop {
     /// Reaction of each workload of the scenario's traffic; `None` if no messages follow upon its messages.
-    reactions: Vec<Option<Reaction>>,
+    reactions: Vec<Option<FollowUps>>,
     /// Messages that have not started, by instant and host.
-    due: BTreeMap<(Time, HostId), Vec<Due>>,
+    due_messages: BTreeMap<(Time, HostId), Vec<DueMessage>>,
     /// Buffer for the messages that follow upon the last arrival.
     followers: Vec<FlowSpec>,
     /// Flow that opened each persistent connection, by workload and number.
@@ -27,24 +27,24 @@ pub(crate) struct ClosedLoop {
 /// Message that has not started. `counts` is true if the query that it is part of is measured; `None` if it is part
 /// of no query that began before.
 #[derive(Clone, Copy, Debug)]
-struct Due {
+struct DueMessage {
     spec: FlowSpec,
-    counts: Option<bool>,
+    is_measured: Option<bool>,
     /// True if the run waits for the message and no measured query already counts it as missing.
     is_pending: bool,
 }
 
-impl Due {
+impl DueMessage {
     /// Key by which messages of the same instant and host are ordered. It depends on the messages alone, so that the
     /// order in which they were planned does not matter.
-    fn key(&self) -> (u16, u32, Role, u64, HostId, u32, u64) {
+    fn order_key(&self) -> (u16, u32, FlowRole, u64, HostId, u32, u64) {
         let FlowSpec { traffic, query, role, tag, dst, connection, bytes, .. } = self.spec;
         (traffic, query, role, tag, dst, connection, bytes)
     }
 }
 
 /// Smallest value of the ports of messages that follow upon others, above all positions in the list of flows.
-const FOLLOWS: u64 = 1 << 47;
+const MIN_FOLLOWER_PORTS: u64 = 1 << 47;
 
 /// Returns the ports of a message that follows upon others or uses a persistent connection, from which its ECMP hash
 /// is made. They depend on the numbers of the message within its workload, so that neither time nor other flows
@@ -52,31 +52,31 @@ const FOLLOWS: u64 = 1 << 47;
 fn ports_of(spec: &FlowSpec) -> u64 {
     let FlowSpec { traffic, query, role, tag, connection, .. } = *spec;
     let whose = match connection {
-        OWN => hash_mix(u64::from(query) << 1 | u64::from(role == Role::Request), tag),
+        OWN_CONNECTION => hash_mix(u64::from(query) << 1 | u64::from(role == FlowRole::Request), tag),
         number => hash_mix(u64::MAX, u64::from(number)),
     };
-    FOLLOWS | (hash_mix(whose, u64::from(traffic)) % FOLLOWS)
+    MIN_FOLLOWER_PORTS | (hash_mix(whose, u64::from(traffic)) % MIN_FOLLOWER_PORTS)
 }
 
 impl ClosedLoop {
     pub(crate) fn new(traffic: &[Traffic], seed: u64) -> ClosedLoop {
-        let reactions = traffic.iter().enumerate().map(|(i, workload)| workload.reaction(i as u16, seed));
+        let reactions = traffic.iter().enumerate().map(|(i, workload)| workload.follow_ups(i as u16, seed));
         ClosedLoop {
             reactions: reactions.collect(),
-            due: BTreeMap::new(),
+            due_messages: BTreeMap::new(),
             followers: Vec::new(),
             connections: vec![Vec::new(); traffic.len()],
         }
     }
 
     /// Returns for each workload whether messages follow upon its messages.
-    pub(crate) fn reacts(&self) -> Vec<bool> {
+    pub(crate) fn has_followers(&self) -> Vec<bool> {
         self.reactions.iter().map(Option::is_some).collect()
     }
 
     /// Adds a message. Returns true if it is the first for its instant and host.
-    fn add(&mut self, due: Due) -> bool {
-        let here = self.due.entry((due.spec.start, due.spec.src)).or_default();
+    fn add_message(&mut self, due: DueMessage) -> bool {
+        let here = self.due_messages.entry((due.spec.start, due.spec.src)).or_default();
         here.push(due);
         here.len() == 1
     }
@@ -94,20 +94,20 @@ impl ClosedLoop {
 impl<O: Observer, T: Tap> World<O, T> {
     /// Plans the messages that follow upon those that have just arrived.
     #[cold]
-    pub(crate) fn react(&mut self) {
+    pub(crate) fn plan_followers(&mut self) {
         let delivered = std::mem::take(&mut self.state.delivered);
         let mut followers = std::mem::take(&mut self.closed_loop.followers);
         for flow in &delivered {
-            let message = self.spec_of(*flow);
+            let message = self.flow_spec(*flow);
             let counts = self.state.records[flow.0 as usize].measured;
             let Some(reaction) = &mut self.closed_loop.reactions[usize::from(message.traffic)] else { continue };
-            reaction.delivered(&message, self.now, &mut followers);
+            reaction.on_delivered(&message, self.now, &mut followers);
             for mut spec in followers.drain(..) {
                 debug_assert_eq!(spec.src, message.dst, "a host acts on what reached it, and on nothing else");
                 spec.start = spec.start.max(self.now);
                 let part = spec.query == message.query && spec.query != u32::MAX;
-                let is_pending = part && counts && !self.state.queries.counts(spec.traffic, spec.query);
-                self.plan(Due { spec, counts: part.then_some(counts), is_pending });
+                let is_pending = part && counts && !self.state.queries.is_measured(spec.traffic, spec.query);
+                self.plan_message(DueMessage { spec, is_measured: part.then_some(counts), is_pending });
             }
         }
         self.state.delivered = delivered;
@@ -116,7 +116,7 @@ impl<O: Observer, T: Tap> World<O, T> {
     }
 
     /// Returns the specification with which a flow started.
-    fn spec_of(&self, flow: FlowId) -> FlowSpec {
+    fn flow_spec(&self, flow: FlowId) -> FlowSpec {
         let (record, info) = (&self.state.records[flow.0 as usize], self.flows.info(flow));
         FlowSpec {
             start: record.start,
@@ -132,23 +132,23 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    fn plan(&mut self, due: Due) {
+    fn plan_message(&mut self, due: DueMessage) {
         self.state.pending += u64::from(due.is_pending);
         let FlowSpec { start, src, .. } = due.spec;
         // A message beyond the end of time stays pending: the run counts it as unfinished, and it never starts.
-        if start < Time::NEVER && self.closed_loop.add(due) {
-            self.state.queue.push(Key::new(start, src.0, Phase::Timer, MESSAGE_START));
+        if start < Time::NEVER && self.closed_loop.add_message(due) {
+            self.state.queue.push(Key::new(start, src.0, StepPhase::Timer, MESSAGE_START));
         }
     }
 
     /// Starts the messages at host `h` that follow upon others and start now.
     pub(crate) fn start_messages(&mut self, h: usize) {
-        let mut due = self.closed_loop.due.remove(&(self.now, HostId(h as u32))).unwrap_or_default();
-        due.sort_unstable_by_key(Due::key);
+        let mut due = self.closed_loop.due_messages.remove(&(self.now, HostId(h as u32))).unwrap_or_default();
+        due.sort_unstable_by_key(DueMessage::order_key);
         for due in due {
             self.state.pending -= u64::from(due.is_pending);
-            let measured = due.counts.unwrap_or_else(|| self.in_window(due.spec.start));
-            self.begin(&due.spec, ports_of(&due.spec), measured);
+            let measured = due.is_measured.unwrap_or_else(|| self.in_window(due.spec.start));
+            self.start_message(&due.spec, ports_of(&due.spec), measured);
         }
     }
 
@@ -156,9 +156,9 @@ impl<O: Observer, T: Tap> World<O, T> {
     pub(crate) fn start_flows(&mut self, h: usize) {
         while let Some(spec) = self.next.filter(|spec| spec.start == self.now && spec.src.0 as usize == h) {
             self.next = self.pending.next();
-            let ports = if spec.connection == OWN { self.listed } else { ports_of(&spec) };
-            self.listed += 1;
-            self.begin(&spec, ports, self.in_window(spec.start));
+            let ports = if spec.connection == OWN_CONNECTION { self.planned_flows } else { ports_of(&spec) };
+            self.planned_flows += 1;
+            self.start_message(&spec, ports, self.in_window(spec.start));
         }
         self.plan_next_flow();
     }
@@ -169,11 +169,11 @@ impl<O: Observer, T: Tap> World<O, T> {
         while let Some(spec) = self.next
             && self.part.as_ref().is_some_and(|part| !part.owns(spec.src.0))
         {
-            self.listed += 1;
+            self.planned_flows += 1;
             self.next = self.pending.next();
         }
         if let Some(spec) = self.next {
-            self.state.queue.push(Key::new(spec.start, spec.src.0, Phase::Timer, FLOW_START));
+            self.state.queue.push(Key::new(spec.start, spec.src.0, StepPhase::Timer, FLOW_START));
         }
     }
 
@@ -182,25 +182,26 @@ impl<O: Observer, T: Tap> World<O, T> {
     }
 
     /// Starts a message, on a connection of its own or on a persistent one.
-    fn begin(&mut self, spec: &FlowSpec, ports: u64, measured: bool) {
+    fn start_message(&mut self, spec: &FlowSpec, ports: u64, measured: bool) {
         let FlowSpec { src, dst, bytes, class, .. } = *spec;
         let row = self.tcp.row_of(spec.traffic);
         let new = NewFlow { src, dst, ports, bytes, class, row, raw: false };
-        let persistent = (spec.connection != OWN).then(|| *self.closed_loop.connection(spec.traffic, spec.connection));
+        let persistent =
+            (spec.connection != OWN_CONNECTION).then(|| *self.closed_loop.connection(spec.traffic, spec.connection));
         let message = match persistent.flatten() {
             Some(connection) => self.flows.add_message(connection, spec.bytes),
             None => self.flows.add(new),
         };
         let connection = persistent.flatten().unwrap_or(message);
         // A flow without an end has no completion time.
-        let measured = measured && spec.bytes != ENDLESS;
-        self.state.enter(message, FlowRecord::new(spec, connection, measured));
+        let measured = measured && spec.bytes != ENDLESS_BYTES;
+        self.state.add_flow_record(message, FlowRecord::new(spec, connection, measured));
         let awaited = self.state.records[message.0 as usize].awaited;
         self.state.open = self.state.open.wrapping_add(u64::from(awaited));
         if persistent.is_some() {
             *self.closed_loop.connection(spec.traffic, spec.connection) = Some(connection);
         }
-        let (host, mut step) = self.at_host(spec.src.0 as usize);
+        let (host, mut step) = self.host_with_step(spec.src.0 as usize);
         match persistent {
             Some(_) => host.write(connection, message, &mut step),
             None => host.start(message, &mut step),
@@ -221,9 +222,9 @@ mod tests {
         traffic: 0,
         query: 0,
         class: 0,
-        role: Role::Data,
+        role: FlowRole::Data,
         tag: 0,
-        connection: OWN,
+        connection: OWN_CONNECTION,
     };
 
     #[test]
@@ -231,11 +232,11 @@ mod tests {
         let mut all = BTreeSet::new();
         for i in 0..400u16 {
             let (traffic, query, tag) = (i & 3, u32::from(i >> 2 & 3), u64::from(i >> 5));
-            let role = if i & 16 == 0 { Role::Data } else { Role::Request };
-            for connection in [OWN, u32::from(i)] {
+            let role = if i & 16 == 0 { FlowRole::Data } else { FlowRole::Request };
+            for connection in [OWN_CONNECTION, u32::from(i)] {
                 let spec = FlowSpec { traffic, query, tag, role, connection, ..SPEC };
                 let ports = ports_of(&spec);
-                assert!((FOLLOWS..1 << 48).contains(&ports), "no place in a list");
+                assert!((MIN_FOLLOWER_PORTS..1 << 48).contains(&ports), "no place in a list");
                 assert_eq!(ports, ports_of(&FlowSpec { start: Time(9), bytes: 1, ..spec }));
                 all.insert(ports);
             }
@@ -246,7 +247,10 @@ mod tests {
     #[test]
     fn a_persistent_connection_has_its_ports_whichever_message_opens_it() {
         let persistent = FlowSpec { connection: 3, ..SPEC };
-        assert_eq!(ports_of(&persistent), ports_of(&FlowSpec { query: 8, tag: 2, role: Role::Request, ..persistent }));
+        assert_eq!(
+            ports_of(&persistent),
+            ports_of(&FlowSpec { query: 8, tag: 2, role: FlowRole::Request, ..persistent })
+        );
         assert_ne!(ports_of(&persistent), ports_of(&FlowSpec { connection: 4, ..persistent }));
     }
 }

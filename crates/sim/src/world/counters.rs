@@ -18,7 +18,12 @@ pub(crate) struct Counters {
 
 impl Counters {
     /// Copies the counts of another partition for the nodes and ports that it owns.
-    pub(super) fn take(&mut self, other: &Counters, node: impl Fn(usize) -> bool, port: impl Fn(usize) -> bool) {
+    pub(super) fn copy_partition(
+        &mut self,
+        other: &Counters,
+        node: impl Fn(usize) -> bool,
+        port: impl Fn(usize) -> bool,
+    ) {
         (0..self.ports.len()).filter(|at| port(*at)).for_each(|at| self.ports[at] = other.ports[at]);
         (0..self.lost.len()).filter(|at| node(*at)).for_each(|at| self.lost[at] = other.lost[at]);
     }
@@ -27,40 +32,40 @@ impl Counters {
 impl<O: Observer, T: Tap> World<O, T> {
     /// Returns the counts of every port up to `now`, in the numbering over the whole network.
     pub(crate) fn port_counts(&mut self, now: Time) -> Vec<PortCounts> {
-        self.hosts.iter_mut().for_each(|host| host.nic_mut().settle(now));
-        self.switches.iter_mut().for_each(|switch| switch.core_mut().settle(now));
+        self.hosts.iter_mut().for_each(|host| host.nic_mut().settle_departures(now));
+        self.switches.iter_mut().for_each(|switch| switch.core_mut().settle_departures(now));
         let nics = self.hosts.iter().flat_map(|host| host.nic().ports());
         nics.chain(self.switches.iter().flat_map(|s| s.core().ports())).map(Port::counts).collect()
     }
 
     /// Returns the payload of the whole network: bytes sent, and their outcomes.
     pub fn payload(&self) -> PayloadCounts {
-        let nodes = self.hosts.iter().map(Host::payload).chain(self.switches.iter().map(Switch::payload));
-        nodes.sum::<PayloadCounts>() + self.state.wires.payload()
+        let nodes = self.hosts.iter().map(Host::payload_counts).chain(self.switches.iter().map(Switch::payload_counts));
+        nodes.sum::<PayloadCounts>() + self.state.wires.payload_counts()
     }
 
     /// Checks that no packet was made or lost without being counted, at every queue, at every node and between nodes.
     /// Payload must balance over the whole network.
-    pub fn conserves(&mut self) -> bool {
-        let counts = self.port_counts(self.settled());
-        let on_links: u64 = self.state.wires.under_way();
+    pub fn conserves_packets(&mut self) -> bool {
+        let counts = self.port_counts(self.settled_until());
+        let on_links: u64 = self.state.wires.frames_in_flight();
         let waiting_ahead: u64 = self.cores().map(|core| core.waiting_ahead()).sum();
-        let control: u64 = self.cores().map(|core| core.control_frames().0).sum();
+        let control: u64 = self.cores().map(|core| core.pause_frame_counts().0).sum();
         let sent: u64 = counts.iter().map(|c| c.sent).sum::<u64>() + control;
         let received: u64 =
-            self.hosts.iter().map(Host::received).chain(self.switches.iter().map(Switch::received)).sum();
-        let received = received + self.state.wires.lost_in_all();
+            self.hosts.iter().map(Host::frames_received).chain(self.switches.iter().map(Switch::frames_received)).sum();
+        let received = received + self.state.wires.total_losses();
         sent + waiting_ahead == received + on_links
-            && self.hosts.iter().all(Host::conserves)
-            && self.switches.iter().all(Switch::conserves)
-            && self.payload().balanced()
+            && self.hosts.iter().all(Host::conserves_packets)
+            && self.switches.iter().all(Switch::conserves_packets)
+            && self.payload().is_conserved()
     }
 
     /// Returns the first node whose counters do not balance, or a description of payload that does not.
-    pub fn imbalance(&self) -> Option<String> {
-        let host = self.hosts.iter().position(|host| !host.conserves()).map(|h| format!("host {h}"));
-        let switch = || self.switches.iter().position(|s| !s.conserves()).map(|s| format!("switch {s}"));
-        let payload = || Some(self.payload()).filter(|all| !all.balanced()).map(|all| all.to_string());
+    pub fn describe_imbalance(&self) -> Option<String> {
+        let host = self.hosts.iter().position(|host| !host.conserves_packets()).map(|h| format!("host {h}"));
+        let switch = || self.switches.iter().position(|s| !s.conserves_packets()).map(|s| format!("switch {s}"));
+        let payload = || Some(self.payload()).filter(|all| !all.is_conserved()).map(|all| all.to_string());
         host.or_else(switch).or_else(payload)
     }
 
@@ -80,23 +85,23 @@ impl<O: Observer, T: Tap> World<O, T> {
     pub(crate) fn counters_at_start(&mut self) -> Option<Counters> {
         match (&self.baseline, self.schedule.from) {
             (None, Time::ZERO) => None,
-            (None, _) => Some(self.counters(self.settled())),
+            (None, _) => Some(self.counters(self.settled_until())),
             (Some(counters), _) => Some(counters.clone()),
         }
     }
 
     /// Returns the counters at the end of the measurement window, or of the run if that came first.
     pub(crate) fn counters_at_end(&mut self) -> Counters {
-        self.baseline_end.clone().unwrap_or_else(|| self.counters(self.settled()))
+        self.baseline_end.clone().unwrap_or_else(|| self.counters(self.settled_until()))
     }
 
     /// Returns the packets lost before a port was chosen, by node and reason; tables show them at port 0.
     fn lost_before_a_port(&self) -> Vec<[u64; DropReason::ALL.len()]> {
         let host = |h: &dataplane::Host| {
             let mut lost = [0; DropReason::ALL.len()];
-            lost[DropReason::NoRoute as usize] = h.misdirected();
+            lost[DropReason::NoRoute as usize] = h.frames_misdirected();
             lost
         };
-        self.hosts.iter().map(host).chain(self.switches.iter().map(|s| *s.lost())).collect()
+        self.hosts.iter().map(host).chain(self.switches.iter().map(|s| *s.lookup_drops())).collect()
     }
 }

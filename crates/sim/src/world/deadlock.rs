@@ -1,7 +1,7 @@
 //! Search for deadlocks during a run.
 
 use super::World;
-use crate::deadlock::Standing;
+use crate::deadlock::NetworkState;
 use crate::driver::RunState;
 use crate::tap::Tap;
 use dataplane::Observer;
@@ -11,7 +11,7 @@ impl<O: Observer, T: Tap> World<O, T> {
     pub(crate) fn look_for_deadlock(&mut self) {
         if self.pauses && self.deadlock.is_none() {
             let RunState { wires, base, .. } = &self.state;
-            self.deadlock = Standing { hosts: &self.hosts, switches: &self.switches, wires, base }.deadlock();
+            self.deadlock = NetworkState { hosts: &self.hosts, switches: &self.switches, wires, base }.find_deadlock();
         }
     }
 }

@@ -1,36 +1,36 @@
 //! Work between steps: counters are kept, the network changes, and the run ends.
 
 use super::World;
-use super::schedule::{MOST_OPEN, Schedule, Seen, Verdict};
-use crate::progress::Stop;
+use super::schedule::{MAX_OPEN_FLOWS, RunSchedule, RunStatus, Verdict};
+use crate::progress::StopReason;
 use crate::tap::Tap;
 use dataplane::{Host, Observer};
-use scenario::limits::MOST_PACKETS;
+use scenario::limits::MAX_PACKETS;
 use units::Time;
 
 /// Largest number of live senders and receivers; a run with more is stopped.
-pub(super) const MOST_ENDS: u64 = 4_000_000;
+pub(super) const MAX_LIVE_ENDS: u64 = 4_000_000;
 /// Factor over the bounds above which a run ends even between two grid instants.
-const FAR_BEYOND: u64 = 2;
+const GUARD_FACTOR: u64 = 2;
 /// Number of events between two checks for a run far beyond its bounds.
-const GUARD_EVERY: u64 = 1 << 17;
+const GUARD_INTERVAL_EVENTS: u64 = 1 << 17;
 /// Number of events per node of the network between two such checks, if that is more.
-const GUARD_NODES: u64 = 16;
+const GUARD_EVENTS_PER_NODE: u64 = 16;
 /// Number of events between two checks for overload and for deadlocks.
-pub(super) const CHECK_EVERY: u64 = 1 << 16;
+pub(super) const CHECK_INTERVAL_EVENTS: u64 = 1 << 16;
 
 impl<O: Observer, T: Tap> World<O, T> {
     /// Handles all milestones up to the next event, at `at`: keeps counters at both ends of the measurement window,
     /// checks at instants of the grid if the run ends, and changes the network. Returns true if the run has ended.
     #[cold]
-    pub(super) fn passes_milestone(&mut self, at: Time) -> bool {
-        let verdict = self.schedule.verdict(&self.seen(), at);
+    pub(super) fn handle_milestones(&mut self, at: Time) -> bool {
+        let verdict = self.schedule.verdict(&self.run_status(), at);
         // A run that is cut never reaches milestones between its end and the next event.
-        self.keep_baselines(verdict.reaches(at));
+        self.keep_baselines(verdict.last_instant_at(at));
         match verdict {
             Verdict::GoOn => {}
-            Verdict::Check(instant) => self.check(instant),
-            Verdict::End(stop, instant) => self.end(stop, instant),
+            Verdict::Check(instant) => self.check_nodes(instant),
+            Verdict::End(stop, instant) => self.stop_run(stop, instant),
         }
         if self.stop.is_none() && self.next_change().is_some_and(|change| at >= change) {
             self.change_network(at);
@@ -42,11 +42,11 @@ impl<O: Observer, T: Tap> World<O, T> {
 
     /// Keeps the counters at the ends of the measurement window that the run has reached by `at`.
     pub(super) fn keep_baselines(&mut self, at: Time) {
-        let Schedule { from, to, .. } = self.schedule;
+        let RunSchedule { from, to, .. } = self.schedule;
         if at >= from && self.baseline.is_none() && from > Time::ZERO {
             self.baseline = Some(self.counters_before(from));
-            self.hosts.iter_mut().for_each(|host| host.nic_mut().restart_largest());
-            self.switches.iter_mut().for_each(|switch| switch.core_mut().restart_largest());
+            self.hosts.iter_mut().for_each(|host| host.nic_mut().restart_maxima());
+            self.switches.iter_mut().for_each(|switch| switch.core_mut().restart_maxima());
         }
         if at >= to && self.baseline_end.is_none() {
             self.baseline_end = Some(self.counters_before(to));
@@ -54,66 +54,66 @@ impl<O: Observer, T: Tap> World<O, T> {
     }
 
     /// Returns the state of the run from which the schedule decides.
-    pub(super) fn seen(&self) -> Seen {
-        Seen {
+    pub(super) fn run_status(&self) -> RunStatus {
+        RunStatus {
             now: self.now,
             events: self.events,
             check_at: self.check_at,
-            unfinished: self.state.unfinished(),
-            begun: self.state.records.len() as u64,
+            unfinished: self.state.unfinished_messages(),
+            started: self.state.records.len() as u64,
             ended: self.state.completed,
-            failed: self.state.failed(),
+            failure: self.state.failure(),
         }
     }
 
     /// Ends the run at an instant, before the events of that instant.
-    pub(super) fn end(&mut self, stop: Stop, instant: Time) {
+    pub(super) fn stop_run(&mut self, stop: StopReason, instant: Time) {
         (self.stop, self.now) = (Some(stop), instant);
         self.is_before = true;
     }
 
     /// Performs the checks that visit every node.
-    fn check(&mut self, instant: Time) {
-        self.check_at = self.events + CHECK_EVERY;
+    fn check_nodes(&mut self, instant: Time) {
+        self.check_at = self.events + CHECK_INTERVAL_EVENTS;
         if self.is_overloaded() {
-            self.end(Stop::Overloaded, instant);
+            self.stop_run(StopReason::Overloaded, instant);
         }
         self.look_for_deadlock();
     }
 
     fn is_overloaded(&self) -> bool {
-        let (packets, ends) = self.load();
-        packets > MOST_PACKETS || ends > MOST_ENDS
+        let (packets, ends) = self.count_packets_and_ends();
+        packets > MAX_PACKETS || ends > MAX_LIVE_ENDS
     }
 
     /// Ends a run that is far beyond its bounds before it reaches the next instant of its grid: a load without bound
     /// might take all memory until then. The check depends on counts of events, and not on the size of the steps in
     /// which a caller advances the run.
     #[cold]
-    pub(super) fn guard(&mut self) {
+    pub(super) fn check_guard(&mut self) {
         let nodes = (self.hosts.len() + self.switches.len()) as u64;
-        self.guard_at = self.events + GUARD_EVERY.max(GUARD_NODES * nodes);
-        let (packets, ends) = self.load();
+        self.guard_at = self.events + GUARD_INTERVAL_EVENTS.max(GUARD_EVENTS_PER_NODE * nodes);
+        let (packets, ends) = self.count_packets_and_ends();
         let open = self.state.records.len() as u64 - self.state.completed;
-        if is_far_beyond(packets, ends, open) {
-            self.stop = self.stop.or(Some(Stop::Overloaded));
+        if exceeds_guard(packets, ends, open) {
+            self.stop = self.stop.or(Some(StopReason::Overloaded));
         }
     }
 
     /// Returns the number of packets in the network, and of live ends of flows.
-    pub(super) fn load(&self) -> (u64, u64) {
-        let held: usize = self.cores().map(dataplane::Core::held).sum();
+    pub(super) fn count_packets_and_ends(&self) -> (u64, u64) {
+        let held: usize = self.cores().map(dataplane::Core::held_packets).sum();
         let ends: usize = self.hosts.iter().map(Host::live_ends).sum();
-        let held = held as u64 + self.hosts.iter().map(Host::waiting_in_flows).sum::<u64>();
-        (held + self.state.wires.places(), ends as u64)
+        let held = held as u64 + self.hosts.iter().map(Host::frames_in_flow_queues).sum::<u64>();
+        (held + self.state.wires.slots_in_use(), ends as u64)
     }
 }
 
 /// Returns true if a run has too many packets, live ends or open flows to go on to the next instant of its grid.
-fn is_far_beyond(packets: u64, ends: u64, open: u64) -> bool {
-    [(packets, MOST_PACKETS), (ends, MOST_ENDS), (open, MOST_OPEN)]
+fn exceeds_guard(packets: u64, ends: u64, open: u64) -> bool {
+    [(packets, MAX_PACKETS), (ends, MAX_LIVE_ENDS), (open, MAX_OPEN_FLOWS)]
         .into_iter()
-        .any(|(found, most)| found > FAR_BEYOND * most)
+        .any(|(found, most)| found > GUARD_FACTOR * most)
 }
 
 #[cfg(test)]
@@ -122,9 +122,9 @@ mod tests {
 
     #[test]
     fn twice_a_bound_is_not_far_beyond_and_one_more_is() {
-        let (packets, ends, open) = (2 * MOST_PACKETS, 2 * MOST_ENDS, 2 * MOST_OPEN);
-        assert!(!is_far_beyond(packets, ends, open));
+        let (packets, ends, open) = (2 * MAX_PACKETS, 2 * MAX_LIVE_ENDS, 2 * MAX_OPEN_FLOWS);
+        assert!(!exceeds_guard(packets, ends, open));
         let more = [(packets + 1, 0, 0), (0, ends + 1, 0), (0, 0, open + 1)];
-        assert!(more.into_iter().all(|(packets, ends, open)| is_far_beyond(packets, ends, open)));
+        assert!(more.into_iter().all(|(packets, ends, open)| exceeds_guard(packets, ends, open)));
     }
 }

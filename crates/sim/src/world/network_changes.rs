@@ -1,17 +1,17 @@
 //! Changes of the network during a run: nodes react to dead links, routes are swapped, and losses on links are
 //! counted.
 
-use super::{Net, Predicted, World};
-use crate::changes::{NETWORK_CHANGES, Turn};
-use crate::costs::{Closing, Cost, Losses, Places, dropped, lost_on_links};
-use crate::queue::{Key, Phase};
+use super::{PredictedRoute, World, WorldRoutes};
+use crate::change_schedule::{NETWORK_CHANGES, NetworkChange};
+use crate::event_costs::{EventCost, LossCounts, LossyDirections, PortClosure, drops_of_event, losses_per_event};
+use crate::queue::{Key, StepPhase};
 use crate::tap::Tap;
-use dataplane::{DeadPort, Observer, Pkt, PortCounts, Spot, SwitchStep};
+use dataplane::{DeadPortPolicy, EventLocation, Observer, Pkt, PortCounts, SwitchStep};
 use mech::overflow::DropReason;
 use mech::{Flags, PacketKind, PortId};
-use scenario::events::Sender;
+use scenario::events::SendingPort;
 use std::collections::BTreeSet;
-use units::{Clock, Time};
+use units::{ByteClock, Time};
 
 impl<O: Observer, T: Tap> World<O, T> {
     /// Adds an event at every instant of a change, so that no event is pushed before the one taken last.
@@ -19,70 +19,77 @@ impl<O: Observer, T: Tap> World<O, T> {
         let end = self.schedule.duration.saturating_add(self.schedule.drain);
         let instants: Vec<Time> = self.changes.iter().flat_map(|changes| changes.instants()).collect();
         for at in instants.into_iter().filter(|at| *at < end) {
-            self.state.queue.push(Key::new(at, 0, Phase::Timer, NETWORK_CHANGES));
+            self.state.queue.push(Key::new(at, 0, StepPhase::Timer, NETWORK_CHANGES));
         }
     }
 
     /// Returns the instant of the next change of the network.
     pub(crate) fn next_change(&self) -> Option<Time> {
-        self.changes.as_ref().and_then(|changes| changes.next_at())
+        self.changes.as_ref().and_then(|changes| changes.next_instant())
     }
 
     /// Applies every change up to `now`, before any other event of that instant.
     pub(crate) fn change_network(&mut self, now: Time) {
         let Some(mut changes) = self.changes.take() else { return };
-        while let Some((at, turn)) = changes.turns.get(changes.next).filter(|(at, _)| *at <= now) {
+        while let Some((at, turn)) = changes.changes.get(changes.next).filter(|(at, _)| *at <= now) {
             for event in &turn.events {
-                changes.before.push(self.losses_at(changes.places[*event].as_ref()));
+                changes.losses_before.push(self.losses_at(changes.lossy_directions[*event].as_ref()));
             }
             self.now = *at;
             self.count_closings(turn, &mut changes.closings);
-            self.turn(*at, turn, changes.dead_port);
+            self.apply_change(*at, turn, changes.dead_port);
             changes.next += 1;
         }
         self.changes = Some(changes);
     }
 
-    fn turn(&mut self, now: Time, turn: &Turn, then: DeadPort) {
+    fn apply_change(&mut self, now: Time, turn: &NetworkChange, then: DeadPortPolicy) {
         for ((node, port), clock) in &turn.clocks {
             self.set_clock((*node, *port), *clock);
         }
         if let Some(routes) = &turn.routes {
-            self.net = Net(routes.clone());
-            self.predicted = Predicted::nothing();
+            self.routes = WorldRoutes(routes.clone());
+            self.predicted = PredictedRoute::none();
         }
-        let is_mine: BTreeSet<u32> = turn.touched().filter(|node| self.owns(*node)).collect();
-        for (node, port) in turn.returned.iter().filter(|(node, _)| is_mine.contains(node)) {
-            self.link_returned(now, *node, PortId(*port));
+        let is_mine: BTreeSet<u32> = turn.affected_nodes().filter(|node| self.owns(*node)).collect();
+        for (node, port) in turn.returned_ports.iter().filter(|(node, _)| is_mine.contains(node)) {
+            self.handle_returned_link(now, *node, PortId(*port));
         }
-        for (node, ports) in turn.died.iter().filter(|(node, _)| is_mine.contains(node)) {
-            self.links_died(now, *node, ports, then);
+        for (node, ports) in turn.dead_ports.iter().filter(|(node, _)| is_mine.contains(node)) {
+            self.handle_dead_links(now, *node, ports, then);
         }
         // Ports start to send only after all ends have reacted to the change.
         is_mine.into_iter().for_each(|node| self.finish_node(now, node));
     }
 
     /// Records the frames lost so far because of ports whose links turn dead or alive.
-    fn count_closings(&self, turn: &Turn, closings: &mut Vec<Closing>) {
-        for closing in closings.iter_mut().filter(|one| one.after.is_none() && turn.returned.contains(&one.port)) {
-            closing.after = Some(self.lost_by_dead(closing.port));
+    fn count_closings(&self, turn: &NetworkChange, closings: &mut Vec<PortClosure>) {
+        for closing in
+            closings.iter_mut().filter(|one| one.drops_after.is_none() && turn.returned_ports.contains(&one.port))
+        {
+            closing.drops_after = Some(self.drops_at_dead_port(closing.port));
         }
-        let closed = turn.closed.iter().map(|(event, port)| (*event, *port, self.lost_by_dead(*port)));
-        closings.extend(closed.map(|(event, port, before)| Closing { event, port, before, after: None }));
+        let closed = turn.closed_ports.iter().map(|(event, port)| (*event, *port, self.drops_at_dead_port(*port)));
+        closings.extend(closed.map(|(event, port, before)| PortClosure {
+            event,
+            port,
+            drops_before: before,
+            drops_after: None,
+        }));
     }
 
     /// Returns the frames lost so far because the link of a port is treated as dead: at the port, and at switches that
     /// it cuts off.
-    fn lost_by_dead(&self, (node, port): Sender) -> u64 {
+    fn drops_at_dead_port(&self, (node, port): SendingPort) -> u64 {
         let core = match self.hosts.get(node as usize) {
             Some(host) => host.nic(),
             None => self.switches[node as usize - self.hosts.len()].core(),
         };
-        let cut_off = self.switches.iter().map(|switch| switch.lost_by(node, PortId(port)));
-        core.ports()[usize::from(port)].lost_while_dead() + cut_off.sum::<u64>()
+        let cut_off = self.switches.iter().map(|switch| switch.drops_by_dead_port(node, PortId(port)));
+        core.ports()[usize::from(port)].drops_while_dead() + cut_off.sum::<u64>()
     }
 
-    fn set_clock(&mut self, (node, port): Sender, clock: Clock) {
+    fn set_clock(&mut self, (node, port): SendingPort, clock: ByteClock) {
         match self.hosts.get_mut(node as usize) {
             Some(host) => host.set_clock(clock),
             None => {
@@ -92,31 +99,31 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    fn links_died(&mut self, now: Time, node: u32, ports: &[PortId], then: DeadPort) {
+    fn handle_dead_links(&mut self, now: Time, node: u32, ports: &[PortId], then: DeadPortPolicy) {
         if (node as usize) < self.hosts.len() {
-            let (host, mut step) = self.at_host(node as usize);
-            return host.link_died(then, &mut step);
+            let (host, mut step) = self.host_with_step(node as usize);
+            return host.on_link_down(then, &mut step);
         }
         let mut driver = self.state.driver(node, now);
-        self.switches[node as usize - self.hosts.len()].links_died(ports, then, at_switch!(self, driver));
+        self.switches[node as usize - self.hosts.len()].on_links_down(ports, then, at_switch!(self, driver));
     }
 
-    fn link_returned(&mut self, now: Time, node: u32, port: PortId) {
+    fn handle_returned_link(&mut self, now: Time, node: u32, port: PortId) {
         if (node as usize) < self.hosts.len() {
-            let (host, mut step) = self.at_host(node as usize);
-            return host.link_returned(&mut step);
+            let (host, mut step) = self.host_with_step(node as usize);
+            return host.on_link_up(&mut step);
         }
         let mut driver = self.state.driver(node, now);
-        self.switches[node as usize - self.hosts.len()].link_returned(port, at_switch!(self, driver));
+        self.switches[node as usize - self.hosts.len()].on_link_up(port, at_switch!(self, driver));
     }
 
     fn finish_node(&mut self, now: Time, node: u32) {
         if (node as usize) < self.hosts.len() {
-            let (host, mut step) = self.at_host(node as usize);
-            return host.finish(&mut step);
+            let (host, mut step) = self.host_with_step(node as usize);
+            return host.finish_step(&mut step);
         }
         let mut driver = self.state.driver(node, now);
-        self.switches[node as usize - self.hosts.len()].finish(at_switch!(self, driver));
+        self.switches[node as usize - self.hosts.len()].finish_step(at_switch!(self, driver));
     }
 
     /// Loses a frame that has come to the end of its link. PAUSE and PFC frames are no packets, and of the copies of
@@ -127,10 +134,10 @@ impl<O: Observer, T: Tap> World<O, T> {
         let is_packet = pkt.head.kind() != PacketKind::Pause && !pkt.head.flags.has(Flags::MISDIRECTED);
         if is_packet {
             self.state.wires.count_lost(key.index(), reason);
-            self.state.observer.dropped(Spot { now: self.now, node: key.node(), port }, pkt, reason);
+            self.state.observer.on_drop(EventLocation { now: self.now, node: key.node(), port }, pkt, reason);
         }
-        self.state.wires.count_lost_payload(pkt.carried());
-        self.exts.free_shared(pkt.ext);
+        self.state.wires.count_lost_payload(pkt.payload_bytes());
+        self.packet_extensions.free_shared(pkt.ext);
     }
 
     /// Adds losses on links to the counts of the ports that the frames did not reach.
@@ -139,28 +146,29 @@ impl<O: Observer, T: Tap> World<O, T> {
             return;
         }
         for link in 0..self.state.wires.len() as u32 {
-            let Some(lost) = self.state.wires.lost(link) else { continue };
-            let (node, port) = self.state.wires.far(link);
+            let Some(lost) = self.state.wires.loss_counts(link) else { continue };
+            let (node, port) = self.state.wires.far_end(link);
             let there = &mut counts[self.state.base[node as usize] as usize + usize::from(port)].dropped;
             there.iter_mut().zip(lost).for_each(|(sum, lost)| *sum += lost);
         }
     }
 
     /// Returns the losses so far on an event's directions.
-    fn losses_at(&self, places: Option<&Places>) -> Losses {
-        let Some(places) = places else { return Losses::default() };
-        places.losses(|(node, port): Sender| {
-            let lost = self.state.wires.lost(self.state.base[node as usize] + u32::from(port));
+    fn losses_at(&self, places: Option<&LossyDirections>) -> LossCounts {
+        let Some(places) = places else { return LossCounts::default() };
+        places.losses(|(node, port): SendingPort| {
+            let lost = self.state.wires.loss_counts(self.state.base[node as usize] + u32::from(port));
             lost.map_or(0, |lost| lost[places.reason as usize])
         })
     }
 
     /// Returns the cost so far of every past event.
-    pub(crate) fn costs_so_far(&self) -> Vec<Cost> {
+    pub(crate) fn event_costs(&self) -> Vec<EventCost> {
         let Some(changes) = &self.changes else { return Vec::new() };
-        let now: Vec<Losses> = changes.places.iter().map(|places| self.losses_at(places.as_ref())).collect();
-        let lost = lost_on_links(&changes.places, &changes.before, &now).into_iter().enumerate();
-        let by_ports = |event| dropped(event, &changes.closings, |port| self.lost_by_dead(port));
-        lost.map(|(event, lost)| Cost { event, lost, dropped: by_ports(event) }).collect()
+        let now: Vec<LossCounts> =
+            changes.lossy_directions.iter().map(|places| self.losses_at(places.as_ref())).collect();
+        let lost = losses_per_event(&changes.lossy_directions, &changes.losses_before, &now).into_iter().enumerate();
+        let by_ports = |event| drops_of_event(event, &changes.closings, |port| self.drops_at_dead_port(port));
+        lost.map(|(event, lost)| EventCost { event, lost, dropped: by_ports(event) }).collect()
     }
 }

@@ -1,48 +1,48 @@
 //! Start and end of a run's measurement window, and the end of the run.
 
-use crate::grid::Grid;
-use crate::progress::Stop;
+use crate::instant_grid::InstantGrid;
+use crate::progress::StopReason;
 use units::{Dur, Time};
 
 /// Largest number of flows that a run may start, since the records of more would not fit into memory. The run ends
-/// above it, and above [`MOST_OPEN`] unfinished flows. Both are checked whenever a run may end, since one event may
-/// start as many flows as a host has to send.
-pub(super) const MOST_FLOWS: u64 = 40_000_000;
-pub(super) use scenario::limits::MOST_OPEN;
+/// above it, and above [`MAX_OPEN_FLOWS`] unfinished flows. Both are checked whenever a run may end, since one event
+/// may start as many flows as a host has to send.
+pub(super) const MAX_FLOWS: u64 = 40_000_000;
+pub(super) use scenario::limits::MAX_OPEN_FLOWS;
 
 /// Times of the measurement window and of the end of a run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Schedule {
+pub(crate) struct RunSchedule {
     pub(crate) from: Time,
     pub(crate) to: Time,
     pub(crate) duration: Time,
     pub(crate) drain: Dur,
     pub(crate) max_events: Option<u64>,
-    pub(crate) grid: Grid,
+    pub(crate) grid: InstantGrid,
 }
 
 /// State of a run at a milestone.
-pub(super) struct Seen {
+pub(super) struct RunStatus {
     /// Time of the last step.
     pub(super) now: Time,
     pub(super) events: u64,
     pub(super) check_at: u64,
     pub(super) unfinished: u64,
     /// Number of flows that have started; `ended` of them have ended.
-    pub(super) begun: u64,
+    pub(super) started: u64,
     pub(super) ended: u64,
     /// Reason of a failure: a mechanism broke a rule, or a packet of a lossless class was lost.
-    pub(super) failed: Option<Stop>,
+    pub(super) failure: Option<StopReason>,
 }
 
 /// Decision at a milestone: to go on, to check memory, or to end the run.
 pub(super) enum Verdict {
     GoOn,
     Check(Time),
-    End(Stop, Time),
+    End(StopReason, Time),
 }
 
-impl Schedule {
+impl RunSchedule {
     /// Returns the instant at which a run with unfinished flows ends.
     pub(super) fn last_instant(&self) -> Time {
         self.duration.saturating_add(self.drain)
@@ -51,7 +51,7 @@ impl Schedule {
     /// Returns the first instant after `at` at which something other than a step may happen.
     pub(super) fn milestone_after(&self, at: Time) -> Time {
         let marks = [self.from, self.to, self.last_instant()];
-        marks.into_iter().filter(|mark| *mark > at).fold(self.grid.after(at), Time::min)
+        marks.into_iter().filter(|mark| *mark > at).fold(self.grid.next_instant(at), Time::min)
     }
 
     /// Returns true if a run with this number of events has reached its bound: it ends with its current instant.
@@ -62,22 +62,22 @@ impl Schedule {
     /// Decides if the run ends before its next step, at `at`. It ends at the first instant of the grid since the last
     /// step. At its bound on events, it ends right after the instant of the last step. A run that needs no more events
     /// is not cut.
-    pub(super) fn verdict(&self, seen: &Seen, at: Time) -> Verdict {
-        let (instant, last) = (self.grid.after(seen.now), self.last_instant());
+    pub(super) fn verdict(&self, seen: &RunStatus, at: Time) -> Verdict {
+        let (instant, last) = (self.grid.next_instant(seen.now), self.last_instant());
         let over = instant.max(self.duration).min(last);
         let cut = seen.now.saturating_add(Dur(1));
         let is_cut = cut <= at && self.is_at_bound(seen.events);
         // A failure ends the run at the grid and not at its event, so that the end is the same in any division.
-        if let Some(stop) = seen.failed.filter(|_| instant <= at) {
+        if let Some(stop) = seen.failure.filter(|_| instant <= at) {
             Verdict::End(stop, instant)
         } else if over <= at && seen.unfinished == 0 {
-            Verdict::End(Stop::Done, over)
+            Verdict::End(StopReason::Done, over)
         } else if at >= last {
-            Verdict::End(Stop::DrainedOut, last)
+            Verdict::End(StopReason::DrainedOut, last)
         } else if is_cut {
-            Verdict::End(seen.failed.unwrap_or(Stop::MaxEvents), cut)
+            Verdict::End(seen.failure.unwrap_or(StopReason::MaxEvents), cut)
         } else if instant <= at && seen.has_too_many_flows() {
-            Verdict::End(Stop::Overloaded, instant)
+            Verdict::End(StopReason::Overloaded, instant)
         } else if instant <= at && seen.events >= seen.check_at {
             Verdict::Check(instant)
         } else {
@@ -88,7 +88,7 @@ impl Schedule {
 
 impl Verdict {
     /// Returns the time up to which the run goes on, at most that of the next step, `at`.
-    pub(super) fn reaches(&self, at: Time) -> Time {
+    pub(super) fn last_instant_at(&self, at: Time) -> Time {
         match self {
             Verdict::End(_, instant) => at.min(*instant),
             Verdict::GoOn | Verdict::Check(_) => at,
@@ -96,17 +96,17 @@ impl Verdict {
     }
 }
 
-impl Seen {
+impl RunStatus {
     fn has_too_many_flows(&self) -> bool {
-        self.begun > MOST_FLOWS || self.begun - self.ended > MOST_OPEN
+        self.started > MAX_FLOWS || self.started - self.ended > MAX_OPEN_FLOWS
     }
 
     /// Returns the reason for the end of a run without further events.
-    pub(super) fn nothing_left(&self) -> Stop {
-        match (self.failed, self.unfinished) {
+    pub(super) fn stop_without_events(&self) -> StopReason {
+        match (self.failure, self.unfinished) {
             (Some(stop), _) => stop,
-            (None, 0) => Stop::Done,
-            (None, _) => Stop::DrainedOut,
+            (None, 0) => StopReason::Done,
+            (None, _) => StopReason::DrainedOut,
         }
     }
 }
@@ -115,24 +115,24 @@ impl Seen {
 mod tests {
     use super::*;
 
-    const SEEN: Seen = Seen {
+    const SEEN: RunStatus = RunStatus {
         now: Time(5),
         events: 9,
         check_at: u64::MAX,
         unfinished: 1,
-        begun: MOST_OPEN + 70,
+        started: MAX_OPEN_FLOWS + 70,
         ended: 70,
-        failed: None,
+        failure: None,
     };
 
-    fn stop(seen: Seen) -> Option<Stop> {
-        let schedule = Schedule {
+    fn stop(seen: RunStatus) -> Option<StopReason> {
+        let schedule = RunSchedule {
             from: Time::ZERO,
             to: Time(1 << 40),
             duration: Time(1 << 40),
             drain: Dur(1 << 40),
             max_events: None,
-            grid: Grid::for_run(Dur(1 << 40)),
+            grid: InstantGrid::for_run(Dur(1 << 40)),
         };
         match schedule.verdict(&seen, Time(1 << 39)) {
             Verdict::End(stop, _) => Some(stop),
@@ -143,8 +143,12 @@ mod tests {
     #[test]
     fn a_run_with_more_flows_than_fit_the_memory_is_stopped_whatever_few_events_began_them() {
         assert_eq!(stop(SEEN), None);
-        assert_eq!(stop(Seen { ended: 69, ..SEEN }), Some(Stop::Overloaded), "too many at a time");
-        assert_eq!(stop(Seen { begun: MOST_FLOWS, ended: MOST_FLOWS, ..SEEN }), None);
-        assert_eq!(stop(Seen { begun: MOST_FLOWS + 1, ended: MOST_FLOWS, ..SEEN }), Some(Stop::Overloaded), "in all");
+        assert_eq!(stop(RunStatus { ended: 69, ..SEEN }), Some(StopReason::Overloaded), "too many at a time");
+        assert_eq!(stop(RunStatus { started: MAX_FLOWS, ended: MAX_FLOWS, ..SEEN }), None);
+        assert_eq!(
+            stop(RunStatus { started: MAX_FLOWS + 1, ended: MAX_FLOWS, ..SEEN }),
+            Some(StopReason::Overloaded),
+            "in all"
+        );
     }
 }

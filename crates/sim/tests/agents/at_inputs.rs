@@ -5,11 +5,11 @@
 
 use super::{DELAY, FAST, Refit, SLOW, TO_H1, burst, text};
 use crate::common::scenario;
-use crate::common::watched::{Watching, watch_fitted};
+use crate::common::watched::{Watching, watch_with_hooks};
 use dataplane::{Pkt, SwitchSetup};
 use mech::{Account, Act, Agent, AgentContext, AgentSlot, Env, FlowId, Head, HostId, Lane, LaneLimit, Needs, Notice};
-use mech::{PacketKind, PortId, Samples, Side};
-use sim::{Fittings, Observer, Options, Spot};
+use mech::{MemorySide, PacketKind, PortId, SampledMemory};
+use sim::{EventLocation, Observer, Options, RunHooks};
 use std::sync::{Arc, Mutex};
 use units::{Bytes, Time};
 
@@ -25,10 +25,10 @@ struct Seen {
 }
 
 impl Observer for Seen {
-    fn crossed(&mut self, at: Spot, input: u32, pkt: &Pkt) {
+    fn on_input_dequeue(&mut self, at: EventLocation, input: u32, pkt: &Pkt) {
         self.crossed.push((at.now.0, input, at.port, pkt.emission));
     }
-    fn transmitted(&mut self, at: Spot, pkt: &Pkt, _end: Time) {
+    fn on_transmit(&mut self, at: EventLocation, pkt: &Pkt, _end: Time) {
         if pkt.head.kind() == PacketKind::Notice {
             self.messages.push((at.now.0, at.port));
         }
@@ -37,13 +37,13 @@ impl Observer for Seen {
 
 fn ran(text: &str, switch: Refit) -> Watching<Seen> {
     let world = |options| {
-        let fittings = Fittings { observer: Seen::default(), tap: (), switch };
-        watch_fitted(&scenario(text, ""), 1, options, fittings)
+        let hooks = RunHooks { observer: Seen::default(), tap: (), change_switch: switch };
+        watch_with_hooks(&scenario(text, ""), 1, options, hooks)
     };
     let mut world = world(Options::default());
     while world.progress().stop.is_none() {
         world.advance(1);
-        assert!(world.conserves(), "{:?}", world.imbalance());
+        assert!(world.conserves_packets(), "{:?}", world.describe_imbalance());
     }
     world
 }
@@ -60,16 +60,16 @@ type Call = (u64, Account, u64, Option<u16>);
 struct Follower(Arc<Mutex<Vec<Call>>>);
 
 impl Agent for Follower {
-    fn levels(&self, _of: Account) -> (u64, u64) {
+    fn unaffected_levels(&self, _of: Account) -> (u64, u64) {
         Account::EVERY_CHANGE
     }
     fn on_level(&mut self, of: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
         if let Account::Input(port, class) = of {
-            assert_eq!((at.view.allocated(port, class), class), (bytes, 0));
+            assert_eq!((at.view.allocated_bytes(port, class), class), (bytes, 0));
         }
         self.0.lock().unwrap().push((env.now.0, of, bytes, at.stored.map(|head| head.size)));
     }
-    fn boxed(&self) -> Box<dyn Agent> {
+    fn clone_boxed(&self) -> Box<dyn Agent> {
         Box::new(self.clone())
     }
 }
@@ -158,9 +158,9 @@ struct Teller {
 
 impl Agent for Teller {
     fn needs(&self) -> Needs {
-        Needs { notices: true, ..Needs::default() }
+        Needs { sends_notices: true, ..Needs::default() }
     }
-    fn levels(&self, of: Account) -> (u64, u64) {
+    fn unaffected_levels(&self, of: Account) -> (u64, u64) {
         if of == self.follows { (0, self.next) } else { Account::UNWATCHED }
     }
     fn on_level(&mut self, _of: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
@@ -169,7 +169,7 @@ impl Agent for Teller {
         let Head { flow, src, .. } = *at.stored.expect("a frame was stored just now");
         env.acts.push(Act::Emit { notice, flow, to: src });
     }
-    fn boxed(&self) -> Box<dyn Agent> {
+    fn clone_boxed(&self) -> Box<dyn Agent> {
         Box::new(self.clone())
     }
 }
@@ -185,7 +185,7 @@ fn a_message_of_an_input_leaves_at_once_and_one_of_an_output_when_it_has_crossed
             setup.core.ports[usize::from(port)].agents.push(teller.clone());
         };
         let world = ran(&cioq("", &burst(2, "50us")), &at_port);
-        assert_eq!((world.host(HostId(0)).notices(FlowId(0)).0, world.observer().crossed.len()), (2, 2));
+        assert_eq!((world.host(HostId(0)).notice_stats(FlowId(0)).0, world.observer().crossed.len()), (2, 2));
         world.observer().messages.clone()
     };
     let of_input = told(0, Account::Entered(PortId(0), 0));
@@ -198,16 +198,16 @@ fn a_message_of_an_input_leaves_at_once_and_one_of_an_output_when_it_has_crossed
 /// Agent that looks at every unit of a memory of its port on each change, and keeps the most that were occupied.
 #[derive(Clone)]
 struct Sampler {
-    side: Side,
+    side: MemorySide,
     most: Arc<Mutex<u32>>,
 }
 
 impl Agent for Sampler {
-    fn levels(&self, _of: Account) -> (u64, u64) {
+    fn unaffected_levels(&self, _of: Account) -> (u64, u64) {
         Account::EVERY_CHANGE
     }
     fn needs(&self) -> Needs {
-        Needs { samples: Some(Samples { side: self.side, class: 0, unit: Bytes(256) }), ..Needs::default() }
+        Needs { samples: Some(SampledMemory { side: self.side, class: 0, unit: Bytes(256) }), ..Needs::default() }
     }
     fn on_level(&mut self, _of: Account, _bytes: u64, at: &AgentContext, _env: &mut Env) {
         let units = at.view.occupied_units(at.port);
@@ -217,20 +217,20 @@ impl Agent for Sampler {
         }
         assert!(at.view.occupant(at.port, units).is_none());
         // Frames of 1518 B take six units each.
-        assert_eq!(u64::from(units) * 253, at.view.in_memory(self.side, at.port, 0));
+        assert_eq!(u64::from(units) * 253, at.view.bytes_in_memory(self.side, at.port, 0));
         let fill = at.view.output_fill(PortId(TO_H1));
-        assert_eq!(fill.used, at.view.in_memory(Side::Output, PortId(TO_H1), 0) / 1518);
+        assert_eq!(fill.used, at.view.bytes_in_memory(MemorySide::Output, PortId(TO_H1), 0) / 1518);
         assert!(fill.limit.is_some_and(|limit| fill.used <= limit));
         let mut most = self.most.lock().unwrap();
         *most = units.max(*most);
     }
-    fn boxed(&self) -> Box<dyn Agent> {
+    fn clone_boxed(&self) -> Box<dyn Agent> {
         Box::new(self.clone())
     }
 }
 
 /// Returns the most units that were ever occupied. Samples are checked against the memory's content after every event.
-fn most_units(text: &str, port: u16, side: Side) -> u32 {
+fn most_units(text: &str, port: u16, side: MemorySide) -> u32 {
     let sampler = Sampler { side, most: Arc::default() };
     let at_port = |_: u32, setup: &mut SwitchSetup| {
         setup.core.ports[usize::from(port)].agents.push(AgentSlot::new(sampler.clone()));
@@ -245,13 +245,13 @@ fn most_units(text: &str, port: u16, side: Side) -> u32 {
 #[test]
 fn an_agent_may_draw_the_units_of_its_input_or_of_its_output() {
     let queued = text("buffer = { kind = \"per_port\", size = \"100pkt\" }", &burst(40, "1230400ps"));
-    for (port, side) in [(0, Side::Input), (TO_H1, Side::Output)] {
+    for (port, side) in [(0, MemorySide::Input), (TO_H1, MemorySide::Output)] {
         assert_eq!(most_units(&queued, port, side), 36 * 6, "{side:?}");
     }
-    assert_eq!((most_units(&queued, 0, Side::Output), most_units(&queued, TO_H1, Side::Input)), (0, 0));
+    assert_eq!((most_units(&queued, 0, MemorySide::Output), most_units(&queued, TO_H1, MemorySide::Input)), (0, 0));
     let at_inputs = cioq("", &burst(40, "1230400ps"));
-    assert_eq!(most_units(&at_inputs, TO_H1, Side::Output), 2 * 6);
-    let most = most_units(&at_inputs, 0, Side::Input);
+    assert_eq!(most_units(&at_inputs, TO_H1, MemorySide::Output), 2 * 6);
+    let most = most_units(&at_inputs, 0, MemorySide::Input);
     assert!((33 * 6..=35 * 6).contains(&most) && most % 6 == 0, "{most}");
 }
 
@@ -276,7 +276,7 @@ fn what_is_sampled_is_what_is_there_whatever_becomes_of_it() {
         let buffer = if switch.starts_with("overflow") { queued } else { "" };
         let text = text(&format!("{buffer}{switch}"), &burst(40, "1230400ps"));
         let text = text.replace("[topology]", &format!("{event}[topology]"));
-        for side in [Side::Input, Side::Output] {
+        for side in [MemorySide::Input, MemorySide::Output] {
             let both = |_: u32, setup: &mut SwitchSetup| {
                 for port in &mut setup.core.ports {
                     port.agents.push(AgentSlot::new(Draws(side)));
@@ -289,13 +289,13 @@ fn what_is_sampled_is_what_is_there_whatever_becomes_of_it() {
 
 /// Agent that samples a memory of its port.
 #[derive(Clone)]
-struct Draws(Side);
+struct Draws(MemorySide);
 
 impl Agent for Draws {
     fn needs(&self) -> Needs {
-        Needs { samples: Some(Samples { side: self.0, class: 0, unit: Bytes(100) }), ..Needs::default() }
+        Needs { samples: Some(SampledMemory { side: self.0, class: 0, unit: Bytes(100) }), ..Needs::default() }
     }
-    fn boxed(&self) -> Box<dyn Agent> {
+    fn clone_boxed(&self) -> Box<dyn Agent> {
         Box::new(self.clone())
     }
 }

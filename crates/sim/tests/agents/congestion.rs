@@ -23,8 +23,12 @@ fn is_told(model: &str, at: &str, point_at: PortId, expected: &[(u64, Told)]) {
         // Messages give lengths in units of 64 B.
         let last =
             Notice::Cnm { feedback: *feedback, q_off: q_off / 64 * 64, q_delta: q_delta / 64 * 64, point: point_at };
-        assert_eq!(world.host(HostId(0)).notices(FlowId(0)), (*times, Some(last)), "{model}, {at}, {frames} frames");
-        assert_eq!(world.host(HostId(1)).notices(FlowId(0)), (0, None));
+        assert_eq!(
+            world.host(HostId(0)).notice_stats(FlowId(0)),
+            (*times, Some(last)),
+            "{model}, {at}, {frames} frames"
+        );
+        assert_eq!(world.host(HostId(1)).notice_stats(FlowId(0)), (0, None));
         assert_eq!(world.observer().at(1, |_| true).len() as u64, *frames);
     }
 }
@@ -96,8 +100,8 @@ fn told(model: &str, notify: &str) -> [u64; 2] {
     let scenario = scenario(&victim_and_culprit(model, notify), "");
     let mut world = build(&scenario, 1, Options::default(), ()).unwrap();
     world.run();
-    assert!(world.conserves(), "{:?}", world.imbalance());
-    [0, 1].map(|flow| world.host(HostId(0)).notices(FlowId(flow)).0)
+    assert!(world.conserves_packets(), "{:?}", world.describe_imbalance());
+    [0, 1].map(|flow| world.host(HostId(0)).notice_stats(FlowId(flow)).0)
 }
 
 /// The victim has four of five stored arrivals if frames queue at outputs only, since three of four frames of the

@@ -1,11 +1,11 @@
 //! Tests of `cut_delay`: a header is queued or sent back later by this time, and nothing else changes.
 
-use super::{AS_NAMED, DELAY, Delivered, FAST, FRAMES, Observer, SLOW, Spot, burst, run, text};
-use crate::common::watched::{Watching, watch_fitted};
+use super::{AS_NAMED, DELAY, Delivered, EventLocation, FAST, FRAMES, Observer, SLOW, burst, run, text};
+use crate::common::watched::{Watching, watch_with_hooks};
 use crate::common::{column, run_with, scenario};
 use dataplane::Pkt;
 use mech::HostId;
-use sim::{Fittings, Options};
+use sim::{Options, RunHooks};
 use units::Time;
 
 /// Transmission time in ps of 64 B with preamble and gap at 1 Gb/s.
@@ -35,7 +35,7 @@ fn what_waits_longer_than_cutting_takes_leaves_when_it_did() {
 struct Sent(Vec<(u32, u64, u32, bool)>);
 
 impl Observer for Sent {
-    fn transmitted(&mut self, at: Spot, pkt: &Pkt, end: Time) {
+    fn on_transmit(&mut self, at: EventLocation, pkt: &Pkt, end: Time) {
         self.0.push((at.node, end.0, pkt.emission, pkt.head.flags.has(mech::Flags::RETURNED)));
     }
 }
@@ -46,10 +46,10 @@ impl Observer for Sent {
 fn a_header_that_goes_back_leaves_56_ns_later_and_all_else_when_it_did() {
     let sent = |given: &str| {
         let text = cutting("15180B", &format!(", extra = \"1620B\", no_room = \"return\"{given}"), FRAMES);
-        let fittings = Fittings { observer: Sent::default(), tap: (), switch: AS_NAMED };
-        let mut world = watch_fitted(&scenario(&text, ""), 1, Options::default(), fittings);
+        let hooks = RunHooks { observer: Sent::default(), tap: (), change_switch: AS_NAMED };
+        let mut world = watch_with_hooks(&scenario(&text, ""), 1, Options::default(), hooks);
         world.run();
-        assert!(world.conserves(), "{:?}", world.imbalance());
+        assert!(world.conserves_packets(), "{:?}", world.describe_imbalance());
         let mut all = world.observer().0.clone();
         all.sort_unstable();
         all
@@ -94,7 +94,7 @@ fn what_is_being_cut_for_a_class_of_its_own_has_its_place_there() {
     let world = run(&cutting("3000B", given, FRAMES), AS_NAMED);
     let order: Vec<u32> = delivered(&world).into_iter().map(|(_, pkt)| pkt).collect();
     assert_eq!(order, [0, 1, 2, 10, 3, 4, 20, 30]);
-    assert_eq!(world.host(HostId(0)).returned(), 32);
+    assert_eq!(world.host(HostId(0)).packets_returned(), 32);
 }
 
 /// Counters also balance if a link dies meanwhile, so that headers are lost.
@@ -109,9 +109,9 @@ fn the_books_balance_at_any_instant_while_headers_are_being_cut() {
             let mut world = super::world(&text, Options::default(), AS_NAMED);
             while world.progress().stop.is_none() {
                 world.advance(1);
-                assert!(world.conserves(), "{:?}: {:?}\n{text}", world.progress(), world.imbalance());
+                assert!(world.conserves_packets(), "{:?}: {:?}\n{text}", world.progress(), world.describe_imbalance());
             }
-            assert_eq!((world.payload().waiting, world.payload().balanced()), (0, true), "{text}");
+            assert_eq!((world.payload().waiting, world.payload().is_conserved()), (0, true), "{text}");
             assert!(world.payload().cut > 20_000, "{text}");
         }
     }

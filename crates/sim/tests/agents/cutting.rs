@@ -4,7 +4,7 @@ use super::{AS_NAMED, Delivered, FRAMES, burst, run, text};
 use crate::common::watched::Watching;
 use dataplane::Pkt;
 use mech::overflow::{DropReason, Fate, Overflow, OverflowSlot};
-use mech::{Asks, Env, Flags, ForwardingContext, Head, HostId, Needs, PktId, QueueId};
+use mech::{AdmitCalls, Env, Flags, ForwardingContext, Head, HostId, Needs, PktId, QueueId};
 use units::Bytes;
 
 /// Returns a scenario of raw packets, which never have a flag that permits trimming, and a buffer of ten frames.
@@ -84,7 +84,7 @@ fn a_header_without_room_goes_back_to_its_source() {
     let world = run(&trimming(", extra = \"1620B\", no_room = \"return\""), AS_NAMED);
     let (whole, cut) = arrived(&world);
     assert_eq!((whole.len(), cut.len()), (14, 21));
-    assert_eq!((world.host(HostId(0)).returned(), world.host(HostId(1)).returned()), (5, 0));
+    assert_eq!((world.host(HostId(0)).packets_returned(), world.host(HostId(1)).packets_returned()), (5, 0));
 }
 
 /// Headers in class 7 have 192 B, independent of T. Headers 13 to 16 fill them, and 17 to 19 go back. From 24608 ns on
@@ -96,7 +96,7 @@ fn headers_of_a_class_of_their_own_go_back_once_their_own_room_is_full() {
     let (whole, cut) = arrived(&world);
     assert_eq!(whole, (0..13).chain([25]).collect::<Vec<u32>>());
     assert_eq!(cut, (13..17).chain(20..25).chain(26..30).chain(35..40).collect::<Vec<u32>>());
-    assert_eq!((world.host(HostId(0)).returned(), world.host(HostId(1)).returned()), (8, 0));
+    assert_eq!((world.host(HostId(0)).packets_returned(), world.host(HostId(1)).packets_returned()), (8, 0));
 }
 
 /// Frames of 1518 B are trimmed to 256 B, of which none counts as payload.
@@ -114,22 +114,22 @@ struct CutsTheLast;
 impl Overflow for CutsTheLast {
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, _env: &mut Env) -> Fate {
         let mut last: Option<PktId> = None;
-        at.view.visit(at.out, QueueId::normal(0), &mut |id, head| {
+        at.view.visit_packets(at.out, QueueId::normal(0), &mut |id, head| {
             last = if head.flags.has(Flags::PAYLOAD) { Some(id) } else { last };
         });
         match last {
             _ if at.fits(at.out, pkt.queue(), pkt.size) => Fate::Enqueue(pkt.queue()),
-            Some(id) => Fate::TrimWaiting(id),
+            Some(id) => Fate::TrimQueued(id),
             None => Fate::Drop(DropReason::BufferFull),
         }
     }
-    fn asks(&self) -> Asks {
-        Asks::WhenFull
+    fn admit_calls(&self) -> AdmitCalls {
+        AdmitCalls::WhenFull
     }
     fn needs(&self) -> Needs {
-        Needs { removes: true, cut: Some(Bytes(0)), ..Needs::default() }
+        Needs { removes_packets: true, cut_memory: Some(Bytes(0)), ..Needs::default() }
     }
-    fn boxed(&self) -> Box<dyn Overflow> {
+    fn clone_boxed(&self) -> Box<dyn Overflow> {
         Box::new(self.clone())
     }
 }
@@ -154,15 +154,15 @@ struct SendsBack;
 
 impl Overflow for SendsBack {
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, _env: &mut Env) -> Fate {
-        if at.fits(at.out, pkt.queue(), pkt.size) { Fate::Enqueue(pkt.queue()) } else { Fate::SendBack }
+        if at.fits(at.out, pkt.queue(), pkt.size) { Fate::Enqueue(pkt.queue()) } else { Fate::ReturnToSource }
     }
-    fn asks(&self) -> Asks {
-        Asks::WhenFull
+    fn admit_calls(&self) -> AdmitCalls {
+        AdmitCalls::WhenFull
     }
     fn needs(&self) -> Needs {
-        Needs { returns: true, ..Needs::default() }
+        Needs { returns_to_source: true, ..Needs::default() }
     }
-    fn boxed(&self) -> Box<dyn Overflow> {
+    fn clone_boxed(&self) -> Box<dyn Overflow> {
         Box::new(self.clone())
     }
 }
@@ -175,7 +175,7 @@ fn what_does_not_fit_goes_back_to_its_source_by_the_tables_of_the_switch() {
     let world = run(&text, &|_, setup| setup.core.overflow = OverflowSlot::custom(SendsBack));
     let arrived: Vec<u32> = world.observer().0.iter().map(|(.., pkt)| pkt.emission).collect();
     assert_eq!(arrived, (0..12).chain([20, 30]).collect::<Vec<u32>>());
-    assert_eq!((world.host(HostId(0)).returned(), world.host(HostId(1)).returned()), (26, 0));
+    assert_eq!((world.host(HostId(0)).packets_returned(), world.host(HostId(1)).packets_returned()), (26, 0));
 }
 
 /// Runs the settings that the page gives for existing switches.

@@ -6,7 +6,8 @@ use mech::overflow::DropReason;
 use mech::{Flags, FlowId};
 use scenario::Scenario;
 use sim::{
-    Divided, Freed, Observer, Options, Owners, Recorder, Results, Spot, Stored, Wants, World, build, run_divided,
+    DequeuedFrame, DividedObserver, EnqueuedFrame, EventLocation, ObservedEvents, Observer, Options, PartitionOwners,
+    Recorder, Results, World, build, run_divided,
 };
 use std::fmt::Write;
 
@@ -21,7 +22,7 @@ pub struct Tape<const QUEUES: bool> {
 #[derive(Clone)]
 struct Told {
     what: u64,
-    at: Spot,
+    at: EventLocation,
     /// Details; the second is a flow's number if the notice is about a packet.
     more: Vec<u64>,
     packet: bool,
@@ -32,11 +33,11 @@ impl<const QUEUES: bool> Tape<QUEUES> {
         Tape { traffic: Vec::new(), told: Vec::new() }
     }
 
-    fn record(&mut self, what: u64, at: Spot, more: &[u64]) {
+    fn record(&mut self, what: u64, at: EventLocation, more: &[u64]) {
         self.told.push(Told { what, at, more: more.to_vec(), packet: false });
     }
 
-    fn packet(&mut self, what: u64, at: Spot, pkt: &Pkt) {
+    fn packet(&mut self, what: u64, at: EventLocation, pkt: &Pkt) {
         let head = &pkt.head;
         let identity = [head.flow.0, u32::from(head.flags.has(Flags::REVERSE)), pkt.emission].map(u64::from);
         let words = [pkt.seq, pkt.ack, u32::from(pkt.payload), u32::from(head.hops)].map(u64::from);
@@ -60,11 +61,11 @@ impl<const QUEUES: bool> Tape<QUEUES> {
     }
 }
 
-impl<const QUEUES: bool> Divided for Tape<QUEUES> {
-    type Attached = ();
-    fn detach(&mut self, _pkt: &Pkt) {}
-    fn attach(&mut self, _pkt: &Pkt, _attached: ()) {}
-    fn gather(parts: Vec<Self>, owners: &Owners<'_>) -> Self {
+impl<const QUEUES: bool> DividedObserver for Tape<QUEUES> {
+    type PacketState = ();
+    fn detach_packet_state(&mut self, _pkt: &Pkt) {}
+    fn attach_packet_state(&mut self, _pkt: &Pkt, _attached: ()) {}
+    fn merge(parts: Vec<Self>, owners: &PartitionOwners<'_>) -> Self {
         let mut told: Vec<Told> = parts.into_iter().flat_map(|part| part.told).collect();
         told.sort_by_key(|one| (one.at.now, one.at.node));
         for one in told.iter_mut().filter(|one| one.packet) {
@@ -75,45 +76,45 @@ impl<const QUEUES: bool> Divided for Tape<QUEUES> {
 }
 
 impl<const QUEUES: bool> Observer for Tape<QUEUES> {
-    const WANTS: Wants = if QUEUES { Wants::DEPARTURES } else { Wants::NOTHING };
+    const OBSERVED: ObservedEvents = if QUEUES { ObservedEvents::DEPARTURES } else { ObservedEvents::NONE };
 
-    fn entered(&mut self, flow: FlowId, traffic: u16) {
+    fn on_flow_added(&mut self, flow: FlowId, traffic: u16) {
         let at = flow.0 as usize;
         self.traffic.resize(self.traffic.len().max(at + 1), traffic);
         self.traffic[at] = traffic;
     }
-    fn stored(&mut self, at: Spot, frame: Stored, _pkt: &Pkt) {
+    fn on_enqueue(&mut self, at: EventLocation, frame: EnqueuedFrame, _pkt: &Pkt) {
         if QUEUES {
             self.record(1, at, &[u64::from(frame.before)]);
         }
     }
-    fn freed(&mut self, at: Spot, frame: Freed) {
+    fn on_dequeue(&mut self, at: EventLocation, frame: DequeuedFrame) {
         if QUEUES {
             self.record(2, at, &[u64::from(frame.after)]);
         }
     }
-    fn dropped(&mut self, at: Spot, pkt: &Pkt, reason: DropReason) {
+    fn on_drop(&mut self, at: EventLocation, pkt: &Pkt, reason: DropReason) {
         self.packet(16 + reason as u64, at, pkt);
     }
-    fn marked(&mut self, at: Spot, _pkt: &Pkt) {
+    fn on_mark(&mut self, at: EventLocation, _pkt: &Pkt) {
         self.record(3, at, &[]);
     }
-    fn detoured(&mut self, at: Spot, _taken: u32, _pkt: &Pkt) {
+    fn on_detour(&mut self, at: EventLocation, _taken: u32, _pkt: &Pkt) {
         self.record(4, at, &[]);
     }
-    fn bounced(&mut self, at: Spot, _pkt: &Pkt) {
+    fn on_bounce(&mut self, at: EventLocation, _pkt: &Pkt) {
         self.record(5, at, &[]);
     }
-    fn received(&mut self, at: Spot, flow: FlowId, bytes: u64) {
+    fn on_received_bytes(&mut self, at: EventLocation, flow: FlowId, bytes: u64) {
         self.record(6, at, &[u64::from(self.traffic[flow.0 as usize]), bytes]);
     }
-    fn delivered(&mut self, at: Spot, pkt: &Pkt) {
+    fn on_delivery(&mut self, at: EventLocation, pkt: &Pkt) {
         self.packet(7, at, pkt);
     }
 }
 
 /// Runs a scenario to its end.
-pub fn whole<O: Divided>(scenario: &Scenario, seed: u64, options: Options, observer: O) -> World<O> {
+pub fn whole<O: DividedObserver>(scenario: &Scenario, seed: u64, options: Options, observer: O) -> World<O> {
     if options.partitions > 0 {
         return run_divided(scenario, seed, options, observer).unwrap();
     }
@@ -134,7 +135,7 @@ pub fn digest(scenario: &Scenario, seed: u64, options: Options) -> String {
     (blind.measure.queues, blind.measure.packets) = (false, false);
     let mut world = whole(&blind, seed, options, Recorder::from_scenario(&blind));
     let results = world.results(&blind);
-    assert!(results.conserved, "{}: {:?}", scenario.variant, world.imbalance());
+    assert!(results.conserved, "{}: {:?}", scenario.variant, world.describe_imbalance());
     let mut text = String::new();
     let progress = results.progress;
     writeln!(text, "end: {:?} at {} ps, {} packet-hops", progress.stop.unwrap(), progress.now.0, progress.hops)

@@ -1,13 +1,13 @@
 //! Draws for random scenarios.
 
-use mech::{Purpose, Stream};
+use mech::{Stream, StreamPurpose};
 
 /// Draws of one random scenario.
 pub struct Draw(Stream);
 
 impl Draw {
     /// Creates the draws of the `n`-th scenario of a test.
-    pub fn new(seed: u64, n: u64, purpose: Purpose) -> Draw {
+    pub fn new(seed: u64, n: u64, purpose: StreamPurpose) -> Draw {
         Draw(Stream::new(seed, n as u32, purpose))
     }
 
@@ -18,6 +18,6 @@ impl Draw {
 
     /// Draws a whole number from `low` to `high`.
     pub fn number(&mut self, low: u64, high: u64) -> u64 {
-        low + self.0.below(high - low + 1)
+        low + self.0.uniform_below(high - low + 1)
     }
 }

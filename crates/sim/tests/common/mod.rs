@@ -136,7 +136,7 @@ pub fn run_with(scenario: &Scenario, seed: u64, options: Options) -> Results {
     let mut world = world(scenario, seed, options);
     world.run();
     let results = world.results(scenario);
-    assert!(results.conserved, "packets are unaccounted for: {:?}", world.imbalance());
+    assert!(results.conserved, "packets are unaccounted for: {:?}", world.describe_imbalance());
     results
 }
 

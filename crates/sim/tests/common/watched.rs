@@ -1,10 +1,10 @@
 //! Single compiled world for many observers. A world of its own for each costs as much to compile as the whole core.
 
-use dataplane::{Freed, Observer, Pkt, Spot, Stored, Wants};
+use dataplane::{DequeuedFrame, EnqueuedFrame, EventLocation, ObservedEvents, Observer, Pkt};
 use mech::overflow::DropReason;
 use mech::{ClassSet, FlowId, QueueId};
 use scenario::Scenario;
-use sim::{Fittings, Options, World, build_fitted};
+use sim::{Options, RunHooks, World, build_with_hooks};
 use std::any::Any;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -37,7 +37,7 @@ macro_rules! watch {
         }
 
         impl<const WANTS: u8> Observer for Watched<WANTS> {
-            const WANTS: Wants = wants(WANTS);
+            const OBSERVED: ObservedEvents = wants(WANTS);
             $(fn $event(&mut self, $($name: $type),*) {
                 self.0.$event($($name),*);
             })*
@@ -47,11 +47,11 @@ macro_rules! watch {
 
 dataplane::each_event!(watch);
 
-const fn wants(which: u8) -> Wants {
+const fn wants(which: u8) -> ObservedEvents {
     match which {
-        NOTHING => Wants::NOTHING,
-        EMISSIONS => Wants { emissions: true, ..Wants::NOTHING },
-        _ => Wants::DEPARTURES,
+        NOTHING => ObservedEvents::NONE,
+        EMISSIONS => ObservedEvents { emissions: true, ..ObservedEvents::NONE },
+        _ => ObservedEvents::DEPARTURES,
     }
 }
 
@@ -106,31 +106,31 @@ pub fn watch_wanting<O: Observer + Clone + 'static, const WANTS: u8>(
     options: Options,
     observer: O,
 ) -> Watching<O, WANTS> {
-    build_watched(scenario, seed, options, Fittings { observer, tap: (), switch: &|_, _| {} })
+    build_watched(scenario, seed, options, RunHooks { observer, tap: (), change_switch: &|_, _| {} })
 }
 
 /// Returns the world of a scenario whose switches are changed before they are built.
-pub fn watch_fitted<O: Observer + Clone + 'static>(
+pub fn watch_with_hooks<O: Observer + Clone + 'static>(
     scenario: &Scenario,
     seed: u64,
     options: Options,
-    fittings: Fittings<O, ()>,
+    hooks: RunHooks<O, ()>,
 ) -> Watching<O> {
-    build_watched(scenario, seed, options, fittings)
+    build_watched(scenario, seed, options, hooks)
 }
 
 fn build_watched<O: Observer + Clone + 'static, const WANTS: u8>(
     scenario: &Scenario,
     seed: u64,
     options: Options,
-    fittings: Fittings<O, ()>,
+    hooks: RunHooks<O, ()>,
 ) -> Watching<O, WANTS> {
     const {
-        let (own, given) = (O::WANTS, wants(WANTS));
+        let (own, given) = (O::OBSERVED, wants(WANTS));
         assert!(own.queues == given.queues && own.departures == given.departures);
         assert!(own.emissions == given.emissions && own.arrivals == given.arrivals);
     };
-    let Fittings { observer, tap, switch } = fittings;
-    let fittings = Fittings { observer: Watched(Box::new(observer)), tap, switch };
-    Watching { world: build_fitted(scenario, seed, options, fittings).unwrap(), observer: PhantomData }
+    let RunHooks { observer, tap, change_switch: switch } = hooks;
+    let hooks = RunHooks { observer: Watched(Box::new(observer)), tap, change_switch: switch };
+    Watching { world: build_with_hooks(scenario, seed, options, hooks).unwrap(), observer: PhantomData }
 }

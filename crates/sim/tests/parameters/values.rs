@@ -1,6 +1,6 @@
 //! Values for a parameter that are clearly different from its current one.
 
-use mech::params::{Kind, Param};
+use mech::params::{Param, ParamKind};
 use serde_json::Value as Json;
 use units::{Amount, Bytes, Dur, parse_amount, parse_bytes, parse_dur};
 
@@ -18,15 +18,15 @@ pub fn different(param: &Param, now: Option<&Json>) -> Vec<String> {
     let whole = now.and_then(Json::as_u64);
     let quoted = |all: Vec<String>| all.into_iter().map(|value| format!("{value:?}")).collect::<Vec<_>>();
     match param.kind {
-        Kind::Flag => vec![(now != Some(&Json::Bool(true))).to_string()],
-        Kind::Count { min, max } => numbers(around(whole, min, max.min(5000))),
-        Kind::CountOrOff { min, max } => [numbers(around(whole, min, max)), quoted(vec!["off".into()])].concat(),
-        Kind::Number { min, max, .. } => {
+        ParamKind::Flag => vec![(now != Some(&Json::Bool(true))).to_string()],
+        ParamKind::Count { min, max } => numbers(around(whole, min, max.min(5000))),
+        ParamKind::CountOrOff { min, max } => [numbers(around(whole, min, max)), quoted(vec!["off".into()])].concat(),
+        ParamKind::Number { min, max, .. } => {
             let near = now.and_then(Json::as_f64).map_or(vec![], |n| vec![n * 3.0, n / 3.0]);
             let all = near.into_iter().chain([min, max, 0.1, 0.5, 0.9, 3.0]);
             all.filter(|n| (min..=max).contains(n) && *n < 1e6).map(|n| format!("{n:?}")).collect()
         }
-        Kind::Time { min } => {
+        ParamKind::Time { min } => {
             let now = parse_dur(text).ok().map(|time| time.0);
             let some = [1_000, 1_000_000, 50_000_000, 700_000_000, 2_000_000_000, 20_000_000_000]
                 .into_iter()
@@ -34,14 +34,14 @@ pub fn different(param: &Param, now: Option<&Json>) -> Vec<String> {
             let all = around(now, min, u64::MAX).into_iter().filter(|n| *n > 500).chain(some);
             quoted(all.map(|ps| format!("{}ps", Dur(ps).0)).collect())
         }
-        Kind::Rate => quoted(
+        ParamKind::Rate => quoted(
             ["300Mbps", "77Mbps", "3Gbps", "1Gbps"]
                 .iter()
                 .filter(|rate| **rate != text)
                 .map(ToString::to_string)
                 .collect(),
         ),
-        Kind::Amount { min } => {
+        ParamKind::Amount { min } => {
             let all = match parse_amount(text) {
                 Ok(Amount::Packets(n)) => around(Some(n), min, 1 << 30).iter().map(|n| format!("{n}pkt")).collect(),
                 Ok(Amount::Bytes(n)) => around(Some(n), min, 1 << 40).iter().map(|n| format!("{n}B")).collect(),
@@ -49,17 +49,19 @@ pub fn different(param: &Param, now: Option<&Json>) -> Vec<String> {
             };
             quoted([all, vec!["4000B".into(), "9pkt".into()]].concat())
         }
-        Kind::Size { min } => quoted(sizes(text, min)),
-        Kind::Sizes(_) => quoted([sizes(text, 1), vec!["imc10".into()]].concat()),
-        Kind::Choice(words) => quoted(words.iter().filter(|word| **word != text).map(ToString::to_string).collect()),
-        Kind::Text => quoted(texts(text)),
-        Kind::Texts => LISTS.map(str::to_string).into(),
-        Kind::TextsOr(words) => {
+        ParamKind::Size { min } => quoted(sizes(text, min)),
+        ParamKind::Sizes(_) => quoted([sizes(text, 1), vec!["imc10".into()]].concat()),
+        ParamKind::Choice(words) => {
+            quoted(words.iter().filter(|word| **word != text).map(ToString::to_string).collect())
+        }
+        ParamKind::Text => quoted(texts(text)),
+        ParamKind::Texts => LISTS.map(str::to_string).into(),
+        ParamKind::TextsOr(words) => {
             let words = quoted(words.iter().filter(|word| **word != text).map(ToString::to_string).collect());
             [words, LISTS.map(str::to_string).into()].concat()
         }
-        Kind::Numbers => vec!["[5, 1]".into(), "[1, 1, 9]".into()],
-        Kind::Counts { .. } => vec!["[2, 2]".into(), "[4, 3]".into(), "[0]".into(), "[1]".into()],
+        ParamKind::Numbers => vec!["[5, 1]".into(), "[1, 1, 9]".into()],
+        ParamKind::Counts { .. } => vec!["[2, 2]".into(), "[4, 3]".into(), "[0]".into(), "[1]".into()],
     }
 }
 

@@ -6,9 +6,9 @@
 
 use crate::common::watched::{Watching, watch};
 use crate::common::{run_with, scenario, total};
-use dataplane::{Body, Pkt};
+use dataplane::{PacketBody, Pkt};
 use mech::{HostId, Notice, PacketKind};
-use sim::{Observer, Options, Spot};
+use sim::{EventLocation, Observer, Options};
 use std::collections::BTreeMap;
 
 /// Nodes, and the ports of the two switches toward each other.
@@ -51,17 +51,17 @@ struct Told {
 }
 
 impl Observer for Told {
-    fn noticed(&mut self, at: Spot, pkt: &Pkt) {
-        let Body::Notice(Notice::Cnm { point, .. }) = pkt.body() else { panic!("{pkt:?}") };
+    fn on_notice_sent(&mut self, at: EventLocation, pkt: &Pkt) {
+        let PacketBody::Notice(Notice::Cnm { point, .. }) = pkt.body() else { panic!("{pkt:?}") };
         assert_eq!(pkt.head.src, HostId(at.node), "from its switch");
         *self.made.entry((at.node, point.0, pkt.head.flow.0)).or_default() += 1;
     }
-    fn notified(&mut self, at: Spot, pkt: &Pkt) {
+    fn on_notice_received(&mut self, at: EventLocation, pkt: &Pkt) {
         assert_eq!((pkt.head.kind(), pkt.head.dst), (PacketKind::Notice, HostId(at.node)));
         self.came += 1;
         *self.hosts.entry((at.node, pkt.head.flow.0)).or_default() += 1;
     }
-    fn limited(&mut self, _at: Spot, _flow: mech::FlowId, _rate: Option<units::Rate>) {
+    fn on_rate_limit(&mut self, _at: EventLocation, _flow: mech::FlowId, _rate: Option<units::Rate>) {
         self.limits += 1;
     }
 }
@@ -80,7 +80,7 @@ fn run(text: &str) -> Watching<Told> {
         let mut world = watch(&scenario(text, ""), 1, options, Told::default());
         while world.progress().stop.is_none() {
             world.advance(100);
-            assert!(world.conserves(), "{:?}", world.imbalance());
+            assert!(world.conserves_packets(), "{:?}", world.describe_imbalance());
         }
         world
     });
@@ -112,7 +112,7 @@ fn a_frame_that_goes_back_or_aside_is_sampled_where_it_waits_and_its_own_source_
             let name = format!("{switch}, {at}, {culprit}: {:?}", seen.made);
             assert!(seen.at(*node, *port).iter().all(|times| *times >= 3), "{name}");
             assert!(seen.hosts.keys().all(|(host, flow)| host == flow), "its source is told; {name}");
-            assert!(seen.came > 0 && seen.came <= world.made_and_held().0, "{name}");
+            assert!(seen.came > 0 && seen.came <= world.packets_made_and_held().0, "{name}");
         }
     }
 }
@@ -162,7 +162,7 @@ fn beside_a_shared_buffer_sources_are_told_and_slow_down() {
             let world = run(&of(reaction));
             let seen = world.observer();
             assert!(seen.hosts.keys().all(|(host, flow)| host == flow) && seen.hosts.len() == 2, "{:?}", seen.hosts);
-            assert!(seen.limits >= seen.came && seen.came == world.made_and_held().0, "{pause} {at}");
+            assert!(seen.limits >= seen.came && seen.came == world.packets_made_and_held().0, "{pause} {at}");
             let [with, without] = [reaction, ""].map(|host| {
                 let results = run_with(&scenario(&of(host), ""), 1, Options::default());
                 let most = crate::common::column(&results, "ports", "max_bytes").into_iter().max().unwrap();

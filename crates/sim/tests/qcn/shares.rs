@@ -5,9 +5,9 @@
 use super::{CHI_SQUARE, HOSTS, Hotspot};
 use crate::common::scenario;
 use crate::common::watched::{DEPARTURES, watch_wanting};
-use dataplane::{Body, Pkt};
+use dataplane::{PacketBody, Pkt};
 use mech::{Notice, PacketKind};
-use sim::{Observer, Options, Spot, Stored, Wants};
+use sim::{EnqueuedFrame, EventLocation, ObservedEvents, Observer, Options};
 use std::collections::BTreeMap;
 
 /// Bytes of a unit of the memory.
@@ -35,12 +35,12 @@ struct Shares {
 }
 
 impl Shares {
-    fn at(&mut self, at: Spot, pkt: &Pkt) -> &mut AtPort {
+    fn at(&mut self, at: EventLocation, pkt: &Pkt) -> &mut AtPort {
         let output = at.port - self.hosts;
         let port = if self.inputs { u32::from(pkt.head.ingress.0) } else { output };
         self.ports.entry(port).or_default()
     }
-    fn leaves(&mut self, at: Spot, pkt: &Pkt) {
+    fn leaves(&mut self, at: EventLocation, pkt: &Pkt) {
         if at.node >= self.hosts && pkt.head.kind() != PacketKind::Notice {
             let units = self.at(at, pkt).units.get_mut(&pkt.head.flow.0).expect("it has come");
             *units -= u64::from(pkt.head.size).div_ceil(UNIT);
@@ -49,9 +49,9 @@ impl Shares {
 }
 
 impl Observer for Shares {
-    const WANTS: Wants = Wants::DEPARTURES;
+    const OBSERVED: ObservedEvents = ObservedEvents::DEPARTURES;
 
-    fn stored(&mut self, at: Spot, _frame: Stored, pkt: &Pkt) {
+    fn on_enqueue(&mut self, at: EventLocation, _frame: EnqueuedFrame, pkt: &Pkt) {
         if at.node >= self.hosts && pkt.head.kind() != PacketKind::Notice {
             let (flow, bytes) = (pkt.head.flow.0, u64::from(pkt.head.size));
             let of = self.at(at, pkt);
@@ -59,18 +59,18 @@ impl Observer for Shares {
             *of.since.entry(flow).or_default() += bytes;
         }
     }
-    fn crossed(&mut self, at: Spot, _input: u32, pkt: &Pkt) {
+    fn on_input_dequeue(&mut self, at: EventLocation, _input: u32, pkt: &Pkt) {
         if self.inputs {
             self.leaves(at, pkt);
         }
     }
-    fn transmitted(&mut self, at: Spot, pkt: &Pkt, _end: units::Time) {
+    fn on_transmit(&mut self, at: EventLocation, pkt: &Pkt, _end: units::Time) {
         if !self.inputs {
             self.leaves(at, pkt);
         }
     }
-    fn noticed(&mut self, _at: Spot, pkt: &Pkt) {
-        let Body::Notice(Notice::Cnm { point, .. }) = pkt.body() else { panic!("{pkt:?}") };
+    fn on_notice_sent(&mut self, _at: EventLocation, pkt: &Pkt) {
+        let PacketBody::Notice(Notice::Cnm { point, .. }) = pkt.body() else { panic!("{pkt:?}") };
         let of = self.ports.get_mut(&u32::from(point.0)).expect("something has come");
         for (flow, bytes) in std::mem::take(&mut of.since) {
             *of.came.entry(flow).or_default() += bytes;
@@ -118,7 +118,7 @@ fn at_port(text: &str, inputs: bool, hosts: u32, port: u32) -> AtPort {
     let options = Options { step_departures: true, ..Options::default() };
     let mut world = watch_wanting::<_, DEPARTURES>(&scenario(text, ""), 3, options, seen);
     world.run();
-    assert!(world.conserves(), "{:?}", world.imbalance());
+    assert!(world.conserves_packets(), "{:?}", world.describe_imbalance());
     world.observer().ports[&port].clone()
 }
 

@@ -2,10 +2,10 @@
 
 use super::{FRAME, WIRE, at, half, registry};
 use crate::common::scenario_of;
-use crate::common::watched::watch_fitted;
+use crate::common::watched::watch_with_hooks;
 use dataplane::Pkt;
 use mech::FlowId;
-use sim::{Fittings, Observer, Options, Spot};
+use sim::{EventLocation, Observer, Options, RunHooks};
 use units::{Rate, Time};
 
 /// Start times of frames of h0, sent for the first time and again, and its rate limits.
@@ -17,13 +17,13 @@ struct Seen {
 }
 
 impl Observer for Seen {
-    fn transmitted(&mut self, at: Spot, pkt: &Pkt, end: Time) {
+    fn on_transmit(&mut self, at: EventLocation, pkt: &Pkt, end: Time) {
         if at.node == 0 {
             let begins = end.0 - (u64::from(pkt.head.size) + WIRE - FRAME) * 800;
             if pkt.head.bounces == 0 { self.first.push(begins) } else { self.again.push(begins) }
         }
     }
-    fn limited(&mut self, at: Spot, _flow: FlowId, rate: Option<Rate>) {
+    fn on_rate_limit(&mut self, at: EventLocation, _flow: FlowId, rate: Option<Rate>) {
         self.limits.push((at.now.0, rate));
     }
 }
@@ -46,10 +46,10 @@ fn they_neither_wait_for_the_limiter_nor_count_for_the_byte_counter() {
         10 * FRAME,
         half(20)
     );
-    let fittings = Fittings { observer: Seen::default(), tap: (), switch: &|_, _| {} };
-    let mut world = watch_fitted(&scenario_of(&text, registry()), 1, Options::default(), fittings);
+    let hooks = RunHooks { observer: Seen::default(), tap: (), change_switch: &|_, _| {} };
+    let mut world = watch_with_hooks(&scenario_of(&text, registry()), 1, Options::default(), hooks);
     world.run();
-    assert!(world.conserves(), "{:?}", world.imbalance());
+    assert!(world.conserves_packets(), "{:?}", world.describe_imbalance());
     let Seen { first, again, limits } = world.observer();
     let mut rate = 10_000_000_000;
     (0..6).for_each(|_| rate = rate * 65 / 128);

@@ -5,8 +5,8 @@ use crate::common::scenario_of;
 use dataplane::SwitchSetup;
 use mech::ack_hold::AckHoldSlot;
 use mech::arbiter::{Arbiter, ArbiterSlot, Request};
-use mech::fabric::{Fabric, FabricSlot, StageLink, StageRules};
-use mech::fib::{AddressTable, FibSlot, Onward};
+use mech::fabric::{Fabric, FabricSlot, StageLink, StageParams};
+use mech::fib::{AddressTable, FibSlot, LookupDecision};
 use mech::host::{FlowAtNic, Reaction, ReactionSlot};
 use mech::marking::{Marking, MarkingSlot};
 use mech::notify::NotifySlot;
@@ -14,10 +14,10 @@ use mech::params::Spec;
 use mech::routing::{Hop, Routing, RoutingSlot};
 use mech::scheduler::{Scheduler, SchedulerSlot};
 use mech::{
-    Account, Act, Agent, AgentContext, ClassSet, Env, FlowId, Head, HostId, Needs, Notice, Pass, PktId, PortId,
-    PortView, QueueId, QueueView, Registry, Rule, TimerId,
+    Account, Act, Agent, AgentContext, ArrivalDecision, ClassSet, Env, FlowId, Head, HostId, Needs, Notice, PktId,
+    PortId, PortView, QueueId, QueueView, Registry, Rule, TimerId,
 };
-use sim::{Fittings, Options, Stop, build_fitted};
+use sim::{Options, RunHooks, StopReason, build_with_hooks};
 use units::Time;
 
 const NO_PORT: PortId = PortId(99);
@@ -25,7 +25,7 @@ const ARM: Act = Act::Arm(Time::ZERO, TimerId(0));
 
 macro_rules! boxed {
     ($slot:ident) => {
-        fn boxed(&self) -> Box<dyn $slot> {
+        fn clone_boxed(&self) -> Box<dyn $slot> {
             Box::new(self.clone())
         }
     };
@@ -35,14 +35,14 @@ macro_rules! boxed {
 struct Route(fn(&mut Env) -> usize, Option<PortId>);
 
 impl Routing for Route {
-    fn choose(&mut self, _pkt: &Head, _hops: &[Hop], env: &mut Env) -> usize {
+    fn choose_hop(&mut self, _pkt: &Head, _hops: &[Hop], env: &mut Env) -> usize {
         (self.0)(env)
     }
-    fn table(&self, _host: HostId, _hash: u32, _hops: &[Hop]) -> usize {
+    fn hop_of_tables(&self, _host: HostId, _hash: u32, _hops: &[Hop]) -> usize {
         7
     }
-    fn leave(&mut self, pkt: &Head, hops: &[Hop], env: &mut Env) -> PortId {
-        self.1.unwrap_or_else(|| mech::routing::port_of(hops, self.choose(pkt, hops, env)))
+    fn choose_port(&mut self, pkt: &Head, hops: &[Hop], env: &mut Env) -> PortId {
+        self.1.unwrap_or_else(|| mech::routing::hop_port(hops, self.choose_hop(pkt, hops, env)))
     }
     boxed!(Routing);
 }
@@ -54,7 +54,7 @@ fn routing_to_no_hop_or_port_ends_the_run() {
     let cases: [(Rule, Make<RoutingSlot>); 3] = [
         (Rule::NoHop, |_| RoutingSlot::custom(Route(|_| 7, None))),
         (Rule::NoPort(NO_PORT), |_| RoutingSlot::custom(Route(|_| 0, Some(NO_PORT)))),
-        (Rule::ForbiddenAct, |_| {
+        (Rule::ForbiddenAction, |_| {
             let push = |env: &mut Env| {
                 env.acts.push(ARM);
                 0
@@ -76,7 +76,7 @@ fn routing_to_no_hop_or_port_ends_the_run() {
 struct Order(fn(&PortView, &mut Env) -> Option<(QueueId, PktId)>, Needs);
 
 impl Scheduler for Order {
-    fn next(&mut self, port: &PortView, env: &mut Env) -> Option<(QueueId, PktId)> {
+    fn next_packet(&mut self, port: &PortView, env: &mut Env) -> Option<(QueueId, PktId)> {
         (self.0)(port, env)
     }
     fn needs(&self) -> Needs {
@@ -101,7 +101,7 @@ fn scheduler_that_chooses_no_waiting_packet_ends_the_run() {
         (Rule::NotQueued(queue, PktId(99)), |_| {
             SchedulerSlot::custom(Order(|_, _| Some((QueueId(0), PktId(99))), REORDERS))
         }),
-        (Rule::ForbiddenAct, |_| {
+        (Rule::ForbiddenAction, |_| {
             let push = |_: &PortView, env: &mut Env| {
                 env.acts.push(ARM);
                 None
@@ -124,8 +124,8 @@ fn scheduler_reorders_only_if_it_declares_so() {
     let make: Make<SchedulerSlot> = |_| {
         let last = |port: &PortView, _: &mut Env| {
             let mut found = None;
-            let queue = QueueId::each(port.eligible).next()?;
-            port.view.visit(port.port, queue, &mut |id, _| found = Some((queue, id)));
+            let queue = QueueId::iter_set(port.eligible).next()?;
+            port.view.visit_packets(port.port, queue, &mut |id, _| found = Some((queue, id)));
             found
         };
         SchedulerSlot::custom(Order(last, super::NONE))
@@ -150,7 +150,7 @@ const MARKING: Spec = wrong("switch.marking");
 #[test]
 fn marking_that_pushes_acts_or_names_no_port_ends_the_run() {
     let cases: [(Rule, Make<MarkingSlot>); 2] = [
-        (Rule::ForbiddenAct, |_| MarkingSlot::custom(Mark(|_, env| env.acts.push(ARM)))),
+        (Rule::ForbiddenAction, |_| MarkingSlot::custom(Mark(|_, env| env.acts.push(ARM)))),
         (Rule::NoPort(NO_PORT), |_| MarkingSlot::custom(Mark(|q, _| _ = q.view.backlog(NO_PORT, q.queue)))),
     ];
     for (wanted, make) in cases {
@@ -185,16 +185,16 @@ fn arbiter_that_grants_no_request_ends_the_run() {
 struct Astray(FabricSlot);
 
 impl Fabric for Astray {
-    fn rules(&self) -> Option<&StageRules> {
-        self.0.peek().rules()
+    fn stage_params(&self) -> Option<&StageParams> {
+        self.0.peek().stage_params()
     }
-    fn edges(&self) -> u16 {
-        self.0.peek().edges()
+    fn edge_stages(&self) -> u16 {
+        self.0.peek().edge_stages()
     }
     fn links(&self) -> Vec<StageLink> {
         self.0.peek().links()
     }
-    fn toward(&self, _at: u16, _to: u16, _hash: u32) -> usize {
+    fn next_link(&self, _at: u16, _to: u16, _hash: u32) -> usize {
         1 << 40
     }
     boxed!(Fabric);
@@ -209,10 +209,10 @@ fn fabric_that_chooses_no_link_of_the_stage_ends_the_run() {
         let stages = setup.core.inputs.as_mut().and_then(|inputs| inputs.stages.as_mut()).expect("it has stages");
         stages.fabric = FabricSlot::custom(Astray(stages.fabric.clone()));
     };
-    let fittings = Fittings { observer: (), tap: (), switch: &astray };
-    let mut world = build_fitted(&scenario, 1, Options::default(), fittings).unwrap();
-    assert_eq!(world.run().stop, Some(Stop::BrokenRule));
-    assert!(world.conserves(), "{:?}", world.imbalance());
+    let hooks = RunHooks { observer: (), tap: (), change_switch: &astray };
+    let mut world = build_with_hooks(&scenario, 1, Options::default(), hooks).unwrap();
+    assert_eq!(world.run().stop, Some(StopReason::BrokenRule));
+    assert!(world.conserves_packets(), "{:?}", world.describe_imbalance());
 }
 
 #[derive(Clone)]
@@ -222,12 +222,12 @@ impl AddressTable for Table {
     fn is_preset(&self, _host: HostId) -> bool {
         false
     }
-    fn port(&self, _host: HostId, _now: Time) -> Option<PortId> {
+    fn learned_port(&self, _host: HostId, _now: Time) -> Option<PortId> {
         Some(NO_PORT)
     }
     fn learn(&mut self, _pkt: &Head, _now: Time) {}
-    fn onward(&self, _pkt: &Head, (out, _): (Option<PortId>, Option<PortId>)) -> Onward {
-        out.map_or(Onward::Flood, Onward::By)
+    fn decide(&self, _pkt: &Head, (out, _): (Option<PortId>, Option<PortId>)) -> LookupDecision {
+        out.map_or(LookupDecision::Flood, LookupDecision::Forward)
     }
     boxed!(AddressTable);
 }
@@ -236,29 +236,29 @@ const FIB: Spec = wrong("switch.fib");
 
 #[test]
 fn address_behind_no_port_ends_the_run() {
-    let (rule, message) = broken(&star("fib = { kind = \"wrong\" }", ""), with(&FIB, |_| FibSlot::table(Table)));
+    let (rule, message) = broken(&star("fib = { kind = \"wrong\" }", ""), with(&FIB, |_| FibSlot::from_table(Table)));
     assert_eq!(rule, Rule::NoPort(NO_PORT), "{message}");
     assert!(message.contains("`fib`"), "{message}");
 }
 
 /// Agent of its port's output that pushes an action on every change.
 #[derive(Clone)]
-struct Push(fn(PortId) -> Act, Needs, Pass);
+struct Push(fn(PortId) -> Act, Needs, ArrivalDecision);
 
 impl Agent for Push {
     fn needs(&self) -> Needs {
         self.1
     }
-    fn levels(&self, of: Account) -> (u64, u64) {
+    fn unaffected_levels(&self, of: Account) -> (u64, u64) {
         if matches!(of, Account::Output(_)) { Account::EVERY_CHANGE } else { Account::UNWATCHED }
     }
     fn on_level(&mut self, _of: Account, _bytes: u64, at: &AgentContext, env: &mut Env) {
         env.acts.push((self.0)(at.port));
     }
-    fn holds(&self) -> bool {
-        self.2 != Pass::Forward
+    fn handles_arrivals(&self) -> bool {
+        self.2 != ArrivalDecision::Forward
     }
-    fn on_arrival(&mut self, _pkt: &Head, _at: &AgentContext, _env: &mut Env) -> Pass {
+    fn on_arrival(&mut self, _pkt: &Head, _at: &AgentContext, _env: &mut Env) -> ArrivalDecision {
         self.2
     }
     fn on_timer(&mut self, _id: TimerId, at: &AgentContext, env: &mut Env) {
@@ -268,7 +268,7 @@ impl Agent for Push {
 }
 
 const NOTIFY: Spec = wrong("switch.notify");
-const NOTICES: Needs = Needs { notices: true, ..super::NONE };
+const NOTICES: Needs = Needs { sends_notices: true, ..super::NONE };
 
 fn emit(flow: u32, to: u32) -> Act {
     Act::Emit { notice: Notice::Cnp, flow: FlowId(flow), to: HostId(to) }
@@ -276,7 +276,7 @@ fn emit(flow: u32, to: u32) -> Act {
 
 macro_rules! push {
     ($needs:expr, $act:expr) => {
-        |_| NotifySlot::new(Push($act, $needs, Pass::Forward))
+        |_| NotifySlot::new(Push($act, $needs, ArrivalDecision::Forward))
     };
 }
 
@@ -290,7 +290,7 @@ fn acts_of_agents_about_what_is_not_there_end_the_run() {
         ("port 99", push!(super::NONE, |_| Act::Turn { port: NO_PORT, state: 1, level: 0 })),
         ("timer 8", push!(super::NONE, |_| Act::Arm(Time(1 << 40), TimerId(8)))),
         ("again and again", push!(super::NONE, |_| ARM)),
-        ("echoes", push!(super::NONE, |port| Act::ReleaseHeld { port, max: 1, set_ece: true, window: None })),
+        ("sets_ece", push!(super::NONE, |port| Act::ReleaseHeld { port, max: 1, set_ece: true, window: None })),
         ("port 99", push!(super::NONE, |_| Act::ReleaseHeld { port: NO_PORT, max: 1, set_ece: false, window: None })),
     ];
     for (wanted, make) in cases {
@@ -305,9 +305,9 @@ const ACK_HOLD: Spec = wrong("switch.ack_hold");
 #[test]
 fn agent_that_holds_packets_must_declare_their_memory() {
     let make: Make<AckHoldSlot> =
-        |_| AckHoldSlot::new(Push(|_| Act::Arm(Time::NEVER, TimerId(0)), super::NONE, Pass::Hold));
+        |_| AckHoldSlot::new(Push(|_| Act::Arm(Time::NEVER, TimerId(0)), super::NONE, ArrivalDecision::Hold));
     let (rule, message) = broken(&star("ack_hold = { kind = \"wrong\" }", ""), with(&ACK_HOLD, make));
-    assert!(matches!(rule, Rule::Undeclared { .. }) && message.contains("held"), "{message}");
+    assert!(matches!(rule, Rule::Undeclared { .. }) && message.contains("hold_memory"), "{message}");
 }
 
 /// Reaction point whose timer never advances.
@@ -338,6 +338,6 @@ fn reaction_whose_timer_stands_ends_the_run() {
     let text = star("marking = { kind = \"ecn_threshold\", k = \"1pkt\" }", host);
     let text = text.replace("stop = \"200us\"\n", "stop = \"200us\"\necn = true\n");
     let (rule, message) = broken(&text, with(&REACTION, |_| ReactionSlot::new(Stands::default())));
-    assert_eq!(rule, Rule::TimerStands, "{message}");
+    assert_eq!(rule, Rule::EndlessTimers, "{message}");
     assert!(message.contains("`wrong`") && message.contains("host h"), "{message}");
 }

@@ -1,22 +1,22 @@
 //! Packets of RoCEv2: UDP to port 4791, a base transport header (BTH) and an invariant CRC (InfiniBand Architecture
 //! Specification 1, annex A17; BTH §9.2, AETH §9.6, CNP A17.9.3).
 
-use super::{Crossing, internet};
-use crate::address::ports;
+use super::{PacketOnLink, ip_header};
+use crate::address::flow_ports;
 use dataplane::transport::is_nak;
-use dataplane::{Body, Segment};
+use dataplane::{PacketBody, Segment};
 use etherparse::{IpNumber, UdpHeader};
 use mech::{Flags, FlowId};
 
 /// UDP port of RoCEv2 (A17.3.1.2).
-const PORT: u16 = 4791;
-const IPV4: usize = 20;
-const UDP: usize = 8;
-const BTH: usize = 12;
-const AETH: usize = 4;
-const ICRC: usize = 4;
+const ROCE_PORT: u16 = 4791;
+const IPV4_BYTES: usize = 20;
+const UDP_BYTES: usize = 8;
+const BTH_BYTES: usize = 12;
+const AETH_BYTES: usize = 4;
+const ICRC_BYTES: usize = 4;
 /// Reserved bytes after the BTH of a CNP, all 0.
-const CNP_RESERVED: usize = 16;
+const CNP_RESERVED_BYTES: usize = 16;
 
 /// Opcodes of reliable connections (table 38), and of a CNP.
 const SEND_FIRST: u8 = 0x00;
@@ -27,23 +27,23 @@ const ACKNOWLEDGE: u8 = 0x11;
 const CNP: u8 = 0x81;
 
 /// Syndromes of an AETH (tables 44 to 46): an ACK without a credit count, and a NAK for a gap.
-const ACK: u8 = 0x1f;
-const NAK: u8 = 0x60;
+const ACK_SYNDROME: u8 = 0x1f;
+const NAK_SYNDROME: u8 = 0x60;
 
 /// Default partition, and bits of a BTH: request for an acknowledgement, and notice of congestion to the source.
-const PARTITION: u16 = 0xffff;
-const ACK_REQUEST: u32 = 1 << 31;
-const BECN: u8 = 1 << 6;
+const DEFAULT_PARTITION: u16 = 0xffff;
+const ACK_REQUEST_FLAG: u32 = 1 << 31;
+const BECN_FLAG: u8 = 1 << 6;
 /// Mask of queue pairs and packet numbers, which have 24 bits; pairs 0 and 1 are for management.
-const BITS: u32 = 0x00ff_ffff;
+const MASK_24_BITS: u32 = 0x00ff_ffff;
 
 /// Returns the queue pair at one end of a flow.
 fn queue_pair(flow: FlowId, of_receiver: bool) -> u32 {
-    (2 + flow.0.wrapping_mul(2) + u32::from(of_receiver)) & BITS
+    (2 + flow.0.wrapping_mul(2) + u32::from(of_receiver)) & MASK_24_BITS
 }
 
 /// Fields of a packet's BTH, and of the headers after it.
-struct Said {
+struct RoceHeaders {
     opcode: u8,
     becn: u8,
     ack_request: bool,
@@ -54,7 +54,7 @@ struct Said {
 }
 
 /// Returns the fields for a segment of a flow with packets of `mss` bytes. Each flow is one SEND message.
-fn of_segment(crossing: &Crossing, segment: &Segment, mss: u32) -> Said {
+fn headers_of_segment(crossing: &PacketOnLink, segment: &Segment, mss: u32) -> RoceHeaders {
     let flags = crossing.pkt.head.flags;
     if !flags.has(Flags::REVERSE) {
         let opcode = match (segment.seq, crossing.push) {
@@ -64,42 +64,51 @@ fn of_segment(crossing: &Crossing, segment: &Segment, mss: u32) -> Said {
             (_, false) => SEND_MIDDLE,
         };
         let payload = usize::from(segment.payload);
-        return Said { opcode, becn: 0, ack_request: true, number: segment.seq / mss, aeth: None, payload };
+        return RoceHeaders { opcode, becn: 0, ack_request: true, number: segment.seq / mss, aeth: None, payload };
     }
     let is_nak = is_nak(crossing.pkt);
     let number = if is_nak { segment.ack / mss } else { segment.ack.div_ceil(mss).wrapping_sub(1) };
-    let aeth = Some(if is_nak { NAK } else { ACK });
-    Said { opcode: ACKNOWLEDGE, becn: 0, ack_request: false, number, aeth, payload: 0 }
+    let aeth = Some(if is_nak { NAK_SYNDROME } else { ACK_SYNDROME });
+    RoceHeaders { opcode: ACKNOWLEDGE, becn: 0, ack_request: false, number, aeth, payload: 0 }
 }
 
-const OF_CNP: Said = Said { opcode: CNP, becn: BECN, ack_request: false, number: 0, aeth: None, payload: CNP_RESERVED };
+const CNP_HEADERS: RoceHeaders = RoceHeaders {
+    opcode: CNP,
+    becn: BECN_FLAG,
+    ack_request: false,
+    number: 0,
+    aeth: None,
+    payload: CNP_RESERVED_BYTES,
+};
 
 /// Appends IPv4 and its payload.
-pub(crate) fn write(crossing: &Crossing, out: &mut Vec<u8>) {
+pub(crate) fn write_roce(crossing: &PacketOnLink, out: &mut Vec<u8>) {
     let said = match crossing.pkt.body() {
-        Body::Segment(segment) => of_segment(crossing, &segment, u32::from(crossing.roce.unwrap_or(1).max(1))),
-        _ => OF_CNP,
+        PacketBody::Segment(segment) => {
+            headers_of_segment(crossing, &segment, u32::from(crossing.roce.unwrap_or(1).max(1)))
+        }
+        _ => CNP_HEADERS,
     };
     let flow = crossing.pkt.head.flow;
     // CNPs and ACKs are addressed to the sender of the flow.
     let to_receiver = said.aeth.is_none() && said.becn == 0;
     let pad = said.payload.wrapping_neg() & 3;
-    let extended = if said.aeth.is_some() { AETH } else { 0 };
-    let datagram = UDP + BTH + extended + said.payload + pad + ICRC;
-    let ip = internet(crossing).header(IpNumber::UDP, datagram as u16);
-    let (sender, receiver) = ports(flow);
+    let extended = if said.aeth.is_some() { AETH_BYTES } else { 0 };
+    let datagram = UDP_BYTES + BTH_BYTES + extended + said.payload + pad + ICRC_BYTES;
+    let ip = ip_header(crossing).header(IpNumber::UDP, datagram as u16);
+    let (sender, receiver) = flow_ports(flow);
     let source_port = if to_receiver { sender } else { receiver };
     let start = out.len();
     out.extend_from_slice(&ip.to_bytes());
     // UDP's checksum is 0 (A17.3.1.2): the invariant CRC replaces it.
-    let udp = UdpHeader { source_port, destination_port: PORT, length: datagram as u16, checksum: 0 };
+    let udp = UdpHeader { source_port, destination_port: ROCE_PORT, length: datagram as u16, checksum: 0 };
     out.extend_from_slice(&udp.to_bytes());
     out.extend_from_slice(&[said.opcode, (pad as u8) << 4]);
-    out.extend_from_slice(&PARTITION.to_be_bytes());
+    out.extend_from_slice(&DEFAULT_PARTITION.to_be_bytes());
     let pair = u32::from(said.becn) << 24 | queue_pair(flow, to_receiver);
     out.extend_from_slice(&pair.to_be_bytes());
-    let request = if said.ack_request { ACK_REQUEST } else { 0 };
-    out.extend_from_slice(&(request | said.number & BITS).to_be_bytes());
+    let request = if said.ack_request { ACK_REQUEST_FLAG } else { 0 };
+    out.extend_from_slice(&(request | said.number & MASK_24_BITS).to_be_bytes());
     // Message sequence number 0: a flow is one message, which is not complete before its last packet.
     out.extend(said.aeth.into_iter().flat_map(|syndrome| [syndrome, 0, 0, 0]));
     out.resize(out.len() + said.payload + pad, 0);
@@ -112,9 +121,9 @@ pub(crate) fn write(crossing: &Crossing, out: &mut Vec<u8>) {
 /// The input begins with eight bytes of ones for a local routing header. The packet follows, with ones in the fields
 /// that may change: IPv4's type of service, time to live and checksum, UDP's checksum, and the BTH's fifth byte.
 fn invariant_crc(packet: &[u8]) -> u32 {
-    const CHANGED: [usize; 7] = [1, 8, 10, 11, IPV4 + 6, IPV4 + 7, IPV4 + UDP + 4];
+    const VARIANT_OFFSETS: [usize; 7] = [1, 8, 10, 11, IPV4_BYTES + 6, IPV4_BYTES + 7, IPV4_BYTES + UDP_BYTES + 4];
     let routing = std::iter::repeat_n(0xff, 8);
-    let masked = packet.iter().enumerate().map(|(at, byte)| if CHANGED.contains(&at) { 0xff } else { *byte });
+    let masked = packet.iter().enumerate().map(|(at, byte)| if VARIANT_OFFSETS.contains(&at) { 0xff } else { *byte });
     !routing.chain(masked).fold(u32::MAX, |crc, byte| {
         (0..8).fold(crc ^ u32::from(byte), |crc, _| crc >> 1 ^ if crc & 1 == 1 { 0xedb8_8320 } else { 0 })
     })
@@ -122,13 +131,13 @@ fn invariant_crc(packet: &[u8]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use crate::frame::{Crossing, deparse};
+    use crate::frame::{PacketOnLink, write_frame};
     use dataplane::{NoticeSetup, Pkt};
     use mech::{Flags, FlowId, HostId, Notice};
 
     fn frame(pkt: &Pkt, push: bool) -> Vec<u8> {
         let mut out = Vec::new();
-        deparse(&Crossing { pkt, ext: None, push, plan: None, roce: Some(1000) }, &mut out);
+        write_frame(&PacketOnLink { pkt, ext: None, push, plan: None, roce: Some(1000) }, &mut out);
         out
     }
 

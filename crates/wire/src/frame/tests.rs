@@ -1,12 +1,12 @@
 use super::*;
-use crate::address::ipv4;
+use crate::address::ipv4_address;
 use dataplane::{Framing, MAX_BLOCKS, SynOptions, Timestamps};
 use etherparse::{SlicedPacket, TcpOptionElement as Element, TransportSlice};
-use mech::{Ecn, FlowId, HostId, PacketKind, Purpose, Stream};
+use mech::{Ecn, FlowId, HostId, PacketKind, Stream, StreamPurpose};
 
-fn frame(pkt: &Pkt, ext: Option<&Ext>, push: bool) -> Vec<u8> {
+fn frame(pkt: &Pkt, ext: Option<&PacketExtension>, push: bool) -> Vec<u8> {
     let mut out = Vec::new();
-    deparse(&Crossing { pkt, ext, push, plan: None, roce: None }, &mut out);
+    write_frame(&PacketOnLink { pkt, ext, push, plan: None, roce: None }, &mut out);
     out
 }
 
@@ -14,7 +14,7 @@ fn packet(flags: Flags, payload: u16, options: u16) -> Pkt {
     let mut pkt = Pkt { payload, ..Pkt::default() };
     pkt.head.flags = flags;
     (pkt.head.src, pkt.head.dst, pkt.head.ttl) = (HostId(1), HostId(2), 64);
-    pkt.head.size = Framing::ETHERNET.frame(payload, options);
+    pkt.head.size = Framing::ETHERNET.frame_size(payload, options);
     pkt.head.orig_size = pkt.head.size;
     pkt
 }
@@ -37,7 +37,7 @@ fn an_ack_is_the_bytes_that_are_worked_out_by_hand() {
 
 #[test]
 fn a_raw_packet_is_a_datagram_that_fills_its_frame() {
-    let bytes = frame(&packet(Flags::of_kind(PacketKind::Raw).with(Flags::PAYLOAD), 1500, 0), None, false);
+    let bytes = frame(&packet(Flags::from_kind(PacketKind::Raw).with(Flags::PAYLOAD), 1500, 0), None, false);
     assert_eq!(bytes.len(), 1554);
     let sliced = SlicedPacket::from_ethernet(&bytes).unwrap();
     let Some(TransportSlice::Udp(udp)) = sliced.transport else { panic!("no datagram") };
@@ -55,7 +55,7 @@ fn what_a_framing_leaves_out_makes_the_frame_longer_than_the_simulation_says() {
     assert_eq!(frame(&pkt, None, false).len(), 1518, "and what it has beyond Ethernet is padding");
     let mut ack = packet(Flags::ACK, 0, 0);
     ack.head.size = 40;
-    assert_eq!(frame(&ack, None, false).len(), SHORTEST, "no frame is shorter than Ethernet's shortest");
+    assert_eq!(frame(&ack, None, false).len(), MIN_FRAME_BYTES, "no frame is shorter than Ethernet's shortest");
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn the_answer_to_a_syn_has_the_number_before_the_first() {
 
 /// PAUSE or PFC frame from a switch that is node 7.
 fn control(stop: u8, go: u8, whole: bool) -> Vec<u8> {
-    let mut pkt = packet(Flags::of_kind(PacketKind::Pause), 0, 0);
+    let mut pkt = packet(Flags::from_kind(PacketKind::Pause), 0, 0);
     (pkt.head.src, pkt.head.dst) = (HostId(7), HostId(u32::MAX));
     (pkt.seq, pkt.ack) = (0x1234, u32::from(stop) | u32::from(go) << 8 | u32::from(whole) << 16);
     frame(&pkt, None, false)
@@ -96,7 +96,7 @@ fn the_largest_of_everything_still_is_a_frame() {
     for flags in [Flags::PAYLOAD, Flags::ACK.with(Flags::PAYLOAD)] {
         let mut pkt = packet(flags, 0, 0);
         (pkt.payload, pkt.head.size) = (u16::MAX, u16::MAX);
-        let ext = Ext { blocks: MAX_BLOCKS as u8, ..Ext::default() };
+        let ext = PacketExtension { blocks: MAX_BLOCKS as u8, ..PacketExtension::default() };
         let bytes = frame(&pkt, Some(&ext), false);
         assert_eq!(bytes.len(), 14 + 65_535);
         assert!(SlicedPacket::from_ethernet(&bytes).is_ok());
@@ -104,10 +104,10 @@ fn the_largest_of_everything_still_is_a_frame() {
 }
 
 /// Random packet and options.
-fn drawn(draw: &mut Stream) -> (Pkt, Ext) {
+fn drawn(draw: &mut Stream) -> (Pkt, PacketExtension) {
     let mut word = || draw.u64() as u32;
     let stamps = Timestamps { val: word(), ecr: word() };
-    let mut ext = Ext { timestamps: (word() & 1 > 0).then_some(stamps), ..Ext::default() };
+    let mut ext = PacketExtension { timestamps: (word() & 1 > 0).then_some(stamps), ..PacketExtension::default() };
     let mut flags = Flags(word() as u16 & 0b110_0011).with(Flags::ACK);
     if word() & 3 == 0 {
         let window_scale = (word() & 1 > 0).then_some((word() % 15) as u8);
@@ -122,7 +122,7 @@ fn drawn(draw: &mut Stream) -> (Pkt, Ext) {
         ext.blocks = (word() % if ext.timestamps.is_some() { 4 } else { 5 }) as u8;
         ext.sack[..usize::from(ext.blocks)].iter_mut().for_each(|block| *block = (word(), word()));
     }
-    let mut pkt = packet(flags, (word() % 9001) as u16, ext.bytes());
+    let mut pkt = packet(flags, (word() % 9001) as u16, ext.option_bytes());
     (pkt.seq, pkt.ack, pkt.window, pkt.emission) = (word(), word(), word() as u16, word());
     (pkt.head.tos, pkt.head.ttl, pkt.head.flow) = (word() as u8, word() as u8, FlowId(word()));
     (pkt.head.src, pkt.head.dst) = (HostId(word() % 65_536), HostId(word() % 65_536));
@@ -130,7 +130,7 @@ fn drawn(draw: &mut Stream) -> (Pkt, Ext) {
 }
 
 /// Options that a parser finds, without padding.
-fn expected(ext: &Ext) -> Vec<Element> {
+fn expected(ext: &PacketExtension) -> Vec<Element> {
     let mut all = Vec::new();
     let permitted = ext.syn.filter(|syn| syn.sack_permitted).map(|_| Element::SelectiveAcknowledgementPermitted);
     all.extend(ext.syn.map(|syn| Element::MaximumSegmentSize(syn.mss)));
@@ -147,10 +147,10 @@ fn expected(ext: &Ext) -> Vec<Element> {
 #[test]
 fn hosts_of_an_address_plan_have_its_addresses_on_every_layer() {
     let plan = Some(AddressPlan::new(4));
-    for flags in [Flags::ACK, Flags::of_kind(PacketKind::Raw)] {
+    for flags in [Flags::ACK, Flags::from_kind(PacketKind::Raw)] {
         let pkt = packet(flags, 100, 0);
         let mut bytes = Vec::new();
-        deparse(&Crossing { pkt: &pkt, ext: None, push: false, plan, roce: None }, &mut bytes);
+        write_frame(&PacketOnLink { pkt: &pkt, ext: None, push: false, plan, roce: None }, &mut bytes);
         // Hosts 1 and 2 of the fat-tree of 4 ports (PABO §VI-A).
         assert_eq!(bytes[..12], [0x0A, 0xAA, 10, 0, 1, 2, 0x0A, 0xAA, 10, 0, 0, 3]);
         assert_eq!(bytes[26..34], [10, 0, 0, 3, 10, 0, 1, 2]);
@@ -163,16 +163,16 @@ fn hosts_of_an_address_plan_have_its_addresses_on_every_layer() {
 
 #[test]
 fn what_is_deparsed_is_what_a_parser_reads() {
-    let mut draw = Stream::new(7, 0, Purpose::Hash);
+    let mut draw = Stream::new(7, 0, StreamPurpose::Hash);
     for round in 0..3000 {
         let (pkt, ext) = drawn(&mut draw);
         let (head, push) = (pkt.head, round % 2 == 0);
         let bytes = frame(&pkt, Some(&ext), push);
-        assert_eq!(bytes.len(), usize::from(head.size - FCS));
+        assert_eq!(bytes.len(), usize::from(head.size - FCS_BYTES));
         let sliced = SlicedPacket::from_ethernet(&bytes).unwrap();
         let etherparse::NetSlice::Ipv4(ip) = sliced.net.unwrap() else { panic!("not IPv4") };
         let ip = ip.header().to_header();
-        assert_eq!((ip.source, ip.destination), (ipv4(head.src), ipv4(head.dst)));
+        assert_eq!((ip.source, ip.destination), (ipv4_address(head.src), ipv4_address(head.dst)));
         assert_eq!(ip.dscp.value() << 2 | ip.ecn.value(), head.tos);
         assert_eq!(ip.ecn.value() == 3, head.ecn() == Ecn::Ce);
         assert_eq!(
@@ -185,7 +185,7 @@ fn what_is_deparsed_is_what_a_parser_reads() {
         assert_eq!(usize::from(ip.total_len), 20 + slice.header_len() + usize::from(pkt.payload));
         let tcp = slice.to_header();
         assert_eq!(tcp.checksum, tcp.calc_checksum_ipv4(&ip, slice.payload()).unwrap());
-        assert_eq!((tcp.source_port, tcp.destination_port), ports(head.flow));
+        assert_eq!((tcp.source_port, tcp.destination_port), flow_ports(head.flow));
         assert_eq!((tcp.sequence_number, tcp.acknowledgment_number, tcp.window_size), (pkt.seq, pkt.ack, pkt.window));
         let told = [tcp.ack, tcp.syn, tcp.fin, tcp.rst, tcp.ece, tcp.cwr];
         let flags = [Flags::ACK, Flags::SYN, Flags::FIN, Flags::RST, Flags::ECE, Flags::CWR];
@@ -198,11 +198,11 @@ fn what_is_deparsed_is_what_a_parser_reads() {
 
 #[test]
 fn a_cnm_is_the_bytes_of_its_fields() {
-    let mut pkt = packet(Flags::of_kind(PacketKind::Notice), 0, 0);
+    let mut pkt = packet(Flags::from_kind(PacketKind::Notice), 0, 0);
     // Feedback 34 from port 7 of node 33; the queue is 2 units above its set point and 1 shorter than before.
     (pkt.window, pkt.seq, pkt.ack, pkt.head.src) = (34, 7, 0x0002_ffff, HostId(33));
     let bytes = frame(&pkt, None, false);
     assert_eq!(bytes[12..16], [0x22, 0xe7, 0, 34]);
     assert_eq!(bytes[16..28], [0, 0, 0, 0, 0, 33, 0, 7, 0, 2, 0xff, 0xff]);
-    assert_eq!(bytes.len(), SHORTEST);
+    assert_eq!(bytes.len(), MIN_FRAME_BYTES);
 }

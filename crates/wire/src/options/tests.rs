@@ -1,12 +1,12 @@
 use super::*;
 use dataplane::SynOptions;
-use mech::{Purpose, Stream};
+use mech::{Stream, StreamPurpose};
 
 const STAMPS: Timestamps = Timestamps { val: 0x0102_0304, ecr: 0x0506_0708 };
 
-fn bytes(ext: Ext) -> Vec<u8> {
-    let made = Options::from_ext(&ext).bytes();
-    assert_eq!(made.len(), usize::from(ext.bytes()), "{ext:?}");
+fn bytes(ext: PacketExtension) -> Vec<u8> {
+    let made = TcpOptions::from_ext(&ext).to_bytes();
+    assert_eq!(made.len(), usize::from(ext.option_bytes()), "{ext:?}");
     made
 }
 
@@ -14,24 +14,27 @@ fn bytes(ext: Ext) -> Vec<u8> {
 fn a_syn_offers_in_twenty_bytes() {
     let syn = Some(SynOptions { mss: 1460, window_scale: Some(7), sack_permitted: true, pack_permitted: false });
     let expected = [2, 4, 0x05, 0xb4, 4, 2, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8, 1, 3, 3, 7];
-    assert_eq!(bytes(Ext { syn, timestamps: Some(STAMPS), ..Ext::default() }), expected);
-    assert_eq!(bytes(Ext { syn, ..Ext::default() }), [2, 4, 0x05, 0xb4, 1, 1, 4, 2, 1, 3, 3, 7]);
+    assert_eq!(bytes(PacketExtension { syn, timestamps: Some(STAMPS), ..PacketExtension::default() }), expected);
+    assert_eq!(
+        bytes(PacketExtension { syn, ..PacketExtension::default() }),
+        [2, 4, 0x05, 0xb4, 1, 1, 4, 2, 1, 3, 3, 7]
+    );
 }
 
 #[test]
 fn pack_is_permitted_beside_sack_and_timestamps() {
-    let pack = Options { pack_permitted: true, ..Options::default() };
-    assert_eq!(pack.bytes(), [1, 1, 253, 2]);
-    assert_eq!(Options { sack_permitted: true, ..pack }.bytes(), [4, 2, 253, 2]);
-    let stamped = Options { timestamps: Some(STAMPS), ..pack };
-    assert_eq!(stamped.bytes(), [253, 2, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8]);
-    let all = Options { sack_permitted: true, ..stamped };
-    assert_eq!(all.bytes(), [1, 1, 4, 2, 253, 2, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8]);
+    let pack = TcpOptions { pack_permitted: true, ..TcpOptions::default() };
+    assert_eq!(pack.to_bytes(), [1, 1, 253, 2]);
+    assert_eq!(TcpOptions { sack_permitted: true, ..pack }.to_bytes(), [4, 2, 253, 2]);
+    let stamped = TcpOptions { timestamps: Some(STAMPS), ..pack };
+    assert_eq!(stamped.to_bytes(), [253, 2, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8]);
+    let all = TcpOptions { sack_permitted: true, ..stamped };
+    assert_eq!(all.to_bytes(), [1, 1, 4, 2, 253, 2, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8]);
 }
 
 #[test]
 fn blocks_follow_timestamps() {
-    let mut ext = Ext { blocks: 2, timestamps: Some(STAMPS), ..Ext::default() };
+    let mut ext = PacketExtension { blocks: 2, timestamps: Some(STAMPS), ..PacketExtension::default() };
     ext.sack[0] = (0x100, 0x200);
     ext.sack[1] = (0x300, 0x400);
     let mut expected = vec![1, 1, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8, 1, 1, 5, 18];
@@ -44,71 +47,71 @@ fn every_set_of_options_is_as_long_as_the_simulation_says() {
     for (stamps, scale, sack, mss) in (0..16).map(|n| (n & 1 > 0, n & 2 > 0, n & 4 > 0, n & 8 > 0)) {
         let window_scale = scale.then_some(14);
         let syn = mss.then_some(SynOptions { mss: 9000, window_scale, sack_permitted: sack, pack_permitted: false });
-        bytes(Ext { timestamps: stamps.then_some(STAMPS), syn, ..Ext::default() });
+        bytes(PacketExtension { timestamps: stamps.then_some(STAMPS), syn, ..PacketExtension::default() });
         let most = if stamps { 3 } else { 4 };
         (0..=most).for_each(|blocks| {
-            bytes(Ext { timestamps: stamps.then_some(STAMPS), blocks, ..Ext::default() });
+            bytes(PacketExtension { timestamps: stamps.then_some(STAMPS), blocks, ..PacketExtension::default() });
         });
     }
 }
 
 #[test]
 fn a_loss_comes_first_and_the_oldest_block_goes_where_there_is_no_room() {
-    let lost = Lost { left: 1000, right: 2448 };
-    let mut options = Options { timestamps: Some(STAMPS), ..Options::default() };
-    options.report(lost);
-    assert_eq!((options.blocks(), options.lost()), (&[(2448, 1000)][..], Some(lost)));
+    let lost = LostRange { left: 1000, right: 2448 };
+    let mut options = TcpOptions { timestamps: Some(STAMPS), ..TcpOptions::default() };
+    options.report_loss(lost);
+    assert_eq!((options.blocks(), options.lost_range()), (&[(2448, 1000)][..], Some(lost)));
     (options.sack[1], options.sack[2], options.blocks) = ((10, 20), (30, 40), 3);
-    let later = Lost { left: 5000, right: 6448 };
-    options.report(later);
+    let later = LostRange { left: 5000, right: 6448 };
+    options.report_loss(later);
     assert_eq!(options.blocks(), [(6448, 5000), (2448, 1000), (10, 20)]);
-    assert_eq!(options.bytes().len(), 40);
+    assert_eq!(options.to_bytes().len(), 40);
     options.timestamps = None;
-    options.report(lost);
+    options.report_loss(lost);
     assert_eq!(options.blocks(), [(2448, 1000), (6448, 5000), (2448, 1000), (10, 20)]);
-    assert_eq!(options.bytes().len(), 36);
+    assert_eq!(options.to_bytes().len(), 36);
 }
 
 #[test]
 fn only_a_first_block_that_is_swapped_tells_a_loss() {
-    let mut options = Options { blocks: 2, ..Options::default() };
+    let mut options = TcpOptions { blocks: 2, ..TcpOptions::default() };
     (options.sack[0], options.sack[1]) = ((10, 20), (40, 30));
-    assert_eq!(options.lost(), None);
-    assert_eq!(Options { blocks: 0, sack: [(20, 10); 4], ..options }.lost(), None);
+    assert_eq!(options.lost_range(), None);
+    assert_eq!(TcpOptions { blocks: 0, sack: [(20, 10); 4], ..options }.lost_range(), None);
 }
 
 #[test]
 fn options_read_back_as_they_were_written() {
-    let mut draw = Stream::new(3, 0, Purpose::Hash);
+    let mut draw = Stream::new(3, 0, StreamPurpose::Hash);
     for _ in 0..5000 {
         let mut word = || draw.u32();
-        let mut drawn = Options {
+        let mut drawn = TcpOptions {
             mss: (word() & 1 > 0).then_some(word() as u16),
             window_scale: (word() & 1 > 0).then_some(word() as u8),
             sack_permitted: word() & 1 > 0,
             pack_permitted: word() & 1 > 0,
             timestamps: (word() & 1 > 0).then_some(Timestamps { val: word(), ecr: word() }),
             blocks: (word() % 5) as u8,
-            ..Options::default()
+            ..TcpOptions::default()
         };
         drawn.sack[..usize::from(drawn.blocks)].iter_mut().for_each(|block| *block = (word(), word()));
-        let bytes = drawn.bytes();
+        let bytes = drawn.to_bytes();
         assert_eq!(bytes.len() % 4, 0);
-        assert_eq!(bytes.len(), usize::from(drawn.length()));
-        assert_eq!(Options::read(&bytes), Ok(drawn));
+        assert_eq!(bytes.len(), usize::from(drawn.padded_length()));
+        assert_eq!(TcpOptions::read(&bytes), Ok(drawn));
     }
 }
 
 #[test]
 fn other_options_are_passed_over_and_nothing_is_read_behind_the_end() {
-    let stamps = Options { timestamps: Some(STAMPS), ..Options::default() };
-    let bytes = stamps.bytes();
+    let stamps = TcpOptions { timestamps: Some(STAMPS), ..TcpOptions::default() };
+    let bytes = stamps.to_bytes();
     let fast_open = [34, 6, 1, 2, 3, 4];
-    assert_eq!(Options::read(&[&fast_open[..], &bytes].concat()), Ok(stamps));
+    assert_eq!(TcpOptions::read(&[&fast_open[..], &bytes].concat()), Ok(stamps));
     let experiment = [253, 4, 0xf9, 0x89];
-    assert_eq!(Options::read(&[&experiment[..], &bytes].concat()), Ok(stamps), "one with an identifier");
-    assert_eq!(Options::read(&[&bytes[..], &[0, 5, 1]].concat()), Ok(stamps));
-    assert_eq!(Options::read(&[2, 4, 0, 1, 2, 4, 0, 2]).unwrap().mss, Some(2), "the last of two");
+    assert_eq!(TcpOptions::read(&[&experiment[..], &bytes].concat()), Ok(stamps), "one with an identifier");
+    assert_eq!(TcpOptions::read(&[&bytes[..], &[0, 5, 1]].concat()), Ok(stamps));
+    assert_eq!(TcpOptions::read(&[2, 4, 0, 1, 2, 4, 0, 2]).unwrap().mss, Some(2), "the last of two");
 }
 
 #[test]
@@ -129,6 +132,6 @@ fn an_option_of_a_wrong_length_is_refused_with_its_place() {
         (&[1, 99, 1, 1], 99, 1),
     ];
     for &(bytes, kind, at) in wrong {
-        assert_eq!(Options::read(bytes), Err(Malformed::Option { kind, at }), "{bytes:?}");
+        assert_eq!(TcpOptions::read(bytes), Err(Malformed::Option { kind, at }), "{bytes:?}");
     }
 }

@@ -1,15 +1,15 @@
 use super::*;
-use crate::{Crossing, deparse, drawn, is_pure_ack, set_ece};
+use crate::{PacketOnLink, is_pure_ack, random_frames, set_ece, write_frame};
 use dataplane::Timestamps;
 use mech::{HostId, Stream};
 
-const NUMBERED: Network = Network { framing: Framing::ETHERNET, plan: None };
+const NUMBERED: NetworkFormat = NetworkFormat { framing: Framing::ETHERNET, plan: None };
 
 /// Random segment with its options: data, an ACK, a SYN, or a cut packet.
-fn packet(draw: &mut Stream, framing: Framing) -> (Pkt, Ext) {
+fn packet(draw: &mut Stream, framing: Framing) -> (Pkt, PacketExtension) {
     let mut word = || draw.u32();
     let timestamps = (word() & 1 > 0).then_some(Timestamps { val: word(), ecr: word() });
-    let mut ext = Ext { timestamps, push: word() & 1 > 0, ..Ext::default() };
+    let mut ext = PacketExtension { timestamps, push: word() & 1 > 0, ..PacketExtension::default() };
     let mut flags = Flags(word() as u16 & 0b0011_1111_1111_1101).without(Flags::SYN);
     if word() & 7 == 0 {
         flags = flags.with(Flags::SYN);
@@ -36,8 +36,8 @@ fn packet(draw: &mut Stream, framing: Framing) -> (Pkt, Ext) {
         dst: HostId(word() % 54),
         hash: word(),
         rank: word(),
-        size: framing.frame(payload, ext.bytes()),
-        orig_size: framing.frame(sent, ext.bytes()),
+        size: framing.frame_size(payload, ext.option_bytes()),
+        orig_size: framing.frame_size(sent, ext.option_bytes()),
         ingress: PortId(word() as u16),
         hops: word() as u16,
         flags,
@@ -51,30 +51,30 @@ fn packet(draw: &mut Stream, framing: Framing) -> (Pkt, Ext) {
     (Pkt { sent, head, seq, ack, emission, ext: NO_EXT, payload, window }, ext)
 }
 
-fn there_and_back(network: &Network, pkt: &Pkt, ext: &Ext, push: bool) -> Restored {
+fn there_and_back(network: &NetworkFormat, pkt: &Pkt, ext: &PacketExtension, push: bool) -> RestoredSegment {
     let mut frame = Vec::new();
-    let ext = (*ext != Ext::default()).then_some(ext);
-    deparse(&Crossing { pkt, ext, push, plan: network.plan, roce: None }, &mut frame);
+    let ext = (*ext != PacketExtension::default()).then_some(ext);
+    write_frame(&PacketOnLink { pkt, ext, push, plan: network.plan, roce: None }, &mut frame);
     assert_eq!(is_pure_ack(&frame), Ok(pkt.head.is_pure_ack()), "bytes and flags say the same: {pkt:?}");
     let (mut echoes, mut released, mut expected) = (*pkt, frame.clone(), Vec::new());
     echoes.head.flags = echoes.head.flags.with(Flags::ECE);
-    deparse(&Crossing { pkt: &echoes, ext, push, plan: network.plan, roce: None }, &mut expected);
+    write_frame(&PacketOnLink { pkt: &echoes, ext, push, plan: network.plan, roce: None }, &mut expected);
     set_ece(&mut released).unwrap();
     assert_eq!(released, expected, "corrected, the checksum is as it would have been written: {pkt:?}");
-    network.restore(&frame, &Side::from_packet(pkt, ext)).unwrap()
+    network.restore(&frame, &SideData::from_packet(pkt, ext)).unwrap()
 }
 
 #[test]
 fn every_field_of_a_segment_comes_back_from_its_frame() {
-    let mut draw = drawn::stream(31);
+    let mut draw = random_frames::test_stream(31);
     let mut cut = 0;
     for plan in [None, Some(AddressPlan::new(6))] {
-        let network = Network { plan, ..NUMBERED };
+        let network = NetworkFormat { plan, ..NUMBERED };
         for round in 0..3000 {
             let (pkt, ext) = packet(&mut draw, network.framing);
             cut += usize::from(pkt.head.flags.has(Flags::CPA.with(Flags::PPL)));
-            let (write, some) = (round % 2 > 0, (ext != Ext::default()).then_some(ext));
-            let expected = Restored { pkt, ext: some, push: write || ext.push };
+            let (write, some) = (round % 2 > 0, (ext != PacketExtension::default()).then_some(ext));
+            let expected = RestoredSegment { pkt, ext: some, push: write || ext.push };
             assert_eq!(there_and_back(&network, &pkt, &ext, write), expected);
         }
     }
@@ -83,22 +83,22 @@ fn every_field_of_a_segment_comes_back_from_its_frame() {
 
 #[test]
 fn what_lies_beside_a_frame_has_nothing_that_its_headers_tell() {
-    let (mut one, _) = packet(&mut drawn::stream(32), Framing::ETHERNET);
+    let (mut one, _) = packet(&mut random_frames::test_stream(32), Framing::ETHERNET);
     (one.emission, one.head.flags, one.head.ttl) = (0x1_0000, Flags::ACK.with(Flags::RETRANSMIT), 9);
-    let side = Side::from_packet(&one, None);
+    let side = SideData::from_packet(&one, None);
     (one.seq, one.ack, one.window, one.payload, one.emission) = (1, 2, 3, 4, 0x1_0005);
     let told = [Flags::SYN, Flags::FIN, Flags::RST, Flags::ECE, Flags::CWR, Flags::CPA, Flags::PPL, Flags::REVERSE];
     one.head.flags = told.into_iter().fold(one.head.flags, Flags::with).with(Flags::PAYLOAD).without(Flags::ACK);
     (one.head.tos, one.head.ttl, one.head.size, one.head.orig_size) = (0xff, 8, 64, 1518);
     (one.head.src, one.head.dst) = (HostId(1), HostId(2));
-    assert_eq!(Side::from_packet(&one, None), side);
+    assert_eq!(SideData::from_packet(&one, None), side);
     assert_eq!(side.flags, Flags::RETRANSMIT);
 }
 
 #[test]
 fn framing_that_leaves_headers_out_comes_back_where_nothing_was_cut() {
-    let network = Network { framing: Framing { header: 40, link: 0, min_frame: 0, gap: 0 }, plan: None };
-    let mut draw = drawn::stream(33);
+    let network = NetworkFormat { framing: Framing { header: 40, link: 0, min_frame: 0, gap: 0 }, plan: None };
+    let mut draw = random_frames::test_stream(33);
     for _ in 0..500 {
         let (mut pkt, ext) = packet(&mut draw, network.framing);
         pkt.head.flags = pkt.head.flags.without(Flags::PPL);
@@ -109,15 +109,15 @@ fn framing_that_leaves_headers_out_comes_back_where_nothing_was_cut() {
 
 #[test]
 fn a_frame_that_is_longer_than_a_simulated_one_can_be_is_refused() {
-    let (from, to) = ports(FlowId(0));
+    let (from, to) = flow_ports(FlowId(0));
     let mut segment = Segment { source_port: from, destination_port: to, ..Segment::default() };
     (segment.source_mac, segment.destination_mac) = ([2, 0, 10, 0, 0, 1], [2, 0, 10, 0, 0, 2]);
     (segment.ip.source, segment.ip.destination) = ([10, 0, 0, 1], [10, 0, 0, 2]);
     (segment.ip.ttl, segment.ip.dont_fragment) = (64, true);
     let mut restore = |payload| {
         segment.payload = payload;
-        let frame = segment.frame(LengthIn::Ip).unwrap();
-        NUMBERED.restore(&frame, &Side::default()).map(|restored| restored.pkt.head.size)
+        let frame = segment.to_frame(LengthField::Ip).unwrap();
+        NUMBERED.restore(&frame, &SideData::default()).map(|restored| restored.pkt.head.size)
     };
     assert_eq!(restore(65_477), Ok(65_535));
     assert_eq!(restore(65_478), Err(Malformed::TooLong { options: 0, payload: 65_478 }));
@@ -125,11 +125,11 @@ fn a_frame_that_is_longer_than_a_simulated_one_can_be_is_refused() {
 
 #[test]
 fn what_no_simulated_segment_says_is_refused_and_not_lost() {
-    let (mut pkt, _) = packet(&mut drawn::stream(35), Framing::ETHERNET);
+    let (mut pkt, _) = packet(&mut random_frames::test_stream(35), Framing::ETHERNET);
     pkt.head.flags = Flags::ACK.with(Flags::SYN);
     let mut frame = Vec::new();
-    deparse(&Crossing { pkt: &pkt, ext: None, push: false, plan: None, roce: None }, &mut frame);
-    let (whole, side) = (Segment::read(&frame, LengthIn::Ip).unwrap(), Side::from_packet(&pkt, None));
+    write_frame(&PacketOnLink { pkt: &pkt, ext: None, push: false, plan: None, roce: None }, &mut frame);
+    let (whole, side) = (Segment::read(&frame, LengthField::Ip).unwrap(), SideData::from_packet(&pkt, None));
     assert!(NUMBERED.restore(&frame, &side).is_ok());
     let changes: [fn(&mut Segment); 6] = [
         |segment| segment.urgent = 1,
@@ -142,21 +142,21 @@ fn what_no_simulated_segment_says_is_refused_and_not_lost() {
     for change in changes {
         let mut foreign = whole;
         change(&mut foreign);
-        let frame = foreign.frame(LengthIn::Ip).unwrap();
+        let frame = foreign.to_frame(LengthField::Ip).unwrap();
         assert_eq!(NUMBERED.restore(&frame, &side), Err(Malformed::Foreign), "{foreign:?}");
     }
 }
 
 #[test]
 fn a_frame_of_another_flow_or_of_nobody_is_refused() {
-    let (mut pkt, ext) = packet(&mut drawn::stream(34), Framing::ETHERNET);
+    let (mut pkt, ext) = packet(&mut random_frames::test_stream(34), Framing::ETHERNET);
     (pkt.head.flow, pkt.head.flags) = (FlowId(4001), Flags::ACK);
     let mut frame = Vec::new();
-    deparse(&Crossing { pkt: &pkt, ext: Some(&ext), push: false, plan: None, roce: None }, &mut frame);
-    let other = Side { flow: FlowId(1), ..Side::from_packet(&pkt, None) };
+    write_frame(&PacketOnLink { pkt: &pkt, ext: Some(&ext), push: false, plan: None, roce: None }, &mut frame);
+    let other = SideData { flow: FlowId(1), ..SideData::from_packet(&pkt, None) };
     let said = NUMBERED.restore(&frame, &other).unwrap_err();
     assert_eq!(said.to_string(), "ports 37101 to 50001; expected the ports of flow 1");
     frame[26] = 192;
-    let said = NUMBERED.restore(&frame, &Side::from_packet(&pkt, None)).unwrap_err();
+    let said = NUMBERED.restore(&frame, &SideData::from_packet(&pkt, None)).unwrap_err();
     assert!(said.to_string().starts_with("address 192.0.0."), "{said}");
 }

@@ -1,43 +1,43 @@
 use super::*;
-use crate::drawn;
+use crate::random_frames;
 use etherparse::{LaxSlicedPacket, SlicedPacket, TransportSlice};
 
-const BOTH: [LengthIn; 2] = [LengthIn::Ip, LengthIn::Payload];
+const BOTH: [LengthField; 2] = [LengthField::Ip, LengthField::Payload];
 
 #[test]
 fn what_is_written_reads_back_the_same_in_both_ways() {
-    let mut draw = drawn::stream(11);
+    let mut draw = random_frames::test_stream(11);
     for _ in 0..2000 {
-        let segment = drawn::segment(&mut draw);
+        let segment = random_frames::draw_segment(&mut draw);
         for length in BOTH {
-            let frame = segment.frame(length).unwrap();
+            let frame = segment.to_frame(length).unwrap();
             assert_eq!(Segment::read(&frame, length), Ok(segment));
-            assert_eq!(checksums(&frame, length), Ok(Checksums { ipv4: true, tcp: true }));
+            assert_eq!(read_checksums(&frame, length), Ok(Checksums { ipv4: true, tcp: true }));
         }
     }
 }
 
 #[test]
 fn checksums_are_those_of_a_plain_sum_over_what_is_there() {
-    let mut draw = drawn::stream(12);
+    let mut draw = random_frames::test_stream(12);
     for _ in 0..2000 {
-        let segment = drawn::segment(&mut draw);
+        let segment = random_frames::draw_segment(&mut draw);
         for length in BOTH {
             let mut frame = Vec::new();
             segment.write(length, &mut frame).unwrap();
-            assert_eq!(word(&frame, 24), drawn::ipv4_sum(&frame));
-            assert_eq!(word(&frame, 50), drawn::tcp_sum(&frame, frame.len()));
+            assert_eq!(read_word(&frame, 24), random_frames::ipv4_sum(&frame));
+            assert_eq!(read_word(&frame, 50), random_frames::tcp_sum(&frame, frame.len()));
         }
     }
 }
 
 #[test]
 fn another_parser_reads_what_is_written() {
-    let mut draw = drawn::stream(13);
+    let mut draw = random_frames::test_stream(13);
     let mut cut = 0;
     for _ in 0..2000 {
-        let segment = drawn::segment(&mut draw);
-        let frame = segment.frame(LengthIn::Ip).unwrap();
+        let segment = random_frames::draw_segment(&mut draw);
+        let frame = segment.to_frame(LengthField::Ip).unwrap();
         let lax = LaxSlicedPacket::from_ethernet(&frame).unwrap();
         let Some(TransportSlice::Tcp(tcp)) = lax.transport else { panic!("no TCP in {segment:?}") };
         assert_eq!((tcp.source_port(), tcp.destination_port()), (segment.source_port, segment.destination_port));
@@ -45,7 +45,7 @@ fn another_parser_reads_what_is_written() {
         assert_eq!((tcp.window_size(), tcp.urgent_pointer()), (segment.window, segment.urgent));
         let flags = [tcp.fin(), tcp.syn(), tcp.rst(), tcp.psh(), tcp.ack(), tcp.urg(), tcp.ece(), tcp.cwr(), tcp.ns()];
         assert_eq!(flags, std::array::from_fn(|bit| segment.flags.0 >> bit & 1 > 0));
-        if segment.packet() == CpPacket::Cut {
+        if segment.cp_packet() == CpPacket::Cut {
             cut += 1;
             continue;
         }
@@ -57,24 +57,25 @@ fn another_parser_reads_what_is_written() {
 
 #[test]
 fn a_wrong_bit_anywhere_is_found_by_a_checksum() {
-    let segment = Segment { payload: 100, flags: TcpFlags::ACK.with_packet(CpPacket::Enabled), ..Segment::default() };
-    let frame = segment.frame(LengthIn::Ip).unwrap();
+    let segment =
+        Segment { payload: 100, flags: TcpFlags::ACK.with_cp_packet(CpPacket::Enabled), ..Segment::default() };
+    let frame = segment.to_frame(LengthField::Ip).unwrap();
     for at in 14..frame.len() {
         let mut wrong = frame.clone();
         wrong[at] ^= 1;
         let right = Ok(Checksums { ipv4: true, tcp: true });
-        assert_ne!(checksums(&wrong, LengthIn::Ip), right, "byte {at}");
+        assert_ne!(read_checksums(&wrong, LengthField::Ip), right, "byte {at}");
     }
 }
 
 #[test]
 fn the_padding_of_a_cut_packet_is_in_no_checksum() {
-    let segment = Segment { payload: 1460, flags: TcpFlags::ACK.with_packet(CpPacket::Cut), ..Segment::default() };
-    for (length, behind) in [(LengthIn::Ip, 54), (LengthIn::Payload, 56)] {
-        let mut frame = segment.frame(length).unwrap();
-        assert_eq!(frame.len(), SHORTEST);
+    let segment = Segment { payload: 1460, flags: TcpFlags::ACK.with_cp_packet(CpPacket::Cut), ..Segment::default() };
+    for (length, behind) in [(LengthField::Ip, 54), (LengthField::Payload, 56)] {
+        let mut frame = segment.to_frame(length).unwrap();
+        assert_eq!(frame.len(), MIN_FRAME_BYTES);
         frame[behind..].fill(0xab);
-        assert_eq!(checksums(&frame, length), Ok(Checksums { ipv4: true, tcp: true }));
+        assert_eq!(read_checksums(&frame, length), Ok(Checksums { ipv4: true, tcp: true }));
         assert_eq!(Segment::read(&frame, length), Ok(segment));
     }
 }
@@ -82,13 +83,13 @@ fn the_padding_of_a_cut_packet_is_in_no_checksum() {
 #[test]
 fn only_a_cut_packet_has_lost_something_and_only_a_pack_reports_it() {
     let mut segment = Segment { payload: 10, sequence: u32::MAX - 4, ..Segment::default() };
-    segment.options.report(Lost { left: 1, right: 2 });
+    segment.options.report_loss(LostRange { left: 1, right: 2 });
     let ranges = [CpPacket::Normal, CpPacket::Enabled, CpPacket::Cut, CpPacket::Pack].map(|packet| {
-        segment.flags = segment.flags.with_packet(packet);
-        (segment.lost(), segment.reported())
+        segment.flags = segment.flags.with_cp_packet(packet);
+        (segment.lost_range(), segment.reported_loss())
     });
-    let lost = Lost { left: u32::MAX - 4, right: 5 };
-    let reported = Lost { left: 1, right: 2 };
+    let lost = LostRange { left: u32::MAX - 4, right: 5 };
+    let reported = LostRange { left: 1, right: 2 };
     assert_eq!(ranges, [(None, None), (None, None), (Some(lost), None), (None, Some(reported))]);
 }
 
@@ -96,13 +97,16 @@ fn only_a_cut_packet_has_lost_something_and_only_a_pack_reports_it() {
 fn what_does_not_fit_is_refused() {
     let mut segment = Segment { payload: u16::MAX - 39, ..Segment::default() };
     let mut out = Vec::new();
-    assert_eq!(segment.write(LengthIn::Ip, &mut out), Err(Malformed::TooLong { options: 0, payload: u16::MAX - 39 }));
+    assert_eq!(
+        segment.write(LengthField::Ip, &mut out),
+        Err(Malformed::TooLong { options: 0, payload: u16::MAX - 39 })
+    );
     assert!(out.is_empty());
     segment.payload -= 1;
-    assert_eq!(segment.write(LengthIn::Ip, &mut out), Ok(()));
+    assert_eq!(segment.write(LengthField::Ip, &mut out), Ok(()));
     assert_eq!(out.len(), 14 + 65_535);
     (segment.options.blocks, segment.options.timestamps, segment.payload) = (4, Some(Default::default()), 0);
-    let said = segment.write(LengthIn::Ip, &mut out).unwrap_err();
+    let said = segment.write(LengthField::Ip, &mut out).unwrap_err();
     assert_eq!(
         said.to_string(),
         "48 B of options, 0 B of payload; expected at most 40 B of options, and at most 65,535 B in total"

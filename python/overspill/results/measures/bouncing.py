@@ -2,41 +2,45 @@
 
 import numpy as np
 
-from overspill.results.key import Key
 from overspill.results.measures import workloads
-from overspill.results.measures.declare import Metric, present
+from overspill.results.measures.declare import Metric, drop_absent
+from overspill.results.metric_key import Key
 from overspill.results.names import PACKET_HIST
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
-HOPS, BOUNCES, DISTANCE = map(PACKET_HIST.index, ("hops", "bounces", "max_bounced_distance"))
-OF_ALL = "Counted over delivered data packets; also by workload if there are several."
-COUNTERS = "PABO §III"
-VARIANCE = "PABO §IV-B"
+HOPS_INDEX, BOUNCES_INDEX, DISTANCE_INDEX = map(
+    PACKET_HIST.index, ("hops", "bounces", "max_bounced_distance")
+)
+SCOPE_NOTE = "Counted over delivered data packets; also by workload if there are several."
+COUNTERS_SOURCE = "PABO §III"
+VARIANCE_SOURCE = "PABO §IV-B"
 DISTANCE_RULE = "distance: + 1 by a bounce, − 1 by a normal forward of a switch or a host, never below 0"
-CLIENT = (
+CLIENT_NOTE = (
     "A switch's utilisation is that of its port toward the client: the port that lookup returned for the "
     "most data frames."
 )
-APART = "Needs `measure.sub_queues`, a limit in packets for every queue, and a switch that bounces."
+REQUIREMENTS_NOTE = (
+    "Needs `measure.sub_queues`, a limit in packets for every queue, and a switch that bounces."
+)
 
 
-def declared(name: str, title: str, unit: str, doc: str, formula: str) -> Metric:
+def bouncing_metric(name: str, title: str, unit: str, doc: str, formula: str) -> Metric:
     """Returns a metric of packets, neither good nor bad; the end of its name says if it is a maximum."""
     extreme = name.endswith("_max")
-    full = f"{doc} {OF_ALL}"
-    return Metric(name, title, unit, full, "none", False, formula, COUNTERS, order_statistic=extreme)
+    full = f"{doc} {SCOPE_NOTE}"
+    return Metric(name, title, unit, full, "none", False, formula, COUNTERS_SOURCE, order_statistic=extreme)
 
 
 METRICS = [
-    declared(
+    bouncing_metric(
         "bounces_per_bounced",
         "bounces of bounced packets",
         "bounces",
         "Mean number of bounces of a packet that was bounced.",
         "Σ np / packets with np ≥ 1",
     ),
-    declared(
+    bouncing_metric(
         "max_bounced_distance_mean",
         "bounced distance mean",
         "hops",
@@ -44,14 +48,14 @@ METRICS = [
         "that were never bounced.",
         f"Σ maxBouncedDistance / packets; {DISTANCE_RULE}",
     ),
-    declared(
+    bouncing_metric(
         "max_bounced_distance_max",
         "bounced distance max",
         "hops",
         "Farthest distance that bounces brought any packet back.",
         f"max maxBouncedDistance; {DISTANCE_RULE}",
     ),
-    declared(
+    bouncing_metric(
         "total_hop_mean",
         "total hops mean",
         "hops",
@@ -59,7 +63,7 @@ METRICS = [
         "count.",
         "Σ totalHop / packets; totalHop = links crossed − 1",
     ),
-    declared(
+    bouncing_metric(
         "total_hop_max",
         "total hops max",
         "hops",
@@ -71,10 +75,11 @@ METRICS = [
         "utilisation_variance",
         "variance of utilisation",
         "1",
-        f"Variance over switches of their utilisation in the measurement window. {CLIENT} {APART}",
+        f"Variance over switches of their utilisation in the measurement window. {CLIENT_NOTE} "
+        f"{REQUIREMENTS_NOTE}",
         "lower",
         formula="Σ (U − Ū)² / switches; U: mean over the queues of that port of ∫ L dt / (limit · window)",
-        source=f"{VARIANCE}, which leaves the average over time and queues open",
+        source=f"{VARIANCE_SOURCE}, which leaves the average over time and queues open",
     ),
     Metric(
         "time_above_theta",
@@ -82,16 +87,16 @@ METRICS = [
         "1",
         "Share of the measurement window in which a queue's utilisation is above the θ of its switch, as "
         "decisions see it: 1 if the queue counts as full. Mean over the queues of bouncing switches with "
-        f"at least one decision. {APART}",
+        f"at least one decision. {REQUIREMENTS_NOTE}",
         "lower",
         formula="Σ over queues of t(u > θ) / window / queues with ≥ 1 decision in the window; "
         "u: 1 where L ≥ full_from, else L / limit",
-        source=f"{VARIANCE}, timeRatio",
+        source=f"{VARIANCE_SOURCE}, timeRatio",
     ),
 ]
 
 
-def bounced(run: RunData) -> dict[Key, Value]:
+def measure_bounces(run: RunData) -> dict[Key, Value]:
     """Measures bounces of delivered data packets, of all and of each of several workloads."""
     names = ("traffic", "data", "metric", "low", "count", "sum")
     if not set(names) <= set(run.column_names("packet_hist")):
@@ -99,44 +104,44 @@ def bounced(run: RunData) -> dict[Key, Value]:
     traffic, data, *columns = run.columns("packet_hist", *names)
     is_data = data != 0
     found: dict[Key, Value] = {}
-    for label, keep in workloads.split(run, traffic[is_data]):
+    for label, keep in workloads.split_by_workload(run, traffic[is_data]):
         metric, low, count, total = (column[is_data][keep] for column in columns)
-        of = {which: metric == which for which in (HOPS, BOUNCES, DISTANCE)}
+        of = {which: metric == which for which in (HOPS_INDEX, BOUNCES_INDEX, DISTANCE_INDEX)}
         rows = {which: (low[some], count[some], float(total[some].sum())) for which, some in of.items()}
-        found |= {Key(name, **label): one for name, one in counters(rows).items()}
+        found |= {Key(name, **label): one for name, one in metrics_from_counts(rows).items()}
     return found
 
 
-def counters(rows: dict[int, tuple[np.ndarray, np.ndarray, float]]) -> dict[Key, Value]:
+def metrics_from_counts(rows: dict[int, tuple[np.ndarray, np.ndarray, float]]) -> dict[Key, Value]:
     """Returns metrics from values, their counts and their sum, by kind; they are exact, being small."""
     found: dict[str, Value | float | None] = {}
-    low, count, total = rows[BOUNCES]
+    low, count, total = rows[BOUNCES_INDEX]
     packets, some = int(count.sum()), int(count[low > 0].sum())
     found["bounces_per_bounced"] = total / some if some else None
-    distances, _, farthest = rows[DISTANCE]
+    distances, _, farthest = rows[DISTANCE_INDEX]
     # Results of older versions have bounces without a distance.
     if packets and (len(distances) or not some):
         found["max_bounced_distance_mean"] = farthest / packets
         found["max_bounced_distance_max"] = float(distances.max()) if len(distances) else 0.0
-    low, count, total = rows[HOPS]
+    low, count, total = rows[HOPS_INDEX]
     if len(low):
         found["total_hop_mean"] = total / int(count.sum()) - 1
         found["total_hop_max"] = float(low.max()) - 1
-    return present(found)
+    return drop_absent(found)
 
 
-def filled(run: RunData) -> dict[Key, Value]:
+def measure_queue_filling(run: RunData) -> dict[Key, Value]:
     """Measures how full the queues of ports are over time, if they are recorded and a switch bounces."""
     node, port, limit, theta, data = run.columns("sub_queues", "node", "port", "limit", "theta", "data")
     window = run.window_ps[1] - run.window_ps[0]
     if not run.recorded("sub_queue_hist") or not (theta < 1).any() or (limit == 0).any() or window <= 0:
         return {}
-    used, above, decisions = lengths(run)
+    used, above, decisions = read_queue_lengths(run)
     shares = used / (limit * float(window))
-    chosen = toward_client(node, port, data)
+    chosen = ports_toward_client(node, port, data)
     means = [float(shares[(node == switch) & (port == which)].mean()) for switch, which in chosen.items()]
     asked = (decisions > 0) & (theta < 1)
-    return present(
+    return drop_absent(
         {
             "utilisation_variance": float(np.var(means)),
             "time_above_theta": float((above[asked] / window).mean()) if asked.any() else None,
@@ -144,7 +149,7 @@ def filled(run: RunData) -> dict[Key, Value]:
     )
 
 
-def lengths(run: RunData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def read_queue_lengths(run: RunData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns for each row of `sub_queues` frames times ps, ps above θ, and number of decisions."""
     keys = ("node", "port", "queue")
     place = {at: index for index, at in enumerate(zip(*run.columns("sub_queues", *keys), strict=True))}
@@ -152,7 +157,7 @@ def lengths(run: RunData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     *at, packets, time, decided = run.columns("sub_queue_hist", *keys, *names)
     index = np.array([place[one] for one in zip(*at, strict=True)], np.int64)
     limit, theta = run.columns("sub_queues", "limit", "theta")
-    # Results of older versions have queues that are full at their limit.
+    # Results of older versions have no column `full_from`: there, a queue was full at its limit.
     told = "full_from" in run.column_names("sub_queues")
     (full,) = run.columns("sub_queues", "full_from" if told else "limit")
     found = np.zeros((3, len(limit)))
@@ -162,7 +167,7 @@ def lengths(run: RunData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return found[0], found[1], found[2]
 
 
-def toward_client(node: np.ndarray, port: np.ndarray, data: np.ndarray) -> dict[int, int]:
+def ports_toward_client(node: np.ndarray, port: np.ndarray, data: np.ndarray) -> dict[int, int]:
     """Returns by switch the port toward which lookup sent the most data; the first of several."""
     totals: dict[tuple[int, int], int] = {}
     for switch, which, count in zip(node.tolist(), port.tolist(), data.tolist(), strict=True):

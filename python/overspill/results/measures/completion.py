@@ -5,36 +5,36 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from overspill.results.columns import U32_NONE, U64_NONE, distinct
-from overspill.results.key import Key, Label
+from overspill.results.columns import U32_NONE, U64_NONE, distinct_values
 from overspill.results.measures import workloads
-from overspill.results.measures.declare import PS, Metric, family, present
+from overspill.results.measures.declare import SECONDS_PER_PS, Metric, drop_absent, statistics_of_metric
+from overspill.results.metric_key import Key, Label
 from overspill.results.rundata import RunData
 from overspill.stats import quantiles
 from overspill.stats.quantiles import Value
 
-SMALL, LARGE = 100_000, 10_000_000
-SIZES = ("0-100KB", "100KB-10MB", "10MB+")
-DATA = 0  # role of a message with the requested data; requests have another
-FLOW = (
+MAX_SMALL_BYTES, MIN_LARGE_BYTES = 100_000, 10_000_000
+SIZE_BINS = ("0-100KB", "100KB-10MB", "10MB+")
+DATA_ROLE = 0  # role of a message with the requested data; requests have another
+MEASURED_FLOWS_NOTE = (
     "of measured flows: those that start in the measurement window, without raw sources, requests and "
     "endless flows."
 )
 
 METRICS = [
-    *family(
+    *statistics_of_metric(
         "fct",
         Metric(
             "",
             "FCT",
             "s",
-            f"Flow completion time {FLOW} `measure.fct_end` selects its end.",
+            f"Flow completion time {MEASURED_FLOWS_NOTE} `measure.fct_end` selects its end.",
             "lower",
             formula="t = end − start",
         ),
         "t",
     ),
-    *family(
+    *statistics_of_metric(
         "slowdown",
         Metric(
             "",
@@ -48,7 +48,7 @@ METRICS = [
         ),
         "s",
     ),
-    *family(
+    *statistics_of_metric(
         "qct",
         Metric(
             "",
@@ -84,7 +84,7 @@ METRICS = [
 ]
 
 
-def workloads_that(run: RunData, fact: str) -> np.ndarray:
+def workloads_with_fact(run: RunData, fact: str) -> np.ndarray:
     """Returns the numbers of the workloads with this fact in the summary."""
     return np.array([i for i, one in enumerate(run.summary["traffic"]) if one.get(fact)], np.uint64)
 
@@ -99,14 +99,14 @@ def all_flows(run: RunData) -> dict[str, np.ndarray]:
     keep = columns.pop("raw") == 0
     flows = {name: column[keep] for name, column in columns.items()}
     flows["measured"] = flows["measured"] != 0
-    flows = with_owed(run, flows)
+    flows = with_due_messages(run, flows)
     flows["open"] = flows["end_ps"] == U64_NONE
     flows["end"] = np.where(flows["open"], np.uint64(run.end_ps), flows["end_ps"])
     flows["time"] = (flows["end"] - np.minimum(flows["start_ps"], flows["end"])).astype(np.float64)
     return flows
 
 
-def with_owed(run: RunData, flows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def with_due_messages(run: RunData, flows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Returns the flows with the messages that are due and have not started.
 
     These are answers, and the rest of measured queries. The time of such a message is at least 0. An answer
@@ -116,7 +116,7 @@ def with_owed(run: RunData, flows: dict[str, np.ndarray]) -> dict[str, np.ndarra
     flows["awaited"] = flows["measured"] | in_measured_query(flows)
     if not run.unfinished:
         return flows
-    late = [(key, True) for key, count in answers_due(flows).items() for _ in range(count)]
+    late = [(key, True) for key, count in count_due_answers(flows).items() for _ in range(count)]
     known = Counter(key for key, _ in late)
     for traffic, query, count in run.summary["flows"].get("owed", []):
         key = traffic << 32 | query
@@ -136,12 +136,12 @@ def with_owed(run: RunData, flows: dict[str, np.ndarray]) -> dict[str, np.ndarra
     }
 
 
-def answers_due(flows: Mapping[str, np.ndarray]) -> dict[int, int]:
+def count_due_answers(flows: Mapping[str, np.ndarray]) -> dict[int, int]:
     """Returns by query the number of measured requests that have no answer yet."""
     keys = query_keys(flows)
     counts = flows["measured"] & (flows["query"] != U32_NONE)
-    due: Counter[int] = Counter(keys[counts & (flows["role"] != DATA)].tolist())
-    answers = Counter(keys[counts & (flows["role"] == DATA)].tolist())
+    due: Counter[int] = Counter(keys[counts & (flows["role"] != DATA_ROLE)].tolist())
+    answers = Counter(keys[counts & (flows["role"] == DATA_ROLE)].tolist())
     return {key: count - answers[key] for key, count in due.items() if count > answers[key]}
 
 
@@ -159,7 +159,7 @@ def in_measured_query(flows: Mapping[str, np.ndarray]) -> np.ndarray:
     return np.asarray(counts[index] & (flows["query"] != U32_NONE))
 
 
-def kept(flows: Mapping[str, np.ndarray], keep: np.ndarray) -> dict[str, np.ndarray]:
+def select_flows(flows: Mapping[str, np.ndarray], keep: np.ndarray) -> dict[str, np.ndarray]:
     """Returns the flows to `keep`."""
     return {name: column[keep] for name, column in flows.items()}
 
@@ -167,8 +167,8 @@ def kept(flows: Mapping[str, np.ndarray], keep: np.ndarray) -> dict[str, np.ndar
 def awaited_messages(run: RunData) -> dict[str, np.ndarray]:
     """Returns the messages that a run waits for: measured ones with requests, and the rest of queries."""
     flows = all_flows(run)
-    endless = np.isin(flows["traffic"], workloads_that(run, "endless"))
-    return kept(flows, flows["awaited"] & ~endless)
+    endless = np.isin(flows["traffic"], workloads_with_fact(run, "endless"))
+    return select_flows(flows, flows["awaited"] & ~endless)
 
 
 def measured_flows(run: RunData) -> dict[str, np.ndarray]:
@@ -177,34 +177,38 @@ def measured_flows(run: RunData) -> dict[str, np.ndarray]:
     Answers that are due and have not started are included, marked `owed`, with a time of at least 0.
     """
     flows = awaited_messages(run)
-    return kept(flows, flows["measured"] & (flows["role"] == DATA))
+    return select_flows(flows, flows["measured"] & (flows["role"] == DATA_ROLE))
 
 
-def groups(run: RunData, flows: Mapping[str, np.ndarray]) -> Iterator[tuple[Label, np.ndarray]]:
+def iterate_groups(run: RunData, flows: Mapping[str, np.ndarray]) -> Iterator[tuple[Label, np.ndarray]]:
     """Yields all flows, each workload if there are several, and each bin of sizes that has flows."""
-    yield from workloads.split(run, flows["traffic"])
-    bins = np.where(flows["bytes"] <= SMALL, 0, np.where(flows["bytes"] < LARGE, 1, 2))
+    yield from workloads.split_by_workload(run, flows["traffic"])
+    bins = np.where(flows["bytes"] <= MAX_SMALL_BYTES, 0, np.where(flows["bytes"] < MIN_LARGE_BYTES, 1, 2))
     # The size of an answer is drawn when it starts.
     bins[flows["owed"]] = -1
-    for one in distinct(bins[bins >= 0]):
-        yield {"size": SIZES[one]}, bins == one
+    for one in distinct_values(bins[bins >= 0]):
+        yield {"size": SIZE_BINS[one]}, bins == one
 
 
-def flows(run: RunData) -> dict[Key, Value]:
+def measure_flows(run: RunData) -> dict[Key, Value]:
     """Measures FCT, slowdown, goodput to the last byte, and the number of unfinished flows."""
     everything = awaited_messages(run)
-    data = kept(everything, everything["measured"] & (everything["role"] == DATA))
+    data = select_flows(everything, everything["measured"] & (everything["role"] == DATA_ROLE))
     found: dict[Key, Value] = {}
     slowdown = slowdowns(data)
-    for label, keep in groups(run, data):
+    for label, keep in iterate_groups(run, data):
         open_ended = data["open"][keep]
-        for part, value in quantiles.summary(data["time"][keep] * PS, open_ended).items():
+        for part, value in quantiles.mean_and_percentiles(
+            data["time"][keep] * SECONDS_PER_PS, open_ended
+        ).items():
             found[Key(f"fct_{part}", **label)] = value
-        for part, value in quantiles.summary(slowdown[keep], open_ended).items():
+        for part, value in quantiles.mean_and_percentiles(slowdown[keep], open_ended).items():
             found[Key(f"slowdown_{part}", **label)] = value
-    for label, keep in workloads.split(run, data["traffic"]):
-        found |= present({Key("goodput_last", **label): goodput_last(kept(data, keep))})
-    for label, keep in workloads.split(run, everything["traffic"]):
+    for label, keep in workloads.split_by_workload(run, data["traffic"]):
+        found |= drop_absent(
+            {Key("goodput_last", **label): goodput_until_last_byte(select_flows(data, keep))}
+        )
+    for label, keep in workloads.split_by_workload(run, everything["traffic"]):
         found[Key("unfinished_flows", **label)] = Value(float(everything["open"][keep].sum()))
     return found
 
@@ -215,11 +219,11 @@ def slowdowns(flows: Mapping[str, np.ndarray]) -> np.ndarray:
     return np.where(flows["open"], np.maximum(found, 1.0), found)
 
 
-def goodput_last(flows: Mapping[str, np.ndarray]) -> float | None:
+def goodput_until_last_byte(flows: Mapping[str, np.ndarray]) -> float | None:
     """Returns the goodput in bit/s from first start to last end of flows; `None` if one is unfinished."""
     if not len(flows["time"]) or flows["open"].any():
         return None
-    seconds = (int(flows["end"].max()) - int(flows["start_ps"].min())) * PS
+    seconds = (int(flows["end"].max()) - int(flows["start_ps"].min())) * SECONDS_PER_PS
     return float(flows["bytes"].sum(dtype=np.uint64)) * 8 / seconds if seconds > 0 else None
 
 
@@ -234,7 +238,7 @@ def measured_queries(flows: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.nd
 
     A query is measured if its first message is, and then with all its messages.
     """
-    data = kept(flows, in_measured_query(flows))
+    data = select_flows(flows, in_measured_query(flows))
     if not len(data["query"]):
         return np.zeros(0), np.zeros(0, bool), np.zeros(0, np.uint64)
     known, index = np.unique(query_keys(data), return_inverse=True)
@@ -247,12 +251,12 @@ def measured_queries(flows: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.nd
     return times, open_ended, known >> np.uint64(32)
 
 
-def queries(run: RunData) -> dict[Key, Value]:
+def measure_queries(run: RunData) -> dict[Key, Value]:
     """Measures QCT, of all queries and of each workload with queries if the scenario has several."""
     data = all_flows(run)
     times, open_ended, traffic = measured_queries(data)
     found: dict[Key, Value] = {}
-    for label, keep in workloads.split(run, traffic):
-        values = quantiles.summary(times[keep] * PS, open_ended[keep])
+    for label, keep in workloads.split_by_workload(run, traffic):
+        values = quantiles.mean_and_percentiles(times[keep] * SECONDS_PER_PS, open_ended[keep])
         found |= {Key(f"qct_{part}", **label): value for part, value in values.items()}
     return found

@@ -2,19 +2,19 @@
 
 import numpy as np
 
-from overspill.results.key import Key
-from overspill.results.measures.declare import PS, Metric, present
+from overspill.results.measures.declare import SECONDS_PER_PS, Metric, drop_absent
+from overspill.results.metric_key import Key
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
-WINDOW = "in the measurement window"
+WINDOW_NOTE = "in the measurement window"
 
 METRICS = [
     Metric(
         "cnms",
         "congestion messages",
         "packets",
-        f"Congestion notification messages (CNMs) that switches created {WINDOW}; also by workload of "
+        f"Congestion notification messages (CNMs) that switches created {WINDOW_NOTE}; also by workload of "
         "the flow that they concern, if there are several.",
         zero_shown=False,
         formula="Σ cnms over ports",
@@ -24,7 +24,7 @@ METRICS = [
         "cnm_feedback_mean",
         "congestion feedback mean",
         "1",
-        f"Mean of the quantized feedback of the CNMs created {WINDOW}: 1 to 63, of which 63 is the "
+        f"Mean of the quantized feedback of the CNMs created {WINDOW_NOTE}: 1 to 63, of which 63 is the "
         "strongest.",
         formula="Σ feedback / Σ cnms",
         source="IEEE 802.1Qau",
@@ -33,7 +33,7 @@ METRICS = [
         "cnps",
         "CNPs",
         "packets",
-        f"Congestion notification packets (CNPs) that receivers sent {WINDOW} because packets arrived "
+        f"Congestion notification packets (CNPs) that receivers sent {WINDOW_NOTE} because packets arrived "
         "with ECN marks.",
         zero_shown=False,
         formula="Σ cnps over ports",
@@ -43,7 +43,7 @@ METRICS = [
         "rate_limited_flows",
         "rate-limited flows",
         "flows",
-        f"Flows with a rate limit at their host at some time {WINDOW}.",
+        f"Flows with a rate limit at their host at some time {WINDOW_NOTE}.",
         zero_shown=False,
         formula="flows with limited > 0",
     ),
@@ -51,14 +51,14 @@ METRICS = [
         "rate_limited_time_mean",
         "rate-limited time mean",
         "s",
-        f"Mean time {WINDOW} during which a flow had a rate limit, over the flows that had one.",
+        f"Mean time {WINDOW_NOTE} during which a flow had a rate limit, over the flows that had one.",
         formula="Σ limited / flows with limited > 0",
     ),
     Metric(
         "rate_limit_min",
         "rate limit min",
         "bit/s",
-        f"Lowest rate limit of any flow {WINDOW}.",
+        f"Lowest rate limit of any flow {WINDOW_NOTE}.",
         formula="min limit over flows",
         order_statistic=True,
     ),
@@ -66,7 +66,7 @@ METRICS = [
         "input_bytes_max",
         "input memory max",
         "B",
-        f"Largest number of bytes in the memory of one input of a switch {WINDOW}; congestion messages "
+        f"Largest number of bytes in the memory of one input of a switch {WINDOW_NOTE}; congestion messages "
         "do not count.",
         "lower",
         formula="max bytes over inputs",
@@ -76,7 +76,7 @@ METRICS = [
         "input_bytes_mean",
         "input memory mean",
         "B",
-        f"Mean number of bytes over time {WINDOW} in the memory of one input of a switch. The input "
+        f"Mean number of bytes over time {WINDOW_NOTE} in the memory of one input of a switch. The input "
         "with the highest mean counts.",
         "lower",
         formula="max over inputs of ∫ bytes dt / window",
@@ -84,14 +84,14 @@ METRICS = [
 ]
 
 
-def congested(run: RunData) -> dict[Key, Value]:
+def measure_congestion(run: RunData) -> dict[Key, Value]:
     """Measures messages, limits and inputs, as far as the scenario's switches and hosts have them."""
     if run.window_ps[1] <= run.window_ps[0]:
         return {}
-    return present(messages(run) | limits(run) | inputs(run))
+    return drop_absent(measure_messages(run) | measure_rate_limits(run) | measure_inputs(run))
 
 
-def messages(run: RunData) -> dict[str, float | None]:
+def measure_messages(run: RunData) -> dict[str, float | None]:
     """Measures messages of congestion points and of receivers; empty if none are made."""
     if not run.recorded("congestion_points"):
         return {}
@@ -100,7 +100,7 @@ def messages(run: RunData) -> dict[str, float | None]:
     return {"cnms": cnms, "cnm_feedback_mean": feedback / cnms if cnms else None, "cnps": cnps}
 
 
-def limits(run: RunData) -> dict[str, float | None]:
+def measure_rate_limits(run: RunData) -> dict[str, float | None]:
     """Measures rate limits of flows; empty without rows, when no flow had one or none were recorded."""
     if not run.recorded("limited_flows"):
         return {}
@@ -108,12 +108,12 @@ def limits(run: RunData) -> dict[str, float | None]:
     some = spent > 0
     found: dict[str, float | None] = {"rate_limited_flows": int(some.sum())}
     if some.any():
-        found["rate_limited_time_mean"] = float(spent[some].astype(np.float64).mean()) * PS
+        found["rate_limited_time_mean"] = float(spent[some].astype(np.float64).mean()) * SECONDS_PER_PS
         found["rate_limit_min"] = float(lowest[some].min())
     return found
 
 
-def inputs(run: RunData) -> dict[str, float | None]:
+def measure_inputs(run: RunData) -> dict[str, float | None]:
     """Measures memory of inputs; empty if no switch has inputs."""
     if not run.recorded("inputs"):
         return {}

@@ -4,18 +4,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from overspill.results.key import Key
+from overspill.results.metric_key import Key
 from overspill.stats.quantiles import PERCENTILES, Value
 
 Better = Literal["lower", "higher", "none"]
-PS = 1e-12
+SECONDS_PER_PS = 1e-12
 HALF_BUCKET = 1 / 128  # half the width of a bucket of a histogram of times, as a share of its value, at most
-RANK = "Percentiles are by nearest rank: the smallest sample with at least p% of all samples at or below it."
-CENSORED = (
+RANK_NOTE = (
+    "Percentiles are by nearest rank: the smallest sample with at least p% of all samples at or below it."
+)
+CENSORED_NOTE = (
     "Unfinished flows are right-censored: a value that depends on them is a lower bound, printed `> x`."
 )
-STATISTIC = {"mean": "mean", **PERCENTILES}
-WHOLE = "Counted in the measurement window, for all traffic."
+STATISTIC_NAMES = {"mean": "mean", **PERCENTILES}
+WINDOW_SCOPE_NOTE = "Counted in the measurement window, for all traffic."
 
 
 @dataclass(frozen=True)
@@ -31,8 +33,10 @@ class Metric:
     formula: str = ""  # plain text
     source: str = ""  # source of the definition
     order_statistic: bool = False  # percentile, minimum or maximum, whose mean over seeds is not near normal
-    within: float = 0.0  # possible error as a share of a value, which is the midpoint of a bucket
-    survivors: bool = False  # true if only frames that were not lost count, so that losses may improve it
+    resolution: float = 0.0  # possible error as a share of a value, which is the midpoint of a bucket
+    of_delivered_frames: bool = (
+        False  # true if only frames that were not lost count, so that losses may improve it
+    )
 
 
 def rank_formula(symbol: str, percent: float) -> str:
@@ -40,11 +44,11 @@ def rank_formula(symbol: str, percent: float) -> str:
     return f"{symbol}₍ₖ₎, k = ⌈{percent / 100:g}·n⌉"
 
 
-def family(name: str, metric: Metric, symbol: str) -> list[Metric]:
+def statistics_of_metric(name: str, metric: Metric, symbol: str) -> list[Metric]:
     """Returns the metrics for a mean and its percentiles; `metric.formula` defines a sample, `symbol`."""
     rows = []
-    for part in STATISTIC:
-        doc = f"{metric.doc} {RANK if part != 'mean' else ''} {CENSORED}".replace("  ", " ")
+    for part in STATISTIC_NAMES:
+        doc = f"{metric.doc} {RANK_NOTE if part != 'mean' else ''} {CENSORED_NOTE}".replace("  ", " ")
         of_all = f"Σ {symbol} / n" if part == "mean" else rank_formula(symbol, PERCENTILES[part])
         made = Metric(
             f"{name}_{part}",
@@ -60,7 +64,7 @@ def family(name: str, metric: Metric, symbol: str) -> list[Metric]:
     return rows
 
 
-def present(values: Mapping[str, Value | float | None]) -> dict[Key, Value]:
+def drop_absent(values: Mapping[str, Value | float | None]) -> dict[Key, Value]:
     """Returns the values that exist, by key."""
     return {
         name if isinstance(name, Key) else Key(name): one if isinstance(one, Value) else Value(float(one))
@@ -69,6 +73,6 @@ def present(values: Mapping[str, Value | float | None]) -> dict[Key, Value]:
     }
 
 
-def scale(picoseconds: float | None) -> float | None:
+def ps_to_seconds(picoseconds: float | None) -> float | None:
     """Converts picoseconds to seconds."""
-    return None if picoseconds is None else picoseconds * PS
+    return None if picoseconds is None else picoseconds * SECONDS_PER_PS

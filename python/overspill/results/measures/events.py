@@ -2,24 +2,24 @@
 
 import numpy as np
 
-from overspill.results.columns import distinct
-from overspill.results.key import Key
+from overspill.results.columns import distinct_values
 from overspill.results.measures import workloads
-from overspill.results.measures.declare import WHOLE, Metric, present
-from overspill.results.names import FATES, REASONS
+from overspill.results.measures.declare import WINDOW_SCOPE_NOTE, Metric, drop_absent
+from overspill.results.metric_key import Key
+from overspill.results.names import DROP_REASONS, FRAME_OUTCOMES
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
-ON_LINKS = ("link_down", "link_loss", "corrupted")  # lost on a link, or waiting for one that is down
-OF_FLOWS = "Σ over measured flows"
-BY_WORKLOAD = "Also by workload if there are several."
+LINK_LOSS_REASONS = ("link_down", "link_loss", "corrupted")  # lost on a link, or waiting for one that is down
+FLOWS_FORMULA = "Σ over measured flows"
+BY_WORKLOAD_NOTE = "Also by workload if there are several."
 
-DROPS = [
+DROP_METRICS = [
     Metric(
         "drops",
         "drops",
         "packets",
-        f"Frames lost at switches and hosts. {WHOLE} {BY_WORKLOAD}",
+        f"Frames lost at switches and hosts. {WINDOW_SCOPE_NOTE} {BY_WORKLOAD_NOTE}",
         "lower",
         formula="Σ drops over ports and reasons",
     ),
@@ -27,7 +27,8 @@ DROPS = [
         "drop_ratio",
         "drops per frame sent",
         "1",
-        f"Frames lost, divided by the frames that hosts sent, including ACKs and retransmissions. {WHOLE}",
+        "Frames lost, divided by the frames that hosts sent, including ACKs and retransmissions. "
+        f"{WINDOW_SCOPE_NOTE}",
         "lower",
         formula="drops / Σ frames sent by hosts",
     ),
@@ -36,7 +37,7 @@ DROPS = [
             f"drops_by_{part}",
             "drops",
             "packets",
-            f"Frames lost, by {words}. {WHOLE}",
+            f"Frames lost, by {words}. {WINDOW_SCOPE_NOTE}",
             "lower",
             zero_shown=False,
             formula=f"Σ drops over ports with the same {part}" if part == "tier" else "Σ drops over ports",
@@ -48,7 +49,7 @@ DROPS = [
             name,
             title,
             "packets",
-            f"{doc} {WHOLE} {BY_WORKLOAD}",
+            f"{doc} {WINDOW_SCOPE_NOTE} {BY_WORKLOAD_NOTE}",
             zero_shown=False,
             formula=f"Σ {name} over ports",
         )
@@ -62,8 +63,9 @@ DROPS = [
         "trims",
         "cut packets",
         "packets",
-        f"Number of packets that were cut to their headers, including those lost afterwards. {WHOLE} "
-        f"{BY_WORKLOAD}",
+        "Number of packets that were cut to their headers, including those lost afterwards. "
+        f"{WINDOW_SCOPE_NOTE} "
+        f"{BY_WORKLOAD_NOTE}",
         zero_shown=False,
         formula="Σ trims over ports",
     ),
@@ -71,7 +73,8 @@ DROPS = [
         "returned",
         "returned headers",
         "packets",
-        f"Headers that did not fit and were returned to their source, if a switch returns headers. {WHOLE}",
+        "Headers that did not fit and were returned to their source, if a switch returns headers. "
+        f"{WINDOW_SCOPE_NOTE}",
         zero_shown=False,
         formula="Σ returned over ports of hosts",
     ),
@@ -79,12 +82,12 @@ DROPS = [
         "bounces_by_tier",
         "bounces",
         "packets",
-        f"Number of bounces of frames, by tier of the switch. {WHOLE}",
+        f"Number of bounces of frames, by tier of the switch. {WINDOW_SCOPE_NOTE}",
         zero_shown=False,
         formula="Σ bounces over ports with the same tier",
     ),
 ]
-DATA_DROPS = Metric(
+DATA_DROPS_METRIC = Metric(
     "data_drops",
     "data drops, measured flows",
     "packets",
@@ -92,16 +95,16 @@ DATA_DROPS = Metric(
     "was cut before the loss counts. Retransmissions count over the same time; `drops` counts all "
     "traffic in the measurement window.",
     "lower",
-    formula=f"{OF_FLOWS} of lost data packets",
+    formula=f"{FLOWS_FORMULA} of lost data packets",
 )
-SENDERS = [
+SENDER_METRICS = [
     Metric(
         "retransmits",
         "retransmissions, measured flows",
         "packets",
         "Segments of measured flows that senders retransmitted.",
         "lower",
-        formula=f"{OF_FLOWS} of retransmitted segments",
+        formula=f"{FLOWS_FORMULA} of retransmitted segments",
     ),
     Metric(
         "fast_retransmits",
@@ -111,7 +114,7 @@ SENDERS = [
         "expired.",
         "lower",
         zero_shown=False,
-        formula=f"{OF_FLOWS} of recoveries that began with duplicate ACKs or loss reports",
+        formula=f"{FLOWS_FORMULA} of recoveries that began with duplicate ACKs or loss reports",
     ),
     Metric(
         "timeouts",
@@ -119,14 +122,14 @@ SENDERS = [
         "events",
         "Retransmission timeouts of measured flows.",
         "lower",
-        formula=f"{OF_FLOWS} of expiries of the timer",
+        formula=f"{FLOWS_FORMULA} of expiries of the timer",
     ),
     Metric(
         "ece_acks",
         "marked ACKs",
         "packets",
         "ACKs with ECN-Echo for measured flows.",
-        formula=f"{OF_FLOWS} of ACKs with ECN-Echo",
+        formula=f"{FLOWS_FORMULA} of ACKs with ECN-Echo",
     ),
     Metric(
         "packs",
@@ -137,7 +140,7 @@ SENDERS = [
         "cuts.",
         "lower",
         zero_shown=False,
-        formula=f"{OF_FLOWS} of PACKs",
+        formula=f"{FLOWS_FORMULA} of PACKs",
     ),
     Metric(
         "tlp_probes",
@@ -146,7 +149,7 @@ SENDERS = [
         "Tail loss probes of measured flows: segments that senders sent because no ACK came for two "
         "round trips (RACK-TLP).",
         zero_shown=False,
-        formula=f"{OF_FLOWS} of probes (RFC 8985 §7)",
+        formula=f"{FLOWS_FORMULA} of probes (RFC 8985 §7)",
     ),
     Metric(
         "undos",
@@ -156,23 +159,23 @@ SENDERS = [
         "hosts of 2011 (`linux_2_6_38`).",
         "lower",
         zero_shown=False,
-        formula=f"{OF_FLOWS} of recoveries and timeouts that F-RTO, timestamps or DSACKs undid",
+        formula=f"{FLOWS_FORMULA} of recoveries and timeouts that F-RTO, timestamps or DSACKs undid",
     ),
 ]
 
 
-def counters(run: RunData) -> dict[Key, Value]:
+def measure_counters(run: RunData) -> dict[Key, Value]:
     """Measures drops by reason and tier, marks, detours, bounces, and the counts of senders."""
-    counted = drops(run) | forwarded(run)
+    counted = measure_drops(run) | measure_port_counters(run)
     # Without rows nothing happened to any packet, unless the run did not distinguish workloads.
     if run.recorded("fates") or not any(counted.values()):
-        counted |= fates(run)
-    return present(counted | senders(run))
+        counted |= measure_workload_events(run)
+    return drop_absent(counted | measure_senders(run))
 
 
 # Metrics of ports and their columns; `trimmed` exists if some switch trims packets, `returned` if one sends
 # headers back.
-COUNTED = (
+PORT_COUNTERS = (
     ("marks", "marked"),
     ("detours", "detoured"),
     ("bounces", "bounced"),
@@ -181,16 +184,16 @@ COUNTED = (
 )
 
 
-def in_window(run: RunData) -> bool:
+def has_window_counts(run: RunData) -> bool:
     """Returns true if ports could count anything: a run that was cut before its window has no counts."""
     return run.recorded("ports") and run.window_ps[1] > run.window_ps[0]
 
 
-def drops(run: RunData) -> dict[str, float | None]:
+def measure_drops(run: RunData) -> dict[str, float | None]:
     """Measures drops by reason and tier; empty if no reason was counted."""
     known = run.column_names("ports")
-    columns = {reason: f"drop_{reason}" for reason in REASONS if f"drop_{reason}" in known}
-    if not columns or not in_window(run):
+    columns = {reason: f"drop_{reason}" for reason in DROP_REASONS if f"drop_{reason}" in known}
+    if not columns or not has_window_counts(run):
         return {}
     node, sent, *counts = run.columns("ports", "node", "sent", *columns.values())
     reasons = {reason: count.astype(np.int64) for reason, count in zip(columns, counts, strict=True)}
@@ -205,13 +208,13 @@ def drops(run: RunData) -> dict[str, float | None]:
     return found
 
 
-def forwarded(run: RunData) -> dict[str, float | None]:
+def measure_port_counters(run: RunData) -> dict[str, float | None]:
     """Measures marks, detours, bounces, trims and returned headers at ports, and bounces by tier."""
     found: dict[str, float | None] = {}
     known = run.column_names("ports")
-    if not in_window(run):
+    if not has_window_counts(run):
         return found
-    for name, column in COUNTED:
+    for name, column in PORT_COUNTERS:
         if column in known:
             found[name] = int(run.column("ports", column).sum())
     if "bounced" in known:
@@ -221,14 +224,14 @@ def forwarded(run: RunData) -> dict[str, float | None]:
     return found
 
 
-def fates(run: RunData) -> dict[str, float | None]:
+def measure_workload_events(run: RunData) -> dict[str, float | None]:
     """Measures drops, marks, detours, bounces, trims and CNMs of each of several workloads, 0 without any."""
     found: dict[str, float | None] = {}
-    if "fates" not in run.names or not in_window(run) or len(run.summary["traffic"]) < 2:
+    if "fates" not in run.names or not has_window_counts(run) or len(run.summary["traffic"]) < 2:
         return found
     traffic, kind, count = run.columns("fates", "traffic", "kind", "count")
     known = run.column_names("ports")
-    for which, name in enumerate(FATES):
+    for which, name in enumerate(FRAME_OUTCOMES):
         # Without a switch that trims there are no trims; older results do not have the workload of trimmed
         # packets.
         if name == "trims":
@@ -239,25 +242,25 @@ def fates(run: RunData) -> dict[str, float | None]:
             continue
         for workload in range(len(run.summary["traffic"])):
             mine = (kind == which) & (traffic == workload)
-            found[Key(name, **workloads.label(run, workload))] = int(count[mine].sum())
+            found[Key(name, **workloads.workload_label(run, workload))] = int(count[mine].sum())
     return found
 
 
-def senders(run: RunData) -> dict[str, float | None]:
+def measure_senders(run: RunData) -> dict[str, float | None]:
     """Measures counts of the senders of measured flows, also by workload; raw packets are never resent."""
     measured, raw, traffic = run.columns("flows", "measured", "raw", "traffic")
     keep = (measured != 0) & (raw == 0)
     known = run.column_names("flows")
-    counts = {one.name: run.column("flows", one.name)[keep] for one in SENDERS if one.name in known}
+    counts = {one.name: run.column("flows", one.name)[keep] for one in SENDER_METRICS if one.name in known}
     found = {
         Key(name, **label): int(column[mine].sum())
-        for label, mine in workloads.split(run, traffic[keep])
+        for label, mine in workloads.split_by_workload(run, traffic[keep])
         for name, column in counts.items()
     }
-    return data_drops(run, keep) | found
+    return measure_data_drops(run, keep) | found
 
 
-def data_drops(run: RunData, keep: np.ndarray) -> dict[str, float | None]:
+def measure_data_drops(run: RunData, keep: np.ndarray) -> dict[str, float | None]:
     """Measures lost data of the flows to `keep`; no value if they are only some messages of a connection.
 
     The flow that opened a connection has the count of the whole connection.
@@ -268,8 +271,8 @@ def data_drops(run: RunData, keep: np.ndarray) -> dict[str, float | None]:
     left_out = np.zeros(len(keep), bool)
     left_out[opened_by[~keep].astype(np.int64)] = True
     found: dict[str, float | None] = {}
-    for label, mine in workloads.split(run, traffic[keep]):
-        connections = distinct(opened_by[keep][mine].astype(np.int64))
+    for label, mine in workloads.split_by_workload(run, traffic[keep]):
+        connections = distinct_values(opened_by[keep][mine].astype(np.int64))
         whole = not (left_out[connections] & (lost[connections] > 0)).any()
         found[Key("data_drops", **label)] = int(lost[connections].sum()) if whole else None
     return found

@@ -2,33 +2,34 @@
 
 import numpy as np
 
-from overspill.results.key import Key
-from overspill.results.measures.declare import PS, Metric, present
+from overspill.results.measures.declare import SECONDS_PER_PS, Metric, drop_absent
+from overspill.results.metric_key import Key
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
-WINDOW = "in the measurement window"
+WINDOW_NOTE = "in the measurement window"
 
 METRICS = [
     Metric(
         "held_acks",
         "held ACKs",
         "packets",
-        f"ACKs that switches held {WINDOW}. ACKs that did not fit are drops with the reason `hold_full`.",
+        f"ACKs that switches held {WINDOW_NOTE}. ACKs that did not fit are drops with the reason "
+        "`hold_full`.",
         formula="Σ held over ports",
     ),
     Metric(
         "hold_time_mean",
         "hold time mean",
         "s",
-        f"Mean time that an ACK waited, over the ACKs held {WINDOW}.",
+        f"Mean time that an ACK waited, over the ACKs held {WINDOW_NOTE}.",
         formula="Σ waited / Σ held",
     ),
     Metric(
         "held_max",
         "held ACKs max",
         "packets",
-        f"Largest number of ACKs that one port held simultaneously {WINDOW}.",
+        f"Largest number of ACKs that one port held simultaneously {WINDOW_NOTE}.",
         formula="max held at once over ports",
         order_statistic=True,
     ),
@@ -36,7 +37,7 @@ METRICS = [
         "held_bytes_max",
         "held bytes max",
         "B",
-        f"Largest number of bytes of ACKs that one port held simultaneously {WINDOW}.",
+        f"Largest number of bytes of ACKs that one port held simultaneously {WINDOW_NOTE}.",
         formula="max bytes held at once over ports",
         order_statistic=True,
     ),
@@ -51,7 +52,7 @@ METRICS = [
 ]
 
 
-def held(run: RunData) -> dict[Key, Value]:
+def measure_held_acks(run: RunData) -> dict[Key, Value]:
     """Measures held ACKs; empty if no port may hold any."""
     start, end = run.window_ps
     if "holds" not in run.names or end <= start:
@@ -62,9 +63,9 @@ def held(run: RunData) -> dict[Key, Value]:
         return {}
     found: dict[str, float | None] = {"held_acks": int(count.sum())}
     if count.sum():
-        found["hold_time_mean"] = float(waited.sum()) / int(count.sum()) * PS
+        found["hold_time_mean"] = float(waited.sum()) / int(count.sum()) * SECONDS_PER_PS
     found["held_max"] = int(packets.max())
     found["held_bytes_max"] = int(most.max())
     spent = congested.astype(np.float64) + light.astype(np.float64)
     found["hold_share_max"] = float(spent.max()) / (end - start)
-    return present(found)
+    return drop_absent(found)

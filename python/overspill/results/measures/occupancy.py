@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from overspill.results.key import Key
-from overspill.results.measures.declare import HALF_BUCKET, RANK, Metric, present, scale
+from overspill.results.measures.declare import HALF_BUCKET, RANK_NOTE, Metric, drop_absent, ps_to_seconds
+from overspill.results.metric_key import Key
 from overspill.results.rundata import RunData
 from overspill.stats import quantiles
 from overspill.stats.quantiles import Value
 
-PLACES = {
+SCOPES = {
     "busiest": (
         "busiest queue",
         "at the busiest switch port",
@@ -17,23 +17,23 @@ PLACES = {
     ),
     "all": ("all queues", "over all switch ports", "Every port has the same weight."),
 }
-PARTS = ("mean", "p50", "p99", "max")
-OVER_TIME = {
+STATISTICS = ("mean", "p50", "p99", "max")
+TIME_WEIGHTED_MEANINGS = {
     "mean": "mean, weighted by time",
     "p50": "median, weighted by time",
     "p99": "99th percentile, weighted by time",
     "max": "maximum",
 }
-PERCENT = {"p50": 50.0, "p99": 99.0}
-PART = 1 << 15  # rows counted at a time
-BUCKET = "The value is the midpoint of its bucket, within 0.8% (1/128)."
-BY_TIME = {
+PERCENTILES = {"p50": 50.0, "p99": 99.0}
+MAX_BUCKETS_AT_ONCE = 1 << 15  # rows counted at a time
+BUCKET_NOTE = "The value is the midpoint of its bucket, within 0.8% (1/128)."
+TIME_WEIGHTED_FORMULAS = {
     "mean": "Σ L·t(L) / Σ t(L)",
     "p50": "least L with Σ t(l ≤ L) ≥ 0.5·Σ t",
     "p99": "least L with Σ t(l ≤ L) ≥ 0.99·Σ t",
     "max": "largest L with t(L) > 0",
 }
-BY_WAIT = {
+WAIT_FORMULAS = {
     "mean": "Σ w / n",
     "p50": "w₍ₖ₎, k = ⌈0.5·n⌉",
     "p99": "w₍ₖ₎, k = ⌈0.99·n⌉",
@@ -41,9 +41,9 @@ BY_WAIT = {
 }
 
 
-def over_time(place: str) -> list[Metric]:
+def queue_length_metrics(place: str) -> list[Metric]:
     """Returns the metrics of queue length at a place, over time and as seen by arrivals."""
-    title, where, note = PLACES[place]
+    title, where, note = SCOPES[place]
     common = f"Queued frames {where} in the measurement window, without the frame in transmission:"
 
     def declared(name: str, heading: str, doc: str, formula: str) -> Metric:
@@ -58,12 +58,12 @@ def over_time(place: str) -> list[Metric]:
         )
 
     rows = []
-    for part in PARTS:
-        doc = f"{OVER_TIME[part]}. {RANK if part[0] == 'p' else note}"
-        rows.append(declared(part, part, doc, f"{BY_TIME[part]}; t(L): time at length L"))
+    for part in STATISTICS:
+        doc = f"{TIME_WEIGHTED_MEANINGS[part]}. {RANK_NOTE if part[0] == 'p' else note}"
+        rows.append(declared(part, part, doc, f"{TIME_WEIGHTED_FORMULAS[part]}; t(L): time at length L"))
     for part in ("mean", "p50", "p99"):
-        doc = f"{OVER_TIME[part].partition(',')[0]} over arriving frames."
-        of = BY_TIME[part].replace("t(", "a(").replace("Σ t", "Σ a")
+        doc = f"{TIME_WEIGHTED_MEANINGS[part].partition(',')[0]} over arriving frames."
+        of = TIME_WEIGHTED_FORMULAS[part].replace("t(", "a(").replace("Σ t", "Σ a")
         rows.append(
             declared(f"arrival_{part}", f"{part} seen", doc, f"{of}; a(L): arrivals that find length L")
         )
@@ -72,17 +72,17 @@ def over_time(place: str) -> list[Metric]:
 
 def sojourn_metrics(place: str) -> list[Metric]:
     """Returns the metrics of waiting times at a place."""
-    title, where, note = PLACES[place]
+    title, where, note = SCOPES[place]
     rows = []
-    for part in PARTS:
+    for part in STATISTICS:
         name = f"sojourn_{place}_{part}"
         doc = (
             f"Time from storing a frame to the start of its transmission, {where}, for frames that leave "
             "in the measurement window. "
             f"{note if place == 'busiest' else 'Every frame has the same weight.'}"
         )
-        doc += f" {RANK} {BUCKET}" if part[0] == "p" else f" {BUCKET}" if part == "max" else ""
-        formula = f"{BY_WAIT[part]}; w = start of transmission − storing"
+        doc += f" {RANK_NOTE} {BUCKET_NOTE}" if part[0] == "p" else f" {BUCKET_NOTE}" if part == "max" else ""
+        formula = f"{WAIT_FORMULAS[part]}; w = start of transmission − storing"
         extreme = part != "mean"
         rows.append(
             Metric(
@@ -93,14 +93,14 @@ def sojourn_metrics(place: str) -> list[Metric]:
                 "lower",
                 formula=formula,
                 order_statistic=extreme,
-                within=HALF_BUCKET if extreme else 0.0,
-                survivors=True,
+                resolution=HALF_BUCKET if extreme else 0.0,
+                of_delivered_frames=True,
             )
         )
     return rows
 
 
-FULLEST = Metric(
+FULLEST_PORT_METRIC = Metric(
     "port_bytes_max",
     "fullest port max",
     "bytes",
@@ -113,9 +113,9 @@ FULLEST = Metric(
     order_statistic=True,
 )
 METRICS = [
-    FULLEST,
-    *over_time("busiest"),
-    *over_time("all"),
+    FULLEST_PORT_METRIC,
+    *queue_length_metrics("busiest"),
+    *queue_length_metrics("all"),
     *sojourn_metrics("busiest"),
     *sojourn_metrics("all"),
 ]
@@ -127,7 +127,7 @@ def counts_bytes(run: RunData) -> bool:
     return counted and bool(run.summary.get("buffers_in_bytes"))
 
 
-def most_bytes(run: RunData) -> dict[tuple[int, int], float]:
+def max_bytes_by_port(run: RunData) -> dict[tuple[int, int], float]:
     """Returns the most bytes at one time at each switch port, by node and port."""
     node, port, most = run.columns("ports", "node", "port", "max_bytes_in_window")
     keep = ~run.is_host[node.astype(np.int64)]
@@ -135,37 +135,37 @@ def most_bytes(run: RunData) -> dict[tuple[int, int], float]:
     return dict(zip(ends, most[keep].astype(np.float64).tolist(), strict=True))
 
 
-def fullest(run: RunData) -> dict[Key, Value]:
+def measure_fullest_port(run: RunData) -> dict[Key, Value]:
     """Measures the most bytes at one switch port, if buffers count bytes."""
-    most = most_bytes(run) if counts_bytes(run) else {}
-    return present({FULLEST.name: max(most.values())}) if most else {}
+    most = max_bytes_by_port(run) if counts_bytes(run) else {}
+    return drop_absent({FULLEST_PORT_METRIC.name: max(most.values())}) if most else {}
 
 
-def switch_ports(run: RunData) -> int:
+def count_switch_ports(run: RunData) -> int:
     """Returns the number of ports of all switches."""
     node = run.column("ports", "node")
     return int((~run.is_host[node]).sum()) if len(node) else 0
 
 
-def busiest_ports(run: RunData) -> list[tuple[int, int]]:
+def rank_busiest_ports(run: RunData) -> list[tuple[int, int]]:
     """Returns switch ports by descending time-weighted mean queue; ties by node and port."""
-    ports, areas = areas_of_ports(run)
-    return [ends(ports[at]) for at in np.argsort(-areas, kind="stable")]
+    ports, areas = queued_time_arrays(run)
+    return [split_port_number(ports[at]) for at in np.argsort(-areas, kind="stable")]
 
 
 def busiest_port(run: RunData) -> tuple[int, int] | None:
     """Returns the switch port with the highest time-weighted mean queue; `None` if none is known."""
-    ports, areas = areas_of_ports(run)
-    return ends(ports[int(np.argmax(areas))]) if len(ports) else None
+    ports, areas = queued_time_arrays(run)
+    return split_port_number(ports[int(np.argmax(areas))]) if len(ports) else None
 
 
-def port_areas(run: RunData) -> dict[tuple[int, int], float]:
+def queued_time_by_port(run: RunData) -> dict[tuple[int, int], float]:
     """Returns frames times picoseconds queued at each switch port in the window."""
-    ports, areas = areas_of_ports(run)
-    return dict(zip(map(ends, ports), areas.tolist(), strict=True))
+    ports, areas = queued_time_arrays(run)
+    return dict(zip(map(split_port_number, ports), areas.tolist(), strict=True))
 
 
-def areas_of_ports(run: RunData) -> tuple[np.ndarray, np.ndarray]:
+def queued_time_arrays(run: RunData) -> tuple[np.ndarray, np.ndarray]:
     """Returns switch ports by ascending number, and frames times picoseconds queued at each."""
     node, port, packets, time = run.columns("queue_hist", "node", "port", "packets", "time_ps")
     if len(node) == 0:
@@ -176,12 +176,12 @@ def areas_of_ports(run: RunData) -> tuple[np.ndarray, np.ndarray]:
     return ports, np.bincount(index, packets[keep].astype(np.float64) * time[keep].astype(np.float64))
 
 
-def ends(number: np.uint64) -> tuple[int, int]:
+def split_port_number(number: np.uint64) -> tuple[int, int]:
     """Returns node and port for the number of a port."""
     return int(number) >> 16, int(number) & 0xFFFF
 
 
-def queues(run: RunData) -> dict[Key, Value]:
+def measure_queues(run: RunData) -> dict[Key, Value]:
     """Measures queue lengths at the busiest switch port and over all of them."""
     busiest = busiest_port(run)
     if busiest is None:
@@ -194,23 +194,25 @@ def queues(run: RunData) -> dict[Key, Value]:
     found: dict[Key, Value] = {}
     choices = {
         "busiest": ((node == busiest[0]) & (port == busiest[1]), 1),
-        "all": (~run.is_host[node], switch_ports(run)),
+        "all": (~run.is_host[node], count_switch_ports(run)),
     }
     for place, (keep, count) in choices.items():
-        values: dict[str, Value | float | None] = {**occupancy(packets[keep], time[keep], window * count)}
-        values |= arrivals_see(packets[keep], arrivals[keep])
-        found |= present({f"queue_{place}_{part}": value for part, value in values.items()})
+        values: dict[str, Value | float | None] = {
+            **time_weighted_statistics(packets[keep], time[keep], window * count)
+        }
+        values |= arrival_weighted_statistics(packets[keep], arrivals[keep])
+        found |= drop_absent({f"queue_{place}_{part}": value for part, value in values.items()})
     return found
 
 
-def occupancy(packets: np.ndarray, time: np.ndarray, whole: int) -> dict[str, float | None]:
+def time_weighted_statistics(packets: np.ndarray, time: np.ndarray, whole: int) -> dict[str, float | None]:
     """Returns time-weighted statistics; the queue was empty for the time that the histogram lacks."""
-    empty = max(whole - int(quantiles.whole_numbers(time).sum()), 0)
+    empty = max(whole - int(quantiles.exact_integers(time).sum()), 0)
     values = np.append(packets.astype(np.uint64), np.uint64(0))
     # Ten thousand ports for half an hour exceed 64 bits in picoseconds.
     weights = np.append(time.astype(np.uint64 if whole < 2**63 else object), empty)
     held = packets[time > 0]
-    p50, p99 = quantiles.weighted(values, weights, [50.0, 99.0])
+    p50, p99 = quantiles.weighted_percentiles(values, weights, [50.0, 99.0])
     return {
         "mean": quantiles.weighted_mean(values, weights),
         "p50": p50,
@@ -219,9 +221,9 @@ def occupancy(packets: np.ndarray, time: np.ndarray, whole: int) -> dict[str, fl
     }
 
 
-def arrivals_see(packets: np.ndarray, arrivals: np.ndarray) -> dict[str, Value | float | None]:
+def arrival_weighted_statistics(packets: np.ndarray, arrivals: np.ndarray) -> dict[str, Value | float | None]:
     """Returns statistics weighted by arrivals."""
-    p50, p99 = quantiles.counted(packets, arrivals, [50.0, 99.0])
+    p50, p99 = quantiles.percentiles_of_counts(packets, arrivals, [50.0, 99.0])
     return {
         "arrival_mean": quantiles.weighted_mean(packets, arrivals),
         "arrival_p50": p50,
@@ -229,7 +231,7 @@ def arrivals_see(packets: np.ndarray, arrivals: np.ndarray) -> dict[str, Value |
     }
 
 
-def sojourns(run: RunData) -> dict[Key, Value]:
+def measure_sojourns(run: RunData) -> dict[Key, Value]:
     """Measures waiting times of frames at the busiest switch port and over all of them."""
     node, port, low, high, count, total = run.columns(
         "queue_sojourn", "node", "port", "low", "high", "count", "sum"
@@ -244,18 +246,20 @@ def sojourns(run: RunData) -> dict[Key, Value]:
         choices["busiest"] = (node == busiest[0]) & (port == busiest[1])
     found: dict[Key, Value] = {}
     for place, keep in choices.items():
-        middles, counts = waits(low[keep], high[keep], count[keep])
+        middles, counts = bucket_midpoints_and_counts(low[keep], high[keep], count[keep])
         values: dict[str, Value | float | None] = {
-            "mean": scale(float(total[keep].sum()) / int(counts.sum()) if len(counts) else None),
-            "max": scale(float(middles.max()) if len(counts) else None),
+            "mean": ps_to_seconds(float(total[keep].sum()) / int(counts.sum()) if len(counts) else None),
+            "max": ps_to_seconds(float(middles.max()) if len(counts) else None),
         }
-        found_at = quantiles.counted(middles, counts, [*PERCENT.values()])
-        values |= zip(PERCENT, map(quantiles.seconds, found_at), strict=True)
-        found |= present({f"sojourn_{place}_{part}": value for part, value in values.items()})
+        found_at = quantiles.percentiles_of_counts(middles, counts, [*PERCENTILES.values()])
+        values |= zip(PERCENTILES, map(quantiles.ps_to_seconds, found_at), strict=True)
+        found |= drop_absent({f"sojourn_{place}_{part}": value for part, value in values.items()})
     return found
 
 
-def waits(low: np.ndarray, high: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def bucket_midpoints_and_counts(
+    low: np.ndarray, high: np.ndarray, count: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Returns the midpoint and the number of samples of each bucket that has some, over all ports.
 
     Thousands of ports share some hundred buckets, so samples are counted and not sorted. They are counted in
@@ -264,16 +268,16 @@ def waits(low: np.ndarray, high: np.ndarray, count: np.ndarray) -> tuple[np.ndar
     """
     zero = (1023 << 6) - 1
     counts, bounds = np.zeros(65 << 6), np.zeros((2, 65 << 6), np.uint64)
-    for at in range(0, len(low), PART):
-        rows = slice(at, at + PART)
+    for at in range(0, len(low), MAX_BUCKETS_AT_ONCE):
+        rows = slice(at, at + MAX_BUCKETS_AT_ONCE)
         number = np.maximum((low[rows].astype(np.float64).view(np.int64) >> (52 - 6)) - zero, 0)
         # As floats, which are exact for every count below 2^53.
         counts += np.bincount(number, count[rows], len(counts))
         bounds[0][number], bounds[1][number] = low[rows], high[rows]
     full = counts > 0
-    return middle(bounds[0][full], bounds[1][full]), counts[full].astype(np.uint64)
+    return bucket_midpoints(bounds[0][full], bounds[1][full]), counts[full].astype(np.uint64)
 
 
-def middle(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def bucket_midpoints(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Returns the midpoints of buckets of integers from `low` to below `high`."""
     return np.asarray((low.astype(np.float64) + np.maximum(high, low + np.uint64(1)) - 1) / 2)

@@ -2,24 +2,24 @@
 
 import numpy as np
 
-from overspill.results.columns import distinct
-from overspill.results.key import ALL, Key, Label
-from overspill.results.measures.declare import PS, Metric, present
+from overspill.results.columns import distinct_values
+from overspill.results.measures.declare import SECONDS_PER_PS, Metric, drop_absent
+from overspill.results.metric_key import NO_LABEL, Key, Label
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
-OF_ALL = (
+SCOPE_NOTE = (
     "Covers every class in use at every port that may be paused, including hosts. There are also values by "
     "tier of the paused node, if ports of several tiers may be paused."
 )
-WINDOW = "in the measurement window"
+WINDOW_NOTE = "in the measurement window"
 
 METRICS = [
     Metric(
         "pauses",
         "pauses",
         "pauses",
-        f"Number of times that a class was paused at a port {WINDOW}. {OF_ALL}",
+        f"Number of times that a class was paused at a port {WINDOW_NOTE}. {SCOPE_NOTE}",
         "lower",
         formula="Σ times",
     ),
@@ -27,7 +27,7 @@ METRICS = [
         "paused_fraction_mean",
         "paused time mean",
         "1",
-        f"Mean share of the measurement window in which a class was paused at a port. {OF_ALL}",
+        f"Mean share of the measurement window in which a class was paused at a port. {SCOPE_NOTE}",
         "lower",
         formula="Σ paused / (pairs of port and class · window)",
     ),
@@ -35,7 +35,7 @@ METRICS = [
         "paused_fraction_max",
         "paused time max",
         "1",
-        f"Largest share of the measurement window in which a class was paused at a port. {OF_ALL}",
+        f"Largest share of the measurement window in which a class was paused at a port. {SCOPE_NOTE}",
         "lower",
         formula="max paused / window",
         order_statistic=True,
@@ -44,7 +44,7 @@ METRICS = [
         "pause_length_mean",
         "pause length mean",
         "s",
-        f"Mean length of the pauses that begin {WINDOW}; the end of the run ends a pause. {OF_ALL}",
+        f"Mean length of the pauses that begin {WINDOW_NOTE}; the end of the run ends a pause. {SCOPE_NOTE}",
         "lower",
         formula="Σ (to − from) / pauses",
     ),
@@ -52,7 +52,8 @@ METRICS = [
         "pause_length_max",
         "pause length max",
         "s",
-        f"Length of the longest pause that begins {WINDOW}; the end of the run ends a pause. {OF_ALL}",
+        f"Length of the longest pause that begins {WINDOW_NOTE}; the end of the run ends a pause. "
+        f"{SCOPE_NOTE}",
         "lower",
         formula="max (to − from)",
         order_statistic=True,
@@ -61,7 +62,8 @@ METRICS = [
         "pause_frames",
         "pause frames",
         "frames",
-        f"Number of classes paused by PAUSE and PFC frames whose transmission begins {WINDOW}, including "
+        f"Number of classes paused by PAUSE and PFC frames whose transmission begins {WINDOW_NOTE}, "
+        "including "
         "refreshes. There are also values by tier of the node that sends them.",
         "lower",
         formula="Σ xoff_sent",
@@ -69,14 +71,14 @@ METRICS = [
 ]
 
 
-def choices(run: RunData, nodes: np.ndarray) -> list[tuple[Label, np.ndarray]]:
+def select_node_groups(run: RunData, nodes: np.ndarray) -> list[tuple[Label, np.ndarray]]:
     """Returns the nodes that a metric covers: all, and each tier of these nodes if there are several."""
     tiers = list(dict.fromkeys(run.tiers[nodes]))
     several: list[tuple[Label, np.ndarray]] = [({"tier": tier}, run.tiers == tier) for tier in tiers]
-    return [(ALL, np.ones(len(run.tiers), bool)), *(several if len(tiers) > 1 else [])]
+    return [(NO_LABEL, np.ones(len(run.tiers), bool)), *(several if len(tiers) > 1 else [])]
 
 
-def pauses(run: RunData) -> dict[Key, Value]:
+def measure_pauses(run: RunData) -> dict[Key, Value]:
     """Measures the pauses of ports; empty if no port may be paused."""
     start, end = run.window_ps
     if "pauses" not in run.names or end <= start:
@@ -86,8 +88,8 @@ def pauses(run: RunData) -> dict[Key, Value]:
         return {}
     found: dict[str, float | None] = {}
     share = paused.astype(np.float64) / (end - start)
-    lengths = Lengths(run, len(run.tiers))
-    for label, which in choices(run, distinct(node)):
+    lengths = PauseLengths(run, len(run.tiers))
+    for label, which in select_node_groups(run, distinct_values(node)):
         here = which[node]
         found[Key("pauses", **label)] = int(times[here].sum())
         found[Key("paused_fraction_mean", **label)] = float(share[here].mean())
@@ -95,13 +97,13 @@ def pauses(run: RunData) -> dict[Key, Value]:
         found[Key("pause_frames", **label)] = int(sent[here].sum())
         if lengths.count[which].sum():
             found[Key("pause_length_mean", **label)] = (
-                lengths.total[which].sum() / lengths.count[which].sum() * PS
+                lengths.total[which].sum() / lengths.count[which].sum() * SECONDS_PER_PS
             )
-            found[Key("pause_length_max", **label)] = lengths.longest[which].max() * PS
-    return present(found)
+            found[Key("pause_length_max", **label)] = lengths.longest[which].max() * SECONDS_PER_PS
+    return drop_absent(found)
 
 
-class Lengths:
+class PauseLengths:
     """Number, total and largest length in ps, by node, of pauses that began in the window."""
 
     def __init__(self, run: RunData, nodes: int) -> None:

@@ -6,29 +6,29 @@ from typing import Any
 
 import numpy as np
 
-from overspill.results.columns import U64_NONE, distinct
-from overspill.results.key import Key
-from overspill.results.measures.completion import DATA, workloads_that
-from overspill.results.measures.declare import PS, Metric, present
+from overspill.results.columns import U64_NONE, distinct_values
+from overspill.results.measures.completion import DATA_ROLE, workloads_with_fact
+from overspill.results.measures.declare import SECONDS_PER_PS, Metric, drop_absent
+from overspill.results.metric_key import Key
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
-OVER_BINS = "Taken over whole bins (`measure.bin`) in the measurement window."
-RATE = "xᵢ = 8·received / active time"
-OWN = (
+BINS_NOTE = "Taken over whole bins (`measure.bin`) in the measurement window."
+RATE_FORMULA = "xᵢ = 8·received / active time"
+FLOW_GOODPUT_NOTE = (
     "A flow's goodput is its payload that arrived in order, divided by its active time. That is from "
     "start to end, or to the end of the run if it is unfinished. With `measure.goodput = "
     '"flows"`, endless flows are measured over the whole bins of the window. Otherwise they are measured '
     "from their start to the end of the run."
 )
-ASK = ("poisson", "incast", "query", "all_to_all")  # kinds of traffic that have a load
-LINKS = {
+WORKLOADS_WITH_LOAD = ("poisson", "incast", "query", "all_to_all")  # kinds of traffic that have a load
+LINK_LEVELS = {
     "host": "all hosts' links",
     "tor_uplink": "all uplinks of racks",
     "bisection": "the bisection (one direction: from the first half of the hosts to the second)",
 }
-ACHIEVED = "achieved_loads"  # entry of a kept summary: achieved loads of a run whose tables are not kept
-JAIN = "Jain, Chiu and Hawe 1984, DEC-TR-301"
+ACHIEVED_KEY = "achieved_loads"  # entry of a kept summary: achieved loads of a run whose tables are not kept
+JAIN_SOURCE = "Jain, Chiu and Hawe 1984, DEC-TR-301"
 
 METRICS = [
     Metric(
@@ -46,7 +46,7 @@ METRICS = [
             f"goodput of a host, {part}",
             "bit/s",
             f"{words} goodput of the hosts that receive anything in the window: payload bits that "
-            f"arrived in order, divided by time. {OVER_BINS}",
+            f"arrived in order, divided by time. {BINS_NOTE}",
             "higher",
             formula=f"{part} over hosts h of 8·Σ bytes(h) / time",
             order_statistic=part != "mean",
@@ -58,9 +58,9 @@ METRICS = [
             f"flow_goodput_{part}",
             f"goodput of an endless flow, {part}",
             "bit/s",
-            f"{words} goodput of flows that never end. {OWN}",
+            f"{words} goodput of flows that never end. {FLOW_GOODPUT_NOTE}",
             "higher",
-            formula=f"{part} over endless flows i of xᵢ; {RATE}",
+            formula=f"{part} over endless flows i of xᵢ; {RATE_FORMULA}",
             order_statistic=part != "mean",
         )
         for part, words in (("min", "Smallest"), ("mean", "Mean"))
@@ -71,10 +71,11 @@ METRICS = [
         "1",
         "Jain's index of the goodput of measured and endless flows, without requests and raw sources; "
         "also by workload if there are several. Needs two flows or more. 1 is even; 1/n means that one "
-        f"flow gets everything. {OWN} Flows of different size or path differ even if they share fairly.",
+        f"flow gets everything. {FLOW_GOODPUT_NOTE} Flows of different size or path differ even if they "
+        "share fairly.",
         "higher",
-        formula=f"(Σ xᵢ)² / (n·Σ xᵢ²); {RATE}",
-        source=JAIN,
+        formula=f"(Σ xᵢ)² / (n·Σ xᵢ²); {RATE_FORMULA}",
+        source=JAIN_SOURCE,
     ),
     Metric(
         "throughput",
@@ -114,26 +115,26 @@ METRICS = [
 ]
 
 
-def arrived(run: RunData) -> list[int] | None:
+def arrived_bytes_by_workload(run: RunData) -> list[int] | None:
     """Returns the payload bytes of each workload that arrived in order in the window."""
     found = run.summary.get("received_bytes")
     return None if found is None else [int(one) for one in found]
 
 
-def goodput(run: RunData) -> dict[Key, Value]:
+def measure_goodput(run: RunData) -> dict[Key, Value]:
     """Measures payload bits that arrived in the window over its length, of all and of each workload."""
-    seconds = (run.window_ps[1] - run.window_ps[0]) * PS
-    got = arrived(run)
+    seconds = (run.window_ps[1] - run.window_ps[0]) * SECONDS_PER_PS
+    got = arrived_bytes_by_workload(run)
     if got is None or seconds <= 0:
         return {}
     found = {"goodput": sum(got) * 8 / seconds}
     if len(got) > 1:
         for workload, size in zip(run.summary["traffic"], got, strict=False):
             found[Key("goodput", traffic=workload["name"])] = size * 8 / seconds
-    return present(found)
+    return drop_absent(found)
 
 
-def whole_bins(run: RunData) -> tuple[int, int]:
+def whole_bin_range(run: RunData) -> tuple[int, int]:
     """Returns the first bin that is wholly in the window, and the first after it that is not."""
     start, end = run.window_ps
     width = int(run.summary["bin_ps"])
@@ -143,71 +144,71 @@ def whole_bins(run: RunData) -> tuple[int, int]:
 def host_goodputs(run: RunData) -> np.ndarray:
     """Returns the bit rate of each host that receives anything, by node; empty if it was not recorded."""
     bins, node, size = run.columns("host_goodput", "bin", "node", "bytes")
-    first, last = whole_bins(run)
+    first, last = whole_bin_range(run)
     keep = (bins >= first) & (bins < last)
     if not keep.any():
         return np.zeros(0)
     nodes, index = np.unique(node[keep], return_inverse=True)
     total = np.zeros(len(nodes))
     np.add.at(total, index, size[keep].astype(np.float64))
-    return total[total > 0] * 8 / ((last - first) * int(run.summary["bin_ps"]) * PS)
+    return total[total > 0] * 8 / ((last - first) * int(run.summary["bin_ps"]) * SECONDS_PER_PS)
 
 
-def hosts(run: RunData) -> dict[Key, Value]:
+def measure_hosts(run: RunData) -> dict[Key, Value]:
     """Measures the least, mean and largest goodput of hosts that receive."""
     found = host_goodputs(run)
     if not len(found):
         return {}
     parts = {"min": found.min(), "mean": found.mean(), "max": found.max()}
-    return present({f"host_goodput_{part}": float(value) for part, value in parts.items()})
+    return drop_absent({f"host_goodput_{part}": float(value) for part, value in parts.items()})
 
 
 @dataclass(frozen=True)
-class Watched:
+class WatchedFlows:
     """Data flows of one workload that are measured or never end, each over its active time."""
 
     workload: int
     endless: bool
     flows: dict[str, np.ndarray]
-    got: np.ndarray  # payload bytes that arrived in order
-    active: np.ndarray  # seconds; 0 for a flow that began later
+    received_bytes: np.ndarray  # payload bytes that arrived in order
+    active_ps: np.ndarray  # seconds; 0 for a flow that began later
 
     @property
     def rates(self) -> np.ndarray:
         """Goodput in bit/s of each flow that was active."""
-        some = self.active > 0
-        return np.asarray(self.got[some] * 8 / self.active[some])
+        some = self.active_ps > 0
+        return np.asarray(self.received_bytes[some] * 8 / self.active_ps[some])
 
 
-def watched(run: RunData, *more: str) -> Iterator[Watched]:
+def iterate_watched_flows(run: RunData, *more: str) -> Iterator[WatchedFlows]:
     """Yields the flows of each workload with their goodput, and `more` columns of their table."""
     names = ("flow", "traffic", "start_ps", "end_ps", "received", "measured", "raw", *more)
     columns = dict(zip(names, run.columns("flows", *names), strict=True))
     role = run.column("flows", "role")
-    data = (columns["raw"] == 0) & ((role == DATA) if len(role) else True)
-    endless = workloads_that(run, "endless")
+    data = (columns["raw"] == 0) & ((role == DATA_ROLE) if len(role) else True)
+    endless = workloads_with_fact(run, "endless")
     # The table is always written, and is empty if it was not requested.
     binned = len(run.column("flow_goodput", "bin")) > 0
-    for workload in distinct(columns["traffic"][data]).tolist():
+    for workload in distinct_values(columns["traffic"][data]).tolist():
         forever = bool(np.isin(workload, endless))
         keep = data & (columns["traffic"] == workload) & (forever | (columns["measured"] != 0))
         mine = {name: column[keep] for name, column in columns.items()}
-        got, active = in_bins(run, mine) if forever and binned else over_life(run, mine)
+        got, active = bytes_in_whole_bins(run, mine) if forever and binned else bytes_over_life(run, mine)
         if (active > 0).any():
-            yield Watched(workload, forever, mine, got, active)
+            yield WatchedFlows(workload, forever, mine, got, active)
 
 
-def over_life(run: RunData, flows: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def bytes_over_life(run: RunData, flows: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Returns the bytes of each flow that arrived in its life, and the seconds from start to end."""
     end = np.where(flows["end_ps"] == U64_NONE, np.uint64(run.end_ps), flows["end_ps"])
-    active = (end - np.minimum(flows["start_ps"], end)).astype(np.float64) * PS
+    active = (end - np.minimum(flows["start_ps"], end)).astype(np.float64) * SECONDS_PER_PS
     return flows["received"].astype(np.float64), active
 
 
-def in_bins(run: RunData, flows: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def bytes_in_whole_bins(run: RunData, flows: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Returns the bytes of each flow in the window's whole bins, and their seconds after its start."""
     bins, flow, size = run.columns("flow_goodput", "bin", "flow", "bytes")
-    first, last = whole_bins(run)
+    first, last = whole_bin_range(run)
     width = int(run.summary["bin_ps"])
     keep = (bins >= first) & (bins < last) & np.isin(flow, flows["flow"])
     order = np.argsort(flows["flow"])
@@ -215,70 +216,72 @@ def in_bins(run: RunData, flows: dict[str, np.ndarray]) -> tuple[np.ndarray, np.
     got = np.zeros(len(flows["flow"]))
     np.add.at(got, place, size[keep].astype(np.float64))
     begun = np.maximum(flows["start_ps"].astype(np.float64), float(first * width))
-    return got, np.maximum((last * width - begun) * PS, 0.0)
+    return got, np.maximum((last * width - begun) * SECONDS_PER_PS, 0.0)
 
 
-def jain(shares: np.ndarray) -> float | None:
+def jain_index(shares: np.ndarray) -> float | None:
     """Returns Jain's index; `None` for fewer than two shares, or if all are 0."""
     squares = float((shares**2).sum())
     return float(shares.sum()) ** 2 / (len(shares) * squares) if len(shares) > 1 and squares > 0 else None
 
 
-def sharing(run: RunData) -> dict[Key, Value]:
+def measure_sharing(run: RunData) -> dict[Key, Value]:
     """Measures Jain's index by workload, and the goodput of endless flows."""
     found: dict[str, float | None] = {}
-    by_workload = list(watched(run))
+    by_workload = list(iterate_watched_flows(run))
     for one in by_workload:
         name = run.summary["traffic"][one.workload]["name"]
-        found[Key("jain") if len(by_workload) == 1 else Key("jain", traffic=name)] = jain(one.rates)
+        found[Key("jain") if len(by_workload) == 1 else Key("jain", traffic=name)] = jain_index(one.rates)
     forever = [one.rates for one in by_workload if one.endless]
     if forever:
         rates = np.concatenate(forever)
         found |= {"flow_goodput_min": float(rates.min()), "flow_goodput_mean": float(rates.mean())}
-    return present(found)
+    return drop_absent(found)
 
 
-def load(run: RunData) -> dict[Key, Value]:
+def measure_load(run: RunData) -> dict[Key, Value]:
     """Measures throughput, and the achieved load of all workloads and of each with a load setting."""
     found: dict[str, float | None] = {}
     start, end = run.window_ps
-    seconds = (end - start) * PS
+    seconds = (end - start) * SECONDS_PER_PS
     if seconds <= 0:
         return {}
-    got = arrived(run) or []
-    for number, offered, planned in asked(run) if got else ():
+    got = arrived_bytes_by_workload(run) or []
+    for number, offered, planned in requested_loads(run) if got else ():
         name = run.summary["traffic"][number]["name"]
         size = got[number]
         found[Key("achieved_load", traffic=name)] = offered["fraction"] * size * 8 / seconds / planned
-    capacity = host_bps(run)
+    capacity = total_host_rate(run)
     if capacity and got:
         found[Key("load_payload", of="host")] = sum(got) * 8 / (seconds * capacity)
-    for level, (bits, level_bps) in carried(run).items():
+    for level, (bits, level_bps) in carried_by_level(run).items():
         found[Key("load_wire", of=level)] = bits / (seconds * level_bps)
         if level == "host":
             found["throughput"] = bits / seconds
-    return present(found)
+    return drop_absent(found)
 
 
-def asking(run: RunData) -> list[dict[str, Any]]:
+def workloads_with_load(run: RunData) -> list[dict[str, Any]]:
     """Returns the workloads with a load setting."""
-    return [run.summary["traffic"][number] for number, _, _ in asked(run)]
+    return [run.summary["traffic"][number] for number, _, _ in requested_loads(run)]
 
 
-def asked(run: RunData) -> list[tuple[int, dict[str, Any], float]]:
+def requested_loads(run: RunData) -> list[tuple[int, dict[str, Any], float]]:
     """Returns the number of each workload with a load setting, the setting, and its payload bit rate."""
     found = []
     for number, workload in enumerate(run.summary["traffic"]):
-        offered: dict[str, Any] | None = workload.get("offered") if workload.get("kind") in ASK else None
+        offered: dict[str, Any] | None = (
+            workload.get("offered") if workload.get("kind") in WORKLOADS_WITH_LOAD else None
+        )
         planned = payload_bps(offered) if offered else None
         if offered and planned:
             found.append((number, offered, planned))
     return found
 
 
-def achieved(run: RunData) -> list[tuple[dict[str, Any], float, float]]:
+def achieved_by_workload(run: RunData) -> list[tuple[dict[str, Any], float, float]]:
     """Returns each workload with a load setting, and the loads arrived and started in the window."""
-    kept = run.summary.get(ACHIEVED)
+    kept = run.summary.get(ACHIEVED_KEY)
     if kept is not None:
         return [(run.summary["traffic"][number], got, started) for number, got, started in kept]
     return [(run.summary["traffic"][number], got, started) for number, got, started in achieved_loads(run)]
@@ -287,14 +290,14 @@ def achieved(run: RunData) -> list[tuple[dict[str, Any], float, float]]:
 def achieved_loads(run: RunData) -> list[tuple[int, float, float]]:
     """Computes arrived and started loads by number of the workload, from the tables of the run."""
     start, end = run.window_ps
-    got = arrived(run)
+    got = arrived_bytes_by_workload(run)
     if got is None or end <= start:
         return []
     traffic, begun, size = run.columns("flows", "traffic", "start_ps", "bytes")
     inside = (begun >= start) & (begun < end)
     found = []
-    for number, offered, planned in asked(run):
-        share = offered["fraction"] * 8 / ((end - start) * PS * planned)
+    for number, offered, planned in requested_loads(run):
+        share = offered["fraction"] * 8 / ((end - start) * SECONDS_PER_PS * planned)
         sent = int(size[inside & (traffic == number)].sum(dtype=np.uint64))
         found.append((number, got[number] * share, sent * share))
     return found
@@ -306,7 +309,7 @@ def payload_bps(offered: dict[str, Any]) -> float | None:
     return found or (offered.get("bps") if offered["bytes"] == "payload" else None)
 
 
-def carried(run: RunData) -> dict[str, tuple[float, float]]:
+def carried_by_level(run: RunData) -> dict[str, tuple[float, float]]:
     """Returns, for each level of links, the bits carried in the window and the capacity in bit/s."""
     levels = run.summary.get("wire_bits", {})
     return {
@@ -316,7 +319,7 @@ def carried(run: RunData) -> dict[str, tuple[float, float]]:
     }
 
 
-def host_bps(run: RunData) -> float:
+def total_host_rate(run: RunData) -> float:
     """Returns the sum of the rates of all hosts' links."""
     node, rate = run.columns("ports", "node", "rate_bps")
     return float(rate[run.is_host[node]].sum()) if len(node) else 0.0

@@ -12,67 +12,67 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from overspill.results.columns import distinct
-from overspill.results.key import Key
-from overspill.results.measures.declare import Metric, present
+from overspill.results.columns import distinct_values
+from overspill.results.measures.declare import Metric, drop_absent
+from overspill.results.metric_key import Key
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
-WHAT = (
+TREE_NOTE = (
     "A tree grows upstream from a switch that pauses others in a class while none of its own ports is "
     "paused in that class. It lasts from the first pause until the switch pauses no port or is paused "
     "itself. Trees that begin in the measurement window count. Only overlap in time is considered: a "
     "port upstream may be paused for another reason."
 )
-DEPTH = "depth: links from the root to the farthest paused node, largest over the tree's life"
-HOSTS = "hosts: number of hosts paused simultaneously, largest over the tree's life"
+DEPTH_NOTE = "depth: links from the root to the farthest paused node, largest over the tree's life"
+HOSTS_NOTE = "hosts: number of hosts paused simultaneously, largest over the tree's life"
 
 
-def declared(name: str, title: str, unit: str, doc: str, formula: str) -> Metric:
+def tree_metric(name: str, title: str, unit: str, doc: str, formula: str) -> Metric:
     """Returns a metric of trees; the end of its name says if it is a maximum."""
     extreme = name.endswith("_max")
-    return Metric(name, title, unit, f"{doc} {WHAT}", "lower", formula=formula, order_statistic=extreme)
+    return Metric(name, title, unit, f"{doc} {TREE_NOTE}", "lower", formula=formula, order_statistic=extreme)
 
 
 METRICS = [
-    declared("saturation_trees", "saturation trees", "trees", "Number of saturation trees.", "Σ trees"),
-    declared(
+    tree_metric("saturation_trees", "saturation trees", "trees", "Number of saturation trees.", "Σ trees"),
+    tree_metric(
         "saturation_depth_mean",
         "saturation depth mean",
         "hops",
         "Mean depth of saturation trees, in links upstream from the root.",
-        f"Σ depth / trees; {DEPTH}",
+        f"Σ depth / trees; {DEPTH_NOTE}",
     ),
-    declared(
+    tree_metric(
         "saturation_depth_max",
         "saturation depth max",
         "hops",
         "Largest depth of a saturation tree, in links upstream from the root.",
-        f"max depth; {DEPTH}",
+        f"max depth; {DEPTH_NOTE}",
     ),
-    declared(
+    tree_metric(
         "saturation_hosts_mean",
         "hosts paused by a tree mean",
         "hosts",
         "Mean number of hosts that a tree pauses.",
-        f"Σ hosts / trees; {HOSTS}",
+        f"Σ hosts / trees; {HOSTS_NOTE}",
     ),
-    declared(
+    tree_metric(
         "saturation_hosts_max",
         "hosts paused by a tree max",
         "hosts",
         "Largest number of hosts that a tree pauses.",
-        f"max hosts; {HOSTS}",
+        f"max hosts; {HOSTS_NOTE}",
     ),
 ]
 
 Port = tuple[int, int]  # node and port
 Roots = tuple[int, ...]  # one switch, or a ring of them
-Waits = dict[int, dict[int, int]]  # number of ports from node to node
+PauseCounts = dict[int, dict[int, int]]  # number of ports from node to node
 
 
 @dataclass(frozen=True)
-class Pauses:
+class PauseIntervals:
     """Times in which a class could not leave by a port, ordered by begin; `peer` paused the port."""
 
     start: np.ndarray
@@ -80,35 +80,35 @@ class Pauses:
     node: np.ndarray
     port: np.ndarray
     peer: np.ndarray
-    kind: np.ndarray  # the class
+    traffic_class: np.ndarray  # the class
 
     @staticmethod
-    def from_run(run: RunData) -> "Pauses":
+    def from_run(run: RunData) -> "PauseIntervals":
         """Returns all pauses of a run with the node that paused; empty if no port may be paused."""
         names = ("from_ps", "to_ps", "node", "port", "class")
         found = [column.astype(np.int64) for column in run.columns("pause_trace", *names)]
-        ends = peers(run)
+        ends = find_peers(run)
         places = zip(found[2].tolist(), found[3].tolist(), strict=True)
         peer = np.array([ends[place] for place in places], np.int64)
         order = np.argsort(found[0], kind="stable")
         start, end, node, port, kind = (column[order] for column in found)
-        return Pauses(start, end, node, port, peer[order], kind)
+        return PauseIntervals(start, end, node, port, peer[order], kind)
 
-    def at(self, instant: int, kind: int) -> Iterator[tuple[Port, int]]:
+    def ports_paused_at(self, instant: int, kind: int) -> Iterator[tuple[Port, int]]:
         """Yields the ports that are paused at an instant in a class, with the node that paused each."""
-        now = (self.start <= instant) & (instant < self.end) & (self.kind == kind)
+        now = (self.start <= instant) & (instant < self.end) & (self.traffic_class == kind)
         rows = zip(*(one[now].tolist() for one in (self.node, self.port, self.peer)), strict=True)
         yield from (((node, port), peer) for node, port, peer in rows)
 
 
-def peers(run: RunData) -> dict[Port, int]:
+def find_peers(run: RunData) -> dict[Port, int]:
     """Returns the node at the other end of each port."""
     node, port, peer = (one.tolist() for one in run.columns("ports", "node", "port", "peer"))
     return {(a, p): b for a, p, b in zip(node, port, peer, strict=True)}
 
 
 @dataclass(frozen=True)
-class Size:
+class TreeSize:
     """Size of a tree at an instant: links from the root, paused ports, and switches and hosts with one."""
 
     depth: int
@@ -118,22 +118,22 @@ class Size:
 
 
 @dataclass(unsafe_hash=True)
-class Tree:
+class SaturationTree:
     """Tree of a root and class from its first pause to its last; each size is the largest over its life."""
 
     roots: Roots
     kind: int
     start: int
     end: int
-    most: Size
-    at: int  # the first instant with most ports
+    largest_size: TreeSize
+    largest_at_ps: int  # the first instant with most ports
 
-    def grow(self, now: int, size: Size) -> None:
+    def update_largest(self, now: int, size: TreeSize) -> None:
         """Updates the largest sizes with the size at an instant."""
-        if size.ports > self.most.ports:
-            self.at = now
-        old = self.most
-        self.most = Size(
+        if size.ports > self.largest_size.ports:
+            self.largest_at_ps = now
+        old = self.largest_size
+        self.largest_size = TreeSize(
             max(old.depth, size.depth),
             max(old.ports, size.ports),
             max(old.switches, size.switches),
@@ -141,7 +141,7 @@ class Tree:
         )
 
 
-def reach(start: Iterable[int], along: Mapping[int, Mapping[int, int]]) -> dict[int, int]:
+def distances_from(start: Iterable[int], along: Mapping[int, Mapping[int, int]]) -> dict[int, int]:
     """Returns every reachable node with its distance in links."""
     found = dict.fromkeys(start, 0)
     level = list(found)
@@ -157,16 +157,16 @@ def reach(start: Iterable[int], along: Mapping[int, Mapping[int, int]]) -> dict[
 
 
 @dataclass
-class Forest:
-    """Pauses of a class at the current time: `holds` from the pausing node, `waits` from the paused one."""
+class PauseForest:
+    """Pauses of a class at the current time, by pausing node (`paused_by`) and paused node (`pausers_of`)."""
 
     is_host: np.ndarray
-    holds: Waits = field(default_factory=dict)
-    waits: Waits = field(default_factory=dict)
+    paused_by: PauseCounts = field(default_factory=dict)
+    pausers_of: PauseCounts = field(default_factory=dict)
 
-    def change(self, node: int, peer: int, by: int) -> None:
+    def change_pause(self, node: int, peer: int, by: int) -> None:
         """Adds (`by` = 1) or removes (-1) a port of `node` that is paused by `peer`."""
-        for table, one, other in ((self.holds, peer, node), (self.waits, node, peer)):
+        for table, one, other in ((self.paused_by, peer, node), (self.pausers_of, node, peer)):
             row = table.setdefault(one, {})
             row[other] = row.get(other, 0) + by
             if not row[other]:
@@ -174,77 +174,83 @@ class Forest:
             if not row:
                 del table[one]
 
-    def roots(self, nodes: Iterable[int]) -> set[Roots]:
+    def roots_of(self, nodes: Iterable[int]) -> set[Roots]:
         """Returns the roots of all trees that these nodes are in."""
-        above = reach(nodes, self.waits)
-        found: set[Roots] = {(at,) for at in above if at not in self.waits and at in self.holds}
-        below = reach((one for (one,) in found), self.holds)
-        rest = [at for at in above if at in self.waits and at not in below]
+        above = distances_from(nodes, self.pausers_of)
+        found: set[Roots] = {(at,) for at in above if at not in self.pausers_of and at in self.paused_by}
+        below = distances_from((one for (one,) in found), self.paused_by)
+        rest = [at for at in above if at in self.pausers_of and at not in below]
         while rest:
             # The set of nodes that all nodes of a ring wait for is the ring, and no such set above it is
             # smaller.
-            upper = reach(rest[:1], self.waits)
-            ring = min((reach((at,), self.waits) for at in upper), key=len)
+            upper = distances_from(rest[:1], self.pausers_of)
+            ring = min((distances_from((at,), self.pausers_of) for at in upper), key=len)
             found.add(tuple(sorted(ring)))
-            below = reach(ring, self.holds)
+            below = distances_from(ring, self.paused_by)
             rest = [at for at in rest if at not in below]
         return found
 
-    def size(self, roots: Roots) -> Size:
+    def tree_size(self, roots: Roots) -> TreeSize:
         """Returns the size of the tree of a root."""
-        found = reach(roots, self.holds)
-        paused = [at for at in found if at in self.waits]
+        found = distances_from(roots, self.paused_by)
+        paused = [at for at in found if at in self.pausers_of]
         hosts = sum(bool(self.is_host[at]) for at in paused)
-        ports = sum(sum(self.holds[at].values()) for at in found if at in self.holds)
-        return Size(max(found.values()), ports, len(paused) - hosts, hosts)
+        ports = sum(sum(self.paused_by[at].values()) for at in found if at in self.paused_by)
+        return TreeSize(max(found.values()), ports, len(paused) - hosts, hosts)
 
 
-def trees(run: RunData, pauses: Pauses | None = None) -> list[Tree]:
+def find_trees(run: RunData, pauses: PauseIntervals | None = None) -> list[SaturationTree]:
     """Returns every tree of a run, ordered by begin."""
-    pauses = Pauses.from_run(run) if pauses is None else pauses
-    found = [tree for kind in distinct(pauses.kind).tolist() for tree in of_class(run, pauses, kind)]
+    pauses = PauseIntervals.from_run(run) if pauses is None else pauses
+    found = [
+        tree
+        for kind in distinct_values(pauses.traffic_class).tolist()
+        for tree in trees_of_class(run, pauses, kind)
+    ]
     return sorted(found, key=lambda tree: (tree.start, tree.kind, tree.roots))
 
 
-def of_class(run: RunData, pauses: Pauses, kind: int) -> Iterator[Tree]:
+def trees_of_class(run: RunData, pauses: PauseIntervals, kind: int) -> Iterator[SaturationTree]:
     """Yields the trees of a class as they end."""
-    forest = Forest(run.is_host)
-    alive: dict[Roots, Tree] = {}
+    forest = PauseForest(run.is_host)
+    alive: dict[Roots, SaturationTree] = {}
     now = 0
-    for now, changes in instants(pauses, kind):
+    for now, changes in iterate_instants(pauses, kind):
         touched = set()
         for node, peer, by in changes:
-            forest.change(node, peer, by)
+            forest.change_pause(node, peer, by)
             touched |= {node, peer}
-        current = forest.roots(touched)
+        current = forest.roots_of(touched)
         for roots in [one for one in alive if touched.intersection(one) and one not in current]:
-            yield ended(alive.pop(roots), now)
+            yield end_tree(alive.pop(roots), now)
         for roots in sorted(current):
             # Also if branches were only lost: the rest may be more links away than before.
-            size = forest.size(roots)
-            alive.setdefault(roots, Tree(roots, kind, now, now, size, now)).grow(now, size)
+            size = forest.tree_size(roots)
+            alive.setdefault(roots, SaturationTree(roots, kind, now, now, size, now)).update_largest(
+                now, size
+            )
     for tree in alive.values():
-        yield ended(tree, now)
+        yield end_tree(tree, now)
 
 
-def ended(tree: Tree, now: int) -> Tree:
+def end_tree(tree: SaturationTree, now: int) -> SaturationTree:
     """Returns the tree with its end set."""
     tree.end = now
     return tree
 
 
-Changes = list[tuple[int, int, int]]  # node, peer, and 1 for a port more or -1 for one less
+PauseChanges = list[tuple[int, int, int]]  # node, peer, and 1 for a port more or -1 for one less
 
 
-def instants(pauses: Pauses, kind: int) -> Iterator[tuple[int, Changes]]:
+def iterate_instants(pauses: PauseIntervals, kind: int) -> Iterator[tuple[int, PauseChanges]]:
     """Yields each instant with the pauses that begin and end then."""
-    some = (pauses.kind == kind) & (pauses.end > pauses.start)
+    some = (pauses.traffic_class == kind) & (pauses.end > pauses.start)
     node, peer = pauses.node[some], pauses.peer[some]
     times = np.concatenate([pauses.start[some], pauses.end[some]])
     order = np.argsort(times, kind="stable")
     by = np.repeat([1, -1], len(node))
     columns = (times, np.tile(node, 2), np.tile(peer, 2), by)
-    now, changes = -1, Changes()
+    now, changes = -1, PauseChanges()
     for at, one, other, step in zip(*(column[order].tolist() for column in columns), strict=True):
         if at != now and changes:
             yield now, changes
@@ -255,7 +261,7 @@ def instants(pauses: Pauses, kind: int) -> Iterator[tuple[int, Changes]]:
         yield now, changes
 
 
-def saturated(run: RunData) -> dict[Key, Value]:
+def measure_trees(run: RunData) -> dict[Key, Value]:
     """Measures the number of trees and how far they reach; empty if no port may be paused.
 
     Without trees there is no depth.
@@ -264,10 +270,10 @@ def saturated(run: RunData) -> dict[Key, Value]:
     followed = run.recorded("pause_trace") or not run.column("pauses", "times").any()
     if not (run.recorded("pauses") and run.recorded("ports") and followed) or end <= start:
         return {}
-    sizes = [tree.most for tree in trees(run) if start <= tree.start < end]
+    sizes = [tree.largest_size for tree in find_trees(run) if start <= tree.start < end]
     found: dict[str, float | None] = {"saturation_trees": len(sizes)}
     for name in ("depth", "hosts") if sizes else ():
         values = [getattr(size, name) for size in sizes]
         found[f"saturation_{name}_mean"] = sum(values) / len(values)
         found[f"saturation_{name}_max"] = max(values)
-    return present(found)
+    return drop_absent(found)

@@ -5,70 +5,70 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overspill.results.key import ALL, Key, Label
-from overspill.results.measures.declare import PS, Metric, present
+from overspill.results.measures.declare import SECONDS_PER_PS, Metric, drop_absent
+from overspill.results.metric_key import NO_LABEL, Key, Label
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
-HOT = 0.9
-GAP = 20  # bytes of preamble and gap beside a frame on Ethernet
-LINK = (
+HOT_LINK_UTILISATION = 0.9
+INTERPACKET_BYTES = 20  # bytes of preamble and gap beside a frame on Ethernet
+LINK_NOTE = (
     "A link is one direction of a cable. Covers all links, and those between switches alone "
     "(`of=switches`). Wire bits are those of frames whose transmission began in that time, including "
     "preamble and gap."
 )
-DIBS = "DIBS, figure 4"
-IN_WINDOW = "uₗ = wire bits of l in the window / (rate·window)"
-IN_BIN = "uₗᵦ = wire bits of l in bin b / (rate·bin)"
+DIBS_SOURCE = "DIBS, figure 4"
+WINDOW_FORMULA = "uₗ = wire bits of l in the window / (rate·window)"
+BIN_FORMULA = "uₗᵦ = wire bits of l in bin b / (rate·bin)"
 
 METRICS = [
     Metric(
         "link_utilisation_mean",
         "link utilisation mean",
         "1",
-        f"Mean utilisation of links in the measurement window. {LINK}",
-        formula=f"Σ uₗ / links; {IN_WINDOW}",
+        f"Mean utilisation of links in the measurement window. {LINK_NOTE}",
+        formula=f"Σ uₗ / links; {WINDOW_FORMULA}",
     ),
     Metric(
         "link_utilisation_max",
         "link utilisation max",
         "1",
-        f"Utilisation of the busiest link in the measurement window. {LINK}",
-        formula=f"max uₗ; {IN_WINDOW}",
+        f"Utilisation of the busiest link in the measurement window. {LINK_NOTE}",
+        formula=f"max uₗ; {WINDOW_FORMULA}",
         order_statistic=True,
     ),
     Metric(
         "hot_links",
         "hot links over the window",
         "1",
-        f"Share of links whose utilisation over the whole measurement window is at least 90%. {LINK}",
+        f"Share of links whose utilisation over the whole measurement window is at least 90%. {LINK_NOTE}",
         zero_shown=False,
-        formula=f"links with uₗ ≥ 0.9 / links; {IN_WINDOW}",
+        formula=f"links with uₗ ≥ 0.9 / links; {WINDOW_FORMULA}",
     ),
     Metric(
         "hot_link_share",
         "hot links",
         "1",
         "Mean share of links whose utilisation in a bin (`measure.bin`) is at least 90%, over the whole "
-        f"bins in the measurement window. Needs `measure.links`. {LINK}",
-        formula=f"pairs (l, b) with uₗᵦ ≥ 0.9 / (links·bins); {IN_BIN}",
-        source=DIBS,
+        f"bins in the measurement window. Needs `measure.links`. {LINK_NOTE}",
+        formula=f"pairs (l, b) with uₗᵦ ≥ 0.9 / (links·bins); {BIN_FORMULA}",
+        source=DIBS_SOURCE,
     ),
     Metric(
         "hot_link_share_max",
         "hot links, most in a bin",
         "1",
         "Largest share of links whose utilisation in a bin (`measure.bin`) is at least 90%, over the "
-        f"bins in the measurement window. Needs `measure.links`. {LINK}",
-        formula=f"max over b of links with uₗᵦ ≥ 0.9 / links; {IN_BIN}",
-        source=DIBS,
+        f"bins in the measurement window. Needs `measure.links`. {LINK_NOTE}",
+        formula=f"max over b of links with uₗᵦ ≥ 0.9 / links; {BIN_FORMULA}",
+        source=DIBS_SOURCE,
         order_statistic=True,
     ),
 ]
 
 
 @dataclass(frozen=True)
-class Links:
+class DirectedLinks:
     """Every directed link, identified by its sending port."""
 
     node: np.ndarray
@@ -79,12 +79,12 @@ class Links:
 
     def choices(self) -> Iterator[tuple[Label, np.ndarray]]:
         """Yields the links that a metric covers: all, and those between switches if there are both kinds."""
-        yield ALL, np.ones(len(self.node), bool)
+        yield NO_LABEL, np.ones(len(self.node), bool)
         if self.between_switches.any() and not self.between_switches.all():
             yield {"of": "switches"}, self.between_switches
 
 
-def links_of(run: RunData) -> Links | None:
+def read_links(run: RunData) -> DirectedLinks | None:
     """Returns the links of a run; `None` if ports were not counted."""
     if not {"sent_bytes", "peer"} <= set(run.column_names("ports")):
         return None
@@ -93,40 +93,40 @@ def links_of(run: RunData) -> Links | None:
     if not len(node):
         return None
     frames, size = sent.astype(np.float64), size.astype(np.float64)
-    bits = (size + frames * overhead(run, node, sent, size)) * 8
-    return Links(node, port, rate, ~run.is_host[node] & ~run.is_host[peer], bits)
+    bits = (size + frames * wire_overhead(run, node, sent, size)) * 8
+    return DirectedLinks(node, port, rate, ~run.is_host[node] & ~run.is_host[peer], bits)
 
 
-def overhead(run: RunData, node: np.ndarray, sent: np.ndarray, size: np.ndarray) -> float:
+def wire_overhead(run: RunData, node: np.ndarray, sent: np.ndarray, size: np.ndarray) -> float:
     """Returns the bytes on the wire beside each frame, from what hosts sent; Ethernet's if not known."""
     hosts = run.is_host[node]
     frames, wire = float(sent[hosts].sum()), run.summary.get("wire_bits", {}).get("host")
     if not frames or not wire or wire.get("bits") is None:
-        return GAP
+        return INTERPACKET_BYTES
     return max(0.0, float(round((wire["bits"] / 8 - float(size[hosts].sum())) / frames)))
 
 
-def links(run: RunData) -> dict[Key, Value]:
+def measure_links(run: RunData) -> dict[Key, Value]:
     """Measures utilisation and hot links over the window, and by bin if links were recorded."""
     found: dict[str, float | None] = {}
-    known = links_of(run)
+    known = read_links(run)
     start, end = run.window_ps
     if known is None or end <= start:
         return {}
-    use = known.window_bits / (known.rate * (end - start) * PS)
-    hot = hot_by_bin(run, known)
+    use = known.window_bits / (known.rate * (end - start) * SECONDS_PER_PS)
+    hot = find_hot_links_by_bin(run, known)
     for label, which in known.choices():
         found[Key("link_utilisation_mean", **label)] = float(use[which].mean())
         found[Key("link_utilisation_max", **label)] = float(use[which].max())
-        found[Key("hot_links", **label)] = float((use[which] >= HOT).mean())
+        found[Key("hot_links", **label)] = float((use[which] >= HOT_LINK_UTILISATION).mean())
         if hot is not None:
             share = hot[:, which].mean(axis=1)
             found[Key("hot_link_share", **label)] = float(share.mean())
             found[Key("hot_link_share_max", **label)] = float(share.max())
-    return present(found)
+    return drop_absent(found)
 
 
-def hot_by_bin(run: RunData, known: Links) -> np.ndarray | None:
+def find_hot_links_by_bin(run: RunData, known: DirectedLinks) -> np.ndarray | None:
     """Returns true for hot links, by whole bin of the window and link; `None` if links were not recorded."""
     width = int(run.summary["bin_ps"])
     start, end = run.window_ps
@@ -143,6 +143,6 @@ def hot_by_bin(run: RunData, known: Links) -> np.ndarray | None:
         keep = (bins >= first) & (bins < last)
         key = node[keep].astype(np.uint64) << np.uint64(16) | port[keep].astype(np.uint64)
         link = order[np.searchsorted(index, key, sorter=order)]
-        full = known.rate[link] * width * PS
-        hot[bins[keep].astype(np.int64) - first, link] = bits[keep] >= HOT * full
+        full = known.rate[link] * width * SECONDS_PER_PS
+        hot[bins[keep].astype(np.int64) - first, link] = bits[keep] >= HOT_LINK_UTILISATION * full
     return hot

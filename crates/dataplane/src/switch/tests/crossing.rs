@@ -3,19 +3,19 @@
 //! Hosts 0 to 3 are behind ports of 1 Gb/s, to which frames cross at 2 Gb/s. 1000 bytes take 4 us to cross and 8.16 us
 //! to leave.
 
-mod answers;
-mod standing;
+mod overflow_mechanisms;
+mod stuck_frames;
 
 use super::*;
 use crate::{InputSetup, StagesSetup};
 use mech::arbiter::{ArbiterSlot, OldestFirst, RoundRobin};
 use mech::overflow::{Fate, Overflow};
 use mech::scheduler::Fifo;
-use mech::{Asks, ForwardingContext, Room, SwitchContext};
+use mech::{AdmitCalls, ForwardingContext, PortThresholds, SwitchContext};
 
 /// Driver and observer that record the calls of the switch.
 #[derive(Default)]
-struct Asked {
+struct CallRecording {
     /// Pending wake-ups: the instant, and the port or transfer.
     wakes: Vec<(u64, PortId)>,
     sent: Vec<(u64, u16, u32)>,
@@ -23,54 +23,54 @@ struct Asked {
     now: u64,
 }
 
-impl Out for Asked {
+impl Out for CallRecording {
     type Observer = Self;
     fn transmit(&mut self, port: PortId, pkt: &Pkt, _end: Time) {
         self.sent.push((self.now, port.0, pkt.emission));
     }
-    fn wake(&mut self, port: PortId, at: Time) {
+    fn schedule_wake(&mut self, port: PortId, at: Time) {
         self.wakes.push((at.0, port));
     }
-    fn timer(&mut self, _index: u32, _at: Time) {}
-    fn finished(&mut self, _what: Outcome) {}
+    fn set_timer(&mut self, _index: u32, _at: Time) {}
+    fn report_outcome(&mut self, _what: Outcome) {}
     fn observer(&mut self) -> &mut Self {
         self
     }
-    fn spot(&self, port: PortId) -> Spot {
-        Spot { now: Time(self.now), node: 0, port: u32::from(port.0) }
+    fn event_location(&self, port: PortId) -> EventLocation {
+        EventLocation { now: Time(self.now), node: 0, port: u32::from(port.0) }
     }
 }
 
-impl Observer for Asked {
-    fn dropped(&mut self, _at: Spot, pkt: &Pkt, reason: DropReason) {
+impl Observer for CallRecording {
+    fn on_drop(&mut self, _at: EventLocation, pkt: &Pkt, reason: DropReason) {
         self.lost.push((pkt.emission, reason));
     }
 }
 
 /// Overflow mechanism that drops what does not fit, with a reason of its own. It is called for the arrivals of `Asks`.
 #[derive(Clone)]
-struct Says(Asks);
+struct DropsOverflow(AdmitCalls);
 
-impl Overflow for Says {
+impl Overflow for DropsOverflow {
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, _env: &mut Env) -> Fate {
         match at.fits(at.out, pkt.queue(), pkt.size) {
             true => Fate::Enqueue(pkt.queue()),
             false => Fate::Drop(DropReason::NoDetour),
         }
     }
-    fn asks(&self) -> Asks {
+    fn admit_calls(&self) -> AdmitCalls {
         self.0
     }
-    fn boxed(&self) -> Box<dyn Overflow> {
+    fn clone_boxed(&self) -> Box<dyn Overflow> {
         Box::new(self.clone())
     }
 }
 
 fn switch(buffer: Amount, memory: Amount) -> Switch {
-    with_answer(OverflowSlot::custom(mech::overflow::TailDrop), buffer, memory)
+    switch_with_overflow(OverflowSlot::custom(mech::overflow::TailDrop), buffer, memory)
 }
 
-fn with_answer(overflow: OverflowSlot, buffer: Amount, memory: Amount) -> Switch {
+fn switch_with_overflow(overflow: OverflowSlot, buffer: Amount, memory: Amount) -> Switch {
     with_arbiter(RoundRobin::default().into(), overflow, [buffer, memory])
 }
 
@@ -87,7 +87,7 @@ fn with_stages(
     stages: Option<StagesSetup>,
 ) -> Switch {
     let lanes = Lanes::default().with(Lane::Notice, LaneLimit::Unlimited);
-    let back = overflow.peek().needs().back;
+    let back = overflow.peek().needs().bounce_lane;
     // The arbiter also chooses for the buffers inside.
     let inside = stages.as_ref().map_or(0, |own| PORTS + 2 * own.fabric.peek().links().len() as u16);
     let port = || PortSetup {
@@ -106,18 +106,18 @@ fn with_stages(
             framing: Framing::ETHERNET,
             buffer: BufferSlot::per_port(Some(buffer)),
             overflow,
-            lanes: back.map_or(lanes, |size| lanes.with(Lane::Bounce, LaneLimit::Of(size))),
+            lanes: back.map_or(lanes, |size| lanes.with(Lane::Bounce, LaneLimit::Limited(size))),
             top_class: 3,
             may_compute: true,
             ports: (0..PORTS).map(|_| port()).collect(),
             inputs: Some(InputSetup {
-                arbiter: arbiter.for_switch(&SwitchContext::alone(1, PORTS + inside)),
-                memory: Room::new(memory),
+                arbiter: arbiter.for_switch(&SwitchContext::without_network(1, PORTS + inside)),
+                memory: PortThresholds::new(memory),
                 transfers: vec![Rate::gbps(2).clock(); usize::from(PORTS)],
                 stages,
             }),
         },
-        fib: FibSlot::routes(),
+        fib: FibSlot::from_routes(),
         routing: Ecmp::new(1).into(),
         snapshot: false,
         shuffle: false,
@@ -132,13 +132,13 @@ fn frame(n: u32, size: u16, (input, output): (u16, u32), class: u8) -> Pkt {
 }
 
 /// Runs arrivals, given with their instants in microseconds, and everything that follows.
-fn run(switch: &mut Switch, arrivals: &[(u64, Pkt)]) -> Asked {
-    watched(switch, arrivals, |_| ())
+fn run(switch: &mut Switch, arrivals: &[(u64, Pkt)]) -> CallRecording {
+    run_watched(switch, arrivals, |_| ())
 }
 
 /// Runs arrivals as `run` does, and calls `look` after every step.
-fn watched(switch: &mut Switch, arrivals: &[(u64, Pkt)], mut look: impl FnMut(&Switch)) -> Asked {
-    let mut asked = Asked::default();
+fn run_watched(switch: &mut Switch, arrivals: &[(u64, Pkt)], mut look: impl FnMut(&Switch)) -> CallRecording {
+    let mut asked = CallRecording::default();
     let mut left = arrivals.to_vec();
     loop {
         let next = asked.wakes.iter().map(|(at, _)| *at).chain(left.iter().map(|(us, _)| us * 1_000_000)).min();
@@ -150,7 +150,7 @@ fn watched(switch: &mut Switch, arrivals: &[(u64, Pkt)], mut look: impl FnMut(&S
         let mut come: Vec<Pkt> = left.iter().filter(|(us, _)| us * 1_000_000 == now).map(|(_, pkt)| *pkt).collect();
         left.retain(|(us, _)| us * 1_000_000 != now);
         switch.step(&ended, &mut come, step_at!(Time(now), &mut asked));
-        assert!(switch.conserves(), "at {now}");
+        assert!(switch.conserves_packets(), "at {now}");
         look(switch);
     }
 }
@@ -227,8 +227,9 @@ fn the_class_with_the_least_at_the_output_crosses_first_and_of_equals_the_higher
 /// the fourth finds only its output full, and waits for it.
 #[test]
 fn an_arrival_fits_where_its_input_has_room() {
-    for asks in [Asks::WhenFull, Asks::Always] {
-        let mut switch = with_answer(OverflowSlot::custom(Says(asks)), Amount::Packets(1), Amount::Packets(2));
+    for asks in [AdmitCalls::WhenFull, AdmitCalls::Always] {
+        let mut switch =
+            switch_with_overflow(OverflowSlot::custom(DropsOverflow(asks)), Amount::Packets(1), Amount::Packets(2));
         let all = [(0, 0), (1, 1), (3, 2), (4, 3)].map(|(us, n)| (us, frame(n, 1000, (0, 2), 0)));
         let asked = run(&mut switch, &all);
         assert_eq!(asked.lost, [(2, DropReason::NoDetour)]);
@@ -245,7 +246,7 @@ fn what_an_output_could_never_hold_is_lost_at_once() {
 /// Creates a congestion message from its number, input and output; 64 bytes cross in 256 ns.
 fn notice(n: u32, (input, output): (u16, u32)) -> Pkt {
     let mut pkt = frame(n, 64, (input, output), 3);
-    pkt.head.flags = Flags::of_kind(PacketKind::Notice);
+    pkt.head.flags = Flags::from_kind(PacketKind::Notice);
     pkt.head.set_class(3);
     pkt
 }

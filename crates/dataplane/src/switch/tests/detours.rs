@@ -3,7 +3,7 @@
 
 use crate::core::PortSetup;
 use crate::switch::*;
-use crate::{Framing, NO_EXT, Outcome, PortCounts, Spot};
+use crate::{EventLocation, Framing, NO_EXT, Outcome, PortCounts};
 use mech::Lanes;
 use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
@@ -26,19 +26,19 @@ impl Routes for Direct {
 }
 
 /// Driver without an observer.
-pub(super) struct Deaf(pub(super) ());
+pub(super) struct IgnoringDriver(pub(super) ());
 
-impl Out for Deaf {
+impl Out for IgnoringDriver {
     type Observer = ();
     fn transmit(&mut self, _port: PortId, _pkt: &Pkt, _end: Time) {}
-    fn wake(&mut self, _port: PortId, _at: Time) {}
-    fn timer(&mut self, _index: u32, _at: Time) {}
-    fn finished(&mut self, _what: Outcome) {}
+    fn schedule_wake(&mut self, _port: PortId, _at: Time) {}
+    fn set_timer(&mut self, _index: u32, _at: Time) {}
+    fn report_outcome(&mut self, _what: Outcome) {}
     fn observer(&mut self) -> &mut () {
         &mut self.0
     }
-    fn spot(&self, port: PortId) -> Spot {
-        Spot { now: Time::ZERO, node: 0, port: u32::from(port.0) }
+    fn event_location(&self, port: PortId) -> EventLocation {
+        EventLocation { now: Time::ZERO, node: 0, port: u32::from(port.0) }
     }
 }
 
@@ -105,7 +105,7 @@ pub(super) fn switch_with(
             ports: (0..PORTS).map(port).collect(),
             inputs: None,
         },
-        fib: FibSlot::routes(),
+        fib: FibSlot::from_routes(),
         routing: Ecmp::new(1).into(),
         snapshot,
         shuffle: false,
@@ -118,8 +118,8 @@ fn burst(switch: &mut Switch, at: u64, frames: u16) {
         Pkt { head, ext: NO_EXT, ..Pkt::default() }
     };
     let mut arrivals: Vec<Pkt> = (0..frames).map(pkt).collect();
-    switch.step(&[], &mut arrivals, step_at!(Time(at), &mut Deaf(())));
-    assert!(switch.conserves());
+    switch.step(&[], &mut arrivals, step_at!(Time(at), &mut IgnoringDriver(())));
+    assert!(switch.conserves_packets());
 }
 fn counts(switch: &Switch) -> Vec<PortCounts> {
     switch.core.ports().iter().map(|port| port.counts()).collect()
@@ -207,7 +207,7 @@ fn a_policy_that_begins_early_or_counts_is_asked_for_every_packet() {
         let mut switch = switch(per_port(20), detour("flow_based", more), false);
         let pkt = || Pkt { head: Head { size: FRAME, ttl: 9, ..Head::default() }, ext: NO_EXT, ..Pkt::default() };
         let mut arrivals: Vec<Pkt> = (0..30).map(|_| pkt()).collect();
-        switch.step(&[], &mut arrivals, step_at!(Time::ZERO, &mut Deaf(())));
+        switch.step(&[], &mut arrivals, step_at!(Time::ZERO, &mut IgnoringDriver(())));
         (counts(&switch)[0].enqueued, counts(&switch)[0].detoured, lost(&switch, DropReason::BufferFull))
     };
     // Ten packets make the flow long.

@@ -28,7 +28,7 @@ fn switch(size: Amount, snapshot: bool) -> Switch {
             ports: (0..PORTS).map(|_| port()).collect(),
             inputs: None,
         },
-        fib: FibSlot::routes(),
+        fib: FibSlot::from_routes(),
         routing: Ecmp::new(1).into(),
         snapshot,
         shuffle: false,
@@ -42,13 +42,13 @@ fn pkt(emission: u32, rank: u32, flow: u32) -> Pkt {
 }
 
 /// Returns the packets that a step lost, and the reasons.
-fn lost(told: &Told) -> Vec<(u32, DropReason)> {
+fn lost(told: &Recording) -> Vec<(u32, DropReason)> {
     told.last_lost.iter().map(|(pkt, reason)| (pkt.emission, *reason)).collect()
 }
 
 #[test]
 fn on_a_snapshot_the_slot_of_what_is_gone_may_hold_another_packet_which_stays() {
-    let mut told = Told::default();
+    let mut told = Recording::default();
     let mut switch = switch(Amount::Packets(2), true);
     // The first packet is on the link and two are queued. The two arrivals both choose the third packet.
     let waiting = [pkt(0, 0, 1), pkt(1, 50, 2), pkt(2, 90, 3)];
@@ -57,14 +57,14 @@ fn on_a_snapshot_the_slot_of_what_is_gone_may_hold_another_packet_which_stays() 
     both[1].head.ingress = PortId(2);
     switch.step(&[], &mut both, step_at!(Time(1), &mut told));
     assert_eq!(lost(&told), [(2, DropReason::Evicted), (1, DropReason::Evicted)]);
-    assert!(switch.conserves());
+    assert!(switch.conserves_packets());
     let counts = switch.core.ports()[0].counts();
     assert_eq!((counts.enqueued, counts.evicted, counts.sent), (5, 2, 1));
 }
 
 #[test]
 fn an_evicted_packet_hands_its_extension_on() {
-    let mut told = Told::default();
+    let mut told = Recording::default();
     let mut switch = switch(Amount::Packets(1), false);
     for (n, rank) in [(0, 9), (1, 9), (2, 1)] {
         let mut one = [Pkt { ext: 70 + n, ..pkt(n, rank, n) }];
@@ -112,27 +112,27 @@ fn every_arrival_and_every_departure_is_that_of_the_model_and_no_flow_is_reorder
     // The last size is long enough for an index, which comes and goes.
     let sizes = [Amount::Packets(24), Amount::Packets(3), Amount::Bytes(9000), Amount::Packets(300)];
     for (seed, size) in (0..).zip(sizes) {
-        let (mut switch, mut draws) = (switch(size, false), Stream::new(9, seed, Purpose::Custom(1)));
+        let (mut switch, mut draws) = (switch(size, false), Stream::new(9, seed, StreamPurpose::Custom(1)));
         let (mut model, mut now, mut evicted) = (Model::default(), 0, 0);
         let mut on_wire = None;
         let mut newest = BTreeMap::new();
         for n in 0..20_000 {
-            let mut told = Told::default();
+            let mut told = Recording::default();
             now += 1_000_000_000;
             let departures = match n % 2000 {
                 _ if seed < 3 => 2,
                 1000.. => 4,
                 _ => 1,
             };
-            if draws.below(5) < departures && !model.0.is_empty() {
+            if draws.uniform_below(5) < departures && !model.0.is_empty() {
                 switch.step(&[PortId(0)], &mut [], step_at!(Time(now), &mut told));
                 on_wire = model.leave();
                 assert_eq!(told.sent.iter().map(|(_, pkt)| pkt.emission).next(), on_wire, "step {n}: work conserving");
             } else {
-                let flow = draws.below(6) as u32;
-                let mut one = pkt(n, draws.below(50) as u32 * 1000, flow);
+                let flow = draws.uniform_below(6) as u32;
+                let mut one = pkt(n, draws.uniform_below(50) as u32 * 1000, flow);
                 one.head.set_class(if flow == 0 { 3 } else { 0 });
-                one.head.size = 64 + draws.below(1455) as u16;
+                one.head.size = 64 + draws.uniform_below(1455) as u16;
                 // The port must be busy, so that arrivals are queued.
                 now -= 1_000_000_000;
                 let idle = on_wire.is_none();
@@ -150,7 +150,7 @@ fn every_arrival_and_every_departure_is_that_of_the_model_and_no_flow_is_reorder
                 let last = newest.insert(pkt.head.flow, pkt.emission);
                 assert!(last.is_none_or(|last| last < pkt.emission), "flow {:?} is reordered", pkt.head.flow);
             }
-            assert!(switch.conserves());
+            assert!(switch.conserves_packets());
         }
         assert!(evicted > 500, "{evicted}");
     }
@@ -159,18 +159,18 @@ fn every_arrival_and_every_departure_is_that_of_the_model_and_no_flow_is_reorder
 /// Joins at random, removals from any position, and cuts that change a packet's rank and move it to another class.
 #[test]
 fn the_index_of_a_long_queue_finds_what_a_search_finds() {
-    let (mut switch, mut draws) = (switch(Amount::Packets(4000), false), Stream::new(9, 7, Purpose::Custom(2)));
+    let (mut switch, mut draws) = (switch(Amount::Packets(4000), false), Stream::new(9, 7, StreamPurpose::Custom(2)));
     let store = &mut switch.core.store;
     let (mut waiting, mut indexed) = (Vec::new(), 0);
     for n in 0..12_000 {
         let grows = n % 3000 < 1500;
-        let any = draws.below(waiting.len().max(1) as u64) as usize;
-        match draws.below(10) {
+        let any = draws.uniform_below(waiting.len().max(1) as u64) as usize;
+        match draws.uniform_below(10) {
             kind if kind < 2 && !waiting.is_empty() => {
                 let (at, slot): (QueueAt, u32) = waiting.swap_remove(any);
                 let mut cut = *store.arena.get(slot);
-                (cut.head.size, cut.head.rank) = (cut.head.size / 2, draws.below(40) as u32);
-                let queue = QueueId::normal(draws.below(2) as u8);
+                (cut.head.size, cut.head.rank) = (cut.head.size / 2, draws.uniform_below(40) as u32);
+                let queue = QueueId::normal(draws.uniform_below(2) as u8);
                 let to = QueueAt { queue, ..at };
                 if to == at {
                     store.shorten(at, slot, &cut);
@@ -187,13 +187,13 @@ fn the_index_of_a_long_queue_finds_what_a_search_finds() {
                 assert!(store.remove(at, slot).is_some() && store.remove(at, slot).is_none());
             }
             _ => {
-                let at = QueueAt { port: PortId(0), queue: QueueId::normal(draws.below(2) as u8) };
-                let one = pkt(n, draws.below(40) as u32, draws.below(30) as u32);
+                let at = QueueAt { port: PortId(0), queue: QueueId::normal(draws.uniform_below(2) as u8) };
+                let one = pkt(n, draws.uniform_below(40) as u32, draws.uniform_below(30) as u32);
                 waiting.push((at, store.push(at, one, 0)));
             }
         }
-        let fib = &Table { node: 0, routes: &Direct, routing: &switch.routing, now: Time::ZERO, learnt: None };
-        let look = Look::new(store, fib, None);
+        let fib = &SwitchFib { node: 0, routes: &Direct, routing: &switch.routing, now: Time::ZERO, learnt: None };
+        let look = NodeView::new(store, fib, None);
         for queue in (0..2).map(QueueId::normal) {
             let found = (look.least_urgent(PortId(0), queue), look.most_urgent(PortId(0), queue));
             let searched =

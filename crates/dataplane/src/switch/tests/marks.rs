@@ -1,6 +1,6 @@
 //! Tests of marks for simultaneous arrivals, which see each other in turn and do not on a snapshot.
 
-use super::detours::{Deaf, Direct, switch_with};
+use super::detours::{Direct, IgnoringDriver, switch_with};
 use crate::switch::*;
 use crate::{NO_EXT, PortCounts};
 use mech::Ecn;
@@ -29,8 +29,8 @@ fn arrive(switch: &mut Switch, at: u64, frames: u16) -> Vec<bool> {
         pkt
     };
     let mut arrivals: Vec<Pkt> = (0..frames).map(pkt).collect();
-    switch.step(&[], &mut arrivals, step_at!(Time(at), &mut Deaf(())));
-    assert!(switch.conserves());
+    switch.step(&[], &mut arrivals, step_at!(Time(at), &mut IgnoringDriver(())));
+    assert!(switch.conserves_packets());
     arrivals.iter().map(|pkt| pkt.head.ecn() == Ecn::Ce).collect()
 }
 fn counts(switch: &Switch) -> PortCounts {

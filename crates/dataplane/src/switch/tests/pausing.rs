@@ -3,7 +3,7 @@
 
 use crate::core::{PauseSetup, PortSetup};
 use crate::switch::*;
-use crate::{Framing, NO_EXT, Outcome, PauseFrame, Spot};
+use crate::{EventLocation, Framing, NO_EXT, Outcome, PauseFrame};
 use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
 use mech::overflow::TailDrop;
@@ -24,7 +24,7 @@ impl Routes for Direct {
 
 /// Driver and observer that record the calls of the switch.
 #[derive(Default)]
-struct Told {
+struct PauseRecording {
     sent: Vec<(u16, Pkt)>,
     wakes: Vec<(u16, Time)>,
     timers: Vec<(u32, Time)>,
@@ -32,7 +32,7 @@ struct Told {
     lost: Vec<crate::LosslessViolation>,
 }
 
-impl Told {
+impl PauseRecording {
     /// Returns the frames that each port sent: the contents of a pause frame, or the size of a packet.
     fn sent(&mut self) -> Vec<(u16, Result<u16, PauseFrame>)> {
         let each = |(port, pkt): (u16, Pkt)| (port, PauseFrame::from_packet(&pkt).map_or(Ok(pkt.head.size), Err));
@@ -40,35 +40,35 @@ impl Told {
     }
 }
 
-impl Out for Told {
+impl Out for PauseRecording {
     type Observer = Self;
     fn transmit(&mut self, port: PortId, pkt: &Pkt, _end: Time) {
         self.sent.push((port.0, *pkt));
     }
-    fn wake(&mut self, port: PortId, at: Time) {
+    fn schedule_wake(&mut self, port: PortId, at: Time) {
         self.wakes.push((port.0, at));
     }
-    fn timer(&mut self, index: u32, at: Time) {
+    fn set_timer(&mut self, index: u32, at: Time) {
         self.timers.push((index, at));
     }
-    fn finished(&mut self, what: Outcome) {
-        if let Outcome::Violated(lost) = what {
+    fn report_outcome(&mut self, what: Outcome) {
+        if let Outcome::LosslessViolated(lost) = what {
             self.lost.push(*lost);
         }
     }
     fn observer(&mut self) -> &mut Self {
         self
     }
-    fn spot(&self, port: PortId) -> Spot {
-        Spot { now: Time::ZERO, node: 0, port: u32::from(port.0) }
+    fn event_location(&self, port: PortId) -> EventLocation {
+        EventLocation { now: Time::ZERO, node: 0, port: u32::from(port.0) }
     }
 }
 
-impl Observer for Told {
-    fn paused(&mut self, at: Spot, class: u8) {
+impl Observer for PauseRecording {
+    fn on_pause(&mut self, at: EventLocation, class: u8) {
         self.paused.push((at.port as u16, class, true));
     }
-    fn resumed(&mut self, at: Spot, class: u8) {
+    fn on_resume(&mut self, at: EventLocation, class: u8) {
         self.paused.push((at.port as u16, class, false));
     }
 }
@@ -109,7 +109,7 @@ fn switch(response: Dur) -> Switch {
             ports: (0..4).map(|_| port()).collect(),
             inputs: None,
         },
-        fib: FibSlot::routes(),
+        fib: FibSlot::from_routes(),
         routing: Ecmp::new(1).into(),
         snapshot: false,
         shuffle: false,
@@ -133,51 +133,51 @@ fn describe(port: u16, stop: u8, go: u8) -> Pkt {
     pkt
 }
 
-fn at(switch: &mut Switch, ns: u64, arrivals: &mut [Pkt], out: &mut Told) {
+fn step_at(switch: &mut Switch, ns: u64, arrivals: &mut [Pkt], out: &mut PauseRecording) {
     switch.step(&[], arrivals, step_at!(Time(ns * 1000), out));
-    assert!(switch.conserves(), "at {ns} ns");
+    assert!(switch.conserves_packets(), "at {ns} ns");
 }
 
-fn said(stop: u8, go: u8) -> Result<u16, PauseFrame> {
+fn pause_frame(stop: u8, go: u8) -> Result<u16, PauseFrame> {
     Err(PauseFrame { xoff: ClassSet(stop), xon: ClassSet(go), quanta: if stop > 0 { 100 } else { 0 }, whole: false })
 }
 
 #[test]
 fn a_request_leaves_before_all_that_waits_and_after_the_frame_under_way() {
-    let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
-    at(&mut switch, 0, &mut [pkt(3, 0, (0, 1518)), pkt(3, 0, (0, 1518))], &mut out);
+    let (mut switch, mut out) = (switch(Dur::ZERO), PauseRecording::default());
+    step_at(&mut switch, 0, &mut [pkt(3, 0, (0, 1518)), pkt(3, 0, (0, 1518))], &mut out);
     assert_eq!(out.sent(), [(0, Ok(1518))]);
     // The second of these frames makes 3000 bytes of class 1 from port 0, which is XOFF.
-    at(&mut switch, 100, &mut [pkt(0, 1, (1, 1500)), pkt(0, 1, (1, 1500)), pkt(0, 1, (1, 1500))], &mut out);
+    step_at(&mut switch, 100, &mut [pkt(0, 1, (1, 1500)), pkt(0, 1, (1, 1500)), pkt(0, 1, (1, 1500))], &mut out);
     assert_eq!(out.sent(), [(1, Ok(1500))], "port 0 is busy with its first");
     assert_eq!(out.wakes[0], (0, Time(12_304_000)));
     switch.step(&[PortId(0)], &mut [], step_at!(Time(12_304_000), &mut out));
-    assert_eq!(out.sent(), [(0, said(0b10, 0))], "before the second");
+    assert_eq!(out.sent(), [(0, pause_frame(0b10, 0))], "before the second");
     switch.step(&[PortId(0)], &mut [], step_at!(Time(12_976_000), &mut out));
     assert_eq!(out.sent(), [(0, Ok(1518))], "84 bytes later");
-    assert_eq!(switch.core().control_frames(), (1, 0));
-    assert!(switch.conserves());
+    assert_eq!(switch.core().pause_frame_counts(), (1, 0));
+    assert!(switch.conserves_packets());
 }
 
 #[test]
 fn an_idle_port_sends_its_request_at_once_and_once_for_all_classes() {
-    let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
+    let (mut switch, mut out) = (switch(Dur::ZERO), PauseRecording::default());
     let mut both = [pkt(0, 1, (1, 1500)), pkt(0, 1, (1, 1500)), pkt(0, 2, (2, 1500)), pkt(0, 2, (2, 1500))];
-    at(&mut switch, 0, &mut both, &mut out);
+    step_at(&mut switch, 0, &mut both, &mut out);
     let mut sent = out.sent();
     sent.sort_by_key(|(port, _)| *port);
-    assert_eq!(sent[0], (0, said(0b110, 0)), "both classes were at 3000 when it could leave");
+    assert_eq!(sent[0], (0, pause_frame(0b110, 0)), "both classes were at 3000 when it could leave");
     // Until now 1500 bytes of each class were left, above XON of 1000.
     switch.step(&[PortId(1), PortId(2)], &mut [], step_at!(Time(12_160_000), &mut out));
     let mut sent = out.sent();
     sent.sort_by_key(|(port, _)| *port);
-    assert_eq!(sent[0], (0, said(0, 0b110)), "nothing is left");
+    assert_eq!(sent[0], (0, pause_frame(0, 0b110)), "nothing is left");
 }
 
 #[test]
 fn a_class_that_is_not_listed_is_never_paused() {
-    let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
-    at(&mut switch, 0, &mut [(); 4].map(|()| pkt(0, 1, (0, 1500))), &mut out);
+    let (mut switch, mut out) = (switch(Dur::ZERO), PauseRecording::default());
+    step_at(&mut switch, 0, &mut [(); 4].map(|()| pkt(0, 1, (0, 1500))), &mut out);
     assert_eq!(out.sent(), [(1, Ok(1500))]);
     assert!(out.lost.is_empty(), "and what it loses is no fault");
     assert_eq!(switch.core().ports()[1].counts().dropped.iter().sum::<u64>(), 1);
@@ -185,16 +185,16 @@ fn a_class_that_is_not_listed_is_never_paused() {
 
 #[test]
 fn a_paused_class_waits_while_others_leave_and_is_resumed_when_told() {
-    let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
-    at(&mut switch, 0, &mut [describe(1, 0b100, 0)], &mut out);
+    let (mut switch, mut out) = (switch(Dur::ZERO), PauseRecording::default());
+    step_at(&mut switch, 0, &mut [describe(1, 0b100, 0)], &mut out);
     assert_eq!(out.paused, [(1, 2, true)]);
-    at(&mut switch, 10, &mut [pkt(0, 1, (2, 64))], &mut out);
+    step_at(&mut switch, 10, &mut [pkt(0, 1, (2, 64))], &mut out);
     assert!(out.sent().is_empty() && out.wakes.is_empty(), "nothing that may leave, nothing pending");
-    at(&mut switch, 20, &mut [pkt(0, 1, (1, 64)), pkt(0, 1, (1, 65))], &mut out);
+    step_at(&mut switch, 20, &mut [pkt(0, 1, (1, 64)), pkt(0, 1, (1, 65))], &mut out);
     assert_eq!(out.sent(), [(1, Ok(64))], "a lower class goes");
     switch.step(&[PortId(1)], &mut [], step_at!(Time(692_000), &mut out));
     assert_eq!(out.sent(), [(1, Ok(65))]);
-    at(&mut switch, 1000, &mut [describe(1, 0, 0b100)], &mut out);
+    step_at(&mut switch, 1000, &mut [describe(1, 0, 0b100)], &mut out);
     assert!(out.sent().is_empty(), "the wire is busy until 1372");
     assert_eq!(out.wakes.last(), Some(&(1, Time(1_372_000))));
     switch.step(&[PortId(1)], &mut [], step_at!(Time(1_372_000), &mut out));
@@ -204,41 +204,41 @@ fn a_paused_class_waits_while_others_leave_and_is_resumed_when_told() {
 
 #[test]
 fn a_pause_expires_to_the_picosecond_and_a_second_one_puts_that_off() {
-    let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
+    let (mut switch, mut out) = (switch(Dur::ZERO), PauseRecording::default());
     // 10 quanta are 5120 ns.
-    at(&mut switch, 0, &mut [describe(1, 0b10, 0), pkt(0, 1, (1, 64))], &mut out);
+    step_at(&mut switch, 0, &mut [describe(1, 0b10, 0), pkt(0, 1, (1, 64))], &mut out);
     let (index, first) = out.timers[0];
     assert_eq!((out.timers.len(), first), (1, Time(5_120_000)));
-    at(&mut switch, 3000, &mut [describe(1, 0b10, 0)], &mut out);
+    step_at(&mut switch, 3000, &mut [describe(1, 0b10, 0)], &mut out);
     assert_eq!(out.timers.len(), 1, "the event that is pending sleeps on");
-    switch.timer(index, step_at!(first, &mut out));
+    switch.on_timer(index, step_at!(first, &mut out));
     assert_eq!((out.paused.len(), out.timers[1]), (1, (index, Time(8_120_000))));
-    switch.timer(index, step_at!(Time(8_120_000), &mut out));
-    switch.finish(step_at!(Time(8_120_000), &mut out));
+    switch.on_timer(index, step_at!(Time(8_120_000), &mut out));
+    switch.finish_step(step_at!(Time(8_120_000), &mut out));
     assert_eq!((out.paused[1], out.sent()), ((1, 1, false), vec![(1, Ok(64))]));
 }
 
 #[test]
 fn after_a_response_time_requests_take_effect_in_their_order() {
-    let (mut switch, mut out) = (switch(Dur::ns(500)), Told::default());
-    at(&mut switch, 0, &mut [describe(1, 0b10, 0)], &mut out);
-    at(&mut switch, 200, &mut [describe(1, 0, 0b10)], &mut out);
+    let (mut switch, mut out) = (switch(Dur::ns(500)), PauseRecording::default());
+    step_at(&mut switch, 0, &mut [describe(1, 0b10, 0)], &mut out);
+    step_at(&mut switch, 200, &mut [describe(1, 0, 0b10)], &mut out);
     assert!(out.paused.is_empty());
     let (index, when) = out.timers[0];
     assert_eq!((when, out.timers.len()), (Time(500_000), 1));
-    switch.timer(index, step_at!(when, &mut out));
+    switch.on_timer(index, step_at!(when, &mut out));
     assert_eq!(out.paused, [(1, 1, true)]);
     assert_eq!(out.timers.iter().filter(|timer| **timer == (index, Time(700_000))).count(), 1);
-    switch.timer(index, step_at!(Time(700_000), &mut out));
+    switch.on_timer(index, step_at!(Time(700_000), &mut out));
     assert_eq!(out.paused, [(1, 1, true), (1, 1, false)]);
 }
 
 #[test]
 fn a_packet_that_should_not_be_lost_is_told_with_the_memory_that_it_missed() {
-    let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
+    let (mut switch, mut out) = (switch(Dur::ZERO), PauseRecording::default());
     // 1500 bytes leave, and three times 1500 are queued of 5000. One more frame does not fit.
-    at(&mut switch, 0, &mut [pkt(0, 1, (1, 1500))], &mut out);
-    at(&mut switch, 1, &mut [(); 4].map(|()| pkt(0, 1, (1, 1500))), &mut out);
+    step_at(&mut switch, 0, &mut [pkt(0, 1, (1, 1500))], &mut out);
+    step_at(&mut switch, 1, &mut [(); 4].map(|()| pkt(0, 1, (1, 1500))), &mut out);
     let [lost] = out.lost[..] else { panic!("{:?}", out.lost) };
     assert_eq!((lost.ingress, lost.class, lost.out), (PortId(0), 1, PortId(1)));
     assert_eq!((lost.held, lost.xoff, lost.headroom), (6000, 3000, 500));
@@ -247,11 +247,11 @@ fn a_packet_that_should_not_be_lost_is_told_with_the_memory_that_it_missed() {
 
 #[test]
 fn memory_is_counted_by_port_and_class_until_the_last_byte_is_gone() {
-    let (mut switch, mut out) = (switch(Dur::ZERO), Told::default());
-    at(&mut switch, 0, &mut [pkt(0, 1, (1, 100)), pkt(2, 1, (1, 200)), pkt(0, 1, (2, 300))], &mut out);
-    at(&mut switch, 1, &mut [pkt(0, 1, (1, 64))], &mut out);
+    let (mut switch, mut out) = (switch(Dur::ZERO), PauseRecording::default());
+    step_at(&mut switch, 0, &mut [pkt(0, 1, (1, 100)), pkt(2, 1, (1, 200)), pkt(0, 1, (2, 300))], &mut out);
+    step_at(&mut switch, 1, &mut [pkt(0, 1, (1, 64))], &mut out);
     // The frame of class 2 left first.
-    let by_ingress = |switch: &Switch, class| switch.core().waiting_by_ingress(PortId(1), class);
+    let by_ingress = |switch: &Switch, class| switch.core().backlog_by_ingress(PortId(1), class);
     assert_eq!(by_ingress(&switch, 1), [164, 0, 200, 0]);
     assert_eq!(by_ingress(&switch, 2), [0; 4]);
     let input = |switch: &Switch, n: u16| {

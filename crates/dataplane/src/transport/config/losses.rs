@@ -1,6 +1,6 @@
 //! Choices of loss detection and recovery.
 
-use crate::transport::choices::{PackReaction, Recovery, RecoveryWindow};
+use crate::transport::option_values::{PackReaction, Recovery, RecoveryWindow};
 use mech::params::Values;
 use units::Dur;
 
@@ -41,7 +41,7 @@ impl RackChoices {
         }
     }
     /// Returns the choices of Linux 2.6.38, which has neither probes nor PRR. Timestamps and DSACKs undo its cuts.
-    pub fn of_linux_2_6_38(values: &Values) -> RackChoices {
+    pub fn for_linux_2_6_38(values: &Values) -> RackChoices {
         RackChoices {
             frto: values.flag("frto"),
             eifel: values.flag("timestamps"),
@@ -52,7 +52,7 @@ impl RackChoices {
         }
     }
     /// Returns these choices for another recovery, which has no probes without selective acknowledgements.
-    pub fn with(self, recovery: Recovery) -> RackChoices {
+    pub fn with_recovery(self, recovery: Recovery) -> RackChoices {
         RackChoices { tlp: self.tlp && recovery == Recovery::Rack, ..self }
     }
 }

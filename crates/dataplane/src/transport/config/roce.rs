@@ -1,23 +1,25 @@
 //! RoCEv2 as a transport: established reliable connections that send at the rate that their NIC sets.
 
-use super::{EcnMode, Law, MAX_MSS, MAX_WINDOW, PacingChoices, RackChoices, Recovery, TcpConfig, scaled};
+use super::{
+    CongestionKind, EcnMode, MAX_MSS, MAX_WINDOW, PacingChoices, RackChoices, Recovery, TcpConfig, scaled_window,
+};
 use crate::Framing;
-use crate::transport::choices::RtoFloor;
 use crate::transport::kernel::Kernel;
+use crate::transport::option_values::RtoFloor;
 use mech::Head;
 use mech::params::Values;
 use units::Dur;
 
 /// Largest headers, and largest frame of an ACK, in bytes.
-const MOST: u64 = 512;
+const MAX_HEADER_BYTES: u64 = 512;
 
-pub(super) fn config(values: &Values, framing: Framing) -> TcpConfig {
+pub(super) fn roce_config(values: &Values, framing: Framing) -> TcpConfig {
     let mss = values.size("mss").clamp(1, MAX_MSS) as u16;
-    let header = values.size("header").min(MOST) as u16;
+    let header = values.size("header").min(MAX_HEADER_BYTES) as u16;
     let rto = values.time("rto");
-    let (receive_window, window_shift) = scaled(MAX_WINDOW);
+    let (receive_window, window_shift) = scaled_window(MAX_WINDOW);
     TcpConfig {
-        law: Law::Open,
+        law: CongestionKind::Open,
         recovery: Recovery::NewReno,
         ecn: if values.flag("ecn") { EcnMode::Told } else { EcnMode::Off },
         framing,
@@ -28,7 +30,7 @@ pub(super) fn config(values: &Values, framing: Framing) -> TcpConfig {
         tos: Head::NOT_TRIMMABLE,
         ack_ecn: 0,
         options: header.saturating_sub(framing.header),
-        ack_size: values.size("ack_size").min(MOST) as u16,
+        ack_size: values.size("ack_size").min(MAX_HEADER_BYTES) as u16,
         go_back_n: true,
         limited_transmit: false,
         timestamps: false,
@@ -74,17 +76,17 @@ pub(super) fn config(values: &Values, framing: Framing) -> TcpConfig {
     }
 }
 
-/// Returns the frame size parameter that is too small, with its minimum ([`TcpConfig::too_short`]).
-pub(super) fn too_short(values: &Values, framing: &Framing) -> Option<(&'static str, u64)> {
+/// Returns the frame size parameter that is too small, with its minimum ([`TcpConfig::undersized_frame`]).
+pub(super) fn undersized_roce_frame(values: &Values, framing: &Framing) -> Option<(&'static str, u64)> {
     let header = u64::from(framing.header);
     let least = [("header", header), ("ack_size", header + u64::from(framing.link))];
     least.into_iter().find(|(name, least)| values.size(name) < *least)
 }
 
 /// Checks the sizes of headers and ACKs ([`TcpConfig::check`]).
-pub(super) fn check(values: &Values) -> Result<(), (&'static str, &'static str)> {
+pub(super) fn check_roce(values: &Values) -> Result<(), (&'static str, &'static str)> {
     for name in ["header", "ack_size"] {
-        if values.size(name) > MOST {
+        if values.size(name) > MAX_HEADER_BYTES {
             return Err((name, "must be at most 512B"));
         }
     }

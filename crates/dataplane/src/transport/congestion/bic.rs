@@ -5,23 +5,23 @@
 //! ends at 31/16 if every segment is acknowledged. So a window needs 16/31 of the ACKs that the paper requires for one
 //! more segment.
 
-use crate::transport::ticks::Ticks;
+use crate::transport::tick_clock::TickClock;
 use units::Dur;
 
 /// Largest growth per window of ACKs, and largest window at which BIC is Reno, in segments.
-const MOST: u32 = 16;
-const LOW: u32 = 14;
+const MAX_INCREMENT: u32 = 16;
+const LOW_WINDOW: u32 = 14;
 /// Divisor of the distance to the largest window that gives one step, and smoothing of the last steps.
-const STEPS: u32 = 4;
-const SMOOTH: u32 = 20;
+const BINARY_SEARCH_DIVISOR: u32 = 4;
+const SMOOTH_PART: u32 = 20;
 /// Share of the window that remains after a cut, in 1024ths.
-const LEFT: u32 = 819;
+const BETA: u32 = 819;
 /// Largest number of ACKs for one more segment before the first loss.
-const FIRST: u32 = 20;
+const MAX_FIRST_ACKS_PER_SEGMENT: u32 = 20;
 /// Binary places of the ratio of segments to ACKs.
 const RATIO_BITS: u32 = 4;
 /// Shortest time between two updates at an unchanged window: a 32nd of a second.
-const APART: Dur = Dur::us(31_250);
+const MIN_UPDATE_INTERVAL: Dur = Dur::us(31_250);
 
 /// BIC of one sender, in segments.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,7 @@ impl Default for Bic {
 }
 
 impl Bic {
-    pub fn largest(&self) -> u32 {
+    pub fn max_window(&self) -> u32 {
         self.largest
     }
     /// Updates the ratio, with a weight of 1/16, after an ACK of this many segments in the open state.
@@ -53,44 +53,44 @@ impl Bic {
         self.ratio = (self.ratio + segments).saturating_sub(self.ratio >> RATIO_BITS);
     }
     /// Number of ACKs for one more segment, at this window and tick (`bictcp_update`).
-    pub fn update(&mut self, cwnd: u32, tick: u64, clock: Ticks) -> u32 {
-        let is_fresh = |(at, then): (u32, u64)| at == cwnd && clock.time_of(tick - then) <= APART;
+    pub fn update(&mut self, cwnd: u32, tick: u64, clock: TickClock) -> u32 {
+        let is_fresh = |(at, then): (u32, u64)| at == cwnd && clock.time_of(tick - then) <= MIN_UPDATE_INTERVAL;
         if self.last.is_some_and(is_fresh) {
             return self.needed;
         }
         self.last = Some((cwnd, tick));
-        if cwnd <= LOW {
+        if cwnd <= LOW_WINDOW {
             self.needed = cwnd;
             return cwnd;
         }
         let acks = self.acks_for_one_more(cwnd);
-        let acks = if self.at_loss == 0 { acks.min(FIRST) } else { acks };
+        let acks = if self.at_loss == 0 { acks.min(MAX_FIRST_ACKS_PER_SEGMENT) } else { acks };
         self.needed = ((acks << RATIO_BITS) / self.ratio).max(1);
         self.needed
     }
     fn acks_for_one_more(&self, cwnd: u32) -> u32 {
-        let smooth = cwnd * SMOOTH / STEPS;
+        let smooth = cwnd * SMOOTH_PART / BINARY_SEARCH_DIVISOR;
         if cwnd < self.largest {
-            return match (self.largest - cwnd) / STEPS {
+            return match (self.largest - cwnd) / BINARY_SEARCH_DIVISOR {
                 0 | 1 => smooth,
-                far if far > MOST => cwnd / MOST,
+                far if far > MAX_INCREMENT => cwnd / MAX_INCREMENT,
                 far => cwnd / far,
             };
         }
         match cwnd - self.largest {
-            over if over < STEPS => smooth,
-            over if over < MOST * (STEPS - 1) => cwnd * (STEPS - 1) / over,
-            _ => cwnd / MOST,
+            over if over < BINARY_SEARCH_DIVISOR => smooth,
+            over if over < MAX_INCREMENT * (BINARY_SEARCH_DIVISOR - 1) => cwnd * (BINARY_SEARCH_DIVISOR - 1) / over,
+            _ => cwnd / MAX_INCREMENT,
         }
     }
     /// Threshold after a loss at this window (`bictcp_recalc_ssthresh`).
     pub fn threshold(&mut self, cwnd: u32) -> u32 {
         self.largest = match cwnd < self.largest {
-            true => cwnd * (1024 + LEFT) / 2048,
+            true => cwnd * (1024 + BETA) / 2048,
             false => cwnd,
         };
         self.at_loss = cwnd;
-        let left = if cwnd <= LOW { cwnd >> 1 } else { cwnd * LEFT / 1024 };
+        let left = if cwnd <= LOW_WINDOW { cwnd >> 1 } else { cwnd * BETA / 1024 };
         left.max(2)
     }
 }
@@ -98,9 +98,9 @@ impl Bic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::ticks::Wheel;
+    use crate::transport::tick_clock::TimerWheel;
 
-    const CLOCK: Ticks = Ticks { every: Dur::ms(1), phase: Dur::ZERO, wheel: Wheel::Exact };
+    const CLOCK: TickClock = TickClock { every: Dur::ms(1), phase: Dur::ZERO, wheel: TimerWheel::Exact };
 
     #[test]
     fn up_to_fourteen_segments_bic_is_reno() {
@@ -136,6 +136,6 @@ mod tests {
     fn a_cut_below_the_last_one_leaves_more_to_others() {
         let mut bic = Bic::default();
         _ = (bic.threshold(100), bic.threshold(90));
-        assert_eq!(bic.largest(), 80, "90 1843 / 2048");
+        assert_eq!(bic.max_window(), 80, "90 1843 / 2048");
     }
 }

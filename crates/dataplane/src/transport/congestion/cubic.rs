@@ -7,8 +7,8 @@
 //! Section references are to RFC 9438.
 
 use super::hystart::HyStart;
-use super::usage::Usage;
-use super::{Acked, Windows};
+use super::usage::WindowUsage;
+use super::{AckInfo, CongestionWindows};
 use crate::transport::TcpConfig;
 use units::{Dur, Time};
 
@@ -17,17 +17,17 @@ const BETA: u64 = 7;
 /// Numerator and denominator of α of §4.3: 3 (1 - β) / (1 + β) = 9 / 17.
 const ALPHA: (u64, u64) = (9, 17);
 /// Cubic microseconds for one segment, 10¹⁸ / 0.4: C of §4.1 is 0.4 segments per cubic second.
-const CUBE: u128 = 2_500_000_000_000_000_000;
+const CUBED_US_PER_SEGMENT: u128 = 2_500_000_000_000_000_000;
 /// Microseconds from the origin beyond which the function counts as flat: more than a day.
-const FAR: u64 = 100_000_000_000;
+const FLAT_AFTER_US: u64 = 100_000_000_000;
 /// Binary places of W_est, for fractions of bytes.
-const FRACTION: u32 = 16;
+const FRACTION_BITS: u32 = 16;
 
 /// CUBIC of one sender.
 #[derive(Clone, Debug)]
 pub(super) struct Cubic {
-    usage: Usage,
-    curve: Curve,
+    usage: WindowUsage,
+    curve: CubicCurve,
     /// Time of the last ACK of new data.
     last: Time,
     hystart: HyStart,
@@ -35,7 +35,7 @@ pub(super) struct Cubic {
 
 /// State that a cut changes: the cubic function since the last cut.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Curve {
+pub(super) struct CubicCurve {
     /// Start of congestion avoidance, moved by all time in which the window was not used; [`Time::NEVER`] before it.
     epoch: Time,
     /// K in microseconds: time after which the function is back at its origin.
@@ -54,15 +54,15 @@ pub(super) struct Curve {
 
 impl Cubic {
     pub fn new() -> Cubic {
-        let curve = Curve { epoch: Time::NEVER, k: 0, estimate: 0, rest: 0, w_max: 0, origin: 0, prior: 0 };
-        Cubic { usage: Usage::default(), curve, last: Time::ZERO, hystart: HyStart::default() }
+        let curve = CubicCurve { epoch: Time::NEVER, k: 0, estimate: 0, rest: 0, w_max: 0, origin: 0, prior: 0 };
+        Cubic { usage: WindowUsage::default(), curve, last: Time::ZERO, hystart: HyStart::default() }
     }
 
     /// Returns the window after an ACK of new data.
     #[inline(never)]
-    pub fn on_ack(&mut self, mut at: Windows, ack: &Acked, cfg: &TcpConfig) -> Windows {
+    pub fn on_ack(&mut self, mut at: CongestionWindows, ack: &AckInfo, cfg: &TcpConfig) -> CongestionWindows {
         let mss = u32::from(cfg.mss);
-        self.usage.note(at.cwnd, ack, mss);
+        self.usage.note_ack(at.cwnd, ack, mss);
         let begun = (self.curve.epoch != Time::NEVER).then(|| ack.now.since(self.curve.epoch));
         if self.hystart.on_ack(at, ack, begun, cfg) {
             at.ssthresh = at.cwnd;
@@ -70,26 +70,26 @@ impl Cubic {
         let gone = ack.now.since(self.last);
         self.last = ack.now;
         if at.cwnd >= ack.rwnd || !self.usage.is_full(at) {
-            self.stand_still(gone);
+            self.exclude_idle_time(gone);
             return at;
         }
         if !ack.open || ack.ece {
             return at;
         }
         let cwnd = match at.cwnd >= at.ssthresh {
-            true => self.curve.avoid(at.cwnd, ack, cfg),
+            true => self.curve.avoidance_window(at.cwnd, ack, cfg),
             false => at.cwnd + ack.bytes.min(mss),
         };
-        Windows { cwnd, ..at }
+        CongestionWindows { cwnd, ..at }
     }
 
     /// Excludes the time in which nothing was outstanding from the clock of the function (§4.2).
-    pub fn on_rest(&mut self, now: Time) {
-        self.stand_still(now.since(self.last));
+    pub fn on_idle_end(&mut self, now: Time) {
+        self.exclude_idle_time(now.since(self.last));
         self.last = now;
     }
 
-    fn stand_still(&mut self, gone: Dur) {
+    fn exclude_idle_time(&mut self, gone: Dur) {
         let curve = &mut self.curve;
         if curve.epoch != Time::NEVER {
             curve.epoch = curve.epoch.saturating_add(gone);
@@ -108,7 +108,7 @@ impl Cubic {
     }
 
     /// Starts congestion avoidance again, after another cause than an ACK has set the window.
-    pub fn begin_anew(&mut self) {
+    pub fn restart_epoch(&mut self) {
         self.curve.epoch = Time::NEVER;
     }
 
@@ -120,31 +120,31 @@ impl Cubic {
     }
 
     /// Returns the state that a cut would change now, for `undo`.
-    pub fn saved(&self) -> Curve {
+    pub fn save_curve(&self) -> CubicCurve {
         self.curve
     }
 
     /// Restores the state before a spurious cut (§4.9).
-    pub fn undo(&mut self, saved: Curve) {
+    pub fn undo(&mut self, saved: CubicCurve) {
         self.curve = saved;
     }
 }
 
-impl Curve {
+impl CubicCurve {
     /// Returns the window in congestion avoidance, by §4.3, §4.4 or §4.5.
-    fn avoid(&mut self, cwnd: u32, ack: &Acked, cfg: &TcpConfig) -> u32 {
+    fn avoidance_window(&mut self, cwnd: u32, ack: &AckInfo, cfg: &TcpConfig) -> u32 {
         let mss = u32::from(cfg.mss);
         if self.epoch == Time::NEVER {
-            self.begin(cwnd, ack.now, mss);
+            self.begin_epoch(cwnd, ack.now, mss);
         }
         let bytes = u64::from(ack.bytes.min(cwnd));
-        let estimate = self.reno(cwnd, bytes, mss);
-        let (t, window) = (micros(ack.now.since(self.epoch)), u64::from(cwnd));
-        if self.at(t, mss) < u64::from(estimate) {
+        let estimate = self.update_reno_estimate(cwnd, bytes, mss);
+        let (t, window) = (microseconds(ack.now.since(self.epoch)), u64::from(cwnd));
+        if self.window_at(t, mss) < u64::from(estimate) {
             return estimate.max(cwnd);
         }
         // Target one round trip ahead, at least the present window and at most 1.5 times it (§4.2).
-        let target = self.at(t + micros(ack.srtt), mss).clamp(window, window + window / 2);
+        let target = self.window_at(t + microseconds(ack.srtt), mss).clamp(window, window + window / 2);
         self.rest += (target - window) * bytes;
         let more = self.rest / window;
         self.rest %= window;
@@ -152,11 +152,11 @@ impl Curve {
     }
 
     /// Begins congestion avoidance (§4.2). Without a W_max the function begins at its origin (§4.8, §4.10).
-    fn begin(&mut self, cwnd: u32, now: Time, mss: u32) {
+    fn begin_epoch(&mut self, cwnd: u32, now: Time, mss: u32) {
         self.epoch = now;
         self.origin = self.w_max.max(cwnd);
-        self.k = cube_root(u128::from(self.origin - cwnd) * CUBE / u128::from(mss));
-        self.estimate = u64::from(cwnd) << FRACTION;
+        self.k = cube_root(u128::from(self.origin - cwnd) * CUBED_US_PER_SEGMENT / u128::from(mss));
+        self.estimate = u64::from(cwnd) << FRACTION_BITS;
         self.rest = 0;
         if self.w_max == 0 {
             self.prior = cwnd;
@@ -165,26 +165,26 @@ impl Curve {
 
     /// Adds acknowledged bytes to W_est and returns it (§4.3).
     /// W_est grows by α segments per window up to the window before the last cut, then by one.
-    fn reno(&mut self, cwnd: u32, bytes: u64, mss: u32) -> u32 {
-        let is_back = self.estimate >> FRACTION >= u64::from(self.prior);
+    fn update_reno_estimate(&mut self, cwnd: u32, bytes: u64, mss: u32) -> u32 {
+        let is_back = self.estimate >> FRACTION_BITS >= u64::from(self.prior);
         let (times, over) = if is_back { (1, 1) } else { ALPHA };
-        let grown = u128::from(bytes * u64::from(mss)) * u128::from(times << FRACTION);
+        let grown = u128::from(bytes * u64::from(mss)) * u128::from(times << FRACTION_BITS);
         self.estimate += (grown / u128::from(u64::from(cwnd) * over)) as u64;
-        (self.estimate >> FRACTION) as u32
+        (self.estimate >> FRACTION_BITS) as u32
     }
 
     /// Returns W_cubic(t) in bytes (§4.2).
-    fn at(&self, t: u64, mss: u32) -> u64 {
-        let from = u128::from(t.abs_diff(self.k).min(FAR));
+    fn window_at(&self, t: u64, mss: u32) -> u64 {
+        let from = u128::from(t.abs_diff(self.k).min(FLAT_AFTER_US));
         let (cube, origin) = (from * from * from * u128::from(mss), u64::from(self.origin));
         match t < self.k {
-            true => origin.saturating_sub(cube.div_ceil(CUBE) as u64),
-            false => origin + (cube / CUBE) as u64,
+            true => origin.saturating_sub(cube.div_ceil(CUBED_US_PER_SEGMENT) as u64),
+            false => origin + (cube / CUBED_US_PER_SEGMENT) as u64,
         }
     }
 }
 
-fn micros(time: Dur) -> u64 {
+fn microseconds(time: Dur) -> u64 {
     time.0 / 1_000_000
 }
 

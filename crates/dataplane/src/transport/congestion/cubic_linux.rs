@@ -11,37 +11,37 @@
 
 use super::cubic::cube_root;
 use super::hystart::HyStart;
-use super::usage::Usage;
-use super::{Acked, Lost, Windows};
+use super::usage::WindowUsage;
+use super::{AckInfo, CongestionWindows, LossInfo};
 use crate::transport::TcpConfig;
-use crate::transport::ticks::Ticks;
+use crate::transport::tick_clock::TickClock;
 use units::{Dur, Time};
 
 /// Part of the window that remains after a cut, in 1024ths.
 const BETA: u64 = 717;
 /// Eighths of the window to be acknowledged for one more segment of the estimate: 8 (1 + β) / (3 (1 - β)).
-const ESTIMATE: u64 = 15;
+const RENO_SCALE: u64 = 15;
 /// C in segments per cubic second, 410 / 2¹⁰, and the shift of a cube in units of 2⁻¹⁰ seconds.
-const CUBE: (u128, u32) = (410, 40);
+const CUBE_FACTOR_AND_SHIFT: (u128, u32) = (410, 40);
 /// Units per second of the curve's time.
-const PARTS: u128 = 1024;
+const UNITS_PER_SECOND: u128 = 1024;
 /// Time for which `per` is kept while the window does not change.
-const STAYS: Dur = Dur(31_250_000_000);
+const UPDATE_INTERVAL: Dur = Dur(31_250_000_000);
 /// Largest `per` before any cut has set W_max, and smallest `per` at any time.
-const MOST_AT_FIRST: u64 = 20;
-const LEAST: u64 = 2;
+const MAX_FIRST_ACKS_PER_SEGMENT: u64 = 20;
+const MIN_ACKS_PER_SEGMENT: u64 = 2;
 /// Scale of the first digits of a cube root, in 64ths: half of 64³ times 1.028³.
-const FIRST_DIGITS: u128 = 142_393;
+const CUBE_ROOT_SCALE: u128 = 142_393;
 /// Value of `per`, in windows, if the curve is not above the window.
-const FLAT: u64 = 100;
+const FLAT_WINDOWS_PER_SEGMENT: u64 = 100;
 
 /// CUBIC of one sender.
 #[derive(Clone, Debug)]
 pub(super) struct CubicLinux {
-    pub usage: Usage,
+    pub usage: WindowUsage,
     hystart: HyStart,
-    clock: Ticks,
-    curve: Curve,
+    clock: TickClock,
+    curve: LinuxCurve,
     /// Acknowledged segments that have not increased the window yet.
     counted: u64,
     /// Tick up to which idle time was subtracted.
@@ -50,7 +50,7 @@ pub(super) struct CubicLinux {
 
 /// State that a timeout forgets. Windows are in segments, times in ticks.
 #[derive(Clone, Copy, Debug, Default)]
-struct Curve {
+struct LinuxCurve {
     /// Start of congestion avoidance, moved by idle times; `None` before the first ACK after a cut.
     epoch: Option<u64>,
     /// W_max; 0 before any cut.
@@ -69,12 +69,12 @@ struct Curve {
 }
 
 impl CubicLinux {
-    pub fn new(clock: Ticks) -> CubicLinux {
+    pub fn new(clock: TickClock) -> CubicLinux {
         CubicLinux {
-            usage: Usage::default(),
+            usage: WindowUsage::default(),
             hystart: HyStart::default(),
             clock,
-            curve: Curve::default(),
+            curve: LinuxCurve::default(),
             counted: 0,
             rested: 0,
         }
@@ -82,22 +82,22 @@ impl CubicLinux {
 
     /// Returns the window after an ACK of new data.
     #[inline(never)]
-    pub fn on_ack(&mut self, mut at: Windows, ack: &Acked, cfg: &TcpConfig) -> Windows {
+    pub fn on_ack(&mut self, mut at: CongestionWindows, ack: &AckInfo, cfg: &TcpConfig) -> CongestionWindows {
         let mss = u32::from(cfg.mss);
-        let now = self.clock.passed(ack.now);
+        let now = self.clock.ticks_at(ack.now);
         if !ack.sampled {
-            self.usage.note(at.cwnd, ack, mss);
-            at.ssthresh = self.sample(at, ack, cfg);
+            self.usage.note_ack(at.cwnd, ack, mss);
+            at.ssthresh = self.on_sample(at, ack, cfg);
         }
         if !ack.open || ack.ece || !self.usage.is_full(at) {
             return at;
         }
-        let (before, acked) = (segments(at.cwnd, mss), u64::from(ack.bytes.div_ceil(mss)));
+        let (before, acked) = (to_segments(at.cwnd, mss), u64::from(ack.bytes.div_ceil(mss)));
         let fast = acked.min(u64::from(at.ssthresh / mss).saturating_sub(before));
         let mut window = before + fast;
         if acked > fast {
-            let delay = self.clock.ticks_of(self.hystart.least().unwrap_or_default());
-            self.curve.on_ack(window, acked - fast, Instant { now, delay, clock: self.clock });
+            let delay = self.clock.ticks_of(self.hystart.min_rtt().unwrap_or_default());
+            self.curve.on_ack(window, acked - fast, AckInstant { now, delay, clock: self.clock });
             window += self.grow(acked - fast);
         }
         at.cwnd += (window - before) as u32 * mss;
@@ -105,8 +105,8 @@ impl CubicLinux {
     }
 
     /// Returns the slow start threshold after the sample of an ACK.
-    pub fn sample(&mut self, at: Windows, ack: &Acked, cfg: &TcpConfig) -> u32 {
-        let now = self.clock.passed(ack.now);
+    pub fn on_sample(&mut self, at: CongestionWindows, ack: &AckInfo, cfg: &TcpConfig) -> u32 {
+        let now = self.clock.ticks_at(ack.now);
         let begun = self.curve.epoch.map(|epoch| self.clock.time_of(now - epoch));
         if self.hystart.on_ack(at, ack, begun, cfg) { at.cwnd } else { at.ssthresh }
     }
@@ -127,16 +127,16 @@ impl CubicLinux {
     }
 
     /// Excludes the time since the last data left from the curve, when data leaves while nothing was outstanding.
-    pub fn on_rest(&mut self, now: Time, last_sent: Time) {
-        let now = self.clock.passed(now);
-        let idle = now.saturating_sub(self.clock.passed(last_sent).max(self.rested));
+    pub fn on_idle_end(&mut self, now: Time, last_sent: Time) {
+        let now = self.clock.ticks_at(now);
+        let idle = now.saturating_sub(self.clock.ticks_at(last_sent).max(self.rested));
         self.rested = now;
         self.curve.epoch = self.curve.epoch.map(|epoch| (epoch + idle).min(now));
     }
 
     /// Records a cut, and returns the slow start threshold before its floor.
     pub fn cut(&mut self, cwnd: u32, cfg: &TcpConfig) -> u32 {
-        let window = segments(cwnd, u32::from(cfg.mss));
+        let window = to_segments(cwnd, u32::from(cfg.mss));
         let curve = &mut self.curve;
         let converges = cfg.fast_convergence && window < curve.w_max;
         curve.w_max = if converges { window * (1024 + BETA) / 2048 } else { window };
@@ -146,45 +146,45 @@ impl CubicLinux {
     }
 
     /// Starts congestion avoidance again, after another cause than an ACK has set the window.
-    pub fn begin_anew(&mut self) {
+    pub fn restart_epoch(&mut self) {
         self.curve.epoch = None;
     }
 
     /// Forgets the curve after a timeout.
-    pub fn on_timeout(&mut self, lost: &Lost) {
-        self.curve = Curve::default();
-        self.hystart = HyStart::begun(lost.now, lost.sent);
+    pub fn on_timeout(&mut self, lost: &LossInfo) {
+        self.curve = LinuxCurve::default();
+        self.hystart = HyStart::at_round_start(lost.now, lost.sent);
         self.counted = 0;
     }
 }
 
 /// Time of an ACK, and least round-trip time, in ticks of a clock.
 #[derive(Clone, Copy)]
-struct Instant {
+struct AckInstant {
     now: u64,
     delay: u64,
-    clock: Ticks,
+    clock: TickClock,
 }
 
-impl Curve {
+impl LinuxCurve {
     /// Updates `per` after `acked` segments in congestion avoidance (`bictcp_update`).
-    fn on_ack(&mut self, window: u64, acked: u64, at: Instant) {
+    fn on_ack(&mut self, window: u64, acked: u64, at: AckInstant) {
         self.acked += acked;
-        if self.of == window && at.clock.time_of(at.now - self.at) <= STAYS {
+        if self.of == window && at.clock.time_of(at.now - self.at) <= UPDATE_INTERVAL {
             return;
         }
         if self.epoch.is_none() || self.at != at.now {
             (self.of, self.at) = (window, at.now);
-            let epoch = self.epoch.unwrap_or_else(|| self.begin(window, acked, at.now));
-            self.per = self.by_curve(window, at.clock.time_of(at.now - epoch + at.delay));
+            let epoch = self.epoch.unwrap_or_else(|| self.begin_epoch(window, acked, at.now));
+            self.per = self.acks_per_segment_on_curve(window, at.clock.time_of(at.now - epoch + at.delay));
         }
-        self.per = self.per.min(self.by_estimate(window)).max(LEAST);
+        self.per = self.per.min(self.acks_per_segment_of_reno(window)).max(MIN_ACKS_PER_SEGMENT);
     }
 
     /// Begins congestion avoidance, and returns the epoch.
-    fn begin(&mut self, window: u64, acked: u64, now: u64) -> u64 {
+    fn begin_epoch(&mut self, window: u64, acked: u64, now: u64) -> u64 {
         let short = u128::from(self.w_max.saturating_sub(window));
-        self.k = root((1 << CUBE.1) / CUBE.0 * short);
+        self.k = linux_cube_root((1 << CUBE_FACTOR_AND_SHIFT.1) / CUBE_FACTOR_AND_SHIFT.0 * short);
         self.origin = self.w_max.max(window);
         (self.acked, self.estimate) = (acked, window);
         self.epoch = Some(now);
@@ -192,18 +192,18 @@ impl Curve {
     }
 
     /// Returns the `per` that leads to the curve at `time` after the epoch.
-    fn by_curve(&self, window: u64, time: Dur) -> u64 {
-        let t = (u128::from(time.0) * PARTS / u128::from(Dur::s(1).0)) as u64;
+    fn acks_per_segment_on_curve(&self, window: u64, time: Dur) -> u64 {
+        let t = (u128::from(time.0) * UNITS_PER_SECOND / u128::from(Dur::s(1).0)) as u64;
         let off = u128::from(t.abs_diff(self.k));
-        let cube = ((CUBE.0 * off * off * off) >> CUBE.1) as u64;
+        let cube = ((CUBE_FACTOR_AND_SHIFT.0 * off * off * off) >> CUBE_FACTOR_AND_SHIFT.1) as u64;
         let target = if t < self.k { self.origin.saturating_sub(cube) } else { self.origin.saturating_add(cube) };
-        let per = if target > window { window / (target - window) } else { FLAT * window };
-        if self.w_max == 0 { per.min(MOST_AT_FIRST) } else { per }
+        let per = if target > window { window / (target - window) } else { FLAT_WINDOWS_PER_SEGMENT * window };
+        if self.w_max == 0 { per.min(MAX_FIRST_ACKS_PER_SEGMENT) } else { per }
     }
 
     /// Returns the `per` that leads to Reno's window, if that window is larger.
-    fn by_estimate(&mut self, window: u64) -> u64 {
-        let each = window * ESTIMATE / 8;
+    fn acks_per_segment_of_reno(&mut self, window: u64) -> u64 {
+        let each = window * RENO_SCALE / 8;
         // Linux compares with `>`: one more segment takes more than `each`.
         let more = self.acked.saturating_sub(1) / each;
         self.estimate += more;
@@ -216,17 +216,17 @@ impl Curve {
 /// The step takes 341/1024 for a third.
 /// The first digits are 2.8% too large, as in the kernel's table, which makes up for that factor. PRECONDITION: `of` is
 /// 0 or at least 64.
-fn root(of: u128) -> u64 {
+fn linux_cube_root(of: u128) -> u64 {
     if of == 0 {
         return 0;
     }
     let bits = (((128 - of.leading_zeros()) * 84) >> 8) - 1;
     let first = of >> (3 * bits);
-    let near = u128::from(cube_root(8 * (2 * first + 1) * FIRST_DIGITS).div_ceil(2) << bits >> 6);
+    let near = u128::from(cube_root(8 * (2 * first + 1) * CUBE_ROOT_SCALE).div_ceil(2) << bits >> 6);
     (((2 * near + of / (near * (near - 1))) * 341) >> 10) as u64
 }
 
-fn segments(bytes: u32, mss: u32) -> u64 {
+fn to_segments(bytes: u32, mss: u32) -> u64 {
     u64::from((bytes / mss).max(1))
 }
 
@@ -236,7 +236,8 @@ mod tests {
     use crate::transport::tests::pair::config;
 
     /// Clock of a host at 250 Hz.
-    const CLOCK: Ticks = Ticks { every: Dur::ms(4), phase: Dur::ZERO, wheel: crate::transport::ticks::Wheel::Levels };
+    const CLOCK: TickClock =
+        TickClock { every: Dur::ms(4), phase: Dur::ZERO, wheel: crate::transport::tick_clock::TimerWheel::Levels };
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Dur::ms(ms)
@@ -247,7 +248,7 @@ mod tests {
         let cfg = config("linux", &[]);
         let mut c = CubicLinux::new(CLOCK);
         assert_eq!(c.cut(100 * u32::from(cfg.mss), &cfg), 70 * u32::from(cfg.mss));
-        c.curve.on_ack(70, 1, Instant { now: CLOCK.passed(at(1003)), delay: 0, clock: CLOCK });
+        c.curve.on_ack(70, 1, AckInstant { now: CLOCK.ticks_at(at(1003)), delay: 0, clock: CLOCK });
         (c, cfg)
     }
 
@@ -255,7 +256,7 @@ mod tests {
     fn the_count_leads_to_the_curve() {
         // K: (30 2⁴⁰ / 410)^⅓ = 4316.9 parts of a second, of which 4316 are 4.21484375 s.
         let (c, _) = after_a_cut();
-        let per = |window, time| c.curve.by_curve(window, time);
+        let per = |window, time| c.curve.acks_per_segment_on_curve(window, time);
         assert_eq!((c.curve.k, c.curve.origin), (4316, 100));
         assert_eq!(per(70, Dur::ZERO), 70, "410 4316³ / 2⁴⁰ is 29.98: to 71");
         assert_eq!(per(70, Dur::s(1)), 70 / 17, "410 3292³ / 2⁴⁰ is 13.3: to 87");
@@ -269,26 +270,26 @@ mod tests {
         let (mut c, _) = after_a_cut();
         assert_eq!(c.curve.per, 70);
         // Two more ticks, and 248 that a round trip takes.
-        c.curve.on_ack(71, 1, Instant { now: CLOCK.passed(at(1008)), delay: 248, clock: CLOCK });
+        c.curve.on_ack(71, 1, AckInstant { now: CLOCK.ticks_at(at(1008)), delay: 248, clock: CLOCK });
         assert_eq!(c.curve.per, 71 / 16);
     }
 
     #[test]
     fn reno_s_window_grows_by_a_segment_for_fifteen_eighths_of_the_window() {
-        let mut curve = Curve { estimate: 16, acked: 30, ..Curve::default() };
-        assert_eq!(curve.by_estimate(16), u64::MAX, "16 15 / 8 is 30, and more than that is needed");
+        let mut curve = LinuxCurve { estimate: 16, acked: 30, ..LinuxCurve::default() };
+        assert_eq!(curve.acks_per_segment_of_reno(16), u64::MAX, "16 15 / 8 is 30, and more than that is needed");
         curve.acked = 31;
-        assert_eq!((curve.by_estimate(16), curve.estimate, curve.acked), (16, 17, 1));
+        assert_eq!((curve.acks_per_segment_of_reno(16), curve.estimate, curve.acked), (16, 17, 1));
         curve.acked = 100;
-        assert_eq!((curve.by_estimate(16), curve.estimate, curve.acked), (4, 20, 10), "four short");
+        assert_eq!((curve.acks_per_segment_of_reno(16), curve.estimate, curve.acked), (4, 20, 10), "four short");
     }
 
     #[test]
     fn no_segment_takes_less_than_two() {
         let (mut c, _) = after_a_cut();
-        c.curve.on_ack(71, 1, Instant { now: CLOCK.passed(at(5000)), delay: 250, clock: CLOCK });
+        c.curve.on_ack(71, 1, AckInstant { now: CLOCK.ticks_at(at(5000)), delay: 250, clock: CLOCK });
         assert_eq!(c.curve.per, 2, "71 / 29");
-        c.curve.on_ack(72, 1, Instant { now: CLOCK.passed(at(11_000)), delay: 250, clock: CLOCK });
+        c.curve.on_ack(72, 1, AckInstant { now: CLOCK.ticks_at(at(11_000)), delay: 250, clock: CLOCK });
         assert_eq!(c.curve.per, 2, "72 / 147");
     }
 
@@ -296,15 +297,15 @@ mod tests {
     fn idle_time_moves_the_curve_once_and_to_the_present_at_most() {
         let (mut c, _) = after_a_cut();
         let began = c.curve.epoch.expect("congestion avoidance");
-        c.on_rest(at(1043), at(1023));
+        c.on_idle_end(at(1043), at(1023));
         assert_eq!(c.curve.epoch, Some(began + 5));
-        c.on_rest(at(1047), at(1023));
+        c.on_idle_end(at(1047), at(1023));
         assert_eq!(c.curve.epoch, Some(began + 6), "what was asked in vain is not counted twice");
-        c.on_rest(at(2000), at(1001));
-        assert_eq!(c.curve.epoch, Some(CLOCK.passed(at(2000)) - (CLOCK.passed(at(1047)) - began - 6)));
-        c.curve.epoch = Some(CLOCK.passed(at(2500)));
-        c.on_rest(at(3000), at(2001));
-        assert_eq!(c.curve.epoch, Some(CLOCK.passed(at(3000))));
+        c.on_idle_end(at(2000), at(1001));
+        assert_eq!(c.curve.epoch, Some(CLOCK.ticks_at(at(2000)) - (CLOCK.ticks_at(at(1047)) - began - 6)));
+        c.curve.epoch = Some(CLOCK.ticks_at(at(2500)));
+        c.on_idle_end(at(3000), at(2001));
+        assert_eq!(c.curve.epoch, Some(CLOCK.ticks_at(at(3000))));
     }
 
     #[test]
@@ -324,8 +325,8 @@ mod tests {
         assert_eq!((c.grow(69), c.counted), (0, 69));
         c.cut(70 * u32::from(cfg.mss), &cfg);
         assert_eq!((c.counted, c.curve.w_max), (0, 59));
-        c.on_timeout(&Lost { range: 0..1, flight: 0, sent: 9000, left: 0, now: at(1100) });
-        c.curve.on_ack(70, 1, Instant { now: CLOCK.passed(at(1100)), delay: 0, clock: CLOCK });
+        c.on_timeout(&LossInfo { range: 0..1, flight: 0, sent: 9000, left: 0, now: at(1100) });
+        c.curve.on_ack(70, 1, AckInstant { now: CLOCK.ticks_at(at(1100)), delay: 0, clock: CLOCK });
         assert_eq!((c.curve.w_max, c.curve.per), (0, 20));
     }
 

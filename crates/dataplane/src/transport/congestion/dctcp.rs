@@ -8,8 +8,8 @@
 //! Retransmissions are ECN-capable, as in Linux. RFC 8257 does not mention them, and RFC 3168 §6.1.5 forbids it; but a
 //! switch that marks by threshold would drop them.
 
-use super::Acked;
-use crate::transport::fraction::ONE;
+use super::AckInfo;
+use crate::transport::fraction::FRACTION_ONE;
 
 /// DCTCP's estimate of one sender.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ impl Dctcp {
     }
     /// Adds an ACK to the estimate (§3.3, steps 1 to 8).
     #[inline]
-    pub fn on_ack(&mut self, ack: &Acked, g: u32) {
+    pub fn on_ack(&mut self, ack: &AckInfo, g: u32) {
         self.acked = self.acked.saturating_add(ack.bytes);
         if ack.ece {
             self.marked = self.marked.saturating_add(ack.bytes);
@@ -41,13 +41,13 @@ impl Dctcp {
         (self.acked, self.marked) = (0, 0);
     }
     fn update(&mut self, g: u32) {
-        let one = u64::from(ONE);
+        let one = u64::from(FRACTION_ONE);
         let fraction = u64::from(self.marked) * one / u64::from(self.acked.max(1));
         let sum = u64::from(self.alpha) * (one - u64::from(g)) + u64::from(g) * fraction;
         self.alpha = (sum >> 30) as u32;
     }
     /// Returns the window after a cut, cwnd (1 - α/2), before the floor (step 9).
-    pub fn after_mark(&self, cwnd: u32) -> u32 {
+    pub fn window_after_mark(&self, cwnd: u32) -> u32 {
         cwnd - ((u64::from(cwnd) * u64::from(self.alpha)) >> 31) as u32
     }
     pub fn alpha(&self) -> u32 {

@@ -11,24 +11,24 @@
 //! Round trips are separated at smaller windows too (Linux since 6.14). Slow start continues as congestion avoidance.
 //! RFC 9406 (HyStart++) has only the second sign, and tries slow start again; it is not built.
 
-use super::{Acked, Windows};
+use super::{AckInfo, CongestionWindows};
 use crate::transport::TcpConfig;
 use crate::transport::linux_pacing::PacingChoices;
 use units::{Dur, Time};
 
 /// Segments of the window from which signs count.
-const LEAST_WINDOW: u32 = 16;
+const MIN_WINDOW: u32 = 16;
 /// Longest time between two ACKs of a train.
-const GAP: Dur = Dur::ms(2);
+const MAX_TRAIN_GAP: Dur = Dur::ms(2);
 /// Number of samples of a round trip before its delay counts.
-const SAMPLES: u8 = 8;
+const MIN_RTT_SAMPLES: u8 = 8;
 /// Smallest and largest increase of the delay that counts as late.
-const DELAY: (Dur, Dur) = (Dur::ms(4), Dur::ms(16));
+const DELAY_INCREASE_BOUNDS: (Dur, Dur) = (Dur::ms(4), Dur::ms(16));
 /// Time after the start of congestion avoidance in which samples do not count.
-const AFTER_CUT: Dur = Dur::s(1);
+const IGNORED_TIME_AFTER_CUT: Dur = Dur::s(1);
 /// Bytes that offload may hold back, four times its largest burst, and the longest time for which it may do so.
-const OFFLOAD: u64 = 4 * 65_536;
-const MOST_OFFLOAD: Dur = Dur::ms(1);
+const MAX_OFFLOAD_BYTES: u64 = 4 * 65_536;
+const MAX_OFFLOAD_DELAY: Dur = Dur::ms(1);
 
 /// HyStart of one sender.
 #[derive(Clone, Copy, Debug)]
@@ -63,19 +63,19 @@ impl Default for HyStart {
 
 impl HyStart {
     /// Returns the state at the start of a round trip, which ends with the ACK of the data sent last.
-    pub fn begun(now: Time, nxt: u64) -> HyStart {
+    pub fn at_round_start(now: Time, nxt: u64) -> HyStart {
         HyStart { began: now, last: now, until: nxt, ..HyStart::default() }
     }
 
     /// Least round-trip time; `None` before the first sample.
-    pub fn least(&self) -> Option<Dur> {
+    pub fn min_rtt(&self) -> Option<Dur> {
         self.least
     }
 
     /// Returns true if slow start ends with this ACK. `begun` is the time since congestion avoidance began, if it has.
-    pub fn on_ack(&mut self, at: Windows, ack: &Acked, begun: Option<Dur>, cfg: &TcpConfig) -> bool {
+    pub fn on_ack(&mut self, at: CongestionWindows, ack: &AckInfo, begun: Option<Dur>, cfg: &TcpConfig) -> bool {
         let Some(rtt) = ack.rtt else { return false };
-        if begun.is_some_and(|time| time < AFTER_CUT) {
+        if begun.is_some_and(|time| time < IGNORED_TIME_AFTER_CUT) {
             return false;
         }
         let least = self.least.map_or(rtt, |least| least.min(rtt));
@@ -84,40 +84,41 @@ impl HyStart {
             return false;
         }
         if ack.una > self.until {
-            *self = HyStart { least: self.least, ..HyStart::begun(ack.now, ack.nxt) };
+            *self = HyStart { least: self.least, ..HyStart::at_round_start(ack.now, ack.nxt) };
         }
-        if at.cwnd < LEAST_WINDOW * u32::from(cfg.mss) {
+        if at.cwnd < MIN_WINDOW * u32::from(cfg.mss) {
             return false;
         }
-        self.found = self.is_long_train(at, ack, least, cfg) || self.is_late(rtt, least);
+        self.found = self.is_long_train(at, ack, least, cfg) || self.is_delay_increased(rtt, least);
         self.found
     }
 
-    fn is_long_train(&mut self, at: Windows, ack: &Acked, least: Dur, cfg: &TcpConfig) -> bool {
-        if ack.now.since(self.last) > GAP {
+    fn is_long_train(&mut self, at: CongestionWindows, ack: &AckInfo, least: Dur, cfg: &TcpConfig) -> bool {
+        if ack.now.since(self.last) > MAX_TRAIN_GAP {
             return false;
         }
         self.last = ack.now;
-        let whole = least.saturating_add(offload(at, ack.srtt, &cfg.pacing));
+        let whole = least.saturating_add(offload_delay(at, ack.srtt, &cfg.pacing));
         // Pacing in slow start spreads a window over half of a round trip by itself.
         let longest = if cfg.pacing.on { whole } else { Dur(whole.0 / 2) };
         ack.now.since(self.began) > longest
     }
 
-    fn is_late(&mut self, rtt: Dur, least: Dur) -> bool {
+    fn is_delay_increased(&mut self, rtt: Dur, least: Dur) -> bool {
         self.sample = self.sample.min(rtt);
-        if self.samples < SAMPLES {
+        if self.samples < MIN_RTT_SAMPLES {
             self.samples += 1;
             return false;
         }
-        let more = Dur(least.0 / 8).clamp(DELAY.0, DELAY.1);
+        let more = Dur(least.0 / 8).clamp(DELAY_INCREASE_BOUNDS.0, DELAY_INCREASE_BOUNDS.1);
         self.sample > least.saturating_add(more)
     }
 }
 
 /// Returns the time for which segmentation offload may hold data back at Linux's pacing rate.
-fn offload(at: Windows, srtt: Dur, pacing: &PacingChoices) -> Dur {
-    let percent = u64::from(pacing.percent(at.cwnd, at.ssthresh));
-    let time = u128::from(OFFLOAD) * u128::from(srtt.0) * 100 / u128::from(u64::from(at.cwnd.max(1)) * percent);
-    Dur(time.min(u128::from(MOST_OFFLOAD.0)) as u64)
+fn offload_delay(at: CongestionWindows, srtt: Dur, pacing: &PacingChoices) -> Dur {
+    let percent = u64::from(pacing.rate_percent(at.cwnd, at.ssthresh));
+    let time =
+        u128::from(MAX_OFFLOAD_BYTES) * u128::from(srtt.0) * 100 / u128::from(u64::from(at.cwnd.max(1)) * percent);
+    Dur(time.min(u128::from(MAX_OFFLOAD_DELAY.0)) as u64)
 }

@@ -5,19 +5,19 @@
 //! segment above the segments in flight.
 
 use super::bic::Bic;
-use super::{Congestion, Law};
+use super::{Congestion, CongestionState};
 use crate::transport::TcpConfig;
-use crate::transport::ticks::Ticks;
+use crate::transport::tick_clock::TickClock;
 use units::Time;
 
 /// Divisor of the window (`sysctl_tcp_tso_win_divisor`).
 /// With offload, a window of which less than this share is unused counts as full.
-const WINDOW_SHARE: u32 = 3;
+const TSO_WIN_DIVISOR: u32 = 3;
 /// Largest burst of segmentation offload in bytes (`sk_gso_max_size`).
-const LARGEST: u64 = 65_536;
+const MAX_BURST_BYTES: u64 = 65_536;
 /// Bytes that a duplicate ACK adds to DCTCP's estimate: the kernel's first guess of the peer's segment size
 /// (`TCP_MSS_DEFAULT`), which never changes if a host receives no data.
-const DUPLICATE: u64 = 536;
+const DUPLICATE_ACK_BYTES: u64 = 536;
 
 /// Congestion control of one sender.
 #[derive(Clone, Debug)]
@@ -28,20 +28,20 @@ pub(super) struct Linux2_6_38 {
     used: u32,
     /// `snd_cwnd_stamp`: tick of the last change or full use of the window.
     stamp: u64,
-    clock: Ticks,
-    control: Control,
+    clock: TickClock,
+    control: GrowthLaw,
 }
 
 #[derive(Clone, Debug)]
-enum Control {
+enum GrowthLaw {
     Reno,
     Bic(Bic),
-    Dctcp(Estimate),
+    Dctcp(DctcpEstimate),
 }
 
 /// DCTCP's estimate by the patch for this kernel: share of marked bytes in a window of data, in 1024ths.
 #[derive(Clone, Copy, Debug, Default)]
-struct Estimate {
+struct DctcpEstimate {
     alpha: u32,
     /// `next_seq`: end of the current window of data.
     until: u64,
@@ -50,9 +50,9 @@ struct Estimate {
 }
 
 /// Value of α = 1, in 1024ths.
-const WHOLE: u64 = 1024;
+const ALPHA_ONE: u64 = 1024;
 
-impl Estimate {
+impl DctcpEstimate {
     /// Adds an ACK of this many bytes; `shift` is the binary logarithm of 1/g.
     fn on_ack(&mut self, bytes: u64, ece: bool, (una, nxt): (u64, u64), shift: u32) {
         self.total += bytes;
@@ -61,14 +61,14 @@ impl Estimate {
             return;
         }
         let rise = (self.marked << (10 - shift)) / self.total.max(1);
-        self.alpha = (u64::from(self.alpha - (self.alpha >> shift)) + rise).min(WHOLE) as u32;
-        *self = Estimate { alpha: self.alpha, until: nxt, ..Estimate::default() };
+        self.alpha = (u64::from(self.alpha - (self.alpha >> shift)) + rise).min(ALPHA_ONE) as u32;
+        *self = DctcpEstimate { alpha: self.alpha, until: nxt, ..DctcpEstimate::default() };
     }
 }
 
 /// Properties of an ACK that DCTCP's estimate needs.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::transport) struct Counted {
+pub(in crate::transport) struct AckCounts {
     /// First unacknowledged byte, and next byte to send, after the ACK.
     pub una: u64,
     pub nxt: u64,
@@ -81,31 +81,31 @@ pub(in crate::transport) struct Counted {
 }
 
 impl Linux2_6_38 {
-    pub fn reno(clock: Ticks) -> Linux2_6_38 {
-        Linux2_6_38 { count: 0, used: 0, stamp: 0, clock, control: Control::Reno }
+    pub fn reno(clock: TickClock) -> Linux2_6_38 {
+        Linux2_6_38 { count: 0, used: 0, stamp: 0, clock, control: GrowthLaw::Reno }
     }
-    pub fn bic(clock: Ticks) -> Linux2_6_38 {
-        Linux2_6_38 { control: Control::Bic(Bic::default()), ..Linux2_6_38::reno(clock) }
+    pub fn bic(clock: TickClock) -> Linux2_6_38 {
+        Linux2_6_38 { control: GrowthLaw::Bic(Bic::default()), ..Linux2_6_38::reno(clock) }
     }
-    pub fn dctcp(clock: Ticks) -> Linux2_6_38 {
-        Linux2_6_38 { control: Control::Dctcp(Estimate::default()), ..Linux2_6_38::reno(clock) }
+    pub fn dctcp(clock: TickClock) -> Linux2_6_38 {
+        Linux2_6_38 { control: GrowthLaw::Dctcp(DctcpEstimate::default()), ..Linux2_6_38::reno(clock) }
     }
     /// α in units of 2⁻³⁰; `None` without DCTCP.
     pub fn alpha(&self) -> Option<u32> {
         match &self.control {
-            Control::Dctcp(estimate) => Some(estimate.alpha << 20),
-            Control::Reno | Control::Bic(_) => None,
+            GrowthLaw::Dctcp(estimate) => Some(estimate.alpha << 20),
+            GrowthLaw::Reno | GrowthLaw::Bic(_) => None,
         }
     }
     /// Window after an ACK of new data (`tcp_reno_cong_avoid`, `bictcp_cong_avoid`), in segments like its arguments.
     fn grow(&mut self, cwnd: u32, ssthresh: u32, now: Time) -> u32 {
         if cwnd <= ssthresh {
-            return self.start_slowly(cwnd);
+            return self.slow_start(cwnd);
         }
-        let tick = self.clock.passed(now);
+        let tick = self.clock.ticks_at(now);
         let needed = match &mut self.control {
-            Control::Bic(bic) => bic.update(cwnd, tick, self.clock),
-            Control::Reno | Control::Dctcp(_) => cwnd,
+            GrowthLaw::Bic(bic) => bic.update(cwnd, tick, self.clock),
+            GrowthLaw::Reno | GrowthLaw::Dctcp(_) => cwnd,
         };
         if self.count >= needed {
             self.count = 0;
@@ -116,7 +116,7 @@ impl Linux2_6_38 {
     }
     /// Returns the window after an ACK in slow start (`tcp_slow_start`).
     /// It grows by one segment, and by one for each whole window in the counter.
-    fn start_slowly(&mut self, mut cwnd: u32) -> u32 {
+    fn slow_start(&mut self, mut cwnd: u32) -> u32 {
         self.count += cwnd;
         while self.count >= cwnd {
             self.count -= cwnd;
@@ -125,53 +125,53 @@ impl Linux2_6_38 {
         cwnd
     }
     /// Slow start threshold after a loss, in segments.
-    pub fn threshold(&mut self, cwnd: u32) -> u32 {
+    pub fn threshold_after_loss(&mut self, cwnd: u32) -> u32 {
         match &mut self.control {
-            Control::Bic(bic) => bic.threshold(cwnd),
-            Control::Reno | Control::Dctcp(_) => (cwnd >> 1).max(2),
+            GrowthLaw::Bic(bic) => bic.threshold(cwnd),
+            GrowthLaw::Reno | GrowthLaw::Dctcp(_) => (cwnd >> 1).max(2),
         }
     }
     /// Smallest window that rate halving leaves, in segments (`min_cwnd`).
-    fn least(&self, ssthresh: u32) -> u32 {
+    fn min_window(&self, ssthresh: u32) -> u32 {
         match &self.control {
-            Control::Bic(_) => ssthresh,
-            Control::Reno | Control::Dctcp(_) => ssthresh / 2,
+            GrowthLaw::Bic(_) => ssthresh,
+            GrowthLaw::Reno | GrowthLaw::Dctcp(_) => ssthresh / 2,
         }
     }
 }
 
 /// Operations of Linux 2.6.38's sender. Sizes are in segments. They have no effect on any other congestion control.
 impl Congestion {
-    fn old(&mut self) -> Option<&mut Linux2_6_38> {
+    fn linux_2_6_38_mut(&mut self) -> Option<&mut Linux2_6_38> {
         match &mut self.law {
-            Law::Linux2_6_38(old) => Some(old),
+            CongestionState::Linux2_6_38(old) => Some(old),
             _ => None,
         }
     }
     /// Window in segments.
-    pub(in crate::transport) fn segments(&self, mss: u32) -> u32 {
+    pub(in crate::transport) fn window_segments(&self, mss: u32) -> u32 {
         self.cwnd / mss
     }
     /// Slow start threshold in segments; larger than any window if it was never set.
     fn threshold_segments(&self, mss: u32) -> u32 {
         self.ssthresh / mss
     }
-    fn set_segments(&mut self, segments: u32, mss: u32) {
+    fn set_threshold_segments(&mut self, segments: u32, mss: u32) {
         self.cwnd = segments.saturating_mul(mss);
     }
     /// Adds an ACK to the estimate of DCTCP, if the sender uses it. A duplicate ACK counts for 536 bytes.
-    pub(in crate::transport) fn estimate(&mut self, ack: &Counted, cfg: &TcpConfig) {
+    pub(in crate::transport) fn update_estimate(&mut self, ack: &AckCounts, cfg: &TcpConfig) {
         let bytes = match (ack.bytes, ack.opens_window) {
-            (0, false) => DUPLICATE,
+            (0, false) => DUPLICATE_ACK_BYTES,
             (bytes, _) => bytes,
         };
-        if let Some(Linux2_6_38 { control: Control::Dctcp(estimate), .. }) = self.old() {
+        if let Some(Linux2_6_38 { control: GrowthLaw::Dctcp(estimate), .. }) = self.linux_2_6_38_mut() {
             estimate.on_ack(bytes, ack.ece, (ack.una, ack.nxt), 30 - cfg.g.trailing_zeros());
         }
     }
     /// Updates BIC's ratio after this many segments were acknowledged in the open state (`bictcp_acked`).
     pub(in crate::transport) fn note_acked(&mut self, segments: u32) {
-        if let Some(Linux2_6_38 { control: Control::Bic(bic), .. }) = self.old() {
+        if let Some(Linux2_6_38 { control: GrowthLaw::Bic(bic), .. }) = self.linux_2_6_38_mut() {
             bic.on_acked(segments);
         }
     }
@@ -179,35 +179,37 @@ impl Congestion {
     /// `in_flight` counts the segments in flight before the ACK, and `burst` is the degree of reordering.
     pub(in crate::transport) fn grow(&mut self, in_flight: u32, burst: u32, now: Time, cfg: &TcpConfig) {
         let mss = u32::from(cfg.mss);
-        let (cwnd, ssthresh) = (self.segments(mss), self.threshold_segments(mss));
+        let (cwnd, ssthresh) = (self.window_segments(mss), self.threshold_segments(mss));
         let left = cwnd.saturating_sub(in_flight);
-        let is_share = cfg.rack.tso && left * WINDOW_SHARE < cwnd && u64::from(left * mss) < LARGEST;
-        let Some(old) = self.old() else { return };
-        old.stamp = old.clock.passed(now);
+        let is_share = cfg.rack.tso && left * TSO_WIN_DIVISOR < cwnd && u64::from(left * mss) < MAX_BURST_BYTES;
+        let Some(old) = self.linux_2_6_38_mut() else { return };
+        old.stamp = old.clock.ticks_at(now);
         if left == 0 || is_share || left <= burst {
             let cwnd = old.grow(cwnd, ssthresh, now);
-            self.set_segments(cwnd, mss);
+            self.set_threshold_segments(cwnd, mss);
         }
     }
     /// Reacts to an echo of congestion (`tcp_enter_cwr`); `cuts` sets a new threshold.
     /// With Reno and BIC the window then falls with the following ACKs, with DCTCP immediately.
     pub(in crate::transport) fn on_mark_2_6_38(&mut self, in_flight: u32, cuts: bool, now: Time, mss: u32) {
-        let cwnd = self.segments(mss);
-        let Some(old) = self.old() else { return };
+        let cwnd = self.window_segments(mss);
+        let Some(old) = self.linux_2_6_38_mut() else { return };
         let (threshold, window) = match &old.control {
-            Control::Dctcp(estimate) => {
+            GrowthLaw::Dctcp(estimate) => {
                 let cut = (u64::from(cwnd) * u64::from(estimate.alpha)) >> 11;
                 let window = (cwnd - cut as u32).max(2);
                 (window, window)
             }
-            Control::Reno | Control::Bic(_) => (if cuts { old.threshold(cwnd) } else { 0 }, cwnd.min(in_flight + 1)),
+            GrowthLaw::Reno | GrowthLaw::Bic(_) => {
+                (if cuts { old.threshold_after_loss(cwnd) } else { 0 }, cwnd.min(in_flight + 1))
+            }
         };
         old.count = 0;
-        old.stamp = old.clock.passed(now);
+        old.stamp = old.clock.ticks_at(now);
         if cuts {
             self.ssthresh = threshold * mss;
         }
-        self.set_segments(window, mss);
+        self.set_threshold_segments(window, mss);
     }
     /// Returns true if marks cut the window immediately (DCTCP), without rate halving.
     pub(in crate::transport) fn is_cut_by_marks(&self) -> bool {
@@ -218,62 +220,62 @@ impl Congestion {
         if cuts {
             self.cut_threshold(mss);
         }
-        if let Some(old) = self.old() {
+        if let Some(old) = self.linux_2_6_38_mut() {
             old.count = 0;
         }
     }
     /// Sets the slow start threshold after a loss.
     pub(in crate::transport) fn cut_threshold(&mut self, mss: u32) {
-        let cwnd = self.segments(mss);
-        if let Some(threshold) = self.old().map(|old| old.threshold(cwnd)) {
+        let cwnd = self.window_segments(mss);
+        if let Some(threshold) = self.linux_2_6_38_mut().map(|old| old.threshold_after_loss(cwnd)) {
             self.ssthresh = threshold * mss;
         }
     }
     /// Reduces the window by a segment for two ACKs (`tcp_cwnd_down`).
     pub(in crate::transport) fn halve_rate(&mut self, in_flight: u32, now: Time, mss: u32) {
-        let (cwnd, ssthresh) = (self.segments(mss), self.threshold_segments(mss));
-        let Some(old) = self.old() else { return };
-        let least = old.least(ssthresh);
+        let (cwnd, ssthresh) = (self.window_segments(mss), self.threshold_segments(mss));
+        let Some(old) = self.linux_2_6_38_mut() else { return };
+        let least = old.min_window(ssthresh);
         let due = old.count + 1;
         old.count = due & 1;
-        old.stamp = old.clock.passed(now);
+        old.stamp = old.clock.ticks_at(now);
         let fewer = if cwnd > least { due >> 1 } else { 0 };
-        self.set_segments((cwnd - fewer.min(cwnd)).min(in_flight + 1), mss);
+        self.set_threshold_segments((cwnd - fewer.min(cwnd)).min(in_flight + 1), mss);
     }
     /// Limits the window to this many segments (`tcp_moderate_cwnd`).
-    pub(in crate::transport) fn moderate(&mut self, most: u32, now: Time, mss: u32) {
-        self.limit(most, mss);
-        if let Some(old) = self.old() {
-            old.stamp = old.clock.passed(now);
+    pub(in crate::transport) fn moderate_window(&mut self, most: u32, now: Time, mss: u32) {
+        self.limit_window(most, mss);
+        if let Some(old) = self.linux_2_6_38_mut() {
+            old.stamp = old.clock.ticks_at(now);
         }
     }
     /// Limits the window to this many segments, which does not count as use of the window.
-    pub(in crate::transport) fn limit(&mut self, most: u32, mss: u32) {
-        let cwnd = self.segments(mss).min(most);
-        self.set_segments(cwnd, mss);
+    pub(in crate::transport) fn limit_window(&mut self, most: u32, mss: u32) {
+        let cwnd = self.window_segments(mss).min(most);
+        self.set_threshold_segments(cwnd, mss);
     }
     /// Limits the window to the threshold at the end of a reduction (`tcp_complete_cwr`).
     pub(in crate::transport) fn complete_reduction(&mut self, now: Time) {
         self.cwnd = self.cwnd.min(self.ssthresh);
-        if let Some(old) = self.old() {
-            old.stamp = old.clock.passed(now);
+        if let Some(old) = self.linux_2_6_38_mut() {
+            old.stamp = old.clock.ticks_at(now);
         }
     }
     /// Undoes the last cut (`tcp_undo_cwr`), and returns true if the threshold was restored.
     /// The window becomes twice the threshold (BIC: the largest window before the cut). With `restores` the threshold
     /// returns to `prior`. If an echo of congestion has erased `prior`, the window only rises to the threshold.
     pub(in crate::transport) fn undo_2_6_38(&mut self, prior: Option<u32>, restores: bool, mss: u32) -> bool {
-        let (cwnd, ssthresh) = (self.segments(mss), self.threshold_segments(mss));
-        let Some(old) = self.old() else { return false };
+        let (cwnd, ssthresh) = (self.window_segments(mss), self.threshold_segments(mss));
+        let Some(old) = self.linux_2_6_38_mut() else { return false };
         let Some(prior) = prior else {
-            self.set_segments(cwnd.max(ssthresh), mss);
+            self.set_threshold_segments(cwnd.max(ssthresh), mss);
             return false;
         };
         let before = match &old.control {
-            Control::Bic(bic) => bic.largest(),
-            Control::Reno | Control::Dctcp(_) => ssthresh << 1,
+            GrowthLaw::Bic(bic) => bic.max_window(),
+            GrowthLaw::Reno | GrowthLaw::Dctcp(_) => ssthresh << 1,
         };
-        self.set_segments(cwnd.max(before), mss);
+        self.set_threshold_segments(cwnd.max(before), mss);
         let raises = restores && prior > self.ssthresh;
         if raises {
             self.ssthresh = prior;
@@ -282,42 +284,49 @@ impl Congestion {
     }
     /// Sets the window in segments after a timeout. BIC forgets its largest window (`TCP_CA_Loss`).
     pub(in crate::transport) fn begin_loss(&mut self, segments: u32, now: Time, mss: u32) {
-        if let Some(old) = self.old() {
+        if let Some(old) = self.linux_2_6_38_mut() {
             old.count = 0;
-            old.stamp = old.clock.passed(now);
-            if let Control::Bic(bic) = &mut old.control {
+            old.stamp = old.clock.ticks_at(now);
+            if let GrowthLaw::Bic(bic) = &mut old.control {
                 *bic = Bic::default();
             }
         }
-        self.set_segments(segments, mss);
+        self.set_threshold_segments(segments, mss);
     }
     /// Sets the window in segments while F-RTO decides if a timeout was spurious.
     pub(in crate::transport) fn set_window_2_6_38(&mut self, segments: u32, mss: u32) {
-        self.set_segments(segments, mss);
+        self.set_threshold_segments(segments, mss);
     }
     /// Sets the slow start threshold as after a loss at a window of this many segments; the window does not change
     /// (`tcp_enter_frto`).
     pub(in crate::transport) fn cut_threshold_of(&mut self, segments: u32, mss: u32) {
         let cwnd = self.cwnd;
-        self.set_segments(segments, mss);
+        self.set_threshold_segments(segments, mss);
         self.cut_threshold(mss);
         self.cwnd = cwnd;
     }
     /// Slow start threshold to restore after an undo, in bytes (`tcp_current_ssthresh`).
     /// It is at least three quarters of the window, unless the window is being reduced (`reduces`).
     pub(in crate::transport) fn current_threshold(&self, reduces: bool, mss: u32) -> u32 {
-        let remembered = super::linux::remembered(self.cwnd, mss);
+        let remembered = super::linux::remembered_threshold(self.cwnd, mss);
         if reduces { self.ssthresh } else { self.ssthresh.max(remembered) }
     }
     /// Updates the use of the window after new data left, with `out` segments outstanding (`tcp_cwnd_validate`).
     /// A window that was not full for `timeout` ticks loses half of its unused part, unless a recovery is in progress.
-    pub(in crate::transport) fn validate(&mut self, out: u32, timeout: u64, is_open: bool, now: Time, cfg: &TcpConfig) {
+    pub(in crate::transport) fn validate_window(
+        &mut self,
+        out: u32,
+        timeout: u64,
+        is_open: bool,
+        now: Time,
+        cfg: &TcpConfig,
+    ) {
         let mss = u32::from(cfg.mss);
-        let cwnd = self.segments(mss);
+        let cwnd = self.window_segments(mss);
         let first = cfg.initial_window / mss;
         let threshold = self.current_threshold(!is_open, mss);
-        let Some(old) = self.old() else { return };
-        let tick = old.clock.passed(now);
+        let Some(old) = self.linux_2_6_38_mut() else { return };
+        let tick = old.clock.ticks_at(now);
         if out >= cwnd {
             (old.used, old.stamp) = (0, tick);
             return;
@@ -332,18 +341,24 @@ impl Congestion {
             old.used = 0;
             if used < cwnd {
                 self.ssthresh = threshold;
-                self.set_segments((cwnd + used) >> 1, mss);
+                self.set_threshold_segments((cwnd + used) >> 1, mss);
             }
         }
     }
     /// Halves the window for each timeout of an idle time, down to the initial window (`tcp_cwnd_restart`).
     /// `reduces` is true while the window is being reduced.
-    pub(in crate::transport) fn restart(&mut self, timeouts: u64, reduces: bool, now: Time, cfg: &TcpConfig) {
+    pub(in crate::transport) fn restart_after_idle(
+        &mut self,
+        timeouts: u64,
+        reduces: bool,
+        now: Time,
+        cfg: &TcpConfig,
+    ) {
         let mss = u32::from(cfg.mss);
         self.ssthresh = self.current_threshold(reduces, mss);
-        self.cwnd = super::linux::after_idle(self.cwnd, timeouts, cfg.initial_window, mss);
-        if let Some(old) = self.old() {
-            (old.used, old.stamp) = (0, old.clock.passed(now));
+        self.cwnd = super::linux::window_after_idle(self.cwnd, timeouts, cfg.initial_window, mss);
+        if let Some(old) = self.linux_2_6_38_mut() {
+            (old.used, old.stamp) = (0, old.clock.ticks_at(now));
         }
     }
     /// Sets the slow start threshold to that of an earlier connection, in segments.
@@ -355,11 +370,11 @@ impl Congestion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::ticks::Wheel;
+    use crate::transport::tick_clock::TimerWheel;
     use units::Dur;
 
     fn reno() -> Linux2_6_38 {
-        Linux2_6_38::reno(Ticks { every: Dur::ms(1), phase: Dur::ZERO, wheel: Wheel::Exact })
+        Linux2_6_38::reno(TickClock { every: Dur::ms(1), phase: Dur::ZERO, wheel: TimerWheel::Exact })
     }
 
     #[test]
@@ -379,7 +394,7 @@ mod tests {
 
     #[test]
     fn estimate_counts_bytes_and_rounds_down() {
-        let mut of = Estimate::default();
+        let mut of = DctcpEstimate::default();
         of.on_ack(1448, true, (1448, 4344), 4);
         assert_eq!((of.alpha, of.until), (64, 4344), "1024 / 16 of one marked ACK");
         of.on_ack(1448, true, (2896, 5792), 4);

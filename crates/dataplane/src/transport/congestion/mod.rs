@@ -20,23 +20,23 @@ mod undo;
 mod usage;
 
 use super::TcpConfig;
-use super::config::{EcnMode, Law as Kind, Recovery};
+use super::config::{CongestionKind as Kind, EcnMode, Recovery};
 use super::kernel::Kernel;
-use super::ticks::Ticks;
+use super::tick_clock::TickClock;
 use core::ops::Range;
 use cubic::Cubic;
 use cubic_linux::CubicLinux;
 use dctcp::Dctcp;
-use linux::Linux;
-pub(super) use linux_2_6_38::Counted;
+use linux::LinuxRenoDctcp;
+pub(super) use linux_2_6_38::AckCounts;
 use linux_2_6_38::Linux2_6_38;
-pub use undo::Saved;
+pub use undo::SavedWindow;
 use units::{Dur, Time};
-use usage::Usage;
+use usage::WindowUsage;
 
 /// Properties of an ACK that congestion control needs.
 #[derive(Clone, Copy, Debug)]
-pub struct Acked {
+pub struct AckInfo {
     /// Bytes newly acknowledged.
     pub bytes: u32,
     /// First byte not acknowledged after the ACK.
@@ -57,13 +57,14 @@ pub struct Acked {
     pub srtt: Dur,
     /// Round-trip time that the ACK gives.
     pub rtt: Option<Dur>,
-    /// True if its sample and the use of the window were noted before (`Congestion::sample`, `Congestion::note_use`).
+    /// True if its sample and the use of the window were noted before (`Congestion::on_sample`,
+    /// `Congestion::note_window_use`).
     pub sampled: bool,
 }
 
 /// Properties of new data that left, or did not fit into the window.
 #[derive(Clone, Copy, Debug)]
-pub struct Sending {
+pub struct SendInfo {
     /// First byte not acknowledged.
     pub una: u64,
     /// Next byte to send.
@@ -80,7 +81,7 @@ pub struct Sending {
 
 /// Properties of a loss that congestion control needs.
 #[derive(Clone, Debug)]
-pub struct Lost {
+pub struct LossInfo {
     /// Bytes that are considered lost.
     pub range: Range<u64>,
     /// FlightSize of RFC 5681 eq. 4: bytes outstanding, without those of limited transmit.
@@ -96,20 +97,20 @@ pub struct Lost {
 
 /// Congestion window and slow start threshold, in bytes.
 #[derive(Clone, Copy, Debug)]
-struct Windows {
+struct CongestionWindows {
     cwnd: u32,
     ssthresh: u32,
 }
 
 #[derive(Clone, Debug)]
-enum Law {
+enum CongestionState {
     Halving,
     Dctcp(Dctcp),
     PFabric,
     Open,
     /// CUBIC of RFC 9438. Boxed like the variants below, so that senders with other controls stay small.
     Cubic(Box<Cubic>),
-    Linux(Box<Linux>),
+    Linux(Box<LinuxRenoDctcp>),
     CubicLinux(Box<CubicLinux>),
     Linux2_6_38(Box<Linux2_6_38>),
 }
@@ -121,53 +122,57 @@ pub struct Congestion {
     ssthresh: u32,
     /// End of the window of data that was cut for: only marks in ACKs beyond this byte cut again. 0 before any cut.
     cut_until: u64,
-    law: Law,
+    law: CongestionState,
 }
 
 impl Congestion {
     /// Creates a congestion control at its initial window, on a host with this clock.
-    pub(super) fn new(cfg: &TcpConfig, clock: Ticks) -> Congestion {
+    pub(super) fn new(cfg: &TcpConfig, clock: TickClock) -> Congestion {
         let law = match cfg.law {
-            Kind::Halving if cfg.kernel == Kernel::Linux2_6_38 => Law::Linux2_6_38(Box::new(Linux2_6_38::reno(clock))),
-            Kind::Dctcp if cfg.kernel == Kernel::Linux2_6_38 => Law::Linux2_6_38(Box::new(Linux2_6_38::dctcp(clock))),
-            Kind::Bic => Law::Linux2_6_38(Box::new(Linux2_6_38::bic(clock))),
-            Kind::Halving if cfg.as_linux() => Law::Linux(Box::new(Linux::new(None))),
-            Kind::Dctcp if cfg.as_linux() => {
-                Law::Linux(Box::new(Linux::new(Some(linux::Estimate::new(cfg.initial_alpha)))))
+            Kind::Halving if cfg.kernel == Kernel::Linux2_6_38 => {
+                CongestionState::Linux2_6_38(Box::new(Linux2_6_38::reno(clock)))
             }
-            Kind::Cubic if cfg.as_linux() => Law::CubicLinux(Box::new(CubicLinux::new(clock))),
-            Kind::Halving => Law::Halving,
-            Kind::Dctcp => Law::Dctcp(Dctcp::new(cfg.initial_alpha)),
-            Kind::PFabric => Law::PFabric,
-            Kind::Open => Law::Open,
-            Kind::Cubic => Law::Cubic(Box::new(Cubic::new())),
+            Kind::Dctcp if cfg.kernel == Kernel::Linux2_6_38 => {
+                CongestionState::Linux2_6_38(Box::new(Linux2_6_38::dctcp(clock)))
+            }
+            Kind::Bic => CongestionState::Linux2_6_38(Box::new(Linux2_6_38::bic(clock))),
+            Kind::Halving if cfg.is_linux() => CongestionState::Linux(Box::new(LinuxRenoDctcp::new(None))),
+            Kind::Dctcp if cfg.is_linux() => CongestionState::Linux(Box::new(LinuxRenoDctcp::new(Some(
+                linux::DctcpEstimate::new(cfg.initial_alpha),
+            )))),
+            Kind::Cubic if cfg.is_linux() => CongestionState::CubicLinux(Box::new(CubicLinux::new(clock))),
+            Kind::Halving => CongestionState::Halving,
+            Kind::Dctcp => CongestionState::Dctcp(Dctcp::new(cfg.initial_alpha)),
+            Kind::PFabric => CongestionState::PFabric,
+            Kind::Open => CongestionState::Open,
+            Kind::Cubic => CongestionState::Cubic(Box::new(Cubic::new())),
         };
         Congestion { cwnd: cfg.initial_window, ssthresh: cfg.initial_ssthresh, cut_until: 0, law }
     }
     /// Increases the window after an ACK of new data: RFC 5681 eq. 2 in slow start, eq. 3 afterwards.
     /// An ACK with an echo does not increase it (RFC 3168 §6.1.2).
     #[inline]
-    pub fn on_ack(&mut self, ack: &Acked, cfg: &TcpConfig) {
+    pub fn on_ack(&mut self, ack: &AckInfo, cfg: &TcpConfig) {
         match &mut self.law {
-            Law::Halving | Law::PFabric | Law::Open => {}
-            Law::Dctcp(d) => d.on_ack(ack, cfg.g),
-            Law::Cubic(c) => {
-                let at = Windows { cwnd: self.cwnd, ssthresh: self.ssthresh };
-                Windows { cwnd: self.cwnd, ssthresh: self.ssthresh } = c.on_ack(at, ack, cfg);
+            CongestionState::Halving | CongestionState::PFabric | CongestionState::Open => {}
+            CongestionState::Dctcp(d) => d.on_ack(ack, cfg.g),
+            CongestionState::Cubic(c) => {
+                let at = CongestionWindows { cwnd: self.cwnd, ssthresh: self.ssthresh };
+                CongestionWindows { cwnd: self.cwnd, ssthresh: self.ssthresh } = c.on_ack(at, ack, cfg);
                 return;
             }
-            Law::CubicLinux(c) => {
-                let at = Windows { cwnd: self.cwnd, ssthresh: self.ssthresh };
-                Windows { cwnd: self.cwnd, ssthresh: self.ssthresh } = c.on_ack(at, ack, cfg);
+            CongestionState::CubicLinux(c) => {
+                let at = CongestionWindows { cwnd: self.cwnd, ssthresh: self.ssthresh };
+                CongestionWindows { cwnd: self.cwnd, ssthresh: self.ssthresh } = c.on_ack(at, ack, cfg);
                 return;
             }
-            Law::Linux(l) => {
-                let at = Windows { cwnd: self.cwnd, ssthresh: self.ssthresh };
+            CongestionState::Linux(l) => {
+                let at = CongestionWindows { cwnd: self.cwnd, ssthresh: self.ssthresh };
                 self.cwnd = l.on_ack(at, ack, cfg);
                 return;
             }
             // `Congestion::grow` increases it, with the number of segments that were in flight before the ACK.
-            Law::Linux2_6_38(_) => return,
+            CongestionState::Linux2_6_38(_) => return,
         }
         if !ack.open || ack.ece || self.cwnd >= ack.rwnd {
             return;
@@ -178,59 +183,59 @@ impl Congestion {
             // At least one byte: the quotient is 0 for large windows (RFC 5681 §3.1).
             false => (mss * mss / self.cwnd).max(1),
         };
-        if let Law::PFabric = self.law {
+        if let CongestionState::PFabric = self.law {
             self.cwnd = self.cwnd.min(cfg.max_window);
         }
     }
     /// Takes the sample of an ACK before the other effects of that ACK, as Linux does.
     /// It feeds HyStart, and DCTCP's estimate. `reported` is the number of segments newly SACKed by this ACK.
-    pub fn sample(&mut self, ack: &Acked, reported: u32, cfg: &TcpConfig) {
+    pub fn on_sample(&mut self, ack: &AckInfo, reported: u32, cfg: &TcpConfig) {
         match &mut self.law {
-            Law::CubicLinux(c) => {
-                let at = Windows { cwnd: self.cwnd, ssthresh: self.ssthresh };
-                self.ssthresh = c.sample(at, ack, cfg);
+            CongestionState::CubicLinux(c) => {
+                let at = CongestionWindows { cwnd: self.cwnd, ssthresh: self.ssthresh };
+                self.ssthresh = c.on_sample(at, ack, cfg);
             }
-            Law::Linux(l) => l.sample(ack, reported, cfg),
+            CongestionState::Linux(l) => l.on_sample(ack, reported, cfg),
             _ => {}
         }
     }
     /// Record of how far a Linux sender uses its window; `None` for other senders.
-    fn usage(&mut self) -> Option<&mut Usage> {
+    fn window_usage(&mut self) -> Option<&mut WindowUsage> {
         match &mut self.law {
-            Law::CubicLinux(c) => Some(&mut c.usage),
-            Law::Linux(l) => Some(&mut l.usage),
+            CongestionState::CubicLinux(c) => Some(&mut c.usage),
+            CongestionState::Linux(l) => Some(&mut l.usage),
             _ => None,
         }
     }
     /// Notes new data that left or did not fit (`tcp_cwnd_validate`).
     /// If the window was not full for a timeout and no recovery is in progress, it loses half of its unused part (RFC
     /// 2861).
-    pub fn note_use(&mut self, sent: &Sending, cfg: &TcpConfig) {
-        let at = Windows { cwnd: self.cwnd, ssthresh: self.ssthresh };
-        let Some(usage) = self.usage() else { return };
+    pub fn note_window_use(&mut self, sent: &SendInfo, cfg: &TcpConfig) {
+        let at = CongestionWindows { cwnd: self.cwnd, ssthresh: self.ssthresh };
+        let Some(usage) = self.window_usage() else { return };
         usage.note_sent(sent.una, sent.nxt, sent.limited);
         if usage.is_full(at) {
             return usage.note_full(sent.now);
         }
         let outstanding = (sent.nxt - sent.una) as u32;
-        let Some(used) = usage.unused_for(outstanding, sent.timeout, sent.now) else { return };
+        let Some(used) = usage.idle_timeout_window(outstanding, sent.timeout, sent.now) else { return };
         let (used, mss) = (used.max(cfg.initial_window), u32::from(cfg.mss));
         if sent.open && cfg.restart_after_idle && used < self.cwnd {
-            self.ssthresh = self.ssthresh.max(linux::remembered(self.cwnd, mss));
+            self.ssthresh = self.ssthresh.max(linux::remembered_threshold(self.cwnd, mss));
             self.cwnd = (self.cwnd + used) / mss / 2 * mss;
         }
     }
     /// Notes the time of a change of the window (`snd_cwnd_stamp`).
-    pub fn note_stamp(&mut self, now: Time) {
-        if let Some(usage) = self.usage() {
-            usage.note_stamp(now);
+    pub fn note_window_change(&mut self, now: Time) {
+        if let Some(usage) = self.window_usage() {
+            usage.note_window_change(now);
         }
     }
     /// Sets a new threshold after a mark or a loss, to which the window then falls over a round trip.
     pub fn begin_reduction(&mut self, by_mark: bool, cfg: &TcpConfig) {
         let cut = match &mut self.law {
-            Law::Linux(l) if by_mark => l.after_mark(self.cwnd, u32::from(cfg.mss)),
-            _ => self.after_loss(self.cwnd, cfg),
+            CongestionState::Linux(l) if by_mark => l.window_after_mark(self.cwnd, u32::from(cfg.mss)),
+            _ => self.threshold_after_loss(self.cwnd, cfg),
         };
         self.ssthresh = cut.max(2 * u32::from(cfg.mss));
     }
@@ -246,18 +251,22 @@ impl Congestion {
     }
     /// Cuts the window at an ACK with an echo, once per window of data (RFC 3168 §6.1.2, RFC 8257 §3.3).
     /// Returns true if it was cut.
-    pub fn on_mark(&mut self, ack: &Acked, cfg: &TcpConfig) -> bool {
+    pub fn on_mark(&mut self, ack: &AckInfo, cfg: &TcpConfig) -> bool {
         if !self.may_cut(ack.una) {
             return false;
         }
         let floor = 2 * u32::from(cfg.mss);
         let cut = match &mut self.law {
-            Law::Halving | Law::PFabric | Law::Open => halving::after_mark(self.cwnd),
-            Law::Dctcp(d) => d.after_mark(self.cwnd),
-            Law::Cubic(c) => c.cut(self.cwnd, self.cwnd, cfg),
-            Law::Linux(l) => l.after_mark(self.cwnd, u32::from(cfg.mss)),
-            Law::CubicLinux(c) => c.cut(self.cwnd, cfg),
-            Law::Linux2_6_38(old) => old.threshold(self.cwnd / u32::from(cfg.mss)) * u32::from(cfg.mss),
+            CongestionState::Halving | CongestionState::PFabric | CongestionState::Open => {
+                halving::window_after_mark(self.cwnd)
+            }
+            CongestionState::Dctcp(d) => d.window_after_mark(self.cwnd),
+            CongestionState::Cubic(c) => c.cut(self.cwnd, self.cwnd, cfg),
+            CongestionState::Linux(l) => l.window_after_mark(self.cwnd, u32::from(cfg.mss)),
+            CongestionState::CubicLinux(c) => c.cut(self.cwnd, cfg),
+            CongestionState::Linux2_6_38(old) => {
+                old.threshold_after_loss(self.cwnd / u32::from(cfg.mss)) * u32::from(cfg.mss)
+            }
         };
         self.ssthresh = cut.max(floor);
         self.cwnd = self.cwnd.min(self.ssthresh);
@@ -265,28 +274,32 @@ impl Congestion {
         true
     }
     /// Cuts the window after duplicate ACKs showed a loss (RFC 5681 §3.2 steps 2 and 3, RFC 6675 §5 (4.2)).
-    pub fn on_lost(&mut self, lost: &Lost, cfg: &TcpConfig) {
+    pub fn on_lost(&mut self, lost: &LossInfo, cfg: &TcpConfig) {
         let mss = u32::from(cfg.mss);
         // A mark and a loss in one window of data cut once (RFC 3168 §6.1.2). DCTCP halves for a loss all the same (RFC
         // 8257 §3.5).
         let already_cut = cfg.ecn == EcnMode::Latched && lost.range.start < self.cut_until;
         if !already_cut {
-            self.ssthresh = self.after_loss(lost.flight, cfg).max(2 * mss);
+            self.ssthresh = self.threshold_after_loss(lost.flight, cfg).max(2 * mss);
         }
         self.cwnd = self.ssthresh.saturating_add(lost.left.saturating_mul(mss));
         self.cut_until = lost.sent;
     }
     /// The slow start threshold after a loss, before its floor, with `flight` bytes in flight.
     /// See RFC 5681 eq. 4 and RFC 9438 §4.6.
-    fn after_loss(&mut self, flight: u32, cfg: &TcpConfig) -> u32 {
+    fn threshold_after_loss(&mut self, flight: u32, cfg: &TcpConfig) -> u32 {
         // Linux cuts the window, not FlightSize.
-        let flight = if cfg.as_linux() { self.cwnd } else { flight };
+        let flight = if cfg.is_linux() { self.cwnd } else { flight };
         match &mut self.law {
-            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open => flight / 2,
-            Law::Linux(l) => l.cut(self.cwnd, u32::from(cfg.mss)),
-            Law::Cubic(c) => c.cut(self.cwnd, flight, cfg),
-            Law::CubicLinux(c) => c.cut(self.cwnd, cfg),
-            Law::Linux2_6_38(old) => old.threshold(self.cwnd / u32::from(cfg.mss)) * u32::from(cfg.mss),
+            CongestionState::Halving | CongestionState::Dctcp(_) | CongestionState::PFabric | CongestionState::Open => {
+                flight / 2
+            }
+            CongestionState::Linux(l) => l.cut(self.cwnd, u32::from(cfg.mss)),
+            CongestionState::Cubic(c) => c.cut(self.cwnd, flight, cfg),
+            CongestionState::CubicLinux(c) => c.cut(self.cwnd, cfg),
+            CongestionState::Linux2_6_38(old) => {
+                old.threshold_after_loss(self.cwnd / u32::from(cfg.mss)) * u32::from(cfg.mss)
+            }
         }
     }
     /// Inflates the window at a further duplicate ACK in recovery (RFC 5681 §3.2 step 4).
@@ -320,20 +333,25 @@ impl Congestion {
     /// It becomes the restart window (RFC 5681 §4.1). Linux instead halves the window for each timeout, and the
     /// threshold keeps three quarters of the old one.
     pub fn on_idle(&mut self, timeouts: u64, cfg: &TcpConfig) {
-        if cfg.as_linux() {
+        if cfg.is_linux() {
             let mss = u32::from(cfg.mss);
-            self.ssthresh = self.ssthresh.max(linux::remembered(self.cwnd, mss));
-            self.cwnd = linux::after_idle(self.cwnd, timeouts, cfg.initial_window, mss);
+            self.ssthresh = self.ssthresh.max(linux::remembered_threshold(self.cwnd, mss));
+            self.cwnd = linux::window_after_idle(self.cwnd, timeouts, cfg.initial_window, mss);
             return;
         }
         self.cwnd = self.cwnd.min(cfg.initial_window);
     }
     /// Notes that data leaves while nothing was outstanding; the last data left at `last_sent`.
-    pub fn on_rest(&mut self, now: Time, last_sent: Time) {
+    pub fn on_idle_end(&mut self, now: Time, last_sent: Time) {
         match &mut self.law {
-            Law::Cubic(c) => c.on_rest(now),
-            Law::CubicLinux(c) => c.on_rest(now, last_sent),
-            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open | Law::Linux(_) | Law::Linux2_6_38(_) => {}
+            CongestionState::Cubic(c) => c.on_idle_end(now),
+            CongestionState::CubicLinux(c) => c.on_idle_end(now, last_sent),
+            CongestionState::Halving
+            | CongestionState::Dctcp(_)
+            | CongestionState::PFabric
+            | CongestionState::Open
+            | CongestionState::Linux(_)
+            | CongestionState::Linux2_6_38(_) => {}
         }
     }
     /// Sets the initial window to one segment after the SYN had to be sent again (RFC 5681 §3.1).
@@ -343,21 +361,25 @@ impl Congestion {
     /// Reacts to a timeout (RFC 5681 §3.1, eq. 4).
     /// The window becomes one segment, and the threshold half of the bytes outstanding.
     /// The threshold stays if the timer has retransmitted this segment before (`again`).
-    pub fn on_timeout(&mut self, lost: &Lost, again: bool, cfg: &TcpConfig) {
-        if let Law::Open = self.law {
+    pub fn on_timeout(&mut self, lost: &LossInfo, again: bool, cfg: &TcpConfig) {
+        if let CongestionState::Open = self.law {
             return;
         }
         let mss = u32::from(cfg.mss);
-        if let Law::PFabric = self.law {
-            self.ssthresh = pfabric::after_timeout(self.cwnd, mss);
+        if let CongestionState::PFabric = self.law {
+            self.ssthresh = pfabric::threshold_after_timeout(self.cwnd, mss);
         } else if !again {
-            self.ssthresh = self.after_loss(lost.flight, cfg).max(2 * mss);
+            self.ssthresh = self.threshold_after_loss(lost.flight, cfg).max(2 * mss);
         }
         match &mut self.law {
-            Law::Cubic(c) => c.on_timeout(),
-            Law::CubicLinux(c) => c.on_timeout(lost),
-            Law::Linux(l) => l.on_timeout(),
-            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open | Law::Linux2_6_38(_) => {}
+            CongestionState::Cubic(c) => c.on_timeout(),
+            CongestionState::CubicLinux(c) => c.on_timeout(lost),
+            CongestionState::Linux(l) => l.on_timeout(),
+            CongestionState::Halving
+            | CongestionState::Dctcp(_)
+            | CongestionState::PFabric
+            | CongestionState::Open
+            | CongestionState::Linux2_6_38(_) => {}
         }
         self.cwnd = mss;
         self.cut_until = lost.sent;
@@ -370,22 +392,32 @@ impl Congestion {
     pub fn begin_cut(&mut self, nxt: u64, cfg: &TcpConfig) -> u32 {
         self.cut_until = nxt;
         match &mut self.law {
-            Law::Cubic(c) => _ = c.cut(self.cwnd, self.cwnd, cfg),
-            Law::CubicLinux(c) => _ = c.cut(self.cwnd, cfg),
-            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open | Law::Linux(_) | Law::Linux2_6_38(_) => {}
+            CongestionState::Cubic(c) => _ = c.cut(self.cwnd, self.cwnd, cfg),
+            CongestionState::CubicLinux(c) => _ = c.cut(self.cwnd, cfg),
+            CongestionState::Halving
+            | CongestionState::Dctcp(_)
+            | CongestionState::PFabric
+            | CongestionState::Open
+            | CongestionState::Linux(_)
+            | CongestionState::Linux2_6_38(_) => {}
         }
         self.cwnd
     }
     /// Cuts the window by this number of bytes, down to two segments at least. Never increases it.
-    pub fn cut_by(&mut self, bytes: u32, cfg: &TcpConfig) {
+    pub fn cut_bytes(&mut self, bytes: u32, cfg: &TcpConfig) {
         let window = self.cwnd.saturating_sub(bytes).max(2 * u32::from(cfg.mss));
         if window < self.cwnd {
             self.cwnd = window;
             self.ssthresh = window;
             match &mut self.law {
-                Law::Cubic(c) => c.begin_anew(),
-                Law::CubicLinux(c) => c.begin_anew(),
-                Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open | Law::Linux(_) | Law::Linux2_6_38(_) => {}
+                CongestionState::Cubic(c) => c.restart_epoch(),
+                CongestionState::CubicLinux(c) => c.restart_epoch(),
+                CongestionState::Halving
+                | CongestionState::Dctcp(_)
+                | CongestionState::PFabric
+                | CongestionState::Open
+                | CongestionState::Linux(_)
+                | CongestionState::Linux2_6_38(_) => {}
             }
         }
     }
@@ -401,10 +433,14 @@ impl Congestion {
     /// DCTCP's estimate α in units of 2⁻³⁰; `None` for other congestion controls.
     pub fn alpha(&self) -> Option<u32> {
         match &self.law {
-            Law::Halving | Law::PFabric | Law::Open | Law::Cubic(_) | Law::CubicLinux(_) => None,
-            Law::Dctcp(d) => Some(d.alpha()),
-            Law::Linux(l) => l.dctcp.as_ref().map(linux::Estimate::alpha),
-            Law::Linux2_6_38(old) => old.alpha(),
+            CongestionState::Halving
+            | CongestionState::PFabric
+            | CongestionState::Open
+            | CongestionState::Cubic(_)
+            | CongestionState::CubicLinux(_) => None,
+            CongestionState::Dctcp(d) => Some(d.alpha()),
+            CongestionState::Linux(l) => l.dctcp.as_ref().map(linux::DctcpEstimate::alpha),
+            CongestionState::Linux2_6_38(old) => old.alpha(),
         }
     }
 }

@@ -4,6 +4,6 @@
 
 /// Returns the slow start threshold after a timeout: half of the window, at least two segments.
 /// Every timeout cuts it, that of the same segment again too.
-pub(super) fn after_timeout(cwnd: u32, mss: u32) -> u32 {
+pub(super) fn threshold_after_timeout(cwnd: u32, mss: u32) -> u32 {
     (cwnd / 2).max(2 * mss)
 }

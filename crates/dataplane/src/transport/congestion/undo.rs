@@ -1,40 +1,42 @@
 //! Undoing of cuts: a recovery or a timeout that was spurious gives back what it took (RFC 3522, RFC 3708, RFC 5682).
 
-use super::cubic::Curve;
-use super::linux::remembered;
-use super::{Congestion, Law};
+use super::cubic::CubicCurve;
+use super::linux::remembered_threshold;
+use super::{Congestion, CongestionState};
 
 /// Window, threshold and other state before a cut.
 #[derive(Clone, Copy, Debug)]
-pub struct Saved {
+pub struct SavedWindow {
     cwnd: u32,
     ssthresh: u32,
     cut_until: u64,
-    curve: Option<Curve>,
+    curve: Option<CubicCurve>,
 }
 
 impl Congestion {
     /// Returns the state that a cut would change now.
-    pub fn saved(&self) -> Saved {
+    pub fn save_window(&self) -> SavedWindow {
         let curve = match &self.law {
-            Law::Cubic(c) => Some(c.saved()),
-            Law::Halving | Law::Dctcp(_) | Law::PFabric | Law::Open => None,
+            CongestionState::Cubic(c) => Some(c.save_curve()),
+            CongestionState::Halving | CongestionState::Dctcp(_) | CongestionState::PFabric | CongestionState::Open => {
+                None
+            }
             // Linux forgets the curve at the cut, so that an undo cannot restore it.
-            Law::Linux(_) | Law::CubicLinux(_) | Law::Linux2_6_38(_) => None,
+            CongestionState::Linux(_) | CongestionState::CubicLinux(_) | CongestionState::Linux2_6_38(_) => None,
         };
-        Saved { cwnd: self.cwnd, ssthresh: self.ssthresh, cut_until: self.cut_until, curve }
+        SavedWindow { cwnd: self.cwnd, ssthresh: self.ssthresh, cut_until: self.cut_until, curve }
     }
     /// Returns the state to restore after an undo, with Linux's threshold of at least three quarters of the window.
-    pub fn saved_as_linux(&self, mss: u32) -> Saved {
-        Saved { ssthresh: self.ssthresh.max(remembered(self.cwnd, mss)), ..self.saved() }
+    pub fn save_linux_window(&self, mss: u32) -> SavedWindow {
+        SavedWindow { ssthresh: self.ssthresh.max(remembered_threshold(self.cwnd, mss)), ..self.save_window() }
     }
     /// Restores window and threshold to at least their values before a cut, as Linux does.
     /// Both keep what they have gained since. RFC 4015 §3.2 would send more slowly at first.
-    pub fn undo(&mut self, saved: &Saved) {
+    pub fn undo(&mut self, saved: &SavedWindow) {
         self.cwnd = self.cwnd.max(saved.cwnd);
         self.ssthresh = self.ssthresh.max(saved.ssthresh);
         self.cut_until = saved.cut_until;
-        if let (Law::Cubic(c), Some(curve)) = (&mut self.law, saved.curve) {
+        if let (CongestionState::Cubic(c), Some(curve)) = (&mut self.law, saved.curve) {
             c.undo(curve);
         }
     }
@@ -48,8 +50,8 @@ impl Congestion {
 mod tests {
     use super::*;
     use crate::transport::tests::pair::config;
-    use crate::transport::ticks::Ticks;
-    use crate::transport::{Acked, Lost};
+    use crate::transport::tick_clock::TickClock;
+    use crate::transport::{AckInfo, LossInfo};
     use mech::params::Value;
     use units::{Bytes, Dur, Time};
 
@@ -57,9 +59,9 @@ mod tests {
     fn an_undone_cut_leaves_window_and_threshold_no_lower_than_before_it() {
         let cfg = config("sack", &[]);
         let mut c = Congestion::new(&cfg, CLOCK);
-        let before = c.saved();
+        let before = c.save_window();
         let (cwnd, ssthresh) = (c.window(), c.ssthresh());
-        c.on_lost(&Lost { range: 0..1000, flight: 10_000, sent: 10_000, left: 0, now: Time::ZERO }, &cfg);
+        c.on_lost(&LossInfo { range: 0..1000, flight: 10_000, sent: 10_000, left: 0, now: Time::ZERO }, &cfg);
         assert_eq!((c.window(), c.ssthresh(), c.may_cut(5000)), (5000, 5000, false));
         c.undo(&before);
         assert_eq!((c.window(), c.ssthresh(), c.may_cut(5000)), (cwnd, ssthresh, true));
@@ -68,8 +70,9 @@ mod tests {
         assert_eq!(c.window(), 90_000, "what was gained since is kept");
     }
 
-    const CLOCK: Ticks = Ticks { every: Dur::ZERO, phase: Dur::ZERO, wheel: crate::transport::ticks::Wheel::Levels };
-    const NOTHING: Acked = Acked {
+    const CLOCK: TickClock =
+        TickClock { every: Dur::ZERO, phase: Dur::ZERO, wheel: crate::transport::tick_clock::TimerWheel::Levels };
+    const NOTHING: AckInfo = AckInfo {
         bytes: 0,
         una: 0,
         nxt: 0,
@@ -89,13 +92,13 @@ mod tests {
         let cfg = config("cubic", &[("initial_ssthresh", Value::Size(Bytes(1)))]);
         let ack = |us: u64| {
             let (una, nxt) = (us * 1000, us * 1000 + 10_000);
-            Acked { bytes: 1000, una, nxt, flight: 10_000, now: Time::ZERO + Dur::us(us), ..NOTHING }
+            AckInfo { bytes: 1000, una, nxt, flight: 10_000, now: Time::ZERO + Dur::us(us), ..NOTHING }
         };
-        let lost = Lost { range: 0..1000, flight: 10_000, sent: 10_000, left: 0, now: Time::ZERO };
+        let lost = LossInfo { range: 0..1000, flight: 10_000, sent: 10_000, left: 0, now: Time::ZERO };
         let after = |undone: bool| {
             let mut c = Congestion::new(&cfg, CLOCK);
             c.on_ack(&ack(1), &cfg);
-            let before = c.saved();
+            let before = c.save_window();
             c.on_lost(&lost, &cfg);
             if undone {
                 c.undo(&before);

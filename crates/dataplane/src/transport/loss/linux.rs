@@ -7,19 +7,19 @@
 //! it. A DSACK counts as delivered. A sender without SACK assumes that each duplicate ACK stands for a delivered
 //! segment.
 
-use super::rack_tlp::{Heard, Phase, RackTlp, Told};
-use super::segments::{Sent, Tags};
+use super::rack_tlp::{AckInput, AckOutcome, Phase, RackTlp};
+use super::segments::{SegmentTags, SentSegment};
 use crate::transport::kernel::SackRules;
-use crate::transport::{clock, unwrap};
+use crate::transport::{clock, unwrap_offset};
 use core::ops::Range;
 
 /// Largest number of blocks in an ACK.
-const BLOCKS: usize = 4;
+const MAX_BLOCKS: usize = 4;
 
 /// Walk over the segments that the blocks of one ACK cover.
-struct Walk<'a> {
-    of: &'a Heard<'a>,
-    told: &'a mut Told,
+struct BlockWalk<'a> {
+    of: &'a AckInput<'a>,
+    outcome: &'a mut AckOutcome,
     /// Highest cumulative ACK, of this ACK or an earlier one.
     una: u64,
     /// First byte of the lowest segment that shows reordering.
@@ -31,12 +31,12 @@ struct Walk<'a> {
 
 impl RackTlp {
     /// Processes the blocks and the cumulative ACK of an ACK.
-    pub fn hear_as_linux(&mut self, of: &Heard, has_sack: bool) -> Told {
-        let mut told = Told::default();
+    pub fn process_ack_as_linux(&mut self, of: &AckInput, has_sack: bool) -> AckOutcome {
+        let mut told = AckOutcome::default();
         self.counts.newest = None;
-        let fack = self.highest_report(of.una);
+        let fack = self.highest_sacked_end(of.una);
         if has_sack && !of.blocks.is_empty() {
-            self.hear_blocks(of, &mut told);
+            self.process_blocks(of, &mut told);
         }
         told.by_blocks = told.segments;
         if of.ack > of.una {
@@ -54,18 +54,18 @@ impl RackTlp {
     }
 
     /// End of the highest SACKed segment (`tcp_highest_sack_seq`); `una` if no segment is SACKed.
-    pub fn highest_report(&self, una: u64) -> u64 {
-        if self.segments.reported() == 0 { una } else { self.rack.fack() }
+    pub fn highest_sacked_end(&self, una: u64) -> u64 {
+        if self.segments.sacked_bytes() == 0 { una } else { self.rack.fack() }
     }
 
-    fn hear_blocks(&mut self, of: &Heard, told: &mut Told) {
+    fn process_blocks(&mut self, of: &AckInput, told: &mut AckOutcome) {
         let una = of.una.max(of.ack);
-        let read = |block: &(u32, u32)| Some(unwrap(block.0, of.ack)?..unwrap(block.1, of.ack)?);
+        let read = |block: &(u32, u32)| Some(unwrap_offset(block.0, of.ack)?..unwrap_offset(block.1, of.ack)?);
         let first = of.blocks.first().and_then(read).filter(|_| of.duplicate);
-        let duplicate = first.filter(|range| self.hear_duplicate(range, of, told));
-        let mut blocks: [(Range<u64>, bool); BLOCKS] = Default::default();
+        let duplicate = first.filter(|range| self.process_dsack(range, of, told));
+        let mut blocks: [(Range<u64>, bool); MAX_BLOCKS] = Default::default();
         let mut n = 0;
-        for (i, block) in of.blocks.iter().take(BLOCKS).enumerate() {
+        for (i, block) in of.blocks.iter().take(MAX_BLOCKS).enumerate() {
             let Some(range) = read(block).filter(|b| b.start < b.end && b.end <= of.sent) else { continue };
             let is_duplicate = i == 0 && duplicate.is_some();
             // A DSACK of acknowledged data counts only towards an undo.
@@ -81,35 +81,35 @@ impl RackTlp {
         }
         blocks[..n].sort_by_key(|(block, _)| block.start);
         told.highest_block = blocks[..n].iter().map(|(block, _)| block.end).max().unwrap_or_default();
-        let mut walk = Walk { of, told, una, low: of.sent, duplicate, merged: 0 };
+        let mut walk = BlockWalk { of, outcome: told, una, low: of.sent, duplicate, merged: 0 };
         for (block, is_duplicate) in &blocks[..n] {
             // A DSACK inside the previous block has been processed with it.
             if *is_duplicate && walk.duplicate.is_none() {
                 continue;
             }
             let holds = walk.duplicate.as_ref().is_some_and(|d| block.start <= d.start && d.end <= block.end);
-            self.walk(block, &mut walk);
+            self.walk_block(block, &mut walk);
             if holds {
                 walk.duplicate = None;
             }
         }
         let low = walk.low;
         if self.phase == Phase::Recovery && self.uses_fack(of.rules.fack) {
-            self.lose_retransmissions(una);
+            self.mark_retransmissions_lost(una);
         }
         let is_asked = self.fack.highmark > 0 && una <= self.fack.highmark;
         if (!matches!(self.phase, Phase::Loss { .. }) || self.undo.is_open()) && !is_asked {
-            self.note_reordering(low, una, (of.mss, of.rules.most_reordering));
+            self.record_reordering(low, una, (of.mss, of.rules.most_reordering));
         }
     }
 
     /// Processes a DSACK, and returns true if it counts.
     /// If there are more DSACKs than retransmissions, the network itself duplicates packets.
-    fn hear_duplicate(&mut self, range: &Range<u64>, of: &Heard, told: &mut Told) -> bool {
+    fn process_dsack(&mut self, range: &Range<u64>, of: &AckInput, told: &mut AckOutcome) -> bool {
         let mss = u64::from(of.mss);
         let Some(len) = range.end.checked_sub(range.start).filter(|len| *len > 0) else { return false };
         let segments = len.div_ceil(mss) as u32;
-        told.probe_twice = len <= mss && self.tlp.is_end_of_any(range.end);
+        told.probe_twice = len <= mss && self.tlp.is_probe_end(range.end);
         self.counts.duplicates += segments;
         if self.counts.duplicates > of.again && !of.rules.trusts_duplicates {
             return false;
@@ -119,29 +119,29 @@ impl RackTlp {
         told.duplicate = true;
         told.segments += segments;
         if range.end <= of.una {
-            self.undo.on_duplicate(if of.rules.trusts_duplicates { 1 } else { segments }, range.end);
+            self.undo.on_dsack(if of.rules.trusts_duplicates { 1 } else { segments }, range.end);
         }
         true
     }
 
-    fn walk(&mut self, block: &Range<u64>, walk: &mut Walk) {
+    fn walk_block(&mut self, block: &Range<u64>, walk: &mut BlockWalk) {
         let mut i = self.segments.index_from(block.start);
         while let Some(s) = self.segments.get(i).copied().filter(|s| s.end <= block.end) {
             let is_twice = walk.duplicate.as_ref().is_some_and(|d| d.start <= s.start && s.end <= d.end);
             let is_twice = is_twice && s.start >= walk.merged;
-            if walk.of.rules.merges && self.segments.merges(i) {
-                walk.merged = self.segments.end_of_reported(i + 1).unwrap_or(walk.merged);
+            if walk.of.rules.merges && self.segments.continues_sacked_run(i) {
+                walk.merged = self.segments.end_of_sacked_run(i + 1).unwrap_or(walk.merged);
             }
-            self.report(i, &s, is_twice, walk);
+            self.sack_segment(i, &s, is_twice, walk);
             i += 1;
         }
     }
 
     /// Processes a segment that a block covers; `is_twice` is true if the receiver reports it as a duplicate.
-    fn report(&mut self, i: usize, s: &Sent, is_twice: bool, walk: &mut Walk) {
-        let is_reported = s.tags.has(Tags::REPORTED);
-        if is_twice && s.tags.has(Tags::RETRANSMITTED) {
-            self.undo.on_duplicate(1, s.end);
+    fn sack_segment(&mut self, i: usize, s: &SentSegment, is_twice: bool, walk: &mut BlockWalk) {
+        let is_reported = s.tags.has(SegmentTags::SACKED);
+        if is_twice && s.tags.has(SegmentTags::RETRANSMITTED) {
+            self.undo.on_dsack(1, s.end);
             if is_reported {
                 walk.low = walk.low.min(s.start);
             }
@@ -150,37 +150,37 @@ impl RackTlp {
             return;
         }
         if !is_reported {
-            self.rack.arrived(s, walk.of.now, true);
-            if !s.tags.has(Tags::RETRANSMITTED) {
-                if s.start < self.highest_report(walk.una) {
+            self.rack.on_arrived(s, walk.of.now, true);
+            if !s.tags.has(SegmentTags::RETRANSMITTED) {
+                if s.start < self.highest_sacked_end(walk.una) {
                     walk.low = walk.low.min(s.start);
                 }
-                walk.told.original |= s.end <= walk.of.recover;
-                walk.told.original_reported |= s.end <= self.fack.highmark;
-                walk.told.reported_at = walk.told.reported_at.or(Some(s.at));
-                walk.told.last_reported_at = Some(s.at);
+                walk.outcome.original |= s.end <= walk.of.recover;
+                walk.outcome.original_reported |= s.end <= self.fack.highmark;
+                walk.outcome.reported_at = walk.outcome.reported_at.or(Some(s.at));
+                walk.outcome.last_reported_at = Some(s.at);
             }
-            let fack = self.highest_report(walk.una).max(s.end);
-            self.segments.mark_reported(i);
+            let fack = self.highest_sacked_end(walk.una).max(s.end);
+            self.segments.mark_sacked(i);
             self.rack.set_fack(fack);
-            walk.told.reported = true;
-            walk.told.segments += 1;
-            self.note_newest(s);
+            walk.outcome.reported = true;
+            walk.outcome.segments += 1;
+            self.record_newest(s);
         }
         if is_twice {
-            self.segments.settle_again(i);
+            self.segments.clear_retransmission(i);
         }
     }
 
     /// Removes all segments before the number of the ACK.
-    fn acknowledge(&mut self, of: &Heard, fack: u64, has_sack: bool, told: &mut Told) {
-        let (mut low, before) = (of.sent, self.highest_report(of.una));
+    fn acknowledge(&mut self, of: &AckInput, fack: u64, has_sack: bool, told: &mut AckOutcome) {
+        let (mut low, before) = (of.sent, self.highest_sacked_end(of.una));
         while let Some(s) = self.segments.pop_before(of.ack) {
             told.acked += 1;
-            let is_again = s.tags.has(Tags::RETRANSMITTED);
+            let is_again = s.tags.has(SegmentTags::RETRANSMITTED);
             told.again_acked |= is_again;
             told.later_again_acked |= is_again && told.acked > 1;
-            if s.tags.has(Tags::REPORTED) {
+            if s.tags.has(SegmentTags::SACKED) {
                 continue;
             }
             if !is_again {
@@ -191,36 +191,36 @@ impl RackTlp {
             }
             if has_sack {
                 told.segments += 1;
-                let is_older = |(echo, tick)| clock::older(echo, clock::ticks_of(s.at, tick));
+                let is_older = |(echo, tick)| clock::is_older(echo, clock::tsval_with_tick(s.at, tick));
                 if !is_again || !of.echo.is_some_and(is_older) {
-                    self.rack.arrived(&s, of.now, true);
+                    self.rack.on_arrived(&s, of.now, true);
                 }
             }
-            self.note_newest(&s);
+            self.record_newest(&s);
         }
-        self.segments.trim(of.ack);
+        self.segments.trim_first(of.ack);
         if told.acked > 0 && !has_sack {
-            told.segments += self.settle_assumed(told.acked, of);
+            told.segments += self.settle_assumed_delivered(told.acked, of);
             told.original &= !told.again_acked;
         }
         if told.acked > 0 && has_sack && low < fack {
-            let highest = if of.rules.measures_before_ack { before } else { self.highest_report(of.ack) };
-            self.learn_reordering(low, highest, (of.mss, of.rules.most_reordering));
+            let highest = if of.rules.measures_before_ack { before } else { self.highest_sacked_end(of.ack) };
+            self.record_reordering_below(low, highest, (of.mss, of.rules.most_reordering));
         }
     }
 
-    fn note_newest(&mut self, s: &Sent) {
+    fn record_newest(&mut self, s: &SentSegment) {
         if self.counts.newest.is_none_or(|(at, end, _)| (s.at, s.end) > (at, end)) {
             self.counts.newest = Some((s.at, s.end, s.stamp));
         }
     }
 
     /// Records that the segment at `low` arrived after segments above it (`tcp_check_sack_reordering`).
-    pub fn note_reordering(&mut self, low: u64, una: u64, (mss, most): (u32, u32)) {
-        self.learn_reordering(low, self.highest_report(una), (mss, most));
+    pub fn record_reordering(&mut self, low: u64, una: u64, (mss, most): (u32, u32)) {
+        self.record_reordering_below(low, self.highest_sacked_end(una), (mss, most));
     }
     /// Records that the segment at `low` arrived after data up to `highest`; `most` bounds the degree in segments.
-    fn learn_reordering(&mut self, low: u64, highest: u64, (mss, most): (u32, u32)) {
+    fn record_reordering_below(&mut self, low: u64, highest: u64, (mss, most): (u32, u32)) {
         let Some(metric) = highest.checked_sub(low).filter(|metric| *metric > 0) else { return };
         let degree = metric.div_ceil(u64::from(mss)) as u32;
         if metric > u64::from(self.counts.degree) * u64::from(mss) {
@@ -230,17 +230,17 @@ impl RackTlp {
     }
 
     /// Sets the degree of reordering to `segments`, at most `most`, if that is above `least`.
-    pub fn learn_degree(&mut self, segments: u32, least: u32, most: u32) {
+    pub fn raise_reordering_degree(&mut self, segments: u32, least: u32, most: u32) {
         if segments > least {
             self.counts.degree = segments.min(most);
         }
     }
     /// Degree of reordering, at least `threshold` (DupThresh); `u32::MAX` if that is off.
-    pub fn degree(&self, threshold: Option<u32>) -> u32 {
+    pub fn reordering_degree(&self, threshold: Option<u32>) -> u32 {
         self.counts.degree.max(threshold.unwrap_or(u32::MAX))
     }
     /// Forgets the degree of reordering, after a timeout with DupThresh SACKed segments has shown it to be less.
-    pub fn forget_degree(&mut self) {
+    pub fn reset_reordering_degree(&mut self) {
         self.counts.degree = 0;
     }
     /// Adds to the number of delivered segments.
@@ -263,42 +263,43 @@ impl RackTlp {
 
     /// Counts a duplicate ACK without SACK as a delivered segment, and returns the number of segments that this adds.
     pub fn assume_delivered(&mut self, mss: u32, rules: &SackRules) -> u32 {
-        let before = self.segments.assumed();
-        self.segments.assume(before + 1, mss);
-        self.limit_assumed(0, mss, rules);
-        self.segments.assumed().saturating_sub(before)
+        let before = self.segments.assumed_delivered();
+        self.segments.set_assumed_delivered(before + 1, mss);
+        self.limit_assumed_delivered(0, mss, rules);
+        self.segments.assumed_delivered().saturating_sub(before)
     }
     /// Takes acknowledged segments off those assumed to be delivered, and returns how many were not assumed.
-    fn settle_assumed(&mut self, acked: u32, of: &Heard) -> u32 {
+    fn settle_assumed_delivered(&mut self, acked: u32, of: &AckInput) -> u32 {
         let mss = of.mss;
-        let assumed = self.segments.assumed();
+        let assumed = self.segments.assumed_delivered();
         let more = acked.saturating_sub(assumed).max(1);
-        self.segments.assume(assumed.saturating_sub(acked - 1), mss);
-        self.limit_assumed(acked, mss, &of.rules);
+        self.segments.set_assumed_delivered(assumed.saturating_sub(acked - 1), mss);
+        self.limit_assumed_delivered(acked, mss, &of.rules);
         more
     }
-    fn limit_assumed(&mut self, acked: u32, mss: u32, rules: &SackRules) {
+    fn limit_assumed_delivered(&mut self, acked: u32, mss: u32, rules: &SackRules) {
         let out = self.segments.len() as u32;
         let holes = (self.segments.lost().div_ceil(u64::from(mss)) as u32).max(1).min(out);
-        if self.segments.assumed() + holes > out {
-            self.segments.assume(out - holes, mss);
+        if self.segments.assumed_delivered() + holes > out {
+            self.segments.set_assumed_delivered(out - holes, mss);
             let least = if rules.keeps_largest_degree { self.counts.degree } else { 0 };
             self.counts.degree = (out + acked).min(rules.most_reordering).max(least);
             self.rack.note_reordered();
         }
     }
     /// Forgets the duplicate ACKs so far.
-    pub fn forget_assumed(&mut self) {
-        self.segments.assume(0, 1);
+    pub fn reset_assumed_delivered(&mut self) {
+        self.segments.set_assumed_delivered(0, 1);
     }
     /// Marks the first segment as lost without SACK (`tcp_newreno_mark_lost`), by duplicates or by a partial ACK.
     /// Returns its bytes.
-    pub fn lose_first(&mut self, advanced: bool, threshold: Option<u32>) -> u64 {
-        let is_shown = self.phase < Phase::Recovery && self.segments.assumed() >= self.degree(threshold);
+    pub fn mark_first_lost(&mut self, advanced: bool, threshold: Option<u32>) -> u64 {
+        let is_shown =
+            self.phase < Phase::Recovery && self.segments.assumed_delivered() >= self.reordering_degree(threshold);
         let is_partial = self.phase == Phase::Recovery && advanced;
         match self.segments.first().copied() {
-            Some(s) if (is_shown || is_partial) && !s.tags.has(Tags::LOST) => {
-                self.segments.lose(0);
+            Some(s) if (is_shown || is_partial) && !s.tags.has(SegmentTags::LOST) => {
+                self.segments.mark_lost_again(0);
                 s.len()
             }
             _ => 0,

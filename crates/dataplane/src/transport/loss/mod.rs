@@ -13,26 +13,26 @@ mod counts;
 mod duplicates;
 mod fack;
 mod fack_state;
+mod is_lost_params;
 mod linux;
 mod packs;
 mod prr;
 mod rack;
 mod rack_tlp;
-mod reach;
 mod scoreboard;
 mod segments;
 mod tlp;
 mod undo;
 
 use super::config::Recovery;
-use crate::Ext;
-pub(super) use packs::Blocks;
+use crate::PacketExtension;
+pub(super) use is_lost_params::IsLostParams;
+pub(super) use packs::PackBlocks;
 pub(super) use prr::Delivery;
-pub(super) use rack::{Detected, Settling};
-pub(super) use rack_tlp::{Awaited, Frto, Heard, Phase, RackTlp, Told};
-pub(super) use reach::Reach;
-pub(super) use scoreboard::{Scoreboard, Segment, reports_duplicate};
-pub(super) use tlp::{OfProbe, Tlp};
+pub(super) use rack::{DetectedLosses, ReorderingWindowParams};
+pub(super) use rack_tlp::{AckInput, AckOutcome, Frto, Phase, RackTlp, TimerPurpose};
+pub(super) use scoreboard::{NextSegment, Scoreboard, reports_duplicate};
+pub(super) use tlp::{ProbeAck, Tlp};
 
 /// Effect of an ACK of new data on a recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl LossDetection {
     /// Returns true if there is no duplicate ACK, recovery, SACKed data or data to resend.
     /// An ACK of new data then has no effect here, and the sender takes a shorter path.
     #[inline]
-    pub(super) fn is_quiet(&self) -> bool {
+    pub(super) fn has_no_loss_state(&self) -> bool {
         !self.busy
     }
     /// Processes an ACK of new data up to `una`.
@@ -93,11 +93,11 @@ impl LossDetection {
         if let Some(state) = &mut self.state {
             state.advance(una);
         }
-        let event = self.of_recovery(una, recovery);
+        let event = self.on_ack_in_recovery(una, recovery);
         self.busy = self.in_recovery || una < self.recover || self.state.as_ref().is_some_and(|b| b.sacked() > 0);
         event
     }
-    fn of_recovery(&mut self, una: u64, recovery: Recovery) -> AckEvent {
+    fn on_ack_in_recovery(&mut self, una: u64, recovery: Recovery) -> AckEvent {
         if !self.in_recovery {
             return AckEvent::Open;
         }
@@ -115,14 +115,14 @@ impl LossDetection {
     /// Adds the blocks of an ACK of everything before `ack` to the scoreboard (RFC 6675 §4, Update()).
     /// All data before `una` is acknowledged, and data up to `sent` was sent. Returns true if any byte is newly SACKed,
     /// which makes the ACK a duplicate in the sense of RFC 6675 §2.
-    pub(super) fn on_blocks(&mut self, ext: &Ext, ack: u64, una: u64, sent: u64) -> bool {
+    pub(super) fn on_blocks(&mut self, ext: &PacketExtension, ack: u64, una: u64, sent: u64) -> bool {
         let blocks = &ext.sack[..usize::from(ext.blocks).min(ext.sack.len())];
         let new = !blocks.is_empty() && self.state.get_or_insert_default().update(blocks, ack, una, sent);
         self.busy |= new;
         new
     }
     /// Processes an ACK with newly SACKed data (RFC 6675 §5, before step 1).
-    pub(super) fn on_sacked(&mut self, una: u64, reach: Reach) -> DuplicateEvent {
+    pub(super) fn on_sacked(&mut self, una: u64, reach: IsLostParams) -> DuplicateEvent {
         let (Some(state), Some(threshold)) = (&self.state, reach.threshold) else { return DuplicateEvent::Ignored };
         if self.in_recovery {
             return DuplicateEvent::More;
@@ -139,14 +139,14 @@ impl LossDetection {
     }
     /// Begins a recovery while data up to `sent` was sent.
     /// `first` is the end of the first retransmission (RFC 6675 §5 (4.1), (4.3); RFC 6582 §3.2 step 2).
-    pub(super) fn recover(&mut self, sent: u64, first: u64) {
+    pub(super) fn begin_recovery(&mut self, sent: u64, first: u64) {
         self.recover = sent;
         self.busy = true;
         self.in_recovery = true;
         self.partial_seen = false;
         self.duplicates = 0;
         if let Some(state) = &mut self.state {
-            state.enter(first);
+            state.begin_recovery(first);
         }
     }
     /// Notes a timeout while the data between `una` and `sent` was outstanding (RFC 6582 §3.2 step 4, RFC 6675 §5.1).
@@ -164,17 +164,17 @@ impl LossDetection {
     }
     /// Bytes beyond `una` that a timeout need not send again; 0 at other times.
     /// With `always`, SACKed bytes count at any time outside a recovery.
-    pub(super) fn spared(&self, una: u64, always: bool) -> u32 {
+    pub(super) fn bytes_not_to_resend(&self, una: u64, always: bool) -> u32 {
         match &self.state {
             Some(state) if !self.in_recovery && (always || una < self.recover) => state.sacked(),
             _ => 0,
         }
     }
     /// Scoreboard, if there is one.
-    pub(super) fn state(&self) -> Option<&Scoreboard> {
+    pub(super) fn scoreboard(&self) -> Option<&Scoreboard> {
         self.state.as_deref()
     }
-    pub(super) fn board_mut(&mut self) -> Option<&mut Scoreboard> {
+    pub(super) fn scoreboard_mut(&mut self) -> Option<&mut Scoreboard> {
         self.state.as_deref_mut()
     }
     /// End of the data sent when the last recovery or timeout began, one past its highest byte.
@@ -182,24 +182,24 @@ impl LossDetection {
         self.recover
     }
     /// State of a sender that detects losses by time.
-    pub(super) fn timed(&self) -> Option<&RackTlp> {
+    pub(super) fn rack_tlp(&self) -> Option<&RackTlp> {
         self.state.as_ref()?.timed.as_deref()
     }
     /// Takes out the state of a sender that detects losses by time, until it is put back; new at first.
-    pub(super) fn take_timed(&mut self) -> Box<RackTlp> {
+    pub(super) fn take_rack_tlp(&mut self) -> Box<RackTlp> {
         self.state.get_or_insert_default().timed.take().unwrap_or_default()
     }
-    pub(super) fn put_timed(&mut self, timed: Box<RackTlp>) {
+    pub(super) fn put_rack_tlp(&mut self, timed: Box<RackTlp>) {
         self.state.get_or_insert_default().timed = Some(timed);
     }
     /// Sets the number of SACKed bytes.
-    pub(super) fn on_reported(&mut self, bytes: u64) {
+    pub(super) fn set_sacked_bytes(&mut self, bytes: u64) {
         if let Some(state) = &mut self.state {
             state.set_sacked(bytes);
         }
     }
     /// Sets the end of a recovery to the data sent so far.
-    pub(super) fn recover_until(&mut self, sent: u64) {
+    pub(super) fn set_recovery_point(&mut self, sent: u64) {
         self.recover = sent;
     }
     /// Ends a recovery, or gives it up.

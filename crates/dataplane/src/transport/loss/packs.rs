@@ -3,29 +3,29 @@
 //! CP §4.4 has four states of a segment. "Received" is SACKed here, "lost" is lost and not sent again, "retransmitted"
 //! is sent again, and "out-of-order" is any other segment in flight.
 
-use super::rack::Detected;
-use super::rack_tlp::{RackTlp, Told};
-use super::reach::Reach;
-use super::segments::Tags;
-use crate::transport::unwrap;
-use crate::{Ext, MAX_BLOCKS};
+use super::is_lost_params::IsLostParams;
+use super::rack::DetectedLosses;
+use super::rack_tlp::{AckOutcome, RackTlp};
+use super::segments::SegmentTags;
+use crate::transport::unwrap_offset;
+use crate::{MAX_BLOCKS, PacketExtension};
 use core::ops::Range;
 use units::Time;
 
 /// Blocks of an ACK, separated into lost and received ranges.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::transport) struct Blocks {
+pub(in crate::transport) struct PackBlocks {
     all: [(u32, u32); MAX_BLOCKS],
     lost: usize,
     end: usize,
 }
 
-impl Blocks {
+impl PackBlocks {
     /// Returns the blocks of a packet. A block with swapped edges reports a lost range (CP §4.3, Fig. 4).
-    pub fn from_ext(ext: &Ext) -> Blocks {
+    pub fn from_ext(ext: &PacketExtension) -> PackBlocks {
         let given = &ext.sack[..usize::from(ext.blocks).min(MAX_BLOCKS)];
         let is_lost = |block: &&(u32, u32)| (block.1.wrapping_sub(block.0) as i32) < 0;
-        let mut blocks = Blocks { end: given.len(), ..Blocks::default() };
+        let mut blocks = PackBlocks { end: given.len(), ..PackBlocks::default() };
         blocks.lost = given.iter().filter(is_lost).count();
         let received = given.iter().filter(|block| !is_lost(block));
         let sorted = given.iter().filter(is_lost).chain(received);
@@ -33,11 +33,11 @@ impl Blocks {
         blocks
     }
     /// Blocks of lost ranges, right edge first.
-    pub fn lost(&self) -> &[(u32, u32)] {
+    pub fn lost_blocks(&self) -> &[(u32, u32)] {
         &self.all[..self.lost]
     }
     /// Blocks of received ranges.
-    pub fn received(&self) -> &[(u32, u32)] {
+    pub fn received_blocks(&self) -> &[(u32, u32)] {
         &self.all[self.lost..self.end]
     }
 }
@@ -46,38 +46,38 @@ impl RackTlp {
     /// Marks the ranges beyond `una` that a PACK reports as lost (CP §4.4 steps 1 and 2).
     /// The first range is news. The others repeat earlier PACKs, and do not tell which sending was lost. So they count
     /// only for segments that were never sent again.
-    pub fn on_pack(&mut self, blocks: &Blocks, ack: u64, (una, now): (u64, Time), told: &mut Told) {
+    pub fn on_pack(&mut self, blocks: &PackBlocks, ack: u64, (una, now): (u64, Time), told: &mut AckOutcome) {
         self.packs += 1;
-        for (i, block) in blocks.lost().iter().enumerate() {
-            let (Some(start), Some(end)) = (unwrap(block.1, ack), unwrap(block.0, ack)) else { continue };
-            self.lose_range(start.max(una)..end, i == 0, now, told);
+        for (i, block) in blocks.lost_blocks().iter().enumerate() {
+            let (Some(start), Some(end)) = (unwrap_offset(block.1, ack), unwrap_offset(block.0, ack)) else { continue };
+            self.mark_range_lost(start.max(una)..end, i == 0, now, told);
         }
     }
     /// Marks a range as lost; `again` is true if the loss may be that of a retransmission.
-    pub fn lose_range(&mut self, range: Range<u64>, again: bool, now: Time, told: &mut Told) {
-        self.segments.lose_range(range, again, |s| {
+    pub fn mark_range_lost(&mut self, range: Range<u64>, again: bool, now: Time, told: &mut AckOutcome) {
+        self.segments.mark_range_lost(range, again, |s| {
             told.packed += s.len();
             // The header has made the round trip, so its age is a sample (Karn's rule: RFC 6298 §3).
-            if !s.tags.has(Tags::RETRANSMITTED) {
+            if !s.tags.has(SegmentTags::RETRANSMITTED) {
                 told.packed_rtt = Some(now.since(s.at));
             }
         });
     }
     /// Marks segments as lost by IsLost() of RFC 6675 §4, except those that were sent again since their loss.
-    pub fn count(&mut self, reach: Reach) -> Detected {
-        let mut found = Detected::default();
+    pub fn detect_losses_by_count(&mut self, reach: IsLostParams) -> DetectedLosses {
+        let mut found = DetectedLosses::default();
         let below = self.segments.lost_below(reach);
         for i in 0..self.segments.len() {
             let Some(s) = self.segments.get(i).copied().filter(|s| s.start < below) else { break };
-            if !s.tags.has(Tags::REPORTED) && !s.tags.has(Tags::LOST) && self.segments.lose(i) {
+            if !s.tags.has(SegmentTags::SACKED) && !s.tags.has(SegmentTags::LOST) && self.segments.mark_lost_again(i) {
                 found.lost += s.len();
             }
         }
         found
     }
     /// Marks all segments as lost that are not SACKed (RFC 6675 §5.1).
-    pub fn lose_all(&mut self) {
-        (0..self.segments.len()).for_each(|i| self.segments.lose_wholly(i));
+    pub fn mark_unsacked_lost(&mut self) {
+        (0..self.segments.len()).for_each(|i| self.segments.mark_wholly_lost(i));
     }
 }
 
@@ -87,10 +87,10 @@ mod tests {
 
     #[test]
     fn swapped_edges_are_what_was_lost_even_where_numbers_wrap() {
-        let mut ext = Ext { blocks: 3, ..Ext::default() };
+        let mut ext = PacketExtension { blocks: 3, ..PacketExtension::default() };
         ext.sack[..3].copy_from_slice(&[(500, u32::MAX - 499), (3000, 4000), (900, 500)]);
-        let blocks = Blocks::from_ext(&ext);
-        assert_eq!(blocks.lost(), [(500, u32::MAX - 499), (900, 500)]);
-        assert_eq!(blocks.received(), [(3000, 4000)]);
+        let blocks = PackBlocks::from_ext(&ext);
+        assert_eq!(blocks.lost_blocks(), [(500, u32::MAX - 499), (900, 500)]);
+        assert_eq!(blocks.received_blocks(), [(3000, 4000)]);
     }
 }

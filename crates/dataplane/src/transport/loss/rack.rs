@@ -3,12 +3,12 @@
 //! The least round-trip time is that of the whole flow; Linux takes that of the last five minutes. Section references
 //! are to RFC 8985.
 
-use super::segments::{Segments, Sent, Tags};
+use super::segments::{SegmentTags, Segments, SentSegment};
 use units::{Dur, Time};
 
 /// Parameters of the reordering window (§6.2 step 4).
 #[derive(Clone, Copy, Debug)]
-pub(in crate::transport) struct Settling {
+pub(in crate::transport) struct ReorderingWindowParams {
     /// Smoothed round-trip time; zero before the first sample.
     pub srtt: Dur,
     /// DupThresh; `None` while it is off.
@@ -61,7 +61,7 @@ impl Default for Rack {
 }
 
 /// Number of recoveries without a DSACK after which the window returns to its first width (§6.2 step 4).
-const PERSIST: u32 = 16;
+const RECOVERIES_UNTIL_RESET: u32 = 16;
 
 /// Returns RACK_sent_after(): segments that left at one instant are ordered by their bytes.
 fn sent_after(a: (Time, u64), b: (Time, u64)) -> bool {
@@ -74,7 +74,7 @@ impl Rack {
         self.min_rtt
     }
     /// Takes the round-trip time of the handshake, which counts as a segment in Linux.
-    pub fn begin(&mut self, rtt: Dur) {
+    pub fn on_handshake(&mut self, rtt: Dur) {
         self.rtt = rtt;
     }
     /// Takes a sample of the round-trip time (§6.2 step 1).
@@ -84,9 +84,9 @@ impl Rack {
     /// Notes that a segment has arrived (§6.2 step 2).
     /// If it was sent more than once, the ACK must be of the last sending: it is at least a round trip old, and `late`
     /// is true, which means that no timestamp shows an earlier one.
-    pub fn arrived(&mut self, s: &Sent, now: Time, late: bool) {
+    pub fn on_arrived(&mut self, s: &SentSegment, now: Time, late: bool) {
         let rtt = now.since(s.at);
-        if s.tags.has(Tags::RETRANSMITTED) && (!late || rtt < self.min_rtt) {
+        if s.tags.has(SegmentTags::RETRANSMITTED) && (!late || rtt < self.min_rtt) {
             return;
         }
         self.advanced = true;
@@ -99,8 +99,8 @@ impl Rack {
     }
     /// Detects reordering by a segment that has arrived: RACK_detect_reordering() (§6.2 step 3).
     /// All segments known to have arrived before this ACK end at or below `fack`.
-    pub fn order(&mut self, s: &Sent, fack: u64) {
-        self.reordered |= s.end < fack && !s.tags.has(Tags::RETRANSMITTED);
+    pub fn detect_reordering(&mut self, s: &SentSegment, fack: u64) {
+        self.reordered |= s.end < fack && !s.tags.has(SegmentTags::RETRANSMITTED);
         self.fack = self.fack.max(s.end);
     }
     pub fn fack(&self) -> u64 {
@@ -117,7 +117,7 @@ impl Rack {
         self.reordered = true;
     }
     /// Allows a search for losses without an arrival.
-    pub fn look_again(&mut self) {
+    pub fn force_search(&mut self) {
         self.advanced = true;
     }
     /// Returns true once after an arrival: losses are to be searched (`rack.advanced` in Linux).
@@ -128,21 +128,22 @@ impl Rack {
     pub fn update_window(&mut self, widens: bool) {
         if widens {
             self.steps = (self.steps + 1).min(255);
-            self.persist = PERSIST;
+            self.persist = RECOVERIES_UNTIL_RESET;
         } else if self.persist == 0 {
             self.steps = 1;
         }
     }
     /// Counts a recovery that is over, or that DSACKs have shown to be spurious, for the duration of a wider window.
     pub fn count_recovery(&mut self, had_reason: bool) {
-        self.persist = if had_reason { self.persist.saturating_sub(1) } else { (self.persist + 1).min(PERSIST) };
+        self.persist =
+            if had_reason { self.persist.saturating_sub(1) } else { (self.persist + 1).min(RECOVERIES_UNTIL_RESET) };
     }
     /// Widens the window after a DSACK that no probe explains, once per round trip (§6.2 step 4).
-    pub fn on_duplicate(&mut self, una: u64, sent: u64) {
+    pub fn on_dsack(&mut self, una: u64, sent: u64) {
         if self.dsack_round.is_none_or(|end| una >= end) {
             self.dsack_round = Some(sent);
             self.steps = (self.steps + 1).min(255);
-            self.persist = PERSIST;
+            self.persist = RECOVERIES_UNTIL_RESET;
         }
     }
     /// Counts a recovery that is over (§6.2 step 4).
@@ -153,7 +154,7 @@ impl Rack {
         }
     }
     /// Returns RACK_update_reo_wnd(): the time for which an overtaken segment may still arrive (§6.2 step 4).
-    fn window(&self, reports: u32, of: Settling) -> Dur {
+    fn reordering_window(&self, reports: u32, of: ReorderingWindowParams) -> Dur {
         let shown = of.threshold.is_some_and(|n| reports >= n);
         if !self.reordered && (of.in_recovery || shown) {
             return Dur::ZERO;
@@ -164,17 +165,17 @@ impl Rack {
         }
     }
     /// Marks lost segments, and returns how long to wait for other overtaken ones: RACK_detect_loss() (§6.2 step 5).
-    pub fn detect(&self, segments: &mut Segments, now: Time, of: Settling) -> Detected {
-        let patience = self.rtt.saturating_add(self.window(segments.reports(), of));
-        let mut found = Detected::default();
+    pub fn detect_losses(&self, segments: &mut Segments, now: Time, of: ReorderingWindowParams) -> DetectedLosses {
+        let patience = self.rtt.saturating_add(self.reordering_window(segments.sacked_segments(), of));
+        let mut found = DetectedLosses::default();
         for i in 0..segments.len() {
             let Some(s) = segments.get(i).copied() else { break };
-            if s.tags.has(Tags::REPORTED) || s.tags.has(Tags::SET_ASIDE) {
+            if s.tags.has(SegmentTags::SACKED) || s.tags.has(SegmentTags::EXCLUDED_FROM_SEARCH) {
                 continue;
             }
             if !sent_after((self.at, self.end), (s.at, s.end)) {
                 // Segments that were sent once were sent in this order: none beyond is older.
-                if s.start >= segments.once_from() {
+                if s.start >= segments.sent_once_from() {
                     break;
                 }
                 continue;
@@ -182,35 +183,35 @@ impl Rack {
             let due = s.at.saturating_add(patience);
             if due > now {
                 // A segment that is lost already needs no timer.
-                if !s.tags.waits() {
+                if !s.tags.awaits_retransmission() {
                     found.wait = found.wait.max(due.since(now));
                 }
-            } else if segments.lose(i) {
+            } else if segments.mark_lost_again(i) {
                 if of.sets_aside {
-                    segments.set_aside(i);
+                    segments.exclude_from_search(i);
                 }
                 found.lost += s.len();
-                found.again |= s.tags.has(Tags::AGAIN);
+                found.again |= s.tags.has(SegmentTags::RETRANSMISSION_IN_FLIGHT);
             }
         }
         found
     }
     /// Marks segments older than a round trip as lost, without a window for reordering, as in Linux.
-    pub fn lose_old(&self, segments: &mut Segments, now: Time) {
+    pub fn mark_old_lost(&self, segments: &mut Segments, now: Time) {
         for i in 0..segments.len() {
             let old = segments.get(i).is_some_and(|s| s.at.saturating_add(self.rtt) <= now);
             if i == 0 || old {
-                segments.lose(i);
+                segments.mark_lost_again(i);
             }
         }
     }
     /// Marks the first segment, and those sent long enough ago, as lost: RACK_mark_losses_on_RTO() (§6.3).
-    pub fn on_timeout(&self, segments: &mut Segments, now: Time, of: Settling) {
-        let patience = self.rtt.saturating_add(self.window(segments.reports(), of));
+    pub fn on_timeout(&self, segments: &mut Segments, now: Time, of: ReorderingWindowParams) {
+        let patience = self.rtt.saturating_add(self.reordering_window(segments.sacked_segments(), of));
         for i in 0..segments.len() {
             let old = segments.get(i).is_some_and(|s| s.at.saturating_add(patience) <= now);
             if i == 0 || old {
-                segments.lose_wholly(i);
+                segments.mark_wholly_lost(i);
             }
         }
     }
@@ -218,7 +219,7 @@ impl Rack {
 
 /// Result of a search for losses.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::transport) struct Detected {
+pub(in crate::transport) struct DetectedLosses {
     /// Number of bytes that are newly lost.
     pub lost: u64,
     /// True if a retransmission is among them.
@@ -233,30 +234,37 @@ mod tests {
 
     #[test]
     fn sixteen_recoveries_without_a_duplicate_end_what_one_has_widened() {
-        let of = Settling { srtt: Dur::ms(9), threshold: Some(3), in_recovery: false, sets_aside: false };
+        let of = ReorderingWindowParams { srtt: Dur::ms(9), threshold: Some(3), in_recovery: false, sets_aside: false };
         let mut rack = Rack { min_rtt: Dur::us(400), ..Rack::default() };
-        assert_eq!(rack.window(0, of), Dur::us(100));
-        rack.on_duplicate(0, 5000);
-        rack.on_duplicate(4999, 9000);
-        assert_eq!(rack.window(0, of), Dur::us(200), "the second is of the same round trip");
-        rack.on_duplicate(5000, 9000);
-        assert_eq!(rack.window(2, of), Dur::us(300));
+        assert_eq!(rack.reordering_window(0, of), Dur::us(100));
+        rack.on_dsack(0, 5000);
+        rack.on_dsack(4999, 9000);
+        assert_eq!(rack.reordering_window(0, of), Dur::us(200), "the second is of the same round trip");
+        rack.on_dsack(5000, 9000);
+        assert_eq!(rack.reordering_window(2, of), Dur::us(300));
         for _ in 0..15 {
             rack.on_recovered();
         }
-        assert_eq!(rack.window(0, of), Dur::us(300));
+        assert_eq!(rack.reordering_window(0, of), Dur::us(300));
         rack.on_recovered();
-        assert_eq!(rack.window(0, of), Dur::us(100));
+        assert_eq!(rack.reordering_window(0, of), Dur::us(100));
     }
 
     #[test]
     fn the_window_is_nothing_until_reordering_is_seen_in_recovery_or_after_dupthresh_reports() {
-        let of = Settling { srtt: Dur::us(60), threshold: Some(3), in_recovery: false, sets_aside: false };
+        let of =
+            ReorderingWindowParams { srtt: Dur::us(60), threshold: Some(3), in_recovery: false, sets_aside: false };
         let mut rack = Rack { min_rtt: Dur::us(400), ..Rack::default() };
-        assert_eq!([rack.window(2, of), rack.window(3, of)], [Dur::us(60), Dur::ZERO]);
-        assert_eq!(rack.window(0, Settling { in_recovery: true, ..of }), Dur::ZERO);
-        assert_eq!(rack.window(9, Settling { threshold: None, ..of }), Dur::us(60));
+        assert_eq!([rack.reordering_window(2, of), rack.reordering_window(3, of)], [Dur::us(60), Dur::ZERO]);
+        assert_eq!(rack.reordering_window(0, ReorderingWindowParams { in_recovery: true, ..of }), Dur::ZERO);
+        assert_eq!(rack.reordering_window(9, ReorderingWindowParams { threshold: None, ..of }), Dur::us(60));
         rack.reordered = true;
-        assert_eq!([rack.window(3, of), rack.window(0, Settling { in_recovery: true, ..of })], [Dur::us(60); 2]);
+        assert_eq!(
+            [
+                rack.reordering_window(3, of),
+                rack.reordering_window(0, ReorderingWindowParams { in_recovery: true, ..of })
+            ],
+            [Dur::us(60); 2]
+        );
     }
 }

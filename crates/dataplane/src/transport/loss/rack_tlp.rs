@@ -4,14 +4,14 @@ use super::counts::Counts;
 use super::fack_state::Fack;
 use super::prr::Prr;
 use super::rack::Rack;
-use super::segments::{Segments, Sent, Tags};
+use super::segments::{SegmentTags, Segments, SentSegment};
 use super::tlp::Tlp;
 use super::undo::Undo;
 use crate::transport::kernel::SackRules;
-use crate::transport::linux_pacing::Pace;
-use crate::transport::rto::Spread;
+use crate::transport::linux_pacing::PacingState;
+use crate::transport::rto::LinuxDeviation;
 use crate::transport::rtt_ticks::RttTicks;
-use crate::transport::{clock, unwrap};
+use crate::transport::{clock, unwrap_offset};
 use core::ops::Range;
 use units::{Dur, Time};
 
@@ -44,7 +44,7 @@ pub(in crate::transport) enum Frto {
 
 /// Event that the one timer is set for (RFC 8985 §8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::transport) enum Awaited {
+pub(in crate::transport) enum TimerPurpose {
     #[default]
     Retransmission,
     Probe,
@@ -60,10 +60,10 @@ pub(in crate::transport) struct RackTlp {
     pub prr: Prr,
     pub undo: Undo,
     pub phase: Phase,
-    pub awaited: Awaited,
+    pub awaited: TimerPurpose,
     /// True if the first retransmission of a recovery leaves whatever is in flight (RFC 6675 §5 (4.3)).
     pub at_once: bool,
-    pub spread: Spread,
+    pub spread: LinuxDeviation,
     pub dsacks: u32,
     /// Number of PACKs received.
     pub packs: u32,
@@ -71,7 +71,7 @@ pub(in crate::transport) struct RackTlp {
     pub burst: Range<u64>,
     /// True if the congestion window limited the sender when it last had new data.
     pub limited: bool,
-    pub pace: Pace,
+    pub pace: PacingState,
     /// Time of the last retransmission.
     pub again_at: Option<Time>,
     /// Bytes without a cumulative ACK after the last ACK.
@@ -85,7 +85,7 @@ pub(in crate::transport) struct RackTlp {
 
 /// ACK, and state of the sender when it arrives.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::transport) struct Heard<'a> {
+pub(in crate::transport) struct AckInput<'a> {
     pub now: Time,
     /// Number of the ACK: it acknowledges everything before.
     pub ack: u64,
@@ -108,7 +108,7 @@ pub(in crate::transport) struct Heard<'a> {
 
 /// News of an ACK, after the list of segments has been updated.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::transport) struct Told {
+pub(in crate::transport) struct AckOutcome {
     /// DeliveredData of RFC 9937: bytes newly acknowledged or SACKed.
     pub delivered: u64,
     /// True if bytes were newly SACKed.
@@ -152,37 +152,37 @@ pub(in crate::transport) struct Told {
 
 impl RackTlp {
     /// Processes blocks and cumulative ACK, and notes the segments that have arrived (RFC 8985 §6.2 steps 1 to 4).
-    pub fn hear(&mut self, of: &Heard) -> Told {
-        let mut told = Told::default();
+    pub fn process_ack(&mut self, of: &AckInput) -> AckOutcome {
+        let mut told = AckOutcome::default();
         let mut blocks = of.blocks;
         if of.duplicate {
-            self.on_duplicate(&blocks[0], of, &mut told);
+            self.on_dsack(&blocks[0], of, &mut told);
             blocks = &blocks[1..];
         }
         let fack = self.rack.fack();
         let (mut oldest_acked, mut last_acked, mut last_reported) = (None, None, None);
         let mut again_acked = false;
         let RackTlp { segments, rack, .. } = self;
-        let mut arrive = |s: &Sent, is_acked: bool, told: &mut Told| {
+        let mut arrive = |s: &SentSegment, is_acked: bool, told: &mut AckOutcome| {
             told.delivered += s.len();
-            rack.order(s, fack);
+            rack.detect_reordering(s, fack);
             // While a gap is open, ACKs echo the timestamp of the data in order before the gap. It does not date a
             // SACKed segment, and Linux does not use it there.
-            let is_older = |(echo, tick)| clock::older(echo, clock::ticks_of(s.at, tick));
+            let is_older = |(echo, tick)| clock::is_older(echo, clock::tsval_with_tick(s.at, tick));
             let of_last = !is_acked || !of.echo.is_some_and(is_older);
-            rack.arrived(s, of.now, of_last);
-            if !s.tags.has(Tags::RETRANSMITTED) {
+            rack.on_arrived(s, of.now, of_last);
+            if !s.tags.has(SegmentTags::RETRANSMITTED) {
                 told.original |= s.end <= of.recover;
                 let rtt = of.now.since(s.at);
                 told.least_rtt = Some(told.least_rtt.map_or(rtt, |least| least.min(rtt)));
             }
         };
-        let range = |b: &(u32, u32)| Some(unwrap(b.0, of.ack)?..unwrap(b.1, of.ack)?);
+        let range = |b: &(u32, u32)| Some(unwrap_offset(b.0, of.ack)?..unwrap_offset(b.1, of.ack)?);
         for block in blocks.iter().filter_map(range).filter(|b| b.end <= of.sent) {
-            segments.report(block.start.max(of.una)..block.end, |s| {
+            segments.mark_range_sacked(block.start.max(of.una)..block.end, |s| {
                 arrive(s, false, &mut told);
                 told.reported = true;
-                if !s.tags.has(Tags::RETRANSMITTED) {
+                if !s.tags.has(SegmentTags::RETRANSMITTED) {
                     told.reported_at = Some(told.reported_at.map_or(s.at, |at| at.min(s.at)));
                     last_reported = Some(s.at);
                 }
@@ -190,11 +190,11 @@ impl RackTlp {
         }
         if of.ack > of.una {
             segments.acknowledge(of.ack, |s| {
-                if s.tags.has(Tags::REPORTED) {
+                if s.tags.has(SegmentTags::SACKED) {
                     return;
                 }
                 arrive(s, true, &mut told);
-                match s.tags.has(Tags::RETRANSMITTED) {
+                match s.tags.has(SegmentTags::RETRANSMITTED) {
                     true => again_acked = true,
                     false => {
                         oldest_acked = Some(oldest_acked.map_or(s.at, |at: Time| at.min(s.at)));
@@ -211,23 +211,23 @@ impl RackTlp {
     }
 
     /// Processes a DSACK (RFC 2883).
-    fn on_duplicate(&mut self, block: &(u32, u32), of: &Heard, told: &mut Told) {
+    fn on_dsack(&mut self, block: &(u32, u32), of: &AckInput, told: &mut AckOutcome) {
         self.dsacks += 1;
         told.duplicate = true;
-        let (Some(start), Some(end)) = (unwrap(block.0, of.ack), unwrap(block.1, of.ack)) else { return };
-        told.probe_twice = self.tlp.is_end(end);
+        let (Some(start), Some(end)) = (unwrap_offset(block.0, of.ack), unwrap_offset(block.1, of.ack)) else { return };
+        told.probe_twice = self.tlp.is_repeated_probe_end(end);
         if !told.probe_twice {
-            self.rack.on_duplicate(of.una.max(of.ack), of.sent);
+            self.rack.on_dsack(of.una.max(of.ack), of.sent);
         }
         // Acknowledged data is no longer in the list of segments.
-        if end <= of.una || self.segments.was_repeated(&(start..end)) {
+        if end <= of.una || self.segments.was_retransmitted(&(start..end)) {
             let segments = end.saturating_sub(start).div_ceil(u64::from(of.mss)).max(1);
-            self.undo.on_duplicate(segments as u32, end);
+            self.undo.on_dsack(segments as u32, end);
         }
     }
 
     /// Takes a sample of the round-trip time.
-    pub fn on_sample(&mut self, least: Dur) {
+    pub fn on_rtt_sample(&mut self, least: Dur) {
         self.tlp.on_sample();
         self.rack.sample(least);
     }
@@ -266,13 +266,13 @@ mod tests {
     }
 
     /// Returns the news of an ACK 100 us after the first of four segments, which were sent 10 us apart.
-    fn acked(ack: u64, blocks: &[(u32, u32)]) -> Told {
+    fn ack_after_100_us(ack: u64, blocks: &[(u32, u32)]) -> AckOutcome {
         let mut rack = RackTlp::default();
         for n in 0..4 {
             rack.on_sent(n * 1000..(n + 1) * 1000, at(10 * n));
         }
         let (duplicate, echo, rules) = (false, None, Kernel::None.sack_rules(false, false));
-        let of = Heard {
+        let of = AckInput {
             now: at(100),
             ack,
             una: 0,
@@ -285,14 +285,14 @@ mod tests {
             again: 0,
             rules,
         };
-        rack.hear(&of)
+        rack.process_ack(&of)
     }
 
     #[test]
     fn the_last_sample_is_of_what_was_reported_or_else_acknowledged_last() {
-        let both = |told: Told| (told.rtt.map(|rtt| rtt.0), told.last_rtt.map(|rtt| rtt.0));
-        assert_eq!(both(acked(2000, &[])), (Some(100_000_000), Some(90_000_000)));
-        assert_eq!(both(acked(0, &[(2000, 4000)])), (Some(80_000_000), Some(70_000_000)));
-        assert_eq!(both(acked(1000, &[(2000, 3000)])), (Some(100_000_000), Some(80_000_000)));
+        let both = |told: AckOutcome| (told.rtt.map(|rtt| rtt.0), told.last_rtt.map(|rtt| rtt.0));
+        assert_eq!(both(ack_after_100_us(2000, &[])), (Some(100_000_000), Some(90_000_000)));
+        assert_eq!(both(ack_after_100_us(0, &[(2000, 4000)])), (Some(80_000_000), Some(70_000_000)));
+        assert_eq!(both(ack_after_100_us(1000, &[(2000, 3000)])), (Some(100_000_000), Some(80_000_000)));
     }
 }

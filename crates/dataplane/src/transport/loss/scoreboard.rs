@@ -5,14 +5,14 @@
 //! A receiver may discard data that it has SACKed (RFC 2018 §8). The cumulative ACK then stops at a SACKed byte, which
 //! shows it.
 
-use super::super::unwrap;
+use super::super::unwrap_offset;
+use super::is_lost_params::IsLostParams;
 use super::rack_tlp::RackTlp;
-use super::reach::Reach;
 use core::ops::Range;
 
 /// Result of NextSeg() (RFC 6675 §4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::transport) enum Segment {
+pub(in crate::transport) enum NextSegment {
     /// Rules 1 and 3: data sent before, as its first byte and its length.
     Again(u64, u32),
     /// Rule 2: new data.
@@ -42,7 +42,7 @@ impl Scoreboard {
     /// An ACK of everything before `una` may have overtaken it. A first block that reports a duplicate has no news (RFC
     /// 2883 §4). Blocks of data that was never sent are ignored.
     pub fn update(&mut self, blocks: &[(u32, u32)], ack: u64, una: u64, sent: u64) -> bool {
-        let block = |b: &(u32, u32)| Some(unwrap(b.0, ack)?..unwrap(b.1, ack)?);
+        let block = |b: &(u32, u32)| Some(unwrap_offset(b.0, ack)?..unwrap_offset(b.1, ack)?);
         let mut blocks = blocks;
         if reports_duplicate(blocks, ack) {
             self.dsacks += 1;
@@ -87,20 +87,20 @@ impl Scoreboard {
         }
     }
     /// Begins a recovery: HighRxt and RescueRxt are the end of the first retransmission (§5 (4.3)).
-    pub fn enter(&mut self, first: u64) {
+    pub fn begin_recovery(&mut self, first: u64) {
         (self.high_rxt, self.rescue_rxt) = (first, first);
     }
     /// Notes that a segment of rule 1 or 3 up to `end` was sent (§5 (C.2)).
-    pub fn retransmitted(&mut self, end: u64) {
+    pub fn on_retransmitted(&mut self, end: u64) {
         self.high_rxt = self.high_rxt.max(end);
     }
     /// Notes the rescue retransmission, the only one until `recover` (§4, NextSeg() rule 4).
-    pub fn rescued(&mut self, recover: u64) {
+    pub fn on_rescued(&mut self, recover: u64) {
         self.rescue_rxt = recover;
     }
 
     /// Returns the byte below which all data that is not SACKed is lost: IsLost() of all bytes.
-    pub fn lost_below(&self, reach: Reach) -> u64 {
+    pub fn lost_below(&self, reach: IsLostParams) -> u64 {
         let Some(threshold) = reach.threshold else { return 0 };
         let most = u64::from(threshold.saturating_sub(1)) * u64::from(reach.mss);
         let (mut ranges, mut bytes) = (0, 0);
@@ -115,11 +115,11 @@ impl Scoreboard {
         0
     }
     /// Returns SetPipe(): bytes that are not considered lost, plus bytes that were retransmitted.
-    pub fn pipe(&self, una: u64, sent: u64, reach: Reach) -> u64 {
-        self.missing(self.lost_below(reach).max(una)..sent) + self.missing(una..self.high_rxt)
+    pub fn pipe(&self, una: u64, sent: u64, reach: IsLostParams) -> u64 {
+        self.unsacked_bytes(self.lost_below(reach).max(una)..sent) + self.unsacked_bytes(una..self.high_rxt)
     }
     /// Number of bytes of a range that are not SACKed.
-    fn missing(&self, of: Range<u64>) -> u64 {
+    fn unsacked_bytes(&self, of: Range<u64>) -> u64 {
         if of.is_empty() {
             return 0;
         }
@@ -129,14 +129,14 @@ impl Scoreboard {
         of.end - of.start - there
     }
     /// Returns NextSeg(); `new` is true if new data may be sent.
-    pub fn next_segment(&self, outstanding: Range<u64>, new: bool, reach: Reach) -> Option<Segment> {
+    pub fn next_segment(&self, outstanding: Range<u64>, new: bool, reach: IsLostParams) -> Option<NextSegment> {
         let length = |hole: &Range<u64>| (hole.end - hole.start).min(u64::from(reach.mss)) as u32;
-        let hole = self.hole(self.high_rxt.max(outstanding.start));
+        let hole = self.next_hole(self.high_rxt.max(outstanding.start));
         // The order of the arms is that of rules 1, 2 and 3.
         match hole {
-            Some(h) if h.start < self.lost_below(reach) => return Some(Segment::Again(h.start, length(&h))),
-            _ if new => return Some(Segment::New),
-            Some(h) => return Some(Segment::Again(h.start, length(&h))),
+            Some(h) if h.start < self.lost_below(reach) => return Some(NextSegment::Again(h.start, length(&h))),
+            _ if new => return Some(NextSegment::New),
+            Some(h) => return Some(NextSegment::Again(h.start, length(&h))),
             None => {}
         }
         if outstanding.start <= self.rescue_rxt {
@@ -144,10 +144,10 @@ impl Scoreboard {
         }
         let last = self.last_hole(outstanding);
         let start = last.start.max(last.end.saturating_sub(u64::from(reach.mss)));
-        (!last.is_empty()).then(|| Segment::Rescue(start, length(&(start..last.end))))
+        (!last.is_empty()).then(|| NextSegment::Rescue(start, length(&(start..last.end))))
     }
     /// Returns the first hole at or after `from` that has SACKed data beyond it.
-    pub fn hole(&self, from: u64) -> Option<Range<u64>> {
+    pub fn next_hole(&self, from: u64) -> Option<Range<u64>> {
         let next = self.ranges.partition_point(|r| r.end <= from);
         let (first, rest) = self.ranges[next..].split_first()?;
         match first.start > from {
@@ -165,7 +165,7 @@ impl Scoreboard {
         }
     }
     /// Returns the end of the SACKed range around `at`, or `at` itself if it is not SACKed.
-    pub fn skip(&self, at: u64) -> u64 {
+    pub fn skip_sacked(&self, at: u64) -> u64 {
         let next = self.ranges.partition_point(|r| r.end <= at);
         self.ranges.get(next).filter(|r| r.start <= at).map_or(at, |r| r.end)
     }

@@ -4,61 +4,61 @@
 
 mod linux;
 
-use super::reach::Reach;
+use super::is_lost_params::IsLostParams;
 use core::ops::Range;
 use std::collections::VecDeque;
 use units::Time;
 
 /// State of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::transport) struct Tags(u8);
+pub(in crate::transport) struct SegmentTags(u8);
 
-impl Tags {
+impl SegmentTags {
     /// Segment that was selectively acknowledged.
-    pub const REPORTED: Tags = Tags(1);
+    pub const SACKED: SegmentTags = SegmentTags(1);
     /// Segment.lost: its first sending, or a later one, is lost.
-    pub const LOST: Tags = Tags(1 << 1);
+    pub const LOST: SegmentTags = SegmentTags(1 << 1);
     /// Retransmission that counts as in flight.
-    pub const AGAIN: Tags = Tags(1 << 2);
+    pub const RETRANSMISSION_IN_FLIGHT: SegmentTags = SegmentTags(1 << 2);
     /// Segment.retransmitted: sent more than once.
-    pub const RETRANSMITTED: Tags = Tags(1 << 3);
+    pub const RETRANSMITTED: SegmentTags = SegmentTags(1 << 3);
     /// Segment found lost by time, which is not examined until it is sent again; in Linux not even after an undo.
-    pub const SET_ASIDE: Tags = Tags(1 << 4);
+    pub const EXCLUDED_FROM_SEARCH: SegmentTags = SegmentTags(1 << 4);
 
-    pub fn has(self, other: Tags) -> bool {
+    pub fn has(self, other: SegmentTags) -> bool {
         self.0 & other.0 != 0
     }
-    fn with(self, other: Tags) -> Tags {
-        Tags(self.0 | other.0)
+    fn with(self, other: SegmentTags) -> SegmentTags {
+        SegmentTags(self.0 | other.0)
     }
-    fn without(self, other: Tags) -> Tags {
-        Tags(self.0 & !other.0)
+    fn without(self, other: SegmentTags) -> SegmentTags {
+        SegmentTags(self.0 & !other.0)
     }
     /// Returns true for a lost segment that was not sent again since.
-    pub fn waits(self) -> bool {
-        self.has(Tags::LOST) && !self.has(Tags::AGAIN)
+    pub fn awaits_retransmission(self) -> bool {
+        self.has(SegmentTags::LOST) && !self.has(SegmentTags::RETRANSMISSION_IN_FLIGHT)
     }
     /// Returns true for a segment that was sent again without being lost.
-    fn doubles(self) -> bool {
-        self.has(Tags::AGAIN) && !self.has(Tags::LOST)
+    fn is_sent_twice(self) -> bool {
+        self.has(SegmentTags::RETRANSMISSION_IN_FLIGHT) && !self.has(SegmentTags::LOST)
     }
 }
 
 /// Segment as it was sent last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::transport) struct Sent {
+pub(in crate::transport) struct SentSegment {
     /// First byte of the segment.
     pub start: u64,
     /// Segment.end_seq: one past the last byte of the segment.
     pub end: u64,
     /// Segment.xmit_ts: time of the last sending.
     pub at: Time,
-    pub tags: Tags,
+    pub tags: SegmentTags,
     /// Sender's counter at that time: segments delivered (Linux 6.18), or the low half of SND.NXT (Linux 2.6.38).
     pub stamp: u32,
 }
 
-impl Sent {
+impl SentSegment {
     pub fn len(&self) -> u64 {
         self.end - self.start
     }
@@ -67,7 +67,7 @@ impl Sent {
 /// Outstanding segments in the order of their bytes, and sums over them.
 #[derive(Clone, Debug, Default)]
 pub(in crate::transport) struct Segments {
-    list: VecDeque<Sent>,
+    list: VecDeque<SentSegment>,
     /// Number of SACKed bytes.
     reported: u64,
     /// RACK.segs_sacked: number of SACKed segments.
@@ -91,7 +91,13 @@ pub(in crate::transport) struct Segments {
 impl Segments {
     /// Adds new data that was sent.
     pub fn push(&mut self, range: Range<u64>, at: Time, stamp: u32) {
-        self.list.push_back(Sent { start: range.start, end: range.end, at, tags: Tags::default(), stamp });
+        self.list.push_back(SentSegment {
+            start: range.start,
+            end: range.end,
+            at,
+            tags: SegmentTags::default(),
+            stamp,
+        });
     }
     /// Bytes in flight: neither acknowledged nor SACKed, and not lost unless sent again.
     /// A probe and the data that it repeats both count.
@@ -109,92 +115,92 @@ impl Segments {
             _ => 0,
         }
     }
-    pub fn reported(&self) -> u64 {
+    pub fn sacked_bytes(&self) -> u64 {
         self.reported
     }
-    pub fn reports(&self) -> u32 {
+    pub fn sacked_segments(&self) -> u32 {
         self.reports
     }
     /// Returns true if any lost segment was not sent again.
-    pub fn has_waiting(&self) -> bool {
+    pub fn has_lost_to_resend(&self) -> bool {
         self.waiting > 0
     }
     /// Bytes of retransmissions in flight.
-    pub fn again(&self) -> u64 {
+    pub fn retransmitted_bytes(&self) -> u64 {
         self.again
     }
     pub fn len(&self) -> usize {
         self.list.len()
     }
-    pub fn get(&self, i: usize) -> Option<&Sent> {
+    pub fn get(&self, i: usize) -> Option<&SentSegment> {
         self.list.get(i)
     }
-    pub fn first(&self) -> Option<&Sent> {
+    pub fn first(&self) -> Option<&SentSegment> {
         self.list.front()
     }
     /// Byte from which everything was sent only once.
-    pub fn once_from(&self) -> u64 {
+    pub fn sent_once_from(&self) -> u64 {
         self.once_from
     }
 
     /// Changes the tags of a segment, and with them all sums.
     /// No other function changes tags, so sums and tags always agree.
-    fn tag(&mut self, i: usize, change: impl FnOnce(Tags) -> Tags) {
+    fn change_tags(&mut self, i: usize, change: impl FnOnce(SegmentTags) -> SegmentTags) {
         let old = self.list[i];
-        self.leave(&old);
+        self.subtract_from_sums(&old);
         self.list[i].tags = change(old.tags);
         let new = self.list[i];
-        self.enter(&new);
+        self.add_to_sums(&new);
     }
-    fn enter(&mut self, s: &Sent) {
-        let sums = self.sums_of(s);
+    fn add_to_sums(&mut self, s: &SentSegment) {
+        let sums = self.sums_with_bytes(s);
         for (sum, bytes) in sums {
             *sum += bytes;
         }
-        self.reports += u32::from(s.tags.has(Tags::REPORTED));
-        self.waits += u32::from(s.tags.waits());
-        self.doubles += u32::from(s.tags.doubles());
+        self.reports += u32::from(s.tags.has(SegmentTags::SACKED));
+        self.waits += u32::from(s.tags.awaits_retransmission());
+        self.doubles += u32::from(s.tags.is_sent_twice());
     }
-    fn leave(&mut self, s: &Sent) {
-        let sums = self.sums_of(s);
+    fn subtract_from_sums(&mut self, s: &SentSegment) {
+        let sums = self.sums_with_bytes(s);
         for (sum, bytes) in sums {
             *sum -= bytes;
         }
-        self.reports -= u32::from(s.tags.has(Tags::REPORTED));
-        self.waits -= u32::from(s.tags.waits());
-        self.doubles -= u32::from(s.tags.doubles());
+        self.reports -= u32::from(s.tags.has(SegmentTags::SACKED));
+        self.waits -= u32::from(s.tags.awaits_retransmission());
+        self.doubles -= u32::from(s.tags.is_sent_twice());
     }
     /// Returns each sum with the bytes that a segment adds to it.
-    fn sums_of(&mut self, s: &Sent) -> [(&mut u64, u64); 4] {
+    fn sums_with_bytes(&mut self, s: &SentSegment) -> [(&mut u64, u64); 4] {
         let bytes = |counts: bool| if counts { s.len() } else { 0 };
         [
-            (&mut self.reported, bytes(s.tags.has(Tags::REPORTED))),
-            (&mut self.waiting, bytes(s.tags.waits())),
-            (&mut self.doubled, bytes(s.tags.doubles())),
-            (&mut self.again, bytes(s.tags.has(Tags::AGAIN))),
+            (&mut self.reported, bytes(s.tags.has(SegmentTags::SACKED))),
+            (&mut self.waiting, bytes(s.tags.awaits_retransmission())),
+            (&mut self.doubled, bytes(s.tags.is_sent_twice())),
+            (&mut self.again, bytes(s.tags.has(SegmentTags::RETRANSMISSION_IN_FLIGHT))),
         ]
     }
 
     /// Removes all data before `una`, and calls `told` for each segment that is gone, or for the part that is.
-    pub fn acknowledge(&mut self, una: u64, mut told: impl FnMut(&Sent)) {
+    pub fn acknowledge(&mut self, una: u64, mut told: impl FnMut(&SentSegment)) {
         while let Some(first) = self.list.front().copied().filter(|s| s.start < una) {
-            self.leave(&first);
-            told(&Sent { end: first.end.min(una), ..first });
+            self.subtract_from_sums(&first);
+            told(&SentSegment { end: first.end.min(una), ..first });
             if first.end <= una {
                 self.list.pop_front();
                 continue;
             }
-            let rest = Sent { start: una, ..first };
+            let rest = SentSegment { start: una, ..first };
             self.list[0] = rest;
-            self.enter(&rest);
+            self.add_to_sums(&rest);
         }
     }
     /// Marks the data of a block as SACKed, and calls `told` for each segment for which that is new.
     /// A segment of which only a part is SACKed becomes two.
-    pub fn report(&mut self, block: Range<u64>, mut told: impl FnMut(&Sent)) {
+    pub fn mark_range_sacked(&mut self, block: Range<u64>, mut told: impl FnMut(&SentSegment)) {
         let mut i = self.list.partition_point(|s| s.end <= block.start);
         while let Some(s) = self.list.get(i).copied().filter(|s| s.start < block.end) {
-            if !s.tags.has(Tags::REPORTED) {
+            if !s.tags.has(SegmentTags::SACKED) {
                 if s.start < block.start {
                     self.split(i, block.start);
                     i += 1;
@@ -204,18 +210,22 @@ impl Segments {
                     self.split(i, block.end);
                 }
                 told(&self.list[i]);
-                self.tag(i, |t| t.with(Tags::REPORTED).without(Tags::LOST).without(Tags::AGAIN));
+                self.change_tags(i, |t| {
+                    t.with(SegmentTags::SACKED)
+                        .without(SegmentTags::LOST)
+                        .without(SegmentTags::RETRANSMISSION_IN_FLIGHT)
+                });
             }
             i += 1;
         }
     }
     /// Marks a range as lost, and calls `told` for each segment for which that is new (CP §4.4 steps 1 and 2).
     /// Segments that were sent again are marked only if `again` is true.
-    pub fn lose_range(&mut self, range: Range<u64>, again: bool, mut told: impl FnMut(&Sent)) {
+    pub fn mark_range_lost(&mut self, range: Range<u64>, again: bool, mut told: impl FnMut(&SentSegment)) {
         let mut i = self.list.partition_point(|s| s.end <= range.start);
         while let Some(s) = self.list.get(i).copied().filter(|s| s.start < range.end) {
-            let known = s.tags.has(Tags::REPORTED) || s.tags.waits();
-            if !known && (again || !s.tags.has(Tags::RETRANSMITTED)) {
+            let known = s.tags.has(SegmentTags::SACKED) || s.tags.awaits_retransmission();
+            if !known && (again || !s.tags.has(SegmentTags::RETRANSMITTED)) {
                 if s.start < range.start {
                     self.split(i, range.start);
                     i += 1;
@@ -225,17 +235,17 @@ impl Segments {
                     self.split(i, range.end);
                 }
                 told(&self.list[i]);
-                self.lose(i);
+                self.mark_lost_again(i);
             }
             i += 1;
         }
     }
     /// Returns the byte below which all data that is not SACKed is lost: IsLost() of all bytes (RFC 6675 §4).
-    pub fn lost_below(&self, reach: Reach) -> u64 {
+    pub fn lost_below(&self, reach: IsLostParams) -> u64 {
         let Some(threshold) = reach.threshold else { return 0 };
         let most = u64::from(threshold.saturating_sub(1)) * u64::from(reach.mss);
         let (mut ranges, mut bytes, mut start) = (0, 0, None);
-        for s in self.list.iter().rev().filter(|s| s.tags.has(Tags::REPORTED)) {
+        for s in self.list.iter().rev().filter(|s| s.tags.has(SegmentTags::SACKED)) {
             ranges += u32::from(start != Some(s.end));
             bytes += s.len();
             start = Some(s.start);
@@ -248,67 +258,73 @@ impl Segments {
     }
     fn start_of_range(&self, of: u64) -> u64 {
         let before = self.list.iter().rev().filter(|s| s.end <= of);
-        before.take_while(|s| s.tags.has(Tags::REPORTED)).last().map_or(of, |s| s.start)
+        before.take_while(|s| s.tags.has(SegmentTags::SACKED)).last().map_or(of, |s| s.start)
     }
     fn split(&mut self, i: usize, at: u64) {
         let whole = self.list[i];
-        let (low, high) = (Sent { end: at, ..whole }, Sent { start: at, ..whole });
-        self.leave(&whole);
-        self.enter(&low);
-        self.enter(&high);
+        let (low, high) = (SentSegment { end: at, ..whole }, SentSegment { start: at, ..whole });
+        self.subtract_from_sums(&whole);
+        self.add_to_sums(&low);
+        self.add_to_sums(&high);
         self.list[i] = low;
         self.list.insert(i + 1, high);
     }
     /// Returns true if any byte of the range was sent more than once.
-    pub fn was_repeated(&self, range: &Range<u64>) -> bool {
+    pub fn was_retransmitted(&self, range: &Range<u64>) -> bool {
         let from = self.list.partition_point(|s| s.end <= range.start);
         let inside = self.list.iter().skip(from).take_while(|s| s.start < range.end);
-        inside.into_iter().any(|s| s.tags.has(Tags::RETRANSMITTED))
+        inside.into_iter().any(|s| s.tags.has(SegmentTags::RETRANSMITTED))
     }
 
     /// Returns the index of the first lost segment that was not sent again.
-    pub fn next_waiting(&self) -> Option<usize> {
+    pub fn next_lost_to_resend(&self) -> Option<usize> {
         if self.waiting == 0 {
             return None;
         }
-        self.list.iter().position(|s| s.tags.waits())
+        self.list.iter().position(|s| s.tags.awaits_retransmission())
     }
     /// Notes that a segment was sent again (RFC 8985 §6.1).
-    pub fn sent_again(&mut self, i: usize, at: Time, stamp: u32) {
-        self.tag(i, |t| t.with(Tags::AGAIN).with(Tags::RETRANSMITTED).without(Tags::SET_ASIDE));
+    pub fn mark_sent_again(&mut self, i: usize, at: Time, stamp: u32) {
+        self.change_tags(i, |t| {
+            t.with(SegmentTags::RETRANSMISSION_IN_FLIGHT)
+                .with(SegmentTags::RETRANSMITTED)
+                .without(SegmentTags::EXCLUDED_FROM_SEARCH)
+        });
         (self.list[i].at, self.list[i].stamp) = (at, stamp);
         self.once_from = self.once_from.max(self.list[i].end);
     }
     /// Marks a sending of a segment as lost, and returns true if that is new. It is the last sending, or the first one
     /// if the segment was sent twice without being lost.
-    pub fn lose(&mut self, i: usize) -> bool {
+    pub fn mark_lost_again(&mut self, i: usize) -> bool {
         let tags = self.list[i].tags;
-        if tags.has(Tags::REPORTED) || tags.waits() {
+        if tags.has(SegmentTags::SACKED) || tags.awaits_retransmission() {
             return false;
         }
         // If a segment was sent twice without being lost, the first call marks its first sending, the next its
         // retransmission.
-        let again = tags.has(Tags::LOST);
-        self.tag(i, |t| if again { t.without(Tags::AGAIN) } else { t.with(Tags::LOST) });
+        let again = tags.has(SegmentTags::LOST);
+        self.change_tags(i, |t| {
+            if again { t.without(SegmentTags::RETRANSMISSION_IN_FLIGHT) } else { t.with(SegmentTags::LOST) }
+        });
         true
     }
     /// Marks a segment as lost, and its retransmission as well.
-    pub fn lose_wholly(&mut self, i: usize) {
-        if !self.list[i].tags.has(Tags::REPORTED) {
-            self.tag(i, |t| t.with(Tags::LOST).without(Tags::AGAIN));
+    pub fn mark_wholly_lost(&mut self, i: usize) {
+        if !self.list[i].tags.has(SegmentTags::SACKED) {
+            self.change_tags(i, |t| t.with(SegmentTags::LOST).without(SegmentTags::RETRANSMISSION_IN_FLIGHT));
         }
     }
     /// Marks all segments as not lost, after an undo.
-    pub fn find_all(&mut self) {
+    pub fn clear_lost_marks(&mut self) {
         for i in 0..self.list.len() {
-            self.tag(i, |t| t.without(Tags::LOST));
+            self.change_tags(i, |t| t.without(SegmentTags::LOST));
         }
     }
     /// Forgets all SACKs if the first outstanding byte was SACKed: the receiver has discarded it (RFC 2018 §8).
     pub fn forget_if_reneged(&mut self) {
-        if self.list.front().is_some_and(|s| s.tags.has(Tags::REPORTED)) {
+        if self.list.front().is_some_and(|s| s.tags.has(SegmentTags::SACKED)) {
             for i in 0..self.list.len() {
-                self.tag(i, |t| t.without(Tags::REPORTED));
+                self.change_tags(i, |t| t.without(SegmentTags::SACKED));
             }
         }
     }
@@ -317,50 +333,56 @@ impl Segments {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mech::{Purpose, Stream};
+    use mech::{Stream, StreamPurpose};
     use units::Dur;
 
     /// Sums as computed from the segments.
     fn counted(s: &Segments) -> (u64, u32, u64, u64) {
-        let bytes = |f: &dyn Fn(Tags) -> bool| s.list.iter().filter(|s| f(s.tags)).map(Sent::len).sum::<u64>();
-        let (lost, again) = (|t: Tags| t.has(Tags::LOST), |t: Tags| t.has(Tags::AGAIN));
-        let reported = bytes(&|t| t.has(Tags::REPORTED));
-        let under_way = bytes(&|t| !t.has(Tags::REPORTED) && (!lost(t) || again(t)));
-        let twice = bytes(&|t| !t.has(Tags::REPORTED) && !lost(t) && again(t));
-        let reports = s.list.iter().filter(|s| s.tags.has(Tags::REPORTED)).count() as u32;
+        let bytes =
+            |f: &dyn Fn(SegmentTags) -> bool| s.list.iter().filter(|s| f(s.tags)).map(SentSegment::len).sum::<u64>();
+        let (lost, again) =
+            (|t: SegmentTags| t.has(SegmentTags::LOST), |t: SegmentTags| t.has(SegmentTags::RETRANSMISSION_IN_FLIGHT));
+        let reported = bytes(&|t| t.has(SegmentTags::SACKED));
+        let under_way = bytes(&|t| !t.has(SegmentTags::SACKED) && (!lost(t) || again(t)));
+        let twice = bytes(&|t| !t.has(SegmentTags::SACKED) && !lost(t) && again(t));
+        let reports = s.list.iter().filter(|s| s.tags.has(SegmentTags::SACKED)).count() as u32;
         (reported, reports, under_way, under_way + twice)
     }
 
     #[test]
     fn what_is_under_way_is_what_the_segments_say_whatever_happens_to_them() {
         for seed in 0..200 {
-            let mut stream = Stream::new(seed, 0, Purpose::Custom(0));
+            let mut stream = Stream::new(seed, 0, StreamPurpose::Custom(0));
             let (mut s, mut una, mut sent) = (Segments::default(), 0, 0);
             for step in 0..200 {
-                let (now, span) = (Time::ZERO + Dur::us(step), stream.below(3000));
-                let somewhere = una + stream.below(sent - una + 1);
-                let some = stream.below(s.len() as u64 + 1) as usize;
-                match stream.below(10) {
+                let (now, span) = (Time::ZERO + Dur::us(step), stream.uniform_below(3000));
+                let somewhere = una + stream.uniform_below(sent - una + 1);
+                let some = stream.uniform_below(s.len() as u64 + 1) as usize;
+                match stream.uniform_below(10) {
                     0..=2 => {
                         s.push(sent..sent + 1 + span % 1000, now, 0);
                         sent += 1 + span % 1000;
                     }
-                    3 => s.report(somewhere..(somewhere + span).min(sent), |_| {}),
+                    3 => s.mark_range_sacked(somewhere..(somewhere + span).min(sent), |_| {}),
                     4 => {
                         una = (una + span / 4).min(sent);
                         s.acknowledge(una, |_| {});
                         s.forget_if_reneged();
                     }
-                    5 if some < s.len() => drop(s.lose(some)),
-                    6 if some < s.len() => s.lose_wholly(some),
-                    7 => s.next_waiting().into_iter().for_each(|i| s.sent_again(i, now, 0)),
-                    8 if step % 20 == 0 => s.find_all(),
-                    9 => s.lose_range(somewhere..(somewhere + span).min(sent), span % 2 == 0, |_| {}),
+                    5 if some < s.len() => drop(s.mark_lost_again(some)),
+                    6 if some < s.len() => s.mark_wholly_lost(some),
+                    7 => s.next_lost_to_resend().into_iter().for_each(|i| s.mark_sent_again(i, now, 0)),
+                    8 if step % 20 == 0 => s.clear_lost_marks(),
+                    9 => s.mark_range_lost(somewhere..(somewhere + span).min(sent), span % 2 == 0, |_| {}),
                     _ => {}
                 }
-                assert_eq!((s.reported(), s.reports(), s.flight(), s.pipe()), counted(&s), "seed {seed}, step {step}");
+                assert_eq!(
+                    (s.sacked_bytes(), s.sacked_segments(), s.flight(), s.pipe()),
+                    counted(&s),
+                    "seed {seed}, step {step}"
+                );
                 assert_eq!(s.outstanding(), sent - una);
-                assert_eq!(s.has_waiting(), s.next_waiting().is_some());
+                assert_eq!(s.has_lost_to_resend(), s.next_lost_to_resend().is_some());
                 assert!(s.list.iter().zip(s.list.iter().skip(1)).all(|(a, b)| a.end == b.start && a.start < a.end));
             }
         }
@@ -371,11 +393,11 @@ mod tests {
         let mut s = Segments::default();
         s.push(0..1000, Time::ZERO, 0);
         let mut told = Vec::new();
-        s.report(200..700, |s| told.push((s.start, s.end)));
-        s.report(100..800, |s| told.push((s.start, s.end)));
+        s.mark_range_sacked(200..700, |s| told.push((s.start, s.end)));
+        s.mark_range_sacked(100..800, |s| told.push((s.start, s.end)));
         assert_eq!(told, [(200, 700), (100, 200), (700, 800)]);
-        assert_eq!((s.reported(), s.pipe(), s.len()), (700, 300, 5));
+        assert_eq!((s.sacked_bytes(), s.pipe(), s.len()), (700, 300, 5));
         s.acknowledge(150, |s| told.push((s.start, s.end)));
-        assert_eq!((&told[3..], s.reported()), (&[(0, 100), (100, 150)][..], 650));
+        assert_eq!((&told[3..], s.sacked_bytes()), (&[(0, 100), (100, 150)][..], 650));
     }
 }

@@ -23,7 +23,7 @@ pub(in crate::transport) struct Tlp {
 
 /// Properties of an ACK that concern a probe.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::transport) struct OfProbe {
+pub(in crate::transport) struct ProbeAck {
     /// Number of the ACK: it acknowledges everything before.
     pub ack: u64,
     /// True if it reports that the probe's last byte had arrived before (RFC 2883).
@@ -50,25 +50,25 @@ impl Tlp {
         self.fresh = true;
     }
     /// Notes that a probe was sent, after which everything before `end` has been sent.
-    pub fn begin(&mut self, end: u64, repeats: bool) {
+    pub fn on_probe_sent(&mut self, end: u64, repeats: bool) {
         self.probe = Some(Probe { end, repeats });
         self.fresh = false;
         self.sent += 1;
     }
     /// Forgets the probe when a recovery begins, which shows losses by itself.
-    pub fn end(&mut self) {
+    pub fn forget_probe(&mut self) {
         self.probe = None;
     }
     /// Returns true if a probe that repeats data ends at `byte`, as the DSACK of its arrival would.
-    pub fn is_end(&self, byte: u64) -> bool {
+    pub fn is_repeated_probe_end(&self, byte: u64) -> bool {
         self.probe.is_some_and(|p| p.repeats && p.end == byte)
     }
     /// Returns true if a probe of any kind ends at `byte`.
-    pub fn is_end_of_any(&self, byte: u64) -> bool {
+    pub fn is_probe_end(&self, byte: u64) -> bool {
         self.probe.is_some_and(|p| p.end == byte)
     }
     /// Returns true if a probe is in flight.
-    pub fn is_out(&self) -> bool {
+    pub fn is_in_flight(&self) -> bool {
         self.probe.is_some()
     }
     pub fn repeats(&self) -> bool {
@@ -76,7 +76,7 @@ impl Tlp {
     }
     /// Processes an ACK: TLP_process_ack() (§7.4.2).
     /// Returns true if the probe has repaired a loss that nothing else shows.
-    pub fn on_ack(&mut self, of: OfProbe) -> bool {
+    pub fn on_ack(&mut self, of: ProbeAck) -> bool {
         let Some(probe) = self.probe.filter(|p| of.ack >= p.end) else { return false };
         // A probe is settled by a DSACK of it, an ACK beyond it, or an ACK without news.
         let over = !probe.repeats || of.twice || of.ack > probe.end || of.bare;

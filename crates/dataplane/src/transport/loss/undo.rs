@@ -3,12 +3,12 @@
 //! Either every retransmission arrived twice (RFC 3708), or the ACK is of a first sending (RFC 3522).
 
 use crate::transport::clock;
-use crate::transport::congestion::Saved;
+use crate::transport::congestion::SavedWindow;
 
 /// Cut that may be undone, and the evidence so far.
 #[derive(Clone, Debug)]
-struct Episode {
-    saved: Saved,
+struct UndoableCut {
+    saved: SavedWindow,
     /// First byte outstanding when the recovery began.
     from: u64,
     /// Number of retransmissions that no DSACK has reported; `None` before the first.
@@ -20,7 +20,7 @@ struct Episode {
 /// Last cut of one sender that may turn out to be spurious.
 #[derive(Clone, Debug, Default)]
 pub(in crate::transport) struct Undo {
-    episode: Option<Episode>,
+    episode: Option<UndoableCut>,
     /// RetransmitTS of RFC 3522: time of the first retransmission of this recovery, by the clock of timestamps.
     first: Option<u32>,
     /// Number of cuts undone.
@@ -29,17 +29,17 @@ pub(in crate::transport) struct Undo {
 
 impl Undo {
     /// Begins a recovery with its cut, while `under_way` retransmissions are in flight.
-    pub fn begin(&mut self, saved: Saved, from: u64, under_way: u32, marked: bool) {
+    pub fn begin(&mut self, saved: SavedWindow, from: u64, under_way: u32, marked: bool) {
         let unexplained = (under_way > 0).then_some(under_way);
-        self.episode = Some(Episode { saved, from, unexplained, due: marked });
+        self.episode = Some(UndoableCut { saved, from, unexplained, due: marked });
     }
     /// Begins a cut that may be undone (Linux 2.6.38), which keeps the threshold before the cut elsewhere.
     /// `from` is the first byte outstanding, and `under_way` the number of retransmissions in flight.
-    pub fn mark(&mut self, saved: Saved, from: u64, under_way: u32) {
-        self.episode = Some(Episode { saved, from, unexplained: Some(under_way), due: false });
+    pub fn begin_cut(&mut self, saved: SavedWindow, from: u64, under_way: u32) {
+        self.episode = Some(UndoableCut { saved, from, unexplained: Some(under_way), due: false });
     }
     /// Returns true if DSACKs cover every retransmission, or there was none (Linux 2.6.38).
-    pub fn is_explained(&self) -> bool {
+    pub fn dsacks_cover_retransmissions(&self) -> bool {
         self.episode.as_ref().is_some_and(|e| e.unexplained.unwrap_or(0) == 0)
     }
     /// Notes that a segment was sent again in the recovery.
@@ -56,8 +56,8 @@ impl Undo {
         }
     }
     /// Notes a DSACK of this number of segments that ends at `end`.
-    pub fn on_duplicate(&mut self, segments: u32, end: u64) {
-        if let Some(Episode { unexplained: Some(n), from, .. }) = &mut self.episode
+    pub fn on_dsack(&mut self, segments: u32, end: u64) {
+        if let Some(UndoableCut { unexplained: Some(n), from, .. }) = &mut self.episode
             && end > *from
         {
             // Never below zero: the network may duplicate packets as well.
@@ -65,7 +65,7 @@ impl Undo {
         }
     }
     /// Forgets the first retransmission while no recovery is in progress, so that the next recovery has its own.
-    pub fn rest(&mut self) {
+    pub fn forget_first_retransmission(&mut self) {
         self.first = None;
     }
     /// Returns true if the episode has sent a segment again.
@@ -81,7 +81,7 @@ impl Undo {
         self.episode.is_some()
     }
     /// Returns true if every retransmission has turned out to be a duplicate (RFC 3708).
-    pub fn all_twice(&self) -> bool {
+    pub fn all_duplicated(&self) -> bool {
         self.episode.as_ref().is_some_and(|e| e.unexplained == Some(0))
     }
     /// Returns true if the acknowledged data is a first sending.
@@ -89,12 +89,12 @@ impl Undo {
     pub fn was_delayed(&self, echo: Option<u32>) -> bool {
         match (self.first, echo) {
             (None, _) => true,
-            (Some(first), Some(echo)) => clock::older(echo, first),
+            (Some(first), Some(echo)) => clock::is_older(echo, first),
             (Some(_), None) => false,
         }
     }
     /// Ends the episode, and returns the state to restore unless an echo of congestion forbids it.
-    pub fn take(&mut self) -> Option<Saved> {
+    pub fn take_saved_window(&mut self) -> Option<SavedWindow> {
         let episode = self.episode.take()?;
         self.done += 1;
         (!episode.due).then_some(episode.saved)

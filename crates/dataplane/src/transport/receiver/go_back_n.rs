@@ -1,6 +1,6 @@
 //! Receiver of RoCE's reliable connections: it takes only the next packet (IBTA §9.7.5.1.2, §9.7.5.2.8).
 
-use super::{Bits, Receiver};
+use super::{Receiver, ReceiverFlags};
 use crate::transport::{Io, segment};
 
 impl Receiver {
@@ -10,27 +10,27 @@ impl Receiver {
     pub(super) fn take_in_order(&mut self, (start, end): (u64, u64), io: &mut Io) {
         if start > self.next {
             self.out_of_order += 1;
-            if !self.bits.any(Bits::GAP) {
-                self.bits = self.bits.with(Bits::GAP);
-                self.answer_in_order(true, io);
+            if !self.bits.any(ReceiverFlags::GAP) {
+                self.bits = self.bits.with(ReceiverFlags::GAP);
+                self.ack_in_order(true, io);
             }
             return;
         }
         if end > self.next {
             self.next = end;
-            self.bits = self.bits.without(Bits::GAP);
+            self.bits = self.bits.without(ReceiverFlags::GAP);
         } else {
             self.duplicates += 1;
         }
-        self.answer_in_order(false, io);
+        self.ack_in_order(false, io);
     }
 
-    fn answer_in_order(&mut self, is_nak: bool, io: &mut Io) {
+    fn ack_in_order(&mut self, is_nak: bool, io: &mut Io) {
         let mut pkt = match is_nak {
-            true => segment::nak(&self.flow, self.next, io.cfg),
-            false => segment::ack(&self.flow, self.next, false, io.cfg),
+            true => segment::nak_segment(&self.flow, self.next, io.cfg),
+            false => segment::ack_segment(&self.flow, self.next, false, io.cfg),
         };
-        segment::stamp(&mut pkt, io.now, &mut self.emission);
+        segment::stamp_packet(&mut pkt, io.now, &mut self.emission);
         io.out.push(pkt);
     }
 }

@@ -1,6 +1,6 @@
 //! PACKs: the receiver replies to a cut packet immediately, with the range of bytes that it has lost (CP §4.3).
 
-use super::{Aside, Receiver};
+use super::{OutOfOrderState, Receiver};
 use crate::Pkt;
 use crate::transport::Io;
 use crate::transport::config::EcnMode;
@@ -9,7 +9,7 @@ use mech::Flags;
 
 /// Record of the ranges that PACKs have reported.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LastLost {
+pub(super) struct LastLostRange {
     /// Range of the last PACK.
     range: Option<(u64, u64)>,
     /// PACKs sent.
@@ -29,8 +29,8 @@ impl Receiver {
         self.marked += u32::from(marked);
         match io.cfg.ecn {
             EcnMode::Off | EcnMode::Told => {}
-            EcnMode::Latched => self.latch(pkt, marked),
-            EcnMode::Exact if marked != self.echo => self.turn(marked, io),
+            EcnMode::Latched => self.latch_echo(pkt, marked),
+            EcnMode::Exact if marked != self.echo => self.on_echo_change(marked, io),
             EcnMode::Exact => {}
         }
         self.send_pack((lost.start, lost.end), pkt.head.class(), io);
@@ -42,27 +42,27 @@ impl Receiver {
     /// A PACK has the class of the header that it answers, as control packets have in NDP (§3.1). In the class of data
     /// it would be lost with the data if only headers have buffer space of their own.
     fn send_pack(&mut self, lost: (u64, u64), class: u8, io: &mut Io) {
-        let mut pkt = segment::ack(&self.flow, self.next, self.echo, io.cfg);
+        let mut pkt = segment::ack_segment(&self.flow, self.next, self.echo, io.cfg);
         pkt.head.flags = pkt.head.flags.with(Flags::PPL);
         pkt.head.set_class(class);
-        segment::stamp(&mut pkt, io.now, &mut self.emission);
+        segment::stamp_packet(&mut pkt, io.now, &mut self.emission);
         pkt.window = self.advertise(io.cfg);
-        let mut ext = self.stamped(io);
+        let mut ext = self.timestamp_option(io);
         ext.sack[0] = block(lost);
         ext.blocks = 1;
-        let before = self.told_lost(lost);
+        let before = self.swap_last_lost_range(lost);
         if let Some(before) = before.filter(|range| *range != lost && self.is_missing(*range)) {
             ext.sack[1] = block(before);
             ext.blocks = 2;
         }
-        self.report(None, io.cfg.as_linux(), &mut ext);
-        segment::with_options(&mut pkt, ext, io);
+        self.add_sack_blocks(None, io.cfg.is_linux(), &mut ext);
+        segment::add_options(&mut pkt, ext, io);
         io.out.push(pkt);
-        self.acknowledged();
+        self.reset_pending_acks();
     }
 
     /// Keeps the range of a PACK, and returns that of the last one.
-    fn told_lost(&mut self, lost: (u64, u64)) -> Option<(u64, u64)> {
+    fn swap_last_lost_range(&mut self, lost: (u64, u64)) -> Option<(u64, u64)> {
         let kept = &mut self.aside.get_or_insert_default().lost;
         kept.packs += 1;
         kept.range.replace(lost)
@@ -70,8 +70,8 @@ impl Receiver {
 
     /// Returns true if no byte of a range has arrived.
     fn is_missing(&self, range: (u64, u64)) -> bool {
-        let waits = |aside: &Aside| aside.reorder.overlap(range.0, range.1).is_some();
-        range.0 >= self.next && !self.waiting().is_some_and(waits)
+        let waits = |aside: &OutOfOrderState| aside.reorder.overlap(range.0, range.1).is_some();
+        range.0 >= self.next && !self.out_of_order_state().is_some_and(waits)
     }
 
     /// Number of PACKs sent.

@@ -8,22 +8,22 @@
 //! The last segment of a burst carries PSH, which makes the receiver acknowledge it without delay.
 
 use super::Sender;
-use crate::Ext;
+use crate::PacketExtension;
 use crate::transport::loss::{Phase, RackTlp};
 use crate::transport::{Io, TcpConfig};
 use units::{Dur, Time};
 
 /// Divisor of the window: a burst leaves immediately if this share of it is free (`tcp_tso_win_divisor`).
-const WINDOW_SHARE: u64 = 3;
+const TSO_WIN_DIVISOR: u64 = 3;
 /// Largest burst of segmentation offload, in bytes.
-const LARGEST: u64 = 65_536;
+const MAX_BURST_BYTES: u64 = 65_536;
 /// Smallest limit of a burst, in segments.
-const LEAST: u64 = 2;
+const MIN_BURST_SEGMENTS: u64 = 2;
 /// Time since the last segment after which data no longer waits for a larger burst.
-const RECENT: Dur = Dur::ms(1);
+const MAX_WAIT_AFTER_SEGMENT: Dur = Dur::ms(1);
 /// Divisor of a second that gives the part of a burst due to the pacing rate (`sk_pacing_shift`).
 /// The burst has the bytes that leave in that time at Linux's pacing rate, and more on short paths.
-const PACED_PARTS: u128 = 1024;
+const PACED_BURSTS_PER_SECOND: u128 = 1024;
 
 impl Sender {
     /// Sends new data while the window has space for another burst.
@@ -35,7 +35,7 @@ impl Sender {
     pub(super) fn send_burst(&mut self, r: &mut RackTlp, io: &mut Io) -> bool {
         let mss = u64::from(io.cfg.mss);
         if self.nxt >= r.burst.end {
-            if io.cfg.pacing.on && r.pace.holds(io.now) {
+            if io.cfg.pacing.on && r.pace.must_wait(io.now) {
                 return false;
             }
             let next = match io.cfg.follows_linux_2_6_38() {
@@ -47,27 +47,27 @@ impl Sender {
         }
         let before = self.nxt;
         let room = u64::from(self.congestion.window()).saturating_sub(r.pipe());
-        self.fill(room.min(r.burst.end - before), io);
-        self.note_sent(before, r, io);
-        self.note_burst(before, r, io);
+        self.send_new_within(room.min(r.burst.end - before), io);
+        self.record_sent_segments(before, r, io);
+        self.update_pacing_after_burst(before, r, io);
         r.limited = r.pipe() + mss > u64::from(self.congestion.window());
         if self.nxt < r.burst.end || self.nxt == before {
             // A NIC that requests each segment gets the rest later.
-            if !self.pacing.waits() {
+            if !self.pacing.is_waiting() {
                 r.burst.end = self.nxt;
             }
             return false;
         }
         // Linux 2.6.38 does not mark the end of a burst.
         if io.cfg.rack.tso && self.nxt - r.burst.start > mss && !io.cfg.follows_linux_2_6_38() {
-            push(io);
+            set_push_flag(io);
         }
         true
     }
 
     /// Updates pacing after the data from `from` on was sent as one burst.
     #[inline]
-    fn note_burst(&self, from: u64, r: &mut RackTlp, io: &Io) {
+    fn update_pacing_after_burst(&self, from: u64, r: &mut RackTlp, io: &Io) {
         let bytes = self.nxt - from;
         if io.cfg.pacing.on && bytes > 0 {
             r.pace.on_sent(bytes, bytes.div_ceil(u64::from(io.cfg.mss)) as u32, io.now);
@@ -75,9 +75,9 @@ impl Sender {
     }
 
     /// Adds the data from `from` on to the list of segments. All of them but the last are of full size.
-    fn note_sent(&mut self, from: u64, r: &mut RackTlp, io: &Io) {
+    fn record_sent_segments(&mut self, from: u64, r: &mut RackTlp, io: &Io) {
         // At one instant retransmissions count as sent first. In Linux the clock has advanced until new data leaves.
-        let after_others = io.cfg.follows_linux() && r.again_at == Some(io.now);
+        let after_others = io.cfg.follows_linux_6_18() && r.again_at == Some(io.now);
         let at = if after_others { io.now.saturating_add(Dur(1)) } else { io.now };
         let mut start = from;
         while start < self.nxt {
@@ -99,17 +99,17 @@ impl Sender {
         let before = self.nxt;
         for _ in 0..most {
             let len = mss.min(self.written - self.nxt) as u32;
-            if len == 0 || self.rwnd.saturating_sub(self.flight()) < len {
+            if len == 0 || self.rwnd.saturating_sub(self.flight_size()) < len {
                 break;
             }
             self.emit_new(len, io);
         }
-        self.note_sent(before, r, io);
-        self.note_burst(before, r, io);
+        self.record_sent_segments(before, r, io);
+        self.update_pacing_after_burst(before, r, io);
         if self.nxt - before > mss {
-            push(io);
+            set_push_flag(io);
         }
-        self.note_use(self.nxt > before, r, io);
+        self.note_window_use(self.nxt > before, r, io);
         self.nxt > before
     }
 
@@ -118,7 +118,7 @@ impl Sender {
         let mss = u64::from(io.cfg.mss);
         let (left, window) = (self.written - self.nxt, u64::from(self.congestion.window()));
         let by_window = window.saturating_sub(r.pipe());
-        let by_receiver = u64::from(self.rwnd.saturating_sub(self.flight()));
+        let by_receiver = u64::from(self.rwnd.saturating_sub(self.flight_size()));
         let room = by_window.min(by_receiver);
         if !io.cfg.rack.tso || room < mss {
             // Paced data leaves one segment at a time.
@@ -131,7 +131,7 @@ impl Sender {
         let piece = (end_of_piece(self.nxt, io.cfg) - self.nxt).max(share).min(left);
         let is_end_of_piece = piece < left && piece <= room;
         if piece > mss && !is_end_of_piece && self.waits_for_more(room.min(most), most, r, io) {
-            r.limited = by_window < by_receiver && (by_window <= piece || !io.cfg.follows_linux());
+            r.limited = by_window < by_receiver && (by_window <= piece || !io.cfg.follows_linux_6_18());
             return None;
         }
         Some(self.nxt + share.min(piece))
@@ -140,30 +140,33 @@ impl Sender {
     /// Returns true if new data waits for a larger burst.
     /// Less than a third of the window is free, the last segment left less than 1 ms ago, and the next ACK is near.
     fn waits_for_more(&self, room: u64, most: u64, r: &RackTlp, io: &Io) -> bool {
-        let least = u64::from(self.congestion.window().min(self.rwnd)) / WINDOW_SHARE;
+        let least = u64::from(self.congestion.window().min(self.rwnd)) / TSO_WIN_DIVISOR;
         let srtt = self.rto.srtt().unwrap_or_default();
         let half = Dur(srtt.0 / 2);
-        let is_near = |at: Time| match io.cfg.follows_linux() {
+        let is_near = |at: Time| match io.cfg.follows_linux_6_18() {
             // The next ACK is that of the first segment, a round trip after it left.
-            true => at.saturating_add(srtt).max(io.now).since(io.now) <= half.min(RECENT),
+            true => at.saturating_add(srtt).max(io.now).since(io.now) <= half.min(MAX_WAIT_AFTER_SEGMENT),
             false => io.now.since(at) >= half,
         };
         let is_near = r.segments.first().is_some_and(|s| is_near(s.at));
-        r.phase < Phase::Recovery && room < least.min(most) && io.now.since(self.last_sent) <= RECENT && is_near
+        r.phase < Phase::Recovery
+            && room < least.min(most)
+            && io.now.since(self.last_sent) <= MAX_WAIT_AFTER_SEGMENT
+            && is_near
     }
 
     /// Largest burst that offload gets, in bytes.
     fn largest_burst(&self, r: &RackTlp, cfg: &TcpConfig) -> u64 {
         let (window, mss) = (self.congestion.window(), u64::from(cfg.mss));
         // Linux sets the rate at an ACK, from the unacknowledged bytes if they exceed the window.
-        let bytes = u64::from(window).max(if cfg.follows_linux() { r.outstanding } else { 0 });
+        let bytes = u64::from(window).max(if cfg.follows_linux_6_18() { r.outstanding } else { 0 });
         let halvings = (r.rack.min_rtt().0 / Dur::us(1).0) >> cfg.rack.tso_rtt_log;
-        let near = if halvings < 32 { LARGEST >> halvings } else { 0 };
-        let percent = u128::from(cfg.pacing.percent(window, self.congestion.ssthresh()));
+        let near = if halvings < 32 { MAX_BURST_BYTES >> halvings } else { 0 };
+        let percent = u128::from(cfg.pacing.rate_percent(window, self.congestion.ssthresh()));
         let srtt = u128::from(self.rto.srtt().unwrap_or_default().0.max(1));
-        let paced = u128::from(bytes) * percent * u128::from(Dur::s(1).0) / (100 * PACED_PARTS * srtt);
-        let bytes = near + paced.min(u128::from(LARGEST)) as u64;
-        (bytes.min(LARGEST) / mss).max(LEAST) * mss
+        let paced = u128::from(bytes) * percent * u128::from(Dur::s(1).0) / (100 * PACED_BURSTS_PER_SECOND * srtt);
+        let bytes = near + paced.min(u128::from(MAX_BURST_BYTES)) as u64;
+        (bytes.min(MAX_BURST_BYTES) / mss).max(MIN_BURST_SEGMENTS) * mss
     }
 }
 
@@ -171,17 +174,17 @@ impl Sender {
 /// The first piece is the initial window, which leaves while an application still writes.
 fn end_of_piece(at: u64, cfg: &TcpConfig) -> u64 {
     let (mss, first) = (u64::from(cfg.mss), u64::from(cfg.initial_window));
-    let piece = (LARGEST.min(u64::from(cfg.peer_window / 2)) / mss).max(1) * mss;
+    let piece = (MAX_BURST_BYTES.min(u64::from(cfg.peer_window / 2)) / mss).max(1) * mss;
     // In Linux, data written before the first window has left is one piece with it.
-    if at < first && !cfg.follows_linux() { first } else { first + (at.saturating_sub(first) / piece + 1) * piece }
+    if at < first && !cfg.follows_linux_6_18() { first } else { first + (at.saturating_sub(first) / piece + 1) * piece }
 }
 
 /// Sets PSH on the last segment.
-fn push(io: &mut Io) {
+fn set_push_flag(io: &mut Io) {
     if let Some(mut pkt) = io.out.pop() {
         match io.exts.get_mut(pkt.ext) {
             Some(ext) => ext.push = true,
-            None => pkt.ext = io.exts.allocate(Ext { push: true, ..Ext::default() }),
+            None => pkt.ext = io.exts.allocate(PacketExtension { push: true, ..PacketExtension::default() }),
         }
         io.out.push(pkt);
     }

@@ -1,6 +1,6 @@
 //! Go-back-N of RoCE's reliable connections, at the sender (IBTA §9.7.5.1, §9.7.5.2).
 
-use super::{Arrived, Sender};
+use super::{AckFields, Sender};
 use crate::Pkt;
 use crate::transport::{Io, segment};
 
@@ -14,7 +14,7 @@ impl Sender {
         }
         let is_new = ack > self.una;
         if is_new {
-            self.advance(Arrived { ack, ece: false, sacked: false, rtt: None }, true, io);
+            self.advance(AckFields { ack, ece: false, sacked: false, rtt: None }, true, io);
             self.nxt = self.nxt.max(self.una);
             self.loss.expiries = 0;
         }
@@ -25,7 +25,7 @@ impl Sender {
             self.timing.clear();
         }
         if is_new || goes_back {
-            self.rearm(io.now, io.cfg);
+            self.restart_timer(io.now, io.cfg);
         }
         self.send(io);
     }

@@ -3,16 +3,16 @@
 //! The states of recovery are in `linux_states`. Both files name the kernel functions that they follow.
 
 use super::Sender;
-use super::by_time::Reading;
+use super::ack_reading::AckReading;
 use crate::Pkt;
-use crate::transport::clock::tick;
+use crate::transport::clock::tick_length;
 use crate::transport::config::Recovery;
-use crate::transport::loss::{Awaited, OfProbe, Phase, RackTlp, Told};
-use crate::transport::{Acked, Io, TcpConfig};
+use crate::transport::loss::{AckOutcome, Phase, ProbeAck, RackTlp, TimerPurpose};
+use crate::transport::{AckInfo, Io, TcpConfig};
 
 /// ACK, and its effects so far.
-pub(super) struct Ack {
-    pub told: Told,
+pub(super) struct LinuxAck {
+    pub outcome: AckOutcome,
     /// True if the ACK acknowledges new data.
     pub advanced: bool,
     /// True if a newer ACK has overtaken this one.
@@ -37,7 +37,7 @@ pub(super) struct Ack {
 
 /// Retransmissions that an ACK allows besides new data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Again {
+pub(super) enum AllowedRetransmissions {
     Nothing,
     /// Lost segments.
     Lost,
@@ -45,11 +45,11 @@ pub(super) enum Again {
     New,
 }
 
-impl Ack {
+impl LinuxAck {
     /// Returns the effects of a returned header at a sender with this SND.UNA: a loss, and no acknowledgement.
-    fn of_returned(told: Told, ece: bool, una: u64) -> Ack {
-        Ack {
-            told,
+    fn for_returned_header(told: AckOutcome, ece: bool, una: u64) -> LinuxAck {
+        LinuxAck {
+            outcome: told,
             advanced: false,
             is_old: false,
             moves_window: false,
@@ -67,8 +67,8 @@ impl Ack {
         !self.is_old
             && !self.advanced
             && !self.moves_window
-            && self.told.acked == 0
-            && !self.told.duplicate
+            && self.outcome.acked == 0
+            && !self.outcome.duplicate
             && !self.is_pack
     }
 }
@@ -77,94 +77,105 @@ impl Sender {
     /// Processes an ACK of everything before `ack`.
     pub(super) fn receive_as_linux(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) {
         let had = r.segments.len() > 0;
-        let mut ack = self.hear_as_linux(pkt, ack, r, io);
+        let mut ack = self.read_ack_as_linux(pkt, ack, r, io);
         if ack.is_old {
             // SACK blocks of an old ACK still count (`tcp_ack`, label `old_ack`).
             if has_blocks(pkt, io) {
-                let again = self.alert(&mut ack, r, io);
+                let again = self.process_dubious_ack(&mut ack, r, io);
                 self.send_lost(again, r, io);
             }
             return self.send_new(r, io);
         }
         if !had {
             // With nothing outstanding a DSACK may still undo a cut (`tcp_ack`, label `no_queue`).
-            if ack.told.duplicate {
-                self.alert(&mut ack, r, io);
+            if ack.outcome.duplicate {
+                self.process_dubious_ack(&mut ack, r, io);
             }
-            self.hear_of_probe(&ack, r, io);
+            self.process_probe_ack(&ack, r, io);
             return self.send_new(r, io);
         }
-        self.settle_as_linux(ack, r, io);
+        self.process_outstanding_as_linux(ack, r, io);
     }
 
     /// Updates window, recovery and timers after an ACK while segments are outstanding.
-    fn settle_as_linux(&mut self, mut ack: Ack, r: &mut RackTlp, io: &mut Io) {
-        let acked = Acked {
-            bytes: ack.told.delivered as u32,
+    fn process_outstanding_as_linux(&mut self, mut ack: LinuxAck, r: &mut RackTlp, io: &mut Io) {
+        let acked = AckInfo {
+            bytes: ack.outcome.delivered as u32,
             open: true,
-            rtt: ack.told.last_rtt,
+            rtt: ack.outcome.last_rtt,
             sampled: true,
-            ..self.acked(ack.ece, io)
+            ..self.ack_info(ack.ece, io)
         };
-        self.congestion.sample(&acked, ack.told.by_blocks, io.cfg);
+        self.congestion.on_sample(&acked, ack.outcome.by_blocks, io.cfg);
         r.update_window();
-        self.hear_of_probe(&ack, r, io);
-        let tells = ack.told.reported || ack.told.duplicate || ack.ece || ack.is_pack;
-        let is_plain = (ack.moves_window || ack.told.acked > 0) && !tells;
+        self.process_probe_ack(&ack, r, io);
+        let tells = ack.outcome.reported || ack.outcome.duplicate || ack.ece || ack.is_pack;
+        let is_plain = (ack.moves_window || ack.outcome.acked > 0) && !tells;
         let again = match is_plain && r.phase == Phase::Open {
-            true => Again::Nothing,
-            false => self.alert(&mut ack, r, io),
+            true => AllowedRetransmissions::Nothing,
+            false => self.process_dubious_ack(&mut ack, r, io),
         };
         if self.una == self.sent {
-            r.awaited = Awaited::Retransmission;
+            r.awaited = TimerPurpose::Retransmission;
             self.rto.stop();
         }
-        if ack.sets_timer && self.una < self.sent && !self.await_probe(true, r, io) {
+        if ack.sets_timer && self.una < self.sent && !self.schedule_probe(true, r, io) {
             self.rearm_timeout(r, io);
         }
         self.set_window_as_linux(&ack, &acked, r, io.cfg);
-        self.set_pace(r, io.cfg);
+        self.set_pacing_rate(r, io.cfg);
         r.outstanding = self.sent - self.una;
         self.send_lost(again, r, io);
         self.send_new(r, io);
     }
 
     /// Processes the returned header of a cut packet (CP §4.4, NDP §3.2.4).
-    pub(super) fn settle_returned(&mut self, told: Told, ece: bool, r: &mut RackTlp, io: &mut Io) {
-        let ack = Ack::of_returned(told, ece, self.una);
-        match io.cfg.follows_linux() {
-            true => self.settle_as_linux(ack, r, io),
-            false => self.settle_2_6_38(ack, r, io),
+    pub(super) fn process_returned_header(&mut self, told: AckOutcome, ece: bool, r: &mut RackTlp, io: &mut Io) {
+        let ack = LinuxAck::for_returned_header(told, ece, self.una);
+        match io.cfg.follows_linux_6_18() {
+            true => self.process_outstanding_as_linux(ack, r, io),
+            false => self.process_returned_header_2_6_38(ack, r, io),
         }
     }
 
     /// Processes the contents of an ACK, and takes its samples.
-    fn hear_as_linux(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) -> Ack {
+    fn read_ack_as_linux(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) -> LinuxAck {
         let cfg = io.cfg;
         let has_sack = cfg.recovery == Recovery::Rack;
-        let read = self.read_ack((pkt, ack), r, io, |r, heard| r.hear_as_linux(heard, has_sack));
-        let Reading { mut told, by_stamps, echo, advanced, is_old, ece, is_pack, una_before, rwnd_before, .. } = read;
+        let read = self.read_ack((pkt, ack), r, io, |r, heard| r.process_ack_as_linux(heard, has_sack));
+        let AckReading {
+            outcome: mut told,
+            by_stamps,
+            echo,
+            advanced,
+            is_old,
+            ece,
+            is_pack,
+            una_before,
+            rwnd_before,
+            ..
+        } = read;
         let moves_window = !is_old && (advanced || self.rwnd > rwnd_before);
         // A round trip below one tick of the timestamps counts as one (`tcp_rtt_tsopt_us`).
-        let by_stamps = by_stamps.filter(|_| told.acked > 0).map(|rtt| rtt.max(tick(cfg)));
+        let by_stamps = by_stamps.filter(|_| told.acked > 0).map(|rtt| rtt.max(tick_length(cfg)));
         let sampled = told.rtt.or(by_stamps).or(told.packed_rtt).filter(|_| !is_old);
         if let Some(rtt) = sampled {
             if told.rtt.is_none() {
                 told.last_rtt = Some(rtt);
             }
             self.rto.sample_by_rack(rtt, &mut r.spread, self.una..self.nxt, cfg);
-            r.on_sample(told.last_rtt.unwrap_or(rtt));
+            r.on_rtt_sample(told.last_rtt.unwrap_or(rtt));
         }
         // A SACK of data sent before the last sending of the first segment shows that the path still works.
         let head = r.segments.first().map(|s| s.at);
         let is_before = |at| head.is_some_and(|head| at < head);
         let heard = sampled.is_some() && told.acked == 0 && told.reported_at.is_some_and(is_before);
-        let ece = ece || told.packed > 0 && self.takes_pack_for_mark(cfg);
+        let ece = ece || told.packed > 0 && self.treats_pack_as_mark(cfg);
         let sets_timer = told.acked > 0 || heard || told.packed > 0;
         let (lost, lost_again) = (told.packed, false);
         let echo = echo.filter(|_| cfg.rack.eifel);
-        Ack {
-            told,
+        LinuxAck {
+            outcome: told,
             advanced,
             is_old,
             moves_window,
@@ -179,30 +190,30 @@ impl Sender {
     }
 
     /// Processes an ACK of a tail loss probe (`tcp_process_tlp_ack`).
-    fn hear_of_probe(&mut self, ack: &Ack, r: &mut RackTlp, io: &Io) {
-        let bare = ack.is_duplicate() && !ack.told.reported;
-        let of = OfProbe { ack: self.una, twice: ack.told.probe_twice, bare };
+    fn process_probe_ack(&mut self, ack: &LinuxAck, r: &mut RackTlp, io: &Io) {
+        let bare = ack.is_duplicate() && !ack.outcome.reported;
+        let of = ProbeAck { ack: self.una, twice: ack.outcome.probe_twice, bare };
         if !ack.is_old && r.tlp.on_ack(of) {
             self.begin_reduction(true, r, io.cfg);
             self.congestion.end_reduction();
             r.phase = Phase::Reducing;
-            self.keep_open(r);
+            self.try_keep_open(r);
         }
     }
 
     /// Sets the window after an ACK (`tcp_cong_control`).
-    fn set_window_as_linux(&mut self, ack: &Ack, acked: &Acked, r: &mut RackTlp, cfg: &TcpConfig) {
+    fn set_window_as_linux(&mut self, ack: &LinuxAck, acked: &AckInfo, r: &mut RackTlp, cfg: &TcpConfig) {
         if matches!(r.phase, Phase::Reducing | Phase::Recovery) {
             if cfg.rack.prr {
-                self.reduce(ack.told.delivered, ack.advanced && ack.lost == 0, r, cfg);
+                self.reduce_by_prr(ack.outcome.delivered, ack.advanced && ack.lost == 0, r, cfg);
             }
             return;
         }
         let threshold = self.dupack_threshold(cfg);
-        let reorders = threshold.is_some_and(|n| r.degree(threshold) > n);
-        if ack.told.acked > 0 || reorders && ack.told.reported {
-            self.congestion.on_ack(&Acked { ece: false, ..*acked }, cfg);
-            self.congestion.note_stamp(acked.now);
+        let reorders = threshold.is_some_and(|n| r.reordering_degree(threshold) > n);
+        if ack.outcome.acked > 0 || reorders && ack.outcome.reported {
+            self.congestion.on_ack(&AckInfo { ece: false, ..*acked }, cfg);
+            self.congestion.note_window_change(acked.now);
         }
     }
 }

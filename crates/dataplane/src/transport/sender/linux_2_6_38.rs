@@ -10,12 +10,12 @@ mod timeouts;
 mod transmit;
 
 use super::Sender;
-use super::by_time::Reading;
-use super::linux::Ack;
+use super::ack_reading::AckReading;
+use super::linux::LinuxAck;
 use crate::Pkt;
-use crate::transport::congestion::Counted;
-use crate::transport::loss::{Awaited, Phase, RackTlp};
-use crate::transport::memory::{Ended, Metrics};
+use crate::transport::congestion::AckCounts;
+use crate::transport::loss::{Phase, RackTlp, TimerPurpose};
+use crate::transport::metrics_cache::{EndedConnection, Metrics};
 use crate::transport::{Io, TcpConfig};
 use units::Dur;
 
@@ -25,22 +25,22 @@ impl Sender {
         if !cfg.timestamps {
             return;
         }
-        let (clock, floor) = (cfg.ticks(self.flow.src), self.floor(cfg));
+        let (clock, floor) = (cfg.host_ticks(self.flow.src), self.min_rto_ticks(cfg));
         r.ticks.sample(rtt.0 / clock.every.0, floor, &(self.una..self.nxt));
         let (srtt, mdev) = r.fack.recalled;
-        r.ticks.recall(srtt, mdev, floor, self.nxt);
+        r.ticks.raise_from_metrics(srtt, mdev, floor, self.nxt);
         self.rto.set_estimate(&r.ticks, clock, cfg);
     }
 
     /// Starts the connection with the measurements of earlier connections to the destination (`tcp_init_metrics`).
-    pub(crate) fn recall(&mut self, of: &Metrics, cfg: &TcpConfig) {
+    pub(crate) fn apply_metrics(&mut self, of: &Metrics, cfg: &TcpConfig) {
         let of = of.in_ticks(cfg.tick);
         if of.ssthresh > 0 {
             self.congestion.recall_threshold(of.ssthresh, cfg.mss.into());
         }
-        self.by_rack(|s, r| {
+        self.with_rack_tlp(|s, r| {
             if of.reordering > 0 {
-                r.learn_degree(of.reordering, 0, cfg.sack_rules().most_reordering);
+                r.raise_reordering_degree(of.reordering, 0, cfg.sack_rules().most_reordering);
                 s.disable_fack(r, cfg);
             }
             if of.srtt > 0 {
@@ -50,31 +50,31 @@ impl Sender {
     }
 
     /// Updates the entry of the destination with the measurements of this connection (`tcp_update_metrics`).
-    pub(crate) fn measure(&self, of: &mut Metrics, cfg: &TcpConfig) {
-        let Some(r) = self.loss.timed() else { return };
+    pub(crate) fn update_metrics(&self, of: &mut Metrics, cfg: &TcpConfig) {
+        let Some(r) = self.loss.rack_tlp() else { return };
         *of = of.in_ticks(cfg.tick);
         let mss = u32::from(cfg.mss);
         let threshold = self.congestion.ssthresh();
-        let estimate = cfg.ticks(self.flow.src).time_of(r.ticks.timeout()).min(cfg.max_rto);
-        of.update(&Ended {
+        let estimate = cfg.host_ticks(self.flow.src).time_of(r.ticks.timeout()).min(cfg.max_rto);
+        of.update(&EndedConnection {
             rtt: r.ticks,
-            cwnd: self.congestion.segments(mss),
+            cwnd: self.congestion.window_segments(mss),
             ssthresh: (threshold < cfg.initial_ssthresh).then_some(threshold / mss),
             is_open: r.phase == Phase::Open,
             is_backed_off: self.rto.timeout(cfg) > estimate,
-            reordering: self.reordering(r, cfg),
+            reordering: self.reordering_degree(r, cfg),
             least_reordering: self.dupack_threshold(cfg).unwrap_or(u32::MAX),
         });
     }
 
     /// Minimum RTO in ticks.
-    fn floor(&self, cfg: &TcpConfig) -> u64 {
-        cfg.ticks(self.flow.src).ticks_of(cfg.min_rto)
+    fn min_rto_ticks(&self, cfg: &TcpConfig) -> u64 {
+        cfg.host_ticks(self.flow.src).ticks_of(cfg.min_rto)
     }
 
     /// Degree of reordering (`tp->reordering`): DupThresh, or more after reordering.
-    fn reordering(&self, r: &RackTlp, cfg: &TcpConfig) -> u32 {
-        r.degree(self.dupack_threshold(cfg))
+    fn reordering_degree(&self, r: &RackTlp, cfg: &TcpConfig) -> u32 {
+        r.reordering_degree(self.dupack_threshold(cfg))
     }
 
     fn has_sack(cfg: &TcpConfig) -> bool {
@@ -84,38 +84,40 @@ impl Sender {
     /// Processes an ACK of everything before `ack`.
     pub(super) fn receive_2_6_38(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) {
         let (had, in_flight) = (r.segments.len() > 0, r.segments.in_flight());
-        let ack = self.hear_2_6_38(pkt, ack, r, io);
+        let ack = self.read_ack_2_6_38(pkt, ack, r, io);
         self.disable_fack(r, io.cfg);
         if ack.is_old {
             if r.phase == Phase::Open {
-                self.keep_open_2_6_38(r);
+                self.try_keep_open_2_6_38(r);
             }
             return self.send_new(r, io);
         }
-        self.congestion.estimate(&self.counted(&ack), io.cfg);
+        self.congestion.update_estimate(&self.ack_counts(&ack), io.cfg);
         match had {
-            true => self.proceed(ack, in_flight, r, io),
+            true => self.update_after_ack(ack, in_flight, r, io),
             false => self.send_new(r, io),
         }
     }
 
     /// Processes the returned header of a cut packet (CP §4.4, NDP §3.2.4).
-    pub(super) fn settle_2_6_38(&mut self, ack: Ack, r: &mut RackTlp, io: &mut Io) {
+    pub(super) fn process_returned_header_2_6_38(&mut self, ack: LinuxAck, r: &mut RackTlp, io: &mut Io) {
         let in_flight = r.segments.in_flight();
-        self.proceed(ack, in_flight, r, io);
+        self.update_after_ack(ack, in_flight, r, io);
     }
 
-    fn counted(&self, ack: &Ack) -> Counted {
+    fn ack_counts(&self, ack: &LinuxAck) -> AckCounts {
         let bytes = self.una - ack.before;
-        Counted { una: self.una, nxt: self.nxt, bytes, ece: ack.ece, opens_window: ack.moves_window }
+        AckCounts { una: self.una, nxt: self.nxt, bytes, ece: ack.ece, opens_window: ack.moves_window }
     }
 
     /// Reads an ACK, and its sample of the round-trip time.
-    fn hear_2_6_38(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) -> Ack {
+    fn read_ack_2_6_38(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) -> LinuxAck {
         let cfg = io.cfg;
         let has_sack = Sender::has_sack(cfg);
-        let read = self.read_ack((pkt, ack), r, io, |r, heard| r.hear_as_linux(heard, has_sack));
-        let Reading { told, by_stamps, echo, advanced, is_old, ece, is_pack, una_before, rwnd_before, .. } = read;
+        let read = self.read_ack((pkt, ack), r, io, |r, heard| r.process_ack_as_linux(heard, has_sack));
+        let AckReading {
+            outcome: told, by_stamps, echo, advanced, is_old, ece, is_pack, una_before, rwnd_before, ..
+        } = read;
         // The sample is by timestamps, even of a retransmission; without them by data sent once (`tcp_ack_update_rtt`).
         let sample = match cfg.timestamps {
             true => by_stamps,
@@ -123,16 +125,16 @@ impl Sender {
         };
         let sample = sample.filter(|_| told.acked > 0).or(told.packed_rtt).filter(|_| !is_old);
         if let Some(rtt) = sample {
-            let (clock, floor) = (cfg.ticks(self.flow.src), self.floor(cfg));
+            let (clock, floor) = (cfg.host_ticks(self.flow.src), self.min_rto_ticks(cfg));
             r.ticks.sample(rtt.0 / clock.every.0, floor, &(self.una..self.nxt));
             self.rto.set_estimate(&r.ticks, clock, cfg);
         }
-        Ack {
-            told,
+        LinuxAck {
+            outcome: told,
             advanced,
             is_old,
             moves_window: !is_old && (advanced || self.rwnd > rwnd_before),
-            ece: ece || told.packed > 0 && self.takes_pack_for_mark(cfg),
+            ece: ece || told.packed > 0 && self.treats_pack_as_mark(cfg),
             is_pack,
             echo: echo.filter(|_| cfg.rack.eifel),
             before: una_before,
@@ -144,42 +146,42 @@ impl Sender {
 
     /// Time since this instant in whole ticks of the host's clock.
     fn since_in_ticks(&self, at: units::Time, io: &Io) -> Dur {
-        let clock = io.cfg.ticks(self.flow.src);
-        clock.time_of(clock.passed(io.now) - clock.passed(at))
+        let clock = io.cfg.host_ticks(self.flow.src);
+        clock.time_of(clock.ticks_at(io.now) - clock.ticks_at(at))
     }
 
     /// Turns forward acknowledgements off if the degree of reordering exceeds DupThresh.
     fn disable_fack(&self, r: &mut RackTlp, cfg: &TcpConfig) {
-        if self.dupack_threshold(cfg).is_some_and(|threshold| r.degree(Some(threshold)) > threshold) {
+        if self.dupack_threshold(cfg).is_some_and(|threshold| r.reordering_degree(Some(threshold)) > threshold) {
             r.fack.is_off = true;
         }
     }
 
     /// Updates timer, F-RTO, window and recovery after an ACK; `in_flight` counts the segments in flight before it.
-    fn proceed(&mut self, ack: Ack, in_flight: u32, r: &mut RackTlp, io: &mut Io) {
-        let acked = ack.told.acked > 0;
+    fn update_after_ack(&mut self, ack: LinuxAck, in_flight: u32, r: &mut RackTlp, io: &mut Io) {
+        let acked = ack.outcome.acked > 0;
         if self.una == self.sent {
-            r.awaited = Awaited::Retransmission;
+            r.awaited = TimerPurpose::Retransmission;
             self.rto.stop();
         } else if ack.sets_timer {
-            r.awaited = Awaited::Retransmission;
+            r.awaited = TimerPurpose::Retransmission;
             self.rearm_timeout(r, io);
         }
         if acked && r.phase == Phase::Open {
-            self.congestion.note_acked(ack.told.acked);
+            self.congestion.note_acked(ack.outcome.acked);
         }
         let asks = r.fack.frto > 0 && self.process_frto(&ack, r, io);
         if r.fack.highmark < self.una {
             r.fack.highmark = 0;
         }
-        let tells = ack.told.reported || ack.ece || ack.is_pack;
+        let tells = ack.outcome.reported || ack.ece || ack.is_pack;
         let is_dubious = !ack.moves_window && !acked || tells || r.phase != Phase::Open;
-        let is_held = ack.ece && self.congestion.window() >= self.congestion.ssthresh() || Sender::reduces(r);
+        let is_held = ack.ece && self.congestion.window() >= self.congestion.ssthresh() || Sender::is_reducing(r);
         if acked && !asks && !(is_dubious && is_held) {
-            self.congestion.grow(in_flight, self.reordering(r, io.cfg), io.now, io.cfg);
+            self.congestion.grow(in_flight, self.reordering_degree(r, io.cfg), io.now, io.cfg);
         }
         if is_dubious {
-            self.alert_2_6_38(&ack, r, io);
+            self.process_dubious_ack_2_6_38(&ack, r, io);
         }
         self.send_new(r, io);
     }

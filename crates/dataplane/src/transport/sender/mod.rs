@@ -12,16 +12,16 @@
 //!   still outstanding.
 //! - With nothing outstanding the window is open.
 
+mod ack_reading;
 mod bursts;
-mod by_time;
 mod go_back_n;
-mod heard;
+mod handshake;
 mod linux;
 mod linux_2_6_38;
 mod linux_states;
 mod linux_timers;
 pub(crate) mod notice;
-mod open;
+mod peer_facts;
 mod rack;
 mod rack_timers;
 mod rack_transmit;
@@ -32,13 +32,13 @@ mod transmit;
 pub use stats::SenderStats;
 
 use super::config::EcnMode;
-use super::loss::Reach;
-use super::timing::Timing;
-use super::unwrap;
-use super::{AckEvent, Acked, Congestion, FlowInfo, Io, LossDetection, Pacing, Rto, TcpConfig};
+use super::loss::IsLostParams;
+use super::rtt_timing::RttTiming;
+use super::unwrap_offset;
+use super::{AckEvent, AckInfo, Congestion, FlowInfo, Io, LossDetection, Pacing, Rto, TcpConfig};
 use crate::{NO_EXT, Pkt};
-use heard::Heard;
 use mech::Flags;
+use peer_facts::PeerFacts;
 use units::{Dur, Time};
 
 /// Sender of one flow.
@@ -48,7 +48,7 @@ pub struct Sender {
     loss: LossDetection,
     pacing: Pacing,
     rto: Rto,
-    timing: Timing,
+    timing: RttTiming,
     flow: FlowInfo,
     /// SND.UNA: first unacknowledged byte.
     una: u64,
@@ -75,15 +75,15 @@ pub struct Sender {
     echoes: u32,
     cuts: u32,
     notices: u32,
-    state: State,
-    heard: Heard,
+    state: ConnectionState,
+    heard: PeerFacts,
     /// True if the next new segment carries CWR (RFC 3168 §6.1.2).
     cwr: bool,
 }
 
 /// State of the connection (RFC 9293 §3.3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ConnectionState {
     Closed,
     SynSent,
     Established,
@@ -91,7 +91,7 @@ enum State {
 
 /// Parts of an ACK that the sender uses.
 #[derive(Clone, Copy)]
-struct Arrived {
+struct AckFields {
     ack: u64,
     ece: bool,
     /// True if its options report bytes that were not SACKed before (RFC 6675 §2).
@@ -104,11 +104,11 @@ impl Sender {
     /// Creates a sender that has not started.
     pub fn new(flow: &FlowInfo, cfg: &TcpConfig) -> Sender {
         Sender {
-            congestion: Congestion::new(cfg, cfg.ticks(flow.src)),
+            congestion: Congestion::new(cfg, cfg.host_ticks(flow.src)),
             loss: LossDetection::default(),
             pacing: Pacing::default(),
             rto: Rto::new(cfg),
-            timing: Timing::default(),
+            timing: RttTiming::default(),
             flow: *flow,
             una: 0,
             nxt: 0,
@@ -119,7 +119,7 @@ impl Sender {
             widest: cfg.peer_window,
             limited: 0,
             peer_clock: 0,
-            heard: Heard::at_first(cfg),
+            heard: PeerFacts::initial(cfg),
             emission: 0,
             retransmissions: 0,
             fast_retransmits: 0,
@@ -127,7 +127,7 @@ impl Sender {
             echoes: 0,
             cuts: 0,
             notices: 0,
-            state: if cfg.handshake { State::Closed } else { State::Established },
+            state: if cfg.handshake { ConnectionState::Closed } else { ConnectionState::Established },
             cwr: false,
         }
     }
@@ -137,8 +137,8 @@ impl Sender {
     #[inline]
     pub fn receive(&mut self, pkt: &Pkt, io: &mut Io) {
         let cfg = io.cfg;
-        let Some(ack) = unwrap(pkt.ack, self.una) else { return };
-        if !pkt.head.is_pure_ack() || self.state != State::Established {
+        let Some(ack) = unwrap_offset(pkt.ack, self.una) else { return };
+        if !pkt.head.is_pure_ack() || self.state != ConnectionState::Established {
             return self.receive_syn(pkt, io);
         }
         // RFC 9293 §3.10.7.4 also replies to an ACK of data never sent; here it is only ignored.
@@ -146,7 +146,7 @@ impl Sender {
             return;
         }
         if cfg.tail_on_ack {
-            self.heard.set(Heard::ACK);
+            self.heard.set(PeerFacts::ACK);
         }
         if cfg.go_back_n {
             return self.receive_in_order(pkt, ack, io);
@@ -154,9 +154,9 @@ impl Sender {
         if self.keeps_segments(cfg) {
             return self.receive_by_rack(pkt, ack, io);
         }
-        let (sacked, rtt) = if pkt.ext == NO_EXT { (false, None) } else { self.options(pkt.ext, ack, io) };
+        let (sacked, rtt) = if pkt.ext == NO_EXT { (false, None) } else { self.process_options(pkt.ext, ack, io) };
         if ack < self.una {
-            return self.on_old(sacked, io);
+            return self.on_old_ack(sacked, io);
         }
         let ece = cfg.ecn != EcnMode::Off && pkt.head.flags.has(Flags::ECE);
         self.echoes += u32::from(ece);
@@ -164,10 +164,10 @@ impl Sender {
         let same_window = rwnd == self.rwnd;
         self.rwnd = rwnd;
         self.widest = self.widest.max(rwnd);
-        let arrived = Arrived { ack, ece, sacked, rtt };
+        let arrived = AckFields { ack, ece, sacked, rtt };
         if ack == self.una {
             self.on_duplicate(arrived, same_window, io);
-        } else if self.loss.is_quiet() {
+        } else if self.loss.has_no_loss_state() {
             self.on_quiet_ack(arrived, io);
         } else {
             self.on_ack(arrived, io);
@@ -176,7 +176,7 @@ impl Sender {
 
     /// Processes an ACK that a newer one has overtaken: only its SACKs count (RFC 6675 §5).
     #[cold]
-    fn on_old(&mut self, sacked: bool, io: &mut Io) {
+    fn on_old_ack(&mut self, sacked: bool, io: &mut Io) {
         if sacked {
             self.on_sacked(io.cfg, io);
             self.send(io);
@@ -185,23 +185,23 @@ impl Sender {
 
     /// Processes an ACK of new data while nothing is lost: `on_ack` without the steps that have no effect then.
     #[inline]
-    fn on_quiet_ack(&mut self, arrived: Arrived, io: &mut Io) {
+    fn on_quiet_ack(&mut self, arrived: AckFields, io: &mut Io) {
         let (now, cfg) = (io.now, io.cfg);
         let acked = self.advance(arrived, true, io);
         self.congestion.on_ack(&acked, cfg);
         if arrived.ece {
             self.on_mark(&acked, cfg);
         }
-        self.rearm(now, cfg);
+        self.restart_timer(now, cfg);
         if self.nxt < self.written {
             self.restart_if_idle(io);
-            self.fill(u64::from(self.congestion.window().saturating_sub(self.flight())), io);
+            self.send_new_within(u64::from(self.congestion.window().saturating_sub(self.flight_size())), io);
         }
     }
 
     /// Processes an ACK of new data.
     #[cold]
-    fn on_ack(&mut self, arrived: Arrived, io: &mut Io) {
+    fn on_ack(&mut self, arrived: AckFields, io: &mut Io) {
         let (now, cfg) = (io.now, io.cfg);
         let mut acked = self.advance(arrived, false, io);
         // After a timeout the ACK may be beyond the byte to which the sender went back.
@@ -213,10 +213,10 @@ impl Sender {
         acked.open = event == AckEvent::Open;
         self.congestion.on_ack(&acked, cfg);
         match event {
-            AckEvent::Open | AckEvent::Ongoing => self.rearm(now, cfg),
+            AckEvent::Open | AckEvent::Ongoing => self.restart_timer(now, cfg),
             AckEvent::Full => {
-                self.congestion.on_recovered(self.flight(), cfg);
-                self.rearm(now, cfg);
+                self.congestion.on_recovered(self.flight_size(), cfg);
+                self.restart_timer(now, cfg);
             }
             AckEvent::Partial { first } => self.on_partial(acked.bytes, first, io),
         }
@@ -232,36 +232,40 @@ impl Sender {
 
     /// Advances SND.UNA, and takes a sample of the round-trip time.
     #[inline]
-    fn advance(&mut self, arrived: Arrived, open: bool, io: &Io) -> Acked {
-        let (bytes, flight) = ((arrived.ack - self.una) as u32, self.flight());
+    fn advance(&mut self, arrived: AckFields, open: bool, io: &Io) -> AckInfo {
+        let (bytes, flight) = ((arrived.ack - self.una) as u32, self.flight_size());
         self.una = arrived.ack;
-        let rtt = if io.cfg.times_by_stamps() { arrived.rtt } else { self.timing.acked(io.now, self.una as u32) };
+        let rtt = if io.cfg.measures_rtt_by_timestamps() {
+            arrived.rtt
+        } else {
+            self.timing.on_acked(io.now, self.una as u32)
+        };
         if let Some(rtt) = rtt {
             self.rto.sample(rtt, io.cfg);
         }
-        Acked { bytes, flight, open, rtt, ..self.acked(arrived.ece, io) }
+        AckInfo { bytes, flight, open, rtt, ..self.ack_info(arrived.ece, io) }
     }
 
-    fn on_mark(&mut self, acked: &Acked, cfg: &TcpConfig) {
+    fn on_mark(&mut self, acked: &AckInfo, cfg: &TcpConfig) {
         if self.congestion.on_mark(acked, cfg) {
             self.cuts += 1;
-            self.cwr = cfg.echoes();
+            self.cwr = cfg.echoes_marks();
         }
     }
 
-    /// Makes segments wait until the NIC requests them by [`pull`](Sender::pull), even if the windows allow them.
-    pub(crate) fn wait_for_nic(&mut self) {
+    /// Makes segments wait until the NIC requests them by [`Sender::send_for_nic`], even if the windows allow them.
+    pub(crate) fn set_nic_paced(&mut self) {
         self.pacing = Pacing::Pulled;
     }
     /// Returns true if a segment waits for the NIC.
     #[inline]
-    pub(crate) fn waits(&self) -> bool {
-        self.pacing.waits()
+    pub(crate) fn has_waiting_segment(&self) -> bool {
+        self.pacing.is_waiting()
     }
     /// Sends one segment for the NIC, if there still is one.
-    pub(crate) fn pull(&mut self, io: &mut Io) {
+    pub(crate) fn send_for_nic(&mut self, io: &mut Io) {
         self.pacing = Pacing::Granted;
-        if self.state == State::Established {
+        if self.state == ConnectionState::Established {
             self.send(io);
         }
         if self.pacing == Pacing::Granted {
@@ -270,9 +274,9 @@ impl Sender {
     }
 
     /// Processes the expiry of `deadline()`.
-    pub fn timer(&mut self, io: &mut Io) {
+    pub fn on_timer(&mut self, io: &mut Io) {
         let expired = io.now >= self.rto.expires();
-        if self.state != State::Established {
+        if self.state != ConnectionState::Established {
             if expired {
                 self.repeat_syn(io);
             }
@@ -286,14 +290,14 @@ impl Sender {
         }
         if expired {
             self.on_timeout(io.now, io.cfg);
-            if self.probes(io.cfg) {
-                return self.probe(io);
+            if self.only_probes(io.cfg) {
+                return self.send_probe(io);
             }
         }
         self.send(io);
     }
 
-    /// Returns the time at which to call `timer`; `None` if no timer runs.
+    /// Returns the time at which to call `on_timer`; `None` if no timer runs.
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
         let at = self.rto.expires();
@@ -302,8 +306,8 @@ impl Sender {
 
     /// Returns true if the connection is open and every byte is acknowledged.
     #[inline]
-    pub fn done(&self) -> bool {
-        self.una >= self.flow.bytes && self.state == State::Established
+    pub fn is_done(&self) -> bool {
+        self.una >= self.flow.bytes && self.state == ConnectionState::Established
     }
 
     /// Returns true if the flow never ends.
@@ -314,14 +318,14 @@ impl Sender {
 
     /// SND.UNA: bytes acknowledged.
     #[inline]
-    pub(crate) fn acknowledged(&self) -> u64 {
+    pub(crate) fn acknowledged_bytes(&self) -> u64 {
         self.una
     }
 
     /// Returns the properties of an ACK without news, in the present state.
     #[inline]
-    fn acked(&self, ece: bool, io: &Io) -> Acked {
-        Acked {
+    fn ack_info(&self, ece: bool, io: &Io) -> AckInfo {
+        AckInfo {
             bytes: 0,
             una: self.una,
             nxt: self.nxt,
@@ -339,24 +343,24 @@ impl Sender {
     /// Returns true if the sender keeps the state of every segment, to find losses by time or by PACKs.
     #[inline]
     fn keeps_segments(&self, cfg: &TcpConfig) -> bool {
-        cfg.keeps_segments() || self.takes_packs()
+        cfg.keeps_segments() || self.supports_packs()
     }
 
     /// Returns true if both ends support PACK.
     #[inline]
-    fn takes_packs(&self) -> bool {
-        self.heard.has(Heard::PACK)
+    fn supports_packs(&self) -> bool {
+        self.heard.has(PeerFacts::PACK)
     }
 
     /// FlightSize (RFC 5681 §2). After a timeout it counts only the data that was sent again.
     #[inline]
-    fn flight(&self) -> u32 {
+    fn flight_size(&self) -> u32 {
         (self.nxt - self.una) as u32
     }
 
     /// Restarts or stops the timer after an ACK of new data, RFC 6298 (5.2) and (5.3).
     #[inline]
-    fn rearm(&mut self, now: Time, cfg: &TcpConfig) {
+    fn restart_timer(&mut self, now: Time, cfg: &TcpConfig) {
         match self.sent == self.una {
             true => self.rto.stop(),
             false => self.rto.restart(now, cfg),
@@ -366,7 +370,7 @@ impl Sender {
 
 impl TcpConfig {
     /// Parameters of the scoreboard's IsLost().
-    fn reach(&self) -> Reach {
-        Reach { threshold: self.dupack_threshold, mss: u32::from(self.mss) }
+    fn is_lost_params(&self) -> IsLostParams {
+        IsLostParams { threshold: self.dupack_threshold, mss: u32::from(self.mss) }
     }
 }

@@ -1,22 +1,22 @@
 //! Messages of the network to a sender, other than ACKs.
 
-use super::{Sender, State};
+use super::{ConnectionState, Sender};
 use crate::transport::{Io, Notice};
-use mech::host::Returned;
+use mech::host::ReturnedFrames;
 
 /// Record of bounced data of a flow, and of the cut that followed.
 /// The host keeps it outside of the sender, since few flows ever have bounced data.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BounceState {
-    returned: Returned,
+    returned: ReturnedFrames,
     /// Present cut, until the data in flight at the cut is acknowledged.
-    cut: Option<Cut>,
+    cut: Option<BounceCut>,
 }
 
 /// Cut that grows with further bounced data: the window before it, the bytes in flight at it, and the reduction so far.
 /// The window may grow meanwhile.
 #[derive(Clone, Copy, Debug)]
-struct Cut {
+struct BounceCut {
     window: u32,
     flight: u32,
     done: u32,
@@ -38,22 +38,22 @@ impl Sender {
     fn on_bounced(&mut self, payload: u16, bounced: &mut BounceState, io: &Io) {
         let Some(law) = io.cfg.bounce_signal else { return };
         let flight = (self.sent - self.una) as u32;
-        if self.state != State::Established || self.loss.in_recovery() || flight == 0 {
+        if self.state != ConnectionState::Established || self.loss.in_recovery() || flight == 0 {
             return;
         }
         if bounced.cut.is_some() && self.congestion.may_cut(self.una) {
-            (bounced.cut, bounced.returned) = (None, Returned::default());
+            (bounced.cut, bounced.returned) = (None, ReturnedFrames::default());
         }
-        if !law.count(&mut bounced.returned, io.now, payload) {
+        if !law.count_returned(&mut bounced.returned, io.now, payload) {
             return;
         }
         if bounced.cut.is_none() && self.congestion.may_cut(self.una) {
-            bounced.cut = Some(Cut { window: self.congestion.begin_cut(self.nxt, io.cfg), flight, done: 0 });
+            bounced.cut = Some(BounceCut { window: self.congestion.begin_cut(self.nxt, io.cfg), flight, done: 0 });
             self.cuts += 1;
         }
         if let Some(cut) = &mut bounced.cut {
-            let due = cut.window - law.cut(cut.window, cut.flight, &bounced.returned);
-            self.congestion.cut_by(due.saturating_sub(cut.done), io.cfg);
+            let due = cut.window - law.window_after_cut(cut.window, cut.flight, &bounced.returned);
+            self.congestion.cut_bytes(due.saturating_sub(cut.done), io.cfg);
             cut.done = cut.done.max(due);
         }
     }

@@ -1,9 +1,9 @@
 //! Recovery: duplicate ACKs, selective acknowledgements and the timeout.
 
-use super::{Arrived, Sender};
+use super::{AckFields, Sender};
 use crate::transport::config::{EcnMode, Recovery};
-use crate::transport::loss::Segment;
-use crate::transport::{DuplicateEvent, Io, Lost, TcpConfig};
+use crate::transport::loss::NextSegment;
+use crate::transport::{DuplicateEvent, Io, LossInfo, TcpConfig};
 use units::Time;
 
 impl Sender {
@@ -11,9 +11,9 @@ impl Sender {
     /// It is a duplicate if data is outstanding and it does not move the window (RFC 5681 §2). With SACK it is one if
     /// it newly SACKs bytes (RFC 6675 §2).
     #[cold]
-    pub(super) fn on_duplicate(&mut self, arrived: Arrived, same_window: bool, io: &mut Io) {
+    pub(super) fn on_duplicate(&mut self, arrived: AckFields, same_window: bool, io: &mut Io) {
         let cfg = io.cfg;
-        let acked = self.acked(arrived.ece, io);
+        let acked = self.ack_info(arrived.ece, io);
         if arrived.ece {
             self.on_mark(&acked, cfg);
         }
@@ -42,22 +42,22 @@ impl Sender {
     /// Processes newly SACKed data (RFC 6675 §5 steps 1 to 4).
     #[cold]
     pub(super) fn on_sacked(&mut self, cfg: &TcpConfig, io: &mut Io) {
-        match self.loss.on_sacked(self.una, cfg.reach()) {
+        match self.loss.on_sacked(self.una, cfg.is_lost_params()) {
             DuplicateEvent::Lost => self.on_lost(io),
-            DuplicateEvent::Early(_) if cfg.limited_transmit => self.limited_by_pipe(io),
+            DuplicateEvent::Early(_) if cfg.limited_transmit => self.send_limited_by_pipe(io),
             DuplicateEvent::Early(_) | DuplicateEvent::More | DuplicateEvent::Ignored => {}
         }
     }
 
     /// Limited transmit by the bytes in flight (RFC 6675 §5 (3.2), (3.3)). It does not wait for the NIC.
     #[cold]
-    fn limited_by_pipe(&mut self, io: &mut Io) {
+    fn send_limited_by_pipe(&mut self, io: &mut Io) {
         // Data that the cumulative part of the ACK allows is no limited transmit.
         self.transmit(io);
         // Nothing is lost yet, so the pipe is all data neither acknowledged nor SACKed.
-        let sacked = self.loss.state().map_or(0, |b| b.sacked());
-        while self.congestion.window() + sacked >= self.flight() + u32::from(io.cfg.mss) {
-            let len = self.next_new(io.cfg);
+        let sacked = self.loss.scoreboard().map_or(0, |b| b.sacked());
+        while self.congestion.window() + sacked >= self.flight_size() + u32::from(io.cfg.mss) {
+            let len = self.next_new_length(io.cfg);
             if len == 0 {
                 break;
             }
@@ -71,17 +71,17 @@ impl Sender {
     #[cold]
     fn on_lost(&mut self, io: &mut Io) {
         let cfg = io.cfg;
-        let end = self.loss.state().and_then(|b| b.hole(self.una)).map_or(self.sent, |hole| hole.end);
+        let end = self.loss.scoreboard().and_then(|b| b.next_hole(self.una)).map_or(self.sent, |hole| hole.end);
         let first = u64::from(cfg.mss).min(end - self.una);
-        let lost = Lost {
+        let lost = LossInfo {
             range: self.una..self.una + first,
-            flight: self.flight() - self.limited,
+            flight: self.flight_size() - self.limited,
             sent: self.sent,
             // RFC 5681 §3.2 step 3 inflates the window by the duplicates; a scoreboard counts them in the pipe.
             left: if cfg.recovery == Recovery::Sack { 0 } else { cfg.dupack_threshold.unwrap_or(0) },
             now: io.now,
         };
-        self.loss.recover(self.sent, self.una + first);
+        self.loss.begin_recovery(self.sent, self.una + first);
         self.fast_retransmits += 1;
         self.limited = 0;
         self.congestion.on_lost(&lost, cfg);
@@ -103,27 +103,27 @@ impl Sender {
 
     /// Sends the segments of NextSeg() while the window exceeds the pipe (RFC 6675 §5 (B.2), (C)).
     #[cold]
-    pub(super) fn mend(&mut self, io: &mut Io) {
-        let (cfg, reach) = (io.cfg, io.cfg.reach());
-        let Some(state) = self.loss.state() else { return };
+    pub(super) fn send_selected_segments(&mut self, io: &mut Io) {
+        let (cfg, reach) = (io.cfg, io.cfg.is_lost_params());
+        let Some(state) = self.loss.scoreboard() else { return };
         let mut pipe = state.pipe(self.una, self.sent, reach);
         while u64::from(self.congestion.window()) >= pipe + u64::from(cfg.mss) {
-            let new = self.next_new(cfg);
-            let Some(state) = self.loss.state() else { return };
+            let new = self.next_new_length(cfg);
+            let Some(state) = self.loss.scoreboard() else { return };
             let Some(next) = state.next_segment(self.una..self.sent, new > 0, reach) else { return };
-            if !self.pacing.ready() {
+            if !self.pacing.may_send() {
                 return;
             }
             let recover = self.loss.recovery_point();
             let (start, len) = match next {
-                Segment::New => (self.nxt, new),
-                Segment::Again(start, len) | Segment::Rescue(start, len) => (start, len),
+                NextSegment::New => (self.nxt, new),
+                NextSegment::Again(start, len) | NextSegment::Rescue(start, len) => (start, len),
             };
-            if let Some(state) = self.loss.board_mut() {
+            if let Some(state) = self.loss.scoreboard_mut() {
                 match next {
-                    Segment::New => {}
-                    Segment::Again(..) => state.retransmitted(start + u64::from(len)),
-                    Segment::Rescue(..) => state.rescued(recover),
+                    NextSegment::New => {}
+                    NextSegment::Again(..) => state.on_retransmitted(start + u64::from(len)),
+                    NextSegment::Rescue(..) => state.on_rescued(recover),
                 }
             }
             self.emit(start, len, io);
@@ -133,13 +133,13 @@ impl Sender {
 
     /// Returns true after so many consecutive timeouts that only probes are sent (pFabric §4.3).
     #[inline]
-    pub(super) fn probes(&self, cfg: &TcpConfig) -> bool {
+    pub(super) fn only_probes(&self, cfg: &TcpConfig) -> bool {
         u32::from(self.loss.expiries) >= cfg.probe_after
     }
 
     /// Sends a probe: the first unacknowledged byte.
     #[cold]
-    pub(super) fn probe(&mut self, io: &mut Io) {
+    pub(super) fn send_probe(&mut self, io: &mut Io) {
         let rank = if io.cfg.probes_as_data { self.rank(io.cfg) } else { 0 };
         self.emit_ranked(self.una, 1, rank, io);
     }
@@ -147,15 +147,15 @@ impl Sender {
     /// Processes a timeout: RFC 6298 (5.4) to (5.6), RFC 5681 §3.1, RFC 6582 §3.2 step 4, RFC 6675 §5.1.
     pub(super) fn on_timeout(&mut self, now: Time, cfg: &TcpConfig) {
         let lost =
-            Lost { range: self.una..self.nxt, flight: self.flight_at_timeout(cfg), sent: self.sent, left: 0, now };
+            LossInfo { range: self.una..self.nxt, flight: self.flight_at_timeout(cfg), sent: self.sent, left: 0, now };
         // The timer cuts the threshold once for a segment (RFC 5681 §3.1). Linux does not cut again for a loss that a
         // recovery has cut for.
-        let again = self.loss.expiries > 0 || cfg.as_linux() && self.loss.in_recovery();
+        let again = self.loss.expiries > 0 || cfg.is_linux() && self.loss.in_recovery();
         self.congestion.on_timeout(&lost, again, cfg);
         self.loss.on_timeout(self.una, self.sent);
         self.timeouts += 1;
         self.loss.expiries = self.loss.expiries.saturating_add(1);
-        self.cwr = cfg.echoes();
+        self.cwr = cfg.echoes_marks();
         self.limited = 0;
         self.nxt = self.una;
         self.timing.clear();
@@ -166,9 +166,9 @@ impl Sender {
     /// FlightSize includes SACKed bytes (RFC 5681 §2), and exceeds every window while a hole stays open. The pipe
     /// excludes them (RFC 6675 §5).
     fn flight_at_timeout(&self, cfg: &TcpConfig) -> u32 {
-        match self.loss.state() {
-            Some(board) if cfg.timeout_halves_pipe => board.pipe(self.una, self.sent, cfg.reach()) as u32,
-            _ => self.flight(),
+        match self.loss.scoreboard() {
+            Some(board) if cfg.timeout_halves_pipe => board.pipe(self.una, self.sent, cfg.is_lost_params()) as u32,
+            _ => self.flight_size(),
         }
     }
 }

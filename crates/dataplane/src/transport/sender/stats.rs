@@ -53,7 +53,7 @@ pub struct SenderStats {
 impl Sender {
     /// Returns the counters and the state.
     pub fn stats(&self) -> SenderStats {
-        let (state, rack) = (self.loss.state(), self.loss.timed());
+        let (state, rack) = (self.loss.scoreboard(), self.loss.rack_tlp());
         SenderStats {
             segments: self.emission,
             retransmissions: self.retransmissions,
@@ -75,7 +75,7 @@ impl Sender {
             in_recovery: self.loss.in_recovery(),
             alpha: self.congestion.alpha(),
             srtt: self.rto.srtt(),
-            rto: self.rto.unbounded(),
+            rto: self.rto.timeout_without_floor(),
         }
     }
 }

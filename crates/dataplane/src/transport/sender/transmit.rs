@@ -1,10 +1,10 @@
 //! Transmission: what may leave now, and construction of segments.
 
 use super::Sender;
-use super::heard::Heard;
+use super::peer_facts::PeerFacts;
 use crate::transport::config::{EcnMode, Recovery};
 use crate::transport::{Io, TcpConfig, segment};
-use crate::{Ext, Pkt, Timestamps};
+use crate::{PacketExtension, Pkt, Timestamps};
 use mech::{Ecn, Flags};
 
 impl Sender {
@@ -12,13 +12,13 @@ impl Sender {
     /// Sends nothing while the sender probes.
     pub(super) fn send(&mut self, io: &mut Io) {
         if self.keeps_segments(io.cfg) {
-            return self.by_rack(|s, r| s.send_lost_and_new(r, io));
+            return self.with_rack_tlp(|s, r| s.send_lost_and_new(r, io));
         }
-        if self.probes(io.cfg) {
+        if self.only_probes(io.cfg) {
             return;
         }
         if io.cfg.recovery == Recovery::Sack && self.loss.in_recovery() {
-            self.mend(io);
+            self.send_selected_segments(io);
         } else {
             self.transmit(io);
         }
@@ -29,18 +29,18 @@ impl Sender {
         if self.nxt >= self.written {
             return;
         }
-        self.wake(io);
+        self.update_after_idle(io);
         let window = self.congestion.window();
         if self.nxt == self.sent || self.resend(window, io) {
-            let under_way = self.flight() - self.loss.spared(self.una, io.cfg.sack_opens_window);
-            self.fill(u64::from(window.saturating_sub(under_way)), io);
+            let under_way = self.flight_size() - self.loss.bytes_not_to_resend(self.una, io.cfg.sack_opens_window);
+            self.send_new_within(u64::from(window.saturating_sub(under_way)), io);
         }
     }
 
     /// Sends new data that fits into `room` bytes of the congestion window.
     /// PRECONDITION: all data sent before is acknowledged or in flight.
     #[inline]
-    pub(super) fn fill(&mut self, mut room: u64, io: &mut Io) {
+    pub(super) fn send_new_within(&mut self, mut room: u64, io: &mut Io) {
         while self.nxt < self.written {
             let mut full = u64::from(io.cfg.mss).min(self.written - self.nxt);
             if full > room {
@@ -49,9 +49,9 @@ impl Sender {
                 }
                 full = room;
             }
-            let len = self.allowed(full as u32, io.cfg);
-            // Pacing comes last, since `ready` records that a segment waits for the NIC.
-            if len == 0 || !self.pacing.ready() {
+            let len = self.allowed_length(full as u32, io.cfg);
+            // Pacing comes last, since `may_send` records that a segment waits for the NIC.
+            if len == 0 || !self.pacing.may_send() {
                 break;
             }
             self.emit_new(len, io);
@@ -62,25 +62,25 @@ impl Sender {
     /// Sends one segment of new data beyond cwnd, two of them at most (RFC 3042 §2).
     /// It does not wait for the NIC, which would not request it later.
     pub(super) fn transmit_limited(&mut self, io: &mut Io) {
-        let len = self.next_new(io.cfg);
+        let len = self.next_new_length(io.cfg);
         let window = self.congestion.window().saturating_add(2 * u32::from(io.cfg.mss));
-        if len > 0 && self.flight() + len <= window {
+        if len > 0 && self.flight_size() + len <= window {
             self.emit_new(len, io);
             self.limited += len;
         }
     }
 
     /// Returns the length of the next new segment that receiver's window, application and Nagle's algorithm allow.
-    pub(super) fn next_new(&self, cfg: &TcpConfig) -> u32 {
+    pub(super) fn next_new_length(&self, cfg: &TcpConfig) -> u32 {
         let full = u64::from(cfg.mss).min(self.written - self.nxt);
-        if full == 0 { 0 } else { self.allowed(full as u32, cfg) }
+        if full == 0 { 0 } else { self.allowed_length(full as u32, cfg) }
     }
 
     /// Returns the length of a new segment of `full` bytes that the receiver's window and Nagle's algorithm allow.
     /// See RFC 9293 §3.7.4 and §3.8.6.2.1.
     #[inline]
-    pub(super) fn allowed(&self, full: u32, cfg: &TcpConfig) -> u32 {
-        let room = self.rwnd.saturating_sub(self.flight());
+    pub(super) fn allowed_length(&self, full: u32, cfg: &TcpConfig) -> u32 {
+        let room = self.rwnd.saturating_sub(self.flight_size());
         let len = full.min(room);
         if len == u32::from(cfg.mss) {
             return len;
@@ -88,14 +88,14 @@ impl Sender {
         // A segment is short because of the receiver's window: RFC 9293 §3.8.6.2.1 (3).
         let silly = !cfg.short_segments && len < full && len < self.widest.div_ceil(2);
         // A segment is short because there is no more data: RFC 9293 §3.7.4.
-        let waits = cfg.nagle && self.nxt > self.una && !self.heard.has(Heard::ACK);
+        let waits = cfg.nagle && self.nxt > self.una && !self.heard.has(PeerFacts::ACK);
         if silly || waits { 0 } else { len }
     }
 
     /// Updates the congestion state before new data that may follow an idle time.
-    pub(super) fn wake(&mut self, io: &Io) {
+    pub(super) fn update_after_idle(&mut self, io: &Io) {
         if self.sent == self.una {
-            self.congestion.on_rest(io.now, self.last_sent);
+            self.congestion.on_idle_end(io.now, self.last_sent);
         }
         self.restart_if_idle(io);
     }
@@ -103,7 +103,7 @@ impl Sender {
     /// Lowers cwnd after an idle time (RFC 5681 §4.1), before new data is sent.
     #[inline]
     pub(super) fn restart_if_idle(&mut self, io: &Io) {
-        if io.cfg.follows_linux() && self.sent > self.una {
+        if io.cfg.follows_linux_6_18() && self.sent > self.una {
             return;
         }
         if io.cfg.restart_after_idle && io.now > self.last_sent.saturating_add(self.rto.timeout(io.cfg)) {
@@ -117,14 +117,14 @@ impl Sender {
     #[cold]
     fn resend(&mut self, window: u32, io: &mut Io) -> bool {
         while self.nxt < self.sent {
-            let state = self.loss.state();
-            let at = state.map_or(self.nxt, |b| b.skip(self.nxt));
+            let state = self.loss.scoreboard();
+            let at = state.map_or(self.nxt, |b| b.skip_sacked(self.nxt));
             if at >= self.sent {
                 self.nxt = at;
                 break;
             }
             let (spared, hole) = match state {
-                Some(b) => (b.sacked_before(at), b.hole(at)),
+                Some(b) => (b.sacked_before(at), b.next_hole(at)),
                 None => (0, None),
             };
             let full = u64::from(io.cfg.mss).min(hole.map_or(self.written, |hole| hole.end) - at);
@@ -132,7 +132,7 @@ impl Sender {
             let edge = (self.una + u64::from(self.rwnd)).max(self.sent);
             let len = full.min(edge - at) as u32;
             let under_way = at - self.una - u64::from(spared);
-            if under_way + full > u64::from(window) || !self.pacing.ready() {
+            if under_way + full > u64::from(window) || !self.pacing.may_send() {
                 return false;
             }
             self.nxt = at;
@@ -146,20 +146,20 @@ impl Sender {
     pub(super) fn emit_new(&mut self, len: u32, io: &mut Io) {
         let (start, cfg) = (self.nxt, io.cfg);
         let end = start + u64::from(len);
-        let mut pkt = segment::data(&self.flow, (start, len), self.rank(cfg), cfg);
+        let mut pkt = segment::data_segment(&self.flow, (start, len), self.rank(cfg), cfg);
         if self.cwr {
             pkt.head.flags = pkt.head.flags.with(Flags::CWR);
             self.cwr = false;
         }
         // In a recovery an ACK also depends on other segments, so it gives no sample.
-        if !self.loss.in_recovery() && !cfg.times_by_stamps() {
-            self.timing.sent(io.now, start as u32, end as u32);
+        if !self.loss.in_recovery() && !cfg.measures_rtt_by_timestamps() {
+            self.timing.on_sent(io.now, start as u32, end as u32);
         }
         if cfg.ecn != EcnMode::Off {
             pkt.head.set_ecn(Ecn::Ect0);
         }
         (self.nxt, self.sent) = (end, end);
-        self.push(pkt, io);
+        self.push_packet(pkt, io);
     }
 
     /// Sends one segment, and advances SND.NXT if the segment begins there.
@@ -174,7 +174,7 @@ impl Sender {
 
     /// Sends data again with this rank ([`Sender::emit`]).
     pub(super) fn emit_ranked(&mut self, start: u64, len: u32, rank: u64, io: &mut Io) {
-        let mut pkt = segment::data(&self.flow, (start, len), rank, io.cfg);
+        let mut pkt = segment::data_segment(&self.flow, (start, len), rank, io.cfg);
         pkt.head.flags = pkt.head.flags.with(Flags::RETRANSMIT);
         self.retransmissions += 1;
         self.timing.clear();
@@ -185,7 +185,7 @@ impl Sender {
             self.nxt = start + u64::from(len);
             self.sent = self.sent.max(self.nxt);
         }
-        self.push(pkt, io);
+        self.push_packet(pkt, io);
     }
 
     /// Bytes of the flow that are neither acknowledged nor SACKed, if they are its priority (pFabric §4.3); else 0.
@@ -194,17 +194,17 @@ impl Sender {
         if !cfg.by_remaining {
             return 0;
         }
-        self.written - self.una - self.loss.state().map_or(0, |state| u64::from(state.sacked()))
+        self.written - self.una - self.loss.scoreboard().map_or(0, |state| u64::from(state.sacked()))
     }
 
     #[inline]
-    fn push(&mut self, mut pkt: Pkt, io: &mut Io) {
-        segment::stamp(&mut pkt, io.now, &mut self.emission);
+    fn push_packet(&mut self, mut pkt: Pkt, io: &mut Io) {
+        segment::stamp_packet(&mut pkt, io.now, &mut self.emission);
         if io.cfg.timestamps {
-            pkt.ext = self.stamps(io);
+            pkt.ext = self.timestamp_extension(io);
         }
         // CP §4.1: all data carries CPA, retransmissions included.
-        if self.takes_packs() {
+        if self.supports_packs() {
             pkt.head.flags = pkt.head.flags.with(Flags::CPA);
         }
         self.last_sent = io.now;
@@ -215,8 +215,8 @@ impl Sender {
 
     /// Returns the timestamps of a segment (RFC 7323 §3.2), as an extension.
     #[inline(never)]
-    pub(super) fn stamps(&self, io: &mut Io) -> u32 {
-        let stamps = Timestamps { val: self.stamp_now(io), ecr: self.peer_clock };
-        io.exts.allocate(Ext { timestamps: Some(stamps), ..Ext::default() })
+    pub(super) fn timestamp_extension(&self, io: &mut Io) -> u32 {
+        let stamps = Timestamps { val: self.current_tsval(io), ecr: self.peer_clock };
+        io.exts.allocate(PacketExtension { timestamps: Some(stamps), ..PacketExtension::default() })
     }
 }

@@ -1,7 +1,7 @@
 //! Parameters of loss detection and recovery.
 
-use crate::transport::choices::{PackReaction, Recovery, RecoveryWindow, RtoFloor, TimeoutFlight};
-use mech::params::{Kind, Param};
+use crate::transport::option_values::{PackReaction, Recovery, RecoveryWindow, RtoFloor, TimeoutFlight};
+use mech::params::{Param, ParamKind};
 
 /// Recovery of losses, for transports with a choice.
 pub(super) const RECOVERY: Param = Param {
@@ -27,7 +27,7 @@ pub(super) const TLP: Param = Param {
     name: "tlp",
     doc: "Tail loss probe: if no ACK comes for two round trips, a probe detects losses at the end of a flight (RFC \
           8985 §7). Only with `rack`.",
-    kind: Kind::Flag,
+    kind: ParamKind::Flag,
     default: Some("true"),
 };
 pub(super) const WINDOW_IN_RECOVERY: Param = Param {
@@ -40,21 +40,21 @@ pub(super) const WINDOW_IN_RECOVERY: Param = Param {
 pub(super) const FRTO: Param = Param {
     name: "frto",
     doc: "Undoes a timeout if data that was sent only once arrives after it (F-RTO, RFC 5682). Only with `rack`.",
-    kind: Kind::Flag,
+    kind: ParamKind::Flag,
     default: Some("true"),
 };
 pub(super) const EIFEL: Param = Param {
     name: "eifel",
     doc: "Undoes a recovery or a timeout if the echoed timestamp is older than its first retransmission (Eifel, RFC \
           3522). Only with `rack` and `timestamps`.",
-    kind: Kind::Flag,
+    kind: ParamKind::Flag,
     default: Some("true"),
 };
 pub(super) const DSACK_UNDO: Param = Param {
     name: "dsack_undo",
     doc: "Undoes a recovery or a timeout if the receiver reports all of its retransmissions as duplicates (RFC 3708, \
           RFC 2883). Only with `rack`.",
-    kind: Kind::Flag,
+    kind: ParamKind::Flag,
     default: Some("true"),
 };
 /// Tick of a host's timers.
@@ -64,7 +64,7 @@ pub(super) const TICK: Param = Param {
           after. From 63 ticks on they fire only at every 8th tick, later at every 64th, as in Linux (4 ms at 250 Hz). \
           The ticks of each host have a phase of their own, drawn from the seed. With 0us timers are exact. Only with \
           `rack`.",
-    kind: Kind::Time { min: 0 },
+    kind: ParamKind::Time { min: 0 },
     default: Some("0us"),
 };
 pub(super) const TSO: Param = Param {
@@ -72,7 +72,7 @@ pub(super) const TSO: Param = Param {
     doc: "Segmentation offload as in Linux: new data leaves in bursts of at most half of the window. It waits until a \
           third of the window may leave together, while the last segment left less than 1 ms ago \
           (`tcp_tso_win_divisor`). The end of a burst is acknowledged immediately. Only with `rack`.",
-    kind: Kind::Flag,
+    kind: ParamKind::Flag,
     default: Some("false"),
 };
 pub(super) const TSO_RTT_LOG: Param = Param {
@@ -80,7 +80,7 @@ pub(super) const TSO_RTT_LOG: Param = Param {
     doc: "Length of bursts over short paths, with `tso`. A burst may have the data of a 1024th of a second at the \
           pacing rate, and 64 KiB more. The 64 KiB are halved for each 2^`tso_rtt_log` us of the minimum round-trip \
           time (Linux: `tcp_tso_rtt_log`).",
-    kind: Kind::Count { min: 0, max: 31 },
+    kind: ParamKind::Count { min: 0, max: 31 },
     default: Some("9"),
 };
 /// Linux's own pacing.
@@ -89,28 +89,28 @@ pub(super) const PACING: Param = Param {
     doc: "Paces a sender. After a burst (with `tso`) or a segment, the next one waits as long as the sent bytes take at \
           the pacing rate. The first ten segments, and all before a sample of the round-trip time, are not \
           paced. Linux paces with `fq`, or if a socket requests it. Only with `rack`.",
-    kind: Kind::Flag,
+    kind: ParamKind::Flag,
     default: Some("false"),
 };
 pub(super) const PACING_SS_RATIO: Param = Param {
     name: "pacing_ss_ratio",
     doc: "Pacing rate in slow start, while the window is below half of the threshold: per cent of a window per \
           smoothed round-trip time (Linux: `tcp_pacing_ss_ratio`). Bursts of `tso` and HyStart use it as well.",
-    kind: Kind::Count { min: 1, max: 1000 },
+    kind: ParamKind::Count { min: 1, max: 1000 },
     default: Some("200"),
 };
 pub(super) const PACING_CA_RATIO: Param = Param {
     name: "pacing_ca_ratio",
     doc: "Pacing rate from half of the slow start threshold on, in per cent as `pacing_ss_ratio` (Linux: \
           `tcp_pacing_ca_ratio`).",
-    kind: Kind::Count { min: 1, max: 1000 },
+    kind: ParamKind::Count { min: 1, max: 1000 },
     default: Some("120"),
 };
 pub(super) const TIMER_SLACK: Param = Param {
     name: "timer_slack",
     doc: "Additional delay of the reordering timer, and of a probe with more than one segment outstanding. Linux has 2 \
           ms. Only with `rack`.",
-    kind: Kind::Time { min: 0 },
+    kind: ParamKind::Time { min: 0 },
     default: Some("0us"),
 };
 pub(super) const LINUX_TIMER_SLACK: Param = Param { default: Some("2ms"), ..TIMER_SLACK };
@@ -123,21 +123,21 @@ pub(super) const OLD_TICK: Param = Param {
     doc: "Tick of a host's clock, which counts timers, timestamps and round-trip times (1 ms at 1000 Hz). A timer of n \
           ticks fires at the n-th tick from now, so up to a tick early. The ticks of each host have a phase of their \
           own, drawn from the seed.",
-    kind: Kind::Time { min: 1_000_000 },
+    kind: ParamKind::Time { min: 1_000_000 },
     default: Some("1ms"),
 };
 pub(super) const OLD_TSO: Param = Param {
     name: "tso",
     doc: "Segmentation offload: new data waits until a third of the window is free, at most two ticks after the last \
           deferral. The first burst after an idle time has the size of the old window.",
-    kind: Kind::Flag,
+    kind: ParamKind::Flag,
     default: Some("true"),
 };
 pub(super) const OLD_FRTO: Param = Param {
     name: "frto",
     doc: "Detection of spurious timeouts (F-RTO, RFC 4138; `tcp_frto` 2): a timeout resends the first segment, then \
           sends two new ones. Everything else is lost only if their ACKs show a loss.",
-    kind: Kind::Flag,
+    kind: ParamKind::Flag,
     default: Some("true"),
 };
 pub(super) const FACK: Param = Param {
@@ -145,14 +145,14 @@ pub(super) const FACK: Param = Param {
     doc: "Forward acknowledgements (`tcp_fack`): segments more than `dupack_threshold` below the highest SACK are \
           lost, and so are retransmissions that later data overtakes. Reordering turns it off for a connection. With \
           `false`, SACKed segments are counted (RFC 3517), and a lost retransmission waits for a timeout.",
-    kind: Kind::Flag,
+    kind: ParamKind::Flag,
     default: Some("true"),
 };
 pub(super) const METRICS_SAVE: Param = Param {
     name: "metrics_save",
     doc: "Memory between connections (`tcp_no_metrics_save` 0). A new connection begins with the slow start threshold, \
           round-trip time, deviation and reordering of earlier ones from its host to the same destination.",
-    kind: Kind::Flag,
+    kind: ParamKind::Flag,
     default: Some("true"),
 };
 /// PACKs of CP at the hosts.
@@ -161,14 +161,14 @@ pub(super) const PACK: Param = Param {
     doc: "Hosts of CP (§4): senders mark data as trimmable (CPA), and receivers send a PACK immediately for a cut \
           packet. Senders retransmit the bytes that a PACK reports as lost. Needs switches that cut (`trim`), and \
           selective acknowledgements.",
-    kind: Kind::Flag,
+    kind: ParamKind::Flag,
     default: Some("false"),
 };
 pub(super) const PACK_DUPACK_THRESHOLD: Param = Param {
     name: "pack_dupack_threshold",
     doc: "Number of duplicate ACKs that show a loss with `pack`, instead of `dupack_threshold`; or `off`. CP §4.4 \
           recommends a relatively large number: only losses of headers and PACKs need it.",
-    kind: Kind::CountOrOff { min: 1, max: 1_000_000 },
+    kind: ParamKind::CountOrOff { min: 1, max: 1_000_000 },
     default: Some("30"),
 };
 pub(super) const PACK_REACTION: Param = Param {

@@ -2,23 +2,23 @@
 
 use super::*;
 
-fn opened(set: &[(&str, Value)]) -> Hand {
-    let mut h = Hand::new("newreno", set);
+fn opened(set: &[(&str, Value)]) -> SenderHarness {
+    let mut h = SenderHarness::new("newreno", set);
     assert!(h.call(|s, io| s.open(io)).is_empty());
     h
 }
 
 #[test]
 fn what_is_written_leaves_at_once_and_only_the_flows_bytes_count() {
-    let mut h = Hand::with_flow(2_600, "newreno", &[]);
+    let mut h = SenderHarness::with_flow(2_600, "newreno", &[]);
     h.call(|s, io| s.open(io));
     assert_eq!((h.write(100), h.write(100), h.write(1_300)), (vec![100], vec![100], vec![1000, 300]));
     h.ack_bytes(1_500, false);
-    assert!(!h.sender.done(), "more may be written");
+    assert!(!h.sender.is_done(), "more may be written");
     assert_eq!(h.write(u64::MAX), [1000, 100]);
-    assert!(h.write(5).is_empty() && !h.sender.done());
+    assert!(h.write(5).is_empty() && !h.sender.is_done());
     h.ack_bytes(2_600, false);
-    assert!(h.sender.done());
+    assert!(h.sender.is_done());
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn with_nagle_a_short_segment_waits_while_anything_is_outstanding() {
     assert!(h.last.is_empty());
     h.ack_bytes(1_100, false);
     assert_eq!(h.payloads(), [100]);
-    let mut h = Hand::with_flow(2_500, "newreno", &[("nagle", Value::Flag(true))]);
+    let mut h = SenderHarness::with_flow(2_500, "newreno", &[("nagle", Value::Flag(true))]);
     assert_eq!(h.start(), [0, 1], "the short end of a flow waits too");
     assert!(h.ack(1).is_empty());
     assert_eq!(h.ack(2), [2]);

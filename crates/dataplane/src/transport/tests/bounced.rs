@@ -12,14 +12,14 @@ fn law(window: Dur, threshold: u64, cut: f64) -> Option<WindowCut> {
 }
 
 /// Returns a sender with 20 segments in flight, which reacts to bounces by this law.
-fn hand(law: Option<WindowCut>) -> Hand {
-    let mut h = Hand::new("newreno", &[("initial_window", packets(20))]);
+fn hand(law: Option<WindowCut>) -> SenderHarness {
+    let mut h = SenderHarness::new("newreno", &[("initial_window", packets(20))]);
     h.cfg = h.cfg.clone().with_bounce_signal(law);
     assert_eq!(h.start().len(), 20);
     h
 }
 
-fn back(h: &mut Hand, frames: u32) {
+fn back(h: &mut SenderHarness, frames: u32) {
     (0..frames).for_each(|_| h.notice(&Notice::Bounced(1000)));
 }
 
@@ -83,7 +83,7 @@ fn two_segments_are_left_and_a_smaller_window_stays() {
     let mut h = hand(law(Dur::ms(1), 1, 1.0));
     back(&mut h, 20);
     assert_eq!((h.cwnd(), h.ssthresh()), (2_000, 2_000));
-    let mut h = Hand::new("newreno", &[("initial_window", packets(1))]);
+    let mut h = SenderHarness::new("newreno", &[("initial_window", packets(1))]);
     h.cfg = h.cfg.clone().with_bounce_signal(law(Dur::ms(1), 1, 1.0));
     h.start();
     let before = h.ssthresh();
@@ -94,7 +94,7 @@ fn two_segments_are_left_and_a_smaller_window_stays() {
 #[test]
 fn a_mark_and_a_frame_that_came_back_cut_once_between_them() {
     let ecn = ("ecn", Value::Flag(true));
-    let mut h = Hand::new("newreno", &[("initial_window", packets(20)), ecn]);
+    let mut h = SenderHarness::new("newreno", &[("initial_window", packets(20)), ecn]);
     h.cfg = h.cfg.clone().with_bounce_signal(law(Dur::ms(1), 1, 0.5));
     h.start();
     h.ack_ece(1);
@@ -121,12 +121,12 @@ fn nothing_is_cut_while_a_loss_is_mended_or_nothing_is_under_way() {
     assert_eq!((h.cwnd(), h.stats().cuts), (before, 1));
     let mut h = hand(law(Dur::ms(1), 1, 1.0));
     h.cfg = h.cfg.clone();
-    let mut h = Hand { sender: Sender::new(&flow(20_000), &h.cfg), ..h };
+    let mut h = SenderHarness { sender: Sender::new(&flow(20_000), &h.cfg), ..h };
     h.start();
     h.ack(20);
     let before = h.cwnd();
     back(&mut h, 1);
-    assert_eq!((h.cwnd(), h.stats().cuts, h.sender.done()), (before, 0, true));
+    assert_eq!((h.cwnd(), h.stats().cuts, h.sender.is_done()), (before, 0, true));
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_flow_whose_frames_come_back_sends_more_slowly_and_arrives_whole() {
     };
     let (uninformed, informed) = (run(None), run(law(Dur::ms(1), 1, 0.5)));
     for pair in [&uninformed, &informed] {
-        assert!(pair.sender.done() && pair.receiver.complete());
+        assert!(pair.sender.is_done() && pair.receiver.is_complete());
         assert_eq!(pair.sender.stats().retransmissions, 0);
         assert_eq!(pair.sender.stats().notices, 10);
     }

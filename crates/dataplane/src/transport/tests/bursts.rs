@@ -3,19 +3,19 @@
 use super::*;
 
 /// Returns a Linux sender with a continuous clock.
-fn linux(more: &[(&'static str, Value)]) -> Hand {
+fn linux(more: &[(&'static str, Value)]) -> SenderHarness {
     let given = [("tick", time(Dur::ZERO)), ("congestion_control", word("reno"))];
-    Hand::with_flow(1 << 30, "linux", &[&given[..], more].concat())
+    SenderHarness::with_flow(1 << 30, "linux", &[&given[..], more].concat())
 }
 /// Returns a sender that has started, with first segments that are 900 us old.
-fn started(more: &[(&'static str, Value)]) -> Hand {
+fn started(more: &[(&'static str, Value)]) -> SenderHarness {
     let mut h = linux(more);
     h.start();
     h.wait(Dur::us(900));
     h
 }
 /// Numbers of the segments sent last that carry PSH.
-fn pushed(h: &Hand) -> Vec<u32> {
+fn pushed(h: &SenderHarness) -> Vec<u32> {
     let is_pushed = |p: &&Pkt| h.exts.get(p.ext).is_some_and(|ext| ext.push);
     h.last.iter().filter(is_pushed).map(|p| p.seq / 1000).collect()
 }
@@ -99,7 +99,7 @@ fn a_timeout_in_another_recovery_is_not_asked_for_its_reason() {
 #[test]
 fn while_a_probe_is_under_way_its_time_passes_before_that_of_the_timeout() {
     let set = [("congestion_control", word("reno")), ("min_rto", time(Dur::ms(10)))];
-    let mut h = Hand::with_flow(1 << 30, "linux", &set);
+    let mut h = SenderHarness::with_flow(1 << 30, "linux", &set);
     h.start();
     assert_eq!(h.expire(), [10], "the probe");
     h.wait(Dur::ms(12));
@@ -114,10 +114,10 @@ fn while_a_probe_is_under_way_its_time_passes_before_that_of_the_timeout() {
 #[test]
 fn a_timer_that_is_set_for_the_same_tick_again_keeps_its_place() {
     let (cfg, host) = (config("linux", &[]), mech::HostId(0));
-    let (mut exts, mut out, mut timers_set) = (Exts::default(), Released::default(), 0);
+    let (mut exts, mut out, mut timers_set) = (PacketExtensions::default(), ReleasedPackets::default(), 0);
     let mut set = |now: Dur, pending: Time| {
         let (exts, out, timers_set) = (&mut exts, &mut out, &mut timers_set);
-        Io { now: Time::ZERO + now, cfg: &cfg, exts, out, timers_set }.expiry(host, Dur::ms(10), pending)
+        Io { now: Time::ZERO + now, cfg: &cfg, exts, out, timers_set }.timer_expiry(host, Dur::ms(10), pending)
     };
     let tick = set(Dur::ms(100), Time::NEVER);
     // Ticks are 4 ms apart, so one of the two times around this one has the same tick.

@@ -8,7 +8,7 @@
 
 use super::*;
 use crate::transport::tests::pair::{Chaos, Pair};
-use mech::{Purpose, Stream};
+use mech::{Stream, StreamPurpose};
 
 const COMBINATIONS: u64 = 12 * 64;
 
@@ -59,7 +59,7 @@ pub(super) fn bytes(seed: u64) -> u64 {
 /// Returns faults for data and ACKs: loss, delay by up to 400 us (which reorders), duplication and marks.
 pub(super) fn faults(seed: u64) -> Chaos {
     Chaos {
-        stream: Stream::new(seed, 0, Purpose::Custom(0)),
+        stream: Stream::new(seed, 0, StreamPurpose::Custom(0)),
         lose: seed % 31,
         late: 10 + seed % 13,
         twice: 3 + seed % 5,
@@ -82,7 +82,7 @@ fn every_byte_arrives_through_loss_reordering_duplication_and_marks() {
         // 5 and 31 do not divide the count, so every combination meets other seeds.
         for seed in [n, n + COMBINATIONS + 7] {
             let pair = run(n, seed);
-            assert!(pair.sender.done() && pair.receiver.complete(), "combination {n}, seed {seed}");
+            assert!(pair.sender.is_done() && pair.receiver.is_complete(), "combination {n}, seed {seed}");
             assert_eq!(pair.receiver.stats().waiting, 0, "combination {n}, seed {seed}");
             let s = pair.sender.stats();
             retransmissions += s.retransmissions;
@@ -105,7 +105,7 @@ fn every_byte_of_roce_arrives_in_order_through_the_same() {
         let mut pair = Pair::new(bytes(seed), config("roce", &[("rto", time(rto))]));
         pair.chaos = Some(faults(seed));
         let pair = pair.run();
-        assert!(pair.sender.done() && pair.receiver.complete(), "seed {seed}");
+        assert!(pair.sender.is_done() && pair.receiver.is_complete(), "seed {seed}");
         let (s, r) = (pair.sender.stats(), pair.receiver.stats());
         assert_eq!((r.waiting, s.cuts, s.echoes), (0, 0, 0), "seed {seed}");
         assert!(pair.acks.iter().all(|ack| ack.ext == crate::NO_EXT));
@@ -176,7 +176,7 @@ fn by_the_time_of_each_sending_every_byte_arrives_whatever_the_network_does() {
         let mut pair = Pair::new(bytes(n), config(kind, &set));
         pair.chaos = Some(faults(n));
         let pair = pair.run();
-        assert!(pair.sender.done() && pair.receiver.complete(), "combination {n}");
+        assert!(pair.sender.is_done() && pair.receiver.is_complete(), "combination {n}");
         let narrow = n % 5 == 2;
         let whole =
             |p: &Pkt| p.seq % 1000 == 0 && (p.payload == 1000 || u64::from(p.seq) + u64::from(p.payload) == bytes(n));
@@ -247,11 +247,11 @@ fn a_host_of_2011_delivers_every_byte_whatever_the_network_does() {
         let cfg = config(kind, &set);
         // Every seventh has a peer without SACK that otherwise equals its own host.
         set.retain(|(name, _)| ["timestamps", "receive_window"].contains(name));
-        let cfg = if n % 7 == 0 { cfg.toward(&config("newreno", &set)) } else { cfg };
+        let cfg = if n % 7 == 0 { cfg.with_peer(&config("newreno", &set)) } else { cfg };
         let mut pair = Pair::new(bytes(n), cfg);
         pair.chaos = Some(faults(n));
         let pair = pair.run();
-        assert!(pair.sender.done() && pair.receiver.complete(), "combination {n}");
+        assert!(pair.sender.is_done() && pair.receiver.is_complete(), "combination {n}");
         let s = pair.sender.stats();
         fast += s.fast_retransmits;
         timeouts += s.timeouts;
@@ -296,7 +296,7 @@ fn by_a_timer_alone_every_byte_arrives_whatever_the_network_does() {
         let mut pair = Pair::new(bytes(n), config(kind, &set));
         pair.chaos = Some(faults(n));
         let pair = pair.run();
-        assert!(pair.sender.done() && pair.receiver.complete(), "combination {n}");
+        assert!(pair.sender.is_done() && pair.receiver.is_complete(), "combination {n}");
         let s = pair.sender.stats();
         assert_eq!(s.fast_retransmits, 0, "combination {n}");
         assert!(s.cwnd <= 24_000, "combination {n}");
@@ -327,7 +327,7 @@ fn without_a_timer_it_ends_with_what_only_the_timer_could_mend() {
         pair.chaos = Some(Chaos { lose: 1, ..faults(n) });
         let pair = pair.run();
         assert_eq!(pair.sender.stats().timeouts, 0);
-        match pair.receiver.complete() {
+        match pair.receiver.is_complete() {
             true => whole += 1,
             false => stuck += 1,
         }

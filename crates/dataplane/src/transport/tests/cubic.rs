@@ -5,7 +5,7 @@ use mech::Stream;
 
 /// Sender in congestion avoidance, whose ACKs come a round trip after the data.
 struct Path {
-    hand: Hand,
+    hand: SenderHarness,
     rtt: Dur,
     acked: u64,
 }
@@ -13,7 +13,7 @@ struct Path {
 impl Path {
     fn new(set: &[(&str, Value)], rtt: Dur) -> Path {
         let free = [("retransmission_timer", Value::Flag(false)), ("restart_after_idle", Value::Flag(false))];
-        let mut hand = Hand::with_flow(1 << 40, "cubic", &[&free, set].concat());
+        let mut hand = SenderHarness::with_flow(1 << 40, "cubic", &[&free, set].concat());
         hand.start();
         Path { hand, rtt, acked: 0 }
     }
@@ -88,13 +88,13 @@ fn at_short_round_trips_the_window_is_within_a_segment_of_what_reno_would_have()
 #[test]
 fn without_a_loss_the_window_never_falls_and_never_below_two_segments_with_one() {
     for seed in 0..20 {
-        let mut draw = Stream::new(seed, 0, mech::Purpose::Custom(9));
-        let window = draw.below(60) + 1;
-        let set = [("initial_window", packets(window)), ("initial_ssthresh", size(draw.below(80_000) + 1))];
-        let mut path = Path::new(&set, Dur::us(draw.below(200_000) + 1));
+        let mut draw = Stream::new(seed, 0, mech::StreamPurpose::Custom(9));
+        let window = draw.uniform_below(60) + 1;
+        let set = [("initial_window", packets(window)), ("initial_ssthresh", size(draw.uniform_below(80_000) + 1))];
+        let mut path = Path::new(&set, Dur::us(draw.uniform_below(200_000) + 1));
         let mut before = path.hand.cwnd();
         for _ in 0..40 {
-            if path.hand.stats().next / 1000 - path.acked > 4 && draw.below(4) == 0 {
+            if path.hand.stats().next / 1000 - path.acked > 4 && draw.uniform_below(4) == 0 {
                 path.lose();
                 assert!(path.hand.cwnd() >= 2000);
             } else {

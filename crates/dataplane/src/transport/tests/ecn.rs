@@ -1,9 +1,9 @@
 //! Tests of marks: RFC 3168 for NewReno, RFC 8257 for DCTCP.
 
 use super::*;
-use crate::transport::fraction::{ONE, fixed};
+use crate::transport::fraction::{FRACTION_ONE, to_fraction};
 use crate::transport::tests::pair::{Direction, Fault, Pair};
-use crate::transport::{Finished, FlowInfo, Receiver, ack_of_finished};
+use crate::transport::{FinishedReceiver, FlowInfo, Receiver, ack_of_finished};
 use mech::{Ecn, Flags};
 
 fn ecn() -> (&'static str, Value) {
@@ -14,14 +14,14 @@ fn ecn() -> (&'static str, Value) {
 fn data_is_ect_and_what_is_sent_again_is_so_only_for_dctcp() {
     // RFC 3168 §6.1.2, §6.1.5; pure ACKs §6.1.4.
     for (kind, set, again) in [("newreno", vec![ecn()], Ecn::NotEct), ("dctcp", vec![], Ecn::Ect0)] {
-        let mut h = Hand::new(kind, &set);
+        let mut h = SenderHarness::new(kind, &set);
         h.start();
         assert!(h.last.iter().all(|p| p.head.ecn() == Ecn::Ect0));
         h.expire();
         assert_eq!(h.last[0].head.ecn(), again, "{kind}");
-        assert_eq!(segment::ack(&flow(0), 0, true, &h.cfg).head.ecn(), Ecn::NotEct);
+        assert_eq!(segment::ack_segment(&flow(0), 0, true, &h.cfg).head.ecn(), Ecn::NotEct);
     }
-    let mut h = Hand::new("newreno", &[]);
+    let mut h = SenderHarness::new("newreno", &[]);
     h.start();
     assert!(h.last.iter().all(|p| p.head.ecn() == Ecn::NotEct));
     h.ack_ece(1);
@@ -31,7 +31,7 @@ fn data_is_ect_and_what_is_sent_again_is_so_only_for_dctcp() {
 #[test]
 fn an_echo_halves_once_a_window_and_the_next_new_segment_says_so() {
     // RFC 3168 §6.1.2.
-    let mut h = Hand::new("newreno", &[ecn()]);
+    let mut h = SenderHarness::new("newreno", &[ecn()]);
     h.start();
     assert!(h.ack_ece(1).is_empty());
     assert_eq!((h.cwnd(), h.ssthresh(), h.stats().cuts), (5_000, 5_000, 1));
@@ -51,7 +51,7 @@ fn an_echo_halves_once_a_window_and_the_next_new_segment_says_so() {
 
 #[test]
 fn a_mark_leaves_two_segments() {
-    let mut h = Hand::new("newreno", &[ecn(), ("initial_window", packets(3))]);
+    let mut h = SenderHarness::new("newreno", &[ecn(), ("initial_window", packets(3))]);
     h.start();
     h.ack_ece(1);
     assert_eq!(h.cwnd(), 2_000);
@@ -65,13 +65,13 @@ fn a_mark_leaves_two_segments() {
 #[test]
 fn any_reduction_is_told_by_cwr() {
     // RFC 3168 §6.1.2: a timeout, a fast retransmit, or an echo.
-    let mut h = Hand::new("newreno", &[ecn()]);
+    let mut h = SenderHarness::new("newreno", &[ecn()]);
     h.start();
     (0..3).for_each(|_| drop(h.ack(0)));
     assert!(!h.last[0].head.flags.has(Flags::CWR), "not the retransmission");
     h.ack(10);
     assert!(h.last[0].head.flags.has(Flags::CWR));
-    let mut h = Hand::new("newreno", &[ecn()]);
+    let mut h = SenderHarness::new("newreno", &[ecn()]);
     h.start();
     h.expire();
     h.ack(10);
@@ -81,12 +81,12 @@ fn any_reduction_is_told_by_cwr() {
 #[test]
 fn a_loss_and_a_mark_of_one_window_reduce_once() {
     // RFC 3168 §6.1.2.
-    let mut h = Hand::new("newreno", &[ecn()]);
+    let mut h = SenderHarness::new("newreno", &[ecn()]);
     h.start();
     h.ack_ece(1);
     (0..3).for_each(|_| drop(h.ack(1)));
     assert_eq!((h.ssthresh(), h.cwnd()), (5_000, 8_000), "the loss after the mark");
-    let mut h = Hand::new("newreno", &[ecn()]);
+    let mut h = SenderHarness::new("newreno", &[ecn()]);
     h.start();
     (0..3).for_each(|_| drop(h.ack(0)));
     h.ack_ece(2);
@@ -97,7 +97,7 @@ fn a_loss_and_a_mark_of_one_window_reduce_once() {
 #[test]
 fn dctcp_reacts_to_a_loss_as_newreno_does_even_after_a_mark() {
     // RFC 8257 §3.5.
-    let mut h = Hand::new("dctcp", &[("recovery", word("newreno"))]);
+    let mut h = SenderHarness::new("dctcp", &[("recovery", word("newreno"))]);
     h.start();
     h.ack_ece(1);
     (0..3).for_each(|_| drop(h.ack(1)));
@@ -110,7 +110,7 @@ fn dctcp_reacts_to_a_loss_as_newreno_does_even_after_a_mark() {
 fn with_selective_acknowledgements_too_a_loss_and_a_mark_of_one_window_reduce_once() {
     // RFC 3168 §6.1.2; RFC 8257 §3.5 for DCTCP, whose cut by a mark does not replace that by a loss.
     let loss_after_mark = |kind, set: &[(&str, Value)]| {
-        let mut h = Hand::new(kind, set);
+        let mut h = SenderHarness::new(kind, set);
         h.start();
         h.ack_ece(1);
         h.sack(1, &[(2, 5)]);
@@ -119,7 +119,7 @@ fn with_selective_acknowledgements_too_a_loss_and_a_mark_of_one_window_reduce_on
     };
     assert_eq!(loss_after_mark("sack", &[ecn()]), (5_000, 5_000));
     assert_eq!(loss_after_mark("dctcp", &[]), (4_500, 4_500), "half of the nine under way");
-    let mut h = Hand::new("sack", &[ecn()]);
+    let mut h = SenderHarness::new("sack", &[ecn()]);
     h.start();
     h.sack(0, &[(1, 4)]);
     h.ack_ece(2);
@@ -141,7 +141,7 @@ fn the_receiver_latches_the_echo_until_cwr() {
 }
 
 fn segment_of(n: u64, ce: bool, cwr: bool, cfg: &TcpConfig) -> Pkt {
-    let mut pkt = segment::data(&flow(100_000), (n * 1000, 1000), 0, cfg);
+    let mut pkt = segment::data_segment(&flow(100_000), (n * 1000, 1000), 0, cfg);
     pkt.head.set_ecn(if ce { Ecn::Ce } else { Ecn::Ect0 });
     if cwr {
         pkt.head.flags = pkt.head.flags.with(Flags::CWR);
@@ -199,8 +199,8 @@ fn with_delayed_acks_a_change_of_marks_acknowledges_what_came_before_with_its_ow
 fn alpha_follows_the_marked_fraction_of_each_window_byte_by_byte() {
     // RFC 8257 §3.3 steps 1 to 8. The first observation window ends with the first ACK (WindowEnd =
     // SND.UNA), later ones with the first ACK beyond SND.NXT of the one before.
-    let mut h = Hand::new("dctcp", &[("g", Value::Number(0.25)), ("initial_ssthresh", size(1))]);
-    let alpha = |h: &Hand| f64::from(h.stats().alpha.unwrap()) / f64::from(ONE);
+    let mut h = SenderHarness::new("dctcp", &[("g", Value::Number(0.25)), ("initial_ssthresh", size(1))]);
+    let alpha = |h: &SenderHarness| f64::from(h.stats().alpha.unwrap()) / f64::from(FRACTION_ONE);
     h.start();
     assert_eq!(alpha(&h), 1.0);
     h.ack(1);
@@ -218,7 +218,7 @@ fn alpha_follows_the_marked_fraction_of_each_window_byte_by_byte() {
 fn dctcp_cuts_by_half_of_alpha_once_a_window() {
     // RFC 8257 §3.3 step 9, §3.4.
     let set = [("initial_alpha", Value::Number(0.25)), ("g", Value::Number(0.0)), ("initial_window", packets(16))];
-    let mut h = Hand::new("dctcp", &set);
+    let mut h = SenderHarness::new("dctcp", &set);
     h.start();
     h.ack_ece(1);
     assert_eq!((h.cwnd(), h.ssthresh()), (14_000, 14_000));
@@ -231,22 +231,25 @@ fn dctcp_cuts_by_half_of_alpha_once_a_window() {
 #[test]
 fn alpha_stays_at_one_under_marks_and_decays_to_zero_without() {
     let set = [("initial_window", packets(1)), ("initial_ssthresh", size(1))];
-    let mut h = Hand::new("dctcp", &set);
+    let mut h = SenderHarness::new("dctcp", &set);
     h.start();
     (1..=50).for_each(|n| drop(h.ack_ece(n)));
-    assert_eq!(h.stats().alpha, Some(ONE));
-    let mut h = Hand::with_flow(100_000_000, "dctcp", &set);
+    assert_eq!(h.stats().alpha, Some(FRACTION_ONE));
+    let mut h = SenderHarness::with_flow(100_000_000, "dctcp", &set);
     h.start();
     (1..=90_000).for_each(|n| drop(h.ack(n)));
     assert_eq!(h.stats().alpha, Some(0));
-    assert_eq!((fixed(0.0625), fixed(1.0), fixed(7.0), fixed(-1.0)), (ONE / 16, ONE, ONE, 0));
+    assert_eq!(
+        (to_fraction(0.0625), to_fraction(1.0), to_fraction(7.0), to_fraction(-1.0)),
+        (FRACTION_ONE / 16, FRACTION_ONE, FRACTION_ONE, 0)
+    );
 }
 
 #[test]
 fn the_reply_to_a_packet_of_a_finished_flow_acknowledges_all_and_echoes_for_dctcp() {
     let f = FlowInfo { bytes: (1 << 32) + 5000, ..flow(0) };
     for (cfg, echo) in [(config("dctcp", &[]), true), (config("newreno", &[ecn()]), false)] {
-        let mut left = Finished { acks: 41, recent: 0 };
+        let mut left = FinishedReceiver { acks: 41, recent: 0 };
         let mut reply = |ce| {
             let pkt = segment_of(3, ce, false, &cfg);
             sent(Time::ZERO, &cfg, |io| ack_of_finished(&f, &pkt, &mut left, io))[0]
@@ -261,7 +264,7 @@ fn the_reply_to_a_packet_of_a_finished_flow_acknowledges_all_and_echoes_for_dctc
 
 #[test]
 fn a_notice_is_counted_and_changes_nothing() {
-    let mut h = Hand::new("dctcp", &[]);
+    let mut h = SenderHarness::new("dctcp", &[]);
     h.start();
     let before = h.stats();
     for notice in [Notice::Cnm(63), Notice::Bounced(2)] {

@@ -14,11 +14,12 @@ fn between(wait: Dur, least: u64) {
 
 #[test]
 fn an_established_connection_begins_with_the_sample_of_its_handshake() {
-    let mut h = Hand::new("dctcp", &rack(&[("handshake_rtt", time(Dur::us(50))), ("initial_rto", time(Dur::s(1)))]));
+    let mut h =
+        SenderHarness::new("dctcp", &rack(&[("handshake_rtt", time(Dur::us(50))), ("initial_rto", time(Dur::s(1)))]));
     h.start();
     assert_eq!((h.stats().srtt, h.stats().rto), (Some(Dur::us(50)), Dur::us(10_050)));
     assert_eq!(h.timer_in(), Some(Dur::us(100)), "a probe after two round trips");
-    let mut h = Hand::new("sack", &[("handshake_rtt", time(Dur::us(50))), ("initial_rto", time(Dur::s(1)))]);
+    let mut h = SenderHarness::new("sack", &[("handshake_rtt", time(Dur::us(50))), ("initial_rto", time(Dur::s(1)))]);
     h.start();
     assert_eq!((h.stats().srtt, h.timer_in()), (Some(Dur::us(50)), Some(Dur::ms(10))));
 }
@@ -26,7 +27,7 @@ fn an_established_connection_begins_with_the_sample_of_its_handshake() {
 #[test]
 fn timers_fire_at_ticks_and_the_least_timeout_is_whole_ticks() {
     let set = [("tick", time(Dur::ms(4))), ("handshake_rtt", time(Dur::us(50)))];
-    let mut h = Hand::new("dctcp", &rack(&[&set[..], &[("tlp", Value::Flag(false))]].concat()));
+    let mut h = SenderHarness::new("dctcp", &rack(&[&set[..], &[("tlp", Value::Flag(false))]].concat()));
     h.start();
     // 12.05 ms are kept as four ticks.
     assert_eq!(h.stats().rto, Dur::ms(16));
@@ -41,7 +42,7 @@ fn timers_fire_at_ticks_and_the_least_timeout_is_whole_ticks() {
 #[test]
 fn hosts_and_seeds_have_phases_of_their_own() {
     let cfg = config("dctcp", &rack(&[("tick", time(Dur::ms(4)))]));
-    let phase = |seed: u64, host: u32| cfg.clone().with_seed(seed).ticks(mech::HostId(host)).phase;
+    let phase = |seed: u64, host: u32| cfg.clone().with_seed(seed).host_ticks(mech::HostId(host)).phase;
     assert_eq!(phase(1, 0), phase(1, 0));
     assert!(phase(1, 0) != phase(1, 1) && phase(1, 0) != phase(2, 0));
     assert!((0..100).all(|host| phase(7, host) < Dur::ms(4)));
@@ -50,7 +51,7 @@ fn hosts_and_seeds_have_phases_of_their_own() {
 #[test]
 fn new_data_wait_for_a_third_of_the_window_and_not_for_longer_than_half_a_round_trip() {
     let start = |more: &[(&'static str, Value)]| {
-        let mut h = Hand::new("dctcp", &rack(more));
+        let mut h = SenderHarness::new("dctcp", &rack(more));
         h.start();
         h.wait(Dur::us(900));
         h
@@ -69,7 +70,7 @@ fn new_data_wait_for_a_third_of_the_window_and_not_for_longer_than_half_a_round_
 
 #[test]
 fn the_end_of_a_flow_waits_for_nothing() {
-    let mut h = Hand::with_flow(11_000, "dctcp", &rack(&[("tso", Value::Flag(true))]));
+    let mut h = SenderHarness::with_flow(11_000, "dctcp", &rack(&[("tso", Value::Flag(true))]));
     h.start();
     h.wait(Dur::us(900));
     assert_eq!(h.ack(1), [10]);

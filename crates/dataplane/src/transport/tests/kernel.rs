@@ -7,8 +7,8 @@ mod recording;
 
 use super::conformance::script::{blank, transport};
 use super::pair::flow;
-use crate::transport::{Io, Released, Sender, TcpConfig};
-use crate::{Ext, Exts, NO_EXT, Timestamps};
+use crate::transport::{Io, ReleasedPackets, Sender, TcpConfig};
+use crate::{NO_EXT, PacketExtension, PacketExtensions, Timestamps};
 use mech::{Flags, HostId};
 use recording::{Event, Line, Recording};
 use units::{Dur, Time};
@@ -40,7 +40,7 @@ struct Play {
     sender: Sender,
     cfg: TcpConfig,
     now: Time,
-    exts: Exts,
+    exts: PacketExtensions,
     /// Numbers of the segments sent since the last line.
     sent: Vec<u64>,
     /// TSval of each emission, in order.
@@ -58,7 +58,7 @@ impl Play {
             sender,
             cfg,
             now: Time::ZERO,
-            exts: Exts::default(),
+            exts: PacketExtensions::default(),
             sent: vec![],
             stamps: vec![],
             set: Time::ZERO,
@@ -67,7 +67,7 @@ impl Play {
     }
 
     fn call(&mut self, what: impl FnOnce(&mut Sender, &mut Io)) {
-        let mut out = Released::default();
+        let mut out = ReleasedPackets::default();
         let io = &mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut out, timers_set: &mut 0 };
         what(&mut self.sender, io);
         for pkt in out.take() {
@@ -93,7 +93,7 @@ impl Play {
 
     fn fire(&mut self, at: Time) {
         self.now = self.now.max(at);
-        self.call(|s, io| s.timer(io));
+        self.call(|s, io| s.on_timer(io));
     }
 
     fn acknowledge(&mut self, line: &Line) {
@@ -104,7 +104,7 @@ impl Play {
         if *ece {
             pkt.head.flags = pkt.head.flags.with(Flags::ECE);
         }
-        let mut ext = Ext::default();
+        let mut ext = PacketExtension::default();
         if let Some(echo) = echo {
             let ecr = self.stamps.get(*echo).copied().unwrap_or(0);
             ext.timestamps = Some(Timestamps { val: (self.now.0 / Dur::ms(1).0) as u32, ecr });
@@ -113,7 +113,7 @@ impl Play {
             ext.sack[usize::from(ext.blocks)] = ((from * MSS) as u32, (to * MSS) as u32);
             ext.blocks += 1;
         }
-        pkt.ext = if ext == Ext::default() { NO_EXT } else { self.exts.allocate(ext) };
+        pkt.ext = if ext == PacketExtension::default() { NO_EXT } else { self.exts.allocate(ext) };
         self.call(|s, io| s.receive(&pkt, io));
         self.exts.free(pkt.ext);
     }
@@ -195,7 +195,7 @@ fn configuration(of: &Recording) -> TcpConfig {
 /// Returns the configuration with a seed by which the host's ticks coincide with the kernel's.
 fn on_kernel_ticks(cfg: TcpConfig, host: HostId) -> TcpConfig {
     let mut seeds = (0..).map(|seed| cfg.clone().with_seed(seed));
-    seeds.find(|cfg| cfg.ticks(host).phase < Dur::us(5)).expect("a seed")
+    seeds.find(|cfg| cfg.host_ticks(host).phase < Dur::us(5)).expect("a seed")
 }
 
 /// Replays a recording. Returns the first line with a difference, and that difference.

@@ -10,7 +10,7 @@ fn growth_is_whole_segments_and_loses_none() {
         ("initial_window", packets(4000)),
         ("initial_ssthresh", size(1)),
     ];
-    let mut h = Hand::with_flow(1 << 40, "linux", &set);
+    let mut h = SenderHarness::with_flow(1 << 40, "linux", &set);
     h.start();
     for n in 1..4000 {
         h.ack(n);
@@ -23,7 +23,7 @@ fn growth_is_whole_segments_and_loses_none() {
 #[test]
 fn a_threshold_remembers_three_quarters_of_the_window_before_an_idle_time() {
     let set = [("initial_window", packets(6)), ("initial_ssthresh", size(1)), ("recovery", word("sack"))];
-    let mut h = Hand::with_flow(1 << 40, "linux", &set);
+    let mut h = SenderHarness::with_flow(1 << 40, "linux", &set);
     h.write(5000);
     h.wait(Dur::ms(1));
     h.ack(5);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::transport::loss::RackTlp;
-use crate::transport::memory::Metrics;
+use crate::transport::metrics_cache::Metrics;
 
 const PLAIN: [(&str, Value); 3] = [
     ("tso", Value::Flag(false)),
@@ -11,9 +11,9 @@ const PLAIN: [(&str, Value); 3] = [
 ];
 
 /// Returns a sender whose peer has no SACK.
-fn without_sack(set: &[(&str, Value)]) -> Hand {
-    let mut h = Hand::new("linux_2_6_38", set);
-    h.cfg = h.cfg.toward(&config("newreno", &[]));
+fn without_sack(set: &[(&str, Value)]) -> SenderHarness {
+    let mut h = SenderHarness::new("linux_2_6_38", set);
+    h.cfg = h.cfg.with_peer(&config("newreno", &[]));
     h.sender = Sender::new(&flow(1_000_000), &h.cfg);
     h
 }
@@ -64,7 +64,7 @@ fn without_timestamps_the_first_timeout_is_three_seconds() {
 
 #[test]
 fn a_message_before_the_opening_is_timed_by_the_handshake() {
-    let mut h = Hand::new("linux_2_6_38", &[("min_rto", time(Dur::ms(10)))]);
+    let mut h = SenderHarness::new("linux_2_6_38", &[("min_rto", time(Dur::ms(10)))]);
     h.write(1000);
     let at = h.timer_in().unwrap();
     h.call(|s, io| s.open(io));
@@ -78,21 +78,25 @@ fn without_sack_reordering_that_was_learnt_stays() {
     let mut r = RackTlp::default();
     (0..5).for_each(|n| r.on_sent(n * 1000..(n + 1) * 1000, Time::ZERO));
     (0..5).for_each(|_| _ = r.assume_delivered(1000, &rules));
-    assert_eq!((r.segments.assumed(), r.degree(Some(3))), (4, 5), "a fifth duplicate of five segments is reordering");
+    assert_eq!(
+        (r.segments.assumed_delivered(), r.reordering_degree(Some(3))),
+        (4, 5),
+        "a fifth duplicate of five segments is reordering"
+    );
     _ = r.segments.pop_before(1000);
     _ = r.assume_delivered(1000, &rules);
-    assert_eq!((r.segments.assumed(), r.degree(Some(3))), (3, 5), "four segments are less");
+    assert_eq!((r.segments.assumed_delivered(), r.reordering_degree(Some(3))), (3, 5), "four segments are less");
 }
 
 /// Returns the measurements that a loss-free connection of this many segments leaves.
 fn measured(segments: u64, set: &[(&str, Value)]) -> Metrics {
-    let mut h = Hand::with_flow(segments * 1000, "linux_2_6_38", set);
+    let mut h = SenderHarness::with_flow(segments * 1000, "linux_2_6_38", set);
     h.start();
     h.wait(Dur::ms(1));
     (1..=segments).for_each(|n| _ = h.ack(n));
-    assert!(h.sender.done());
+    assert!(h.sender.is_done());
     let mut metrics = Metrics::default();
-    h.sender.measure(&mut metrics, &h.cfg);
+    h.sender.update_metrics(&mut metrics, &h.cfg);
     metrics
 }
 
@@ -101,8 +105,8 @@ fn a_new_connection_begins_with_an_old_threshold_and_three_segments() {
     let metrics = measured(30, &[("initial_ssthresh", size(4000)), ("tso", Value::Flag(false))]);
     // The threshold at which connections begin was never set by a connection, so it is not kept.
     assert_eq!(metrics.ssthresh, 0);
-    let mut h = Hand::new("linux_2_6_38", &[("tso", Value::Flag(false)), ("min_rto", time(Dur::ms(10)))]);
-    h.sender.recall(&Metrics { ssthresh: 4, srtt: 40, rttvar: 60, ..Metrics::default() }, &h.cfg);
+    let mut h = SenderHarness::new("linux_2_6_38", &[("tso", Value::Flag(false)), ("min_rto", time(Dur::ms(10)))]);
+    h.sender.apply_metrics(&Metrics { ssthresh: 4, srtt: 40, rttvar: 60, ..Metrics::default() }, &h.cfg);
     assert_eq!((h.start(), h.ssthresh()), (vec![0, 1, 2], 4000));
     assert_eq!((h.stats().srtt, h.stats().rto), (Some(Dur::ms(5)), Dur::ms(65)), "5 ticks and 60");
     h.wait(Dur::ms(1));
@@ -112,8 +116,8 @@ fn a_new_connection_begins_with_an_old_threshold_and_three_segments() {
 #[test]
 fn learnt_reordering_turns_forward_acknowledgements_off_for_later_connections() {
     let begin = |reordering: u32| {
-        let mut h = Hand::new("linux_2_6_38", &PLAIN);
-        h.sender.recall(&Metrics { reordering, ..Metrics::default() }, &h.cfg);
+        let mut h = SenderHarness::new("linux_2_6_38", &PLAIN);
+        h.sender.apply_metrics(&Metrics { reordering, ..Metrics::default() }, &h.cfg);
         h.start();
         h.wait(Dur::ms(1));
         h.sack(0, &[(6, 7)])
@@ -123,25 +127,25 @@ fn learnt_reordering_turns_forward_acknowledgements_off_for_later_connections() 
 
 #[test]
 fn a_loss_leaves_its_threshold_once_the_window_is_above_it() {
-    let mut h = Hand::with_flow(60_000, "linux_2_6_38", &PLAIN);
+    let mut h = SenderHarness::with_flow(60_000, "linux_2_6_38", &PLAIN);
     h.start();
     h.wait(Dur::ms(1));
     h.sack(0, &[(1, 5)]);
     let mut at = 0;
-    while !h.sender.done() {
+    while !h.sender.is_done() {
         at = h.stats().next / 1000;
         h.wait(Dur::us(100));
         h.ack(at);
     }
     let mut metrics = Metrics::default();
-    h.sender.measure(&mut metrics, &h.cfg);
+    h.sender.update_metrics(&mut metrics, &h.cfg);
     assert_eq!((at, h.ssthresh()), (60, 5000));
     assert!(metrics.ssthresh >= 5, "{metrics:?}");
 }
 
 #[test]
 fn a_second_message_after_an_idle_time_is_sent_whole() {
-    let mut h = Hand::with_flow(1 << 40, "linux_2_6_38", &[("min_rto", time(Dur::ms(10)))]);
+    let mut h = SenderHarness::with_flow(1 << 40, "linux_2_6_38", &[("min_rto", time(Dur::ms(10)))]);
     for message in 1..=3u64 {
         let before = h.stats().segments;
         h.write(41_600);

@@ -25,8 +25,8 @@ mod timer;
 mod timestamps;
 mod window;
 
-use super::{BounceState, Io, Notice, Released, Sender, SenderStats, TcpConfig, segment};
-use crate::{Ext, Exts, Pkt};
+use super::{BounceState, Io, Notice, ReleasedPackets, Sender, SenderStats, TcpConfig, segment};
+use crate::{PacketExtension, PacketExtensions, Pkt};
 use mech::params::Value;
 use pair::{config, flow};
 use units::{Amount, Bytes, Dur, Time};
@@ -46,32 +46,32 @@ fn time(d: Dur) -> Value {
 
 /// Returns the packets that one call sends.
 fn sent(now: Time, cfg: &TcpConfig, call: impl FnOnce(&mut Io)) -> Vec<Pkt> {
-    let mut out = Released::default();
-    call(&mut Io { now, cfg, exts: &mut Exts::default(), out: &mut out, timers_set: &mut 0 });
+    let mut out = ReleasedPackets::default();
+    call(&mut Io { now, cfg, exts: &mut PacketExtensions::default(), out: &mut out, timers_set: &mut 0 });
     out.take()
 }
 
 /// Sender whose ACKs tests write by hand. Segments have 1000 bytes, and are named by their number.
-struct Hand {
+struct SenderHarness {
     cfg: TcpConfig,
     sender: Sender,
     now: Time,
-    exts: Exts,
+    exts: PacketExtensions,
     last: Vec<Pkt>,
     bounced: BounceState,
 }
 
-impl Hand {
-    fn new(kind: &str, set: &[(&str, Value)]) -> Hand {
-        Hand::with_flow(1_000_000, kind, set)
+impl SenderHarness {
+    fn new(kind: &str, set: &[(&str, Value)]) -> SenderHarness {
+        SenderHarness::with_flow(1_000_000, kind, set)
     }
-    fn with_flow(bytes: u64, kind: &str, set: &[(&str, Value)]) -> Hand {
+    fn with_flow(bytes: u64, kind: &str, set: &[(&str, Value)]) -> SenderHarness {
         let cfg = config(kind, set);
-        Hand {
+        SenderHarness {
             sender: Sender::new(&flow(bytes), &cfg),
             cfg,
             now: Time::ZERO,
-            exts: Exts::default(),
+            exts: PacketExtensions::default(),
             last: vec![],
             bounced: BounceState::default(),
         }
@@ -82,7 +82,7 @@ impl Hand {
         self.bounced = bounced;
     }
     fn call(&mut self, f: impl FnOnce(&mut Sender, &mut Io)) -> Vec<u32> {
-        let mut out = Released::default();
+        let mut out = ReleasedPackets::default();
         f(
             &mut self.sender,
             &mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut out, timers_set: &mut 0 },
@@ -94,7 +94,7 @@ impl Hand {
         self.call(|s, io| s.start(io))
     }
     fn ack_bytes(&mut self, bytes: u64, ece: bool) -> Vec<u32> {
-        let pkt = segment::ack(&flow(0), bytes, ece, &self.cfg);
+        let pkt = segment::ack_segment(&flow(0), bytes, ece, &self.cfg);
         self.call(|s, io| s.receive(&pkt, io))
     }
     /// Delivers an ACK of the first `n` segments, and returns the numbers of the segments sent for it.
@@ -106,13 +106,13 @@ impl Hand {
         self.sack_bytes(n * 1000, &blocks.iter().map(|b| (b.0 * 1000, b.1 * 1000)).collect::<Vec<_>>())
     }
     fn sack_bytes(&mut self, bytes: u64, blocks: &[(u32, u32)]) -> Vec<u32> {
-        let mut ext = Ext { blocks: blocks.len() as u8, ..Ext::default() };
+        let mut ext = PacketExtension { blocks: blocks.len() as u8, ..PacketExtension::default() };
         ext.sack[..blocks.len()].copy_from_slice(blocks);
         self.ack_with(bytes, ext)
     }
-    fn ack_with(&mut self, bytes: u64, ext: Ext) -> Vec<u32> {
+    fn ack_with(&mut self, bytes: u64, ext: PacketExtension) -> Vec<u32> {
         let ext = self.exts.allocate(ext);
-        let pkt = Pkt { ext, ..segment::ack(&flow(0), bytes, false, &self.cfg) };
+        let pkt = Pkt { ext, ..segment::ack_segment(&flow(0), bytes, false, &self.cfg) };
         let sent = self.call(|s, io| s.receive(&pkt, io));
         self.exts.free(ext);
         sent
@@ -131,7 +131,7 @@ impl Hand {
     /// Advances time to the timer's expiry, and returns the numbers of the segments sent then.
     fn expire(&mut self) -> Vec<u32> {
         self.now = self.sender.deadline().expect("a timer that runs");
-        self.call(|s, io| s.timer(io))
+        self.call(|s, io| s.on_timer(io))
     }
     fn wait(&mut self, d: Dur) {
         self.now += d;

@@ -5,8 +5,8 @@
 mod sender;
 
 use super::*;
-use crate::transport::ticks::Ticks;
-use mech::{Flags, Purpose, Stream};
+use crate::transport::tick_clock::TickClock;
+use mech::{Flags, Stream, StreamPurpose};
 use sender::{Ack, INFINITE, Law, Model, Setup};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,10 +77,10 @@ struct Network {
 }
 
 struct Bench {
-    hand: Hand,
+    hand: SenderHarness,
     model: Model,
     setup: Setup,
-    clock: Ticks,
+    clock: TickClock,
     peer: Peer,
     events: BTreeMap<(Time, u64), Event>,
     serial: u64,
@@ -126,16 +126,16 @@ impl Bench {
             set.push(("ecn", Value::Flag(setup.ecn)));
         }
         let kind = if setup.law == Law::Dctcp { "linux_2_6_38_dctcp" } else { "linux_2_6_38" };
-        let mut hand = Hand::with_flow(1 << 40, kind, &set);
+        let mut hand = SenderHarness::with_flow(1 << 40, kind, &set);
         if !setup.sack {
-            hand.cfg = hand.cfg.toward(&config(
+            hand.cfg = hand.cfg.with_peer(&config(
                 "newreno",
                 &[("timestamps", Value::Flag(setup.stamps)), ("ecn", Value::Flag(setup.ecn))],
             ));
             hand.sender = Sender::new(&flow(1 << 40), &hand.cfg);
         }
-        let mut stream = Stream::new(seed, 0, Purpose::Custom(0));
-        let mut pick = |most: u64| stream.below(most);
+        let mut stream = Stream::new(seed, 0, StreamPurpose::Custom(0));
+        let mut pick = |most: u64| stream.uniform_below(most);
         let network = Network {
             lose: pick(2) * pick(15),
             lose_acks: pick(2) * pick(12),
@@ -146,15 +146,15 @@ impl Bench {
             delay: [40, 500, 3000][pick(3) as usize],
             hold: pick(2) * pick(70),
         };
-        let clock = hand.cfg.ticks(flow(0).src);
-        let model = Model::new(setup, clock.passed(Time::ZERO));
+        let clock = hand.cfg.host_ticks(flow(0).src);
+        let model = Model::new(setup, clock.ticks_at(Time::ZERO));
         hand.call(|s, io| s.open(io));
         let mut bench = Bench {
             hand,
             model,
             setup,
             clock,
-            peer: Peer { echo: clock.passed(Time::ZERO) + 1, ..Peer::default() },
+            peer: Peer { echo: clock.ticks_at(Time::ZERO) + 1, ..Peer::default() },
             events: BTreeMap::new(),
             serial: 0,
             stream,
@@ -172,7 +172,7 @@ impl Bench {
         self.serial += 1;
     }
     fn hits(&mut self, percent: u64) -> bool {
-        self.stream.below(100) < percent
+        self.stream.uniform_below(100) < percent
     }
     fn bytes(&self, n: u32) -> u64 {
         n.checked_sub(1).map_or(0, |n| self.ends[n as usize])
@@ -186,12 +186,12 @@ impl Bench {
             return false;
         }
         self.hand.now = next.min(expiry);
-        self.model.now = self.clock.passed(self.hand.now);
+        self.model.now = self.clock.ticks_at(self.hand.now);
         self.hand.last.clear();
         self.model.sent.clear();
         if expiry < next {
             self.log.push(format!("{} expire", self.hand.now));
-            self.hand.call(|s, io| s.timer(io));
+            self.hand.call(|s, io| s.on_timer(io));
             self.model.expire();
         } else {
             match self.events.pop_first().unwrap().1 {
@@ -209,12 +209,13 @@ impl Bench {
     }
     fn write(&mut self) {
         if self.messages == 0 {
-            self.messages = 1 + self.stream.below(3) as u32;
+            self.messages = 1 + self.stream.uniform_below(3) as u32;
         }
         if self.model.next < self.model.written {
             return self.put(self.hand.now + Dur::us(500), Event::Write);
         }
-        let (full, short) = (self.stream.below(70) + 1, self.stream.below(2) * self.stream.below(1000));
+        let (full, short) =
+            (self.stream.uniform_below(70) + 1, self.stream.uniform_below(2) * self.stream.uniform_below(1000));
         let mut end = self.ends.last().copied().unwrap_or(0);
         let before = end;
         for _ in 0..full {
@@ -231,13 +232,13 @@ impl Bench {
         self.model.push();
         self.messages -= 1;
         if self.messages > 0 {
-            let wait = self.stream.below(3) * self.stream.below(40_000);
+            let wait = self.stream.uniform_below(3) * self.stream.uniform_below(40_000);
             self.put(self.hand.now + Dur::us(wait), Event::Write);
         }
     }
     fn acknowledge(&mut self, ack: &Ack) {
         self.log.push(format!("{} {ack:?}", self.hand.now));
-        let mut ext = Ext { blocks: ack.blocks.len() as u8, ..Ext::default() };
+        let mut ext = PacketExtension { blocks: ack.blocks.len() as u8, ..PacketExtension::default() };
         for (to, from) in ext.sack.iter_mut().zip(&ack.blocks) {
             *to = (self.bytes(from.0) as u32, self.bytes(from.1) as u32);
         }
@@ -247,7 +248,7 @@ impl Bench {
         let end = self.bytes(ack.ack);
         let bytes = end - self.bytes(self.model.una.min(ack.ack));
         let ext = self.hand.exts.allocate(ext);
-        let pkt = Pkt { ext, ..segment::ack(&flow(0), end, ack.ece, &self.hand.cfg) };
+        let pkt = Pkt { ext, ..segment::ack_segment(&flow(0), end, ack.ece, &self.hand.cfg) };
         self.hand.call(|s, io| s.receive(&pkt, io));
         self.hand.exts.free(ext);
         self.model.receive(&Ack { bytes, ..ack.clone() });
@@ -275,7 +276,7 @@ impl Bench {
         }
         let mut at = self.hand.now + Dur::us(self.network.delay);
         if self.hits(late) {
-            at += Dur::us(self.stream.below(300));
+            at += Dur::us(self.stream.uniform_below(300));
         }
         self.put(at, Event::Ack(Ack { ack: self.peer.next, blocks, ece: ce, ecr, bytes: 0 }));
     }
@@ -286,8 +287,8 @@ impl Bench {
             self.hand.exts.free(pkt.ext);
             let n = self.number(&pkt);
             let stall = self.network.stall;
-            if self.stream.below(1000) < stall {
-                self.free = self.free.max(self.hand.now) + Dur::us(self.stream.below(40_000));
+            if self.stream.uniform_below(1000) < stall {
+                self.free = self.free.max(self.hand.now) + Dur::us(self.stream.uniform_below(40_000));
             }
             self.free = self.free.max(self.hand.now) + Dur::us(10);
             let (lose, late, twice, mark) =
@@ -295,7 +296,7 @@ impl Bench {
             let ce = self.setup.ecn && self.hits(mark);
             let mut at = self.free + Dur::us(self.network.delay);
             if self.hits(late) {
-                at += Dur::us(self.stream.below(600));
+                at += Dur::us(self.stream.uniform_below(600));
             }
             if self.hits(twice) {
                 self.put(at, Event::Data { n, val: val.into(), ce });
@@ -318,7 +319,7 @@ impl Bench {
             INFINITE => self.hand.cfg.initial_ssthresh,
             n => n * 1000,
         };
-        let timer = self.hand.sender.deadline().map(|at| self.clock.passed(at));
+        let timer = self.hand.sender.deadline().map(|at| self.clock.ticks_at(at));
         let alpha = stats.alpha.map(|alpha| alpha >> 20);
         let theirs = (&m.sent, m.cwnd * 1000, ssthresh, m.timer, Dur::ms(m.rto), alpha.map(|_| m.alpha));
         let ours = (&sent, stats.cwnd, stats.ssthresh, timer, stats.rto, alpha);

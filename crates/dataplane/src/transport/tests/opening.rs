@@ -7,19 +7,19 @@ use mech::{Ecn, Flags};
 
 const SHAKE: &str = "connection";
 
-fn shaking(kind: &str, set: &[(&'static str, Value)]) -> Hand {
+fn shaking(kind: &str, set: &[(&'static str, Value)]) -> SenderHarness {
     hand_of(1_000_000, kind, set)
 }
 
-fn hand_of(bytes: u64, kind: &str, set: &[(&'static str, Value)]) -> Hand {
+fn hand_of(bytes: u64, kind: &str, set: &[(&'static str, Value)]) -> SenderHarness {
     let mut all = vec![(SHAKE, word("handshake"))];
     all.extend(set.iter().cloned());
-    Hand::with_flow(bytes, kind, &all)
+    SenderHarness::with_flow(bytes, kind, &all)
 }
 
 /// Delivers a SYN-ACK, and returns the numbers of the segments sent for it.
-fn answer(h: &mut Hand, ecr: u32) -> Vec<u32> {
-    let mut pkt = segment::ack(&flow(0), 0, false, &h.cfg);
+fn answer(h: &mut SenderHarness, ecr: u32) -> Vec<u32> {
+    let mut pkt = segment::ack_segment(&flow(0), 0, false, &h.cfg);
     pkt.head.flags = pkt.head.flags.with(Flags::SYN);
     pkt.window = h.cfg.syn_window();
     pkt.ext = h.exts.allocate(syn_options(&h.cfg, Timestamps { val: 7, ecr }));
@@ -42,7 +42,7 @@ fn the_first_packet_is_a_syn_with_what_the_transport_has() {
         options.syn,
         Some(SynOptions { mss: 1000, window_scale: Some(14), sack_permitted: true, pack_permitted: false })
     );
-    assert_eq!((h.timer_in(), h.sender.done()), (Some(Dur::ms(10)), false));
+    assert_eq!((h.timer_in(), h.sender.is_done()), (Some(Dur::ms(10)), false));
     let mut h = shaking("newreno", &[("timestamps", Value::Flag(true))]);
     h.wait(Dur::us(3));
     h.start();
@@ -117,9 +117,9 @@ fn before_the_answer_nothing_else_counts() {
     h.start();
     assert!(h.ack(0).is_empty() && h.ack(3).is_empty());
     h.wait(Dur::ms(1));
-    assert!(h.call(|s, io| s.timer(io)).is_empty(), "too early");
+    assert!(h.call(|s, io| s.on_timer(io)).is_empty(), "too early");
     assert_eq!(h.stats().timeouts, 0);
-    let mut wrong = segment::ack(&flow(0), 5, false, &h.cfg);
+    let mut wrong = segment::ack_segment(&flow(0), 5, false, &h.cfg);
     wrong.head.flags = wrong.head.flags.with(Flags::SYN);
     assert!(h.call(|s, io| s.receive(&wrong, io)).is_empty());
     assert_eq!(answer(&mut h, 0).len(), 10);
@@ -136,10 +136,10 @@ fn a_second_answer_and_one_without_data_to_send_are_acknowledged_without_data() 
     assert_eq!((ack.head.flags, ack.payload, ack.seq, ack.head.size), (Flags::ACK, 0, 10_000, 64));
     let mut h = hand_of(0, "newreno", &[("timestamps", Value::Flag(true))]);
     h.start();
-    assert!(!h.sender.done());
+    assert!(!h.sender.is_done());
     answer(&mut h, 0);
     assert_eq!((h.last.len(), h.last[0].head.flags, h.last[0].head.size), (1, Flags::ACK, 70));
-    assert!(h.sender.done() && h.sender.deadline().is_none());
+    assert!(h.sender.is_done() && h.sender.deadline().is_none());
 }
 
 #[test]

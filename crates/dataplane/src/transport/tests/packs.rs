@@ -3,7 +3,7 @@
 use super::*;
 use crate::transport::tests::chaos::{bytes, faults};
 use crate::transport::tests::pair::{Chaos, Direction, Fault, Pair};
-use mech::{Flags, Purpose, Stream};
+use mech::{Flags, Stream, StreamPurpose};
 
 /// Transports that detect losses by PACKs and by count.
 const BY_COUNT: [&str; 3] = ["sack", "dctcp", "cubic"];
@@ -36,7 +36,7 @@ fn packing(kind: &str, n: u64) -> Vec<(&'static str, Value)> {
 
 /// Returns cuts of this percentage of data packets, without other faults.
 fn cuts(seed: u64, percent: u64) -> Chaos {
-    Chaos { stream: Stream::new(seed, 0, Purpose::Custom(0)), lose: 0, late: 0, twice: 0, mark: 0, cut: percent }
+    Chaos { stream: Stream::new(seed, 0, StreamPurpose::Custom(0)), lose: 0, late: 0, twice: 0, mark: 0, cut: percent }
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn what_is_cut_is_sent_again_and_nothing_else_without_a_timeout() {
         pair.chaos = Some(cuts(n, 1 + n % 90));
         let pair = pair.run();
         let (s, r) = (pair.sender.stats(), pair.receiver.stats());
-        assert!(pair.sender.done() && pair.receiver.complete(), "{kind} {n}");
+        assert!(pair.sender.is_done() && pair.receiver.is_complete(), "{kind} {n}");
         assert_eq!(s.retransmissions, pair.cut, "{kind} {n}: each cut packet once");
         assert_eq!((s.timeouts, r.duplicates), (0, 0), "{kind} {n}");
         assert_eq!((r.packs, s.packs), (pair.cut, pair.cut), "{kind} {n}");
@@ -69,7 +69,7 @@ fn every_byte_arrives_through_cuts_and_all_else() {
         let mut pair = Pair::new(bytes(n), config(kind, &packing(kind, n / 5)));
         pair.chaos = Some(Chaos { cut: n % 50, ..faults(n) });
         let pair = pair.run();
-        assert!(pair.sender.done() && pair.receiver.complete(), "{kind} {n}");
+        assert!(pair.sender.is_done() && pair.receiver.is_complete(), "{kind} {n}");
         let s = pair.sender.stats();
         cut += pair.cut;
         fast += s.fast_retransmits;

@@ -11,11 +11,11 @@
 
 mod observed;
 
-use crate::transport::{BounceState, FlowInfo, Io, Notice, Receiver, Released, SPECS, Sender, TcpConfig};
-use crate::{Ext, Exts, Framing, NO_EXT, Pkt};
-use mech::params::{Kind, Param, Value, Values};
+use crate::transport::{BounceState, FlowInfo, Io, Notice, Receiver, ReleasedPackets, SPECS, Sender, TcpConfig};
+use crate::{Framing, NO_EXT, PacketExtension, PacketExtensions, Pkt};
+use mech::params::{Param, ParamKind, Value, Values};
 use mech::{Ecn, Flags, Stream};
-use observed::Told;
+use observed::ObservedWindows;
 use std::collections::BTreeMap;
 use units::{Bytes, Dur, Time};
 
@@ -55,7 +55,7 @@ pub struct Chaos {
 pub struct Emitted {
     pub way: Direction,
     pub pkt: Pkt,
-    pub ext: Ext,
+    pub ext: PacketExtension,
 }
 
 /// Both ends, and the network between them.
@@ -86,7 +86,7 @@ pub struct Pair {
     pub delivered: u32,
     /// Time at which the last byte arrived.
     pub completed: Option<Time>,
-    pub exts: Exts,
+    pub exts: PacketExtensions,
     wire: BTreeMap<(Time, u64), (Direction, Pkt)>,
     /// Bounced packets on their way to the sender's host, as bytes of payload.
     back: BTreeMap<(Time, u64), u16>,
@@ -95,7 +95,7 @@ pub struct Pair {
     free: Time,
     /// End of the data sent so far, one past its highest byte.
     highest: u64,
-    told: Told,
+    told: ObservedWindows,
     /// Number of packets in flight that carry an extension.
     carrying: usize,
     /// End of the data that the receiver's windows allowed, one past its last byte.
@@ -118,14 +118,14 @@ pub fn values(kind: &str, set: &[(&str, Value)]) -> Values {
 /// Returns a parameter's value from text, as a scenario writes it.
 pub fn value(param: &Param, text: &str) -> Value {
     match param.kind {
-        Kind::Flag => Value::Flag(text.parse().expect(param.name)),
-        Kind::CountOrOff { .. } if text == "off" => Value::Off,
-        Kind::Count { .. } | Kind::CountOrOff { .. } => Value::Count(text.parse().expect(param.name)),
-        Kind::Number { .. } => Value::Number(text.parse().expect(param.name)),
-        Kind::Time { .. } => Value::Time(units::parse_dur(text).expect(param.name)),
-        Kind::Amount { .. } => Value::Amount(units::parse_amount(text).expect(param.name)),
-        Kind::Size { .. } => Value::Size(units::parse_bytes(text).expect(param.name)),
-        Kind::Choice(words) if words.contains(&text) => Value::Word(text.into()),
+        ParamKind::Flag => Value::Flag(text.parse().expect(param.name)),
+        ParamKind::CountOrOff { .. } if text == "off" => Value::Off,
+        ParamKind::Count { .. } | ParamKind::CountOrOff { .. } => Value::Count(text.parse().expect(param.name)),
+        ParamKind::Number { .. } => Value::Number(text.parse().expect(param.name)),
+        ParamKind::Time { .. } => Value::Time(units::parse_dur(text).expect(param.name)),
+        ParamKind::Amount { .. } => Value::Amount(units::parse_amount(text).expect(param.name)),
+        ParamKind::Size { .. } => Value::Size(units::parse_bytes(text).expect(param.name)),
+        ParamKind::Choice(words) if words.contains(&text) => Value::Word(text.into()),
         other => panic!("{}: `{text}` is none of {other:?}", param.name),
     }
 }
@@ -166,14 +166,14 @@ impl Pair {
             cut: 0,
             delivered: 0,
             completed: None,
-            exts: Exts::default(),
+            exts: PacketExtensions::default(),
             wire: BTreeMap::new(),
             back: BTreeMap::new(),
             bounced: BounceState::default(),
             serial: 0,
             free: Time::ZERO,
             highest: 0,
-            told: Told { edge, ..Told::default() },
+            told: ObservedWindows { edge, ..ObservedWindows::default() },
             carrying: 0,
             edge: 0,
         }
@@ -190,7 +190,7 @@ impl Pair {
     }
     /// Runs from the start until no timer runs and the network is empty.
     pub fn run(mut self) -> Pair {
-        let mut out = Released::default();
+        let mut out = ReleasedPackets::default();
         self.sender.start(&mut Io {
             now: self.now,
             cfg: &self.cfg,
@@ -201,7 +201,7 @@ impl Pair {
         self.emit(out.take());
         for _ in 0..2_000_000 {
             if !self.step() {
-                assert_eq!(self.exts.live(), 0, "extensions are kept");
+                assert_eq!(self.exts.live_count(), 0, "extensions are kept");
                 return self;
             }
         }
@@ -218,7 +218,7 @@ impl Pair {
         }
         assert!(next >= self.now, "time goes back");
         self.now = next;
-        let (mut out, mut probes) = (Released::default(), false);
+        let (mut out, mut probes) = (ReleasedPackets::default(), false);
         let io = &mut Io { now: next, cfg: &self.cfg, exts: &mut self.exts, out: &mut out, timers_set: &mut 0 };
         if wire == next {
             let (_, (way, pkt)) = self.wire.pop_first().unwrap();
@@ -235,20 +235,20 @@ impl Pair {
         } else if sender == next {
             let before = self.sender.stats();
             self.expiries.push(next);
-            self.sender.timer(io);
+            self.sender.on_timer(io);
             let after = self.sender.stats();
             if after.timeouts > before.timeouts {
                 self.told.forget();
             }
             probes = after.tlp_probes > before.tlp_probes;
         } else {
-            self.receiver.timer(io);
+            self.receiver.on_timer(io);
         }
-        if self.completed.is_none() && self.receiver.complete() {
+        if self.completed.is_none() && self.receiver.is_complete() {
             self.completed = Some(next);
         }
         // Linux probes with the last segment, even if it is SACKed.
-        let told = (probes && self.cfg.follows_linux()).then(|| core::mem::take(&mut self.told.sacked));
+        let told = (probes && self.cfg.follows_linux_6_18()).then(|| core::mem::take(&mut self.told.sacked));
         self.emit(out.take());
         self.told.sacked = told.unwrap_or_else(|| core::mem::take(&mut self.told.sacked));
         self.check();
@@ -260,12 +260,12 @@ impl Pair {
         let next = self.sender.deadline().into_iter().fold(next, Time::min);
         while let Some(back) = self.back.first_entry().filter(|back| back.key().0 <= next) {
             let ((at, _), payload) = back.remove_entry();
-            if !self.sender.done() {
+            if !self.sender.is_done() {
                 let io = Io {
                     now: at,
                     cfg: &self.cfg,
                     exts: &mut self.exts,
-                    out: &mut Released::default(),
+                    out: &mut ReleasedPackets::default(),
                     timers_set: &mut 0,
                 };
                 self.sender.on_notice(&Notice::Bounced(payload), &mut self.bounced, &io);
@@ -275,12 +275,12 @@ impl Pair {
     /// Checks the invariants of every instant.
     fn check(&self) {
         let s = self.sender.stats();
-        assert!(s.acked <= self.receiver.received() && self.receiver.received() <= self.highest);
-        let wakes = self.sender.done() || self.sender.deadline().is_some() || s.next == s.acked;
+        assert!(s.acked <= self.receiver.received_bytes() && self.receiver.received_bytes() <= self.highest);
+        let wakes = self.sender.is_done() || self.sender.deadline().is_some() || s.next == s.acked;
         assert!(wakes || !self.cfg.retransmission_timer, "nothing would wake it");
         let emitted = (self.data.len() + self.acks.len()) as u32;
         assert_eq!(emitted + self.copied, self.delivered + self.lost + self.wire.len() as u32);
-        assert_eq!(self.exts.live(), self.carrying, "extensions in use and packets that carry one");
+        assert_eq!(self.exts.live_count(), self.carrying, "extensions in use and packets that carry one");
     }
     fn emit(&mut self, out: Vec<Pkt>) {
         for pkt in out {
@@ -292,8 +292,8 @@ impl Pair {
             let ext = self.exts.get(pkt.ext).copied().unwrap_or_default();
             let size = match (self.cfg.go_back_n, way) {
                 (true, Direction::Ack) => self.cfg.ack_size,
-                (true, Direction::Data) => self.cfg.framing.frame(pkt.payload, self.cfg.options()),
-                (false, _) => self.cfg.framing.frame(pkt.payload, ext.bytes()),
+                (true, Direction::Data) => self.cfg.framing.frame_size(pkt.payload, self.cfg.data_option_bytes()),
+                (false, _) => self.cfg.framing.frame_size(pkt.payload, ext.option_bytes()),
             };
             assert_eq!(pkt.head.size, size, "a frame's size");
             match way {
@@ -311,7 +311,7 @@ impl Pair {
     /// Limited transmit may exceed cwnd. Retransmissions are marked as such, and are not known to have arrived.
     fn check_data(&mut self, pkt: &Pkt) {
         let s = self.sender.stats();
-        let start = crate::transport::unwrap(pkt.seq, s.acked).unwrap();
+        let start = crate::transport::unwrap_offset(pkt.seq, s.acked).unwrap();
         let end = start + u64::from(pkt.payload);
         assert_eq!(pkt.head.flags.has(Flags::RETRANSMIT), start < self.highest);
         assert!(end <= self.told.edge, "{end} is beyond the window's edge {}", self.told.edge);
@@ -319,7 +319,7 @@ impl Pair {
         if start >= self.highest {
             assert_eq!(start, self.highest);
             // Senders that find losses by time or PACKs have rules of their own, and their probes ignore the window.
-            let by_time = self.cfg.keeps_segments() || self.cfg.takes_packs();
+            let by_time = self.cfg.keeps_segments() || self.cfg.supports_packs();
             let mss = u64::from(self.cfg.mss);
             let threshold = u64::from(self.cfg.dupack_threshold.unwrap_or(u32::MAX));
             let limited = if self.cfg.limited_transmit { 2 * mss } else { 0 };
@@ -334,7 +334,7 @@ impl Pair {
         if pkt.head.flags.has(Flags::SYN) || self.cfg.go_back_n {
             return;
         }
-        let ack = crate::transport::unwrap(pkt.ack, self.receiver.received()).unwrap();
+        let ack = crate::transport::unwrap_offset(pkt.ack, self.receiver.received_bytes()).unwrap();
         let edge = ack + (u64::from(pkt.window) << self.cfg.window_shift);
         assert!(edge + (1 << self.cfg.window_shift) > self.edge, "the edge {} moves back to {edge}", self.edge);
         self.edge = self.edge.max(edge);
@@ -348,12 +348,12 @@ impl Pair {
             faults.extend(self.sendings.iter().filter(struck).map(|s| s.2));
         }
         if let Some(c) = &mut self.chaos {
-            let mut hit = |percent| c.stream.below(100) < percent;
+            let mut hit = |percent| c.stream.uniform_below(100) < percent;
             let hits = [hit(c.lose), hit(c.late), hit(c.twice), hit(c.mark)];
-            let late = Fault::Late(Dur::us(c.stream.below(400)));
+            let late = Fault::Late(Dur::us(c.stream.uniform_below(400)));
             let kinds = [Fault::Lose, late, Fault::Twice, Fault::Mark];
             faults.extend(hits.iter().zip(kinds).filter(|(hit, _)| **hit).map(|(_, f)| f));
-            if c.cut > 0 && c.stream.below(100) < c.cut {
+            if c.cut > 0 && c.stream.uniform_below(100) < c.cut {
                 faults.push(Fault::Cut);
             }
         }

@@ -1,36 +1,36 @@
 //! Tests of persistent connections: messages in one stream of bytes.
 
 use super::*;
-use crate::transport::{ENDLESS, Receiver};
-use crate::{FlowTable, NewFlow, Out, Outcome, Spot};
+use crate::transport::{ENDLESS_BYTES, Receiver};
+use crate::{EventLocation, FlowTable, NewFlow, Out, Outcome};
 use mech::{Flags, FlowId, HostId, PortId};
 
 /// Record of messages that arrived (`None`) or were acknowledged.
 /// An acknowledged one has its numbers of retransmissions, recoveries, timeouts and echoes.
 #[derive(Default)]
-struct Told(Vec<(u32, Option<[u32; 4]>)>, ());
+struct OutcomeRecording(Vec<(u32, Option<[u32; 4]>)>, ());
 
 fn counts(stats: &SenderStats) -> [u32; 4] {
     [stats.retransmissions, stats.fast_retransmits, stats.timeouts, stats.echoes]
 }
 
-impl Out for Told {
+impl Out for OutcomeRecording {
     type Observer = ();
     fn transmit(&mut self, _: PortId, _: &Pkt, _: Time) {}
-    fn wake(&mut self, _: PortId, _: Time) {}
-    fn timer(&mut self, _: u32, _: Time) {}
-    fn finished(&mut self, what: Outcome) {
+    fn schedule_wake(&mut self, _: PortId, _: Time) {}
+    fn set_timer(&mut self, _: u32, _: Time) {}
+    fn report_outcome(&mut self, what: Outcome) {
         match what {
-            Outcome::Received(flow) => self.0.push((flow.0, None)),
-            Outcome::Acknowledged(flow, stats) => self.0.push((flow.0, Some(counts(stats)))),
-            Outcome::Violated(_) | Outcome::Broken(_) => {}
+            Outcome::FlowReceived(flow) => self.0.push((flow.0, None)),
+            Outcome::FlowAcknowledged(flow, stats) => self.0.push((flow.0, Some(counts(stats)))),
+            Outcome::LosslessViolated(_) | Outcome::RuleBroken(_) => {}
         }
     }
     fn observer(&mut self) -> &mut () {
         &mut self.1
     }
-    fn spot(&self, port: PortId) -> Spot {
-        Spot { now: Time::ZERO, node: 0, port: u32::from(port.0) }
+    fn event_location(&self, port: PortId) -> EventLocation {
+        EventLocation { now: Time::ZERO, node: 0, port: u32::from(port.0) }
     }
 }
 
@@ -43,10 +43,10 @@ fn messages(bytes: u64, more: [u64; 2]) -> (FlowTable, FlowId) {
     let mut flows = FlowTable::default();
     let first = flows.add(NewFlow { src: HostId(0), dst: HostId(1), ports: 0, bytes, class: 0, row: 0, raw: false });
     flows.make_persistent(first);
-    flows.write(first, first);
+    flows.append_message(first, first);
     for bytes in more {
         let message = flows.add_message(first, bytes);
-        flows.write(first, message);
+        flows.append_message(first, message);
     }
     (flows, first)
 }
@@ -54,9 +54,9 @@ fn messages(bytes: u64, more: [u64; 2]) -> (FlowTable, FlowId) {
 #[test]
 fn a_message_is_there_when_everything_up_to_its_last_byte_is() {
     let (mut flows, first) = three();
-    let mut told = Told::default();
+    let mut told = OutcomeRecording::default();
     for (received, expected) in [(999, 0), (1000, 1), (2999, 1), (3500, 3), (3500, 3)] {
-        flows.deliver(first, received, &mut told);
+        flows.report_received(first, received, &mut told);
         assert_eq!(told.0.len(), expected, "{received}");
     }
     assert_eq!(told.0, [(0, None), (1, None), (2, None)]);
@@ -68,50 +68,50 @@ fn a_message_is_there_when_everything_up_to_its_last_byte_is() {
 #[test]
 fn what_a_sender_did_is_put_to_the_message_that_is_acknowledged_next() {
     let (mut flows, first) = three();
-    flows.deliver(first, 3500, &mut Told::default());
-    let mut told = Told::default();
-    let mut h = Hand::with_flow(ENDLESS, "newreno", &[]);
+    flows.report_received(first, 3500, &mut OutcomeRecording::default());
+    let mut told = OutcomeRecording::default();
+    let mut h = SenderHarness::with_flow(ENDLESS_BYTES, "newreno", &[]);
     h.call(|s, io| s.open(io));
     h.write(1000);
     h.ack_bytes(1000, false);
-    flows.acknowledge(first, &h.sender, &mut told);
+    flows.report_acknowledged(first, &h.sender, &mut told);
     assert_eq!(h.write(2000), [1000, 1000]);
     h.expire();
     let rest: Vec<_> = flows.open_messages(first).map(|m| (m.flow.0, m.start, m.end)).collect();
     assert_eq!(rest, [(1, 1000, 3000), (2, 3000, 3500)]);
-    assert_eq!(flows.since_reported(first, &h.stats()).timeouts, 1);
+    assert_eq!(flows.stats_since_report(first, &h.stats()).timeouts, 1);
     h.ack_bytes(3000, false);
     h.write(500);
     h.ack_bytes(3500, false);
-    flows.acknowledge(first, &h.sender, &mut told);
+    flows.report_acknowledged(first, &h.sender, &mut told);
     assert_eq!(told.0, [(0, Some([0; 4])), (1, Some([1, 0, 1, 0])), (2, Some([0; 4]))]);
-    assert!(!h.sender.done(), "a persistent connection is never done");
+    assert!(!h.sender.is_done(), "a persistent connection is never done");
 }
 
 /// The first message loses the second of its five segments, and its last ACK has an echo.
 #[test]
 fn a_recovery_and_an_echo_are_put_to_one_message() {
     let (mut flows, first) = messages(5000, [2000, 1000]);
-    let mut told = Told::default();
-    let mut h = Hand::with_flow(ENDLESS, "newreno", &[("ecn", Value::Flag(true))]);
+    let mut told = OutcomeRecording::default();
+    let mut h = SenderHarness::with_flow(ENDLESS_BYTES, "newreno", &[("ecn", Value::Flag(true))]);
     h.call(|s, io| s.open(io));
     assert_eq!(h.write(5000).len(), 5);
     let again: Vec<_> = [1000; 4].iter().flat_map(|bytes| h.ack_bytes(*bytes, false)).collect();
     assert_eq!(again, [1]);
-    flows.acknowledge(first, &h.sender, &mut told);
-    assert_eq!((told.0.len(), counts(&flows.since_reported(first, &h.stats()))), (0, [1, 1, 0, 0]));
-    flows.deliver(first, 5000, &mut told);
+    flows.report_acknowledged(first, &h.sender, &mut told);
+    assert_eq!((told.0.len(), counts(&flows.stats_since_report(first, &h.stats()))), (0, [1, 1, 0, 0]));
+    flows.report_received(first, 5000, &mut told);
     h.ack_bytes(5000, true);
-    flows.acknowledge(first, &h.sender, &mut told);
-    assert_eq!(counts(&flows.since_reported(first, &h.stats())), [0; 4], "that was told");
+    flows.report_acknowledged(first, &h.sender, &mut told);
+    assert_eq!(counts(&flows.stats_since_report(first, &h.stats())), [0; 4], "that was told");
     h.write(2000);
     h.ack_bytes(6000, false);
-    flows.acknowledge(first, &h.sender, &mut told);
+    flows.report_acknowledged(first, &h.sender, &mut told);
     assert_eq!(told.0.len(), 2, "its first byte is acknowledged, and its last is not");
-    flows.deliver(first, 7000, &mut told);
+    flows.report_received(first, 7000, &mut told);
     h.ack_bytes(7000, false);
-    flows.acknowledge(first, &h.sender, &mut told);
-    flows.deliver(first, 8000, &mut told);
+    flows.report_acknowledged(first, &h.sender, &mut told);
+    flows.report_received(first, 8000, &mut told);
     let expected = [(0, None), (0, Some([1, 1, 0, 1])), (1, None), (1, Some([0; 4])), (2, None)];
     assert_eq!(told.0, expected);
 }
@@ -121,14 +121,14 @@ fn a_receiver_of_a_kept_connection_does_not_know_a_last_byte() {
     // RFC 5681 §4.2: an odd segment waits for the timer of delayed ACKs; the last one of a flow would not.
     let acks = |bytes: u64| {
         let cfg = config("newreno", &[("delayed_ack", Value::Flag(true))]);
-        let (mut exts, mut out) = (Exts::default(), Released::default());
+        let (mut exts, mut out) = (PacketExtensions::default(), ReleasedPackets::default());
         let mut receiver = Receiver::new(&flow(bytes), &cfg);
         let mut pkt = Pkt { payload: 1000, ..Pkt::default() };
         pkt.head.flags = Flags::ACK.with(Flags::PAYLOAD);
         receiver
             .receive(&pkt, &mut Io { now: Time::ZERO, cfg: &cfg, exts: &mut exts, out: &mut out, timers_set: &mut 0 });
-        (out.len(), receiver.complete(), receiver.deadline())
+        (out.len(), receiver.is_complete(), receiver.deadline())
     };
     assert_eq!(acks(1000), (1, true, None));
-    assert_eq!(acks(ENDLESS), (0, false, Some(Time(Dur::ms(40).0))));
+    assert_eq!(acks(ENDLESS_BYTES), (0, false, Some(Time(Dur::ms(40).0))));
 }

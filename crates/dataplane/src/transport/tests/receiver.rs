@@ -7,7 +7,7 @@ mod window;
 
 use super::*;
 use crate::transport::Receiver;
-use crate::{Ext, NO_EXT, Timestamps};
+use crate::{NO_EXT, PacketExtension, Timestamps};
 use mech::Flags;
 
 /// Receiver whose segments tests write by hand. Segments have 1000 bytes, and are named by their number.
@@ -15,7 +15,7 @@ struct End {
     cfg: TcpConfig,
     receiver: Receiver,
     now: Time,
-    exts: Exts,
+    exts: PacketExtensions,
     /// TSval of the next segment, if segments carry timestamps.
     stamp: u32,
     /// Packets that the last call sent.
@@ -29,11 +29,11 @@ impl End {
     fn with_flow(bytes: u64, kind: &str, set: &[(&str, Value)]) -> End {
         let cfg = config(kind, set);
         let receiver = Receiver::new(&flow(bytes), &cfg);
-        End { receiver, cfg, now: Time::ZERO, exts: Exts::default(), stamp: 0, last: vec![] }
+        End { receiver, cfg, now: Time::ZERO, exts: PacketExtensions::default(), stamp: 0, last: vec![] }
     }
     fn call(&mut self, f: impl FnOnce(&mut Receiver, &mut Io)) -> Vec<u32> {
         self.last.iter().for_each(|p| self.exts.free(p.ext));
-        let mut out = Released::default();
+        let mut out = ReleasedPackets::default();
         f(
             &mut self.receiver,
             &mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut out, timers_set: &mut 0 },
@@ -44,32 +44,36 @@ impl End {
     fn packet(&mut self, mut pkt: Pkt) -> Vec<u32> {
         if self.cfg.timestamps && pkt.ext == NO_EXT {
             let timestamps = Some(Timestamps { val: self.stamp, ecr: 0 });
-            pkt.ext = self.exts.allocate(Ext { timestamps, ..Ext::default() });
+            pkt.ext = self.exts.allocate(PacketExtension { timestamps, ..PacketExtension::default() });
         }
         let acks = self.call(|r, io| r.receive(&pkt, io));
         self.exts.free(pkt.ext);
-        assert_eq!(self.exts.live(), self.last.iter().filter(|p| p.ext != NO_EXT).count(), "one for each that is sent");
+        assert_eq!(
+            self.exts.live_count(),
+            self.last.iter().filter(|p| p.ext != NO_EXT).count(),
+            "one for each that is sent"
+        );
         acks
     }
     /// Delivers bytes `start..start + len`, and returns the numbers of the ACKs that leave.
     fn bytes(&mut self, start: u64, len: u32) -> Vec<u32> {
-        let pkt = segment::data(&flow(0), (start, len), 0, &self.cfg);
+        let pkt = segment::data_segment(&flow(0), (start, len), 0, &self.cfg);
         self.packet(pkt)
     }
     fn segment(&mut self, n: u64) -> Vec<u32> {
         self.bytes(n * 1000, 1000)
     }
     /// Returns the last packet sent, and its options.
-    fn sent(&self) -> (Pkt, Ext) {
+    fn sent(&self) -> (Pkt, PacketExtension) {
         let pkt = *self.last.last().expect("something was sent");
         (pkt, self.exts.get(pkt.ext).copied().unwrap_or_default())
     }
     /// Returns the SACK blocks of the last ACK.
     fn blocks(&self) -> Vec<(u32, u32)> {
         let (pkt, ext) = self.sent();
-        let size = self.cfg.framing.frame(0, ext.bytes());
+        let size = self.cfg.framing.frame_size(0, ext.option_bytes());
         assert_eq!((pkt.head.size, pkt.head.orig_size), (size, size), "options take room in the frame");
-        assert!(ext.bytes() <= 40);
+        assert!(ext.option_bytes() <= 40);
         ext.sack[..usize::from(ext.blocks)].to_vec()
     }
 }
@@ -84,11 +88,11 @@ fn every_segment_is_acknowledged_and_a_gap_repeats_the_number_of_what_is_missing
     let mut e = End::new(10_000, &[]);
     assert_eq!(e.segment(0), [1000]);
     assert_eq!((e.segment(2), e.segment(4), e.segment(5)), (vec![1000], vec![1000], vec![1000]));
-    assert_eq!((e.receiver.received(), e.receiver.stats().waiting), (1000, 3000));
+    assert_eq!((e.receiver.received_bytes(), e.receiver.stats().waiting), (1000, 3000));
     assert_eq!(e.segment(1), [3000]);
     assert_eq!(e.segment(3), [6000]);
     assert_eq!((e.receiver.stats().out_of_order, e.receiver.stats().duplicates), (3, 0));
-    assert!(!e.receiver.complete());
+    assert!(!e.receiver.is_complete());
 }
 
 #[test]
@@ -122,7 +126,7 @@ fn nothing_beyond_the_receive_window_is_kept() {
 #[test]
 fn what_is_no_data_does_nothing() {
     let mut e = End::new(10_000, &[]);
-    let ack = segment::ack(&flow(0), 0, false, &e.cfg);
+    let ack = segment::ack_segment(&flow(0), 0, false, &e.cfg);
     let out = sent(e.now, &e.cfg, |io| e.receiver.receive(&ack, io));
     assert!(out.is_empty() && e.receiver.stats().segments == 0);
 }
@@ -138,9 +142,9 @@ fn a_delayed_ack_leaves_with_every_second_segment_or_in_time() {
     e.now += Dur::ms(1);
     assert_eq!(e.segment(2), []);
     e.now = Time::ZERO + Dur::ms(40);
-    assert_eq!(e.call(|r, io| r.timer(io)), [], "too early");
+    assert_eq!(e.call(|r, io| r.on_timer(io)), [], "too early");
     e.now = Time::ZERO + Dur::ms(41);
-    assert_eq!(e.call(|r, io| r.timer(io)), [3000]);
+    assert_eq!(e.call(|r, io| r.on_timer(io)), [3000]);
     assert_eq!(e.last[0].head.flags, Flags::ACK.with(Flags::REVERSE));
     assert_eq!(e.receiver.deadline(), None);
 }
@@ -154,7 +158,7 @@ fn no_ack_is_delayed_at_a_gap_while_it_fills_or_at_the_end() {
     assert_eq!(e.segment(0), [2000]);
     assert_eq!(e.segment(2), [4000]);
     assert_eq!(e.segment(4), [5000], "the last byte");
-    assert!(e.receiver.complete() && e.receiver.deadline().is_none());
+    assert!(e.receiver.is_complete() && e.receiver.deadline().is_none());
 }
 
 #[test]
@@ -171,7 +175,7 @@ fn a_segment_that_is_old_in_part_is_acknowledged_at_once() {
 fn bytes_beyond_the_end_of_the_flow_are_no_bytes() {
     let mut e = End::new(1_500, &[]);
     assert_eq!((e.segment(0), e.segment(1), e.segment(2)), (vec![1000], vec![1500], vec![1500]));
-    assert_eq!((e.receiver.received(), e.receiver.stats().duplicates), (1500, 1));
+    assert_eq!((e.receiver.received_bytes(), e.receiver.stats().duplicates), (1500, 1));
 }
 
 #[test]
@@ -182,7 +186,11 @@ fn the_end_of_a_burst_is_acknowledged_at_once() {
     r.segment(23);
     assert_eq!(r.segment(24), [0; 0], "the first of two");
     r.segment(25);
-    let ext = r.exts.allocate(Ext { push: true, timestamps: Some(Timestamps::default()), ..Ext::default() });
-    let pkt = Pkt { ext, ..segment::data(&flow(0), (26_000, 1000), 0, &r.cfg) };
+    let ext = r.exts.allocate(PacketExtension {
+        push: true,
+        timestamps: Some(Timestamps::default()),
+        ..PacketExtension::default()
+    });
+    let pkt = Pkt { ext, ..segment::data_segment(&flow(0), (26_000, 1000), 0, &r.cfg) };
     assert_eq!(r.packet(pkt), [27_000]);
 }

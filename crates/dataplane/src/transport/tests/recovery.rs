@@ -5,8 +5,8 @@ use crate::transport::tests::pair::{Direction, Fault, Pair};
 use mech::Flags;
 
 /// Returns a sender with ten segments in flight, of which the first is lost, after two duplicate ACKs.
-fn two_duplicates() -> Hand {
-    let mut h = Hand::new("newreno", &[]);
+fn two_duplicates() -> SenderHarness {
+    let mut h = SenderHarness::new("newreno", &[]);
     h.start();
     assert!(h.ack(0).is_empty() && h.ack(0).is_empty());
     h
@@ -26,7 +26,7 @@ fn the_third_duplicate_ack_and_no_earlier_one_retransmits() {
 #[test]
 fn ssthresh_is_half_the_flight_and_two_segments_at_least() {
     // RFC 5681 eq. 4.
-    let mut h = Hand::with_flow(3_000, "newreno", &[("dupack_threshold", Value::Count(2))]);
+    let mut h = SenderHarness::with_flow(3_000, "newreno", &[("dupack_threshold", Value::Count(2))]);
     h.start();
     h.ack(0);
     assert_eq!(h.ack(0), [0]);
@@ -62,14 +62,14 @@ fn an_ack_of_everything_ends_recovery_at_the_smaller_of_ssthresh_and_the_flight_
 #[test]
 fn reno_leaves_recovery_at_ssthresh_with_the_first_ack_of_new_data() {
     // RFC 5681 §3.2 step 6.
-    let mut h = Hand::new("reno", &[]);
+    let mut h = SenderHarness::new("reno", &[]);
     h.start();
     (0..2).for_each(|_| assert!(h.ack(0).is_empty()));
     assert_eq!(h.ack(0), [0]);
     assert_eq!((h.ssthresh(), h.cwnd()), (5_000, 8_000));
     assert!(h.ack(4).is_empty(), "six under way, the window is five: the next hole waits");
     assert_eq!((h.cwnd(), h.stats().in_recovery), (5_000, false));
-    let mut h = Hand::new("reno", &[]);
+    let mut h = SenderHarness::new("reno", &[]);
     h.start();
     (0..3).for_each(|_| drop(h.ack(0)));
     assert_eq!(h.ack(10).len(), 5, "no bound by the flight: RFC 6582's is not Reno's");
@@ -78,7 +78,7 @@ fn reno_leaves_recovery_at_ssthresh_with_the_first_ack_of_new_data() {
 #[test]
 fn reno_retransmits_again_in_the_same_window() {
     // RFC 5681 §3.2: three duplicates, whatever was outstanding before.
-    let mut h = Hand::new("reno", &[]);
+    let mut h = SenderHarness::new("reno", &[]);
     h.start();
     (0..3).for_each(|_| drop(h.ack(0)));
     h.ack(4);
@@ -134,7 +134,7 @@ fn no_second_fast_retransmit_starts_until_an_ack_covers_more_than_recover() {
 #[test]
 fn duplicates_after_a_timeout_start_no_fast_retransmit() {
     // RFC 6582 §4.1.
-    let mut h = Hand::new("newreno", &[]);
+    let mut h = SenderHarness::new("newreno", &[]);
     h.start();
     assert_eq!(h.expire(), [0]);
     assert!((0..9).all(|_| h.ack(0).is_empty()));
@@ -154,12 +154,12 @@ fn a_timeout_in_recovery_ends_it() {
 #[test]
 fn a_duplicate_ack_is_one_only_with_data_outstanding_and_the_same_window() {
     // RFC 5681 §2.
-    let mut h = Hand::with_flow(1_000, "newreno", &[]);
+    let mut h = SenderHarness::with_flow(1_000, "newreno", &[]);
     h.start();
     h.ack(1);
     assert!((0..4).all(|_| h.ack(1).is_empty()));
     let mut h = two_duplicates();
-    let mut pkt = segment::ack(&flow(0), 0, false, &h.cfg);
+    let mut pkt = segment::ack_segment(&flow(0), 0, false, &h.cfg);
     pkt.window -= 1;
     assert!(h.call(|s, io| s.receive(&pkt, io)).is_empty());
     assert_eq!(h.stats().fast_retransmits, 0);
@@ -177,7 +177,8 @@ fn data_between_two_duplicates_starts_the_count_anew() {
 
 #[test]
 fn off_means_no_fast_retransmit_and_no_inflation() {
-    let mut h = Hand::new("newreno", &[("dupack_threshold", Value::Off), ("limited_transmit", Value::Flag(true))]);
+    let mut h =
+        SenderHarness::new("newreno", &[("dupack_threshold", Value::Off), ("limited_transmit", Value::Flag(true))]);
     h.start();
     assert!((0..50).all(|_| h.ack(0).is_empty()));
     assert_eq!((h.cwnd(), h.stats().in_recovery), (10_000, false));
@@ -187,7 +188,7 @@ fn off_means_no_fast_retransmit_and_no_inflation() {
 #[test]
 fn limited_transmit_sends_new_data_on_the_first_two_duplicates_and_does_not_count_it() {
     // RFC 3042 §2; RFC 5681 §3.2 step 2: not in the FlightSize of eq. 4.
-    let mut h = Hand::new("newreno", &[("limited_transmit", Value::Flag(true))]);
+    let mut h = SenderHarness::new("newreno", &[("limited_transmit", Value::Flag(true))]);
     h.start();
     assert_eq!((h.ack(0), h.ack(0)), (vec![10], vec![11]));
     assert_eq!(h.cwnd(), 10_000);
@@ -201,7 +202,7 @@ fn two_losses_in_a_window_are_mended_without_a_timeout() {
     let pair = pair.fault(Direction::Data, 20, Fault::Lose).fault(Direction::Data, 24, Fault::Lose).run();
     let s = pair.sender.stats();
     assert_eq!((s.retransmissions, s.fast_retransmits, s.timeouts), (2, 1, 0));
-    assert!(pair.receiver.complete());
+    assert!(pair.receiver.is_complete());
     let again: Vec<u32> =
         pair.data.iter().filter(|p| p.head.flags.has(Flags::RETRANSMIT)).map(|p| p.seq / 1000).collect();
     assert_eq!(again, [20, 24]);
@@ -215,7 +216,7 @@ fn a_lost_retransmission_waits_for_the_timer() {
     let pair = pair.fault(Direction::Data, 20, Fault::Lose).fault(Direction::Data, at, Fault::Lose).run();
     let s = pair.sender.stats();
     assert_eq!((s.fast_retransmits, s.timeouts), (1, 1));
-    assert!(pair.receiver.complete());
+    assert!(pair.receiver.is_complete());
 }
 
 #[test]
@@ -236,5 +237,5 @@ fn reordering_by_less_than_the_threshold_retransmits_nothing_and_by_more_what_wa
     let s = far.sender.stats();
     assert_eq!((s.fast_retransmits, s.retransmissions), (1, far.receiver.stats().duplicates));
     assert!(s.retransmissions > 10);
-    assert!(far.receiver.complete() && far.expiries.is_empty());
+    assert!(far.receiver.is_complete() && far.expiries.is_empty());
 }

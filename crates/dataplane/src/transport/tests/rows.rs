@@ -1,21 +1,21 @@
 //! Tests of the selection of transports by flow and host.
 
 use super::pair::config;
-use crate::transport::{Ends, Row, Stacks, TcpConfig};
+use crate::transport::{EndPair, TcpConfig, TransportRow, TransportTable};
 use mech::HostId;
 use mech::params::Value;
 use units::Dur;
 
 /// Returns transports: `[transport]` is DCTCP, host 1 has NewReno, workload 1 RoCE, and workload 2 at host 1 SACK.
-fn stacks(flows: [bool; 3]) -> Stacks {
+fn stacks(flows: [bool; 3]) -> TransportTable {
     let all = ["dctcp", "newreno", "roce", "sack"].map(|kind| config(kind, &[]));
-    let hosts = |of_all, one| Row { of_all, of_host: vec![of_all, one, of_all] };
-    let rows = vec![hosts(0, 1), Row { of_all: 2, of_host: Vec::new() }, hosts(0, 3)];
-    Stacks::by_row(&all, rows, [0, 1, 2].into_iter().zip(flows).collect())
+    let hosts = |of_all, one| TransportRow { of_all, of_host: vec![of_all, one, of_all] };
+    let rows = vec![hosts(0, 1), TransportRow { of_all: 2, of_host: Vec::new() }, hosts(0, 3)];
+    TransportTable::from_rows(&all, rows, [0, 1, 2].into_iter().zip(flows).collect())
 }
 
-fn at(stacks: &Stacks, traffic: u16, own: u32, peer: u32) -> &TcpConfig {
-    stacks.at(|| Ends { row: stacks.row_of(traffic), own: HostId(own), peer: HostId(peer) })
+fn at(stacks: &TransportTable, traffic: u16, own: u32, peer: u32) -> &TcpConfig {
+    stacks.config_at(|| EndPair { row: stacks.row_of(traffic), own: HostId(own), peer: HostId(peer) })
 }
 
 #[test]
@@ -29,22 +29,23 @@ fn each_end_has_that_of_its_host_for_the_workload_of_its_flow() {
     assert!((0..3).all(|host| !at(&stacks, 2, host, 0).is_rate_based()));
     assert_eq!(at(&stacks, 2, 1, 1), &config("sack", &[]));
     assert_eq!(at(&stacks, 0, 1, 1), &config("newreno", &[]));
-    let of = |traffic: u16| stacks.of_workload(traffic).count();
+    let of = |traffic: u16| stacks.workload_configs(traffic).count();
     assert_eq!([of(0), of(1), of(2)], [4, 1, 4], "pairs");
 }
 
 #[test]
 fn only_what_flows_go_by_counts() {
     let [all, tcp, roce] = [[true; 3], [true, false, true], [false, true, false]].map(stacks);
-    assert_eq!([&all, &tcp, &roce].map(|one| one.any(TcpConfig::is_rate_based)), [true, false, true]);
-    assert_eq!([&all, &tcp, &roce].map(|one| one.any(|tcp| !tcp.is_rate_based())), [true, true, false]);
-    let told =
-        |one: &Stacks| one.notes().iter().any(|note| note.contains("between an end with SACK and an end without"));
+    assert_eq!([&all, &tcp, &roce].map(|one| one.any_config(TcpConfig::is_rate_based)), [true, false, true]);
+    assert_eq!([&all, &tcp, &roce].map(|one| one.any_config(|tcp| !tcp.is_rate_based())), [true, true, false]);
+    let told = |one: &TransportTable| {
+        one.mixing_warnings().iter().any(|note| note.contains("between a host with SACK and a host without"))
+    };
     assert_eq!([&all, &tcp, &roce].map(told), [true, true, false], "RoCE has none and meets none");
-    assert!(stacks([false; 3]).any(|tcp| !tcp.is_rate_based()), "where there are no flows, the first row");
-    assert_eq!(roce.base(), &config("dctcp", &[]), "packets without a transport go by it all the same");
-    assert_eq!(all.most(TcpConfig::first_window), config("roce", &[]).first_window());
-    assert_eq!(tcp.most(TcpConfig::first_window), config("dctcp", &[]).first_window());
+    assert!(stacks([false; 3]).any_config(|tcp| !tcp.is_rate_based()), "where there are no flows, the first row");
+    assert_eq!(roce.default_config(), &config("dctcp", &[]), "packets without a transport go by it all the same");
+    assert_eq!(all.max_of(TcpConfig::initial_window_bytes), config("roce", &[]).initial_window_bytes());
+    assert_eq!(tcp.max_of(TcpConfig::initial_window_bytes), config("dctcp", &[]).initial_window_bytes());
 }
 
 #[test]
@@ -52,7 +53,7 @@ fn a_sample_of_an_earlier_handshake_is_of_connections_that_are_open() {
     let rtt = |us| ("handshake_rtt", Value::Time(Dur::us(us)));
     let opened = config("sack", &[rtt(3), ("connection", Value::Word("handshake".into()))]);
     let all = [config("sack", &[rtt(9)]), opened];
-    let rows = vec![Row::default(), Row { of_all: 1, of_host: Vec::new() }];
-    let stacks = Stacks::by_row(&all, rows, vec![(0, true), (1, true)]);
-    assert_eq!(stacks.least_sample(), Some((Dur::us(9), Dur::us(9))));
+    let rows = vec![TransportRow::default(), TransportRow { of_all: 1, of_host: Vec::new() }];
+    let stacks = TransportTable::from_rows(&all, rows, vec![(0, true), (1, true)]);
+    assert_eq!(stacks.min_handshake_sample(), Some((Dur::us(9), Dur::us(9))));
 }

@@ -8,8 +8,8 @@ fn off() -> (&'static str, Value) {
 }
 
 /// Returns a sender with ten segments in flight.
-fn ten(set: &[(&str, Value)]) -> Hand {
-    let mut h = Hand::new("sack", set);
+fn ten(set: &[(&str, Value)]) -> SenderHarness {
+    let mut h = SenderHarness::new("sack", set);
     assert_eq!(h.start().len(), 10);
     h
 }
@@ -46,8 +46,12 @@ fn a_duplicate_may_move_the_window_and_acknowledge_too_which_starts_the_count_an
     h.sack_bytes(0, &[(3000, 3100)]);
     h.sack_bytes(0, &[(3000, 3200)]);
     assert!(h.sack_bytes(1000, &[(3000, 3300)]).iter().all(|n| *n >= 10));
-    let ext = h.exts.allocate(Ext { blocks: 1, sack: [(3000, 3400), (0, 0), (0, 0), (0, 0)], ..Ext::default() });
-    let mut pkt = Pkt { ext, ..segment::ack(&flow(0), 1000, false, &h.cfg) };
+    let ext = h.exts.allocate(PacketExtension {
+        blocks: 1,
+        sack: [(3000, 3400), (0, 0), (0, 0), (0, 0)],
+        ..PacketExtension::default()
+    });
+    let mut pkt = Pkt { ext, ..segment::ack_segment(&flow(0), 1000, false, &h.cfg) };
     pkt.window -= 1;
     h.call(|s, io| s.receive(&pkt, io));
     assert_eq!(h.stats().fast_retransmits, 0, "two since the cumulative one, itself included");
@@ -99,7 +103,7 @@ fn what_is_lost_goes_before_new_data() {
 fn a_hole_not_yet_lost_is_retransmitted_only_where_there_is_no_new_data() {
     // NextSeg() rules 2 and 3. Twenty segments are in flight; then pipe 8 of 10.
     let holes = |bytes| {
-        let mut h = Hand::with_flow(bytes, "sack", &[("initial_window", packets(20))]);
+        let mut h = SenderHarness::with_flow(bytes, "sack", &[("initial_window", packets(20))]);
         h.start();
         assert_eq!(h.sack(0, &[(1, 4)]), [0]);
         assert_eq!(h.cwnd(), 10_000);
@@ -113,7 +117,7 @@ fn a_hole_not_yet_lost_is_retransmitted_only_where_there_is_no_new_data() {
 #[test]
 fn the_last_segment_is_rescued_once_a_recovery() {
     // NextSeg() rule 4: 0 and 9 are lost, and no data beyond 9 can reveal it.
-    let mut h = Hand::with_flow(10_000, "sack", &[]);
+    let mut h = SenderHarness::with_flow(10_000, "sack", &[]);
     h.start();
     assert_eq!(h.sack(0, &[(1, 4)]), [0]);
     assert!(h.sack(0, &[(1, 9)]).is_empty(), "the first retransmission is not acknowledged");
@@ -121,13 +125,13 @@ fn the_last_segment_is_rescued_once_a_recovery() {
     assert!(h.ack(9).is_empty());
     assert_eq!(h.stats().retransmissions, 2);
     h.ack(10);
-    assert!(h.sender.done());
+    assert!(h.sender.is_done());
 }
 
 #[test]
 fn a_rescue_holds_the_highest_byte_not_reported() {
     // NextSeg() rule 4: "MUST include the highest outstanding unSACKed sequence number".
-    let mut h = Hand::with_flow(9_500, "sack", &[]);
+    let mut h = SenderHarness::with_flow(9_500, "sack", &[]);
     h.start();
     h.sack(0, &[(1, 4)]);
     h.sack(0, &[(1, 8)]);
@@ -278,7 +282,7 @@ fn blocks_that_make_no_sense_change_nothing() {
 
 #[test]
 fn only_a_transport_with_selective_acknowledgements_listens_to_them() {
-    let mut h = Hand::new("newreno", &[]);
+    let mut h = SenderHarness::new("newreno", &[]);
     h.start();
     assert!(h.sack(0, &[(1, 8)]).is_empty());
     assert_eq!((h.stats().sacked, h.stats().fast_retransmits), (0, 0));
@@ -287,7 +291,7 @@ fn only_a_transport_with_selective_acknowledgements_listens_to_them() {
 #[test]
 fn blocks_are_taken_across_the_wrap_of_sequence_numbers() {
     // RFC 9293 §3.4.
-    let mut h = Hand::with_flow(1 << 34, "sack", &[]);
+    let mut h = SenderHarness::with_flow(1 << 34, "sack", &[]);
     h.start();
     let mut una = 0;
     while una + 4_000 < 1u64 << 32 {
@@ -304,7 +308,7 @@ fn blocks_are_taken_across_the_wrap_of_sequence_numbers() {
 /// Returns the bytes outstanding then, and the slow start threshold before and after the timeout.
 fn timeout_of_a_lost_retransmission(kind: &str, set: &[(&str, Value)]) -> (u32, u32, u32) {
     let window = [("initial_window", packets(20))];
-    let mut h = Hand::with_flow(1 << 40, kind, &[&window, set].concat());
+    let mut h = SenderHarness::with_flow(1 << 40, kind, &[&window, set].concat());
     h.start();
     for n in 2..60 {
         h.sack(0, &[(1, n)]);

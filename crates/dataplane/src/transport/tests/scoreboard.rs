@@ -1,7 +1,7 @@
 //! Tests of the scoreboard against the functions of RFC 6675 §4, written octet by octet as in the RFC.
 
-use crate::transport::loss::{Reach, Scoreboard, Segment};
-use mech::{Purpose, Stream};
+use crate::transport::loss::{IsLostParams, NextSegment, Scoreboard};
+use mech::{Stream, StreamPurpose};
 
 const MSS: u32 = 5;
 
@@ -55,25 +55,25 @@ impl Octets {
 
 /// Plays one random sequence of SACKs, retransmissions and acknowledgements, and counts how often each rule applied.
 fn play(seed: u64, met: &mut [u32; 3]) {
-    let mut draw = Stream::new(seed, 0, Purpose::Custom(1));
-    let threshold = 1 + draw.below(4);
-    let (mut una, mut sent) = (0u64, 30 + draw.below(60));
-    let reach = Reach { threshold: Some(threshold as u32), mss: MSS };
+    let mut draw = Stream::new(seed, 0, StreamPurpose::Custom(1));
+    let threshold = 1 + draw.uniform_below(4);
+    let (mut una, mut sent) = (0u64, 30 + draw.uniform_below(60));
+    let reach = IsLostParams { threshold: Some(threshold as u32), mss: MSS };
     let mut state = Scoreboard::default();
     let mut octets =
         Octets { sacked: vec![false; 400], high_ack: 0, high_data: sent, high_rxt: 0, rescue_rxt: 0, threshold };
-    let first = 1 + draw.below(u64::from(MSS));
-    state.enter(first);
+    let first = 1 + draw.uniform_below(u64::from(MSS));
+    state.begin_recovery(first);
     (octets.high_rxt, octets.rescue_rxt) = (first, first);
     for _ in 0..40 {
-        let start = una + 1 + draw.below(sent - una);
-        let end = (start + 1 + draw.below(8)).min(sent);
+        let start = una + 1 + draw.uniform_below(sent - una);
+        let end = (start + 1 + draw.uniform_below(8)).min(sent);
         let before = octets.sacked.clone();
         octets.sacked[(start + 1) as usize..=end as usize].iter_mut().for_each(|s| *s = true);
         let new = state.update(&[(start as u32, end as u32)], una, una, sent);
         assert_eq!(new, octets.sacked != before, "seed {seed}");
-        if draw.below(4) == 0 && una + 10 < sent {
-            una += 1 + draw.below(4);
+        if draw.uniform_below(4) == 0 && una + 10 < sent {
+            una += 1 + draw.uniform_below(4);
             (octets.high_ack, una) = (una, una);
             // An ACK that stops at SACKed data means reneging: RFC 2018 §8.
             let gone = if octets.sacked[una as usize + 1] { octets.sacked.len() } else { una as usize + 1 };
@@ -84,25 +84,25 @@ fn play(seed: u64, met: &mut [u32; 3]) {
         assert_eq!(state.sacked() as usize, count);
         assert_eq!(state.pipe(una, sent, reach), octets.pipe(), "seed {seed}");
         assert!(octets.unsacked().all(|s| (s - 1 < state.lost_below(reach)) == octets.is_lost(s)), "seed {seed}");
-        let fresh = draw.below(3) == 0;
+        let fresh = draw.uniform_below(3) == 0;
         let got = state.next_segment(una..sent, fresh, reach);
         let want = octets.next(fresh);
         match (got, want) {
             (None, None) => {}
-            (Some(Segment::New), Some((2, ..))) => {
+            (Some(NextSegment::New), Some((2, ..))) => {
                 sent += u64::from(MSS);
                 octets.high_data = sent;
                 met[1] += 1;
             }
-            (Some(Segment::Again(start, len)), Some((1, s, n))) => {
+            (Some(NextSegment::Again(start, len)), Some((1, s, n))) => {
                 assert_eq!((start + 1, u64::from(len)), (s, n), "seed {seed}");
-                state.retransmitted(start + n);
+                state.on_retransmitted(start + n);
                 octets.high_rxt = s + n - 1;
                 met[0] += 1;
             }
-            (Some(Segment::Rescue(start, len)), Some((4, s, n))) => {
+            (Some(NextSegment::Rescue(start, len)), Some((4, s, n))) => {
                 assert_eq!((start + 1, u64::from(len)), (s, n), "seed {seed}");
-                state.rescued(sent);
+                state.on_rescued(sent);
                 octets.rescue_rxt = sent;
                 met[2] += 1;
             }

@@ -10,7 +10,7 @@ fn wide() -> Vec<(&'static str, Value)> {
 #[test]
 fn before_a_sample_the_timeout_is_the_initial_one_within_its_bounds() {
     // RFC 6298 (2.1).
-    let rto = |set: &[(&str, Value)]| Hand::new("newreno", set).stats().rto;
+    let rto = |set: &[(&str, Value)]| SenderHarness::new("newreno", set).stats().rto;
     assert_eq!(rto(&[("initial_rto", time(Dur::s(3)))]), Dur::s(3));
     assert_eq!(rto(&[("min_rto", time(Dur::ms(200)))]), Dur::ms(200));
     assert_eq!(rto(&[("initial_rto", time(Dur::s(90)))]), Dur::s(60));
@@ -19,7 +19,7 @@ fn before_a_sample_the_timeout_is_the_initial_one_within_its_bounds() {
 #[test]
 fn the_first_sample_sets_and_later_ones_smooth() {
     // RFC 6298 (2.2), (2.3): R = 80 us, then 160 us.
-    let mut h = Hand::new("newreno", &wide());
+    let mut h = SenderHarness::new("newreno", &wide());
     h.start();
     h.wait(Dur::us(80));
     h.ack(1);
@@ -35,7 +35,7 @@ fn the_granularity_is_the_least_spread() {
     // RFC 6298 (2.3): max(G, K RTTVAR).
     let mut set = wide();
     set[2].1 = time(Dur::ms(1));
-    let mut h = Hand::new("newreno", &set);
+    let mut h = SenderHarness::new("newreno", &set);
     h.start();
     h.wait(Dur::us(80));
     h.ack(1);
@@ -45,12 +45,12 @@ fn the_granularity_is_the_least_spread() {
 #[test]
 fn the_least_and_the_longest_timeout_hold() {
     // RFC 6298 (2.4), (2.5).
-    let mut h = Hand::new("newreno", &[]);
+    let mut h = SenderHarness::new("newreno", &[]);
     h.start();
     h.wait(Dur::us(80));
     h.ack(1);
     assert_eq!(h.stats().rto, Dur::ms(10));
-    let mut h = Hand::new("newreno", &[("max_rto", time(Dur::ms(35)))]);
+    let mut h = SenderHarness::new("newreno", &[("max_rto", time(Dur::ms(35)))]);
     h.start();
     let waits: Vec<Dur> = (0..4)
         .map(|_| {
@@ -65,7 +65,7 @@ fn the_least_and_the_longest_timeout_hold() {
 #[test]
 fn each_expiry_doubles_the_timeout_and_a_sample_of_new_data_ends_that() {
     // RFC 6298 (5.5), (5.6) and the note after (5.7); Karn's rule, §3.
-    let mut h = Hand::new("newreno", &[("initial_window", packets(1))]);
+    let mut h = SenderHarness::new("newreno", &[("initial_window", packets(1))]);
     h.start();
     assert_eq!((h.expire(), h.timer_in()), (vec![0], Some(Dur::ms(20))));
     assert_eq!((h.expire(), h.timer_in()), (vec![0], Some(Dur::ms(40))));
@@ -80,7 +80,7 @@ fn each_expiry_doubles_the_timeout_and_a_sample_of_new_data_ends_that() {
 #[test]
 fn nothing_sent_before_a_retransmission_is_sampled_after_it() {
     // RFC 6298 §3.
-    let mut h = Hand::new("newreno", &[]);
+    let mut h = SenderHarness::new("newreno", &[]);
     h.start();
     (0..3).for_each(|_| drop(h.ack(0)));
     h.wait(Dur::us(500));
@@ -92,7 +92,7 @@ fn nothing_sent_before_a_retransmission_is_sampled_after_it() {
 #[test]
 fn new_data_sent_in_recovery_is_not_sampled() {
     // The ACK of the timed segment waits for the holes before it.
-    let mut h = Hand::new("newreno", &[]);
+    let mut h = SenderHarness::new("newreno", &[]);
     h.start();
     (0..7).for_each(|_| drop(h.ack(0)));
     assert_eq!(h.stats().next, 12_000);
@@ -107,7 +107,7 @@ fn new_data_sent_in_recovery_is_not_sampled() {
 #[test]
 fn every_ack_of_a_burst_is_a_sample() {
     // RFC 6298 §3.
-    let mut h = Hand::new("newreno", &wide());
+    let mut h = SenderHarness::new("newreno", &wide());
     h.start();
     h.wait(Dur::us(100));
     h.ack(1);
@@ -123,7 +123,7 @@ fn every_ack_of_a_burst_is_a_sample() {
 #[test]
 fn the_timer_starts_with_data_restarts_with_new_acks_and_stops_when_all_is_acknowledged() {
     // RFC 6298 (5.1), (5.3), (5.2).
-    let mut h = Hand::with_flow(3_000, "newreno", &[]);
+    let mut h = SenderHarness::with_flow(3_000, "newreno", &[]);
     assert_eq!(h.sender.deadline(), None);
     h.start();
     assert_eq!(h.timer_in(), Some(Dur::ms(10)));
@@ -139,7 +139,7 @@ fn the_timer_starts_with_data_restarts_with_new_acks_and_stops_when_all_is_ackno
 #[test]
 fn sending_more_does_not_restart_a_timer_that_runs() {
     // RFC 6298 (5.1).
-    let mut h = Hand::new("newreno", &[("limited_transmit", Value::Flag(true))]);
+    let mut h = SenderHarness::new("newreno", &[("limited_transmit", Value::Flag(true))]);
     h.start();
     h.wait(Dur::ms(4));
     assert_eq!(h.ack(0), [10]);
@@ -149,7 +149,7 @@ fn sending_more_does_not_restart_a_timer_that_runs() {
 #[test]
 fn an_expiry_leaves_one_segment_and_half_the_flight() {
     // RFC 5681 §3.1, eq. 4; RFC 6298 (5.4).
-    let mut h = Hand::new("newreno", &[]);
+    let mut h = SenderHarness::new("newreno", &[]);
     h.start();
     assert_eq!(h.expire(), [0]);
     assert_eq!((h.cwnd(), h.ssthresh(), h.stats().timeouts), (1_000, 5_000, 1));
@@ -158,7 +158,7 @@ fn an_expiry_leaves_one_segment_and_half_the_flight() {
 #[test]
 fn a_second_expiry_for_the_same_segment_keeps_ssthresh() {
     // RFC 5681 §3.1.
-    let mut h = Hand::new("newreno", &[]);
+    let mut h = SenderHarness::new("newreno", &[]);
     h.start();
     h.expire();
     h.expire();
@@ -171,7 +171,7 @@ fn a_second_expiry_for_the_same_segment_keeps_ssthresh() {
 #[test]
 fn after_an_expiry_it_goes_back_and_slow_starts_over_what_was_outstanding() {
     // RFC 5681 §3.1; RFC 6582 §3.2 step 4.
-    let mut h = Hand::new("newreno", &[]);
+    let mut h = SenderHarness::new("newreno", &[]);
     h.start();
     h.expire();
     assert_eq!(h.ack(1), [1, 2]);
@@ -183,11 +183,11 @@ fn after_an_expiry_it_goes_back_and_slow_starts_over_what_was_outstanding() {
 
 #[test]
 fn an_early_call_does_nothing() {
-    let mut h = Hand::new("newreno", &[]);
+    let mut h = SenderHarness::new("newreno", &[]);
     h.start();
     h.wait(Dur::ms(9));
     let before = h.stats();
-    assert!(h.call(|s, io| s.timer(io)).is_empty());
+    assert!(h.call(|s, io| s.on_timer(io)).is_empty());
     assert_eq!(h.stats(), before);
 }
 
@@ -211,7 +211,7 @@ fn a_lost_ack_is_covered_by_the_next() {
 #[test]
 fn off_means_no_timer_for_data_or_a_syn() {
     let off = ("retransmission_timer", Value::Flag(false));
-    let mut h = Hand::new("newreno", std::slice::from_ref(&off));
+    let mut h = SenderHarness::new("newreno", std::slice::from_ref(&off));
     assert_eq!((h.start().len(), h.sender.deadline()), (10, None));
     h.wait(Dur::ms(5));
     h.ack(1);
@@ -219,7 +219,7 @@ fn off_means_no_timer_for_data_or_a_syn() {
     (0..3).for_each(|_| drop(h.ack(1)));
     h.ack(4);
     assert_eq!((h.stats().fast_retransmits, h.sender.deadline()), (1, None), "nor in recovery");
-    let mut h = Hand::new("newreno", &[off, ("connection", word("handshake"))]);
+    let mut h = SenderHarness::new("newreno", &[off, ("connection", word("handshake"))]);
     assert_eq!((h.start().len(), h.sender.deadline()), (1, None));
 }
 
@@ -228,7 +228,7 @@ fn below_the_floor_what_is_doubled_is_the_estimate() {
     // ns-3 until 3.13: max(minRTO, multiplier * estimate). Since then multiplier * max(minRTO, estimate), as RFC 6298
     // (5.5).
     let timeouts = |floor: &str| {
-        let mut h = Hand::new("newreno", &[("rto_floor", word(floor)), ("max_rto", time(Dur::ms(70)))]);
+        let mut h = SenderHarness::new("newreno", &[("rto_floor", word(floor)), ("max_rto", time(Dur::ms(70)))]);
         h.start();
         h.wait(Dur::ms(1));
         h.ack(1);
@@ -246,7 +246,7 @@ fn below_the_floor_what_is_doubled_is_the_estimate() {
 #[test]
 fn the_floor_bounds_the_timeout_or_what_is_added_to_the_round_trip() {
     let rto = |floor: &str, round_trip: Dur| {
-        let mut h = Hand::new("newreno", &[("rto_floor", word(floor)), ("max_rto", time(Dur::ms(70)))]);
+        let mut h = SenderHarness::new("newreno", &[("rto_floor", word(floor)), ("max_rto", time(Dur::ms(70)))]);
         h.start();
         h.wait(round_trip);
         h.ack(1);

@@ -9,17 +9,18 @@ fn precise() -> Vec<(&'static str, Value)> {
     vec![ON, ("min_rto", time(Dur::ps(1))), ("clock_granularity", time(Dur::us(1)))]
 }
 
-fn stamped(val: u32, ecr: u32) -> Ext {
-    Ext { timestamps: Some(Timestamps { val, ecr }), ..Ext::default() }
+fn stamped(val: u32, ecr: u32) -> PacketExtension {
+    PacketExtension { timestamps: Some(Timestamps { val, ecr }), ..PacketExtension::default() }
 }
 
 #[test]
 fn every_segment_carries_the_clock_and_the_latest_of_the_peer() {
     // RFC 7323 §3.2, §4.3; 12 bytes of options that `mss` does not count.
-    let mut h = Hand::new("newreno", &[ON]);
+    let mut h = SenderHarness::new("newreno", &[ON]);
     h.now = Time::ZERO + Dur::us(700);
     h.start();
-    let stamps = |h: &Hand| h.last.iter().map(|p| h.exts.get(p.ext).unwrap().timestamps.unwrap()).collect::<Vec<_>>();
+    let stamps =
+        |h: &SenderHarness| h.last.iter().map(|p| h.exts.get(p.ext).unwrap().timestamps.unwrap()).collect::<Vec<_>>();
     assert!(h.last.iter().all(|p| (p.payload, p.head.size) == (1000, 1070)));
     assert_eq!(stamps(&h), vec![Timestamps { val: 700, ecr: 0 }; 10]);
     h.wait(Dur::us(90));
@@ -34,7 +35,7 @@ fn every_segment_carries_the_clock_and_the_latest_of_the_peer() {
 #[test]
 fn an_ack_of_new_data_is_a_sample_of_what_it_echoes_and_a_duplicate_is_none() {
     // RFC 7323 §4.1.
-    let mut h = Hand::new("newreno", &precise());
+    let mut h = SenderHarness::new("newreno", &precise());
     h.start();
     h.now = Time::ZERO + Dur::us(80);
     h.ack_with(0, stamped(1, 30));
@@ -49,7 +50,7 @@ fn an_ack_of_new_data_is_a_sample_of_what_it_echoes_and_a_duplicate_is_none() {
 #[test]
 fn a_retransmission_gives_a_sample_and_ends_the_backoff() {
     // RFC 7323 §4.1: Karn's rule is not needed.
-    let mut h = Hand::new("newreno", &precise()[..2]);
+    let mut h = SenderHarness::new("newreno", &precise()[..2]);
     h.start();
     h.expire();
     let again = h.exts.get(h.last[0].ext).unwrap().timestamps.unwrap().val;
@@ -63,7 +64,8 @@ fn a_retransmission_gives_a_sample_and_ends_the_backoff() {
 #[test]
 fn the_clock_wraps() {
     // RFC 7323 §5.4: one tick a nanosecond wraps after 4.3 s.
-    let mut h = Hand::new("newreno", &[ON, ("min_rto", time(Dur::ps(1))), ("clock_granularity", time(Dur::ZERO))]);
+    let mut h =
+        SenderHarness::new("newreno", &[ON, ("min_rto", time(Dur::ps(1))), ("clock_granularity", time(Dur::ZERO))]);
     h.now = Time::ZERO + Dur::ns((1 << 32) - 100);
     h.start();
     h.wait(Dur::ns(700));
@@ -73,7 +75,7 @@ fn the_clock_wraps() {
 
 #[test]
 fn without_the_option_nothing_is_carried_and_what_comes_is_not_believed() {
-    let mut h = Hand::new("newreno", &[]);
+    let mut h = SenderHarness::new("newreno", &[]);
     h.start();
     assert!(h.last.iter().all(|p| p.ext == crate::NO_EXT));
     h.wait(Dur::us(80));

@@ -8,16 +8,16 @@ use mech::{Ecn, Flags};
 #[test]
 fn the_initial_window_is_what_was_asked_for_in_segments_or_bytes() {
     // RFC 5681 §3.1, RFC 6928.
-    assert_eq!(Hand::new("newreno", &[]).start().len(), 10);
-    assert_eq!(Hand::new("newreno", &[("initial_window", packets(1))]).start(), [0]);
+    assert_eq!(SenderHarness::new("newreno", &[]).start().len(), 10);
+    assert_eq!(SenderHarness::new("newreno", &[("initial_window", packets(1))]).start(), [0]);
     let bytes = Value::Amount(Amount::Bytes(3500));
-    assert_eq!(Hand::new("newreno", &[("initial_window", bytes)]).start(), [0, 1, 2]);
+    assert_eq!(SenderHarness::new("newreno", &[("initial_window", bytes)]).start(), [0, 1, 2]);
 }
 
 #[test]
 fn slow_start_sends_two_segments_for_each_one_acknowledged() {
     // RFC 5681 eq. 2.
-    let mut h = Hand::new("newreno", &[("initial_window", packets(1))]);
+    let mut h = SenderHarness::new("newreno", &[("initial_window", packets(1))]);
     h.start();
     assert_eq!(h.ack(1), [1, 2]);
     assert_eq!(h.ack(2), [3, 4]);
@@ -28,7 +28,7 @@ fn slow_start_sends_two_segments_for_each_one_acknowledged() {
 #[test]
 fn slow_start_grows_by_one_segment_at_most_for_an_ack_of_many() {
     // RFC 5681 eq. 2: min(N, SMSS).
-    let mut h = Hand::new("newreno", &[]);
+    let mut h = SenderHarness::new("newreno", &[]);
     h.start();
     h.ack(5);
     assert_eq!(h.cwnd(), 11_000);
@@ -49,7 +49,7 @@ fn the_window_doubles_every_round_trip_of_a_pair() {
 #[test]
 fn congestion_avoidance_adds_a_segments_square_over_the_window_for_each_ack() {
     // RFC 5681 eq. 3.
-    let mut h = Hand::new("newreno", &[("initial_ssthresh", size(4000)), ("initial_window", packets(4))]);
+    let mut h = SenderHarness::new("newreno", &[("initial_ssthresh", size(4000)), ("initial_window", packets(4))]);
     h.start();
     assert_eq!((h.ack(1), h.cwnd()), (vec![4], 4250));
     assert_eq!((h.ack(2), h.cwnd()), (vec![5], 4250 + 1_000_000 / 4250));
@@ -61,7 +61,7 @@ fn congestion_avoidance_adds_a_segments_square_over_the_window_for_each_ack() {
 #[test]
 fn slow_start_ends_at_ssthresh() {
     // RFC 5681 §3.1: slow start below ssthresh, congestion avoidance above.
-    let mut h = Hand::new("newreno", &[("initial_ssthresh", size(11_500))]);
+    let mut h = SenderHarness::new("newreno", &[("initial_ssthresh", size(11_500))]);
     h.start();
     h.ack(1);
     h.ack(2);
@@ -73,7 +73,7 @@ fn slow_start_ends_at_ssthresh() {
 #[test]
 fn the_receive_window_bounds_what_is_sent() {
     // RFC 5681 §3.1: min(cwnd, rwnd); RFC 7323 §2.2: the field is scaled.
-    let mut h = Hand::new("newreno", &[("receive_window", size(3000))]);
+    let mut h = SenderHarness::new("newreno", &[("receive_window", size(3000))]);
     assert_eq!(h.start(), [0, 1, 2]);
     assert_eq!(h.ack(1), [3]);
     assert_eq!(h.ack(3), [4, 5]);
@@ -88,13 +88,13 @@ fn the_receive_window_bounds_what_is_sent() {
 #[test]
 fn a_window_that_ends_inside_a_segment_sends_no_silly_one() {
     // RFC 9293 §3.8.6.2.1 (2), (3).
-    let mut h = Hand::new("newreno", &[("receive_window", size(2500))]);
+    let mut h = SenderHarness::new("newreno", &[("receive_window", size(2500))]);
     assert_eq!(h.start(), [0, 1]);
-    let mut h = Hand::new("newreno", &[("receive_window", size(600))]);
+    let mut h = SenderHarness::new("newreno", &[("receive_window", size(600))]);
     h.start();
     assert_eq!(h.last.iter().map(|p| p.payload).collect::<Vec<_>>(), [600]);
     let pair = Pair::new(10_000, config("newreno", &[("receive_window", size(600))])).run();
-    assert!(pair.receiver.complete() && pair.expiries.is_empty());
+    assert!(pair.receiver.is_complete() && pair.expiries.is_empty());
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn cwnd_does_not_grow_past_the_receive_window() {
 
 #[test]
 fn a_packet_is_complete() {
-    let mut h = Hand::with_flow(2_500, "newreno", &[]);
+    let mut h = SenderHarness::with_flow(2_500, "newreno", &[]);
     h.start();
     let [first, _, last] = h.last[..] else { panic!("three segments") };
     assert_eq!((first.payload, first.head.size, first.head.orig_size), (1000, 1058, 1058));
@@ -115,15 +115,15 @@ fn a_packet_is_complete() {
     assert_eq!((first.head.rank, first.ext, first.sent), (0, NO_EXT, Time::ZERO));
     assert_eq!(first.head.flags, Flags::ACK.with(Flags::PAYLOAD));
     h.ack(1);
-    assert!(h.last.is_empty() && !h.sender.done());
+    assert!(h.last.is_empty() && !h.sender.is_done());
     h.ack_bytes(2500, false);
-    assert!(h.sender.done());
+    assert!(h.sender.is_done());
 }
 
 #[test]
 fn acks_of_what_was_never_sent_and_old_acks_do_nothing() {
     // RFC 9293 §3.10.7.4.
-    let mut h = Hand::new("newreno", &[]);
+    let mut h = SenderHarness::new("newreno", &[]);
     h.start();
     assert!(h.ack(11).is_empty());
     assert_eq!(h.stats().acked, 0);
@@ -144,7 +144,7 @@ fn sequence_numbers_wrap_and_a_flow_beyond_four_gigabytes_arrives() {
     pair.gap = Dur::us(1);
     pair.script = vec![(Direction::Data, wrap - 1, Fault::Lose), (Direction::Data, wrap + 900, Fault::Lose)];
     let pair = pair.run();
-    assert!(pair.sender.done() && pair.receiver.received() == bytes);
+    assert!(pair.sender.is_done() && pair.receiver.received_bytes() == bytes);
     assert_eq!(pair.sender.stats().retransmissions, 2);
     assert!(pair.data.windows(2).any(|w| w[1].seq < w[0].seq / 2), "never wrapped");
 }
@@ -155,7 +155,10 @@ fn every_default_is_valid_and_what_ranges_cannot_say_is_checked() {
         let defaults = values(kind, &[]);
         assert_eq!(TcpConfig::check(&defaults), Ok(()));
         let cfg = TcpConfig::new(kind, &defaults, Framing::ETHERNET).unwrap();
-        assert_eq!((cfg.mss(), cfg.options(), cfg.min_rto, cfg.initial_rto), (1460, 0, Dur::ms(10), Dur::ms(10)));
+        assert_eq!(
+            (cfg.mss(), cfg.data_option_bytes(), cfg.min_rto, cfg.initial_rto),
+            (1460, 0, Dur::ms(10), Dur::ms(10))
+        );
     }
     let wrong = |set: &[(&str, Value)]| TcpConfig::check(&values("newreno", set)).unwrap_err().0;
     assert_eq!(wrong(&[("mss", size(9001))]), "mss");
@@ -168,8 +171,8 @@ fn every_default_is_valid_and_what_ranges_cannot_say_is_checked() {
 
 #[test]
 fn a_flow_of_no_bytes_is_done_before_it_starts() {
-    let mut h = Hand::with_flow(0, "newreno", &[]);
-    assert!(h.start().is_empty() && h.sender.done() && h.sender.deadline().is_none());
+    let mut h = SenderHarness::with_flow(0, "newreno", &[]);
+    assert!(h.start().is_empty() && h.sender.is_done() && h.sender.deadline().is_none());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use super::*;
 use crate::buffer::BufferSlot;
-use crate::testing::{Desk, State as Switch, head, switch, values};
+use crate::testing::{DecisionInputs, SwitchState as Switch, parse_head, switch_without_packets, values};
 use crate::{Acts, View};
 use toml::Table;
 
@@ -11,7 +11,7 @@ const ACK: &str = "ack size=64 in=0";
 struct Bench {
     abq: Abq,
     switch: Switch,
-    desk: Desk,
+    desk: DecisionInputs,
     /// True if the agent is called at every change, otherwise by its levels.
     eager: bool,
     queue: u64,
@@ -22,28 +22,28 @@ struct Bench {
 
 impl Bench {
     fn new(given: &str, eager: bool) -> Bench {
-        let switch = switch(2, BufferSlot::per_port(Some(Amount::Bytes(120_000))));
+        let switch = switch_without_packets(2, BufferSlot::per_port(Some(Amount::Bytes(120_000))));
         let abq = Abq::new(&values(&SPEC, given));
-        Bench { abq, switch, desk: Desk::draws(&[]), eager, queue: 0, held: 0, window: None }
+        Bench { abq, switch, desk: DecisionInputs::with_draws(&[]), eager, queue: 0, held: 0, window: None }
     }
-    fn arrive(&mut self, text: &str) -> Pass {
+    fn arrive(&mut self, text: &str) -> ArrivalDecision {
         let at = AgentContext { view: &self.switch, port: PORT, stored: None };
-        let pass = self.abq.on_arrival(&head(text), &at, &mut self.desk.env());
-        self.held += u64::from(pass == Pass::Hold);
+        let pass = self.abq.on_arrival(&parse_head(text), &at, &mut self.desk.env());
+        self.held += u64::from(pass == ArrivalDecision::Hold);
         pass
     }
     /// Changes the length of the queue, and returns the number of released ACKs and whether all have ECE.
-    fn change(&mut self, bytes: u64) -> (u64, bool) {
+    fn change_queue(&mut self, bytes: u64) -> (u64, bool) {
         self.window = None;
         self.queue = bytes;
-        let outside = Account::is_outside(bytes, self.abq.levels(Account::Output(PORT)));
+        let outside = Account::is_outside(bytes, self.abq.unaffected_levels(Account::Output(PORT)));
         if self.eager || outside {
             let at = AgentContext { view: &self.switch, port: PORT, stored: None };
             self.abq.on_level(Account::Output(PORT), bytes, &at, &mut self.desk.env());
         }
-        self.take()
+        self.take_released()
     }
-    fn take(&mut self) -> (u64, bool) {
+    fn take_released(&mut self) -> (u64, bool) {
         let Acts { list, .. } = std::mem::take(&mut self.desk.acts);
         let (mut gone, mut ece) = (0, true);
         for act in list {
@@ -65,9 +65,9 @@ impl Bench {
     }
     fn row(&self, gone: u64) -> String {
         let state = match self.abq.state {
-            State::Uncongested => "US",
-            State::Congested => "CS",
-            State::Light => "LCS",
+            AbqState::Uncongested => "US",
+            AbqState::Congested => "CS",
+            AbqState::Light => "LCS",
         };
         let release = if gone > 0 { format!(" release {gone}") } else { String::new() };
         let window = self.window.map_or_else(String::new, |most| format!(" win {most}"));
@@ -95,11 +95,11 @@ fn lengths_of_the_queue_lead_to_the_states_of_the_table() {
         for eager in [true, false] {
             let mut bench = Bench::new(&given, eager);
             for row in rows.iter() {
-                if bench.abq.state != State::Uncongested {
-                    assert_eq!(bench.arrive(ACK), Pass::Hold, "{name}");
+                if bench.abq.state != AbqState::Uncongested {
+                    assert_eq!(bench.arrive(ACK), ArrivalDecision::Hold, "{name}");
                 }
                 let length = row.split(' ').next().and_then(|text| text.parse().ok()).expect("a length");
-                let (gone, ece) = bench.change(length);
+                let (gone, ece) = bench.change_queue(length);
                 assert_eq!(&bench.row(gone), row, "{name}, eager {eager}");
                 assert!(ece);
             }
@@ -109,14 +109,14 @@ fn lengths_of_the_queue_lead_to_the_states_of_the_table() {
 
 /// Returns queue lengths that wander, fall and jump.
 fn lengths(seed: u64) -> Vec<u64> {
-    let mut rng = Desk::seeded(seed).rng;
+    let mut rng = DecisionInputs::with_seed(seed).rng;
     let mut length = 0u64;
     let mut step = || {
-        length = match rng.below(20) {
+        length = match rng.uniform_below(20) {
             0 => 0,
-            1 => rng.below(90_000),
-            n if n < 12 => (length + rng.below(3_000)).min(120_000),
-            _ => length.saturating_sub(rng.below(3_000)),
+            1 => rng.uniform_below(90_000),
+            n if n < 12 => (length + rng.uniform_below(3_000)).min(120_000),
+            _ => length.saturating_sub(rng.uniform_below(3_000)),
         };
         length
     };
@@ -133,7 +133,7 @@ fn whoever_is_called_by_levels_alone_does_the_same_as_if_told_of_every_change() 
                 assert_eq!(all.arrive(ACK), some.arrive(ACK), "{given}");
             }
             let before = all.abq.state;
-            let gone = (all.change(length).0, some.change(length).0);
+            let gone = (all.change_queue(length).0, some.change_queue(length).0);
             assert_eq!((gone.0, all.row(0)), (gone.1, some.row(0)), "{given}, change {i}");
             turns += u32::from(before != all.abq.state);
         }
@@ -163,23 +163,26 @@ fn nothing_is_held_without_congestion_or_beyond_the_capacity() {
         for (i, length) in lengths(100 + n as u64).into_iter().enumerate() {
             for _ in 0..i % 4 {
                 match bench.arrive(ACK) {
-                    Pass::Hold => held += 1,
-                    Pass::Drop => lost += 1,
-                    Pass::Forward => assert_eq!(bench.abq.state, State::Uncongested),
+                    ArrivalDecision::Hold => held += 1,
+                    ArrivalDecision::Drop => lost += 1,
+                    ArrivalDecision::Forward => assert_eq!(bench.abq.state, AbqState::Uncongested),
                 }
             }
-            gone += bench.change(length).0;
+            gone += bench.change_queue(length).0;
             let abq = &bench.abq;
             assert_eq!(abq.held_bytes, abq.held.iter().copied().map(u64::from).sum());
             assert!(abq.held_bytes <= abq.given.capacity.0 && abq.x <= abq.given.k.0, "{given}");
-            assert_eq!(abq.state == State::Uncongested, abq.x == 0, "{given}");
+            assert_eq!(abq.state == AbqState::Uncongested, abq.x == 0, "{given}");
             let is_empty = abq.held.is_empty();
-            assert!(is_empty || abq.state != State::Uncongested, "{given}");
-            assert!(length > 0 || abq.state == State::Uncongested || abq.given.reading == Reading::Figure, "{given}");
+            assert!(is_empty || abq.state != AbqState::Uncongested, "{given}");
+            assert!(
+                length > 0 || abq.state == AbqState::Uncongested || abq.given.reading == ArticleReading::Figure,
+                "{given}"
+            );
         }
         // Each change passes at least one level.
-        (0..16).for_each(|_| gone += bench.change(0).0);
-        assert_eq!((held, bench.abq.state), (gone, State::Uncongested), "{given}");
+        (0..16).for_each(|_| gone += bench.change_queue(0).0);
+        assert_eq!((held, bench.abq.state), (gone, AbqState::Uncongested), "{given}");
         assert_eq!(lost > 0, given.contains("capacity"), "{given}: {lost}");
     }
 }
@@ -188,8 +191,8 @@ fn nothing_is_held_without_congestion_or_beyond_the_capacity() {
 fn what_is_an_ack_is_told_by_flags() {
     let held = |given: &str, text: &str| {
         let mut bench = Bench::new(given, true);
-        bench.change(60_000);
-        bench.arrive(&format!("{text} size=64 in=0")) == Pass::Hold
+        bench.change_queue(60_000);
+        bench.arrive(&format!("{text} size=64 in=0")) == ArrivalDecision::Hold
     };
     for (text, pure, flag, packs) in [
         ("ack", true, true, true),
@@ -210,35 +213,48 @@ fn what_is_an_ack_is_told_by_flags() {
         assert_eq!(held("packs=true", text), packs, "{text}, with PACKs");
     }
     let mut bench = Bench::new("is_ack=flag packs=true", true);
-    bench.change(60_000);
+    bench.change_queue(60_000);
     let at = AgentContext { view: &bench.switch, port: PORT, stored: None };
     for (flag, kind) in
         [(Flags::RST, PacketKind::Segment), (Flags::ACK, PacketKind::Notice), (Flags::ACK, PacketKind::Raw)]
     {
-        let flags = Flags::of_kind(kind).with(Flags::ACK).with(flag);
+        let flags = Flags::from_kind(kind).with(Flags::ACK).with(flag);
         let other = Head { flags, size: 64, ..Head::default() };
-        assert_eq!(bench.abq.on_arrival(&other, &at, &mut bench.desk.env()), Pass::Forward, "{flag:?} {kind:?}");
+        assert_eq!(
+            bench.abq.on_arrival(&other, &at, &mut bench.desk.env()),
+            ArrivalDecision::Forward,
+            "{flag:?} {kind:?}"
+        );
     }
 }
 
 #[test]
 fn acks_take_the_bytes_of_their_frames_and_what_does_not_fit_is_lost() {
     let mut bench = Bench::new("capacity=200B", true);
-    bench.change(60_000);
+    bench.change_queue(60_000);
     let mut arrive = |size: u16| bench.arrive(&format!("ack in=0 size={size}"));
-    assert_eq!([64, 72, 65, 64, 1].map(&mut arrive), [Pass::Hold, Pass::Hold, Pass::Drop, Pass::Hold, Pass::Drop]);
-    assert_eq!(bench.change(30_000), (3, true));
-    assert_eq!(bench.arrive("ack in=0 size=200"), Pass::Hold, "what was released gives its memory back");
+    assert_eq!(
+        [64, 72, 65, 64, 1].map(&mut arrive),
+        [
+            ArrivalDecision::Hold,
+            ArrivalDecision::Hold,
+            ArrivalDecision::Drop,
+            ArrivalDecision::Hold,
+            ArrivalDecision::Drop
+        ]
+    );
+    assert_eq!(bench.change_queue(30_000), (3, true));
+    assert_eq!(bench.arrive("ack in=0 size=200"), ArrivalDecision::Hold, "what was released gives its memory back");
 }
 
 #[test]
 fn without_the_corrector_released_acks_say_nothing() {
     for (given, ece) in [("", true), ("corrector=false", false)] {
         let mut bench = Bench::new(given, true);
-        bench.change(60_000);
-        assert_eq!(bench.arrive(ACK), Pass::Hold);
-        assert_eq!(bench.change(30_000), (1, ece), "{given}");
-        assert_eq!(bench.abq.needs().echoes, ece);
+        bench.change_queue(60_000);
+        assert_eq!(bench.arrive(ACK), ArrivalDecision::Hold);
+        assert_eq!(bench.change_queue(30_000), (1, ece), "{given}");
+        assert_eq!(bench.abq.needs().sets_ece, ece);
     }
 }
 
@@ -247,9 +263,9 @@ fn without_the_corrector_released_acks_say_nothing() {
 fn bounded_windows_add_up_to_more_than_k() {
     let released = |k: u64, least: u64, held: u64| {
         let mut bench = Bench::new(&format!("release=window k={k}B window_min={least}B"), true);
-        bench.change(4 * k);
-        (0..held).for_each(|_| assert_eq!(bench.arrive(ACK), Pass::Hold));
-        (bench.change(k).0, bench.window)
+        bench.change_queue(4 * k);
+        (0..held).for_each(|_| assert_eq!(bench.arrive(ACK), ArrivalDecision::Hold));
+        (bench.change_queue(k).0, bench.window)
     };
     // Numbers of the older public code: 10 packets of 1500 B, with segments of 1446 B.
     let public = |held: u64| released(15_000, 1446, held);
@@ -265,13 +281,13 @@ fn it_is_for_ports_that_lead_to_hosts_and_begins_above_k() {
     let is_for = |given: &str| [false, true].map(|to_switch| abq(given).is_for_port(to_switch));
     assert_eq!(is_for(""), [true, false]);
     assert_eq!(is_for("ports=all"), [true, true]);
-    assert_eq!(abq("k=9000B").rests_up_to().and_then(Room::amount), Some(Amount::Bytes(9000)));
-    assert_eq!(abq("capacity=640B").needs().held, Some(Bytes(640)));
-    let bounds = |given: &str| abq(given).needs().bounds_windows;
+    assert_eq!(abq("k=9000B").inactive_up_to().and_then(PortThresholds::amount), Some(Amount::Bytes(9000)));
+    assert_eq!(abq("capacity=640B").needs().hold_memory, Some(Bytes(640)));
+    let bounds = |given: &str| abq(given).needs().min_window;
     assert_eq!(bounds("release=window window_min=2000B"), Some(Bytes(2000)));
     assert_eq!([bounds(""), bounds("release=batch")], [None, None]);
-    assert!(abq("").holds());
-    assert_eq!(abq("").levels(Account::AllInput(PORT)), Account::UNWATCHED);
+    assert!(abq("").handles_arrivals());
+    assert_eq!(abq("").unaffected_levels(Account::AllInput(PORT)), Account::UNWATCHED);
 }
 
 #[test]
@@ -279,11 +295,11 @@ fn where_its_link_goes_down_or_comes_back_all_are_released() {
     for given in ["", "release=batch batch=1", "release=window k=1500B", "reading=algorithm"] {
         let mut bench = Bench::new(given, true);
         bench.abq.on_link_change(PORT, &mut bench.desk.env());
-        assert_eq!(bench.take(), (0, true), "nothing was held");
-        bench.change(90_000);
-        (0..3).for_each(|_| assert_eq!(bench.arrive(ACK), Pass::Hold));
+        assert_eq!(bench.take_released(), (0, true), "nothing was held");
+        bench.change_queue(90_000);
+        (0..3).for_each(|_| assert_eq!(bench.arrive(ACK), ArrivalDecision::Hold));
         bench.abq.on_link_change(PORT, &mut bench.desk.env());
-        assert_eq!(bench.take(), (3, true), "{given}");
+        assert_eq!(bench.take_released(), (3, true), "{given}");
         assert_eq!(bench.window.take().is_some(), given.contains("window"), "{given}");
         assert_eq!(bench.row(0), "90000 US 0");
     }
@@ -293,8 +309,8 @@ fn where_its_link_goes_down_or_comes_back_all_are_released() {
 fn it_says_what_does_not_go_together() {
     let said = |given: &str, memory: Option<Amount>| {
         let mut report = Report::default();
-        Abq::new(&values(&SPEC, given)).check(&Beside { memory, ..Beside::NOTHING }, &mut report);
-        (report.wrong.len(), report.notes.len())
+        Abq::new(&values(&SPEC, given)).check(&CheckContext { memory, ..CheckContext::EMPTY }, &mut report);
+        (report.errors.len(), report.warnings.len())
     };
     let bytes = Some(Amount::Bytes(120_000));
     assert_eq!(said("", bytes), (0, 0));

@@ -18,47 +18,47 @@ impl Bench {
         dcqcn.for_host(ReactionHost::new(line, 0, 0));
         Bench { dcqcn, limiter: None, now: Time::ZERO }
     }
-    fn tell(&mut self, is_empty: bool, what: impl FnOnce(&mut Dcqcn, &mut FlowAtNic)) {
+    fn call_reaction(&mut self, is_empty: bool, what: impl FnOnce(&mut Dcqcn, &mut FlowAtNic)) {
         let mut flow = FlowAtNic { flow: FLOW, now: self.now, is_empty, limiter: &mut self.limiter };
         what(&mut self.dcqcn, &mut flow);
-        let slowed = self.dcqcn.points.get(&FLOW).is_some_and(|point| point.current < self.dcqcn.line());
+        let slowed = self.dcqcn.flow_states.get(&FLOW).is_some_and(|point| point.current < self.dcqcn.line_rate());
         assert_eq!(self.dcqcn.timers.len(), usize::from(slowed), "a timer where there is something to get back");
         assert!(self.limiter.is_some() || !slowed, "and a limiter");
     }
     fn cnp(&mut self) {
-        self.tell(false, |dcqcn, flow| dcqcn.on_notice(&Notice::Cnp, flow));
+        self.call_reaction(false, |dcqcn, flow| dcqcn.on_notice(&Notice::Cnp, flow));
     }
     fn sent(&mut self, bytes: u64, is_empty: bool) {
-        self.tell(is_empty, |dcqcn, flow| dcqcn.on_sent(bytes, flow));
+        self.call_reaction(is_empty, |dcqcn, flow| dcqcn.on_sent(bytes, flow));
     }
     /// Lets the next timer expire.
     fn timer(&mut self) {
         let (at, flow) = self.dcqcn.next_timer().expect("a timer");
         assert_eq!(flow, FLOW);
         self.now = at;
-        self.tell(false, |dcqcn, flow| dcqcn.on_timer(flow));
+        self.call_reaction(false, |dcqcn, flow| dcqcn.on_timer(flow));
         assert!(self.dcqcn.next_timer().is_none_or(|next| next > (at, FLOW)));
     }
-    fn point(&self) -> Point {
-        self.dcqcn.points[&FLOW]
+    fn flow_state(&self) -> FlowState {
+        self.dcqcn.flow_states[&FLOW]
     }
     /// Returns the state as in a row of the table, after its colon; alpha is the current one.
-    fn state(&self) -> String {
-        let Some(mut point) = self.dcqcn.points.get(&FLOW).copied() else { return "unknown".into() };
+    fn describe_state(&self) -> String {
+        let Some(mut point) = self.dcqcn.flow_states.get(&FLOW).copied() else { return "unknown".into() };
         self.dcqcn.shrink_alpha(&mut point, self.now);
         let rate = self.limiter.map_or("free".into(), |limiter| limiter.rate().to_string());
-        let Point { target, alpha, byte_stage, time_stage, left, .. } = point;
-        let alpha = alpha as f64 / ONE as f64;
+        let FlowState { target, alpha, byte_stage, time_stage, bytes_left: left, .. } = point;
+        let alpha = alpha as f64 / FIXED_POINT_ONE as f64;
         format!("{rate} of {} alpha {alpha:.6} stages {byte_stage} {time_stage} left {left}", Rate::bps(target))
     }
     /// Runs one event of a row.
-    fn act(&mut self, event: &[&str]) {
+    fn run_event(&mut self, event: &[&str]) {
         let number = |text: &str| text.parse().expect(text);
         match event {
             ["cnp"] => self.cnp(),
             ["cnm"] => {
                 let notice = Notice::Cnm { feedback: 63, q_off: 0, q_delta: 0, point: crate::PortId(0) };
-                self.tell(false, |dcqcn, flow| dcqcn.on_notice(&notice, flow));
+                self.call_reaction(false, |dcqcn, flow| dcqcn.on_notice(&notice, flow));
             }
             ["sent", bytes] => self.sent(number(bytes), false),
             ["last", bytes] => self.sent(number(bytes), true),
@@ -69,7 +69,7 @@ impl Bench {
             ["time"] => {}
             ["over"] => {
                 self.limiter = None;
-                self.dcqcn.forget(FLOW);
+                self.dcqcn.remove_flow(FLOW);
             }
             other => panic!("{other:?}"),
         }
@@ -97,8 +97,8 @@ fn messages_bytes_and_time_lead_to_the_rates_of_the_table() {
             bench.now = Time(units::parse_dur(words[0]).expect("a time").0);
             let timer = bench.dcqcn.next_timer();
             assert!(timer.is_none_or(|(at, _)| at >= bench.now), "{name}: a timer expires before `{row}`: {timer:?}");
-            bench.act(&words[1..]);
-            assert_eq!(bench.state(), state, "{name}: {row}");
+            bench.run_event(&words[1..]);
+            assert_eq!(bench.describe_state(), state, "{name}: {row}");
         }
     }
 }
@@ -109,10 +109,10 @@ fn alpha_shrinks_by_g_each_period() {
     for (us, periods) in [(54, 0), (55, 1), (109, 1), (110, 2), (1000, 18), (9735, 177)] {
         let mut bench = Bench::new("", Rate::gbps(40));
         bench.cnp();
-        let mut point = bench.point();
+        let mut point = bench.flow_state();
         bench.dcqcn.shrink_alpha(&mut point, Time(Dur::us(us).0));
         let expected = (255.0f64 / 256.0).powi(periods);
-        assert!((point.alpha as f64 / ONE as f64 - expected).abs() < 1e-7, "{us} us");
+        assert!((point.alpha as f64 / FIXED_POINT_ONE as f64 - expected).abs() < 1e-7, "{us} us");
         assert_eq!(point.alpha_since, Time(Dur::us(55).0 * periods as u64));
     }
 }
@@ -128,8 +128,8 @@ fn alpha_comes_to_nothing_after_a_long_time_and_a_message_cuts_little_then() {
     });
     bench.now = Time(Dur::s(100).0);
     bench.cnp();
-    assert_eq!(bench.point().current, 40_000_000_000);
-    assert_eq!(bench.point().alpha, parts(1.0 / 256.0));
+    assert_eq!(bench.flow_state().current, 40_000_000_000);
+    assert_eq!(bench.flow_state().alpha, to_fixed_point(1.0 / 256.0));
 }
 
 /// Marked packets of a flow cause one message each interval; other flows have intervals of their own.
@@ -143,7 +143,7 @@ fn a_flow_is_told_of_once_an_interval() {
         assert_eq!(told(flow, us), expected, "flow {flow} at {us} us");
     }
     assert!(told(1, 500));
-    assert_eq!((dcqcn.told.flows.len(), dcqcn.told.order.len()), (1, 1), "what is long ago is forgotten");
+    assert_eq!((dcqcn.notified.flows.len(), dcqcn.notified.order.len()), (1, 1), "what is long ago is forgotten");
 }
 
 #[test]
@@ -155,7 +155,11 @@ fn steps_and_the_least_rate_follow_the_rate_of_the_link_where_nothing_else_is_gi
         (100, "r_ai=40Mbps r_hai=400Mbps min_rate=10Mbps", 40, 400, 10),
     ] {
         let dcqcn = Bench::new(given, Rate::gbps(line)).dcqcn;
-        let all = [dcqcn.or_part(dcqcn.given.r_ai, 5000), dcqcn.or_part(dcqcn.given.r_hai, 500), dcqcn.min_rate()];
+        let all = [
+            dcqcn.rate_or_share_of_line(dcqcn.given.r_ai, 5000),
+            dcqcn.rate_or_share_of_line(dcqcn.given.r_hai, 500),
+            dcqcn.min_rate(),
+        ];
         assert_eq!(all, [r_ai, r_hai, min_rate].map(|mbps| mbps * 1_000_000), "{line} {given}");
     }
 }
@@ -165,7 +169,7 @@ fn a_least_rate_that_no_message_can_cut_to_is_refused() {
     let report = |given: &str, line| {
         let mut report = Report::default();
         Dcqcn::new(&values(&SPEC, given)).check(line, &mut report);
-        report.wrong
+        report.errors
     };
     assert_eq!(report("", Rate::gbps(10)), []);
     let wrong = report("min_rate=10Gbps", Rate::gbps(10));

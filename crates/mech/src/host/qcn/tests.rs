@@ -16,67 +16,67 @@ struct Bench {
 impl Bench {
     fn new(given: &str, line: Rate, rng: Stream) -> Bench {
         let mut qcn = Qcn::new(&values(&SPEC, given));
-        qcn.for_host(ReactionHost { line, rng });
+        qcn.for_host(ReactionHost { line_rate: line, rng });
         Bench { qcn, limiter: None, now: Time::ZERO }
     }
     /// Creates a bench without draws, at 10 Gb/s.
     fn at_10g(given: &str) -> Bench {
         Bench::new(&format!("jitter=0 {given}"), Rate::gbps(10), Stream::scripted(&[]))
     }
-    fn tell(&mut self, is_empty: bool, what: impl FnOnce(&mut Qcn, &mut FlowAtNic)) {
+    fn call_reaction(&mut self, is_empty: bool, what: impl FnOnce(&mut Qcn, &mut FlowAtNic)) {
         let mut flow = FlowAtNic { flow: FLOW, now: self.now, is_empty, limiter: &mut self.limiter };
         what(&mut self.qcn, &mut flow);
-        assert_eq!(self.limiter.is_some(), self.qcn.points.contains_key(&FLOW), "a limiter for what is known");
-        assert_eq!(self.qcn.timers.len(), self.qcn.points.len(), "and a timer");
+        assert_eq!(self.limiter.is_some(), self.qcn.flow_states.contains_key(&FLOW), "a limiter for what is known");
+        assert_eq!(self.qcn.timers.len(), self.qcn.flow_states.len(), "and a timer");
     }
     fn cnm(&mut self, feedback: u8) {
         let notice = Notice::Cnm { feedback, q_off: 0, q_delta: 0, point: PortId(0) };
-        self.tell(false, |qcn, flow| qcn.on_notice(&notice, flow));
+        self.call_reaction(false, |qcn, flow| qcn.on_notice(&notice, flow));
     }
     fn sent(&mut self, bytes: u64) {
-        self.tell(false, |qcn, flow| qcn.on_sent(bytes, flow));
+        self.call_reaction(false, |qcn, flow| qcn.on_sent(bytes, flow));
     }
     /// Lets the next timer expire.
     fn timer(&mut self) {
         let (at, flow) = self.qcn.next_timer().expect("a timer");
         assert_eq!(flow, FLOW);
         self.now = at;
-        self.tell(false, |qcn, flow| qcn.on_timer(flow));
+        self.call_reaction(false, |qcn, flow| qcn.on_timer(flow));
         assert!(self.qcn.next_timer() > Some((at, FLOW)));
     }
-    fn point(&self) -> Point {
-        self.qcn.points[&FLOW]
+    fn flow_state(&self) -> FlowState {
+        self.qcn.flow_states[&FLOW]
     }
     /// Returns the current rate in bits per second.
     fn rate(&self) -> u64 {
-        assert_eq!(self.limiter.expect("it is limited").rate(), Rate::bps(self.point().current));
-        self.point().current
+        assert_eq!(self.limiter.expect("it is limited").rate(), Rate::bps(self.flow_state().current));
+        self.flow_state().current
     }
     /// Returns the state as in a row of the table, after its colon.
-    fn state(&self) -> String {
-        let Some(point) = self.qcn.points.get(&FLOW) else { return "free".into() };
-        let Point { target, byte_stage, time_stage, left, .. } = point;
+    fn describe_state(&self) -> String {
+        let Some(point) = self.qcn.flow_states.get(&FLOW) else { return "free".into() };
+        let FlowState { target, byte_stage, time_stage, bytes_left: left, .. } = point;
         format!("{} of {} stages {byte_stage} {time_stage} left {left}", Rate::bps(self.rate()), Rate::bps(*target))
     }
     /// Runs one event of a row.
-    fn act(&mut self, event: &[&str]) {
+    fn run_event(&mut self, event: &[&str]) {
         let number = |text: &str| text.parse().expect(text);
         match event {
             ["cnm", feedback] => self.cnm(number(feedback) as u8),
-            ["cnp"] => self.tell(false, |qcn, flow| qcn.on_notice(&Notice::Cnp, flow)),
+            ["cnp"] => self.call_reaction(false, |qcn, flow| qcn.on_notice(&Notice::Cnp, flow)),
             ["sent", bytes] => self.sent(number(bytes)),
-            ["last", bytes] => self.tell(true, |qcn, flow| qcn.on_sent(number(bytes), flow)),
+            ["last", bytes] => self.call_reaction(true, |qcn, flow| qcn.on_sent(number(bytes), flow)),
             ["timer"] => {
                 assert_eq!(self.qcn.next_timer(), Some((self.now, FLOW)));
                 self.timer();
             }
             ["timer", "empty"] => {
                 assert_eq!(self.qcn.next_timer(), Some((self.now, FLOW)));
-                self.tell(true, |qcn, flow| qcn.on_timer(flow));
+                self.call_reaction(true, |qcn, flow| qcn.on_timer(flow));
             }
             ["over"] => {
                 self.limiter = None;
-                self.qcn.forget(FLOW);
+                self.qcn.remove_flow(FLOW);
             }
             other => panic!("{other:?}"),
         }
@@ -90,8 +90,8 @@ fn check_row(bench: &mut Bench, row: &str, name: &str) {
     bench.now = Time(units::parse_dur(words[0]).expect("a time").0);
     let timer = bench.qcn.next_timer();
     assert!(timer.is_none_or(|(at, _)| at >= bench.now), "{name}: a timer expires before `{row}`: {timer:?}");
-    bench.act(&words[1..]);
-    assert_eq!(bench.state(), state, "{name}: {row}");
+    bench.run_event(&words[1..]);
+    assert_eq!(bench.describe_state(), state, "{name}: {row}");
 }
 
 fn text<'a>(case: &'a toml::Value, key: &str) -> &'a str {
@@ -115,7 +115,7 @@ fn messages_bytes_and_time_lead_to_the_rates_of_the_table() {
         for row in case["rows"].as_array().expect("rows") {
             check_row(&mut bench, row.as_str().expect("a row"), name);
         }
-        assert_eq!(bench.qcn.rng.undrawn(), 0, "{name}: draws are left");
+        assert_eq!(bench.qcn.rng.remaining_draws(), 0, "{name}: draws are left");
     }
 }
 
@@ -158,9 +158,9 @@ fn the_timer_does_not_matter_within_50_ms_where_the_byte_counter_expires_each_60
         bench.timer();
         expired += 1;
     }
-    assert_eq!((expired, bench.point().time_stage), (3, 3));
+    assert_eq!((expired, bench.flow_state().time_stage), (3, 3));
     (0..2).for_each(|_| bench.timer());
-    assert_eq!((bench.now, bench.point().time_stage), (Time(Dur::ms(75).0), 5));
+    assert_eq!((bench.now, bench.flow_state().time_stage), (Time(Dur::ms(75).0), 5));
     bench.timer();
     assert_eq!(bench.now, Time(Dur::us(82_500).0), "half of it from here on");
 }
@@ -183,8 +183,8 @@ fn messages_of_feedback_10_halve_a_rate_after_eight_or_nine() {
 
 #[test]
 fn the_byte_counter_varies_evenly_by_its_jitter() {
-    let mut qcn = Bench::new("jitter=0.15", Rate::gbps(10), Stream::new(1, 2, Purpose::Reaction)).qcn;
-    let all: Vec<u64> = (0..100_000).map(|_| qcn.bytes_of(0)).collect();
+    let mut qcn = Bench::new("jitter=0.15", Rate::gbps(10), Stream::new(1, 2, StreamPurpose::Reaction)).qcn;
+    let all: Vec<u64> = (0..100_000).map(|_| qcn.draw_stage_bytes(0)).collect();
     assert!(all.iter().all(|bytes| (127_500..=172_500).contains(bytes)));
     let mean = all.iter().sum::<u64>() as f64 / 1e5;
     // A uniform draw from 45,001 numbers has a standard deviation of 12,991; five deviations of the mean are 206.
@@ -211,7 +211,7 @@ fn flows_have_points_of_their_own_and_the_first_timer_is_told() {
         [first, second].map(|limiter| limiter.map(|own| own.rate())),
         [Some(Rate::bps(5_625_000_000)), Some(Rate::bps(7_500_000_000))]
     );
-    qcn.forget(FlowId(2));
+    qcn.remove_flow(FlowId(2));
     assert_eq!(qcn.next_timer(), Some((Time(time + 8), FlowId(9))));
 }
 
@@ -222,7 +222,7 @@ fn a_line_rate_that_is_no_whole_number_of_bits_is_reached_exactly() {
     bench.cnm(1);
     (0..40).for_each(|_| bench.sent(150_000));
     assert_eq!(bench.limiter.map(|limiter| limiter.rate()), Some(line));
-    bench.tell(true, |qcn, flow| qcn.on_sent(64, flow));
+    bench.call_reaction(true, |qcn, flow| qcn.on_sent(64, flow));
     assert!(bench.limiter.is_none());
 }
 
@@ -231,7 +231,7 @@ fn a_least_rate_that_no_message_can_cut_to_is_refused() {
     let report = |given: &str, line| {
         let mut report = Report::default();
         Qcn::new(&values(&SPEC, given)).check(line, &mut report);
-        report.wrong
+        report.errors
     };
     assert_eq!(report("", Rate::gbps(10)), []);
     let wrong = report("min_rate=10Gbps", Rate::gbps(10));

@@ -13,7 +13,7 @@ choice! {
 
 choice! {
     /// Congestion of a flow's path, to compare two drawn flows.
-    pub(crate) enum Index {
+    pub(crate) enum PathIndexChoice {
         FirstHop = "first_hop",
         Path = "path",
         Backlog = "backlog",
@@ -35,7 +35,7 @@ choice! {
 ///     fn congestion(&self, frame: &Occupant, view: &dyn View) -> (u64, u64) {
 ///         (u64::from(view.port_backlog(frame.out).0), 1)
 ///     }
-///     fn boxed(&self) -> Box<dyn PathIndex> {
+///     fn clone_boxed(&self) -> Box<dyn PathIndex> {
 ///         Box::new(Frames)
 ///     }
 /// }
@@ -48,7 +48,7 @@ choice! {
 ///     params: Qcn::PARAMS,
 /// };
 /// let make = |values: &Values| NotifySlot::new(Qcn::new(values).with_index(Frames));
-/// let registry = Registry::catalogue().with(Mechanism::new(&BY_FRAMES, make));
+/// let registry = Registry::catalogue().with_mechanism(Mechanism::new(&BY_FRAMES, make));
 /// assert!(registry.find::<NotifySlot>("qcn_by_frames").is_some());
 /// ```
 pub trait PathIndex: Send + Sync {
@@ -56,12 +56,12 @@ pub trait PathIndex: Send + Sync {
     /// more congested. POSTCONDITION: the second number is not 0.
     fn congestion(&self, frame: &Occupant, view: &dyn View) -> (u64, u64);
     /// Returns a boxed copy.
-    fn boxed(&self) -> Box<dyn PathIndex>;
+    fn clone_boxed(&self) -> Box<dyn PathIndex>;
 }
 
 impl Clone for Box<dyn PathIndex> {
     fn clone(&self) -> Box<dyn PathIndex> {
-        self.boxed()
+        self.clone_boxed()
     }
 }
 
@@ -77,7 +77,7 @@ fn is_larger((a, a_whole): (u64, u64), (b, b_whole): (u64, u64)) -> bool {
 }
 
 /// Returns the used bytes as a fraction of the limit: almost 0 for a buffer without a limit.
-fn share(used: u64, limit: Option<u64>) -> (u64, u64) {
+fn used_fraction(used: u64, limit: Option<u64>) -> (u64, u64) {
     (used, limit.unwrap_or(u64::MAX).max(1))
 }
 
@@ -88,14 +88,14 @@ impl Culprit {
     }
 
     /// Returns the flow and its source; `None` if no frame has arrived, or the memory is empty.
-    pub fn choose(self, index: &dyn PathIndex, at: &AgentContext, env: &mut Env) -> Option<(FlowId, HostId)> {
+    pub fn choose_flow(self, index: &dyn PathIndex, at: &AgentContext, env: &mut Env) -> Option<(FlowId, HostId)> {
         if self == Culprit::Arrival {
             return at.stored.map(|head| (head.flow, head.src));
         }
-        let a = drawn(at, env)?;
+        let a = draw_occupant(at, env)?;
         let chosen = match self {
             Culprit::TwoSamples => {
-                let b = drawn(at, env)?;
+                let b = draw_occupant(at, env)?;
                 if is_larger(index.congestion(&a, at.view), index.congestion(&b, at.view)) { a } else { b }
             }
             _ => a,
@@ -104,27 +104,30 @@ impl Culprit {
     }
 }
 
-impl PathIndex for Index {
+impl PathIndex for PathIndexChoice {
     fn congestion(&self, frame: &Occupant, view: &dyn View) -> (u64, u64) {
         let mut shares = Vec::new();
         match self {
-            Index::Backlog => return share(view.port_backlog(frame.out).1, view.output_fill(frame.out).limit),
-            _ => view.fills_on_way(frame, &mut |fill| shares.push(share(fill.used, fill.limit))),
+            PathIndexChoice::Backlog => {
+                return used_fraction(view.port_backlog(frame.out).1, view.output_fill(frame.out).limit);
+            }
+            _ => view.visit_path_fills(frame, &mut |fill| shares.push(used_fraction(fill.used, fill.limit))),
         }
         let most = |a, b| if is_larger(b, a) { b } else { a };
-        let found = if *self == Index::Path { shares.into_iter().reduce(most) } else { shares.first().copied() };
+        let found =
+            if *self == PathIndexChoice::Path { shares.into_iter().reduce(most) } else { shares.first().copied() };
         found.unwrap_or((0, 1))
     }
-    fn boxed(&self) -> Box<dyn PathIndex> {
+    fn clone_boxed(&self) -> Box<dyn PathIndex> {
         Box::new(*self)
     }
 }
 
 /// Returns the owner of the frame in an occupied unit of the memory, drawn uniformly.
-fn drawn(at: &AgentContext, env: &mut Env) -> Option<Occupant> {
+fn draw_occupant(at: &AgentContext, env: &mut Env) -> Option<Occupant> {
     let units = at.view.occupied_units(at.port);
     if units == 0 {
         return None;
     }
-    at.view.occupant(at.port, env.rng.below(u64::from(units)) as u32)
+    at.view.occupant(at.port, env.rng.uniform_below(u64::from(units)) as u32)
 }

@@ -1,10 +1,10 @@
 use super::*;
-use crate::buffer::ExtraRoom;
-use crate::testing::{Desk, values};
+use crate::buffer::ExtraMemory;
+use crate::testing::{DecisionInputs, values};
 use crate::{Fill, FlowId, Head, HostId, Occupant, PktId, QueueId, View};
 
 mod clock;
-mod given;
+mod parameters;
 mod samples;
 mod shares;
 
@@ -18,18 +18,19 @@ struct Memory {
     frames: Vec<(Occupant, u64)>,
     outputs: Vec<(u64, Option<u64>, u64)>,
     come: u64,
-    side: Option<Side>,
+    side: Option<MemorySide>,
 }
 
-fn of_flow(n: u32) -> Occupant {
+fn occupant_of_flow(n: u32) -> Occupant {
     Occupant::from_head(&Head { flow: FlowId(n), src: HostId(n), ..Head::default() }, PortId(n as u16))
 }
 
 impl Memory {
     /// Creates a memory with these bytes of each flow, in frames of a size; flows are numbered from 0.
-    fn of_flows(unit: u64, flows: &[(u64, u64)]) -> Memory {
-        let frames =
-            (0..).zip(flows).flat_map(|(n, (bytes, size))| (0..bytes / size).map(move |_| (of_flow(n), *size)));
+    fn with_flows(unit: u64, flows: &[(u64, u64)]) -> Memory {
+        let frames = (0..)
+            .zip(flows)
+            .flat_map(|(n, (bytes, size))| (0..bytes / size).map(move |_| (occupant_of_flow(n), *size)));
         Memory { unit, frames: frames.collect(), ..Memory::default() }
     }
     fn unit_owners(&self) -> impl Iterator<Item = Occupant> {
@@ -38,11 +39,11 @@ impl Memory {
 }
 
 impl View for Memory {
-    fn in_memory(&self, side: Side, port: PortId, class: u8) -> u64 {
+    fn bytes_in_memory(&self, side: MemorySide, port: PortId, class: u8) -> u64 {
         assert!(port == PORT && class == 3 && self.side.is_none_or(|own| own == side));
         self.frames.iter().map(|(_, bytes)| bytes).sum()
     }
-    fn entered(&self, port: PortId, class: u8) -> u64 {
+    fn bytes_stored_from_input(&self, port: PortId, class: u8) -> u64 {
         assert_eq!((port, class), (PORT, 3));
         self.come
     }
@@ -67,7 +68,7 @@ impl View for Memory {
     fn fits(&self, _: PortId, _: QueueId, _: u16) -> bool {
         unreachable!()
     }
-    fn fits_beyond(&self, _: PortId, _: QueueId, _: u16, _: ExtraRoom) -> bool {
+    fn fits_beyond(&self, _: PortId, _: QueueId, _: u16, _: ExtraMemory) -> bool {
         unreachable!()
     }
     fn fill(&self, _: PortId, _: QueueId) -> Fill {
@@ -82,47 +83,47 @@ impl View for Memory {
     fn port_toward(&self, _: HostId, _: u32) -> Option<PortId> {
         unreachable!()
     }
-    fn first(&self, _: PortId, _: QueueId) -> Option<(PktId, u64)> {
+    fn first_packet(&self, _: PortId, _: QueueId) -> Option<(PktId, u64)> {
         unreachable!()
     }
-    fn visit(&self, _: PortId, _: QueueId, _: &mut dyn FnMut(PktId, &Head)) {
+    fn visit_packets(&self, _: PortId, _: QueueId, _: &mut dyn FnMut(PktId, &Head)) {
         unreachable!()
     }
 }
 
 /// Congestion message: flow, feedback, q_off and q_delta.
-type Told = (u32, u8, i64, i64);
+type SentNotice = (u32, u8, i64, i64);
 
 /// Congestion point of class 3 with its memory.
 struct Bench {
     qcn: Qcn,
     memory: Memory,
-    desk: Desk,
+    desk: DecisionInputs,
     now: Time,
     /// Instant of the timer, if it runs.
     clock: Option<Time>,
 }
 
 impl Bench {
-    fn new(given: &str, desk: Desk) -> Bench {
+    fn new(given: &str, desk: DecisionInputs) -> Bench {
         let qcn = Qcn::new(&values(&SPEC, &format!("class=3 {given}")));
         Bench { qcn, memory: Memory { unit: 1, ..Memory::default() }, desk, now: Time::ZERO, clock: None }
     }
     /// Creates a bench without jitter and without draws.
-    fn plain(given: &str) -> Bench {
-        Bench::new(&format!("jitter=0 {given}"), Desk::draws(&[]))
+    fn without_jitter(given: &str) -> Bench {
+        Bench::new(&format!("jitter=0 {given}"), DecisionInputs::with_draws(&[]))
     }
     fn account(&self) -> Account {
         match self.qcn.given.at {
-            At::Inputs => Account::Entered(PORT, 3),
-            At::Outputs => Account::Arrived(PORT, 3),
+            SampledSide::Inputs => Account::Entered(PORT, 3),
+            SampledSide::Outputs => Account::Arrived(PORT, 3),
         }
     }
     /// Lets `bytes` of a flow arrive in one frame that is already in the memory. The agent is called by its levels.
-    fn comes(&mut self, flow: u32, bytes: u64) -> Option<Told> {
+    fn add_arrival(&mut self, flow: u32, bytes: u64) -> Option<SentNotice> {
         self.memory.come += bytes;
         let (of, come) = (self.account(), self.memory.come);
-        if Account::is_outside(come, self.qcn.levels(of)) {
+        if Account::is_outside(come, self.qcn.unaffected_levels(of)) {
             let mut frame = Head::default();
             frame.set_class(3);
             (frame.flow, frame.src) = (FlowId(flow), HostId(flow));
@@ -132,11 +133,11 @@ impl Bench {
         self.last_notice()
     }
     /// Sets the memory to `q` bytes, all of flow 0, after `bytes` have arrived.
-    fn is_at(&mut self, q: u64, bytes: u64) -> Option<Told> {
-        self.memory.frames = vec![(of_flow(0), q)];
-        self.comes(0, bytes)
+    fn set_queue(&mut self, q: u64, bytes: u64) -> Option<SentNotice> {
+        self.memory.frames = vec![(occupant_of_flow(0), q)];
+        self.add_arrival(0, bytes)
     }
-    fn last_notice(&mut self) -> Option<Told> {
+    fn last_notice(&mut self) -> Option<SentNotice> {
         let acts = std::mem::take(&mut self.desk.acts.list);
         let mut told = None;
         for act in acts {
@@ -147,7 +148,7 @@ impl Bench {
                     told = Some((flow.0, feedback, q_off, q_delta));
                 }
                 Act::Arm(at, id) => {
-                    assert_eq!(id, CLOCK);
+                    assert_eq!(id, SAMPLE_TIMER);
                     self.clock = (at != Time::NEVER).then_some(at);
                 }
                 other => panic!("{other:?}"),
@@ -156,8 +157,8 @@ impl Bench {
         told
     }
     /// Returns the bytes until the next sample.
-    fn until_next(&self) -> u64 {
-        let (low, high) = self.qcn.levels(self.account());
+    fn bytes_until_sample(&self) -> u64 {
+        let (low, high) = self.qcn.unaffected_levels(self.account());
         assert_eq!(low, 0);
         high + 1 - self.memory.come
     }

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::buffer::PerPort;
-use crate::testing::{Desk, head, packets, switch, values};
+use crate::testing::{DecisionInputs, buffer_of_packets, parse_head, switch_without_packets, values};
 
-fn near(value: f64, published: f64, tolerance: f64) {
+fn assert_near(value: f64, published: f64, tolerance: f64) {
     assert!((value - published).abs() <= tolerance, "{value} is not {published}");
 }
 fn bounce(given: &str) -> Bounce {
@@ -13,23 +13,23 @@ fn bounce(given: &str) -> Bounce {
 /// Returns the fate of a packet for port 0 from host 2, which came in by port 1. The normal queue of port 0 has
 /// `waiting` of `limit` packets.
 fn fate(given: &str, (waiting, limit): (u32, u64), draws: &[f64]) -> Fate {
-    let mut state = switch(3, packets(limit));
-    state.bounce = Some(PerPort::of_size(Amount::Packets(limit)));
-    state.fill_up(waiting, head(""), (PortId(0), QueueId::normal(0)));
+    let mut state = switch_without_packets(3, buffer_of_packets(limit));
+    state.bounce = Some(PerPort::with_size(Amount::Packets(limit)));
+    state.fill_up(waiting, parse_head(""), (PortId(0), QueueId::normal(0)));
     let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
-    let mut desk = Desk::draws(draws);
-    let fate = bounce(given).admit(&head("src=2 dst=0"), &at, &mut desk.env());
-    assert_eq!(desk.rng.undrawn(), 0);
+    let mut desk = DecisionInputs::with_draws(draws);
+    let fate = bounce(given).admit(&parse_head("src=2 dst=0"), &at, &mut desk.env());
+    assert_eq!(desk.rng.remaining_draws(), 0);
     fate
 }
 
 #[test]
 fn the_values_of_figure_3() {
     for (np, p) in [(0, 0.7773), (1, 0.6514), (2, 0.6027)] {
-        near(probability(0.75, np, 0.5, 5.0), p, 1e-4);
+        assert_near(probability(0.75, np, 0.5, 5.0), p, 1e-4);
     }
     for (lambda, p) in [(5.0, 0.7773), (15.0, 0.9770), (25.0, 0.9981)] {
-        near(probability(0.75, 0, 0.5, lambda), p, 1e-4);
+        assert_near(probability(0.75, 0, 0.5, lambda), p, 1e-4);
     }
 }
 
@@ -42,7 +42,7 @@ fn equation_4_is_equations_1_to_3_put_together() {
             let beta = 1.0 / (1.0 - libm::pow(base, theta - 1.0));
             for u in (1..100).map(|i| theta + (1.0 - theta) * f64::from(i) / 100.0) {
                 let p = alpha * libm::pow(base, -u) + beta;
-                near(probability(u, np, theta, lambda), p, 1e-9);
+                assert_near(probability(u, np, theta, lambda), p, 1e-9);
             }
         }
     }
@@ -50,11 +50,11 @@ fn equation_4_is_equations_1_to_3_put_together() {
 
 #[test]
 fn the_values_of_sections_v_and_vi() {
-    near(probability(0.9, 0, 0.8, 50.0), 0.9933, 1e-4);
-    near(probability(0.9, 3, 0.8, 50.0), 0.7773, 1e-4);
-    near(probability(0.81, 0, 0.8, 50.0), 0.3935, 1e-4);
+    assert_near(probability(0.9, 0, 0.8, 50.0), 0.9933, 1e-4);
+    assert_near(probability(0.9, 3, 0.8, 50.0), 0.7773, 1e-4);
+    assert_near(probability(0.81, 0, 0.8, 50.0), 0.3935, 1e-4);
     for (u, p) in [(0.96, 0.4287), (0.98, 0.8463), (0.99, 0.9420)] {
-        near(probability(u, 0, 0.95, 50.0), p, 1e-4);
+        assert_near(probability(u, 0, 0.95, 50.0), p, 1e-4);
     }
 }
 
@@ -66,7 +66,7 @@ fn zero_up_to_theta_and_one_when_full_whatever_np_and_lambda() {
                 assert_eq!(probability(theta, np, theta, lambda), 0.0);
                 assert_eq!(probability(theta / 2.0, np, theta, lambda), 0.0);
                 assert_eq!(probability(1.0, np, theta, lambda), 1.0);
-                near(probability(1.0 - 1e-15, np, theta, lambda), 1.0, 1e-11);
+                assert_near(probability(1.0 - 1e-15, np, theta, lambda), 1.0, 1e-11);
             }
         }
     }
@@ -75,8 +75,8 @@ fn zero_up_to_theta_and_one_when_full_whatever_np_and_lambda() {
 #[test]
 fn no_decay_is_a_straight_line_and_the_limit_of_little() {
     for u in [0.85, 0.9, 0.99] {
-        near(probability(u, 0, 0.8, 0.0), (u - 0.8) / 0.2, 1e-12);
-        near(probability(u, 0, 0.8, 1e-7), (u - 0.8) / 0.2, 1e-6);
+        assert_near(probability(u, 0, 0.8, 0.0), (u - 0.8) / 0.2, 1e-12);
+        assert_near(probability(u, 0, 0.8, 1e-7), (u - 0.8) / 0.2, 1e-6);
     }
 }
 
@@ -122,24 +122,28 @@ fn a_draw_that_equals_the_probability_bounces() {
 #[test]
 fn every_class_has_a_normal_and_a_bounce_queue_and_looks_at_its_own() {
     for class in 0..8 {
-        let mut state = switch(3, packets(10));
-        state.bounce = Some(PerPort::of_size(Amount::Packets(10)));
+        let mut state = switch_without_packets(3, buffer_of_packets(10));
+        state.bounce = Some(PerPort::with_size(Amount::Packets(10)));
         let other = (class + 1) % 8;
-        state.fill_up(10, head(&format!("np=1 class={other}")), (PortId(0), QueueId::new(other, Lane::Bounce)));
+        state.fill_up(10, parse_head(&format!("np=1 class={other}")), (PortId(0), QueueId::new(other, Lane::Bounce)));
         let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
         for (np, queue) in [
             (0, QueueId::normal(class)),
             (1, QueueId::new(class, Lane::Bounce)),
             (9, QueueId::new(class, Lane::Bounce)),
         ] {
-            let pkt = head(&format!("src=2 dst=0 class={class} np={np}"));
-            let fate = bounce("").admit(&pkt, &at, &mut Desk::draws(&[]).env());
+            let pkt = parse_head(&format!("src=2 dst=0 class={class} np={np}"));
+            let fate = bounce("").admit(&pkt, &at, &mut DecisionInputs::with_draws(&[]).env());
             assert_eq!(fate, Fate::Enqueue(queue), "class {class}, bounced {np} times");
         }
-        state.fill_up(10, head(&format!("np=1 class={class}")), (PortId(0), QueueId::new(class, Lane::Bounce)));
+        state.fill_up(10, parse_head(&format!("np=1 class={class}")), (PortId(0), QueueId::new(class, Lane::Bounce)));
         let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
-        let pkt = head(&format!("src=2 dst=0 class={class} np=1"));
-        assert_eq!(bounce("").admit(&pkt, &at, &mut Desk::draws(&[]).env()), Fate::Bounce(PortId(2)), "class {class}");
+        let pkt = parse_head(&format!("src=2 dst=0 class={class} np=1"));
+        assert_eq!(
+            bounce("").admit(&pkt, &at, &mut DecisionInputs::with_draws(&[]).env()),
+            Fate::Bounce(PortId(2)),
+            "class {class}"
+        );
     }
 }
 
@@ -149,18 +153,18 @@ fn a_queue_counts_as_full_where_fewer_places_are_left_than_may_arrive_at_once() 
     // Values of eq. 4: P(0.97; 0.8, 50) = 0.99984; P(0.98) = 0.99992; P(0.99) = 0.99997.
     assert_eq!(fate("round_to=3", (97, 100), &[0.99999]), Fate::Enqueue(QueueId::normal(0)));
     assert_eq!(fate("round_to=1", (99, 100), &[0.99999]), Fate::Enqueue(QueueId::normal(0)));
-    let full = |given: &str| bounce(given).full_from_packets(100);
+    let full = |given: &str| bounce(given).full_length_in_packets(100);
     assert_eq!((full("round_to=3"), full("round_to=3 rounding=multiple"), full("round_to=0")), (98, 99, 100));
 }
 
 #[test]
 fn in_bytes_a_place_is_a_packet_like_the_one_that_asks() {
     let bytes = bounce("bounce_size=12000B round_to=3");
-    assert_eq!((bytes.full_from(12_000, 1500), bytes.full_from(12_000, 64)), (7501, 11_809));
-    assert_eq!(bounce("bounce_size=12000B round_to=3 rounding=multiple").full_from(12_000, 1500), 9000);
-    assert_eq!(bounce("bounce_size=12000B round_to=0").full_from(12_000, 1500), 12_000);
-    assert_eq!(bytes.full_from(3000, 1500), 1, "an empty queue is not full");
-    assert_eq!(bytes.full_from_packets(100), 100, "nobody knows how long the next packet is");
+    assert_eq!((bytes.full_length(12_000, 1500), bytes.full_length(12_000, 64)), (7501, 11_809));
+    assert_eq!(bounce("bounce_size=12000B round_to=3 rounding=multiple").full_length(12_000, 1500), 9000);
+    assert_eq!(bounce("bounce_size=12000B round_to=0").full_length(12_000, 1500), 12_000);
+    assert_eq!(bytes.full_length(3000, 1500), 1, "an empty queue is not full");
+    assert_eq!(bytes.full_length_in_packets(100), 100, "nobody knows how long the next packet is");
 }
 
 #[test]
@@ -184,51 +188,51 @@ fn a_queue_smaller_than_round_to_is_not_full_while_it_is_empty() {
 
 #[test]
 fn a_source_nobody_knows_leaves_only_the_way_forward() {
-    let mut state = switch(2, packets(1));
-    state.fill_up(1, head(""), (PortId(0), QueueId::normal(0)));
-    state.fill_up(1, head("np=1"), (PortId(0), QueueId::new(0, Lane::Bounce)));
-    state.bounce = Some(PerPort::of_size(Amount::Packets(1)));
+    let mut state = switch_without_packets(2, buffer_of_packets(1));
+    state.fill_up(1, parse_head(""), (PortId(0), QueueId::normal(0)));
+    state.fill_up(1, parse_head("np=1"), (PortId(0), QueueId::new(0, Lane::Bounce)));
+    state.bounce = Some(PerPort::with_size(Amount::Packets(1)));
     let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
-    let ask = |text| bounce("").admit(&head(text), &at, &mut Desk::draws(&[]).env());
+    let ask = |text| bounce("").admit(&parse_head(text), &at, &mut DecisionInputs::with_draws(&[]).env());
     assert_eq!(ask("src=77"), Fate::Drop(DropReason::BufferFull));
     assert_eq!(ask("src=77 np=1"), Fate::Drop(DropReason::BounceQueueFull));
 }
 
 #[test]
 fn a_full_way_back_leads_to_its_own_queue_where_that_is_asked_for() {
-    let mut state = switch(3, packets(10));
-    state.bounce = Some(PerPort::of_size(Amount::Packets(2)));
-    state.fill_up(9, head(""), (PortId(0), QueueId::normal(0)));
-    state.fill_up(2, head("np=1"), (PortId(2), QueueId::new(0, Lane::Bounce)));
-    let ask = |state: &crate::testing::State, given: &str| {
+    let mut state = switch_without_packets(3, buffer_of_packets(10));
+    state.bounce = Some(PerPort::with_size(Amount::Packets(2)));
+    state.fill_up(9, parse_head(""), (PortId(0), QueueId::normal(0)));
+    state.fill_up(2, parse_head("np=1"), (PortId(2), QueueId::new(0, Lane::Bounce)));
+    let ask = |state: &crate::testing::SwitchState, given: &str| {
         let at = ForwardingContext { view: state, ingress: PortId(1), out: PortId(0) };
-        bounce(given).admit(&head("src=2 dst=0"), &at, &mut Desk::draws(&[]).env())
+        bounce(given).admit(&parse_head("src=2 dst=0"), &at, &mut DecisionInputs::with_draws(&[]).env())
     };
     assert_eq!(ask(&state, ""), Fate::Bounce(PortId(2)));
     assert_eq!(ask(&state, "bounce_full=forward"), Fate::Enqueue(QueueId::normal(0)));
-    state.fill_up(1, head(""), (PortId(0), QueueId::normal(0)));
+    state.fill_up(1, parse_head(""), (PortId(0), QueueId::normal(0)));
     assert_eq!(ask(&state, "bounce_full=forward"), Fate::Drop(DropReason::BufferFull));
-    state.bounce = Some(PerPort::of_size(Amount::Packets(3)));
+    state.bounce = Some(PerPort::with_size(Amount::Packets(3)));
     assert_eq!(ask(&state, "bounce_full=forward"), Fate::Bounce(PortId(2)));
 }
 
 #[test]
 fn endless_memory_is_never_well_filled() {
-    let mut state = switch(2, crate::buffer::BufferSlot::per_port(None));
-    state.fill_up(10_000, head(""), (PortId(0), QueueId::normal(0)));
+    let mut state = switch_without_packets(2, crate::buffer::BufferSlot::per_port(None));
+    state.fill_up(10_000, parse_head(""), (PortId(0), QueueId::normal(0)));
     let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
-    let fate = bounce("theta=0").admit(&head("src=1"), &at, &mut Desk::draws(&[]).env());
+    let fate = bounce("theta=0").admit(&parse_head("src=1"), &at, &mut DecisionInputs::with_draws(&[]).env());
     assert_eq!(fate, Fate::Enqueue(QueueId::normal(0)));
 }
 
 #[test]
 fn shares_follow_the_probability() {
-    let mut state = switch(3, packets(100));
-    state.fill_up(81, head(""), (PortId(0), QueueId::normal(0)));
+    let mut state = switch_without_packets(3, buffer_of_packets(100));
+    state.fill_up(81, parse_head(""), (PortId(0), QueueId::normal(0)));
     let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
-    let (mut desk, mut mechanism) = (Desk::seeded(5), bounce(""));
-    let mut ask = || matches!(mechanism.admit(&head("src=2"), &at, &mut desk.env()), Fate::Bounce(_));
+    let (mut desk, mut mechanism) = (DecisionInputs::with_seed(5), bounce(""));
+    let mut ask = || matches!(mechanism.admit(&parse_head("src=2"), &at, &mut desk.env()), Fate::Bounce(_));
     let bounced = (0..100_000).filter(|_| ask()).count() as f64;
     // Expected share P(0.81) = 0.39349; five standard deviations of the count are 772.
-    near(bounced, 39_349.0, 772.0);
+    assert_near(bounced, 39_349.0, 772.0);
 }

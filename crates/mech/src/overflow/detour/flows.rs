@@ -14,14 +14,14 @@ pub(super) const ENTRY_BYTES: u64 = 8;
 
 /// Entry of a flow: its hash and its bytes that have arrived.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Entry {
+pub(super) struct FlowEntry {
     hash: u32,
     bytes: u32,
 }
 
 /// Rule of the flows that are detoured.
 #[derive(Clone, Debug)]
-pub(super) enum Flows {
+pub(super) enum FlowRule {
     /// All flows.
     All,
     /// Flows from or to these hosts, in order.
@@ -38,50 +38,50 @@ pub(super) enum Flows {
         /// Largest size of a short flow, in bytes.
         size: u64,
         /// Entries with the bytes of each flow.
-        table: Vec<Entry>,
+        table: Vec<FlowEntry>,
     },
 }
 
-impl Flows {
+impl FlowRule {
     /// Returns the names of the hosts, if the rule is for hosts.
-    pub fn names(&self) -> Option<&[String]> {
-        if let Flows::Hosts { names, .. } = self { Some(names) } else { None }
+    pub fn host_names(&self) -> Option<&[String]> {
+        if let FlowRule::Hosts { names, .. } = self { Some(names) } else { None }
     }
 
     /// Returns the number of table entries, if the rule has a table.
-    pub fn places(&self) -> Option<u64> {
-        if let Flows::Sized { table, .. } = self { Some(table.len() as u64) } else { None }
+    pub fn table_entries(&self) -> Option<u64> {
+        if let FlowRule::Sized { table, .. } = self { Some(table.len() as u64) } else { None }
     }
 
     /// Resolves the names of the hosts.
-    pub fn find(&mut self, host: &dyn Fn(&str) -> Option<HostId>) {
-        if let Flows::Hosts { names, found } = self {
+    pub fn resolve_hosts(&mut self, host: &dyn Fn(&str) -> Option<HostId>) {
+        if let FlowRule::Hosts { names, found } = self {
             *found = names.iter().filter_map(|name| host(name)).collect();
             found.sort_unstable();
         }
     }
 
     /// Returns true if every packet must be counted.
-    pub fn counts(&self) -> bool {
-        matches!(self, Flows::Sized { .. })
+    pub fn counts_packets(&self) -> bool {
+        matches!(self, FlowRule::Sized { .. })
     }
 
     /// Counts an arrival, and returns true if it may be detoured.
-    pub fn may(&mut self, pkt: &Head) -> bool {
+    pub fn count_and_check(&mut self, pkt: &Head) -> bool {
         match self {
-            Flows::All => true,
-            Flows::Hosts { found, .. } => [pkt.src, pkt.dst].iter().any(|host| found.binary_search(host).is_ok()),
-            Flows::Sized { long, size, table } => *long == (count(table, pkt) > *size),
+            FlowRule::All => true,
+            FlowRule::Hosts { found, .. } => [pkt.src, pkt.dst].iter().any(|host| found.binary_search(host).is_ok()),
+            FlowRule::Sized { long, size, table } => *long == (count_flow_bytes(table, pkt) > *size),
         }
     }
 }
 
 /// Adds a packet to its flow's entry, and returns the flow's bytes so far, with the packet.
-fn count(table: &mut [Entry], pkt: &Head) -> u64 {
+fn count_flow_bytes(table: &mut [FlowEntry], pkt: &Head) -> u64 {
     let spread = hash_mix(table.len() as u64, u64::from(pkt.hash)) >> 32;
     let entry = &mut table[((spread * table.len() as u64) >> 32) as usize];
     if entry.hash != pkt.hash {
-        *entry = Entry { hash: pkt.hash, bytes: 0 };
+        *entry = FlowEntry { hash: pkt.hash, bytes: 0 };
     }
     entry.bytes = entry.bytes.saturating_add(u32::from(pkt.size));
     u64::from(entry.bytes)

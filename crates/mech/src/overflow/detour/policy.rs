@@ -5,9 +5,9 @@ use crate::{Env, ForwardingContext, Head, PortId, hash_mix};
 
 /// Constant that separates the hash for detours from that for equal-cost paths. With one hash for both, all flows of
 /// one path would be sent to the same few ports.
-const APART: u64 = 0xD1B5;
+const DETOUR_HASH_SALT: u64 = 0xD1B5;
 /// Number of the most urgent class.
-const TOP: f64 = 7.0;
+const TOP_CLASS: f64 = 7.0;
 
 /// Policy of detours.
 #[derive(Clone, Debug)]
@@ -28,14 +28,14 @@ pub(super) enum Policy {
 }
 
 /// Returns the threshold of a class if that of class 0 is `least`: equal steps up to 1 for class 7.
-fn of_class(least: f64, class: u8) -> f64 {
-    least + (1.0 - least) * f64::from(class) / TOP
+fn class_threshold(least: f64, class: u8) -> f64 {
+    least + (1.0 - least) * f64::from(class) / TOP_CLASS
 }
 
 /// Returns the probability of a detour at utilisation `u` of a queue that is not full (DIBS §7): 0 up to lo, 1 from hi
 /// on, linear between them.
 pub(super) fn probability(u: f64, class: u8, (lo, hi): (f64, f64)) -> f64 {
-    let (lo, hi) = (of_class(lo, class), of_class(hi, class));
+    let (lo, hi) = (class_threshold(lo, class), class_threshold(hi, class));
     if u >= hi {
         return 1.0;
     }
@@ -44,44 +44,44 @@ pub(super) fn probability(u: f64, class: u8, (lo, hi): (f64, f64)) -> f64 {
 
 impl Policy {
     /// Sets the seed of the switch's flow hash.
-    pub fn seed(&mut self, hash_seed: u64) {
+    pub fn set_seed(&mut self, hash_seed: u64) {
         if let Policy::FlowBased(hash) = self {
-            *hash = Ecmp::new(hash_mix(hash_seed, APART));
+            *hash = Ecmp::new(hash_mix(hash_seed, DETOUR_HASH_SALT));
         }
     }
 
     /// Returns true if a packet may be detoured before its queue is full.
-    pub fn begins_early(&self) -> bool {
+    pub fn may_detour_early(&self) -> bool {
         matches!(self, Policy::Probabilistic { .. })
     }
 
     /// Returns true if a packet is detoured although its queue is not full.
-    pub fn early(&self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> bool {
+    pub fn is_detoured_early(&self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> bool {
         let Policy::Probabilistic { lo, hi } = self else { return false };
         let fill = at.fill(at.out, pkt.queue());
         let Some(limit) = fill.limit else { return false };
         let p = probability(fill.used as f64 / limit as f64, pkt.class(), (*lo, *hi));
-        p >= 1.0 || (p > 0.0 && env.rng.unit() < p)
+        p >= 1.0 || (p > 0.0 && env.rng.uniform() < p)
     }
 
     /// Returns the port for a detour; `None` if no port is eligible. `ingress` allows the port that the packet came in
     /// by.
-    pub fn choose(&self, pkt: &Head, at: &ForwardingContext, ingress: bool, env: &mut Env) -> Option<PortId> {
+    pub fn choose_port(&self, pkt: &Head, at: &ForwardingContext, ingress: bool, env: &mut Env) -> Option<PortId> {
         let (view, queue) = (at.view, pkt.queue());
         let others = || (0..view.ports()).map(PortId).filter(|port| *port != at.out && view.is_switch(*port));
-        let takes = |port: &PortId| (ingress || *port != at.ingress) && at.has_place(*port, queue, pkt.size);
+        let takes = |port: &PortId| (ingress || *port != at.ingress) && at.fits_port_limit(*port, queue, pkt.size);
         let eligible = || others().filter(takes);
         match self {
-            Policy::Random | Policy::Probabilistic { .. } => draw(eligible, env),
+            Policy::Random | Policy::Probabilistic { .. } => draw_port(eligible, env),
             Policy::LoadAware => {
                 let load = |port: &PortId| view.port_backlog(*port).1;
                 let least = eligible().map(|port| load(&port)).min()?;
-                draw(|| eligible().filter(|port| load(port) == least), env)
+                draw_port(|| eligible().filter(|port| load(port) == least), env)
             }
             Policy::FlowBased(hash) => {
                 // The hash picks among all ports toward switches, not among the eligible ones. So a port that fills
                 // moves only its own flows.
-                let first = hash.place(pkt.hash, others().count());
+                let first = hash.hash_index(pkt.hash, others().count());
                 others().skip(first).chain(others().take(first)).find(takes)
             }
         }
@@ -89,12 +89,12 @@ impl Policy {
 }
 
 /// Draws one of the ports uniformly. Without a port, no number is drawn.
-fn draw<I: Iterator<Item = PortId>>(ports: impl Fn() -> I, env: &mut Env) -> Option<PortId> {
+fn draw_port<I: Iterator<Item = PortId>>(ports: impl Fn() -> I, env: &mut Env) -> Option<PortId> {
     // The first ports are kept, so that in most switches each is tested once and nothing is allocated.
-    const KEPT: usize = 32;
-    let (mut first, mut count) = ([PortId(0); KEPT], 0);
+    const MAX_KEPT_PORTS: usize = 32;
+    let (mut first, mut count) = ([PortId(0); MAX_KEPT_PORTS], 0);
     for port in ports() {
-        if count < KEPT {
+        if count < MAX_KEPT_PORTS {
             first[count] = port;
         }
         count += 1;
@@ -102,6 +102,6 @@ fn draw<I: Iterator<Item = PortId>>(ports: impl Fn() -> I, env: &mut Env) -> Opt
     if count == 0 {
         return None;
     }
-    let chosen = env.rng.below(count as u64) as usize;
-    if chosen < KEPT { Some(first[chosen]) } else { ports().nth(chosen) }
+    let chosen = env.rng.uniform_below(count as u64) as usize;
+    if chosen < MAX_KEPT_PORTS { Some(first[chosen]) } else { ports().nth(chosen) }
 }

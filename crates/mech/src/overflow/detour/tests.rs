@@ -4,38 +4,40 @@ use super::policy::probability;
 use super::*;
 use crate::buffer::BufferSlot;
 use crate::routing::Ecmp;
-use crate::testing::{Desk, State, chi_square, head, host, packets, switch, values};
+use crate::testing::{
+    DecisionInputs, SwitchState, buffer_of_packets, chi_square, parse_head, parse_host, switch_without_packets, values,
+};
 use crate::{PortId, QueueId};
 
 const QUEUE: QueueId = QueueId::normal(0);
 const POLICIES: [&str; 4] =
     ["policy=random", "policy=load_aware", "policy=flow_based", "policy=probabilistic lo=0 hi=0.5"];
-const FULL: Fate = Fate::Drop(DropReason::BufferFull);
-const NOWHERE: Fate = Fate::Drop(DropReason::NoDetour);
+const BUFFER_FULL: Fate = Fate::Drop(DropReason::BufferFull);
+const NO_DETOUR: Fate = Fate::Drop(DropReason::NoDetour);
 
 fn detour(given: &str) -> Detour {
     let values = values(&SPEC, given);
-    seeded(&values, 5)
+    detour_with_seed(&values, 5)
 }
 /// Creates the mechanism at a switch with this seed.
-fn seeded(values: &Values, hash_seed: u64) -> Detour {
+fn detour_with_seed(values: &Values, hash_seed: u64) -> Detour {
     let mut detour = Detour::new(values);
-    detour.for_switch(&SwitchContext { host: &host, ..SwitchContext::alone(hash_seed, 8) });
+    detour.for_switch(&SwitchContext { host: &parse_host, ..SwitchContext::without_network(hash_seed, 8) });
     detour
 }
 /// Creates eight ports of two packets each, of which some are full and some lead to hosts.
-fn state(full: &[u16], hosts: &[u16]) -> State {
-    let mut state = switch(8, packets(2));
-    full.iter().for_each(|port| state.fill_up(2, head(""), (PortId(*port), QUEUE)));
+fn state(full: &[u16], hosts: &[u16]) -> SwitchState {
+    let mut state = switch_without_packets(8, buffer_of_packets(2));
+    full.iter().for_each(|port| state.fill_up(2, parse_head(""), (PortId(*port), QUEUE)));
     state.switch_ports.retain(|port| !hosts.contains(port));
     state
 }
 /// Returns the fate of a packet for port 0.
-fn fate(detour: &mut Detour, (pkt, ingress): (&str, u16), state: &State, desk: &mut Desk) -> Fate {
+fn fate(detour: &mut Detour, (pkt, ingress): (&str, u16), state: &SwitchState, desk: &mut DecisionInputs) -> Fate {
     let at = ForwardingContext { view: state, ingress: PortId(ingress), out: PortId(0) };
-    detour.admit(&head(pkt), &at, &mut desk.env())
+    detour.admit(&parse_head(pkt), &at, &mut desk.env())
 }
-fn admit(state: &State, ingress: u16, desk: &mut Desk) -> Fate {
+fn admit(state: &SwitchState, ingress: u16, desk: &mut DecisionInputs) -> Fate {
     fate(&mut detour(""), ("", ingress), state, desk)
 }
 fn port_of(fate: Fate) -> u16 {
@@ -45,9 +47,9 @@ fn port_of(fate: Fate) -> u16 {
 
 #[test]
 fn nothing_is_drawn_or_marked_while_the_queue_has_room() {
-    let mut desk = Desk::draws(&[]);
+    let mut desk = DecisionInputs::with_draws(&[]);
     let mut state = state(&[1, 2, 3, 4, 5, 6, 7], &[]);
-    state.fill_up(1, head(""), (PortId(0), QUEUE));
+    state.fill_up(1, parse_head(""), (PortId(0), QUEUE));
     for given in ["", "policy=load_aware", "policy=flow_based", "policy=flow_based flows=long flow_size=0B"] {
         assert_eq!(fate(&mut detour(given), ("", 1), &state, &mut desk), Fate::Enqueue(QUEUE), "{given}");
         assert!(!desk.acts.mark && desk.acts.list.is_empty());
@@ -57,7 +59,7 @@ fn nothing_is_drawn_or_marked_while_the_queue_has_room() {
 #[test]
 fn every_set_of_full_ports_and_hosts_leaves_only_eligible_ones() {
     let some = |bits: u16| (0..8).filter(|port| bits >> port & 1 == 1).collect::<Vec<u16>>();
-    let mut desk = Desk::seeded(1);
+    let mut desk = DecisionInputs::with_seed(1);
     for full in 0u16..256 {
         for hosts in [0u16, 0b0101_0101, 0b1111_0000, 0b1010_1010, 0b1111_1110] {
             let state = state(&some(full | 1), &some(hosts));
@@ -68,7 +70,7 @@ fn every_set_of_full_ports_and_hosts_leaves_only_eligible_ones() {
                     let told = format!("{policy}, ingress {back} {ingress}: {full:b} {hosts:b}");
                     match fate(&mut detour, (&format!("hash={full}"), ingress), &state, &mut desk) {
                         Fate::Detour(PortId(port), QUEUE) => assert_eq!(closed >> port & 1, 0, "{told}, {port}"),
-                        fate => assert_eq!((fate, closed & 0xff), (NOWHERE, 0xff), "{told}"),
+                        fate => assert_eq!((fate, closed & 0xff), (NO_DETOUR, 0xff), "{told}"),
                     }
                 }
             }
@@ -79,7 +81,7 @@ fn every_set_of_full_ports_and_hosts_leaves_only_eligible_ones() {
 #[test]
 fn the_choice_is_uniform_over_the_eligible_and_the_ingress_is_one() {
     for given in ["", "policy=load_aware", "policy=probabilistic"] {
-        let (mut desk, state, mut detour) = (Desk::seeded(2), state(&[0, 3], &[6]), detour(given));
+        let (mut desk, state, mut detour) = (DecisionInputs::with_seed(2), state(&[0, 3], &[6]), detour(given));
         let mut counts = [0u32; 8];
         for _ in 0..50_000 {
             counts[usize::from(port_of(fate(&mut detour, ("", 1), &state, &mut desk)))] += 1;
@@ -92,12 +94,12 @@ fn the_choice_is_uniform_over_the_eligible_and_the_ingress_is_one() {
 
 #[test]
 fn the_port_a_packet_came_in_by_may_be_closed_to_it() {
-    let mut desk = Desk::draws(&[0.0, 0.0]);
+    let mut desk = DecisionInputs::with_draws(&[0.0, 0.0]);
     let only_back = state(&[0, 2, 3, 4, 5, 6, 7], &[]);
     assert_eq!(port_of(admit(&only_back, 1, &mut desk)), 1);
     for policy in POLICIES {
         let fate = fate(&mut detour(&format!("{policy} ingress=false")), ("", 1), &only_back, &mut desk);
-        assert_eq!(fate, NOWHERE, "{policy}");
+        assert_eq!(fate, NO_DETOUR, "{policy}");
     }
     assert_eq!(port_of(fate(&mut detour("ingress=false"), ("", 2), &only_back, &mut desk)), 1, "another's");
 }
@@ -105,7 +107,7 @@ fn the_port_a_packet_came_in_by_may_be_closed_to_it() {
 #[test]
 fn a_mark_is_asked_for_unless_it_is_switched_off() {
     for policy in POLICIES {
-        let (mut desk, full) = (Desk::seeded(3), state(&[0], &[]));
+        let (mut desk, full) = (DecisionInputs::with_seed(3), state(&[0], &[]));
         port_of(fate(&mut detour(policy), ("", 1), &full, &mut desk));
         assert!(desk.acts.mark);
         desk.acts.clear();
@@ -116,17 +118,17 @@ fn a_mark_is_asked_for_unless_it_is_switched_off() {
 
 #[test]
 fn a_packet_with_nowhere_to_go_is_not_marked() {
-    let mut desk = Desk::draws(&[]);
+    let mut desk = DecisionInputs::with_draws(&[]);
     for policy in POLICIES {
         let all = state(&[0, 1, 2, 3, 4, 5, 6, 7], &[]);
-        assert_eq!(fate(&mut detour(policy), ("", 1), &all, &mut desk), NOWHERE);
+        assert_eq!(fate(&mut detour(policy), ("", 1), &all, &mut desk), NO_DETOUR);
         assert!(!desk.acts.mark);
     }
 }
 
 #[test]
 fn a_packet_is_detoured_as_often_as_it_may_be_and_no_more() {
-    let (mut desk, full, free) = (Desk::seeded(4), state(&[0], &[]), state(&[], &[]));
+    let (mut desk, full, free) = (DecisionInputs::with_seed(4), state(&[0], &[]), state(&[], &[]));
     for most in [1u16, 2, 254] {
         for policy in POLICIES {
             let mut detour = detour(&format!("{policy} max_detours={most}"));
@@ -142,53 +144,57 @@ fn a_packet_is_detoured_as_often_as_it_may_be_and_no_more() {
 #[test]
 fn a_packet_that_is_detoured_no_more_is_not_drawn_for() {
     let mut half = state(&[], &[]);
-    half.fill_up(1, head(""), (PortId(0), QUEUE));
+    half.fill_up(1, parse_head(""), (PortId(0), QUEUE));
     let mut detour = detour("policy=probabilistic lo=0 hi=1 max_detours=3");
-    assert_eq!(fate(&mut detour, ("detours=3", 1), &half, &mut Desk::draws(&[])), Fate::Enqueue(QUEUE));
+    assert_eq!(fate(&mut detour, ("detours=3", 1), &half, &mut DecisionInputs::with_draws(&[])), Fate::Enqueue(QUEUE));
 }
 
 #[test]
 fn the_least_loaded_port_is_the_one_with_the_fewest_bytes() {
-    let mut state = switch(4, packets(4));
-    state.fill_up(4, head(""), (PortId(0), QUEUE));
-    state.fill_up(1, head("size=1500"), (PortId(1), QUEUE));
-    state.fill_up(3, head("size=64"), (PortId(2), QUEUE));
-    state.fill_up(1, head("size=200"), (PortId(3), QUEUE));
+    let mut state = switch_without_packets(4, buffer_of_packets(4));
+    state.fill_up(4, parse_head(""), (PortId(0), QUEUE));
+    state.fill_up(1, parse_head("size=1500"), (PortId(1), QUEUE));
+    state.fill_up(3, parse_head("size=64"), (PortId(2), QUEUE));
+    state.fill_up(1, parse_head("size=200"), (PortId(3), QUEUE));
     let mut detour = detour("policy=load_aware");
-    assert_eq!(port_of(fate(&mut detour, ("", 1), &state, &mut Desk::draws(&[0.9]))), 2);
-    state.fill_up(1, head("size=64"), (PortId(2), QUEUE));
-    assert_eq!(port_of(fate(&mut detour, ("", 1), &state, &mut Desk::draws(&[0.9]))), 3, "the least loaded is full");
+    assert_eq!(port_of(fate(&mut detour, ("", 1), &state, &mut DecisionInputs::with_draws(&[0.9]))), 2);
+    state.fill_up(1, parse_head("size=64"), (PortId(2), QUEUE));
+    assert_eq!(
+        port_of(fate(&mut detour, ("", 1), &state, &mut DecisionInputs::with_draws(&[0.9]))),
+        3,
+        "the least loaded is full"
+    );
 }
 
 #[test]
 fn bytes_of_every_class_are_load() {
-    let mut state = switch(3, packets(9));
-    state.fill_up(9, head(""), (PortId(0), QUEUE));
-    state.fill_up(2, head("size=500"), (PortId(1), QUEUE));
-    state.fill_up(1, head("size=1001"), (PortId(2), QueueId::normal(7)));
+    let mut state = switch_without_packets(3, buffer_of_packets(9));
+    state.fill_up(9, parse_head(""), (PortId(0), QUEUE));
+    state.fill_up(2, parse_head("size=500"), (PortId(1), QUEUE));
+    state.fill_up(1, parse_head("size=1001"), (PortId(2), QueueId::normal(7)));
     let mut detour = detour("policy=load_aware");
-    assert_eq!(port_of(fate(&mut detour, ("", 1), &state, &mut Desk::draws(&[0.9]))), 1);
+    assert_eq!(port_of(fate(&mut detour, ("", 1), &state, &mut DecisionInputs::with_draws(&[0.9]))), 1);
 }
 
 #[test]
 fn equal_loads_are_drawn_from_and_greater_ones_never_taken() {
-    let (mut desk, mut detour) = (Desk::seeded(5), detour("policy=load_aware"));
+    let (mut desk, mut detour) = (DecisionInputs::with_seed(5), detour("policy=load_aware"));
     for load in 0..3u32.pow(5) {
         let of = |port: u16| load / 3u32.pow(u32::from(port)) % 3;
-        let mut state = switch(6, packets(2));
-        state.fill_up(2, head(""), (PortId(5), QUEUE));
-        (0..5).for_each(|port| state.fill_up(of(port), head(""), (PortId(port), QUEUE)));
+        let mut state = switch_without_packets(6, buffer_of_packets(2));
+        state.fill_up(2, parse_head(""), (PortId(5), QUEUE));
+        (0..5).for_each(|port| state.fill_up(of(port), parse_head(""), (PortId(port), QUEUE)));
         let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(5) };
-        match (detour.admit(&head(""), &at, &mut desk.env()), (0..5).map(of).min().unwrap()) {
+        match (detour.admit(&parse_head(""), &at, &mut desk.env()), (0..5).map(of).min().unwrap()) {
             (Fate::Detour(PortId(port), QUEUE), least) => assert_eq!(of(port), least, "{load}"),
-            (fate, least) => assert_eq!((fate, least), (NOWHERE, 2), "{load}"),
+            (fate, least) => assert_eq!((fate, least), (NO_DETOUR, 2), "{load}"),
         }
     }
 }
 
 #[test]
 fn a_flow_takes_the_same_port_whichever_others_are_full() {
-    let (mut desk, mut detour) = (Desk::draws(&[]), detour("policy=flow_based"));
+    let (mut desk, mut detour) = (DecisionInputs::with_draws(&[]), detour("policy=flow_based"));
     for hash in 0..100u32 {
         let pkt = format!("hash={hash}");
         let mut at = |full: &[u16], hosts: &[u16]| fate(&mut detour, (&pkt, 2), &state(full, hosts), &mut desk);
@@ -203,18 +209,19 @@ fn a_flow_takes_the_same_port_whichever_others_are_full() {
             assert_eq!(port_of(at(&full, &[])), next, "hash {hash}");
             full.push(next);
         }
-        assert_eq!(at(&full, &[]), NOWHERE);
+        assert_eq!(at(&full, &[]), NO_DETOUR);
         assert!([2, 5, 6].contains(&port_of(at(&[0], &[1, 3, 4, 7]))), "ports toward hosts are not in the list");
     }
 }
 
 #[test]
 fn flows_spread_over_the_ports_as_equal_cost_paths_of_the_same_switch_do_not() {
-    let (mut desk, mut detour, state) = (Desk::draws(&[]), detour("policy=flow_based"), state(&[0], &[5, 6, 7]));
+    let (mut desk, mut detour, state) =
+        (DecisionInputs::with_draws(&[]), detour("policy=flow_based"), state(&[0], &[5, 6, 7]));
     let (ecmp, mut joint) = (Ecmp::new(5), [0u32; 16]);
     for hash in 0..40_000u32 {
         let port = port_of(fate(&mut detour, (&format!("hash={hash}"), 1), &state, &mut desk));
-        joint[ecmp.place(hash, 4) * 4 + usize::from(port - 1)] += 1;
+        joint[ecmp.hash_index(hash, 4) * 4 + usize::from(port - 1)] += 1;
     }
     // The 99.99 % point of χ² with 15 degrees of freedom is 44.3.
     assert!(chi_square(&joint) < 44.3, "{joint:?}");
@@ -224,32 +231,34 @@ fn flows_spread_over_the_ports_as_equal_cost_paths_of_the_same_switch_do_not() {
 fn switches_of_other_hash_seeds_send_a_flow_elsewhere() {
     let of = |hash_seed| {
         let values = values(&SPEC, "policy=flow_based");
-        let mut detour = seeded(&values, hash_seed);
+        let mut detour = detour_with_seed(&values, hash_seed);
         let ports = (0..64).map(|hash| (format!("hash={hash}"), 1));
         let full = state(&[0], &[]);
-        ports.map(|(pkt, at)| port_of(fate(&mut detour, (&pkt, at), &full, &mut Desk::draws(&[])))).collect::<Vec<_>>()
+        ports
+            .map(|(pkt, at)| port_of(fate(&mut detour, (&pkt, at), &full, &mut DecisionInputs::with_draws(&[]))))
+            .collect::<Vec<_>>()
     };
     assert!(of(1) != of(2) && of(1) == of(1));
 }
 
 #[test]
 fn only_packets_from_or_to_the_named_hosts_are_detoured() {
-    let (mut desk, full) = (Desk::draws(&[]), state(&[0], &[]));
+    let (mut desk, full) = (DecisionInputs::with_draws(&[]), state(&[0], &[]));
     let mut detour = detour("policy=flow_based flows=hosts hosts=h7,h3");
     for (src, dst) in [(3, 0), (0, 3), (7, 1), (3, 7)] {
         port_of(fate(&mut detour, (&format!("src={src} dst={dst}"), 1), &full, &mut desk));
     }
-    assert_eq!(fate(&mut detour, ("src=4 dst=6", 1), &full, &mut desk), FULL, "others meet tail drop");
+    assert_eq!(fate(&mut detour, ("src=4 dst=6", 1), &full, &mut desk), BUFFER_FULL, "others meet tail drop");
 }
 
 #[test]
 fn a_flow_is_long_once_more_than_flow_size_of_it_has_come() {
-    let (mut desk, full) = (Desk::draws(&[]), state(&[0], &[]));
-    let fates = |flows: &str, desk: &mut Desk| {
+    let (mut desk, full) = (DecisionInputs::with_draws(&[]), state(&[0], &[]));
+    let fates = |flows: &str, desk: &mut DecisionInputs| {
         let mut detour = detour(&format!("policy=flow_based flows={flows} flow_size=3000B"));
         let mut at = |pkt: &str| fate(&mut detour, (pkt, 1), &full, desk);
-        let own: Vec<bool> = (0..4).map(|_| at("hash=1 size=1500") != FULL).collect();
-        assert_eq!(at("hash=2") != FULL, flows == "short", "another flow");
+        let own: Vec<bool> = (0..4).map(|_| at("hash=1 size=1500") != BUFFER_FULL).collect();
+        assert_eq!(at("hash=2") != BUFFER_FULL, flows == "short", "another flow");
         own
     };
     // Totals after each packet: 1500, 3000, 4500, 6000 bytes.
@@ -259,7 +268,7 @@ fn a_flow_is_long_once_more_than_flow_size_of_it_has_come() {
 
 #[test]
 fn packets_that_found_room_are_counted_too() {
-    let (mut desk, full, free) = (Desk::draws(&[]), state(&[0], &[]), state(&[], &[]));
+    let (mut desk, full, free) = (DecisionInputs::with_draws(&[]), state(&[0], &[]), state(&[], &[]));
     let mut detour = detour("policy=flow_based flows=long flow_size=3000B");
     for _ in 0..2 {
         assert_eq!(fate(&mut detour, ("hash=1", 1), &free, &mut desk), Fate::Enqueue(QUEUE));
@@ -269,9 +278,9 @@ fn packets_that_found_room_are_counted_too() {
 
 #[test]
 fn a_flow_that_takes_a_place_over_counts_from_zero() {
-    let (mut desk, full) = (Desk::draws(&[]), state(&[0], &[]));
+    let (mut desk, full) = (DecisionInputs::with_draws(&[]), state(&[0], &[]));
     let mut detour = detour("policy=flow_based flows=long flow_size=2000B flow_table=1");
-    let mut long = |hash| fate(&mut detour, (&format!("hash={hash}"), 1), &full, &mut desk) != FULL;
+    let mut long = |hash| fate(&mut detour, (&format!("hash={hash}"), 1), &full, &mut desk) != BUFFER_FULL;
     assert_eq!([long(1), long(1), long(2), long(1), long(1)], [false, true, false, false, true]);
 }
 
@@ -295,13 +304,14 @@ fn the_probability_rises_in_a_straight_line_and_the_lowest_class_is_first() {
 
 #[test]
 fn early_detours_come_as_often_as_the_queue_is_full() {
-    let mut desk = Desk::seeded(6);
+    let mut desk = DecisionInputs::with_seed(6);
     // Classes 0 and 2 of lo = 0.2, hi = 0.9: from 0.2 and 0.4286 on, up to 0.9 and 0.9286.
     for (class, waiting, p) in
         [(0, 2, 0.0), (0, 3, 0.1 / 0.7), (0, 6, 0.4 / 0.7), (0, 9, 1.0), (2, 4, 0.0), (2, 6, 12.0 / 35.0)]
     {
-        let (mut state, mut detour) = (switch(3, packets(10)), detour("policy=probabilistic lo=0.2 hi=0.9"));
-        state.fill_up(waiting, head(""), (PortId(0), QUEUE));
+        let (mut state, mut detour) =
+            (switch_without_packets(3, buffer_of_packets(10)), detour("policy=probabilistic lo=0.2 hi=0.9"));
+        state.fill_up(waiting, parse_head(""), (PortId(0), QUEUE));
         let pkt = format!("class={class}");
         let left = (0..20_000).filter(|_| matches!(fate(&mut detour, (&pkt, 1), &state, &mut desk), Fate::Detour(..)));
         let share = left.count() as f64 / 20_000.0;
@@ -314,29 +324,29 @@ fn early_detours_come_as_often_as_the_queue_is_full() {
 #[test]
 fn an_early_detour_without_a_port_stays_and_asks_for_no_mark() {
     let mut half = state(&[1, 2, 3, 4, 5, 6, 7], &[]);
-    half.fill_up(1, head(""), (PortId(0), QUEUE));
-    let (mut desk, mut detour) = (Desk::draws(&[0.1]), detour("policy=probabilistic lo=0 hi=1"));
+    half.fill_up(1, parse_head(""), (PortId(0), QUEUE));
+    let (mut desk, mut detour) = (DecisionInputs::with_draws(&[0.1]), detour("policy=probabilistic lo=0 hi=1"));
     assert_eq!(fate(&mut detour, ("ect", 1), &half, &mut desk), Fate::Enqueue(QUEUE));
     assert!(!desk.acts.mark);
-    assert_eq!(desk.rng.undrawn(), 0);
+    assert_eq!(desk.rng.remaining_draws(), 0);
 }
 
 #[test]
 fn a_draw_that_equals_the_probability_stays() {
     let mut half = state(&[], &[]);
-    half.fill_up(1, head(""), (PortId(0), QUEUE));
+    half.fill_up(1, parse_head(""), (PortId(0), QUEUE));
     let mut detour = detour("policy=probabilistic lo=0 hi=1");
-    assert_eq!(fate(&mut detour, ("", 1), &half, &mut Desk::draws(&[0.5])), Fate::Enqueue(QUEUE));
-    port_of(fate(&mut detour, ("", 1), &half, &mut Desk::draws(&[0.5 - 1e-9, 0.1])));
+    assert_eq!(fate(&mut detour, ("", 1), &half, &mut DecisionInputs::with_draws(&[0.5])), Fate::Enqueue(QUEUE));
+    port_of(fate(&mut detour, ("", 1), &half, &mut DecisionInputs::with_draws(&[0.5 - 1e-9, 0.1])));
 }
 
 #[test]
 fn with_both_thresholds_at_one_probabilistic_is_random_draw_by_draw() {
-    let (mut one, mut other) = (Desk::seeded(7), Desk::seeded(7));
+    let (mut one, mut other) = (DecisionInputs::with_seed(7), DecisionInputs::with_seed(7));
     let (mut random, mut late) = (detour(""), detour("policy=probabilistic lo=1 hi=1"));
     for i in 0..4000u16 {
         let mut state = state(&[1 + i % 7, 1 + i / 7 % 7], &[]);
-        state.fill_up(u32::from(i % 3), head(""), (PortId(0), QUEUE));
+        state.fill_up(u32::from(i % 3), parse_head(""), (PortId(0), QUEUE));
         let pkt = format!("class={}", i % 8);
         let fates = [fate(&mut random, (&pkt, 1), &state, &mut one), fate(&mut late, (&pkt, 1), &state, &mut other)];
         assert_eq!(fates[0], fates[1]);
@@ -346,18 +356,18 @@ fn with_both_thresholds_at_one_probabilistic_is_random_draw_by_draw() {
 
 #[test]
 fn endless_memory_is_never_filled() {
-    let mut state = switch(3, BufferSlot::per_port(None));
-    state.fill_up(10_000, head(""), (PortId(0), QUEUE));
+    let mut state = switch_without_packets(3, BufferSlot::per_port(None));
+    state.fill_up(10_000, parse_head(""), (PortId(0), QUEUE));
     let mut detour = detour("policy=probabilistic lo=0 hi=0");
-    assert_eq!(fate(&mut detour, ("", 1), &state, &mut Desk::draws(&[])), Fate::Enqueue(QUEUE));
+    assert_eq!(fate(&mut detour, ("", 1), &state, &mut DecisionInputs::with_draws(&[])), Fate::Enqueue(QUEUE));
 }
 
 #[test]
 fn it_must_be_asked_for_every_packet_where_it_begins_early_or_counts() {
     for given in ["", "ingress=false max_detours=1", "policy=load_aware", "policy=flow_based flows=hosts hosts=h1"] {
-        assert_eq!(detour(given).asks(), Asks::WhenFull, "{given}");
+        assert_eq!(detour(given).admit_calls(), AdmitCalls::WhenFull, "{given}");
     }
     for given in ["policy=probabilistic", "policy=flow_based flows=short", "policy=flow_based flows=long"] {
-        assert_eq!(detour(given).asks(), Asks::Always, "{given}");
+        assert_eq!(detour(given).admit_calls(), AdmitCalls::Always, "{given}");
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::buffer::BufferSlot;
-use crate::testing::{Desk, head, switch, values};
-use crate::{Acts, PortId, Purpose, Stream, View};
+use crate::testing::{DecisionInputs, parse_head, switch_without_packets, values};
+use crate::{Acts, PortId, Stream, StreamPurpose, View};
 use units::Time;
 
 const OUT: PortId = PortId(0);
@@ -16,41 +16,41 @@ fn trim(given: &str) -> Trim {
 /// Returns the fate of an arrival if these packets are queued at port 0 with a limit of 3000 B. A draw below 0.5 cuts
 /// the arrival.
 fn fates(given: &str, waiting: &[&str], arriving: &str, draws: &[f64]) -> (Fate, Vec<PktId>) {
-    let mut state = switch(2, bytes(3000));
+    let mut state = switch_without_packets(2, bytes(3000));
     let ids = waiting.iter().map(|text| {
-        let pkt = head(text);
+        let pkt = parse_head(text);
         state.push(String::new(), pkt, (OUT, pkt.queue()))
     });
     let ids: Vec<PktId> = ids.collect();
     let at = ForwardingContext { view: &state, ingress: PortId(1), out: OUT };
-    let mut desk = Desk::draws(draws);
-    let fate = trim(given).admit(&head(arriving), &at, &mut desk.env());
+    let mut desk = DecisionInputs::with_draws(draws);
+    let fate = trim(given).admit(&parse_head(arriving), &at, &mut desk.env());
     (fate, ids)
 }
 fn fate(given: &str, waiting: &[&str], arriving: &str) -> Fate {
     fates(given, waiting, arriving, &[]).0
 }
 
-const LOST: Fate = Fate::Drop(DropReason::BufferFull);
-const OVER: [&str; 3] = ["data cpa", "data cpa", "data cpa size=1"];
+const BUFFER_FULL: Fate = Fate::Drop(DropReason::BufferFull);
+const OVER_THRESHOLD: [&str; 3] = ["data cpa", "data cpa", "data cpa size=1"];
 
 #[test]
 fn what_waits_is_compared_before_the_packet_is_added() {
     assert_eq!(fate("", &["data", "data"], "data cpa"), Fate::Enqueue(DATA), "3000 B are not over");
-    assert_eq!(fate("", &OVER, "data cpa"), Fate::Trim(DATA));
+    assert_eq!(fate("", &OVER_THRESHOLD, "data cpa"), Fate::Trim(DATA));
     assert_eq!(fate("", &["data", "data"], "data"), Fate::Enqueue(DATA));
 }
 
 #[test]
 fn over_the_threshold_only_whole_data_with_cpa_is_cut() {
     for lost in ["data", "ack size=66", "syn size=66", "cpa size=66", "cpa syn data", "fin size=66"] {
-        assert_eq!(fate("", &OVER, lost), LOST, "{lost}");
+        assert_eq!(fate("", &OVER_THRESHOLD, lost), BUFFER_FULL, "{lost}");
     }
     for kept in ["cpa ppl size=66", "ack ppl size=66", "cpa data ppl"] {
-        assert_eq!(fate("", &OVER, kept), Fate::Enqueue(DATA), "{kept}: never cut again");
+        assert_eq!(fate("", &OVER_THRESHOLD, kept), Fate::Enqueue(DATA), "{kept}: never cut again");
     }
     let data_and_extra = ["data", "data", "data size=1001"];
-    assert_eq!(fate("extra=1000B", &data_and_extra, "cpa ppl size=66"), LOST);
+    assert_eq!(fate("extra=1000B", &data_and_extra, "cpa ppl size=66"), BUFFER_FULL);
     assert_eq!(fate("extra=1001B", &data_and_extra, "cpa ppl size=66"), Fate::Enqueue(DATA));
 }
 
@@ -63,7 +63,7 @@ fn what_may_be_cut_is_told_by_cpa_by_class_or_by_a_payload() {
         ("trimmable=class trimmable_class=0", [true, true, false, false]),
         ("trimmable=any", [true, true, true, false]),
     ] {
-        let found = kinds.map(|kind| matches!(fate(given, &OVER, kind), Fate::Trim(_)));
+        let found = kinds.map(|kind| matches!(fate(given, &OVER_THRESHOLD, kind), Fate::Trim(_)));
         assert_eq!(found, cut, "{given}");
     }
 }
@@ -71,17 +71,20 @@ fn what_may_be_cut_is_told_by_cpa_by_class_or_by_a_payload() {
 #[test]
 fn data_that_its_sender_forbids_to_cut_is_dropped() {
     for given in ["", "trimmable=class trimmable_class=3", "trimmable=any", "trimmable=any no_room=return extra=0B"] {
-        assert!(matches!(fate(given, &OVER, "data cpa class=3"), Fate::Trim(_) | Fate::TrimBack), "{given}");
-        assert_eq!(fate(given, &OVER, "data cpa class=3 not_trimmable"), LOST, "{given}");
+        assert!(
+            matches!(fate(given, &OVER_THRESHOLD, "data cpa class=3"), Fate::Trim(_) | Fate::TrimAndReturn),
+            "{given}"
+        );
+        assert_eq!(fate(given, &OVER_THRESHOLD, "data cpa class=3 not_trimmable"), BUFFER_FULL, "{given}");
     }
 }
 
 #[test]
 fn a_packet_that_would_get_no_shorter_is_not_cut() {
-    assert_eq!(fate("trim_size=128B", &OVER, "data cpa size=129"), Fate::Trim(DATA));
-    assert_eq!(fate("trim_size=128B", &OVER, "data cpa size=128"), LOST);
-    for (keep, size) in [(0, 66), (64, 66), (128, 128), (256, 256), (9000, 1500)] {
-        assert_eq!(Cut { keep, ..Cut::default() }.size(1500, 66), size);
+    assert_eq!(fate("trim_size=128B", &OVER_THRESHOLD, "data cpa size=129"), Fate::Trim(DATA));
+    assert_eq!(fate("trim_size=128B", &OVER_THRESHOLD, "data cpa size=128"), BUFFER_FULL);
+    for (min_size, size) in [(0, 66), (64, 66), (128, 128), (256, 256), (9000, 1500)] {
+        assert_eq!(CutEffect { min_size, ..CutEffect::default() }.size_after_cut(1500, 66), size);
     }
 }
 
@@ -93,20 +96,20 @@ fn headers_with_a_class_of_their_own_are_counted_apart_from_data() {
     assert_eq!(fate(given, &both, "data cpa"), Fate::Enqueue(DATA), "3000 B of data, 198 B of headers");
     let over = [&both[..], &["data size=1"]].concat();
     assert_eq!(fate(given, &over, "data cpa"), Fate::Trim(QueueId::normal(6)));
-    assert_eq!(fate(given, &over, "data"), LOST);
+    assert_eq!(fate(given, &over, "data"), BUFFER_FULL);
     let full = [&over[..], &["cpa ppl size=3 class=6"]].concat();
-    assert_eq!(fate(given, &full, "cpa ppl size=66 class=6"), LOST, "201 B of headers");
-    assert_eq!(fate(&format!("{given} no_room=return"), &full, "data cpa"), Fate::TrimBack);
+    assert_eq!(fate(given, &full, "cpa ppl size=66 class=6"), BUFFER_FULL, "201 B of headers");
+    assert_eq!(fate(&format!("{given} no_room=return"), &full, "data cpa"), Fate::TrimAndReturn);
 }
 
 #[test]
 fn a_fair_coin_cuts_the_last_that_waits_whole_or_the_arrival() {
     let tail = |waiting: &[&str], draw: f64| fates("victim=coin", waiting, "data cpa", &[draw]);
-    assert_eq!(tail(&OVER[..2], 0.9).0, Fate::Enqueue(DATA), "nothing is drawn where there is room");
+    assert_eq!(tail(&OVER_THRESHOLD[..2], 0.9).0, Fate::Enqueue(DATA), "nothing is drawn where there is room");
     let waiting = ["data cpa", "data cpa", "data cpa", "cpa ppl size=66", "data", "data cpa size=64"];
     assert_eq!(tail(&waiting, 0.4).0, Fate::Trim(DATA));
     let (fate, ids) = tail(&waiting, 0.6);
-    assert_eq!(fate, Fate::TrimWaiting(ids[2]), "neither a header, nor a normal packet, nor the smallest frame");
+    assert_eq!(fate, Fate::TrimQueued(ids[2]), "neither a header, nor a normal packet, nor the smallest frame");
     assert_eq!(fates("victim=coin", &["data", "data", "data"], "data cpa", &[]).0, Fate::Trim(DATA), "none may be cut");
 }
 
@@ -114,24 +117,24 @@ fn a_fair_coin_cuts_the_last_that_waits_whole_or_the_arrival() {
 fn a_header_without_room_goes_back_once_and_a_pack_never() {
     let full = ["data", "data", "data", "data"];
     let given = "no_room=return extra=1000B";
-    assert_eq!(fate(given, &full, "data cpa"), Fate::TrimBack);
-    assert_eq!(fate(given, &full, "ack ppl size=66"), LOST, "a PACK is as long as it was sent");
-    assert_eq!(fate(given, &full, "data"), LOST);
+    assert_eq!(fate(given, &full, "data cpa"), Fate::TrimAndReturn);
+    assert_eq!(fate(given, &full, "ack ppl size=66"), BUFFER_FULL, "a PACK is as long as it was sent");
+    assert_eq!(fate(given, &full, "data"), BUFFER_FULL);
     assert_eq!(fate("extra=1000B", &full, "data cpa"), Fate::Trim(DATA), "lost by the switch, and counted");
-    let mut state = switch(2, bytes(3000));
-    state.fill_up(4, head("data"), (OUT, DATA));
+    let mut state = switch_without_packets(2, bytes(3000));
+    state.fill_up(4, parse_head("data"), (OUT, DATA));
     let at = ForwardingContext { view: &state, ingress: PortId(1), out: OUT };
-    let cut = Head { size: 66, ..head("cpa ppl") };
+    let cut = Head { size: 66, ..parse_head("cpa ppl") };
     let back = Head { flags: cut.flags.with(Flags::RETURNED), ..cut };
-    let of = |pkt: &Head| trim(given).admit(pkt, &at, &mut Desk::draws(&[]).env());
-    assert_eq!((of(&cut), of(&back)), (Fate::SendBack, LOST));
+    let of = |pkt: &Head| trim(given).admit(pkt, &at, &mut DecisionInputs::with_draws(&[]).env());
+    assert_eq!((of(&cut), of(&back)), (Fate::ReturnToSource, BUFFER_FULL));
 }
 
 #[test]
 fn a_cut_packet_has_its_class_and_its_mark_from_then_on() {
     let cut = |given: &str, text: &str| {
-        let mut pkt = head(text);
-        trim(given).cut().mark(&mut pkt);
+        let mut pkt = parse_head(text);
+        trim(given).cut_effect().mark_as_cut(&mut pkt);
         assert!(pkt.flags.has(Flags::PPL) && !pkt.flags.has(Flags::PAYLOAD));
         (pkt.class(), pkt.ecn())
     };
@@ -145,41 +148,41 @@ fn a_cut_packet_has_its_class_and_its_mark_from_then_on() {
 #[test]
 fn in_packets_a_header_takes_a_place_and_extra_is_a_place_for_every_64_bytes() {
     let waits = |n: u32, text: &str| {
-        let mut state = switch(2, BufferSlot::per_port(Some(Amount::Packets(3))));
-        state.fill_up(n, head("data"), (OUT, DATA));
+        let mut state = switch_without_packets(2, BufferSlot::per_port(Some(Amount::Packets(3))));
+        state.fill_up(n, parse_head("data"), (OUT, DATA));
         let at = ForwardingContext { view: &state, ingress: PortId(1), out: OUT };
-        trim("extra=128B").admit(&head(text), &at, &mut Desk::draws(&[]).env())
+        trim("extra=128B").admit(&parse_head(text), &at, &mut DecisionInputs::with_draws(&[]).env())
     };
     assert_eq!((waits(2, "data cpa"), waits(3, "data cpa")), (Fate::Enqueue(DATA), Fate::Trim(DATA)));
-    assert_eq!((waits(4, "cpa ppl"), waits(5, "cpa ppl")), (Fate::Enqueue(DATA), LOST));
+    assert_eq!((waits(4, "cpa ppl"), waits(5, "cpa ppl")), (Fate::Enqueue(DATA), BUFFER_FULL));
 }
 
 /// Returns the number of lost headers of 10,000 arrivals at a rate in Mb/s. Packets of 864 B (850 B and the Ethernet
 /// header) arrive at a full port of 1 Gb/s, and are 66 B after the cut.
 fn headers_lost(mbps: i64, extra: &str) -> u32 {
-    let (mut trim, mut state) = (trim(&format!("extra={extra}")), switch(2, bytes(8640)));
+    let (mut trim, mut state) = (trim(&format!("extra={extra}")), switch_without_packets(2, bytes(8640)));
     // Bytes that the link could have begun to send, times the rate of arrivals.
     let (mut lost, mut credit) = (0, 0);
-    let pkt = head("data cpa size=864");
+    let pkt = parse_head("data cpa size=864");
     for _ in 0..10_000 {
         let at = ForwardingContext { view: &state, ingress: PortId(1), out: OUT };
-        let fate = trim.admit(&pkt, &at, &mut Desk::draws(&[]).env());
+        let fate = trim.admit(&pkt, &at, &mut DecisionInputs::with_draws(&[]).env());
         let mut own = pkt;
         if let Fate::Trim(_) = fate {
-            own.size = trim.cut().size(864, 66);
-            trim.cut().mark(&mut own);
+            own.size = trim.cut_effect().size_after_cut(864, 66);
+            trim.cut_effect().mark_as_cut(&mut own);
         }
-        match state.accepts((OUT, DATA), own.size, trim.extra_room(&own)) {
+        match state.accepts((OUT, DATA), own.size, trim.extra_memory(&own)) {
             true => _ = state.push(String::new(), own, (OUT, DATA)),
             false => lost += 1,
         }
         credit += 864 * 1000;
-        while let Some((id, size)) = state.first_size(OUT, DATA)
+        while let Some((id, size)) = state.first_packet_size(OUT, DATA)
             && credit >= 0
         {
             credit -= i64::from(size) * mbps;
-            state.unqueue(id);
-            state.free(id);
+            state.remove_from_queue(id);
+            state.free_memory(id);
         }
     }
     lost
@@ -187,7 +190,7 @@ fn headers_lost(mbps: i64, extra: &str) -> u32 {
 
 #[test]
 fn of_864_bytes_7_63_percent_stay_so_that_a_burst_at_13_gbps_loses_no_header() {
-    let share = f64::from(Cut::default().size(864, 66)) / 864.0;
+    let share = f64::from(CutEffect::default().size_after_cut(864, 66)) / 864.0;
     assert!((share - 0.0763).abs() < 0.0002 && (1.0 - share - 0.9237).abs() < 0.0002, "CP §4.6, note 5: {share}");
     assert!((1.0 / share - 13.1).abs() < 0.05);
     // A whole packet is stored at the threshold itself, and as many bytes of headers arrive while another one leaves.
@@ -200,42 +203,42 @@ fn of_864_bytes_7_63_percent_stay_so_that_a_burst_at_13_gbps_loses_no_header() {
 
 #[test]
 fn no_packet_is_cut_twice_no_normal_one_ever_and_no_memory_is_exceeded() {
-    let mut rng = Stream::new(3, 0, Purpose::Custom(1));
+    let mut rng = Stream::new(3, 0, StreamPurpose::Custom(1));
     let kinds =
         ["data", "data cpa", "ack size=66", "cpa ppl size=66", "ack ppl size=66", "data cpa size=200", "syn size=66"];
     for given in ["", "header_class=5", "victim=coin", "victim=coin header_class=5", "trim_size=128B no_room=return"] {
-        let (mut trim, mut state) = (trim(given), switch(2, bytes(6000)));
-        let mut draws = Stream::new(4, 0, Purpose::Custom(2));
+        let (mut trim, mut state) = (trim(given), switch_without_packets(2, bytes(6000)));
+        let mut draws = Stream::new(4, 0, StreamPurpose::Custom(2));
         for _ in 0..4000 {
-            let pkt = head(kinds[rng.below(kinds.len() as u64) as usize]);
+            let pkt = parse_head(kinds[rng.uniform_below(kinds.len() as u64) as usize]);
             let at = ForwardingContext { view: &state, ingress: PortId(1), out: OUT };
             let mut acts = Acts::default();
             let mut env = Env { now: Time(0), rng: &mut draws, acts: &mut acts };
             let (mut own, fate) = (pkt, trim.admit(&pkt, &at, &mut env));
             let whole = |pkt: &Head| pkt.flags.has(Flags::CPA.with(Flags::PAYLOAD)) && !pkt.flags.has(Flags::PPL);
             match fate {
-                Fate::Trim(_) | Fate::TrimBack => assert!(whole(&pkt), "{given}: {pkt:?}"),
-                Fate::TrimWaiting(id) => assert!(whole(&state.stored[&id].head), "{given}"),
-                Fate::SendBack => assert!(pkt.flags.has(Flags::PPL)),
+                Fate::Trim(_) | Fate::TrimAndReturn => assert!(whole(&pkt), "{given}: {pkt:?}"),
+                Fate::TrimQueued(id) => assert!(whole(&state.stored[&id].head), "{given}"),
+                Fate::ReturnToSource => assert!(pkt.flags.has(Flags::PPL)),
                 _ => {}
             }
             if let Fate::Trim(_) = fate {
-                own.size = trim.cut().size(pkt.size, 66);
-                trim.cut().mark(&mut own);
+                own.size = trim.cut_effect().size_after_cut(pkt.size, 66);
+                trim.cut_effect().mark_as_cut(&mut own);
             }
             if let Fate::Enqueue(queue) | Fate::Trim(queue) = fate
-                && state.accepts((OUT, queue), own.size, trim.extra_room(&own))
+                && state.accepts((OUT, queue), own.size, trim.extra_memory(&own))
             {
                 assert_eq!(queue, own.queue(), "{given}");
                 state.push(String::new(), own, (OUT, queue));
             }
             let used = state.port_backlog(OUT).1;
             assert!(used <= 6000 + 1500 + trim.extra.0 + 66, "{given}: {used}");
-            if rng.below(4) == 0
-                && let Some((id, _)) = [QueueId::normal(5), DATA].iter().find_map(|q| state.first(OUT, *q))
+            if rng.uniform_below(4) == 0
+                && let Some((id, _)) = [QueueId::normal(5), DATA].iter().find_map(|q| state.first_packet(OUT, *q))
             {
-                state.unqueue(id);
-                state.free(id);
+                state.remove_from_queue(id);
+                state.free_memory(id);
             }
         }
     }
@@ -243,15 +246,15 @@ fn no_packet_is_cut_twice_no_normal_one_ever_and_no_memory_is_exceeded() {
 
 #[test]
 fn what_cannot_work_is_refused_and_what_does_nothing_is_told() {
-    let said = |given: &str, beside: &Beside| {
+    let said = |given: &str, beside: &CheckContext| {
         let mut report = Report::default();
         trim(given).check(beside, &mut report);
-        (report.wrong.iter().map(|wrong| wrong.key).collect::<Vec<_>>(), report.notes.len())
+        (report.errors.iter().map(|wrong| wrong.key).collect::<Vec<_>>(), report.warnings.len())
     };
-    let of = |memory| Beside { memory, ..Beside::NOTHING };
+    let of = |memory| CheckContext { memory, ..CheckContext::EMPTY };
     let in_bytes = of(Some(Amount::Bytes(128 << 10)));
     assert_eq!(said("", &in_bytes), (vec![], 0));
-    assert_eq!(said("", &Beside { shared: true, ..in_bytes }), (vec![], 1));
+    assert_eq!(said("", &CheckContext { shared: true, ..in_bytes }), (vec![], 1));
     assert_eq!(said("", &of(None)), (vec![], 1));
     assert_eq!(said("", &of(Some(Amount::Packets(100)))), (vec![], 1));
     assert_eq!(said("header_class=7", &of(Some(Amount::Packets(100)))), (vec!["header_class"], 0));
@@ -264,10 +267,13 @@ fn what_cannot_work_is_refused_and_what_does_nothing_is_told() {
 #[test]
 fn what_it_needs_is_its_room_its_class_and_for_the_coin_a_queue_that_can_be_looked_into() {
     let needs = trim("header_class=6 extra=1000B").needs();
-    assert_eq!((needs.cut, needs.cut_class, needs.removes), (Some(Bytes(1000)), Some(6), false));
-    assert_eq!((trim("").needs().cut, trim("").needs().cut_class), (Some(Bytes(4096)), None));
-    assert!(trim("victim=coin").needs().removes);
-    assert!(trim("no_room=return").needs().returns && !trim("").needs().returns);
-    assert_eq!((trim("").cut().delay, trim("cut_delay=56ns").cut().delay), (Dur::ZERO, Dur::ns(56)));
-    assert_eq!((trim("").asks(), trim("header_class=6").asks()), (Asks::WhenFull, Asks::Always));
+    assert_eq!((needs.cut_memory, needs.cut_class, needs.removes_packets), (Some(Bytes(1000)), Some(6), false));
+    assert_eq!((trim("").needs().cut_memory, trim("").needs().cut_class), (Some(Bytes(4096)), None));
+    assert!(trim("victim=coin").needs().removes_packets);
+    assert!(trim("no_room=return").needs().returns_to_source && !trim("").needs().returns_to_source);
+    assert_eq!((trim("").cut_effect().delay, trim("cut_delay=56ns").cut_effect().delay), (Dur::ZERO, Dur::ns(56)));
+    assert_eq!(
+        (trim("").admit_calls(), trim("header_class=6").admit_calls()),
+        (AdmitCalls::WhenFull, AdmitCalls::Always)
+    );
 }

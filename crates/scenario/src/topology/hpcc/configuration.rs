@@ -3,14 +3,14 @@
 //! The reader takes words across line ends, skips unknown words, and lets a later value replace an earlier one, as the
 //! HPCC simulator does. Unlike it, the reader skips comments: `{ … }`, and `#` to the end of the line.
 
-use super::super::brought::{self, TOLD, Wrong, on_line};
-use super::Words;
-use super::keys::{KEYS, Key, Takes};
+use super::super::graph_file::{self, FileFault, MAX_REPORTED_FAULTS, line_error};
+use super::WordReader;
+use super::keys::{KEYS, Key, ValueForm};
 use std::collections::BTreeMap;
 use units::{Bytes, Rate};
 
 /// Largest number of unknown keys that are kept.
-const MOST_UNKNOWN: usize = 20;
+const MAX_REPORTED_UNKNOWN: usize = 20;
 
 /// Value of a key.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,11 +30,11 @@ pub(crate) enum Setting {
 pub(crate) struct Configuration {
     /// Name of the file in the scenario.
     pub path: String,
-    given: BTreeMap<&'static str, (usize, Setting)>,
+    settings: BTreeMap<&'static str, (usize, Setting)>,
     /// Keys that neither HPCC's first version nor Overspill has, and their number.
     pub unknown: (Vec<String>, usize),
     /// First known key after a `#`, with its line.
-    pub commented: Option<(usize, &'static str)>,
+    pub commented_key: Option<(usize, &'static str)>,
 }
 
 /// Marking thresholds of ports of one rate.
@@ -50,7 +50,7 @@ pub(crate) struct Thresholds {
 impl Configuration {
     /// Returns the value of a key, if the file has it.
     pub fn get(&self, key: &str) -> Option<&Setting> {
-        self.given.get(key).map(|(_, given)| given)
+        self.settings.get(key).map(|(_, given)| given)
     }
     /// Returns the number of a key, or `other` if the file lacks it.
     pub fn number_or(&self, key: &str, other: f64) -> f64 {
@@ -78,8 +78,8 @@ impl Configuration {
         }
     }
     /// Returns the entry of a map for a rate, with the line of the map.
-    fn entry(&self, key: &str, rate: u64) -> Result<(usize, f64), Wrong> {
-        let found = self.given.get(key).map(|(line, given)| match given {
+    fn map_entry(&self, key: &str, rate: u64) -> Result<(usize, f64), FileFault> {
+        let found = self.settings.get(key).map(|(line, given)| match given {
             Setting::Map(map) => (*line, map.get(&rate).copied(), map.keys().copied().collect::<Vec<_>>()),
             _ => (*line, None, Vec::new()),
         });
@@ -87,9 +87,10 @@ impl Configuration {
         match found {
             Some((line, Some(n), _)) => Ok((line, n)),
             Some((line, None, rates)) => {
-                let rates: Vec<String> = rates.iter().take(TOLD).map(|rate| Rate::bps(*rate).to_string()).collect();
+                let rates: Vec<String> =
+                    rates.iter().take(MAX_REPORTED_FAULTS).map(|rate| Rate::bps(*rate).to_string()).collect();
                 let found = format!("no entry of {key} for {}, only for {}", Rate::bps(rate), rates.join(", "));
-                on_line(line, found, rule)
+                line_error(line, found, rule)
             }
             None => Err((format!("no {key}"), rule.into())),
         }
@@ -98,12 +99,12 @@ impl Configuration {
     ///
     /// # Errors
     /// Returns a fault if a map lacks the rate, or if thresholds are in the wrong order.
-    pub fn thresholds(&self, rate: u64) -> Result<Thresholds, Wrong> {
+    pub fn thresholds(&self, rate: u64) -> Result<Thresholds, FileFault> {
         let (kmin, kmax, pmax) =
-            (self.entry("KMIN_MAP", rate)?, self.entry("KMAX_MAP", rate)?, self.entry("PMAX_MAP", rate)?);
+            (self.map_entry("KMIN_MAP", rate)?, self.map_entry("KMAX_MAP", rate)?, self.map_entry("PMAX_MAP", rate)?);
         if kmin.1 > kmax.1 {
-            let found = format!("{} of KMIN_MAP with {} of KMAX_MAP for {}", kmin.1, kmax.1, Rate::bps(rate));
-            return on_line(kmin.0, found, "a threshold of KMIN_MAP that is at most that of KMAX_MAP");
+            let found = format!("{} in KMIN_MAP and {} in KMAX_MAP for {}", kmin.1, kmax.1, Rate::bps(rate));
+            return line_error(kmin.0, found, "a threshold in KMIN_MAP that is at most the threshold in KMAX_MAP");
         }
         // The HPCC simulator takes 1 KB as 1000 bytes here, but 1 MB of BUFFER_SIZE as 1024 × 1024.
         let bytes = |kilobytes: f64| Bytes(kilobytes as u64 * 1000);
@@ -115,60 +116,60 @@ impl Configuration {
 ///
 /// # Errors
 /// Returns the first faults of the file, each with its line.
-pub(super) fn read(path: &str, text: &str) -> Result<Configuration, Vec<Wrong>> {
+pub(super) fn parse_configuration(path: &str, text: &str) -> Result<Configuration, Vec<FileFault>> {
     let mut found = Configuration { path: path.into(), ..Configuration::default() };
-    let mut words = words_of(text, &mut found);
+    let mut words = split_words(text, &mut found);
     let (mut faults, mut map_line) = (Vec::new(), 0);
-    while words.at < words.words.len() && faults.len() < TOLD {
-        let (line, word) = words.words[words.at];
-        let is_first = words.at == 0 || words.words[words.at - 1].0 != line;
-        words.at += 1;
+    while words.position < words.words.len() && faults.len() < MAX_REPORTED_FAULTS {
+        let (line, word) = words.words[words.position];
+        let is_first = words.position == 0 || words.words[words.position - 1].0 != line;
+        words.position += 1;
         if let Some(key) = KEYS.iter().find(|key| key.name == word) {
-            match value(key, &mut words) {
-                Ok(given) => found.put(key, line, given),
+            match read_value(key, &mut words) {
+                Ok(given) => found.put_setting(key, line, given),
                 Err(wrong) => {
                     faults.push(wrong);
                     words.skip_line();
                 }
             }
-            map_line = if matches!(key.takes, Takes::Map { .. }) { words.line_before() } else { 0 };
+            map_line = if matches!(key.form, ValueForm::Map { .. }) { words.last_line() } else { 0 };
         } else if word.parse::<f64>().is_ok() && (is_first || line == map_line) {
             let place = if line == map_line { "after the entries of a map" } else { "at the start of a line" };
             let rule = "a key, such as `BUFFER_SIZE`; the first number after a map's key is the number of its entries";
-            faults.extend(on_line::<()>(line, format!("`{}` {place}", shown(word)), rule).err());
+            faults.extend(line_error::<()>(line, format!("`{}` {place}", format_word(word)), rule).err());
             words.skip_line();
         } else if is_first {
             found.unknown.1 += 1;
-            let kept = found.unknown.0.len() < MOST_UNKNOWN;
-            found.unknown.0.extend(kept.then(|| shown(word)));
+            let kept = found.unknown.0.len() < MAX_REPORTED_UNKNOWN;
+            found.unknown.0.extend(kept.then(|| format_word(word)));
         }
     }
-    if faults.is_empty() && found.given.is_empty() {
+    if faults.is_empty() && found.settings.is_empty() {
         let rule = "a configuration file of the HPCC simulator, with keys such as `BUFFER_SIZE 32`";
-        faults.extend(on_line::<()>(1, "no known key", rule).err());
+        faults.extend(line_error::<()>(1, "no known key", rule).err());
     }
     if faults.is_empty() { Ok(found) } else { Err(faults) }
 }
 
 impl Configuration {
     /// Stores a value; a second map of a key adds to the first, and any other value replaces the old one.
-    fn put(&mut self, key: &Key, line: usize, given: Setting) {
-        match (self.given.get_mut(key.name), given) {
+    fn put_setting(&mut self, key: &Key, line: usize, given: Setting) {
+        match (self.settings.get_mut(key.name), given) {
             (Some((_, Setting::Map(old))), Setting::Map(more)) => old.extend(more),
-            (_, given) => drop(self.given.insert(key.name, (line, given))),
+            (_, given) => drop(self.settings.insert(key.name, (line, given))),
         }
     }
 }
 
 /// Returns the words of a text without its comments.
-fn words_of<'a>(text: &'a str, found: &mut Configuration) -> Words<'a> {
-    let mut all = Words::new(text);
+fn split_words<'a>(text: &'a str, found: &mut Configuration) -> WordReader<'a> {
+    let mut all = WordReader::new(text);
     let (mut in_braces, mut commented) = (false, 0);
     let mut kept = Vec::new();
     for (line, word) in all.words {
         if line == commented {
             let key = KEYS.iter().find(|key| key.name == word.trim_start_matches('#'));
-            found.commented = found.commented.or(key.map(|key| (line, key.name)));
+            found.commented_key = found.commented_key.or(key.map(|key| (line, key.name)));
             continue;
         }
         if in_braces || word.starts_with('{') {
@@ -176,7 +177,7 @@ fn words_of<'a>(text: &'a str, found: &mut Configuration) -> Words<'a> {
         } else if word.starts_with('#') {
             commented = line;
             let key = KEYS.iter().find(|key| key.name == word.trim_start_matches('#'));
-            found.commented = found.commented.or(key.map(|key| (line, key.name)));
+            found.commented_key = found.commented_key.or(key.map(|key| (line, key.name)));
         } else {
             kept.push((line, word));
         }
@@ -186,27 +187,29 @@ fn words_of<'a>(text: &'a str, found: &mut Configuration) -> Words<'a> {
 }
 
 /// Reads the value of a key.
-fn value(key: &Key, words: &mut Words) -> Result<Setting, Wrong> {
-    Ok(match key.takes {
-        Takes::Number(range) => Setting::Number(number(key.name, words, range)?.1),
-        Takes::Numbers(ranges) => {
-            let each = ranges.iter().map(|range| Ok(number(key.name, words, *range)?.1));
-            Setting::Numbers(each.collect::<Result<_, Wrong>>()?)
+fn read_value(key: &Key, words: &mut WordReader) -> Result<Setting, FileFault> {
+    Ok(match key.form {
+        ValueForm::Number(range) => Setting::Number(read_number(key.name, words, range)?.1),
+        ValueForm::Numbers(ranges) => {
+            let each = ranges.iter().map(|range| Ok(read_number(key.name, words, *range)?.1));
+            Setting::Numbers(each.collect::<Result<_, FileFault>>()?)
         }
-        Takes::Rate => {
-            let (line, word) = next(key.name, words, "a rate with its unit, such as `50Mb/s`")?;
+        ValueForm::Rate => {
+            let (line, word) = next_value_word(key.name, words, "a rate with its unit, such as `50Mb/s`")?;
             // ns-3 accepts both forms of the unit.
-            let rate = brought::rate(&word.replace("b/s", "bps"));
-            Setting::Rate(rate.or_else(|(_, rule)| on_line(line, format!("{} `{}`", key.name, shown(word)), rule))?)
+            let rate = graph_file::parse_link_rate(&word.replace("b/s", "bps"));
+            Setting::Rate(
+                rate.or_else(|(_, rule)| line_error(line, format!("{} `{}`", key.name, format_word(word)), rule))?,
+            )
         }
-        Takes::Text => Setting::Text(next(key.name, words, "a word")?.1.into()),
-        Takes::Map(range) => {
-            let (_, count) = number(key.name, words, super::keys::COUNT)?;
+        ValueForm::Text => Setting::Text(next_value_word(key.name, words, "a word")?.1.into()),
+        ValueForm::Map(range) => {
+            let (_, count) = read_number(key.name, words, super::keys::ENTRY_COUNT)?;
             let mut map = BTreeMap::new();
             // The count is not trusted: reading ends with the words of the file.
             for _ in 0..count as u64 {
-                let (_, rate) = number(key.name, words, super::keys::BITS)?;
-                map.insert(rate as u64, number(key.name, words, range)?.1);
+                let (_, rate) = read_number(key.name, words, super::keys::LINK_BITS_PER_SECOND)?;
+                map.insert(rate as u64, read_number(key.name, words, range)?.1);
             }
             Setting::Map(map)
         }
@@ -214,27 +217,27 @@ fn value(key: &Key, words: &mut Words) -> Result<Setting, Wrong> {
 }
 
 /// Reads the next word after a key, which must not be a key itself.
-fn next<'a>(key: &str, words: &mut Words<'a>, rule: &str) -> Result<(usize, &'a str), Wrong> {
-    let (line, word) = words.next(&format!("{rule} after {key}"))?;
+fn next_value_word<'a>(key: &str, words: &mut WordReader<'a>, rule: &str) -> Result<(usize, &'a str), FileFault> {
+    let (line, word) = words.next_word(&format!("{rule} after {key}"))?;
     match KEYS.iter().any(|key| key.name == word) {
         false => Ok((line, word)),
         true => {
             // The word may begin a correct setting.
-            words.at -= 1;
-            on_line(line, format!("`{word}` in place of a value of {key}"), rule)
+            words.position -= 1;
+            line_error(line, format!("`{word}` in place of a value of {key}"), rule)
         }
     }
 }
 
 /// Reads the next number after a key, with its line.
-fn number(key: &str, words: &mut Words, range: super::keys::Range) -> Result<(usize, f64), Wrong> {
-    let rule = range.rule();
-    let (line, word) = next(key, words, &rule)?;
-    let found = word.parse::<f64>().ok().filter(|n| range.has(*n));
-    found.map_or_else(|| on_line(line, format!("{key} `{}`", shown(word)), rule), |n| Ok((line, n)))
+fn read_number(key: &str, words: &mut WordReader, range: super::keys::Range) -> Result<(usize, f64), FileFault> {
+    let rule = range.describe();
+    let (line, word) = next_value_word(key, words, &rule)?;
+    let found = word.parse::<f64>().ok().filter(|n| range.contains(*n));
+    found.map_or_else(|| line_error(line, format!("{key} `{}`", format_word(word)), rule), |n| Ok((line, n)))
 }
 
 /// Formats a word of a file for messages.
-fn shown(word: &str) -> String {
-    crate::diag::clipped(word, 40)
+fn format_word(word: &str) -> String {
+    crate::diag::truncate(word, 40)
 }

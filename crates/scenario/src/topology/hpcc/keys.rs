@@ -3,12 +3,12 @@
 /// Key of a configuration file.
 pub(super) struct Key {
     pub name: &'static str,
-    pub takes: Takes,
+    pub form: ValueForm,
 }
 
 /// Form of the value of a key.
 #[derive(Clone, Copy)]
-pub(super) enum Takes {
+pub(super) enum ValueForm {
     Number(Range),
     /// Fixed number of numbers.
     Numbers(&'static [Range]),
@@ -29,18 +29,18 @@ pub(super) struct Range {
 }
 
 impl Range {
-    const fn whole(what: &'static str, min: f64, max: f64) -> Range {
+    const fn integers(what: &'static str, min: f64, max: f64) -> Range {
         Range { what, min, max, is_whole: true }
     }
-    const fn any(what: &'static str, min: f64, max: f64) -> Range {
+    const fn reals(what: &'static str, min: f64, max: f64) -> Range {
         Range { what, min, max, is_whole: false }
     }
     /// Returns true if a number is in the range.
-    pub fn has(&self, n: f64) -> bool {
+    pub fn contains(&self, n: f64) -> bool {
         (self.min..=self.max).contains(&n) && (!self.is_whole || n.fract() == 0.0)
     }
     /// Formats the range for messages.
-    pub fn rule(&self) -> String {
+    pub fn describe(&self) -> String {
         let kind = if self.is_whole { "a whole number" } else { "a number" };
         let gap = if self.what.is_empty() { "" } else { ", " };
         format!("{}{gap}{kind} from {} to {}", self.what, self.min, self.max)
@@ -48,24 +48,24 @@ impl Range {
 }
 
 /// Largest value of the HPCC simulator's whole numbers.
-const U32: f64 = u32::MAX as f64;
+const MAX_U32: f64 = u32::MAX as f64;
 
 /// Number of entries of a map.
-pub(super) const COUNT: Range = Range::whole("the number of entries", 1.0, U32);
+pub(super) const ENTRY_COUNT: Range = Range::integers("the number of entries", 1.0, MAX_U32);
 /// Rate of a link.
-pub(super) const BITS: Range = Range::whole("the rate of a link in bit/s", 1.0, 1e15);
+pub(super) const LINK_BITS_PER_SECOND: Range = Range::integers("the rate of a link in bit/s", 1.0, 1e15);
 
-const FLAG: Takes = Takes::Number(Range::whole("1 or 0, for yes or no", 0.0, U32));
-const WHOLE: Takes = Takes::Number(Range::whole("", 0.0, U32));
-const PROBABILITY: Range = Range::any("a probability", 0.0, 1.0);
-const MICROSECONDS: Takes = Takes::Number(Range::any("a time in us", 1.0, 1e9));
+const FLAG: ValueForm = ValueForm::Number(Range::integers("1 or 0, for yes or no", 0.0, MAX_U32));
+const INTEGER: ValueForm = ValueForm::Number(Range::integers("", 0.0, MAX_U32));
+const PROBABILITY: Range = Range::reals("a probability", 0.0, 1.0);
+const MICROSECONDS: ValueForm = ValueForm::Number(Range::reals("a time in us", 1.0, 1e9));
 // The HPCC simulator multiplies thresholds by 1000, and sizes by 1024 twice, in 32 bits.
-const KILOBYTES: Takes = Takes::Map(Range::whole("a threshold in KB", 0.0, 4_294_967.0));
+const KILOBYTES: ValueForm = ValueForm::Map(Range::integers("a threshold in KB", 0.0, 4_294_967.0));
 
 macro_rules! keys {
     ($($name:literal: $takes:expr,)*) => {
         /// All known keys.
-        pub(super) const KEYS: &[Key] = &[$(Key { name: $name, takes: $takes }),*];
+        pub(super) const KEYS: &[Key] = &[$(Key { name: $name, form: $takes }),*];
     };
 }
 
@@ -73,57 +73,57 @@ keys! {
     "ENABLE_QCN": FLAG,
     "ENABLE_PFC": FLAG,
     "USE_DYNAMIC_PFC_THRESHOLD": FLAG,
-    "BUFFER_SIZE": Takes::Number(Range::whole("a size in MiB", 1.0, 4095.0)),
+    "BUFFER_SIZE": ValueForm::Number(Range::integers("a size in MiB", 1.0, 4095.0)),
     "KMIN_MAP": KILOBYTES,
     "KMAX_MAP": KILOBYTES,
-    "PMAX_MAP": Takes::Map(PROBABILITY),
-    "PACKET_PAYLOAD_SIZE": Takes::Number(Range::whole("a payload in bytes", 1.0, 9000.0)),
-    "CC_MODE": WHOLE,
+    "PMAX_MAP": ValueForm::Map(PROBABILITY),
+    "PACKET_PAYLOAD_SIZE": ValueForm::Number(Range::integers("a payload in bytes", 1.0, 9000.0)),
+    "CC_MODE": INTEGER,
     "ALPHA_RESUME_INTERVAL": MICROSECONDS,
     "RATE_DECREASE_INTERVAL": MICROSECONDS,
     "RP_TIMER": MICROSECONDS,
-    "EWMA_GAIN": Takes::Number(Range::any("a gain", 1e-6, 1.0)),
-    "FAST_RECOVERY_TIMES": Takes::Number(Range::whole("", 0.0, 999_999.0)),
+    "EWMA_GAIN": ValueForm::Number(Range::reals("a gain", 1e-6, 1.0)),
+    "FAST_RECOVERY_TIMES": ValueForm::Number(Range::integers("", 0.0, 999_999.0)),
     "CLAMP_TARGET_RATE": FLAG,
-    "RATE_AI": Takes::Rate,
-    "RATE_HAI": Takes::Rate,
-    "MIN_RATE": Takes::Rate,
-    "DCTCP_RATE_AI": Takes::Rate,
+    "RATE_AI": ValueForm::Rate,
+    "RATE_HAI": ValueForm::Rate,
+    "MIN_RATE": ValueForm::Rate,
+    "DCTCP_RATE_AI": ValueForm::Rate,
     "RATE_BOUND": FLAG,
     "HAS_WIN": FLAG,
-    "ERROR_RATE_PER_LINK": Takes::Number(PROBABILITY),
-    "L2_ACK_INTERVAL": WHOLE,
+    "ERROR_RATE_PER_LINK": ValueForm::Number(PROBABILITY),
+    "L2_ACK_INTERVAL": INTEGER,
     "L2_BACK_TO_ZERO": FLAG,
-    "L2_CHUNK_SIZE": WHOLE,
+    "L2_CHUNK_SIZE": INTEGER,
     "ACK_HIGH_PRIO": FLAG,
-    "LINK_DOWN": Takes::Numbers(&[
-        Range::whole("a time in us", 0.0, 1e18),
-        Range::whole("the id of a node", 0.0, U32),
-        Range::whole("the id of a node", 0.0, U32),
+    "LINK_DOWN": ValueForm::Numbers(&[
+        Range::integers("a time in us", 0.0, 1e18),
+        Range::integers("the id of a node", 0.0, MAX_U32),
+        Range::integers("the id of a node", 0.0, MAX_U32),
     ]),
-    "TOPOLOGY_FILE": Takes::Text,
-    "FLOW_FILE": Takes::Text,
+    "TOPOLOGY_FILE": ValueForm::Text,
+    "FLOW_FILE": ValueForm::Text,
     // Keys of output, and keys that affect other congestion control or nothing.
-    "TRACE_FILE": Takes::Text,
-    "TRACE_OUTPUT_FILE": Takes::Text,
-    "FCT_OUTPUT_FILE": Takes::Text,
-    "PFC_OUTPUT_FILE": Takes::Text,
-    "QLEN_MON_FILE": Takes::Text,
-    "QLEN_MON_START": Takes::Text,
-    "QLEN_MON_END": Takes::Text,
-    "ENABLE_TRACE": WHOLE,
-    "SIMULATOR_STOP_TIME": Takes::Text,
-    "PAUSE_TIME": Takes::Text,
-    "DATA_RATE": Takes::Text,
-    "LINK_DELAY": Takes::Text,
-    "GLOBAL_T": WHOLE,
-    "VAR_WIN": WHOLE,
-    "FAST_REACT": WHOLE,
-    "U_TARGET": Takes::Text,
-    "MI_THRESH": WHOLE,
-    "INT_MULTI": WHOLE,
-    "MULTI_RATE": WHOLE,
-    "SAMPLE_FEEDBACK": WHOLE,
-    "PINT_LOG_BASE": Takes::Text,
-    "PINT_PROB": Takes::Text,
+    "TRACE_FILE": ValueForm::Text,
+    "TRACE_OUTPUT_FILE": ValueForm::Text,
+    "FCT_OUTPUT_FILE": ValueForm::Text,
+    "PFC_OUTPUT_FILE": ValueForm::Text,
+    "QLEN_MON_FILE": ValueForm::Text,
+    "QLEN_MON_START": ValueForm::Text,
+    "QLEN_MON_END": ValueForm::Text,
+    "ENABLE_TRACE": INTEGER,
+    "SIMULATOR_STOP_TIME": ValueForm::Text,
+    "PAUSE_TIME": ValueForm::Text,
+    "DATA_RATE": ValueForm::Text,
+    "LINK_DELAY": ValueForm::Text,
+    "GLOBAL_T": INTEGER,
+    "VAR_WIN": INTEGER,
+    "FAST_REACT": INTEGER,
+    "U_TARGET": ValueForm::Text,
+    "MI_THRESH": INTEGER,
+    "INT_MULTI": INTEGER,
+    "MULTI_RATE": INTEGER,
+    "SAMPLE_FEEDBACK": INTEGER,
+    "PINT_LOG_BASE": ValueForm::Text,
+    "PINT_PROB": ValueForm::Text,
 }

@@ -8,14 +8,19 @@ const CONFIG: &str = "ENABLE_QCN 1\nCC_MODE 1\nRATE_AI 50Mb/s\nKMIN_MAP 2 250000
                       BUFFER_SIZE 32\n";
 
 /// Contents of a configuration file, or its faults, one on each line, and the links that corrupt frames.
-fn read(config: &str) -> Result<(Configuration, Vec<Corrupted>), String> {
+fn read(config: &str) -> Result<(Configuration, Vec<CorruptedLink>), String> {
     let files = |name: &str| match name {
         "net" => Ok(NET.to_string()),
         "config" => Ok(config.to_string()),
         _ => Err("cannot be read (no such file)".into()),
     };
     let (found, corrupted) = (RefCell::default(), RefCell::default());
-    let given = Given { files: &files, configuration: Some(&found), corrupted: Some(&corrupted), ..Given::nothing() };
+    let given = TopologyInputs {
+        files: &files,
+        configuration: Some(&found),
+        corrupted: Some(&corrupted),
+        ..TopologyInputs::empty()
+    };
     let spec = SPECS.iter().find(|spec| spec.kind == "hpcc").unwrap();
     let name = if config == "no such file" { "nowhere" } else { "config" };
     let values = values(spec, &[("file", "net"), ("config", name)]);
@@ -50,7 +55,7 @@ fn a_rate_without_a_threshold_is_refused_by_name() {
 #[test]
 fn thresholds_in_the_wrong_order_are_refused() {
     let (found, _) = config(&CONFIG.replace(" 100 ", " 500 ")).thresholds(25_000_000_000).unwrap_err();
-    assert_eq!(found, "line 4: 500 of KMIN_MAP with 400 of KMAX_MAP for 25Gbps");
+    assert_eq!(found, "line 4: 500 in KMIN_MAP and 400 in KMAX_MAP for 25Gbps");
 }
 
 #[test]
@@ -67,7 +72,7 @@ fn line_ends_and_comments_do_not_matter() {
 fn a_key_behind_a_number_sign_is_noted_and_not_read() {
     let found = config(&format!("{CONFIG}# CC_MODE 3\n#BUFFER_SIZE 1\n"));
     assert_eq!((found.number("CC_MODE"), found.number("BUFFER_SIZE")), (Some(1.0), Some(32.0)));
-    assert_eq!(found.commented, Some((8, "CC_MODE")));
+    assert_eq!(found.commented_key, Some((8, "CC_MODE")));
 }
 
 #[test]

@@ -7,7 +7,7 @@ fn read(kind: &str, given: &[(&str, &str)], text: &str) -> Result<(Topology, Vec
     let notes = RefCell::new(Vec::new());
     let files = |name: &str| if name == "net" { Ok(text.to_string()) } else { Err("no such file".into()) };
     let all = [given, &[("file", "net")]].concat();
-    let given = Given { graph: None, files: &files, notes: Some(&notes), ..Given::nothing() };
+    let given = TopologyInputs { graph: None, files: &files, notes: Some(&notes), ..TopologyInputs::empty() };
     let line = |f: Fault| format!("{}: {}; {}", f.field, f.found, f.rule);
     let net = build(kind, &values(spec, &all), &given).map_err(|f| f.into_iter().map(line).collect::<Vec<_>>())?;
     Ok((net, notes.into_inner()))
@@ -16,7 +16,7 @@ fn read(kind: &str, given: &[(&str, &str)], text: &str) -> Result<(Topology, Vec
 /// Ports of a node, each as `peer rate delay`.
 fn ports(net: &Topology, name: &str) -> Vec<String> {
     let name_of = |node: u32| &net.nodes[node as usize].name;
-    let ports = net.nodes[net.node(name).unwrap() as usize].ports.iter();
+    let ports = net.nodes[net.find_node(name).unwrap() as usize].ports.iter();
     ports.map(|port| format!("{} {} {}", name_of(port.peer), port.rate, port.delay)).collect()
 }
 
@@ -58,8 +58,9 @@ fn what_is_wrong_with_an_hpcc_topology_is_said_of_its_line() {
         ("6 2 6", "", "`net`, line 2: `5`; the number of switches, a whole number below 1".to_string()),
         ("6 2 6", "9999999 2 9", "`net`, line 1: `9999999`; the number of nodes, a whole number below 2000001".into()),
         ("6 2 6", "6 7 6", "`net`, line 1: `7`; the number of switches, a whole number below 7".into()),
-        ("6 2 6", "6 2 4", "`net`, line 1: 4 links of 6 nodes; at least 5, since a network is connected".into()),
-        ("0 5\n1", "0 0\n1", "`net`, line 2: switch 0 again; every switch once".into()),
+        ("6 2 6", "6 2 4", "`net`, line 1: 4 links of 6 nodes; at least 5 links, so that all nodes are \
+                            connected".into()),
+        ("0 5\n1", "0 0\n1", "`net`, line 2: switch 0 twice; each switch once".into()),
         ("1 0 25", "9 0 25", "`net`, line 3: `9`; the id of a node, a whole number below 6".into()),
         ("3 5 25", "3 6 25", "`net`, line 5: `6`; the id of a node, a whole number below 6".into()),
         ("0.000000", "1.5", "`net`, line 4: error rate `1.5`; the probability that a frame is corrupted, 0 to 1".into()),
@@ -67,7 +68,8 @@ fn what_is_wrong_with_an_hpcc_topology_is_said_of_its_line() {
         ("1 0 25Gbps", "1 0 25G", format!("`net`, line 3: rate `25G`, which has a unit of another kind; {rate} (did you mean \"25Gbps\"?)")),
         ("6 2 6", "6 2 7", "`net`, line 8: the end of the file; the id of a node".into()),
         ("3 5 25Gbps", "2 5 25Gbps", "`net`: `2` with 2 links; exactly one link for a host".into()),
-        ("3 5 25Gbps", "3 4 25Gbps", "`net`, line 5: a link between hosts `3` and `4`; a switch at one end".into()),
+        ("3 5 25Gbps", "3 4 25Gbps", "`net`, line 5: a link between hosts `3` and `4`; a switch at one end at \
+                                      least".into()),
     ] {
         assert_eq!(HPCC.matches(from).count(), 1, "{from}");
         let all = read("hpcc", &[], &HPCC.replace(from, to)).unwrap_err();
@@ -88,7 +90,11 @@ fn what_follows_the_links_of_an_hpcc_topology_is_not_read() {
     assert_eq!(read("hpcc", &[], &prose).unwrap(), (whole, vec![]));
     let (net, notes) = read("hpcc", &[], &HPCC.replace("6 2 6", "6 2 5")).unwrap();
     assert_eq!(ports(&net, "5").len(), 3, "one of two parallel links");
-    assert_eq!(notes, ["topology: `net` has links from line 8 on, beyond the 5 of its header. They are not read"]);
+    assert_eq!(
+        notes,
+        ["topology: `net` has more links than the 5 of its header. Overspill ignores the links from line \
+                        8 on. Correct the header if these links belong to the network"]
+    );
 }
 
 #[test]
@@ -122,13 +128,13 @@ fn an_error_rate_is_of_its_link_among_parallel_ones() {
         .replace("100Gbps 2us 0\n5", "100Gbps 2us 0.5\n5")
         .replace("0.000000", "1e-3");
     let files = |_: &str| Ok(text.clone());
-    let given = Given { graph: None, files: &files, corrupted: Some(&corrupted), ..Given::nothing() };
+    let given = TopologyInputs { graph: None, files: &files, corrupted: Some(&corrupted), ..TopologyInputs::empty() };
     let spec = SPECS.iter().find(|spec| spec.kind == "hpcc").unwrap();
     let net = build("hpcc", &values(spec, &[("file", "net")]), &given).unwrap();
     let found = corrupted.into_inner();
     let said: Vec<_> = found.iter().map(|one| (one.link.as_str(), one.probability)).collect();
     assert_eq!(said, [("2:0", 1e-3), ("0:5:0", 0.5)]);
-    assert!(found.iter().all(|one| net.directions(&one.link).unwrap().len() == 2), "events find them");
+    assert!(found.iter().all(|one| net.find_directions(&one.link).unwrap().len() == 2), "events find them");
 }
 
 const GRAPHML: &str = r#"<?xml version="1.0" encoding="utf-8"?>
@@ -161,15 +167,15 @@ fn graphml_says_nodes_in_the_order_of_the_file_and_edges_with_defaults() {
     assert_eq!(ports(&net, "left"), ["a 10Gbps 1us", "up 10Gbps 5us", "up 10Gbps 1us"], "edges may be parallel");
     assert_eq!(net.nodes[1].ports[0].rate, Rate::ratio(1_000_000_000, 3).unwrap());
     assert_eq!(net.nodes[3].ports.iter().map(|port| port.weight).collect::<Vec<_>>(), [1.0, 2.5, 1.0]);
-    assert_eq!(notes, ["topology: attributes of `net` without a meaning here: `color`"]);
+    assert_eq!(notes, ["topology: Overspill ignores these attributes in `net`: `color`"]);
 }
 
 #[test]
 fn opposite_arcs_of_a_directed_graph_are_one_link_and_an_arc_alone_is_one_too() {
     let directed = GRAPHML.replace("\"undirected\"", "\"directed\"");
     let all = read("custom", &LINK, &directed).unwrap_err();
-    let said = "file: `net`, line 17: another weight than that of line 16; the same weight from `up` to `left` and \
-                back";
+    let said = "file: `net`, line 17: a weight that differs from that in line 16; the same weight from `up` to `left` \
+                and back";
     assert_eq!(all, [said]);
     let alike = directed.replace("<data key=\"d3\">5us</data><data key=\"d4\">2.5</data>", "");
     let (net, _) = read("custom", &LINK, &alike).unwrap();
@@ -186,7 +192,7 @@ fn opposite_arcs_of_a_directed_graph_are_one_link_and_an_arc_alone_is_one_too() 
         read("custom", &LINK, &alike.replace("<edge source=\"up\" target=\"left\"/>", &all))
     };
     let one = arcs(&[("up", "left", 2)]).unwrap_err();
-    assert!(one[0].contains("line 17: another weight"), "only their weights differ: {one:?}");
+    assert!(one[0].contains("line 17: a weight that differs"), "only their weights differ: {one:?}");
     // Two arcs in each direction give two links: the first pair, and the second.
     let two = arcs(&[("left", "up", 2), ("up", "left", 1), ("up", "left", 2)]).unwrap().0;
     assert_eq!(ports(&two, "left").len(), 3);
@@ -223,7 +229,8 @@ fn what_is_wrong_with_graphml_is_said_of_its_line() {
         (
             "Host</data>",
             "printer</data>",
-            "`net`, line 11: kind `printer` of node `a`; `kind` or `type` of `host`, `server`, `switch` or `router`, or a `tier`",
+            "`net`, line 11: kind `printer` of node `a`; `kind` or `type` of `host`, `server`, `switch` or `router`, \
+             or a `tier`",
         ),
         ("<default>switch</default>", "", "`net`, line 10: x"),
         (
@@ -238,9 +245,14 @@ fn what_is_wrong_with_graphml_is_said_of_its_line() {
             "source=\"a\"",
             "`net`, line 14: an edge without `source` or `target`; <edge source=... target=...>",
         ),
-        ("<node id=\"b\">", "<node id=\"a\">", "`net`, line 13: `a` again; a name that no other node has"),
-        ("<data key=\"d5\">", "<data key=\"d9\">", "`net`, line 12: data of key `d9`; a <key> for `node` of that id"),
-        ("<data key=\"d5\">red</data>", "<graph/>", "`net`, line 12: a graph in a node; nodes without graphs in them"),
+        ("<node id=\"b\">", "<node id=\"a\">", "`net`, line 13: a second node `a`; different names for all nodes"),
+        ("<data key=\"d5\">", "<data key=\"d9\">", "`net`, line 12: data of key `d9`; a <key> with this id for `node`"),
+        (
+            "<data key=\"d5\">red</data>",
+            "<graph/>",
+            "`net`, line 12: a graph inside a node; nodes without inner \
+                                                     graphs",
+        ),
         ("</graphml>", "<graph/></graphml>", "`net`: 2 graphs; one <graph>"),
     ] {
         assert_eq!(GRAPHML.matches(from).count(), 1, "{from}");
@@ -286,8 +298,8 @@ fn three_tiers_of_htsim_with_radix_4_are_a_fat_tree() {
     );
     assert_eq!(ports(&net, "core1"), ["agg1 100Gbps 3us", "agg3 100Gbps 3us", "agg5 100Gbps 3us", "agg7 100Gbps 3us"]);
     let routes = crate::Routes::compute(&net);
-    assert_eq!(routes.path(HostId(0), HostId(15), &|_, hops| hops[0].port).len(), 6);
-    assert_eq!(net.bisection(), 800e9);
+    assert_eq!(routes.choose_path(HostId(0), HostId(15), &|_, hops| hops[0].port).len(), 6);
+    assert_eq!(net.bisection_bandwidth(), 800e9);
 }
 
 #[test]
@@ -311,35 +323,45 @@ fn two_tiers_of_htsim_are_a_leaf_spine_and_bundles_are_parallel_links() {
     let (net, _) = read("htsim", &[], &fast).unwrap();
     assert_eq!(ports(&net, "tor3")[7..], ["h31 100Gbps 1us", "agg0 400Gbps 1us", "agg1 400Gbps 1us"]);
     let pods = read("htsim", &[], &tiny(2, 4, 1).replace("podsize 32", "podsize 16")).unwrap_err();
-    assert_eq!(pods, ["file: `net`: podsize 16 of 32 nodes in 2 tiers; one pod if there are 2 tiers"]);
+    assert_eq!(
+        pods,
+        ["file: `net`: podsize 16 of 32 nodes in 2 tiers; a podsize equal to the number of nodes, because \
+                       2 tiers are one pod"]
+    );
 }
 
 #[test]
 fn what_is_wrong_with_a_topo_file_is_said() {
     for (from, to, said) in [
-        ("Nodes 16", "Nodes 15", "`net`: podsize 4 of 15 nodes; whole pods"),
-        ("Nodes 16", "Nods 16", "`net`, line 2: `Nods`; one of nodes, tiers, podsize, in either case"),
+        ("Nodes 16", "Nodes 15", "`net`: podsize 4 of 15 nodes; a podsize that divides the number of nodes"),
+        ("Nodes 16", "Nods 16", "`net`, line 2: `Nods`; one of nodes, tiers, podsize, in upper or lower case"),
         ("Tiers 3", "Tiers 1", "`net`: 1 tier; 2 or 3 tiers"),
-        ("Podsize 4", "", "`net`: `podsize` of 0; from 1 to 16"),
+        ("Podsize 4", "", "`net`: `podsize` = 0; from 1 to 16"),
         ("Podsize 4", "Podsize 4 hosts", "`net`, line 4: 3 words; a setting and its number"),
         ("Tier 2", "Tier 3", "`net`, line 18: tier 3; tiers 0, 1 and 2, each once"),
         ("Tier 2", "Tier 1", "`net`, line 18: tier 1; tiers 0, 1 and 2, each once"),
-        ("Radix_Down 4", "Radix_Down 3", "`net`: radix_down 3 of tier 2; 4, as the tier below requires"),
+        ("Radix_Down 4", "Radix_Down 3", "`net`: radix_down 3 of tier 2; 4, the number of links from the tier below"),
         (
             "Switch_Latency_ns 100\n",
             "Oversubscribed 2",
-            "`net`: 200 Gb/s down and 200 Gb/s up in tier 0; `oversubscribed` of tier 0, 2, to be the first divided \
-             by the second",
+            "`net`: 200 Gb/s down and 200 Gb/s up in tier 0; a ratio of the two that equals `oversubscribed` of tier \
+             0, which is 2",
         ),
         (
             "Switch_Latency_ns 100",
             "Queue_Size 100",
-            "`net`, line 11: `Queue_Size`; one of downlink_speed_gbps, radix_down, radix_up, downlink_latency_ns, switch_latency_ns, oversubscribed, bundle, in either case",
+            "`net`, line 11: `Queue_Size`; one of downlink_speed_gbps, radix_down, radix_up, downlink_latency_ns, \
+             switch_latency_ns, oversubscribed, bundle, in upper or lower case",
         ),
-        ("Downlink_Latency_ns 3000", "", "`net`: no `downlink_latency_ns` of tier 2; a number of at least 1"),
+        ("Downlink_Latency_ns 3000", "", "`net`: tier 2 without `downlink_latency_ns`; a number of at least 1"),
         ("Switch_Latency_ns 300", "Switch_Latency_ns 0.3", "`net`, line 22: `0.3`; a whole number, at most 1000000000"),
         ("Switch_Latency_ns 100\n", "Bundle 2\n", "`net`: a bundle in tier 0; one link per host"),
-        ("Switch_Latency_ns 300", "Bundle 3", "`net`: radix_up 2 of tier 1 in bundles of 3; whole bundles"),
+        (
+            "Switch_Latency_ns 300",
+            "Bundle 3",
+            "`net`: radix_up 2 of tier 1 in bundles of 3; a radix_up that is a \
+                                               multiple of the bundle",
+        ),
     ] {
         assert_eq!(TOPO.matches(from).count(), 1, "{from}");
         assert_eq!(read("htsim", &[], &TOPO.replace(from, to)).unwrap_err(), [format!("file: {said}")]);

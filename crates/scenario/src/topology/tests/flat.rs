@@ -25,11 +25,15 @@ fn fabric(net: &Topology) -> usize {
 fn diameter(net: &Topology) -> usize {
     let routes = Routes::compute(net);
     let pairs = (0..net.hosts).flat_map(|a| (0..net.hosts).map(move |b| (HostId(a), HostId(b))));
-    pairs.filter(|(a, b)| net.edge_of(*a) != net.edge_of(*b)).map(|(a, b)| routes.distance(a, b) - 2).max().unwrap()
+    pairs
+        .filter(|(a, b)| net.edge_switch(*a) != net.edge_switch(*b))
+        .map(|(a, b)| routes.hop_count(a, b) - 2)
+        .max()
+        .unwrap()
 }
 /// Names of the neighbours of a node, in order of its ports.
 fn near<'a>(net: &'a Topology, name: &str) -> Vec<&'a str> {
-    let ports = &net.nodes[net.node(name).unwrap() as usize].ports;
+    let ports = &net.nodes[net.find_node(name).unwrap() as usize].ports;
     ports.iter().map(|port| net.nodes[port.peer as usize].name.as_str()).collect()
 }
 
@@ -57,7 +61,7 @@ fn any_hyperx_has_the_closed_form_of_its_numbers() {
         let first = names.next().unwrap();
         for (b, name) in names.enumerate() {
             let differ = first.iter().zip(&name).filter(|(a, b)| a != b).count();
-            assert_eq!(routes.distance(HostId(0), HostId(b as u32 + 1)), differ + 2, "{name:?}");
+            assert_eq!(routes.hop_count(HostId(0), HostId(b as u32 + 1)), differ + 2, "{name:?}");
         }
     }
     assert_eq!(near(&hyperx("8", "1"), "s7"), ["h7", "s0", "s1", "s2", "s3", "s4", "s5", "s6"]);
@@ -122,7 +126,7 @@ fn a_linear_network_is_as_long_as_its_switches() {
     assert_eq!(near(&net, "s0"), ["h0", "h1", "s1"]);
     assert_eq!(near(&net, "s2"), ["h4", "h5", "s1", "s3"]);
     let routes = Routes::compute(&net);
-    let lengths: Vec<_> = [1, 2, 4, 9].map(|dst| routes.distance(HostId(0), HostId(dst))).into();
+    let lengths: Vec<_> = [1, 2, 4, 9].map(|dst| routes.hop_count(HostId(0), HostId(dst))).into();
     assert_eq!(lengths, [2, 3, 4, 6]);
     check(&linear("1", "3"));
 }
@@ -144,7 +148,7 @@ fn rates_of_flat_networks_are_those_of_hosts_and_of_links_between_switches() {
 
 #[test]
 fn the_bisection_of_a_flat_network_is_what_crosses_the_middle() {
-    let gbps = |net: Topology| net.bisection() / 1e9;
+    let gbps = |net: Topology| net.bisection_bandwidth() / 1e9;
     assert_eq!(gbps(linear("6", "4")), 1.0);
     // Two rows of four against two: each of four columns has 2 x 2 links across. With one host per switch, host links
     // limit it.
@@ -162,8 +166,8 @@ fn what_no_flat_network_can_be_is_refused() {
         (jellyfish("5", "3"), "degree: 3 ports of each of 5 switches; an even number of ports in all"),
         (
             jellyfish("10", "1"),
-            "degree: 10 switches of degree 1, for which none of 100 drawn graphs is connected; 3 or more, or another \
-             seed",
+            "degree: 10 switches of degree 1, for which none of 100 drawn graphs is connected; a degree of 3 or more, \
+             or another seed",
         ),
         (try_net("hyperx", &[("dims", ""), ("hosts_per_switch", "1")]), "dims: 0 dimensions; 1 to 16"),
         (

@@ -1,9 +1,9 @@
 use super::*;
-use mech::{Purpose, hash_mix};
+use mech::{StreamPurpose, hash_mix};
 use std::collections::{BTreeMap, BTreeSet};
 
-fn plan(algorithm: Algorithm, ranks: u32, jobs: u32) -> Plan {
-    Plan {
+fn plan(algorithm: Algorithm, ranks: u32, jobs: u32) -> JobPlan {
+    JobPlan {
         algorithm,
         hosts: (0..ranks * jobs).map(HostId).collect(),
         ranks,
@@ -20,7 +20,7 @@ fn plan(algorithm: Algorithm, ranks: u32, jobs: u32) -> Plan {
 type Copies = BTreeMap<(u64, usize, u32), BTreeSet<usize>>;
 
 struct Toy {
-    plan: Arc<Plan>,
+    plan: Arc<JobPlan>,
     ranks: Collective,
     copies: Copies,
     /// First send and last delivery of each iteration, by query.
@@ -30,9 +30,9 @@ struct Toy {
 }
 
 impl Toy {
-    fn new(plan: Plan) -> Toy {
+    fn new(plan: JobPlan) -> Toy {
         let plan = Arc::new(plan);
-        let ranks = Collective::new(plan.clone(), |place| Stream::new(3, place, Purpose::Reply(0)));
+        let ranks = Collective::new(plan.clone(), |place| Stream::new(3, place, StreamPurpose::Reply(0)));
         Toy { plan, ranks, copies: BTreeMap::new(), spans: BTreeMap::new(), messages: 0, bytes: 0 }
     }
 
@@ -46,8 +46,8 @@ impl Toy {
         // A message is held until it starts, since it carries what its rank has then.
         let mut due: BTreeMap<(Time, u64), FlowSpec> = BTreeMap::new();
         let mut n = 0;
-        for (start, draft) in self.ranks.first() {
-            due.insert((start, n), draft.at(start, 7, 2));
+        for (start, draft) in self.ranks.first_messages() {
+            due.insert((start, n), draft.into_flow(start, 7, 2));
             n += 1;
         }
         loop {
@@ -66,7 +66,7 @@ impl Toy {
                 (self.messages, self.bytes) = (self.messages + 1, self.bytes + spec.bytes);
                 self.spans.entry(spec.query).and_modify(|span| span.1 = span.1.max(now));
                 let mut out = Vec::new();
-                self.ranks.delivered(&spec, now, &mut out);
+                self.ranks.on_delivered(&spec, now, &mut out);
                 for next in out {
                     assert!(next.start >= now && next.src == spec.dst && (next.traffic, next.class) == (7, 2));
                     due.insert((next.start, n), next);
@@ -85,15 +85,15 @@ impl Toy {
         let what = spec.tag as u32;
         let chunk = match self.plan.algorithm {
             Algorithm::Ring => (from as u32 % n + 2 * n - what) % n,
-            Algorithm::Tree(_) => what & !UP,
+            Algorithm::Tree(_) => what & !TO_ROOT_FLAG,
         };
-        assert_eq!(spec.bytes, self.plan.chunk(chunk));
+        assert_eq!(spec.bytes, self.plan.chunk_bytes(chunk));
         (from, to, chunk)
     }
 
     /// Checks that every rank of every job has every chunk of every iteration, reduced over all ranks of its job.
     fn check(&self, chunks: u32) {
-        let (ranks, jobs) = (self.plan.ranks as usize, self.plan.jobs());
+        let (ranks, jobs) = (self.plan.ranks as usize, self.plan.count_jobs());
         for query in 0..self.plan.repeat * jobs {
             let first = (query % jobs) as usize * ranks;
             let all: BTreeSet<usize> = (first..first + ranks).collect();
@@ -114,7 +114,7 @@ fn uneven(spec: &FlowSpec) -> u64 {
 fn a_ring_leaves_the_sum_of_all_with_every_rank_whatever_the_order_of_messages() {
     for (ranks, jobs) in [(2, 1), (3, 2), (4, 1), (7, 3)] {
         for jitter in [Dur::ZERO, Dur::us(30)] {
-            let mut toy = Toy::new(Plan { jitter, ..plan(Algorithm::Ring, ranks, jobs) });
+            let mut toy = Toy::new(JobPlan { jitter, ..plan(Algorithm::Ring, ranks, jobs) });
             toy.run(uneven);
             toy.check(ranks);
             let iterations = 3 * jobs as usize;
@@ -129,7 +129,7 @@ fn a_ring_leaves_the_sum_of_all_with_every_rank_whatever_the_order_of_messages()
 fn a_tree_leaves_the_sum_of_all_with_every_rank_whatever_the_order_of_messages() {
     for (ranks, jobs, chunks) in [(2, 1, 1), (3, 1, 4), (6, 2, 3), (15, 1, 1), (12, 1, 16)] {
         for jitter in [Dur::ZERO, Dur::us(30)] {
-            let mut toy = Toy::new(Plan { jitter, ..plan(Algorithm::Tree(chunks), ranks, jobs) });
+            let mut toy = Toy::new(JobPlan { jitter, ..plan(Algorithm::Tree(chunks), ranks, jobs) });
             toy.run(uneven);
             toy.check(chunks);
             let iterations = 3 * jobs as usize;
@@ -158,8 +158,8 @@ fn with_the_same_time_for_every_message_iterations_take_their_closed_form() {
 
 #[test]
 fn a_rank_that_computes_longer_holds_up_its_ring_and_nothing_is_sent_before_it_has_begun() {
-    let mut toy = Toy::new(Plan { repeat: 2, ..plan(Algorithm::Ring, 3, 1) });
-    toy.ranks.ranks[1].begin = Time(Dur::ms(1).0);
+    let mut toy = Toy::new(JobPlan { repeat: 2, ..plan(Algorithm::Ring, 3, 1) });
+    toy.ranks.ranks[1].iteration_start = Time(Dur::ms(1).0);
     toy.run(|_| 1_000_000);
     toy.check(3);
     // The rank's own step 0 starts last. Its chunk passes all other ranks twice except one.
@@ -170,14 +170,15 @@ fn a_rank_that_computes_longer_holds_up_its_ring_and_nothing_is_sent_before_it_h
 fn what_reaches_a_rank_before_it_has_begun_waits_and_its_next_iteration_begins_no_sooner() {
     for (algorithm, ranks, late) in [(Algorithm::Ring, 3, 1), (Algorithm::Tree(1), 2, 0)] {
         let mut toy = Toy::new(plan(algorithm, ranks, 1));
-        toy.ranks.ranks[late].begin = Time(Dur::ms(1).0);
-        let (at, draft) = toy.ranks.first().into_iter().find(|(_, draft)| draft.dst == HostId(late as u32)).unwrap();
+        toy.ranks.ranks[late].iteration_start = Time(Dur::ms(1).0);
+        let (at, draft) =
+            toy.ranks.first_messages().into_iter().find(|(_, draft)| draft.dst == HostId(late as u32)).unwrap();
         let mut out = Vec::new();
-        toy.ranks.delivered(&draft.at(at, 7, 2), Time(Dur::us(2).0), &mut out);
+        toy.ranks.on_delivered(&draft.into_flow(at, 7, 2), Time(Dur::us(2).0), &mut out);
         assert_eq!(out.iter().map(|spec| spec.start).collect::<Vec<_>>(), [Time(Dur::ms(1).0)]);
         if algorithm == Algorithm::Tree(1) {
             // A root only needs messages that have arrived, then computes for 5 us.
-            assert_eq!(toy.ranks.ranks[late].begin, Time(Dur::us(1005).0));
+            assert_eq!(toy.ranks.ranks[late].iteration_start, Time(Dur::us(1005).0));
         }
     }
 }
@@ -185,13 +186,14 @@ fn what_reaches_a_rank_before_it_has_begun_waits_and_its_next_iteration_begins_n
 #[test]
 fn persistent_connections_have_one_number_for_each_way_between_two_ranks() {
     for algorithm in [Algorithm::Ring, Algorithm::Tree(4)] {
-        let plan = Arc::new(Plan { persistent: true, ..plan(algorithm, 5, 2) });
-        let mut ranks = Collective::new(plan.clone(), |place| Stream::new(3, place, Purpose::Reply(0)));
+        let plan = Arc::new(JobPlan { persistent: true, ..plan(algorithm, 5, 2) });
+        let mut ranks = Collective::new(plan.clone(), |place| Stream::new(3, place, StreamPurpose::Reply(0)));
         let mut pairs: BTreeMap<u32, (HostId, HostId)> = BTreeMap::new();
-        let mut all: Vec<FlowSpec> = ranks.first().into_iter().map(|(at, draft)| draft.at(at, 0, 0)).collect();
+        let mut all: Vec<FlowSpec> =
+            ranks.first_messages().into_iter().map(|(at, draft)| draft.into_flow(at, 0, 0)).collect();
         while let Some(spec) = all.pop() {
             assert_eq!(*pairs.entry(spec.connection).or_insert((spec.src, spec.dst)), (spec.src, spec.dst));
-            ranks.delivered(&spec, spec.start, &mut all);
+            ranks.on_delivered(&spec, spec.start, &mut all);
         }
         let distinct: BTreeSet<_> = pairs.values().collect();
         let expected = if algorithm == Algorithm::Ring { 10 } else { 16 };

@@ -2,22 +2,22 @@
 
 /// Distribution of flow sizes.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Points {
+pub(super) struct SizePoints {
     /// Points (bytes, cumulative share), both non-decreasing; the last share is 1.
     pub points: Vec<(f64, f64)>,
 }
 
 /// Bytes of a packet in files that count sizes in packets, as pFabric's do.
-const PACKET: f64 = 1460.0;
+const PACKET_BYTES: f64 = 1460.0;
 
-impl Points {
+impl SizePoints {
     /// Parses a distribution, and returns the convention that the text follows. Its lines are `size share` or pFabric's
     /// `packets 1 share`, separated by spaces or commas. A first line of words and comments after `#` are skipped.
     ///
     /// # Errors
     /// Returns what was found, with the number of the line, and what is expected.
-    pub fn parse(text: &str) -> Result<(Points, &'static str), (String, String)> {
-        let rows = rows(text)?;
+    pub fn parse(text: &str) -> Result<(SizePoints, &'static str), (String, String)> {
+        let rows = parse_rows(text)?;
         let Some((line, last)) = rows.last().map(|(line, row)| (*line, row[row.len() - 1])) else {
             return Err(("no points".into(), "at least one line of a size and its cumulative share".into()));
         };
@@ -25,7 +25,7 @@ impl Points {
         if !percent && (last - 1.0).abs() >= 1e-6 {
             return Err((format!("line {line}: the last share is {last}"), "1 or 100".into()));
         }
-        let (unit, whole) = (if packets { PACKET } else { 1.0 }, if percent { 100.0 } else { 1.0 });
+        let (unit, whole) = (if packets { PACKET_BYTES } else { 1.0 }, if percent { 100.0 } else { 1.0 });
         let mut points: Vec<_> = rows.iter().map(|(_, row)| (row[0] * unit, row[row.len() - 1] / whole)).collect();
         let end = points.len() - 1;
         points[end].1 = 1.0;
@@ -38,7 +38,7 @@ impl Points {
             (true, false) => "packets of 1460 B and shares from 0 to 1",
             (true, true) => "packets of 1460 B and shares from 0 to 100",
         };
-        Ok((Points { points }, how))
+        Ok((SizePoints { points }, how))
     }
 
     /// Returns the size below which the share `u` of flows is, in whole bytes, at least 1.
@@ -53,12 +53,12 @@ impl Points {
     }
 
     /// Returns the mean in bytes, with the same interpolation.
-    pub fn mean(&self) -> f64 {
+    pub fn mean_bytes(&self) -> f64 {
         self.integrate(|low, high| (low + high) / 2.0)
     }
 
     /// Returns the mean number of segments of `segment` payload bytes.
-    pub fn segments(&self, segment: f64) -> f64 {
+    pub fn mean_segments(&self, segment: f64) -> f64 {
         // Integral of the number of segments over the sizes from 0 to x.
         let area = |x: f64| {
             let full = (x / segment).floor();
@@ -79,11 +79,11 @@ impl Points {
 }
 
 /// Line number, and the numbers of the line.
-type Row = (usize, Vec<f64>);
+type NumberedRow = (usize, Vec<f64>);
 
 /// Parses the rows of numbers of a text.
-fn rows(text: &str) -> Result<Vec<Row>, (String, String)> {
-    let mut rows: Vec<Row> = Vec::new();
+fn parse_rows(text: &str) -> Result<Vec<NumberedRow>, (String, String)> {
+    let mut rows: Vec<NumberedRow> = Vec::new();
     for (i, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         let line = line.split('#').next().unwrap_or("");
         let words: Vec<_> = line.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty()).collect();
@@ -100,15 +100,15 @@ fn rows(text: &str) -> Result<Vec<Row>, (String, String)> {
         }
         let columns = rows.first().map(|(_, first)| first.len());
         if !(2..=3).contains(&row.len()) || columns.is_some_and(|n| n != row.len()) {
-            return wrong(format!("{} columns", row.len()), "2 columns, or 3, the same on every line");
+            return wrong(format!("{} columns", row.len()), "2 or 3 columns, the same number in every line");
         }
         if let Some((_, before)) = rows.last() {
             if row[0] < before[0] {
-                return wrong(format!("size {} after {}", row[0], before[0]), "non-decreasing sizes");
+                return wrong(format!("size {} after {}", row[0], before[0]), "sizes that never decrease");
             }
             let (was, is) = (before[before.len() - 1], row[row.len() - 1]);
             if is < was {
-                return wrong(format!("share {is} after {was}"), "non-decreasing shares");
+                return wrong(format!("share {is} after {was}"), "shares that never decrease");
             }
         }
         rows.push((i + 1, row));
@@ -126,18 +126,18 @@ mod tests {
     use super::super::tables;
     use super::*;
 
-    fn built_in(name: &str) -> Points {
-        Points { points: tables::points(name).unwrap() }
+    fn built_in(name: &str) -> SizePoints {
+        SizePoints { points: tables::table_points(name).unwrap() }
     }
 
     #[test]
     fn the_built_in_distributions_have_their_published_means() {
         for (name, mean) in [("web_search", 1_711_250.0), ("data_mining", 12_658_199.0), ("hadoop", 120_421.0)] {
-            assert!((built_in(name).mean() - mean).abs() < 1.0, "{name}: {}", built_in(name).mean());
+            assert!((built_in(name).mean_bytes() - mean).abs() < 1.0, "{name}: {}", built_in(name).mean_bytes());
         }
-        let packets = built_in("imc10").mean() / PACKET;
+        let packets = built_in("imc10").mean_bytes() / PACKET_BYTES;
         assert!((packets - 134.0).abs() < 0.5, "{packets}");
-        for name in tables::names() {
+        for name in tables::table_names() {
             assert_eq!(built_in(name).points.last().unwrap().1, 1.0);
             assert!(built_in(name).points.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1), "{name}");
         }
@@ -154,17 +154,17 @@ mod tests {
             [1460, 1460, 2190, 2920]
         );
         // A first share above 0 is the share of the smallest size.
-        let (steps, _) = Points::parse("100 0.5\n200 1").unwrap();
+        let (steps, _) = SizePoints::parse("100 0.5\n200 1").unwrap();
         assert_eq!([steps.quantile(0.2), steps.quantile(0.75)], [100, 150]);
-        assert_eq!(steps.mean(), 125.0);
+        assert_eq!(steps.mean_bytes(), 125.0);
     }
 
     #[test]
     fn the_mean_of_the_quantiles_is_the_mean() {
-        for name in tables::names() {
+        for name in tables::table_names() {
             let (sizes, n) = (built_in(name), 200_000);
             let sum: f64 = (0..n).map(|i| sizes.quantile((f64::from(i) + 0.5) / f64::from(n)) as f64).sum();
-            assert!((sum / f64::from(n) / sizes.mean() - 1.0).abs() < 1e-4, "{name}");
+            assert!((sum / f64::from(n) / sizes.mean_bytes() - 1.0).abs() < 1e-4, "{name}");
         }
     }
 
@@ -176,8 +176,8 @@ mod tests {
             ("# packets\n1 1 0\n1 1 1.0\n", "packets of 1460 B and shares from 0 to 1", 1460.0),
             ("2\t1\t100", "packets of 1460 B and shares from 0 to 100", 2920.0),
         ] {
-            let (sizes, said) = Points::parse(text).unwrap();
-            assert_eq!((said, sizes.mean()), (how, mean));
+            let (sizes, said) = SizePoints::parse(text).unwrap();
+            assert_eq!((said, sizes.mean_bytes()), (how, mean));
         }
     }
 
@@ -191,13 +191,13 @@ mod tests {
             ("0 0\n10 NaN\n", "line 2: `NaN`", "a number from 0 to 1e15"),
             ("nan nan\n", "line 1: `nan`", "a number from 0 to 1e15"),
             ("-1 0\n10 1\n", "line 1: `-1`", "a number from 0 to 1e15"),
-            ("0 0\n\n10 1 1\n", "line 3: 3 columns", "2 columns, or 3, the same on every line"),
-            ("10\n", "line 1: 1 columns", "2 columns, or 3, the same on every line"),
-            ("10 0\n5 1\n", "line 2: size 5 after 10", "non-decreasing sizes"),
-            ("1 0.5\n5 0.2\n", "line 2: share 0.2 after 0.5", "non-decreasing shares"),
+            ("0 0\n\n10 1 1\n", "line 3: 3 columns", "2 or 3 columns, the same number in every line"),
+            ("10\n", "line 1: 1 columns", "2 or 3 columns, the same number in every line"),
+            ("10 0\n5 1\n", "line 2: size 5 after 10", "sizes that never decrease"),
+            ("1 0.5\n5 0.2\n", "line 2: share 0.2 after 0.5", "shares that never decrease"),
             ("0 0\n0 1\n", "line 2: the largest size is 0", "at least 1 byte"),
         ] {
-            assert_eq!(Points::parse(text), Err((found.to_owned(), rule.to_owned())), "{text:?}");
+            assert_eq!(SizePoints::parse(text), Err((found.to_owned(), rule.to_owned())), "{text:?}");
         }
     }
 }

@@ -3,17 +3,17 @@
 //! Several files have the same name in public tools; the comments say which ones are used here.
 
 /// Distribution that a scenario may name.
-pub(super) struct Table {
+pub(super) struct SizeTable {
     pub name: &'static str,
     pub points: &'static [(u64, u32)],
 }
 
-const PACKET: u64 = 1460;
+const PACKET_BYTES: u64 = 1460;
 
-pub(super) const TABLES: &[Table] = &[
+pub(super) const TABLES: &[SizeTable] = &[
     // Alizadeh et al., "DCTCP", SIGCOMM 2010, as in `DCTCP_CDF.txt` of HKUST-SING/TrafficGenerator; the
     // same points as `WebSearch_distribution.txt` of HPCC. Mean 1,711,250 B.
-    Table {
+    SizeTable {
         name: "web_search",
         points: &[
             (0, 0),
@@ -32,7 +32,7 @@ pub(super) const TABLES: &[Table] = &[
     },
     // Greenberg et al., "VL2", SIGCOMM 2009, as in `VL2_CDF.txt` of HKUST-SING/TrafficGenerator. pFabric
     // and ABM use other tables of this name, with means of 7.5 and 5.0 MB. Mean 12,658,199 B.
-    Table {
+    SizeTable {
         name: "data_mining",
         points: &[
             (0, 0),
@@ -52,7 +52,7 @@ pub(super) const TABLES: &[Table] = &[
     },
     // Roy et al., "Inside the social network's (datacenter) network", SIGCOMM 2015, as in
     // `FbHdp_distribution.txt` of HPCC. Mean 120,421 B.
-    Table {
+    SizeTable {
         name: "hadoop",
         points: &[
             (0, 0),
@@ -98,14 +98,14 @@ const IMC10: &[(u64, u32)] = &[
 ];
 
 /// Returns the names of all built-in distributions.
-pub(super) fn names() -> Vec<&'static str> {
+pub(super) fn table_names() -> Vec<&'static str> {
     TABLES.iter().map(|table| table.name).chain(["imc10"]).collect()
 }
 
 /// Returns the points of a named distribution: bytes and cumulative share from 0 to 1.
-pub(super) fn points(name: &str) -> Option<Vec<(f64, f64)>> {
+pub(super) fn table_points(name: &str) -> Option<Vec<(f64, f64)>> {
     if name == "imc10" {
-        return Some(IMC10.iter().map(|(x, c)| ((x * PACKET) as f64, f64::from(*c) / 10_000.0)).collect());
+        return Some(IMC10.iter().map(|(x, c)| ((x * PACKET_BYTES) as f64, f64::from(*c) / 10_000.0)).collect());
     }
     let table = TABLES.iter().find(|table| table.name == name)?;
     Some(table.points.iter().map(|(x, c)| (*x as f64, f64::from(*c) / 1000.0)).collect())

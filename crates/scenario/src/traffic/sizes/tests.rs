@@ -16,7 +16,7 @@ fn mean_of(sizes: &Sizes, of: impl Fn(u64) -> f64) -> f64 {
 #[test]
 fn abqs_pareto_has_the_mean_that_it_is_given_and_a_smallest_size_of_a_sixth() {
     let sizes = shape("pareto", &[("shape", "1.2"), ("mean", "50KB")]).unwrap();
-    assert!((sizes.mean() - 50_000.0).abs() < 1e-6);
+    assert!((sizes.mean_bytes() - 50_000.0).abs() < 1e-6);
     // 50000 × 0.2 / 1.2 = 8333.3; half of all are below 8333.3 × 2^(1/1.2), and 1 in 4096 is above × 2^10.
     assert_eq!(sizes.quantile(0.0), 8_333);
     assert_eq!(sizes.quantile(0.5), 14_848);
@@ -30,18 +30,18 @@ fn pareto_quantiles_are_exact_where_the_powers_are() {
     let plain = shape("pareto", &[("shape", "2"), ("scale", "1KB")]).unwrap();
     // 1000 / sqrt(1 - u)
     assert_eq!([0.0, 0.75, 0.9375, 0.99].map(|u| plain.quantile(u)), [1000, 2000, 4000, 10_000]);
-    assert_eq!(plain.mean(), 2000.0);
+    assert_eq!(plain.mean_bytes(), 2000.0);
     // With a bound of 4 KB, 1/16 is beyond: 1000 / sqrt(1 - u 15/16); the mean is 2 (1 - 1/4) / (15/16).
     let bounded = shape("pareto", &[("shape", "2"), ("scale", "1KB"), ("max", "4KB")]).unwrap();
     assert_eq!([0.0, 0.8, 1.0].map(|u| bounded.quantile(u)), [1000, 2000, 4000]);
-    assert!((bounded.mean() - 1600.0).abs() < 1e-9, "{}", bounded.mean());
+    assert!((bounded.mean_bytes() - 1600.0).abs() < 1e-9, "{}", bounded.mean_bytes());
     // For shape 1 the mean is scale ln(max/scale) / (1 - scale/max).
     let log = shape("pareto", &[("shape", "1"), ("scale", "1KB"), ("max", "8KB")]).unwrap();
-    assert!((log.mean() - 1000.0 * 8f64.ln() / (7.0 / 8.0)).abs() < 1e-9);
+    assert!((log.mean_bytes() - 1000.0 * 8f64.ln() / (7.0 / 8.0)).abs() < 1e-9);
     let heavy = shape("pareto", &[("shape", "1"), ("scale", "1KB")]).unwrap();
-    assert_eq!((heavy.mean(), heavy.quantile(0.999)), (f64::INFINITY, 1_000_000));
+    assert_eq!((heavy.mean_bytes(), heavy.quantile(0.999)), (f64::INFINITY, 1_000_000));
     let heavier = shape("pareto", &[("shape", "0.1"), ("scale", "1KB")]).unwrap();
-    assert_eq!(heavier.quantile(1.0 - f64::EPSILON), LARGEST);
+    assert_eq!(heavier.quantile(1.0 - f64::EPSILON), MAX_FLOW_BYTES);
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn exponential_and_uniform_sizes_have_their_quantiles() {
     assert_eq!([0.0, 0.5, 0.75].map(|u| exponential.quantile(u)), [1, 693, 1386]);
     let uniform = shape("uniform", &[("min", "3B"), ("max", "6B")]).unwrap();
     assert_eq!([0.0, 0.2499, 0.25, 0.999].map(|u| uniform.quantile(u)), [3, 3, 4, 6]);
-    assert_eq!(uniform.mean(), 4.5);
+    assert_eq!(uniform.mean_bytes(), 4.5);
     assert_eq!(uniform.mean_segments(2), 2.5, "3 and 4 bytes take two, 5 and 6 three");
 }
 
@@ -65,11 +65,11 @@ fn closed_forms_of_means_and_segments_agree_with_the_quantiles() {
         of("pareto", &[("shape", "1.5"), ("scale", "100B"), ("max", "200B")]),
         of("exponential", &[("mean", "20KB")]),
         of("uniform", &[("min", "1B"), ("max", "40KB")]),
-        Sizes(Shape::Fixed(14_600)),
+        Sizes(SizeShape::Fixed(14_600)),
         Sizes::parse("100 0.5\n20000 1").unwrap().0,
     ] {
         let mean = mean_of(&sizes, |size| size as f64);
-        assert!((mean / sizes.mean() - 1.0).abs() < 2e-4, "{sizes:?}: {mean} for {}", sizes.mean());
+        assert!((mean / sizes.mean_bytes() - 1.0).abs() < 2e-4, "{sizes:?}: {mean} for {}", sizes.mean_bytes());
         let (segments, closed) = (mean_of(&sizes, |size| size.div_ceil(1460) as f64), sizes.mean_segments(1460));
         assert!((segments / closed - 1.0).abs() < 1e-3, "{sizes:?}: {segments} for {closed}");
     }
@@ -86,20 +86,24 @@ fn an_unbounded_tail_of_segments_is_summed_to_its_end() {
 #[test]
 fn wire_bytes_count_every_segment_of_a_flow() {
     let framing = &Framing::ETHERNET;
-    assert_eq!(Sizes(Shape::Fixed(14_600)).mean_wire(framing, 1460, 0), 15_380.0);
-    assert_eq!(Sizes::parse("14600 1").unwrap().0.mean_wire(framing, 1460, 0), 15_380.0);
-    let wide = Sizes(Shape::Points(Points { points: tables::points("web_search").unwrap() }));
+    assert_eq!(Sizes(SizeShape::Fixed(14_600)).mean_wire_bytes(framing, 1460, 0), 15_380.0);
+    assert_eq!(Sizes::parse("14600 1").unwrap().0.mean_wire_bytes(framing, 1460, 0), 15_380.0);
+    let wide = Sizes(SizeShape::Points(SizePoints { points: tables::table_points("web_search").unwrap() }));
     let wire = mean_of(&wide, |bytes| bytes as f64 + bytes.div_ceil(1460) as f64 * 78.0);
-    assert!((wire / wide.mean_wire(framing, 1460, 0) - 1.0).abs() < 1e-4);
+    assert!((wire / wide.mean_wire_bytes(framing, 1460, 0) - 1.0).abs() < 1e-4);
 }
 
 #[test]
 fn a_table_of_sizes_that_cannot_be_is_refused() {
     let pareto = |given: &[(&str, &str)]| shape("pareto", given).unwrap_err();
-    assert_eq!(pareto(&[("shape", "2")]), "scale: neither it nor `mean`; one of the two");
+    assert_eq!(pareto(&[("shape", "2")]), "scale: neither `scale` nor `mean`; one of the two");
     let both = [("shape", "2"), ("scale", "1KB"), ("mean", "2KB")];
     assert_eq!(pareto(&both), "mean: 2000B; no value if `scale` is given");
-    assert_eq!(pareto(&[("shape", "1"), ("mean", "1KB")]), "shape: 1; more than 1, or a `max`, if a mean is given");
+    assert_eq!(
+        pareto(&[("shape", "1"), ("mean", "1KB")]),
+        "shape: 1; a shape above 1, or the key `max`, because a \
+                                                            mean is given"
+    );
     assert_eq!(pareto(&[("shape", "2"), ("scale", "1KB"), ("max", "1KB")]), "scale: 1000B; less than max = 1000B");
     assert_eq!(
         pareto(&[("shape", "1"), ("mean", "2B"), ("max", "1MB")]),

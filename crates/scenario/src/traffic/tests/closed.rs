@@ -10,14 +10,14 @@ const INCAST: [(&str, &str); 4] = [("senders", "5"), ("receiver", "random"), ("s
 fn unrolled(net: &Topology, kind: &str, given: &[(&str, &str)], latency: Dur) -> Vec<FlowSpec> {
     let traffic = workload(net, kind, given).unwrap().0;
     let end = Time(Dur::ms(20).0);
-    let mut reaction = traffic.reaction(3, 9).expect("something follows");
+    let mut reaction = traffic.follow_ups(3, 9).expect("something follows");
     let first = traffic.flows(3, net, 9, end).zip(0u64..);
     let mut due: BTreeMap<(Time, u64), FlowSpec> = first.map(|(flow, n)| ((flow.start, n), flow)).collect();
     let (mut all, mut n, mut said) = (Vec::new(), due.len() as u64, Vec::new());
     while let Some(((start, _), message)) = due.pop_first() {
         all.push(message);
         let now = start.saturating_add(latency);
-        reaction.delivered(&message, now, &mut said);
+        reaction.on_delivered(&message, now, &mut said);
         for next in said.drain(..) {
             assert_eq!(next.src, message.dst, "a host acts on what reached it");
             assert_ne!(next.src, next.dst);
@@ -31,7 +31,7 @@ fn unrolled(net: &Topology, kind: &str, given: &[(&str, &str)], latency: Dur) ->
     all
 }
 
-type Draws = BTreeMap<(u32, Role, u64, u32), (HostId, HostId, u64)>;
+type Draws = BTreeMap<(u32, FlowRole, u64, u32), (HostId, HostId, u64)>;
 
 fn drawn(all: &[FlowSpec]) -> Draws {
     let key = |flow: &FlowSpec| (flow.query, flow.role, flow.tag, flow.connection);
@@ -47,7 +47,7 @@ fn a_query_without_requests_is_an_incast() {
         assert!(query.len() > 5000);
     }
     let traffic = workload(&net, "query", &[&QUERY[..], &[("request", "0B")]].concat()).unwrap().0;
-    assert!(traffic.reaction(0, 1).is_none() && !traffic.is_closed_loop());
+    assert!(traffic.follow_ups(0, 1).is_none() && !traffic.is_closed_loop());
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn requests_go_from_the_target_to_the_hosts_that_an_incast_would_draw() {
     one.sort_unstable();
     other.sort_unstable();
     assert_eq!(one, other);
-    assert!(asked.iter().all(|flow| flow.role == Role::Request && flow.bytes == 200));
+    assert!(asked.iter().all(|flow| flow.role == FlowRole::Request && flow.bytes == 200));
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn every_request_is_answered_once_by_a_size_and_after_a_time_of_its_own() {
     let net = star(9);
     let given = [("degree", "8"), ("response", "uniform min=1KB max=90KB"), ("service_jitter", "1ms")];
     let all = unrolled(&net, "query", &given, Dur::us(20));
-    let mut answers: Vec<_> = all.iter().filter(|flow| flow.role == Role::Data).collect();
+    let mut answers: Vec<_> = all.iter().filter(|flow| flow.role == FlowRole::Data).collect();
     assert_eq!((all.len(), answers.len()), (16, 8));
     answers.sort_by_key(|flow| flow.bytes);
     assert!(answers.windows(2).all(|two| two[0].bytes < two[1].bytes));
@@ -117,7 +117,7 @@ fn every_session_keeps_a_connection_each_way() {
 fn more_sessions_leave_the_draws_of_the_others_alone() {
     let net = star(9);
     let given = |sessions| [("reply", "hadoop"), ("requests", "4"), ("sessions", sessions)];
-    let of = |sessions: &'static str, n: u32| -> BTreeMap<(u32, u64, Role), (HostId, HostId, u64)> {
+    let of = |sessions: &'static str, n: u32| -> BTreeMap<(u32, u64, FlowRole), (HostId, HostId, u64)> {
         let all = unrolled(&net, "request_reply", &given(sessions), Dur::us(20)).into_iter();
         let all = all.map(|f| ((f.query % n, f.tag, f.role), (f.src, f.dst, f.bytes)));
         all.filter(|((session, ..), _)| *session < 5).collect()
@@ -151,10 +151,10 @@ fn what_sessions_and_queries_cannot_be_is_said() {
     let rpc = |more: &[(&str, &str)]| faults(&net, "request_reply", &[&[("reply", "1KB")], more].concat());
     let query =
         |more: &[(&str, &str)]| faults(&net, "query", &[&[("degree", "3"), ("response", "1KB")], more].concat());
-    assert_eq!(rpc(&[("clients", "h0 h9")]), ["clients: `h9`; names of hosts, or their numbers, 0 to 3"]);
+    assert_eq!(rpc(&[("clients", "h0 h9")]), ["clients: `h9`; names of hosts, or numbers of hosts from 0 to 3"]);
     assert_eq!(
         rpc(&[("clients", "h0 h1"), ("servers", "h1")]),
-        ["servers: no server for `h1` but itself; a server other than the client for every client"]
+        ["servers: the client `h1` as the only server; another server than the client itself"]
     );
     assert_eq!(rpc(&[("think", "1us"), ("clock", "2us")]), ["clock: 2us; no value if `think` is given"]);
     assert_eq!(rpc(&[("pairs", "all"), ("sessions", "2")]), ["sessions: 2; no value if `pairs` is `all`"]);
@@ -166,8 +166,8 @@ fn what_sessions_and_queries_cannot_be_is_said() {
     );
     assert_eq!(
         query(&[("request", "0B"), ("service", "1us")]),
-        ["service: 1us; no value if `request` is 0B: there are no requests"]
+        ["service: 1us; no value if `request` is 0B, because there are no requests"]
     );
-    assert_eq!(query(&[("target", "h7")]), ["target: `h7`; the name of a host, `h0` to `h3`"]);
+    assert_eq!(query(&[("target", "h7")]), ["target: `h7`; the name of a host, from `h0` to `h3`"]);
     assert_eq!(query(&[("qps", "5"), ("repeat", "2")]), ["qps: 5; no value if `repeat` is given"]);
 }

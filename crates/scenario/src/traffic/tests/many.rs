@@ -42,32 +42,32 @@ fn a_load_of_shuffles_is_the_time_between_them() {
     let (traffic, _) = workload(&net, "all_to_all", &[("size", "100KB"), ("load.fraction", "0.5")]).unwrap();
     let all: Vec<_> = traffic.flows(0, &net, 1, Time(Dur::ms(10).0)).collect();
     assert_eq!(all[12].start, Time(Dur::us(480).0));
-    let offered = traffic.offered().unwrap();
+    let offered = traffic.offered_load().unwrap();
     assert!((offered.bps - 2e10).abs() < 1.0 && offered.fraction == 0.5, "{offered:?}");
     let given = [("size", "100KB"), ("interval", "480us")];
     let (same, _) = workload(&net, "all_to_all", &given).unwrap();
-    assert!((same.offered().unwrap().fraction - 0.5).abs() < 1e-12);
+    assert!((same.offered_load().unwrap().fraction - 0.5).abs() < 1e-12);
     let (once, _) = workload(&net, "all_to_all", &given[..1]).unwrap();
-    assert_eq!(once.offered(), None);
+    assert_eq!(once.offered_load(), None);
 }
 
 #[test]
 fn what_a_shuffle_cannot_be_is_said() {
     let net = star(4);
     let with = |more: &[(&str, &str)]| faults(&net, "all_to_all", &[&[("size", "1KB")], more].concat());
-    assert_eq!(with(&[("hosts", "h0 h9")]), ["hosts: `h9`; names of hosts, or their numbers, 0 to 3"]);
-    assert_eq!(with(&[("hosts", "h0 0")]), ["hosts: `h0` twice; every host once"]);
+    assert_eq!(with(&[("hosts", "h0 h9")]), ["hosts: `h9`; names of hosts, or numbers of hosts from 0 to 3"]);
+    assert_eq!(with(&[("hosts", "h0 0")]), ["hosts: the host `h0` twice; each host once"]);
     assert_eq!(with(&[("hosts", "h0")]), ["hosts: one host; at least two hosts"]);
     assert_eq!(with(&[("gap", "1us")]), ["gap: 1us; no value unless `order` is `shifted`"]);
     let shifted = ("order", "shifted");
-    assert_eq!(with(&[shifted]), ["gap: nothing; the time between rounds if `order` is `shifted`"]);
+    assert_eq!(with(&[shifted]), ["gap: nothing; the time between rounds, which order = \"shifted\" needs"]);
     assert_eq!(
         with(&[shifted, ("gap", "1ms"), ("interval", "2ms")]),
-        ["interval: shuffles 2ms apart; at least the time of all rounds of a shuffle, 3ms"]
+        ["interval: shuffles 2ms apart; at least 3ms, the time of all rounds of a shuffle"]
     );
     let at_once = [("size", "1KB"), shifted, ("gap", "1ms"), ("interval", "3ms"), ("repeat", "2")];
     assert_eq!(flows(&net, "all_to_all", &at_once)[12].start, Time(Dur::ms(3).0));
-    assert_eq!(with(&[("repeat", "2")]), ["repeat: 2; `interval` or `load` as well"]);
+    assert_eq!(with(&[("repeat", "2")]), ["repeat: 2; `repeat` above 1 only together with `interval` or `load`"]);
     assert_eq!(
         with(&[("load.fraction", "0.5"), ("interval", "2ms")]),
         ["interval: 2ms; no value if `load.fraction` is given"]
@@ -75,16 +75,17 @@ fn what_a_shuffle_cannot_be_is_said() {
     assert_eq!(with(&[("load.of", "bisection")]), ["load.of: `bisection`; no value if `load.fraction` is not given"]);
     assert_eq!(
         with(&[("load.fraction", "0.5"), ("load.of", "bisection"), ("hosts", "h0 h1")]),
-        ["load.of: `bisection` with some of the hosts; `host`, or a shuffle of all hosts"]
+        ["load.of: `bisection` for a shuffle of only some hosts; `host`, or a shuffle of all hosts (without the key \
+          `hosts`)"]
     );
     let heavy = [("size", "pareto shape=1 scale=1KB"), ("load.fraction", "0.5")];
     assert_eq!(
         faults(&net, "all_to_all", &heavy),
-        ["load.fraction: sizes without a mean; a `shape` above 1, or a `max`"]
+        ["load.fraction: a distribution of sizes without a finite mean; a `shape` above 1, or a `max`"]
     );
     assert_eq!(
         faults(&net, "all_to_all", &[("size", "pareto shape=1 mean=1KB")]),
-        ["size.shape: 1; more than 1, or a `max`, if a mean is given"]
+        ["size.shape: 1; a shape above 1, or the key `max`, because a mean is given"]
     );
     assert_eq!(faults(&net, "all_to_all", &[("size", "20")]), ["size: `20`, which has no unit; a size such as `20KB`"]);
     assert_eq!(faults(&net, "all_to_all", &[("size", "0B")]), ["size: 0B; a size from 1B to 1PB, or a distribution"]);
@@ -107,12 +108,13 @@ fn sizes_of_any_kind_go_with_any_kind_of_traffic() {
     let all = flows(&net, "poisson", &given);
     assert!(all.len() > 1000 && all.iter().all(|flow| flow.bytes == 20_000));
     let abq = [("sizes", "pareto shape=1.2 mean=50KB"), ("load.fraction", "0.5")];
-    let offered = workload(&net, "poisson", &abq).unwrap().0.offered().unwrap();
+    let offered = workload(&net, "poisson", &abq).unwrap().0.offered_load().unwrap();
     assert!(
-        (offered.payload_bps / workload(&net, "poisson", &given).unwrap().0.offered().unwrap().bps - 1.0).abs() < 1e-9
+        (offered.payload_bps / workload(&net, "poisson", &given).unwrap().0.offered_load().unwrap().bps - 1.0).abs()
+            < 1e-9
     );
     let heavy = [("sizes", "pareto shape=1 scale=50KB"), ("interarrival", "1ms")];
-    assert_eq!(workload(&net, "poisson", &heavy).unwrap().0.offered(), None, "no mean, no load");
+    assert_eq!(workload(&net, "poisson", &heavy).unwrap().0.offered_load(), None, "no mean, no load");
 }
 
 #[test]
@@ -124,7 +126,7 @@ fn long_lived_flows_are_a_permutation_or_random_or_listed_and_staggered() {
     let (once, again) = (of(&all[..9]), of(&all[9..]));
     assert_eq!((once.len(), once.values().collect::<BTreeSet<_>>().len()), (9, 9));
     assert_eq!(once, again);
-    assert!(all.iter().all(|flow| flow.bytes == ENDLESS && flow.src != flow.dst && flow.query == u32::MAX));
+    assert!(all.iter().all(|flow| flow.bytes == ENDLESS_BYTES && flow.src != flow.dst && flow.query == u32::MAX));
     let starts: Vec<_> = all.iter().map(|flow| flow.start.0).collect();
     assert_eq!(starts, (0..18).map(|i| Dur::ms(i).0).collect::<Vec<_>>());
     let random = flows(&net, "long_lived", &[("pairs", "random"), ("flows", "500")]);
@@ -134,18 +136,18 @@ fn long_lived_flows_are_a_permutation_or_random_or_listed_and_staggered() {
     assert_eq!(listed.iter().map(|flow| (flow.src.0, flow.dst.0)).collect::<BTreeSet<_>>(), [(1, 8), (3, 8)].into());
     assert!(listed.iter().all(|flow| flow.start < Time(Dur::us(1).0)));
     let (traffic, _) = workload(&net, "long_lived", &[("pairs", "random")]).unwrap();
-    assert!(traffic.is_endless() && traffic.offered().is_none() && !traffic.is_closed_loop());
+    assert!(traffic.is_endless() && traffic.offered_load().is_none() && !traffic.is_closed_loop());
 }
 
 #[test]
 fn what_long_lived_flows_cannot_be_is_said() {
     let with = |given: &[(&str, &str)]| faults(&star(4), "long_lived", given);
-    assert_eq!(with(&[]), ["pairs: neither it nor `sources`; one of the two"]);
+    assert_eq!(with(&[]), ["pairs: neither `pairs` nor `source` or `sources`; one of the two"]);
     let both = [("pairs", "random"), ("source", "h0")];
     assert_eq!(with(&both), ["source: a value; no value if `pairs` is given"]);
-    assert_eq!(with(&[("source", "h0")]), ["destination: neither it nor `destinations`; one of the two"]);
+    assert_eq!(with(&[("source", "h0")]), ["destination: neither `destination` nor `destinations`; one of the two"]);
     let many = [("pairs", "permutation"), ("flows", "1000000")];
-    assert_eq!(with(&many), ["flows: 1000000 for each of 4 pairs; at most 1000000 in all"]);
+    assert_eq!(with(&many), ["flows: 1000000 flows for each of 4 pairs; at most 1000000 flows in all"]);
 }
 
 #[test]
@@ -163,7 +165,7 @@ fn what_an_all_reduce_cannot_be_is_said() {
     let tree = [("algorithm", "tree"), ("chunks", "9")];
     assert_eq!(tiny(&tree), ["size: 7B; at least one byte for each of 9 chunks"]);
     let endless = [("jobs", "4"), ("repeat", "1073741824")];
-    assert_eq!(with(&[("hosts", "h1 h1")]), ["hosts: `h1` twice; every host once"]);
+    assert_eq!(with(&[("hosts", "h1 h1")]), ["hosts: the host `h1` twice; each host once"]);
     assert_eq!(with(&endless), ["repeat: 1073741824 iterations of 4 jobs; less than 4294967295 iterations in all"]);
 }
 
@@ -190,12 +192,12 @@ fn the_ranks_of_jobs_are_packed_or_drawn_and_begin_at_the_start() {
 fn a_constant_rate_may_be_a_fraction_of_each_sources_link() {
     let net = net("star", &[("n", "4"), ("link.rate", "10Gbps")]);
     let given = [("sources", "h0 h2"), ("destination", "h1"), ("load.fraction", "0.1")];
-    let specs = workload(&net, "constant", &given).unwrap().0.raw(0, 1);
+    let specs = workload(&net, "constant", &given).unwrap().0.raw_sources(0, 1);
     // 1538 B at 1 Gb/s.
     assert!(specs.iter().all(|spec| spec.interval == Dur::ns(12_304)), "{specs:?}");
     let both = [&given[..], &[("rate", "1Gbps")]].concat();
     assert_eq!(faults(&net, "constant", &both), ["rate: 1Gbps; no value if `load` is given"]);
-    assert_eq!(faults(&net, "constant", &given[..2]), ["rate: neither it nor `load.fraction`; one of the two"]);
+    assert_eq!(faults(&net, "constant", &given[..2]), ["rate: neither `rate` nor `load.fraction`; one of the two"]);
 }
 
 #[test]
@@ -206,7 +208,7 @@ fn a_load_of_queries_is_their_number_a_second() {
     let (traffic, _) = workload(&net, "incast", &incast).unwrap();
     let queries = traffic.flows(0, &net, 1, Time(Dur::s(1).0)).last().unwrap().query;
     assert!(queries.abs_diff(20_000) < 707, "{queries}");
-    let offered = traffic.offered().unwrap();
+    let offered = traffic.offered_load().unwrap();
     assert!((offered.bps - 2e10).abs() < 1.0 && offered.fraction == 0.25, "{offered:?}");
     // Requests of 5 KB and responses of 20 KB on average make the same load.
     let query = [("target", "random"), ("degree", "5"), ("request", "5KB"), ("response", "exponential mean=20KB")];
@@ -215,11 +217,13 @@ fn a_load_of_queries_is_their_number_a_second() {
     assert!(same(queries));
     // Five requests and answers of 25 KB together, every 500 us.
     let (paced, _) = workload(&net, "query", &[&query[..], &[("interval", "500us")]].concat()).unwrap();
-    assert!((paced.offered().unwrap().bps - 2e9).abs() < 1.0, "{:?}", paced.offered());
+    assert!((paced.offered_load().unwrap().bps - 2e9).abs() < 1.0, "{:?}", paced.offered_load());
     let with = |more: &[(&str, &str)]| faults(&net, "incast", &[&incast[..], more].concat());
     assert_eq!(with(&[("qps", "5")]), ["qps: a value; no value if `load.fraction` is given"]);
     let fixed = [("receiver", "h0"), ("senders", "5"), ("size", "25KB"), incast[3], ("load.of", "bisection")];
-    let said = ["load.of: `bisection` with hosts that are not drawn; `host`, or all hosts `random`"];
+    let said =
+        ["load.of: `bisection` for hosts that are not drawn at random; `host`, or `random` for the receiver and \
+                 the other hosts"];
     assert_eq!(faults(&net, "incast", &fixed), said);
     let none = [&incast[..3], &[("load.bytes", "wire")]].concat();
     assert_eq!(faults(&net, "incast", &none), ["load.bytes: `wire`; no value if `load.fraction` is not given"]);

@@ -14,7 +14,7 @@ fn the_bursts_of_pabo_are_five_generations_of_501_packets() {
         ("payload", "1500B"),
     ];
     let (traffic, _) = workload(&net, "bursts", &given).unwrap();
-    let specs = traffic.raw(4, 1);
+    let specs = traffic.raw_sources(4, 1);
     assert_eq!(specs.len(), 3);
     let spec = specs[2];
     assert_eq!((spec.src, spec.dst, spec.payload, spec.traffic), (HostId(2), HostId(3), 1500, 4));
@@ -29,7 +29,7 @@ fn a_constant_rate_counts_wire_bytes_unless_told_otherwise() {
     let net = star(4);
     let raw = |more: &[(&str, &str)]| {
         let given = [&[("source", "h0"), ("destination", "h1"), ("rate", "1Gbps")], more].concat();
-        workload(&net, "constant", &given).unwrap().0.raw(0, 1)
+        workload(&net, "constant", &given).unwrap().0.raw_sources(0, 1)
     };
     assert_eq!(raw(&[])[0].interval, Dur::ns(12_304));
     let payload = raw(&[("bytes", "payload"), ("start", "1ms"), ("stop", "2ms")])[0];
@@ -43,7 +43,7 @@ fn a_constant_rate_counts_wire_bytes_unless_told_otherwise() {
 fn several_flows_of_a_pair_have_the_rate_and_a_start_each() {
     let of = |more: &[(&str, &str)]| {
         let given = [&[("sources", "h0 h2"), ("destination", "h1"), ("rate", "1Gbps")], more].concat();
-        workload(&star(4), "constant", &given).map(|found| found.0.raw(0, 1)).map_err(super::lines)
+        workload(&star(4), "constant", &given).map(|found| found.0.raw_sources(0, 1)).map_err(super::lines)
     };
     let specs = of(&[("flows", "3"), ("jitter", "1us")]).unwrap();
     let sources: Vec<_> = specs.iter().map(|spec| spec.src.0).collect();
@@ -53,7 +53,7 @@ fn several_flows_of_a_pair_have_the_rate_and_a_start_each() {
     assert_eq!(starts.len(), 6, "each has a draw of its own");
     assert_eq!(of(&[]).unwrap().len(), 2);
     let found = of(&[("flows", "600000")]).unwrap_err();
-    assert_eq!(found, ["flows: 600000, 1200000 of all sources; at most 1000000 flows of all sources"]);
+    assert_eq!(found, ["flows: 600000 flows for each source, 1200000 in all; at most 1000000 flows in all"]);
 }
 
 #[test]
@@ -63,20 +63,20 @@ fn a_source_of_a_constant_rate_may_be_held_back_by_what_waits_and_bursts_are_not
         workload(&star(4), kind, &given).unwrap().0
     };
     let constant = of("constant", &[("rate", "1Gbps"), ("backlog", "64KB")]);
-    assert_eq!((constant.is_bounded(), constant.raw(0, 1)[0].backlog), (true, Some(64_000)));
+    assert_eq!((constant.is_bounded(), constant.raw_sources(0, 1)[0].backlog), (true, Some(64_000)));
     let endless = of("constant", &[("rate", "1Gbps")]);
-    assert_eq!((endless.is_bounded(), endless.raw(0, 1)[0].backlog), (false, None));
+    assert_eq!((endless.is_bounded(), endless.raw_sources(0, 1)[0].backlog), (false, None));
     let bursts = of("bursts", &[("packets", "1"), ("pause", "1ms")]);
-    assert_eq!((bursts.is_bounded(), bursts.raw(0, 1)[0].backlog), (false, None));
+    assert_eq!((bursts.is_bounded(), bursts.raw_sources(0, 1)[0].backlog), (false, None));
 }
 
 #[test]
 fn a_raw_source_of_exponential_gaps_keeps_its_rate_and_knows_its_place() {
     let given = [("sources", "h0 h2"), ("destination", "h1"), ("rate", "1Gbps"), ("gaps", "exponential")];
-    let specs = workload(&star(4), "constant", &given).unwrap().0.raw(0, 1);
+    let specs = workload(&star(4), "constant", &given).unwrap().0.raw_sources(0, 1);
     assert!(specs.iter().all(|spec| spec.exponential && spec.interval == Dur::ns(12_304)));
     assert_eq!((specs[0].place, specs[1].place), (0, 1));
-    let even = workload(&star(4), "constant", &given[..3]).unwrap().0.raw(0, 1);
+    let even = workload(&star(4), "constant", &given[..3]).unwrap().0.raw_sources(0, 1);
     assert!(even.iter().all(|spec| !spec.exponential));
 }
 
@@ -85,11 +85,11 @@ fn what_raw_sources_cannot_be_is_said() {
     let net = star(4);
     let with = |given: &[(&str, &str)]| faults(&net, "constant", &[&[("rate", "1Gbps")], given].concat());
     let (h0, h1) = (("source", "h0"), ("destination", "h1"));
-    assert_eq!(with(&[h1]), ["source: neither it nor `sources`; one of the two"]);
+    assert_eq!(with(&[h1]), ["source: neither `source` nor `sources`; one of the two"]);
     assert_eq!(with(&[h0, h1, ("sources", "h2")]), ["sources: a value; no value if `source` is given"]);
     assert_eq!(with(&[("sources", ""), h1]), ["sources: an empty list; at least one host"]);
-    assert_eq!(with(&[h0, ("destination", "h7")]), ["destination: `h7`; the name of a host, `h0` to `h3`"]);
+    assert_eq!(with(&[h0, ("destination", "h7")]), ["destination: `h7`; the name of a host, from `h0` to `h3`"]);
     assert_eq!(with(&[h0, ("destination", "h0")]), ["destination: `h0` sends to itself; a host other than the source"]);
     let three = [("sources", "h0 h1"), ("destinations", "h1 h2 h3")];
-    assert_eq!(with(&three), ["destinations: 3 hosts; as many as `sources`, 2"]);
+    assert_eq!(with(&three), ["destinations: 3 hosts; 2, as many hosts as in `sources`"]);
 }

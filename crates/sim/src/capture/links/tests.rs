@@ -16,19 +16,19 @@ fn network(hosts: u32, names: &[&str], links: &[(usize, usize)]) -> Topology {
 }
 
 /// Returns a network of h0 and h1 at s0, two links to s1, one to s2.
-fn small() -> Topology {
+fn small_network() -> Topology {
     network(2, &["h0", "h1", "s0", "s1", "s2"], &[(0, 2), (1, 2), (3, 2), (2, 3), (4, 2)])
 }
 
-fn names(topology: &Topology, texts: &[&str]) -> Result<Vec<String>, Vec<String>> {
+fn link_names(topology: &Topology, texts: &[&str]) -> Result<Vec<String>, Vec<String>> {
     let texts: Vec<String> = texts.iter().map(|text| text.to_string()).collect();
-    links(topology, &texts).map(|found| found.into_iter().map(|link| link.name).collect())
+    parse_links(topology, &texts).map(|found| found.into_iter().map(|link| link.name).collect())
 }
 
 #[test]
 fn a_host_stands_for_its_link_and_every_link_is_taken_once() {
-    assert_eq!(names(&small(), &["h0", "s0:h0", "h0:s0", "h0:s0:0", "h1"]).unwrap(), ["h0:s0", "h1:s0"]);
-    let link = &links(&small(), &["s2:s0".into()]).unwrap()[0];
+    assert_eq!(link_names(&small_network(), &["h0", "s0:h0", "h0:s0", "h0:s0:0", "h1"]).unwrap(), ["h0:s0", "h1:s0"]);
+    let link = &parse_links(&small_network(), &["s2:s0".into()]).unwrap()[0];
     assert_eq!((link.name.as_str(), link.ports), ("s0:s2", [6, 9]));
     assert_eq!(link.interfaces.clone().map(|face| face.name), ["s0>s2", "s2>s0"]);
     assert_eq!(link.interfaces[0].speed_bps, Some(1_000_000_000));
@@ -36,11 +36,11 @@ fn a_host_stands_for_its_link_and_every_link_is_taken_once() {
 
 #[test]
 fn parallel_links_are_told_apart_by_number_whichever_end_comes_first() {
-    assert_eq!(names(&small(), &["s0:s1:0", "s1:s0:1"]).unwrap(), ["s0:s1:0", "s0:s1:1"]);
-    let ports: Vec<_> = links(&small(), &["s0:s1:0".into(), "s0:s1:1".into()]).unwrap();
+    assert_eq!(link_names(&small_network(), &["s0:s1:0", "s1:s0:1"]).unwrap(), ["s0:s1:0", "s0:s1:1"]);
+    let ports: Vec<_> = parse_links(&small_network(), &["s0:s1:0".into(), "s0:s1:1".into()]).unwrap();
     assert_eq!(ports.iter().map(|link| link.ports).collect::<Vec<_>>(), [[4, 7], [5, 8]]);
-    let said = names(&small(), &["s0:s1"]).unwrap_err();
-    assert_eq!(said, ["--pcap: found `s0:s1`; expected one link: `s0:s1:0`, `s0:s1:1`"]);
+    let said = link_names(&small_network(), &["s0:s1"]).unwrap_err();
+    assert_eq!(said, ["--pcap: found `s0:s1`; expected one of the links `s0:s1:0`, `s0:s1:1`"]);
 }
 
 #[test]
@@ -48,22 +48,25 @@ fn what_names_no_link_is_told_with_what_there_is() {
     let nodes = "`h0`, `h1`, `s0`, `s1`, `s2`";
     let s1 = "`s0:s1:0`, `s0:s1:1`";
     for (text, expected) in [
-        ("h9", format!("a host or a link `a:b`; nodes are {nodes}")),
-        ("", format!("a host or a link `a:b`; nodes are {nodes}")),
-        ("h0:", format!("a host or a link `a:b`; nodes are {nodes}")),
-        ("s1", format!("a host or a link; `s1` has {s1}")),
-        ("s1:s2", format!("a link; `s1` has {s1}")),
-        ("s1:s0:2", format!("a link; `s1` has {s1}")),
+        ("h9", format!("a host or a link `a:b`; the nodes are {nodes}")),
+        ("", format!("a host or a link `a:b`; the nodes are {nodes}")),
+        ("h0:", format!("a host or a link `a:b`; the nodes are {nodes}")),
+        ("s1", format!("a host or a link; the links of `s1` are {s1}")),
+        ("s1:s2", format!("a link; the links of `s1` are {s1}")),
+        ("s1:s0:2", format!("a link; the links of `s1` are {s1}")),
     ] {
-        assert_eq!(names(&small(), &[text]).unwrap_err(), [format!("--pcap: found `{text}`; expected {expected}")]);
+        assert_eq!(
+            link_names(&small_network(), &[text]).unwrap_err(),
+            [format!("--pcap: found `{text}`; expected {expected}")]
+        );
     }
-    assert_eq!(names(&small(), &["x", "h0", "y"]).unwrap_err().len(), 2);
+    assert_eq!(link_names(&small_network(), &["x", "h0", "y"]).unwrap_err().len(), 2);
 }
 
 #[test]
 fn names_with_colons_are_found_where_there_is_one_way_to_read_them() {
     let net = network(2, &["a:b", "a", "s", "s:0"], &[(0, 2), (1, 3), (2, 3)]);
-    assert_eq!(names(&net, &["a:b", "a", "a:b:s", "s:s:0"]).unwrap(), ["a:b:s", "a:s:0", "s:s:0"]);
+    assert_eq!(link_names(&net, &["a:b", "a", "a:b:s", "s:s:0"]).unwrap(), ["a:b:s", "a:s:0", "s:s:0"]);
     let net = network(2, &["a", "a:s", "s:s", "s"], &[(0, 2), (1, 3), (2, 3)]);
-    assert!(names(&net, &["a:s:s"]).unwrap_err()[0].contains("expected one link: `a:s:s`, `a:s:s`"));
+    assert!(link_names(&net, &["a:s:s"]).unwrap_err()[0].contains("expected one of the links `a:s:s`, `a:s:s`"));
 }

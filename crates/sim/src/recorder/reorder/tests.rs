@@ -3,29 +3,29 @@
 use super::*;
 
 /// Returns the counts of arrivals, whose numbers start from 1 as in the RFCs.
-fn tally(arrivals: &[u64], threshold: u32) -> Tally {
-    let (mut stream, mut tally) = (Stream::default(), Tally::default());
-    arrivals.iter().for_each(|seq| stream.arrive(seq - 1, true, threshold, &mut tally));
-    stream.close(threshold, &mut tally);
+fn count_arrivals(arrivals: &[u64], threshold: u32) -> ReorderCounts {
+    let (mut stream, mut tally) = (ArrivalStream::default(), ReorderCounts::default());
+    arrivals.iter().for_each(|seq| stream.record_arrival(seq - 1, true, threshold, &mut tally));
+    stream.end_stream(threshold, &mut tally);
     tally
 }
 
 /// Returns the values and counts that are not 0; the first count is of the value `first`.
-fn some(counts: &[u64], first: i64) -> Vec<(i64, u64)> {
+fn nonzero_counts(counts: &[u64], first: i64) -> Vec<(i64, u64)> {
     counts.iter().zip(first..).filter(|(count, _)| **count > 0).map(|(count, value)| (value, *count)).collect()
 }
 
-fn displaced(arrivals: &[u64], threshold: u32) -> Vec<(i64, u64)> {
-    some(&tally(arrivals, threshold).displaced, -i64::from(threshold))
+fn displacements(arrivals: &[u64], threshold: u32) -> Vec<(i64, u64)> {
+    nonzero_counts(&count_arrivals(arrivals, threshold).displaced, -i64::from(threshold))
 }
 
-fn waiting(arrivals: &[u64], threshold: u32) -> Vec<(i64, u64)> {
-    some(&tally(arrivals, threshold).waiting, 0)
+fn buffer_occupancies(arrivals: &[u64], threshold: u32) -> Vec<(i64, u64)> {
+    nonzero_counts(&count_arrivals(arrivals, threshold).waiting, 0)
 }
 
 fn extents(arrivals: &[u64]) -> (Vec<(i64, u64)>, u64) {
-    let tally = tally(arrivals, 100);
-    (some(&tally.extent, 0), tally.received)
+    let tally = count_arrivals(arrivals, 100);
+    (nonzero_counts(&tally.extent, 0), tally.received)
 }
 
 /// RFC 5236 §3.1: arrivals 2 1 4 5 3 with receive indices 1 to 5 have displacements -1, 1, -1, -1, 2. For arrivals 1
@@ -33,8 +33,8 @@ fn extents(arrivals: &[u64]) -> (Vec<(i64, u64)>, u64) {
 /// 1, 0.
 #[test]
 fn a_receive_index_skips_what_is_lost_and_duplicates_have_none() {
-    assert_eq!(displaced(&[2, 1, 4, 5, 3], 3), [(-1, 3), (1, 1), (2, 1)]);
-    assert_eq!(displaced(&[1, 4, 3, 5, 3], 3), [(-1, 1), (0, 2), (1, 1)]);
+    assert_eq!(displacements(&[2, 1, 4, 5, 3], 3), [(-1, 3), (1, 1), (2, 1)]);
+    assert_eq!(displacements(&[1, 4, 3, 5, 3], 3), [(-1, 1), (0, 2), (1, 1)]);
 }
 
 /// Arrivals 1 4 3 5 3 8 7 6 continue this example: 8, 7 and 6 have the indices 6, 7 and 8, so -2, 0 and 2.
@@ -47,9 +47,9 @@ fn a_receive_index_skips_what_is_lost_and_duplicates_have_none() {
 #[test]
 fn losses_duplicates_and_reordering_together_give_what_is_worked_out_by_hand() {
     let arrivals = [1, 4, 3, 5, 3, 8, 7, 6];
-    assert_eq!(displaced(&arrivals, 3), [(-2, 1), (-1, 1), (0, 3), (1, 1), (2, 1)]);
-    assert_eq!(waiting(&arrivals, 10), [(0, 1), (1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (6, 1)]);
-    assert_eq!(waiting(&arrivals, 3), [(0, 2), (1, 2), (2, 2), (3, 1)]);
+    assert_eq!(displacements(&arrivals, 3), [(-2, 1), (-1, 1), (0, 3), (1, 1), (2, 1)]);
+    assert_eq!(buffer_occupancies(&arrivals, 10), [(0, 1), (1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (6, 1)]);
+    assert_eq!(buffer_occupancies(&arrivals, 3), [(0, 2), (1, 2), (2, 2), (3, 1)]);
     assert_eq!(extents(&arrivals), (vec![(1, 2), (2, 1)], 7));
 }
 
@@ -58,8 +58,8 @@ fn losses_duplicates_and_reordering_together_give_what_is_worked_out_by_hand() {
 #[test]
 fn without_loss_the_index_is_the_order_of_arrival() {
     let arrivals = [1, 4, 2, 5, 3, 6, 7, 8];
-    assert_eq!(displaced(&arrivals, 3), [(-2, 1), (-1, 1), (0, 4), (1, 1), (2, 1)]);
-    assert_eq!(waiting(&arrivals, 3), [(0, 5), (1, 2), (2, 1)]);
+    assert_eq!(displacements(&arrivals, 3), [(-2, 1), (-1, 1), (0, 4), (1, 1), (2, 1)]);
+    assert_eq!(buffer_occupancies(&arrivals, 3), [(0, 5), (1, 2), (2, 1)]);
     assert_eq!(extents(&arrivals), (vec![(1, 1), (3, 1)], 8));
 }
 
@@ -76,23 +76,23 @@ fn the_extent_counts_arrivals_since_the_first_with_a_higher_number() {
 #[test]
 fn a_packet_later_than_the_threshold_counts_as_lost() {
     let arrivals = [2, 3, 4, 5, 1, 6];
-    assert_eq!(displaced(&arrivals, 3), [(0, 5)]);
-    assert_eq!(displaced(&arrivals, 4), [(-1, 4), (0, 1), (4, 1)]);
-    assert_eq!(waiting(&arrivals, 3), [(0, 2), (1, 1), (2, 1), (3, 1)]);
-    let late = tally(&arrivals, 3);
-    assert_eq!((some(&late.extent, 0), late.received), (vec![], 5));
-    assert_eq!(some(&tally(&arrivals, 4).extent, 0), [(4, 1)]);
+    assert_eq!(displacements(&arrivals, 3), [(0, 5)]);
+    assert_eq!(displacements(&arrivals, 4), [(-1, 4), (0, 1), (4, 1)]);
+    assert_eq!(buffer_occupancies(&arrivals, 3), [(0, 2), (1, 1), (2, 1), (3, 1)]);
+    let late = count_arrivals(&arrivals, 3);
+    assert_eq!((nonzero_counts(&late.extent, 0), late.received), (vec![], 5));
+    assert_eq!(nonzero_counts(&count_arrivals(&arrivals, 4).extent, 0), [(4, 1)]);
 }
 
 #[test]
 fn in_order_nothing_waits_and_nothing_is_kept() {
-    let (mut stream, mut tally) = (Stream::default(), Tally::default());
+    let (mut stream, mut tally) = (ArrivalStream::default(), ReorderCounts::default());
     for seq in 0..1000 {
-        assert!(stream.is_done(seq));
-        stream.arrive(seq, seq >= 400, 5, &mut tally);
+        assert!(stream.is_complete_before(seq));
+        stream.record_arrival(seq, seq >= 400, 5, &mut tally);
     }
     assert_eq!(
-        (some(&tally.displaced, -5), some(&tally.waiting, 0), tally.received),
+        (nonzero_counts(&tally.displaced, -5), nonzero_counts(&tally.waiting, 0), tally.received),
         (vec![(0, 600)], vec![(0, 600)], 600)
     );
 }
@@ -133,15 +133,15 @@ fn literal_density(arrivals: &[u64], threshold: u64) -> Vec<(i64, u64)> {
 }
 
 /// Returns the first copy of each packet.
-fn unique(arrivals: &[u64]) -> Vec<u64> {
+fn first_copies(arrivals: &[u64]) -> Vec<u64> {
     let mut seen = BTreeSet::new();
     arrivals.iter().copied().filter(|seq| seen.insert(*seq)).collect()
 }
 
 /// Returns the values that RFC 5236 §5 and RFC 4737 §4.2.2 define over the whole sequence of arrivals. PRECONDITION:
 /// no packet is lost, or the threshold is never reached.
-fn literal_rest(arrivals: &[u64]) -> [Vec<(i64, u64)>; 2] {
-    let unique = unique(arrivals);
+fn literal_occupancies_and_extents(arrivals: &[u64]) -> [Vec<(i64, u64)>; 2] {
+    let unique = first_copies(arrivals);
     let (mut waiting, mut extents) = (std::collections::BTreeMap::new(), std::collections::BTreeMap::new());
     for (i, seq) in unique.iter().enumerate() {
         let here = &unique[..=i];
@@ -155,13 +155,13 @@ fn literal_rest(arrivals: &[u64]) -> [Vec<(i64, u64)>; 2] {
 }
 
 /// Returns packets that are swapped, lost and duplicated at random.
-fn shuffled(seed: u64) -> Vec<u64> {
-    let mut draws = mech::Stream::new(seed, 0, mech::Purpose::Custom(0));
-    let reach = 1 + draws.below(12) as i64;
+fn shuffle_packets(seed: u64) -> Vec<u64> {
+    let mut draws = mech::Stream::new(seed, 0, mech::StreamPurpose::Custom(0));
+    let reach = 1 + draws.uniform_below(12) as i64;
     let mut keyed: Vec<(i64, u64)> = Vec::new();
     for seq in 1..=60u64 {
-        for _ in 0..[1, 1, 1, 1, 1, 1, 2, 0][draws.below(8) as usize] {
-            keyed.push((seq as i64 + draws.below(reach as u64) as i64, seq));
+        for _ in 0..[1, 1, 1, 1, 1, 1, 2, 0][draws.uniform_below(8) as usize] {
+            keyed.push((seq as i64 + draws.uniform_below(reach as u64) as i64, seq));
         }
     }
     keyed.sort_by_key(|(key, _)| *key);
@@ -172,18 +172,18 @@ fn shuffled(seed: u64) -> Vec<u64> {
 fn streams_give_what_the_algorithms_taken_literally_give() {
     let mut reordered = 0;
     for seed in 0..500 {
-        let arrivals = shuffled(seed);
+        let arrivals = shuffle_packets(seed);
         // If the first copy of a packet counts as lost, the look-ahead of the algorithm decides whether the second
         // copy is new. The simulator gives first copies only.
-        let once = unique(&arrivals);
+        let once = first_copies(&arrivals);
         for threshold in [1, 2, 3, 5, 8, 20, 100] {
-            let found = displaced(&once, threshold);
+            let found = displacements(&once, threshold);
             assert_eq!(found, literal_density(&once, u64::from(threshold)), "{once:?}, DT {threshold}");
         }
-        assert_eq!(displaced(&arrivals, 100), literal_density(&arrivals, 100), "{arrivals:?}");
-        let [occupied, extent] = literal_rest(&arrivals);
-        assert_eq!((waiting(&arrivals, 1000), extents(&arrivals).0), (occupied, extent), "{arrivals:?}");
-        reordered += tally(&arrivals, 100).extent.len();
+        assert_eq!(displacements(&arrivals, 100), literal_density(&arrivals, 100), "{arrivals:?}");
+        let [occupied, extent] = literal_occupancies_and_extents(&arrivals);
+        assert_eq!((buffer_occupancies(&arrivals, 1000), extents(&arrivals).0), (occupied, extent), "{arrivals:?}");
+        reordered += count_arrivals(&arrivals, 100).extent.len();
     }
     assert!(reordered > 1000);
 }
@@ -191,15 +191,15 @@ fn streams_give_what_the_algorithms_taken_literally_give() {
 #[test]
 fn what_a_stream_keeps_is_bounded_by_the_threshold_whatever_is_lost() {
     for seed in 0..50 {
-        let (mut stream, mut tally) = (Stream::default(), Tally::default());
+        let (mut stream, mut tally) = (ArrivalStream::default(), ReorderCounts::default());
         for (round, threshold) in (0..40u64).zip(std::iter::repeat(7u32)) {
-            for seq in shuffled(seed * 40 + round) {
-                stream.arrive(round * 61 + seq, true, threshold, &mut tally);
+            for seq in shuffle_packets(seed * 40 + round) {
+                stream.record_arrival(round * 61 + seq, true, threshold, &mut tally);
                 let most = threshold as usize + 1;
                 assert!(stream.density.window.len() <= most && stream.density.early.len() <= most);
-                assert!(stream.occupancy.held.len() <= most && stream.extents.holes.len() <= 2 * most);
+                assert!(stream.occupancy.held.len() <= most && stream.extents.missing.len() <= 2 * most);
             }
         }
-        assert!(stream.floor() > 39 * 61 - 100, "what is lost is passed by");
+        assert!(stream.lowest_open_rank() > 39 * 61 - 100, "what is lost is passed by");
     }
 }

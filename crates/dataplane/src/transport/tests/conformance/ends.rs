@@ -3,8 +3,8 @@
 use super::script::{self, Item, Outcome, Seen, Step, When, blank, extent, extent_name, numbers, offset};
 use crate::transport::config::EcnMode;
 use crate::transport::tests::pair::flow;
-use crate::transport::{Io, Receiver, Released, Sender, TcpConfig};
-use crate::{Ext, Exts, MAX_BLOCKS, NO_EXT, Pkt, SynOptions, Timestamps};
+use crate::transport::{Io, Receiver, ReleasedPackets, Sender, TcpConfig};
+use crate::{MAX_BLOCKS, NO_EXT, PacketExtension, PacketExtensions, Pkt, SynOptions, Timestamps};
 use mech::{Ecn, Flags};
 use units::Time;
 
@@ -20,9 +20,9 @@ pub struct End {
     cfg: TcpConfig,
     mss: u64,
     now: Time,
-    exts: Exts,
+    exts: PacketExtensions,
     /// Packets that the last step sent, with their options.
-    sent: Vec<(Pkt, Ext)>,
+    sent: Vec<(Pkt, PacketExtension)>,
     /// TSval of each emission, in order.
     stamps: Vec<u32>,
 }
@@ -35,7 +35,7 @@ impl End {
         End::new(Party::Receiver(Box::new(Receiver::new(&flow(bytes), &cfg))), cfg)
     }
     fn new(party: Party, cfg: TcpConfig) -> End {
-        let (exts, mss) = (Exts::default(), u64::from(cfg.mss));
+        let (exts, mss) = (PacketExtensions::default(), u64::from(cfg.mss));
         End { party, cfg, mss, now: Time::ZERO, exts, sent: vec![], stamps: vec![] }
     }
 
@@ -126,7 +126,7 @@ impl End {
         if let Some(bytes) = step.parsed::<u32>("win")? {
             pkt.window = (bytes >> self.cfg.window_shift) as u16;
         }
-        let mut ext = Ext { timestamps: self.stamps(step)?, ..Ext::default() };
+        let mut ext = PacketExtension { timestamps: self.stamps(step)?, ..PacketExtension::default() };
         if step.has("lost") {
             pkt.head.flags = pkt.head.flags.with(Flags::PPL);
         }
@@ -167,7 +167,10 @@ impl End {
         let mss = step.parsed("mss")?.unwrap_or(self.cfg.mss);
         let syn =
             SynOptions { mss, window_scale, sack_permitted: !step.has("nosack"), pack_permitted: step.has("pack") };
-        self.deliver(pkt, Ext { syn: Some(syn), timestamps: self.stamps(step)?, ..Ext::default() })
+        self.deliver(
+            pkt,
+            PacketExtension { syn: Some(syn), timestamps: self.stamps(step)?, ..PacketExtension::default() },
+        )
     }
 
     fn segment(&mut self, place: &str, step: &Step) -> Outcome {
@@ -180,7 +183,10 @@ impl End {
             (EcnMode::Off, ..) | (_, _, true) => {}
             _ => pkt.head.set_ecn(Ecn::Ect0),
         }
-        self.deliver(pkt, Ext { timestamps: self.stamps(step)?, push: step.has("push"), ..Ext::default() })
+        self.deliver(
+            pkt,
+            PacketExtension { timestamps: self.stamps(step)?, push: step.has("push"), ..PacketExtension::default() },
+        )
     }
 
     /// Delivers a packet whose payload was cut off, to its receiver or with `back` to its sender.
@@ -192,9 +198,9 @@ impl End {
         if step.has("ce") {
             pkt.head.set_ecn(Ecn::Ce);
         }
-        let ext = Ext { timestamps: self.stamps(step)?, ..Ext::default() };
-        pkt.head.orig_size = self.cfg.framing.frame((end - start) as u16, ext.bytes());
-        pkt.head.size = self.cfg.framing.frame(0, ext.bytes());
+        let ext = PacketExtension { timestamps: self.stamps(step)?, ..PacketExtension::default() };
+        pkt.head.orig_size = self.cfg.framing.frame_size((end - start) as u16, ext.option_bytes());
+        pkt.head.size = self.cfg.framing.frame_size(0, ext.option_bytes());
         self.hand(pkt, ext, if back { Call::Back } else { Call::Packet })
     }
 
@@ -214,30 +220,30 @@ impl End {
         Ok(Some(Timestamps { val: val.unwrap_or((self.now.0 / 1_000_000) as u32), ecr }))
     }
 
-    fn deliver(&mut self, mut pkt: Pkt, ext: Ext) -> Outcome {
-        pkt.head.size = self.cfg.framing.frame(pkt.payload, ext.bytes());
+    fn deliver(&mut self, mut pkt: Pkt, ext: PacketExtension) -> Outcome {
+        pkt.head.size = self.cfg.framing.frame_size(pkt.payload, ext.option_bytes());
         pkt.head.orig_size = pkt.head.size;
         self.hand(pkt, ext, Call::Packet)
     }
 
-    fn hand(&mut self, mut pkt: Pkt, ext: Ext, call: fn(Pkt) -> Call) -> Outcome {
-        pkt.ext = if ext == Ext::default() { NO_EXT } else { self.exts.allocate(ext) };
+    fn hand(&mut self, mut pkt: Pkt, ext: PacketExtension, call: fn(Pkt) -> Call) -> Outcome {
+        pkt.ext = if ext == PacketExtension::default() { NO_EXT } else { self.exts.allocate(ext) };
         self.call(call(pkt))?;
         self.exts.free(pkt.ext);
         Ok(())
     }
 
     fn call(&mut self, call: Call) -> Outcome {
-        let mut out = Released::default();
+        let mut out = ReleasedPackets::default();
         let io = &mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut out, timers_set: &mut 0 };
         match (&mut self.party, call) {
             (Party::Sender(s), Call::Start) => s.start(io),
             (Party::Sender(s), Call::Open) => s.open(io),
             (Party::Sender(s), Call::Write(bytes)) => s.write(bytes, io),
-            (Party::Sender(s), Call::Timer) => s.timer(io),
+            (Party::Sender(s), Call::Timer) => s.on_timer(io),
             (Party::Sender(s), Call::Packet(pkt)) => s.receive(&pkt, io),
             (Party::Sender(s), Call::Back(pkt)) => s.on_returned(&pkt, io),
-            (Party::Receiver(r), Call::Timer) => r.timer(io),
+            (Party::Receiver(r), Call::Timer) => r.on_timer(io),
             (Party::Receiver(r), Call::Packet(pkt)) => r.receive(&pkt, io),
             (Party::Receiver(_), _) => return Err("a receiver does not send data".into()),
         }
@@ -259,7 +265,7 @@ impl End {
 
     /// Checks that no extension of a packet sent or received stays allocated.
     fn check_extensions(&self) -> Outcome {
-        match self.exts.live() {
+        match self.exts.live_count() {
             0 => Ok(()),
             n => Err(format!("{n} extensions are kept")),
         }
@@ -301,7 +307,7 @@ fn flags(step: &Step, base: Flags) -> Flags {
 }
 
 /// Returns a packet in the notation of cases.
-pub fn item(pkt: &Pkt, ext: &Ext, cfg: &TcpConfig) -> Item {
+pub fn item(pkt: &Pkt, ext: &PacketExtension, cfg: &TcpConfig) -> Item {
     let (mss, flags) = (u64::from(cfg.mss), pkt.head.flags);
     let (syn, reverse) = (flags.has(Flags::SYN), flags.has(Flags::REVERSE));
     let start = u64::from(pkt.seq);
@@ -330,7 +336,7 @@ pub fn item(pkt: &Pkt, ext: &Ext, cfg: &TcpConfig) -> Item {
         .with("ecn", ecn)
         .with("size", pkt.head.size)
         .with("rank", pkt.head.rank)
-        .with("options", ext.bytes())
+        .with("options", ext.option_bytes())
         .with("push", if ext.push { "yes" } else { "no" })
         .with("win", u32::from(pkt.window) << shift)
         .with("val", ext.timestamps.map_or("none".into(), |t| t.val.to_string()))
@@ -375,7 +381,7 @@ fn sender_seen(s: &Sender, name: &str) -> Option<Seen> {
         "echoes" => Seen::Count(all.echoes.into()),
         "cuts" => Seen::Count(all.cuts.into()),
         "recovery" => Seen::Truth(all.in_recovery),
-        "done" => Seen::Truth(s.done()),
+        "done" => Seen::Truth(s.is_done()),
         "alpha" => Seen::Fraction(all.alpha),
         "srtt" => Seen::Span(all.srtt),
         "rto" => Seen::Span(Some(all.rto)),
@@ -386,14 +392,14 @@ fn sender_seen(s: &Sender, name: &str) -> Option<Seen> {
 fn receiver_seen(r: &Receiver, name: &str) -> Option<Seen> {
     let all = r.stats();
     Some(match name {
-        "received" => Seen::Count(r.received()),
+        "received" => Seen::Count(r.received_bytes()),
         "packs" => Seen::Count(all.packs.into()),
         "waiting" => Seen::Count(all.waiting),
         "segments" => Seen::Count(all.segments.into()),
         "duplicates" => Seen::Count(all.duplicates.into()),
         "out_of_order" => Seen::Count(all.out_of_order.into()),
         "marked" => Seen::Count(all.marked.into()),
-        "done" => Seen::Truth(r.complete()),
+        "done" => Seen::Truth(r.is_complete()),
         _ => return None,
     })
 }

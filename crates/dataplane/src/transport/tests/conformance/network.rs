@@ -101,8 +101,8 @@ fn seen(pair: &Pair, name: &str) -> Outcome<Seen> {
     let (s, r) = (pair.sender.stats(), pair.receiver.stats());
     let span = |at: Option<Time>| Seen::Span(at.map(|t| t - Time::ZERO));
     Ok(match name {
-        "delivered" => Seen::Truth(pair.receiver.complete()),
-        "done" => Seen::Truth(pair.sender.done()),
+        "delivered" => Seen::Truth(pair.receiver.is_complete()),
+        "done" => Seen::Truth(pair.sender.is_done()),
         "completed" => span(pair.completed),
         "ended" => span(Some(pair.now)),
         "expired" => span(pair.expiries.first().copied()),
@@ -116,7 +116,7 @@ fn seen(pair: &Pair, name: &str) -> Outcome<Seen> {
         "ssthresh" => Seen::Count(s.ssthresh.into()),
         "alpha" => Seen::Fraction(s.alpha),
         "duplicates" => Seen::Count(r.duplicates.into()),
-        "received" => Seen::Count(pair.receiver.received()),
+        "received" => Seen::Count(pair.receiver.received_bytes()),
         _ => return Err(format!("no outcome `{name}`")),
     })
 }

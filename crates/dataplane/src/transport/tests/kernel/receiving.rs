@@ -3,8 +3,8 @@
 use super::{Difference, HANDLED, MSS, TICK, difference, on_kernel_ticks};
 use crate::transport::tests::conformance::script::{blank, transport};
 use crate::transport::tests::pair::flow;
-use crate::transport::{Io, Receiver, Released, TcpConfig};
-use crate::{Ext, Exts, NO_EXT, Timestamps};
+use crate::transport::{Io, Receiver, ReleasedPackets, TcpConfig};
+use crate::{NO_EXT, PacketExtension, PacketExtensions, Timestamps};
 use mech::{Ecn, Flags};
 use units::{Dur, Time};
 
@@ -79,7 +79,7 @@ impl Stream {
             receiver: Receiver::new(&flow(1 << 30), &cfg),
             cfg,
             now: Time::ZERO,
-            exts: Exts::default(),
+            exts: PacketExtensions::default(),
             acks: vec![],
         };
         for (n, line) in self.lines.iter().enumerate() {
@@ -93,14 +93,14 @@ struct Play {
     receiver: Receiver,
     cfg: TcpConfig,
     now: Time,
-    exts: Exts,
+    exts: PacketExtensions,
     /// ACKs since the last line, as recordings write them.
     acks: Vec<String>,
 }
 
 impl Play {
     fn call(&mut self, what: impl FnOnce(&mut Receiver, &mut Io)) {
-        let mut out = Released::default();
+        let mut out = ReleasedPackets::default();
         let io = &mut Io { now: self.now, cfg: &self.cfg, exts: &mut self.exts, out: &mut out, timers_set: &mut 0 };
         what(&mut self.receiver, io);
         for pkt in out.take() {
@@ -124,7 +124,7 @@ impl Play {
             match (line.segment, near) {
                 (None, true) if !line.is_end => {
                     self.now = due.max(line.at);
-                    self.call(|r, io| r.timer(io));
+                    self.call(|r, io| r.on_timer(io));
                     return self.compare(line);
                 }
                 (None, _) if line.is_end && due > line.at => {}
@@ -153,8 +153,12 @@ impl Play {
             pkt.head.set_ecn(if has("ce") { Ecn::Ce } else { Ecn::Ect0 });
         }
         let stamps = Timestamps { val: (self.now.0 / Dur::ms(1).0) as u32, ecr: 0 };
-        let ext = Ext { push: has("push"), timestamps: self.cfg.timestamps.then_some(stamps), ..Ext::default() };
-        pkt.ext = if ext == Ext::default() { NO_EXT } else { self.exts.allocate(ext) };
+        let ext = PacketExtension {
+            push: has("push"),
+            timestamps: self.cfg.timestamps.then_some(stamps),
+            ..PacketExtension::default()
+        };
+        pkt.ext = if ext == PacketExtension::default() { NO_EXT } else { self.exts.allocate(ext) };
         self.call(|r, io| r.receive(&pkt, io));
         self.exts.free(pkt.ext);
     }

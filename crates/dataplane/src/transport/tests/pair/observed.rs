@@ -2,13 +2,13 @@
 //!
 //! The bench compares the sender's packets with it.
 
-use crate::transport::unwrap;
-use crate::{Ext, Pkt};
+use crate::transport::unwrap_offset;
+use crate::{PacketExtension, Pkt};
 use mech::Flags;
 
 /// Windows and acknowledgements, as observed by the bench.
 #[derive(Clone, Debug, Default)]
-pub struct Told {
+pub struct ObservedWindows {
     /// First unacknowledged byte.
     pub una: u64,
     /// End of the data that a window allowed, one past its last byte.
@@ -17,19 +17,19 @@ pub struct Told {
     pub sacked: Vec<(u64, u64)>,
 }
 
-impl Told {
+impl ObservedWindows {
     /// Processes an ACK, with data up to `highest` sent. Old ACKs have no effect.
-    pub fn ack(&mut self, pkt: &Pkt, ext: Option<&Ext>, highest: u64, shift: u8) {
+    pub fn ack(&mut self, pkt: &Pkt, ext: Option<&PacketExtension>, highest: u64, shift: u8) {
         if pkt.head.flags.has(Flags::SYN) {
             self.edge = self.edge.max(u64::from(pkt.window));
             return;
         }
-        let Some(ack) = unwrap(pkt.ack, self.una).filter(|a| *a >= self.una && *a <= highest) else { return };
+        let Some(ack) = unwrap_offset(pkt.ack, self.una).filter(|a| *a >= self.una && *a <= highest) else { return };
         self.una = ack;
         self.edge = self.edge.max(ack + (u64::from(pkt.window) << shift));
         let blocks = ext.map_or(&[][..], |e| &e.sack[..usize::from(e.blocks)]);
         for &(start, end) in blocks {
-            if let (Some(start), Some(end)) = (unwrap(start, ack), unwrap(end, ack)) {
+            if let (Some(start), Some(end)) = (unwrap_offset(start, ack), unwrap_offset(end, ack)) {
                 if start > end && pkt.head.flags.has(Flags::PPL) {
                     assert!(start <= highest, "a range {end}..{start} of what was never sent was lost");
                     continue;
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn what_is_in_the_network_is_neither_acknowledged_nor_lost() {
-        let mut t = Told { una: 1000, ..Told::default() };
+        let mut t = ObservedWindows { una: 1000, ..ObservedWindows::default() };
         assert_eq!(t.in_network(10_000, 3, 1000), 9000);
         t.add(3000, 4000);
         t.add(5000, 6000);

@@ -19,8 +19,8 @@ impl End {
         let offer = syn_options(&self.cfg, Timestamps { val: self.stamp, ecr: 0 });
         self.syn_with(flags, offer)
     }
-    fn syn_with(&mut self, flags: Flags, offer: Ext) -> Vec<Flags> {
-        let mut pkt = segment::data(&flow(0), (0, 0), 0, &self.cfg);
+    fn syn_with(&mut self, flags: Flags, offer: PacketExtension) -> Vec<Flags> {
+        let mut pkt = segment::data_segment(&flow(0), (0, 0), 0, &self.cfg);
         pkt.seq = u32::MAX;
         pkt.head.flags = Flags::SYN.with(flags);
         pkt.ext = self.exts.allocate(offer);
@@ -28,13 +28,13 @@ impl End {
         self.last.iter().map(|p| p.head.flags).collect()
     }
     fn ack(&mut self) -> Vec<u32> {
-        let mut pkt = segment::data(&flow(0), (0, 0), 0, &self.cfg);
+        let mut pkt = segment::data_segment(&flow(0), (0, 0), 0, &self.cfg);
         pkt.head.flags = Flags::ACK;
         self.packet(pkt)
     }
     fn expire(&mut self) -> usize {
         self.now = self.receiver.deadline().expect("a timer that runs");
-        self.call(|r, io| r.timer(io)).len()
+        self.call(|r, io| r.on_timer(io)).len()
     }
 }
 
@@ -109,7 +109,7 @@ fn a_repeated_syn_is_answered_again_and_later_by_an_ack() {
 fn before_a_syn_there_is_no_connection() {
     let mut e = opened_by_handshake("sack", &[]);
     assert_eq!((e.segment(0), e.ack()), (vec![], vec![]));
-    assert_eq!((e.receiver.received(), e.receiver.stats().segments), (0, 0));
+    assert_eq!((e.receiver.received_bytes(), e.receiver.stats().segments), (0, 0));
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn what_the_syn_does_not_offer_is_not_used() {
     // RFC 2018 §2, RFC 7323 §2.2, §3.2.
     let mut e = opened_by_handshake("sack", &[("timestamps", Value::Flag(true)), ("receive_window", size(1 << 20))]);
     let syn = Some(SynOptions { mss: 1000, window_scale: None, sack_permitted: false, pack_permitted: false });
-    e.syn_with(Flags(0), Ext { syn, ..Ext::default() });
+    e.syn_with(Flags(0), PacketExtension { syn, ..PacketExtension::default() });
     let ext = e.sent().1;
     assert_eq!((ext.syn.map(|s| (s.window_scale, s.sack_permitted)), ext.timestamps), (Some((None, false)), None));
     e.segment(2);

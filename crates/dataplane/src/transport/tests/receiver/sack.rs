@@ -1,7 +1,7 @@
 //! Tests of selective acknowledgements: RFC 2018 §4, RFC 2883 §4.
 
 use super::*;
-use crate::transport::{Finished, ack_of_finished};
+use crate::transport::{FinishedReceiver, ack_of_finished};
 
 /// Returns segments `from..to` as a block.
 fn block(from: u32, to: u32) -> (u32, u32) {
@@ -39,7 +39,7 @@ fn four_blocks_fit_and_three_beside_timestamps() {
     assert_eq!(e.blocks(), [block(10, 11), block(8, 9), block(6, 7), block(4, 5)]);
     let mut e = End::with_flow(1_000_000, "sack", &[("timestamps", Value::Flag(true))]);
     [2, 4, 6, 8].into_iter().for_each(|n| drop(e.segment(n)));
-    assert_eq!((e.blocks().len(), e.sent().1.bytes(), e.sent().0.head.size), (3, 40, 98));
+    assert_eq!((e.blocks().len(), e.sent().1.option_bytes(), e.sent().0.head.size), (3, 40, 98));
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn dctcps_ack_of_what_came_before_tells_nothing_of_what_came_after() {
     // RFC 8257 §3.2 with delayed ACKs.
     let mut e = End::with_flow(100_000, "dctcp", &[delayed()]);
     assert_eq!(e.segment(0), []);
-    let mut pkt = segment::data(&flow(0), (3000, 1000), 0, &e.cfg);
+    let mut pkt = segment::data_segment(&flow(0), (3000, 1000), 0, &e.cfg);
     pkt.head.set_ecn(mech::Ecn::Ce);
     assert_eq!(e.packet(pkt), [1000, 1000]);
     assert_eq!(e.last.iter().map(|p| p.head.flags.has(Flags::ECE)).collect::<Vec<_>>(), [false, true]);
@@ -132,24 +132,24 @@ fn a_receiver_that_is_gone_answers_as_it_did() {
         e.now += Dur::us(70);
         e.stamp = 40;
         [0, 2, 1].into_iter().for_each(|n| drop(e.segment(n)));
-        let mut left = e.receiver.finished();
-        assert_eq!(left, Finished { acks: 3, recent: if set.is_empty() { 0 } else { 40 } });
+        let mut left = e.receiver.finished_state();
+        assert_eq!(left, FinishedReceiver { acks: 3, recent: if set.is_empty() { 0 } else { 40 } });
         for (start, len) in [(0, 1000), (1500, 1500), (2900, 100)] {
             e.stamp += 1;
             e.bytes(start, len);
             let (live, options) = e.sent();
-            let mut pkt = segment::data(&flow(3_000), (start, len), 0, &e.cfg);
-            let mut exts = Exts::default();
+            let mut pkt = segment::data_segment(&flow(3_000), (start, len), 0, &e.cfg);
+            let mut exts = PacketExtensions::default();
             let timestamps = e.cfg.timestamps.then_some(Timestamps { val: e.stamp, ecr: 0 });
-            pkt.ext = exts.allocate(Ext { timestamps, ..Ext::default() });
-            let mut out = Released::default();
+            pkt.ext = exts.allocate(PacketExtension { timestamps, ..PacketExtension::default() });
+            let mut out = ReleasedPackets::default();
             let mut io = Io { now: e.now, cfg: &e.cfg, exts: &mut exts, out: &mut out, timers_set: &mut 0 };
             ack_of_finished(&flow(3_000), &pkt, &mut left, &mut io);
             let out = out.take();
             assert_eq!(exts.get(out[0].ext), Some(&options));
             assert_eq!(Pkt { ext: live.ext, ..out[0] }, live);
         }
-        let ack = Pkt { payload: 0, ..segment::data(&flow(3_000), (0, 0), 0, &e.cfg) };
+        let ack = Pkt { payload: 0, ..segment::data_segment(&flow(3_000), (0, 0), 0, &e.cfg) };
         let out =
             sent(e.now, &e.cfg, |io| ack_of_finished(&flow(3_000), &Pkt { head: ack_only(ack), ..ack }, &mut left, io));
         assert!(out.is_empty(), "nobody acknowledges an ACK");

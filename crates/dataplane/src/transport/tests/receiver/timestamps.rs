@@ -74,7 +74,7 @@ fn an_old_duplicate_is_acknowledged_and_dropped() {
     // RFC 7323 §5.3 R1.
     let mut e = stamped(&[]);
     e.at(100, 0);
-    assert_eq!((e.at(99, 1), e.receiver.received(), e.times().1), (vec![1000], 1000, 100));
+    assert_eq!((e.at(99, 1), e.receiver.received_bytes(), e.times().1), (vec![1000], 1000, 100));
     assert_eq!((e.receiver.stats().segments, e.receiver.stats().duplicates), (2, 1));
     assert_eq!(e.at(100, 1), [2000], "the same tick is not older");
     // Modulo 2³²: half the circle ahead is newer, beyond it older.
@@ -108,8 +108,8 @@ fn before_the_first_byte_nothing_is_echoed() {
 fn data_without_a_timestamp_is_dropped() {
     // RFC 7323 §3.2.
     let mut e = stamped(&[]);
-    let mut pkt = segment::data(&flow(0), (0, 1000), 0, &e.cfg);
-    pkt.ext = e.exts.allocate(Ext::default());
+    let mut pkt = segment::data_segment(&flow(0), (0, 1000), 0, &e.cfg);
+    pkt.ext = e.exts.allocate(PacketExtension::default());
     assert_eq!(e.packet(pkt), []);
     assert_eq!(e.receiver.stats().segments, 0);
 }

@@ -8,7 +8,7 @@ fn the_window_that_is_advertised_never_moves_back() {
     let mut e = End::new(50_000, &[("receive_window", size(45_535))]);
     let mut edge = 0;
     for n in [0, 2, 1, 5, 3, 4, 4] {
-        let pkt = segment::data(&flow(0), (n * 1000, 1000), 0, &e.cfg);
+        let pkt = segment::data_segment(&flow(0), (n * 1000, 1000), 0, &e.cfg);
         let out = sent(e.now, &e.cfg, |io| e.receiver.receive(&pkt, io));
         let now = out.last().map(|p| p.ack + u32::from(p.window)).unwrap();
         assert!(now >= edge);
@@ -82,7 +82,7 @@ fn an_edge_that_stays_is_rounded_up_to_the_scale_and_one_that_moves_down() {
     assert_eq!(e.edge(), 101_001);
     // RCV.NXT moves by an odd number: an edge that stays is advertised 1 byte further.
     e.bytes(1001, 500);
-    assert_eq!((e.edge(), e.receiver.received()), (101_001, 1501));
+    assert_eq!((e.edge(), e.receiver.received_bytes()), (101_001, 1501));
     e.bytes(1501, 100);
     assert_eq!(e.edge(), 101_001);
     e.bytes(1601, 1);
@@ -91,13 +91,13 @@ fn an_edge_that_stays_is_rounded_up_to_the_scale_and_one_that_moves_down() {
 
 #[test]
 fn the_edge_never_moves_back_and_the_field_never_overflows() {
-    let mut draw = mech::Stream::new(3, 0, mech::Purpose::Custom(0));
+    let mut draw = mech::Stream::new(3, 0, mech::StreamPurpose::Custom(0));
     for window in [3_000, 65_535, 65_536, 1_000_001, 1 << 30] {
         let mut e = End::new(60_000_000, &less(window));
         let (mut edge, mut next) = (0, 0);
         for _ in 0..4000 {
-            let start = (next + draw.below(12_000)).saturating_sub(3000);
-            next = e.bytes(start, 1 + draw.below(1460) as u32)[0].into();
+            let start = (next + draw.uniform_below(12_000)).saturating_sub(3000);
+            next = e.bytes(start, 1 + draw.uniform_below(1460) as u32)[0].into();
             assert!(e.edge() >= edge && e.edge() <= next + window, "{} after {edge}", e.edge());
             assert!(e.receiver.stats().waiting <= e.edge() - next);
             edge = e.edge();

@@ -1,0 +1,127 @@
+//! Links that die and return, and ports whose rate changes.
+
+use super::memory_accounting::Frame;
+use super::{Core, StepContext};
+use crate::accounts::MemorySides;
+use crate::packet_store::{Fib, PacketStore};
+use crate::port::QueueAt;
+use crate::{DequeuedFrame, Out, Pkt};
+use mech::overflow::DropReason;
+use mech::{PortId, QueueId};
+use units::ByteClock;
+
+mech::choice! {
+    /// Outcome for the frames that are queued at a port when its link is known to be dead.
+    #[derive(Default)]
+    pub enum DeadPortPolicy {
+        /// Drops them, and frames that are sent to the port later.
+        #[default]
+        Drop = "drop",
+        /// Keeps them until the link is back, and frames that are sent to the port later.
+        Wait = "wait",
+        /// Looks them up again, once. Frames that are sent to the dead port all the same are dropped.
+        LookUp = "look_up",
+    }
+}
+
+impl Core {
+    /// Changes the rate of a port for frames that begin to leave from now on. The frame in transmission keeps the old
+    /// rate.
+    pub fn set_clock(&mut self, port: PortId, clock: ByteClock) {
+        self.store.ports[usize::from(port.0)].set_clock(clock);
+    }
+
+    /// Closes a port whose link is known to be dead: nothing leaves by it, and the pause state of both its ends is
+    /// void.
+    pub(crate) fn close_port<F: Fib, O: Out>(&mut self, port: PortId, waits: bool, step: &mut StepContext<F, O>) {
+        self.reset_pause_state(port, step.now, step.out);
+        self.reset_agents(port, step.now);
+        let p = &mut self.store.ports[usize::from(port.0)];
+        // After `reset_pause_state`, which would clear these bits. With `waits` the port still stores frames but sends
+        // none.
+        (p.closed, p.rest.dead, p.rest.paused) = (!waits, true, u32::MAX);
+    }
+
+    /// Reopens a port whose link is known to be back.
+    pub(crate) fn reopen_port<F: Fib, O: Out>(&mut self, port: PortId, step: &mut StepContext<F, O>) {
+        let p = &mut self.store.ports[usize::from(port.0)];
+        // Before `reset_pause_state`, which schedules the port for each class that it resumes.
+        (p.closed, p.rest.dead, p.rest.paused) = (false, false, 0);
+        self.reset_pause_state(port, step.now, step.out);
+        self.reset_agents(port, step.now);
+        self.try_schedule(port, step.now, step.out);
+    }
+
+    /// Removes all frames that wait for a port, from the most urgent queue to the least urgent, each from its front.
+    pub(crate) fn remove_queued<F: Fib, O: Out>(&mut self, port: PortId, step: &mut StepContext<F, O>) -> Vec<Pkt> {
+        let mut taken = Vec::new();
+        for queue in (0..self.store.ports[usize::from(port.0)].rest.queues.len()).rev() {
+            while let Some(pkt) = self.pop_queued(port, QueueId(queue as u8), step) {
+                taken.push(pkt);
+            }
+        }
+        self.remove_at_inputs(port, &mut taken, step);
+        if !taken.is_empty() {
+            self.on_queue_empty(step.now, port);
+        }
+        taken
+    }
+
+    fn remove_at_inputs<F: Fib, O: Out>(&mut self, port: PortId, taken: &mut Vec<Pkt>, step: &mut StepContext<F, O>) {
+        let waits = self.store.inputs.as_ref().map_or(0, |inputs| inputs.waiting_queues(port));
+        for queue in QueueId::iter_set(waits).rev() {
+            let at = QueueAt { port, queue };
+            while let Some((slot, pkt)) = self.pop_at_inputs(at) {
+                self.report_crossing(port, &pkt, step.out);
+                self.count_removed(Frame { at, slot, head: &pkt.head }, MemorySides::INPUT, step);
+                taken.push(pkt);
+            }
+        }
+    }
+
+    fn pop_at_inputs(&mut self, at: QueueAt) -> Option<(u32, Pkt)> {
+        let PacketStore { inputs, arena, .. } = &mut self.store;
+        inputs.as_mut()?.pop_first(at, arena)
+    }
+
+    fn pop_queued<F: Fib, O: Out>(
+        &mut self,
+        port: PortId,
+        queue: QueueId,
+        step: &mut StepContext<F, O>,
+    ) -> Option<Pkt> {
+        let (id, _) =
+            self.store.arena.first(&self.store.ports[usize::from(port.0)].rest.queues[usize::from(queue.0)])?;
+        let at = QueueAt { port, queue };
+        let (pkt, _) = self.store.remove_known(at, id);
+        let frame = Frame { at, slot: id, head: &pkt.head };
+        self.count_removed(frame, self.store.buffer_memories(), step);
+        Some(pkt)
+    }
+
+    /// Counts a packet that left its queue at a port before its turn.
+    pub(super) fn count_removed<F: Fib, O: Out>(
+        &mut self,
+        frame: Frame,
+        leaves: MemorySides,
+        step: &mut StepContext<F, O>,
+    ) {
+        let QueueAt { port, queue } = frame.at;
+        self.store.free(port, queue, frame.head);
+        let p = &mut self.store.ports[usize::from(port.0)];
+        // Not `sent`: the invariant `enqueued = sent + evicted + queued` must hold for frames that leave without
+        // transmission.
+        p.counts_mut().evicted += 1;
+        p.counts_mut().evicted_bytes += u64::from(frame.head.size);
+        let freed = DequeuedFrame { queue, after: p.queued_frames(), started: None };
+        Core::report_dequeued(port, freed, step.out);
+        self.count_departed(frame, leaves, step);
+    }
+
+    /// Drops all frames that wait for a port whose link is dead.
+    pub(crate) fn drop_queued<F: Fib, O: Out>(&mut self, port: PortId, step: &mut StepContext<F, O>) {
+        for pkt in self.remove_queued(port, step) {
+            self.drop(&pkt, port, DropReason::LinkDown, step);
+        }
+    }
+}

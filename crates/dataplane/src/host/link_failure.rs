@@ -1,0 +1,28 @@
+//! Links of a host that die and return.
+
+use super::{Host, HostStep, NIC};
+use crate::Out;
+use crate::core::DeadPortPolicy;
+use units::ByteClock;
+
+impl Host {
+    /// Closes the NIC, whose link is known to be dead. There is no other link, so queued frames are dropped unless they
+    /// are to wait. The caller calls [`Host::finish_step`].
+    pub fn on_link_down<O: Out>(&mut self, then: DeadPortPolicy, step: &mut HostStep<O>) {
+        let step = &mut step.nic_step();
+        self.nic.close_port(NIC, then == DeadPortPolicy::Wait, step);
+        if then != DeadPortPolicy::Wait {
+            self.nic.drop_queued(NIC, step);
+        }
+    }
+
+    /// Reopens the NIC, whose link is known to be back. The caller calls [`Host::finish_step`].
+    pub fn on_link_up<O: Out>(&mut self, step: &mut HostStep<O>) {
+        self.nic.reopen_port(NIC, &mut step.nic_step());
+    }
+
+    /// Changes the rate of the NIC from now on.
+    pub fn set_clock(&mut self, clock: ByteClock) {
+        self.nic.set_clock(NIC, clock);
+    }
+}

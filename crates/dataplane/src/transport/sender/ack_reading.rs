@@ -1,0 +1,82 @@
+//! Reading of ACKs for senders that find losses by time: that of RFC 8985, and those of Linux.
+
+use super::Sender;
+use crate::transport::config::EcnMode;
+use crate::transport::loss::{AckInput, AckOutcome, PackBlocks, RackTlp, reports_duplicate};
+use crate::transport::{Io, clock};
+use crate::{NO_EXT, Pkt};
+use mech::Flags;
+use units::Dur;
+
+/// Contents of an ACK, after window and scoreboard have taken them in.
+pub(super) struct AckReading {
+    pub outcome: AckOutcome,
+    /// Round-trip time by the echoed timestamp.
+    pub by_stamps: Option<Dur>,
+    /// Echoed timestamp.
+    pub echo: Option<u32>,
+    /// True if the ACK acknowledges new data.
+    pub advanced: bool,
+    /// True if a newer ACK has overtaken this one.
+    pub is_old: bool,
+    /// True if the ACK carries ECN-Echo.
+    pub ece: bool,
+    /// True for a PACK (CP §4.4).
+    pub is_pack: bool,
+    /// SND.UNA before this ACK.
+    pub una_before: u64,
+    /// Receiver's window before this ACK, in bytes.
+    pub rwnd_before: u32,
+    /// Bytes in flight before this ACK, without probes.
+    pub flight: u64,
+}
+
+impl Sender {
+    /// Processes an ACK; `hear` passes its blocks to the list of segments.
+    pub(super) fn read_ack(
+        &mut self,
+        (pkt, ack): (&Pkt, u64),
+        r: &mut RackTlp,
+        io: &mut Io,
+        hear: impl FnOnce(&mut RackTlp, &AckInput) -> AckOutcome,
+    ) -> AckReading {
+        let cfg = io.cfg;
+        let by_stamps = if pkt.ext == NO_EXT { None } else { self.process_options(pkt.ext, ack, io).1 };
+        let ext = io.exts.get(pkt.ext).copied().unwrap_or_default();
+        let echo = ext.timestamps.filter(|_| cfg.timestamps).map(|stamps| stamps.ecr);
+        let (una_before, rwnd_before) = (self.una, self.rwnd);
+        let is_old = ack < self.una;
+        let ece = !is_old && cfg.ecn != EcnMode::Off && pkt.head.flags.has(Flags::ECE);
+        // RFC 9293 §3.10.7.4: an old ACK does not change the window.
+        self.rwnd = if is_old { self.rwnd } else { u32::from(pkt.window) << cfg.peer_shift };
+        self.echoes += u32::from(ece);
+        self.widest = self.widest.max(self.rwnd);
+        let flight = r.segments.flight();
+        let blocks = PackBlocks::from_ext(&ext);
+        let heard = AckInput {
+            now: io.now,
+            ack,
+            una: self.una,
+            sent: self.sent,
+            recover: self.loss.recovery_point(),
+            mss: u32::from(cfg.mss),
+            blocks: blocks.received_blocks(),
+            duplicate: reports_duplicate(blocks.received_blocks(), ack),
+            echo: echo.map(|echo| (echo, clock::tick_length(cfg))),
+            again: self.retransmissions,
+            rules: cfg.sack_rules(),
+        };
+        let mut told = hear(r, &heard);
+        let is_pack = pkt.head.flags.has(Flags::PPL) && self.supports_packs();
+        if is_pack {
+            r.on_pack(&blocks, ack, (self.una.max(ack), io.now), &mut told);
+        }
+        self.loss.set_sacked_bytes(r.segments.sacked_bytes());
+        let advanced = ack > self.una;
+        if advanced {
+            self.una = ack;
+            self.loss.expiries = 0;
+        }
+        AckReading { outcome: told, by_stamps, echo, advanced, is_old, ece, is_pack, una_before, rwnd_before, flight }
+    }
+}

@@ -1,0 +1,101 @@
+//! Places of overrides: the switches and ports that a `where` selects.
+
+use super::fields::{AllowedKeys, Faults, find_table, read_values};
+use super::tree::{Data, Node};
+use crate::diag::format_fault;
+use crate::settings;
+use crate::topology::{self, Topology};
+use mech::PORT_SLOTS;
+use std::collections::BTreeSet;
+use units::Rate;
+
+/// Override of switches or ports.
+pub(super) struct Override<'a> {
+    pub where_table: Node,
+    pub tier: Option<String>,
+    pub node: Option<String>,
+    port: Option<String>,
+    pub rate: Option<Rate>,
+    /// Table `switch` of the override.
+    pub switch: Option<&'a Node>,
+    /// True if any switch or port matches.
+    pub used: bool,
+}
+
+/// Class of ports of a switch that overrides cannot distinguish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct PortClass {
+    /// Kind of node at the far end: `host` or `switch`.
+    pub far: &'static str,
+    /// Rate of the port, if any override selects ports by rate.
+    pub rate: Option<Rate>,
+}
+
+impl PortClass {
+    /// Returns the class of a port.
+    pub fn from_port(port: &topology::Port, net: &Topology, by_rate: bool) -> PortClass {
+        let far = if port.peer < net.hosts { "host" } else { "switch" };
+        PortClass { far, rate: by_rate.then_some(port.rate) }
+    }
+    /// Returns the classes of the ports of a switch; both kinds of far ends, whatever the switch has, if rates do not
+    /// matter.
+    pub fn list_for_switch(node: &topology::Node, net: &Topology, by_rate: bool) -> Vec<PortClass> {
+        if !by_rate {
+            return ["host", "switch"].map(|far| PortClass { far, rate: None }).to_vec();
+        }
+        let classes = node.ports.iter().map(|port| PortClass::from_port(port, net, by_rate));
+        classes.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+    /// Returns the name of the class in the resolved scenario.
+    pub fn label(self) -> String {
+        self.rate.map_or_else(|| self.far.to_string(), |rate| format!("{} {rate}", self.far))
+    }
+}
+
+impl<'a> Override<'a> {
+    /// Reads an entry of `[[override]]` that is about switches or ports.
+    pub fn parse(item: &'a Node, faults: &mut Faults) -> Option<Override<'a>> {
+        read_values(item, AllowedKeys { other_keys: &["where", "switch"], ..AllowedKeys::new(&[]) }, faults);
+        let place = find_table(item, "where", faults)?;
+        let values = read_values(&place, AllowedKeys::new(settings::WHERE.params), faults)?;
+        let given = |key: &str| values.has(key).then(|| values.word(key).to_string());
+        let (tier, node, port) = (given("tier"), given("node"), given("port"));
+        let rate = values.has("rate").then(|| values.rate("rate"));
+        if tier.is_none() && node.is_none() && port.is_none() && rate.is_none() {
+            let rule = "one or more of the keys tier, node, port and rate for `switch`, or hosts for `transport`";
+            faults.add_fault(&place.at, format_fault("an empty `where`", rule));
+        }
+        let of_ports = port.is_some() || rate.is_some();
+        let switch = item.get("switch");
+        match switch {
+            Some(table) if matches!(table.data, Data::Table(_)) => check_keys(table, of_ports, faults),
+            Some(other) => faults.add_fault(&other.at, format_fault(other.format_value(), "a table")),
+            None => {
+                faults.add_fault(&item.missing_key_location("switch"), format_fault("nothing", "switch.SLOT = { … }"))
+            }
+        }
+        let switch = switch.filter(|table| matches!(table.data, Data::Table(_)));
+        Some(Override { where_table: place.into_owned(), tier, node, port, rate, switch, used: false })
+    }
+
+    /// Returns true if the override applies to a switch as a whole (`class` is `None`), or to a class of its ports.
+    pub fn applies_to(&self, node: &topology::Node, class: Option<PortClass>) -> bool {
+        let place = [(&self.tier, &node.tier), (&self.node, &node.name)];
+        place.iter().all(|(wanted, found)| wanted.as_ref().is_none_or(|wanted| wanted == *found))
+            && self.port.as_deref().is_none_or(|far| class.is_some_and(|class| class.far == far))
+            && self.rate.is_none_or(|rate| class.is_some_and(|class| class.rate == Some(rate)))
+    }
+}
+
+/// Refuses slots of the whole switch in an override of some of its ports.
+fn check_keys(switch: &Node, of_ports: bool, faults: &mut Faults) {
+    for (key, node) in switch.entries().iter().filter(|(key, _)| of_ports && !PORT_SLOTS.contains(&key.as_str())) {
+        let (last, first) = PORT_SLOTS.split_last().unwrap_or((&"", &[]));
+        let slots = format!("{} or {last}", first.join(", "));
+        let rule = format!(
+            "only {slots} in an override with `where.port` or `where.rate`, because other keys apply to \
+                            the whole switch"
+        );
+        faults.add_fault(&node.at, format_fault(format!("`{key}` for some ports of a switch"), rule));
+    }
+}

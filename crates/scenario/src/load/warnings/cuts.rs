@@ -1,0 +1,147 @@
+//! Warnings about switches that cut nothing, and about cuts that no sender is notified of.
+
+use super::{Node, WarningContext};
+use crate::model::SwitchConfig;
+use dataplane::transport::TcpConfig;
+use mech::ClassSet;
+
+const OVERFLOW_KEY: &str = "switch.overflow";
+
+/// Warning if every sender of data that switches could cut forbids it.
+fn describe_forbidden_cuts(whose: &str) -> String {
+    format!(
+        "{OVERFLOW_KEY} cuts nothing: {whose}. RoCE data is not trimmable, because go-back-N cannot use a header. \
+         Switches drop these packets instead. Use a transport with `pack = true`"
+    )
+}
+
+impl WarningContext<'_> {
+    pub(super) fn warn_cuts(&self) -> Vec<String> {
+        let switches = self.scenario.switches.iter();
+        let cutting: Vec<_> =
+            switches.filter(|switch| switch.overflow.slot.peek().needs().cut_memory.is_some()).collect();
+        if cutting.is_empty() {
+            return self.warn_loss_detection().into_iter().collect();
+        }
+        let nothing = self.warn_ineffective_cuts(&cutting);
+        let lists = [nothing, self.warn_header_class(&cutting), self.warn_codepoint()];
+        lists.into_iter().flatten().collect()
+    }
+
+    pub(super) fn has_pack_receivers(&self) -> bool {
+        self.scenario.stacks().is_some_and(|stacks| stacks.any_config(TcpConfig::supports_packs))
+    }
+
+    /// Warning about hosts with PACK if no switch cuts. They get no PACK, but detect losses in another way than without
+    /// it.
+    fn warn_loss_detection(&self) -> Option<String> {
+        let stacks = self.scenario.stacks()?;
+        let is_by_count = stacks.any_config(|tcp| tcp.supports_packs() && !tcp.detects_losses_by_time());
+        let is_by_time = stacks.any_config(|tcp| tcp.supports_packs() && tcp.detects_losses_by_time());
+        let of_count = "senders use pack_dupack_threshold instead of dupack_threshold, and send new segments for \
+                        SACKed data as with limited_transmit";
+        let of_time = "senders stop waiting for reordered segments after pack_dupack_threshold SACKed segments, \
+                       instead of dupack_threshold";
+        let changed = match (is_by_count, is_by_time) {
+            (false, false) => return None,
+            (true, false) => of_count.to_string(),
+            (false, true) => of_time.to_string(),
+            (true, true) => format!("{of_count}; with recovery = \"rack\" {of_time}"),
+        };
+        Some(format!(
+            "transport.pack: receivers send no PACKs, because no switch cuts packets. Loss detection changes all the \
+             same: {changed}. Set switch.overflow = \"trim\", or pack = false"
+        ))
+    }
+
+    /// Returns a value of `switch.overflow` as written.
+    fn overflow_setting(&self, key: &str) -> Option<&Node> {
+        self.document.get("switch")?.get("overflow")?.get(key)
+    }
+
+    /// Warning if nothing is cut, or if hosts do not learn of cuts.
+    fn warn_ineffective_cuts(&self, cutting: &[&SwitchConfig]) -> Option<String> {
+        let longest = self.scenario.largest_frame();
+        let stays = cutting.iter().map(|switch| switch.overflow.slot.peek().cut_effect().min_size).min()?;
+        if stays >= longest {
+            return Some(format!(
+                "{OVERFLOW_KEY} cuts nothing: a cut frame keeps {stays} B, and the longest frame has only {longest} B. \
+                 Reduce the bytes that are kept"
+            ));
+        }
+        let word = self.overflow_setting("trimmable").map(Node::format_value);
+        if word.as_deref() == Some("\"class\"") {
+            let class = self.overflow_setting("trimmable_class").map_or("0".into(), Node::format_value);
+            let number = class.parse().unwrap_or(0);
+            if !self.traffic_classes().has(number) {
+                return Some(format!(
+                    "{OVERFLOW_KEY} cuts nothing: no packet has class {class}, the only trimmable class"
+                ));
+            }
+            if !self.trimmable_classes().has(number) {
+                let whose = format!("all data of class {class}, the only trimmable class, is sent by RoCE");
+                return Some(describe_forbidden_cuts(&whose));
+            }
+        } else if self.trimmable_classes() == ClassSet::NONE {
+            return Some(describe_forbidden_cuts("all data is sent by RoCE"));
+        }
+        let by_cpa = word.is_none_or(|word| word == "\"cpa\"");
+        match (self.is_all_raw(), self.has_pack_receivers()) {
+            (true, _) if by_cpa => Some(format!(
+                "{OVERFLOW_KEY} cuts nothing: packets without a transport are never marked as trimmable (CPA). Set \
+                 trimmable = \"any\" to cut all packets"
+            )),
+            (true, _) | (_, true) => None,
+            (false, false) if by_cpa => Some(format!(
+                "{OVERFLOW_KEY} cuts nothing: no data is marked as trimmable (CPA). Set transport.pack = true, or \
+                 trimmable = \"any\" to cut all packets"
+            )),
+            (false, false) => Some(format!(
+                "{OVERFLOW_KEY} cuts packets of hosts without transport.pack: receivers do not report the cuts, so \
+                 each cut is a loss like a drop. Set transport.pack = true"
+            )),
+        }
+    }
+
+    fn traffic_classes(&self) -> ClassSet {
+        self.scenario.traffic.iter().fold(ClassSet::NONE, |set, traffic| set.union(traffic.classes()))
+    }
+
+    /// Returns the classes of workloads whose senders allow switches to cut their data.
+    fn trimmable_classes(&self) -> ClassSet {
+        let stacks = self.scenario.stacks();
+        let allows = |i: usize| {
+            stacks.as_ref().is_none_or(|stacks| stacks.workload_configs(i as u16).any(TcpConfig::allows_trimming))
+        };
+        let traffic = self.scenario.traffic.iter().enumerate();
+        let trimmable = traffic.filter(|(i, traffic)| traffic.raw_payload().is_some() || allows(*i));
+        trimmable.fold(ClassSet::NONE, |set, (_, traffic)| set.union(traffic.classes()))
+    }
+
+    /// Warning about a class of headers that data also uses, or that the scheduler does not serve separately.
+    fn warn_header_class(&self, cutting: &[&SwitchConfig]) -> Option<String> {
+        let class = cutting.iter().find_map(|switch| switch.overflow.slot.peek().cut_effect().class)?;
+        if self.traffic_classes().has(class) {
+            return Some(format!(
+                "{OVERFLOW_KEY}.header_class = {class}: packets of class {class} are sent as data too, and use the \
+                 buffer space that is reserved for headers. Choose another class"
+            ));
+        }
+        let mut ports = cutting.iter().flat_map(|switch| &switch.ports).map(|port| &port.scheduler.slot);
+        let in_turn = ports.all(|scheduler| !scheduler.peek().keeps_queue_order() && !scheduler.reorders());
+        in_turn.then(|| {
+            format!(
+                "{OVERFLOW_KEY}.header_class gives headers their own buffer space but no priority: all packets leave \
+                     first in, first out. Set switch.scheduler to send headers first"
+            )
+        })
+    }
+
+    /// Warning about a codepoint for cut packets if no packet is ECN-capable.
+    fn warn_codepoint(&self) -> Option<String> {
+        let asked = self.overflow_setting("ecn").filter(|word| word.format_value() != "\"keep\"")?;
+        let capable = self.scenario.stacks().is_some_and(|stacks| stacks.any_config(TcpConfig::is_ecn_capable));
+        (!capable)
+            .then(|| format!("{OVERFLOW_KEY}.ecn = {} has no effect: no packet is ECN-capable", asked.format_value()))
+    }
+}

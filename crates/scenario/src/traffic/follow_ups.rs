@@ -1,0 +1,36 @@
+//! Flows that start when others have ended.
+//!
+//! The next message of a host depends on those that it has received. So the flows of such a workload cannot be listed
+//! in advance: only the first ones come from [`Flows`](super::Flows). Hosts, sizes and times are drawn from streams
+//! that the message identifies. They are the same in every variant of a scenario; only instants differ.
+
+use super::FlowSpec;
+use super::collective::Collective;
+use super::query::QueryAnswers;
+use super::request_reply::Replies;
+use units::Time;
+
+/// Source of the messages that follow others in a workload.
+#[derive(Clone, Debug)]
+pub enum FollowUps {
+    /// Requests are answered, and answers are followed by the next request.
+    Sessions(Replies),
+    /// Ranks of a collective operation send on the data that they have received.
+    Collective(Collective),
+    /// Requests are answered.
+    Answers(QueryAnswers),
+}
+
+impl FollowUps {
+    /// Handles the arrival of the last byte of `message`: appends the messages that its receiver sends next, each at or
+    /// after `now`.
+    ///
+    /// A message with the same query as `message` belongs to it, and is measured if that one is.
+    pub fn on_delivered(&mut self, message: &FlowSpec, now: Time, out: &mut Vec<FlowSpec>) {
+        match self {
+            FollowUps::Sessions(replies) => replies.on_delivered(message, now, out),
+            FollowUps::Collective(collective) => collective.on_delivered(message, now, out),
+            FollowUps::Answers(answers) => answers.on_delivered(message, now, out),
+        }
+    }
+}

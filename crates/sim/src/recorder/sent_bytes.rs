@@ -1,0 +1,175 @@
+//! Bytes that flows send over time: a frame counts as a whole when it starts to leave its host's NIC, with preamble
+//! and gap.
+
+use super::links::{Transmission, steady_clocks, transmission_start};
+use super::{Scope, SentRow};
+use scenario::Scenario;
+use std::collections::{BTreeMap, VecDeque};
+use units::{ByteClock, Time};
+
+/// Bytes sent by flows in open time bins. A computed departure is reported early, so that several bins may be open.
+#[derive(Clone, Debug)]
+pub(crate) struct SentOverTime {
+    /// Clock of each host's NIC; `None` if the rate of its link changes, since frames are then reported when they
+    /// start.
+    clocks: Vec<Option<ByteClock>>,
+    /// Preamble and gap in bytes.
+    gap: u64,
+    /// Bytes by time bin, host and flow.
+    open: BTreeMap<(u32, u32, u32), u64>,
+    /// Frames of each host that have not started: the instant at which they do, the flow, and the bytes.
+    next_bin_bytes: Vec<VecDeque<(Time, u32, u64)>>,
+    /// First bin that is not written.
+    next: u32,
+}
+
+impl SentOverTime {
+    pub(crate) fn from_scenario(scenario: &Scenario) -> SentOverTime {
+        // Hosts come first, with one port each.
+        let mut clocks = steady_clocks(scenario);
+        clocks.truncate(scenario.topology.hosts as usize);
+        SentOverTime::new(clocks, scenario.framing.gap)
+    }
+
+    fn new(clocks: Vec<Option<ByteClock>>, gap: u16) -> SentOverTime {
+        let ahead = vec![VecDeque::new(); clocks.len()];
+        SentOverTime { clocks, gap: u64::from(gap), open: BTreeMap::new(), next_bin_bytes: ahead, next: 0 }
+    }
+
+    /// Counts a frame of a flow that goes out by the port of a host, which has the host's number.
+    pub(crate) fn count_transmission(
+        &mut self,
+        scope: &Scope,
+        flow: u32,
+        frame: Transmission,
+        rows: &mut Vec<SentRow>,
+    ) {
+        let Transmission { now, port: host, size, end } = frame;
+        let Some(clock) = self.clocks.get(host as usize).copied() else { return };
+        let bytes = u64::from(size) + self.gap;
+        let start = transmission_start(clock, (now, end), bytes);
+        self.end_bins_before(scope.bin_of(now), rows);
+        *self.open.entry((scope.bin_of(start), host, flow)).or_default() += bytes;
+        let ahead = &mut self.next_bin_bytes[host as usize];
+        while ahead.front().is_some_and(|(start, ..)| *start < now) {
+            ahead.pop_front();
+        }
+        if start > now {
+            ahead.push_back((start, flow, bytes));
+        }
+    }
+
+    /// Removes the last frame that was to leave a host and never does, since the run is over.
+    pub(crate) fn uncount_last_frame(&mut self, scope: &Scope, host: u32) {
+        let Some((start, flow, bytes)) = self.next_bin_bytes.get_mut(host as usize).and_then(VecDeque::pop_back) else {
+            return;
+        };
+        if let Some(sum) = self.open.get_mut(&(scope.bin_of(start), host, flow)) {
+            *sum -= bytes;
+        }
+    }
+
+    /// Takes over the records of another partition, of some hosts.
+    pub(crate) fn take_partition(&mut self, other: &mut SentOverTime, host: impl Fn(usize) -> bool) {
+        self.open.append(&mut other.open);
+        let own = (0..self.next_bin_bytes.len()).filter(|at| host(*at));
+        own.for_each(|at| std::mem::swap(&mut self.next_bin_bytes[at], &mut other.next_bin_bytes[at]));
+    }
+
+    /// Replaces the numbers of flows.
+    pub(crate) fn renumber_flows(&mut self, ranks: &[u32]) {
+        let open = std::mem::take(&mut self.open);
+        let renamed = |((bin, host, flow), bytes): ((u32, u32, u32), u64)| ((bin, host, ranks[flow as usize]), bytes);
+        self.open = open.into_iter().map(renamed).collect();
+        self.next_bin_bytes.iter_mut().flatten().for_each(|frame| frame.1 = ranks[frame.1 as usize]);
+    }
+
+    /// Writes the bins before `bin`.
+    pub(crate) fn end_bins_before(&mut self, bin: u32, rows: &mut Vec<SentRow>) {
+        if bin > self.next {
+            self.write_bins_before(bin, rows);
+        }
+    }
+
+    fn write_bins_before(&mut self, bin: u32, rows: &mut Vec<SentRow>) {
+        self.next = bin;
+        while let Some(first) = self.open.first_entry().filter(|first| first.key().0 < bin) {
+            let ((bin, host, flow), bytes) = first.remove_entry();
+            rows.extend((bytes > 0).then_some(SentRow { bytes, bin, host, flow }));
+        }
+    }
+
+    pub(crate) fn close(&mut self, rows: &mut Vec<SentRow>) {
+        self.write_bins_before(u32::MAX, rows);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::{Dur, Rate};
+
+    const SCOPE: Scope = Scope { bin: Dur::us(1), hosts: 2, ..Scope::EMPTY };
+
+    fn row(bytes: u64, bin: u32, host: u32, flow: u32) -> SentRow {
+        SentRow { bytes, bin, host, flow }
+    }
+
+    /// Returns the records of frames of 80 bytes, which take 0.8 us at 1 Gb/s with gap. A frame is given by its flow,
+    /// the instant of its report in ns, its host, and its end in ns.
+    fn sent(clocks: [Option<ByteClock>; 2], frames: &[(u32, u64, u32, u64)]) -> (SentOverTime, Vec<SentRow>) {
+        let (mut all, mut rows) = (SentOverTime::new(clocks.to_vec(), 20), Vec::new());
+        for (flow, now, port, end) in frames {
+            let frame = Transmission { now: Time(now * 1000), port: *port, size: 80, end: Time(end * 1000) };
+            all.count_transmission(&SCOPE, *flow, frame, &mut rows);
+        }
+        (all, rows)
+    }
+
+    const GIGABIT: fn() -> Option<ByteClock> = || Some(Rate::gbps(1).clock());
+
+    #[test]
+    fn a_frame_counts_whole_for_its_flow_in_the_step_in_which_it_begins() {
+        let frames = [
+            (5, 0, 1, 800),
+            (6, 0, 1, 1600),
+            (5, 0, 1, 2400),
+            (5, 100, 0, 900),
+            (5, 5000, 1, 5800),
+            (9, 5000, 2, 5800),
+        ];
+        let (mut all, mut rows) = sent([GIGABIT(); 2], &frames);
+        all.close(&mut rows);
+        assert_eq!(
+            rows,
+            [row(100, 0, 0, 5), row(100, 0, 1, 5), row(100, 0, 1, 6), row(100, 1, 1, 5), row(100, 5, 1, 5)]
+        );
+    }
+
+    #[test]
+    fn where_the_rate_of_its_link_changes_a_frame_begins_when_it_is_told_of() {
+        let (mut all, mut rows) = sent([None, GIGABIT()], &[(5, 900, 0, 8900), (5, 900, 1, 8900)]);
+        all.close(&mut rows);
+        assert_eq!(rows, [row(100, 0, 0, 5), row(100, 8, 1, 5)]);
+    }
+
+    #[test]
+    fn what_has_not_begun_when_the_run_ends_is_taken_back_from_its_flow() {
+        let (mut all, mut rows) =
+            sent([GIGABIT(); 2], &[(5, 0, 1, 800), (6, 0, 1, 1600), (5, 0, 1, 2400), (7, 0, 0, 800)]);
+        (0..2).for_each(|_| all.uncount_last_frame(&SCOPE, 1));
+        all.uncount_last_frame(&SCOPE, 2);
+        all.close(&mut rows);
+        assert_eq!(rows, [row(100, 0, 0, 7), row(100, 0, 1, 5)]);
+    }
+
+    #[test]
+    fn frames_that_have_begun_are_never_taken_back_and_flows_keep_theirs_under_other_numbers() {
+        let (mut all, mut rows) = sent([GIGABIT(); 2], &[(0, 0, 1, 800), (0, 0, 1, 1600), (1, 900, 1, 2400)]);
+        assert_eq!(all.next_bin_bytes[1].len(), 1, "the second has begun at 0.8 us");
+        all.renumber_flows(&[3, 2]);
+        all.uncount_last_frame(&SCOPE, 1);
+        all.close(&mut rows);
+        assert_eq!(rows, [row(200, 0, 1, 3)]);
+    }
+}

@@ -1,0 +1,137 @@
+"""Figure of held ACKs over time, with the queue that they are held for and the state of the port."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from overspill.charts import common, queues
+from overspill.charts.chart_spec import COLOURS, Axis, Band, Chart, Entry, Line, Look, Mark, Panel
+from overspill.charts.common import Period
+from overspill.charts.queues import QueueTrace
+from overspill.results.rundata import RunData
+
+if TYPE_CHECKING:
+    from overspill.results.results import Results
+
+QUEUE_LOOK, HELD_LOOK = Look("#444444", width=1.1), Look(COLOURS[1], width=1.4)
+CONGESTED_LOOK, LIGHT_LOOK = Look(COLOURS[3], width=0), Look(COLOURS[5], width=0)
+STATE_OPACITY = 0.8  # of the areas of states, which have no line
+LEGEND = (
+    Entry("queue", "output queue, largest in a bin of time", QUEUE_LOOK),
+    Entry("held", "held ACKs, largest in a bin of time", HELD_LOOK),
+    Entry("congested", "congested (CS)", Look(COLOURS[3], width=8), "square"),
+    Entry("light", "lightly congested (LCS)", Look(COLOURS[5], width=8), "square"),
+)
+STATES_PANEL_HEIGHT = 0.25  # height of the panel of states relative to that of the queue
+
+
+@dataclass(frozen=True)
+class HeldAcks:
+    """ACKs that one port held, by bin, and the time in each of its states."""
+
+    port: tuple[int, int]
+    held: QueueTrace
+    congested: np.ndarray
+    light: np.ndarray
+
+
+def held_acks_by_variant(results: Results) -> dict[str, HeldAcks]:
+    """Returns for each variant that held ACKs in its first seed the port that held most."""
+    found = {}
+    for variant, run in common.first_runs(results).items():
+        port = port_with_most_held(run)
+        if port is not None:
+            found[variant] = read_held_acks(run, port)
+    return found
+
+
+def port_with_most_held(run: RunData) -> tuple[int, int] | None:
+    """Returns the port that held most ACKs, among equals for the longest time; `None` if none held any."""
+    if "holds" not in run.names or "hold_trace" not in run.names:
+        return None
+    node, port, held, spent = run.columns("holds", "node", "port", "held", "congested_ps")
+    if not len(held) or not held.any():
+        return None
+    best = max(range(len(held)), key=lambda at: (int(held[at]), int(spent[at]), -at))
+    return int(node[best]), int(port[best])
+
+
+def read_held_acks(run: RunData, port: tuple[int, int]) -> HeldAcks:
+    """Returns the ACKs and states of a port over time."""
+    names = ("bin", "node", "port", "max_packets", "mean_packets", "congested_ps", "light_ps")
+    bins, nodes, ports, largest, mean, congested, light = run.columns("hold_trace", *names)
+    keep = (nodes == port[0]) & (ports == port[1])
+    held = QueueTrace(queues.port_name(run, *port), bins[keep], largest[keep], mean[keep])
+    return HeldAcks(port, held, congested[keep], light[keep])
+
+
+def chart_held_acks(results: Results) -> Chart | None:
+    """Builds the figure of queue, held ACKs and states of the port that held most; `None` if none did."""
+    found = held_acks_by_variant(results)
+    if not found:
+        return None
+    period = common.period_of(results, ("queue_trace", "hold_trace"))
+    panels: list[Panel] = []
+    for variant, one in found.items():
+        run = results.runs_of(variant)[0]
+        panels += [build_queue_panel(results, variant, one, period), build_states_panel(run, one, period)]
+    caption = (
+        "Port of each variant that held most ACKs, first seed: frames queued for it, and ACKs from its "
+        "far end that it holds. Below: share of each time step in which it was congested (CS: its queue "
+        "is long) and lightly congested (LCS: its queue is shorter, and some ACKs were released). Grey: "
+        "outside the measurement window."
+    )
+    height = common.panel_height(len(found), 2.0)
+    return Chart("holds", "Held ACKs over time", caption, panels, 1, height, LEGEND, share_x=True)
+
+
+def build_queue_panel(results: Results, variant: str, one: HeldAcks, period: Period) -> Panel:
+    """Returns the panel of queue and held ACKs."""
+    run = results.runs_of(variant)[0]
+    at, queue, _ = queues.read_queue_trace(run, one.port).steps(run, period)
+    _, held, mean = one.held.steps(run, period)
+    marks = [
+        Line(at, queue, QUEUE_LOOK, "queue", "post"),
+        Line(at, held, HELD_LOOK, "held", "post", queues.queue_hover_texts(held, mean)),
+    ]
+    shown = (0, 1.05 * max(1.0, float(queue.max(initial=0)), float(held.max(initial=0))))
+    title = f"{common.group_label(results, variant)} ({one.held.port_name}, seed {run.seed})"
+    return common.time_panel(title, run, (period, Axis("packets", range=shown, whole_numbers=True)), marks)
+
+
+def build_states_panel(run: RunData, one: HeldAcks, period: Period) -> Panel:
+    """Returns the panel of the share of each time step in each state, stacked."""
+    at = period.group_edges(run, common.MAX_CURVE_STEPS)
+    width = float(at[1] - at[0]) / 1e-12 if len(at) > 1 else 1.0
+    shares = [
+        np.append(
+            period.sum_groups(run, common.MAX_CURVE_STEPS, (one.held.bins, spent.astype(np.float64))) / width,
+            0,
+        )
+        for spent in (one.congested, one.light)
+    ]
+    low, high = shares[0], np.minimum(shares[0] + shares[1], 1)
+    marks: list[Mark] = [
+        *common.grey_spans(run, period),
+        Band(
+            at,
+            np.zeros(len(at)),
+            low,
+            CONGESTED_LOOK,
+            "congested",
+            "post",
+            interval=False,
+            opacity=STATE_OPACITY,
+        ),
+        Band(at, low, high, LIGHT_LOOK, "light", "post", interval=False, opacity=STATE_OPACITY),
+    ]
+    return Panel(
+        "",
+        period.axis(),
+        Axis("share", range=(0, 1), ticks=((0.0, "0"), (1.0, "1"))),
+        marks,
+        height_share=STATES_PANEL_HEIGHT,
+    )

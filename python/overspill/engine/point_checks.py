@@ -1,0 +1,259 @@
+"""Check of every point of a grid before the first run, and hashes that identify its variants."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from itertools import islice
+from tomllib import TOMLDecodeError
+from typing import TYPE_CHECKING, Any
+
+from overspill.engine import core, keys, machine
+from overspill.engine.grid import Grid
+from overspill.engine.interrupts import POLLING_INTERVAL
+from overspill.engine.memory import MemoryNeed
+from overspill.engine.source import Source
+from overspill.errors import BadInput, Failed, cut_user_text
+from overspill.results import pointwise_lines
+from overspill.results.axes import Point
+
+if TYPE_CHECKING:
+    from overspill._core import Scenario
+
+MAX_POINTS_AHEAD = 64  # points checked at a time
+MAX_READS = 5  # attempts to read files that change while they are read
+MAX_PATH_LENGTH = 300  # characters of a path in an error line of the core
+MAX_ERRORS_SHOWN = 50  # error lines shown of all points
+
+
+@dataclass(frozen=True)
+class CommonParts:
+    """Common parts of all points: the scenario, settings of every point, files, and software."""
+
+    source: Source
+    sets: tuple[str, ...]
+    files: keys.FileHashes
+    build: keys.Build
+
+
+@dataclass(frozen=True)
+class CheckedPoints:
+    """Result of the check of all points; `configs` has a hash by point and variant."""
+
+    name: str
+    seed: int
+    variants: list[str]
+    points: list[Point]
+    configs: list[dict[str, str]]
+    files_named: dict[str, str]  # hashes by file name
+    notes: list[str]
+    labels: dict[str, str]  # by variant, for those that have one
+    need: MemoryNeed  # memory that the largest run takes, as far as it can be counted
+    settings: list[str]  # by point, facts of its variants that warnings need
+    single_point: PointFacts | None = None  # facts of the only point, if there is one
+
+
+class PointScenario:
+    """Scenario of a point, read when its first run begins and released after its last."""
+
+    def __init__(
+        self, base: CommonParts, point: Point, configs: dict[str, str], made: Scenario | None = None
+    ) -> None:
+        self.base, self.point, self.configs, self.made = base, point, configs, made
+        self.lock = threading.Lock()
+        self.files: set[str] = set()
+
+    def load(self) -> Scenario:
+        """Returns the scenario; raises `Failed` if it is not the one that was checked."""
+        with self.lock:
+            if self.made is None:
+                made, document, named = read_point(self.base, self.point)
+                found = {}
+                for name in self.configs:
+                    resolved = document["resolved"][name]
+                    files = named[name]
+                    self.files |= set(files)
+                    known = keys.with_network_hash(made, name, resolved)
+                    found[name] = keys.config_digest(known, files, self.base.build)
+                if found != self.configs:
+                    raise Failed(
+                        "a file named in the scenario has changed during the sweep; run the command again"
+                    )
+                self.made = made
+            return self.made
+
+
+def read_point(base: CommonParts, point: Point) -> tuple[Scenario, dict[str, Any], dict[str, dict[str, str]]]:
+    """Returns a point's scenario, its resolved document, and the files named by each variant with hashes.
+
+    The files are those that the scenario was read from: if one changes meanwhile, all is read again.
+    """
+    sets = [*base.sets, *point.sets]
+    names = mentioned_texts(base.source, sets)
+    for _ in range(MAX_READS):
+        before = {name: base.files.stamp(name) for name in names}
+        made = core.load_scenario(base.source.path, base.source.text, sets)
+        document = core.document_of(made)
+        files = {name: base.files.hashes_of_named_files(one) for name, one in document["resolved"].items()}
+        if all(base.files.stamp(name) == known for name, known in before.items()):
+            return made, document, files
+    raise Failed("a file that the scenario names changes while it is read")
+
+
+def mentioned_texts(source: Source, sets: Sequence[str]) -> set[str]:
+    """Returns every text of a scenario that may name a file."""
+    try:
+        found = set(keys.iterate_texts(core.parse_toml(source.path, source.text)))
+    except TOMLDecodeError:
+        found = set()  # the core reports the error
+    return found | {one.partition("=")[2].strip().strip("\"'") for one in sets}
+
+
+@dataclass
+class PointFacts:
+    """Facts of a point that its check keeps."""
+
+    point: Point
+    document: dict[str, Any]
+    configs: dict[str, str]
+    files: dict[str, str]
+    settings: str
+    scenario: Scenario | None = None
+
+
+def check_point(base: CommonParts, point: Point, only: bool = False) -> PointFacts | tuple[Point, list[str]]:
+    """Returns the facts of a point, or its error lines; only a single point keeps its scenario."""
+    try:
+        made, document, files = read_point(base, point)
+    except BadInput as error:
+        return point, error.lines
+    configs = {
+        name: keys.config_digest(keys.with_network_hash(made, name, one), files[name], base.build)
+        for name, one in document["resolved"].items()
+    }
+    every = {name: found for one in files.values() for name, found in one.items()}
+    # Thousands of points differ in one value: most of these texts are equal, and share one object.
+    settings = sys.intern(pointwise_lines.settings_for_lines(document))
+    if only:
+        return PointFacts(point, document, configs, every, settings, made)
+    few = {key: document.get(key) for key in ("name", "seed", "variants", "labels", "notes")}
+    few["run_bytes"] = document.get("run_bytes", {})
+    return PointFacts(point, few, configs, every, settings)
+
+
+def check_points(
+    base: CommonParts, grid: Grid, wanted: Sequence[str] | None, seen: Callable[[int], None]
+) -> CheckedPoints:
+    """Checks every point; raises `BadInput` with all errors of all points."""
+    found: list[PointFacts] = []
+    wrong: dict[str, list[Point]] = {}
+    for one in iterate_checked_points(base, grid, seen):
+        if isinstance(one, PointFacts):
+            found.append(one)
+        else:
+            for line in one[1]:
+                wrong.setdefault(line, []).append(one[0])
+    if wrong:
+        raise BadInput(first_error_lines(wrong, grid))
+    first = found[0].document
+    variants = select_variants(first["variants"], wanted)
+    for one in found:
+        if one.document["variants"] != first["variants"]:
+            raise BadInput(f"--over: at {one.point}: found other variants; expected the same at every point")
+    notes: dict[str, int] = {}
+    others = tuple(f"{name}: " for name in first["variants"] if name not in variants)
+    for one in found:
+        for note in dict.fromkeys(generalise_note(str(note), grid) for note in one.document["notes"] or ()):
+            if not note.startswith(others):
+                notes[note] = notes.get(note, 0) + 1
+    return CheckedPoints(
+        str(first["name"]),
+        int(first["seed"]),
+        variants,
+        [one.point for one in found],
+        [{name: one.configs[name] for name in variants} for one in found],
+        dict(sorted({name: digest for one in found for name, digest in one.files.items()}.items())),
+        [
+            note if count == len(found) else f"{note} (at {count} of {len(found)} points)"
+            for note, count in notes.items()
+        ],
+        {name: text for name, text in (first.get("labels") or {}).items() if name in variants},
+        max(
+            (
+                MemoryNeed.from_core(one.document.get("run_bytes", {}).get(name))
+                for one in found
+                for name in variants
+            ),
+            key=lambda need: need.total,
+        ),
+        [one.settings for one in found],
+        found[0] if len(found) == 1 else None,
+    )
+
+
+def generalise_note(note: str, grid: Grid) -> str:
+    """Returns a note about one value of an axis as a note about the axis."""
+    for axis, given in zip(grid.axes, grid.given, strict=True):
+        for value in given:
+            prefix = f"--set {axis.path}={value}: "
+            if note.startswith(prefix):
+                return f"--over {axis.path}: {note.removeprefix(prefix)}"
+    return note
+
+
+def iterate_checked_points(
+    base: CommonParts, grid: Grid, seen: Callable[[int], None]
+) -> Iterator[PointFacts | tuple[Point, list[str]]]:
+    """Yields the checked points in order, several checked in parallel, since the core releases the GIL."""
+    points, count = grid.points(), 0
+    pool = ThreadPoolExecutor(machine.count_cores())
+    try:
+        while some := list(islice(points, MAX_POINTS_AHEAD)):
+            left = {pool.submit(check_point, base, point, len(grid) == 1): None for point in some}
+            while (going := wait(left, timeout=POLLING_INTERVAL)).not_done:
+                seen(count + len(going.done))
+            yield from (future.result() for future in left)
+            count += len(some)
+            seen(count)
+    except BaseException:
+        # Ctrl-C does not wait for a point that takes long.
+        machine.shut_down_pool(pool, at_once=True)
+        raise
+    machine.shut_down_pool(pool, at_once=False)
+
+
+def select_variants(variants: Sequence[str], wanted: Sequence[str] | None) -> list[str]:
+    """Returns the requested variants in the order of the file; raises `BadInput` if one is unknown."""
+    if wanted is None:
+        return list(variants)
+    unknown = [name for name in wanted if name not in variants]
+    if unknown or not wanted:
+        found = unknown[0] if unknown else "nothing"
+        raise BadInput(f"--variants: found {found}; expected some of {', '.join(variants)}")
+    twice = [name for name in wanted if wanted.count(name) > 1]
+    if twice:
+        raise BadInput(f"--variants: found {twice[0]} twice; expected each variant once")
+    return [name for name in variants if name in wanted]
+
+
+def first_error_lines(wrong: Mapping[str, Sequence[Point]], grid: Grid) -> list[str]:
+    """Returns the first error lines with their points, and the number of further ones."""
+    shown = [locate_error(line, points, grid) for line, points in islice(wrong.items(), MAX_ERRORS_SHOWN)]
+    return [*shown, f"and {len(wrong) - MAX_ERRORS_SHOWN} more"] if len(wrong) > MAX_ERRORS_SHOWN else shown
+
+
+def locate_error(line: str, points: Sequence[Point], grid: Grid) -> str:
+    """Returns an error line with its place: the values of its point, or the number of points."""
+    for axis in grid.axes:
+        prefix = f"--set: {cut_user_text(axis.path, MAX_PATH_LENGTH + 1)}: "
+        if line.startswith(prefix):
+            line = f"--over: {axis.path}: {line.removeprefix(prefix)}"
+            break
+    if len(points) == len(grid):
+        return line
+    if len(points) == 1:
+        return f"{line} (at {points[0]})"
+    return f"{line} (at {len(points)} of {len(grid)} points, first {points[0]})"

@@ -1,0 +1,132 @@
+"""Publication of selected figures: their rows and plotted data replace those of the last publication."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from overspill import BadInput
+from overspill.papers import judge, row_counting
+from overspill.papers.paper_files import Paper
+from overspill.papers.paper_rows import Row
+from overspill.papers.published_files import PLOTTED_FILE, ROWS_FILE, PublishedDocuments, read_json
+from overspill.papers.verdicts import VERDICTS
+
+JUDGED_FIELDS = ("unit", "published", "basis", "kind", "tolerance", "repeat", "revised")
+
+PlottedData = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Publication:
+    """Documents of a publication: rows with those of sensitivity runs, and plotted data by figure."""
+
+    found: PublishedDocuments
+    plotted: PlottedData
+
+
+def check_published(paper: Paper, figures: Collection[str]) -> PublishedDocuments:
+    """Returns the published documents of a paper, in which the rows of some figures may be replaced.
+
+    Raises `BadInput` if nothing is published, or if `rows.toml` has other rows, or other tolerances, of
+    other figures than those that are published.
+    """
+    earlier = PublishedDocuments.read(paper.folder)
+    if not earlier.rows_document:
+        raise BadInput(
+            f"--publish: found no {paper.folder / ROWS_FILE}; expected a first run of the whole paper, "
+            "without --figures"
+        )
+    by_key = {row_key(row): row for row in earlier.rows_document["rows"]}
+    for row in paper.rows:
+        published = by_key.get((row.figure, row.case, row.metric))
+        if row.figure not in figures and (published is None or is_judged_differently(paper, row, published)):
+            raise BadInput(
+                f"--publish: {row.figure}, {row.case}, {row.metric} has changed in rows.toml since it was "
+                f"published; expected {row.figure} among the figures"
+            )
+    return earlier
+
+
+def merge_publication(paper: Paper, part: PublishedDocuments, plotted: PlottedData) -> Publication:
+    """Returns the published documents of a paper, in which those of a part replace those of its figures."""
+    earlier = check_published(paper, part.rows_document["figures"])
+    found = PublishedDocuments(
+        merge_rows(paper, earlier.rows_document, part.rows_document),
+        merge_sensitivity_runs(paper, earlier, part),
+    )
+    figures = {**(read_json(paper.folder / PLOTTED_FILE) or {}), **plotted}
+    return Publication(found, {name: figures[name] for name in paper.figures if name in figures})
+
+
+def merge_rows(paper: Paper, earlier: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the document of `rows.json`."""
+    others = [row for row in earlier["rows"] if row["figure"] not in part["figures"]]
+    by_key = {row_key(row): row for row in (*others, *part["rows"])}
+    found = row_counting.with_classification([by_key[place] for place in row_places(paper)], paper.rows)
+    names, sizes = {*earlier["figures"], *part["figures"]}, {**earlier["seeds"], **part["seeds"]}
+    return {
+        **part,
+        "figures": [name for name in paper.figures if name in names],
+        "score": row_counting.count_verdicts(found, VERDICTS),
+        "part": "",
+        "command": earlier["command"],
+        "seeds": {name: sizes[name] for name in paper.sweeps if name in sizes},
+        "warnings": merge_warnings(earlier, part),
+        "rows": found,
+    }
+
+
+def row_places(paper: Paper) -> list[tuple[str, str, str]]:
+    """Returns the keys of all rows, in the order of figures."""
+    return [(row.figure, row.case, row.metric) for name in paper.figures for row in paper.rows_of(name)]
+
+
+def row_key(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Returns the figure, case and metric of a row."""
+    return row["figure"], row["case"], row["metric"]
+
+
+def is_judged_differently(paper: Paper, row: Row, published: Mapping[str, Any]) -> bool:
+    """Returns true if a published row was judged by other fields than those of `rows.toml`."""
+    expected = judge.row_document(paper.name, row, judge.JudgedRow(None, None, 0, ""))
+    return any(expected.get(name) != published.get(name) for name in JUDGED_FIELDS)
+
+
+def merge_warnings(earlier: Mapping[str, Any], part: Mapping[str, Any]) -> list[str]:
+    """Returns the warnings of the part, and earlier ones about sweeps that it did not run."""
+
+    def stays(line: str) -> bool:
+        sweep = line.partition(": ")[2].partition(": ")[0]
+        return sweep not in part["seeds"] and line not in part["warnings"]
+
+    return [*filter(stays, earlier["warnings"]), *part["warnings"]]
+
+
+def merge_sensitivity_runs(
+    paper: Paper, earlier: PublishedDocuments, part: PublishedDocuments
+) -> dict[str, Any] | None:
+    """Returns the document of `what_if.json.gz`, where sensitivity runs of the part replace earlier ones."""
+    old, new = earlier.sensitivity_document, part.sensitivity_document
+    if old is None or new is None:
+        return old or new
+    about = {one["name"]: one for one in (*old["settings"], *new["settings"])}
+    cells: dict[tuple[str, str, str], dict[str, Any]] = {row_key(row): row for row in old["rows"]}
+    for row in new["rows"]:
+        before = cells.get(row_key(row), {"settings": {}, "fewer_seeds": {}})
+        cells[row_key(row)] = {
+            **row,
+            "fewer_seeds": {**before["fewer_seeds"], **row["fewer_seeds"]},
+            "settings": order_as_in_paper(paper, {**before["settings"], **row["settings"]}),
+        }
+    return {
+        **new,
+        "settings": list(order_as_in_paper(paper, about).values()),
+        "rows": [cells[place] for place in row_places(paper) if place in cells],
+    }
+
+
+def order_as_in_paper(paper: Paper, by_name: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what is known of sensitivity runs in the order of `paper.toml`, without runs that are gone."""
+    return {one.name: by_name[one.name] for one in paper.what_ifs if one.name in by_name}

@@ -1,0 +1,125 @@
+"""Rules by which rows count as evidence, without access to files or runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from overspill.papers.paper_rows import COUNTED_BASES, Row
+from overspill.papers.verdicts import FAILS, INCONCLUSIVE
+
+COUNTED, REPEATED, REVISED, ANECDOTAL, UNPUBLISHED = "yes", "repeat", "revised", "anecdote", "unpublished"
+COUNT_CLASSES = (COUNTED, REPEATED, REVISED, ANECDOTAL, UNPUBLISHED)
+DERIVED_BASES = ("derived", "own_model")  # follows from the paper by arithmetic or by a model
+MAX_TOLERANCE_SHARE = 0.25  # largest reach of a tolerance, as a share of the published value
+
+RowDocument = Mapping[str, Any]  # row in the form of `rows.json`
+
+
+def classify_row(row: RowDocument, widest: Mapping[str, float]) -> str:
+    """Returns `yes`, or the reason why a row does not count; `widest` is the result of `widest_by_unit`.
+
+    A row does not count if it repeats another one with other traffic, sizes, seeds or ties (`repeat`); if it
+    was added, or its measure or tolerance changed, after a first run (`revised`); if its tolerance is too
+    wide (`anecdote`, see `is_evidence`); or if the paper does not state its value as a result
+    (`unpublished`).
+    """
+    if row.get("repeat"):
+        return REPEATED
+    if row.get("revised", {}).get("of") == "measure":
+        return REVISED
+    if is_wide(row, widest):
+        return ANECDOTAL
+    return COUNTED if row["basis"] in COUNTED_BASES else UNPUBLISHED
+
+
+def is_evidence(row: RowDocument) -> bool:
+    """Returns true if a row may decide a claim: a wide tolerance counts only if it is missed."""
+    if row["counts"] == ANECDOTAL:
+        return bool(row["verdict"] == FAILS)
+    return row["counts"] == COUNTED or (row["counts"] == UNPUBLISHED and row["basis"] in DERIVED_BASES)
+
+
+def is_wide(row: RowDocument, widest: Mapping[str, float]) -> bool:
+    """Returns true if a tolerance is too wide to be meaningful.
+
+    It is if it reaches further than a quarter of the value; or if it is a prediction interval that reaches
+    further than any tolerance of another kind in the same unit.
+    """
+    value, found = middle_of_published(row["published"], row["tolerance"]), tolerance_reach(row)
+    if value is not None and found is not None and found > MAX_TOLERANCE_SHARE * abs(value):
+        # A published 0 has no share; and the middle of a range is not a published value.
+        return value != 0 or row["published"] is None
+    if not has_prediction_interval(row):
+        return False
+    if isinstance(row["published"], str):
+        return True
+    return found is None or found > widest.get(row["unit"], 0.0)
+
+
+def has_prediction_interval(row: RowDocument) -> bool:
+    """Returns true if the tolerance is the interval of one of our runs."""
+    return "prediction" in (row["tolerance"] or {})
+
+
+def middle_of_published(published: float | str | None, form: Mapping[str, float] | None) -> float | None:
+    """Returns the published value, or the middle of a range around a value that is not written."""
+    if isinstance(published, int | float):
+        return float(published)
+    if published is None and set(form or {}) == {"min", "max"}:
+        assert form is not None
+        return (form["min"] + form["max"]) / 2
+    return None
+
+
+def tolerance_reach(row: RowDocument) -> float | None:
+    """Returns the reach of a tolerance from the value in the row's unit; `None` for orders and texts."""
+    form, value = row["tolerance"], middle_of_published(row["published"], row["tolerance"])
+    if not form or value is None:
+        return None
+    if "prediction" in form:
+        found = row.get("prediction")
+        return None if not found or found["low"] is None else (found["high"] - found["low"]) / 2
+    if "abs" in form:
+        return float(form["abs"])
+    if "rel" in form:
+        return float(form["rel"] * abs(value))
+    if "factor" in form:
+        return float((form["factor"] - 1) * abs(value))
+    return float(max(form["max"] - value, value - form["min"])) if set(form) == {"min", "max"} else None
+
+
+def widest_by_unit(rows: Iterable[Row]) -> dict[str, float]:
+    """Returns the furthest reach of rows that count, by unit, without prediction intervals."""
+    found: dict[str, float] = {}
+    for row in rows:
+        form = None if row.tolerance is None else dict(row.tolerance.form)
+        shown = {"published": row.published, "tolerance": form, "unit": row.unit}
+        size = None if has_prediction_interval(shown) else tolerance_reach(shown)
+        revised = row.revised is not None and not row.revised.settings
+        if size is None or not row.is_counted or row.repeat or revised or is_wide(shown, {}):
+            continue
+        found[row.unit] = max(size, found.get(row.unit, 0.0))
+    return found
+
+
+def with_classification(rows: Sequence[dict[str, Any]], known: Iterable[Row]) -> list[dict[str, Any]]:
+    """Returns rows with their classification (`counts`); `known` are all rows of the paper."""
+    widest = widest_by_unit(known)
+    return [{**row, "counts": classify_row(row, widest)} for row in rows]
+
+
+def is_later(row: RowDocument) -> bool:
+    """Returns true if the row was not to be measured yet."""
+    return bool(row["measured"] is None and row["verdict"] == INCONCLUSIVE)
+
+
+def count_verdicts(rows: Sequence[RowDocument], verdicts: Sequence[str]) -> dict[str, int]:
+    """Counts verdicts of the rows that count, and of wide ones that are missed; rows not run are left out."""
+    counted = [
+        row["verdict"]
+        for row in rows
+        if not is_later(row)
+        and (row["counts"] == COUNTED or (row["counts"] == ANECDOTAL and is_evidence(row)))
+    ]
+    return {"of": len(counted), **{verdict: counted.count(verdict) for verdict in verdicts}}
