@@ -46,7 +46,7 @@ NEEDED_EVENTS = {
 }
 # Faults inserted into the model: a description, and the text that changes. The comparison must find each.
 FAULTS = {
-    "a queue that holds K is not marked yet": (
+    "marking begins one packet above K": (
         ">= parse_quantity(self.marking",
         "> parse_quantity(self.marking",
     ),
@@ -56,7 +56,7 @@ FAULTS = {
         "port.node, 2, port.index",
     ),
     "arrivals of the same instant come from the last port on": ("1, ingress)", "1, -ingress)"),
-    "the last hop is one hop too late": ("packet.ttl == 0", "packet.ttl < 0"),
+    "a packet is dropped one hop after its TTL is used up": ("packet.ttl == 0", "packet.ttl < 0"),
     "a detour leaves no mark": ('packet.ect and self.overflow["mark_detoured"]', "False"),
     "no detour leads back": ('None if self.overflow.get("ingress", True) else', ""),
     "one detour more than may be": (">= self.most_detours", "> self.most_detours"),
@@ -64,8 +64,8 @@ FAULTS = {
         "port.queues[1] or port.queues[0]",
         "port.queues[0] or port.queues[1]",
     ),
-    "a bounced packet looks at the normal queue": ("int(packet.bounces > 0)", "0"),
-    "the last places of a queue are not full": ("limit if length >=", "limit if False and length >="),
+    "a bounced packet is compared with the length of the normal queue": ("int(packet.bounces > 0)", "0"),
+    "a queue counts as full only at its limit": ("limit if length >=", "limit if False and length >="),
     "a switch that forwards brings a packet no nearer": (
         "else:  # PABO §III: bouncedDistance\n            packet.back = max(packet.back - 1, 0)",
         "else:\n            pass",
@@ -103,7 +103,7 @@ FAULTS = {
         "    self.transmit(self.una)\n            self.cwnd = max",
         "    self.cwnd = max",
     ),
-    "a partial ACK gives no segment back": ("(self.mss if new >= self.mss else 0)", "0"),
+    "a partial ACK does not increase the window by a segment": ("(self.mss if new >= self.mss else 0)", "0"),
     "every partial ACK restarts the timer": ("later, self.partial = self.partial, True", "later = False"),
     "recovery ends at ssthresh whatever is under way": (
         "min(self.ssthresh, max(self.top - self.una, self.mss) + self.mss)",
@@ -122,7 +122,10 @@ FAULTS = {
         "if not self.recovering:  # RFC 5681",
     ),
     "the echo does not end with CWR": ("and not data.cwr)", "and True)"),
-    "what came before a mark is acknowledged with it": ("if self.waiting:\n", "if False:\n"),
+    "data that arrived before a mark is acknowledged together with the mark": (
+        "if self.waiting:\n",
+        "if False:\n",
+    ),
     "a delayed ACK waits twice as long": (
         'parse_quantity(self.o["delayed_ack_timeout"])',
         '2 * parse_quantity(self.o["delayed_ack_timeout"])',

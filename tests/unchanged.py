@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-PROSE_KEYS = {"overspill", "tolerances", "note", "notes", "cautions"}
+PROSE_KEYS = {"overspill", "tolerances", "title", "note", "notes", "cautions"}
 ROW_FILES = ("rows.json", "what_if.json", "what_if.json.gz")
 PUBLISHED_FOLDERS = ("papers", "docs/reproduction")  # folders of papers in newer and in older checkouts
 

@@ -103,7 +103,7 @@ def chart_fabric_buffers(results: Results) -> Chart | None:
     caption = (
         f"Bytes in the buffers inside {inside.switch_name}{inside.switch_phrase}, "
         f"{inside.describe('that hold most', 'that ever held any')}, mean over a time step, for all "
-        "classes together. Frames count that are stored, arrive or leave."
+        "classes together. Stored frames count, and frames that arrive or leave."
     )
     title, legend = f"Buffers inside {inside.switch_name} over time", inside.legend(links=False)
     highest = FigureTexts("fabric-buffers", title, caption, legend, Axis("bytes", "bytes"), period)

@@ -58,7 +58,8 @@ def make_inputs(folder: Path) -> None:
     made = {name: text() for name, text in module.INPUTS.items()}
     if hashlib.sha256("".join(made.values()).encode()).hexdigest() != module.DIGEST:
         raise Failed(
-            f"{folder / 'inputs.py'}: made files that differ from those of the published rows (`DIGEST`)"
+            f"{folder / 'inputs.py'}: made other files than for the published rows (`DIGEST`); "
+            "restore inputs.py"
         )
     try:
         for name, text in made.items():

@@ -67,7 +67,8 @@ impl RunSchedule {
         let over = instant.max(self.duration).min(last);
         let cut = seen.now.saturating_add(Dur(1));
         let is_cut = cut <= at && self.is_at_bound(seen.events);
-        // A failure ends the run at the grid and not at its event, so that the end is the same in any division.
+        // A failure ends the run at the next instant of the grid, not at its event, so that the end does not depend on the
+        // number of partitions.
         if let Some(stop) = seen.failure.filter(|_| instant <= at) {
             Verdict::End(stop, instant)
         } else if over <= at && seen.unfinished == 0 {
