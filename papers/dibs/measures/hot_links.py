@@ -132,9 +132,6 @@ def share_with_few_hot_links(shares: list[np.ndarray]) -> list[float]:
     return [100 * float(np.mean(one < FEW_LINKS_SHARE)) for one in shares]
 
 
-# Figures 3 and 4.
-
-
 def measure_figure_3(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures the substitute for figure 3: a link is hot if at least half as busy as the busiest."""
     runs = sweeps["hot_links"]
@@ -181,9 +178,6 @@ def measure_footnote(sweeps: Sweeps) -> Iterator[Measured]:
         yield build_measured(
             f"{load} qps", "windows_with_less_than_10_percent_hot", share_with_few_hot_links(shares), told
         )
-
-
-# Figure 5.
 
 
 def measure_figure_5(sweeps: Sweeps) -> Iterator[Measured]:

@@ -26,9 +26,6 @@ THETA_PATH = "variants.pabo.switch.overflow.theta"
 THETA_SWEEP = "mtom_theta"
 
 
-# Figure 12.
-
-
 def displaced_share(table: pa.Table) -> float:
     """Packets with a displacement other than 0, in % of those in `reorder`; NaN without packets."""
     place, count = fat_tree.read_displacements(table)
@@ -59,9 +56,6 @@ def measure_figure_12(sweeps: Sweeps) -> Iterable[Measured]:
     )
 
 
-# Figure 13.
-
-
 def measure_figure_13(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures the delay of packets and its deviation."""
     delay = {
@@ -83,9 +77,6 @@ def measure_figure_13(sweeps: Sweeps) -> Iterable[Measured]:
         yield build_measured(f"{more} less {less}", "delay_PABO", delay[more, PABO] - delay[less, PABO])
 
 
-# Section VI-C: the mean delay of 12 to 1.
-
-
 def measure_sender_in_pod(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures the rise of mean delay from 9 to 12 senders, with and without the one in the client's pod."""
     delay = {
@@ -95,9 +86,6 @@ def measure_sender_in_pod(sweeps: Sweeps) -> Iterable[Measured]:
     for more, less in (("12to1", "9to1"), ("11to1", "9to1"), ("12to1", "11to1")):
         told = f"{delay[more].mean():.0f} and {delay[less].mean():.0f} us"
         yield build_measured(f"{more} less {less}", "delay_PABO", delay[more] - delay[less], told)
-
-
-# Figure 14.
 
 
 def measure_figure_14(sweeps: Sweeps) -> Iterable[Measured]:
@@ -155,9 +143,6 @@ def format_completion(runs: Runs) -> str:
     if cut := sum(one.unfinished for one in found[WITHOUT]):
         told.append(f"{cut} replies without PABO are cut off and left out")
     return ", ".join(told)
-
-
-# Figure 15.
 
 
 def measure_figure_15(sweeps: Sweeps) -> Iterable[Measured]:

@@ -26,9 +26,6 @@ def scenario_pairs(scenarios: Sequence[str] = MANY_TO_ONE) -> list[tuple[str, st
     return list(zip(scenarios[1:], scenarios[:-1], strict=True))
 
 
-# Table II.
-
-
 def measure_table_2(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures the share of bounced packets, and their largest bounced distance."""
     bounced = {name: fat_tree.packet_statistic(sweeps[name], fat_tree.bounced_share) for name in SCENARIOS}
@@ -51,9 +48,6 @@ def unbounced_share(table: pa.Table) -> float:
 def far_bounced_share(table: pa.Table) -> float:
     """Packets with a largest bounced distance above 1, in %."""
     return fat_tree.read_histogram(table, PacketMetric.MAX_BOUNCED_DISTANCE).share(2)
-
-
-# Figure 11.
 
 
 def measure_figure_11(sweeps: Sweeps) -> Iterable[Measured]:
@@ -95,9 +89,6 @@ def measure_last_hop_excess(share: SwitchShares, case: str) -> Measured:
     return build_measured(
         case, "S9_less_next", [one["S9"] - next_ for one, next_ in zip(share[case], others, strict=True)]
     )
-
-
-# Sections VI-C and VI-D.
 
 
 def measure_many_to_one(sweeps: Sweeps) -> Iterable[Measured]:
@@ -188,9 +179,6 @@ def measure_many_to_many(sweeps: Sweeps) -> Iterable[Measured]:
     for switch in ("C1", "C2", "S11"):
         yield build_measured("mtom, PABO", f"share_of_bounces_at_{switch}", [one[switch] for one in share])
     yield build_measured("mtom, PABO", "bounces_at_S9", [one["S9"] for one in bounced])
-
-
-# Section VIII.
 
 
 def measure_conclusion(sweeps: Sweeps) -> Iterable[Measured]:

@@ -119,9 +119,6 @@ def max_bounces(table: pa.Table) -> float:
     return float(columns.column_to_numpy(table, "low")[chosen].max(initial=0))
 
 
-# Claims on bounced packets.
-
-
 def measure_order_of_service(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures the delay of bounced packets by order of service, and the share bounced again."""
     served = sweeps["served"]
@@ -164,9 +161,6 @@ def measure_bounce_counter(sweeps: Sweeps) -> Iterator[Measured]:
 def histograms_with_pabo(runs: Runs) -> list[list[pa.Table]]:
     """Returns `packet_hist` with PABO at each point, by seed."""
     return [runs.tables("packet_hist", PABO, point) for point in runs.points]
-
-
-# DIBS.
 
 
 def measure_dibs(sweeps: Sweeps) -> Iterator[Measured]:
@@ -268,9 +262,6 @@ def format_completions(runs: Runs, workload: int, variants: Sequence[str]) -> st
     return "; ".join(told)
 
 
-# PAUSE and PFC.
-
-
 def measure_pause(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures completion of flows that avoid the congested ports, and PAUSE thresholds without drops."""
     runs = sweeps["others"]
@@ -311,9 +302,6 @@ def total_drops(runs: Runs, points: Sequence[Point]) -> list[float]:
     """Returns drops over all seeds, by threshold, the lowest first."""
     ordered = sorted(points, key=lambda point: float(point[XOFF_PATH].removesuffix("KB")))
     return [float(runs.metric("drops", PAUSE, point).sum()) for point in ordered]
-
-
-# Frames that return to their sources.
 
 
 def count_returned_frames(runs: Runs, table: pa.Table) -> dict[str, int]:

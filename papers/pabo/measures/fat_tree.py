@@ -247,9 +247,6 @@ def mean_fct(runs: Runs, variant: str, point: Point | None = None) -> np.ndarray
     return np.array([one.mean for one in replies_by_seed(runs, variant, point)])
 
 
-# Over seeds.
-
-
 def packet_statistic(
     runs: Runs, of: Callable[[pa.Table], float], variant: str = PABO, point: Point | None = None
 ) -> np.ndarray:

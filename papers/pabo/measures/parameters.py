@@ -125,9 +125,6 @@ class ParameterSweep:
         )
 
 
-# Figure 5.
-
-
 def measure_grid(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures figure 5: entropy along theta and along lambda."""
     runs = sweeps["tree"]

@@ -147,9 +147,6 @@ def queue_rows(runs: Runs, table: pa.Table, which: tuple[str, int]) -> np.ndarra
     return np.flatnonzero(keep)
 
 
-# Figure 8.
-
-
 def measure_peaks(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures figure 8a: the number of separate congestion periods."""
     yield build_measured(
@@ -225,9 +222,6 @@ def utilisation_spread(queues: OutputQueues) -> float:
     return relative_range(np.array([queues.utilisation(one)[peak].max(initial=0) for one in UPSTREAM]))
 
 
-# Section II.
-
-
 def measure_example(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures figure 1: drops, and bounces of S4."""
     runs = sweeps["example"]
@@ -248,9 +242,6 @@ def measure_largest_hops(sweeps: Sweeps) -> Iterator[Measured]:
     yield build_measured("moderate", "rank_correlation_of_lambda_and_largest_total_hop", values)
     sizes = [abs(one) for one in values]
     yield build_measured("moderate", "size_of_rank_correlation_of_lambda_and_largest_total_hop", sizes)
-
-
-# Section V-B.
 
 
 def measure_severity(sweeps: Sweeps) -> Iterator[Measured]:
@@ -356,9 +347,6 @@ def common_hops(table: pa.Table) -> float:
     low, high, count = histogram_bins(table, HOPS_INDEX)
     found = set(low[count > 0]) | set(high[count > 0] - 1)
     return float(found.pop()) - 1 if len(found) == 1 else float("nan")
-
-
-# Section V-C.
 
 
 def measure_thetas(sweeps: Sweeps) -> Iterator[Measured]:

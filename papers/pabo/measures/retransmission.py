@@ -76,9 +76,6 @@ def describe_unfinished(runs: Runs, variant: str) -> str:
     return f"in {count} of {len(runs.seeds)} seeds replies of {variant} hang" if count else ""
 
 
-# PABO with retransmission.
-
-
 def measure_recovery(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures needless retransmissions with PABO, and times of replies with and without retransmission."""
     ratios = []
@@ -99,9 +96,6 @@ def measure_recovery(sweeps: Sweeps) -> Iterator[Measured]:
 def column_total(table: pa.Table, column: str) -> int:
     """Returns the sum of a column of `flows`."""
     return int(columns.column_to_numpy(table, column).sum())
-
-
-# The baseline.
 
 
 def measure_timer(sweeps: Sweeps) -> Iterator[Measured]:

@@ -197,9 +197,6 @@ def pause_intervals(table: pa.Table) -> dict[int, np.ndarray]:
     return {int(one): times[node == one][np.argsort(times[node == one][:, 0])] for one in np.unique(node)}
 
 
-# Over seeds.
-
-
 def value_by_run(runs: Runs, variant: str, value: Callable[[HotspotRun], float]) -> np.ndarray:
     """Returns a value of each run."""
     return np.array([value(one) for one in read_runs(runs, variant)])
@@ -244,9 +241,6 @@ def largest_deviation(run: HotspotRun) -> float:
     """Largest deviation of a hot flow's throughput from the hot flows' mean, in Gb/s."""
     means = run.sent[HOT_FLOWS, window_steps(STEADY_WINDOW)].mean(axis=1)
     return float(np.abs(means - means.mean()).max())
-
-
-# Table I.
 
 
 def measure_table_1(sweeps: Sweeps) -> Iterator[Measured]:
