@@ -12,7 +12,7 @@ from circles import ROOT
 # English endings that do not distinguish names.
 ENDING_PATTERN = re.compile(r"(?<=...)(ing|ed|er|es|s|e|t|n)$")
 MEANINGLESS_NAMES = re.compile(
-    "told|tells|of|one|lay|laid|brought|meant|noted|unasked|lying|chosen|spaced|shaken|heard|farthest|ahead|"
+    "told|tells|same|of|one|lay|laid|brought|meant|noted|unasked|lying|chosen|spaced|shaken|heard|farthest|ahead|"
     "alike|best|sides|wanted|hear|mend|asks|these|it|beside|anew|twins|deaf|hush|around|"
     "Brought|Wrong|Given|Lying|Said|Least|Way|What|Who|Tried|Uncut|Filled|Alone|Wanted|"
     "Told|Heard|Stays|Reach|Spot|Wants|Deaf|Says|Before|"

@@ -327,8 +327,11 @@ def test_the_card_says_what_variants_share_once(scenario: Path) -> None:
     other = {**base, "transport": {"kind": "dctcp", "g": 0.25}}
     results.facts["resolved"] = {"drop": base, "detour": other, "bounce": base}
     rows = {row.label: row for row in settings_card.setting_rows(results)}
-    assert rows["network"].same == "dumbbell, n 4" and rows["traffic burst"].same == "incast, senders 3"
-    assert rows["buffer"].same == "per_port, size 9pkt" and "marking" not in rows
+    assert (
+        rows["network"].common_text == "dumbbell, n 4"
+        and rows["traffic burst"].common_text == "incast, senders 3"
+    )
+    assert rows["buffer"].common_text == "per_port, size 9pkt" and "marking" not in rows
     assert rows["transport: g"].texts == {"drop": "0.5", "detour": "0.25", "bounce": "0.5"}
 
 

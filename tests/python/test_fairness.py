@@ -170,11 +170,13 @@ def test_raw_sources_that_differ_are_different_traffic(scenario: Path) -> None:
 def test_seeds_that_change_nothing_are_one_run(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     original = fake_core.FakeResults.__init__
 
-    def same(self: fake_core.FakeResults, variant: str, seed: int, unfinished: int, cut: bool) -> None:
+    def with_first_seed(
+        self: fake_core.FakeResults, variant: str, seed: int, unfinished: int, cut: bool
+    ) -> None:
         original(self, variant, 1, unfinished, cut)
         self.seed = seed
 
-    monkeypatch.setattr(fake_core.FakeResults, "__init__", same)
+    monkeypatch.setattr(fake_core.FakeResults, "__init__", with_first_seed)
     results = run(scenario, seeds=3)
     assert starred_metrics(results) == set()
     assert "all seeds gave the same values, so they count as one run" in text(results)
@@ -232,13 +234,13 @@ def close_loop(monkeypatch: pytest.MonkeyPatch, change: Callable[[str, dict[str,
         change(self.variant, flows)
         return flows
 
-    def told(self: fake_core.FakeResults) -> dict[str, object]:
+    def summary_with_closed_loop(self: fake_core.FakeResults) -> dict[str, object]:
         found = summary(self)
         found["traffic"][1]["closed_loop"] = True
         return found
 
     monkeypatch.setattr(fake_core.FakeResults, "make_flows", made)
-    monkeypatch.setattr(fake_core.FakeResults, "summary", told)
+    monkeypatch.setattr(fake_core.FakeResults, "summary", summary_with_closed_loop)
 
 
 def test_a_closed_loop_may_start_later_in_another_variant(

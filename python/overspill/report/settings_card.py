@@ -43,7 +43,7 @@ class SettingRow:
     texts: dict[str, str]
 
     @property
-    def same(self) -> str | None:
+    def common_text(self) -> str | None:
         """Text that all variants have, or `None`."""
         every = set(self.texts.values())
         return next(iter(every)) if len(every) == 1 else None
@@ -66,7 +66,7 @@ def setting_rows(results: Results) -> list[SettingRow]:
         SettingRow(label, {variant: one.get(label, "-") for variant, one in facts.items()})
         for label in labels
     ]
-    return [row for row in found if row.same not in ("none", "-", "output_queued")]
+    return [row for row in found if row.common_text not in ("none", "-", "output_queued")]
 
 
 def label_subject(label: str) -> str:
