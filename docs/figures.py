@@ -13,6 +13,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 import overspill
 from overspill import plots
 from overspill.charts.chart_spec import COLOURS
+from overspill.charts.figure_files import save_small
 from overspill.results.results import Results
 
 IMAGES = Path(__file__).parent / "images"
@@ -316,7 +317,7 @@ def main() -> None:
                 axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
                 axes.xaxis.set_minor_formatter(NullFormatter())
             axes.legend()
-            figure.savefig(IMAGES / f"{name}.png", dpi=120, metadata={"Software": None})
+            save_small(figure, IMAGES / f"{name}.png")
             print(f"docs/images/{name}.png")
 
 
