@@ -173,7 +173,7 @@ def draw_short_flows(sweeps: Sweeps, _: PublishedValues) -> Drawing:
         shown = np.unique(np.linspace(0, len(took) - 1, MAX_DRAWN_POINTS).astype(int))
         axes.plot(took[shown], 100 * share[shown], color=colour(variant), drawstyle="steps-post", label=name)
     axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(make_object("spaced"))
+    axes.xaxis.set_major_formatter(make_object("thousands"))
     axes.set_xlabel("FCT of short flows (ms)")
     axes.set_ylabel("flows (%)")
     axes.set_ylim(0, 100)

@@ -145,6 +145,6 @@ def test_both_renderers_draw_the_line_and_the_text_and_the_caption_says_what_it_
     assert charts.with_changes_in_caption(plain) is plain
 
 
-@pytest.mark.parametrize("value, text", [(0.0, "0"), (1 / 3, "0.333"), (999.4, "999"), (12345.6, "12 346")])
+@pytest.mark.parametrize("value, text", [(0.0, "0"), (1 / 3, "0.333"), (999.4, "999"), (12345.6, "12,346")])
 def test_means_of_counts_have_three_digits(value: float, text: str) -> None:
     assert network_changes.format_mean(value) == text

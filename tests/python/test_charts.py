@@ -176,7 +176,7 @@ def test_places_on_a_symlog_axis_lead_back() -> None:
     ("value", "kind", "text"),
     [
         (1e-4, "time", "100 us"), (2e4, "bytes", "20 KB"), (2.5e9, "rate", "2.5 Gbit/s"),
-        (0.001, "share", "0.1%"), (0, "rate", "0"), (1234.5, "number", "1 234.5"),
+        (0.001, "share", "0.1%"), (0, "rate", "0"), (1234.5, "number", "1,234.5"),
     ],
 )  # fmt: skip
 def test_ticks_have_their_units(value: float, kind: chart_spec.QuantityKind, text: str) -> None:

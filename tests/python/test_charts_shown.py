@@ -138,7 +138,7 @@ def test_a_step_of_a_scale_is_1_2_or_5_of_a_power_of_ten() -> None:
     ticks = axes.colour_ticks(Colours(0, 280, "", whole_numbers=True))
     assert ticks == [(0, "0"), *((float(at), str(at)) for at in range(50, 300, 50))]
     assert [text for _, text in axes.colour_ticks(activity.count_colours(12_345, ""))] == [
-        "0", "10", "100", "1 000", "10 000",
+        "0", "10", "100", "1,000", "10,000",
     ]  # fmt: skip
     rates = axes.colour_ticks(Colours(0, 1.6e9, "", kind="rate"))
     assert [text for _, text in rates][1:3] == ["0.5 Gbit/s", "1 Gbit/s"]
@@ -151,7 +151,7 @@ def test_a_step_of_a_scale_is_1_2_or_5_of_a_power_of_ten() -> None:
 @pytest.mark.parametrize(
     ("drops", "seeds", "text"),
     [
-        (1962.6, 10, "1 963 drops (mean of 10 seeds)"), (2.34, 3, "2.3 drops (mean of 3 seeds)"),
+        (1962.6, 10, "1,963 drops (mean of 10 seeds)"), (2.34, 3, "2.3 drops (mean of 3 seeds)"),
         (1, 1, "1 drop"), (0, 2, "0 drops (mean of 2 seeds)"),
     ],
 )  # fmt: skip

@@ -40,7 +40,7 @@ def test_the_table_states_what_limits_its_numbers(command: Command, scenario: Pa
         "background 0.3 of all hosts' links in payload bytes",
         "links in wire bytes",
         "ended drop 80 ms; detour 80 ms; bounce 80 ms (simulated time until the last event, including",
-        "24 leaf x 1 200 pkt (12 ports, buffer 600pkt, bounce queues 50pkt a port)",
+        "24 leaf x 1,200 pkt (12 ports, buffer 600pkt, bounce queues 50pkt a port)",
         "web_search.csv: read as 0-1",
         "mean (least to largest) over seeds",
     ):
@@ -65,7 +65,7 @@ def test_the_memory_of_inputs_is_told_with_that_of_outputs() -> None:
         "input": "150KB",
         "total": total,
     }
-    said = "2 leaf x 1 200 000 B (4 ports, buffer 600KB, input buffers 150KB a port)"
+    said = "2 leaf x 1,200,000 B (4 ports, buffer 600KB, input buffers 150KB a port)"
     assert header.describe_switch_memory(one) == said
 
 

@@ -52,7 +52,7 @@ def test_lengths_of_abq_are_by_senders_and_over_the_fewest() -> None:
     assert found["ABQ, n = 100", "free_above_longest_queue"] == pytest.approx([1.5])
     assert found["ABQ, 50 senders by 10", "mean_queue"] == pytest.approx([2])
     assert found["ABQ, 100 senders by 10", "p95_queue"] == pytest.approx([3])
-    # The payload of 32 768 B arrives in 10 ms.
+    # The payload of 32,768 B arrives in 10 ms.
     assert found["ABQ, n = 10", "goodput_by_the_most_possible"] == pytest.approx([26.2144 / 948.819 * 100])
 
 

@@ -67,7 +67,7 @@ def test_queries_are_of_the_half_of_the_window_that_they_start_in() -> None:
 def test_segments_sent_again_are_a_share_of_all_that_were_sent() -> None:
     table = flows([[1.0], [1.0]], retransmits=[3, 4], timeouts=[1, 0])
     found = mixed.read_flow_statistics(table)
-    # A flow of 20 000 B has 14 segments.
+    # A flow of 20,000 B has 14 segments.
     assert found.retransmitted == pytest.approx(100 * 7 / 35)
     assert found.timeouts == 1
 

@@ -171,7 +171,7 @@ def test_runs_that_fail_are_told_and_their_rows_fail(paper: Paper) -> None:
     ran = paper("--json")
     assert ran.status == 1 and "FAILED: grid: switch.x=1: drop seed 3: the run failed" in ran.err
     found = rows(ran)
-    assert found["x 1", "fct"]["note"] == "read off a plot; not measured: runs of grid failed"
+    assert found["x 1", "fct"]["note"] == "read off a plot (not measured: runs of grid failed)"
     assert found["x 1", "fct"]["verdict"] == "fails" and found["all", "switch"]["verdict"] == "holds"
     fake_core.behaviour.crash = True
     ran = paper("--out", "all", "--publish")
@@ -184,7 +184,7 @@ def test_unfinished_flows_are_loud_and_have_status_3(paper: Paper, tmp_path: Pat
     ran = paper("--json")
     assert ran.status == 3 and "UNFINISHED FLOWS: single: bounce, seeds 1, 2" in ran.err
     assert "UNFINISHED FLOWS" in Path("out/papers/small/page.html").read_text()
-    assert "**UNFINISHED FLOWS: " in Path("out/papers/small/README.md").read_text()
+    assert "- **UNFINISHED FLOWS**: Measured flows" in Path("out/papers/small/README.md").read_text()
 
 
 @pytest.mark.usefixtures("quick")

@@ -119,7 +119,8 @@ def test_a_revised_row_that_was_or_is_missed_leaves_a_part_undecided(
     revised = row("b", now, counts="revised", revised={"verdict": former, "why": "x", "of": "measure"})
     found = decide_claim(claim(), [row(), revised])
     assert found.verdict == expected
-    assert ("fig1, b, fct" in claims_page.describe_evidence(found)) == (expected == "in part")
+    cited = any("fig1, b: FCT" in line for line in claims_page.describe_evidence(found))
+    assert cited == (expected == "in part")
 
 
 def test_the_widest_tolerance_of_a_unit_is_that_of_rows_that_count() -> None:
@@ -160,7 +161,7 @@ def test_a_claim_without_a_row_is_not_decided_or_cannot_be_tested() -> None:
 def test_a_difference_of_exactly_nothing_decides_nothing() -> None:
     order = row(published=None, tolerance={"min": 0}, measured=0.0, ci95=0.0, kind="order")
     assert decide_claim(claim(), [order]).verdict == "in part"
-    assert claims_page.describe_evidence(decide_claim(claim(), [order])).startswith("0 of 1 rows")
+    assert claims_page.describe_evidence(decide_claim(claim(), [order]))[0] == "0 of 1 rows reproduced:"
     ratio = order | {"measured": 1.0, "tolerance": {"max": 1}}
     assert decide_claim(claim(), [ratio]).verdict == "in part"
     assert decide_claim(claim(), [order | {"measured": 0.1}]).verdict == "reproduced"
@@ -174,7 +175,7 @@ def test_a_row_without_a_value_that_ran_does_not_leave_the_count() -> None:
     )
     waiting = row("b", "inconclusive", measured=None)
     assert decide_claim(claim(), [row(), waiting]).verdict == "reproduced"
-    assert "1 row has no run" in claims_page.describe_evidence(decide_claim(claim(), [row(), waiting]))
+    assert "1 row has no run." in claims_page.describe_evidence(decide_claim(claim(), [row(), waiting]))
 
 
 def test_a_claim_names_open_parameters_that_give_it_another_verdict() -> None:
@@ -188,7 +189,7 @@ def test_a_claim_names_open_parameters_that_give_it_another_verdict() -> None:
     found = find_changed_verdicts(decided, [row()], parse_sensitivity_rows(document))
     assert [(one.name, verdict) for one, verdict in found] == [("y", "not reproduced"), ("z", "in part")]
     text = claims_page.describe_verdict(decided, [row()], parse_sensitivity_rows(document))
-    assert text == "reproduced; not reproduced with y; in part with z"
+    assert text == ["reproduced", "(not reproduced with `y`)", "(in part with `z`)"]
     # With as few seeds, the paper's own runs have the same verdict.
     document["rows"][0]["fewer_seeds"] = {"3": kept | {"verdict": "fails"}}
     assert not find_changed_verdicts(decided, [row()], parse_sensitivity_rows(document)[:1])

@@ -215,7 +215,7 @@ def test_rows_that_were_revised_are_told_apart_with_what_they_were() -> None:
         "✓ reproduced, was not reproduced",
     ]
     assert row_words.revision_reasons(made) == [
-        "another setting: 3 rows, 2 reproduced, 1 before. No longer: fig1, c, lost",
+        "another setting: 3 rows, 2 reproduced, 1 before. No longer: fig1, c: lost",
         "a second case: 1 row, 1 reproduced, 0 before, 1 new",
     ]
 

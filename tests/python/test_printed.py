@@ -150,7 +150,7 @@ def format_shown(one: MetricRow) -> str:
 def test_nothing_is_shown_narrower_than_a_bucket() -> None:
     # Half a bucket is at most 1/128 of the value: 0.0703 of 9.
     assert format_shown(delays(9e-3, 9e-3, 9e-3)) == "9.000 ± 0.070"
-    assert formats.format_plus_minus(12345.6, 0.004) == "12 345.600 ± 0.004", "never with an exponent"
+    assert formats.format_plus_minus(12345.6, 0.004) == "12,345.600 ± 0.004", "never with an exponent"
     assert format_shown(delays(9e-3, 9.003e-3, 9e-3)) == "9.001 ± 0.070"
     assert format_shown(delays(9e-3, 9e-3)) == "9.000 (8.930 to 9.070)"
     assert format_shown(delays(9e-3)) == "9.00"

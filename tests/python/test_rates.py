@@ -55,7 +55,7 @@ def test_endless_flows_have_goodput_but_no_completion_time() -> None:
     found = metrics.measure(two_endless())
     assert found["unfinished_flows"] == Value(0.0)
     assert "fct_mean[traffic=bg]" not in found and not found["fct_p99"].censored
-    # From start to the end of the run at 20 ms: 200 000 bytes in 18 ms, 500 bytes in 20 ms.
+    # From start to the end of the run at 20 ms: 200,000 bytes in 18 ms, 500 bytes in 20 ms.
     assert found["flow_goodput_min"].value == pytest.approx(500 * 8 / 20e-3)
     assert found["flow_goodput_mean"].value == pytest.approx((500 * 8 / 20e-3 + 200_000 * 8 / 18e-3) / 2)
 

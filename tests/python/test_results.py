@@ -61,7 +61,7 @@ def test_a_configuration_has_one_hash_and_every_change_another(three_seeds: Resu
 
 def test_memory_in_two_units_is_shown_in_both() -> None:
     assert format_total_memory({"packets": 400}) == "400 pkt"
-    assert format_total_memory({"packets": 400, "bytes": 50_000}) == "400 pkt + 50 000 B"
+    assert format_total_memory({"packets": 400, "bytes": 50_000}) == "400 pkt + 50,000 B"
     assert format_total_memory(None) == "unlimited"
 
 
@@ -185,7 +185,7 @@ def test_busy_switches_are_named_and_the_others_put_together(scenario: Path) -> 
         ([Value(0.0)] * 2, "0"),
         ([Value(0.001), Value(0.001), Value(0.002)], "1.3 ± 1.4"),
         ([Value(0.001), Value(0.002, True)], "> 1.500"),
-        ([Value(1234.0)], "1 234 000"),
+        ([Value(1234.0)], "1,234,000"),
     ],
 )
 def test_a_cell_shows_digits_that_mean_something(values: list[Value], expected: str) -> None:

@@ -195,7 +195,7 @@ def draw_shared_buffer_row(runs: Runs, what: str, axes: Sequence[Axes]) -> None:
     ).T
     draw_step_line(left, degrees, detours, "detours")
     left.set_yscale("symlog", linthresh=1)
-    left.set_yticks(COUNT_TICKS, [f"{count:,}".replace(",", " ") for count in COUNT_TICKS])
+    left.set_yticks(COUNT_TICKS, [f"{count:,}" for count in COUNT_TICKS])
     left.set_ylim(bottom=0)
     left.set_title(f"Packets dropped, and detours: {what}")
     left.set_xlabel("responders")

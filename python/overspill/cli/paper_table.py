@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from overspill.cli import table
-from overspill.papers import row_words
+from overspill.papers import row_names, row_words
 from overspill.papers.claim_verdicts import decide_claim
 from overspill.papers.paper_files import Paper, PaperFigure
 from overspill.papers.paper_page import describe_totals
@@ -64,8 +64,8 @@ def rows_table(rows: Sequence[dict[str, Any]]) -> Table:
         style = "dim" if is_later(row) else row_words.VERDICT_STYLES[row["verdict"]]
         sign, _, verdict = row_words.format_verdict_with_former(row).partition(" ")
         cells = [
-            row["case"],
-            row["metric"],
+            row_names.print_case(row["case"]),
+            row_names.print_metric(row["metric"]),
             row_words.format_value(row["published"], row["unit"]),
             row_words.format_measured(row),
         ]
@@ -81,7 +81,7 @@ def print_notes(rows: Sequence[dict[str, Any]], console: Console) -> None:
     for row in rows:
         for note in row_words.row_notes(row):
             table.print_renderable(
-                console, Text(f"  {row['case']}, {row['metric']}: {note}", "dim"), table.PIPED_LINE_WIDTH
+                console, Text(f"  {row_names.print_row_name(row)}: {note}", "dim"), table.PIPED_LINE_WIDTH
             )
 
 
@@ -99,11 +99,10 @@ def print_changed_verdicts(found: Reproduction, console: Console) -> None:
         )
         console.print(Text(text, "bold"), soft_wrap=True)
         for old, new in other:
-            name = f"{new['figure']}, {new['case']}, {new['metric']}"
             before, after = (
                 f"{row_words.format_measured(one)} {row_words.format_verdict(one)}" for one in (old, new)
             )
-            console.print(Text(f"  {name}: {before} → {after}"), soft_wrap=True)
+            console.print(Text(f"  {row_names.print_row_name(new)}: {before} → {after}"), soft_wrap=True)
 
 
 def describe_sweeps(figure: PaperFigure, later: int, rows: int) -> str:

@@ -9,7 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 
-from overspill.papers import paper_files, row_words
+from overspill.papers import paper_files, row_names, row_words
 from overspill.papers.claim_verdicts import (
     CLAIM_VERDICTS,
     NOT_REPRODUCED,
@@ -44,11 +44,19 @@ Costs and limits are claims as well. The worst row that counts gives the verdict
 
 A row counts if the paper states its value, or if the value follows from the paper by arithmetic or a model. A
 row does not count if it repeats another row, or if it was added, or its measure or tolerance changed, after a
-first run. A row whose tolerance exceeds a quarter of its value is an anecdote: it counts only if it is
-missed. Numbers are those of the worst rows. "Not reproduced with x" is the verdict if the open parameter x is
-changed. The page of each paper explains these names, and has its assumptions, figures and rows.
+first run. A row whose tolerance exceeds a quarter of its value is an anecdote: it counts only if it is not
+reproduced.
+
+The evidence cites the worst rows: figure, case and metric, then the measured value with its 95% interval
+beside the value of the paper. `A − B` is a difference, `A / B` a ratio. "Not reproduced with `x`" is the
+verdict if the open parameter `x` is changed. The page of each paper explains these names, and has its
+assumptions, figures and rows.
 """
-RULE_TEXT = "The worst row that counts gives the [verdict](../../docs/claims.md) of its claim."
+RULE_TEXT = (
+    "The worst row that counts gives the [verdict](../../docs/claims.md) of its claim. The evidence cites "
+    "the worst rows: figure, case and metric, then the measured value beside the value of the paper. "
+    "`A − B` is a difference, `A / B` a ratio."
+)
 
 
 def build_page() -> str:
@@ -74,19 +82,18 @@ def claims_table(
     found: Sequence[DecidedClaim], rows: Sequence[RowDocument], settings: Sequence[SensitivityRows]
 ) -> str:
     """Returns the claims of one paper as a Markdown table."""
-    return format_markdown_table(
-        ["claim", "where", "verdict", "evidence"], claim_cells(found, rows, settings)
-    )
+    cells = [["<br>".join(lines) for lines in claim] for claim in claim_cells(found, rows, settings)]
+    return format_markdown_table(["claim", "where", "verdict", "evidence"], cells)
 
 
 def claim_cells(
     found: Sequence[DecidedClaim], rows: Sequence[RowDocument], settings: Sequence[SensitivityRows]
-) -> list[list[str]]:
-    """Returns the cells of each claim: claim, place, verdict (also under sensitivity runs), and evidence."""
+) -> list[list[list[str]]]:
+    """Returns the cells of each claim as lines: claim, place, verdicts and evidence."""
     return [
         [
-            one.claim.claim,
-            one.claim.place_in_paper,
+            [one.claim.claim],
+            [one.claim.place_in_paper],
             describe_verdict(one, rows, settings),
             describe_evidence(one),
         ]
@@ -96,58 +103,64 @@ def claim_cells(
 
 def describe_verdict(
     one: DecidedClaim, rows: Sequence[RowDocument], settings: Sequence[SensitivityRows]
-) -> str:
-    """Returns the verdict of a claim, with other verdicts that it has under sensitivity runs."""
+) -> list[str]:
+    """Returns the verdict of a claim, and other verdicts that it has under sensitivity runs."""
     by_verdict: dict[str, list[str]] = {}
     for setting, other in find_changed_verdicts(one, rows, settings):
         by_verdict.setdefault(other, []).append(setting.name)
-    return "; ".join(
-        [one.verdict, *(f"{other} with {', '.join(names)}" for other, names in by_verdict.items())]
-    )
+    others = [
+        f"({other} with {', '.join(f'`{name}`' for name in names)})" for other, names in by_verdict.items()
+    ]
+    return [one.verdict, *others]
 
 
-def describe_evidence(one: DecidedClaim) -> str:
-    """Describes the evidence of a claim: numbers of the worst rows, number of rows, and what is missing."""
-    claim, texts = one.claim, []
+def describe_evidence(one: DecidedClaim) -> list[str]:
+    """Describes the evidence of a claim: number of rows, those that decide it, and what is missing."""
+    claim, lines = one.claim, []
     if one.deciding:
         held = sum(row_verdict(row) == HOLDS for row in one.deciding)
-        texts.append(f"{held} of {len(one.deciding)} rows")
+        lines.append(f"{held} of {len(one.deciding)} rows reproduced:")
         fails = one.verdict == NOT_REPRODUCED
         shown = [row for row in sort_worst_first(one.deciding) if row_verdict(row) != HOLDS or not fails]
-        texts += [describe_row_numbers(row) for row in shown[:MAX_ROWS_CITED]]
-    texts += describe_uncounted(one.uncounted)
+        lines += [describe_row_numbers(row) for row in shown[:MAX_ROWS_CITED]]
+    lines += describe_uncounted(one.uncounted)
     if claim.missing:
-        texts.append(f"missing: {claim.missing}")
+        lines.append(f"Missing: {claim.missing}")
     if claim.untestable:
-        texts.append(claim.untestable)
-    if not texts and one.verdict == UNDECIDED:
-        texts.append("no row")
-    return "; ".join(texts)
+        lines.append(capitalise(claim.untestable))
+    if not lines and one.verdict == UNDECIDED:
+        lines.append("No row.")
+    return lines
 
 
 def describe_uncounted(rows: Sequence[RowDocument]) -> list[str]:
     """Describes rows of a claim that do not count, with those revised or missed, and the number not run."""
-    texts = []
+    lines = []
     ran = [row for row in rows if not is_later(row)]
+    missed = [row for row in ran if is_missed_uncounted(row)]
     if ran:
-        texts.append(f"{len(ran)} row{' does' if len(ran) == 1 else 's do'} not count")
-    told = [row for row in ran if is_missed_uncounted(row)]
-    texts += [
-        f"{describe_row_numbers(row)} ({row['counts']}: {row_words.format_verdict_with_former(row)})"
-        for row in told[:MAX_ROWS_CITED]
+        end = ":" if missed else "."
+        lines.append(f"{len(ran)} row{' does' if len(ran) == 1 else 's do'} not count{end}")
+    lines += [
+        f"{describe_row_numbers(row)} ({row['counts']}; {row_words.format_verdict_with_former(row)})"
+        for row in missed[:MAX_ROWS_CITED]
     ]
     if waiting := row_words.describe_rows_not_run(len(rows) - len(ran)):
-        texts.append(waiting)
-    return texts
+        lines.append(f"{waiting}.")
+    return lines
 
 
 def describe_row_numbers(row: RowDocument) -> str:
-    """Describes a row by its published and measured values."""
-    name = f"{row['figure']}, {row['case']}, {row['metric'].replace('_', ' ')}"
+    """Describes a row by its measured value, and by the published value or the expectation."""
+    value = f"{row_names.print_row_name(row)} = {row_words.format_measured(row)}"
     if row["published"] is None:
-        return f"{name}: {row_words.format_measured(row)}, expected {row_words.format_tolerance(row)}"
-    published = row_words.format_value(row["published"], row["unit"])
-    return f"{name}: published {published}, measured {row_words.format_measured(row)}"
+        return f"{value}, expected {row_words.format_tolerance(row)}"
+    return f"{value}, paper: {row_words.format_value(row['published'], row['unit'])}"
+
+
+def capitalise(text: str) -> str:
+    """Returns a text with a capital first letter."""
+    return text[:1].upper() + text[1:]
 
 
 def format_markdown_table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:

@@ -168,7 +168,7 @@ def set_log_scale(axes: Axes) -> None:
     axes.set_yscale("log")
     low, high = axes.get_ylim()
     axes.yaxis.set_major_locator(make_object("log", subs=(1, 2, 5) if high < 100 * low else (1,)))
-    axes.yaxis.set_major_formatter(make_object("spaced"))
+    axes.yaxis.set_major_formatter(make_object("thousands"))
     axes.yaxis.set_minor_formatter(make_object("no labels"))
 
 

@@ -214,6 +214,11 @@ def join_notes(*notes: str) -> str:
     return "; ".join(note for note in notes if note)
 
 
+def with_measured_details(written: str, measured: str) -> str:
+    """Returns the note of `rows.toml`, followed by the details of the runs in parentheses."""
+    return f"{written} ({measured})" if written and measured else written or measured
+
+
 def row_document(paper: str, row: Row, found: JudgedRow) -> dict[str, Any]:
     """Returns a row as `--json` prints it."""
     made: dict[str, Any] = {
@@ -232,7 +237,7 @@ def row_document(paper: str, row: Row, found: JudgedRow) -> dict[str, Any]:
         "tolerance": None if row.tolerance is None else dict(row.tolerance.form),
         "verdict": found.verdict,
         "ok": found.verdict == HOLDS,
-        "note": join_notes(row.note, found.note),
+        "note": with_measured_details(row.note, found.note),
     }
     if row.repeat:
         made["repeat"] = row.repeat

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from overspill import formats
-from overspill.papers import claims_page, row_words, sensitivity
+from overspill.papers import claims_page, row_names, row_words, sensitivity
 from overspill.papers.claim_verdicts import decide_claim, parse_sensitivity_rows
 from overspill.papers.paper_files import Paper, PaperFigure
 from overspill.papers.row_counting import is_later
@@ -63,8 +63,8 @@ def build_page(
 
 def claim_cells(
     paper: Paper, rows: list[dict[str, Any]], changed: Mapping[str, Any] | None
-) -> list[list[str]]:
-    """Returns the claims of the paper: claim, place, verdict and evidence."""
+) -> list[list[list[str]]]:
+    """Returns the claims of the paper as lines: claim, place, verdicts and evidence."""
     found = [decide_claim(claim, rows) for claim in paper.claims]
     return claims_page.claim_cells(found, rows, parse_sensitivity_rows(changed))
 
@@ -121,8 +121,8 @@ def row_texts(row: dict[str, Any]) -> list[str]:
     """Returns the texts before the verdict."""
     published = row_words.format_value(row["published"], row["unit"])
     return [
-        row["case"],
-        row["metric"],
+        row_names.print_case(row["case"]),
+        row_names.print_metric(row["metric"]),
         published,
         row_words.format_measured(row),
         row_words.format_tolerance(row),

@@ -37,7 +37,7 @@ OBJECT_CONSTRUCTORS: Mapping[str, Callable[..., Any]] = {
     "no labels": NullFormatter,
     "percent": PercentFormatter,
     "shades": lambda colours: LinearSegmentedColormap.from_list("shades", colours),
-    "spaced": lambda: FuncFormatter(lambda value, _: f"{value:,g}".replace(",", " ")),
+    "thousands": lambda: FuncFormatter(lambda value, _: f"{value:,g}"),
     "whole": lambda: MaxNLocator(integer=True),
 }
 

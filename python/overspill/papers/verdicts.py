@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from overspill.papers import row_names
+
 HOLDS, FAILS, INCONCLUSIVE = "holds", "fails", "inconclusive"
 VERDICTS = (HOLDS, FAILS, INCONCLUSIVE)
 NEW_ROW = "new"  # verdict before a revision of a row that did not exist
@@ -58,7 +60,7 @@ def group_by_cause(rows: Iterable[Mapping[str, Any]]) -> list[RevisionCause]:
             sum(row["verdict"] == HOLDS for row in those),
             sum(row["revised"]["verdict"] == NEW_ROW for row in those),
             tuple(
-                f"{row['figure']}, {row['case']}, {row['metric']}"
+                row_names.print_row_name(row)
                 for row in those
                 if row["revised"]["verdict"] == HOLDS != row["verdict"]
             ),

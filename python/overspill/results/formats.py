@@ -67,12 +67,12 @@ def count_decimals(value: float, significant: int = 4) -> int:
 
 
 def format_number(value: float, digits: int | None = None) -> str:
-    """Formats a number with spaces between thousands, never with an exponent."""
+    """Formats a number with commas between thousands, never with an exponent."""
     if not math.isfinite(value):
         return str(value)
     if digits is None:
         digits = 0 if value == int(value) and abs(value) < 1e15 else min(count_decimals(value), 9)
-    return f"{value:,.{digits}f}".replace(",", " ")
+    return f"{value:,.{digits}f}"
 
 
 def format_cell(one: AveragedMetric, factor: float) -> str:

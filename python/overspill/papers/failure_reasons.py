@@ -1,0 +1,97 @@
+"""Table of the rows that are not reproduced, with the reasons that `rows.toml` gives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from overspill.papers import row_counting, row_names
+from overspill.papers.claim_verdicts import (
+    NOT_REPRODUCED,
+    REPRODUCED_IN_PART,
+    DecidedClaim,
+    has_equal_sides,
+    row_verdict,
+    sort_worst_first,
+)
+from overspill.papers.paper_files import Paper
+from overspill.papers.paper_rows import Row
+from overspill.papers.row_counting import RowDocument
+from overspill.papers.row_words import escape_markdown
+from overspill.papers.verdicts import FAILS, HOLDS, INCONCLUSIVE
+
+REFERENCE = re.compile(r"See (.+)\.")  # note that only names another row of the figure
+
+
+def reasons_table(paper: Paper, found: Sequence[DecidedClaim], rows: Sequence[RowDocument]) -> list[str]:
+    """Returns a Markdown table of the rows that are not reproduced; rows with the same reason share a line.
+
+    Rows that decide claims come first. The reason is the note of `rows.toml`, or a description of the miss.
+    """
+    notes = ReasonFinder(paper)
+    names_by_reason: dict[str, dict[str, None]] = {}  # names of rows, each once, in order
+    for row in missed_rows(paper, found, rows):
+        if reason := notes.find_reason(row) or describe_miss(row):
+            names_by_reason.setdefault(reason, {})[row_names.print_row_name(row)] = None
+    if not names_by_reason:
+        return []
+    lines = [
+        f"| {'<br>'.join(map(escape_markdown, names))} | {escape_markdown(reason)} |"
+        for reason, names in names_by_reason.items()
+    ]
+    return ["| row | reason |", "| --- | --- |", *lines]
+
+
+def missed_rows(
+    paper: Paper, found: Sequence[DecidedClaim], rows: Sequence[RowDocument]
+) -> Iterator[RowDocument]:
+    """Yields rows that decide claims and are not reproduced, then others that count, in no claim."""
+    for one in found:
+        if one.verdict in (NOT_REPRODUCED, REPRODUCED_IN_PART):
+            yield from (row for row in sort_worst_first(one.deciding) if row_verdict(row) != HOLDS)
+    used = {(row.figure, *row.key) for claim in paper.claims for row in claim.rows(paper.rows)}
+    for row in rows:
+        if row["counts"] == row_counting.COUNTED and row["verdict"] == FAILS and row_key(row) not in used:
+            yield row
+
+
+def describe_miss(row: RowDocument) -> str:
+    """Returns the reason why a row without a note is not reproduced: its verdict, or what the runs add."""
+    if has_equal_sides(row):
+        return "Both sides are equal in every run."
+    if row["verdict"] == INCONCLUSIVE:
+        return "Inconclusive: the 95% interval is partly outside the tolerance."
+    return str(row["note"])
+
+
+def row_key(row: RowDocument) -> tuple[str, str, str]:
+    """Returns figure, case and metric of a row."""
+    return row["figure"], row["case"], row["metric"]
+
+
+class ReasonFinder:
+    """Notes of `rows.toml`, in which `See CASE.` stands for the note of that case of the figure."""
+
+    def __init__(self, paper: Paper) -> None:
+        self.paper = paper
+        self.written = {(row.figure, *row.key): row.note for row in paper.rows}
+
+    def find_reason(self, row: RowDocument) -> str:
+        """Returns the note of a row, or that of the row to which it refers; empty without any."""
+        note = self.written.get(row_key(row), "")
+        reference = REFERENCE.fullmatch(note)
+        if reference is None:
+            return note
+        targets = [
+            one
+            for one in self.paper.rows_of(row["figure"])
+            if is_named(one, reference[1]) and one.note and not REFERENCE.fullmatch(one.note)
+        ]
+        targets.sort(key=lambda one: one.metric != row["metric"])
+        return targets[0].note if targets else row_names.print_metric(note)
+
+
+def is_named(row: Row, name: str) -> bool:
+    """Returns true if a name is that of a row: its case, its metric or both."""
+    metric = row.metric.replace("_", " ")
+    return name.casefold() in (one.casefold() for one in (row.case, metric, f"{row.case}, {metric}"))

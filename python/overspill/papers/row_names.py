@@ -1,0 +1,57 @@
+"""Names of rows as pages and tables print them: differences and ratios with signs, schemes by their names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+PRINTED_WORDS = {
+    "abq": "ABQ",
+    "cnms": "CNMs",
+    "dctcp": "DCTCP",
+    "dibs": "DIBS",
+    "droptail": "DropTail",
+    "fct": "FCT",
+    "pfabric": "pFabric",
+    "qct": "QCT",
+    "ttl": "TTL",
+}
+WORD = re.compile(rf"\b({'|'.join(PRINTED_WORDS)})\b")
+SIGNS = (
+    (re.compile(r" less (?!than\b)"), " − "),
+    # "By" is no ratio in `ECMP by packet`, `ties by port`, `drops by ttl`, `than by the model`.
+    (re.compile(r"(?<!than) by (?!packet\b|flow\b|port\b|ttl\b|scheme\b)"), " / "),
+)
+# Quantity and compared schemes: `p99 qct dctcp − dibs` is printed as `p99 QCT, DCTCP − DIBS`.
+COMPARED = re.compile(
+    r"^(.*\b(?:qct|fct|delay|drops|entropy|goodput|segments|large|\d+ms)) (?!of |at )(.+ [−/] .+)$"
+)
+SPACED_PERCENT = re.compile(r"(\d) %")
+
+
+def print_row_name(row: Mapping[str, Any]) -> str:
+    """Returns figure, case and metric of a row, such as `fig9, 20 KB: p99 QCT, DCTCP − DIBS`."""
+    return f"{row['figure']}, {print_case(row['case'])}: {print_metric(row['metric'])}"
+
+
+def print_case(case: str) -> str:
+    """Returns the case of a row with signs for differences and ratios, and schemes by their names."""
+    return with_scheme_names(SPACED_PERCENT.sub(r"\1%", with_signs(case)))
+
+
+def print_metric(metric: str) -> str:
+    """Returns the metric of a row with signs for differences and ratios, and schemes by their names."""
+    return with_scheme_names(COMPARED.sub(r"\1, \2", with_signs(metric.replace("_", " "))))
+
+
+def with_scheme_names(name: str) -> str:
+    """Returns a name with schemes and abbreviations as they are written in text."""
+    return WORD.sub(lambda found: PRINTED_WORDS[found[1]], name)
+
+
+def with_signs(name: str) -> str:
+    """Returns a name with `−` for `less`, and with `/` for `by` if it is a ratio."""
+    for words, sign in SIGNS:
+        name = words.sub(sign, name)
+    return name
