@@ -20,6 +20,7 @@ OWN = {
     "toml_fields.py": {"overspill.engine", "overspill.engine.source"},
     "write_paper.py": {"overspill.charts", "overspill.report", "overspill.results", "overspill.atomic_files"},
     "published_files.py": {"overspill.results", "overspill.atomic_files"},
+    "paper_page.py": {"overspill.results.line_labels"},
     "paper_report.py": {"overspill.charts", "overspill.report", "overspill.results"},
     "paper_code.py": {"overspill.atomic_files"},
     "plotted_data.py": {"overspill.errors"},

@@ -33,7 +33,7 @@ def test_titles_count_as_the_table_does(scenario: Path) -> None:
     assert activity.count_window_events(first, 0) == results.values["drop"][1]["drops"].value
     figure = plots.activity_over_time(results, 1)
     assert figure is not None
-    marks = f"{int(results.values['drop'][1]['marks'].value):,}".replace(",", " ")
+    marks = f"{int(results.values['drop'][1]['marks'].value):,}"
     assert f"drop: {marks} marks in the window (seed 1)" in [axes.get_title("left") for axes in figure.axes]
     assert all(axes.patches for axes in figure.axes[:3])
     assert [text.get_text() for axes in figure.axes[:3] for text in axes.texts] == []

@@ -24,8 +24,8 @@ from overspill.papers.claim_verdicts import (
     sort_worst_first,
 )
 from overspill.papers.published_files import PublishedDocuments
-from overspill.papers.row_counting import RowDocument, is_later
-from overspill.papers.verdicts import HOLDS
+from overspill.papers.row_counting import REVISED, RowDocument, is_later
+from overspill.papers.verdicts import HOLDS, NEW_ROW
 
 MAX_ROWS_CITED = 2  # rows whose numbers are in a cell
 INTRO_TEXT = """# Claims of the five papers
@@ -55,7 +55,8 @@ assumptions, figures and rows.
 RULE_TEXT = (
     "The worst row that counts gives the [verdict](../../docs/claims.md) of its claim. The evidence cites "
     "the worst rows: figure, case and metric, then the measured value beside the value of the paper. "
-    "`A − B` is a difference, `A / B` a ratio."
+    "`A − B` is a difference, `A / B` a ratio. A verdict in parentheses is that of a sensitivity run, in "
+    "which one open parameter is changed."
 )
 
 
@@ -140,14 +141,24 @@ def describe_uncounted(rows: Sequence[RowDocument]) -> list[str]:
     missed = [row for row in ran if is_missed_uncounted(row)]
     if ran:
         end = ":" if missed else "."
-        lines.append(f"{len(ran)} row{' does' if len(ran) == 1 else 's do'} not count{end}")
+        lines.append(f"{len(ran)} further row{' does' if len(ran) == 1 else 's do'} not count{end}")
     lines += [
-        f"{describe_row_numbers(row)} ({row['counts']}; {row_words.format_verdict_with_former(row)})"
-        for row in missed[:MAX_ROWS_CITED]
+        f"{describe_row_numbers(row)} ({describe_uncounted_row(row)})" for row in missed[:MAX_ROWS_CITED]
     ]
     if waiting := row_words.describe_rows_not_run(len(rows) - len(ran)):
         lines.append(f"{waiting}.")
     return lines
+
+
+def describe_uncounted_row(row: RowDocument) -> str:
+    """Describes the reason why a row does not count, with its verdict, and the verdict before a revision."""
+    verdict = row_words.verdict_word(row["verdict"])
+    if row["counts"] != REVISED:
+        return f"its tolerance is too wide to count; {verdict}"
+    former = row["revised"]["verdict"]
+    if former == NEW_ROW:
+        return f"added after a first run; {verdict}"
+    return f"revised after a first run; {row_words.verdict_word(former)} before, {verdict} now"
 
 
 def describe_row_numbers(row: RowDocument) -> str:

@@ -90,6 +90,7 @@ class Paper:
     history: Sequence[str] = ()
     claims: Sequence[Claim] = ()
     studies: Sequence[RelatedStudy] = ()
+    terms: Sequence[str] = ()  # explanations of the names in rows
 
     @property
     def folder_arguments(self) -> list[str]:
@@ -188,6 +189,7 @@ def read_paper(folder: Path) -> Paper:
     title, cite = top.take_text("title"), top.take_text("cite")
     assumptions, on_page = top.take_texts("assumptions", []), top.take_texts("on_page", [])
     mechanisms = top.take_texts("mechanisms", [])
+    terms = top.take_texts("terms", [])
     history = top.take_texts("history", [])
     sweeps = index_by_name(
         [parse_sweep(path, at, one) for at, one in enumerate(top.take_tables("sweep"), 1)], path
@@ -229,6 +231,7 @@ def read_paper(folder: Path) -> Paper:
         history,
         said,
         studies,
+        terms,
     )
 
 

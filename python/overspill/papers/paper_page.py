@@ -24,8 +24,8 @@ COUNTED_AS = {
     row_counting.COUNTED: "rows that count",
     row_counting.REPEATED: "repeats of another row with other traffic, sizes or ties",
     row_counting.REVISED: "added after a first run, or with another measure or tolerance since then",
-    row_counting.ANECDOTAL: "with a wide tolerance, which count only if they are missed",
-    row_counting.UNPUBLISHED: "given to the runs, or following from the paper without being stated there",
+    row_counting.ANECDOTAL: "with a wide tolerance, which count only if they are not reproduced",
+    row_counting.UNPUBLISHED: "inputs of the runs, or only derived from the paper",
 }
 
 
@@ -35,42 +35,49 @@ def build_readme(
     """Returns the page: claims, assumptions, what is not reproduced, up to three figures, and commands."""
     rows, settings = document["rows"], parse_sensitivity_rows(changed)
     found = [decide_claim(claim, rows) for claim in paper.claims]
-    parts = [f"# {paper.title}", "", paper.cite, ""]
-    parts += link_explanations(paper)
+    parts = [f"# {paper.title}", "", paper.cite, "", *link_explanations(paper)]
+    parts += section("Terms", [f"- {escape_markdown(one)}" for one in paper.terms])
     if document["part"]:
         parts += [f"**Part of the paper: {document['part']}.**", ""]
     elif found:
-        parts += [
-            "## Claims",
-            "",
-            f"Of {len(found)} claims: {describe_totals(found)}. {claims_page.RULE_TEXT}",
-            "",
-        ]
-        parts += [claims_page.claims_table(found, rows, settings), ""]
-    if document["warnings"]:
-        parts += ["## Warnings of the runs", "", *describe_warnings(document["warnings"])]
-        parts += ["- Full texts are in [rows.json](rows.json), under `warnings`.", ""]
-    if paper.assumptions:
-        first = paper.assumptions[:MAX_ASSUMPTIONS]
-        parts += ["## Assumptions", "", *(f"- {escape_markdown(one)}" for one in first)]
-        if len(first) < len(paper.assumptions):
-            parts.append("- Further assumptions are in [paper.toml](paper.toml).")
-        parts.append("")
-    if reasons := failure_reasons.reasons_table(paper, found, rows):
-        parts += ["## Not reproduced, with reasons", "", *reasons, ""]
-    if paper.studies:
-        links = [
-            f"- [{escape_markdown(one.summary)}](../../studies/{one.name}/README.md)" for one in paper.studies
-        ]
-        parts += ["## Related studies", "", *links, ""]
-    if changed is not None:
-        told = [f"- `{one['name']}`: {escape_markdown(one['title'])}" for one in changed["settings"]]
-        parts += ["## Open parameters, changed one at a time", "", *told, ""]
-    for name in (one for one in paper.figures_on_page if one in drawn):
-        figure = paper.figures[name]
-        parts += [f"## {figure.id}: {figure.title}", "", f"The paper: {escape_markdown(figure.claim)}", ""]
-        parts += [f"![{escape_markdown(figure.title)}](images/{figure.id}.png)", ""]
+        totals = f"Of {len(found)} claims: {describe_totals(found)}. {claims_page.RULE_TEXT}"
+        table = claims_page.claims_table(found, rows, settings)
+        parts += section("Claims", [totals, "", table])
+    parts += describe_sensitivity_runs(changed)
+    parts += section("Warnings of the runs", describe_warnings(paper, document["warnings"]))
+    parts += section("Assumptions", list_assumptions(paper))
+    parts += section("Not reproduced, with reasons", failure_reasons.reasons_table(paper, found, rows))
+    links = [
+        f"- [{escape_markdown(one.summary)}](../../studies/{one.name}/README.md)" for one in paper.studies
+    ]
+    parts += section("Related studies", links)
+    for figure in (paper.figures[name] for name in paper.figures_on_page if name in drawn):
+        image = f"![{escape_markdown(figure.title)}](images/{figure.id}.png)"
+        parts += section(
+            f"{figure.id}: {figure.title}", [f"The paper: {escape_markdown(figure.claim)}", image]
+        )
     return "\n".join([*parts, *describe_commands(paper, document)]).rstrip("\n") + "\n"
+
+
+def section(heading: str, lines: Sequence[str]) -> list[str]:
+    """Returns the lines of a section with its heading; nothing without lines."""
+    return [f"## {heading}", "", *lines, ""] if lines else []
+
+
+def describe_sensitivity_runs(changed: Mapping[str, Any] | None) -> list[str]:
+    """Returns a paragraph with the name and the title of each sensitivity run; nothing without any."""
+    if changed is None:
+        return []
+    told = "; ".join(f"`{one['name']}` ({escape_markdown(one['title'])})" for one in changed["settings"])
+    return [f"Sensitivity runs change one open parameter each: {told}.", ""]
+
+
+def list_assumptions(paper: Paper) -> list[str]:
+    """Returns the first assumptions as a Markdown list, with a link to the others if there are more."""
+    found = [f"- {escape_markdown(one)}" for one in paper.assumptions[:MAX_ASSUMPTIONS]]
+    if len(paper.assumptions) > MAX_ASSUMPTIONS:
+        found.append("- Further assumptions are in [paper.toml](paper.toml).")
+    return found
 
 
 def link_explanations(paper: Paper) -> list[str]:
@@ -80,13 +87,15 @@ def link_explanations(paper: Paper) -> list[str]:
     return [f"How the mechanism works: {links}. {guide}", ""] if links else []
 
 
-def describe_warnings(warnings: Sequence[str]) -> list[str]:
-    """Returns a line per kind of warning: its meaning, with its text or, for several, the names of sweeps."""
+def describe_warnings(paper: Paper, warnings: Sequence[str]) -> list[str]:
+    """Returns a line per kind of warning with its meaning and sweeps, and a line about their full texts."""
     found: dict[str, list[str]] = {}
     for one in warnings:
         label, _, text = one.partition(": ")
         found.setdefault(label, []).append(text)
-    return [f"- **{label}**: {describe_warning(label, texts)}" for label, texts in found.items()]
+    lines = [f"- **{label}**: {describe_warning(label, texts)}" for label, texts in found.items()]
+    full = "Full texts are in [rows.json](rows.json), under `warnings`."
+    return [*lines, f"- {full} `overspill paper {paper.name} --list` lists the sweeps."] if lines else []
 
 
 def describe_warning(label: str, texts: Sequence[str]) -> str:

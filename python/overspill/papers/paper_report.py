@@ -55,6 +55,7 @@ def build_page(
         ],
         heads=COLUMN_HEADS[1:],
         legend=LEGEND_TEXT,
+        terms=paper.terms,
         assumptions=paper.assumptions,
         claims=[] if document["part"] else claim_cells(paper, rows, changed),
         matrix=None if changed is None else sensitivity.sensitivity_tables(changed),

@@ -1,4 +1,4 @@
-"""Names of rows as pages and tables print them: differences and ratios with signs, schemes by their names."""
+"""Printed names of rows: `less` becomes `−`, `by` becomes `/`, and schemes get their published names."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ PRINTED_WORDS = {
     "qct": "QCT",
     "ttl": "TTL",
 }
+PHRASES = {"size of rank correlation": "absolute rank correlation"}
 WORD = re.compile(rf"\b({'|'.join(PRINTED_WORDS)})\b")
 SIGNS = (
     (re.compile(r" less (?!than\b)"), " − "),
@@ -42,7 +43,10 @@ def print_case(case: str) -> str:
 
 def print_metric(metric: str) -> str:
     """Returns the metric of a row with signs for differences and ratios, and schemes by their names."""
-    return with_scheme_names(COMPARED.sub(r"\1, \2", with_signs(metric.replace("_", " "))))
+    text = metric.replace("_", " ")
+    for words, printed in PHRASES.items():
+        text = text.replace(words, printed)
+    return with_scheme_names(COMPARED.sub(r"\1, \2", with_signs(text)))
 
 
 def with_scheme_names(name: str) -> str:

@@ -35,7 +35,7 @@ LABEL_MEANINGS = {
         "any start."
     ),
     "SEEDS ALIKE": (
-        "Three seeds or more gave the same numbers, or the same means of flows to six digits. Either "
+        "At least three seeds gave identical results, or means over flows that agree to six digits. Either "
         "random draws do not affect the flows, or their packets are phase-locked. Such seeds give no "
         "independent repetitions, and an interval of ± 0 is not a measure of certainty. Give starts a "
         "`jitter`, or see `overspill run --check-phase`."
