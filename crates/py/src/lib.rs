@@ -2,7 +2,6 @@
 
 mod convert;
 mod numbers;
-mod run_handle;
 mod trace;
 
 use convert::{memory_json, network_json, networks_json, summary_json, tables_to_python};
@@ -10,10 +9,11 @@ use mech::Registry;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use run_handle::{Recordings, RunHandle, start_run};
 use scenario::diag::sanitize;
 use scenario::load::{Loaded, Source, load as load_scenario};
-use sim::{CapturedLink, Options, SNAPSHOT_COUNT, parse_links};
+use sim::{
+    CaptureRequest, CapturedLink, Options, RecordedRun, RunError, SNAPSHOT_COUNT, parse_links, start_recorded_run,
+};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use trace::{Trace, TracedPacket};
@@ -39,6 +39,10 @@ static REGISTRY: OnceLock<Registry> = OnceLock::new();
 
 fn registry() -> &'static Registry {
     REGISTRY.get_or_init(Registry::catalogue)
+}
+
+fn runtime_error(error: RunError) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
 }
 
 fn load_source(path: &str, text: &str, sets: &[String]) -> PyResult<Loaded> {
@@ -144,10 +148,10 @@ impl Scenario {
         pcap_snaplen: Option<u32>,
     ) -> PyResult<Run> {
         let scenario = self.variant(variant)?.clone();
-        let asked = Recordings { links: find_links(&scenario, &pcap)?, snaplen: pcap_snaplen };
+        let captures = CaptureRequest { links: find_links(&scenario, &pcap)?, snaplen: pcap_snaplen };
         let options = Options { max_events, ..Options::default() };
-        let world = py.detach(|| start_run(&scenario, seed, options, &asked))?;
-        Ok(Run { world, scenario, seed, links: asked.links })
+        let world = py.detach(|| start_recorded_run(&scenario, seed, options, &captures)).map_err(runtime_error)?;
+        Ok(Run { world, scenario, seed, links: captures.links })
     }
 
     /// Returns the trace of one packet of a variant with one seed, before its search.
@@ -215,7 +219,7 @@ fn resolved_json(loaded: &Loaded) -> String {
 struct Run {
     scenario: Arc<scenario::Scenario>,
     seed: u64,
-    world: Box<dyn RunHandle>,
+    world: Box<dyn RecordedRun>,
     links: Vec<CapturedLink>,
 }
 
@@ -253,8 +257,11 @@ impl Run {
     /// Returns the next bytes of each capture, with at most `at_most` frames; empty if there are none.
     fn captured<'py>(&mut self, py: Python<'py>, at_most: usize) -> PyResult<Vec<Bound<'py, PyBytes>>> {
         let (world, count) = (&mut self.world, self.links.len());
-        let next = |link| py.detach(|| world.take_captured_bytes(link, at_most)).map(|bytes| PyBytes::new(py, &bytes));
-        (0..count).map(next).collect()
+        let next_bytes = |link| {
+            let bytes = py.detach(|| world.take_captured_bytes(link, at_most)).map_err(runtime_error)?;
+            Ok(PyBytes::new(py, &bytes))
+        };
+        (0..count).map(next_bytes).collect()
     }
 
     /// Returns the summary as JSON, and the tables as plain little-endian buffers.

@@ -17,6 +17,7 @@ mod packet_trace;
 mod progress;
 mod queries;
 pub mod queue;
+mod recorded_run;
 mod recorder;
 mod results;
 mod tap;
@@ -34,6 +35,7 @@ pub use packet_trace::{
     PacketChoice, PacketProperty, PacketStep, RunEnd, SNAPSHOT_COUNT, StepKind, TraceError, TraceProgress, Tracer,
 };
 pub use progress::{FlowRecord, Progress, SenderCounts, StopReason};
+pub use recorded_run::{CaptureRequest, RecordedRun, RunError, start_recorded_run};
 pub use recorder::Recorder;
 pub use results::{CarriedBits, Column, Results, Table};
 pub use tap::{CrossedFrame, Tap};
