@@ -21,13 +21,13 @@ TableLine = dict[str, Any]  # line of a sweep's table
 
 
 class Case(Protocol):
-    """Configuration of a study: a frozen dataclass of strings."""
+    """Configuration of a study, with its variant: a frozen dataclass of strings."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
     def variant(self) -> str:
-        """Name of the variant."""
+        """Name of the variant in this configuration."""
 
 
 CaseType = TypeVar("CaseType", bound=Case)
@@ -35,7 +35,7 @@ CaseType = TypeVar("CaseType", bound=Case)
 
 @dataclass(frozen=True)
 class Row(Generic[CaseType]):
-    """A metric of a case over seeds, in its unit, and its difference from each reference (paired, Holm)."""
+    """Mean of a metric in one configuration, with a Holm-corrected difference from each reference."""
 
     case: CaseType
     metric: str
@@ -61,18 +61,18 @@ class Row(Generic[CaseType]):
 
     @property
     def displayed_mean(self) -> float:
-        """Mean in the unit shown."""
+        """Mean in the unit that tables show."""
         return self.mean * self.display_factor
 
     def differs(self, reference: str) -> bool:
-        """Returns true if the interval of the difference from a reference excludes 0."""
+        """Returns true if the difference from a reference is significant: its interval excludes 0."""
         found = self.differences.get(reference)
         return found is not None and (found[1] > 0 or found[2] < 0)
 
 
 @dataclass(frozen=True)
 class Study(Generic[CaseType]):
-    """Comparisons of a study.
+    """Metrics, references and groups of comparisons of a study.
 
     `reference` returns the case of a reference; `family` names the comparisons that Holm's method corrects
     together.
@@ -90,7 +90,7 @@ class Study(Generic[CaseType]):
         summary: Iterable[TableLine],
         case_of: Callable[[TableLine], CaseType],
     ) -> list[Row[CaseType]]:
-        """Returns one row for each metric of each case, with its differences from the references."""
+        """Returns a row for each metric of each configuration, with differences from the references."""
         values: dict[CaseType, dict[str, dict[int, float]]] = {}
         for one in self.select_lines(table):
             by_seed = values.setdefault(case_of(one), {}).setdefault(one["metric"], {})
@@ -107,19 +107,19 @@ class Study(Generic[CaseType]):
         return [found[key] for key in keys]
 
     def select_lines(self, lines: Iterable[TableLine]) -> Iterator[TableLine]:
-        """Yields the lines of the study's metrics, with the metric names that results use."""
+        """Yields the lines of those metrics that the study uses."""
         named = (one | {"metric": metrics.key_of_row(one)} for one in lines)
         return (one for one in named if one["metric"] in self.metrics)
 
     def references_of(self, variant: str) -> Sequence[str]:
-        """References of a variant; a variant that is a reference is compared with earlier references only."""
+        """References that a variant is compared with; a reference is compared with earlier ones only."""
         references = self.references
         return references[: references.index(variant)] if variant in references else references
 
     def compute_differences(
         self, values: Mapping[CaseType, Mapping[str, Mapping[int, float]]]
     ) -> dict[tuple[CaseType, str], dict[str, Difference]]:
-        """Returns the paired differences of each case from its references, with Holm's intervals."""
+        """Returns the paired, Holm-corrected differences of each configuration from its references."""
         families: dict[tuple[str, ...], dict[tuple[CaseType, str, str], list[float]]] = {}
         for case, by_metric in values.items():
             for metric, by_seed in by_metric.items():
@@ -158,7 +158,7 @@ class Study(Generic[CaseType]):
             return [self.parse_row(line) for line in list(csv.reader(file))[1:]]
 
     def parse_row(self, line: Sequence[str]) -> Row[CaseType]:
-        """Parses the row of a line."""
+        """Parses a row from a line of the CSV file."""
         at = len(fields(self.case))
         case, (metric, unit, n), rest = self.case(*line[:at]), line[at : at + 3], line[at + 3 :]
         mean, ci95, low, high = (float(one) for one in rest[:4])
@@ -178,7 +178,7 @@ def parse_arguments(name: str, doc: str | None, arguments: Sequence[str] | None)
 
 @dataclass(frozen=True)
 class Page(Generic[CaseType]):
-    """The CSV file, page and figures that a study writes into the folder of its name."""
+    """Files of a study, in the folder of its name: CSV file of numbers, page, and figures."""
 
     name: str
     study: Study[CaseType]
@@ -186,7 +186,7 @@ class Page(Generic[CaseType]):
     draw: Callable[[list[Row[CaseType]], Path], Iterable[Path]]
 
     def publish(self, run: Callable[[], Iterable[Row[CaseType]]] | None) -> None:
-        """Runs what the store lacks, if `run` is given, then writes CSV file, tables and figures."""
+        """Runs missing runs with `run`, if it is given, then writes CSV file, tables and figures."""
         folder = STUDIES / self.name
         numbers, page = folder / "numbers.csv", folder / "README.md"
         if run is not None:
@@ -198,7 +198,7 @@ class Page(Generic[CaseType]):
 
 
 def require_complete(sweep: Results) -> Results:
-    """Returns the sweep; exits if runs failed or flows did not finish."""
+    """Returns the given sweep; exits if runs failed or flows did not finish."""
     if (
         sweep.failures
         or sweep.run_status.unfinished
@@ -211,7 +211,7 @@ def require_complete(sweep: Results) -> Results:
 
 
 def exact_metrics(sweep: Results) -> list[TableLine]:
-    """Returns the exact metrics of a sweep.
+    """Returns the metrics of a sweep that are not bounds, as lines.
 
     Metrics that unfinished flows turn into bounds, in any seed of a variant, are left out for that variant.
     """
@@ -223,7 +223,7 @@ def exact_metrics(sweep: Results) -> list[TableLine]:
 
 
 def summarize_metrics(found: Sequence[TableLine]) -> Iterator[TableLine]:
-    """Yields means and intervals over seeds of a study's own metrics, by the rules of every sweep."""
+    """Yields means and intervals over seeds for the metrics that a study computes itself."""
     groups: dict[tuple[Any, ...], list[TableLine]] = {}
     for one in found:
         key = tuple(value for name, value in one.items() if name not in ("seed", "value"))
@@ -243,7 +243,7 @@ def format_number(value: float) -> str:
 
 
 def format_value(row: Row[Any]) -> str:
-    """Formats the mean and the half-width of its interval."""
+    """Formats a mean with the half-width of its interval: `4.1 ± 0.2`."""
     return f"{format_number(row.displayed_mean)} ± {format_number(row.ci95 * row.display_factor)}"
 
 
@@ -259,7 +259,7 @@ def format_difference(row: Row[Any], reference: str) -> str:
 
 @dataclass(frozen=True)
 class RelativeDifference:
-    """Difference from a reference as a share of the reference's mean, with its interval."""
+    """Relative difference of a configuration from a reference, with interval and margin."""
 
     mean: float
     low: float
@@ -268,17 +268,17 @@ class RelativeDifference:
 
     @property
     def differs(self) -> bool:
-        """True if the interval excludes 0 and the mean is at least the margin."""
+        """True if the difference is significant and at least as large as the margin."""
         return (self.low > 0 or self.high < 0) and abs(self.mean) >= self.margin
 
     @property
     def is_equivalent(self) -> bool:
-        """True if the whole interval is within the margin."""
+        """True if the whole interval of the difference is within the margin."""
         return -self.margin < self.low and self.high < self.margin
 
 
 def index_by_case(found: Iterable[Row[CaseType]]) -> dict[tuple[CaseType, str], Row[CaseType]]:
-    """Indexes rows by case and metric."""
+    """Indexes rows by configuration and metric."""
     return {(row.case, row.metric): row for row in found}
 
 
@@ -288,7 +288,7 @@ def relative_difference(
     other: CaseType,
     of: tuple[str, str, float],
 ) -> RelativeDifference | None:
-    """Returns the difference of a case from another as a share of the other's mean.
+    """Returns the difference between two configurations as a share of the second one's mean.
 
     `of` is the metric, the reference's name and the margin. The result is `None` if a value is missing, or if
     the other's mean is 0.
@@ -302,7 +302,7 @@ def relative_difference(
 
 
 def format_percent(less: RelativeDifference | None) -> str:
-    """Formats a difference in percent with half of its interval: bold if it differs, `=` if it is equal."""
+    """Formats a difference in percent with its half-width: bold if significant, `=` if equivalent."""
     if less is None:
         return "–"
     mark = "**" if less.differs else ""
@@ -314,7 +314,7 @@ Cells = dict[str, dict[str, Row[CaseType]]]  # label of the table's line, metric
 
 
 def group_by_label(found: Iterable[Row[CaseType]], label: Callable[[Row[CaseType]], str]) -> Cells[CaseType]:
-    """Groups rows by the line of a table."""
+    """Groups rows by the label of the table line that they belong to."""
     made: Cells[CaseType] = {}
     for row in found:
         made.setdefault(label(row), {})[row.metric] = row
@@ -329,7 +329,7 @@ def format_table(heads: Iterable[str], body: Iterable[Iterable[str]]) -> str:
 
 
 def insert_tables(text: str, made: Mapping[str, str]) -> str:
-    """Returns a page's text with its tables inserted between their markers."""
+    """Inserts tables into the text of a page, each between its markers."""
     for name, body in made.items():
         start = f"<!-- {name} -->\n"
         before, mark, after = text.partition(start)
@@ -348,7 +348,7 @@ def set_plain_log_labels(axes: Axes) -> None:
 
 
 def save_figures(draw: Callable[[], Mapping[str, Figure]], folder: Path) -> list[Path]:
-    """Draws the figures of a page in one style and saves them as PNG files, whose bytes are reproducible."""
+    """Draws the figures of a page in one style and saves them as PNG files with reproducible bytes."""
     folder.mkdir(parents=True, exist_ok=True)
     made = []
     with plots.style(), mpl.rc_context({"axes.titlesize": 9.5}):

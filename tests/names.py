@@ -60,7 +60,7 @@ def functions_and_types(path: Path) -> list[tuple[str, int]]:
 
 def is_former(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
     """Returns true if a function is an alias from the last release, which warns."""
-    return (ast.get_docstring(node) or "").startswith("The former name of")
+    return (ast.get_docstring(node) or "").startswith("Deprecated name of")
 
 
 def main(folders: list[str]) -> int:

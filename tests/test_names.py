@@ -25,7 +25,7 @@ def test_other_names_are_not(one: str, other: str) -> None:
 def test_functions_that_say_nothing_are_found_in_both_languages(tmp_path: Path) -> None:
     (tmp_path / "a.rs").write_text("impl A {\n    pub fn of(x: u8) -> A {}\n    fn port_of() {}\n}\n")
     (tmp_path / "b.py").write_text(
-        'def told():\n    pass\n\n\ndef of():\n    """The former name of `x`."""\n'
+        'def told():\n    pass\n\n\ndef of():\n    """Deprecated name of `x`."""\n'
     )
     assert names.functions_and_types(tmp_path / "a.rs") == [("of", 2), ("port_of", 3)]
     assert names.functions_and_types(tmp_path / "b.py") == [("told", 1)]

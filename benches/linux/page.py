@@ -139,7 +139,7 @@ def describe_switched_off(rows: list[dict[str, Any]]) -> list[str]:
         lines += [
             "The kernel with one mechanism switched off (mean ± half of its 95 % interval):",
             "",
-            "| off | median completion, ms | retransmissions | timeouts |",
+            "| mechanism switched off | median completion, ms | retransmissions | timeouts |",
             "| --- | --- | --- | --- |",
         ]
         for name, without in row["without"].items():

@@ -1,4 +1,4 @@
-"""Drawings of figures 1c, 4 and 5, and of table 1."""
+"""Drawings of figures 1c, 4 and 5 and of table 1 of the ABQ paper."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MAX_DRAWN_POINTS = 2000  # points of a drawn distribution, more than a picture r
 
 
 def colour(variant: str) -> str:
-    """Returns the colour of a scheme."""
+    """Returns the colour of a scheme in ABQ's figures."""
     return plots.COLOURS[COLOURS[variant]]
 
 
@@ -163,7 +163,7 @@ def draw_oscillation(sweeps: Sweeps, _: PublishedValues) -> Drawing:
 
 
 def draw_short_flows(sweeps: Sweeps, _: PublishedValues) -> Drawing:
-    """Draws figure 5c: the distribution of short flows' FCTs, all draws together."""
+    """Draws figure 5c: the distribution of short flows' FCTs over all random draws of flows."""
     runs = sweeps["waves"]
     made, [axes] = sheet(1)
     for variant, name in NAMES.items():
@@ -182,7 +182,7 @@ def draw_short_flows(sweeps: Sweeps, _: PublishedValues) -> Drawing:
 
 
 def draw_table_1(sweeps: Sweeps, published: PublishedValues) -> Drawing:
-    """Draws table 1: the largest of five values, with short flows that start together and apart."""
+    """Draws table 1: the fastest of five long flows, and the most drops at one of five receivers."""
     columns_of = (("waves", "", "simultaneous short flows"), ("apart", ", apart", "spread short flows"))
     panels = (
         ("largest_throughput", largest_throughput, "throughput (Mb/s)", "Fastest of five long flows"),

@@ -29,7 +29,7 @@ COLUMNS = "start,source,destination,bytes,query"
 
 
 def flow_lines(kind: str, draw: int) -> Iterator[str]:
-    """Yields a line for each flow: start in ns, source, destination, bytes, and the group of a short flow."""
+    """Yields a line for each flow: start in ns, source, destination, bytes, and group if it is short."""
     random = np.random.Generator(np.random.Philox(key=draw))
     hosts = np.argsort(random.random(HOST_COUNT), kind="stable").reshape(len(MEAN_STARTS_MS), -1)
     for group, (mean, members) in enumerate(zip(MEAN_STARTS_MS, hosts, strict=True)):
@@ -43,7 +43,7 @@ def flow_lines(kind: str, draw: int) -> Iterator[str]:
 
 
 def trace_text(kind: str, draw: int) -> str:
-    """Returns the file of a draw."""
+    """Returns the text of the flow file for one random draw of flows."""
     return "\n".join((COLUMNS, *flow_lines(kind, draw), ""))
 
 

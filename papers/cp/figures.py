@@ -1,4 +1,4 @@
-"""Drawings of CP's figures."""
+"""Drawings of the figures of the CP paper."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def draw_completion(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 
 def draw_figure_3(sweeps: Sweeps, published: PublishedValues) -> Drawing:
-    """Draws figure 3: the distribution of the slowest flow of each query, scheme by scheme."""
+    """Draws figure 3: the distribution of the slowest flow's completion time in a query, by scheme."""
     runs = sweeps["slow_flow"]
     made, [axes] = sheet(1)
     latest = SLOW_FLOW_MS
@@ -156,7 +156,7 @@ def draw_figure_3(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 
 def draw_figure_10(sweeps: Sweeps, published: PublishedValues) -> Drawing:
-    """Draws figure 10: the goodput ratio of both groups, pair by pair."""
+    """Draws figure 10: the goodput ratio of experimental to background flows, by numbers of flows."""
     made, panels = sheet(3)
     for axes, sweep in zip(panels, TIE_LABELS, strict=True):
         runs = sweeps[f"pairs{sweep}"]
@@ -182,7 +182,7 @@ def draw_figure_10(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 
 def draw_figure_11(sweeps: Sweeps, published: PublishedValues) -> Drawing:
-    """Draws figure 11: EFJR over the pairs."""
+    """Draws figure 11: the goodput deviation among experimental flows (EFJR), by numbers of flows."""
     runs = sweeps["pairs"]
     made, [axes] = sheet(1)
     for variant in FOUR_SCHEMES:
@@ -205,7 +205,7 @@ def draw_figure_11(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 
 def draw_goodput_panel(axes: Axes, runs: Runs, background: int, variants: Sequence[str]) -> None:
-    """Draws goodput of the experimental flows and the line of theory."""
+    """Draws the goodput of experimental flows, and the line of the theoretical goodput."""
     flows = path_values(runs, FLOWS_PATH)
     for variant in variants:
         colour = colour_of(variant)
@@ -224,7 +224,7 @@ def draw_goodput_panel(axes: Axes, runs: Runs, background: int, variants: Sequen
 
 
 def draw_figure_2(sweeps: Sweeps, published: PublishedValues) -> Drawing:
-    """Draws figure 2: TCP alone."""
+    """Draws figure 2: goodput of TCP alone, with the line of the theoretical goodput."""
     made, panels = sheet(3)
     for axes, (name, background) in zip(panels, BACKGROUND_FLOWS.items(), strict=True):
         draw_goodput_panel(axes, sweeps[name], background, (TCP, TCP_200))
@@ -246,7 +246,7 @@ def draw_figure_12(name: str, sweeps: Sweeps, _: PublishedValues) -> Drawing:
 
 
 def draw_figure_14(sweeps: Sweeps, published: PublishedValues) -> Drawing:
-    """Draws figure 14: every scheme over P."""
+    """Draws figure 14: goodput of a flow over two paths, every scheme, over the traffic share P."""
     runs = sweeps["out_of_order"]
     shares = path_values(runs, WEIGHT_PATH)
     dashes = ["-", "--", ":"]
@@ -272,7 +272,7 @@ def draw_figure_14(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 
 def draw_tail_bars(axes: Axes, values: Mapping[str, Mapping[str, np.ndarray]]) -> None:
-    """Draws both percentiles, grouped by percentile; a scheme has its colour of all figures."""
+    """Draws bars of the 99th and 99.9th percentile of completion times, one bar for each scheme."""
     every = list(NAMES.values())
     for at_, (name, tails) in enumerate(values.items()):
         colour = COLOURS[(every.index(name) if name in every else at_) % len(COLOURS)]
@@ -285,7 +285,7 @@ def draw_tail_bars(axes: Axes, values: Mapping[str, Mapping[str, np.ndarray]]) -
 
 
 def draw_figure_15(size: str, sweeps: Sweeps, _: PublishedValues) -> Drawing:
-    """Draws figure 15a or 15b: both distributions of background flows, at one aggregation buffer."""
+    """Draws figure 15a or 15b: tail query times with both distributions of background flows."""
     made, panels = sheet(2)
     for axes, (name, sizes) in zip(panels, SIZE_LABELS.items(), strict=True):
         runs = sweeps[name]

@@ -1,4 +1,4 @@
-"""Drawings of QCN-OS's figures; those of single runs show the first seed, as the report shows one run."""
+"""Drawings of QCN-OS's figures; those of single runs show the first seed."""
 
 from __future__ import annotations
 
@@ -61,17 +61,17 @@ FRAME_TITLES = {"laws": "Frames of 1522 B", "laws_sizes": "stored 1 and passing 
 
 
 def scheme_colour(variant: str) -> str:
-    """Returns the colour of a scheme."""
+    """Returns the colour of a scheme in QCN-OS's figures."""
     return plots.COLOURS[SCHEME_COLOURS[variant]]
 
 
 def flow_colour(flow: int) -> str:
-    """Returns the colour of a flow; the victim and the culprit have strong ones."""
+    """Returns the colour of a flow in QCN-OS's figures; the victim and the culprit have strong ones."""
     return plots.COLOURS[flow % len(plots.COLOURS)]
 
 
 def draw_throughputs(axes: Axes, run: HotspotRun) -> None:
-    """Draws the throughput of every flow as means over 1 ms.
+    """Draws the throughput of every flow, averaged over 1 ms.
 
     f2 is dashed on top of f1; hot flows of other inputs are behind both.
     """
@@ -90,7 +90,7 @@ def draw_throughputs(axes: Axes, run: HotspotRun) -> None:
 
 
 def draw_rate_limits(axes: Axes, run: HotspotRun) -> None:
-    """Draws the rate limits of f1 and f2, with a mark below for each CNM to them."""
+    """Draws the rate limits of flows f1 and f2, with a tick below for each CNM to them."""
     for place, flow in enumerate((F1, F2)):
         limit = run.limits[flow]
         times = np.concatenate(([0.0], limit.times, [END_MS]))
@@ -105,7 +105,7 @@ def draw_rate_limits(axes: Axes, run: HotspotRun) -> None:
 
 
 def draw_occupancies(axes: Axes, run: HotspotRun, total: bool = False) -> None:
-    """Draws the bytes of f1 and f2 in the shared input, separately or in total, with the thresholds."""
+    """Draws the bytes of flows f1 and f2 in the shared input buffer, with the PFC thresholds."""
     time = (np.arange(run.stored.shape[1]) + 0.5) * STEP_MS
     if total:
         axes.plot(time, run.stored.sum(axis=0), color=scheme_colour(QCN_AS), linewidth=0.8)
@@ -124,12 +124,12 @@ def draw_occupancies(axes: Axes, run: HotspotRun, total: bool = False) -> None:
 def published_points(
     published: PublishedValues, at: list[tuple[float, str, str]]
 ) -> list[tuple[float, float | None]]:
-    """Returns published values at times, by case and metric."""
+    """Returns published values with the times at which figures show them."""
     return [(time, published.get((case, metric))) for time, case, metric in at]
 
 
 def draw_figure_3(sweeps: Sweeps, published: PublishedValues) -> Drawing:
-    """Draws figure 3: throughput of adapters with PFC alone."""
+    """Draws figure 3: throughput of each sender with PFC alone."""
     made, [axes] = sheet(1, height=3.6)
     draw_throughputs(axes, read_runs(sweeps["baseline"], PFC)[0])
     early = [(sum(BEFORE_WINDOW) / 2, f"f{flow}, before", "throughput") for flow in (1, 2)]
@@ -142,7 +142,7 @@ def draw_figure_3(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 
 def draw_figure_4(sweeps: Sweeps, published: PublishedValues) -> Drawing:
-    """Draws figure 4: throughput of adapters, and the shared input."""
+    """Draws figure 4: throughput of each sender, and the shared input buffer."""
     run = read_runs(sweeps["hotspot"], QCN_AS)[0]
     made, [above, below] = sheet(1, rows=2, height=2.9)
     draw_throughputs(above, run)
@@ -217,7 +217,7 @@ def draw_published_throughputs(
 def published_steady_values(
     published: PublishedValues, name: str, when: str, flows: tuple[int, ...] = (1, 2)
 ) -> list[tuple[float, float | None]]:
-    """Returns the published values of a scheme at the end."""
+    """Returns the published steady throughputs of a scheme, with the time at which figures show them."""
     return published_points(
         published, [(LAST_MIDDLE_MS, f"{name}, f{flow}, {when}", "throughput") for flow in flows]
     )
@@ -226,7 +226,7 @@ def published_steady_values(
 def draw_scheme_row(
     panels: list[Axes], run: HotspotRun, published: list[tuple[float, float | None]], named: tuple[str, str]
 ) -> None:
-    """Draws a scheme's throughputs, rate limits and input; `named` is its name and the panels' letters."""
+    """Draws a scheme's row of panels: throughputs, rate limits, and shared input buffer."""
     name, letters = named
     draw_published_throughputs(panels[0], run, published, f"({letters[0]}) {name}: throughput")
     draw_rate_limits(panels[1], run)
@@ -247,7 +247,7 @@ def finish_figure(made: Drawing, panels: list[Axes], last: int) -> None:
 
 
 def draw_figure_9(sweeps: Sweeps, published: PublishedValues) -> Drawing:
-    """Draws figure 9: throughputs of three schemes, and three panels on occupancy sampling."""
+    """Draws figure 9: throughputs of three schemes; rate limits and input buffer with occupancy sampling."""
     runs = sweeps["fabric"]
     made, panels = sheet(3, rows=2, height=3.0)
     before = published_steady_values(published, "PFC alone", "60 to 150 ms")
@@ -313,7 +313,7 @@ def draw_figure_11(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 def draw_law(
     law: tuple[str, slice, Mapping[str, str]], sweeps: Sweeps, published: PublishedValues
 ) -> Drawing:
-    """Draws each flow's shares of CNMs, arrivals and occupancy, with published shares of the law's flows."""
+    """Draws each flow's shares of CNMs, arrivals and occupancy, with the published shares of CNMs."""
     variant, which, cases = law
     made, panels = sheet(1, rows=len(cases), height=2.8)
     for axes, (sweep, case) in zip(panels, cases.items(), strict=True):
@@ -327,7 +327,7 @@ def draw_law(
 def draw_share_bars(
     axes: Axes, every: Sequence[FlowCounts], which: slice, paper: Sequence[float | None]
 ) -> None:
-    """Draws shares of all flows, with the CNM shares that the law gives for its flows, as shares of all."""
+    """Draws bars of each flow's shares, with the published CNM shares of some of the flows."""
     values = [
         [flow_share(np.array([getattr(one, name) for one in every]), flow) for flow in range(len(FLOW_NAMES))]
         for name in ("cnms", "arrived", "stored")
@@ -342,7 +342,7 @@ def draw_share_bars(
 
 
 def flow_share(by_seed: np.ndarray, flow: int) -> np.ndarray:
-    """Returns the share of a flow by seed."""
+    """Returns the share of one flow in a count, by seed."""
     whole = by_seed.sum(axis=1)
     return np.asarray(by_seed[:, flow] / np.where(whole > 0, whole, 1))
 

@@ -11,7 +11,7 @@ MAX_NAME_LENGTH = 50  # characters of a file's name that the name of its new ver
 
 @contextmanager
 def report_write_errors(place: object, kind: type[OverspillError] = Unwritable) -> Iterator[None]:
-    """Raises `kind` with a line for the user if the block cannot write to `place`."""
+    """Raises `kind`, a class of errors, with one line for the user if the block cannot write to `place`."""
     try:
         yield
     except OSError as error:
@@ -41,6 +41,6 @@ def replace_file(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes a text as UTF-8 without a change of its line ends."""
+    """Writes a text file as UTF-8, with line endings unchanged."""
     with replace_file(path) as new:
         new.write_text(text, encoding="utf-8", newline="")

@@ -10,17 +10,17 @@ UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\u
 
 
 def cut_user_text(text: str, most: int = 200) -> str:
-    """Returns a text that a user gave, cut to `most` characters so that it does not hide the error."""
+    """Returns user input cut to `most` characters, so that long input does not hide the error."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def escape_unprintable(text: str) -> str:
-    """Returns a text on one line, with characters that cannot be printed escaped."""
+    """Returns a text on one line, with unprintable characters escaped."""
     return UNPRINTABLE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def shorten_line(text: str) -> str:
-    """Returns a plain line of a message, cut in the middle if too long, since its end has the rule."""
+    """Returns an error line without control characters, cut in the middle if it is too long."""
     told = escape_unprintable(text)
     if len(told) <= MAX_LINE_LENGTH:
         return told
@@ -57,7 +57,7 @@ class Failed(OverspillError):
 
 
 class Unwritable(Failed):
-    """Output that cannot be written, of this run or of any other."""
+    """Error for output that cannot be written, now or by any later run."""
 
 
 def check_text(what: str, given: object) -> str:

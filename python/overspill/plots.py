@@ -127,7 +127,7 @@ def slowdown_by_size(results: Results) -> Figure | None:
 
 
 def queue_over_time(results: Results) -> Figure | None:
-    """Queue of one switch port over time in each variant, first seeds: largest and mean of each bin."""
+    """Queue of one switch port over time, first seed of each variant: largest and mean of each time bin."""
     return draw_chart(queues.chart_queue_over_time(results))
 
 
@@ -248,7 +248,7 @@ def topology(results: Results) -> Figure | None:
 
 
 def sweep(found: Results, metric: str) -> Figure | None:
-    """Metric of a sweep against the swept values: lines with 95% bands, or maps for two axes.
+    """Metric of a sweep against the swept values: lines with 95% bands, or heat maps for two axes.
 
     Args:
         found: Results of a sweep.
@@ -271,7 +271,7 @@ def sweep(found: Results, metric: str) -> Figure | None:
 
 
 def figures(results: Results) -> dict[str, tuple[str, Figure]]:
-    """Every figure of the report that the results have data for: file name -> caption and figure."""
+    """Returns every figure of the report that the results have data for: name -> caption and figure."""
     return {
         name: (chart.caption, mpl.draw_figure(chart)) for name, chart in charts.build_charts(results).items()
     }

@@ -1,4 +1,4 @@
-"""The study of held ACKs beyond their article: its numbers, and the tables and figures of its page.
+"""Study of ABQ (held ACKs) beyond its article: numbers, tables and figures of the page.
 
 `make studies` runs it; `python -m studies.abq --page` runs nothing and takes the committed CSV.
 """
@@ -43,23 +43,23 @@ COUNT_METRICS = {
 }
 COMPARED_METRICS = {**TIME_METRICS, "drops": "drops", "timeouts": "timeouts", "queue_busiest_mean": "queue"}
 VARIANT_PAIRS = (("abq", "dctcp"), ("abq_alone", "dctcp"), ("window", "dctcp"), ("abq_alone", "abq"))
-COLUMN_HEADS = ["network", "degree", "reply (BDP)", "background (%)"]
+COLUMN_HEADS = ["network", "senders", "reply (BDP)", "background (%)"]
 
 
 def points_of(found: Iterable[Row]) -> list[Case]:
-    """Returns every point as a case without a variant, sorted by network."""
+    """Returns every configuration without its variant, sorted by network."""
     every = dict.fromkeys(Case(*row.case.point, "") for row in found)
     networks = list(NETWORKS)
     return sorted(every, key=lambda at: (networks.index(at.network), at.answer != "8", int(at.background)))
 
 
 def rows_of_main_seeds(found: Iterable[Row]) -> list[Row]:
-    """Returns the rows of the main seeds, without those of the seeds that were used to choose K."""
+    """Returns the rows of the main seeds, without those of the seeds that choose the threshold K."""
     return [row for row in found if not row.case.k]
 
 
 def difference_table(found: Sequence[Row], variant: str, name: str) -> str:
-    """Table of a variant's differences from a reference at every point, in percent of the reference."""
+    """Table of the difference of a variant from a reference in each configuration, in percent."""
     rows = index_by_case(found)
     body = [
         [
@@ -85,7 +85,7 @@ def format_mean(row: Row | None) -> str:
 
 
 def mean_table(found: Sequence[Row], metric: str) -> str:
-    """Table of a metric for each main variant at every point."""
+    """Table of a metric for each main variant in each configuration."""
     rows = index_by_case(found)
     body = []
     for at in points_of(found):
@@ -95,7 +95,7 @@ def mean_table(found: Sequence[Row], metric: str) -> str:
 
 
 def tuning_table(found: Sequence[Row]) -> str:
-    """Table of the tuning cost of each candidate of K, with the chosen one in bold.
+    """Table of the tuning cost of each candidate for the threshold K, with the chosen one in bold.
 
     The cost is the square root of mean QCT (ms) times mean FCT of the background (ms).
     """
@@ -115,7 +115,7 @@ def tuning_table(found: Sequence[Row]) -> str:
 
 
 def single_change_table(found: Sequence[Row]) -> str:
-    """Table of each single-change variant's differences from the variant that it changes.
+    """Table of the difference of each single-change variant from the variant that it changes.
 
     `abq_open` is also compared with its twin `dctcp_open`.
     """
@@ -134,11 +134,12 @@ def single_change_table(found: Sequence[Row]) -> str:
             ]
         )
     heads = ["network", "aside", "compared with", *(f"{one} (%)" for one in COMPARED_METRICS.values())]
-    return format_table([*heads, "QCT median minus `dctcp_open` (%)", "QCT p99 minus `dctcp_open` (%)"], body)
+    heads += [f"`abq_open` minus `dctcp_open`: {one} (%)" for one in ("QCT median", "QCT p99")]
+    return format_table(heads, body)
 
 
 def tables(found: Sequence[Row]) -> dict[str, str]:
-    """Returns every table of the page by its name."""
+    """Returns every table of the study's page by its name."""
     rows = rows_of_main_seeds(found)
     made = {
         f"{variant} less {name}": difference_table(rows, variant, name) for variant, name in VARIANT_PAIRS
@@ -148,7 +149,7 @@ def tables(found: Sequence[Row]) -> dict[str, str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs what the store lacks, then writes the CSV file, the tables and the figures."""
+    """Runs the missing runs of the study, then writes its CSV file, tables and figures."""
     given = parse_arguments("abq", __doc__, arguments)
     page = Page("abq", STUDY, tables, figures.draw)
     page.publish(None if given.page else lambda: run_study(Plan(jobs=given.jobs), given.out))

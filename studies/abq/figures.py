@@ -1,4 +1,4 @@
-"""Figures of the study of held ACKs."""
+"""Figures of the study of ABQ (held ACKs)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,13 +38,13 @@ def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
 
 
 def describe_point(case: Case) -> str:
-    """Describes a point in one line."""
+    """Formats a configuration as one line of text."""
     more = "" if case.background == "20" else f", background {case.background} %"
     return f"{case.network}: {case.degree} × {case.answer} BDP{more}"
 
 
 def draw_gain(rows: Sequence[Row]) -> Figure:
-    """Draws the difference of each variant that holds ACKs from DCTCP at every point, in percent."""
+    """Draws the difference from DCTCP of each variant that holds ACKs, in percent, by configuration."""
     known = index_by_case(rows)
     points = list(dict.fromkeys(Case(*row.case.point, "") for row in rows if not row.case.k))
     networks = list(NETWORKS)
@@ -78,7 +78,7 @@ def draw_gain(rows: Sequence[Row]) -> Figure:
 
 
 def draw_tuning(rows: Sequence[Row]) -> Figure:
-    """Draws the cost of each candidate of K relative to DCTCP's best; large filled markers were chosen."""
+    """Draws the tuning cost of each candidate for K, relative to DCTCP's lowest; chosen ones are filled."""
     networks = list(dict.fromkeys(row.case.network for row in rows if row.case.k))
     figure = Figure(figsize=(2.6 * len(networks) + 1, 3.6), layout="constrained")
     for axes, network in zip(
@@ -103,7 +103,7 @@ def draw_tuning(rows: Sequence[Row]) -> Figure:
 
 
 def tuning_cost(rows: Sequence[Row], network: str, variant: str) -> dict[float, float]:
-    """Cost of each candidate of K: the square root of mean QCT times mean FCT of the background."""
+    """Tuning cost of each candidate for K: square root of mean QCT times mean FCT of background flows."""
     means = {
         (row.case.k, row.metric): row.mean
         for row in rows

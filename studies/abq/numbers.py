@@ -1,4 +1,4 @@
-"""Numbers of the study of held ACKs: points, choice of K, sweeps and their rows."""
+"""Numbers of the study of ABQ (held ACKs): configurations, choice of the threshold K, and rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ MARGIN, COUNT_MARGIN = 0.05, 0.2
 
 @dataclass(frozen=True)
 class Network:
-    """A network: link rate in Gb/s, and bandwidth-delay product in KB from its round trip without load."""
+    """Network of the study: link rate in Gb/s, and bandwidth-delay product in KB without load."""
 
     rate: int
     bdp: int
@@ -50,7 +50,7 @@ NETWORKS = {
 
 @dataclass(frozen=True)
 class Point:
-    """A network, number of servers that reply to a query, size of each reply in BDPs, background in %."""
+    """Configuration: network, servers that reply to a query, reply size in BDPs, background load in %."""
 
     network: str
     degree: int = 32
@@ -60,7 +60,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Plan:
-    """Points, candidates of K, single-change variants, and settings for small trials."""
+    """Configurations, candidates for K, single-change variants, seeds, and settings for small trials."""
 
     points: Sequence[Point] = (
         *(Point(name) for name in NETWORKS),
@@ -83,7 +83,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Case:
-    """A variant at a point; `k` in BDPs is set only in the rows from which K is chosen."""
+    """Variant in a configuration; `k` in BDPs is set only in the rows from which K is chosen."""
 
     network: str
     degree: str
@@ -94,7 +94,7 @@ class Case:
 
     @property
     def point(self) -> tuple[str, str, str, str]:
-        """Point at which the case was run."""
+        """Configuration in which the variant was run."""
         return self.network, self.degree, self.answer, self.background
 
 
@@ -102,12 +102,12 @@ Row = common.Row[Case]
 
 
 def comparison_family(case: Case, metric: str) -> tuple[str, ...]:
-    """Comparisons that are corrected together: all main or all single-change variants at a point."""
+    """Group of comparisons that Holm's method corrects together: main or single-change variants."""
     return (metric, *case.point, case.k, "main" if case.variant in MAIN_VARIANTS else "aside")
 
 
 def reference_case(case: Case, name: str) -> Case:
-    """Returns the case of a reference at the same point.
+    """Returns a reference variant in the same configuration.
 
     An aside is compared only with the variant that it changes, and `abq_open` also with its twin.
     """
@@ -120,7 +120,7 @@ def reference_case(case: Case, name: str) -> Case:
 
 
 def base_variant(variant: str) -> str:
-    """Returns the variant of which a single-change variant changes one setting."""
+    """Returns the variant from which a single-change variant differs in one setting."""
     return "dctcp" if variant == "dctcp_open" else "abq"
 
 
@@ -128,12 +128,12 @@ STUDY = Study(Case, METRICS, REFERENCES, reference_case, comparison_family)
 
 
 def case_at(at: Point, variant: str, k: str = "") -> Case:
-    """Returns the case of a variant at a point."""
+    """Returns a variant in a configuration, as the key of rows."""
     return Case(at.network, str(at.degree), str(at.answer), str(at.background), variant, k)
 
 
 def point_settings(at: Point) -> dict[str, object]:
-    """Returns the settings of a point: buffer and reply sizes are multiples of its BDP.
+    """Returns the scenario settings of a configuration: buffer and reply sizes are multiples of its BDP.
 
     The load lasts for 300, 30 or 6 ms at 1, 10 or 100 Gb/s.
     """
@@ -156,7 +156,7 @@ def point_settings(at: Point) -> dict[str, object]:
 
 
 def k_settings(at: Point, variant: str, k: float) -> dict[str, object]:
-    """Returns the settings of a variant with K in BDPs.
+    """Returns the scenario settings that set a variant's threshold K, given in BDPs.
 
     As in the article, variants that also mark do so from twice the K from which they hold ACKs.
     """
@@ -171,26 +171,26 @@ def k_settings(at: Point, variant: str, k: float) -> dict[str, object]:
 
 @dataclass
 class ResultLines:
-    """Values and their summaries as lines of tables, each with its case."""
+    """Values of runs and their means, collected from several sweeps as lines of tables."""
 
     table: list[TableLine] = field(default_factory=list)
     summary: list[TableLine] = field(default_factory=list)
 
     def add(self, sweep: Results, at: Point, k: str = "") -> None:
-        """Adds a sweep at a point."""
+        """Adds the values and means of a sweep in one configuration."""
         self.table += [one | {"case": case_at(at, str(one["variant"]), k)} for one in exact_metrics(sweep)]
         self.summary += [
             one | {"case": case_at(at, str(one["variant"]), k)} for one in sweep.summary.to_pylist()
         ]
 
     def rows(self) -> list[Row]:
-        """Returns the rows with their differences from each other."""
+        """Returns the rows, with their differences from the references."""
         return STUDY.rows(self.table, self.summary, lambda one: one["case"])
 
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs the sweeps of one plan in one store."""
+    """Runner of the sweeps of one plan, with one store."""
 
     plan: Plan
     out: Path
@@ -198,7 +198,7 @@ class Runner:
     def sweep(
         self, at: Point, variants: Sequence[str], sets: Mapping[str, object], tuning: bool = False
     ) -> Results:
-        """Runs a sweep on the main seeds, or on those used to choose K."""
+        """Runs a sweep on the main seeds, or on the seeds used to choose K."""
         plan = self.plan
         return overspill.sweep(
             SCENARIO,
@@ -212,7 +212,7 @@ class Runner:
         )
 
     def run_tuning(self) -> list[Row]:
-        """Runs every candidate of K of every tuned variant at the first point of each network."""
+        """Runs every candidate for K of every tuned variant in the first configuration of each network."""
         found = ResultLines()
         for at in tuning_points(self.plan):
             for k in self.plan.candidates:
@@ -221,7 +221,7 @@ class Runner:
         return found.rows()
 
     def run_tuned(self, tuned: Sequence[Row]) -> list[Row]:
-        """Runs every point, each variant with the K chosen for its network."""
+        """Runs every configuration, each variant with the threshold K chosen for its network."""
         found = ResultLines()
         for at in self.plan.points:
             best = {name: chosen_k(tuned, at.network, name) for name in TUNED_VARIANTS}
@@ -232,7 +232,7 @@ class Runner:
 
 
 def tuning_points(plan: Plan) -> list[Point]:
-    """Returns the first point of each network."""
+    """Returns the first configuration of each network."""
     first: dict[str, Point] = {}
     for at in plan.points:
         first.setdefault(at.network, at)
@@ -240,7 +240,7 @@ def tuning_points(plan: Plan) -> list[Point]:
 
 
 def chosen_k(tuned: Sequence[Row], network: str, variant: str) -> float:
-    """Returns the K with the least product of mean QCT and mean FCT of the background.
+    """Returns the threshold K with the lowest product of mean QCT and mean background FCT.
 
     The smallest of equal candidates is taken. Candidates with unfinished flows are left out.
     """
@@ -265,6 +265,6 @@ def run_study(plan: Plan, out: Path) -> list[Row]:
 def relative_difference(
     rows: Mapping[tuple[Case, str], Row], case: Case, metric: str, name: str
 ) -> common.RelativeDifference | None:
-    """Returns the difference of a case from a reference as a share of the reference's mean."""
+    """Returns a variant's difference from a reference as a share of the reference's mean."""
     margin = MARGIN if metric in TIME_METRICS else COUNT_MARGIN
     return common.relative_difference(rows, case, reference_case(case, name), (metric, name, margin))

@@ -1,4 +1,4 @@
-"""The study of theta and lambda of PABO: its numbers, and the tables and figures of its page.
+"""Study of PABO's parameters theta and lambda: numbers, tables and figures of the page.
 
 `make studies` runs it; `python -m studies.bounce --page` runs nothing and takes the committed CSV.
 """
@@ -49,7 +49,7 @@ METRIC_NAMES = {SHORT_FCT: "FCT p99 up to 100 KB", QCT: "QCT mean", ALL_FCT: "FC
 
 
 def mean_table(first: str, cells: Cells) -> str:
-    """Table of means."""
+    """Table of the means of several metrics, one line for each configuration."""
     body = (
         [name, *(format_value(by_metric[one]) for one in COLUMN_HEADS)] for name, by_metric in cells.items()
     )
@@ -57,7 +57,7 @@ def mean_table(first: str, cells: Cells) -> str:
 
 
 def difference_table(first: str, cells: Cells) -> str:
-    """Table of paired differences in ms."""
+    """Table of paired differences from the references in ms, one line for each configuration."""
     pairs = [(metric, reference) for metric, names in REFERENCES_BY_METRIC.items() for reference in names]
     heads = (f"{METRIC_NAMES[metric]} minus {REFERENCE_NAMES[reference]}" for metric, reference in pairs)
     body = (
@@ -68,7 +68,7 @@ def difference_table(first: str, cells: Cells) -> str:
 
 
 def tables(found: list[Row]) -> dict[str, str]:
-    """Returns every table of the page by its name."""
+    """Returns every table of the study's page by its name."""
     grid = [row for row in found if row.case.series == "grid"]
     made: dict[str, tuple[str, Cells]] = {}
     for variant in BOUNCING_VARIANTS:
@@ -83,7 +83,7 @@ def tables(found: list[Row]) -> dict[str, str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs what the store lacks, then writes the CSV file, the tables and the figures."""
+    """Runs the missing runs of the study, then writes its CSV file, tables and figures."""
     given = parse_arguments("bounce", __doc__, arguments)
     page = Page("bounce", STUDY, tables, figures.draw)
     page.publish(None if given.page else lambda: run_study(Plan(jobs=given.jobs), given.out))

@@ -43,13 +43,13 @@ def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
 
 
 def draw_figures(rows: Sequence[Row]) -> dict[str, Figure]:
-    """Returns the maps of the variants that were run, and the two other figures."""
+    """Returns the heat maps of the variants that were run, and the two other figures."""
     drawn = {f"map-{one}": draw_maps(rows, one) for one in MAP_VARIANTS if select_rows(rows, "grid", one)}
     return {**drawn, "trade-off": draw_trade_off(rows), "load": draw_over_load(rows)}
 
 
 def select_rows(rows: Iterable[Row], series: str, variant: str, metric: str = SHORT_FCT) -> list[Row]:
-    """Returns the rows of a metric of a variant in a series."""
+    """Returns the rows of one metric of a variant, from the grid or from the sweep over loads."""
     return [
         one for one in rows if (one.case.series, one.case.variant, one.metric) == (series, variant, metric)
     ]
@@ -61,7 +61,7 @@ def format_significant(value: float) -> str:
 
 
 def draw_maps(rows: Sequence[Row], variant: str) -> Figure:
-    """Draws four metrics over theta and lambda; white is DCTCP with K = 32, blue better, red worse."""
+    """Draws heat maps of four metrics over theta and lambda: white as DCTCP, blue better, red worse."""
     figure = Figure(figsize=(9, 6.2), layout="constrained")
     for axes, metric in zip(figure.subplots(2, 2).flat, METRIC_NAMES, strict=True):
         references = [select_rows(rows, "grid", one, metric)[0] for one in ("drop", "dctcp_k32")]
@@ -80,7 +80,7 @@ def draw_maps(rows: Sequence[Row], variant: str) -> Figure:
 
 
 def draw_heat_map(axes: Axes, cells: Sequence[Row], reference: Row) -> None:
-    """Draws a cell with its number for each theta and lambda."""
+    """Draws a coloured cell with a number for each theta and lambda."""
     thetas, lambdas = (
         [*dict.fromkeys(found)]
         for found in zip(*((c.case.theta, c.case.lambda_) for c in cells), strict=True)

@@ -41,7 +41,7 @@ METRICS = (
 
 @dataclass(frozen=True)
 class Plan:
-    """Grid, loads, seeds, and settings for small trials."""
+    """Values of theta and lambda, loads, seeds, and settings for small trials."""
 
     thetas: tuple[float, ...] = (0.5, 0.7, 0.8, 0.9, 0.95)
     lambdas: tuple[float, ...] = (1, 10, 50, 160)
@@ -53,7 +53,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Case:
-    """A configuration of one of the two sweeps; theta and lambda are empty if nothing is bounced."""
+    """Configuration of the grid or of the sweep over loads; theta and lambda are empty without bounces."""
 
     series: str
     load: str
@@ -66,12 +66,12 @@ Row = common.Row[Case]
 
 
 def comparison_family(case: Case, metric: str) -> tuple[str, ...]:
-    """Comparisons that are corrected together: a variant's whole grid, or all variants under one load."""
+    """Group of comparisons that Holm's method corrects together: the grid, or variants under one load."""
     return (metric, case.variant) if case.series == "grid" and case.theta else (metric, case.load)
 
 
 def reference_case(case: Case, name: str) -> Case:
-    """Returns the case of a reference under the same load."""
+    """Returns a reference variant under the same load."""
     return Case(case.series, case.load, "", "", name)
 
 
@@ -101,20 +101,20 @@ def run_study(plan: Plan, out: Path) -> list[Row]:
 
 
 def sweep_rows(sweep: Results, case_of: Callable[[TableLine], Case]) -> list[Row]:
-    """Returns the rows of a complete sweep."""
+    """Returns the rows of a complete sweep; exits if runs are missing."""
     made = require_complete(sweep)
     return STUDY.rows(made.metrics.to_pylist(), made.summary.to_pylist(), case_of)
 
 
 def grid_case(row: TableLine) -> Case:
-    """Returns the case of a line of the grid."""
+    """Returns the configuration of a line of the grid over theta and lambda."""
     variant = str(row["variant"])
     at = ("", "") if variant in BASELINE_VARIANTS else (str(row[THETA_PATH]), str(row[LAMBDA_PATH]))
     return Case("grid", "0.4", *at, variant)
 
 
 def load_case(row: TableLine) -> Case:
-    """Returns the case of a line of the series over loads."""
+    """Returns the configuration of a line of the sweep over loads."""
     variant = str(row["variant"])
     at = ("", "") if variant in BASELINE_VARIANTS else ("0.8", "50")
     return Case("load", str(row[LOAD_PATH]), *at, variant)

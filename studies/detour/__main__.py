@@ -1,4 +1,4 @@
-"""The study of the detour policies of DIBS: its numbers, and the tables and figures of its page.
+"""Study of detour policies of DIBS: numbers, tables and figures of the page.
 
 `make studies` runs it; `python -m studies.detour --page` runs nothing and takes the committed CSV.
 """
@@ -42,7 +42,7 @@ COLUMN_HEADS = {
     BACKGROUND: "FCT p99, short background (ms)",
     DETOURED_SHARE: "detoured (%)",
     DETOURS_MEAN: "detours per detoured packet, mean",
-    DETOURS_TAIL: "p99",
+    DETOURS_TAIL: "detours per detoured packet, p99",
     "drop_ratio": "lost (%)",
     "timeouts": "timeouts",
     ENTROPY: "entropy (nat)",
@@ -62,13 +62,13 @@ NETWORK_GROUPS = {
 
 
 def format_bold(row: Row, reference: str) -> str:
-    """Formats mean and half-width, the mean in bold if the difference from a reference excludes 0."""
+    """Formats a mean with its half-width, in bold if it differs significantly from a reference."""
     mean, _, half = format_value(row).partition(" ± ")
     return f"**{mean}** ± {half}" if row.differs(reference) else f"{mean} ± {half}"
 
 
 def mean_table(cells: Cells, heads: dict[str, str], reference: str) -> str:
-    """Table of means."""
+    """Table of the means of several metrics, one line for each variant."""
     body = (
         [name, *(format_bold(cell[one], reference) if one in cell else "–" for one in heads)]
         for name, cell in cells.items()
@@ -82,7 +82,7 @@ def format_variant(row: Row) -> str:
 
 
 def difference_table(found: Sequence[Row], metric: str, networks: Iterable[str]) -> str:
-    """Table of differences from `random` in ms at every point of some networks, and values of `random`."""
+    """Table of policies' differences from the policy `random` in ms, by network and load."""
     rows = [one for one in found if one.metric == metric and one.case.series == "policy"]
     points = {
         (one.case.network, one.case.load): None
@@ -103,7 +103,7 @@ def difference_table(found: Sequence[Row], metric: str, networks: Iterable[str])
 
 
 def tried_settings_table(found: Sequence[Row]) -> str:
-    """Table of every setting that was tried, the chosen ones in bold."""
+    """Table of all tried settings of DIBS, PABO and the shared buffer, with the chosen ones in bold."""
     rows = [one for one in found if one.metric == QCT]
     best = {chosen_setting(found, name) for name in TUNED_VARIANTS}
     group = {variant: at for at, names in enumerate(TUNED_VARIANTS.values()) for variant in names}
@@ -115,7 +115,7 @@ def tried_settings_table(found: Sequence[Row]) -> str:
 
 
 def tables(found: Sequence[Row]) -> dict[str, str]:
-    """Returns every table of the page by its name."""
+    """Returns every table of the study's page by its name."""
     made = {}
     for metric, name in TABLE_NAMES.items():
         for group, networks in NETWORK_GROUPS.items():
@@ -140,7 +140,7 @@ def tables(found: Sequence[Row]) -> dict[str, str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs what the store lacks, then writes the CSV file, the tables and the figures."""
+    """Runs the missing runs of the study, then writes its CSV file, tables and figures."""
     given = parse_arguments("detour", __doc__, arguments)
     page = Page("detour", STUDY, tables, figures.draw)
     page.publish(None if given.page else lambda: run_study(Plan(jobs=given.jobs), given.out))

@@ -1,4 +1,4 @@
-"""Figures of the study of detour policies."""
+"""Figures of the study of detour policies of DIBS."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -56,7 +56,7 @@ def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
 
 
 def select_rows(rows: Sequence[Row], series: str, variant: str, metric: str) -> list[Row]:
-    """Returns the rows of a metric of a variant in a series."""
+    """Returns the rows of one metric of a variant, from one of the study's series of runs."""
     wanted = (series, variant, metric)
     return [one for one in rows if (one.case.series, one.case.variant, one.metric) == wanted]
 
@@ -100,7 +100,7 @@ def draw_over_load(rows: Sequence[Row]) -> Figure:
 
 
 def draw_difference_from_random(rows: Sequence[Row]) -> Figure:
-    """Draws the difference of each policy from `random` in percent, with Holm's intervals."""
+    """Draws the difference of each policy from the policy `random` in percent, with Holm's intervals."""
     points = list(dict.fromkeys((r.case.network, r.case.load) for r in rows if r.case.series == "policy"))
     names = [name for name in POLICIES if name.startswith(("load", "flow", "prob")) and name != "flow_long"]
     figure = Figure(figsize=(10, 8), layout="constrained")

@@ -1,4 +1,4 @@
-"""Numbers of the study of detour policies: networks, loads, sweeps and their rows."""
+"""Numbers of the study of detour policies of DIBS: networks, loads, sweeps and their rows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -104,7 +104,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Case:
-    """A configuration; `setting` is set only in the rows from which a setting is chosen."""
+    """Configuration; `setting` is set only in the rows from which a setting is chosen."""
 
     series: str
     network: str
@@ -117,12 +117,12 @@ Row = common.Row[Case]
 
 
 def comparison_family(case: Case, metric: str) -> tuple[str, ...]:
-    """Comparisons that are corrected together: all variants of a network under one load."""
+    """Group of comparisons that Holm's method corrects together: variants of a network under one load."""
     return (metric, case.series, case.network, case.load)
 
 
 def reference_case(case: Case, name: str) -> Case:
-    """Returns the case of a reference in the same network under the same load."""
+    """Returns a reference variant in the same network under the same load."""
     return Case(case.series, case.network, case.load, name)
 
 
@@ -131,13 +131,13 @@ STUDY = Study(Case, METRICS, REFERENCES, reference_case, comparison_family)
 
 @dataclass
 class ResultLines:
-    """Values and their summaries as lines of tables, each with its case."""
+    """Values of runs and their means, collected from several sweeps as lines of tables."""
 
     table: list[TableLine] = field(default_factory=list)
     summary: list[TableLine] = field(default_factory=list)
 
     def add(self, sweep: Results, case: Case) -> None:
-        """Adds a sweep, whose points and variants complete the given case."""
+        """Adds the values and means of a sweep; its points and variants complete `case`."""
         extra = list(derived_metrics(require_complete(sweep)))
         for one in [*sweep.metrics.to_pylist(), *extra]:
             self.table.append(one | {"case": complete_case(case, one)})
@@ -145,19 +145,19 @@ class ResultLines:
             self.summary.append(one | {"case": complete_case(case, one)})
 
     def rows(self) -> list[Row]:
-        """Returns the rows with their differences from each other."""
+        """Returns the rows, with their differences from the references."""
         return STUDY.rows(self.table, self.summary, lambda one: one["case"])
 
 
 def complete_case(case: Case, one: TableLine) -> Case:
-    """Returns the case with load, variant and setting of a line, where the case has none."""
+    """Returns the configuration of a line, completed with its load, variant and setting."""
     tried = [f"{name} {one[path]}" for name, path in PATH_OF_SYMBOL.items() if path in one]
     variant, load = str(one["variant"]), case.load or str(one[QPS_PATH])
     return Case(case.series, case.network, load, case.variant.format(variant), ", ".join(tried))
 
 
 def derived_metrics(sweep: Results) -> Iterator[TableLine]:
-    """Yields metrics that need the tables of runs: FCT of short background flows, and detours of packets."""
+    """Yields metrics computed from tables of runs: FCTs of short background flows, and detours."""
     if sweep.folder is None:
         return
     for run in sweep.each():
@@ -168,7 +168,7 @@ def derived_metrics(sweep: Results) -> Iterator[TableLine]:
 
 
 def short_flow_metrics(flows: pa.Table) -> dict[str, tuple[float, str]]:
-    """Returns the 99th percentile of FCT of measured background flows of up to 100 KB (workload 1)."""
+    """Returns the 99th percentile of FCT of measured background flows of up to 100 KB."""
     counts = columns.column_to_numpy(flows, "measured") != 0
     counts &= (columns.column_to_numpy(flows, "traffic") == 1) & (
         columns.column_to_numpy(flows, "bytes") <= SHORT_FLOW_BYTES
@@ -200,7 +200,7 @@ def detour_metrics(hist: pa.Table) -> dict[str, tuple[float, str]]:
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs the sweeps of one plan in one store."""
+    """Runner of the sweeps of one plan, with one store."""
 
     plan: Plan
     out: Path
@@ -208,7 +208,7 @@ class Runner:
     def sweep(
         self, over: Mapping[str, Sequence[object]], variants: Sequence[str], sets: Sets, tuning: bool = False
     ) -> Results:
-        """Runs a sweep on the main seeds, or on those used to choose settings."""
+        """Runs a sweep on the main seeds, or on the seeds used to choose settings."""
         seeds, first = (self.plan.tuning, self.plan.seeds + 1) if tuning else (self.plan.seeds, 1)
         return overspill.sweep(
             SCENARIO,
@@ -223,7 +223,7 @@ class Runner:
         )
 
     def run_policies(self) -> list[Row]:
-        """Runs every policy in every network under every load."""
+        """Runs every detour policy in every network under every load."""
         found = ResultLines()
         for network, loads in self.plan.loads.items():
             variants = WIDE_HYPERX_POLICIES if network == "hyperx_wide" else POLICIES
@@ -232,7 +232,7 @@ class Runner:
         return found.rows()
 
     def run_single_changes(self) -> list[Row]:
-        """Runs other settings of some policies, and swapped classes, in each network at one load."""
+        """Runs other settings of some policies, and swapped classes, in each network under one load."""
         found = ResultLines()
         for network, load in self.plan.single_change_loads.items():
             over, sets = {QPS_PATH: [load]}, NETWORKS[network]
@@ -272,13 +272,13 @@ class Runner:
 
 
 def chosen_setting(tuned: Sequence[Row], name: str) -> Case:
-    """Returns the tried setting of DIBS, PABO or the shared buffer with the lowest mean QCT."""
+    """Returns the tried setting of DIBS, PABO or the shared buffer that has the lowest mean QCT."""
     of = [one for one in tuned if one.metric == QCT and one.case.variant in TUNED_VARIANTS[name]]
     return min(of, key=lambda one: one.mean).case
 
 
 def tried_settings(case: Case) -> Sets:
-    """Returns the scenario settings of a tried setting."""
+    """Returns the scenario settings for a tried setting of DIBS, PABO or the shared buffer."""
     return {PATH_OF_SYMBOL[name]: text for name, text in (one.split(" ") for one in case.setting.split(", "))}
 
 

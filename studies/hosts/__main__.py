@@ -1,4 +1,4 @@
-"""The study of hosts of 2011 and of today in one incast: its numbers, and the tables and figures of its page.
+"""Study of Linux hosts of 2011 and modern hosts in an incast: numbers, tables and figures of the page.
 
 `make studies` runs it; `python -m studies.hosts --page` runs nothing and takes the committed CSV.
 """
@@ -37,7 +37,7 @@ COUNT_METRICS = {
 
 
 def points_of(found: Iterable[Row], connection: str) -> list[Case]:
-    """Returns every point with this kind of connection, as a case without a variant."""
+    """Returns every configuration with this kind of connection, without its variant."""
     every = dict.fromkeys(Case(row.case.degree, row.case.rto, connection, "") for row in found)
     there = {(row.case.degree, row.case.rto, row.case.connection) for row in found}
     chosen = [at for at in every if (at.degree, at.rto, at.connection) in there]
@@ -45,12 +45,12 @@ def points_of(found: Iterable[Row], connection: str) -> list[Case]:
 
 
 def variant_case(at: Case, variant: str) -> Case:
-    """Returns the case of a variant at a point."""
+    """Returns a variant in a configuration, as the key of rows."""
     return Case(at.degree, at.rto, at.connection, variant)
 
 
 def format_mean(row: Row | None) -> str:
-    """Formats mean and half-width of a row; large counts have no decimal places."""
+    """Formats a mean with its half-width; large counts have no decimal places."""
     if row is None:
         return "–"
     if row.unit == "s":
@@ -64,7 +64,7 @@ def format_mean(row: Row | None) -> str:
 
 
 def mean_table(found: Sequence[Row], group: Sequence[str], metric: str, connection: str = "new") -> str:
-    """Table of a metric for each variant of a group, at every point."""
+    """Table of a metric for each variant of a group, in every configuration."""
     rows = index_by_case(found)
     body = [
         [
@@ -85,7 +85,7 @@ def format_relative_difference(rows: Rows, case: Case, metric: str, name: str) -
 
 
 def difference_table(found: Sequence[Row], connection: str = "new") -> str:
-    """Table of differences of completion in percent: hosts of 2011 from RFC 6675, modern hosts from 2011."""
+    """Table of differences of completion times in percent: 2011 from RFC 6675, modern from 2011."""
     rows = index_by_case(found)
     body = []
     for at in points_of(found, connection):
@@ -104,7 +104,7 @@ def difference_table(found: Sequence[Row], connection: str = "new") -> str:
 
 
 def single_change_table(found: Sequence[Row]) -> str:
-    """Table of the variants that change one rule of a host of 2011."""
+    """Table of the variants that change one rule of a Linux host of 2011."""
     rows = index_by_case(found)
     there = {(row.case.degree, row.case.rto) for row in found if row.case.variant in SINGLE_CHANGES}
     body = []
@@ -123,17 +123,23 @@ def single_change_table(found: Sequence[Row]) -> str:
                     *format_counts(rows, case),
                 ]
             )
-    heads = ["minimum RTO", "variant", "mean (ms)", "longest (ms)", "difference from `host_2011` (%)"]
+    heads = [
+        "minimum RTO",
+        "variant",
+        "mean round (ms)",
+        "longest round (ms)",
+        "mean round minus that of `host_2011` (%)",
+    ]
     return format_table([*heads, *COUNT_METRICS.values()], body)
 
 
 def format_counts(rows: Rows, case: Case) -> list[str]:
-    """Formats the counts of a case."""
+    """Formats the counts of a configuration, such as timeouts, as table cells."""
     return [format_mean(rows.get((case, one))) for one in COUNT_METRICS]
 
 
 def tables(found: Sequence[Row]) -> dict[str, str]:
-    """Returns every table of the page by its name."""
+    """Returns every table of the study's page by its name."""
     made = {
         f"{name}: {MEAN_COMPLETION}": mean_table(found, group, MEAN_COMPLETION)
         for name, group in VARIANT_GROUPS.items()
@@ -151,7 +157,7 @@ def tables(found: Sequence[Row]) -> dict[str, str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs what the store lacks, then writes the CSV file, the tables and the figures."""
+    """Runs the missing runs of the study, then writes its CSV file, tables and figures."""
     given = parse_arguments("hosts", __doc__, arguments)
     page = Page("hosts", STUDY, tables, figures.draw)
     page.publish(None if given.page else lambda: run_study(Plan(jobs=given.jobs), given.out))

@@ -1,4 +1,4 @@
-"""Figures of the study of hosts of 2011 and modern hosts."""
+"""Figures of the study of Linux hosts of 2011 and modern hosts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,12 +36,12 @@ def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
 
 
 def space_before_unit(time: str) -> str:
-    """Formats a time of a scenario with a space before its unit."""
+    """Formats a time from a scenario with a space before its unit: `200 ms`."""
     return time.replace("ms", " ms")
 
 
 def draw_grid(rows: Sequence[Row], metric: str) -> Figure:
-    """Draws a metric over the number of servers: a row for each minimum RTO, a column for each mechanism."""
+    """Draws a metric over the number of servers: a row per minimum RTO, a column per mechanism."""
     timeouts = list(dict.fromkeys(row.case.rto for row in rows))
     figure = Figure(figsize=(9.5, 3.1 * len(timeouts) + 0.7), layout="constrained")
     panels = figure.subplots(len(timeouts), len(VARIANT_GROUPS), squeeze=False, sharey="row")

@@ -1,4 +1,4 @@
-"""Numbers of the study of hosts: sweeps over servers, minimum RTO and connections, and their rows."""
+"""Numbers of the study of hosts in an incast: sweeps over servers, minimum RTO and connections."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ METRICS = (MEAN_COMPLETION, WORST_COMPLETION, REPLY_TIMEOUTS, "retransmits", "dr
 
 @dataclass(frozen=True)
 class Plan:
-    """Points of the study: numbers of servers and minimum RTOs; and settings for small trials."""
+    """Numbers of servers, minimum RTOs and seeds of the study, and settings for small trials."""
 
     degrees: Sequence[int] = (9, 18, 27, 36, 54, 72, 99)
     timeouts: Sequence[str] = ("10ms", "200ms")
@@ -44,7 +44,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Case:
-    """A variant with a number of servers, a minimum RTO, and new or persistent connections."""
+    """Variant with a number of servers, a minimum RTO, and new or persistent connections."""
 
     degree: str
     rto: str
@@ -57,12 +57,12 @@ Rows = Mapping[tuple[Case, str], Row]
 
 
 def comparison_family(case: Case, metric: str) -> tuple[str, ...]:
-    """Comparisons that are corrected together: all variants at a point."""
+    """Group of comparisons that Holm's method corrects together: all variants in a configuration."""
     return (metric, case.degree, case.rto, case.connection)
 
 
 def reference_case(case: Case, name: str) -> Case:
-    """Returns the case of a reference at the same point, with DCTCP or CP if the variant has it."""
+    """Returns a reference in the same configuration, with DCTCP or CP if the compared variant has it."""
     ending = next((one for one in ("_dctcp", "_cp") if case.variant.endswith(one)), "")
     return Case(case.degree, case.rto, case.connection, name + ending)
 
@@ -71,7 +71,7 @@ STUDY = Study(Case, METRICS, REFERENCES, reference_case, comparison_family)
 
 
 def rto_settings(rto: str, variants: Sequence[str]) -> dict[str, object]:
-    """Returns the minimum RTO of every variant, and the first timeout if that is a parameter of its own."""
+    """Returns the scenario settings for a minimum RTO of every variant, and for its first timeout."""
     made: dict[str, object] = {f"variants.{name}.transport.min_rto": rto for name in variants}
     made |= {f"variants.{name}.transport.initial_rto": rto for name in variants if name in TEXTBOOK_HOSTS}
     return made
@@ -101,12 +101,12 @@ def run_study(plan: Plan, out: Path) -> list[Row]:
 
 
 def case_of(line: TableLine) -> Case:
-    """Returns the case of a line."""
+    """Returns the configuration of a line."""
     return Case(str(line[DEGREE_PATH]), line["rto"], line["connection"], str(line["variant"]))
 
 
 def round_metrics(sweep: Results) -> Iterator[TableLine]:
-    """Yields mean and longest completion of the rounds of each run, and timeouts of replies.
+    """Yields mean and longest completion time of each run's rounds, and timeouts of replies.
 
     Timeouts of requests are left out, since they delay no reply: only their ACKs are dropped at a full port,
     and the server already has the request.
@@ -124,7 +124,7 @@ def round_metrics(sweep: Results) -> Iterator[TableLine]:
 
 
 def round_completions(flows: pa.Table) -> np.ndarray:
-    """Returns the times of rounds in seconds, from the requests to the last byte of the last reply."""
+    """Returns the completion times of rounds in seconds, from requests to the last byte of all replies."""
     starts, ends = (columns.column_to_numpy(flows, name).astype(float) for name in ("start_ps", "end_ps"))
     # A reply that starts late belongs to the round of its request, whose query it shares.
     query = columns.column_to_numpy(flows, "query")

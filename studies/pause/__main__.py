@@ -1,4 +1,4 @@
-"""The study of PAUSE and PFC compared with DIBS: its numbers, and the tables and figures of its page.
+"""Study of PAUSE and PFC compared with DIBS: numbers, tables and figures of the page.
 
 `make studies` runs it; `python -m studies.pause --page` runs nothing and takes the committed CSV.
 """
@@ -28,18 +28,18 @@ COLUMN_HEADS: dict[str, str] = {
     "qct_p99": "QCT p99 (ms)",
     SHORT_MEAN: "short FCT mean (ms)",
     SHORT_P99: "short FCT p99 (ms)",
-    "drops": "lost",
-    Key("drops", traffic="background"): "lost of background",
+    "drops": "lost packets",
+    Key("drops", traffic="background"): "lost background packets",
     "timeouts": "timeouts",
-    "detoured_share": "detoured (%)",
+    "detoured_share": "detoured packets (%)",
 }
 PAUSE_COLUMN_HEADS: dict[str, str] = {
-    **{Key("paused_fraction_mean", tier=tier): f"{tier} (%)" for tier in TIERS},
+    **{Key("paused_fraction_mean", tier=tier): f"{tier} ports paused (%)" for tier in TIERS},
     "pause_length_mean": "mean pause (ms)",
-    "saturation_depth_mean": "depth mean",
-    "saturation_depth_max": "depth max",
-    "saturation_hosts_mean": "hosts mean",
-    "saturation_hosts_max": "hosts max",
+    "saturation_depth_mean": "depth, mean (links)",
+    "saturation_depth_max": "depth, max (links)",
+    "saturation_hosts_mean": "hosts, mean",
+    "saturation_hosts_max": "hosts, max",
 }
 COMPARED_METRICS = {"qct_mean": "QCT mean", SHORT_MEAN: "short FCT mean"}
 Cells = dict[str, dict[str, Row]]  # variant, metric
@@ -48,7 +48,7 @@ HERE = Path(__file__).parent
 
 
 def format_value(row: Row | None) -> str:
-    """Formats the mean and its interval."""
+    """Formats a mean with its interval: `4.1 (3.9 to 4.3)`."""
     if row is None:
         return "–"
     if not row.high:
@@ -69,7 +69,7 @@ def format_difference(row: Row, reference: str) -> str:
 
 
 def tables(found: Iterable[Row]) -> dict[str, str]:
-    """Returns every table of the page by its name."""
+    """Returns every table of the study's page by its name."""
     by_rate: dict[str, Cells] = {}
     for row in found:
         aside = row.case.variant in SINGLE_CHANGES
@@ -86,7 +86,7 @@ def tables(found: Iterable[Row]) -> dict[str, str]:
 
 
 def mean_table(heads: Mapping[str, str], cells: Cells) -> str:
-    """Table of means."""
+    """Table of the means of several metrics, one line for each configuration."""
     body = (
         [f"`{name}`", *(format_value(metrics.get(one)) for one in heads)] for name, metrics in cells.items()
     )
@@ -94,9 +94,9 @@ def mean_table(heads: Mapping[str, str], cells: Cells) -> str:
 
 
 def difference_table(cells: Cells) -> str:
-    """Table of paired differences in ms."""
+    """Table of paired differences from the references in ms, one line for each configuration."""
     pairs = [(metric, reference) for metric in COMPARED_METRICS for reference in REFERENCES]
-    heads = (f"{COMPARED_METRICS[metric]} minus `{reference}`" for metric, reference in pairs)
+    heads = (f"{COMPARED_METRICS[metric]} minus `{reference}` (ms)" for metric, reference in pairs)
     rows = {name: metrics for name, metrics in cells.items() if metrics["qct_mean"].differences}
     body = (
         [f"`{name}`", *(format_difference(metrics[one], other) for one, other in pairs)]
@@ -106,14 +106,14 @@ def difference_table(cells: Cells) -> str:
 
 
 def insert_tables(text: str, made: Mapping[str, str]) -> str:
-    """Returns the page's text with its tables inserted; tables without markers are only in the CSV file."""
+    """Inserts tables into the text of the page; tables without markers are only in the CSV file."""
     return common.insert_tables(
         text, {name: body for name, body in made.items() if f"<!-- {name} -->\n" in text}
     )
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs what the store lacks, then writes the CSV file, the tables and the figures."""
+    """Runs the missing runs of the study, then writes its CSV file, tables and figures."""
     given = parse_arguments("pause", __doc__, arguments)
     numbers, page = HERE / "numbers.csv", HERE / "README.md"
     if not given.page:

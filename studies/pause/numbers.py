@@ -1,4 +1,4 @@
-"""Numbers of the study of PAUSE and PFC compared with DIBS: sweeps, rows, and the rows as CSV."""
+"""Numbers of the study of PAUSE and PFC compared with DIBS: sweeps, rows, and their CSV file."""
 
 import csv
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -58,7 +58,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Case:
-    """A variant at a rate of queries."""
+    """Variant at a rate of queries."""
 
     qps: str
     variant: str
@@ -69,7 +69,7 @@ Difference = tuple[float, float, float]  # mean, low, high of a difference
 
 @dataclass(frozen=True)
 class Row:
-    """A metric of a case over seeds, in its unit, and its difference from each reference (paired, Holm)."""
+    """Mean of a metric in one configuration, with a Holm-corrected difference from each reference."""
 
     case: Case
     metric: str
@@ -89,7 +89,7 @@ class Row:
         return 1e3 if self.unit == "s" else 100.0 if shares else 1.0
 
     def differs(self, reference: str) -> bool:
-        """Returns true if the interval of the difference from a reference excludes 0."""
+        """Returns true if the difference from a reference is significant: its interval excludes 0."""
         found = self.differences.get(reference)
         return found is not None and (found[1] > 0 or found[2] < 0)
 
@@ -122,7 +122,7 @@ def run_study(plan: Plan, out: Path) -> list[Row]:
 
 
 def require_complete(sweep: Results) -> Results:
-    """Returns the sweep; exits if runs are missing, or if flows are unfinished without a deadlock."""
+    """Returns the given sweep; exits if runs are missing, or flows are unfinished without a deadlock."""
     left = [one for one in sweep.run_status.unfinished if not cases_and_seeds(one) <= deadlocked_runs(sweep)]
     if sweep.failures or left or sweep.run_status.partial or sweep.finished < sweep.planned:
         wrong = sweep.failures or left or sweep.run_status.partial
@@ -131,12 +131,12 @@ def require_complete(sweep: Results) -> Results:
 
 
 def deadlocked_runs(sweep: Results) -> set[tuple[Case, int]]:
-    """Cases and seeds of runs that end in a deadlock: their metrics are not comparable to those of others."""
+    """Configurations and seeds of runs that end in a deadlock, whose metrics are not comparable."""
     return {place for one in sweep.run_status.deadlocks for place in cases_and_seeds(one)}
 
 
 def cases_and_seeds(one: Mapping[str, Any]) -> set[tuple[Case, int]]:
-    """Returns the cases and seeds of an entry of a sweep's status, which names a point and a variant."""
+    """Returns the configurations and seeds that an entry of a sweep's status names."""
     return {(Case(one["point"][0], one["variant"]), seed) for seed in one["seeds"]}
 
 
@@ -151,7 +151,7 @@ def measured_values(sweep: Results) -> Iterator[MeasuredValue]:
 
 
 def short_flow_values(sweep: Results, without: Collection[tuple[Case, int]]) -> Iterator[MeasuredValue]:
-    """Yields p99 and mean FCT of the background's short flows in seconds, for every run except `without`."""
+    """Yields p99 and mean FCT of short background flows in seconds, for all runs but `without`."""
     for run in sweep.each():
         case, seed = Case(run.point[QPS_PATH], run.variant), run.seed
         if (case, seed) in without:
@@ -177,7 +177,7 @@ def short_times(run: RunData) -> np.ndarray:
 
 
 def summary_rows(values: Values) -> list[Row]:
-    """Returns every metric of every case, with its differences from the references."""
+    """Returns a row for each metric of each configuration, with differences from the references."""
     less = paired_differences(values)
     found = []
     for case, by_metric in values.items():
@@ -203,7 +203,7 @@ def unit_and_kind(metric: str) -> tuple[str, bool]:
 
 
 def paired_differences(values: Values) -> dict[tuple[Case, str], dict[str, Difference]]:
-    """Returns the paired differences of each case from each reference.
+    """Returns the paired differences of each configuration from each reference.
 
     Holm's method corrects all comparisons of a metric at a query rate together.
     """
@@ -226,7 +226,7 @@ def paired_differences(values: Values) -> dict[tuple[Case, str], dict[str, Diffe
 
 
 def references_of(variant: str) -> Sequence[str]:
-    """References of a variant; a variant that is a reference is compared with earlier references only."""
+    """References that a variant is compared with; a reference is compared with earlier ones only."""
     return REFERENCES[: REFERENCES.index(variant)] if variant in REFERENCES else REFERENCES
 
 
@@ -252,7 +252,7 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def parse_row(line: Sequence[str]) -> Row:
-    """Parses the row of a line."""
+    """Parses a row from a line of the CSV file."""
     qps, variant, metric, unit, n, *numbers = line
     triples = zip(REFERENCES, *(numbers[3 + start :: 3] for start in range(3)), strict=True)
     less = {name: (float(a), float(b), float(c)) for name, a, b, c in triples if a}

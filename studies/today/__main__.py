@@ -1,4 +1,4 @@
-"""The study of occupancy sampling today: its numbers, and the tables and figures of its page.
+"""Study of occupancy sampling (QCN-OS) in modern networks: numbers, tables and figures of the page.
 
 `make studies` runs it; `python -m studies.today --page` runs nothing and takes the committed CSV.
 """
@@ -46,10 +46,10 @@ from studies.today.numbers import (
 
 HOTSPOT_HEADS = {
     VICTIMS_GOODPUT: "victims (Gb/s)",
-    LATE_VICTIMS: "victims, last third",
+    LATE_VICTIMS: "victims, last third (Gb/s)",
     VICTIMS_JAIN: "Jain's index of victims",
     HOT_GOODPUT: "hot link (Gb/s)",
-    LATE_HOT: "hot link, last third",
+    LATE_HOT: "hot link, last third (Gb/s)",
     READS_MEDIAN: "reads, median (µs)",
     READS_TAIL: "reads, p99 (ms)",
     PAUSED_FRACTION: "ports paused (%)",
@@ -92,12 +92,12 @@ HERE = Path(__file__).parent
 
 
 def display_factor(row: Row) -> float:
-    """Factor to the unit shown: Gb/s for rates, µs for the median read, else that of all studies."""
+    """Factor to the unit that tables show: Gb/s for rates, µs for the median read, else as in all studies."""
     return 1e-9 if row.unit == "bit/s" else 1e6 if row.metric == READS_MEDIAN else row.display_factor
 
 
 def format_value(row: Row | None) -> str:
-    """Formats mean and half-width."""
+    """Formats a mean with the half-width of its interval."""
     if row is None:
         return "–"
     if not row.high:
@@ -107,7 +107,7 @@ def format_value(row: Row | None) -> str:
 
 
 def format_cell(metrics: Mapping[str, Row], metric: str) -> str:
-    """Formats a cell of the table of means.
+    """Formats the cell of a metric in the table of means.
 
     The other hot flows share a cell with their lowest and highest mean. A recovery that some seeds do not
     reach is shown as a lower bound, or as the number of seeds that recover.
@@ -129,7 +129,7 @@ def format_cell(metrics: Mapping[str, Row], metric: str) -> str:
 
 
 def rows_of_point(found: Sequence[Row], series: str, point: str) -> Cells:
-    """Returns the rows of a point by variant and metric."""
+    """Returns the rows of one configuration, by variant and metric."""
     made: Cells = {}
     for row in found:
         if (row.case.series, row.case.point) == (series, point):
@@ -138,14 +138,14 @@ def rows_of_point(found: Sequence[Row], series: str, point: str) -> Cells:
 
 
 def mean_table(heads: Mapping[str, str], of: Cells) -> str:
-    """Table of means; columns that no variant has are left out."""
+    """Table of the means of several metrics by variant; columns without values are left out."""
     shown = {one: name for one, name in heads.items() if any(one in metrics for metrics in of.values())}
     body = ([f"`{name}`", *(format_cell(metrics, one) for one in shown)] for name, metrics in of.items())
     return format_table(["variant", *shown.values()], body)
 
 
 def difference_table(series: str, of: Cells) -> str:
-    """Table of each variant's differences from each reference in percent, bold if the interval excludes 0."""
+    """Table of each variant's difference from each reference in percent, in bold if significant."""
     heads = COLUMN_HEADS[series]
     pairs = [(metric, name) for metric in COMPARED_METRICS[series] for name in REFERENCES]
     body = []
@@ -166,7 +166,7 @@ def difference_table(series: str, of: Cells) -> str:
 
 
 def tables(found: Sequence[Row]) -> dict[str, str]:
-    """Returns every table of the page by its name."""
+    """Returns every table of the study's page by its name."""
     made = {}
     for series, point in dict.fromkeys((row.case.series, row.case.point) for row in found):
         of = rows_of_point(found, series, point)
@@ -177,14 +177,14 @@ def tables(found: Sequence[Row]) -> dict[str, str]:
 
 
 def insert_tables(text: str, made: Mapping[str, str]) -> str:
-    """Returns the page's text with its tables inserted; tables without markers are only in the CSV file."""
+    """Inserts tables into the text of the page; tables without markers are only in the CSV file."""
     return common.insert_tables(
         text, {name: body for name, body in made.items() if f"<!-- {name} -->\n" in text}
     )
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs what the stores lack, then writes the CSV files, the tables and the figures."""
+    """Runs the missing runs of the study, then writes its CSV files, tables and figures."""
     given = parse_arguments("today", __doc__, arguments)
     numbers, over_time, page = HERE / "numbers.csv", HERE / "course.csv", HERE / "README.md"
     if not given.page:

@@ -76,7 +76,7 @@ def draw_lines(axes: Axes, courses: Sequence[GoodputStep], variants: Sequence[st
 
 
 def select_courses(courses: Sequence[GoodputStep], series: str, point: str, who: str) -> list[GoodputStep]:
-    """Returns the courses of a point."""
+    """Returns the goodput over time of some hosts in one configuration."""
     return [one for one in courses if (one.series, one.point, one.who) == (series, point, who)]
 
 
@@ -150,7 +150,7 @@ LABEL_OFFSETS = {
 
 
 def draw_all_reduce(rows: Sequence[Row]) -> Figure:
-    """Draws the difference of each scheme from PFC alone, for the all-reduce and the writes beside it."""
+    """Draws the difference of each scheme from PFC alone, for all-reduce times and concurrent writes."""
     known = {row.metric: row for row in rows if row.case == Case("reduce", BASE_BUFFER, "pfc")}
     figure = Figure(figsize=(9.5, 2.6), layout="constrained")
     for axes, (metric, name) in zip(

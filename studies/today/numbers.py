@@ -74,7 +74,7 @@ METRICS = (
 
 @dataclass(frozen=True)
 class Case:
-    """A variant at a point of a series."""
+    """Variant in a configuration of one of the study's series of runs."""
 
     series: str
     point: str
@@ -85,13 +85,13 @@ Row = common.Row[Case]
 
 
 def comparison_family(case: Case, metric: str) -> tuple[str, ...]:
-    """Comparisons that are corrected together: all main or all single-change variants at a point."""
+    """Group of comparisons that Holm's method corrects together: main or single-change variants."""
     main = case.variant in (MANY_FLOWS_VARIANTS if case.series == "many" else MAIN_VARIANTS)
     return (metric, case.series, case.point, "main" if main else "aside")
 
 
 def reference_case(case: Case, name: str) -> Case:
-    """Returns the case of a reference at the same point."""
+    """Returns a reference variant in the same configuration."""
     return Case(case.series, case.point, name)
 
 
@@ -100,7 +100,7 @@ STUDY = Study(Case, METRICS, REFERENCES, reference_case, comparison_family)
 
 @dataclass(frozen=True)
 class GoodputStep:
-    """Goodput in bit/s in one step of time: mean over seeds and 95% interval."""
+    """Goodput in bit/s of some hosts in one time step: mean over seeds and 95% interval."""
 
     series: str
     point: str
@@ -114,7 +114,7 @@ class GoodputStep:
 
 @dataclass(frozen=True)
 class Point:
-    """Settings, variants and seeds of a point, and the hosts whose goodput is followed over time."""
+    """Configuration: settings, variants, seeds, and the hosts whose goodput over time is recorded."""
 
     series: str
     name: str
@@ -127,7 +127,7 @@ class Point:
 
 
 def settings_of_third() -> dict[str, object]:
-    """Settings with a third of the buffer and of the thresholds relative to it; marking is unchanged."""
+    """Settings with a third of the buffer and of its thresholds; marking is unchanged."""
     sets: dict[str, object] = {"switch.buffer.size": "500KB", "switch.pause.xoff": "367KB"}
     sets["switch.pause.xon"] = "147KB"
     sets |= {f"variants.{name}.switch.input_buffer": "500KB" for name in MAIN_VARIANTS}
@@ -138,7 +138,7 @@ def settings_of_third() -> dict[str, object]:
 
 
 def network_settings(k: int) -> dict[str, object]:
-    """Settings of a fat-tree of `k` ports: six senders, three victims, and clients near the hot host."""
+    """Settings of a fat-tree with `k`-port switches: six senders, three victims, clients of the hot host."""
     half = k // 2
 
     def host(pod: int, edge: int, at: int) -> str:
@@ -175,7 +175,7 @@ def flow_settings(count: int, hot: int = 1, own: bool = False) -> dict[str, obje
 
 
 def rate_settings(gbps: int, scaled: bool = True) -> dict[str, object]:
-    """Settings with another rate of all links and flows.
+    """Settings with a different rate of all links and flows.
 
     With `scaled`, buffer sizes and thresholds in bytes grow by the same factor.
     """
@@ -204,17 +204,17 @@ IDLE_HOSTS = tuple(16 * (pod % 7 + 1) + 7 for pod in range(1, 8))
 def hotspot_point(
     name: str, variants: Sequence[str], seeds: int, sets: Mapping[str, object] | None = None
 ) -> Point:
-    """Returns a point of the fat-tree with the seven victims of the scenario."""
+    """Returns a configuration of the fat-tree with the seven victims of the scenario."""
     return Point("hotspot", name, variants, seeds, sets or {}, IDLE_HOSTS, 0, 1 - 1 / 14)
 
 
 def many_flows_point(name: str, seeds: int, sets: Mapping[str, object]) -> Point:
-    """Returns a point of the single switch."""
+    """Returns a configuration of the single switch."""
     return Point("many", name, MANY_FLOWS_VARIANTS, seeds, sets, (5,), 6, 0.5)
 
 
 def all_points(seeds: int, few: int) -> list[Point]:
-    """Returns all points, the most important first."""
+    """Returns all configurations of the study, the most important first."""
     networks = ("pfc", "dcqcn", "qcn_as", "qcn_os")
     return [
         hotspot_point(BASE_BUFFER, MAIN_VARIANTS, seeds),
@@ -235,7 +235,7 @@ def all_points(seeds: int, few: int) -> list[Point]:
 
 @dataclass(frozen=True)
 class Plan:
-    """Points to run, all or those named in `only`, and settings by series for small trials."""
+    """Configurations to run, all or those named in `only`, and settings for small trials."""
 
     seeds: int = 10
     few: int = 5
@@ -244,13 +244,13 @@ class Plan:
     only: Sequence[tuple[str, str]] = ()
 
     def points(self) -> list[Point]:
-        """Returns the points in the order in which they are run."""
+        """Returns the configurations in the order in which they are run."""
         every = all_points(self.seeds, self.few)
         return [one for one in every if not self.only or (one.series, one.name) in self.only]
 
 
 def run_study(plan: Plan, out: Path) -> tuple[list[Row], list[GoodputStep]]:
-    """Runs each point in a store of its own, and returns rows and courses over time."""
+    """Runs each configuration in a store of its own; returns rows, and goodput over time."""
     table: list[TableLine] = []
     summary: list[TableLine] = []
     courses: list[GoodputStep] = []
@@ -274,7 +274,7 @@ def run_study(plan: Plan, out: Path) -> tuple[list[Row], list[GoodputStep]]:
 
 
 def folder_of_point(at: Point) -> str:
-    """Returns the folder of a point's runs; single-change variants have a folder beside it."""
+    """Returns the name of the folder for a configuration's runs; single-change variants have their own."""
     aside = "" if at.variants[0] == "pfc" else "-asides"
     return (
         f"{at.series}-{at.name.replace(' ', '-').replace('/', '').replace(',', '').replace('=', '')}{aside}"
@@ -282,13 +282,13 @@ def folder_of_point(at: Point) -> str:
 
 
 def case_of(line: TableLine) -> Case:
-    """Returns the case of a line."""
+    """Returns the configuration of a line."""
     return Case(line["series"], line["point"], str(line["variant"]))
 
 
 @dataclass(frozen=True)
 class RunGoodput:
-    """Goodput of the victims and of the hot host over time in a run."""
+    """Goodput of the victims and of the hot host over time, in one run."""
 
     at: Point
     run: RunData
@@ -304,7 +304,7 @@ class RunGoodput:
 
     @property
     def entitled_rate(self) -> float:
-        """Total payload rate in bit/s that the victims are entitled to."""
+        """Payload rate in bit/s that all victims together should get without congestion."""
         link = ENTITLED_RATES.get(self.at.name, 100e9 if self.at.series == "hotspot" else 10e9)
         return len(self.at.victims) * link * PAYLOAD_SHARE[self.at.series] * self.at.share
 
@@ -324,7 +324,7 @@ class RunGoodput:
         return (first * step, True) if first < len(means) else (len(after) * step, False)
 
     def metric_lines(self) -> Iterator[TableLine]:
-        """Yields metrics of the course: goodput in the last third, and recovery of the victims."""
+        """Yields metrics of goodput over time: mean of the last third, and recovery of the victims."""
         front = {"variant": self.run.variant, "seed": self.run.seed}
         for metric, hosts in ((LATE_VICTIMS, self.at.victims), (LATE_HOT, (self.at.hot,))):
             got = self.received(hosts)
@@ -339,7 +339,7 @@ ENTITLED_RATES = {"40 Gb/s, 1": 40e9, "100 Gb/s, 1": 100e9, "100 Gb/s, 1, Table 
 
 
 def courses_over_seeds(at: Point, seen: Sequence[RunGoodput]) -> Iterator[GoodputStep]:
-    """Yields courses over seeds in steps of two time bins, or of five if there are 200 bins or more."""
+    """Yields goodput over time as means over seeds, in steps of two time bins, or five of many bins."""
     for variant in dict.fromkeys(one.run.variant for one in seen):
         runs = [one for one in seen if one.run.variant == variant]
         for who, hosts in (("victims", at.victims), ("hot", (at.hot,))):
@@ -353,7 +353,7 @@ def courses_over_seeds(at: Point, seen: Sequence[RunGoodput]) -> Iterator[Goodpu
 
 
 def write_courses(found: Iterable[GoodputStep], path: Path) -> None:
-    """Writes courses as CSV, numbers with five significant digits."""
+    """Writes goodput over time as CSV, numbers with five significant digits."""
     with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(["series", "point", "variant", "who", "start", "mean", "low", "high"])
@@ -362,7 +362,7 @@ def write_courses(found: Iterable[GoodputStep], path: Path) -> None:
 
 
 def read_courses(path: Path) -> list[GoodputStep]:
-    """Reads the courses of a CSV file that `write_courses` has written."""
+    """Reads goodput over time from a CSV file that `write_courses` has written."""
     with path.open(newline="", encoding="utf-8") as file:
         lines = list(csv.reader(file))[1:]
     return [GoodputStep(a, b, c, d, *map(float, rest)) for a, b, c, d, *rest in lines]

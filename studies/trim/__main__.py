@@ -1,4 +1,4 @@
-"""The study of cut packets and their queues: its numbers, and the tables and figures of its page.
+"""Study of packet trimming and its queues: numbers, tables and figures of the page.
 
 `make studies` runs it; `python -m studies.trim --page` runs nothing and takes the committed CSV.
 """
@@ -50,7 +50,7 @@ VARIANT_PAIRS = (
 
 
 def points_of(found: Iterable[Row]) -> list[Case]:
-    """Returns every point as a case without a variant.
+    """Returns every configuration without its variant.
 
     The order is by rate; then the points with degree 32, by buffer; then the others.
     """
@@ -59,20 +59,20 @@ def points_of(found: Iterable[Row]) -> list[Case]:
 
 
 def point_cells(at: Case) -> list[str]:
-    """Formats a point as the first cells of a table's line."""
+    """Formats a configuration as the first cells of a table line."""
     return [f"{at.rate} Gb/s", f"{at.buffer} KB", at.degree]
 
 
-COLUMN_HEADS = ["links", "memory for each Gb/s", "degree"]
+COLUMN_HEADS = ["links", "memory for each Gb/s", "senders"]
 
 
 def format_relative_difference(rows: Rows, case: Case, metric: str, name: str) -> str:
-    """Formats a difference in percent."""
+    """Formats a difference from a reference in percent."""
     return common.format_percent(relative_difference(rows, case, metric, name))
 
 
 def difference_table(found: Sequence[Row], variant: str, name: str) -> str:
-    """Table of a variant's differences from a reference at every point, in percent of the reference."""
+    """Table of the difference of a variant from a reference in each configuration, in percent."""
     rows = index_by_case(found)
     body = [
         [
@@ -88,7 +88,7 @@ def difference_table(found: Sequence[Row], variant: str, name: str) -> str:
 
 
 def mean_table(found: Sequence[Row], metric: str) -> str:
-    """Table of a metric for each main variant at every point."""
+    """Table of a metric for each main variant in each configuration."""
     rows = index_by_case(found)
     body = []
     for at in points_of(found):
@@ -98,7 +98,7 @@ def mean_table(found: Sequence[Row], metric: str) -> str:
 
 
 def single_change_table(found: Sequence[Row], at: Case) -> str:
-    """Table of each single-change variant's differences from the variant that it changes, at a point."""
+    """Table of the difference of each single-change variant from the variant that it changes."""
     rows = index_by_case(found)
     here = dict.fromkeys(row.case.variant for row in found if row.case.point == at.point)
     body = []
@@ -110,11 +110,12 @@ def single_change_table(found: Sequence[Row], at: Case) -> str:
         body.append([*row, *(format_relative_difference(rows, case, one, "twin") for one in (QCT, QCT_TAIL))])
     heads = ["aside", "compared with", "QCT median (ms)", "QCT p99 (ms)", "unfinished flows"]
     heads += [f"{one} (%)" for one in SINGLE_CHANGE_METRICS.values()]
-    return format_table([*heads, "QCT median minus that of `cp` (%)", "QCT p99 minus that of `cp` (%)"], body)
+    heads += [f"{one} minus that of the aside of `cp` (%)" for one in ("QCT median", "QCT p99")]
+    return format_table(heads, body)
 
 
 def tables(found: Sequence[Row]) -> dict[str, str]:
-    """Returns every table of the page by its name."""
+    """Returns every table of the study's page by its name."""
     made = {
         f"{variant} less {name}": difference_table(found, variant, name) for variant, name in VARIANT_PAIRS
     }
@@ -126,7 +127,7 @@ def tables(found: Sequence[Row]) -> dict[str, str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs what the store lacks, then writes the CSV file, the tables and the figures."""
+    """Runs the missing runs of the study, then writes its CSV file, tables and figures."""
     given = parse_arguments("trim", __doc__, arguments)
     page = Page("trim", STUDY, tables, figures.draw)
     page.publish(None if given.page else lambda: run_study(Plan(jobs=given.jobs), given.out))

@@ -64,17 +64,17 @@ def draw_intervals(axes: Axes, found: Sequence[Interval], at: int, label: str, l
 
 
 def scale_interval(at: float, one: Row | RelativeDifference, scale: float) -> Interval:
-    """Returns position, mean and interval of a row or a difference, scaled for display."""
+    """Returns x position, mean and interval of a row or a difference, scaled for display."""
     return at, scale * one.mean, scale * one.low, scale * one.high
 
 
 def link_rates(rows: Sequence[Row]) -> list[str]:
-    """Returns the rates of links."""
+    """Returns the link rates that were run."""
     return list(dict.fromkeys(row.case.rate for row in rows))
 
 
 def draw_times(rows: Sequence[Row]) -> Figure:
-    """Draws completion times over the buffer of a port: a row of panels for each rate."""
+    """Draws completion times over the buffer size of a port: a row of panels for each link rate."""
     every, fixed = link_rates(rows), middle_degree(rows)
     figure = Figure(figsize=(9.5, 3.1 * len(every) + 0.6), layout="constrained")
     for row, rate in zip(figure.subplots(len(every), len(DRAWN_TIMES), squeeze=False), every, strict=True):
@@ -95,7 +95,7 @@ def draw_times(rows: Sequence[Row]) -> Figure:
 
 
 def middle_degree(rows: Sequence[Row]) -> str:
-    """Returns the degree at which most buffers were run."""
+    """Returns the number of replying servers that was run with most buffer sizes."""
     degrees = dict.fromkeys(row.case.degree for row in rows)
     return max(degrees, key=lambda one: len({row.case.buffer for row in rows if row.case.degree == one}))
 
@@ -109,7 +109,7 @@ def set_log_axis(axes: Axes, name: str, at: Sequence[str]) -> None:
 
 
 def draw_gain(rows: Sequence[Row]) -> Figure:
-    """Draws the effect of a priority lane for headers in percent of `cp`, over the buffer and the degree."""
+    """Draws the effect of a priority lane for headers in percent of `cp`, over buffer size and servers."""
     every, fixed, known = link_rates(rows), middle_degree(rows), index_by_case(rows)
     figure = Figure(figsize=(9, 2.9 * len(every) + 0.6), layout="constrained")
     grid = figure.subplots(len(every), 2, squeeze=False, sharey="row")
@@ -140,7 +140,7 @@ def draw_gain(rows: Sequence[Row]) -> Figure:
 
 
 def draw_single_changes(rows: Sequence[Row]) -> Figure:
-    """Draws each single-change variant's difference from its reference in percent, or why there is none."""
+    """Draws each single-change variant's difference from its reference in percent, or why it has none."""
     known = index_by_case(rows)
     names = list(dict.fromkeys(row.case.variant for row in rows if row.case.variant not in MAIN_VARIANTS))
     points = list(dict.fromkeys(row.case.point for row in rows if row.case.variant not in MAIN_VARIANTS))

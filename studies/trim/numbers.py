@@ -1,4 +1,4 @@
-"""Numbers of the study of trimmed packets: points, sweeps, rows, and margins of differences."""
+"""Numbers of the study of trimmed packets: configurations, sweeps, rows, and margins of differences."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ MARGIN, COUNT_MARGIN = 0.05, 0.2
 
 @dataclass(frozen=True)
 class Point:
-    """Link rate in Gb/s, buffer of a port in KB per Gb/s, and number of servers that reply to a query."""
+    """Configuration: link rate in Gb/s, port buffer in KB per Gb/s, servers that reply to a query."""
 
     rate: int
     buffer: int
@@ -51,7 +51,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Plan:
-    """Buffers at one degree, degrees at one buffer, single-change variants, and settings for small trials."""
+    """Configurations, single-change variants, seeds, and settings for small trials."""
 
     rates: Sequence[int] = (10, 100)
     buffers: Sequence[int] = (5, 15, 30, 75, 150)
@@ -76,7 +76,7 @@ class Plan:
     sets: Mapping[str, object] = field(default_factory=dict)
 
     def points(self) -> list[Point]:
-        """Returns each point once; a point differs from the middle in one factor."""
+        """Returns each configuration once; it differs from the middle one in one factor."""
         grid = [Point(rate, buffer, self.degree) for rate in self.rates for buffer in self.buffers]
         grid += [Point(rate, self.buffer, degree) for rate in self.rates for degree in self.degrees]
         return list(dict.fromkeys(grid))
@@ -84,7 +84,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Case:
-    """A variant at a point."""
+    """Variant in a configuration."""
 
     rate: str
     buffer: str
@@ -93,7 +93,7 @@ class Case:
 
     @property
     def point(self) -> tuple[str, str, str]:
-        """Point at which the case was run."""
+        """Configuration in which the variant was run."""
         return self.rate, self.buffer, self.degree
 
 
@@ -101,12 +101,12 @@ Row = common.Row[Case]
 
 
 def comparison_family(case: Case, metric: str) -> tuple[str, ...]:
-    """Comparisons that are corrected together: all main or all single-change variants at a point."""
+    """Group of comparisons that Holm's method corrects together: main or single-change variants."""
     return (metric, *case.point, "main" if case.variant in MAIN_VARIANTS else "aside")
 
 
 def reference_case(case: Case, name: str) -> Case:
-    """Returns the case of a reference at the same point.
+    """Returns a reference variant in the same configuration.
 
     A single-change variant is compared only with the variant that it changes. One of `strict` is also
     compared with the same change of `cp`, which has the name `twin`.
@@ -121,7 +121,7 @@ def reference_case(case: Case, name: str) -> Case:
 
 
 def base_variant(variant: str) -> str:
-    """Returns the variant of which a single-change variant changes one setting."""
+    """Returns the variant from which a single-change variant differs in one setting."""
     return next((name for name in ("dctcp", "cp") if variant.startswith(name)), "strict")
 
 
@@ -129,7 +129,7 @@ STUDY = Study(Case, METRICS, REFERENCES, reference_case, comparison_family)
 
 
 def point_settings(at: Point) -> dict[str, object]:
-    """Returns the settings of a point.
+    """Returns the scenario settings of a configuration.
 
     Buffer, marking threshold, window and query size grow with the rate, so that a query lasts equally long.
     """
@@ -153,7 +153,7 @@ def point_settings(at: Point) -> dict[str, object]:
 
 
 def run_study(plan: Plan, out: Path) -> list[Row]:
-    """Runs a sweep for each point in one store, and returns their rows."""
+    """Runs a sweep for each configuration in one store, and returns the rows."""
     table: list[TableLine] = []
     summary: list[TableLine] = []
     for at in plan.points():
@@ -179,12 +179,12 @@ def run_study(plan: Plan, out: Path) -> list[Row]:
 
 
 def case_of(line: TableLine) -> Case:
-    """Returns the case of a line."""
+    """Returns the configuration of a line."""
     return Case(line["rate"], line["buffer"], line["degree"], str(line["variant"]))
 
 
 def count_unnotified_trims(lines: Sequence[TableLine]) -> Iterator[TableLine]:
-    """Yields the number of trimmed packets for which no PACK reached the sender.
+    """Yields the number of trimmed packets whose loss notification (PACK) did not reach the sender.
 
     Header or PACK was dropped, or the header was sent back.
     """
@@ -205,6 +205,6 @@ Rows = Mapping[tuple[Case, str], Row]
 
 
 def relative_difference(rows: Rows, case: Case, metric: str, name: str) -> RelativeDifference | None:
-    """Returns the relative difference of a case from a reference, or `None` if it has none."""
+    """Returns a configuration's relative difference from a reference, or `None` if it has none."""
     margin = MARGIN if metric in TIME_METRICS else COUNT_MARGIN
     return common.relative_difference(rows, case, reference_case(case, name), (metric, name, margin))

@@ -1,8 +1,8 @@
-//! Accounts that agents follow: bytes by port and class, and the levels between which no agent needs a call.
+//! Byte counters by port and class that agents follow, each with the levels between which no agent is called.
 
 use mech::{Account, Head, PortId};
 
-/// Account: bytes, and the levels between which no agent needs a call.
+/// Byte count of an account, and the levels between which no agent is called.
 #[derive(Clone, Copy, Debug)]
 struct AccountCounter {
     bytes: u64,
@@ -18,7 +18,8 @@ impl AccountCounter {
     }
 }
 
-/// Accounts of a node. A kind that no agent follows is empty. Each port has eight classes.
+/// Byte counters of all accounts of a node, with eight classes for each port.
+/// A kind of account that no agent follows has none.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Accounts {
     output: Box<[AccountCounter]>,
@@ -28,7 +29,8 @@ pub(crate) struct Accounts {
     all_input: Box<[AccountCounter]>,
 }
 
-/// Memories that a frame joins or leaves. An output-queued switch has one memory, which is both input and output side.
+/// Memories that a frame joins or leaves: the memory of its input, the buffer of its output, or both.
+/// An output-queued switch has a single memory, which counts as both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MemorySides {
     pub(crate) input: bool,
@@ -37,34 +39,34 @@ pub(crate) struct MemorySides {
 
 impl MemorySides {
     const NONE: MemorySides = MemorySides { input: false, output: false };
-    /// Memory of the input that a frame came in by.
+    /// Memory of the input port by which a frame arrived.
     pub(crate) const INPUT: MemorySides = MemorySides { input: true, output: false };
-    /// Buffer in front of the link that a frame is to leave by.
+    /// Buffer of the output port by which a frame will leave.
     pub(crate) const OUTPUT: MemorySides = MemorySides { input: false, output: true };
-    /// Only memory of a switch without inputs.
+    /// Single memory of a switch without input memory; it counts as input and as output side.
     pub(crate) const BOTH: MemorySides = MemorySides { input: true, output: true };
 }
 
-/// Change of accounts by a frame, or by a part of it.
+/// Change of accounts when a frame, or a part of it, joins, changes or leaves a memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AccountDelta {
-    /// Output port of the frame; `None` if it is held.
+    /// Output port of the frame; `None` if an agent holds the frame before lookup.
     port: Option<PortId>,
     ingress: PortId,
     class: u8,
     bytes: i64,
-    /// Memories that the bytes join.
+    /// Memories that the counted bytes join.
     joins: MemorySides,
-    /// Memories that the bytes leave.
+    /// Memories that the counted bytes leave.
     leaves: MemorySides,
 }
 
 impl AccountDelta {
-    /// Change when a frame for `port` is stored.
+    /// Change of accounts when a frame for `port` is stored.
     pub(crate) fn for_stored(port: PortId, head: &Head, joins: MemorySides) -> AccountDelta {
         AccountDelta { joins, ..AccountDelta::from_head(Some(port), head) }
     }
-    /// Change when a frame for `port` moves from the memory of its input to the buffer of the port.
+    /// Change of accounts when a frame for `port` moves from the memory of its input to the buffer of the port.
     pub(crate) fn for_crossing(port: PortId, head: &Head) -> AccountDelta {
         AccountDelta {
             joins: MemorySides::OUTPUT,
@@ -72,8 +74,8 @@ impl AccountDelta {
             ..AccountDelta::from_head(Some(port), head)
         }
     }
-    /// Change when a frame for `port` moves from the stages of a fabric to the buffer of the port. It counts as waiting
-    /// for the port before and after.
+    /// Change of accounts when a frame moves from the stages of a `fabric` switch to the buffer of `port`.
+    /// The frame counts as waiting for the port before and after.
     pub(crate) fn for_fabric_exit(port: PortId, head: &Head) -> AccountDelta {
         AccountDelta {
             joins: MemorySides::OUTPUT,
@@ -81,19 +83,19 @@ impl AccountDelta {
             ..AccountDelta::from_head(Some(port), head)
         }
     }
-    /// Change when a frame for `port` is gone.
+    /// Change of accounts when a frame for `port` leaves the memories `leaves`.
     pub(crate) fn for_departure(port: PortId, head: &Head, leaves: MemorySides) -> AccountDelta {
         AccountDelta { leaves, ..AccountDelta::from_head(Some(port), head) }
     }
-    /// Change when `bytes` of a frame for `port` are cut off.
+    /// Change of accounts when `bytes` of a frame for `port` are cut off.
     pub(crate) fn for_trim(port: PortId, head: &Head, bytes: u16, leaves: MemorySides) -> AccountDelta {
         AccountDelta { bytes: i64::from(bytes), ..AccountDelta::for_departure(port, head, leaves) }
     }
-    /// Change when a frame is held before lookup.
+    /// Change of accounts when an agent holds a frame before lookup.
     pub(crate) fn for_hold(head: &Head) -> AccountDelta {
         AccountDelta { joins: MemorySides::INPUT, ..AccountDelta::from_head(None, head) }
     }
-    /// Change when a held frame goes on.
+    /// Change of accounts when a held frame is released, or when a frame or its copy leaves the memory of its input.
     pub(crate) fn for_release(head: &Head) -> AccountDelta {
         AccountDelta { leaves: MemorySides::INPUT, ..AccountDelta::from_head(None, head) }
     }
@@ -101,8 +103,8 @@ impl AccountDelta {
         let (joins, leaves) = (MemorySides::NONE, MemorySides::NONE);
         AccountDelta { port, ingress: head.ingress, class: head.class(), bytes: i64::from(head.size), joins, leaves }
     }
-    /// Returns the accounts that change and by how much, in the order in which agents are called. A frame counts as
-    /// waiting for its port in whichever memory it is.
+    /// Returns the accounts that change and by how much, in the order in which agents are called.
+    /// A frame counts as waiting for its port in whichever memory it is.
     #[inline]
     pub(crate) fn accounts(&self) -> impl Iterator<Item = (Account, i64)> + use<> {
         let AccountDelta { port, ingress, class, bytes, joins, leaves } = *self;
@@ -120,7 +122,7 @@ impl AccountDelta {
 }
 
 impl Accounts {
-    /// Creates the accounts that are followed at `ports` ports.
+    /// Creates counters for each kind of account in `followed`, for all `ports` ports.
     pub(crate) fn new(ports: usize, followed: &[Account]) -> Accounts {
         let of =
             |wanted: bool, count: usize| vec![AccountCounter::EMPTY; if wanted { count } else { 0 }].into_boxed_slice();
@@ -150,7 +152,7 @@ impl Accounts {
         }
     }
 
-    /// Bytes of an account; `None` if no agent follows it.
+    /// Returns the bytes of an account; `None` if no agent follows accounts of this kind.
     pub(crate) fn bytes(&self, of: Account) -> Option<u64> {
         let class_of = |port: PortId, class: u8| (class < 8).then(|| usize::from(port.0) * 8 + usize::from(class));
         let counter = match of {
@@ -163,7 +165,7 @@ impl Accounts {
         counter.map(|counter| counter.bytes)
     }
 
-    /// Applies a change, and returns true if an account is outside of its levels now.
+    /// Adds a change to the accounts, and returns true if one of them is outside of its levels now.
     #[inline]
     pub(crate) fn apply_delta(&mut self, delta: &AccountDelta) -> bool {
         let mut outside = false;
@@ -178,24 +180,24 @@ impl Accounts {
         outside
     }
 
-    /// Bytes of an account that is outside of its levels; `None` if it is inside.
+    /// Returns the bytes of an account that is outside of its levels; `None` if it is inside.
     pub(crate) fn bytes_outside_levels(&mut self, of: Account) -> Option<u64> {
         self.counter(of).filter(|counter| counter.is_outside_levels()).map(|counter| counter.bytes)
     }
-    /// Sets the levels between which no agent is called.
+    /// Sets the levels of an account, between which no agent is called.
     pub(crate) fn set_levels(&mut self, of: Account, levels: (u64, u64)) {
         self.counter(of).into_iter().for_each(|counter| counter.levels = levels);
     }
-    /// Bytes queued for a port; `None` if no agent follows them.
+    /// Returns the bytes queued for an output port; `None` if no agent follows them.
     pub(crate) fn output_bytes(&self, port: PortId) -> Option<u64> {
         self.output.get(usize::from(port.0)).map(|counter| counter.bytes)
     }
-    /// Bytes of all classes that came in by a port and are still here; `None` if no agent follows them.
+    /// Returns the bytes of all classes that came in by a port and are still in the node; `None` if not followed.
     pub(crate) fn input_bytes(&self, port: PortId) -> Option<u64> {
         let classes = self.input.get(usize::from(port.0) * 8..)?.get(..8)?;
         Some(classes.iter().map(|counter| counter.bytes).sum())
     }
-    /// Checks that the account of all classes equals the sum of the classes.
+    /// Checks that the account of all classes of each input port equals the sum over its classes.
     pub(crate) fn is_consistent(&self) -> bool {
         let mut all = (0..).map(PortId).zip(&self.all_input);
         all.all(|(port, counter)| self.input_bytes(port) == Some(counter.bytes))

@@ -1,8 +1,8 @@
-//! Packets of one node, and the queues linked through them.
+//! Memory slots for the packets of one node, and queues as linked lists of these slots.
 
 use crate::Pkt;
 
-/// Index that stands for no packet.
+/// Slot number that means that there is no packet.
 pub(crate) const NIL: u32 = u32::MAX;
 
 /// Packets in one node: a slab of 64-byte slots with a free list, so that a hop allocates nothing.
@@ -17,8 +17,8 @@ pub struct Arena {
 struct Link {
     stamp: u64,
     next: u32,
-    /// Previous packet of the queue. It is stale at the head, so that removing the head does not write to the next
-    /// packet.
+    /// Slot of the previous packet in the queue; stale for the first packet.
+    /// So the removal of the first packet does not write to the next one.
     before: u32,
 }
 
@@ -38,12 +38,12 @@ impl Default for Queue {
 }
 
 impl Queue {
-    /// Frames in the queue.
+    /// Returns the number of frames in the queue.
     #[inline]
     pub fn packets(&self) -> u32 {
         self.packets
     }
-    /// Bytes in the queue.
+    /// Returns the bytes of all frames in the queue.
     #[inline]
     pub fn bytes(&self) -> u64 {
         self.bytes
@@ -77,7 +77,7 @@ impl Arena {
         }
     }
 
-    /// Appends a packet that is in the arena but in no queue.
+    /// Appends a packet to a queue. PRECONDITION: the packet is in the arena but in no queue.
     #[inline]
     pub fn append(&mut self, queue: &mut Queue, id: u32) {
         let link = &mut self.links[id as usize];
@@ -115,7 +115,7 @@ impl Arena {
         self.slots[id as usize]
     }
 
-    /// Removes the first packet from a queue.
+    /// Removes the first packet from a queue and from the arena, and returns it.
     #[inline]
     pub fn pop(&mut self, queue: &mut Queue) -> Option<Pkt> {
         let id = queue.head;
@@ -129,7 +129,8 @@ impl Arena {
         Some(self.free_slot(queue, id))
     }
 
-    /// Removes a packet from any position of a queue. PRECONDITION: it is in the queue.
+    /// Removes a packet from any position of a queue and from the arena, and returns it.
+    /// PRECONDITION: the packet is in the queue.
     pub fn take(&mut self, queue: &mut Queue, id: u32) -> Pkt {
         let Link { next, before, .. } = self.links[id as usize];
         match queue.head == id {
@@ -144,8 +145,8 @@ impl Arena {
         self.free_slot(queue, id)
     }
 
-    /// Returns true if a packet is in a queue. The search starts at both ends, since the packet is near one of them
-    /// most often.
+    /// Returns true if a packet is in a queue.
+    /// The search starts at both ends, since the packet is near one of them most often.
     pub fn contains(&self, queue: &Queue, id: u32) -> bool {
         let (mut first, mut last) = (queue.head, queue.tail);
         for _ in 0..queue.packets.div_ceil(2) {
@@ -165,7 +166,7 @@ impl Arena {
         pkt
     }
 
-    /// Replaces a queued packet by a shorter one, and returns the number of bytes saved.
+    /// Replaces a queued packet by a shorter one, and returns the number of bytes that this frees.
     pub fn shorten(&mut self, queue: &mut Queue, id: u32, shorter: &Pkt) -> u16 {
         let pkt = &mut self.slots[id as usize];
         let bytes = pkt.head.size - shorter.head.size;
@@ -174,19 +175,19 @@ impl Arena {
         bytes
     }
 
-    /// Slot and stamp of the first packet of a queue.
+    /// Returns the slot and the stamp (order of arrival) of the first packet of a queue.
     #[inline]
     pub fn first(&self, queue: &Queue) -> Option<(u32, u64)> {
         (queue.head != NIL).then(|| (queue.head, self.links[queue.head as usize].stamp))
     }
 
-    /// Slots of the packets of a queue, first to last.
+    /// Returns the slots of all packets of a queue, first to last.
     pub fn ids<'a>(&'a self, queue: &Queue) -> impl Iterator<Item = u32> + 'a {
         let real = |id: u32| (id != NIL).then_some(id);
         std::iter::successors(real(queue.head), move |id| real(self.links[*id as usize].next))
     }
 
-    /// Packet of the largest rank in a queue, the last of equals.
+    /// Returns the least urgent packet of a queue: the last one with the largest rank.
     pub fn least_urgent(&self, queue: &Queue) -> Option<u32> {
         let (mut id, mut worst, mut largest) = (queue.head, NIL, 0);
         while id != NIL {
@@ -199,7 +200,8 @@ impl Arena {
         (worst != NIL).then_some(worst)
     }
 
-    /// First packet of the flow and direction whose packet has the smallest rank in a queue, the first of equals.
+    /// Returns the first packet of the most urgent flow in a queue: the flow with the packet of smallest rank.
+    /// Both directions of a flow count as two flows here. Of packets with equal rank, the first one decides.
     pub fn most_urgent(&self, queue: &Queue) -> Option<u32> {
         let (mut id, mut best, mut smallest) = (queue.head, NIL, u32::MAX);
         while id != NIL {
@@ -221,13 +223,13 @@ impl Arena {
         Some(id)
     }
 
-    /// Slots of the packets of a queue, last to first.
+    /// Returns the slots of all packets of a queue, last to first.
     pub fn ids_from_tail<'a>(&'a self, queue: &Queue) -> impl Iterator<Item = u32> + 'a {
         let (head, tail) = (queue.head, (queue.tail != NIL).then_some(queue.tail));
         std::iter::successors(tail, move |id| (*id != head).then(|| self.links[*id as usize].before))
     }
 
-    /// Number of packets in the arena.
+    /// Returns the number of packets in the arena.
     pub fn packet_count(&self) -> usize {
         self.slots.len() - self.free.len()
     }
@@ -237,12 +239,13 @@ impl Arena {
         (id as usize) < self.slots.len()
     }
 
-    /// Stamp modulo 2³² of the packet in a slot, or of the last one there; 0 if the arena has no such slot.
+    /// Returns the stamp (order of arrival) modulo 2³² of the packet in a slot, or of the last one there.
+    /// Returns 0 if the arena has no such slot.
     pub fn stamp(&self, id: u32) -> u32 {
         self.links.get(id as usize).map_or(0, |link| link.stamp as u32)
     }
 
-    /// Packet in a slot.
+    /// Returns the packet in a slot.
     pub fn get(&self, id: u32) -> &Pkt {
         &self.slots[id as usize]
     }

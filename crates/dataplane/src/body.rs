@@ -1,4 +1,4 @@
-//! Body of a packet: the meaning of its words by the packet's kind.
+//! Body of a packet: the fields beside its head, whose meaning depends on the kind of the packet.
 //!
 //! A packet is one cache line, so all kinds share the same words. They are read only after a test of the kind, except
 //! in transports, which get nothing but segments.
@@ -6,53 +6,53 @@
 use crate::{NO_EXT, PauseFrame, Pkt};
 use mech::{Flags, FlowId, Head, HostId, Notice, PacketKind, PortId};
 
-/// Body of a packet, by its kind.
+/// Decoded body of a packet, which depends on the kind of the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketBody {
-    /// Segment of a transport.
+    /// Segment of a transport, such as TCP.
     Segment(Segment),
     /// PAUSE or PFC frame.
     Pause(PauseFrame),
-    /// Congestion message to the source of the flow that the packet names.
+    /// Congestion message (CNM or CNP) to the source of the flow that the packet names.
     Notice(Notice),
-    /// Payload bytes of a packet without transport.
+    /// Number of payload bytes of a packet that is sent without a transport.
     Raw(u16),
 }
 
-/// Fields of a segment beside its flags and its options.
+/// Sequence number, acknowledgement number, payload and window of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Sequence number of the first payload byte, modulo 2³² (RFC 9293 §3.4).
     pub seq: u32,
     /// Acknowledgement number, modulo 2³².
     pub ack: u32,
-    /// Bytes of payload.
+    /// Number of payload bytes.
     pub payload: u16,
     /// Advertised receive window in units of the connection's scale (RFC 7323 §2).
     pub window: u16,
 }
 
-/// Congestion message to send.
+/// Congestion message (CNM or CNP) before it becomes a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoticeSetup {
-    /// Contents of the message.
+    /// Contents of the congestion message.
     pub notice: Notice,
-    /// Flow that the message is about.
+    /// Flow that the congestion message is about.
     pub flow: FlowId,
-    /// Source of that flow.
+    /// Host that gets the congestion message: the source of the flow.
     pub to: HostId,
-    /// Node that makes the message.
+    /// Number of the node that sends the congestion message.
     pub node: u32,
-    /// Number of the message among those of its node, from 0.
+    /// Number of the congestion message among those of its node, from 0.
     pub n: u32,
-    /// Size of the frame in bytes.
+    /// Size of the congestion message as a frame, in bytes.
     pub size: u16,
 }
 
-/// Unit of queue lengths in a CNM, in bytes (802.1Qau §33.4.5).
+/// Unit of queue lengths in a congestion notification message (CNM), in bytes (802.1Qau §33.4.5).
 pub const CNM_UNIT: i64 = 64;
 
-/// Converts bytes to units of a CNM, rounded down and bounded to 16 bits.
+/// Converts a queue length in bytes to units of a CNM, rounded down and bounded to 16 bits.
 fn to_cnm_units(bytes: i64) -> u16 {
     bytes.div_euclid(CNM_UNIT).clamp(i64::from(i16::MIN), i64::from(i16::MAX)) as i16 as u16
 }
@@ -62,7 +62,7 @@ fn from_cnm_units(units: u32) -> i64 {
 }
 
 impl Pkt {
-    /// Returns the body of the packet.
+    /// Returns the fields of the packet's body, decoded by the kind of the packet.
     pub fn body(&self) -> PacketBody {
         match self.head.kind() {
             PacketKind::Segment => {
@@ -89,7 +89,7 @@ impl Pkt {
 }
 
 impl NoticeSetup {
-    /// Returns the message as a packet.
+    /// Returns the congestion message as a packet.
     pub fn packet(self) -> Pkt {
         let head = Head {
             flow: self.flow,

@@ -7,9 +7,9 @@ use mech::{ClassSet, Flags, HostId, PacketKind};
 /// Contents of a PAUSE or PFC frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PauseFrame {
-    /// Classes to pause.
+    /// Traffic classes that the frame pauses.
     pub xoff: ClassSet,
-    /// Classes to resume: those whose quanta are 0.
+    /// Traffic classes that the frame resumes: those whose quanta are 0.
     pub xon: ClassSet,
     /// Duration of the pause in quanta of 512 bit times.
     pub quanta: u16,
@@ -18,7 +18,7 @@ pub struct PauseFrame {
 }
 
 impl PauseFrame {
-    /// Returns the frame as a packet for the far end of a link, the `n`-th control frame of its node.
+    /// Returns the PAUSE or PFC frame as a packet; `n` is its number among the control frames of its node.
     pub(crate) fn packet(self, node: u32, n: u32, to_switch: bool) -> Pkt {
         let mut pkt = Pkt { ext: NO_EXT, seq: u32::from(self.quanta), emission: n, ..Pkt::default() };
         pkt.ack = u32::from(self.xoff.0) | u32::from(self.xon.0) << 8 | u32::from(self.whole) << 16;
@@ -32,18 +32,18 @@ impl PauseFrame {
         pkt
     }
 
-    /// Reads the frame from a packet's words. PRECONDITION: the packet is a [`PacketKind::Pause`].
+    /// Reads a PAUSE or PFC frame from the fields of a packet. PRECONDITION: the packet is a [`PacketKind::Pause`].
     pub(crate) fn from_words(pkt: &Pkt) -> PauseFrame {
         let [xoff, xon, whole, _] = pkt.ack.to_le_bytes();
         PauseFrame { xoff: ClassSet(xoff), xon: ClassSet(xon), quanta: pkt.seq as u16, whole: whole > 0 }
     }
 
-    /// Returns the frame in a packet; `None` if it is another kind of packet.
+    /// Returns the PAUSE or PFC frame in a packet; `None` if the packet is of another kind.
     pub fn from_packet(pkt: &Pkt) -> Option<PauseFrame> {
         (pkt.head.kind() == PacketKind::Pause).then(|| PauseFrame::from_words(pkt))
     }
 
-    /// Merges another frame into this one before it is sent. The last request for each class counts.
+    /// Merges another pause frame into this one before it is sent. The last request for each class counts.
     pub(crate) fn merge(&mut self, other: PauseFrame) {
         self.xoff = self.xoff.minus(other.xon).union(other.xoff);
         self.xon = self.xon.minus(other.xoff).union(other.xon);

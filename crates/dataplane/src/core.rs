@@ -51,27 +51,27 @@ use units::Time;
 pub struct Core {
     pub(crate) store: PacketStore,
     overflow: OverflowSlot,
-    /// Needs that the overflow slot declares.
+    /// Needs that the mechanism in the `overflow` slot declares.
     needs: Needs,
     overflow_rng: Stream,
     marking: Vec<MarkingSlot>,
     marking_rng: Vec<Stream>,
     schedulers: Vec<SchedulerSlot>,
     framing: Framing,
-    /// True if a frame that fits a port with computed departures is stored without a call of the overflow slot. Some
-    /// port must compute departures, and the slot must act only on frames that do not fit.
+    /// True if a frame that fits a port with computed departures is stored without a call of the overflow slot.
+    /// Some port must compute departures, and the slot must act only on frames that do not fit.
     direct: bool,
     /// Arrivals for which the overflow slot is called.
     asks: AdmitCalls,
     acts: Acts,
-    /// Idle ports that received a frame in this step, and marks for pending work.
+    /// Idle ports that received a frame in this step, and entries for pending work.
     ready: Vec<agents::ReadyEntry>,
     node: u32,
     pausing: Option<Box<NodePauseState>>,
     agents: Option<Box<Agents>>,
     /// True if an agent of some port is called for each arrival before lookup.
     pub(crate) intercepts: bool,
-    /// Requests of agents, and packets to look up, that are not done yet; first in, first out.
+    /// Acts of agents, and packets to look up, that are not done yet; first in, first out.
     work: VecDeque<PendingWork>,
     /// Queue lengths before this instant's arrivals, while arrivals of a snapshot are stored.
     before: Option<QueueSnapshot>,
@@ -79,11 +79,11 @@ pub struct Core {
     timer_base: u32,
     /// First rule that a mechanism broke in this step.
     broken: Option<BrokenRule>,
-    /// Copies of flooded frames that ended away from their destination.
+    /// Tally of copies of flooded frames that ended away from their destination.
     pub(crate) flood_copies_discarded: PacketTally,
 }
 
-/// Context of one instant at one node: what decisions and transmissions need beside the node itself.
+/// Context of one instant at one node: time, forwarding table, packet extensions and driver.
 pub(crate) struct StepContext<'a, F, O> {
     pub(crate) now: Time,
     pub(crate) fib: &'a F,
@@ -96,7 +96,7 @@ pub(crate) struct StepContext<'a, F, O> {
 pub(crate) struct Decision {
     fate: Fate,
     mark: bool,
-    /// Stamp of the packet to evict or cut. A later packet in the same slot has another stamp.
+    /// Stamp of the packet to evict or trim. A later packet in the same memory slot has another stamp.
     victim: u32,
 }
 
@@ -129,7 +129,7 @@ impl Core {
         self.call_overflow_slot(pkt, out_port, step)
     }
 
-    /// Calls the overflow slot if this arrival needs it. PRECONDITION: the port is settled.
+    /// Calls the overflow slot if this arrival needs it, and returns the decision. PRECONDITION: the port is settled.
     #[inline]
     fn call_overflow_slot<F: Fib, O>(&mut self, pkt: &Pkt, out_port: PortId, step: &StepContext<F, O>) -> Decision {
         let now = step.now;
@@ -171,7 +171,8 @@ impl Core {
         }
     }
 
-    /// Applies a decision. Capacity is tested once more here, and this test is final.
+    /// Executes the forwarding decision for an arrival.
+    /// Capacity is tested once more here, and this test is final.
     #[inline]
     pub(crate) fn apply<F: Fib, O: Out>(
         &mut self,
@@ -233,7 +234,7 @@ impl Core {
         self.apply(pkt, port, decision, step);
     }
 
-    /// Decides about an arrival and applies the decision.
+    /// Makes the forwarding decision for an arrival and executes it.
     #[inline(always)]
     pub(crate) fn admit<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut StepContext<F, O>) {
         if self.fits_computed_port(port, pkt.head.size, step.now) {
@@ -258,8 +259,8 @@ impl Core {
         self.apply(pkt, port, decision, step);
     }
 
-    /// Stores a frame and computes its departure, as `decide` and `apply` would. Nearly every packet takes this path.
-    /// PRECONDITION: [`fits_computed_port`](Core::fits_computed_port).
+    /// Stores a frame and computes its departure, as `decide` and `apply` would.
+    /// Nearly every packet takes this path. PRECONDITION: [`fits_computed_port`](Core::fits_computed_port).
     #[inline(always)]
     pub(crate) fn forward_computed<O: Out>(&mut self, pkt: &mut Pkt, port: PortId, now: Time, out: &mut O) {
         let p = &mut self.store.ports[usize::from(port.0)];
@@ -282,13 +283,13 @@ impl Core {
         out.transmit(port, pkt, end);
     }
 
-    /// Returns true if a port never marks or loses frames and computes their departures.
+    /// Returns true if a port computes departures and never marks or loses frames.
     pub(crate) fn can_forward_runs(&self, port: PortId) -> bool {
         self.direct && self.store.ports[usize::from(port.0)].never_drops_or_marks()
     }
 
-    /// Stores consecutive frames of one transport and computes their departures. PRECONDITION:
-    /// [`can_forward_runs`](Core::can_forward_runs).
+    /// Stores a run of consecutive frames of one transport and computes their departures.
+    /// PRECONDITION: [`can_forward_runs`](Core::can_forward_runs).
     pub(crate) fn forward_run<F: Fib, O: Out>(&mut self, run: &SegmentRun, port: PortId, step: &mut StepContext<F, O>) {
         let p = &mut self.store.ports[usize::from(port.0)];
         p.settle_departures(step.now);
@@ -328,7 +329,7 @@ impl Core {
         }
     }
 
-    /// Ends a flood copy that is not on the path to its destination. The packet itself is not lost.
+    /// Discards a copy of a flooded frame that is not on the path to its destination. The packet itself is not lost.
     pub(crate) fn end_flood_copy(&mut self, pkt: &Pkt, exts: &mut PacketExtensions) {
         self.flood_copies_discarded.count(pkt);
         exts.free_shared(pkt.ext);
@@ -341,8 +342,7 @@ impl Core {
         }
     }
 
-    /// Returns the queue for a packet that fits, after the packet is marked if a mark is due; drops the packet
-    /// otherwise.
+    /// Returns the queue for a packet that fits, after marking it if a mark is due; otherwise drops the packet.
     #[inline]
     fn accept_or_drop<F: Fib, O: Out>(
         &mut self,
@@ -374,7 +374,7 @@ impl Core {
         Some(to)
     }
 
-    /// Reason why a packet does not fit; `None` if it fits.
+    /// Returns the reason why a packet does not fit; `None` if it fits.
     #[inline]
     fn drop_reason(&self, pkt: &Pkt, to: QueueAt) -> Option<DropReason> {
         if self.store.inputs.is_some() {
@@ -450,8 +450,7 @@ impl Core {
         }
     }
 
-    /// Verdict of the marking slot: `None` for no mark, otherwise true if the mark drops packets that are not
-    /// ECN-capable.
+    /// Returns the verdict of the marking slot: `None` for no mark, or true if packets without ECN are to be dropped.
     #[inline]
     fn marking_verdict<F: Fib, O>(&mut self, pkt: &Pkt, to: QueueAt, step: &StepContext<F, O>) -> Option<bool> {
         let marking = self.marking[usize::from(to.port.0)].get_if_active()?;

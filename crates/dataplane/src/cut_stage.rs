@@ -1,4 +1,4 @@
-//! Headers that are being cut out of their packets, if that takes time.
+//! Headers of packets whose trimming takes time and is in progress.
 //!
 //! A header has its memory at its port from the cut on, and counts as waiting there. It is in no queue until the time
 //! is over. All cuts take the same time, so they end in the order in which they began, and one timer serves the first.
@@ -9,26 +9,26 @@ use mech::{Head, PortId};
 use std::collections::VecDeque;
 use units::{Dur, Time};
 
-/// Destination of a header after the cut.
+/// Destination of a packet's header after trimming.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CutDestination {
-    /// Queue that the header joins.
+    /// Queue that the header joins after trimming.
     Queue(QueueAt),
-    /// Back to the source. The port is the one that the packet would have left by.
+    /// Source of the packet. The port is the one by which the packet would have left.
     Back(PortId),
 }
 
-/// Header that is being cut out.
+/// Header of a packet whose trimming is in progress.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeaderInCut {
-    /// Slot of the header in the arena.
+    /// Memory slot of the header: its index in the node's arena.
     pub(crate) slot: u32,
     pub(crate) onward: CutDestination,
     due: Time,
     size: u16,
 }
 
-/// Headers of a node that are being cut out, in the order of their ends.
+/// Headers of a node's packets whose trimming is in progress, in the order of their ends.
 #[derive(Clone, Debug)]
 pub(crate) struct CutStage {
     delay: Dur,
@@ -36,17 +36,17 @@ pub(crate) struct CutStage {
 }
 
 impl CutStage {
-    /// Creates the cutting stage for a node where a cut takes `delay`; `None` if it takes no time.
+    /// Creates the stage of a node where trimming takes `delay`; `None` if it takes no time.
     pub(crate) fn new(delay: Dur) -> Option<Box<CutStage>> {
         (delay > Dur::ZERO).then(|| Box::new(CutStage { delay, headers: VecDeque::new() }))
     }
-    /// Begins a cut, and returns the instant for a timer if one must be set.
+    /// Begins the trimming of a packet, and returns the instant for a timer if one must be set.
     pub(crate) fn begin(&mut self, now: Time, (slot, size): (u32, u16), onward: CutDestination) -> Option<Time> {
         let due = now.saturating_add(self.delay);
         self.headers.push_back(HeaderInCut { slot, onward, due, size });
         (self.headers.len() == 1 && due < Time::NEVER).then_some(due)
     }
-    /// Returns the next header whose cut has ended.
+    /// Returns the next header whose trimming has ended.
     ///
     /// # Errors
     /// The instant at which the timer must be set again, if any header is left.
@@ -57,26 +57,26 @@ impl CutStage {
             due => Err((due < Time::NEVER).then_some(due)),
         }
     }
-    /// Headers for a queue.
+    /// Returns the headers being cut that will join a queue.
     fn headers_for(&self, at: QueueAt) -> impl Iterator<Item = &HeaderInCut> {
         self.headers.iter().filter(move |header| header.onward == CutDestination::Queue(at))
     }
-    /// Frames and bytes of headers for a queue.
+    /// Returns the number and the bytes of headers being cut that will join a queue.
     pub(crate) fn backlog(&self, at: QueueAt) -> (u32, u64) {
         self.headers_for(at).fold((0, 0), |sum, header| (sum.0 + 1, sum.1 + u64::from(header.size)))
     }
-    /// Heads of the headers for a queue, as mechanisms see them.
+    /// Returns the heads, as mechanisms see them, of the headers being cut that will join a queue.
     pub(crate) fn heads<'a>(&'a self, at: QueueAt, arena: &'a Arena) -> impl Iterator<Item = &'a Head> {
         self.headers_for(at).map(|header| &arena.get(header.slot).head)
     }
-    /// Queue and arena slot of each header that is for a queue.
+    /// Returns the queue and the arena slot of each header being cut that will join a queue.
     pub(crate) fn headers_for_queues(&self) -> impl Iterator<Item = (QueueAt, u32)> {
         self.headers.iter().filter_map(|header| match header.onward {
             CutDestination::Queue(to) => Some((to, header.slot)),
             CutDestination::Back(_) => None,
         })
     }
-    /// Frames and bytes of headers that go back to their sources. They are counted at no port.
+    /// Returns the number and the bytes of headers being cut that go back to their sources. No port counts them.
     pub(crate) fn returning_headers(&self) -> (u64, u64) {
         let back = self.headers.iter().filter(|header| matches!(header.onward, CutDestination::Back(_)));
         back.fold((0, 0), |sum, header| (sum.0 + 1, sum.1 + u64::from(header.size)))

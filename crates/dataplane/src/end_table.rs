@@ -1,10 +1,10 @@
-//! Live ends of flows at a host, and tallies of packets.
+//! Senders or receivers of flows at a host, and tallies of packets.
 
 use crate::Pkt;
 use mech::FlowId;
 use units::Time;
 
-/// Live ends of one kind, each with at most one pending timer event.
+/// Live senders, or live receivers, of a host, each with at most one pending timer event.
 #[derive(Clone, Debug)]
 pub(crate) struct EndTable<T> {
     pub(crate) slots: Vec<Option<(FlowId, T)>>,
@@ -36,7 +36,7 @@ impl<T> EndTable<T> {
         self.slots[slot as usize] = None;
         self.free.push(slot);
     }
-    /// Returns the instant of a new event for `slot`, if the pending one comes too late.
+    /// Returns the instant for a new timer event of a sender or receiver, if its pending event comes too late.
     #[inline]
     pub(crate) fn arm(&mut self, slot: u32, deadline: Option<Time>) -> Option<Time> {
         let armed = &mut self.armed[slot as usize];
@@ -46,7 +46,7 @@ impl<T> EndTable<T> {
     }
 }
 
-/// Number of packets, bytes of their frames without preamble and gap, and bytes of their payload.
+/// Tally of packets: their number, the bytes of their frames without preamble and gap, and their payload bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PacketTally {
     pub(crate) packets: u64,

@@ -1,18 +1,19 @@
-//! TCP options of a packet, beyond its 64 bytes. A packet without options has no extension and costs nothing.
+//! TCP options of a packet, which are stored outside its 64 bytes.
+//! A packet without options has no extension and costs nothing.
 
 use std::collections::BTreeMap;
 
-/// Extension of one packet.
+/// TCP options of one packet, stored outside its 64 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketExtension {
     /// SACK blocks, of which the first `blocks` are used (RFC 2018 §3): first byte and one past the last, modulo 2³².
     /// In a PACK, blocks with swapped edges were lost (CP §4.3).
     pub sack: [(u32, u32); MAX_BLOCKS],
-    /// Number of SACK blocks.
+    /// Number of SACK blocks in use.
     pub blocks: u8,
-    /// Timestamps (RFC 7323 §3.2).
+    /// Timestamps option (RFC 7323 §3.2).
     pub timestamps: Option<Timestamps>,
-    /// Options of a SYN.
+    /// Options of the SYN, if the packet is one.
     pub syn: Option<SynOptions>,
     /// True if the packet ends a burst of its sender (PSH, RFC 9293 §3.1).
     pub push: bool,
@@ -21,7 +22,7 @@ pub struct PacketExtension {
 /// Largest number of SACK blocks that fit 40 bytes of options (RFC 2018 §3).
 pub const MAX_BLOCKS: usize = 4;
 
-/// TSval and TSecr (RFC 7323 §3.2).
+/// Values of the timestamps option, TSval and TSecr (RFC 7323 §3.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timestamps {
     /// Clock of the sender (TSval).
@@ -30,7 +31,7 @@ pub struct Timestamps {
     pub ecr: u32,
 }
 
-/// Options that a SYN offers.
+/// TCP options that a SYN offers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SynOptions {
     /// Largest segment that the sender of the SYN takes, in bytes (RFC 9293 §3.7.1).
@@ -44,7 +45,7 @@ pub struct SynOptions {
 }
 
 impl PacketExtension {
-    /// Bytes of TCP options, padded to words.
+    /// Returns the bytes of TCP options in the header, padded to words.
     ///
     /// - Timestamps: 12.
     /// - n SACK blocks: 4 + 8n (with two bytes of padding, as stacks align them).
@@ -64,17 +65,17 @@ impl PacketExtension {
     }
 }
 
-/// Extensions of all packets in the network.
+/// Extensions (TCP options) of all packets in the network.
 #[derive(Clone, Debug, Default)]
 pub struct PacketExtensions {
     slots: Vec<PacketExtension>,
     free: Vec<u32>,
-    /// Number of further frames that carry an extension, for extensions that several frames carry.
+    /// Number of frames beside the first that carry an extension, for extensions that several frames share.
     shared: BTreeMap<u32, u32>,
 }
 
 impl PacketExtensions {
-    /// Stores an extension; its index goes into [`Pkt::ext`](crate::Pkt::ext).
+    /// Stores an extension, and returns its index for [`Pkt::ext`](crate::Pkt::ext).
     pub fn allocate(&mut self, ext: PacketExtension) -> u32 {
         match self.free.pop() {
             Some(index) => {
@@ -87,12 +88,12 @@ impl PacketExtensions {
             }
         }
     }
-    /// Extension at an index; `None` for [`NO_EXT`](crate::NO_EXT).
+    /// Returns the extension at an index; `None` for [`NO_EXT`](crate::NO_EXT).
     #[inline]
     pub fn get(&self, index: u32) -> Option<&PacketExtension> {
         self.slots.get(index as usize)
     }
-    /// Mutable extension at an index; `None` for [`NO_EXT`](crate::NO_EXT).
+    /// Returns the extension at an index, to change it; `None` for [`NO_EXT`](crate::NO_EXT).
     #[inline]
     pub fn get_mut(&mut self, index: u32) -> Option<&mut PacketExtension> {
         self.slots.get_mut(index as usize)
@@ -104,13 +105,13 @@ impl PacketExtensions {
             self.free.push(index);
         }
     }
-    /// Adds further frames that carry an extension. Does nothing for [`NO_EXT`](crate::NO_EXT).
+    /// Adds frames to those that share an extension. Does nothing for [`NO_EXT`](crate::NO_EXT).
     pub fn add_frames(&mut self, index: u32, further: u32) {
         if (index as usize) < self.slots.len() {
             *self.shared.entry(index).or_default() += further;
         }
     }
-    /// Ends a frame that may share its extension. The last frame frees it.
+    /// Counts a frame that ended and may share its extension. The last such frame frees it.
     pub fn free_shared(&mut self, index: u32) {
         match self.shared.get_mut(&index) {
             None => self.free(index),
@@ -118,7 +119,7 @@ impl PacketExtensions {
             Some(others) => *others -= 1,
         }
     }
-    /// Number of extensions in use.
+    /// Returns the number of extensions in use.
     pub fn live_count(&self) -> usize {
         self.slots.len() - self.free.len()
     }

@@ -11,29 +11,29 @@ use mech::{ClassSet, Flags, FlowId, Head};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Rate, Time};
 
-/// Queues of the flows of one host.
+/// Queues of one host's NIC: one for each flow and direction.
 #[derive(Clone, Default)]
 pub(crate) struct NicQueues {
     queues: Vec<DirectionQueue>,
     free: Vec<u32>,
     by_flow: BTreeMap<FlowDirection, u32>,
-    /// Queues with work that may be served, by class.
+    /// Queues with work and a ready rate limiter, by class, in the order of their turns.
     rings: [VecDeque<u32>; 8],
-    /// Queues with work whose limiters are not ready, by the instant at which they are.
+    /// Queues with work whose rate limiters are not ready, by the instant at which they will be.
     limited: BTreeSet<(Time, u32)>,
-    /// Rate limit of every flow's data.
+    /// Rate limit of every flow's data; `None` is unlimited.
     flow_rate: Option<Rate>,
-    /// Unused time that limiters save, as bytes at their rate; the size of the frame that is sent if `None`.
+    /// Unused time that rate limiters save, in bytes at the flow's rate; `None` is the size of the sent frame.
     credit: Option<u64>,
-    /// Frames queued in all queues.
+    /// Tally of the frames in all queues.
     held: PacketTally,
 }
 
-/// Direction of a flow.
+/// Flow and direction, which have a queue of their own at the NIC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FlowDirection {
     pub(crate) flow: FlowId,
-    /// True from the receiver to the sender.
+    /// True for the direction from the receiver to the sender, which carries the ACKs.
     pub(crate) reverse: bool,
 }
 
@@ -44,28 +44,28 @@ struct DirectionQueue {
     frames: VecDeque<Pkt>,
     /// True if the transport has a segment ready.
     ready: bool,
-    /// True if the transport has a segment ready whose announcement has not reached the NIC.
+    /// True if the transport has announced a ready segment, and the announcement has not reached the NIC.
     announced: bool,
     limiter: Option<RateLimiter>,
     place: QueuePosition,
 }
 
-/// Position of a queue.
+/// Position of a queue of a NIC: idle, in the ring of its class, or waiting for its rate limiter.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum QueuePosition {
-    /// No work.
+    /// The queue has no work: no frame, and no ready segment.
     #[default]
     Idle,
     Ring,
-    /// Waits until its limiter is ready.
+    /// The queue waits until its rate limiter is ready at this instant.
     Limited(Time),
 }
 
-/// Next frame or segment that a NIC takes.
+/// Next frame that a NIC sends, or the flow whose transport must make it first.
 pub(crate) enum NextFrame {
-    /// Frame that was queued.
+    /// Frame that waited in a queue of the NIC.
     Frame(Pkt),
-    /// Segment that the transport of this flow makes now; it may have none any more.
+    /// Flow whose transport makes the next segment now; it may have none any more.
     Segment(FlowId),
 }
 
@@ -79,17 +79,17 @@ impl FlowDirection {
 }
 
 impl NicQueues {
-    /// Creates the queues for flows whose data have the rate limits of `order`.
+    /// Creates the queues of a NIC, with the rate limit and the credit of `order` for every flow's data.
     pub(crate) fn new(order: FlowQueues) -> NicQueues {
         NicQueues { flow_rate: order.flow_rate, credit: order.credit, ..NicQueues::default() }
     }
 
-    /// Frames queued in all queues.
+    /// Returns the tally of the frames in all queues.
     pub(crate) fn queued(&self) -> PacketTally {
         self.held
     }
 
-    /// Queues a frame that its transport has made.
+    /// Appends a frame that a transport has made to the queue of its flow and direction.
     pub(crate) fn push(&mut self, pkt: &Pkt, now: Time) {
         self.held.count(pkt);
         let slot = self.queue_slot(FlowDirection::from_head(&pkt.head), pkt.head.class());
@@ -97,8 +97,7 @@ impl NicQueues {
         self.assign_position(slot, now);
     }
 
-    /// Records that the transport of a flow has a segment ready whose announcement is on its way. Returns true if none
-    /// was before.
+    /// Records that a flow's transport has announced a ready segment, and returns true if none was ready or announced.
     pub(crate) fn announce(&mut self, flow: FlowId, class: u8) -> bool {
         let slot = self.queue_slot(FlowDirection::data(flow), class);
         let queue = &mut self.queues[slot as usize];
@@ -115,7 +114,7 @@ impl NicQueues {
         self.assign_position(slot, now);
     }
 
-    /// Removes the limiter of a flow whose sender is done. Frames that are still queued leave without it.
+    /// Removes the rate limiter of a flow whose sender is done. Frames that are still queued leave without it.
     pub(crate) fn on_flow_done(&mut self, flow: FlowId, now: Time) {
         if let Some(slot) = self.by_flow.get(&FlowDirection::data(flow)).copied() {
             let queue = &mut self.queues[slot as usize];
@@ -130,15 +129,15 @@ impl NicQueues {
         slot.is_some_and(|slot| self.queues[*slot as usize].limiter.is_some())
     }
 
-    /// Rate limit of a flow's data, if it differs from that of every flow.
+    /// Returns the rate limit of a flow's data if it differs from the limit common to all flows.
     pub(crate) fn rate_limit(&self, flow: FlowId) -> Option<Rate> {
         let slot = *self.by_flow.get(&FlowDirection::data(flow))?;
         let rate = self.queues[slot as usize].limiter?.rate();
         (Some(rate) != self.flow_rate).then_some(rate)
     }
 
-    /// Lets `change` set, create or remove the limiter of a flow's data. If it is removed, the limit of every flow
-    /// applies again.
+    /// Calls `change`, which may set, create or remove the rate limiter of a flow's data.
+    /// If it is removed, the limit common to all flows applies again.
     pub(crate) fn change_limiter(&mut self, flow: FlowId, class: u8, now: Time, change: impl FnOnce(&mut FlowAtNic)) {
         let slot = self.queue_slot(FlowDirection::data(flow), class);
         let queue = &mut self.queues[slot as usize];
@@ -154,12 +153,12 @@ impl NicQueues {
         self.update_position(slot, now);
     }
 
-    /// Number of queued data frames of a flow.
+    /// Returns the number of queued data frames of a flow.
     pub(crate) fn queued_data_frames(&self, flow: FlowId) -> usize {
         self.by_flow.get(&FlowDirection::data(flow)).map_or(0, |slot| self.queues[*slot as usize].frames.len())
     }
 
-    /// Returns true if a queue of a class that is not paused may be served at `now`.
+    /// Returns true if any queue may send a frame at `now`, apart from the queues of paused classes.
     pub(crate) fn is_ready(&mut self, paused: ClassSet, now: Time) -> bool {
         while let Some((at, slot)) = self.limited.first().copied().filter(|(at, _)| *at <= now) {
             self.limited.remove(&(at, slot));
@@ -168,13 +167,13 @@ impl NicQueues {
         self.highest_ready_class(paused).is_some()
     }
 
-    /// Instant at which the first limiter that holds back work is ready.
+    /// Returns the instant at which the first rate limiter that delays a frame is ready.
     pub(crate) fn next_limiter_time(&self) -> Option<Time> {
         self.limited.first().map(|(at, _)| *at).filter(|at| *at != Time::NEVER)
     }
 
-    /// Takes the next frame for an idle link; `wire` gives the bytes that a frame takes on the link. If a segment must
-    /// be made first, the turn stays with its flow until the next call.
+    /// Takes the next frame for an idle link; `wire` gives the bytes that a frame takes on the link.
+    /// If a segment must be made first, the turn stays with its flow until the next call.
     pub(crate) fn take_next(&mut self, paused: ClassSet, now: Time, wire: impl Fn(u16) -> u64) -> Option<NextFrame> {
         while self.is_ready(paused, now) {
             let ring = &mut self.rings[self.highest_ready_class(paused)?];
@@ -204,12 +203,12 @@ impl NicQueues {
         None
     }
 
-    /// Returns the highest class that is not paused and has work.
+    /// Returns the highest class that is not paused and whose queues have a frame or segment to send.
     fn highest_ready_class(&self, paused: ClassSet) -> Option<usize> {
         (0..8).rev().find(|class| !paused.has(*class as u8) && !self.rings[*class].is_empty())
     }
 
-    /// Returns the queue of a direction of a flow, and creates it if there is none.
+    /// Returns the index of the queue of a flow and direction, and creates the queue if there is none.
     fn queue_slot(&mut self, of: FlowDirection, class: u8) -> u32 {
         if let Some(slot) = self.by_flow.get(&of) {
             return *slot;
@@ -226,7 +225,7 @@ impl NicQueues {
         slot
     }
 
-    /// Gives a queue without a position the one that it must have.
+    /// Puts an idle queue with work into its ring or behind its rate limiter; removes it if it has no work.
     fn assign_position(&mut self, slot: u32, now: Time) {
         let queue = &mut self.queues[slot as usize];
         if queue.place != QueuePosition::Idle {
@@ -243,7 +242,7 @@ impl NicQueues {
         }
     }
 
-    /// Updates the position of a queue whose limiter or work has changed. A queue in the ring keeps its turn.
+    /// Updates the position of a queue whose rate limiter or work has changed. A queue in the ring keeps its turn.
     fn update_position(&mut self, slot: u32, now: Time) {
         if let QueuePosition::Limited(at) = self.queues[slot as usize].place {
             self.limited.remove(&(at, slot));
@@ -258,7 +257,7 @@ impl NicQueues {
         self.rings[usize::from(queue.class)].push_back(slot);
     }
 
-    /// Removes a queue without work, unless its limiter or announcement must be kept.
+    /// Removes a queue without work, unless its rate limiter or an announcement must be kept.
     fn remove_if_unused(&mut self, slot: u32) {
         let queue = &self.queues[slot as usize];
         if queue.limiter.is_none() && !queue.announced {
@@ -317,8 +316,8 @@ mod tests {
         assert!(eligible(700).1 < eligible(0).1, "what the second was late the third need not wait");
     }
 
-    /// Number of frames of flow 2 among 1000 that leave a link of 10 Gb/s. It shares the link with `others`, which have
-    /// no limiter, while its own limiter has `rate`; a frame takes 1250 B.
+    /// Returns how many of 1000 frames on a link of 10 Gb/s are from flow 2, whose rate limiter has `rate`.
+    /// Flow 2 shares the link with `others` flows, which have no limiter. A frame takes 1250 B.
     fn share(rate: Rate, credit: Option<u64>, others: u32) -> usize {
         let mut queues = NicQueues::new(FlowQueues { flow_rate: None, credit });
         let flows = 2..3 + others;

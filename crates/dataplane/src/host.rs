@@ -1,4 +1,4 @@
-//! Host: a NIC (a one-port switch), a stack, and the ends of flows.
+//! Host: a NIC (a one-port switch), a stack, and the senders and receivers of flows.
 
 use crate::core::{Core, CoreSetup, StepContext};
 use crate::end_table::{EndTable, PacketTally};
@@ -31,23 +31,23 @@ mod reaction_point;
 mod tests;
 mod timers;
 
-/// Setup of a host.
+/// Settings from which a host is created.
 pub struct HostSetup {
-    /// Setup of the NIC, with one port.
+    /// Settings of the NIC, which has one port.
     pub core: CoreSetup,
     /// Number of the host.
     pub id: HostId,
-    /// Time of one traversal of the stack.
+    /// Time that a packet takes through the stack, in either direction.
     pub stack_delay: Dur,
     /// Largest jitter, uniform from 0, that is added to each traversal of the stack.
     pub stack_jitter: Dur,
-    /// Order in which the NIC takes frames from its transports.
+    /// Order in which the NIC takes frames of its flows.
     pub order: NicOrder,
     /// Reaction point, which changes the rates of flows after congestion messages; it needs a queue for each flow.
     pub reaction: ReactionSlot,
 }
 
-/// Context of one instant at a host.
+/// Context of one step of a host: its instant, and the tables and outputs that the step uses.
 pub struct HostStep<'a, O> {
     /// Instant of the step.
     pub now: Time,
@@ -55,11 +55,11 @@ pub struct HostStep<'a, O> {
     pub flows: &'a mut FlowTable,
     /// Transports of all hosts.
     pub tcp: &'a TransportTable,
-    /// Extensions of the packets of the run.
+    /// Table of packet extensions (such as TCP options) of the run.
     pub exts: &'a mut PacketExtensions,
-    /// Packets that transports have just made; empty between two calls.
+    /// Packets that transports have just created; empty between two calls.
     pub released: &'a mut ReleasedPackets,
-    /// Driver of the host.
+    /// Driver that transmits the host's frames and sets its timers.
     pub out: O,
 }
 
@@ -69,12 +69,12 @@ impl<O> HostStep<'_, O> {
     }
 }
 
-/// Host, with its NIC, its stack and the ends of its flows.
+/// Host, with its NIC, its stack, and the senders and receivers of its flows.
 #[derive(Clone)]
 pub struct Host {
     id: HostId,
     nic: Core,
-    /// Queues of flows, if the NIC serves flows in turn.
+    /// Queues of flows at the NIC, if it has one for each flow.
     pulled: Option<Box<PullState>>,
     framing: Framing,
     up: StackDelay,
@@ -82,20 +82,20 @@ pub struct Host {
     stack_rng: Stream,
     senders: EndTable<Sender>,
     receivers: EndTable<Receiver>,
-    /// Number of times that a sender's timer was set to another tick than before.
+    /// Number of timers that senders and receivers have set, without those set again for the same tick.
     timers_set: u64,
     raw: Vec<RawSource>,
-    /// Measurements of earlier connections by destination, for transports that keep them.
+    /// Measurements of earlier connections by destination (slow start threshold, round-trip time), for Linux 2.6.38.
     metrics: BTreeMap<HostId, Metrics>,
-    /// Frames that came back to their senders here, by flow.
+    /// Record of bounced frames and of the window cut for them, by flow.
     bounced: BTreeMap<FlowId, BounceState>,
-    /// Congestion messages for flows that this host sends.
+    /// Log of the congestion messages that this host has received, by flow.
     limiters: NoticeLog,
     received: PacketTally,
     originated: PacketTally,
     consumed: PacketTally,
     misdirected: PacketTally,
-    /// Flood copies for other hosts.
+    /// Copies of flooded frames for other hosts, which this host has received and discarded.
     flood_copies_discarded: PacketTally,
 }
 
@@ -179,7 +179,7 @@ impl Host {
         });
     }
 
-    /// Ends a step: an idle NIC begins to send. The last call of every step.
+    /// Ends a step, as its last call: an idle NIC begins to send.
     #[inline]
     pub fn finish_step<O: Out>(&mut self, step: &mut HostStep<O>) {
         // Pulled first: the frame that leaves next must be in the queue of the port when the port chooses.
@@ -189,7 +189,7 @@ impl Host {
         self.nic.start_idle_ports(&mut step.nic_step());
     }
 
-    /// Adds a raw source before the run.
+    /// Adds a source of raw packets, which no transport sends, before the run.
     pub fn add_raw<O: Out>(&mut self, setup: RawSetup, flow: FlowId, flows: &FlowTable, out: &mut O) {
         let source = RawSource::new(setup, *flows.info(flow));
         if let Some(at) = source.next_time() {
@@ -198,7 +198,7 @@ impl Host {
         self.raw.push(source);
     }
 
-    /// Handles the end of a transmission after which something waits.
+    /// Handles the end of a transmission while other frames may wait for the NIC.
     #[inline]
     pub fn on_transmit_end<O: Out>(&mut self, step: &mut HostStep<O>) {
         if self.pulled.is_some() {

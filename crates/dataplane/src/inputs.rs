@@ -26,19 +26,19 @@ use mech::arbiter::{ArbiterSlot, Request};
 use mech::{Acts, Env, Fill, Head, Lane, PortId, PortThresholds, QueueId, Rule, Stream, StreamPurpose};
 use units::{Amount, ByteClock, Dur, Time};
 
-/// Setup of the input side of a switch.
+/// Parameters of the input side of a `cioq` or `fabric` switch.
 pub struct InputSetup {
-    /// Arbiter slot, which grants transfers to outputs.
+    /// Mechanism in the `arbiter` slot, which grants transfers to outputs.
     pub arbiter: ArbiterSlot,
     /// Memory of each input, for all its virtual output queues.
     pub memory: PortThresholds,
-    /// Rate of transfers, by output.
+    /// Rate at which each output takes frames from inputs.
     pub transfers: Vec<ByteClock>,
-    /// Stages between inputs and outputs, if there are any.
+    /// Parameters of the stages between inputs and outputs, if there are any.
     pub stages: Option<StagesSetup>,
 }
 
-/// Number of frames and of their bytes.
+/// Number of frames, and the sum of their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct FrameAmount {
     packets: u32,
@@ -59,12 +59,13 @@ impl FrameAmount {
     }
 }
 
-/// Frame in transfer to an output. It keeps its memory at the input and has its space in the output buffer already.
+/// Frame in transfer from the memory of its input to an output buffer.
+/// It keeps its memory at the input and has its space in the output buffer already.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transfer {
-    /// Slot of the frame in the arena.
+    /// Memory slot of the frame: its index in the node's arena.
     pub(crate) slot: u32,
-    /// Queue of the output that the frame is for.
+    /// Queue of the output that the frame will join.
     pub(crate) queue: QueueId,
     input: PortId,
     size: u16,
@@ -75,18 +76,18 @@ fn uses_input_memory(queue: QueueId) -> bool {
     queue.lane() != Lane::Notice
 }
 
-/// State of an output on the input side.
+/// Transfer state of an output: its rate, its current transfer, and the queues with frames for it.
 #[derive(Clone, Debug)]
 struct OutputState {
     clock: ByteClock,
     transfer: Option<Transfer>,
     /// Set of queues with a frame at some input: bit `q` is set for queue `q`.
     waits: u32,
-    /// True if the output is on the list of those whose arbiter must choose.
+    /// True if the output is on the list of outputs whose arbiter must choose.
     listed: bool,
 }
 
-/// Input side of a node.
+/// Input side of a `cioq` or `fabric` switch: virtual output queues, and the memory of each input.
 #[derive(Clone, Debug)]
 pub(crate) struct Inputs {
     /// Virtual output queues, by output, queue and input.
@@ -94,9 +95,9 @@ pub(crate) struct Inputs {
     /// Number of ports, and of queues of each: the strides of the virtual output queues.
     ports: usize,
     queues_each: usize,
-    /// Frames in virtual output queues, by output and queue.
+    /// Number and bytes of frames in virtual output queues, by output and queue.
     waiting: Box<[FrameAmount]>,
-    /// Frames in the memory of each input.
+    /// Number and bytes of frames in the memory of each input.
     used: Box<[FrameAmount]>,
     memory: PortThresholds,
     outputs: Box<[OutputState]>,
@@ -108,14 +109,14 @@ pub(crate) struct Inputs {
     requests: Vec<Request>,
     /// Rule that the arbiter or the fabric has broken, and its slot.
     pub(crate) broken: Option<(&'static str, Rule)>,
-    /// Stages between inputs and outputs.
+    /// Stages between inputs and outputs, in a `fabric` switch.
     pub(crate) stages: Option<Box<Stages>>,
-    /// Number of arrivals so far, if there are stages.
+    /// Number of arrivals so far, in a `fabric` switch.
     arrivals: u64,
 }
 
 impl Inputs {
-    /// Creates the input side of a node whose ports have `queues_each` queues each.
+    /// Creates the input side of a switch whose ports have `queues_each` queues each.
     pub(crate) fn new(setup: InputSetup, queues_each: usize, seed: u64, node: u32) -> Inputs {
         let ports = setup.transfers.len();
         let stages = setup.stages.map(|stages| Box::new(Stages::new(stages, &setup.transfers, queues_each)));
@@ -139,12 +140,12 @@ impl Inputs {
         }
     }
 
-    /// Frames for a queue of an output that have left their virtual output queue and are not in the output buffer.
+    /// Returns the frames inside the stages of a `fabric` switch that are for a queue of an output.
     fn amount_inside(&self, to: QueueAt) -> FrameAmount {
         self.stages.as_ref().map_or_else(FrameAmount::default, |stages| stages.amount_inside(to))
     }
 
-    /// Index of the first virtual output queue for a queue of an output.
+    /// Returns the index of the first virtual output queue for a queue of an output.
     fn first_queue_index(&self, of: QueueAt) -> usize {
         self.queue_index(of) * self.ports
     }
@@ -158,7 +159,7 @@ impl Inputs {
         used.packets < self.memory.packets && used.bytes + u64::from(size) <= self.memory.bytes
     }
 
-    /// Counts an arrival, and returns the virtual output queue for it.
+    /// Counts an arrival, and returns the virtual output queue that it joins.
     pub(crate) fn store(&mut self, to: QueueAt, head: &Head) -> &mut Queue {
         let (first, place) = (self.first_queue_index(to), self.queue_index(to));
         if uses_input_memory(to.queue) {
@@ -169,13 +170,13 @@ impl Inputs {
         &mut self.queues[first + usize::from(head.ingress.0)]
     }
 
-    /// Frames and bytes in the memory of an input.
+    /// Returns the number and the bytes of frames in the memory of an input.
     pub(crate) fn used_by_input(&self, input: PortId) -> (u32, u64) {
         let used = self.used[usize::from(input.0)];
         (used.packets, used.bytes)
     }
 
-    /// Fill of the memory of an input.
+    /// Returns the used part and the limit of the memory of an input.
     pub(crate) fn fill(&self, input: PortId) -> Fill {
         let used = self.used[usize::from(input.0)];
         match self.memory.amount() {
@@ -185,15 +186,15 @@ impl Inputs {
         }
     }
 
-    /// Frames and bytes for a queue of an output that wait in virtual output queues, are inside the stages, or are in
-    /// transfer.
+    /// Returns the frames and bytes for a queue of an output that have not reached the output buffer.
+    /// They wait in virtual output queues, are inside the stages, or are in transfer.
     pub(crate) fn waiting_for_queue(&self, to: QueueAt) -> (u32, u64) {
         let waiting = self.waiting[self.queue_index(to)].plus(self.amount_inside(to));
         let crosses = self.bytes_in_transfer(to.port, to.queue);
         (waiting.packets + u32::from(crosses > 0), waiting.bytes + u64::from(crosses))
     }
 
-    /// Frames and bytes for all normal queues of an output that wait in virtual output queues or are inside the stages.
+    /// Returns the frames and bytes for all normal queues of an output that wait at inputs or are inside the stages.
     pub(crate) fn waiting_normal(&self, output: PortId) -> (u32, u64) {
         // Stages may hold frames of any queue.
         let some = if self.stages.is_some() { u32::MAX } else { self.outputs[usize::from(output.0)].waits };
@@ -204,13 +205,13 @@ impl Inputs {
         (sum.packets, sum.bytes)
     }
 
-    /// Set of the queues of an output for which frames wait in virtual output queues.
+    /// Returns the queues of an output for which frames wait at inputs, as a bit set.
     pub(crate) fn waiting_queues(&self, output: PortId) -> u32 {
         self.outputs[usize::from(output.0)].waits
     }
 
-    /// Returns true if frames for a queue of an output have not reached it: they wait at inputs, are inside, or are in
-    /// transfer.
+    /// Returns true if a frame for a queue of an output has not reached the output buffer.
+    /// It waits at an input, is inside the stages, or is in transfer.
     pub(crate) fn has_frames_before_output(&self, output: PortId, queue: QueueId) -> bool {
         let own = &self.outputs[usize::from(output.0)];
         let crosses = own.transfer.is_some_and(|transfer| transfer.queue == queue);
@@ -218,8 +219,8 @@ impl Inputs {
         own.waits & queue.bit() != 0 || crosses || (self.stages.is_some() && inside())
     }
 
-    /// Schedules the arbiter of an output, unless it is scheduled already, the output is busy, or no frame waits for
-    /// it. Returns true if it is newly scheduled.
+    /// Schedules the arbiter of an output, and returns true if it is newly scheduled.
+    /// Does nothing if the arbiter is scheduled already, the output is busy, or no frame waits for it.
     pub(crate) fn schedule_arbiter(&mut self, output: PortId) -> bool {
         let own = &mut self.outputs[usize::from(output.0)];
         if own.listed || own.transfer.is_some() || own.waits == 0 {
@@ -237,8 +238,8 @@ impl Inputs {
         Some(output)
     }
 
-    /// Begins a transfer to a queue of an output, and returns its duration. The arbiter chooses among the inputs whose
-    /// first frame `fits`; `None` if there is none.
+    /// Begins a transfer to a queue of an output, and returns its duration; `None` if none begins.
+    /// The arbiter chooses among the inputs whose first frame `fits`.
     pub(crate) fn grant(
         &mut self,
         to: QueueAt,
@@ -271,7 +272,7 @@ impl Inputs {
         Some(own.clock.time(u64::from(size)))
     }
 
-    /// Returns the input that an arbiter has chosen, unless the arbiter broke a rule.
+    /// Checks the choice of an arbiter, and returns the chosen input unless the arbiter broke a rule.
     fn check_choice(&mut self, chosen: Option<PortId>) -> Option<PortId> {
         if !self.acts.list.is_empty() {
             self.acts.clear();
@@ -303,8 +304,8 @@ impl Inputs {
         Some(done)
     }
 
-    /// Removes the first frame for a queue of an output from the first input that has one, and returns it with its
-    /// arena slot.
+    /// Removes the first frame for a queue of an output from the first input that has one.
+    /// Returns the frame with its arena slot.
     pub(crate) fn pop_first(&mut self, to: QueueAt, arena: &mut Arena) -> Option<(u32, crate::Pkt)> {
         let first = self.first_queue_index(to);
         let mut queues = self.queues[first..first + self.ports].iter_mut();
@@ -317,18 +318,18 @@ impl Inputs {
         Some((slot, pkt))
     }
 
-    /// Bytes of the frame in transfer to a queue of an output; 0 if there is none.
+    /// Returns the bytes of the frame in transfer to a queue of an output; 0 if there is none.
     fn bytes_in_transfer(&self, output: PortId, queue: QueueId) -> u16 {
         let transfer = self.outputs[usize::from(output.0)].transfer.filter(|transfer| transfer.queue == queue);
         transfer.map_or(0, |transfer| transfer.size)
     }
 
-    /// Frames and bytes for an output that have not reached its buffer.
+    /// Returns the number and bytes of frames for an output that have not reached its buffer.
     pub(crate) fn waiting_for_output(&self, output: PortId) -> (u32, u64) {
         self.sum_waiting(output, |_| true)
     }
 
-    /// Frames and bytes for an output that have not reached its buffer, without congestion messages.
+    /// Returns the frames and bytes for an output, except congestion messages, that have not reached its buffer.
     pub(crate) fn data_waiting_for_output(&self, output: PortId) -> (u32, u64) {
         self.sum_waiting(output, uses_input_memory)
     }
@@ -345,7 +346,7 @@ impl Inputs {
         (sum.packets, sum.bytes)
     }
 
-    /// Virtual output queues, each with the output queue that it is for and its input.
+    /// Returns all virtual output queues, each with its output queue and its input.
     fn virtual_queues(&self) -> impl Iterator<Item = (QueueAt, PortId, &Queue)> {
         self.queues.iter().enumerate().map(|(n, frames)| {
             let (output, queue) = (n / self.ports / self.queues_each, n / self.ports % self.queues_each);
@@ -354,7 +355,7 @@ impl Inputs {
         })
     }
 
-    /// Frames in the memories of inputs: the output queue that each is for, and its arena slot.
+    /// Returns the frames in the memories of inputs: the output queue that each is for, and its arena slot.
     pub(crate) fn stored_frames<'a>(&'a self, arena: &'a Arena) -> impl Iterator<Item = (QueueAt, u32)> + 'a {
         let waiting = self.virtual_queues().flat_map(|(at, _, frames)| arena.ids(frames).map(move |slot| (at, slot)));
         let crosses = |(output, own): (u16, &OutputState)| {
@@ -368,8 +369,9 @@ impl Inputs {
         waiting.chain(crossing).chain(stages).filter(|(at, _)| uses_input_memory(at.queue))
     }
 
-    /// Checks the counts against the frames. An input's memory holds frames that are queued, in transfer, moving out or
-    /// copied; an output's count is its virtual output queues.
+    /// Checks that the counts of the input side equal the frames there.
+    /// An input's memory holds frames that are queued, in transfer, moving out or copied; an output's count is its
+    /// virtual output queues.
     pub(crate) fn is_consistent(&self, arena: &Arena) -> bool {
         let amounts = |queue: &Queue| FrameAmount { packets: queue.packets(), bytes: queue.bytes() };
         let sum =

@@ -5,7 +5,7 @@ use crate::{BrokenRule, EventLocation, LosslessViolation, Observer, Pkt};
 use mech::{FlowId, PortId};
 use units::{Dur, Time};
 
-/// Driver of a node: the simulator, or a software switch. It has four actions, and names the node's observer.
+/// Driver of a node, such as the simulator: carries out what the node requests, and has the node's observer.
 ///
 /// The example drives a switch by hand, with host `n` behind port `n`:
 ///
@@ -79,8 +79,8 @@ pub trait Out {
 
     /// Sends a frame by `port`; its last bit leaves at `end`.
     fn transmit(&mut self, port: PortId, pkt: &Pkt, end: Time);
-    /// Sends the frames of a run by `port`, one behind the other. `ends` is the instant at which the last bit of the
-    /// first leaves, and the time between two such instants.
+    /// Sends the frames of a run of segments by `port`, each immediately after the one before.
+    /// `ends` is the instant at which the last bit of the first leaves, and the time between two such instants.
     fn transmit_run(&mut self, port: PortId, run: &SegmentRun, ends: (Time, Dur)) {
         let mut end = ends.0;
         for pkt in run.packets() {
@@ -88,8 +88,8 @@ pub trait Out {
             end = end.saturating_add(ends.1);
         }
     }
-    /// Schedules a call of the node's `on_transmit_end(port)` at `at`, when the port can send again and something
-    /// waits.
+    /// Schedules a call of the node's `on_transmit_end(port)` at `at`, when the port can send again.
+    /// Something waits for the port then.
     fn schedule_wake(&mut self, port: PortId, at: Time);
     /// Schedules a call of the node's `on_timer(index)` at `at`.
     fn set_timer(&mut self, index: u32, at: Time);
@@ -102,7 +102,7 @@ pub trait Out {
     fn has_flow(&self, _flow: FlowId) -> bool {
         true
     }
-    /// Returns the name of a port of this node at this instant, for observers.
+    /// Returns the present instant, the node, and the number of a port in the whole network, for observers.
     fn event_location(&self, port: PortId) -> EventLocation;
 }
 

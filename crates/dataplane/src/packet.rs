@@ -4,10 +4,12 @@ use mech::overflow::CutEffect;
 use mech::{Flags, Head};
 use units::Time;
 
-/// Value of [`Pkt::ext`] for a packet without extension.
+/// Value of [`Pkt::ext`] for a packet without an extension (TCP options).
 pub const NO_EXT: u32 = u32::MAX;
 
-/// Packet: the head that mechanisms see, and the words of its body.
+/// Packet: the head that mechanisms see, and the fields of its body.
+/// The fields are named as those of a segment; [`Pkt::body`] reads them by the packet's kind. The identity of a packet
+/// is (flow, origin, n-th emission), never its slot in a memory.
 ///
 /// The words are named as those of a segment; [`Pkt::body`] reads them by the packet's kind. The identity of a packet
 /// is (flow, origin, n-th emission), never its slot in a memory.
@@ -16,25 +18,25 @@ pub const NO_EXT: u32 = u32::MAX;
 pub struct Pkt {
     /// Instant at which the transport of the packet's host emitted it.
     pub sent: Time,
-    /// Head, which mechanisms see.
+    /// Head of the packet: the part that mechanisms see.
     pub head: Head,
     /// Sequence number of the first payload byte, modulo 2³² (RFC 9293 §3.4).
     pub seq: u32,
     /// Acknowledgement number, modulo 2³².
     pub ack: u32,
-    /// Number of the emission in this direction of its flow, from 0.
+    /// Number of the packet among those emitted in this direction of its flow, from 0.
     pub emission: u32,
-    /// Index of the extension in [`PacketExtensions`](crate::Exts), or [`NO_EXT`].
+    /// Index of the packet's TCP options in [`PacketExtensions`](crate::PacketExtensions), or [`NO_EXT`].
     pub ext: u32,
-    /// Bytes of payload.
+    /// Number of payload bytes.
     pub payload: u16,
     /// Advertised receive window in units of the connection's scale (RFC 7323 §2).
     pub window: u16,
 }
 
 impl Pkt {
-    /// Cuts the payload off, and returns by how many bytes the frame is shorter. It is no shorter than the smallest
-    /// frame. A packet that would not get shorter stays as it is.
+    /// Cuts off the payload of a packet, and returns by how many bytes its frame is shorter.
+    /// The frame is no shorter than the smallest frame. A packet that would not get shorter stays as it is.
     pub(crate) fn cut(&mut self, cut: &CutEffect, min_frame: u16) -> u16 {
         let before = self.head.size;
         let after = cut.size_after_cut(before, (before - self.payload).max(min_frame));
@@ -45,12 +47,12 @@ impl Pkt {
         }
         before - after
     }
-    /// Bytes of payload in the packet; 0 for a message without payload, whose words mean something else.
+    /// Returns the bytes of payload in the packet; 0 for kinds without payload, whose fields mean something else.
     #[inline]
     pub fn payload_bytes(&self) -> u64 {
         if self.head.flags.has(Flags::PAYLOAD) { u64::from(self.payload) } else { 0 }
     }
-    /// Bytes of payload that a segment was sent with, from `seq` on, even if they were cut off since (CP §4.3).
+    /// Returns the payload bytes with which a segment was sent, even if they were cut off since (CP §4.3).
     /// `options` are the option bytes of its header. Padded frames are never cut, so that this is exact.
     pub fn original_payload(&self, framing: &Framing, options: u16) -> u16 {
         let headers = framing.header + framing.link + options;
@@ -72,16 +74,17 @@ pub struct Framing {
 }
 
 impl Framing {
-    /// Ethernet: 14 B header, 4 B FCS, 8 B preamble, 12 B gap, frames of at least 64 B (IEEE 802.3 §3.1, §4.4.2), under
-    /// 20 B of IPv4 and 20 B of TCP.
+    /// Ethernet frames with headers of IPv4 and TCP (IEEE 802.3 §3.1, §4.4.2).
+    /// Ethernet has 14 B of header, 4 B of FCS, 8 B of preamble, 12 B of gap, and frames of at least 64 B. IPv4 and TCP
+    /// have 20 B each.
     pub const ETHERNET: Framing = Framing { header: 40, link: 18, min_frame: 64, gap: 20 };
 
-    /// Bytes of the frame that carries `payload` bytes behind `options` bytes of header options.
+    /// Returns the bytes of the frame that carries `payload` bytes behind `options` bytes of header options.
     #[inline]
     pub fn frame_size(&self, payload: u16, options: u16) -> u16 {
         (payload + options + self.header + self.link).max(self.min_frame)
     }
-    /// Bytes that a frame of `size` bytes takes on the link.
+    /// Returns the bytes that a frame of `size` bytes takes on the link, with preamble and gap.
     pub fn wire_size(&self, size: u16) -> u64 {
         u64::from(size) + u64::from(self.gap)
     }
@@ -98,7 +101,7 @@ mod tests {
         assert_eq!((size_of::<Pkt>(), align_of::<Pkt>()), (64, 64));
     }
 
-    /// Segment of `payload` bytes, with timestamps.
+    /// Creates a segment of `payload` bytes, with timestamps.
     fn segment(framing: &Framing, payload: u16) -> Pkt {
         let size = framing.frame_size(payload, 12);
         let flags = Flags::ACK.with(Flags::PAYLOAD).with(Flags::CPA);

@@ -26,18 +26,18 @@ pub struct PacketStore {
     pub(crate) ports: Vec<Port>,
     pub(crate) buffer: BufferSlot,
     pub(crate) lanes: Lanes,
-    /// Queue in which a packet waits here, by the queue that it is meant for.
+    /// Queue of this node in which a packet waits, by the queue for which it is meant.
     pub(crate) waits_in: [QueueId; QueueId::COUNT as usize],
     pub(crate) pool: SharedPool,
-    /// Accounts that agents follow.
+    /// Byte counters (accounts) that agents follow.
     pub(crate) accounts: Accounts,
-    /// Units of the memories that agents sample.
+    /// Units of the memories from which agents draw samples.
     pub(crate) sampled: Option<Box<SampledMemories>>,
     /// Indices of long queues by rank, if a mechanism searches them.
     pub(crate) ranked: Option<Box<RankIndices>>,
-    /// Input side, if arrivals wait at their inputs first.
+    /// Input side, if arrivals first wait in the memory of their input.
     pub(crate) inputs: Option<Box<Inputs>>,
-    /// Headers that are being cut, if cutting takes time.
+    /// Headers of packets whose trimming takes time and is in progress.
     pub(crate) cutting: Option<Box<CutStage>>,
 }
 
@@ -69,13 +69,13 @@ pub(crate) struct SharedPool {
 /// assert_eq!(Rack.port_toward(HostId(700), 0), Some(PortId(48)));
 /// ```
 pub trait Fib {
-    /// Returns the port toward a host for a flow hash, without a draw.
+    /// Returns the port toward a host for a flow hash, without a random draw.
     fn port_toward(&self, host: HostId, hash: u32) -> Option<PortId>;
     /// Returns true if the network has this host.
     fn has_host(&self, _host: HostId) -> bool {
         true
     }
-    /// Slot that names the port toward a host.
+    /// Returns the name of the slot that chooses the port toward a host.
     fn slot(&self) -> &'static str {
         "routing"
     }
@@ -92,15 +92,15 @@ impl SharedPool {
     fn beyond_reserve(&self, bytes: u64) -> u64 {
         bytes.saturating_sub(self.reserved)
     }
-    /// Changes the allocation of one port from `before` to `after` bytes.
+    /// Updates the counts of shared memory when a port's allocation changes from `before` to `after` bytes.
     fn update_allocation(&mut self, before: u64, after: u64) {
         self.bytes = self.bytes + after - before;
         self.shared_bytes = self.shared_bytes + self.beyond_reserve(after) - self.beyond_reserve(before);
     }
 }
 
-/// Queue in which packets wait, by the queue that they are meant for. An absent lane becomes the normal one, and a
-/// class above those in use the highest of them.
+/// Returns the queue of a node in which packets wait, for each queue for which they may be meant.
+/// An absent lane becomes the normal one, and a class above those in use the highest of them.
 pub(crate) fn queue_mapping(lanes: &Lanes, top_class: u8) -> [QueueId; QueueId::COUNT as usize] {
     std::array::from_fn(|number| {
         let asked = QueueId(number as u8);
@@ -109,12 +109,12 @@ pub(crate) fn queue_mapping(lanes: &Lanes, top_class: u8) -> [QueueId; QueueId::
     })
 }
 
-/// Returns the use of a number of frames and bytes.
+/// Converts numbers of frames and bytes to the form in which the buffer slot gets them.
 fn to_use((packets, bytes): (u32, u64)) -> MemoryUse {
     MemoryUse { packets: u64::from(packets), bytes, ..MemoryUse::default() }
 }
 
-/// Returns true if a frame that has crossed may join a queue of its output, where `used` counts against the limit.
+/// Returns true if a frame may move from its input to a queue of its output, where `used` counts against the limit.
 fn may_join_output(buffer: &BufferSlot, lanes: &Lanes, (queue, used): (QueueId, &MemoryUse), size: u16) -> bool {
     match queue.lane() {
         Lane::Normal => buffer.peek().admits(used, size),
@@ -148,7 +148,8 @@ impl PacketStore {
         self.buffer.admits(|| self.usage(p), size)
     }
 
-    /// Returns true if a frame fits with extra space beyond the limit. Only the normal lane has extra space.
+    /// Returns true if a frame fits a queue of a port with extra space beyond the limit.
+    /// Only the normal lane has extra space.
     pub(crate) fn accepts_with_extra(&self, to: QueueAt, size: u16, extra: ExtraMemory) -> bool {
         let port = &self.ports[usize::from(to.port.0)];
         if to.queue.lane() != Lane::Normal || port.closed {
@@ -159,36 +160,36 @@ impl PacketStore {
         extra.admits(self.buffer.peek(), &self.usage(port), apart, size)
     }
 
-    /// Returns the queue in which packets meant for `queue` wait here.
+    /// Returns the queue of this node in which packets meant for `queue` wait.
     #[inline]
     pub(crate) fn resolve_queue(&self, queue: QueueId) -> QueueId {
         self.waits_in[usize::from(queue.0 % QueueId::COUNT)]
     }
 
-    /// Returns true if a frame fits a lane with a limit of its own. Its frames draw on shared memory too, except
-    /// congestion messages.
+    /// Returns true if a frame fits a queue of a lane that has a limit of its own.
+    /// Its frames draw on shared memory too, except congestion messages.
     fn lane_accepts(&self, port: &Port, queue: QueueId, size: u16) -> bool {
         let own = self.lanes.limit(queue.lane()).accepts(port.backlog(queue), size);
         let draws = self.pool.on && queue.lane() != Lane::Notice;
         own && (!draws || self.buffer.peek().admits(&self.usage(port), size))
     }
 
-    /// Memories in which a frame in the buffer of a port is.
+    /// Returns the memories in which a frame in the buffer of a port counts.
     #[inline]
     pub(crate) fn buffer_memories(&self) -> MemorySides {
         if self.inputs.is_some() { MemorySides::OUTPUT } else { MemorySides::BOTH }
     }
 
-    /// Returns true if a frame that came in by `ingress` waits there first. Congestion messages that leave by the port
-    /// at which they were made do not cross. A congestion point at an input notifies sources over the link of its
-    /// frames (QCN-OS §II-B).
+    /// Returns true if a frame that came in by `ingress` first waits in the memory of that input.
+    /// Congestion messages that leave by the port at which they were made do not cross. A congestion point at an input
+    /// notifies sources over the link of its frames (QCN-OS §II-B).
     #[inline]
     pub(crate) fn waits_at_input(&self, ingress: PortId, to: QueueAt) -> bool {
         self.inputs.is_some() && (to.queue.lane() != Lane::Notice || ingress != to.port)
     }
 
-    /// Reason why a frame that came in by `ingress` does not fit its input; `None` if it fits. Congestion messages use
-    /// no memory of inputs.
+    /// Returns the reason why a frame that came in by `ingress` does not fit its input; `None` if it fits.
+    /// Congestion messages use no memory of inputs.
     pub(crate) fn input_drop_reason(&self, ingress: PortId, to: QueueAt, size: u16) -> Option<DropReason> {
         let inputs = self.inputs.as_ref()?;
         // A frame that even the empty buffer of its output could not hold would wait at its input forever.
@@ -209,14 +210,13 @@ impl PacketStore {
         }
     }
 
-    /// Returns true if there is an input side and the frame's input has no memory for it. The frame is then lost,
-    /// whichever port it leaves by.
+    /// Returns true if the node has an input side and the frame's input has no memory for the frame.
+    /// The frame is then lost, whichever port it leaves by.
     pub(crate) fn input_lacks_space(&self, head: &Head) -> bool {
         self.inputs.as_ref().is_some_and(|inputs| !inputs.accepts(head.ingress, head.size))
     }
 
-    /// Returns true if a frame of `size` bytes is accepted: by the memory of its input if there is one, or else by its
-    /// output.
+    /// Returns true if a frame fits the memory of its input, or of its output in a node without input memory.
     #[inline]
     pub(crate) fn accepts_arrival(&self, ingress: Option<PortId>, to: QueueAt, size: u16) -> bool {
         match (&self.inputs, ingress) {
@@ -225,8 +225,8 @@ impl PacketStore {
         }
     }
 
-    /// Returns true if a frame is accepted and the backlog of its output stays within the limit. The backlog is in the
-    /// buffer, at inputs and in transfer.
+    /// Returns true if a frame is accepted and the backlog of its output stays within the limit.
+    /// The backlog is in the buffer, at inputs and in transfer.
     #[inline]
     pub(crate) fn accepts_within_limit(&self, ingress: Option<PortId>, to: QueueAt, size: u16) -> bool {
         self.accepts_arrival(ingress, to, size) && (self.inputs.is_none() || self.is_within_limit(to, size))
@@ -239,8 +239,9 @@ impl PacketStore {
         }
     }
 
-    /// Begins a transfer to an idle output, and returns its duration. Congestion messages come first, then the queue
-    /// with the fewest bytes in the output buffer, and among equals the most urgent.
+    /// Begins a transfer from an input to an idle output, and returns its duration.
+    /// Congestion messages come first, then the queue with the fewest bytes in the output buffer, and among equals the
+    /// most urgent.
     pub(crate) fn begin_transfer(&mut self, output: PortId, now: Time) -> Option<Dur> {
         let port = &self.ports[usize::from(output.0)];
         let inputs = self.inputs.as_deref_mut()?;
@@ -289,7 +290,7 @@ impl PacketStore {
         inputs.grant_inside(target, &out, &mut self.arena, now)
     }
 
-    /// Frames and bytes that wait in one queue, or elsewhere in this node until they join it.
+    /// Returns the frames and bytes that wait in one queue, or elsewhere in this node until they join it.
     #[inline]
     pub(crate) fn backlog(&self, port: PortId, queue: QueueId) -> (u32, u64) {
         let own = self.ports[usize::from(port.0)].backlog(queue);
@@ -301,13 +302,13 @@ impl PacketStore {
         (own.0 + elsewhere.0, own.1 + elsewhere.1)
     }
 
-    /// Returns true if a frame elsewhere in this node is to join a queue.
+    /// Returns true if a frame that is elsewhere in this node will join a queue.
     pub(crate) fn has_more_incoming(&self, at: QueueAt) -> bool {
         let inputs = self.inputs.as_ref().is_some_and(|inputs| inputs.has_frames_before_output(at.port, at.queue));
         inputs || self.cutting.as_ref().is_some_and(|cutting| cutting.backlog(at).0 > 0)
     }
 
-    /// Removes the frames that have left one port by `now`, if its departures are computed.
+    /// Settles a port with computed departures: frames that have left by `now` no longer count as queued.
     #[inline]
     pub(crate) fn settle_departures(&mut self, port: PortId, now: Time) {
         let p = &mut self.ports[usize::from(port.0)];
@@ -316,12 +317,12 @@ impl PacketStore {
         }
     }
 
-    /// Removes the frames that have left any port with computed departures by `now`.
+    /// Settles all ports with computed departures: frames that have left by `now` no longer count as queued.
     pub(crate) fn settle_all_departures(&mut self, now: Time) {
         self.ports.iter_mut().filter(|port| port.computed).for_each(|port| port.settle_departures(now));
     }
 
-    /// Allocates memory to a frame.
+    /// Allocates memory of a port, and shared memory if there is any, to a frame.
     #[inline]
     pub(crate) fn allocate(&mut self, port: PortId, queue: QueueId, head: &Head) {
         let size = head.size;
@@ -334,7 +335,7 @@ impl PacketStore {
         }
     }
 
-    /// Frees a part of the memory of a frame that stays queued.
+    /// Frees the memory of bytes that were cut off a frame; the rest of the frame stays queued.
     pub(crate) fn shrink(&mut self, port: PortId, queue: QueueId, bytes: u16) {
         let p = &mut self.ports[usize::from(port.0)];
         p.shrink(queue, bytes);
@@ -344,7 +345,7 @@ impl PacketStore {
         }
     }
 
-    /// Frees the memory of a frame.
+    /// Frees the memory of a frame that is no longer queued.
     #[inline]
     pub(crate) fn free(&mut self, port: PortId, queue: QueueId, head: &Head) {
         let size = head.size;

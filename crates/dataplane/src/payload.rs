@@ -1,4 +1,4 @@
-//! Payload of packets: what transports have sent, and where it is.
+//! Payload bytes of packets: how many transports have sent, and what became of them.
 //!
 //! Bytes of frames add up at every node, and would also do so if a cut took bytes of a frame and left its payload. So
 //! payload is counted separately over the whole network; a node does not count payload that it forwards.
@@ -7,18 +7,18 @@ use std::fmt::{Display, Formatter};
 use std::iter::Sum;
 use std::ops::Add;
 
-/// Bytes of payload at a node, or in a network.
+/// Bytes of payload at a node, or in a network, by what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PayloadCounts {
-    /// Payload sent by transports, or in flood copies.
+    /// Payload bytes sent by transports, or in copies made by flooding.
     pub sent: u64,
-    /// Payload delivered to transports, or in flood copies that ended away from their destination.
+    /// Payload bytes delivered to transports, or in flood copies that ended away from their destination.
     pub delivered: u64,
-    /// Payload of packets that were lost.
+    /// Payload bytes of packets that were lost.
     pub dropped: u64,
-    /// Payload removed by cuts.
+    /// Payload bytes removed by trimming.
     pub cut: u64,
-    /// Payload of packets that are queued or in flight.
+    /// Payload bytes of packets that are queued or in flight.
     pub waiting: u64,
 }
 

@@ -10,7 +10,8 @@ use units::{ByteClock, Dur, Time};
 mod computed;
 mod counts;
 
-/// Output port. The fields that a frame touches at a port with computed departures come first, in two cache lines.
+/// Output port of a node: queues, state of the link, and counters.
+/// The fields that a frame touches at a port with computed departures come first, in two cache lines.
 ///
 /// Everything else is behind a pointer, so that the hot lines of a node's ports are adjacent in memory.
 #[derive(Clone, Debug)]
@@ -21,17 +22,18 @@ pub struct Port {
     /// Bytes queued in all queues.
     bytes: u64,
     limits: Limits,
-    /// Time of a byte on the link in picoseconds; 0 if it is not a whole number.
+    /// Transmission time of a byte on the link in picoseconds; 0 if it is not a whole number.
     per_byte: u64,
-    /// Start of the first queued frame, if departures are computed.
+    /// Start of the transmission of the first queued frame, if departures are computed.
     next_start: Time,
     /// Frames queued in all queues.
     packets: u32,
-    /// Preamble and gap in bytes.
+    /// Preamble and inter-frame gap in bytes.
     gap: u16,
     /// True if departures are computed at arrival.
     pub(crate) computed: bool,
-    /// True if the first queued frame starts in the step in which it came. It counts as queued until that step is over.
+    /// True if the first queued frame starts in the step in which it came.
+    /// It counts as queued until that step is over.
     fresh: bool,
     sizes: FrameSizes,
     /// Totals of stored frames and bytes, and the maxima of queued ones.
@@ -43,27 +45,27 @@ pub struct Port {
     pub(crate) is_switch: bool,
     /// True if nothing is stored here because the link is known to be dead.
     pub(crate) closed: bool,
-    /// Fields that not every frame touches.
+    /// Fields outside the two cache lines that every frame touches.
     pub(crate) rest: Box<ColdFields>,
 }
 
-/// Queue of a port.
+/// Identifier of a queue in a node: its port, and its number at that port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QueueAt {
     pub(crate) port: PortId,
     pub(crate) queue: QueueId,
 }
 
-/// Fields of a port beside the two cache lines that every frame touches.
+/// Fields of a port outside the two cache lines that every frame touches.
 #[derive(Clone, Debug)]
 pub(crate) struct ColdFields {
-    /// Counts, except those in fields of [`Port`].
+    /// Counters of the port, except those that are fields of [`Port`].
     counts: PortCounts,
-    /// Clock of the link: the time of a number of bytes.
+    /// Clock of the link, which converts numbers of bytes to transmission times.
     clock: ByteClock,
     /// Set of non-empty queues: bit `q` is set if queue `q` is not empty.
     pub(crate) eligible: u32,
-    /// Set of queues that may not leave: bit `q` is set if the far end has paused the class of queue `q`.
+    /// Set of queues that may not send: bit `q` is set if the far end has paused the class of queue `q`.
     pub(crate) paused: u32,
     /// True if the link is known to be dead: nothing is sent, and pause frames are ignored.
     pub(crate) dead: bool,
@@ -73,38 +75,38 @@ pub(crate) struct ColdFields {
     pub(crate) control: bool,
     /// True if the NIC has more frames to send than are queued here.
     pub(crate) more: bool,
-    /// True if a wake-up is pending.
+    /// True if a wake-up of the port at the end of a transmission is pending.
     pub(crate) waking: bool,
     /// True if the port is on the list of idle ports that received a frame in this step.
     pub(crate) listed: bool,
-    /// Queues by [`QueueId`].
+    /// Queues of the port, by [`QueueId`].
     pub(crate) queues: Box<[Queue]>,
     /// Frames and bytes queued in other lanes than the normal one.
     beside: (u32, u64),
-    /// Frames and bytes of congestion messages among those in other lanes.
+    /// Frames and bytes of congestion messages, which are also in the counts of other lanes.
     notices: (u32, u64),
     /// Bytes that were cut off frames in the queues.
     trimmed_bytes: u64,
-    /// Stamp of the last arrival.
+    /// Stamp (order of arrival) of the last frame that was stored.
     pub(crate) stamp: u64,
 }
 
 impl ColdFields {
-    /// Adds frames and bytes to those queued in a lane other than the normal one.
+    /// Adds frames and bytes to the counts of lanes other than the normal one.
     fn count_other_lane(&mut self, lane: Lane, frames: i32, bytes: i64) {
         let notices = (lane == Lane::Notice).then_some(&mut self.notices);
         for (count, sum) in [&mut self.beside].into_iter().chain(notices) {
             (*count, *sum) = (count.wrapping_add_signed(frames), sum.wrapping_add_signed(bytes));
         }
     }
-    /// Returns true if anything may leave.
+    /// Returns true if the port has anything that it may send.
     #[inline]
     pub(crate) fn may_send(&self) -> bool {
         self.eligible & !self.paused != 0 || self.control || (self.more && !self.dead)
     }
 }
 
-/// Parameters from which a port is made.
+/// Parameters of a new port.
 pub(crate) struct PortShape {
     pub(crate) clock: ByteClock,
     pub(crate) gap: u16,
@@ -116,7 +118,7 @@ pub(crate) struct PortShape {
 }
 
 impl Port {
-    /// Creates an empty port.
+    /// Creates an empty port from its parameters.
     pub(crate) fn new(shape: PortShape) -> Port {
         let last = QueueId::new(shape.top_class, shape.last_lane);
         let queues = vec![Queue::default(); usize::from(last.0) + 1].into_boxed_slice();
@@ -164,7 +166,7 @@ impl Port {
         (self.max_packets, self.max_bytes) = (self.packets, self.bytes);
     }
 
-    /// Returns the counts of the port.
+    /// Returns the counters of the port.
     pub fn counts(&self) -> PortCounts {
         let mut counts = self.rest.counts;
         (counts.enqueued, counts.enqueued_bytes) = (self.enqueued, self.enqueued_bytes);
@@ -177,11 +179,11 @@ impl Port {
         }
         counts
     }
-    /// Returns the counts for an update, except those in fields of [`Port`].
+    /// Returns the counters of the port for an update, except those that are fields of [`Port`].
     pub(crate) fn counts_mut(&mut self) -> &mut PortCounts {
         &mut self.rest.counts
     }
-    /// Time of a frame of `size` bytes on the link, preamble and gap included.
+    /// Returns the transmission time of a frame of `size` bytes, preamble and gap included.
     #[inline(always)]
     pub(crate) fn transmission_time(&self, size: u16) -> Dur {
         let bytes = u64::from(size) + u64::from(self.gap);
@@ -191,7 +193,7 @@ impl Port {
         }
     }
 
-    /// Time of a number of quanta of 512 bit times (802.3 §31B.2).
+    /// Returns the duration of a pause from its quanta of 512 bit times (802.3 §31B.2).
     pub(crate) fn pause_duration(&self, quanta: u16) -> Dur {
         self.rest.clock.time(u64::from(quanta) * 64)
     }
@@ -200,17 +202,17 @@ impl Port {
         self.rest.clock = clock;
         self.per_byte = clock.time_per_byte().map_or(0, |dur| dur.0);
     }
-    /// Number of classes that have queues.
+    /// Returns the number of classes that have queues.
     pub(crate) fn classes(&self) -> usize {
         self.rest.queues.len().div_ceil(usize::from(QueueId::LANES))
     }
 
-    /// Frames and bytes queued in all queues.
+    /// Returns the frames and bytes queued in all queues.
     #[inline]
     pub(crate) fn queued_total(&self) -> (u32, u64) {
         (self.packets, self.bytes)
     }
-    /// Frames and bytes queued in all queues except those of congestion messages.
+    /// Returns the frames and bytes queued in all queues except those of congestion messages.
     #[inline]
     pub(crate) fn queued_without_notices(&self) -> (u32, u64) {
         match self.computed {
@@ -218,7 +220,7 @@ impl Port {
             false => (self.packets - self.rest.notices.0, self.bytes - self.rest.notices.1),
         }
     }
-    /// Frames and bytes queued in normal queues.
+    /// Returns the frames and bytes queued in normal queues.
     #[inline]
     pub(crate) fn queued_normal(&self) -> (u32, u64) {
         match self.computed {
@@ -227,7 +229,7 @@ impl Port {
         }
     }
 
-    /// Counts a frame of `size` bytes as stored.
+    /// Counts a frame of `size` bytes as stored in the memory of the port.
     #[inline]
     pub(crate) fn allocate(&mut self, queue: QueueId, size: u16) {
         if queue.lane() != Lane::Normal {
@@ -246,7 +248,7 @@ impl Port {
         self.max_bytes = self.max_bytes.max(self.bytes);
     }
 
-    /// Counts a frame of `size` bytes as freed.
+    /// Counts a frame of `size` bytes as removed from the memory of the port.
     #[inline]
     pub(crate) fn free(&mut self, queue: QueueId, size: u16) {
         if queue.lane() != Lane::Normal {
@@ -265,7 +267,7 @@ impl Port {
         self.rest.trimmed_bytes += u64::from(bytes);
     }
 
-    /// Frames and bytes queued in one queue.
+    /// Returns the frames and bytes queued in one queue.
     #[inline]
     pub(crate) fn backlog(&self, queue: QueueId) -> (u32, u64) {
         match self.computed {
@@ -274,8 +276,9 @@ impl Port {
         }
     }
 
-    /// Checks `enqueued = sent + evicted + queued`, in frames and (with the bytes that were cut off in the queues) in
-    /// bytes. With computed departures, checks that the queued frames add up to the queued bytes.
+    /// Checks `enqueued = sent + evicted + queued` for the frames and the bytes of the port.
+    /// Bytes include those that were cut off in the queues. With computed departures, checks that the queued frames add
+    /// up to the queued bytes.
     pub fn conserves_frames(&self) -> bool {
         if self.computed {
             let mut sizes = self.sizes.clone();
@@ -286,7 +289,7 @@ impl Port {
             && c.enqueued_bytes == c.sent_bytes + c.evicted_bytes + self.rest.trimmed_bytes + self.bytes
     }
 
-    /// Queued frames with computed departures: the start of each transmission, and its bytes.
+    /// Returns the start of transmission and the bytes of each queued frame with a computed departure.
     pub fn computed_departures(&self) -> Vec<(Time, u16)> {
         let count = if self.computed { self.packets } else { 0 };
         let (mut sizes, mut start) = (self.sizes.clone(), self.next_start);
@@ -298,16 +301,16 @@ impl Port {
         (0..count).map(&mut next).collect()
     }
 
-    /// Packets lost at this port while the node treated its link as dead.
+    /// Returns the number of packets lost at this port while the node treated its link as dead.
     pub fn drops_while_dead(&self) -> u64 {
         self.rest.lost_while_dead
     }
 
-    /// Frames queued at the port.
+    /// Returns the number of frames queued at the port.
     pub fn queued_frames(&self) -> u32 {
         self.packets
     }
-    /// Bytes queued at the port.
+    /// Returns the number of bytes queued at the port.
     pub fn queued_bytes(&self) -> u64 {
         self.bytes
     }

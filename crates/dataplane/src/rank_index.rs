@@ -1,4 +1,4 @@
-//! Long queues of a node, indexed by rank and by flow, for mechanisms that search for packets by rank.
+//! Indices of long queues by rank and flow, for mechanisms that search for the most or least urgent packet.
 //!
 //! A queue has an index while it is long. A short queue is searched, which costs less than an index. Both find the same
 //! packet, so results do not depend on the limit.
@@ -11,23 +11,23 @@ use std::collections::BTreeSet;
 /// Length in packets above which a queue gets an index. It loses the index at half of this length.
 const MIN_INDEXED_LENGTH: u32 = 128;
 
-/// Indices of one node.
+/// Search indices of the long queues of one node.
 #[derive(Clone, Debug)]
 pub(crate) struct RankIndices {
-    /// Indices by port and queue.
+    /// Index of each long queue, by port and queue.
     queues: Vec<Option<Box<RankIndex>>>,
     queues_each: usize,
-    /// Number of each packet among all that joined indexed queues, by slot of the arena.
+    /// Number of each packet in the order in which packets joined indexed queues, by arena slot.
     joined: Vec<u64>,
     next: u64,
-    /// True if packets are searched for by flow too.
+    /// True if mechanisms also search for packets by flow.
     by_flow: bool,
 }
 
-/// Packet in an index: its number among those that joined, and its slot in the arena.
+/// Packet in an index: its number in the order of joining, and its slot in the arena.
 type IndexedPacket = (u64, u32);
 
-/// Index of one queue.
+/// Search index of one queue, by rank and by flow.
 #[derive(Clone, Debug, Default)]
 struct RankIndex {
     by_rank: BTreeSet<(u32, IndexedPacket)>,
@@ -49,7 +49,7 @@ impl RankIndex {
 }
 
 impl RankIndices {
-    /// Creates the indices for mechanisms with these needs; `None` if no mechanism searches.
+    /// Creates the indices that mechanisms need; `None` if no mechanism searches for packets by rank.
     pub(crate) fn new(
         needs: impl Iterator<Item = Needs>,
         ports: usize,
@@ -91,7 +91,8 @@ impl RankIndices {
         Some((*self.joined.get(slot as usize)?, slot))
     }
 
-    /// Adds the packet that has just joined a queue at its end.
+    /// Adds the packet that has just joined a queue at its end to the index of the queue.
+    /// Creates the index if the queue is now long.
     pub(crate) fn join(&mut self, at: QueueAt, queue: &Queue, arena: &Arena) {
         let place = self.queue_index(at);
         if self.queues[place].is_none() && queue.packets() <= MIN_INDEXED_LENGTH {
@@ -133,7 +134,7 @@ impl RankIndices {
         }
     }
 
-    /// Replaces the entry of a queued packet that has changed, at the same position.
+    /// Replaces the index entry of a queued packet that has changed; its position stays.
     pub(crate) fn replace(&mut self, at: QueueAt, slot: u32, before: &Head, after: &Head) {
         let (place, member, by_flow) = (self.queue_index(at), self.member(slot), self.by_flow);
         if let Some((index, member)) = self.queues[place].as_mut().zip(member)
@@ -143,14 +144,14 @@ impl RankIndices {
         }
     }
 
-    /// Packet of the largest rank, the newest of equals; `None` if the queue has no index.
+    /// Returns the newest packet of the largest rank in a queue; `None` if the queue has no index.
     pub(crate) fn least_urgent(&self, at: QueueAt) -> Option<u32> {
         let (_, (_, slot)) = *self.index(at)?.by_rank.last()?;
         Some(slot)
     }
 
-    /// Oldest packet of the flow whose packet has the smallest rank, the oldest of equals; `None` if the queue has no
-    /// index.
+    /// Returns the oldest packet of the flow that has the smallest rank in a queue; `None` if the queue has no index.
+    /// Of packets with equal rank, the oldest one decides.
     pub(crate) fn most_urgent(&self, at: QueueAt, arena: &Arena) -> Option<u32> {
         let index = self.index(at)?;
         let (_, (_, slot)) = *index.by_rank.first()?;

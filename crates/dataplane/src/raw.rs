@@ -5,16 +5,16 @@ use crate::{Framing, NO_EXT, Pkt};
 use mech::{Ecn, Flags, FlowId, Head, PacketKind, Stream};
 use units::{Dur, Time};
 
-/// Setup of a raw source.
+/// Parameters of a raw source, which sends packets without a transport.
 #[derive(Clone, Debug)]
 pub struct RawSetup {
     /// Payload bytes of every packet.
     pub payload: u16,
     /// Packets in a burst; 0 is an endless burst.
     pub packets_per_burst: u64,
-    /// Time between packets of a burst; the mean if gaps are drawn.
+    /// Time between packets of a burst; the mean if gaps are drawn at random.
     pub interval: Dur,
-    /// Stream of draws for exponential gaps, including the one before the first packet; `None` if all gaps are equal.
+    /// Random draws of exponential gaps, including the one before the first packet; `None` if all gaps are equal.
     pub gaps: Option<Stream>,
     /// Time between the last packet of a burst and the first of the next.
     pub pause: Dur,
@@ -22,22 +22,22 @@ pub struct RawSetup {
     pub start: Time,
     /// End of the source: no packet is sent at or after this instant.
     pub stop: Time,
-    /// Backlog in bytes of this source's queue at the NIC from which on no packet is made; `None` if there is no such
-    /// queue or no limit.
+    /// Backlog at the NIC, in bytes of this source's packets, at which the source makes no packet.
+    /// `None` if the NIC has no queue of this source, or no limit applies.
     pub backlog: Option<u64>,
     /// True if packets are ECN-capable, ECT(0).
     pub ecn: bool,
 }
 
 impl RawSetup {
-    /// Returns the time to the next packet of a burst, rounded to a picosecond and at least one.
+    /// Returns the time to the next packet of a burst, in whole picoseconds and at least one.
     fn next_gap(&mut self) -> Dur {
         let Some(draws) = &mut self.gaps else { return self.interval };
         Dur(((draws.exponential(self.interval.0 as f64) + 0.5) as u64).max(1))
     }
 }
 
-/// Raw source during a run.
+/// State of a raw source during a run.
 #[derive(Clone, Debug)]
 pub(crate) struct RawSource {
     setup: RawSetup,
@@ -54,23 +54,23 @@ impl RawSource {
         RawSource { setup, flow, next, in_burst: 0, sent: 0 }
     }
 
-    /// Instant of the next packet; `None` if all are sent.
+    /// Returns the instant of the next packet; `None` if all are sent.
     pub(crate) fn next_time(&self) -> Option<Time> {
         (self.next < self.setup.stop).then_some(self.next)
     }
 
-    /// Flow whose queue at the NIC limits this source.
+    /// Returns the flow whose queue at the NIC limits this source; `None` without a limit.
     pub(crate) fn limiting_flow(&self) -> Option<FlowId> {
         self.setup.backlog.map(|_| self.flow.flow)
     }
 
-    /// Returns true if `waiting` queued frames of this source reach its limit.
+    /// Returns true if `waiting` queued frames of this source reach its backlog limit.
     pub(crate) fn is_blocked(&self, waiting: usize, framing: &Framing) -> bool {
         let frame = u64::from(framing.frame_size(self.setup.payload, 0));
         self.setup.backlog.is_some_and(|most| waiting as u64 * frame >= most)
     }
 
-    /// Omits the packet of `now` for good.
+    /// Skips the packet that is due at `now`, and schedules the next one.
     pub(crate) fn skip_packet(&mut self, now: Time) {
         let s = &mut self.setup;
         self.in_burst += 1;
@@ -81,7 +81,7 @@ impl RawSource {
         }
     }
 
-    /// Returns the packet of `now`, with time to live `ttl`.
+    /// Creates the packet that is due at `now`, with time to live `ttl`, and schedules the next one.
     pub(crate) fn emit(&mut self, now: Time, framing: &Framing, ttl: u8) -> Pkt {
         self.skip_packet(now);
         let s = &self.setup;

@@ -1,5 +1,5 @@
-//! Memories of ports in units, of which an agent draws occupied ones (QCN-OS §III). A frame takes as many units as it
-//! needs and shares none.
+//! Port memories in units, from which an agent draws occupied ones at random (QCN-OS §III).
+//! A frame takes as many units as it needs and shares none.
 //!
 //! Occupied units are adjacent, in no meaningful order, so that a draw is one step. The units of a frame are a list, so
 //! that a unit is added or removed in one step: the last unit moves into the gap.
@@ -7,10 +7,10 @@
 use crate::arena::Arena;
 use mech::{MemorySide, Occupant, PortId, SampledMemory};
 
-/// Index that stands for no unit.
+/// Index that means that there is no unit.
 const NO_UNIT: u32 = u32::MAX;
 
-/// Occupied unit: the slot of its frame, and the neighbours in the list of that frame's units.
+/// Occupied unit of a port's memory: the slot of its frame, and its neighbours in the list of that frame's units.
 #[derive(Clone, Copy, Debug)]
 struct Unit {
     slot: u32,
@@ -18,14 +18,14 @@ struct Unit {
     after: u32,
 }
 
-/// Memory of a port that is sampled.
+/// Occupied units of a port's memory, from which an agent draws samples.
 #[derive(Clone, Debug)]
 struct MemoryUnits {
     samples: SampledMemory,
     units: Vec<Unit>,
 }
 
-/// Units of an arena slot: the output port of the frame, and by side the first of its units.
+/// Units of a frame: its output port, and the first of its units on each side (input and output memory).
 #[derive(Clone, Copy, Debug)]
 struct FrameUnits {
     out: PortId,
@@ -36,40 +36,41 @@ impl FrameUnits {
     const NO_UNITS: FrameUnits = FrameUnits { out: PortId(0), first: [NO_UNIT; 2] };
 }
 
-/// Frame in a memory of a port.
+/// Location of a frame in a port's memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrameLocation {
-    /// Port of the memory, and its side.
+    /// Port of the memory, and its side (input or output).
     pub(crate) port: PortId,
     pub(crate) side: MemorySide,
-    /// Slot of the frame in the arena.
+    /// Memory slot of the frame: its index in the node's arena.
     pub(crate) slot: u32,
 }
 
-/// Memories of a node that are sampled.
+/// Memories of a node's ports from which agents draw samples.
 #[derive(Clone, Debug)]
 pub(crate) struct SampledMemories {
     pools: Box<[Option<MemoryUnits>]>,
-    /// Units by slot of the arena.
+    /// Units of each frame, by arena slot.
     frames: Vec<FrameUnits>,
 }
 
 impl SampledMemories {
-    /// Creates the memories of ports that are sampled; `None` if no port is.
+    /// Creates the memories from which agents draw samples; `None` if no agent does.
     pub(crate) fn new(ports: Vec<Option<SampledMemory>>) -> Option<Box<SampledMemories>> {
         let any = ports.iter().any(Option::is_some);
         let pool = |samples: Option<SampledMemory>| samples.map(|samples| MemoryUnits { samples, units: Vec::new() });
         any.then(|| Box::new(SampledMemories { pools: ports.into_iter().map(pool).collect(), frames: Vec::new() }))
     }
 
-    /// Number of units of a memory that a frame of a class and size takes.
+    /// Returns the number of units that a frame takes in a memory; 0 if no agent draws samples from it.
     fn units_needed(&self, at: FrameLocation, (class, bytes): (u8, u16)) -> u64 {
         let pool = self.pools[usize::from(at.port.0)].as_ref();
         let samples = pool.map(|pool| pool.samples).filter(|own| own.side == at.side && own.class == class);
         samples.map_or(0, |samples| u64::from(bytes).div_ceil(samples.unit.0))
     }
 
-    /// Adds the units of a frame, with the port that it is to leave by. `of` is its class and its bytes.
+    /// Adds the units of a frame to a memory from which an agent draws samples.
+    /// `of` is the class and the bytes of the frame, and `out` is the port by which it will leave.
     pub(crate) fn join(&mut self, at: FrameLocation, of: (u8, u16), out: PortId) {
         let many = self.units_needed(at, of);
         if many == 0 {
@@ -81,12 +82,13 @@ impl SampledMemories {
         (0..many).for_each(|_| self.add(at));
     }
 
-    /// Removes all units of a frame.
+    /// Removes all units of a frame from a memory.
     pub(crate) fn leave(&mut self, at: FrameLocation) {
         while self.remove(at) {}
     }
 
-    /// Removes the units that a frame no longer needs, now that it is `by` bytes shorter and has `bytes`.
+    /// Removes the units that a frame no longer needs after it was cut.
+    /// It is `by` bytes shorter and has `bytes` now.
     pub(crate) fn shorten(&mut self, at: FrameLocation, (class, bytes): (u8, u16), by: u16) {
         let fewer = self.units_needed(at, (class, bytes + by)) - self.units_needed(at, (class, bytes));
         for _ in 0..fewer {
@@ -94,7 +96,7 @@ impl SampledMemories {
         }
     }
 
-    /// Adds one unit to a frame. PRECONDITION: its memory is sampled.
+    /// Adds one unit to a frame. PRECONDITION: an agent draws samples from its memory.
     fn add(&mut self, at: FrameLocation) {
         let Some(MemoryUnits { units, .. }) = &mut self.pools[usize::from(at.port.0)] else { return };
         let first = &mut self.frames[at.slot as usize].first[at.side as usize];
@@ -130,24 +132,24 @@ impl SampledMemories {
         true
     }
 
-    /// Returns true if an agent draws units of a memory of this port.
+    /// Returns true if an agent draws units from a memory of this port.
     pub(crate) fn is_sampled(&self, port: PortId) -> bool {
         self.pools.get(usize::from(port.0)).is_some_and(Option::is_some)
     }
 
-    /// Number of occupied units of a port's memory.
+    /// Returns the number of occupied units of a port's memory.
     pub(crate) fn occupied_units(&self, port: PortId) -> u32 {
         self.pools[usize::from(port.0)].as_ref().map_or(0, |pool| pool.units.len() as u32)
     }
 
-    /// Returns the frame that occupies a unit.
+    /// Returns the flow, ports and class of the frame that occupies a unit.
     pub(crate) fn occupant(&self, port: PortId, unit: u32, arena: &Arena) -> Option<Occupant> {
         let Unit { slot, .. } = *self.pools[usize::from(port.0)].as_ref()?.units.get(unit as usize)?;
         Some(Occupant::from_head(&arena.get(slot).head, self.frames[slot as usize].out))
     }
 
-    /// Checks that each memory has exactly the units of the frames in `all`, which names each frame once with its
-    /// memory, class and bytes.
+    /// Checks that each memory has exactly the units of the frames in `all`.
+    /// `all` names each frame once with its memory, class and bytes.
     pub(crate) fn is_consistent(&self, all: impl Iterator<Item = (FrameLocation, (u8, u16))>) -> bool {
         let mut expected = vec![0; self.pools.len()];
         let mut each = all.map(|(at, of)| {
@@ -161,7 +163,7 @@ impl SampledMemories {
         frames && ports.all(|(port, expected)| u64::from(self.occupied_units(port)) == *expected)
     }
 
-    /// Number of units that a frame has in a memory.
+    /// Returns the number of units that a frame has in a memory.
     fn units_of_frame(&self, at: FrameLocation) -> u64 {
         let Some(MemoryUnits { samples, units }) = &self.pools[usize::from(at.port.0)] else { return 0 };
         let placed = self.frames.get(at.slot as usize).filter(|_| samples.side == at.side);
@@ -190,7 +192,7 @@ mod tests {
         FrameLocation { port: PORT, side, slot }
     }
 
-    /// Number of units by flow, from all occupied units.
+    /// Returns the number of occupied units of each flow.
     fn drawn(units: &SampledMemories, arena: &Arena) -> BTreeMap<u32, u64> {
         let mut all = BTreeMap::new();
         for unit in 0..units.occupied_units(PORT) {
@@ -212,8 +214,7 @@ mod tests {
         assert_eq!((units.occupied_units(PORT), units.frames.len()), (6, 4));
     }
 
-    /// Adds, cuts and removes frames at random. At any time every flow has exactly the units of its frames that are
-    /// present.
+    /// Checks that every flow has exactly the units of its frames, while frames are added, cut and removed at random.
     #[test]
     fn the_pool_is_the_units_of_the_frames_that_are_there() {
         for (unit, side) in
@@ -262,8 +263,9 @@ mod tests {
         }
     }
 
-    /// Draws from three flows with 10, 20 and 31 kB, in frames of 1000 and of 64 bytes. Shares of draws follow units.
-    /// Pearson's statistic with two degrees of freedom exceeds 13.8 once in a thousand; draws are fixed.
+    /// Draws units of three flows with 10, 20 and 31 kB: shares of draws follow the flows' shares of units.
+    /// Frames have 1000 or 64 bytes. Pearson's statistic with two degrees of freedom exceeds 13.8 once in a thousand;
+    /// draws are fixed.
     #[test]
     fn draws_find_a_flow_as_often_as_its_frames_have_units() {
         let (mut units, mut arena) = (sampled(MemorySide::Input, 64), Arena::default());

@@ -13,7 +13,7 @@
 //! `Core::forward_computed`, behind [`Switch::try_fast_path`], compares with the threshold of a port whose departures
 //! are computed.
 
-/// Forwarding table of a switch at an instant. A macro, since a method would borrow the output side too.
+/// Creates the forwarding table of a switch at an instant. A macro, since a method would borrow the output side too.
 macro_rules! switch_fib {
     ($switch:ident, $step:ident) => {
         SwitchFib {
@@ -26,7 +26,7 @@ macro_rules! switch_fib {
     };
 }
 
-/// Context of one instant at the output side of a switch.
+/// Creates the context of one instant for the output side of a switch.
 macro_rules! step_context {
     ($switch:ident, $step:ident) => {
         StepContext { now: $step.now, fib: &switch_fib!($switch, $step), exts: &mut *$step.exts, out: &mut *$step.out }
@@ -50,7 +50,7 @@ use prefetch_index::prefetch_index;
 use std::collections::BTreeMap;
 use units::Time;
 
-/// Next hops toward each host, from a node's tables.
+/// Tables of next hops, from every switch toward each host.
 ///
 /// ```
 /// use dataplane::Routes;
@@ -78,12 +78,12 @@ use units::Time;
 pub trait Routes {
     /// Returns the equal-cost next hops of `switch` toward `host`.
     fn next_hops(&self, switch: u32, host: HostId) -> NextHops<'_>;
-    /// Number of hosts of the network.
+    /// Returns the number of hosts of the network.
     fn hosts(&self) -> u32 {
         u32::MAX
     }
-    /// Returns the node and port of the first dead link on the latest route from a switch to a host. `choose` gives the
-    /// port at the switch if that route had several.
+    /// Returns the node and port of the first dead link on the latest route from a switch to a host.
+    /// `choose` gives the port at the switch if that route had several.
     fn first_dead_link(
         &self,
         _switch: u32,
@@ -94,13 +94,13 @@ pub trait Routes {
     }
 }
 
-/// Setup of a switch.
+/// Parameters and mechanisms of a switch.
 pub struct SwitchSetup {
-    /// Setup of the output side.
+    /// Parameters and mechanisms of the output side.
     pub core: CoreSetup,
-    /// Forwarding table slot.
+    /// Mechanism in the `fib` slot, which is the forwarding table.
     pub fib: FibSlot,
-    /// Routing slot.
+    /// Mechanism in the `routing` slot.
     pub routing: RoutingSlot,
     /// True if simultaneous arrivals are all decided before any is stored.
     pub snapshot: bool,
@@ -125,19 +125,19 @@ pub struct Switch {
     lost: [u64; DropReason::ALL.len()],
     lost_bytes: u64,
     lost_payload: u64,
-    /// Packets lost without a route, by the dead end that cut their destination off.
+    /// Packets lost without a route, by the node and port of the dead link that cut off their destination.
     cut_off: BTreeMap<(u32, PortId), u64>,
-    /// Address table and flood counts, if the table learns.
+    /// Address table and flood counts, if the switch learns addresses.
     learnt: Option<Box<LearningState>>,
 }
 
-/// Context of one instant at a switch.
+/// Context of one instant at a switch: time, routes, packet extensions and driver.
 pub struct SwitchStep<'a, R, O> {
     /// Instant of the step.
     pub now: Time,
     /// Routes of the network.
     pub routes: &'a R,
-    /// Extensions of the packets of the run.
+    /// Extensions (TCP options) of the packets of the run.
     pub exts: &'a mut PacketExtensions,
     /// Driver of the switch.
     pub out: &'a mut O,
@@ -172,7 +172,7 @@ impl<R: Routes> Fib for SwitchFib<'_, R> {
 }
 
 impl Switch {
-    /// Creates the switch described by `setup`.
+    /// Creates a switch from its parameters and mechanisms.
     pub fn new(setup: SwitchSetup) -> Switch {
         let (node, seed) = (setup.core.node, setup.core.seed);
         Switch {
@@ -193,8 +193,8 @@ impl Switch {
         }
     }
 
-    /// Does everything that happens here at an instant: ends of transmission first, then arrivals, then idle ports
-    /// begin to send. `arrivals` is put into the order in which they were taken.
+    /// Handles everything that happens at an instant: ends of transmission, then arrivals, then starts of idle ports.
+    /// `arrivals` is put into the order in which they were taken.
     pub fn step<R: Routes, O: Out>(&mut self, ended: &[PortId], arrivals: &mut [Pkt], step: &mut SwitchStep<R, O>) {
         ended.iter().for_each(|port| self.on_transmit_end(*port, step));
         self.receive(arrivals, step);
@@ -207,8 +207,8 @@ impl Switch {
         self.core.on_transmit_end(port, &mut step_context!(self, step));
     }
 
-    /// Returns the port that a packet will leave by unless a slot decides otherwise, if no draw is needed, and
-    /// prefetches that port. PRECONDITION: the table does not learn.
+    /// Returns the port by which a packet will leave if no slot decides otherwise and no random draw is needed.
+    /// Prefetches that port. PRECONDITION: the table does not learn.
     #[inline(always)]
     pub fn predict_route<R: Routes>(&self, head: &Head, routes: &R) -> Option<PortId> {
         let port = match routes.next_hops(self.node, head.dst) {
@@ -220,8 +220,9 @@ impl Switch {
         Some(port)
     }
 
-    /// Handles an arrival that is the only event here and whose departure by `port`, from [`Switch::predict_route`],
-    /// can be computed. Returns false and does nothing for any other arrival.
+    /// Handles an arrival whose departure by `port` can be computed; returns false for any other arrival.
+    /// The arrival is the only event here, and `port` is from [`Switch::predict_route`]. If the result is false,
+    /// nothing was done.
     #[inline(always)]
     pub fn try_fast_path<O: Out>(&mut self, pkt: &mut Pkt, port: PortId, now: Time, out: &mut O) -> bool {
         if self.ends_here(pkt) || self.core.intercepts || !self.core.fits_computed_port(port, pkt.head.size, now) {
@@ -232,8 +233,8 @@ impl Switch {
         true
     }
 
-    /// Handles an arrival that is the only event here, with its ingress port set. `known` is the result of
-    /// [`Switch::predict_route`].
+    /// Handles an arrival that is the only event here, with its ingress port set.
+    /// `known` is the result of [`Switch::predict_route`].
     #[inline(always)]
     pub fn receive_single<R: Routes, O: Out>(
         &mut self,
@@ -291,8 +292,9 @@ impl Switch {
         }
     }
 
-    /// Orders simultaneous arrivals. A fixed order would always favour one port, so the order is drawn again at every
-    /// instant; it depends on the seed, the switch, the instant and the ports only.
+    /// Orders simultaneous arrivals by port, or at random.
+    /// A fixed order would always favour one port, so the random order is drawn again at every instant. It depends on
+    /// the seed, the switch, the instant and the ports only.
     fn order_arrivals(&self, now: Time, arrivals: &mut [Pkt]) {
         match self.ties {
             None => arrivals.sort_unstable_by_key(|pkt| pkt.head.ingress),
@@ -314,7 +316,7 @@ impl Switch {
         !ends
     }
 
-    /// Returns true if a packet ends at this switch: a PAUSE or PFC frame, or the last hop of its time to live.
+    /// Returns true if a packet ends at this switch: it is a PAUSE or PFC frame, or its time to live expires.
     #[inline(always)]
     fn ends_here(&self, pkt: &Pkt) -> bool {
         pkt.head.ttl == 1 || pkt.head.kind() == PacketKind::Pause
@@ -327,7 +329,7 @@ impl Switch {
         pkt.head.ttl = pkt.head.ttl.saturating_sub(1);
     }
 
-    /// Ends a packet that this switch does not forward.
+    /// Applies a received pause frame, or drops a packet whose time to live has expired.
     #[cold]
     fn end_packet<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) {
         match pkt.head.kind() {
@@ -336,15 +338,15 @@ impl Switch {
         }
     }
 
-    /// Handles a timer of this switch, after all arrivals of its instant.
+    /// Handles the expiry of a timer of this switch, after all arrivals of its instant.
     pub fn on_timer<R: Routes, O: Out>(&mut self, index: u32, step: &mut SwitchStep<R, O>) {
         self.do_pending_work(step);
         self.core.on_timer(index, &mut step_context!(self, step));
         self.do_pending_work(step);
     }
 
-    /// Ends a step: idle ports begin to send. The last call of every step except after [`Switch::receive_single`] and
-    /// [`Switch::try_fast_path`].
+    /// Ends a step of the switch: idle ports begin to send.
+    /// The last call of every step except after [`Switch::receive_single`] and [`Switch::try_fast_path`].
     #[inline(always)]
     pub fn finish_step<R: Routes, O: Out>(&mut self, step: &mut SwitchStep<R, O>) {
         if !self.core.is_step_complete() {
@@ -366,7 +368,7 @@ impl Switch {
         }
     }
 
-    /// Does the pending work in order. Packets that result are looked up like any other.
+    /// Performs the pending acts of agents in order, and looks up the packets that result.
     #[inline]
     fn do_pending_work<R: Routes, O: Out>(&mut self, step: &mut SwitchStep<R, O>) {
         if self.core.has_pending_work() {
@@ -386,7 +388,7 @@ impl Switch {
         }
     }
 
-    /// Counts an arrival, decrements its time to live, and returns its output port before any decision.
+    /// Counts an arrival, decrements its time to live, and returns the output port of its lookup.
     #[inline(always)]
     fn look_up_output<R: Routes, O: Out>(
         &mut self,
@@ -408,7 +410,7 @@ impl Switch {
         self.core.agents_let_pass(pkt, &mut step_context!(self, step))
     }
 
-    /// Returns the port from the routes and the routing slot; loses the packet if there is none.
+    /// Returns the output port from the routes and the routing slot; drops the packet if there is none.
     #[inline(always)]
     fn look_up_routes<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) -> Option<PortId> {
         let hops = match step.routes.next_hops(self.node, pkt.head.dst) {

@@ -1,11 +1,11 @@
-//! Surroundings of a decision, and the actions that a mechanism may request while it decides.
+//! Inputs of a mechanism's decision beside the packet, and the actions that a mechanism may request.
 
 use crate::{ClassSet, FlowId, HostId, PktId, PortId, Stream, TimerId};
 use units::Time;
 
-/// Surroundings of one decision.
+/// Time and random numbers for one decision of a mechanism, and the list for the actions that it requests.
 pub struct Env<'a> {
-    /// Instant of the decision.
+    /// Simulated time of the decision.
     pub now: Time,
     /// Random stream of this mechanism at this node; no other mechanism draws from it.
     pub rng: &'a mut Stream,
@@ -17,8 +17,7 @@ pub struct Env<'a> {
 /// request that an action causes is appended to the queue.
 #[derive(Clone, Debug, Default)]
 pub struct Acts {
-    /// True if the mechanism requests a congestion mark on the packet under decision; only an ECN-capable packet gets
-    /// it.
+    /// True if the mechanism requests a congestion mark on the packet; only an ECN-capable packet gets the mark.
     pub mark: bool,
     /// Requested actions, in the order of execution.
     pub list: Vec<Act>,
@@ -41,26 +40,26 @@ pub enum Act {
     /// Sends a congestion message that this switch creates. The switch's own tables route it, and it bypasses the
     /// `ack_hold` slot.
     Emit {
-        /// Content of the message.
+        /// Content of the congestion message.
         notice: Notice,
-        /// Flow that the message is about.
+        /// Flow that the congestion message is about.
         flow: FlowId,
         /// Destination of the message: the source host of the flow.
         to: HostId,
     },
-    /// Pauses these classes at the device behind a port, for a number of quanta of 512 bit times each.
+    /// Pauses traffic classes at the device behind a port, for a number of quanta of 512 bit times.
     Pause(PortId, ClassSet, u16),
-    /// Resumes these classes at the device behind a port.
+    /// Resumes traffic classes at the device behind a port.
     Resume(PortId, ClassSet),
-    /// Frees the copy of a departed packet in the memory. Switches keep no copies and ignore this action.
+    /// Frees the memory of a departed packet of which a copy is kept. Switches keep no copies and ignore this action.
     Forget(PktId),
     /// Reports a change of the mechanism's state to observers.
     Turn {
-        /// Port of the mechanism.
+        /// Port of the mechanism whose state changes.
         port: PortId,
-        /// State, numbered by the mechanism; 0 is idle.
+        /// Number of the new state, given by the mechanism; 0 is idle.
         state: u8,
-        /// Level in bytes at which the state ends.
+        /// Queue length in bytes at which the new state ends.
         level: u64,
     },
     /// Arms a timer of the mechanism for an instant, in place of any earlier instant of that timer.
@@ -86,7 +85,7 @@ pub enum Notice {
 }
 
 impl Acts {
-    /// Appends an action.
+    /// Appends an action to those requested.
     pub fn push(&mut self, act: Act) {
         self.list.push(act);
     }

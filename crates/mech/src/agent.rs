@@ -1,5 +1,4 @@
-//! Agents: mechanisms that stay at a port and keep state there, such as pausing, ACK holding and congestion
-//! notification.
+//! Agents: mechanisms that keep state at a port, such as pausing, ACK holding and congestion notification.
 //!
 //! An agent is not called for every packet. It declares two levels for each account, and no call is needed while the
 //! account is between them. The switch reads the levels again after each call.
@@ -29,9 +28,9 @@ pub enum Account {
 }
 
 impl Account {
-    /// Levels that no byte count is outside of: the agent is never called for the account.
+    /// Levels for an account that never causes a call of the agent: no byte count is outside of them.
     pub const UNWATCHED: (u64, u64) = (0, u64::MAX);
-    /// Levels that every byte count is outside of: the agent is called for every change.
+    /// Levels for an account whose every change causes a call of the agent: all byte counts are outside of them.
     pub const EVERY_CHANGE: (u64, u64) = (u64::MAX, 0);
 
     /// Returns true if a byte count is below the low or above the high level.
@@ -49,14 +48,14 @@ impl Account {
     }
 }
 
-/// Context of a call to an agent.
+/// Context of a call to an agent: the switch, the agent's port, and a frame that was just stored.
 #[derive(Clone, Copy)]
 pub struct AgentContext<'a> {
     /// Read-only view of the switch.
     pub view: &'a dyn View,
-    /// Port of the agent.
+    /// Port at which the agent stays.
     pub port: PortId,
-    /// Frame just stored, if it is the cause of the call.
+    /// Head of the frame that was just stored, if this is the cause of the call.
     pub stored: Option<&'a Head>,
 }
 
@@ -64,15 +63,15 @@ pub struct AgentContext<'a> {
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrivalDecision {
-    /// Forward the packet to lookup.
+    /// Forwards the packet to the table lookup.
     Forward,
-    /// Hold the packet behind those already held.
+    /// Holds the packet behind those already held.
     Hold,
-    /// Drop the packet, because the hold memory is full.
+    /// Drops the packet, because the memory for held packets is full.
     Drop,
 }
 
-/// Mechanism at a port. All methods except [`Agent::clone_boxed`] have a default.
+/// Mechanism with state at one port. All methods except [`Agent::clone_boxed`] have a default.
 ///
 /// ```
 /// use mech::{Account, Act, Agent, AgentContext, ClassSet, Env, PortId};
@@ -105,13 +104,13 @@ pub enum ArrivalDecision {
 /// assert_eq!(brake.unaffected_levels(Account::AllInput(PortId(0))), (0, 3000));
 /// ```
 pub trait Agent: Send + Sync {
-    /// Sets the clock (rate) of the port. Before this call the agent belongs to no port.
+    /// Assigns the agent to a port with this transmission time per byte. Before this call it belongs to no port.
     fn for_port(&mut self, _clock: ByteClock) {}
-    /// Returns the agent's needs of its switch.
+    /// Returns the features that the agent requires of its switch.
     fn needs(&self) -> Needs {
         Needs::default()
     }
-    /// Returns true if the agent belongs at a port whose far end is a switch (`true`) or a host (`false`).
+    /// Returns true if the agent is for ports toward switches (`to_switch`), or otherwise for ports toward hosts.
     fn is_for_port(&self, _to_switch: bool) -> bool {
         true
     }
@@ -119,13 +118,13 @@ pub trait Agent: Send + Sync {
     fn inactive_up_to(&self) -> Option<PortThresholds> {
         None
     }
-    /// Returns the use of a port's input memory up to which the agent never acts; `None` if it is unknown.
+    /// Returns the used input memory of a port up to which the agent never acts; `None` if it is unknown.
     fn input_inactive_up_to(&self) -> Option<PortThresholds> {
         None
     }
-    /// Reports conflicts with the other mechanisms of the switch.
+    /// Reports conflicts of the agent's parameters with the other mechanisms of the switch.
     fn check(&self, _beside: &CheckContext, _report: &mut Report) {}
-    /// Returns the lowest and the highest byte count of an account that need no call.
+    /// Returns the lowest and the highest byte count of an account for which the agent needs no call.
     ///
     /// The switch reads all levels once when it is built. An account that is [`Account::UNWATCHED`] then never causes a
     /// call. Later it reads the levels after each call: after [`Agent::on_level`] those of that account, after other
@@ -133,9 +132,9 @@ pub trait Agent: Send + Sync {
     fn unaffected_levels(&self, _of: Account) -> (u64, u64) {
         Account::UNWATCHED
     }
-    /// Handles an account of the port whose byte count is outside its levels.
+    /// Handles a byte count of an account that is outside the agent's levels.
     fn on_level(&mut self, _of: Account, _bytes: u64, _at: &AgentContext, _env: &mut Env) {}
-    /// Returns true if [`Agent::on_arrival`] must be called.
+    /// Returns true if the switch must call [`Agent::on_arrival`] for arrivals by the agent's port.
     fn handles_arrivals(&self) -> bool {
         false
     }
@@ -144,19 +143,18 @@ pub trait Agent: Send + Sync {
     fn on_arrival(&mut self, _pkt: &Head, _at: &AgentContext, _env: &mut Env) -> ArrivalDecision {
         ArrivalDecision::Forward
     }
-    /// Handles a pause frame sent to the far end of the port, which pauses `xoff` and resumes `xon`.
+    /// Handles a pause frame that the port has sent, which pauses the classes `xoff` and resumes `xon`.
     fn on_pause_sent(&mut self, _xoff: ClassSet, _xon: ClassSet, _env: &mut Env) {}
     /// Handles the expiry of one of the agent's timers, which have numbers from 0 to 7.
     fn on_timer(&mut self, _id: TimerId, _at: &AgentContext, _env: &mut Env) {}
-    /// Handles a link of port `at` that went down or came back. The far end has lost its pause state, and all timers of
-    /// the agent are cleared.
+    /// Handles the link of port `at`, which went down or came back.
+    /// The far end has lost its pause state, and all timers of the agent are cleared.
     fn on_link_change(&mut self, _at: PortId, _env: &mut Env) {}
-    /// Returns the agent's pausing of the far end, for headroom checks and deadlock detection; `None` if it never
-    /// pauses.
+    /// Returns the interface for headroom checks and deadlock detection, if the agent pauses the far end of its port.
     fn pausing(&self) -> Option<&dyn Pausing> {
         None
     }
-    /// Returns a boxed copy with its state.
+    /// Returns a boxed copy of the agent, with its state.
     fn clone_boxed(&self) -> Box<dyn Agent>;
 }
 
@@ -174,34 +172,34 @@ impl AgentSlot {
     /// Slot without an agent.
     pub const NONE: AgentSlot = AgentSlot(None);
 
-    /// Creates a slot with an agent from the catalogue or from outside.
+    /// Creates a slot with an agent of the catalogue or of another crate.
     pub fn new(agent: impl Agent + 'static) -> AgentSlot {
         AgentSlot(Some(Box::new(agent)))
     }
-    /// Returns a copy for a port whose link has this clock (rate).
+    /// Returns a copy of the slot, with its agent assigned to a port with this transmission time per byte.
     pub fn for_port(&self, clock: ByteClock) -> AgentSlot {
         let mut own = self.clone();
         own.get().into_iter().for_each(|agent| agent.for_port(clock));
         own
     }
-    /// Returns the slot, empty if its agent does not belong at a port toward a switch (`to_switch`) or a host.
+    /// Returns the slot, emptied if its agent is not for ports toward switches (`to_switch`) or hosts (otherwise).
     #[must_use]
     pub fn if_for_port(self, to_switch: bool) -> AgentSlot {
         AgentSlot(self.0.filter(|agent| agent.is_for_port(to_switch)))
     }
-    /// Returns the agent, mutable.
+    /// Returns the agent of the slot, mutable; `None` if the slot is empty.
     pub fn get(&mut self) -> Option<&mut (dyn Agent + 'static)> {
         self.0.as_deref_mut()
     }
-    /// Returns the agent, read-only.
+    /// Returns the agent of the slot, read-only; `None` if the slot is empty.
     pub fn peek(&self) -> Option<&dyn Agent> {
         self.0.as_deref()
     }
-    /// Takes the agent out of its slot.
+    /// Takes the agent out of its slot; `None` if the slot is empty.
     pub fn into_agent(self) -> Option<Box<dyn Agent>> {
         self.0
     }
-    /// Returns the agent's pausing of the far end; `None` if it never pauses.
+    /// Returns the pausing interface of the slot's agent; `None` if there is no agent, or if it never pauses.
     pub fn pausing(&self) -> Option<&dyn Pausing> {
         self.peek()?.pausing()
     }

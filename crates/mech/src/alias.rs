@@ -1,32 +1,32 @@
-//! Names from papers, standards and other tools, with the kind or key of scenarios for each: the only such table.
+//! Table of names from papers, standards and other tools, with the kind or key of scenarios that each stands for.
 
 /// Name from a paper, a standard or another tool, and its kind or key in scenarios.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alias {
-    /// Name in lower-case letters and digits alone.
+    /// Name from a paper or tool, reduced to lower-case letters and digits.
     pub normalized: &'static str,
-    /// Name as written in a sentence.
+    /// Name from a paper or tool, as written in a sentence.
     pub written: &'static str,
-    /// Table of the kind or key, as in [`Spec::slot`](crate::params::Spec::slot).
+    /// Scenario table that has the kind or key, as in [`Spec::slot`](crate::params::Spec::slot).
     pub slot: &'static str,
-    /// Kind; empty if the key belongs to several kinds of the table.
+    /// Kind that the name stands for; empty if its key belongs to several kinds of the table.
     pub kind: &'static str,
-    /// Key; empty if the name stands for the kind itself.
+    /// Key that the name stands for; empty if it stands for the kind itself.
     pub param: &'static str,
-    /// Sentence about a difference in meaning; empty if there is none.
+    /// Sentence about how the meaning of the name differs here; empty if it does not.
     pub note: &'static str,
 }
 
 impl Alias {
-    /// Returns an alias of a kind of a table.
+    /// Creates an alias that stands for a kind of a scenario table.
     const fn new(typed: &'static str, said: &'static str, (slot, kind): (&'static str, &'static str)) -> Alias {
         Alias { normalized: typed, written: said, slot, kind, param: "", note: "" }
     }
-    /// Returns an alias of a key.
+    /// Returns the alias, changed to stand for a key of its kind.
     const fn with_key(self, param: &'static str) -> Alias {
         Alias { param, ..self }
     }
-    /// Returns the alias with a sentence about its meaning.
+    /// Returns the alias with a sentence about a difference in meaning.
     const fn with_note(self, note: &'static str) -> Alias {
         Alias { note, ..self }
     }
@@ -63,7 +63,7 @@ const HEADROOM_NOTE: &str = "Headroom is not a setting: Overspill computes the h
 const NO_WATCHDOG_NOTE: &str = "There is no watchdog: no paused queue is drained. A deadlock is detected and \
                                 reported, and ends the command with status 3.";
 
-/// All names from papers, standards and other tools. A name with several meanings has a row for each.
+/// Aliases from papers, standards and other tools. A name with several meanings has an entry for each.
 pub const ALIASES: &[Alias] = &[
     // Overflow.
     Alias::new("dibs", "DIBS", DETOUR),

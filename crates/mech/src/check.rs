@@ -1,5 +1,4 @@
-//! Errors and warnings of a mechanism: parameters that conflict with each other, or with other mechanisms of the
-//! switch.
+//! Errors and warnings about parameters that conflict with each other or with other mechanisms of the switch.
 
 use core::fmt::Display;
 use units::Amount;
@@ -9,24 +8,24 @@ use units::Amount;
 pub struct CheckContext<'a> {
     /// Name of the buffer mechanism of the same switch.
     pub buffer: &'a str,
-    /// Memory of that buffer, per port, or of the whole switch if ports share it; `None` is unlimited.
+    /// Buffer memory of each port, or of the whole switch if ports share it; `None` is unlimited.
     pub memory: Option<Amount>,
-    /// True if ports share the memory.
+    /// True if ports share the buffer memory.
     pub shared: bool,
     /// True if an override of the scenario applies to this switch.
     pub overridden: bool,
-    /// True if the mechanism is at a host's NIC.
+    /// True if the mechanism to check is at a host's NIC.
     pub nic: bool,
     /// Number of ports of the switch, if known.
     pub ports: Option<u16>,
     /// True if switches have the addresses of a fat-tree.
     pub addresses: bool,
-    /// Returns true if the scenario sets this parameter of the mechanism.
+    /// Returns true if the scenario sets the parameter of this name.
     pub is_set: &'a dyn Fn(&str) -> bool,
 }
 
 impl CheckContext<'_> {
-    /// Mechanism without others beside it.
+    /// Context of a mechanism without other mechanisms beside it.
     pub const EMPTY: CheckContext<'static> = CheckContext {
         buffer: "",
         memory: None,
@@ -39,38 +38,38 @@ impl CheckContext<'_> {
     };
 }
 
-/// Error in one parameter.
+/// Error in the value of one parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamError {
-    /// Name of the parameter, or `kind`.
+    /// Name of the parameter with the error, or `kind`.
     pub key: &'static str,
-    /// Value found.
+    /// Description of the wrong value.
     pub found: String,
-    /// Value expected.
+    /// Description of the values that are allowed.
     pub rule: String,
 }
 
-/// Errors and warnings of a mechanism.
+/// Errors and warnings about the parameters of a mechanism.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Errors, for which the scenario is refused.
+    /// Errors, for which the scenario is rejected.
     pub errors: Vec<ParamError>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
 impl Report {
-    /// Adds an error in a parameter or in `kind`.
+    /// Adds an error about a parameter or about `kind`.
     pub fn add_error(&mut self, key: &'static str, found: impl Display, rule: impl Display) {
         self.errors.push(ParamError { key, found: found.to_string(), rule: rule.to_string() });
     }
-    /// Adds a warning.
+    /// Adds a warning for the user.
     pub fn add_warning(&mut self, text: impl Into<String>) {
         self.warnings.push(text.into());
     }
 }
 
-/// Returns the number of an amount and its unit in words.
+/// Splits an amount of memory into its number and its unit in words (`packets` or `bytes`).
 pub(crate) fn number_and_unit(amount: Amount) -> (u64, &'static str) {
     match amount {
         Amount::Packets(n) => (n, "packets"),

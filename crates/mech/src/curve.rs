@@ -8,7 +8,7 @@ use units::Amount;
 /// Probability of a mechanism's decision as a function of the quantity that it reads.
 #[derive(Debug)]
 pub struct Curve {
-    /// Name of the mechanism.
+    /// Name of the mechanism that decides with this probability.
     pub kind: &'static str,
     /// Returns the name of the quantity on the x-axis, with its unit.
     pub x: fn(&Values) -> &'static str,
@@ -16,20 +16,20 @@ pub struct Curve {
     pub y: &'static str,
     /// True if `x` is a fraction of a queue's capacity.
     pub of_size: bool,
-    /// Labels of the lines.
+    /// Labels of the lines in the plot.
     pub lines: &'static [&'static str],
     /// Returns the interval of `x` in which the curve changes.
     pub range: fn(&Values) -> (f64, f64),
-    /// Returns the probability of a line, by its number, at a value of `x`.
+    /// Returns the probability on the line of this number, at a value of `x`.
     pub at: fn(&Values, usize, f64) -> f64,
     /// Returns a sentence about what the curve omits, or an empty string.
     pub note: fn(&Values) -> String,
 }
 
-/// Curves of all mechanisms that have one.
+/// Decision curves of all mechanisms that have one.
 pub const CURVES: &[Curve] = &[BOUNCE_CURVE, RED_CURVE];
 
-/// Curve of PABO fig. 3: eq. 4 for packets that were bounced 0, 1 and 2 times.
+/// Curve of PABO's bounce probability (fig. 3, eq. 4) for packets that were bounced 0, 1 and 2 times.
 const BOUNCE_CURVE: Curve = Curve {
     kind: "bounce",
     x: |_| "utilisation of the queue",
@@ -52,7 +52,7 @@ const BOUNCE_CURVE: Curve = Curve {
     },
 };
 
-/// Curve of Floyd and Jacobson 1993, fig. 2, before marks are spread.
+/// Curve of RED's mark probability (Floyd and Jacobson 1993, fig. 2), before marks are spread evenly.
 const RED_CURVE: Curve = Curve {
     kind: "red",
     x: |values| match marking::RedGiven::read(values).max {

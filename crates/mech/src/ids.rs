@@ -1,4 +1,4 @@
-//! Identifiers: small integers, each with a type of its own.
+//! Identifiers of ports, queues, hosts, flows, packets and timers: small integers, each with a type of its own.
 
 use crate::Lane;
 
@@ -23,11 +23,11 @@ pub struct FlowId(pub u32);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PktId(pub u32);
 
-/// Timer of a mechanism, numbered by the mechanism.
+/// Timer of a mechanism, with a number chosen by the mechanism.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TimerId(pub u16);
 
-/// Set of the eight priority classes, one bit each.
+/// Set of priority classes, with one bit for each of the eight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ClassSet(pub u8);
 
@@ -60,7 +60,7 @@ impl QueueId {
     pub const fn class(self) -> u8 {
         self.0 / QueueId::LANES
     }
-    /// Returns the bit of this queue in a set of queues.
+    /// Returns the bit of this queue in a bit set of queues.
     #[inline]
     pub const fn bit(self) -> u32 {
         1 << self.0
@@ -72,24 +72,24 @@ impl QueueId {
 }
 
 impl ClassSet {
-    /// Empty set.
+    /// Empty set of classes.
     pub const NONE: ClassSet = ClassSet(0);
     /// Set of all classes, which an 802.3x PAUSE frame pauses.
     pub const ALL: ClassSet = ClassSet(0xff);
 
-    /// Returns the set of one class.
+    /// Returns the set that contains one class alone.
     pub const fn single(class: u8) -> ClassSet {
         ClassSet(1 << (class & 7))
     }
-    /// Returns true if `class` is in the set.
+    /// Returns true if the set contains `class`.
     pub const fn has(self, class: u8) -> bool {
         self.0 >> (class & 7) & 1 == 1
     }
-    /// Returns the union of both sets.
+    /// Returns the union of two sets of classes.
     pub const fn union(self, other: ClassSet) -> ClassSet {
         ClassSet(self.0 | other.0)
     }
-    /// Returns this set without the classes of the other.
+    /// Returns this set without the classes of `other`.
     pub const fn minus(self, other: ClassSet) -> ClassSet {
         ClassSet(self.0 & !other.0)
     }

@@ -1,17 +1,17 @@
-//! Lanes of a class: additional queues beside the normal one, declared by mechanisms.
+//! Lanes of a traffic class: additional queues beside the normal one, declared by mechanisms.
 
 use crate::Fill;
 use units::Amount;
 
-/// Queue within a class. Of two lanes of a class, the later is more urgent.
+/// Queue within a traffic class. Of two lanes of a class, the later is more urgent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lane {
-    /// Packets that need no other lane. The buffer limits this lane.
+    /// Lane of packets that need no other lane. The buffer limits this lane.
     #[default]
     Normal = 0,
-    /// Packets that were bounced at least once (PABO §II-E).
+    /// Lane of packets that were bounced at least once (PABO §II-E).
     Bounce = 1,
-    /// Congestion messages: never paused, and excluded from all accounts that they report.
+    /// Lane of congestion messages, which are never paused and count in no account.
     Notice = 2,
 }
 
@@ -25,12 +25,12 @@ impl Lane {
 /// Capacity of a lane, at every port and in every class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LaneLimit {
-    /// No such lane: its packets are queued in the normal queue of their class.
+    /// Absent lane: its packets are queued in the normal queue of their class.
     #[default]
     Absent,
     /// Unlimited lane.
     Unlimited,
-    /// Limit in packets or bytes.
+    /// Lane with a limit in packets or bytes.
     Limited(Amount),
 }
 
@@ -51,7 +51,7 @@ impl LaneLimit {
             LaneLimit::Limited(Amount::Bytes(n)) => Fill { used: bytes, limit: Some(n) },
         }
     }
-    /// Returns the limit, if there is one.
+    /// Returns the limit of the lane, if it has one.
     pub fn amount(self) -> Option<Amount> {
         match self {
             LaneLimit::Limited(amount) => Some(amount),
@@ -65,7 +65,7 @@ impl LaneLimit {
 pub struct Lanes([LaneLimit; Lane::ALL.len()]);
 
 impl Lanes {
-    /// Returns the lanes with a limit for one of them.
+    /// Returns these lanes with a new limit for one of them.
     #[must_use]
     pub fn with(mut self, lane: Lane, limit: LaneLimit) -> Lanes {
         self.0[lane as usize] = limit;
@@ -75,11 +75,11 @@ impl Lanes {
     pub fn limit(&self, lane: Lane) -> LaneLimit {
         self.0[lane as usize]
     }
-    /// Returns true if the lane exists.
+    /// Returns true if the node has this lane.
     pub fn has(&self, lane: Lane) -> bool {
         lane == Lane::Normal || self.limit(lane) != LaneLimit::Absent
     }
-    /// Returns the most urgent lane that exists.
+    /// Returns the most urgent lane that the node has.
     pub fn last(&self) -> Lane {
         Lane::ALL.into_iter().rfind(|lane| self.has(*lane)).unwrap_or_default()
     }

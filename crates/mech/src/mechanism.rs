@@ -2,41 +2,41 @@
 
 use crate::params::{Spec, Values};
 
-/// Mechanism of the slot `S`.
+/// Registry entry of a mechanism for the slot `S`.
 #[derive(Debug)]
 pub struct Mechanism<S> {
-    /// Declaration: name, description and parameters.
+    /// Declaration of the mechanism: name, description and parameters.
     pub spec: &'static Spec,
-    /// Constructor from validated parameters. Its result belongs to no switch yet.
+    /// Constructor of the mechanism from validated parameters. Its result belongs to no switch yet.
     pub make: fn(&Values) -> S,
-    /// Parameters that require certain words of other parameters.
+    /// Parameters that are allowed only with certain values of other parameters.
     pub conditions: &'static [ParamCondition],
     /// True if the mechanism may also be used at a host's NIC.
     pub at_nic: bool,
 }
 
-/// Parameter that is allowed only if another one has one of certain words.
+/// Parameter that is allowed only if another parameter has one of certain values.
 #[derive(Debug)]
 pub struct ParamCondition {
-    /// Name of the parameter.
+    /// Name of the parameter that the condition restricts.
     pub key: &'static str,
-    /// Name of the other parameter.
+    /// Name of the other parameter, whose value is tested.
     pub other_key: &'static str,
-    /// Words of the other parameter that allow this one.
+    /// Values of the other parameter with which this one is allowed.
     pub words: &'static [&'static str],
 }
 
 impl<S> Mechanism<S> {
-    /// Creates the entry of a switch mechanism.
+    /// Creates the registry entry of a switch mechanism.
     pub const fn new(spec: &'static Spec, make: fn(&Values) -> S) -> Mechanism<S> {
         Mechanism { spec, make, conditions: &[], at_nic: false }
     }
-    /// Returns the entry, also allowed at a NIC.
+    /// Returns the registry entry, with the mechanism also allowed at a NIC.
     #[must_use]
     pub const fn allowed_at_nic(self) -> Mechanism<S> {
         Mechanism { at_nic: true, ..self }
     }
-    /// Returns the entry with parameters that require words of others.
+    /// Returns the registry entry with conditions for parameters that depend on others.
     #[must_use]
     pub const fn with_conditions(self, only: &'static [ParamCondition]) -> Mechanism<S> {
         Mechanism { conditions: only, ..self }

@@ -1,5 +1,5 @@
-//! Needs: requirements that a mechanism declares to the dataplane, the loader and the builder. They read these
-//! declarations and compare no mechanism's name.
+//! Requirements that mechanisms declare to the dataplane, the loader and the builder.
+//! These parts read the declarations and compare no names of mechanisms.
 
 use units::{Amount, Bytes};
 
@@ -8,27 +8,27 @@ use units::{Amount, Bytes};
 pub enum AdmitCalls {
     /// No arrivals: a frame that fits is stored, any other is dropped.
     Never,
-    /// Arrivals for which their queue has no free buffer space. For all others the mechanism would store, draw nothing
-    /// and count nothing.
+    /// Arrivals whose queue has no free buffer space.
+    /// For all others the mechanism would store the frame, draw nothing and count nothing.
     WhenFull,
-    /// All arrivals.
+    /// All arrivals, also those that fit.
     Always,
 }
 
-/// Fixed thresholds of one port. The largest number means no threshold.
+/// Fixed thresholds of a port's backlog, in frames and in bytes. The largest number means no threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortThresholds {
-    /// Threshold in frames.
+    /// Threshold of the backlog in frames.
     pub packets: u32,
-    /// Threshold in bytes.
+    /// Threshold of the backlog in bytes.
     pub bytes: u64,
 }
 
 impl PortThresholds {
-    /// No threshold.
+    /// Absent thresholds, neither in frames nor in bytes.
     pub const UNLIMITED: PortThresholds = PortThresholds { packets: u32::MAX, bytes: u64::MAX };
 
-    /// Creates a threshold in one unit.
+    /// Creates a threshold in frames or in bytes, without one in the other unit.
     pub fn new(amount: Amount) -> PortThresholds {
         match amount {
             Amount::Packets(n) => {
@@ -37,7 +37,7 @@ impl PortThresholds {
             Amount::Bytes(n) => PortThresholds { bytes: n, ..PortThresholds::UNLIMITED },
         }
     }
-    /// Returns the threshold; `None` if there is none.
+    /// Returns the threshold in its unit; `None` if there is none.
     pub fn amount(self) -> Option<Amount> {
         match self {
             PortThresholds::UNLIMITED => None,
@@ -47,8 +47,9 @@ impl PortThresholds {
     }
 }
 
-/// Memory of a port. An output-queued switch has no input memory. There, the input side is all packets that came in by
-/// the port and are still in the switch.
+/// Side of a port's memory: input or output.
+/// An output-queued switch has no input memory. There, the input side is all packets that came in by the port and are
+/// still in the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MemorySide {
     /// Memory of frames that came in by the port, including frames that cross from it to an output.
@@ -60,15 +61,15 @@ pub enum MemorySide {
 /// Memory of a port, divided into units from which an agent may draw at random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampledMemory {
-    /// Side of the memory.
+    /// Side of the port whose memory is sampled: input or output.
     pub side: MemorySide,
-    /// Class of the counted frames.
+    /// Traffic class of the frames that are sampled.
     pub class: u8,
-    /// Size of a unit. A frame occupies as many as it needs, and shares none with other frames.
+    /// Size of a memory unit. A frame occupies as many units as it needs, and shares none with other frames.
     pub unit: Bytes,
 }
 
-/// Requirements of a mechanism on its switch or NIC. A feature that no mechanism needs costs nothing.
+/// Features that a mechanism requires of its switch or NIC. A feature that no mechanism needs costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Capacity of the bounce lane at every port, beside the buffer; set if the mechanism sends packets back.
@@ -81,9 +82,9 @@ pub struct Needs {
     pub sends_notices: bool,
     /// True if the mechanism detours packets by ports toward other switches.
     pub detours: bool,
-    /// Memory of every port beyond its buffer for cut packets; set if the mechanism cuts packets.
+    /// Memory at every port, beyond its buffer, for packets whose payload was cut; set if the mechanism cuts packets.
     pub cut_memory: Option<Bytes>,
-    /// Class of the packets that the mechanism cuts, after the cut.
+    /// Traffic class that the mechanism gives to packets that it cuts; `None` keeps the class.
     pub cut_class: Option<u8>,
     /// True if the mechanism returns packets to their sources.
     pub returns_to_source: bool,
@@ -94,9 +95,9 @@ pub struct Needs {
     /// Smallest window that the agent writes into released packets, in units of the header field; set if it bounds
     /// windows.
     pub min_window: Option<Bytes>,
-    /// True if the mechanism reads single queued packets.
+    /// True if the mechanism reads single packets of a queue.
     pub reads_packets: bool,
-    /// True if the mechanism removes queued packets; it may read them too.
+    /// True if the mechanism removes packets from a queue; it may read them too.
     pub removes_packets: bool,
     /// True if the next packet to leave is not always the oldest of its queue.
     pub reorders: bool,

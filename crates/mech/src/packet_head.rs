@@ -9,7 +9,7 @@ pub struct Head {
     pub flow: FlowId,
     /// Host that sent the packet.
     pub src: HostId,
-    /// Destination host.
+    /// Destination host of the packet.
     pub dst: HostId,
     /// Hash of the 5-tuple, equal for all packets of one direction of a flow.
     pub hash: u32,
@@ -21,7 +21,7 @@ pub struct Head {
     pub orig_size: u16,
     /// Port of this node that the packet came in by.
     pub ingress: PortId,
-    /// Number of links crossed.
+    /// Number of links that the packet has crossed.
     pub hops: u16,
     /// Kind and properties of the packet, as bits of [`Flags`].
     pub flags: Flags,
@@ -30,22 +30,22 @@ pub struct Head {
     pub tos: u8,
     /// Time to live. Each switch decrements it and drops a packet that arrives with 1; 0 means no limit.
     pub ttl: u8,
-    /// Number of bounces (PABO: `np`), never lowered.
+    /// Number of times that the packet was bounced (PABO: `np`), never lowered.
     pub bounces: u8,
-    /// Number of detours.
+    /// Number of times that the packet was detoured.
     pub detours: u8,
 }
 
 /// ECN codepoint of a packet (RFC 3168 §5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ecn {
-    /// Not ECN-capable.
+    /// Not ECN-capable transport (Not-ECT).
     NotEct = 0,
-    /// ECN-capable, ECT(1).
+    /// ECN-capable transport, ECT(1).
     Ect1 = 1,
-    /// ECN-capable, ECT(0).
+    /// ECN-capable transport, ECT(0).
     Ect0 = 2,
-    /// Congestion experienced.
+    /// Congestion experienced (CE).
     Ce = 3,
 }
 
@@ -67,54 +67,54 @@ pub enum PacketKind {
 pub struct Flags(pub u16);
 
 impl Flags {
-    /// Valid acknowledgement number (RFC 9293 §3.1).
+    /// ACK: the acknowledgement number is valid (RFC 9293 §3.1).
     pub const ACK: Flags = Flags(1);
-    /// Payload present.
+    /// Flag of a packet that has payload.
     pub const PAYLOAD: Flags = Flags(1 << 1);
-    /// Synchronise sequence numbers.
+    /// SYN: synchronises sequence numbers.
     pub const SYN: Flags = Flags(1 << 2);
-    /// No more data from the sender.
+    /// FIN: the sender has no more data.
     pub const FIN: Flags = Flags(1 << 3);
-    /// Reset of the connection.
+    /// RST: resets the connection.
     pub const RST: Flags = Flags(1 << 4);
-    /// ECN echo (RFC 3168 §6.1).
+    /// ECE: ECN echo (RFC 3168 §6.1).
     pub const ECE: Flags = Flags(1 << 5);
-    /// Congestion window reduced (RFC 3168 §6.1).
+    /// CWR: congestion window reduced (RFC 3168 §6.1).
     pub const CWR: Flags = Flags(1 << 6);
-    /// Payload that switches may cut (CP §4.1: CPA).
+    /// CPA: switches may cut the payload (CP §4.1).
     pub const CPA: Flags = Flags(1 << 7);
-    /// Payload that was cut, or a PACK (CP §4.1: PPL).
+    /// PPL: the payload was cut, or the packet is a PACK (CP §4.1).
     pub const PPL: Flags = Flags(1 << 8);
-    /// Packet that a switch returned to its source, which is the destination now.
+    /// Flag of a packet that a switch returned to its source, which is the destination now.
     pub const RETURNED: Flags = Flags(1 << 9);
-    /// Retransmission, in whole or in part.
+    /// Flag of a retransmission, in whole or in part.
     pub const RETRANSMIT: Flags = Flags(1 << 10);
-    /// Direction from the flow's receiver to its sender.
+    /// Flag of packets in the direction from the flow's receiver to its sender.
     pub const REVERSE: Flags = Flags(1 << 11);
-    /// Copy of a flooded frame, made by a switch without an entry for the destination.
+    /// Flag of a copy of a flooded frame, made by a switch without an entry for the destination.
     pub const FLOODED: Flags = Flags(1 << 12);
-    /// Flooded copy off the path to its destination; its end is not counted. No mechanism may decide by this flag.
+    /// Flag of a flooded copy off the path to its destination; its end is not counted. No mechanism may decide by it.
     pub const MISDIRECTED: Flags = Flags(1 << 13);
     /// Bits that hold the packet's [`PacketKind`].
     const KIND: Flags = Flags(0b11 << 14);
 
-    /// Returns true if all bits of `other` are set.
+    /// Returns true if all flags of `other` are set.
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
-    /// Returns true if any bit of `other` is set.
+    /// Returns true if any flag of `other` is set.
     pub const fn any(self, other: Flags) -> bool {
         self.0 & other.0 != 0
     }
-    /// Returns the union of both sets.
+    /// Returns the union of two sets of flags.
     pub const fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
-    /// Returns this set without the bits of `other`.
+    /// Returns this set without the flags of `other`.
     pub const fn without(self, other: Flags) -> Flags {
         Flags(self.0 & !other.0)
     }
-    /// Returns the flags of a packet kind, with no other bit set.
+    /// Returns flags with this packet kind and no other bit set.
     pub const fn from_kind(kind: PacketKind) -> Flags {
         Flags((kind as u16) << 14)
     }
@@ -139,7 +139,7 @@ impl Head {
     pub const fn kind(&self) -> PacketKind {
         self.flags.kind()
     }
-    /// Returns the priority class, 0 to 7; 7 is the most urgent.
+    /// Returns the priority class of the packet, 0 to 7; 7 is the most urgent.
     #[inline]
     pub const fn class(&self) -> u8 {
         self.tos >> 5
@@ -153,7 +153,7 @@ impl Head {
     pub const fn is_trimmable(&self) -> bool {
         self.tos & Head::NOT_TRIMMABLE == 0
     }
-    /// Returns the ECN codepoint.
+    /// Returns the ECN codepoint of the packet.
     #[inline]
     pub const fn ecn(&self) -> Ecn {
         match self.tos & 0b11 {
@@ -163,7 +163,7 @@ impl Head {
             _ => Ecn::Ce,
         }
     }
-    /// Sets the ECN codepoint.
+    /// Sets the ECN codepoint of the packet.
     pub const fn set_ecn(&mut self, ecn: Ecn) {
         self.tos = self.tos & !0b11 | ecn as u8;
     }

@@ -12,26 +12,26 @@ use units::{Amount, Bytes, Dur, Rate};
 pub struct Spec {
     /// Path of the table in the scenario: `switch.overflow`, `topology`, `traffic`.
     pub slot: &'static str,
-    /// Name: the value of `kind`; empty for a table without kinds.
+    /// Value of `kind` in the table; empty for a table without kinds.
     pub kind: &'static str,
-    /// Description in one sentence.
+    /// Description of the table in one sentence.
     pub doc: &'static str,
-    /// Source: paper or standard, with the clause.
+    /// Source of the mechanism or setting: paper or standard, with the clause.
     pub cite: &'static str,
-    /// Parameters, in the order of display.
+    /// Parameters of the table, in the order of display.
     pub params: &'static [Param],
 }
 
 /// Declaration of one parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Param {
-    /// Key in the scenario, as in the paper.
+    /// Key of the parameter in a scenario, as in the paper.
     pub name: &'static str,
-    /// Description in one sentence, with the paper's symbol and clause.
+    /// Description of the parameter in one sentence, with the paper's symbol and clause.
     pub doc: &'static str,
-    /// Allowed values.
+    /// Kind and range of the allowed values.
     pub kind: ParamKind,
-    /// Default, written as in a scenario without quotes; `None` if the parameter is required.
+    /// Default value, written as in a scenario without quotes; `None` if the parameter is required.
     pub default: Option<&'static str>,
 }
 
@@ -42,25 +42,25 @@ pub enum ParamKind {
     Flag,
     /// Whole number in a closed range.
     Count {
-        /// Smallest allowed number.
+        /// Smallest allowed value of the parameter.
         min: u64,
-        /// Largest allowed number.
+        /// Largest allowed value of the parameter.
         max: u64,
     },
     /// Whole number in a closed range, or the word `off`.
     CountOrOff {
-        /// Smallest allowed number.
+        /// Smallest allowed value of the parameter.
         min: u64,
-        /// Largest allowed number.
+        /// Largest allowed value of the parameter.
         max: u64,
     },
     /// Dimensionless number in a closed or half-open range.
     Number {
-        /// Smallest allowed number.
+        /// Smallest allowed value of the parameter.
         min: f64,
-        /// Largest allowed number.
+        /// Largest allowed value of the parameter.
         max: f64,
-        /// True if `max` itself is refused.
+        /// True if the value `max` itself is not allowed.
         below_max: bool,
     },
     /// Duration, with a minimum.
@@ -68,11 +68,11 @@ pub enum ParamKind {
         /// Smallest allowed duration, in picoseconds.
         min: u64,
     },
-    /// Data rate.
+    /// Positive data rate.
     Rate,
     /// Number of packets or bytes, with a minimum.
     Amount {
-        /// Smallest allowed number, in the unit of the value.
+        /// Smallest allowed value of the parameter, in packets or bytes as given.
         min: u64,
     },
     /// Number of bytes, with a minimum.
@@ -80,21 +80,21 @@ pub enum ParamKind {
         /// Smallest allowed number of bytes.
         min: u64,
     },
-    /// Word out of a list.
+    /// Word out of a list of allowed words.
     Choice(&'static [&'static str]),
     /// Text, such as a name or a path.
     Text,
     /// List of texts, such as names of hosts.
     Texts,
-    /// List of texts, or a word out of a list.
+    /// List of texts, or a word out of a list of allowed words.
     TextsOr(&'static [&'static str]),
     /// List of dimensionless numbers, each at least 0.
     Numbers,
     /// List of whole numbers, each in a closed range.
     Counts {
-        /// Smallest allowed number.
+        /// Smallest allowed value of the parameter.
         min: u64,
-        /// Largest allowed number.
+        /// Largest allowed value of the parameter.
         max: u64,
     },
     /// Flow sizes: one size, the name of a distribution or of a file, or a table of one of these kinds.
@@ -104,31 +104,31 @@ pub enum ParamKind {
 /// Validated value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Value of [`ParamKind::Flag`].
+    /// Boolean of a parameter of kind [`ParamKind::Flag`].
     Flag(bool),
-    /// Value of [`ParamKind::Count`], or number of [`ParamKind::CountOrOff`].
+    /// Whole number of a parameter of kind [`ParamKind::Count`] or [`ParamKind::CountOrOff`].
     Count(u64),
-    /// Word `off` of [`ParamKind::CountOrOff`].
+    /// Word `off` of a parameter of kind [`ParamKind::CountOrOff`].
     Off,
-    /// Value of [`ParamKind::Number`].
+    /// Dimensionless number of a parameter of kind [`ParamKind::Number`].
     Number(f64),
-    /// Value of [`ParamKind::Time`].
+    /// Duration of a parameter of kind [`ParamKind::Time`].
     Time(Dur),
-    /// Value of [`ParamKind::Rate`].
+    /// Data rate of a parameter of kind [`ParamKind::Rate`].
     Rate(Rate),
-    /// Value of [`ParamKind::Amount`].
+    /// Number of packets or bytes of a parameter of kind [`ParamKind::Amount`].
     Amount(Amount),
-    /// Value of [`ParamKind::Size`].
+    /// Size in bytes of a parameter of kind [`ParamKind::Size`].
     Size(Bytes),
-    /// Value of [`ParamKind::Choice`] or [`ParamKind::Text`], or a word of [`ParamKind::TextsOr`].
+    /// Word or text of a parameter of kind [`ParamKind::Choice`], [`ParamKind::Text`] or [`ParamKind::TextsOr`].
     Word(String),
-    /// Value of [`ParamKind::Texts`], or a list of [`ParamKind::TextsOr`].
+    /// List of texts of a parameter of kind [`ParamKind::Texts`] or [`ParamKind::TextsOr`].
     Words(Vec<String>),
-    /// Value of [`ParamKind::Numbers`].
+    /// List of dimensionless numbers of a parameter of kind [`ParamKind::Numbers`].
     Numbers(Vec<f64>),
-    /// Value of [`ParamKind::Counts`].
+    /// List of whole numbers of a parameter of kind [`ParamKind::Counts`].
     Counts(Vec<u64>),
-    /// Kind and values of a table of [`ParamKind::Sizes`]; its texts are words.
+    /// Kind and values of a table of flow sizes ([`ParamKind::Sizes`]); its texts are words.
     Table(String, Values),
 }
 
@@ -153,31 +153,31 @@ macro_rules! getters {
 
 impl Values {
     getters! {
-        /// Returns a boolean.
+        /// Returns the value of a boolean parameter.
         flag: Flag => bool, |v: &bool| *v;
-        /// Returns a whole number.
+        /// Returns the value of a parameter that is a whole number.
         count: Count => u64, |v: &u64| *v;
-        /// Returns a dimensionless number.
+        /// Returns the value of a parameter that is a dimensionless number.
         number: Number => f64, |v: &f64| *v;
-        /// Returns a duration.
+        /// Returns the value of a parameter that is a duration.
         time: Time => Dur, |v: &Dur| *v;
-        /// Returns a data rate.
+        /// Returns the value of a parameter that is a data rate.
         rate: Rate => Rate, |v: &Rate| *v;
-        /// Returns a number of packets or bytes.
+        /// Returns the value of a parameter that is a number of packets or bytes.
         amount: Amount => Amount, |v: &Amount| *v;
-        /// Returns a size in bytes.
+        /// Returns the value of a parameter that is a size, in bytes.
         size: Size => u64, |v: &Bytes| v.0;
-        /// Returns a word.
+        /// Returns the value of a parameter that is a word.
         word: Word => &str, |v| -> &str { let v: &String = v; v.as_str() };
-        /// Returns a list of texts.
+        /// Returns the value of a parameter that is a list of texts.
         words: Words => &[String], |v| -> &[String] { let v: &Vec<String> = v; v.as_slice() };
-        /// Returns a list of numbers.
+        /// Returns the value of a parameter that is a list of dimensionless numbers.
         numbers: Numbers => &[f64], |v| -> &[f64] { let v: &Vec<f64> = v; v.as_slice() };
-        /// Returns a list of whole numbers.
+        /// Returns the value of a parameter that is a list of whole numbers.
         counts: Counts => &[u64], |v| -> &[u64] { let v: &Vec<u64> = v; v.as_slice() };
     }
 
-    /// Returns a whole number, or `None` for `off`.
+    /// Returns the value of a parameter that is a whole number, or `None` for `off`.
     ///
     /// # Panics
     /// Panics like the other getters.
@@ -187,7 +187,7 @@ impl Values {
             _ => Some(self.count(name)),
         }
     }
-    /// Returns a word, or the list of texts of [`ParamKind::TextsOr`] as the error.
+    /// Returns the word of a parameter of kind [`ParamKind::TextsOr`], or its list of texts as the error.
     ///
     /// # Errors
     /// Returns the list, if the value is one.
@@ -200,7 +200,7 @@ impl Values {
             _ => Ok(self.word(name)),
         }
     }
-    /// Returns a value as a Rust type.
+    /// Returns the value of a parameter as this Rust type.
     ///
     /// # Panics
     /// Panics like the other getters.

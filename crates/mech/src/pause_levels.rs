@@ -6,7 +6,7 @@ use units::Dur;
 /// XOFF and XON thresholds of memory in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PauseLevels {
-    /// Fixed thresholds.
+    /// Fixed XOFF and XON thresholds.
     Fixed {
         /// Bytes in use from which the far end is paused.
         xoff: u64,
@@ -15,9 +15,9 @@ pub enum PauseLevels {
     },
     /// Dynamic thresholds: XOFF is a multiple of the free memory that all ports share.
     ShareOfFree {
-        /// Factor of the free memory, in units of 2⁻³².
+        /// Factor by which the free memory gives XOFF, in units of 2⁻³².
         alpha: u64,
-        /// Bytes between XOFF and XON.
+        /// Difference between the XOFF and XON thresholds in bytes.
         offset: u64,
     },
 }
@@ -36,7 +36,7 @@ impl PauseLevels {
     }
 }
 
-/// Pausing of the device behind a port.
+/// Interface of an agent that pauses the device behind its port.
 ///
 /// ```
 /// use mech::ClassSet;
@@ -74,10 +74,9 @@ impl PauseLevels {
 /// assert!(pausing.is_refreshed_in_time(Dur::us(19)) && !pausing.is_refreshed_in_time(Dur::us(20)));
 /// ```
 pub trait Pausing {
-    /// Returns the classes that are counted, paused and resumed together with a class; none if that class is never
-    /// paused.
+    /// Returns the classes that are counted, paused and resumed together with a class; none if it is never paused.
     fn pause_group(&self, class: u8) -> ClassSet;
-    /// Returns the classes that are paused at the device behind the port.
+    /// Returns the classes that are paused at the device behind the port now.
     fn paused_classes(&self) -> ClassSet;
     /// Returns the XOFF and XON thresholds.
     fn pause_levels(&self) -> PauseLevels;
@@ -95,6 +94,6 @@ pub trait Pausing {
         let (duration, again) = self.duration_and_refresh();
         again.is_some_and(|again| again.saturating_add(margin) < duration)
     }
-    /// Returns true if a loss in a paused class for want of memory is an error of the run.
+    /// Returns true if the run fails when a paused class loses a packet for lack of memory.
     fn is_lossless(&self) -> bool;
 }

@@ -1,4 +1,4 @@
-//! Presets: mechanisms and parameters described by files of other simulators, as tables of a scenario.
+//! Presets: mechanisms and parameters from files of other simulators, as tables of a scenario.
 //!
 //! Loaders of such files name no mechanism themselves. The parameters are checked like those of a scenario.
 
@@ -7,26 +7,26 @@ use units::{Bytes, Dur, Rate};
 /// Value of a parameter in a [`Preset`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum PresetValue {
-    /// Word, or quantity with its unit.
+    /// Word, or quantity with its unit, as text.
     Text(String),
     /// Whole number.
     Whole(u64),
-    /// Number.
+    /// Number that need not be whole.
     Number(f64),
-    /// Boolean.
+    /// Boolean value.
     Flag(bool),
 }
 
-/// Kind of a mechanism with some of its parameters.
+/// Kind of a mechanism with values for some of its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preset {
     /// Name of the kind, the value of `kind`.
     pub kind: &'static str,
-    /// Parameters by name.
+    /// Names and values of the parameters that are set.
     pub values: Vec<(&'static str, PresetValue)>,
 }
 
-/// Constants of DCQCN in a file; `None` leaves the default.
+/// Constants of DCQCN in a file of another simulator; `None` leaves the default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DcqcnConstants {
     /// Minimum time between two cuts of a flow's rate.
@@ -35,13 +35,13 @@ pub struct DcqcnConstants {
     pub alpha_timer: Option<Dur>,
     /// Time between two increases of the rate.
     pub rate_timer: Option<Dur>,
-    /// Gain g of alpha.
+    /// Gain g by which DCQCN updates its congestion estimate alpha.
     pub gain: Option<f64>,
     /// Number of increases in fast recovery.
     pub recoveries: u64,
-    /// Additive increase.
+    /// Rate that an additive increase adds.
     pub additive_increase: Option<Rate>,
-    /// Hyper increase.
+    /// Rate that a hyper increase adds.
     pub hyper_increase: Option<Rate>,
     /// Minimum rate of a flow.
     pub min_rate: Option<Rate>,
@@ -52,12 +52,12 @@ fn text_value(value: impl ToString) -> PresetValue {
 }
 
 impl Preset {
-    /// Returns the preset of an empty slot.
+    /// Returns the preset that leaves a slot empty (`none`).
     pub fn empty_slot() -> Preset {
         Preset { kind: "none", values: Vec::new() }
     }
-    /// Returns RED on the instantaneous queue: no marks up to `min`, probability `max_p` at `max`, and every packet
-    /// above. Packets that are not ECN-capable pass unmarked.
+    /// Returns the preset of RED on the instantaneous queue, with probability `max_p` at `max`.
+    /// No packet is marked up to `min`, and every packet above `max`. Packets that are not ECN-capable pass unmarked.
     pub fn instantaneous_red(min: Bytes, max: Bytes, max_p: f64) -> Preset {
         if min == max {
             // `ecn_threshold` marks from `k` on. The described simulator marks only above `min`, hence one byte more.
@@ -74,7 +74,8 @@ impl Preset {
         ];
         Preset { kind: "red", values }
     }
-    /// Returns PFC with XOFF at a fraction of the free memory and XON `offset` below it. A loss does not end the run.
+    /// Returns the preset of PFC with XOFF at a fraction of the free memory and XON `offset` below it.
+    /// A loss does not end the run.
     pub fn dynamic_pfc(part: f64, offset: Bytes) -> Preset {
         let values = vec![
             ("alpha", PresetValue::Number(part)),
@@ -83,17 +84,17 @@ impl Preset {
         ];
         Preset { kind: "pfc", values }
     }
-    /// Returns one memory for all ports, with a reserve for each and no other limit.
+    /// Returns the preset of a buffer that all ports share, with a reserve for each and no other limit.
     pub fn shared_memory(size: Bytes, reserved: Bytes) -> Preset {
         let values =
             vec![("size", text_value(size)), ("alpha", PresetValue::Number(1e9)), ("reserved", text_value(reserved))];
         Preset { kind: "shared", values }
     }
-    /// Returns NIC queues that serve flows in turn, each at its rate.
+    /// Returns the preset of a NIC whose queues serve flows in turn, each at its rate.
     pub fn round_robin_nic() -> Preset {
         Preset { kind: "round_robin", values: Vec::new() }
     }
-    /// Returns DCQCN with a timer and without a byte counter.
+    /// Returns the preset of DCQCN with a timer and without a byte counter.
     pub fn dcqcn(constants: &DcqcnConstants) -> Preset {
         let quantity = |value: Option<String>| value.map(PresetValue::Text);
         let given = [

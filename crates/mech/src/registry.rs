@@ -43,18 +43,18 @@ pub const HOST_SLOTS: [(&str, &str); 6] = [
     ("reaction", "none"),
 ];
 
-/// Mechanisms by slot.
+/// Registry of all known mechanisms, by slot.
 #[derive(Clone, Debug)]
 pub struct Registry {
-    /// Sources of a switch's addresses.
+    /// Forwarding tables, which give a switch the ports of addresses.
     pub fib: Vec<Mechanism<FibSlot>>,
-    /// Choices of the next hop.
+    /// Routing mechanisms, which choose the next hop.
     pub routing: Vec<Mechanism<RoutingSlot>>,
-    /// Allocations of buffer memory.
+    /// Buffer mechanisms, which allocate memory to queues.
     pub buffer: Vec<Mechanism<BufferSlot>>,
-    /// Overflow mechanisms: forwarding decisions for arrivals.
+    /// Overflow mechanisms, which decide the fate of arrivals.
     pub overflow: Vec<Mechanism<OverflowSlot>>,
-    /// Marking mechanisms.
+    /// Marking mechanisms, which set congestion marks.
     pub marking: Vec<Mechanism<MarkingSlot>>,
     /// Mechanisms that hold ACKs from the far end of a port.
     pub ack_hold: Vec<Mechanism<AckHoldSlot>>,
@@ -68,7 +68,7 @@ pub struct Registry {
     pub arbiter: Vec<Mechanism<ArbiterSlot>>,
     /// Wirings of the stages inside a switch.
     pub fabric: Vec<Mechanism<FabricSlot>>,
-    /// Signals of bounced packets to the source's transport.
+    /// Reactions of a source's transport to its bounced packets.
     pub bounce_signal: Vec<Mechanism<BounceSignal>>,
     /// Orders in which a NIC takes frames from transports.
     pub nic: Vec<Mechanism<NicOrder>>,
@@ -76,7 +76,7 @@ pub struct Registry {
     pub reaction: Vec<Mechanism<ReactionSlot>>,
 }
 
-/// Slot with a list of mechanisms in a registry.
+/// Slot whose mechanisms are listed in a registry.
 ///
 /// ```
 /// use mech::buffer::BufferSlot;
@@ -93,9 +93,9 @@ pub struct Registry {
 /// assert_eq!(names::<BufferSlot>(&registry), ["per_port", "shared", "unlimited"]);
 /// ```
 pub trait RegistrySlot: Sized + 'static {
-    /// Returns the mechanisms of this slot.
+    /// Returns the mechanisms of this slot in a registry.
     fn mechanisms(registry: &Registry) -> &[Mechanism<Self>];
-    /// Returns the mechanisms of this slot, mutable.
+    /// Returns the mechanisms of this slot in a registry, mutable.
     fn mechanisms_mut(registry: &mut Registry) -> &mut Vec<Mechanism<Self>>;
 }
 
@@ -129,13 +129,13 @@ slots! {
     reaction: ReactionSlot,
 }
 
-/// Returns the declarations of the wanted mechanisms.
+/// Returns the declarations of the mechanisms for which `wanted` is true.
 fn specs<S>(of: &[Mechanism<S>], wanted: impl Fn(&Mechanism<S>) -> bool) -> Vec<&'static Spec> {
     of.iter().filter(|one| wanted(one)).map(|one| one.spec).collect()
 }
 
 impl Registry {
-    /// Returns the mechanisms of this crate.
+    /// Returns the registry of all mechanisms of this crate.
     pub fn catalogue() -> Registry {
         Registry {
             fib: fib::ALL.to_vec(),
@@ -164,7 +164,7 @@ impl Registry {
         self
     }
 
-    /// Returns the mechanism with this name.
+    /// Returns the mechanism with this name; `None` if there is none.
     pub fn find<S: RegistrySlot>(&self, kind: &str) -> Option<&Mechanism<S>> {
         S::mechanisms(self).iter().find(|one| one.spec.kind == kind)
     }
@@ -181,7 +181,7 @@ impl Registry {
         [switch.concat(), host.concat()].concat()
     }
 
-    /// Returns the declarations of a switch slot, by its name.
+    /// Returns the declarations of the mechanisms of a switch slot, given the name of the slot.
     pub fn switch_specs(&self, slot: &str) -> Vec<&'static Spec> {
         match slot {
             "fib" => specs(&self.fib, |_| true),
@@ -199,8 +199,8 @@ impl Registry {
         }
     }
 
-    /// Returns the declarations of a host slot, by its name: those of host mechanisms, or of switch mechanisms that a
-    /// NIC may have.
+    /// Returns the declarations of the mechanisms of a host slot, given the name of the slot.
+    /// They are host mechanisms, or switch mechanisms that a NIC may have.
     pub fn host_specs(&self, slot: &str) -> Vec<&'static Spec> {
         match slot {
             "marking" => specs(&self.marking, |one| one.at_nic),

@@ -7,35 +7,35 @@
 /// Purpose of a random stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamPurpose {
-    /// Overflow slot of a switch.
+    /// Draws of the overflow mechanism of a switch.
     Overflow,
-    /// Marking slot of a port.
+    /// Draws of the marking mechanism of a port.
     Marking(u16),
-    /// Routing slot of a switch.
+    /// Draws of the routing mechanism of a switch.
     Routing,
-    /// Agent of a port: the port, and the agent's number there, 0 to 2.
+    /// Draws of an agent: its port, and its number there, 0 to 2.
     Agent(u16, u8),
-    /// Arbiter slot of a switch.
+    /// Draws of the arbiter of a switch.
     Arbiter,
-    /// Order of simultaneous arrivals.
+    /// Order of simultaneous arrivals at a switch.
     Ties,
     /// Seed of a switch's flow hash.
     Hash,
-    /// Jitter of a host's stack.
+    /// Jitter of a host's network stack.
     Stack,
-    /// Traffic source, by its position in the scenario.
+    /// Draws of a traffic source, given by its position in the scenario.
     Traffic(u16),
-    /// Raw source, by its position in the scenario.
+    /// Draws of a raw source (without a transport), given by its position in the scenario.
     Raw(u16),
-    /// Gaps between packets of a raw source, by its position in the scenario.
+    /// Gaps between packets of a raw source, given by its position in the scenario.
     Gaps(u16),
-    /// Messages that follow others in a traffic entry, by its position in the scenario.
+    /// Draws for messages that follow others in a traffic entry, given by its position in the scenario.
     Reply(u16),
     /// Losses on the outgoing link of a port; each frame draws at its own position of the stream.
     Link(u16),
     /// Delays of frames between the queue of a host's NIC and the link.
     Nic,
-    /// Reaction point of a host.
+    /// Draws of the reaction point of a host.
     Reaction,
     /// Clock offset of a port.
     Clock(u16),
@@ -77,7 +77,7 @@ pub struct Stream {
     block: u64,
     words: [u32; 4],
     left: u8,
-    /// Draws set by a test; one more draw than these is an error of the test.
+    /// Draws that a test has set; one more draw than these is an error of the test.
     #[cfg(test)]
     script: Option<std::collections::VecDeque<u64>>,
 }
@@ -111,13 +111,13 @@ impl Stream {
             script: None,
         }
     }
-    /// Moves the stream to its `n`-th position; positions are 256 blocks of 128 bits apart. Draws from there do not
-    /// depend on earlier draws. PRECONDITION: `n` is below 2⁵⁶.
+    /// Moves the stream to its `n`-th position, so that draws from there do not depend on earlier draws.
+    /// Positions are 256 blocks of 128 bits apart. PRECONDITION: `n` is below 2⁵⁶.
     pub fn at_position(mut self, n: u64) -> Stream {
         (self.block, self.left) = (n << 8, 0);
         self
     }
-    /// Creates a stream of these numbers, each in `[0, 1)`, which panics at one draw more.
+    /// Creates a stream that returns these numbers, each in `[0, 1)`, and panics at one draw more.
     #[cfg(test)]
     pub(crate) fn scripted(draws: &[f64]) -> Stream {
         let words = draws.iter().map(|u| (u * (1u64 << 53) as f64) as u64).map(|word| word << 11);

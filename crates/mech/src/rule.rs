@@ -9,9 +9,9 @@ use core::fmt::{Display, Formatter, Result};
 pub enum Rule {
     /// The mechanism used something that [`Needs`](crate::Needs), or another method of its trait, does not declare.
     Undeclared {
-        /// Call or value that was used.
+        /// Name of the call or value that was used.
         used: &'static str,
-        /// Declaration that allows the use.
+        /// Name of the declaration that allows the use.
         declare: &'static str,
     },
     /// The mechanism requested an action that its slot does not allow.

@@ -33,7 +33,7 @@ macro_rules! slot {
             pub fn custom(own: impl $trait + 'static) -> $slot {
                 $slot($kind::Custom(Box::new(own)))
             }
-            /// Returns the mechanism, mutable.
+            /// Returns the mechanism in the slot, mutable.
             #[inline]
             pub fn get(&mut self) -> &mut dyn $trait {
                 match &mut self.0 {
@@ -41,7 +41,7 @@ macro_rules! slot {
                     $kind::Custom(own) => &mut **own,
                 }
             }
-            /// Returns the mechanism, read-only.
+            /// Returns the mechanism in the slot, read-only.
             #[inline]
             pub fn peek(&self) -> &dyn $trait {
                 match &self.0 {
@@ -73,15 +73,15 @@ macro_rules! agent_slot {
             /// Slot without an agent.
             pub const NONE: $slot = $slot($crate::AgentSlot::NONE);
 
-            /// Creates a slot with an agent from the catalogue or from outside.
+            /// Creates a slot with an agent of the catalogue or of another crate.
             pub fn new(agent: impl $crate::Agent + 'static) -> $slot {
                 $slot($crate::AgentSlot::new(agent))
             }
-            /// Returns the agent, read-only.
+            /// Returns the agent of the slot, read-only; `None` if the slot is empty.
             pub fn peek(&self) -> Option<&dyn $crate::Agent> {
                 self.0.peek()
             }
-            /// Returns a copy of the agent for a port whose link has this clock (rate).
+            /// Returns a copy of the agent, assigned to a port with this transmission time per byte.
             pub fn for_port(&self, clock: units::ByteClock) -> $crate::AgentSlot {
                 self.0.for_port(clock)
             }

@@ -3,7 +3,7 @@
 use crate::buffer::ExtraMemory;
 use crate::{Fill, FlowId, Head, HostId, Lane, MemorySide, PktId, PortId, QueueId};
 
-/// Owner of the frame in a unit of memory.
+/// Frame that occupies a unit of memory: its flow, ports, hash and class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occupant {
     /// Flow of the frame.
@@ -21,7 +21,7 @@ pub struct Occupant {
 }
 
 impl Occupant {
-    /// Returns the occupant for a frame that leaves by `out`.
+    /// Creates the occupant from the head of a frame that leaves by `out`.
     pub fn from_head(head: &Head, out: PortId) -> Occupant {
         let (ingress, hash, class) = (head.ingress, head.hash, head.class());
         Occupant { flow: head.flow, src: head.src, ingress, out, hash, class }
@@ -74,19 +74,19 @@ pub trait View {
     fn fits_port_limit(&self, port: PortId, queue: QueueId, size: u16) -> bool {
         self.fits(port, queue, size)
     }
-    /// Returns true if arrivals wait at inputs until they cross to their output.
+    /// Returns true if the switch has input memory, where arrivals wait until they cross to their output.
     fn has_inputs(&self) -> bool {
         false
     }
     /// Returns true if a queue accepts a frame of `size` bytes into extra space beyond its limit.
     fn fits_beyond(&self, port: PortId, queue: QueueId, size: u16, extra: ExtraMemory) -> bool;
-    /// Returns the used capacity of a queue.
+    /// Returns the used capacity and the limit of a queue.
     fn fill(&self, port: PortId, queue: QueueId) -> Fill;
     /// Returns the backlog of a queue in frames and bytes.
     fn backlog(&self, port: PortId, queue: QueueId) -> (u32, u64);
     /// Returns true if the far end of a port is a switch.
     fn is_switch(&self, port: PortId) -> bool;
-    /// Returns the port of this switch's own tables toward a host, for a packet with this hash.
+    /// Returns the port toward a host by this switch's own tables, for a packet with this flow hash.
     fn port_toward(&self, host: HostId, hash: u32) -> Option<PortId>;
     /// Returns the first packet of a queue and its stamp, which grows with every arrival at the port.
     fn first_packet(&self, port: PortId, queue: QueueId) -> Option<(PktId, u64)>;
@@ -125,8 +125,8 @@ pub trait View {
         let queues = QueueId::iter_set(u32::MAX).filter(|queue| Lane::PAUSED.contains(&queue.lane()));
         queues.map(|queue| self.backlog(port, queue)).fold((0, 0), sum)
     }
-    /// Returns the bytes in the whole switch of a class that came in by a port (802.1Qbb). Only counted if an agent,
-    /// such as a `pause` mechanism, follows [`crate::Account::Input`].
+    /// Returns the bytes of a class in the whole switch that came in by a port (802.1Qbb).
+    /// They are counted only if an agent, such as a `pause` mechanism, follows [`crate::Account::Input`].
     fn allocated_bytes(&self, ingress: PortId, class: u8) -> u64 {
         let mut bytes = 0;
         let mut add = |_, head: &Head| bytes += u64::from(head.size) * u64::from(head.ingress == ingress);
@@ -148,27 +148,28 @@ pub trait View {
     fn bytes_stored_from_input(&self, _port: PortId, _class: u8) -> u64 {
         0
     }
-    /// Returns the bytes of a class in a memory of a port, without congestion messages. Those of inputs are counted
-    /// only if an agent follows them.
+    /// Returns the bytes of a class in a port's input or output memory, without congestion messages.
+    /// Those of inputs are counted only if an agent follows them.
     fn bytes_in_memory(&self, _side: MemorySide, _port: PortId, _class: u8) -> u64 {
         0
     }
-    /// Returns the number of occupied units in the memory that an agent samples at this port
-    /// ([`crate::Needs::samples`]).
+    /// Returns the number of occupied units in the memory of a port that an agent samples ([`crate::Needs::samples`]).
     fn occupied_units(&self, _port: PortId) -> u32 {
         0
     }
-    /// Returns the owner of the frame in one occupied unit, counted from 0 in arbitrary order; takes constant time.
+    /// Returns the frame in one occupied unit of sampled memory; units count from 0 in arbitrary order.
+    /// The call takes constant time.
     fn occupant(&self, _port: PortId, _unit: u32) -> Option<Occupant> {
         None
     }
-    /// Returns the used capacity of the buffer in front of a port's link, in the unit of its limit. Frames that wait at
-    /// inputs for the port and congestion messages do not count.
+    /// Returns used capacity and limit of the buffer in front of a port's link.
+    /// Frames that wait at inputs for the port and congestion messages do not count.
     fn output_fill(&self, _port: PortId) -> Fill {
         Fill { used: 0, limit: None }
     }
-    /// Visits the used capacities of all buffers on a frame's path from its input, first to last. They are the buffers
-    /// of internal links of a `fabric` switch, which count only the frame's class, and the output buffer.
+    /// Visits used capacity and limit of all buffers on a frame's path from its input, first to last.
+    /// They are the buffers of internal links of a `fabric` switch, which count only the frame's class, and the output
+    /// buffer.
     fn visit_path_fills(&self, frame: &Occupant, each: &mut dyn FnMut(Fill)) {
         each(self.output_fill(frame.out));
     }
@@ -223,9 +224,9 @@ pub struct QueueView<'a> {
     pub port: PortId,
     /// Identifier of the queue.
     pub queue: QueueId,
-    /// Queued frames. In a switch with a snapshot: their number when the first of the simultaneous arrivals was stored.
+    /// Number of queued frames; for a snapshot, their number when the first simultaneous arrival was stored.
     pub packets: u32,
-    /// Queued bytes, counted at the same instant as `packets`.
+    /// Number of queued bytes, counted at the same instant as `packets`.
     pub bytes: u64,
 }
 
@@ -250,11 +251,11 @@ impl ForwardingContext<'_> {
     pub fn fits_port_limit(&self, port: PortId, queue: QueueId, size: u16) -> bool {
         self.view.fits_port_limit(port, queue, size)
     }
-    /// Returns the used capacity of a queue.
+    /// Returns the used capacity and the limit of a queue.
     pub fn fill(&self, port: PortId, queue: QueueId) -> Fill {
         self.view.fill(port, queue)
     }
-    /// Returns the port of this switch's tables toward the packet's source.
+    /// Returns the port toward the source of a packet by this switch's own tables.
     pub fn port_toward_source(&self, pkt: &Head) -> Option<PortId> {
         self.view.port_toward(pkt.src, pkt.hash)
     }
@@ -266,7 +267,7 @@ impl<'a> QueueView<'a> {
         let (packets, bytes) = view.backlog(port, queue);
         QueueView { view, port, queue, packets, bytes }
     }
-    /// Returns the used capacity of the queue.
+    /// Returns the used capacity and the limit of the queue.
     pub fn fill(&self) -> Fill {
         self.view.fill(self.port, self.queue)
     }

@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use sim::{Deadlock, Results, StopReason, Table};
 use units::{Amount, Rate};
 
-/// Returns a cycle of links that wait for each other, by their nodes' names.
+/// Returns a deadlock as JSON: its time, its class, and the cycle of ports that wait for each other.
 pub(crate) fn deadlock_json(found: &Deadlock, scenario: &Scenario) -> Value {
     json!({ "at_ps": found.at.0, "class": found.class, "cycle": found.port_names(scenario) })
 }
 
-/// Returns the amount of each part by its unit. A switch whose buffer and bounce queues count differently has two.
+/// Returns an amount of memory as JSON, by unit. A switch whose buffer and bounce queues count differently has two.
 fn total_memory_json(total: Option<Memory>) -> Value {
     let parts = |total: Memory| {
         let parts = [("packets", total.packets), ("bytes", total.bytes)];
@@ -25,7 +25,7 @@ fn total_memory_json(total: Option<Memory>) -> Value {
     total.map_or(Value::Null, |total| Value::Object(parts(total)))
 }
 
-/// Returns the memory of a variant's switches.
+/// Returns the memory of a variant's switches as JSON.
 pub(crate) fn memory_json(scenario: &Scenario) -> Value {
     let group = |g: &scenario::memory::SwitchMemory| {
         json!({
@@ -44,19 +44,19 @@ pub(crate) fn memory_json(scenario: &Scenario) -> Value {
     json!({ "switches": switch_memory(scenario).iter().map(group).collect::<Vec<_>>() })
 }
 
-/// Returns a rate in bits per second, as an integer if it is whole.
+/// Returns a rate in bits per second as JSON, an integer if it is whole.
 fn rate_json(rate: Rate) -> Value {
     let (num, den) = rate.numerator_and_denominator();
     if num % den == 0 { json!(num / den) } else { json!(rate.as_f64()) }
 }
 
-/// Returns the ports of a node that are the first ends of their links.
+/// Returns the ports of node `a` that are the first of the two ends of their link, each with its number.
 fn ports_to_higher_nodes(a: usize, node: &Node) -> impl Iterator<Item = (usize, &Port)> {
     let first = move |(i, port): &(usize, &Port)| (a, *i) < (port.peer as usize, usize::from(port.peer_port));
     node.ports.iter().enumerate().filter(first)
 }
 
-/// Returns rate and delay of the link direction that leaves by a port.
+/// Returns rate and delay of a link as JSON, in the direction that leaves by this port.
 fn direction_json(port: &Port) -> Value {
     json!({
         "rate": port.rate.to_string(),
@@ -100,7 +100,7 @@ pub(crate) fn network_json(net: &Topology) -> String {
     text
 }
 
-/// Appends JSON values, separated by commas.
+/// Appends JSON values to a text, separated by commas.
 fn write_array(text: &mut String, values: impl Iterator<Item = Value>) {
     for (n, value) in values.enumerate() {
         text.push_str(if n > 0 { "," } else { "" });
@@ -109,17 +109,17 @@ fn write_array(text: &mut String, values: impl Iterator<Item = Value>) {
     }
 }
 
-/// Largest number of nodes of a network in a document; figures draw no larger networks.
+/// Largest number of nodes of a network in the JSON of a scenario; figures draw no larger networks.
 const MAX_DRAWN_NODES: usize = 5000;
-/// Largest number of ports of a network in a document; some 15 MB of text.
+/// Largest number of ports of a network in the JSON of a scenario; some 15 MB of text.
 const MAX_DRAWN_PORTS: usize = 200_000;
 
 fn count_ports(net: &Topology) -> usize {
     net.nodes.iter().map(|node| node.ports.len()).sum()
 }
 
-/// Returns the distinct networks of a scenario's variants as JSON, null for one that is too large, and the index of
-/// each variant's network.
+/// Returns the distinct networks of a scenario's variants as JSON, and the index of each variant's network.
+/// A network that is too large is null.
 pub(crate) fn networks_json(variants: &[Scenario]) -> (String, Value) {
     let mut networks: Vec<&Topology> = Vec::new();
     let mut of = serde_json::Map::new();
@@ -140,14 +140,14 @@ pub(crate) fn networks_json(variants: &[Scenario]) -> (String, Value) {
     (format!("[{}]", told.collect::<Vec<_>>().join(",")), of.into())
 }
 
-/// Returns true if ports of switches have memory in bytes, all of it in front of their links.
+/// Returns true if switches have buffers in bytes, and no switch has input memory.
 fn has_byte_queues(scenario: &Scenario) -> bool {
     let in_bytes = |group: &SwitchMemory| matches!(group.buffer, Some(Amount::Bytes(_)));
     switch_memory(scenario).iter().any(in_bytes)
         && scenario.switches.iter().all(|switch| switch.model.input_side().is_none())
 }
 
-/// Returns the properties of a run, and how it ended.
+/// Returns the properties of a run, its counts, and how it ended, as JSON.
 pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) -> Value {
     let node = |(i, n): (usize, &scenario::topology::Node)| json!({ "name": n.name, "tier": n.tier, "host": (i as u32) < scenario.topology.hosts });
     let stacks = scenario.stacks();
@@ -222,7 +222,7 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
     })
 }
 
-/// Converts tables to `{table: {column: (type, memory)}}`.
+/// Converts tables to a Python dictionary `{table: {column: (type, memory)}}`.
 pub(crate) fn tables_to_python(py: Python<'_>, tables: Vec<Table>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);
     for table in tables {

@@ -1,4 +1,4 @@
-//! Python module of the core: a scenario in, columns out.
+//! Python module of the simulation core: takes a scenario, returns columns of numbers.
 
 mod convert;
 mod numbers;
@@ -19,7 +19,7 @@ use std::sync::{Arc, OnceLock};
 use trace::{Trace, TracedPacket};
 use units::Time;
 
-/// Allocator that puts the memory of a large network on fewer, larger pages than the system's does.
+/// Memory allocator that puts a large network on fewer, larger pages than the system's allocator does.
 ///
 /// The version of mimalloc is 2 (feature `v2`). Version 3 takes the thread that loads the library for the main thread,
 /// and clears the heap of that thread when it ends. The next thread with the same id gets the cleared heap: a
@@ -54,13 +54,13 @@ fn load_source(path: &str, text: &str, sets: &[String]) -> PyResult<Loaded> {
     })
 }
 
-/// Returns everything that a scenario may name, with its parameters, as JSON.
+/// Returns all mechanisms and other kinds that a scenario may name, with their parameters, as JSON.
 #[pyfunction]
 fn catalogue() -> String {
     scenario::catalogue_json(registry()).to_string()
 }
 
-/// Refuses a TOML text whose tables and lists are nested too deep for a parser that descends into them.
+/// Raises an error for a TOML text whose tables and lists are nested too deep for a recursive parser.
 #[pyfunction]
 fn check_nesting(path: &str, text: &str) -> PyResult<()> {
     scenario::load::check_nesting(path, text).map_err(|fault| ScenarioError::new_err((vec![fault.to_string()],)))
@@ -78,8 +78,8 @@ fn schema() -> String {
     scenario::scenario_schema(registry()).to_string()
 }
 
-/// Returns the curve of a mechanism with settings `NAME=VALUE`, in `steps` steps and at further `places`, as JSON;
-/// `None` if it has none.
+/// Returns the decision curve of a mechanism with settings `NAME=VALUE`, as JSON; `None` if it has none.
+/// The curve has values in `steps` steps and at further `places`.
 #[pyfunction]
 #[pyo3(signature = (kind, sets, steps, places=Vec::new()))]
 fn curve(kind: &str, sets: Vec<String>, steps: u32, places: Vec<f64>) -> PyResult<Option<String>> {
@@ -91,7 +91,7 @@ fn curve(kind: &str, sets: Vec<String>, steps: u32, places: Vec<f64>) -> PyResul
     Ok(found.map(|json| json.to_string()))
 }
 
-/// Returns the names of numbered values in tables, by table, in order from 0, as JSON.
+/// Returns the meanings of small numbers in tables as JSON: for each table, a list of names from number 0 on.
 #[pyfunction]
 fn numbered() -> String {
     let all = sim::number_names().map(|(name, names)| (name.to_string(), serde_json::json!(names)));
@@ -124,7 +124,7 @@ impl Scenario {
         })
     }
 
-    /// Returns a JSON document with the variants, all defaults filled in.
+    /// Returns a scenario as JSON, with its variants and all defaults filled in.
     fn document(&self) -> &str {
         &self.document
     }
@@ -135,8 +135,8 @@ impl Scenario {
         Ok(py.detach(|| network_json(&scenario.topology)))
     }
 
-    /// Returns a run of one variant with one seed, which has not begun. `pcap` names links and hosts whose frames are
-    /// captured, with at most `pcap_snaplen` bytes of each.
+    /// Returns a run of one variant with one seed, which has not begun.
+    /// `pcap` names links and hosts whose frames are captured, with at most `pcap_snaplen` bytes of each.
     #[pyo3(signature = (variant, seed, max_events=None, pcap=Vec::new(), pcap_snaplen=None))]
     fn run(
         &self,
@@ -154,7 +154,7 @@ impl Scenario {
         Ok(Run { world, scenario, seed, links: captures.links })
     }
 
-    /// Returns the trace of one packet of a variant with one seed, before its search.
+    /// Returns a packet trace of one variant with one seed, which has not begun.
     ///
     /// `packet` selects the packet most often "detoured" or "bounced", the first that is "trimmed" or "held", or the
     /// first notice ("tells"). It may also be (flow, true if its receiver sent it, emission). `at_ps` are three
@@ -170,7 +170,7 @@ impl Scenario {
         Trace::new(self.variant(variant)?, seed, packet, at_ps)
     }
 
-    /// Returns the names of the links that a variant would capture, each once.
+    /// Returns the names of the links that `pcap` selects in a variant, each once.
     fn links(&self, variant: &str, pcap: Vec<String>) -> PyResult<Vec<String>> {
         let found = find_links(self.variant(variant)?, &pcap)?;
         Ok(found.into_iter().map(|link| link.name).collect())
@@ -225,8 +225,8 @@ struct Run {
 
 #[pymethods]
 impl Run {
-    /// Advances by about `max_events` events without holding the interpreter, or fewer if a table has `max_rows` rows
-    /// to take. The number of these rows is `rows`.
+    /// Advances the run by about `max_events` events, or fewer if a table has `max_rows` rows to take.
+    /// The interpreter is not held. The number of these rows is `rows`.
     ///
     /// `end_ps` is the planned end of the run: the duration, and after that the end of the drain. The run ends earlier
     /// in the drain once all measured flows have finished.
@@ -246,8 +246,8 @@ impl Run {
         Ok(answer)
     }
 
-    /// Takes the rows so far of each table that grows with simulated time and has at least `at_least` rows. Columns are
-    /// plain little-endian buffers; `results` has the remaining rows.
+    /// Takes the rows so far of each table that grows with simulated time and has at least `at_least` rows.
+    /// Columns are plain little-endian buffers; `results` has the remaining rows.
     fn take<'py>(&mut self, py: Python<'py>, at_least: usize) -> PyResult<Bound<'py, PyDict>> {
         let world = &mut self.world;
         let taken = py.detach(|| world.take_rows(at_least));
@@ -264,7 +264,7 @@ impl Run {
         (0..count).map(next_bytes).collect()
     }
 
-    /// Returns the summary as JSON, and the tables as plain little-endian buffers.
+    /// Returns the summary of the run as JSON, and its tables as plain little-endian buffers.
     fn results<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let Run { world, scenario, seed, .. } = self;
         let (results, summary) = py.detach(|| {
@@ -296,8 +296,8 @@ impl Run {
     }
 }
 
-/// Fills a module with the core of Overspill, whose scenarios may name these mechanisms. It is for another crate that
-/// builds its own module, under any name.
+/// Fills a Python module with the core of Overspill, whose scenarios may name the mechanisms of `registry`.
+/// It is for another crate that builds its own module, under any name.
 ///
 /// # Errors
 /// Returns an error if Python refuses, or if this was called before.
@@ -321,7 +321,7 @@ fn add_to_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-/// Core of Overspill.
+/// Python module with the core of Overspill.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     add_to_module(module)

@@ -1,5 +1,5 @@
-//! Columns that Python reads in place through its buffer protocol. Tables of a large run have tens of megabytes, which
-//! are not copied.
+//! Columns of results that Python reads in place through its buffer protocol.
+//! Tables of a large run have tens of megabytes, which are not copied.
 
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
@@ -15,7 +15,7 @@ const _: () = assert!(cfg!(target_endian = "little"), "columns are little-endian
 pub(crate) struct NumberColumn(Column);
 
 impl NumberColumn {
-    /// Returns the memory of a column, and the name of its numbers' type.
+    /// Returns the type name of a column's numbers, and the memory of the column.
     pub(crate) fn from_column(column: Column) -> (&'static str, NumberColumn) {
         let kind = match &column {
             Column::U8(_) => "u8",
@@ -28,7 +28,7 @@ impl NumberColumn {
         (kind, NumberColumn(column))
     }
 
-    /// Returns the address of the first number, and the length in bytes.
+    /// Returns the address of the first number of the column, and the length in bytes.
     fn address_and_length(&self) -> (*const c_void, usize) {
         fn address_of_values<T>(values: &[T]) -> (*const c_void, usize) {
             (values.as_ptr().cast(), size_of_val(values))
@@ -50,7 +50,7 @@ impl NumberColumn {
         self.address_and_length().1
     }
 
-    /// Exports read-only memory.
+    /// Exports the numbers to Python as read-only memory.
     #[expect(unsafe_code, reason = "Python's buffer protocol hands out addresses")]
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let (start, length) = slf.get().address_and_length();

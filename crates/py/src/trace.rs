@@ -1,4 +1,4 @@
-//! Trace of one packet.
+//! Trace of one packet, for Python.
 
 use crate::ScenarioError;
 use crate::convert::tables_to_python;
@@ -12,7 +12,7 @@ use sim::{PacketChoice, PacketId, PacketOrigin, PacketProperty, SNAPSHOT_COUNT, 
 use std::sync::Arc;
 use units::Time;
 
-/// Packet that Python selects: the one with the most of some event, or by flow, direction and emission.
+/// Packet that Python selects for a trace: the one with the most of some event, or one by flow, direction and emission.
 #[derive(FromPyObject)]
 pub(crate) enum TracedPacket {
     MostOften(String),
@@ -74,9 +74,9 @@ impl Trace {
 
 #[pymethods]
 impl Trace {
-    /// Advances by about `max_events` events, or to the end of the pass, without holding the interpreter. `pass` is 1
-    /// while the packet is searched, 2 while it is followed, and 3 while its surroundings are recorded. `over` is true
-    /// at the end of a pass.
+    /// Advances the trace by about `max_events` events, or to the end of the pass, without holding the interpreter.
+    /// `pass` is 1 while the packet is searched, 2 while it is followed, and 3 while its surroundings are recorded.
+    /// `over` is true at the end of a pass.
     fn advance<'py>(&mut self, py: Python<'py>, max_events: u64) -> PyResult<Bound<'py, PyDict>> {
         let tracer = &mut self.tracer;
         let stage = py.detach(|| tracer.advance(max_events)).map_err(missing_packet_error)?;
@@ -95,7 +95,7 @@ impl Trace {
         Ok(answer)
     }
 
-    /// Returns the summary as JSON, and the tables as plain little-endian buffers, once the trace is done.
+    /// Returns the summary of a finished trace as JSON, and its tables as plain little-endian buffers.
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         if !self.done {
             return Err(PyValueError::new_err("the packet trace is not complete yet"));
@@ -129,7 +129,7 @@ fn trace_summary(tracer: &Tracer, scenario: &scenario::Scenario) -> Value {
     })
 }
 
-/// Returns the fields of a notice of congestion, lengths in bytes; null if there is none.
+/// Returns the fields of a CNM (congestion message of a switch) as JSON, lengths in bytes; null for any other notice.
 fn notice_json(notice: Option<Notice>) -> Value {
     let Some(Notice::Cnm { feedback, q_off, q_delta, point }) = notice else { return Value::Null };
     json!({ "port": point.0, "feedback": feedback, "q_off": q_off, "q_delta": q_delta })

@@ -5,9 +5,9 @@ use mech::choice;
 choice! {
     /// Visibility of simultaneous arrivals at a switch to each other.
     pub enum Simultaneous {
-        /// Each arrival is decided and stored before the next one is decided.
+        /// Each simultaneous arrival is decided and stored before the switch decides on the next one.
         InTurn = "in_turn",
-        /// All arrivals are decided on the state before any of them is stored.
+        /// All simultaneous arrivals are decided on the queues as they are before any of them is stored.
         Snapshot = "snapshot",
     }
 }

@@ -2,12 +2,12 @@
 
 use core::fmt;
 
-/// Fault of a scenario, with its place.
+/// Fault of a scenario, with the file, line and key where it is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Diagnostic {
     /// Name of the file as the user gave it, or `--set` for a setting of the command line.
     pub file: String,
-    /// Line, counted from 1; 0 if there is none.
+    /// Line number of the fault in the file, counted from 1; 0 if there is none.
     pub line: usize,
     /// Dotted path of the key; empty if the whole text is at fault.
     pub field: String,
@@ -33,11 +33,11 @@ impl std::error::Error for Diagnostic {}
 
 /// Longest dotted path that a message names in full, in characters.
 pub(crate) const MAX_PATH_CHARS: usize = 300;
-/// Longest description, in characters, of what was found; values, keys and names of a file may be of any length.
+/// Longest faulty text, in characters, that a message repeats; a file may have values, keys and names of any length.
 const MAX_FOUND_CHARS: usize = 500;
-/// Longest description, in characters, of what is expected; it may list words, and names from the file.
+/// Longest description, in characters, of the allowed values; it may list words, and names from the file.
 const MAX_RULE_CHARS: usize = 2000;
-/// Longest note, in characters.
+/// Longest note for the user, in characters.
 pub(crate) const MAX_NOTE_CHARS: usize = 1000;
 
 /// Formats `found X; expected Y`.
@@ -46,7 +46,7 @@ pub fn format_fault(found: impl fmt::Display, rule: impl fmt::Display) -> String
     format!("found {found}; expected {rule}")
 }
 
-/// Returns a text as messages show it, whatever a file contains: on one line, cut after `most` characters.
+/// Prepares any text for a message: on one line, cut after `most` characters, with unprintable characters escaped.
 pub fn sanitize(text: &str, most: usize) -> String {
     let mut told = String::new();
     for c in truncate(text, most).chars() {
@@ -58,13 +58,13 @@ pub fn sanitize(text: &str, most: usize) -> String {
     told
 }
 
-/// Returns true if a terminal shows a character as itself. Control characters and marks of writing direction are not
-/// shown so: in a message they could hide or reorder text.
+/// Returns true if a terminal shows a character as it is. Messages escape control characters and marks of writing
+/// direction, because they could hide or reorder text.
 pub(crate) fn is_printable(c: char) -> bool {
     !c.is_control() && !matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns what was found and what is expected if a name is not usable in tables and files.
+/// Checks a name for use in tables and files; returns the text found and the rule if the name is not usable.
 pub(crate) fn check_name(name: &str) -> Option<(String, &'static str)> {
     let found = || format!("{:?}", truncate(name, 60));
     if name.is_empty() {
@@ -84,7 +84,7 @@ pub(crate) fn truncate(text: &str, most: usize) -> String {
     }
 }
 
-/// Number of words of about the right length that [`nearest_word`] compares.
+/// Largest number of words, all of about the length of the typed word, that [`nearest_word`] compares.
 const MAX_COMPARED_WORDS: usize = 1000;
 
 /// Returns the word among `words` that was probably meant by `typed`, if one is near enough.

@@ -100,9 +100,9 @@ pub enum LinkChange {
     Down,
     /// The link comes back.
     Up,
-    /// The link gets this rate.
+    /// The rate of the link changes to this one.
     Rate(Rate),
-    /// The link gets this delay.
+    /// The delay of the link changes to this one.
     Delay(Dur),
     /// The link loses frames with this probability.
     Loss(f64),
@@ -139,7 +139,7 @@ pub struct Event {
     pub link: String,
     /// Sending ends of the directions that change.
     pub senders: Vec<SendingPort>,
-    /// Change of these directions.
+    /// Change of the link in these directions.
     pub change: LinkChange,
 }
 
@@ -161,7 +161,7 @@ impl Event {
         Ok(Event { at: Time(values.time("at").0), senders: net.find_directions(&link)?, link, change })
     }
 
-    /// Returns a number for the quantity of a link that this event sets. Down and up set the same one.
+    /// Returns a number for the property of a link that this event changes. Link down and link up have the same number.
     fn quantity_number(&self) -> u8 {
         match self.change {
             LinkChange::Down | LinkChange::Up => 0,

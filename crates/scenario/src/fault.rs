@@ -1,9 +1,9 @@
 //! Faults within one table of a scenario, without file and line.
 
-/// Value that a table of a scenario may not have.
+/// Fault of a value in a table of a scenario: its key, the text found, and the rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Key within the table.
+    /// Key of the faulty value within its table.
     pub field: String,
     /// Text that says what was found.
     pub found: String,

@@ -86,7 +86,7 @@ fn transfer_time(flow: &IdealFlow) -> Dur {
     Dur(course.last_arrival())
 }
 
-/// Progress of full frames and a shorter last frame: instants in picoseconds from the first bit on.
+/// Progress of a flow's frames along its path, in picoseconds: full frames, and a last frame that may be shorter.
 #[derive(Default)]
 struct TransferProgress {
     full: u64,
@@ -94,23 +94,23 @@ struct TransferProgress {
     each: u64,
     /// Size of the last frame on the wire in bytes, if it is shorter.
     tail: Option<u64>,
-    /// Σa, max(a) and the delays of the links so far.
+    /// Sum and maximum of a full frame's transmission times (Σa, max a), and sum of the delays, over the links so far.
     full_sum: u64,
     slowest: u64,
     delays: u64,
-    /// Instants at which the last full frame and the last frame have crossed the links so far.
+    /// Instants at which the last full frame, and the last frame of all, have crossed the links so far.
     full_there: u64,
     tail_there: u64,
     /// Earliest instant at which all frames, in any order, have crossed the last link that all of them take.
     all_there: u64,
-    /// Least times of a full frame and of the last frame since the last link that all of them take.
+    /// Shortest times of a full frame and of the last frame over the hops since the last link that all frames take.
     ways: [PathCosts; 2],
     /// True if frames may have overtaken each other.
     is_split: bool,
 }
 
 impl TransferProgress {
-    /// Adds a link that every frame takes.
+    /// Adds to the path a link that every frame takes.
     fn add_shared_link(&mut self, link: &PathLink) {
         let [full_way, tail_way] = std::mem::take(&mut self.ways).map(|least| least.cost_to(link.from));
         self.full_sum = self.full_sum.saturating_add(full_way);
@@ -140,7 +140,7 @@ impl TransferProgress {
         self.delays = self.delays.saturating_add(link.delay.0);
     }
 
-    /// Adds a hop at which each frame takes one of several links.
+    /// Adds to the path a hop at which each frame takes one of several links.
     fn add_parallel_links(&mut self, links: &[PathLink]) {
         self.is_split = true;
         let [full, tail] = &mut self.ways;

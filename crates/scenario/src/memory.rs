@@ -21,18 +21,18 @@ pub struct SwitchMemory {
     pub buffer: Option<Amount>,
     /// Bounce queue of each port, if there is one.
     pub bounce: Option<Amount>,
-    /// Memory of each port beyond its buffer for packets that were cut, if there is any.
+    /// Memory of each port for trimmed packets, in addition to its buffer, if there is any.
     pub headers: Option<Amount>,
     /// Memory of each input port, if inputs have memory of their own.
     pub input: Option<Amount>,
     /// Buffers inside each switch: its stages and internal links, for all classes and lanes in use. `None` without a
     /// fabric.
     pub fabric: Option<Amount>,
-    /// Memory for packets that are held before lookup, and the number of ports that have it.
+    /// Memory of a port for packets that are held before lookup, and the number of ports that have it.
     pub held_packets: Option<(Amount, u16)>,
 }
 
-/// Memory in packets, in bytes, or partly in each; the two do not add up.
+/// Size of memory: a part counted in packets and a part counted in bytes, which cannot be added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
     /// Part that is counted in packets.
@@ -62,7 +62,7 @@ impl SwitchMemory {
     }
 }
 
-/// Returns the memory of a port for cut packets, in the unit of the buffer; the smallest frame has 64 bytes.
+/// Returns the memory of a port for trimmed packets, in the unit of the buffer; the smallest frame has 64 bytes.
 ///
 /// Ports that share memory have none beyond it. In a switch with input memory, cut packets wait at inputs and take no
 /// memory of their own.
@@ -78,7 +78,7 @@ fn header_memory(config: &SwitchConfig) -> Option<Amount> {
     })
 }
 
-/// Returns the buffers inside a switch with this number of ports, if it has a fabric. Each stage has memory for every
+/// Returns the size of the buffers inside a `fabric` switch with this number of ports. Each stage has memory for every
 /// class up to the highest, and as much again for bounced packets.
 fn fabric_memory(config: &SwitchConfig, ports: u16, top_class: u8) -> Option<Amount> {
     let fabric = config.model.input_side()?.fabric.as_ref()?.slot.peek();
@@ -88,7 +88,7 @@ fn fabric_memory(config: &SwitchConfig, ports: u16, top_class: u8) -> Option<Amo
     Some(Amount::Bytes(bytes * (u64::from(top_class) + 1) * lanes))
 }
 
-/// Returns the longest queue of held packets that any port of a switch may have, and the number of ports that have one.
+/// Returns the largest memory for held packets of any port of a switch, and the number of ports that have such memory.
 fn longest_held_queue(node: &Node, hosts: u32, config: &SwitchConfig) -> Option<(Amount, u16)> {
     let of_port = |(link, port): (&Port, &PortConfig)| {
         let agents = port.agents().filter(|agent| agent.is_for_port(link.peer >= hosts));

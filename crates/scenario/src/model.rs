@@ -62,16 +62,16 @@ pub struct Scenario {
 pub struct OwnTransports {
     /// Distinct transports, those of hosts first.
     pub kinds: Vec<Choice>,
-    /// Index in `kinds`, from 1, for each host; 0 for a host with the transport of all. Empty if all hosts have that.
+    /// Transport of each host: index in `kinds` from 1, or 0 for `[transport]`. Empty if all hosts have that.
     pub of_host: Vec<u8>,
     /// Distinct assignments of transports to hosts, for workloads that have a transport of their own.
     pub rows: Vec<TransportRow>,
-    /// Index in `rows`, from 1, for each workload; 0 for a workload that uses `of_host`. Empty if all use it.
+    /// Transports of each workload: index in `rows` from 1, or 0 if it uses `of_host`. Empty if all use it.
     pub of_traffic: Vec<u8>,
 }
 
 impl OwnTransports {
-    /// Returns the transports for flows of a workload, numbered as in `of_host`; `None` if it has none of its own.
+    /// Returns the transports of hosts for flows of a workload; `None` if the workload has none of its own.
     pub fn host_transports(&self, traffic: usize) -> Option<&TransportRow> {
         let row = self.of_traffic.get(traffic)?.checked_sub(1)?;
         self.rows.get(usize::from(row))
@@ -193,7 +193,7 @@ impl Scenario {
 /// Mechanism by its name, with validated parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// Value of `kind`.
+    /// Name of the mechanism, as in the key `kind`.
     pub kind: String,
     /// Parameters of the mechanism.
     pub values: Values,
@@ -202,15 +202,15 @@ pub struct Choice {
 /// Slot with the mechanism that fills it.
 #[derive(Clone, Debug)]
 pub struct FilledSlot<S> {
-    /// Value of `kind`.
+    /// Name of the mechanism, as in the key `kind`.
     pub kind: String,
     /// Parameters of the mechanism, defaults included.
     pub values: Values,
-    /// Mechanism before it is made ready for one switch or port.
+    /// Mechanism as its parameters describe it, before it is copied for a switch or port.
     pub slot: Arc<S>,
 }
 
-/// Equality by kind and parameters.
+/// Compares mechanisms of a slot by kind and parameters.
 impl<S> PartialEq for FilledSlot<S> {
     fn eq(&self, other: &FilledSlot<S>) -> bool {
         self.kind == other.kind && self.values == other.values
@@ -238,11 +238,11 @@ pub struct HostConfig {
     pub scheduler: FilledSlot<SchedulerSlot>,
     /// Overflow mechanism of the NIC's queue.
     pub overflow: FilledSlot<OverflowSlot>,
-    /// Signal about bounced packets to the source's transport.
+    /// Mechanism that signals bounced packets to the source's transport.
     pub bounce_signal: FilledSlot<BounceSignal>,
     /// Order in which the NIC takes frames from transports.
     pub nic: FilledSlot<NicOrder>,
-    /// Change of flow rates upon notices of congestion.
+    /// Mechanism that changes flow rates upon congestion notifications.
     pub reaction: FilledSlot<ReactionSlot>,
 }
 
@@ -251,11 +251,11 @@ pub struct HostConfig {
 pub struct SwitchConfig {
     /// Forwarding table.
     pub fib: FilledSlot<FibSlot>,
-    /// Slot `routing`.
+    /// Mechanism of the slot `routing`, which chooses among next hops.
     pub routing: FilledSlot<RoutingSlot>,
-    /// Slot `buffer`.
+    /// Mechanism of the slot `buffer`, which limits the memory of queues.
     pub buffer: FilledSlot<BufferSlot>,
-    /// Slot `overflow`.
+    /// Mechanism of the slot `overflow`, which decides on arrivals.
     pub overflow: FilledSlot<OverflowSlot>,
     /// Queueing model.
     pub model: SwitchModel,
@@ -310,17 +310,17 @@ pub struct Speedup {
 impl Speedup {
     const UNITS_PER_ONE: u64 = 1_000_000;
 
-    /// Returns the multiple for a number of at most six decimals, or `None` if the number has more.
+    /// Converts a number with at most six decimals to an exact multiple; returns `None` if it has more.
     pub fn from_number(number: f64) -> Option<Speedup> {
         let millionths = (number * Speedup::UNITS_PER_ONE as f64).round();
         let exact = millionths >= 1.0 && (millionths / Speedup::UNITS_PER_ONE as f64) == number;
         exact.then_some(Speedup { millionths: millionths as u64 })
     }
-    /// Returns this multiple of a link's rate, or `None` if it does not fit.
+    /// Returns the rate of a link times this multiple, or `None` if the result does not fit.
     pub fn rate(self, link: Rate) -> Option<Rate> {
         link.divide(Speedup::UNITS_PER_ONE, self.millionths)
     }
-    /// Returns the multiple as a number, for display.
+    /// Returns the multiple as a floating-point number, for display.
     pub fn number(self) -> f64 {
         self.millionths as f64 / Speedup::UNITS_PER_ONE as f64
     }
@@ -329,15 +329,15 @@ impl Speedup {
 /// Settings of one port of a switch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PortConfig {
-    /// Slot `marking`.
+    /// Mechanism of the slot `marking`, which sets ECN marks.
     pub marking: FilledSlot<MarkingSlot>,
-    /// Slot `scheduler`.
+    /// Mechanism of the slot `scheduler`, which orders the queues of the port.
     pub scheduler: FilledSlot<SchedulerSlot>,
-    /// Slot `ack_hold`.
+    /// Agent of the slot `ack_hold`, which holds ACKs.
     pub ack_hold: FilledSlot<AckHoldSlot>,
-    /// Slot `notify`.
+    /// Agent of the slot `notify`, which sends congestion notifications.
     pub notify: FilledSlot<NotifySlot>,
-    /// Slot `pause`.
+    /// Agent of the slot `pause`, which pauses the far end of the link.
     pub pause: FilledSlot<PauseSlot>,
 }
 

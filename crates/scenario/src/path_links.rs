@@ -17,17 +17,17 @@ pub struct PathLink {
     pub delay: Dur,
 }
 
-/// Groups links by hop: one link if every packet takes it, several if switches draw.
+/// Groups links by hop: a single link if every packet takes it, several if switches choose one.
 pub(crate) fn links_by_hop(ways: &[PathLink]) -> impl Iterator<Item = &[PathLink]> {
     ways.chunk_by(|a, b| a.hop == b.hop)
 }
 
-/// Least sum of costs over the links of a path, for each node that the current hop leads to.
+/// Least cost of a path to each node that the current hop leads to, as a sum over the links of the path.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathCosts(Vec<u64>);
 
 impl PathCosts {
-    /// Adds a hop whose links have these costs.
+    /// Adds a hop over these links; `cost` returns the cost of each.
     pub fn add_hop(&mut self, links: &[PathLink], cost: impl Fn(&PathLink) -> u64) {
         let nodes = links.iter().map(|link| link.to + 1).max().unwrap_or(0);
         let mut next = vec![u64::MAX; nodes as usize];
@@ -39,12 +39,12 @@ impl PathCosts {
         self.0 = next;
     }
 
-    /// Returns the least sum to the node with this index; 0 if no hop was added.
+    /// Returns the least cost of a path to the node with this index; 0 if no hop was added.
     pub fn cost_to(&self, place: u32) -> u64 {
         self.0.get(place as usize).copied().unwrap_or(0)
     }
 
-    /// Returns the least sum to any node.
+    /// Returns the least cost of a path to any node that the current hop leads to.
     pub fn min_cost(&self) -> u64 {
         self.0.iter().copied().min().unwrap_or(0)
     }

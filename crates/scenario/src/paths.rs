@@ -6,7 +6,7 @@ use mech::PortId;
 use mech::routing::{FlowHash, Paths, SwitchGraph};
 use std::collections::BTreeSet;
 
-/// Finds the paths between the edge switches of a network; `pick` chooses among those of a pair.
+/// Finds the `k` shortest paths between the edge switches of a network; `pick` chooses among the paths of a pair.
 pub fn find_paths(net: &Topology, k: usize, pick: FlowHash) -> Paths {
     let at = |node: u32| node - net.hosts;
     let toward = |switch: &crate::topology::Node| {
@@ -39,7 +39,7 @@ mod tests {
     use mech::routing::{Ecmp, KShortest, NextHops, Routing};
     use std::sync::Arc;
 
-    /// Network with its tables and the `k_shortest` routing of each switch.
+    /// Network for tests, with its routing tables and a `k_shortest` mechanism for each switch.
     struct Lab {
         net: Topology,
         routes: Routes,

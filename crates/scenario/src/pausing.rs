@@ -52,7 +52,7 @@ impl Scenario {
         delays.fold(self.topology.nodes[node as usize].ports[usize::from(port)].delay, Dur::max)
     }
 
-    /// Returns the worst case over the run of the link between a pausing port and its far end.
+    /// Returns the highest rates and longest delays of the link between a pausing port and its far end, during the run.
     pub fn worst_case_span(&self, node: u32, port: u16) -> PausedLink {
         let here = &self.topology.nodes[node as usize].ports[usize::from(port)];
         let far = (here.peer, here.peer_port);
@@ -68,33 +68,33 @@ impl Scenario {
     }
 }
 
-/// Memory that a switch needs, and has, for its lossless pauses.
+/// Memory that a switch needs for lossless pauses, and the memory that it has.
 #[derive(Default)]
 struct LosslessMemoryNeed {
     /// Number of ports that pause their far ends, and of classes that each counts separately.
     ports: u64,
     classes: u64,
-    /// Highest XOFF threshold in bytes, and the key that it comes from.
+    /// Highest XOFF threshold in bytes, and the key that sets it.
     xoff: (u64, &'static str),
     /// Smallest and largest headroom of a port in bytes.
     headroom: (u64, u64),
     /// Largest number of bytes that one memory may have to hold: thresholds and headroom of the ports that share it.
     worst_case_bytes: u64,
-    /// Guaranteed memory in bytes, filled with the largest frames, and with the smallest.
+    /// Guaranteed memory in bytes: if the largest frames fill it, and if the smallest frames fill it.
     guaranteed_bytes: u64,
     guaranteed_bytes_of_smallest: u64,
     memory: ArrivalMemory,
-    /// Classes that are never paused and fill the same memory, and number of ports without lossless pause.
+    /// Traffic classes that are never paused and fill the same memory, and number of ports without lossless pause.
     lossy_classes: ClassSet,
     lossy_ports: u64,
     /// Warnings about pauses that expire before they are refreshed.
     expiry_warnings: BTreeSet<String>,
 }
 
-/// Memory that is filled by arrivals of paused ports.
+/// Memory that fills with frames from far ends that the switch pauses.
 #[derive(Default)]
 struct ArrivalMemory {
-    /// True if each input has its own memory; otherwise all share the buffer.
+    /// True if each input has memory of its own; otherwise all ports share the buffer.
     is_per_input: bool,
     /// Short description of the memory, for messages.
     description: String,
@@ -116,7 +116,7 @@ impl ArrivalMemory {
     }
 }
 
-/// Computes the need of a switch; `None` if it pauses no far end losslessly, or has unlimited memory.
+/// Computes the memory that a switch needs for its pauses; `None` if no pause is lossless, or memory is unlimited.
 fn compute_need(scenario: &Scenario, index: usize) -> Option<LosslessMemoryNeed> {
     let config = &scenario.switches[index];
     let node = scenario.topology.hosts + index as u32;
@@ -166,14 +166,14 @@ fn compute_need(scenario: &Scenario, index: usize) -> Option<LosslessMemoryNeed>
     (need.ports > 0).then_some(need)
 }
 
-/// Shared memory in bytes: its size, and the part below the thresholds that ports have not taken yet.
+/// Shared memory in bytes: its size, and the part that the XOFF thresholds of ports have not used up yet.
 struct SharedPool {
     total_bytes: u64,
     free_bytes: u64,
 }
 
 impl SharedPool {
-    /// Returns the highest threshold with its key, and the most bytes that `many` queues hold at their thresholds.
+    /// Returns the highest XOFF threshold with its key, and the most bytes that `many` queues hold at their thresholds.
     ///
     /// Dynamic thresholds fall as memory fills, so that the worst case reaches them one after another. If all were
     /// reached at the same time, there would seem to be free memory for headroom that does not exist.
@@ -190,7 +190,7 @@ impl SharedPool {
     }
 }
 
-/// Returns the number of groups of classes that the port counts separately.
+/// Returns the number of groups of traffic classes that the port pauses, and whose bytes it counts, separately.
 fn count_class_groups(slot: &dyn Pausing, in_use: ClassSet) -> u64 {
     let mut sets: Vec<u8> = (0..8).filter(|class| in_use.has(*class)).map(|class| slot.pause_group(class).0).collect();
     sets.retain(|set| *set != 0);
@@ -220,7 +220,7 @@ fn warn_pause_expiry(slot: &dyn Pausing, span: &PausedLink) -> Option<String> {
 }
 
 impl LosslessMemoryNeed {
-    /// Returns the reasons why a packet that should not be lost may be lost.
+    /// Returns the reasons why packets may be lost although pauses should prevent losses.
     fn loss_reasons(&self) -> Vec<String> {
         let mut all: Vec<String> = self.expiry_warnings.iter().cloned().collect();
         if self.worst_case_bytes > self.guaranteed_bytes_of_smallest {
@@ -264,7 +264,7 @@ impl LosslessMemoryNeed {
     }
 }
 
-/// Returns warnings about pauses that are allowed and may fail; equal switches share one.
+/// Returns warnings about allowed pause settings that may fail to prevent losses; equal switches share a warning.
 pub(crate) fn list_pause_warnings(scenario: &Scenario) -> Vec<String> {
     if !scenario.has_pauses() {
         return Vec::new();
@@ -289,21 +289,21 @@ pub(crate) fn list_pause_warnings(scenario: &Scenario) -> Vec<String> {
     said.into_iter().map(one).chain(ttl).collect()
 }
 
-/// Warning if packets that should not be lost are detoured.
+/// Warning about detours together with lossless pauses: packets whose TTL expires are still dropped.
 const TTL_EXPIRY_WARNING: &str = "detours with lossless pause: packets whose TTL expires on detours are still dropped. \
                                 Such a drop counts as `ttl_expired` and does not end the run";
 
-/// Switch whose memory is full before XOFF is reached.
+/// Switch whose memory is full before its XOFF threshold is reached.
 pub(crate) struct LateXoff {
     /// Name of the switch.
     pub name: String,
-    /// Description of the memory.
+    /// Description of the memory that is full, for messages.
     pub memory: &'static str,
-    /// Memory that is guaranteed.
+    /// Size of the memory that is guaranteed to the port.
     pub guaranteed_bytes: Bytes,
-    /// XOFF threshold.
+    /// XOFF threshold that is not reached.
     pub xoff: Bytes,
-    /// Key that the threshold comes from.
+    /// Key that sets the XOFF threshold.
     pub key: &'static str,
 }
 

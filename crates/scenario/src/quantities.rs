@@ -4,7 +4,7 @@ use crate::limits::{MAX_RATE, MAX_TIME, MIN_RATE};
 use mech::params::{ParamKind, Value};
 use units::{Amount, Dur, ParseError, Quantity, Suggestion, parse_amount, parse_bytes, parse_dur, parse_rate};
 
-/// Parses a quantity and says if it is below its minimum; `None` if the kind is no quantity.
+/// Parses a quantity, and returns it with true if it is below its minimum; `None` if the kind is no quantity.
 pub(crate) fn parse_with_minimum(kind: &ParamKind, text: &str) -> Option<Result<(Value, bool), ParseError>> {
     let read = match kind {
         ParamKind::Time { min } => parse_dur(text).map(|d| (Value::Time(d), d.0 < *min)),
@@ -19,7 +19,7 @@ pub(crate) fn parse_with_minimum(kind: &ParamKind, text: &str) -> Option<Result<
     Some(read)
 }
 
-/// ` (did you mean "100Gbps"?)` with the accepted spellings of a text; empty if there is none.
+/// Returns a hint such as ` (did you mean "100Gbps"?)` for a quantity that is spelt wrong; empty if there is none.
 pub(crate) fn spelling_hint(kind: &ParamKind, typed: &str) -> String {
     let quantity = match kind {
         ParamKind::Time { .. } => Quantity::Time,
@@ -50,7 +50,7 @@ fn format_suggestion(suggestion: &Suggestion) -> String {
     if reading.is_empty() { format!("{text:?}") } else { format!("{text:?} for {reading}") }
 }
 
-/// Formats a count: three digits and a word from a million on, such as `13.7 million`, and all digits below.
+/// Formats a count for messages: three digits and a word from a million on (`13.7 million`), and all digits below.
 pub(crate) fn format_rounded_count(count: f64) -> String {
     match [(1e12, "trillion"), (1e9, "billion"), (1e6, "million")].iter().find(|(unit, _)| count >= *unit) {
         Some((unit, word)) => format!("{} {word}", format_three_digits(count / unit)),
@@ -58,7 +58,7 @@ pub(crate) fn format_rounded_count(count: f64) -> String {
     }
 }
 
-/// Formats a length of time in the largest unit below it, with three digits: `1.05 us`.
+/// Formats a length of time with three digits, in the largest unit that is not longer: `1.05 us`.
 pub(crate) fn format_rounded_time(time: Dur) -> String {
     let ps = time.0 as f64;
     let scales = [(1e12, "s"), (1e9, "ms"), (1e6, "us"), (1e3, "ns")];
@@ -66,7 +66,7 @@ pub(crate) fn format_rounded_time(time: Dur) -> String {
     format!("{} {name}", format_three_digits(ps / unit))
 }
 
-/// Formats a number of at least 1 with its first three digits, or all before the point, without zeros at the end.
+/// Formats a number of at least 1 with three significant digits, or all digits before the point if there are more.
 fn format_three_digits(number: f64) -> String {
     let decimals = 2_usize.saturating_sub(number.max(1.0).log10() as usize);
     let text = format!("{number:.decimals$}");

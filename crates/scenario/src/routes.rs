@@ -24,15 +24,15 @@ pub struct Routes {
     hosts: u32,
     /// Edge switch and port of each host.
     edges: Vec<HostAttachment>,
-    /// Entries by switch and edge switch: a port if there is one next hop ([`SINGLE_HOP_FLAG`] is set), else an index
-    /// in `groups`.
+    /// Routing tables by switch and edge switch: a port if there is a single next hop ([`SINGLE_HOP_FLAG`] is set),
+    /// else an index in `groups`.
     table: Vec<u32>,
     /// Number of columns of `table`, one for each edge switch.
     width: u32,
     /// Sets of next hops: start and length in `hops`.
     groups: Vec<(u32, u32)>,
     hops: Vec<Hop>,
-    /// Start of each switch's ports in `peers`, and the node at the far end of each port.
+    /// Index of each switch's first port in `peers`, and the node at the far end of each port.
     ports: Vec<u32>,
     peers: Vec<u32>,
     /// Earlier routes, if dead links cut switches off from hosts.
@@ -42,7 +42,8 @@ pub struct Routes {
 /// Edge switch of a host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct HostAttachment {
-    /// Column in the table: number of the edge switch, or a column without next hops if the host is unreachable.
+    /// Column of the routing table for the host's edge switch, or a column without next hops if the host is
+    /// unreachable.
     column: u32,
     /// Node of the edge switch; [`NO_NODE`] if the host is unreachable.
     node: u32,
@@ -54,22 +55,22 @@ const SINGLE_HOP_FLAG: u32 = 1 << 31;
 /// Node number that stands for no node.
 const NO_NODE: u32 = u32::MAX;
 
-/// Ports with dead links, as node and port.
+/// Ports whose links are dead, each as node and port number.
 pub type DeadPorts = BTreeSet<(u32, u16)>;
 
 impl Routes {
-    /// Computes the tables of a network.
+    /// Computes the routing tables of a network.
     pub fn compute(net: &Topology) -> Routes {
         Routes::avoiding_dead_links(net, &DeadPorts::new(), false)
     }
 
-    /// Computes the tables of a network in which the routing slot decides even if there is only one shortest next hop.
+    /// Computes the routing tables of a network in which the slot `routing` decides even if there is a single next hop.
     pub fn with_routing_slot(net: &Topology) -> Routes {
         Routes::avoiding_dead_links(net, &DeadPorts::new(), true)
     }
 
-    /// Computes the tables of a network without its dead links, both of whose ends are given. `asks` has the meaning of
-    /// [`Routes::with_routing_slot`].
+    /// Computes the routing tables of a network without its dead links, both of whose ends are given. `asks` has the
+    /// meaning of [`Routes::with_routing_slot`].
     pub fn avoiding_dead_links(net: &Topology, dead: &DeadPorts, asks: bool) -> Routes {
         let mut routes = Routes::without_table(net);
         let roots = routes.roots();
@@ -97,7 +98,7 @@ impl Routes {
         routes
     }
 
-    /// Gives hosts with dead links a column without next hops. Returns true if there are such hosts.
+    /// Gives hosts with dead links a table column without next hops. Returns true if there are such hosts.
     fn remove_dead_hosts(&mut self, net: &Topology, dead: &DeadPorts) -> bool {
         let nowhere = self.edges.iter().map(|edge| edge.column + 1).max().unwrap_or(0);
         let mut any = false;
@@ -135,7 +136,7 @@ impl Routes {
         self.hosts
     }
 
-    /// Returns the next hops of a table entry that is an index in `groups`.
+    /// Returns the set of next hops of a table entry that is an index in `groups`.
     #[inline]
     fn next_hop_set(&self, entry: u32) -> &[Hop] {
         let (start, len) = self.groups[entry as usize];

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 const NUMBER_PATTERN: &str = r"[0-9]+(\.[0-9]+)?(/[0-9]+(\.[0-9]+)?)?";
 const NAME_PATTERN: &str = "^[A-Za-z0-9_-]{1,100}$";
 
-/// Completeness of a table: whole, or merged into another table that has the remaining keys.
+/// Form of a table in the schema: complete, or merged into another table that has the remaining keys.
 #[derive(Clone, Copy, PartialEq)]
 enum Completeness {
     Complete,
@@ -58,7 +58,7 @@ pub fn scenario_schema(registry: &Registry) -> Json {
     })
 }
 
-/// Returns the tables of a scenario or of a variant.
+/// Returns the JSON Schemas of the tables that a scenario or a variant may have.
 fn table_schemas(part: Completeness, registry: &Registry) -> Map<String, Json> {
     let [topology, transport, traffic] = specs().map(|(_, specs)| specs);
     let own = choice_schema(transport, Completeness::Partial, Some(settings::DEFAULT_TRANSPORT));
@@ -111,8 +111,8 @@ fn switch_schema(part: Completeness, registry: &Registry) -> Json {
     switch
 }
 
-/// Returns the schema of a table of one of several kinds. A table that is merged into another may also have parameters
-/// without a kind.
+/// Returns the JSON Schema of a table of one of several kinds. A table that is merged into another may also have
+/// parameters without a kind.
 fn choice_schema(specs: &[&Spec], part: Completeness, default: Option<&str>) -> Json {
     let tacit = |spec: &Spec| part == Completeness::Complete && default == Some(spec.kind);
     let mut kinds: Vec<Json> = specs.iter().map(|spec| kind_schema(spec, tacit(spec))).collect();
@@ -128,7 +128,7 @@ fn choice_schema(specs: &[&Spec], part: Completeness, default: Option<&str>) -> 
     }
 }
 
-/// Returns the schema of a table of one kind; `kind` may be absent if it is `tacit`.
+/// Returns the JSON Schema of a table of this kind; its key `kind` may be missing if `tacit` is true.
 fn kind_schema(spec: &Spec, tacit: bool) -> Json {
     let mut table = table_schema(spec.params, Completeness::Complete);
     table["description"] =
@@ -142,7 +142,7 @@ fn kind_schema(spec: &Spec, tacit: bool) -> Json {
     table
 }
 
-/// Adds these parameters to every kind.
+/// Adds these parameters to every kind in a JSON Schema.
 fn add_params(mut choice: Json, params: &[Param]) -> Json {
     let common = table_schema(params, Completeness::Complete);
     for kind in choice["oneOf"].as_array_mut().into_iter().flatten() {
@@ -160,7 +160,7 @@ fn add_params(mut choice: Json, params: &[Param]) -> Json {
     choice
 }
 
-/// Adds `transport` to every kind of traffic that has flows.
+/// Adds the key `transport` to the JSON Schema of every kind of traffic that has flows.
 fn add_transport(mut choice: Json, own: &Json) -> Json {
     for kind in choice["oneOf"].as_array_mut().into_iter().flatten() {
         if !is_raw_kind(kind["properties"]["kind"]["const"].as_str().unwrap_or_default()) {
@@ -173,7 +173,7 @@ fn add_transport(mut choice: Json, own: &Json) -> Json {
     choice
 }
 
-/// Adds the nodes and links of a custom topology.
+/// Adds the lists of nodes and links to the JSON Schema of a custom topology.
 fn add_graph(mut topology: Json) -> Json {
     for kind in topology["oneOf"].as_array_mut().into_iter().flatten() {
         if kind["properties"]["kind"]["const"] == "custom" {
@@ -188,7 +188,7 @@ fn add_graph(mut topology: Json) -> Json {
     topology
 }
 
-/// Returns the schema of a table of parameters; dotted names are nested tables.
+/// Returns the JSON Schema of a table with these parameters; dotted names are nested tables.
 fn table_schema(params: &[Param], part: Completeness) -> Json {
     let mut table = json!({ "type": "object", "properties": {}, "additionalProperties": false });
     for param in params {
@@ -214,7 +214,7 @@ fn table_schema(params: &[Param], part: Completeness) -> Json {
     table
 }
 
-/// Returns the schema of one parameter.
+/// Returns the JSON Schema of one parameter.
 fn param_schema(param: &Param) -> Json {
     let mut schema = match param.kind {
         ParamKind::Flag => json!({ "type": "boolean" }),

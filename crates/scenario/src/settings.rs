@@ -310,9 +310,9 @@ pub const FRAMING: &[&Spec] = &[&ETHERNET, &MTU, &PAYLOAD];
 pub const TABLES: &[&Spec] =
     &[&SCENARIO, &NODE, &LINK, &HOST, &SWITCH, &WHERE, &MEASURE, &TRAFFIC, &crate::events::EVENT];
 
-/// Transport of flows in a scenario without `[transport]`.
+/// Kind of transport in a scenario without `[transport]`.
 pub const DEFAULT_TRANSPORT: &str = "linux";
-/// Transport whose ends understand no other transport.
+/// Kind of transport that cannot interoperate with any other.
 pub(crate) const ROCE_KIND: &str = "roce";
 
 /// Returns the bound of the clock error of these ports, in parts per billion.

@@ -8,7 +8,7 @@ use std::io::BufRead;
 
 const SCENARIO: &str = "name = \"configured\"\nduration = \"1ms\"\n[topology]\nkind = \"hpcc\"\nfile = \"net\"\n\
                         config = \"mix/config.txt\"\n[[traffic]]\nname = \"f\"\nkind = \"permutation\"\nsize = \"10MB\"\n";
-/// Hosts 0 to 3 at edge switches 4 and 5, with switch 6 above them.
+/// Topology file with hosts 0 to 3 at edge switches 4 and 5, and switch 6 above these.
 const NET: &str = "7 3 6\n4 5 6\n0 4 25Gbps 1us 0\n1 4 25Gbps 1us 0\n2 5 25Gbps 1us 0\n3 5 25Gbps 1us 0\n\
                    4 6 100Gbps 1us 0\n5 6 100Gbps 1us 0\n";
 const CONFIG: &str = "TOPOLOGY_FILE mix/net\nBUFFER_SIZE 32\nPACKET_PAYLOAD_SIZE 1200\nCC_MODE 1\n\
@@ -40,7 +40,7 @@ fn first(loaded: &Loaded) -> &Scenario {
     &loaded.variants[0]
 }
 
-/// Marking of each port of a switch as `rate min max max_p`.
+/// Returns the marking of each port of a switch as `rate min max max_p`.
 fn markings(scenario: &Scenario, switch: usize) -> Vec<String> {
     let ports = scenario.topology.switches()[switch].ports.iter().zip(&scenario.switches[switch].ports);
     let shown = ports.map(|(link, port)| {

@@ -2,7 +2,7 @@
 
 use crate::common::{loaded, star};
 
-/// Notes of a small scenario whose hosts have DCQCN; its sources send raw packets with these lines.
+/// Returns the notes of a small scenario whose hosts have DCQCN; its raw sources have these lines.
 fn notes(source: &str, switch: &str) -> Vec<String> {
     let host = "[host]\nnic = { kind = \"round_robin\" }\nreaction = { kind = \"dcqcn\" }\n";
     let traffic = format!(

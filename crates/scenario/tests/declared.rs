@@ -121,7 +121,7 @@ fn nothing_that_is_cut_off_or_garbled_makes_the_loader_panic() {
     assert!(loaded > 10, "some still load: {loaded}");
 }
 
-/// Rust sources of a folder, without tests.
+/// Collects the Rust source files of a folder, without tests.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("the folder is there") {
         let path = entry.unwrap().path();
@@ -136,7 +136,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Names of mechanisms, and those of them that are also a parameter, a value or a slot.
+/// Returns the names of all mechanisms, and the names among them that are also a parameter, a value or a slot.
 fn names() -> (BTreeSet<&'static str>, BTreeSet<&'static str>) {
     let registry = Registry::catalogue();
     let names: BTreeSet<&str> = registry.specs().iter().map(|spec| spec.kind).collect();

@@ -4,7 +4,7 @@
 use crate::common::source;
 use scenario::load;
 
-/// Notes of an incast at this rate and link delay, with these lines before its traffic.
+/// Returns the notes of an incast with this rate and delay of links, and with these lines before its traffic.
 fn notes(link: &str, more: &str) -> Vec<String> {
     let text = format!(
         "name = \"k\"\nduration = \"5ms\"\n[topology]\nkind = \"star\"\nn = 9\nlink = {{ {link} }}\n{more}\n[[traffic]]\n\

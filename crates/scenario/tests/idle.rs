@@ -3,13 +3,13 @@
 use crate::common::{loaded, refused, source, star, tree};
 use scenario::{Source, load};
 
-/// Notes of a small scenario with these lines, which also extend its workload.
+/// Returns the notes of a small scenario with these lines, which also extend its workload.
 fn notes(more: &str) -> Vec<String> {
     let all = loaded(&star(more), &[]).notes;
     all.iter().map(|note| note.strip_prefix("default: ").expect("of the one variant").to_string()).collect()
 }
 
-/// Fat-tree with this workload instead of the incast.
+/// Returns the text of a fat-tree with this workload instead of the incast.
 fn workload(lines: &str) -> String {
     let text = tree("");
     text[..text.find("[[traffic]]").expect("it has one")].to_string() + "[[traffic]]\nname = \"w\"\n" + lines
@@ -350,7 +350,7 @@ fn ranks_of_probes_and_marks_of_detoured_packets_that_nothing_goes_by_are_told()
     assert_eq!((with("newreno"), with("dctcp")), (vec![said.to_string()], Vec::new()));
 }
 
-/// Notes of an overflow mechanism that cuts; `more` begins with further switch options.
+/// Returns the notes of an overflow mechanism that trims packets; `more` begins with further switch options.
 fn of_trim(given: &str, more: &str) -> Vec<String> {
     let buffer = "buffer = { kind = \"per_port\", size = \"9KB\" }";
     notes(&format!(

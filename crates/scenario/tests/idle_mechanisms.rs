@@ -2,7 +2,7 @@
 
 use crate::common::{loaded, refused, star, tree};
 
-/// Notes of a small scenario with these lines.
+/// Returns the notes of a small scenario with these lines.
 fn notes(more: &str) -> Vec<String> {
     let all = loaded(&star(more), &[]).notes;
     all.iter().map(|note| note.strip_prefix("default: ").expect("of the one variant").to_string()).collect()
@@ -109,7 +109,7 @@ fn a_burst_of_one_packet_has_no_interval() {
 
 const HOLD: &str = "switch.ack_hold";
 
-/// Notes of a small scenario about ACK holding.
+/// Returns the notes about ACK holding of a small scenario with these lines.
 fn note_on_holding(more: &str) -> Vec<String> {
     notes(more).into_iter().filter(|note| note.contains("ack_hold") || note.starts_with("abq")).collect()
 }

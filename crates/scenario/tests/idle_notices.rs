@@ -2,7 +2,7 @@
 
 use crate::common::{loaded, refused, star};
 
-/// Notes of a small scenario whose switch has these lines, without the one about the missing reaction.
+/// Returns the notes of a small scenario whose switch has these lines, without the one about the missing reaction.
 fn notes(switch: &str, traffic: &str) -> Vec<String> {
     let all = loaded(&star(&format!("{traffic}[switch]\n{switch}\n")), &[]).notes;
     let own = all.iter().map(|note| note.strip_prefix("default: ").expect("of the one variant").to_string());
@@ -164,6 +164,7 @@ fn memory_that_holds_no_full_frame_is_told() {
     assert_eq!(inside("link_buffer", "1518B"), NONE);
 }
 
+/// Warning about a `fabric` input whose memory of copies limits it to less than its link.
 /// 100 KB in each ms is 800 Mb/s of 1 Gb/s; 125 KB is all of it.
 #[test]
 fn copies_that_keep_an_input_below_its_link_are_told() {

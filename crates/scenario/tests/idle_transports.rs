@@ -2,7 +2,7 @@
 
 use crate::common::{loaded, star};
 
-/// Notes of a small scenario with these lines.
+/// Returns the notes of a small scenario with these lines.
 fn notes(more: &str) -> Vec<String> {
     let all = loaded(&star(more), &[]).notes;
     all.iter().map(|note| note.strip_prefix("default: ").expect("of the one variant").to_string()).collect()
@@ -234,7 +234,7 @@ fn packs_without_switches_that_cut_and_cuts_for_hosts_without_pack_are_told() {
     );
 }
 
-/// Warnings that begin with `switch.overflow cuts nothing`, in a scenario with RoCE of class 3 and `more`.
+/// Returns the warnings that RoCE packets are not trimmed, for a scenario with RoCE in class 3 and with `more`.
 fn warnings_of_trimmed_roce(trimmable: &str, more: &str) -> Vec<String> {
     let switch = format!(
         "[switch]\nbuffer = {{ kind = \"per_port\", size = \"9KB\" }}\noverflow = {{ kind = \"trim\", {trimmable} }}\n"

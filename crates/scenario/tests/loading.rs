@@ -119,6 +119,7 @@ fn every_table_can_be_given_in_full() {
     assert_eq!((m.fct_end, m.allow_unfinished, m.queues, m.packets), (FctEnd::SenderAck, true, false, true));
 }
 
+/// Memory for trimmed headers, which a switch with input memory does not need.
 /// Headers that do not fit the buffer of their output wait at their input, which has the memory.
 #[test]
 fn room_for_headers_is_memory_beside_a_buffer_and_not_beside_inputs() {

@@ -13,7 +13,7 @@ fn texts(case: &Table, key: &str) -> Vec<String> {
     items.into_iter().flatten().filter_map(|item| item.as_str().map(str::to_string)).collect()
 }
 
-/// Scenario of a case: its own text, or the base with one place changed or lines added.
+/// Returns the scenario text of a case: its own, or the common one with one place changed or lines added.
 fn scenario(case: &Table, base: &str) -> String {
     if let Some(own) = text(case, "text") {
         return own.to_string();

@@ -4,7 +4,7 @@ use crate::common::{loaded, refused, source, star};
 use mech::Registry;
 use scenario::{Source, declarations, load};
 
-/// Errors or notes of a text with settings of the command line.
+/// Returns the errors or notes of a scenario text with settings of the command line.
 fn said(text: &str, sets: &[String]) -> Vec<String> {
     match load(&source(text), sets) {
         Ok(loaded) => loaded.notes,
@@ -68,7 +68,7 @@ fn keys_settings_and_files_are_told_in_short_too() {
     }
 }
 
-/// Network of two hosts, with this name for one host and this tier for the switch.
+/// Returns a scenario of two hosts, with this name for one host and this tier for the switch.
 fn custom(host: &str, tier: &str) -> String {
     format!(
         "name = \"c\"\nduration = \"1ms\"\n[topology]\nkind = \"custom\"\n\

@@ -9,7 +9,7 @@ fn dumbbell(more: &str) -> String {
     star(more).replace("\"star\"\nn = 4", net)
 }
 
-/// Marking of each port of the first switch, as `rate kind`.
+/// Returns the marking of each port of the first switch, as `rate kind`.
 fn markings(loaded: &Loaded) -> Vec<String> {
     let variant = &loaded.variants[0];
     let ports = variant.topology.switches()[0].ports.iter().zip(&variant.switches[0].ports);

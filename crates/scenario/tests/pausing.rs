@@ -2,6 +2,7 @@
 
 use crate::common::{loaded, star};
 
+/// Test of headroom in a shared buffer.
 /// Three ports may fill the memory of the fourth, which is sufficient for `xoff` and headroom of three.
 #[test]
 fn a_buffer_that_cannot_hold_all_headroom_is_noted_with_its_numbers_and_one_that_can_is_not() {
@@ -24,6 +25,7 @@ fn a_buffer_that_cannot_hold_all_headroom_is_noted_with_its_numbers_and_one_that
     }
 }
 
+/// Test of headroom in a `cioq` switch, whose inputs have memory of their own.
 /// Arrivals by a port fill only the memory of that input. It is sufficient if it holds `xoff` and the headroom of each
 /// class in use, and XOFF is reached if it holds `xoff`.
 #[test]
@@ -71,7 +73,7 @@ fn pause_may_differ_between_ports_and_classes_in_use_count_apart() {
     assert!(two.notes[0].contains("4 ports of 2 classes each"), "{:?}", two.notes);
 }
 
-/// Notes of a switch with nine ports and these slots.
+/// Returns the notes of a switch with nine ports and these slots.
 fn pausing(switch: &str, more: &str) -> Vec<String> {
     loaded(&star(&format!("[switch]\n{switch}\n{more}")).replace("n = 4", "n = 9"), &[])
         .notes
@@ -83,6 +85,7 @@ fn pausing(switch: &str, more: &str) -> Vec<String> {
 const PER_PORT: &str = "buffer = { kind = \"per_port\", size = \"500KB\" }";
 const PFC: &str = "pause = { kind = \"pfc\", xoff = \"20KB\", xon = \"10KB\" }";
 
+/// Test of dynamic XOFF thresholds, which nine ports reach one after another.
 /// Each port takes half of what the last one left: 500,000, 250,000, … 1953 bytes of 1 MB. Simultaneously they would
 /// take a tenth each, and the memory would suffice for that and the headroom.
 #[test]
@@ -122,6 +125,7 @@ fn what_is_never_paused_and_takes_of_the_same_memory_is_noted() {
     );
 }
 
+/// Test of a buffer counted in packets, of which only the smallest frames are certain to fit.
 /// 500 packets hold 759,000 bytes of full frames and 32,000 bytes of ACKs.
 #[test]
 fn a_buffer_in_packets_is_sure_only_of_the_smallest_frames() {
@@ -134,6 +138,7 @@ fn a_buffer_in_packets_is_sure_only_of_the_smallest_frames() {
     assert_eq!(pausing(&switch("759KB"), ""), [""; 0]);
 }
 
+/// Test of the warning about pauses that may expire before they are refreshed.
 /// 20 quanta are 10.24 us at 1 Gb/s, and a pause frame may wait 12.304 us for the frame in transmission.
 #[test]
 fn pauses_that_may_expire_before_they_are_refreshed_are_noted_with_their_times() {

@@ -2,7 +2,7 @@
 
 use crate::common::{loaded, star};
 
-/// Notes of a small scenario, without the one about DCTCP without marks.
+/// Returns the notes of a small scenario, without the one about DCTCP without marks.
 fn notes(more: &str, sets: &[&str]) -> Vec<String> {
     let all = loaded(&star(more), sets).notes;
     all.into_iter().filter(|note| !note.contains("no switch and no host marks packets")).collect()

@@ -8,7 +8,7 @@ use mech::params::{Spec, Values};
 use mech::{Agent, CheckContext, Mechanism, Needs, Notice, Registry, Report};
 use scenario::{Loaded, Source, load};
 
-/// Agent that follows no queue. It may need a lane for notices, and refuses a buffer without a limit.
+/// Agent for tests that follows no queue. It may need a lane for notices, and refuses a buffer without a limit.
 #[derive(Clone)]
 struct Idle {
     notices: bool,

@@ -15,13 +15,13 @@ fn net(k: u64) -> Topology {
     build("fat_tree", &values, &TopologyInputs::empty()).unwrap()
 }
 
-/// Tables of all switches.
+/// Returns the two-level routing tables of all switches.
 fn tables(net: &Topology) -> Vec<TwoLevel> {
     let plan = net.plan.expect("a fat-tree has addresses");
     (0..net.switches().len() as u32).map(|s| TwoLevel::new(plan, plan.switch_position(s))).collect()
 }
 
-/// Nodes of the path between two hosts, each with its output port.
+/// Returns the nodes of the path between two hosts, each with its output port.
 fn path(net: &Topology, src: u32, dst: u32) -> Vec<(u32, u16)> {
     let tables = tables(net);
     let choose = |node: u32, hops: &[Hop]| {

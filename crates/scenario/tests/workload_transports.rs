@@ -4,7 +4,7 @@ use crate::common::{loaded, refused, star};
 use scenario::Scenario;
 use units::Dur;
 
-/// Small scenario in DCTCP with two workloads: `web`, and `burst` with the lines `own`.
+/// Returns a small scenario in DCTCP with two workloads: `web`, and `burst` with the lines `own`.
 fn text(own: &str, more: &str) -> String {
     star(&format!(
         "{own}\n[host]\nnic = {{ kind = \"round_robin\" }}\n[switch]\nmarking = {{ kind = \"red\" }}\n\
@@ -20,7 +20,7 @@ fn text(own: &str, more: &str) -> String {
 const ROCE: &str = "transport = { kind = \"roce\" }";
 const TWO: &str = "[[override]]\nwhere = { hosts = [\"h1\", \"h2\"] }\n";
 
-/// Transports of a workload's flows at hosts 0 and 1, with their minimum RTO.
+/// Returns the transports of a workload's flows at hosts 0 and 1, with their minimum RTO.
 fn of(scenario: &Scenario, traffic: usize) -> Vec<(&str, Option<Dur>)> {
     let own = &scenario.own_transports;
     let number = |host: usize| match own.host_transports(traffic) {
@@ -176,6 +176,7 @@ fn packets_of_roce_have_no_rank_and_that_is_told_where_something_goes_by_ranks()
     assert!(!ranks("transport.kind = \"pfabric\"", "roce"));
 }
 
+/// Test of memory estimates for the first packets of flows, in a scenario with RoCE and TCP.
 /// RoCE has no window, and flows of TCP do not begin with the window of another workload.
 #[test]
 fn what_flows_begin_with_is_counted_by_their_own_window() {

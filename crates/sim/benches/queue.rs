@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::Instant;
 use units::{Dur, Time};
 
-/// Table of random times from a popped event to the one pushed after it.
+/// Table of random times between an event that is taken and the event that is pushed after it.
 struct Deltas {
     name: &'static str,
     table: Vec<u64>,
@@ -24,25 +24,25 @@ fn uniform(name: &'static str, least: Dur, most: Dur, timers_percent: u64) -> De
     Deltas { name, table: (0..DRAWS).map(|_| draw()).collect() }
 }
 
-/// Times of full frames, ACKs and a link's delay at 1 Gb/s: many events at the same instants.
+/// Returns times of full frames, ACKs and a link's delay at 1 Gb/s: many events have the same instant.
 fn frames(name: &'static str) -> Deltas {
     let mut rng = Stream::new(1, 0, StreamPurpose::Custom(1));
     let lengths = [12_304_000, 12_304_000, 672_000, 1_000_000];
     Deltas { name, table: (0..DRAWS).map(|_| lengths[rng.uniform_below(4) as usize]).collect() }
 }
 
-/// Way in which the loop gathers the events of one step.
+/// Method by which the benchmark's loop takes all events of one step.
 #[derive(Clone, Copy)]
 enum Loop {
-    /// Gathers none: one pop and one push.
+    /// Loop with one pop and one push for each event, without regard to steps.
     Single,
-    /// Peeks, and pops the next event while it is of the same step.
+    /// Loop that peeks, and pops the next event while it is of the same step.
     Peek,
-    /// Pops the next event only if it is of the same step.
+    /// Loop that pops the next event only if it is of the same step.
     PopIf,
 }
 
-/// Returns the nanoseconds for one pop and one push with `pending` events, after a tenth of the run as a warm-up.
+/// Returns the nanoseconds for one pop and one push with `pending` events; the first tenth of the run is a warm-up.
 fn hold(mut queue: EventQueue, deltas: &Deltas, pending: usize, (events, way): (usize, Loop)) -> f64 {
     let mut rng = Stream::new(2, 0, StreamPurpose::Custom(2));
     for node in 0..pending {

@@ -26,7 +26,7 @@ mod nodes;
 
 use nodes::NodeSettings;
 
-/// Name in a validated scenario that the core does not have: a fault of the program.
+/// Name in a validated scenario that the core does not know, which is a fault of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildError(pub String);
 
@@ -40,12 +40,13 @@ impl std::error::Error for BuildError {}
 /// Options of a run that leave its results bit-identical, except for the bound on events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Largest number of events; `None` for no bound. The run ends after the instant that reaches it, if anything is
-    /// left to do.
+    /// Largest number of events of a run; `None` for no bound. The run ends after the instant that reaches it, if
+    /// anything is left to do.
     pub max_events: Option<u64>,
     /// Orders events by a plain heap instead of the wheel: slower, with bit-identical results.
     pub heap: bool,
-    /// Computes no departures at arrival: slower, with bit-identical results.
+    /// Makes an event for the end of each transmission, instead of computing departures: slower, with bit-identical
+    /// results.
     pub step_departures: bool,
     /// Number of partitions into which [`run_divided`] divides the run; 0 means one.
     pub partitions: u32,
@@ -132,7 +133,7 @@ pub fn run_divided<O: DividedObserver>(
     Ok(Partitions::new((0..partitions).map(part).collect()).run())
 }
 
-/// Returns the partition of each node. Hosts and switches are each divided into blocks of consecutive numbers.
+/// Assigns each node to a partition. Hosts and switches are each divided into blocks of consecutive numbers.
 fn assign_partitions(scenario: &Scenario, partitions: u32) -> Vec<u32> {
     let (hosts, switches) = (scenario.topology.hosts, scenario.switches.len() as u32);
     let block = |count: u32| (0..count).map(move |i| (u64::from(i) * u64::from(partitions) / u64::from(count)) as u32);
@@ -241,16 +242,16 @@ fn build_empty<O: Observer, T: Tap>(
     Ok(world)
 }
 
-/// Returns the paths by which switches route; all switches use them or none does. The hash that chooses a path takes
-/// its seed from a number that no node has, since all switches must choose the same path.
+/// Returns the `k` shortest paths by which switches route; either all switches use them or none does. The hash that
+/// chooses a path takes its seed from a number that no node has, since all switches must choose the same path.
 fn build_paths(scenario: &Scenario, seed: u64) -> Option<Paths> {
     let (_, k) = scenario.switches.first()?.routing.slot.peek().needs_paths()?;
     let pick = FlowHash::new(Stream::new(seed, u32::MAX, StreamPurpose::Hash).u64());
     Some(scenario::paths::find_paths(&scenario.topology, k as usize, pick))
 }
 
-/// Returns the links, numbered like the ports that send on them over the whole network, and the first port of each
-/// node.
+/// Builds the links, numbered like the ports that send on them over the whole network. Also returns the number of each
+/// node's first port.
 fn build_links(scenario: &Scenario, histories: &BTreeMap<SendingPort, LinkHistory>, seed: u64) -> (Links, Vec<u32>) {
     let nodes = &scenario.topology.nodes;
     let mut base = Vec::with_capacity(nodes.len());

@@ -13,19 +13,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use units::{ByteClock, Time};
 
-/// Timer index that no node uses, of an event at each change. Without it, nodes could push events at a change that
-/// precede the event taken last, which the queue does not allow.
+/// Timer index, used by no node, of the event at each change of the network. Without it, nodes could push events at a
+/// change that precede the event taken last, which the queue does not allow.
 pub(crate) const NETWORK_CHANGES: u32 = Key::MAX_INDEX - 1;
 
-/// Changes at one instant.
+/// Changes of the network at one instant.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NetworkChange {
-    /// Numbers of the scenario's events at this instant.
+    /// Numbers of the scenario's events that change links at this instant.
     pub(crate) events: Vec<usize>,
     pub(crate) clocks: Vec<(SendingPort, ByteClock)>,
-    /// Ports whose links are treated as dead from now on, by node.
+    /// Ports whose links nodes treat as dead from this instant on, by node.
     pub(crate) dead_ports: BTreeMap<u32, Vec<PortId>>,
-    /// Ports whose links are treated as dead from now on, each with the number of the event that closes it.
+    /// Ports whose links nodes treat as dead from this instant on, each with the number of the event that closes it.
     pub(crate) closed_ports: Vec<(usize, SendingPort)>,
     pub(crate) returned_ports: Vec<SendingPort>,
     pub(crate) routes: Option<Arc<Routes>>,
@@ -46,11 +46,11 @@ pub(crate) struct ChangeSchedule {
     pub(crate) dead_port: DeadPortPolicy,
     /// Routes of the network at time zero.
     pub(crate) first_routes: Arc<Routes>,
-    /// Link directions on which each event loses frames; `None` if it loses none on its link.
+    /// Link directions on which each event loses frames; `None` if the event loses none on its link.
     pub(crate) lossy_directions: Vec<Option<LossyDirections>>,
-    /// Losses on the directions of each past event, counted before the event.
+    /// Losses that past events' link directions already had when the event happened.
     pub(crate) losses_before: Vec<LossCounts>,
-    /// Ports closed by the events so far.
+    /// Ports that past events closed because their links are dead.
     pub(crate) closings: Vec<PortClosure>,
 }
 
@@ -136,8 +136,8 @@ impl KnownDeadLinks<'_> {
         self.closed_by_event.iter().flat_map(|(_, ports)| ports).copied().collect()
     }
 
-    /// Adds to the turn of an instant the effect on links of a group of simultaneous events, numbered from `first`
-    /// on.
+    /// Adds to the changes of an instant the dead links and routes that follow from simultaneous events, numbered from
+    /// `first` on.
     fn apply_events(&mut self, first: usize, group: &[Event], (at, turns): (Time, &mut BTreeMap<Time, NetworkChange>)) {
         let (was, dead) = (self.dead_links(), self.both_ends(self.down_links.iter()));
         if was == dead {
@@ -168,10 +168,10 @@ impl KnownDeadLinks<'_> {
         }
     }
 
-    /// Returns the routes around dead links. Dead links may cut switches off from hosts. If frames wait at dead
-    /// ports, those for such hosts follow earlier routes up to a dead port. Otherwise the earlier routes show which
-    /// dead port cut a switch off. All switches joined by live links lack the same hosts and use the same earlier
-    /// routes, so that no frame loops.
+    /// Returns the routes around links that nodes treat as dead. Dead links may cut switches off from hosts. If frames
+    /// wait at dead ports, those for such hosts follow earlier routes up to a dead port. Otherwise the earlier routes
+    /// show which dead port cut a switch off. All switches joined by live links lack the same hosts and use the same
+    /// earlier routes, so that no frame loops.
     fn compute_routes(&mut self) -> Arc<Routes> {
         let mut dead = self.dead_links();
         let now = self.routes_around(&dead);
@@ -196,7 +196,7 @@ impl KnownDeadLinks<'_> {
         })
     }
 
-    /// Returns the routes around some links. If frames wait at dead ports, links of hosts count as alive, since a
+    /// Returns the routes around these dead links. If frames wait at dead ports, links of hosts count as alive, since a
     /// host with a dead link is still behind its own link.
     fn routes_around(&mut self, dead: &DeadPorts) -> Arc<Routes> {
         let topology = &self.scenario.topology;

@@ -27,15 +27,15 @@ pub struct Deadlock {
     pub cycle: Vec<(u32, u16)>,
 }
 
-/// Receiving end of a link: a node, and the port there that pauses the link.
+/// Receiving end of a link: a node, and its port that pauses the link.
 type LinkEnd = (u32, u16);
 
-/// Nodes and links of a network after all events of an instant.
+/// Nodes and links of a network, as they are after all events of an instant.
 pub(crate) struct NetworkState<'a> {
     pub(crate) hosts: &'a [Host],
     pub(crate) switches: &'a [Switch],
     pub(crate) wires: &'a Links,
-    /// First port of each node, in the numbering over the whole network.
+    /// Number of each node's first port, counted over the whole network.
     pub(crate) base: &'a [u32],
 }
 
@@ -52,7 +52,7 @@ impl NetworkState<'_> {
         self.wires.far_end(self.base[node as usize] + u32::from(port))
     }
 
-    /// Returns the links, by their receiving ends, that stay paused unless frames that they wait for move.
+    /// Returns the links, by their receiving ends, that are paused and can only resume after frames have left.
     fn paused_links(&self) -> BTreeMap<LinkEnd, ClassSet> {
         let mut all = BTreeMap::new();
         for (switch, node) in self.switches.iter().zip(self.hosts.len() as u32..) {
@@ -99,8 +99,8 @@ impl NetworkState<'_> {
         if classes.iter().all(|own| *own == ClassSet::NONE) { Vec::new() } else { core.stuck_bytes(&classes) }
     }
 
-    /// Returns, for each link that ends at a node, the paused classes that resume once all frames have left the node
-    /// that can.
+    /// Returns, for each link that ends at a node, the paused classes that resume once every frame that can leave the
+    /// node has left.
     fn may_resume(&self, ends: &[LinkEnd], stuck: &BTreeMap<LinkEnd, ClassSet>) -> Vec<(LinkEnd, ClassSet)> {
         let Some((node, _)) = ends.first() else { return Vec::new() };
         let (core, stays) = (self.core(*node), self.bytes_that_stay(*node, stuck));
@@ -122,7 +122,7 @@ impl NetworkState<'_> {
         ends.iter().map(resumes).collect()
     }
 
-    /// Follows from the first stuck link which link each one waits for, until a link repeats.
+    /// Finds a cycle of stuck links: follows from the first one which link each waits for, until a link repeats.
     fn find_cycle(&self, stuck: &BTreeMap<LinkEnd, ClassSet>) -> Option<Deadlock> {
         let (first, classes) = stuck.iter().next()?;
         let mut way = vec![(*first, (0..8).find(|class| classes.has(*class))?)];
@@ -141,7 +141,7 @@ impl NetworkState<'_> {
         }
     }
 
-    /// Returns a stuck link for which frames wait that keep the link into `end` paused.
+    /// Returns a stuck link on which frames wait to leave, whose bytes keep the link into `end` paused.
     fn waits_for(&self, end: LinkEnd, class: u8, stuck: &BTreeMap<LinkEnd, ClassSet>) -> Option<(LinkEnd, u8)> {
         let core = self.core(end.0);
         let (pause_group, _) = core.resume_threshold(PortId(end.1), class, None)?;
@@ -158,7 +158,7 @@ impl NetworkState<'_> {
     }
 }
 
-/// Returns the classes that one end has paused and the other does not send, while no resume is in flight.
+/// Returns the classes that a port has paused and its far end does not send, while no resume is in flight.
 fn effective_pauses(sent: &SentPauses, in_effect: &ReceivedPauses) -> ClassSet {
     let same = |class: &u8| sent.resumes[usize::from(*class)] == in_effect.resumes[usize::from(*class)];
     let both = ClassSet(sent.paused.0 & in_effect.paused.0);

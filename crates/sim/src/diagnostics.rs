@@ -68,7 +68,7 @@ impl LosslessViolationAt {
 }
 
 impl BrokenRuleAt {
-    /// Describes in two sentences the mechanism, the place, the instant and the rule with what to do.
+    /// Describes a broken rule in two sentences: mechanism, node, port, instant, and the rule with advice.
     pub fn describe(&self, scenario: &Scenario) -> String {
         let node = &scenario.topology.nodes[self.node as usize];
         let (kind, port, slot) = (self.mechanism_kind(scenario), self.broken.port.0, self.broken.slot);
@@ -81,7 +81,7 @@ impl BrokenRuleAt {
         )
     }
 
-    /// Name of the mechanism.
+    /// Returns the name of the mechanism that broke the rule.
     fn mechanism_kind<'a>(&self, scenario: &'a Scenario) -> &'a str {
         let Some(switch) = self.node.checked_sub(scenario.topology.hosts) else {
             let host = &scenario.host;

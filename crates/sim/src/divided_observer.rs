@@ -2,14 +2,14 @@
 
 use dataplane::{Observer, Pkt};
 
-/// Partitions of nodes and ports in a divided run, and the numbers of its flows in the whole run.
+/// Partition of each node and port of a divided run, and the number of each flow in the whole run.
 #[derive(Clone, Copy, Debug)]
 pub struct PartitionOwners<'a> {
-    /// Partition of each node.
+    /// Partition of each node, by node number.
     pub nodes: &'a [u32],
     /// Partition of the node of each port, by the port's number over the whole network.
     pub ports: &'a [u32],
-    /// First port of each node.
+    /// Number of each node's first port, counted over the whole network.
     pub base: &'a [u32],
     /// Number of each flow in the whole run, by its number in the partitions.
     pub ranks: &'a [u32],
@@ -67,7 +67,7 @@ impl PartitionOwners<'_> {
 /// # Ok::<(), sim::BuildError>(())
 /// ```
 pub trait DividedObserver: Observer + Clone + Send {
-    /// State that the observer keeps of a packet in flight.
+    /// State that the observer keeps of a packet in flight, and that moves with the packet to another partition.
     type PacketState: Send;
     /// Prepares the observer, before the run, to be that of one partition.
     fn prepare_partition(&mut self) {}
@@ -78,9 +78,9 @@ pub trait DividedObserver: Observer + Clone + Send {
     }
     /// Removes and returns the state of a packet that goes on to another partition.
     fn detach_packet_state(&mut self, pkt: &Pkt) -> Self::PacketState;
-    /// Adds the state of a packet that has come from another partition.
+    /// Adds the observer's state of a packet that has come from another partition.
     fn attach_packet_state(&mut self, pkt: &Pkt, attached: Self::PacketState);
-    /// Makes one observer of those of all partitions, in the order of partitions, after the run.
+    /// Merges the observers of all partitions, in the order of partitions, after the run.
     fn merge(parts: Vec<Self>, owners: &PartitionOwners<'_>) -> Self;
 }
 

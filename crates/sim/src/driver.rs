@@ -17,22 +17,22 @@ pub struct LosslessViolationAt {
     pub at: Time,
     /// Number of the switch.
     pub node: u32,
-    /// Lost packet, and the memory that had no space for it.
+    /// Packet that was lost, and the memory that had no space for it.
     pub lost: LosslessViolation,
 }
 
 /// Rule of a slot that a mechanism broke, with the place and the instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BrokenRuleAt {
-    /// Instant of the call that broke the rule.
+    /// Instant at which the mechanism broke the rule.
     pub at: Time,
-    /// Number of the switch or host.
+    /// Node number of the switch or host whose mechanism broke the rule.
     pub node: u32,
     /// Broken rule and its slot.
     pub broken: BrokenRule,
 }
 
-/// All state of a run that driver calls write to.
+/// State of a run that nodes change through their driver: events, links, flow records and observer.
 #[derive(Clone)]
 pub(crate) struct RunState<O> {
     pub(crate) queue: EventQueue,
@@ -44,14 +44,13 @@ pub(crate) struct RunState<O> {
     /// Number of unfinished flows that the run waits for. The count of a partition is one term of a sum modulo 2⁶⁴,
     /// since flows that begin in one partition may end in another.
     pub(crate) open: u64,
-    /// Number of measured messages that follow upon others, have not started, and belong to queries that are not
-    /// measured themselves.
+    /// Number of measured messages that wait for others to arrive, and whose queries are not measured themselves.
     pub(crate) pending: u64,
-    /// Queries with messages that have not started.
+    /// Queries with messages that have not started yet.
     pub(crate) queries: Queries,
-    /// Flags by workload of the scenario's traffic: true if messages follow upon its messages.
+    /// True, by workload of the scenario's traffic, if the arrival of its messages may start others.
     pub(crate) reacts: Vec<bool>,
-    /// Messages of such workloads that have just arrived.
+    /// Messages that have just arrived, in workloads in which arrivals may start other messages.
     pub(crate) delivered: Vec<FlowId>,
     pub(crate) completed: u64,
     pub(crate) fct_end: FctEnd,
@@ -72,8 +71,8 @@ pub(crate) struct Driver<'a, O> {
 }
 
 impl<O: Observer> RunState<O> {
-    /// Returns the reason of a failure, if the run has failed. A broken rule comes before a loss, since it may cause
-    /// any loss after it.
+    /// Returns the reason why the run has failed, if it has. A broken rule comes before a loss, since it may cause any
+    /// loss after it.
     pub(crate) fn failure(&self) -> Option<StopReason> {
         let lost = self.lost.map(|_| StopReason::LosslessViolation);
         self.broken.map(|_| StopReason::BrokenRule).or(lost)
@@ -90,7 +89,7 @@ impl<O: Observer> RunState<O> {
         self.pending + self.queries.unstarted_messages()
     }
 
-    /// Adds the record of a flow, whose number is the index of its record.
+    /// Adds the record of a flow; the number of the flow is the index of its record.
     pub(crate) fn add_flow_record(&mut self, flow: FlowId, mut record: FlowRecord) {
         self.observer.on_flow_added(flow, record.traffic);
         record.awaited |= self.queries.count_started_message(&record);

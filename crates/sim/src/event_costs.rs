@@ -3,38 +3,39 @@
 use mech::overflow::DropReason;
 use scenario::events::{Event, LinkChange, SendingPort};
 
-/// Directions of links on which an event loses frames.
+/// Link directions on which an event loses frames, and the reason for the losses.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LossyDirections {
     pub(crate) reason: DropReason,
-    /// Directions of links, by the port that sends.
+    /// Link directions, each by the port that sends.
     directions: Vec<SendingPort>,
 }
 
-/// Frames that were lost on each of an event's directions.
+/// Number of frames lost on each link direction of an event.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LossCounts(Vec<u64>);
 
-/// Time in which a port is known to be dead because of an event.
+/// Period in which a port is known to be dead because of an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PortClosure {
     /// Number of the event in the order of time.
     pub(crate) event: usize,
     pub(crate) port: SendingPort,
-    /// Frames that were lost because the port was dead, before the event closed it.
+    /// Number of frames lost because the port was dead, counted up to the instant when the event closed it.
     pub(crate) drops_before: u64,
-    /// Frames lost because the port was dead, up to the instant when the link was known to be back; `None` before.
+    /// Number of frames lost because the port was dead, counted up to the instant when it was known to be back; `None`
+    /// before.
     pub(crate) drops_after: Option<u64>,
 }
 
-/// Frames that an event has cost.
+/// Number of frames that an event has cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EventCost {
-    /// Number of the event in the order of time.
+    /// Number of the event, counted in the order of time.
     pub(crate) event: usize,
-    /// Frames lost on its link.
+    /// Number of frames lost on the links of the event.
     pub(crate) lost: u64,
-    /// Frames dropped because of the ports that it closed.
+    /// Number of frames dropped because of ports that the event closed.
     pub(crate) dropped: u64,
 }
 
@@ -50,14 +51,14 @@ impl LossyDirections {
         Some(LossyDirections { reason, directions: event.senders.clone() })
     }
 
-    /// Losses so far; `on_link` returns those of a direction for this reason.
+    /// Returns the losses so far on these link directions; `on_link` returns those of a direction for this reason.
     pub(crate) fn losses(&self, on_link: impl Fn(SendingPort) -> u64) -> LossCounts {
         LossCounts(self.directions.iter().map(|place| on_link(*place)).collect())
     }
 }
 
 impl LossCounts {
-    /// Adds the counts of another partition.
+    /// Adds the losses in another partition.
     pub(crate) fn add(&mut self, other: &LossCounts) {
         self.0.iter_mut().zip(&other.0).for_each(|(sum, one)| *sum += one);
     }
@@ -97,7 +98,7 @@ pub(crate) fn losses_per_event(
     (0..before.len()).map(lost).collect()
 }
 
-/// Frames dropped because of the ports that an event has closed; `now` returns those of a port so far.
+/// Returns the number of frames dropped because of ports that an event closed; `now` returns those of a port so far.
 pub(crate) fn drops_of_event(event: usize, closings: &[PortClosure], now: impl Fn(SendingPort) -> u64) -> u64 {
     let own = closings.iter().filter(|closing| closing.event == event);
     own.map(|closing| closing.drops_after.unwrap_or_else(|| now(closing.port)) - closing.drops_before).sum()
@@ -117,6 +118,7 @@ mod tests {
         LossCounts(on_links.to_vec())
     }
 
+    /// Test of the losses of events that follow each other on two link directions.
     /// THERE and BACK go down; both come up; THERE loses frames at random; BACK goes down again.
     #[test]
     fn an_event_costs_what_is_lost_by_its_reason_until_the_next_of_it_at_that_place() {

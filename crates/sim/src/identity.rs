@@ -1,4 +1,4 @@
-//! Identity of a packet, by which it is found wherever it waits.
+//! Identity of a packet, by which it is found anywhere in the network.
 
 use dataplane::Pkt;
 use mech::{Flags, PacketKind, hash_mix};
@@ -9,9 +9,9 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 /// Nodes on the path make control frames and messages of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketOrigin {
-    /// The flow's sender.
+    /// Sender of the flow.
     Sender,
-    /// The flow's receiver.
+    /// Receiver of the flow.
     Receiver,
     /// Node that sends a PAUSE or PFC frame.
     Pause(u32),
@@ -19,7 +19,7 @@ pub enum PacketOrigin {
     Notice(u32),
 }
 
-/// Identity of a packet.
+/// Identity of a packet: flow, origin and number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketId {
     /// Number of the flow.

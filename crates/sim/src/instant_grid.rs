@@ -16,12 +16,13 @@ pub(crate) struct InstantGrid {
 }
 
 impl InstantGrid {
-    /// Grid of a run. Its step is the largest power of two of picoseconds up to duration / 8192, within bounds.
+    /// Returns the grid of a run. Its step is the largest power of two of picoseconds up to duration / 8192, within
+    /// bounds.
     pub(crate) fn for_run(duration: Dur) -> InstantGrid {
         InstantGrid { origin: Time(duration.0), step: grid_step(duration).0 }
     }
 
-    /// Returns the first instant after `at`.
+    /// Returns the first instant of the grid after `at`.
     #[inline]
     pub(crate) fn next_instant(self, at: Time) -> Time {
         let next = at.saturating_add(Dur(1));

@@ -21,11 +21,11 @@ use prefetch_index::prefetch_index;
 use units::{Dur, Time};
 
 const NO_FRAME: u32 = u32::MAX;
-/// Course number of a link that never changes.
+/// Value in place of a course number, of a link that never changes.
 const STEADY_LINK: u16 = u16::MAX;
-/// Course number of a link that never changes and whose frames are delayed by NIC jitter.
+/// Value in place of a course number, of a link that never changes and whose frames are delayed by NIC jitter.
 const JITTERED_LINK: u16 = u16::MAX - 1;
-/// Run number of a frame that is in no run.
+/// Value in place of a run number, of a frame that belongs to no run of frames.
 const NO_RUN: u32 = u32::MAX;
 
 /// Single direction of a link.
@@ -42,7 +42,7 @@ pub(crate) struct Link {
     delay: Dur,
 }
 
-/// Number and arrival time of the next frame of a link: all that an arrival reads beside the frame.
+/// Number and arrival time of the next frame on a link: all that an arrival reads beside the frame.
 #[derive(Clone, Copy, Debug)]
 struct NextFrame {
     next_at: Time,
@@ -79,9 +79,9 @@ impl ArrivedFrame {
 #[derive(Clone, Copy, Debug)]
 struct RestOfRun {
     run: SegmentRun,
-    /// Arrival time of the first of them.
+    /// Arrival time of the first of the frames without a slot.
     at: Time,
-    /// Time from one arrival to the next.
+    /// Time from the arrival of a frame of the run to that of the next.
     interval: Dur,
 }
 
@@ -100,21 +100,21 @@ pub(crate) struct Links {
     lost_payload: u64,
     runs: Vec<RestOfRun>,
     free_runs: Vec<u32>,
-    /// Frames sent on links that end in another partition.
+    /// Frames sent on links that end in another partition of the run.
     sent: Vec<SentFrame>,
-    /// Number of frames in flight that belong to runs and have no slot.
+    /// Number of frames in flight that belong to runs of frames and have no slot.
     frames_behind: u64,
 }
 
 impl Links {
-    /// Adds a direction of a link. Its number is the number of directions added before.
+    /// Adds a direction of a link; its number is the number of directions that were added before.
     pub(crate) fn add_link(&mut self, peer: u32, peer_port: u16, delay: Dur) {
         self.links.push(Link { head: NO_FRAME, tail: NO_FRAME, peer, peer_port, change_index: STEADY_LINK, delay });
     }
     pub(crate) fn len(&self) -> usize {
         self.links.len()
     }
-    /// Returns the node at the far end of a link, and its port there.
+    /// Returns the node and port at the far end of a link.
     pub(crate) fn far_end(&self, link: u32) -> (u32, u16) {
         let link = &self.links[link as usize];
         (link.peer, link.peer_port)
@@ -129,7 +129,7 @@ impl Links {
         steady.for_each(|(link, _)| link.change_index = JITTERED_LINK);
         self.jitter = Some(Box::new(scatter));
     }
-    /// Gives the link that was added last a course of changes. PRECONDITION: fewer than 65,534 links change.
+    /// Gives the last added link a course of changes over time. PRECONDITION: fewer than 65,534 links change.
     pub(crate) fn set_changing(&mut self, course: ChangingLink) {
         if let Some(link) = self.links.last_mut() {
             link.change_index = self.changing.len() as u16;
@@ -145,12 +145,12 @@ impl Links {
         let course = usize::from(self.links[link as usize].change_index);
         self.changing.get_mut(course).into_iter().for_each(|course| course.count_lost(reason));
     }
-    /// Returns the packets lost on a link by reason; `None` if it never changes.
+    /// Returns the number of packets lost on a link, by reason; `None` if the link never changes.
     pub(crate) fn loss_counts(&self, link: u32) -> Option<&[u64; DropReason::ALL.len()]> {
         let course = self.changing.get(usize::from(self.links[link as usize].change_index));
         course.filter(|course| !course.is_steady()).map(ChangingLink::loss_counts)
     }
-    /// Returns the reason if a frame at the end of its link is lost there.
+    /// Returns the reason for which a frame at the end of its link is lost there; `None` if the frame arrives.
     #[inline(always)]
     pub(crate) fn take_outcome(&mut self, arrived: ArrivedFrame) -> Option<DropReason> {
         match arrived.change_index {
@@ -164,12 +164,12 @@ impl Links {
         self.lost += u64::from(fate.is_some());
         fate
     }
-    /// Returns the shortest time that a frame's last bit is ever on a link.
+    /// Returns the link's shortest propagation delay at any time of the run.
     pub(crate) fn shortest_delay(&self, link: u32) -> Dur {
         let Link { change_index: course, delay, .. } = self.links[link as usize];
         self.changing.get(usize::from(course)).map_or(delay, |course| course.shortest_delay(delay))
     }
-    /// Removes and returns the outcomes of the frames on a link; none if it never changes.
+    /// Removes and returns the outcomes of the frames on a link; none if the link never changes.
     pub(crate) fn take_outcomes(&mut self, link: u32) -> Vec<Option<DropReason>> {
         let course = usize::from(self.links[link as usize].change_index);
         self.changing.get_mut(course).map_or_else(Vec::new, ChangingLink::take_outcomes)
@@ -181,7 +181,7 @@ impl Links {
             course.put_outcome(fate);
         }
     }
-    /// Adds the losses on the links of another partition.
+    /// Adds the losses that links had in another partition.
     pub(crate) fn add_loss_counts(&mut self, other: &Links) {
         self.lost += other.lost;
         self.lost_payload += other.lost_payload;
@@ -204,7 +204,7 @@ impl Links {
         self.slots_in_use() + self.frames_behind
     }
 
-    /// Returns the number of slots in use; the frames of a run share one.
+    /// Returns the number of memory slots in use by frames in flight; the frames of a run share one.
     pub(crate) fn slots_in_use(&self) -> u64 {
         (self.frames.len() - self.free.len()) as u64
     }
@@ -340,7 +340,7 @@ impl Links {
         (self.frames.len() - 1) as u32
     }
 
-    /// Prefetches the data that an arrival on this link reads.
+    /// Prefetches into the cache the data that the next arrival on this link reads.
     #[inline(always)]
     pub(crate) fn prefetch_arrival(&self, link: u32) {
         let id = self.links.get(link as usize).map_or(NO_FRAME, |link| link.head);
@@ -348,13 +348,13 @@ impl Links {
         prefetch_index(&self.next_frames, id as usize);
     }
 
-    /// Returns the first frame of a link.
+    /// Returns the first frame in flight on a link.
     #[inline(always)]
     pub(crate) fn first_frame(&self, link: u32) -> Option<&Pkt> {
         self.frames.get(self.links.get(link as usize)?.head as usize)
     }
 
-    /// Removes the first frame of a link, which arrives. PRECONDITION: a frame is in flight on the link. Its slot is
+    /// Removes the first frame of a link, since it arrives. PRECONDITION: a frame is in flight on the link. Its slot is
     /// free from now on: it must be read before another frame is sent.
     #[inline(always)]
     pub(crate) fn take_arrival(&mut self, link: u32) -> ArrivedFrame {
@@ -376,14 +376,14 @@ impl Links {
         self.take_arrival(link)
     }
 
-    /// Returns the frame that has arrived, as it left the sending port.
+    /// Returns a frame that has arrived, still as it left the sending port.
     #[inline(always)]
     pub(crate) fn arrived_frame(&self, arrived: ArrivedFrame) -> &Pkt {
         &self.frames[arrived.slot as usize]
     }
 
-    /// Gives the second frame of a run a slot of its own, since the first frame of the link is the first of the run.
-    /// Arrivals then read a whole frame from its slot and never copy one out of a run.
+    /// Gives the second frame of a run of frames a slot of its own, because the first one is about to arrive. Arrivals
+    /// then read a whole frame from its slot and never copy one out of a run.
     #[cold]
     fn split_run(&mut self, link: u32) {
         let id = self.links[link as usize].head;

@@ -38,11 +38,11 @@ impl PacketEvent {
     }
 }
 
-/// Table or column, and the names of its numbers from 0 on.
+/// Name of a table or column, and the names of its numbers from 0 on.
 pub type NumberNames = (&'static str, Vec<&'static str>);
 
-/// Returns the names of numbers in `packet_hist`, in `fates` and `activity`, in `reorder`, in the column `place` of
-/// `fabric_buffers`, and of steps in packet traces. In traces, the numbers of losses follow, in the order of their
+/// Returns the names of numbers in the tables `packet_hist`, `fates`, `activity` and `reorder`, in the column `place`
+/// of `fabric_buffers`, and of steps in packet traces. In traces, the numbers of losses follow, in the order of their
 /// reasons.
 pub fn number_names() -> [NumberNames; 5] {
     let doing = StepKind::ALL_EXCEPT_LOSSES.into_iter().map(StepKind::name);

@@ -16,8 +16,8 @@ pub struct FlowRecord {
     pub traffic: u16,
     /// Number of the query, `u32::MAX` for none.
     pub query: u32,
-    /// True if the flow is measured: it, or the message that it follows upon in its query, started inside the
-    /// measurement window.
+    /// True if the flow is measured: it started inside the measurement window, or an earlier message of its query did
+    /// that triggered it.
     pub measured: bool,
     /// True if the run waits for the flow: it is measured, or the first message of its query is.
     pub awaited: bool,
@@ -30,7 +30,7 @@ pub struct FlowRecord {
     pub channel: u32,
     /// Flow whose connection carries this one; the flow itself if it has its own connection.
     pub connection: FlowId,
-    /// Counts of the sender, taken when it ends.
+    /// Counts of retransmissions, timeouts and ACKs of the sender, taken when it ends.
     pub sender: SenderCounts,
 }
 
@@ -91,7 +91,7 @@ impl From<&SenderStats> for SenderCounts {
 pub enum StopReason {
     /// Every flow that the run waits for has finished, and the duration is over or no event is pending.
     Done,
-    /// The drain is over or no event is pending, and flows that the run waits for are unfinished.
+    /// Unfinished flows remain that the run waits for, but the drain is over or no event is pending.
     DrainedOut,
     /// The bound on events is reached.
     MaxEvents,

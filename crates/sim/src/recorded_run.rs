@@ -13,6 +13,33 @@ use std::error::Error;
 pub type RunError = Box<dyn Error + Send + Sync>;
 
 /// Run of one variant with one seed, which records the tables of its scenario.
+///
+/// ```
+/// use scenario::{Source, load};
+/// use sim::{CaptureRequest, Options, start_recorded_run};
+/// # const TEXT: &str = r#"
+/// #     name = "one"
+/// #     duration = "1ms"
+/// #     transport.kind = "newreno"
+/// #     topology = { kind = "star", n = 2, link = { rate = "1Gbps", delay = "1us" } }
+/// #     [[traffic]]
+/// #     name = "flow"
+/// #     kind = "incast"
+/// #     senders = 1
+/// #     receiver = "h0"
+/// #     size = "1000B"
+/// # "#;
+///
+/// // `TEXT` is a scenario with one flow of 1000 B over a switch.
+/// let loaded = load(&Source::new("one.toml", TEXT, ".".as_ref()), &[]).unwrap();
+/// let scenario = &loaded.variants[0];
+/// let captures = CaptureRequest { links: Vec::new(), snaplen: None };
+/// let mut run = start_recorded_run(scenario, 1, Options::default(), &captures).unwrap();
+/// while run.advance_rows(1_000, usize::MAX).stop.is_none() {}
+/// let results = run.results(scenario);
+/// let ends = results.table("flows").unwrap().u64("end_ps").unwrap();
+/// assert!(ends[0] < u64::MAX, "the flow has ended");
+/// ```
 pub trait RecordedRun: Send + Sync {
     /// Advances the run by about `max_events` events, or fewer if a table has `max_rows` rows to take.
     fn advance_rows(&mut self, max_events: u64, max_rows: usize) -> Progress;

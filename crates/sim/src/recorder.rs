@@ -62,12 +62,12 @@ use workloads::Workloads;
 pub struct Recorder {
     pub(crate) scope: Scope,
     clock: BinClock,
-    /// Computed departures that the queues have not followed yet.
+    /// Computed departures that are not yet in the records of their queues.
     computed_departures: ComputedDepartures,
     pub(crate) queues: Vec<QueueRecord>,
     pub(crate) sub_queues: Option<Box<SubQueues>>,
     storage_times: StorageTimes,
-    /// Packets made by transports since the last hand-over to other partitions; `None` unless the run is divided and
+    /// Packets made by transports since they were last handed to other partitions; `None` unless the run is divided and
     /// the order of arrival is measured.
     emitted: Option<Vec<Pkt>>,
     distances: Distances,
@@ -82,7 +82,7 @@ pub struct Recorder {
     pub(crate) inputs: Option<Box<InputMemory>>,
     pub(crate) stages: Option<Box<FabricMemory>>,
     sent: Option<Box<SentOverTime>>,
-    /// Open time bin of each node.
+    /// Counts of packet events of each node in its open time bin.
     activity: Vec<OpenActivityBin>,
     pub(crate) workloads: Workloads,
     pub(crate) data_drops: DataDrops,
@@ -94,7 +94,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Returns a recorder for a scenario's `[measure]`.
+    /// Creates a recorder of all that `[measure]` of a scenario asks for.
     pub fn from_scenario(scenario: &Scenario) -> Recorder {
         let measure = &scenario.measure;
         let nodes = &scenario.topology.nodes;
@@ -157,8 +157,8 @@ impl Recorder {
         Some(at.port.checked_sub(self.scope.hosts)? as usize).filter(|queue| *queue < self.queues.len())
     }
 
-    /// Returns the computed departures, and the records that follow a queue. A port with computed departures has a
-    /// single queue: classes and lanes would change which frame leaves next.
+    /// Returns the computed departures, and the records of a queue that follow them. A port with computed departures
+    /// has a single queue: classes and lanes would change which frame leaves next.
     fn departures_and_followers(&mut self, queue: usize) -> (&mut ComputedDepartures, QueueFollowers<'_>) {
         let sub_queues = self.sub_queues.as_mut();
         let apart = sub_queues.map(|all| (all.queue_record((queue, QueueId::normal(0))), &mut self.rows.sub_trace));
@@ -172,7 +172,7 @@ impl Recorder {
         ahead.update_records(queue, &mut to);
     }
 
-    /// Brings the records of every queue up to `now`.
+    /// Brings the records of every queue with computed departures up to `now`.
     fn update_queue_records_until(&mut self, now: Time) {
         for queue in 0..self.queues.len() {
             let (ahead, mut to) = self.departures_and_followers(queue);
@@ -180,7 +180,7 @@ impl Recorder {
         }
     }
 
-    /// Records a stored frame that starts to leave at `starts`.
+    /// Records a frame that is stored at `now` in a queue with computed departures and leaves from `starts` on.
     #[inline(always)]
     fn record_stored(&mut self, now: Time, queue: usize, starts: Time, before: u32) {
         if self.computed_departures.uncount_passed_frame(queue, now)
@@ -208,7 +208,7 @@ impl Recorder {
         self.storage_times.set(at.now, switch, slot);
     }
 
-    /// Records the end of a packet. Returns the largest distance by which bounces brought it back.
+    /// Records that a packet was delivered or lost. Returns the largest distance by which bounces brought it back.
     fn record_end(&mut self, at: EventLocation, pkt: &Pkt, fate: u8) -> u8 {
         let most = if pkt.head.bounces > 0 { self.distances.remove_ended_packet(pkt) } else { 0 };
         if let Some(steps) = self.detour_steps.as_mut().filter(|_| pkt.head.detours > 0) {
@@ -222,8 +222,8 @@ impl Recorder {
         most
     }
 
-    /// Writes the rows of all time bins before that of `now`, and sorts all rows. Bins are closed here even if
-    /// nothing has happened since, so that rows that are taken are complete and those of later calls follow them.
+    /// Writes the rows of all time bins before that of `now`, and sorts all rows. Bins are closed here even if nothing
+    /// has happened since, so that rows that are taken are complete and those of later calls follow them.
     pub(crate) fn write_bins_before(&mut self, now: Time) {
         if !self.closed {
             self.update_queue_records_until(now);
@@ -242,7 +242,8 @@ impl Recorder {
         self.rows.sort();
     }
 
-    /// Closes all records at the end of the run, `now`, once. Computed departures count up to `settled`.
+    /// Completes all records at the end of the run, `now`; later calls do nothing. Computed departures count up to
+    /// `settled`.
     pub(crate) fn close_records(&mut self, settled: Time, now: Time) {
         if std::mem::replace(&mut self.closed, true) {
             return;
@@ -271,12 +272,12 @@ impl Recorder {
         self.rows.sort();
     }
 
-    /// Returns the number of packets that were bounced and have not ended.
+    /// Returns the number of bounced packets in flight, whose distances are kept.
     pub fn distances_kept(&self) -> usize {
         self.distances.packets_kept()
     }
 
-    /// Returns the number of packets whose detours are recorded and that have not ended.
+    /// Returns the number of packets in flight whose detours are kept.
     pub fn detours_kept(&self) -> usize {
         self.detour_steps.as_ref().map_or(0, |steps| steps.packets_kept())
     }
@@ -286,7 +287,7 @@ impl Recorder {
         self.reordering.as_ref().map_or(0, |reordering| reordering.flows_in_flight())
     }
 
-    /// Removes the counts of frames that were to leave by `port` after the end of the run.
+    /// Removes frames from the counts that were to leave by `port` after the end of the run.
     pub(crate) fn uncount_transmissions(&mut self, port: u32, ahead: impl IntoIterator<Item = (Time, u16)>) {
         if self.closed {
             return;

@@ -10,7 +10,7 @@ pub struct CrossedFrame<'a> {
     pub at: Time,
     /// Number of the link: that of the port that sent the frame, counted over the whole network.
     pub link: u32,
-    /// Packet as it is received.
+    /// Packet in the state in which the far end receives it.
     pub pkt: &'a Pkt,
     /// TCP options of the packet.
     pub ext: Option<&'a PacketExtension>,
@@ -18,7 +18,7 @@ pub struct CrossedFrame<'a> {
     pub flow_bytes: u64,
 }
 
-/// Tap on all links. `()` sees nothing and compiles to nothing.
+/// Tap that is called for frames on all links. `()` is called for none and compiles to nothing.
 ///
 /// ```
 /// use sim::{CrossedFrame, Options, Tap, build_with_tap};
@@ -56,7 +56,7 @@ pub struct CrossedFrame<'a> {
 /// # Ok::<(), sim::BuildError>(())
 /// ```
 pub trait Tap: Clone + Send {
-    /// True if [`Tap::on_frame_crossed`] is called.
+    /// True if the run calls [`Tap::on_frame_crossed`].
     const IS_ENABLED: bool = true;
     /// Receives a frame that has crossed a link.
     fn on_frame_crossed(&mut self, crossed: &CrossedFrame<'_>);

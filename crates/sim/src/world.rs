@@ -14,7 +14,7 @@ use scenario::traffic::{FlowSpec, Flows};
 use std::sync::Arc;
 use units::{Dur, Time};
 
-/// Builds the `SwitchStep` of a switch at the current instant. A method would borrow the whole world, but the switch
+/// Builds the `SwitchStep` of a switch at the present instant. A method would borrow the whole world, but the switch
 /// and the lists of its step are borrowed beside it.
 macro_rules! at_switch {
     ($world:ident, $driver:ident) => {
@@ -74,16 +74,16 @@ pub struct World<O: Observer, T: Tap = ()> {
     pub(crate) seed: u64,
     pub(crate) pending: Flows,
     pub(crate) next: Option<FlowSpec>,
-    /// Number of raw sources and flows of the scenario's list before `next`.
+    /// Number of raw sources and planned flows of the scenario before the next flow to start.
     pub(crate) planned_flows: u64,
     pub(crate) closed_loop: ClosedLoop,
     pub(crate) schedule: RunSchedule,
     pub(crate) now: Time,
     pub(crate) events: u64,
     pub(crate) hops: u64,
-    /// Number of events at which the run next checks if it is overloaded, or if links wait for each other.
+    /// Number of events at which the run next checks all nodes for overload and for deadlocks.
     pub(crate) check_at: u64,
-    /// Number of events at which the run next checks if it is far beyond its bounds.
+    /// Number of events at which the run next checks if it is far beyond its bounds on packets and flows.
     pub(crate) guard_at: u64,
     pub(crate) stop: Option<StopReason>,
     /// True if the run ended before the events of the instant `now`.
@@ -92,13 +92,13 @@ pub struct World<O: Observer, T: Tap = ()> {
     pub(crate) pauses: bool,
     /// First deadlock that was found.
     pub(crate) deadlock: Option<Deadlock>,
-    /// Instant before which nothing but steps happens.
+    /// Instant before which the run only processes steps, without other work.
     pub(crate) milestone: Time,
     /// Counters at the start of the measurement window; `None` before it, or if the window starts with the run.
     pub(crate) baseline: Option<Counters>,
     /// Counters at the end of the measurement window, once it is over.
     pub(crate) baseline_end: Option<Counters>,
-    /// Packets that transports release in a call, before they reach their NIC.
+    /// Buffer for packets that a transport releases in a call, before they reach their NIC.
     pub(crate) released: ReleasedPackets,
     pub(crate) arrivals: Vec<Pkt>,
     /// Timers of a switch that expire in its current step.
@@ -106,7 +106,7 @@ pub struct World<O: Observer, T: Tap = ()> {
     pub(crate) predicted: PredictedRoute,
     /// True if next hops are computed before a packet arrives: no switch learns addresses.
     pub(crate) predicts_routes: bool,
-    /// Changes of the network; `None` if the scenario has no events.
+    /// Planned changes of the network; `None` if the scenario has no events.
     pub(crate) changes: Option<Box<ChangeSchedule>>,
     /// Tap that sees each frame that crosses a link.
     pub(crate) tap: T,
@@ -129,7 +129,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.progress()
     }
 
-    /// Advances the run until `until` events have happened, or the run ends.
+    /// Advances the run until it has processed `until` events in total, or ends.
     #[inline]
     fn step_until(&mut self, until: u64) {
         while self.stop.is_none() && self.events < until {
@@ -151,7 +151,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.progress()
     }
 
-    /// Returns the number of packet extensions in use.
+    /// Returns the number of packets whose extension (their TCP options) is in use.
     pub fn packet_extensions(&self) -> usize {
         self.packet_extensions.live_count()
     }
@@ -164,7 +164,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         each.fold((0, at_hosts), |sum, at| (sum.0 + at.0, sum.1 + at.1))
     }
 
-    /// Output sides of all nodes.
+    /// Returns the output sides of all nodes: NICs of hosts, then cores of switches.
     pub(crate) fn cores(&self) -> impl Iterator<Item = &dataplane::Core> {
         self.hosts.iter().map(Host::nic).chain(self.switches.iter().map(Switch::core))
     }
@@ -209,12 +209,12 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// Last instant of which all events have happened.
+    /// Returns the last instant of which all events have happened.
     pub(crate) fn settled_until(&self) -> Time {
         Time(self.now.0.saturating_sub(u64::from(self.is_before)))
     }
 
-    /// Returns a host, and the step that its methods take.
+    /// Returns a host, with the context that its methods need in this step.
     #[inline]
     pub(crate) fn host_with_step(&mut self, h: usize) -> (&mut Host, HostStep<'_, Driver<'_, O>>) {
         let driver = self.state.driver(h as u32, self.now);
@@ -229,7 +229,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         (&mut self.hosts[h], step)
     }
 
-    /// Adds a raw source, before the run.
+    /// Adds a source of raw packets to a host, before the run.
     pub(crate) fn add_raw(&mut self, host: HostId, setup: dataplane::RawSetup, flow: FlowId) {
         let mut driver = self.state.driver(host.0, Time::ZERO);
         self.hosts[host.0 as usize].add_raw(setup, flow, &self.flows, &mut driver);

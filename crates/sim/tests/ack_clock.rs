@@ -21,17 +21,17 @@ use std::collections::BTreeMap;
 
 const MSS: u64 = 1460;
 
-/// ACK received and segments sent by a flow at one instant.
+/// ACK that a flow received, and segments that it sent, at one instant.
 #[derive(Clone, Default)]
 struct Moment {
-    /// Bytes acknowledged by the received ACK.
+    /// Bytes acknowledged by the ACK that the flow received, if it received one.
     ack: Option<u64>,
-    /// Bytes of each segment sent.
+    /// Size of each segment sent, in bytes.
     sent: Vec<u64>,
     echo: bool,
 }
 
-/// Moments of every flow, by time in ps.
+/// ACKs and sent segments of every flow, by time in ps.
 #[derive(Clone, Default)]
 struct Clock {
     flows: BTreeMap<u32, BTreeMap<u64, Moment>>,
@@ -58,7 +58,7 @@ impl Observer for Clock {
 /// Random scenario of flows over a dumbbell.
 struct Case {
     flows: u64,
-    /// Rate of the bottleneck in Mb/s.
+    /// Rate of the bottleneck link in Mb/s.
     mbps: u64,
     delay_ns: u64,
     bytes: u64,
@@ -110,7 +110,7 @@ impl Case {
     }
 }
 
-/// Window of RFC 5681 without losses, and the bytes in flight.
+/// Reference model of a TCP sender: window of RFC 5681 without losses, and the bytes in flight.
 struct Reference {
     cwnd: u64,
     ssthresh: u64,
@@ -120,7 +120,7 @@ struct Reference {
 }
 
 impl Reference {
-    /// Grows the window by RFC 5681 eq. 2 in slow start and by eq. 3 after it.
+    /// Grows the congestion window by RFC 5681 eq. 2 in slow start and by eq. 3 after it.
     fn acked(&mut self, ack: u64) {
         let newly = ack - self.una;
         self.una = ack;
@@ -136,7 +136,7 @@ impl Reference {
     }
 }
 
-/// Number of ACKs that released none, one, two, or more segments.
+/// Numbers of ACKs that released none, one, two, or more segments.
 #[derive(Debug, Default)]
 struct Released([u64; 4]);
 
@@ -146,7 +146,7 @@ impl Released {
     }
 }
 
-/// Checks a flow without losses and marks, and returns the segments released by its ACKs while it had data to send.
+/// Checks a flow without losses and marks. Returns the counts of segments that ACKs released while it had data to send.
 fn check(case: &Case, moments: &BTreeMap<u64, Moment>, said: &str) -> (Released, Released) {
     let cwnd = case.initial_window * MSS;
     let mut tcp = Reference { cwnd, ssthresh: case.ssthresh, rwnd: case.rwnd, una: 0, nxt: 0 };

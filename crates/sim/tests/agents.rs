@@ -24,7 +24,7 @@ mod congestion;
 mod cut_delay;
 mod cutting;
 
-/// Number of frames in the burst.
+/// Number of frames in the burst that tests send.
 const FRAMES: u64 = 40;
 /// Transmission time of a frame in ps at 1 Gb/s; `FAST` is that at 10 Gb/s.
 const SLOW: u64 = 12_304_000;
@@ -45,7 +45,7 @@ impl Observer for Delivered {
 }
 
 impl Delivered {
-    /// Returns the delivery times of a host's packets that satisfy a condition.
+    /// Returns the times at which packets that satisfy a condition were delivered to a host.
     fn at(&self, host: u32, like: impl Fn(&Head) -> bool) -> Vec<u64> {
         self.0.iter().filter(|(_, node, pkt)| *node == host && like(&pkt.head)).map(|(at, ..)| *at).collect()
     }
@@ -61,14 +61,14 @@ fn text(switch: &str, traffic: &str) -> String {
     )
 }
 
-/// Returns a burst of raw frames, `interval` apart.
+/// Returns a workload with a burst of raw frames, `interval` apart.
 fn burst(frames: u64, interval: &str) -> String {
     Bursts { packets: frames, interval, ..Bursts::ONE_FRAME }.text()
 }
 
 type Refit<'a> = &'a dyn Fn(u32, &mut SwitchSetup);
 
-/// Leaves the switch as its scenario sets it up.
+/// Hook that leaves a switch as its scenario sets it up.
 const AS_NAMED: Refit = &|_, _| {};
 
 fn world(text: &str, options: Options, switch: Refit) -> Watching<Delivered> {
@@ -76,7 +76,7 @@ fn world(text: &str, options: Options, switch: Refit) -> Watching<Delivered> {
     watch_with_hooks(&scenario(text, ""), 1, options, hooks)
 }
 
-/// Runs a scenario and checks that the run is identical with stepped departures, with the heap, and cloned halfway.
+/// Runs a scenario, and checks that the run is identical with stepped departures, with the heap, and cloned halfway.
 fn run(text: &str, switch: Refit) -> Watching<Delivered> {
     let mut whole = world(text, Options::default(), switch);
     whole.run();
@@ -99,6 +99,7 @@ fn at_h1(setup: &mut SwitchSetup, agent: AgentSlot) {
     setup.core.ports[usize::from(TO_H1)].agents.push(agent);
 }
 
+/// Test of `abq`, which holds ACKs while a queue is long, with times computed by hand.
 /// The queue has i - floor(i / 10) frames after the arrival of frame i, since frames queue as soon as the first has
 /// started. So frame 22 exceeds K = 30000 B (20 frames), and the longest queue is 36 frames, 54648 B. X = min(54648 -
 /// K, K) = 24648 B is a little more than 16 frames: when frame 23 starts, 24 frames have started and 16 are queued.
@@ -150,12 +151,13 @@ fn what_is_held_is_counted_at_any_instant_and_lost_where_there_is_no_room() {
     assert_eq!(world.observer().at(0, |head| head.flags.has(Flags::ECE)).len(), 5 + 5 + 4);
 }
 
-/// Returns a congestion point with a set point of 6000 B that samples after ten frames.
+/// Returns the settings of a congestion point with a set point of 6000 B, which samples after ten frames.
 fn qcn() -> String {
     let notify = "kind = \"qcn\", q_eq = \"6000B\", interval = \"15180B\", jitter = 0";
     format!("buffer = {{ kind = \"per_port\", size = \"100pkt\" }}\nnotify = {{ {notify} }}")
 }
 
+/// Test of QCN messages and their feedback, computed by hand.
 /// Frames arrive 2 us apart; after i arrivals, 1 + floor(2 i us / 12.304 us) frames have started. Sampling intervals
 /// are 15180 B, ten frames, times 37, 60 and 75 of 300 parts by the feedback, in whole frames:
 ///
@@ -194,6 +196,7 @@ impl Reaction for ATenth {
     }
 }
 
+/// Test of a custom reaction point, which limits its flow after the first message.
 /// Frames leave h0 back to back. The tenth is stored at 13304 ns, and its message reaches h0 at 14371.2 ns, while the
 /// 12th leaves. The 13th passes the new limiter and arrives at 16995.2 ns, when two frames have started: 11 are queued.
 /// From then on, one frame arrives for each that leaves. Without a reaction 36 are queued, as in the first test.
@@ -209,7 +212,7 @@ fn a_reaction_that_a_scenario_names_limits_the_flow_that_it_is_told_of() {
     }
 }
 
-/// Agent that releases the packets held at its port as soon as a frame starts to leave by it.
+/// Agent that holds packets at its port, and releases them as soon as a frame starts to leave by it.
 #[derive(Clone)]
 struct UntilAStart {
     waits: u64,
@@ -239,6 +242,7 @@ impl mech::Agent for UntilAStart {
     }
 }
 
+/// Test of the instant at which held packets leave.
 /// h1 replies to each of ten frames with one of its own, far apart. A reply is held until the next frame starts toward
 /// h1, and is released in that very instant.
 #[test]
@@ -256,7 +260,7 @@ fn what_a_start_releases_leaves_in_the_same_instant() {
     assert_eq!(world.observer().at(0, |_| true), expected);
 }
 
-/// Agent that counts changes of its link and expiries of its timer.
+/// Agent that counts changes of its link, and expiries of its timer.
 #[derive(Clone)]
 struct Probe(Arc<[AtomicU64; 2]>);
 
@@ -292,7 +296,7 @@ fn an_agent_is_told_that_its_link_is_dead_and_its_timers_stop_whether_or_not_any
     }
 }
 
-/// Marking mechanism that counts notices of an empty queue.
+/// Marking mechanism that counts the calls for an empty queue.
 #[derive(Clone)]
 struct Idle(Arc<AtomicU64>);
 
@@ -308,6 +312,7 @@ impl Marking for Idle {
     }
 }
 
+/// Test of the call of a marking mechanism when its queue becomes empty.
 /// Ten frames arrive while one leaves. The queue becomes empty once: when the last frame leaves, or when all are lost
 /// with their link. In a switch with input buffers it is no earlier than that, however small the output's own buffer
 /// is.

@@ -2,10 +2,10 @@
 
 use crate::common::{column, drops, run, scenario};
 
-/// Link of 1 Gb/s and 1 us up, and of 100 Mb/s and 5 us down.
+/// Setting of links with 1 Gb/s and 1 us up, and 100 Mb/s and 5 us down.
 const LINK: &str = "link = { rate = \"1Gbps\", delay = \"1us\", back = { rate = \"100Mbps\", delay = \"5us\" } }";
 
-/// Returns a star with a flow of ten segments from h1 to h0, all in the first window.
+/// Returns a star with a flow of ten segments from h1 to h0, all in the initial window.
 fn flow(more: &str) -> String {
     format!(
         "name = \"uneven\"\nduration = \"10ms\"\n[topology]\nkind = \"star\"\nn = 3\n{LINK}\n[transport]\nkind = \"newreno\"\n\

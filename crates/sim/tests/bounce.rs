@@ -81,7 +81,7 @@ fn tree(theta: f64, lambda: f64) -> String {
     small("50ms", PABO_TREE, &more)
 }
 
-/// Returns the number of packets that were never bounced, as a mean over seeds; asserts that none is lost.
+/// Returns the number of packets that were never bounced, as a mean over seeds; asserts that no packet is lost.
 fn spared(theta: f64, lambda: f64) -> f64 {
     let one = |seed| {
         let results = run_with(&scenario(&tree(theta, lambda), ""), seed, Options::default());
@@ -101,7 +101,7 @@ fn fewer_packets_are_bounced_as_theta_rises_and_more_as_lambda_does() {
     assert!(by_lambda[0] > by_lambda[1] && by_lambda[1] > by_lambda[2], "{by_lambda:?}");
 }
 
-/// Two senders to h0, and traffic of a higher class that keeps the return path to one of them busy.
+/// Scenario of two senders to h0, and traffic of a higher class that keeps the return path to one of them busy.
 const BUSY_WAY_BACK: &str = r#"
 name = "busy"
 duration = "20ms"

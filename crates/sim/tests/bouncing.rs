@@ -6,7 +6,7 @@ use crate::common::{self, Bursts, PABO_TREE, column, rows, run, run_with, scenar
 use sim::{Options, Results};
 use std::collections::BTreeMap;
 
-/// Settings under which only a full queue of two frames bounces.
+/// Settings of a switch in which only a full queue of two frames bounces packets.
 const BOUNCING: &str = r#"buffer = { kind = "per_port", size = "2pkt" }
 overflow = { kind = "bounce", theta = 0.5, lambda = 1000000, bounce_size = "3pkt", round_to = 0 }
 [measure]
@@ -14,6 +14,7 @@ bin = "10us"
 packets = true
 sub_queues = true"#;
 
+/// Test of a frame that is bounced once, with times computed by hand.
 /// Frames of both senders reach the switch (node 3) at 13.304, 25.608 and 37.912 us, `a` first. Toward h2 one leaves
 /// every 12.304 us from 13.304 us on. The arrivals find 0, 1, 0, 1, 1 and 2 queued frames. The last, the third of `b`,
 /// is bounced to h1, which it reaches at 51.216 us and leaves immediately. It is back at 64.520 us, finds the bounce
@@ -52,8 +53,8 @@ fn a_frame_that_is_bounced_once_gives_what_is_worked_out_by_hand() {
     assert_eq!(course, [[3, 1, 1, 1], [6, 2, 1, 1], [7, 2, 1, 1]]);
 }
 
-/// Returns a tree with three senders, and one return flow in the other class, which leaves first, so that some bounced
-/// packets do not fit.
+/// Returns a tree of three senders with a flow in the opposite direction. That flow has a higher class and leaves
+/// first, so that some bounced packets do not fit.
 fn tree(simultaneous: &str) -> String {
     let bursts = |name: &str, (source, destination): (u32, u32), class: u8| {
         let sources = &[&*format!("h{source}")];
@@ -74,7 +75,7 @@ fn tree(simultaneous: &str) -> String {
     small("20ms", PABO_TREE, &more)
 }
 
-/// Returns frames times picoseconds, and arrivals, of each port.
+/// Returns, for each port, the integral of its queue length in frames times picoseconds, and its arrivals.
 fn areas(results: &Results, table: &str) -> BTreeMap<(u64, u64), (u64, u64)> {
     let mut areas = BTreeMap::new();
     for [node, port, packets, time, arrivals] in
@@ -125,6 +126,7 @@ fn every_arrival_is_decided_about_once() {
     assert!(lost > 0 && decisions == stored + lost, "{decisions} decisions, {stored} stored, {lost} lost");
 }
 
+/// Test that the distances and links of every packet fit its bounces.
 /// The largest bounced distance of a packet is at most the number of its bounces, and at least 1 if there are any. A
 /// packet that then goes straight on has crossed its four links, and two more for every bounce.
 #[test]

@@ -14,7 +14,7 @@ fn cut(s: &Scenario, bound: u64, partitions: u32) -> Results {
     results
 }
 
-/// Returns the number of events of each instant of a run, from the first one.
+/// Returns the instants of a run, from the first one, with the number of events at each.
 fn instants(s: &Scenario, most: u64) -> Vec<(Time, u64)> {
     let mut world = world(s, 1, Options::default());
     let mut all: Vec<(Time, u64)> = Vec::new();
@@ -50,7 +50,7 @@ size = "100KB"
 start = "1us"
 "#;
 
-/// Scenario with flows that all begin within the first 131 ns, from a source a million times as fast as its link.
+/// Scenario with flows that all begin within 131 ns, from a source a million times as fast as its link.
 const IN_NO_TIME: &str = r#"
 name = "in_no_time"
 duration = "10ms"

@@ -39,7 +39,7 @@ fn tapped(scenario: &Scenario) -> World<Recorder, Capture> {
     build_with_tap(scenario, 1, Options::default(), Recorder::from_scenario(scenario), capture).unwrap()
 }
 
-/// Returns the captured frames as files by link, taken at most `at_most` frames at a time.
+/// Returns the captured frames as a pcapng file for each link, written `at_most` frames at a time.
 fn files(world: &mut World<Recorder, Capture>, scenario: &Scenario, at_most: usize) -> Vec<Vec<u8>> {
     let links = chosen(scenario);
     let mut dump = CaptureFiles::new("a test", &links, None, scenario.address_plan()).unwrap();
@@ -55,7 +55,7 @@ fn files(world: &mut World<Recorder, Capture>, scenario: &Scenario, at_most: usi
     (0..links.len()).map(&mut whole).collect()
 }
 
-/// Returns the number of enhanced packet blocks of a capture (pcapng §4.3), walked by their lengths.
+/// Returns the number of enhanced packet blocks (pcapng §4.3) in a file, found by their lengths.
 fn frames(file: &[u8]) -> usize {
     let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
     let (mut at, mut count) = (0, 0);

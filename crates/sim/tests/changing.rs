@@ -16,14 +16,14 @@ use scenario::topology::Topology;
 use sim::{EventLocation, Observer, Options, Recorder, Results, StopReason};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns the links of a network by their ends.
+/// Returns the names of both ends of each link of a network.
 fn links(net: &Topology) -> Vec<[String; 2]> {
     let ports = (0u32..).zip(&net.nodes).flat_map(|(n, node)| node.ports.iter().map(move |port| (n, port.peer)));
     let name = |node: u32| net.nodes[node as usize].name.clone();
     ports.filter(|(a, b)| a < b).map(|(a, b)| [name(a), name(b)]).collect()
 }
 
-/// Returns random events of one link, for both directions or one.
+/// Returns random events of one link, for both of its directions or for one.
 fn course(draw: &mut Draw, [a, b]: &[String; 2]) -> Vec<String> {
     let link = [format!("{a}:{b}"), format!("{a}>{b}"), format!("{b}>{a}")][draw.number(0, 2) as usize].clone();
     let event = |kind: &str, at: u64, more: String| {
@@ -155,7 +155,7 @@ fn a_run_is_the_same_however_it_is_run() {
     }
 }
 
-/// Returns the results of a run, after a check that any number of partitions leaves the same results.
+/// Returns the results of a run, after a check that any number of partitions gives the same results.
 fn the_same_divided(text: &str, seed: u64, options: Options) -> Results {
     let s = scenario(text, "");
     let results = |partitions| {
@@ -175,6 +175,7 @@ fn the_same_divided(text: &str, seed: u64, options: Options) -> Results {
     usual
 }
 
+/// Test of partitions on links whose delay falls during the run.
 /// Links of 100 us, whose delay falls to almost 0 from 300 us on, and whose rates change all the time.
 #[test]
 fn partitions_go_on_no_further_than_a_change_or_the_shortest_delay_that_a_link_will_have() {
@@ -210,7 +211,7 @@ fn partitions_leave_the_same_tables_where_the_network_changes() {
     assert!(lost > 1000 && crossed > 100_000, "{lost} lost, {crossed} hops");
 }
 
-/// Frames lost on links, by direction of the link, frame and reason.
+/// Record of frames lost on links, by direction of the link, frame and reason.
 #[derive(Clone, Default)]
 struct Lost(BTreeSet<(u32, u32, u32, u8)>);
 
@@ -222,6 +223,7 @@ impl Observer for Lost {
     }
 }
 
+/// Test that variants of the switch lose the same frames before the switch.
 /// Hosts send by their own clocks over changing links of their own: whatever the switch does with the arrivals, the
 /// same frames are lost before it.
 #[test]

@@ -19,7 +19,8 @@ const FAST: u64 = 1_230_400;
 const SLOW: u64 = 12_304_000;
 const DELAY: u64 = 1_000_000;
 
-/// Returns hosts h0, h1 and so on behind one switch, by the rates of their links, which are its ports in this order.
+/// Returns a scenario of a star with hosts h0, h1 and so on, by the rates of their links, which are the switch ports in
+/// order.
 fn star(rates: &[&str], switch: &str, traffic: &str) -> String {
     let hosts = (0..rates.len()).map(|n| format!("{{ name = \"h{n}\", kind = \"host\" }}, ")).collect::<String>();
     let link =
@@ -32,7 +33,7 @@ fn star(rates: &[&str], switch: &str, traffic: &str) -> String {
     )
 }
 
-/// Returns a burst of `frames` raw frames, back to back at 10 Gb/s.
+/// Returns a workload with a burst of `frames` raw frames, back to back at 10 Gb/s.
 fn burst(from: u32, to: u32, frames: u32, more: &str) -> String {
     format!(
         "[[traffic]]\nname = \"b{from}_{to}\"\nkind = \"bursts\"\nsource = \"h{from}\"\ndestination = \"h{to}\"\n\
@@ -40,7 +41,7 @@ fn burst(from: u32, to: u32, frames: u32, more: &str) -> String {
     )
 }
 
-/// Packets delivered to transports: time in ps, source, destination, and the packet's number.
+/// Record of packets delivered to transports: time in ps, source, destination, and the packet's number.
 #[derive(Clone, Default)]
 struct Delivered(Vec<(u64, u32, u32, u32)>);
 
@@ -50,8 +51,8 @@ impl Observer for Delivered {
     }
 }
 
-/// Returns all deliveries of a run, which are identical by wheel or heap and cloned midway; its counters balance after
-/// every event.
+/// Returns all deliveries of a run, which must be identical by wheel, by heap and cloned midway. Counters must balance
+/// after every event.
 fn deliveries(text: &str) -> Vec<(u64, u32, u32, u32)> {
     let s = scenario(text, "");
     let ran = |options| {
@@ -74,6 +75,7 @@ fn lost(results: &Results, reason: &str) -> u64 {
 
 const UNLIMITED: &str = "model = \"cioq\"\nbuffer = { kind = \"unlimited\" }";
 
+/// Test of two inputs that take turns at an output, with times computed by hand.
 /// Frames A of h0 and B of h1 reach the switch at the same instants, 2230.4 ns and every 1230.4 ns from then on. A0
 /// crosses until 2837.6 ns and leaves; B0 crosses until 3444.8 ns and waits for the link. Turns alternate like this, A
 /// first.
@@ -86,6 +88,7 @@ fn two_inputs_take_turns_at_an_output_to_the_picosecond() {
     assert_eq!(found, expected);
 }
 
+/// Test of two inputs and two outputs without contention.
 /// h0 sends to h2 and h1 to h3, and vice versa two frames later: an input feeds both outputs simultaneously.
 #[test]
 fn two_inputs_and_two_outputs_cross_without_meeting() {
@@ -100,6 +103,7 @@ fn two_inputs_and_two_outputs_cross_without_meeting() {
     assert_eq!(found, [row(0, straight), row(1, straight), row(2, crossed), row(3, crossed)].concat());
 }
 
+/// Test of the time that a frame takes to cross the switch, by speedup.
 /// Frames of a single sender meet no contention: each is later by its transfer only. 12144 bits take 1214.4 ns at 10
 /// Gb/s, and 173485.7 ps at seven times that rate.
 #[test]
@@ -115,6 +119,7 @@ fn without_contention_a_frame_is_later_by_its_transfer_rounded_up() {
     }
 }
 
+/// Test of an input that is full, with times computed by hand.
 /// Times from the first arrival on, in ns. Frame 0 crosses from 0 to 6072. Frame 1 arrives at 1230.4 and fills the
 /// input's 3036 B, since frame 0 stays there until it has crossed. Frames 2, 3 and 4 are lost. 5 arrives at 6152 and
 /// fits; 1 crosses until 12144, and 6 to 9 are lost.
@@ -131,6 +136,7 @@ fn an_input_holds_a_frame_until_it_has_crossed_and_loses_what_has_no_room() {
     assert_eq!(deliveries(&text.replace("3036B", "2pkt")), expected);
 }
 
+/// Test that a frame crosses only if its output has buffer space, computed by hand.
 /// Six frames fit at the input and one at the output. 1 crosses until 12144 and waits for the link, which 0 uses until
 /// 18376. So 2 may not cross before, and has crossed at 24448. The input, five frames after 6072, is full with 6 at
 /// 7382.4; 10 arrives at 12304, when 1 is gone, and fills it again; 20 arrives at 24608, when 2 is gone.
@@ -143,6 +149,7 @@ fn a_frame_crosses_only_when_the_buffer_of_its_output_has_room_for_it() {
     assert_eq!(lost(&run(&text, 1), "input_full"), 12);
 }
 
+/// Test of a frame that is larger than the buffer of its output.
 /// A frame that does not fit even into an empty output buffer would wait forever.
 #[test]
 fn a_frame_that_is_larger_than_the_buffer_of_its_output_is_lost_at_once() {
@@ -151,6 +158,7 @@ fn a_frame_that_is_larger_than_the_buffer_of_its_output_is_lost_at_once() {
     assert_eq!((lost(&results, "buffer_full"), drops(&results)), (3, 3));
 }
 
+/// Test that virtual output queues avoid head-of-line blocking.
 /// A frame for an idle output does not wait behind fifteen frames for a slow output.
 #[test]
 fn a_frame_for_an_idle_output_is_not_behind_those_for_a_congested_one() {
@@ -162,6 +170,7 @@ fn a_frame_for_an_idle_output_is_not_behind_those_for_a_congested_one() {
     assert_eq!(found.len(), 16);
 }
 
+/// Test of the shares of inputs at an output: max-min fairness.
 /// Three inputs offer an output more than its rate: the first 10, the second 5, the third 2.5 Gb/s. The third gets all
 /// that it offers, and the others share the rest in turns.
 #[test]
@@ -187,6 +196,7 @@ fn inputs_share_an_output_by_turns_and_who_wants_less_gets_all_of_it() {
     }
 }
 
+/// Test of the scheduler of an output if most frames wait at inputs.
 /// Two inputs send frames of two classes, each at the output's rate. The effect of its scheduler is not limited to its
 /// buffer, which holds three frames.
 #[test]
@@ -207,7 +217,7 @@ fn the_scheduler_of_an_output_has_its_way_although_most_frames_wait_at_inputs() 
     assert!(three.abs_diff(300) <= 4, "{three}");
 }
 
-/// Returns the classes of the first 400 frames that arrive.
+/// Returns the traffic classes of the first 400 frames that arrive.
 fn deliveries_by_class(text: &str) -> Vec<u8> {
     #[derive(Clone, Default)]
     struct Classes(Vec<u8>);
@@ -221,6 +231,7 @@ fn deliveries_by_class(text: &str) -> Vec<u8> {
     world.observer().0[..400].to_vec()
 }
 
+/// Test of the queue length that marking uses, which includes frames at inputs.
 /// The output's buffer of two never reaches a threshold of six, since frames at inputs for it count as well. The
 /// longest queue is the sum of both.
 #[test]
@@ -235,6 +246,7 @@ fn how_full_an_output_is_counts_what_the_inputs_hold_for_it() {
     assert_eq!(drops(&results), 0);
 }
 
+/// Test of frames that are lost with the link of their output, with times computed by hand.
 /// Frame 0 leaves from 8302.4 to 20606.4 ns, so that 0, 1 and 2 have arrived at 50 us, when the link dies. Frame 3 is
 /// on the wire then, 4 is at the output, 5 has been crossing since 3 began to leave at 45214.4 ns, and 24 are at the
 /// input.
@@ -256,6 +268,7 @@ fn frames_at_inputs_and_on_the_way_across_are_lost_with_the_link_of_their_output
     assert_eq!(lose("wait", "{ kind = \"link_up\", at = \"1ms\", link = \"s:h1\" }"), [1, 0, 0]);
 }
 
+/// Test of a `cioq` switch that is paused by its neighbour.
 /// Spines are output-queued and pause the leaves, whose frames then stay at their inputs. Inputs send no pauses, so
 /// that the network drops packets only there.
 #[test]
@@ -284,7 +297,7 @@ fn a_switch_that_is_paused_holds_frames_at_its_inputs() {
     assert!(!unlike(Options { heap: true, ..Options::default() }));
 }
 
-/// Returns the `n`-th random scenario, with or without events that change the network.
+/// Returns the text of the `n`-th random scenario, with or without events that change the network.
 pub(crate) fn random(n: u64, with_events: bool) -> String {
     let mut draw = Draw::new(91, n, StreamPurpose::Hash);
     let (topology, link) = match draw.pick(&["star", "dumbbell", "leaf_spine", "fat_tree"]) {
@@ -359,13 +372,12 @@ pub(crate) fn random(n: u64, with_events: bool) -> String {
     )
 }
 
-/// Returns true if the overflow mechanism of a scenario is of this kind.
+/// Returns true if the overflow mechanism of a scenario text is of this kind.
 fn overflows_by(text: &str, kind: &str) -> bool {
     text.contains(&format!("overflow = {{ kind = \"{kind}\""))
 }
 
-/// Returns the results of a scenario that is paused midway to check its counters, and checks a copy made there against
-/// it.
+/// Returns the results of a scenario, with checks of its counters on the way, and of a copy of the run made midway.
 ///
 /// Each of its packets ends once.
 pub(crate) fn audited(n: u64, text: &str, max_events: u64) -> Results {
@@ -389,6 +401,7 @@ pub(crate) fn audited(n: u64, text: &str, max_events: u64) -> Results {
     results
 }
 
+/// Test of packet conservation over random scenarios.
 /// Every packet is counted when it is made and when it is lost, at any instant; each ends once; and inputs do fill.
 #[test]
 fn nothing_is_lost_uncounted_over_random_scenarios() {

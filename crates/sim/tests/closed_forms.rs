@@ -47,7 +47,8 @@ fn a_flow_between_pods_of_a_fat_tree_crosses_six_links() {
     assert_eq!(fct(&text), expected);
 }
 
-/// Returns a flow over links of different rates, with stack delays of 3 us and these lines in its transport.
+/// Returns a scenario of one flow over links of different rates, with stack delays of 3 us and these transport
+/// settings.
 fn stacked_flow(bytes: u64, transport: &str) -> String {
     let dumbbell = "kind = \"dumbbell\"\nn = 2\nlink = { rate = \"10Gbps\", delay = \"1us\" }\n\
                     bottleneck = { rate = \"553Mbps\", delay = \"5us\" }\n[host]\nstack_delay = \"3us\"";
@@ -55,7 +56,7 @@ fn stacked_flow(bytes: u64, transport: &str) -> String {
     text.replace("kind = \"newreno\"\n", &format!("kind = \"sack\"\n{transport}\n"))
 }
 
-/// Returns the time in ps of a slot of `bytes` bytes at 553 Mb/s, and at 10 Gb/s.
+/// Returns the time in ps that `bytes` bytes on the wire take at 553 Mb/s, and at 10 Gb/s.
 fn slot(bytes: u64) -> (u64, u64) {
     ((bytes * 8 * 1_000_000).div_ceil(553), bytes * 800)
 }

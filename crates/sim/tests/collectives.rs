@@ -2,12 +2,12 @@
 
 use crate::common::{column, run};
 
-/// Time in ps of a frame of 1460 B on a link of 1 Gb/s; `ACK` is that of an ACK: a frame of 64 B, 84 B with preamble
-/// and gap.
+/// Time in ps of a frame with 1460 B of payload on a link of 1 Gb/s; `ACK` is that of an ACK: a frame of 64 B, 84 B
+/// with preamble and gap.
 const DATA: u64 = 12_304_000;
 const ACK: u64 = 672_000;
 const DELAY: u64 = 1_000_000;
-/// Time in ps of a message of one segment from one host of the star to another.
+/// Time in ps that a message of one segment takes from one host of the star to another.
 const HOP: u64 = 2 * DATA + 2 * DELAY;
 
 fn job(hosts: u32, more: &str) -> String {
@@ -29,7 +29,7 @@ kind = "all_reduce"
     )
 }
 
-/// Returns first start and last end of each query.
+/// Returns the first start and the last end of each query.
 fn spans(results: &sim::Results) -> Vec<(u64, u64)> {
     let (query, start) = (column(results, "flows", "query"), column(results, "flows", "start_ps"));
     let end = column(results, "flows", "end_ps");

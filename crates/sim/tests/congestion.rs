@@ -8,7 +8,7 @@ use sim::{Options, PacketChoice, PacketOrigin, PacketProperty, Results, StepKind
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Returns two hosts and a switch: 10 Gb/s from h0, which sends a frame of 1518 B every 2 us, and 1 Gb/s to h1.
+/// Returns a scenario in which h0 sends a frame of 1518 B every 2 us over 10 Gb/s, and h1 receives over 1 Gb/s.
 fn two(measure: &str) -> Scenario {
     let notify = "kind = \"qcn\", q_eq = \"6000B\", interval = \"15180B\", jitter = 0";
     let text = format!(
@@ -23,6 +23,7 @@ fn two(measure: &str) -> Scenario {
     scenario(&text, "")
 }
 
+/// Test of the table of congestion messages, with times computed by hand.
 /// Frame i is at the switch 2 (i - 1) us after the start, 1230.4 ns for its bytes and 1 us for its link. `agents.rs`
 /// works out which frames are sampled, the queue at that time and the feedback; lengths are in units of 64 B.
 #[test]
@@ -50,6 +51,7 @@ fn messages_that_nobody_asks_for_are_counted_in_the_window_and_not_written_down(
     assert_eq!(rows(&results, "fates", ["kind", "count"]), [[5, 2]]);
 }
 
+/// Test of the trace of the first congestion message, with times computed by hand.
 /// Frame 10 is stored at 20230.4 ns. 64 B with gap take 67.2 ns at 10 Gb/s, and the link takes 1 us.
 #[test]
 fn the_first_message_is_followed_from_its_switch_to_the_source_of_its_flow() {
@@ -120,7 +122,7 @@ payload = "1000B"
 rate = "1500Mbps"
 "#;
 
-/// Returns the bytes that left each host, by step and host.
+/// Returns the bytes that left each host, by time bin and host.
 fn by_host(results: &Results) -> BTreeMap<(u64, u64), u64> {
     let mut sums = BTreeMap::new();
     for [bin, host, bytes] in rows(results, "sent_trace", ["bin", "host", "wire_bytes"]) {
@@ -129,6 +131,7 @@ fn by_host(results: &Results) -> BTreeMap<(u64, u64), u64> {
     sums
 }
 
+/// Test of the bytes that flows sent over time, compared with the links of their hosts.
 /// Several frames wait for their NIC at the end of the run, and their departures are computed.
 #[test]
 fn what_the_flows_of_a_host_send_is_what_leaves_by_its_port_step_by_step() {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const SCENARIOS: u64 = 40;
 
-/// Returns a random workload.
+/// Returns a random workload as lines of a scenario file.
 fn traffic(draw: &mut Draw) -> String {
     let class = draw.pick(&["", "class = 0", "class = 3", "class = 7"]);
     let jitter = draw.pick(&["", "jitter = \"20us\""]);
@@ -25,7 +25,7 @@ fn traffic(draw: &mut Draw) -> String {
     format!("{kind}\n{class}\n{jitter}\n")
 }
 
-/// Returns the `n`-th random scenario, with or without traces of queues.
+/// Returns the text of the `n`-th random scenario, with or without traces of queues.
 pub fn random(n: u64, queues: bool) -> String {
     let mut draw = Draw::new(77, n, StreamPurpose::Hash);
     let topology = draw.pick(&[
@@ -108,7 +108,7 @@ pub fn random(n: u64, queues: bool) -> String {
     )
 }
 
-/// Runs a scenario, pausing on the way to check the counters.
+/// Runs a scenario, with checks of its counters on the way, and returns the results.
 fn audited(n: u64, queues: bool) -> Results {
     let text = random(n, queues);
     let s = scenario(&text, "");
@@ -126,7 +126,7 @@ fn audited(n: u64, queues: bool) -> Results {
     results
 }
 
-/// Returns the emissions that were delivered or lost, by flow and direction.
+/// Returns the emission numbers of packets that were delivered or lost, by flow and direction.
 fn ends(results: &Results) -> BTreeMap<(u64, u64), Vec<u64>> {
     let [flow, reverse, emission] = ["flow", "reverse", "emission"].map(|c| column(results, "packets", c));
     let mut ends: BTreeMap<_, Vec<u64>> = BTreeMap::new();
@@ -137,10 +137,10 @@ fn ends(results: &Results) -> BTreeMap<(u64, u64), Vec<u64>> {
     ends
 }
 
-/// Columns of `ports`, in the order of the kinds of `fates` from 1.
+/// Columns of the table `ports`, in the order of the kinds of the table `fates` from 1 on.
 const KINDS: [&str; 3] = ["marked", "detoured", "bounced"];
 
-/// Returns the number of packets of all workloads with an outcome of this kind.
+/// Returns the number of outcomes of this kind among packets of all workloads.
 fn fates(results: &Results, kind: u64) -> u64 {
     let (kinds, counts) = (column(results, "fates", "kind"), column(results, "fates", "count"));
     kinds.iter().zip(counts).filter(|(of, _)| **of == kind).map(|(_, count)| count).sum()

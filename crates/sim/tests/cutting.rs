@@ -11,15 +11,15 @@ use sim::{Options, PacketId, Recorder, Results, StopReason, build};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Outcome of every packet, by its identity.
+/// Record of every packet's payload when it was sent and when it ended, by the packet's identity.
 #[derive(Clone, Debug, Default)]
 struct Ledger(HashMap<PacketId, Entry>);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
-    /// Payload when the packet was sent.
+    /// Payload of the packet when it was sent, in bytes.
     payload: u64,
-    /// Payload when the packet ended.
+    /// Payload of the packet when it ended, in bytes.
     left: u64,
     delivered: u64,
     dropped: u64,
@@ -57,7 +57,7 @@ impl Observer for Ledger {
     }
 }
 
-/// Default lines of the network: queries and flows that overload the ports of two racks, and raw packets of a class of
+/// Default lines of scenarios: queries and flows that overload the ports of two racks, and raw packets in a class of
 /// their own.
 const BASE: [&str; 8] = [
     "topology = { kind = \"leaf_spine\", leaves = 2, spines = 2, hosts_per_leaf = 4, link = { rate = \"1Gbps\", delay = \"1us\" } }",
@@ -99,7 +99,7 @@ fn text(lines: &[&str]) -> String {
     lines.iter().copied().chain(rest).collect::<Vec<_>>().join("\n") + TRAFFIC
 }
 
-/// Returns the results of a run after a check against the outcome of every packet, and the number of trimmed packets.
+/// Returns the results of a run, checked against the outcome of every packet, and the number of trimmed packets.
 fn audited(text: &str, seed: u64) -> (Results, u64) {
     let s = scenario(text, "");
     let mut world = watch_wanting::<_, EMISSIONS>(&s, seed, Options::default(), Ledger::default());
@@ -150,7 +150,8 @@ fn audited(text: &str, seed: u64) -> (Results, u64) {
     (results, packets)
 }
 
-/// Row of the page's table: lines of a scenario, the outcome for packets, and other counters of ports, or the reason.
+/// Row of a table on the page of `trim`: lines of a scenario, the outcome for packets, and other counters of ports, or
+/// the reason.
 struct Row<'a> {
     lines: Vec<&'a str>,
     verdict: &'a str,

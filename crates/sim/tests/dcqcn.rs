@@ -20,10 +20,10 @@ const TIMER: f64 = 55e-6;
 const BYTES: f64 = 10e6;
 const G: f64 = 1.0 / 256.0;
 const F: u32 = 5;
-/// Longest time in s between two CNPs, except with a probability of 1e-30.
+/// Longest time in s between two CNPs that a run must cover, except with a probability of 1e-30.
 const LONGEST: f64 = 0.1;
 
-/// Setting: rate of links in Gb/s, flows, and the marking probability at K_max, which is four times K_min.
+/// Setting of a run: link rate in Gb/s, flows, and the marking probability at K_max, which is four times K_min.
 #[derive(Clone, Copy, Debug)]
 struct Setting {
     gbps: u64,
@@ -32,12 +32,12 @@ struct Setting {
     sends: Sends,
 }
 
-/// Kind of flows.
+/// Kind of flows that a run has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Sends {
-    /// Raw frames of 1522 B.
+    /// Raw packets in frames of 1522 B.
     Raw,
-    /// RoCE frames of 1066 B.
+    /// RoCE flows in frames of 1066 B.
     Roce,
 }
 
@@ -52,7 +52,7 @@ impl Setting {
     fn wire(&self) -> f64 {
         (self.frame() + 20.0) * 8.0
     }
-    /// Returns K_min in bytes: 100 KB for each 25 Gb/s.
+    /// Returns the marking threshold K_min in bytes: 100 KB for each 25 Gb/s.
     fn k_min(&self) -> u64 {
         self.gbps * 4000
     }
@@ -123,17 +123,17 @@ impl Setting {
     }
 }
 
-/// Results of the 200 ms after the first 200 ms.
+/// Measured values of the 200 ms that follow the first 200 ms.
 #[derive(Debug)]
 struct Seen {
-    /// Jain's index of the bytes that flows sent.
+    /// Jain's fairness index of the bytes that flows sent.
     jain: f64,
-    /// Mean queue in bytes.
+    /// Mean queue length in bytes.
     queue: f64,
-    /// Marks divided by frames.
+    /// Number of marked frames divided by the number of all frames.
     marks: f64,
     cnps: u64,
-    /// Share of the time in which the port sends.
+    /// Share of time in which the port sends.
     busy: f64,
 }
 
@@ -168,7 +168,7 @@ impl Setting {
     }
 }
 
-/// Returns Jain's index, (Σ x)² / (n Σ x²).
+/// Returns Jain's fairness index, (Σ x)² / (n Σ x²).
 fn jain(all: &[u64]) -> f64 {
     let (sum, squares) = all.iter().fold((0.0, 0.0), |(sum, squares), one| {
         let one = *one as f64;
@@ -200,6 +200,7 @@ fn flows_of_roce_come_to_rest_as_well() {
     rests(Setting { sends: Sends::Roce, ..TWO_AT_40G });
 }
 
+/// Test of the fixed points of more than two flows.
 /// The fixed point of two flows is 2 KB above K_min, and the queue swings by more: its mean is below K_min, where
 /// nothing is marked. The fixed point of ten flows is 19 KB above K_min.
 #[test]
@@ -218,7 +219,7 @@ fn at_25_and_100_gbps_thresholds_and_steps_in_proportion_do_the_same() {
 
 const PAGE: &str = include_str!("../../../docs/mechanisms/dcqcn.md");
 
-/// Columns p*, queue at p* and K_min of the page's table, in the digits of the table.
+/// Test that p*, the queue at p* and K_min in the table of the page are those of the state machine.
 #[test]
 fn fixed_points_on_the_page_are_those_of_the_state_machine() {
     let rows = rows(PAGE, "| link, flows |");
@@ -233,6 +234,7 @@ fn fixed_points_on_the_page_are_those_of_the_state_machine() {
     }
 }
 
+/// Test that lost CNPs are no rows of the table `packets`.
 /// CNPs are lost on the receiver's link as well, and must not appear as data of their flow.
 #[test]
 fn lost_cnps_are_no_rows_of_packets() {

@@ -21,7 +21,7 @@ use sim::Results;
 const DATA: f64 = 1538.0 * 8.0;
 const ACK: f64 = 84.0 * 8.0;
 
-/// Setting: rate and one-way delay of links, K, number of flows.
+/// Setting of a run: rate and one-way delay of links, marking threshold K, number of flows.
 #[derive(Clone, Copy, Debug)]
 struct Setting {
     gbps: f64,
@@ -58,7 +58,7 @@ impl Setting {
     }
 }
 
-/// Returns the root of eq. 6 in [0, 1], by bisection.
+/// Returns the fraction α of marked packets: the root of eq. 6 in [0, 1], by bisection.
 fn alpha(w: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {
@@ -71,12 +71,12 @@ fn alpha(w: f64) -> f64 {
     low
 }
 
-/// Queue before the receiver.
+/// Measured queue at the port toward the receiver.
 struct Queue {
-    /// Queue lengths and the time in ps at each.
+    /// Queue lengths, with the time in ps for which the queue had each.
     at: Vec<(u64, u64)>,
     whole: u64,
-    /// Share of the window in which the link carried frames.
+    /// Share of the measurement window in which the link carried frames.
     busy: f64,
 }
 
@@ -99,7 +99,7 @@ impl Queue {
         self.at.iter().map(|(length, time)| *length as f64 * *time as f64).sum::<f64>() / self.whole as f64
     }
 
-    /// Returns the length that is not exceeded for this share of the time.
+    /// Returns the queue length that is not exceeded for this share of time.
     fn percentile(&self, share: f64) -> f64 {
         let mut passed = 0;
         let reached = |(_, time): &&(u64, u64)| {
@@ -116,7 +116,7 @@ impl Queue {
 
 const PAGE: &str = include_str!("../../../docs/internals/truth.md");
 
-/// Asserts that seed 1 gives the row of the page.
+/// Asserts that the run with seed 1 gives the row in the table of the page.
 fn is_on_the_page(setting: Setting, Band { least, most }: Band, q: &Queue) {
     let named = |first: &str| {
         let rate = first.starts_with(&format!("{} Gb/s, ", setting.gbps));

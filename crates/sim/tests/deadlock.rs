@@ -2,7 +2,7 @@
 
 use crate::common::{column, drops, pauses, run, same_again, scenario};
 
-/// Returns a ring of switches with a host each; every host sends two hops clockwise.
+/// Returns a ring of switches with one host each; every host sends to the host two switches further clockwise.
 fn ring(switches: usize, buffer: &str) -> String {
     let node =
         |i: usize| format!("  {{ name = \"h{i}\", kind = \"host\" }},\n  {{ name = \"s{i}\", kind = \"switch\" }},\n");
@@ -56,6 +56,7 @@ fn a_ring_deadlocks_and_the_cycle_is_named() {
     assert_eq!(drops(&results), 0);
 }
 
+/// Test of a deadlock on long links, whose pauses are refreshed in time.
 /// A pause takes effect 33 us after it is generated, but 20.7 us of this are the same for every pause. A refresh after
 /// 30.72 of 51.2 us that is up to 12.304 us late is still in time.
 #[test]

@@ -59,7 +59,7 @@ measure.queues = false
 
 const VARIANTS: [&str; 8] = ["drop", "red", "detour", "bounce", "snapshot", "spray", "classes", "plain"];
 
-/// Removes the event count, which may differ between ways to execute a run, from the results.
+/// Removes the number of events from results, since it may depend on how a run is executed.
 fn bits(mut results: Results) -> Results {
     results.progress.events = 0;
     results
@@ -113,6 +113,7 @@ fn a_world_cloned_in_the_middle_ends_with_the_same_bits() {
     }
 }
 
+/// Test of the order of rows in tables over time.
 /// Rows are ordered by step of time and place, so that the order does not depend on when rows were written.
 #[test]
 fn rows_of_steps_of_time_are_in_the_order_of_steps_and_places_and_those_of_packets_in_that_of_their_ends() {

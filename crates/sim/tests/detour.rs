@@ -9,7 +9,7 @@ use mech::overflow::DropReason;
 use scenario::Scenario;
 use sim::{EnqueuedFrame, EventLocation, ObservedEvents, Observer, Options, Recorder, build};
 
-/// Queries to random hosts of a fat-tree that overload its ports.
+/// Scenario of queries to random hosts of a fat-tree, which overload its ports.
 const QUERIES: &str = r#"
 name = "queries"
 duration = "20ms"
@@ -41,7 +41,7 @@ switch.simultaneous = "snapshot"
 
 const LIMIT: u32 = 20;
 
-/// Each policy, with its other parameters.
+/// Settings of each detour policy, with other parameters of it.
 const POLICIES: [&str; 9] = [
     "policy = \"random\"",
     "policy = \"random\", ingress = false, max_detours = 3",
@@ -54,7 +54,7 @@ const POLICIES: [&str; 9] = [
     "policy = \"probabilistic\", lo = 0.3, hi = 0.9",
 ];
 
-/// Returns the queries with these parameters of the detour mechanism.
+/// Returns the scenario of queries with these parameters of the detour mechanism.
 fn with(detour: &str) -> String {
     QUERIES.replace("kind = \"detour\"", &format!("kind = \"detour\", {detour}"))
 }
@@ -63,11 +63,11 @@ fn with(detour: &str) -> String {
 #[derive(Clone)]
 struct Watch {
     hosts: u32,
-    /// True for ports with a host at the far end, by port of the network.
+    /// True, by port of the network, if the far end of the port is a host.
     to_host: Vec<bool>,
-    /// Number of each node's first port.
+    /// Number of each node's first port, counted over the whole network.
     base: Vec<u32>,
-    /// Detour in progress, and the port by which the packet arrived.
+    /// Location of the detour in progress, and the port by which the packet arrived.
     under_way: Option<(EventLocation, u32)>,
     detours: u64,
     to_hosts: u64,
@@ -214,7 +214,7 @@ fn every_policy_gives_the_same_bits_with_computed_and_stepped_departures() {
     }
 }
 
-/// All notices before the first queue is full, and the time of that.
+/// Record of all calls to an observer before the first queue is full, and the time of that.
 #[derive(Clone, Default)]
 struct Before {
     told: Vec<[u64; 5]>,
@@ -302,12 +302,12 @@ size = "15KB"
     )
 }
 
-/// Data packets from other pods: the most links and detours of those that arrived, and the fewest detours of those
-/// whose TTL expired.
+/// Counts for data packets from other pods: the most links and detours of those that arrived, and the fewest detours of
+/// those whose TTL expired.
 #[derive(Clone, Default)]
 struct Budget {
     arrived: u64,
-    /// Most detours of packets of which each detour cost two links.
+    /// Largest number of detours of a packet each of whose detours cost two links.
     ///
     /// A detour on the way up may lead to an equal-cost port, which costs nothing; `aside` counts packets with such
     /// detours.

@@ -14,7 +14,7 @@ fn results(s: &Scenario, seed: u64, partitions: u32) -> Results {
     results
 }
 
-/// Returns the results of a run, after a check that one, two, three and eight partitions leave the same ones.
+/// Returns the results of a run, after a check that one, two, three and eight partitions give the same ones.
 fn the_same(text: &str, seed: u64) -> Results {
     the_same_of(&scenario(text, ""), text, seed)
 }
@@ -51,7 +51,7 @@ fn random_scenarios_leave_the_same_tables_divided_into_any_number_of_partitions(
     assert!(paused > 0 && dropped > 1000 && hops > 100_000, "{paused} pauses, {dropped} fates, {hops} hops");
 }
 
-/// Sessions on persistent and on new connections, queries, and a ring, together with a load without end.
+/// Scenario of sessions on persistent and on new connections, queries, and an all-reduce, with background load.
 const CLOSED: &str = r#"
 name = "closed"
 duration = "6ms"
@@ -112,7 +112,7 @@ fn what_follows_upon_messages_is_the_same_divided_into_any_number_of_partitions(
     }
 }
 
-/// Scenario with switches that hold ACKs, send notifications and trim, at every place of a fat-tree.
+/// Scenario of a fat-tree whose switches hold ACKs, send congestion notifications and trim.
 const AGENTS: &str = r#"
 name = "agents"
 duration = "5ms"
@@ -184,6 +184,7 @@ fn what_is_inside_switches_is_the_same_in_any_number_of_partitions() {
     assert!(total(&results, "fabric_buffers", "bytes") > 1_000_000);
 }
 
+/// Test of the order of rows at an instant at which the network changes.
 /// Frames queued for a dead port are lost at the switch. In the same instant another frame is lost on the link to a
 /// host with a lower node number.
 #[test]

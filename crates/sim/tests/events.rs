@@ -4,7 +4,7 @@
 use crate::common::{column, drops, full_frames, rows, run, run_with, same_again, scenario, total};
 use sim::{Options, Results, StopReason};
 
-/// Returns a scenario in which one host sends full frames at 1 Gb/s to another over one switch, from 0 to 130 us.
+/// Returns a scenario in which host a sends full frames at 1 Gb/s to host b over one switch, from 0 to 130 us.
 ///
 /// These are eleven frames of 12.304 us on each link, with a delay of 1 us. Frame n = 1, 2, … begins at 12.304 (n - 1)
 /// us, is at the switch at 1 + 12.304 n us, and at its host 13.304 us later.
@@ -28,7 +28,7 @@ packets = true
     )
 }
 
-/// Formats events as one list of the file, so that they may precede the tables.
+/// Formats events as a list in one line of the file, so that they may precede the tables.
 fn events(each: &[&str]) -> String {
     let each: Vec<String> = each.iter().map(|event| format!("{{ {event} }}")).collect();
     format!("event = [{}]", each.join(", "))
@@ -38,7 +38,7 @@ fn lost(results: &Results, reason: &str) -> u64 {
     total(results, "ports", &format!("drop_{reason}"))
 }
 
-/// Returns the frames that reached their host, by their numbers from 0.
+/// Returns the numbers, from 0 on, of the frames that reached their host.
 fn delivered(results: &Results) -> Vec<u64> {
     let (n, fate) = (column(results, "packets", "emission"), column(results, "packets", "fate"));
     let mut all: Vec<u64> = n.into_iter().zip(fate).filter(|(_, fate)| *fate == 0).map(|(n, _)| n).collect();
@@ -53,6 +53,7 @@ fn without_events_every_frame_arrives() {
     assert!(column(&results, "events", "event").is_empty());
 }
 
+/// Test of a frame that is on the wire at the instant of an outage, with times computed by hand.
 /// Frame 3 (number 2 from 0) leaves the switch toward b from 37.912 to 50.216 us and arrives at 51.216 us. An outage
 /// from 51.216 us on spares it, and one a picosecond earlier does not. Frame 4 arrives at 63.52 us. An outage that ends
 /// at 50.216 lets frame 4 begin.
@@ -75,6 +76,7 @@ fn a_frame_on_the_wire_at_the_instant_of_an_outage_is_lost_and_one_that_has_just
     assert_eq!(outage("37912ns", "37913ns"), [1, 2]);
 }
 
+/// Test of an outage with a `reroute_delay`.
 /// No switch reacts to the outage for 40 us, so that frames go into the dead link. After that, host b has no route.
 #[test]
 fn until_the_reroute_delay_is_over_frames_go_into_the_dead_link_and_then_there_is_no_route() {
@@ -114,7 +116,7 @@ fn what_waits_for_a_dead_port_is_dropped_or_waits_until_the_link_is_back() {
     assert_eq!(ends.iter().filter(|end| **end > 1_000_000_000).min(), Some(&(1_000_000_000 + 2 * 13_304_000)));
 }
 
-/// Returns [`line`] with two paths of 100 Mb/s links in the middle: over x, the second port of s, and over y, the
+/// Returns the scenario of [`line`] with two paths of 100 Mb/s links: over x, the second port of s, and over y, the
 /// third.
 fn two_paths(keys: &str) -> String {
     let between = ["s x", "s y", "x t", "y t"].map(|pair| pair.split_once(' ').unwrap());
@@ -127,6 +129,7 @@ fn two_paths(keys: &str) -> String {
         .replace("duration = \"2ms\"", "duration = \"9ms\"")
 }
 
+/// Test of `dead_port`: frames that are queued when their link dies are dropped, rerouted, or wait.
 /// Two paths of 100 Mb/s links connect s and t, and all frames of the flow take one of them. A frame takes 123.04 us
 /// there. When the link of s dies at 40 us, frame 0 is on it, 1 and 2 are queued for it, and 3 to 10 have not arrived
 /// yet.
@@ -150,7 +153,8 @@ fn what_waits_in_a_switch_is_dropped_takes_the_other_path_or_waits_until_the_lin
     }
 }
 
-/// Returns a scenario in which the only link to b is down from 40 us to 1 ms; frames reach the switch until 136.344 us.
+/// Returns a scenario in which the only link to host b is down from 40 us to 1 ms; frames reach the switch until
+/// 136.344 us.
 fn down_to_b(keys: &str) -> String {
     let both = events(&[
         "kind = \"link_down\", at = \"40us\", link = \"b\"",
@@ -159,11 +163,12 @@ fn down_to_b(keys: &str) -> String {
     line(&format!("{keys}\n{both}"))
 }
 
-/// Returns the frames lost by the outage of [`down_to_b`], on the link and elsewhere.
+/// Returns the numbers of frames that the outage of [`down_to_b`] cost: on the link, and at ports.
 fn cost_of_outage(results: &Results) -> [u64; 2] {
     rows(results, "events", ["lost", "dropped"])[0]
 }
 
+/// Test of the frames that count as the cost of an outage.
 /// Frames 0 and 1 arrive; 2 is on the link at 40 us, and 3 to 5 follow it until 80 us if routes change only then.
 #[test]
 fn frames_without_a_route_count_for_the_outage() {
@@ -206,6 +211,7 @@ fn frames_that_wait_for_a_dead_link_pause_their_source() {
     assert!(results.deadlock.is_none());
 }
 
+/// Test of the cost of two overlapping outages.
 /// Both paths of the test above die, that of the flow at 40 us, the other at 60 us, and come back in the reverse order.
 /// Frame 3 is on the second at 60 us; 4 to 10 arrive later.
 #[test]
@@ -230,6 +236,7 @@ fn overlapping_outages_count_what_the_ports_they_closed_lost() {
     assert_eq!(rows(&again, "events", ["lost", "dropped"]), [[1, 0], [1, 9], [0, 0], [0, 0]]);
 }
 
+/// Test of a link whose rate changes, with times computed by hand.
 /// The link to b has a tenth of the rate from 30 us on. Frames 1 and 2 take 12.304 us; frame 3, which begins at 37.912
 /// us, and all later ones take 123.04 us.
 #[test]
@@ -253,6 +260,7 @@ fn a_rate_that_changes_holds_for_the_frames_that_begin_after_it() {
     assert_eq!(ends[3..5], [284_992_000, 284_992_000 + 12_304_000]);
 }
 
+/// Test of a link whose delay changes, with times computed by hand.
 /// A delay of 101 us from 30 us on applies to frame 2, whose last bit leaves the switch at 37.912 us.
 #[test]
 fn a_delay_that_changes_holds_for_frames_whose_last_bit_leaves_after_it_and_none_overtakes() {
@@ -284,7 +292,8 @@ fn one_direction_of_a_link_goes_down_alone_and_routes_leave_the_whole_link() {
     }
 }
 
-/// Returns two leaves with four spines, and flows from the hosts of one leaf to those of the other throughout the run.
+/// Returns a scenario of two leaves and four spines, with flows from the hosts of one leaf to those of the other
+/// throughout the run.
 fn spines(events: &str, more: &str) -> String {
     format!(
         r#"
@@ -314,7 +323,7 @@ size = "150KB"
     )
 }
 
-/// Returns the number of frames that a port of a switch sent.
+/// Returns the number of frames that this port of a switch sent.
 fn sent(results: &Results, node: u64, port: u64) -> u64 {
     let [nodes, ports, sent] = ["node", "port", "sent"].map(|name| column(results, "ports", name));
     let at = (0..nodes.len()).find(|i| (nodes[*i], ports[*i]) == (node, port)).unwrap();
@@ -376,6 +385,7 @@ fn random_losses_are_as_frequent_as_asked_and_apart_by_their_reasons() {
     }
 }
 
+/// Test that variants of a switch lose the same frames on a link with random loss.
 /// Variants of the switch treat its frames differently, and the same frames are lost on the link from a.
 #[test]
 fn variants_have_the_same_draws() {
@@ -391,6 +401,7 @@ fn variants_have_the_same_draws() {
     }
 }
 
+/// Test of a paused host whose link dies and comes back.
 /// Sixteen hosts send over one link with PFC, and are paused most of the time; the link of one that is paused dies.
 #[test]
 fn what_was_paused_over_a_dead_link_is_so_no_more_and_goes_on_when_it_is_back() {

@@ -17,7 +17,7 @@ const LINK: u64 = 1_230_400;
 const DELAY: u64 = 1_000_000;
 const STEP: u64 = 607_200;
 const INSIDE: u64 = 4_857_600;
-/// Time at which the first frame of a burst that begins at 0 is stored at the switch.
+/// Time in ps at which the first frame of a burst that begins at 0 is stored at the switch.
 const COMES: u64 = LINK + DELAY;
 
 fn star(switch: &str, traffic: &str) -> String {
@@ -39,15 +39,15 @@ fn burst(from: u32, to: u32, frames: u32, more: &str) -> String {
     )
 }
 
-/// Events of frames: deliveries by destination and number, departures from the memory of their input, releases of their
-/// copies, and the internal buffers that they reached.
+/// Record of events of frames: deliveries by destination and number, departures from the memory of their input,
+/// releases of their copies, and the internal buffers that they reached.
 #[derive(Clone, Default)]
 struct Seen {
     delivered: Vec<(u64, u32, u32)>,
     crossed: Vec<u64>,
     acknowledged: Vec<u64>,
     moved: Vec<u16>,
-    /// Frames delivered by 2 ms, by class.
+    /// Number of frames delivered by 2 ms, by traffic class.
     by_class: [u64; 8],
 }
 
@@ -67,7 +67,7 @@ impl Observer for Seen {
     }
 }
 
-/// Returns the events of a run, whose counters balance after every event.
+/// Returns the recorded events of a run; its counters must balance after every event.
 fn seen(text: &str) -> Seen {
     let s = scenario(text, "");
     let mut world = watch(&s, 1, Options::default(), Seen::default());
@@ -96,6 +96,7 @@ fn a_frame_goes_by_every_buffer_of_its_way_to_the_picosecond() {
     assert_eq!(clos.moved, [0, 4, 5, 10, 11]);
 }
 
+/// Test of the table of internal buffers, with times computed by hand.
 /// Buffer space is reserved from the start of a move to the buffer until the frame has left. In the stage of port 0
 /// that is two steps, before the link a step and the link, behind it the link and a step.
 #[test]
@@ -157,6 +158,7 @@ fn an_internal_link_that_is_slower_sets_the_pace_and_loses_nothing() {
     assert_eq!(drops(&run(&text, 1)), 0);
 }
 
+/// Test of losses, which happen only at inputs.
 /// The stage's buffer holds two frames and that of the link two; with the one on the link this makes five, and the
 /// input holds six. Of 30 frames, which arrive four times as fast as they leave, some are lost, all at the input.
 #[test]
@@ -168,6 +170,7 @@ fn what_finds_no_room_is_lost_at_its_input_and_nowhere_inside() {
     assert_eq!(drops(&results), lost);
 }
 
+/// Test of head-of-line blocking with one list of frames for all next hops.
 /// h0 sends to h2, whose path is four times as slow, and then to h1. With one list the frames for h1 wait behind those
 /// for h2. With a list for each next hop they pass, as long as the stage's buffer has free space.
 #[test]
@@ -205,6 +208,7 @@ fn copies_count_against_the_memory_of_the_input() {
     assert!(lost(", end_to_end = true") > 4);
 }
 
+/// Test of marking, which counts frames in internal buffers.
 /// 32 frames arrive in 40 us, of which about eight leave meanwhile. The internal buffers hold more than the rest, so
 /// that the virtual output queues are almost empty.
 #[test]
@@ -216,6 +220,7 @@ fn what_is_inside_counts_in_the_length_that_marking_sees() {
     assert!((24..=28).contains(&marked), "{marked}");
 }
 
+/// Test of the shares of traffic classes on an internal link.
 /// Three classes offer 5 Gb/s each to an internal link of 2.5 Gb/s, and class 7 offers almost nothing. Each of the
 /// three gets a third of the link, and no class waits for one without frames.
 #[test]
@@ -240,6 +245,7 @@ fn classes_that_are_backlogged_share_an_internal_link_frame_by_frame() {
     }
 }
 
+/// Test of two-sample culprit selection, with an internal link that is congested.
 /// Occupancy sampling names f1 and f2 equally often, since their backlogs are equal. Of two samples, the one whose path
 /// is more congested is named: that of f2.
 #[test]
@@ -269,6 +275,7 @@ fn of_two_samples_the_flow_is_told_that_goes_over_the_full_link() {
     assert!((0.4..0.6).contains(&one.1) && two.1 < 0.4, "{one:?} and {two:?}");
 }
 
+/// Test of the error for a lossless frame that is larger than an internal buffer.
 /// The message names the internal buffer as the cause, not the memory of the port or its threshold.
 #[test]
 fn a_lossless_frame_that_is_larger_than_a_buffer_inside_ends_the_run_and_that_is_what_is_said() {
@@ -293,7 +300,7 @@ fn a_lossless_frame_that_is_larger_than_a_buffer_inside_ends_the_run_and_that_is
     assert_eq!(told(small, "942B"), None, "1000 B fit");
 }
 
-/// Returns a random scenario of the tests of `cioq`, with stages inside its switches.
+/// Returns a random scenario of the tests of `cioq`, with a fabric of several stages inside its switches.
 fn random(n: u64) -> String {
     let fabric = [
         "kind = \"mesh\", link_rate = \"700Mbps\", link_buffer = \"5KB\", stage_buffer = \"4KB\"",

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Returns flows of one segment over a star of five hosts, one after the other, and further lines.
+/// Returns a scenario of flows of one segment in a star of five hosts, one after the other, and further lines.
 fn star(fib: &str, more: &str) -> String {
     format!(
         "name = \"star\"\nduration = \"10ms\"\n[topology]\nkind = \"star\"\nn = 5\nlink = {{ rate = \"1Gbps\", delay = \"1us\" }}\n\
@@ -19,7 +19,7 @@ fn star(fib: &str, more: &str) -> String {
     )
 }
 
-/// Returns the copies made and the copies that were discarded, after a run without drops.
+/// Returns the numbers of flooded copies that were made and that were discarded, after a run without drops.
 fn flooded(text: &str) -> (u64, u64) {
     let s = scenario(text, "");
     let mut world = world(&s, 1, Options::default());
@@ -144,10 +144,10 @@ fn tables_that_know_everything_are_the_static_ones_to_the_bit() {
     }
 }
 
-/// Events of packets, by flow, direction and emission.
+/// Record of packet events, by flow, direction and emission number.
 #[derive(Clone, Default)]
 struct Watch {
-    /// Most bounces seen so far.
+    /// Largest number of bounces of each packet so far.
     bounces: BTreeMap<(u32, bool, u32), u8>,
     delivered: BTreeMap<(u32, bool, u32), u32>,
     fallen: u64,
@@ -184,7 +184,7 @@ fn np_never_falls_no_copy_is_bounced_and_every_packet_arrives_once() {
     }
 }
 
-/// Extension of every packet on its first link, and check of it and its copies on others.
+/// Tap that records each packet's extension (TCP options) on its first link, and compares it on all others.
 #[derive(Clone, Default)]
 struct Carried(BTreeMap<(u32, bool, u32), Option<dataplane::PacketExtension>>, Arc<AtomicU32>);
 

@@ -10,7 +10,7 @@ const NETS: [&str; 3] = [
 ];
 const ROUTINGS: [&str; 2] = ["ecmp", "k_shortest"];
 
-/// Returns queries of twelve hosts to random ones, with more packets than a port holds.
+/// Returns a scenario of queries of twelve hosts to random ones, with more packets than a port's buffer holds.
 fn queries(net: &str, switch: &str) -> String {
     format!(
         "name = \"queries\"\nduration = \"10ms\"\n[topology]\n{net}\n\
@@ -66,7 +66,7 @@ fn on_a_chain_both_routings_are_one() {
     assert_eq!(of("ecmp"), of("k_shortest"));
 }
 
-/// Returns the results of one flow at a time, between random hosts.
+/// Returns the results of a scenario in which single flows run one after the other, between random hosts.
 fn alone(net: &str, routing: &str) -> Results {
     run(
         &format!(
@@ -96,7 +96,7 @@ fn a_flow_alone_takes_what_the_closed_form_says_of_its_own_path() {
     }
 }
 
-/// Returns an incast from twelve hosts of the second and third switch to one at the end of a chain.
+/// Returns the results of an incast from twelve hosts of the second and third switch to a host at the end of a chain.
 ///
 /// Each port has a buffer of this number of packets.
 fn into_the_end(packets: u32) -> Results {

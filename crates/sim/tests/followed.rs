@@ -16,7 +16,7 @@ const PATHS: [&str; 5] = [
     "kind = \"fat_tree\"\nk = 4",
 ];
 
-/// Returns a random scenario of plain ports.
+/// Returns a random scenario whose ports have a single queue, so that departures are computed.
 ///
 /// Raw sources start together and send phase-locked, so that their frames meet at switches, and some begin to leave at
 /// the very instant at which others arrive. The ends of windows and of the run are no such instants: they have an odd
@@ -66,13 +66,13 @@ fn plain(draw: &mut Draw) -> String {
     )
 }
 
-/// Removes the event count from the results.
+/// Removes the number of events from the results.
 fn bits(mut results: Results) -> Results {
     results.progress.events = 0;
     results
 }
 
-/// Returns the number of rows of `queue_trace`; 0 for another table.
+/// Returns the number of rows of the table `queue_trace`, and 0 for any other table.
 fn of_trace(table: &Table) -> usize {
     match (table.name, &table.columns[0].1) {
         ("queue_trace", Column::U32(bins)) => bins.len(),

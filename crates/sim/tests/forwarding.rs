@@ -5,8 +5,8 @@ use sim::Results;
 
 const BYTES: u64 = 20_000;
 
-/// Returns the results of one flow over a leaf, a spine and a leaf, all of which mark every packet. Departures are
-/// computed if queues are not followed.
+/// Returns the results of one flow that crosses a leaf, a spine and a leaf, all of which mark every packet. Departures
+/// are computed if queues are not recorded.
 fn crossing(transport: &str, queues: bool) -> Results {
     run(
         &format!(

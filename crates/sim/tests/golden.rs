@@ -10,14 +10,14 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Seeds of every scenario.
+/// Seeds with which every scenario is run.
 const SEEDS: [u64; 2] = [1, 2];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden")
 }
 
-/// Returns the scenarios with the paths of their files.
+/// Returns the scenarios of the folder `golden/`, with the paths of their files.
 fn scenarios() -> Vec<(PathBuf, Loaded)> {
     let paths = fs::read_dir(folder()).expect("the folder is there").map(|file| file.unwrap().path());
     let mut paths: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
@@ -32,19 +32,19 @@ fn scenarios() -> Vec<(PathBuf, Loaded)> {
     paths.into_iter().map(read).collect()
 }
 
-/// Returns the digests of all variants of a file with all seeds.
+/// Returns the digests of all variants of a scenario, with all seeds.
 fn digests(loaded: &Loaded, options: Options) -> String {
     let runs = loaded.variants.iter().flat_map(|s| SEEDS.map(|seed| (s, seed)));
     let one = |(s, seed): (&Scenario, u64)| format!("# {} with seed {seed}\n{}", s.variant, digest(s, seed, options));
     runs.map(one).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the digests that were recorded for a scenario.
+/// Returns the recorded digests of a scenario.
 fn recorded(path: &Path) -> String {
     fs::read_to_string(path.with_extension("digest")).unwrap_or_default()
 }
 
-/// Returns the line-by-line difference of two texts, each line below its run; `None` if they are equal.
+/// Returns the difference of two digests, line by line, each line below its run; `None` if they are equal.
 fn difference(old: &str, new: &str) -> Option<String> {
     if old == new {
         return None;
@@ -123,7 +123,7 @@ fn golden_runs_are_the_same_divided_into_any_number_of_partitions() {
     }
 }
 
-/// Returns true if computed departures save events of a run.
+/// Returns true if computed departures reduce the number of events of a run.
 fn saves_events(scenario: &Scenario) -> bool {
     let mut blind = scenario.clone();
     blind.measure.queues = false;
@@ -168,7 +168,7 @@ fn golden_runs_cover_every_kind_that_a_scenario_may_name() {
     assert!(missing.is_empty(), "no golden run has {missing:?}");
 }
 
-/// Returns the pairs of slot and kind that a file names.
+/// Returns the pairs of slot and kind that a scenario uses.
 fn kinds(loaded: &Loaded) -> Vec<(String, String)> {
     let mut found: Vec<(&str, String)> = Vec::new();
     for scenario in &loaded.variants {

@@ -4,7 +4,7 @@ use crate::common::{drops, rows, run, run_with, scenario, total};
 use crate::pause::slow;
 use sim::{Options, StopReason};
 
-/// Returns the worst case that the formula allows.
+/// Returns the scenario in which a pause needs the most headroom that the formula allows.
 ///
 /// The frames from `a` are queued behind a link of 1 bit/s. The frame with which `xoff` is reached, exceeding it by all
 /// but a byte, arrives a nanosecond after a frame of `c` has begun to leave toward `a`.
@@ -50,7 +50,7 @@ bytes = "wire"
     )
 }
 
-/// Threshold of ten frames and a byte: the eleventh queued frame exceeds it by 1517 B.
+/// XOFF threshold of ten frames and a byte: the eleventh queued frame exceeds it by 1517 B.
 pub(crate) const HIGH: u64 = 15_181;
 
 #[test]
@@ -68,8 +68,8 @@ fn the_headroom_that_is_computed_is_used_in_the_worst_case_and_a_byte_less_loses
     assert_eq!((lost.held, lost.xoff, lost.headroom), (held, HIGH, headroom));
 }
 
-/// Returns a scenario in which `a` sends to `x` over `s` and `t`, whose link to `x` is slow; `t` may detour to `u` and
-/// back to `s`.
+/// Returns a scenario in which `a` sends to `x` over the switches `s` and `t`; `t` has a slow link to `x` and may
+/// detour to `u` and back to `s`.
 fn beside(overflow: &str, more: &str) -> String {
     format!(
         r#"
@@ -116,6 +116,7 @@ fn a_packet_that_was_detoured_as_often_as_it_may_is_a_loss_too() {
     assert_eq!(lost.lost.expect("a packet was lost").node, 3);
 }
 
+/// Test of dynamic XOFF thresholds, which ports reach one after another.
 /// Eight hosts send to a slow one, one after another: each is paused at half of the memory that the previous ones left.
 #[test]
 fn thresholds_of_what_is_free_lose_where_they_are_reached_one_after_another() {
@@ -153,6 +154,7 @@ fn thresholds_of_what_is_free_lose_where_they_are_reached_one_after_another() {
     assert!(told.contains("above it exceeds the 9557B that may arrive after a pause request: xoff fell"), "{told}");
 }
 
+/// Test of the error for a lost lossless packet.
 /// The error names the cause: an expired pause, memory filled by other frames, or too little headroom.
 #[test]
 fn a_loss_is_laid_on_headroom_only_where_more_of_it_would_have_helped() {

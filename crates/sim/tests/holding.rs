@@ -13,11 +13,11 @@ use std::collections::HashMap;
 use std::path::Path;
 use units::Time;
 
-/// Outcome of every packet, by its identity.
+/// Record of the outcome of every packet, by the packet's identity.
 #[derive(Clone, Debug, Default)]
 struct Ledger {
     all: HashMap<PacketId, Entry>,
-    /// Bytes held now, by port; `most` is their maximum.
+    /// Bytes held at this time, by port; `most` is the maximum over time.
     now: HashMap<u32, u64>,
     most: u64,
 }
@@ -70,7 +70,7 @@ impl Observer for Ledger {
     }
 }
 
-/// Default lines of the network: queries and flows that overload the ports of two racks, and raw packets of a class of
+/// Default lines of scenarios: queries and flows that overload the ports of two racks, and raw packets in a class of
 /// their own. All flows finish long before the end.
 const BASE: [&str; 9] = [
     "topology = { kind = \"leaf_spine\", leaves = 2, spines = 2, hosts_per_leaf = 4, link = { rate = \"1Gbps\", delay = \"1us\" } }",
@@ -113,7 +113,7 @@ fn text(lines: &[&str]) -> String {
     lines.iter().copied().chain(rest).collect::<Vec<_>>().join("\n") + TRAFFIC
 }
 
-/// Returns the results of a run after a check against the outcome of every packet, and the number of held ACKs.
+/// Returns the results of a run, checked against the outcome of every packet, and the number of held ACKs.
 fn audited(text: &str, seed: u64) -> (Results, u64) {
     let s = scenario(text, "");
     let mut world = watch_wanting::<_, EMISSIONS>(&s, seed, Options::default(), Ledger::default());
@@ -146,7 +146,8 @@ fn audited(text: &str, seed: u64) -> (Results, u64) {
     (results, held)
 }
 
-/// Row of the page's table: lines of a scenario, the outcome for ACKs, and other counters of ports, or the reason.
+/// Row of a table on the page of `abq`: lines of a scenario, the outcome for ACKs, and other counters of ports, or the
+/// reason.
 struct Row<'a> {
     lines: Vec<&'a str>,
     verdict: &'a str,
@@ -205,7 +206,7 @@ fn the_page_tells_of_everything_that_a_switch_may_have_beside_abq() {
     }
 }
 
-/// Returns the tables of a run, except those on held packets.
+/// Returns the tables of a run's results, except those on held packets.
 fn tables(text: &str) -> Vec<sim::Table> {
     let results = run_with(&scenario(text, ""), 1, Options::default());
     results.tables.into_iter().filter(|table| !["holds", "hold_trace"].contains(&table.name)).collect()
@@ -232,7 +233,7 @@ fn a_sender_without_ecn_ignores_the_ece_of_released_acks() {
     }
 }
 
-/// Windows of released ACKs, and of all delivered ones.
+/// Receive windows in ACKs: those of released ACKs, and those of all delivered ones.
 #[derive(Clone, Debug, Default)]
 struct Windows {
     released: Vec<u16>,
@@ -278,7 +279,7 @@ fn acks_that_find_no_room_are_lost_for_a_reason_of_their_own() {
     assert_eq!(results.unfinished, 0, "later ACKs tell as much");
 }
 
-/// Ports by which the data acknowledged by each ACK left, and the number of ACKs held for data that left elsewhere.
+/// Ports by which data left and by which its ACKs came, and the number of ACKs held for data that left elsewhere.
 #[derive(Clone, Debug, Default)]
 struct Ways {
     of_data: HashMap<PacketId, Vec<u32>>,
@@ -327,7 +328,7 @@ kind = "all_to_all"
 size = "20KB"
 "#;
 
-/// Returns the number of held ACKs, and of those whose data did not leave by the port that held them.
+/// Returns the number of held ACKs, and the number of those whose data did not leave by the port that held them.
 fn ways(routing: &str, ports: &str) -> (u64, u64) {
     let routing = format!("switch.routing = {routing}");
     let abq = format!("switch.ack_hold = {{ kind = \"abq\", k = \"9KB\", ports = \"{ports}\" }}");
@@ -342,6 +343,7 @@ fn ways(routing: &str, ports: &str) -> (u64, u64) {
     all
 }
 
+/// Test of held ACKs if routes are asymmetric.
 /// The port of a host is on the path of all its data, whatever routes do. Between switches, ACKs may return by a link
 /// that their data did not take.
 #[test]
@@ -361,7 +363,8 @@ fn between_switches_acks_of_other_links_are_held_unless_routes_are_symmetric() {
     assert!(held > at_hosts && wrong == 0, "symmetric everywhere: {wrong} of {held}, {at_hosts} at hosts");
 }
 
-/// Article's network: thirty senders start together, with one packet each at first, to a port of 80 packets.
+/// Scenario of the article on ABQ: thirty senders start together, with one packet each at first, to a port of 80
+/// packets.
 const INCAST: &str = r#"
 name = "article"
 duration = "50ms"
@@ -380,7 +383,7 @@ start = "1ms"
 jitter = "100us"
 "#;
 
-/// ACKs that are held when the link of their port goes down, and those of them that are released in that instant.
+/// Record of ACKs that are held when the link of their port goes down, and of those that are released in that instant.
 #[derive(Clone, Debug)]
 struct Outage {
     down: Time,
@@ -400,6 +403,7 @@ impl Observer for Outage {
     }
 }
 
+/// Test of held ACKs when the link of their port goes down.
 /// Held ACKs are released whatever happens to the frames queued for the port: if these stay queued, no later event
 /// would call the agent.
 #[test]
@@ -424,7 +428,7 @@ fn where_its_link_goes_down_acks_go_on_at_once_whatever_waits_for_it() {
     }
 }
 
-/// Returns bytes times time queued at switches.
+/// Returns the integral of queue lengths at switches over time.
 fn area(results: &Results) -> f64 {
     let (packets, times) = (column(results, "queue_hist", "packets"), column(results, "queue_hist", "time_ps"));
     packets.iter().zip(&times).map(|(packets, time)| *packets as f64 * *time as f64).sum()

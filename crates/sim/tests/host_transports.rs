@@ -6,7 +6,7 @@ use crate::common::{column, run, run_with, scenario};
 use mech::StreamPurpose;
 use sim::Options;
 
-/// Returns a star with an incast to h0, one to h1 and messages between all hosts, followed by transport and overrides.
+/// Returns a scenario of a star with two incasts and messages between all hosts, followed by transport and overrides.
 fn star(more: &str) -> String {
     format!(
         "name = \"mixed\"\nduration = \"20ms\"\n[topology]\nkind = \"star\"\nn = 5\n[switch]\n\
@@ -104,6 +104,7 @@ fn any_two_transports_finish_all_flows_between_them_and_none_is_faster_than_alon
     }
 }
 
+/// Test of trimming if some hosts support CP (`pack`) and others do not.
 /// Hosts with CP use it between each other, in switches that trim packets whose CPA flag permits it. If one of two
 /// hosts does not support it, the other behaves as without it. If switches trim any packet, a trimmed packet is a loss
 /// for hosts without CP.

@@ -3,7 +3,7 @@
 use crate::common::{Bursts, column, drops, run, run_with, scenario, small, total};
 use sim::{Options, Results};
 
-/// Two hosts and a switch.
+/// Topology of two hosts and a switch.
 const PAIR: &str = "kind = \"star\"\nn = 2\nlink = { rate = \"1Gbps\", delay = \"1us\" }";
 
 fn one_segment(host: &str) -> String {
@@ -43,6 +43,7 @@ fn jitter_lies_between_its_bounds_and_differs_from_seed_to_seed() {
     assert!(seen.iter().max().unwrap() - seen.iter().min().unwrap() > 2_000_000, "{seen:?}");
 }
 
+/// Test of the mean NIC jitter.
 /// Jitter before the wire delays the only segment on the way there and, measured at the sender, the ACK on the way
 /// back.
 #[test]
@@ -57,6 +58,7 @@ fn jitter_of_a_nic_has_its_mean_and_delays_no_frame_of_a_switch() {
     }
 }
 
+/// Test of the default NIC jitter, a tenth of a frame's time.
 /// The jitter is relative to the host's own link: the ACK that ends the flow for the sender comes over one ten times as
 /// fast.
 #[test]
@@ -78,6 +80,7 @@ fn a_tenth_of_a_frame_is_that_of_the_largest_frame_on_the_link_of_the_host() {
     }
 }
 
+/// Test of two flows that share a link: of modern Linux hosts with NIC jitter, and of older hosts without it.
 /// Exact hosts that wait for timeouts share the link unevenly for every seed: one flow has no loss and the other almost
 /// no goodput.
 #[test]
@@ -100,6 +103,7 @@ fn two_flows_of_hosts_of_today_share_a_link_that_older_exact_ones_do_not() {
     }
 }
 
+/// Test that NIC jitter does not reduce the rate of a link.
 /// A full window at line rate: the first frame is late, and no frame is later than the largest delay so far.
 #[test]
 fn jitter_of_a_nic_takes_nothing_from_the_rate_of_the_wire() {

@@ -15,7 +15,7 @@ fn link(draw: &mut Draw, a: &str, b: &str, weighted: bool) -> String {
     format!("{{ a = \"{a}\", b = \"{b}\", rate = \"{rate}\", delay = \"{delay}\"{weight}{back} }}, ")
 }
 
-/// Returns another rate, delay, or both for the reverse direction of some links.
+/// Returns settings with a random other rate, delay, or both for the reverse direction of a link, or no settings.
 fn back(draw: &mut Draw) -> String {
     let (rate, delay) = (draw.pick(&RATES), draw.pick(&DELAYS));
     match draw.number(0, 5) {
@@ -26,7 +26,8 @@ fn back(draw: &mut Draw) -> String {
     }
 }
 
-/// Returns four hosts at randomly connected switches; layers of switches make equal-cost paths likely.
+/// Returns a custom topology of four hosts at randomly connected switches; layers of switches make equal-cost paths
+/// likely.
 fn custom(draw: &mut Draw, weighted: bool) -> String {
     let (mut nodes, mut links) = (String::new(), String::new());
     let (layers, width) = (draw.number(2, 4), draw.number(1, 3));
@@ -99,7 +100,7 @@ fn random(n: u64) -> String {
     )
 }
 
-/// Returns the least slowdown of all finished flows, and the number of these flows.
+/// Returns the smallest slowdown of all finished flows, and the number of these flows.
 fn least(results: &Results) -> (f64, usize) {
     let [start, end, ideal] = ["start_ps", "end_ps", "ideal_ps"].map(|name| column(results, "flows", name));
     let ended = (0..end.len()).filter(|i| end[*i] < u64::MAX);
@@ -148,7 +149,7 @@ fn no_flow_of_a_random_network_is_faster_than_alone_by_any_routing() {
     );
 }
 
-/// Returns two paths between two switches: one link each, of 10 Gb/s and of 100 Mb/s.
+/// Returns a scenario with two paths between two switches: one link each, of 10 Gb/s and of 100 Mb/s.
 fn two_ways(routing: &str, weights: [u32; 2]) -> String {
     let nodes = ["h0\", kind = \"host", "h1\", kind = \"host", "l", "r", "f", "s"].map(|name| {
         let switch = if name.len() == 1 { "\", kind = \"switch" } else { "" };

@@ -122,6 +122,7 @@ stop = "10ms"
 class = 1
 "#;
 
+/// Test of a weighted scheduler with frames of two sizes.
 /// A frame of 1518 B takes 12.304 us and one of 458 B 3.824 us. At the receiver, while both are queued, they share the
 /// link by bytes of frames as 3 to 1, whatever their sizes.
 #[test]

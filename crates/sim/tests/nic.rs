@@ -3,9 +3,9 @@
 use crate::common::{column, drops, run, run_with, same_again, scenario, total};
 use sim::{Options, Results};
 
-/// Time on the wire of a segment of 1460 B at 1 Gb/s in ps.
+/// Transmission time in ps of a segment of 1460 B at 1 Gb/s, with preamble and gap.
 const SLOT: u64 = 12_304_000;
-/// Time in ps from the first bit of such a segment at `h0` to its last bit at the receiver.
+/// Time in ps from the first bit of a full segment at `h0` to its last bit at the receiver.
 const PATH: u64 = 2 * SLOT + 2_000_000;
 
 /// Returns a scenario in which `h0` sends a hundred segments to each of `h1` and `h2` in one window.
@@ -37,7 +37,7 @@ fn ends(results: &Results) -> Vec<u64> {
 const FIFO: &str = "{ kind = \"fifo\" }";
 const TURNS: &str = "{ kind = \"round_robin\" }";
 
-/// Sets the same class for both flows.
+/// Gives both flows of a scenario the same traffic class.
 fn alike(text: &str) -> String {
     text.replace("class = 1", "class = 0")
 }
@@ -162,7 +162,8 @@ fn a_nic_with_a_queue_for_each_flow_is_stepped() {
     assert_eq!(ends(&stepped), ends(&run(&text, 1)));
 }
 
-/// Returns `max_packets`, `marked` and `drop_buffer_full` of the NIC of `h0`, and all results; departures are computed.
+/// Returns `max_packets`, `marked` and `drop_buffer_full` of the NIC of `h0`, and the results of a run with computed
+/// departures.
 fn at_nic(text: &str) -> ([u64; 3], Results) {
     let results = run(&format!("{text}[measure]\nqueues = false\n"), 1);
     (["max_packets", "marked", "drop_buffer_full"].map(|name| column(&results, "ports", name)[0]), results)

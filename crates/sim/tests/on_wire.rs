@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use wire::{Checksums, LengthField, NetworkFormat, PacketOnLink, SideData, read_checksums, write_frame};
 
-/// Numbers of segments: all, with SACK blocks, with a SYN's options, timestamps, ECN flags, a mark, a detour, CPA,
+/// Numbers of TCP segments: all, those with SACK blocks, SYN options, timestamps, ECN flags, a mark, a detour, CPA, or
 /// trimmed payload, and PACKs.
 #[derive(Default)]
 struct Seen([AtomicU64; 10]);
 
-/// Tap that writes every frame that crosses a link, and parses the bytes into a packet again.
+/// Tap that converts every frame that crosses a link to bytes, and parses the bytes into a packet again.
 #[derive(Clone)]
 struct ThereAndBack(NetworkFormat, Arc<Seen>);
 
@@ -45,7 +45,7 @@ impl Tap for ThereAndBack {
     }
 }
 
-/// Runs an incast with small buffers, so that packets are marked, detoured and lost.
+/// Runs an incast with small buffers, so that packets are marked, detoured and lost; returns the numbers of segments.
 fn incast(transport: &str, routing: &str) -> [u64; 10] {
     let text = format!(
         "name = \"on-wire\"\nduration = \"20ms\"\n[topology]\nkind = \"fat_tree\"\nk = 4\n\
@@ -79,6 +79,7 @@ fn a_whole_connection_comes_back_where_places_have_addresses() {
     assert!(segments > 2000 && blocks > 20 && syns == 0, "{segments} {blocks} {syns}");
 }
 
+/// Test that a connection of modern Linux hosts survives the conversion.
 /// Bursts of modern Linux hosts end with PSH.
 #[test]
 fn a_whole_connection_of_hosts_of_today_comes_back() {

@@ -7,6 +7,7 @@ use sim::{Options, Results};
 const MEASURE: &str = "[measure]\nbin = \"10us\"\ngoodput = \"flows\"\nlinks = true\nreordering = true";
 const STOPS: [&str; 2] = ["30us", "20us"];
 
+/// Test of two senders and one port, with times computed by hand.
 /// `a` sends at 0, 12.304 and 24.608 us, `b` at 0 and 12.304 us. Frames are at the switch 13.304 us after they are
 /// sent. There, port 2 sends for 12.304 us each:
 /// - the first of `a` at 13.304 us;
@@ -62,7 +63,7 @@ fn what_is_not_asked_for_is_not_there() {
     assert!(!column(&usual, "queue_sojourn", "count").is_empty() && column(&usual, "links", "bits").is_empty());
 }
 
-/// Queries through small buffers, some of which overflow; each variant handles overflow differently.
+/// Scenario of queries through small buffers, some of which overflow; each variant handles overflow differently.
 const BUSY: &str = r#"
 name = "busy"
 duration = "3s"
@@ -113,6 +114,7 @@ switch.routing = { kind = "spray" }
 
 const VARIANTS: [&str; 5] = ["drop", "detour", "bounce", "classes", "spray"];
 
+/// Test of Little's law for the waiting times in queues.
 /// Little's law, exactly: every frame of every queue has waited for the time by which it made the queue longer,
 /// whatever the number of queues and priorities.
 #[test]
@@ -153,6 +155,7 @@ fn goodput_adds_up_to_what_every_flow_and_every_host_received() {
     }
 }
 
+/// Test that link bits over time agree with the counters of ports.
 /// The bits of links by step add up to the ports' counters, computed or stepped, even if the run is cut off.
 #[test]
 fn links_add_up_to_what_the_ports_sent_and_are_the_same_with_computed_departures() {
@@ -179,7 +182,8 @@ fn links_add_up_to_what_the_ports_sent_and_are_the_same_with_computed_departures
     }
 }
 
-/// Computes the order from the list of packets: the first copies of each flow's data, by rank of first emission.
+/// Computes the order of arrival from the table `packets`: the first copies of each flow's data, by rank of first
+/// emission.
 fn order_by_packets(results: &Results) -> Vec<[u64; 4]> {
     let traffic = column(results, "flows", "traffic");
     let mut emitted = std::collections::BTreeMap::<u64, std::collections::BTreeSet<u64>>::new();
@@ -219,6 +223,7 @@ fn order_is_what_the_list_of_packets_says_where_nothing_is_sent_again() {
     assert_eq!(found, order_by_packets(&results));
 }
 
+/// Test that each segment is counted once in the order of arrival.
 /// Retransmissions have the place of the packets that they replace: whatever is lost, all data arrives, so that every
 /// segment is counted once or is too late.
 #[test]

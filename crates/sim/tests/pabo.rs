@@ -4,7 +4,8 @@
 use crate::common::{Bursts, PABO_TREE, column, drops, run_with, scenario, small, total};
 use sim::{Options, Results};
 
-/// Returns the bursts; `s0` to `s2` are at the senders (the paper's S1 to S3), and `s6` is the last switch (S7).
+/// Returns the paper's scenario of bursts; `s0` to `s2` are at the senders (the paper's S1 to S3), and `s6` is the last
+/// switch (S7).
 fn bursts(packets: u64) -> String {
     let bursts = Bursts {
         sources: &["h0", "h1", "h2"],
@@ -26,7 +27,7 @@ const HOPS: u64 = 1;
 const BOUNCES: u64 = 3;
 const DISTANCE: u64 = 4;
 
-/// Returns the percentage of delivered packets for which a metric has a wanted value.
+/// Returns the percentage of delivered packets whose value of a metric satisfies a condition.
 fn share(results: &Results, of: u64, wanted: impl Fn(u64) -> bool) -> f64 {
     let [data, metric, low, count] =
         ["data", "metric", "low", "count"].map(|name| column(results, "packet_hist", name));
@@ -40,7 +41,7 @@ fn bounced_share(results: &Results) -> f64 {
     share(results, BOUNCES, |np| np > 0)
 }
 
-/// Returns the bounces at each of the seven switches.
+/// Returns the number of bounces at each of the seven switches.
 fn bounces(results: &Results) -> [u64; 7] {
     let (node, bounced) = (column(results, "ports", "node"), column(results, "ports", "bounced"));
     let mut at = [0; 7];
@@ -48,8 +49,8 @@ fn bounces(results: &Results) -> [u64; 7] {
     at
 }
 
-/// Runs three seeds with bursts of `packets` packets: the mean share of bounced packets, and the bounces of each seed
-/// by switch.
+/// Runs bursts of `packets` packets with three seeds. Returns the mean share of bounced packets, and the bounces of
+/// each seed by switch.
 fn runs(packets: u64) -> (f64, Vec<[u64; 7]>) {
     runs_of(&bursts(packets), packets)
 }
@@ -93,6 +94,7 @@ fn a_severe_load_is_bounced_by_every_switch_and_hosts_send_it_again() {
     }
 }
 
+/// Test of the paper's results in switches with input memory.
 /// The paper assumes switches with input and output queues (§II-B, fig. 2), which change nothing essential. Frames at
 /// inputs count for their output, so that the same switches bounce as many packets. No packet is lost, and the inputs
 /// hold no more than their memory.
@@ -110,6 +112,7 @@ fn switches_with_inputs_bounce_as_many_and_lose_none_either() {
     }
 }
 
+/// Test of the distances and hops that the paper publishes.
 /// Table I, the severe load: maxBouncedDistance is 0, 1 or 2, since a normal forward undoes a bounce. Fig. 7b:
 /// totalHop, which is one less than the links crossed, is at most 11 for 86.64% of packets, and 3 without a bounce.
 #[test]

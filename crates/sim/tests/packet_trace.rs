@@ -7,7 +7,7 @@ use sim::{
 use std::sync::Arc;
 use units::Time;
 
-/// Queries to random hosts of a fat-tree that overload its ports.
+/// Scenario of queries to random hosts of a fat-tree, which overload its ports.
 const QUERIES: &str = r#"
 name = "queries"
 duration = "12ms"
@@ -69,7 +69,7 @@ fn table<'a>(tables: &'a [Table], name: &str, column: &str) -> &'a Column {
     &table.columns.iter().find(|(found, _)| found == column).expect("the column exists").1
 }
 
-/// Row of `packets`.
+/// Row of the table `packets`.
 #[derive(Debug, PartialEq)]
 struct Row {
     id: PacketId,
@@ -99,7 +99,7 @@ fn count(steps: &[PacketStep], what: StepKind) -> usize {
     steps.iter().filter(|step| step.kind == what).count()
 }
 
-/// Returns the row of `packets` that a packet trace corresponds to.
+/// Returns the row of the table `packets` that corresponds to a packet trace.
 fn describe(tracer: &Tracer) -> Row {
     let steps = tracer.steps();
     let (first, last) = (steps[0], steps[steps.len() - 1]);
@@ -175,7 +175,7 @@ fn any_packet_can_be_followed_whatever_becomes_of_it() {
     assert!(ordinary("drop").iter().any(|row| row.fate > 0), "some are lost");
 }
 
-/// Returns `QUERIES` with switches that trim, with further parameters.
+/// Returns the scenario `QUERIES` with switches that trim, with further parameters of `trim`.
 fn cutting(more: &str) -> String {
     let trim = format!("overflow = {{ kind = \"trim\", trimmable = \"any\"{more} }}");
     QUERIES.replace("overflow = { kind = \"detour\" }", &trim).replace("size = \"20pkt\"", "size = \"30KB\"")
@@ -185,6 +185,7 @@ fn first_cut(more: &str) -> Tracer {
     trace_at(&cutting(more), "in_turn", (PacketChoice::MostOften(PacketProperty::Trimmed), None), 1 << 20).unwrap()
 }
 
+/// Test of the steps of a packet that is trimmed at its arrival.
 /// Later steps of a trimmed packet are those of its header.
 #[test]
 fn a_cut_is_a_step_and_from_then_on_the_frame_is_as_short_as_what_is_left() {
@@ -197,6 +198,7 @@ fn a_cut_is_a_step_and_from_then_on_the_frame_is_as_short_as_what_is_left() {
     assert_eq!((around, steps[at + 1].at.now), ([StepKind::Arrived, StepKind::Stored], steps[at].at.now));
 }
 
+/// Test of the steps of a packet that is trimmed in a queue.
 /// The first packet that the coin selects is queued, is trimmed, and moves to the queue of headers.
 #[test]
 fn a_packet_is_cut_where_it_waits() {
@@ -214,6 +216,7 @@ fn a_packet_is_cut_where_it_waits() {
 }
 const COIN: &str = ", header_class = 6, victim = \"coin\"";
 
+/// Test of the steps of a header that is returned to its source.
 /// The header turns round at a switch that has no buffer space for it, and ends at its source.
 #[test]
 fn a_header_that_comes_back_has_ended_and_is_found() {
@@ -237,6 +240,7 @@ fn the_first_that_was_cut_is_the_first_to_end_of_those_that_were() {
     }
 }
 
+/// Test of the order of steps in a packet trace.
 /// Every step follows from the one before. A transmitted frame arrives at the far end of that link, and a detoured one
 /// is queued at the port that was taken.
 #[test]
@@ -319,7 +323,8 @@ fn what_is_not_there_is_told_with_what_there_is() {
     assert!(said("in_turn", this(3, true, 9_999)).ends_with(&format!("the receiver of flow 3 sent {acks} packets")));
 }
 
-/// Returns two hosts that send simultaneously through one port of 1 Gb/s to a third; full frames take 12.304 us.
+/// Returns a scenario of two hosts that send simultaneously to a third, through one port of 1 Gb/s; full frames take
+/// 12.304 us.
 ///
 /// `over_time.rs` works out when each frame is at the port.
 fn two() -> String {
@@ -352,6 +357,7 @@ fn queues_at_three_instants_are_what_is_worked_out_by_hand() {
     assert_eq!(steps, expected);
 }
 
+/// Test of the queue lengths in a packet trace.
 /// The first frames of `a` and of `b` reach the switch at 13.304 us.
 #[test]
 fn queues_are_seen_after_all_that_happens_at_an_instant() {
@@ -450,6 +456,7 @@ fn rows_of_detours_may_be_taken_out_on_the_way_and_cost_nothing_else() {
     assert_eq!(detour_steps(&whole).len() as u64, total(&whole, "ports", "detoured"));
 }
 
+/// Test of arrival times in a packet trace with NIC jitter.
 /// A switch handles a frame at its arrival. With NIC jitter, that is later than the link's time and delay alone.
 #[test]
 fn arrivals_are_those_of_the_run_despite_nic_jitter() {

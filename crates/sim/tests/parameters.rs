@@ -13,7 +13,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A scenario file and one of its variants.
+/// Scenario file with one of its variants.
 struct Place {
     name: String,
     source: Source,
@@ -22,16 +22,18 @@ struct Place {
     fingerprints: [OnceCell<u64>; BUDGETS.len()],
 }
 
-/// Events after which runs are compared. Most parameters change the results early, so that few runs are long.
+/// Numbers of events after which runs are compared. Most parameters change the results early, so that few runs are
+/// long.
 const BUDGETS: [u64; 2] = [8_000, 150_000];
 
 impl Place {
-    /// Returns the fingerprint of the run without a change under a budget of events, computed on first use.
+    /// Returns the fingerprint of the results of the unchanged run after a number of events, computed on first use.
     fn fingerprint(&self, budget: usize) -> u64 {
         *self.fingerprints[budget].get_or_init(|| fingerprint(&self.base, &self.variant, BUDGETS[budget]))
     }
 
-    /// Returns true if the results of a changed scenario differ after any of the budgets.
+    /// Returns true if the results of a changed scenario differ from those of the unchanged one, after few or many
+    /// events.
     fn differs(&self, changed: &Loaded) -> bool {
         (0..BUDGETS.len())
             .any(|budget| fingerprint(changed, &self.variant, BUDGETS[budget]) != self.fingerprint(budget))
@@ -61,7 +63,7 @@ fn places() -> Vec<Place> {
     all
 }
 
-/// Returns a scenario file with the tables of one variant only, since a load takes as long as all its variants.
+/// Returns a scenario file without the tables of other variants, since a load takes as long as all its variants.
 fn with_one_variant(text: &str, variant: &str) -> String {
     let is_of_another = |header: &str| {
         let path = header.trim_start_matches('[').strip_prefix("variants.");
@@ -87,7 +89,7 @@ fn of<'a>(loaded: &'a Loaded, variant: &str) -> &'a Scenario {
     loaded.variants.iter().find(|v| v.variant == variant).unwrap()
 }
 
-/// Returns the hash of all results of a run of at most so many events, and of their names.
+/// Returns a hash of all results of a run of at most `max_events` events, and of their names.
 fn fingerprint(loaded: &Loaded, variant: &str, max_events: u64) -> u64 {
     let scenario = of(loaded, variant);
     let options = Options { max_events: Some(max_events), ..Options::default() };
@@ -114,7 +116,7 @@ fn fingerprint(loaded: &Loaded, variant: &str, max_events: u64) -> u64 {
     hash.finish()
 }
 
-/// Returns the tables of a variant that contain a declaration's parameters, with their contents.
+/// Returns the tables of a variant that have parameters of this declaration, by path, with their contents.
 fn tables(spec: &Spec, place: &Place) -> Vec<(String, Json)> {
     let all = &place.base.resolved[&place.variant];
     let is = |table: &Json| table["kind"] == spec.kind;
@@ -188,7 +190,7 @@ fn tried(place: &Place, path: &str, value: &str) -> Outcome {
     last
 }
 
-/// Returns true if a note that names the last key of a path appears or disappears.
+/// Returns true if a change makes a note appear or disappear that names the last key of a path.
 fn is_told(before: &Loaded, after: &Loaded, path: &str) -> bool {
     let key = path.rsplit('.').next().unwrap();
     let names =
@@ -197,7 +199,7 @@ fn is_told(before: &Loaded, after: &Loaded, path: &str) -> bool {
     said(before) != said(after)
 }
 
-/// Returns the outcomes of changing a parameter in all places, up to the first place in which it changes the results.
+/// Returns the outcomes of changing a parameter in each scenario, up to the first in which the results change.
 ///
 /// Each value is tried everywhere before the next one, since most parameters need only one. `known` is a recorded
 /// change (place, path and value) that changed the results; it is tried first.
@@ -233,7 +235,7 @@ fn outcomes(
     (seen, None)
 }
 
-/// A change of a parameter that changes the results of a run.
+/// Change of a parameter in a scenario that changes the results of a run.
 #[derive(Clone)]
 struct Change {
     place: String,
@@ -256,7 +258,7 @@ fn record() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/parameters/changes.tsv")
 }
 
-/// Parameters that change no run, each with its purpose.
+/// Parameters that change no results, each with the purpose that it has.
 const OTHERWISE: [(&str, &str); 6] = [
     ("/description", "a text in the results"),
     ("measure/allow_unfinished", "how the command ends"),

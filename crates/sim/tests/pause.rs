@@ -3,7 +3,7 @@
 use crate::common::{column, drops, full_frames, pauses, rows, run, same_again, total};
 use sim::StopReason;
 
-/// Returns one host that sends full frames at 1 Gb/s to another, whose link has 0.1 Gb/s, over one switch.
+/// Returns a scenario in which host a sends full frames at 1 Gb/s to host b, whose link has 0.1 Gb/s, over one switch.
 ///
 /// A frame takes 12.304 us on the first link and 123.04 us on the second; delays are 1 us.
 pub fn slow(pause: &str, more: &str) -> String {
@@ -29,6 +29,7 @@ drain = "100ms"
     )
 }
 
+/// Test of a pause and its resume, with times computed by hand.
 /// Frame n = 1, 2, … is at the switch at 1 us + 12.304 us n. The first is forwarded immediately. With the fourth, at
 /// 50.216 us, three are queued, which is `xoff`. The control frame takes 84 bytes of wire, 0.672 us, and 1 us: the NIC
 /// is paused at 51.888 us, and its fifth frame, on the wire, still arrives. From 136.344 us on a frame leaves every
@@ -44,6 +45,7 @@ fn a_stop_and_a_go_take_effect_to_the_picosecond() {
     assert!(results.deadlock.is_none() && results.lost.is_none());
 }
 
+/// Test of a pause that expires.
 /// The pause lasts for 100 quanta of 512 ns.
 #[test]
 fn a_stop_whose_quanta_run_out_ends_by_itself() {
@@ -55,6 +57,7 @@ fn a_stop_whose_quanta_run_out_ends_by_itself() {
     assert_eq!(total(&results, "pauses", "refreshes"), 0);
 }
 
+/// Test of a pause that is refreshed in time.
 /// The pause is refreshed after 60 quanta, before its 100 quanta have expired.
 #[test]
 fn a_refresh_in_time_leaves_no_gap() {
@@ -89,7 +92,7 @@ fn pause_stops_the_whole_port_and_pfc_the_class() {
     }
 }
 
-/// Returns an incast of twenty hosts that send 100 KB each to one, simultaneously.
+/// Returns a scenario in which twenty hosts send 100 KB each to one host, simultaneously.
 fn incast(switch: &str) -> String {
     format!(
         r#"
@@ -157,7 +160,7 @@ fn too_little_memory_for_the_headroom_ends_the_run_and_says_where_or_only_counts
     assert_ne!(counted.progress.stop, Some(StopReason::LosslessViolation));
 }
 
-/// Returns a scenario in which h0 and h1 share a link to h2, which is slow, and to h3, which is not.
+/// Returns a scenario in which h0 and h1 share a link to h2, which is slow, and to h3, which is fast.
 ///
 /// The victims are h1's frames for h3.
 fn victim(kind: &str, class: u8) -> String {

@@ -8,12 +8,11 @@ use dataplane::Pkt;
 use mech::ClassSet;
 use sim::{EventLocation, Observer, Options, StopReason};
 
-/// Start of the measurement of the hotspot in ps; `TO` is its end.
+/// Start of the measurement in the hotspot scenario, in ps; `TO` is its end.
 const FROM: u64 = 5_000_000_000;
 const TO: u64 = 25_000_000_000;
 
-/// Frames that reached hosts during the measurement, by source and destination, and pauses sent by the switch's first
-/// port.
+/// Record of frames that reached hosts, by source and destination, and of pauses sent by the switch's first port.
 #[derive(Clone, Default)]
 struct Hotspot {
     frames: Vec<(u32, u32)>,
@@ -33,7 +32,7 @@ impl Observer for Hotspot {
     }
 }
 
-/// Returns the input-generated hotspot of QCN-OS §II-B.
+/// Returns the scenario of the input-generated hotspot of QCN-OS §II-B.
 ///
 /// `h0` sends f1 to `h6` and f2 to `h7`. Other hosts, each behind an input of its own, also send to `h7`, so that `hot`
 /// flows go there. Each flow offers 5 Gb/s.
@@ -57,6 +56,7 @@ fn hotspot(hot: u32) -> String {
     )
 }
 
+/// Test of the shares of flows behind a paused input, and of the cycle of pauses, against closed forms.
 /// f2 arrives at 5 Gb/s while its source may send, and leaves at its share of 10 Gb/s throughout. So `h0` may send for
 /// that share of 5 Gb/s of the time, and f1 gets no more than f2. Its input fills from XON to XOFF at the difference
 /// and drains at the share; of 1538 B on the wire 1518 are stored. The bytes that arrive and leave while a pause takes
@@ -85,6 +85,7 @@ fn behind_a_paused_input_a_victim_gets_the_share_of_the_culprit_in_cycles_of_the
     }
 }
 
+/// Test of the worst case of headroom at an input.
 /// The worst case is that of an output-queued switch: all frames from `a` stay at its input, since the first takes
 /// seconds to cross. A frame of `c` has begun to leave toward `a` 1 ns before XOFF is reached, 6072 ns after its
 /// arrival.
@@ -105,7 +106,8 @@ fn the_headroom_of_an_input_is_used_in_the_worst_case_and_a_byte_less_loses() {
     assert!(told.contains(&format!("The memory of input 0 (from a) was full: {used} of {limit} in use")), "{told}");
 }
 
-/// Returns a ring of switches with `hosts` hosts each, which send two hops clockwise in the class of their switch.
+/// Returns a ring of switches with `hosts` hosts each, which send two switches further clockwise in the class of their
+/// switch.
 ///
 /// Hosts of class 1 send from 5 ms on. Frames on the ring get no more of a link than each of the hosts there, and fill
 /// its input.
@@ -138,6 +140,7 @@ pub(crate) fn ring(classes: &[u8], hosts: usize, buffer: &str) -> String {
 
 pub(crate) const SMALL: &str = "kind = \"per_port\", size = \"1pkt\"";
 
+/// Test of deadlocks in a ring of switches with input memory.
 /// No class is paused around the whole ring if the hosts of one switch send in another class. Yet their frames wait
 /// forever behind the buffer that the other class had filled before. If two switches differ, there is no deadlock.
 #[test]

@@ -7,8 +7,8 @@ use crate::paused_inputs::{SMALL, ring};
 use mech::StreamPurpose;
 use sim::{Deadlock, Options};
 
-/// Returns the ring of the tests of `cioq` with each port at a stage of its own, so that all transit crosses an
-/// internal link.
+/// Returns the ring of `paused_inputs` with each port at a stage of its own, so that all transit crosses an internal
+/// link.
 fn inside(classes: &[u8], hosts: usize, buffer: &str, fabric: &str) -> String {
     let model = format!("model = \"fabric\"\nfabric = {{ elements = {}, {fabric} }}\n", hosts + 2);
     ring(classes, hosts, buffer).replace("model = \"cioq\"\n", &model)
@@ -42,6 +42,7 @@ fn a_ring_deadlocks_through_its_internal_links_and_the_cycle_is_named() {
     same_again(&inside(&[0; 5], 2, SMALL, &format!("{CLOS}, end_to_end = true")), 3);
 }
 
+/// Test of rings without a deadlock, because frames inside can move.
 /// Unlimited outputs take all frames inside, so that none stays at inputs. If the hosts of two switches send in another
 /// class, which has buffers of its own inside, there is no deadlock, as in switches without stages.
 #[test]
@@ -57,7 +58,7 @@ fn where_frames_can_move_on_inside_no_deadlock_is_told() {
     }
 }
 
-/// Returns a random ring whose switches have inputs, and most of them stages.
+/// Returns a random ring of switches with input memory, most of which have several stages.
 fn random(n: u64) -> String {
     let mut draw = Draw::new(57, n, StreamPurpose::Hash);
     let classes: Vec<u8> = (0..draw.number(3, 5)).map(|_| draw.number(0, 3).saturating_sub(2) as u8).collect();
@@ -84,6 +85,7 @@ fn random(n: u64) -> String {
     text.replace("duration = \"20ms\"", "duration = \"12ms\"")
 }
 
+/// Test of reported deadlocks over random rings.
 /// A deadlock may be reported after any event: every port of its cycle is paused by then, and stays paused to the end.
 #[test]
 fn the_ports_of_a_deadlock_never_resume_over_random_rings() {

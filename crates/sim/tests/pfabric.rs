@@ -9,7 +9,8 @@ use mech::overflow::DropReason;
 use sim::{EventLocation, Observer, Options, Results};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns the switch and the transport of pFabric at 1 Gb/s (DIBS §5.8), after these lines of a topology.
+/// Returns a scenario with the switch and the transport of pFabric at 1 Gb/s (DIBS §5.8), with this topology and
+/// traffic.
 fn pfabric(topology: &str, traffic: &str) -> String {
     format!(
         "name = \"pfabric\"\nduration = \"1s\"\n[topology]\n{topology}\n[switch]\n\
@@ -21,7 +22,7 @@ fn pfabric(topology: &str, traffic: &str) -> String {
 
 const STAR: &str = "kind = \"star\"\nn = 42\nlink = { rate = \"1Gbps\", delay = \"1us\" }";
 
-/// Returns a flow of `bytes` bytes to h0, from h1 (`first`) or a random host.
+/// Returns a workload with one flow of `bytes` bytes to h0, from h1 (`first`) or a random host.
 fn flow(name: &str, from: &str, bytes: u64, start: &str) -> String {
     format!(
         "[[traffic]]\nname = \"{name}\"\nkind = \"incast\"\nsenders = 1\npick = \"{from}\"\nreceiver = \"h0\"\n\
@@ -29,13 +30,13 @@ fn flow(name: &str, from: &str, bytes: u64, start: &str) -> String {
     )
 }
 
-/// Returns FCTs in ps, by flow.
+/// Returns the flow completion times in ps, by flow.
 fn fcts(results: &Results) -> Vec<u64> {
     let [start, end] = ["start_ps", "end_ps"].map(|name| column(results, "flows", name));
     end.iter().zip(start).map(|(end, start)| end - start).collect()
 }
 
-/// Returns FCTs divided by those of the same flows alone.
+/// Returns the slowdown of each flow: its FCT divided by that of the same flow alone.
 fn slowdowns(results: &Results) -> Vec<f64> {
     let ideal = column(results, "flows", "ideal_ps");
     fcts(results).iter().zip(ideal).map(|(fct, ideal)| *fct as f64 / ideal as f64).collect()
@@ -129,7 +130,7 @@ fn an_incast_into_24_packets_ends_by_retransmissions_and_its_flows_one_after_the
     }
 }
 
-/// Returns queries and long flows over a fat-tree.
+/// Returns a scenario of queries and long flows over a fat-tree.
 fn busy(more: &str) -> String {
     let tree = "kind = \"fat_tree\"\nk = 4\nlink = { rate = \"1Gbps\", delay = \"1us\" }";
     let traffic = "[[traffic]]\nname = \"query\"\nkind = \"incast\"\nsenders = 14\nreceiver = \"random\"\nsize = \"20KB\"\n\
@@ -145,7 +146,7 @@ const VARIANTS: &str = "[variants.packets]\n[variants.bytes]\nswitch.buffer.size
 
 const NAMES: [&str; 5] = ["packets", "bytes", "shared", "snapshot", "nic"];
 
-/// Ends of packets, and the order of ends in each flow and direction.
+/// Record of delivered and lost packets, and of the order of arrival in each flow and direction.
 #[derive(Clone, Default)]
 struct Ends {
     arrived: BTreeSet<(u32, bool, u32)>,

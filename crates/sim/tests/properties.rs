@@ -12,7 +12,7 @@ use mech::{Flags, StreamPurpose};
 use sim::{EventLocation, Observer, Options, StopReason};
 use std::collections::BTreeMap;
 
-/// End of a packet.
+/// Delivery or loss of a packet.
 #[derive(Clone, Copy)]
 struct End {
     at: u64,
@@ -20,7 +20,7 @@ struct End {
     lost: bool,
 }
 
-/// Ends of all packets, in order.
+/// Record of the deliveries and losses of all packets, in order of time.
 #[derive(Clone, Default)]
 struct Ends(Vec<End>);
 
@@ -33,7 +33,7 @@ impl Observer for Ends {
     }
 }
 
-/// Returns the ends of all packets of a run, and true if it ended with nothing in flight.
+/// Returns the deliveries and losses of a run, and true if it ended with no packet in flight.
 fn ends(text: &str, seed: u64) -> (Vec<End>, bool) {
     let s = scenario(text, "");
     let mut world = watch(&s, seed, Options::default(), Ends::default());
@@ -42,7 +42,7 @@ fn ends(text: &str, seed: u64) -> (Vec<End>, bool) {
     (world.observer().0.clone(), progress.stop == Some(StopReason::Done) && progress.now.0 < s.duration.0)
 }
 
-/// Returns flow and direction of a packet.
+/// Returns the flow and the direction of a packet.
 fn who(pkt: &Pkt) -> (u32, bool) {
     (pkt.head.flow.0, pkt.head.flags.has(Flags::REVERSE))
 }
@@ -56,7 +56,7 @@ const PATHS: [&str; 6] = [
     "kind = \"fat_tree\"\nk = 4",
 ];
 
-/// Transports of modern and older hosts.
+/// Transport settings of modern and older hosts.
 const HOSTS: [&str; 7] = [
     "kind = \"newreno\"",
     "kind = \"dctcp\"",
@@ -67,7 +67,7 @@ const HOSTS: [&str; 7] = [
     "kind = \"linux_dctcp\"",
 ];
 
-/// Returns true if losses are detected by the time of each transmission.
+/// Returns true if the transport in a scenario text detects losses by time (RACK).
 fn finds_by_time(text: &str) -> bool {
     text.contains("\"rack\"") || text.contains("\"linux")
 }
@@ -126,7 +126,7 @@ const MECHANISMS: [&str; 8] = [
     "routing = { kind = \"weighted\" }",
 ];
 
-/// Gives the bounce queue the unit of the buffer.
+/// Sets the size of the bounce queue in the unit of the buffer, packets or bytes.
 fn with_unit(text: String) -> String {
     text.replace("SIZE", if text.contains("6pkt") { "5pkt" } else { "8KB" })
 }
@@ -203,7 +203,7 @@ fn every_packet_ends_once_and_payload_arrives_no_more_often_than_it_was_sent() {
     assert!(again > 500, "{again} segments were sent again where losses are found by time");
 }
 
-/// Returns the number of packets that arrive after a later one of their flow and direction.
+/// Returns the number of packets that arrive after a packet of their flow and direction that was sent later.
 fn overtaken(ends: &[End]) -> usize {
     let mut last: BTreeMap<(u32, bool), u32> = BTreeMap::new();
     let arrived = ends.iter().filter(|end| !end.lost);
@@ -238,7 +238,8 @@ fn packets_of_a_flow_arrive_in_the_order_in_which_they_were_sent_where_there_is_
     assert!(sprayed > 100, "{sprayed} overtaken where packets are sprayed");
 }
 
-/// Returns packets of one size from several hosts to one host, sent by their own clocks; no sender reacts to losses.
+/// Returns a random scenario in which several hosts send packets of one size to one host, by their own clocks; no
+/// sender reacts to losses.
 fn open_loop(draw: &mut Draw) -> String {
     let payload = draw.number(200, 1460);
     let workload = |draw: &mut Draw, i: u64| {

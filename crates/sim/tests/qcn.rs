@@ -17,10 +17,10 @@ mod shares;
 /// Value of χ² that is exceeded with a probability of 0.001, by degrees of freedom.
 const CHI_SQUARE: [f64; 3] = [0.0, 10.83, 13.82];
 
-/// Number of hosts of the star; the ports of its switch come after theirs.
+/// Number of hosts in the star; the ports of its switch are numbered after those of the hosts.
 const HOSTS: u32 = 8;
 
-/// Hotspot of QCN-OS §II-B.
+/// Parameters of the hotspot scenario of QCN-OS §II-B.
 ///
 /// `h0` sends f1 to `h6` and f2 to `h7`. `h1` to `h4`, each behind an input of its own, send f3 to f6 to `h7` until
 /// they stop. Each flow offers half of a link.
@@ -30,15 +30,15 @@ struct Hotspot<'a> {
     gbps: u64,
     /// Further settings of the congestion points, after `kind = "qcn", at = "inputs"`.
     notify: &'a str,
-    /// True if hosts react.
+    /// True if hosts react to congestion messages.
     reacts: bool,
-    /// Time at which f3 to f6 stop, in ms at 10 Gb/s; `end` is the end of the run.
+    /// Time at which the flows f3 to f6 stop, in ms at 10 Gb/s; `end` is the end of the run.
     stop: u64,
     end: u64,
 }
 
 impl Hotspot<'_> {
-    /// Returns a time of `n` ms at 10 Gb/s, scaled to the rate, in ps.
+    /// Converts `n` ms at 10 Gb/s to the time in ps that takes as many bytes at the rate of the links.
     fn ms(&self, n: u64) -> u64 {
         n * 10_000_000_000 / self.gbps
     }
@@ -76,7 +76,7 @@ impl Hotspot<'_> {
             flow(2, 0, 7, self.ms(self.end)),
         )
     }
-    /// Runs the hotspot to its end, checking conservation of packets throughout.
+    /// Runs the hotspot scenario to its end, and checks the conservation of packets throughout.
     fn run(&self, seed: u64) -> Watching<Seen> {
         let mut world = watch(&scenario(&self.text(), ""), seed, Options::default(), Seen::default());
         while world.progress().stop.is_none() {
@@ -88,16 +88,16 @@ impl Hotspot<'_> {
     }
 }
 
-/// Events of a run, by flow from 0.
+/// Record of frames, messages, rate limits and pauses of a run, by flow from 0.
 #[derive(Clone, Default)]
 struct Seen {
-    /// Times at which frames reached their host; `told` has times and feedback of messages.
+    /// Times at which frames reached their host; `told` has the times and feedback of congestion messages.
     delivered: BTreeMap<u32, Vec<u64>>,
     told: BTreeMap<u32, Vec<(u64, u8)>>,
     limits: BTreeMap<u32, Vec<(u64, Option<Rate>)>>,
-    /// Messages in flight.
+    /// Number of congestion messages in flight.
     under_way: i64,
-    /// Times at which `h0` was paused.
+    /// Times at which host `h0` was paused.
     pauses: Vec<u64>,
 }
 
@@ -144,6 +144,7 @@ const OCCUPANCY: Hotspot =
 /// Link rates of 10 and 100 Gb/s.
 const RATES: [u64; 2] = [10, 100];
 
+/// Test of QCN in the hotspot: culprits are limited, and the victim is not.
 /// f1, the victim, shares its input with f2 only, and QCN lets it pass. Five flows share the link to `h7` until four of
 /// them stop.
 #[test]
@@ -171,6 +172,7 @@ fn culprits_are_told_and_limited_and_a_victim_gets_all_that_it_offers() {
     }
 }
 
+/// Test of a limited flow after the congestion is over.
 /// Flows f3 to f6 stop after 40 ms. f2 was limited to a fifth of its link and offers half.
 #[test]
 fn a_flow_gets_its_rate_back_when_the_congestion_is_over() {
@@ -196,6 +198,7 @@ fn a_flow_gets_its_rate_back_when_the_congestion_is_over() {
     }
 }
 
+/// Test of arrival sampling in the hotspot.
 /// Arrival sampling names the victim as often as the culprit at its input, and limits it for congestion that it does
 /// not cause. The victim gets no more than without reaction (QCN-OS §II-C).
 #[test]

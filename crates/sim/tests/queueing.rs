@@ -13,16 +13,17 @@ use dataplane::Pkt;
 use mech::Flags;
 use sim::{DequeuedFrame, EnqueuedFrame, EventLocation, ObservedEvents, Observer, Options};
 
-/// Number of seeds, from 1 on, chosen before the first run.
+/// Number of seeds, from 1 on, which was chosen before the first run.
 const SEEDS: u64 = 20;
 /// Quantile of Student's t, 0.975 with 19 degrees of freedom.
 const T: f64 = 2.093;
-/// Time in ps of a full frame with preamble and gap at 1 Gb/s.
+/// Service time: transmission time in ps of a full frame, with preamble and gap, at 1 Gb/s.
 const SERVICE: u64 = 1538 * 8 * 1000;
-/// Delay in ps on the empty path: frames on two links at 100 Gb/s and one at 1 Gb/s, and three delays of 1 us.
+/// End-to-end delay in ps of a frame without queueing, over two links at 100 Gb/s and one at 1 Gb/s with delays of 1
+/// us.
 const EMPTY: u64 = SERVICE + 2 * (SERVICE / 100) + 3 * 1_000_000;
 
-/// Returns one source of Poisson arrivals through a port of 1 Gb/s.
+/// Returns a scenario with one source of Poisson arrivals through a port of 1 Gb/s.
 fn text(load: f64, packets: u64) -> String {
     let rate = (load * 1000.0).round();
     let stop = (packets as f64 * SERVICE as f64 / load) as u64;
@@ -34,17 +35,17 @@ fn text(load: f64, packets: u64) -> String {
     )
 }
 
-/// Waits of packets, and number of packets without a wait.
+/// Record of the waiting times of packets, and of the number of packets that did not wait.
 #[derive(Clone, Default)]
 struct Waits {
-    /// Packets at the start that do not count.
+    /// Number of packets at the start that do not count.
     warm_up: u32,
     counted: u64,
     at_once: u64,
     waited: u128,
-    /// Sum over all packets delivered before the end.
+    /// Sum of the waiting times of all packets delivered before the end.
     whole: u128,
-    /// Frames in all queues; `since` is the time of the last change.
+    /// Number of frames in all queues; `since` is the time of the last change.
     queued: u64,
     since: u64,
     area: u128,
@@ -91,7 +92,7 @@ fn waits(load: f64, packets: u64, seed: u64) -> Waits {
     waits
 }
 
-/// Returns the mean and the half-width of its 95% interval.
+/// Returns the mean of values, and the half-width of its 95% confidence interval.
 fn interval(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -99,7 +100,8 @@ fn interval(values: &[f64]) -> (f64, f64) {
     (mean, T * (variance / n).sqrt())
 }
 
-/// Returns the intervals over seeds of the mean wait in service times, and of the share of packets without a wait.
+/// Returns confidence intervals over seeds for the mean waiting time in service times, and for the share of packets
+/// that do not wait.
 fn measured(load: f64, packets: u64) -> [(f64, f64); 2] {
     let runs: Vec<Waits> = (1..=SEEDS).map(|seed| waits(load, packets, seed)).collect();
     let of = |value: &dyn Fn(&Waits) -> f64| interval(&runs.iter().map(value).collect::<Vec<_>>());
@@ -117,13 +119,13 @@ fn measured(load: f64, packets: u64) -> [(f64, f64); 2] {
 
 const PAGE: &str = include_str!("../../../docs/internals/truth.md");
 
-/// Asserts that theory is within the interval, that the interval is narrow enough to be meaningful, and that the page
-/// has these numbers.
+/// Asserts that theory is within the measured interval, that the interval is narrow enough, and that the page has these
+/// numbers.
 fn agrees(load: f64, packets: u64, narrow: f64) {
     let [(mean, half), (at_once, half_at_once)] = measured(load, packets);
     let theory = load / (2.0 * (1.0 - load));
     let row = rows(PAGE, "| load |").into_iter().find(|row| row[0] == load.to_string()).expect("a row of this load");
-    assert_eq!(row[1].replace(' ', ""), packets.to_string());
+    assert_eq!(row[1].replace(',', ""), packets.to_string());
     assert_cell(row[2], &[mean, half]);
     assert_cell(row[3], &[theory]);
     assert_cell(row[4], &[100.0 * narrow]);

@@ -18,10 +18,10 @@ use units::{Dur, Rate, Time};
 mod backlog;
 mod bounced;
 
-/// Bytes of a frame; `WIRE` are its bytes on the wire.
+/// Size of a frame in bytes; `WIRE` is its size on the wire.
 const FRAME: u64 = 1522;
 const WIRE: u64 = 1542;
-/// Time in ps of a message of 64 B on a link of 10 Gb/s, with the link's delay.
+/// Time in ps that a congestion message of 64 B takes over a link of 10 Gb/s, with the link's delay.
 const TOLD: u64 = 67_200 + 1_000_000;
 
 const fn list(name: &'static str, kind: ParamKind) -> Param {
@@ -41,7 +41,7 @@ const SCRIPT: Spec = Spec {
     ],
 };
 
-/// Actions with their times in ps, in order.
+/// Agent of a switch that performs these actions at these times in ps.
 #[derive(Clone, Default)]
 struct Script {
     todo: Vec<(u64, Act)>,
@@ -94,12 +94,12 @@ fn registry() -> Registry {
     Registry::catalogue().with_mechanism(Mechanism::new(&SCRIPT, |values| NotifySlot::new(Script::new(values))))
 }
 
-/// Start times of frames from h0, and rate limits of flows.
+/// Record of start times of frames from h0, and of rate limits of flows.
 #[derive(Clone, Default, PartialEq)]
 struct Seen {
     sent: Vec<u64>,
     limits: Vec<(u64, Option<Rate>)>,
-    /// Time of a byte on the wire in ps.
+    /// Time in ps that a byte takes on the wire.
     byte: u64,
 }
 
@@ -115,7 +115,7 @@ impl Observer for Seen {
     }
 }
 
-/// Scenario: rate of all links in Gb/s, settings of the reaction point, the script, the traffic, and further lines.
+/// Parts of a scenario: rate of all links in Gb/s, settings of the reaction point, script, traffic, and further lines.
 #[derive(Clone, Copy)]
 struct Setting<'a> {
     gbps: u64,
@@ -143,7 +143,7 @@ impl Setting<'_> {
         let hooks = RunHooks { observer: seen, tap: (), change_switch: &|_, _| {} };
         watch_with_hooks(&scenario_of(&self.text(), registry()), seed, options, hooks)
     }
-    /// Runs the scenario to its end, and checks that the run is identical by wheel and heap, and cloned halfway.
+    /// Runs the scenario, and checks that the run is identical by wheel and heap, and cloned halfway.
     fn run(&self) -> Seen {
         let mut whole = self.world(1, Options::default());
         whole.run();
@@ -160,7 +160,7 @@ impl Setting<'_> {
     }
 }
 
-/// Returns frames at half of the rate of a link, without end.
+/// Returns a workload of frames at half of the rate of a link, without end.
 fn half(gbps: u64) -> String {
     format!(
         "[[traffic]]\nname = \"f\"\nkind = \"constant\"\nsource = \"h0\"\ndestination = \"h1\"\npayload = \"1464B\"\n\
@@ -169,11 +169,12 @@ fn half(gbps: u64) -> String {
     )
 }
 
-/// Returns a rate of whole bits per second.
+/// Returns the rate limit of this number of bits per second.
 fn at(bps: u64) -> Option<Rate> {
     Some(Rate::bps(bps))
 }
 
+/// Test of the rate limit after three messages, and of its recovery by the byte counter, computed by hand.
 /// Three messages of feedback 63 leave 65, 65 and 65 of 128 parts of the rate. Frames always wait, so that only the
 /// limiter determines when each begins. At the 99th frame since the first message, the byte counter has counted 150 678
 /// B, and the rate goes up.
@@ -214,6 +215,7 @@ fn a_flow_is_cut_by_messages_and_gets_its_rate_back_by_bytes() {
     }
 }
 
+/// Test of a slow flow, whose rate limit recovers by the timer.
 /// Only the timer raises the rate: the source sends a frame every 10 ms, so that no byte counter expires.
 #[test]
 fn a_flow_that_sends_little_gets_its_rate_back_by_time() {
@@ -252,6 +254,7 @@ fn a_limiter_goes_where_its_rate_is_the_lines_and_nothing_waits() {
     assert!(seen.sent.windows(2).all(|two| two[1] - two[0] == 2_467_200), "8.75 Gb/s limit nobody who sends 5");
 }
 
+/// Test of a reaction point while PFC pauses the class of its flow.
 /// The class is paused from 1.2 ms to 6.2 ms: no byte is counted meanwhile, and the timer expires each millisecond.
 #[test]
 fn while_pfc_stops_a_class_its_byte_counter_stands_still_and_its_timer_does_not() {
@@ -272,6 +275,7 @@ fn while_pfc_stops_a_class_its_byte_counter_stands_still_and_its_timer_does_not(
     assert_eq!(sent(told + 1, expired + 1), 99, "the frames before the pause and after it");
 }
 
+/// Test of the rate limit of a flow that ends.
 /// A limit ends with its flow. The second message arrives after the end.
 #[test]
 fn a_flow_that_is_over_has_no_limit_any_more_and_gets_none() {
@@ -310,6 +314,7 @@ fn the_byte_counter_of_a_host_varies_by_draws_of_its_own() {
     assert_ne!(limits(&own, 1), limits(&even.text(), 1));
 }
 
+/// Test of a reaction point that has a maximum rate of each flow.
 /// `flow_rate` is the maximum rate of a flow, before a message and after its limiter has gone.
 #[test]
 fn the_rate_of_every_flow_is_what_a_reaction_point_starts_from_and_returns_to() {

@@ -7,7 +7,7 @@ use scenario::load::{Source, load};
 use sim::{Options, Recorder, build};
 use std::collections::BTreeSet;
 
-/// Lines of a feature that generates or returns packets or changes their path; each key is one of a whole scenario.
+/// Settings of a feature that generates or returns packets or changes their path, by key of the scenario.
 type Feature = &'static [(&'static str, &'static str)];
 
 const FEATURES: [Feature; 22] = [
@@ -80,10 +80,11 @@ const MODELS: [&str; 3] = [
     "model = \"fabric\"\nspeedup = 2\ninput_buffer = \"12pkt\"\nfabric = { kind = \"mesh\", elements = 2, link_rate = \"4Gbps\" }",
 ];
 
-/// Parts of random scenarios: features, routings, networks, models.
+/// Numbers of the features, routings, networks and switch models of which random scenarios are made.
 type Parts = BTreeSet<(&'static str, usize)>;
 
-/// Returns the `n`-th scenario and its parts. It has at most two features, of which the first determines a common key.
+/// Returns the text of the `n`-th random scenario and its parts. It has at most two features, of which the first
+/// determines a common key.
 fn drawn(n: u64) -> (String, Parts) {
     let mut draw = Draw::new(41, n, StreamPurpose::Custom(7));
     let (mut keys, mut parts) = (Vec::<(&str, &str)>::new(), Parts::new());
@@ -139,7 +140,7 @@ fn drawn(n: u64) -> (String, Parts) {
     (text, parts)
 }
 
-/// Runs the scenarios of these numbers for `events` events each.
+/// Runs the random scenarios with these numbers for `events` events each.
 ///
 /// Returns the number of scenarios that the loader accepted, and their parts.
 fn run_all(numbers: std::ops::Range<u64>, events: u64) -> (u64, Parts) {
@@ -167,6 +168,7 @@ fn every_packet_that_is_made_or_returned_has_a_route() {
     assert_eq!(seen.len(), FEATURES.len() + NETWORKS.len() + ROUTINGS.len() + MODELS.len(), "{seen:?}");
 }
 
+/// Test of many more random scenarios, which is run by hand.
 /// Larger draw, run by hand: `RETURNING=20000 cargo test --release -p sim --test all -- --ignored returning
 /// --nocapture`.
 #[test]

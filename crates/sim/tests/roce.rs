@@ -3,7 +3,7 @@
 use crate::common::{column, run};
 use sim::Results;
 
-/// Returns an incast of four flows of 2 MB, with settings of hosts and switches, and further lines.
+/// Returns a scenario of an incast of four RoCE flows of 2 MB, with settings of hosts and switches, and further lines.
 fn text(host: &str, switch: &str, more: &str) -> String {
     format!(
         "name = \"roce\"\nduration = \"20ms\"\n[topology]\nkind = \"star\"\nn = 6\n\
@@ -23,7 +23,7 @@ fn sum(results: &Results, table: &str, name: &str) -> u64 {
     column(results, table, name).iter().sum()
 }
 
-/// Asserts that the payload of all flows has arrived, and returns the time of the last end.
+/// Asserts that the payload of all flows has arrived, and returns the time at which the last flow ended.
 fn end(results: &Results) -> u64 {
     assert_eq!(results.unfinished, 0);
     let (bytes, received) = (column(results, "flows", "bytes"), column(results, "flows", "received"));
@@ -31,6 +31,7 @@ fn end(results: &Results) -> u64 {
     column(results, "flows", "end_ps").into_iter().max().expect("flows")
 }
 
+/// Test of RoCE with PFC, against the time that the payload needs on the wire.
 /// 8 MB in packets of 1000 B, 1086 B each on the wire of 40 Gb/s, take 1.7376 ms, and no packet is sent twice.
 #[test]
 fn where_switches_pause_nothing_is_lost_and_the_link_is_busy_from_first_to_last() {
@@ -71,6 +72,7 @@ fn a_flow_alone_takes_the_time_of_the_closed_form() {
     }
 }
 
+/// Test of trimming with RoCE and TCP.
 /// Switches that trim data of both classes trim only that of TCP, whose receivers send PACKs for headers.
 #[test]
 fn trim_drops_data_of_roce_and_cuts_that_of_tcp() {
@@ -92,6 +94,7 @@ fn trim_drops_data_of_roce_and_cuts_that_of_tcp() {
     assert!(cut == [false, true] && busy[0].1, "RoCE to h0 is dropped, TCP to h1 is cut: {busy:?}");
 }
 
+/// Test of RoCE with losses: go-back-N retransmission.
 /// Lost packets are sent again, with all after them, if a port holds 100 KB and no link is paused.
 #[test]
 fn what_is_lost_is_sent_again_until_all_has_arrived() {

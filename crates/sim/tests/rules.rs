@@ -14,20 +14,20 @@ use units::{Amount, Bytes, Time};
 
 mod others;
 
-/// Constructor of a mechanism from its parameters.
+/// Function that creates a mechanism from its parameters.
 type Make<S> = fn(&mech::params::Values) -> S;
 
-/// Returns a registry with a mechanism `wrong` of this slot.
+/// Returns the catalogue with one more mechanism, `wrong`, for this slot.
 fn with<S: RegistrySlot>(spec: &'static Spec, make: Make<S>) -> Registry {
     Registry::catalogue().with_mechanism(Mechanism::new(spec, make).allowed_at_nic())
 }
 
-/// Returns the declaration of a mechanism `wrong`.
+/// Returns the declaration of a mechanism `wrong` for this slot.
 const fn wrong(slot: &'static str) -> Spec {
     Spec { slot, kind: "wrong", doc: "Breaks a rule.", cite: "", params: &[] }
 }
 
-/// Returns a star of six hosts with two overloaded ports, two senders each; `more` are lines of the switch.
+/// Returns a scenario of a star with two overloaded ports and two senders to each; `more` has settings of the switch.
 fn star(more: &str, rest: &str) -> String {
     let flow = |from: u32, to: u32| {
         format!(
@@ -42,8 +42,8 @@ fn star(more: &str, rest: &str) -> String {
     )
 }
 
-/// Runs a scenario whose mechanism breaks a rule, undivided and in two partitions, and returns the rule and the
-/// message.
+/// Runs a scenario whose mechanism breaks a rule, undivided and in two partitions; returns the broken rule and the
+/// error message.
 fn broken(text: &str, registry: Registry) -> (Rule, String) {
     let scenario = scenario_of(text, registry);
     let results = run_with(&scenario, 1, Options::default());
@@ -58,7 +58,7 @@ fn broken(text: &str, registry: Registry) -> (Rule, String) {
 
 const OVERFLOW: Spec = wrong("switch.overflow");
 
-/// Overflow mechanism made from one function.
+/// Overflow mechanism whose decision is a given function.
 #[derive(Clone)]
 struct Full {
     needs: Needs,
@@ -112,7 +112,7 @@ const NONE: Needs = Needs {
 const QUEUE: QueueId = QueueId::normal(0);
 const DROP: Fate = Fate::Drop(DropReason::BufferFull);
 const NO_PORT: PortId = PortId(99);
-/// Undeclared uses, each with a word of the declaration that the error asks for.
+/// Mechanisms that do what they have not declared, each with the word of the declaration that the error must name.
 const UNDECLARED: [(&str, Make<OverflowSlot>); 12] = [
     (
         "removes_packets",
@@ -140,7 +140,7 @@ const UNDECLARED: [(&str, Make<OverflowSlot>); 12] = [
 ];
 
 const SMALL: &str = "buffer = { kind = \"per_port\", size = \"3pkt\" }\noverflow = { kind = \"wrong\" }";
-/// Switch models.
+/// Settings of a switch for each queueing model.
 const MODELS: [&str; 3] = [
     "",
     "\nmodel = \"cioq\"\nspeedup = 2\ninput_buffer = \"4pkt\"",
@@ -159,7 +159,7 @@ fn undeclared_use_ends_the_run_and_names_the_declaration() {
     }
 }
 
-/// Fates and queries that name absent packets or ports.
+/// Mechanisms whose fate or query names a packet or port that does not exist, each with the rule that it breaks.
 const ABSENT: [(Rule, Make<OverflowSlot>); 11] = [
     (Rule::NoPacket(PktId(1 << 20)), full!(removes_packets: true; |_, _, _| Fate::Evict(PktId(1 << 20)))),
     (Rule::NoPacket(PktId(u32::MAX)), full!(removes_packets: true; |_, _, _| Fate::Evict(PktId(u32::MAX)))),

@@ -3,7 +3,7 @@
 use crate::common::{column, run, run_with, scenario, world};
 use sim::Options;
 
-/// Returns a session between two hosts at 1 Gb/s, with 1 us for each link.
+/// Returns a scenario of a session between two hosts, over links of 1 Gb/s and 1 us.
 ///
 /// A request of 200 B is a frame of 258 B, a slot of 278 B and 2.224 us on a link; a reply of 1460 B takes 12.304 us.
 fn session(more: &str) -> String {
@@ -216,7 +216,7 @@ transport.delayed_ack = true
 transport.nagle = true
 "#;
 
-/// Returns workload, query, role, source, destination, bytes, start and end of every message.
+/// Returns the workload, query, role, source, destination, bytes, start and end of every message.
 fn messages(results: &sim::Results) -> Vec<[u64; 8]> {
     let names = ["traffic", "query", "role", "src", "dst", "bytes", "start_ps", "end_ps"];
     let columns = names.map(|name| column(results, "flows", name));
@@ -354,6 +354,7 @@ fn what_a_lossy_kept_connection_did_is_divided_among_its_messages() {
     assert_eq!(of(0).iter().sum::<u64>(), sent - 3 * 60, "each of sixty segments was sent once, and these again");
 }
 
+/// Test of messages that start at the same instant at one host.
 /// Requests reach h2 at 6.448 us, from h0, and at 9.448 us, from h1; both replies start at 14.448 us. The reply of the
 /// first workload leaves first, though it was planned last.
 #[test]

@@ -4,7 +4,8 @@
 use crate::common::{column, drops, run, total};
 use sim::Results;
 
-/// Runs `n` packets that reach a leaf at the same instant, for one host there, whose port holds three.
+/// Returns the results of a run in which `n` packets reach a leaf at the same instant, for a host whose port holds
+/// three.
 fn meet(n: u64, simultaneous: &str, overflow: &str) -> Results {
     let sources: Vec<String> = (1..=n).map(|i| format!("\"h{i}\"")).collect();
     run(

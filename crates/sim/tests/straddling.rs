@@ -5,7 +5,7 @@ use crate::common::{column, run, run_with, scenario};
 use scenario::Scenario;
 use sim::{Options, Recorder, Results, StopReason};
 
-/// Returns queries that begin within the window of 5 ms.
+/// Returns a scenario of queries that begin within the measurement window of 5 ms.
 fn text(topology: &str, measure: &str, traffic: &str) -> String {
     format!(
         "name = \"straddling\"\nduration = \"5ms\"\n[topology]\n{topology}\n\
@@ -23,7 +23,7 @@ const ASKED: &str = "kind = \"query\"\ndegree = 8\ntarget = \"h0\"\nresponse = \
 const SHIFTED: &str = "kind = \"all_to_all\"\nsize = \"2KB\"\norder = \"shifted\"\ngap = \"1ms\"\nstart = \"1ms\"";
 const RING: &str = "kind = \"all_reduce\"\nsize = \"20KB\"\nstart = \"1ms\"\njitter = \"8ms\"";
 
-/// Returns the ends of the messages of the first query, and whether each counts by itself.
+/// Returns the end of each message of the first query, and whether the message itself is measured.
 fn first(results: &Results) -> (Vec<u64>, Vec<u64>) {
     let of = |name| {
         let rows = column(results, "flows", name).into_iter().zip(column(results, "flows", "query"));

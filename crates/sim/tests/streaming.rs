@@ -72,7 +72,8 @@ fn rows(table: &Table) -> usize {
     }
 }
 
-/// Runs with at most `max_rows` waiting rows and joins the pieces; returns the results and the number of pieces.
+/// Runs a scenario with at most `max_rows` rows in memory, and joins the tables that are taken out. Returns the results
+/// and the number of pieces.
 fn pieces(text: &str, max_rows: usize, events: u64) -> (Results, usize) {
     let s = scenario(text, "");
     let mut world = world(&s, 1, Options::default());
@@ -98,6 +99,7 @@ fn pieces(text: &str, max_rows: usize, events: u64) -> (Results, usize) {
     (results, count)
 }
 
+/// Test that tables taken out during the run are complete.
 /// Ports that may be paused are stepped; departures at the others are computed.
 #[test]
 fn what_is_taken_out_on_the_way_is_what_would_have_stayed() {

@@ -8,7 +8,7 @@ use sim::{CrossedFrame, Options, Tap, build_with_tap};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-/// Link directions that the data and the ACKs of each flow crossed.
+/// Link directions that each flow's data crossed, and those that its ACKs crossed.
 type Paths = BTreeMap<u32, [BTreeSet<u32>; 2]>;
 
 #[derive(Clone, Default)]
@@ -23,7 +23,7 @@ impl Tap for Follow {
     }
 }
 
-/// Returns the opposite of each link direction.
+/// Returns the number of the opposite direction for each link direction.
 fn opposites(net: &Topology) -> Vec<u32> {
     let mut base = Vec::new();
     let mut links = 0;
@@ -45,7 +45,7 @@ fn fabric(topology: &str, switch: &str, events: &str) -> String {
 }
 
 /// Returns the number of flows, the number of flows whose ACKs crossed other links than their data, and the number of
-/// links that any data crossed.
+/// links that data crossed.
 fn differing(text: &str, seed: u64) -> (usize, usize, usize) {
     let s = scenario(text, "");
     let opposite = opposites(&s.topology);

@@ -4,7 +4,7 @@ use crate::common::{self, column, run_with, scenario, total};
 use scenario::Scenario;
 use sim::{Capture, CaptureFiles, Options, Recorder, Results, build_with_tap, parse_links};
 
-/// Returns a scenario with replies of H1, H5 and H13 to H9.
+/// Returns a scenario in which the hosts H1, H5 and H13 reply to H9.
 fn three_to_one(switch: &str) -> Scenario {
     let text = format!(
         "name = \"three_to_one\"\nduration = \"5ms\"\n[topology]\nkind = \"fat_tree\"\nk = 4\n{switch}\n\
@@ -15,7 +15,7 @@ fn three_to_one(switch: &str) -> Scenario {
     scenario(&text, "")
 }
 
-/// Returns the frames that left a switch, by its name.
+/// Returns the number of frames that left the switch of this name.
 fn sent(s: &Scenario, results: &Results, name: &str) -> u64 {
     let node = u64::from(s.topology.find_node(name).expect("the switch exists"));
     let (nodes, sent) = (column(results, "ports", "node"), column(results, "ports", "sent"));

@@ -4,7 +4,7 @@ use crate::common::digest::digest;
 use crate::common::{column, run, run_with, scenario};
 use sim::{Options, Results};
 
-/// Returns a star at 40 Gb/s with DCTCP, lines of hosts and switches, and workloads.
+/// Returns a scenario of a star at 40 Gb/s with DCTCP, lines of hosts and switches, and workloads.
 fn star(host: &str, switch: &str, more: &str) -> String {
     format!(
         "name = \"beside\"\nduration = \"20ms\"\n[topology]\nkind = \"star\"\nn = 7\n\
@@ -13,7 +13,7 @@ fn star(host: &str, switch: &str, more: &str) -> String {
     )
 }
 
-/// Returns an incast of four flows to h0.
+/// Returns a workload in which four hosts send a flow each to h0.
 fn incast(name: &str, size: &str, own: &str) -> String {
     format!(
         "[[traffic]]\nname = \"{name}\"\nkind = \"incast\"\nsenders = 4\nreceiver = \"h0\"\nsize = \"{size}\"\nstart = \"100us\"\n\
@@ -26,18 +26,19 @@ const DCQCN: &str = "reaction = { kind = \"dcqcn\" }";
 const RED: &str = "marking = { kind = \"red\", min = \"160KB\", max = \"640KB\", max_p = 0.2, weight = 1, \
                    gaps = \"geometric\" }\nscheduler = { kind = \"round_robin\" }\nbuffer = { kind = \"unlimited\" }";
 
-/// Returns a column of the table of flows, by workload.
+/// Returns the values in a column of the table of flows, separately for each workload.
 fn of_flows(results: &Results, name: &str) -> [Vec<u64>; 2] {
     let (traffic, values) = (column(results, "flows", "traffic"), column(results, "flows", name));
     [0, 1].map(|i| traffic.iter().zip(&values).filter(|(one, _)| **one == i).map(|(_, value)| *value).collect())
 }
 
-/// Returns the number of rows of a table for the flows of each workload.
+/// Returns the number of rows of a table that are about flows of each workload.
 fn told(results: &Results, table: &str) -> [usize; 2] {
     let (traffic, flows) = (column(results, "flows", "traffic"), column(results, table, "flow"));
     [0, 1].map(|i| flows.iter().filter(|flow| traffic[**flow as usize] == i).count())
 }
 
+/// Test of the completion time of a single flow, for RoCE and TCP, against the closed form.
 /// Sizes are a byte, and a full segment and more of each transport: RoCE segments have 1000 B and 66 B of headers, and
 /// ACKs of 64 B take 84 B on the wire.
 #[test]
@@ -77,6 +78,7 @@ fn one_that_all_workloads_have_of_their_own_is_that_of_the_scenario() {
     }
 }
 
+/// Test of ECN marks: CNPs notify RoCE senders, and ACKs notify TCP senders.
 /// Both share the port of h0, which serves the two classes in turn.
 #[test]
 fn marks_are_told_by_cnps_for_roce_alone_and_echoed_by_acks_for_tcp_alone() {
@@ -94,6 +96,7 @@ fn marks_are_told_by_cnps_for_roce_alone_and_echoed_by_acks_for_tcp_alone() {
     assert_eq!(alone(DCQCN), alone(""));
 }
 
+/// Test of PFC in a network with RoCE and TCP.
 /// A pause of one class does not affect the other: TCP does not wait at hosts that pause RoCE, unless both are in one
 /// class.
 #[test]
@@ -121,7 +124,7 @@ fn what_is_paused_for_roce_is_not_for_tcp_in_a_class_of_its_own() {
     assert!(apart < ideal * 3 && together > apart * 2, "{apart} {together}, alone {ideal}");
 }
 
-/// The results of mixed runs do not depend on how they are executed.
+/// Test that the results of a run with RoCE and TCP do not depend on how it is executed.
 #[test]
 fn a_mixed_run_is_the_same_by_heap_and_stepped() {
     let text = star(DCQCN, RED, &[incast("tcp", "400KB", ""), incast("storage", "400KB", ROCE)].concat());
@@ -134,7 +137,7 @@ fn a_mixed_run_is_the_same_by_heap_and_stepped() {
     assert_eq!((tcp, roce), (1_600_000, 1_600_000));
 }
 
-/// QCN at switches (802.1Qau) belongs to the link layer: a NIC limits flows by CNMs, whatever their transport.
+/// Tests of QCN at switches (802.1Qau) with RoCE and TCP: a NIC limits flows by CNMs, whatever their transport.
 mod qcn {
     use super::*;
 
@@ -142,8 +145,8 @@ mod qcn {
         "buffer = { kind = \"unlimited\" }\nnotify = { kind = \"qcn\", class = 3, q_eq = \"60KB\" }";
     const QCN: &str = "reaction = { kind = \"qcn\", r_ai = \"20Mbps\", r_hai = \"200Mbps\" }";
 
-    /// Runs two flows without end to h0 for 150 ms, and returns the mean queue of its port from 50 ms on, and each
-    /// flow's share.
+    /// Runs two flows without end to h0 for 150 ms. Returns the results, and the mean queue of its port and each flow's
+    /// share from 50 ms on.
     fn long(host: &str, own: &str) -> (Results, f64, [f64; 2]) {
         let two = format!(
             "queues = true\nfrom = \"50ms\"\nallow_unfinished = true\n[[traffic]]\nname = \"long\"\nkind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\n\

@@ -4,7 +4,7 @@ use crate::common::{column, drops, run_with, scenario, total};
 use sim::{Options, Results};
 use std::collections::BTreeMap;
 
-/// Scenario of queries with background, and a raw source to a host that a query overloads too.
+/// Scenario of queries, background flows, and a raw source to a host that a query overloads too.
 const MIXED: &str = r#"
 name = "mixed"
 duration = "20ms"
@@ -53,13 +53,13 @@ switch.overflow = { kind = "bounce", bounce_size = "20pkt" }
 const QUERY: u64 = 0;
 const RAW: u64 = 2;
 
-/// Returns the number of outcomes of a kind, by workload and by whether the packet was data.
+/// Returns the number of packet outcomes of a kind, by workload and by whether the packet was data.
 fn fates(results: &Results, kind: u64) -> BTreeMap<(u64, u64), u64> {
     let [traffic, data, kinds, count] = ["traffic", "data", "kind", "count"].map(|name| column(results, "fates", name));
     (0..count.len()).filter(|i| kinds[*i] == kind).map(|i| ((traffic[i], data[i]), count[i])).collect()
 }
 
-/// Returns the number of packets that satisfy a condition on `fate`, `sent_ps` and `end_ps`, by workload.
+/// Returns the number of packets whose `fate`, `sent_ps` and `end_ps` satisfy a condition, by workload.
 fn packets(results: &Results, holds: impl Fn([u64; 3]) -> bool) -> BTreeMap<u64, u64> {
     let of = column(results, "flows", "traffic");
     let [flow, fate, sent, end] = ["flow", "fate", "sent_ps", "end_ps"].map(|name| column(results, "packets", name));
@@ -70,14 +70,14 @@ fn packets(results: &Results, holds: impl Fn([u64; 3]) -> bool) -> BTreeMap<u64,
     found
 }
 
-/// Sums counts by workload.
+/// Sums counts over ACKs and data, by workload.
 fn by_workload(counts: impl IntoIterator<Item = ((u64, u64), u64)>) -> BTreeMap<u64, u64> {
     let mut found = BTreeMap::new();
     counts.into_iter().for_each(|((traffic, _), count)| *found.entry(traffic).or_default() += count);
     found
 }
 
-/// Returns the packets in the histograms of a metric, by workload and by whether they were data.
+/// Returns the number of packets in the histograms of a metric, by workload and by whether they were data.
 fn delivered(results: &Results, metric: u64) -> BTreeMap<(u64, u64), u64> {
     let [traffic, data, metrics, count] =
         ["traffic", "data", "metric", "count"].map(|name| column(results, "packet_hist", name));
@@ -162,6 +162,7 @@ payload = "1250B"
 stop = "500us"
 "#;
 
+/// Test of the number of links that packets crossed, by workload.
 /// 1250 B at 100 and at 200 Mb/s are a packet every 100 and every 50 us.
 #[test]
 fn packets_of_two_workloads_have_crossed_the_links_of_their_own_way() {

@@ -38,7 +38,7 @@ pub enum Amount {
 impl Dur {
     /// Zero length of time.
     pub const ZERO: Dur = Dur(0);
-    /// Longest length of time.
+    /// Longest length of time that can be represented.
     pub const MAX: Dur = Dur(u64::MAX);
 
     /// Returns a length of `n` picoseconds.
@@ -61,18 +61,18 @@ impl Dur {
     pub const fn s(n: u64) -> Dur {
         Dur(n * 1_000_000_000_000)
     }
-    /// Returns the sum, or [`Dur::MAX`] if it would overflow.
+    /// Returns the sum of two lengths of time, or [`Dur::MAX`] if it would overflow.
     pub const fn saturating_add(self, other: Dur) -> Dur {
         Dur(self.0.saturating_add(other.0))
     }
-    /// Returns the difference, or zero if it would be negative.
+    /// Returns the difference of two lengths of time, or zero if it would be negative.
     pub const fn saturating_sub(self, other: Dur) -> Dur {
         Dur(self.0.saturating_sub(other.0))
     }
 }
 
 impl Time {
-    /// Start of the run.
+    /// Instant at which the run starts.
     pub const ZERO: Time = Time(0);
     /// Instant that is never reached.
     pub const NEVER: Time = Time(u64::MAX);
@@ -135,7 +135,7 @@ impl Add for Bytes {
 }
 
 impl fmt::Display for Dur {
-    /// Writes the length in the largest unit that makes it a whole number: `10ms`, `12304ns`.
+    /// Writes a length of time in the largest unit that makes it a whole number: `10ms`, `12304ns`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scales = [(1_000_000_000_000, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns")];
         match scales.iter().find(|(unit, _)| self.0 >= *unit && self.0 % unit == 0) {

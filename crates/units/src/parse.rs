@@ -118,8 +118,8 @@ pub fn parse_bytes(text: &str) -> Result<Bytes, ParseError> {
     scale_to_unit(text, SIZE_UNITS).map(Bytes)
 }
 
-/// Parses a rate with unit `bps`, `Kbps`, `Mbps`, `Gbps` or `Tbps`; the number is a decimal or a fraction (`"1/3
-/// Gbps"`).
+/// Parses a rate with unit `bps`, `Kbps`, `Mbps`, `Gbps` or `Tbps`.
+/// The number is a decimal or a fraction (`"1/3 Gbps"`).
 ///
 /// # Errors
 /// Returns a [`ParseError`] if the text is not a positive number with one of these units.

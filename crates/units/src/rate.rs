@@ -64,7 +64,7 @@ impl Rate {
     pub fn time(self, bytes: u64) -> Dur {
         self.clock().time(bytes)
     }
-    /// Returns the precomputed form of this rate, for the hot path.
+    /// Returns this rate as a precomputed transmission time of a byte, for the hot path.
     pub const fn clock(self) -> ByteClock {
         let g = gcd(8_000_000_000_000, self.num);
         let (ps, bits) = (8_000_000_000_000 / g, self.num / g);

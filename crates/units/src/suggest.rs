@@ -1,16 +1,16 @@
-//! Accepted spellings for quantities that are written in other ways: `100gbps`, `60kb`, `1e3pkt`.
+//! Suggestions of accepted spellings for quantities that are written in other ways: `100gbps`, `60kb`, `1e3pkt`.
 
 use crate::{parse_amount, parse_bytes, parse_dur, parse_rate};
 
 /// Longest text, in bytes, for which other spellings are tried.
 const MAX_TEXT_BYTES: usize = 64;
 
-/// Kind of a quantity, by the function that parses it.
+/// Kind of a quantity: time, rate, size or amount of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Length of time.
     Time,
-    /// Rate.
+    /// Data rate.
     Rate,
     /// Size in bytes.
     Size,
@@ -18,12 +18,12 @@ pub enum Quantity {
     Amount,
 }
 
-/// Accepted spelling, and the reading that it stands for if there are several.
+/// Suggested spelling of a quantity, and its meaning if several are possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggestion {
     /// Text that the parser of the quantity accepts.
     pub text: String,
-    /// Reading of the unit, such as `kilobits`; empty if there is only one.
+    /// Meaning of the unit in this suggestion, such as `kilobits`; empty if only one is possible.
     pub reading: String,
 }
 
@@ -61,7 +61,7 @@ impl Quantity {
         found
     }
 
-    /// Units that a word can stand for, the most likely first.
+    /// Returns the units that a word can stand for, the most likely first.
     fn list_readings(self, unit: &str) -> Vec<UnitReading> {
         match self {
             Quantity::Time => time_reading(unit).into_iter().collect(),
@@ -77,7 +77,7 @@ impl Quantity {
     }
 }
 
-/// Unit that a word can stand for: the number times `factor`, in `unit`.
+/// Unit that a user's word can stand for, with the factor by which the number changes.
 struct UnitReading {
     factor: (u64, u64),
     unit: String,
@@ -108,7 +108,7 @@ fn time_reading(unit: &str) -> Option<UnitReading> {
     }
 }
 
-/// Prefix of a unit as this crate writes it, its name, and the rest of the word.
+/// Splits a unit into its prefix as this crate writes it, the name of that prefix, and the rest of the word.
 fn split_prefix(unit: &str) -> (&'static str, &'static str, &str) {
     let known = [
         ("ki", "Ki", "kibi"),
@@ -126,16 +126,17 @@ fn split_prefix(unit: &str) -> (&'static str, &'static str, &str) {
     }
 }
 
-/// Quantity that a unit counts, from the part of the word behind the prefix.
+/// Bits or bytes, as counted by a unit, from the part of the word behind the prefix.
 #[derive(Clone, Copy, PartialEq)]
 enum CountedUnit {
     Bits,
     Bytes,
-    /// A small `b`, which means bits to some users and bytes to others.
+    /// Bits or bytes: a small `b` means bits to some users and bytes to others.
     Either,
 }
 
-/// Returns what a unit counts. A capital B is a byte unless the whole word is in capitals, as a rate may be.
+/// Returns what a unit counts, bits or bytes.
+/// A capital B is a byte unless the whole word is in capitals, as a rate may be.
 fn parse_counted_unit(rest: &str, mixed: bool) -> Option<CountedUnit> {
     match rest.to_ascii_lowercase().as_str() {
         "bit" | "bits" => Some(CountedUnit::Bits),
@@ -217,7 +218,7 @@ fn shift_decimal_point(number: &str, by: i32) -> Option<String> {
     trim_zeros(whole, part)
 }
 
-/// Joins the parts of a decimal without needless zeros.
+/// Joins the digits before and after a decimal point, without needless zeros.
 fn trim_zeros(whole: &str, part: &str) -> Option<String> {
     let (whole, part) = (whole.trim_start_matches('0'), part.trim_end_matches('0'));
     let whole = if whole.is_empty() { "0" } else { whole };

@@ -1,4 +1,4 @@
-//! Addresses and ports, computed from numbers of hosts and flows.
+//! IPv4 addresses, MAC addresses and ports in frames, computed from the numbers of hosts and flows.
 
 use mech::routing::AddressPlan;
 use mech::{FlowId, HostId};
@@ -24,8 +24,8 @@ pub(crate) fn host_of_address(address: [u8; 4], plan: Option<AddressPlan>) -> Op
     (host_addresses(found, plan).0 == address).then_some(found)
 }
 
-/// Returns the IPv4 address of a host. Host `n` is 10.0.0.1 + n, modulo the network's 2²⁴ addresses (RFC 1918 §3:
-/// 10/8).
+/// Returns the IPv4 address of a host: 10.0.0.1 + n for host `n`, modulo the network's 2²⁴ addresses
+/// (RFC 1918 §3: 10/8).
 pub fn ipv4_address(host: HostId) -> [u8; 4] {
     let [_, x, y, z] = host.0.wrapping_add(1).to_be_bytes();
     [10, x, y, z]
@@ -38,10 +38,10 @@ pub fn mac_address(host: HostId) -> [u8; 6] {
     [2, 0, a, b, c, d]
 }
 
-/// First port of senders, and number of ports in use. Analysers know no protocol for this range or the next, so they do
-/// not take zeros for one.
+/// Port range of senders: the first port, and the number of ports.
+/// Analysers know no protocol for this range or the next, so they do not take zeros for one.
 const SENDER_PORTS: (u16, u32) = (37_100, 4_000);
-/// First port of receivers, and number of ports in use.
+/// Port range of receivers: the first port, and the number of ports.
 const RECEIVER_PORTS: (u16, u32) = (50_000, 4_000);
 
 /// Returns the ports of a flow's sender and receiver. Flow 0 has 37100 and 50000, flow 1 has 37101 and 50000, and so

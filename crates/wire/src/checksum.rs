@@ -2,7 +2,7 @@
 
 use etherparse::checksum::Sum16BitWords;
 
-/// Offset of the checksum in IPv4's header (RFC 791 §3.1), and in TCP's (RFC 9293 §3.1).
+/// Offsets of the checksum in the IPv4 header (RFC 791 §3.1) and in the TCP header (RFC 9293 §3.1).
 pub(crate) const IPV4_CHECKSUM_OFFSET: usize = 10;
 pub(crate) const TCP_CHECKSUM_OFFSET: usize = 16;
 /// Protocol number of TCP in the pseudo-header.
@@ -17,7 +17,7 @@ pub fn update_checksum(checksum: u16, from: u16, to: u16) -> u16 {
     !((folded & 0xffff) + (folded >> 16)) as u16
 }
 
-/// Returns true if a checksum is valid; 0xffff is valid in place of 0, since both are zero (RFC 1624 §3).
+/// Returns true if a found checksum is right; 0xffff is valid in place of 0, since both are zero (RFC 1624 §3).
 pub(crate) fn is_equivalent(found: u16, right: u16) -> bool {
     found == right || (found, right) == (0xffff, 0)
 }

@@ -1,9 +1,9 @@
-//! Descriptions of what happened to a packet and is in no header, as comments of captures.
+//! Comments in captures that describe the history of a packet, which is in no header.
 
 use dataplane::Pkt;
 
-/// Describes what happened to a packet before it crossed the link: `bounced 2 times, detoured 1 time, cut from 1518 to
-/// 64 B`. Returns `None` if nothing did. Sizes are those of frames with their check sequence.
+/// Describes the history of a packet before it crossed the link, such as `bounced 2 times, cut from 1518 to 64 B`.
+/// Returns `None` if nothing happened to it. Sizes are those of frames with their check sequence.
 pub fn describe_history(pkt: &Pkt) -> Option<String> {
     let head = &pkt.head;
     let cut = (head.size < head.orig_size).then(|| format!("cut from {} to {} B", head.orig_size, head.size));

@@ -1,4 +1,4 @@
-//! Runs `conformance/cp/wire.toml`: frames as bytes, as fields, and after changes by a switch.
+//! Tests of frames against `conformance/cp/wire.toml`: as bytes, as fields, and after changes by a switch.
 
 use crate::{
     Checksums, CpPacket, LengthField, LostRange, Segment, TcpFlags, Trim, cut_payload, read_checksums, set_ce,
@@ -7,7 +7,7 @@ use crate::{
 use dataplane::Timestamps;
 use toml::{Table, Value};
 
-/// Keys of one table of a case; each is removed when it is read.
+/// Reader of one table of a test case; each key is removed when it is read.
 struct TableReader(Table);
 
 impl TableReader {
@@ -43,7 +43,7 @@ fn parse_pair(value: &Value) -> (u32, u32) {
     }
 }
 
-/// Hexadecimal digits with blanks anywhere; `00*9` is nine bytes.
+/// Parses bytes from hexadecimal digits, two for each byte, with blanks between bytes; `00*9` is nine bytes.
 fn parse_hex(text: &str) -> Vec<u8> {
     let byte = |digits: &str| u8::from_str_radix(digits, 16).expect("two digits");
     text.split_whitespace()
@@ -80,7 +80,7 @@ fn parse_length_field(word: &str) -> LengthField {
     }
 }
 
-/// Segment that a table of fields describes.
+/// Reads the segment that a table of fields describes.
 fn read_segment(given: &mut TableReader) -> Segment {
     let mut made = Segment {
         source_mac: [2, 0, 10, 0, 0, 1],
@@ -114,7 +114,7 @@ fn read_segment(given: &mut TableReader) -> Segment {
     made
 }
 
-/// Checks bytes against fields and, unless the case says otherwise, fields against bytes.
+/// Checks that bytes are read as these fields and, unless the case says otherwise, written from them.
 fn check_fields(mut given: TableReader, frame: &[u8], length: LengthField) {
     let expected = read_segment(&mut given);
     assert_eq!(Segment::read(frame, length), Ok(expected));
@@ -136,7 +136,7 @@ fn check_fields(mut given: TableReader, frame: &[u8], length: LengthField) {
     given.expect_empty();
 }
 
-/// Applies an action of a switch; returns the remaining length, or the reason for a refusal.
+/// Applies a switch's change to a frame; returns the remaining length, or the reason for a refusal.
 fn apply_change(words: &str, frame: &mut [u8]) -> Result<usize, String> {
     let all = frame.len();
     let number = |word: &str| word.parse().expect("a number");

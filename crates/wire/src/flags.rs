@@ -1,33 +1,35 @@
-//! Flags of a TCP header, with the two that CP adds, and the packet types that they encode.
+//! Flags of a TCP header, with the two that CP (cutting payload) adds, and the packet types that they encode.
 
-/// Set of twelve bits: those that RFC 9293 §3.1 calls reserved, then the control bits.
+/// Flags of a TCP header: those that RFC 9293 §3.1 calls reserved, then the control bits, twelve in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TcpFlags(pub u16);
 
 impl TcpFlags {
-    /// No more data from the sender.
+    /// FIN: the sender has no more data.
     pub const FIN: TcpFlags = TcpFlags(1);
-    /// Synchronise sequence numbers.
+    /// SYN: synchronises sequence numbers.
     pub const SYN: TcpFlags = TcpFlags(1 << 1);
-    /// Reset the connection.
+    /// RST: resets the connection.
     pub const RST: TcpFlags = TcpFlags(1 << 2);
-    /// Push function.
+    /// PSH: push function.
     pub const PSH: TcpFlags = TcpFlags(1 << 3);
-    /// Acknowledgement number is valid.
+    /// ACK: the acknowledgement number is valid.
     pub const ACK: TcpFlags = TcpFlags(1 << 4);
-    /// Urgent pointer is valid.
+    /// URG: the urgent pointer is valid.
     pub const URG: TcpFlags = TcpFlags(1 << 5);
-    /// ECN echo (RFC 3168 §6.1).
+    /// ECE: ECN echo (RFC 3168 §6.1).
     pub const ECE: TcpFlags = TcpFlags(1 << 6);
-    /// Congestion window reduced (RFC 3168 §6.1).
+    /// CWR: congestion window reduced (RFC 3168 §6.1).
     pub const CWR: TcpFlags = TcpFlags(1 << 7);
-    /// Accurate ECN (RFC 9768 §3.1), formerly the nonce sum.
+    /// AE: accurate ECN (RFC 9768 §3.1), formerly the nonce sum.
     pub const AE: TcpFlags = TcpFlags(1 << 8);
-    /// Precise packet loss (CP §5.1): the payload was cut off, or the packet is a PACK. Bit 5 of the header's 13th
-    /// byte, counted from the most significant: the second of the three bits that are still reserved.
+    /// PPL, precise packet loss (CP §5.1): the payload was cut off, or the packet is a PACK.
+    /// Bit 5 of the header's 13th byte, counted from the most significant: the second of the three bits that are still
+    /// reserved.
     pub const PPL: TcpFlags = TcpFlags(1 << 10);
-    /// CP available (CP §5.1): the payload may be cut off. Bit 4, the first of the three reserved bits. So the bit next
-    /// to [`AE`](TcpFlags::AE), where ECN would grow next, stays free. The paper does not name its two bits.
+    /// CPA, CP available (CP §5.1): the payload may be cut off.
+    /// Bit 4, the first of the three reserved bits. So the bit next to [`AE`](TcpFlags::AE), where ECN would grow next,
+    /// stays free. The paper does not name its two bits.
     pub const CPA: TcpFlags = TcpFlags(1 << 11);
     /// All flags that have a meaning. The remaining bit is reserved: it is sent as zero and ignored.
     pub const ALL: TcpFlags = TcpFlags(0xdff);
@@ -36,15 +38,15 @@ impl TcpFlags {
     pub const fn has(self, other: TcpFlags) -> bool {
         self.0 & other.0 == other.0
     }
-    /// Returns the union of both sets.
+    /// Returns the union of two sets of flags.
     pub const fn with(self, other: TcpFlags) -> TcpFlags {
         TcpFlags(self.0 | other.0)
     }
-    /// Returns this set without the bits of `other`.
+    /// Returns this set without the flags of `other`.
     pub const fn without(self, other: TcpFlags) -> TcpFlags {
         TcpFlags(self.0 & !other.0)
     }
-    /// Returns the type of CP packet that the flags encode.
+    /// Returns the type of packet in CP (cutting payload) that the flags encode.
     pub const fn cp_packet(self) -> CpPacket {
         match (self.has(TcpFlags::CPA), self.has(TcpFlags::PPL)) {
             (false, false) => CpPacket::Normal,
@@ -53,7 +55,7 @@ impl TcpFlags {
             (false, true) => CpPacket::Pack,
         }
     }
-    /// Returns the same flags with another type of CP packet.
+    /// Returns these flags, changed to another type of packet in CP (cutting payload).
     pub const fn with_cp_packet(self, packet: CpPacket) -> TcpFlags {
         let others = self.without(TcpFlags::CPA).without(TcpFlags::PPL);
         match packet {
@@ -65,7 +67,7 @@ impl TcpFlags {
     }
 }
 
-/// Type of packet in CP (§4.1), encoded in two bits (§5.1).
+/// Type of packet in CP (cutting payload, §4.1), encoded in two bits (§5.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CpPacket {
     /// Packet of a sender without CP, or any packet without payload; dropped if there is no free buffer space.
@@ -75,7 +77,7 @@ pub enum CpPacket {
     Enabled,
     /// Packet whose payload was cut off.
     Cut,
-    /// Report of a cut packet by its receiver.
+    /// Report of a cut packet by its receiver (PACK).
     Pack,
 }
 

@@ -1,4 +1,4 @@
-//! Frames of simulated packets, as bytes.
+//! Conversion of simulated packets to frames.
 
 use crate::address::{self, flow_ports, host_addresses};
 use crate::flags::{CpPacket, TcpFlags};
@@ -17,7 +17,7 @@ pub const FCS_BYTES: u16 = 4;
 /// EtherType of MAC control frames (IEEE 802.3 §31.4.1.3), and the group address of frames for one link (§31B.1).
 const MAC_CONTROL_ETHER_TYPE: EtherType = EtherType(0x8808);
 const LINK_LOCAL_GROUP: [u8; 6] = [0x01, 0x80, 0xc2, 0x00, 0x00, 0x01];
-/// Opcode of a MAC control frame (§31B.2, 802.1Qbb §31D.2).
+/// Opcodes of MAC control frames, for PAUSE and PFC (§31B.2, 802.1Qbb §31D.2).
 const PAUSE_OPCODE: u16 = 0x0001;
 const PFC_OPCODE: u16 = 0x0101;
 /// EtherType of congestion notification messages (802.1Qau §33.2).
@@ -26,10 +26,10 @@ const ETHERNET_HEADER: u16 = 14;
 const TCP_HEADER: u16 = 20;
 const UDP_HEADER: u16 = 8;
 
-/// Packet that crosses a link.
+/// Packet that crosses a link, with all that its frame depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketOnLink<'a> {
-    /// Packet without its options.
+    /// Packet that crosses the link, without its TCP options.
     pub pkt: &'a Pkt,
     /// TCP options of the packet.
     pub ext: Option<&'a PacketExtension>,
@@ -37,12 +37,12 @@ pub struct PacketOnLink<'a> {
     pub push: bool,
     /// Address plan of the network; without one, addresses come from the numbers of hosts.
     pub plan: Option<AddressPlan>,
-    /// Payload of a full packet in bytes, if the flow is RoCE.
+    /// Payload of a full packet in bytes, if the flow uses RoCE.
     pub roce: Option<u16>,
 }
 
-/// Appends a packet's frame: Ethernet II, IPv4, and TCP, UDP for raw packets, or RoCEv2, to which CNPs belong. PAUSE
-/// and PFC frames are MAC control frames, and a CNM follows its EtherType.
+/// Appends the frame of a packet: Ethernet II, IPv4, and TCP, UDP (raw packets) or RoCEv2 (with its CNPs).
+/// PAUSE and PFC frames are MAC control frames, and a CNM follows its EtherType.
 ///
 /// The frame has the simulated length without check sequence, and at least the length of its headers and payload. It is
 /// longer than simulated if a scenario's framing leaves headers out. A raw packet's UDP header is shorter than TCP's.
@@ -74,7 +74,7 @@ pub fn write_frame(crossing: &PacketOnLink, out: &mut Vec<u8>) {
     out.resize(out.len().max(start + length), 0);
 }
 
-/// Appends Ethernet's header before IPv4.
+/// Appends the Ethernet header of an IPv4 packet.
 fn write_ethernet(crossing: &PacketOnLink, out: &mut Vec<u8>) {
     let [source, destination] =
         [crossing.pkt.head.src, crossing.pkt.head.dst].map(|host| host_addresses(host, crossing.plan).1);
@@ -82,8 +82,8 @@ fn write_ethernet(crossing: &PacketOnLink, out: &mut Vec<u8>) {
     out.extend_from_slice(&header.to_bytes());
 }
 
-/// Appends a MAC control frame. PAUSE has quanta. PFC has a vector of classes and the quanta of each, 0 for a class
-/// that may resume.
+/// Appends a MAC control frame: PAUSE with its quanta, or PFC.
+/// PFC has a vector of classes and the quanta of each, 0 for a class that may resume.
 fn write_mac_control(frame: &PauseFrame, source: [u8; 6], out: &mut Vec<u8>) {
     let ethernet = Ethernet2Header { source, destination: LINK_LOCAL_GROUP, ether_type: MAC_CONTROL_ETHER_TYPE };
     out.extend_from_slice(&ethernet.to_bytes());
@@ -97,8 +97,8 @@ fn write_mac_control(frame: &PauseFrame, source: [u8; 6], out: &mut Vec<u8>) {
     (0..8).for_each(|class| out.extend_from_slice(&quanta(class).to_be_bytes()));
 }
 
-/// Appends the fields of a CNM (802.1Qau §33.4) without the encapsulated frame. They are version 0, feedback, the
-/// congestion point as switch and port, and lengths of the queue in their units.
+/// Appends the fields of a CNM (802.1Qau §33.4) without the encapsulated frame.
+/// They are version 0, feedback, the congestion point as switch and port, and lengths of the queue in their units.
 fn write_cnm(pkt: &Pkt, notice: Notice, out: &mut Vec<u8>) {
     let Notice::Cnm { feedback, q_off, q_delta, point } = notice else { return };
     let cpid = u64::from(pkt.head.src.0) << 16 | u64::from(point.0);
@@ -108,8 +108,8 @@ fn write_cnm(pkt: &Pkt, notice: Notice, out: &mut Vec<u8>) {
     words.iter().for_each(|word| out.extend_from_slice(&word.to_be_bytes()));
 }
 
-/// Returns the IPv4 header of a packet. The codepoint is a class selector (RFC 2474 §4.2.2); the identification counts
-/// the flow's emissions in this direction.
+/// Returns the IPv4 header of a packet. The DSCP is a class selector (RFC 2474 §4.2.2).
+/// The identification counts the flow's emissions in this direction.
 fn ip_header(crossing: &PacketOnLink) -> IpHeader {
     let (pkt, head) = (crossing.pkt, &crossing.pkt.head);
     let ipv4 = |host| host_addresses(host, crossing.plan).0;
@@ -123,13 +123,13 @@ fn ip_header(crossing: &PacketOnLink) -> IpHeader {
     }
 }
 
-/// Returns the source and destination port of a packet.
+/// Returns the source and destination port (TCP or UDP) of a packet.
 fn packet_ports(pkt: &Pkt) -> (u16, u16) {
     let (sender, receiver) = flow_ports(pkt.head.flow);
     if pkt.head.flags.has(Flags::REVERSE) { (receiver, sender) } else { (sender, receiver) }
 }
 
-/// Returns the TCP segment of a packet.
+/// Converts a simulated packet to a TCP segment.
 pub(crate) fn segment_of_packet(crossing: &PacketOnLink) -> Segment {
     let PacketOnLink { pkt, ext, push, .. } = *crossing;
     let mac = |host| host_addresses(host, crossing.plan).1;
@@ -159,7 +159,7 @@ pub(crate) fn segment_of_packet(crossing: &PacketOnLink) -> Segment {
     }
 }
 
-/// Flags of a packet that have a bit in the TCP header.
+/// Simulated flags that have a bit in the TCP header, each with that bit.
 pub(crate) const FLAG_MAP: [(Flags, TcpFlags); 8] = [
     (Flags::ACK, TcpFlags::ACK),
     (Flags::SYN, TcpFlags::SYN),

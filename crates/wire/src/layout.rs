@@ -38,35 +38,35 @@ pub enum Malformed {
     Header {
         /// Name of the header: `IPv4` or `TCP`.
         of: &'static str,
-        /// Header length that it claims, in words of four bytes.
+        /// Header length that the header claims, in words of four bytes.
         words: u8,
     },
     /// The total length of IPv4 is less than the length of the headers.
     Length {
-        /// Total length of IPv4, or of the two bytes after a cut packet's headers.
+        /// Total length as written in the IPv4 header, or in the two bytes after a cut packet's headers.
         total: u16,
         /// Length of the headers in bytes.
         headers: u16,
     },
     /// A TCP option has an invalid length.
     Option {
-        /// Kind of the option.
+        /// Kind of the invalid TCP option.
         kind: u8,
-        /// Offset of the option among the options.
+        /// Offset of the invalid option among the TCP options.
         at: usize,
     },
-    /// No host has this address.
+    /// The IPv4 address belongs to no host.
     Address([u8; 4]),
-    /// The ports are not those of the flow.
+    /// The TCP ports are not those of the flow.
     Ports {
-        /// Source and destination port.
+        /// Source and destination port of the segment.
         found: (u16, u16),
-        /// Number of the flow.
+        /// Number of the flow that the ports should belong to.
         flow: u32,
     },
     /// The segment has fields or options that no simulated segment has, such as an urgent pointer.
     Foreign,
-    /// The segment exceeds a packet: 40 bytes of options, 65,535 bytes from IPv4 on.
+    /// The segment is too long for a packet: 40 bytes of options, 65,535 bytes from IPv4 on.
     TooLong {
         /// Length of the options in bytes.
         options: usize,
@@ -113,14 +113,14 @@ impl fmt::Display for Malformed {
     }
 }
 
-/// IPv4 packet in a frame.
+/// Position and length of an IPv4 packet in a frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Datagram {
     /// Offset of the end of IPv4's header in the frame.
     pub header_end: usize,
     /// Total length that IPv4 claims in bytes, its header included.
     pub total_length: u16,
-    /// Protocol of the payload.
+    /// Protocol of the IPv4 payload.
     pub protocol: IpNumber,
 }
 
@@ -151,14 +151,14 @@ impl Datagram {
     }
 }
 
-/// TCP segment in a frame with complete headers.
+/// Positions of the headers of a TCP segment in a frame, and its flags.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Headers {
-    /// IPv4 packet of the segment.
+    /// Position and length of the segment's IPv4 packet.
     pub ip: Datagram,
     /// Offset of the end of TCP's header in the frame.
     pub header_end: usize,
-    /// Flags of the segment.
+    /// TCP flags of the segment.
     pub flags: TcpFlags,
 }
 
@@ -179,7 +179,7 @@ impl Headers {
     pub fn header_length(&self) -> u16 {
         (self.header_end - ETHERNET_HEADER) as u16
     }
-    /// Returns the number of bytes after the headers of a packet with `total` bytes from IPv4 on.
+    /// Returns the number of bytes after the headers, if the packet has `total` bytes from IPv4 on.
     pub fn bytes_after_headers(&self, total: u16) -> Result<u16, Malformed> {
         total.checked_sub(self.header_length()).ok_or(Malformed::Length { total, headers: self.header_length() })
     }
@@ -187,7 +187,7 @@ impl Headers {
     pub fn payload_length(&self) -> u16 {
         self.ip.total_length - self.header_length()
     }
-    /// Returns the type of CP packet.
+    /// Returns the type of packet in CP (cutting payload).
     pub fn cp_packet(&self) -> CpPacket {
         self.flags.cp_packet()
     }
@@ -214,7 +214,7 @@ pub(crate) fn read_tcp(frame: &[u8], at: usize) -> Result<TcpHeaderSlice<'_>, Ma
     })
 }
 
-/// Returns the error for missing bytes, counted from the beginning of the frame.
+/// Converts a parser's error about missing bytes; lengths are counted from the beginning of the frame.
 fn too_short(at: usize, why: &LenError) -> Malformed {
     Malformed::Short { needed: at + why.required_len, found: at + why.len }
 }

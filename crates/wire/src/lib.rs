@@ -1,4 +1,4 @@
-//! Simulated packets as frames, and frames as a capture (pcapng).
+//! Conversion of simulated packets to frames and back, and captures of frames (pcapng).
 //!
 //! Headers are real, with correct lengths and checksums; payloads are zeros. Fields that a simulation does not have are
 //! computed from numbers: see [`mac_address`], [`ipv4_address`] and [`flow_ports`]. Frames have no check sequence

@@ -11,7 +11,7 @@ use pcap_file::{DataLink, Endianness, PcapError};
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// Exponent of the timestamps' unit: 10⁻⁹ s.
+/// Decimal exponent of the unit of timestamps: 10⁻⁹ s.
 const NANOSECOND_EXPONENT: u8 = 9;
 
 /// Interface of a capture: one direction of a link.
@@ -19,26 +19,26 @@ const NANOSECOND_EXPONENT: u8 = 9;
 pub struct Interface {
     /// Name of the interface, such as `h0>edge0`.
     pub name: String,
-    /// Rate in bits per second, if it is a whole number.
+    /// Rate of the link in bits per second, if it is a whole number.
     pub speed_bps: Option<u64>,
 }
 
-/// Frame that crosses an interface.
+/// Frame to write into a capture.
 #[derive(Clone, Copy, Debug)]
 pub struct CapturedFrame<'a> {
-    /// Number of the interface, from 0.
+    /// Number of the interface that the frame crosses, from 0.
     pub interface: u32,
-    /// Time in picoseconds.
+    /// Time at which the frame crosses the interface, in picoseconds.
     pub at_ps: u64,
     /// Bytes of the frame, without check sequence.
     pub frame: &'a [u8],
     /// Field in which cut packets carry their original length.
     pub length: LengthField,
-    /// Text about what is in no header.
+    /// Comment on the frame about what is in no header.
     pub comment: Option<&'a str>,
 }
 
-/// Capture in progress, with bytes that are not taken yet.
+/// Capture in progress, with the written bytes that are not taken yet.
 pub struct CaptureWriter {
     inner: PcapNgWriter<Vec<u8>>,
     snaplen: usize,
@@ -88,8 +88,9 @@ impl CaptureWriter {
         written
     }
 
-    /// Writes a frame. A cut packet whose length is in IPv4's header has its headers, and the original length of its
-    /// frame without padding.
+    /// Writes a frame into the capture.
+    /// A cut packet whose length is in IPv4's header has its headers, and the original length of its frame without
+    /// padding.
     ///
     /// # Errors
     /// Returns an error if there is no such interface.
@@ -106,7 +107,7 @@ impl CaptureWriter {
         Ok(())
     }
 
-    /// Returns the bytes since the last call; the first ones begin with the file's header.
+    /// Returns the bytes of the capture since the last call; the first ones begin with the file's header.
     pub fn take_bytes(&mut self) -> Vec<u8> {
         std::mem::take(self.inner.get_mut())
     }
@@ -174,7 +175,7 @@ mod tests {
         assert_eq!(reader.interfaces()[0].snaplen, 54);
     }
 
-    /// Captured length, original length and bytes of each frame in a capture.
+    /// Returns captured length, original length and bytes of each frame in a capture.
     fn seen(bytes: &[u8]) -> Vec<(usize, u32, Vec<u8>)> {
         let mut reader = PcapNgReader::new(bytes).unwrap();
         let mut all = Vec::new();

@@ -1,15 +1,15 @@
-//! Random segments and frames, and a plain checksum to compare with.
+//! Random segments and frames for tests, and a plain checksum to compare with.
 
 use crate::{CpPacket, LengthField, Segment, TcpFlags};
 use dataplane::Timestamps;
 use mech::{Stream, StreamPurpose};
 
-/// Random stream of a test.
+/// Returns the random stream of a test.
 pub(crate) fn test_stream(seed: u64) -> Stream {
     Stream::new(seed, 0, StreamPurpose::Hash)
 }
 
-/// Segment; its options are those of a SYN, or blocks, since both do not fit.
+/// Draws a random segment; its options are those of a SYN, or SACK blocks, since both do not fit.
 pub(crate) fn draw_segment(draw: &mut Stream) -> Segment {
     let mut word = || draw.u32();
     let mut made = Segment {
@@ -41,7 +41,7 @@ pub(crate) fn draw_segment(draw: &mut Stream) -> Segment {
     made
 }
 
-/// Frame of a segment that is not cut, with random payload and correct checksums.
+/// Draws the frame of a segment that is not cut, with random payload and correct checksums.
 pub(crate) fn draw_frame(draw: &mut Stream, segment: &Segment) -> Vec<u8> {
     assert_ne!(segment.cp_packet(), CpPacket::Cut);
     let mut out = Vec::new();
@@ -55,7 +55,7 @@ pub(crate) fn draw_frame(draw: &mut Stream, segment: &Segment) -> Vec<u8> {
     out
 }
 
-/// Checksum of bytes in which the checksum itself is 0 (RFC 1071 §1).
+/// Returns the Internet checksum of bytes in which the checksum itself is 0 (RFC 1071 §1).
 fn ones_complement_sum(bytes: impl Iterator<Item = u8>) -> u16 {
     let mut all = 0_u32;
     for (n, byte) in bytes.enumerate() {
@@ -65,14 +65,14 @@ fn ones_complement_sum(bytes: impl Iterator<Item = u8>) -> u16 {
     !(all as u16)
 }
 
-/// TCP's checksum of a frame without IPv4 options that ends at byte `end`.
+/// Returns TCP's checksum of a frame without IPv4 options that ends at byte `end`.
 pub(crate) fn tcp_sum(frame: &[u8], end: usize) -> u16 {
     let length = ((end - 34) as u16).to_be_bytes();
     let pseudo = frame[26..34].iter().copied().chain([0, 6]).chain(length);
     ones_complement_sum(pseudo.chain(frame[34..50].iter().copied()).chain([0, 0]).chain(frame[52..end].iter().copied()))
 }
 
-/// IPv4's checksum of a frame without IPv4 options.
+/// Returns IPv4's header checksum of a frame without IPv4 options.
 pub(crate) fn ipv4_sum(frame: &[u8]) -> u16 {
     ones_complement_sum(frame[14..24].iter().copied().chain([0, 0]).chain(frame[26..34].iter().copied()))
 }

@@ -14,34 +14,34 @@ use units::Time;
 /// Data of a segment that is in no header: its identity, its history, and state of the simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SideData {
-    /// Flow; the ports encode its number modulo 16 million.
+    /// Flow of the segment; the ports encode its number modulo 16 million.
     pub flow: FlowId,
-    /// Number of the emission; the identification has its low 16 bits.
+    /// Number of the packet among its flow's emissions; the IPv4 identification has its low 16 bits.
     pub emission: u32,
     /// Time at which the segment was sent.
     pub sent: Time,
-    /// Hash of this direction of the flow.
+    /// 5-tuple hash of this direction of the flow.
     pub hash: u32,
-    /// Scheduling rank.
+    /// Scheduling rank of the segment; the lowest rank leaves first.
     pub rank: u32,
     /// Port at which the segment arrived.
     pub ingress: PortId,
-    /// Number of links crossed.
+    /// Number of links that the segment has crossed.
     pub hops: u16,
-    /// Number of bounces.
+    /// Number of times that the segment was bounced.
     pub bounces: u8,
-    /// Number of detours.
+    /// Number of times that the segment was detoured.
     pub detours: u8,
-    /// Flags without a bit in the header: returned, retransmitted, flooded.
+    /// Flags without a bit in the TCP header: returned, retransmitted, flooded.
     pub flags: Flags,
-    /// True if the segment has no TTL; its header then has 64.
+    /// True if the TTL of the segment is unlimited; its header then has a TTL of 64.
     pub unlimited: bool,
     /// True if the segment ends a burst of its sender; PSH also marks the end of a write.
     pub burst: bool,
 }
 
 impl SideData {
-    /// Returns the data of a packet that is in no header.
+    /// Returns the data of a packet that are in no header.
     pub fn from_packet(pkt: &Pkt, ext: Option<&PacketExtension>) -> SideData {
         let head = &pkt.head;
         let told = FLAG_MAP.iter().fold(Flags::PAYLOAD.with(Flags::REVERSE), |all, (flag, _)| all.with(*flag));
@@ -62,7 +62,7 @@ impl SideData {
     }
 }
 
-/// Properties of all packets of a network.
+/// Properties that all frames of a network share.
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkFormat {
     /// Headers, minimum frame and gap around each payload.
@@ -74,9 +74,9 @@ pub struct NetworkFormat {
 /// Segment as the simulation represents it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RestoredSegment {
-    /// Packet, whose extension is not stored yet.
+    /// Simulated packet, without its extension.
     pub pkt: Pkt,
-    /// Extension of the packet, if it has options.
+    /// Extension of the packet with its TCP options, if it has any.
     pub ext: Option<PacketExtension>,
     /// True if the header has PSH: the segment has the last byte that the application handed over, or ends a burst.
     pub push: bool,
@@ -145,7 +145,7 @@ impl NetworkFormat {
     }
 }
 
-/// Returns the flags that the header encodes.
+/// Returns the simulated flags that the TCP header encodes.
 fn header_flags(segment: &Segment, reverse: bool) -> Flags {
     let there = segment.payload > 0 && segment.cp_packet() != CpPacket::Cut;
     let more = [(there, Flags::PAYLOAD), (reverse, Flags::REVERSE)];

@@ -1,36 +1,36 @@
-//! Range that a cut packet has lost, and its report in a PACK.
+//! Range of sequence numbers that a cut packet has lost, and its report in a PACK.
 
 /// Range of lost sequence numbers, modulo 2³².
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LostRange {
-    /// First number of the range.
+    /// First lost sequence number.
     pub left: u32,
-    /// Number after the last of the range.
+    /// Sequence number after the last lost one.
     pub right: u32,
 }
 
 impl LostRange {
-    /// Returns the range as a PACK's first block: a SACK block with swapped edges (CP §4.3).
+    /// Returns the lost range as a PACK's first block: a SACK block with swapped edges (CP §4.3).
     pub const fn sack_block(self) -> (u32, u32) {
         (self.right, self.left)
     }
 }
 
-/// Meaning of a block of the SACK option.
+/// Meaning of a block of the SACK option: a received or a lost range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SackBlock {
-    /// Range that has arrived (RFC 2018 §3).
+    /// Range of sequence numbers that has arrived (RFC 2018 §3).
     Received {
-        /// First number of the range.
+        /// First received sequence number.
         left: u32,
-        /// Number after the last of the range.
+        /// Sequence number after the last received one.
         right: u32,
     },
-    /// Range that was lost (CP §4.3).
+    /// Range of sequence numbers that was lost (CP §4.3).
     Lost(LostRange),
 }
 
-/// Reads a block from its two edges in the option. A block whose first edge is after the second reports a loss.
+/// Reads a SACK block from its two edges in the option. A block whose first edge is after the second reports a loss.
 ///
 /// Numbers are compared modulo 2³² (RFC 9293 §3.4). Returns `None` if the edges are equal or exactly 2³¹ apart, so that
 /// neither is after the other.

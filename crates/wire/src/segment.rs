@@ -36,22 +36,22 @@ impl LengthField {
 /// Fields of IPv4's header other than lengths (RFC 791 §3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IpHeader {
-    /// Source address.
+    /// IPv4 address of the source.
     pub source: [u8; 4],
-    /// Destination address.
+    /// IPv4 address of the destination.
     pub destination: [u8; 4],
     /// Differentiated services codepoint and ECN (RFC 2474 §3, RFC 3168 §5), as one byte.
     pub tos: u8,
-    /// Identification.
+    /// Identification of the IPv4 packet.
     pub identification: u16,
-    /// Don't fragment.
+    /// True if the flag "don't fragment" is set.
     pub dont_fragment: bool,
-    /// Time to live.
+    /// Time to live (TTL) of the IPv4 packet.
     pub ttl: u8,
 }
 
 impl IpHeader {
-    /// Returns the header of a packet with `length` bytes of payload, its checksum included.
+    /// Returns the IPv4 header of a packet with `length` bytes of payload, its checksum included.
     pub(crate) fn header(&self, protocol: IpNumber, length: u16) -> Ipv4Header {
         let mut ip = Ipv4Header {
             dscp: IpDscp::try_new(self.tos >> 2).unwrap_or_default(),
@@ -87,30 +87,30 @@ pub struct Segment {
     pub source_mac: [u8; 6],
     /// MAC address of the destination.
     pub destination_mac: [u8; 6],
-    /// IPv4's header.
+    /// Fields of the segment's IPv4 header.
     pub ip: IpHeader,
-    /// Source port.
+    /// TCP port of the source.
     pub source_port: u16,
-    /// Destination port.
+    /// TCP port of the destination.
     pub destination_port: u16,
-    /// Sequence number of the first byte.
+    /// Sequence number of the segment's first byte.
     pub sequence: u32,
     /// Sequence number that the sender expects next.
     pub acknowledgement: u32,
-    /// Flags, with those of CP.
+    /// TCP flags, with those of CP (cutting payload).
     pub flags: TcpFlags,
-    /// Window, in units of the connection's scale.
+    /// Window that the sender advertises, in units of the connection's scale.
     pub window: u16,
-    /// Urgent pointer.
+    /// Urgent pointer of the TCP header.
     pub urgent: u16,
-    /// TCP options.
+    /// TCP options of the segment.
     pub options: TcpOptions,
-    /// Payload in bytes; in a cut packet, the original payload.
+    /// Length of the payload in bytes; in a cut packet, that of the original payload.
     pub payload: u16,
 }
 
 impl Segment {
-    /// Returns the type of CP packet (CP §5.1).
+    /// Returns the type of packet in CP (cutting payload, §5.1).
     pub fn cp_packet(&self) -> CpPacket {
         self.flags.cp_packet()
     }
@@ -127,7 +127,7 @@ impl Segment {
     pub fn reported_loss(&self) -> Option<LostRange> {
         if self.cp_packet() == CpPacket::Pack { self.options.lost_range() } else { None }
     }
-    /// Returns the frame, padded to Ethernet's shortest, without check sequence.
+    /// Returns the frame as bytes, padded to the shortest Ethernet frame, without check sequence.
     ///
     /// # Errors
     /// Fails as [`write`](Segment::write) does.
@@ -137,8 +137,9 @@ impl Segment {
         out.resize(out.len().max(MIN_FRAME_BYTES), 0);
         Ok(out)
     }
-    /// Appends the frame without padding. A cut packet has only its headers, and the two bytes of its length if these
-    /// are in the payload. Checksums cover the bytes that are present (CP §5.2).
+    /// Appends the frame as bytes without padding.
+    /// A cut packet has only its headers, and the two bytes of its length if these are in the payload. Checksums cover
+    /// the bytes that are present (CP §5.2).
     ///
     /// # Errors
     /// Returns an error if the options or the packet are too long.
@@ -204,7 +205,7 @@ impl Segment {
     }
 }
 
-/// Returns the original length of a packet from IPv4's header on.
+/// Returns the original length of a packet from IPv4's header on, before any cut of its payload.
 fn original_payload(frame: &[u8], headers: &Headers, length: LengthField) -> Result<u16, Malformed> {
     match (headers.cp_packet(), length) {
         (CpPacket::Cut, LengthField::Ip) => Ok(headers.ip.total_length),
@@ -225,7 +226,7 @@ fn read_mac(bytes: &[u8]) -> [u8; 6] {
     bytes.try_into().unwrap_or_default()
 }
 
-/// Validity of a frame's checksums.
+/// Validity of the IPv4 and TCP checksums of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checksums {
     /// True if IPv4's header checksum is valid.

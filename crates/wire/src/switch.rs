@@ -1,5 +1,5 @@
-//! Changes that a switch makes to a frame: cutting its payload, trimming it to a size, setting bits. They work in place
-//! and need no memory.
+//! Changes that a switch makes to a frame in place: cutting its payload, trimming it to a size, setting bits.
+//! They need no memory.
 
 use crate::checksum;
 use crate::flags::{CpPacket, TcpFlags};
@@ -10,16 +10,16 @@ use crate::layout::{
 use crate::segment::{LengthField, MIN_FRAME_BYTES};
 use std::fmt;
 
-/// Reason why a frame is not cut.
+/// Reason why a frame is neither cut nor trimmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CutError {
     /// The bytes are no frame that can be cut.
     Malformed(Malformed),
-    /// The packet is not CP-enabled: normal, a PACK, or cut before.
+    /// The payload may not be cut (CP): the packet is normal, a PACK, or cut before.
     NotCpEnabled(CpPacket),
     /// The frame would not become shorter: it has this many bytes of payload, or in total for trimming.
     TooSmall(usize),
-    /// The codepoint may not be trimmed.
+    /// The DSCP of the packet may not be trimmed.
     NotTrimmable(u8),
 }
 
@@ -78,19 +78,19 @@ pub fn cut_payload(frame: &mut [u8], length: LengthField) -> Result<usize, CutEr
     Ok(stays)
 }
 
-/// Trimming by modern switches (UEC, SAI): any IPv4 packet keeps its first bytes.
+/// Trimming of IPv4 packets to their first bytes, as by modern switches (UEC, SAI).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trim {
-    /// Remaining length of a frame in bytes, without its check sequence.
+    /// Length of a trimmed frame in bytes, without its check sequence.
     pub bytes: usize,
-    /// Codepoint that may be trimmed; `None` allows any.
+    /// DSCP of packets that may be trimmed; `None` allows any.
     pub trimmable: Option<u8>,
-    /// Codepoint of trimmed packets.
+    /// DSCP that trimmed packets get.
     pub trimmed: u8,
 }
 
 impl Trim {
-    /// Trims a frame and returns its remaining length. IPv4 gets this length, and the codepoint of a trimmed packet.
+    /// Trims a frame, and returns its remaining length. The IPv4 header gets the new length and the DSCP `trimmed`.
     /// The checksum of the payload protocol is unchanged, and so becomes wrong.
     ///
     /// # Errors
@@ -131,8 +131,8 @@ pub fn set_flags(frame: &mut [u8], flags: TcpFlags, on: bool) -> Result<(), Malf
     Ok(())
 }
 
-/// Returns true if a segment only acknowledges, so that its ACK may be held (ABQ: IsAck). It has no payload, none that
-/// was or may be cut off, and none of SYN, FIN, RST.
+/// Returns true if a segment only acknowledges, so that its ACK may be held (ABQ: IsAck).
+/// It has no payload, none that was or may be cut off, and none of SYN, FIN, RST.
 ///
 /// # Errors
 /// Returns an error if the frame is no frame of TCP over IPv4.
@@ -143,7 +143,7 @@ pub fn is_pure_ack(frame: &[u8]) -> Result<bool, Malformed> {
     Ok(headers.flags.has(TcpFlags::ACK) && only && headers.payload_length() == 0)
 }
 
-/// Sets ECN's echo (RFC 3168 §6.1.3).
+/// Sets the ECN echo (ECE) of a TCP segment (RFC 3168 §6.1.3).
 ///
 /// # Errors
 /// Fails as [`set_flags`] does.
@@ -151,8 +151,8 @@ pub fn set_ece(frame: &mut [u8]) -> Result<(), Malformed> {
     set_flags(frame, TcpFlags::ECE, true)
 }
 
-/// Bounds the window that a segment advertises, in the units of its field (RFC 9293 §3.1), and updates the checksum
-/// (RFC 1624). Returns true if the window changed.
+/// Bounds the window that a TCP segment advertises, in the units of its field, and updates the checksum.
+/// Returns true if the window changed (RFC 9293 §3.1; RFC 1624).
 ///
 /// # Errors
 /// Returns an error if the frame is no frame of TCP over IPv4.
@@ -167,8 +167,8 @@ pub fn bound_window(frame: &mut [u8], most: u16) -> Result<bool, Malformed> {
     Ok(before > most)
 }
 
-/// Marks a packet as having experienced congestion if its transport is ECN-capable. Returns true if it is marked now
-/// (RFC 3168 §5).
+/// Sets CE (congestion experienced) in a packet whose transport is ECN-capable.
+/// Returns true if it is marked now (RFC 3168 §5).
 ///
 /// # Errors
 /// Returns an error if the frame is no frame of IPv4.
@@ -183,7 +183,7 @@ pub fn set_ce(frame: &mut [u8]) -> Result<bool, Malformed> {
     Ok(capable)
 }
 
-/// Sets the codepoint of a packet to the low six bits of `codepoint` (RFC 2474 §3).
+/// Sets the DSCP of a packet to the low six bits of `codepoint` (RFC 2474 §3).
 ///
 /// # Errors
 /// Returns an error if the frame is no frame of IPv4.

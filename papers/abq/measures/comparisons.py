@@ -1,4 +1,4 @@
-"""Claims that compare variants or routings: at equal memory, with ABQ changed, or with ABQ added."""
+"""Measures of ABQ's claims on variants: equal memory, ABQ changed, ABQ added to other schemes."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def measure_other_queues(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def read_delays(packets: pa.Table, reverse: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns flow, emission and time above the fastest path in ps, of one direction's delivered packets."""
+    """Returns flow, emission and delay above the minimum in ps, for delivered packets of one direction."""
     kept = (columns.column_to_numpy(packets, "reverse") == int(reverse)) & (
         columns.column_to_numpy(packets, "fate") == DELIVERED_FATE
     )
@@ -129,7 +129,7 @@ def count_wrongly_held(packets: pa.Table) -> int:
 
 
 def mean_queue_kb(tables: Mapping[str, pa.Table], leaf: int, spines: Sequence[int]) -> float:
-    """Mean queue of the ports from a leaf to the spines in KB, over time from the start to the last byte."""
+    """Mean queue in KB of a leaf's ports to the spines, from the start to the last byte, by seed."""
     ports, last = tables["ports"], read_flow_times(tables["flows"]).last_byte_ps
     places = zip(*(columns.column_to_numpy(ports, name) for name in ("node", "port", "peer")), strict=True)
     found = []
@@ -161,7 +161,7 @@ def read_metrics(runs: Runs, variant: str) -> Mapping[str, np.ndarray]:
 
 
 def measure_routings(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures flows held because of other flows' data, and the differences between the two routings."""
+    """Measures flows whose ACKs are held for other flows' data, and differences between two routings."""
     found = {one: read_metrics(sweeps["routes"], one) for one in ROUTINGS}
     for one, name in ROUTINGS.items():
         metric = "flows_held_for_other_data"

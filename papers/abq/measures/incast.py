@@ -1,4 +1,4 @@
-"""Measures of senders to one receiver: figures 1c, 4, 5a and 5b, and claims on ABQ's own queues."""
+"""Measures of ABQ's incast experiments: figures 1c, 4, 5a and 5b, and claims on ABQ's own queues."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ MIN_SENDERS = REPORTED_SENDERS[0]
 
 
 def find_bottleneck(runs: Runs, table: pa.Table) -> tuple[int, int, int]:
-    """Returns node, port and row of the port to the receiver."""
+    """Returns node, port and table row of the switch port to the incast receiver."""
     [row] = np.flatnonzero(select_ports_to(table, runs.node("h0")))
     return (
         int(columns.column_to_numpy(table, "node")[row]),
@@ -109,32 +109,32 @@ def measure_figure_1c(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def mean_queues(runs: Runs) -> dict[str, SeedCurve]:
-    """Mean queue lengths in KB, by scheme."""
+    """Mean queue lengths in KB, by scheme, seed and number of senders."""
     return {one: curve_of_queue(runs, one, lambda queue: queue.mean) for one in NAMES}
 
 
 def goodput(runs: Runs) -> dict[str, SeedCurve]:
-    """Goodput in Mb/s, by scheme."""
+    """Goodput in Mb/s, by scheme, seed and number of senders."""
     return {one: curve_of_flows(runs, one, lambda times: times.goodput) for one in NAMES}
 
 
 def drops(runs: Runs) -> dict[str, SeedCurve]:
-    """Packets dropped at the receiver's port, by scheme."""
+    """Packets dropped at the receiver's port, by scheme, seed and number of senders."""
     return {one: curve_of_queue(runs, one, lambda queue: queue.drops) for one in NAMES}
 
 
 def timeouts(runs: Runs) -> dict[str, SeedCurve]:
-    """Timeouts of all flows over the number of senders, by scheme."""
+    """Timeouts of all flows divided by the number of senders, by scheme and seed."""
     return {one: curve_of_flows(runs, one, lambda times: times.timeouts) for one in NAMES}
 
 
 def mean_over_senders(curves: dict[str, SeedCurve], variant: str) -> np.ndarray:
-    """Mean over all numbers of senders, seed by seed."""
+    """Mean of a scheme's curve over all numbers of senders, seed by seed."""
     return np.asarray(curves[variant].mean(axis=1))
 
 
 def format_levels(curves: dict[str, SeedCurve], unit: str) -> str:
-    """Formats the mean of every scheme for a note."""
+    """Formats the mean of every scheme over all points, for a note."""
     return ", ".join(
         f"{name} {mean_over_senders(curves, one).mean():.4g} {unit}" for one, name in NAMES.items()
     )
@@ -147,7 +147,7 @@ def differences_by_senders(
     pair: tuple[str, str],
     without: tuple[int, ...] = (),
 ) -> Iterator[Measured]:
-    """Yields the first scheme's value minus the second's, one row for each number of senders."""
+    """Yields the difference of two schemes, one row for each number of senders."""
     above, below = pair
     for at, count in enumerate(path_values(runs, SENDERS_PATH)):
         if count not in without:
@@ -194,7 +194,7 @@ def measure_figure_4b(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def final_fall(curve: np.ndarray) -> float:
-    """Distance of a curve's end below its maximum in %."""
+    """Distance in % of a curve's last value below its maximum."""
     return float(100 * (1 - curve[-1] / curve.max()))
 
 
@@ -217,7 +217,7 @@ def measure_figure_4c(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_claims(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures claims of abstract, introduction and conclusion."""
+    """Measures the claims of ABQ's abstract, introduction and conclusion."""
     runs = sweeps["incast"]
     mean, lost, rate, expired = mean_queues(runs), drops(runs), goodput(runs), timeouts(runs)
     for one in OTHER_SCHEMES:
@@ -246,12 +246,12 @@ def measure_claims(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def fct_percentile(runs: Runs, percent: int) -> dict[str, SeedCurve]:
-    """A percentile of completion times in ms, by scheme."""
+    """Percentile of flow completion times in ms, by scheme."""
     return {one: curve_of_flows(runs, one, lambda times: times.fct[percent]) for one in NAMES}
 
 
 def mean_ratio(above: SeedCurve, below: SeedCurve) -> np.ndarray:
-    """Mean over points of the quotient of two curves, seed by seed."""
+    """Ratio of two curves, as a mean over points, seed by seed."""
     return np.asarray((above / below).mean(axis=1))
 
 
@@ -305,7 +305,7 @@ def measure_figure_5b(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def values_by_senders(runs: Runs, curve: SeedCurve) -> dict[int, np.ndarray]:
-    """Returns the values by seed of a curve for each number of senders."""
+    """Returns the values of a curve by number of senders, each with one value per seed."""
     return {int(count): curve[:, at] for at, count in enumerate(path_values(runs, SENDERS_PATH))}
 
 

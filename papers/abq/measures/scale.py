@@ -1,4 +1,4 @@
-"""Measures of figure 5c and table 1: long and short flows among 1000 servers."""
+"""Measures of ABQ's figure 5c and table 1: long and short flows among 1000 servers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MEBIBITS_FACTOR = 1486 / 1446 * 1e6 / 2**20
 
 @dataclass(frozen=True)
 class NetworkResult:
-    """Results of one run."""
+    """Results of one run with 1000 servers: throughput of long flows, FCTs of short flows, drops."""
 
     throughput: np.ndarray  # Mb/s of each long flow
     drops: np.ndarray  # drops at the port to each receiver
@@ -51,7 +51,7 @@ def read_network(flows: pa.Table, ports: pa.Table) -> NetworkResult:
 
 @cache
 def read_networks(runs: Runs, variant: str) -> Sequence[Sequence[NetworkResult]]:
-    """Returns the results of each seed of each draw of flows."""
+    """Returns the results of each seed, for each random draw of flows."""
     return [
         [
             read_network(*pair)
@@ -62,12 +62,12 @@ def read_networks(runs: Runs, variant: str) -> Sequence[Sequence[NetworkResult]]
 
 
 def means_by_draw(runs: Runs, variant: str, of: Callable[[NetworkResult], float]) -> np.ndarray:
-    """Returns the mean of a value over the seeds of each draw."""
+    """Returns the mean of a value over the seeds of each random draw of flows."""
     return np.array([np.mean([of(one) for one in seeds]) for seeds in read_networks(runs, variant)])
 
 
 def group_medians(values: np.ndarray) -> np.ndarray:
-    """Returns the median of each of up to `DRAW_GROUPS` groups of draws.
+    """Returns the median of each of up to `DRAW_GROUPS` groups of random draws of flows.
 
     Medians are used because the Pareto sizes have no finite variance.
     """
@@ -101,7 +101,7 @@ def measure_figure_5c(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def largest_throughput(one: NetworkResult) -> float:
-    """Returns the largest throughput of the five long flows in Mb/s."""
+    """Returns the throughput of the fastest of the five long flows, in Mb/s."""
     return float(one.throughput.max())
 
 

@@ -1,4 +1,4 @@
-"""Measures of the claims of sections 3.1, 4.5 and 4.6, and of the conclusion."""
+"""Measures of CP's claims in sections 3.1, 4.5 and 4.6, and in the conclusion."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def timeouts_per_query(runs: Runs, variant: str, point: Point) -> np.ndarray:
 
 
 def measure_coexistence(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures goodput, timeouts and trimmed packets of flows with and without CP that share a network."""
+    """Measures goodput, timeouts and trimmed packets if flows with and without CP share a network."""
     runs = sweeps["beside"]
     for point in runs.points:
         size = f"{HOST_COUNT * float(point[FLOWS_PATH]):.0f} flows"
@@ -96,14 +96,14 @@ def measure_coexistence(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def total_goodput(runs: Runs, variant: str, point: Point) -> np.ndarray:
-    """Goodput of both groups together."""
+    """Goodput of flows with CP and of flows without it, together."""
     return np.asarray(
         sum(runs.metric(metric_key("goodput", one), variant, point) for one in (FIRST_GROUP, SECOND_GROUP))
     )
 
 
 def timeouts_by_group(runs: Runs, variant: str, point: Point) -> list[np.ndarray]:
-    """Timeouts of each group over the whole run, since flows begin before the measurement window."""
+    """Timeouts of flows with CP and of flows without it, over the whole run."""
     found = []
     for table in runs.tables("flows", variant, point):
         expired = columns.column_to_numpy(table, "timeouts")
@@ -154,7 +154,7 @@ def measure_lost_feedback(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_rare_header_drops(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures dropped headers with 4 KB of extra buffer."""
+    """Measures the share of headers dropped with 4 KB of extra buffer for headers."""
     runs = sweeps["small_extra"]
     yield build_measured(
         "MapReduce, 250 senders",
@@ -171,7 +171,7 @@ def measure_rare_header_drops(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_best_scheme(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures the excess of CP&DCTCP over the best other scheme, by means over seeds."""
+    """Measures how much worse CP&DCTCP is than the best other scheme, by means over seeds."""
     runs = sweeps["mapreduce"]
     high = {one: mean_over_points(incast.throughput(runs, one, MIN_LEVEL_SENDERS)) for one in runs.variants}
     yield excess_over_best("figure 8a", high, higher=True)

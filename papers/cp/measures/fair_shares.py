@@ -1,4 +1,4 @@
-"""Measures of sections 6.2 and 6.3: goodput relative to fair shares, at bottlenecks and over two paths."""
+"""Measures of CP's sections 6.2 and 6.3: goodput relative to fair shares."""
 
 from __future__ import annotations
 
@@ -162,12 +162,12 @@ def measure_rto_effect(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def theoretical_goodput(ratio: float) -> float:
-    """Returns the goodput in bit/s of all experimental flows if shares follow round trips (footnote 10)."""
+    """Returns the goodput in bit/s of all experimental flows if shares depend on RTTs (footnote 10)."""
     return ratio / (2 + ratio) * LINK_GOODPUT
 
 
 def share_of_theory(runs: Runs, variant: str, background: int, points: Sequence[Point]) -> SeedCurve:
-    """Goodput of all experimental flows divided by that of theory, seeds by points."""
+    """Goodput of all experimental flows divided by its theoretical value, seeds by points."""
     shares = np.array([theoretical_goodput(float(point[FLOWS_PATH]) / background) for point in points])
     return np.asarray(
         metric_along_points(runs, metric_key("goodput", "experimental"), variant, points) / shares
@@ -175,7 +175,7 @@ def share_of_theory(runs: Runs, variant: str, background: int, points: Sequence[
 
 
 def loss_ratio(runs: Runs, variant: str, workloads: Sequence[str]) -> np.ndarray:
-    """Lost packets of workloads over all points, in % of the lost and delivered ones, seed by seed."""
+    """Lost packets of some workloads, in % of lost and delivered ones, over all points, seed by seed."""
     window = 4.0
     lost = sum(
         metric_along_points(runs, metric_key("drops", one), variant, runs.points).sum(axis=1)
@@ -207,13 +207,13 @@ def measure_figure_2(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_figure_12_theory(_: Sweeps) -> Iterator[Measured]:
-    """Yields the line of theory of figure 12."""
+    """Yields the theoretical goodput in figure 12 for each ratio of flows."""
     for ratio in FLOW_RATIOS:
         yield build_measured(f"{ratio} %", "theory", [theoretical_goodput(ratio / 100) / 1e6])
 
 
 def mean_shares_of_theory(sweeps: Sweeps, name: str, mode: str) -> dict[str, np.ndarray]:
-    """Mean share of theory of every scheme in %."""
+    """Goodput in % of its theoretical value, as a mean over points, for every scheme."""
     runs = sweeps[name + mode]
     return {
         one: 100 * mean_over_points(share_of_theory(runs, one, BACKGROUND_FLOWS[name], runs.points))
@@ -222,7 +222,7 @@ def mean_shares_of_theory(sweeps: Sweeps, name: str, mode: str) -> dict[str, np.
 
 
 def measure_figure_12a(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures goodput relative to theory with five background flows."""
+    """Measures goodput relative to the theoretical value, with five background flows."""
     for mode, told in TIE_LABELS.items():
         runs, found = sweeps[f"few{mode}"], mean_shares_of_theory(sweeps, "few", mode)
         above = select_points(runs, FLOWS_PATH, 9)
@@ -241,7 +241,7 @@ def measure_figure_12a(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_figure_12b(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures goodput relative to theory with fifty background flows."""
+    """Measures goodput relative to the theoretical value, with fifty background flows."""
     for mode, told in TIE_LABELS.items():
         runs, found = sweeps[f"many{mode}"], mean_shares_of_theory(sweeps, "many", mode)
         yield build_measured(f"CP{told}", "goodput_by_theory", found[CP])
@@ -288,7 +288,7 @@ def measure_text_claims(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def theory_over_paths(share: float) -> float:
-    """Returns half of path B and the matching share of path A in bit/s (footnote 11)."""
+    """Returns the theoretical goodput in bit/s of a flow over two paths (footnote 11)."""
     return LINK_GOODPUT / 2 / (1 - share)
 
 
@@ -298,7 +298,7 @@ def throughput(runs: Runs, variant: str) -> SeedCurve:
 
 
 def measure_figure_14_theory(_: Sweeps) -> Iterator[Measured]:
-    """Yields the line of theory of figure 14."""
+    """Yields the theoretical goodput in figure 14 for each traffic share P."""
     for percent in range(0, 60, 10):
         yield build_measured(f"P = {percent} %", "theory", [theory_over_paths(percent / 100) / 1e6])
 

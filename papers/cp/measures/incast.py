@@ -1,4 +1,4 @@
-"""Measures of figure 3 and section 6.1: queries to many senders in figures 1 and 8, and their footnotes."""
+"""Measures of CP's figure 3 and section 6.1: queries to many senders (figures 1 and 8), footnotes."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def query_completions(runs: Runs, variant: str, low: float, high: float) -> list
 
 
 def falls_below_maximum(curve: np.ndarray) -> np.ndarray:
-    """Relative distance of each value below the largest one up to it."""
+    """Distance of each value of a curve below the largest value up to it, as a share of that value."""
     return np.asarray(1 - curve / np.maximum.accumulate(curve))
 
 
@@ -97,7 +97,7 @@ def find_cliffs(senders: np.ndarray, curve: np.ndarray) -> list[float]:
 
 
 def find_nth_cliff(runs: Runs, variant: str, nth: int) -> list[float]:
-    """Number of senders at the n-th cliff, by groups of seeds; NaN if there is none."""
+    """Number of senders at the n-th cliff of the throughput, by groups of seeds; NaN if there is none."""
     senders = path_values(runs, DEGREE_PATH)
     places = [find_cliffs(senders, one) for one in group_means(throughput(runs, variant))]
     return [one[nth] if len(one) > nth else float("nan") for one in places]
@@ -224,7 +224,7 @@ def relative_deviation(runs: Runs, variant: str, low: float, high: float) -> np.
 
 
 def measure_footnote_3(sweeps: Sweeps) -> Iterable[Measured]:
-    """Measures footnote 3: TCP above 26 senders, DCTCP from 22 to 42."""
+    """Measures footnote 3: query times of TCP above 26 senders, and of DCTCP with 22 to 42."""
     runs = sweeps["web_search"]
     by_floor = mean_over_points(mean_completion(runs, TCP, 28)) / (1e3 * MIN_QUERY_SECONDS)
     yield build_measured("TCP, above 26 senders", "query_completion_time_by_floor", by_floor)
@@ -233,7 +233,7 @@ def measure_footnote_3(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def measure_footnote_8(sweeps: Sweeps) -> Iterable[Measured]:
-    """Measures footnote 8: TCP and DCTCP below their onset of incast."""
+    """Measures footnote 8: query times of TCP and DCTCP with fewer senders than cause incast."""
     for variant, end in ((DCTCP, 38), (TCP, 23)):
         found = [float(relative_deviation(sweeps["web_search"], variant, 2, end - 1).max())]
         yield build_measured(

@@ -1,4 +1,4 @@
-"""Measures of section 6.4: figures 15 and 16, queries with background flows."""
+"""Measures of CP's section 6.4: queries with background flows, figures 15 and 16."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BUFFER_LABELS = {"buffers_tenfold": "", "buffers": ", single traffic", "buffers_
 
 
 def tail_completion(runs: Runs, variant: str, which: str, point: Point | None = None) -> np.ndarray:
-    """A percentile of the queries' completion times in ms."""
+    """Percentile of the queries' completion times in ms, by seed."""
     return 1e3 * runs.metric(metric_key(f"qct_{which}", "query"), variant, point)
 
 
@@ -35,7 +35,7 @@ def format_levels(runs: Runs, which: str, point: Point | None = None) -> str:
 def tail_reduction(
     case: tuple[str, str], runs: Runs, which: str, point: Point | None = None, of_: str = ""
 ) -> Measured:
-    """Returns the reduction of the tail from the second scheme to the first, in %."""
+    """Returns by how many % one scheme reduces a tail percentile of query times relative to another."""
     first, second = (tail_completion(runs, one, which, point) for one in case)
     name = f"{NAMES[case[0]]} by {NAMES[case[1]]}{of_}"
     return build_measured(
@@ -47,7 +47,7 @@ def tail_reduction(
 
 
 def measure_figure_15a(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures tails with buffers of 128 KB everywhere."""
+    """Measures tail query times with buffers of 128 KB everywhere."""
     for name, sizes in SIZE_LABELS.items():
         runs = sweeps[name]
         point = point_with(runs, AGGREGATION_BUFFER_PATH, "128KiB")
@@ -58,7 +58,7 @@ def measure_figure_15a(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_figure_15b(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures tails with a buffer of 384 KB at the aggregation switch."""
+    """Measures tail query times with a buffer of 384 KB at the aggregation switch."""
     for name, sizes in SIZE_LABELS.items():
         runs = sweeps[name]
         point = point_with(runs, AGGREGATION_BUFFER_PATH, "384KiB")
@@ -103,7 +103,7 @@ def measure_flow_counts(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_figure_16a(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures tails under ten-fold traffic."""
+    """Measures tail query times under ten-fold traffic."""
     runs = sweeps["tenfold"]
     for which in TAIL_PERCENTILES:
         yield tail_reduction((CP, TCP), runs, which)
@@ -111,7 +111,7 @@ def measure_figure_16a(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_figure_16b(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures tails of CP with three buffer sizes."""
+    """Measures tail query times of CP with three buffer sizes."""
     for name, load in BUFFER_LABELS.items():
         runs = sweeps[name]
         found = {

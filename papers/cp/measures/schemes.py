@@ -1,4 +1,4 @@
-"""The schemes of section 6, and the values that its figures read from runs."""
+"""Schemes of CP's section 6, and the values that its figures read from runs."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ TIE_LABELS = {"": "", "_drawn": ", ties drawn", "_by_port": ", ties by port"}
 
 
 def path_values(runs: Runs, path: str) -> np.ndarray:
-    """Returns the values of a path, point by point."""
+    """Returns the values of a swept field, point by point."""
     return np.array([float(point[path]) for point in runs.points])
 
 
 def select_points(runs: Runs, path: str, low: float, high: float = np.inf) -> list[Point]:
-    """Returns the points between two values of a path, inclusive; raises `Failed` if there are none."""
+    """Returns the points between two values of a swept field; raises `Failed` if there are none."""
     found = [point for point in runs.points if low <= float(point[path]) <= high]
     if not found:
         raise Failed(f"{path}: found no point from {low:g} to {high:g}; expected some")
@@ -44,12 +44,12 @@ def select_points(runs: Runs, path: str, low: float, high: float = np.inf) -> li
 
 
 def point_at(runs: Runs, path: str, value: float) -> Point:
-    """Returns the point at a value of a path."""
+    """Returns the point at a value of a swept field."""
     return select_points(runs, path, value, value)[0]
 
 
 def point_with(runs: Runs, path: str, value: str) -> Point:
-    """Returns the first point with a value of a path."""
+    """Returns the first point with a value of a swept field."""
     return next(point for point in runs.points if point[path] == value)
 
 
@@ -102,7 +102,7 @@ def renumber_queries(query: np.ndarray) -> np.ndarray:
 
 
 def mean_over_points(curve: SeedCurve) -> np.ndarray:
-    """Mean over points, seed by seed."""
+    """Mean of a curve over its points, seed by seed."""
     return np.asarray(curve.mean(axis=1))
 
 

@@ -1,4 +1,4 @@
-"""Drawings of completion times of queries and short background flows along sweeps: figures 7 to 15."""
+"""Drawings of DIBS's figures 7 to 15: completion times of queries and short background flows."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ COUNT_TICKS = (0, 1, 100, 10_000, 1_000_000)
 
 @dataclass(frozen=True)
 class Panel:
-    """Panel of a figure: a value of points, drawn over a path."""
+    """Panel of a figure: a value over a swept field, with labels and scale."""
 
     path: str
     label: str
@@ -67,12 +67,12 @@ class Panel:
 
 
 def short_flow_panel(panel: Panel, title: str) -> Panel:
-    """Returns the same panel for short background flows."""
+    """Returns the same panel with values of short background flows."""
     return replace(panel, title=title, value=p99_fct, y_label=FCT_LABEL)
 
 
 def axis_positions(panel: Panel, points: Sequence[Point]) -> list[float]:
-    """Returns the positions of points on the axis."""
+    """Returns the x positions of points: values of the swept field, or equal distances."""
     values = [parse_leading_number(point[panel.path]) for point in points]
     return [float(at) for at in range(len(values))] if panel.even_spacing else values
 
@@ -80,7 +80,7 @@ def axis_positions(panel: Panel, points: Sequence[Point]) -> list[float]:
 def draw_lines(
     axes: Axes, panel: Panel, drawn: Mapping[str, tuple[Runs, str]], marks: PublishedPoints = ()
 ) -> None:
-    """Draws a line for each variant of a sweep by name, with hollow markers for values that are bounds."""
+    """Draws a line for each variant, with hollow markers for values that are only bounds."""
     for name, (runs, variant) in drawn.items():
         x = axis_positions(panel, runs.points)
         values = value_curve(runs, variant, runs.points, panel.value)
@@ -144,7 +144,7 @@ def make_pair_drawing(sweep: str, panel: Panel, *known: tuple[float, str]) -> Dr
 
 
 def draw_step_line(axes: Axes, x: Sequence[float], values: np.ndarray, variant: str) -> None:
-    """Draws a line of another quantity in the colour of a variant."""
+    """Draws a line of drops, detours or similar in the colour of a variant."""
     draw_mean_line(
         axes,
         x,
@@ -174,7 +174,7 @@ def draw_both_thresholds(panel: Panel, what: str, sweeps: Sweeps, _: PublishedVa
 
 
 def draw_shared_buffer(sweeps: Sweeps, published: PublishedValues) -> Drawing:
-    """Draws section 5.5.2: drops and query times; below, with queries that never overlap."""
+    """Draws section 5.5.2: drops and query times with a shared buffer; below, if queries never overlap."""
     made, axes = sheet(2, rows=len(SHARED_SWEEPS))
     for at_row, (name, what) in enumerate(SHARED_SWEEPS.items()):
         draw_shared_buffer_row(sweeps[name], what, axes[2 * at_row : 2 * at_row + 2])
@@ -182,7 +182,7 @@ def draw_shared_buffer(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 
 def draw_shared_buffer_row(runs: Runs, what: str, axes: Sequence[Axes]) -> None:
-    """Draws a row of panels by degree: drops and detours, and queries."""
+    """Draws two panels over the number of responders: drops and detours, and query times."""
     left, right = axes
     degrees = sorted(int(point[DEGREE_PATH]) for point in runs.points)
     for variant in VARIANT_NAMES:

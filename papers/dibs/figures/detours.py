@@ -1,4 +1,4 @@
-"""Drawings of figures 1 and 2: detours of one packet, and of one large incast by switch and time."""
+"""Drawings of DIBS's figures 1 and 2: detours of one packet, and of a large incast over time."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ MAX_DOT_AREA = 60.0  # area in square points of a dot for the busiest step
 
 
 def draw_packet(sweeps: Sweeps, published: PublishedValues) -> Drawing:
-    """Draws figure 1: a packet with 15 detours, and the range of all packets with 15."""
+    """Draws figure 1: the detours of one packet that has 15, and the range over all such packets."""
     found = read_detour_paths(sweeps[SWEEP_NAME])
     paper = {metric: value for (_, metric), value in published.items()}
     made, [left, right] = sheet(2, height=3.8)
@@ -66,7 +66,7 @@ def draw_packet(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 
 def draw_ranges(axes: Axes, of: Mapping[str, np.ndarray]) -> None:
-    """Draws the mean of each kind, and the 95% interval of one more packet."""
+    """Draws the mean number of detours of each kind, and the prediction interval for one more packet."""
     for at, kind in enumerate(DETOUR_KINDS):
         values = [float(one) for one in of[kind]]
         between = prediction_interval_of_part(values, stats.CONFIDENCE_LEVEL)
@@ -85,7 +85,7 @@ def draw_ranges(axes: Axes, of: Mapping[str, np.ndarray]) -> None:
 
 
 def select_packet(found: Sequence[Sequence[DetourPath]], wanted: Sequence[float | None]) -> DetourPath | None:
-    """Returns the packet with 15 detours whose kinds are nearest to `wanted`, or `None` without packets."""
+    """Returns the packet with 15 detours that is most like the paper's by kinds of detours, or `None`."""
     every = [one for by_seed in found for one in by_seed if len(one.kinds) == MIN_DETOURS]
     aim = np.array([one or 0 for one in wanted])
     return min(every, key=lambda one: float(abs(one.counts - aim).sum()), default=None)
@@ -141,7 +141,7 @@ def draw_detours(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 
 def draw_timeline(axes: Axes, burst: Burst) -> None:
-    """Draws detours of each switch over time, larger dots for more, and the three times of figure 2b."""
+    """Draws the detours of each switch over time, larger dots for more, and the times t1, t2 and t3."""
     most = max(1.0, max(float(one.max()) for one in burst.detours.values()))
     for row, name in enumerate(ROWS):
         count = burst.detours[name]
@@ -167,7 +167,7 @@ def draw_timeline(axes: Axes, burst: Burst) -> None:
 
 
 def named_times(burst: Burst) -> Sequence[tuple[str, int]]:
-    """Returns name and step of the three times t1, t2 and t3."""
+    """Returns name and time step of the instants t1, t2 and t3 of figure 2b."""
     return (("t1", burst.t1), ("t2", burst.t2), ("t3", burst.t3))
 
 

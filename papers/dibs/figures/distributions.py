@@ -1,4 +1,4 @@
-"""Drawings of figures 3 to 6: hot links, free buffers near them, and times on the testbed."""
+"""Drawings of DIBS's figures 3 to 6: hot links, free buffers near them, and testbed times."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def draw_share_distribution(axes: Axes, shares: np.ndarray, at: int, name: str) 
 
 
 def step_style(at: int) -> dict[str, Any]:
-    """Returns the style of the n-th distribution, a step line."""
+    """Returns matplotlib's style for the n-th distribution, a step line."""
     style = look(at)
     drawn = {"color": style.colour, "linewidth": style.width, "where": "post"}
     return drawn | {"dashes": style.dash} if style.dash else drawn
@@ -133,7 +133,7 @@ def draw_flows(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 def draw_time_distributions(
     times: TimeFunction, what: str, ends: Sequence[tuple[float | None, float]]
 ) -> Drawing:
-    """Draws distributions at both rates, with published values at the rate that was derived from them."""
+    """Draws distributions of times at both link rates, with published values for the derived rate."""
     made, panels = sheet(2)
     for axes, (case, rate) in zip(panels, testbed.RATE_VALUES.items(), strict=True):
         for at, (variant, name) in enumerate(testbed.NAMES.items()):
@@ -151,7 +151,7 @@ def draw_time_distributions(
 
 
 def draw_time_distribution(axes: Axes, times: np.ndarray, at: int, name: str) -> None:
-    """Draws the share of times up to each value."""
+    """Draws the distribution of times as a step line: the share of times up to each value."""
     ordered = np.sort(times[np.isfinite(times)])
     x, shares = np.append(ordered[:1], ordered), np.arange(len(ordered) + 1) / max(len(times), 1)
     axes.step(x, shares, label=name, **step_style(at))

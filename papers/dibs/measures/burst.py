@@ -1,4 +1,4 @@
-"""Measures of figure 2: one large incast in an idle fat-tree, its detours, and its full buffers."""
+"""Measures of DIBS's figure 2: a large incast in an idle fat-tree, its detours and full buffers."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Burst:
 
 @dataclass(frozen=True)
 class Case:
-    """An incast: its sweep, its point there, and the title of its drawing."""
+    """Incast that is measured: its sweep and point, and the title of its drawing."""
 
     name: str
     sweep: str
@@ -80,11 +80,11 @@ class Case:
     title: str
 
     def metric(self, sweeps: Mapping[str, Runs], name: str) -> np.ndarray:
-        """Returns a metric by seed."""
+        """Returns a metric of this incast by seed."""
         return sweeps[self.sweep].metric(name, DIBS, self.point)
 
     def read(self, sweeps: Mapping[str, Runs]) -> list[Burst]:
-        """Returns the bursts, seed by seed."""
+        """Returns the detours and queues of this incast, seed by seed."""
         runs = sweeps[self.sweep]
         activity, trace, ports = (
             runs.tables(name, DIBS, self.point) for name in ("activity", "queue_trace", "ports")
@@ -102,7 +102,7 @@ CASES = (
 
 
 def read_burst(runs: Runs, fabric: Fabric, tables: tuple[pa.Table, pa.Table]) -> Burst:
-    """Reads one burst."""
+    """Reads detours and queues of one run with a large incast."""
     activity, trace = tables
     steps = 1 + max(
         (int(columns.column_to_numpy(one, "bin").max()) for one in tables if one.num_rows), default=0
@@ -159,14 +159,14 @@ def measure_figure_2a(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def describe_outside_detours(found: list[Burst]) -> str:
-    """Describes the number of detours, and the number outside the receiver's pod."""
+    """Describes how many detours an incast causes, and how many outside the receiver's pod."""
     every = np.array([sum(float(one.sum()) for one in burst.detours.values()) for burst in found])
     away = np.array([float((one.detours["cores"] + one.detours["elsewhere"]).sum()) for one in found])
     return f"{every.mean():.0f} detours, {away.mean():.0f} of them outside the receiver's pod"
 
 
 def measure_figure_2b(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures which buffers are full and in use, at the time at which most are full."""
+    """Measures full and used buffers at the time at which most switches have a full one."""
     for one_case in CASES:
         case, found = f"{one_case.name}, t2", one_case.read(sweeps)
         full = [one.has_full_buffer[one.t2] for one in found]

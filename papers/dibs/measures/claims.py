@@ -1,4 +1,4 @@
-"""Measures of claims in the text: sections 2 to 4, 5.3, 5.4.1 and 5.7, and a footnote of section 7."""
+"""Measures of DIBS's claims in the text: sections 2 to 4, 5.3, 5.4.1, 5.7, and a footnote."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LAST_SWITCH = "s3"
 
 
 def measure_section_2(sweeps: Sweeps) -> Iterable[Measured]:
-    """Measures that flows are identical with and without detours if no queue is full."""
+    """Measures the number of flows that detours change if no queue is full: none."""
     runs = sweeps["quiet"]
     both = zip(runs.tables("flows", NO_FAST_RETRANSMIT), runs.tables("flows", DIBS), strict=True)
     yield build_measured("no full queue", "flows_that_differ", [count_differing_flows(*one) for one in both])
@@ -41,7 +41,7 @@ def measure_section_2(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def measure_section_3(sweeps: Sweeps) -> Iterable[Measured]:
-    """Measures queues and detours of a congestion control that waits for losses."""
+    """Measures queues and detours of a congestion control that reacts to losses only."""
     runs = sweeps["newreno"]
     queues, often = (
         [runs.metric(name, variant) for variant in (NEWRENO, DIBS)] for name in ("queue_all_mean", "detours")
@@ -109,7 +109,7 @@ def measure_section_5_4_1(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def measure_section_5_7(sweeps: Sweeps) -> Iterable[Measured]:
-    """Measures the number of rounds of a response that is alone in the network, and their segments."""
+    """Measures the rounds of a response that is alone in the network, and the segments in each."""
     runs = sweeps["alone"]
     by_round = segments_by_round(runs.tables("packets", runs.variants[0])[0])
     yield build_measured("20 KB", "rounds_to_send", [float(len(by_round))])

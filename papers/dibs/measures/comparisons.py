@@ -1,4 +1,4 @@
-"""Measures of sections 4, 6 and 7: CIOQ, ECMP by packet, transports, topologies, Ethernet flow control."""
+"""Measures of DIBS's sections 4, 6 and 7: CIOQ, packet ECMP, transports, topologies, PAUSE."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def measure_section_6_ecmp(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_section_6_transports(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures DIBS with other transports that do not wait for losses."""
+    """Measures DIBS with other transports that do not only react to losses."""
     runs, default = sweeps["transports"], sweeps["transports_default"]
     waits = default.metric("queue_all_mean", NEWRENO)
     for name, pair in TRANSPORT_PAIRS.items():
@@ -140,7 +140,7 @@ def measure_section_7(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def compare_with_tail_drop(case: str, runs: Runs, point: Point, pair: VariantPair) -> Iterator[Measured]:
-    """Yields query tail, tail of short background flows, and drops, with detours relative to tail drop."""
+    """Yields effects of detours relative to tail drop: query tail, FCT tail of short flows, drops."""
     yield tail_reduction(case, runs, point, pair)
     without, with_detours = (flow_statistics(runs, name, point) for name in pair)
     rise = -difference_by_seed(without, with_detours, p99_fct)
@@ -168,7 +168,7 @@ def measure_drops(case: str, runs: Runs, point: Point, pair: VariantPair) -> Mea
 
 
 def format_drop_reasons(runs: Runs, point: Point, variant: str) -> str:
-    """Formats the causes of a variant's drops in %; empty without drops."""
+    """Formats the shares of a variant's drop reasons in %; empty without drops."""
     every = runs.metric("drops", variant, point).sum()
     counts = {
         name: np.nansum(runs.metric(Key("drops", reason=name), variant, point))
@@ -192,7 +192,7 @@ def format_levels(
 
 
 def measure_section_6(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures drops, thresholds and tails with Ethernet flow control, and which neighbours DIBS uses."""
+    """Measures Ethernet flow control: drops, thresholds and tails, and which neighbours DIBS uses."""
     runs = sweeps["beside"]
     yield from measure_flow_control(runs)
     heavy = point_at(runs, QPS_PATH, HEAVY_QPS)
@@ -226,7 +226,7 @@ def measure_flow_control(runs: Runs) -> Iterator[Measured]:
 
 
 def compare_thresholds(usual: Runs, others: Runs) -> Iterator[Measured]:
-    """Yields drops and query tails with thresholds that are too late, too early, or the worst of all."""
+    """Yields drops and query tails with PAUSE thresholds that are too high, too low, or worst."""
     heavy = point_at(usual, QPS_PATH, HEAVY_QPS)
     for case, variant in LOSSY_PAUSE_VARIANTS.items():
         note = format_levels(others, None, (variant,))

@@ -1,4 +1,4 @@
-"""Measures of figure 1: packets with many detours under the default traffic, by where each detour leads."""
+"""Measures of DIBS's figure 1: packets with many detours, and the kinds of these detours."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def destination_hosts(flows: pa.Table, wanted: np.ndarray) -> np.ndarray:
 
 
 def detour_kinds(fabric: Fabric, steps: pa.Table, receiver: np.ndarray) -> np.ndarray:
-    """Returns the index in `DETOUR_KINDS` of every detour."""
+    """Returns the kind of every detour, an index of `DETOUR_KINDS`."""
     node, taken = (columns.column_to_numpy(steps, name).astype(np.int64) for name in ("node", "taken"))
     far = fabric.far_ends(node, taken).astype(np.int64)
     here, there, edge = fabric.tier(node), fabric.tier(far), fabric.edge_of(receiver)
@@ -130,13 +130,13 @@ def measured_per_packet(metric: str, values: np.ndarray, seeds: int, more: str =
 
 
 def detoured_per_million(runs: Runs, load: int) -> list[float]:
-    """Delivered data packets with 15 detours or more, per million, seed by seed."""
+    """Delivered data packets with 15 detours or more, per million delivered ones, seed by seed."""
     counted = [count_detoured_packets(table) for table in runs.tables("packet_hist", DIBS, load_point(load))]
     return [1e6 * divide_or_nan(many, total) for many, total in counted]
 
 
 def describe_detoured_packets(found: Sequence[Sequence[DetourPath]]) -> str:
-    """Describes the number of such packets, and the share detoured mostly at aggregation switches."""
+    """Describes the number of packets with 15 detours, and the share detoured mostly at aggregation."""
     every = [one.counts for by_seed in found for one in by_seed]
     there = sum(counts[0] + counts[1] > counts[2] for counts in every)
     return (

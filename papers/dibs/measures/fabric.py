@@ -1,4 +1,4 @@
-"""The k = 8 fat-tree of DIBS's simulations: neighbours of nodes, and values of ports over time."""
+"""Fat-tree (k = 8) of DIBS's simulations: neighbours of nodes, and values of ports over time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BUFFER_PACKETS = 100  # packets, buffer of a port
 
 
 def load_point(load: int) -> Point:
-    """Returns the point of a load in queries per second."""
+    """Returns the point of a sweep with a load in queries per second."""
     return {QPS_PATH: str(load)}
 
 
@@ -65,7 +65,7 @@ class Fabric:
         return np.asarray(self.first["edge"] + (hosts.astype(np.int64) - self.first["h"]) // each)
 
     def far_ends(self, nodes: np.ndarray, ports: np.ndarray) -> np.ndarray:
-        """Returns the far ends of ports."""
+        """Returns the nodes at the far ends of ports."""
         return np.asarray(self.peer[self.port_indices(nodes, ports)])
 
     def port_indices(self, nodes: np.ndarray, ports: np.ndarray) -> np.ndarray:
@@ -81,7 +81,7 @@ class Fabric:
 
     @cached_property
     def switches(self) -> np.ndarray:
-        """Numbers of all switches."""
+        """Node numbers of all switches."""
         every = np.unique(self.node)
         return np.asarray(every[self.tier(every) != "h"])
 
@@ -100,7 +100,7 @@ class Fabric:
         return found
 
     def by_step_and_port(self, table: pa.Table, column: str, bins: Sequence[int]) -> np.ndarray:
-        """Returns a column by step and port, from the first step to below the last; 0 without a row."""
+        """Returns a table column by time step and port, for a range of steps; 0 where there is no row."""
         first, end = bins
         step = columns.column_to_numpy(table, "bin").astype(np.int64)
         keep = (step >= first) & (step < end)

@@ -1,4 +1,4 @@
-"""Measures of figures 3, 4 and 5: share of hot links, and free buffers near them."""
+"""Measures of DIBS's figures 3, 4 and 5: share of hot links, and free buffers near them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HOP_LABELS = {1: "one hop", 2: "two hops"}
 
 
 def window_means(by_step: np.ndarray, steps: int) -> np.ndarray:
-    """Returns means over windows of `steps` steps, along the first axis."""
+    """Returns means over windows of `steps` time steps each, along the first axis."""
     whole = len(by_step) // steps * steps
     return np.asarray(by_step[:whole].reshape(-1, steps, by_step.shape[1]).mean(axis=1))
 
@@ -69,7 +69,7 @@ class NearbyBuffers:
 
 @dataclass(frozen=True)
 class BufferFill:
-    """Fill of switches by window and switch: average, maximum, and share of empty queues."""
+    """Fill of switch buffers, by time window and switch: average, maximum, and share of empty queues."""
 
     mean: np.ndarray
     most: np.ndarray
@@ -80,7 +80,7 @@ class BufferFill:
 def read_buffer_fill(
     fabric: Fabric, links: pa.Table, trace: pa.Table, steps: int = WINDOW_STEPS
 ) -> BufferFill:
-    """Returns the fill of the switches of a run, and which of them have a hot output."""
+    """Returns the buffer fill of a run's switches, and which of them have a hot output."""
     mean, most = (
         fabric.by_step_and_port(trace, name, (FIRST_STEP, END_STEP))
         for name in ("mean_packets", "max_packets")
@@ -96,7 +96,7 @@ def read_buffer_fill(
 
 
 def means_by_switch(fabric: Fabric, by_port: np.ndarray) -> np.ndarray:
-    """Returns means over the ports of each switch, in the order of `switches`."""
+    """Returns means over the ports of each switch, by switch."""
     found = [by_port[:, fabric.node == switch].mean(axis=1) for switch in fabric.switches]
     return np.array(found).T
 
@@ -133,7 +133,7 @@ def share_with_few_hot_links(shares: list[np.ndarray]) -> list[float]:
 
 
 def measure_figure_3(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures the substitute for figure 3: a link is hot if at least half as busy as the busiest."""
+    """Measures a variant of figure 3: links are hot if at least half as busy as the busiest."""
     runs = sweeps["hot_links"]
     for load in LOADS_QPS[:2]:
         found = [share_by_busiest(one) for one in link_utilisations(runs, load)]

@@ -1,4 +1,4 @@
-"""Measures of sections 5.4, 5.7 and 5.8: figures 7 to 10 and 13 to 15, up to extreme load, and pFabric."""
+"""Measures of DIBS's sections 5.4, 5.7 and 5.8: figures 7 to 10 and 13 to 15, and pFabric."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def measure_figure_10(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def measure_levels(case: str, runs: Runs, point: Point) -> Iterable[Measured]:
-    """Yields p99 QCT of both variants."""
+    """Yields the 99th percentile of query times, of DCTCP and of DIBS."""
     for variant in (DCTCP, DIBS):
         yield build_measured(
             f"{case}, {variant}", "p99_qct", exact_values(flow_statistics(runs, variant, point), p99_qct)
@@ -167,7 +167,7 @@ def p99_detours(case: str, runs: Runs, point: Point) -> Measured:
 
 
 def measure_figures_9_and_10(sweeps: Sweeps) -> Iterable[Measured]:
-    """Measures responses of 2 MB in total, from many responders and from large responses."""
+    """Measures responses of 2 MB in total: many responders, or large responses."""
     many = sweeps["degrees"], point_at(sweeps["degrees"], DEGREE_PATH, 100)
     large = sweeps["responses"], point_at(sweeps["responses"], SIZE_PATH, "50KB")
     case, worse = "degree 100 less 50 KB", {}
@@ -188,7 +188,7 @@ def measure_figures_9_and_10(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def measure_abstract(sweeps: Sweeps) -> Iterable[Measured]:
-    """Measures the largest reduction, at a point chosen on every other seed and tested on the others.
+    """Measures the largest reduction of p99 QCT, at a point chosen on half of the seeds.
 
     With fewer than four seeds, all of them choose and test.
     """
@@ -250,12 +250,12 @@ def measure_figure_13(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def add_note(row: Measured, note: str) -> Measured:
-    """Returns the row with one more note."""
+    """Returns a measured row with one more note."""
     return replace(row, note=f"{row.note}; {note}")
 
 
 def format_halves(runs: Runs, point: Point) -> str:
-    """Formats p99 QCT in both halves of the window, which shows whether a run is stationary."""
+    """Formats p99 QCT in both halves of the window: equal values indicate a stationary run."""
     found = []
     for variant in (DCTCP, DIBS):
         first, second = (
@@ -295,7 +295,7 @@ def flows_at_rate(sweeps: Sweeps, variant: str, rate: int) -> list[FlowStatistic
 
 
 def format_means(sweeps: Sweeps, rate: int, of: FlowStatistic) -> str:
-    """Formats the means of both variants."""
+    """Formats the mean of each variant in ms."""
     found = {
         variant: finite_mean(of(one).value for one in flows_at_rate(sweeps, variant, rate))
         for variant in SWEEP_OF_VARIANT

@@ -1,4 +1,4 @@
-"""Mixed traffic: statistics of queries, flows and detours of a run, and DCTCP without and with DIBS."""
+"""Statistics of mixed traffic in DIBS's paper: queries, flows and detours, with and without DIBS."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DROP_REASONS = ("buffer_full", "no_detour", "ttl_expired")
 
 
 class Workload(IntEnum):
-    """Workloads, in the order of the scenario."""
+    """Numbers of the workloads in tables, in the order of the scenario."""
 
     QUERY = 0
     BACKGROUND = 1
@@ -34,7 +34,7 @@ class Workload(IntEnum):
 
 @dataclass(frozen=True)
 class FlowStatistics:
-    """Statistics of the measured flows of one run; times in ms. Censored values are lower bounds."""
+    """Statistics of the measured flows of one run; times are in ms, and censored values are lower bounds."""
 
     qct: Value  # 99th percentile
     halves: Sequence[float]  # p99 QCT of the first and the second half of the window
@@ -105,13 +105,13 @@ def percentile(values: np.ndarray, opened: np.ndarray, percent: float) -> Value:
 
 
 def percent_of_true(chosen: np.ndarray) -> float:
-    """Returns a share in %; NaN of an empty array."""
+    """Returns the share of true values in %; NaN for an empty array."""
     return 100 * divide_or_nan(float(chosen.sum()), len(chosen))
 
 
 @dataclass(frozen=True)
 class DetourStatistics:
-    """Detours of the delivered packets of one run."""
+    """Detours of the packets that one run delivered."""
 
     packets: float  # detoured packets in % of all, ACKs included
     data: float  # detoured data packets in % of all data packets
@@ -254,7 +254,7 @@ def finite_mean(values: Iterable[float]) -> float:
 
 
 def format_levels(runs: Runs, point: Point | None, of: FlowStatistic = p99_qct) -> str:
-    """Formats the levels of both variants, and the shares of queries over 10, 20 and 40 ms."""
+    """Formats a statistic of both variants, and the shares of queries over 10, 20 and 40 ms."""
     found = {variant: flow_statistics(runs, variant, point) for variant in (DCTCP, DIBS)}
     parts = []
     for variant, by_seed in found.items():
@@ -269,7 +269,7 @@ def format_levels(runs: Runs, point: Point | None, of: FlowStatistic = p99_qct) 
 
 
 def measure_gap(case: str, runs: Runs, point: Point | None, note: str = "") -> Measured:
-    """Returns the gap of p99 QCT, as a row that is compared with a published number."""
+    """Returns the difference of p99 QCT between DCTCP and DIBS, as a row of the paper."""
     return build_measured(case, "gap_of_p99_qct", dctcp_minus_dibs(runs, point), note)
 
 
@@ -290,7 +290,7 @@ def measure_increase(case: str, runs: Runs, point: Point | None) -> Measured:
 
 
 def fct_increase(runs: Runs, point: Point | None) -> np.ndarray:
-    """Returns the rise of p99 FCT of short background flows by detours, by seed.
+    """Returns the increase of the p99 FCT of short background flows that detours cause, by seed.
 
     The rise is an upper bound if the value of DCTCP is only a bound.
     """
@@ -300,7 +300,7 @@ def fct_increase(runs: Runs, point: Point | None) -> np.ndarray:
 
 
 def measure_fct_increase(case: str, runs: Runs, point: Point | None) -> Measured:
-    """Returns the rise as a row whose note gives the levels."""
+    """Returns the increase of p99 FCT as a row whose note has the values of both variants."""
     return build_measured(
         case, "rise_of_p99_fct", fct_increase(runs, point), format_levels(runs, point, p99_fct)
     )
@@ -320,7 +320,7 @@ def measure_late_queries(case: str, runs: Runs, point: Point | None) -> Iterable
 
 
 def measure_drops(case: str, runs: Runs, variant: str, points: Sequence[Point]) -> Measured:
-    """Returns the packets dropped over points, by seed, with reasons and places in a note."""
+    """Returns the packets dropped over all points, by seed, with reasons and places in a note."""
     by_point = np.array([runs.metric("drops", variant, point) for point in points])
     found = by_point.sum(axis=0)
     if not found.any():

@@ -1,4 +1,4 @@
-"""Measures of sections 5.5 and 5.6: buffers, TTL, oversubscription, and fairness of long flows."""
+"""Measures of DIBS's sections 5.5 and 5.6: buffers, TTL, oversubscription, fairness of long flows."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ OVERSUBSCRIPTION_PATH = "topology.oversubscription"
 
 
 def points_by_buffer(runs: Runs) -> dict[int, Point]:
-    """Returns points by packets of a port."""
+    """Returns the points of a sweep by buffer size in packets."""
     return {int(parse_leading_number(point[BUFFER_PATH])): point for point in runs.points}
 
 
@@ -75,7 +75,7 @@ def qct_ratio(runs: Runs, point: Point) -> np.ndarray:
 
 
 def excess_at_ends(threshold: str, runs: Runs) -> Iterable[Measured]:
-    """Yields the excess of DIBS with the smallest and the largest buffer over its best between them."""
+    """Yields how much worse DIBS's p99 QCT is with the smallest and largest buffer than with the best."""
     sizes = sorted(points_by_buffer(runs))
     points = [points_by_buffer(runs)[size] for size in sizes]
     if any(count_bounds(flow_statistics(runs, DIBS, point), p99_qct) for point in points[1:-1]):
@@ -90,7 +90,7 @@ def excess_at_ends(threshold: str, runs: Runs) -> Iterable[Measured]:
 
 
 def excess_over_middle(place: int, values: np.ndarray) -> float:
-    """Returns the value at an end minus the least one between the ends."""
+    """Returns the value at one end of a curve minus the least value between the ends."""
     return float(values[place] - np.min(values[1:-1]))
 
 
@@ -110,7 +110,7 @@ def measure_shared_buffer(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def measure_drops_by_degree(runs: Runs, place: str) -> Iterable[Measured]:
-    """Yields drops and detours by degree."""
+    """Yields drops and detours by number of responders."""
     for degree in FEW_DEGREES:
         point = point_at(runs, DEGREE_PATH, degree)
         yield measure_drops(f"{place}degree {degree}, dctcp", runs, DCTCP, [point])
@@ -138,14 +138,14 @@ def measure_drops_by_degree(runs: Runs, place: str) -> Iterable[Measured]:
 
 
 def drops_by_degree(runs: Runs) -> tuple[list[int], np.ndarray]:
-    """Returns the degrees, and packets dropped without detours, seeds by degrees."""
+    """Returns the numbers of responders, and packets dropped without detours, seeds by responders."""
     degrees = sorted(int(point[DEGREE_PATH]) for point in runs.points)
     found = [runs.metric("drops", DCTCP, point_at(runs, DEGREE_PATH, degree)) for degree in degrees]
     return degrees, np.array(found).T
 
 
 def first_degree_with_drops(degrees: list[int], lost: np.ndarray) -> float:
-    """Returns the smallest degree with drops; NaN if there is none."""
+    """Returns the smallest number of responders with drops; NaN if there is none."""
     return next((float(degree) for degree, count in zip(degrees, lost, strict=True) if count), float("nan"))
 
 
@@ -209,7 +209,7 @@ def measure_section_5_5_3(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def measure_section_5_5_4(sweeps: Sweeps) -> Iterable[Measured]:
-    """Measures switch links that are slower by a factor, over two tiers."""
+    """Measures oversubscribed links: switch links that are slower than host links, in two tiers."""
     runs = sweeps["oversubscription"]
     for point in runs.points:
         case = f"1:{round(float(point[OVERSUBSCRIPTION_PATH]) ** 2)}"

@@ -1,4 +1,4 @@
-"""Measures of section 5.2: query completion and flow durations on the testbed (figure 6), other settings."""
+"""Measures of DIBS's section 5.2: query and flow times on the testbed (figure 6), other settings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def query_times(runs: Runs, variant: str, point: Point) -> np.ndarray:
 
 
 def flow_times(runs: Runs, variant: str, point: Point) -> list[np.ndarray]:
-    """FCTs in ms, run by run; infinite for unfinished flows."""
+    """Flow completion times in ms, run by run; infinite for unfinished flows."""
     found = []
     for table in runs.tables("flows", variant, point):
         ends = table.column("end_ps").to_numpy(zero_copy_only=False).astype(np.float64)
@@ -48,7 +48,7 @@ def flows_with_timeout(runs: Runs, variant: str, point: Point) -> list[np.ndarra
 
 
 def query_times_of_case(sweeps: Sweeps, case: str, variant: str) -> np.ndarray:
-    """Completion times of the queries of a setting of section 5.2 in ms."""
+    """Completion times in ms of the queries in one of the other settings of section 5.2."""
     name, path, value = OTHER_SETTINGS[case]
     return query_times(sweeps[name], variant, {path: value})
 
@@ -108,7 +108,7 @@ def share_between(times: np.ndarray, low: float, high: float) -> float:
 
 
 def measure_other_settings(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures claims on other sizes, numbers of flows and queues."""
+    """Measures the claims of section 5.2 on other response sizes, numbers of flows and queues."""
     for case in OTHER_SETTINGS:
         found = {
             variant: float(query_times_of_case(sweeps, case, variant).max()) for variant in (DROPTAIL, DIBS)

@@ -1,4 +1,4 @@
-"""Drawings of section VI's fat-tree: table II, figures 10 to 15, and drops of sections VI and VIII."""
+"""Drawings of PABO's fat-tree (section VI): table II, figures 10 to 15, and drops."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ TIERS = ("h", "edge", "agg", "core")  # from the bottom
 
 
 def node_position(name: str) -> tuple[float, float]:
-    """Returns the position of a node, by the paper's name."""
+    """Returns the drawn position of a node, which is given by its name in PABO's paper."""
     ours = (SWITCHES | HOSTS)[name]
     tier = ours.rstrip("0123456789")
     count = sum(one.rstrip("0123456789") == tier for one in (SWITCHES | HOSTS).values())
@@ -67,7 +67,7 @@ def node_position(name: str) -> tuple[float, float]:
 
 
 def tree_links() -> list[tuple[str, str]]:
-    """Returns every link of the tree by the paper's names of its ends, the lower end first."""
+    """Returns every link of the fat-tree by the names of its ends in PABO's paper, the lower end first."""
     named = {ours: name for name, ours in (SWITCHES | HOSTS).items()}
     ends = [(f"h{host}", f"edge{host // 2}") for host in range(16)]
     ends += [(f"edge{edge}", f"agg{edge // 2 * 2 + side}") for edge in range(8) for side in range(2)]
@@ -146,7 +146,7 @@ def bounces_on_path(found: Sequence[Mapping[str, int]]) -> list[np.ndarray]:
 
 
 def widest_gap(bars: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
-    """Returns the ends of the widest gap without an interval of a mean, or `None` if it is narrow."""
+    """Returns the widest gap between bars with their intervals, or `None` if no gap is wide."""
     order = sorted(bars)
     tops = itertools.accumulate((mean + half for mean, half in order), max)
     gaps = [(top, mean - half) for top, (mean, half) in zip(tops, order[1:], strict=False)]
@@ -155,12 +155,12 @@ def widest_gap(bars: Sequence[tuple[float, float]]) -> tuple[float, float] | Non
 
 
 def gap_ratio(gap: tuple[float, float]) -> float:
-    """Returns the upper end divided by the lower one."""
+    """Returns the upper end of a gap divided by its lower end."""
     return gap[1] / gap[0]
 
 
 def break_axis(high: Axes, low: Axes, gap: tuple[float, float]) -> None:
-    """Leaves out a gap between bars: the lower axes end in it, and the upper ones begin there."""
+    """Breaks a y axis: the lower axes end in a gap between bars, and the upper axes begin there."""
     low.set_ylim(0, 1.1 * gap[0])
     high.set_ylim(gap[0] + 0.6 * (gap[1] - gap[0]), None)
     low.legend().set_visible(False)
@@ -214,7 +214,7 @@ def draw_many_to_many(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 def draw_drop_shares(
     axes: Axes, share: Sequence[Mapping[str, float]], paper: Mapping[str, float | None]
 ) -> None:
-    """Draws the shares of switches that have some, or for which the paper gives one."""
+    """Draws the share of bounces at each switch that has any, or for which PABO's paper gives one."""
     order = (*PATH_SWITCHES, *(one for one in share[0] if one not in PATH_SWITCHES))
     shown = [one for one in order if one in paper or any(by[one] > 0 for by in share)]
     values = [[np.array([by[one] for by in share]) for one in shown]]
@@ -316,7 +316,7 @@ def draw_theta(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 
 def draw_bounce_queue_size(sweeps: Sweeps, published: PublishedValues) -> Drawing:
-    """Draws section VIII: drops in the heaviest case over the size of the bounce queues."""
+    """Draws section VIII: drops with the most senders, over the size of the bounce queues."""
     sizes, losses = drops_by_bounce_size(sweeps[BOUNCE_SIZE_SWEEP])
     made, [axes] = sheet(1, height=3.4)
     for seed in losses:

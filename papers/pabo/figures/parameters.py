@@ -1,4 +1,4 @@
-"""Drawings of figures 3, 5 and 6: the effect of theta and lambda."""
+"""Drawings of PABO's figures 3, 5 and 6: the effect of the parameters theta and lambda."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def draw_entropy_grid(sweeps: Sweeps, _: PublishedValues) -> Drawing:
 
 
 def draw_figure_6_panel(path: str, held: float, sweeps: Sweeps, _: PublishedValues) -> Drawing:
-    """Draws a panel of figure 6: entropy, variance and timeRatio along a parameter, each with an axis."""
+    """Draws a panel of figure 6: entropy, variance and timeRatio over a parameter, each with its own axis."""
     cut = ParameterSweep(sweeps["tree"], path, held)
     places, swept, (name, value) = cut.swept_values, cut.name, cut.case.split("=")
     curves = [cut.curves(metric) for metric in (ENTROPY, VARIANCE, TIME_RATIO)]

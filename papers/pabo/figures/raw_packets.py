@@ -1,4 +1,4 @@
-"""Drawings of figures 1 and 7 to 9, of table I, and of section II-C."""
+"""Drawings of PABO's figures 1 and 7 to 9, of table I, and of section II-C."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def draw_bars(
 
 
 def draw_largest_hops(sweeps: Sweeps, _: PublishedValues) -> Drawing:
-    """Draws section II-C: the largest totalHop over lambda."""
+    """Draws the largest totalHop over lambda, for section II-C."""
     runs = sweeps["raw_lambda"]
     places, points = points_along_path(runs, f"variants.pabo.{LAMBDA_PATH}")
     made, [axes] = sheet(1)
@@ -191,7 +191,7 @@ def draw_thetas(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 
 def draw_lambdas(sweeps: Sweeps, published: PublishedValues) -> Drawing:
-    """Draws figure 9b: mean totalHop over lambda."""
+    """Draws figure 9b: mean totalHop of packets over lambda."""
     runs = sweeps["raw_lambda"]
     places, points = points_along_path(runs, f"variants.pabo.{LAMBDA_PATH}")
     means = metric_along_points(runs, "total_hop_mean", "pabo", points)
@@ -217,7 +217,7 @@ def draw_means(axes: Axes, places: Sequence[float], by_seed: np.ndarray) -> None
 
 @dataclass(frozen=True)
 class TimeAxis:
-    """Length of a time axis in steps, and length of a step in the axis's unit."""
+    """Time axis of a figure: its number of time steps, and the length of a step in the axis's unit."""
 
     steps: int
     step: float
@@ -227,7 +227,7 @@ class TimeAxis:
 def draw_curves(
     axes: Axes, seeds: list[OutputQueues], shown: TimeAxis, of: Callable[[OutputQueues, str], np.ndarray]
 ) -> None:
-    """Draws a curve for each output: the mean over seeds and its band; dashes separate equal curves."""
+    """Draws a curve over time for each output: mean and interval over seeds; dashes separate equal curves."""
     count = shown.steps // shown.tick_every
     time = (np.arange(count) + 0.5) * shown.step * shown.tick_every
     for at, switch in enumerate(OUTPUT_PORTS):
@@ -240,7 +240,7 @@ def draw_curves(
 
 
 def draw_whole_second(sweeps: Sweeps, _: PublishedValues) -> Drawing:
-    """Draws figure 8a: utilisation over the whole second."""
+    """Draws figure 8a: utilisation of queues over the whole second."""
     seeds = read_queues(sweeps["peaks"])
     made, [axes] = sheet(1)
     draw_curves(axes, seeds, TimeAxis(len(seeds[0].busy), STEP_US * 1e-6, 10), OutputQueues.utilisation)
@@ -252,7 +252,7 @@ def draw_whole_second(sweeps: Sweeps, _: PublishedValues) -> Drawing:
 
 
 def draw_first_peak(sweeps: Sweeps, _: PublishedValues) -> Drawing:
-    """Draws figure 8b: utilisation in the first peak, as the mean of both queues and of each."""
+    """Draws figure 8b: utilisation of queues in the first peak, mean of both queues and each of them."""
     seeds = read_queues(sweeps["peaks"])
     last = max(first_steps(one).stop for one in seeds)
     shown = TimeAxis(min(last + last // 10 + 1, len(seeds[0].busy)), STEP_US * 1e-3)

@@ -1,4 +1,4 @@
-"""Measures of arrivals in section VI's fat-tree: figures 12 to 14, and figure 15 by theta."""
+"""Measures of PABO's figures 12 to 14, and 15 by theta: arrival order, delay, completion in a fat-tree."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ THETA_SWEEP = "mtom_theta"
 
 
 def displaced_share(table: pa.Table) -> float:
-    """Packets with a displacement other than 0, in % of those in `reorder`; NaN without packets."""
+    """Packets with a displacement other than 0, in % of the packets in table `reorder`; NaN if none."""
     place, count = fat_tree.read_displacements(table)
     return 100 * float(count[place != 0].sum()) / float(count.sum()) if count.sum() else float("nan")
 
@@ -124,13 +124,13 @@ def fct_ratio(runs: Runs) -> np.ndarray:
 
 
 def fct_saving(runs: Runs) -> np.ndarray:
-    """Flow completion time in ms without PABO minus that with it; upper bound if replies are unfinished."""
+    """Flow completion time in ms without PABO minus that with it; an upper bound for unfinished replies."""
     with_it = np.array([one.mean_lower_bound for one in fat_tree.replies_by_seed(runs, PABO)])
     return np.asarray(fat_tree.mean_fct(runs, WITHOUT) - with_it)
 
 
 def format_completion(runs: Runs) -> str:
-    """Formats both times, from seeds in which all replies with PABO finish, and what was left out."""
+    """Formats completion times with and without PABO, from seeds in which all replies finish."""
     found = {variant: fat_tree.replies_by_seed(runs, variant) for variant in (PABO, WITHOUT)}
     kept = [at for at, one in enumerate(found[PABO]) if not one.unfinished]
     told = []
@@ -176,12 +176,12 @@ def measure_figure_15(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def limit_theta(theta: Sequence[float], curve: SeedCurve, most: float) -> SeedCurve:
-    """Returns the part of a curve at which theta is at most `most`."""
+    """Returns the part of a curve over theta at which theta is at most `most`."""
     return curve[:, np.array(theta) <= most]
 
 
 def packets_by_theta(runs: Runs, points: Sequence[Point], of: Callable[[pa.Table], float]) -> SeedCurve:
-    """Returns a statistic of `packet_hist`, seeds by points."""
+    """Returns a statistic of table `packet_hist`, seeds by points."""
     return np.array([fat_tree.packet_statistic(runs, of, PABO, point) for point in points]).T
 
 

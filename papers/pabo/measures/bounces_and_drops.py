@@ -1,4 +1,4 @@
-"""Measures of bounces and drops in section VI's fat-tree: table II, figure 11, sections VI-C, VI-D, VIII."""
+"""Measures of bounces and drops in PABO's fat-tree: table II, figure 11, sections VI-C, VI-D, VIII."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BOUNCE_SIZE_SWEEP, BOUNCE_SIZE_PATH = "room", "variants.pabo.switch.overflow.bou
 
 
 def scenario_pairs(scenarios: Sequence[str] = MANY_TO_ONE) -> list[tuple[str, str]]:
-    """Returns each scenario and the one before it."""
+    """Returns pairs of incast scenarios: each with the next smaller one."""
     return list(zip(scenarios[1:], scenarios[:-1], strict=True))
 
 
@@ -73,18 +73,18 @@ SwitchShares = dict[str, list[dict[str, float]]]
 
 
 def measure_smallest_share(share: SwitchShares, case: str, *switches: str) -> Measured:
-    """Returns the smallest share among some switches."""
+    """Returns the smallest share of bounces of several switches, as a row."""
     by_seed = [min(one[switch] for switch in switches) for one in share[case]]
     return build_measured(case, "_".join(("least_of", *switches)), by_seed)
 
 
 def measure_switch_share(share: SwitchShares, case: str, switch: str) -> Measured:
-    """Returns the share of a switch."""
+    """Returns the share of bounces of a switch, as a row."""
     return build_measured(case, f"share_of_{switch}", [one[switch] for one in share[case]])
 
 
 def measure_last_hop_excess(share: SwitchShares, case: str) -> Measured:
-    """Returns the share of S9 minus the largest other share."""
+    """Returns the share of bounces of S9 minus the largest share of another switch, as a row."""
     others = [max(value for name, value in one.items() if name != "S9") for one in share[case]]
     return build_measured(
         case, "S9_less_next", [one["S9"] - next_ for one, next_ in zip(share[case], others, strict=True)]
@@ -160,7 +160,7 @@ def describe_drops_with_pabo(runs: Runs) -> str:
 
 
 def measure_drop_shares_12_to_1(runs: Runs) -> Iterable[Measured]:
-    """Yields the shares of drops by switch in 12 to 1 without PABO."""
+    """Yields each switch's share of the drops with 12 senders, without PABO."""
     case, share = (
         "12to1, without PABO",
         [fat_tree.percent_shares(one) for one in fat_tree.drops_by_node(runs, WITHOUT)],
@@ -234,7 +234,7 @@ def drops_by_seed(runs: Runs) -> np.ndarray:
 
 
 def sum_over_sweeps(lost: list[np.ndarray]) -> np.ndarray:
-    """Returns the sum over sweeps; sweeps with fewer seeds add to the first seeds only."""
+    """Returns the sum over sweeps by seed; sweeps with fewer seeds add to the first seeds only."""
     found = np.zeros(max(len(one) for one in lost))
     for one in lost:
         found[: len(one)] += one

@@ -1,4 +1,4 @@
-"""Measures of claims without a figure: bounced packets, DIBS, PAUSE and PFC against PABO, and sources."""
+"""Measures of PABO's claims without a figure: bounced packets, DIBS, PAUSE and PFC, and sources."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HOST_PORT, ROOT_PORT = 0, 1
 
 @dataclass(frozen=True)
 class DeliveredPackets:
-    """Delivered packets of one run of raw senders, each identified by its flow and its index there."""
+    """Delivered packets of one run of raw senders, identified by flow and number in the flow."""
 
     flow: np.ndarray
     emission: np.ndarray
@@ -46,7 +46,7 @@ class DeliveredPackets:
 
     @property
     def key(self) -> np.ndarray:
-        """Number of each packet, the same in runs of other variants."""
+        """Number of each packet, equal for the same packet in runs of other variants."""
         return np.asarray(self.flow.astype(np.int64) << 32 | self.emission.astype(np.int64))
 
 
@@ -120,7 +120,7 @@ def max_bounces(table: pa.Table) -> float:
 
 
 def measure_order_of_service(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures the delay of bounced packets by order of service, and the share bounced again."""
+    """Measures the delay of bounced packets by order of service, and the share that is bounced again."""
     served = sweeps["served"]
     for name in LOAD_PACKETS:
         by_variant = {
@@ -159,7 +159,7 @@ def measure_bounce_counter(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def histograms_with_pabo(runs: Runs) -> list[list[pa.Table]]:
-    """Returns `packet_hist` with PABO at each point, by seed."""
+    """Returns table `packet_hist` with PABO for each point and seed."""
     return [runs.tables("packet_hist", PABO, point) for point in runs.points]
 
 
@@ -186,7 +186,7 @@ def measure_dibs(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def compare_raw_packets(name: str, runs: Runs, point: Point) -> Iterator[Measured]:
-    """Yields the differences for a load of section V, where no transport reacts to reordering."""
+    """Yields differences between DIBS and PABO for a load of section V, where senders are raw."""
     order = difference_by_seed(
         runs, lambda table: reorder_entropy(read_packets(table)), (DIBS, PABO), "packets", point
     )
@@ -195,7 +195,7 @@ def compare_raw_packets(name: str, runs: Runs, point: Point) -> Iterator[Measure
 
 
 def compare_delay_and_detours(name: str, runs: Runs, point: Point | None) -> Iterator[Measured]:
-    """Yields differences in the delay of packets, and in detours by DIBS and bounces by PABO."""
+    """Yields differences between DIBS and PABO: packet delay, and number of detours and bounces."""
     delay = difference_by_seed(runs, fat_tree.mean_delay, (DIBS, PABO), "packet_hist", point)
     yield build_measured(name, "delay_DIBS_less_PABO", delay)
     tables = {one: runs.tables("packet_hist", one, point) for one in (DIBS, PABO)}
@@ -225,7 +225,7 @@ def max_of_metric(table: pa.Table, metric: PacketMetric) -> float:
 def difference_by_seed(
     runs: Runs, of: TableStatistic, pair: tuple[str, str], table: str, point: Point | None = None
 ) -> np.ndarray:
-    """Returns a statistic of a table in one variant minus that in another, by seed."""
+    """Returns a statistic of a table in one variant minus that in another one, by seed."""
     one, other = ([of(each) for each in runs.tables(table, variant, point)] for variant in pair)
     return np.subtract(one, other)
 
@@ -263,7 +263,7 @@ def format_completions(runs: Runs, workload: int, variants: Sequence[str]) -> st
 
 
 def measure_pause(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures completion of flows that avoid the congested ports, and PAUSE thresholds without drops."""
+    """Measures FCTs of flows that avoid the congested ports, and PAUSE thresholds without drops."""
     runs = sweeps["others"]
     names = {PAUSE: "PAUSE", PFC: "PFC", PABO: "PABO"}
     for case, workload, pairs in (
@@ -289,7 +289,7 @@ def measure_pause(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def drops_by_threshold(sweeps: Sweeps) -> Iterator[tuple[str, list[float]]]:
-    """Yields each load and scenario, and its drops over all seeds, by threshold."""
+    """Yields each load or scenario, with its total drops for each PAUSE threshold."""
     raw = sweeps["raw_xoff"]
     for name, packets in LOAD_PACKETS.items():
         yield name, total_drops(raw, [one for one in raw.points if int(one[PACKETS_PATH]) == packets])
@@ -299,7 +299,7 @@ def drops_by_threshold(sweeps: Sweeps) -> Iterator[tuple[str, list[float]]]:
 
 
 def total_drops(runs: Runs, points: Sequence[Point]) -> list[float]:
-    """Returns drops over all seeds, by threshold, the lowest first."""
+    """Returns the drops of all seeds for each PAUSE threshold, the lowest threshold first."""
     ordered = sorted(points, key=lambda point: float(point[XOFF_PATH].removesuffix("KB")))
     return [float(runs.metric("drops", PAUSE, point).sum()) for point in ordered]
 
@@ -352,7 +352,7 @@ def measure_persistent_senders(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def format_window(point: Point) -> str:
-    """Formats the window of a point as rows name it: `300 KB`."""
+    """Formats the transport window of a point as rows name it: `300 KB`."""
     return f"{point[WINDOW_PATH].removesuffix('KB')} KB"
 
 

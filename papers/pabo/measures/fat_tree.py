@@ -1,4 +1,4 @@
-"""Section VI's fat-tree: names and scenarios, statistics of a run, and paths of flows (figure 10)."""
+"""Fat-tree of PABO's section VI: names and scenarios, statistics of a run, paths (figure 10)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SERVERS: Mapping[str, Mapping[str, Sequence[str]]] = {
 
 
 class PacketMetric(IntEnum):
-    """Indices of metrics of `packet_hist`."""
+    """Indices of the metrics in table `packet_hist`."""
 
     DELAY = columns.PACKET_HIST.index("delay")
     DETOURS = columns.PACKET_HIST.index("detours")
@@ -54,7 +54,7 @@ class PacketMetric(IntEnum):
 
 @dataclass(frozen=True)
 class Histogram:
-    """Delivered packets of one run by a metric; values below 128 are exact."""
+    """Histogram of a metric over the delivered packets of one run; values below 128 are exact."""
 
     low: np.ndarray
     count: np.ndarray
@@ -63,17 +63,17 @@ class Histogram:
 
     @property
     def total(self) -> int:
-        """Number of packets."""
+        """Number of packets in the histogram."""
         return int(self.count.sum())
 
     @property
     def mean(self) -> float:
-        """Mean; NaN without packets."""
+        """Mean of the histogram's values; NaN without packets."""
         return self.sum / self.total if self.total else float("nan")
 
     @property
     def deviation(self) -> float:
-        """Standard deviation over packets; NaN without packets."""
+        """Standard deviation of the histogram's values; NaN without packets."""
         return float(np.sqrt(self.squares / self.total)) if self.total else float("nan")
 
     def share(self, least: int, most: float = float("inf")) -> float:
@@ -85,7 +85,7 @@ class Histogram:
 
 
 def read_histogram(table: pa.Table, metric: PacketMetric) -> Histogram:
-    """Returns a metric of delivered data packets from `packet_hist`, all workloads together."""
+    """Returns the histogram of a metric of delivered data packets, all workloads together."""
     chosen = (columns.column_to_numpy(table, "metric") == metric) & (
         columns.column_to_numpy(table, "data") == 1
     )
@@ -143,7 +143,7 @@ def count_delivered(table: pa.Table, acks: bool = False) -> int:
 
 
 def read_displacements(table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the absolute displacements of `reorder`, and the number of packets with each."""
+    """Returns the absolute displacements in table `reorder`, and the number of packets with each."""
     chosen = columns.column_to_numpy(table, "metric") == DISPLACEMENT_INDEX
     return np.abs(columns.column_to_numpy(table, "value")[chosen]), columns.column_to_numpy(table, "count")[
         chosen
@@ -162,7 +162,7 @@ def counts_by_node(
 
 
 def bounces_by_switch(runs: Runs) -> list[dict[str, int]]:
-    """Returns bounces by switch with PABO, seed by seed."""
+    """Returns the bounces of each switch with PABO, seed by seed."""
     tables = runs.tables("ports", PABO)
     return [
         counts_by_node(runs, table, columns.column_to_numpy(table, "bounced"), SWITCHES) for table in tables
@@ -195,7 +195,7 @@ def percent_shares(counts: Mapping[str, int]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Replies:
-    """Replies of a run; times in ms, from a request's start to its reply's last byte."""
+    """Replies of servers in a run; times in ms, from a request's start to its reply's last byte."""
 
     times: np.ndarray
     unfinished_times: np.ndarray  # time of requests without a finished reply until the end of the run
@@ -238,7 +238,7 @@ def read_replies(runs: Runs, table: pa.Table) -> Replies:
 
 
 def replies_by_seed(runs: Runs, variant: str, point: Point | None = None) -> list[Replies]:
-    """Returns the replies, by seed."""
+    """Returns the replies of servers, by seed."""
     return [read_replies(runs, table) for table in runs.tables("flows", variant, point)]
 
 
@@ -250,18 +250,18 @@ def mean_fct(runs: Runs, variant: str, point: Point | None = None) -> np.ndarray
 def packet_statistic(
     runs: Runs, of: Callable[[pa.Table], float], variant: str = PABO, point: Point | None = None
 ) -> np.ndarray:
-    """Returns a statistic of `packet_hist`, by seed."""
+    """Returns a statistic of table `packet_hist`, by seed."""
     return np.array([of(table) for table in runs.tables("packet_hist", variant, point)])
 
 
 def join_seed_notes(runs: Runs, told: Sequence[str]) -> str:
-    """Joins the notes of seeds that have one."""
+    """Joins the notes of those seeds that have one."""
     return "; ".join(f"seed {seed}: {text}" for seed, text in zip(runs.seeds, told, strict=True) if text)
 
 
 @dataclass(frozen=True)
 class Hop:
-    """A switch that a packet crosses, and the port by which it leaves."""
+    """Switch on a packet's path, and the port by which the packet leaves it."""
 
     switch: str
     port: int
@@ -269,7 +269,7 @@ class Hop:
 
 @dataclass(frozen=True)
 class LinkTrace:
-    """Record of the links that carried each flow's data."""
+    """Links that carried each flow's data, over time."""
 
     runs: Runs
     flows: pa.Table
@@ -290,7 +290,7 @@ class LinkTrace:
         return sorted(found, key=lambda hop: path_position(hop.switch, source))
 
     def step(self, source: str, destination: str) -> int | None:
-        """Returns the step of the trace in which a flow starts."""
+        """Returns the time step in which a flow starts; `None` if there is no such flow."""
         ends = self.runs.node(HOSTS[source]), self.runs.node(HOSTS[destination])
         src, dst = columns.column_to_numpy(self.flows, "src"), columns.column_to_numpy(self.flows, "dst")
         starts = columns.column_to_numpy(self.flows, "start_ps")[(src == ends[0]) & (dst == ends[1])]
@@ -298,19 +298,19 @@ class LinkTrace:
 
 
 def tier_height(switch: str) -> int:
-    """Returns 0 for edge, 1 for aggregation, and 2 for core switches."""
+    """Returns the tier of a switch as a number: 0 for edge, 1 for aggregation, 2 for core."""
     return ("edge", "agg", "core").index(SWITCHES[switch].rstrip("0123456789"))
 
 
 def path_position(switch: str, source: str) -> int:
-    """Returns the position of a switch on a path: up from the source's edge switch, then down."""
+    """Returns the position of a switch on a path up from the source's edge switch and down again."""
     up, number, host = tier_height(switch), int(SWITCHES[switch].lstrip("adegcor")), int(HOSTS[source][1:])
     begins = (number == host // 2, number // 2 == host // 4, True)[up]
     return up if begins else 4 - up
 
 
 def describe_path(hops: Sequence[Hop]) -> str:
-    """Describes a path, with the ports of switches below its top, where there is a choice."""
+    """Describes a path by its switches, with ports where the way down has a choice."""
     top = max(range(len(hops)), key=lambda at: tier_height(hops[at].switch), default=0)
     return ", ".join(
         f"{hop.switch} port {hop.port}" if at < top else hop.switch for at, hop in enumerate(hops)
@@ -330,13 +330,13 @@ def describe_cores(trace: LinkTrace, flows: Mapping[str, Sequence[str]]) -> str:
 
 
 def read_traces(runs: Runs) -> list[LinkTrace]:
-    """Returns the trace of each seed."""
+    """Returns the links that carried each flow's data, for each seed."""
     tables = (runs.tables(name, TWO_LEVEL_VARIANT) for name in ("flows", "links"))
     return [LinkTrace(runs, flows, links) for flows, links in zip(*tables, strict=True)]
 
 
 def measure_figure_10(sweeps: Sweeps) -> Iterable[Measured]:
-    """Measures the figure's example path, and the core switch of each flow of every scenario."""
+    """Measures the example path of figure 10, and each flow's core switch in every scenario."""
     found = read_traces(sweeps[PATHS_SWEEP])
     example = [describe_path(one.hops(*EXAMPLE_FLOW)) or "none" for one in found]
     yield Measured(" to ".join(EXAMPLE_FLOW), "path", example)

@@ -1,4 +1,4 @@
-"""Measures of figures 3, 5 and 6: bounce probability, and the effect of theta and lambda on reordering."""
+"""Measures of PABO's figures 3, 5 and 6: bounce probability, effects of theta and lambda."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ENTROPY, TIME_RATIO, VARIANCE = "reorder_entropy", "time_above_theta", "utilisat
 
 
 def curves_by_bounces(decay: float) -> ProbabilityCurves:
-    """Returns P over the utilisation of a queue, a row for each of `BOUNCE_COUNTS` (PABO eq. 4)."""
+    """Returns the bounce probability P over queue utilisation, a row for each of `BOUNCE_COUNTS` (eq. 4)."""
     found = mechanism_curve(
         "bounce", [f"theta={THETA_OF_CURVES}", f"lambda={decay}"], 1, UTILISATIONS.tolist()
     )
@@ -49,18 +49,18 @@ def curves_by_bounces(decay: float) -> ProbabilityCurves:
 
 
 def curves_by_decay() -> ProbabilityCurves:
-    """Returns the curves of panel b."""
+    """Returns the curves of figure 3, panel b: bounce probability with several values of lambda."""
     found = [curves_by_bounces(decay) for decay in DECAYS_OF_PANEL_B]
     return found[0][0], np.array([values[0] for _, values in found])
 
 
 def measure_figure_3(_: Sweeps) -> Iterator[Measured]:
-    """Measures figure 3 at its ends, in the middle, and what its curves have in common."""
+    """Measures figure 3: its curves at their ends and in the middle, and their common shape."""
     yield from rows_of_panels(curves_by_bounces(DECAY_OF_PANEL_A), curves_by_decay())
 
 
 def rows_of_panels(left: ProbabilityCurves, right: ProbabilityCurves) -> Iterator[Measured]:
-    """Yields the rows of both panels; `inner` are utilisations strictly between theta and 1."""
+    """Yields the rows of both panels of figure 3: values of bounce probability."""
     places, every = left[0], np.concatenate((left[1], right[1]))
     inner = (places > THETA_OF_CURVES) & (places < 1)
     yield build_measured("u <= theta", "P_max", [every[:, places <= THETA_OF_CURVES].max()])
@@ -78,7 +78,7 @@ def rows_of_panels(left: ProbabilityCurves, right: ProbabilityCurves) -> Iterato
 
 @dataclass(frozen=True)
 class ParameterSweep:
-    """Panel of figure 6: a parameter that is swept, with the other one fixed."""
+    """Sweep for a panel of figure 6: one parameter is swept, the second one is fixed."""
 
     runs: Runs
     path: str
@@ -91,35 +91,35 @@ class ParameterSweep:
 
     @property
     def name(self) -> str:
-        """Name of the swept parameter in rows."""
+        """Name of the swept parameter, as rows have it."""
         return self.path.rpartition(".")[2]
 
     @property
     def case(self) -> str:
-        """Name and value of the fixed parameter in rows."""
+        """Name and value of the fixed parameter, as rows have them."""
         return f"{self.fixed_path.rpartition('.')[2]}={self.fixed_value:g}"
 
     @property
     def swept_values(self) -> list[float]:
-        """Swept values."""
+        """Values of the swept parameter."""
         return points_along_path(self.runs, self.path, {self.fixed_path: self.fixed_value})[0]
 
     def curves(self, name: str) -> SeedCurve:
-        """Returns a metric, seeds by swept values."""
+        """Returns a metric as a matrix, seeds by swept values."""
         points = points_along_path(self.runs, self.path, {self.fixed_path: self.fixed_value})[1]
         return metric_along_points(self.runs, name, "pabo", points)
 
     def values_at(self, name: str, place: float) -> np.ndarray:
-        """Returns a metric at one value, by seed."""
+        """Returns a metric at one swept value, by seed."""
         return np.asarray(self.curves(name)[:, self.swept_values.index(place)])
 
     def between(self, name: str, low: float, high: float) -> SeedCurve:
-        """Returns a metric at values from `low` to `high`."""
+        """Returns a metric at the swept values from `low` to `high`, seeds by values."""
         keep = [low <= place <= high for place in self.swept_values]
         return self.curves(name)[:, keep]
 
     def note(self) -> str:
-        """Describes the seeds that dropped packets."""
+        """Describes which seeds dropped packets, as a note for rows."""
         return losses_note(
             self.runs, "pabo", points_along_path(self.runs, self.path, {self.fixed_path: self.fixed_value})[1]
         )
@@ -157,12 +157,12 @@ def entropy_surface(runs: Runs) -> tuple[list[float], list[float], np.ndarray]:
 
 
 def ratio_of_ranges(entropy: np.ndarray) -> float:
-    """Median over lambda of the range over theta, divided by median over theta of the range over lambda."""
+    """Median range of entropy over theta (over all lambda), divided by the median range over lambda."""
     return divide_or_nan(float(np.median(np.ptp(entropy, axis=0))), float(np.median(np.ptp(entropy, axis=1))))
 
 
 def ratio_to_minimum(entropy: np.ndarray) -> float:
-    """Entropy at the largest theta, as the mean over lambda, divided by the least at any other theta."""
+    """Entropy at the largest theta (mean over lambda), divided by the least entropy at any smaller theta."""
     return divide_or_nan(float(entropy[-1].mean()), float(entropy[:-1].min()))
 
 
@@ -174,7 +174,7 @@ Statistic = Callable[[ParameterSweep], Iterator[tuple[str, Sequence[float] | np.
 def measure_panel(
     path: str, held: float, statistics: Sequence[Statistic], sweeps: Sweeps
 ) -> Iterator[Measured]:
-    """Measures one panel of figure 6 by its statistics."""
+    """Measures one panel of figure 6 by a list of statistics."""
     cut = ParameterSweep(sweeps["tree"], path, held)
     note = cut.note()
     for statistic in statistics:
@@ -183,7 +183,7 @@ def measure_panel(
 
 
 def rank_correlation_with(what: str, name: str) -> Statistic:
-    """Returns the statistic that is the rank correlation of the swept parameter with a metric."""
+    """Returns a statistic: rank correlation of the swept parameter with a metric."""
 
     def values(cut: ParameterSweep) -> Iterator[tuple[str, list[float]]]:
         places = cut.swept_values
@@ -194,7 +194,7 @@ def rank_correlation_with(what: str, name: str) -> Statistic:
 
 
 def spread_between(low: float, high: float, title: str, name: str = ENTROPY) -> Statistic:
-    """Returns the statistic that is the spread of a metric from one swept value to another."""
+    """Returns a statistic: relative range of a metric between two swept values."""
 
     def values(cut: ParameterSweep) -> Iterator[tuple[str, list[float]]]:
         yield title, jackknife_values(relative_range, cut.between(name, low, high))
@@ -203,7 +203,7 @@ def spread_between(low: float, high: float, title: str, name: str = ENTROPY) -> 
 
 
 def entropy_ratio(one: float, other: float) -> Statistic:
-    """Returns the statistic that is entropy at one value divided by that at another, seed by seed."""
+    """Returns a statistic: entropy at one swept value divided by that at a second one, seed by seed."""
 
     def values(cut: ParameterSweep) -> Iterator[tuple[str, np.ndarray]]:
         title = f"entropy_{cut.name}_{one:g}_by_{other:g}"
@@ -213,7 +213,7 @@ def entropy_ratio(one: float, other: float) -> Statistic:
 
 
 def time_ratio_change(cut: ParameterSweep) -> Iterator[tuple[str, list[float]]]:
-    """Yields the change of timeRatio from theta 0.9 to 0.99, as a share of its range."""
+    """Yields the change of timeRatio from theta 0.9 to 0.99, as a share of the range of timeRatio."""
     start, end = (cut.swept_values.index(place) for place in (0.9, 0.99))
 
     def share(curve: np.ndarray) -> float:
@@ -223,7 +223,7 @@ def time_ratio_change(cut: ParameterSweep) -> Iterator[tuple[str, list[float]]]:
 
 
 def range_ratio_to_panel(name: str, held: float) -> Statistic:
-    """Returns the statistic that is timeRatio's range divided by that of a panel with another fixed value."""
+    """Returns a statistic: timeRatio's range divided by that of a panel with a second fixed value."""
 
     def values(cut: ParameterSweep) -> Iterator[tuple[str, list[float]]]:
         both = [cut.curves(TIME_RATIO), ParameterSweep(cut.runs, cut.path, held).curves(TIME_RATIO)]
@@ -237,14 +237,14 @@ def range_ratio_to_panel(name: str, held: float) -> Statistic:
 
 
 def correlate_entropy_and_time_ratio(cut: ParameterSweep) -> Iterator[tuple[str, list[float]]]:
-    """Yields the rank correlation of entropy and timeRatio in each seed."""
+    """Yields the rank correlation of entropy and timeRatio, seed by seed."""
     pairs = zip(cut.curves(ENTROPY), cut.curves(TIME_RATIO), strict=True)
     found = [rank_correlation(list(entropy), ratio) for entropy, ratio in pairs]
     yield "rank_correlation_of_entropy_and_time_ratio", found
 
 
 def absolute_correlation_of_entropy_and_time_ratio(cut: ParameterSweep) -> Iterator[tuple[str, list[float]]]:
-    """Yields the absolute rank correlation of entropy and timeRatio in each seed."""
+    """Yields the absolute rank correlation of entropy and timeRatio, seed by seed."""
     for metric, values in correlate_entropy_and_time_ratio(cut):
         yield f"size_of_{metric}", [abs(one) for one in values]
 

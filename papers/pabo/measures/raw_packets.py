@@ -1,4 +1,4 @@
-"""Measures of raw packets in the tree of figure 4: figures 1 and 7 to 9, table I, and section II-C."""
+"""Measures of PABO's raw packets in a tree: figures 1 and 7 to 9, table I, and section II-C."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ STABLE_LAMBDA = 80.0  # lambda from which mean totalHop is stable
 
 
 def load_point(runs: Runs, name: str) -> Point:
-    """Returns the point of a load of section V."""
+    """Returns the point of a sweep with one of the loads of section V."""
     values, points = points_along_path(runs, PACKETS_PATH)
     return points[values.index(LOAD_PACKETS[name])]
 
 
 def histogram_bins(table: pa.Table, which: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns lower ends, exclusive upper ends and counts of a metric's bins, for delivered data packets."""
+    """Returns lower ends, exclusive upper ends and counts of a histogram of delivered data packets."""
     keep = (columns.column_to_numpy(table, "metric") == which) & (columns.column_to_numpy(table, "data") == 1)
     low, high, count = (columns.column_to_numpy(table, name)[keep] for name in ("low", "high", "count"))
     return low, high, count
@@ -70,14 +70,14 @@ def share_within_hops(table: pa.Table, hops: int) -> float:
 
 
 def counts_by_switch(runs: Runs, table: pa.Table, column: str, switches: Mapping[str, str]) -> dict[str, int]:
-    """Returns a counter of `ports`, summed over the ports of each switch, by the paper's name."""
+    """Returns a column of table `ports`, summed over the ports of each switch, by the paper's name."""
     node, count = columns.column_to_numpy(table, "node"), columns.column_to_numpy(table, column)
     return {name: int(count[node == runs.node(ours)].sum()) for name, ours in switches.items()}
 
 
 @dataclass(frozen=True)
 class OutputQueues:
-    """Queues of the four outputs in one run, two each: most and mean frames by step, and limits in frames."""
+    """Lengths of the normal and the bounce queue of four outputs in one run, by time step, with limits."""
 
     longest: QueueSeries
     mean: QueueSeries
@@ -85,27 +85,27 @@ class OutputQueues:
 
     @property
     def busy(self) -> np.ndarray:
-        """True for steps with a frame in any of the queues."""
+        """True for each time step in which any of the queues has a frame."""
         return np.asarray(np.any([one > 0 for one in self.longest.values()], axis=0))
 
     def peaks(self) -> list[tuple[int, int]]:
-        """Returns first step and end of every period in which some queue is not empty."""
+        """Returns first time step and end of every period in which some queue is not empty."""
         edges = np.diff(np.concatenate(([0], self.busy.astype(np.int8), [0])))
         return list(
             zip(np.flatnonzero(edges == 1).tolist(), np.flatnonzero(edges == -1).tolist(), strict=True)
         )
 
     def share(self, switch: str, kind: int) -> np.ndarray:
-        """Returns the utilisation of a queue in each step."""
+        """Returns the utilisation of one queue of a switch, by time step."""
         return np.asarray(self.mean[switch, kind] / self.limit[switch, kind])
 
     def utilisation(self, switch: str) -> np.ndarray:
-        """Returns the mean of both queues' utilisations in each step."""
+        """Returns the mean utilisation of the normal and the bounce queue of a switch, by time step."""
         return np.asarray((self.share(switch, NORMAL_QUEUE) + self.share(switch, BOUNCE_QUEUE)) / 2)
 
 
 def read_queues(runs: Runs) -> list[OutputQueues]:
-    """Reads the queues of every seed."""
+    """Reads the queue lengths of four outputs in every seed."""
     traces, limits = (runs.tables(name, "pabo") for name in ("sub_queue_trace", "sub_queues"))
     steps = max(
         (int(columns.column_to_numpy(one, "bin").max()) + 1 for one in traces if one.num_rows), default=0
@@ -114,7 +114,7 @@ def read_queues(runs: Runs) -> list[OutputQueues]:
 
 
 def read_run(runs: Runs, tables: tuple[pa.Table, pa.Table], steps: int) -> OutputQueues:
-    """Reads the queues of one seed; a queue without a row in a step is empty there."""
+    """Reads the queue lengths of four outputs in one seed; a queue without a row in a step is empty."""
     trace, limits = tables
     longest: dict[tuple[str, int], np.ndarray] = {}
     mean: dict[tuple[str, int], np.ndarray] = {}
@@ -135,7 +135,7 @@ def read_run(runs: Runs, tables: tuple[pa.Table, pa.Table], steps: int) -> Outpu
 
 
 def queue_rows(runs: Runs, table: pa.Table, which: tuple[str, int]) -> np.ndarray:
-    """Selects the rows of a queue at an output.
+    """Selects the rows of a queue at an output port.
 
     Raw packets have class 0, so that the number of a queue is its lane.
     """
@@ -170,7 +170,7 @@ def measure_first_peak(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def first_steps(queues: OutputQueues) -> slice:
-    """Returns the steps of the first peak; empty if there is no peak."""
+    """Returns the time steps of the first congestion peak; empty if there is none."""
     found = queues.peaks()
     return slice(*found[0]) if found else slice(0, 0)
 
@@ -186,7 +186,7 @@ def bounce_queue_delay(queues: OutputQueues) -> float:
 
 
 def switches_with_bounces(queues: OutputQueues) -> str:
-    """Names the switches whose bounce queue is used."""
+    """Names the switches whose bounce queue is used in the first congestion peak."""
     peak = first_steps(queues)
     return names_with_counts(
         {one: queues.longest[one, BOUNCE_QUEUE][peak].max(initial=0) for one in OUTPUT_PORTS}
@@ -217,7 +217,7 @@ def format_clearing_order(queues: OutputQueues) -> str:
 
 
 def utilisation_spread(queues: OutputQueues) -> float:
-    """Spread of the highest utilisations of S4 to S6."""
+    """Relative range of the highest utilisations of the switches S4 to S6 in the first peak."""
     peak = first_steps(queues)
     return relative_range(np.array([queues.utilisation(one)[peak].max(initial=0) for one in UPSTREAM]))
 
@@ -234,7 +234,7 @@ def measure_example(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_largest_hops(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures section II-C: correlation of lambda with the largest number of hops, in each seed."""
+    """Measures the rank correlation of lambda and the largest number of hops (section II-C), by seed."""
     runs = sweeps["raw_lambda"]
     lambdas, points = points_along_path(runs, f"variants.pabo.{LAMBDA_PATH}")
     curves = metric_along_points(runs, "total_hop_max", "pabo", points)
@@ -315,7 +315,7 @@ def shares_by_distance(table: pa.Table) -> list[float]:
 
 
 def measure_bounces(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures figure 7a: bounces by switch."""
+    """Measures figure 7a: bounces by switch, for each load."""
     runs = sweeps["severity"]
     for at, name in enumerate(LOAD_PACKETS):
         tables = runs.tables("ports", "pabo", load_point(runs, name))
@@ -378,7 +378,7 @@ def measure_lambdas(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def gain_ratios(means: SeedCurve, middle: int) -> list[float]:
-    """Gain up to a place divided by the gain beyond it, as jackknife pseudo-values.
+    """Gain of a curve up to a point divided by its gain beyond, as jackknife pseudo-values.
 
     The gain beyond may vanish in the noise of one seed.
     """

@@ -1,4 +1,4 @@
-"""Measures of retransmission: with PABO, whose runs switch it off, and by the baseline's timer."""
+"""Measures of retransmissions in PABO's paper: with PABO, which disables them, and of the baseline."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Replies = Mapping[RequestKey, Reply]
 
 
 def read_replies(table: pa.Table) -> Replies:
-    """Returns replies of `flows` by session and request.
+    """Returns the replies in table `flows`, by session and request.
 
     The numbers of queries depend on the variant; sessions and requests do not.
     """
@@ -58,7 +58,7 @@ def read_replies(table: pa.Table) -> Replies:
 
 
 def mean_time(found: Replies) -> float:
-    """Mean time of replies in ms; NaN without any."""
+    """Mean time of finished and unfinished replies in ms; NaN without any."""
     return divide_or_nan(sum(one.time for one in found.values()), len(found))
 
 
@@ -94,12 +94,12 @@ def measure_recovery(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def column_total(table: pa.Table, column: str) -> int:
-    """Returns the sum of a column of `flows`."""
+    """Returns the sum of a column of table `flows`."""
     return int(columns.column_to_numpy(table, column).sum())
 
 
 def measure_timer(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures the part of the baseline's time that its timer causes."""
+    """Measures the share of the baseline's completion time that its retransmission timer causes."""
     for name in SCENARIOS:
         runs, beside = sweeps[f"{name}_rto"], sweeps[COEXISTENCE_SWEEPS[name]]
         points = {point[MIN_RTO_PATH]: point for point in runs.points}
@@ -127,7 +127,7 @@ def measure_timer(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def timeout_share(table: pa.Table) -> float:
-    """Timeouts in % of timeouts and fast retransmits; NaN without any."""
+    """Timeouts in % of all timeouts and fast retransmits; NaN if there are neither."""
     expired, fast = column_total(table, "timeouts"), column_total(table, "fast_retransmits")
     return 100 * divide_or_nan(expired, expired + fast)
 
@@ -138,7 +138,7 @@ def share_with_timeout(found: Replies) -> float:
 
 
 def timeout_slowdown(found: Replies) -> float:
-    """Mean time of replies with a timeout divided by that of the others; NaN if either are missing."""
+    """Mean time of replies with a timeout divided by that of replies without; NaN if either are missing."""
     late, others = (
         [one.time for one in found.values() if (one.timeouts > 0) == flag] for flag in (True, False)
     )
@@ -146,7 +146,7 @@ def timeout_slowdown(found: Replies) -> float:
 
 
 def mean_of_values(values: Sequence[float]) -> float:
-    """Mean of some values."""
+    """Mean of a sequence of numbers."""
     return sum(values) / len(values)
 
 

@@ -1,4 +1,4 @@
-"""QCN-OS's table, equations, figures and claims, by their ids."""
+"""QCN-OS's figures, equations, table and claims, by their ids."""
 
 from . import congestion_points, fabric, sampling, schemes, workloads
 

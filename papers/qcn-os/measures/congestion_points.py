@@ -1,4 +1,4 @@
-"""Measures of equations 1 to 5, and of the time until a congestion point's queue recovers."""
+"""Measures of QCN-OS's equations 1 to 5, and of the recovery time of a congestion point's queue."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ SamplingLaw = tuple[
 
 @dataclass(frozen=True)
 class FlowCounts:
-    """CNMs, arrivals and stored bytes of each flow in the steady part of one run."""
+    """CNMs, arrived bytes and stored bytes of each flow in the steady part of one run."""
 
     cnms: np.ndarray
     arrived: np.ndarray  # bytes
@@ -68,7 +68,7 @@ class FlowCounts:
 
 
 def flow_counts(runs: Runs, variant: str, frames: Sequence[int]) -> Sequence[FlowCounts]:
-    """Returns the results of all seeds; `frames` are the frame sizes of flows in bytes."""
+    """Returns CNMs, arrived and stored bytes of each flow, by seed; `frames` are frame sizes in bytes."""
     return _flow_counts(runs, variant, tuple(frames))
 
 
@@ -80,7 +80,7 @@ def _flow_counts(runs: Runs, variant: str, frames: tuple[int, ...]) -> Sequence[
 
 
 def read_flow_counts(runs: Runs, tables: dict[str, pa.Table], frames: tuple[int, ...]) -> FlowCounts:
-    """Reads the results of one run, without its first steps and its incomplete last one."""
+    """Reads CNMs, arrived and stored bytes of one run, without first steps and an incomplete last one."""
     flows, notices = FlowIndex(tables["flows"]), tables["notices"]
     ports = PortPeers(tables["ports"], runs.node(SWITCH))
     end = int(columns.column_to_numpy(tables["sent_trace"], "bin").max())
@@ -101,7 +101,7 @@ def read_flow_counts(runs: Runs, tables: dict[str, pa.Table], frames: tuple[int,
 
 
 def wire_bytes(table: pa.Table, flows: FlowIndex, steps: tuple[int, int]) -> np.ndarray:
-    """Returns the bytes of each flow on the wire in these steps."""
+    """Returns the bytes that each flow sent on the wire in a range of time steps."""
     step = columns.column_to_numpy(table, "bin")
     keep = (step >= steps[0]) & (step < steps[1])
     places = flows.indices_of(columns.column_to_numpy(table, "flow"))[keep]
@@ -122,13 +122,13 @@ def mean_stored_bytes(
 
 
 def cnm_shares(runs: Runs, variant: str, frames: Sequence[int], which: slice) -> np.ndarray:
-    """Returns the share of each of some flows in the CNMs to them, seeds by flows."""
+    """Returns the share of each flow in the CNMs to a group of flows, seeds by flows."""
     found = [one.cnms[which] for one in flow_counts(runs, variant, frames)]
     return np.array([one / one.sum() if one.sum() else np.full(len(one), np.nan) for one in found])
 
 
 def cnms_by_flow(runs: Runs, variant: str) -> np.ndarray:
-    """Returns the CNMs of each flow, seeds by flows."""
+    """Returns the number of CNMs to each flow, seeds by flows."""
     found = []
     for table, notices in zip(runs.tables("flows", variant), runs.tables("notices", variant), strict=True):
         flows = FlowIndex(table)
@@ -138,7 +138,7 @@ def cnms_by_flow(runs: Runs, variant: str) -> np.ndarray:
 
 
 def chi_squared_p_value(cnms: np.ndarray, law: np.ndarray) -> float:
-    """Returns the p-value of counts under a law (Pearson's chi-squared test)."""
+    """Returns the p-value of CNM counts under predicted shares (Pearson's chi-squared test)."""
     from scipy import stats  # slow to load
 
     if not cnms.sum() or not (law > 0).all():
@@ -147,7 +147,7 @@ def chi_squared_p_value(cnms: np.ndarray, law: np.ndarray) -> float:
 
 
 def measure_law(sweeps: Sweeps, cases: Mapping[str, str], law: SamplingLaw) -> Iterator[Measured]:
-    """Measures the shares of a law's flows in their CNMs, and the p-value of these counts under the law."""
+    """Measures the CNM shares of flows that an equation predicts, and the p-value of their counts."""
     variant, followed, which = law
     for sweep, case in cases.items():
         runs, frames = sweeps[sweep], FRAME_BYTES[sweep]
@@ -162,7 +162,7 @@ def measure_law(sweeps: Sweeps, cases: Mapping[str, str], law: SamplingLaw) -> I
 
 
 def measure_equations_1_to_3(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures arrival sampling: equations 1 to 3."""
+    """Measures arrival sampling: the CNM shares of equations 1 to 3."""
     yield from measure_law(sweeps, RATE_CASES, (ARRIVAL, "arrived", PASSING_FLOWS))
     every = flow_counts(sweeps["laws"], ARRIVAL, FRAME_BYTES["laws"])
     yield build_measured(
@@ -179,7 +179,7 @@ def measure_equations_1_to_3(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_equations_4_and_5(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures occupancy sampling: equations 4 and 5."""
+    """Measures occupancy sampling: the CNM shares of equations 4 and 5."""
     yield from measure_law(sweeps, STORED_CASES, (OCCUPANCY, "stored", STORED_FLOWS))
     yield from measure_example(sweeps["example"])
     for variant, name in ((QCN_OS, "QCN-OS"), (KEEP_ALIVE, "QCN-OS with keep-alive")):
@@ -189,7 +189,7 @@ def measure_equations_4_and_5(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_example(runs: Runs) -> Iterator[Measured]:
-    """Measures the example of section III with three flows."""
+    """Measures CNMs in the example with three flows in section III."""
     found = cnms_by_flow(runs, OCCUPANCY)
     # For flows that are hardly ever named, one CNM is the smallest measurable count.
     ratio = found[:, 2] / np.maximum(found[:, :2].max(axis=1), 1)
@@ -201,7 +201,7 @@ def measure_example(runs: Runs) -> Iterator[Measured]:
 
 
 def count_cnms_while_paused(run: HotspotRun) -> float:
-    """Counts CNMs of inputs whose adapters are paused, so that nothing arrives."""
+    """Counts CNMs of switch inputs whose senders are paused, so that nothing arrives there."""
     count = 0
     for node, pauses in run.all_pauses.items():
         told = np.sort(run.cnm_times[run.cnm_nodes == node])
@@ -211,7 +211,7 @@ def count_cnms_while_paused(run: HotspotRun) -> float:
 
 
 def watched_queues(runs: Runs, variant: str) -> Sequence[np.ndarray]:
-    """Returns the queue that the congestion point of f2 watches in KB by step: its input or its output."""
+    """Returns the length in KB of the queue that flow f2's congestion point watches, by time step."""
     return (
         _output_queues(runs)
         if variant == QCN_AS_OUTPUTS
@@ -221,7 +221,7 @@ def watched_queues(runs: Runs, variant: str) -> Sequence[np.ndarray]:
 
 @lru_cache(maxsize=4)
 def _output_queues(runs: Runs) -> Sequence[np.ndarray]:
-    """Returns the output buffer's content: the frames queued for the output, minus those still at inputs."""
+    """Returns the bytes in an output buffer: frames queued for the output, minus those still at inputs."""
     found = []
     names = ("flows", "ports", "queue_trace", "input_trace")
     switch = runs.node(SWITCH)

@@ -1,4 +1,4 @@
-"""Measures of figures 8 to 11: a fabric shared by f1 and f2, with f2 active from 50 to 150 ms."""
+"""Measures of QCN-OS's figures 8 to 11: a fabric shared by flows f1 and f2."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def measure_figure_8(sweeps: Sweeps) -> Iterator[Measured]:
 def measure_scheme_throughputs(
     runs: Runs, variant: str, flows: Sequence[int], named: tuple[str, tuple[float, float]]
 ) -> Iterator[Measured]:
-    """Yields the rows of `measure_throughputs` with the name of the scheme prepended."""
+    """Yields a row for each flow's throughput, with the name of the scheme in its case."""
     for one in measure_throughputs(runs, variant, flows, named):
         yield replace(one, case=f"{CASE_NAMES[variant]}, {one.case}")
 
@@ -84,36 +84,36 @@ FROM_60, FROM_110 = ("60 to 150 ms", LATE_WINDOW), ("110 to 150 ms", LAST_WINDOW
 
 
 def count_cnms(run: HotspotRun, flow: int, window: tuple[float, float]) -> int:
-    """Counts CNMs to a flow in a window."""
+    """Counts the CNMs to a flow in a time window."""
     return int(((run.cnm_times >= window[0]) & (run.cnm_times < window[1]) & (run.cnm_flows == flow)).sum())
 
 
 def cnm_share(run: HotspotRun, flow: int, window: tuple[float, float]) -> float:
-    """Share of a flow in the CNMs to f1 and f2 in a window, in %; NaN without any."""
+    """Share of a flow in the CNMs to f1 and f2 in a time window, in %; NaN without CNMs."""
     return 100 * divide_or_nan(
         count_cnms(run, flow, window), count_cnms(run, F1, window) + count_cnms(run, F2, window)
     )
 
 
 def mean_stored_kb(run: HotspotRun, flow: int, window: tuple[float, float]) -> float:
-    """Mean bytes of a flow in the input in a window, copies included, in KB."""
+    """Mean bytes of a flow in the shared input buffer in a time window, copies included, in KB."""
     return float(run.stored[flow, window_steps(window)].mean())
 
 
 def mean_limit(run: HotspotRun, flow: int, window: tuple[float, float]) -> float:
-    """Mean rate limit of a flow in a window in Gb/s."""
+    """Mean rate limit of a flow in a time window, in Gb/s."""
     return run.limits[flow].mean(window)
 
 
 def limit_settling_time(run: HotspotRun) -> float:
-    """Time in ms at which f2's limit first falls to the rate of the internal link; NaN if it never does."""
+    """Time in ms at which f2's rate limit first falls to the internal link's rate; NaN if never."""
     limit, inside = run.limits[F2], 2.5
     low = np.flatnonzero((limit.rates <= inside) & (limit.times >= ACTIVE_WINDOW[0]))
     return float(limit.times[low[0]]) if len(low) else float("nan")
 
 
 def backlog_settling_time(run: HotspotRun) -> float:
-    """Time in ms from which the backlog stays near its mean of the end; NaN if it never does.
+    """Time in ms from which the backlog stays near its mean at the end; NaN if it never does.
 
     It stays if it is within `NEAR_KB` for `MIN_STAY_MS` ms.
     """
@@ -131,7 +131,7 @@ def last_pause_time(run: HotspotRun) -> float:
 
 
 def measure_figure_9(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures PFC alone, arrival sampling at outputs and at inputs, and occupancy sampling."""
+    """Measures the fabric with four schemes: PFC, arrival sampling (outputs, inputs), occupancy sampling."""
     runs = sweeps["fabric"]
     for variant in (PFC, QCN_AS_OUTPUTS, QCN_AS, QCN_OS):
         yield from measure_scheme_throughputs(runs, variant, [F1], ("before", BEFORE_WINDOW))
@@ -174,7 +174,7 @@ def measure_figure_9(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def throughput_ratio(runs: Runs, one: str, other: str) -> np.ndarray:
-    """f1's final throughput with one scheme divided by that with another."""
+    """Ratio of f1's final throughputs with two schemes."""
     return np.asarray(
         divide_by_seed(
             mean_throughput(runs, one, F1, LAST_WINDOW), mean_throughput(runs, other, F1, LAST_WINDOW)
@@ -183,7 +183,7 @@ def throughput_ratio(runs: Runs, one: str, other: str) -> np.ndarray:
 
 
 def measure_figure_10(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures two samples, and end-to-end acknowledgements."""
+    """Measures the fabric with the scheme `two samples`, and with end-to-end acknowledgements."""
     runs = sweeps["fabric"]
     yield from measure_scheme_throughputs(runs, TWO_SAMPLES, [F1, F2], FROM_110)
     yield build_measured(
@@ -230,7 +230,7 @@ def measure_figure_10(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_figure_11(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures two samples together with end-to-end acknowledgements."""
+    """Measures the fabric with `two samples` and end-to-end acknowledgements together."""
     runs = sweeps["fabric"]
     for flow in (F1, F2):
         value = mean_throughput(runs, TWO_SAMPLES_ACKS, flow, LAST_WINDOW)

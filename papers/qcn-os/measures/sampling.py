@@ -1,4 +1,4 @@
-"""Measures of figures 3, 4, 6 and 7, and their text: PFC, arrival and occupancy sampling at a hotspot."""
+"""Measures of QCN-OS's figures 3, 4, 6 and 7: PFC, arrival and occupancy sampling at a hotspot."""
 
 from __future__ import annotations
 
@@ -67,18 +67,18 @@ def measure_figure_3(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def share_in_range(run: HotspotRun) -> float:
-    """Share of milliseconds in which f1's throughput is within the range of the text, in %."""
+    """Share of milliseconds in which f1's throughput is within the published range, in %."""
     means = means_by_ms(run.sent[F1, window_steps((ONSET_MS, END_MS))])
     return 100 * float(np.mean((means >= 1.3) & (means <= 3.3)))
 
 
 def last_shared_pause(run: HotspotRun) -> float:
-    """Time in ms from the onset to the last pause of the shared adapter; 0 without one."""
+    """Time in ms from the onset of congestion to the last pause of the shared sender; 0 without one."""
     return float(run.pauses[-1, 0]) - ONSET_MS if len(run.pauses) else 0.0
 
 
 def cnms_per_byte_ratio(run: HotspotRun) -> float:
-    """CNMs to f1 for each byte that it sends, relative to f2, at the end; NaN if f2 gets none."""
+    """CNMs per byte of f1 divided by those of f2, in the steady part; NaN if f2 gets none."""
     inside = (run.cnm_times >= STEADY_WINDOW[0]) & (run.cnm_times < STEADY_WINDOW[1])
     one, other = (
         divide_or_nan(
@@ -119,12 +119,12 @@ def measure_figure_4(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def lowest_throughput(run: HotspotRun) -> float:
-    """Lowest throughput in 1 ms after the onset relative to the offer, of the flow that falls least."""
+    """Lowest throughput of a flow relative to its offered rate, of the flow that falls least."""
     return float(means_by_ms(run.sent[:, window_steps(FALL_WINDOW)]).min(axis=1).max()) / OFFER_GBPS
 
 
 def largest_throughput_over_limit(run: HotspotRun) -> float:
-    """Largest throughput relative to its limit, of f1 or f2, in a millisecond with PAUSE in the onset.
+    """Largest throughput relative to its rate limit, of f1 or f2, in a millisecond with PAUSE.
 
     NaN without PAUSE in the onset.
     """
@@ -141,38 +141,38 @@ def largest_throughput_over_limit(run: HotspotRun) -> float:
 
 
 def cnms_by_ms(run: HotspotRun, flow: int) -> np.ndarray:
-    """CNMs to a flow in each millisecond after the onset."""
+    """CNMs to a flow in each millisecond after the onset of congestion."""
     times = run.cnm_times[run.cnm_flows == flow]
     return np.histogram(times, np.arange(ONSET_MS, END_MS + 0.5))[0].astype(float)
 
 
 def correlate_cnms_and_backlog(run: HotspotRun, flow: int) -> float:
-    """Correlation over milliseconds of the CNMs to a flow with the backlog of f2."""
+    """Correlation of the CNMs to a flow with the backlog of f2, over milliseconds."""
     return linear_correlation(
         means_by_ms(run.stored[F2, window_steps((ONSET_MS, END_MS))]), cnms_by_ms(run, flow)
     )
 
 
 def cnm_share(run: HotspotRun) -> float:
-    """Share of f1 in the CNMs to f1 and f2 after the onset, in %; NaN without any."""
+    """Share of f1 in the CNMs to f1 and f2 after the onset of congestion, in %; NaN without CNMs."""
     after = run.cnm_times >= ONSET_MS
     one, other = (int((after & (run.cnm_flows == flow)).sum()) for flow in (F1, F2))
     return 100 * divide_or_nan(one, one + other)
 
 
 def jain_index(run: HotspotRun) -> float:
-    """Jain's index of the hot flows."""
+    """Jain's fairness index of the flows to the hot output."""
     means = run.sent[HOT_FLOWS, window_steps(STEADY_WINDOW)].mean(axis=1)
     return float(means.sum()) ** 2 / (len(means) * float((means**2).sum()))
 
 
 def buffer_deviation(run: HotspotRun, window: tuple[float, float] = STEADY_WINDOW) -> float:
-    """Standard deviation of the bytes in the shared input, in KB."""
+    """Standard deviation of the bytes in the shared input buffer, in KB."""
     return float(run.stored[:, window_steps(window)].sum(axis=0).std())
 
 
 def measure_figure_6(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures every claim of the text on figure 6."""
+    """Measures the claims of QCN-OS's text on figure 6."""
     runs = sweeps["hotspot"]
     yield from measure_arrival_sampling(runs)
     yield from measure_occupancy_sampling(runs)
@@ -180,7 +180,7 @@ def measure_figure_6(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_arrival_sampling(runs: Runs) -> Iterator[Measured]:
-    """Measures panels a to c: arrival sampling."""
+    """Measures panels a to c of figure 6: arrival sampling."""
     for flow in (F1, F2):
         limit = value_by_run(runs, QCN_AS, lambda one, flow=flow: one.limits[flow].limit_at(LIMITS_TIME_MS))  # type: ignore[misc]
         yield build_measured(f"QCN-AS, f{flow + 1}, 25 ms", "rate_limit", limit)
@@ -203,7 +203,7 @@ def measure_arrival_sampling(runs: Runs) -> Iterator[Measured]:
 
 
 def measure_occupancy_sampling(runs: Runs) -> Iterator[Measured]:
-    """Measures panels d to f: occupancy sampling."""
+    """Measures panels d to f of figure 6: occupancy sampling."""
     for one in measure_throughputs(runs, QCN_OS, range(6), ("steady", STEADY_WINDOW)):
         yield replace(one, case=f"QCN-OS, {one.case}")
     yield build_measured("QCN-OS, f1", "share_of_cnms", value_by_run(runs, QCN_OS, cnm_share))
@@ -215,7 +215,7 @@ def measure_occupancy_sampling(runs: Runs) -> Iterator[Measured]:
 
 
 def measure_both_schemes(runs: Runs) -> Iterator[Measured]:
-    """Measures claims that compare the two schemes, or hold for each."""
+    """Measures claims on both arrival and occupancy sampling."""
     yield measure_pause_time(runs)
     calm, wild = (value_by_run(runs, one, buffer_deviation) for one in (QCN_OS, QCN_AS))
     earlier = [
@@ -239,14 +239,14 @@ def measure_both_schemes(runs: Runs) -> Iterator[Measured]:
 
 
 def measure_pause_time(runs: Runs) -> Measured:
-    """Measures the pause time of the shared adapter with one scheme divided by that with the other."""
+    """Measures the ratio of the shared sender's pause times with two schemes."""
     short, long = (value_by_run(runs, one, lambda run: total_pause(run.pauses)) for one in (QCN_OS, QCN_AS))
     note = f"{short.mean():.3g} and {long.mean():.3g} ms"
     return build_measured("QCN-OS by QCN-AS", "pause_time", divide_by_seed(short, long), note)
 
 
 def recovery_time(run: HotspotRun) -> float:
-    """Time in ms from the onset until f1 recovers for the rest of the onset's window; NaN if it does not."""
+    """Time in ms from the onset of congestion until f1 recovers; NaN if it does not in the window."""
     window = round(1 / STEP_MS)
     trace = run.sent[F1, window_steps(START_WINDOW)]
     means = np.convolve(trace, np.full(window, 1 / window), mode="valid")
@@ -257,7 +257,7 @@ def recovery_time(run: HotspotRun) -> float:
 
 
 def first_notified_flow_is_slow(runs: Runs) -> list[float]:
-    """Returns 1 for each seed in which the hot flow that got the first CNM has less than the hot flows' mean.
+    """Returns 1 for each seed in which the first notified hot flow has less throughput than their mean.
 
     Other seeds have 0, and NaN without a CNM.
     """
@@ -284,14 +284,14 @@ def measure_figure_7(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_deviation_ratio(runs: Runs) -> Measured:
-    """Measures the largest deviation of hot flows with one scheme divided by that with the other."""
+    """Measures the ratio of hot flows' largest deviations with two schemes."""
     near, far = (value_by_run(runs, one, largest_deviation) for one in (QCN_OS, QCN_AS_OUTPUTS))
     note = f"{near.mean():.3g} and {far.mean():.3g} Gb/s"
     return build_measured("QCN-OS by outputs, steady", "largest_deviation", divide_by_seed(near, far), note)
 
 
 def measure_100g_network(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures a network with rates and sizes ten times as large."""
+    """Measures the hotspot with rates and sizes ten times as large."""
     runs = sweeps["fast"]
     for variant in (QCN_OS, QCN_AS):
         offered = mean_throughput(runs, variant, F1, STEADY_WINDOW) / (SPEED_FACTOR * OFFER_GBPS)
@@ -301,7 +301,7 @@ def measure_100g_network(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def total_pause_time(run: HotspotRun) -> float:
-    """Total time in ms for which adapters are paused after the onset."""
+    """Total time in ms for which senders are paused after the onset of congestion."""
     return sum(total_pause(one) for one in run.all_pauses.values())
 
 
@@ -325,7 +325,7 @@ def count_differing_cnms(one: pa.Table, other: pa.Table) -> int:
 
 
 def measure_two_samples(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures section V-A: two samples with one flow at each input, and at the hotspot."""
+    """Measures the scheme `two samples` of section V-A, with one flow per input and at the hotspot."""
     runs = sweeps["one_flow"]
     ones, others = (runs.tables("notices", variant) for variant in (QCN_OS, TWO_SAMPLES))
     found = [float(count_differing_cnms(*pair)) for pair in zip(ones, others, strict=True)]
@@ -338,7 +338,7 @@ def measure_two_samples(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def hot_throughput(run: HotspotRun) -> float:
-    """Throughput of all hot flows together after the onset in Gb/s."""
+    """Throughput of all hot flows together after the onset of congestion, in Gb/s."""
     return float(run.sent[HOT_FLOWS, window_steps((ONSET_MS, END_MS))].sum(axis=0).mean())
 
 
@@ -357,7 +357,7 @@ def measure_pfc_alone(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def compare_two_samples(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures throughputs, occupancy and pauses with two samples, and times relative to QCN-OS."""
+    """Measures throughputs, occupancy and pauses with `two samples`, and times relative to QCN-OS."""
     runs = sweeps["hotspot"]
     yield build_measured(
         "two samples, f1, steady", "throughput", mean_throughput(runs, TWO_SAMPLES, F1, STEADY_WINDOW)

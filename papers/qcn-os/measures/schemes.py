@@ -1,4 +1,4 @@
-"""The schemes of QCN-OS's report, its constants of table I, and the results of a hotspot run."""
+"""Schemes of QCN-OS's report, its constants (table I), and the results of a hotspot run."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class RateLimits:
     rates: np.ndarray  # Gb/s
 
     def limit_at(self, time: float) -> float:
-        """Returns the limit at a time."""
+        """Returns the rate limit at a time, in Gb/s."""
         place = int(np.searchsorted(self.times, time, side="right"))
         return float(self.rates[place - 1]) if place else LINE_GBPS
 
     def means(self, edges: np.ndarray) -> np.ndarray:
-        """Returns the means over time between each edge and the next."""
+        """Returns the mean rate limits between each time of `edges` and the next."""
         times = np.concatenate(([-np.inf], self.times))
         rates = np.concatenate(([LINE_GBPS], self.rates))
         cuts = np.unique(
@@ -67,7 +67,7 @@ class RateLimits:
         return np.asarray(np.diff(area[np.searchsorted(cuts, edges)]) / np.diff(edges))
 
     def mean(self, window: tuple[float, float]) -> float:
-        """Returns the mean in a window."""
+        """Returns the mean rate limit in a window."""
         return float(self.means(np.array(window))[0])
 
 
@@ -81,7 +81,7 @@ def read_rate_limits(table: pa.Table, flows: Sequence[int] | np.ndarray) -> list
 
 @dataclass(frozen=True)
 class HotspotRun:
-    """Results of one hotspot run: flows are rows, steps of `STEP_MS` are columns, times are in ms."""
+    """Results of one hotspot run: flows are rows, time steps of `STEP_MS` are columns, times are in ms."""
 
     sent: np.ndarray  # Gb/s of each flow, with preamble and gap
     stored: np.ndarray  # mean KB of f1 and of f2 in their input
@@ -95,18 +95,18 @@ class HotspotRun:
 
 
 def window_steps(window: tuple[float, float]) -> slice:
-    """Returns the steps of a window."""
+    """Returns the time steps of a window as a slice."""
     return slice(round(window[0] / STEP_MS), round(window[1] / STEP_MS))
 
 
 def means_by_ms(trace: np.ndarray) -> np.ndarray:
-    """Returns means over milliseconds along the last axis."""
+    """Returns the means over each millisecond, along the last axis."""
     return np.asarray(trace.reshape(*trace.shape[:-1], -1, round(1 / STEP_MS)).mean(axis=-1))
 
 
 @lru_cache(maxsize=16)
 def read_runs(runs: Runs, variant: str) -> Sequence[HotspotRun]:
-    """Returns the results of all seeds of a variant.
+    """Returns the results of a variant's runs, for all seeds.
 
     Results are cached, since several figures read the same ones.
     """
@@ -133,7 +133,7 @@ def read_run(runs: Runs, tables: Mapping[str, pa.Table]) -> HotspotRun:
 
 
 class FlowIndex:
-    """Flows of a run, one for each workload, in the order of workloads."""
+    """Index of a run's flows, one for each workload, in the order of workloads."""
 
     def __init__(self, table: pa.Table) -> None:
         order = np.argsort(columns.column_to_numpy(table, "traffic"), kind="stable")
@@ -148,7 +148,7 @@ class FlowIndex:
 
 
 class PortPeers:
-    """Nodes at the far ends of the switch's ports."""
+    """Far ends of a switch's ports."""
 
     def __init__(self, table: pa.Table, switch: int) -> None:
         here = columns.column_to_numpy(table, "node") == switch
@@ -164,7 +164,7 @@ class PortPeers:
 
 
 def sum_by_step(table: pa.Table, rows: np.ndarray, value: str, count: tuple[int, int]) -> np.ndarray:
-    """Sums a table by step into a matrix of `count` rows and steps; rows below 0 are left out."""
+    """Sums a table column by row number and time step into a matrix; rows below 0 are left out."""
     found = np.zeros(count)
     step = columns.column_to_numpy(table, "bin").astype(np.int64)
     keep = (rows >= 0) & (step < count[1])
@@ -179,7 +179,7 @@ def sent_gbps(table: pa.Table, flows: FlowIndex) -> np.ndarray:
 
 
 def stored_kb(table: pa.Table, flows: FlowIndex, ports: PortPeers, shared: int) -> np.ndarray:
-    """Bytes in the input of the node `shared` for the outputs of f1 and f2, in KB."""
+    """Bytes of f1 and f2 in the input buffer toward the node `shared`, in KB."""
     source = ports.peers(columns.column_to_numpy(table, "input"))
     output = ports.peers(columns.column_to_numpy(table, "output"))
     rows = np.full(len(source), -1)
@@ -198,7 +198,7 @@ def pause_intervals(table: pa.Table) -> dict[int, np.ndarray]:
 
 
 def value_by_run(runs: Runs, variant: str, value: Callable[[HotspotRun], float]) -> np.ndarray:
-    """Returns a value of each run."""
+    """Applies a function to each run of a variant, and returns the values by seed."""
     return np.array([value(one) for one in read_runs(runs, variant)])
 
 
@@ -215,7 +215,7 @@ def mean_throughput(runs: Runs, variant: str, flow: int, window: tuple[float, fl
 def measure_throughputs(
     runs: Runs, variant: str, flows: Sequence[int], named: tuple[str, tuple[float, float]]
 ) -> Iterator[Measured]:
-    """Yields a row for each flow; `named` is the name of the window, and the window."""
+    """Yields a row with each flow's mean throughput in a window; `named` is the window's name and ends."""
     name, window = named
     for flow in flows:
         values = mean_throughput(runs, variant, flow, window)
@@ -223,17 +223,17 @@ def measure_throughputs(
 
 
 def total_pause(one: np.ndarray, since: float = ONSET_MS) -> float:
-    """Total duration of pauses after a time, in ms."""
+    """Total duration of a sender's pauses after a time, in ms."""
     return float((one[:, 1] - np.maximum(one[:, 0], since)).clip(min=0).sum())
 
 
 def count_pauses(one: np.ndarray, window: tuple[float, float]) -> int:
-    """Number of pauses that begin in a window."""
+    """Number of a sender's pauses that begin in a window."""
     return int(((one[:, 0] >= window[0]) & (one[:, 0] < window[1])).sum())
 
 
 def last_pause_after_onset(run: HotspotRun) -> float:
-    """Time in ms from the onset to the last pause of any adapter; 0 without one."""
+    """Time in ms from the onset of congestion to the last pause of any sender; 0 without one."""
     return max((float(one[-1, 0]) - ONSET_MS for one in run.all_pauses.values()), default=0.0)
 
 
@@ -244,7 +244,7 @@ def largest_deviation(run: HotspotRun) -> float:
 
 
 def measure_table_1(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures every row of table I."""
+    """Measures every row of QCN-OS's table I, from the resolved scenario."""
     [switch] = sweeps["hotspot"].settings(QCN_OS)["switches"]
     yield build_measured("switch", "input_buffer", [parse_kb(switch["input_buffer"])])
     yield build_measured("switch", "output_buffer", [parse_kb(switch["buffer"]["size"])])

@@ -1,4 +1,4 @@
-"""Measures of workloads with many flows: culprits and victims, subflows, a hundred flows, delay of CNMs."""
+"""Measures of QCN-OS with many flows: victims, subflows, a hundred flows, and delay of CNMs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ CNM_LINK_NS = CNM_BYTES * 8 / LINE_GBPS + 250  # ns of a CNM on a link of 10 Gb/
 
 
 class WorkloadFlows:
-    """Flows of a run, with the workload of each."""
+    """Flows of a run by workload."""
 
     def __init__(self, flows: pa.Table) -> None:
         self.flows, self.of = (
@@ -60,23 +60,23 @@ class WorkloadFlows:
         self.by_flow[self.flows] = self.of
 
     def numbers(self, workload: int) -> np.ndarray:
-        """Returns the numbers of a workload's flows."""
+        """Returns the flow numbers of a workload."""
         return np.asarray(self.flows[self.of == workload])
 
     def sent(self, table: pa.Table, count: int = STEP_COUNT) -> np.ndarray:
-        """Returns the throughput of each workload by step in Gb/s, from `sent_trace`."""
+        """Returns the throughput of each workload in Gb/s by time step, from table `sent_trace`."""
         rows = self.by_flow[columns.column_to_numpy(table, "flow").astype(np.int64)]
         return sum_by_step(table, rows, "wire_bytes", (self.count, count)) * 8 / (STEP_MS * 1e6)
 
     def cnms_by_flow(self, notices: pa.Table) -> np.ndarray:
-        """Returns the CNMs to each flow after the onset, in the order of `flows`."""
+        """Returns the CNMs to each flow after the onset of congestion, in the order of `flows`."""
         after = columns.column_to_numpy(notices, "time_ps") / PS_PER_MS >= ONSET_MS
         about = columns.column_to_numpy(notices, "flow").astype(np.int64)[after]
         return np.bincount(about, minlength=len(self.by_flow))[self.flows]
 
 
 def sent_by_workload(runs: Runs, variant: str, count: int = STEP_COUNT) -> list[np.ndarray]:
-    """Returns the throughput of each workload by step in Gb/s, for every seed."""
+    """Returns the throughput of each workload in Gb/s by time step, for every seed."""
     every = zip(runs.tables("flows", variant), runs.tables("sent_trace", variant), strict=True)
     return [WorkloadFlows(flows).sent(table, count) for flows, table in every]
 
@@ -89,7 +89,7 @@ def workload_throughput(runs: Runs, variant: str, workload: int, window: Window)
 
 
 def cnms_by_workload(runs: Runs, variant: str) -> list[list[np.ndarray]]:
-    """Returns the CNMs to each flow of each workload after the onset, for every seed."""
+    """Returns the CNMs to each flow of each workload after the onset of congestion, for every seed."""
     found = []
     for flows, notices in zip(runs.tables("flows", variant), runs.tables("notices", variant), strict=True):
         workloads = WorkloadFlows(flows)
@@ -132,7 +132,7 @@ def measure_culprits(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def recovery_time(sent: np.ndarray, window: Window = MANY_FLOWS_WINDOW, offer: float = OFFER_GBPS) -> float:
-    """Time in ms from a window's start until victims stay at nine tenths of their offer; NaN if never."""
+    """Time in ms from a window's start until victims stay above 90% of their offered rate; NaN if never."""
     low = np.flatnonzero(means_by_ms(sent[window_steps(window)]) < RECOVERED_SHARE * offer)
     if not len(low):
         return 0.0
@@ -140,13 +140,13 @@ def recovery_time(sent: np.ndarray, window: Window = MANY_FLOWS_WINDOW, offer: f
 
 
 def recovery_times(runs: Runs, variant: str, window: Window = MANY_FLOWS_WINDOW) -> np.ndarray:
-    """Time in ms until f1 has recovered, by seed."""
+    """Time in ms until f1 has recovered its throughput, by seed."""
     count = round(window[1] / STEP_MS)
     return np.array([recovery_time(one[F1], window) for one in sent_by_workload(runs, variant, count)])
 
 
 def compare_schemes_with_subflows(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures two samples relative to QCN-OS, both with acknowledgements, on ten subflows each."""
+    """Measures `two samples` relative to QCN-OS, both with acknowledgements and ten subflows per flow."""
     runs = sweeps["subflows"]
     two, one = (recovery_times(runs, variant) for variant in (TWO_SAMPLES_ACKS, QCN_OS_ACKS))
     note = f"{two.mean():.3g} and {one.mean():.3g} ms"
@@ -165,7 +165,7 @@ def allowed_throughput(found: Sequence[RateLimits], times: np.ndarray) -> np.nda
 
 
 def limit_fall_time(found: Sequence[RateLimits]) -> float:
-    """Time in ms after f2 begins until limits first allow no more than the internal link; NaN if never."""
+    """Time in ms from f2's start until rate limits first allow no more than the internal link; or NaN."""
     times = np.unique(np.concatenate([one.times for one in found]))
     times = times[(times >= MANY_FLOWS_WINDOW[0]) & (times < MANY_FLOWS_WINDOW[1])]
     low = times[allowed_throughput(found, times) <= INTERNAL_LINK_GBPS + 1e-9]
@@ -173,7 +173,7 @@ def limit_fall_time(found: Sequence[RateLimits]) -> float:
 
 
 def limit_fall_times(runs: Runs, variant: str) -> np.ndarray:
-    """Time in ms until the limits of f2 are down, by seed."""
+    """Time in ms until f2's rate limits are down to the internal link, by seed."""
     every = zip(runs.tables("flows", variant), runs.tables("rate_limits", variant), strict=True)
     return np.array(
         [limit_fall_time(read_rate_limits(table, WorkloadFlows(flows).numbers(F2))) for flows, table in every]
@@ -183,7 +183,7 @@ def limit_fall_times(runs: Runs, variant: str) -> np.ndarray:
 def measure_subflow_delay(
     case: str, metric: str, found: tuple[np.ndarray, np.ndarray], longest: float
 ) -> Measured:
-    """Returns the row of subflows minus one flow each; subflows that never recover count as `longest` ms."""
+    """Returns the row for a time with subflows minus that with one flow each; NaN counts as `longest` ms."""
     many, one = found
     never = int(np.isnan(many).sum())
     capped = np.where(np.isnan(many), longest, many)
@@ -194,7 +194,7 @@ def measure_subflow_delay(
 
 
 def measure_subflows(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures subflows in the fabric without and with acknowledgements, and in the switch of figure 6."""
+    """Measures ten subflows per flow: in the fabric with and without acknowledgements, and in a switch."""
     fabric = sweeps["subflows"], sweeps["one_each"]
     length = MANY_FLOWS_WINDOW[1] - MANY_FLOWS_WINDOW[0]
     for variant, name in ((QCN_OS, "QCN-OS"), (QCN_OS_ACKS, "QCN-OS with ACKs")):
@@ -212,12 +212,12 @@ def measure_subflows(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def victims_share_of_offer(runs: Runs, variant: str) -> np.ndarray:
-    """Steady throughput of all victims relative to their offer, by seed."""
+    """Steady throughput of all victims relative to their offered rate, by seed."""
     return workload_throughput(runs, variant, VICTIMS, STEADY_WINDOW) / OFFERED_GBPS
 
 
 def victims_recovery_times(runs: Runs, variant: str) -> np.ndarray:
-    """Time in ms until all victims together have recovered, by seed; NaN if they never do."""
+    """Time in ms until the victims' total throughput has recovered, by seed; NaN if it never does."""
     return np.array(
         [recovery_time(one[VICTIMS], HOTSPOT_WINDOW, OFFERED_GBPS) for one in sent_by_workload(runs, variant)]
     )
@@ -246,7 +246,7 @@ def measure_hundred_flows(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_recovery_times(runs: Runs) -> Iterator[Measured]:
-    """Yields recovery times; runs without a recovery count as the whole time after the onset.
+    """Yields recovery times of victims; without a recovery, the whole time after the onset counts.
 
     The exception is QCN-OS in its quotient with sampling at outputs, which is NaN without a recovery.
     """
@@ -269,7 +269,7 @@ def measure_recovery_times(runs: Runs) -> Iterator[Measured]:
 
 
 def limit_fall_instants(table: pa.Table, flow: int) -> np.ndarray:
-    """Returns the times in ps at which the limit of a flow falls, from `rate_limits`."""
+    """Returns the times in ps at which the rate limit of a flow falls, from table `rate_limits`."""
     mine = columns.column_to_numpy(table, "flow") == flow
     rates = columns.column_to_numpy(table, "rate_bps")[mine]
     rates = np.where(rates < 0, LINE_GBPS * 1e9, rates)
@@ -278,7 +278,7 @@ def limit_fall_instants(table: pa.Table, flow: int) -> np.ndarray:
 
 
 def cnm_delays(notices: pa.Table, limits: pa.Table, flows: Sequence[int] | np.ndarray) -> np.ndarray:
-    """Delay of each CNM to some flows after the onset in ns: until the limit of its flow falls next.
+    """Delay in ns of each CNM to some flows: until the rate limit of its flow falls next.
 
     A CNM is left out if no fall follows, as at the end of a run.
     """
@@ -296,7 +296,7 @@ def cnm_delays(notices: pa.Table, limits: pa.Table, flows: Sequence[int] | np.nd
 
 
 def median_cnm_delays(runs: Runs, variant: str, among: Sequence[int]) -> np.ndarray:
-    """Median delay of the CNMs to some workloads in ns, by seed; NaN without any."""
+    """Median delay in ns of the CNMs to flows of some workloads, by seed; NaN without CNMs."""
     tables = (runs.tables(name, variant) for name in ("flows", "notices", "rate_limits"))
     found = []
     for flows, notices, rate_limits in zip(*tables, strict=True):

@@ -91,7 +91,7 @@ def with_changes_in_caption(chart: Chart) -> Chart:
 
 
 def list_omitted_figures(results: Results) -> list[str]:
-    """Returns the reason, one line each, why a figure that readers may expect is omitted."""
+    """Returns one line for each omitted figure that readers may expect, with the reason."""
     if not results.runs:
         return []
     found = []

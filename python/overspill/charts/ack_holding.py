@@ -30,7 +30,7 @@ STATES_PANEL_HEIGHT = 0.25  # height of the panel of states relative to that of 
 
 @dataclass(frozen=True)
 class HeldAcks:
-    """ACKs that one port held, by bin, and the time in each of its states."""
+    """ACKs held at one switch port, by time bin, and the time that the port was in each of its states."""
 
     port: tuple[int, int]
     held: QueueTrace
@@ -39,7 +39,7 @@ class HeldAcks:
 
 
 def held_acks_by_variant(results: Results) -> dict[str, HeldAcks]:
-    """Returns for each variant that held ACKs in its first seed the port that held most."""
+    """Returns, by variant, the held ACKs of the port that held most in the first seed."""
     found = {}
     for variant, run in common.first_runs(results).items():
         port = port_with_most_held(run)
@@ -49,7 +49,7 @@ def held_acks_by_variant(results: Results) -> dict[str, HeldAcks]:
 
 
 def port_with_most_held(run: RunData) -> tuple[int, int] | None:
-    """Returns the port that held most ACKs, among equals for the longest time; `None` if none held any."""
+    """Returns the port that held most ACKs, and longest among equals; `None` if no port held any."""
     if "holds" not in run.names or "hold_trace" not in run.names:
         return None
     node, port, held, spent = run.columns("holds", "node", "port", "held", "congested_ps")
@@ -60,7 +60,7 @@ def port_with_most_held(run: RunData) -> tuple[int, int] | None:
 
 
 def read_held_acks(run: RunData, port: tuple[int, int]) -> HeldAcks:
-    """Returns the ACKs and states of a port over time."""
+    """Returns the held ACKs and the states of a port, by time bin."""
     names = ("bin", "node", "port", "max_packets", "mean_packets", "congested_ps", "light_ps")
     bins, nodes, ports, largest, mean, congested, light = run.columns("hold_trace", *names)
     keep = (nodes == port[0]) & (ports == port[1])
@@ -69,7 +69,7 @@ def read_held_acks(run: RunData, port: tuple[int, int]) -> HeldAcks:
 
 
 def chart_held_acks(results: Results) -> Chart | None:
-    """Builds the figure of queue, held ACKs and states of the port that held most; `None` if none did."""
+    """Builds the figure of the port that held most ACKs: queue, held ACKs and states; `None` if none did."""
     found = held_acks_by_variant(results)
     if not found:
         return None
@@ -89,7 +89,7 @@ def chart_held_acks(results: Results) -> Chart | None:
 
 
 def build_queue_panel(results: Results, variant: str, one: HeldAcks, period: Period) -> Panel:
-    """Returns the panel of queue and held ACKs."""
+    """Returns the panel of queue length and number of held ACKs over time."""
     run = results.runs_of(variant)[0]
     at, queue, _ = queues.read_queue_trace(run, one.port).steps(run, period)
     _, held, mean = one.held.steps(run, period)
@@ -103,7 +103,7 @@ def build_queue_panel(results: Results, variant: str, one: HeldAcks, period: Per
 
 
 def build_states_panel(run: RunData, one: HeldAcks, period: Period) -> Panel:
-    """Returns the panel of the share of each time step in each state, stacked."""
+    """Returns the panel with the share of each time step that the port was in each state, stacked."""
     at = period.group_edges(run, common.MAX_CURVE_STEPS)
     width = float(at[1] - at[0]) / 1e-12 if len(at) > 1 else 1.0
     shares = [

@@ -32,7 +32,7 @@ ENOUGH_ROWS = 8  # rows of a map that suffice to describe a network
 
 
 def chart_events_over_time(results: Results, kind: int) -> Chart | None:
-    """Builds the figure of drops, marks, detours, bounces, trims or CNMs (0 to 5) by switch and time.
+    """Builds the heat map of one kind of event by switch and time; `kind` 0 to 5 is drops, marks, and so on.
 
     It shows the first seed of each variant; `None` if there are no such events.
     """
@@ -87,7 +87,7 @@ def chart_of_maps(
     drawn: tuple[Colours, int],
     columns: int | None = None,
 ) -> Chart:
-    """Returns maps below each other with one scale of colours; low maps keep enough height for titles."""
+    """Returns a figure of heat maps with one colour scale; low maps keep enough height for their titles."""
     colours, names = drawn
     columns = columns or common.count_panel_columns(len(panels))
     made = Chart(
@@ -99,14 +99,14 @@ def chart_of_maps(
 
 
 def count_map_columns(runs: Sequence[RunData], kind: int, low: int) -> int:
-    """Returns the columns of maps: one, or two if one below the other leaves too few rows of names."""
+    """Returns the number of columns of heat maps: two if one leaves too little height for switch names."""
     columns = common.count_panel_columns(len(runs))
     fewest = min(len(rank_active_switches(runs, (kind,))), ENOUGH_ROWS)
     return 2 if columns == 1 and len(runs) > 2 and rows_per_panel(len(runs), low) < fewest else columns
 
 
 def rows_per_panel(panels: int, low: int = 0, columns: int | None = None) -> int:
-    """Returns the rows of names that fit into a panel, if `low` of the panels are low ones."""
+    """Returns the number of rows of a heat map that fit into a panel; `low` panels have little height."""
     columns = columns or common.count_panel_columns(panels)
     weight = panels - low * (1 - EMPTY_PANEL_HEIGHT) if columns == 1 else -(-panels // columns)
     height = common.MAX_PANELS_HEIGHT / weight
@@ -114,7 +114,7 @@ def rows_per_panel(panels: int, low: int = 0, columns: int | None = None) -> int
 
 
 def map_panel(title: str, one: BinnedMap, period: Period, run: RunData, none: str) -> Panel:
-    """Returns a panel with a map, or with a note if the map is empty."""
+    """Returns a panel with a heat map, or with a note if the heat map is empty."""
     if not one.counts.size or not np.nansum(one.counts):
         empty = common.time_panel(title, run, (period, Axis(ticks=(), range=(0, 1))), [])
         return replace(empty, note=none, height_share=EMPTY_PANEL_HEIGHT)
@@ -126,7 +126,7 @@ def map_panel(title: str, one: BinnedMap, period: Period, run: RunData, none: st
 
 
 def count_colours(largest: float, label: str) -> Colours:
-    """Returns the scale of colours of counts: logarithmic from two decades on, else linear.
+    """Returns the colour scale for counts: logarithmic from two decades on, else linear.
 
     A logarithmic scale over fewer decades would have too few ticks.
     """
@@ -136,7 +136,7 @@ def count_colours(largest: float, label: str) -> Colours:
 
 
 def count_window_events(run: RunData, kind: int) -> int:
-    """Returns the number of events of a kind in the measurement window, as in the table."""
+    """Returns the number of events of one kind in the measurement window, as the results table has it."""
     if kind >= len(PORT_COUNTERS):
         return int(run.column("congestion_points", FRAME_OUTCOMES[kind]).sum())
     names = [f"drop_{reason}" for reason in DROP_REASONS] if kind == 0 else [PORT_COUNTERS[kind]]
@@ -145,7 +145,7 @@ def count_window_events(run: RunData, kind: int) -> int:
 
 @dataclass(frozen=True)
 class BinnedMap:
-    """Counts by row and time step."""
+    """Values of a heat map, by row and time step."""
 
     counts: np.ndarray
     names: list[str]
@@ -154,7 +154,7 @@ class BinnedMap:
 
 
 def read_event_bins(run: RunData, kind: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns bins, nodes and counts of one kind of event."""
+    """Returns three arrays for one kind of event: time bin, node and count."""
     bins, node, kinds, count = run.columns("activity", "bin", "node", "kind", "count")
     keep = kinds == kind
     return bins[keep], node[keep], count[keep]
@@ -167,7 +167,7 @@ def count_all_events(run: RunData, kind: int) -> int:
 
 @dataclass(frozen=True)
 class MapRows:
-    """Rows of a map: switches, the others in one row, and hosts if `hosts` is set."""
+    """Rows of a heat map: switches, one row for all other switches, and hosts if `hosts` is set."""
 
     switches: list[int]
     others: list[int]
@@ -175,7 +175,7 @@ class MapRows:
 
 
 def select_map_rows(runs: Sequence[RunData], kind: int, most: int) -> MapRows:
-    """Returns the rows for one kind of event, equal for all variants.
+    """Returns the rows of the heat map for one kind of event, equal for all variants.
 
     These are the switches with such events. If there are too many, ends of changed links and the switches
     with the most events are kept.
@@ -218,7 +218,7 @@ def find_changed_nodes(runs: Iterable[RunData]) -> set[int]:
 
 
 def build_event_map(run: RunData, what: tuple[int, MapRows], period: Period) -> BinnedMap:
-    """Returns the map of one kind of event: the given switches, the other switches, and hosts."""
+    """Returns the heat map of one kind of event: the given switches, the other switches, and hosts."""
     kind, rows = what
     bins, node, count = read_event_bins(run, kind)
     known = [row for row in rows.switches if row < len(run.summary["nodes"])]
@@ -237,7 +237,7 @@ def sum_over_steps(
     groups: Sequence[tuple[str, np.ndarray]],
     period: Period,
 ) -> BinnedMap:
-    """Returns amounts by bin, summed over time steps, for each named group of rows."""
+    """Returns the heat map of amounts in time bins, summed over time steps, with one row for each group."""
     bins, amounts = data
     first, steps, width = period.bin_groups(run, common.MAX_MAP_COLUMNS)
     counts = np.zeros((len(groups), steps))
@@ -250,7 +250,7 @@ def sum_over_steps(
 
 
 def chart_hot_links(results: Results) -> Chart | None:
-    """Builds the figure of the utilisation of the busiest links over time, first seeds.
+    """Builds the heat map of the busiest links' utilisation over time, for the first seed of each variant.
 
     `None` if no run has the table `links`.
     """
@@ -279,7 +279,7 @@ Direction = tuple[int, int]  # node and port
 
 
 def rank_busiest_links(runs: dict[str, RunData]) -> list[Direction]:
-    """Returns directions of links by utilisation over all variants, highest first."""
+    """Returns links, each direction separately, by utilisation over all variants, highest first."""
     sums: dict[Direction, float] = {}
     for run in runs.values():
         rates = port_rates(run)
@@ -298,7 +298,7 @@ def port_rates(run: RunData) -> dict[Direction, float]:
 
 
 def build_utilisation_map(run: RunData, rows: Sequence[Direction], period: Period) -> BinnedMap:
-    """Returns the map of the utilisation of these directions of links."""
+    """Returns the heat map of the utilisation of links over time, one row for each given link direction."""
     bins, node, port, bits = run.columns("links", "bin", "node", "port", "bits")
     rates, ends = port_rates(run), find_peers(run)
     groups = [(link_name(run, ends, place), (node == place[0]) & (port == place[1])) for place in rows]

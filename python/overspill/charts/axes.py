@@ -1,4 +1,4 @@
-"""Ticks and texts of numbers on axes, the same in every figure."""
+"""Ticks and number labels of axes, equal in every figure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def format_quantity(value: float, kind: QuantityKind) -> str:
 
 
 def select_axis_unit(kind: QuantityKind, largest: float) -> tuple[float, str]:
-    """Returns value and name of the unit of an axis with this largest number."""
+    """Returns factor and name of the unit for an axis whose largest number is `largest`."""
     if kind == "bytes":
         return next((one for one in BYTE_UNITS if abs(largest) >= one[0]), BYTE_UNITS[-1])
     if kind == "rate":
@@ -53,7 +53,7 @@ def axis_title(axis: Axis, unit: str = "") -> str:
 
 
 def time_scale(low: float, high: float) -> tuple[str, tuple[float, float] | None]:
-    """Returns scale and range of an axis of times: logarithmic, or linear if they differ little."""
+    """Returns scale and range of a time axis: logarithmic if its ends differ by a factor of 3, or linear."""
     if low > 0 and high / low >= 3:
         return "log", None
     margin = max((high - low) * 0.05, high * 0.005)
@@ -61,12 +61,12 @@ def time_scale(low: float, high: float) -> tuple[str, tuple[float, float] | None
 
 
 def log_tick_multiples(ratio: float) -> tuple[float, ...]:
-    """Returns the multiples of powers of ten with ticks on a logarithmic axis with this ratio of its ends."""
+    """Returns the multiples of powers of ten at which a logarithmic axis has ticks; `ratio` is high / low."""
     return (1.0,) if ratio > 200 else (1.0, 3.0) if ratio > 20 else (1.0, 2.0, 5.0)
 
 
 def colour_ticks(colours: Colours) -> list[tuple[float, str]]:
-    """Returns positions on a scale of colours and their texts: powers of ten, or even steps in one unit.
+    """Returns ticks of a colour scale, positions and labels: powers of ten, or even steps in one unit.
 
     A logarithmic scale with a white part for 0 has no tick at its lowest value, which would be too close to
     it.
@@ -91,7 +91,7 @@ def colour_ticks(colours: Colours) -> list[tuple[float, str]]:
 
 
 def log_scale_note(colours: Colours) -> str:
-    """Returns the note on a logarithmic scale of colours; empty for a linear one."""
+    """Returns the note that a colour scale is logarithmic; empty for a linear scale."""
     return ("logarithmic scale from 1" if colours.white_zero else "log scale") if colours.log else ""
 
 
@@ -106,7 +106,7 @@ MAX_LABEL_ROWS = 3  # lines of text that labels of instants may fill
 
 
 def place_event_labels(panel: Panel, letters: int) -> list[tuple[Instant, int, bool]]:
-    """Returns instants of a panel whose labels fit without hiding a map, at `letters` characters of width.
+    """Returns the events in a panel whose labels fit into it; none for a heat map, which they would hide.
 
     Each has the line of text of its label, 0 for the highest, and true if the label is left of the instant.
     """
@@ -126,7 +126,7 @@ def place_event_labels(panel: Panel, letters: int) -> list[tuple[Instant, int, b
 
 
 def wrap_and_shorten(text: str, letters: int, lines: int) -> list[str]:
-    """Returns a text in at most this many lines; the rest is replaced by an ellipsis at a word.
+    """Returns a text wrapped to at most `lines` lines; an ellipsis replaces the rest.
 
     A number stays together with the word after it: its unit, or its next thousands.
     """

@@ -67,7 +67,7 @@ def chart_bounces_by_switch(results: Results) -> Chart | None:
 
 
 def build_mean_bars(results: Results, rows: Mapping[str, np.ndarray]) -> tuple[list[Bars], str]:
-    """Returns bars of each variant's means over seeds (its rows), and the description of bars and ends."""
+    """Returns bars for each variant's means over seeds, and a text on what bars and error bars show."""
     marks = []
     for index, (variant, values) in enumerate(rows.items()):
         height, low, high = common.mean_and_interval(values)
@@ -80,7 +80,7 @@ def build_mean_bars(results: Results, rows: Mapping[str, np.ndarray]) -> tuple[l
 
 
 def build_bars(results: Results, which: tuple[str, int, int], data: tuple[np.ndarray, np.ndarray]) -> Bars:
-    """Returns bars of a variant that is number `index` of `count` variants side by side."""
+    """Returns the bars of one variant, beside those of other variants in each group."""
     variant, index, count = which
     width = BAR_GROUP_WIDTH / count
     x = data[0] + (index - (count - 1) / 2) * width
@@ -89,7 +89,7 @@ def build_bars(results: Results, which: tuple[str, int, int], data: tuple[np.nda
 
 
 def bar_legend(results: Results, variants: list[str]) -> list[Entry]:
-    """Returns a legend entry with the look of its bars for each variant."""
+    """Returns the legend entry of each variant, with a square in the colour of its bars."""
     every = common.variant_legend(results, variants)
     return [replace(one, look=replace(one.look, opacity=BAR_OPACITY), symbol="square") for one in every]
 
@@ -107,7 +107,7 @@ def node_positions(results: Results) -> dict[str, int]:
 
 
 def count_bounces_by_switch(results: Results, variant: str) -> dict[str, np.ndarray]:
-    """Returns bounces in each seed by the name of the switch."""
+    """Returns bounces by switch name, each as an array with one count for each seed."""
     runs = results.runs_of(variant)
     found: dict[str, np.ndarray] = {}
     for seed, run in enumerate(runs):
@@ -163,7 +163,7 @@ def chart_bounced_packets(results: Results) -> Chart | None:
 
 
 def packet_shares(results: Results, variant: str, which: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns values of data packets and the share of packets with each; empty without any.
+    """Returns values of one packet metric, and the share of data packets with each; empty without packets.
 
     Workloads without bounces record no distances: their packets count with a distance of 0.
     """

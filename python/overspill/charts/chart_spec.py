@@ -28,7 +28,7 @@ WHITE_SHARE = 1 / 32  # share of a scale that is white, for 0
 
 @dataclass(frozen=True)
 class Look:
-    """Look of a line; `dash` is in units of the line's width, as in matplotlib."""
+    """Style of a line; `dash` is in units of the line's width, as in matplotlib."""
 
     colour: str = COLOURS[0]
     dash: tuple[float, ...] = ()
@@ -37,7 +37,7 @@ class Look:
 
 
 def look_of_index(index: int) -> Look:
-    """Returns the look of variant number `index`, equal in every figure.
+    """Returns the line style of variant number `index`, equal in every figure.
 
     Args:
         index: Number of the variant in its scenario, from 0.
@@ -65,7 +65,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Entry:
-    """Entry of the legend, to which marks refer by `key`; a `ring` is a hollow circle."""
+    """Entry of a figure's legend; lines and points refer to it by `key`, and a `ring` is a hollow circle."""
 
     key: str
     label: str
@@ -133,7 +133,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Colours:
-    """Scale of colours from light to dark; `log` from 1 on. `white_zero` adds a white part for 0 alone."""
+    """Colour scale from light to dark; `log` begins at 1. `white_zero` adds a white part for 0 alone."""
 
     low: float
     high: float
@@ -145,7 +145,7 @@ class Colours:
 
     @property
     def stops(self) -> tuple[tuple[float, str], ...]:
-        """Positions from 0 to 1 and their colours, interpolated linearly."""
+        """Colours of the scale and their positions from 0 to 1, between which colours are interpolated."""
         first, last = (WHITE_SHARE if self.white_zero else 0.0), len(SHADES) - 1
         shades = [(first + (1 - first) * at / last, colour) for at, colour in enumerate(SHADES)]
         # The white part ends a little below the lowest value, so that rounding does not make that white.
@@ -155,12 +155,12 @@ class Colours:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Ends of the scale in the coordinates of `positions_of`, with its white part."""
+        """Lowest and highest position on the colour scale, in the coordinates of `positions_of`."""
         low, high = np.log10([self.low, self.high]).tolist() if self.log else (self.low, self.high)
         return (low - (high - low) * WHITE_SHARE / (1 - WHITE_SHARE) if self.white_zero else low), high
 
     def positions_of(self, values: np.ndarray) -> np.ndarray:
-        """Returns positions of values on the scale (logarithms if `log`); 0 is in the middle of the white."""
+        """Returns positions of values on the colour scale (logarithms if `log`); 0 is in the white part."""
         numbers = np.asarray(values, np.float64)
         with np.errstate(divide="ignore"):
             found = np.log10(numbers) if self.log else numbers
@@ -184,7 +184,7 @@ class Heat:
 
 @dataclass(frozen=True)
 class Span:
-    """Shaded part of the x axis, and the sentence of a file about it."""
+    """Shaded part of the x axis, and the sentence that explains it in a saved figure."""
 
     start: float
     end: float
@@ -201,7 +201,7 @@ class Instant:
 
 @dataclass(frozen=True)
 class Links:
-    """Links of one kind: paths separated by NaN, and a point of each for the pointer."""
+    """Links of one kind in a drawn network: paths separated by NaN, and a point with hover text for each."""
 
     x: np.ndarray
     y: np.ndarray
@@ -225,7 +225,7 @@ class Arc:
 
     @property
     def middle(self) -> tuple[float, float]:
-        """Position of the text."""
+        """Position of the arrow's text."""
         at = len(self.x) // 2
         return float(self.x[at]), float(self.y[at])
 
@@ -264,7 +264,7 @@ Mark = Line | Band | Points | Bars | Heat | Span | Instant | Graph
 
 @dataclass(frozen=True)
 class Panel:
-    """Pair of axes; `note` is a text in the middle if there is nothing to show.
+    """Panel of a figure: two axes with lines, bars or points; `note` is shown if there is nothing to draw.
 
     `corner` are lines of text at the lower left; `height_share` is the height relative to other panels.
     """
@@ -308,12 +308,12 @@ class Chart:
 
     @property
     def rows(self) -> int:
-        """Number of rows of the grid."""
+        """Number of rows of panels."""
         return -(-len(self.panels) // self.columns)
 
     @property
     def row_heights(self) -> list[float]:
-        """Height of each row relative to `height`: that of its highest panel."""
+        """Relative height of each row of panels: that of the highest panel in it."""
         cells = [self.cell_of(index)[0] for index in range(len(self.panels))]
         rows = range(self.rows)
         return [
@@ -325,7 +325,7 @@ class Chart:
         ]
 
     def cell_of(self, index: int) -> tuple[int, int]:
-        """Returns row and column of a panel."""
+        """Returns the row and the column in which a panel of the figure is."""
         return (
             (index % self.rows, index // self.rows)
             if self.fill_columns_first
@@ -333,7 +333,7 @@ class Chart:
         )
 
     def is_in_last_row(self, index: int) -> bool:
-        """Returns true if no panel is below this one."""
+        """Returns true if the figure has no panel below this one."""
         row, column = self.cell_of(index)
         return (row + 1, column) not in {self.cell_of(at) for at in range(len(self.panels))}
 
@@ -360,7 +360,7 @@ def symlog_ticks(low: float, high: float) -> list[float]:
 
 
 def axis_extent(panels: Sequence[Panel], which: Literal["x", "y"]) -> tuple[float, float]:
-    """Returns the smallest and the largest finite number of marks on an axis; 0 and 1 without any."""
+    """Returns the smallest and largest finite numbers that a panel draws along an axis; 0 and 1 if none."""
     found = [one for panel in panels for mark in panel.marks for one in axis_numbers(mark, which)]
     every = np.concatenate(found) if found else np.zeros(0)
     every = every[np.isfinite(every)]
@@ -368,7 +368,7 @@ def axis_extent(panels: Sequence[Panel], which: Literal["x", "y"]) -> tuple[floa
 
 
 def axis_numbers(mark: Mark, which: Literal["x", "y"]) -> list[np.ndarray]:
-    """Returns the numbers of a mark that an axis has to include."""
+    """Returns the numbers of a line, bar or point that an axis has to include."""
     if isinstance(mark, Heat):
         return [np.asarray(mark.edges if which == "x" else (0, len(mark.rows)), np.float64)]
     if isinstance(mark, Span | Instant | Graph):

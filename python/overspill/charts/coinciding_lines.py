@@ -1,4 +1,4 @@
-"""Lines that cover each other, so that a reader sees only the last one."""
+"""Chart lines that cover each other exactly, so that a reader sees only the last one."""
 
 from __future__ import annotations
 

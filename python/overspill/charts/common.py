@@ -1,4 +1,4 @@
-"""Common parts of figures: variants, their looks, seeds, and periods of time."""
+"""Common parts of figures: variants, their line styles, seeds, and time ranges."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ MAX_CURVE_STEPS = 1200  # steps of a curve over time
 
 
 def look_of_variant(results: Results, variant: str) -> Look:
-    """Returns a variant's look, equal in every figure of all results of the same scenario."""
+    """Returns the line style of a variant, equal in every figure of all results of the same scenario."""
     return chart_spec.look_of_index(variant_index(results.facts, results.variants, variant))
 
 
 def variant_index(facts: Mapping[str, Any], variants: Sequence[str], variant: str) -> int:
-    """Returns the index of a variant in its scenario, or in `variants` if the scenario is not known."""
+    """Returns the position of a variant in its scenario file, or in `variants` if the file is not known."""
     every = parse_declared_variants(str(facts.get("scenario", {}).get("text", "")))
     return (every if set(variants) <= set(every) else tuple(variants)).index(variant)
 
 
 @lru_cache(maxsize=8)
 def parse_declared_variants(text: str) -> tuple[str, ...]:
-    """Returns the variants in a scenario's text, in its order; empty if it cannot be read."""
+    """Returns the names of the variants in the text of a scenario file; empty if the text is not valid."""
     try:
         return tuple(core.parse_toml("the scenario", text).get("variants", ()))
     except (BadInput, TOMLDecodeError):
@@ -67,7 +67,7 @@ def group_label(results: Results, variant: str) -> str:
 
 
 def variants_with_runs(results: Results) -> list[str]:
-    """Returns variants with a finished run; of identical variants the first."""
+    """Returns the variants that have a finished run; of variants with identical runs only the first."""
     return [group[0] for group in results.groups]
 
 
@@ -77,12 +77,12 @@ def first_runs(results: Results) -> dict[str, RunData]:
 
 
 def first_runs_with_table(results: Results, table: str) -> dict[str, RunData]:
-    """Returns the first seeds' runs that have rows in a table."""
+    """Returns the first seed's run of each variant, if that run has rows in the table."""
     return {variant: run for variant, run in first_runs(results).items() if has_rows(run, table)}
 
 
 def variants_with_table(results: Results, table: str) -> list[str]:
-    """Returns the variants of which any run has rows in a table."""
+    """Returns the variants that have rows in the table in at least one run."""
     return [
         one
         for one in variants_with_runs(results)
@@ -114,7 +114,7 @@ def sort_by_amount(sums: Mapping[Any, float]) -> list[Any]:
 
 
 def count_panel_columns(count: int) -> int:
-    """Returns the columns of panels of variants: one, or two for more than six."""
+    """Returns the number of columns of panels: one, or two for more than six panels."""
     return 1 if count <= 6 else 2
 
 
@@ -132,37 +132,37 @@ def network_panel_height(panels: int, columns: int, even: bool) -> float:
 
 
 def format_seed_count(results: Results, variants: Iterable[str] | None = None) -> str:
-    """Returns `5 seeds`, the most seeds that any of the variants has."""
+    """Formats the largest number of seeds that any of the variants has: `5 seeds`."""
     names = variants_with_runs(results) if variants is None else variants
     most = max((len(results.runs_of(variant)) for variant in names), default=0)
     return f"{most} seed{'' if most == 1 else 's'}"
 
 
 def mean_lines_note(results: Results) -> str:
-    """Returns the note of a file on lines that are means; empty if bands are drawn and explain them."""
+    """Returns the note that lines are means, for saved figures; empty if bands around the lines say so."""
     most = max((len(results.runs_of(variant)) for variant in variants_with_runs(results)), default=0)
     return "" if most >= MIN_SEEDS_FOR_INTERVALS else describe_band(results)
 
 
 def means_over_seeds_note(results: Results, what: str, variants: Iterable[str] | None = None) -> str:
-    """Returns the note of a file on means over seeds."""
+    """Returns the note that values are means over so many seeds, for saved figures."""
     text = format_seed_count(results, variants)
     return "One seed." if text == "1 seed" else f"{what} over {text}."
 
 
 def pooled_seeds_note(results: Results, variants: Iterable[str]) -> str:
-    """Returns the note of a file on lines of pooled seeds."""
+    """Returns the note that lines pool the samples of all seeds, for saved figures."""
     text = format_seed_count(results, variants)
     return "One seed." if text == "1 seed" else f"Lines: samples of {text} pooled."
 
 
 def omitted_variants_note(shown: int, variants: int) -> str:
-    """Returns the note of a file that shows only the first of the variants; empty if it shows all."""
+    """Returns the note that only the first variants are shown, for saved figures; empty if all are."""
     return f"The first {shown} of {variants} variants." if variants > shown else ""
 
 
 def describe_band(results: Results, how: str = "Student's t") -> str:
-    """Returns the sentence of a caption on means, and on bands if there are any."""
+    """Returns the sentence of a caption that explains means, and the bands around them if there are any."""
     most = max((len(results.runs_of(variant)) for variant in variants_with_runs(results)), default=0)
     if most < MIN_SEEDS_FOR_INTERVALS:
         return f"Lines are means over {most} seeds." if most > 1 else "One seed: no intervals."
@@ -171,7 +171,7 @@ def describe_band(results: Results, how: str = "Student's t") -> str:
 
 
 def mean_and_interval(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns mean and ends of the 95% interval of each column; all three are equal for few rows.
+    """Returns the mean of each column and the ends of its 95% interval; all are the mean for too few rows.
 
     The lower end of values that are never negative is at least 0.
     """
@@ -191,7 +191,7 @@ def percentile_interval(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def select_curve_samples(count: int, shown: int = 1500, tail: int = 200) -> np.ndarray:
-    """Returns the indices of sorted samples that a curve shows: some of the body, all of the tail."""
+    """Returns indices of the sorted samples that a curve shows: some of the body, all of the tail."""
     if count <= shown:
         return np.arange(count)
     return np.union1d(np.linspace(0, count - 1, shown, dtype=int), np.arange(count - tail, count))
@@ -199,18 +199,18 @@ def select_curve_samples(count: int, shown: int = 1500, tail: int = 200) -> np.n
 
 @dataclass(frozen=True)
 class Period:
-    """Period of time in ps that a figure shows."""
+    """Range of simulated time in ps that a figure shows."""
 
     start: int
     end: int
 
     @property
     def seconds(self) -> tuple[float, float]:
-        """Begin and end in seconds."""
+        """Begin and end of the time range in seconds."""
         return self.start * measures.SECONDS_PER_PS, self.end * measures.SECONDS_PER_PS
 
     def bin_groups(self, run: RunData, shown: int) -> tuple[int, int, int]:
-        """Returns the first bin, the number of groups, and the bins per group, for at most `shown` groups."""
+        """Returns a grouping of bins into at most `shown` steps: first bin, number of groups, bins each."""
         width_ps = int(run.summary["bin_ps"])
         first = self.start // width_ps
         count = max(1, -(-self.end // width_ps) - first)
@@ -218,13 +218,13 @@ class Period:
         return first, -(-count // width), width
 
     def group_edges(self, run: RunData, shown: int) -> np.ndarray:
-        """Returns the edges of these groups in seconds."""
+        """Returns the ends of all groups of time bins in seconds."""
         first, groups, width = self.bin_groups(run, shown)
         bins = first + np.arange(groups + 1, dtype=np.int64) * width
         return bins * int(run.summary["bin_ps"]) * measures.SECONDS_PER_PS
 
     def sum_groups(self, run: RunData, shown: int, data: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-        """Returns values by bin, summed over each of these groups."""
+        """Returns the sums of values over each group of time bins."""
         first, groups, width = self.bin_groups(run, shown)
         bins, values = data
         keep = (bins >= first) & (bins < first + groups * width)
@@ -233,7 +233,7 @@ class Period:
         return found
 
     def axis(self) -> Axis:
-        """Returns the x axis of this period."""
+        """Returns the time axis of this range."""
         return Axis("time", "time", range=self.seconds)
 
 
@@ -241,7 +241,7 @@ TIME_SERIES_TABLES = ("queue_trace", "activity")
 
 
 def period_of(results: Results, tables: Sequence[str] = TIME_SERIES_TABLES) -> Period:
-    """Returns the period of the bins in which first seeds have rows; it begins at 0 if they begin early."""
+    """Returns the time range of the rows of first seeds' runs; it begins at 0 if they begin early."""
     bins = [(run, run.column(table, "bin")) for run in first_runs(results).values() for table in tables]
     pairs = [(int(run.summary["bin_ps"]), one) for run, one in bins if len(one)]
     start = min((width * int(one.min()) for width, one in pairs), default=0)
@@ -251,7 +251,7 @@ def period_of(results: Results, tables: Sequence[str] = TIME_SERIES_TABLES) -> P
 
 
 def grey_spans(run: RunData, period: Period) -> list[Span]:
-    """Returns grey spans outside of the measurement window."""
+    """Returns grey spans over the times outside of the measurement window."""
     start, end = run.window_ps
     ends = ((period.start, start), (end, period.end))
     clipped = [(max(left, period.start), min(right, period.end)) for left, right in ends]
@@ -263,7 +263,7 @@ def grey_spans(run: RunData, period: Period) -> list[Span]:
 
 
 def change_marks(run: RunData, period: Period) -> list[Instant]:
-    """Returns marks at the network changes; none if there are too many to see anything else."""
+    """Returns vertical lines at the network changes; none if there are too many to see anything else."""
     texts: dict[int, list[str]] = {}
     for change in run.changes:
         if change.at_ps < run.end_ps and period.start <= change.at_ps <= period.end:
@@ -281,7 +281,7 @@ def run_title(results: Results, variant: str, run: RunData) -> str:
 
 
 def time_panel(title: str, run: RunData, axes: tuple[Period, Axis], marks: Sequence[Mark]) -> Panel:
-    """Returns a panel with marks over time, grey spans outside the window, and network changes."""
+    """Returns a panel of lines or points over time, with network changes, grey outside the window."""
     period, y = axes
     return Panel(title, period.axis(), y, [*grey_spans(run, period), *change_marks(run, period), *marks])
 
@@ -289,7 +289,7 @@ def time_panel(title: str, run: RunData, axes: tuple[Period, Axis], marks: Seque
 def chart_over_time(
     what: tuple[str, str, str], panels: Sequence[Panel], legend: Sequence[Entry], wish: float = 1.9
 ) -> Chart:
-    """Returns a chart of panels over time with a common y range; `what` is name, title and caption."""
+    """Returns a figure of panels over time with a common y range; `what` is name, title and caption."""
     height, columns = panel_height(len(panels), wish), count_panel_columns(len(panels))
     return Chart(*what, panels, columns, height, legend, share_x=True, share_y=True, fill_columns_first=True)
 

@@ -38,13 +38,13 @@ class ShownFlows:
 
     @property
     def legend(self) -> list[Entry]:
-        """Legend entries of the coloured flows."""
+        """Legend entries of the flows that have colours."""
         first = next(iter(self.runs.values()))
         named = ((str(flow), flow_name(first, flow), self.look(flow)) for flow in self.shown)
         return [Entry(key, text, look) for key, text, look in named]
 
     def look(self, flow: int) -> Look:
-        """Returns the look of a flow, equal in every panel."""
+        """Returns the line style of a flow, equal in every panel."""
         return (
             Look(COLOURS[self.shown.index(flow)], width=1.4)
             if flow in self.shown
@@ -52,12 +52,12 @@ class ShownFlows:
         )
 
     def marks(self, run: RunData, draw: DrawFlow) -> list[Mark]:
-        """Returns the marks of a run, grey ones below the others."""
+        """Returns what the panel of a run draws, grey flows below the others."""
         coloured = [draw(run, flow, self.look(flow), str(flow)) for flow in self.shown]
         return [*(draw(run, flow, self.look(flow), "") for flow in reversed(self.grey)), *coloured]
 
     def describe(self, by: str) -> str:
-        """Describes the flows: `the 7 flows with most bytes of 12; the next 5 in grey`."""
+        """Describes which flows are drawn: `the 7 flows with most bytes of 12; the next 5 in grey`."""
         if len(self.every) == len(self.shown):
             return f"all {common.format_count(len(self.every), 'flow')}"
         grey = f"; the next {len(self.grey)} in grey" if self.grey else ""
@@ -78,7 +78,7 @@ def flow_name(run: RunData, flow: int) -> str:
 def build_flow_panels(
     results: Results, flows: ShownFlows, drawn: tuple[Period, Axis, DrawFlow]
 ) -> list[Panel]:
-    """Returns a panel for each run."""
+    """Returns a panel with the flows of each run."""
     period, y, draw = drawn
     return [
         common.time_panel(common.run_title(results, variant, run), run, (period, y), flows.marks(run, draw))
@@ -87,7 +87,7 @@ def build_flow_panels(
 
 
 def period_of_table(runs: Runs, table: str) -> Period:
-    """Returns the period from first to last row of a table of instants, or from 0 if that is early."""
+    """Returns the time range from a table's first row to its last; it begins at 0 if the first is early."""
     times = [run.column(table, "time_ps") for run in runs.values()]
     start, end = min(int(one.min()) for one in times), max(int(one.max()) for one in times)
     margin = max((end - start) // 40, 1)
@@ -95,17 +95,17 @@ def period_of_table(runs: Runs, table: str) -> Period:
 
 
 def weigh_by_rows(table: str) -> FlowWeights:
-    """Returns a function that weights flows by their number of rows in a table."""
+    """Returns a function that weights each flow of a run by its number of rows in a table."""
     return lambda run: (run.column(table, "flow"), np.ones(len(run.column(table, "flow"))))
 
 
 def select_points(count: int) -> np.ndarray:
-    """Returns the indices of the points that are shown, evenly spaced."""
+    """Returns the indices, evenly spaced, of those points that are drawn out of `count`."""
     return np.unique(np.linspace(0, count - 1, min(count, MAX_POINTS), dtype=int))
 
 
 def chart_congestion_messages(results: Results) -> Chart | None:
-    """Builds the figure of congestion messages by time, feedback and flow; `None` if none are recorded."""
+    """Builds the figure of congestion messages by time, feedback and flow; `None` if none were recorded."""
     runs = common.first_runs_with_table(results, "notices")
     if not runs:
         return None
@@ -134,7 +134,7 @@ def chart_congestion_messages(results: Results) -> Chart | None:
 
 
 def chart_rate_limits(results: Results) -> Chart | None:
-    """Builds the figure of each flow's rate limit over time; `None` if none are recorded."""
+    """Builds the figure of each flow's rate limit over time; `None` if none was recorded."""
     runs = common.first_runs_with_table(results, "rate_limits")
     if not runs:
         return None
@@ -158,7 +158,7 @@ def chart_rate_limits(results: Results) -> Chart | None:
 
 
 def rate_limit_line(run: RunData, flow: int, shown: tuple[Look, str], period: Period) -> Line:
-    """Returns a line of a flow's limit, with gaps without a limit; only the last change of a step is kept."""
+    """Returns the line of a flow's rate limit, with gaps where the flow has none."""
     time, flows, rate = run.columns("rate_limits", "time_ps", "flow", "rate_bps")
     own = flows == flow
     at, limit = time[own].astype(np.int64), rate[own].astype(np.float64)
@@ -170,7 +170,7 @@ def rate_limit_line(run: RunData, flow: int, shown: tuple[Look, str], period: Pe
 
 
 def chart_sent_rates(results: Results) -> Chart | None:
-    """Builds the figure of the rate that each flow sends at over time; `None` if it is not recorded."""
+    """Builds the figure of the rate at which each flow sends over time; `None` if it was not recorded."""
     runs = common.first_runs_with_table(results, "sent_trace")
     if not runs:
         return None
@@ -198,7 +198,7 @@ def chart_sent_rates(results: Results) -> Chart | None:
 
 
 def read_source_bytes(run: RunData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns bins, flows and bytes that sources send, without the rows of other hosts."""
+    """Returns three arrays for the bytes that sources send: time bin, flow and bytes."""
     bins, host, flow, size = run.columns("sent_trace", "bin", "host", "flow", "wire_bytes")
     ids, src = run.columns("flows", "flow", "src")
     sources = np.full(int(max(ids.max(initial=0), flow.max(initial=0))) + 1, -1, np.int64)

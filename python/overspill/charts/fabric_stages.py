@@ -27,7 +27,7 @@ NodeBuffer = tuple[int, int]  # node, and number of its buffer
 
 @dataclass(frozen=True)
 class ShownBuffers:
-    """Buffers of one switch that a figure shows, in order, and the number of all."""
+    """Buffers inside one switch that a figure shows, in order, and the number of all its buffers."""
 
     runs: Mapping[str, RunData]
     node: int
@@ -37,21 +37,21 @@ class ShownBuffers:
 
     @property
     def first_run(self) -> RunData:
-        """Run that has these buffers."""
+        """Run of the first variant that recorded these buffers."""
         return next(iter(self.runs.values()))
 
     @property
     def switch_name(self) -> str:
-        """Name of the switch."""
+        """Name of the switch whose buffers are shown."""
         return self.first_run.node_name(self.node)
 
     @property
     def switch_phrase(self) -> str:
-        """Phrase that says which of several switches it is; empty for one."""
+        """Phrase for a caption on why this switch is shown; empty if only one switch has stages."""
         return ", the switch with most bytes inside," if self.several_switches else ""
 
     def describe(self, most: str, some: str) -> str:
-        """Returns the phrase that says which of the buffers are shown."""
+        """Describes how many of the switch's buffers are shown: `the 8 fullest buffers of 12`."""
         return (
             f"the {len(self.buffers_shown)} {most} of {self.buffer_count}"
             if self.buffer_count > len(self.buffers_shown)
@@ -59,18 +59,18 @@ class ShownBuffers:
         )
 
     def look(self, buffer: int) -> Look:
-        """Returns the look of a buffer, equal in every panel; a wide line is visible beside a narrow one."""
+        """Returns the line style of a buffer, equal in every panel; wide lines show below narrow ones."""
         return chart_spec.look_of_index(self.buffers_shown.index(buffer))
 
     def legend(self, links: bool) -> list[Entry]:
-        """Returns a legend entry for each buffer."""
+        """Returns a legend entry for each buffer that is shown."""
         return [
             Entry(str(one), buffer_name(self.first_run, (self.node, one), links), self.look(one))
             for one in self.buffers_shown
         ]
 
     def buffer_columns(self, run: RunData, buffer: int, *columns: str) -> list[np.ndarray]:
-        """Returns columns of a buffer's rows over time."""
+        """Returns the given columns of one buffer's rows, in order of time."""
         node, own, *more = run.columns(TRACE_TABLE, "node", "buffer", *columns)
         keep = (node == self.node) & (own == buffer)
         return [one[keep] for one in more]
@@ -78,7 +78,7 @@ class ShownBuffers:
 
 @dataclass(frozen=True)
 class FigureTexts:
-    """Texts and axes of a figure."""
+    """Texts, legend, y axis and time range of a figure."""
 
     name: str
     title: str
@@ -138,7 +138,7 @@ def chart_internal_links(results: Results) -> Chart | None:
 
 
 def list_omission_reason(results: Results) -> list[str]:
-    """Returns the reason why both figures are omitted although switches have stages."""
+    """Returns the reason why the figures of `fabric` switches are omitted; empty without such switches."""
     runs = common.first_runs(results).values()
     if any(common.has_rows(run, TRACE_TABLE) for run in runs) or not any(
         run.recorded("fabric_buffers") for run in runs
@@ -148,7 +148,7 @@ def list_omission_reason(results: Results) -> list[str]:
 
 
 def select_buffers(results: Results, weight: str, places: tuple[str, ...]) -> ShownBuffers | None:
-    """Returns the buffers with the largest sum of a column, of the switch that holds most inside."""
+    """Returns the fullest buffers or busiest links inside the switch whose inside holds most bytes."""
     runs = common.first_runs_with_table(results, TRACE_TABLE)
     held = sum_buffer_columns(runs, "mean_bytes", FABRIC_BUFFERS)
     whole: dict[int, float] = {}
@@ -168,7 +168,7 @@ def select_buffers(results: Results, weight: str, places: tuple[str, ...]) -> Sh
 def sum_buffer_columns(
     runs: Mapping[str, RunData], weight: str, places: tuple[str, ...]
 ) -> dict[NodeBuffer, float]:
-    """Returns the sums of a column over time and runs, of the buffers at these places that have any."""
+    """Returns the sum of a column over time and runs, for each buffer of the given kinds that has any."""
     sums: dict[NodeBuffer, float] = {}
     for run in runs.values():
         known = buffers_of_kinds(run, places)
@@ -180,7 +180,7 @@ def sum_buffer_columns(
 
 
 def buffers_of_kinds(run: RunData, places: tuple[str, ...]) -> set[NodeBuffer]:
-    """Returns the buffers at these places."""
+    """Returns the buffers of the given kinds inside switches, as node and buffer numbers."""
     node, buffer, place = run.columns("fabric_buffers", "node", "buffer", "place")
     numbers = [FABRIC_BUFFERS.index(one) for one in places]
     keep = np.isin(place, numbers)

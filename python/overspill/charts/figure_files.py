@@ -1,4 +1,4 @@
-"""Figures as files, PNG, SVG and PDF: each format is drawn once, and equal figures are equal files."""
+"""Figures saved as PNG, SVG and PDF: each format is drawn once, and equal figures give equal bytes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNDATED_METADATA: Mapping[str, dict[str, Any]] = {
 
 
 def parse_formats(text: str) -> tuple[str, ...]:
-    """Returns the formats between commas; raises `BadInput` for an unknown one."""
+    """Parses a comma-separated list of figure formats; raises `BadInput` for an unknown one."""
     names = [one.strip().lower() for one in text.split(",")]
     for name in names:
         if name not in FIGURE_FORMATS:
@@ -39,7 +39,7 @@ def parse_formats(text: str) -> tuple[str, ...]:
 
 
 def find_existing_formats(folder: Path, names: Collection[str]) -> tuple[str, ...]:
-    """Returns the formats in which any of these figures exist beside a page."""
+    """Returns the formats in which any of these figures were saved earlier beside a page."""
     place = folder / FIGURES_FOLDER
     return tuple(one for one in FIGURE_FORMATS if any((place / f"{name}.{one}").is_file() for name in names))
 

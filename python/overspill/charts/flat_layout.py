@@ -20,7 +20,7 @@ ARC_POINTS = 61  # points of a bow, odd so that one is its middle
 
 @dataclass(frozen=True)
 class FlatPositions:
-    """Positions, from 0 to 1 across and from 0 upward, with rows of switches; `grid` if these form one."""
+    """Positions of nodes (x from 0 to 1, y upward from 0) and rows of switches; `grid` if these form one."""
 
     x: np.ndarray
     y: np.ndarray
@@ -30,7 +30,7 @@ class FlatPositions:
 
 
 def place_flat_network(network: Network, near: list[list[int]]) -> FlatPositions | None:
-    """Returns the positions in a network of one tier with hosts at every switch, unless it is a chain.
+    """Returns node positions for a one-tier network with hosts at every switch, unless it is a chain.
 
     `None` for any other network.
     """
@@ -50,7 +50,7 @@ def place_flat_network(network: Network, near: list[list[int]]) -> FlatPositions
 
 
 def parse_grid_cells(names: list[str]) -> list[tuple[int, float]] | None:
-    """Returns row and column of switches named by coordinates, the first half of which are the row.
+    """Returns row and column of switches whose names have coordinates; their first half gives the row.
 
     `None` if the names have no coordinates.
     """
@@ -72,7 +72,7 @@ def parse_grid_cells(names: list[str]) -> list[tuple[int, float]] | None:
 
 
 def coordinate_position(coordinates: list[int], sizes: list[int], gap: float) -> float:
-    """Returns the position of a point, the last coordinate fastest, with a gap between its blocks."""
+    """Returns the position along one axis for coordinates, the last one fastest, with gaps between blocks."""
     found, wide = 0.0, 1.0
     for coordinate, size in zip(reversed(coordinates), reversed(sizes), strict=True):
         found += coordinate * wide
@@ -83,7 +83,7 @@ def coordinate_position(coordinates: list[int], sizes: list[int], gap: float) ->
 def place_in_grid(
     switches: list[int], hosts: dict[int, list[int]], cells: list[tuple[int, float]]
 ) -> FlatPositions:
-    """Returns positions in rows from the top, with hosts below their switch."""
+    """Returns node positions in a grid, rows from the top, with hosts below their switch."""
     count = len(switches) + sum(len(own) for own in hosts.values())
     x, y = np.zeros(count), np.zeros(count)
     rows = max(row for row, _ in cells) + 1
@@ -99,7 +99,7 @@ def place_in_grid(
 
 
 def place_in_circle(switches: list[int], hosts: dict[int, list[int]]) -> FlatPositions:
-    """Returns positions clockwise from the top, with hosts outside."""
+    """Returns node positions on a circle, clockwise from the top, with hosts outside."""
     count = len(switches) + sum(len(own) for own in hosts.values())
     x, y = np.zeros(count), np.zeros(count)
 
@@ -118,7 +118,7 @@ def place_in_circle(switches: list[int], hosts: dict[int, list[int]]) -> FlatPos
 
 
 def bend_grid_link(x: np.ndarray, y: np.ndarray, cell: float) -> tuple[np.ndarray, np.ndarray]:
-    """Returns a link of a grid, bowed around switches in its row or column; columns are `cell` apart."""
+    """Returns the path of a grid's link, bent around switches between its ends; columns are `cell` wide."""
     across, down = abs(x[1] - x[0]) / cell, abs(y[1] - y[0])
     if (across > 1e-6 and down > 1e-6) or max(across, down) < 1.5:
         return x, y
@@ -130,6 +130,6 @@ def bend_grid_link(x: np.ndarray, y: np.ndarray, cell: float) -> tuple[np.ndarra
 
 
 def path_midpoint(line: tuple[np.ndarray, np.ndarray]) -> tuple[float, float]:
-    """Returns the point half-way along a straight line or an arc."""
+    """Returns the point halfway along the path of a link: a straight line or an arc."""
     x, y = (one if len(one) == 2 else one[len(one) // 2] for one in line)
     return float(np.mean(x)), float(np.mean(y))

@@ -77,7 +77,7 @@ def chart_distribution(results: Results, which: str, traffic: int | None = None)
 
 
 def distribution_panels(which: str, whole: list[Mark], tail: list[Mark] | tuple[()]) -> list[Panel]:
-    """Returns the panels of distribution and tail; without the tail for few samples."""
+    """Returns the panels of a distribution and of its tail; without the tail if there are few samples."""
     name, many = which.upper(), SUBJECT_NAMES[which][1]
     low, high = x_range(whole)
     scale, shown = words.time_scale(low, high)
@@ -96,7 +96,7 @@ def distribution_panels(which: str, whole: list[Mark], tail: list[Mark] | tuple[
 
 
 def x_range(marks: list[Mark]) -> tuple[float, float]:
-    """Returns the smallest and the largest x of lines."""
+    """Returns the smallest and the largest x coordinate of the lines."""
     every = np.concatenate([mark.x for mark in marks if isinstance(mark, Line)])
     return float(every.min()), float(every.max())
 
@@ -120,7 +120,7 @@ def pool_completion_times(
 
 
 def is_data_flow(flows: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Returns which flows carry data: requests are distinguished by their role, if results have it."""
+    """Returns true for each flow that carries data, false for requests; all true in results without roles."""
     return flows["role"] == 0 if "role" in flows else np.ones(len(flows["time"]), bool)
 
 
@@ -138,7 +138,7 @@ def traffic_name(results: Results, traffic: int) -> str:
 
 
 def workload_file_key(results: Results, traffic: int) -> str:
-    """Returns the name of a workload as a part of a file's name, with its number if it is not unique."""
+    """Returns the name of a workload for use in a file name, with its number if it is not unique."""
     keys = [re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-").lower() for name in traffic_names(results)]
     own = keys[traffic]
     return own if own and keys.count(own) == 1 else f"{own}-{traffic}".strip("-")
@@ -198,7 +198,7 @@ def chart_slowdown_by_size(results: Results) -> Chart | None:
 
 
 def has_hollow_points(panels: Iterable[Panel]) -> bool:
-    """Returns true if the figure marks any percentile as doubtful."""
+    """Returns true if the figure marks any percentile as doubtful, since it has few samples."""
     return any(isinstance(mark, Points) and mark.hollow for panel in panels for mark in panel.marks)
 
 
@@ -245,7 +245,7 @@ BinnedCurve = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, 
 
 
 def compute_binned_curve(seeds: list[SizedFlows], edges: np.ndarray, percent: float) -> BinnedCurve:
-    """Returns for each bin size, mean over seeds, ends of its interval, a flag of doubt, and a text."""
+    """Returns for each bin of flow sizes: size, percentile and interval over seeds, doubt, and hover text."""
     found = []
     for left, right in itertools.pairwise(edges.tolist()):
         parts = [(sizes >= left) & (sizes < right) for sizes, _, _ in seeds]
@@ -275,7 +275,7 @@ def compute_binned_curve(seeds: list[SizedFlows], edges: np.ndarray, percent: fl
 
 
 def build_size_marks(results: Results, variant: str, curve: BinnedCurve) -> list[Mark]:
-    """Returns line, band and points of one variant."""
+    """Returns line, interval band and points of one variant's slowdown by flow size."""
     size, middle, low, high, doubtful, texts = curve
     line = common.look_of_variant(results, variant)
     marks: list[Mark] = []

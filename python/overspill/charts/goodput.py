@@ -39,18 +39,18 @@ LINE_ENDS_NOTE = (
 
 
 def may_wait_for_missing(runs: Iterable[RunData]) -> bool:
-    """Returns true if data may wait for a missing packet; raw traffic counts as it arrives."""
+    """Returns true if received data may wait for a missing packet, as it does for all but raw flows."""
     return not all(has_only_raw_flows(run) for run in runs)
 
 
 def has_only_raw_flows(run: RunData) -> bool:
-    """Returns true if there are flows, and all of them are raw."""
+    """Returns true if the run has flows, and all of them are raw (without a transport)."""
     raw = run.column("flows", "raw")
     return len(raw) > 0 and bool((raw != 0).all())
 
 
 def burst_notes(runs: Iterable[RunData], beyond: str = "") -> tuple[str, str]:
-    """Returns the sentences of caption and note on bursts of data that waited; empty if none can."""
+    """Returns sentences for caption and note on goodput bursts when missing packets arrive; else empty."""
     if not may_wait_for_missing(runs):
         return "", beyond.strip()
     return f"{BURSTS_NOTE} ", IN_ORDER_NOTE + beyond
@@ -117,7 +117,7 @@ def host_link_rates(runs: Mapping[str, RunData]) -> dict[int, float]:
 
 
 def build_goodput_marks(results: Results, variant: str, period: Period) -> list[Mark]:
-    """Returns a variant's line, with its band if there are several seeds."""
+    """Returns a variant's goodput line, with its interval band if there are several seeds."""
     runs = results.runs_of(variant)
     marks: list[Mark] = [*common.grey_spans(runs[0], period), *common.change_marks(runs[0], period)]
     at = period.group_edges(runs[0], MAX_STEPS_WITH_BAND)
@@ -151,7 +151,7 @@ def has_more_to_send(run: RunData) -> bool:
 
 
 def mean_of_finite(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns mean and ends of the interval of each column, over the rows known there; 0 without any."""
+    """Returns mean and interval ends of each column over its finite values; 0 for columns without any."""
     found = np.zeros((3, rows.shape[1]))
     known = np.isfinite(rows)
     for count in np.unique(known.sum(axis=0)):
@@ -162,7 +162,7 @@ def mean_of_finite(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 def axis_top(marks: list[Mark]) -> tuple[float, bool]:
-    """Returns the top of the axis for these lines and bands, and true if some bands extend beyond it.
+    """Returns the top of the y axis for lines and bands, and true if it cuts some bands.
 
     Only a few bands that are far wider than the rest are cut.
     """
@@ -187,7 +187,7 @@ def compute_rates(run: RunData, data: tuple[np.ndarray, ...], when: tuple[Period
 
 
 def chart_goodput_by_host(results: Results) -> Chart | None:
-    """Builds the figure of goodput by host and time, first seeds; `None` for fewer than two receivers."""
+    """Builds the heat map of goodput by host and time, first seeds; `None` for fewer than two receivers."""
     runs = common.first_runs_with_table(results, "host_goodput")
     sums = common.sum_by_key(run.columns("host_goodput", "node", "bytes") for run in runs.values())
     hosts = common.sort_by_amount({host: size for host, size in sums.items() if size})
@@ -221,7 +221,7 @@ def chart_goodput_by_host(results: Results) -> Chart | None:
 
 
 def build_host_map(run: RunData, rows: list[int], period: Period) -> BinnedMap:
-    """Returns the map of goodput of these hosts in bit/s."""
+    """Returns the heat map of goodput in bit/s over time, one row for each given host."""
     bins, node, size = run.columns("host_goodput", "bin", "node", "bytes")
     groups = [(run.node_name(host), node == host) for host in rows]
     found = activity.sum_over_steps(run, (bins, size), groups, period)

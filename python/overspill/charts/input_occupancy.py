@@ -1,4 +1,4 @@
-"""Figure of the memory of an input over time, by the output of its frames."""
+"""Figure of the bytes in one switch input buffer over time, split by the output port of the frames."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Port = tuple[int, int]
 
 
 def chart_input_memory(results: Results) -> Chart | None:
-    """Builds the figure of the memory of one input by output, equal in every variant.
+    """Builds the figure of one switch input buffer, split by output; each variant shows the same input.
 
     `None` if it is not recorded.
     """
@@ -81,7 +81,7 @@ def chart_input_memory(results: Results) -> Chart | None:
 
 
 def select_input(runs: list[RunData]) -> tuple[Port, bool]:
-    """Returns the input to show, and true if some input holds frames for several outputs.
+    """Returns the switch input to show, and true if some input holds frames for several outputs.
 
     Only at such inputs can frames for one output block those for another. Among these, or among all without
     any, it is the one that holds most over all runs.
@@ -98,7 +98,7 @@ def select_input(runs: list[RunData]) -> tuple[Port, bool]:
 
 
 def rank_outputs(runs: list[RunData], port: Port) -> list[int]:
-    """Returns the outputs for which an input holds frames, by descending amount."""
+    """Returns the output ports for which an input buffer holds frames, most bytes first."""
     sums: dict[int, float] = {}
     for run in runs:
         node, source, output, mean = run.columns("input_trace", "node", "input", "output", "mean_bytes")
@@ -116,12 +116,12 @@ def far_node_name(run: RunData, node: int, port: int) -> str:
 
 
 def threshold_look(key: str) -> Look:
-    """Returns the look of a threshold."""
+    """Returns the line style of a pause threshold."""
     return Look("#444444", dict(THRESHOLD_DASHES)[key], width=1.1)
 
 
 def build_stacked_areas(run: RunData, port: Port, shown: list[int], period: Period) -> list[Mark]:
-    """Returns areas of the memory for each of these outputs, stacked, with others and the largest on top."""
+    """Returns stacked areas of an input buffer's bytes: each given output, all others, the largest sum."""
     names = ("bin", "node", "input", "output", "max_bytes", "mean_bytes")
     bins, node, source, output, largest, mean = run.columns("input_trace", *names)
     here = (node == port[0]) & (source == port[1])
@@ -150,7 +150,7 @@ HeldBytes = tuple[np.ndarray, np.ndarray]  # bins, and the largest amount of an 
 
 
 def largest_by_step(run: RunData, held: HeldBytes, period: Period) -> tuple[np.ndarray, np.ndarray]:
-    """Returns times in seconds, and from each on the largest amounts in a bin, summed over outputs.
+    """Returns step times in seconds, and the largest bytes of an input in each step, summed over outputs.
 
     Outputs may have their largest amounts at different times, so the total never exceeded this sum.
     """
@@ -162,7 +162,7 @@ def largest_by_step(run: RunData, held: HeldBytes, period: Period) -> tuple[np.n
 
 
 def pause_thresholds(results: Results, variant: str, node: int) -> dict[str, float]:
-    """Returns the thresholds in bytes at which the switches of a variant pause, if all have the same."""
+    """Returns the bytes at which a variant's switches pause and resume, if all switches have the same."""
     resolved = (results.facts.get("resolved") or {}).get(variant) or {}
     switches = resolved.get("switches") or []
     tables = [table for one in switches for table in (one, *(one.get("ports") or {}).values())]
@@ -177,5 +177,5 @@ def pause_thresholds(results: Results, variant: str, node: int) -> dict[str, flo
 
 
 def threshold_line(at: float, key: str, period: Period) -> Line:
-    """Returns the line of a threshold across the panel."""
+    """Returns a horizontal line across the panel at a threshold."""
     return Line(np.array(period.seconds), np.full(2, at), threshold_look(key), key)

@@ -23,7 +23,7 @@ class NodePositions:
 
     @property
     def aspect(self) -> float | None:
-        """Scale of y relative to x, so that a circle 3 high and 1 wide is drawn as one; `None` otherwise."""
+        """Scale of y relative to x that makes circular networks round; `None` for all other networks."""
         return 1 / 3 if self.flat_positions and not self.flat_positions.grid else None
 
 
@@ -91,7 +91,7 @@ SwitchSlot = tuple[int | None, list[int]]
 
 
 def order_slots(network: Network, near: list[list[int]], level: list[int]) -> list[SwitchSlot]:
-    """Returns each switch with its hosts, in the order of the hosts, then the other switches of that row."""
+    """Returns each switch of the lowest tier with its hosts, in the order of the hosts."""
     found: dict[int | None, list[int]] = {}
     for at, node in enumerate(network.nodes):
         if node.is_host:
@@ -103,7 +103,7 @@ def order_slots(network: Network, near: list[list[int]], level: list[int]) -> li
 
 
 def hosts_per_column(slots: list[SwitchSlot]) -> int:
-    """Returns the number of hosts per column, so that a row has at most about a hundred columns."""
+    """Returns the number of hosts drawn per column, so that a row has at most about a hundred columns."""
     most = max((len(hosts) for _, hosts in slots), default=1)
     for deep in range(1, most + 1):
         if sum(max(1, -(-len(hosts) // deep)) for _, hosts in slots) <= 110:

@@ -29,14 +29,14 @@ class Curve:
     index: int
 
     def heights(self, places: np.ndarray) -> list[float]:
-        """Returns the heights of the curve at other x positions, computed by the core."""
+        """Returns the values of the curve at other x positions, computed by the core."""
         told = core.curve(self.kind, list(self.settings), 1, [float(place) for place in places])
         return [] if told is None else [float(high) for high in told["asked"][self.index]]
 
 
 @dataclass(frozen=True)
 class Curves:
-    """Curves of one mechanism over the same quantity."""
+    """Curves of one mechanism over one quantity, such as the queue length."""
 
     kind: str
     settings: str
@@ -45,12 +45,12 @@ class Curves:
 
     @property
     def starts(self) -> float:
-        """Position at which the first line begins to rise."""
+        """X position at which the first curve begins to rise."""
         return min(float(line.x[1]) for line in self.lines)
 
     @property
     def ends(self) -> float:
-        """Position at which the last line has risen."""
+        """X position from which no curve rises any further."""
         return max(float(line.x[-1]) for line in self.lines)
 
 
@@ -83,13 +83,13 @@ def read_curves(kind: str, sets: list[str]) -> Curves | None:
 def compute_curve(
     label: str, source: tuple[str, tuple[tuple[str, ...], dict[str, Any]]], number: int
 ) -> Curve:
-    """Returns a line of a curve that the core computed for some settings."""
+    """Returns one of the curves that the core computed for some settings."""
     kind, (sets, told) = source
     return Curve(label, np.array(told["places"]), np.array(told["values"][number]), kind, sets, number)
 
 
 def split_setting_values(given: str) -> list[str]:
-    """Returns a setting by value: `lambda=5,15` as `lambda=5` and `lambda=15`."""
+    """Splits a setting with several values: `lambda=5,15` becomes `lambda=5` and `lambda=15`."""
     name, equals, texts = given.partition("=")
     return [f"{name}={text.strip()}" for text in texts.split(",")] if equals else [given]
 

@@ -149,7 +149,7 @@ def describe_marks(chart: Chart) -> list[str]:
 
 
 def shorten_panel_title(chart: Chart, panel: Panel) -> str:
-    """Returns a panel's title cut to its column: two lines if rows are high, else one, with an ellipsis."""
+    """Returns a panel's title cut to the panel's width: two lines if rows are high, else one."""
     rows = [len(row) for mark in panel.marks if isinstance(mark, chart_spec.Heat) for row in mark.rows]
     left = 0.3 + 0.07 * max(rows) if rows else 0.75
     wide = (FIGURE_WIDTH - (0.9 if chart.colours else 0.0)) / chart.columns - left
@@ -168,7 +168,7 @@ def write_heading(made: Figure, told: Sequence[HeadingLine]) -> None:
 
 
 def add_legend_and_colours(made: Figure, chart: Chart, what: tuple[Sequence[Axes], float]) -> None:
-    """Adds the legend, below the titles (their height in inches), and the scale of colours."""
+    """Adds the legend, below the titles (their height in inches), and the colour scale."""
     drawn, titles = what
     if chart.legend:
         handles = [Line2D([], [], **legend_symbol(entry)) for entry in chart.legend]
@@ -273,7 +273,7 @@ def set_up_axis(axes: Axes, axis: Axis, extent: tuple[float, float], what: tuple
 
 
 def has_matrix_ticks(one: Ruler) -> bool:
-    """Returns true if the rows of a matrix have set the ticks of the axis."""
+    """Returns true if an axis has the names of a heat map's rows as ticks."""
     return isinstance(one.get_major_locator(), FixedLocator)
 
 
@@ -301,7 +301,7 @@ def set_up_log_axis(axes: Axes, one: Ruler, axis: Axis, what: tuple[float, int])
 
 
 def draw_colour_bar(made: Figure, colours: Colours, drawn: Sequence[Axes]) -> None:
-    """Draws the scale of colours beside the panels."""
+    """Draws the colour scale beside the panels."""
     mappable = ScalarMappable(colour_norm(colours), colour_map(colours))
     bar = made.colorbar(mappable, ax=list(drawn), pad=0.01, fraction=0.03, aspect=30)
     bar.set_label("\n".join(part for part in (colours.label, words.log_scale_note(colours)) if part))

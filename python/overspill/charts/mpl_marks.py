@@ -1,4 +1,4 @@
-"""Drawing of a panel's marks in matplotlib axes: lines, bands, points, matrices, networks."""
+"""Drawing of lines, bands, points, heat maps and networks in the axes of a matplotlib panel."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WHITE_OUTLINE = [withStroke(linewidth=2, foreground="white")]
 
 
 def line_properties(look: chart_spec.Look) -> dict[str, Any]:
-    """Returns a look as matplotlib properties."""
+    """Converts a line style to matplotlib's keyword arguments."""
     return {
         "color": look.colour,
         "linestyle": (0, look.dash) if look.dash else "-",
@@ -28,12 +28,12 @@ def line_properties(look: chart_spec.Look) -> dict[str, Any]:
 
 
 def colour_norm(colours: Colours) -> Normalize:
-    """Returns the mapping of the scale to the range of colours."""
+    """Returns matplotlib's `Normalize` from the numbers of a colour scale to 0 to 1."""
     return Normalize(*colours.ends)
 
 
 def colour_map(colours: Colours) -> Colormap:
-    """Returns the colour map from the lowest value to the largest."""
+    """Returns matplotlib's colour map for a colour scale."""
     return LinearSegmentedColormap.from_list("overspill", list(colours.stops), N=512)
 
 
@@ -44,7 +44,7 @@ def draw_event_line(axes: Axes, mark: chart_spec.Instant) -> None:
 
 
 def draw_marks(axes: Axes, panel: Panel, colours: Colours | None) -> None:
-    """Draws every mark of a panel in order."""
+    """Draws all lines, bands, points, heat maps and networks of a panel, in order."""
     for mark in panel.marks:
         match mark:
             case chart_spec.Line():
@@ -78,13 +78,13 @@ def write_panel_texts(axes: Axes, panel: Panel) -> None:
 
 
 def draw_band(axes: Axes, mark: chart_spec.Band) -> None:
-    """Draws a band."""
+    """Draws the shaded band between two curves."""
     style: dict[str, Any] = {"facecolor": mark.look.colour, "alpha": mark.opacity, "linewidth": 0}
     axes.fill_between(mark.x, mark.low, mark.high, step="post" if mark.step else None, **style)
 
 
 def draw_line(axes: Axes, mark: chart_spec.Line) -> None:
-    """Draws a line or steps."""
+    """Draws a line, straight or in steps."""
     drawn = {"post": "steps-post", "pre": "steps-pre"}.get(mark.step, "default")
     axes.plot(mark.x, mark.y, drawstyle=drawn, **line_properties(mark.look))
 
@@ -102,7 +102,7 @@ def draw_points(axes: Axes, mark: chart_spec.Points) -> None:
 
 
 def draw_error_bars(axes: Axes, mark: chart_spec.Points | chart_spec.Bars, middle: np.ndarray) -> None:
-    """Draws error bars."""
+    """Draws vertical error bars at points or bars."""
     if mark.low is not None and mark.high is not None:
         reach = np.maximum([middle - mark.low, mark.high - middle], 0)
         axes.errorbar(
@@ -111,7 +111,7 @@ def draw_error_bars(axes: Axes, mark: chart_spec.Points | chart_spec.Bars, middl
 
 
 def draw_matrix(axes: Axes, mark: chart_spec.Heat, colours: Colours) -> None:
-    """Draws a matrix, with rows from the top."""
+    """Draws a heat map, with its first row at the top."""
     rows = len(mark.rows)
     left, right = float(mark.edges[0]), float(mark.edges[-1])
     axes.imshow(
@@ -129,7 +129,7 @@ def draw_matrix(axes: Axes, mark: chart_spec.Heat, colours: Colours) -> None:
 
 
 def draw_network(axes: Axes, mark: chart_spec.Graph, colours: Colours | None) -> None:
-    """Draws a network: links, nodes above them, and names."""
+    """Draws a network: links, nodes above them, and node names."""
     for links in mark.links:
         axes.plot(
             links.x, links.y, color=links.colour, linewidth=links.width, zorder=1, solid_capstyle="round"
@@ -182,7 +182,7 @@ def write_node_names(axes: Axes, nodes: chart_spec.Nodes) -> None:
 
 
 def draw_arc(axes: Axes, arc: chart_spec.Arc) -> None:
-    """Draws an arc with its head and its text."""
+    """Draws an arrow along a path, with its head and its text."""
     axes.plot(
         arc.x[:-2], arc.y[:-2], solid_capstyle="butt", dash_capstyle="butt", **line_properties(arc.look)
     )

@@ -47,7 +47,7 @@ NO_LOSSES: LinkLosses = {}
 
 
 def find_network(results: Results, variant: str) -> Network | None:
-    """Returns the network of a variant, from the facts of the results or from ports; `None` if unknown."""
+    """Returns the network of a variant from the manifest, or from the table of ports; `None` if unknown."""
     runs = results.runs_of(variant)
     networks, which = results.facts.get("networks") or [], results.facts.get("network_of") or {}
     index = which.get(variant)
@@ -58,7 +58,7 @@ def find_network(results: Results, variant: str) -> Network | None:
 
 
 def parse_network(told: dict[str, Any]) -> Network:
-    """Returns the network in the core's document."""
+    """Parses a network that the core has written as JSON."""
     nodes = tuple(Node(str(one["name"]), str(one["tier"]), bool(one["host"])) for one in told["nodes"])
     links = tuple(
         Link(
@@ -98,7 +98,7 @@ def network_from_ports(run: RunData) -> Network | None:
 
 
 def chart_network(results: Results) -> Chart | None:
-    """Builds the figure of the network, a panel per variant, coloured by drops or by queues without any.
+    """Builds the figure of each variant's network, coloured by drops, or by queue lengths if none dropped.
 
     `None` if no network is known, or all are too large.
     """
@@ -140,7 +140,7 @@ def chart_network(results: Results) -> Chart | None:
 
 
 def format_drops_title(drops: float, seeds: int, of_links: float = 0.0) -> str:
-    """Returns the title of drops: `1 963 drops (mean of 10 seeds)`, with those on links apart.
+    """Formats the drops in a network as a title: `1 963 drops (mean of 10 seeds)`; drops on links are added.
 
     Numbers below 10 have one decimal.
     """
@@ -166,7 +166,7 @@ def format_mean_drops(drops: float) -> str:
 
 
 def build_caption(results: Results, what: tuple[list[str], Network, str]) -> str:
-    """Returns the caption of the figure."""
+    """Returns the caption for the figure of the network."""
     variants, network, quantity = what
     hosts = sum(node.is_host for node in network.nodes)
     switches = len(network.nodes) - hosts
@@ -182,7 +182,7 @@ def build_caption(results: Results, what: tuple[list[str], Network, str]) -> str
 
 
 def quantity_colours(what: str, largest: float) -> Colours:
-    """Returns the scale of colours of a quantity."""
+    """Returns the colour scale for a quantity, such as drops."""
     label = {"drops": "drops of a switch", KILOBYTES_LABEL: KILOBYTES_LABEL}.get(
         what, "longest queue (frames)"
     )
@@ -204,7 +204,7 @@ def mean_losses_by_link(results: Results, variant: str) -> LinkLosses:
 
 
 def mean_counts_by_node(results: Results, variant: str) -> dict[str, np.ndarray]:
-    """Returns counts by node, as means over seeds: drops, marks, detours, bounces, trims, longest queue.
+    """Returns event counts and longest queue of each node, by kind, as means over seeds.
 
     Trims are included if any switch trims.
     """
@@ -239,7 +239,7 @@ def mean_counts_by_node(results: Results, variant: str) -> dict[str, np.ndarray]
 def draw_quantity(
     network: Network, counts: dict[str, np.ndarray], what: tuple[str, int], lost: LinkLosses = NO_LOSSES
 ) -> Graph:
-    """Draws a quantity on the network in one of several columns; `lost` are frames lost on links."""
+    """Draws the network with its switches coloured by a quantity; `lost` are frames lost on links."""
     quantity, columns = what
     place = place_nodes(network)
     nodes = network.nodes
@@ -272,7 +272,7 @@ def draw_quantity(
 
 
 def tier_labels(network: Network, place: NodePositions, hosts: list[int]) -> list[tuple[float, str]]:
-    """Returns the names of tiers and of the hosts, with their heights; empty without tiers."""
+    """Returns the names of tiers, and of the row of hosts, with their y positions; empty without tiers."""
     if place.flat_positions:
         return []
     rows = [(row, dict.fromkeys(network.nodes[at].tier for at in row)) for row in place.rows]
@@ -281,7 +281,7 @@ def tier_labels(network: Network, place: NodePositions, hosts: list[int]) -> lis
 
 
 def switch_hover_text(network: Network, at: int, counts: dict[str, np.ndarray]) -> str:
-    """Returns the text of a switch under the pointer."""
+    """Returns the hover text of a switch."""
     node = network.nodes[at]
     lines = [f"<b>{escape_html(node.name)}</b> ({escape_html(node.tier)})"]
     lines += [f"{name}: {formats.format_trimmed(float(values[at]))}" for name, values in counts.items()]
@@ -289,7 +289,7 @@ def switch_hover_text(network: Network, at: int, counts: dict[str, np.ndarray]) 
 
 
 def select_node_names(network: Network, place: NodePositions, room: tuple[list[int], int]) -> dict[int, str]:
-    """Returns the names that fit: all of a row, or every n-th."""
+    """Returns the node names that fit into the drawing: all of a row, or every n-th."""
     hosts, letters = room
     found: dict[int, str] = {}
     rows = [
@@ -305,7 +305,7 @@ def select_node_names(network: Network, place: NodePositions, room: tuple[list[i
 
 
 def build_links(network: Network, place: NodePositions, lost: LinkLosses = NO_LOSSES) -> list[Links]:
-    """Returns links by rate, and above them those that lost frames.
+    """Returns the drawn links, grouped by rate, and above them those that lost frames.
 
     Links between switches of one row that are not neighbours there are arcs.
     """
@@ -321,7 +321,7 @@ def build_links(network: Network, place: NodePositions, lost: LinkLosses = NO_LO
 
 
 def join_links(group: list[Link], place: NodePositions, width: float, hover: list[str]) -> Links:
-    """Returns links of one width; the first of them have a text under the pointer."""
+    """Joins the paths of links of one width into one drawing; the first links have hover texts."""
     paths, gap = [link_path(link, place) for link in group], np.array([np.nan])
     x, y = (np.concatenate([part for one in paths for part in (one[axis], gap)]) for axis in (0, 1))
     middles = [flat_layout.path_midpoint(one) for one in paths[: len(hover)]]
@@ -330,7 +330,7 @@ def join_links(group: list[Link], place: NodePositions, width: float, hover: lis
 
 
 def group_links_by_rate(network: Network, place: NodePositions) -> list[Links]:
-    """Returns links by rate, faster ones wider."""
+    """Returns the drawn links, grouped by rate, with faster ones wider."""
     rates = sorted({link.rate_bps for link in network.links})
     many = len(network.links) > 400
     found = []
@@ -346,7 +346,7 @@ def group_links_by_rate(network: Network, place: NodePositions) -> list[Links]:
 
 
 def link_path(link: Link, place: NodePositions) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the path of a link: a straight line, or an arc within a row or a column."""
+    """Returns the drawn path of a link: a straight line, or an arc within a row or a column."""
     x, y = place.x[[link.a, link.b]], place.y[[link.a, link.b]]
     if place.flat_positions:
         return (
@@ -362,7 +362,7 @@ def link_path(link: Link, place: NodePositions) -> tuple[np.ndarray, np.ndarray]
 
 
 def link_hover_text(network: Network, link: Link) -> str:
-    """Returns the text of a link under the pointer."""
+    """Returns the hover text of a link."""
     ends = f"{escape_html(network.nodes[link.a].name)} - {escape_html(network.nodes[link.b].name)}"
     there = format_link(link.rate_bps, link.delay_ps)
     if link.opposite_direction is None:
@@ -371,6 +371,6 @@ def link_hover_text(network: Network, link: Link) -> str:
 
 
 def format_link(rate_bps: float, delay_ps: int | None) -> str:
-    """Returns a direction of a link as text: `1 Gbit/s, 1 us`."""
+    """Formats rate and delay of one direction of a link: `1 Gbit/s, 1 us`."""
     delay = "" if delay_ps is None else f", {formats.format_time(delay_ps)}"
     return f"{words.format_quantity(rate_bps, 'rate')}{delay}"

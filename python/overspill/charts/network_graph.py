@@ -1,11 +1,11 @@
-"""Network as it is drawn: nodes and links."""
+"""Network to draw, as a graph of nodes and links."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Node:
-    """Node of a network."""
+    """Node of a drawn network."""
 
     name: str
     tier: str

@@ -51,7 +51,7 @@ def chart_reordering(results: Results) -> Chart | None:
 
 
 def packet_share_by_value(results: Results, variant: str, metric: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns values, and the share of packets with each."""
+    """Returns the values of one reordering metric, and the share of packets with each."""
     rows = [run.columns("reorder", "metric", "value", "count") for run in results.runs_of(variant)]
     received = sum(int(count[kinds == RECEIVED_KIND].sum()) for kinds, _, count in rows)
     found = common.sum_by_key(

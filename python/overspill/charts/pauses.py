@@ -73,7 +73,7 @@ def rank_longest_paused(pauses: list[PauseIntervals]) -> list[PausedClass]:
 
 
 def pause_period(pauses: list[PauseIntervals]) -> Period:
-    """Returns the period from the first pause to the last, or from 0 if that is early."""
+    """Returns the time range from the first pause to the last; it begins at 0 if the first pause is early."""
     some = [one for one in pauses if len(one.start)]
     start, end = min(int(one.start.min()) for one in some), max(int(one.end.max()) for one in some)
     margin = max((end - start) // 40, 1)
@@ -83,7 +83,7 @@ def pause_period(pauses: list[PauseIntervals]) -> Period:
 def build_pause_map(
     run: RunData, pauses: PauseIntervals, what: tuple[list[PausedClass], Period, bool]
 ) -> BinnedMap:
-    """Returns the map of the share of each time step in which these ports were paused."""
+    """Returns the heat map of the share of each time step in which each of these ports was paused."""
     rows, period, several = what
     step = select_step_ps(period)
     first, last = period.start // step, -(-period.end // step)
@@ -99,7 +99,7 @@ def build_pause_map(
 
 
 def select_step_ps(period: Period) -> int:
-    """Returns the shortest step in ps, 1, 2 or 5 times a power of ten, with few enough in a period."""
+    """Returns the width in ps of the time steps of a heat map: 1, 2 or 5 times a power of ten."""
     least = -(-(period.end - period.start) // common.MAX_MAP_COLUMNS)
     power = int(10 ** (len(str(least)) - 1))
     return next(many * power for many in (1, 2, 5, 10) if many * power >= least)

@@ -1,4 +1,4 @@
-"""Drawing of a chart as a plotly figure for the page: zoomable, with hover texts."""
+"""Drawing of a chart as a plotly figure for the HTML page: zoomable, with hover texts."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def empty_trace(index: int) -> dict[str, Any]:
 
 
 def build_traces(mark: chart_spec.Mark, chart: Chart, panel: Panel, index: int) -> list[dict[str, Any]]:
-    """Returns the traces of a mark; spans and instants are shapes of the layout."""
+    """Returns plotly's traces of a line, band or other drawn item; `layout` has shaded spans and events."""
     where = {"xaxis": f"x{axis_suffix(index)}", "yaxis": f"y{axis_suffix(index)}", "showlegend": False}
     match mark:
         case chart_spec.Span() | chart_spec.Instant():
@@ -76,12 +76,12 @@ def build_traces(mark: chart_spec.Mark, chart: Chart, panel: Panel, index: int) 
 
 
 def legend_label(chart: Chart, key: str) -> str:
-    """Returns the label of a legend entry."""
+    """Returns the label of a legend entry, escaped for HTML."""
     return escape_html(next((entry.label for entry in chart.legend if entry.key == key), key))
 
 
 def line_properties(look: chart_spec.Look, step: str = "") -> dict[str, Any]:
-    """Returns a look as plotly properties."""
+    """Converts a line style to plotly's properties."""
     dash = ",".join(f"{length * look.width:.3g}px" for length in look.dash) or "solid"
     found = {"color": look.colour, "width": look.width, "dash": dash}
     return found | ({"shape": "hv" if step == "post" else "vh"} if step else {})
@@ -99,7 +99,7 @@ def hover_properties(panel: Panel, hover: Sequence[str]) -> dict[str, Any]:
 
 
 def hover_number_format(which: str, axis: Axis) -> str:
-    """Returns the template of a number in a hover text; the original number for a transformed axis."""
+    """Returns plotly's template for a number in a hover text; `symlog` axes use `customdata`."""
     _, form, unit = D3_FORMATS[axis.kind]
     source = "customdata" if axis.scale == "symlog" else which
     return f"%{{{source}:{form}}}{unit}"
@@ -108,7 +108,7 @@ def hover_number_format(which: str, axis: Axis) -> str:
 def original_numbers(
     mark: chart_spec.Line | chart_spec.Points | chart_spec.Bars, panel: Panel
 ) -> dict[str, Any]:
-    """Returns the original numbers of a transformed axis; no figure has two."""
+    """Returns the numbers before a `symlog` transformation of an axis, as `customdata`; empty without one."""
     if panel.x.scale == "symlog":
         return {"customdata": np.asarray(mark.x, np.float64)}
     if panel.y.scale == "symlog":
@@ -144,7 +144,7 @@ def band_traces(mark: chart_spec.Band, panel: Panel) -> list[dict[str, Any]]:
 
 
 def with_opacity(colour: str, opacity: float) -> str:
-    """Returns a colour with an opacity."""
+    """Returns a colour with an opacity as CSS text."""
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return f"rgba({red},{green},{blue},{opacity:g})"
 
@@ -216,7 +216,7 @@ def network_traces(mark: chart_spec.Graph, colours: Colours | None) -> list[dict
 
 
 def arc_traces(arc: chart_spec.Arc) -> list[dict[str, Any]]:
-    """Returns the traces of an arc, its head, and its text."""
+    """Returns the traces of an arrow, its head, and its text."""
     group = {"legendgroup": arc.entry} if arc.entry else {}
     path = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "line": line_properties(arc.look)}
     tip: dict[str, Any] = {"type": "scatter", "mode": "markers", "hoverinfo": "skip"}

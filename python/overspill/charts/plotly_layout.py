@@ -1,4 +1,4 @@
-"""Layout of a plotly figure: positions of panels, their axes and titles, and the scale of colours."""
+"""Layout of a plotly figure: positions of panels, their axes and titles, and the colour scale."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ PanelBox = tuple[list[float], list[float]]  # ranges along x and y
 
 
 def panel_box(chart: Chart, index: int, gap: float) -> PanelBox:
-    """Returns the range of a panel, as shares of the area inside the margins."""
+    """Returns the x range and the y range of a panel, as shares of the area inside the margins."""
     row, column = chart.cell_of(index)
     between, weights = 0.105 if chart.columns < 3 else 0.095, chart.row_heights
     wide = (1 - between * (chart.columns - 1)) / chart.columns
@@ -257,7 +257,7 @@ def panel_annotations(panel: Panel, index: int, box: PanelBox, letters: int) -> 
 
 
 def colour_axis(colours: Colours, narrow: bool) -> dict[str, Any]:
-    """Returns the scale of colours, beside the panels or, on a narrow page, below them."""
+    """Returns the colour scale, beside the panels or, on a narrow page, below them."""
     low, high = colours.ends
     label = escape_html(", ".join(part for part in (colours.label, words.log_scale_note(colours)) if part))
     bar: dict[str, Any] = {

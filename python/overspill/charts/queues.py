@@ -1,4 +1,4 @@
-"""Figures of queues: length of one over time, lengths weighted by time, and waiting times."""
+"""Figures of queues: length of one queue over time, time-weighted lengths, and waiting times."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def chart_queue_over_time(results: Results) -> Chart | None:
 
 
 def queue_hover_texts(high: np.ndarray, mean: np.ndarray) -> list[str]:
-    """Returns the hover text of each step."""
+    """Returns the hover text of each time step."""
     return [f"largest {top:g}, mean {middle:.3g}" for top, middle in zip(high, mean, strict=True)]
 
 
@@ -83,7 +83,7 @@ class QueueTrace:
     mean: np.ndarray
 
     def steps(self, run: RunData, period: Period) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns times in seconds, and from each on the largest and the mean length; maxima are kept."""
+        """Returns the start of each time step in seconds, and the largest and mean queue length in it."""
         first, groups, width = period.bin_groups(run, common.MAX_CURVE_STEPS)
         largest, mean = np.zeros(groups + 1), np.zeros(groups + 1)
         inside = (self.bins >= first) & (self.bins < first + groups * width)
@@ -145,7 +145,7 @@ def rank_ports(run: RunData) -> dict[tuple[int, int], tuple[float, float, float]
 
 
 def queue_limit_text(results: Results, variant: str) -> str:
-    """Returns the limit of a port's queue as text if all ports have the same, with other memory there."""
+    """Returns the queue capacity of a port as text if all ports have the same; other buffers are added."""
     resolved = (results.facts.get("resolved") or {}).get(variant) or {}
     buffers = [one.get("buffer") or {} for one in resolved.get("switches") or []]
     size = common_text(one.get("size") if one.get("kind") == "per_port" else None for one in buffers)
@@ -162,7 +162,7 @@ def queue_limit_text(results: Results, variant: str) -> str:
 
 
 def common_text(found: Iterable[object]) -> str:
-    """Returns the common value of all if it is a text; empty otherwise."""
+    """Returns the text that all values are equal to; empty if they differ or are no texts."""
     every = set(found)
     one = every.pop() if len(every) == 1 else None
     return one if isinstance(one, str) else ""
@@ -331,14 +331,14 @@ WaitCurve = tuple[
 
 
 def clip_to_axis(curve: WaitCurve, left: float) -> WaitCurve:
-    """Returns a curve from the left end of its axis to the longest wait."""
+    """Returns the part of a waiting-time curve from the left end of its axis to the longest wait."""
     at, above = curve
     kept = (at > left) & (above > 0)
     return np.append(left, at[kept]), np.append(1 - share_of_shorter_waits(curve, left), above[kept])
 
 
 def first_visible_wait(curve: WaitCurve) -> float:
-    """Returns the wait, at least 1 ns, at which more than a few frames have left."""
+    """Returns the wait, 1 ns or more, at which the curve has visibly fallen: the start of its axis."""
     at, above = curve
     begin = 1 - share_of_shorter_waits(curve, MIN_WAIT_SECONDS)
     gone = (at >= MIN_WAIT_SECONDS) & (above < begin - NEGLIGIBLE_SHARE)
@@ -346,14 +346,14 @@ def first_visible_wait(curve: WaitCurve) -> float:
 
 
 def share_of_shorter_waits(curve: WaitCurve, wait: float) -> float:
-    """Returns the share of frames with a shorter wait; a bucket that ends later does not count."""
+    """Returns the share of frames that wait less than a time, as far as complete buckets show it."""
     at, above = curve
     below = above[at < wait]
     return float(1 - below[-1]) if len(below) else 0.0
 
 
 def describe_unqueued_share(by_variant: dict[str, WaitCurve]) -> list[str]:
-    """Returns lines on the share of frames left of the axis, if it is more than small."""
+    """Returns lines on the share of frames that hardly wait and are left of the axis, unless it is small."""
     shares = {
         one: share_of_shorter_waits(curve, MIN_WAIT_SECONDS)
         for one, curve in by_variant.items()

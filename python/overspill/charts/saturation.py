@@ -52,7 +52,7 @@ NodePair = tuple[int, int]  # from the pausing node to the paused one
 
 @dataclass(frozen=True)
 class RunTree:
-    """Saturation tree, with its run."""
+    """Saturation tree of pauses, with the run in which it occurred."""
 
     run: RunData
     tree: SaturationTree
@@ -79,7 +79,7 @@ def rank_trees(results: Results) -> dict[str, list[RunTree]]:
 
 
 def find_grown_trees(results: Results) -> dict[str, list[RunTree]]:
-    """Returns the trees of each variant if any tree says more than which port is paused; else none."""
+    """Returns all variants' saturation trees if any ever has several ports; otherwise empty."""
     found = rank_trees(results)
     return found if any(has_grown(one) for many in found.values() for one in many) else {}
 
@@ -121,7 +121,7 @@ def merge_equal_trees(many: Iterable[RunTree]) -> Iterator[tuple[RunTree, list[i
 
 
 def tree_row(one: RunTree, classes: Iterable[int], label: str) -> dict[str, str]:
-    """Returns a tree as texts of a row, with the label of its variant."""
+    """Returns a saturation tree as the texts of a table row, with the label of its variant."""
     tree, most = one.tree, one.tree.largest_size
     return {
         "variant": label,
@@ -139,7 +139,7 @@ def tree_row(one: RunTree, classes: Iterable[int], label: str) -> dict[str, str]
 
 
 def format_root(one: RunTree) -> str:
-    """Returns the name of the root, or of the switches that pause each other in a cycle.
+    """Returns the name of a tree's root switch, or of the switches that pause each other in a cycle.
 
     For a cycle it also says whether it is a deadlock.
     """
@@ -191,7 +191,7 @@ def tree_panel_title(one: RunTree, label: str) -> str:
 
 
 def chart_of_networks(name: str, head: str, caption: str, panels: list[Panel], legend: list[Entry]) -> Chart:
-    """Returns a chart of networks below each other."""
+    """Returns a figure of networks, one below the other."""
     graphs = [graph for panel in panels for graph in panel.marks if isinstance(graph, Graph)]
     even = any(graph.aspect for graph in graphs)
     tallest = 4.8 if even else 3.6 if len(panels) == 1 else 2.9
@@ -208,7 +208,7 @@ def drawable_network(results: Results, variant: str) -> Network | None:
 
 
 def pauses_at_instant(run: RunData, instant: int, kind: int) -> tuple[PauseForest, list[tuple[Port, int]]]:
-    """Returns the pauses in force at an instant, as a forest and as a list of ports with their peers."""
+    """Returns the pauses at an instant: as a forest, and as a list of paused ports with their pausers."""
     forest = PauseForest(run.is_host)
     now = list(PauseIntervals.from_run(run).ports_paused_at(instant, kind))
     for (node, _), peer in now:
@@ -217,7 +217,7 @@ def pauses_at_instant(run: RunData, instant: int, kind: int) -> tuple[PauseFores
 
 
 def draw_tree(network: Network, one: RunTree) -> Graph:
-    """Draws a tree on its network."""
+    """Draws a saturation tree on the network in which it occurred."""
     forest, now = pauses_at_instant(one.run, one.tree.largest_at_ps, one.tree.kind)
     inside = saturation.distances_from(one.tree.roots, forest.paused_by)
     place = place_nodes(network)
@@ -236,7 +236,7 @@ def draw_tree(network: Network, one: RunTree) -> Graph:
 def build_arrows(
     network: Network, place: NodePositions, looks: dict[NodePair, tuple[str, Look]]
 ) -> list[Arc]:
-    """Returns an arrow from each pausing node to each paused one; those of the tree or cycle are on top."""
+    """Returns an arrow from each pausing node to each paused node; arrows of the tree or cycle are on top."""
     found = []
     thin = 1.0 if len(looks) <= MANY_NODES else 0.5
     for (start, end), (entry, look) in sorted(looks.items(), key=lambda one: one[1][0] != "other"):
@@ -289,7 +289,7 @@ def build_graph(network: Network, place: NodePositions, colours: dict[int, str],
 def build_nodes(
     network: Network, place: NodePositions, own: list[int], how: tuple[dict[int, str], str, float, str]
 ) -> Nodes:
-    """Returns the nodes of one colour."""
+    """Returns those nodes of the drawing that have one colour."""
     labels, symbol, size, colour = how
     at = np.array(own, np.int64)
     hover = [escape_html(network.nodes[one].name) for one in own]
@@ -348,7 +348,7 @@ def draw_deadlock(network: Network, run: RunData, label: str) -> Panel:
 
 
 def parse_cycle_ports(run: RunData, cycle: Iterable[str]) -> Iterable[Port]:
-    """Yields the ports that a deadlock names as `node:port`."""
+    """Yields the ports of a deadlock's cycle, parsed from `node:port`."""
     numbers = {str(node["name"]): at for at, node in enumerate(run.summary["nodes"])}
     for one in cycle:
         name, _, port = one.rpartition(":")

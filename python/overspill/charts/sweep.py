@@ -97,7 +97,7 @@ def known_metrics(sweep: FinishedRuns) -> dict[str, None]:
 
 
 def select_drawn_metrics(sweep: FinishedRuns, wanted: Iterable[str], known: Collection[str]) -> list[str]:
-    """Returns those of the metrics that a sweep has; by workload, if workloads differ in kind."""
+    """Returns the wanted metrics that a sweep has; by workload if workloads are of different kinds."""
     kinds = sweep.facts.get("workloads") or {}
     found: list[str] = []
     for one in wanted:
@@ -219,7 +219,7 @@ def build_variant_marks(
     at: tuple[int, tuple[str, ...]],
     which: tuple[str, Axis],
 ) -> list[Mark]:
-    """Returns the marks of one variant along an axis, with the other axes at `held` values."""
+    """Returns what is drawn for one variant along one axis, with the other axes fixed at given values."""
     along_axis, held = at
     variant, y = which
     axis = sweep.axes[along_axis]
@@ -269,7 +269,7 @@ def hover_text(cell: MetricCell, kind: QuantityKind) -> str:
 def chart_lines(
     sweep: FinishedRuns, what: tuple[str, str], tables: dict[str, dict[PointVariant, MetricCell]]
 ) -> Chart:
-    """Returns a chart with a panel per metric, against the single free axis."""
+    """Returns a figure with a panel for each metric, over the only axis of a sweep."""
     name, title = what
     index = select_x_axis(sweep)
     x = load_axis(sweep, index)
@@ -295,7 +295,7 @@ def hollow_points_note(tables: Iterable[dict[PointVariant, MetricCell]]) -> str:
 
 
 def legend_entries(sweep: FinishedRuns) -> list[Entry]:
-    """Returns the entries of the legend."""
+    """Returns the legend entries of a sweep's figure."""
     return [
         Entry(
             one[0],
@@ -307,7 +307,7 @@ def legend_entries(sweep: FinishedRuns) -> list[Entry]:
 
 
 def build_caption(sweep: FinishedRuns, tables: dict[str, dict[PointVariant, MetricCell]], path: str) -> str:
-    """Returns the caption of a figure."""
+    """Returns the caption for a sweep's figure."""
     counts = sorted({cell.n for cells in tables.values() for cell in cells.values()})
     seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     many = counts[-1] > 1
@@ -321,7 +321,7 @@ def build_caption(sweep: FinishedRuns, tables: dict[str, dict[PointVariant, Metr
 
 
 def chart_crossed_axes(sweep: FinishedRuns, metric: str, cells: dict[PointVariant, MetricCell]) -> Chart:
-    """Returns the chart of a metric over several axes: small panels, or maps for a long second axis."""
+    """Returns the figure of a metric over several axes: small panels, or heat maps for a long second axis."""
     index = select_x_axis(sweep)
     rest = [one for one in free_axes(sweep) if one != index]
     if len(rest) == 1 and len(sweep.axes[rest[0]].texts) > MANY_AXIS_VALUES:
@@ -365,7 +365,7 @@ def chart_file_name(metric: str) -> str:
 def chart_heat_maps(
     sweep: FinishedRuns, metric: str, cells: dict[PointVariant, MetricCell], which: tuple[int, int]
 ) -> Chart:
-    """Returns maps of the mean, a panel per variant; values of both axes are evenly spaced."""
+    """Returns heat maps of a metric's mean over two axes, a panel for each variant."""
     across, up = (sweep.axes[one] for one in which)
     known = metrics.find_metric(metric)
     kind = KIND_OF_UNIT.get(known.unit, "number")

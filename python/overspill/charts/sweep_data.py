@@ -13,7 +13,7 @@ from overspill.results.finished_runs import FinishedRuns
 
 @dataclass(frozen=True)
 class MetricCell:
-    """Metric of a variant at a point."""
+    """Mean, interval and number of seeds of a metric, for a variant at a point of a sweep."""
 
     mean: float
     low: float | None
@@ -26,7 +26,7 @@ PointVariant = tuple[tuple[str, ...], str]  # values of the axes; variant
 
 
 def metric_cells(sweep: FinishedRuns, metric: str) -> dict[PointVariant, MetricCell]:
-    """Returns a metric by point and variant."""
+    """Returns the means and intervals of a metric, by point of a sweep and variant."""
     rows = summary_tables.rows_of_metric(sweep.summary, metric).to_pylist()
     paths = [axis.path for axis in sweep.axes]
     return {
@@ -39,7 +39,7 @@ def metric_cells(sweep: FinishedRuns, metric: str) -> dict[PointVariant, MetricC
 
 
 def cell_from_summary(one: summary_tables.MetricSummary) -> MetricCell:
-    """Returns a summary as it is drawn, with an interval no narrower than the resolution."""
+    """Returns the mean to draw, with an interval no narrower than the resolution of the metric."""
     low, high = one.low, one.high
     if low is not None and high is not None and one.resolution:
         low, high = min(low, one.mean - one.resolution), max(high, one.mean + one.resolution)
@@ -62,7 +62,7 @@ def label_of(sweep: FinishedRuns, variant: str) -> str:
 
 
 def look_of(sweep: FinishedRuns, variant: str) -> Look:
-    """Returns a variant's look, by its index in the scenario."""
+    """Returns the line style of a variant, by its position in the scenario file."""
     return chart_spec.look_of_index(common.variant_index(sweep.facts, variants_of(sweep), variant))
 
 
@@ -74,7 +74,7 @@ def group_identical_variants(sweep: FinishedRuns) -> list[tuple[str, ...]]:
 
 
 def free_axes(sweep: FinishedRuns) -> list[int]:
-    """Returns the axes that move on their own, and the first of those that move together."""
+    """Returns the axes that vary independently; of axes that vary together only the first."""
     together = sweep.facts.get("together", [])
     led = {path for group in together for path in group[1:]}
     return [at for at, axis in enumerate(sweep.axes) if axis.path not in led and len(axis.texts) > 1]
@@ -88,5 +88,5 @@ def select_x_axis(sweep: FinishedRuns) -> int:
 
 
 def other_axis_values(point: tuple[str, ...], sweep: FinishedRuns, along_axis: int) -> tuple[str, ...]:
-    """Returns the values of the other free axes at a point."""
+    """Returns the values at a point of all independent axes but one."""
     return tuple(point[at] for at in free_axes(sweep) if at != along_axis)

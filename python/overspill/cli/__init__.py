@@ -82,12 +82,12 @@ class SafeStdout:
         return 0 if left is None else left if isinstance(left, int) else EXIT_FAILED
 
     def __getattr__(self, name: str) -> Any:
-        """Returns any other attribute of the stream."""
+        """Returns any attribute of the wrapped stream that this class does not define."""
         return getattr(self.stream, name)
 
 
 def exit_immediately(status: int) -> NoReturn:
-    """Exits without waiting for threads."""
+    """Exits the process immediately, without waiting for threads."""
     flush_output()
     os._exit(status)
 

@@ -58,7 +58,7 @@ Spec = dict[str, Any]
 
 
 def equivalent_settings(spec: Spec) -> str:
-    """Returns settings under which an entry equals mechanisms of the field; empty if none are known."""
+    """Returns settings that make a mechanism equal to one known from the field; empty if none are known."""
     lines = []
     for name, tables in EQUIVALENT_SETTINGS.get(f"{spec['slot']}.{spec['kind']}", ()):
         lines += [f"  {name}", *(f"      switch.{key} = {table}" for key, table in tables.items())]
@@ -117,7 +117,7 @@ def list_as_document(categories: Sequence[str]) -> dict[str, list[dict[str, str]
 
 
 def list_setting_values() -> list[tuple[str, str, str]]:
-    """Returns the values of settings that are listed beside kinds: setting, value and meaning."""
+    """Returns the choices that `overspill list` prints for some parameters: parameter, value and meaning."""
     known = {f"{spec['slot']}.{one['name']}" for spec in core.catalogue() for one in spec["params"]}
     return [
         (name, value, doc)
@@ -143,7 +143,7 @@ def describe_type(parameter: Spec) -> str:
 
 
 def describe_parameters(specs: list[Spec], name: str) -> str:
-    """Returns all parameters named `k` or `k_shortest.k`, with their entries, as text; empty without one."""
+    """Describes all parameters named `k`, or `k` of `k_shortest`, with their mechanisms; empty if none."""
     owners: dict[tuple[str, str], list[str]] = {}
     for spec in specs:
         owner = f"{spec['slot']} {spec['kind']}".strip()
@@ -156,13 +156,13 @@ def describe_parameters(specs: list[Spec], name: str) -> str:
 
 
 def is_choice(parameter: Spec, name: str) -> bool:
-    """Returns true if a name is a value of a parameter: a choice, or a word in place of a quantity."""
+    """Returns true if `name` is a value of a parameter: a choice, or a word in place of a quantity."""
     allowed = parameter["allowed"] or ""
     return f"`{name}`" in allowed if parameter["type"] == "choice" else allowed.endswith(f', or "{name}"')
 
 
 def describe_choices(specs: list[Spec], name: str) -> str:
-    """Returns all parameters of which a name is a value, as text; empty without one."""
+    """Describes every parameter that has `name` among its choices; empty if none has."""
     found = []
     for spec in specs:
         owner = f"{spec['slot']} {spec['kind']}".strip()
@@ -175,7 +175,7 @@ def describe_choices(specs: list[Spec], name: str) -> str:
 
 
 def find_in_descriptions(specs: list[Spec], name: str) -> str:
-    """Returns the entries and parameters whose description has a name, as text; empty without one."""
+    """Describes mechanisms and parameters whose description has `name` in backquotes; empty if none has."""
     found = []
     for spec in specs:
         owner = f"{spec['slot']} {spec['kind']}".strip()
@@ -193,13 +193,13 @@ def names_of_entry(spec: Spec) -> set[str]:
 
 
 def find_aliases(name: str) -> list[Spec]:
-    """Returns the rows of the core's table of aliases for a name of the field."""
+    """Returns the core's aliases for a name that papers, standards or other tools use."""
     typed = "".join(letter for letter in name.casefold() if letter.isascii() and letter.isalnum())
     return [one for one in core.aliases() if one["typed"] == typed] if typed else []
 
 
 def describe_alias(alias: Spec) -> str:
-    """Returns a sentence with the entry that a name of the field stands for, and how its meaning differs."""
+    """Describes the mechanism or parameter that an alias stands for, and how its meaning differs."""
     table = f"{alias['slot']}.{alias['kind']}".strip(".")
     meant = (
         f"`{alias['param']}` of `{table}`" if alias["param"] else f"`{alias['kind']}` of `{alias['slot']}`"
@@ -208,7 +208,7 @@ def describe_alias(alias: Spec) -> str:
 
 
 def resolve_aliases(specs: list[Spec], rows: list[Spec]) -> list[Spec] | str | None:
-    """Returns the entries that aliases stand for, or the parameters as text; `None` without any alias."""
+    """Returns the mechanisms of aliases, or their parameters as text; `None` if there are no aliases."""
     kinds = [
         spec
         for spec in specs
@@ -222,7 +222,7 @@ def resolve_aliases(specs: list[Spec], rows: list[Spec]) -> list[Spec] | str | N
 
 
 def find_exact(specs: list[Spec], name: str) -> list[Spec] | metrics.Metric | str | None:
-    """Returns the entries, metric or text of an exact name, or of a name that is used in the field."""
+    """Returns the mechanisms, metric or text of an exact name, or of a name that is used in the field."""
     if found := [spec for spec in specs if {name, name.lower()} & names_of_entry(spec)]:
         return found
     if metrics.registered_name(name) in metrics.REGISTRY:
@@ -237,7 +237,7 @@ def find_exact(specs: list[Spec], name: str) -> list[Spec] | metrics.Metric | st
 
 
 def describe_namesakes(name: str, found: Sequence[Spec]) -> str:
-    """Returns parameters and values that share the name of an alias, as text; empty without any."""
+    """Describes parameters and values that have the same name as an alias; empty if none has."""
     if any(name.casefold() in names_of_entry(spec) for spec in found):
         return ""
     specs = core.catalogue()
@@ -245,7 +245,7 @@ def describe_namesakes(name: str, found: Sequence[Spec]) -> str:
 
 
 def find_printed_name(name: str) -> metrics.Metric | str | None:
-    """Returns the label or the metric that tables print under a name, in any case of letters."""
+    """Returns the metric or the label of a line that tables print under a name, in any case of letters."""
     wanted = name.strip().casefold()
     for label, meaning in LABEL_MEANINGS.items():
         if label.casefold() == wanted:

@@ -23,7 +23,7 @@ class PipeSafeConsole(Console):
     """Console that stops printing once its reader is gone, so that the report is still written."""
 
     def on_broken_pipe(self) -> None:
-        """Stops printing."""
+        """Stops printing to a reader that is gone."""
         self.quiet = True
         discard_stdout()
 
@@ -46,13 +46,13 @@ def print_document(text: str) -> None:
 
 
 class SafeStderr:
-    """Wrapper of stderr, which may be gone like a closed terminal: a run must not fail for that."""
+    """Wrapper of stderr that ignores failed writes: a run must not fail because its terminal is closed."""
 
     def __init__(self, stream: IO[str]) -> None:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        """Writes a text unless writing fails."""
+        """Writes a text, and ignores a failure to write."""
         with suppress(OSError):
             self.stream.write(text)
         return len(text)
@@ -72,12 +72,12 @@ class SafeStderr:
 
 
 def stderr_console() -> Console:
-    """Returns the console of messages and progress."""
+    """Returns the console to which commands print messages and progress (stderr)."""
     return Console(file=SafeStderr(sys.stderr), highlight=False)  # type: ignore[arg-type]
 
 
 def stdout_console() -> Console:
-    """Returns the console of results."""
+    """Returns the console to which commands print results (stdout)."""
     console = PipeSafeConsole(highlight=False)
     # Without a terminal, rows are not wrapped.
     return console if console.is_terminal else PipeSafeConsole(highlight=False, width=10_000)
@@ -108,7 +108,7 @@ def exit_status_of_signal(number: int | None) -> int:
 
 @contextmanager
 def exit_on_signal() -> Iterator[None]:
-    """Exits with the same status for a signal in the block as for one during runs.
+    """Ends the command after a signal in the block with the exit status that signals have during runs.
 
     It also checks that the address space suffices.
     """

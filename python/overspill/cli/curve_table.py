@@ -33,7 +33,7 @@ def print_curves(curves: Curves, places: int | None, console: Console) -> None:
 
 
 def build_table(curves: Curves, size: int) -> Table:
-    """Returns the table of positions, queue lengths for this size, and the height of every line."""
+    """Returns the table of x positions, queue lengths for a queue of this size, and values of every curve."""
     at = np.linspace(curves.starts, curves.ends, TABLE_ROWS + 1)
     of_size = curves.axis_facts["of_size"]
     columns = [("u" if of_size else "queue", [f"{place:.4g}" for place in at])]

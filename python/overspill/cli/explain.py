@@ -87,7 +87,7 @@ def print_entries(name: str, found: list[dict[str, Any]], console: Console) -> N
 
 
 def aliases_of_entries(name: str, found: Any) -> list[dict[str, Any]]:
-    """Returns the aliases by which entries were found; empty if they were found by a name of their own."""
+    """Returns the aliases by which mechanisms were found; empty if `name` is their own name."""
     from overspill.cli import catalogue
 
     rows = catalogue.find_aliases(name)
@@ -119,7 +119,7 @@ def build_document(name: str, found: Any, drawn: "mechanism_curves.Curves | None
 def read_curve(
     found: object, name: str, given: tuple[list[str], int | None, Path | None]
 ) -> "mechanism_curves.Curves | None":
-    """Returns the curve of the entries found; raises `BadInput` for options of a curve without one."""
+    """Returns the curve of a mechanism; raises `BadInput` for options of a curve if it has none."""
     from overspill.charts import mechanism_curves
     from overspill.engine import core
 

@@ -37,7 +37,7 @@ Variant = Annotated[
 
 
 def requested_formats(text: str | None, report: bool) -> tuple[str, ...] | None:
-    """Returns the formats of `--figures`; `None` without a report, which the figures belong to."""
+    """Parses `--figures` into formats; `None` without a report, since figures belong to the report."""
     if text is None:
         return () if report else None
     if not report:

@@ -134,7 +134,7 @@ def paper(
 
 
 def redraw_published(paper: "Paper", out: Path, formats: Sequence[str], publish: bool) -> None:
-    """Writes page, README and figures of the published rows, and prints their paths."""
+    """Writes page, README and figures from the rows published in the repository, and prints their paths."""
     from overspill.papers import write_paper
 
     if undrawn := ", ".join(write_paper.undrawn_figures(paper)):

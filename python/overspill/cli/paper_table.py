@@ -106,7 +106,7 @@ def print_changed_verdicts(found: Reproduction, console: Console) -> None:
 
 
 def describe_sweeps(figure: PaperFigure, later: int, rows: int) -> str:
-    """Describes the sweeps of a figure, and the rows that have no run."""
+    """Describes the sweeps that a figure depends on, and how many of its rows have no run."""
     if later == rows:
         return "no run"
     text = f"depends on {', '.join(figure.sweeps) or 'no runs'}"

@@ -25,11 +25,11 @@ class LinePrinter(Listener):
         self.last = time.monotonic()
 
     def say(self, line: str) -> None:
-        """Prints a line."""
+        """Prints a line to stderr."""
         self.console.print(escape_unprintable(line), markup=False, soft_wrap=True)
 
     def print_occasionally(self, line: str) -> None:
-        """Prints a line, unless one was printed recently."""
+        """Prints a line, unless another one was printed recently."""
         with self.lock:
             if time.monotonic() - self.last < SECONDS_BETWEEN_LINES:
                 return
@@ -83,7 +83,7 @@ class LineProgress(LinePrinter):
 
 
 class BarProgress(Listener):
-    """Listener that shows a bar for each run in progress, and one for all."""
+    """Listener that shows a bar for each run in progress, and one bar for all runs."""
 
     def __init__(self, console: Console) -> None:
         self.lock, self.tasks = threading.Lock(), dict[Task, TaskID]()
@@ -135,7 +135,7 @@ class BarProgress(Listener):
         self.progress.print(escape_unprintable(line), markup=False, soft_wrap=True)
 
     def advanced(self, task: Task, status: Mapping[str, Any]) -> None:
-        """Moves the bar of a run."""
+        """Moves the progress bar of a run."""
         with self.lock:
             if task not in self.tasks:
                 self.tasks[task] = self.progress.add_task(escape(str(task)), total=1.0, note="")

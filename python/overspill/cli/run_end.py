@@ -119,7 +119,7 @@ def is_late_signal(results: Results) -> bool:
 
 
 def exit_causes(results: Results) -> list[str]:
-    """Returns the causes of the exit status: labels of lines above, or a signal without a line."""
+    """Returns the causes of a nonzero exit status: labels of printed lines, or a late signal."""
     if results.failures:
         return ["FAILED"]
     if is_late_signal(results):

@@ -33,7 +33,7 @@ class WorkEstimate:
         self.total, self.stored, self.done, self.failed, self.worked = 0, 0, 0, 0, 0
 
     def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
-        """Counts the runs to do, and those found in the store."""
+        """Records the runs to do, and the packet-hops of runs found in the store."""
         for task in left:
             self.left[point_and_variant(task)] += 1
             self.total += 1
@@ -81,7 +81,7 @@ class WorkEstimate:
             return max(0.0, whole - here) * elapsed / (self.worked + going)
 
     def expected_hops(self) -> dict[PointVariant, float]:
-        """Returns packet-hops per run of each group: its own, the nearest point's, or the mean of all."""
+        """Returns the expected packet-hops of a run by point and variant: own, nearest point's, or mean."""
         own = {one: self.hops[one] / count for one, count in self.runs.items() if count}
         mean = sum(self.hops.values()) / sum(self.runs.values())
         points: dict[str, list[int]] = {}
@@ -107,7 +107,7 @@ class WorkEstimate:
 
 
 def point_and_variant(task: Task) -> PointVariant:
-    """Returns the point and variant of a run."""
+    """Returns the number of a task's point and the name of its variant."""
     return task.point, task.variant
 
 
@@ -138,7 +138,7 @@ class SweepLineProgress(LinePrinter):
             self.print_occasionally(f"{self.meter}; building the network of {next(iter(tasks))}")
 
     def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
-        """Reports the work to do."""
+        """Prints how many runs are to do."""
         self.meter.begin(left, stored)
         self.say(str(self.meter))
 
@@ -183,7 +183,7 @@ class SweepBarProgress(Listener):
         self.progress.stop()
 
     def checking(self, done: int, count: int) -> None:
-        """Moves the bar."""
+        """Moves the bar for checked points."""
         self.progress.update(self.whole, completed=done, total=count, description=f"{done}/{count} checked")
 
     def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:

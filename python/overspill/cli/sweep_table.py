@@ -64,7 +64,7 @@ def print_sweep(sweep: Results, wanted: Sequence[str], console: Console) -> None
 
 
 def print_metric(sweep: Results, name: str, console: Console) -> None:
-    """Prints the table of a metric and that of its differences: points are rows, variants are columns."""
+    """Prints the table of a metric and of its differences from the baseline: points by variants."""
     found = summaries_of_metric(sweep, name)
     if not found:
         table.print_renderable(console, Text(f"{name}: no run has a value"), table.PIPED_LINE_WIDTH)
@@ -111,7 +111,7 @@ Cells = dict[tuple[str, ...], str]  # values of the axes, and variant
 def build_table(
     sweep: Results, cells: Cells, variants: Sequence[str], notes: dict[tuple[str, ...], str] | None = None
 ) -> Table:
-    """Returns a table of points by variants, with the achieved load beside a requested load."""
+    """Returns a table with a row for each point and a column for each variant, and with achieved loads."""
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
     achieved = achieved_loads.achieved_load_texts(sweep)
     for axis in sweep.axes:
@@ -138,7 +138,7 @@ def format_difference(one: Difference, factor: float) -> str:
 
 
 def describe_notes(found: dict[str, Difference | None]) -> str:
-    """Returns the notes of a point's marks, with variants that share a note together."""
+    """Returns notes on a point's marked differences; variants with equal notes share one."""
     by_note = group_by_key((one.note, variant) for variant, one in found.items() if one and one.note)
     return "; ".join(f"{', '.join(variants)}: {note}" for note, variants in by_note.items())
 

@@ -230,7 +230,7 @@ def explain_term(word: str, specs: Sequence[dict[str, Any]]) -> str | None:
 
 
 def entry_names(spec: dict[str, Any]) -> list[str]:
-    """Returns the names of a kind, alone and with its slot; empty for an entry that is no kind."""
+    """Returns the names of a mechanism, alone and with its slot; empty for an entry that is none."""
     return [spec["kind"], f"{spec['slot']}.{spec['kind']}"] if spec["kind"] else []
 
 
@@ -260,7 +260,7 @@ def describe_metric(metric: metrics.Metric) -> str:
 
 
 def describe_owners(name: str, specs: Sequence[dict[str, Any]]) -> str:
-    """Describes the entries that have a parameter, or only those of the slot before its name."""
+    """Describes the mechanisms that have a parameter, or only those of the slot given before its name."""
     slot, _, bare = name.rpartition(".")
     every = (
         spec
@@ -271,6 +271,6 @@ def describe_owners(name: str, specs: Sequence[dict[str, Any]]) -> str:
 
 
 def format_list(title: str, pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """Returns names with their descriptions under a title; empty without any."""
+    """Returns lines with a title, and names with their descriptions below; empty without names."""
     wide = max((len(name) for name, _ in pairs), default=0)
     return [f"  {title}", *(f"    {name:{wide}}  {what}".rstrip() for name, what in pairs)] if pairs else []

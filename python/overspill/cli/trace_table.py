@@ -12,7 +12,7 @@ RIGHT_ALIGNED_COLUMNS = (0, 4, 5)
 
 
 def print_trace(traced: PacketTrace, console: Console) -> None:
-    """Prints the trace."""
+    """Prints a packet trace: its table of visits and its summary."""
     facts = traced.facts
     head = f"{facts['scenario']}, {facts['variant']}, seed {facts['seed']}: {traced.which}"
     console.print(Text(head, "bold"), soft_wrap=True)

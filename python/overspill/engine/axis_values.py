@@ -67,7 +67,7 @@ def split_at_commas(path: str, text: str) -> list[str]:
 
 
 def expand_item(path: str, item: str) -> list[str]:
-    """Returns the values of one part: itself, or those of `a..b:step`, `lin(a,b,n)` or `log(a,b,n)`."""
+    """Returns the values of one item in a list of values: its own, or those of a range or spacing."""
     if match := RANGE_PATTERN.fullmatch(item):
         return expand_range(path, item, match)
     if match := SPACING_PATTERN.fullmatch(item):
@@ -115,7 +115,7 @@ def expand_spacing(path: str, item: str, logarithmic: bool, parts: list[str]) ->
 
 
 def interpolate(first: Fraction, last: Fraction, part: Fraction, logarithmic: bool) -> Fraction:
-    """Returns the value at a share `part` of the distance from `first` to `last`."""
+    """Returns the value at the share `part` of the way from `first` to `last`, linear or logarithmic."""
     if not logarithmic:
         return first + (last - first) * part
     # Rounded to 12 digits, so that the result does not depend on the machine's `pow`.
@@ -123,12 +123,12 @@ def interpolate(first: Fraction, last: Fraction, part: Fraction, logarithmic: bo
 
 
 def parse_exact(text: str) -> Fraction:
-    """Returns a written number exactly."""
+    """Parses a number into an exact fraction."""
     return Fraction(text.replace("_", ""))
 
 
 def parse_end(path: str, item: str, text: str) -> Fraction:
-    """Returns a written number; raises `BadInput` if its magnitude is too large or too small."""
+    """Parses a number exactly; raises `BadInput` if its magnitude is too large or too small."""
     if (
         is_too_long(text)
         or abs(found := parse_exact(text)) > MAX_MAGNITUDE
@@ -160,7 +160,7 @@ def strip_quotes(text: str) -> str:
 
 
 def numbers_in_one_unit(texts: Iterable[str]) -> tuple[list[float], str] | None:
-    """Returns values as numbers in the unit of the first; `None` if their dimensions differ."""
+    """Parses values as numbers in the unit of the first one; `None` if their dimensions differ."""
     matches = [QUANTITY_PATTERN.fullmatch(text.strip()) for text in texts]
     found: list[tuple[Fraction, str]] = []
     for match in matches:

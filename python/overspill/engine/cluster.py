@@ -31,7 +31,7 @@ SCHEDULER_TIMEOUT, WORKERS_TIMEOUT = 7, 30  # seconds to wait for a scheduler, a
 
 @dataclass(frozen=True)
 class WorkOrder:
-    """Everything that a worker needs for a run: the scenario's text, and contents of the files it names.
+    """Input of a run on a worker: the scenario's text, and the contents of the files that it names.
 
     Each file is placed as it is relative to the scenario. A file named by an absolute path is not sent: the
     workers must have the same file there.
@@ -73,7 +73,7 @@ def check_address(on: str) -> None:
 
 
 def describe_tls_error(on: str, error: Exception) -> str:
-    """Returns the end of a message about a scheduler that is reached by TLS: the cause, and where to look."""
+    """Returns cause and advice for an error of a TLS connection to a scheduler; empty without TLS."""
     if not on.startswith(("tls:", "wss:")):
         return ""
     what = " ".join(str(error).split()) or type(error).__name__
@@ -200,7 +200,7 @@ class Cluster:
 
 
 def read_named_files(base: CommonParts, scene: PointScenario) -> dict[str, bytes]:
-    """Returns the contents of the files that a point's variants name by relative paths."""
+    """Returns the contents of the files with relative paths that a point's variants name."""
     scene.load()
     folder = Path(base.source.path).parent
     try:
@@ -210,7 +210,7 @@ def read_named_files(base: CommonParts, scene: PointScenario) -> dict[str, bytes
 
 
 def run_on_worker(order: WorkOrder) -> WorkReply:
-    """Does a run on a worker."""
+    """Does a run on a Dask worker; returns its results or its error lines."""
     try:
         return WorkReply(run_in_temporary_folder(order))
     except OverspillError as error:
@@ -246,7 +246,7 @@ def run_in_temporary_folder(order: WorkOrder) -> FinishedRun:
 
 
 def embed_file(file: StoredFile) -> StoredFile:
-    """Returns a file with its content in place of its path."""
+    """Returns a stored file that holds its content instead of a path."""
     return file if isinstance(file.content, bytes) else StoredFile(file.content.read_bytes(), file.digest)
 
 

@@ -1,4 +1,4 @@
-"""Thin adapter over the Rust core, and the one place that selects another core.
+"""Thin adapter over the Rust core, and the only module that selects another core.
 
 `_core.pyi` declares the interface of a core.
 """
@@ -29,7 +29,7 @@ _backend: ModuleType | None = None
 
 
 def use_backend(backend: ModuleType | None) -> None:
-    """Selects a core from now on; `None` selects the compiled one again."""
+    """Selects the core that later calls use; `None` selects the compiled core of the package."""
     global _backend
     _backend = backend
 
@@ -111,7 +111,7 @@ def catalogue() -> list[dict[str, Any]]:
 
 
 def aliases() -> list[dict[str, str]]:
-    """Returns names from papers, standards and other tools (`typed`) with the project's own names (`said`).
+    """Returns aliases: names from papers, standards and other tools (`typed`) and our own names (`said`).
 
     Keys of each: `typed`, `said`, `slot`, `kind`, `param` and `note`.
     """
@@ -144,7 +144,7 @@ def curve(kind: str, sets: list[str], steps: int, places: Sequence[float] = ()) 
 
 
 def list_numbered_kinds() -> dict[str, list[str]]:
-    """Returns the meanings of small numbers in tables: by table a list, from 0 on."""
+    """Returns the names behind small numbers in tables, such as reasons, as one list for each table."""
     return cast(dict[str, list[str]], json.loads(backend().numbered()))
 
 

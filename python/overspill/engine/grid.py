@@ -21,7 +21,7 @@ SweptValues = Mapping[str, object] | Iterable[str]
 
 @dataclass(frozen=True)
 class Grid:
-    """Axes of a sweep, in groups that move together and are crossed with each other."""
+    """Axes of a sweep, in groups: axes of one group vary together, and groups are crossed."""
 
     axes: list[Axis]
     given: list[list[str]]  # values of each axis, in the form that the core takes
@@ -42,7 +42,7 @@ class Grid:
 
 
 def build_grid(over: SweptValues, zips: Iterable[str | Sequence[str]] = (), single: bool = False) -> Grid:
-    """Returns the grid of `path=a,b,c` texts, or of values by path; `zips` name axes that move together.
+    """Returns the grid for `path=a,b,c` texts, or for values by path; axes in `zips` vary together.
 
     Without axes the grid has one point, which `single` must allow.
     """
@@ -67,7 +67,7 @@ def build_grid(over: SweptValues, zips: Iterable[str | Sequence[str]] = (), sing
 
 
 def split_paths_and_values(over: SweptValues) -> Iterator[tuple[str, list[str]]]:
-    """Yields each path with its values."""
+    """Yields each swept field with its values."""
     if isinstance(over, Mapping):
         for path, given in over.items():
             if isinstance(given, str):
@@ -106,7 +106,7 @@ def build_axis(path: str, given: Sequence[str]) -> Axis:
 
 
 def group_axes(axes: Sequence[Axis], zips: Iterable[str | Sequence[str]]) -> list[list[int]]:
-    """Returns the groups of axis numbers that move together, ordered by their first axis."""
+    """Returns groups of axes that vary together, as indices, ordered by their first axis."""
     paths = [one.path for one in axes]
     of: dict[int, list[int]] = {at: [at] for at in range(len(axes))}
     for given in zips:

@@ -46,7 +46,7 @@ class StopRequest(threading.Event):
         self.start_time_limit()
 
     def start_time_limit(self) -> None:
-        """Starts the timer that breaks off the work after the runs, if a signal has come."""
+        """Starts the timer that ends work still going on after all runs, if a signal has come."""
         if self.finishing and self.signal is not None and self.timer is None:
             self.timer = threading.Timer(SECONDS_FOR_REMAINING_WORK, self.raise_again, (self.signal,))
             self.timer.daemon = True
@@ -59,7 +59,7 @@ class StopRequest(threading.Event):
 
     @contextmanager
     def limit_remaining_work(self) -> Iterator[None]:
-        """Marks the work after all runs, which a signal limits to `SECONDS_FOR_REMAINING_WORK` seconds."""
+        """Limits work in the block, after all runs, to `SECONDS_FOR_REMAINING_WORK` after a stop signal."""
         self.finishing, self.overdue = True, False
         try:
             self.start_time_limit()

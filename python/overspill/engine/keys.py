@@ -92,7 +92,7 @@ class FileHashes:
         self.known: dict[str, tuple[FileStamp, str]] = {}
 
     def stamp(self, name: str) -> FileStamp | None:
-        """Returns what distinguishes a file from a later one of the same name; `None` without a file."""
+        """Returns inode, times and size of a file, which change if it is replaced; `None` without a file."""
         if not name or len(name) > MAX_FILE_NAME or "\0" in name:
             return None
         try:
@@ -124,7 +124,7 @@ class FileHashes:
             raise Failed(f"{path}: cannot be read: {error.strerror}") from error
 
     def hashes_of_named_files(self, resolved: Any) -> dict[str, str]:
-        """Returns the files that a variant names, with hashes: every text in it that is a file's name."""
+        """Returns hashes of the files that a variant names, by name: every text that is a file's name."""
         found = {name: self.digest(name) for name in sorted(set(iterate_texts(resolved)))}
         return {name: digest for name, digest in found.items() if digest is not None}
 

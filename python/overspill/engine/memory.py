@@ -1,4 +1,4 @@
-"""Free memory of this process, and a gate that admits only as many simultaneous runs as fit."""
+"""Free memory of this process, and a gate that admits only as many simultaneous runs as fit into it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class MemoryNeed:
 
     @classmethod
     def from_core(cls, found: Mapping[str, int] | None) -> MemoryNeed:
-        """Returns the need that the core counted for a run."""
+        """Returns the memory that a run needs, as counted by the core."""
         return cls() if not found else cls(found["all"], {part: found[part] for part in SETTING_OF_CAUSE})
 
     def check(self) -> None:

@@ -30,12 +30,12 @@ class CaptureRequest:
 
     @property
     def key_part(self) -> list[Any]:
-        """Request as part of a run's key; empty if nothing is captured."""
+        """Capture request as a part of a run's key; empty if nothing is captured."""
         return [list(self.texts), self.snaplen] if self.texts else []
 
     @staticmethod
     def parse(texts: Iterable[str], snaplen: int | None) -> CaptureRequest:
-        """Returns the request after the checks that need no scenario; raises `BadInput` if one fails."""
+        """Returns the capture request after checks that need no scenario; raises `BadInput` if one fails."""
         found = [check_text("--pcap", one) for one in texts]
         if snaplen is not None and not found:
             raise BadInput("--pcap-snaplen: found without --pcap; expected a link or a host to capture")
@@ -49,7 +49,7 @@ class CaptureRequest:
             self.links(scene, variant)
 
     def links(self, scene: Scenario, variant: str) -> list[str]:
-        """Returns the names of a variant's captured links; raises `BadInput` if two have the same."""
+        """Returns the names of a variant's captured links; raises `BadInput` if two have the same name."""
         if not self.texts:
             return []
         names = core.captured_links(scene, variant, list(self.texts))
@@ -59,14 +59,14 @@ class CaptureRequest:
 
 
 def capture_file_name(link: str) -> str:
-    """Returns the file name of a link, unique to it: `h0~edge0.pcapng` for `h0:edge0`."""
+    """Returns the file name of a link's capture, unique to it: `h0~edge0.pcapng` for `h0:edge0`."""
     return (
         "~".join(results_folder.path_component(part) if part else "%" for part in link.split(":")) + ".pcapng"
     )
 
 
 class Captures:
-    """Captures of one run, under temporary names until they are complete.
+    """Captures of one run, written under temporary names until they are complete.
 
     `where` returns the folder and the owner that keeps it; it is called when the first bytes arrive.
     """

@@ -1,4 +1,4 @@
-"""Phase check (`--check-phase`): the same runs with all starts moved by less than one frame's time.
+"""Phase check (`--check-phase`): the same runs with all flow starts moved by less than a frame's time.
 
 Metrics that depend only on the order of arrivals at the same instant change. The moves are drawn by the
 parameter `jitter`, which every kind of traffic has, and which changes nothing else.
@@ -30,7 +30,7 @@ VariantWorkload = tuple[str, str]  # variant, and name of one of its workloads
 
 @dataclass(frozen=True)
 class PhaseCheck:
-    """Facts of a phase check, and the plan of its runs; `None` if there is nothing to move."""
+    """Facts of a phase check, and the plan of its runs; `None` if no flow starts can be moved."""
 
     facts: dict[str, Any]
     plan: Plan | None
@@ -92,7 +92,7 @@ def full_frame_bytes(resolved: Mapping[str, Any]) -> int:
 
 
 def parse_size(text: object) -> int:
-    """Returns a size of a resolved scenario in bytes; 0 if there is none."""
+    """Parses a size of a resolved scenario into bytes; 0 if it is no size."""
     parts = SIZE_PATTERN.fullmatch(str(text))
     return int(float(parts[1]) * BYTES_PER_UNIT[parts[2]]) if parts else 0
 
@@ -115,7 +115,7 @@ def slowest_host_rate(plan: Plan, document: Mapping[str, Any], variant: str) -> 
 def jitter_settings(
     plan: Plan, wanted: Sequence[VariantWorkload], frame: int
 ) -> tuple[list[str], dict[VariantWorkload, str]]:
-    """Returns the settings that move these workloads, and the reasons for those that are refused.
+    """Returns the jitter settings that move these workloads' starts, and the reasons for those refused.
 
     Variants share a setting unless they have workloads of their own.
     """
@@ -156,7 +156,7 @@ def has_enough_jitter(resolved: Mapping[str, Any], variant: str, name: str, fram
 
 
 def plan_with_settings(plan: Plan, sets: Sequence[str]) -> Plan:
-    """Returns the plan with more settings; its runs keep metrics only."""
+    """Returns the plan of a phase check: the same runs with added settings, keeping metrics only."""
     base = replace(plan.base, sets=(*plan.base.sets, *sets))
     options = replace(plan.options, sweep=True, single=True, check_phase=False, pcap=(), label=PHASE_LABEL)
     checked = point_checks.check_points(base, plan.grid, plan.checked.variants, lambda done: None)
@@ -164,7 +164,7 @@ def plan_with_settings(plan: Plan, sets: Sequence[str]) -> Plan:
 
 
 def plan_with_variants(plan: Plan | None, variants: Sequence[str]) -> Plan | None:
-    """Returns the plan with only the variants in which something moves; `None` if there are none."""
+    """Returns the plan with only those variants in which some starts move; `None` if there are none."""
     if plan is None or not variants:
         return None
     checked = plan.checked

@@ -20,7 +20,7 @@ MAX_RUNS = 1_000_000
 
 @dataclass(frozen=True)
 class Plan:
-    """Checked points of a scenario, with the variants, seeds and options of their runs."""
+    """Plan of runs: the checked points of a scenario, with variants, seeds and options."""
 
     base: CommonParts
     grid: Grid
@@ -56,7 +56,7 @@ class Plan:
 
     @property
     def count(self) -> int:
-        """Number of runs, with equal runs counted as often as they appear."""
+        """Number of runs; identical runs are counted as often as they appear."""
         return len(self.grid) * len(self.checked.variants) * len(self.seeds)
 
     def key(self, config: str, seed: int) -> str:
@@ -98,7 +98,7 @@ class Plan:
             yield from self.tasks_of_seeds(self.seeds)
 
     def tasks_of_seeds(self, seeds: Sequence[int]) -> Iterator[Task]:
-        """Yields the runs with these seeds, without duplicates."""
+        """Yields the tasks of all runs with these seeds, without duplicates."""
         seen: set[str] = set()
         for point, configs in zip(self.checked.points, self.checked.configs, strict=True):
             label = f"{self.options.label} {point}".strip()

@@ -114,7 +114,7 @@ def mentioned_texts(source: Source, sets: Sequence[str]) -> set[str]:
 
 @dataclass
 class PointFacts:
-    """Facts of a point that its check keeps."""
+    """Facts of a point that are known after its check: values, resolved document, hashes and files."""
 
     point: Point
     document: dict[str, Any]
@@ -125,7 +125,7 @@ class PointFacts:
 
 
 def check_point(base: CommonParts, point: Point, only: bool = False) -> PointFacts | tuple[Point, list[str]]:
-    """Returns the facts of a point, or its error lines; only a single point keeps its scenario."""
+    """Checks one point and returns its facts, or its error lines; only a single point keeps its scenario."""
     try:
         made, document, files = read_point(base, point)
     except BadInput as error:
@@ -147,7 +147,7 @@ def check_point(base: CommonParts, point: Point, only: bool = False) -> PointFac
 def check_points(
     base: CommonParts, grid: Grid, wanted: Sequence[str] | None, seen: Callable[[int], None]
 ) -> CheckedPoints:
-    """Checks every point; raises `BadInput` with all errors of all points."""
+    """Checks the scenario at every point; raises `BadInput` with all errors of all points."""
     found: list[PointFacts] = []
     wrong: dict[str, list[Point]] = {}
     for one in iterate_checked_points(base, grid, seen):
@@ -195,7 +195,7 @@ def check_points(
 
 
 def generalise_note(note: str, grid: Grid) -> str:
-    """Returns a note about one value of an axis as a note about the axis."""
+    """Returns a note about one value of an axis, reworded as a note about the axis."""
     for axis, given in zip(grid.axes, grid.given, strict=True):
         for value in given:
             prefix = f"--set {axis.path}={value}: "

@@ -16,7 +16,7 @@ from overspill.errors import Failed, OverspillError
 
 @dataclass(frozen=True)
 class TaskResult:
-    """Outcome of a task: a finished run or an error, or neither if it was stopped."""
+    """Outcome of a task: a finished run, or an error, or neither if the run was stopped."""
 
     task: Task
     finished: FinishedRun | None = None
@@ -43,7 +43,7 @@ class ThreadsOfRuns:
 
     @property
     def is_stuck(self) -> bool:
-        """True if no further run starts and the running ones are building networks or do not stop soon."""
+        """True if runs are to stop and those in progress only build networks or take too long to stop."""
         going = {task for future, task in self.tasks.items() if future.running()}
         if not self.how.should_stop or not going:
             return False
@@ -66,7 +66,7 @@ class ThreadsOfRuns:
         return len(self.tasks)
 
     def submit(self, task: Task, scene: PointScenario) -> None:
-        """Queues a task."""
+        """Queues a task for the threads of the pool."""
         self.tasks[self.pool.submit(self.run_task, task, scene)] = task
 
     def run_task(self, task: Task, scene: PointScenario) -> FinishedRun | None:
@@ -75,7 +75,7 @@ class ThreadsOfRuns:
             return None if self.how.should_stop else self.run_with_named_errors(task, scene)
 
     def run_with_named_errors(self, task: Task, scene: PointScenario) -> FinishedRun | None:
-        """Does a task, whose errors name it."""
+        """Simulates a task; its errors name the task."""
         try:
             folder = None if self.staging is None else self.staging / task.key
             self.how.building.add(task)

@@ -85,20 +85,20 @@ class PlanWork:
         return looked
 
     def do_runs(self, asked: interrupts.StopRequest) -> RunsOutcome:
-        """Does the runs that are left."""
+        """Does the runs that the store lacks."""
         return schedule.do_runs(self.plan, self.tasks_left, self.store, asked)
 
 
 @dataclass
 class WorkWithCheck:
-    """Plan, and its phase check if one is requested."""
+    """Work of a plan, and of its phase check if one is requested."""
 
     main: PlanWork
     check: PlanWork | None = None
     check_facts: Mapping[str, Any] | None = None  # facts of the check, known before its runs
 
     def __iter__(self) -> Iterator[PlanWork]:
-        """Yields the work of the plan and of its check, in the order in which they are done."""
+        """Yields the work of the plan, then that of its phase check."""
         yield self.main
         if self.check is not None:
             yield self.check
@@ -115,7 +115,7 @@ def open_work(plan: Plan, stack: ExitStack) -> WorkWithCheck:
 
 
 def perform_work(works: WorkWithCheck, asked: interrupts.StopRequest) -> Results | OverspillError:
-    """Does the runs that are left of a plan and of its check; returns the results or the error."""
+    """Does the remaining runs of a plan and of its phase check; returns the results or the error."""
     try:
         outcome = works.main.do_runs(asked)
         # The check is skipped if a run failed: there is nothing to compare it with.
@@ -131,7 +131,7 @@ def perform_work(works: WorkWithCheck, asked: interrupts.StopRequest) -> Results
 
 
 def open_store(plan: Plan, stack: ExitStack) -> RunStore | MemoryStore:
-    """Returns the store of a plan: its folder's, locked by this command, or memory, or a temporary one."""
+    """Opens the store of a plan: in its folder and locked, or in memory, or in a temporary folder."""
     out = plan.out
     if out is None:
         if plan.whole:
@@ -200,7 +200,7 @@ def combine_errors(errors: Sequence[OverspillError], notes: Iterable[str]) -> Ov
 
 
 def results_of_point(plan: Plan, outcome: RunsOutcome, found: RunStore | MemoryStore) -> Results:
-    """Returns the results of a single point, with all tables."""
+    """Returns the results of a plan with a single point, with all tables."""
     return Results(point_facts(plan, outcome), list(read_runs(plan, found)))
 
 
@@ -278,7 +278,7 @@ def label_facts(plan: Plan) -> dict[str, dict[str, str]]:
 
 
 def source_facts(plan: Plan) -> dict[str, str]:
-    """Returns name, hash and text of the scenario's file."""
+    """Returns name, SHA-256 and text of the scenario file."""
     source = plan.base.source
     return {"file": Path(source.path).name, "sha256": source.sha256, "text": source.text}
 

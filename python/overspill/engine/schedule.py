@@ -63,7 +63,7 @@ class StoreLookup:
 
 
 def look_up_runs(plan: Plan, found: RunStore | MemoryStore, listener: Listener) -> StoreLookup:
-    """Looks up the runs of a plan in its store, and removes damaged ones from it."""
+    """Looks up which runs of a plan are stored, and removes damaged runs from the store."""
     looked = StoreLookup()
     for task in plan.tasks:
         entry: StoredRun | None = None
@@ -174,7 +174,7 @@ def submit_and_collect(
 
 
 def interleave_tasks(tasks: Sequence[Task]) -> list[Task]:
-    """Returns tasks ordered by the fractional part of their point's number times the golden ratio.
+    """Returns tasks in an order whose beginning is already spread evenly over the grid.
 
     Any first part of that order is spread evenly over the grid, so that its cost predicts that of the rest.
     """

@@ -72,7 +72,7 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """Results of a run as files, or, without a folder, as the run itself in memory."""
+    """Results of a finished run: metrics, summary, and tables in files or in memory."""
 
     values: dict[Key, Value]
     summary: dict[str, Any]
@@ -169,7 +169,7 @@ def parse_summary(text: str) -> dict[str, Any]:
 
 
 def measure_run(run: RunData, how: RunSettings, folder: Path | None) -> FinishedRun:
-    """Returns a finished run with its metrics, and the requested files.
+    """Computes the metrics of a finished run, writes the requested tables, and returns both.
 
     It is called in the thread of the run, so that other threads go on meanwhile.
     """
@@ -192,12 +192,12 @@ def measure_run(run: RunData, how: RunSettings, folder: Path | None) -> Finished
 
 
 def unwritten_tables(wanted: Sequence[str], there: dict[str, StoredFile]) -> tuple[str, ...]:
-    """Returns the requested tables that a run does not write."""
+    """Returns the names of requested tables that a run did not write."""
     return tuple(name for name in wanted if name not in there)
 
 
 def write_requested_tables(run: RunData, wanted: Sequence[str], folder: Path) -> dict[str, StoredFile]:
-    """Returns the requested tables as files, after writing those that are not in the folder yet."""
+    """Writes the requested tables that are not in the folder yet, and returns all as files."""
     made = {}
     with report_write_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)

@@ -26,24 +26,24 @@ LEGEND_ABOVE_AXES |= {"columnspacing": 1.2, "handlelength": 1.4}
 
 @dataclass(frozen=True)
 class BarGroups:
-    """Kinds of bars with a value by seed in every group; `first_colour` is the colour of the first kind."""
+    """Kinds of bars side by side in each group, with a value for each seed."""
 
     kinds: Sequence[str]
     values: Sequence[Sequence[np.ndarray]]
     first_colour: int = 0
 
     def bar_positions(self, kind: int) -> np.ndarray:
-        """Returns the positions of the bars of a kind."""
+        """Returns the x positions of the bars of one kind."""
         return np.arange(len(self.values[kind])) + (kind - (len(self.kinds) - 1) / 2) * self.width
 
     @property
     def width(self) -> float:
-        """Width of a bar."""
+        """Width of each bar, in units of the distance between groups."""
         return GROUP_WIDTH / len(self.kinds)
 
 
 def mean_and_half_width(by_seed: np.ndarray) -> tuple[float, float]:
-    """Returns the mean of finite values and half of its 95% interval; 0 and 0 without any."""
+    """Returns the mean of the finite values, and the half-width of its 95% interval; 0 and 0 if none."""
     known = [float(one) for one in by_seed if np.isfinite(one)]
     return (stats.mean(known), stats.half_width(known) or 0.0) if known else (0.0, 0.0)
 

@@ -20,7 +20,7 @@ RowKey = tuple[str, str, str]  # figure, case and metric
 
 @dataclass(frozen=True)
 class SensitivityRows:
-    """Sensitivity run: rows with one open parameter changed, and the paper's own rows on as many seeds."""
+    """Rows with one open parameter of a paper changed, and its own rows on as many seeds."""
 
     name: str
     title: str
@@ -30,7 +30,7 @@ class SensitivityRows:
 
 @dataclass(frozen=True)
 class DecidedClaim:
-    """Verdict of a claim, the rows that decide it, and rows of the claim that do not."""
+    """Verdict of a claim, the rows that decide it, and the other rows of the claim."""
 
     claim: Claim
     verdict: str
@@ -39,7 +39,7 @@ class DecidedClaim:
 
 
 def decide_claim(claim: Claim, rows: Sequence[RowDocument]) -> DecidedClaim:
-    """Returns the verdict of a claim: that of its worst row that counts."""
+    """Returns the verdict of a claim: the worst verdict of the rows that count as evidence."""
     those = [row for row in rows if any(pattern_matches(one, row) for one in claim.patterns)]
     deciding = [row for row in those if is_evidence(row) and has_value(row)]
     uncounted = [row for row in those if row not in deciding]
@@ -47,7 +47,7 @@ def decide_claim(claim: Claim, rows: Sequence[RowDocument]) -> DecidedClaim:
 
 
 def has_value(row: RowDocument) -> bool:
-    """Returns true if runs gave a value or failed to; a row that is for later has none."""
+    """Returns true if a row was measured, even if its runs failed; false if it is marked `later`."""
     return not is_later(row)
 
 
@@ -88,13 +88,13 @@ def find_changed_verdicts(
 
 
 def with_changed_values(row: RowDocument, cells: Mapping[RowKey, Mapping[str, Any]]) -> RowDocument:
-    """Returns a row with the values under a setting."""
+    """Returns a row with the values that a sensitivity run gave for it."""
     cell = cells.get((row["figure"], row["case"], row["metric"]))
     return row if cell is None else {**row, **cell}
 
 
 def pattern_matches(pattern: RowPattern, row: RowDocument) -> bool:
-    """Returns true if a pattern matches a row of `rows.json`."""
+    """Returns true if a pattern of a claim matches a row of `rows.json`."""
     return (
         row["figure"] == pattern.figure
         and pattern.case in (None, row["case"])
@@ -105,7 +105,7 @@ def pattern_matches(pattern: RowPattern, row: RowDocument) -> bool:
 def worst_verdict(
     claim: Claim, deciding: Sequence[RowDocument], uncounted: Sequence[RowDocument] = ()
 ) -> str:
-    """Returns the worst verdict of the rows; at most in part if no row that counts decides a part."""
+    """Returns the verdict from the rows that decide a claim; at most "in part" if a part is undecided."""
     if not deciding:
         return UNTESTABLE if claim.untestable and not claim.missing else UNDECIDED
     verdicts = {row_verdict(row) for row in deciding}
@@ -116,7 +116,7 @@ def worst_verdict(
 
 
 def is_missed_uncounted(row: RowDocument) -> bool:
-    """Returns true if a row that does not count was missed, before or after its revision."""
+    """Returns true if a row that is no evidence was not reproduced, now or before its revision."""
     if row["counts"] not in (REVISED, ANECDOTAL) or is_later(row):
         return False
     former = row.get("revised", {}).get("verdict", HOLDS)
@@ -124,7 +124,7 @@ def is_missed_uncounted(row: RowDocument) -> bool:
 
 
 def row_verdict(row: RowDocument) -> str:
-    """Returns a row's verdict; inconclusive if an order is expected and both sides are equal in every run."""
+    """Returns the verdict of a row; inconclusive if an order is expected but both sides are always equal."""
     return INCONCLUSIVE if has_equal_sides(row) else str(row["verdict"])
 
 

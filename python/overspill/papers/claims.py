@@ -23,7 +23,7 @@ MAX_CLAIMS = 20  # claims of a paper
 
 @dataclass(frozen=True)
 class RowPattern:
-    """Rows of a figure by case and metric; a part that is `None` matches every value."""
+    """Pattern for rows of a figure, by case and metric; a part that is `None` matches every value."""
 
     figure: str
     case: str | None
@@ -31,13 +31,13 @@ class RowPattern:
     reason: str = ""
 
     def matches(self, row: Row) -> bool:
-        """Returns true if the pattern is of this row."""
+        """Returns true if the pattern matches a row."""
         return (
             row.figure == self.figure and self.case in (None, row.case) and self.metric in (None, row.metric)
         )
 
     def __str__(self) -> str:
-        """Returns the pattern as messages name it."""
+        """Returns the pattern as error messages print it."""
         return ", ".join(one for one in (self.figure, self.case, self.metric) if one is not None)
 
 
@@ -63,7 +63,7 @@ class Claim:
 
 
 def load_claims(path: Path, known: Sequence[Row]) -> list[Claim]:
-    """Returns every claim of a file, or none without a file; raises `BadInput` with all errors."""
+    """Returns every claim of `claims.toml`, or none without the file; raises `BadInput` with all errors."""
     if not path.is_file():
         return []
     given, _ = read_toml(path)
@@ -89,7 +89,7 @@ def load_claims(path: Path, known: Sequence[Row]) -> list[Claim]:
 
 
 def parse_claim(path: Path, at: int, given: Any) -> Claim:
-    """Parses one claim of a file."""
+    """Parses one claim of `claims.toml`."""
     named = given.get("id") if isinstance(given, Mapping) else None
     fields = TableFields(path, f"claim {at} ({named})" if isinstance(named, str) else f"claim {at}", given)
     made = Claim(

@@ -135,7 +135,7 @@ def describe_evidence(one: DecidedClaim) -> list[str]:
 
 
 def describe_uncounted(rows: Sequence[RowDocument]) -> list[str]:
-    """Describes rows of a claim that do not count, with those revised or missed, and the number not run."""
+    """Describes the rows of a claim that are no evidence: revised, not reproduced, or not run."""
     lines = []
     ran = [row for row in rows if not is_later(row)]
     missed = [row for row in ran if is_missed_uncounted(row)]
@@ -162,7 +162,7 @@ def describe_uncounted_row(row: RowDocument) -> str:
 
 
 def describe_row_numbers(row: RowDocument) -> str:
-    """Describes a row by its measured value, and by the published value or the expectation."""
+    """Describes a row by its measured value, and by the published value or the tolerance."""
     value = f"{row_names.print_row_name(row)} = {row_words.format_measured(row)}"
     if row["published"] is None:
         return f"{value}, expected {row_words.format_tolerance(row)}"

@@ -1,4 +1,4 @@
-"""Common code of papers' figures: statistics over seeds, curves along a sweep, looks of drawings."""
+"""Common code of papers' figures: statistics over seeds, curves over sweeps, styles of drawings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SeedCurve = np.ndarray  # seeds by positions
 
 
 def jackknife_values(statistic: Callable[[np.ndarray], float], by_seed: np.ndarray) -> list[float]:
-    """Returns jackknife pseudo-values n T(all) - (n - 1) T(without seed i) of a statistic of means.
+    """Returns jackknife pseudo-values n T(all) - (n - 1) T(all but seed i) of a statistic T of means.
 
     `statistic` takes means over seeds, the first axis. For statistics that the noise of single seeds
     inflates, such as a range: the mean of the pseudo-values is T less its bias of order 1/n, and their
@@ -42,17 +42,17 @@ def value_range(curve: np.ndarray) -> float:
 
 
 def relative_range(curve: np.ndarray) -> float:
-    """Returns (max - min) / mean."""
+    """Returns the relative range (max - min) / mean of some values."""
     return divide_or_nan(value_range(curve), float(np.mean(curve)))
 
 
 def divide_or_nan(above: float, below: float) -> float:
-    """Returns one quotient; NaN if the denominator is 0."""
+    """Divides two numbers; NaN if the denominator is 0."""
     return above / below if below else float("nan")
 
 
 def divide_by_seed(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Returns the quotients by seed; NaN if a denominator is 0."""
+    """Divides two arrays seed by seed; NaN where a denominator is 0."""
     return np.array(
         [divide_or_nan(float(one), float(other)) for one, other in zip(above, below, strict=True)]
     )
@@ -84,7 +84,7 @@ def correlate(one: np.ndarray, other: np.ndarray, of: Callable[..., Any]) -> flo
 
 
 def build_measured(case: str, metric: str, values: Sequence[float] | np.ndarray, note: str = "") -> Measured:
-    """Returns the numbers of a row by seed."""
+    """Returns a measured row: case, metric, and one number for each seed."""
     return Measured(case, metric, [float(one) for one in values], note)
 
 
@@ -92,14 +92,14 @@ def build_measured(case: str, metric: str, values: Sequence[float] | np.ndarray,
 
 
 def metric_along_points(runs: Runs, name: str, variant: str, points: Sequence[Point]) -> SeedCurve:
-    """Returns a metric as a matrix, seeds by points."""
+    """Returns a metric as a matrix with a row for each seed and a column for each point."""
     return np.array([runs.metric(name, variant, point) for point in points]).T
 
 
 def points_along_path(
     runs: Runs, path: str, fixed: Mapping[str, float] | None = None
 ) -> tuple[list[float], list[Point]]:
-    """Returns the values of a path and their points in order, with other paths at the values `fixed`.
+    """Returns the points of a sweep along one field, in order, with the values of that field.
 
     Raises `Failed` if there are none, or several points with one value.
     """
@@ -119,7 +119,7 @@ def dropped_packets_by_port(table: pa.Table) -> np.ndarray:
 
 
 def names_with_counts(counts: Mapping[str, float]) -> str:
-    """Returns the names with a count above 0, in their order: `S4 S7`; `none` without any."""
+    """Returns the names that have a count above 0, in order: `S4 S7`; `none` if no count is."""
     return " ".join(name for name, count in counts.items() if count) or "none"
 
 
@@ -164,7 +164,7 @@ def marked(axes: Axes, values: Sequence[tuple[float, float | None]], label: str 
 
 
 def set_log_scale(axes: Axes) -> None:
-    """Sets a logarithmic y axis with plain numbers, more of them if it spans less than two decades."""
+    """Makes the y axis logarithmic with plain numbers, more of them if it spans less than two decades."""
     axes.set_yscale("log")
     low, high = axes.get_ylim()
     axes.yaxis.set_major_locator(make_object("log", subs=(1, 2, 5) if high < 100 * low else (1,)))

@@ -24,7 +24,7 @@ from overspill.papers.sweep_runs import SweepRuns
 
 @dataclass(frozen=True)
 class PlannedSweep:
-    """Sweep to run: the paper's own, or a sensitivity run of it."""
+    """Sweep of a paper to run, with the paper's own settings or those of a sensitivity run."""
 
     experiment: PaperSweep
     folder: Path
@@ -50,7 +50,7 @@ class PlannedSweep:
 
 @dataclass
 class SweepOutcome:
-    """Outcome of a sweep."""
+    """Outcome of a paper's sweep: its results or errors."""
 
     planned: PlannedSweep
     sweep: Results | None = None
@@ -59,7 +59,7 @@ class SweepOutcome:
 
     @property
     def is_complete(self) -> bool:
-        """True if every run of the sweep exists."""
+        """True if no run of the sweep is missing."""
         return self.sweep is not None and not self.sweep.facts["missing"]
 
     @property
@@ -74,7 +74,7 @@ class SweepOutcome:
 
     @property
     def warnings(self) -> list[Line]:
-        """Warnings about the sweep; for a sensitivity run, one line per label for all points."""
+        """Warnings about the sweep; a sensitivity run has only one line for each label."""
         found = [] if self.sweep is None else warnings(self.sweep)
         if self.planned.what_if is not None:
             found = [

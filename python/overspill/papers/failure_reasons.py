@@ -45,7 +45,7 @@ def reasons_table(paper: Paper, found: Sequence[DecidedClaim], rows: Sequence[Ro
 def missed_rows(
     paper: Paper, found: Sequence[DecidedClaim], rows: Sequence[RowDocument]
 ) -> Iterator[RowDocument]:
-    """Yields rows that decide claims and are not reproduced, then others that count, in no claim."""
+    """Yields rows that are evidence but not reproduced: those that decide claims, then all others."""
     for one in found:
         if one.verdict in (NOT_REPRODUCED, REPRODUCED_IN_PART):
             yield from (row for row in sort_worst_first(one.deciding) if row_verdict(row) != HOLDS)
@@ -56,7 +56,7 @@ def missed_rows(
 
 
 def describe_miss(row: RowDocument) -> str:
-    """Returns the reason why a row without a note is not reproduced: its verdict, or what the runs add."""
+    """Returns why a row without a note is not reproduced: its verdict, or the note of its runs."""
     if has_equal_sides(row):
         return "Both sides are equal in every run."
     if row["verdict"] == INCONCLUSIVE:
@@ -70,7 +70,7 @@ def row_key(row: RowDocument) -> tuple[str, str, str]:
 
 
 class ReasonFinder:
-    """Notes of `rows.toml`, in which `See CASE.` stands for the note of that case of the figure."""
+    """Notes of the rows of a figure; `See CASE.` in a note stands for the note of that case."""
 
     def __init__(self, paper: Paper) -> None:
         self.paper = paper

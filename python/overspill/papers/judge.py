@@ -23,7 +23,7 @@ IntervalFunction = Callable[
 
 @dataclass(frozen=True)
 class JudgedRow:
-    """Measurement of a row over seeds and its verdict; `ci95` is half of the mean's 95% interval."""
+    """Verdict of a row with its measured value; `ci95` is the half-width of the mean's 95% interval."""
 
     measured: float | str | None
     ci95: float | None
@@ -52,7 +52,7 @@ def judge_row(
 
 
 def judge_values(row: Row, found: Measured | None, missing: str) -> JudgedRow:
-    """Returns the verdict by the values alone."""
+    """Returns the verdict of a row from its values by seed; few seeds are not yet considered."""
     if found is None:
         if row.is_for_later:
             return JudgedRow(None, None, 0, INCONCLUSIVE, "", run_interval(row, ()))
@@ -79,7 +79,7 @@ def judge_values(row: Row, found: Measured | None, missing: str) -> JudgedRow:
 
 
 def judge_texts(row: Row, texts: Sequence[str], note: str) -> JudgedRow:
-    """Judges texts: reproduced if all are the published one, or if it is likely in one of our runs."""
+    """Judges texts: reproduced if all equal the published text, or if one run is likely to give that."""
     counts = Counter(texts)
     # The most frequent first, equal ones in alphabetical order.
     order = sorted(counts, key=lambda text: (-counts[text], text))
@@ -139,7 +139,7 @@ def mean_and_half_width(values: Sequence[float]) -> tuple[float, float | None]:
 
 
 def compare_interval(interval: tuple[float, float], within: Tolerance, published: float | str | None) -> str:
-    """Returns the verdict of an interval."""
+    """Returns the verdict for an interval: inside, outside, or partly inside the tolerance."""
     size = abs(published) if isinstance(published, int | float) else 0.0
     low, high = (
         bound if math.isinf(bound) else bound + sign * TOLERANCE_ROUNDING * max(abs(bound), size)
@@ -163,7 +163,7 @@ def prediction_interval(values: Sequence[float], level: float) -> tuple[float, f
 
 
 def prediction_interval_of_part(values: Sequence[float], level: float) -> tuple[float, float] | None:
-    """Returns the prediction interval of one more part, at this confidence at least, for any distribution.
+    """Returns a distribution-free prediction interval for one more value, with confidence `level` or more.
 
     From the k-th least value to the k-th largest, of n, one more is included with probability (n + 1 - 2 k) /
     (n + 1). `None` with too few values. Counts of a packet are bounded, and often at either end: t would
@@ -175,7 +175,7 @@ def prediction_interval_of_part(values: Sequence[float], level: float) -> tuple[
 
 
 def judge_by_prediction(row: Row, values: Sequence[float], level: float, of_one: IntervalFunction) -> str:
-    """Returns the verdict: reproduced if the published value may be that of one of our runs or parts."""
+    """Returns the verdict: reproduced if one of our runs may well give the published value."""
     between = of_one(values, level) if len(values) >= MIN_SEEDS else None
     if between is None:
         return INCONCLUSIVE
@@ -183,7 +183,7 @@ def judge_by_prediction(row: Row, values: Sequence[float], level: float, of_one:
 
 
 def is_published_inside(row: Row, between: tuple[float, float]) -> bool:
-    """Returns true if the published value is in an interval."""
+    """Returns true if the published value is in the given interval."""
     value = float(row.published or 0.0)
     return compare_interval((value, value), Tolerance({}, *between), value) == HOLDS
 
@@ -191,7 +191,7 @@ def is_published_inside(row: Row, between: tuple[float, float]) -> bool:
 def run_interval(
     row: Row, values: Sequence[float], of_one: IntervalFunction = prediction_interval
 ) -> Mapping[str, Any] | None:
-    """Returns the 95% interval of one of our runs, and whether it has the published value.
+    """Returns the 95% prediction interval for one run, and whether it contains the published value.
 
     `None` unless the row shows a single run of the paper.
     """
@@ -210,17 +210,17 @@ def run_interval(
 
 
 def join_notes(*notes: str) -> str:
-    """Joins notes into one."""
+    """Joins the notes of a row into one."""
     return "; ".join(note for note in notes if note)
 
 
 def with_measured_details(written: str, measured: str) -> str:
-    """Returns the note of `rows.toml`, followed by the details of the runs in parentheses."""
+    """Returns the note of a row from `rows.toml`, followed by details of its runs in parentheses."""
     return f"{written} ({measured})" if written and measured else written or measured
 
 
 def row_document(paper: str, row: Row, found: JudgedRow) -> dict[str, Any]:
-    """Returns a row as `--json` prints it."""
+    """Returns a row, its verdict and its measured value as the JSON document of `--json`."""
     made: dict[str, Any] = {
         "paper": paper,
         "figure": row.figure,

@@ -1,4 +1,4 @@
-"""Publication of selected figures: their rows and plotted data replace those of the last publication."""
+"""Publication of selected figures: their rows and plotted data replace the previously published ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Publication:
 
 
 def check_published(paper: Paper, figures: Collection[str]) -> PublishedDocuments:
-    """Returns the published documents of a paper, in which the rows of some figures may be replaced.
+    """Returns the published documents of a paper, after a check that rows of some figures may be replaced.
 
     Raises `BadInput` if nothing is published, or if `rows.toml` has other rows, or other tolerances, of
     other figures than those that are published.
@@ -50,7 +50,7 @@ def check_published(paper: Paper, figures: Collection[str]) -> PublishedDocument
 
 
 def merge_publication(paper: Paper, part: PublishedDocuments, plotted: PlottedData) -> Publication:
-    """Returns the published documents of a paper, in which those of a part replace those of its figures."""
+    """Merges new rows and plotted data of some figures into the published documents of a paper."""
     earlier = check_published(paper, part.rows_document["figures"])
     found = PublishedDocuments(
         merge_rows(paper, earlier.rows_document, part.rows_document),
@@ -79,7 +79,7 @@ def merge_rows(paper: Paper, earlier: Mapping[str, Any], part: Mapping[str, Any]
 
 
 def row_places(paper: Paper) -> list[tuple[str, str, str]]:
-    """Returns the keys of all rows, in the order of figures."""
+    """Returns figure, case and metric of all rows of a paper, in the order of figures."""
     return [(row.figure, row.case, row.metric) for name in paper.figures for row in paper.rows_of(name)]
 
 
@@ -89,13 +89,13 @@ def row_key(row: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def is_judged_differently(paper: Paper, row: Row, published: Mapping[str, Any]) -> bool:
-    """Returns true if a published row was judged by other fields than those of `rows.toml`."""
+    """Returns true if a published row differs from `rows.toml` in a field that its verdict depends on."""
     expected = judge.row_document(paper.name, row, judge.JudgedRow(None, None, 0, ""))
     return any(expected.get(name) != published.get(name) for name in JUDGED_FIELDS)
 
 
 def merge_warnings(earlier: Mapping[str, Any], part: Mapping[str, Any]) -> list[str]:
-    """Returns the warnings of the part, and earlier ones about sweeps that it did not run."""
+    """Returns the warnings of the new runs, and earlier warnings about sweeps that were not run again."""
 
     def stays(line: str) -> bool:
         sweep = line.partition(": ")[2].partition(": ")[0]
@@ -107,7 +107,7 @@ def merge_warnings(earlier: Mapping[str, Any], part: Mapping[str, Any]) -> list[
 def merge_sensitivity_runs(
     paper: Paper, earlier: PublishedDocuments, part: PublishedDocuments
 ) -> dict[str, Any] | None:
-    """Returns the document of `what_if.json.gz`, where sensitivity runs of the part replace earlier ones."""
+    """Merges new sensitivity runs into the document of `what_if.json.gz`, where they replace earlier ones."""
     old, new = earlier.sensitivity_document, part.sensitivity_document
     if old is None or new is None:
         return old or new
@@ -128,5 +128,5 @@ def merge_sensitivity_runs(
 
 
 def order_as_in_paper(paper: Paper, by_name: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what is known of sensitivity runs in the order of `paper.toml`, without runs that are gone."""
+    """Returns the values of sensitivity runs in the order of `paper.toml`; removed runs are left out."""
     return {one.name: by_name[one.name] for one in paper.what_ifs if one.name in by_name}

@@ -1,4 +1,4 @@
-"""Code of a paper, loaded by path: `measures` and `figures` in its folder."""
+"""Loader of a paper's Python code: the modules `measures` and `figures` in its folder."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def register_package(folder: Path) -> str:
 
 
 def empty_package(name: str, path: list[str]) -> ModuleType:
-    """Returns an empty package."""
+    """Returns a new package without code."""
     made = ModuleType(name)
     made.__path__ = path
     return made
@@ -70,7 +70,7 @@ def make_inputs(folder: Path) -> None:
 
 
 def load_functions(folder: Path, given: tuple[str, str], figures: Collection[str]) -> Mapping[str, Any]:
-    """Returns the functions of figures by id; a paper may have no drawings.
+    """Returns the functions of a paper's `measures` or `figures` by figure id; `figures` may be missing.
 
     Raises `Failed` if other code is missing, or has a function for an unknown id.
     """

@@ -1,4 +1,4 @@
-"""Paper as data: experiments, figures and open parameters (`paper.toml`), rows and claims."""
+"""Paper as data: sweeps, figures and open parameters (`paper.toml`), rows and claims."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class RelatedStudy:
 
 @dataclass(frozen=True)
 class Paper:
-    """Paper whose files are checked; `digest` is the SHA-256 of its rows and tolerances."""
+    """Paper, read from checked files; `digest` is the SHA-256 of its rows and tolerances."""
 
     folder: Path
     name: str
@@ -103,7 +103,7 @@ class Paper:
         return ["--papers", shlex.quote(str(folder.relative_to(Path.cwd()))) if below else "DIR"]
 
     def rows_of(self, figure: str) -> list[Row]:
-        """Returns the rows of a figure, in the order of the file."""
+        """Returns the rows of a figure, in the order of `rows.toml`."""
         return [row for row in self.rows if row.figure == figure]
 
     def measures(self) -> Mapping[str, Measure]:
@@ -126,7 +126,7 @@ def paper_folders(given: Path | None = None) -> list[Path]:
 
 
 def usual_places() -> list[Path]:
-    """Folders of papers in the repository and in the wheel."""
+    """Default folders of papers: in the repository and in the installed wheel."""
     here = Path(__file__).resolve()
     return [here.parents[3] / "papers", here.parents[1] / "shipped" / "papers"]
 
@@ -252,7 +252,7 @@ def check_names(path: Path, assumptions: Sequence[str], known: Sequence[Row], se
 
 
 def index_by_name(given: Sequence[Any], path: Path) -> dict[str, Any]:
-    """Returns tables by name; raises `BadInput` if two have the same."""
+    """Returns tables of a TOML file by name; raises `BadInput` if two have the same name."""
     found: dict[str, Any] = {}
     for one in given:
         key = one.id if isinstance(one, PaperFigure) else one.name
@@ -263,7 +263,7 @@ def index_by_name(given: Sequence[Any], path: Path) -> dict[str, Any]:
 
 
 def parse_path_name(fields: TableFields, field: str) -> str:
-    """Returns a name that can be a component of a path."""
+    """Returns a name from a TOML file that can be a component of a path."""
     found = fields.take_text(field)
     if not NAME_PATTERN.fullmatch(found):
         raise fields.field_error(field, repr(found), "letters, digits, and _ . - after the first")
@@ -271,13 +271,13 @@ def parse_path_name(fields: TableFields, field: str) -> str:
 
 
 def describe_table_position(kind: str, at: int, given: Any, field: str) -> str:
-    """Describes the place of a table: its kind and number, with its name if it has one."""
+    """Describes the position of a TOML table for an error message: kind, number and name."""
     told = given.get(field) if isinstance(given, Mapping) else None
     return f"{kind} {at} ({told})" if isinstance(told, str) else f"{kind} {at}"
 
 
 def parse_sweep(path: Path, at: int, given: Any) -> PaperSweep:
-    """Parses a table `[[sweep]]`."""
+    """Parses a `[[sweep]]` table of `paper.toml`."""
     fields = TableFields(path, describe_table_position("sweep", at, given, "name"), given)
     name, scenario = parse_path_name(fields, "name"), path.parent / fields.take_text("scenario")
     if not scenario.is_file():
@@ -304,7 +304,7 @@ def parse_sweep(path: Path, at: int, given: Any) -> PaperSweep:
 
 
 def parse_settings(fields: TableFields, default: Any) -> list[str]:
-    """Returns settings in the form of `--set`."""
+    """Returns settings of a TOML table in the form `path=value`, as `--set` takes them."""
     found = fields.take_texts("set", default)
     for one in found:
         path, equals, value = one.partition("=")
@@ -314,7 +314,7 @@ def parse_settings(fields: TableFields, default: Any) -> list[str]:
 
 
 def parse_figure(path: Path, numbered: tuple[int, Any], sweeps: list[str]) -> PaperFigure:
-    """Parses a table `[[figure]]`."""
+    """Parses a `[[figure]]` table of `paper.toml`."""
     fields = TableFields(path, describe_table_position("figure", numbered[0], numbered[1], "id"), numbered[1])
     made = PaperFigure(
         parse_path_name(fields, "id"),
@@ -327,7 +327,7 @@ def parse_figure(path: Path, numbered: tuple[int, Any], sweeps: list[str]) -> Pa
 
 
 def parse_study(path: Path, at: int, given: Any) -> RelatedStudy:
-    """Parses a table `[[study]]`."""
+    """Parses a `[[study]]` table of `paper.toml`."""
     fields = TableFields(path, describe_table_position("study", at, given, "page"), given)
     made = RelatedStudy(parse_path_name(fields, "page"), fields.take_text("says"))
     fields.refuse_unread()
@@ -335,7 +335,7 @@ def parse_study(path: Path, at: int, given: Any) -> RelatedStudy:
 
 
 def parse_what_if(path: Path, numbered: tuple[int, Any], sweeps: list[str]) -> WhatIf:
-    """Parses a table `[[what_if]]`."""
+    """Parses a `[[what_if]]` table of `paper.toml`, a sensitivity run."""
     fields = TableFields(
         path, describe_table_position("what_if", numbered[0], numbered[1], "name"), numbered[1]
     )

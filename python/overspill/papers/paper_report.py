@@ -1,4 +1,4 @@
-"""Page of a reproduction with every row and figure."""
+"""HTML page of a reproduced paper, with every row and figure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_EMBEDDED_BYTES = 400_000  # bytes of SVG up to which a figure is embedded as
 
 @dataclass(frozen=True)
 class DrawnFigures:
-    """Figures that were drawn: names, and the folder whose `figures` has their files."""
+    """Figures that were drawn: names, and the folder that has their files in `figures`."""
 
     folder: Path
     names: Sequence[str]
@@ -65,13 +65,13 @@ def build_page(
 def claim_cells(
     paper: Paper, rows: list[dict[str, Any]], changed: Mapping[str, Any] | None
 ) -> list[list[list[str]]]:
-    """Returns the claims of the paper as lines: claim, place, verdicts and evidence."""
+    """Returns the claims of a paper as table lines: claim, section, verdicts and evidence."""
     found = [decide_claim(claim, rows) for claim in paper.claims]
     return claims_page.claim_cells(found, rows, parse_sensitivity_rows(changed))
 
 
 def page_facts(paper: Paper, document: Mapping[str, Any]) -> Iterable[tuple[str, str, bool]]:
-    """Yields facts above all figures; those that limit the results are loud."""
+    """Yields the facts above all figures; facts that limit the results are marked as loud."""
     if document["part"]:
         yield "part", document["part"], True
     for one in document["warnings"]:
@@ -98,7 +98,7 @@ def describe_seeds(by_sweep: Mapping[str, int]) -> str:
 def group_by_figure(
     paper: Paper, rows: Iterable[dict[str, Any]]
 ) -> Iterable[tuple[PaperFigure, list[dict[str, Any]]]]:
-    """Returns every figure that has rows, with its rows."""
+    """Groups the rows of a paper by figure."""
     found: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         found.setdefault(row["figure"], []).append(row)
@@ -106,7 +106,7 @@ def group_by_figure(
 
 
 def row_cells(row: dict[str, Any]) -> dict[str, Any]:
-    """Returns a row as texts."""
+    """Returns the texts of a row for the HTML page of a paper."""
     return {
         "anchor": row_anchor(row),
         "texts": row_texts(row),
@@ -119,7 +119,7 @@ def row_cells(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def row_texts(row: dict[str, Any]) -> list[str]:
-    """Returns the texts before the verdict."""
+    """Returns the cells of a row before its verdict: case, metric, published, measured, tolerance."""
     published = row_words.format_value(row["published"], row["unit"])
     return [
         row_names.print_case(row["case"]),
@@ -131,13 +131,13 @@ def row_texts(row: dict[str, Any]) -> list[str]:
 
 
 def row_anchor(row: dict[str, Any]) -> str:
-    """Returns the anchor of a row."""
+    """Returns the HTML anchor of a row."""
     text = "-".join((row["figure"], row["case"], row["metric"]))
     return "".join(letter if letter.isalnum() else "-" for letter in text)
 
 
 def embed_figure(out: Path, name: str) -> dict[str, str]:
-    """Returns a figure as a part of the page: as SVG, or as PNG if the SVG is too large."""
+    """Returns a figure as a part of the HTML page: as SVG, or as PNG if the SVG is too large."""
     path, kind = out / "figures" / f"{name}.svg", "svg+xml"
     if path.stat().st_size > MAX_EMBEDDED_BYTES:
         path, kind = path.with_suffix(".png"), "png"

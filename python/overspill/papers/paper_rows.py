@@ -54,17 +54,17 @@ class Row:
 
     @property
     def key(self) -> CaseAndMetric:
-        """Key of the row in the figure's code."""
+        """Case and metric of the row, by which the figure's code names it."""
         return self.case, self.metric
 
     @property
     def is_counted(self) -> bool:
-        """True if the paper publishes the row and it is measured."""
+        """True if the paper publishes the value of the row and it is measured."""
         return self.basis in COUNTED_BASES and not self.is_for_later
 
 
 def load_rows(path: Path, figures: Iterable[str]) -> tuple[list[Row], str]:
-    """Returns every row of a file, and its SHA-256; raises `BadInput` with all errors."""
+    """Returns every row of `rows.toml`, and the file's SHA-256; raises `BadInput` with all errors."""
     given, digest = read_toml(path)
     top = TableFields(path, "", given)
     tables, known = top.take_tables("row"), list(figures)
@@ -101,7 +101,7 @@ def load_rows(path: Path, figures: Iterable[str]) -> tuple[list[Row], str]:
 
 
 def parse_row(path: Path, numbered: tuple[int, Any], figures: list[str], settings: Sequence[str] = ()) -> Row:
-    """Parses one row; `settings` are the reasons of revisions that changed only settings."""
+    """Parses one row of `rows.toml`; `settings` are the reasons of revisions that changed only settings."""
     at, given = numbered
     told = given if isinstance(given, Mapping) else {}
     name = ", ".join(str(told[key]) for key in ("figure", "case", "metric") if key in told)
@@ -127,7 +127,7 @@ def parse_row(path: Path, numbered: tuple[int, Any], figures: list[str], setting
 
 
 def parse_published(fields: TableFields) -> float | str | None:
-    """Parses the published value: a number, a text, or nothing."""
+    """Parses the published value of a row: a number, a text, or nothing."""
     found: Any = fields.take_any("published", None)
     if found is None or is_finite_number(found) or (isinstance(found, str) and found.strip()):
         return found  # type: ignore[no-any-return]
@@ -135,7 +135,7 @@ def parse_published(fields: TableFields) -> float | str | None:
 
 
 def parse_revision(fields: TableFields, settings: Sequence[str]) -> RowRevision | None:
-    """Parses the revision of a row after a first run: its verdict before, and the reason."""
+    """Parses the revision of a row after a first run: its former verdict, and the reason."""
     given = fields.take_any("revised", None)
     if given is None:
         return None
@@ -146,7 +146,7 @@ def parse_revision(fields: TableFields, settings: Sequence[str]) -> RowRevision 
 
 
 def parse_tolerance(fields: TableFields) -> Tolerance | None:
-    """Parses the tolerance of a row."""
+    """Parses the tolerance of a row, a table such as `{abs = 5}`."""
     given = fields.take_any("tolerance", None)
     if given is None:
         return None
@@ -187,7 +187,7 @@ def tolerance_around(fields: TableFields, form: dict[str, float], value: float) 
 
 
 def check_consistency(fields: TableFields, row: Row) -> None:
-    """Raises `BadInput` for fields that contradict each other."""
+    """Raises `BadInput` if fields of a row contradict each other."""
     if row.is_for_later and not row.note.strip():
         raise fields.field_error("note", "nothing", "the reason why the row is for later")
     if isinstance(row.published, str):

@@ -59,7 +59,7 @@ class RecordedObject:
 
 
 class DrawingRecord:
-    """Calls that draw a figure, in order, and the names of the objects that they made."""
+    """Recorder of the calls that draw one figure, in order, and of the names of the objects they made."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         self.options, self.calls = options, list[list[Any]]()
@@ -78,7 +78,7 @@ class DrawingRecord:
         return self.wrap_result(found, f"#{len(self.calls) - 1}")
 
     def wrap_result(self, found: Any, name: str) -> Any:
-        """Returns the result of a call or an attribute, wrapped so that its calls are recorded as well."""
+        """Returns the result of a recorded call, wrapped so that calls of its methods are recorded, too."""
         if isinstance(found, PLAIN_TYPES):
             return found
         if id(found) in self.known and not isinstance(found, list | np.ndarray):
@@ -92,7 +92,7 @@ class DrawingRecord:
         return found if isinstance(found, Container) else RecordedObject(found, name, self)
 
     def to_json(self, given: Any) -> Any:
-        """Returns a value in the form of JSON."""
+        """Converts an argument of a drawing call to JSON."""
         given = given.real if isinstance(given, RecordedObject) else given
         if isinstance(given, np.ma.MaskedArray):
             given = np.ma.filled(given.astype(float), np.nan)  # masked values are not drawn, nor is NaN
@@ -113,7 +113,7 @@ class DrawingRecord:
         )
 
     def store_array(self, data: list[Any]) -> Any:
-        """Returns a list, or, if it is long and plain, a reference to its array."""
+        """Returns a list unchanged, or a reference to a stored array if it is long and plain."""
         if len(data) < MIN_ARRAY_LENGTH or not all(isinstance(entry, PLAIN_TYPES) for entry in data):
             return data
         text = repr(data)
@@ -122,12 +122,12 @@ class DrawingRecord:
 
     @property
     def document(self) -> dict[str, Any]:
-        """Options, arrays and calls for JSON."""
+        """Figure options, arrays and recorded calls, ready to be written as JSON."""
         return {"options": dict(self.options), "arrays": list(self.arrays.values()), "calls": self.calls}
 
 
 def unwrap_arguments(given: Any) -> Any:
-    """Returns arguments with the wrapped objects of matplotlib themselves."""
+    """Replaces recorded objects in arguments by the objects of matplotlib that they wrap."""
     if isinstance(given, RecordedObject):
         return given.real
     if isinstance(given, list | tuple):
@@ -142,7 +142,7 @@ RECORDING: ContextVar[list[DrawingRecord] | None] = ContextVar("notes", default=
 
 @contextmanager
 def record_drawings() -> Iterator[list[DrawingRecord]]:
-    """Records the calls that draw figures in the block."""
+    """Records the drawing calls of all figures that are made in the block."""
     found: list[DrawingRecord] = []
     token = RECORDING.set(found)
     try:
@@ -152,7 +152,7 @@ def record_drawings() -> Iterator[list[DrawingRecord]]:
 
 
 def new_figure(**options: Any) -> Drawing:
-    """Returns an empty figure; call it within `plots.style()`."""
+    """Returns an empty figure whose calls are recorded; call it within `plots.style()`."""
     made, notes = Drawing(**options), RECORDING.get()
     if notes is None:
         return made
@@ -161,7 +161,7 @@ def new_figure(**options: Any) -> Drawing:
 
 
 def make_object(kind: str, *given: Any, **options: Any) -> Any:
-    """Returns an object of `OBJECT_CONSTRUCTORS`, for a call of the figure that was made last."""
+    """Creates an object of matplotlib, such as a formatter, that a recorded call can take as argument."""
     made = OBJECT_CONSTRUCTORS[kind](*given, **options)
     if notes := RECORDING.get():
         notes[-1].known[id(made)] = {"kind": kind, "of": notes[-1].to_json([given, options])}
@@ -170,7 +170,7 @@ def make_object(kind: str, *given: Any, **options: Any) -> Any:
 
 
 def redraw_figure(document: Mapping[str, Any]) -> Drawing:
-    """Draws a figure from its plotted data; call it within `plots.style()`."""
+    """Draws a figure again from its plotted data; call it within `plots.style()`."""
     again = RedrawnFigure(new_figure(**document["options"]), document["arrays"], [])
     for name, method, given, options in document["calls"]:
         call = getattr(again.find_object(name), method)
@@ -187,7 +187,7 @@ class RedrawnFigure:
     made: list[Any]
 
     def find_object(self, name: str) -> Any:
-        """Returns an object by its name."""
+        """Returns an object that was drawn earlier, by its name."""
         base = re.match(r"#?\w+", name)
         assert base is not None
         found: Any = self.root if base[0] == ROOT_NAME else self.made[int(base[0][1:])]
@@ -199,7 +199,7 @@ class RedrawnFigure:
         return found
 
     def parse_argument(self, given: Any) -> Any:
-        """Returns an argument from its JSON."""
+        """Converts an argument of a drawing call back from JSON."""
         if isinstance(given, list):
             return tuple(map(self.parse_argument, given))
         if not isinstance(given, dict):

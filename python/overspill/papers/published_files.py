@@ -27,11 +27,11 @@ class PublishedDocuments:
 
     @staticmethod
     def read(folder: Path) -> PublishedDocuments:
-        """Reads both from a folder."""
+        """Reads both documents of a published reproduction from a folder."""
         return PublishedDocuments(read_json(folder / ROWS_FILE) or {}, read_json(folder / WHAT_IF_FILE))
 
     def write(self, folder: Path) -> None:
-        """Writes both into a folder."""
+        """Writes both documents of a published reproduction into a folder."""
         write_json(folder / ROWS_FILE, self.rows_document, 2)
         if self.sensitivity_document is not None:
             write_json(folder / WHAT_IF_FILE, self.sensitivity_document, 2)

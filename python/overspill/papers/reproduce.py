@@ -34,7 +34,7 @@ class Selection:
 
     @property
     def is_whole_paper(self) -> bool:
-        """True for all figures with the paper's own numbers of seeds."""
+        """True if all figures are selected, with the paper's own numbers of seeds."""
         return len(self.figures) == len(self.paper.figures) and self.seeds is None
 
     @property
@@ -54,7 +54,7 @@ class Selection:
 
     @property
     def command(self) -> str:
-        """Command that repeats this."""
+        """Command line that repeats this reproduction."""
         some = [] if len(self.figures) == len(self.paper.figures) else [one.id for one in self.figures]
         seeds = [] if self.seeds is None else ["--seeds", str(self.seeds)]
         settings = ["--what-if"] if self.what_ifs else []
@@ -63,12 +63,12 @@ class Selection:
         )
 
     def affected_figures(self, what_if: WhatIf) -> list[PaperFigure]:
-        """Returns the figures that depend on the sweeps of a sensitivity run."""
+        """Returns the selected figures that use a sweep of the given sensitivity run."""
         return [figure for figure in self.figures if set(figure.sweeps) & set(what_if.sweeps)]
 
     @property
     def planned_sweeps(self) -> list[PlannedSweep]:
-        """Every sweep, the paper's own first."""
+        """Sweeps to run: the paper's own, then those of sensitivity runs."""
         every = self.paper.sweeps
         made = [
             PlannedSweep(every[name], self.out / "sweeps" / name, self.seeds or every[name].seeds)
@@ -84,7 +84,7 @@ class Selection:
 
 @dataclass
 class Reproduction:
-    """Results: the rows of every figure, and those under sensitivity runs."""
+    """Reproduction of a paper: rows of every figure with their results, also under sensitivity runs."""
 
     selection: Selection
     measures: Mapping[str, Measure]
@@ -105,7 +105,7 @@ class Reproduction:
 
     @property
     def interrupted(self) -> bool:
-        """True if the user stopped."""
+        """True if the user interrupted any sweep."""
         return any(one.interrupted for one in self.sweep_outcomes)
 
     @property
@@ -116,7 +116,7 @@ class Reproduction:
 
     @property
     def failed(self) -> bool:
-        """True if runs failed."""
+        """True if any run failed."""
         return any(
             one.errors or (one.sweep is not None and one.sweep.failures) for one in self.sweep_outcomes
         )
@@ -139,7 +139,7 @@ class Reproduction:
 
     @property
     def notes(self) -> list[Line]:
-        """Notes on settings that changed a scenario, and notes that only sensitivity runs have."""
+        """Notes on settings that changed a scenario, and notes of sensitivity runs only."""
         own = {name: one.notes for name, one in self.sweeps_by_name().items()}
         found = []
         for one in self.sweep_outcomes:
@@ -151,16 +151,16 @@ class Reproduction:
 
     @property
     def score(self) -> dict[str, int]:
-        """Number of rows that count, by verdict."""
+        """Number of rows with each verdict, of the rows that count as evidence."""
         return row_counting.count_verdicts(self.rows, VERDICTS)
 
     def rows_with_results(self, rows: RowDocuments) -> Iterable[tuple[Any, dict[str, Any]]]:
-        """Returns the paper's rows with their results."""
+        """Returns each row of the paper with its result."""
         by_key = {(row.figure, *row.key): row for row in self.paper.rows}
         return [(by_key[one["figure"], one["case"], one["metric"]], one) for one in rows]
 
     def sweeps_by_name(self, what_if: WhatIf | None = None) -> dict[str, SweepOutcome]:
-        """Returns the sweeps by name, with those of a sensitivity run in place of the paper's own.
+        """Returns the outcomes of sweeps by name; sweeps of a sensitivity run replace the paper's own.
 
         If these have fewer seeds, so have the others, since figures pair their sweeps by seed.
         """
@@ -182,7 +182,7 @@ class Reproduction:
         }
 
     def fewer_seeds(self, what_if: WhatIf) -> int | None:
-        """Returns the seeds of a sensitivity run if a sweep of its figures has more; `None` otherwise."""
+        """Returns the seeds of a sensitivity run if its figures' own sweeps have more; `None` otherwise."""
         names = {name for figure in self.selection.affected_figures(what_if) for name in figure.sweeps}
         most = max(
             (one.planned.seeds for name, one in self.sweeps_by_name().items() if name in names), default=0
@@ -218,7 +218,7 @@ class Reproduction:
 def select_part(
     paper: Paper, wanted: Sequence[str], what_if: bool, into: tuple[Path, int | None]
 ) -> Selection:
-    """Selects figures by id or by sweep; `into` is the folder and the number of seeds.
+    """Selects figures of a paper by id or by sweep; `into` is the folder and the number of seeds.
 
     A sweep selects all figures that depend on it. Raises `BadInput` for an unknown name.
     """
@@ -238,7 +238,7 @@ def select_part(
 
 
 def reproduce_selection(asked: Selection, watch: Listener, jobs: int | None = None) -> Reproduction:
-    """Runs what the folder does not have, and judges every row."""
+    """Runs all sweeps of a paper that the folder lacks, and judges every row."""
     measures = asked.paper.measures()
     paper_code.make_inputs(asked.paper.folder)
     made = Reproduction(asked, measures, execution.run_all_sweeps(asked.planned_sweeps, watch, jobs))
@@ -281,7 +281,7 @@ def row_key(row: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def was_stopped(ran: SweepOutcome) -> bool:
-    """Returns true if runs of a sweep are missing because the user stopped."""
+    """Returns true if the user's interrupt left runs of a sweep missing."""
     return ran.interrupted and not ran.is_complete
 
 
@@ -292,7 +292,7 @@ def judge_figure_rows(
     ran: Mapping[str, SweepOutcome],
     rests: dict[CaseAndMetric, frozenset[str]] | None = None,
 ) -> RowDocuments:
-    """Returns the rows of a figure in the order of the file; `rests` receives the sweeps of each row."""
+    """Returns judged rows of a figure in the order of `rows.toml`; `rests` receives the sweeps of each."""
     found, missing = measure_figure(measures, figure, ran, {} if rests is None else rests)
     wanted = paper.rows_of(figure.id)
     if unknown := [name for name in found if name not in {row.key for row in wanted}]:
@@ -336,7 +336,7 @@ def run_measure(
 
 @contextmanager
 def name_figure_in_errors(figure: PaperFigure) -> Iterator[None]:
-    """Names the figure in every error of its code."""
+    """Names the figure in every error that its code raises in the block."""
     try:
         yield
     except Failed as error:

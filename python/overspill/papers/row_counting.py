@@ -34,7 +34,7 @@ def classify_row(row: RowDocument, widest: Mapping[str, float]) -> str:
 
 
 def is_evidence(row: RowDocument) -> bool:
-    """Returns true if a row may decide a claim: a wide tolerance counts only if it is missed."""
+    """Returns true if a row may decide a claim: a wide tolerance counts only if it is not reproduced."""
     if row["counts"] == ANECDOTAL:
         return bool(row["verdict"] == FAILS)
     return row["counts"] == COUNTED or (row["counts"] == UNPUBLISHED and row["basis"] in DERIVED_BASES)
@@ -58,12 +58,12 @@ def is_wide(row: RowDocument, widest: Mapping[str, float]) -> bool:
 
 
 def has_prediction_interval(row: RowDocument) -> bool:
-    """Returns true if the tolerance is the interval of one of our runs."""
+    """Returns true if the tolerance of a row is a prediction interval for one of our runs."""
     return "prediction" in (row["tolerance"] or {})
 
 
 def middle_of_published(published: float | str | None, form: Mapping[str, float] | None) -> float | None:
-    """Returns the published value, or the middle of a range around a value that is not written."""
+    """Returns the published value of a row, or the middle of its tolerance range if no value is published."""
     if isinstance(published, int | float):
         return float(published)
     if published is None and set(form or {}) == {"min", "max"}:
@@ -73,7 +73,7 @@ def middle_of_published(published: float | str | None, form: Mapping[str, float]
 
 
 def tolerance_reach(row: RowDocument) -> float | None:
-    """Returns the reach of a tolerance from the value in the row's unit; `None` for orders and texts."""
+    """Returns half of the width of a tolerance, in the row's unit; `None` for orders and texts."""
     form, value = row["tolerance"], middle_of_published(row["published"], row["tolerance"])
     if not form or value is None:
         return None
@@ -90,7 +90,7 @@ def tolerance_reach(row: RowDocument) -> float | None:
 
 
 def widest_by_unit(rows: Iterable[Row]) -> dict[str, float]:
-    """Returns the furthest reach of rows that count, by unit, without prediction intervals."""
+    """Returns by unit the widest tolerance of rows that are evidence, apart from prediction intervals."""
     found: dict[str, float] = {}
     for row in rows:
         form = None if row.tolerance is None else dict(row.tolerance.form)
@@ -104,18 +104,18 @@ def widest_by_unit(rows: Iterable[Row]) -> dict[str, float]:
 
 
 def with_classification(rows: Sequence[dict[str, Any]], known: Iterable[Row]) -> list[dict[str, Any]]:
-    """Returns rows with their classification (`counts`); `known` are all rows of the paper."""
+    """Returns rows with the field `counts`, their use as evidence; `known` are all rows of the paper."""
     widest = widest_by_unit(known)
     return [{**row, "counts": classify_row(row, widest)} for row in rows]
 
 
 def is_later(row: RowDocument) -> bool:
-    """Returns true if the row was not to be measured yet."""
+    """Returns true if a row is marked `later`, so that it has not been measured."""
     return bool(row["measured"] is None and row["verdict"] == INCONCLUSIVE)
 
 
 def count_verdicts(rows: Sequence[RowDocument], verdicts: Sequence[str]) -> dict[str, int]:
-    """Counts verdicts of the rows that count, and of wide ones that are missed; rows not run are left out."""
+    """Counts the verdicts of rows that are evidence; rows that were not run are left out."""
     counted = [
         row["verdict"]
         for row in rows

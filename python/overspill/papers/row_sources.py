@@ -20,35 +20,35 @@ class RecordingRuns:
 
     @property
     def variants(self) -> Sequence[str]:
-        """Variants in the order of the scenario."""
+        """Names of the variants, in the order of the scenario."""
         return self.runs.variants
 
     @property
     def points(self) -> Sequence[Point]:
-        """Every point."""
+        """Points of the sweep."""
         return self.runs.points
 
     @property
     def seeds(self) -> Sequence[int]:
-        """Seeds of every point."""
+        """Seeds that every point has."""
         return self.runs.seeds
 
     def metric(self, name: str, variant: str, point: Point | None = None) -> np.ndarray:
-        """Returns a metric by seed."""
+        """Returns a metric by seed, and records that it was read."""
         self.read.add(self.name)
         return self.runs.metric(name, variant, point)
 
     def tables(self, name: str, variant: str, point: Point | None = None) -> list[pa.Table]:
-        """Returns a table by seed."""
+        """Returns a table by seed, and records that it was read."""
         self.read.add(self.name)
         return self.runs.tables(name, variant, point)
 
     def node(self, name: str) -> int:
-        """Returns the number of a node in the tables."""
+        """Returns the number that a node has in tables."""
         return self.runs.node(name)
 
     def settings(self, variant: str) -> Mapping[str, Any]:
-        """Returns a variant's scenario."""
+        """Returns the resolved scenario of a variant, and records that it was read."""
         self.read.add(self.name)
         return self.runs.settings(variant)
 

@@ -1,4 +1,4 @@
-"""Texts of rows: numbers, tolerances, and verdicts with their signs."""
+"""Rows of papers as text: numbers, tolerances, and verdicts with their signs."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ RowDocument = Mapping[str, Any]
 
 
 def format_verdict(row: RowDocument) -> str:
-    """Returns the verdict with its sign."""
+    """Returns the verdict of a row with its sign."""
     return "– later" if is_later(row) else f"{VERDICT_SIGNS[row['verdict']]} {verdict_word(row['verdict'])}"
 
 
 def verdict_word(verdict: str) -> str:
-    """Returns a verdict of a file as pages print it."""
+    """Returns the word that pages print for a verdict in `rows.json`."""
     return VERDICT_WORDS.get(verdict, verdict)
 
 
 def format_verdict_with_former(row: RowDocument) -> str:
-    """Returns the verdict with its sign, and the verdict before a revision."""
+    """Returns the verdict of a row with its sign, and the former verdict if the row was revised."""
     if "revised" not in row:
         return format_verdict(row)
     former = row["revised"]["verdict"]
@@ -54,7 +54,7 @@ def format_verdict_with_former(row: RowDocument) -> str:
 
 
 def format_value(given: float | str | None, unit: str = "") -> str:
-    """Formats a number or a text with its unit."""
+    """Formats the value of a row with its unit; a dash if there is none."""
     if given is None:
         return "–"
     if isinstance(given, str):
@@ -79,7 +79,7 @@ def format_plain(given: float) -> str:
 
 
 def format_measured(row: RowDocument) -> str:
-    """Formats the measured value, with half of its 95% interval."""
+    """Formats the measured value of a row, with the half-width of its 95% interval."""
     found, half = row["measured"], row["ci95"]
     if found is None and row["verdict"] == FAILS:
         return "undefined" if row["seeds"] else "not measured"
@@ -89,7 +89,7 @@ def format_measured(row: RowDocument) -> str:
 
 
 def format_tolerance(row: RowDocument) -> str:
-    """Formats the tolerance of a measurement."""
+    """Formats the tolerance of a row."""
     form = row["tolerance"]
     if form is None:
         return "–" if row["published"] is None or is_later(row) else "the same"
@@ -110,13 +110,13 @@ def format_tolerance(row: RowDocument) -> str:
 
 
 def format_basis(row: RowDocument) -> str:
-    """Returns the source of the published value, and the reason why the row does not count."""
+    """Returns where a published value is from, and why the row is no evidence if it is not."""
     name = BASIS_WORDS.get(row["basis"], str(row["basis"]))
     return name if row["counts"] == COUNTED else f"{name}; {row['counts']}"
 
 
 def row_notes(row: RowDocument) -> list[str]:
-    """Returns the notes below a row."""
+    """Returns the notes printed below a row."""
     found = [row["note"]] if row["note"] else []
     one = row.get("prediction")
     if one and one["inside"] is not None:
@@ -128,7 +128,7 @@ def row_notes(row: RowDocument) -> list[str]:
 
 
 def describe_score(found: Mapping[str, int], rows: Iterable[RowDocument]) -> str:
-    """Describes the number of rows that count with each verdict, and the number not run."""
+    """Counts the rows with each verdict, of those that are evidence, and the rows not run, as text."""
     texts = [f"{found[one]} {VERDICT_WORDS[one]}" for one in VERDICTS if found[one]]
     of = found["of"]
     text = f"{of} row{'s' * (of != 1)} count{'s' * (of == 1)}: {', '.join(texts)}" if of else "no row counts"
@@ -136,12 +136,12 @@ def describe_score(found: Mapping[str, int], rows: Iterable[RowDocument]) -> str
 
 
 def revision_reasons(rows: Sequence[RowDocument]) -> list[str]:
-    """Returns a line for each reason of revisions after a first run."""
+    """Describes, one line each, the reasons for which rows were revised after a first run."""
     return [describe_revision(one) for one in group_by_cause(rows)]
 
 
 def describe_revision(cause: RevisionCause) -> str:
-    """Describes the rows of one reason, with the names of those that are not reproduced any more."""
+    """Describes the rows revised for one reason, and names those that are no longer reproduced."""
     rows = f"{cause.rows} row{'s' * (cause.rows != 1)}"
     text = f"{cause.reason}: {rows}, {cause.reproduced_now} reproduced, {cause.reproduced_before} before"
     text = f"{text}, {cause.new} new" if cause.new else text
@@ -167,7 +167,7 @@ def markdown_row(given: Iterable[str]) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Escapes a text for Markdown, except names in backquotes."""
+    """Escapes a text for Markdown, except for names in backquotes."""
     parts = " ".join(text.split()).split("`")
     if len(parts) % 2 == 0:  # the last backquote is not paired
         parts[-2:] = [f"{parts[-2]}\\`{parts[-1]}"]

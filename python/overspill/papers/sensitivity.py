@@ -1,4 +1,4 @@
-"""Sensitivity runs, with open parameters changed one at a time: the change of each row, as tables."""
+"""Tables of sensitivity runs, in which one open parameter is changed: the effect on each row."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SensitivityDocument = Mapping[str, Any]  # document of `what_if.json.gz`
 
 @dataclass(frozen=True)
 class AffectedRow:
-    """Row that a setting affects: as reproduced, on fewer seeds, and by setting."""
+    """Row that a sensitivity run affects, with its own result and the result under each setting."""
 
     row: Row
     own_result: RowResult
@@ -31,7 +31,7 @@ class AffectedRow:
 
 
 def list_affected_rows(made: Reproduction) -> list[AffectedRow]:
-    """Returns every row that any setting affects."""
+    """Returns every row that a changed parameter affects."""
     changed = {name: {row_key(row): row for row in rows} for name, rows in made.rows_under_what_ifs.items()}
     base = {seeds: {row_key(row): row for row in rows} for seeds, rows in made.rows_by_seeds.items()}
     found: list[AffectedRow] = []
@@ -82,7 +82,7 @@ def sensitivity_document(made: Reproduction) -> dict[str, Any]:
 
 
 def with_titles(paper: Paper, published: SensitivityDocument) -> dict[str, Any]:
-    """Returns a published document with the titles of `paper.toml`, which may have been reworded since."""
+    """Returns a published document with the present titles from `paper.toml`."""
     titles = {one.name: one.title for one in paper.what_ifs}
     about = [{**one, "title": titles.get(one["name"], one["title"])} for one in published["settings"]]
     return {**published, "settings": about}
@@ -97,7 +97,7 @@ def group_by_settings(document: SensitivityDocument) -> list[list[Mapping[str, A
 
 
 def sensitivity_tables(document: SensitivityDocument) -> dict[str, Any]:
-    """Returns the tables as texts, rows by settings."""
+    """Returns the tables of sensitivity runs as texts, one line per row, one column per setting."""
     return {
         "settings": [
             {
@@ -138,7 +138,7 @@ def group_table(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def format_result(row: Mapping[str, Any], cell: RowResult | None) -> dict[str, Any]:
-    """Returns a cell: measured value with its sign, and true if the verdict changes."""
+    """Returns a table cell with measured value and verdict sign, and whether the verdict changes."""
     if cell is None:
         return {"text": "", "kind": "", "changes": False}
     text = f"{row_words.VERDICT_SIGNS[cell['verdict']]} {row_words.format_measured({**row, **cell})}"

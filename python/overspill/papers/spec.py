@@ -1,4 +1,4 @@
-"""Interface of the code of a paper's figures, which has no access to published values."""
+"""Interface for the code of a paper's figures, which has no access to published values."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Point = Mapping[str, str]
 
 
 class Runs(Protocol):
-    """All runs of one sweep of a paper."""
+    """Runs of one sweep of a paper: metrics and tables by variant, point and seed."""
 
     @property
     def variants(self) -> Sequence[str]:
-        """Variants in the order of the scenario."""
+        """Names of the variants, in the order of the scenario."""
 
     @property
     def points(self) -> Sequence[Point]:
@@ -27,10 +27,10 @@ class Runs(Protocol):
 
     @property
     def seeds(self) -> Sequence[int]:
-        """Seeds of every point."""
+        """Seeds that every point has."""
 
     def metric(self, name: str, variant: str, point: Point | None = None) -> np.ndarray:
-        """Returns a metric by seed, NaN for a run without it; `point` may be omitted if there is one."""
+        """Returns a metric by seed, NaN if a run lacks it; `point` may be omitted if there is only one."""
 
     def tables(self, name: str, variant: str, point: Point | None = None) -> list[pa.Table]:
         """Returns a table that the sweep keeps, by seed."""
@@ -47,7 +47,7 @@ class Runs(Protocol):
 
 @dataclass(frozen=True)
 class Measured:
-    """Result for a row: a value for each seed, or one if there is no chance.
+    """Measured value of a row: one for each seed, or a single one if the result is deterministic.
 
     Numbers are in the row's unit. Texts (a path, the switches that bounce) are compared literally.
     """

@@ -16,7 +16,7 @@ VariantAndPoint = tuple[str, tuple[str, ...]]  # variant, and values of a point
 
 
 class SweepRuns:
-    """All runs of one sweep, which must be complete."""
+    """Runs of a complete sweep for the code of a figure: metrics and tables by seed."""
 
     def __init__(self, name: str, sweep: Results, made: Plan, most: int | None = None) -> None:
         self.name, self.sweep, self.made, self.most = name, sweep, made, most
@@ -24,21 +24,21 @@ class SweepRuns:
 
     @property
     def variants(self) -> Sequence[str]:
-        """Variants in the order of the scenario."""
+        """Names of the variants, in the order of the scenario."""
         return self.sweep.variants
 
     @cached_property
     def points(self) -> Sequence[Point]:
-        """Every point, with its values by path."""
+        """Points of the sweep, each with its values by path."""
         return self.sweep.points
 
     @property
     def seeds(self) -> Sequence[int]:
-        """Seeds of every point."""
+        """Seeds that every point has."""
         return self.sweep.seeds[: self.most]
 
     def with_first_seeds(self, seeds: int) -> SweepRuns:
-        """Returns the same runs with only the first seeds."""
+        """Returns the runs of this sweep with the first `seeds` seeds only."""
         return SweepRuns(self.name, self.sweep, self.made, seeds)
 
     def metric(self, name: str, variant: str, point: Point | None = None) -> np.ndarray:
@@ -54,7 +54,7 @@ class SweepRuns:
         return np.array([by_seed.get(seed, np.nan) for seed in self.seeds])
 
     def values(self, name: str) -> dict[VariantAndPoint, dict[int, float]]:
-        """Returns all values of a metric."""
+        """Returns the values of a metric by variant, point and seed."""
         found: dict[VariantAndPoint, dict[int, float]] = {}
         for row in self.sweep.metric(name).to_pylist():
             place = row["variant"], tuple(row[axis.path] for axis in self.sweep.axes)
@@ -77,7 +77,7 @@ class SweepRuns:
         return variant, tuple(given[axis.path] for axis in self.sweep.axes)
 
     def unknown_name_error(self, found: str, expected: str) -> Failed:
-        """Returns the error for a name that does not exist."""
+        """Returns the error for a variant, point or table that the sweep does not have."""
         return Failed(f"sweep {self.name}: found {found}; expected {expected}")
 
     def tables(self, name: str, variant: str, point: Point | None = None) -> list[pa.Table]:
@@ -94,7 +94,7 @@ class SweepRuns:
         return tables
 
     def node(self, name: str) -> int:
-        """Returns the number of a node in the tables."""
+        """Returns the number that a node has in tables."""
         if name not in self.nodes:
             raise self.unknown_name_error(f"node {name!r}", f"one of {', '.join(self.nodes)}")
         return self.nodes[name]

@@ -35,12 +35,12 @@ class TableFields:
         self.given, self.taken = given, list[str]()
 
     def field_error(self, field: str, found: str, expected: str) -> BadInput:
-        """Returns the error for a field."""
+        """Returns the error for a wrong value of a field in a paper's TOML file."""
         place = f"{self.where}: {field}" if self.where else field
         return BadInput(f"{self.file}: {place}: found {found}; expected {expected}")
 
     def take_any(self, field: str, default: Any = REQUIRED) -> Any:
-        """Returns a field of any type."""
+        """Returns the value of a field, of any type."""
         self.taken.append(field)
         if field in self.given:
             return self.given[field]
@@ -49,21 +49,21 @@ class TableFields:
         return default
 
     def take_text(self, field: str, default: str | Any = REQUIRED) -> str:
-        """Returns a text, which may be empty only by default."""
+        """Returns the text of a field; only a default may be empty."""
         found = self.take_any(field, default)
         if not isinstance(found, str) or (not found.strip() and default is REQUIRED):
             raise self.field_error(field, repr(found), "a text")
         return found
 
     def take_word(self, field: str, allowed: Iterable[str]) -> str:
-        """Returns one of the allowed words."""
+        """Returns the value of a field that must be one of the allowed words."""
         found = self.take_any(field)
         if found not in (known := list(allowed)):
             raise self.field_error(field, repr(found), f"one of {', '.join(known)}")
         return str(found)
 
     def take_texts(self, field: str, default: list[str] | Any = REQUIRED) -> list[str]:
-        """Returns a list of different texts."""
+        """Returns the value of a field that must be a list of different texts."""
         found = self.take_any(field, default)
         if not isinstance(found, list) or not all(isinstance(one, str) and one.strip() for one in found):
             raise self.field_error(field, repr(found), 'a list of texts, such as ["a", "b"]')
@@ -72,7 +72,7 @@ class TableFields:
         return list(found)
 
     def take_known(self, field: str, names: Iterable[str], default: list[str] | Any = REQUIRED) -> list[str]:
-        """Returns texts that are all known names."""
+        """Returns the value of a field that must be a list of known names."""
         found, there = self.take_texts(field, default), list(names)
         for one in found:
             if one not in there:
@@ -82,28 +82,28 @@ class TableFields:
         return found
 
     def take_whole_number(self, field: str, default: Any = REQUIRED) -> int:
-        """Returns a whole number of at least 1."""
+        """Returns the value of a field that must be a whole number of at least 1."""
         found = self.take_any(field, default)
         if not isinstance(found, int) or isinstance(found, bool) or found < 1:
             raise self.field_error(field, repr(found), "a whole number, 1 or more")
         return found
 
     def take_flag(self, field: str) -> bool:
-        """Returns a Boolean, false by default."""
+        """Returns the value of a Boolean field, false by default."""
         found = self.take_any(field, False)
         if not isinstance(found, bool):
             raise self.field_error(field, repr(found), "true or false")
         return found
 
     def take_tables(self, field: str) -> list[Any]:
-        """Returns the tables `[[field]]`, none by default."""
+        """Returns the tables `[[field]]` of a TOML file, none by default."""
         found = self.take_any(field, [])
         if not isinstance(found, list):
             raise self.field_error(field, repr(found), f"tables [[{field}]]")
         return found
 
     def refuse_unread(self) -> None:
-        """Raises `BadInput` for fields that were not read."""
+        """Raises `BadInput` if the table has fields that were never read."""
         if unknown := [field for field in self.given if field not in self.taken]:
             raise self.field_error(unknown[0], "an unknown key", f"one of {', '.join(self.taken)}")
 

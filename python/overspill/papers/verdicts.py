@@ -27,7 +27,7 @@ class RowRevision:
 
     @property
     def change(self) -> str:
-        """Kind of change, as `rows.json` has it."""
+        """Kind of revision, `settings` or `measure`, as in `rows.json`."""
         return "settings" if self.settings else "measure"
 
 

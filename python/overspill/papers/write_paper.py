@@ -243,7 +243,7 @@ def undrawn_figures(paper: Paper) -> list[str]:
 
 
 def check_publish(asked: Selection, report: bool) -> None:
-    """Raises `BadInput` if a quick look, or no page, is to be published, or a part before the whole paper."""
+    """Raises `BadInput` if a reproduction may not be published: changed seeds, no page, or a first part."""
     if asked.seeds is not None:
         raise BadInput("--publish: found --seeds; expected the paper's own numbers of seeds")
     if not report:
@@ -253,7 +253,7 @@ def check_publish(asked: Selection, report: bool) -> None:
 
 
 def publish_made(made: Reproduction, formats: Collection[str]) -> Path:
-    """Publishes a reproduction; one of selected figures replaces what is published of these alone."""
+    """Publishes a reproduction of a whole paper, or of some figures, which replace their published rows."""
     paper, out = made.paper, made.selection.results
     if not made.selection.is_whole_paper:
         part, plotted = PublishedDocuments.read(out), read_json(out / PLOTTED_FILE) or {}

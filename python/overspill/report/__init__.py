@@ -52,7 +52,7 @@ def lock_results_folder(folder: Path) -> Iterator[None]:
 
 
 def write_page_and_figures(results: Results, folder: Path, formats: Collection[str]) -> Path:
-    """Writes the page of results and its figures into their folder; returns the path of the page."""
+    """Writes the HTML page of results and its figures into their folder; returns the path of the page."""
     return (
         sweep.write_sweep_report(results, folder, formats)
         if results.of_sweep

@@ -8,13 +8,13 @@ from overspill.stats import bootstrap
 
 
 def build_page() -> str:
-    """Returns the whole page."""
+    """Returns the text of the metrics page."""
     text = resources.files("overspill").joinpath("templates/metrics.md").read_text(encoding="utf-8")
     return re.sub(r"\{\{(\w+)\}\}", lambda found: fill_placeholder(found[1]), text)
 
 
 def fill_placeholder(name: str) -> str:
-    """Returns the text that replaces a placeholder."""
+    """Returns the text for a placeholder of the metrics page: a table of metrics, or a number."""
     return f"{bootstrap.RESAMPLES}" if name == "resamples" else "\n".join(section_table(name))
 
 

@@ -1,4 +1,4 @@
-"""Generator of the module `results/names.py`, from the tables and columns of a small run (`make docs`)."""
+"""Generator of `results/names.py`, the names of tables and columns, from a small run (`make docs`)."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Common parts of all pages: figures, the frame, and plotly's script."""
+"""Common parts of all HTML pages: figures, the frame, and plotly's script."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from overspill.errors import escape_unprintable
 def save_and_describe_charts(
     charts: Mapping[str, Chart], folder: Path, formats: Collection[str] = ()
 ) -> list[dict[str, Any]]:
-    """Saves every chart in these formats and in those that exist; returns each as a part of the page."""
+    """Saves charts in the given and in earlier saved formats; returns each as a part of the HTML page."""
     kinds = formats_to_save(charts, folder, formats)
     figure_files.save_charts(charts, folder, kinds)
     return [chart_block(chart, kinds) for chart in charts.values()]
 
 
 def formats_to_save(charts: Mapping[str, Chart], folder: Path, formats: Collection[str]) -> list[str]:
-    """Returns these formats, and those in which charts exist."""
+    """Returns the given formats, and those in which charts were saved earlier."""
     return [
         one
         for one in figure_files.FIGURE_FORMATS
@@ -38,7 +38,7 @@ def saved_file_names(charts: Mapping[str, Chart], folder: Path, formats: Collect
 
 
 def chart_block(chart: Chart, kinds: Collection[str] = ()) -> dict[str, Any]:
-    """Returns a chart as a part of the page: its texts, its legend, and the data for plotly."""
+    """Returns a chart as a part of the HTML page: its texts, its legend, and the data for plotly."""
     wide, narrow = (
         plotly_figure.build_plotly_figure(chart),
         plotly_figure.build_plotly_figure(chart, narrow=True),
@@ -62,7 +62,7 @@ def chart_block(chart: Chart, kinds: Collection[str] = ()) -> dict[str, Any]:
 
 
 def svg_stroke(look: Look) -> dict[str, str]:
-    """Returns the line of a legend entry as attributes of SVG."""
+    """Returns the line of a legend entry as SVG attributes."""
     dash = " ".join(f"{length * look.width:.3g}" for length in look.dash)
     return {
         "colour": look.colour,

@@ -37,12 +37,12 @@ EntrySpec = dict[str, Any]
 
 
 def build_page() -> str:
-    """Returns the whole page."""
+    """Returns the text of the reference page."""
     return "\n".join([PAGE_HEAD, *table_sections(core.catalogue()), *metrics_section()]) + "\n"
 
 
 def table_sections(specs: Sequence[EntrySpec]) -> Iterator[str]:
-    """Yields a section for every table of a file, in the order of `TABLE_ORDER`, and then for the rest."""
+    """Yields a section for every table of a scenario file, in `TABLE_ORDER`, and then for the rest."""
     known = dict(TABLE_ORDER)
     slots = [*known, *dict.fromkeys(spec["slot"] for spec in specs if spec["slot"] not in known)]
     for slot in slots:
@@ -54,7 +54,7 @@ def table_sections(specs: Sequence[EntrySpec]) -> Iterator[str]:
 
 
 def entry_lines(spec: EntrySpec) -> Iterator[str]:
-    """Yields the lines of one kind, or of one table without kinds."""
+    """Yields the Markdown lines for one mechanism, or for one table without mechanisms."""
     if spec["kind"]:
         yield f"### {spec['slot']}: `{spec['kind']}`\n"
     cite = f" ({spec['cite']})" if spec["cite"] else ""

@@ -30,7 +30,7 @@ def write_run_report(results: Results, folder: Path, formats: Collection[str] = 
 
 
 def render_run_page(results: Results, drawn: list[dict[str, Any]]) -> str:
-    """Returns the page."""
+    """Returns the HTML page of a run's results."""
     return page.render_template(
         "report.html.j2",
         title=results.scenario,
@@ -55,7 +55,7 @@ def render_run_page(results: Results, drawn: list[dict[str, Any]]) -> str:
 
 
 def metric_rows(results: Results) -> list[dict[str, Any]]:
-    """Returns a row for every metric that has a value, those of the printed table first."""
+    """Returns a table row for every metric that has a value, those of the printed table first."""
     known = [row for row in results.rows if row.has_value]
     first = {row.metric.name for row in table_cells.select_rows(known, results.kinds)}
     shown = table_cells.without_mixed_workloads(known, results.kinds)
@@ -64,7 +64,7 @@ def metric_rows(results: Results) -> list[dict[str, Any]]:
 
 
 def metric_row(row: MetricRow, shown: bool) -> dict[str, Any]:
-    """Returns the row of a metric: name, meaning, and each variant's text, number and mark."""
+    """Returns the table row of a metric: name, meaning, and each variant's text, number and mark."""
     title, texts = table_cells.format_row(row)
     found = {}
     for variant, (text, best) in texts.items():
@@ -81,7 +81,7 @@ def metric_row(row: MetricRow, shown: bool) -> dict[str, Any]:
 
 
 def change_rows(results: Results) -> list[dict[str, Any]]:
-    """Returns a row for each event of the network, with its cost in every variant."""
+    """Returns a table row for each event of the network, with its cost in every variant."""
     return [
         {
             "at": formats.format_time(row.change.at_ps),
@@ -94,7 +94,7 @@ def change_rows(results: Results) -> list[dict[str, Any]]:
 
 
 def memory_rows(results: Results) -> list[dict[str, Any]]:
-    """Returns a row of switch memory for each variant and tier."""
+    """Returns a table row on switch memory for each variant and tier."""
     return [
         {
             "variant": results.label(variant),
@@ -111,7 +111,7 @@ def memory_rows(results: Results) -> list[dict[str, Any]]:
 
 
 def run_row(summary: dict[str, Any], variant: str) -> dict[str, Any]:
-    """Returns the row of one run."""
+    """Returns the table row of one run: variant, seed, end, flows and events."""
     flows = summary["flows"]
     return {
         "variant": variant,

@@ -44,7 +44,7 @@ class SettingRow:
 
     @property
     def common_text(self) -> str | None:
-        """Text that all variants have, or `None`."""
+        """Text of the setting if it is equal in all variants, or `None`."""
         every = set(self.texts.values())
         return next(iter(every)) if len(every) == 1 else None
 
@@ -70,7 +70,7 @@ def setting_rows(results: Results) -> list[SettingRow]:
 
 
 def label_subject(label: str) -> str:
-    """Returns the subject of a label, by which rows are grouped."""
+    """Returns the part of a setting's label before the colon, by which table rows are grouped."""
     return label.partition(":")[0]
 
 
@@ -86,7 +86,7 @@ def transport_keys(resolved: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def variant_settings(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    """Yields label and text of the settings of one variant."""
+    """Yields label and value of each setting of a variant, as text."""
     if resolved.get("topology"):
         yield "network", format_setting(resolved["topology"])
     own: list[tuple[str, Mapping[str, Any]]] = [
@@ -159,12 +159,12 @@ def describe_event(one: Mapping[str, Any]) -> str:
 
 
 def key_to_words(key: str) -> str:
-    """Returns a key as words."""
+    """Returns a key as words, with spaces for underscores."""
     return key.replace("_", " ")
 
 
 def format_setting(value: Any, without: tuple[str, ...] = ()) -> str:
-    """Formats a setting: `incast, senders 40, receiver h0`."""
+    """Formats a setting or table as text: `incast, senders 40, receiver h0`."""
     if isinstance(value, Mapping):
         parts = [str(value["kind"])] if "kind" in value else []
         for key, one in value.items():

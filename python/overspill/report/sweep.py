@@ -44,7 +44,7 @@ def write_sweep_report(sweep: FinishedRuns, folder: Path, formats: Collection[st
 
 
 def render_sweep_page(sweep: FinishedRuns, drawn: list[dict[str, Any]]) -> str:
-    """Returns the page."""
+    """Returns the HTML page of a sweep's results."""
     rows = metric_rows(sweep)
     return page.render_template(
         "sweep.html.j2",
@@ -63,7 +63,7 @@ def render_sweep_page(sweep: FinishedRuns, drawn: list[dict[str, Any]]) -> str:
 
 
 def page_lines(sweep: FinishedRuns) -> list[Line]:
-    """Returns the lines above everything, with the number of figures if there are several axes."""
+    """Returns the facts and warnings at the top of a sweep's page."""
     found = warnings.result_lines(sweep, page=True)
     if len(sweep_data.free_axes(sweep)) > 1:
         shown = len(drawing.crossed_metrics(sweep))
@@ -73,7 +73,7 @@ def page_lines(sweep: FinishedRuns) -> list[Line]:
 
 
 def metric_rows(sweep: FinishedRuns) -> list[dict[str, Any]]:
-    """Returns a row for every metric at every point, those of the figures first."""
+    """Returns a table row for every metric at every point, metrics with a figure first."""
     paths = [axis.path for axis in sweep.axes]
     names = sweep.metric_names
     drawn = {
@@ -133,7 +133,7 @@ def format_difference(one: Difference | None, factor: float) -> dict[str, str]:
 def format_axis_value(
     row: dict[str, Any], path: str, paths: list[str], achieved: dict[str, dict[tuple[str, ...], str]]
 ) -> str:
-    """Returns the value of an axis, with the achieved load if the axis requests another one."""
+    """Formats the value of an axis, with the achieved load if that differs from the requested one."""
     text = str(row[path])
     known = achieved.get(path, {}).get(tuple(row[one] for one in paths))
     return f"{text} (achieved {known})" if known else text
@@ -148,5 +148,5 @@ def metric_units(sweep: FinishedRuns) -> dict[str, tuple[float, str]]:
 
 
 def metric_title(key: str) -> str:
-    """Returns the title of a metric."""
+    """Returns the title of a metric for a sweep page, or its key if the metric is not known."""
     return metrics.find_metric(key).title if metrics.registered_name(key) in metrics.REGISTRY else key

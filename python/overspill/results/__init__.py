@@ -1,1 +1,1 @@
-"""Results: finished runs side by side, with tables and metrics, in memory and on disk."""
+"""Results: finished runs of all variants, with tables and metrics, in memory and on disk."""

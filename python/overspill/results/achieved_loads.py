@@ -60,6 +60,6 @@ def achieved_loads_on_axis(sweep: FinishedRuns, at: int) -> dict[PointAndVariant
 
 
 def format_loads(loads: list[float]) -> str:
-    """Returns one load, or the least and the largest."""
+    """Formats one load, or the least and the largest of several."""
     ends = dict.fromkeys(f"{one:.3g}" for one in (min(loads), max(loads)))
     return " to ".join(ends)

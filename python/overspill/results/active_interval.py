@@ -49,7 +49,7 @@ def find_active_interval(run: RunData, facts: Mapping[str, Any], name: str) -> A
 
 
 def shuffle_interval(run: RunData, name: str) -> float | None:
-    """Returns the time in ps between shuffles that an offered load leads to; `None` without one."""
+    """Returns the time in ps between shuffles that gives the offered load; `None` without a load."""
     gaps = (one.get("paced_ps") for one in run.summary["traffic"] if one["name"] == name)
     return next((float(gap) for gap in gaps if gap is not None), None)
 

@@ -31,7 +31,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Point:
-    """Combination of values, one of each axis: index in the grid, values by path, and settings."""
+    """Combination of one value for each axis of a sweep: index in the grid, values by path, and settings."""
 
     index: int
     values: dict[str, str]

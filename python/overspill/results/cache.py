@@ -36,7 +36,7 @@ METADATA_KEY = b"overspill"
 
 @dataclass(frozen=True)
 class StoredFile:
-    """File of a finished run, as its path or its content, with its SHA-256."""
+    """File of a finished run, given as its path or its content, with its SHA-256."""
 
     content: Path | bytes
     digest: str
@@ -62,7 +62,7 @@ NO_STAMP = (0, 0, 0)  # stamp of no file, so that the file is compared by its co
 
 
 class BrokenFile(Exception):
-    """File of the store that is not what was written."""
+    """Error for a file of the store whose content has changed since it was written."""
 
 
 class RunStore:
@@ -80,17 +80,17 @@ class RunStore:
         return self.folder / key[:2] / key
 
     def table_path(self, key: str, name: str) -> Path:
-        """Returns the path of a kept table of a run."""
+        """Returns the path of a stored table of a run."""
         return self.run_folder(key) / f"{name}.parquet"
 
     def kept_files(self, key: str, entry: StoredRun, tables: Sequence[str]) -> dict[Path, str]:
-        """Returns the files of these tables, if the run wrote them, and of its captures, with SHA-256."""
+        """Returns the files of these tables and of the captures of a run, with their SHA-256."""
         known = {self.table_path(key, name): entry.tables[name] for name in tables}
         known |= {self.run_folder(key) / name: digest for name, digest in entry.captures.values()}
         return {path: digest for path, digest in known.items() if digest is not None}
 
     def find_run(self, key: str, tables: Sequence[str] = ()) -> StoredRun | None:
-        """Returns a run that has these tables, or `None`; raises `BrokenFile` if its files are damaged."""
+        """Returns a stored run if it has these tables, or `None`; raises `BrokenFile` for a damaged file."""
         entry = self.read_run(key)
         if entry is None or not set(tables) <= set(entry.tables):
             return None
@@ -122,7 +122,7 @@ class RunStore:
         return entry
 
     def store_run(self, key: str, entry: StoredRun, files: Mapping[str, StoredFile]) -> None:
-        """Stores a run, its files by name first, so that it is stored completely or not at all."""
+        """Stores a run with its files, in an order that leaves it complete or absent after a crash."""
         path = self.run_file(key)
         new = path.with_name(f".{key}.{os.getpid()}.new")
         try:
@@ -138,7 +138,7 @@ class RunStore:
             raise Unwritable(f"{path}: cannot be written: {error.strerror or error}") from error
 
     def store_file(self, key: str, name: str, made: Path | bytes) -> None:
-        """Stores a file of a run."""
+        """Stores one file of a run."""
         path = self.run_folder(key) / name
         clear_path(path.parent, folder=True)
         clear_path(path, folder=False)
@@ -150,18 +150,18 @@ class RunStore:
         new.replace(path)
 
     def remove_run(self, key: str) -> None:
-        """Removes a run."""
+        """Removes a run from the store."""
         for path in (self.run_file(key), self.run_folder(key)):
             remove_path(path)
 
     @property
     def staging(self) -> Path:
-        """Folder for tables of runs in progress; whatever remains there may be removed."""
+        """Folder for tables of runs in progress; its contents may be removed when no run is in progress."""
         return self.folder / ".staging"
 
 
 def clear_path(path: Path, folder: bool) -> None:
-    """Removes what is at a path if it is a folder instead of a file, or a file instead of a folder.
+    """Removes a folder from a path where a file should be, or a file where a folder should be.
 
     A missing folder is created.
     """
@@ -180,7 +180,7 @@ def remove_path(path: Path) -> None:
 
 
 def entry_to_table(key: str, entry: StoredRun) -> pa.Table:
-    """Returns a run as a table, with the summary and a hash of everything in the schema's metadata."""
+    """Converts a run to a table of metrics, with its summary and a hash in the schema's metadata."""
     meta = {"key": key, "digest": entry_digest(key, entry), **without_metrics(entry)}
     columns = [
         pa.array(list(entry.values), pa.string()),
@@ -193,7 +193,7 @@ def entry_to_table(key: str, entry: StoredRun) -> pa.Table:
 
 
 def table_to_entry(table: pa.Table, meta: dict[str, Any]) -> StoredRun:
-    """Returns the run in a table."""
+    """Converts a table of the store back to a run."""
     columns = (table.column(name).to_pylist() for name in SCHEMA.names)
     values = {parse_known_key(name): Value(*known) for name, *known in zip(*columns, strict=True)}
     captures = {link: (name, digest) for link, (name, digest) in meta["captures"].items()}
@@ -203,7 +203,7 @@ def table_to_entry(table: pa.Table, meta: dict[str, Any]) -> StoredRun:
 
 
 def without_metrics(entry: StoredRun) -> dict[str, Any]:
-    """Returns everything of an entry but its metrics."""
+    """Returns the parts of a stored run, except its metrics, as one document."""
     return {
         "summary": entry.summary,
         "tables": dict(sorted(entry.tables.items())),
@@ -214,7 +214,7 @@ def without_metrics(entry: StoredRun) -> dict[str, Any]:
 
 
 def entry_digest(key: str, entry: StoredRun) -> str:
-    """Returns the SHA-256 of an entry, with its values to the bit."""
+    """Returns the SHA-256 of a stored run, with metrics in full precision."""
     values = [[name, one.value.hex(), one.censored, one.samples] for name, one in entry.values.items()]
     text = json.dumps([key, values, without_metrics(entry)], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
@@ -247,14 +247,14 @@ def run_key(config: str, seed: int, max_events: int | None, captured: Any = None
 
 
 def document_digest(value: Any) -> str:
-    """Returns the SHA-256 of a document, whatever the order of its keys."""
+    """Returns the SHA-256 of a JSON document, independent of the order of keys."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 @contextmanager
 def lock_store(out: Path) -> Iterator[RunStore]:
-    """Yields the store of a folder, locked for one command.
+    """Yields the store in a folder of results, locked for one command.
 
     A new folder is removed again if nothing was put into it. Raises `BadInput` if the folder is in use, or
     has files of something else.
@@ -282,7 +282,7 @@ def lock_store(out: Path) -> Iterator[RunStore]:
 
 @contextmanager
 def lock_folder(mark: TextIO, place: str) -> Iterator[None]:
-    """Locks a folder for one command, by the mark of its store; raises `BadInput` if another has it."""
+    """Locks a folder for one command, by the mark file of its store; raises `BadInput` if it is locked."""
     with mark:
         try:
             # The kernel releases the lock when the process ends, however it ends.
@@ -297,7 +297,7 @@ def lock_folder(mark: TextIO, place: str) -> Iterator[None]:
 
 @contextmanager
 def lock_for_drawing(folder: Path) -> Iterator[None]:
-    """Locks a folder of results while a page is drawn, so that no other results are put there."""
+    """Locks a folder of results while a page is drawn, so that no other command replaces them."""
     place = folder / "store"
     place.mkdir(exist_ok=True)
     with lock_folder((place / MARK_FILE).open("a+", encoding="utf-8"), str(folder)):
@@ -305,14 +305,14 @@ def lock_for_drawing(folder: Path) -> Iterator[None]:
 
 
 def remove_if_empty(out: Path) -> None:
-    """Removes a folder that has nothing but the mark of its store."""
+    """Removes a folder of results that has no results or runs yet."""
     left = {path.relative_to(out).as_posix() for path in out.rglob("*")} if out.is_dir() else {"-"}
     if left <= {"store", f"store/{MARK_FILE}", results_folder.PLAN_FILE}:
         shutil.rmtree(out, ignore_errors=True)
 
 
 def refuse_foreign(out: Path) -> None:
-    """Raises `BadInput` unless a folder is new, empty, or of overspill."""
+    """Raises `BadInput` unless a folder is new, empty, or was created by Overspill."""
     try:
         if out.exists() and not out.is_dir():
             raise BadInput(f"--out: {out} is a file; expected a folder")
@@ -330,7 +330,7 @@ def refuse_foreign(out: Path) -> None:
 
 
 def is_left_over(out: Path) -> bool:
-    """Returns true if a folder has only what running commands left after the folder was deleted."""
+    """Returns true if a folder has only the remains of a running command after a user deleted the folder."""
     inside = [path for path in out.iterdir() if not path.name.startswith(results_folder.STAGING_PREFIX)]
     if not inside:
         return True

@@ -1,4 +1,4 @@
-"""Cautions about rough numbers: phase-locked packets, few seeds, few samples, load that was not steady."""
+"""Cautions about rough numbers: phase-locked packets, few seeds, few samples, load not steady."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,7 @@ MAX_METRICS_NAMED = 12  # groups of metrics that a line names
 
 
 def caution_lines(results: FinishedRuns) -> list[Line]:
-    """Returns every caution, loud ones first."""
+    """Returns every caution, those that limit what the numbers mean first."""
     return [
         *starved_and_repeated_warnings(results),
         *phase_findings.finding_lines(results.facts),
@@ -48,7 +48,7 @@ def starved_and_repeated_warnings(results: FinishedRuns) -> list[Line]:
 
 
 def few_seeds_caution(results: FinishedRuns) -> list[Line]:
-    """Returns the caution about intervals of fewer than ten seeds; the legend covers a single seed."""
+    """Returns the caution about intervals of fewer than ten seeds; empty for a single seed."""
     counts = sorted({len(results.runs_of(variant)) for variant in results.variants} - {0, 1})
     if not counts or counts[0] >= stats.MIN_SEEDS_FOR_BOOTSTRAP or results.fairness.idle_seeds:
         return []

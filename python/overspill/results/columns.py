@@ -27,10 +27,10 @@ NULL_VALUES = {("flows", "query"): U32_NONE, ("flows", "end_ps"): U64_NONE}
 
 
 class Memory(Protocol):
-    """Bytes, or numbers of the core in place."""
+    """Buffer of numbers in the memory of Python or of the core, read without a copy."""
 
     def __len__(self) -> int:
-        """Returns the size in bytes."""
+        """Returns the size of the buffer in bytes."""
 
     def __buffer__(self, flags: int, /) -> memoryview:
         """Returns a view of the memory, by Python's buffer protocol."""
@@ -56,7 +56,7 @@ def build_array(dtype: str, data: Memory, none: int | None = None) -> pa.Array:
 
 
 def build_table(name: str, buffers: Buffers) -> pa.Table:
-    """Returns one table of a run."""
+    """Returns one table of a run as an Arrow table."""
     columns = {
         column: build_array(dtype, data, NULL_VALUES.get((name, column)))
         for column, (dtype, data) in buffers.items()
@@ -67,12 +67,12 @@ def build_table(name: str, buffers: Buffers) -> pa.Table:
 
 
 def build_tables(buffers: Mapping[str, Buffers]) -> dict[str, pa.Table]:
-    """Returns every table of a run."""
+    """Returns every table of a run as Arrow tables, by name."""
     return {name: build_table(name, columns) for name, columns in buffers.items()}
 
 
 def column_to_numpy(table: pa.Table, column: str) -> np.ndarray:
-    """Returns a column as a numpy array, with nulls as the value that stands for none."""
+    """Returns a column as a numpy array, with the largest integer of its type for nulls."""
     data = table.column(column)
     if data.num_chunks == 1:
         return chunk_to_numpy(data.chunk(0))
@@ -82,7 +82,7 @@ def column_to_numpy(table: pa.Table, column: str) -> np.ndarray:
 
 
 def chunk_to_numpy(data: pa.Array) -> np.ndarray:
-    """Returns a chunk as a numpy array, with nulls as the value that stands for none.
+    """Returns a chunk as a numpy array, with the largest integer of its type for nulls.
 
     pyarrow's own conversion imports all of its functions, which takes longer than a small run.
     """
@@ -97,7 +97,7 @@ def chunk_to_numpy(data: pa.Array) -> np.ndarray:
 
 
 def distinct_values(values: np.ndarray) -> np.ndarray:
-    """Returns the distinct values in order.
+    """Returns the distinct values of a column, in order.
 
     Counts are requested as well, since `numpy.unique` imports masked arrays otherwise.
     """
@@ -107,7 +107,7 @@ def distinct_values(values: np.ndarray) -> np.ndarray:
 def with_run_columns(
     table: pa.Table, variant: str, seed: int, point: Mapping[str, str] | None = None
 ) -> pa.Table:
-    """Returns the table with the values of a point, `variant` and `seed` as first columns."""
+    """Returns a table with the point's values, `variant` and `seed` added as first columns."""
     count = table.num_rows
     made = table.add_column(0, "seed", pa.array(np.full(count, seed, np.uint64)))
     for name, text in reversed([*(point or {}).items(), ("variant", variant)]):

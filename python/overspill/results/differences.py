@@ -50,17 +50,17 @@ class Difference:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Interval, from three seeds on."""
+        """Interval of the difference; `None` for fewer than three seeds."""
         return (self.low, self.high) if self.n >= stats.MIN_SEEDS_FOR_INTERVAL else None
 
     @property
     def span(self) -> tuple[float, float] | None:
-        """Range, for two seeds."""
+        """Range of the difference in two seeds; `None` for other numbers of seeds."""
         return None if self.n >= stats.MIN_SEEDS_FOR_INTERVAL else (self.low, self.high)
 
     @property
     def ci95(self) -> float | None:
-        """Half-width of the interval."""
+        """Half-width of the difference's interval."""
         return (self.high - self.low) / 2 if self.n >= stats.MIN_SEEDS_FOR_INTERVAL else None
 
 
@@ -86,7 +86,7 @@ def differences_at_point(
 def with_verdict(
     one: Difference, what: tuple[Metric, str, str], pair: Mapping[str, MetricCell], rules: ComparisonRules
 ) -> Difference:
-    """Returns a difference whose interval excludes 0, with its mark or the reason against one."""
+    """Returns a difference with its mark, or with the reason why it has none; its interval excludes 0."""
     metric, baseline, variant = what
     better = one.mean < 0 if metric.better == "lower" else one.mean > 0
     best, other = (variant, baseline) if better else (baseline, variant)
@@ -103,7 +103,7 @@ class DifferencesBuilder:
         self.builder, self.baseline = summary_tables.TableBuilder(axes, COLUMNS), baseline
 
     def add(self, point: Point, values: AllValues, rules: ComparisonRules) -> None:
-        """Adds the differences at a point."""
+        """Adds the differences of all variants at a point."""
         for key, variant, one in differences_at_point(values, self.baseline, rules):
             numbers = (getattr(one, name) for name in NUMBER_COLUMNS)
             self.builder.add(
@@ -111,7 +111,7 @@ class DifferencesBuilder:
             )
 
     def build_table(self) -> pa.Table:
-        """Returns the table."""
+        """Returns the table of all differences added so far."""
         return self.builder.table()
 
 

@@ -63,7 +63,7 @@ def round_to_ns(ps: np.ndarray) -> np.ndarray:
 
 
 def exported_flow_columns(run: RunData, *names: str) -> dict[str, np.ndarray]:
-    """Returns columns of the flows that have a transport and an end of their own."""
+    """Returns columns of those flows that have a transport and are not endless."""
     table = run.table("flows")
     if table is None:
         return {name: np.zeros(0, np.uint64) for name in names}
@@ -75,7 +75,7 @@ def exported_flow_columns(run: RunData, *names: str) -> dict[str, np.ndarray]:
 
 
 def format_hpcc(run: RunData) -> tuple[str, int]:
-    """Returns the text of `fct.txt`, one line per finished flow, and the number of unfinished flows.
+    """Returns the text of HPCC's `fct.txt`, one line per finished flow, and the number of unfinished flows.
 
     Fields are: sip dip sport dport size start_ns fct_ns standalone_fct_ns. Lines are in the order of the
     flows' ends. `standalone_fct` is this simulator's: the FCT of the same flow alone.
@@ -106,7 +106,7 @@ def format_hpcc(run: RunData) -> tuple[str, int]:
 
 
 def format_trace(run: RunData) -> tuple[str, int]:
-    """Returns every flow, finished or not, as a text that `kind = "trace"` reads, and 0.
+    """Returns every flow, finished or not, as lines that `kind = "trace"` reads, and 0.
 
     It has queries if there are any. The second value is the number of flows left out.
     """

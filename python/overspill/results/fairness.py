@@ -1,4 +1,4 @@
-"""Conditions of a fair comparison: same traffic, all flows finished, and seeds that matter."""
+"""Conditions of a fair comparison: same traffic, all flows finished, and seeds that change values."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ UNFINISHED_METRIC = "unfinished_flows"
 
 @dataclass(frozen=True)
 class Fairness:
-    """Reasons against calling a variant best."""
+    """Facts that forbid calling a variant best: different traffic, cut runs, unfinished flows."""
 
     traffic: tuple[tuple[str, ...], ...]  # groups of variants that carry the same traffic
     unfinished: int
@@ -34,15 +34,15 @@ class Fairness:
 
     @property
     def has_different_traffic(self) -> bool:
-        """True if variants carry different traffic."""
+        """True if some variants carry different traffic, so that they cannot be compared."""
         return len(self.traffic) > 1
 
     def allows_best(self, metric: str) -> bool:
-        """Returns true if a variant may be called best in a metric."""
+        """Returns true if the best variant of a metric may be marked as such."""
         return not self.reason(metric)
 
     def reason(self, metric: str) -> str:
-        """Returns why no variant may be called best in a metric; empty if one may."""
+        """Returns the reason why no variant may be called best in a metric; empty if one may."""
         left = self.unfinished and parse_known_key(metric).metric != UNFINISHED_METRIC
         reasons = (
             (self.has_different_traffic, "different traffic"),
@@ -60,7 +60,7 @@ Values = Mapping[str, Mapping[int, Mapping[Key, Value]]]  # variant -> seed -> m
 
 
 def judge_fairness(facts: Facts, by_variant: RunsByVariant, values: Values) -> Fairness:
-    """Returns the fairness of comparisons between variants; `facts` are those of their manifest."""
+    """Returns the fairness of comparisons between variants; `facts` are from their manifest."""
     runs = [run for several in by_variant.values() for run in several]
     return Fairness(
         tuple(group_by_traffic(facts, by_variant)),
@@ -72,14 +72,14 @@ def judge_fairness(facts: Facts, by_variant: RunsByVariant, values: Values) -> F
 
 
 def has_same_measure(facts: Facts, variants: Iterable[str]) -> bool:
-    """Returns true if all variants have the same `[measure]`: window, end of flows, bins, thresholds."""
+    """Returns true if all variants have the same `[measure]` table."""
     resolved = facts.get("resolved", {})
     tables = [resolved.get(variant, {}).get("measure") for variant in variants]
     return all(one == tables[0] for one in tables[1:])
 
 
 def group_by_traffic(facts: Facts, by_variant: RunsByVariant) -> list[tuple[str, ...]]:
-    """Returns groups of variants that meet the same traffic in every seed that all have."""
+    """Returns groups of variants that carry the same traffic in every seed that all of them have."""
     ran = {variant: runs for variant, runs in by_variant.items() if runs}
     any_cut = any(run.cut for runs in ran.values() for run in runs)
     if len(ran) < 2:
@@ -101,12 +101,12 @@ def group_by_traffic(facts: Facts, by_variant: RunsByVariant) -> list[tuple[str,
 
 
 def in_closed_loop(run: RunData, traffic: np.ndarray) -> np.ndarray:
-    """Returns which rows are of workloads whose starts depend on completions, and so on the variant."""
+    """Returns true for rows of closed-loop workloads, whose flows start when earlier flows complete."""
     return np.isin(traffic, workloads_with_fact(run, "closed_loop"))
 
 
 def hash_flows(run: RunData) -> str:
-    """Returns a hash of measured flows and raw sources in any order; closed loops are left out."""
+    """Returns a hash of measured flows and raw sources, independent of order, without closed loops."""
     names = ("traffic", "start_ps", "src", "dst", "bytes", "measured", "raw")
     *facts, measured, raw = run.columns("flows", *names)
     keep = ((measured != 0) | (raw != 0)) & ~in_closed_loop(run, facts[0])
@@ -120,7 +120,7 @@ ClosedLoopMessages = dict[tuple[int, ...], list[Message]]
 
 
 def closed_loop_messages(run: RunData) -> list[ClosedLoopMessages]:
-    """Returns the messages of closed loops: by connection in order, and by query as a set.
+    """Returns the messages of closed-loop workloads: in order by connection, and as a set by query.
 
     A message is role, source, destination and size, without its time.
     """
@@ -169,7 +169,7 @@ def traffic_for_summary(run: RunData) -> dict[str, Any]:
 
 
 def first_messages(spoken: ClosedLoopMessages, cut: bool) -> list[tuple[list[int], list[Message]]]:
-    """Returns conversations by key with `MAX_MESSAGES` messages at most.
+    """Returns the messages of closed loops by connection or query, `MAX_MESSAGES` at most in total.
 
     A connection may be cut, as its beginning is compared; a query is kept whole or not at all, as its
     messages are compared as a set.
@@ -186,7 +186,7 @@ def first_messages(spoken: ClosedLoopMessages, cut: bool) -> list[tuple[list[int
 
 
 def have_same_messages(left: list[ClosedLoopMessages], right: list[ClosedLoopMessages]) -> bool:
-    """Returns true if two variants exchange the same messages, as far as both came.
+    """Returns true if two variants exchange the same messages, up to the last message of the slower one.
 
     The number of messages may depend on the variant.
     """
@@ -201,12 +201,12 @@ def have_same_messages(left: list[ClosedLoopMessages], right: list[ClosedLoopMes
 
 
 def raw_source_settings(facts: Facts, variant: str) -> str:
-    """Returns the settings of a variant's raw sources, whose packets are in no table."""
+    """Returns the settings of a variant's raw sources, whose packets no table lists."""
     workloads = facts["resolved"].get(variant, {}).get("traffic", [])
     return json.dumps([one for one in workloads if one.get("kind") in RAW_KINDS], sort_keys=True)
 
 
 def have_equal_seeds(values: Values) -> bool:
-    """Returns true if each variant has the same numbers in all seeds, and some have several."""
+    """Returns true if each variant has identical values in all seeds, and some variant has several."""
     several = [list(by_seed.values()) for by_seed in values.values() if len(by_seed) > 1]
     return bool(several) and all(one == runs[0] for runs in several for one in runs)

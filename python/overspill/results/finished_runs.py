@@ -63,7 +63,7 @@ class FinishedRuns(RunTables):
 
     @property
     def of_sweep(self) -> bool:
-        """True if the runs are of the points of a grid."""
+        """True if the runs are those of a sweep."""
         return "points" in self.facts
 
     @property
@@ -87,19 +87,19 @@ class FinishedRuns(RunTables):
 
     @property
     def seeds(self) -> list[int]:
-        """Seeds of every point."""
+        """Seeds that every point has."""
         return list(self.facts["seeds"])
 
     @property
     def points(self) -> list[dict[str, str]]:
-        """All points, with their values by path; one point without values if nothing was swept."""
+        """Points of the sweep, with their values by path; one point without values for a single run."""
         paths = [axis.path for axis in self.axes]
         known = self.facts.get("points", [{"values": []}])
         return [dict(zip(paths, one["values"], strict=True)) for one in known]
 
     @property
     def notes(self) -> list[str]:
-        """Notes on the scenario that are not errors."""
+        """Notes of the core on the scenario that are not errors."""
         return list(self.facts["notes"])
 
     @property
@@ -109,7 +109,7 @@ class FinishedRuns(RunTables):
 
     @property
     def failures(self) -> list[str]:
-        """Messages of runs that failed."""
+        """Error messages of the runs that failed."""
         return list(self.facts.get("failures", []))
 
     @property
@@ -150,7 +150,7 @@ class FinishedRuns(RunTables):
 
     @property
     def told(self) -> RunStatus:
-        """The former name of `run_status`."""
+        """Deprecated name of `run_status`."""
         warnings.warn("Results.told is now Results.run_status", DeprecationWarning, stacklevel=2)
         return self.run_status
 
@@ -189,7 +189,7 @@ class FinishedRuns(RunTables):
         return [run for run in found if run is not None]
 
     def of(self, variant: str, point: Mapping[str, str] | None = None) -> list[RunData]:
-        """The former name of `runs_of`."""
+        """Deprecated name of `runs_of`."""
         warnings.warn("Results.of is now Results.runs_of", DeprecationWarning, stacklevel=2)
         return self.runs_of(variant, point)
 
@@ -209,7 +209,7 @@ class FinishedRuns(RunTables):
 
     @property
     def compared_runs(self) -> dict[str, dict[int, identical_variants.ComparedRun]]:
-        """Values and summaries by which variants are compared at one point: variant -> seed -> run."""
+        """Metrics and summaries for comparing variants at one point: variant -> seed -> run."""
         values = self.values
         found: dict[str, dict[int, identical_variants.ComparedRun]] = {
             variant: {} for variant in self.variants
@@ -222,7 +222,7 @@ class FinishedRuns(RunTables):
 
     @cached_property
     def built_tables(self) -> tuple[pa.Table, pa.Table]:
-        """Tables of metrics and of summaries."""
+        """Tables of all metric values and of their means over seeds."""
         if self.tidy is not None:
             return self.tidy
         point = Point(0, {}, ())
@@ -242,7 +242,7 @@ class FinishedRuns(RunTables):
 
     @property
     def baseline(self) -> str:
-        """Variant that is subtracted in differences; empty if there are none."""
+        """Variant from which a sweep's differences are computed; empty if there are no differences."""
         return str(self.facts.get("baseline") or "")
 
     @property
@@ -261,7 +261,7 @@ class FinishedRuns(RunTables):
         return summary_tables.two_seed_ranges(self.metrics, self.summary)
 
     def metric(self, name: str, /, **label: str) -> pa.Table:
-        """Returns the rows of one metric, of all samples or of a part.
+        """Returns the rows of one metric in `metrics`: of all samples, or of a labelled part.
 
         `metric("fct_p99")` is of all flows, `metric("fct_p99", size="0-100KB")` of a part. A name may also be
         a `Key`, or a text such as `fct_p99[size=0-100KB]`, as in files.
@@ -269,7 +269,7 @@ class FinishedRuns(RunTables):
         return summary_tables.rows_of_metric(self.metrics, name, label)
 
     def means(self, name: str, /, **label: str) -> pa.Table:
-        """Returns the rows of `summary` of one metric, which is given as for `metric`."""
+        """Returns the rows of one metric in `summary`; arguments are those of `metric`."""
         return summary_tables.rows_of_metric(self.summary, name, label)
 
     @cached_property
@@ -295,14 +295,14 @@ class FinishedRuns(RunTables):
         return found
 
     def halves(self, run: RunData) -> dict[str, tuple[float, float]]:
-        """Returns the values by which the halves of a run's window are compared; computed once."""
+        """Returns the values of a run in each half of its window, which should be equal in steady state."""
         if run.halves is None:
             run.halves = steady_state.compare_halves(run)
         return run.halves
 
     @cached_property
     def rules(self) -> ComparisonRules:
-        """Rules that forbid calling a variant best, or add a statement beside the best one."""
+        """Rules that forbid calling a variant best, or add a statement to the best variant."""
         beside = unequal_variants.compare_runs(self.runs, self.values, self.facts.get("memory") or {})
         return ComparisonRules.from_values(self.values, self.fairness, beside)
 
@@ -396,6 +396,6 @@ class FinishedRuns(RunTables):
 
 
 def format_first_points(points: Sequence[Mapping[str, str]]) -> str:
-    """Returns the first points as text, for a message."""
+    """Formats the first points of a sweep as text, for a message."""
     more = f" and {len(points) - 3} more" if len(points) > 3 else ""
     return ", ".join(str(dict(point)) for point in points[:3]) + more

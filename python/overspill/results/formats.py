@@ -15,7 +15,7 @@ UNIT_FAMILIES = {"s": TIME_UNITS, "bit/s": RATE_UNITS}
 
 
 class AveragedMetric(Protocol):
-    """Metric over seeds, as a cell of a table shows it."""
+    """Metric over seeds, as the cell of a table prints it."""
 
     @property
     def mean(self) -> float | None:
@@ -27,23 +27,23 @@ class AveragedMetric(Protocol):
 
     @property
     def resolution(self) -> float:
-        """Possible error of the mean, since its values are midpoints of buckets; 0 if they are exact."""
+        """Possible error of a mean that is computed from midpoints of buckets; 0 for exact values."""
 
     @property
     def span(self) -> tuple[float, float] | None:
-        """Least and largest value, if there are too few for an interval."""
+        """Least and largest value of two seeds, for which no interval is computed."""
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """95% interval, if there is one."""
+        """95% interval of the mean, if there is one."""
 
     @property
     def ci95(self) -> float | None:
-        """Half-width of the 95% interval, if there is one."""
+        """Half-width of the mean's 95% interval, if there is one."""
 
 
 def select_unit(unit: str, values: Iterable[float]) -> tuple[float, str]:
-    """Returns factor and name of the unit of a row: the largest in which its largest value is at least 1."""
+    """Returns factor and name of the unit for a table row: the largest in which some value is at least 1."""
     if unit not in UNIT_FAMILIES:
         return 1.0, SHORT_UNITS.get(unit, unit)
     largest = max((abs(value) for value in values), default=0.0)
@@ -55,7 +55,7 @@ def select_unit(unit: str, values: Iterable[float]) -> tuple[float, str]:
 
 
 def title_with_unit(title: str, unit: str) -> str:
-    """Returns a title with its unit, unless it ends with it: `drops (pkt)`, but `saturation trees`."""
+    """Returns a title with its unit, unless its last word is the unit: `drops (pkt)`, `saturation trees`."""
     return f"{title} ({unit})" if unit and title.split()[-1:] != [unit] else title
 
 
@@ -76,7 +76,7 @@ def format_number(value: float, digits: int | None = None) -> str:
 
 
 def format_cell(one: AveragedMetric, factor: float) -> str:
-    """Formats `mean ± ci95`, `mean [low, high]` if uneven, `> bound` if censored, or `-` without a value.
+    """Formats a mean with its interval: `4.1 ± 0.2`, `4.1 [3.9, 4.6]`; `> 4.1` for a bound, `-` for none.
 
     Two seeds give `mean (least to largest)`. Neither is narrower than the resolution of the mean, and a mean
     alone has no more digits than its resolution allows.
@@ -103,7 +103,7 @@ def format_cell(one: AveragedMetric, factor: float) -> str:
 
 
 def format_range(value: float, span: tuple[float, float]) -> str:
-    """Formats `value (least to largest)`."""
+    """Formats a value with its range: `value (least to largest)`."""
     low, high = span
     if high - low <= 2 * ROUNDING_ERROR * abs(value):
         return format_number(value)
@@ -127,14 +127,14 @@ def format_plus_minus(value: float, half: float) -> str:
 
 
 def spread_digits(value: float, half: float) -> int:
-    """Returns the decimals that show two digits of the half-width, and at most five of the value."""
+    """Returns the number of decimals for `value ± half`: two digits of the half-width, five of the value."""
     return (
         min(count_decimals(half, 2), max(count_decimals(value, 5), 0)) if value else count_decimals(half, 2)
     )
 
 
 def format_time(picoseconds: float) -> str:
-    """Formats a time with its unit."""
+    """Formats a time in picoseconds with the unit that suits it: `48.8 ms`."""
     seconds = picoseconds * 1e-12
     if picoseconds == 0:
         return "0 s"

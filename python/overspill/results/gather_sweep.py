@@ -18,7 +18,7 @@ from overspill.stats.quantiles import Value
 
 @dataclass(frozen=True)
 class PlannedPoint:
-    """Point with the keys of its runs by variant and seed, and its `pointwise.settings`."""
+    """Point of a sweep with the keys of its runs, by variant and seed, and the settings for its lines."""
 
     point: Point
     keys: Mapping[str, Sequence[str]]
@@ -101,7 +101,7 @@ def gather_grid(
 
 
 def read_entry(found: RunStore, key: str) -> StoredRun | None:
-    """Returns a finished run, or `None` if the store does not have it undamaged."""
+    """Returns a finished run from the store; `None` if it is missing or damaged."""
     try:
         return found.read_run(key)
     except BrokenFile:

@@ -31,7 +31,7 @@ EXTRA_MEMORY_TEXTS = {
 
 
 def header_lines(results: FinishedRuns) -> list[Line]:
-    """Returns every line, loud ones first."""
+    """Returns every line above the table of a run, with warnings that limit its meaning first."""
     rough = cautions.caution_lines(results)
     found = [
         *incomplete_warnings(results),
@@ -155,7 +155,7 @@ def has_endless_traffic(run: RunData) -> bool:
 
 
 def name_runs(runs: Sequence[RunData]) -> str:
-    """Returns variant and seeds of runs: `drop, seeds 1-3`."""
+    """Formats the variant and the seeds of some of its runs: `drop, seeds 1-3`."""
     seeds = formats.format_seeds(run.seed for run in runs)
     return f"{runs[0].variant}, seed{'s' if len(runs) > 1 else ''} {seeds}"
 
@@ -198,7 +198,7 @@ def format_end_times(ends: Sequence[int]) -> str:
 
 
 def round_time(picoseconds: int) -> tuple[str, float]:
-    """Returns a time in three digits, as text and as a number."""
+    """Rounds a time to three digits; returns it as text and as a number."""
     rounded = float(f"{picoseconds:.3g}")
     return formats.format_time(rounded), rounded
 
@@ -213,7 +213,7 @@ def window_lines(results: FinishedRuns) -> Iterable[Line]:
 
 
 def group_by_text(results: FinishedRuns, text: Any) -> list[tuple[str, str]]:
-    """Returns the texts of variants, those with the same text together; without names if all share one."""
+    """Returns each distinct text of variants with the names that share it; without names if all do."""
     texts = ((text(variant), variant) for variant in results.variants)
     by_text = group_by_key((one, variant) for one, variant in texts if one is not None)
     if len(by_text) == 1:
@@ -262,12 +262,12 @@ def format_offered_load(asked: Mapping[str, Any], when: active_interval.ActiveIn
 
 
 def format_load(value: float) -> str:
-    """Formats a load in three digits."""
+    """Formats a load with three digits."""
     return formats.format_trimmed(float(f"{value:.3g}"))
 
 
 def describe_load_terms(offered: Mapping[str, Any]) -> str:
-    """Returns the terms of a load: the links that it is a share of, and the bytes that count."""
+    """Describes a load's reference: the links whose capacity it is a share of, and the bytes counted."""
     return f"of {rates.LINK_LEVELS[offered['of']]} in {offered['bytes']} bytes"
 
 
@@ -321,14 +321,14 @@ def memory_lines(results: FinishedRuns) -> list[Line]:
 
 
 def describe_memory(memory: dict[str, Any] | None) -> str | None:
-    """Describes a variant's memory."""
+    """Describes the switch memory of a variant."""
     if memory is None:
         return None
     return "; ".join(describe_switch_memory(one) for one in memory["switches"]) or "no switches"
 
 
 def describe_switch_memory(one: dict[str, Any]) -> str:
-    """Describes one tier's memory."""
+    """Describes the memory of the switches of one tier."""
     parts = f"{one['ports']} ports, buffer {one['buffer'] or 'unlimited'}"
     parts += "".join(f", {text.format(one[key])}" for key, text in EXTRA_MEMORY_TEXTS.items() if one.get(key))
     if one.get("held"):

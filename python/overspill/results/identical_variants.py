@@ -1,4 +1,4 @@
-"""Variants whose runs are identical in all that is known of them, except their names."""
+"""Variants whose runs are identical in everything but their names."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
@@ -28,7 +28,7 @@ MAX_VARIANTS_NAMED = 4  # equal variants that a label names, at most
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """Data of a run by which it is compared: metrics, summary, and tables if they are kept."""
+    """Data by which a run is compared with another: metrics, summary, and tables if they are kept."""
 
     values: Mapping[Key, Value]
     summary: Mapping[str, Any] = field(default_factory=dict)
@@ -36,19 +36,19 @@ class ComparedRun:
 
     @property
     def comparable(self) -> tuple[dict[Key, Value], list[Any]]:
-        """Everything but the tables; counts of 0 are left out, since other runs may not count them."""
+        """Metrics and summary values to compare, without counts of 0, since other runs may not count them."""
         counted = {name: one for name, one in self.values.items() if one != ZERO}
         return counted, [self.summary.get(name) for name in WHOLE_RUN_KEYS]
 
     @property
     def had_no_overflow_in_window(self) -> bool:
-        """True if no buffer was short in the window, as far as losses were counted."""
+        """True if no buffer overflowed in the measurement window, as far as losses were counted."""
         known = self.values
         return DROPS_KEY in known and not any(known[name].value for name in MECHANISM_COUNTS if name in known)
 
     @property
     def had_no_overflow(self) -> bool:
-        """True if no buffer was short in the window, or before or after it, as far as that is known."""
+        """True if no buffer overflowed in the whole run, as far as that is known."""
         if not self.had_no_overflow_in_window:
             return False
         start, end = self.summary.get("window_ps", (1, 0))
@@ -58,7 +58,7 @@ class ComparedRun:
 
 
 def had_no_overflow(run: RunData) -> bool:
-    """Returns true if no buffer was short at any time, by the tables of the whole run."""
+    """Returns true if no buffer overflowed during the whole run, according to its tables."""
     return "activity" in run.names and not any(map(run.recorded, MECHANISM_TABLES))
 
 
@@ -71,7 +71,7 @@ def find_identical_groups(runs: Mapping[str, RunsBySeed]) -> list[tuple[str, ...
 
 
 def group_equal_names(runs: Mapping[str, Sized], alike: Callable[[Any, Any], bool]) -> list[tuple[str, ...]]:
-    """Returns all names that have runs, in order, with those that are alike in one group."""
+    """Returns the names that have runs, with names whose runs are alike in one group."""
     found: list[tuple[Sized, list[str]]] = []
     for name, one in runs.items():
         if not one:
@@ -94,7 +94,7 @@ def group_label(names: Sequence[str]) -> str:
 
 
 def are_equal(one: RunsBySeed, other: RunsBySeed) -> bool:
-    """Returns true if all numbers and the outcomes of all flows are equal, over the whole run."""
+    """Returns true if two variants have equal metrics and flow outcomes in all seeds."""
     if one.keys() != other.keys() or any(one[seed].comparable != other[seed].comparable for seed in one):
         return False
     return all(have_equal_tables(one[seed].run, other[seed].run) for seed in one)
@@ -116,7 +116,7 @@ def have_equal_tables(one: RunData | None, other: RunData | None) -> bool:
 
 
 def find_reason(runs: Iterable[ComparedRun]) -> str:
-    """Returns the reason why runs are identical, as far as it is known."""
+    """Returns the reason why variants are identical: no buffer overflow, or only equal numbers."""
     every = list(runs)
     if all(one.had_no_overflow for one in every):
         return NO_OVERFLOW
@@ -131,7 +131,7 @@ def describe_group(reason: str, names: Sequence[str], where: str = "") -> str:
 def describe_groups(
     runs: Mapping[str, RunsBySeed], found: Iterable[Sequence[str]] | None = None
 ) -> list[str]:
-    """Returns a sentence for each group of identical variants; `found` are the classes if known."""
+    """Returns a sentence for each group of identical variants; `found` are the groups if known."""
     every = find_identical_groups(runs) if found is None else [names for names in found if len(names) > 1]
     return [
         describe_group(find_reason(one for name in names for one in runs[name].values()), names)
@@ -163,7 +163,7 @@ class IdenticalVariantsSearch:
         return [{"variants": names, "why": self.reason(names)} for names in by_hash.values() if names[1:]]
 
     def reason(self, names: Sequence[str]) -> str:
-        """Returns the weakest reason of these variants at any point."""
+        """Returns the weakest reason why these variants are identical, over all points."""
         found = set().union(*(self.reasons[name] for name in names))
         return next(one for one in (EQUAL_NUMBERS, NO_OVERFLOW_IN_WINDOW, NO_OVERFLOW) if one in found)
 

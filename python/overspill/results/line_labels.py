@@ -1,4 +1,4 @@
-"""Lines beside numbers, each with a label, and the meaning of each label."""
+"""Labelled lines beside the numbers of results, and the meaning of each label."""
 
 from dataclasses import dataclass
 
@@ -125,7 +125,7 @@ COMMAND_OF_LABEL = {
 
 @dataclass(frozen=True)
 class Line:
-    """Statement about the results; `loud` if it limits what they mean."""
+    """Labelled statement about results; `loud` if it limits what the numbers mean."""
 
     label: str
     text: str

@@ -22,7 +22,7 @@ FLOW_COLUMNS = ("flow", "traffic", "src", "dst", "start_ps", "end_ps", "received
 
 
 def find_locked_out(run: RunData) -> list[StarvedWorkload]:
-    """Returns workloads of raw sources of which a full port locks out some.
+    """Returns workloads in which some raw sources get no packets through a full port.
 
     Peers are of one workload, send to one host over links of one rate, and begin together. All losses of the
     run are at the last ports, toward hosts, so that peers share their only bottleneck.

@@ -58,7 +58,7 @@ def endless_goodput_caution(results: FinishedRuns, runs: Sequence[RunData]) -> I
 
 
 def data_drops_caution(results: FinishedRuns, variant: str) -> Iterable[str]:
-    """Yields a caution if only other runs have a value of `data_drops`."""
+    """Yields a caution that a variant has no value of `data_drops`, if other runs have one."""
     missing = [Key("data_drops") not in one for one in results.values[variant].values()]
     known = any(Key("data_drops") in one for by_seed in results.values.values() for one in by_seed.values())
     if known and any(missing):

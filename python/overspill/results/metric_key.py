@@ -1,4 +1,4 @@
-"""Key of a value: a metric, and the part that it is of, by the label that distinguishes the part."""
+"""Key of a metric's value: name of the metric, and the label of the part of the samples it covers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NO_LABEL: Label = {}
 
 
 class Key(str):
-    """Name of a metric, `Key("fct_p99")`, or of a part, `Key("fct_p99", size="0-100KB")`.
+    """Key of a metric, `Key("fct_p99")`, or of a part of its samples, `Key("fct_p99", size="0-100KB")`.
 
     A key is the text that files have, `fct_p99[size=0-100KB]`, and has its parts as attributes: `metric`,
     `by` (the label) and `of` (its value).
@@ -28,7 +28,7 @@ class Key(str):
     of: str
 
     def __new__(cls, metric: str, /, **label: str) -> Key:
-        """Creates the key of a metric: of all samples without a label, else of that part."""
+        """Creates the key of a metric: of all samples without a label, else of the labelled part."""
         if "=" in metric.partition("[")[2] or len(label) > 1:
             rule = "expected a metric and one label: use `parse_known_key`"
             raise ValueError(f"found {metric!r} with {label}; {rule}")
@@ -38,7 +38,7 @@ class Key(str):
         return made
 
     def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, str]]:
-        """Returns the arguments with which a copy is made."""
+        """Returns the arguments of the constructor for pickling and copying."""
         return (self.metric,), ({self.by: self.of} if self.by else {})
 
     @property
@@ -48,13 +48,13 @@ class Key(str):
 
     @property
     def registered(self) -> str:
-        """Name in the registry: `drops_by_reason` of `drops[reason=..]`, and so on."""
+        """Name of the metric in the registry: `drops_by_reason` for `drops[reason=..]`, and so on."""
         apart = self.metric in METRICS_SPLIT_BY_PART and self.by not in ("", "traffic")
         return f"{self.metric}_by_{self.by}" if apart else self.metric
 
     @property
     def statistic(self) -> str:
-        """Statistic of the samples: `p99` of `fct_p99`."""
+        """Statistic that the metric takes of its samples: `p99` for `fct_p99`."""
         return self.metric.rpartition("_")[2]
 
 
@@ -69,13 +69,13 @@ def key_from_row(row: Mapping[str, Any]) -> Key:
 
 
 def parse_known_key(text: str) -> Key:
-    """Returns the key that a text from a file or a user stands for."""
+    """Returns the key for a metric's name in a file or from a user, such as `fct_p99[size=0-100KB]`."""
     return text if isinstance(text, Key) else parse_key(text)
 
 
 @lru_cache(maxsize=8192)
 def parse_key(text: str) -> Key:
-    """Parses a key; the value of a label may have an equals sign, but no label has one."""
+    """Parses a metric key; the value of a label may have an equals sign, but no label has one."""
     metric, _, label = text.partition("[")
     by, _, of = label.removesuffix("]").partition("=")
     return key_from_cells(metric, by, of)

@@ -1,4 +1,4 @@
-"""Lookup of metrics by the names that users give: those of files, and those that tables print."""
+"""Lookup of metrics by the names that users give: names in files, and titles in tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LABEL_OF_VALUE = {
 
 
 def parse_metric(text: str, workloads: Collection[str], field: str = "metric") -> Key:
-    """Returns the metric that a text names, in a scenario with these workloads.
+    """Returns the metric for a user's text, in a scenario with these workloads.
 
     The metric of a scenario's only workload is the metric of all. Raises `BadInput` if there is no such
     metric or part.
@@ -62,13 +62,13 @@ def unknown_metric_error(name: str, text: str, field: str) -> BadInput:
 
 
 def similar_names_hint(name: str, known: Iterable[str]) -> str:
-    """Returns a question with names that are similar to a wrong one; empty if none is near."""
+    """Returns `did you mean` with metric names similar to a wrong one; empty if none is similar."""
     close = difflib.get_close_matches(name, list(known), n=3)
     return f"; did you mean {' or '.join(close)}?" if close else ""
 
 
 def label_of_part(name: str, label: str, workloads: Collection[str]) -> str:
-    """Returns the label of a part that is given by its value only; workloads come first."""
+    """Returns the label for a value without one, such as `traffic` for a workload's name."""
     if label in workloads:
         return "traffic"
     return LABEL_OF_VALUE.get(label) or ("tier" if name in METRICS_BY_TIER else "traffic")

@@ -21,7 +21,7 @@ AllValues = Mapping[str, Mapping[int, Mapping[Key, Value]]]  # variant -> seed -
 
 @dataclass(frozen=True)
 class MetricCell:
-    """Metric of one variant, with a value per seed (`None` for a seed without one)."""
+    """Metric of one variant, with one value per seed (`None` for a seed without a value)."""
 
     seeds: Sequence[int]
     values: Sequence[Value | None]
@@ -32,7 +32,7 @@ class MetricCell:
 
     @property
     def known_values(self) -> list[float]:
-        """Values of the seeds that have one."""
+        """Values of the metric in those seeds that have one."""
         return [one.value for one in self.values if one is not None]
 
     @property
@@ -47,7 +47,7 @@ class MetricCell:
 
     @property
     def resolution(self) -> float:
-        """Possible error of the mean, since its values are midpoints of buckets."""
+        """Possible error of a mean that is computed from midpoints of buckets."""
         return self.resolution_share * abs(self.mean or 0.0)
 
     @property
@@ -59,14 +59,14 @@ class MetricCell:
 
     @property
     def interval(self) -> Interval | None:
-        """95% interval; `None` with fewer than three seeds, or if `censored`."""
+        """95% interval of the mean; `None` with fewer than three seeds, or if `censored`."""
         if self.censored or len(self.known_values) < stats.MIN_SEEDS_FOR_INTERVAL:
             return None
         return self.resampled or stats.mean_interval(self.known_values)
 
     @property
     def ci95(self) -> float | None:
-        """Half-width of the 95% interval."""
+        """Half-width of the mean's 95% interval; `None` without an interval."""
         bounds = self.interval
         if bounds is None:
             return None
@@ -74,19 +74,19 @@ class MetricCell:
 
     @property
     def few_samples(self) -> int | None:
-        """Fewest samples of a seed, if they are too few for the percentile."""
+        """Smallest number of samples of any seed, if it is too small for the percentile; `None` otherwise."""
         counts = [one.samples for one in self.values if one is not None and one.samples is not None]
         return min(counts) if counts and min(counts) < self.samples_needed else None
 
     @property
     def samples(self) -> int | None:
-        """Number of samples in all seeds; `None` if it is not known."""
+        """Number of samples in all seeds together; `None` if it is not known."""
         counts = [one.samples for one in self.values if one is not None and one.samples is not None]
         return sum(counts) if counts else None
 
     @property
     def exact_values(self) -> dict[int, float] | None:
-        """Value by seed, if every seed has one that is not censored."""
+        """Value by seed; `None` unless every seed has an uncensored value."""
         if self.censored or len(self.known_values) < len(self.values) or not self.values:
             return None
         return dict(zip(self.seeds, self.known_values, strict=True))
@@ -94,7 +94,7 @@ class MetricCell:
 
 @dataclass(frozen=True)
 class MetricRow:
-    """Metric of all variants."""
+    """Table row of a metric, with the values of all variants."""
 
     metric: Metric
     cells: dict[str, MetricCell]
@@ -114,7 +114,7 @@ class MetricRow:
 
 
 def build_rows(values: AllValues, rules: ComparisonRules) -> list[MetricRow]:
-    """Returns every metric that any run has, in the order of the registry; `rules` limit comparisons.
+    """Returns the table rows of every metric of any run, in registry order; `rules` limit comparisons.
 
     All bootstrapped intervals are computed together, which is faster.
     """
@@ -124,7 +124,7 @@ def build_rows(values: AllValues, rules: ComparisonRules) -> list[MetricRow]:
 
 
 def all_metric_keys(values: AllValues) -> list[Key]:
-    """Returns every metric that any run has, in the order of the registry."""
+    """Returns the keys of every metric that any run has, in registry order."""
     keys: dict[Key, None] = {}
     for by_seed in values.values():
         for found in by_seed.values():
@@ -136,7 +136,7 @@ def all_metric_keys(values: AllValues) -> list[Key]:
 
 
 def metric_cells(values: AllValues, key: Key) -> dict[str, MetricCell]:
-    """Returns the values of a metric by variant."""
+    """Returns the values of a metric by variant and seed, as table cells."""
     needed, within = metrics.samples_needed(key), metrics.find_metric(key).resolution
     cells = {}
     for variant, by_seed in values.items():
@@ -147,14 +147,14 @@ def metric_cells(values: AllValues, key: Key) -> dict[str, MetricCell]:
 
 
 def mean_losses(seeds: Iterable[Mapping[Key, Value]]) -> float:
-    """Returns the frames that a variant lost, as the mean over its seeds."""
+    """Returns the frames that a variant lost, as a mean over its seeds."""
     known = [values[DROPS_KEY].value for values in seeds if DROPS_KEY in values]
     return stats.mean(known) if known else 0.0
 
 
 @dataclass(frozen=True)
 class ComparisonRules:
-    """Rules that forbid calling a variant best, or add a statement beside the best one."""
+    """Rules that forbid calling a variant best, or add a statement to the best variant."""
 
     fairness: Fairness
     unequal: UnequalVariants
@@ -162,14 +162,14 @@ class ComparisonRules:
 
     @staticmethod
     def from_values(values: AllValues, fairness: Fairness, unequal: UnequalVariants) -> ComparisonRules:
-        """Returns the rules for these values."""
+        """Returns the rules of comparison for these values."""
         lost = {variant: mean_losses(by_seed.values()) for variant, by_seed in values.items()}
         return ComparisonRules(fairness, unequal, lost)
 
     def reason(
         self, metric: Metric, cells: Mapping[str, MetricCell], best: str, against: Sequence[stats.Difference]
     ) -> str:
-        """Returns why the variant may not be called better than these; empty if it may."""
+        """Returns the reason why a variant may not be called better than others; empty if it may."""
         why = self.fairness.reason(metric.name)
         if why or not varies_between_seeds(cells):
             return why or "all seeds gave the same value"
@@ -190,7 +190,7 @@ CellValues = tuple[float, ...]
 
 @dataclass(frozen=True)
 class RowDraft:
-    """Metric of all variants before its intervals are known."""
+    """Table row of a metric before its intervals are computed."""
 
     metric: Metric
     cells: dict[str, MetricCell]
@@ -198,7 +198,7 @@ class RowDraft:
 
     @property
     def cells_resampled(self) -> dict[str, CellValues]:
-        """Values of the cells whose interval is bootstrapped."""
+        """Values of those cells whose interval is bootstrapped."""
         if not self.metric.order_statistic:
             return {}
         found = {name: tuple(cell.known_values) for name, cell in self.cells.items() if not cell.censored}
@@ -211,7 +211,7 @@ KnownIntervals = dict[CellValues, Interval | None]
 
 
 def draft_row(values: AllValues, key: Key) -> RowDraft:
-    """Returns one metric of all variants, paired on their common seeds."""
+    """Returns the unfinished table row of one metric, with variants paired on their common seeds."""
     metric, cells = metrics.find_metric(key), metric_cells(values, key)
     exact = {variant: cell.exact_values for variant, cell in cells.items()}
     complete = {variant: one for variant, one in exact.items() if one is not None}
@@ -221,7 +221,7 @@ def draft_row(values: AllValues, key: Key) -> RowDraft:
 
 
 def bootstrap_intervals(samples: Iterable[CellValues]) -> KnownIntervals:
-    """Returns the bootstrapped intervals of all samples."""
+    """Returns the bootstrapped 95% interval of each sample, those of equal length computed together."""
     by_length: dict[int, dict[CellValues, None]] = {}
     for values in samples:
         by_length.setdefault(len(values), {})[values] = None
@@ -233,7 +233,7 @@ def bootstrap_intervals(samples: Iterable[CellValues]) -> KnownIntervals:
 
 
 def finish_row(one: RowDraft, known: KnownIntervals, rules: ComparisonRules) -> MetricRow:
-    """Returns the row of a metric with its comparison; `known` has the bootstrapped intervals."""
+    """Returns the table row of a metric with its comparison; `known` has the bootstrapped intervals."""
     cells = dict(one.cells)
     for variant, values in one.cells_resampled.items():
         cells[variant] = replace(cells[variant], resampled=known[values])

@@ -96,7 +96,7 @@ def registered_name(key: str) -> str:
 
 
 def key_of_row(row: Mapping[str, Any]) -> Key:
-    """Returns the key of a row of `Results.metrics` or `Results.summary`."""
+    """Returns the metric key of a row of `Results.metrics` or `Results.summary`."""
     return key_from_row(row)
 
 
@@ -111,7 +111,7 @@ def find_metric(key: str) -> Metric:
 
 
 def samples_needed(key: str) -> int:
-    """Returns the samples that a percentile needs to be more than the largest; 0 for other metrics."""
+    """Returns the number of samples that a percentile needs to differ from the maximum; 0 otherwise."""
     return MIN_SAMPLES.get(parse_known_key(key).statistic, 0)
 
 

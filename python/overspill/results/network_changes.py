@@ -14,7 +14,7 @@ MAX_LINES = 12  # events that are printed; the report has all
 
 @dataclass
 class ChangeRow:
-    """Event with the frames that it cost each variant in each seed: on its link, and for lack of it."""
+    """Network event, with the frames that it cost each variant in each seed."""
 
     change: NetworkChange
     costs: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
@@ -55,14 +55,14 @@ def change_rows(results: FinishedRuns) -> list[ChangeRow]:
 
 
 def changes_with_costs(run: RunData) -> list[tuple[NetworkChange, tuple[int, int]]]:
-    """Returns the events of a run, each with the frames lost on its link and those lost for lack of it."""
+    """Returns the events of a run, each with frames lost on the link and frames dropped for its absence."""
     kept = run.summary.get(COSTS_KEY)
     every = count_costs(run) if kept is None else kept
     return [(run.changes[at], (on_link, at_ports)) for at, on_link, at_ports in every]
 
 
 def count_costs(run: RunData) -> list[tuple[int, int, int]]:
-    """Returns by event its number, the frames lost on the link, and those dropped for lack of it."""
+    """Returns event number, frames lost on the link, and frames dropped for its absence, for each event."""
     number, lost, dropped = run.columns("events", "event", "lost", "dropped")
     known = zip(number.tolist(), lost.tolist(), dropped.tolist(), strict=True)
     return [(int(at), int(on_link), int(at_ports)) for at, on_link, at_ports in known]

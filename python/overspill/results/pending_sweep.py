@@ -1,4 +1,4 @@
-"""Plan of a sweep without tables yet, from which `overspill report` makes them."""
+"""Plan of a sweep that has no tables yet, from which `overspill report` writes them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def read_plan(out: Path) -> dict[str, Any]:
 
 
 def gather_plan(out: Path, plan: dict[str, Any]) -> Results:
-    """Returns the results of all runs of a plan that the store has."""
+    """Returns the results of those runs of a plan that are in the store."""
     known = {name: value for name, value in plan.items() if name not in SETTINGS_KEYS}
     settings, settings_of = (plan[name] for name in SETTINGS_KEYS)
     axes = [Axis(**axis) for axis in plan["axes"]]

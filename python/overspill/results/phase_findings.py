@@ -1,4 +1,4 @@
-"""Phase check: metrics that change if all starts are moved by less than a frame's time."""
+"""Findings of a phase check: metrics that change if starts move by less than a frame's time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Facts = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class MetricPair:
-    """Values of a metric in the same seeds, with the scenario's starts and with moved ones."""
+    """Values of a metric in common seeds, with original and with moved starts."""
 
     name: Key
     before: Sequence[float]
@@ -32,7 +32,7 @@ class MetricPair:
 
     @property
     def differences(self) -> list[float]:
-        """Differences by seed: moved minus original."""
+        """Differences by seed: value with moved starts minus original value."""
         return [stats.subtract_rounded(new, old) for old, new in zip(self.before, self.after, strict=True)]
 
     @property
@@ -43,7 +43,7 @@ class MetricPair:
 
 
 def find_differing_metrics(before: ValuesBySeed, after: ValuesBySeed) -> list[MetricPair]:
-    """Returns every metric that differs in any seed, with the seeds in which both runs have it.
+    """Returns every metric that a phase check changes in any seed, with its values before and after.
 
     Metrics with lower bounds are left out.
     """
@@ -64,7 +64,7 @@ def find_differing_metrics(before: ValuesBySeed, after: ValuesBySeed) -> list[Me
 
 
 def select_moved(every: Sequence[MetricPair]) -> list[MetricPair]:
-    """Returns the metrics that moved by more than chance: out of their interval, by a share of their mean.
+    """Returns the metrics that moved by more than chance: out of their interval, by a share of the mean.
 
     With three seeds or more, the paired differences must also differ from 0. They are corrected for the
     number of metrics, since some of many would move so by chance. With fewer, ranges must not overlap, and
@@ -80,26 +80,26 @@ def select_moved(every: Sequence[MetricPair]) -> list[MetricPair]:
 
 
 def is_beyond_interval(pair: MetricPair) -> bool:
-    """Returns true if the mean moves out of its own interval."""
+    """Returns true if the mean after the move is outside of the interval before it."""
     low, high = metric_interval(pair.name, pair.before) or (0.0, 0.0)
     return pair.mean_change > MIN_MEAN_SHIFT and not low <= stats.mean(pair.after) <= high
 
 
 def is_separated(pair: MetricPair) -> bool:
-    """Returns true if the values of few seeds are all on one side of the others."""
+    """Returns true if, with few seeds, all values after the move are on one side of those before."""
     gap = max(min(pair.after) - max(pair.before), min(pair.before) - max(pair.after))
     return gap > 0 and pair.mean_change > MIN_MEAN_SHIFT_FEW_SEEDS
 
 
 def metric_interval(name: Key, values: Sequence[float]) -> stats.Interval | None:
-    """Returns the interval of a metric, as in tables."""
+    """Returns the interval of a metric by the rules of the results table."""
     return stats.mean_interval(values, metrics.find_metric(name).order_statistic)
 
 
 def compare_starts(
     told: Facts, before: Mapping[str, ValuesBySeed], after: Mapping[str, ValuesBySeed]
 ) -> dict[str, Any]:
-    """Returns the result of a check; `told` has the workloads moved, kept and refused, and the failures."""
+    """Returns the findings of a phase check; `told` lists moved, kept and refused workloads, and failures."""
     variants = {}
     for variant in told["moved"]:
         old, new = before.get(variant, {}), after.get(variant, {})
@@ -114,7 +114,7 @@ def compare_starts(
 
 
 def pair_document(pair: MetricPair) -> dict[str, Any]:
-    """Returns a metric that moved, with its numbers."""
+    """Returns a moved metric as JSON: its unit, and its values before and after."""
     return {
         "unit": metrics.find_metric(pair.name).unit,
         "before": describe_values(pair.name, pair.before),
@@ -123,7 +123,7 @@ def pair_document(pair: MetricPair) -> dict[str, Any]:
 
 
 def describe_values(name: Key, values: Sequence[float]) -> dict[str, Any]:
-    """Returns mean and interval; for two seeds the range, for one neither."""
+    """Returns mean and interval as JSON; the range for two seeds, neither for one."""
     bounds = metric_interval(name, values) if len(values) >= stats.MIN_SEEDS_FOR_INTERVAL else None
     ends = bounds or ((min(values), max(values)) if len(values) > 1 else None)
     found: dict[str, Any] = {"n": len(values), "mean": stats.mean(values)}
@@ -131,7 +131,7 @@ def describe_values(name: Key, values: Sequence[float]) -> dict[str, Any]:
 
 
 def finding_lines(facts: Facts) -> list[Line]:
-    """Returns the findings of a check, variants with moved metrics first."""
+    """Returns the findings of a phase check, variants with moved metrics first."""
     known = facts.get("phase")
     if not known:
         return []
@@ -191,17 +191,17 @@ def incomplete_check_warnings(known: Facts) -> Iterator[Line]:
 
 
 def format_frame_time(known: Facts) -> str:
-    """Formats the time of a frame."""
+    """Formats the transmission time of a frame, by less than which starts were moved."""
     return formats.format_time(known["frame_ps"])
 
 
 def describe_move(known: Facts) -> str:
-    """Returns the description of the move."""
+    """Describes how far a phase check moved starts: `when starts moved by less than 1.2 us`."""
     return f"when starts moved by less than {format_frame_time(known)}"
 
 
 def describe_limit(one: Facts, whose: str) -> str:
-    """Returns the amount by which a metric has to move."""
+    """Describes the limit beyond which a metric counts as moved."""
     if len(one["seeds"]) >= stats.MIN_SEEDS_FOR_INTERVAL:
         return f"{whose} own 95% interval"
     return f"{whose} range and {MIN_MEAN_SHIFT_FEW_SEEDS * 100:.0f}% of the mean"
@@ -215,7 +215,7 @@ def few_seeds_caution(one: Facts) -> str:
 
 
 def rank_metrics(names: Mapping[str, Any]) -> list[str]:
-    """Returns metrics with those of the printed table first."""
+    """Returns metrics with those of the printed results table first."""
     first = {
         name: at for at, name in enumerate((*table_cells.METRICS_WITHOUT_FLOWS, *table_cells.FIRST_METRICS))
     }
@@ -224,7 +224,7 @@ def rank_metrics(names: Mapping[str, Any]) -> list[str]:
 
 @dataclass(frozen=True)
 class MovedMetricRow:
-    """Metric that moved, as text."""
+    """Table row of a metric that a phase check moved, as text."""
 
     variant: str
     title: str
@@ -233,7 +233,7 @@ class MovedMetricRow:
 
 
 def build_rows(facts: Facts) -> tuple[list[MovedMetricRow], int]:
-    """Returns the rows to print, and the number of further ones."""
+    """Returns the table rows of moved metrics to print, and the number of further ones."""
     known = facts.get("phase") or {"variants": {}}
     found, more = [], 0
     for variant, one in known["variants"].items():
@@ -244,7 +244,7 @@ def build_rows(facts: Facts) -> tuple[list[MovedMetricRow], int]:
 
 
 def build_row(variant: str, name: str, one: Facts) -> MovedMetricRow:
-    """Returns a metric of a variant, with both numbers in one unit."""
+    """Returns the table row of a moved metric, with both numbers in one unit."""
     both = [metric_summary(name, one[part]) for part in ("before", "after")]
     factor, unit = formats.select_unit(one["unit"], [part.mean for part in both])
     title = formats.title_with_unit(metrics.find_metric(parse_known_key(name)).title, unit)
@@ -252,7 +252,7 @@ def build_row(variant: str, name: str, one: Facts) -> MovedMetricRow:
 
 
 def metric_summary(name: str, one: Facts) -> MetricSummary:
-    """Returns the numbers of a metric in the form that a cell takes."""
+    """Returns mean, interval and range of a metric in a form for table cells."""
     within = metrics.find_metric(parse_known_key(name)).resolution * abs(one["mean"])
     bounds, span = one.get("interval"), one.get("range")
     half = (bounds[1] - bounds[0]) / 2 if bounds else None

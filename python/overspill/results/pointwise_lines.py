@@ -1,4 +1,4 @@
-"""Facts and warnings of each point of a sweep, as `run` prints them: collected, and merged."""
+"""Facts and warnings of a sweep's points, as `run` prints them for one point, collected and merged."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KEPT_WORKLOAD_KEYS = ("name", "kind", "start", "stop", "repeat", "interval", "tr
 
 
 def settings_for_lines(document: Mapping[str, Any]) -> str:
-    """Returns the settings that lines need, as JSON: measurement, memory, workloads and transports."""
+    """Returns the settings that facts and warnings need, as JSON: measurement, memory, traffic, transport."""
     resolved, memory = document["resolved"], document.get("memory") or {}
     kept = {
         name: {
@@ -44,7 +44,7 @@ def settings_for_lines(document: Mapping[str, Any]) -> str:
 
 
 def workload_settings(keys: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the keys of a workload that lines need; all keys of raw sources."""
+    """Returns the keys of a workload that facts and warnings need; all keys of raw sources."""
     whole = keys.get("kind") in fairness.RAW_KINDS
     return {name: one for name, one in keys.items() if whole or name in KEPT_WORKLOAD_KEYS}
 
@@ -60,14 +60,14 @@ def workload_names(settings: Iterable[str]) -> list[str]:
 
 @dataclass
 class CollectedLines:
-    """Lines of all points so far; equal lines of several points are one entry."""
+    """Collector of facts and warnings of all points; equal lines of several points are one entry."""
 
     points: int = 0
     points_by_text: dict[str, dict[tuple[str, bool], list[int]]] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
 
     def add(self, point: Point, results: FinishedRuns) -> None:
-        """Adds the lines of a point, whose runs are these results."""
+        """Adds the facts and warnings of one point."""
         self.points += 1
         for line in lines_of(results):
             texts = self.points_by_text.setdefault(line.label, {})
@@ -95,7 +95,7 @@ class CollectedLines:
 
 
 def lines_of(results: FinishedRuns) -> list[Line]:
-    """Returns the lines of one point of a sweep, except those that are merged elsewhere."""
+    """Returns the facts and warnings of one point of a sweep, except those that are merged elsewhere."""
     if not all(run_facts.has_all_facts(run.summary) for run in results.runs):
         return [Line(UNKNOWN_LABEL, OLD_VERSION_TEXT, True)]
     return [line for line in header.header_lines(results) if line.label not in LABELS_MERGED_ELSEWHERE]
@@ -104,14 +104,14 @@ def lines_of(results: FinishedRuns) -> list[Line]:
 def merged_lines(
     facts: Mapping[str, Any], loud: int = MAX_LOUD_TEXTS, quiet: int = MAX_QUIET_TEXTS
 ) -> list[Line]:
-    """Returns the lines of all points, with at most `loud` or `quiet` texts of each label."""
+    """Returns the merged facts and warnings of all points, with a limited number of texts per label."""
     if "lines" not in facts:
         return [Line(UNKNOWN_LABEL, OLD_VERSION_TEXT, True)] if facts.get("points") else []
     return [line for entry in facts["lines"] for line in merge_lines(entry, facts, (loud, quiet))]
 
 
 def merge_lines(entry: Mapping[str, Any], facts: Mapping[str, Any], most: tuple[int, int]) -> Iterable[Line]:
-    """Yields the lines of a label: texts that hold at every point first."""
+    """Yields the merged lines of one label: texts that hold at every point first."""
     every = sorted(entry["texts"], key=lambda one: one["points"] != "all")
     shown = [one for one in every if one["points"] == "all"]
     limit = max(most[0 if any(one["loud"] for one in every) else 1], len(shown))
@@ -124,7 +124,7 @@ def merge_lines(entry: Mapping[str, Any], facts: Mapping[str, Any], most: tuple[
 
 
 def format_points(facts: Mapping[str, Any], points: Sequence[int]) -> str:
-    """Returns the points by their values: `switch.buffer.size=50pkt and 3 more points`."""
+    """Formats points by their values: `switch.buffer.size=50pkt and 3 more points`."""
     values = facts["points"][points[0]]["values"]
     first = ", ".join(f"{axis['path']}={text}" for axis, text in zip(facts["axes"], values, strict=True))
     left = len(points) - 1

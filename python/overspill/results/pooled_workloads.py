@@ -38,7 +38,7 @@ def parts_by_workload(name: str, known: Collection[str]) -> list[Key]:
 
 
 def mixed_parts(name: str, known: Collection[str], kinds: KindOfWorkload) -> list[Key]:
-    """Returns the parts of a metric whose workloads differ in kind; empty if its value may be shown."""
+    """Returns a metric's keys by workload if workloads differ in kind; else empty."""
     found = parts_by_workload(name, known)
     return found if len({kinds.get(one.of) for one in found}) > 1 else []
 

@@ -1,4 +1,4 @@
-"""Queue pairs (RoCE) that go-back-N holds up: never finished, or finished after long timeouts.
+"""Queue pairs (RoCE) delayed by go-back-N: never finished, or finished after long timeouts.
 
 After a loss, a queue pair sends all later packets in vain. Two that overload a port by turns lose all that
 they send while the other one gets the whole link.
@@ -28,7 +28,7 @@ FLOW_COLUMNS = (
 
 
 def find_stalled(run: RunData) -> list[StarvedWorkload]:
-    """Returns workloads with queue pairs that did not finish, or that stalled."""
+    """Returns workloads that have queue pairs that did not finish, or that stalled."""
     found = []
     for number, workload in enumerate(run.summary["traffic"]):
         how = workload.get("go_back")
@@ -41,7 +41,7 @@ def find_stalled(run: RunData) -> list[StarvedWorkload]:
 
 
 def data_flows(run: RunData, workload: int, endless: bool) -> dict[str, np.ndarray]:
-    """Returns columns of the data flows of a workload that are measured or endless."""
+    """Returns columns of those data flows of a workload that are measured or endless."""
     flows = dict(zip(FLOW_COLUMNS, run.columns("flows", *FLOW_COLUMNS), strict=True))
     keep = (flows["traffic"] == workload) & (flows["role"] == DATA_ROLE)
     keep &= endless | (flows["measured"] != 0)
@@ -60,7 +60,7 @@ class QueuePairs:
     timeout: float
 
     def unfinished(self) -> StarvedWorkload | None:
-        """Returns queue pairs that went back and did not finish; `None` for a run that was cut."""
+        """Returns the unfinished queue pairs that retransmitted by go-back-N; `None` if the run was cut."""
         late = (self.flows["end_ps"] == U64_NONE) & (self.flows["bytes"] > 0)
         # A queue pair without losses only needs more time.
         stuck = np.flatnonzero(late & (self.flows["timeouts"] + self.flows["fast_retransmits"] > 0))
@@ -71,7 +71,7 @@ class QueuePairs:
         return self.summarise_pairs(stuck, worst, "unfinished", words)
 
     def stalled(self) -> StarvedWorkload | None:
-        """Returns queue pairs that waited long for timeouts and sent most of their data again."""
+        """Returns the queue pairs that waited long for timeouts and sent most of their data again."""
         ended = (self.flows["end_ps"] != U64_NONE) | (self.flows["bytes"] == 0)
         waited = self.flows["timeouts"] * self.timeout / self.active
         packets = -(-self.flows["received"].astype(np.float64) // self.mss)
@@ -98,7 +98,7 @@ class QueuePairs:
         return bool(of_flow > MIN_LOSS_RATIO * self.flows["retransmits"][places].sum())
 
     def summarise_pairs(self, places: np.ndarray, worst: int, kind: str, words: str) -> StarvedWorkload:
-        """Returns the summary of the queue pairs at these places, with the worst one."""
+        """Summarises the queue pairs at the given indices, and names the worst one."""
         name = str(self.run.summary["traffic"][int(self.flows["traffic"][worst])]["name"])
         named = f"{name_flow(self.run, self.flows, worst)}: {words}"
         return StarvedWorkload(name, len(self.active), len(places), 0.0, kind, named)

@@ -1,4 +1,4 @@
-"""Seeds that repeat a run to the digit although they should not, so that ± 0 is no interval."""
+"""Seeds with exactly equal values that chance should vary, so that ± 0 is no interval."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ ValuesBySeed = Mapping[int, Mapping[Key, Value]]
 
 @dataclass(frozen=True)
 class EqualSeeds:
-    """Metrics that are equal in all seeds; empty if all metrics are."""
+    """Finding that metrics are equal in all seeds of a variant; `metrics` is empty if all of them are."""
 
     seeds: int
     metrics: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
-        """Warning about the equal seeds."""
+        """Warning about equal values in all seeds."""
         if not self.metrics:
             return (
                 f"every number is the same in all {self.seeds} seeds: random draws have no effect. Seeds "

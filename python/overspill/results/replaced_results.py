@@ -28,7 +28,7 @@ class ReplacedResults:
 
     @property
     def changed_files(self) -> list[str]:
-        """Names of files that the scenario names and that have changed since."""
+        """Names of files used by the scenario that have changed since the results were written."""
         before, after = (dict(one.get("files") or {}) for one in (self.before, self.after))
         return [name for name, digest in before.items() if after.get(name, digest) != digest]
 
@@ -42,7 +42,7 @@ class ReplacedResults:
         return set(self.before["variants"]) >= set(known)
 
     def command_words(self, scenario: str) -> list[str]:
-        """Returns the command that shows these results again, given the path of the scenario file."""
+        """Returns the command line that shows these results again, given the path of the scenario file."""
         grid = "points" in self.before
         found = ["overspill", "sweep" if grid else "run", scenario]
         if grid:
@@ -74,7 +74,7 @@ class ReplacedResults:
 
 
 def format_axis_option(axis: Mapping[str, Any]) -> str:
-    """Returns an axis as `--over` takes it."""
+    """Formats an axis of a sweep as the option `--over` takes it."""
     return f"{axis['path']}={','.join(axis['texts'])}"
 
 

@@ -10,7 +10,7 @@ from overspill.results.metric_rows import MetricCell, MetricRow
 
 
 def metric_entry(cell: MetricCell, unit: str, note: str = "") -> dict[str, Any]:
-    """Returns a metric of a variant; a censored value is `{"value", "censored": true}`."""
+    """Returns a variant's metric as JSON; a censored value is `{"value", "censored": true}`."""
     values = [
         None if one is None else {"value": one.value, "censored": True} if one.censored else one.value
         for one in cell.values
@@ -33,12 +33,12 @@ def metric_entry(cell: MetricCell, unit: str, note: str = "") -> dict[str, Any]:
 
 
 def build_document(results: FinishedRuns) -> dict[str, Any]:
-    """Returns the document of results, of one point or of a grid."""
+    """Returns the JSON document of results, of one point or of a sweep."""
     return build_sweep_document(results) if results.of_sweep else point_document(results)
 
 
 def build_sweep_document(results: FinishedRuns) -> dict[str, Any]:
-    """Returns the document of a sweep, with cautions about its numbers."""
+    """Returns the JSON document of a sweep, with cautions about its numbers."""
     every = warnings.result_lines(results, page=True)
     limits = [line for line in every if line.loud or line.label == "few samples"]
     return sweep_document.sweep_json(results) | {

@@ -62,12 +62,12 @@ class StagingFolder:
         self.discard()
 
     def discard(self) -> None:
-        """Removes what was not committed."""
+        """Removes the new files if they were not moved into place."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def shorten_path(text: str) -> str:
-    """Returns a path that fits on a line."""
+    """Returns a path shortened in the middle to fit on a line."""
     return text if len(text) <= 100 else f"{text[:60]}...{text[-30:]}"
 
 
@@ -99,7 +99,7 @@ def remove_files(out: Path, names: Iterable[str]) -> None:
 
 
 def list_report(out: Path, names: Iterable[str], more: bool = False) -> None:
-    """Lists the report's files in the manifest, so that the next results replace them and no others.
+    """Lists the report's files in the manifest, so that later results replace exactly these.
 
     They replace the files listed before, unless `more` is set.
     """
@@ -150,24 +150,24 @@ def dump_entries(value: Any, levels: int) -> str:
 
 
 def dump_manifest(manifest: Mapping[str, Any], lines: LongLines) -> str:
-    """Returns a manifest as JSON with each network and each run on one line, which is faster to write."""
+    """Returns a manifest as JSON, with each network and each run on one line, which is faster to write."""
     parts = [dump_json(short_entries(manifest)).removesuffix("\n}")]
     parts += (f'  "{name}": [\n    ' + ",\n    ".join(texts) + "\n  ]" for name, texts in lines.items())
     return ",\n".join(parts) + "\n}"
 
 
 def short_entries(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the short entries of a manifest."""
+    """Returns the entries of a manifest that are written with indentation."""
     return {key: value for key, value in manifest.items() if not is_long(key, value)}
 
 
 def is_long(key: str, value: Any) -> bool:
-    """Returns true if each item of an entry has a line of its own."""
+    """Returns true if the items of a manifest's entry are written one per line."""
     return key in LONG_KEYS and isinstance(value, list | tuple)
 
 
 def long_lines(manifest: Mapping[str, Any]) -> LongLines:
-    """Returns the long entries of a manifest, each item as one line."""
+    """Returns the entries of a manifest whose items are written one per line, each item as JSON."""
     return {
         name: [json.dumps(entry, ensure_ascii=False, allow_nan=False) for entry in manifest[name]]
         for name in LONG_KEYS
@@ -237,18 +237,18 @@ def with_digest(manifest: Mapping[str, Any], lines: LongLines | None = None) -> 
 
 
 def results_identity(manifest: Mapping[str, Any], lines: LongLines | None = None) -> str:
-    """Returns the SHA-256 that distinguishes results: of all of their manifest except what is drawn."""
+    """Returns the SHA-256 that identifies results: of their manifest without the report's files."""
     known = dict(sorted((key, value) for key, value in manifest.items() if key not in REPORT_KEYS))
     return manifest_digest(known, lines)
 
 
 def is_sweep_manifest(manifest: dict[str, Any]) -> bool:
-    """Returns true if a manifest is that of a sweep."""
+    """Returns true if a manifest describes a sweep."""
     return str(manifest.get("format", "")).startswith(SWEEP_FORMAT_PREFIX)
 
 
 def read_manifest(out: Path, then: str = "run again") -> dict[str, Any]:
-    """Returns the manifest of results of one point; `then` is the advice if it was changed."""
+    """Reads the manifest of results of one point; `then` is the advice to a user if it was changed."""
     manifest = parse_manifest(out, "`overspill run`", then)
     if is_sweep_manifest(manifest):
         raise BadInput(f"{out}: is a sweep; expected a folder that `overspill run` wrote")
@@ -275,7 +275,7 @@ def read_runs(out: Path, manifest: dict[str, Any]) -> list[RunData]:
 
 
 def check_file(path: Path, expected: str) -> None:
-    """Raises `BadInput` unless a file exists and is the one that was written."""
+    """Raises `BadInput` unless a file exists with the SHA-256 that the manifest has."""
     if not path.is_file():
         raise BadInput(f"{path}: missing; the manifest names it")
     found = file_digest(path)

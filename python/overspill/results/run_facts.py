@@ -1,4 +1,4 @@
-"""Facts from a run's tables that warnings need, for a summary that is kept without the tables."""
+"""Facts from a run's tables that warnings need, kept in its summary if tables are not kept."""
 
 from __future__ import annotations
 

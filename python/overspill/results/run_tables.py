@@ -1,4 +1,4 @@
-"""Tables that runs write, as properties by name."""
+"""Tables that runs write, as properties named like the tables."""
 
 from __future__ import annotations
 

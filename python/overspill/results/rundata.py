@@ -138,7 +138,7 @@ class RunData:
         return [] if found is None else found.names if isinstance(found, StoredTable) else found.column_names
 
     def columns(self, table: str, *names: str) -> tuple[np.ndarray, ...]:
-        """Returns several columns of one table as numpy arrays."""
+        """Returns several columns of a table as numpy arrays."""
         data = self.table(table, names)
         if data is None:
             return tuple(np.zeros(0, np.uint64) for _ in names)
@@ -146,7 +146,7 @@ class RunData:
 
     @cached_property
     def tiers(self) -> np.ndarray:
-        """Tier of each node."""
+        """Tier of each node, by node number."""
         return np.array([node["tier"] for node in self.summary["nodes"]], dtype=object)
 
     @cached_property

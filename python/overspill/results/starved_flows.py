@@ -77,7 +77,7 @@ def slower_host_rates(run: RunData, flows: Mapping[str, np.ndarray]) -> np.ndarr
 
 
 def find_starving(one: WatchedFlows, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the places of starved flows, and their shares of the mean goodput of their peers."""
+    """Returns the indices of starved flows, and their goodput as shares of their peers' mean goodput."""
     parts = [starved_of_group(one, group) for group in group_equal_flows(one, rates)]
     if not parts:
         return np.zeros(0, np.int64), np.zeros(0)
@@ -86,7 +86,7 @@ def find_starving(one: WatchedFlows, rates: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def group_equal_flows(one: WatchedFlows, rates: np.ndarray) -> Iterator[np.ndarray]:
-    """Yields places of active flows with the same size, ideal time and rate of links.
+    """Yields the indices of active flows with the same size, ideal time and link rate, group by group.
 
     Only groups of several flows are included, one of which has at least `MIN_TIMEOUTS` timeouts.
     """
@@ -105,7 +105,7 @@ def group_equal_flows(one: WatchedFlows, rates: np.ndarray) -> Iterator[np.ndarr
 
 
 def starved_of_group(one: WatchedFlows, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns places and shares of a group's starved flows, each compared with flows of the same start."""
+    """Returns the starved flows of a group with their shares; peers are flows with the same start."""
     places = places[np.argsort(one.flows["start_ps"][places], kind="stable")]
     start, active, got = (
         one.flows["start_ps"][places].astype(np.float64),

@@ -30,7 +30,7 @@ Halves = Mapping[str, tuple[float, float]]
 
 @dataclass(frozen=True)
 class WindowDrift:
-    """Difference between the halves of the window."""
+    """Drift of a quantity in the measurement window: its values in the first and the second half."""
 
     quantity: str
     first: float
@@ -44,7 +44,7 @@ class WindowDrift:
 
 
 def has_ongoing_load(run: RunData) -> bool:
-    """Returns true if all load of a run goes on through the window."""
+    """Returns true if all workloads of a run go on through the window."""
     start, end = run.window_ps
     flows = all_flows(run)
     endless = np.isin(flows["traffic"], workloads_with_fact(run, "endless"))
@@ -63,7 +63,7 @@ def has_ongoing_load(run: RunData) -> bool:
 
 
 def compare_halves(run: RunData) -> dict[str, tuple[float, float]]:
-    """Returns the compared values of both halves of the window; empty if load does not go on."""
+    """Returns values of both halves of the window that should be equal; empty if load is not constant."""
     if not has_ongoing_load(run):
         return {}
     found: dict[str, tuple[float, float]] = {}
@@ -86,7 +86,7 @@ def compare_halves(run: RunData) -> dict[str, tuple[float, float]]:
 
 
 def sums_of_halves(run: RunData, table: str, column: str) -> tuple[float, float] | None:
-    """Returns the sums over the bins of both halves, of equal length; `None` if nothing was recorded."""
+    """Returns the sums of a column over both halves of the window; `None` if nothing was recorded."""
     width = int(run.summary["bin_ps"])
     first, last = -(-run.window_ps[0] // width), run.window_ps[1] // width
     count = (last - first) // 2
@@ -102,7 +102,7 @@ def sums_of_halves(run: RunData, table: str, column: str) -> tuple[float, float]
 
 
 def find_drifts(seeds: Sequence[Halves]) -> list[WindowDrift]:
-    """Returns values whose halves differ by more than 10%, with an interval over seeds that excludes 0.
+    """Returns quantities whose halves differ by more than 10%, with an interval that excludes 0.
 
     With one seed the limit is 25%.
     """
@@ -140,7 +140,7 @@ def describe_drift(drift: WindowDrift) -> str:
 
 
 def format_ratio(ratio: float) -> str:
-    """Formats a ratio: `57% of`, `3.2 times`, `more than 10 times`."""
+    """Formats a ratio as words: `57% of`, `3.2 times`, `more than 10 times`."""
     if ratio > MAX_PRINTED_RATIO:
         return f"more than {MAX_PRINTED_RATIO} times"
     return f"{ratio:.2g} times" if ratio >= 2 else f"{100 * ratio:.3g}% of"

@@ -81,12 +81,12 @@ class MetricSummary:
 
     @property
     def interval(self) -> bootstrap.Interval | None:
-        """95% interval, if there is one."""
+        """95% interval of the metric's mean, if there is one."""
         return None if self.low is None or self.high is None else (self.low, self.high)
 
     @staticmethod
     def from_row(row: Mapping[str, Any], span: bootstrap.Interval | None = None) -> "MetricSummary":
-        """Returns the summary of a row of the table of summaries; `span` is the range of two values."""
+        """Converts a row of the table of means to a summary; `span` is the range of two values."""
         within = metrics.REGISTRY[key_from_row(row).registered].resolution
         numbers = {name: row[name] for name in NUMBER_COLUMNS}
         return MetricSummary(**numbers, resolution=within * abs(row["mean"]), span=span)
@@ -121,7 +121,7 @@ def confidence_intervals(samples: Sequence[tuple[Key, Sequence[Value]]]) -> list
 
 
 class TableBuilder:
-    """Builder of a table that turns rows into columns in batches, which saves memory."""
+    """Builder of a table that stores rows in batches of columns, which saves memory."""
 
     def __init__(self, axes: Sequence[Axis], fields: Sequence[pa.Field]) -> None:
         names = [pa.field(axis.path, pa.string(), False) for axis in axes]
@@ -130,13 +130,13 @@ class TableBuilder:
         self.batches: list[pa.RecordBatch] = []
 
     def add(self, point: Point, *cells: object) -> None:
-        """Adds a row."""
+        """Adds a row to the table."""
         self.rows.append((*point.values.values(), *cells))
         if len(self.rows) >= ROWS_PER_BATCH:
             self.flush()
 
     def flush(self) -> None:
-        """Turns the gathered rows into columns."""
+        """Turns the rows added so far into a batch of columns."""
         columns = zip(*self.rows, strict=True)
         arrays = [pa.array(column, field.type) for column, field in zip(columns, self.schema, strict=True)]
         self.batches.append(pa.record_batch(arrays, schema=self.schema))
@@ -185,7 +185,7 @@ def identity_columns(table: pa.Table) -> list[str]:
 
 
 def two_seed_ranges(values: pa.Table, summary: pa.Table) -> dict[RowIdentity, bootstrap.Interval]:
-    """Returns the range of each metric that has a value in exactly two seeds, by its place in `summary`."""
+    """Returns the range of each metric that has values in exactly two seeds, by identity of its row."""
     if 2 not in summary.column("n").unique().to_pylist():
         return {}
     import pyarrow.compute as compute
@@ -199,7 +199,7 @@ def two_seed_ranges(values: pa.Table, summary: pa.Table) -> dict[RowIdentity, bo
 
 
 def without_metrics(table: pa.Table, names: set[Key]) -> pa.Table:
-    """Returns the rows of all other metrics."""
+    """Returns a table without the rows of the given metrics."""
     if not names:
         return table
     import pyarrow.compute as compute  # slow to load, and needed for sweeps only
@@ -267,12 +267,12 @@ def order_metrics(by_seed: ValuesBySeed) -> Iterator[Key]:
 
 
 def escape_formula(text: str) -> str:
-    """Returns a text as a cell that no spreadsheet computes, as `escape_formulas` does."""
+    """Returns a text with an apostrophe in front if a spreadsheet would take it for a formula."""
     return f"'{text}" if re.search(FORMULA_PATTERN, text) and not re.search(NUMBER_PATTERN, text) else text
 
 
 def escape_formulas(table: pa.Table) -> pa.Table:
-    """Returns a table with an apostrophe before texts that spreadsheets take for formulas.
+    """Returns a table with an apostrophe before texts that spreadsheets would take for formulas.
 
     Numbers stay as they are.
     """
@@ -290,7 +290,7 @@ def escape_formulas(table: pa.Table) -> pa.Table:
 
 
 def with_labels(table: pa.Table, labels: Mapping[str, str]) -> pa.Table:
-    """Returns a table with the labels of variants in a column after their names; unchanged without labels."""
+    """Returns a table with a column of variants' labels after their names; unchanged without labels."""
     if not labels:
         return table
     texts = [labels.get(name, name) for name in table.column("variant").to_pylist()]

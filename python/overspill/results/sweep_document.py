@@ -1,4 +1,4 @@
-"""Results of a grid: JSON document, cautions, and summaries of a metric."""
+"""Output of a sweep's results: JSON document, cautions, legend, and summaries of a metric."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
@@ -86,7 +86,7 @@ def sweep_json(sweep: FinishedRuns) -> dict[str, Any]:
 
 
 def sweep_cautions(facts: Mapping[str, Any], shown: Collection[str] | None = None) -> list[Line]:
-    """Returns cautions about a sweep's numbers, for the metrics shown or all."""
+    """Returns cautions about a sweep's numbers, for the given metrics or for all."""
     known = facts.get("rough") or {"seeds": None, "samples": {}}
     few = {parse_known_key(name): n for name, n in known["samples"].items() if shown is None or name in shown}
     equal = [Line("SAME RUN", text, True) for text in identical_variants.sentences_from_facts(facts)]
@@ -99,7 +99,7 @@ def sweep_cautions(facts: Mapping[str, Any], shown: Collection[str] | None = Non
 
 
 def starved_and_repeated_warnings(facts: Mapping[str, Any]) -> list[Line]:
-    """Returns warnings about starved flows and repeated seeds: the first place, and the number of others."""
+    """Returns warnings about starved flows and repeated seeds, with the first case and a count of others."""
     found = []
     starving = facts.get("starved") or []
     for one in starving[:1]:
@@ -128,13 +128,13 @@ def format_place(facts: Mapping[str, Any], one: Mapping[str, Any]) -> str:
 
 
 def format_more_places(places: Sequence[Any]) -> str:
-    """Returns the number of other points and variants as text; empty without any."""
+    """Formats how many more points and variants have a problem; empty if there are no more."""
     left = len(places) - 1
     return f" (and at {left} more combinations of point and variant)" if left else ""
 
 
 def sweep_legend(sweep: FinishedRuns, shown: Collection[str] | None = None) -> str:
-    """Returns the legend of a sweep's tables, for the metrics shown or all."""
+    """Returns the legend of a sweep's tables, for the given metrics or for all."""
     import pyarrow.compute as pc  # slow to load, and needed for sweeps only
 
     most = pc.max(sweep.summary.column("n")).as_py() or 0
@@ -148,7 +148,7 @@ def sweep_legend(sweep: FinishedRuns, shown: Collection[str] | None = None) -> s
 
 
 def summaries_of_metric(sweep: FinishedRuns, metric: str) -> dict[tuple[str, ...], MetricSummary]:
-    """Returns the summaries of a metric, by values of the axes and variant."""
+    """Returns mean and interval of a metric, by values of the axes and variant."""
     some = sweep.means(metric)
     names = summary_tables.identity_columns(some)
     at = len(sweep.axes) + 1  # the axes and the variant come first

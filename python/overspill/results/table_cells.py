@@ -1,4 +1,4 @@
-"""Rows of results as text: selection of the printed rows, format of cells, and legend."""
+"""Text of the results table: selection of the printed rows, format of cells, and legend."""
 
 from collections.abc import Sequence
 
@@ -57,7 +57,7 @@ def select_rows(
 
 
 def redundant_metrics(rows: Sequence[MetricRow]) -> set[str]:
-    """Returns metrics that another row makes superfluous.
+    """Returns the metrics whose row repeats or follows from another row.
 
     `data_drops` if every run lost the same number of packets in its window; queues in frames if buffers
     count bytes.
@@ -76,14 +76,14 @@ def without_mixed_workloads(
 
 
 def goodput_by_workload(rows: Sequence[MetricRow]) -> list[str]:
-    """Returns the goodput of each workload without ending flows, in which a victim is visible."""
+    """Returns the goodput of each workload of endless flows, which shows if one suffers from another."""
     keys = [parse_known_key(row.metric.name) for row in rows]
     ended = {key.of for key in keys if (key.metric, key.by) == ("fct_mean", "traffic")}
     return [key for key in keys if (key.metric, key.by) == ("goodput", "traffic") and key.of not in ended]
 
 
 def format_row(row: MetricRow) -> tuple[str, Cells]:
-    """Returns a row as text: the title with its unit, and the cell of each variant."""
+    """Returns a table row as text: the title with its unit, and the cell of each variant."""
     known = [number for one in row.cells.values() for number in one.known_values]
     factor, unit = formats.select_unit(row.metric.unit, known)
     title = formats.title_with_unit(row.metric.title, unit)
@@ -97,7 +97,7 @@ def format_cell_text(one: MetricCell, factor: float) -> str:
 
 
 def cells_legend(results: FinishedRuns) -> str:
-    """Returns the legend of the cells."""
+    """Returns the legend that explains the cells of the printed table."""
     counts = [len(results.runs_of(variant)) for variant in results.variants]
     seeds, every = max(counts, default=0), [cell for row in results.rows for cell in row.cells.values()]
     parts = [build_legend(seeds, len(results.variants) > 1)]

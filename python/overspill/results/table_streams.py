@@ -23,7 +23,7 @@ ROWS_PER_BATCH = 1 << 16  # rows read at a time
 
 
 class SpillFolder:
-    """Temporary folder, made when first needed and removed with its last reference."""
+    """Temporary folder, created when first used and removed when no object refers to it."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -38,7 +38,7 @@ class SpillFolder:
 
     @property
     def folder(self) -> Path:
-        """Path of the folder."""
+        """Path of the temporary folder."""
         with self.lock:
             if self.path is None:
                 with report_write_errors(tempfile.gettempdir()):
@@ -49,7 +49,7 @@ class SpillFolder:
 
 @dataclass(frozen=True)
 class StoredTable:
-    """Table on disk; `owner` keeps its folder.
+    """Table in a Parquet file; `owner` keeps the file's temporary folder alive.
 
     If later results may replace the file, `stamp_and_digest` has its stamp and its SHA-256.
     """
@@ -66,7 +66,7 @@ class StoredTable:
 
     @property
     def is_own(self) -> bool:
-        """True if the file is still the one that was written, or a copy of it."""
+        """True if the table's file still has the content that was written."""
         if self.stamp_and_digest is None:
             return True
         known, digest = self.stamp_and_digest
@@ -75,7 +75,7 @@ class StoredTable:
 
     @contextmanager
     def report_read_errors(self) -> Iterator[None]:
-        """Raises `BadInput` in the block for a file that is not Parquet, or that belongs to other results."""
+        """Raises `BadInput` if the block reads a file that is no Parquet file, or one of other results."""
         try:
             if not self.is_own:
                 raise BadInput(
@@ -95,13 +95,13 @@ class StoredTable:
 
     @property
     def names(self) -> list[str]:
-        """Names of the columns."""
+        """Names of the table's columns."""
         with self.report_read_errors():
             return list(pq.read_schema(self.path).names)
 
     @property
     def rows(self) -> int:
-        """Number of rows."""
+        """Number of rows of the table."""
         with self.report_read_errors():
             return int(pq.read_metadata(self.path).num_rows)
 
@@ -114,7 +114,7 @@ class StoredTable:
 
 
 def file_stamp(path: Path) -> tuple[int, int, int] | None:
-    """Returns what distinguishes a file from others in its place, except copies; `None` without a file."""
+    """Returns inode, modification time and size of a file, to notice a replacement; `None` without a file."""
     try:
         stat = path.stat()
     except OSError:
@@ -124,7 +124,7 @@ def file_stamp(path: Path) -> tuple[int, int, int] | None:
 
 @lru_cache(maxsize=4096)
 def cached_digest(path: Path, _stamp: tuple[int, int, int]) -> str:
-    """Returns the SHA-256 of a file, computed once for each stamp."""
+    """Returns the SHA-256 of a file, computed again only if the file has changed."""
     return file_digest(path) if path.is_file() else ""
 
 
@@ -135,7 +135,7 @@ def file_digest(path: Path) -> str:
 
 
 class TableSink:
-    """Tables of one run: long ones go to a folder, under temporary names until they are complete.
+    """Writer of a run's tables: long ones go to a folder, under temporary names until they are complete.
 
     `where` returns the folder and the owner that keeps it; it is called when the first rows arrive.
     """
@@ -180,7 +180,7 @@ class TableSink:
         return tables
 
     def discard(self, place: Path) -> None:
-        """Removes what was written."""
+        """Removes all tables of the run that were written."""
         for writer in self.writers.values():
             # Errors do not matter: the files are removed in any case.
             with suppress(OSError, pa.ArrowException):

@@ -42,7 +42,7 @@ def describe_transports(scenario: Mapping[str, Any]) -> str:
 
 
 def describe_transport(transport: Mapping[str, Any]) -> str:
-    """Describes a transport: `linux, cubic, initial window 10pkt, minimum RTO 200ms, MSS 1448B, ECN off`."""
+    """Formats a transport: `linux, cubic, initial window 10pkt, minimum RTO 200ms, MSS 1448B, ECN off`."""
     found = [str(transport["kind"])]
     if "congestion_control" in transport:
         found.append(str(transport["congestion_control"]))

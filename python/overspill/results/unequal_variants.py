@@ -33,7 +33,7 @@ class UnequalVariants:
     memory: Mapping[str, str] = field(default_factory=dict)
 
     def text(self, metric: Metric, samples: Mapping[str, int | None]) -> str:
-        """Returns what differs between these variants, for the row of a metric; empty if nothing does."""
+        """Describes other differences between compared variants: samples, load, memory; empty without any."""
         parts = [format_samples(self.samples(metric, samples))]
         for workload, known in self.loads.items():
             loads = [known[variant] for variant in samples if variant in known]
@@ -44,7 +44,7 @@ class UnequalVariants:
         return "; ".join(part for part in parts if part)
 
     def samples(self, metric: Metric, samples: Mapping[str, int | None]) -> list[int]:
-        """Returns the samples of each variant; for metrics of senders the measured flows."""
+        """Returns the number of samples of each variant; for metrics of senders that of measured flows."""
         known = [count for count in samples.values() if count is not None]
         if not known and parse_known_key(metric.name).registered in METRICS_OF_FLOWS:
             known = [self.measured[variant] for variant in samples if variant in self.measured]
@@ -52,7 +52,7 @@ class UnequalVariants:
 
 
 def format_samples(counts: Iterable[int]) -> str:
-    """Returns `samples 312 to 396`; empty if all are equal."""
+    """Formats numbers of samples that differ: `samples 312 to 396`; empty if all are equal."""
     known = sorted(set(counts))
     return (
         f"samples {formats.format_number(known[0])} to {formats.format_number(known[-1])}"
@@ -62,7 +62,7 @@ def format_samples(counts: Iterable[int]) -> str:
 
 
 def compare_runs(runs: Iterable[RunData], values: Values, memory: Mapping[str, Any]) -> UnequalVariants:
-    """Returns what may differ between the variants of these runs."""
+    """Returns measured flows, achieved loads and memory of the variants, to find differences."""
     measured: dict[str, int] = {}
     for run in runs:
         measured[run.variant] = measured.get(run.variant, 0) + int(run.summary["flows"]["measured"])

@@ -1,4 +1,4 @@
-"""Lines above the tables of results, for `run` and `sweep` alike: warnings first, then facts."""
+"""Facts and warnings above the tables of results, for `run` and `sweep`: warnings first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_TEXTS = 12  # texts of each label on a page
 def result_lines(
     results: FinishedRuns, shown: Collection[str] | None = None, page: bool = False
 ) -> list[Line]:
-    """Returns every line, loud ones first.
+    """Returns all facts and warnings about results, those that limit what the numbers mean first.
 
     `shown` are the printed metrics of a sweep; a page has more texts of each label.
     """
@@ -37,7 +37,7 @@ def result_lines(
 
 
 def sweep_plan_lines(sweep: FinishedRuns, most: int) -> list[Line]:
-    """Returns the lines that describe a sweep, with at most `most` values of each axis."""
+    """Returns lines that describe a sweep: scenario, axes with at most `most` values each, and seeds."""
     axes = "; ".join(f"{axis.path} = {formats.format_listing(axis.texts, most)}" for axis in sweep.axes)
     count = len(sweep.seeds)
     seeds = f"seed{'s' if count > 1 else ''} {formats.format_seeds(sweep.seeds)} (n = {count})"
@@ -55,7 +55,7 @@ def sweep_plan_lines(sweep: FinishedRuns, most: int) -> list[Line]:
 
 
 def warnings(results: FinishedRuns) -> list[Line]:
-    """Returns the warnings about results: the lines that limit what the numbers mean."""
+    """Returns the warnings about results that limit what the numbers mean."""
     return [line for line in result_lines(results) if line.loud]
 
 
@@ -83,7 +83,7 @@ def sweep_warnings(sweep: FinishedRuns) -> list[Line]:
 
 
 def format_place(sweep: FinishedRuns, one: dict[str, Any]) -> str:
-    """Describes a point, a variant and seeds."""
+    """Formats a point, a variant and seeds: `switch.buffer.size=50pkt: drop, seeds 1-3`."""
     point = zip(sweep.axes, one["point"], strict=True)
     at = ", ".join(f"{axis.path}={text}" for axis, text in point)
     place = f"{at}: {one['variant']}" if at else one["variant"]

@@ -1,4 +1,4 @@
-"""Results put into their folder in place of earlier ones, which survive an interrupted command."""
+"""Writing of results into their folder in place of earlier ones, which survive an interrupted command."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from overspill.results.table_streams import file_digest
 
 
 def refuse_other_command(out: Path, sweep: bool) -> None:
-    """Raises `BadInput` if a folder has results of the other command."""
+    """Raises `BadInput` if a folder has results of `sweep` when `run` is to write there, or the reverse."""
     if (out / results_folder.MANIFEST_FILE).is_file():
         mine, other = ("overspill sweep", "overspill run")[:: 1 if sweep else -1]
         if (
@@ -29,7 +29,7 @@ def refuse_other_command(out: Path, sweep: bool) -> None:
 
 
 def write_unless_fewer(results: FinishedRuns, out: Path) -> None:
-    """Writes results, unless runs are missing that earlier results in the folder have.
+    """Writes results, unless they are incomplete and earlier results in the folder have runs they lack.
 
     Complete results replace any earlier ones, and record which.
     """
@@ -51,7 +51,7 @@ def write_unless_fewer(results: FinishedRuns, out: Path) -> None:
 
 
 def has_fewer_runs(results: FinishedRuns, out: Path) -> bool:
-    """Returns true if earlier results in a folder have runs that these lack."""
+    """Returns true if earlier results in a folder have runs that the new results lack."""
     try:
         before = results_folder.parse_manifest(out, "overspill")
     except BadInput:
@@ -60,7 +60,7 @@ def has_fewer_runs(results: FinishedRuns, out: Path) -> bool:
 
 
 def manifest_keys(manifest: Mapping[str, Any]) -> set[str]:
-    """Returns the keys that identify the runs of a manifest."""
+    """Returns the keys of the runs that a manifest lists."""
     if results_folder.is_sweep_manifest(dict(manifest)):
         missing = {
             (repr(one["point"]), one["variant"], seed)
@@ -81,7 +81,7 @@ def manifest_keys(manifest: Mapping[str, Any]) -> set[str]:
 
 
 def results_keys(results: FinishedRuns) -> set[str]:
-    """Returns the keys that identify the runs of results."""
+    """Returns the keys of the runs of results."""
     if results.of_sweep:
         return manifest_keys(results.facts)
     return {run.key or f"{run.variant} {run.seed}" for run in results.runs}
@@ -103,7 +103,7 @@ def stage_point(results: FinishedRuns, staging: results_folder.StagingFolder) ->
 
 
 def unchanged_report_files(results: FinishedRuns, staging: results_folder.StagingFolder) -> list[str]:
-    """Returns the page and the figures of earlier results in the folder, if those are equal to these."""
+    """Returns files of the report on earlier results in the folder, if those equal the new results."""
     try:
         before = results_folder.parse_manifest(staging.out, "overspill")
         same = (staging.out / results_folder.RESULTS_FILE).read_bytes() == (
@@ -115,7 +115,7 @@ def unchanged_report_files(results: FinishedRuns, staging: results_folder.Stagin
 
 
 def move_tables(out: Path, run: RunData) -> RunData:
-    """Puts a run's tables and captures into its folder, and returns the run that reads them from there."""
+    """Moves a run's tables and captures into its folder of results, and returns a run that uses them."""
     place = results_folder.run_folder(out, run)
     with report_write_errors(place):
         place.mkdir(parents=True, exist_ok=True)
@@ -139,7 +139,7 @@ def link_or_copy(there: Path, file: Path) -> None:
 
 
 def write_sweep(results: FinishedRuns, out: Path) -> None:
-    """Writes the tables of a sweep as Parquet and CSV, and its manifest, to a staging folder first."""
+    """Writes tables (Parquet and CSV) and manifest of a sweep into a staging folder, then into place."""
     staging = results_folder.StagingFolder(out)
     try:
         files = [
@@ -173,7 +173,7 @@ def write_sweep(results: FinishedRuns, out: Path) -> None:
 
 
 def is_same_manifest(facts: Mapping[str, Any], out: Path) -> bool:
-    """Returns true if a folder's manifest is of the same results, so that a page beside it is, too."""
+    """Returns true if a folder's manifest has the same results, so that its report remains valid."""
     try:
         known = results_folder.parse_manifest(out, "`overspill sweep`")
     except BadInput:

@@ -15,7 +15,7 @@ Interval = tuple[float, float]
 
 
 def resampled_means(data: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Returns a function from drawn column indices to the resampled mean of each row.
+    """Returns a function that computes, from drawn column indices, the resampled mean of each row.
 
     Each mean weights the values of a row by how often their columns were drawn. All rows share the draws,
     since drawing takes most of the time.
@@ -57,7 +57,7 @@ def bca_intervals(samples: Sequence[Sequence[float]], levels: Sequence[float]) -
 
 
 def bca_intervals_of_varying(data: np.ndarray, levels: Sequence[float]) -> list[list[Interval | None]]:
-    """Returns BCa intervals of rows that are not constant, by row and confidence level.
+    """Returns the BCa intervals of rows that are not constant, by row and confidence level.
 
     Each row is divided by its largest absolute value, so that squares and cubes stay in range.
     """
@@ -96,7 +96,7 @@ def bca_corrections(
 
 
 def interval_shares(bias: np.ndarray, acceleration: np.ndarray, level: float) -> np.ndarray:
-    """Returns by row the shares of resamples below the two ends of the interval (equation 14.10)."""
+    """Returns for each row the quantiles of resamples at which its interval ends (equation 14.10)."""
     from scipy.special import ndtr, ndtri
 
     outer = float(ndtri((1 - level) / 2))
@@ -105,7 +105,7 @@ def interval_shares(bias: np.ndarray, acceleration: np.ndarray, level: float) ->
 
 
 def interpolate_quantiles(resampled: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Returns by row the quantiles of sorted resamples at these shares, interpolated linearly, or NaN."""
+    """Returns for each row the given quantiles of its sorted resamples, interpolated linearly, or NaN."""
     known = (below >= 0) & (below <= 1)
     share = np.where(known, below, 0.5)
     place = share * RESAMPLES + (1 - share)

@@ -17,7 +17,7 @@ MIN_SEEDS_FOR_BOOTSTRAP = (
 
 @lru_cache(maxsize=256)
 def t_quantile(confidence: float, degrees: int) -> float:
-    """Returns the two-sided quantile of Student's t: half of the rest is beyond it on either side."""
+    """Returns the t value that encloses a share `confidence` of Student's distribution on both sides of 0."""
     from scipy.special import stdtrit  # slow to load, and not needed for one seed
 
     return float(stdtrit(degrees, 0.5 + confidence / 2))
@@ -72,7 +72,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Comparison of the variant with the best mean and every other variant, over `n` common seeds."""
+    """Differences between the best variant and every other one, over `n` common seeds."""
 
     best: str
     n: int
@@ -87,12 +87,12 @@ class Comparison:
 
 
 def difference_with_range(name: str, differences: Sequence[float]) -> Difference:
-    """Returns a mean difference whose interval is the range of the differences."""
+    """Returns a mean difference with the range of the differences as its interval."""
     return Difference(name, mean(differences), min(differences), max(differences))
 
 
 def holm_differences(best: str, others: Mapping[str, Sequence[float]]) -> tuple[Difference, ...]:
-    """Returns intervals of paired differences by Student's t, Holm-corrected (Holm 1979).
+    """Returns the mean paired difference from each variant, with Holm-corrected t intervals (Holm 1979).
 
     In order of p, the j-th of m differences has confidence 1 - 0.05 / (m - j + 1), until one does not exclude
     0. The rest keep the confidence of that one. A bootstrap of few differences would exclude 0 far too often.
@@ -122,26 +122,26 @@ def benjamini_hochberg(samples: Sequence[Sequence[float]]) -> list[bool]:
 
 
 def holm_confidence(left: int) -> float:
-    """Returns the confidence level of one comparison if `left` comparisons are left."""
+    """Returns the confidence level of the next comparison in Holm's method, with `left` comparisons left."""
     return 1 - (1 - CONFIDENCE_LEVEL) / left
 
 
 def subtract_rounded(left: float, right: float) -> float:
-    """Returns the difference, or 0 if it is rounding only, which must not decide the best variant."""
+    """Subtracts two numbers; returns 0 if the difference is only rounding."""
     difference = left - right
     return 0.0 if abs(difference) <= 1e-12 * max(abs(left), abs(right)) else difference
 
 
 @dataclass(frozen=True)
 class PairedSamples:
-    """Variant with the best mean, with its difference from every other variant by seed."""
+    """Variant with the best mean, and for every other variant its paired differences by seed."""
 
     best: str
     n: int
     others: Mapping[str, Sequence[float]]
 
     def compare(self) -> Comparison:
-        """Returns the comparison with Holm-corrected intervals, or with ranges for too few seeds."""
+        """Returns the comparison, with Holm-corrected intervals, or with ranges for too few seeds."""
         if self.n < MIN_SEEDS_FOR_INTERVAL:
             ranges = tuple(difference_with_range(name, values) for name, values in self.others.items())
             return Comparison(self.best, self.n, ranges)
@@ -172,7 +172,7 @@ def pair_on_seeds(values: Mapping[str, Mapping[int, float]], better: str) -> Pai
 def differences_from_baseline(
     values: Mapping[str, Mapping[int, float]], baseline: str
 ) -> list[tuple[Difference, int]]:
-    """Returns the difference of every other variant from a named one, paired on their common seeds.
+    """Returns the paired differences of every other variant from a named one, over common seeds.
 
     Each comes with its number of seeds: three or more give a Holm-corrected interval, two a range.
     """
@@ -196,12 +196,12 @@ def differences_from_baseline(
 def samples_of_size(
     paired: Mapping[str, Sequence[float]], least: int, below: float
 ) -> dict[str, Sequence[float]]:
-    """Returns the samples with at least `least` and fewer than `below` values."""
+    """Selects the samples that have at least `least` and fewer than `below` values."""
     return {name: every for name, every in paired.items() if least <= len(every) < below}
 
 
 def compare_variants(values: Mapping[str, Mapping[int, float]], better: str) -> Comparison | None:
-    """Compares variants, given as for `pair_on_seeds`; returns `None` if they cannot be paired."""
+    """Compares variants (`variant -> seed -> value`) with the best; `None` if they cannot be paired."""
     pairs = pair_on_seeds(values, better)
     return None if pairs is None else pairs.compare()
 

@@ -1,4 +1,4 @@
-"""Nearest-rank percentiles of samples, of right-censored samples and of histograms."""
+"""Nearest-rank percentiles of samples, of samples with lower bounds, and of histograms."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -54,7 +54,7 @@ def mean(values: np.ndarray, open_ended: np.ndarray) -> Value | None:
 
 
 def mean_and_percentiles(values: np.ndarray, open_ended: np.ndarray) -> dict[str, Value]:
-    """Returns mean and percentiles by name, each with the number of samples; empty without samples."""
+    """Returns the mean and the percentiles of samples, by name; empty without samples."""
     average = mean(values, open_ended)
     if average is None:
         return {}

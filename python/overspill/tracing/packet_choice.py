@@ -37,7 +37,7 @@ INSTANT_COUNT = 3
 
 @dataclass(frozen=True)
 class PacketChoice:
-    """Packet given by its identity, or by the event that it has the most of, a value of `EVENT_OF_CHOICE`."""
+    """Packet to trace, given by its identity, or as the one with most events of a kind (`most_of_event`)."""
 
     most_of_event: str = ""
     flow: int = 0
@@ -85,12 +85,12 @@ def parse_instants(text: str | None) -> tuple[int, int, int] | None:
 
 
 def match_to_ps(found: re.Match[str]) -> int:
-    """Converts a matched time to picoseconds."""
+    """Converts a time that a pattern has matched, such as `1.5ms`, to picoseconds."""
     return int(Fraction(found[1]) * PS_PER_UNIT[found[2]])
 
 
 def select_variant(loaded: Mapping[str, Any], wanted: str | None, packet: PacketChoice) -> str:
-    """Returns the variant named by the user, or the first whose switches cause the event of `packet`.
+    """Returns the variant that the user named, or the first one whose switches cause the packet's event.
 
     For a packet given by its number, it is the first that detours. Without one, it is the first that bounces,
     trims, holds ACKs, or sends congestion messages, in this order of preference, or the first of all. Raises
@@ -118,7 +118,7 @@ def select_variant(loaded: Mapping[str, Any], wanted: str | None, packet: Packet
 
 
 def has_mechanism(resolved: Mapping[str, Any], wanted: tuple[str, str]) -> bool:
-    """Returns true if a slot of any switch or port of a variant has this kind of mechanism."""
+    """Returns true if any switch or port of a variant has a mechanism of this kind."""
     slot, kind = wanted
     tables = [table for one in resolved["switches"] for table in (one, *one.get("ports", {}).values())]
     return any(table[slot]["kind"] == kind for table in tables if slot in table)

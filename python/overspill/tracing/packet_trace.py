@@ -23,7 +23,7 @@ MAX_LOOP_LENGTH = 4  # nodes of the longest loop that a path prints once with it
 
 @dataclass
 class NodeVisit:
-    """Visit to a node: events there, and the next hop."""
+    """Visit of the traced packet to a node: events there, and the next hop."""
 
     node: int
     arrived_ps: int
@@ -38,7 +38,7 @@ class NodeVisit:
 
 @dataclass(frozen=True)
 class TraceArc:
-    """Link in one direction with the number of times the packet crossed it, by cause (`cause`)."""
+    """Link crossed by the traced packet in one direction, with the number of crossings by cause."""
 
     start: int
     end: int
@@ -62,17 +62,17 @@ class PacketTrace:
             self.peers[link["b"], link["b_port"]] = link["a"]
 
     def numbers(self, table: str, *names: str) -> list[np.ndarray]:
-        """Returns columns of a table as arrays."""
+        """Returns columns of one of the trace's tables as numpy arrays."""
         return [columns.column_to_numpy(self.tables[table], name) for name in names]
 
     @cached_property
     def steps(self) -> list[dict[str, int]]:
-        """Events of the packet in order of time, one row each."""
+        """Events of the traced packet in order of time, each as a dictionary."""
         found: list[dict[str, int]] = self.tables["steps"].to_pylist()
         return found
 
     def count(self, what: int) -> int:
-        """Returns the number of events of this kind, an index of `PACKET_EVENTS`."""
+        """Returns the number of the traced packet's events of one kind, an index of `PACKET_EVENTS`."""
         return sum(step["what"] == what for step in self.steps)
 
     @property
@@ -86,7 +86,7 @@ class PacketTrace:
 
     @property
     def times_ps(self) -> tuple[int, int]:
-        """Time of emission, and time of delivery, return, loss or the end of the run, in ps."""
+        """Time of emission, and time of delivery, return, loss or the end of the run, both in ps."""
         end, last = self.facts.get("run_end"), self.steps[-1]["time_ps"]
         return self.steps[0]["time_ps"], end["at_ps"] if end and not self.facts["ended"] else last
 
@@ -116,7 +116,7 @@ class PacketTrace:
         return found
 
     def add(self, visit: NodeVisit, step: dict[str, int]) -> None:
-        """Adds an event to a visit."""
+        """Adds an event of the traced packet to a visit."""
         what, port = step["what"], self.peers.get((step["node"], step["port"]))
         if what == STORED:
             # A packet that is trimmed in a queue may move to another one; it has waited since it was first
@@ -164,14 +164,14 @@ class PacketTrace:
 
     @cached_property
     def arcs(self) -> list[TraceArc]:
-        """Links that the packet crossed, in the order of the first crossing."""
+        """Links that the traced packet crossed, in the order of the first crossing."""
         stays = zip(self.visits[:-1], self.visits[1:], strict=True)
         counts = Counter((a.node, b.node, a.cause) for a, b in stays)
         return [TraceArc(start, end, count, turned) for (start, end, turned), count in counts.items()]
 
     @property
     def path(self) -> list[str]:
-        """Names of the visited nodes."""
+        """Names of the nodes that the traced packet visited."""
         return [self.names[visit.node] for visit in self.visits]
 
     @cached_property
@@ -193,7 +193,7 @@ class PacketTrace:
         return [edge, *sorted(below - {edge}), *others]
 
     def tier(self, node: int) -> str:
-        """Returns the tier of a node."""
+        """Returns the tier of a node in the traced network."""
         return str(self.network["nodes"][node]["tier"])
 
     def waiting(self) -> Iterator[dict[str, Any]]:
@@ -205,7 +205,7 @@ class PacketTrace:
                 yield row | {"node": self.names[row["node"]], "to": to}
 
     def document(self) -> dict[str, Any]:
-        """Returns the trace as the document that `--json` prints."""
+        """Returns the packet trace as the JSON document that `--json` prints."""
         facts, (start, end) = self.facts, self.times_ps
         nodes, times = self.numbers("detours", "node", "time_ps")
         seen = {int(node): [int(at) for at in times[nodes == node]] for node in sorted(set(nodes.tolist()))}
@@ -244,7 +244,7 @@ class PacketTrace:
         }
 
     def named_step(self, step: dict[str, int]) -> dict[str, Any]:
-        """Returns a step with names of nodes and events in place of numbers."""
+        """Returns an event of the trace with names of nodes and events in place of numbers."""
         what = step["what"]
         found: dict[str, Any] = {"time_ps": step["time_ps"], "node": self.names[step["node"]]}
         found["what"] = PACKET_EVENTS[what] if what < len(PACKET_EVENTS) else "lost"

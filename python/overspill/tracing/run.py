@@ -1,4 +1,4 @@
-"""Simulation passes that find a packet, follow it, and record the switches around its destination."""
+"""Simulation passes that find a packet, follow it, and record the switches near its destination."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def trace(
 
 
 def run_passes_and_trace(scenario: str | Path, options: TraceOptions) -> PacketTrace:
-    """Runs the passes and returns the trace; Ctrl-C raises `KeyboardInterrupt` within a second."""
+    """Simulates all passes and returns the packet trace; Ctrl-C raises `KeyboardInterrupt` in a second."""
     wanted, instants = PacketChoice.parse(options.packet), words.parse_instants(options.at)
     text = source.read_scenario_file(scenario)
     scene = core.load_scenario(text.path, text.text, source.parse_overrides(options.sets))
@@ -103,7 +103,7 @@ PacketAndInstants = tuple[PacketChoice, tuple[int, int, int] | None]
 def run_passes(
     scene: Scenario, job: Task, asked_for: PacketAndInstants, listener: Listener, stop: interrupts.StopRequest
 ) -> dict[str, Any]:
-    """Runs all passes and returns the core's results."""
+    """Simulates all passes and returns the results of the core."""
     packet, instants = asked_for
     listener.begin([job] * (len(PASS_NAMES) - 1 if packet.most_of_event else len(PASS_NAMES) - 2), ())
     try:
@@ -126,5 +126,5 @@ def run_passes(
 
 
 def name_task_of_pass(job: Task, status: Mapping[str, Any]) -> Task:
-    """Returns the task of a pass with the name that the progress display shows."""
+    """Returns the task of one pass, with the name that the progress display prints."""
     return Task(f"{PASS_NAMES[status['pass']]}: {job.variant}", job.seed)

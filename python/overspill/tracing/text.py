@@ -22,7 +22,7 @@ COLUMN_HEADS = ("time (us)", "node", "events", "next hop", "queue", "waited (us)
 
 
 def visit_cells(traced: PacketTrace, visit: NodeVisit) -> list[str]:
-    """Returns the row of a visit: time, node, events, next node, queued frames ahead, waiting time."""
+    """Returns the table row of a visit: time, node, events, next node, frames queued ahead, waiting time."""
     waited = ""
     if visit.left_ps is not None and visit.stored_ps is not None:
         waited = format_us(visit.left_ps - visit.stored_ps)
@@ -41,7 +41,7 @@ def visit_cells(traced: PacketTrace, visit: NodeVisit) -> list[str]:
 
 
 def format_us(picoseconds: int) -> str:
-    """Formats picoseconds as microseconds, to the nanosecond."""
+    """Formats picoseconds as a number of microseconds with three decimals."""
     return formats.format_number(picoseconds / 1e6, 3)
 
 

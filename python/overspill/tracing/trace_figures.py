@@ -48,13 +48,13 @@ INSTANT_LOOK = Look(GREY, (4, 2), 1.0)
 
 
 def build_figures(traced: PacketTrace) -> dict[str, Chart]:
-    """Returns every figure that the trace has data for."""
+    """Returns every figure of a packet trace that the trace has data for."""
     found = [chart_path(traced), chart_detours(traced), chart_occupancy(traced)]
     return {chart.name: chart for chart in found if chart is not None}
 
 
 def chart_path(traced: PacketTrace) -> Chart:
-    """Returns the figure of the path: width shows the number of crossings, dashes detours and bounces."""
+    """Returns the figure of a packet's path: arrows are wider for more crossings, dashed for detours."""
     layout = place_nodes(traced)
     turned = [one for one in ARC_LOOKS if any(arc.cause == one for arc in traced.arcs)]
     legend = [Entry(one or "normal", ARC_NAMES[one], arc_look(one, 0.25)) for one in turned]
@@ -80,7 +80,7 @@ def chart_path(traced: PacketTrace) -> Chart:
 
 
 def arc_look(turned: str, share: float) -> Look:
-    """Returns the look of an arc for a share from 0, one crossing, to 1, the most crossings."""
+    """Returns the line style of an arrow; `share` is 0 for one crossing, 1 for the most crossings."""
     base, width = ARC_LOOKS[turned], MIN_ARC_WIDTH + (MAX_ARC_WIDTH - MIN_ARC_WIDTH) * share
     # Dashes are in units of the line's width, and would be too long in a wide line.
     dash = tuple(length * max(0.45, 1.6 / width) for length in base.dash)
@@ -88,7 +88,7 @@ def arc_look(turned: str, share: float) -> Look:
 
 
 def build_graph(traced: PacketTrace, layout: NodeLayout) -> Graph:
-    """Returns the graph with nodes as boxes and arcs between them."""
+    """Returns the drawing of a packet's path: nodes as boxes, and arrows between them."""
     counts: Counter[tuple[int, int, str]] = Counter()
     for one in traced.arcs:
         counts[layout.drawn_as[one.start], layout.drawn_as[one.end], one.cause] += one.count
@@ -107,7 +107,7 @@ def build_graph(traced: PacketTrace, layout: NodeLayout) -> Graph:
 
 
 def build_boxes(traced: PacketTrace, layout: NodeLayout, group: list[int], plain: str) -> Nodes:
-    """Returns boxes of nodes of one colour."""
+    """Returns those nodes of a packet's path, as boxes, that have one colour."""
     x, y = (np.array([layout.positions[at][axis] for at in group]) for axis in (0, 1))
     hover = []
     for shown in group:
@@ -120,7 +120,7 @@ def build_boxes(traced: PacketTrace, layout: NodeLayout, group: list[int], plain
 
 
 def describe_switches_shown(traced: PacketTrace) -> str:
-    """Returns a description of the switches that the other figures show."""
+    """Describes the switches that the other figures of a trace show."""
     if traced.facts["topology"] == "fat_tree":
         return "the destination's pod"
     return "the destination's switch and its neighbours"
@@ -173,7 +173,7 @@ def chart_detours(traced: PacketTrace) -> Chart | None:
 
 
 def x_extent(marks: list[Mark]) -> tuple[float, float]:
-    """Returns the extent of the marks along x, with a small margin."""
+    """Returns the x range of lines and points, with a small margin."""
     start, end = axis_extent([Panel(marks=marks)], "x")
     margin = 0.02 * (end - start) or measures.SECONDS_PER_PS
     return start - margin, end + margin
@@ -197,7 +197,7 @@ def detours_caption(traced: PacketTrace, count: int) -> str:
 
 
 def chart_occupancy(traced: PacketTrace) -> Chart | None:
-    """Returns the figure of frames queued at each port of these switches at three instants, or `None`."""
+    """Returns the figure of frames queued at ports near the destination at three instants, or `None`."""
     pod = traced.pod
     ports = {node: [port for of, port in traced.peers if of == node] for node in pod}
     most = max((max(one) + 1 for one in ports.values() if one), default=0)
@@ -235,12 +235,12 @@ def chart_occupancy(traced: PacketTrace) -> Chart | None:
 
 
 def has_tree_ports(traced: PacketTrace) -> bool:
-    """Returns true if switches number their ports from the hosts upward."""
+    """Returns true if switches number their ports from the hosts upward, as in a fat-tree."""
     return bool(traced.facts["topology"] == "fat_tree")
 
 
 def describe_instants(traced: PacketTrace) -> str:
-    """Returns a description of the three instants."""
+    """Describes the three instants at which the figure of queues shows the network."""
     if traced.facts["instants_asked"]:
         return "the given ones"
     turns = traced.count(DETOURED) + traced.count(BOUNCED)

@@ -37,7 +37,7 @@ class NodeLayout:
 
     @property
     def height(self) -> float:
-        """Number of rows from the lowest to the highest node."""
+        """Number of rows that the nodes extend over."""
         return max(y for _, y in self.positions.values()) - min(y for _, y in self.positions.values()) + 1
 
     def curve(self, ends: tuple[int, int], again: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -57,14 +57,14 @@ class NodeLayout:
         return kept[:, 0] / FIGURE_WIDTH, kept[:, 1] / ROW_HEIGHT
 
     def is_inside_box(self, points: np.ndarray, node: int) -> np.ndarray:
-        """Returns which points are inside the box of a node."""
+        """Returns true for points inside the box of a node."""
         middle = np.array(self.positions[node]) * (FIGURE_WIDTH, ROW_HEIGHT)
         half = np.array([0.06 + HALF_LETTER_WIDTH * len(self.names[node]), HALF_BOX_HEIGHT])
         return np.asarray((np.abs(points - middle) < half).all(axis=1))
 
 
 def place_nodes(traced: PacketTrace) -> NodeLayout:
-    """Returns the layout of a trace: hosts in the bottom row, switches above by their distance from hosts.
+    """Returns the positions for a trace: hosts in the bottom row, switches by their distance from hosts.
 
     Nodes of a row keep the order of the trace. More than three switches at a single distance form an ellipse.
     In a long row, nodes that met the same nodes are merged.
@@ -92,7 +92,7 @@ def place_nodes(traced: PacketTrace) -> NodeLayout:
 def merge_nodes(
     traced: PacketTrace, visited: list[int], level: dict[int, int]
 ) -> tuple[dict[int, int], dict[int, str]]:
-    """Returns the node that is drawn for each node, and the label of each drawn node."""
+    """Merges nodes that share one box; returns the box of each node, and the label of each box."""
     met: dict[int, set[int]] = {node: set() for node in visited}
     for arc in traced.arcs:
         met[arc.start].add(arc.end)
@@ -112,7 +112,7 @@ def merge_nodes(
 
 
 def list_neighbours(traced: PacketTrace) -> dict[int, set[int]]:
-    """Returns the neighbours of each node."""
+    """Returns the neighbours of each node, by number of the node."""
     found: dict[int, set[int]] = {}
     for (node, _), peer in traced.peers.items():
         found.setdefault(node, set()).add(peer)
@@ -161,7 +161,7 @@ def even_positions(count: int) -> Iterable[float]:
 
 
 def mean_or_middle(values: list[float]) -> float:
-    """Returns the mean, or the middle of the figure (0.5) without values."""
+    """Returns the mean of positions, or the middle of the figure (0.5) if there are none."""
     return sum(values) / len(values) if values else 0.5
 
 

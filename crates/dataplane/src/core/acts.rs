@@ -1,4 +1,4 @@
-//! Execution of the acts that agents request, one by one.
+//! Execution of the acts, such as a pause, that agents request.
 
 use super::agents::PendingWork;
 use super::alarm::{AgentKey, CoreTimer};
@@ -10,7 +10,7 @@ use crate::packet_store::Fib;
 use crate::{Observer, Out};
 use mech::{Act, ClassSet, Flags, FlowId, HostId, Notice, PortId};
 
-/// Congestion message about a flow, to a host.
+/// Request of an agent to send a congestion message about a flow to a host.
 struct NoticeRequest {
     notice: Notice,
     flow: FlowId,
@@ -18,8 +18,9 @@ struct NoticeRequest {
 }
 
 impl Core {
-    /// Performs all queued acts except those that need a lookup. A pause must precede the data of a port that starts
-    /// later in this step, so it cannot wait until all idle ports have started.
+    /// Performs all queued acts of agents except those that create or release packets, which need a lookup.
+    /// A pause must precede the data of a port that starts later in this step, so it cannot wait until all idle ports
+    /// have started.
     pub(super) fn perform_immediate_acts<F: Fib, O: Out>(&mut self, step: &mut StepContext<F, O>) {
         for _ in 0..self.work.len() {
             match self.work.pop_front() {
@@ -60,7 +61,7 @@ impl Core {
         }
     }
 
-    /// Releases held packets, oldest first.
+    /// Releases up to `max` packets that agents hold at a port, oldest first. They go on to lookup.
     fn release_held<F: Fib, O: Out>(
         &mut self,
         port: PortId,
@@ -83,7 +84,7 @@ impl Core {
         }
     }
 
-    /// Creates a congestion message at a port.
+    /// Creates a congestion message at a port, which is looked up like any packet.
     fn emit_notice<F: Fib, O: Out>(&mut self, port: PortId, message: NoticeRequest, step: &mut StepContext<F, O>) {
         let Some(agents) = &mut self.agents else { return };
         let (node, n, size) = (self.node, agents.created.packets as u32, self.framing.min_frame.max(64));

@@ -18,21 +18,21 @@ use mech::{Account, Act, Acts, Agent, AgentContext, AgentSlot, Env, Head};
 use mech::{ArrivalDecision, Needs, PortId, Rule, SampledMemory, Stream, StreamPurpose, TimerId};
 use units::Time;
 
-/// Request that is not done yet.
+/// Work that a node has not done yet: an act of an agent, or a packet to look up.
 #[derive(Clone)]
 pub(crate) enum PendingWork {
-    /// Act that an agent requested.
+    /// Act, such as a pause, that an agent has requested.
     Act(AgentKey, Act),
-    /// Packet to look up.
+    /// Packet whose output port must be looked up.
     Packet(Pkt),
 }
 
-/// Agents of a node.
+/// All agents of a node, by port.
 #[derive(Clone)]
 pub(crate) struct Agents {
     ports: Vec<PortAgents>,
     acts: Acts,
-    /// Congestion messages made here.
+    /// Tally of the congestion messages that agents of this node made.
     pub(crate) created: PacketTally,
 }
 
@@ -50,31 +50,32 @@ struct PortAgents {
 #[derive(Clone)]
 struct AgentState {
     agent: Box<dyn Agent>,
-    /// Slot that the agent fills.
+    /// Name of the slot that the agent fills.
     slot: &'static str,
-    /// Instant of the agent's last timer, and the number of its earlier timers at that instant.
+    /// Instant at which a timer of the agent last expired, and the number of earlier expiries at that instant.
     last_timers: (Time, u32),
     rng: Stream,
     timers: [Alarm; 8],
 }
 
-/// Slots of a port that agents fill, in the order of [`super::PortSetup::agents`].
+/// Names of the slots of a port that agents fill, in the order of [`super::PortSetup::agents`].
 const AGENT_SLOTS: [&str; 3] = ["ack_hold", "notify", "pause"];
 
 /// Rule that an agent breaks if it holds a packet without declaring it.
 const UNDECLARED_HOLD: Rule =
     Rule::Undeclared { used: "`ArrivalDecision::Hold`", declare: "`hold_memory: Some(bytes)` in `needs()`" };
 
-/// Largest number of timers of one agent that may expire at one instant. An agent that sets more would stop simulated
-/// time.
+/// Largest number of timers of one agent that may expire at one instant.
+/// An agent that sets more would stop simulated time.
 const MAX_TIMERS_PER_INSTANT: u32 = 1024;
 
-/// Entry of the list that a step ends with.
+/// Entry of the list that is processed at the end of a step: an idle port, or pending work.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ReadyEntry {
-    /// Idle port that received something to send.
+    /// Idle port that has something to send.
     Port(PortId),
-    /// Pending work. Its position in the list decides which ports start before the work is done.
+    /// Pending acts of agents, or packets to look up.
+    /// The position of this entry in the list decides which ports start before the work is done.
     Work,
 }
 
@@ -93,7 +94,7 @@ impl AgentState {
 }
 
 impl Agents {
-    /// Creates the agents of ports from their slots; `None` if all slots are empty.
+    /// Creates the agents of all ports from the ports' slots; `None` if all slots are empty.
     pub(super) fn new(ports: Vec<Vec<AgentSlot>>, seed: u64, node: u32) -> Option<Box<Agents>> {
         let at_port = |(port, slots): (usize, Vec<AgentSlot>)| {
             let port = PortId(port as u16);
@@ -122,11 +123,11 @@ impl Agents {
         some.then(|| Box::new(Agents { ports, acts: Acts::default(), created: PacketTally::default() }))
     }
 
-    /// Returns the accounts that are followed at any port.
+    /// Returns the accounts that agents of any port follow.
     pub(super) fn all_followed_accounts(&self) -> Vec<Account> {
         self.ports.iter().flat_map(|at| at.follows.iter().copied()).collect()
     }
-    /// Returns the memory that an agent samples, by port.
+    /// Returns for each port the memory from which an agent there draws samples, if any.
     pub(super) fn samples_by_port(&self) -> Vec<Option<SampledMemory>> {
         let of = |at: &PortAgents| at.agents.iter().find_map(|one| one.agent.needs().samples);
         self.ports.iter().map(of).collect()
@@ -135,35 +136,35 @@ impl Agents {
     pub(super) fn has_arrival_agents(&self) -> bool {
         self.ports.iter().any(|at| at.holds)
     }
-    /// Levels between which no agent of a port needs a call.
+    /// Returns the levels of an account between which no agent of a port needs a call.
     fn levels(&self, port: PortId, of: Account) -> (u64, u64) {
         let each = self.ports[usize::from(port.0)].agents.iter().map(|one| one.agent.unaffected_levels(of));
         each.fold(Account::UNWATCHED, |all, own| (all.0.max(own.0), all.1.min(own.1)))
     }
-    /// Packets and bytes that are held.
+    /// Returns the number and the bytes of the packets that agents of all ports hold.
     pub(crate) fn held_total(&self) -> (u64, u64) {
         let each = self.ports.iter().map(|at| (u64::from(at.held.packets()), at.held.bytes()));
         each.fold((0, 0), |sum, at| (sum.0 + at.0, sum.1 + at.1))
     }
-    /// Bytes that are held at a port.
+    /// Returns the bytes of the packets that agents hold at a port.
     pub(super) fn held_bytes_at(&self, port: PortId) -> u64 {
         self.ports[usize::from(port.0)].held.bytes()
     }
-    /// Packets that are held at a port.
+    /// Returns the queue of the packets that agents hold at a port.
     pub(super) fn held_mut(&mut self, port: PortId) -> &mut Queue {
         &mut self.ports[usize::from(port.0)].held
     }
     fn get(&mut self, at: AgentKey) -> Option<&mut AgentState> {
         self.ports[usize::from(at.port.0)].agents.get_mut(usize::from(at.which))
     }
-    /// Alarm of a timer of an agent.
+    /// Returns the alarm of an agent's timer; `None` if there is no such agent.
     pub(super) fn alarm(&mut self, at: AgentKey, id: TimerId) -> Option<&mut Alarm> {
         let one = self.get(at)?;
         Some(&mut one.timers[usize::from(id.0 & 7)])
     }
 }
 
-/// Returns the port of an account.
+/// Returns the port that an account belongs to.
 fn port_of(of: Account) -> PortId {
     match of {
         Account::Output(port) | Account::AllInput(port) => port,
@@ -172,7 +173,8 @@ fn port_of(of: Account) -> PortId {
 }
 
 impl Core {
-    /// Counts bytes that come or go, and calls the agents whose levels are exceeded. PRECONDITION: there are agents.
+    /// Adds a change to the accounts, and calls each agent that finds an account outside of its levels.
+    /// PRECONDITION: the node has agents.
     #[inline]
     pub(super) fn count_bytes<F: Fib, O>(
         &mut self,
@@ -216,8 +218,8 @@ impl Core {
         (0..count as u8).map(move |which| AgentKey { port, which })
     }
 
-    /// Calls an agent. Its requests are done before the next idle port of this step sends, or, if they need a lookup,
-    /// after all have.
+    /// Calls an agent, and queues the acts that it requests.
+    /// They are performed before the next idle port of this step sends, or after all ports if they need a lookup.
     fn call_agent<F: Fib, O, T>(
         &mut self,
         at: AgentKey,
@@ -239,7 +241,7 @@ impl Core {
         Some(answer)
     }
 
-    /// Appends the requests of an agent to the list.
+    /// Appends the acts that an agent has requested to the pending work of the node.
     fn queue_acts(&mut self, at: AgentKey) {
         let Some(agents) = &mut self.agents else { return };
         if !agents.acts.list.is_empty() {
@@ -257,12 +259,12 @@ impl Core {
         }
     }
 
-    /// Sets the levels of all agents when the node is built.
+    /// Sets the levels of all accounts that agents follow, when the node is built.
     pub(super) fn update_all_levels(&mut self) {
         (0..self.store.ports.len()).for_each(|port| self.update_levels(PortId(port as u16), None));
     }
 
-    /// Returns true if a packet that has just come in goes on to lookup. Otherwise it is held or lost.
+    /// Returns true if agents let a packet that has just come in go on to lookup; otherwise holds or drops it.
     pub(crate) fn agents_let_pass<F: Fib, O: Out>(&mut self, pkt: &Pkt, step: &mut StepContext<F, O>) -> bool {
         let port = pkt.head.ingress;
         if !self.agents.as_ref().is_some_and(|agents| agents.ports[usize::from(port.0)].holds) {
@@ -300,7 +302,7 @@ impl Core {
         self.count_bytes(AccountDelta::for_hold(&pkt.head), None, step);
     }
 
-    /// Performs requests in order until one is a packet to look up, and returns that packet.
+    /// Does pending work in order until it comes to a packet to look up, and returns that packet.
     pub(crate) fn next_packet_to_look_up<F: Fib, O: Out>(&mut self, step: &mut StepContext<F, O>) -> Option<Pkt> {
         loop {
             match self.work.pop_front()? {
@@ -310,7 +312,7 @@ impl Core {
         }
     }
 
-    /// Needs that an agent declares.
+    /// Returns the needs that an agent declares, such as memory for held packets.
     pub(super) fn agent_needs(&self, at: AgentKey) -> Option<Needs> {
         Some(self.agent_at(at)?.agent.needs())
     }
@@ -319,14 +321,14 @@ impl Core {
         self.agents.as_ref()?.ports.get(usize::from(at.port.0))?.agents.get(usize::from(at.which))
     }
 
-    /// Breaks a rule of the slot of an agent.
+    /// Records that an agent broke a rule of its slot.
     #[cold]
     pub(super) fn record_broken_agent_rule(&mut self, at: AgentKey, rule: Rule) {
         let slot = self.agent_at(at).map_or("agent", |one| one.slot);
         self.record_broken_rule(slot, at.port, rule);
     }
 
-    /// Handles a timer of an agent.
+    /// Handles the expiry of an agent's timer.
     pub(super) fn on_agent_timer<F: Fib, O>(&mut self, at: AgentKey, id: TimerId, step: &StepContext<F, O>) {
         let one = self.agents.as_mut().and_then(|agents| agents.get(at));
         if one.is_some_and(|one| one.has_too_many_timers(step.now)) {
@@ -336,7 +338,7 @@ impl Core {
         self.update_levels(at.port, None);
     }
 
-    /// Informs the agents of a port that a pause frame begins to leave.
+    /// Informs the agents of a port that the port begins to send a pause frame.
     pub(super) fn on_pause_sent(&mut self, port: PortId, frame: &PauseFrame, now: Time) {
         for at in self.agents_at(port) {
             let Some(agents) = &mut self.agents else { return };
@@ -348,7 +350,7 @@ impl Core {
         self.update_levels(port, None);
     }
 
-    /// Resets the timers of a port's agents and informs the agents, when the link has gone down or is back.
+    /// Clears the timers of a port's agents, and informs the agents that the link went down or came back.
     pub(super) fn reset_agents(&mut self, port: PortId, now: Time) {
         for at in self.agents_at(port) {
             let Some(agents) = &mut self.agents else { return };
@@ -363,17 +365,17 @@ impl Core {
         self.update_levels(port, None);
     }
 
-    /// Returns the mechanism that holds back the far end of a port.
+    /// Returns the mechanism that pauses the far end of a port; `None` if the port has none.
     pub(super) fn pausing_at(&self, port: PortId) -> Option<&dyn Pausing> {
         let at = self.agents.as_ref()?.ports.get(usize::from(port.0))?;
         at.agents.iter().find_map(|one| one.agent.pausing())
     }
 
-    /// Congestion messages made here, and the packets and bytes that agents hold.
+    /// Returns the tally of congestion messages that agents made, and the number and bytes of packets that they hold.
     pub(crate) fn agents_tally(&self) -> (PacketTally, (u64, u64)) {
         self.agents.as_ref().map_or_else(Default::default, |agents| (agents.created, agents.held_total()))
     }
-    /// Returns the numbers of congestion messages made here and of packets held here.
+    /// Returns the number of congestion messages that agents of this node made, and of packets that they hold.
     pub fn notice_and_hold_counts(&self) -> (u64, u64) {
         let (created, (held, _)) = self.agents_tally();
         (created.packets, held)

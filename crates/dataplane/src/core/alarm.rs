@@ -1,25 +1,25 @@
-//! Timers of a node's ports, and deadlines that move.
+//! Timers of a node's ports, and deadlines that may move before they expire.
 
 use mech::{PortId, TimerId};
 use units::Time;
 
-/// Agent of a node, by its port and its number there.
+/// Identifier of an agent within a node: its port, and its number at that port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AgentKey {
     pub(crate) port: PortId,
     pub(crate) which: u8,
 }
 
-/// Purpose of a core's timer, packed into the index of an event.
+/// Purpose of a timer of a node's output side, which is encoded in the timer's index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CoreTimer {
-    /// Timer that an agent has armed.
+    /// Expiry of a timer that an agent has set.
     Agent(AgentKey, TimerId),
-    /// Expiry of the pause of a class.
+    /// Expiry of the pause of a traffic class at a port.
     Over(PortId, u8),
-    /// Effect of a received pause frame.
+    /// Instant at which a received pause frame takes effect at a port.
     Effect(PortId),
-    /// End of the cut that was begun first.
+    /// End of the trimming that began first.
     Cut,
 }
 
@@ -46,7 +46,8 @@ impl CoreTimer {
     }
 }
 
-/// Deadline, and the one event that is pending for it. The event stays when the deadline moves to a later instant.
+/// Deadline, and the one event that is pending for it.
+/// The event stays when the deadline moves to a later instant.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Alarm {
     due: Time,
@@ -65,10 +66,10 @@ impl Alarm {
             due
         })
     }
-    /// Handles the alarm's event. `Ok` means that the deadline has come.
+    /// Handles the event of a deadline. `Ok` means that the deadline has come.
     ///
-    /// # Errors The instant at which an event must be set again; `None` if this event is stale or the deadline was
-    /// taken back.
+    /// # Errors
+    /// The instant at which an event must be set again; `None` if this event is stale or the deadline was taken back.
     pub(super) fn on_event(&mut self, now: Time) -> Result<(), Option<Time>> {
         // An earlier deadline has replaced this event: events cannot be taken back, so they are ignored.
         if self.event != now {

@@ -1,5 +1,5 @@
-//! Cuts of arriving and of queued packets, with their counts and notifications. [`Core::store`] tests the capacity for
-//! the header that remains, as for any packet.
+//! Trimming of arriving and of queued packets, with counts and reports to the observer.
+//! `Core::accept_or_drop` tests the capacity for the header that remains, as for any packet.
 
 use super::alarm::CoreTimer;
 use super::memory_accounting::Frame;
@@ -11,7 +11,7 @@ use crate::{Departure, DequeuedFrame, EnqueuedFrame, Observer, Out, Pkt};
 use mech::{Ecn, PktId, PortId};
 
 impl Core {
-    /// Cuts a packet, and returns true if it is shorter now.
+    /// Trims a packet, and returns true if it is shorter now.
     pub(super) fn trim_arrival<F: Fib, O: Out>(
         &mut self,
         pkt: &mut Pkt,
@@ -36,8 +36,8 @@ impl Core {
         true
     }
 
-    /// Stores the header of a cut packet. If cutting takes time, the header has its memory now and joins its queue
-    /// afterwards.
+    /// Stores the header of a trimmed packet.
+    /// If trimming takes time, the header has its memory now and joins its queue afterwards.
     pub(super) fn store_cut_header<F: Fib, O: Out>(
         &mut self,
         pkt: &mut Pkt,
@@ -67,7 +67,7 @@ impl Core {
         self.begin_cut((slot, pkt.head.size), CutDestination::Queue(to), step);
     }
 
-    /// Returns the header of a cut packet to its source, after the time of cutting.
+    /// Sends the header of a trimmed packet back to its source, after the time that trimming takes.
     pub(super) fn return_cut_header<F: Fib, O: Out>(
         &mut self,
         pkt: &mut Pkt,
@@ -87,7 +87,7 @@ impl Core {
         first.into_iter().for_each(|at| self.schedule_timer(CoreTimer::Cut, at, step.out));
     }
 
-    /// Ends the cuts whose time is over.
+    /// Completes the trimming of packets whose cutting time is over.
     pub(super) fn finish_cuts<F: Fib, O: Out>(&mut self, step: &mut StepContext<F, O>) {
         loop {
             let Some(cutting) = &mut self.store.cutting else { return };
@@ -106,13 +106,13 @@ impl Core {
         }
     }
 
-    /// Frames and bytes of headers that are being cut and will go back to their sources.
+    /// Returns the number and the bytes of headers that are being cut and will go back to their sources.
     pub(crate) fn returning_headers(&self) -> (u64, u64) {
         self.store.cutting.as_ref().map_or((0, 0), |cutting| cutting.returning_headers())
     }
 
-    /// Cuts a queued packet, and returns true if it is shorter now; `None` if the packet is not queued at the port. The
-    /// packet keeps its position, or moves to the queue of cut packets.
+    /// Trims a queued packet, and returns true if it is shorter now; `None` if it is not queued at the port.
+    /// The packet keeps its position, or moves to the queue of trimmed packets.
     pub(super) fn trim_queued<F: Fib, O: Out>(
         &mut self,
         id: PktId,
@@ -135,7 +135,7 @@ impl Core {
         Some(true)
     }
 
-    /// Replaces a queued packet by its shorter form.
+    /// Replaces a queued packet by its trimmed form, at the same position.
     fn shorten_queued<F: Fib, O: Out>(&mut self, id: PktId, at: QueueAt, cut: &Pkt, step: &mut StepContext<F, O>) {
         let QueueAt { port, queue } = at;
         let bytes = self.store.shorten(at, id.0, cut);

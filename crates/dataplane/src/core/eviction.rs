@@ -1,4 +1,4 @@
-//! Space for an arrival at the cost of a queued packet, and packets that return to their source.
+//! Eviction and trimming of queued packets for an arrival, and return of packets to their source.
 
 use super::agents::{PendingWork, ReadyEntry};
 use super::memory_accounting::Frame;
@@ -8,18 +8,18 @@ use crate::{Out, Pkt};
 use mech::overflow::{DropReason, Fate};
 use mech::{Flags, PktId, PortId, Rule};
 
-/// Outcome of the attempt to remove or cut a queued packet.
+/// Outcome of the attempt to remove or trim a queued packet.
 enum VictimOutcome {
     /// The packet is not queued at the port.
     Gone,
-    /// The packet has nothing to cut.
+    /// The packet cannot get shorter.
     Uncut,
-    /// The packet is removed or shorter.
+    /// The packet was removed or trimmed.
     Done,
 }
 
 impl Core {
-    /// Evicts or cuts queued packets and repeats the decision until it names no further one.
+    /// Evicts or trims queued packets for an arrival, and repeats the decision until it names no further packet.
     #[cold]
     pub(super) fn free_buffer_space<F: Fib, O: Out>(
         &mut self,
@@ -72,7 +72,7 @@ impl Core {
         }
     }
 
-    /// Removes a packet, and returns true if it was queued at the port.
+    /// Evicts a packet, and returns true if it was queued at the port.
     fn evict<F: Fib, O: Out>(&mut self, id: PktId, port: PortId, step: &mut StepContext<F, O>) -> bool {
         let Some(at) = self.store.find(port, id.0) else { return false };
         let (pkt, empty) = self.store.remove_known(at, id.0);
@@ -84,8 +84,9 @@ impl Core {
         true
     }
 
-    /// Returns a packet to its source, which becomes its destination. The packet is looked up after this decision. A
-    /// NIC has no other port, and a packet that is on its way back already is not returned again.
+    /// Sends a packet back to its source, which becomes its destination.
+    /// The packet is looked up after this decision. It is dropped at a NIC, which has no other port, or if it is on its
+    /// way back already.
     pub(super) fn return_to_source<F: Fib, O: Out>(
         &mut self,
         pkt: &mut Pkt,

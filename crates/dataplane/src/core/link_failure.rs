@@ -1,4 +1,4 @@
-//! Links that die and return, and ports whose rate changes.
+//! Ports whose link fails and comes back, and ports whose rate changes.
 
 use super::memory_accounting::Frame;
 use super::{Core, StepContext};
@@ -11,28 +11,28 @@ use mech::{PortId, QueueId};
 use units::ByteClock;
 
 mech::choice! {
-    /// Outcome for the frames that are queued at a port when its link is known to be dead.
+    /// Treatment of the frames that are queued at a port when its link is known to be dead.
     #[derive(Default)]
     pub enum DeadPortPolicy {
-        /// Drops them, and frames that are sent to the port later.
+        /// Drops the queued frames, and frames that are sent to the port later.
         #[default]
         Drop = "drop",
-        /// Keeps them until the link is back, and frames that are sent to the port later.
+        /// Keeps the queued frames, and frames that are sent to the port later, until the link is back.
         Wait = "wait",
-        /// Looks them up again, once. Frames that are sent to the dead port all the same are dropped.
+        /// Looks up a new output port for the queued frames, once.
+        /// Frames that are sent to the dead port nevertheless are dropped.
         LookUp = "look_up",
     }
 }
 
 impl Core {
-    /// Changes the rate of a port for frames that begin to leave from now on. The frame in transmission keeps the old
-    /// rate.
+    /// Changes the rate of a port for frames that begin to leave from now on.
+    /// The frame in transmission keeps the old rate.
     pub fn set_clock(&mut self, port: PortId, clock: ByteClock) {
         self.store.ports[usize::from(port.0)].set_clock(clock);
     }
 
-    /// Closes a port whose link is known to be dead: nothing leaves by it, and the pause state of both its ends is
-    /// void.
+    /// Closes a port whose link is known to be dead: it sends nothing, and its pause state is cleared.
     pub(crate) fn close_port<F: Fib, O: Out>(&mut self, port: PortId, waits: bool, step: &mut StepContext<F, O>) {
         self.reset_pause_state(port, step.now, step.out);
         self.reset_agents(port, step.now);
@@ -52,7 +52,8 @@ impl Core {
         self.try_schedule(port, step.now, step.out);
     }
 
-    /// Removes all frames that wait for a port, from the most urgent queue to the least urgent, each from its front.
+    /// Removes all frames that wait for a port, and returns them.
+    /// The most urgent queue comes first, and each queue is emptied from its front.
     pub(crate) fn remove_queued<F: Fib, O: Out>(&mut self, port: PortId, step: &mut StepContext<F, O>) -> Vec<Pkt> {
         let mut taken = Vec::new();
         for queue in (0..self.store.ports[usize::from(port.0)].rest.queues.len()).rev() {
@@ -99,7 +100,7 @@ impl Core {
         Some(pkt)
     }
 
-    /// Counts a packet that left its queue at a port before its turn.
+    /// Frees the memory of a packet that left its queue before its turn, and counts it.
     pub(super) fn count_removed<F: Fib, O: Out>(
         &mut self,
         frame: Frame,

@@ -1,5 +1,5 @@
-//! Accounts that agents follow: bytes are counted whenever a frame joins a memory of a node, moves to another or
-//! leaves. Congestion messages are in no account.
+//! Updates of the accounts that agents follow, when a frame joins, changes or leaves a memory of a node.
+//! Congestion messages are in no account.
 
 use super::{Core, StepContext};
 use crate::accounts::{AccountDelta, MemorySides};
@@ -8,18 +8,18 @@ use crate::port::{Port, QueueAt};
 use crate::sampled_memories::FrameLocation;
 use mech::{Head, Lane, MemorySide, PortId};
 
-/// Frame in a memory of this node.
+/// Frame in a memory of this node: its queue, its slot and its head.
 #[derive(Clone, Copy)]
 pub(super) struct Frame<'a> {
     /// Queue that the frame waits in or is to join.
     pub(super) at: QueueAt,
-    /// Slot of the frame in the arena.
+    /// Memory slot of the frame: its index in the node's arena.
     pub(super) slot: u32,
     pub(super) head: &'a Head,
 }
 
 impl Frame<'_> {
-    /// Memories of ports in which the frame is, among `sides`.
+    /// Returns the locations of the frame in those memories of its ports that `sides` names.
     fn memories(&self, sides: MemorySides) -> impl Iterator<Item = FrameLocation> + use<> {
         let Frame { at: QueueAt { port, .. }, slot, head } = *self;
         let input = sides.input.then_some(FrameLocation { port: head.ingress, side: MemorySide::Input, slot });
@@ -29,7 +29,7 @@ impl Frame<'_> {
 }
 
 impl Core {
-    /// Adds the memory units of a frame to memories that are sampled.
+    /// Counts the units that a frame occupies in memories from which agents draw samples.
     #[inline]
     pub(super) fn add_frame_units(&mut self, frame: Frame, sides: MemorySides) {
         if let Some(sampled) = &mut self.store.sampled {
@@ -38,7 +38,7 @@ impl Core {
         }
     }
 
-    /// Frees the memory units of a frame.
+    /// Frees the units that a frame occupied in memories from which agents draw samples.
     #[inline]
     pub(super) fn free_frame_units(&mut self, frame: Frame, sides: MemorySides) {
         if let Some(sampled) = &mut self.store.sampled {
@@ -46,13 +46,13 @@ impl Core {
         }
     }
 
-    /// Returns true if frames of a queue are in the accounts.
+    /// Returns true if frames of a queue count in accounts: the node has agents, and the lane is not `notice`.
     #[inline]
     pub(super) fn is_counted(&self, at: QueueAt) -> bool {
         self.agents.is_some() && at.queue.lane() != Lane::Notice
     }
 
-    /// Counts a frame that was stored.
+    /// Adds a frame that was stored to the accounts.
     #[inline]
     pub(super) fn count_stored<F: Fib, O>(&mut self, frame: Frame, joins: MemorySides, step: &StepContext<F, O>) {
         if self.is_counted(frame.at) {
@@ -63,7 +63,7 @@ impl Core {
         }
     }
 
-    /// Counts a frame that has left.
+    /// Removes a frame that has left from the accounts.
     #[inline]
     pub(super) fn count_departed<F: Fib, O>(&mut self, frame: Frame, leaves: MemorySides, step: &StepContext<F, O>) {
         if self.is_counted(frame.at) {
@@ -72,7 +72,7 @@ impl Core {
         }
     }
 
-    /// Counts a frame that has crossed from the memory of its input to the buffer of its output.
+    /// Updates the accounts after a frame has moved from the memory of its input to the buffer of its output.
     #[inline]
     pub(super) fn count_crossed<F: Fib, O>(&mut self, frame: Frame, step: &StepContext<F, O>) {
         if self.is_counted(frame.at) {
@@ -82,7 +82,7 @@ impl Core {
         }
     }
 
-    /// Counts bytes that were cut off a frame in the buffer of its port.
+    /// Subtracts bytes that were cut off a frame in the buffer of its port from the accounts.
     #[inline]
     pub(super) fn count_trimmed<F: Fib, O>(&mut self, frame: Frame, bytes: u16, step: &StepContext<F, O>) {
         if self.is_counted(frame.at) {
@@ -96,7 +96,7 @@ impl Core {
         }
     }
 
-    /// Checks that the accounts equal the frames in the memories of this node.
+    /// Checks that the accounts equal the bytes of the frames in the memories of this node.
     pub(crate) fn accounts_are_consistent(&self) -> bool {
         let Some(agents) = &self.agents else { return true };
         let accounts = &self.store.accounts;
@@ -121,7 +121,7 @@ impl Core {
         outputs && inputs && accounts.is_consistent() && self.units_are_consistent()
     }
 
-    /// Checks that sampled memories have exactly the units of the frames in them.
+    /// Checks that memories from which agents draw samples have exactly the units of the frames in them.
     fn units_are_consistent(&self) -> bool {
         let Some(sampled) = &self.store.sampled else { return true };
         let sides = self.store.buffer_memories();

@@ -1,4 +1,4 @@
-//! State of pausing at a node, for the search for deadlocks in the whole network.
+//! Pause state of a node's ports, for the search for deadlocks in the whole network.
 
 use super::Core;
 use super::pausing::NoRoutes;
@@ -9,21 +9,21 @@ use crate::port::QueueAt;
 use mech::{ClassSet, Head, Lane, PortId, QueueId, View};
 use units::Time;
 
-/// Classes that the pause slot of a port holds back at the far end.
+/// Traffic classes that a port has paused at the far end of its link, and the resumes that it sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentPauses {
-    /// Classes for which the far end is paused until this port resumes it.
+    /// Classes that the far end may not send until this port resumes them.
     pub paused: ClassSet,
     /// Number of resumes sent to the far end, by class.
     pub resumes: [u64; 8],
 }
 
-/// Classes that the far end of a port holds back there.
+/// Traffic classes that the far end of a link has paused at this port, and the resumes that it sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceivedPauses {
-    /// Classes that may not leave.
+    /// Classes that this port may not send.
     pub paused: ClassSet,
-    /// Start of the pause, by class.
+    /// Instant at which the pause of each class began.
     pub since: [Time; 8],
     /// Number of resumes received from the far end, by class.
     pub resumes: [u64; 8],
@@ -52,13 +52,13 @@ impl Core {
         let gate = self.pausing.as_ref().map(|pausing| &pausing.gates[usize::from(port.0)]);
         gate.map_or(ClassSet::NONE, |gate| gate.paused)
     }
-    /// Returns the classes that are resumed together with `class`, and their XON threshold in bytes, with `free` bytes
-    /// free in the shared memory.
+    /// Returns the classes that are resumed together with `class`, and their XON threshold in bytes.
+    /// `free` is the number of free bytes in the shared memory.
     pub fn resume_threshold(&self, port: PortId, class: u8, free: Option<u64>) -> Option<(ClassSet, u64)> {
         let slot = self.pausing_at(port)?;
         Some((slot.pause_group(class), slot.thresholds(free).1))
     }
-    /// Returns the bytes of a class that wait at a port, by input port.
+    /// Returns the bytes of a class that wait at an output port, by the input port of their frames.
     pub(crate) fn backlog_by_ingress(&self, port: PortId, class: u8) -> Vec<u64> {
         let look = NodeView::new(&self.store, &NoRoutes, None);
         let mut bytes = vec![0; self.store.ports.len()];
@@ -71,8 +71,7 @@ impl Core {
         }
         bytes
     }
-    /// Returns the bytes that never leave the account of their input while ports may not send the classes `stuck`, by
-    /// input, output and class.
+    /// Returns the bytes that stay forever if ports never send the classes `stuck` again, by input, output and class.
     pub fn stuck_bytes(&self, stuck: &[ClassSet]) -> Vec<StuckBytes> {
         if self.store.inputs.is_some() {
             return self.store.stuck_bytes_at_inputs(stuck);
@@ -86,16 +85,16 @@ impl Core {
         };
         (0..).map(PortId).zip(stuck).flat_map(of_port).filter(|stays| stays.bytes > 0).collect()
     }
-    /// Returns the free bytes of the shared memory while ports hold `held` bytes each; `None` if no memory is shared.
+    /// Returns the free bytes of shared memory if each port holds its bytes of `held`; `None` without shared memory.
     pub fn shared_memory_free(&self, held: &[u64]) -> Option<u64> {
         let buffer = self.store.buffer.peek();
         buffer.free_shared_bytes(held.iter().map(|bytes| bytes.saturating_sub(buffer.reserved_bytes())).sum())
     }
-    /// Returns the numbers of PAUSE and PFC frames made here and of those that ended here.
+    /// Returns the numbers of PAUSE and PFC frames that this node sent and received.
     pub fn pause_frame_counts(&self) -> (u64, u64) {
         self.pausing.as_ref().map_or((0, 0), |pausing| (pausing.sent.packets, pausing.received.packets))
     }
-    /// Returns the tallies of PAUSE and PFC frames made here and of those that ended here.
+    /// Returns the tallies of PAUSE and PFC frames that this node sent and received.
     pub(crate) fn pause_frame_tallies(&self) -> (PacketTally, PacketTally) {
         self.pausing.as_ref().map_or_else(Default::default, |pausing| (pausing.sent, pausing.received))
     }

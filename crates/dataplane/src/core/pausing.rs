@@ -1,4 +1,4 @@
-//! Pausing: the pause frames that a port sends, and what a port does when it receives one.
+//! Pause frames (PAUSE and PFC): their transmission, and their effect on the port that receives them.
 //!
 //! Each port has a gate with two independent halves. `far_paused` is about pauses that this node requested of the far
 //! end, and `paused` about those that the far end requested here.
@@ -15,21 +15,21 @@ use mech::{ClassSet, HostId, Lane, PortId, QueueId, View};
 use std::collections::VecDeque;
 use units::{Dur, Time};
 
-/// Pause setup of one port, in a network where ports may be paused.
+/// Pause parameters of one port: times, and headroom in bytes.
 #[derive(Clone)]
 pub struct PauseSetup {
-    /// Time from the arrival of a pause frame until it takes effect here.
+    /// Time from the arrival of a pause frame at this port until it takes effect.
     pub response: Dur,
-    /// Headroom in bytes above the slot's XOFF threshold.
+    /// Headroom in bytes above the XOFF threshold of the `pause` slot.
     pub headroom: u64,
     /// Longest time that a pause frame waits at this port for the frame in transmission.
     pub waits: Dur,
-    /// Time from the start of a pause frame's transmission until no frame arrives any more that the far end began
-    /// before the pause took effect.
+    /// Time from the start of a pause frame until the last frame that it could not stop has arrived.
+    /// That frame is one that the far end began before the pause took effect.
     pub away: Dur,
 }
 
-/// Pause state of one port.
+/// Pause state of one port, for both directions of its link.
 #[derive(Clone)]
 pub(super) struct PortPauseState {
     pub(super) setup: PauseSetup,
@@ -48,7 +48,7 @@ pub(super) struct PortPauseState {
 }
 
 impl PortPauseState {
-    /// Duration of a pause of a class, if frames that the far end sent after its expiry may have arrived by now.
+    /// Returns the duration of a class's pause if it may have expired and let in frames by now; `None` otherwise.
     fn expired_pause_duration(&self, slot: &dyn mech::pause::Pausing, class: u8, now: Time) -> Option<Dur> {
         if !self.far_paused.has(class) || slot.is_refreshed_in_time(self.setup.waits) {
             return None;
@@ -59,14 +59,14 @@ impl PortPauseState {
     }
 }
 
-/// Number of resumes of a class, by direction.
+/// Numbers of resumes of a class that a port has sent and received.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ResumeCounts {
     pub(super) sent: u64,
     pub(super) received: u64,
 }
 
-/// Pause state of a node, in a network where ports may be paused.
+/// Pause state of all ports of a node, and tallies of its pause frames.
 #[derive(Clone)]
 pub(crate) struct NodePauseState {
     pub(super) gates: Vec<PortPauseState>,
@@ -92,18 +92,18 @@ impl NodePauseState {
     }
 }
 
-/// Set of the queues of a class that a pause holds back, one bit each.
+/// Returns the queues of a class that a pause stops, as a bit set.
 fn queues_of_class(class: usize) -> u32 {
     Lane::PAUSED.iter().fold(0, |set, lane| set | QueueId::new(class as u8, *lane).bit())
 }
 
-/// Returns the classes of a set.
+/// Returns the numbers of the classes in a set.
 fn classes_in(set: ClassSet) -> impl Iterator<Item = usize> {
     (0..8).filter(move |class| set.has(*class as u8))
 }
 
 impl Core {
-    /// Sets the index from which the timers of this node's ports are numbered.
+    /// Sets the number that is added to every timer index of this node's ports.
     pub(crate) fn set_timer_base(&mut self, base: u32) {
         self.timer_base = base;
     }
@@ -116,7 +116,8 @@ impl Core {
         out.set_timer(self.timer_base | timer.index(), at);
     }
 
-    /// Queues a pause frame at a port, ahead of all data. It is merged with a frame that waits there already.
+    /// Queues a pause frame at a port, ahead of all data.
+    /// It is merged with a frame that waits there already.
     pub(super) fn queue_pause_frame<O: Out>(&mut self, port: PortId, frame: PauseFrame, now: Time, out: &mut O) {
         if self.store.ports[usize::from(port.0)].rest.dead {
             return;
@@ -174,7 +175,8 @@ impl Core {
         }
     }
 
-    /// Applies a received pause frame. The frame in transmission is completed.
+    /// Pauses and resumes classes of a port as a received pause frame requests.
+    /// The frame in transmission is completed.
     fn apply_pause<O: Out>(&mut self, port: PortId, frame: PauseFrame, now: Time, out: &mut O) {
         let p = &mut self.store.ports[usize::from(port.0)];
         let (duration, in_use) = (p.pause_duration(frame.quanta), ClassSet(((1u16 << p.classes()) - 1) as u8));
@@ -198,7 +200,7 @@ impl Core {
         }
     }
 
-    /// Lets a class leave by a port again.
+    /// Resumes a class at a port: the port may send frames of the class again.
     fn resume_class<O: Out>(&mut self, port: PortId, class: usize, now: Time, out: &mut O) {
         let Some(gate) = self.port_state(port).filter(|gate| gate.paused.has(class as u8)) else { return };
         gate.paused = gate.paused.minus(ClassSet::single(class as u8));
@@ -209,8 +211,8 @@ impl Core {
         self.try_schedule(port, now, out);
     }
 
-    /// Forgets all pause state of a port whose link has gone down or is back. Pause frames sent over that link, and
-    /// those that wait, are void.
+    /// Clears the pause state of a port whose link has gone down or is back.
+    /// Pause frames sent over that link, and those that wait, are void.
     pub(super) fn reset_pause_state<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
         (0..8).for_each(|class| self.resume_class(port, class, now, out));
         let Some(gate) = self.port_state(port) else { return };
@@ -223,7 +225,7 @@ impl Core {
         self.store.ports[usize::from(port.0)].rest.control = false;
     }
 
-    /// Handles a timer of this node's ports.
+    /// Handles the expiry of a timer of this node's ports or agents.
     pub(crate) fn on_timer<F: Fib, O: Out>(&mut self, index: u32, step: &mut StepContext<F, O>) {
         let (now, Some(timer)) = (step.now, CoreTimer::from_index(index)) else { return };
         let rings = |alarm: &mut Alarm| alarm.on_event(now);
@@ -258,7 +260,7 @@ impl Core {
         }
     }
 
-    /// Describes the loss of a packet that found no memory at `out`, if its class is lossless.
+    /// Returns a report on a packet that found no memory at `out`, if its class is lossless.
     pub(super) fn lossless_violation(
         &self,
         pkt: &Pkt,
@@ -294,7 +296,7 @@ impl Core {
     }
 }
 
-/// Forwarding table without routes, for views that look nothing up.
+/// Empty forwarding table, for views that look up no route.
 pub(super) struct NoRoutes;
 
 impl Fib for NoRoutes {

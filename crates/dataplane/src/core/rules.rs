@@ -1,5 +1,6 @@
-//! Checks of the results of mechanisms. A mechanism that breaks a rule of its slot loses at most the packet, and ends
-//! the run with an error; it cannot hang or crash the run.
+//! Checks of the decisions and requests of mechanisms against the rules of their slots.
+//! A mechanism that breaks a rule of its slot loses at most the packet, and ends the run with an error. It cannot hang
+//! or crash the run.
 
 use super::agents::ReadyEntry;
 use super::{Core, Decision, StepContext};
@@ -17,7 +18,7 @@ fn is_for_data(queue: QueueId) -> bool {
     queue.0 & DATA_QUEUE_ZERO_BITS == 0
 }
 
-/// Rule that a mechanism broke by reading its view, with the slot of the mechanism at fault if it is another one.
+/// Rule that was broken while a mechanism read its view, and the slot at fault if it is not the mechanism's own.
 type BrokenViewRule = Option<(Option<&'static str>, Rule)>;
 
 const fn undeclared(used: &'static str, declare: &'static str) -> Rule {
@@ -39,12 +40,12 @@ const UNDECLARED_NOTICE: Rule = undeclared("`Act::Emit`", "`sends_notices: true`
 const UNDECLARED_ECHO: Rule = undeclared("`set_ece` of `Act::ReleaseHeld`", "`sets_ece: true` in `needs()`");
 const UNDECLARED_WINDOW_BOUND: Rule =
     undeclared("`window` of `Act::ReleaseHeld`", "`min_window: Some(bytes)` in `needs()`");
-/// Rule of a scheduler that chooses another packet than the first of a queue.
+/// Rule that a scheduler breaks if it chooses a packet that is not the first of its queue without declaring it.
 pub(super) const SCHEDULER_REORDERS: Rule =
     undeclared("a packet that is not the first of its queue", "`reorders: true` in `needs()`");
 
 impl Core {
-    /// Stores a broken rule until the end of the step, when the driver receives it.
+    /// Keeps a broken rule until the end of the step, when the driver receives it.
     #[cold]
     pub(crate) fn record_broken_rule(&mut self, slot: &'static str, port: PortId, rule: Rule) {
         self.broken.get_or_insert(BrokenRule { slot, port, rule });
@@ -52,7 +53,7 @@ impl Core {
         self.ready.push(ReadyEntry::Work);
     }
 
-    /// Records the rule that a mechanism broke by reading its view, or by forbidden acts.
+    /// Records the rule that a mechanism broke by reading its view or by requesting forbidden acts.
     #[cold]
     pub(super) fn record_broken_view_rule(&mut self, slot: &'static str, port: PortId, seen: BrokenViewRule) {
         self.acts.clear();
@@ -68,7 +69,7 @@ impl Core {
         }
     }
 
-    /// Returns true if a fate needs no check.
+    /// Returns true if any overflow mechanism may choose this fate, so that it needs no check.
     #[inline]
     pub(super) fn is_always_allowed(fate: Fate) -> bool {
         match fate {
@@ -78,7 +79,8 @@ impl Core {
         }
     }
 
-    /// Checks the fate of an arrival. `seen` is a rule that the mechanism broke by reading its view.
+    /// Checks the decision of the overflow slot, and replaces it by a drop if it breaks a rule.
+    /// `seen` is a rule that the mechanism broke by reading its view.
     #[cold]
     pub(super) fn check_decision(
         &mut self,
@@ -128,14 +130,15 @@ impl Core {
         class.is_some_and(|class| self.needs.cut_class != Some(class)).then_some(UNDECLARED_CUT_CLASS)
     }
 
-    /// Loses an arrival if its overflow mechanism chose a packet that it may not remove.
+    /// Returns a drop for an arrival whose overflow mechanism chose a packet that it may not remove.
+    /// Records the broken rule.
     pub(super) fn drop_for_invalid_victim(&mut self, id: PktId, port: PortId) -> Decision {
         let rule = if self.store.is_queued_anywhere(id) { Rule::QueuedElsewhere(id) } else { Rule::NoPacket(id) };
         self.record_broken_rule("overflow", port, rule);
         Decision::lose(DropReason::BufferFull)
     }
 
-    /// Rule that an agent breaks with an act, if it breaks one.
+    /// Returns the rule that an agent breaks by requesting an act; `None` if the act is allowed.
     pub(super) fn rule_broken_by_act<F: Fib, O: Out>(
         &self,
         needs: &Needs,

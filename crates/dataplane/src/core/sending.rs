@@ -14,8 +14,7 @@ use mech::{Env, PktId, PortId, PortView, QueueId, Rule};
 use units::Time;
 
 impl Core {
-    /// Schedules a port that has something to send: in this step if its link is idle, or else when the current frame
-    /// ends.
+    /// Schedules a port that has something to send: in this step, or at the end of the current frame.
     #[inline]
     pub(super) fn try_schedule<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
         let p = &mut self.store.ports[usize::from(port.0)];
@@ -31,8 +30,8 @@ impl Core {
             self.ready.push(ReadyEntry::Port(port));
         }
     }
-    /// Handles the end of a transmission after which something waits: sends the next frame. Indices beyond the last
-    /// port mean the end of a transfer to the output `index - ports`.
+    /// Handles the end of a transmission after which something waits: sends the next frame.
+    /// Indices beyond the last port mean the end of a transfer to the output `index - ports`.
     #[inline]
     pub(crate) fn on_transmit_end<F: Fib, O: Out>(&mut self, port: PortId, step: &mut StepContext<F, O>) {
         if usize::from(port.0) >= self.store.ports.len() {
@@ -44,8 +43,7 @@ impl Core {
         self.send_next(port, step);
     }
 
-    /// Returns true if a port is free for another frame: its link is idle and not known to be dead, and no queued frame
-    /// may leave.
+    /// Returns true if a port has an idle link that is not known to be dead, and no queued frame that may leave.
     pub(crate) fn is_idle(&self, port: PortId, now: Time) -> bool {
         let p = &self.store.ports[usize::from(port.0)];
         p.free_at <= now && p.rest.eligible & !p.rest.paused == 0 && !p.rest.control && !p.rest.dead
@@ -57,25 +55,24 @@ impl Core {
         self.try_schedule(port, now, out);
     }
 
-    /// Returns true if no idle port received a frame in this step and no work is pending (pending work is on the list
-    /// too).
+    /// Returns true if no idle port received a frame in this step and no work is pending.
+    /// Pending work has an entry on the list of ports, too.
     #[inline(always)]
     pub(crate) fn is_step_complete(&self) -> bool {
         self.ready.is_empty()
     }
-    /// Returns true if requests of agents or packets to look up are pending.
+    /// Returns true if acts of agents or packets to look up are pending.
     #[inline]
     pub(crate) fn has_pending_work(&self) -> bool {
         !self.work.is_empty()
     }
-    /// Begins another round of the same step, in which frames that started in an earlier round no longer count as
-    /// waiting.
+    /// Begins another round of a step: frames that started in an earlier round no longer count as queued.
     pub(crate) fn begin_round(&mut self) {
         self.store.ports.iter_mut().for_each(|port| port.begin_round());
     }
 
-    /// Lets idle ports begin to send. Requests of agents are done before the next port starts, except for packets that
-    /// need a lookup.
+    /// Starts transmissions at idle ports.
+    /// Acts of agents are performed before the next port starts, except those that need a lookup.
     #[inline]
     pub(crate) fn start_idle_ports<F: Fib, O: Out>(&mut self, step: &mut StepContext<F, O>) {
         // A start may cause acts, such as a resume of the far end. Acts that need no lookup are done before the next

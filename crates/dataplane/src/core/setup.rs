@@ -25,17 +25,17 @@ use mech::{
 use std::collections::VecDeque;
 use units::{Amount, ByteClock, Dur};
 
-/// Setup of one output port.
+/// Parameters and mechanisms of one output port.
 pub struct PortSetup {
-    /// Rate of the link out of the port.
+    /// Rate of the port's link.
     pub clock: ByteClock,
     /// True if the far end of the port is a switch.
     pub is_switch: bool,
-    /// Marking slot of the port.
+    /// Mechanism in the `marking` slot of the port.
     pub marking: MarkingSlot,
-    /// Scheduler slot of the port.
+    /// Mechanism in the `scheduler` slot of the port.
     pub scheduler: SchedulerSlot,
-    /// Pause setup of the port; `None` if no port of the network is ever paused.
+    /// Pause parameters of the port; `None` if no port of the network is ever paused.
     pub pause: Option<PauseSetup>,
     /// Agents of the port in the slots `ack_hold`, `notify` and `pause`, in this order.
     pub agents: Vec<AgentSlot>,
@@ -43,19 +43,19 @@ pub struct PortSetup {
     pub changes: bool,
 }
 
-/// Setup of a node's output side.
+/// Parameters, mechanisms and ports of a node's output side.
 pub struct CoreSetup {
     /// Number of the node.
     pub node: u32,
     /// Seed of the run.
     pub seed: u64,
-    /// Header, frame and gap sizes.
+    /// Sizes of headers, frames and gaps.
     pub framing: Framing,
-    /// Buffer slot.
+    /// Mechanism in the `buffer` slot, which limits the memory of ports.
     pub buffer: BufferSlot,
-    /// Overflow slot.
+    /// Mechanism in the `overflow` slot.
     pub overflow: OverflowSlot,
-    /// Lanes of every port beside the normal one.
+    /// Lanes (queues within a class) that every port has beside the normal one.
     pub lanes: Lanes,
     /// Highest traffic class in use.
     pub top_class: u8,
@@ -63,12 +63,12 @@ pub struct CoreSetup {
     pub may_compute: bool,
     /// Ports, in the order of their numbers.
     pub ports: Vec<PortSetup>,
-    /// Input side, if arrivals wait at their inputs first.
+    /// Parameters of the input side, if arrivals first wait in the memory of their input.
     pub inputs: Option<InputSetup>,
 }
 
 impl Core {
-    /// Creates the output side described by `setup`.
+    /// Creates the output side of a node from its parameters and mechanisms.
     pub fn new(setup: CoreSetup) -> Core {
         let memory = Core::independent_port_memory(&setup);
         let asks = setup.overflow.peek().admit_calls();
@@ -141,8 +141,7 @@ impl Core {
         core
     }
 
-    /// Memory of each port, if nothing that the ports share can change the order or the time of a known departure;
-    /// `None` otherwise.
+    /// Returns the memory limits of each port; `None` if something shared by ports prevents computed departures.
     fn independent_port_memory(setup: &CoreSetup) -> Option<PortThresholds> {
         let needs = setup.overflow.peek().needs();
         // Frames that came in by a port may wait at any other, and an agent that samples may read the fill of any port.
@@ -155,7 +154,7 @@ impl Core {
         let visits = setup.ports.iter().any(Core::reads_single_packets);
         // Inputs, several classes or lanes change which frame leaves next. A mechanism that removes or visits packets
         // needs them in the arena, where frames with computed departures never are. A header that is being cut joins
-        // its queue late. Shared memory (`plain()` is `None`) makes one port's decisions depend on the departures of
+        // its queue late. Shared memory (`fixed_thresholds()` is `None`) makes one port's decisions depend on the departures of
         // others.
         let plain = !by_input
             && setup.may_compute
@@ -169,14 +168,13 @@ impl Core {
         setup.buffer.peek().fixed_thresholds().filter(|_| plain)
     }
 
-    /// Returns true if a mechanism of a port looks at single packets of other ports.
+    /// Returns true if a mechanism of a port reads single queued packets, also those of other ports.
     fn reads_single_packets(port: &PortSetup) -> bool {
         let agents = || port.agents.iter().filter_map(AgentSlot::peek).any(|agent| agent.needs().reads_packets);
         port.marking.peek().needs().reads_packets || port.scheduler.peek().needs().reads_packets || agents()
     }
 
-    /// Limits that an arrival is compared with, if nothing of this port can change a known departure either; `None`
-    /// otherwise.
+    /// Returns the limits for arrivals at a port with computed departures; `None` if the port itself prevents these.
     fn computed_limits(memory: PortThresholds, id: PortId, port: &PortSetup) -> Option<Limits> {
         let mark = port.marking.peek().fixed_thresholds()?;
         // A followed account must change at the instant of each departure. Pauses and rate changes delay departures
@@ -191,8 +189,8 @@ impl Core {
         })
     }
 
-    /// Returns the queues of every port and the limit of each; the limit is `None` if it is not fixed. All normal
-    /// queues of a port share one limit.
+    /// Returns the queues of every port and the limit of each; the limit is `None` if it is not fixed.
+    /// All normal queues of a port share one limit.
     pub fn queue_limits(&self) -> impl Iterator<Item = (QueueId, Option<Amount>)> {
         let normal = self.store.buffer.peek().fixed_thresholds().and_then(PortThresholds::amount);
         let lanes = self.store.lanes;

@@ -1,17 +1,17 @@
-//! Marks for simultaneous arrivals on a snapshot: the marking slot sees each queue as it was before the first of these
-//! arrivals was stored there. State of the marking slot itself, such as an average and draws, still changes with each
-//! arrival.
+//! Snapshot of queue lengths for marking, so that simultaneous arrivals do not see each other.
+//! The marking slot sees each queue as it was before the first of these arrivals was stored there. State of the marking
+//! slot itself, such as an average and draws, still changes with each arrival.
 
 use super::Core;
 use crate::packet_store::PacketStore;
 use crate::port::QueueAt;
 
-/// Frames and bytes in each queue before the first arrival of the instant was stored there.
+/// Frames and bytes in each queue before the first of the simultaneous arrivals was stored there.
 #[derive(Clone, Default)]
 pub(super) struct QueueSnapshot(Vec<(QueueAt, (u32, u64))>);
 
 impl QueueSnapshot {
-    /// Frames and bytes that the marking slot sees in a queue.
+    /// Returns the frames and bytes that the marking slot sees in a queue.
     pub(super) fn backlog(&mut self, at: QueueAt, store: &PacketStore) -> (u32, u64) {
         if let Some((_, before)) = self.0.iter().find(|(queue, _)| *queue == at) {
             return *before;
@@ -23,11 +23,11 @@ impl QueueSnapshot {
 }
 
 impl Core {
-    /// Begins a snapshot: frames stored from here on do not see each other.
+    /// Begins a snapshot: the marking slot does not see frames that are stored from now on.
     pub(crate) fn begin_snapshot(&mut self) {
         self.before = Some(QueueSnapshot::default());
     }
-    /// Ends the snapshot.
+    /// Ends the snapshot: the marking slot sees the present queue lengths again.
     pub(crate) fn end_snapshot(&mut self) {
         self.before = None;
     }

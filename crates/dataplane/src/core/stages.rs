@@ -23,7 +23,7 @@ impl Core {
         self.store.inputs.as_mut()?.stages.as_deref_mut()
     }
 
-    /// Lets idle targets take the frames that their arbiters choose.
+    /// Begins moves inside a `fabric` switch: each idle buffer takes the frame that its arbiter chooses.
     pub(super) fn begin_moves<F, O: Out>(&mut self, step: &mut StepContext<F, O>) {
         let ports = self.store.ports.len() as u16;
         while let Some(target) = self.stages().and_then(Stages::next_scheduled) {
@@ -35,7 +35,7 @@ impl Core {
         }
     }
 
-    /// Handles the arrival of a frame at a target, or of an acknowledgement at an input.
+    /// Handles the end of a move inside a `fabric` switch, or the arrival of an acknowledgement at an input.
     #[cold]
     pub(super) fn on_move_end<F: Fib, O: Out>(&mut self, target: u16, step: &mut StepContext<F, O>) {
         // Space became free somewhere, so arbiters must choose again: an entry on the list makes the step reach
@@ -68,14 +68,14 @@ impl Core {
         }
     }
 
-    /// Reports the fill of a target's buffer when a frame begins to move to it and takes its space there.
+    /// Reports the occupancy of a buffer inside the switch when a frame begins to move to it and takes space there.
     fn report_occupied<O: Out>(&mut self, target: u16, out: &mut O) {
         let to =
             self.stages().filter(|stages| !stages.is_output(target)).and_then(|stages| stages.move_destination(target));
         to.into_iter().for_each(|to| self.report_occupancy_change(target, to, out));
     }
 
-    /// Reports the fill of a target's buffer after a frame for queue `of` has taken space there or left it.
+    /// Reports the occupancy of a buffer inside the switch after a frame for queue `of` took space there or left it.
     fn report_occupancy_change<O: Out>(&mut self, target: u16, of: QueueAt, out: &mut O) {
         let ports = self.store.ports.len() as u16;
         let (stages, at) = (self.stages().filter(|_| of.queue.lane() != Lane::Notice), out.event_location(of.port));
@@ -84,7 +84,7 @@ impl Core {
             .for_each(|all| out.observer().on_stage_occupancy(at, target - ports, all.occupied_bytes(target)));
     }
 
-    /// Ends the stay of a frame in its virtual output queue: its memory is freed, or goes over to its copy.
+    /// Frees the input memory of a frame that has entered the stages, or hands it to the copy that the input keeps.
     fn release_input_memory<F: Fib, O: Out>(&mut self, item: &mut StageFrame, step: &mut StepContext<F, O>) {
         let pkt = *self.store.arena.get(item.slot);
         let (counted, frame) =
@@ -104,7 +104,7 @@ impl Core {
         self.count_copied(frame, Frame { slot: copy, ..frame });
     }
 
-    /// Delivers a frame to the buffer of its output; drops it if the link there has died.
+    /// Delivers a frame from the stages to the buffer of its output; drops it if the link there has died.
     fn leave_fabric<F: Fib, O: Out>(&mut self, item: &StageFrame, step: &mut StepContext<F, O>) {
         let ports = self.store.ports.len() as u16;
         let head = self.store.arena.get(item.slot).head;
@@ -119,7 +119,7 @@ impl Core {
         }
     }
 
-    /// Frees the copies whose acknowledgements have arrived.
+    /// Frees the copies at inputs whose acknowledgements have arrived.
     fn free_acknowledged_copies<F: Fib, O: Out>(&mut self, step: &mut StepContext<F, O>) {
         while let Some((copy, to)) = self.stages().and_then(|stages| stages.pop_acknowledged(step.now)) {
             let pkt = self.store.arena.discard(copy);
@@ -135,7 +135,7 @@ impl Core {
         }
     }
 
-    /// Counts a frame, or its copy, as gone from the memory of its input. The frame still waits for its port.
+    /// Removes a frame, or its copy, from the account of its input. The frame still counts as queued for its port.
     fn count_from_input<F: Fib, O>(&mut self, frame: Frame, step: &StepContext<F, O>) {
         if self.is_counted(frame.at) {
             self.free_frame_units(frame, MemorySides::INPUT);
@@ -143,7 +143,7 @@ impl Core {
         }
     }
 
-    /// Moves the memory units of a frame to its copy.
+    /// Moves the sampled units of input memory from a frame to its copy.
     fn count_copied(&mut self, frame: Frame, copy: Frame) {
         if self.is_counted(frame.at) {
             self.free_frame_units(frame, MemorySides::INPUT);
@@ -151,8 +151,8 @@ impl Core {
         }
     }
 
-    /// Counts a frame as arrived in the buffer of its output. It has counted as waiting for that port since its
-    /// arrival.
+    /// Adds a frame that has left the stages to the accounts of its output's buffer.
+    /// It has counted as waiting for that port since its arrival.
     fn count_to_output<F: Fib, O>(&mut self, frame: Frame, step: &StepContext<F, O>) {
         if self.is_counted(frame.at) {
             self.add_frame_units(frame, MemorySides::OUTPUT);

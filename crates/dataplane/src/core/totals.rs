@@ -12,18 +12,18 @@ impl Core {
         self.port_counts_mut(PortId(0)).returned += 1;
     }
 
-    /// Returns the number of packets held here.
+    /// Returns the number of packets in the memory of this node, without the copies that inputs keep.
     pub fn held_packets(&self) -> usize {
         self.store.arena.packet_count() - self.input_copies().count()
     }
 
-    /// Returns the arena slots of copies that inputs keep of frames that have gone on.
+    /// Returns the arena slots of the copies that inputs keep until an acknowledgement arrives.
     fn input_copies(&self) -> impl Iterator<Item = u32> + '_ {
         let stages = self.store.inputs.iter().flat_map(|inputs| &inputs.stages);
         stages.flat_map(|stages| stages.copies().map(|(_, slot)| slot))
     }
 
-    /// Returns the payload that was lost or cut at the ports, or is in packets held here.
+    /// Returns the payload bytes that were lost or cut off at the ports, or are in packets of this node.
     pub(crate) fn payload_counts(&self) -> PayloadCounts {
         let of = |port: &Port| {
             let counts = port.counts();
@@ -35,25 +35,24 @@ impl Core {
         self.store.ports.iter().map(of).sum::<PayloadCounts>() + held
     }
 
-    /// Returns the ports.
+    /// Returns the output ports of the node.
     pub fn ports(&self) -> &[Port] {
         &self.store.ports
     }
 
-    /// Restarts the maxima of queued frames and bytes of all ports from their present values. PRECONDITION: ports are
-    /// settled.
+    /// Restarts the maxima of queued frames and bytes of all ports from their present values.
+    /// PRECONDITION: ports are settled.
     pub fn restart_maxima(&mut self) {
         self.store.ports.iter_mut().for_each(Port::restart_maxima);
     }
 
-    /// Accounts for computed departures up to and including `now`, so that counts can be read. PRECONDITION: no step of
-    /// that instant is in progress.
+    /// Settles all ports: frames with computed departures that have left by `now` no longer count as queued.
+    /// PRECONDITION: no step of that instant is in progress.
     pub fn settle_departures(&mut self, now: Time) {
         self.store.ports.iter_mut().filter(|port| port.computed).for_each(|port| port.settle_departures_after(now));
     }
 
-    /// Returns the number of frames with computed departures that still count as waiting although they are on their
-    /// link already.
+    /// Returns the number of frames that are on their link by a computed departure but still count as queued.
     pub fn waiting_ahead(&self) -> u64 {
         self.store.ports.iter().filter(|port| port.computed).map(|port| u64::from(port.queued_frames())).sum()
     }

@@ -15,8 +15,8 @@ use mech::overflow::DropReason;
 use mech::{PacketKind, PortId};
 
 impl Core {
-    /// Schedules the arbiter of an output for the end of this step, since a frame waits for the output or space became
-    /// free.
+    /// Schedules the arbiter of an output for the end of this step.
+    /// A frame waits for the output, or space became free there.
     pub(super) fn schedule_arbiter(&mut self, output: PortId) {
         if let Some(stages) = self.stages() {
             stages.schedule_arbiter(output.0);
@@ -27,7 +27,7 @@ impl Core {
         }
     }
 
-    /// Schedules the arbiter that may move a frame from `input`, where it waits for the port `output`.
+    /// Schedules the arbiter that may choose a frame at `input` that waits for the port `output`.
     pub(super) fn schedule_arbiter_for(&mut self, input: PortId, output: PortId) {
         if let Some(stages) = self.stages() {
             stages.schedule_arbiter_for_input(input);
@@ -36,7 +36,7 @@ impl Core {
         self.schedule_arbiter(output);
     }
 
-    /// Lets idle outputs take the frames that their arbiters choose.
+    /// Begins transfers from inputs: each idle output takes the frame that its arbiter chooses.
     pub(super) fn begin_transfers<F, O: Out>(&mut self, step: &mut StepContext<F, O>) {
         if self.stages().is_some() {
             return self.begin_moves(step);
@@ -50,7 +50,7 @@ impl Core {
         }
     }
 
-    /// Breaks the rule that the arbiter of an output has broken, if it has broken one.
+    /// Records the rule that an arbiter or the fabric has broken, if any.
     #[inline]
     pub(super) fn check_arbiter(&mut self, output: PortId) {
         if let Some((slot, rule)) = self.store.inputs.as_mut().and_then(|inputs| inputs.broken.take()) {
@@ -58,8 +58,7 @@ impl Core {
         }
     }
 
-    /// Handles the end of a transfer: the frame joins its queue at the output, or is lost if the output's link has
-    /// died.
+    /// Handles the end of a transfer: the frame joins its queue at the output, or is dropped if the link is dead.
     pub(super) fn on_transfer_end<F: Fib, O: Out>(&mut self, output: PortId, step: &mut StepContext<F, O>) {
         if self.stages().is_some() {
             return self.on_move_end(output.0, step);
@@ -79,8 +78,8 @@ impl Core {
         }
     }
 
-    /// Appends a frame that is counted at a port to its queue there, and returns true; drops it and returns false if
-    /// the link of the port has died. `from` are the memories that it was in.
+    /// Appends a frame to its queue at the output and returns true, or drops it if the link there has died.
+    /// The port counts the frame already. `from` are the memories that the frame was in.
     pub(super) fn join_output_queue<F: Fib, O: Out>(
         &mut self,
         slot: u32,
@@ -106,8 +105,8 @@ impl Core {
         true
     }
 
-    /// Checks that each port's count equals the frames in its queues and at inputs, and that the memory of inputs holds
-    /// exactly the frames there.
+    /// Checks that each port's count equals the frames in its queues and at inputs.
+    /// Also checks that the memory of inputs holds exactly the frames there.
     pub(crate) fn inputs_are_consistent(&self) -> bool {
         let Some(inputs) = &self.store.inputs else { return true };
         let whole = |(port, p): (u16, &Port)| {

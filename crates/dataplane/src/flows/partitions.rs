@@ -1,4 +1,4 @@
-//! Flows of a run that is divided: every partition has all flows, but the live ends only of those that end in it.
+//! Flow table of a divided run: a partition has all flows, but senders and receivers only of its own hosts.
 
 use super::persistent::Persistent;
 use super::{EndSlots, FlowTable, NO_SLOT};
@@ -16,7 +16,7 @@ impl FlowTable {
         self.shared.map_or(self.info.len() as u32, |(next, _)| next)
     }
 
-    /// Adds a flow that another partition has added.
+    /// Adds a flow that another partition of the run has added.
     pub fn add_copy(&mut self, info: FlowInfo) {
         self.insert_flow(info, EndSlots::NEW);
     }
@@ -29,8 +29,8 @@ impl FlowTable {
         self.append_message(connection, message);
     }
 
-    /// Joins the tables of all partitions into one, with the flows of `order` in that order. Each flow has the
-    /// partitions of its sender and of its receiver.
+    /// Merges the tables of all partitions into one, with the flows of `order` in that order.
+    /// For each flow, `order` has the partitions of its sender and of its receiver.
     pub fn merge(parts: &[&FlowTable], order: &[(FlowId, usize, usize)], rank: impl Fn(FlowId) -> FlowId) -> FlowTable {
         let mut whole = FlowTable::default();
         for (flow, src, dst) in order {

@@ -6,33 +6,33 @@ use crate::transport::{Sender, SenderStats};
 use mech::FlowId;
 use std::collections::VecDeque;
 
-/// Persistent connection, and the ends of its messages.
+/// Persistent connection, and its messages that are not acknowledged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Persistent {
     connection: FlowId,
     /// Messages that are not acknowledged, in the order in which they were written.
     open: VecDeque<Message>,
-    /// Number of open messages that the receiver has.
+    /// Number of unacknowledged messages that have reached the receiver.
     delivered: usize,
-    /// Bytes written.
+    /// Number of bytes that the application has written to the connection.
     written: u64,
-    /// Statistics of the sender when a message was last acknowledged.
+    /// Statistics of the sender when the last message was acknowledged.
     reported: Option<SenderStats>,
 }
 
-/// Message of a persistent connection.
+/// Message on a persistent connection: a range of its byte stream, reported as a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Flow that stands for the message.
+    /// Number under which the message is reported as a flow.
     pub flow: FlowId,
-    /// Bytes of the connection before the first byte of the message.
+    /// Offset of the first byte of the message in the stream of the connection.
     pub start: u64,
-    /// Bytes of the connection up to the last byte of the message.
+    /// Offset behind the last byte of the message in the stream of the connection.
     pub end: u64,
 }
 
 impl Persistent {
-    /// Renumbers the flows of the connection by `rank`.
+    /// Replaces the flow numbers of the connection and of its messages by those that `rank` returns.
     pub(super) fn renumber(&mut self, rank: impl Fn(FlowId) -> FlowId) {
         self.connection = rank(self.connection);
         self.open.iter_mut().for_each(|message| message.flow = rank(message.flow));
@@ -40,8 +40,8 @@ impl Persistent {
 }
 
 impl SenderStats {
-    /// Statistics since `before`: counts of retransmissions, recoveries, timeouts, echoes, PACKs, probes and undos are
-    /// differences; all other fields keep their present values.
+    /// Returns the sender's statistics since `before`: differences of counts, and present values of all other fields.
+    /// Counts are those of retransmissions, recoveries, timeouts, echoes, PACKs, probes and undos.
     fn stats_since(&self, before: Option<&SenderStats>) -> SenderStats {
         let Some(before) = before else { return *self };
         SenderStats {
@@ -58,7 +58,7 @@ impl SenderStats {
 }
 
 impl FlowTable {
-    /// Marks the connection of a flow as persistent.
+    /// Marks a flow as a persistent connection.
     pub(crate) fn make_persistent(&mut self, connection: FlowId) {
         self.ends[connection.0 as usize].persistent = self.persistent.len() as u32;
         self.persistent.push(Persistent { connection, ..Persistent::default() });
@@ -77,7 +77,7 @@ impl FlowTable {
         persistent.open.push_back(Message { flow: message, start, end: persistent.written });
     }
 
-    /// Reports messages of a persistent connection whose bytes the receiver has, `received` of them in order.
+    /// Reports messages of a persistent connection as received if the first `received` bytes contain them.
     #[inline(never)]
     pub(crate) fn report_received(&mut self, connection: FlowId, received: u64, out: &mut impl Out) {
         let Some(persistent) = self.persistent_mut(connection) else { return };
@@ -87,8 +87,8 @@ impl FlowTable {
         }
     }
 
-    /// Reports messages of a persistent connection that are acknowledged. Statistics since the last acknowledged
-    /// message go to the next one.
+    /// Reports messages of a persistent connection that are acknowledged.
+    /// Statistics since the last acknowledged message go to the next one.
     #[inline(never)]
     pub(crate) fn report_acknowledged(&mut self, connection: FlowId, sender: &Sender, out: &mut impl Out) {
         let Some(persistent) = self.persistent_mut(connection) else { return };
@@ -113,12 +113,12 @@ impl FlowTable {
         persistent.into_iter().flat_map(|persistent| &persistent.open)
     }
 
-    /// Returns the persistent connections.
+    /// Returns the flow numbers of all persistent connections.
     pub fn persistent_connections(&self) -> impl Iterator<Item = FlowId> {
         self.persistent.iter().map(|persistent| persistent.connection)
     }
 
-    /// Statistics of the sender of a persistent connection since the last message that was acknowledged.
+    /// Returns the statistics of a persistent connection's sender since the last message that was acknowledged.
     pub fn stats_since_report(&self, connection: FlowId, stats: &SenderStats) -> SenderStats {
         let persistent = self.persistent.get(self.ends[connection.0 as usize].persistent as usize);
         stats.stats_since(persistent.and_then(|persistent| persistent.reported.as_ref()))

@@ -1,4 +1,4 @@
-//! Counts of a host: live ends of flows, and packets that came, went and stayed.
+//! Counts of a host: its senders and receivers, and packets received, sent, dropped and waiting.
 
 use super::Host;
 use crate::PayloadCounts;
@@ -9,7 +9,7 @@ use crate::transport::{Receiver, Sender};
 use mech::FlowId;
 
 impl Host {
-    /// Number of live ends of flows.
+    /// Number of senders and receivers at this host that have not finished.
     pub fn live_ends(&self) -> usize {
         self.senders.live_count() + self.receivers.live_count()
     }
@@ -17,7 +17,7 @@ impl Host {
     pub fn nic(&self) -> &Core {
         &self.nic
     }
-    /// Returns the NIC, to settle its counters.
+    /// Returns the NIC for changes, such as settling its counters.
     pub fn nic_mut(&mut self) -> &mut Core {
         &mut self.nic
     }
@@ -29,7 +29,7 @@ impl Host {
     pub fn active_receivers(&self) -> impl Iterator<Item = (FlowId, &Receiver)> {
         self.receivers.slots.iter().flatten().map(|(flow, receiver)| (*flow, receiver))
     }
-    /// Returns the number of congestion messages for a flow that is sent here, and the last of them.
+    /// Returns the number of congestion messages that this host has received about a flow, and the last of them.
     pub fn notice_stats(&self, flow: FlowId) -> (u64, Option<mech::Notice>) {
         self.limiters.notices_about(flow)
     }
@@ -37,38 +37,38 @@ impl Host {
     pub fn packets_returned(&self) -> u64 {
         self.nic.ports()[0].counts().returned
     }
-    /// Renumbers the flows of live ends by `rank`.
+    /// Renumbers the flows of all senders and receivers at this host by `rank`.
     pub fn renumber_flows(&mut self, rank: impl Fn(FlowId) -> FlowId) {
         self.senders.slots.iter_mut().flatten().for_each(|(flow, _)| *flow = rank(*flow));
         self.receivers.slots.iter_mut().flatten().for_each(|(flow, _)| *flow = rank(*flow));
     }
-    /// Number of packets made by its transports.
+    /// Number of packets that this host has created.
     pub fn packets_originated(&self) -> u64 {
         self.originated.packets
     }
-    /// Number of packets that have reached its transports.
+    /// Number of packets that have passed up the stack of this host.
     pub fn packets_consumed(&self) -> u64 {
         self.consumed.packets
     }
-    /// Number of frames that wait in queues of flows.
+    /// Number of frames that wait in the NIC's queues of flows.
     pub fn frames_in_flow_queues(&self) -> u64 {
         self.pulled.as_ref().map_or(0, |pulled| pulled.queues().queued().packets)
     }
-    /// Number of frames that came in.
+    /// Number of frames that this host has received.
     pub fn frames_received(&self) -> u64 {
         self.received.packets
     }
-    /// Number of frames that came in for another host and were not sent out again.
+    /// Number of frames for another host that this host has received and dropped.
     pub fn frames_misdirected(&self) -> u64 {
         self.misdirected.packets
     }
 
-    /// Number of flood copies that came in for other hosts.
+    /// Number of flooded frame copies for other hosts that this host has received and discarded.
     pub fn flood_copies_discarded(&self) -> u64 {
         self.flood_copies_discarded.packets
     }
 
-    /// Returns the payload that its transports sent and received, that was lost at its NIC, and that waits here.
+    /// Returns the payload bytes that this host has created, delivered and dropped, and those that wait in it.
     pub fn payload_counts(&self) -> PayloadCounts {
         let waiting = self.pulled.as_ref().map_or(0, |pulled| pulled.queues().queued().payload);
         let own = PayloadCounts {

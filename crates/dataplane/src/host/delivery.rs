@@ -1,4 +1,4 @@
-//! Delivery of packets that have come up the stack, and the actions of the ends of flows.
+//! Delivery of packets that have passed up the stack, and calls of senders and receivers.
 
 use super::{Host, HostStep, HostTimer, NIC};
 use crate::flows::{NO_SLOT, REMOVED_SLOT};
@@ -46,7 +46,7 @@ impl Host {
         }
     }
 
-    /// Handles a packet that a switch has sent back.
+    /// Handles a packet that a switch has sent back to this host, its source.
     fn on_returned<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         self.nic.count_returned();
         self.signal_bounce(pkt, step);
@@ -56,7 +56,7 @@ impl Host {
         }
     }
 
-    /// Delivers a packet that is for no transport.
+    /// Delivers a packet that goes to no sender or receiver: returned, raw, or a congestion message.
     fn deliver_without_transport<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         let flow = pkt.head.flow;
         match pkt.body() {

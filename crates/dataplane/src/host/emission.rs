@@ -1,4 +1,4 @@
-//! Packets that transports have made, on their way through the stack to the NIC.
+//! Path of packets that a host has created, through the stack to the NIC.
 
 use super::{Host, HostStep, HostTimer, NIC};
 use crate::transport::SegmentRun;
@@ -43,7 +43,7 @@ impl Host {
         }
     }
 
-    /// Stores a frame that has reached the NIC.
+    /// Queues a frame that has come down the stack at the NIC.
     #[inline]
     pub(super) fn store_at_nic<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
         match &mut self.pulled {

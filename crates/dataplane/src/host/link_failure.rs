@@ -1,4 +1,4 @@
-//! Links of a host that die and return.
+//! Failure and return of a host's link.
 
 use super::{Host, HostStep, NIC};
 use crate::Out;
@@ -21,7 +21,7 @@ impl Host {
         self.nic.reopen_port(NIC, &mut step.nic_step());
     }
 
-    /// Changes the rate of the NIC from now on.
+    /// Changes the link rate of the NIC from now on.
     pub fn set_clock(&mut self, clock: ByteClock) {
         self.nic.set_clock(NIC, clock);
     }

@@ -1,4 +1,4 @@
-//! NIC that takes frames from its flows' queues, one at a time, and has transports make segments when they leave.
+//! NIC with a queue for each flow: it takes one frame at a time, and transports create a segment when it leaves.
 
 use super::{Host, HostStep, HostTimer, NIC};
 use crate::flow_queues::{NextFrame, NicQueues};
@@ -9,27 +9,27 @@ use mech::FlowId;
 use mech::host::{FlowQueues, Reaction};
 use units::{Dur, Time};
 
-/// State of a host whose NIC serves its flows in turn.
+/// State of a host whose NIC has a queue for each flow.
 #[derive(Clone)]
 pub(super) struct PullState {
     queues: NicQueues,
-    /// Flows with a segment ready, and their classes, while the announcement passes the stack.
+    /// Flows with a segment ready, and their classes, while the announcement to the NIC passes the stack.
     announced: StackDelay<(FlowId, u8)>,
-    /// True while the NIC has a transport make a segment. That segment passes no stack: its announcement did.
+    /// True while the NIC requests a segment from a transport. That segment passes no stack: its announcement did.
     asking: bool,
-    /// Instant of the pending event of a rate limiter.
+    /// Instant of the pending event of the rate limiters; never if there is none.
     event: Time,
-    /// Reaction point, which changes rates, if there is one.
+    /// Reaction point, which changes the rates of flows, if the host has one.
     pub(super) reacting: Option<ReactionState>,
 }
 
-/// Reaction point of a host, and its pending event.
+/// Reaction point of a host (its rate control after congestion messages), and its pending event.
 #[derive(Clone)]
 pub(super) struct ReactionState {
     pub(super) point: Box<dyn Reaction>,
-    /// Instant of the pending event of its timers.
+    /// Instant of the pending event for the timers of the reaction point.
     pub(super) event: Time,
-    /// Number of congestion messages that it has made.
+    /// Number of congestion messages that the reaction point has created.
     pub(super) made: u32,
 }
 
@@ -51,18 +51,18 @@ impl PullState {
     pub(super) fn queues_and_reaction(&mut self) -> (&mut NicQueues, Option<&mut ReactionState>) {
         (&mut self.queues, self.reacting.as_mut())
     }
-    /// Returns true while the NIC has a transport make a segment.
+    /// Returns true while the NIC requests a segment from a transport.
     pub(super) fn is_pulling(&self) -> bool {
         self.asking
     }
-    /// Queues a frame at the NIC.
+    /// Adds a frame to its flow's queue at the NIC.
     pub(super) fn push(&mut self, pkt: &Pkt, now: Time) {
         self.queues.push(pkt, now);
     }
 }
 
 impl Host {
-    /// Announces a segment that a transport has ready to the NIC.
+    /// Announces to the NIC that a transport has a segment of a flow ready.
     #[cold]
     pub(super) fn announce<O: Out>(&mut self, flow: FlowId, step: &mut HostStep<O>) {
         let (now, class) = (step.now, step.flows.info(flow).class);
@@ -76,7 +76,7 @@ impl Host {
         }
     }
 
-    /// Handles announcements that have passed the stack.
+    /// Handles announcements of ready segments that have passed the stack.
     pub(super) fn on_announced<O: Out>(&mut self, step: &mut HostStep<O>) {
         let Some(pulled) = &mut self.pulled else { return };
         while let Some((flow, class)) = pulled.announced.pop(step.now) {
@@ -88,14 +88,14 @@ impl Host {
         pulled.announced.next_ready().into_iter().for_each(|at| step.out.set_timer(HostTimer::Announced.index(), at));
     }
 
-    /// Handles the event of a rate limiter. The end of the step then pulls the next frame.
+    /// Handles the event of a rate limiter. The end of the step then takes the next frame.
     pub(super) fn on_limiter_timer(&mut self, now: Time) {
         if let Some(pulled) = self.pulled.as_mut().filter(|pulled| pulled.event == now) {
             pulled.event = Time::NEVER;
         }
     }
 
-    /// Takes the next frame if the link is idle and nothing waits ahead of it, and schedules the next pull.
+    /// Takes the next frame if the link is idle and nothing waits ahead of it, and schedules the next attempt.
     #[cold]
     pub(super) fn pull_next<O: Out>(&mut self, step: &mut HostStep<O>) {
         let (now, paused) = (step.now, self.nic.paused_classes(NIC));

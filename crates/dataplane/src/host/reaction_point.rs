@@ -1,4 +1,4 @@
-//! Reaction point of a host: its notices to other hosts, its calls, and its rate limiters at the NIC.
+//! Reaction point of a host, which limits flow rates after congestion messages: its calls, timers and own messages.
 
 use super::nic_pull::{PullState, ReactionState};
 use super::{Host, HostStep, HostTimer, NIC};

@@ -112,7 +112,7 @@ impl Bench {
         }
     }
 
-    /// Runs one step of the host at `now`.
+    /// Runs one step of the host at `now`, with `act` as its action.
     fn step(&mut self, now: Time, act: impl FnOnce(&mut Host, &mut HostStep<&mut Driver>)) {
         let mut step = HostStep {
             now,
@@ -136,7 +136,7 @@ impl Bench {
         flow
     }
 
-    /// Handles all events before an instant.
+    /// Handles all events of the host before an instant in ns.
     fn until(&mut self, ns: u64) {
         while let Some((at, event)) = self.driver.events.first().copied().filter(|(at, _)| at.0 < ns * 1000) {
             self.driver.events.pop_first();
@@ -147,7 +147,7 @@ impl Bench {
         }
     }
 
-    /// Lets a congestion message about a flow arrive.
+    /// Makes a congestion message about a flow arrive at the host.
     fn notice(&mut self, ns: u64, flow: FlowId, notice: Notice) {
         self.until(ns);
         let mut pkt = NoticeSetup { notice, flow, to: HostId(0), node: 9, n: 0, size: 64 }.packet();
@@ -155,7 +155,7 @@ impl Bench {
     }
 }
 
-/// Returns the ends of the frames that begin at the instants `starts`.
+/// Returns the ends in ns, with serial numbers, of the frames that begin at the instants `starts`.
 fn ends<const N: usize>(starts: [u64; N]) -> Vec<(u64, u32)> {
     starts.iter().map(|start| start + 8624).zip(0..).collect()
 }

@@ -1,20 +1,20 @@
-//! Timers of a host, packed into the index of an event.
+//! Timers of a host: their purpose, packed with an index into the number of an event.
 
 /// Purpose of a host's timer, packed into the index of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HostTimer {
     StackUp,
     StackDown,
-    /// Arrival of an announced segment at the NIC.
+    /// Arrival of a segment's announcement at the NIC.
     Announced,
-    /// Instant at which a rate limiter lets the next frame pass.
+    /// Instant at which a rate limiter lets the next frame leave.
     Limiter,
     /// Timer of the reaction point.
     Reaction,
     Raw(u32),
     Sender(u32),
     Receiver(u32),
-    /// Timer of the NIC.
+    /// Timer of the NIC, with its index there.
     Nic(u32),
 }
 

@@ -1,14 +1,14 @@
-//! Buffer inside a `fabric` switch: its frames, and the order in which they may go on.
+//! Buffer inside a `fabric` switch: its frames, and the order in which they may move on.
 
 use super::uses_input_memory;
 use crate::port::QueueAt;
 use mech::QueueId;
 use std::collections::VecDeque;
 
-/// Frame inside the stages.
+/// Frame inside the stages of a `fabric` switch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StageFrame {
-    /// Slot of the frame in the arena.
+    /// Memory slot of the frame: its index in the node's arena.
     pub(crate) slot: u32,
     /// Output queue that the frame is for.
     pub(crate) to: QueueAt,
@@ -19,25 +19,25 @@ pub(crate) struct StageFrame {
     pub(crate) hash: u32,
 }
 
-/// Buffer of a stage's input, or in front of an internal link.
+/// Buffer inside a `fabric` switch: at the input of a stage, or in front of an internal link.
 #[derive(Clone, Debug)]
 pub(super) struct StageBuffer {
     pub(super) stage: u16,
     /// Capacity in bytes for each queue.
     pub(super) limit: u64,
     pub(super) used: Box<[u64]>,
-    /// Targets that the buffer feeds.
+    /// Exits of the buffer: numbers of the targets to which its frames move next.
     pub(super) exits: Box<[u16]>,
-    /// Set of queues with a frame for each exit.
+    /// Queues with a frame for each exit, as a bit set.
     pub(super) waits: Box<[u32]>,
-    /// Frames by exit and queue.
+    /// Frames by exit and queue, in order of arrival.
     pub(super) lists: Box<[VecDeque<StageFrame>]>,
-    /// Exits of the frames in order of arrival, by queue, if frames of all exits are in one list.
+    /// Exits of the frames of each queue in order of arrival, if frames of all exits share one list.
     order: Option<Box<[VecDeque<u16>]>>,
 }
 
 impl StageBuffer {
-    /// Creates an empty buffer that feeds `exits` from a number of queues.
+    /// Creates an empty buffer with a number of queues, from which frames move to the targets `exits`.
     pub(super) fn new(stage: u16, limit: u64, (exits, queues): (&[u16], usize), fifo: bool) -> StageBuffer {
         StageBuffer {
             stage,
@@ -58,7 +58,7 @@ impl StageBuffer {
     pub(super) fn used_bytes(&self, queue: QueueId) -> u64 {
         self.used[usize::from(queue.0)]
     }
-    /// Bytes taken by all queues except those of congestion messages.
+    /// Returns the bytes taken by all queues except those of congestion messages.
     pub(super) fn data_bytes(&self) -> u64 {
         let counted = (0..).map(QueueId).zip(&self.used).filter(|(queue, _)| uses_input_memory(*queue));
         counted.map(|(_, bytes)| *bytes).sum()
@@ -66,13 +66,13 @@ impl StageBuffer {
     pub(super) fn limit(&self) -> u64 {
         self.limit
     }
-    /// Frame of a queue that may go on to an exit next.
+    /// Returns the frame of a queue that may move to an exit next.
     pub(super) fn first(&self, exit: u16, queue: QueueId) -> Option<&StageFrame> {
         let turn = self.order.as_ref().is_none_or(|order| order[usize::from(queue.0)].front() == Some(&exit));
         self.lists[self.list_index(exit, queue)].front().filter(|_| turn)
     }
-    /// Removes the next frame of a queue for an exit. Returns it and, if frames are in one list, the target of the
-    /// frame behind it.
+    /// Removes the next frame of a queue for an exit, and returns it.
+    /// If frames are in one list, also returns the target of the frame behind it.
     pub(super) fn pop(&mut self, exit: u16, queue: QueueId) -> (Option<StageFrame>, Option<u16>) {
         let list = self.list_index(exit, queue);
         let item = self.lists[list].pop_front();
@@ -94,7 +94,8 @@ impl StageBuffer {
             order[usize::from(queue.0)].push_back(exit);
         }
     }
-    /// Returns the frames of a queue, each with the target that it goes on to. Frames of one list are in their order.
+    /// Returns the frames of a queue, each with the target to which it moves next.
+    /// Frames of one list are in their order.
     pub(super) fn frames_with_targets(&self, queue: QueueId) -> Vec<(u16, &StageFrame)> {
         let mut lists: Vec<_> =
             (0..).zip(&self.exits).map(|(exit, _)| self.lists[self.list_index(exit, queue)].iter()).collect();

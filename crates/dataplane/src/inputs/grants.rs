@@ -9,16 +9,17 @@ use mech::arbiter::Request;
 use mech::{Env, Lane, PortId, QueueId};
 use units::{Dur, Time};
 
-/// State of an output buffer that grants depend on.
+/// Backlog and free space of an output buffer, which decide about grants.
 pub(crate) struct OutputBufferState<'a> {
-    /// Bytes of a queue in the output buffer.
+    /// Returns the bytes of a queue in the output buffer.
     pub(crate) waits: &'a dyn Fn(QueueId) -> u64,
     /// Returns true if a frame fits a queue of the output buffer.
     pub(crate) fits: &'a dyn Fn(QueueId, u16) -> bool,
 }
 
 impl Inputs {
-    /// Begins a move to an idle target, and returns its duration. Congestion messages come first.
+    /// Begins a move to an idle target inside a `fabric` switch, and returns its duration.
+    /// Congestion messages come first.
     ///
     /// For an output, the queue with the fewest bytes in its buffer comes next, and among equals the most urgent; `out`
     /// describes that buffer. Elsewhere queues take turns. A buffer behind a slow link empties faster than it fills, so
@@ -47,7 +48,7 @@ impl Inputs {
         None
     }
 
-    /// Queues with frames that may move to a target.
+    /// Returns the queues with frames that may move to a target, as a bit set.
     fn requesting_queues(&self, target: u16) -> u32 {
         let Some(stages) = self.stages.as_deref() else { return 0 };
         if let Some(input) = stages.input_of(target) {
@@ -124,7 +125,7 @@ impl Inputs {
         Some(StageMove { item: item?, from: MoveSource::Buffer(from) })
     }
 
-    /// Frees the memory of an input that a frame or its copy has left.
+    /// Frees the space in the memory of an input that a frame or its copy has left.
     pub(crate) fn free_input_memory(&mut self, input: PortId, queue: QueueId, size: u16) {
         if uses_input_memory(queue) {
             self.used[usize::from(input.0)].subtract(size);

@@ -1,5 +1,5 @@
-//! Stages inside a `fabric` switch: input buffers of stages, internal links with a buffer in front of each, and the
-//! frames there (QCN-OS §V, fig. 8).
+//! Stages inside a `fabric` switch: their input buffers, and internal links with a buffer in front of each.
+//! Frames move through them (QCN-OS §V, fig. 8).
 //!
 //! A *target* is a buffer that a frame can move to: an output buffer, the input buffer of a stage, or that in front of
 //! an internal link. A target takes one frame at a time, at its own rate. It holds space for the frame from the grant
@@ -15,9 +15,9 @@ use mech::{PortId, QueueId, Rule};
 use std::collections::{BTreeMap, VecDeque};
 use units::{ByteClock, Time};
 
-/// Setup of the stages of a switch.
+/// Parameters of the stages inside a `fabric` switch.
 pub struct StagesSetup {
-    /// Fabric slot, which joins the stages. PRECONDITION: not `none`.
+    /// Mechanism in the `fabric` slot, which joins the stages. PRECONDITION: not `none`.
     pub fabric: FabricSlot,
     /// Rate from the memory of each input to the input buffer of its stage, by port.
     pub inward: Vec<ByteClock>,
@@ -32,11 +32,11 @@ pub struct StagesSetup {
 pub(crate) enum MoveSource {
     /// Memory of the frame's input.
     Input,
-    /// Buffer with the number of this target.
+    /// Buffer of the target with this number.
     Buffer(u16),
 }
 
-/// Move of a frame to a target.
+/// Move of a frame to a buffer inside a `fabric` switch, or to an output buffer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StageMove {
     pub(crate) item: StageFrame,
@@ -47,17 +47,18 @@ pub(crate) struct StageMove {
 pub(super) struct StageTarget {
     pub(super) clock: ByteClock,
     pub(super) arriving: Option<StageMove>,
-    /// True if the target is on the list of those whose arbiter must choose.
+    /// True if the target is on the list of targets whose arbiter must choose.
     listed: bool,
-    /// Queue of the last frame that moved to the target.
+    /// Number of the queue whose frame moved to the target last.
     pub(super) last: u8,
     /// Index of the target among the exits of each buffer that feeds it.
     pub(super) place: u16,
-    /// Targets that feed this one. Empty for the input buffer of a port's stage, which the memory of that input feeds.
+    /// Targets whose buffers feed this one.
+    /// Empty for the input buffer of a port's stage, which the memory of that input feeds.
     pub(super) feeds: Box<[u16]>,
 }
 
-/// State of the stages of a switch.
+/// State of the stages inside a `fabric` switch: buffers, moves, copies and acknowledgements.
 #[derive(Clone, Debug)]
 pub(crate) struct Stages {
     fabric: FabricSlot,
@@ -65,28 +66,30 @@ pub(crate) struct Stages {
     /// Number of ports of the switch.
     pub(super) ports: u16,
     queues_each: usize,
-    /// Stage of each port.
+    /// Number of the stage of each port.
     stages: Box<[u16]>,
-    /// Targets: outputs, then the input buffers of ports' stages, then for each link the buffer in front of it and the
-    /// input buffer behind it.
+    /// Targets, that is buffers to which frames move; the output buffers come first.
+    /// The input buffers of ports' stages follow. Then come, for each link, the buffer in front of it and the input
+    /// buffer behind it.
     pub(super) targets: Box<[StageTarget]>,
     /// Buffers of the targets that are not outputs.
     pub(super) buffers: Box<[StageBuffer]>,
-    /// Targets whose arbiter must choose in this step.
+    /// Targets (buffers to which frames move) whose arbiter must choose in this step.
     asking: Vec<u16>,
-    /// Frames that have left their virtual output queue and are not in the output buffer, by output and queue.
+    /// Frames inside the stages, by output and queue.
+    /// They have left their virtual output queue and are not in the output buffer.
     inside: Box<[FrameAmount]>,
-    /// Copies that inputs keep, by arena slot.
+    /// Copies that inputs keep until an acknowledgement: the output queue of each, by arena slot.
     pub(super) copies: BTreeMap<u32, QueueAt>,
-    /// Rule that the fabric has broken.
+    /// Rule that the mechanism in the `fabric` slot has broken.
     pub(crate) broken: Option<Rule>,
-    /// Acknowledgements in flight, in order of arrival.
+    /// Acknowledgements in flight: instant of arrival, and arena slot of the copy.
     acks: VecDeque<(Time, u32)>,
 }
 
 impl Stages {
-    /// Creates the stages of a switch whose outputs take frames at the rates `outward` and have `queues_each` queues
-    /// each.
+    /// Creates the stages of a switch, whose outputs take frames at the rates `outward`.
+    /// Each output has `queues_each` queues.
     pub(super) fn new(setup: StagesSetup, outward: &[ByteClock], queues_each: usize) -> Stages {
         let joined = setup.fabric.peek();
         let rules = joined.stage_params().cloned().expect("a fabric with stages");
@@ -152,7 +155,8 @@ impl Stages {
         }
     }
 
-    /// Number of targets. Acknowledgements use the number after the last target.
+    /// Returns the number of targets (buffers to which frames move).
+    /// Acknowledgements use the number after the last target.
     pub(crate) fn targets(&self) -> u16 {
         self.targets.len() as u16
     }
@@ -160,38 +164,38 @@ impl Stages {
     pub(crate) fn is_output(&self, target: u16) -> bool {
         target < self.ports
     }
-    /// Input from whose memory a target takes frames; `None` if buffers feed it.
+    /// Returns the input from whose memory a target takes frames; `None` if it takes them from buffers.
     pub(super) fn input_of(&self, target: u16) -> Option<PortId> {
         (self.ports..2 * self.ports).contains(&target).then(|| PortId(target - self.ports))
     }
-    /// Buffer of a target. PRECONDITION: it is no output.
+    /// Returns the buffer of a target. PRECONDITION: the target is no output.
     pub(super) fn buffer(&self, target: u16) -> &StageBuffer {
         &self.buffers[usize::from(target - self.ports)]
     }
     pub(super) fn buffer_mut(&mut self, target: u16) -> &mut StageBuffer {
         &mut self.buffers[usize::from(target - self.ports)]
     }
-    /// Returns the sizes of the buffers inside if one on the path from an input to an output could never hold the
-    /// frame. No internal link is on the path to an output of the same stage.
+    /// Returns the sizes of the buffers inside if one on a frame's path is smaller than the frame.
+    /// No internal link is on the path to an output of the same stage.
     pub(crate) fn undersized_buffers(&self, (from, to): (PortId, PortId), size: u16) -> Option<OversizedFrame> {
         let (stage_buffer, link_buffer) = (self.rules.stage_buffer.0, self.rules.link_buffer.0);
         let crosses = self.stages[usize::from(from.0)] != self.stages[usize::from(to.0)];
         let least = if crosses { stage_buffer.min(link_buffer) } else { stage_buffer };
         (u64::from(size) > least).then_some(OversizedFrame { size, stage_buffer, link_buffer })
     }
-    /// Returns true if inputs keep copies.
+    /// Returns true if inputs keep a copy of each frame until its delivery is acknowledged.
     pub(crate) fn keeps_copies(&self) -> bool {
         self.rules.end_to_end
     }
     fn queue_index(&self, of: QueueAt) -> usize {
         usize::from(of.port.0) * self.queues_each + usize::from(of.queue.0)
     }
-    /// Frames inside for a queue of an output.
+    /// Returns the frames inside the stages that are for a queue of an output.
     pub(super) fn amount_inside(&self, of: QueueAt) -> FrameAmount {
         self.inside[self.queue_index(of)]
     }
 
-    /// Schedules the arbiter of a target, unless it is scheduled already or the target is busy.
+    /// Schedules the arbiter of a buffer to which frames move, unless it is scheduled already or the buffer is busy.
     pub(crate) fn schedule_arbiter(&mut self, target: u16) {
         let own = &mut self.targets[usize::from(target)];
         if !own.listed && own.arriving.is_none() {
@@ -199,12 +203,13 @@ impl Stages {
             self.asking.push(target);
         }
     }
-    /// Schedules the arbiter of the first target for frames that came in by a port.
+    /// Schedules the arbiter that moves frames from the memory of an input to its stage.
     pub(crate) fn schedule_arbiter_for_input(&mut self, input: PortId) {
         self.schedule_arbiter(self.ports + input.0);
     }
-    /// Returns the next target whose arbiter must choose. Targets that have become busy since are left out: in a buffer
-    /// with one list, two successive frames may have the same target.
+    /// Returns the next target whose arbiter must choose.
+    /// Targets that have become busy since are left out: in a buffer with one list, two successive frames may have the
+    /// same target.
     pub(crate) fn next_scheduled(&mut self) -> Option<u16> {
         loop {
             let target = self.asking.pop()?;
@@ -216,7 +221,7 @@ impl Stages {
         }
     }
 
-    /// Begins a move to a target, which holds space for the frame from now on.
+    /// Begins the move of a frame to a target, which reserves space for the frame from now on.
     pub(super) fn begin_move(&mut self, target: u16, go: StageMove) {
         if go.from == MoveSource::Input {
             let place = self.queue_index(go.item.to);
@@ -229,16 +234,17 @@ impl Stages {
         (own.arriving, own.last) = (Some(go), go.item.to.queue.0);
     }
 
-    /// Output queue of the frame that moves to a target.
+    /// Returns the output queue of the frame that is moving to a target.
     pub(crate) fn move_destination(&self, target: u16) -> Option<QueueAt> {
         self.targets[usize::from(target)].arriving.as_ref().map(|go| go.item.to)
     }
-    /// Bytes taken in the buffer of a target, without congestion messages. PRECONDITION: it is no output.
+    /// Returns the bytes taken in the buffer of a target, without congestion messages.
+    /// PRECONDITION: the target is no output.
     pub(crate) fn occupied_bytes(&self, target: u16) -> u64 {
         self.buffer(target).data_bytes()
     }
 
-    /// Ends the move to a target, and schedules the arbiters that may use the target or the space left behind.
+    /// Ends the move to a target, and schedules the arbiters that may use the target or the space that became free.
     pub(crate) fn end_move(&mut self, target: u16) -> Option<StageMove> {
         let done = self.targets[usize::from(target)].arriving.take()?;
         if let MoveSource::Buffer(from) = done.from {
@@ -254,7 +260,7 @@ impl Stages {
         Some(done)
     }
 
-    /// Stores a frame in the buffer of a target until it goes on.
+    /// Stores a frame in the buffer of a target until it moves on.
     pub(crate) fn store(&mut self, target: u16, item: StageFrame) {
         let next = self.next_target(target, item.to.port, item.hash).unwrap_or_else(|link| {
             // The frame needs some exit, and the run ends with an error. Any other exit would do.
@@ -266,7 +272,7 @@ impl Stages {
         self.schedule_arbiter(next);
     }
 
-    /// Returns the target to which a frame goes on from a buffer.
+    /// Returns the target to which a frame moves next from a buffer.
     ///
     /// # Errors
     /// The link that the fabric chose, if it does not leave the stage of the buffer.
@@ -283,15 +289,15 @@ impl Stages {
         self.target_before_link(own.stage, link).ok_or(link)
     }
 
-    /// Target in front of an internal link; `None` if the link does not leave this stage.
+    /// Returns the target in front of an internal link; `None` if the link does not leave this stage.
     fn target_before_link(&self, stage: u16, link: usize) -> Option<u16> {
         let place = usize::from(self.ports).checked_add(link.checked_mul(2)?)?;
         let leaves = self.buffers.get(place).is_some_and(|front| front.stage == stage);
         leaves.then(|| place as u16 + self.ports)
     }
 
-    /// Visits the buffers in front of internal links on the path from an input to an output. Each is given by the bytes
-    /// that a queue takes there and by its limit in bytes.
+    /// Visits the buffers in front of internal links on the path from an input to an output.
+    /// `each` gets the bytes that a queue takes there, and the limit in bytes.
     pub(crate) fn visit_links_on_path(
         &self,
         way: (PortId, PortId, u32),
@@ -314,12 +320,12 @@ impl Stages {
         }
     }
 
-    /// Records the copy that an input keeps of a frame.
+    /// Records the copy of a frame that an input keeps until an acknowledgement.
     pub(crate) fn record_copy(&mut self, copy: u32, of: QueueAt) {
         self.copies.insert(copy, of);
     }
-    /// Sends the acknowledgement of a frame that has reached its output buffer. Returns the instant for a timer if no
-    /// other one is pending.
+    /// Sends the acknowledgement of a frame that has reached its output buffer.
+    /// Returns the instant for a timer if no other one is pending.
     pub(crate) fn acknowledge(&mut self, item: &StageFrame, now: Time) -> Option<Time> {
         if item.copy == NIL {
             return None;
@@ -337,28 +343,28 @@ impl Stages {
         self.acks.pop_front();
         self.copies.remove(&copy).map(|to| (copy, to))
     }
-    /// Arrival of the next acknowledgement.
+    /// Returns the instant at which the next acknowledgement arrives.
     pub(crate) fn next_ack_time(&self) -> Option<Time> {
         self.acks.front().map(|(at, _)| *at)
     }
-    /// Copies that inputs keep: the output queue of each frame, and the arena slot of the copy.
+    /// Returns the copies that inputs keep: the output queue of each frame, and the arena slot of its copy.
     pub(crate) fn copies(&self) -> impl Iterator<Item = (QueueAt, u32)> + '_ {
         self.copies.iter().map(|(slot, to)| (*to, *slot))
     }
 
-    /// Frame that moves to a target.
+    /// Returns the frame that is moving to a target.
     pub(super) fn incoming_frame(&self, target: u16) -> Option<&StageFrame> {
         self.targets[usize::from(target)].arriving.as_ref().map(|go| &go.item)
     }
 
-    /// Frames that move out of the memory of their inputs.
+    /// Returns the frames that are moving out of the memory of their inputs.
     pub(super) fn frames_leaving_inputs(&self) -> impl Iterator<Item = &StageFrame> {
         let moves = self.targets.iter().filter_map(|target| target.arriving.as_ref());
         moves.filter(|go| go.from == MoveSource::Input).map(|go| &go.item)
     }
 
-    /// Checks the counts of frames inside. The space taken in a buffer must be that of the frames in it, moving to it
-    /// and moving out of it.
+    /// Checks that the counts of the stages equal the frames in them.
+    /// The space taken in a buffer must be that of the frames in it, moving to it and moving out of it.
     pub(super) fn is_consistent(&self) -> bool {
         let mut inside = vec![FrameAmount::default(); self.inside.len()];
         let mut used = vec![vec![0; self.queues_each]; self.buffers.len()];

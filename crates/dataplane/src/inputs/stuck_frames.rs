@@ -14,25 +14,25 @@ use crate::arena::Arena;
 use crate::port::QueueAt;
 use mech::{PortId, QueueId};
 
-/// Bytes of a class that never leave the memory of a node.
+/// Bytes of a class that stay in the memory of a node forever, and the port that they wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StuckBytes {
-    /// Input port of the bytes.
+    /// Input port by which the bytes came in.
     pub ingress: PortId,
-    /// Port that the bytes wait for: their own output, or that of frames which keep them from getting there.
+    /// Port that the bytes wait for: their own output, or the output of frames that block them.
     pub port: PortId,
-    /// Class of the bytes.
+    /// Traffic class of the bytes.
     pub class: u8,
-    /// Number of bytes.
+    /// Number of bytes that stay.
     pub bytes: u64,
 }
 
-/// Frames that stay in the buffers inside a `fabric` switch.
+/// Frames that stay in the buffers inside a `fabric` switch forever.
 struct StuckInFabric<'a> {
     stages: &'a Stages,
-    /// Returns true if a frame of a size joins a queue of an output beside the frames that stay there.
+    /// Returns true if a frame of a size fits a queue of an output beside the frames that stay there forever.
     joins: &'a dyn Fn(QueueAt, u16) -> bool,
-    /// Bytes that stay, by buffer and queue.
+    /// Bytes that stay forever, by buffer and queue.
     stays: Vec<Vec<u64>>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> StuckInFabric<'a> {
         inside
     }
 
-    /// Removes what can move on, buffers nearer to outputs first, and returns true if anything could.
+    /// Removes frames that can move on, from buffers nearer to outputs first; returns true if there were any.
     fn drain(&mut self) -> bool {
         let mut any = false;
         for target in (self.stages.ports..self.stages.targets()).rev() {
@@ -70,8 +70,8 @@ impl<'a> StuckInFabric<'a> {
         self.bytes(target, to.queue) + u64::from(size) <= self.stages.buffer(target).limit()
     }
 
-    /// Returns the frames of a queue that stay in a buffer, each with the target that holds it up. This is its own
-    /// target, or that of the first frame ahead of it. A frame that moves to the buffer comes last.
+    /// Returns the frames of a queue that stay in a buffer forever, each with the target that holds it up.
+    /// This is its own target, or that of the first frame ahead of it. A frame that moves to the buffer comes last.
     fn frames(&self, target: u16, queue: QueueId) -> Vec<(u16, &'a StageFrame)> {
         // Bytes that stay only ever decrease.
         if self.bytes(target, queue) == 0 {
@@ -94,7 +94,7 @@ impl<'a> StuckInFabric<'a> {
         all
     }
 
-    /// Returns the output for which the frames that stay in a queue of a target wait in the end.
+    /// Returns the output port for which the frames that stay in a queue of a target finally wait.
     fn blocking_output(&self, mut target: u16, queue: QueueId) -> Option<PortId> {
         // No path is longer, unless stages were joined in a circle and waited for each other.
         for _ in 0..self.stages.targets() {
@@ -106,7 +106,7 @@ impl<'a> StuckInFabric<'a> {
         None
     }
 
-    /// Adds the copies of frames that stay inside. Each stays as long as its frame.
+    /// Adds the copies of frames that stay inside the stages to `all`. Each stays as long as its frame.
     fn copies(&self, arena: &Arena, all: &mut Vec<StuckBytes>) {
         for target in self.stages.ports..self.stages.targets() {
             let queues =
@@ -121,8 +121,9 @@ impl<'a> StuckInFabric<'a> {
 }
 
 impl Inputs {
-    /// Returns the bytes that never leave the memory of inputs. `joins` returns true if a frame joins a queue of an
-    /// output beside the frames that stay there. A frame that moves out of the memory leaves it.
+    /// Returns the bytes that stay in the memory of inputs forever.
+    /// `joins` returns true if a frame joins a queue of an output beside the frames that stay there. A frame that moves
+    /// out of the memory leaves it.
     pub(crate) fn stuck_bytes(&self, arena: &Arena, joins: &dyn Fn(QueueAt, u16) -> bool) -> Vec<StuckBytes> {
         let inside = self.stages.as_deref().map(|stages| StuckInFabric::new(stages, joins));
         let mut all = Vec::new();
@@ -145,7 +146,7 @@ impl Inputs {
         all
     }
 
-    /// Bytes of the frame on its last move to a queue of an output; 0 if there is none.
+    /// Returns the bytes of the frame that is on its last move to a queue of an output; 0 if there is none.
     pub(crate) fn incoming_bytes(&self, to: QueueAt) -> u16 {
         match &self.stages {
             Some(stages) => stages.incoming_frame(to.port.0).filter(|item| item.to == to).map_or(0, |item| item.size),

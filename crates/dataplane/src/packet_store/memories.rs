@@ -1,22 +1,22 @@
-//! Frames in the buffers of ports and at inputs, if these are two memories.
+//! Contents of a node's two kinds of memory: the buffers of output ports, and the memories of inputs.
 
 use super::{PacketStore, may_join_output, to_use};
 use crate::inputs::{Inputs, StuckBytes};
 use crate::port::QueueAt;
 use mech::{ClassSet, Fill, Lane, PortId, QueueId};
 
-/// Frame in a memory of this node, except congestion messages.
+/// Frame in a memory of this node; congestion messages are left out.
 pub(crate) struct SampledFrame {
     /// Queue that the frame waits in, or is to join.
     pub(crate) at: QueueAt,
-    /// Slot of the frame in the arena.
+    /// Memory slot of the frame: its index in the node's arena.
     pub(crate) slot: u32,
     /// True if the frame is in the memory of its input and not in a buffer.
     pub(crate) at_input: bool,
 }
 
 impl PacketStore {
-    /// Bytes of a class in the buffer of a port.
+    /// Returns the bytes of a class in the buffer of a port.
     pub(crate) fn buffered_bytes(&self, port: PortId, class: u8) -> u64 {
         let own = &self.ports[usize::from(port.0)];
         if own.computed {
@@ -28,7 +28,7 @@ impl PacketStore {
         queues.into_iter().map(|at| own.backlog(at.queue).1 + cut(at)).sum()
     }
 
-    /// Fill of the buffer of a port, without congestion messages.
+    /// Returns the used part and the limit of a port's buffer, without congestion messages.
     pub(crate) fn output_fill(&self, port: PortId) -> Fill {
         let own = &self.ports[usize::from(port.0)];
         if self.pool.on {
@@ -41,7 +41,7 @@ impl PacketStore {
         self.buffer.peek().fill(&to_use((all.0 - elsewhere.0, all.1 - elsewhere.1)))
     }
 
-    /// Returns the bytes that never leave the memory of inputs while ports may not send the classes `stuck`.
+    /// Returns the bytes that stay in the memory of inputs forever if ports never send the classes `stuck` again.
     pub(crate) fn stuck_bytes_at_inputs(&self, stuck: &[ClassSet]) -> Vec<StuckBytes> {
         let Some(inputs) = &self.inputs else { return Vec::new() };
         inputs.stuck_bytes(&self.arena, &|to, size| {
@@ -49,7 +49,7 @@ impl PacketStore {
         })
     }
 
-    /// Returns true if a frame joins a queue of its output once only the classes `stuck` are left there.
+    /// Returns true if a frame fits a queue of its output once only frames of the classes `stuck` are left there.
     ///
     /// All classes share the buffer: frames that stay in it, or hold space in it already, keep out what does not fit
     /// beside them. Congestion messages are never paused.

@@ -1,4 +1,4 @@
-//! View of a node for mechanisms, and the rules that they break by reading it.
+//! View of a node's memory for mechanisms, and the rules that they break by reading it.
 
 use super::{Fib, PacketStore};
 use crate::arena::Queue;
@@ -8,7 +8,7 @@ use mech::buffer::ExtraMemory;
 use mech::{Account, Fill, Head, HostId, Lane, MemorySide, Occupant, PktId, PortId, QueueId, Rule, View};
 use std::cell::Cell;
 
-/// Fill of a port that does not exist.
+/// Used memory and limit of a port that does not exist.
 const NO_ROOM: Fill = Fill { used: 0, limit: Some(0) };
 
 /// Read-only view of a node's memory and forwarding table.
@@ -17,13 +17,13 @@ pub(crate) struct NodeView<'a, F: Fib> {
     pub(crate) fib: &'a F,
     /// Input port of the arrival that the mechanism decides about.
     ingress: Option<PortId>,
-    /// True if the mechanism may look at single packets.
+    /// True if the mechanism may read single packets.
     visits: bool,
-    /// First rule that the mechanism broke, with its slot if another mechanism did.
+    /// First rule that the mechanism broke by reading, with the slot at fault if it is another mechanism's.
     broken: Cell<Option<(Option<&'static str>, Rule)>>,
 }
 
-/// Rule broken by looking at single packets without declaring `visits`.
+/// Rule that a mechanism breaks by reading single packets without declaring `reads_packets`.
 const UNDECLARED_VISITS: Rule = Rule::Undeclared {
     used: "`view.first_packet`, `view.visit_packets` or another method that reads single packets",
     declare: "`reads_packets: true` in `needs()`: without it departures are computed at arrival, and no packet can be seen",
@@ -42,11 +42,11 @@ impl<'a, F: Fib> NodeView<'a, F> {
     pub(crate) fn new(store: &'a PacketStore, fib: &'a F, ingress: Option<PortId>) -> NodeView<'a, F> {
         NodeView { store, fib, ingress, visits: true, broken: Cell::new(None) }
     }
-    /// View for a mechanism that declares whether it looks at single packets.
+    /// Returns the view for a mechanism that may (`visits`) or may not read single packets.
     pub(crate) fn with_visits(self, visits: bool) -> NodeView<'a, F> {
         NodeView { visits, ..self }
     }
-    /// First rule that the mechanism broke through this view, and the slot of the mechanism if it is another.
+    /// Returns the first rule that the mechanism broke through this view, with the slot at fault if it is another's.
     #[inline]
     pub(crate) fn broken_rule(&self) -> Option<(Option<&'static str>, Rule)> {
         self.broken.get()
@@ -62,7 +62,7 @@ impl<'a, F: Fib> NodeView<'a, F> {
         }
         found
     }
-    /// Queue whose packets the mechanism looks at.
+    /// Returns a queue whose packets a mechanism reads; records a broken rule if it may not read them.
     fn visitable_queue(&self, port: PortId, queue: QueueId) -> Option<&'a Queue> {
         let port = self.port(port)?;
         // A frame with a computed departure is in no queue: the view would show an empty one.

@@ -1,5 +1,5 @@
-//! Queues of ports: packets join at the end and leave from any position. Long queues keep an index if a mechanism
-//! searches for packets by rank.
+//! Queues of ports: packets join at the end and leave from any position.
+//! Long queues keep an index if a mechanism searches for packets by rank.
 //!
 //! All changes of these queues go through this file, so that the indices and `eligible` are always right.
 
@@ -17,7 +17,7 @@ impl PacketStore {
         slot
     }
 
-    /// Appends a packet that is in the arena but in no queue.
+    /// Appends a packet to a queue of a port. PRECONDITION: the packet is in the arena but in no queue.
     #[inline]
     pub(crate) fn append(&mut self, at: QueueAt, slot: u32) {
         let rest = &mut self.ports[usize::from(at.port.0)].rest;
@@ -29,14 +29,14 @@ impl PacketStore {
         }
     }
 
-    /// Removes a packet from a queue of a port, and returns it with true if the queue is now empty; `None` if the
-    /// packet is not in it.
+    /// Removes a packet from a queue of a port, and returns it; `None` if it is not in that queue.
+    /// The second value is true if the queue is now empty.
     #[inline]
     pub(crate) fn remove(&mut self, at: QueueAt, slot: u32) -> Option<(Pkt, bool)> {
         self.is_queued(at, slot).then(|| self.remove_known(at, slot))
     }
 
-    /// Removes a packet that is known to be in a queue.
+    /// Removes a packet that is known to be in a queue, and returns it with true if the queue is now empty.
     #[inline]
     pub(crate) fn remove_known(&mut self, at: QueueAt, slot: u32) -> (Pkt, bool) {
         let rest = &mut self.ports[usize::from(at.port.0)].rest;
@@ -58,7 +58,7 @@ impl PacketStore {
         indexed.unwrap_or_else(|| queue.is_some_and(|queue| self.arena.contains(queue, slot)))
     }
 
-    /// Replaces a queued packet by a shorter one, and returns the number of bytes saved.
+    /// Replaces a queued packet by a shorter one, and returns the number of bytes that this frees.
     pub(crate) fn shorten(&mut self, at: QueueAt, slot: u32, shorter: &Pkt) -> u16 {
         if let Some(ranked) = &mut self.ranked {
             ranked.replace(at, slot, &self.arena.get(slot).head, &shorter.head);
@@ -67,8 +67,8 @@ impl PacketStore {
         self.arena.shorten(queue, slot, shorter)
     }
 
-    /// Returns the queue of a port in which a packet waits. The queue that its head names is searched first, since the
-    /// packet waits there unless a mechanism chose another.
+    /// Returns the queue of a port in which a packet waits.
+    /// The queue that its head names is searched first, since the packet waits there unless a mechanism chose another.
     pub(crate) fn find(&self, port: PortId, slot: u32) -> Option<QueueAt> {
         let at = |queue| QueueAt { port, queue };
         let likely = at(self.resolve_queue(self.arena.get(slot).head.queue()));

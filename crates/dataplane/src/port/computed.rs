@@ -6,17 +6,18 @@
 use super::Port;
 use units::Time;
 
-/// Limits of a plain first-in-first-out port. The largest number of a type means no limit.
+/// Memory limits and marking thresholds of a port with computed departures.
+/// The port is first-in, first-out. The largest number of a type means no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Limits {
-    /// Memory in bytes.
+    /// Capacity of the port in bytes.
     pub(crate) bytes: u64,
-    /// Memory in frames.
+    /// Capacity of the port in frames.
     pub(crate) packets: u32,
-    /// Marking threshold in frames: an arrival that finds as many queued is marked.
+    /// Marking threshold in frames: an arrival that finds at least as many queued is marked.
     pub(crate) mark_packets: u32,
-    /// Marking threshold in bytes: an arrival that finds as many queued is marked.
+    /// Marking threshold in bytes: an arrival that finds at least as many queued is marked.
     pub(crate) mark_bytes: u64,
 }
 
@@ -28,7 +29,8 @@ impl Limits {
     pub(super) const STEPPED: Limits = Limits { bytes: 0, packets: 0, mark_packets: u32::MAX, mark_bytes: u64::MAX };
 }
 
-/// Sizes of the frames queued at a port with computed departures, in a ring. The port has their number.
+/// Sizes of the frames queued at a port with computed departures, in a ring buffer.
+/// The port has their number.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FrameSizes {
     ring: Box<[u16]>,
@@ -65,7 +67,7 @@ impl FrameSizes {
 
 /// Departures computed at arrival, if nothing can change the order or the time of a departure once it is known.
 impl Port {
-    /// Removes the frames that have started by `now`.
+    /// Removes the frames that have started by `now` from the counts of queued frames.
     #[inline(always)]
     pub(crate) fn settle_departures(&mut self, now: Time) {
         // A frame that starts at `now` because the frame before it has ended is gone for arrivals of `now`: ends
@@ -85,13 +87,13 @@ impl Port {
         self.fresh = false;
     }
 
-    /// Removes the frames that have started by `now`, after everything that happens at `now`.
+    /// Removes the frames that have started by `now` from the counts, after everything that happens at `now`.
     pub(crate) fn settle_departures_after(&mut self, now: Time) {
         self.fresh = false;
         self.settle_departures(now);
     }
 
-    /// Returns true if a frame of `size` bytes fits. PRECONDITION: settled.
+    /// Returns true if a frame of `size` bytes fits the port. PRECONDITION: the port is settled.
     #[inline]
     pub(crate) fn has_room(&self, size: u16) -> bool {
         self.packets < self.limits.packets && self.bytes + u64::from(size) <= self.limits.bytes
@@ -100,14 +102,14 @@ impl Port {
     pub(crate) fn never_drops_or_marks(&self) -> bool {
         self.computed && self.limits == Limits::NONE
     }
-    /// Returns true if an arrival is to be marked. PRECONDITION: settled.
+    /// Returns true if an arrival at the port is to be marked. PRECONDITION: the port is settled.
     #[inline]
     pub(crate) fn is_mark_due(&self) -> bool {
         self.packets >= self.limits.mark_packets || self.bytes >= self.limits.mark_bytes
     }
 
-    /// Stores the size of a frame that comes now, and returns the start of its transmission and the end of its last
-    /// bit. PRECONDITION: settled.
+    /// Computes the departure of a frame that arrives now, and returns the start and the end of its transmission.
+    /// Stores its size. PRECONDITION: the port is settled.
     #[inline(always)]
     pub(crate) fn compute_departure(&mut self, now: Time, size: u16) -> (Time, Time) {
         let idle = self.free_at <= now;

@@ -1,4 +1,4 @@
-//! Counters of a port.
+//! Counters of a port: frames and bytes, by what happened to them.
 
 use mech::overflow::DropReason;
 
@@ -6,13 +6,13 @@ use mech::overflow::DropReason;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct PortCounts {
-    /// Maximum of queued frames.
+    /// Maximum number of frames queued at the port.
     pub max_packets: u32,
-    /// Maximum of queued bytes.
+    /// Maximum number of bytes queued at the port.
     pub max_bytes: u64,
-    /// Frames stored.
+    /// Frames that were stored in queues of the port.
     pub enqueued: u64,
-    /// Bytes of the frames stored.
+    /// Bytes of the frames that were stored in queues of the port.
     pub enqueued_bytes: u64,
     /// Frames whose transmission has begun.
     pub sent: u64,
@@ -28,11 +28,12 @@ pub struct PortCounts {
     pub evicted: u64,
     /// Bytes of the frames removed before their turn.
     pub evicted_bytes: u64,
-    /// Frames cut to their header.
+    /// Frames that were trimmed to their header.
     pub trimmed: u64,
-    /// Bytes cut off frames.
+    /// Bytes of frames removed by trimming.
     pub trimmed_bytes: u64,
-    /// Payload bytes removed by cuts. If part of a payload stays in its frame, more than were cut off.
+    /// Payload bytes removed by trimming.
+    /// If part of a payload stays in its frame, more than the removed bytes of the frame.
     pub trimmed_payload: u64,
     /// Packets that a switch sent back and that have reached this port, the NIC of their source.
     pub returned: u64,

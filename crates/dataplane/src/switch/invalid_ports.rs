@@ -14,7 +14,7 @@ impl Switch {
         usize::from(port.0) < self.core.ports().len()
     }
 
-    /// Loses a packet whose routing broke a rule.
+    /// Drops a packet whose routing broke a rule, and records the rule.
     #[cold]
     pub(super) fn drop_invalid_route<R: Routes, O: Out>(
         &mut self,
@@ -32,7 +32,7 @@ impl Switch {
         self.drop_before_output(pkt, DropReason::NoRoute, step);
     }
 
-    /// Loses a packet whose table entry names a port that does not exist.
+    /// Drops a packet whose forwarding table names a port that does not exist, and records the broken rule.
     pub(super) fn drop_invalid_address<R: Routes, O: Out>(
         &mut self,
         pkt: &Pkt,

@@ -1,4 +1,4 @@
-//! Switches whose table learns, on a code path of their own.
+//! Forwarding in switches that learn addresses and flood, on a code path of its own.
 //!
 //! One copy of a flooded frame is on the path to the destination, by the routes of the network. This copy is the
 //! packet; the others are flagged as misdirected, so that each packet ends once. No mechanism sees the flag. All copies
@@ -15,11 +15,11 @@ use mech::overflow::DropReason;
 use mech::routing::{Hop, NextHops};
 use mech::{Flags, PortId};
 
-/// Address table and flood counts of a switch that learns.
+/// Address table of a switch that learns addresses, and its count of flood copies.
 #[derive(Clone)]
 pub(super) struct LearningState {
     pub(super) table: Box<dyn AddressTable>,
-    /// Flood copies made, without the frame that came in.
+    /// Tally of copies made by flooding, without the frames that came in.
     pub(super) created: PacketTally,
 }
 
@@ -29,7 +29,7 @@ impl LearningState {
     }
 }
 
-/// Outcome of the lookup of an arrival.
+/// Result of the lookup of an arrival: the packet ends or is held, is flooded, or leaves by a port.
 enum LookupOutcome {
     Gone,
     Flood,
@@ -37,7 +37,7 @@ enum LookupOutcome {
 }
 
 impl Switch {
-    /// Handles all arrivals of an instant, in their order.
+    /// Handles all arrivals of an instant at a switch that learns addresses, in their order.
     #[cold]
     pub(super) fn receive_learning<R: Routes, O: Out>(&mut self, arrivals: &mut [Pkt], step: &mut SwitchStep<R, O>) {
         if self.snapshot && arrivals.len() > 1 {
@@ -77,7 +77,7 @@ impl Switch {
         }
     }
 
-    /// Counts an arrival, learns from it, and looks up its destination.
+    /// Counts an arrival, learns its source address, and looks up its destination.
     fn learn_and_look_up<R: Routes, O: Out>(&mut self, pkt: &mut Pkt, step: &mut SwitchStep<R, O>) -> LookupOutcome {
         if !self.accept_arrival(pkt, step) {
             return LookupOutcome::Gone;
@@ -128,7 +128,7 @@ impl Switch {
         }
     }
 
-    /// Sends a packet out by every port except the one it came in by.
+    /// Floods a packet: sends it out by every port except the one by which it came in.
     fn flood<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) {
         let misdirected = pkt.head.flags.has(Flags::MISDIRECTED);
         let others = (0..self.core.ports().len() as u16).map(PortId).filter(|port| *port != pkt.head.ingress);

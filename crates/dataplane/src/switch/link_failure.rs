@@ -1,4 +1,4 @@
-//! Links of a switch that die and return.
+//! Links of a switch that fail and come back.
 
 use super::{Routes, Switch, SwitchFib, SwitchStep};
 use crate::core::{DeadPortPolicy, StepContext};
@@ -9,8 +9,8 @@ use mech::routing::Hop;
 use mech::{Flags, PortId};
 
 impl Switch {
-    /// Closes ports whose links are known to be dead. The caller has put the new routes in place, and calls
-    /// [`Switch::finish_step`].
+    /// Closes ports whose links are known to be dead, and treats their queued frames by the policy `then`.
+    /// The caller has put the new routes in place, and calls [`Switch::finish_step`].
     pub fn on_links_down<R: Routes, O: Out>(
         &mut self,
         ports: &[PortId],
@@ -30,7 +30,7 @@ impl Switch {
         }
     }
 
-    /// Loses a packet that has no route, and counts it for the dead end that cuts its destination off.
+    /// Drops a packet that has no route, and counts it for the dead link that cuts off its destination.
     #[cold]
     pub(super) fn drop_unreachable<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) {
         let (dst, hash) = (pkt.head.dst, pkt.head.hash);
@@ -62,7 +62,7 @@ impl Switch {
         }
     }
 
-    /// Returns the port for a packet that must leave the queues of a dead port; loses the packet if there is none.
+    /// Returns a port for a packet that must leave the queues of a dead port; drops the packet if there is none.
     ///
     /// A table that learns has no second port for an address, and forgets the first only when its entry ages out.
     fn alternative_port<R: Routes, O: Out>(

@@ -1,6 +1,7 @@
-//! Tests of a switch that bounces, arrival by arrival. A switch that evicts has a file of its own.
+//! Tests of a switch that bounces packets back toward their source, arrival by arrival.
+//! A switch that evicts has a file of its own.
 
-/// Context of one instant at a switch of these tests.
+/// Creates the context of one instant at a switch of these tests.
 macro_rules! step_at {
     ($now:expr, $out:expr) => {
         &mut crate::SwitchStep { now: $now, routes: &Direct, exts: &mut crate::PacketExtensions::default(), out: $out }
@@ -130,8 +131,8 @@ fn fill(switch: &Switch, port: PortId, queue: QueueId) -> Fill {
     NodeView::new(&switch.core.store, fib, None).fill(port, queue)
 }
 
-/// Column "Util" of PABO's table (§II-D), by port and queue with a limit of its own. Normal queues of all classes count
-/// together.
+/// Utilisation (column "Util" of PABO's table, §II-D), by port and by queue that has a limit of its own.
+/// Normal queues of all classes count together.
 #[derive(Default)]
 struct Util(BTreeMap<(u16, u8), f64>);
 

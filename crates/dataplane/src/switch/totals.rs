@@ -8,24 +8,24 @@ use mech::routing::Hop;
 use mech::{HostId, PortId};
 
 impl Switch {
-    /// Returns the output side.
+    /// Returns the output side of the switch.
     pub fn core(&self) -> &Core {
         &self.core
     }
-    /// Returns the output side, to settle its counters.
+    /// Returns the output side of the switch for changes, to settle its counters.
     pub fn core_mut(&mut self) -> &mut Core {
         &mut self.core
     }
-    /// Packets lost before a port was chosen, by reason.
+    /// Returns the packets lost before an output port was chosen, by reason.
     pub fn lookup_drops(&self) -> &[u64; DropReason::ALL.len()] {
         &self.lost
     }
-    /// Frames that came in.
+    /// Returns the number of frames that the switch has received.
     pub fn frames_received(&self) -> u64 {
         self.received
     }
-    /// Adds the ports by which packets of a flow may leave to `out`. These are all that its routing may draw, or the
-    /// one of the flow if it draws none.
+    /// Adds the ports by which packets of a flow may leave to `out`.
+    /// These are all that its routing may draw, or the one of the flow if it draws none.
     pub fn possible_ports(&self, ends: (HostId, HostId), hash: u32, hops: &[Hop], out: &mut Vec<PortId>) {
         let routing = self.routing.peek();
         let drawn = (0..hops.len()).filter(|place| routing.may_draw_hop(hops, *place));
@@ -41,7 +41,7 @@ impl Switch {
         self.learnt.as_ref().map_or((0, 0), |learnt| (learnt.created.packets, self.core.flood_copies_discarded.packets))
     }
 
-    /// Returns the payload that was lost or cut here, is held here, or is in flood copies.
+    /// Returns the payload bytes that were lost or cut in the switch, are held there, or are in flood copies.
     pub fn payload_counts(&self) -> PayloadCounts {
         let own = PayloadCounts {
             sent: self.learnt.as_ref().map_or(0, |learnt| learnt.created.payload),
@@ -52,9 +52,9 @@ impl Switch {
         own + self.core.payload_counts()
     }
 
-    /// Checks `received + created = sent + dropped + flood_copies_discarded + control_received + held + queued`, in
-    /// packets and (with what was cut off) in bytes; control frames are PAUSE and PFC frames, whose sending is
-    /// counted apart.
+    /// Checks `received + created = sent + dropped + flood_copies_discarded + control_received + held + queued`.
+    /// The check is for packets and (with the bytes that were cut off) for bytes. Control frames are PAUSE and PFC
+    /// frames, whose sending is counted apart.
     pub fn conserves_packets(&self) -> bool {
         let (mut packets, mut bytes) = (self.lost.iter().sum::<u64>(), self.lost_bytes);
         for port in self.core.ports() {

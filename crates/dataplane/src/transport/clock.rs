@@ -1,4 +1,4 @@
-//! Clock of timestamps, the same at both ends of a flow.
+//! TCP timestamps: the clock that both ends of a flow read, and the comparison of its values.
 
 use super::TcpConfig;
 use units::{Dur, Time};
@@ -14,13 +14,13 @@ pub(super) fn tsval(now: Time, cfg: &TcpConfig) -> u32 {
     tsval_with_tick(now, tick_length(cfg))
 }
 
-/// Returns the TSval at `now` for ticks of this length.
+/// Returns the TSval (RFC 7323) at `now`, for the given length of a tick.
 #[inline]
 pub(super) fn tsval_with_tick(now: Time, tick: Dur) -> u32 {
     (now.0 / tick.0) as u32
 }
 
-/// Returns the length of a tick.
+/// Returns the tick of TCP timestamps: the clock granularity, at least 1 ns.
 #[inline]
 pub(super) fn tick_length(cfg: &TcpConfig) -> Dur {
     cfg.granularity.max(Dur::ns(1))

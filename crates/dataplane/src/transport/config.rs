@@ -24,7 +24,7 @@ pub const MAX_MSS: u64 = 9000;
 /// Largest window that a 16-bit field and a scale of 14 can advertise (RFC 7323 §2.3).
 pub(super) const MAX_WINDOW: u64 = 65_535 << 14;
 
-/// Domain separator that keeps the phases of clocks apart from other random draws of a run.
+/// Hash domain that separates the random phases of host clocks from other random draws of a run.
 const CLOCK_PHASE_DOMAIN: u64 = 0x7469_636b;
 
 /// Bytes of the timestamps option with its padding (RFC 7323 §3, appendix A).
@@ -45,20 +45,20 @@ pub(super) enum CongestionKind {
     Cubic,
     /// BIC, available for Linux 2.6.38 only.
     Bic,
-    /// Window without a bound: the NIC sets the rate of the flow (RoCE).
+    /// No congestion window: the NIC limits the rate of the flow (RoCE).
     Open,
 }
 
-/// ECN of a transport: capability of its data, and echo of marks.
+/// ECN of a transport: if its data is ECN-capable, and how receivers echo marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EcnMode {
-    /// Data that is not ECN-capable.
+    /// No ECN: data packets are not ECN-capable.
     Off,
-    /// Echo that is latched until CWR (RFC 3168 §6.1.3).
+    /// ECN-Echo in every ACK after a mark, until CWR arrives (RFC 3168 §6.1.3).
     Latched,
-    /// Echo that reports for each byte if it was marked (RFC 8257 §3.2).
+    /// ECN-Echo that reports for each acknowledged byte if it was marked (DCTCP, RFC 8257 §3.2).
     Exact,
-    /// No echo in ACKs: the receiver's NIC reports marks (DCQCN's CNP).
+    /// No ECN-Echo in ACKs: the receiver's NIC reports marks (DCQCN's CNP).
     Told,
 }
 
@@ -73,15 +73,15 @@ pub struct TcpConfig {
     /// Time to live of every packet, raw packets included; 0 if switches do not decrement it.
     pub(crate) ttl: u8,
     pub(super) window_shift: u8,
-    /// Bits in the `tos` of all data beside the flow's class and the ECN codepoint.
+    /// Bits that all data packets have in `tos`, beside the flow's class and the ECN codepoint.
     pub(super) tos: u8,
     /// ECN codepoint of pure ACKs and of SYNs: not ECN-capable, except with the DCTCP patch of Linux 2.6.38.
     pub(super) ack_ecn: u8,
-    /// Bytes of headers in a data frame beyond those of the framing.
+    /// Header bytes of a data frame beyond those of `framing`: TCP options, or RoCE's headers.
     pub(super) options: u16,
     /// Size in bytes of the frame of an ACK without options.
     pub(super) ack_size: u16,
-    /// True for go-back-N (RoCE): the receiver discards out-of-order data and sends a NAK, to which the sender returns.
+    /// True for go-back-N (RoCE): the receiver discards out-of-order data, and its NAK makes the sender go back.
     pub(super) go_back_n: bool,
     pub(super) limited_transmit: bool,
     pub(super) timestamps: bool,
@@ -93,19 +93,19 @@ pub struct TcpConfig {
     pub(super) hystart: bool,
     pub(super) tail_on_ack: bool,
     pub(super) short_segments: bool,
-    /// Number of ACKs sent without delay at the start, and where a sender may wait for them; 0 turns quick ACKs off.
+    /// Number of ACKs without delay at the start, and when the sender may be waiting for one; 0 turns quick ACKs off.
     pub(super) quick_acks: u8,
     pub(super) retransmission_timer: bool,
     pub(super) window_less_out_of_order: bool,
     pub(super) handshake: bool,
-    /// True if data is ranked by the remaining bytes of its flow; otherwise its rank is 0.
+    /// True if the rank of a data packet (pFabric priority) is the remaining bytes of its flow; otherwise it is 0.
     pub(super) by_remaining: bool,
     pub(super) sack_opens_window: bool,
-    /// True if a timeout halves the scoreboard's pipe (RFC 6675 §5) instead of FlightSize, which includes SACKed bytes.
+    /// True if a timeout sets ssthresh to half of the pipe (RFC 6675 §5), not of FlightSize with its SACKed bytes.
     pub(super) timeout_halves_pipe: bool,
-    /// True if probes have the rank of data; otherwise their rank is 0.
+    /// True if pFabric's one-byte probes have the rank of data; otherwise their rank is 0.
     pub(super) probes_as_data: bool,
-    /// Number of consecutive timeouts after which the sender only probes; `u32::MAX` for never.
+    /// Number of consecutive timeouts after which a pFabric sender only sends probes; `u32::MAX` for never.
     pub(super) probe_after: u32,
     pub(super) max_window: u32,
     pub(super) initial_window: u32,
@@ -115,13 +115,13 @@ pub struct TcpConfig {
     pub(super) peer_window: u32,
     pub(super) peer_shift: u8,
     pub(super) dupack_threshold: Option<u32>,
-    /// DCTCP's g and first α, in units of 2⁻³⁰.
+    /// DCTCP's weight g and initial α, in units of 2⁻³⁰.
     pub(super) g: u32,
     pub(super) initial_alpha: u32,
     pub(super) initial_rto: Dur,
     pub(super) min_rto: Dur,
     pub(super) max_rto: Dur,
-    /// Tick of the host's timers; zero for continuous time.
+    /// Length of a tick of the host's timers; zero if timers are exact.
     pub(super) tick: Dur,
     /// Round-trip time measured by the handshake of an established connection; zero for none.
     pub(super) handshake_rtt: Dur,
@@ -135,9 +135,9 @@ pub struct TcpConfig {
     /// True if a new connection starts with the measurements of earlier ones to its destination.
     pub(super) keeps_metrics: bool,
     pub(super) pacing: PacingChoices,
-    /// PACK behaviour of both ends; `None` if either end does not support PACK.
+    /// Reaction to PACKs (precise ACKs of Cut Payload); `None` if either end does not support them.
     pub(super) pack: Option<PackChoices>,
-    /// Reaction of a flow's window to its bounced frames; `None` for no reaction.
+    /// Window cut for bounced frames of a flow (PABO §II-G); `None` if the sender ignores them.
     pub(super) bounce_signal: Option<WindowCut>,
 }
 
@@ -275,12 +275,12 @@ impl TcpConfig {
         TcpConfig { bounce_signal: law, ..self }
     }
 
-    /// Returns this configuration for a run with this seed.
+    /// Returns this configuration for a run with this seed, which determines the phases of host clocks.
     pub fn with_seed(self, seed: u64) -> TcpConfig {
         TcpConfig { seed, ..self }
     }
 
-    /// Returns the clock of a host. Every phase is equally likely, since hosts boot at unknown times.
+    /// Returns the tick clock of a host. Every phase is equally likely, since hosts boot at unknown times.
     #[inline]
     pub(super) fn host_ticks(&self, host: HostId) -> TickClock {
         let phase = match self.tick {
@@ -306,8 +306,8 @@ impl TcpConfig {
         self.window_shift > 0
     }
 
-    /// Returns true if a sender with nothing in flight can send into a window with this field value.
-    /// It needs space for a full segment, unless it sends shorter ones (RFC 9293 §3.8.6.2.1).
+    /// Returns true if a window field of this value lets a sender with nothing in flight send a segment.
+    /// The window needs space for a full segment, unless the sender sends shorter ones (RFC 9293 §3.8.6.2.1).
     pub fn can_send_into(&self, field: u64) -> bool {
         self.short_segments || field << self.window_shift >= u64::from(self.mss)
     }
@@ -328,13 +328,13 @@ impl TcpConfig {
         self.kernel.is_linux()
     }
 
-    /// Returns true if round-trip times come from timestamps (RFC 7323 §4.1). Linux's are too coarse for it.
+    /// Returns true if round-trip times come from timestamps (RFC 7323 §4.1), which are too coarse for it in Linux.
     #[inline]
     pub(super) fn measures_rtt_by_timestamps(&self) -> bool {
         self.timestamps && !self.is_linux()
     }
 
-    /// Returns true if recoveries follow the states of Linux 6.18's sender, with or without SACK.
+    /// Returns true if loss recovery follows the states of Linux 6.18's sender, with or without SACK.
     #[inline]
     pub(super) fn follows_linux_6_18(&self) -> bool {
         self.kernel == Kernel::Linux6_18 && self.keeps_segments()
@@ -352,7 +352,7 @@ impl TcpConfig {
         self.kernel == Kernel::Linux2_6_38
     }
 
-    /// Returns the kernel's rules for SACK blocks.
+    /// Returns the rules for SACK blocks of the Linux kernel that the transport follows.
     pub(super) fn sack_rules(&self) -> SackRules {
         self.kernel.sack_rules(self.rack.fack, self.rack.tso)
     }
@@ -362,22 +362,22 @@ impl TcpConfig {
         self.keeps_metrics
     }
 
-    /// Returns true if switches may cut data, and receivers reply with PACKs (CP §4).
+    /// Returns true if both ends support PACK: switches may trim data, and receivers reply with PACKs (Cut Payload §4).
     pub fn supports_packs(&self) -> bool {
         self.pack.is_some()
     }
 
-    /// Returns true if switches may cut data. RoCE forbids it: go-back-N cannot use a header without its payload.
+    /// Returns true if switches may trim the payload of data. RoCE forbids it: go-back-N cannot use a header alone.
     pub fn allows_trimming(&self) -> bool {
         self.tos & Head::NOT_TRIMMABLE == 0
     }
 
-    /// Returns true if senders react to their bounced frames.
+    /// Returns true if senders cut their window when their frames bounce.
     pub fn reacts_to_bounces(&self) -> bool {
         self.bounce_signal.is_some()
     }
 
-    /// Checks bounds between parameters that their declared ranges cannot express.
+    /// Checks the parameter values for limits that their declared ranges cannot express.
     ///
     /// # Errors
     /// The faulty parameter, and the rule that it breaks.
@@ -420,7 +420,7 @@ impl TcpConfig {
         if values.has("ack_size") { roce::undersized_roce_frame(values, framing) } else { None }
     }
 
-    /// Largest number of bytes that a flow may have in flight at its start.
+    /// Returns the largest number of bytes that a flow may have in flight at its start.
     pub fn initial_window_bytes(&self) -> u64 {
         u64::from(self.initial_window.min(self.receive_window))
     }
@@ -437,7 +437,7 @@ impl TcpConfig {
     pub fn data_option_bytes(&self) -> u16 {
         self.options
     }
-    /// Bytes of headers in a plain ACK beyond those of the framing.
+    /// Header bytes of an ACK without SACK blocks, beyond those of the framing.
     pub fn ack_option_bytes(&self) -> u16 {
         if self.go_back_n {
             self.ack_size.saturating_sub(self.framing.header + self.framing.link)
@@ -449,7 +449,7 @@ impl TcpConfig {
     pub fn is_rate_based(&self) -> bool {
         self.law == CongestionKind::Open
     }
-    /// Returns true if ACKs echo marks, and CWR confirms the echo.
+    /// Returns true if ACKs echo congestion marks, and CWR confirms the echo.
     pub(crate) fn echoes_marks(&self) -> bool {
         matches!(self.ecn, EcnMode::Latched | EcnMode::Exact)
     }
@@ -459,7 +459,7 @@ impl TcpConfig {
     }
 }
 
-/// Returns the weight and first value of DCTCP's estimate, in units of 2⁻³⁰; zeros for other transports.
+/// Returns the weight g and the initial value of DCTCP's α, in units of 2⁻³⁰; zeros for other transports.
 /// The patch for Linux 2.6.38 has a weight that is a power of two, and a first value of 0.
 fn dctcp_estimate(law: CongestionKind, values: &Values) -> [u32; 2] {
     match law {
@@ -469,7 +469,7 @@ fn dctcp_estimate(law: CongestionKind, values: &Values) -> [u32; 2] {
     }
 }
 
-/// Returns the longest delay of an ACK.
+/// Returns the longest time for which a receiver delays an ACK.
 /// Linux 6.18 bounds it by the minimum RTO less one tick (`tcp_delack_max`; 1 ms for an exact clock). If half of the
 /// minimum RTO is longer, that is the bound. Linux 2.6.38 has no such bound.
 fn delayed_ack(kernel: Kernel, values: &Values, [min_rto, tick]: [Dur; 2]) -> Dur {

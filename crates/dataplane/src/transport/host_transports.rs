@@ -1,4 +1,4 @@
-//! Selection of the transport of each host for a flow, and what two hosts agree on.
+//! Table of the transport of each host for each workload, and of the features that two hosts agree on.
 //!
 //! A sender follows the transport of its host, a receiver that of its own. SACK (RFC 2018 §2), PACK (CP §4.3),
 //! timestamps (RFC 7323 §1.3) and ECN (RFC 3168 §6.1.1) are used only if both ends have them. A window is read by the
@@ -14,29 +14,29 @@ use mech::HostId;
 use std::collections::BTreeSet;
 use units::Dur;
 
-/// Transports of a run.
+/// Transports of all hosts and workloads of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TransportTable {
     /// Transport of all hosts and flows if there is only one; otherwise the one of `[transport]`.
     base: TcpConfig,
-    /// Configurations by pair of transports: an end with the first one toward an end with the second.
+    /// Configuration of each ordered pair of transports: of an end with the first, whose peer has the second.
     /// Empty if all hosts have the same transport.
     pairs: Vec<TcpConfig>,
     kinds: usize,
-    /// Rows of transports, indexed by [`super::FlowInfo::row`].
+    /// Assignments of transports to hosts, indexed by [`super::FlowInfo::row`].
     rows: Vec<TransportRow>,
-    /// Row of each workload; empty if all workloads have the first row.
+    /// Index into `rows` for each workload; empty if all workloads use the first row.
     of_traffic: Vec<u8>,
-    /// Numbers of the transports in each row that workloads with flows use.
+    /// Transport numbers in each row that a workload with flows uses.
     in_use: Vec<BTreeSet<u8>>,
 }
 
-/// Number of each host's transport for the flows of some workloads.
+/// Assignment of transports, by number, to all hosts for the flows of some workloads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TransportRow {
-    /// Transport of all hosts that are not in `of_host`.
+    /// Number of the transport of all hosts that are not in `of_host`.
     pub of_all: u8,
-    /// Transport by host; empty if all hosts have the same one.
+    /// Number of each host's transport; empty if all hosts have the same one.
     pub of_host: Vec<u8>,
 }
 
@@ -45,11 +45,11 @@ impl TransportRow {
     fn number_at(&self, host: HostId) -> usize {
         usize::from(self.of_host.get(host.0 as usize).copied().unwrap_or(self.of_all))
     }
-    /// Returns true if any host has the transport with this number.
+    /// Returns true if any host has the transport with this number in this assignment.
     pub fn uses_transport(&self, number: u8) -> bool {
         self.numbers().contains(&number)
     }
-    /// Numbers of all transports in the row.
+    /// Returns the numbers of all transports in this assignment.
     fn numbers(&self) -> BTreeSet<u8> {
         if self.of_host.is_empty() { BTreeSet::from([self.of_all]) } else { self.of_host.iter().copied().collect() }
     }
@@ -58,7 +58,7 @@ impl TransportRow {
 /// Both ends of a flow, as seen from one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndPair {
-    /// Row of the flow ([`super::FlowInfo::row`]).
+    /// Index of the flow's assignment of transports to hosts ([`super::FlowInfo::row`]).
     pub row: u8,
     /// Host of this end.
     pub own: HostId,
@@ -67,7 +67,7 @@ pub struct EndPair {
 }
 
 impl TransportTable {
-    /// Creates a selection with the same transport at every host.
+    /// Creates a transport table with the same transport at every host.
     pub fn uniform(tcp: TcpConfig) -> TransportTable {
         TransportTable {
             base: tcp,
@@ -79,7 +79,7 @@ impl TransportTable {
         }
     }
 
-    /// Creates a selection from rows of numbers in `all`.
+    /// Creates a transport table from rows of transport numbers, which are indices into `all`.
     /// `of_traffic` has the row of each workload, and true if that workload has flows.
     /// PRECONDITION: there is at least one transport and one row. The transports of a row have the same `mss`, `ttl`
     /// and connection, and all or none of them are RoCE.
@@ -97,26 +97,26 @@ impl TransportTable {
         }
     }
 
-    /// Returns this selection with configurations for a run with this seed.
+    /// Returns this transport table with configurations for a run with this seed.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> TransportTable {
         let pairs = self.pairs.into_iter().map(|tcp| tcp.with_seed(seed)).collect();
         TransportTable { base: self.base.with_seed(seed), pairs, ..self }
     }
 
-    /// Returns the transport of `[transport]`, which packets without a transport follow.
+    /// Returns the transport of the scenario's `[transport]` section, which also applies to raw packets.
     #[inline]
     pub fn default_config(&self) -> &TcpConfig {
         &self.base
     }
 
-    /// Returns the row of the flows of a workload.
+    /// Returns the transport table row for the flows of a workload.
     #[inline]
     pub fn row_of(&self, traffic: u16) -> u8 {
         self.of_traffic.get(usize::from(traffic)).copied().unwrap_or(0)
     }
 
-    /// Returns the configuration of one end of a flow.
+    /// Returns the transport configuration of one end of a flow.
     #[inline]
     pub fn config_at(&self, ends: impl FnOnce() -> EndPair) -> &TcpConfig {
         // One comparison if all hosts have the same transport; the ends are not even looked up then.
@@ -129,7 +129,7 @@ impl TransportTable {
         &self.pairs[row.number_at(own) * self.kinds + row.number_at(peer)]
     }
 
-    /// Configurations of all pairs of hosts that may have flows, from either end.
+    /// Transport configurations of all pairs of hosts that may have flows, from either end.
     fn used_configs(&self) -> impl Iterator<Item = &TcpConfig> {
         let pairs = self.in_use.iter().flat_map(move |numbers| self.configs_among(numbers));
         self.pairs.is_empty().then_some(&self.base).into_iter().chain(pairs)
@@ -148,19 +148,19 @@ impl TransportTable {
         self.used_configs().map(of).fold(first, T::max)
     }
 
-    /// Configurations of the flows of a workload, for all pairs of hosts and from either end.
+    /// Transport configurations of a workload's flows, for all pairs of hosts and from either end.
     pub fn workload_configs(&self, traffic: u16) -> impl Iterator<Item = &TcpConfig> {
         let numbers = self.rows.get(usize::from(self.row_of(traffic))).map(TransportRow::numbers).unwrap_or_default();
         self.pairs.is_empty().then_some(&self.base).into_iter().chain(self.configs_among(&numbers))
     }
 
-    /// Smallest sample that senders take from an earlier handshake, with the `handshake_rtt` that gives it.
+    /// Returns the smallest round-trip sample of a handshake before the flow, and the `handshake_rtt` that gives it.
     pub fn min_handshake_sample(&self) -> Option<(Dur, Dur)> {
         let open = self.used_configs().filter(|tcp| !tcp.handshake);
         open.map(|tcp| (tcp.first_sample(), tcp.handshake_rtt)).filter(|(sample, _)| *sample > Dur::ZERO).min()
     }
 
-    /// Returns warnings about different transports that meet.
+    /// Returns warnings about hosts whose transports differ in features that both ends need.
     pub fn mixing_warnings(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for note in self.in_use.iter().flat_map(|numbers| self.mixing_warnings_among(numbers)) {
@@ -221,7 +221,7 @@ impl TransportTable {
 }
 
 impl TcpConfig {
-    /// Returns the first sample of an established connection; 0 for none. Linux 2.6.38 counts it in whole ticks.
+    /// Returns the first round-trip sample of an established connection; 0 for none. Linux 2.6.38 counts whole ticks.
     fn first_sample(&self) -> Dur {
         match (self.follows_linux_2_6_38(), self.timestamps) {
             (false, _) => self.handshake_rtt,
@@ -229,7 +229,7 @@ impl TcpConfig {
             (true, true) => Dur((self.handshake_rtt.0 / self.tick.0).max(1).saturating_mul(self.tick.0)),
         }
     }
-    /// Returns this configuration at an end whose other end has the transport `peer`.
+    /// Returns this configuration, restricted to features that the other end's transport `peer` has as well.
     pub(super) fn with_peer(&self, peer: &TcpConfig) -> TcpConfig {
         let has_sack = self.recovery.has_sack() && peer.recovery.has_sack();
         let recovery = match self.recovery {

@@ -1,14 +1,14 @@
-//! Linux kernels that transports follow, and the numbers in which their rules differ.
+//! Linux kernels that transports reproduce, and the rules in which these kernels differ.
 
 use super::config::Recovery;
 use super::tick_clock::TimerWheel;
 
-/// Linux kernel that a transport follows at both ends.
+/// Linux kernel whose TCP a transport reproduces at both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kernel {
     /// No kernel: the RFCs alone.
     None,
-    /// Linux 2.6.38 of 2011, the kernel of CP's testbed.
+    /// Linux 2.6.38 of 2011, the kernel of Cut Payload's testbed.
     Linux2_6_38,
     /// Linux 6.18 of 2025.
     Linux6_18,
@@ -35,7 +35,7 @@ pub(super) struct SackRules {
 }
 
 impl Kernel {
-    /// Returns the kernel of the transport with this name.
+    /// Returns the Linux kernel that the transport named `kind` reproduces.
     pub fn for_transport(kind: &str) -> Kernel {
         match kind {
             "linux" | "linux_dctcp" => Kernel::Linux6_18,
@@ -57,7 +57,7 @@ impl Kernel {
         }
     }
 
-    /// Returns the timer wheel of the kernel.
+    /// Returns the kind of timer wheel that the kernel has.
     pub fn timer_wheel(self) -> TimerWheel {
         match self {
             Kernel::Linux2_6_38 => TimerWheel::Exact,

@@ -13,20 +13,20 @@ use units::{Dur, Time};
 
 /// Number of segments without pacing at the start (`TCP_INIT_CWND`, whatever the initial window is).
 const UNPACED_SEGMENTS: u32 = 10;
-/// Picoseconds of a second.
+/// Number of picoseconds in a second.
 const PS_PER_SECOND: u128 = Dur::s(1).0 as u128;
 
-/// Parameters of pacing.
+/// Parameters of TCP pacing: if it is on, and its rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PacingChoices {
     pub on: bool,
-    /// Windows per round trip, in per cent: below half of the slow start threshold, and from there on.
+    /// Pacing rates in per cent of a window per round trip: below half of the slow start threshold, and from there on.
     ss_ratio: u32,
     ca_ratio: u32,
 }
 
 impl PacingChoices {
-    /// Returns the parameters of a transport; Linux's defaults, turned off, if it has none. `by_time` allows pacing.
+    /// Returns the pacing parameters of a transport; pacing is off if it has none, or if `by_time` is false.
     pub fn new(values: &Values, by_time: bool) -> PacingChoices {
         if !values.has("pacing") {
             return PacingChoices { on: false, ss_ratio: 200, ca_ratio: 120 };
@@ -36,7 +36,7 @@ impl PacingChoices {
         PacingChoices { on: values.flag("pacing"), ss_ratio, ca_ratio }.only_if(by_time)
     }
 
-    /// Returns these parameters, with pacing off unless `by_time` is true.
+    /// Returns these pacing parameters, with pacing off unless `by_time` is true.
     pub fn only_if(self, by_time: bool) -> PacingChoices {
         PacingChoices { on: self.on && by_time, ..self }
     }
@@ -47,40 +47,40 @@ impl PacingChoices {
     }
 }
 
-/// State of pacing of one sender.
+/// State of TCP pacing of one sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PacingState {
-    /// Rate in bytes per second; 0 before the first sample of the round-trip time.
+    /// Pacing rate in bytes per second; 0 before the first sample of the round-trip time.
     rate: u64,
-    /// Time before which nothing leaves.
+    /// Time before which pacing lets nothing leave.
     next: Time,
     /// Number of segments that have left.
     sent: u32,
-    /// True if data that may be sent waits for `next`.
+    /// True if data that the windows allow waits for time `next`.
     waits: bool,
-    /// Expiry of the sender's other timer, while its one timer is set for pacing.
+    /// Expiry of the retransmission, probe or reordering timer, while the sender's single timer is set for pacing.
     other: Time,
 }
 
 impl PacingState {
-    /// Sets the rate to `percent` of this number of bytes per smoothed round-trip time.
+    /// Sets the pacing rate to `percent` of this number of bytes per smoothed round-trip time.
     pub fn set_rate(&mut self, bytes: u64, percent: u32, srtt: Dur) {
         let a_second = u128::from(bytes) * u128::from(percent) * PS_PER_SECOND / (100 * u128::from(srtt.0.max(1)));
         self.rate = u64::try_from(a_second).unwrap_or(u64::MAX);
     }
 
-    /// Forgets that data waits, before the sender looks for data to send.
+    /// Clears the note that paced data waits, before the sender looks for data to send.
     pub fn forget_waiting(&mut self) {
         self.waits = false;
     }
 
-    /// Returns true if data that may be sent has to wait.
+    /// Returns true if pacing makes data wait that the windows allow.
     pub fn must_wait(&mut self, now: Time) -> bool {
         self.waits = self.next > now;
         self.waits
     }
 
-    /// Notes a unit that has left, and computes when the next one may.
+    /// Records a paced burst or segment that has left, and computes when the next one may leave.
     pub fn on_sent(&mut self, bytes: u64, segments: u32, now: Time) {
         let late = now.since(self.next);
         self.next = self.next.max(now);
@@ -93,24 +93,24 @@ impl PacingState {
         self.next = self.next.saturating_add(gap.saturating_sub(late.min(Dur(gap.0 / 2))));
     }
 
-    /// Returns the time until the next unit may leave.
+    /// Returns the time until pacing lets the next burst or segment leave.
     pub fn delay(&self, now: Time) -> Dur {
         self.next.since(now)
     }
 
-    /// Returns true if waiting data may leave now.
+    /// Returns true if data that waited for pacing may leave now.
     pub fn is_due(&self, now: Time) -> bool {
         self.waits && self.next <= now
     }
 
-    /// Returns the expiry of the sender's one timer, which serves pacing and the timer that expires at `other`.
+    /// Returns the expiry of the sender's single timer, which serves pacing and the timer that expires at `other`.
     /// `None` if no data waits, so that the timer stays as it is.
     pub fn expiry(&mut self, other: Time) -> Option<Time> {
         self.other = other;
         self.waits.then(|| other.min(self.next))
     }
 
-    /// Returns the expiry of the other timer, if the one timer may be set for pacing.
+    /// Returns the expiry of the sender's other timer if the single timer may be set for pacing; else `None`.
     pub fn other_expiry(&self) -> Option<Time> {
         self.waits.then_some(self.other)
     }
@@ -124,7 +124,7 @@ mod tests {
         Time::ZERO + Dur::us(us)
     }
 
-    /// A sender that has sent ten segments at the start, at 1 MB/s: a byte takes 1 us.
+    /// Returns the pacing state of a sender that has sent ten segments, at 1 MB/s: a byte takes 1 us.
     fn paced() -> PacingState {
         let mut pace = PacingState::default();
         pace.set_rate(500, 200, Dur::ms(1));

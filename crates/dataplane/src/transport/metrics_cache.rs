@@ -12,11 +12,11 @@ use units::Dur;
 /// Measurements of earlier connections to one destination.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
-    /// Tick in which `srtt` and `rttvar` are counted; zero before the first update.
+    /// Length of the tick in which `srtt` and `rttvar` are counted; zero before the first update.
     pub(super) tick: Dur,
     /// Smoothed round-trip time, in eighths of a tick; 0 for none.
     pub(super) srtt: u64,
-    /// Deviation, in quarters of a tick.
+    /// Deviation of the round-trip time, in quarters of a tick.
     pub(super) rttvar: u64,
     /// Slow start threshold, in segments; 0 for none.
     pub(super) ssthresh: u32,
@@ -24,7 +24,7 @@ pub struct Metrics {
     pub(super) reordering: u32,
 }
 
-/// State of a connection at its end, from which the entry is updated.
+/// State of a finished connection, from which the entry of its destination is updated.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EndedConnection {
     pub rtt: RttTicks,
@@ -33,7 +33,7 @@ pub(super) struct EndedConnection {
     pub ssthresh: Option<u32>,
     /// True if no recovery was in progress.
     pub is_open: bool,
-    /// True if the timer was doubled and no sample has come since.
+    /// True if the timeout was doubled and no round-trip sample has come since.
     pub is_backed_off: bool,
     /// Degree of reordering, and its value at the start of a connection, in segments.
     pub reordering: u32,
@@ -41,7 +41,7 @@ pub(super) struct EndedConnection {
 }
 
 impl Metrics {
-    /// Converts the entry's times to another tick. Connections of one host differ in their ticks if its workloads do.
+    /// Converts the times of the entry to another tick. Connections of one host differ in ticks if its workloads do.
     pub(super) fn in_ticks(self, tick: Dur) -> Metrics {
         if self.tick == tick || self.tick == Dur::ZERO {
             return Metrics { tick, ..self };
@@ -50,7 +50,7 @@ impl Metrics {
         Metrics { tick, srtt: convert(self.srtt), rttvar: convert(self.rttvar), ..self }
     }
 
-    /// Updates the entry after a connection has ended.
+    /// Updates the entry of a destination after a connection to it has ended.
     pub(super) fn update(&mut self, of: &EndedConnection) {
         // A connection that ended without a sample since its last timeout resets the stored time.
         if of.is_backed_off || of.rtt.srtt == 0 {
@@ -73,7 +73,7 @@ impl Metrics {
         }
     }
 
-    /// Stores the threshold of a connection in congestion avoidance. Any other connection can only raise a stored one.
+    /// Stores the slow start threshold of a connection in congestion avoidance. Others can only raise a stored one.
     fn update_threshold(&mut self, of: &EndedConnection) {
         let half = of.cwnd >> 1;
         match of.ssthresh {

@@ -82,7 +82,7 @@ pub struct FlowInfo {
     pub bytes: u64,
     /// Priority class of the flow's data and ACKs, 0 to 7.
     pub class: u8,
-    /// Row of [`TransportTable`] that gives both hosts their transports for this flow.
+    /// Index of the assignment of transports to hosts, in [`TransportTable`], that this flow follows.
     pub row: u8,
 }
 
@@ -105,18 +105,18 @@ impl FlowInfo {
     }
 }
 
-/// Surroundings of one call of a sender or a receiver: time, configuration, and output.
+/// Inputs and outputs of one call of a sender or a receiver: time, configuration, and packets to send.
 /// The caller frees the extension of the packet that it hands in.
 pub struct Io<'a> {
     /// Time of the call.
     pub now: Time,
     /// Transport configuration of this end of the flow.
     pub cfg: &'a TcpConfig,
-    /// Extensions (TCP options) of the packets of both ends.
+    /// Table of packet extensions (TCP options) for the packets of both ends.
     pub exts: &'a mut PacketExtensions,
     /// Packets that the call sends, appended in the order in which they leave.
     pub out: &'a mut ReleasedPackets,
-    /// Number of times that a timer of the host was set for another tick than before.
+    /// Number of timers that the host has set so far; setting a timer for the same tick again does not count.
     pub timers_set: &'a mut u64,
 }
 

@@ -1,9 +1,9 @@
-//! Choices of transports, each declared once.
+//! Choices of transport parameters such as `recovery`, each declared once.
 
 use mech::choice;
 
 choice! {
-    /// Recovery of losses.
+    /// Algorithm of loss recovery.
     pub(super) enum Recovery {
         /// RFC 5681 §3.2: the first ACK of new data ends a recovery.
         Reno = "reno",
@@ -24,17 +24,17 @@ impl Recovery {
 }
 
 choice! {
-    /// Window in a recovery from losses that were found by time.
+    /// Congestion window during a recovery from losses that were found by time (RACK).
     pub(super) enum RecoveryWindow {
         /// RFC 9937: reduction in proportion to the data delivered.
         Prr = "prr",
-        /// Slow start threshold from the start, as in RFC 6675.
+        /// Window at the slow start threshold from the start of a recovery, as in RFC 6675.
         Threshold = "threshold",
     }
 }
 
 choice! {
-    /// Bytes of which a timeout makes half the slow start threshold.
+    /// Byte count whose half becomes the slow start threshold at a timeout.
     pub(super) enum TimeoutFlight {
         /// FlightSize: all bytes without a cumulative ACK (RFC 5681 §2, eq. 4).
         FlightSize = "flight_size",
@@ -46,9 +46,9 @@ choice! {
 choice! {
     /// Part of the retransmission timeout that the minimum RTO bounds.
     pub(super) enum RtoFloor {
-        /// Timeout itself (RFC 6298 (2.4)).
+        /// Whole timeout: smoothed round-trip time plus deviation term (RFC 6298 (2.4)).
         Sum = "sum",
-        /// Term that is added to the smoothed round-trip time, as in Linux.
+        /// Deviation term that is added to the smoothed round-trip time, as in Linux.
         Deviation = "deviation",
         /// Timeout after its backoff: the estimate is doubled, however small it is (ns-3 until 3.13).
         Backoff = "backoff",
@@ -56,7 +56,7 @@ choice! {
 }
 
 choice! {
-    /// Growth and cut of a Linux host's window.
+    /// Congestion control of a host with Linux 6.18.
     pub(super) enum CongestionControl {
         /// CUBIC (RFC 9438).
         Cubic = "cubic",
@@ -66,7 +66,7 @@ choice! {
 }
 
 choice! {
-    /// Growth and cut of the window of a Linux 2.6.38 host.
+    /// Congestion control of a host with Linux 2.6.38.
     pub(super) enum OldCongestionControl {
         /// Reno (RFC 5681), which the DCTCP patch of 2011 expects.
         Reno = "reno",
@@ -76,11 +76,11 @@ choice! {
 }
 
 choice! {
-    /// Effect of a PACK on the window.
+    /// Effect of a PACK (precise ACK of Cut Payload) on the congestion window.
     pub(super) enum PackReaction {
-        /// Effect of a loss, once per recovery (CP §4.4).
+        /// Cut of the window as for a loss, once per recovery (Cut Payload §4.4).
         Loss = "loss",
-        /// Effect of an echo of congestion.
+        /// Cut of the window as for ECN-Echo.
         Mark = "mark",
     }
 }
@@ -88,15 +88,15 @@ choice! {
 choice! {
     /// State of a connection when its flow starts.
     pub(super) enum Connection {
-        /// Open before the flow starts.
+        /// Connection that is open before the flow starts.
         Established = "established",
-        /// Opened by a handshake when the flow starts (RFC 9293 §3.5).
+        /// Connection that a handshake opens when the flow starts (RFC 9293 §3.5).
         Handshake = "handshake",
     }
 }
 
 choice! {
-    /// Rank of data, by which switches may order packets.
+    /// Rank of data packets (pFabric priority), by which switches may order them.
     pub enum Priority {
         /// Equal rank for all packets.
         None = "none",
@@ -106,11 +106,11 @@ choice! {
 }
 
 choice! {
-    /// Rank of probes.
+    /// Rank of pFabric's probes, by which switches may order them.
     pub(super) enum ProbePriority {
-        /// Rank of data.
+        /// Rank that the flow's data has.
         Priority = "priority",
-        /// Rank of ACKs.
+        /// Rank that ACKs have, the most urgent one.
         Urgent = "urgent",
     }
 }

@@ -1,6 +1,6 @@
-//! Release of segments to the NIC, beside the limits of the windows.
+//! Release of segments to the NIC: immediately if the windows allow them, or when the NIC requests one.
 
-/// Release of segments that the windows allow: immediately, or one at a time when the NIC pulls.
+/// Release of segments that the windows allow: immediately, or one at a time when the NIC requests it.
 /// The NIC enforces the rate of a flow by when it pulls. Packets that react to a loss do not wait for it: fast
 /// retransmits, SYNs, limited transmit and probes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -8,11 +8,11 @@ pub enum Pacing {
     /// Immediate release: a window's worth leaves back to back, as RFC 5681 describes it.
     #[default]
     Unpaced,
-    /// Release only when the NIC pulls.
+    /// Release only when the NIC requests a segment.
     Pulled,
-    /// The NIC is pulling one segment now.
+    /// Release of one segment that the NIC is requesting now.
     Granted,
-    /// A segment is ready, and the NIC has not pulled it yet.
+    /// A segment is ready, and the NIC has not requested it yet.
     Waiting,
 }
 
@@ -26,14 +26,14 @@ impl Pacing {
         }
         matches!(self, Pacing::Unpaced | Pacing::Granted)
     }
-    /// Notes that a segment has left.
+    /// Ends the NIC's request for one segment, since a segment has left.
     #[inline]
     pub fn on_sent(&mut self) {
         if *self == Pacing::Granted {
             *self = Pacing::Pulled;
         }
     }
-    /// Returns true if a segment waits for the NIC.
+    /// Returns true if a segment waits for a request of the NIC.
     #[inline]
     pub fn is_waiting(self) -> bool {
         self == Pacing::Waiting

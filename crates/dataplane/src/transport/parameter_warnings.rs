@@ -46,12 +46,12 @@ impl GivenParameters<'_> {
         (self.given)(name)
     }
 
-    /// Returns true if the transport has this parameter, and it is on.
+    /// Returns true if the transport has the flag parameter `name`, and it is true.
     fn is_on(&self, name: &str) -> bool {
         self.values.has(name) && self.values.flag(name)
     }
 
-    /// Warnings about a first timeout outside of the bounds of all timeouts.
+    /// Warnings about an `initial_rto` that has no effect, or is outside of `min_rto` and `max_rto`.
     fn timeout_warnings(&self) -> Vec<String> {
         if !self.values.has("initial_rto") || !self.is_on("retransmission_timer") {
             return Vec::new();
@@ -93,7 +93,7 @@ impl GivenParameters<'_> {
         }
     }
 
-    /// Warnings about bounds of the timeout that are shorter than a tick, or no whole number of ticks.
+    /// Warnings about `min_rto` and `max_rto` that are shorter than a tick, or no whole number of ticks.
     fn tick_warnings(&self) -> Vec<String> {
         let values = self.values;
         let ticks = values.has("tick")
@@ -127,7 +127,7 @@ impl GivenParameters<'_> {
         notes
     }
 
-    /// Warnings about parameters that have no effect if all timeouts are equal.
+    /// Warning about `rto_floor`, which has no effect if all timeouts are equal.
     fn bound_warnings(&self) -> Vec<String> {
         let values = self.values;
         let same = values.has("min_rto") && values.time("min_rto") == values.time("max_rto");
@@ -161,7 +161,7 @@ impl GivenParameters<'_> {
         (is_late && self.kernel != Kernel::Linux6_18).then(note).into_iter().collect()
     }
 
-    /// Warnings about windows above the receive window, which bounds them.
+    /// Warnings about congestion windows above the receive window, which limits them.
     fn window_warnings(&self) -> Vec<String> {
         let receive = self.values.size("receive_window").min(MAX_WINDOW);
         let above = |name: &&str| {
@@ -180,7 +180,7 @@ impl GivenParameters<'_> {
             .collect()
     }
 
-    /// Warnings about a round-trip time that a handshake measures anyway.
+    /// Warnings about `handshake_rtt` if the connection's own handshake measures the round-trip time.
     fn handshake_warnings(&self) -> Vec<String> {
         let said = self.is_given("handshake_rtt") && self.values.has("handshake_rtt");
         let shakes = self.values.get::<Connection>("connection") == Connection::Handshake;
@@ -286,7 +286,7 @@ impl GivenParameters<'_> {
         notes
     }
 
-    /// Warnings about parameters that have no effect without PACKs, or beside them.
+    /// Warnings about parameters that have no effect without PACKs (precise ACKs), or together with them.
     fn pack_warnings(&self) -> Vec<String> {
         let has_pack = self.is_on("pack");
         let (names, why) = match has_pack {
@@ -327,7 +327,7 @@ impl GivenParameters<'_> {
         silent
     }
 
-    /// Warnings about given parameters that have no effect beside the others.
+    /// Warnings about parameters of the scenario that have no effect together with the other ones.
     fn unused_parameter_warnings(&self) -> Vec<String> {
         let values = self.values;
         let fixed = !values.has("min_rto");

@@ -1,4 +1,4 @@
-//! Receiving end of a flow.
+//! Receiving end of a flow: arrival of data, and generation of ACKs.
 //!
 //! The application reads all data immediately, so that only data beyond a gap can reduce the advertised window. The
 //! last missing byte of a flow is acknowledged without delay, as a FIN with it would be. A persistent connection has no
@@ -28,7 +28,7 @@ pub struct Receiver {
     flow: FlowInfo,
     /// RCV.NXT: first missing byte.
     next: u64,
-    /// State that few flows need, allocated at the first gap or cut packet.
+    /// State for gaps and trimmed packets, which few flows need; allocated at the first of them.
     aside: Option<Box<OutOfOrderState>>,
     /// Time at which a delayed ACK, or a repeated SYN-ACK, must leave; [`Time::NEVER`] if neither is pending.
     ack_by: Time,
@@ -47,12 +47,12 @@ pub struct Receiver {
     pending: u8,
     /// Number of repeated SYN-ACKs while a SYN is unanswered; afterwards the number of quick ACKs left.
     count: u8,
-    /// Echo of the next ACK: latched until CWR, or the mark of the last segment (DCTCP.CE).
+    /// ECN-Echo of the next ACK: latched until CWR, or the mark of the last segment (DCTCP.CE).
     echo: bool,
     bits: ReceiverFlags,
 }
 
-/// State of a receiver beyond a gap, or with cut packets.
+/// State of a receiver for data beyond a gap, and for trimmed packets.
 #[derive(Clone, Debug, Default)]
 struct OutOfOrderState {
     reorder: ReorderBuffer,
@@ -63,7 +63,7 @@ struct OutOfOrderState {
     blocks: blocks::Blocks,
 }
 
-/// Options that the ends agreed on, and the state of the connection.
+/// Flags of a receiver: options that both ends agreed on, and the state of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ReceiverFlags(u8);
 
@@ -82,7 +82,7 @@ impl ReceiverFlags {
     const SYN_ACK_SENT: ReceiverFlags = ReceiverFlags(1 << 5);
     /// A gap: data waits beyond the first missing byte.
     const GAP: ReceiverFlags = ReceiverFlags(1 << 6);
-    /// PACK is permitted (CP §4.3).
+    /// PACK is permitted: precise ACKs for trimmed packets (Cut Payload §4.3).
     const PACK: ReceiverFlags = ReceiverFlags(1 << 7);
 
     const fn any(self, other: ReceiverFlags) -> bool {
@@ -94,7 +94,7 @@ impl ReceiverFlags {
     const fn without(self, other: ReceiverFlags) -> ReceiverFlags {
         ReceiverFlags(self.0 & !other.0)
     }
-    /// Returns `self` if `holds`, else no bits.
+    /// Returns these flags if `holds` is true, else no flags.
     const fn only_if(self, holds: bool) -> ReceiverFlags {
         if holds { self } else { ReceiverFlags(0) }
     }
@@ -123,11 +123,11 @@ pub struct ReceiverStats {
     pub out_of_order: u32,
     /// Data segments with a congestion mark.
     pub marked: u32,
-    /// ACKs sent, SYN-ACKs included; also the number of the next emission.
+    /// ACKs sent, SYN-ACKs included; also the number of the next emitted packet.
     pub acks: u32,
-    /// PACKs sent, included in `acks`.
+    /// PACKs (precise ACKs of Cut Payload) sent, included in `acks`.
     pub packs: u32,
-    /// Bytes that wait beyond a gap.
+    /// Bytes that wait for missing data before them.
     pub waiting: u64,
 }
 
@@ -241,7 +241,7 @@ impl Receiver {
         }
     }
 
-    /// Acknowledges earlier segments with their own echo when marks begin or end (RFC 8257 §3.2).
+    /// Acknowledges earlier segments with their own ECN-Echo when marks begin or end (RFC 8257 §3.2).
     #[inline(never)]
     fn on_echo_change(&mut self, marked: bool, io: &mut Io) {
         if self.pending > 0 {
@@ -250,7 +250,7 @@ impl Receiver {
         self.echo = marked;
     }
 
-    /// Adds a range of bytes to the received data.
+    /// Adds a range of bytes to the received data, and returns how it arrived and what had arrived before.
     #[inline]
     fn insert_range(&mut self, range: (u64, u64), cfg: &TcpConfig) -> (Arrival, DuplicateRange) {
         let (start, end) = range;
@@ -264,7 +264,7 @@ impl Receiver {
         (Arrival::InOrder, None)
     }
 
-    /// Adds old bytes, bytes beyond a gap or the window, or bytes that fill a gap.
+    /// Adds a range outside of the usual case: old bytes, bytes beyond a gap or the window, or bytes that fill a gap.
     #[inline(never)]
     fn insert_out_of_order(&mut self, range: (u64, u64), cfg: &TcpConfig) -> (Arrival, DuplicateRange) {
         let (before, edge) = (self.next, self.window_edge(cfg));
@@ -311,12 +311,12 @@ impl Receiver {
         (if new { Arrival::OutOfOrder } else { Arrival::Duplicate }, again)
     }
 
-    /// Returns the range if all of its bytes have arrived in order before.
+    /// Returns the range for a DSACK if all of its bytes have arrived in order before.
     fn duplicate_in_order(&self, range: (u64, u64)) -> DuplicateRange {
         (range.0 < range.1 && range.1 <= self.next).then_some(range)
     }
 
-    /// Latches the echo from a mark until CWR (RFC 3168 §6.1.3). A segment with both sets it again.
+    /// Latches ECN-Echo from a mark until CWR (RFC 3168 §6.1.3). A segment with both mark and CWR sets it again.
     fn latch_echo(&mut self, pkt: &Pkt, marked: bool) {
         if pkt.head.flags.has(Flags::CWR) {
             self.echo = false;
@@ -324,7 +324,7 @@ impl Receiver {
         self.echo |= marked;
     }
 
-    /// Sends an ACK on a path that few segments take.
+    /// Sends an ACK outside of the usual case of a segment in order.
     #[inline(never)]
     // Not inlined, so that the usual ACK of a segment in order stays short in `process_data`.
     fn send_ack_slowly(&mut self, again: DuplicateRange, io: &mut Io) {
@@ -347,7 +347,7 @@ impl Receiver {
         self.reset_pending_acks();
     }
 
-    /// Notes that all data in order is acknowledged.
+    /// Clears the counts of unacknowledged data and the delayed ACK, since an ACK has left.
     #[inline(always)]
     fn reset_pending_acks(&mut self) {
         self.pending = 0;
@@ -378,7 +378,7 @@ impl Receiver {
         self.next >= self.flow.bytes
     }
 
-    /// Returns true for a receiver that never completes.
+    /// Returns true if the connection is persistent, so that its receiver never completes.
     #[inline]
     pub(crate) fn is_persistent(&self) -> bool {
         self.flow.is_persistent()

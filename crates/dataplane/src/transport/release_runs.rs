@@ -1,14 +1,14 @@
-//! Packets that ends of flows release, in runs: a window that opens wide is one entry instead of one per packet.
+//! Packets that senders and receivers release, grouped in runs: a whole window is one entry.
 
 use crate::Pkt;
 
-/// Packets that one call sends, in the order in which they leave.
+/// Packets that one call of a sender or receiver sends, in the order in which they leave.
 #[derive(Clone, Debug, Default)]
 pub struct ReleasedPackets {
     runs: Vec<SegmentRun>,
 }
 
-/// Consecutive segments of one flow, which differ only in sequence number and emission number.
+/// Run of consecutive segments of one flow, which differ only in sequence number and emission number.
 /// The sequence number grows by the payload, the emission number by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentRun {
@@ -83,7 +83,7 @@ impl ReleasedPackets {
         }
         Some(last)
     }
-    /// All runs, first to last.
+    /// Iterates over all runs of packets, first to last.
     #[inline]
     pub fn runs_mut(&mut self) -> impl Iterator<Item = &mut SegmentRun> {
         self.runs.iter_mut()
@@ -92,15 +92,15 @@ impl ReleasedPackets {
     pub fn take(&mut self) -> Vec<Pkt> {
         self.runs.drain(..).flat_map(SegmentRun::packets).collect()
     }
-    /// Number of packets.
+    /// Number of packets released.
     pub fn len(&self) -> usize {
         self.runs.iter().map(|run| run.count as usize).sum()
     }
-    /// Returns true if there are no packets.
+    /// Returns true if no packets were released.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
-    /// Removes all packets.
+    /// Removes all released packets.
     #[inline]
     pub fn clear(&mut self) {
         self.runs.clear();

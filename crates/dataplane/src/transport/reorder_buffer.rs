@@ -1,10 +1,10 @@
-//! Data that has arrived beyond the first gap: disjoint ranges in order, each with the time of its last change.
+//! Received data beyond the first gap: disjoint byte ranges in order, each with the number of its last arrival.
 //!
 //! The buffer is empty while there is no gap.
 
 use crate::MAX_BLOCKS;
 
-/// Ranges of bytes that wait for missing data before them.
+/// Byte ranges at a receiver that wait for missing data before them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReorderBuffer {
     ranges: Vec<Range>,
@@ -16,7 +16,7 @@ pub(super) struct ReorderBuffer {
 struct Range {
     start: u64,
     end: u64,
-    /// Number of the last arrival in the range.
+    /// Serial number of the last segment that arrived in the range.
     arrival: u64,
 }
 
@@ -24,7 +24,7 @@ impl ReorderBuffer {
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
-    /// Bytes that wait beyond the gap.
+    /// Number of bytes that wait for missing data before them.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -17,18 +17,18 @@ pub struct Rto {
     srtt: Dur,
     /// RTTVAR: deviation of the round-trip time.
     rttvar: Dur,
-    /// RTO, including backoff. It is below the minimum RTO only with `RtoFloor::Backoff`, whose bound comes later.
+    /// RTO with its backoff, below the minimum RTO only with `RtoFloor::Backoff`, which applies the minimum later.
     rto: Dur,
     /// Time at which the timer expires; [`Time::NEVER`] while it is off.
     expires: Time,
 }
 
 impl Rto {
-    /// Creates a timer that is off, with the timeout of (2.1).
+    /// Creates a retransmission timer that is off, with the initial timeout (RFC 6298 (2.1)).
     pub fn new(cfg: &TcpConfig) -> Rto {
         Rto { srtt: Dur::ZERO, rttvar: Dur::ZERO, rto: cfg.initial_rto, expires: Time::NEVER }
     }
-    /// Takes a sample of the round-trip time, (2.2) to (2.5), which ends a backoff (§5, last note).
+    /// Updates the estimate with a round-trip sample (RFC 6298 (2.2) to (2.5)), which ends a backoff (§5, last note).
     #[inline]
     pub fn sample(&mut self, rtt: Dur, cfg: &TcpConfig) {
         // Zero means that there is no sample yet, so a sample is at least 1 ps.
@@ -47,7 +47,7 @@ impl Rto {
             RtoFloor::Backoff => self.srtt.saturating_add(spread).min(cfg.max_rto),
         };
     }
-    /// Takes a sample, and uses Linux's deviation instead of RTTVAR if that is configured.
+    /// Updates the estimate with a round-trip sample, and uses Linux's deviation instead of RTTVAR if configured.
     /// `outstanding` is the range from SND.UNA to SND.NXT.
     pub(super) fn sample_by_rack(
         &mut self,
@@ -72,14 +72,14 @@ impl Rto {
         self.srtt = Dur(clock.time_of(estimate.srtt).0 / 8);
         self.rto = clock.time_of(estimate.timeout()).min(cfg.max_rto);
     }
-    /// Starts the timer after data was sent, unless it runs (5.1).
+    /// Starts the retransmission timer after data was sent, unless it runs (RFC 6298 (5.1)).
     #[inline]
     pub fn start(&mut self, now: Time, cfg: &TcpConfig) {
         if self.expires == Time::NEVER {
             self.restart(now, cfg);
         }
     }
-    /// Restarts the timer after new data was acknowledged (5.3).
+    /// Restarts the retransmission timer after new data was acknowledged (RFC 6298 (5.3)).
     /// Without a retransmission timer it never runs, so this is the only place that starts it.
     #[inline]
     pub fn restart(&mut self, now: Time, cfg: &TcpConfig) {
@@ -87,21 +87,21 @@ impl Rto {
             self.expires = now.saturating_add(self.timeout(cfg));
         }
     }
-    /// Sets the expiry to this time, for uses of the timer other than (5.1) to (5.6).
+    /// Sets the expiry of the timer to `at`, for uses other than those of RFC 6298 (5.1) to (5.6).
     pub fn set(&mut self, at: Time) {
         self.expires = at;
     }
-    /// Stops the timer after all data was acknowledged (5.2).
+    /// Stops the retransmission timer after all data was acknowledged (RFC 6298 (5.2)).
     #[inline]
     pub fn stop(&mut self) {
         self.expires = Time::NEVER;
     }
-    /// Doubles the timeout (5.5) and restarts the timer (5.6) after it expired.
+    /// Doubles the timeout and restarts the timer after it expired (RFC 6298 (5.5), (5.6)).
     pub fn back_off(&mut self, now: Time, cfg: &TcpConfig) {
         self.rto = Dur(self.rto.0.saturating_mul(2)).min(cfg.max_rto);
         self.restart(now, cfg);
     }
-    /// Sets the timeout of data after the timer had to repeat the SYN (5.7): 3 s, within the bounds of the run.
+    /// Sets the timeout of data to 3 s, within its limits, after the SYN had to be repeated (RFC 6298 (5.7)).
     /// If the backed-off timeout is longer than that, it stays.
     pub fn after_lost_syn(&mut self, cfg: &TcpConfig) {
         self.rto = self.rto.max(Dur::s(3)).clamp(cfg.min_rto, cfg.max_rto);
@@ -119,7 +119,7 @@ impl Rto {
             RtoFloor::Backoff => self.rto.max(cfg.min_rto),
         }
     }
-    /// Returns the current timeout without the minimum RTO as bound of its backoff.
+    /// Returns the current timeout before `RtoFloor::Backoff` raises it to the minimum RTO.
     pub fn timeout_without_floor(&self) -> Dur {
         self.rto
     }
@@ -129,7 +129,7 @@ impl Rto {
     }
 }
 
-/// Linux's deviation: the largest of a round trip (`tcp_rtt_estimator`).
+/// Deviation of the round-trip time as in Linux: the largest of a round trip (`tcp_rtt_estimator`).
 /// It decays by a quarter of its excess per round trip.
 /// Linux calls it `rttvar`. It is four times RTTVAR, and never below the minimum RTO.
 #[derive(Clone, Copy, Debug, Default)]
@@ -144,7 +144,7 @@ pub(super) struct LinuxDeviation {
 }
 
 impl LinuxDeviation {
-    /// Takes a sample, with the smoothed round-trip time before it. Returns the deviation to add to the timeout.
+    /// Updates the deviation with a round-trip sample, and returns the term to add to the smoothed time in the timeout.
     fn sample(&mut self, rtt: Dur, srtt: Dur, floor: Dur, outstanding: Range<u64>) -> Dur {
         if srtt == Dur::ZERO {
             let held = (rtt.0 / 2 * 4).max(floor.0);

@@ -6,7 +6,7 @@
 
 use core::ops::Range;
 
-/// Round-trip estimate of one sender.
+/// Round-trip estimate of one Linux 2.6.38 sender, in clock ticks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RttTicks {
     /// `srtt`, in eighths of a tick; 0 before the first sample.
@@ -22,7 +22,7 @@ pub(super) struct RttTicks {
 }
 
 impl RttTicks {
-    /// Adds a sample in ticks; `floor` is the minimum RTO in ticks, `outstanding` the range from SND.UNA to SND.NXT.
+    /// Adds a round-trip sample; `floor` is the minimum RTO in ticks, `outstanding` the range from SND.UNA to SND.NXT.
     pub fn sample(&mut self, ticks: u64, floor: u64, outstanding: &Range<u64>) {
         let sample = ticks.max(1);
         if self.srtt == 0 {
@@ -62,7 +62,7 @@ impl RttTicks {
         }
     }
 
-    /// Timeout in ticks, before any backoff.
+    /// Retransmission timeout in ticks, before any backoff.
     pub fn timeout(&self) -> u64 {
         (self.srtt >> 3) + self.held
     }

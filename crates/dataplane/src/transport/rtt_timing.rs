@@ -8,7 +8,7 @@
 
 use units::{Dur, Time};
 
-/// Range of bytes that left at one instant; empty if both ends are equal.
+/// Bytes sent at one instant, timed for a round-trip sample; empty if start and end are equal.
 #[derive(Clone, Copy, Debug, Default)]
 struct Burst {
     at: Time,
@@ -22,7 +22,7 @@ impl Burst {
     }
 }
 
-/// Bursts that are timed, oldest first.
+/// Bursts of new data that are timed for round-trip samples, oldest first.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RttTiming {
     first: Burst,
@@ -34,7 +34,7 @@ fn is_after(a: u32, b: u32) -> bool {
 }
 
 impl RttTiming {
-    /// Notes new data that has left. PRECONDITION: the data was never sent before.
+    /// Records the send time of new data. PRECONDITION: the data was never sent before.
     #[inline]
     pub fn on_sent(&mut self, now: Time, start: u32, end: u32) {
         let last = if self.second.is_empty() { &mut self.first } else { &mut self.second };

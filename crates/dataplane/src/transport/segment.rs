@@ -1,4 +1,4 @@
-//! Construction of the packets of both ends.
+//! Construction of the packets that senders and receivers send.
 
 use super::{FlowInfo, Io, TcpConfig, unwrap_offset};
 use crate::{NO_EXT, PacketExtension, Pkt};
@@ -78,7 +78,7 @@ pub fn is_nak(pkt: &Pkt) -> bool {
     pkt.window == 0
 }
 
-/// Adds options to a packet without any, and their bytes to its frame.
+/// Adds TCP options to a packet without any, and their bytes to its frame.
 pub(super) fn add_options(pkt: &mut Pkt, ext: PacketExtension, io: &mut Io) {
     let options = ext.option_bytes();
     if options > 0 {
@@ -96,7 +96,7 @@ pub(super) fn stamp_packet(pkt: &mut Pkt, now: Time, emission: &mut u32) {
     *emission = emission.wrapping_add(1);
 }
 
-/// Returns the range of bytes that were cut off a packet, near the byte `near` (CP §4.3).
+/// Returns the range of bytes that trimming cut off a packet, near the byte `near` (Cut Payload §4.3).
 /// The packet's length as sent shows how many there were.
 pub(super) fn cut_range(pkt: &Pkt, near: u64, io: &Io) -> Option<Range<u64>> {
     if !pkt.head.is_cut() {

@@ -216,7 +216,7 @@ const HANDSHAKE_RTT: Param = Param {
     kind: ParamKind::Time { min: 0 },
     default: Some("0us"),
 };
-/// Round-trip time of an idle data center, approximately.
+/// Parameter `handshake_rtt` with about the round-trip time of an idle data center as default.
 const LINUX_HANDSHAKE_RTT: Param = Param {
     doc: "Round-trip time that the handshake of an `established` connection measured. This is the first sample (RFC \
           6298 (2.2)). With 0us there is no such sample, and the first timeout is `min_rto`, as after an instantaneous \
@@ -258,7 +258,7 @@ const LINUX_CLOCK_GRANULARITY: Param = Param {
     default: Some("1ms"),
     ..CLOCK_GRANULARITY
 };
-/// Timer of pFabric, whose length is fixed.
+/// Parameter `rto` of pFabric: retransmission timeout of fixed length.
 const RTO: Param = Param {
     name: "rto",
     doc: "Fixed retransmission timeout, about three round trips. It does not follow measured round-trip times and has \
@@ -267,7 +267,7 @@ const RTO: Param = Param {
     default: Some("45us"),
 };
 
-/// All transports.
+/// Declarations of all transports that a scenario may name.
 pub const SPECS: &[&Spec] = &[
     &Spec {
         slot: "transport",

@@ -3,7 +3,7 @@
 use super::TcpConfig;
 use crate::{PacketExtension, SynOptions, Timestamps};
 
-/// Returns the options of a SYN.
+/// Returns the TCP options of a SYN.
 /// The scale is offered even if it is 0 (RFC 7323 §2.2). The largest segment includes options, whose bytes its sender
 /// subtracts again (RFC 6691 §2).
 pub(super) fn syn_options(cfg: &TcpConfig, timestamps: Timestamps) -> PacketExtension {

@@ -17,12 +17,12 @@
 
 use units::{Dur, Time};
 
-/// Clock of one host.
+/// Clock of a host, at whose ticks timers fire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TickClock {
     /// Length of a tick; zero for continuous time.
     pub every: Dur,
-    /// Time of the first tick.
+    /// Time of the first tick after the start of the run.
     pub phase: Dur,
     /// Timer wheel of the kernel.
     pub wheel: TimerWheel,
@@ -31,31 +31,31 @@ pub(super) struct TickClock {
 /// Timer wheel of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimerWheel {
-    /// Levels that grow coarser with the wait (Linux since 4.8).
+    /// Wheel with levels that grow coarser with the wait (Linux since 4.8).
     Levels,
-    /// List of timers for every tick (Linux before 4.8).
+    /// Wheel with a list of timers for every tick (Linux before 4.8).
     Exact,
 }
 
-/// Shortest wait with slack on the exact wheel, in ticks, and divisor of a wait that gives its slack.
+/// Shortest wait with slack on the exact timer wheel, in ticks; also the divisor of a wait that gives its slack.
 const SLACK_FROM: u64 = 256;
 
 /// Number of ticks from which timers leave the finest level, and binary logarithm of the ratio of two levels.
 const FINEST_LEVEL_TICKS: u64 = 63;
 const COARSER_BITS: u32 = 3;
 
-/// Picoseconds in which all timers of one level of one tick are handled, at least one picosecond apart.
+/// Span in picoseconds over which the timers of one wheel level at one tick are spread, at least one picosecond apart.
 /// A timer's place in the order is coded in its time. The packets that the timers release queue at the NIC anyway.
 const LEVEL_HANDLING_TIME: u64 = 1 << 22;
-/// Number of levels with an order of their own; coarser levels share that of the last.
+/// Number of wheel levels that are handled one after the other; still coarser levels join the coarsest of these.
 const ORDERED_LEVELS: u64 = 4;
 
-/// Expiry of a timer.
+/// Expiry of a timer: its tick, and its order among the timers of that tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TimerExpiry {
     /// Tick at which the timer fires; its exact time if time is continuous.
     pub at: Time,
-    /// Time from the tick until its level is handled; `None` if time is continuous.
+    /// Delay from the tick until the timer's wheel level is handled; `None` if time is continuous.
     level_from: Option<Dur>,
     /// True if timers of one tick are handled in the order in which they were set, false for the reverse order.
     in_order: bool,
@@ -81,7 +81,7 @@ impl TimerExpiry {
 }
 
 impl TickClock {
-    /// Returns the expiry of a timer that is set now for `wait`.
+    /// Returns the expiry of a timer that is set at `now` to wait for `wait`.
     pub fn expiry(self, now: Time, wait: Dur) -> TimerExpiry {
         if self.every == Dur::ZERO {
             return TimerExpiry { at: now.saturating_add(wait), level_from: None, in_order: false };
@@ -125,7 +125,7 @@ impl TickClock {
     }
 }
 
-/// Returns the level of the wheel for a timer that waits this number of ticks.
+/// Returns the level of the timer wheel for a timer that waits this number of ticks.
 fn level_of(ticks: u64) -> u32 {
     let mut level = 0;
     while level < 20 && ticks >= FINEST_LEVEL_TICKS << (level * COARSER_BITS) {
@@ -134,7 +134,7 @@ fn level_of(ticks: u64) -> u32 {
     level
 }
 
-/// Returns the tick at which a timer fires on the exact wheel: the roundest binary number within its slack.
+/// Returns the tick at which a timer fires on the exact wheel: that with most trailing zeros within its slack.
 fn fire_tick_with_slack(passed: u64, ticks: u64) -> u64 {
     let due = passed.saturating_add(ticks);
     if ticks < SLACK_FROM {
@@ -147,7 +147,7 @@ fn fire_tick_with_slack(passed: u64, ticks: u64) -> u64 {
     }
 }
 
-/// Returns the tick at which a timer of this level fires if its wait ends at `due`.
+/// Returns the tick at which a timer of this wheel level fires if its wait ends at `due`.
 fn fire_tick_of_level(due: u64, level: u32) -> u64 {
     let bits = level * COARSER_BITS;
     ((due >> bits) + 1) << bits

@@ -1,6 +1,6 @@
-//! ABQ: while the queue toward a host is congested, the switch holds ACKs that come from that host, so that the senders
-//! lose their ACK clock. It releases them each time the queue has fallen to X, with ECE set by default (active buffer
-//! queueing, fig. 2 and Algorithm 1).
+//! ABQ (active buffer queueing): while the queue toward a host is congested, the switch holds ACKs from that host.
+//! Without them, the senders have no ACK clock. The switch releases the ACKs each time the queue has fallen to X, with
+//! ECE set by default (fig. 2 and Algorithm 1).
 //!
 //! ```text
 //!            q > K: X = min(Qmax - K, K)                  q <= X: release, X = X / 2
@@ -33,7 +33,7 @@ use std::collections::VecDeque;
 use units::{Amount, Bytes};
 
 choice! {
-    /// Text of the article that counts where both differ.
+    /// Variant of ABQ's rule, where figure 2 of the article and its Algorithm 1 differ.
     pub(crate) enum ArticleReading {
         Figure = "figure",
         Algorithm = "algorithm",
@@ -41,7 +41,7 @@ choice! {
 }
 
 choice! {
-    /// Length from which X is computed.
+    /// Choice of the queue length Qmax from which the release length X is computed.
     pub(crate) enum QMax {
         Longest = "longest",
         Buffer = "buffer",
@@ -49,7 +49,7 @@ choice! {
 }
 
 choice! {
-    /// Packets that count as ACKs.
+    /// Choice of the packets that count as ACKs, and so may be held.
     pub(crate) enum IsAck {
         Pure = "pure",
         Flag = "flag",
@@ -57,7 +57,7 @@ choice! {
 }
 
 choice! {
-    /// Number of ACKs released in light congestion.
+    /// Choice of the number of ACKs that ABQ releases together in light congestion.
     pub(crate) enum ReleaseCount {
         All = "all",
         Batch = "batch",
@@ -66,7 +66,7 @@ choice! {
 }
 
 choice! {
-    /// Ports at which ACKs are held.
+    /// Choice of the ports at which ABQ holds ACKs: those toward hosts, or all.
     pub(crate) enum HoldPorts {
         Host = "host",
         All = "all",
@@ -74,7 +74,7 @@ choice! {
 }
 
 params! {
-    /// Values of the parameters.
+    /// Parameter values of `abq`.
     pub(crate) struct Params {
         k: Bytes = {
             doc: "Threshold K in bytes: the port is congested while its backlog is above K. The article has 20 packets \
@@ -155,7 +155,7 @@ params! {
     }
 }
 
-/// Declaration of the mechanism.
+/// Declaration of `abq`: name, description and parameters.
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.ack_hold",
     kind: "abq",
@@ -164,13 +164,13 @@ pub(super) const SPEC: Spec = Spec {
     params: Params::PARAMS,
 };
 
-/// Parameters that belong to one choice alone.
+/// Parameters of `abq` that are allowed only with one value of another parameter.
 pub(super) const PARAM_CONDITIONS: &[ParamCondition] = &[
     ParamCondition { key: "batch", other_key: "release", words: &[ReleaseCount::Batch.word()] },
     ParamCondition { key: "window_min", other_key: "release", words: &[ReleaseCount::Window.word()] },
 ];
 
-/// States of fig. 2.
+/// Congestion states of ABQ (fig. 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AbqState {
     /// US, uncongested: no ACK is held.
@@ -181,12 +181,12 @@ pub(crate) enum AbqState {
     Light = 2,
 }
 
-/// ABQ at one port.
+/// ABQ at one port: congestion state, queue length X of the next release, and held ACKs.
 #[derive(Clone, Debug)]
 pub struct Abq {
     given: Params,
     state: AbqState,
-    /// Queue length X of the next release, in bytes.
+    /// Queue length X, in bytes, at which the next ACKs are released.
     x: u64,
     /// Longest queue since congestion began, in bytes.
     q_max: u64,
@@ -196,7 +196,7 @@ pub struct Abq {
 }
 
 impl Abq {
-    /// Creates the mechanism from validated parameters.
+    /// Creates ABQ from validated parameters.
     pub fn new(values: &Values) -> Abq {
         let given = Params::read(values);
         Abq { given, state: AbqState::Uncongested, x: 0, q_max: 0, held: VecDeque::new(), held_bytes: 0 }
@@ -206,7 +206,7 @@ impl Abq {
     fn four_mtu(&self) -> u64 {
         self.given.mtu.0.saturating_mul(4)
     }
-    /// Returns the shortest queue, in bytes, that is too long for a release.
+    /// Returns the shortest queue, in bytes, that is too long for a release of ACKs.
     fn min_queue_without_release(&self) -> u64 {
         match self.given.reading {
             ArticleReading::Figure => self.x + 1,
@@ -214,7 +214,7 @@ impl Abq {
             ArticleReading::Algorithm => self.x.max(1),
         }
     }
-    /// Returns half of X, or 0 if the half has reached 4 MTU (`figure`) or is below it (`algorithm`).
+    /// Returns half of X, or 0 if the half is at most 4 MTU (`figure`) or less than 4 MTU (`algorithm`).
     fn half_of_x(&self) -> u64 {
         let half = self.x / 2;
         let lasts = match self.given.reading {
@@ -227,7 +227,7 @@ impl Abq {
         self.state = to;
         env.acts.push(Act::Turn { port, state: to as u8, level: self.x });
     }
-    /// Handles a queue of `bytes`, more than K, in a buffer of `buffer` bytes.
+    /// Enters or updates the congested state, for a queue of `bytes` (more than K) in a buffer of `buffer` bytes.
     fn handle_congestion(&mut self, bytes: u64, buffer: Option<u64>, port: PortId, env: &mut Env) {
         let k = self.given.k.0;
         let goes_on = self.state == AbqState::Congested;
@@ -245,7 +245,7 @@ impl Abq {
             self.change_state(AbqState::Congested, port, env);
         }
     }
-    /// Handles a queue that has fallen to X.
+    /// Halves X and releases held ACKs, after the queue has fallen to X.
     fn handle_fall_to_x(&mut self, port: PortId, env: &mut Env) {
         self.x = self.half_of_x();
         let to = if self.x > 0 { AbqState::Light } else { AbqState::Uncongested };
@@ -260,8 +260,7 @@ impl Abq {
             env.acts.push(Act::ReleaseHeld { port, max, set_ece: self.given.corrector, window });
         }
     }
-    /// Returns the number of ACKs to release while congestion lasts, and the bound of their windows; `None` for all,
-    /// and for no bound.
+    /// Returns the number of ACKs to release during congestion (`None`: all), and the bound of their windows, if any.
     fn release_count_and_window(&self) -> (Option<u64>, Option<u16>) {
         match self.given.release {
             ReleaseCount::All => (None, None),
@@ -326,7 +325,7 @@ impl Agent for Abq {
         self.held_bytes += u64::from(pkt.size);
         ArrivalDecision::Hold
     }
-    /// The device is unreachable. X = 0 ends the congestion, so that all held ACKs continue.
+    /// Ends the congestion (X = 0) and releases all held ACKs, because the device behind the port is unreachable.
     fn on_link_change(&mut self, at: PortId, env: &mut Env) {
         if self.state != AbqState::Uncongested {
             self.x = 0;

@@ -11,13 +11,13 @@ use crate::Mechanism;
 use crate::params::Spec;
 
 agent_slot! {
-    /// ACK holding at a port.
+    /// Slot `ack_hold` of a port: an agent that holds ACKs, or none.
     AckHoldSlot
 }
 
 const NONE_SPEC: Spec = Spec { slot: "switch.ack_hold", kind: "none", doc: "Holds no ACKs.", cite: "", params: &[] };
 
-/// Mechanisms of this slot.
+/// Mechanisms of the slot `ack_hold`.
 pub const ALL: &[Mechanism<AckHoldSlot>] = &[
     Mechanism::new(&NONE_SPEC, |_| AckHoldSlot::NONE),
     Mechanism::new(&abq::SPEC, |values| AckHoldSlot::new(Abq::new(values))).with_conditions(abq::PARAM_CONDITIONS),

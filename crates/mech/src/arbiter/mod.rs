@@ -18,14 +18,14 @@ pub use round_robin::RoundRobin;
 
 use crate::{Env, Mechanism, PortId, SwitchContext};
 
-/// Request of the first frame of a virtual output queue, for which the output has free buffer space.
+/// Request to transfer the first frame of a virtual output queue, which fits into the buffer of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// Input port of the frame.
     pub input: PortId,
     /// Size of the frame in bytes.
     pub size: u16,
-    /// Stamp that grows with every arrival at the switch for this output: the oldest frame has the smallest.
+    /// Stamp of the frame, which grows with every arrival for this output: the oldest frame has the smallest.
     pub stamp: u64,
 }
 
@@ -59,20 +59,20 @@ pub trait Arbiter: Send + Sync {
     /// `requests` has at least one entry; all are of one class, in the order of input numbers. `None` leaves the output
     /// idle until a frame arrives for it or leaves it.
     fn grant(&mut self, output: PortId, requests: &[Request], env: &mut Env) -> Option<PortId>;
-    /// Prepares the mechanism for one switch.
+    /// Prepares the arbiter for one switch.
     fn for_switch(&mut self, _own: &SwitchContext) {}
-    /// Returns a boxed copy with its state.
+    /// Returns a boxed copy of the arbiter, with its state.
     fn clone_boxed(&self) -> Box<dyn Arbiter>;
 }
 
-/// Mechanisms of this slot.
+/// Mechanisms of the slot `arbiter`.
 pub const ALL: &[Mechanism<ArbiterSlot>] = &[
     Mechanism::new(&round_robin::SPEC, |_| RoundRobin::default().into()),
     Mechanism::new(&oldest_first::SPEC, |_| OldestFirst.into()),
 ];
 
 slot! {
-    /// Choice of the input that feeds an output of a `cioq` switch next.
+    /// Slot `arbiter` of a `cioq` switch: chooses the input that feeds an output next.
     ArbiterSlot(Order) of Arbiter {
         RoundRobin(RoundRobin),
         OldestFirst(OldestFirst),
@@ -80,7 +80,7 @@ slot! {
 }
 
 impl ArbiterSlot {
-    /// Returns the slot, prepared for one switch.
+    /// Returns the arbiter slot, prepared for one switch.
     #[must_use]
     pub fn for_switch(mut self, own: &SwitchContext) -> ArbiterSlot {
         self.get().for_switch(own);

@@ -13,7 +13,7 @@ use super::{Arbiter, Request};
 use crate::params::Spec;
 use crate::{Env, PortId};
 
-/// Oldest-first arbiter.
+/// Arbiter that grants an output the oldest of the frames that wait for it at inputs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OldestFirst;
 
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
     use crate::testing::DecisionInputs;
 
-    /// Returns the input that is granted an output, out of inputs with these stamps of their first frames.
+    /// Returns the input that gets the grant, among inputs with these numbers and these stamps of their first frames.
     fn granted_input(asking: &[(u16, u64)]) -> Option<u16> {
         let request = |(input, stamp): &(u16, u64)| Request { input: PortId(*input), size: 1518, stamp: *stamp };
         let requests: Vec<Request> = asking.iter().map(request).collect();

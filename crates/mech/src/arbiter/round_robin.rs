@@ -10,10 +10,10 @@ use super::{Arbiter, Request};
 use crate::params::Spec;
 use crate::{Env, PortId, SwitchContext};
 
-/// Round-robin arbiter.
+/// Arbiter that grants an output the requesting inputs in turn.
 #[derive(Clone, Debug, Default)]
 pub struct RoundRobin {
-    /// Input whose turn it is, by output.
+    /// Input whose turn it is, for each output.
     next: Vec<u16>,
 }
 
@@ -52,7 +52,7 @@ mod tests {
         arbiter.for_switch(&SwitchContext::without_network(1, 4));
         arbiter
     }
-    /// Returns the inputs that are granted an output, while these inputs request it each time.
+    /// Returns the inputs that get the grants of `output`, one grant for each list of requesting inputs.
     fn granted_inputs(arbiter: &mut RoundRobin, output: u16, asking: &[&[u16]]) -> Vec<u16> {
         let request = |input: &u16| Request { input: PortId(*input), size: 1518, stamp: 9 - u64::from(*input) };
         let grant = |inputs: &&[u16]| {

@@ -1,4 +1,4 @@
-//! Runs the table of `conformance/arbiters.toml`.
+//! Tests of arbiters against the table `conformance/arbiters.toml`.
 
 use super::*;
 use crate::Registry;
@@ -10,7 +10,7 @@ fn text<'a>(case: &'a Value, key: &str) -> &'a str {
     case[key].as_str().expect(key)
 }
 
-/// Parses `INPUT` or `INPUT@STAMP`.
+/// Parses a request of an input, written as `INPUT` or `INPUT@STAMP`.
 fn request(word: &str) -> Request {
     let (input, stamp) = word.split_once('@').unwrap_or((word, "0"));
     Request { input: PortId(input.parse().expect(word)), size: 1522, stamp: stamp.parse().expect(word) }

@@ -1,19 +1,19 @@
 use super::{Buffer, MemoryUse};
 use units::Bytes;
 
-/// Memory beyond the limit of a buffer. The backlog is compared before the frame itself is added (CP §4.2).
+/// Memory that a frame may use beyond the limit of a buffer. The backlog is compared without the frame (CP §4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExtraMemory {
-    /// Backlog of the port may exceed the limit by this number of bytes.
+    /// Number of bytes by which the backlog of the port may exceed the limit.
     Port(Bytes),
-    /// Backlog of the frame's own class may be up to this number of bytes, whatever the other backlog is.
+    /// Largest backlog of the frame's own class in bytes, whatever the backlog of other classes is.
     Class(Bytes),
-    /// Backlog of all classes except this one may be up to the limit.
+    /// Class whose backlog does not count; the backlog of all other classes may be up to the limit.
     Separate(u8),
 }
 
 impl ExtraMemory {
-    /// Returns the class whose backlog is counted separately, for a frame of `class`.
+    /// Returns the class whose backlog is counted separately for a frame of `class`, if any.
     pub const fn separate_class(self, class: u8) -> Option<u8> {
         match self {
             ExtraMemory::Port(_) => None,
@@ -21,8 +21,7 @@ impl ExtraMemory {
             ExtraMemory::Separate(other) => Some(other),
         }
     }
-    /// Returns true if a frame of `size` bytes may be stored with `now` in use, of which the separate class has
-    /// `separate` bytes.
+    /// Returns true if a frame of `size` bytes may be stored. `now` includes `separate` bytes of the separate class.
     pub fn admits(self, buffer: &dyn Buffer, now: &MemoryUse, separate: u64, size: u16) -> bool {
         match self {
             ExtraMemory::Port(extra) => buffer.admits_beyond(now, size, (now.bytes, extra)),

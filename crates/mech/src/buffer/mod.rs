@@ -16,17 +16,17 @@ use units::{Amount, Bytes};
 /// Memory in use at an instant: by the queues of one port that share its limit, and by the whole switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryUse {
-    /// Frames of the port.
+    /// Number of frames in the queues of the port.
     pub packets: u64,
-    /// Bytes of the port.
+    /// Bytes in the queues of the port.
     pub bytes: u64,
-    /// Bytes of the whole switch.
+    /// Bytes in use in the whole switch.
     pub pool_bytes: u64,
-    /// Bytes of the whole switch beyond the reserve of each port.
+    /// Bytes in use in the whole switch, beyond the reserve of each port.
     pub pool_shared_bytes: u64,
 }
 
-/// Mechanism that allocates memory.
+/// Mechanism that allocates buffer memory to queues.
 ///
 /// ```
 /// use mech::buffer::{Buffer, MemoryUse};
@@ -63,9 +63,9 @@ pub struct MemoryUse {
 /// assert!(!Common(10_499).admits(&now, 1500));
 /// ```
 pub trait Buffer: Send + Sync {
-    /// Returns true if a frame of `size` bytes may be stored with `now` in use.
+    /// Returns true if a frame of `size` bytes may be stored while the memory `now` is in use.
     fn admits(&self, now: &MemoryUse, size: u16) -> bool;
-    /// Returns true if a frame of `size` bytes may be stored beyond the limit (CP §4.2).
+    /// Returns true if a frame of `size` bytes may be stored beyond the limit of its port (CP §4.2).
     ///
     /// The backlog `waits`, without the frame and as a part of `now`, may exceed the current limit by `extra` bytes.
     /// The default is for limits in bytes.
@@ -73,11 +73,11 @@ pub trait Buffer: Send + Sync {
         let is_within = self.fill(now).limit.is_none_or(|limit| waits <= limit.saturating_add(extra.0));
         is_within && self.has_memory(now, size)
     }
-    /// Returns true if there is memory for a frame of `size` bytes, beyond any limit of its port.
+    /// Returns true if the whole memory has space for a frame of `size` bytes, whatever the limit of its port is.
     fn has_memory(&self, _now: &MemoryUse, _size: u16) -> bool {
         true
     }
-    /// Returns the used capacity for `now`.
+    /// Returns used capacity and limit of a port while the memory `now` is in use.
     fn fill(&self, now: &MemoryUse) -> Fill;
     /// Returns the whole memory of a switch with this number of ports; `None` if it is unlimited.
     fn total_memory(&self, ports: u16) -> Option<Amount>;
@@ -85,33 +85,31 @@ pub trait Buffer: Send + Sync {
     fn reserved_bytes(&self) -> u64 {
         0
     }
-    /// Returns the free bytes of the shared memory, given the bytes in use beyond the reserves; `None` if no memory is
-    /// shared.
+    /// Returns the free shared bytes, given the shared bytes in use beyond all reserves; `None` if no memory is shared.
     fn free_shared_bytes(&self, _pool_shared_bytes: u64) -> Option<u64> {
         None
     }
     /// Returns the bytes that always fit, whichever ports they are queued for: no arrival is refused up to this total.
     /// `None` is unlimited. Memory in frames is taken to hold frames of `frame` bytes.
     fn guaranteed_bytes(&self, frame: u16) -> Option<u64>;
-    /// Returns the port's fixed thresholds, if nothing else limits its own backlog. Its departures may then be computed
-    /// at arrival.
+    /// Returns the fixed thresholds of a port, if nothing else limits its backlog.
+    /// Departures of the port may then be computed at arrival.
     fn fixed_thresholds(&self) -> Option<PortThresholds> {
         None
     }
-    /// Prepares the mechanism for a switch with this number of ports: the reserves of all ports reduce the shared
-    /// memory.
+    /// Prepares the buffer for a switch with this number of ports. The reserves of all ports reduce the shared memory.
     fn for_ports(&mut self, _ports: u16) {}
-    /// Reports conflicts with a switch of this number of ports.
+    /// Reports conflicts of the buffer's parameters with the switch, such as its number of ports.
     fn check(&self, _beside: &CheckContext, _report: &mut Report) {}
-    /// Returns a short description with frames of `frame` bytes; `None` if the name suffices.
+    /// Returns a short description of the buffer for frames of `frame` bytes; `None` if its name suffices.
     fn describe(&self, _frame: u16) -> Option<String> {
         None
     }
-    /// Returns a boxed copy with its state.
+    /// Returns a boxed copy of the buffer, with its state.
     fn clone_boxed(&self) -> Box<dyn Buffer>;
 }
 
-/// Mechanisms of this slot.
+/// Mechanisms of the slot `buffer`.
 pub const ALL: &[Mechanism<BufferSlot>] = &[
     Mechanism::new(&per_port::SPEC, |values| PerPort::new(values).into()),
     Mechanism::new(&shared::SPEC, |values| Shared::new(values).into()),
@@ -119,7 +117,7 @@ pub const ALL: &[Mechanism<BufferSlot>] = &[
 ];
 
 slot! {
-    /// Allocation of memory in a switch or a NIC.
+    /// Slot `buffer`: allocates the memory of a switch or a NIC.
     BufferSlot(Lender) of Buffer {
         PerPort(PerPort),
         Shared(Shared),
@@ -128,17 +126,17 @@ slot! {
 }
 
 impl BufferSlot {
-    /// Creates a buffer of this size for each port; `None` is unlimited.
+    /// Creates a buffer slot with this size for each port; `None` is unlimited.
     pub fn per_port(size: Option<Amount>) -> BufferSlot {
         size.map_or_else(|| Unlimited.into(), |size| PerPort::with_size(size).into())
     }
-    /// Returns the slot, prepared for a switch with this number of ports.
+    /// Returns the buffer slot, prepared for a switch with this number of ports.
     #[must_use]
     pub fn for_ports(mut self, ports: u16) -> BufferSlot {
         self.get().for_ports(ports);
         self
     }
-    /// Returns true if a frame of `size` bytes may be stored with `now` in use.
+    /// Returns true if a frame of `size` bytes may be stored while the memory `now` is in use.
     #[inline(always)]
     pub fn admits(&self, now: impl FnOnce() -> MemoryUse, size: u16) -> bool {
         match &self.0 {

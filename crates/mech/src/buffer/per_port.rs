@@ -13,7 +13,7 @@ pub struct PerPort {
 }
 
 params! {
-    /// Values of the parameters.
+    /// Parameter values of `per_port`.
     pub(crate) struct Params {
         size: Amount = {
             doc: "Memory of a port, in packets or bytes. In packets every frame counts as one, including ACKs and cut \
@@ -33,7 +33,7 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 impl PerPort {
-    /// Creates the mechanism from validated parameters.
+    /// Creates the buffer from validated parameters.
     pub fn new(values: &Values) -> PerPort {
         PerPort { size: Params::read(values).size }
     }
@@ -51,7 +51,7 @@ impl Buffer for PerPort {
             Amount::Bytes(limit) => now.bytes + u64::from(size) <= limit,
         }
     }
-    /// `extra` is in bytes. A buffer in frames gets one more frame for every 64 B, the smallest frame.
+    /// Returns true if the backlog exceeds the limit by at most `extra`; a limit in frames grows by one for every 64 B.
     fn admits_beyond(&self, now: &MemoryUse, _size: u16, (waits, extra): (u64, Bytes)) -> bool {
         match self.size {
             Amount::Packets(limit) => now.packets < limit.saturating_add(extra.0 / 64),

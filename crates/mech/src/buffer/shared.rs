@@ -11,17 +11,17 @@ use units::{Amount, Bytes};
 #[derive(Clone, Debug)]
 pub struct Shared {
     size: u64,
-    /// Factor α in units of 2⁻³², so that thresholds are whole numbers without rounding errors.
+    /// Factor α of the threshold in units of 2⁻³², so that thresholds are whole numbers without rounding errors.
     alpha: u64,
-    /// Factor α as given.
+    /// Factor α of the dynamic threshold, as given in the scenario.
     times: f64,
     reserved: u64,
-    /// Bytes of the memory beyond all reserves, set by [`Buffer::for_ports`].
+    /// Bytes of the memory that all ports share beyond their reserves, set by [`Buffer::for_ports`].
     pool: u64,
 }
 
 params! {
-    /// Values of the parameters.
+    /// Parameter values of `shared`.
     pub(crate) struct Params {
         size: Bytes = {
             doc: "Memory of the switch, including the reserved minimum of all ports.",
@@ -51,7 +51,7 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 impl Shared {
-    /// Creates the mechanism from validated parameters.
+    /// Creates the shared buffer from validated parameters.
     pub fn new(values: &Values) -> Shared {
         let Params { size: Bytes(size), alpha: times, reserved: Bytes(reserved) } = Params::read(values);
         let alpha = (times * (1u64 << 32) as f64) as u64;
@@ -75,7 +75,7 @@ impl Buffer for Shared {
     fn admits(&self, now: &MemoryUse, size: u16) -> bool {
         now.bytes + u64::from(size) <= self.limit(now)
     }
-    /// Memory beyond the threshold ends at the whole shared memory.
+    /// Returns true if a frame fits into the free shared memory and the port's reserve, whatever its threshold is.
     fn has_memory(&self, now: &MemoryUse, size: u16) -> bool {
         let free = self.pool.saturating_sub(now.pool_shared_bytes);
         now.bytes + u64::from(size) <= self.reserved.max(now.bytes).saturating_add(free)
@@ -92,17 +92,17 @@ impl Buffer for Shared {
     fn free_shared_bytes(&self, pool_shared_bytes: u64) -> Option<u64> {
         Some(self.pool.saturating_sub(pool_shared_bytes))
     }
-    /// Guaranteed to one port alone: its reserve and α/(1 + α) of the pool.
+    /// Returns the bytes guaranteed to one port alone: its reserve and α/(1 + α) of the shared memory.
     fn guaranteed_bytes(&self, _frame: u16) -> Option<u64> {
         let (alpha, one) = (u128::from(self.alpha), 1u128 << 32);
         let share = alpha * u128::from(self.pool) / (alpha + one);
         Some(self.reserved.saturating_add(share as u64))
     }
-    /// PRECONDITION: the reserves fit into `size`.
+    /// Computes the memory that remains beyond the reserves of all ports. PRECONDITION: the reserves fit into `size`.
     fn for_ports(&mut self, ports: u16) {
         self.pool = self.size.saturating_sub(self.reserved.saturating_mul(u64::from(ports)));
     }
-    /// All reserves are taken from the one memory.
+    /// Reports reserves of all ports that together exceed the memory.
     fn check(&self, beside: &CheckContext, report: &mut Report) {
         let Some(ports) = beside.ports.filter(|ports| !self.reserves_fit(*ports)) else { return };
         let found = format!("{} for each of {ports} ports", Bytes(self.reserved));
@@ -135,7 +135,7 @@ mod tests {
         memory.for_ports(ports);
         memory
     }
-    /// Memory in use as port `port` sees it, if the ports hold these bytes.
+    /// Returns the memory in use as port `port` sees it, if the ports hold these bytes.
     fn memory_use(memory: &Shared, held: &[u64], port: usize) -> MemoryUse {
         let beyond = |bytes: &u64| bytes.saturating_sub(memory.reserved);
         let pool_shared_bytes = held.iter().map(beyond).sum();

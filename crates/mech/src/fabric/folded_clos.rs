@@ -10,7 +10,7 @@ use crate::params::{ParamKind, Spec, Values};
 use crate::{hash_mix, params};
 
 params! {
-    /// Values of the mechanism's own parameters.
+    /// Parameter values of `folded_clos`, without those common to all wirings.
     struct Params {
         elements: u64 = {
             doc: "Number of edge stages. Ports are assigned to them in blocks, in the order of their numbers.",
@@ -27,7 +27,7 @@ params! {
 
 const STAGE_PARAM_COUNT: usize = StageParams::PARAMS.len();
 
-/// Parameters of the mechanism, followed by those of all wirings.
+/// Declarations of the parameters of `folded_clos`, followed by those common to all wirings.
 const PARAMS: [params::Param; STAGE_PARAM_COUNT + 2] = {
     let mut all = [Params::PARAMS[0]; STAGE_PARAM_COUNT + 2];
     all[1] = Params::PARAMS[1];
@@ -47,7 +47,7 @@ pub(super) const SPEC: Spec = Spec {
     params: &PARAMS,
 };
 
-/// Folded Clos network of stages.
+/// Folded Clos network of the stages inside a switch.
 #[derive(Clone, Debug)]
 pub struct FoldedClos {
     edges: u16,
@@ -56,7 +56,7 @@ pub struct FoldedClos {
 }
 
 impl FoldedClos {
-    /// Creates the mechanism from validated parameters.
+    /// Creates the folded Clos network from validated parameters.
     pub fn new(values: &Values) -> FoldedClos {
         let given = Params::read(values);
         FoldedClos { edges: given.elements as u16, cores: given.cores as u16, rules: StageParams::read(values) }
@@ -73,7 +73,7 @@ impl Fabric for FoldedClos {
     fn core_stages(&self) -> u16 {
         self.cores
     }
-    /// Returns the links up, by edge stage and core stage, then those down, by core stage and edge stage.
+    /// Returns the links from edge to core stages, by edge and core, and then those back, by core and edge.
     fn links(&self) -> Vec<StageLink> {
         let (edges, cores) = (self.edges, self.cores);
         let up = (0..edges).flat_map(|from| (0..cores).map(move |core| StageLink { from, to: edges + core }));

@@ -1,12 +1,12 @@
-//! Full mesh of stages: each is joined with every other by one link in each direction, like the nodes of two supernodes
-//! in QCN-OS fig. 8. A frame crosses at most one internal link.
+//! Full mesh of the stages inside a switch: every stage has an internal link to every other stage.
+//! The nodes of two supernodes in QCN-OS fig. 8 are joined in this way. A frame crosses at most one internal link.
 
 use super::{Fabric, StageLink, StageParams};
 use crate::params;
 use crate::params::{ParamKind, Spec, Values};
 
 params! {
-    /// Values of the mechanism's own parameter.
+    /// Parameter values of `mesh`, without those common to all wirings.
     struct Params {
         elements: u64 = {
             doc: "Number of stages. Ports are assigned to them in blocks, in the order of their numbers.",
@@ -18,7 +18,7 @@ params! {
 
 const STAGE_PARAM_COUNT: usize = StageParams::PARAMS.len();
 
-/// Parameters of the mechanism, followed by those of all wirings.
+/// Declarations of the parameters of `mesh`, followed by those common to all wirings.
 const PARAMS: [params::Param; STAGE_PARAM_COUNT + 1] = {
     let mut all = [Params::PARAMS[0]; STAGE_PARAM_COUNT + 1];
     let mut n = 0;
@@ -37,7 +37,7 @@ pub(super) const SPEC: Spec = Spec {
     params: &PARAMS,
 };
 
-/// Full mesh of stages.
+/// Full mesh of the stages inside a switch.
 #[derive(Clone, Debug)]
 pub struct Mesh {
     elements: u16,
@@ -45,7 +45,7 @@ pub struct Mesh {
 }
 
 impl Mesh {
-    /// Creates the mechanism from validated parameters.
+    /// Creates the full mesh from validated parameters.
     pub fn new(values: &Values) -> Mesh {
         Mesh { elements: Params::read(values).elements as u16, rules: StageParams::read(values) }
     }

@@ -21,17 +21,17 @@ use crate::{Mechanism, choice, params};
 use units::{Bytes, Dur, Rate};
 
 choice! {
-    /// Queues of the input buffer of a stage.
+    /// Choice of the queues in the input buffer of a stage.
     pub enum StageQueues {
         /// Queue for each exit of the stage.
         ByExit = "by_exit",
-        /// Single queue, first in, first out.
+        /// Single queue for all exits of the stage, first in, first out.
         Fifo = "fifo",
     }
 }
 
 params! {
-    /// Parameters common to all wirings.
+    /// Parameter values common to all wirings of stages.
     pub struct StageParams {
         link_rate: Rate = {
             doc: "Rate of every internal link (QCN-OS fig. 8: 2.5 Gb/s).",
@@ -70,7 +70,7 @@ params! {
     }
 }
 
-/// Internal link, from one stage to another.
+/// Internal link of a `fabric` switch, from one stage to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StageLink {
     /// Stage at the start of the link.
@@ -79,7 +79,7 @@ pub struct StageLink {
     pub to: u16,
 }
 
-/// Wiring of stages.
+/// Wiring of the stages inside a `fabric` switch.
 ///
 /// ```
 /// use mech::fabric::{Fabric, StageQueues, StageLink, StageParams};
@@ -119,20 +119,20 @@ pub struct StageLink {
 /// assert_eq!(pair.links()[pair.next_link(1, 0, 7)], StageLink { from: 1, to: 0 });
 /// ```
 pub trait Fabric: Send + Sync {
-    /// Returns the parameters common to all wirings; `None` if there are no stages.
+    /// Returns the parameters common to all wirings; `None` if the switch has no stages.
     fn stage_params(&self) -> Option<&StageParams>;
-    /// Returns the number of stages with ports of the switch.
+    /// Returns the number of edge stages, which have ports of the switch.
     fn edge_stages(&self) -> u16;
-    /// Returns the number of stages without ports of the switch.
+    /// Returns the number of core stages, which have no ports of the switch.
     fn core_stages(&self) -> u16 {
         0
     }
-    /// Returns the internal links.
+    /// Returns the internal links between stages.
     fn links(&self) -> Vec<StageLink>;
-    /// Returns the index in [`links`](Fabric::links) of the link by which a frame with this flow hash leaves stage `at`
-    /// for stage `to`. PRECONDITION: `at` and `to` differ.
+    /// Returns the index in [`links`](Fabric::links) of the next link of a frame with this flow hash.
+    /// The frame is at stage `at` and its output is at stage `to`. PRECONDITION: `at` and `to` differ.
     fn next_link(&self, at: u16, to: u16, hash: u32) -> usize;
-    /// Returns a boxed copy.
+    /// Returns a boxed copy of the wiring.
     fn clone_boxed(&self) -> Box<dyn Fabric>;
 }
 
@@ -141,7 +141,7 @@ pub fn stage_of(port: u16, ports: u16, edges: u16) -> u16 {
     (u32::from(port) * u32::from(edges) / u32::from(ports.max(1))) as u16
 }
 
-/// Mechanisms of this slot.
+/// Mechanisms of the slot `fabric`.
 pub const ALL: &[Mechanism<FabricSlot>] = &[
     Mechanism::new(&none::SPEC, |_| NoFabric.into()),
     Mechanism::new(&mesh::SPEC, |values| Mesh::new(values).into()),
@@ -149,7 +149,7 @@ pub const ALL: &[Mechanism<FabricSlot>] = &[
 ];
 
 slot! {
-    /// Wiring of the stages of a `fabric` switch.
+    /// Slot `fabric`: wiring of the stages inside a `fabric` switch.
     FabricSlot(Joined) of Fabric {
         None(NoFabric),
         Mesh(Mesh),

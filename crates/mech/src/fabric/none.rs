@@ -1,9 +1,9 @@
-//! No stages: a switch of another model than `fabric`.
+//! Wiring `none`: no stages, for switches of another model than `fabric`.
 
 use super::{Fabric, StageLink, StageParams};
 use crate::params::Spec;
 
-/// Wiring without stages.
+/// Wiring of a switch without internal stages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoFabric;
 

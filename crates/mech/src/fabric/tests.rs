@@ -1,11 +1,11 @@
-//! Runs the table of `conformance/fabrics.toml`.
+//! Tests of wirings against the table `conformance/fabrics.toml`.
 
 use super::*;
 use crate::Registry;
 use crate::params::{Value, Values};
 use toml::{Table, Value as Toml};
 
-/// Makes the fabric of a case, with a rate for its links.
+/// Creates the wiring that a case of the table describes, with internal links of 1 Gb/s.
 fn make_fabric(case: &Toml) -> FabricSlot {
     let given = case["fabric"].as_table().expect("a fabric");
     let kind = given["kind"].as_str().expect("its kind");
@@ -30,7 +30,7 @@ fn texts<'a>(case: &'a Toml, key: &str) -> Vec<&'a str> {
     case[key].as_array().expect(key).iter().map(|text| text.as_str().expect(key)).collect()
 }
 
-/// Returns the stages on the path of a frame with a hash from one stage to another.
+/// Returns the stages that a frame with this flow hash crosses from one stage to another.
 fn stages_on_path(fabric: &dyn Fabric, from: u16, to: u16, hash: u32) -> Vec<u16> {
     let (links, mut at, mut stages) = (fabric.links(), from, Vec::new());
     while at != to {

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use units::{Dur, Time};
 
 choice! {
-    /// Addresses known from the start, if not those of listed hosts.
+    /// Choice of the addresses known from the start if hosts are not listed: none, or all.
     pub(crate) enum PresetChoice {
         None = "none",
         All = "all",
@@ -20,7 +20,7 @@ choice! {
 }
 
 params! {
-    /// Values of the parameters.
+    /// Parameter values of `learning`.
     pub(crate) struct Params {
         preset: WordOr<PresetChoice> = {
             doc: "Addresses known from the start, by the routes and without ageing: none, all, or those of listed \
@@ -36,7 +36,7 @@ params! {
     }
 }
 
-/// Parameter of the addresses known from the start.
+/// Name of the parameter that sets the addresses known from the start.
 const PRESET: &str = Params::PARAMS[0].name;
 
 pub(super) const SPEC: Spec = Spec {
@@ -47,29 +47,29 @@ pub(super) const SPEC: Spec = Spec {
     params: Params::PARAMS,
 };
 
-/// Addresses known from the start.
+/// Hosts whose addresses are known from the start: none, all, or listed hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum PresetHosts {
     None,
     All,
-    /// Names of hosts, and the sorted identifiers of those that exist.
+    /// Names of the listed hosts, and the sorted identifiers of those that exist.
     Hosts {
         names: Vec<String>,
         found: Vec<HostId>,
     },
 }
 
-/// Learning table of one switch.
+/// Learning address table of one switch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learning {
     preset: PresetHosts,
     ageing: Dur,
-    /// Learnt addresses: the port of each, and the time of the last frame that came in by it.
+    /// Learnt addresses: for each, the port by which its last frame came in, and the time of that frame.
     known: BTreeMap<HostId, (PortId, Time)>,
 }
 
 impl Learning {
-    /// Creates the table from validated parameters, without resolved hosts.
+    /// Creates the learning table from validated parameters; names of hosts are resolved later.
     pub fn new(values: &Values) -> Learning {
         let Params { preset, ageing } = Params::read(values);
         let preset = match preset {
@@ -106,12 +106,13 @@ impl AddressTable for Learning {
         let (port, seen) = self.known.get(&host)?;
         (now.since(*seen) < self.ageing).then_some(*port)
     }
-    /// The latest port of a source replaces the earlier one.
+    /// Stores the ingress port of a frame as the port of its source, in place of an earlier one.
     fn learn(&mut self, pkt: &Head, now: Time) {
         if pkt.bounces == 0 && pkt.detours == 0 && !self.is_preset(pkt.src) {
             self.known.insert(pkt.src, (pkt.ingress, now));
         }
     }
+    /// Forwards, floods or discards a frame, given the ports toward its destination (`out`) and its source (`back`).
     /// A frame may leave by its ingress port only if it was bounced or detoured. If the destination of such a frame is
     /// unknown, the frame goes back to the switch that sent it here, which has the address. A bounced frame that comes
     /// in from its source's side again is flooded.

@@ -1,4 +1,4 @@
-//! Forwarding table slot: the source of a switch's addresses.
+//! Forwarding table slot (`fib`): gives a switch the ports of addresses, from routes or by learning.
 
 mod learning;
 mod routes;
@@ -8,30 +8,30 @@ pub use learning::Learning;
 use crate::{Head, HostId, Mechanism, PortId, SwitchContext};
 use units::Time;
 
-/// Forwarding decision for a frame.
+/// Decision of the forwarding table for a frame: forward, flood or discard.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LookupDecision {
-    /// Forward by this port.
+    /// Forwards the frame by this port.
     Forward(PortId),
-    /// Flood by every port but the ingress, since the destination is unknown.
+    /// Floods the frame by every port but the ingress, since the destination is unknown.
     Flood,
-    /// Discard: the destination is behind the ingress port, so the frame has reached it without this switch.
+    /// Discards the frame: its destination is behind the ingress port, so the frame has reached it without this switch.
     Filter,
 }
 
-/// Addresses known from the start.
+/// Addresses that a forwarding table has from the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnownAddresses<'a> {
-    /// No address.
+    /// Absence of any address known from the start.
     None,
-    /// All addresses.
+    /// Addresses of all hosts.
     All,
     /// Addresses of the hosts with these names, and the parameter that lists them.
     Hosts(&'static str, &'a [String]),
 }
 
-/// Table with some known addresses that learns others.
+/// Forwarding table that learns addresses, in addition to those known from the start.
 ///
 /// ```
 /// use mech::fib::{AddressTable, LookupDecision};
@@ -72,22 +72,21 @@ pub enum KnownAddresses<'a> {
 /// assert_eq!(table.decide(&pkt, (None, Some(PortId(2)))), LookupDecision::Flood);
 /// ```
 pub trait AddressTable: Send + Sync {
-    /// Returns true if the routes have the port of an address.
+    /// Returns true if the address of a host is known from the start, so that the routes give its port.
     fn is_preset(&self, host: HostId) -> bool;
-    /// Returns the learnt port of an address, if it has not aged out.
+    /// Returns the port learnt for a host, if the entry has not aged out.
     fn learned_port(&self, host: HostId, now: Time) -> Option<PortId>;
-    /// Learns from a frame that has come in.
+    /// Learns the port of a frame's source from the port by which the frame came in.
     fn learn(&mut self, pkt: &Head, now: Time);
-    /// Decides about a frame, given the ports toward its destination (`out`) and its source (`back`), as far as they
-    /// are known.
+    /// Returns the decision for a frame, given the ports toward its destination and its source, if known.
     fn decide(&self, pkt: &Head, ways: (Option<PortId>, Option<PortId>)) -> LookupDecision;
     /// Returns the addresses known from the start; frames for others may be flooded.
     fn known_addresses(&self) -> KnownAddresses<'_> {
         KnownAddresses::None
     }
-    /// Prepares the table for one switch.
+    /// Prepares the forwarding table for one switch.
     fn for_switch(&mut self, _own: &SwitchContext) {}
-    /// Returns a boxed copy with its state.
+    /// Returns a boxed copy of the table, with its entries.
     fn clone_boxed(&self) -> Box<dyn AddressTable>;
 }
 
@@ -97,36 +96,36 @@ impl Clone for Box<dyn AddressTable> {
     }
 }
 
-/// Mechanisms of this slot.
+/// Mechanisms of the slot `fib`.
 pub const ALL: &[Mechanism<FibSlot>] = &[
     Mechanism::new(&routes::SPEC, |_| FibSlot::from_routes()),
     Mechanism::new(&learning::SPEC, |values| FibSlot::from_table(Learning::new(values))),
 ];
 
-/// Source of a switch's addresses: the routes alone, or a table of its own.
+/// Slot `fib`: gives the ports of addresses from the routes alone, or from a table of its own.
 #[derive(Clone)]
 pub struct FibSlot(Option<Box<dyn AddressTable>>);
 
 impl FibSlot {
-    /// Creates a slot that uses the routes alone.
+    /// Creates a `fib` slot that uses the routes alone.
     pub const fn from_routes() -> FibSlot {
         FibSlot(None)
     }
-    /// Creates a slot with a table of its own.
+    /// Creates a `fib` slot with a table of its own.
     pub fn from_table(own: impl AddressTable + 'static) -> FibSlot {
         FibSlot(Some(Box::new(own)))
     }
-    /// Returns the slot, prepared for one switch.
+    /// Returns the `fib` slot, prepared for one switch.
     #[must_use]
     pub fn for_switch(mut self, own: &SwitchContext) -> FibSlot {
         self.0.iter_mut().for_each(|table| table.for_switch(own));
         self
     }
-    /// Returns the table, read-only; `None` for the routes alone.
+    /// Returns the forwarding table of the slot, read-only; `None` if it uses the routes alone.
     pub fn peek(&self) -> Option<&dyn AddressTable> {
         self.0.as_deref()
     }
-    /// Takes the table out of its slot; `None` for the routes alone.
+    /// Takes the forwarding table out of its slot; `None` if the slot uses the routes alone.
     pub fn into_table(self) -> Option<Box<dyn AddressTable>> {
         self.0
     }

@@ -1,4 +1,4 @@
-//! Reaction of a source whose packets come back (PABO §II-G).
+//! Reaction of a source to packets that are bounced back to it (PABO §II-G).
 //!
 //! The source puts each packet back into the bounce queue of its NIC for another try. The paper adds that such packets
 //! may inform the source of congestion that the network cannot handle. The source would lower its rate by the severity,
@@ -17,7 +17,7 @@ use crate::params::{ParamKind, Spec, Values};
 use crate::{Head, HostId, Mechanism};
 use units::{Dur, Time};
 
-/// Rule of packets that a host sends again.
+/// Rule by which a host sends its own bounced packets again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reinject;
 
@@ -38,7 +38,7 @@ const NONE_SPEC: Spec = Spec {
 };
 
 params! {
-    /// Values of the parameters.
+    /// Parameter values of `window_cut`.
     pub(crate) struct Params {
         window: Dur = {
             doc: "Time for which returning frames of a flow are counted together, from the first such frame on.",
@@ -67,14 +67,14 @@ const WINDOW_CUT_SPEC: Spec = Spec {
     params: Params::PARAMS,
 };
 
-/// Signal of bounced packets to a source's transport; `None` is no signal.
+/// Reaction of a source's transport to its bounced packets; `None` is no reaction.
 pub type BounceSignal = Option<WindowCut>;
 
-/// Mechanisms of this slot.
+/// Mechanisms of the slot `bounce_signal` of hosts.
 pub const ALL: &[Mechanism<BounceSignal>] =
     &[Mechanism::new(&NONE_SPEC, |_| None), Mechanism::new(&WINDOW_CUT_SPEC, |values| Some(WindowCut::new(values)))];
 
-/// Law of `window_cut`.
+/// Reaction `window_cut`: cuts the congestion window of a flow whose frames came back to their source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WindowCut {
     window: Dur,
@@ -82,7 +82,7 @@ pub struct WindowCut {
     cut: f64,
 }
 
-/// Frames and payload of one flow that came back and are counted together.
+/// Number and payload of the frames of one flow that came back and are counted together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReturnedFrames {
     since: Time,
@@ -91,12 +91,12 @@ pub struct ReturnedFrames {
 }
 
 impl WindowCut {
-    /// Creates the law from validated parameters.
+    /// Creates `window_cut` from validated parameters.
     pub fn new(values: &Values) -> WindowCut {
         let Params { window, threshold, cut } = Params::read(values);
         WindowCut { window, threshold, cut }
     }
-    /// Counts a frame with `payload` bytes that came back at `now`, and returns true if the threshold is reached.
+    /// Counts a frame with `payload` bytes that came back to its source, and returns true if the threshold is reached.
     pub fn count_returned(&self, returned: &mut ReturnedFrames, now: Time, payload: u16) -> bool {
         if returned.frames == 0 || now.since(returned.since) >= self.window {
             *returned = ReturnedFrames { since: now, frames: 0, bytes: 0 };
@@ -105,7 +105,7 @@ impl WindowCut {
         returned.bytes += u64::from(payload);
         returned.frames >= self.threshold
     }
-    /// Returns the window in bytes after the cut, with `flight` bytes in flight, before any minimum.
+    /// Returns the congestion window in bytes after the cut, with `flight` bytes in flight, before any minimum.
     pub fn window_after_cut(&self, window: u32, flight: u32, returned: &ReturnedFrames) -> u32 {
         // A frame may come back more than once, so the share is limited to 1.
         let share = (returned.bytes as f64 / f64::from(flight.max(1))).min(1.0);

@@ -38,7 +38,7 @@ use units::{Bytes, Dur, Rate, Time};
 mod tests;
 
 params! {
-    /// Values of the parameters.
+    /// Parameter values of `dcqcn`.
     #[derive(Copy)]
     pub(crate) struct Params {
         cnp_interval: Dur = {
@@ -108,31 +108,31 @@ pub(super) const SPEC: Spec = Spec {
     params: Params::PARAMS,
 };
 
-/// Both ends of DCQCN at one host.
+/// DCQCN at one host: notification point of received flows, and reaction point of sent flows.
 #[derive(Clone, Debug)]
 pub struct Dcqcn {
     given: Params,
     line_rate: Rate,
     flow_states: BTreeMap<FlowId, FlowState>,
-    /// Expiry of the rate timer of each flow below the line rate.
+    /// Instants at which the rate timers expire, for each flow below the line rate.
     timers: BTreeSet<(Time, FlowId)>,
     notified: NotifiedFlows,
 }
 
-/// State of a flow that has had a CNP.
+/// DCQCN state of a flow whose source has had a CNP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FlowState {
-    /// Current rate RC, in bits per second; `target` is RT.
+    /// Current rate RC of the flow, in bits per second; `target` is its target rate RT.
     current: u64,
     target: u64,
-    /// Alpha in units of 2⁻³², at the last start of the alpha timer.
+    /// Congestion estimate alpha in units of 2⁻³², at the last start of the alpha timer.
     alpha: u64,
     alpha_since: Time,
     byte_stage: u64,
     time_stage: u64,
-    /// Bytes until the byte counter expires.
+    /// Number of bytes to send until the byte counter expires.
     bytes_left: u64,
-    /// Expiry of the rate timer; never, if the flow is at the line rate.
+    /// Instant at which the rate timer expires; never, if the flow is at the line rate.
     timer: Time,
 }
 
@@ -160,7 +160,7 @@ impl NotifiedFlows {
 }
 
 impl Dcqcn {
-    /// Creates the mechanism from validated parameters, at no host yet.
+    /// Creates DCQCN from validated parameters, at no host yet.
     pub(super) fn new(values: &Values) -> Dcqcn {
         Dcqcn {
             given: Params::read(values),
@@ -177,7 +177,7 @@ impl Dcqcn {
     fn line_rate(&self) -> u64 {
         bits_per_second(self.line_rate)
     }
-    /// Returns the given rate, or this part of the line rate, in bits per second.
+    /// Returns the given rate, or else the line rate divided by `part`, in bits per second.
     fn rate_or_share_of_line(&self, given: Option<Rate>, part: u64) -> u64 {
         given.map_or((self.line_rate() / part).max(1), bits_per_second)
     }
@@ -213,7 +213,7 @@ impl Dcqcn {
         of.current = (u128::from(of.current) + u128::from(of.target)).div_ceil(2) as u64;
     }
 
-    /// Restarts the rate timer, unless the flow is at the line rate.
+    /// Restarts the rate timer of a flow, unless the flow is at the line rate.
     fn start_rate_timer(&mut self, flow: FlowId, point: &mut FlowState, now: Time) {
         self.timers.remove(&(point.timer, flow));
         point.timer = Time::NEVER;
@@ -223,7 +223,7 @@ impl Dcqcn {
         }
     }
 
-    /// Stores the state of a flow, and sets or removes its limiter.
+    /// Stores the DCQCN state of a flow, and sets or removes its rate limiter.
     fn store_state(&mut self, point: FlowState, at: &mut FlowAtNic) {
         self.flow_states.insert(at.flow, point);
         match point.current == self.line_rate() {

@@ -1,26 +1,26 @@
-//! Fractions of rates and lengths in whole numbers, for reaction points. In units of 2⁻³², 1/128 and 0.5 are exact.
+//! Fixed-point fractions in units of 2⁻³² for the rates of reaction points; 1/128 and 0.5 are exact.
 
 use units::Rate;
 
-/// Fraction 1, in units of 2⁻³².
+/// Fraction 1 as a fixed-point number, in units of 2⁻³².
 pub(super) const FIXED_POINT_ONE: u64 = 1 << 32;
 
-/// Returns a fraction in units of 2⁻³², rounded to the nearest.
+/// Converts a fraction to units of 2⁻³², rounded to the nearest.
 pub(super) fn to_fixed_point(share: f64) -> u64 {
     (share * FIXED_POINT_ONE as f64 + 0.5) as u64
 }
 
-/// Returns a fraction of a number, rounded down.
+/// Multiplies a number by a fraction in units of 2⁻³², rounded down.
 pub(super) fn multiply_rounding_down(of: u64, share: u64) -> u64 {
     ((u128::from(of) * u128::from(share)) >> 32) as u64
 }
 
-/// Returns a fraction of a number, rounded to the nearest.
+/// Multiplies a number by a fraction in units of 2⁻³², rounded to the nearest.
 pub(super) fn multiply_rounding_to_nearest(of: u64, share: u64) -> u64 {
     ((u128::from(of) * u128::from(share) + u128::from(FIXED_POINT_ONE / 2)) >> 32) as u64
 }
 
-/// Returns a rate in whole bits per second, at least 1.
+/// Converts a rate to whole bits per second, at least 1.
 pub(super) fn bits_per_second(rate: Rate) -> u64 {
     let (num, den) = rate.numerator_and_denominator();
     (num / den).max(1)

@@ -19,11 +19,11 @@ impl RateLimiter {
     pub fn new(rate: Rate) -> RateLimiter {
         RateLimiter { rate, clock: rate.clock(), eligible_at: Time::ZERO }
     }
-    /// Returns the rate.
+    /// Returns the current rate limit.
     pub fn rate(&self) -> Rate {
         self.rate
     }
-    /// Returns the earliest start of the next frame.
+    /// Returns the earliest instant at which the next frame may start.
     pub fn eligible_at(&self) -> Time {
         self.eligible_at
     }
@@ -35,11 +35,11 @@ impl RateLimiter {
         }
         (self.rate, self.clock) = (rate, rate.clock());
     }
-    /// Records a frame of `bytes` that starts at `now`, and saves no unused time.
+    /// Records a sent frame of `bytes` that starts at `now`, without any credit for unused time before.
     pub fn on_sent(&mut self, now: Time, bytes: u64) {
         self.on_sent_saving(now, bytes, 0);
     }
-    /// Records a frame of `bytes` that starts at `now`, and saves up to one frame of unused time.
+    /// Records a sent frame of `bytes` that starts at `now`, with credit for unused time of up to one such frame.
     ///
     /// Without that, a limiter above the fair share is ready just after another flow has taken the next turn, and loses
     /// that turn. Time before the first frame does not count as unused: no limiter begins with two frames back to back.
@@ -47,15 +47,14 @@ impl RateLimiter {
         let credit = if self.eligible_at == Time::ZERO { 0 } else { bytes };
         self.on_sent_saving(now, bytes, credit);
     }
-    /// Records a frame of `bytes` that starts at `now`, and saves unused time up to that of `credit` bytes.
+    /// Records a sent frame of `bytes` that starts at `now`, with credit for unused time of up to `credit` bytes.
     pub fn on_sent_saving(&mut self, now: Time, bytes: u64, credit: u64) {
         let saved = Time(now.0.saturating_sub(self.clock.time(credit).0));
         self.eligible_at = self.eligible_at.max(saved).saturating_add(self.clock.time(bytes));
     }
 }
 
-/// Returns the time at rate `to` of a transfer that takes `time` at rate `from`, rounded up; the longest time if that
-/// does not fit.
+/// Converts the duration of a transfer from rate `from` to rate `to`, rounded up; the longest time if it does not fit.
 fn scale_duration(time: Dur, from: Rate, to: Rate) -> Dur {
     let ((num, den), (to_num, to_den)) = (from.numerator_and_denominator(), to.numerator_and_denominator());
     let more = u128::from(num) * u128::from(to_den);

@@ -1,5 +1,5 @@
-//! Host halves of mechanisms: actions of a host that the switch's half requires. The host half of a mechanism has the
-//! same file name as its switch half.
+//! Host halves of mechanisms, such as reactions of sources to congestion messages from switches.
+//! The host half of a mechanism has the same file name as its switch half.
 
 mod bounce;
 mod dcqcn;

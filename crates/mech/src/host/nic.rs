@@ -10,22 +10,22 @@ use crate::params;
 use crate::params::{ParamKind, Spec, Values};
 use units::{Bytes, Rate};
 
-/// Order of frames at a NIC.
+/// Order in which a NIC sends the frames of its flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NicOrder {
-    /// Order in which frames were released.
+    /// Order in which transports released the frames (a single queue).
     #[default]
     Fifo,
-    /// Flows in turn, with back-pressure to their transports.
+    /// Round robin over queues of flows, which request segments from their transports.
     RoundRobin(FlowQueues),
 }
 
-/// Queues of a NIC with one queue for each flow.
+/// Settings of a NIC with one queue for each flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowQueues {
-    /// Rate of every flow's data from its first frame on; `None` is unlimited.
+    /// Rate limit of every flow from its first data frame on; `None` is unlimited.
     pub flow_rate: Option<Rate>,
-    /// Unused time that rate limiters save, in bytes at the flow's rate; `None` is the size of the sent frame.
+    /// Largest credit that a flow's rate limiter saves for unused time, in bytes; `None` is the size of the sent frame.
     pub credit: Option<u64>,
 }
 
@@ -38,7 +38,7 @@ const FIFO_SPEC: Spec = Spec {
 };
 
 params! {
-    /// Values of the parameters.
+    /// Parameter values of the NIC order `round_robin`.
     pub(crate) struct Params {
         flow_rate: Option<Rate> = {
             doc: "Rate limit of every flow's data, including preamble and gap. The default is no limit.",
@@ -64,17 +64,17 @@ const ROUND_ROBIN_SPEC: Spec = Spec {
     params: Params::PARAMS,
 };
 
-/// Mechanisms of this slot.
+/// Mechanisms of the slot `nic` of hosts.
 pub const ALL: &[Mechanism<NicOrder>] =
     &[Mechanism::new(&FIFO_SPEC, |_| NicOrder::Fifo), Mechanism::new(&ROUND_ROBIN_SPEC, NicOrder::round_robin)];
 
 impl NicOrder {
-    /// Creates `round_robin` from validated parameters.
+    /// Creates the NIC order `round_robin` from validated parameters.
     fn round_robin(values: &Values) -> NicOrder {
         let Params { flow_rate, credit } = Params::read(values);
         NicOrder::RoundRobin(FlowQueues { flow_rate, credit: credit.map(|bytes| bytes.0) })
     }
-    /// Returns the per-flow queues; `None` for a NIC with one queue. Per-flow queues have no limit and no threshold.
+    /// Returns the settings of per-flow queues, which have no limit and no threshold; `None` for a NIC with one queue.
     pub fn flow_queues(self) -> Option<FlowQueues> {
         match self {
             NicOrder::Fifo => None,

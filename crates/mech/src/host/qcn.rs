@@ -1,5 +1,5 @@
-//! Reaction point of QCN (802.1Qau §32; QCN-OS §III, fig. 6): messages cut the rate of a flow, and the source raises it
-//! again by itself.
+//! Reaction point of QCN: congestion messages cut the rate of a flow, and the source raises it again by itself
+//! (802.1Qau §32; QCN-OS §III, fig. 6).
 //!
 //! ```text
 //!   event                          effect on current rate CR, target rate TR and both stages
@@ -39,7 +39,7 @@ use units::{Bytes, Dur, Rate, Time};
 mod tests;
 
 choice! {
-    /// Messages at which the target rate becomes the current rate.
+    /// Choice of the congestion messages that set the target rate to the current rate.
     pub(crate) enum TargetUpdate {
         ByteStage = "byte_stage",
         Always = "always",
@@ -47,7 +47,7 @@ choice! {
 }
 
 params! {
-    /// Values of the parameters.
+    /// Parameter values of QCN's reaction point.
     #[derive(Copy)]
     pub(crate) struct Params {
         timer: Dur = {
@@ -130,25 +130,25 @@ pub struct Qcn {
     line_rate: Rate,
     rng: Stream,
     flow_states: BTreeMap<FlowId, FlowState>,
-    /// Expiry of the timer of each limited flow.
+    /// Instants at which the timers expire, for each rate-limited flow.
     timers: BTreeSet<(Time, FlowId)>,
 }
 
-/// State of a limited flow.
+/// QCN state of a rate-limited flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FlowState {
-    /// Current rate CR, in bits per second; `target` is TR.
+    /// Current rate CR of the flow, in bits per second; `target` is its target rate TR.
     current: u64,
     target: u64,
     byte_stage: u64,
     time_stage: u64,
-    /// Bytes until the byte counter expires.
+    /// Number of bytes to send until the byte counter expires.
     bytes_left: u64,
     timer: Time,
 }
 
 impl Qcn {
-    /// Creates the mechanism from validated parameters, at no host yet.
+    /// Creates QCN's reaction point from validated parameters, at no host yet.
     pub(super) fn new(values: &Values) -> Qcn {
         Qcn {
             given: Params::read(values),
@@ -162,7 +162,7 @@ impl Qcn {
         ReactionSlot::new(Qcn::new(values))
     }
 
-    /// Returns the rate after a cut, in bits per second.
+    /// Returns the rate of a flow after a congestion message with this feedback, in bits per second.
     fn rate_after_cut(&self, rate: u64, feedback: u8) -> u64 {
         let less = to_fixed_point(self.given.gd).saturating_mul(u64::from(feedback));
         let factor = FIXED_POINT_ONE.saturating_sub(less).max(to_fixed_point(self.given.min_decrease));
@@ -171,7 +171,7 @@ impl Qcn {
             .min(bits_per_second(self.line_rate))
     }
 
-    /// Returns the target rate after an increase, in bits per second.
+    /// Returns the target rate of a flow after an increase, in bits per second.
     fn raised_target(&self, of: &FlowState) -> u64 {
         let Params { threshold, r_ai, r_hai, first_hai_step, .. } = self.given;
         let is_first = of.byte_stage == 1 || of.time_stage == 1;
@@ -193,7 +193,7 @@ impl Qcn {
         of.current = middle.min(u128::from(bits_per_second(self.line_rate))) as u64;
     }
 
-    /// Returns the bytes of the byte counter in a stage, at least 1.
+    /// Draws the number of bytes, at least 1, after which the byte counter expires in a stage.
     fn draw_stage_bytes(&mut self, stage: u64) -> u64 {
         let Bytes(full) = self.given.byte_counter;
         let mean = if stage >= self.given.threshold { full / 2 } else { full };
@@ -210,7 +210,7 @@ impl Qcn {
         self.timers.insert((point.timer, flow));
     }
 
-    /// Stores the state of a flow and sets its limiter, or removes both if the flow needs no limit.
+    /// Stores the QCN state of a flow and sets its rate limiter, or removes both if the flow needs no limit.
     fn store_state(&mut self, point: FlowState, at: &mut FlowAtNic) {
         if point.current == bits_per_second(self.line_rate) && at.is_empty {
             *at.limiter = None;

@@ -9,7 +9,7 @@ use crate::params::Spec;
 use crate::{FlowId, Notice, Report, Stream, StreamPurpose};
 use units::{Rate, Time};
 
-/// Host of a reaction point.
+/// Rate and random stream that a reaction point gets from its host.
 #[derive(Clone, Debug)]
 pub struct ReactionHost {
     /// Highest rate of a flow: the rate of the NIC's link, or of the per-flow queue if that is lower.
@@ -19,27 +19,27 @@ pub struct ReactionHost {
 }
 
 impl ReactionHost {
-    /// Creates the host of a node, in a run with a seed.
+    /// Creates the inputs of the reaction point at the host `node`, in a run with this seed.
     pub fn new(line: Rate, seed: u64, node: u32) -> ReactionHost {
         ReactionHost { line_rate: line, rng: Stream::new(seed, node, StreamPurpose::Reaction) }
     }
 }
 
-/// Flow at the NIC of its source.
+/// Flow at the NIC of its source, as a reaction point sees it.
 #[derive(Debug)]
 pub struct FlowAtNic<'a> {
     /// Identifier of the flow.
     pub flow: FlowId,
-    /// Instant of the call.
+    /// Simulated time of the call to the reaction point.
     pub now: Time,
-    /// True if no frame of the flow is queued there and its transport has no segment ready.
+    /// True if no frame of the flow is queued at the NIC and its transport has no segment ready.
     pub is_empty: bool,
     /// Rate limiter of the flow, if it has one.
     pub limiter: &'a mut Option<RateLimiter>,
 }
 
 impl FlowAtNic<'_> {
-    /// Sets the rate of the flow from now on, including preamble and gap.
+    /// Limits the flow to this rate from now on, preamble and gap included.
     pub fn set_rate_limit(&mut self, rate: Rate) {
         match self.limiter {
             Some(limiter) => limiter.set_rate(rate, self.now),
@@ -48,7 +48,7 @@ impl FlowAtNic<'_> {
     }
 }
 
-/// Reaction point of a host, for all flows that leave it.
+/// Reaction point of a host: changes the rates of all flows that the host sends.
 ///
 /// ```
 /// use mech::host::{FlowAtNic, Reaction, ReactionHost};
@@ -92,32 +92,32 @@ impl FlowAtNic<'_> {
 /// assert_eq!(limiter.map(|limiter| limiter.rate()), Some(Rate::gbps(5)));
 /// ```
 pub trait Reaction: Send + Sync {
-    /// Reports conflicts with hosts whose slowest link has the rate `line`.
+    /// Reports parameters that do not fit hosts whose slowest link has the rate `line`.
     fn check(&self, _line: Rate, _report: &mut Report) {}
     /// Assigns the reaction point to a host, before the run.
     fn for_host(&mut self, _host: ReactionHost) {}
-    /// Returns true if hosts ever send notices about marked packets to their sources.
+    /// Returns true if hosts with this reaction point ever send notices about marked packets to their sources.
     fn sends_notices(&self) -> bool {
         false
     }
-    /// Handles a marked packet of a flow that ends here, and returns the notice to send to the flow's source, if any.
+    /// Handles a marked packet that the host received, and returns the notice to send to the flow's source, if any.
     fn on_marked(&mut self, _flow: FlowId, _now: Time) -> Option<Notice> {
         None
     }
-    /// Handles a congestion message about a flow that is sent from here and is not over.
+    /// Handles a congestion message about an unfinished flow that the host sends.
     fn on_notice(&mut self, notice: &Notice, flow: &mut FlowAtNic);
-    /// Handles a frame of a limited flow that begins to leave, of `bytes` without preamble and gap.
+    /// Handles a frame of a rate-limited flow that begins to leave, of `bytes` without preamble and gap.
     fn on_sent(&mut self, _bytes: u64, _flow: &mut FlowAtNic) {}
-    /// Returns the instant of the next timer, and its flow.
+    /// Returns the instant at which the next timer expires, and the flow of that timer.
     fn next_timer(&self) -> Option<(Time, FlowId)> {
         None
     }
-    /// Handles the expiry of the flow's timer from `next_timer`. POSTCONDITION: the next timer is later, or of another
-    /// flow.
+    /// Handles the expiry of the timer from `next_timer`.
+    /// POSTCONDITION: the next timer is later, or of another flow.
     fn on_timer(&mut self, _flow: &mut FlowAtNic) {}
-    /// Removes the state of a flow that is over; its limiter is already gone.
+    /// Removes the state of a finished flow, whose limiter is already gone.
     fn remove_flow(&mut self, _flow: FlowId) {}
-    /// Returns a boxed copy with its state.
+    /// Returns a boxed copy of the reaction point, with its state.
     fn clone_boxed(&self) -> Box<dyn Reaction>;
 }
 
@@ -135,23 +135,23 @@ impl ReactionSlot {
     /// Slot without a reaction point.
     pub const NONE: ReactionSlot = ReactionSlot(None);
 
-    /// Creates a slot with a reaction point from the catalogue or from outside.
+    /// Creates a slot with a reaction point of the catalogue or of another crate.
     pub fn new(reaction: impl Reaction + 'static) -> ReactionSlot {
         ReactionSlot(Some(Box::new(reaction)))
     }
-    /// Returns true if there is a reaction point.
+    /// Returns true if the slot has a reaction point.
     pub const fn has_reaction(&self) -> bool {
         self.0.is_some()
     }
-    /// Returns true if hosts ever send notices about marked packets to their sources.
+    /// Returns true if the slot's reaction point ever sends notices about marked packets to their sources.
     pub fn sends_notices(&self) -> bool {
         self.0.as_ref().is_some_and(|reaction| reaction.sends_notices())
     }
-    /// Returns the reaction point, read-only.
+    /// Returns the reaction point of the slot, read-only; `None` if the slot is empty.
     pub fn peek(&self) -> Option<&dyn Reaction> {
         self.0.as_deref()
     }
-    /// Returns the slot, assigned to a host.
+    /// Returns the slot, with its reaction point assigned to a host.
     #[must_use]
     pub fn for_host(mut self, host: ReactionHost) -> ReactionSlot {
         if let Some(reaction) = &mut self.0 {
@@ -159,7 +159,7 @@ impl ReactionSlot {
         }
         self
     }
-    /// Takes the reaction point out of its slot.
+    /// Takes the reaction point out of its slot; `None` if the slot is empty.
     pub fn into_reaction(self) -> Option<Box<dyn Reaction>> {
         self.0
     }

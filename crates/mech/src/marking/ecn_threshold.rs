@@ -1,5 +1,5 @@
-//! Step marking: every packet that finds at least K queued is marked (Alizadeh et al., "Data Center TCP (DCTCP)",
-//! SIGCOMM 2010, §3.1; RFC 8257 §3.1).
+//! Step marking: a packet is marked if at least K packets or bytes are queued when it arrives.
+//! Sources: Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, §3.1; RFC 8257 §3.1.
 //!
 //! The queue is read when the packet arrives, without that packet and without the frame in transmission. So the
 //! comparison does not depend on the packet's own size, in packets or in bytes.
@@ -10,14 +10,14 @@ use crate::params::{ParamKind, Spec, Values};
 use crate::{Env, Head, PortThresholds, QueueView};
 use units::Amount;
 
-/// Marking with a threshold K.
+/// Marking of every packet that arrives while at least K packets or bytes are queued.
 #[derive(Clone, Debug)]
 pub struct EcnThreshold {
     k: Amount,
 }
 
 params! {
-    /// Values of the parameters.
+    /// Parameter values of `ecn_threshold`.
     pub(crate) struct Params {
         k: Amount = {
             doc: "Threshold K on the instantaneous queue, in packets or bytes.",
@@ -36,7 +36,7 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 impl EcnThreshold {
-    /// Creates the mechanism from validated parameters.
+    /// Creates `ecn_threshold` from validated parameters.
     pub fn new(values: &Values) -> EcnThreshold {
         EcnThreshold { k: Params::read(values).k }
     }

@@ -1,4 +1,4 @@
-//! Marking slot: decides about a congestion mark, by the queue that was finally chosen.
+//! Marking slot: decides whether a packet gets a congestion mark, from the queue that was chosen for it.
 
 mod ecn_threshold;
 mod none;
@@ -40,15 +40,15 @@ use crate::{CheckContext, Env, Head, Mechanism, Needs, PortThresholds, QueueView
 /// assert!(!FromBytes(3001).mark(&pkt, &queue, &mut env));
 /// ```
 pub trait Marking: Send + Sync {
-    /// Returns true if `pkt` gets a congestion mark. It is about to enter `q`, which does not count it yet.
+    /// Returns true if `pkt`, which is about to enter queue `q`, gets a congestion mark. `q` does not count it yet.
     fn mark(&mut self, pkt: &Head, q: &QueueView, env: &mut Env) -> bool;
     /// Returns true if a packet due for a mark is dropped when it is not ECN-capable (RFC 3168 §7).
     fn drops_not_ect(&self) -> bool {
         false
     }
-    /// Handles a queue that has just become empty: averages start to decay.
+    /// Handles a queue that has just become empty, so that average queue lengths start to decay.
     fn on_queue_empty(&mut self, _env: &mut Env) {}
-    /// Returns the fixed thresholds of a port's backlog, if the mechanism marks from them on and by nothing else.
+    /// Returns the fixed thresholds of a port's backlog, if these alone decide about marks.
     /// Departures may then be computed at arrival.
     fn fixed_thresholds(&self) -> Option<PortThresholds> {
         None
@@ -57,17 +57,17 @@ pub trait Marking: Send + Sync {
     fn never_marks_below(&self) -> Option<PortThresholds> {
         self.fixed_thresholds()
     }
-    /// Returns the mechanism's needs: `reads_packets` to read single packets.
+    /// Returns the features that the mechanism requires, such as `reads_packets` to read single packets.
     fn needs(&self) -> Needs {
         Needs::default()
     }
-    /// Reports conflicts with the rest of the switch.
+    /// Reports conflicts of the marking mechanism's parameters with the rest of the switch.
     fn check(&self, _beside: &CheckContext, _report: &mut Report) {}
-    /// Returns a boxed copy with its state.
+    /// Returns a boxed copy of the marking mechanism, with its state.
     fn clone_boxed(&self) -> Box<dyn Marking>;
 }
 
-/// Mechanisms of this slot.
+/// Mechanisms of the slot `marking`.
 pub const ALL: &[Mechanism<MarkingSlot>] = &[
     Mechanism::new(&none::SPEC, |_| MarkingSlot::none()).allowed_at_nic(),
     Mechanism::new(&ecn_threshold::SPEC, |values| EcnThreshold::new(values).into()).allowed_at_nic(),
@@ -75,7 +75,7 @@ pub const ALL: &[Mechanism<MarkingSlot>] = &[
 ];
 
 slot! {
-    /// Marking of a port.
+    /// Slot `marking` of a port: decides which packets get a congestion mark.
     MarkingSlot(Marker) of Marking {
         None(NoMarks),
         EcnThreshold(EcnThreshold),
@@ -84,11 +84,11 @@ slot! {
 }
 
 impl MarkingSlot {
-    /// Creates a slot that never marks.
+    /// Creates a marking slot that never marks packets.
     pub fn none() -> MarkingSlot {
         NoMarks.into()
     }
-    /// Returns the mechanism; `None` if it never marks.
+    /// Returns the marking mechanism of the slot; `None` if it never marks.
     #[inline]
     pub fn get_if_active(&mut self) -> Option<&mut dyn Marking> {
         match self.0 {

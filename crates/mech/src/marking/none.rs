@@ -1,10 +1,10 @@
-//! No congestion marks.
+//! Marking `none`: no packet gets a congestion mark.
 
 use super::Marking;
 use crate::params::Spec;
 use crate::{Env, Head, PortThresholds, QueueView};
 
-/// Mechanism that never marks.
+/// Marking mechanism that never marks packets.
 #[derive(Clone, Debug)]
 pub struct NoMarks;
 

@@ -10,10 +10,10 @@ use crate::params::{ParamKind, Spec, Values};
 use crate::{CheckContext, Env, Head, PortThresholds, QueueView, Report, choice, params};
 use units::{Amount, Dur, Time};
 
-/// Random early detection at one port.
+/// Random early detection (RED) at one port.
 #[derive(Clone, Debug)]
 pub struct Red {
-    /// Both thresholds as given; `min` and `max` have them as numbers.
+    /// Thresholds `min` and `max` of the average queue, as given with their unit.
     given: [Amount; 2],
     min: f64,
     max: f64,
@@ -38,7 +38,7 @@ choice! {
 }
 
 choice! {
-    /// Distribution of the gaps between marks.
+    /// Choice of the distribution of the gaps between marks.
     pub(crate) enum MarkGaps {
         Uniform = "uniform",
         Geometric = "geometric",
@@ -46,7 +46,7 @@ choice! {
 }
 
 params! {
-    /// Values of the parameters.
+    /// Parameter values of `red`.
     pub(crate) struct Params {
         min: Amount = {
             doc: "Average queue from which on packets are marked, in packets or bytes.",
@@ -109,20 +109,20 @@ fn amount_as_number(amount: Amount) -> f64 {
     }
 }
 
-/// Returns the probability of a mark at an average queue, in the unit of `max`, before marks are spread.
+/// Returns RED's mark probability at an average queue, in the unit of `max`, before marks are spread evenly.
 pub(crate) fn probability(values: &Values, average: f64) -> f64 {
     let red = Red { average, ..Red::new(values) };
     if average < red.min { 0.0 } else { red.probability() }
 }
 
-/// Returns the average queues between which the probability grows from 0 to 1.
+/// Returns the average queue lengths between which RED's mark probability grows from 0 to 1.
 pub(crate) fn probability_range(values: &Values) -> (f64, f64) {
     let red = Red::new(values);
     (red.min, if red.gentle { 2.0 * red.max } else { red.max })
 }
 
 impl Red {
-    /// Creates the mechanism from validated parameters.
+    /// Creates RED from validated parameters.
     ///
     /// PRECONDITION: `min` and `max` are in the same unit, `min <= max`.
     pub fn new(values: &Values) -> Red {
@@ -152,7 +152,7 @@ impl Red {
             1.0
         }
     }
-    /// Updates the average at an arrival: an empty queue lets it decay, any other queue moves it (1993, fig. 2).
+    /// Updates the average queue length at an arrival: an empty queue lets it decay, any other moves it (1993, fig. 2).
     fn update_average(&mut self, queue: f64, now: Time) {
         if queue > 0.0 {
             self.idle_from = None;
@@ -191,11 +191,11 @@ impl Marking for Red {
     fn on_queue_empty(&mut self, env: &mut Env) {
         self.idle_from = Some(env.now);
     }
-    /// The average never exceeds the longest queue, so that no mark is possible below `min`.
+    /// Returns the threshold `min`: the average never exceeds the longest queue, so that shorter queues cause no mark.
     fn never_marks_below(&self) -> Option<PortThresholds> {
         Some(PortThresholds::new(self.given[0]))
     }
-    /// Thresholds must fit each other. Parameters that others make void are reported.
+    /// Reports thresholds that do not fit each other, and parameters that have no effect because of others.
     fn check(&self, beside: &CheckContext, report: &mut Report) {
         if self.weight == 1.0 && (beside.is_set)("idle_packet") {
             report.add_warning(

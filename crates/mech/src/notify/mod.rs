@@ -11,14 +11,14 @@ use crate::Mechanism;
 use crate::params::Spec;
 
 agent_slot! {
-    /// Congestion messages of a port.
+    /// Slot `notify` of a port: an agent that sends congestion messages to sources of flows, or none.
     NotifySlot
 }
 
 const NONE_SPEC: Spec =
     Spec { slot: "switch.notify", kind: "none", doc: "Notifies no source of congestion.", cite: "", params: &[] };
 
-/// Mechanisms of this slot.
+/// Mechanisms of the slot `notify`.
 pub const ALL: &[Mechanism<NotifySlot>] = &[
     Mechanism::new(&NONE_SPEC, |_| NotifySlot::NONE),
     Mechanism::new(&qcn::SPEC, |values| NotifySlot::new(Qcn::new(values))),

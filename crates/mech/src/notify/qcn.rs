@@ -1,5 +1,5 @@
-//! QCN: a congestion point samples its queue as bytes arrive, and sends a message about congestion to the source of a
-//! culprit flow (IEEE 802.1Qau, now 802.1Q §30-32). In the standard the culprit is the flow whose frame has just
+//! QCN's congestion point: samples its queue as bytes arrive, and notifies the source of one flow of congestion.
+//! That flow is the culprit (IEEE 802.1Qau, now 802.1Q §30-32). In the standard it is the flow whose frame has just
 //! arrived. It can also be drawn from the memory, in proportion to the memory of each flow (QCN-OS §III, occupancy
 //! sampling; §V-A, two samples).
 //!
@@ -31,7 +31,7 @@ use feedback::{FeedbackCurve, FeedbackRounding};
 use units::{Bytes, Dur, Time};
 
 choice! {
-    /// Memory of its port that a congestion point follows.
+    /// Choice of the memory that a congestion point samples: that of its input or of its output.
     pub(crate) enum SampledSide {
         Inputs = "inputs",
         Outputs = "outputs",
@@ -39,7 +39,7 @@ choice! {
 }
 
 params! {
-    /// Values of the parameters.
+    /// Parameter values of QCN's congestion point.
     pub(crate) struct Params {
         at: SampledSide = {
             doc: "Memory of each port that is sampled. `outputs`: the buffer in front of its link, as in the standard. \
@@ -111,7 +111,7 @@ params! {
     }
 }
 
-/// Declaration of the mechanism.
+/// Declaration of QCN's congestion point: name, description and parameters.
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.notify",
     kind: "qcn",
@@ -128,27 +128,27 @@ pub struct Qcn {
     curve: FeedbackCurve,
     /// Queue length q at the last sample, in bytes.
     q_old: u64,
-    /// Total arrived bytes at the next sample.
+    /// Total number of arrived bytes at which the next sample is due.
     next: u64,
-    /// True if the far end is paused.
+    /// True if the sampled class is paused at the far end.
     paused: bool,
 }
 
-/// Timer of samples while the far end is paused.
+/// Timer that causes samples while the far end is paused.
 const SAMPLE_TIMER: TimerId = TimerId(0);
 
 impl Qcn {
-    /// Declarations of the parameters.
+    /// Declarations of the parameters of QCN's congestion point.
     pub const PARAMS: &'static [Param] = Params::PARAMS;
 
-    /// Creates the mechanism from validated parameters.
+    /// Creates a congestion point from validated parameters.
     pub fn new(values: &Values) -> Qcn {
         let given = Params::read(values);
         let curve = FeedbackCurve { q_eq: given.q_eq.0, w: given.w, rounding: given.rounding };
         let next = given.interval.0;
         Qcn { index: given.index.clone_boxed(), given, curve, q_old: 0, next, paused: false }
     }
-    /// Returns the mechanism with another path-congestion index than that of the parameter `index`.
+    /// Returns the congestion point with this path-congestion index, in place of that of its parameter `index`.
     #[must_use]
     pub fn with_index(self, index: impl PathIndex + 'static) -> Qcn {
         Qcn { index: Box::new(index), ..self }
@@ -182,7 +182,7 @@ impl Qcn {
         }
     }
 
-    /// Returns an interval, longer or shorter by up to the share `jitter`.
+    /// Returns a sampling interval that is randomly longer or shorter by up to the fraction `jitter`.
     fn jittered_interval(&self, interval: u64, env: &mut Env) -> u64 {
         let spread = (interval as f64 * self.given.jitter).round() as u64;
         let varied = match self.given.jitter > 0.0 {
@@ -229,7 +229,7 @@ impl Agent for Qcn {
         self.sample(at.view.bytes_stored_from_input(at.port, self.class()), at, env);
         self.arm_sample_timer(env);
     }
-    /// The pause ended with the link, and the switch cleared the timer.
+    /// Ends the paused state: the pause ended with the link, and the switch cleared the timer.
     fn on_link_change(&mut self, _at: PortId, _env: &mut Env) {
         self.paused = false;
     }
@@ -272,7 +272,7 @@ impl Agent for Qcn {
 }
 
 impl Qcn {
-    /// Warns about parameters that have no effect, or an unexpected one.
+    /// Warns about QCN parameters that have no effect, or an unexpected one.
     fn warn_about_parameters(&self, beside: &CheckContext, report: &mut Report) {
         let Params { at, culprit, .. } = self.given;
         if (beside.is_set)("unit") && !culprit.is_drawn() {

@@ -23,7 +23,7 @@ use crate::params::{ParamKind, Spec, Values};
 use crate::{CheckContext, Env, Fill, ForwardingContext, Head, Lane, Needs, PortId, QueueId, Report, choice, params};
 use units::Amount;
 
-/// PABO's bounce at one switch.
+/// PABO's bounce mechanism at one switch.
 #[derive(Clone, Debug)]
 pub struct Bounce {
     theta: f64,
@@ -36,7 +36,7 @@ pub struct Bounce {
 }
 
 choice! {
-    /// Queue length from which a queue counts as full.
+    /// Choice of the rounding by which a queue counts as full before its limit.
     pub(crate) enum FullQueueRounding {
         Places = "places",
         Multiple = "multiple",
@@ -44,7 +44,7 @@ choice! {
 }
 
 choice! {
-    /// Port of the return path.
+    /// Choice of the port by which a bounced packet returns: toward its source, or its ingress port.
     pub(crate) enum ReturnPort {
         Source = "source",
         Ingress = "ingress",
@@ -52,7 +52,7 @@ choice! {
 }
 
 choice! {
-    /// Treatment of a packet whose bounce queue is full.
+    /// Choice of the treatment of a packet whose bounce queue is full: drop, or forward.
     pub(crate) enum FullLaneAction {
         Drop = "drop",
         Forward = "forward",
@@ -60,7 +60,7 @@ choice! {
 }
 
 params! {
-    /// Values of the parameters.
+    /// Parameter values of `bounce`.
     pub(crate) struct Params {
         theta: f64 = {
             doc: "Utilisation θ up to which no packet is bounced (PABO eq. 4).",
@@ -114,15 +114,15 @@ pub(super) const SPEC: Spec = Spec {
     params: Params::PARAMS,
 };
 
-/// Warning about a bounce with unlimited memory.
+/// Warning about `bounce` with an unlimited buffer.
 const NEVER_BOUNCES_WARNING: &str = "bounce has no effect with an unlimited buffer, because the utilisation is always \
                                      0. Set a buffer size";
-/// Warning about a bounce with shared memory.
+/// Warning about `bounce` with a shared buffer.
 const SHARED_BUFFER_WARNING: &str = "bounce with a shared buffer: utilisation is relative to the current dynamic \
                                      threshold, and bounce queues are memory in addition to the shared buffer";
 
-/// Returns the probability of another bounce for a packet bounced `np` times, at utilisation `u` from 0 to 1 (PABO eq.
-/// 4). With λ = 0 it is the limit (u - θ)/(1 - θ).
+/// Returns the bounce probability of a packet bounced `np` times before, at utilisation `u` from 0 to 1 (PABO eq. 4).
+/// With λ = 0 it is the limit (u - θ)/(1 - θ).
 pub fn probability(u: f64, np: u8, theta: f64, lambda: f64) -> f64 {
     if u <= theta {
         return 0.0;
@@ -140,7 +140,7 @@ pub fn probability(u: f64, np: u8, theta: f64, lambda: f64) -> f64 {
 }
 
 impl Bounce {
-    /// Creates the mechanism from validated parameters.
+    /// Creates `bounce` from validated parameters.
     pub fn new(values: &Values) -> Bounce {
         let given = Params::read(values);
         Bounce {
@@ -153,8 +153,9 @@ impl Bounce {
             tests_return_port: given.bounce_full == FullLaneAction::Forward,
         }
     }
-    /// Returns the utilisation of a queue, 0 to 1. Of N simultaneous arrivals the last ones may decide on an outdated
-    /// length, so a queue counts as full N packets early. An empty queue never counts as full.
+    /// Returns the utilisation of a queue, from 0 to 1; an empty queue never counts as full.
+    /// Of N simultaneous arrivals the last ones may decide on an outdated length, so a queue counts as full N packets
+    /// early.
     fn utilisation(&self, fill: Fill, fits: bool, size: u16) -> f64 {
         let Some(limit) = fill.limit else { return 0.0 };
         match !fits || fill.used >= self.full_length(limit, size) {
@@ -162,8 +163,8 @@ impl Bounce {
             false => fill.used as f64 / limit as f64,
         }
     }
-    /// Returns the queue length from which a queue counts as full. In bytes, room for N packets means packets of this
-    /// `size`.
+    /// Returns the queue length from which a queue counts as full.
+    /// In bytes, room for N packets means packets of this `size`.
     fn full_length(&self, limit: u64, size: u16) -> u64 {
         let place = match self.bounce_size {
             Amount::Packets(_) => 1,
@@ -212,8 +213,8 @@ impl Overflow for Bounce {
     fn needs(&self) -> Needs {
         Needs { bounce_lane: Some(self.bounce_size), ..Needs::default() }
     }
-    /// The bounce queue must have the unit of the buffer. If an override has set a buffer with another unit, both are
-    /// kept with a warning.
+    /// Reports bounce queues in another unit than the buffer, and parameters that have no effect.
+    /// If an override has set a buffer with another unit, both are kept with a warning.
     fn check(&self, beside: &CheckContext, report: &mut Report) {
         if self.round_to <= 1 && (beside.is_set)("rounding") {
             let round_to = self.round_to;

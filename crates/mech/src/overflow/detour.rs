@@ -24,7 +24,7 @@ use flows::FlowRule;
 use policy::Policy;
 use units::Bytes;
 
-/// Detours at one switch.
+/// DIBS detours at one switch.
 #[derive(Clone, Debug)]
 pub struct Detour {
     policy: Policy,
@@ -36,7 +36,7 @@ pub struct Detour {
 }
 
 choice! {
-    /// Choice of the other port.
+    /// Choice of the policy for the ports of detours.
     pub(crate) enum PolicyKind {
         Random = "random",
         LoadAware = "load_aware",
@@ -46,7 +46,7 @@ choice! {
 }
 
 choice! {
-    /// Choice of the flows that are detoured.
+    /// Choice of the flows that may be detoured.
     pub(crate) enum FlowsKind {
         All = "all",
         Short = "short",
@@ -56,7 +56,7 @@ choice! {
 }
 
 params! {
-    /// Values of the parameters.
+    /// Parameter values of `detour`.
     pub(crate) struct Params {
         policy: PolicyKind = {
             doc: "Choice among the eligible ports (DIBS §2, §7). `random`: uniform. `load_aware`: the port with the \
@@ -127,7 +127,7 @@ pub(super) const SPEC: Spec = Spec {
     params: Params::PARAMS,
 };
 
-/// Parameters that belong to one policy alone, or to certain choices of its flows.
+/// Parameters of `detour` that are allowed only with certain policies or choices of flows.
 pub(super) const PARAM_CONDITIONS: &[ParamCondition] = &[
     ParamCondition { key: "flows", other_key: "policy", words: &[PolicyKind::FlowBased.word()] },
     ParamCondition { key: "flow_size", other_key: "policy", words: &[PolicyKind::FlowBased.word()] },
@@ -151,7 +151,7 @@ impl Params {
             }
         }
     }
-    /// Hosts are not resolved yet. Only `flow_based` has a choice of flows.
+    /// Returns the rule of the flows that may be detoured, with unresolved hosts. Only `flow_based` has a choice.
     fn flows(&self) -> FlowRule {
         let places = || self.flow_table.unwrap_or_default() as usize;
         match self.flows {
@@ -169,7 +169,7 @@ impl Params {
 }
 
 impl Detour {
-    /// Creates the mechanism from validated parameters, for no switch yet: without a hash seed and without hosts.
+    /// Creates `detour` from validated parameters, for no switch yet: without a hash seed and identifiers of hosts.
     pub fn new(values: &Values) -> Detour {
         let given = Params::read(values);
         Detour {

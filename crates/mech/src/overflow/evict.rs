@@ -10,7 +10,7 @@ use super::{DropReason, Fate, Overflow};
 use crate::params::Spec;
 use crate::{CheckContext, Env, ForwardingContext, Head, Needs, PktId, QueueId, Report};
 
-/// Eviction of the least urgent packet.
+/// Overflow mechanism that drops the least urgent packet of a full queue (pFabric).
 #[derive(Clone, Debug)]
 pub struct Evict;
 
@@ -47,7 +47,7 @@ impl Overflow for Evict {
     fn needs(&self) -> Needs {
         Needs { removes_packets: true, orders_by_rank: true, finds_least_urgent: true, ..Needs::default() }
     }
-    /// A bounded queue is needed, or nothing is ever evicted.
+    /// Reports an unlimited buffer, with which nothing is ever evicted.
     fn check(&self, beside: &CheckContext, report: &mut Report) {
         match beside.memory {
             Some(_) => {}
@@ -71,7 +71,7 @@ mod tests {
     use crate::PortId;
     use crate::testing::{DecisionInputs, SwitchState, buffer_of_packets, parse_head, switch_without_packets};
 
-    /// Creates a port 0 for three packets, filled with these.
+    /// Creates a switch whose port 0 has space for three packets and holds these three.
     fn full_port(waiting: [&str; 3]) -> (SwitchState, [PktId; 3]) {
         let mut state = switch_without_packets(2, buffer_of_packets(3));
         let ids = waiting.map(|text| {

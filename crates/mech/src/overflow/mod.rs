@@ -1,4 +1,4 @@
-//! Overflow slot: decides about every arrival at a queue.
+//! Overflow slot: decides the fate of every arrival at a queue, such as store, drop or detour.
 
 mod bounce;
 mod detour;
@@ -24,35 +24,35 @@ use units::Dur;
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// Store the packet in this queue of the port that lookup chose.
+    /// Stores the packet in this queue of the port that lookup chose.
     Enqueue(QueueId),
-    /// Send the packet back: store it in the bounce queue of this port (PABO).
+    /// Sends the packet back: stores it in the bounce queue of this port (PABO).
     Bounce(PortId),
-    /// Detour the packet: store it in this queue of another port (DIBS).
+    /// Detours the packet: stores it in this queue of another port (DIBS).
     Detour(PortId, QueueId),
-    /// Cut the packet by [`Overflow::cut_effect`] and store it in this queue of the port that lookup chose (CP). It is
-    /// dropped if the cut does not shorten it.
+    /// Cuts the packet by [`Overflow::cut_effect`] and stores it in this queue of the port that lookup chose (CP).
+    /// The packet is dropped if the cut does not shorten it.
     Trim(QueueId),
-    /// Cut the packet and return it to its source, as with `ReturnToSource` (NDP).
+    /// Cuts the packet and returns it to its source, as with `ReturnToSource` (NDP).
     TrimAndReturn,
-    /// Cut this queued packet of the port that lookup chose, then decide again.
+    /// Cuts this queued packet of the port that lookup chose, then decides about the arrival again.
     ///
     /// The cut packet keeps its position. If cut packets have a class of their own, it moves to that queue. If the
     /// packet is already gone, the switch only decides again. If the cut does not shorten it, the arrival is dropped.
     TrimQueued(PktId),
-    /// Return the packet to its source by the switch's own tables, as a returned segment. A packet that was already
-    /// returned is dropped.
+    /// Returns the packet to its source by the switch's own tables, as a returned segment.
+    /// A packet that was already returned is dropped.
     ReturnToSource,
-    /// Drop this queued packet, then decide again (pFabric). If it is already gone, as when simultaneous arrivals chose
-    /// the same one, the switch only decides again.
+    /// Drops this queued packet, then decides about the arrival again (pFabric).
+    /// If the packet is already gone, as when simultaneous arrivals chose the same one, the switch only decides again.
     Evict(PktId),
-    /// Drop the packet.
+    /// Drops the packet.
     Drop(DropReason),
 }
 
 impl Fate {
-    /// Returns the decision for an arrival without free buffer space if nothing else is possible. The packet is
-    /// dropped, or queued at its input if the switch has input memory. That memory may still refuse it.
+    /// Returns the fate of an arrival without free buffer space if nothing else is possible.
+    /// The packet is dropped, or queued at its input if the switch has input memory. That memory may still refuse it.
     pub fn when_full(queue: QueueId, reason: DropReason, at: &ForwardingContext) -> Fate {
         if at.view.has_inputs() { Fate::Enqueue(queue) } else { Fate::Drop(reason) }
     }
@@ -61,36 +61,36 @@ impl Fate {
 /// Reason of a packet loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DropReason {
-    /// Queue full.
+    /// Loss because the queue was full.
     BufferFull = 0,
-    /// Bounce queue full (PABO §II-E).
+    /// Loss because the bounce queue was full (PABO §II-E).
     BounceQueueFull = 1,
-    /// Queue full and no port for a detour (DIBS §2).
+    /// Loss because the queue was full and no port was eligible for a detour (DIBS §2).
     NoDetour = 2,
-    /// Time to live expired.
+    /// Loss because the time to live expired.
     TtlExpired = 3,
-    /// Evicted by a more urgent packet (pFabric §4.1).
+    /// Loss by eviction in favour of a more urgent packet (pFabric §4.1).
     Evicted = 4,
-    /// Due for a mark but not ECN-capable (RFC 3168 §7).
+    /// Loss of a packet that was due for a mark but not ECN-capable (RFC 3168 §7).
     EarlyDrop = 5,
-    /// No route to the destination.
+    /// Loss because there was no route to the destination.
     NoRoute = 6,
-    /// No memory to hold an ACK.
+    /// Loss because there was no memory to hold an ACK.
     HoldFull = 7,
-    /// Queue full and maximum number of detours reached.
+    /// Loss because the queue was full and the maximum number of detours was reached.
     DetoursSpent = 8,
-    /// Link down during the transmission, or port known to be dead.
+    /// Loss because the link was down during the transmission, or the port was known to be dead.
     LinkDown = 9,
     /// Random loss on the link, with the probability of the scenario.
     LinkLoss = 10,
-    /// Bit errors on the link, detected by the check sequence at the far end.
+    /// Loss by bit errors on the link, detected by the check sequence at the far end.
     Corrupted = 11,
-    /// Memory of the input port full (`cioq`).
+    /// Loss because the memory of the input port was full (`cioq`).
     InputFull = 12,
 }
 
 impl DropReason {
-    /// All reasons, in the order of their numbers.
+    /// All reasons of packet losses, in the order of their numbers.
     pub const ALL: [DropReason; 13] = [
         DropReason::BufferFull,
         DropReason::BounceQueueFull,
@@ -106,7 +106,7 @@ impl DropReason {
         DropReason::Corrupted,
         DropReason::InputFull,
     ];
-    /// Returns the name in results.
+    /// Returns the name of the reason in results.
     pub const fn name(self) -> &'static str {
         match self {
             DropReason::BufferFull => "buffer_full",
@@ -124,14 +124,14 @@ impl DropReason {
             DropReason::InputFull => "input_full",
         }
     }
-    /// Returns the reason for a packet whose lane is full.
+    /// Returns the reason for the loss of a packet whose lane is full.
     pub const fn lane_full(lane: Lane) -> DropReason {
         match lane {
             Lane::Bounce => DropReason::BounceQueueFull,
             Lane::Normal | Lane::Notice => DropReason::BufferFull,
         }
     }
-    /// Returns true if the loss is for want of memory, which pausing is meant to prevent.
+    /// Returns true if the packet was lost for lack of memory, which pausing is meant to prevent.
     pub const fn is_memory_shortage(self) -> bool {
         match self {
             DropReason::BufferFull
@@ -158,30 +158,30 @@ pub struct CutEffect {
     pub min_size: u16,
     /// Priority class after the cut; `None` keeps the class.
     pub class: Option<u8>,
-    /// ECN codepoint after the cut.
+    /// Change of the ECN codepoint by the cut.
     pub ecn: CutEcn,
     /// Time from the cut of an arrival until its header is queued or returned; its memory is reserved meanwhile.
     pub delay: Dur,
 }
 
-/// ECN codepoint of a cut packet.
+/// Change of a packet's ECN codepoint when its payload is cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CutEcn {
-    /// Codepoint unchanged.
+    /// Unchanged ECN codepoint.
     #[default]
     Keep,
-    /// CE, if the packet is ECN-capable.
+    /// Congestion experienced (CE), if the packet is ECN-capable.
     Ce,
-    /// Not ECN-capable; a mark is lost.
+    /// Not ECN-capable (Not-ECT), so that a mark is lost.
     NotEct,
 }
 
 impl CutEffect {
-    /// Returns the size in bytes after the cut of a frame with `size` bytes and a header of `header` bytes.
+    /// Returns the size after the cut of a frame that has `size` bytes and headers of `header` bytes.
     pub fn size_after_cut(&self, size: u16, header: u16) -> u16 {
         header.max(self.min_size).min(size)
     }
-    /// Marks the head of a packet as cut.
+    /// Sets flags, class and ECN codepoint of a packet whose payload is cut.
     pub fn mark_as_cut(&self, head: &mut Head) {
         head.flags = head.flags.with(Flags::CPA).with(Flags::PPL).without(Flags::PAYLOAD);
         if let Some(class) = self.class {
@@ -195,7 +195,7 @@ impl CutEffect {
     }
 }
 
-/// Overflow mechanism.
+/// Mechanism that decides the fate of arrivals, above all if the queue is full.
 ///
 /// ```
 /// use mech::overflow::{DropReason, Fate, Overflow};
@@ -231,10 +231,11 @@ impl CutEffect {
 /// assert_eq!(HalfForBulk.admit(&pkt, &at, &mut env), Fate::Drop(DropReason::BufferFull));
 /// ```
 pub trait Overflow: Send + Sync {
-    /// Decides about `pkt`, which lookup would send out by `at.out`. The only action allowed is a mark.
+    /// Returns the fate of `pkt`, which lookup would send out by `at.out`. The only action allowed is a mark.
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate;
-    /// Returns the memory beyond the limit for a packet, cut or not, whose backlog is compared without it (CP §4.2).
-    /// `None` means that the packet itself must fit. The dataplane uses it wherever it tests capacity.
+    /// Returns the memory beyond the limit that a packet, cut or not, may use (CP §4.2).
+    /// The backlog is compared without the packet. `None` means that the packet itself must fit. The dataplane uses it
+    /// wherever it tests capacity.
     fn extra_memory(&self, _pkt: &Head) -> Option<ExtraMemory> {
         None
     }
@@ -246,7 +247,7 @@ pub trait Overflow: Send + Sync {
     fn admit_calls(&self) -> AdmitCalls {
         AdmitCalls::Always
     }
-    /// Returns the mechanism's needs of its switch.
+    /// Returns the features that the mechanism requires of its switch.
     fn needs(&self) -> Needs {
         Needs::default()
     }
@@ -258,19 +259,19 @@ pub trait Overflow: Send + Sync {
     fn full_length_in_packets(&self, limit: u64) -> u64 {
         limit
     }
-    /// Reports conflicts with the rest of the switch or with a NIC.
+    /// Reports conflicts of the overflow mechanism's parameters with the rest of the switch or with a NIC.
     fn check(&self, _beside: &CheckContext, _report: &mut Report) {}
-    /// Returns the names of hosts that must exist, with the parameter that lists them.
+    /// Returns names of hosts in a parameter, which must exist, and the key of that parameter.
     fn host_params(&self) -> Option<(&'static str, &[String])> {
         None
     }
-    /// Prepares the mechanism for one switch.
+    /// Prepares the overflow mechanism for one switch.
     fn for_switch(&mut self, _own: &SwitchContext) {}
-    /// Returns a boxed copy with its state.
+    /// Returns a boxed copy of the overflow mechanism, with its state.
     fn clone_boxed(&self) -> Box<dyn Overflow>;
 }
 
-/// Mechanisms of this slot.
+/// Mechanisms of the slot `overflow`.
 pub const ALL: &[Mechanism<OverflowSlot>] = &[
     Mechanism::new(&tail_drop::SPEC, |_| TailDrop.into()).allowed_at_nic(),
     Mechanism::new(&detour::SPEC, |values| Detour::new(values).into()).with_conditions(detour::PARAM_CONDITIONS),
@@ -280,7 +281,7 @@ pub const ALL: &[Mechanism<OverflowSlot>] = &[
 ];
 
 slot! {
-    /// Overflow mechanism of a switch or NIC.
+    /// Slot `overflow` of a switch or NIC: decides the fate of arrivals.
     OverflowSlot(Answer) of Overflow {
         TailDrop(TailDrop),
         Detour(Detour),
@@ -291,7 +292,7 @@ slot! {
 }
 
 impl OverflowSlot {
-    /// Returns the slot, prepared for one switch.
+    /// Returns the overflow slot, prepared for one switch.
     #[must_use]
     pub fn for_switch(mut self, own: &SwitchContext) -> OverflowSlot {
         self.get().for_switch(own);

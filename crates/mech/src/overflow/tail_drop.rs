@@ -4,7 +4,7 @@ use super::{DropReason, Fate, Overflow};
 use crate::params::Spec;
 use crate::{AdmitCalls, Env, ForwardingContext, Head};
 
-/// Tail drop.
+/// Overflow mechanism that drops every packet whose queue is full.
 #[derive(Clone, Debug)]
 pub struct TailDrop;
 

@@ -25,7 +25,7 @@ use crate::{
 };
 use units::{Amount, Bytes, Dur};
 
-/// Payload cutting at one switch.
+/// Overflow mechanism that cuts the payloads of packets over a threshold (CP).
 #[derive(Clone, Debug)]
 pub struct Trim {
     extra: Bytes,
@@ -39,7 +39,7 @@ pub struct Trim {
 }
 
 choice! {
-    /// Packets that may be cut.
+    /// Choice of the packets whose payload may be cut.
     pub(crate) enum TrimmablePackets {
         Cpa = "cpa",
         Class = "class",
@@ -48,7 +48,7 @@ choice! {
 }
 
 choice! {
-    /// ECN codepoint of a cut packet.
+    /// Choice of the ECN codepoint of packets whose payload is cut.
     pub(crate) enum CutEcnChoice {
         Keep = "keep",
         Ce = "ce",
@@ -57,7 +57,7 @@ choice! {
 }
 
 choice! {
-    /// Packet that is cut for want of free buffer space.
+    /// Choice of the packet that is cut if there is no free buffer space.
     pub(crate) enum Victim {
         Arrival = "arrival",
         Coin = "coin",
@@ -65,7 +65,7 @@ choice! {
 }
 
 choice! {
-    /// Treatment of a header without free buffer space.
+    /// Choice of the treatment of a cut packet's header without free buffer space: drop it, or return it to the source.
     pub(crate) enum FullHeaderAction {
         Drop = "drop",
         Return = "return",
@@ -73,7 +73,7 @@ choice! {
 }
 
 params! {
-    /// Values of the parameters.
+    /// Parameter values of `trim`.
     pub(crate) struct Params {
         extra: Bytes = {
             doc: "Memory E of each port beyond its buffer, for cut packets and PACKs (CP §4.6). With `header_class`, \
@@ -132,7 +132,7 @@ params! {
     }
 }
 
-/// Declaration of the mechanism.
+/// Declaration of `trim`: name, description and parameters.
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.overflow",
     kind: "trim",
@@ -141,21 +141,21 @@ pub(super) const SPEC: Spec = Spec {
     params: Params::PARAMS,
 };
 
-/// Parameters that belong to one choice alone.
+/// Parameters of `trim` that are allowed only with one value of another parameter.
 pub(super) const PARAM_CONDITIONS: &[ParamCondition] =
     &[ParamCondition { key: "trimmable_class", other_key: "trimmable", words: &[TrimmablePackets::Class.word()] }];
 
 /// Smallest Ethernet frame, in bytes.
 const MIN_FRAME_BYTES: u64 = 64;
-/// Warning about trimming with unlimited memory.
+/// Warning about `trim` with an unlimited buffer.
 const NEVER_CUTS_WARNING: &str = "trim has no effect with an unlimited buffer, because no port is ever over its \
                                   threshold. Set a buffer size";
-/// Warning about trimming with shared memory.
+/// Warning about `trim` with a shared buffer.
 const SHARED_BUFFER_WARNING: &str = "trim with a shared buffer: the threshold is the current dynamic threshold, and \
                                      extra takes only free memory of the same buffer";
 
 impl Trim {
-    /// Creates the mechanism from validated parameters.
+    /// Creates `trim` from validated parameters.
     pub fn new(values: &Values) -> Trim {
         let given = Params::read(values);
         let ecn = match given.ecn {
@@ -186,7 +186,7 @@ impl Trim {
         let is_other = pkt.flags.any(Flags::PPL.with(Flags::SYN).with(Flags::RETURNED));
         is_chosen && pkt.flags.has(Flags::PAYLOAD) && !is_other && pkt.size > self.cut.min_size
     }
-    /// Returns the memory for a packet of a class: whole, or `cut`, which includes PACKs.
+    /// Returns the memory beyond the limit for packets of a class: whole ones, or `cut` ones, which include PACKs.
     fn extra_memory_of(&self, class: u8, cut: bool) -> ExtraMemory {
         match self.cut.class {
             Some(headers) if headers == class => ExtraMemory::Class(self.extra),
@@ -194,11 +194,11 @@ impl Trim {
             None => ExtraMemory::Port(if cut { self.extra } else { Bytes(0) }),
         }
     }
-    /// Returns true if a queue accepts a header of `size` bytes.
+    /// Returns true if a queue of the output port accepts a cut packet's header of `size` bytes.
     fn accepts_header(&self, size: u16, queue: QueueId, at: &ForwardingContext) -> bool {
         at.view.fits_beyond(at.out, queue, size, self.extra_memory_of(queue.class(), true))
     }
-    /// Returns the last packet of a queue that may be cut.
+    /// Returns the last packet of a queue whose payload may be cut.
     fn last_cuttable(&self, at: &ForwardingContext, queue: QueueId) -> Option<PktId> {
         let mut last = None;
         at.view.visit_packets_from_last(at.out, queue, &mut |id, head| {
@@ -207,7 +207,7 @@ impl Trim {
         });
         last
     }
-    /// Decides about a packet over the threshold that may be cut.
+    /// Returns the fate of an arrival over the threshold that may be cut.
     fn choose_victim(&self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate {
         let queue = self.cut.class.map_or(pkt.queue(), QueueId::normal);
         // Only the dataplane has the size of the headers, so this test takes the smallest frame. The dataplane tests
@@ -260,7 +260,7 @@ impl Overflow for Trim {
             ..Needs::default()
         }
     }
-    /// Trimming needs a buffer that can exceed its threshold, and distinguishes headers from data by their bytes.
+    /// Reports conflicts with the buffer's unit and limit, and parameters by which headers and data look alike.
     fn check(&self, beside: &CheckContext, report: &mut Report) {
         if (1..MIN_FRAME_BYTES).contains(&self.trim_size) || self.trim_size > u64::from(u16::MAX) {
             let rule = format!("0B, or {MIN_FRAME_BYTES}B to {}B, because no frame is shorter", u16::MAX);

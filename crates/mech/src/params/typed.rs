@@ -3,7 +3,7 @@
 use super::{Value, Values};
 use units::{Amount, Bytes, Dur, Rate};
 
-/// Declares the parameters of a mechanism once.
+/// Declares the parameters of a mechanism, and a struct with their values.
 ///
 /// The macro defines a struct with a typed field for each parameter, `PARAMS` for its [`Spec`](crate::params::Spec),
 /// and `read`, which takes validated values. A field of type `Option` may be left out of the scenario. A comma after
@@ -58,8 +58,8 @@ macro_rules! params {
     };
 }
 
-/// Declares a choice once: an enum with a word for each variant, `KIND` for its parameter, and the conversion of a
-/// validated word into a variant.
+/// Declares an enum for a parameter whose value is one of a few words, one for each variant.
+/// The macro also defines `KIND` for the parameter, and the conversion of a validated word into a variant.
 #[macro_export]
 macro_rules! choice {
     (
@@ -73,11 +73,11 @@ macro_rules! choice {
         }
 
         impl $choice {
-            /// Kind of a parameter of this type.
+            /// Parameter kind that allows exactly these words.
             #[allow(dead_code)]
             $vis const KIND: $crate::params::ParamKind = $crate::params::ParamKind::Choice($choice::WORDS);
 
-            /// Words of all variants.
+            /// Words of all variants, as in scenarios.
             $vis const WORDS: &'static [&'static str] = &[$($word),*];
 
             /// Returns the word of the variant in scenarios.
@@ -100,7 +100,7 @@ macro_rules! choice {
     };
 }
 
-/// Type of a validated parameter.
+/// Rust type in which a validated parameter can be read.
 ///
 /// ```
 /// use mech::params::{ParamType, Value, Values};
@@ -130,11 +130,11 @@ pub trait ParamType {
 /// Value of [`ParamKind::CountOrOff`](super::ParamKind::CountOrOff), for parameters without a default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NumberOrOff {
-    /// No value given.
+    /// Parameter that the scenario leaves out.
     LeftOut,
-    /// Word `off`.
+    /// Word `off` in place of a number.
     Off,
-    /// Whole number.
+    /// Whole number given in the scenario.
     Count(u64),
 }
 
@@ -151,9 +151,9 @@ impl ParamType for NumberOrOff {
 /// Word, or list of texts, of [`ParamKind::TextsOr`](super::ParamKind::TextsOr).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WordOr<W> {
-    /// Word out of the list of the kind.
+    /// Word that the parameter allows in place of a list.
     Word(W),
-    /// List of texts.
+    /// List of texts given in the scenario.
     List(Vec<String>),
 }
 
@@ -184,7 +184,7 @@ typed! {
     Vec<u64>: Counts,
 }
 
-/// Returns `None` if the parameter was left out or is `off`.
+/// Optional parameter, read as `None` if it was left out or is `off`.
 impl<T: ParamType> ParamType for Option<T> {
     fn from_values(values: &Values, name: &str) -> Option<T> {
         match values.0.get(name) {
@@ -210,7 +210,7 @@ mod tests {
     use crate::testing::values;
 
     choice! {
-        /// Choice of two words.
+        /// Test choice of two words.
         enum Side {
             Left = "left",
             Right = "right_hand",
@@ -218,7 +218,7 @@ mod tests {
     }
 
     params! {
-        /// Parameters of several types.
+        /// Test parameters of several types.
         struct Sorts {
             share: f64 = {
                 doc: "A share.",
@@ -236,7 +236,7 @@ mod tests {
     }
 
     params! {
-        /// Parameters that are choices.
+        /// Test parameters that are choices.
         struct Sides {
             first: Side = { doc: "One.", kind: Side::KIND, default: Some("right_hand"), },
             other: Option<Side> = { doc: "The other.", kind: Side::KIND, default: Some(""), },
@@ -244,7 +244,7 @@ mod tests {
     }
 
     choice! {
-        /// Choice without a comma after its last entry.
+        /// Test choice without a comma after its last entry.
         enum Bare {
             Yes = "yes",
             No = "no"
@@ -252,7 +252,7 @@ mod tests {
     }
 
     params! {
-        /// Parameters without commas after their last entries.
+        /// Test parameters without commas after their last entries.
         struct Short {
             share: f64 = {
                 doc: "A share.",

@@ -14,21 +14,21 @@
 
 use units::{ByteClock, Dur};
 
-/// Bytes of a PAUSE or PFC frame (IEEE 802.3 §31.4, annex 31B).
+/// Size of a PAUSE or PFC frame in bytes (IEEE 802.3 §31.4, annex 31B).
 pub const CONTROL_FRAME_BYTES: u16 = 64;
 
 /// Link between a port that sends pause frames and the device that it pauses.
 #[derive(Clone, Copy, Debug)]
 pub struct PausedLink {
-    /// Rate toward the device, of pause frames.
+    /// Rate toward the paused device, at which pause frames are sent.
     pub rate_there: ByteClock,
-    /// Rate from the device, of the traffic to pause.
+    /// Rate from the paused device, of the traffic to pause.
     pub rate_back: ByteClock,
-    /// Delay toward the device.
+    /// Link delay toward the paused device.
     pub delay_there: Dur,
-    /// Delay from the device.
+    /// Link delay from the paused device.
     pub delay_back: Dur,
-    /// Time from the arrival of a pause frame until it takes effect.
+    /// Time from the arrival of a pause frame at the device until it takes effect.
     pub response: Dur,
     /// Size of the largest frame in either direction, in bytes.
     pub frame: u16,
@@ -41,20 +41,19 @@ impl PausedLink {
         clock.time(u64::from(size) + u64::from(self.gap))
     }
 
-    /// Returns the longest wait of a pause frame behind a frame in transmission. All other delays are the same for
-    /// every pause frame.
+    /// Returns the longest wait of a pause frame behind a frame in transmission.
+    /// All other delays are the same for every pause frame.
     pub fn max_wait(&self) -> Dur {
         self.wire_time(self.rate_there, self.frame)
     }
 
-    /// Returns the time from the start of a pause frame's transmission until the last frame begun before its effect
-    /// arrives.
+    /// Returns the time from the start of a pause frame until the last frame begun before its effect starts to arrive.
     pub fn reaction_time(&self) -> Dur {
         let received = self.wire_time(self.rate_there, CONTROL_FRAME_BYTES).saturating_add(self.delay_there);
         received.saturating_add(self.response).saturating_add(self.delay_back)
     }
 
-    /// Returns the bytes that may arrive beyond `xoff`.
+    /// Returns the headroom: the bytes that may still arrive after the memory in use has reached `xoff`.
     pub fn headroom_bytes(&self) -> u64 {
         let window = self.max_wait().saturating_add(self.reaction_time());
         let (one, frame) = (self.wire_time(self.rate_back, self.frame), u64::from(self.frame));

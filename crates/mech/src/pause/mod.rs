@@ -18,11 +18,11 @@ pub use port_pause::PortPause;
 use crate::Mechanism;
 
 agent_slot! {
-    /// Pausing of the far end of a port.
+    /// Slot `pause` of a port: an agent that pauses the far end, or none.
     PauseSlot
 }
 
-/// Mechanisms of this slot.
+/// Mechanisms of the slot `pause`.
 pub const ALL: &[Mechanism<PauseSlot>] = &[
     Mechanism::new(&none::SPEC, |_| PauseSlot::NONE),
     Mechanism::new(&port_pause::SPEC, |values| PauseSlot::new(PortPause::new(values))),
@@ -30,7 +30,7 @@ pub const ALL: &[Mechanism<PauseSlot>] = &[
 ];
 
 impl PauseSlot {
-    /// Returns the pausing of the far end; `None` if no mechanism pauses.
+    /// Returns the interface of the agent that pauses the far end; `None` if no mechanism pauses.
     pub fn pausing(&self) -> Option<&dyn Pausing> {
         self.peek()?.pausing()
     }

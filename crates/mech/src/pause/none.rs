@@ -1,4 +1,4 @@
-//! No pausing.
+//! Pause mechanism `none`: a port never pauses its far end.
 
 use crate::params::Spec;
 

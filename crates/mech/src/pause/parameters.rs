@@ -1,15 +1,15 @@
-//! Parameters common to both kinds of pause.
+//! Parameters common to PAUSE and PFC.
 
 use crate::params::{NumberOrOff, ParamKind};
 use crate::pause_levels::PauseLevels;
 use crate::{CheckContext, Report, params};
 use units::{Bytes, Dur};
 
-/// Default of `offset`, in bytes.
+/// Default of the parameter `offset`, in bytes.
 const DEFAULT_OFFSET_BYTES: u64 = 3000;
 
 params! {
-    /// Thresholds at which the far end is paused and resumed.
+    /// Parameter values: thresholds at which the far end is paused and resumed.
     pub(crate) struct PauseThresholds {
         xoff: Option<Bytes> = {
             doc: "XOFF threshold: memory in use from which on the far end is paused. Set together with `xon`, or set \
@@ -37,7 +37,7 @@ params! {
 }
 
 params! {
-    /// Contents and effect of pause frames.
+    /// Parameter values: contents and effect of pause frames.
     pub(crate) struct PauseFrames {
         quanta: u64 = {
             doc: "Duration of a pause, in quanta of 512 bit times of the port.",
@@ -65,7 +65,7 @@ params! {
 }
 
 impl PauseThresholds {
-    /// Returns the thresholds as a level.
+    /// Returns the XOFF and XON thresholds, fixed or dynamic.
     pub(super) fn to_levels(&self) -> PauseLevels {
         if let (Some(xoff), Some(xon)) = (self.xoff, self.xon) {
             return PauseLevels::Fixed { xoff: xoff.0, xon: xon.0 };
@@ -73,7 +73,7 @@ impl PauseThresholds {
         let offset = self.offset.map_or(DEFAULT_OFFSET_BYTES, |offset| offset.0);
         PauseLevels::ShareOfFree { alpha: (self.alpha.unwrap_or_default() * (1u64 << 32) as f64) as u64, offset }
     }
-    /// Reports thresholds that are neither fixed nor dynamic, or both.
+    /// Reports pause thresholds that are neither fixed nor dynamic, or both.
     pub(super) fn check(&self, beside: &CheckContext, report: &mut Report) {
         match (self.xoff, self.xon, self.alpha) {
             (Some(xoff), Some(xon), None) if xon >= xoff => {
@@ -97,7 +97,7 @@ impl PauseThresholds {
 }
 
 impl PauseFrames {
-    /// Reports a refresh after the pause has expired.
+    /// Reports a refresh time that is longer than the pause.
     pub(super) fn check(&self, report: &mut Report) {
         if let NumberOrOff::Count(refresh) = self.refresh
             && refresh > self.quanta

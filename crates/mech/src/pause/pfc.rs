@@ -9,21 +9,21 @@ use crate::{Account, Act, Agent, AgentContext, CheckContext, ClassSet, Env, Port
 use std::collections::BTreeSet;
 use units::{ByteClock, Dur, Time};
 
-/// PFC at one port.
+/// Priority flow control (PFC) at one port.
 #[derive(Clone, Debug)]
 pub struct Pfc {
     rules: PauseRules,
     classes: ClassSet,
-    /// Classes as listed in the scenario.
+    /// Classes to pause, as listed in the scenario.
     given: Option<Vec<u64>>,
-    /// Classes that are paused at the far end.
+    /// Classes that are paused at the far end now.
     paused: ClassSet,
     /// Bytes of each class at the last call; the difference distinguishes a stored frame from a departure.
     last: [u64; 8],
 }
 
 params! {
-    /// Counted classes.
+    /// Parameter values: classes that PFC counts and pauses.
     pub(crate) struct PausedClasses {
         classes: Option<Vec<u64>> = {
             doc: "Classes that are counted and paused, 0 to 7. The default is all. The others are lossy.",
@@ -42,7 +42,7 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 impl Pfc {
-    /// Creates the mechanism from validated parameters, for no port yet.
+    /// Creates PFC from validated parameters, for no port yet.
     pub fn new(values: &Values) -> Pfc {
         let (rules, given) = (
             PauseRules::new(PauseThresholds::read(values), PauseFrames::read(values)),
@@ -84,7 +84,7 @@ impl Agent for Pfc {
         self.rules.for_port(clock);
     }
 
-    /// Thresholds and quanta must fit each other, and classes must be some of the eight.
+    /// Reports thresholds and pause times that conflict, and lists of classes that are empty or name a class twice.
     fn check(&self, beside: &CheckContext, report: &mut Report) {
         self.rules.check(beside, report);
         let Some(classes) = &self.given else { return };

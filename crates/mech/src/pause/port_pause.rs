@@ -8,13 +8,13 @@ use crate::params::{Spec, Values, join_params};
 use crate::{Account, Act, Agent, AgentContext, CheckContext, ClassSet, Env, PortId, Report, TimerId};
 use units::{ByteClock, Dur, Time};
 
-/// PAUSE at one port.
+/// PAUSE (802.3x) at one port, for all classes together.
 #[derive(Clone, Debug)]
 pub struct PortPause {
     rules: PauseRules,
     /// True if the far end is paused.
     paused: bool,
-    /// Bytes at the last call; the difference distinguishes a stored frame from a departure.
+    /// Byte count at the last call; the difference distinguishes a stored frame from a departure.
     last: u64,
 }
 
@@ -29,7 +29,7 @@ pub(super) const SPEC: Spec = Spec {
 const REFRESH_TIMER: TimerId = TimerId(0);
 
 impl PortPause {
-    /// Creates the mechanism from validated parameters, for no port yet.
+    /// Creates PAUSE from validated parameters, for no port yet.
     pub fn new(values: &Values) -> PortPause {
         PortPause {
             rules: PauseRules::new(PauseThresholds::read(values), PauseFrames::read(values)),

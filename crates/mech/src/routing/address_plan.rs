@@ -23,11 +23,11 @@ pub enum FatTreePosition {
 }
 
 impl AddressPlan {
-    /// Creates the plan of a fat-tree of switches with `k` ports. PRECONDITION: `k` is even, 2 to 64.
+    /// Creates the address plan of a fat-tree of switches with `k` ports. PRECONDITION: `k` is even, 2 to 64.
     pub const fn new(k: u32) -> AddressPlan {
         AddressPlan { half: k / 2 }
     }
-    /// Returns half the ports of a switch, which lead up; the other half leads down.
+    /// Returns half the number of ports of a switch: one half of the ports leads up, the other half down.
     pub const fn half_port_count(self) -> u8 {
         self.half as u8
     }

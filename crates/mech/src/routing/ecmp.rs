@@ -11,7 +11,7 @@ use crate::params::{ParamKind, Spec, Values};
 use crate::{Env, Head, HostId, SwitchContext};
 
 params! {
-    /// Values of the parameters.
+    /// Parameter values of `ecmp`.
     pub(crate) struct Params {
         symmetric: bool = {
             doc: "Uses one hash for both directions of a flow, and one seed for the switches of a tier, so that ACKs \
@@ -22,7 +22,7 @@ params! {
     }
 }
 
-/// Equal-cost multipath at one switch.
+/// Equal-cost multipath (ECMP) at one switch.
 #[derive(Clone, Debug, Default)]
 pub struct Ecmp {
     hash: FlowHash,
@@ -38,19 +38,19 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 impl Ecmp {
-    /// Creates the mechanism from validated parameters.
+    /// Creates ECMP from validated parameters.
     pub fn from_values(values: &Values) -> Ecmp {
         Ecmp { is_symmetric: Params::read(values).symmetric, ..Ecmp::default() }
     }
-    /// Creates the mechanism with the seed of one switch.
+    /// Creates ECMP with the hash seed of one switch.
     pub const fn new(seed: u64) -> Ecmp {
         Ecmp { hash: FlowHash::new(seed), is_symmetric: false }
     }
-    /// Returns a number in `[0, 1)` for a flow hash.
+    /// Maps the hash of a flow to a number in `[0, 1)`, with the seed of the switch.
     pub const fn hash_fraction(&self, hash: u32) -> f64 {
         self.hash.fraction(hash)
     }
-    /// Returns an index below `n` for a flow hash.
+    /// Maps the hash of a flow to an index below `n`, with the seed of the switch.
     #[inline]
     pub const fn hash_index(&self, hash: u32, n: usize) -> usize {
         self.hash.index_below(hash, n)

@@ -20,7 +20,7 @@ use crate::{Env, Head, HostId, PortId, SwitchContext};
 use std::sync::Arc;
 
 params! {
-    /// Values of the parameters.
+    /// Parameter values of `k_shortest`.
     pub(crate) struct Params {
         k: u64 = {
             doc: "Number of paths (k) between each two switches with hosts. All paths are used if there are fewer.",
@@ -49,15 +49,15 @@ pub struct KShortest {
 }
 
 impl KShortest {
-    /// Creates the mechanism from validated parameters.
+    /// Creates `k_shortest` from validated parameters.
     pub fn new(values: &Values) -> KShortest {
         KShortest { k: Params::read(values).k, paths: Arc::default(), switch: 0, off_path: Ecmp::new(0) }
     }
-    /// Creates the mechanism for a switch with known paths; `off` chooses for packets off their path.
+    /// Creates `k_shortest` for a switch with these paths; `off` chooses the next hop of packets off their path.
     pub const fn with_paths(paths: Arc<Paths>, switch: u32, off: Ecmp) -> KShortest {
         KShortest { k: 0, paths, switch, off_path: off }
     }
-    /// Returns the output port of a packet: that of its path, or else one of `hops`, the equal shortest paths.
+    /// Returns the output port of a packet: that of its path, or else that of one of `hops`, the equal shortest paths.
     #[inline]
     pub fn output_port(&self, (src, dst): (HostId, HostId), hash: u32, hops: &[Hop]) -> PortId {
         let path = self.paths.path_of_hash(src, dst, hash);
@@ -101,8 +101,8 @@ mod tests {
     use super::*;
     use crate::testing::{DecisionInputs, chi_square, parse_head};
 
-    /// Creates switches 0 to 3 in a ring, each linked to the last and the next. Host i is at switch i, but host 4 is at
-    /// switch 0 too.
+    /// Creates the `k` shortest paths of switches 0 to 3 in a ring.
+    /// Host i is at switch i, but host 4 is at switch 0 too.
     fn ring_paths(k: usize) -> Arc<Paths> {
         let ports = |s: u32| vec![(PortId(2), (s + 3) % 4), (PortId(3), (s + 1) % 4)];
         let mut graph = SwitchGraph::new((0..4).map(ports).collect());

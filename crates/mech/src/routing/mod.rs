@@ -33,7 +33,7 @@ pub struct Hop {
     pub weight: f64,
 }
 
-/// Table entry of a destination.
+/// Next hops of a destination in a routing table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NextHops<'a> {
     /// Unreachable destination.
@@ -44,10 +44,10 @@ pub enum NextHops<'a> {
     Several(&'a [Hop]),
 }
 
-/// Port of a choice outside the list of next hops.
+/// Port number that stands for a choice outside the list of next hops.
 pub const NO_HOP: PortId = PortId(u16::MAX);
 
-/// Returns the port of the hop at `place`, or [`NO_HOP`] outside of the list.
+/// Returns the port of the next hop at index `place`, or [`NO_HOP`] outside of the list.
 pub fn hop_port(hops: &[Hop], place: usize) -> PortId {
     hops.get(place).map_or(NO_HOP, |hop| hop.port)
 }
@@ -83,29 +83,30 @@ pub fn hop_port(hops: &[Hop], place: usize) -> PortId {
 pub trait Routing: Send + Sync {
     /// Returns the index in `hops` of the next hop of `pkt`. PRECONDITION: `hops` is not empty.
     fn choose_hop(&mut self, pkt: &Head, hops: &[Hop], env: &mut Env) -> usize;
-    /// Returns the index in `hops` for a destination and a flow hash, without a draw. Tables use it for return paths.
+    /// Returns the index in `hops` for a destination and a flow hash, without a random draw.
+    /// Tables use it for return paths.
     fn hop_of_tables(&self, host: HostId, hash: u32, hops: &[Hop]) -> usize;
     /// Returns the output port of `pkt`: that of the chosen hop, unless the packet's path leads elsewhere.
     fn choose_port(&mut self, pkt: &Head, hops: &[Hop], env: &mut Env) -> PortId {
         hop_port(hops, self.choose_hop(pkt, hops, env))
     }
-    /// Returns the output port for a source, a destination and a flow hash, without a draw.
+    /// Returns the output port for a source, a destination and a flow hash, without a random draw.
     fn port_of_tables(&self, (_, dst): (HostId, HostId), hash: u32, hops: &[Hop]) -> PortId {
         hop_port(hops, self.hop_of_tables(dst, hash, hops))
     }
-    /// Returns true if a packet may draw the hop at `place`, so that packets of one flow take different paths. If no
-    /// hop is drawn, every packet of a flow leaves by the port of [`Routing::port_of_tables`].
+    /// Returns true if a packet may draw the hop at index `place`, so that packets of one flow take different paths.
+    /// If no hop is drawn, every packet of a flow leaves by the port of [`Routing::port_of_tables`].
     fn may_draw_hop(&self, _hops: &[Hop], _place: usize) -> bool {
         false
     }
-    /// Prepares the mechanism for one switch.
+    /// Prepares the routing mechanism for one switch.
     fn for_switch(&mut self, _own: &SwitchContext) {}
     /// Returns true if the mechanism routes by the addresses of a fat-tree and needs the switch's position.
     fn needs_addresses(&self) -> bool {
         false
     }
-    /// Returns the number of paths needed between each two switches with hosts, and the parameter that sets it. The
-    /// number must be the same at all switches.
+    /// Returns the number of paths needed between each two switches with hosts, and the parameter that sets it.
+    /// The number must be the same at all switches.
     fn needs_paths(&self) -> Option<(&'static str, u64)> {
         None
     }
@@ -113,17 +114,17 @@ pub trait Routing: Send + Sync {
     fn needs_weights(&self) -> bool {
         false
     }
-    /// Returns true if both directions of a flow must have one hash, at all switches.
+    /// Returns true if both directions of a flow must have the same hash at all switches.
     fn is_symmetric(&self) -> bool {
         false
     }
-    /// Reports conflicts with the network.
+    /// Reports conflicts of the routing mechanism with the network.
     fn check(&self, _beside: &CheckContext, _report: &mut Report) {}
-    /// Returns a boxed copy with its state.
+    /// Returns a boxed copy of the routing mechanism, with its state.
     fn clone_boxed(&self) -> Box<dyn Routing>;
 }
 
-/// Mechanisms of this slot.
+/// Mechanisms of the slot `routing`.
 pub const ALL: &[Mechanism<RoutingSlot>] = &[
     Mechanism::new(&ecmp::SPEC, |values| Ecmp::from_values(values).into()),
     Mechanism::new(&spray::SPEC, |_| Spray::new(Ecmp::default()).into()),
@@ -133,7 +134,7 @@ pub const ALL: &[Mechanism<RoutingSlot>] = &[
 ];
 
 slot! {
-    /// Choice among next hops at a switch.
+    /// Slot `routing` of a switch: chooses among next hops.
     RoutingSlot(Chooser) of Routing {
         Ecmp(Ecmp),
         Spray(Spray),
@@ -144,13 +145,13 @@ slot! {
 }
 
 impl RoutingSlot {
-    /// Returns the slot, prepared for one switch.
+    /// Returns the routing slot, prepared for one switch.
     #[must_use]
     pub fn for_switch(mut self, own: &SwitchContext) -> RoutingSlot {
         self.get().for_switch(own);
         self
     }
-    /// Returns the output port of a packet if finding it takes no draw and changes no state.
+    /// Returns the output port of a packet, if it is found without a random draw and a change of state.
     #[inline(always)]
     pub fn predict_port(&self, head: &Head, hops: &[Hop]) -> Option<PortId> {
         match &self.0 {
@@ -160,7 +161,7 @@ impl RoutingSlot {
             _ => None,
         }
     }
-    /// Returns the output port of a packet.
+    /// Returns the output port of a packet; may draw a random number.
     #[inline(always)]
     pub fn choose_port(&mut self, head: &Head, hops: &[Hop], env: &mut Env) -> PortId {
         match &self.0 {

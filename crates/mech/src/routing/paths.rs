@@ -12,7 +12,7 @@ pub struct Paths {
     /// Number of each host's switch, among the switches with hosts.
     columns: Vec<u32>,
     width: usize,
-    /// Index in `paths` of the first path of each pair of such switches, and the end of the last.
+    /// Index in `paths` of the first path of each pair of switches with hosts, and the end of the last.
     pairs: Vec<u32>,
     /// Index in `steps` of the first step of each path, and the end of the last.
     paths: Vec<u32>,
@@ -21,8 +21,8 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// Computes the `k` shortest paths of a network, for hosts at these switches. `pick` selects a path by a flow's
-    /// hash.
+    /// Computes the `k` shortest paths between switches with hosts, given the switch of each host.
+    /// `pick` selects a path by a flow's hash.
     pub fn new(graph: &mut SwitchGraph, switches: &[u32], k: usize, pick: FlowHash) -> Paths {
         let mut known = BTreeMap::new();
         let mut column = |switch: &u32| {
@@ -51,8 +51,8 @@ impl Paths {
         self.path_numbers(src, dst).map(|path| self.path(path))
     }
 
-    /// Returns the numbers of a pair's paths. The source of a congestion message is the number of its switch and no
-    /// host, so that it has no path.
+    /// Returns the range of path numbers between the switches of two hosts; empty if one end is no host.
+    /// The source of a congestion message is the number of its switch and no host, so that it has no path.
     #[inline]
     fn path_numbers(&self, src: HostId, dst: HostId) -> Range<usize> {
         let column = |host: HostId| self.columns.get(host.0 as usize).map(|column| *column as usize);
@@ -68,7 +68,7 @@ impl Paths {
         if start == end { &[] } else { self.path(start + self.path_hash.index_below(hash, end - start)) }
     }
 
-    /// Returns the memory of the tables in bytes.
+    /// Returns the memory that the path tables use, in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.steps.len() * size_of::<PathStep>()
             + (self.columns.len() + self.pairs.len() + self.paths.len()) * size_of::<u32>()

@@ -20,7 +20,7 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 impl Spray {
-    /// Creates the mechanism with a hash for return paths, which take no draw.
+    /// Creates packet spraying with a hash for return paths, which take no random draw.
     pub const fn new(back: Ecmp) -> Spray {
         Spray { return_hash: back }
     }

@@ -4,20 +4,20 @@ use super::{AddressPlan, FatTreePosition, Paths};
 use crate::HostId;
 use std::sync::Arc;
 
-/// Properties of the switch that mechanisms are prepared for.
+/// Properties of a switch for which mechanisms are prepared.
 #[derive(Clone, Copy)]
 pub struct SwitchContext<'a> {
     /// Seed of the switch's flow hash.
     pub hash_seed: u64,
     /// Seed of the flow hash that all switches of the tier share.
     pub tier_seed: u64,
-    /// Number of ports.
+    /// Number of ports of the switch.
     pub ports: u16,
-    /// Returns the host with a name.
+    /// Returns the host with this name, if it exists.
     pub host: &'a dyn Fn(&str) -> Option<HostId>,
-    /// Position in a fat-tree.
+    /// Address plan of the fat-tree, and position of the switch in it; `None` in other networks.
     pub position: Option<(AddressPlan, FatTreePosition)>,
-    /// Paths of the network, and the number of this switch in them.
+    /// Computed paths of the network, and the number of this switch in them.
     pub paths: Option<(&'a Arc<Paths>, u32)>,
 }
 

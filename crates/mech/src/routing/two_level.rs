@@ -1,6 +1,6 @@
-//! Two-level tables (Al-Fares et al., "A scalable, commodity data center network architecture", SIGCOMM 2008 §3.3 to
-//! §3.5; PABO §VI-A). Prefixes route packets down, and the last octet of the destination selects the port up. So the
-//! hosts of a rack are spread over all cores, and every host has one path to every other.
+//! Two-level routing tables of fat-trees: prefixes route packets down, the last octet selects the port up.
+//! So the hosts of a rack are spread over all cores, and every host has one path to every other. Sources: Al-Fares et
+//! al., "A scalable, commodity data center network architecture", SIGCOMM 2008 §3.3 to §3.5; PABO §VI-A.
 //!
 //! Switch z of its tier in a pod, from 0, sends packets up to host `id` by port (id - 2 + z) mod k/2 + k/2 (Al-Fares
 //! alg. 1). Edge switches match their own hosts by whole addresses, aggregation switches the edges of their pod by
@@ -18,30 +18,30 @@ pub(super) const SPEC: Spec = Spec {
     params: &[],
 };
 
-/// Part of an address that an entry compares.
+/// Part of an address that a table entry compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressPart {
-    /// All four octets.
+    /// All four octets of the address.
     Whole,
-    /// Number of octets from the left, 1 to 3.
+    /// Number of compared octets from the left, 1 to 3.
     Prefix(u8),
-    /// Number of octets from the right, 1 to 3.
+    /// Number of compared octets from the right, 1 to 3.
     Suffix(u8),
 }
 
-/// Entry of a table.
+/// Entry of a two-level routing table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableEntry {
     /// Address to match; octets outside the part are ignored.
     pub address: [u8; 4],
     /// Part of the address that must match.
     pub part: AddressPart,
-    /// Output port.
+    /// Output port of packets that match the entry.
     pub port: PortId,
 }
 
 impl AddressPart {
-    /// Returns the bits that must match.
+    /// Returns the mask of the address bits that must match.
     const fn mask(self) -> u32 {
         match self {
             AddressPart::Whole => u32::MAX,
@@ -60,7 +60,7 @@ impl AddressPart {
     }
 }
 
-/// Table of one switch.
+/// Two-level routing table of one switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TwoLevelTable {
     /// Mask, value and port of each entry, in the order of lookup.
@@ -77,7 +77,7 @@ impl TwoLevelTable {
         };
         TwoLevelTable { rows: entries.iter().map(row).collect() }
     }
-    /// Returns the port for an address; `None` if no entry matches.
+    /// Returns the output port for an address; `None` if no entry matches.
     #[inline]
     pub fn lookup(&self, address: [u8; 4]) -> Option<PortId> {
         let address = u32::from_be_bytes(address);
@@ -85,7 +85,7 @@ impl TwoLevelTable {
     }
 }
 
-/// Returns the entries of a switch: those that lead down, then those that lead up (Al-Fares alg. 1 and 2).
+/// Returns the table entries of a switch: those that lead down, then those that lead up (Al-Fares alg. 1 and 2).
 pub fn table_entries(plan: AddressPlan, position: FatTreePosition) -> Vec<TableEntry> {
     let half = plan.half_port_count();
     let entry = |address, part, port: u8| TableEntry { address, part, port: PortId(u16::from(port)) };
@@ -103,7 +103,7 @@ pub fn table_entries(plan: AddressPlan, position: FatTreePosition) -> Vec<TableE
     }
 }
 
-/// Two-level table of one switch. It is empty until it is prepared for a switch.
+/// Routing by the two-level table of one switch. The table is empty until it is prepared for a switch.
 #[derive(Clone, Debug, Default)]
 pub struct TwoLevel {
     plan: AddressPlan,
@@ -111,15 +111,15 @@ pub struct TwoLevel {
 }
 
 impl TwoLevel {
-    /// Creates the table of the switch at a position.
+    /// Creates the mechanism with the table of the switch at this position.
     pub fn new(plan: AddressPlan, position: FatTreePosition) -> TwoLevel {
         TwoLevel { plan, table: TwoLevelTable::new(table_entries(plan, position)) }
     }
-    /// Returns the port of the table for a host.
+    /// Returns the output port toward a host by the two-level table.
     pub fn output_port(&self, host: HostId) -> Option<PortId> {
         self.table.lookup(self.plan.host_address(host))
     }
-    /// Returns the index in `hops` of the table's port for a host.
+    /// Returns the index in `hops` of the port that the two-level table gives for a host.
     ///
     /// # Panics
     /// Panics if the table's port is not in `hops`, which no table of a fat-tree causes.
@@ -141,7 +141,7 @@ impl Routing for TwoLevel {
             *self = TwoLevel::new(plan, position);
         }
     }
-    /// The tables need addresses that encode the position of a host.
+    /// Reports a network without the addresses of a fat-tree, which the tables need.
     fn check(&self, beside: &CheckContext, report: &mut Report) {
         if !beside.addresses {
             let found = "\"two_level\" in a network that is not a `fat_tree`";
@@ -165,7 +165,7 @@ mod tests {
     fn two_level(k: u32, position: FatTreePosition) -> TwoLevel {
         TwoLevel::new(AddressPlan::new(k), position)
     }
-    /// Returns the port toward 10.pod.switch.id.
+    /// Returns the output port that a switch's two-level table gives for an address.
     fn port(k: u32, position: FatTreePosition, address: [u8; 4]) -> u16 {
         two_level(k, position).table.lookup(address).unwrap().0
     }

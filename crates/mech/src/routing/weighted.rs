@@ -6,7 +6,7 @@ use super::{Ecmp, Hop, Routing};
 use crate::params::Spec;
 use crate::{Env, Head, HostId, SwitchContext};
 
-/// Weighted split at one switch.
+/// Weighted random split of packets at one switch.
 #[derive(Clone, Debug)]
 pub struct Weighted {
     return_hash: Ecmp,
@@ -21,7 +21,7 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 impl Weighted {
-    /// Creates the mechanism with a hash for return paths, which take no draw.
+    /// Creates the weighted split with a hash for return paths, which take no random draw.
     pub const fn new(back: Ecmp) -> Weighted {
         Weighted { return_hash: back }
     }

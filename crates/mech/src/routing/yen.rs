@@ -19,7 +19,7 @@ pub struct PathStep {
     pub port: PortId,
 }
 
-/// Links between switches, which are numbered from 0: the ports of each switch with the switch at the far end.
+/// Graph of the switches, numbered from 0: the ports of each switch, with the switch at the far end.
 #[derive(Clone, Debug, Default)]
 pub struct SwitchGraph {
     ports: Vec<Vec<(PortId, u32)>>,
@@ -28,21 +28,21 @@ pub struct SwitchGraph {
     closed: Vec<bool>,
 }
 
-/// Candidate path; the derived order is the order of paths.
+/// Candidate path; candidates are ordered by length, then by the ranks of their ports.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct CandidatePath {
     length: usize,
     ranks: Vec<u64>,
     steps: Vec<PathStep>,
-    /// Index of the step at which the path leaves the one that it was made from.
+    /// Index of the step at which this path deviates from the path that it was made from.
     deviation: usize,
 }
 
 const UNREACHED: u32 = u32::MAX;
 
 impl SwitchGraph {
-    /// Creates the graph from the ports of each switch toward other switches. PRECONDITION: every link is listed at
-    /// both of its ends.
+    /// Creates the graph from the ports of each switch toward other switches.
+    /// PRECONDITION: every link is listed at both of its ends.
     pub fn new(ports: Vec<Vec<(PortId, u32)>>) -> SwitchGraph {
         let n = ports.len();
         SwitchGraph { ports, level: vec![UNREACHED; n], closed: vec![false; n] }
@@ -63,7 +63,7 @@ impl SwitchGraph {
         found.into_iter().map(|candidate| candidate.steps).collect()
     }
 
-    /// Returns the best paths that leave the last one found at each of its switches, from its own deviation on.
+    /// Returns the best paths that deviate from the last found path at each of its switches, from its own deviation on.
     fn deviations(&mut self, found: &[CandidatePath], pair: (u32, u32)) -> Vec<CandidatePath> {
         let Some((last, before)) = found.split_last() else { return Vec::new() };
         let mut made = Vec::new();
@@ -102,8 +102,8 @@ impl SwitchGraph {
         Some(CandidatePath { length: steps.len(), ranks, steps, deviation: root.len() })
     }
 
-    /// Sets the levels of open switches by a search from `to`. It stops at the nearest end of an open link of `at`, and
-    /// returns the level of that end.
+    /// Computes distances to switch `to` by breadth-first search, up to the nearest neighbour of `at` by an open link.
+    /// Closed switches are left out. Returns the distance of that neighbour.
     fn search_levels(&mut self, to: u32, at: u32, barred: &[PortId]) -> Option<u32> {
         self.level.fill(UNREACHED);
         let ends = self.ports[at as usize].iter().filter(|(port, _)| !barred.contains(port));
@@ -144,7 +144,7 @@ mod tests {
         SwitchGraph::new(ports)
     }
 
-    /// Enumerates all paths in the order of the module.
+    /// Enumerates all loopless paths between two switches, in the order of `shortest_paths`.
     fn enumerate_paths(graph: &SwitchGraph, (from, to): (u32, u32)) -> Vec<Vec<PathStep>> {
         fn extend_path(
             graph: &SwitchGraph,

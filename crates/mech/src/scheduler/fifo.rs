@@ -1,10 +1,10 @@
-//! First in, first out over all queues of the port, whatever their class.
+//! Scheduler `fifo`: first in, first out over all queues of the port, whatever their class.
 
 use super::Scheduler;
 use crate::params::Spec;
 use crate::{Env, Needs, PktId, PortView, QueueId};
 
-/// First in, first out.
+/// Scheduler that sends the packets of a port first in, first out.
 #[derive(Clone, Debug)]
 pub struct Fifo;
 
@@ -35,7 +35,7 @@ mod tests {
     use crate::testing::{DecisionInputs, SwitchState, buffer_of_packets, parse_head, switch_without_packets};
     use crate::{PortId, View};
 
-    /// Creates a port with one packet in each of these queues, which arrived in this order.
+    /// Creates a switch whose port 0 has one packet in each of these queues, which arrived in this order.
     fn port(queues: &[u8]) -> SwitchState {
         let mut state = switch_without_packets(1, buffer_of_packets(100));
         queues.iter().for_each(|queue| state.fill_up(1, parse_head(""), (PortId(0), QueueId(*queue))));

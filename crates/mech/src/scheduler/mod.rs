@@ -12,7 +12,7 @@ pub use strict_priority::StrictPriority;
 
 use crate::{CheckContext, ClassSet, Env, Mechanism, Needs, PktId, PortView, QueueId, Report};
 
-/// Mechanism that chooses the next packet of a port.
+/// Mechanism that chooses the next packet to leave a port.
 ///
 /// ```
 /// use mech::scheduler::Scheduler;
@@ -47,9 +47,10 @@ use crate::{CheckContext, ClassSet, Env, Mechanism, Needs, PktId, PortView, Queu
 /// assert_eq!(next, Some((QueueId::normal(0), PktId(1))));
 /// ```
 pub trait Scheduler: Send + Sync {
-    /// Returns the queue and packet to leave next; not only the first packet of a queue. `None` if nothing may leave.
+    /// Returns the queue and packet to leave next, or `None` if nothing may leave.
+    /// The packet need not be the first of its queue.
     fn next_packet(&mut self, port: &PortView, env: &mut Env) -> Option<(QueueId, PktId)>;
-    /// Returns the mechanism's needs of its port.
+    /// Returns the features that the scheduler requires of its port.
     fn needs(&self) -> Needs {
         Needs { reorders: true, ..Needs::default() }
     }
@@ -61,13 +62,13 @@ pub trait Scheduler: Send + Sync {
     fn weighted_classes(&self) -> ClassSet {
         ClassSet::NONE
     }
-    /// Reports conflicts between parameters.
+    /// Reports conflicts between parameters of the scheduler.
     fn check(&self, _beside: &CheckContext, _report: &mut Report) {}
-    /// Returns a boxed copy with its state.
+    /// Returns a boxed copy of the scheduler, with its state.
     fn clone_boxed(&self) -> Box<dyn Scheduler>;
 }
 
-/// Mechanisms of this slot.
+/// Mechanisms of the slot `scheduler`.
 pub const ALL: &[Mechanism<SchedulerSlot>] = &[
     Mechanism::new(&fifo::SPEC, |_| Fifo.into()),
     Mechanism::new(&strict_priority::SPEC, |_| StrictPriority.into()).allowed_at_nic(),
@@ -76,7 +77,7 @@ pub const ALL: &[Mechanism<SchedulerSlot>] = &[
 ];
 
 slot! {
-    /// Choice of the next packet to leave a port.
+    /// Slot `scheduler` of a port: chooses the next packet to leave.
     SchedulerSlot(Order) of Scheduler {
         Fifo(Fifo),
         StrictPriority(StrictPriority),
@@ -86,7 +87,7 @@ slot! {
 }
 
 impl SchedulerSlot {
-    /// Returns true if the next packet to leave is not always the oldest of its queue.
+    /// Returns true if the scheduler does not always send the oldest packet of a queue.
     #[inline]
     pub fn reorders(&self) -> bool {
         match &self.0 {

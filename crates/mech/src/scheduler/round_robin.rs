@@ -16,20 +16,20 @@ use units::Bytes;
 /// Deficit round robin at one port.
 #[derive(Clone, Debug)]
 pub struct RoundRobin {
-    /// Bytes per turn of each class.
+    /// Number of bytes that each class may send in a turn.
     quantum: [u64; 8],
     /// Classes with a weight other than 1.
     weighted: ClassSet,
-    /// Number of weights given.
+    /// Number of weights given in the scenario.
     weights: usize,
-    /// Bytes that each class may still send, in its turn or in the next.
+    /// Number of bytes that each class may still send, in its turn or in the next.
     deficit: [u64; 8],
     /// Class whose turn it is.
     current_class: u8,
 }
 
 params! {
-    /// Values of the parameters.
+    /// Parameter values of `round_robin`.
     pub(crate) struct Params {
         weights: Option<Vec<u64>> = {
             doc: "Weights of classes 0, 1, 2 and so on. Classes left out have weight 1.",
@@ -54,7 +54,7 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 impl RoundRobin {
-    /// Creates the mechanism from validated parameters.
+    /// Creates deficit round robin from validated parameters.
     pub fn new(values: &Values) -> RoundRobin {
         let Params { weights, quantum } = Params::read(values);
         let weights = weights.unwrap_or_default();
@@ -108,7 +108,7 @@ impl Scheduler for RoundRobin {
     fn weighted_classes(&self) -> ClassSet {
         self.weighted
     }
-    /// There are eight classes, and at most one weight for each.
+    /// Reports more weights than the eight classes.
     fn check(&self, _beside: &CheckContext, report: &mut Report) {
         if self.weights > self.quantum.len() {
             report.add_error("weights", format!("{} weights", self.weights), "at most 8, for classes 0 to 7");
@@ -127,8 +127,8 @@ mod tests {
 
     const PORT: PortId = PortId(0);
 
-    /// Returns the classes of the first `n` frames that leave a port where frames of these (class, bytes) are always
-    /// queued.
+    /// Returns the classes of the first `n` frames that leave a port.
+    /// Frames of these (class, bytes) are always queued there.
     fn departure_classes(given: &str, waiting: &[(u8, u16)], n: usize) -> Vec<u8> {
         let mut state = switch_without_packets(1, buffer_of_packets(10_000));
         for (class, size) in waiting {
@@ -141,7 +141,7 @@ mod tests {
         let mut scheduler = RoundRobin::new(&values(&SPEC, given));
         (0..n).map(|_| remove_next(&mut scheduler, &mut state, u32::MAX).expect("something waits").class()).collect()
     }
-    /// Removes the packet that leaves next from the queues of `allowed`.
+    /// Removes the packet that leaves next, among the queues of the bit set `allowed`.
     fn remove_next(scheduler: &mut RoundRobin, state: &mut SwitchState, allowed: u32) -> Option<QueueId> {
         let occupied = (0..QueueId::COUNT).filter(|queue| crate::View::backlog(state, PORT, QueueId(*queue)).0 > 0);
         let eligible = occupied.fold(0, |bits, queue| bits | 1 << queue) & allowed;

@@ -9,7 +9,7 @@ use super::Scheduler;
 use crate::params::Spec;
 use crate::{Env, Needs, PktId, PortView, QueueId};
 
-/// Shortest remaining processing time first.
+/// Scheduler that serves the flow with the shortest remaining processing time first (SRPT).
 #[derive(Clone, Debug)]
 pub struct Srpt;
 
@@ -41,7 +41,7 @@ mod tests {
     use crate::testing::{DecisionInputs, SwitchState, buffer_of_packets, parse_head, switch_without_packets};
     use crate::{PortId, View};
 
-    /// Creates packets that arrived at port 0 in this order, and returns their identifiers.
+    /// Creates a switch with packets that arrived at port 0 in this order, and returns it with their identifiers.
     fn port(waiting: &[&str]) -> (SwitchState, Vec<PktId>) {
         let mut state = switch_without_packets(1, buffer_of_packets(100));
         let push = |text: &&str| {

@@ -5,7 +5,7 @@ use super::Scheduler;
 use crate::params::Spec;
 use crate::{Env, Needs, PktId, PortView, QueueId};
 
-/// Strict priority.
+/// Scheduler that serves the highest class first, without preemption.
 #[derive(Clone, Debug)]
 pub struct StrictPriority;
 

@@ -11,7 +11,7 @@ fn tables_of<'a>(table: &'a Table, key: &str) -> Vec<&'a Table> {
     all.map(|one| one.as_table().expect(key)).collect()
 }
 
-/// Parses the packets of a step: `n=3` means three alike.
+/// Parses the packets of a test step; `n=3` in a line means three equal packets.
 fn parse_packets(lines: Vec<String>, common: &str) -> Vec<(String, Head)> {
     let each = |line: String| {
         let (name, head, many) = parse_packet(&line, common);
@@ -21,7 +21,7 @@ fn parse_packets(lines: Vec<String>, common: &str) -> Vec<(String, Head)> {
     lines.into_iter().flat_map(each).collect()
 }
 
-/// Parses a queue: `0`, `0/b`, `0/c3`, `0/b3`.
+/// Parses a port and queue of a conformance table: `0`, `0/b`, `0/c3` or `0/b3`.
 fn parse_queue(place: &str) -> (PortId, QueueId) {
     let (port, queue) = place.split_once('/').unwrap_or((place, "c0"));
     let class = queue[1..].parse().unwrap_or(0);

@@ -1,36 +1,36 @@
-//! Surroundings of a decision, for the tests of mechanisms.
+//! Inputs of a mechanism's decision, for tests of mechanisms.
 
 use super::{SwitchState, parse_packet};
 use crate::{Acts, Head, Stream};
 
-/// Random stream and requested actions around one decision.
+/// Inputs that a test gives a mechanism for one decision, and what the mechanism requested.
 pub struct DecisionInputs {
-    /// Random stream.
+    /// Random stream from which the mechanism draws.
     pub rng: Stream,
-    /// Requested actions.
+    /// Actions that the mechanism requested.
     pub acts: Acts,
 }
 
 impl DecisionInputs {
-    /// Creates a desk with these draws, each in `[0, 1)`, and no more.
+    /// Creates the inputs of a decision, with exactly these random draws, each in `[0, 1)`.
     pub fn with_draws(draws: &[f64]) -> DecisionInputs {
         DecisionInputs { rng: Stream::scripted(draws), acts: Acts::default() }
     }
-    /// Creates a desk with the stream of a seed.
+    /// Creates the inputs of a decision, with random draws of this seed.
     pub fn with_seed(seed: u64) -> DecisionInputs {
         DecisionInputs { rng: Stream::new(seed, 0, crate::StreamPurpose::Overflow), acts: Acts::default() }
     }
-    /// Returns the surroundings of a decision.
+    /// Returns the environment of a decision at time 0.
     pub fn env(&mut self) -> crate::Env<'_> {
         self.env_at(units::Time::ZERO)
     }
-    /// Returns the surroundings of a decision at an instant.
+    /// Returns the environment of a decision at this time.
     pub fn env_at(&mut self, now: units::Time) -> crate::Env<'_> {
         crate::Env { now, rng: &mut self.rng, acts: &mut self.acts }
     }
 }
 
-/// Returns a packet described as in a table, without its name.
+/// Parses a packet as described in a conformance table, without its name.
 pub fn parse_head(text: &str) -> Head {
     parse_packet(&format!("x {text}"), "").1
 }
@@ -45,12 +45,12 @@ pub fn switch_without_packets(ports: u16, buffer: crate::buffer::BufferSlot) -> 
     state
 }
 
-/// Creates memory of `n` packets for each port.
+/// Creates a buffer with a limit of `n` packets for each port.
 pub fn buffer_of_packets(n: u64) -> crate::buffer::BufferSlot {
     crate::buffer::BufferSlot::per_port(Some(units::Amount::Packets(n)))
 }
 
-/// Returns χ² of counts against equal expectations.
+/// Returns the χ² statistic of counts against equal expectations.
 pub fn chi_square(counts: &[u32]) -> f64 {
     let expected = counts.iter().sum::<u32>() as f64 / counts.len() as f64;
     counts.iter().map(|n| (f64::from(*n) - expected).powi(2) / expected).sum()

@@ -1,5 +1,5 @@
-//! Small recording dataplane for tests, which drives every slot in the order of a switch, and runs the tables of
-//! `conformance/`.
+//! Small recording dataplane for tests of mechanisms, which also runs the tables of `conformance/`.
+//! It calls every slot in the order of a switch.
 
 #[cfg(test)]
 mod conformance;

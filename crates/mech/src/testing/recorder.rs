@@ -1,4 +1,4 @@
-//! Steps of the recording dataplane: arrivals, decisions of the slots, and their effects.
+//! Steps of the recording dataplane of tests: arrivals, decisions of the slots, and their effects.
 
 mod actions;
 
@@ -16,9 +16,9 @@ use units::{Dur, Time};
 /// Order of the decisions about simultaneous arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecisionOrder {
-    /// Each arrival is decided and applied before the next.
+    /// Decides and stores each arrival before the next.
     InTurn,
-    /// All arrivals are decided on the state before any is stored.
+    /// Decides all arrivals on one state, before any of them is stored.
     Snapshot,
 }
 
@@ -28,16 +28,16 @@ type NamedPacket = (String, Head);
 /// Decision about a packet: the output port of lookup, its fate, and a mark if requested.
 struct Decision(PortId, Fate, Acts);
 
-/// Queued work of requested actions, first in, first out.
+/// Item of the work queue: an action that an agent requested, or a packet to forward.
 enum QueuedWork {
     Act(PortId, AgentIndex, Act),
     Packet(String, Head),
 }
 
-/// Number of an agent at its port: `ack_hold`, `notify`, `pause`.
+/// Index of an agent at its port, in the order `ack_hold`, `notify`, `pause`.
 type AgentIndex = usize;
 
-/// Mechanisms of one port.
+/// Mechanisms of one port, with its held packets and paused classes.
 struct PortSlots {
     agents: [AgentSlot; 3],
     marking: MarkingSlot,
@@ -46,7 +46,7 @@ struct PortSlots {
     paused: ClassSet,
 }
 
-/// Switch that records its events.
+/// Switch for tests, which records its events as lines of text.
 pub struct Recorder {
     pub state: SwitchState,
     order: DecisionOrder,
@@ -56,15 +56,15 @@ pub struct Recorder {
     pub rng: Stream,
     now: Time,
     work: VecDeque<QueuedWork>,
-    /// Headers in the process of cutting that return to their sources, each until an instant.
+    /// Cut headers that return to their sources, each with the time at which its cut is done.
     returning_headers: VecDeque<(Time, NamedPacket)>,
     timers: BTreeMap<(PortId, AgentIndex, u16), Time>,
-    /// Backlog of each queue when the first arrival of a snapshot was stored there, while the snapshot is applied.
+    /// Backlog of each queue when the first of simultaneous arrivals was stored there, while a snapshot is applied.
     before: Option<BTreeMap<(PortId, QueueId), (u32, u64)>>,
     lines: Vec<String>,
 }
 
-/// Returns the name of a queue in tables: `0` for port 0's normal queue of class 0, `0/c3`, `0/b`, `0/b3`.
+/// Formats a queue as in conformance tables: `0` for port 0's normal queue of class 0, `0/c3`, `0/b`, `0/b3`.
 pub fn format_queue((port, queue): (PortId, QueueId)) -> String {
     match (queue.lane() == Lane::Bounce, queue.class()) {
         (false, 0) => format!("{}", port.0),
@@ -113,7 +113,7 @@ impl Recorder {
             lines: Vec::new(),
         }
     }
-    /// Returns the events since the last call.
+    /// Returns the recorded events since the last call.
     pub fn take_lines(&mut self) -> Vec<String> {
         std::mem::take(&mut self.lines)
     }
@@ -144,7 +144,7 @@ impl Recorder {
         }
         self.perform_queued();
     }
-    /// Continues with headers whose cutting is over, first to last.
+    /// Queues or forwards the headers of cut packets whose cut delay is over, first to last.
     fn finish_cuts(&mut self, is_over: impl Fn(Time) -> bool) {
         while let Some(&(due, id)) = self.state.cutting.front()
             && is_over(due)
@@ -180,7 +180,7 @@ impl Recorder {
         Some(answer)
     }
 
-    /// Stores packets at the start of a case, past all slots and unrecorded.
+    /// Stores a packet at the start of a test case, past all slots and unrecorded.
     pub fn store_unrecorded(&mut self, passing: NamedPacket, to: (PortId, QueueId)) {
         self.state.push(passing.0, passing.1, to);
     }
@@ -228,7 +228,7 @@ impl Recorder {
             self.apply_decision(passing, decision);
         }
     }
-    /// Decides about a packet: time to live, lookup, routing, overflow.
+    /// Decides the fate of a packet: time to live, lookup, routing, overflow.
     fn decide(&mut self, (name, mut head): NamedPacket) -> Option<(NamedPacket, Decision)> {
         head.ttl = head.ttl.saturating_sub(1);
         let hops = self.state.fib.get(&head.dst.0).cloned().unwrap_or_default();
@@ -292,8 +292,7 @@ impl Recorder {
             Fate::Drop(reason) => self.add_line(format!("{name}: drop {}", reason.name())),
         }
     }
-    /// Cuts a packet, and returns true if it is due for a mark when it is stored; `None` if the cut would not shorten
-    /// it.
+    /// Cuts a packet, and returns true if it must be marked when it is stored; `None` if the cut would not shorten it.
     fn cut_packet(&self, head: &mut Head) -> Option<bool> {
         let (cut, before) = (self.overflow.peek().cut_effect(), *head);
         head.size = cut.size_after_cut(before.size, self.cut_size);
@@ -307,7 +306,7 @@ impl Recorder {
         }
         Some(due)
     }
-    /// Cuts a packet in its queue; it may move to the queue of its new class.
+    /// Cuts a queued packet, which may move to the queue of its new class.
     fn cut_queued_packet(&mut self, id: PktId) {
         let Some(waiting) = self.state.stored.get(&id).cloned() else { return };
         let mut head = waiting.head;
@@ -325,7 +324,7 @@ impl Recorder {
         self.state.free_memory(id);
         self.store_packet(waiting.name, head, "cut", ((waiting.port, head.queue()), due));
     }
-    /// Returns a packet to its source, by the tables.
+    /// Returns a packet to its source by the switch's own tables.
     fn send_back(&mut self, name: String, mut head: Head, what: &str) {
         if head.flags.has(Flags::RETURNED) {
             return self.add_line(format!("{name}: drop {}", DropReason::BufferFull.name()));
@@ -378,8 +377,7 @@ impl Recorder {
         }
         (marking.mark(head, &q, &mut env), marking.drops_not_ect())
     }
-    /// Handles a frame that was stored at a port, or whose memory was freed: agents are called if an account is outside
-    /// of their levels.
+    /// Calls agents after a frame was stored at a port or its memory was freed, if an account is outside their levels.
     fn call_agents_on_change(&mut self, (port, head): (PortId, &Head), stored: bool) {
         let (class, ingress) = (head.class(), head.ingress);
         if stored && head.kind() != PacketKind::Notice {
@@ -407,7 +405,7 @@ impl Recorder {
             }
         }
     }
-    /// Returns the port of an account, and its bytes.
+    /// Returns the port of an account, and its byte count.
     fn account_bytes(&self, of: Account) -> (PortId, u64) {
         match of {
             Account::Output(port) => (port, self.state.port_backlog(port).1),

@@ -1,4 +1,4 @@
-//! Parser of conformance tables: cases, set-ups, packets, and parameters as in a scenario.
+//! Parser of conformance tables: test cases, switches, packets, and parameters as in a scenario.
 
 use super::state::BufferModel;
 use super::values::values;
@@ -14,7 +14,7 @@ use crate::{AgentSlot, Ecn, Flags, FlowId, Head, HostId, PortId, Registry, Regis
 use toml::{Table, Value as Toml};
 use units::Rate;
 
-/// Switch of a case, slot by slot; a slot that is not named has its simplest mechanism.
+/// Switch of a test case, slot by slot; a slot that is not named has its simplest mechanism.
 pub struct Setup {
     pub ports: u16,
     pub switch_ports: Vec<u16>,
@@ -22,24 +22,24 @@ pub struct Setup {
     pub memory: BufferModel,
     /// Size in bytes of a packet whose payload was cut.
     pub cut_size: u16,
-    /// Agents of every port: `ack_hold`, `notify`, `pause`.
+    /// Agents for every port: `ack_hold`, `notify`, `pause`.
     pub agents: [AgentSlot; 3],
     pub routing: RoutingSlot,
     pub buffer: BufferSlot,
     pub overflow: OverflowSlot,
     pub marking: MarkingSlot,
     pub scheduler: SchedulerSlot,
-    /// Ports at which slots are filled; empty for all.
+    /// Ports that get the agents; empty for all.
     pub at: Vec<u16>,
 }
 
-/// Returns the list of texts under a key; empty if the key is missing.
+/// Returns the list of texts under a key of a table; empty if the key is missing.
 pub fn texts(table: &Table, key: &str) -> Vec<String> {
     let all = table.get(key).and_then(Toml::as_array).into_iter().flatten();
     all.map(|text| text.as_str().expect(key).to_owned()).collect()
 }
 
-/// Returns the text under a key; empty if the key is missing.
+/// Returns the text under a key of a table; empty if the key is missing.
 pub fn text<'a>(table: &'a Table, key: &str) -> &'a str {
     table.get(key).map_or("", |value| value.as_str().expect(key))
 }
@@ -57,7 +57,7 @@ fn parse_ports(text: &str) -> Vec<u16> {
     text.split_whitespace().map(|port| port.parse().expect(text)).collect()
 }
 
-/// Parses a host: `h9` is host 9.
+/// Parses the name of a host: `h9` is host 9.
 pub fn parse_host(name: &str) -> Option<HostId> {
     name.strip_prefix('h')?.parse().ok().map(HostId)
 }
@@ -72,7 +72,7 @@ fn parse_fib(text: &str) -> Vec<(u32, Vec<Hop>)> {
     text.split_whitespace().map(entry).collect()
 }
 
-/// Parses a position: `4 13` is switch 13 of the fat-tree of 4 ports, counted from the first edge switch.
+/// Parses the position of a switch: `4 13` is switch 13 of the fat-tree of 4 ports, counted from the first edge switch.
 fn parse_position(text: &str) -> Option<(AddressPlan, FatTreePosition)> {
     let (k, switch) = text.split_once(' ')?;
     let plan = AddressPlan::new(k.parse().expect(text));
@@ -80,7 +80,7 @@ fn parse_position(text: &str) -> Option<(AddressPlan, FatTreePosition)> {
 }
 
 impl Setup {
-    /// Reads the set-up from a `[case.switch]` table.
+    /// Reads the switch of a test case from a `[case.switch]` table.
     pub fn read_setup(table: &Table) -> Setup {
         let ports_count = table["ports"].as_integer().expect("ports") as u16;
         let position = parse_position(text(table, "position"));

@@ -1,4 +1,4 @@
-//! State of the recording dataplane: packets in queues, memory, tables.
+//! State of the recording dataplane of tests: packets in queues, memory, tables.
 
 use crate::buffer::{Buffer, BufferSlot, ExtraMemory, MemoryUse, PerPort};
 use crate::routing::{Hop, RoutingSlot};
@@ -9,12 +9,12 @@ use units::Time;
 /// Port whose limit a packet's memory counts against, and the instant at which the memory is freed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BufferModel {
-    /// Output port; freed at the start of transmission.
+    /// Output port; the memory is freed at the start of transmission.
     #[default]
     Output,
-    /// Input port; freed when the frame has left for the fabric.
+    /// Input port; the memory is freed when the frame has left for the fabric.
     Input,
-    /// Input port; freed when the end-to-end ACK arrives.
+    /// Input port; the memory is freed when the end-to-end acknowledgement arrives.
     InputUntilAck,
 }
 
@@ -28,7 +28,7 @@ pub struct StoredPacket {
     pub stamp: u64,
 }
 
-/// Ports, queues, memory and tables.
+/// State of a switch for tests: ports, queues, memory and tables.
 pub struct SwitchState {
     pub ports: u16,
     pub switch_ports: Vec<u16>,
@@ -41,15 +41,15 @@ pub struct SwitchState {
     pub ingress: PortId,
     pub stored: BTreeMap<PktId, StoredPacket>,
     pub queues: BTreeMap<(PortId, QueueId), VecDeque<PktId>>,
-    /// Packets with memory, first stored first.
+    /// Packets that occupy memory, first stored first.
     pub allocated: Vec<PktId>,
-    /// Headers in the process of cutting, each until an instant; they have memory and are in no queue.
+    /// Headers whose cut is not done yet, each with the time when it is; they have memory and are in no queue.
     pub cutting: VecDeque<(Time, PktId)>,
-    /// Bytes stored in front of a link since the start, by port and class.
+    /// Bytes stored in output buffers since the start, by port and class.
     pub arrived: BTreeMap<(PortId, u8), u64>,
-    /// Bytes that came in and were stored since the start, by port and class.
+    /// Bytes that came in by a port and were stored since the start, by port and class.
     pub entered: BTreeMap<(PortId, u8), u64>,
-    /// Memory of each port that an agent samples.
+    /// Memory of each port that an agent samples, if any.
     pub samples: Option<SampledMemory>,
     next: u64,
 }
@@ -75,7 +75,7 @@ impl SwitchState {
             next: 0,
         }
     }
-    /// Returns the account of a packet's bytes: a port, and the number of its bounce queue, if it is in one.
+    /// Returns the port whose memory holds a packet, and the number of its bounce queue if it is in one.
     fn account_of(&self, pkt: &StoredPacket) -> (PortId, Option<u8>) {
         match self.memory {
             BufferModel::Output => (pkt.port, (pkt.queue.lane() == Lane::Bounce).then_some(pkt.queue.0)),
@@ -140,7 +140,7 @@ impl SwitchState {
         let pkt = &self.stored[&id];
         self.queues.entry((pkt.port, pkt.queue)).or_default().push_back(id);
     }
-    /// Appends `n` packets of a kind to a queue.
+    /// Appends `n` copies of a packet to a queue.
     pub fn fill_up(&mut self, n: u32, head: Head, to: (PortId, QueueId)) {
         for _ in 0..n {
             self.push(String::new(), head, to);
@@ -163,8 +163,8 @@ impl SwitchState {
         let found = self.stored.iter().find(|(_, pkt)| pkt.name == name);
         *found.unwrap_or_else(|| panic!("no packet `{name}` in memory")).0
     }
-    /// Returns the packets in a memory of a port, first stored first. Frames that have left an input for the fabric are
-    /// not followed.
+    /// Returns the packets in a port's input or output memory, first stored first.
+    /// Frames that have left an input for the fabric are not followed.
     fn packets_in_memory(&self, side: MemorySide, port: PortId, class: u8) -> impl Iterator<Item = &StoredPacket> {
         let counts = move |pkt: &&StoredPacket| match (side, self.memory) {
             (MemorySide::Input, _) => pkt.head.ingress == port,
@@ -174,7 +174,7 @@ impl SwitchState {
         let of_class = move |pkt: &&StoredPacket| pkt.head.class() == class && pkt.head.kind() != PacketKind::Notice;
         self.allocated_packets().filter(of_class).filter(counts)
     }
-    /// Returns the packets from which an agent draws, each with its number of units.
+    /// Returns the packets that an agent of the port samples, each with its number of memory units.
     fn sampled_packets(&self, port: PortId) -> impl Iterator<Item = (&StoredPacket, u32)> {
         let one = self.samples;
         let lying = one.into_iter().flat_map(move |own| self.packets_in_memory(own.side, port, own.class));

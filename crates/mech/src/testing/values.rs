@@ -1,4 +1,4 @@
-//! Parameters from text, without a scenario.
+//! Parser of mechanism parameters from text, without a scenario.
 
 use crate::params::{ParamKind, Spec, Value, Values};
 
@@ -25,7 +25,7 @@ fn parse(param: &'static str, kind: &ParamKind, text: &str) -> Value {
     }
 }
 
-/// Returns the parameters of a mechanism from `name=value name=value`, the rest at their defaults.
+/// Parses the parameters of a mechanism from `name=value name=value`; the rest have their defaults.
 pub fn values(spec: &Spec, given: &str) -> Values {
     let mut values = Values::default();
     let mut given: Vec<_> = given.split_whitespace().map(|pair| pair.split_once('=').expect(pair)).collect();

@@ -10,7 +10,7 @@ fn normalize(typed: &str) -> String {
     typed.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).take(40).collect()
 }
 
-/// Returns the declarations of everything that has kinds.
+/// Returns the declarations of all kinds of framing, topology, transport and traffic, and of all mechanisms.
 fn all_declarations() -> Vec<&'static Spec> {
     let fixed = [FRAMING, topology::SPECS, transport::SPECS, traffic::SPECS];
     let mut all = Registry::catalogue().specs();
@@ -18,7 +18,7 @@ fn all_declarations() -> Vec<&'static Spec> {
     all
 }
 
-/// Returns a sentence that names the kind that a word of the field stands for, if the word is none of these kinds.
+/// Returns a hint for an unknown kind that is a name from papers or tools: a sentence with its name in Overspill.
 pub(super) fn suggest_kind(typed: &str, specs: &[&'static Spec]) -> Option<String> {
     let typed = normalize(typed);
     let named = || ALIASES.iter().filter(|alias| alias.normalized == typed && alias.param.is_empty());
@@ -41,7 +41,7 @@ pub(super) fn suggest_kind(typed: &str, specs: &[&'static Spec]) -> Option<Strin
     })
 }
 
-/// Returns a sentence that names the key that a word of the field stands for, if the word is none of these keys.
+/// Returns a hint for an unknown key that is a name from papers or tools: a sentence with its name in Overspill.
 pub(super) fn suggest_key(typed: &str, known: &[&str], kinds: &[&'static Spec]) -> Option<String> {
     let typed = normalize(typed);
     let last = |param: &'static str| param.rsplit('.').next().unwrap_or(param);
@@ -52,12 +52,12 @@ pub(super) fn suggest_key(typed: &str, known: &[&str], kinds: &[&'static Spec]) 
     Some(append_note(format!("{said} is called `{}` in Overspill", last(param)), note))
 }
 
-/// Appends a note about a difference in meaning.
+/// Appends a note to a hint, if there is one.
 fn append_note(said: String, note: &str) -> String {
     if note.is_empty() { said } else { format!("{said}. {note}") }
 }
 
-/// Returns the kind that is meant if a word is written in place of the table of a key.
+/// Returns the kind that a word stands for, if a user wrote the word as the value of a key that needs a table.
 pub(super) fn kind_for_word(key: &str, typed: &str) -> Option<&'static str> {
     let typed = normalize(typed);
     let of_key = |slot: &str| slot.rsplit('.').next() == Some(key);

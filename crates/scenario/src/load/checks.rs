@@ -17,7 +17,7 @@ use mech::{NO_RANKS_WARNING, ParamError, PortThresholds, Report};
 use std::collections::BTreeSet;
 use units::{Bytes, Dur, Time};
 
-/// Largest cost of finding paths by [`paths::path_search_cost`]; some seconds.
+/// Largest accepted cost of a path search, as computed by [`paths::path_search_cost`]; it corresponds to some seconds.
 const MAX_PATH_SEARCH_COST: u64 = 10_000_000_000;
 /// Adds the faults that a mechanism reports, and returns its notes. `parent` is the table that holds its slot.
 pub(super) fn report_faults(parent: &Node, slot: &str, report: Report, faults: &mut Faults) -> Vec<String> {
@@ -27,8 +27,8 @@ pub(super) fn report_faults(parent: &Node, slot: &str, report: Report, faults: &
     report.warnings
 }
 
-/// Returns the place of a switch setting: in the last override that fills this slot, else in `[switch]`. `document` is
-/// the variant.
+/// Returns the location of a switch setting in the scenario: in the last override that fills its slot, else in
+/// `[switch]`. `document` is the variant.
 pub(super) fn locate_switch_setting(document: &Node, name: &str) -> Location {
     let slot = name.split('.').next().unwrap_or_default();
     let overrides = document.get("override").map_or(&[][..], Node::items);
@@ -36,7 +36,7 @@ pub(super) fn locate_switch_setting(document: &Node, name: &str) -> Location {
     overrides.iter().rfind(fills).unwrap_or(document).locate(&format!("switch.{name}"))
 }
 
-/// Returns true if an override is about hosts, and so not about switches.
+/// Returns true if an override applies to hosts, and not to switches.
 pub(super) fn is_host_override(over: &Node) -> bool {
     over.get("transport").is_some() || over.get("where").is_some_and(|place| place.get("hosts").is_some())
 }
@@ -68,8 +68,8 @@ pub(super) fn check_path_sets(document: &Node, net: &Topology, switches: &[Switc
     }
 }
 
-/// Checks that a hash is symmetric at all switches or at none. Returns a note if directions of a flow differ in path
-/// all the same. `document` is the variant.
+/// Checks that either all switches use a symmetric hash or none does. Returns a note if the two directions of some flow
+/// differ in path all the same. `document` is the variant.
 ///
 /// ACK holding and counters of both directions need both on one path, and one switch with another hash breaks that.
 pub(super) fn check_symmetric_hash(
@@ -117,7 +117,7 @@ pub(super) fn check_host_exists(at: &Location, name: &str, net: &Topology, fault
     }
 }
 
-/// Warns if mechanisms distinguish packets by rank and no packet has one.
+/// Warns if a scheduler or overflow mechanism orders packets by rank, but no transport gives packets a rank.
 pub(super) fn warn_unused_ranks(scenario: &Scenario, notes: &mut Vec<String>) {
     let Scenario { host, switches, .. } = scenario;
     let by_rank = |scheduler: &SchedulerSlot, overflow: &OverflowSlot| {
@@ -132,9 +132,9 @@ pub(super) fn warn_unused_ranks(scenario: &Scenario, notes: &mut Vec<String>) {
     }
 }
 
-/// Largest number of time steps in duration and drain; an idle period also gets one row per step.
+/// Largest number of time bins of the traces in a run with its drain; an idle period also gets a row for each bin.
 const MAX_TIME_STEPS: u64 = 1_000_000;
-/// Longest run with its drain: half of what 64 bits of picoseconds hold.
+/// Longest duration of a run with its drain: half of the range of picoseconds in 64 bits.
 pub(super) const MAX_RUN: Dur = Dur(u64::MAX / 2);
 
 /// Checks that the window is within the run, the run fits 64 bits, and a trace has an affordable number of steps.
@@ -193,7 +193,7 @@ pub(super) fn check_framing(parent: &Node, framing: &Choice, faults: &mut Faults
     }
 }
 
-/// Warns if notices of congestion have no effect, or if a reaction to notices gets none.
+/// Warns about congestion notifications that have no effect, and about a reaction to them if none is ever sent.
 pub(super) fn warn_ineffective_notices(scenario: &Scenario, notes: &mut Vec<String>) {
     let reaction = &scenario.host.reaction.slot;
     match (scenario.switches_notify(), reaction.has_reaction(), reaction.sends_notices()) {
@@ -265,8 +265,8 @@ const OTHER_NOTICES: &str = "switch.notify has no effect on flows: the reaction 
 const NO_MARKS: &str = "host.reaction has no effect: receivers send CNPs only for marked packets, and no packet is \
                         marked. Set switch.marking, and ecn = true for the RoCE transport or the raw source";
 
-/// Checks that a NIC with a queue for each flow has no limit, marking threshold or order of its own. `host` is the
-/// table of the host.
+/// Checks that a host whose NIC has a queue for each flow sets no size, marking or scheduler of a common queue. `host`
+/// is the table of the host.
 pub(super) fn check_nic(host: &Node, config: &HostConfig, faults: &mut Faults) {
     if config.nic.slot.flow_queues().is_none() {
         if config.reaction.slot.has_reaction() {

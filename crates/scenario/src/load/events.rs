@@ -18,11 +18,11 @@ pub(super) struct RunContext<'a> {
     pub switches: &'a [SwitchConfig],
     /// Latest end of the run.
     pub end: Dur,
-    /// Links that corrupt frames from the start, by the network's file.
+    /// Links that corrupt frames from the start of the run, as declared in the network's file.
     pub corrupted: &'a [CorruptedLink],
 }
 
-/// Reads all events, in order of time and at one instant in the order of the file. Each comes with the kind and
+/// Reads all events, in order of time; simultaneous events keep the order of the file. Each comes with the kind and
 /// parameters from which it was made.
 pub(super) fn read_events(scenario: &Node, course: &RunContext, faults: &mut Faults) -> Vec<(Choice, Event)> {
     let items = list_tables(scenario, "event", faults);
@@ -81,7 +81,7 @@ pub(super) fn read_events(scenario: &Node, course: &RunContext, faults: &mut Fau
     made.into_iter().map(|(_, chosen, event)| (chosen, event)).collect()
 }
 
-/// Returns the event for a link with an error rate.
+/// Makes the event for a link with an error rate in the network's file: corruption from time zero on.
 fn corruption_event(CorruptedLink { link, probability }: &CorruptedLink) -> Choice {
     let values = [
         ("at", Value::Time(Dur::ZERO)),

@@ -21,18 +21,18 @@ pub(super) struct Faults {
     pub omitted: usize,
     /// Number of all faults found; a fault that two variants share counts twice and is kept once.
     pub count: usize,
-    /// Sizes that all variants read so far need together.
+    /// Sizes that determine memory and time, added up over all variants read so far.
     pub total_sizes: TotalSizes,
-    /// Variants that name another kind for the table of a setting, with that kind, by the setting's number.
+    /// Variants that give another kind to the table of a `--set` setting, with that kind, by the setting's number.
     pub own_kinds: VariantKinds,
 }
 
-/// Largest number of faults that are shown.
+/// Largest number of faults that the loader shows.
 const MAX_SHOWN_FAULTS: usize = 50;
-/// Largest number of faults that are kept; further ones are only counted.
+/// Largest number of faults that the loader keeps; it only counts further ones.
 const MAX_KEPT_FAULTS: usize = 1000;
 
-/// Type of [`Faults::own_kinds`].
+/// List, for each `--set` setting, of the variants that give another kind to its table, with that kind.
 pub(super) type VariantKinds = Rc<[Vec<(String, String)>]>;
 
 impl Faults {
@@ -47,11 +47,11 @@ impl Faults {
             own_kinds: VariantKinds::default(),
         }
     }
-    /// Adds a fault at a place of the file.
+    /// Adds a fault at a location in the file or on the command line.
     pub fn add_fault(&mut self, at: &Location, message: String) {
         self.add_with(at, || message);
     }
-    /// Adds a fault at a place of the file; the message is only made if it is kept.
+    /// Adds a fault at a location in the file or on the command line; the message is only made if the fault is kept.
     pub fn add_with(&mut self, at: &Location, message: impl FnOnce() -> String) {
         self.count += 1;
         if self.diagnostics.len() >= MAX_KEPT_FAULTS {
@@ -68,7 +68,7 @@ impl Faults {
             self.diagnostics.push(diagnostic);
         }
     }
-    /// Returns the first faults in the order of the file, those of the command line last, and the number of others.
+    /// Returns the first faults, in the order of the file and those of the command line last, and the number of others.
     pub fn into_diagnostics(mut self) -> Vec<Diagnostic> {
         self.diagnostics.sort_by_key(|diagnostic| (diagnostic.line == 0, diagnostic.line));
         let more = self.omitted + self.diagnostics.len().saturating_sub(MAX_SHOWN_FAULTS);
@@ -87,8 +87,8 @@ impl Faults {
     }
 }
 
-/// Sizes that all variants of a file need together. They are bounded, so that a small file cannot need unlimited memory
-/// or time.
+/// Sizes that determine memory and time, added up over all variants of a file. They are bounded, so that a small file
+/// cannot need unlimited memory or time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TotalSizes {
     /// Number of ports of hosts and switches.
@@ -111,7 +111,7 @@ impl TotalSizes {
     /// Largest number of virtual output queues of a class in all variants together: some hundred megabytes.
     pub const MAX_VIRTUAL_QUEUES: u64 = 10_000_000;
 
-    /// Returns true if any size is above its bound.
+    /// Returns true if the sum of any size over all variants exceeds its bound.
     pub fn exceeds_bounds(self) -> bool {
         self.ports > TotalSizes::MAX_PORTS
             || self.sources > TotalSizes::MAX_SOURCES
@@ -126,9 +126,9 @@ const MAX_LISTED_KINDS: usize = 4;
 /// Parameters of a table, and its keys that other code reads.
 #[derive(Clone, Copy)]
 pub(super) struct AllowedKeys<'a> {
-    /// Parameters to read: those of the kind, and those of every kind.
+    /// Parameters to read from the table: those of its kind, and those that every kind has.
     pub params: [&'a [Param]; 2],
-    /// Keys that are known and read by other code.
+    /// Keys that the table may have, and that other code reads.
     pub other_keys: &'a [&'a str],
     /// Kinds that the table may have.
     pub kinds: &'a [&'static Spec],
@@ -138,7 +138,7 @@ impl<'a> AllowedKeys<'a> {
     pub fn new(params: &'a [Param]) -> AllowedKeys<'a> {
         AllowedKeys { params: [params, &[]], other_keys: &[], kinds: &[] }
     }
-    /// Names the other kinds that have a key, and the variants in which a setting of it would have an effect.
+    /// Describes the other kinds that have an unknown key, and the variants of those kinds, as advice for the user.
     fn describe_other_kinds(&self, name: &str, path: &str, own: &[(String, String)]) -> Option<String> {
         let has = |spec: &&&Spec| spec.params.iter().any(|param| param.name == name);
         let kinds: Vec<&str> = self.kinds.iter().filter(has).map(|spec| spec.kind).collect();
@@ -167,7 +167,7 @@ impl<'a> AllowedKeys<'a> {
         let [first, second] = self.params;
         first.iter().chain(second)
     }
-    /// Returns the keys that are allowed below a dotted prefix.
+    /// Returns the keys that may follow a dotted prefix, such as `rate` after `link`.
     fn keys_below(&self, prefix: &str) -> Vec<&'a str> {
         let mut keys = Vec::new();
         for param in self.parameters() {
@@ -183,7 +183,7 @@ impl<'a> AllowedKeys<'a> {
     }
 }
 
-/// Returns the part of a dotted name below a prefix.
+/// Removes a dotted prefix from a name; returns `None` if the name does not begin with it.
 fn strip_parent<'a>(name: &'a str, prefix: &str) -> Option<&'a str> {
     name.strip_prefix(prefix)?.strip_prefix('.')
 }
@@ -223,8 +223,8 @@ pub(super) fn read_values(table: &Node, wanted: AllowedKeys, faults: &mut Faults
     (faults.count == before).then_some(values)
 }
 
-/// Calls `each` for every parameter that a table gives, without a value if a dotted name leads through something else
-/// than a table. Returns the faults: unknown keys, and tables that are something else.
+/// Calls `each` for every parameter that a table sets; its value is absent if a dotted name leads through something
+/// else than a table. Returns the faults: unknown keys, and tables that are something else.
 fn visit_parameters<'a>(
     table: &Node,
     prefix: &str,
@@ -278,7 +278,7 @@ fn visit_parameters<'a>(
     wrong
 }
 
-/// Returns the table of a key, or an empty table at the place where it would be.
+/// Returns the table at a key, or an empty table if the key is missing; any other value is a fault.
 pub(super) fn find_table<'a>(parent: &'a Node, key: &str, faults: &mut Faults) -> Option<Cow<'a, Node>> {
     match parent.get(key) {
         None => Some(Cow::Owned(Node::table(parent.missing_key_location(key)))),
@@ -292,7 +292,8 @@ pub(super) fn find_table<'a>(parent: &'a Node, key: &str, faults: &mut Faults) -
     }
 }
 
-/// Returns the tables of a list of tables; none if the list is missing or something else.
+/// Returns the tables of a list such as `[[traffic]]`; none if the list is missing, and a fault if it is something
+/// else.
 pub(super) fn list_tables<'a>(parent: &'a Node, key: &str, faults: &mut Faults) -> Vec<&'a Node> {
     let Some(list) = parent.get(key) else { return Vec::new() };
     let Data::List(items) = &list.data else {
@@ -309,7 +310,7 @@ pub(super) fn list_tables<'a>(parent: &'a Node, key: &str, faults: &mut Faults) 
     items.iter().filter(is_table).collect()
 }
 
-/// Returns the specification that the `kind` of a table names, or that of `default` if it has none.
+/// Returns the declaration of the kind that a table names, or of the kind `default` if the table names none.
 pub(super) fn read_kind(
     table: &Node,
     specs: &[&'static Spec],
@@ -336,24 +337,24 @@ pub(super) fn read_kind(
     spec
 }
 
-/// Kinds that a table may name, and other keys that it may have.
+/// Kinds that a table may have as its `kind`, and other keys that it may have.
 #[derive(Clone, Copy)]
 pub(super) struct AllowedKinds<'a> {
     pub specs: &'a [&'static Spec],
-    /// Kind of a table that names none.
+    /// Kind of the table if it does not have the key `kind`.
     pub default: Option<&'a str>,
-    /// Parameters that every kind has.
+    /// Parameters that the table may have, whatever its kind is.
     pub common: &'a [Param],
-    /// Keys that other code reads.
+    /// Keys of the table that other code reads.
     pub other_keys: &'a [&'a str],
 }
 
 impl<'a> AllowedKinds<'a> {
-    /// Returns kinds of which a table must name one.
+    /// Creates a choice of kinds for a table that must have the key `kind`.
     pub const fn new(specs: &'a [&'static Spec]) -> AllowedKinds<'a> {
         AllowedKinds { specs, default: None, common: &[], other_keys: &[] }
     }
-    /// Returns kinds of which a table may name one; `default` applies without a `kind`.
+    /// Creates a choice of kinds for a table that is of the kind `default` if it does not have the key `kind`.
     pub const fn with_default(specs: &'a [&'static Spec], default: &'a str) -> AllowedKinds<'a> {
         AllowedKinds { default: Some(default), ..AllowedKinds::new(specs) }
     }
@@ -368,7 +369,7 @@ pub(super) fn read_choice(table: &Node, kinds: AllowedKinds, faults: &mut Faults
     Some(Choice { kind: spec.kind.to_string(), values })
 }
 
-/// Slot of a switch or host, with the mechanisms that may fill it.
+/// Name of a slot of a switch or host, with the mechanisms that may fill it.
 pub(super) struct SlotContext<'a> {
     pub name: &'a str,
     pub registry: &'a Registry,
@@ -390,8 +391,8 @@ pub(super) fn read_slot<S: RegistrySlot>(
     Some(FilledSlot { kind, values, slot })
 }
 
-/// Refuses parameters that have no effect in combination with the others if they are given, and drops them if they have
-/// only their defaults. `table` is that of the mechanism.
+/// Removes parameters that have no effect with the values of others, and adds a fault for each of them that the table
+/// sets. `table` is that of the mechanism.
 fn refuse_ineffective(table: &Node, only: &[ParamCondition], values: &mut Values, faults: &mut Faults) {
     let all = values.clone();
     for ParamCondition { key, other_key: by, words } in only {

@@ -16,19 +16,19 @@ use crate::topology::{Configuration, Topology};
 use mech::{Preset, PresetValue};
 use std::cell::RefCell;
 
-/// Document of a variant while settings of a file are merged below it.
+/// Document of a variant, while settings of HPCC's configuration file are merged below its own.
 struct ConfigurationOverlay<'a> {
     document: Node,
     config: &'a Configuration,
     net: &'a Topology,
-    /// Place of the key that names the file.
+    /// Location, in the scenario, of the key that names the configuration file.
     at: Location,
-    /// Tables that the file set, each with a short description, and tables that the scenario sets itself.
+    /// Descriptions of the tables that the file set, and keys of the tables that the scenario sets itself.
     set: Vec<String>,
     unset_tables: Vec<&'static str>,
-    /// Tables of the file that are incompatible with those of the scenario, each with the reason.
+    /// Tables of the file that are not used because they contradict the scenario, each with the reason.
     ruled_out: Vec<String>,
-    /// True if hosts have the reaction that the file describes.
+    /// True if hosts react to congestion notifications with DCQCN, as the file describes.
     has_dcqcn: bool,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn merge_configuration(
 }
 
 impl ConfigurationOverlay<'_> {
-    /// Returns a node at the place of the file's name, with its own path.
+    /// Makes a node for a value of the file, located at the key that names the file, with a path of its own.
     fn make_node(&self, key: &str, data: Data) -> Node {
         Node { at: Location { path: join_path(&self.at.path, key), ..self.at.clone() }, data }
     }
@@ -81,14 +81,14 @@ impl ConfigurationOverlay<'_> {
         let entries = values.map(|(name, data)| (name.to_string(), self.make_node(&format!("{key}.{name}"), data)));
         self.make_node(key, Data::Table(entries.collect()))
     }
-    /// Returns true if the scenario leaves a table to the file, and records it otherwise.
+    /// Returns true if the scenario does not set a table, so that the file may set it; otherwise records the table.
     fn take_unset_table(&mut self, key: &'static str) -> bool {
         let given = key.split('.').try_fold(&self.document, |node, key| node.get(key));
         let is_left = given.is_none();
         self.unset_tables.extend((!is_left).then_some(key));
         is_left
     }
-    /// Puts a table under a key such as `switch.buffer`; `said` is its description.
+    /// Puts a table made from the file under a key such as `switch.buffer`; `said` is its description.
     fn put_table(&mut self, key: &str, preset: &Preset, said: String) {
         let made = self.make_table(key, preset);
         match key.split_once('.') {
@@ -122,7 +122,7 @@ impl ConfigurationOverlay<'_> {
         };
         self.document.put("override", Node { at, data: Data::List([all, old].concat()) });
     }
-    /// Returns an override of one slot for the switches or ports at a place.
+    /// Returns an override of a single slot for the switches or ports that `place` selects.
     fn make_override(&self, place: (&str, String), slot: &str, preset: &Preset) -> Node {
         let table = |key: &str, entry: (&str, Node)| self.make_node(key, Data::Table(vec![(entry.0.into(), entry.1)]));
         let slot_key = format!("switch.{slot}");
@@ -130,14 +130,14 @@ impl ConfigurationOverlay<'_> {
         let switch = table("switch", (slot, self.make_table(&slot_key, preset)));
         self.make_node("override", Data::Table(vec![("where".into(), place), ("switch".into(), switch)]))
     }
-    /// Reports a fault of the file in combination with this network.
+    /// Adds a fault of the file that appears in combination with this network, at the key that names the file.
     fn report_fault(&self, (found, rule): (String, String), faults: &mut Faults) {
         let gap = if found.starts_with("line ") { "," } else { ":" };
         faults.add_fault(&self.at, format_fault(format!("`{}`{gap} {found}", self.config.path), rule));
     }
 }
 
-/// Converts a value of a preset to one of the scenario.
+/// Converts a preset value of a mechanism's parameter to a value of the scenario's document.
 fn convert_value(value: &PresetValue) -> Data {
     match value {
         PresetValue::Text(text) => Data::Text(text.clone()),

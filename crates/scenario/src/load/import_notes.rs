@@ -6,7 +6,7 @@ use crate::model::Scenario;
 /// Kinds of networks and traffic that are read from files of other simulators.
 const IMPORTED_KINDS: [&str; 3] = ["hpcc", "htsim", "opera"];
 
-/// Returns a note that names the defaults in use for settings of the other simulator, if there are any.
+/// Returns a note that lists the defaults in use for settings that imported files do not contain, if there are any.
 pub(super) fn describe_defaults(document: &Node, scenario: &Scenario) -> Option<String> {
     let is_imported =
         |table: &Node| IMPORTED_KINDS.contains(&table.get("kind").and_then(Node::text).unwrap_or_default());

@@ -11,8 +11,8 @@ use units::Dur;
 /// Keys of `[switch]` that describe the input side.
 const INPUT_KEYS: [&str; 3] = ["arbiter", "input_buffer", "speedup"];
 
-/// Refuses settings that the model of a switch excludes. `switch` is the table; `config` has one port, which stands for
-/// all ports that the table fills.
+/// Refuses keys of `[switch]` that its queueing model excludes. `switch` is the table; `config` has one port, which
+/// stands for all ports that the table fills.
 pub(super) fn check_model_settings(switch: &Node, config: &SwitchConfig, faults: &mut Faults) {
     let stages = config.model.input_side().and_then(|cioq| cioq.fabric.as_ref());
     let model = if stages.is_some() { "fabric" } else { "cioq" };
@@ -68,7 +68,7 @@ fn list_refused_settings(config: &SwitchConfig) -> Vec<(&'static str, String, &'
     [overflow, delay, buffer, fib].into_iter().flatten().collect()
 }
 
-/// Refuses stages that do not fit a switch with this number of ports.
+/// Refuses a fabric whose stages do not fit a switch with this number of ports.
 pub(super) fn check_stages(switch: &Node, cioq: &Cioq, ports: u16, faults: &mut Faults) {
     let Some(fabric) = cioq.fabric.as_ref().map(|fabric| fabric.slot.peek()) else { return };
     if ports < fabric.edge_stages() {
@@ -90,7 +90,7 @@ pub(super) fn check_stages(switch: &Node, cioq: &Cioq, ports: u16, faults: &mut 
     }
 }
 
-/// Refuses too many virtual output queues, and multiples of rates that are not exact.
+/// Refuses too many virtual output queues, and a speedup that is too large for the rate of a link.
 pub(super) fn check_virtual_queues(switch: &Node, cioq: &Cioq, node: &topology::Node, faults: &mut Faults) {
     let (ports, before) = (node.ports.len() as u64, faults.total_sizes.virtual_queues);
     faults.total_sizes.virtual_queues += ports * ports;

@@ -5,12 +5,12 @@ use super::tree::Node;
 use crate::diag::{check_name, format_fault};
 use std::collections::BTreeMap;
 
-/// Key of a variant that is no key of a scenario.
+/// Key of a variant for its label in tables and figures; only variants may have it.
 pub(super) const LABEL_KEY: &str = "label";
 /// Longest label in characters; it is the width of a table column.
 const MAX_LABEL_CHARS: usize = 60;
 
-/// Returns the labels by name of their variant.
+/// Returns the label of each variant that has one, by the name of the variant.
 pub(super) fn variant_labels(document: &Node) -> BTreeMap<String, String> {
     let variants = document.get("variants").map_or(&[][..], Node::entries);
     let each =

@@ -8,7 +8,8 @@ use super::labels::LABEL_KEY;
 use super::tree::{Data, Node};
 use std::collections::BTreeMap;
 
-/// Merges `over` into `base`. Every value keeps the place where it was written.
+/// Merges tables key by key, unless `over` names a kind; any other value of `over` replaces the one of `base`. Every
+/// value keeps the location where it was written.
 pub(super) fn merge_nodes(base: &mut Node, over: &Node) {
     let whole = over.get("kind").is_some();
     match (&mut base.data, &over.data) {
@@ -17,7 +18,7 @@ pub(super) fn merge_nodes(base: &mut Node, over: &Node) {
     }
 }
 
-/// Merges entries into those of a table: `both` joins the values of a key that both have, others are added.
+/// Merges new entries into those of a table: `both` merges the values of a key that is in both, others are added.
 fn merge_entries<'a>(
     old: &mut Vec<(String, Node)>,
     new: impl IntoIterator<Item = &'a (String, Node)>,
@@ -33,15 +34,15 @@ fn merge_entries<'a>(
     }
 }
 
-/// Key of the list whose entries variants may name.
+/// Key of the list whose entries a variant may change by name: the list of workloads.
 pub(super) const NAMED_LIST_KEY: &str = "traffic";
 
-/// Returns true if a variant names entries of a list, instead of giving a list of its own.
+/// Returns true if a variant changes entries of a list by name, instead of replacing the list.
 pub(super) fn names_entries(list: &Node, over: &Node) -> bool {
     matches!((&list.data, &over.data), (Data::List(_), Data::Table(_)))
 }
 
-/// Merges tables into the entries of a list with their names; unknown names are ignored here and refused by the loader.
+/// Merges tables into the list entries of the same names; ignores unknown names, which the loader refuses elsewhere.
 fn merge_named_entries(list: &mut Node, over: &Node) {
     let Data::List(items) = &mut list.data else { return };
     let mut places = BTreeMap::new();

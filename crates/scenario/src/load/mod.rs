@@ -52,30 +52,30 @@ use units::Dur;
 
 /// Largest number of variants.
 const MAX_VARIANTS: usize = 1000;
-/// Largest number of values of the base times number of variants: about a gigabyte.
+/// Largest product of the number of variants and the number of values in the base: about a gigabyte of memory.
 const MAX_VALUES: usize = 1_000_000;
-/// Number of faults after which further variants are not read. Faults of the base count for each variant.
+/// Number of faults after which the loader reads no further variants. Faults of the base count for each variant.
 const MAX_FAULTS: usize = 1000;
 
 /// Keys that a variant may not set, because variants are compared on the same random draws.
 const NOT_IN_VARIANTS: [&str; 3] = ["name", "seed", "variants"];
 
-/// Opens a file named in a scenario; the error says why it cannot be read.
+/// Function that opens a file named in a scenario, or returns the reason why it cannot be read.
 pub type FileOpener = Box<dyn Fn(&str) -> Result<Box<dyn BufRead>, String>>;
 
-/// Text of a scenario, and the means to read the files that it names.
+/// Text of a scenario, with the files and mechanisms that it may name.
 pub struct Source {
-    /// Name of the file in messages.
+    /// Name of the scenario file in messages.
     pub path: String,
     /// Text of the scenario.
     pub text: String,
-    /// Reader of the files that the scenario names, relative to its folder.
+    /// Function that opens a file that the scenario names, relative to its folder.
     pub files: FileOpener,
     /// Mechanisms that the scenario may name.
     pub registry: Registry,
 }
 
-/// Source and notes of the variant that is read.
+/// Source text and collected notes of the variant that is being read.
 #[derive(Clone, Copy)]
 struct ReadContext<'a> {
     source: &'a Source,
@@ -95,13 +95,13 @@ pub struct Loaded {
     pub name: String,
     /// Seed of the first run.
     pub seed: u64,
-    /// Duration of the longest variant.
+    /// Longest duration of any variant.
     pub duration: Dur,
     /// Variants, in the order of the file.
     pub variants: Vec<Scenario>,
     /// Labels of the variants that have one, by name of the variant; they appear in output only and change no run.
     pub labels: BTreeMap<String, String>,
-    /// Warnings for the user, which are no errors.
+    /// Warnings about the scenario for the user, which do not prevent a run.
     pub notes: Vec<String>,
     /// Every value of every variant, defaults included, by name of the variant; quantities are text with their unit.
     pub resolved: Json,
@@ -228,13 +228,13 @@ pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>>
     }
 }
 
-/// Returns the notes of a variant with its name, each once.
+/// Puts the name of a variant before each of its notes, and removes repeated notes.
 fn prefix_notes(variant: &str, said: Vec<String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     said.iter().filter(|note| seen.insert(*note)).map(|note| format!("{variant}: {note}")).collect()
 }
 
-/// Checks that there are not too many variants for a base of this size.
+/// Checks that a file has not too many variants, and not too many values in all variants together.
 fn check_variant_count(document: &Node, faults: &mut Faults) -> bool {
     let Some(variants) = document.get("variants") else { return true };
     let (count, values) = (variants.entries().len(), document.count_values() - variants.count_values());
@@ -275,7 +275,7 @@ fn check_variants(document: &Node, faults: &mut Faults) {
     labels::check_labels(variants, faults);
 }
 
-/// Checks that the workloads that a variant names exist.
+/// Checks that every workload that a variant changes by name exists in the base.
 fn check_workload_names(document: &Node, over: &Node, faults: &mut Faults) {
     let (Some(list), Some(named)) = (document.get(merge::NAMED_LIST_KEY), over.get(merge::NAMED_LIST_KEY)) else {
         return;

@@ -23,11 +23,11 @@ const PACKET_BYTES: f64 = 256.0;
 /// that grow over time may need more.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryNeeds {
-    /// Bytes for ports, which `topology` sets.
+    /// Memory for ports in bytes; their number follows from `topology`.
     pub ports: u64,
-    /// Bytes for flows, which `traffic` sets.
+    /// Memory for flows in bytes; their number follows from `traffic`.
     pub flows: u64,
-    /// Bytes for the packets that flows begin with, which `transport.initial_window` sets.
+    /// Memory for the first packets of flows in bytes; their number follows from `transport.initial_window`.
     pub packets: u64,
 }
 
@@ -43,7 +43,7 @@ impl MemoryNeeds {
         }
     }
 
-    /// Returns the sum in bytes, with the memory of the smallest run.
+    /// Returns the total memory of a run in bytes, including that of the smallest run.
     pub fn total_bytes(self) -> u64 {
         BASE_BYTES.saturating_add(self.ports).saturating_add(self.flows).saturating_add(self.packets)
     }
@@ -102,8 +102,8 @@ fn count_flows(scenario: &Scenario) -> WorkloadSum<'_> {
     WorkloadSum::from_workloads(&scenario.traffic, |_, traffic| traffic.flows_before(end, &scenario.topology))
 }
 
-/// Counts the first packets of flows that start within one step of the grid. Also returns the initial window in bytes
-/// of the workload with the most.
+/// Counts the packets in the initial windows of flows that start within one [`grid_step`]. Also returns the initial
+/// window in bytes of the workload with the most packets.
 ///
 /// Returns `None` without a transport. The same holds if NICs request one segment at a time from transports, since then
 /// the window takes no memory before its data leaves.
@@ -124,7 +124,8 @@ fn count_first_packets(scenario: &Scenario) -> Option<(WorkloadSum<'_>, f64)> {
     Some((sum, window))
 }
 
-/// Counts the packets without a transport that are made within a step of the grid and fit into the queue of their NIC.
+/// Counts the raw packets (without a transport) that sources make within one [`grid_step`] and that fit into the queue
+/// of their NIC.
 fn count_raw_packets(scenario: &Scenario) -> WorkloadSum<'_> {
     let within = grid_step(scenario.duration);
     WorkloadSum::from_workloads(&scenario.traffic, |_, traffic| {
@@ -138,7 +139,7 @@ fn count_raw_packets(scenario: &Scenario) -> WorkloadSum<'_> {
     })
 }
 
-/// Number of flows or packets of all workloads together, and of the workload with the most.
+/// Number of flows or packets in all workloads, and the number in the largest workload with its name.
 struct WorkloadSum<'a> {
     total: f64,
     largest: f64,
@@ -159,19 +160,19 @@ impl<'a> WorkloadSum<'a> {
         })
     }
 
-    /// Describes the number, and the part of the workload with the most, in rounded numbers.
+    /// Describes the total number, and the part of the largest workload, in rounded numbers.
     fn describe(&self, counted: &str) -> String {
         let (all, most) = (format_rounded_count(self.total), format_rounded_count(self.largest));
         format!("{all} {counted}, {most} of them from `{}`", self.largest_name)
     }
 
-    /// Returns the advice to reduce the number to the part that fits.
+    /// Returns the advice by which factor to divide the number, so that at most `most` remain.
     fn advice(&self, most: u64) -> String {
         format!("divide the number by {} or more", (self.total / most as f64).ceil())
     }
 }
 
-/// Formats a bound.
+/// Formats an upper limit of a count for a message, rounded (`10 million`).
 fn format_bound(bound: u64) -> String {
     format_rounded_count(bound as f64)
 }

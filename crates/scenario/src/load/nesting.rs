@@ -30,7 +30,7 @@ pub(super) fn too_deep_message() -> String {
     format_fault(found, format!("at most {MAX_NESTING_LEVELS} levels; each part of a dotted key counts as one"))
 }
 
-/// Returns true if a dotted path and the value that is set there are within the bound.
+/// Returns true if a dotted path, with the value that is set there, is not nested too deep.
 pub(super) fn is_within_bound(path: &str, value: &str) -> bool {
     let mut levels = NestingLevels::default();
     parse_key(&Source::new(path).lex().into_vec(), &mut levels, &mut IgnoreErrors);
@@ -42,17 +42,17 @@ pub(super) fn is_within_bound(path: &str, value: &str) -> bool {
     levels.first_excess.is_none()
 }
 
-/// Sink for errors; the parser that comes next reports them.
+/// Sink that discards parse errors; the full parser reports them later.
 struct IgnoreErrors;
 
 impl ErrorSink for IgnoreErrors {
     fn report_error(&mut self, _error: ParseError) {}
 }
 
-/// Key, list or table of the text that has begun and not ended.
+/// Key, list or table of a TOML text that has begun and not ended.
 #[derive(PartialEq)]
 enum OpenItem {
-    /// Key with this number of parts whose value has not ended.
+    /// Key with this number of dotted parts, whose value has not ended.
     Pair(usize),
     List,
     Table,
@@ -61,18 +61,18 @@ enum OpenItem {
 /// Start and end of a dotted key in the text, if there is one.
 type KeySpan = Option<(usize, usize)>;
 
-/// Nesting level of the event that is read, and the place where it first exceeds the bound.
+/// Nesting level at the present position in a TOML text, and the first position where it exceeds the bound.
 #[derive(Default)]
 struct NestingLevels {
-    /// Number of parts of the last header, plus one if it opens an entry of a list of tables.
+    /// Number of dotted parts of the last table header, plus one if it opens an entry of a list of tables.
     header: usize,
     header_span: KeySpan,
     in_header: bool,
     open_items: Vec<OpenItem>,
-    /// Number of parts of the key that is read, and its place.
+    /// Number of dotted parts of the key that is being read, and its position in the text.
     key_parts: usize,
     key_span: KeySpan,
-    /// Offset, header and key of the first value beyond the bound.
+    /// Offset, table header and key of the first value that is nested too deep.
     first_excess: Option<(usize, KeySpan, KeySpan)>,
 }
 
@@ -95,7 +95,7 @@ impl NestingLevels {
         self.header + self.key_parts + inside.sum::<usize>()
     }
 
-    /// Records the first offset at which the bound is exceeded; returns true if it never was.
+    /// Records the first offset at which the nesting is too deep; returns true if there is none so far.
     fn check_level(&mut self, offset: usize) -> bool {
         let beyond = self.count_levels() > MAX_NESTING_LEVELS;
         if beyond && self.first_excess.is_none() {
@@ -126,7 +126,7 @@ impl NestingLevels {
         self.check_level(offset)
     }
 
-    /// Ends a list or a table, and the key that it is the value of.
+    /// Closes a list or a table, and the key whose value it is.
     fn end_value(&mut self, ended: Option<OpenItem>) {
         if let Some(at) = ended.and_then(|ended| self.open_items.iter().rposition(|open| *open == ended)) {
             self.open_items.truncate(at);
@@ -193,7 +193,7 @@ impl EventReceiver for NestingLevels {
 mod tests {
     use super::*;
 
-    /// Checks texts that exceed the bound by one level, and the same texts within it.
+    /// Checks that texts with 32 nesting levels are accepted, and that texts with more are refused.
     fn refused(deep: impl Fn(usize) -> String, line: usize, field: &str) {
         assert_eq!(check_nesting("a.toml", &deep(MAX_NESTING_LEVELS)), Ok(()));
         for levels in [MAX_NESTING_LEVELS + 1, 500, 20_000] {

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use topology::{CustomGraph, CustomLink, CustomNode};
 use units::{Bytes, Dur};
 
-/// Largest number of nodes; more are refused before they are read.
+/// Largest number of nodes of a custom topology; a longer list is refused before its entries are read.
 const MAX_NODES: usize = 2_000_000;
 /// Largest number of workloads: their numbers in flows have 16 bits.
 const MAX_WORKLOADS: usize = 65_535;
@@ -37,9 +37,9 @@ pub(super) struct Network {
     /// Kind and parameters from which the network was made.
     pub choice: Choice,
     pub topology: Topology,
-    /// Links that corrupt frames, from the network's file.
+    /// Links that corrupt frames, as declared in the network's file.
     pub corrupted: Vec<CorruptedLink>,
-    /// Contents of the configuration file that the network names.
+    /// Contents of HPCC's configuration file, if the network names one.
     pub configuration: Option<Configuration>,
 }
 
@@ -79,7 +79,7 @@ pub(super) fn read_network(scenario: &Node, reading: ReadContext, faults: &mut F
     }
 }
 
-/// Translates the field of a fault in a graph to keys of the scenario: `nodes[3].name` becomes `node.3.name`.
+/// Translates the path of a fault in a custom graph to a key of the scenario: `nodes[3].name` becomes `node.3.name`.
 fn translate_field(fault: Fault) -> Fault {
     let field = fault.field.replace("nodes", "node").replace("links", "link").replace('[', ".").replace(']', "");
     Fault { field, ..fault }
@@ -123,7 +123,7 @@ pub(super) fn read_transport(
     read_transport_table(&*find_table(scenario, "transport", faults)?, framing, reading, faults)
 }
 
-/// Reads a transport from its table; `framing` is absent if it has faults of its own.
+/// Reads a transport from its table; `framing` is `None` if the framing has faults.
 pub(super) fn read_transport_table(
     table: &Node,
     framing: Option<Framing>,
@@ -156,7 +156,7 @@ pub(super) fn read_transport_table(
     }
 }
 
-/// Parts of a scenario from which traffic is built; a part that has faults is absent.
+/// Settings of a scenario from which traffic is built; each is `None` if it has faults.
 #[derive(Clone, Copy)]
 pub(super) struct TrafficContext<'a> {
     pub topology: Option<&'a Topology>,

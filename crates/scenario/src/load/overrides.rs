@@ -1,4 +1,4 @@
-//! Places of overrides: the switches and ports that a `where` selects.
+//! Selection of switches and ports by the table `where` of an override.
 
 use super::fields::{AllowedKeys, Faults, find_table, read_values};
 use super::tree::{Data, Node};
@@ -16,29 +16,29 @@ pub(super) struct Override<'a> {
     pub node: Option<String>,
     port: Option<String>,
     pub rate: Option<Rate>,
-    /// Table `switch` of the override.
+    /// Switch settings of the override: its table `switch`.
     pub switch: Option<&'a Node>,
-    /// True if any switch or port matches.
+    /// True if the override matches any switch or port.
     pub used: bool,
 }
 
-/// Class of ports of a switch that overrides cannot distinguish.
+/// Group of a switch's ports that all overrides treat alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PortClass {
     /// Kind of node at the far end: `host` or `switch`.
     pub far: &'static str,
-    /// Rate of the port, if any override selects ports by rate.
+    /// Rate of the ports, if any override selects ports by rate.
     pub rate: Option<Rate>,
 }
 
 impl PortClass {
-    /// Returns the class of a port.
+    /// Returns the group of a port: what its far end is, and its rate if rates matter.
     pub fn from_port(port: &topology::Port, net: &Topology, by_rate: bool) -> PortClass {
         let far = if port.peer < net.hosts { "host" } else { "switch" };
         PortClass { far, rate: by_rate.then_some(port.rate) }
     }
-    /// Returns the classes of the ports of a switch; both kinds of far ends, whatever the switch has, if rates do not
-    /// matter.
+    /// Returns the groups of a switch's ports. If rates do not matter, these are ports to hosts and ports to switches,
+    /// even if the switch has none.
     pub fn list_for_switch(node: &topology::Node, net: &Topology, by_rate: bool) -> Vec<PortClass> {
         if !by_rate {
             return ["host", "switch"].map(|far| PortClass { far, rate: None }).to_vec();
@@ -46,7 +46,7 @@ impl PortClass {
         let classes = node.ports.iter().map(|port| PortClass::from_port(port, net, by_rate));
         classes.collect::<BTreeSet<_>>().into_iter().collect()
     }
-    /// Returns the name of the class in the resolved scenario.
+    /// Returns the name of the port group in the resolved scenario: the far end, and the rate if rates matter.
     pub fn label(self) -> String {
         self.rate.map_or_else(|| self.far.to_string(), |rate| format!("{} {rate}", self.far))
     }
@@ -78,7 +78,7 @@ impl<'a> Override<'a> {
         Some(Override { where_table: place.into_owned(), tier, node, port, rate, switch, used: false })
     }
 
-    /// Returns true if the override applies to a switch as a whole (`class` is `None`), or to a class of its ports.
+    /// Returns true if the override applies to a switch as a whole (`class` is `None`), or to a group of its ports.
     pub fn applies_to(&self, node: &topology::Node, class: Option<PortClass>) -> bool {
         let place = [(&self.tier, &node.tier), (&self.node, &node.name)];
         place.iter().all(|(wanted, found)| wanted.as_ref().is_none_or(|wanted| wanted == *found))
@@ -87,7 +87,7 @@ impl<'a> Override<'a> {
     }
 }
 
-/// Refuses slots of the whole switch in an override of some of its ports.
+/// Refuses keys that apply to a whole switch in an override of some of its ports.
 fn check_keys(switch: &Node, of_ports: bool, faults: &mut Faults) {
     for (key, node) in switch.entries().iter().filter(|(key, _)| of_ports && !PORT_SLOTS.contains(&key.as_str())) {
         let (last, first) = PORT_SLOTS.split_last().unwrap_or((&"", &[]));

@@ -40,7 +40,7 @@ struct ResetSearch<'a> {
     found: Vec<String>,
 }
 
-/// Table of the scenario, and the kinds that it may have.
+/// Path of a table in the scenario, and the kinds that the table may have.
 struct TablePlace {
     path: String,
     specs: Vec<&'static Spec>,
@@ -76,7 +76,7 @@ impl ResetSearch<'_> {
         }
     }
 
-    /// Returns the table of a key, with the kinds that it may have.
+    /// Returns the path of the table at a key, and the kinds that it may have.
     fn child_place(&self, place: &TablePlace, key: &str) -> TablePlace {
         let path = join_path(&place.path, key);
         let kinds = place.specs.iter().flat_map(|spec| spec.params).filter(|param| param.name == key);
@@ -96,7 +96,7 @@ impl ResetSearch<'_> {
         TablePlace { path, specs }
     }
 
-    /// Adds a note if a table lacks parameters of the table that it replaces.
+    /// Adds a note if a table with a kind lacks parameters of the table that it replaces.
     fn compare_tables(&mut self, before: &Node, after: &Node, place: &TablePlace) {
         let Some(kind) = after.get("kind").and_then(Node::text) else { return };
         let Some(spec) = place.specs.iter().find(|spec| spec.kind == kind) else { return };
@@ -117,7 +117,7 @@ impl ResetSearch<'_> {
     }
 }
 
-/// Describes a parameter that had a value and is at its default now.
+/// Describes a parameter that had a value in the replaced table and is at its default now.
 fn describe_reset(param: &Param, before: &Node, after: &Node) -> Option<String> {
     let old = find_value(before, param.name)?;
     if find_value(after, param.name).is_some() {
@@ -130,10 +130,11 @@ fn describe_reset(param: &Param, before: &Node, after: &Node) -> Option<String> 
     Some(format!("{} is {now} instead of {}", param.name, format_written(old)))
 }
 
-/// Parameters that some kinds imply: DCTCP has ECN, and no parameter for it.
+/// Parameters that some kinds imply without having them, such as ECN in DCTCP.
 const IMPLIED_PARAMETERS: [&str; 1] = ["ecn"];
 
-/// Describes a parameter that the new kind does not have. Required parameters belong to their kind and get no note.
+/// Describes a parameter of the replaced table that the new kind does not have. Required parameters belong to their
+/// kind and get no note.
 fn describe_unknown(param: &Param, before: &Node, spec: &Spec) -> Option<String> {
     param.default.filter(|_| !IMPLIED_PARAMETERS.contains(&param.name))?;
     let old = find_value(before, param.name).filter(|_| spec.params.iter().all(|one| one.name != param.name))?;
@@ -141,7 +142,7 @@ fn describe_unknown(param: &Param, before: &Node, spec: &Spec) -> Option<String>
     (!unchanged).then(|| format!("{} = {} is dropped", param.name, format_written(old)))
 }
 
-/// Formats a value as it was given.
+/// Formats a value as the user wrote it.
 fn format_written(old: &Node) -> String {
     old.text().map_or_else(|| old.format_value(), |text| truncate(text, 60))
 }

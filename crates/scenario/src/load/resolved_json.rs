@@ -60,7 +60,7 @@ pub(super) fn values_json(values: &Values) -> Map<String, Json> {
     map
 }
 
-/// Converts the workloads to JSON. A workload with its own transport has that one, and those of hosts that differ.
+/// Converts the workloads to JSON. A workload with a transport of its own shows it, and those of hosts that differ.
 pub(super) fn traffic_json(made: &[(Choice, Traffic)], (base, own): (&Choice, &OwnTransports), net: &Topology) -> Json {
     let kinds: Vec<&Choice> = std::iter::once(base).chain(&own.kinds).collect();
     let each = made.iter().enumerate().map(|(i, (made, _))| {
@@ -76,7 +76,7 @@ pub(super) fn traffic_json(made: &[(Choice, Traffic)], (base, own): (&Choice, &O
     each.collect()
 }
 
-/// Lists the transports of hosts that differ from that of all, each with its hosts.
+/// Lists the transports that differ from the one of all other hosts, each with the hosts that use it.
 pub(super) fn host_transports_json(kinds: &[&Choice], row: &TransportRow, net: &Topology) -> Json {
     let of_kind = |number: u8| {
         let has = |(_, own): &(usize, &u8)| **own == number;
@@ -88,14 +88,14 @@ pub(super) fn host_transports_json(kinds: &[&Choice], row: &TransportRow, net: &
     numbers.map(of_kind).collect()
 }
 
-/// Converts a choice to JSON: its `kind` and its values.
+/// Converts a kind and its parameters to JSON.
 pub(super) fn choice_json(choice: &Choice) -> Json {
     let mut map = values_json(&choice.values);
     map.insert("kind".into(), json!(choice.kind));
     Json::Object(map)
 }
 
-/// Converts a filled slot to JSON: its `kind` and its values.
+/// Converts the mechanism in a slot to JSON: its `kind` and its parameters.
 pub(super) fn slot_json<S>(slot: &FilledSlot<S>) -> Json {
     let mut map = values_json(&slot.values);
     map.insert("kind".into(), json!(slot.kind));

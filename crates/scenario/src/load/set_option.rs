@@ -14,7 +14,7 @@ use toml_edit::Key;
 /// Keys that remain in a table when its `kind` changes, since all kinds have them.
 const KEYS_OF_ALL_KINDS: [&str; 3] = ["name", "class", "jitter"];
 
-/// Applies the settings, and returns the faults of those that could not be applied.
+/// Applies the `--set` settings to a document, and returns a fault for each that could not be applied.
 pub(super) fn apply_settings(document: &mut Node, sets: &[String]) -> Vec<Diagnostic> {
     let outcomes = sets.iter().enumerate().map(|(number, set)| apply_setting(document, number, set));
     outcomes.filter_map(Result::err).collect()
@@ -71,7 +71,7 @@ fn check_variant_exists(document: &Node, name: &str, path: &str) -> Result<(), D
     Err(setting_fault(path, format_fault(format!("unknown variant `{name}`"), rule)))
 }
 
-/// Returns the value of a key below `node`; a missing table is created.
+/// Returns the value of a key below `node`; if the key is missing, its value becomes an empty table.
 fn child_or_insert<'a>(node: &'a mut Node, key: &str, at: Location, path: &str) -> Result<&'a mut Node, Diagnostic> {
     let shown = node.format_value();
     let above = at.path.rsplit_once('.').map_or(String::new(), |(above, _)| above.to_string());
@@ -132,7 +132,7 @@ fn put_value(node: &mut Node, key: &str, value: Node, path: &str) -> Result<(), 
     Ok(())
 }
 
-/// Returns, for each setting, the variants that name another kind for its table, with that kind.
+/// Returns, for each `--set` setting, the variants that give another kind to the table that it sets, with that kind.
 pub(super) fn variant_kinds(document: &Node, sets: &[String]) -> VariantKinds {
     let variants = document.get("variants").map_or(&[][..], |node| node.entries());
     let of = |set: &String| -> Vec<(String, String)> {
@@ -147,8 +147,8 @@ pub(super) fn variant_kinds(document: &Node, sets: &[String]) -> VariantKinds {
     sets.iter().map(of).collect()
 }
 
-/// Returns a note for each setting that some variants override, and a fault for each that all override. `kept` has the
-/// settings that remain in each variant.
+/// Returns a note for each `--set` setting that some variants override, and a fault for each that all override. `kept`
+/// has the settings that remain in each variant.
 pub(super) fn note_overridden_settings(
     document: &Node,
     kept: &[(String, BTreeSet<usize>)],

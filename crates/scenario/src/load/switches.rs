@@ -21,7 +21,7 @@ use mech::routing::RoutingSlot;
 use mech::{Agent, CheckContext, Registry, RegistrySlot, Report, SLOTS};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Largest number of unknown tiers and switches that are reported.
+/// Largest number of unknown names of tiers and switches that are reported.
 const MAX_REPORTED_UNKNOWN: usize = 100;
 
 /// Mechanisms of all slots of a switch and of a port.
@@ -42,18 +42,18 @@ struct SwitchSlots {
 pub(super) struct SwitchGroup {
     pub nodes: Vec<String>,
     pub config: SwitchConfig,
-    /// Settings by class of ports: `host` and `switch`, and rates if overrides use them.
+    /// Settings of ports by group: `host` or `switch` at the far end, with the rate if overrides use rates.
     pub ports: Vec<(String, PortConfig)>,
 }
 
-/// Classes of a switch's ports, each with the indices of its overrides.
+/// Groups of a switch's ports, each with the indices of the overrides that apply to it.
 type PortClasses = Vec<(PortClass, Vec<usize>)>;
 
-/// Reader of the switches of one variant.
+/// Reader of the settings of all switches of a variant.
 pub(super) struct SwitchReader<'a> {
     base: Node,
     overrides: Vec<Override<'a>>,
-    /// Table that each list of overrides leads to, with its mechanisms unless the table has faults.
+    /// Table `[switch]` after each list of overrides, with its mechanisms unless the table has faults.
     read_tables: BTreeMap<Vec<usize>, (Node, Option<SwitchSlots>)>,
     checked_sizes: BTreeSet<(Vec<usize>, usize)>,
     registry: &'a Registry,
@@ -85,7 +85,7 @@ impl<'a> SwitchReader<'a> {
         filler
     }
 
-    /// Returns the mechanisms of `[switch]` with these overrides.
+    /// Returns the mechanisms of `[switch]` after these overrides are merged into it.
     fn read_slots(&mut self, which: &[usize], faults: &mut Faults) -> Option<SwitchSlots> {
         if let Some((_, known)) = self.read_tables.get(which) {
             return known.clone();
@@ -123,7 +123,7 @@ impl<'a> SwitchReader<'a> {
         filled
     }
 
-    /// Reads `[switch]` with these overrides, and checks memory and routing for a switch with this number of ports.
+    /// Checks memory and routing of `[switch]`, with these overrides, for a switch with this number of ports.
     fn check_sizes(&mut self, which: &[usize], ports: usize, net: &Topology, faults: &mut Faults) {
         self.read_slots(which, faults);
         if let (true, Some((table, Some(filled)))) =
@@ -144,7 +144,7 @@ impl<'a> SwitchReader<'a> {
         }
     }
 
-    /// Checks the input side of a `cioq` switch against the network.
+    /// Checks the virtual output queues and the speedup of a `cioq` switch against its ports.
     fn check_input_side(&self, which: &[usize], node: &topology::Node, faults: &mut Faults) {
         if let Some((table, Some(filled))) = self.read_tables.get(which)
             && let Some(cioq) = filled.model.input_side()
@@ -217,15 +217,15 @@ impl<'a> SwitchReader<'a> {
         fits
     }
 
-    /// Returns the classes of a switch's ports, and the overrides of each.
+    /// Returns the groups of a switch's ports, each with the overrides that apply to it.
     fn port_classes(&mut self, node: &topology::Node, net: &Topology, by_rate: bool) -> PortClasses {
         let there: BTreeSet<_> = node.ports.iter().map(|port| PortClass::from_port(port, net, by_rate)).collect();
         let all = PortClass::list_for_switch(node, net, by_rate).into_iter();
         all.map(|class| (class, self.matching_overrides(node, Some(class), there.contains(&class)))).collect()
     }
 
-    /// Returns the overrides of a switch, or of a class of its ports, in order, and marks them as used if there are
-    /// such ports.
+    /// Returns the overrides that apply to a switch or to a group of its ports, in order. Marks them as used if
+    /// `is_there`.
     fn matching_overrides(&mut self, node: &topology::Node, class: Option<PortClass>, is_there: bool) -> Vec<usize> {
         let mut which = Vec::new();
         for (i, over) in self.overrides.iter_mut().enumerate().filter(|(_, over)| over.applies_to(node, class)) {
@@ -269,7 +269,7 @@ impl<'a> SwitchReader<'a> {
 }
 
 impl SwitchSlots {
-    /// Returns the settings that each mechanism is checked against, as far as they do not depend on a network.
+    /// Returns the settings against which each mechanism is checked, except those that depend on a network.
     fn check_context(&self) -> CheckContext<'_> {
         let buffer = self.buffer.slot.peek();
         let memory = buffer.total_memory(1);
@@ -280,7 +280,7 @@ impl SwitchSlots {
             ..CheckContext::EMPTY
         }
     }
-    /// Returns the agents of a port, with their slots.
+    /// Returns the agents of a port, each with the name of its slot.
     fn agents(&self) -> impl Iterator<Item = (&'static str, &dyn Agent)> {
         let port = &self.port;
         let slots = [

@@ -23,10 +23,10 @@ const MAX_TRANSPORTS: usize = 32;
 /// Parameters that are equal at all hosts, since connections do not negotiate them.
 const COMMON_PARAMETERS: [&str; 3] = ["mss", "ttl", "connection"];
 
-/// Settings that own transports are merged into; each is absent if it has faults.
+/// Transport, network and framing on which the transports of hosts and workloads are based; `None` if faulty.
 #[derive(Clone, Copy)]
 pub(super) struct BaseSettings<'a> {
-    /// Transport of `[transport]`.
+    /// Transport of flows that have no other: `[transport]`.
     pub transport: Option<&'a Choice>,
     pub net: Option<&'a Topology>,
     pub framing: Option<Framing>,
@@ -76,11 +76,11 @@ fn find_workload_transports<'a>(document: &'a Node, faults: &mut Faults) -> Vec<
     found
 }
 
-/// Groups of hosts that the same overrides name.
+/// Hosts in groups, by the overrides that name them.
 struct HostGroups {
-    /// Indices of the overrides of each group; the first group has the hosts that no override names.
+    /// Indices of the overrides that name the hosts of each group; no override names those of the first group.
     override_lists: Vec<Vec<usize>>,
-    /// First host of each group.
+    /// Number of the first host of each group.
     first_hosts: Vec<usize>,
     /// Group of each host.
     group_of_host: Vec<usize>,
@@ -114,7 +114,7 @@ impl HostGroups {
         groups
     }
 
-    /// Expands numbers of transports by group to numbers by host.
+    /// Assigns to each host the transport number of its group.
     fn expand_to_hosts(&self, numbers: &[u8]) -> TransportRow {
         let of_host: Vec<u8> = self.group_of_host.iter().map(|group| numbers[*group]).collect();
         let of_all = numbers[0];
@@ -123,7 +123,7 @@ impl HostGroups {
     }
 }
 
-/// State while transports are read.
+/// Reader of the transports of hosts and workloads, with its inputs and results.
 struct TransportReader<'a> {
     document: &'a Node,
     base: &'a Choice,
@@ -215,7 +215,7 @@ impl TransportReader<'_> {
         Some((own, merged))
     }
 
-    /// Checks that one host may have this transport while the others have that of all.
+    /// Checks that some hosts may have this transport while all others have `[transport]`.
     fn check_common_parameters(&self, own: &Choice, merged: &Node, faults: &mut Faults) -> bool {
         let base = self.base;
         if (own.kind == ROCE_KIND) != (base.kind == ROCE_KIND) {
@@ -234,7 +234,7 @@ impl TransportReader<'_> {
         true
     }
 
-    /// Returns the number of a transport: 0 for `[transport]` itself, or if there are too many.
+    /// Returns the number of a transport, a new one if it is unknown; 0 for `[transport]`, or if there are too many.
     fn transport_number(&mut self, own: Choice, merged: &Node, faults: &mut Faults) -> u8 {
         if own == *self.base {
             return 0;
@@ -288,7 +288,7 @@ fn is_from_variant(node: &Node) -> bool {
     node.at.set.is_some() || node.at.path.starts_with("variants.")
 }
 
-/// Returns the hosts that an override names, and its table.
+/// Returns the names of the hosts that an override selects, and its table `transport`.
 fn parse_host_override<'a>(
     over: &'a Node,
     net: Option<&Topology>,

@@ -1,11 +1,11 @@
-//! Text of a scenario as a tree, in which every value has the place where it was written.
+//! Text of a scenario as a tree, in which every value has the location where it was written.
 
 use super::Source;
 use crate::diag::{Diagnostic, MAX_PATH_CHARS, format_fault, truncate};
 use std::collections::BTreeSet;
 use toml_edit::{Document, Item, TableLike, Value};
 
-/// Place where a value was written, and its path.
+/// Location where a value was written: line in the file, dotted path, and number of its `--set`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Location {
     /// Line in the file, from 1.
@@ -67,18 +67,18 @@ impl Node {
             _ => &[],
         }
     }
-    /// Returns the text, if the value is one.
+    /// Returns the text of a value; `None` if the value is no text.
     pub fn text(&self) -> Option<&str> {
         match &self.data {
             Data::Text(text) => Some(text),
             _ => None,
         }
     }
-    /// Returns the place of a key that this table lacks.
+    /// Returns the location that a key would have, which this table lacks.
     pub fn missing_key_location(&self, key: &str) -> Location {
         Location { path: join_path(&self.at.path, key), ..self.at.clone() }
     }
-    /// Returns the place of a dotted name below this table, as far as it exists. An empty name is the table itself.
+    /// Returns the location of a dotted name below this table, as far as it exists. An empty name is the table itself.
     pub fn locate(&self, name: &str) -> Location {
         if name.is_empty() {
             return self.at.clone();
@@ -112,7 +112,7 @@ impl Node {
             Data::Table(_) => "a table".into(),
         }
     }
-    /// Returns the values of a table or list.
+    /// Returns the values directly in a table or list.
     fn children(&self) -> impl Iterator<Item = &Node> {
         self.entries().iter().map(|(_, node)| node).chain(self.items())
     }
@@ -240,7 +240,7 @@ impl TreeBuilder {
         };
         Node { at, data }
     }
-    /// Returns the place of an element of a list, by its name if it has one.
+    /// Returns the location of an element of a list, by its name if it has one.
     fn element_location(
         &self,
         list: &Location,

@@ -1,4 +1,4 @@
-//! Parsing of one value of a scenario by its parameter's declaration.
+//! Parsing of a value of a scenario, as the declaration of its parameter demands.
 
 use super::renamed_keys;
 use super::tree::{Data, Node};
@@ -10,7 +10,7 @@ use units::{Bytes, Dur, ParseError, parse_dur, parse_rate};
 
 const SIZE_UNITS: &str = "B, KB, MB, GB, KiB, MiB, GiB";
 
-/// Describes the values that a kind allows, for messages and the catalogue.
+/// Describes the values that a parameter of this kind allows, for messages and the catalogue.
 pub(crate) fn describe_kind(kind: &ParamKind) -> String {
     let least = |min: u64, shown: String| {
         if min > 0 { format!(", at least {shown}") } else { String::new() }
@@ -56,7 +56,7 @@ pub(crate) fn describe_kind(kind: &ParamKind) -> String {
     }
 }
 
-/// Describes the values that a parameter allows, with the word that it accepts in addition to its kind.
+/// Describes the values that a parameter allows, with a word such as `unlimited` if it accepts one.
 pub(crate) fn describe_allowed(param: &Param) -> String {
     match default_word(param) {
         Some(word) => format!("{}, or \"{word}\"", describe_kind(&param.kind)),
@@ -71,13 +71,13 @@ fn describe_count_range(min: u64, max: u64) -> String {
     }
 }
 
-/// Returns a default that is a word and no value of its kind (`unlimited`, `duration`). The parameter may be left out
-/// or be that word, and then has no value. An empty default is no word: the parameter may only be left out.
+/// Returns a parameter's default that is a word and no value of its kind (`unlimited`, `duration`). The parameter may
+/// be left out or be that word, and then has no value. An empty default is no word: the parameter may only be left out.
 pub(crate) fn default_word(param: &Param) -> Option<&'static str> {
     param.default.filter(|text| !text.is_empty() && parse_default(&param.kind, text).is_none())
 }
 
-/// Returns the value of a parameter's default; `None` if it is required, or has no value by default.
+/// Returns the default value of a parameter; `None` if the parameter is required, or has no value by default.
 pub(crate) fn default_value(param: &Param) -> Option<Value> {
     parse_default(&param.kind, param.default.filter(|text| !text.is_empty())?)
 }
@@ -97,7 +97,7 @@ fn parse_default(kind: &ParamKind, text: &str) -> Option<Value> {
     }
 }
 
-/// Reads the value of a parameter in a scenario; `Ok(None)` if it is the parameter's word.
+/// Reads the value of a parameter in a scenario; `Ok(None)` if it is a word such as `unlimited` that means no value.
 ///
 /// # Errors
 /// Returns the fault as `found X; expected Y`.
@@ -124,10 +124,10 @@ pub(super) fn read_value(param: &Param, node: &Node) -> Result<Option<Value>, St
     })
 }
 
-/// Lengths of time that are bounded by the run's own bound.
+/// Names of time parameters that are limited by the longest run instead of the general limit of 10 days.
 const RUN_TIMES: [&str; 7] = ["duration", "from", "to", "drain", "start", "stop", "at"];
 
-/// Describes why a well-formed quantity does not fit the arithmetic of a run.
+/// Describes why a quantity that is spelt correctly is too large or too small for a run.
 fn describe_out_of_range(param: &Param, node: &Node) -> Option<String> {
     let text = node.text()?;
     match param.kind {
@@ -143,7 +143,7 @@ fn describe_out_of_range(param: &Param, node: &Node) -> Option<String> {
     }
 }
 
-/// Returns the value, or the text that a message appends to it.
+/// Parses a value of the document as this kind; the error is a text for the end of the message, possibly empty.
 fn parse_node(kind: &ParamKind, node: &Node) -> Result<Value, String> {
     let wrong = || Err(String::new());
     match (kind, &node.data) {
@@ -198,7 +198,7 @@ fn parse_number(node: &Node) -> Option<f64> {
     }
 }
 
-/// Returns the value of a text, or the text that a message appends to it.
+/// Parses a text as a value of this kind; the error is a text for the end of the message, possibly empty.
 fn parse_quantity(kind: &ParamKind, text: &str) -> Result<Value, String> {
     let which = |why: ParseError| match why {
         ParseError::UnknownUnit => ", whose unit is unknown".to_string(),

@@ -31,7 +31,7 @@ use serde_json::{Value as Json, json};
 use std::cell::RefCell;
 use units::{Dur, Time};
 
-/// Result of reading a variant.
+/// Variant of a scenario after loading, with its seed and all its values as JSON.
 pub(super) struct LoadedVariant {
     pub scenario: Scenario,
     pub seed: u64,
@@ -41,10 +41,10 @@ pub(super) struct LoadedVariant {
 /// Tables that a scenario may have, in addition to its own keys.
 const SCENARIO_TABLES: [&str; 10] =
     ["topology", "framing", "host", "switch", "override", "transport", "measure", "traffic", "event", "variants"];
-/// Keys of the file that have a meaning only with events.
+/// Top-level keys that have an effect only in a scenario with events.
 const EVENT_KEYS: [&str; 2] = ["reroute_delay", "dead_port"];
 
-/// Note about ideal completion times in a network that changes.
+/// Note that slowdowns and ideal completion times ignore changes of the network during the run.
 const IDEAL_TIMES_NOTE: &str = "the network changes during the run. Slowdowns, ideal completion times, path lengths \
                               and loads are computed for the network at the start of the run";
 
@@ -181,7 +181,7 @@ fn host_json(host: &HostConfig, values: &Values) -> Json {
     map.into()
 }
 
-/// Checks that XOFF is sent before a buffer without losses is full.
+/// Checks that ports reach XOFF before a buffer that should lose no packets is full.
 fn check_xoff(document: &Node, scenario: &Scenario, faults: &mut Faults) -> Option<()> {
     let Some(pausing::LateXoff { name, memory, guaranteed_bytes, xoff, key }) = pausing::find_late_xoff(scenario)
     else {

@@ -20,7 +20,7 @@ use mech::{AdmitCalls, ClassSet, PortThresholds};
 use std::collections::BTreeSet;
 use units::{Amount, Dur};
 
-/// Returns the warnings for a variant; `document` is its source.
+/// Returns the warnings about settings of a variant that have no effect; `document` is its source.
 pub(super) fn list_warnings(document: &Node, scenario: &Scenario) -> Vec<String> {
     let asked = WarningContext { document, scenario };
     if asked.is_all_raw() {
@@ -75,7 +75,7 @@ pub(super) fn list_warnings(document: &Node, scenario: &Scenario) -> Vec<String>
         .collect()
 }
 
-/// Keys of a transport that apply to raw packets too, or only select others.
+/// Keys of `[transport]` that need no warning if all packets are raw: they apply to these too, or only select others.
 const RAW_TRAFFIC_KEYS: [&str; 2] = ["kind", "ttl"];
 
 struct WarningContext<'a> {
@@ -88,12 +88,12 @@ impl WarningContext<'_> {
         path.split('.').try_fold(self.document, |node, key| node.get(key)).is_some()
     }
 
-    /// Returns those of these keys that the document sets.
+    /// Returns the keys among `paths` that the document sets.
     fn filter_given<'k>(&self, paths: &[&'k str]) -> Vec<&'k str> {
         paths.iter().copied().filter(|path| self.is_given(path)).collect()
     }
 
-    /// Returns the paths of these transport keys where they are set: in `[transport]` if flows use it, and in
+    /// Returns the full paths at which these keys of a transport are set: in `[transport]` if flows use it, and in
     /// workloads.
     fn given_transport_keys(&self, keys: &[&str]) -> Vec<String> {
         let of_all =
@@ -126,7 +126,7 @@ impl WarningContext<'_> {
         self.scenario.traffic.iter().all(|traffic| traffic.raw_payload().is_some())
     }
 
-    /// Warning about keys of `[transport]` if all workloads have transports of their own.
+    /// Warning about keys of `[transport]` if every workload has a transport of its own.
     fn warn_unused_transport(&self) -> Option<String> {
         let table = self.document.get("transport").map_or(&[][..], Node::entries);
         let told: Vec<&str> =
@@ -136,7 +136,7 @@ impl WarningContext<'_> {
             .then(|| format!("transport: {}, because {why}", format_no_effect(&told)))
     }
 
-    /// Warnings about transports if all traffic is raw.
+    /// Warnings about transport settings if all traffic is sent without a transport.
     fn warn_transport_of_raw(&self) -> Vec<String> {
         let table = self.document.get("transport").map_or(&[][..], Node::entries);
         let told: Vec<&str> =
@@ -149,7 +149,7 @@ impl WarningContext<'_> {
         note.into_iter().chain(over).collect()
     }
 
-    /// Warnings about keys that need flows with an end, if all traffic is raw.
+    /// Warnings about keys that need flows with an end, if all traffic comes from raw sources, whose flows have none.
     fn warn_flow_keys_of_raw(&self) -> Vec<String> {
         // A deadlock leaves any run unfinished, so with pausing the key has an effect.
         let ends = if self.scenario.has_pauses() { None } else { Some("measure.allow_unfinished") };
@@ -164,7 +164,7 @@ impl WarningContext<'_> {
             .collect()
     }
 
-    /// Warnings about the time between requests of sessions that have one request.
+    /// Warnings about think times and clocks of sessions that have a single request.
     fn warn_think_times(&self) -> Vec<String> {
         let traffic = self.document.get("traffic").map_or(&[][..], Node::items);
         let single = traffic.iter().filter(|one| one.get("requests").is_some_and(|count| count.format_value() == "1"));
@@ -205,7 +205,7 @@ impl WarningContext<'_> {
         notes
     }
 
-    /// Warnings about ranks that no mechanism uses, and about windows after idle time of connections that are never
+    /// Warnings about packet ranks that no mechanism uses, and about windows after idle times if connections are never
     /// idle.
     fn warn_ranks_and_windows(&self) -> Vec<String> {
         let mut notes = Vec::new();
@@ -233,7 +233,7 @@ impl WarningContext<'_> {
         notes
     }
 
-    /// Warnings about measurements that hosts save from connections, if no connection of the scenario ends.
+    /// Warnings about metrics that hosts save at the end of a connection, if no connection ends.
     fn warn_saved_metrics(&self) -> Vec<String> {
         let mut flows = self.scenario.traffic.iter().filter(|traffic| traffic.raw_payload().is_none());
         if flows.any(|traffic| !traffic.keeps_connections() && !traffic.is_endless()) {
@@ -244,7 +244,7 @@ impl WarningContext<'_> {
         given.iter().map(|key| format!("{key} has no effect: {why}")).collect()
     }
 
-    /// Warnings about marks that no queue sets, or that no packet can carry.
+    /// Warnings about ECN settings if no queue marks packets, and about marking if no packet can carry a mark.
     fn warn_marking(&self) -> Vec<String> {
         let scenario = self.scenario;
         let capable = scenario.stacks().is_some_and(|stacks| stacks.any_config(TcpConfig::is_ecn_capable));
@@ -282,7 +282,7 @@ impl WarningContext<'_> {
         Vec::new()
     }
 
-    /// Warnings about marking thresholds that no queue reaches, since its memory is full before.
+    /// Warnings about marking thresholds that a queue never reaches, because its memory is full before.
     fn warn_unreached_thresholds(&self) -> Vec<String> {
         let (scenario, mut notes) = (self.scenario, Vec::new());
         let frames = (u64::from(scenario.smallest_frame()), u64::from(scenario.largest_frame()));
@@ -328,8 +328,8 @@ impl WarningContext<'_> {
         notes
     }
 
-    /// Warnings about a class, or an order of classes, if all packets have the same class and nothing else depends on
-    /// it.
+    /// Warnings about settings of traffic classes or their order, if all packets have one class and nothing else
+    /// depends on it.
     fn warn_classes(&self) -> Vec<String> {
         let scenario = self.scenario;
         let overflow = || scenario.switches.iter().map(|switch| switch.overflow.slot.peek().needs());
@@ -379,7 +379,7 @@ impl WarningContext<'_> {
         asked.then(|| "host.bounce_signal has no effect: no switch bounces packets".into())
     }
 
-    /// Warning about a snapshot of queues that no decision uses.
+    /// Warning about simultaneous arrivals decided on a snapshot of queues, if no decision depends on queues.
     fn warn_queue_snapshots(&self) -> Option<String> {
         let mut switches = self.scenario.switches.iter();
         let asks = |port: &PortConfig| may_mark(&port.marking.slot) || port.agents().count() > 0;
@@ -414,7 +414,7 @@ impl WarningContext<'_> {
             .or_else(|| self.warn_timer_jitter())
     }
 
-    /// Warning about jitter that is not below the shortest minimum RTO of any host.
+    /// Warning about NIC jitter that is not shorter than the shortest minimum RTO of any host.
     fn warn_timer_jitter(&self) -> Option<String> {
         let jitter = self.scenario.host.nic_jitter?;
         let all = self.scenario.transports_in_use().into_iter();
@@ -444,7 +444,7 @@ impl WarningContext<'_> {
         exact.into_iter().find(is_asked).map(note)
     }
 
-    /// Warnings about empty tables for the reverse direction of links.
+    /// Warnings about empty `back` tables, which set neither rate nor delay of the reverse direction of a link.
     fn warn_empty_reverse_tables(&self) -> Vec<String> {
         let topology = self.document.get("topology");
         let links = ["link", "fabric"].into_iter().filter_map(|key| topology?.get(key));
@@ -455,7 +455,7 @@ impl WarningContext<'_> {
         backs.filter(is_empty).map(note).collect()
     }
 
-    /// Warning about weights of links if no routing uses them.
+    /// Warning about the key `weight` of links if no switch uses `weighted` routing.
     fn warn_link_weights(&self) -> Option<String> {
         let links =
             self.document.get("topology").and_then(|topology| topology.get("link")).map_or(&[][..], Node::items);
@@ -470,8 +470,8 @@ fn may_mark(slot: &MarkingSlot) -> bool {
     slot.peek().fixed_thresholds() != Some(PortThresholds::UNLIMITED)
 }
 
-/// Returns true if a queue in memory of size `room` never reaches `from` before an arrival that still fits. `frames`
-/// are the sizes of the smallest and the largest frame in bytes.
+/// Returns true if a queue cannot reach the threshold `from`, since its memory `room` is full before. `frames` are the
+/// sizes of the smallest and the largest frame in bytes.
 fn is_threshold_unreachable(from: Amount, room: Amount, (smallest, largest): (u64, u64)) -> bool {
     match (from, room) {
         (Amount::Packets(from), Amount::Packets(room)) | (Amount::Bytes(from), Amount::Bytes(room)) => from >= room,

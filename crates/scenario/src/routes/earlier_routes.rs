@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Earlier routes, for switches that have none after links died.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct EarlierRoutes {
-    /// Both ends of each dead link.
+    /// Ports at both ends of each dead link.
     dead_ports: DeadPorts,
     /// Earlier routes, the latest first.
     routes: Vec<Arc<Routes>>,
@@ -21,7 +21,7 @@ impl Routes {
         self.edges.iter().all(|edge| edge.node != NO_NODE) && self.missing_entries().next().is_none()
     }
 
-    /// Returns indices in the table at which a switch has no next hop toward an edge switch other than itself.
+    /// Returns the indices of table entries in which a switch has no next hop toward another edge switch.
     fn missing_entries(&self) -> impl Iterator<Item = usize> {
         let width = self.width as usize;
         let roots = self.roots();
@@ -31,7 +31,7 @@ impl Routes {
         empty.map(|(at, _)| at).filter(move |at| !is_own(*at))
     }
 
-    /// Adds next hops of earlier routes for switches that cannot reach a host, from the latest routes that have any.
+    /// Adds next hops of earlier routes, the latest first, for switches that cannot reach a host.
     ///
     /// A frame for that host then takes the earlier path up to the port with the dead link, where `dead_port` applies.
     /// With `wait` the frame stays queued there, so that PFC pauses its source, instead of being dropped without a
@@ -58,13 +58,13 @@ impl Routes {
         self.groups.len() as u32 - 1
     }
 
-    /// Stores the earlier routes, the latest first, for switches that cannot reach a host.
+    /// Stores earlier routes, the latest first, for switches that cannot reach a host.
     pub fn with_earlier_routes(self, dead: DeadPorts, before: Vec<Arc<Routes>>) -> Routes {
         Routes { cut_off: Some(Box::new(EarlierRoutes { dead_ports: dead, routes: before })), ..self }
     }
 
-    /// Returns node and port of the first dead link on the latest route from a switch to a host. `choose` returns the
-    /// port at this switch if that route had several; at later switches the first port is taken.
+    /// Returns the first dead link, as node and port, on the latest earlier route from a switch to a host. `choose`
+    /// returns the port at this switch if that route had several; at later switches the first port is taken.
     pub fn find_dead_port(&self, switch: u32, dst: HostId, choose: &dyn Fn(&[Hop]) -> PortId) -> Option<(u32, PortId)> {
         let EarlierRoutes { dead_ports: dead, routes: before } = self.cut_off.as_deref()?;
         let earlier = before.iter().find(|routes| !matches!(routes.next_hops(switch, dst), NextHops::None))?;

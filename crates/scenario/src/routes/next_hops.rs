@@ -11,12 +11,12 @@ use std::collections::HashMap;
 pub(super) struct NextHopSets {
     pub groups: Vec<(u32, u32)>,
     pub hops: Vec<Hop>,
-    /// Number of each set by its hash, or by the next free key after a collision.
+    /// Number of each set of next hops by its hash, or by the next free key after a collision.
     known: HashMap<u64, u32>,
 }
 
 impl NextHopSets {
-    /// Fills a row of the table with the entries for these ports of a switch, one edge switch after the other.
+    /// Fills a row of the routing table, for one switch and up to 64 edge switches; `ways` has the ports toward each.
     pub fn fill_row(&mut self, switch: &Node, ways: &[Vec<u16>; 64], asks: bool, row: &mut [u32]) {
         let hop = |port: &u16| Hop { port: PortId(*port), weight: switch.ports[usize::from(*port)].weight };
         // Most edge switches have the same next hops as their neighbours, so comparing with the last set saves a

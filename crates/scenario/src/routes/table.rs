@@ -13,7 +13,7 @@ use crate::topology::Topology;
 struct SwitchLink {
     /// Index of the far switch.
     peer: u32,
-    /// Index of the opposite direction in the list of all links; `u32::MAX` if the port is dead.
+    /// Index of the link's opposite direction in the list of all links; `u32::MAX` if the port is dead.
     back: u32,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct RouteSearch {
     first: Vec<u32>,
     /// Port number of each link.
     ports: Vec<u16>,
-    /// Edge switches, as bits, that have reached each switch before this level, and at this level.
+    /// Edge switches, as bits, whose searches have reached each switch before this level, and at this level.
     seen: Vec<u64>,
     reached: Vec<u64>,
     /// Edge switches, as bits, that each link leads nearer to.
@@ -62,7 +62,7 @@ impl RouteSearch {
         RouteSearch { links, first, ports, seen: vec![0; switches], reached: vec![0; switches], nearer }
     }
 
-    /// Searches from up to 64 switches, given by their indices.
+    /// Searches the network from up to 64 switches together, given by their indices.
     pub fn search_from(&mut self, roots: &[u32]) {
         self.seen.fill(0);
         self.nearer.fill(0);
@@ -95,8 +95,8 @@ impl RouteSearch {
         }
     }
 
-    /// Writes to `ways` the ports of a switch that lead nearer to each edge switch of the last search, in order of
-    /// ports.
+    /// Writes to `ways` the ports of a switch that are on shortest paths to each edge switch of the last search, in
+    /// order of ports.
     pub fn shortest_path_ports(&self, switch: usize, ways: &mut [Vec<u16>; 64]) {
         ways.iter_mut().for_each(Vec::clear);
         for link in self.first[switch] as usize..self.first[switch + 1] as usize {

@@ -146,7 +146,7 @@ fn the_tables_of_a_k16_fat_tree_take_less_than_a_quarter_of_a_megabyte() {
     assert_eq!(routes.hop_count(HostId(0), HostId(1023)), 6);
 }
 
-/// Both ends of the links with these names.
+/// Returns the ports at both ends of the links with these names.
 fn dead(net: &Topology, links: &[&str]) -> DeadPorts {
     links.iter().flat_map(|link| net.find_link(link).unwrap().ends).collect()
 }

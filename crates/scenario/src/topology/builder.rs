@@ -97,8 +97,8 @@ impl Link {
     }
 }
 
-/// Reads `prefix.rate` and `prefix.delay`, with `base` as default. The reverse direction defaults to the forward one if
-/// that is given, and otherwise to `base`.
+/// Reads a link from the parameters `prefix.rate` and `prefix.delay`, with `base` as default. The reverse direction
+/// defaults to the forward one if that is given, and otherwise to `base`.
 pub(super) fn read_link(values: &Values, prefix: &str, base: Option<Link>) -> Link {
     let key = |rest: &str| Some(format!("{prefix}.{rest}")).filter(|key| values.has(key));
     let rate = key("rate").map(|key| values.rate(&key)).or(base.map(|b| b.forward.rate));

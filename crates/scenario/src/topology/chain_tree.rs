@@ -49,7 +49,7 @@ pub(super) const SPEC: Spec = Spec {
 /// Largest number of switches in all chains.
 const MAX_CHAIN_SWITCHES: u64 = 100_000;
 
-/// Returns the counts of the network.
+/// Counts the hosts, switches and links that the network will have.
 pub(super) fn counts(values: &Values) -> Counts {
     let (n, depth, receivers) = (values.count("n"), values.count("depth"), values.count("receivers"));
     let edges = if depth == 0 { 1 } else { n + 1 };

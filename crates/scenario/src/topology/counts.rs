@@ -9,7 +9,7 @@ const MAX_PORTS: u64 = 1_500_000;
 /// Largest number of entries of routing tables, 4 bytes each: a gigabyte.
 pub(crate) const MAX_ROUTE_ENTRIES: u64 = 250_000_000;
 
-/// Size of a network.
+/// Numbers of hosts, switches and links of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// Number of hosts, each with a link.
@@ -23,13 +23,13 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Returns the counts of equal switches, each with `hosts` hosts and links to `degree` others.
+    /// Counts the hosts, switches and links of equal switches, each with `hosts` hosts and links to `degree` others.
     pub fn equal_switches(switches: u64, hosts: u64, degree: u64) -> Counts {
         let times = |n: u64| switches.saturating_mul(n);
         Counts { hosts: times(hosts), switches, edges: switches, links: times(degree) / 2 }
     }
 
-    /// Returns the counts of a network that is already built.
+    /// Counts the hosts, switches and links of a network that is already built.
     pub fn from_network(net: &Topology) -> Counts {
         let (hosts, switches) = (u64::from(net.hosts), net.switches().len() as u64);
         let ports: u64 = net.nodes.iter().map(|node| node.ports.len() as u64).sum();
@@ -46,7 +46,7 @@ impl Counts {
         self.switches.saturating_mul(self.edges)
     }
 
-    /// Returns what was found and what is expected if a count is too large.
+    /// Returns the text found and the rule if any number exceeds its limit.
     pub fn find_excess(self) -> Option<(String, String)> {
         let Counts { hosts, switches, edges, .. } = self;
         if hosts > MAX_HOSTS {

@@ -72,7 +72,7 @@ pub struct CustomLink {
     pub delay: Dur,
     /// Rate and propagation delay from `b` to `a`.
     pub back: (Rate, Dur),
-    /// Share of the link if routing is `weighted`.
+    /// Weight of the link if routing is `weighted`.
     pub weight: f64,
 }
 

@@ -49,7 +49,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// Returns the counts of the network.
+/// Counts the hosts, switches and links that the network will have.
 pub(super) fn counts(values: &Values) -> Counts {
     Counts { hosts: 2 * values.count("n"), switches: 2, edges: 2, links: 1 }
 }

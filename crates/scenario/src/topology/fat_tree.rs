@@ -37,7 +37,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// Returns the counts of the network.
+/// Counts the hosts, switches and links that the network will have.
 pub(super) fn counts(values: &Values) -> Counts {
     let k = values.count("k");
     Counts { hosts: k * k * k / 4, switches: k * k * 5 / 4, edges: k * k / 2, links: k * k * k / 2 }

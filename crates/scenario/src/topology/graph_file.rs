@@ -15,7 +15,7 @@ pub(super) const FILE: Param = Param {
     default: None,
 };
 
-/// Largest number of faults of one file that are reported.
+/// Largest number of faults that are reported for one file.
 pub(super) const MAX_REPORTED_FAULTS: usize = 10;
 /// Largest number of nodes of a file.
 pub(super) const MAX_NODES: u64 = 2_000_000;
@@ -23,7 +23,7 @@ pub(super) const MAX_NODES: u64 = 2_000_000;
 /// Fault of a file: the text found, and the rule.
 pub(super) type FileFault = (String, String);
 
-/// Graph from a file, with the lines of its nodes and links.
+/// Graph that was read from a file, with the line numbers of its nodes and links.
 #[derive(Debug, Default)]
 pub(super) struct GraphFile {
     pub graph: CustomGraph,
@@ -42,7 +42,7 @@ pub(super) fn file_fault(path: &str, (found, rule): FileFault) -> Fault {
     Fault { field: "file".into(), found: format!("`{path}`{gap} {found}"), rule }
 }
 
-/// Returns an error for a line of a file.
+/// Returns a fault at a line of a file, as an error.
 pub(super) fn line_error<T>(
     line: usize,
     found: impl std::fmt::Display,
@@ -52,7 +52,7 @@ pub(super) fn line_error<T>(
 }
 
 impl GraphFile {
-    /// Builds the network.
+    /// Builds the network of a graph that was read from a file.
     pub fn build(&self, path: &str) -> Result<Topology, Vec<Fault>> {
         custom::build(&self.graph).map_err(|faults| {
             faults

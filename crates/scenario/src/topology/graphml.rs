@@ -18,7 +18,7 @@ struct AttributeKey {
 /// Attributes of a node or edge by name.
 type Attributes = BTreeMap<String, String>;
 
-/// State while a file is read.
+/// Reader of a GraphML file, with the attributes and links found so far.
 struct Reader<'a> {
     keys: BTreeMap<&'a str, AttributeKey>,
     /// Offset of the end of each line.
@@ -26,7 +26,7 @@ struct Reader<'a> {
     rate: Option<Rate>,
     delay: Option<Dur>,
     directed: bool,
-    /// Arcs without an opposite so far: indices of links by (from, to).
+    /// Directed edges without an opposite so far: indices of their links by (from, to).
     open: BTreeMap<(String, String), Vec<usize>>,
     unused: BTreeSet<String>,
 }
@@ -114,7 +114,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Returns the attributes of a node or edge, defaults included, and records those that are not `wanted`.
+    /// Returns the attributes of a node or edge, defaults included, and records the names of those that are not
+    /// `wanted`.
     fn read_attributes(&mut self, element: &Node, domain: &str, wanted: &[&str]) -> Result<Attributes, FileFault> {
         let of = |key: &&AttributeKey| key.domain == domain || key.domain == "all";
         let defaults = self.keys.values().filter(of).filter_map(|key| Some((key.name.clone(), key.default.clone()?)));

@@ -72,7 +72,7 @@ impl<'a> WordReader<'a> {
     }
 }
 
-/// Builds the network of a file.
+/// Builds the network of a topology file of the HPCC simulator.
 pub(super) fn build(values: &Values, given: &TopologyInputs) -> Result<Topology, Vec<Fault>> {
     let path = values.word("file");
     let found = graph_file::read_text(path, given).and_then(|text| {

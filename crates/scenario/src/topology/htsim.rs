@@ -41,7 +41,7 @@ struct TopoFile {
     tiers: BTreeMap<u64, Settings>,
 }
 
-/// Builds the network of a file.
+/// Builds the network of a `.topo` file of htsim.
 pub(super) fn build(values: &Values, given: &TopologyInputs) -> Result<Topology, Vec<Fault>> {
     let path = values.word("file");
     let text = graph_file::read_text(path, given)?;
@@ -93,7 +93,7 @@ fn parse_topo_file(text: &str) -> Result<TopoFile, FileFault> {
     Ok(plan)
 }
 
-/// Numbers of one tier.
+/// Settings of one tier of switches: links, radix, latency and bundles.
 #[derive(Clone, Copy, Debug)]
 struct Tier {
     link: Link,
@@ -105,7 +105,7 @@ struct Tier {
     bundle: u64,
 }
 
-/// Numbers of the whole network.
+/// Numbers of hosts, pods and switches in the network, and the settings of its tiers.
 #[derive(Debug)]
 struct NetworkSizes {
     hosts: u64,
@@ -116,7 +116,7 @@ struct NetworkSizes {
     tiers: Vec<Tier>,
 }
 
-/// Returns a fault unless a condition holds.
+/// Returns the given fault unless a condition holds.
 fn require(holds: bool, found: impl FnOnce() -> String, rule: &str) -> Result<(), FileFault> {
     if holds { Ok(()) } else { Err((found(), rule.into())) }
 }
@@ -155,7 +155,7 @@ impl TopoFile {
         })
     }
 
-    /// Computes the numbers of the network; settings that contradict each other are refused.
+    /// Computes the numbers of hosts and switches from the file; refuses settings that contradict each other.
     fn compute_sizes(&self) -> Result<NetworkSizes, FileFault> {
         let hosts = self.header_number("nodes", MAX_HOSTS)?;
         let count = self.header_number("tiers", 3)?;
@@ -193,7 +193,7 @@ impl TopoFile {
     }
 }
 
-/// Returns the number of switches of the next tier that a switch of tier `number` is linked to. `below` is the number
+/// Returns the number of switches in the next tier that a switch of tier `number` is linked to. `below` is the number
 /// of switches of this tier that each of those is linked to.
 fn count_parents(tiers: &[Tier], number: usize, below: u64) -> Result<u64, FileFault> {
     let (tier, next) = (tiers[number], tiers[number + 1]);

@@ -46,7 +46,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// Returns the counts of the network, for any number of dimensions.
+/// Counts the hosts, switches and links that the network will have, for any number of dimensions.
 pub(super) fn counts(values: &Values) -> Counts {
     let dims = values.counts("dims");
     let switches = dims.iter().fold(1u64, |all, size| all.saturating_mul(*size));
@@ -81,7 +81,7 @@ pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
     Ok(net.finish())
 }
 
-/// Returns `s` and the coordinates of a switch.
+/// Returns the name of a switch: `s` and its coordinates, such as `s0_2`.
 fn switch_name(dims: &[u64], switch: u32) -> String {
     let (mut rest, mut at) = (u64::from(switch), Vec::new());
     for size in dims.iter().rev() {

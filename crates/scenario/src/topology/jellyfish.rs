@@ -62,7 +62,7 @@ const MAX_GRAPH_DRAWS: u64 = 100;
 /// Number of random pairs that are tried before all possible pairs are listed.
 const MAX_PAIR_DRAWS: u32 = 64;
 
-/// Returns the counts of the network.
+/// Counts the hosts, switches and links that the network will have.
 pub(super) fn counts(values: &Values) -> Counts {
     Counts::equal_switches(values.count("switches"), values.count("hosts_per_switch"), values.count("degree"))
 }

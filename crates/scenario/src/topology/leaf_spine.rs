@@ -46,7 +46,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// Returns the counts of the network.
+/// Counts the hosts, switches and links that the network will have.
 pub(super) fn counts(values: &Values) -> Counts {
     let (leaves, spines) = (values.count("leaves"), values.count("spines"));
     let hosts = leaves * values.count("hosts_per_leaf");

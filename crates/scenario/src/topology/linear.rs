@@ -33,7 +33,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// Returns the counts of the network.
+/// Counts the hosts, switches and links that the network will have.
 pub(super) fn counts(values: &Values) -> Counts {
     let switches = values.count("switches");
     let hosts = switches * values.count("hosts_per_switch");

@@ -5,15 +5,15 @@ use super::{Node, Topology};
 /// Link between two nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Name of the link: `a:b`, the node with the lower number first; `a:b:n` for one of several.
+    /// Name of the link: `a:b`, with the lower node first; `a:b:n` if several links join the two nodes.
     pub name: String,
-    /// End of the name for one of several links between the same nodes, `:n`; empty otherwise.
+    /// End `:n` of the name if several links join the two nodes; empty otherwise.
     pub number: String,
-    /// Node and port at the first end and at the second.
+    /// Node and port at the first end of the link, and at the second.
     pub ends: [(u32, u16); 2],
 }
 
-/// Largest number of names that an error lists.
+/// Largest number of link names that an error lists.
 const MAX_LISTED_NAMES: usize = 12;
 
 impl Topology {
@@ -73,7 +73,7 @@ impl Topology {
         }
     }
 
-    /// Returns every reading of a text as two node names and an optional number; names may contain the mark.
+    /// Parses a text as two node names and an optional number. Returns every reading, since names may contain the mark.
     fn parse_name_pairs(&self, text: &str, mark: char) -> Vec<((u32, u32), Option<usize>)> {
         let mut found = Vec::new();
         for (at, _) in text.match_indices(mark) {
@@ -87,7 +87,7 @@ impl Topology {
         found
     }
 
-    /// Returns the links between two nodes, or the n-th of them.
+    /// Returns all links between two nodes, or only the n-th of them.
     fn links_between(&self, (a, b): (u32, u32), n: Option<usize>) -> Vec<Link> {
         let (low, high) = (a.min(b), a.max(b));
         let ports = self.nodes[low as usize].ports.iter().zip(0..).filter(|(port, _)| port.peer == high);
@@ -98,7 +98,7 @@ impl Topology {
         }
     }
 
-    /// Returns the link between two ports.
+    /// Returns the link that joins two ports.
     fn link_between(&self, a: (u32, u16), b: (u32, u16)) -> Link {
         let (low, high) = (a.min(b), a.max(b));
         let [first, second] = [low, high].map(|end| &self.nodes[end.0 as usize]);

@@ -60,11 +60,11 @@ pub struct Port {
     pub peer: u32,
     /// Port number at the far end.
     pub peer_port: u16,
-    /// Rate out of this port.
+    /// Rate of the link out of this port.
     pub rate: Rate,
-    /// Propagation delay out of this port, at least 1 ps.
+    /// Propagation delay of the link out of this port, at least 1 ps.
     pub delay: Dur,
-    /// Share of this port if routing is `weighted`.
+    /// Weight of this port among next hops if routing is `weighted`.
     pub weight: f64,
 }
 
@@ -83,18 +83,18 @@ pub const SPECS: &[&Spec] = &[
     &htsim::SPEC,
 ];
 
-/// Inputs of a network in addition to its parameters.
+/// Inputs for building a network, in addition to its parameters.
 #[derive(Clone, Copy)]
 pub struct TopologyInputs<'a> {
     /// Nodes and links that the scenario lists for the kind `custom`.
     pub graph: Option<&'a CustomGraph>,
-    /// Function that returns the text of a file of the scenario, or the reason why it cannot be read.
+    /// Function that returns the text of a file that the scenario names, or the reason why it cannot be read.
     pub files: &'a dyn Fn(&str) -> Result<String, String>,
-    /// Receiver of notes that a run prints; `None` discards them.
+    /// Receiver of notes about the network for the user; `None` discards them.
     pub notes: Option<&'a RefCell<Vec<String>>>,
-    /// Receiver of the links of a file that corrupt frames; `None` discards them.
+    /// Receiver of the links that corrupt frames according to the network's file; `None` discards them.
     pub corrupted: Option<&'a RefCell<Vec<CorruptedLink>>>,
-    /// Receiver of the contents of a configuration file that the topology names; `None` discards them.
+    /// Receiver of the contents of HPCC's configuration file, if the topology names one; `None` discards them.
     pub(crate) configuration: Option<&'a RefCell<Option<Configuration>>>,
 }
 
@@ -118,8 +118,8 @@ impl TopologyInputs<'_> {
     }
 }
 
-/// Builds a network of the given kind. A network that is too large is refused by its counts, before it is built if its
-/// parameters determine them.
+/// Builds a network of the given kind. A network that is too large is refused, before it is built if its parameters
+/// determine its size.
 ///
 /// # Errors
 /// Returns a [`Fault`] for each wrong parameter, node or link, and for each wrong line of a file. A fault without a
@@ -135,7 +135,8 @@ pub fn build(kind: &str, values: &Values, given: &TopologyInputs) -> Result<Topo
     Ok(net)
 }
 
-/// Returns the counts of a network that parameters describe; `None` for kinds that a file or the scenario lists.
+/// Counts hosts, switches and links from the parameters of a network; `None` for kinds that a file or the scenario
+/// lists.
 fn counts_of(kind: &str, values: &Values) -> Option<Counts> {
     Some(match kind {
         "star" => star::counts(values),

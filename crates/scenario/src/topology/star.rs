@@ -19,7 +19,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// Returns the counts of the network.
+/// Counts the hosts, switches and links that the network will have.
 pub(super) fn counts(values: &Values) -> Counts {
     Counts { hosts: values.count("n"), switches: 1, edges: 1, links: 0 }
 }

@@ -9,7 +9,7 @@ use super::*;
 use mech::params::{ParamKind, Value};
 use units::{Bytes, parse_dur, parse_rate};
 
-/// Values of a spec: its defaults, replaced by what is given, each as text.
+/// Returns values for the parameters of a declaration: the given ones, and defaults for the others.
 pub(crate) fn values(spec: &Spec, given: &[(&str, &str)]) -> Values {
     let mut values = Values::default();
     for param in spec.params {

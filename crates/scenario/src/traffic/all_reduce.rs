@@ -13,7 +13,7 @@ use std::sync::Arc;
 use units::{Dur, Time};
 
 choice! {
-    /// Algorithm of the reduction.
+    /// Algorithm of an all-reduce.
     enum AlgorithmKind {
         Ring = "ring",
         Tree = "tree",

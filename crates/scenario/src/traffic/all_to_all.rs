@@ -81,7 +81,7 @@ pub(super) const SPEC: Spec = Spec {
 pub(super) struct AllToAll {
     hosts: Arc<[HostId]>,
     sizes: Arc<Sizes>,
-    /// Time between rounds; `None` if all flows start together.
+    /// Time between two rounds of a shuffle; `None` if all its flows start together.
     gap: Option<Dur>,
     interval: Dur,
     count: u64,
@@ -142,12 +142,12 @@ impl AllToAll {
         shuffles * hosts * (hosts - 1.0)
     }
 
-    /// Returns the number of flows of a round, and the mean bytes of each.
+    /// Returns the number of flows in a round of a shuffle, and their mean size in bytes.
     pub fn flows_per_round(&self) -> (f64, f64) {
         (self.query_rounds().flows as f64, self.sizes.mean_bytes())
     }
 
-    /// Returns the rounds of the workload's shuffles; flows that start together are one round.
+    /// Returns the times and sizes of the rounds of all shuffles; flows that start together are one round.
     pub fn query_rounds(&self) -> QueryRounds {
         let others = self.hosts.len() as u64 - 1;
         let (gap, rounds) = self.gap.map_or((Dur(0), 1), |gap| (gap, others));
@@ -235,7 +235,7 @@ pub(super) struct ShuffleRounds {
     query: u32,
     /// Start of the current shuffle.
     begun: Time,
-    /// Number of the next round, from 1.
+    /// Number of the shuffle's next round, from 1.
     round: usize,
 }
 

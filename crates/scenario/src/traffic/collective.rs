@@ -13,11 +13,11 @@ use mech::{HostId, Stream};
 use std::sync::Arc;
 use units::{Dur, Time};
 
-/// Algorithm of the reduction.
+/// Algorithm of an all-reduce.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Algorithm {
     Ring,
-    /// Binary tree with this number of chunks.
+    /// Binary tree over which data is reduced in this number of chunks.
     Tree(u32),
 }
 
@@ -25,7 +25,7 @@ pub(super) enum Algorithm {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct JobPlan {
     pub algorithm: Algorithm,
-    /// Hosts of the ranks, job after job.
+    /// Hosts of the ranks of all jobs, job by job.
     pub hosts: Vec<HostId>,
     /// Number of ranks of a job.
     pub ranks: u32,
@@ -37,12 +37,12 @@ pub(super) struct JobPlan {
     pub compute: Dur,
     /// Largest random delay of each rank's start of each iteration.
     pub jitter: Dur,
-    /// True if every pair of ranks keeps a connection.
+    /// True if messages between two ranks use the same connection again.
     pub persistent: bool,
     pub start: Time,
 }
 
-/// Flag in the number of a tree's chunk on its way to the root.
+/// Flag in the number of a tree's chunk that is on its way to the root.
 const TO_ROOT_FLAG: u32 = 1 << 31;
 
 /// Ranks of a workload's jobs.
@@ -52,27 +52,27 @@ pub struct Collective {
     ranks: Vec<RankProgress>,
 }
 
-/// Progress of a rank.
+/// Progress of a rank in its all-reduce.
 #[derive(Clone, Debug)]
 struct RankProgress {
     iteration: u64,
-    /// Start of the iteration, which may be in the future.
+    /// Start of the rank's present iteration, which may be in the future.
     iteration_start: Time,
-    /// Chunks of the iteration that need nothing more from other ranks.
+    /// Number of finished chunks in the rank's iteration: they need nothing more from other ranks.
     finished_chunks: u32,
-    /// Ring: steps of the next iteration that arrived before this one ended.
+    /// Ring steps of the next iteration that arrived before this iteration ended.
     early_steps: Vec<u32>,
-    /// Tree: number of children that each chunk has arrived from, for this iteration and for the next.
+    /// Number of a rank's children in the tree that each chunk has arrived from, for this iteration and for the next.
     child_arrivals: [Vec<u8>; 2],
     jitter_draws: Stream,
 }
 
-/// Message from the rank at `place`, counted over all jobs, to another rank of its job.
+/// Message from a rank, numbered over all jobs, to another rank of its job.
 #[derive(Clone, Copy)]
 struct RankMessage {
     sender: usize,
     to: u32,
-    /// Step of a ring, or chunk of a tree, with [`TO_ROOT_FLAG`] on its way to the root.
+    /// Step of a ring, or chunk of a tree (with [`TO_ROOT_FLAG`] on its way to the root).
     step_or_chunk: u32,
 }
 
@@ -115,7 +115,7 @@ impl JobPlan {
         place - place % self.ranks as usize
     }
 
-    /// Returns a message of an iteration.
+    /// Makes the flow of a message in an iteration.
     fn draft_message(
         &self,
         iteration: u64,
@@ -147,7 +147,8 @@ impl JobPlan {
 }
 
 impl Collective {
-    /// Returns all ranks before their first iteration. `shake` returns the random stream of a rank by its index.
+    /// Creates the ranks of all jobs, before their first iteration. `shake` returns the random stream of a rank by its
+    /// index.
     pub(super) fn new(plan: Arc<JobPlan>, shake: impl Fn(u32) -> Stream) -> Collective {
         let chunks = |rank: u32| match plan.algorithm {
             Algorithm::Tree(chunks) if plan.children(rank).next().is_some() => vec![0; chunks as usize],
@@ -178,7 +179,7 @@ impl Collective {
         first
     }
 
-    /// Handles the arrival of a message's last byte: appends the messages that its receiver sends on.
+    /// Handles the delivery of a message: appends the messages that its receiver sends next.
     pub(super) fn on_delivered(&mut self, message: &FlowSpec, now: Time, out: &mut Vec<FlowSpec>) {
         let (to, what) = ((message.tag >> 32) as u32, message.tag as u32);
         let jobs = self.plan.count_jobs();
@@ -201,7 +202,7 @@ impl Collective {
         out.extend(said.into_iter().map(|(start, draft)| draft.into_flow(start, message.traffic, message.class)));
     }
 
-    /// Appends the messages that the rank at `place` sends at the start of its iteration, without waiting for others.
+    /// Appends the messages that the rank at `place` sends at the start of its iteration, before any arrives.
     fn begin_iteration(&self, place: usize, out: &mut Vec<(Time, FlowDraft)>) {
         let (plan, RankProgress { iteration_start: begin, iteration, .. }) = (&self.plan, &self.ranks[place]);
         let rank = (place - plan.first_rank_of_job(place)) as u32;
@@ -232,7 +233,7 @@ impl Collective {
         out.push((now.max(rank.iteration_start), self.plan.draft_message(rank.iteration, sent)));
     }
 
-    /// Handles the arrival of a ring's step at the rank at `place`.
+    /// Handles the arrival of a ring's message at the rank at `place`.
     fn on_ring_step(&mut self, place: usize, step: u32, now: Time, out: &mut Vec<(Time, FlowDraft)>) {
         let rank = (place - self.plan.first_rank_of_job(place)) as u32;
         if step + 1 < self.plan.completions_per_iteration() {

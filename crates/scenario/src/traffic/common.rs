@@ -44,7 +44,7 @@ pub(super) const SERVICE_JITTER: Param = Param {
 };
 
 choice! {
-    /// Connections that carry messages.
+    /// Connections that carry messages: persistent ones, or a new one for each.
     pub(super) enum ConnectionUse {
         Persistent = "persistent",
         New = "new",
@@ -68,19 +68,19 @@ impl ServiceTime {
     }
 }
 
-/// Numbers of a workload's streams that belong to no host.
+/// Numbers of random streams of a workload that belong to no host.
 pub(super) const QUERY_TIME_STREAM: u32 = u32::MAX;
 pub(super) const QUERY_HOST_STREAM: u32 = u32::MAX - 1;
 pub(super) const DERANGEMENT_STREAM: u32 = u32::MAX - 2;
-/// Bit in the number of the stream from which jitter is drawn, so that jitter changes no other draw.
+/// Bit in the number of a random stream for jitter, so that jitter changes no other draw.
 pub(super) const JITTER_STREAM_FLAG: u32 = 1 << 30;
 
 pub(super) fn make_fault(field: &str, found: impl Into<String>, rule: impl Into<String>) -> Fault {
     Fault { field: field.into(), found: found.into(), rule: rule.into() }
 }
 
-/// Returns the span of a workload, from `start` up to `stop`. Without `stop` it has no end: load continues while
-/// measured flows are unfinished.
+/// Returns the start and the stop of a workload. Without `stop` it has no end: load continues while measured flows are
+/// unfinished.
 pub(super) fn read_window(values: &Values, ctx: &Context, faults: &mut Vec<Fault>) -> (Time, Time) {
     let (start, end) = (values.time("start"), ctx.duration);
     if start >= end {
@@ -101,7 +101,7 @@ pub(super) fn note_idle_stop(is_idle: bool, name: &str, ctx: &Context) {
     }
 }
 
-/// Largest number of flows that may be waiting for their jitter; about half a gigabyte.
+/// Largest number of flows that may wait for their start jitter at one time; about half a gigabyte.
 const MAX_JITTERED_FLOWS: f64 = 1e7;
 
 /// Checks that jitter keeps few enough flows in memory, given `flows` every `gap` picoseconds. All flows that start

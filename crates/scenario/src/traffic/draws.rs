@@ -4,7 +4,7 @@
 
 use mech::{Stream, StreamPurpose};
 
-/// Purpose of a message's draw.
+/// Purpose of a random draw for a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum DrawPurpose {
     Size = 0,
@@ -13,7 +13,7 @@ pub(super) enum DrawPurpose {
     Jitter = 3,
 }
 
-/// Random draws of a workload's messages.
+/// Random draws for the messages of a workload.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MessageDraws {
     pub seed: u64,
@@ -22,7 +22,7 @@ pub(super) struct MessageDraws {
 }
 
 impl MessageDraws {
-    /// Returns the stream of the `n`-th message of a session or a query. PRECONDITION: `n` is below 2⁵⁴.
+    /// Returns the random stream for the `n`-th message of a session or a query. PRECONDITION: `n` is below 2⁵⁴.
     pub fn stream(self, who: u32, what: DrawPurpose, n: u64) -> Stream {
         Stream::new(self.seed, who, StreamPurpose::Reply(self.workload)).at_position(n << 2 | what as u64)
     }

@@ -20,13 +20,13 @@ pub(super) const FILE: Param = Param {
     default: None,
 };
 
-/// Largest number of faults of one file that are reported.
+/// Largest number of faults that are reported for one file.
 pub(super) const MAX_REPORTED_FAULTS: usize = 10;
 
 /// Fault of a line: the text found, and the rule.
 pub(super) type LineFault = (String, String);
 
-/// Workload whose flows a file lists.
+/// Flows of a workload that a file lists.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct FlowTrace {
     rows: Arc<[TracedFlow]>,
@@ -47,7 +47,7 @@ pub(super) struct TracedFlow {
     pub query: u32,
 }
 
-/// Numbers the queries in the order of their first flows, and counts the flows of each.
+/// Numbers the queries in the order of their first flows, and returns the number of flows of each.
 fn number_queries(rows: &mut [TracedFlow]) -> Vec<u32> {
     let (mut numbers, mut sizes) = (BTreeMap::new(), Vec::new());
     for row in rows.iter_mut().filter(|row| row.query != u32::MAX) {
@@ -90,17 +90,17 @@ impl FlowTrace {
         Ok(FlowTrace { rows: rows.into(), queries })
     }
 
-    /// Returns the number of flows of each query.
+    /// Returns the number of flows in each query of the file.
     pub fn query_size(&self) -> QuerySize {
         if self.queries.is_empty() { QuerySize::None } else { QuerySize::Listed(self.queries.clone()) }
     }
 
-    /// Returns the highest traffic class, if the file has classes.
+    /// Returns the highest traffic class of any flow in the file, if the file has classes.
     pub fn class(&self) -> Option<u8> {
         self.rows.iter().filter_map(|row| row.class).max()
     }
 
-    /// Returns true if no flow has an end.
+    /// Returns true if all flows of the file are without end.
     pub fn is_endless(&self) -> bool {
         self.rows.iter().all(|row| row.bytes == ENDLESS_BYTES)
     }
@@ -138,8 +138,8 @@ pub(super) fn split_words(line: &str) -> Vec<&str> {
 /// Length of the longest line of a file in bytes. Without a bound, a file without line ends would be read into memory.
 const MAX_LINE_BYTES: u64 = 1 << 20;
 
-/// Collects the values that `say` makes of the lines of a file, numbered from 1, or the faults of the first wrong
-/// lines. Only one line of the file is in memory at a time.
+/// Parses a file line by line with `say`, which gets each line and its number from 1. Returns the values, or the faults
+/// of the first wrong lines. Only one line of the file is in memory at a time.
 pub(super) fn parse_lines<T>(
     file: &mut dyn BufRead,
     say: impl FnMut(usize, &str) -> Result<Option<T>, LineFault>,
@@ -147,8 +147,8 @@ pub(super) fn parse_lines<T>(
     parse_first_lines(file, &Cell::new(usize::MAX), say)
 }
 
-/// Collects the values that `say` makes of the first lines with any, up to the number that it writes to `most`. Later
-/// lines are not read.
+/// Parses the first lines of a file with `say`, until there are as many values as `say` writes to `most`. Later lines
+/// are not read.
 pub(super) fn parse_first_lines<T>(
     file: &mut dyn BufRead,
     most: &Cell<usize>,
@@ -188,7 +188,7 @@ pub(super) fn parse_first_lines<T>(
     if faults.is_empty() { Ok(good) } else { Err(faults) }
 }
 
-/// Hosts by the names that files use.
+/// Hosts by the names that files of flows use.
 pub(super) struct HostNames<'a> {
     names: BTreeMap<&'a str, u32>,
     hosts: u32,
@@ -226,7 +226,7 @@ impl<'a> HostNames<'a> {
     }
 }
 
-/// Parses a size in plain bytes.
+/// Parses the size of a flow as a plain number of bytes.
 pub(super) fn parse_plain_bytes(text: &str) -> Result<u64, LineFault> {
     let rule = || "a whole number of bytes, at least 1".into();
     text.parse::<u64>().ok().filter(|n| *n > 0).ok_or_else(|| (format!("size `{text}`"), rule()))
@@ -282,7 +282,7 @@ impl TracedFlows {
         self.rows.get(self.at).map_or(Time::NEVER, |row| row.start)
     }
 
-    /// Returns the traffic class of the row that was taken last, if the file has classes.
+    /// Returns the traffic class of the row taken last, if the file has classes.
     pub fn class(&self) -> Option<u8> {
         self.rows[self.at.checked_sub(1)?].class
     }
@@ -299,7 +299,7 @@ mod tests {
     use super::{MAX_LINE_BYTES, parse_lines, parse_scaled};
     use std::io::{BufReader, Read, Repeat, repeat};
 
-    /// Reader of lines without end, with the number of bytes that were read.
+    /// Endless input without line ends, which counts the bytes that were read.
     struct Endless(Repeat, u64);
 
     impl Read for Endless {

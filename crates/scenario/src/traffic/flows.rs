@@ -25,14 +25,14 @@ use units::{Dur, Time};
 pub struct Flows {
     horizon: Time,
     cursors: Vec<FlowCursor>,
-    /// Start of each cursor's next flows, before jitter.
+    /// Cursors by the start of their next flows, before jitter.
     upcoming: BinaryHeap<Reverse<(Time, u32)>>,
-    /// Flows that are made; those before the first of `upcoming` are final.
+    /// Flows that are already made; those that start before the first of `upcoming` are final.
     ready: BinaryHeap<Reverse<ReadyFlow>>,
     batch: Vec<FlowDraft>,
 }
 
-/// Sequence of flows of a workload, or of one host of it.
+/// Generator of the flows of a workload, or of one host of it.
 #[derive(Clone, Debug)]
 struct FlowCursor {
     traffic: u16,
@@ -56,7 +56,7 @@ enum CursorKind {
 }
 
 impl CursorKind {
-    /// Returns the start of the next flows, before jitter; [`Time::NEVER`] if there are none.
+    /// Returns the start of the generator's next flows, before jitter; [`Time::NEVER`] if there are none.
     fn next_start(&self) -> Time {
         match self {
             CursorKind::Queries(k) => k.next_start(),
@@ -69,14 +69,14 @@ impl CursorKind {
             CursorKind::FlowStarts(k) => k.next_start(),
         }
     }
-    /// Returns the class of the flows that were taken last, if they differ from the workload's.
+    /// Returns the traffic class of the flows taken last, if it differs from the workload's.
     fn class(&self) -> Option<u8> {
         match self {
             CursorKind::TracedFlows(k) => k.class(),
             _ => None,
         }
     }
-    /// Appends the flows of the next instant and advances.
+    /// Appends the generator's next simultaneous flows to `out`, and advances.
     fn take_next(&mut self, out: &mut Vec<FlowDraft>) {
         match self {
             CursorKind::Queries(k) => k.take_next(out),
@@ -232,7 +232,7 @@ impl Flows {
         }
     }
 
-    /// Makes the flows that a cursor has at `start`.
+    /// Makes the flows that the generator with index `at` starts at `start`, before jitter.
     fn make_flows(&mut self, start: Time, at: u32) {
         let cursor = &mut self.cursors[at as usize];
         cursor.kind.take_next(&mut self.batch);

@@ -10,14 +10,14 @@ use super::query::QueryAnswers;
 use super::request_reply::Replies;
 use units::Time;
 
-/// Source of the messages that follow others in a workload.
+/// Generator of the messages of a workload that start when other messages have arrived.
 #[derive(Clone, Debug)]
 pub enum FollowUps {
-    /// Requests are answered, and answers are followed by the next request.
+    /// Sessions: requests are answered, and answers are followed by the next request.
     Sessions(Replies),
-    /// Ranks of a collective operation send on the data that they have received.
+    /// Collective operations: ranks send on the data that they have received.
     Collective(Collective),
-    /// Requests are answered.
+    /// Queries: requests are answered.
     Answers(QueryAnswers),
 }
 

@@ -44,14 +44,14 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 choice! {
-    /// Meaning of a flow's priority group.
+    /// Meaning of the column for a flow's priority group.
     enum PriorityGroup {
         Ignored = "ignored",
         Class = "class",
     }
 }
 
-/// State while lines are read.
+/// Settings and findings of the reader of a flow file.
 struct Reader<'a> {
     hosts: HostNames<'a>,
     origin: Time,
@@ -59,7 +59,7 @@ struct Reader<'a> {
     ports: RefCell<BTreeSet<u16>>,
 }
 
-/// Builds the workload of a flow file.
+/// Builds the workload of a flow file of the HPCC simulator.
 pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<FlowTrace, Vec<Fault>> {
     let classes = values.get::<PriorityGroup>("priority_group") == PriorityGroup::Class;
     if classes && values.count("class") > 0 {

@@ -44,14 +44,14 @@ pub(super) const OPERA: Spec = Spec {
 };
 
 choice! {
-    /// Unit of start times.
+    /// Unit of the start times in a flow file.
     enum StartUnit {
         Picoseconds = "ps",
         Microseconds = "us",
     }
 }
 
-/// State while lines are read.
+/// Settings and findings of the reader of a connection matrix or flow file.
 struct Reader<'a> {
     hosts: HostNames<'a>,
     unit: TimeUnit,
@@ -106,7 +106,7 @@ pub(super) fn build_opera(name: &str, values: &Values, ctx: &Context) -> Result<
     })
 }
 
-/// Kind of a line.
+/// Parsed line of a connection matrix.
 enum FileLine {
     Nodes,
     Nothing,

@@ -67,17 +67,17 @@ impl Incast {
         Ok(Incast { rounds, bytes })
     }
 
-    /// Returns the offered payload over the capacity of all host links; `None` for a single query.
+    /// Returns the offered load: payload over the capacity of all host links; `None` for a single query.
     pub fn offered_load(&self) -> Option<OfferedLoad> {
         self.rounds.offered_load(self.bytes as f64)
     }
 
-    /// Returns the average number of flows that start before an instant.
+    /// Returns the average number of flows that start before the instant `end`.
     pub fn flows_before(&self, end: Time) -> f64 {
         self.rounds.queries_before(end) * self.flows_per_query() as f64
     }
 
-    /// Returns the number of flows that start within a time, and the payload of each.
+    /// Returns the number of flows that start within a length of time, and the payload of each.
     pub fn flows_within(&self, within: Dur) -> (f64, f64) {
         (self.rounds.queries_within(within) * self.flows_per_query() as f64, self.bytes as f64)
     }

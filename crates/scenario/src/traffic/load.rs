@@ -42,11 +42,12 @@ pub(super) const LOAD_SEGMENT: Param = Param {
 choice! {
     /// Capacity that a load is a fraction of.
     pub enum LoadOf {
-        /// All host links together, one way.
+        /// Capacity of all host links together, one way.
         Host = "host",
-        /// All links from switches with hosts up to other switches, one way; counts traffic that leaves a rack.
+        /// Capacity of all links from switches with hosts up to other switches, one way; counts traffic that leaves a
+        /// rack.
         TorUplink = "tor_uplink",
-        /// Links between the first and the second half of the hosts, one way; counts traffic that crosses.
+        /// Capacity between the first and the second half of the hosts, one way; counts traffic that crosses.
         Bisection = "bisection",
     }
 }
@@ -57,7 +58,7 @@ choice! {
 pub struct Capacities([OnceCell<(f64, f64)>; LoadOf::WORDS.len()]);
 
 choice! {
-    /// Bytes that a load counts.
+    /// Bytes that count as load: payload, or whole frames on the wire.
     pub enum LoadBytes {
         /// Payload only.
         Payload = "payload",
@@ -75,8 +76,8 @@ pub struct OfferedLoad {
     pub of: LoadOf,
     /// Bytes that the load counts.
     pub bytes: LoadBytes,
-    /// Rate in bits per second, in these bytes, at which all hosts together send. The achieved load is `fraction` times
-    /// the delivered bits per second over this rate.
+    /// Rate in bits per second at which all hosts together send, in the bytes that the load counts. The achieved load
+    /// is `fraction` times the delivered bits per second over this rate.
     pub bps: f64,
     /// Rate in payload bits per second at which all hosts together send.
     pub payload_bps: f64,
@@ -117,7 +118,7 @@ fn crossing_share(net: &Topology, of: LoadOf) -> f64 {
     counted / sent
 }
 
-/// Returns the fraction of its own link that every host must send for a load of `fraction` of a capacity. Returns
+/// Returns the fraction of its own link's rate at which every host must send for this load of a capacity. Returns
 /// `None` if no traffic crosses the capacity.
 pub(super) fn host_fraction(net: &Topology, known: &Capacities, of: LoadOf, fraction: f64) -> Option<f64> {
     let compute = || (capacity(net, of), crossing_share(net, of) * capacity(net, LoadOf::Host));
@@ -163,7 +164,7 @@ pub(super) fn requested_load(values: &Values, ctx: &Context, sizes: &[&Sizes]) -
     Ok(OfferedLoad { fraction, of, bytes, bps, payload_bps: bps * payload / mean })
 }
 
-/// Returns the faults of keys `load.*` that have no meaning without a load, for the reason `why`.
+/// Returns a fault for each key `load.*` that the scenario sets although there is no load, for the reason `why`.
 pub(super) fn unused_load_faults(values: &Values, why: &str) -> Vec<Fault> {
     let plain = [("load.of", LoadOf::Host.word()), ("load.bytes", LoadBytes::Payload.word())];
     let told = plain.into_iter().filter(|(key, plain)| values.word(key) != *plain);
@@ -171,7 +172,7 @@ pub(super) fn unused_load_faults(values: &Values, why: &str) -> Vec<Fault> {
     words.chain(unused_segment_fault(values, why)).collect()
 }
 
-/// Returns the fault of a segment size that no load in wire bytes needs, for the reason `why`.
+/// Returns a fault if the scenario sets a segment size although no load in wire bytes needs it, for the reason `why`.
 fn unused_segment_fault(values: &Values, why: &str) -> Option<Fault> {
     let segment = values.has("load.segment").then(|| Bytes(values.size("load.segment")))?;
     Some(make_fault("load.segment", segment.to_string(), format!("no value if {why}")))

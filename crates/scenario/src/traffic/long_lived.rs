@@ -119,7 +119,7 @@ impl LongLived {
         }
     }
 
-    /// Returns the number of flows.
+    /// Returns the number of flows of the workload.
     pub fn count_flows(&self, hosts: u32) -> u64 {
         let each = match self.endpoints {
             EndpointChoice::Permutation => u64::from(hosts),
@@ -129,12 +129,12 @@ impl LongLived {
         each * self.flows as u64
     }
 
-    /// Returns the number of flows that start at one instant.
+    /// Returns the largest number of flows that start at the same instant.
     pub fn simultaneous_flows(&self, hosts: u32) -> u64 {
         if self.stagger == Dur::ZERO { self.count_flows(hosts) } else { 1 }
     }
 
-    /// Returns all flows: the first of every pair, then the second of every pair, and so on.
+    /// Returns all flows of the workload: the first of every pair of hosts, then the second of every pair, and so on.
     pub fn starts(&self, hosts: u32, mut draws: Stream) -> FlowStarts {
         let pairs: Vec<_> = match self.endpoints {
             EndpointChoice::Listed => self.listed_pairs.clone(),
@@ -156,7 +156,7 @@ fn draw_two_hosts(hosts: u32, draws: &mut Stream) -> (HostId, HostId) {
     (HostId(from), HostId(if to < from { to } else { to + 1 }))
 }
 
-/// Iterator over the flows of a workload.
+/// Iterator over the flows of a workload, in order of their start.
 #[derive(Clone, Debug)]
 pub(super) struct FlowStarts {
     pairs: Vec<(HostId, HostId)>,

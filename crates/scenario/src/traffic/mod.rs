@@ -58,7 +58,7 @@ pub const SPECS: &[&Spec] = &[
     &raw::BURSTS,
 ];
 
-/// Function that opens a file, or returns the reason why it cannot.
+/// Function that opens a file by name, or returns the reason why it cannot.
 pub type FileOpener<'a> = dyn Fn(&str) -> Result<Box<dyn BufRead>, String> + 'a;
 
 /// Parts of a scenario with which a workload is checked and built.
@@ -66,7 +66,7 @@ pub type FileOpener<'a> = dyn Fn(&str) -> Result<Box<dyn BufRead>, String> + 'a;
 pub struct Context<'a> {
     /// Network of the scenario.
     pub topology: &'a Topology,
-    /// Time before which all flows start.
+    /// Duration of the run, before the end of which all flows start.
     pub duration: Dur,
     /// Framing of the network, for loads in wire bytes.
     pub framing: Framing,
@@ -76,9 +76,9 @@ pub struct Context<'a> {
     pub files: &'a dyn Fn(&str) -> Result<String, String>,
     /// Function that opens a file of the scenario for reading line by line, or returns the reason why it cannot.
     pub open: &'a FileOpener<'a>,
-    /// Notes that a run prints about assumptions for what a file leaves open.
+    /// Notes for the user about assumptions that fill gaps in a file.
     pub notes: &'a RefCell<Vec<String>>,
-    /// Capacities of the network, shared by all workloads.
+    /// Capacities of the network that a load may refer to, shared by all workloads.
     pub capacities: &'a Capacities,
 }
 
@@ -142,17 +142,17 @@ pub struct FlowSpec {
     pub class: u8,
     /// Role of the flow: data, or the request for data.
     pub role: FlowRole,
-    /// Number by which the workload identifies the flow.
+    /// Tag of the flow, by which its workload recognises it.
     pub tag: u64,
     /// Number, within the workload, of the persistent connection from `src` to `dst` that carries the flow. The first
     /// message opens the connection and the others continue it. [`OWN_CONNECTION`] if the flow has its own connection.
     pub connection: u32,
 }
 
-/// Size of a flow without end: more than any link carries in the longest run.
+/// Size in bytes of a flow without end: more than any link carries in the longest run.
 pub const ENDLESS_BYTES: u64 = 1 << 62;
 
-/// Number of a connection that carries one flow alone.
+/// Connection number of a flow that has a connection for itself.
 pub const OWN_CONNECTION: u32 = u32::MAX;
 
 /// Role of a flow in its application.
@@ -226,7 +226,7 @@ impl Traffic {
         }
     }
 
-    /// Returns true if sources stop making packets while a bounded backlog of theirs is queued at their NIC.
+    /// Returns true if raw sources pause while a limited number of their bytes is queued at their NIC.
     pub fn is_bounded(&self) -> bool {
         matches!(&self.source, WorkloadKind::Raw(raw) if raw.is_bounded())
     }
@@ -236,15 +236,15 @@ impl Traffic {
         matches!(&self.source, WorkloadKind::Raw(raw) if raw.is_ecn_capable())
     }
 
-    /// Returns the flows of this workload only, the `index`-th of the scenario; none if it is raw.
+    /// Returns the flows of this workload alone, which has this index in the scenario; none if it is raw.
     pub fn flows(&self, index: u16, topology: &Topology, seed: u64, horizon: Time) -> Flows {
         let mut flows = Flows::empty(horizon);
         flows.add_workload(self, index, topology, seed);
         flows
     }
 
-    /// Returns the raw sources of this workload, the `index`-th of the scenario, with drawn start jitter; none if its
-    /// flows have a transport.
+    /// Returns the sources of raw packets of this workload, with drawn start jitter; none if its flows have a
+    /// transport. `index` is the workload's number in the scenario.
     pub fn raw_sources(&self, index: u16, seed: u64) -> Vec<RawSource> {
         match &self.source {
             WorkloadKind::Raw(raw) => raw.raw_sources(self, index, seed),
@@ -252,8 +252,8 @@ impl Traffic {
         }
     }
 
-    /// Returns the source of flows that start when others end, for the `index`-th workload of the scenario; `None`
-    /// if it has no such flows.
+    /// Returns the generator of flows that start when others have arrived; `None` if the workload has no such flows.
+    /// `index` is the workload's number in the scenario.
     pub fn follow_ups(&self, index: u16, seed: u64) -> Option<FollowUps> {
         match &self.source {
             WorkloadKind::AllReduce(job) => Some(FollowUps::Collective(job.place_ranks(index, self.jitter, seed))),
@@ -282,8 +282,8 @@ impl Traffic {
         }
     }
 
-    /// Estimates the number of flows that start before an instant: the average if they start at random, and a lower
-    /// bound if they depend on others.
+    /// Estimates the number of flows that start before the instant `end`: the average if they start at random, and a
+    /// lower bound if they depend on others.
     pub fn flows_before(&self, end: Time, topology: &Topology) -> f64 {
         match &self.source {
             WorkloadKind::Incast(incast) => incast.flows_before(end),
@@ -299,8 +299,8 @@ impl Traffic {
         }
     }
 
-    /// Estimates the largest number of flows that start within a time, and their average bytes. It counts flows that
-    /// start together by the parameters, with or without jitter.
+    /// Estimates the largest number of flows that start within a length of time, and their average bytes. It counts
+    /// flows that start together by the parameters, with or without jitter.
     pub fn simultaneous_flows(&self, topology: &Topology, within: Dur) -> (f64, f64) {
         match &self.source {
             WorkloadKind::Incast(incast) => incast.flows_within(within),
@@ -316,8 +316,8 @@ impl Traffic {
         }
     }
 
-    /// Estimates the largest number of packets without a transport that sources make within a time, bounded by
-    /// `backlog`.
+    /// Estimates the largest number of packets without a transport that sources make within a length of time, bounded
+    /// by `backlog`.
     pub fn raw_packets_within(&self, within: Dur) -> f64 {
         match &self.source {
             WorkloadKind::Raw(raw) => raw.packets_within(within),
@@ -352,7 +352,7 @@ impl Traffic {
         }
     }
 
-    /// Returns the time from one shuffle to the next, if a load sets it.
+    /// Returns the time from one shuffle to the next, if `load` sets it.
     pub fn shuffle_interval(&self) -> Option<Dur> {
         match &self.source {
             WorkloadKind::AllToAll(shuffle) => shuffle.shuffle_interval(),
@@ -360,7 +360,7 @@ impl Traffic {
         }
     }
 
-    /// Returns the load that the parameters request or result in; `None` if they set no rate.
+    /// Returns the offered load, which the parameters set directly or through rates; `None` if they set no rate.
     pub fn offered_load(&self) -> Option<OfferedLoad> {
         match &self.source {
             WorkloadKind::Incast(incast) => incast.offered_load(),

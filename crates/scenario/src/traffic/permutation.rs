@@ -47,7 +47,7 @@ impl Permutation {
     }
 }
 
-/// Source of a workload's flows, which all start together.
+/// Generator of the flows of a permutation, which all start together.
 #[derive(Clone, Debug)]
 pub(super) struct Shuffle {
     sizes: Arc<Sizes>,

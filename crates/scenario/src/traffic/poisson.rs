@@ -57,12 +57,12 @@ pub(super) struct Poisson {
     stop: Time,
 }
 
-/// Mean gap between flows of a host, in picoseconds.
+/// Mean time between the starts of flows at a host, in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum MeanGap {
-    /// Same gap at all hosts.
+    /// Same mean gap at all hosts.
     Equal(f64),
-    /// Gap of this value over the rate of the host's link in bits per second.
+    /// Mean gap of a host: this value over the rate of its link in bits per second.
     InverseToRate(f64),
 }
 
@@ -156,7 +156,7 @@ fn check_gaps(values: &Values, gap: MeanGap, ctx: &Context) -> Option<Fault> {
     check_jitter(values, 1.0, 1.0 / per_ps)
 }
 
-/// Returns the gaps, and the resulting load.
+/// Returns the mean gaps between flows, and the resulting load.
 fn read_gaps(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<(MeanGap, Option<OfferedLoad>), Vec<Fault>> {
     let mut faults = Vec::new();
     check_pace(values, &mut faults);

@@ -101,7 +101,7 @@ impl Query {
         }
     }
 
-    /// Returns the offered payload, requests included, over the capacity of all host links; `None` for a single query.
+    /// Returns the offered load: payload with requests, over the capacity of all host links; `None` for a single query.
     pub fn offered_load(&self) -> Option<OfferedLoad> {
         self.rounds.offered_load(self.response.mean_bytes() + self.request as f64)
     }
@@ -114,12 +114,12 @@ impl Query {
         self.rounds.queries(shape, hosts, streams)
     }
 
-    /// Returns the average number of messages of queries that start before an instant.
+    /// Returns the average number of messages, over all queries that start before the instant `end`.
     pub fn flows_before(&self, end: Time) -> f64 {
         self.rounds.queries_before(end) * self.messages_per_query() as f64
     }
 
-    /// Returns the number of messages that queries begin with within a time, and the mean bytes of each.
+    /// Returns the number of first messages of queries that start within a length of time, and their mean bytes.
     pub fn messages_within(&self, within: Dur) -> (f64, f64) {
         let bytes = if self.has_requests() { self.request as f64 } else { self.response.mean_bytes() };
         (self.rounds.queries_within(within) * self.rounds.hosts_per_query() as f64, bytes)
@@ -135,14 +135,14 @@ impl Query {
         self.request > 0
     }
 
-    /// Returns the source of answers to requests; `None` without requests.
+    /// Returns the generator of answers to requests; `None` if queries have no requests.
     pub fn answer_source(&self, workload: u16, seed: u64) -> Option<QueryAnswers> {
         let draws = MessageDraws { seed, workload };
         self.has_requests().then(|| QueryAnswers { response: self.response.clone(), service: self.service, draws })
     }
 }
 
-/// Source of answers to the requests of queries.
+/// Generator of answers to the requests of queries.
 #[derive(Clone, Debug)]
 pub struct QueryAnswers {
     response: Arc<Sizes>,

@@ -1,4 +1,4 @@
-//! Queries: their start times and their hosts.
+//! Start times of queries, and selection of their hosts.
 
 use super::common::{
     QUERY_HOST_STREAM, QUERY_TIME_STREAM, check_jitter, find_host, make_fault, note_idle_stop, read_window, round_to_ps,
@@ -33,7 +33,7 @@ pub(super) const QPS: Param = Param {
     default: Some(""),
 };
 
-/// Names of the parameters that kinds of queries share under different keys.
+/// Keys of parameters that incasts and queries share under different names.
 #[derive(Clone, Copy)]
 pub(super) struct ParameterNames {
     /// Key for the number of flows in a query.
@@ -45,7 +45,7 @@ pub(super) struct ParameterNames {
 }
 
 choice! {
-    /// Selection of the hosts other than the target.
+    /// Selection of a query's hosts other than the target.
     pub(super) enum HostSelection {
         Random = "random",
         First = "first",
@@ -56,7 +56,7 @@ choice! {
 /// Start times of queries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum QueryTimes {
-    /// Fixed interval, and the number of queries.
+    /// Fixed interval between queries, and number of queries.
     Every(Dur, u64),
     /// Exponential gaps with this mean, in picoseconds.
     Poisson(f64),
@@ -72,11 +72,11 @@ pub(super) struct QuerySchedule {
     start: Time,
     stop: Time,
     hosts_rate: f64,
-    /// Load that the scenario requests.
+    /// Load that the scenario requests with `load.fraction`.
     requested_load: Option<OfferedLoad>,
 }
 
-/// Flows that a query begins with.
+/// First messages of a query.
 #[derive(Clone, Debug)]
 pub(super) enum QueryFlows {
     /// Every host sends this number of bytes to the target.
@@ -131,8 +131,8 @@ impl QuerySchedule {
         Ok(QuerySchedule { degree, target, pick, pace, start, stop, hosts_rate, requested_load: None })
     }
 
-    /// Sets the rate of queries from `load`, if it is given. Each host of a query sends one flow of each of these
-    /// sizes.
+    /// Sets the rate of queries from the keys `load.*`, if they are given. Each host of a query sends one flow of each
+    /// of these sizes.
     pub fn with_load(mut self, values: &Values, ctx: &Context, sizes: &[&Sizes]) -> Result<QuerySchedule, Vec<Fault>> {
         if !values.has("load.fraction") {
             let faults = unused_load_faults(values, "`load.fraction` is not given");
@@ -159,8 +159,8 @@ impl QuerySchedule {
         Ok(self)
     }
 
-    /// Returns the load of `bytes` for each host of a query, over the capacity of all host links; `None` for a single
-    /// query.
+    /// Returns the offered load if each host of a query sends `bytes`, over the capacity of all host links; `None` for
+    /// a single query.
     pub fn offered_load(&self, bytes: f64) -> Option<OfferedLoad> {
         if self.requested_load.is_some() || !bytes.is_finite() {
             return self.requested_load;
@@ -233,17 +233,17 @@ fn read_query_times(values: &Values, faults: &mut Vec<Fault>) -> QueryTimes {
     }
 }
 
-/// Random streams of a workload's queries.
+/// Random streams for the queries of a workload.
 #[derive(Clone, Debug)]
 pub(super) struct QueryStreams {
-    /// Stream of the times between queries.
+    /// Random stream for the times between queries.
     pub times: Stream,
-    /// Stream of the targets, and of the order of the other hosts.
+    /// Random stream for the targets, and for the order of the other hosts.
     pub hosts: Stream,
 }
 
 impl QueryStreams {
-    /// Takes the streams from those of the workload.
+    /// Takes the streams for queries from those of the workload.
     pub fn new(stream: impl Fn(u32) -> Stream) -> QueryStreams {
         QueryStreams { times: stream(QUERY_TIME_STREAM), hosts: stream(QUERY_HOST_STREAM) }
     }
@@ -286,7 +286,7 @@ impl Queries {
         self.advance();
     }
 
-    /// Returns the flow that the query begins with between the target and its `n`-th other host.
+    /// Makes the first message of a query between its target and its `n`-th other host.
     fn draft_flow(&self, target: HostId, other: HostId, n: u64) -> FlowDraft {
         let to_target = |bytes| FlowDraft { tag: n, ..FlowDraft::on_own_connection(other, target, bytes, self.number) };
         match &self.shape {
@@ -302,7 +302,7 @@ impl Queries {
         }
     }
 
-    /// Returns the index, among the other hosts, of the `i`-th of `n` selected ones.
+    /// Selects the `i`-th of `n` hosts other than the target; returns its index among them.
     fn select_host_index(&mut self, i: u64, n: u64) -> u32 {
         let others = u64::from(self.hosts - 1);
         match self.rounds.pick {

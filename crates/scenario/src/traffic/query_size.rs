@@ -1,4 +1,4 @@
-//! Number of messages of a query, which is known before any of them starts.
+//! Number of messages in a query, which is known before any of them starts.
 //!
 //! A run waits for all messages of a query whose first message is measured. It needs their number even if the others
 //! start late, outside of the measurement window.
@@ -9,11 +9,11 @@ use units::{Dur, Time};
 /// Number of messages of each query of a workload, including those that answer others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QuerySize {
-    /// The workload has no queries.
+    /// No queries in the workload.
     None,
-    /// All queries have the same number of messages.
+    /// Same number of messages in all queries.
     Fixed(u64),
-    /// Queries have rounds with simultaneous flows. Rounds that would start too late do not count.
+    /// Rounds of simultaneous flows in each query. Rounds that would start too late do not count.
     Rounds(QueryRounds),
     /// Messages of each query, as a file lists them.
     Listed(Arc<[u32]>),
@@ -37,7 +37,7 @@ pub struct QueryRounds {
 }
 
 impl QuerySize {
-    /// Returns the number of messages of a query.
+    /// Returns the number of messages in the query with this number.
     pub fn count_messages(&self, query: u32) -> u64 {
         match self {
             QuerySize::None => 0,

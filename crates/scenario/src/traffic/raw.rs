@@ -12,7 +12,7 @@ use units::{Dur, Rate, Time};
 /// Largest payload in bytes, that of a jumbo frame.
 const MAX_PAYLOAD_BYTES: u64 = 9000;
 
-/// Largest number of unknown hosts of a list that are reported.
+/// Largest number of unknown hosts in a list that are reported.
 const MAX_REPORTED_UNKNOWN: usize = 100;
 
 pub(super) const SOURCE: Param = Param {
@@ -119,7 +119,7 @@ pub(super) const CONSTANT: Spec = Spec {
 };
 
 choice! {
-    /// Bytes that a rate counts.
+    /// Bytes that count in a rate: payload, or whole frames on the wire.
     enum RateBytes {
         Wire = "wire",
         Payload = "payload",
@@ -170,7 +170,7 @@ pub(super) const BURSTS: Spec = Spec {
     ],
 };
 
-/// Source of packets at one host.
+/// Source of raw packets at one host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawSource {
     /// Host that sends.
@@ -195,7 +195,7 @@ pub struct RawSource {
     pub start: Time,
     /// Instant from which no packet is sent.
     pub stop: Time,
-    /// Bytes of the source's frames at its NIC above which no packet is made; `None` is no limit.
+    /// Number of bytes queued at the NIC above which the source makes no packet; `None` is no limit.
     pub backlog: Option<u64>,
     /// True if packets are ECN-capable.
     pub ecn: bool,
@@ -318,7 +318,7 @@ impl RawWorkload {
     }
 }
 
-/// Returns the time between two packets of a burst.
+/// Reads the time between two packets of a burst.
 fn read_interval(values: &Values, ctx: &Context) -> Result<Dur, Vec<Fault>> {
     let (single, given) = (values.count("packets") == 1, values.has("interval"));
     match (single, given) {
@@ -336,10 +336,10 @@ fn read_interval(values: &Values, ctx: &Context) -> Result<Dur, Vec<Fault>> {
     }
 }
 
-/// Denominator of a fraction of a rate.
+/// Denominator of a load as a fraction of the rate of a link.
 const RATE_DENOMINATOR: u64 = 1_000_000_000;
 
-/// Returns the rate of each flow.
+/// Returns the rate of each flow, from `rate` or from a load.
 fn flow_rates(values: &Values, ctx: &Context, pairs: &[(HostId, HostId)]) -> Result<Vec<Rate>, Vec<Fault>> {
     match (values.has("rate"), values.has("load.fraction")) {
         (true, false) => Ok(vec![values.rate("rate"); pairs.len()]),
@@ -357,7 +357,7 @@ fn flow_rates(values: &Values, ctx: &Context, pairs: &[(HostId, HostId)]) -> Res
     }
 }
 
-/// Returns the source and destination of each flow.
+/// Reads the source and destination of each flow.
 pub(super) fn read_pairs(values: &Values, ctx: &Context, faults: &mut Vec<Fault>) -> Vec<(HostId, HostId)> {
     let sources = read_hosts(HostKeys { single_key: "source", list_key: "sources" }, values, ctx, faults);
     let mut destinations =
@@ -387,14 +387,14 @@ pub(super) fn read_pairs(values: &Values, ctx: &Context, faults: &mut Vec<Fault>
     pairs
 }
 
-/// Key for one host, and key for a list of hosts.
+/// Key for a single host, and key for a list of hosts, of which a workload sets one.
 #[derive(Clone, Copy)]
 struct HostKeys {
     single_key: &'static str,
     list_key: &'static str,
 }
 
-/// Returns the hosts that one of two keys names.
+/// Reads the hosts that a workload names under the key for a single host or under that for a list.
 fn read_hosts(
     HostKeys { single_key: one, list_key: many }: HostKeys,
     values: &Values,

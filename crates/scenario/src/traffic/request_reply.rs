@@ -109,14 +109,14 @@ pub(super) const SPEC: Spec = Spec {
 /// Largest number of sessions of a workload; each has its cursor, its draws and up to two connections.
 const MAX_SESSIONS: u64 = 200_000;
 
-/// Time of the next request.
+/// Rule for the time of a session's next request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum RequestTimes {
-    /// Fixed time after the reply.
+    /// Fixed time from a reply to the next request.
     Think(Dur),
-    /// Exponential time after the reply, with this mean in picoseconds.
+    /// Exponential time from a reply to the next request, with this mean in picoseconds.
     Exponential(f64),
-    /// Fixed time after the request.
+    /// Fixed time from one request to the next.
     Clock(Dur),
 }
 
@@ -211,7 +211,7 @@ impl Sessions {
         (self.flows_before(self.start.saturating_add(within)) / 2.0, self.reply.mean_bytes().max(self.request as f64))
     }
 
-    /// Returns the first request of every session, or all requests if they follow a clock.
+    /// Returns an iterator over requests for each session: its first one, or all of them if they follow a clock.
     pub fn first_requests(&self, workload: u16, seed: u64, jitter: Dur) -> impl Iterator<Item = Session> + use<> {
         let plan = Arc::new(self.session_plan(workload, 0, seed));
         (0..self.sessions as u32).map(move |session| {
@@ -296,7 +296,7 @@ fn count_sessions(
     if sessions > MAX_SESSIONS { Err(vec![make_fault("pairs", found(), rule())]) } else { Ok(sessions) }
 }
 
-/// Data shared by all sessions of a workload.
+/// Settings that all sessions of a workload share.
 #[derive(Clone, Debug)]
 struct SessionPlan {
     sessions: Sessions,
@@ -306,7 +306,7 @@ struct SessionPlan {
 }
 
 impl SessionPlan {
-    /// Returns the query number of a session's `n`-th request; `None` if there is no such request.
+    /// Returns the number, among queries, of a session's `n`-th request; `None` if there is no such request.
     fn query_number(&self, session: u32, n: u64) -> Option<u32> {
         let query = n.checked_mul(self.sessions.sessions)?.checked_add(u64::from(session))?;
         u32::try_from(query).ok().filter(|query| n < self.sessions.requests && *query < u32::MAX)
@@ -348,7 +348,7 @@ impl SessionPlan {
     }
 }
 
-/// Requests of a session that do not depend on replies.
+/// Generator of a session's requests that do not depend on replies.
 #[derive(Clone, Debug)]
 pub(super) struct Session {
     plan: Arc<SessionPlan>,
@@ -373,7 +373,7 @@ impl Session {
     }
 }
 
-/// Source of replies to requests, and of requests after replies.
+/// Generator of replies to requests, and of requests that follow replies.
 #[derive(Clone, Debug)]
 pub struct Replies(Arc<SessionPlan>);
 

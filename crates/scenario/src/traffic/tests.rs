@@ -12,7 +12,7 @@ fn no_files(_: &str) -> Result<String, String> {
     Err("no such file".into())
 }
 
-/// Workload on a network for a second, with its notes.
+/// Builds a workload for a run of one second on a network, and returns it with its notes.
 fn workload(net: &Topology, kind: &str, given: &[(&str, &str)]) -> Result<(Traffic, Vec<String>), Vec<Fault>> {
     with_files(net, kind, given, &no_files)
 }
@@ -175,7 +175,7 @@ fn a_permutation_is_one_cycle_through_all_hosts() {
     assert_ne!(dst(1), dst(2));
 }
 
-/// Sum of the payload bits of flows that start within a second.
+/// Returns the payload bits of flows that start within a second: their offered rate in bits per second.
 fn bits(flows: &[FlowSpec]) -> f64 {
     flows.iter().map(|flow| flow.bytes as f64 * 8.0).sum()
 }

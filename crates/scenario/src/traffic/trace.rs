@@ -55,7 +55,7 @@ struct ColumnPositions {
     query: Option<usize>,
 }
 
-/// Queries of a file by their texts, numbered in the order in which they appear.
+/// Number of each query of a file by its text, in the order in which the texts appear.
 #[derive(Default)]
 struct QueryLabels(BTreeMap<String, u32>);
 
@@ -73,11 +73,11 @@ impl QueryLabels {
     }
 }
 
-/// State while lines are read.
+/// Settings and findings of the reader of a CSV file.
 struct Reader<'a> {
     hosts: HostNames<'a>,
     unit: Option<&'static str>,
-    /// True if any start was a bare number.
+    /// True if any start time was a number without a unit.
     bare: Cell<bool>,
 }
 
@@ -97,7 +97,7 @@ pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<FlowTr
     Ok(made)
 }
 
-/// Returns the fields of a line.
+/// Splits a line of a CSV file into its fields.
 fn split_fields(line: &str) -> Vec<Cow<'_, str>> {
     if !line.contains('"') {
         return line.split(',').map(|field| field.trim().into()).collect();
@@ -108,7 +108,7 @@ fn split_fields(line: &str) -> Vec<Cow<'_, str>> {
     records.flat_map(|record| record.iter().map(|field| field.to_owned().into()).collect::<Vec<_>>()).collect()
 }
 
-/// Returns the indices of the columns, which may be in any order, in upper or lower case.
+/// Returns the indices of the columns from the header line, in any order, in upper or lower case.
 fn parse_header(header: &[Cow<str>]) -> Option<ColumnPositions> {
     let of = |name: &str| header.iter().position(|field| field.eq_ignore_ascii_case(name));
     let mut needed = [0; 4];

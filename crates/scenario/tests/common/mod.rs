@@ -7,29 +7,29 @@ use std::path::Path;
 /// Text of an incast in a fat-tree.
 pub const INCAST: &str = include_str!("../incast.toml");
 
-/// Source of a text that names no files.
+/// Returns the source of a scenario text that names no files.
 pub fn source(text: &str) -> Source {
     Source::new("test.toml", text, Path::new("."))
 }
 
-/// Result of loading a text with settings of the command line.
+/// Loads a scenario text with settings of the command line.
 pub fn loaded(text: &str, sets: &[&str]) -> Loaded {
     let sets: Vec<String> = sets.iter().map(|set| set.to_string()).collect();
     load(&source(text), &sets).unwrap_or_else(|found| panic!("{}", shown(&found)))
 }
 
-/// All faults of a text, one on each line.
+/// Returns all faults of a scenario text, one a line.
 pub fn refused(text: &str, sets: &[&str]) -> String {
     let sets: Vec<String> = sets.iter().map(|set| set.to_string()).collect();
     shown(&load(&source(text), &sets).expect_err("this should be refused"))
 }
 
-/// Messages, one on each line.
+/// Formats diagnostics for comparison, one a line.
 pub fn shown(found: &[scenario::Diagnostic]) -> String {
     found.iter().map(|d| d.to_string()).collect::<Vec<_>>().join("\n")
 }
 
-/// Small scenario with these additional lines.
+/// Returns the text of a small scenario, a star of four hosts with an incast, with these additional lines.
 pub fn star(more: &str) -> String {
     format!(
         "name = \"small\"\nduration = \"10ms\"\n[topology]\nkind = \"star\"\nn = 4\n[[traffic]]\nname = \"burst\"\n\
@@ -37,12 +37,12 @@ pub fn star(more: &str) -> String {
     )
 }
 
-/// Small scenario on a fat-tree of 16 hosts, with these additional lines.
+/// Returns the text of a small scenario on a fat-tree of 16 hosts, with these additional lines.
 pub fn tree(more: &str) -> String {
     star(more).replace("\"star\"\nn = 4", "\"fat_tree\"\nk = 4")
 }
 
-/// Parameter `size` of a buffer.
+/// Returns the parameter `size` of a buffer as text.
 pub fn size_of(buffer: &FilledSlot<BufferSlot>) -> String {
     buffer.values.amount("size").to_string()
 }

@@ -17,12 +17,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::{ByteClock, Rate};
 
-/// Settings that all nodes of a run share.
+/// Settings that are needed to build any node of a run.
 pub(super) struct NodeSettings<'a> {
-    /// Function that changes the setup of a switch before the switch is built.
+    /// Function that may change the setup of a switch, given its node number, before the switch is built.
     pub(super) change_switch: &'a dyn Fn(u32, &mut SwitchSetup),
     pub(super) scenario: &'a Scenario,
-    /// Histories of link directions that change, by the port that sends.
+    /// Outages, rates and delays over time of each link direction that changes, by the port that sends.
     pub(super) histories: &'a BTreeMap<SendingPort, LinkHistory>,
     pub(super) seed: u64,
     pub(super) top_class: u8,
@@ -32,7 +32,7 @@ pub(super) struct NodeSettings<'a> {
     pub(super) may_compute_departures: bool,
     /// Paths by which switches route; `None` if they use next-hop tables.
     pub(super) paths: Option<Arc<Paths>>,
-    /// First switch of the tier of each switch, as a node.
+    /// First switch of the tier of each switch, as a node number.
     pub(super) first_switch_of_tiers: Vec<u32>,
 }
 
@@ -79,16 +79,16 @@ impl NodeSettings<'_> {
         actual_port_rate(self.scenario, self.seed, (node, port), link.rate)
     }
 
-    /// Returns the lanes of a switch: one for packets that it bounces itself, and one for messages that any switch
-    /// makes.
+    /// Returns the lanes of a switch: one for packets that it bounces itself, and one for congestion messages of any
+    /// switch.
     fn switch_lanes(&self, overflow: &OverflowSlot) -> Lanes {
         let back = overflow.peek().needs().bounce_lane.map_or(LaneLimit::Absent, LaneLimit::Limited);
         let notices = if self.sends_notices { LaneLimit::Unlimited } else { LaneLimit::Absent };
         Lanes::default().with(Lane::Bounce, back).with(Lane::Notice, notices)
     }
 
-    /// Returns the lanes of a host's NIC: one for bounced packets, as long as the NIC's queue, and one for messages
-    /// that hosts make.
+    /// Returns the lanes of a host's NIC: one for bounced packets, as long as the NIC's queue, and one for congestion
+    /// messages that hosts make.
     fn host_lanes(&self) -> Lanes {
         let limit = self.scenario.host.nic_queue.map_or(LaneLimit::Unlimited, LaneLimit::Limited);
         let bounced = if self.any_bounce { limit } else { LaneLimit::Absent };
@@ -104,7 +104,8 @@ impl NodeSettings<'_> {
         ends.iter().filter_map(|end| self.histories.get(end)).any(LinkHistory::needs_stepping)
     }
 
-    /// Returns the part of a port in pausing; `None` if no port of the network is ever paused.
+    /// Returns the times and the headroom that a port needs for pausing; `None` if no port of the network is ever
+    /// paused.
     fn pause_setup(&self, node: u32, port: u16) -> Option<PauseSetup> {
         let setup = || {
             let span = self.scenario.worst_case_span(node, port);
@@ -168,7 +169,7 @@ impl NodeSettings<'_> {
     }
 }
 
-/// Returns the input side of a switch, with the stages between it and the outputs.
+/// Returns the setup of a switch's input side, with the stages between inputs and outputs.
 fn build_inputs(cioq: &Cioq, links: &[Port], own: &SwitchContext) -> InputSetup {
     let transfer = |link: &Port| cioq.speedup.rate(link.rate).expect("a multiple that the loader has checked").clock();
     let transfers: Vec<ByteClock> = links.iter().map(transfer).collect();
@@ -190,7 +191,7 @@ fn build_inputs(cioq: &Cioq, links: &[Port], own: &SwitchContext) -> InputSetup 
     }
 }
 
-/// Returns the agents of a switch port. A slot is empty if its agent does not belong at such a port.
+/// Returns the agents of a switch port. A slot is empty if its agent is not meant for a port with this far end.
 fn build_agents(port: &PortConfig, clock: ByteClock, to_switch: bool) -> Vec<AgentSlot> {
     let (ack_hold, notify) = (port.ack_hold.slot.for_port(clock), port.notify.slot.for_port(clock));
     let all = vec![ack_hold, notify, port.pause.slot.for_port(clock)];

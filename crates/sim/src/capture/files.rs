@@ -13,8 +13,8 @@ pub struct CaptureFiles {
 }
 
 impl CaptureFiles {
-    /// Returns a file for each link, with at most `snaplen` bytes of a frame. `about` is a comment of each. Hosts
-    /// have the addresses of `plan`, if there is one.
+    /// Creates a pcapng file for each link, with at most `snaplen` bytes of a frame. `about` is a comment of each file.
+    /// Hosts have the addresses of `plan`, if there is one.
     ///
     /// # Errors
     /// Never returns an error, since the files are written to memory.
@@ -28,8 +28,8 @@ impl CaptureFiles {
         Ok(CaptureFiles { writers: links.iter().map(writer).collect::<Result<_, _>>()?, plan })
     }
 
-    /// Returns the next bytes of one file, with at most `at_most` frames; none if no frame is left and the file's
-    /// header has been taken.
+    /// Returns the next bytes of one pcapng file, with at most `at_most` frames; none if no frame is left and the
+    /// file's header has been taken.
     ///
     /// # Errors
     /// Never returns an error, since it writes to memory, for interfaces that exist.

@@ -1,4 +1,4 @@
-//! Links to capture, by the names that users type.
+//! Links that are captured, by the names that users type.
 
 use scenario::diag::format_fault;
 use scenario::topology::{self, Node, Topology};
@@ -10,9 +10,9 @@ use wire::Interface;
 pub struct CapturedLink {
     /// Name `a:b`, with the lower node first; `a:b:n` if several links join the nodes.
     pub name: String,
-    /// Port at the first end and at the second, counted over the whole network.
+    /// Ports at the first and second end of the link, counted over the whole network.
     pub(super) ports: [u32; 2],
-    /// Names and speeds of the two directions.
+    /// Name and speed of each direction of the link, as pcapng interfaces.
     pub(super) interfaces: [Interface; 2],
 }
 

@@ -23,7 +23,7 @@ struct CapturedFrame {
     at: Time,
     pkt: Pkt,
     ext: Option<PacketExtension>,
-    /// Direction: 0 from the link's first end, 1 from its second.
+    /// Direction in which the frame crossed: 0 from the link's first end, 1 from its second.
     interface: u32,
     push: bool,
 }
@@ -31,14 +31,14 @@ struct CapturedFrame {
 /// Tap that captures frames.
 #[derive(Clone, Debug)]
 pub struct Capture {
-    /// Number of each port's capture times two, plus the direction; by port over the whole network.
+    /// Number of each port's capture times two, plus the direction; indexed by port over the whole network.
     capture_of_port: Vec<u32>,
-    /// Frames of each capture, in the order of time.
+    /// Frames of each captured link, in the order of time.
     frames: Vec<VecDeque<CapturedFrame>>,
 }
 
 impl Capture {
-    /// Returns a tap on these links of a network with this number of ports.
+    /// Returns a tap that captures these links, in a network with this number of ports.
     pub fn new(links: &[CapturedLink], ports: usize) -> Capture {
         let mut places = vec![NO_CAPTURE; ports];
         for (link, place) in links.iter().zip((0..).step_by(2)) {

@@ -14,11 +14,11 @@ pub(crate) struct ChangingLink {
     history: LinkHistory,
     /// True if frames go to another partition of the run and do not arrive here.
     is_kept: bool,
-    /// True for the course that all never-changing links to other partitions share.
+    /// True for the course that is shared by all links to other partitions that never change.
     is_steady: bool,
     /// Random stream in which each frame has positions by its number.
     draws: Stream,
-    /// Number of frames sent, without PAUSE and PFC frames, which are never lost at random.
+    /// Number of frames sent on the link, without PAUSE and PFC frames, which are never lost at random.
     frames: u64,
     /// Arrival time of the last frame.
     last_arrival: Time,
@@ -63,7 +63,7 @@ impl ChangingLink {
     pub(crate) fn keeps_frames(&self) -> bool {
         self.is_kept
     }
-    /// Removes and returns the outcome of the frame sent last, which arrives in another partition.
+    /// Removes and returns the outcome of the frame sent last, if that frame arrives in another partition.
     pub(crate) fn take_last_outcome(&mut self) -> Option<DropReason> {
         self.outcomes.pop_back().flatten()
     }
@@ -94,7 +94,7 @@ impl ChangingLink {
         if self.history.outages.iter().any(meets) { Some(DropReason::LinkDown) } else { random }
     }
 
-    /// Draws for every frame, whatever the probabilities are, so that all variants use the same draws.
+    /// Decides at random if a frame is lost; draws for every frame, so that all variants use the same draws.
     fn draw_random_loss(&mut self, pkt: &Pkt, arrival: Time) -> Option<DropReason> {
         if pkt.head.kind() == PacketKind::Pause {
             return None;
@@ -135,7 +135,7 @@ impl ChangingLink {
         self.outcomes.push_back(fate);
     }
 
-    /// Adds the losses on the same link in another partition.
+    /// Adds the losses that the same link had in another partition.
     pub(crate) fn add_loss_counts(&mut self, other: &ChangingLink) {
         self.loss_counts.iter_mut().zip(other.loss_counts).for_each(|(sum, lost)| *sum += lost);
     }
@@ -159,6 +159,7 @@ mod tests {
         Pkt::default()
     }
 
+    /// Test of losses on a link that is down twice, by the instants at which frames are on it.
     /// Frames of 10 ps cross a link with a delay of 5 ps. It is down from 100 to 200, and for an instant at 300.
     #[test]
     fn a_frame_is_lost_whose_time_on_the_link_meets_an_outage_and_no_other() {

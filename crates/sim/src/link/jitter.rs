@@ -13,13 +13,13 @@ use units::{ByteClock, Dur, Time};
 #[derive(Clone, Debug)]
 pub(crate) struct HostLinkJitter {
     law: NicJitter,
-    /// Preamble and gap in bytes.
+    /// Length of preamble and gap of a frame in bytes.
     gap: u16,
     /// Last frame on the link of each host.
     links: Vec<LastFrame>,
 }
 
-/// Last frame of a link.
+/// Last frame on the link of a host, and the jitter of its NIC.
 #[derive(Clone, Debug)]
 struct LastFrame {
     draws: Stream,
@@ -31,7 +31,7 @@ struct LastFrame {
 }
 
 impl HostLinkJitter {
-    /// Returns the jitter of a scenario; `None` if it has none. `clock` returns the clock of a host's port.
+    /// Returns the NIC jitter of a scenario; `None` if it has none. `clock` returns the clock of a host's port.
     pub(crate) fn from_scenario(
         scenario: &Scenario,
         seed: u64,
@@ -57,7 +57,7 @@ impl HostLinkJitter {
         (link as usize) < self.links.len()
     }
 
-    /// Returns the instant at which the last bit of a frame leaves that would leave at `end` without jitter.
+    /// Returns the instant at which the last bit of a frame leaves with jitter, if it would leave at `end` without it.
     pub(crate) fn end(&mut self, link: u32, pkt: &Pkt, end: Time) -> Time {
         let Some(tail) = self.links.get_mut(link as usize) else { return end };
         // The MAC makes PAUSE frames, behind all causes of jitter.
@@ -93,6 +93,7 @@ mod tests {
         pkt
     }
 
+    /// Test that NIC jitter never reorders frames, overlaps them or sends them early.
     /// Frames of 1000 bytes take 8160 ns on the link, with 20 bytes of preamble and gap.
     #[test]
     fn frames_stay_in_order_a_frame_apart_and_never_come_early() {

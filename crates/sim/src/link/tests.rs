@@ -33,6 +33,7 @@ fn links_keep_their_order_and_share_one_memory() {
     assert_eq!(wires.frames_in_flight(), 0);
 }
 
+/// Test of the payload on a link with a run of back-to-back segments.
 /// Three segments of 1000 B in a run: the last two have no slot of their own.
 #[test]
 fn payload_on_links_is_that_of_all_frames_of_a_run_until_they_have_arrived() {

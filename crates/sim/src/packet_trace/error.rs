@@ -5,10 +5,10 @@ use crate::BuildError;
 use crate::identity::PacketId;
 use std::fmt::{Display, Formatter};
 
-/// Reason for which there is no packet trace.
+/// Reason why a packet trace cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceError {
-    /// No packet was detoured, bounced, cut or held, or no congestion message was sent.
+    /// No packet was detoured, bounced, trimmed or held, or no congestion message was sent.
     None(PacketProperty),
     /// The flow does not exist; with the number of flows.
     Flow(PacketId, u32),
@@ -16,7 +16,7 @@ pub enum TraceError {
     Packet(PacketId, u32),
     /// The packet is missing, and the run failed; with the failure.
     Failed(Box<TraceError>, String),
-    /// The run cannot be built: a fault of the program.
+    /// The run cannot be built, which is a fault of the program.
     Build(BuildError),
 }
 

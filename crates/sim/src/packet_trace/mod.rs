@@ -29,21 +29,21 @@ use steps::StepRecorder;
 use units::{Dur, Time};
 use window_recorder::WindowRecorder;
 
-/// Number of events after which a pass checks if it can end.
+/// Number of events after which a pass of the trace checks if it can end.
 const EVENTS_PER_CHECK: u64 = 1 << 14;
 /// Shortest time that is observed before and after a packet trace.
 const MIN_MARGIN: Dur = Dur(1_000_000);
 /// Number of instants at which queue lengths are recorded.
 pub const SNAPSHOT_COUNT: usize = 3;
 
-/// Choice of the packet.
+/// Choice of the packet to trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketChoice {
-    /// Packet with the most detours, bounces or cuts, or the first that is held or is a congestion message. It may be
+    /// Packet with the most detours, bounces or trims, or the first that is held or is a congestion message. It may be
     /// delivered, lost or sent back to its source; among equals it is the first to end. A packet's own counts end at
     /// 255.
     MostOften(PacketProperty),
-    /// Packet with this identity.
+    /// Packet with this identity: flow, origin and number.
     Identity(PacketId),
 }
 
@@ -52,13 +52,13 @@ pub enum PacketChoice {
 pub struct TraceProgress {
     /// Number of the pass: 1 finds the packet, 2 follows it, 3 observes the network around it.
     pub pass: u8,
-    /// Progress of the run in this pass.
+    /// Progress of the run that this pass executes.
     pub progress: Progress,
-    /// Latest end of the pass, as planned.
+    /// Latest end of the pass, in simulated time.
     pub until: Time,
-    /// True if the pass is over.
+    /// True if the present pass is over.
     pub is_pass_over: bool,
-    /// True if all passes are over.
+    /// True if all passes of the trace are over.
     pub is_done: bool,
 }
 
@@ -67,7 +67,7 @@ pub struct Tracer {
     scenario: Arc<Scenario>,
     seed: u64,
     wanted: PacketChoice,
-    /// Instants that the user asked for.
+    /// Instants at which the user wants queue lengths.
     instants: Option<[Time; SNAPSHOT_COUNT]>,
     plan: Arc<PortTable>,
     pass: TracePass,
@@ -83,7 +83,7 @@ enum TracePass {
     ObserveWindow(Box<World<WindowRecorder>>),
 }
 
-/// Continuation after a pass that can end.
+/// Action that follows a pass.
 enum AfterPass {
     FollowPacket(Option<(PacketId, Time)>),
     ObserveWindow(StepRecorder),
@@ -91,9 +91,9 @@ enum AfterPass {
 }
 
 impl Tracer {
-    /// Returns a tracer before its first pass. Queue lengths are recorded at `instants`, in any order. By default
-    /// these are the packet's first detour or bounce, its last, and half-way between. For a packet with fewer than
-    /// two of them, they are both ends of the trace, and half-way.
+    /// Creates a tracer before its first pass. Queue lengths are recorded at `instants`, in any order. By default these
+    /// are the packet's first detour or bounce, its last, and half-way between. For a packet with fewer than two of
+    /// them, they are both ends of the trace, and half-way.
     ///
     /// # Errors
     /// Returns [`TraceError::Build`] if the run cannot be built.
@@ -132,7 +132,7 @@ impl Tracer {
         }
     }
 
-    /// Advances the pass, and starts the next one at its end.
+    /// Advances the present pass of the trace, and starts the next pass at its end.
     fn advance_pass(&mut self, events: u64) -> Result<TraceProgress, TraceError> {
         let progress = match &mut self.pass {
             TracePass::FindPacket(world) => world.advance(events),
@@ -195,7 +195,7 @@ impl Tracer {
         Ok(())
     }
 
-    /// Returns the planned end of a run that is at `now`.
+    /// Returns the planned end of a run that has reached `now`: the duration, or the drain after it.
     fn planned_end(&self, now: Time) -> Time {
         let duration = Time(self.scenario.duration.0);
         if now <= duration { duration } else { duration.saturating_add(self.scenario.measure.drain) }

@@ -1,4 +1,4 @@
-//! Search for the packet that was detoured or bounced most often, or the first that was cut, held or made as a
+//! Search for the packet that was detoured or bounced most often, or the first that was trimmed, held or made as a
 //! congestion message. Only the maximum is kept.
 
 use crate::identity::PacketId;
@@ -7,27 +7,27 @@ use dataplane::{EventLocation, Observer};
 use mech::overflow::DropReason;
 use units::Time;
 
-/// Property by which a packet is searched for.
+/// Property that decides which packet is traced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketProperty {
-    /// Largest number of detours.
+    /// Largest number of detours among all packets.
     Detoured,
-    /// Largest number of bounces.
+    /// Largest number of bounces among all packets.
     Bounced,
-    /// First packet that ends after a cut; no packet is cut more than once.
+    /// First packet to end after it was trimmed; no packet is trimmed more than once.
     Trimmed,
-    /// First packet that is held.
+    /// First packet that an agent holds before lookup.
     Held,
-    /// First congestion message.
+    /// First packet that is a congestion message.
     Notice,
 }
 
-/// Observer that finds the packet.
+/// Observer that finds the packet with a given property.
 #[derive(Clone, Debug)]
 pub(super) struct PacketSearch {
     property: PacketProperty,
-    /// Count, identity and end of the packet; among equals, the first to end. For a held packet or a congestion
-    /// message, the instant at which it was held or made.
+    /// Count of the property, identity and end of the best packet so far; among equals, the first to end. For a held
+    /// packet or a congestion message, the instant at which it was held or made.
     found: Option<(u8, PacketId, Time)>,
 }
 
@@ -36,7 +36,7 @@ impl PacketSearch {
         PacketSearch { property: of, found: None }
     }
 
-    /// Returns the identity of the packet, and its end.
+    /// Returns the identity of the packet that was found, and its end.
     pub(super) fn found_packet(&self) -> Option<(PacketId, Time)> {
         self.found.map(|(_, id, end)| (id, end))
     }
@@ -53,7 +53,7 @@ impl PacketSearch {
         }
     }
 
-    /// Records a packet, if it is the first with this property.
+    /// Records a packet as found, if it is the first with the wanted property.
     fn record_first(&mut self, of: PacketProperty, at: EventLocation, pkt: &Pkt) {
         if self.property == of && self.found.is_none() {
             self.found = Some((1, PacketId::from_packet(pkt), at.now));

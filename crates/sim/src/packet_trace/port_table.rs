@@ -5,7 +5,7 @@ use scenario::topology::Topology;
 /// Ports of a network.
 #[derive(Clone, Debug)]
 pub(super) struct PortTable {
-    /// First port of each node.
+    /// Number of each node's first port, counted over the whole network.
     pub(super) base: Vec<u32>,
     /// Number of all ports.
     pub(super) ports: usize,
@@ -18,7 +18,7 @@ impl PortTable {
         PortTable { base, ports: topology.nodes.iter().map(|node| node.ports.len()).sum() }
     }
 
-    /// Returns the node of a port, and its number there.
+    /// Returns the node of a port, and the port's number at that node.
     pub(super) fn node_and_port(&self, port: u32) -> (u32, u16) {
         let node = self.base.partition_point(|first| *first <= port) - 1;
         (node as u32, (port - self.base[node]) as u16)

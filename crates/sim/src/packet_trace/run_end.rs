@@ -14,7 +14,7 @@ pub struct RunEnd {
     pub at: Time,
     /// Links that waited for each other forever.
     pub deadlock: Option<Deadlock>,
-    /// Loss of a packet of a lossless class that ended the run.
+    /// Loss of a packet in a lossless class, which ended the run.
     pub lost: Option<LosslessViolationAt>,
     /// Rule that a mechanism broke, which ended the run.
     pub broken: Option<BrokenRuleAt>,

@@ -1,4 +1,4 @@
-//! Steps of one packet.
+//! Steps of a packet on its way through the network, such as arrivals and detours.
 
 use super::port_table::PortTable;
 use crate::identity::PacketId;
@@ -21,13 +21,13 @@ pub enum StepKind {
     Bounced,
     /// The packet gets a congestion mark.
     Marked,
-    /// The packet's payload is cut off, at its arrival or in a queue.
+    /// The packet is trimmed, at its arrival or in a queue.
     Trimmed,
     /// The packet is held before lookup.
     Held,
     /// The packet was held, and continues with lookup.
     Released,
-    /// The packet is queued at a port.
+    /// The packet is stored in the queue of a port.
     Stored,
     /// The packet has left the memory of its input, for the port.
     Crossed,
@@ -44,7 +44,7 @@ pub enum StepKind {
 }
 
 impl StepKind {
-    /// All kinds except losses, in the order of their numbers.
+    /// All kinds of steps except losses, in the order of their numbers.
     pub(crate) const ALL_EXCEPT_LOSSES: [StepKind; 14] = [
         StepKind::Emitted,
         StepKind::Arrived,
@@ -107,9 +107,9 @@ impl StepKind {
 /// Step of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketStep {
-    /// Instant and place of the step; without a port, the place is the node's first port.
+    /// Instant, node and port of the step; the node's first port if the step has no port.
     pub at: EventLocation,
-    /// Kind of the step.
+    /// Kind of the step, such as an arrival or a detour.
     pub kind: StepKind,
     /// Port by which a detoured packet leaves instead, counted over the whole network.
     pub detour_port: Option<u32>,
@@ -118,7 +118,7 @@ pub struct PacketStep {
     /// Buffer inside a `fabric` switch that the packet has reached. Input buffers of the ports' stages come first,
     /// then two for each internal link: the one in front of it and the one behind.
     pub buffer: Option<u16>,
-    /// Size of the frame in bytes; after a cut, the remaining bytes.
+    /// Size of the frame in bytes; after trimming, the remaining bytes.
     pub size: u16,
 }
 
@@ -133,7 +133,7 @@ pub(super) struct StepRecorder {
     pub(super) ended: bool,
     /// Number of flows that have started.
     pub(super) flows: u32,
-    /// Number of packets that this end of the flow has sent.
+    /// Number of packets that the followed packet's end of the flow has sent.
     pub(super) emissions: u32,
 }
 
@@ -146,7 +146,7 @@ impl StepRecorder {
         !self.ended && PacketId::from_packet(pkt) == self.id && !pkt.head.flags.has(Flags::MISDIRECTED)
     }
 
-    /// Adds a step if the packet is the one followed. Returns the step, if it was added.
+    /// Adds a step if it is one of the followed packet, and returns it.
     fn add_step(&mut self, at: EventLocation, what: StepKind, pkt: &Pkt) -> Option<&mut PacketStep> {
         if !self.is_followed(pkt) {
             return None;

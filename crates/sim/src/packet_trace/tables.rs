@@ -3,7 +3,7 @@
 use super::{PacketStep, Tracer};
 use crate::results::{Column, Table, make_column, named_columns};
 
-/// Value of a column without a port; [`NO_COUNT`] is that of one without a count.
+/// Value in port columns of a row that has no port; [`NO_COUNT`] is that of one without a count.
 const NO_PORT: u16 = u16::MAX;
 const NO_COUNT: u32 = u32::MAX;
 
@@ -13,8 +13,8 @@ impl Tracer {
         vec![self.steps_table(), self.detours_table(), self.occupancy_table()]
     }
 
-    /// Returns the steps of the packet. `taken` is the port of a detour, and `before` the number of frames queued
-    /// before a stored one. `buffer` is the buffer inside a switch that a packet has moved to.
+    /// Returns the table `steps` of the followed packet. `taken` is the port of a detour, and `before` the number of
+    /// frames queued before a stored one. `buffer` is the buffer inside a switch that a packet has moved to.
     fn steps_table(&self) -> Table {
         let rows = self.steps();
         let port = |step: &PacketStep, port: u32| (port - self.plan.base[step.at.node as usize]) as u16;

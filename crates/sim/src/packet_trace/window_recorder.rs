@@ -11,7 +11,7 @@ const MAX_DETOURS: usize = 1 << 20;
 pub(super) struct WindowRecorder {
     from: Time,
     to: Time,
-    /// Remaining instants, the next one last.
+    /// Instants at which queue lengths are still to be recorded, the next one last.
     instants: Vec<Time>,
     /// Instant and node of each detour.
     pub(super) detours: Vec<(Time, u32)>,

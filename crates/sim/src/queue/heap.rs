@@ -79,7 +79,7 @@ impl FourAryHeap {
     }
 }
 
-/// Returns the least of four keys and its index. Two rounds of a knockout have shorter chains of dependent
+/// Returns the smallest of four keys and its index. Two rounds of a knockout have shorter chains of dependent
 /// comparisons than a scan.
 #[inline]
 fn least_of_four(keys: &[Key]) -> (usize, Key) {

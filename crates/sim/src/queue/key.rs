@@ -37,7 +37,7 @@ impl Key {
     /// Key after every event, since no phase has its bits.
     pub(super) const MAX: Key = Key(u128::MAX);
 
-    /// Returns the event of a node's port or timer. PRECONDITION: `index <= Key::MAX_INDEX`.
+    /// Creates the key of an event at a port or timer of a node. PRECONDITION: `index <= Key::MAX_INDEX`.
     #[inline]
     pub const fn new(time: Time, node: u32, phase: StepPhase, index: u32) -> Key {
         debug_assert!(index <= Key::MAX_INDEX);

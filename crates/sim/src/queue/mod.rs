@@ -16,13 +16,13 @@ pub use key::{Key, StepPhase};
 pub use wheel::Wheel;
 pub use wheel_shape::WheelShape;
 
-/// Pending events of a world.
+/// Queue of the pending events of a run.
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "a world has one; a box would cost every event an indirection")]
 pub enum EventQueue {
-    /// Timing wheel, the default.
+    /// Timing wheel, used by default.
     Wheel(Wheel),
-    /// Heap, the reference of tests.
+    /// Plain heap, with which tests compare the wheel.
     Heap(FourAryHeap),
 }
 

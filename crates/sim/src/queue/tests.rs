@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use units::Time;
 
-/// Three queues with the same events. Every pop is compared.
+/// Wheel, heap and standard heap with the same events; their results are compared at every pop.
 #[derive(Clone)]
 struct ThreeQueues {
     wheel: EventQueue,
@@ -21,7 +21,7 @@ impl ThreeQueues {
         let (wheel, heap) = (EventQueue::wheel(), EventQueue::heap());
         ThreeQueues { wheel, heap, oracle: BinaryHeap::new(), pending: BTreeSet::new(), now: 0 }
     }
-    /// Pushes an event of a random node, unless one with that key is pending.
+    /// Pushes an event of a random node at a time, unless an event with the same key is pending.
     fn push(&mut self, time: u64, rng: &mut Stream) {
         let phase = [StepPhase::Ended, StepPhase::Arrival, StepPhase::Timer][rng.uniform_below(3) as usize];
         let key = Key::new(Time(time), rng.uniform_below(64) as u32, phase, rng.uniform_below(8) as u32);
@@ -71,7 +71,7 @@ impl ThreeQueues {
             EventQueue::Heap(_) => unreachable!("a trio has a wheel"),
         }
     }
-    /// Pops `count` events, and after each pushes one `delta` later.
+    /// Pops `count` events, and pushes a new one after each, later by a random `delta`.
     fn hold(&mut self, count: usize, rng: &mut Stream, mut delta: impl FnMut(&mut Stream) -> u64) {
         for _ in 0..count {
             self.pop();

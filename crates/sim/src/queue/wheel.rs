@@ -1,4 +1,4 @@
-//! Timing wheel whose slots are sorted when they are opened, and whose slot width follows the run.
+//! Timing wheel that sorts a slot only when it is opened, and that adapts the width of slots to the run.
 //!
 //! The design combines the timing wheel of Varghese and Lauck, "Hashed and hierarchical timing wheels" (SOSP 1987),
 //! with the resizing of the calendar queue (Brown, CACM 1988). Pending events are in three places:
@@ -20,11 +20,11 @@ use super::wheel_shape::{ShapeStatistics, WheelShape};
 use super::{FourAryHeap, Key};
 
 const NO_NODE: u32 = u32::MAX;
-/// Number of events in the open slot that an insertion may pass before the heap is cheaper.
+/// Number of events in the open slot beyond which an insertion among them costs more than the heap.
 const MAX_PASSED_EVENTS: usize = 32;
-/// Shortest stretch of the run between decisions about the shape, in pops.
+/// Smallest number of pops between two decisions about the width and number of slots.
 const MIN_DECISION_POPS: u64 = 1024;
-/// Largest factor by which a stretch grows.
+/// Largest factor by which the number of pops between two decisions grows.
 const MAX_DECISION_FACTOR: u64 = 1 << 12;
 
 #[derive(Clone, Copy, Debug)]
@@ -55,14 +55,14 @@ pub struct Wheel {
     events_in_slots: usize,
     last: Key,
     statistics: ShapeStatistics,
-    /// Number of events pending when the tally began.
+    /// Number of events that were pending at the last decision about the shape.
     len_then: usize,
     reshapes: u64,
-    /// Shape before this one. `hold` is the factor by which a stretch is longer than usual; it doubles with each
-    /// return to the shape before.
+    /// Shape of the wheel before the present one. `hold` is the factor by which the time between decisions is longer
+    /// than usual; it doubles with each return to the shape before.
     before: WheelShape,
     decision_factor: u64,
-    /// Number of pops at which the next decision is due.
+    /// Number of pops at which the wheel next decides about its shape.
     next_decision: u64,
 }
 
@@ -174,7 +174,7 @@ impl Wheel {
         self.first_in_heap = self.first_in_heap.min(key);
     }
 
-    /// Returns the next event.
+    /// Returns the next event, and leaves it in the wheel.
     #[inline]
     pub fn peek(&self) -> Option<Key> {
         let near = match self.open.get(self.taken) {
@@ -303,7 +303,7 @@ impl Wheel {
         }
     }
 
-    /// Returns the index of the first occupied slot ahead. PRECONDITION: there is one.
+    /// Returns the index of the next slot after the open one that has events. PRECONDITION: there is one.
     #[inline]
     fn next_occupied_slot(&self) -> usize {
         let start = (self.current as usize + 1) & (self.heads.len() - 1);
@@ -317,7 +317,7 @@ impl Wheel {
         word * 64 + bits.trailing_zeros() as usize
     }
 
-    /// Changes the shape if the counts since the last decision call for it.
+    /// Changes the width and number of slots if the counts since the last decision call for it.
     #[cold]
     fn adapt_shape(&mut self) {
         self.next_decision = (2 * self.events_in_slots as u64).max(MIN_DECISION_POPS) * self.decision_factor;

@@ -1,4 +1,4 @@
-//! Width and number of the wheel's slots, derived from the last stretch of the run.
+//! Width and number of the wheel's slots, chosen from counts of recent events.
 //!
 //! The decision is a function of counts of pushes, pops and slots. It uses no clock, so that a run and its clone
 //! decide alike. The order of events does not depend on it.
@@ -34,12 +34,12 @@ const MIN_SLOTS: usize = 1 << 10;
 const MAX_SLOTS: usize = 1 << 16;
 const MAX_SHIFT: u32 = 48;
 
-/// Counts since the last decision about the shape.
+/// Counts of events and slots since the last decision about the wheel's shape.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ShapeStatistics {
-    /// Number of events taken from the queue.
+    /// Number of events taken from the queue since the last decision.
     pub pops: u64,
-    /// Number of slots opened.
+    /// Number of slots opened since the last decision.
     pub opened: u64,
     /// Number of different times among the events taken from opened slots. Simultaneous events count as one, since no
     /// width separates them.
@@ -53,7 +53,7 @@ pub(super) struct ShapeStatistics {
 }
 
 impl ShapeStatistics {
-    /// Returns the shape for the next stretch of the run, after `pushes` pushes.
+    /// Chooses the width and number of slots until the next decision, after `pushes` pushes.
     ///
     /// A slot with Poisson arrivals of mean m holds m / (1 - exp(-m)) events when it is opened. By measurement, a
     /// wheel is fastest with m between 0.15 and 0.8: most opened slots then hold one event, which the processor's

@@ -9,18 +9,18 @@ use super::{QueueRecord, Scope, TraceRow};
 use std::collections::VecDeque;
 use units::{Dur, Time};
 
-/// Number of frames of a queue that are noted before its records follow them.
+/// Largest number of frames of a queue that are noted before they are added to its records.
 const MAX_NOTES_PER_QUEUE: usize = 64;
 
-/// Distance from the notes of one queue to those of the next, a cache line more than they need. At distances of a power
-/// of two all queues would share few sets of the cache.
+/// Distance in memory from the notes of one queue to those of the next, a cache line more than they need. At distances
+/// of a power of two all queues would share few sets of the cache.
 const NOTE_STRIDE: usize = MAX_NOTES_PER_QUEUE + 64 / size_of::<FrameNote>();
 
-/// Note of a frame: the instant at which it was stored, and twice its waiting time. The second number has 1 more if an
-/// odd number of frames was before it.
+/// Note of a frame in a queue: the instant at which it was stored, and twice its waiting time. The second number has 1
+/// more if an odd number of frames was before it.
 type FrameNote = [u64; 2];
 
-/// Frame that has not left as far as the records have followed.
+/// Frame whose arrival is in the records of its queue, and whose departure is not.
 #[derive(Clone, Copy, Debug)]
 struct WaitingFrame {
     stored: Time,
@@ -30,14 +30,14 @@ struct WaitingFrame {
 /// Value of `PassedFrames::last` if no frame has passed.
 const NEVER: Time = Time(u64::MAX);
 
-/// Frames of a queue that found it empty, started to leave immediately, and are only counted. Their one effect on the
+/// Frames that found their queue empty and started to leave immediately; they are only counted. Their one effect on the
 /// history of the queue is that its time bin has seen a frame. The first of them in a bin shows that, and is noted.
 #[derive(Clone, Copy, Debug)]
 struct PassedFrames {
     frames: u64,
-    /// Arrival time of the last of them.
+    /// Arrival time of the last frame that is only counted.
     last: Time,
-    /// Instant before which such frames are only counted.
+    /// Instant before which frames that find the queue empty are only counted.
     until: Time,
 }
 
@@ -54,13 +54,13 @@ pub(crate) struct ComputedDepartures {
     passed: Vec<PassedFrames>,
     /// Number of noted frames of each queue.
     note_counts: Vec<u8>,
-    /// Notes of each queue, at distances of `NOTE_STRIDE`.
+    /// Notes of frames for each queue, at distances of `NOTE_STRIDE`.
     notes: Vec<FrameNote>,
-    /// Frames of each queue that have not left, first to last.
+    /// Frames in the records of each queue that have not left, first to last.
     waiting: Vec<VecDeque<WaitingFrame>>,
 }
 
-/// Records that follow a queue: those of the whole port, and possibly those of a single queue of it.
+/// Records that are brought up to date for a queue: those of the port, and possibly those of its single queue.
 pub(crate) struct QueueFollowers<'a> {
     pub(crate) scope: &'a Scope,
     pub(crate) port: &'a mut QueueRecord,
@@ -79,7 +79,7 @@ impl WaitingFrame {
     }
 }
 
-/// Record that follows a queue, with its scope and rows.
+/// Record of a queue that is brought up to date, with its scope and rows.
 struct QueueFollower<'a> {
     scope: &'a Scope,
     queue: &'a mut QueueRecord,
@@ -108,8 +108,8 @@ impl QueueFollower<'_> {
         self.queue.record_freed::<INSIDE>(self.scope, starts, after, self.trace);
     }
 
-    /// Follows the arrivals of these frames, and the departures in between. `passed` is the number of frames inside
-    /// the measurement window that were only counted.
+    /// Adds to the record the arrivals of noted frames, and the departures in between. `passed` is the number of frames
+    /// inside the measurement window that were only counted.
     fn follow_notes(&mut self, frames: &[FrameNote], passed: u64, waiting: &mut VecDeque<WaitingFrame>) {
         self.add_waiting_times(frames);
         self.queue.count_passed(passed);
@@ -121,7 +121,7 @@ impl QueueFollower<'_> {
         }
     }
 
-    /// Follows frames, without checks of the measurement window if all events are `INSIDE` it.
+    /// Adds arrivals and departures to the record, without checks of the measurement window if all are `INSIDE` it.
     fn follow_frames<const INSIDE: bool>(&mut self, frames: &[FrameNote], waiting: &mut VecDeque<WaitingFrame>) {
         let (mut came, mut left) = (0, 0);
         while came < frames.len() {
@@ -162,7 +162,7 @@ impl QueueFollower<'_> {
         }
     }
 
-    /// Removes the waiting times of frames that never leave, since the run has ended.
+    /// Removes the waiting times of frames that will never leave, since the run has ended.
     fn remove_waiting_times(&mut self, waiting: &VecDeque<WaitingFrame>) {
         for frame in waiting.iter().filter(|frame| self.scope.covers(frame.starts)) {
             self.queue.sojourn.remove(frame.wait());
@@ -181,7 +181,7 @@ impl ComputedDepartures {
         }
     }
 
-    /// Counts a frame that came to an empty queue at `now` and leaves immediately. Returns false if the frame must be
+    /// Counts a frame that found its queue empty at `now` and leaves immediately. Returns false if the frame must be
     /// noted instead.
     #[inline(always)]
     pub(crate) fn count_passed_frame(&mut self, queue: usize, now: Time) -> bool {
@@ -199,8 +199,8 @@ impl ComputedDepartures {
         self.passed[queue].until = until;
     }
 
-    /// Takes back the count of a frame that came at `now`, since another frame comes at the same instant and may find
-    /// it waiting. Returns true if there was one, which the caller then notes.
+    /// Reverses the count of a frame that came at `now`, since another frame comes at the same instant and may find it
+    /// waiting. Returns true if there was one, which the caller then notes.
     #[inline(always)]
     pub(crate) fn uncount_passed_frame(&mut self, queue: usize, now: Time) -> bool {
         let passed = &mut self.passed[queue];
@@ -213,7 +213,7 @@ impl ComputedDepartures {
     }
 
     /// Notes a frame that was stored at `now` behind `before` others and starts to leave at `starts`. Returns true if
-    /// the notes are full: the records then have to follow before the next frame.
+    /// the notes are full: the records must be updated before the next frame.
     #[inline(always)]
     pub(crate) fn note_stored_frame(&mut self, queue: usize, now: Time, starts: Time, before: u32) -> bool {
         let noted = usize::from(self.note_counts[queue]);
@@ -222,7 +222,7 @@ impl ComputedDepartures {
         noted + 1 == MAX_NOTES_PER_QUEUE
     }
 
-    /// Makes the records of a queue follow all its notes, and clears the notes.
+    /// Adds all noted frames of a queue to its records, and clears the notes.
     pub(crate) fn update_records(&mut self, queue: usize, to: &mut QueueFollowers) {
         let noted = usize::from(std::mem::take(&mut self.note_counts[queue]));
         let passed = std::mem::take(&mut self.passed[queue].frames);
@@ -234,7 +234,7 @@ impl ComputedDepartures {
         QueueFollower { scope: to.scope, queue: to.port, trace: to.trace }.follow_notes(frames, passed, waiting);
     }
 
-    /// Makes the records of a queue follow everything that has happened up to `now`, included.
+    /// Brings the records of a queue up to `now`, including the arrivals and departures of that instant.
     pub(crate) fn update_records_until(&mut self, queue: usize, now: Time, to: &mut QueueFollowers) {
         let last = self.passed[queue].last;
         // A frame that came after `now` is stored and has not left.
@@ -249,7 +249,7 @@ impl ComputedDepartures {
         QueueFollower { scope: to.scope, queue: to.port, trace: to.trace }.follow_until(now, waiting);
     }
 
-    /// Ends the records of a queue with the run. PRECONDITION: they have followed everything that has happened.
+    /// Ends the records of a queue at the end of the run. PRECONDITION: they are up to date.
     pub(crate) fn close_records(&mut self, queue: usize, to: &mut QueueFollowers) {
         let waiting = std::mem::take(&mut self.waiting[queue]);
         if let Some((queue, trace)) = &mut to.sub_queue {
@@ -275,7 +275,7 @@ mod tests {
 
     const SCOPE: Scope = Scope { from: Time(50), to: Time(1000), bin: Dur(100), ..Scope::EMPTY };
 
-    /// Returns the records of a queue whose frames were stored and started to leave at these instants.
+    /// Returns the records of a queue whose frames were stored, and started to leave, at these instants.
     fn follow_frames_of_queue(frames: &[(u64, u64, u32)], until: u64) -> (QueueRecord, Vec<TraceRow>) {
         let (mut ahead, mut port, mut trace) = (ComputedDepartures::new(1), QueueRecord::new(0), Vec::new());
         for (stored, starts, before) in frames {
@@ -292,6 +292,7 @@ mod tests {
         (port, trace)
     }
 
+    /// Test of frames that arrive and start to leave at the same instants.
     /// A frame starts at 100, immediately, and a second finds it in that step. At 130 the second starts before a third
     /// comes at that instant. The third still waits when the run ends.
     #[test]
@@ -304,6 +305,7 @@ mod tests {
         assert_eq!(rows, [(1, 2, 100.0), (2, 1, 100.0), (3, 1, 100.0)]);
     }
 
+    /// Test of a frame that finds another one in the step in which that one starts to leave.
     /// A frame that started in a step no longer waits if the step goes on after idle ports have started.
     #[test]
     fn who_starts_as_it_comes_waits_for_its_step_or_for_a_part_of_it() {
@@ -314,6 +316,7 @@ mod tests {
         assert_eq!((arrivals(1), arrivals(0)), (vec![1, 1], vec![2, 0]));
     }
 
+    /// Test of frames that pass an empty queue, after the last noted frame.
     /// A frame passes at 60 and is counted. Another passes at 400, when the records have only to show that it has
     /// come.
     #[test]
@@ -332,6 +335,7 @@ mod tests {
         assert_eq!((arrivals, port.sojourn.zeros(), port.length()), (2, 1, 1));
     }
 
+    /// Test that a waiting time counts if it ends in the measurement window.
     /// The window is from 50 to 1000: the first frame comes before it, the last starts after it.
     #[test]
     fn a_wait_counts_where_it_ends() {
@@ -339,6 +343,7 @@ mod tests {
         assert_eq!((port.sojourn.zeros(), port.sojourn.sum()), (1, 40));
     }
 
+    /// Test that only events inside the measurement window count, however frames are grouped.
     /// Frames that are followed together may extend across the start of the window, or its end.
     #[test]
     fn only_what_happens_inside_the_window_counts_however_it_is_told() {
@@ -353,6 +358,7 @@ mod tests {
         assert_eq!(sums(&at_once.chain(later).collect::<Vec<_>>()), (MAX_NOTES_PER_QUEUE as u64 + 2, 950));
     }
 
+    /// Test that a frame that never leaves has no waiting time.
     /// A frame starts at 120, and another would at 700; the run ends at 400.
     #[test]
     fn what_still_waits_as_the_run_ends_counts_as_no_wait() {
@@ -362,6 +368,7 @@ mod tests {
         assert_eq!(buckets, [(0, 1), (20, 1)]);
     }
 
+    /// Test of a queue that is much longer than its notes.
     /// A frame comes every 2 ps and one leaves every 3 ps: 99 wait when the last comes.
     #[test]
     fn a_queue_of_any_length_is_followed_to_its_last_frame() {

@@ -4,7 +4,7 @@ use dataplane::Pkt;
 use mech::Flags;
 use std::collections::BTreeMap;
 
-/// Number of lost data packets by flow.
+/// Number of lost data packets of each flow that lost any.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DataDrops {
     // Few flows ever lose a packet. A packet of a persistent connection has the number of the message that opened it.
@@ -12,7 +12,7 @@ pub(crate) struct DataDrops {
 }
 
 impl DataDrops {
-    /// Counts a packet that was lost, if it has data, or had data before a switch cut it.
+    /// Counts a packet that was lost, if it has data, or had data before a switch trimmed it.
     pub(super) fn count_lost_packet(&mut self, pkt: &Pkt) {
         let flags = pkt.head.flags;
         let cut = flags.has(Flags::PPL) && !flags.has(Flags::REVERSE);

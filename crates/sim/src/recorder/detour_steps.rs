@@ -22,15 +22,15 @@ pub(crate) struct DetourSteps {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Detour {
     pub(crate) at: EventLocation,
-    /// Port by which the packet left; `at` has the port by which it was to leave.
+    /// Port by which the packet left; `at` has the port that it should have taken.
     pub(crate) detour_port: u32,
 }
 
-/// Row for one detour of a packet.
+/// Row of the table of detours: one detour of one packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct DetourRow {
     pub(crate) id: PacketId,
-    /// Instant and place of the packet's end.
+    /// Instant and place at which the packet was delivered or lost.
     pub(crate) end: EventLocation,
     /// Number of earlier detours of the packet.
     pub(crate) step: u32,

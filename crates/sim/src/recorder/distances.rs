@@ -12,12 +12,12 @@ pub(crate) struct Distances {
     distances: PacketMap<Distance>,
 }
 
-/// Distance of a packet, now and at most.
+/// Distance by which bounces have brought a packet back: the present and the largest one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Distance {
     current: u8,
     max: u8,
-    /// True if the packet's next transmission is the bounce itself.
+    /// True if the packet's next transmission is the one back after a bounce.
     turned: bool,
 }
 
@@ -69,7 +69,8 @@ mod tests {
         Pkt { emission, ..Pkt::default() }
     }
 
-    /// Returns the largest distance after steps: `b` is a bounce with its transmission, `f` a normal forward.
+    /// Returns the largest distance of a packet after steps: `b` is a bounce with its transmission, `f` a normal
+    /// forward.
     fn max_distance(steps: &str) -> u8 {
         let (mut distances, pkt) = (Distances::default(), data(0));
         for step in steps.chars() {

@@ -5,7 +5,7 @@ use super::{Rows, SumRow};
 use mech::FlowId;
 use scenario::Goodput;
 
-/// Bytes that arrived in the open time bin.
+/// Bytes that a host or flow received in the open time bin.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct OpenBinSum {
     amount: u64,
@@ -13,7 +13,7 @@ struct OpenBinSum {
 }
 
 impl OpenBinSum {
-    /// Adds to the bin `bin` of `of`; the sum of an earlier bin goes to `rows`.
+    /// Adds received bytes to the time bin `bin` of `of`; the sum of an earlier bin goes to `rows`.
     fn add(&mut self, amount: u64, bin: u32, of: u32, rows: &mut Vec<SumRow>) {
         if bin != self.bin {
             self.close(of, rows);
@@ -22,7 +22,7 @@ impl OpenBinSum {
         self.amount += amount;
     }
 
-    /// Ends bins before `bin`. Returns true if one is still open.
+    /// Writes the row of the open time bin if it is before `bin`. Returns true if a bin is still open.
     fn end_bins_before(&mut self, bin: u32, of: u32, rows: &mut Vec<SumRow>) -> bool {
         if self.bin < bin {
             self.close(of, rows);
@@ -44,13 +44,13 @@ pub(crate) struct ReceivedPayload {
     pub(crate) bytes: u64,
 }
 
-/// Goodput of hosts and flows in the open bin.
+/// Goodput of hosts and flows in the open time bin.
 #[derive(Clone, Debug)]
 pub(crate) struct GoodputOverTime {
     kind: Goodput,
     hosts: Vec<OpenBinSum>,
     flows: Vec<OpenBinSum>,
-    /// Flows whose bin may be open: there may be many more flows that have ended.
+    /// Flows whose time bin may be open; most flows have ended.
     open_flows: Vec<u32>,
 }
 
@@ -84,7 +84,7 @@ impl GoodputOverTime {
         }
     }
 
-    /// Takes over the sums of another partition, of some hosts and of the flows that end there.
+    /// Copies the sums of another partition for its hosts and for the flows that end there.
     pub(crate) fn take_partition(&mut self, other: &GoodputOverTime, host: impl Fn(usize) -> bool) {
         (0..self.hosts.len()).filter(|at| host(*at)).for_each(|at| self.hosts[at] = other.hosts[at]);
         self.flows.resize(self.flows.len().max(other.flows.len()), OpenBinSum::default());
@@ -92,7 +92,7 @@ impl GoodputOverTime {
         open.for_each(|(flow, open)| self.flows[flow] = *open);
     }
 
-    /// Replaces the numbers of flows, and finds again the flows with an open bin.
+    /// Replaces the numbers of flows by those in the whole run, and finds again the flows with an open time bin.
     pub(crate) fn renumber_flows(&mut self, ranks: &[u32]) {
         let mut flows = vec![OpenBinSum::default(); ranks.len()];
         let open = self.flows.iter().zip(ranks).filter(|(open, _)| open.amount > 0);
@@ -101,7 +101,7 @@ impl GoodputOverTime {
         self.flows = flows;
     }
 
-    /// Ends bins before `bin`.
+    /// Writes the rows of all open time bins before `bin`.
     pub(crate) fn end_bins_before(&mut self, bin: u32, rows: &mut Rows) {
         let hosts = self.hosts.iter_mut().zip(0..);
         for (open, node) in hosts {

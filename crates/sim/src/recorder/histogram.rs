@@ -9,12 +9,12 @@ const EXACT_BELOW: u64 = 2 << OCTAVE_BITS;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Histogram {
     zeros: u64,
-    /// First bucket that has a count.
+    /// Index of the first bucket that is stored.
     first: usize,
-    /// Counts from the first bucket on; buckets below the smallest value take no memory. Counts have 32 bits, since a
-    /// run has a histogram for each queue and goes through all of them.
+    /// Counts of values, from the first bucket on; buckets below the smallest value take no memory. Counts have 32
+    /// bits, since a run has a histogram for each queue and goes through all of them.
     counts: Vec<u32>,
-    /// Buckets whose 32-bit count has wrapped, once for each time.
+    /// Index of a bucket for each time that its 32-bit count has wrapped.
     rounds: Vec<usize>,
     sum: u128,
     /// Sum of the squares of values that share a bucket; those of the other values follow from their counts.
@@ -49,7 +49,7 @@ impl Histogram {
         }
     }
 
-    /// Adds a number of zeros, and other values. PRECONDITION: these are not 0.
+    /// Adds a number of zeros, and values that are not 0.
     #[inline(always)]
     pub(crate) fn add_each(&mut self, zeros: u64, others: &[u64]) {
         self.zeros += zeros;
@@ -101,7 +101,7 @@ impl Histogram {
         }
     }
 
-    /// Counts a value in a bucket that has a count.
+    /// Counts a value in a bucket that is stored.
     #[inline(always)]
     fn increment(&mut self, i: usize) {
         let count = &mut self.counts[i - self.first];
@@ -131,7 +131,7 @@ impl Histogram {
         }
     }
 
-    /// Adds counts up to a bucket, those of a power of two together.
+    /// Extends the stored buckets up to an index, by all buckets of a power of two together.
     #[cold]
     fn extend_buckets(&mut self, i: usize) {
         let octave = i / BUCKETS_PER_OCTAVE * BUCKETS_PER_OCTAVE;
@@ -167,8 +167,9 @@ impl Histogram {
     pub(crate) fn set_zeros(&mut self, zeros: u64) {
         self.zeros = zeros;
     }
-    /// Returns the sum of the squared deviations from the mean. It is exact in whole numbers around the mean rounded
-    /// down, and the excess is subtracted at the end. Floating-point sums would lose their precision by cancellation.
+    /// Returns the sum of the squared deviations of all values from their mean. It is exact in whole numbers around the
+    /// mean rounded down, and the excess is subtracted at the end. Floating-point sums would lose their precision by
+    /// cancellation.
     pub(crate) fn squared_deviations(&self) -> f64 {
         let n = u128::from(self.zeros + self.stored_buckets().map(|(_, count)| count).sum::<u64>());
         let Some(mean) = self.sum.checked_div(n) else { return 0.0 };
@@ -215,6 +216,7 @@ mod tests {
         assert_eq!(histogram.buckets_in_use(), low.len());
     }
 
+    /// Test of squared deviations against values computed by hand.
     /// The values 3, 4, 5 and 8, also far from 0, differ from their mean by -2, -1, 0 and 3: 14. With a fifth, 7, and
     /// a zero the mean is 4.5.
     #[test]

@@ -4,23 +4,23 @@ use super::Scope;
 use dataplane::EventLocation;
 use units::{Dur, Time};
 
-/// Number of states that are distinguished: at rest, congested, lightly congested.
+/// Number of states of an agent that holds ACKs: at rest, congested, lightly congested.
 pub(crate) const HOLD_STATES: usize = 3;
 
-/// Row for one time bin of a port.
+/// Row for the ACKs that a port held in one time bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct HoldRow {
-    /// Packets times picoseconds.
+    /// Integral over the time bin of the number of held packets, in packets times picoseconds.
     pub(crate) area: f64,
-    /// Port, counted over the whole network.
+    /// Number of the port, counted over the whole network.
     pub(crate) port: u32,
     pub(crate) bin: u32,
     pub(crate) max: u32,
-    /// Picoseconds in each state but rest.
+    /// Picoseconds of the time bin in each state other than rest.
     pub(crate) spent: [u64; HOLD_STATES - 1],
 }
 
-/// Record of a port.
+/// Record of the packets that a port holds, and of its agent's states.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PortHolds {
     state: u8,
@@ -33,12 +33,12 @@ pub(crate) struct PortHolds {
     bin_area: u128,
     bin_max: u32,
     bin_spent: [u64; HOLD_STATES],
-    /// Packets held and released inside the window; the most packets and bytes held at one time.
+    /// Packets held and released inside the measurement window; the most packets and bytes held at one time.
     pub(crate) held: u64,
     pub(crate) released: u64,
     pub(crate) most: u32,
     pub(crate) most_bytes: u64,
-    /// Packets times picoseconds inside the window, how often rest ended, and the time in each state.
+    /// Packets times picoseconds inside the measurement window, how often rest ended, and the time in each state.
     pub(crate) area: u128,
     pub(crate) times: u64,
     pub(crate) bin_times: [Dur; HOLD_STATES],
@@ -49,7 +49,7 @@ impl PortHolds {
         self.state == 0 && self.packets == 0
     }
 
-    /// Advances the record to `now` with the present state.
+    /// Adds the time up to `now`, with unchanged held packets and state, to the record.
     fn advance(&mut self, scope: &Scope, port: u32, now: Time, rows: &mut Vec<HoldRow>) {
         while self.since < now {
             let bin = scope.bin_of(self.since);
@@ -136,13 +136,13 @@ impl HoldingPorts {
         one.state = state;
     }
 
-    /// Ends the time bins before `bin`.
+    /// Writes the rows of time bins before `bin`.
     pub(crate) fn end_bins_before(&mut self, scope: &Scope, bin: u32, rows: &mut Vec<HoldRow>) {
         let start = Time(u64::from(bin).saturating_mul(scope.bin.0));
         self.ports.iter_mut().zip(0..).for_each(|(one, port)| one.advance(scope, port, start.max(one.since), rows));
     }
 
-    /// Ends the record with the run.
+    /// Completes the record at the end of the run, and writes the open time bin.
     pub(crate) fn close(&mut self, scope: &Scope, now: Time, rows: &mut Vec<HoldRow>) {
         for (one, port) in self.ports.iter_mut().zip(0..) {
             one.advance(scope, port, now, rows);

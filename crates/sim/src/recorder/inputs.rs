@@ -10,12 +10,12 @@ use mech::PacketKind;
 use scenario::Scenario;
 use units::Time;
 
-/// Row for one time bin of the frames that an input holds for an output.
+/// Row for the frames that an input holds for an output in one time bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct InputRow {
-    /// Bytes times picoseconds.
+    /// Integral over the time bin of the bytes held, in bytes times picoseconds.
     pub(crate) area: f64,
-    /// Bytes.
+    /// Largest number of bytes held in the time bin.
     pub(crate) max: u64,
     pub(crate) bin: u32,
     /// Input and output, both counted over the whole network.
@@ -23,41 +23,41 @@ pub(crate) struct InputRow {
     pub(crate) output: u32,
 }
 
-/// Returns a function that makes a row of a time bin of an input and an output.
+/// Returns a function that makes a row from a finished time bin of an input and an output.
 fn row_writer((input, output): (u32, u32), rows: &mut Vec<InputRow>) -> impl FnMut(FinishedBin) {
     move |FinishedBin { bin, area, max_bytes: most, .. }| rows.push(InputRow { area, max: most, bin, input, output })
 }
 
-/// Returns the bytes in a memory after a change, which is negative if bytes have left.
+/// Returns the bytes in a memory after a change; a negative change means that bytes have left.
 fn bytes_after(bytes: u64, change: i64) -> u64 {
     debug_assert!(bytes.checked_add_signed(change).is_some(), "no more leaves a memory than has come");
     bytes.saturating_add_signed(change)
 }
 
-/// Location of the ports of a switch with inputs.
+/// Numbers of the ports of a switch with input memory, and of its records.
 #[derive(Clone, Copy, Debug)]
 struct SwitchPorts {
     /// First port over the whole network, and the number of ports.
     first: u32,
     ports: u32,
-    /// First of the switch's pairs of input and output.
+    /// Index of the first record of the switch's pairs of input and output.
     pairs: usize,
 }
 
 /// Records of the memory of all inputs.
 #[derive(Clone, Debug)]
 pub(crate) struct InputMemory {
-    /// Ports of each switch; `None` if it has no inputs.
+    /// Ports of each switch; `None` if the switch has no memory at its inputs.
     switches: Vec<Option<SwitchPorts>>,
     hosts: u32,
     /// Memory of each input, by port over the whole network.
     pub(crate) inputs: Vec<WindowOccupancy>,
-    /// Course over time of each switch, input and output; empty if `[measure]` does not ask for it.
+    /// Occupancy over time of each pair of input and output; empty if `[measure]` does not ask for it.
     pairs: Vec<BinOccupancy>,
 }
 
 impl InputMemory {
-    /// Returns the record of a scenario; `None` if no switch has inputs.
+    /// Creates the record of input memory for a scenario; `None` if no switch has memory at its inputs.
     pub(crate) fn from_scenario(scenario: &Scenario) -> Option<InputMemory> {
         let net = &scenario.topology;
         let mut first: u32 = net.nodes[..net.hosts as usize].iter().map(|host| host.ports.len() as u32).sum();
@@ -79,7 +79,7 @@ impl InputMemory {
         *self.switches.get(at.node.checked_sub(self.hosts)? as usize)?
     }
 
-    /// Counts a frame that is stored at the input by which it came in; it is to leave by the port of `at`.
+    /// Counts a frame that is stored at the input by which it came in; `at` has the port by which it is to leave.
     pub(crate) fn record_stored(&mut self, scope: &Scope, at: EventLocation, pkt: &Pkt, rows: &mut Vec<InputRow>) {
         if let Some(place) = self.switch_ports(at).filter(|_| pkt.head.kind() != PacketKind::Notice) {
             let size = i64::from(pkt.head.size);
@@ -115,7 +115,7 @@ impl InputMemory {
         }
     }
 
-    /// Takes over the records of another partition, of some ports.
+    /// Copies the records of another partition for the ports that it owns.
     pub(crate) fn take_partition(&mut self, other: &InputMemory, port: impl Fn(usize) -> bool) {
         (0..self.inputs.len()).filter(|at| port(*at)).for_each(|at| self.inputs[at] = other.inputs[at]);
         for place in self.switches.iter().flatten().filter(|place| port(place.first as usize)) {
@@ -126,7 +126,7 @@ impl InputMemory {
         }
     }
 
-    /// Calls `then` with each pair and its two ports over the whole network.
+    /// Calls `then` with the record of each pair of input and output, and its two ports over the whole network.
     fn for_each_pair(&mut self, mut then: impl FnMut(&mut BinOccupancy, (u32, u32))) {
         for place in self.switches.iter().flatten() {
             let own = self.pairs.iter_mut().skip(place.pairs).take((place.ports * place.ports) as usize);
@@ -135,7 +135,7 @@ impl InputMemory {
         }
     }
 
-    /// Ends the time bins before `bin`.
+    /// Writes the rows of time bins before `bin`.
     pub(crate) fn end_bins_before(&mut self, scope: &Scope, bin: u32, rows: &mut Vec<InputRow>) {
         let start = Time(u64::from(bin).saturating_mul(scope.bin.0));
         self.for_each_pair(|pair, ports| {
@@ -143,7 +143,7 @@ impl InputMemory {
         });
     }
 
-    /// Ends the record with the run.
+    /// Completes the records at the end of the run, and writes the open time bins.
     pub(crate) fn close(&mut self, scope: &Scope, now: Time, rows: &mut Vec<InputRow>) {
         self.inputs.iter_mut().for_each(|one| one.advance(scope, now));
         self.for_each_pair(|pair, ports| {
@@ -161,7 +161,7 @@ mod tests {
 
     const SCOPE: Scope = Scope { from: Time(100), to: Time(200), bin: Dur(50), hosts: 2, ..Scope::EMPTY };
 
-    /// Two hosts; a switch without inputs and with two ports; a switch with inputs and the ports 4 and 5.
+    /// Returns the record for two hosts, a switch without input memory, and one with it, whose ports are 4 and 5.
     fn memory(follow: bool) -> InputMemory {
         let place = SwitchPorts { first: 4, ports: 2, pairs: 0 };
         let pairs = vec![BinOccupancy::default(); if follow { 4 } else { 0 }];

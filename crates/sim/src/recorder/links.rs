@@ -6,22 +6,22 @@ use scenario::events::LinkChange;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{ByteClock, Time};
 
-/// Bits of all links in open time bins. A computed transmission starts later than it is reported, so that several
-/// bins may be open. They are written in the order of time and ports once they are over.
+/// Bits that all links sent in open time bins. A computed transmission starts later than it is reported, so that
+/// several bins may be open. They are written in the order of time and ports once they are over.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkBits {
-    /// Clock of each port, in the numbering over the whole network; `None` if the rate of its link changes, since
-    /// frames are then reported when they start.
+    /// Clock of each port, counted over the whole network; `None` if the rate of its link changes, since frames are
+    /// then reported when they start.
     clocks: Vec<Option<ByteClock>>,
-    /// Preamble and gap in bytes.
+    /// Length of preamble and gap of a frame in bytes.
     gap: u64,
-    /// Bits by time bin and port.
+    /// Bits sent in each open time bin, by bin and port.
     open_bins: BTreeMap<(u32, u32), u64>,
-    /// First bin that is not written.
+    /// Number of the first time bin that is not written.
     next_bins: u32,
 }
 
-/// Frame reported at `now` that goes out by a port, with its bytes and the instant of its last bit.
+/// Transmission of a frame by a port, as reported at `now`, with its bytes and the instant of its last bit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transmission {
     pub(crate) now: Time,
@@ -30,8 +30,8 @@ pub(crate) struct Transmission {
     pub(crate) end: Time,
 }
 
-/// Returns the clock of each port, in the numbering over the whole network; `None` for a port whose sending
-/// rate changes during the run.
+/// Returns the clock of each port, counted over the whole network; `None` for a port whose sending rate changes during
+/// the run.
 pub(super) fn steady_clocks(scenario: &Scenario) -> Vec<Option<ByteClock>> {
     let of_rate = scenario.events.iter().filter(|event| matches!(event.change, LinkChange::Rate(_)));
     let changing: BTreeSet<(u32, u16)> = of_rate.flat_map(|event| event.senders.iter().copied()).collect();
@@ -40,7 +40,7 @@ pub(super) fn steady_clocks(scenario: &Scenario) -> Vec<Option<ByteClock>> {
     ports.map(|(place, port)| (!changing.contains(&place)).then(|| port.rate.clock())).collect()
 }
 
-/// Returns the instant at which a frame starts that is reported at `now` and ends at `end`, both given as a pair. A
+/// Returns the start of the transmission of a frame that is reported at `now` and ends at `end`, given as a pair. A
 /// computed departure is reported before it starts; none is computed at a port whose rate changes.
 pub(super) fn transmission_start(clock: Option<ByteClock>, (now, end): (Time, Time), bytes: u64) -> Time {
     clock.map_or(now, |clock| now.max(Time(end.0.saturating_sub(clock.time(bytes).0))))
@@ -55,7 +55,7 @@ impl LinkBits {
         LinkBits { clocks, gap: u64::from(gap), open_bins: BTreeMap::new(), next_bins: 0 }
     }
 
-    /// Counts a frame that goes out.
+    /// Counts the bits of a frame that a port transmits, in the time bin in which it starts.
     pub(crate) fn count_transmission(&mut self, scope: &Scope, frame: Transmission, rows: &mut Vec<SumRow>) {
         let Transmission { now, port, size, end } = frame;
         self.end_bins_before(scope.bin_of(now), rows);
@@ -64,19 +64,19 @@ impl LinkBits {
         *self.open_bins.entry((scope.bin_of(start), port)).or_default() += bytes * 8;
     }
 
-    /// Removes a frame that was to start at `start` and never does, since the run is over.
+    /// Removes the bits of a frame that was to start at `start` and never does, since the run is over.
     pub(crate) fn uncount_transmission(&mut self, scope: &Scope, port: u32, start: Time, size: u16) {
         if let Some(bits) = self.open_bins.get_mut(&(scope.bin_of(start), port)) {
             *bits -= (u64::from(size) + self.gap) * 8;
         }
     }
 
-    /// Adds the open bins of another partition.
+    /// Adds the open time bins of another partition.
     pub(crate) fn add_all(&mut self, other: &LinkBits) {
         other.open_bins.iter().for_each(|(at, bits)| *self.open_bins.entry(*at).or_default() += bits);
     }
 
-    /// Writes the bins before `bin`.
+    /// Writes the rows of time bins before `bin`.
     pub(crate) fn end_bins_before(&mut self, bin: u32, rows: &mut Vec<SumRow>) {
         if bin > self.next_bins {
             self.write_bins_before(bin, rows);
@@ -107,6 +107,7 @@ mod tests {
         SumRow { amount, bin, owner: of }
     }
 
+    /// Test that a frame counts whole in the time bin in which its transmission begins.
     /// A byte takes 8 ns at 1 Gb/s: 125 bytes a microsecond.
     #[test]
     fn a_frame_counts_whole_in_the_step_in_which_it_begins() {
@@ -126,6 +127,7 @@ mod tests {
         assert_eq!(rows, [row(800, 0, 0), row(1600, 0, 1), row(1600, 1, 1), row(800, 5, 1)]);
     }
 
+    /// Test that each time bin is written once, after it is over.
     /// The second frame is reported at 0 and starts with bin 1. The third is reported in that bin and starts in it
     /// too.
     #[test]
@@ -159,6 +161,7 @@ mod tests {
         assert_eq!(rows, [row(800, 0, 0)]);
     }
 
+    /// Test that frames of a link with changing rates start when they are reported.
     /// A frame of 125 bytes with gap takes 1 us at 1 Gb/s, and 10 us once the rate is 0.1 Gb/s. By the first rate it
     /// would start at 9 us.
     #[test]

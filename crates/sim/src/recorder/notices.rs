@@ -1,23 +1,24 @@
-//! Congestion messages: by which congestion point or receiver, to which flow's source, and with what feedback.
+//! Record of congestion messages: the congestion point or receiver, the flow whose source is notified, and the
+//! feedback.
 
 use super::Scope;
 use dataplane::{EventLocation, PacketBody, Pkt};
 use mech::Notice;
 
-/// Row for one congestion message.
+/// Row of the table of congestion messages: one message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NoticeRow {
     pub(crate) at: EventLocation,
     pub(crate) flow: u32,
-    /// Quantized feedback of a CNM, 1 to 63; 0 is a CNP.
+    /// Quantized feedback of a congestion notification message (CNM), 1 to 63; 0 for a CNP.
     pub(crate) feedback: u8,
-    /// Values of a CNM in bytes.
+    /// Fields Q_off and Q_delta of a CNM, in bytes.
     pub(crate) q_off: i64,
     pub(crate) q_delta: i64,
 }
 
 impl NoticeRow {
-    /// Returns the contents of a message; `None` if the packet is no message.
+    /// Returns the row of a packet that is a congestion message; `None` for any other packet.
     pub(crate) fn from_packet(at: EventLocation, pkt: &Pkt) -> Option<NoticeRow> {
         let (feedback, q_off, q_delta) = match pkt.body() {
             PacketBody::Notice(Notice::Cnm { feedback, q_off, q_delta, .. }) => (feedback, q_off, q_delta),
@@ -28,22 +29,22 @@ impl NoticeRow {
     }
 }
 
-/// Counts of the messages of a port inside the window.
+/// Counts of the congestion messages that a port sent inside the measurement window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct PortNotices {
     pub(crate) cnms: u64,
     pub(crate) cnps: u64,
-    /// Sum over all CNMs.
+    /// Sum of the feedback of all CNMs.
     pub(crate) feedback: u64,
     pub(crate) strongest: u8,
 }
 
-/// Counts of the messages of all ports.
+/// Counts of the congestion messages that each port sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Notices {
-    /// True if every message is written.
+    /// True if a row is written for every congestion message.
     records_each: bool,
-    /// Counts of each port over the whole network.
+    /// Counts of the congestion messages of each port, counted over the whole network.
     pub(crate) ports: Vec<PortNotices>,
 }
 

@@ -1,4 +1,4 @@
-//! Records that a recorder makes of each call to the observer.
+//! Calls of nodes to the recorder, and the records made of each call.
 
 use super::Recorder;
 use super::detour_steps::Detour;

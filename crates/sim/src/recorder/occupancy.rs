@@ -3,21 +3,21 @@
 use super::Scope;
 use units::{Dur, Time};
 
-/// Occupancy inside the measurement window.
+/// Occupancy of a buffer inside the measurement window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct WindowOccupancy {
     bytes: u64,
     since: Time,
     pub(crate) max_bytes: u64,
-    /// Bytes times picoseconds.
+    /// Integral of the occupancy over time, in bytes times picoseconds.
     pub(crate) area: u128,
-    /// Time in which a frame was moving into the buffer.
+    /// Time for which a frame was moving into the buffer.
     pub(crate) busy: Dur,
     is_incoming: bool,
 }
 
 impl WindowOccupancy {
-    /// Sets the bytes in the buffer from now on.
+    /// Records that the buffer holds this number of bytes from now on.
     pub(super) fn set_bytes(&mut self, scope: &Scope, now: Time, bytes: u64) {
         self.advance(scope, now);
         self.bytes = bytes;
@@ -25,7 +25,7 @@ impl WindowOccupancy {
             self.max_bytes = self.max_bytes.max(bytes);
         }
     }
-    /// Sets whether a frame is moving into the buffer.
+    /// Records if a frame is moving into the buffer from now on.
     pub(super) fn set_incoming(&mut self, scope: &Scope, now: Time, comes: bool) {
         self.advance(scope, now);
         self.is_incoming = comes;
@@ -33,7 +33,7 @@ impl WindowOccupancy {
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
-    /// Advances the record to `now` with the present occupancy.
+    /// Adds the time up to `now`, with unchanged occupancy, to the record.
     pub(super) fn advance(&mut self, scope: &Scope, now: Time) {
         let (first, last) = (self.since.max(scope.from), now.min(scope.to));
         if last > first {
@@ -46,18 +46,18 @@ impl WindowOccupancy {
     }
 }
 
-/// Record of a time bin that is over.
+/// Occupancy of a buffer in a time bin that is over.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct FinishedBin {
     pub(super) bin: u32,
-    /// Bytes times picoseconds.
+    /// Integral of the occupancy over the time bin, in bytes times picoseconds.
     pub(super) area: f64,
     pub(super) max_bytes: u64,
-    /// Time in which a frame was moving into the buffer.
+    /// Time for which a frame was moving into the buffer in the time bin.
     pub(super) busy: Dur,
 }
 
-/// Occupancy in the open time bin.
+/// Occupancy of a buffer in the open time bin.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BinOccupancy {
     bytes: u64,
@@ -70,13 +70,14 @@ pub(super) struct BinOccupancy {
 }
 
 impl BinOccupancy {
-    /// Sets the bytes in the buffer from now on. Bins that are over go to `tell`, except empty ones.
+    /// Records that the buffer holds this number of bytes from now on. Time bins that are over go to `tell`, except
+    /// empty ones.
     pub(super) fn set_bytes(&mut self, scope: &Scope, now: Time, bytes: u64, tell: impl FnMut(FinishedBin)) {
         self.advance(scope, now, tell);
         self.bytes = bytes;
         self.max_bytes = self.max_bytes.max(bytes);
     }
-    /// Sets whether a frame is moving into the buffer.
+    /// Records if a frame is moving into the buffer from now on; time bins that are over go to `tell`.
     pub(super) fn set_incoming(&mut self, scope: &Scope, now: Time, comes: bool, tell: impl FnMut(FinishedBin)) {
         self.advance(scope, now, tell);
         self.is_incoming = comes;
@@ -84,11 +85,11 @@ impl BinOccupancy {
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
-    /// Returns the instant up to which the record is complete.
+    /// Returns the instant up to which the occupancy is recorded.
     pub(super) fn recorded_until(&self) -> Time {
         self.since
     }
-    /// Advances the record to `now` with the present occupancy.
+    /// Adds the time up to `now`, with unchanged occupancy, to the record; time bins that are over go to `tell`.
     pub(super) fn advance(&mut self, scope: &Scope, now: Time, mut tell: impl FnMut(FinishedBin)) {
         let last = scope.bin_of(now);
         while self.bin < last {
@@ -100,7 +101,7 @@ impl BinOccupancy {
         }
         self.advance_in_bin(now);
     }
-    /// Ends the open bin.
+    /// Ends the open time bin and returns it; `None` if the buffer was empty throughout.
     pub(super) fn end_open_bin(&mut self) -> Option<FinishedBin> {
         let (area, most) = (std::mem::take(&mut self.area) as f64, std::mem::take(&mut self.max_bytes));
         let busy = std::mem::take(&mut self.busy);

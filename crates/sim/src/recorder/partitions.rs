@@ -1,4 +1,4 @@
-//! Union of the recorders of all partitions of a run.
+//! Merging of the recorders of all partitions of a divided run.
 
 use super::distances::Distance;
 use super::{Detour, Recorder};
@@ -46,7 +46,7 @@ impl DividedObserver for Recorder {
 }
 
 impl Recorder {
-    /// Takes over the records of another partition.
+    /// Merges the records of another partition into this recorder.
     fn take_partition(&mut self, mut part: Recorder, index: u32, owners: &PartitionOwners<'_>) {
         let hosts = self.scope.hosts as usize;
         let of_port = |port: usize| owners.ports[port] == index;

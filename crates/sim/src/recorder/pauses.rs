@@ -5,28 +5,28 @@ use dataplane::EventLocation;
 use mech::ClassSet;
 use units::{Dur, Time};
 
-/// Row for one interval in which a class could not leave by a port.
+/// Row for an interval in which a traffic class could not leave by a port, because it was paused.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PauseRow {
     pub(crate) from: Time,
     pub(crate) to: Time,
-    /// Port, counted over the whole network.
+    /// Number of the port, counted over the whole network.
     pub(crate) port: u32,
     pub(crate) node: u32,
     pub(crate) class: u8,
 }
 
-/// Record of one class of a port.
+/// Record of the pauses of one traffic class at a port.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ClassPauses {
-    /// Start of the present pause; `None` if the class is not paused.
+    /// Start of the present pause; `None` if the class is not paused now.
     since: Option<Time>,
     /// Number of pauses that started inside the window.
     pub(crate) times: u64,
-    /// Time for which it was paused inside the window.
+    /// Time inside the measurement window for which the class was paused.
     pub(crate) paused: Dur,
-    /// Number of frames inside the window by which this port paused its far end. `again` counts those for a class that
-    /// was already paused.
+    /// Number of frames, inside the measurement window, by which this port paused its far end. `again` counts those for
+    /// a class that was already paused.
     pub(crate) sent: u64,
     pub(crate) refreshes: u64,
 }

@@ -9,28 +9,28 @@ use units::Time;
 pub(crate) struct QueueRecord {
     length: u32,
     bin_max: u32,
-    /// Instant up to which the record has followed the queue.
+    /// Instant up to which the queue is recorded.
     since: Time,
-    /// End of the open time bin; 0 before the first call.
+    /// Instant at which the open time bin ends; 0 before the first call.
     edge: Time,
-    /// Time and arrivals of each length.
+    /// Records of time and arrivals, by length of the queue.
     pub(crate) levels: Vec<LengthRecord>,
-    /// Frames times picoseconds in the open bin.
+    /// Integral of the queue length over the open time bin, in frames times picoseconds.
     bin_area: u128,
     /// Histogram of the times in picoseconds that frames waited until their transmission started, inside the
     /// measurement window.
     pub(crate) sojourn: Histogram,
     bin: u64,
-    /// Number of the queue.
+    /// Number of the queue among all recorded queues.
     queue: u32,
 }
 
-/// Record of one length of a queue, inside the measurement window.
+/// Time and arrivals at one length of a queue, inside the measurement window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LengthRecord {
-    /// Picoseconds at this length.
+    /// Picoseconds for which the queue had this length.
     pub(crate) time: u64,
-    /// Number of arrivals that found this length.
+    /// Number of arrivals that found the queue at this length.
     pub(crate) arrivals: u64,
 }
 
@@ -55,7 +55,7 @@ impl QueueRecord {
         self.length
     }
 
-    /// Returns the instant up to which the record has followed the queue.
+    /// Returns the instant up to which the queue is recorded.
     #[inline(always)]
     pub(super) fn followed_until(&self) -> Time {
         self.since
@@ -80,8 +80,8 @@ impl QueueRecord {
         self.levels.resize(length + 1, LengthRecord::default());
     }
 
-    /// Records a frame that came to `before` others. The window is not checked if the caller has found that all time
-    /// since the last call is `INSIDE` it.
+    /// Records a frame that was stored behind `before` others. The window is not checked if the caller has found that
+    /// all time since the last call is `INSIDE` it.
     #[inline(always)]
     pub(crate) fn record_stored<const INSIDE: bool>(
         &mut self,
@@ -98,7 +98,7 @@ impl QueueRecord {
         self.bin_max = self.bin_max.max(self.length);
     }
 
-    /// Records a frame that left, with `after` others behind it.
+    /// Records a frame that left the queue, with `after` others behind it.
     #[inline(always)]
     pub(crate) fn record_freed<const INSIDE: bool>(
         &mut self,
@@ -122,7 +122,7 @@ impl QueueRecord {
         self.bin_max = self.bin_max.max(1);
     }
 
-    /// Counts frames that passed inside the measurement window and of which nothing else is recorded.
+    /// Counts frames that passed the empty queue inside the measurement window, and of which nothing else is recorded.
     #[inline(always)]
     pub(super) fn count_passed(&mut self, frames: u64) {
         if frames > 0 {
@@ -139,7 +139,7 @@ impl QueueRecord {
         }
     }
 
-    /// Advances the record to `now` at the present length.
+    /// Adds the time up to `now`, with unchanged queue length, to the record.
     #[inline(always)]
     fn advance<const INSIDE: bool>(&mut self, scope: &Scope, now: Time, trace: &mut Vec<TraceRow>) {
         if now >= self.edge {
@@ -148,7 +148,7 @@ impl QueueRecord {
         self.advance_in_bin::<INSIDE>(scope, now);
     }
 
-    /// Advances the record within a time bin.
+    /// Adds the time up to `now`, which is in the open time bin, to the record.
     #[inline(always)]
     fn advance_in_bin<const INSIDE: bool>(&mut self, scope: &Scope, now: Time) {
         let (from, to) = if INSIDE { (self.since, now) } else { (self.since.max(scope.from), now.min(scope.to)) };
@@ -159,14 +159,14 @@ impl QueueRecord {
         self.since = now;
     }
 
-    /// Ends the time bins before `bin`.
+    /// Writes the rows of time bins before `bin`.
     pub(crate) fn end_bins_before(&mut self, scope: &Scope, bin: u32, trace: &mut Vec<TraceRow>) {
         if self.bin < u64::from(bin) {
             self.advance::<false>(scope, Time(u64::from(bin) * scope.bin.0), trace);
         }
     }
 
-    /// Ends the time bins that are over by `now`; those of an empty queue all in one step.
+    /// Writes the rows of time bins that are over by `now`; those of an empty queue are skipped together.
     #[cold]
     fn end_past_bins(&mut self, scope: &Scope, now: Time, trace: &mut Vec<TraceRow>) {
         let width = scope.bin.0;

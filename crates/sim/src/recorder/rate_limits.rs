@@ -9,7 +9,7 @@ use units::{Dur, Rate, Time};
 /// Row for a change of a rate limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LimitRow {
-    /// Instant and host of the change; the host is the node.
+    /// Instant of the change, and the host, as node, that limits the flow.
     pub(crate) at: EventLocation,
     pub(crate) flow: u32,
     /// Rate limit in bits per second; negative if the limit is removed.
@@ -24,8 +24,7 @@ pub(crate) struct LimitedFlow {
     rate: Option<f64>,
     /// Instant up to which the record is complete.
     since: Time,
-    /// Number of limits set inside the window; number of changes, with limits set and removed; and the time under a
-    /// limit.
+    /// Numbers of limits set, and of all changes, inside the measurement window; and the time under a limit.
     pub(crate) times: u64,
     pub(crate) changes: u64,
     pub(crate) limited: Dur,
@@ -38,7 +37,7 @@ impl LimitedFlow {
         LimitedFlow { host, rate: None, since: Time::ZERO, times: 0, changes: 0, limited: Dur::ZERO, lowest: -1.0 }
     }
 
-    /// Advances the record to `now` with the present limit.
+    /// Adds the time up to `now`, with an unchanged rate limit, to the record.
     fn advance(&mut self, scope: &Scope, now: Time) {
         let (first, last) = (self.since.max(scope.from), now.min(scope.to));
         self.since = now;
@@ -62,7 +61,7 @@ impl RateLimits {
         RateLimits { records_changes: each, flows: BTreeMap::new() }
     }
 
-    /// Records a change of the limit of a flow; `None` removes it.
+    /// Records a new rate limit of a flow; `None` if the limit is removed.
     pub(crate) fn record_limit(
         &mut self,
         scope: &Scope,
@@ -79,18 +78,18 @@ impl RateLimits {
         rows.extend(self.records_changes.then_some(LimitRow { at, flow, rate_bps: rate.unwrap_or(-1.0) }));
     }
 
-    /// Takes over the flows of another partition.
+    /// Copies the records of another partition's flows.
     pub(crate) fn take_partition(&mut self, other: &mut RateLimits) {
         self.flows.append(&mut other.flows);
     }
 
-    /// Replaces the numbers of flows.
+    /// Replaces the numbers of flows by those in the whole run.
     pub(crate) fn renumber_flows(&mut self, ranks: &[u32]) {
         let flows = std::mem::take(&mut self.flows);
         self.flows = flows.into_iter().map(|(flow, one)| (ranks[flow as usize], one)).collect();
     }
 
-    /// Ends the records with the run.
+    /// Completes the records at the end of the run.
     pub(crate) fn close(&mut self, scope: &Scope, now: Time) {
         self.flows.values_mut().for_each(|one| one.advance(scope, now));
     }

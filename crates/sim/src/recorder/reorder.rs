@@ -11,18 +11,18 @@ use std::collections::{BTreeSet, VecDeque};
 /// Counts of packets by the value of each metric.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReorderCounts {
-    /// Packets by displacement from -DT on: the receive index minus the sequence number, negative if early.
+    /// Number of packets by displacement, from -DT on: the receive index minus the sequence number, negative if early.
     pub(crate) displaced: Vec<u64>,
-    /// Arrivals by the number of packets that wait for an earlier one after them.
+    /// Number of arrivals after which 0, 1, 2, … packets wait for an earlier one.
     pub(crate) waiting: Vec<u64>,
-    /// Reordered packets by their extent.
+    /// Number of reordered packets by reordering extent.
     pub(crate) extent: Vec<u64>,
-    /// Number of packets received, without those that count as lost for their extent.
+    /// Number of packets received, without those that are too late to have an extent and count as lost.
     pub(crate) received: u64,
 }
 
 impl ReorderCounts {
-    /// Adds the counts of another partition.
+    /// Adds the counts of another partition of the run.
     pub(crate) fn add_all(&mut self, other: &ReorderCounts) {
         let pairs = [
             (&mut self.displaced, &other.displaced),
@@ -44,7 +44,7 @@ fn increment(counts: &mut Vec<u64>, value: usize) {
     counts[value] += 1;
 }
 
-/// Order of arrival of one stream of packets.
+/// State of the reordering metrics for one stream of packets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ArrivalStream {
     density: ReorderDensity,
@@ -53,7 +53,7 @@ pub(crate) struct ArrivalStream {
 }
 
 impl ArrivalStream {
-    /// Records the arrival of the packet of rank `seq`. It counts in `tally` if `counts` is true.
+    /// Records the arrival of the packet with number `seq` in its stream. It counts in `tally` if `counts` is true.
     pub(crate) fn record_arrival(&mut self, seq: u64, counts: bool, threshold: u32, tally: &mut ReorderCounts) {
         self.density.record_arrival(seq, counts, threshold, tally);
         let waiting = self.occupancy.record_arrival(seq, threshold).filter(|_| counts);
@@ -71,29 +71,29 @@ impl ArrivalStream {
         self.density.assign_decided_indices(true, threshold, tally);
     }
 
-    /// Returns the lowest rank of a packet that may still change a metric.
+    /// Returns the lowest number of a packet that may still change a metric.
     pub(crate) fn lowest_open_rank(&self) -> u64 {
         let hole = self.extents.missing.front().map_or(self.extents.next, |hole| hole.start);
         self.density.next.min(self.occupancy.expected).min(hole)
     }
 
-    /// Returns true if no packet waits, and none before `seq` is missing.
+    /// Returns true if all packets before `seq` have arrived, and none waits for an earlier one.
     pub(crate) fn is_complete_before(&self, seq: u64) -> bool {
         self.lowest_open_rank() == seq && self.density.window.is_empty() && self.occupancy.held.is_empty()
     }
 }
 
-/// Receive indices by the algorithm of RFC 5236 §6.1: the index skips the number of a packet that is not among the
-/// next DT + 1 arrivals.
+/// Assignment of receive indices by RFC 5236 §6.1: the index skips the number of a packet that is not among the next DT
+/// + 1 arrivals.
 #[derive(Clone, Debug, Default)]
 struct ReorderDensity {
     /// Next receive index (RI).
     next: u64,
-    /// Packets that have arrived and have no index yet, in order of arrival, each with true if it counts.
+    /// Packets that have arrived and have no receive index yet, in order of arrival, each with true if it counts.
     window: VecDeque<(u64, bool)>,
-    /// Numbers in `window`, as a set.
+    /// Set of the packet numbers in `window`.
     windowed: BTreeSet<u64>,
-    /// Packets whose index was given out before their own number came up.
+    /// Packets that got a receive index before the index reached their own number.
     early: BTreeSet<u64>,
 }
 
@@ -115,7 +115,7 @@ impl ReorderDensity {
         }
     }
 
-    /// Gives out indices as far as they are decided; with `all`, no packet arrives any more.
+    /// Assigns the receive indices that are already decided; with `all`, no packet arrives any more.
     fn assign_decided_indices(&mut self, all: bool, threshold: u32, tally: &mut ReorderCounts) {
         let most = threshold as usize;
         while let Some((seq, counts)) = self.window.front().copied() {
@@ -180,20 +180,21 @@ struct MissingRange {
     first_later_arrival: u64,
 }
 
-/// Reordered packets (RFC 4737 §3.3: below NextExp) and their extent: the arrivals since the first one with a higher
-/// number.
+/// Reordered packets (RFC 4737 §3.3: below NextExp) and their reordering extent: the arrivals since the first one with
+/// a higher number.
 #[derive(Clone, Debug, Default)]
 struct ReorderExtents {
     /// Next expected number (NextExp).
     next: u64,
     /// Number of packets that have arrived.
     arrivals: u64,
-    /// Missing packets, in order.
+    /// Ranges of missing packets, in order of their numbers.
     missing: VecDeque<MissingRange>,
 }
 
 impl ReorderExtents {
-    /// Returns the extent of an arrival: 0 if it is not reordered; `None` if it is left out.
+    /// Records an arrival and returns its reordering extent: 0 if it is in order; `None` if it counts as lost or is a
+    /// duplicate.
     fn record_arrival(&mut self, seq: u64, threshold: u32) -> Option<u64> {
         let arrival = self.arrivals;
         while self.missing.front().is_some_and(|hole| arrival - hole.first_later_arrival > u64::from(threshold)) {
@@ -208,7 +209,7 @@ impl ReorderExtents {
         Some(extent)
     }
 
-    /// Removes a packet from those missing. Returns the index of the first arrival above it.
+    /// Removes a packet from the missing ones. Returns the index of the first arrival with a higher number.
     fn remove_missing(&mut self, seq: u64) -> Option<u64> {
         let at = self.missing.partition_point(|hole| hole.end <= seq);
         let hole = *self.missing.get(at).filter(|hole| hole.start <= seq)?;

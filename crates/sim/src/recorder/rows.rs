@@ -5,7 +5,7 @@ use dataplane::{EventLocation, Pkt};
 use mech::Flags;
 use units::Time;
 
-/// Row for the bytes of a flow that started to leave a host in one time bin.
+/// Row for the bytes of a flow that a host sent in one time bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SentRow {
     pub(crate) bytes: u64,
@@ -14,7 +14,7 @@ pub(crate) struct SentRow {
     pub(crate) flow: u32,
 }
 
-/// Row for the end of a packet.
+/// Row for a packet that was delivered or lost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PacketRow {
     pub(crate) sent: Time,
@@ -49,18 +49,18 @@ impl PacketRow {
     }
 }
 
-/// Row for one time bin of a queue.
+/// Row for the length of a queue in one time bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct TraceRow {
-    /// Frames times picoseconds.
+    /// Integral of the queue length over the time bin, in frames times picoseconds.
     pub(crate) area: f64,
-    /// Number of the queue among those followed.
+    /// Number of the queue among all recorded queues.
     pub(crate) queue: u32,
     pub(crate) bin: u32,
     pub(crate) max: u32,
 }
 
-/// Row for the number of events of one kind at a node in one time bin.
+/// Row for one node and time bin: the number of packet events of one kind, such as drops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ActivityRow {
     pub(crate) count: u64,
@@ -74,13 +74,12 @@ pub(crate) struct ActivityRow {
 pub(crate) struct SumRow {
     pub(crate) amount: u64,
     pub(crate) bin: u32,
-    /// Host, flow or port of the sum.
+    /// Number of the host, flow or port to which the sum belongs.
     pub(crate) owner: u32,
 }
 
-/// Lists the tables that grow with simulated time for the macro `$make`, in the order of [`crate::Results::tables`].
-/// For each it gives the field of [`Rows`], its rows, their order, and the table that a [`crate::World`] makes of
-/// them.
+/// Lists, for the macro `$make`, the tables that grow with simulated time, in the order of [`crate::Results::tables`].
+/// For each it gives the field of [`Rows`], its rows, their order, and the table that a [`crate::World`] makes of them.
 ///
 /// The order of rows must not depend on the order in which nodes are processed, which a division of the run changes.
 /// Rows of a `step` of time, a bin, are therefore sorted by their key; they are complete when they are taken. Rows of
@@ -109,7 +108,7 @@ macro_rules! growing_tables {
 }
 pub(crate) use growing_tables;
 
-/// Sorts rows of the wanted order by their key, and no others.
+/// Sorts the rows of a table by their key if the table has the wanted order (`step` or `instant`).
 macro_rules! sort {
     (step step $rows:expr, $key:expr) => {
         $rows.sort_by_key($key)
@@ -122,20 +121,20 @@ macro_rules! sort {
 
 macro_rules! rows {
     ($($field:ident: $row:ty, $order:ident |$one:ident| $key:expr, |$world:pat_param, $rows:ident| $table:expr;)*) => {
-        /// Rows of all growing tables that have not been taken.
+        /// Rows of all tables that grow with simulated time, as far as they have not been taken out.
         #[derive(Clone, Debug, Default)]
         pub(crate) struct Rows {
             $(pub(crate) $field: Vec<$row>,)*
         }
 
         impl Rows {
-            /// Sorts the rows of time bins. PRECONDITION: no bin with rows is open.
+            /// Sorts the rows of tables by time bin. PRECONDITION: no bin with rows is open.
             pub(crate) fn sort(&mut self) {
                 $(sort!(step $order self.$field, |$one| $key);)*
             }
 
-            /// Sorts the rows of instants. Nodes lose packets when they react to a change of the network. This is
-            /// before any other event of that instant, and thus not in the order of nodes.
+            /// Sorts the rows of tables by instant. Nodes lose packets when they react to a change of the network. This
+            /// is before any other event of that instant, and thus not in the order of nodes.
             pub(crate) fn sort_ends(&mut self) {
                 $(sort!(instant $order self.$field, |$one| $key);)*
             }
@@ -162,7 +161,7 @@ pub(crate) struct OpenActivityBin {
 }
 
 impl OpenActivityBin {
-    /// Counts an event of `node` in the bin `bin`; earlier counts go to `rows`.
+    /// Counts an event of `node` in the time bin `bin`; the counts of an earlier bin go to `rows`.
     pub(crate) fn count_event(&mut self, kind: PacketEvent, bin: u32, node: u32, rows: &mut Vec<ActivityRow>) {
         if bin != self.bin {
             self.close(node, rows);
@@ -171,7 +170,7 @@ impl OpenActivityBin {
         self.counts[kind as usize] += 1;
     }
 
-    /// Ends the bins before `bin`.
+    /// Writes the counts of the open time bin if it is before `bin`.
     pub(crate) fn end_bins_before(&mut self, bin: u32, node: u32, rows: &mut Vec<ActivityRow>) {
         if self.bin < bin {
             self.close(node, rows);

@@ -4,10 +4,10 @@ use dataplane::Pkt;
 use scenario::Goodput;
 use units::{Dur, Time};
 
-/// Records that a scenario asks for, and their times.
+/// Selection of the records that a scenario asks for, with the measurement window and the width of time bins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scope {
-    /// Start of the measurement window. Times count from here on, and packets sent from here on.
+    /// Start of the measurement window: only time from here on counts, and only packets sent from here on.
     pub from: Time,
     /// End of the measurement window, exclusive.
     pub to: Time,
@@ -26,7 +26,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Scope of no records, at no time.
+    /// Scope that selects no records, and an empty measurement window.
     #[cfg(test)]
     pub(crate) const EMPTY: Scope = Scope {
         from: Time::ZERO,
@@ -45,7 +45,7 @@ impl Scope {
         at >= self.from && at < self.to
     }
 
-    /// Returns the time bin of an instant. It takes a division; [`BinClock`] has that of the present.
+    /// Returns the number of the time bin of an instant. It takes a division; [`BinClock`] has that of the present.
     #[inline]
     pub(crate) fn bin_of(&self, at: Time) -> u32 {
         (at.0 / self.bin.0) as u32
@@ -56,12 +56,12 @@ impl Scope {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BinClock {
     bin: u32,
-    /// End of the bin; 0 before the first call.
+    /// End of the open time bin; 0 before the first call.
     pub(super) edge: Time,
 }
 
 impl BinClock {
-    /// Returns the bin of `now`. PRECONDITION: time never goes back.
+    /// Returns the number of the time bin of `now`. PRECONDITION: time never goes back.
     #[inline]
     pub(super) fn bin_at(&mut self, scope: &Scope, now: Time) -> u32 {
         if now >= self.edge {

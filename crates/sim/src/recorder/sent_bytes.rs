@@ -7,19 +7,19 @@ use scenario::Scenario;
 use std::collections::{BTreeMap, VecDeque};
 use units::{ByteClock, Time};
 
-/// Bytes sent by flows in open time bins. A computed departure is reported early, so that several bins may be open.
+/// Bytes that flows sent in open time bins. A computed departure is reported early, so that several bins may be open.
 #[derive(Clone, Debug)]
 pub(crate) struct SentOverTime {
     /// Clock of each host's NIC; `None` if the rate of its link changes, since frames are then reported when they
     /// start.
     clocks: Vec<Option<ByteClock>>,
-    /// Preamble and gap in bytes.
+    /// Length of preamble and gap of a frame in bytes.
     gap: u64,
-    /// Bytes by time bin, host and flow.
+    /// Bytes sent in each open time bin, by bin, host and flow.
     open: BTreeMap<(u32, u32, u32), u64>,
-    /// Frames of each host that have not started: the instant at which they do, the flow, and the bytes.
+    /// Frames of each host whose transmission has not started: its start, the flow, and the bytes.
     next_bin_bytes: Vec<VecDeque<(Time, u32, u64)>>,
-    /// First bin that is not written.
+    /// Number of the first time bin that is not written.
     next: u32,
 }
 
@@ -36,7 +36,7 @@ impl SentOverTime {
         SentOverTime { clocks, gap: u64::from(gap), open: BTreeMap::new(), next_bin_bytes: ahead, next: 0 }
     }
 
-    /// Counts a frame of a flow that goes out by the port of a host, which has the host's number.
+    /// Counts a frame of a flow that a host transmits; the port number of the frame is that of the host.
     pub(crate) fn count_transmission(
         &mut self,
         scope: &Scope,
@@ -59,7 +59,7 @@ impl SentOverTime {
         }
     }
 
-    /// Removes the last frame that was to leave a host and never does, since the run is over.
+    /// Removes the last counted frame of a host, whose transmission never starts because the run is over.
     pub(crate) fn uncount_last_frame(&mut self, scope: &Scope, host: u32) {
         let Some((start, flow, bytes)) = self.next_bin_bytes.get_mut(host as usize).and_then(VecDeque::pop_back) else {
             return;
@@ -69,14 +69,14 @@ impl SentOverTime {
         }
     }
 
-    /// Takes over the records of another partition, of some hosts.
+    /// Copies the records of another partition for the hosts that it owns.
     pub(crate) fn take_partition(&mut self, other: &mut SentOverTime, host: impl Fn(usize) -> bool) {
         self.open.append(&mut other.open);
         let own = (0..self.next_bin_bytes.len()).filter(|at| host(*at));
         own.for_each(|at| std::mem::swap(&mut self.next_bin_bytes[at], &mut other.next_bin_bytes[at]));
     }
 
-    /// Replaces the numbers of flows.
+    /// Replaces the numbers of flows by those in the whole run.
     pub(crate) fn renumber_flows(&mut self, ranks: &[u32]) {
         let open = std::mem::take(&mut self.open);
         let renamed = |((bin, host, flow), bytes): ((u32, u32, u32), u64)| ((bin, host, ranks[flow as usize]), bytes);
@@ -84,7 +84,7 @@ impl SentOverTime {
         self.next_bin_bytes.iter_mut().flatten().for_each(|frame| frame.1 = ranks[frame.1 as usize]);
     }
 
-    /// Writes the bins before `bin`.
+    /// Writes the rows of time bins before `bin`.
     pub(crate) fn end_bins_before(&mut self, bin: u32, rows: &mut Vec<SentRow>) {
         if bin > self.next {
             self.write_bins_before(bin, rows);
@@ -115,8 +115,8 @@ mod tests {
         SentRow { bytes, bin, host, flow }
     }
 
-    /// Returns the records of frames of 80 bytes, which take 0.8 us at 1 Gb/s with gap. A frame is given by its flow,
-    /// the instant of its report in ns, its host, and its end in ns.
+    /// Returns the record and rows of transmissions of frames of 80 bytes, which take 0.8 us at 1 Gb/s with gap. A
+    /// frame is given by its flow, the instant of its report in ns, its host, and its end in ns.
     fn sent(clocks: [Option<ByteClock>; 2], frames: &[(u32, u64, u32, u64)]) -> (SentOverTime, Vec<SentRow>) {
         let (mut all, mut rows) = (SentOverTime::new(clocks.to_vec(), 20), Vec::new());
         for (flow, now, port, end) in frames {

@@ -1,4 +1,4 @@
-//! Place of each packet in its flow, in the order in which data were first sent, and the order of arrival.
+//! Place of each packet among those of its flow, in the order in which data were first sent, and the order of arrival.
 //!
 //! The place of a packet in the sequence is that of the segment that first carried its first byte. A retransmission
 //! thus has the place of the original. Segments are kept as runs of equal length, as long as they can still arrive.
@@ -13,24 +13,24 @@ use std::collections::VecDeque;
 /// Value of `FlowState::in_flight_index` if there is none.
 const NO_STATE: u32 = u32::MAX;
 
-/// Returns the bytes of its flow that a packet carries, modulo 2³²: the first, and their number. A packet without a
-/// transport has its emission number, and 1.
+/// Returns the byte range of its flow that a packet carries, modulo 2³²: the first byte, and the number of bytes. A
+/// packet without a transport has its emission number, and 1.
 fn byte_range(pkt: &Pkt) -> (u32, u32) {
     if pkt.head.flags.has(Flags::ACK) { (pkt.seq, u32::from(pkt.payload)) } else { (pkt.emission, 1) }
 }
 
-/// Returns true if `a` is before `b`, modulo 2³².
+/// Returns true if the sequence number `a` is before `b`, modulo 2³².
 fn is_before(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) < 0
 }
 
-/// Consecutive segments of one length.
+/// Consecutive segments of a flow that have the same length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SegmentRun {
     start: u32,
     len: u32,
     count: u32,
-    /// Place of the first segment.
+    /// Number, within the flow, of the first of these segments.
     first: u64,
 }
 
@@ -40,16 +40,16 @@ impl SegmentRun {
     }
 }
 
-/// Segments of a flow that may still arrive.
+/// Segments that a flow has sent and that may still arrive.
 #[derive(Clone, Debug, Default)]
 struct OpenSegments {
     runs: VecDeque<SegmentRun>,
-    /// Number of segments so far.
+    /// Number of segments that the flow has sent so far.
     count: u64,
 }
 
 impl OpenSegments {
-    /// Adds a segment that is sent for the first time.
+    /// Adds a segment that is sent for the first time, at the end of all segments.
     fn add_segment(&mut self, start: u32, len: u32) {
         match self.runs.back_mut() {
             Some(run) if run.len == len && run.end() == start && run.first + u64::from(run.count) == self.count => {
@@ -60,7 +60,7 @@ impl OpenSegments {
         self.count += 1;
     }
 
-    /// Adds bytes that a retransmission carries beyond those sent before.
+    /// Adds bytes that a retransmission carries in addition to those sent before.
     fn add_bytes(&mut self, start: u32, len: u32) {
         if self.count == 0 {
             return self.add_segment(start, len);
@@ -68,7 +68,7 @@ impl OpenSegments {
         self.runs.push_back(SegmentRun { start, len, count: 1, first: self.count - 1 });
     }
 
-    /// Returns the place of the segment with the first of these bytes that may still arrive.
+    /// Returns the number of the segment with the first of these bytes, if it may still arrive.
     fn rank_of(&self, (start, len): (u32, u32)) -> Option<u64> {
         let front = self.runs.front()?;
         let at = if is_before(start, front.start) { front.start } else { start };
@@ -79,7 +79,7 @@ impl OpenSegments {
         Some(run.first + u64::from(at.wrapping_sub(run.start) / run.len))
     }
 
-    /// Removes segments below `floor`, whose places are not needed any more.
+    /// Removes segments whose number is below `floor`, since no arrival needs them any more.
     fn remove_below(&mut self, floor: u64) {
         while let Some(run) = self.runs.front_mut().filter(|run| run.first < floor) {
             let gone = u64::from(run.count).min(floor - run.first) as u32;
@@ -94,7 +94,7 @@ impl OpenSegments {
     }
 }
 
-/// State of a flow with packets in flight.
+/// Segments and reordering metrics of a flow with packets in flight.
 #[derive(Clone, Debug, Default)]
 struct InFlightState {
     segments: OpenSegments,
@@ -102,7 +102,7 @@ struct InFlightState {
     traffic: u16,
 }
 
-/// State that is kept of every flow. The rest is in a lane while the flow has packets in flight, since a run has many
+/// State that is kept of every flow. All else is kept only while the flow has packets in flight, since a run has many
 /// more flows than are active at one time.
 #[derive(Clone, Copy, Debug)]
 struct FlowState {
@@ -111,14 +111,14 @@ struct FlowState {
     highest_sent: u32,
 }
 
-/// Order of arrival in all flows.
+/// Order of arrival in all flows of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Reordering {
     pub(crate) threshold: u32,
     flows: Vec<FlowState>,
     in_flight: Vec<InFlightState>,
     free: Vec<u32>,
-    /// Counts of each workload of the scenario's traffic.
+    /// Counts of reordering for each workload of the scenario's traffic.
     pub(crate) counts: Vec<ReorderCounts>,
 }
 
@@ -135,7 +135,7 @@ impl Reordering {
         self.counts.iter_mut().zip(&other.counts).for_each(|(mine, its)| mine.add_all(its));
     }
 
-    /// Records a packet of a workload of the scenario's traffic that is sent.
+    /// Records a packet that is sent by a flow of this workload.
     pub(crate) fn record_sent(&mut self, traffic: u16, pkt: &Pkt) {
         if !pkt.head.flags.has(Flags::PAYLOAD) {
             return;
@@ -195,7 +195,7 @@ impl Reordering {
         self.in_flight.len() - self.free.len()
     }
 
-    /// Ends all streams: no packet arrives any more.
+    /// Ends the reordering metrics of all flows: no packet arrives any more.
     pub(crate) fn end_streams(&mut self) {
         for lane in &mut self.in_flight {
             // A free lane has nothing to close.
@@ -280,6 +280,7 @@ mod tests {
         (order.counts[0].displaced.clone(), order.counts[0].received)
     }
 
+    /// Test of segments that are sent again, and of two packets that change places.
     /// A flow sends 1000 and 400 bytes, the second again with 600 new bytes behind, and 1000 more. The last two
     /// packets change places.
     #[test]

@@ -14,7 +14,7 @@ use units::{Dur, Rate, Time};
 /// Kind and number of a buffer inside a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BufferKind {
-    /// Input buffer of the stage of a port.
+    /// Input buffer of the stage that a port belongs to.
     Port(u16),
     /// Buffer in front of an internal link.
     InFrontOfLink(u16),
@@ -42,26 +42,26 @@ pub(crate) struct BufferRecord {
     /// Number of the buffer within the switch.
     pub(crate) buffer: u16,
     pub(crate) kind: BufferKind,
-    /// Stage to which the buffer belongs.
+    /// Number of the stage to which the buffer belongs.
     pub(crate) stage: u16,
-    /// Size in bytes for each class.
+    /// Size of the buffer in bytes, for each class.
     pub(crate) size: u64,
     /// Rate at which frames move into the buffer.
     pub(crate) rate: Rate,
-    /// Occupancy in the window.
+    /// Occupancy of the buffer in the measurement window.
     pub(crate) window: WindowOccupancy,
-    /// Bytes of the frames that moved into the buffer in the window.
+    /// Bytes of the frames that moved into the buffer in the measurement window.
     pub(crate) frames_in: u64,
 }
 
-/// Row for one time bin of a buffer.
+/// Row for the occupancy of a buffer inside a switch in one time bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct StageRow {
-    /// Bytes times picoseconds.
+    /// Integral of the occupancy over the time bin, in bytes times picoseconds.
     pub(crate) area: f64,
-    /// Bytes.
+    /// Largest number of bytes in the buffer in the time bin.
     pub(crate) max: u64,
-    /// Time in which frames moved into the buffer.
+    /// Time of the bin in which frames moved into the buffer.
     pub(crate) busy: Dur,
     pub(crate) bin: u32,
     pub(crate) node: u32,
@@ -76,12 +76,12 @@ pub(crate) struct FabricMemory {
     hosts: u32,
     /// Buffers by switch and number.
     pub(crate) buffers: Vec<BufferRecord>,
-    /// Courses over time of the buffers; empty if `[measure]` does not ask for them.
+    /// Occupancy of each buffer over time; empty if `[measure]` does not ask for it.
     bins: Vec<BinOccupancy>,
 }
 
 impl FabricMemory {
-    /// Returns the record of a scenario; `None` if no switch has stages.
+    /// Creates the record of buffers inside switches for a scenario; `None` if no switch has stages.
     pub(crate) fn from_scenario(scenario: &Scenario) -> Option<FabricMemory> {
         let net = &scenario.topology;
         let (mut first, mut all) = (Vec::new(), Vec::new());
@@ -100,7 +100,7 @@ impl FabricMemory {
         Some(first as usize + usize::from(buffer))
     }
 
-    /// Records the bytes in use in a buffer from now on.
+    /// Records that a buffer inside a switch holds this number of bytes from now on.
     pub(crate) fn record_bytes(
         &mut self,
         scope: &Scope,
@@ -141,7 +141,7 @@ impl FabricMemory {
         }
     }
 
-    /// Takes over the records of another partition, of some nodes.
+    /// Copies the records of another partition for the nodes that it owns.
     pub(crate) fn take_partition(&mut self, other: &FabricMemory, node: impl Fn(usize) -> bool) {
         for at in (0..self.buffers.len()).filter(|at| node(other.buffers[*at].node as usize)) {
             self.buffers[at] = other.buffers[at].clone();
@@ -149,7 +149,7 @@ impl FabricMemory {
         }
     }
 
-    /// Ends the time bins before `bin`.
+    /// Writes the rows of time bins before `bin`.
     pub(crate) fn end_bins_before(&mut self, scope: &Scope, bin: u32, rows: &mut Vec<StageRow>) {
         let start = Time(u64::from(bin).saturating_mul(scope.bin.0));
         for (course, own) in self.bins.iter_mut().zip(&self.buffers) {
@@ -157,7 +157,7 @@ impl FabricMemory {
         }
     }
 
-    /// Ends the record with the run.
+    /// Completes the records at the end of the run, and writes the open time bins.
     pub(crate) fn close(&mut self, scope: &Scope, now: Time, rows: &mut Vec<StageRow>) {
         self.buffers.iter_mut().for_each(|one| one.window.advance(scope, now));
         for (course, own) in self.bins.iter_mut().zip(&self.buffers) {
@@ -167,7 +167,7 @@ impl FabricMemory {
     }
 }
 
-/// Returns a function that makes a row of a time bin of a buffer.
+/// Returns a function that makes a row from a finished time bin of a buffer.
 fn row_writer((node, buffer): (u32, u16), rows: &mut Vec<StageRow>) -> impl FnMut(FinishedBin) {
     move |FinishedBin { bin, area, max_bytes: most, busy }| {
         rows.push(StageRow { area, max: most, busy, bin, node, buffer })

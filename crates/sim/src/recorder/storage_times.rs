@@ -16,7 +16,7 @@ impl StorageTimes {
         StorageTimes { slots: vec![Vec::new(); switches] }
     }
 
-    /// Sets the instant at which a frame was stored.
+    /// Sets the instant at which the frame in a slot was stored.
     #[inline]
     pub(crate) fn set(&mut self, now: Time, switch: usize, slot: PktId) {
         let (slots, slot) = (&mut self.slots[switch], slot.0 as usize);
@@ -40,6 +40,7 @@ mod tests {
 
     const SCOPE: Scope = Scope { to: Time(1000), ..Scope::EMPTY };
 
+    /// Test of waiting times of frames in slots that are used again and leave out of order.
     /// Slot 1 is evicted at 30 and used again. Slots leave out of order. The frame that leaves at 1000 is outside the
     /// window.
     #[test]

@@ -6,7 +6,7 @@ use dataplane::Pkt;
 use mech::{Flags, QueueId};
 use units::Time;
 
-/// Records of single queues, numbered by port, then by [`QueueId`].
+/// Records of the single queues of all ports, ordered by port and then by [`QueueId`].
 #[derive(Clone, Debug)]
 pub(crate) struct SubQueues {
     /// Number of queues of a port.
@@ -14,12 +14,12 @@ pub(crate) struct SubQueues {
     pub(crate) queues: Vec<QueueRecord>,
     /// Number of decisions about each queue inside the measurement window, by the length of the queue.
     pub(crate) decisions: Vec<Vec<u64>>,
-    /// Number of those decisions that were about data, for each queue.
+    /// Number of forwarding decisions about data packets, for each queue, among those in `decisions`.
     pub(crate) data: Vec<u64>,
 }
 
 impl SubQueues {
-    /// Returns the records for a number of ports, with classes up to `top_class`.
+    /// Creates the records of single queues for a number of ports, with classes up to `top_class`.
     pub(crate) fn new(ports: usize, top_class: u8) -> SubQueues {
         let each = usize::from(QueueId::LANES) * (usize::from(top_class) + 1);
         let count = ports * each;
@@ -31,18 +31,18 @@ impl SubQueues {
         port * self.records_bins + usize::from(queue.0)
     }
 
-    /// Returns the port and the queue of a number.
+    /// Returns the port and the queue of a record with this index.
     pub(crate) fn port_and_queue(&self, number: usize) -> (usize, QueueId) {
         (number / self.records_bins, QueueId((number % self.records_bins) as u8))
     }
 
-    /// Returns the record of a queue.
+    /// Returns the record of a single queue of a port.
     pub(crate) fn queue_record(&mut self, of: (usize, QueueId)) -> &mut QueueRecord {
         let at = self.record_index(of);
         &mut self.queues[at]
     }
 
-    /// Counts a decision about an arrival whose lookup leads to a queue of this length.
+    /// Counts a forwarding decision about an arrival whose lookup leads to a queue of this length.
     pub(crate) fn count_decision(
         &mut self,
         scope: &Scope,
@@ -59,21 +59,21 @@ impl SubQueues {
         }
     }
 
-    /// Records a stored frame.
+    /// Records a frame that is stored in a single queue.
     pub(crate) fn record_stored(&mut self, scope: &Scope, now: Time, of: (usize, QueueId), trace: &mut Vec<TraceRow>) {
         let at = self.record_index(of);
         let before = self.queues[at].length();
         self.queues[at].record_stored::<false>(scope, now, before, trace);
     }
 
-    /// Records a frame that left. PRECONDITION: the queue has a frame.
+    /// Records a frame that left a single queue. PRECONDITION: the queue has a frame.
     pub(crate) fn record_freed(&mut self, scope: &Scope, now: Time, of: (usize, QueueId), trace: &mut Vec<TraceRow>) {
         let at = self.record_index(of);
         let after = self.queues[at].length() - 1;
         self.queues[at].record_freed::<false>(scope, now, after, trace);
     }
 
-    /// Takes over the records of another partition, of some ports.
+    /// Copies the records of another partition for the ports that it owns.
     pub(crate) fn take_partition(&mut self, other: &mut SubQueues, port: impl Fn(usize) -> bool) {
         for at in (0..self.queues.len()).filter(|at| port(*at / self.records_bins)) {
             std::mem::swap(&mut self.queues[at], &mut other.queues[at]);
@@ -101,6 +101,7 @@ mod tests {
     const NORMAL: (usize, QueueId) = (1, QueueId::normal(0));
     const BOUNCE: (usize, QueueId) = (1, QueueId::new(0, Lane::Bounce));
 
+    /// Test of the lengths and decisions of single queues.
     /// The normal queue of the second port holds a frame from 100 to 300 and two from 150 to 200; its bounce queue
     /// holds one from 150 on. The first of four decisions is before the window.
     #[test]

@@ -4,17 +4,18 @@ use super::{Histogram, PacketEvent, PacketMetric};
 use dataplane::Pkt;
 use mech::{Flags, FlowId};
 
-/// Counts of the packets of one workload, with ACKs and data apart.
+/// Counts of the packets of one workload, separately for ACKs and data.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WorkloadCounts {
-    /// Histograms by [`PacketMetric`], then for ACKs and data. Distances are those of bounced packets.
+    /// Histograms of packet metrics, by [`PacketMetric`], then for ACKs and data. Distances are those of bounced
+    /// packets.
     pub(crate) histograms: [[Histogram; 2]; PacketMetric::ALL.len()],
-    /// Counts for ACKs and data, then by [`PacketEvent`].
+    /// Numbers of packet events, for ACKs and data, then by [`PacketEvent`].
     pub(crate) fates: [[u64; PacketEvent::COUNT]; 2],
 }
 
 impl WorkloadCounts {
-    /// Adds a distance of 0 for each packet that was not bounced, if any packet was.
+    /// Adds a distance of 0 to the histogram for each packet that was not bounced, if any packet was.
     pub(crate) fn add_zero_distances(&mut self) {
         let [.., bounces, distances] = &mut self.histograms;
         for (bounces, distances) in bounces.iter().zip(distances) {
@@ -25,12 +26,12 @@ impl WorkloadCounts {
     }
 }
 
-/// Counts of every workload, and the workload of every flow.
+/// Counts of packets in every workload, and the workload of every flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Workloads {
     /// Workload of each flow.
     workload_of_flow: Vec<u16>,
-    /// Counts of each workload.
+    /// Counts of the packets of each workload.
     pub(crate) counts: Vec<WorkloadCounts>,
 }
 
@@ -39,7 +40,7 @@ fn data_index(pkt: &Pkt) -> usize {
 }
 
 impl Workloads {
-    /// Adds the counts of another partition.
+    /// Adds the counts of another partition of the run.
     pub(crate) fn add_all(&mut self, other: &Workloads) {
         for (mine, its) in self.counts.iter_mut().zip(&other.counts) {
             let histograms = mine.histograms.iter_mut().flatten().zip(its.histograms.iter().flatten());
@@ -72,7 +73,7 @@ impl Workloads {
         &mut self.counts[usize::from(traffic)]
     }
 
-    /// Counts an event of a packet.
+    /// Counts an event of a packet, such as a drop or a mark, for its workload.
     pub(crate) fn count_event(&mut self, pkt: &Pkt, kind: PacketEvent) {
         // A packet that was just cut was data, but its flag is cleared.
         let data = if kind == PacketEvent::Trim { 1 } else { data_index(pkt) };
@@ -84,7 +85,7 @@ impl Workloads {
         self.counts_of(pkt).histograms[PacketMetric::MaxDistance as usize][data_index(pkt)].add(u64::from(most));
     }
 
-    /// Counts a packet that has arrived. Its values are those that every packet has, by [`PacketMetric`].
+    /// Counts a packet that has arrived. `values` are the metrics that every packet has, by [`PacketMetric`].
     #[inline]
     pub(crate) fn add_delivered(&mut self, pkt: &Pkt, values: [u64; PacketMetric::COMMON_COUNT]) {
         let data = data_index(pkt);

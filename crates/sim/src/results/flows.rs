@@ -91,7 +91,7 @@ impl<T: Tap> World<Recorder, T> {
         received
     }
 
-    /// Returns each flow's FCT in an otherwise empty network, in closed form; 0 if there is none. In a network with
+    /// Returns each flow's FCT in an otherwise empty network, in closed form; 0 if a flow has none. In a network with
     /// detours it is a lower bound: it uses the fastest path of all if that is faster than the flow's own.
     fn ideal_fcts(&self, scenario: &Scenario) -> Vec<u64> {
         let mut paths = (PathLinks::new(self, scenario), Shortcuts::new(scenario, self.seed));

@@ -26,7 +26,7 @@ impl<T: Tap> World<Recorder, T> {
         Table { name: "holds", columns: named_columns(columns) }
     }
 
-    /// Returns the time bins of ports that hold packets.
+    /// Returns the table of held packets over time, by port and time bin.
     pub(super) fn hold_trace(&self, rows: &[HoldRow]) -> Table {
         let width = self.state.observer.scope.bin.0 as f64;
         let columns = [

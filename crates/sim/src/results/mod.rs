@@ -28,7 +28,7 @@ use crate::world::World;
 use scenario::Scenario;
 use units::Time;
 
-/// Column of one type.
+/// Column of a table, with values of a single type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column {
     /// Unsigned 8-bit numbers.
@@ -67,7 +67,7 @@ impl Table {
 /// Results of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
-    /// Tables by subject, without the rows that were taken before.
+    /// Tables of results, without the rows that were taken out before.
     pub tables: Vec<Table>,
     /// Progress of the run at its end.
     pub progress: Progress,
@@ -78,7 +78,7 @@ pub struct Results {
     pub unfinished: u64,
     /// Number of messages that the run waits for.
     pub measured: u64,
-    /// Number of messages of measured queries that have not started, with workload and query.
+    /// Number of messages that have not started in each measured query, with its workload and number.
     pub unstarted_by_query: Vec<(u16, u32, u64)>,
     /// Number of raw flows, whose packets are sent without a transport.
     pub raw: u64,
@@ -100,7 +100,7 @@ pub(crate) fn make_column<T, C>(rows: &[T], make: fn(Vec<C>) -> Column, cell: im
 }
 
 impl<T: Tap> World<Recorder, T> {
-    /// Closes the counters of a run that has stopped (or is abandoned here), and returns its results. Rows that were
+    /// Completes the counters of a run that has stopped (or is abandoned here), and returns its results. Rows that were
     /// taken before are not part of them.
     pub fn results(&mut self, scenario: &Scenario) -> Results {
         let now = self.now;

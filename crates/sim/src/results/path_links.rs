@@ -9,13 +9,13 @@ use scenario::routes::Routes;
 use scenario::{PathLink, Scenario};
 use units::{Dur, Rate};
 
-/// Search for these links.
+/// Search for the links that packets of a flow may cross.
 pub(super) struct PathLinks<'a> {
     scenario: &'a Scenario,
     seed: u64,
     switches: &'a [Switch],
     routes: &'a Routes,
-    /// Index of each node among those that send at a hop, and the number of the search that set it.
+    /// Index of each node among the nodes that send at a hop, and the number of the search that set it.
     place: Vec<(u32, u64)>,
     search: u64,
 }
@@ -27,7 +27,7 @@ impl<'a> PathLinks<'a> {
         PathLinks { scenario, seed, switches, routes, place, search: 0 }
     }
 
-    /// Returns the links for packets with this hash, hop by hop; none if there is no path.
+    /// Returns the links that packets with this hash may cross, hop by hop; none if there is no path.
     pub fn links_between(&mut self, src: HostId, dst: HostId, hash: u32) -> Vec<PathLink> {
         let (mut ways, mut here, mut ports) = (Vec::new(), vec![src.0], Vec::new());
         for hop in 0..self.place.len() as u32 {
@@ -62,7 +62,7 @@ impl<'a> PathLinks<'a> {
         }
     }
 
-    /// Returns the index of a node among those of the next hop, after adding it if it is new.
+    /// Returns the index of a node among the nodes of the next hop, and adds the node if it is new.
     fn index_of_node(&mut self, node: u32, next: &mut Vec<u32>) -> u32 {
         let known = &mut self.place[node as usize];
         if known.1 != self.search {

@@ -7,7 +7,7 @@ use crate::world::World;
 use mech::PortId;
 
 impl<T: Tap> World<Recorder, T> {
-    /// Returns the node and port of a number of ports over the whole network.
+    /// Converts the number of a port, counted over the whole network, to its node and port there.
     pub(super) fn node_and_port(&self, port: u32) -> (u32, PortId) {
         let base = &self.state.base;
         let node = base.partition_point(|first| *first <= port) - 1;

@@ -9,22 +9,23 @@ use mech::overflow::DropReason;
 use scenario::Scenario;
 use scenario::traffic::{LoadOf, capacity};
 
-/// Bits that the links of one level carried inside the measurement window: frames, with preamble and gap, ACKs and
-/// retransmissions included.
+/// Bits that the links of one level (hosts, uplinks or bisection) carried inside the measurement window: frames, with
+/// preamble and gap, ACKs and retransmissions included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CarriedBits {
-    /// Level, as loads name it.
+    /// Level of the network, with the names that loads use.
     pub level: LoadOf,
-    /// Bits of the frames whose transmission started inside the window, out of all hosts or up from all switches with
-    /// hosts. For `bisection`, bits of the frames that hosts of the second half received from hosts of the first: links
-    /// inside a half carry traffic of that half too. The window ends with the run.
+    /// Number of bits in frames whose transmission started inside the window, out of all hosts or up from all switches
+    /// with hosts. For `bisection`, bits of the frames that hosts of the second half received from hosts of the first:
+    /// links inside a half carry traffic of that half too. The window ends with the run.
     pub bits: u64,
     /// Capacity of the level in bits per second, the unit of loads.
     pub capacity_bps: f64,
 }
 
 impl<T: Tap> World<Recorder, T> {
-    /// Returns the bits that each level of the network has carried inside the measurement window.
+    /// Returns the bits that each level of the network (hosts, uplinks, bisection) carried inside the measurement
+    /// window.
     pub(super) fn carried_bits(&mut self, scenario: &Scenario) -> Vec<CarriedBits> {
         let net = &scenario.topology;
         let before = self.counters_at_start();

@@ -6,7 +6,7 @@ use crate::tap::Tap;
 use crate::world::World;
 
 impl<T: Tap> World<Recorder, T> {
-    /// Returns the node and port of each followed queue.
+    /// Returns the node and port of each recorded queue.
     pub(super) fn followed_queues(&self) -> Vec<(u32, u16)> {
         let hosts = self.hosts.len() as u32;
         let of = |(s, switch): (usize, &dataplane::Switch)| {
@@ -15,7 +15,7 @@ impl<T: Tap> World<Recorder, T> {
         self.switches.iter().enumerate().flat_map(of).collect()
     }
 
-    /// Returns the number of rows of a table to which each followed queue adds `of` rows.
+    /// Returns the number of rows of a table in which each recorded queue has `of` rows.
     fn count_rows(&self, of: fn(&QueueRecord) -> usize) -> usize {
         self.state.observer.queues.iter().map(of).sum()
     }
@@ -44,7 +44,7 @@ impl<T: Tap> World<Recorder, T> {
         Table { name: "queue_hist", columns: named_columns(columns) }
     }
 
-    /// Returns the times in picoseconds that frames waited in the followed queues. This table has the most rows of
+    /// Returns the histogram table of the times that frames waited in recorded queues. This table has the most rows of
     /// all.
     pub(super) fn sojourn_table(&self) -> Table {
         let rows = self.count_rows(|queue| queue.sojourn.buckets_in_use());
@@ -73,7 +73,7 @@ impl<T: Tap> World<Recorder, T> {
         Table { name: "queue_sojourn", columns: named_columns(columns) }
     }
 
-    /// Returns the time bins of the followed queues.
+    /// Returns the table of queue lengths over time, by recorded queue and time bin.
     pub(super) fn queue_trace(&self, rows: &[TraceRow]) -> Table {
         let (width, places) = (self.state.observer.scope.bin.0 as f64, self.followed_queues());
         let place = |row: &TraceRow| places[row.queue as usize];
@@ -88,7 +88,7 @@ impl<T: Tap> World<Recorder, T> {
     }
 }
 
-/// Returns the events at each node by time bin.
+/// Returns the table of packet events at each node, by time bin.
 pub(super) fn activity(rows: &[ActivityRow]) -> Table {
     let columns = [
         ("bin", make_column(rows, Column::U32, |r| r.bin)),

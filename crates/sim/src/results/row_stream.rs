@@ -16,7 +16,7 @@ use units::Time;
 /// many as there are time bins.
 const EVENTS_PER_CHECK: u64 = 1 << 16;
 
-/// Counts the first rows of a table that are complete: all rows of time bins, and those before `now` of instants.
+/// Counts the complete rows at the start of a table: all rows of time bins, and those before `now` of instants.
 macro_rules! count_complete {
     (step $rows:expr, $key:expr, $now:expr) => {
         $rows.len()
@@ -45,12 +45,12 @@ impl<T: Tap> World<Recorder, T> {
         }
     }
 
-    /// Returns the number of rows of the longest of the tables that grow with simulated time (`growing_tables`).
+    /// Returns the largest number of rows waiting in any table that grows with simulated time (`growing_tables`).
     pub fn rows_waiting(&self) -> usize {
         self.state.observer.rows.max_row_count()
     }
 
-    /// Removes and returns the complete rows of each of these tables that has at least `at_least`. The rows taken,
+    /// Removes and returns the complete rows of each growing table that has at least `at_least` rows. The rows taken,
     /// followed by those that [`World::results`] returns at the end, are the rows of the whole table.
     pub fn take_rows(&mut self, at_least: usize) -> Vec<Table> {
         if self.rows_waiting() < at_least {
@@ -81,14 +81,14 @@ impl<T: Tap> World<Recorder, T> {
     }
 }
 
-/// Collector of the rows of tables that have enough.
+/// Collector of the rows of tables that have at least a given number of rows.
 struct RowTaker {
     at_least: usize,
     tables: Vec<Table>,
 }
 
 impl RowTaker {
-    /// Takes out the first `count` rows, if they are enough. The memory of the rows is kept for later ones.
+    /// Takes out the first `count` rows of a table, if they are enough. The memory of the rows is kept for later ones.
     fn take_first<T>(&mut self, rows: &mut Vec<T>, count: usize, table: impl FnOnce(&[T]) -> Table) {
         if count >= self.at_least {
             self.tables.push(table(&rows[..count]));

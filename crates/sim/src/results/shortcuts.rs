@@ -8,28 +8,28 @@ use scenario::{PathLink, Scenario};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// Cost of each node from a root in picoseconds, with the node and port before it.
+/// Cost in picoseconds of the fastest path to each node from a root, with the previous node and its port.
 type PathCosts = Vec<(u64, u32, u16)>;
 
-/// Searches for the fastest paths, those from one switch for frames of one size together.
+/// Cache of searches for fastest paths, by root switch and frame size.
 pub(super) struct Shortcuts<'a> {
     scenario: &'a Scenario,
     seed: u64,
-    /// True if all routes are shortest paths over equal links: then no path is faster than that of a flow.
+    /// True if all routes are shortest paths over equal links: no path is then faster than the flow's own.
     is_uniform: bool,
     searches: BTreeMap<(u32, u64), PathCosts>,
 }
 
 impl<'a> Shortcuts<'a> {
-    /// Returns the searches in a network if any of its switches detours.
+    /// Creates the search for fastest paths; `None` if no switch of the network detours.
     pub fn new(scenario: &'a Scenario, seed: u64) -> Option<Shortcuts<'a>> {
         let mut detouring = scenario.switches.iter().map(|switch| switch.overflow.slot.peek().needs().detours);
         let any = detouring.any(|aside| aside);
         any.then(|| Shortcuts { scenario, seed, is_uniform: has_uniform_links(scenario), searches: BTreeMap::new() })
     }
 
-    /// Returns the fastest path for frames of `wire` bytes, if detoured packets may be faster than those on `own`:
-    /// because a single frame is, or because frames split before a slow link.
+    /// Returns the fastest path for frames of `wire` bytes, if detoured packets on it may be faster than those on
+    /// `own`: because a single frame is, or because frames split before a slow link.
     pub fn faster_path(&mut self, (src, dst): (HostId, HostId), own: &[PathLink], wire: u64) -> Option<Vec<PathLink>> {
         let (last, first) = (own.last()?, own.first()?);
         let time = |link: &PathLink| link.rate.time(wire);
@@ -49,7 +49,7 @@ impl<'a> Shortcuts<'a> {
         Some(path.iter().flat_map(twice).collect())
     }
 
-    /// Returns the fastest path of a frame, hop by hop; empty if there is none.
+    /// Returns the fastest path of a frame, hop by hop; empty if the network has none.
     fn fastest_path(&mut self, src: HostId, dst: HostId, wire: u64) -> Vec<PathLink> {
         let (scenario, seed) = (self.scenario, self.seed);
         let root = scenario.topology.nodes[src.0 as usize].ports[0].peer;
@@ -83,7 +83,7 @@ fn has_uniform_links(scenario: &Scenario) -> bool {
     shortest && links.all(|link| Some(link) == first)
 }
 
-/// Costs of all nodes from a switch (Dijkstra); no path leads through a host.
+/// Computes the costs of the fastest paths from a switch to all nodes (Dijkstra); no path leads through a host.
 fn search_path_costs(scenario: &Scenario, seed: u64, root: u32, wire: u64) -> PathCosts {
     let net = &scenario.topology;
     let mut reached: PathCosts = vec![(u64::MAX, 0, 0); net.nodes.len()];

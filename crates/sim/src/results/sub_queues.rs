@@ -8,7 +8,7 @@ use mech::{Lane, QueueId};
 use scenario::Scenario;
 use units::Amount;
 
-/// Location of a queue: node, port, queue.
+/// Location of a single queue: node, port, and number of the queue in tables.
 type QueueLocation = (u32, u16, u8);
 
 /// Returns the number of a queue in tables: `2 * class` for the normal lane, one more for bounced packets, and after
@@ -22,8 +22,8 @@ fn number_in_tables(queue: QueueId) -> u8 {
 }
 
 impl<T: Tap> World<Recorder, T> {
-    /// Returns every followed queue in the order of their numbers, with its capacity in packets: 0 if it has no limit
-    /// or one in bytes, `None` if the switch does not have the queue.
+    /// Returns every recorded single queue in order, with its capacity in packets: 0 if it has no limit or one in
+    /// bytes, `None` if the switch does not have the queue.
     fn queue_capacities(&self) -> Vec<(QueueLocation, Option<u64>)> {
         let Some(all) = &self.state.observer.sub_queues else { return Vec::new() };
         let (ports, hosts) = (self.followed_queues(), self.hosts.len());
@@ -40,9 +40,9 @@ impl<T: Tap> World<Recorder, T> {
         (0..all.queues.len()).map(of).collect()
     }
 
-    /// Returns every queue of the switches, with its capacity and the length from which it counts as full for the
-    /// switch's decisions. `theta` is the utilisation from which on it bounces (1 is never), and `data` the number of
-    /// decisions about data.
+    /// Returns the table of single queues, with their capacity and the length from which the switch decides that they
+    /// are full. `theta` is the utilisation from which on it bounces (1 is never), and `data` the number of decisions
+    /// about data.
     pub(super) fn sub_queues_table(&self, scenario: &Scenario) -> Table {
         let overflow = |node: u32| scenario.switches[node as usize - self.hosts.len()].overflow.slot.peek();
         let all = self.state.observer.sub_queues.iter().flat_map(|all| &all.data);
@@ -91,7 +91,7 @@ impl<T: Tap> World<Recorder, T> {
         Table { name: "sub_queue_hist", columns: named_columns(columns) }
     }
 
-    /// Returns the time bins of these queues.
+    /// Returns the table of single queues over time, by queue and time bin.
     pub(super) fn sub_queue_trace(&self, rows: &[TraceRow]) -> Table {
         let (width, places) = (self.state.observer.scope.bin.0 as f64, self.queue_capacities());
         let place = |row: &TraceRow| places[row.queue as usize].0;

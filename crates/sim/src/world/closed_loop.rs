@@ -1,4 +1,4 @@
-//! Starts of messages: those of the scenario in their order, and those that follow upon others.
+//! Starts of messages: those that the scenario plans, and those that start when other messages have arrived.
 
 use super::World;
 use crate::progress::FlowRecord;
@@ -11,44 +11,43 @@ use scenario::traffic::{ENDLESS_BYTES, FlowRole, FlowSpec, FollowUps, OWN_CONNEC
 use std::collections::BTreeMap;
 use units::Time;
 
-/// Messages that follow upon others: the rules for them, and those that have not started.
+/// Messages that start when others have arrived: their rules, and the messages that have not started yet.
 #[derive(Clone)]
 pub(crate) struct ClosedLoop {
-    /// Reaction of each workload of the scenario's traffic; `None` if no messages follow upon its messages.
+    /// Rules by which arrivals of each workload start other messages; `None` if they start none.
     reactions: Vec<Option<FollowUps>>,
-    /// Messages that have not started, by instant and host.
+    /// Messages that have not started yet, by instant and host.
     due_messages: BTreeMap<(Time, HostId), Vec<DueMessage>>,
-    /// Buffer for the messages that follow upon the last arrival.
+    /// Buffer for the messages that the last arrival starts.
     followers: Vec<FlowSpec>,
-    /// Flow that opened each persistent connection, by workload and number.
+    /// Flow that opened each persistent connection, by workload and number of the connection.
     connections: Vec<Vec<Option<FlowId>>>,
 }
 
-/// Message that has not started. `counts` is true if the query that it is part of is measured; `None` if it is part
-/// of no query that began before.
+/// Message that has not started yet. `is_measured` is true if the query that it is part of is measured; `None` if it is
+/// part of no query that began before.
 #[derive(Clone, Copy, Debug)]
 struct DueMessage {
     spec: FlowSpec,
     is_measured: Option<bool>,
-    /// True if the run waits for the message and no measured query already counts it as missing.
+    /// True if the run waits for the message, and no measured query counts it as missing already.
     is_pending: bool,
 }
 
 impl DueMessage {
-    /// Key by which messages of the same instant and host are ordered. It depends on the messages alone, so that the
-    /// order in which they were planned does not matter.
+    /// Returns the key by which messages of the same instant and host are ordered. It depends on the messages alone, so
+    /// that the order in which they were planned does not matter.
     fn order_key(&self) -> (u16, u32, FlowRole, u64, HostId, u32, u64) {
         let FlowSpec { traffic, query, role, tag, dst, connection, bytes, .. } = self.spec;
         (traffic, query, role, tag, dst, connection, bytes)
     }
 }
 
-/// Smallest value of the ports of messages that follow upon others, above all positions in the list of flows.
+/// Smallest value for the ports of messages that arrivals start, above all positions in the list of flows.
 const MIN_FOLLOWER_PORTS: u64 = 1 << 47;
 
-/// Returns the ports of a message that follows upon others or uses a persistent connection, from which its ECMP hash
-/// is made. They depend on the numbers of the message within its workload, so that neither time nor other flows
-/// change its path.
+/// Returns the port numbers, for the ECMP hash, of a message that arrivals start or that uses a persistent connection.
+/// They depend on the numbers of the message within its workload, so that neither time nor other flows change its path.
 fn ports_of(spec: &FlowSpec) -> u64 {
     let FlowSpec { traffic, query, role, tag, connection, .. } = *spec;
     let whose = match connection {
@@ -69,12 +68,12 @@ impl ClosedLoop {
         }
     }
 
-    /// Returns for each workload whether messages follow upon its messages.
+    /// Returns true, for each workload, if the arrival of its messages may start others.
     pub(crate) fn has_followers(&self) -> Vec<bool> {
         self.reactions.iter().map(Option::is_some).collect()
     }
 
-    /// Adds a message. Returns true if it is the first for its instant and host.
+    /// Adds a message that is to start later. Returns true if it is the first for its instant and host.
     fn add_message(&mut self, due: DueMessage) -> bool {
         let here = self.due_messages.entry((due.spec.start, due.spec.src)).or_default();
         here.push(due);
@@ -92,7 +91,7 @@ impl ClosedLoop {
 }
 
 impl<O: Observer, T: Tap> World<O, T> {
-    /// Plans the messages that follow upon those that have just arrived.
+    /// Plans the messages that start because of those that have just arrived.
     #[cold]
     pub(crate) fn plan_followers(&mut self) {
         let delivered = std::mem::take(&mut self.state.delivered);
@@ -115,7 +114,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.closed_loop.followers = followers;
     }
 
-    /// Returns the specification with which a flow started.
+    /// Returns the specification of a flow that has started.
     fn flow_spec(&self, flow: FlowId) -> FlowSpec {
         let (record, info) = (&self.state.records[flow.0 as usize], self.flows.info(flow));
         FlowSpec {
@@ -141,7 +140,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// Starts the messages at host `h` that follow upon others and start now.
+    /// Starts the messages of host `h` that are due now because of arrivals.
     pub(crate) fn start_messages(&mut self, h: usize) {
         let mut due = self.closed_loop.due_messages.remove(&(self.now, HostId(h as u32))).unwrap_or_default();
         due.sort_unstable_by_key(DueMessage::order_key);
@@ -152,7 +151,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// Starts the scenario's flows at host `h` that start now, and adds the event of the next one.
+    /// Starts the flows of host `h` that the scenario plans for now, and adds the event of the next one.
     pub(crate) fn start_flows(&mut self, h: usize) {
         while let Some(spec) = self.next.filter(|spec| spec.start == self.now && spec.src.0 as usize == h) {
             self.next = self.pending.next();
@@ -163,8 +162,8 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.plan_next_flow();
     }
 
-    /// Adds the event of the next flow of the scenario. A partition skips the flows of other partitions but counts
-    /// them, so that flows have the same ports in any division.
+    /// Adds the event of the next flow that the scenario plans. A partition skips the flows of other partitions but
+    /// counts them, so that flows have the same ports in any division.
     pub(crate) fn plan_next_flow(&mut self) {
         while let Some(spec) = self.next
             && self.part.as_ref().is_some_and(|part| !part.owns(spec.src.0))
@@ -181,7 +180,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         at >= self.schedule.from && at < self.schedule.to
     }
 
-    /// Starts a message, on a connection of its own or on a persistent one.
+    /// Starts a message, on a new connection or on a persistent one.
     fn start_message(&mut self, spec: &FlowSpec, ports: u64, measured: bool) {
         let FlowSpec { src, dst, bytes, class, .. } = *spec;
         let row = self.tcp.row_of(spec.traffic);

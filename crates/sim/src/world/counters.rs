@@ -10,14 +10,14 @@ use units::Time;
 /// Counts of a network up to an instant.
 #[derive(Clone, Debug)]
 pub(crate) struct Counters {
-    /// Counts of each port, in the numbering over the whole network.
+    /// Counters of each port, counted over the whole network.
     pub(crate) ports: Vec<PortCounts>,
-    /// Packets lost before a port was chosen, by node and reason.
+    /// Number of packets lost before a port was chosen, by node and reason.
     pub(crate) lost: Vec<[u64; DropReason::ALL.len()]>,
 }
 
 impl Counters {
-    /// Copies the counts of another partition for the nodes and ports that it owns.
+    /// Copies the counters of another partition for the nodes and ports that it owns.
     pub(super) fn copy_partition(
         &mut self,
         other: &Counters,
@@ -30,7 +30,7 @@ impl Counters {
 }
 
 impl<O: Observer, T: Tap> World<O, T> {
-    /// Returns the counts of every port up to `now`, in the numbering over the whole network.
+    /// Returns the counters of every port up to `now`, counted over the whole network.
     pub(crate) fn port_counts(&mut self, now: Time) -> Vec<PortCounts> {
         self.hosts.iter_mut().for_each(|host| host.nic_mut().settle_departures(now));
         self.switches.iter_mut().for_each(|switch| switch.core_mut().settle_departures(now));
@@ -38,13 +38,13 @@ impl<O: Observer, T: Tap> World<O, T> {
         nics.chain(self.switches.iter().flat_map(|s| s.core().ports())).map(Port::counts).collect()
     }
 
-    /// Returns the payload of the whole network: bytes sent, and their outcomes.
+    /// Returns the payload bytes of the whole network: those sent, and their outcomes.
     pub fn payload(&self) -> PayloadCounts {
         let nodes = self.hosts.iter().map(Host::payload_counts).chain(self.switches.iter().map(Switch::payload_counts));
         nodes.sum::<PayloadCounts>() + self.state.wires.payload_counts()
     }
 
-    /// Checks that no packet was made or lost without being counted, at every queue, at every node and between nodes.
+    /// Checks that each packet is counted when it is made and when it is lost: at queues, at nodes and on links.
     /// Payload must balance over the whole network.
     pub fn conserves_packets(&mut self) -> bool {
         let counts = self.port_counts(self.settled_until());
@@ -61,7 +61,7 @@ impl<O: Observer, T: Tap> World<O, T> {
             && self.payload().is_conserved()
     }
 
-    /// Returns the first node whose counters do not balance, or a description of payload that does not.
+    /// Returns the first node whose counters do not balance, or a description of the payload if that does not.
     pub fn describe_imbalance(&self) -> Option<String> {
         let host = self.hosts.iter().position(|host| !host.conserves_packets()).map(|h| format!("host {h}"));
         let switch = || self.switches.iter().position(|s| !s.conserves_packets()).map(|s| format!("switch {s}"));

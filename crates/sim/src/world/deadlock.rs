@@ -7,7 +7,7 @@ use crate::tap::Tap;
 use dataplane::Observer;
 
 impl<O: Observer, T: Tap> World<O, T> {
-    /// Searches for a deadlock, until one has been found.
+    /// Searches for a deadlock of paused links, unless one has been found already.
     pub(crate) fn look_for_deadlock(&mut self) {
         if self.pauses && self.deadlock.is_none() {
             let RunState { wires, base, .. } = &self.state;

@@ -1,4 +1,4 @@
-//! Work between steps: counters are kept, the network changes, and the run ends.
+//! Work between the steps of a run: counters are kept, the network changes, and the run ends.
 
 use super::World;
 use super::schedule::{MAX_OPEN_FLOWS, RunSchedule, RunStatus, Verdict};
@@ -10,17 +10,17 @@ use units::Time;
 
 /// Largest number of live senders and receivers; a run with more is stopped.
 pub(super) const MAX_LIVE_ENDS: u64 = 4_000_000;
-/// Factor over the bounds above which a run ends even between two grid instants.
+/// Factor by which a run may exceed its bounds on packets and flows before it ends between two grid instants.
 const GUARD_FACTOR: u64 = 2;
-/// Number of events between two checks for a run far beyond its bounds.
+/// Number of events between two checks if a run is far beyond its bounds on packets and flows.
 const GUARD_INTERVAL_EVENTS: u64 = 1 << 17;
-/// Number of events per node of the network between two such checks, if that is more.
+/// Number of events per node of the network between two checks if a run is far beyond its bounds, if that is more.
 const GUARD_EVENTS_PER_NODE: u64 = 16;
-/// Number of events between two checks for overload and for deadlocks.
+/// Number of events between two checks of all nodes for overload and for deadlocks.
 pub(super) const CHECK_INTERVAL_EVENTS: u64 = 1 << 16;
 
 impl<O: Observer, T: Tap> World<O, T> {
-    /// Handles all milestones up to the next event, at `at`: keeps counters at both ends of the measurement window,
+    /// Handles all that is due before the next event, at `at`: keeps counters at both ends of the measurement window,
     /// checks at instants of the grid if the run ends, and changes the network. Returns true if the run has ended.
     #[cold]
     pub(super) fn handle_milestones(&mut self, at: Time) -> bool {
@@ -40,7 +40,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.stop.is_some()
     }
 
-    /// Keeps the counters at the ends of the measurement window that the run has reached by `at`.
+    /// Keeps a copy of the counters at those ends of the measurement window that the run has reached by `at`.
     pub(super) fn keep_baselines(&mut self, at: Time) {
         let RunSchedule { from, to, .. } = self.schedule;
         if at >= from && self.baseline.is_none() && from > Time::ZERO {
@@ -53,7 +53,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// Returns the state of the run from which the schedule decides.
+    /// Returns the facts about the run from which the schedule decides if it ends.
     pub(super) fn run_status(&self) -> RunStatus {
         RunStatus {
             now: self.now,
@@ -72,7 +72,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.is_before = true;
     }
 
-    /// Performs the checks that visit every node.
+    /// Performs the checks that visit every node: overload and deadlock.
     fn check_nodes(&mut self, instant: Time) {
         self.check_at = self.events + CHECK_INTERVAL_EVENTS;
         if self.is_overloaded() {
@@ -100,7 +100,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// Returns the number of packets in the network, and of live ends of flows.
+    /// Returns the number of packets in the network, and the number of senders and receivers that are not finished.
     pub(super) fn count_packets_and_ends(&self) -> (u64, u64) {
         let held: usize = self.cores().map(dataplane::Core::held_packets).sum();
         let ends: usize = self.hosts.iter().map(Host::live_ends).sum();
@@ -109,7 +109,8 @@ impl<O: Observer, T: Tap> World<O, T> {
     }
 }
 
-/// Returns true if a run has too many packets, live ends or open flows to go on to the next instant of its grid.
+/// Returns true if there are too many packets, live senders and receivers, or open flows to wait for the next grid
+/// instant.
 fn exceeds_guard(packets: u64, ends: u64, open: u64) -> bool {
     [(packets, MAX_PACKETS), (ends, MAX_LIVE_ENDS), (open, MAX_OPEN_FLOWS)]
         .into_iter()

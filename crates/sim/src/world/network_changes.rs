@@ -14,7 +14,8 @@ use std::collections::BTreeSet;
 use units::{ByteClock, Time};
 
 impl<O: Observer, T: Tap> World<O, T> {
-    /// Adds an event at every instant of a change, so that no event is pushed before the one taken last.
+    /// Adds an event at every instant at which the network changes, so that no event is pushed before the one taken
+    /// last.
     pub(crate) fn plan_changes(&mut self) {
         let end = self.schedule.duration.saturating_add(self.schedule.drain);
         let instants: Vec<Time> = self.changes.iter().flat_map(|changes| changes.instants()).collect();
@@ -28,7 +29,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.changes.as_ref().and_then(|changes| changes.next_instant())
     }
 
-    /// Applies every change up to `now`, before any other event of that instant.
+    /// Applies all changes of the network up to `now`, before any other event of that instant.
     pub(crate) fn change_network(&mut self, now: Time) {
         let Some(mut changes) = self.changes.take() else { return };
         while let Some((at, turn)) = changes.changes.get(changes.next).filter(|(at, _)| *at <= now) {
@@ -62,7 +63,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         is_mine.into_iter().for_each(|node| self.finish_node(now, node));
     }
 
-    /// Records the frames lost so far because of ports whose links turn dead or alive.
+    /// Records the frames lost so far at ports whose links are now treated as dead, or as alive again.
     fn count_closings(&self, turn: &NetworkChange, closings: &mut Vec<PortClosure>) {
         for closing in
             closings.iter_mut().filter(|one| one.drops_after.is_none() && turn.returned_ports.contains(&one.port))
@@ -126,8 +127,8 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.switches[node as usize - self.hosts.len()].finish_step(at_switch!(self, driver));
     }
 
-    /// Loses a frame that has come to the end of its link. PAUSE and PFC frames are no packets, and of the copies of
-    /// a flooded frame only the packet itself counts as lost.
+    /// Removes and counts a frame that is lost at the end of its link. PAUSE and PFC frames are no packets, and of the
+    /// copies of a flooded frame only the packet itself counts as lost.
     #[cold]
     pub(crate) fn lose_on_link(&mut self, key: Key, pkt: &Pkt, reason: DropReason) {
         let port = self.state.base[key.node() as usize] + u32::from(pkt.head.ingress.0);
@@ -140,7 +141,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.packet_extensions.free_shared(pkt.ext);
     }
 
-    /// Adds losses on links to the counts of the ports that the frames did not reach.
+    /// Adds losses on links to the counters of the ports that the frames would have reached.
     pub(crate) fn add_lost_on_links(&self, counts: &mut [PortCounts]) {
         if self.changes.is_none() {
             return;
@@ -153,7 +154,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// Returns the losses so far on an event's directions.
+    /// Returns the number of frames lost so far on each link direction of an event.
     fn losses_at(&self, places: Option<&LossyDirections>) -> LossCounts {
         let Some(places) = places else { return LossCounts::default() };
         places.losses(|(node, port): SendingPort| {
@@ -162,7 +163,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         })
     }
 
-    /// Returns the cost so far of every past event.
+    /// Returns the number of frames that each past event has cost so far.
     pub(crate) fn event_costs(&self) -> Vec<EventCost> {
         let Some(changes) = &self.changes else { return Vec::new() };
         let now: Vec<LossCounts> =

@@ -29,12 +29,12 @@ use scenario::traffic::OWN_CONNECTION;
 use std::sync::Arc;
 use units::{Dur, Time};
 
-/// Partition that a world is.
+/// Number of the partition that a world simulates, and the partition of each node.
 #[derive(Clone, Debug)]
 pub(crate) struct PartitionId {
     pub(crate) index: u32,
     pub(crate) count: u32,
-    /// Partition of each node.
+    /// Partition of each node, by node number.
     pub(crate) owner: Arc<[u32]>,
 }
 
@@ -44,19 +44,19 @@ impl PartitionId {
     }
 }
 
-/// Frame on a link from one partition to another.
+/// Frame on a link from this partition to another.
 struct OutgoingFrame<A> {
     link: u32,
     at: Time,
     pkt: Pkt,
-    /// Reason for its loss at the end of the link, if it will be lost.
+    /// Reason why the frame will be lost at the end of the link; `None` if it will arrive.
     outcome: Option<DropReason>,
     ext: Option<PacketExtension>,
-    /// State that observers keep of the frame.
+    /// State that the observer keeps of the frame, which moves with it.
     attached: A,
 }
 
-/// Flow that has started, for the other partitions.
+/// Flow that has started in this partition, as the other partitions need it.
 #[derive(Clone, Copy)]
 struct StartedFlow {
     info: FlowInfo,
@@ -69,7 +69,8 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.part.as_ref().is_none_or(|part| part.owns(node))
     }
 
-    /// Gives the flows of this partition numbers that no other partition gives. All partitions have the flows so far.
+    /// Sets the numbers of flows that start in this partition, so that no other partition uses them. All partitions
+    /// have the flows so far.
     pub(crate) fn separate_flow_numbers(&mut self) {
         if let Some(part) = &self.part {
             self.flows.set_numbering(self.flows.len() as u32 + part.index, part.count);
@@ -77,8 +78,8 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// Advances to the instant `end`, without its events. Each queue has the events of network changes, which are at
-    /// the first node; partitions that do not own it drop them.
+    /// Advances this partition to the instant `end`, without the events at `end`. Each queue has the events of network
+    /// changes, which are at the first node; partitions that do not own it drop them.
     fn advance_to(&mut self, end: Time) {
         while let Some(key) = self.state.queue.peek().filter(|key| key.time() < end) {
             match self.owns(key.node()) {
@@ -116,7 +117,7 @@ impl<O: DividedObserver> World<O> {
         }
     }
 
-    /// Returns the flows that have started here since `since` was the next number.
+    /// Returns the flows that have started in this partition since the next flow number was `since`.
     fn started_flows(&self, since: u32) -> impl Iterator<Item = StartedFlow> + '_ {
         let step = self.part.as_ref().map_or(1, |part| part.count);
         (since..self.flows.next_number())
@@ -146,7 +147,7 @@ pub(crate) struct Partitions<O: DividedObserver> {
 }
 
 impl<O: DividedObserver> Partitions<O> {
-    /// Returns the partitions of a run. PRECONDITION: the worlds are those of one run, before its first event.
+    /// Creates the partitions of a run. PRECONDITION: the worlds are those of one run, before its first event.
     pub(crate) fn new(mut parts: Vec<World<O>>) -> Partitions<O> {
         let first = &parts[0];
         let owner = first.part.as_ref().map_or_else(|| vec![0].into(), |part| part.owner.clone());
@@ -162,7 +163,7 @@ impl<O: DividedObserver> Partitions<O> {
         Partitions { owner, ends_in, window: window.unwrap_or(Dur(u64::MAX)), raw, check_at: 0, parts }
     }
 
-    /// Advances the run to its end. Returns one world.
+    /// Advances the run to its end, and merges its partitions into one world.
     pub(crate) fn run(mut self) -> World<O> {
         let (stop, instant) = loop {
             let Some(next) = self.next_time() else {
@@ -190,8 +191,9 @@ impl<O: DividedObserver> Partitions<O> {
         world
     }
 
-    /// Returns the state of all partitions together. Every partition counts the messages that queries miss. Their sum
-    /// is thus too large, but it is zero only if no message is missing, and only that matters here.
+    /// Returns the facts about the run, over all partitions, from which the schedule decides. Every partition counts
+    /// the messages that queries miss. Their sum is thus too large, but it is zero only if no message is missing, and
+    /// only that matters here.
     fn run_status(&self) -> RunStatus {
         let seen = self.parts.iter().map(World::run_status);
         let none = RunStatus {
@@ -215,13 +217,14 @@ impl<O: DividedObserver> Partitions<O> {
         })
     }
 
-    /// Returns the instant of the next event.
+    /// Returns the instant of the next event in any partition.
     fn next_time(&self) -> Option<Time> {
         self.parts.iter().filter_map(|part| part.state.queue.peek()).map(Key::time).min()
     }
 
-    /// Advances all partitions, in turn, to `end`. With a bound on events each turn is one instant, and no further
-    /// one starts once the sum has reached the bound: only so is the run cut at the same instant in any division.
+    /// Advances all partitions, one after the other, to `end`. With a bound on events each turn is one instant, and no
+    /// further one starts once the sum has reached the bound: only so is the run cut at the same instant in any
+    /// division.
     fn advance_to(&mut self, end: Time) {
         let schedule = self.parts[0].schedule;
         if schedule.max_events.is_none() {
@@ -235,7 +238,7 @@ impl<O: DividedObserver> Partitions<O> {
         }
     }
 
-    /// Advances all partitions, in turn, to `end`, and then hands over frames and flows that cross.
+    /// Advances all partitions to `end`, one after the other, and then hands over the frames and flows that cross.
     fn advance_window(&mut self, end: Time) {
         let since: Vec<u32> = self.parts.iter().map(|part| part.flows.next_number()).collect();
         self.advance_to(end);
@@ -273,7 +276,7 @@ impl<O: DividedObserver> Partitions<O> {
         self.swap_nodes();
     }
 
-    /// Swaps every node with that of the same number in the first partition.
+    /// Swaps every node of another partition with the node of the same number in the first partition.
     fn swap_nodes(&mut self) {
         let Some((first, others)) = self.parts.split_first_mut() else { return };
         let hosts = first.hosts.len();
@@ -306,7 +309,7 @@ impl<O: DividedObserver> Partitions<O> {
         all.map(|(flow, src, dst)| (flow, of(src), of(dst))).collect()
     }
 
-    /// Makes one world of all partitions.
+    /// Merges all partitions into one world.
     fn merge(mut self) -> World<O> {
         self.swap_nodes();
         let order = self.flow_order();
@@ -343,7 +346,7 @@ impl<O: DividedObserver> Partitions<O> {
 }
 
 impl<O: DividedObserver> World<O> {
-    /// Adds the counts of another partition, and the frames on links that end in it.
+    /// Merges another partition: adds its counters, and the frames on links that end in it.
     fn merge_partition(
         &mut self,
         mut part: World<O>,
@@ -385,7 +388,7 @@ impl<O: DividedObserver> World<O> {
     }
 }
 
-/// Returns the reason for the end of a run of which two parts may have failed.
+/// Returns the reason for the end of a run, given that of two partitions, either of which may have failed.
 fn most_severe(a: Option<StopReason>, b: Option<StopReason>) -> Option<StopReason> {
     let broken = [a, b].into_iter().flatten().find(|stop| *stop == StopReason::BrokenRule);
     broken.or(a).or(b)

@@ -8,15 +8,15 @@ use units::Time;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PredictedRoute {
     arrival: Key,
-    /// Single number and no `Option`, since it is read soon after it is written: a processor that reads both halves
-    /// of an `Option` at once waits until all earlier writes have reached the cache.
+    /// Number of the predicted port. It is no `Option`, since it is read soon after it is written: a processor that
+    /// reads both halves of an `Option` at once waits until all earlier writes have reached the cache.
     port: u32,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl PredictedRoute {
-    /// Returns a prediction for no arrival.
+    /// Returns a prediction that matches no arrival.
     pub(crate) fn none() -> PredictedRoute {
         PredictedRoute { arrival: Key::new(Time::ZERO, 0, StepPhase::Timer, 0), port: NONE }
     }
@@ -26,7 +26,7 @@ impl PredictedRoute {
         PredictedRoute { arrival, port: port.map_or(NONE, |port| u32::from(port.0)) }
     }
 
-    /// Returns the port, if the prediction is for this arrival.
+    /// Returns the predicted port, if the prediction is for this arrival.
     #[inline(always)]
     pub(crate) fn port(&self, arrival: Key) -> Option<PortId> {
         (self.arrival == arrival && self.port != NONE).then_some(PortId(self.port as u16))

@@ -23,19 +23,19 @@ pub(crate) struct RunSchedule {
 
 /// State of a run at a milestone.
 pub(super) struct RunStatus {
-    /// Time of the last step.
+    /// Time of the last step that was processed.
     pub(super) now: Time,
     pub(super) events: u64,
     pub(super) check_at: u64,
     pub(super) unfinished: u64,
-    /// Number of flows that have started; `ended` of them have ended.
+    /// Numbers of flows that have started and that have ended.
     pub(super) started: u64,
     pub(super) ended: u64,
-    /// Reason of a failure: a mechanism broke a rule, or a packet of a lossless class was lost.
+    /// Reason for the failure of the run: a mechanism broke a rule, or a packet of a lossless class was lost.
     pub(super) failure: Option<StopReason>,
 }
 
-/// Decision at a milestone: to go on, to check memory, or to end the run.
+/// Decision between two steps: to go on, to check the nodes, or to end the run.
 pub(super) enum Verdict {
     GoOn,
     Check(Time),
@@ -48,13 +48,13 @@ impl RunSchedule {
         self.duration.saturating_add(self.drain)
     }
 
-    /// Returns the first instant after `at` at which something other than a step may happen.
+    /// Returns the first instant after `at` at which the run has to check, keep counters or end.
     pub(super) fn milestone_after(&self, at: Time) -> Time {
         let marks = [self.from, self.to, self.last_instant()];
         marks.into_iter().filter(|mark| *mark > at).fold(self.grid.next_instant(at), Time::min)
     }
 
-    /// Returns true if a run with this number of events has reached its bound: it ends with its current instant.
+    /// Returns true if the number of events has reached the bound, so that the run ends after its current instant.
     pub(crate) fn is_at_bound(&self, events: u64) -> bool {
         self.max_events.is_some_and(|bound| events >= bound)
     }
@@ -88,7 +88,7 @@ impl RunSchedule {
 }
 
 impl Verdict {
-    /// Returns the time up to which the run goes on, at most that of the next step, `at`.
+    /// Returns the time up to which the run goes on: its end, or that of the next step, `at`, if that is earlier.
     pub(super) fn last_instant_at(&self, at: Time) -> Time {
         match self {
             Verdict::End(_, instant) => at.min(*instant),
@@ -102,7 +102,7 @@ impl RunStatus {
         self.started > MAX_FLOWS || self.started - self.ended > MAX_OPEN_FLOWS
     }
 
-    /// Returns the reason for the end of a run without further events.
+    /// Returns the reason for which a run ends that has no more events.
     pub(super) fn stop_without_events(&self) -> StopReason {
         match (self.failure, self.unfinished) {
             (Some(stop), _) => stop,

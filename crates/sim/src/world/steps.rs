@@ -50,8 +50,8 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// Removes an arriving frame from its link. The caller copies it, once and whole, before it writes to it or sends
-    /// another: the slot of the frame is free, and the next frame sent reuses it.
+    /// Removes an arriving frame from its link, and adds the next arrival. The caller copies it, once and whole, before
+    /// it writes to it or sends another: the slot of the frame is free, and the next frame sent reuses it.
     #[inline(always)]
     fn take_arrival(&mut self, key: Key) -> ArrivedFrame {
         let link = key.index();
@@ -63,7 +63,8 @@ impl<O: Observer, T: Tap> World<O, T> {
         arrived
     }
 
-    /// Enters an arriving frame at its node, or loses it at the end of its link. Returns true if it is lost.
+    /// Returns true if an arriving frame is lost at the end of its link, and counts the loss; otherwise the frame has
+    /// arrived.
     #[inline(always)]
     fn is_lost_on_link(&mut self, key: Key, arrived: ArrivedFrame, pkt: &mut Pkt) -> bool {
         arrived.write_ingress(pkt);
@@ -112,7 +113,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.switch_events(s, first, second);
     }
 
-    /// Processes a step of a switch that is anything other than one arrival alone.
+    /// Processes a step of a switch that is more than a single arrival.
     fn switch_events(&mut self, s: usize, first: Key, mut next: Option<Key>) {
         self.arrivals.clear();
         let mut event = Some(first);

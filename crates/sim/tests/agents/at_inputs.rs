@@ -17,7 +17,7 @@ const CROSSES: u64 = 6_072_000;
 /// Arrival time of the first frame.
 const COMES: u64 = FAST + DELAY;
 
-/// Frames that crossed (time, input, output, packet), and times and ports at which messages left.
+/// Frames that crossed a switch (time, input, output, packet), and times and ports at which messages left.
 #[derive(Clone, Default)]
 struct Seen {
     crossed: Vec<(u64, u32, u32, u32)>,
@@ -52,10 +52,10 @@ fn cioq(more: &str, traffic: &str) -> String {
     text(&format!("model = \"cioq\"\nbuffer = {{ kind = \"per_port\", size = \"2pkt\" }}\n{more}"), traffic)
 }
 
-/// Call of an agent: time, account, bytes, and the frame stored just before.
+/// Call of an agent by its switch: time, account, bytes, and the frame stored just before.
 type Call = (u64, Account, u64, Option<u16>);
 
-/// Agent that records every change of its port's accounts.
+/// Agent that records every change of the accounts of its port.
 #[derive(Clone, Default)]
 struct Follower(Arc<Mutex<Vec<Call>>>);
 
@@ -74,7 +74,7 @@ impl Agent for Follower {
     }
 }
 
-/// Returns the calls of a follower at the input of h0 and of one at the output to h1.
+/// Returns the calls of an agent at the input of h0, and of one at the output to h1.
 fn followed(text: &str) -> ([Vec<Call>; 2], Watching<Seen>) {
     let all = [Follower::default(), Follower::default()];
     let at_both = |_: u32, setup: &mut SwitchSetup| {
@@ -87,6 +87,7 @@ fn followed(text: &str) -> ([Vec<Call>; 2], Watching<Seen>) {
     (calls, world)
 }
 
+/// Test of the calls for two frames, with times computed by hand.
 /// Frame 0 arrives at 2230.4 ns, crosses until 8302.4 ns and leaves immediately. Frame 1, 5 us later, crosses until
 /// 14374.4 ns and leaves at 20606.4 ns.
 #[test]
@@ -130,6 +131,7 @@ fn accounts_of_an_input_are_told_of_stores_and_of_the_ends_of_transfers_and_thos
     assert_eq!(world.observer().crossed, [(over, 2, 3, 0), (over + CROSSES, 2, 3, 1)]);
 }
 
+/// Test of accounts when a link dies, with times computed by hand.
 /// The link dies at 50 us. Frame 3 is on the wire then, 4 is in the output's buffer, 5 crosses, and four frames are at
 /// the input. Frame 5 is lost when it has crossed, 12 us later.
 #[test]
@@ -149,7 +151,7 @@ fn what_is_lost_at_its_input_or_on_the_way_across_leaves_the_accounts_and_has_ne
     assert!(told[5..9].iter().all(|(at, ..)| *at == 50_000_000) && told[9].0 == crossed);
 }
 
-/// Agent that notifies h0 about its first flow whenever an account of its port has grown by a frame.
+/// Agent that sends h0 a message about its first flow whenever an account of its port has grown by a frame.
 #[derive(Clone)]
 struct Teller {
     follows: Account,
@@ -174,6 +176,7 @@ impl Agent for Teller {
     }
 }
 
+/// Test of the instants at which messages of an input and of an output leave.
 /// The message of an input is on its link in the instant in which the frame is stored. The message of an output is made
 /// when the frame has crossed, and crosses first, 64 B in 25.6 ns.
 #[test]
@@ -195,7 +198,7 @@ fn a_message_of_an_input_leaves_at_once_and_one_of_an_output_when_it_has_crossed
     assert_eq!(of_output, [(first, 2), (first + 50_000_000, 2)]);
 }
 
-/// Agent that looks at every unit of a memory of its port on each change, and keeps the most that were occupied.
+/// Agent that samples every unit of a memory of its port on each change, and keeps the largest number of occupied ones.
 #[derive(Clone)]
 struct Sampler {
     side: MemorySide,
@@ -229,7 +232,8 @@ impl Agent for Sampler {
     }
 }
 
-/// Returns the most units that were ever occupied. Samples are checked against the memory's content after every event.
+/// Returns the largest number of memory units that were occupied. Samples are checked against the memory's content
+/// after every event.
 fn most_units(text: &str, port: u16, side: MemorySide) -> u32 {
     let sampler = Sampler { side, most: Arc::default() };
     let at_port = |_: u32, setup: &mut SwitchSetup| {
@@ -239,6 +243,7 @@ fn most_units(text: &str, port: u16, side: MemorySide) -> u32 {
     *sampler.most.lock().unwrap()
 }
 
+/// Test of sampling at inputs and outputs, with occupied units computed by hand.
 /// Ten frames arrive while one leaves. In an output-queued switch all are queued for h1; when the last of 40 has
 /// arrived, 4 have left. With inputs, 8 frames have crossed when the last arrives, at 6072 ns each or at the pace of
 /// the link. Two are then at the output, and the rest at the input.
@@ -255,6 +260,7 @@ fn an_agent_may_draw_the_units_of_its_input_or_of_its_output() {
     assert!((33 * 6..=35 * 6).contains(&most) && most % 6 == 0, "{most}");
 }
 
+/// Test that samples agree with the memory's content, whatever happens to the frames.
 /// Links die, packets are trimmed and evicted from their queues, and others are paused in a class that is not sampled.
 #[test]
 fn what_is_sampled_is_what_is_there_whatever_becomes_of_it() {

@@ -1,12 +1,12 @@
-//! Tests of the catalogue's congestion points in real switches: at inputs and outputs of both models, with a culprit
-//! and a victim.
+//! Tests of the congestion points of the catalogue (QCN) at inputs and outputs of switches, with a culprit and a
+//! victim.
 
 use super::{AS_NAMED, TO_H1, burst, run, text};
 use crate::common::scenario;
 use mech::{FlowId, HostId, Notice, PortId};
 use sim::{Options, build};
 
-/// Returns a congestion point with a set point of 6000 B that samples after ten frames.
+/// Returns the settings of a congestion point with a set point of 6000 B, which samples after ten frames.
 fn point(model: &str, at: &str) -> String {
     let notify = "kind = \"qcn\", q_eq = \"6000B\", interval = \"15180B\", jitter = 0";
     format!(
@@ -14,7 +14,7 @@ fn point(model: &str, at: &str) -> String {
     )
 }
 
-/// Number of messages to h0, and F6, q_off and q_delta of the last one.
+/// Number of messages to h0, and quantized feedback, q_off and q_delta of the last one.
 type Told = (u64, u8, i64, i64);
 
 fn is_told(model: &str, at: &str, point_at: PortId, expected: &[(u64, Told)]) {
@@ -33,6 +33,7 @@ fn is_told(model: &str, at: &str, point_at: PortId, expected: &[(u64, Told)]) {
     }
 }
 
+/// Test of a congestion point at an input of a `cioq` switch, with feedback computed by hand.
 /// A frame crosses in 6.072 us, so that floor(2 (i - 1) / 6.072) frames have left the input when frame i has arrived:
 ///
 /// | frame | at the input | q_off | q_delta | Fb, at most 30000 | of 63 | next after |
@@ -48,6 +49,7 @@ fn at_an_input_what_waits_there_and_crosses_is_the_queue() {
     is_told("cioq", "inputs", PortId(0), &expected);
 }
 
+/// Test of a congestion point at an input of an output-queued switch.
 /// Frames of a switch without input buffers count for their input until they begin to leave. These are the frames
 /// queued at the output, since no others arrive.
 #[test]
@@ -57,6 +59,7 @@ fn at_an_input_of_an_output_queued_switch_what_came_in_by_it_is_the_queue() {
     is_told("output_queued", "outputs", PortId(TO_H1), &expected);
 }
 
+/// Test of a congestion point at an output of a `cioq` switch, with feedback computed by hand.
 /// Frame k has crossed 6.072 k us after the first arrival, and 1 + floor(6.072 (k - 1) / 12.304) frames have begun to
 /// leave by then:
 ///
@@ -71,7 +74,8 @@ fn at_an_output_of_a_switch_with_input_buffers_what_has_crossed_is_the_queue() {
     is_told("cioq", "outputs", PortId(TO_H1), &expected);
 }
 
-/// Returns a scenario in which h0 sends at the same rate to h1, which takes all, and to h2, which takes a fourth.
+/// Returns a scenario in which h0 sends at the same rate to h1, which takes all frames, and to h2, which takes a
+/// fourth.
 ///
 /// Both flows arrive by one port.
 fn victim_and_culprit(model: &str, notify: &str) -> String {
@@ -95,7 +99,7 @@ fn victim_and_culprit(model: &str, notify: &str) -> String {
     )
 }
 
-/// Returns the number of messages to the victim and to the culprit.
+/// Returns the numbers of messages to the victim and to the culprit.
 fn told(model: &str, notify: &str) -> [u64; 2] {
     let scenario = scenario(&victim_and_culprit(model, notify), "");
     let mut world = build(&scenario, 1, Options::default(), ()).unwrap();
@@ -104,6 +108,7 @@ fn told(model: &str, notify: &str) -> [u64; 2] {
     [0, 1].map(|flow| world.host(HostId(0)).notice_stats(FlowId(flow)).0)
 }
 
+/// Test of the victim's share of messages, by model of the switch and by rule of sampling.
 /// The victim has four of five stored arrivals if frames queue at outputs only, since three of four frames of the
 /// culprit are lost there. It has half of the arrivals if frames queue at their input, which holds all.
 #[test]

@@ -1,4 +1,4 @@
-//! Tests of `cut_delay`: a header is queued or sent back later by this time, and nothing else changes.
+//! Tests of `cut_delay` of `trim`: a header is queued or sent back later by this time, and nothing else changes.
 
 use super::{AS_NAMED, DELAY, Delivered, EventLocation, FAST, FRAMES, Observer, SLOW, burst, run, text};
 use crate::common::watched::{Watching, watch_with_hooks};
@@ -11,7 +11,7 @@ use units::Time;
 /// Transmission time in ps of 64 B with preamble and gap at 1 Gb/s.
 const HEADER: u64 = 672_000;
 
-/// Returns a scenario of raw packets that arrive at a buffer of `buffer` bytes.
+/// Returns a scenario of raw packets to a port that trims, with a buffer of `buffer` bytes.
 fn cutting(buffer: &str, given: &str, frames: u64) -> String {
     let overflow = format!("overflow = {{ kind = \"trim\", trimmable = \"any\"{given} }}");
     text(&format!("buffer = {{ kind = \"per_port\", size = \"{buffer}\" }}\n{overflow}"), &burst(frames, "1us"))
@@ -20,6 +20,7 @@ fn delivered(world: &Watching<Delivered>) -> Vec<(u64, u32)> {
     world.observer().0.iter().map(|(at, _, pkt)| (*at, pkt.emission)).collect()
 }
 
+/// Test that a delay shorter than the wait in the queue changes no departure.
 /// A header waits behind ten frames of 12304 ns, or, in a class of its own, until the frame in transmission has ended.
 /// None ends in the 56 ns after a cut: frame i arrives 1230.4 i ns after the first, and a header of 64 B leaves in 672
 /// ns.
@@ -30,7 +31,7 @@ fn what_waits_longer_than_cutting_takes_leaves_when_it_did() {
     assert_eq!(leaves("").len() as u64, FRAMES);
 }
 
-/// Transmissions of ports: node, end, packet, and whether it is returned.
+/// Record of transmissions by ports: node, end, packet, and true if the packet is returned to its source.
 #[derive(Clone, Default)]
 struct Sent(Vec<(u32, u64, u32, bool)>);
 
@@ -40,6 +41,7 @@ impl Observer for Sent {
     }
 }
 
+/// Test of headers that are returned to their source.
 /// Five headers do not fit, as in the test without a delay. Each goes back 56 ns later, by a link that is otherwise
 /// idle; the others wait longer than that.
 #[test]
@@ -60,6 +62,7 @@ fn a_header_that_goes_back_leaves_56_ns_later_and_all_else_when_it_did() {
     assert_eq!(later.iter().filter(|(.., back)| *back).count(), 5);
 }
 
+/// Test of headers that find an idle port.
 /// T is 1000 B: frame 0 leaves, 1 is queued, 2 and 3 are trimmed on arrival. 30 us later the port has been idle since
 /// frame 1 left, and the headers leave immediately; with 56 ns more delay they leave 56 ns later.
 #[test]
@@ -73,6 +76,7 @@ fn a_header_for_which_nothing_waits_leaves_when_it_is_cut_out_in_order() {
     }
 }
 
+/// Test of the buffer space of headers that are being trimmed, computed by hand.
 /// T is 3000 B. Frames 1 and 2 are queued when 3 arrives; 3 to 9 are trimmed. So are 11 to 19 behind 10, 21 to 29
 /// behind 20, and 30 to 39, since two frames have left by then but no header has. The first header is ready after 43.7
 /// us, and queues behind 20, which starts to leave at 49.2 us. So the most frames are queued when 39 has arrived: 20
@@ -86,6 +90,7 @@ fn what_is_being_cut_has_its_place_in_the_buffer() {
     assert_eq!(columns.map(|column| column[port]), [35, 36, 4636]);
 }
 
+/// Test of the buffer space of headers that have a class of their own.
 /// Data is compared with T alone, so that frame 30 is stored too, and headers with E alone: 3 and 4 fit. While they are
 /// being trimmed no other header fits, so that the 32 after them go back.
 #[test]
@@ -97,6 +102,7 @@ fn what_is_being_cut_for_a_class_of_its_own_has_its_place_there() {
     assert_eq!(world.host(HostId(0)).packets_returned(), 32);
 }
 
+/// Test of counters while headers are being trimmed.
 /// Counters also balance if a link dies meanwhile, so that headers are lost.
 #[test]
 fn the_books_balance_at_any_instant_while_headers_are_being_cut() {

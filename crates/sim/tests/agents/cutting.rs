@@ -7,19 +7,21 @@ use mech::overflow::{DropReason, Fate, Overflow, OverflowSlot};
 use mech::{AdmitCalls, Env, Flags, ForwardingContext, Head, HostId, Needs, PktId, QueueId};
 use units::Bytes;
 
-/// Returns a scenario of raw packets, which never have a flag that permits trimming, and a buffer of ten frames.
+/// Returns a scenario of raw packets to a port that trims, with a buffer of ten frames. Raw packets never have a flag
+/// that permits trimming.
 fn trimming(given: &str) -> String {
     let overflow = format!("overflow = {{ kind = \"trim\", trimmable = \"any\"{given} }}");
     let buffer = "buffer = { kind = \"per_port\", size = \"15180B\" }";
     text(&format!("{buffer}\n{overflow}"), &burst(FRAMES, "1us"))
 }
-/// Returns the packets that arrived at h1, whole ones and trimmed ones.
+/// Returns the packets that arrived at h1: whole ones, and trimmed ones.
 fn arrived(world: &Watching<Delivered>) -> (Vec<u32>, Vec<u32>) {
     let is_cut = |pkt: &Pkt| pkt.head.flags.has(Flags::PPL) && pkt.payload == 0;
     let of = |cut: bool| world.observer().0.iter().filter(move |(.., pkt)| is_cut(pkt) == cut);
     (of(false).map(|(.., pkt)| pkt.emission).collect(), of(true).map(|(.., pkt)| pkt.emission).collect())
 }
 
+/// Test of the packets that are trimmed above a threshold T, computed by hand.
 /// T is ten frames. Eleven are queued after frame 12; 13 to 19 are trimmed to 64 B, 17146 B are queued. Then one leaves
 /// for every ten arrivals: 20 finds 15628 B and is trimmed like the nine after it, 30 finds 14750 B and is not, 31 to
 /// 39 are.
@@ -32,6 +34,7 @@ fn a_packet_over_the_threshold_loses_its_payload_and_its_header_arrives() {
     }
 }
 
+/// Test of headers that find no buffer space, computed by hand.
 /// 16698 B are queued after frame 12, and T + E is 16800 B: 13 and 14 are trimmed, 16826 B are queued, and the headers
 /// of 15 to 19 are lost. One frame leaves, and 20 finds 15308 B; all up to 29 are trimmed, 15948 B are queued. Then
 /// 14430 B are queued: 30 stays whole.
@@ -43,6 +46,7 @@ fn a_header_without_room_is_lost() {
     assert_eq!(cut, (13..15).chain(20..30).chain(31..40).collect::<Vec<u32>>());
 }
 
+/// Test of headers in a class of their own, with times computed by hand.
 /// Headers in class 7 leave as soon as the link is idle, and do not count against T. Frame i arrives at 1230.4 i ns.
 /// Frame 1 starts at 12304 ns, before any is trimmed, and eleven frames are queued after 12. From 24608 ns on, the
 /// headers of 13 to 19 leave in 672 ns each, and so do those that arrive meanwhile, up to 28. At 35360 ns frame 2
@@ -58,6 +62,7 @@ fn headers_of_a_class_of_their_own_leave_first_and_take_no_room_of_data() {
     assert!(world.observer().0.iter().all(|(.., pkt)| (pkt.payload > 0) == (pkt.head.class() == 0)));
 }
 
+/// Test of trimming the tail of the queue in place of the arrival.
 /// The number of trimmed packets is that of the test above. For about half of the 26, the coin selects the tail, which
 /// joins the headers.
 #[test]
@@ -78,6 +83,7 @@ fn the_tail_is_cut_in_place_of_the_arrival_and_joins_the_headers() {
     assert!(arrived(&world).1.iter().any(|n| *n <= 12));
 }
 
+/// Test of headers that are returned to their source if there is no buffer space.
 /// The headers that are lost in a test above go back.
 #[test]
 fn a_header_without_room_goes_back_to_its_source() {
@@ -87,6 +93,7 @@ fn a_header_without_room_goes_back_to_its_source() {
     assert_eq!((world.host(HostId(0)).packets_returned(), world.host(HostId(1)).packets_returned()), (5, 0));
 }
 
+/// Test of returned headers in a class of their own, computed by hand.
 /// Headers in class 7 have 192 B, independent of T. Headers 13 to 16 fill them, and 17 to 19 go back. From 24608 ns on
 /// headers leave, nine until 30656 ns. Frame 2 starts then and leaves ten behind it: 25 stays whole. 26 to 29 fill the
 /// buffer again, 30 to 34 go back, and at 42960 ns the next header leaves.
@@ -99,6 +106,7 @@ fn headers_of_a_class_of_their_own_go_back_once_their_own_room_is_full() {
     assert_eq!((world.host(HostId(0)).packets_returned(), world.host(HostId(1)).packets_returned()), (8, 0));
 }
 
+/// Test of the number of bytes that trimming leaves.
 /// Frames of 1518 B are trimmed to 256 B, of which none counts as payload.
 #[test]
 fn so_many_bytes_stay_as_are_asked_for() {
@@ -134,6 +142,7 @@ impl Overflow for CutsTheLast {
     }
 }
 
+/// Test of a packet that is trimmed in the middle of a queue, computed by hand.
 /// The buffer holds 15180 B. Frames 2 to 11 fill it; 12 takes the payloads of 11 and 10, 13790 B are queued. Each of 13
 /// to 19 takes the payload of the frame before it, and 14174 B are queued after 18. 20 fits, 21 to 29 take payloads, 30
 /// fits, 31 to 39 take payloads. 36 finds 15134 B, and one payload is not enough: it takes that of 29 too.
@@ -148,7 +157,7 @@ fn a_packet_is_cut_where_it_waits_and_keeps_its_place() {
     assert_eq!(whole, (0..10).chain([19, 39]).collect::<Vec<u32>>());
 }
 
-/// Overflow mechanism that sends back each packet that does not fit.
+/// Overflow mechanism that returns each packet that does not fit to its source.
 #[derive(Clone)]
 struct SendsBack;
 
@@ -167,6 +176,7 @@ impl Overflow for SendsBack {
     }
 }
 
+/// Test of packets that are returned to their source, computed by hand.
 /// The buffer holds ten frames. After frame 11 it is full until the third leaves, when 20 arrives, and the fourth, when
 /// 30 arrives: 8 + 9 + 9 packets go back.
 #[test]
@@ -178,7 +188,7 @@ fn what_does_not_fit_goes_back_to_its_source_by_the_tables_of_the_switch() {
     assert_eq!((world.host(HostId(0)).packets_returned(), world.host(HostId(1)).packets_returned()), (26, 0));
 }
 
-/// Runs the settings that the page gives for existing switches.
+/// Test that the settings for existing switches on the page of `trim` run.
 #[test]
 fn what_the_page_of_trim_says_of_others_runs() {
     let page = include_str!("../../../../docs/mechanisms/trim.md");

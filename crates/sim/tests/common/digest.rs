@@ -11,10 +11,10 @@ use sim::{
 };
 use std::fmt::Write;
 
-/// All notices to an observer, in the order of time and nodes; with `QUEUES` also every frame stored and freed.
+/// Record of all calls to an observer, in the order of time and nodes; with `QUEUES` also every frame stored and freed.
 #[derive(Clone)]
 pub struct Tape<const QUEUES: bool> {
-    /// Workload of every flow.
+    /// Number of the workload of every flow.
     traffic: Vec<u16>,
     told: Vec<Told>,
 }
@@ -23,7 +23,7 @@ pub struct Tape<const QUEUES: bool> {
 struct Told {
     what: u64,
     at: EventLocation,
-    /// Details; the second is a flow's number if the notice is about a packet.
+    /// Further values of the call; the second one is the flow's number if the call is about a packet.
     more: Vec<u64>,
     packet: bool,
 }
@@ -47,7 +47,7 @@ impl<const QUEUES: bool> Tape<QUEUES> {
         self.told.last_mut().unwrap().packet = true;
     }
 
-    /// Returns the FNV-1a hash, 64 bits.
+    /// Returns the 64-bit FNV-1a hash of the recorded calls.
     fn hash(&self) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325;
         for Told { what, at, more, .. } in &self.told {
@@ -113,7 +113,7 @@ impl<const QUEUES: bool> Observer for Tape<QUEUES> {
     }
 }
 
-/// Runs a scenario to its end.
+/// Runs a scenario to its end, in partitions if the options say so.
 pub fn whole<O: DividedObserver>(scenario: &Scenario, seed: u64, options: Options, observer: O) -> World<O> {
     if options.partitions > 0 {
         return run_divided(scenario, seed, options, observer).unwrap();
@@ -129,7 +129,7 @@ fn tape<const QUEUES: bool>(scenario: &Scenario, seed: u64, options: Options) ->
     format!("{} events, {:016x}", tape.told.len(), tape.hash())
 }
 
-/// Returns the digest of one run: results of flows, counters of ports, and hashes over all notices.
+/// Returns the digest of one run: results of flows, counters of ports, and hashes of all calls to an observer.
 pub fn digest(scenario: &Scenario, seed: u64, options: Options) -> String {
     let mut blind = scenario.clone();
     (blind.measure.queues, blind.measure.packets) = (false, false);
@@ -167,7 +167,7 @@ fn flows(results: &Results, scenario: &Scenario, text: &mut String) {
     }
 }
 
-/// Appends counters of ports, summed over the ports of a node; nodes that sent nothing are left out.
+/// Appends the counters of each node, summed over its ports; nodes that sent nothing are left out.
 fn ports(results: &Results, scenario: &Scenario, text: &mut String) {
     let node = column(results, "ports", "node");
     let table = results.table("ports").unwrap();

@@ -10,12 +10,12 @@ use scenario::Scenario;
 use scenario::load::{Source, load};
 use sim::{Column, Options, Recorder, Results, World, build};
 
-/// Returns the variant `name` of a scenario; the first one if `name` is empty.
+/// Loads the variant `name` of a scenario text; the first one if `name` is empty.
 pub fn scenario(text: &str, name: &str) -> Scenario {
     named(text, name, Registry::catalogue())
 }
 
-/// Returns the first variant of a scenario that may name these mechanisms.
+/// Loads the first variant of a scenario text that may name these mechanisms.
 pub fn scenario_of(text: &str, registry: Registry) -> Scenario {
     named(text, "", registry)
 }
@@ -55,10 +55,10 @@ fn in_step(text: &str) -> String {
     }
 }
 
-/// Tree of PABO §V: three senders, a receiver, seven switches.
+/// Topology of PABO §V: three senders, a receiver, and seven switches in a tree.
 pub const PABO_TREE: &str = "kind = \"chain_tree\"\nn = 3\ndepth = 2\nlink = { rate = \"1Gbps\", delay = \"50ns\" }";
 
-/// Returns a small scenario with this duration, these lines of its network, and further lines.
+/// Returns the text of a small scenario with this duration, these lines of its network, and further lines.
 pub fn small(duration: &str, topology: &str, more: &str) -> String {
     format!("name = \"small\"\nduration = \"{duration}\"\n[topology]\n{topology}\n{more}")
 }
@@ -69,17 +69,17 @@ pub struct Bursts<'a> {
     pub sources: &'a [&'a str],
     pub destination: &'a str,
     pub payload: &'a str,
-    /// Packets of a burst.
+    /// Number of packets in a burst.
     pub packets: u64,
-    /// Time from one packet to the next.
+    /// Time from one packet of a burst to the next.
     pub interval: &'a str,
-    /// Time from one burst to the next.
+    /// Time from the last packet of a burst to the next burst.
     pub pause: &'a str,
     pub class: u8,
 }
 
 impl Bursts<'_> {
-    /// Workload of a single full frame from `h0` to `h1`.
+    /// Workload with a single full frame from `h0` to `h1`.
     pub const ONE_FRAME: Bursts<'static> = Bursts {
         name: "b",
         sources: &["h0"],
@@ -91,7 +91,7 @@ impl Bursts<'_> {
         class: 0,
     };
 
-    /// Returns the lines of the scenario file.
+    /// Returns the workload as lines of a scenario file.
     pub fn text(&self) -> String {
         let Bursts { name, sources, destination, payload, packets, interval, pause, class } = self;
         format!(
@@ -110,8 +110,8 @@ pub fn full_frames(name: &str, [source, destination]: [&str; 2], stop: &str) -> 
     )
 }
 
-/// Returns a scenario in which `a` from `h0` and `b` from `h1` send such frames simultaneously to `h2`, through a 1
-/// Gb/s port.
+/// Returns a scenario in which `h0` (workload `a`) and `h1` (`b`) send full frames simultaneously to `h2`, through a
+/// port of 1 Gb/s.
 ///
 /// `switch` has further settings of the switch and tables after it; `a` and `b` are the times at which the workloads
 /// stop.
@@ -159,20 +159,20 @@ pub fn total(results: &Results, table: &str, name: &str) -> u64 {
     column(results, table, name).iter().sum()
 }
 
-/// Returns the number of drops for all reasons.
+/// Returns the number of packets that ports dropped, for all reasons together.
 pub fn drops(results: &Results) -> u64 {
     let table = results.table("ports").expect("the table exists");
     let names = table.columns.iter().filter(|(name, _)| name.starts_with("drop_"));
     names.map(|(name, _)| total(results, "ports", name)).sum()
 }
 
-/// Returns the rows of a table, with these columns.
+/// Returns the rows of a table of results, with these columns.
 pub fn rows<const N: usize>(results: &Results, table: &str, names: [&str; N]) -> Vec<[u64; N]> {
     let columns = names.map(|name| column(results, table, name));
     (0..columns[0].len()).map(|i| std::array::from_fn(|c| columns[c][i])).collect()
 }
 
-/// Returns `from_ps, to_ps, node, port, class` of every pause.
+/// Returns every pause of a run as `from_ps, to_ps, node, port, class`.
 pub fn pauses(results: &Results) -> Vec<[u64; 5]> {
     rows(results, "pause_trace", ["from_ps", "to_ps", "node", "port", "class"])
 }
@@ -183,7 +183,7 @@ fn same(a: &Results, b: &Results) {
     assert_eq!((&a.tables, &a.deadlock, &a.lost), (&b.tables, &b.deadlock, &b.lost));
 }
 
-/// Asserts that a run with pauses is bit-identical by wheel, by heap, and from a clone made midway.
+/// Asserts that a run with pauses is bit-identical by wheel, by heap, and as a clone made midway.
 pub fn same_again(text: &str, seed: u64) {
     let s = scenario(text, "");
     let whole = run_with(&s, seed, Options::default());

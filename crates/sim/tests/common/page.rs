@@ -1,6 +1,6 @@
 //! Numbers in the tables of documentation pages.
 
-/// Returns the cells below a header that begins with `header`; an empty first cell is replaced by the one above it.
+/// Returns the cells of a page's table whose header begins with `header`; an empty first cell gets the value above it.
 pub fn rows<'a>(page: &'a str, header: &str) -> Vec<Vec<&'a str>> {
     let table = page.lines().skip_while(|line| !line.starts_with(header)).skip(2);
     let mut found: Vec<Vec<&str>> = Vec::new();
@@ -15,13 +15,13 @@ pub fn rows<'a>(page: &'a str, header: &str) -> Vec<Vec<&'a str>> {
     found
 }
 
-/// Formats a value with as many digits after the point as a cell has.
+/// Formats a value with as many decimals as a table cell has.
 pub fn digits_of(cell: &str, value: f64) -> String {
     let decimals = cell.split_once('.').map_or(0, |(_, part)| part.chars().take_while(char::is_ascii_digit).count());
     format!("{value:.decimals$}")
 }
 
-/// Asserts that the numbers of a cell, in their order, are these values in the digits of the cell.
+/// Asserts that the numbers in a table cell are these values, rounded to the digits of the cell.
 pub fn assert_cell(cell: &str, values: &[f64]) {
     let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
     let words: Vec<&str> = cell.split(' ').filter(is_number).collect();

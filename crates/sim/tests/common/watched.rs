@@ -1,4 +1,5 @@
-//! Single compiled world for many observers. A world of its own for each costs as much to compile as the whole core.
+//! World of a single type for the observers of all tests. A type for each observer takes as long to compile as the
+//! whole core.
 
 use dataplane::{DequeuedFrame, EnqueuedFrame, EventLocation, ObservedEvents, Observer, Pkt};
 use mech::overflow::DropReason;
@@ -10,7 +11,7 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use units::{Rate, Time};
 
-/// Emissions and departures are reported only if the world is built for them: they change what the core computes early.
+/// Flags of the events that an observer wants and that change the computation: emissions and departures.
 pub const NOTHING: u8 = 0;
 pub const EMISSIONS: u8 = 1;
 pub const DEPARTURES: u8 = 2;
@@ -63,7 +64,7 @@ impl<const WANTS: u8> Clone for Watched<WANTS> {
     }
 }
 
-/// World with an observer of this type.
+/// World of a run whose observer is of type `O`.
 pub struct Watching<O, const WANTS: u8 = NOTHING> {
     world: World<Watched<WANTS>>,
     observer: PhantomData<O>,
@@ -94,12 +95,12 @@ impl<O, const WANTS: u8> DerefMut for Watching<O, WANTS> {
     }
 }
 
-/// Returns the world of a scenario at time zero, with an observer that wants no event that takes time to report.
+/// Returns the world of a scenario at time zero, with an observer that wants neither emissions nor departures.
 pub fn watch<O: Observer + Clone + 'static>(s: &Scenario, seed: u64, options: Options, observer: O) -> Watching<O> {
     watch_wanting(s, seed, options, observer)
 }
 
-/// Returns the world of a scenario at time zero, with an observer of other wants.
+/// Returns the world of a scenario at time zero, with an observer that wants the events in `WANTS`.
 pub fn watch_wanting<O: Observer + Clone + 'static, const WANTS: u8>(
     scenario: &Scenario,
     seed: u64,
@@ -109,7 +110,7 @@ pub fn watch_wanting<O: Observer + Clone + 'static, const WANTS: u8>(
     build_watched(scenario, seed, options, RunHooks { observer, tap: (), change_switch: &|_, _| {} })
 }
 
-/// Returns the world of a scenario whose switches are changed before they are built.
+/// Returns the world of a scenario at time zero, with an observer and with changed switches.
 pub fn watch_with_hooks<O: Observer + Clone + 'static>(
     scenario: &Scenario,
     seed: u64,

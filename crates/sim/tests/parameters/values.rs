@@ -4,7 +4,7 @@ use mech::params::{Param, ParamKind};
 use serde_json::Value as Json;
 use units::{Amount, Bytes, Dur, parse_amount, parse_bytes, parse_dur};
 
-/// Returns numbers far from the current one, within bounds, and small enough that a run with them is short.
+/// Returns values for a count, far from the current one, within bounds, and small enough that a run with them is short.
 fn around(now: Option<u64>, min: u64, max: u64) -> Vec<u64> {
     let mut all = now.map_or(Vec::new(), |n| vec![n.saturating_mul(7), n / 7, n.saturating_mul(1000), n / 1000, n + 1]);
     all.extend([min, 1, 2, 3, 6, 20, 60]);
@@ -12,7 +12,7 @@ fn around(now: Option<u64>, min: u64, max: u64) -> Vec<u64> {
     all
 }
 
-/// Returns values for `--set`; `now` is the value in the scenario, if there is one.
+/// Returns values for a parameter that differ from `now`, its value in the scenario if it has one.
 pub fn different(param: &Param, now: Option<&Json>) -> Vec<String> {
     let text = now.and_then(Json::as_str).or(param.default).unwrap_or("");
     let whole = now.and_then(Json::as_u64);
@@ -77,7 +77,7 @@ fn sizes(text: &str, min: u64) -> Vec<String> {
     all.map(|n| format!("{n}B")).collect()
 }
 
-/// Returns names of hosts, links, nodes and files, for any kind of text.
+/// Returns names of hosts, links, nodes and files, of which some are valid for any parameter that is a text.
 fn texts(now: &str) -> Vec<String> {
     let nodes = ["h1", "h3", "1", "a", "b", "leaf0:spine1", "spine", "leaf1", "stub", "other"].map(str::to_string);
     let of_format = ["hpcc", "flows", "opera", "config"].map(|name| format!("other_{name}.txt"));

@@ -11,7 +11,7 @@ use mech::{HostId, Notice, PacketKind};
 use sim::{EventLocation, Observer, Options};
 use std::collections::BTreeMap;
 
-/// Nodes, and the ports of the two switches toward each other.
+/// Numbers of the nodes, and of the ports of both switches toward each other.
 const A: u32 = 3;
 const B: u32 = 4;
 const A_TO_B: u16 = 2;
@@ -40,12 +40,12 @@ fn text(switch: &str, notify: &str, host: &str) -> String {
     )
 }
 
-/// Messages by node and port of their congestion point and by flow.
+/// Record of congestion messages, by node and port of their congestion point and by flow.
 #[derive(Clone, Default)]
 struct Told {
     made: BTreeMap<(u32, u16, u32), u64>,
     came: u64,
-    /// Messages by the host that they reached and by flow.
+    /// Number of congestion messages, by the host that they reached and by flow.
     hosts: BTreeMap<(u32, u32), u64>,
     limits: u64,
 }
@@ -67,13 +67,13 @@ impl Observer for Told {
 }
 
 impl Told {
-    /// Returns the messages of a point about each of the two flows.
+    /// Returns the numbers of messages that a congestion point sent about each of the two flows.
     fn at(&self, node: u32, port: u16) -> [u64; 2] {
         [0, 1].map(|flow| self.made.get(&(node, port, flow)).copied().unwrap_or(0))
     }
 }
 
-/// Runs a scenario to its end, by wheel and by heap, checking conservation of packets throughout.
+/// Runs a scenario by wheel and by heap, and checks the conservation of packets throughout.
 fn run(text: &str) -> Watching<Told> {
     let worlds = [false, true].map(|heap| {
         let options = Options { heap, ..Options::default() };
@@ -90,10 +90,11 @@ fn run(text: &str) -> Watching<Told> {
     wheel
 }
 
-/// Set point that one frame exceeds, with a sample for each frame.
+/// Settings of a congestion point whose set point one frame exceeds, and that samples every frame.
 const EVERY_FRAME: &str = "q_eq = \"1000B\", interval = \"1B\", jitter = 0";
 const OWN_SIDE: [(&str, u32, u16); 2] = [("outputs", B, B_TO_A), ("inputs", A, A_TO_B)];
 
+/// Test of the congestion points that sample bounced and detoured frames.
 /// Congestion points at outputs sample these frames in the queue of `b` toward `a`; those at inputs sample them on
 /// arrival at `a`. This holds for both models of a switch, and with PFC.
 #[test]
@@ -117,6 +118,7 @@ fn a_frame_that_goes_back_or_aside_is_sampled_where_it_waits_and_its_own_source_
     }
 }
 
+/// Test that congestion points send no messages for the reverse direction if no frame is sent back.
 /// No frame is sampled in the reverse direction if none is sent back.
 #[test]
 fn without_bounces_and_detours_nothing_is_told_of_the_way_back() {
@@ -132,6 +134,7 @@ fn without_bounces_and_detours_nothing_is_told_of_the_way_back() {
     }
 }
 
+/// Test of the host that is notified about a header that was returned to its sender.
 /// A header that is returned to its sender has its addresses swapped (NDP): its source is the receiver. No message is
 /// lost, although every frame of each other class is compared with the buffer for headers or that for data.
 #[test]
@@ -149,6 +152,7 @@ fn a_header_that_is_returned_to_its_sender_is_told_of_to_the_host_that_it_says_i
     assert_eq!([came([(0, 0), (1, 1)]), came([(2, 0), (2, 1)])], [forward, back]);
 }
 
+/// Test of QCN with a shared buffer.
 /// A shared buffer, at outputs and at inputs, with and without PFC: both culprits are notified, their rates fall, and
 /// fewer packets are lost.
 #[test]

@@ -10,23 +10,23 @@ use mech::{Notice, PacketKind};
 use sim::{EnqueuedFrame, EventLocation, ObservedEvents, Observer, Options};
 use std::collections::BTreeMap;
 
-/// Bytes of a unit of the memory.
+/// Size in bytes of a unit of memory.
 const UNIT: u64 = 256;
 
-/// Observations at a port of the switch, by flow.
+/// Observed bytes, memory units and messages at a port of the switch, by flow.
 #[derive(Clone, Default)]
 struct AtPort {
-    /// Bytes that arrived up to the last message; `since` are those after it.
+    /// Bytes that arrived up to the last message; `since` has those that arrived after it.
     came: BTreeMap<u32, u64>,
     since: BTreeMap<u32, u64>,
-    /// Units of the memory occupied now.
+    /// Number of memory units that the flow occupies now.
     units: BTreeMap<u32, u64>,
     told: BTreeMap<u32, f64>,
-    /// Sum over messages of the flow's share of the memory.
+    /// Sum, over all messages, of the flow's share of the memory.
     expected: BTreeMap<u32, f64>,
 }
 
-/// Observer of the memories of inputs, or of outputs.
+/// Observer of the memories of a switch's inputs, or of its outputs.
 #[derive(Clone, Default)]
 struct Shares {
     inputs: bool,
@@ -87,12 +87,12 @@ impl AtPort {
     fn messages(&self) -> f64 {
         self.told.values().sum()
     }
-    /// Returns the expected messages to each flow, by its share of the arriving bytes.
+    /// Returns the expected number of messages to each flow, by its share of the arriving bytes.
     fn by_arrival(&self) -> BTreeMap<u32, f64> {
         let all: u64 = self.came.values().sum();
         self.came.iter().map(|(flow, bytes)| (*flow, self.messages() * *bytes as f64 / all as f64)).collect()
     }
-    /// Returns χ² of the messages against their expected numbers, and its degrees of freedom.
+    /// Returns χ² of the numbers of messages against the expected ones, and its degrees of freedom.
     fn chi(&self, expected: &BTreeMap<u32, f64>) -> (f64, usize) {
         assert!(expected.values().all(|mean| *mean >= 5.0), "too few messages: {expected:?}");
         assert!(self.told.keys().all(|flow| expected.contains_key(flow)), "{:?}, {expected:?}", self.told);
@@ -104,14 +104,14 @@ impl AtPort {
         assert_eq!(found, degrees);
         assert!(chi < CHI_SQUARE[degrees], "χ² {chi}: {:?}, not {expected:?}", self.told);
     }
-    /// Asserts that another law does not hold.
+    /// Asserts that the numbers of messages clearly differ from these expected ones.
     fn differs(&self, expected: &BTreeMap<u32, f64>) {
         let (chi, degrees) = self.chi(expected);
         assert!(chi > 5.0 * CHI_SQUARE[degrees], "χ² {chi}: {:?}, {expected:?}", self.told);
     }
 }
 
-/// Returns the observations at a port during a run.
+/// Runs a scenario and returns the observations at a port.
 fn at_port(text: &str, inputs: bool, hosts: u32, port: u32) -> AtPort {
     let seen = Shares { inputs, hosts, ..Shares::default() };
     // Departures are stepped, so that they are reported when they happen.
@@ -122,7 +122,8 @@ fn at_port(text: &str, inputs: bool, hosts: u32, port: u32) -> AtPort {
     world.observer().ports[&port].clone()
 }
 
-/// Returns three flows of `h0` with random gaps, 1, 2 and 3 Gb/s of payload in frames of three sizes.
+/// Returns a scenario in which `h0` sends three flows with random gaps, 1, 2 and 3 Gb/s of payload in frames of three
+/// sizes.
 ///
 /// The links of their destinations, 10, 1 and 1.5 Gb/s, take all of the first flow and half of the others.
 fn three_flows(switch: &str, destinations: [u32; 3], notify: &str) -> String {
@@ -150,6 +151,7 @@ fn three_flows(switch: &str, destinations: [u32; 3], notify: &str) -> String {
 const INPUTS: &str = "model = \"cioq\"\ninput_buffer = \"60MB\"\nbuffer = { kind = \"per_port\", size = \"150KB\" }";
 const OUTPUTS: &str = "buffer = { kind = \"unlimited\" }";
 
+/// Test of arrival sampling: messages are proportional to arriving bytes.
 /// No packet is lost or paused, and from the first messages on each sample causes one: two degrees of freedom.
 #[test]
 fn by_arrival_a_flow_is_told_as_often_as_its_bytes_come() {
@@ -168,6 +170,7 @@ fn by_arrival_a_flow_is_told_as_often_as_its_bytes_come() {
     }
 }
 
+/// Test of occupancy sampling: messages are proportional to occupied memory.
 /// The memory is that of an output without a limit, where all flows are queued. Or it is that of an input whose far end
 /// is paused, where the passing flow has only a few frames. There are two degrees of freedom, and the shares of
 /// arrivals do not fit.
@@ -186,6 +189,7 @@ fn by_occupancy_a_flow_is_told_as_often_as_its_units_lie_there() {
     }
 }
 
+/// Test of both kinds of sampling at the input of the hotspot.
 /// The hotspot of §II-B with PFC and without reaction: f1 and f2 arrive equally by one input, and f1 passes. There is
 /// one degree of freedom.
 #[test]

@@ -2,23 +2,24 @@
 
 use super::{SETTING, Seen, Setting, half};
 
-/// Interval of frames of a source of 5 Gb/s in ps.
+/// Time in ps between frames of a source of 5 Gb/s.
 const EVEN: u64 = 2_467_200;
-/// Script of four pauses of 2 ms, 2 ms apart, the first after 2 ms.
+/// Script of four pauses of the host, 2 ms each and 2 ms apart, the first after 2 ms.
 const SCRIPT: &str = "pause = [2000000000, 6000000000, 10000000000, 14000000000], \
                       resume = [4000000000, 8000000000, 12000000000, 16000000000]";
 
-/// Returns the frames sent by a source with this further line.
+/// Returns the frames that a source with this further line sends while it is paused half of the time.
 fn sent(backlog: &str) -> Seen {
     Setting { script: SCRIPT, traffic: &format!("{}{backlog}", half(10)), ..SETTING }.run()
 }
 
-/// Returns the raw rate in Gb/s between two times in ms.
+/// Returns the rate at which a host sent frames between two times in ms, in Gb/s on the wire.
 fn gbps(seen: &Seen, from: u64, to: u64) -> f64 {
     let frames = seen.sent.iter().filter(|at| (from * 1_000_000_000..to * 1_000_000_000).contains(*at)).count();
     frames as f64 * 1542.0 * 8.0 / ((to - from) as f64 * 1e6)
 }
 
+/// Test of a source with a limited backlog.
 /// Three frames wait at the end of each pause, 4566 of 4000 B, and the frame on the wire at its start is early.
 #[test]
 fn a_source_that_is_stopped_half_of_the_time_sends_half_and_its_own_rate_afterwards() {
@@ -40,6 +41,7 @@ fn a_larger_backlog_is_sent_after_each_stop() {
     assert_eq!(large - small, 4 * (43 - 3));
 }
 
+/// Test of a source without a limit of its backlog.
 /// The source sends as many frames as without pauses, at the rate of the link until the waiting ones have left.
 #[test]
 fn without_a_backlog_all_that_waited_is_sent_later() {

@@ -8,7 +8,7 @@ use mech::FlowId;
 use sim::{EventLocation, Observer, Options, RunHooks};
 use units::{Rate, Time};
 
-/// Start times of frames of h0, sent for the first time and again, and its rate limits.
+/// Record of start times of frames of h0, sent for the first time and again after a bounce, and of its rate limits.
 #[derive(Clone, Default)]
 struct Seen {
     first: Vec<u64>,
@@ -28,6 +28,7 @@ impl Observer for Seen {
     }
 }
 
+/// Test that bounced frames neither wait for the rate limiter nor count for its byte counter.
 /// Frames arrive at 10 Gb/s at a port of 1 Gb/s that holds four until, after about 300 us, six messages leave 171.7
 /// Mb/s. Frames bounced meanwhile go back and forth until the port has space.
 #[test]

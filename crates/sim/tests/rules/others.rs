@@ -241,7 +241,7 @@ fn address_behind_no_port_ends_the_run() {
     assert!(message.contains("`fib`"), "{message}");
 }
 
-/// Agent of its port's output that pushes an action on every change.
+/// Agent that requests an act, made by a function, on every change at the output of its port.
 #[derive(Clone)]
 struct Push(fn(PortId) -> Act, Needs, ArrivalDecision);
 
@@ -310,7 +310,7 @@ fn agent_that_holds_packets_must_declare_their_memory() {
     assert!(matches!(rule, Rule::Undeclared { .. }) && message.contains("hold_memory"), "{message}");
 }
 
-/// Reaction point whose timer never advances.
+/// Reaction point whose timer expires again and again at the same instant.
 #[derive(Clone, Default)]
 struct Stands(Option<(Time, FlowId)>);
 

@@ -18,7 +18,7 @@ const ICRC_BYTES: usize = 4;
 /// Reserved bytes after the BTH of a CNP, all 0.
 const CNP_RESERVED_BYTES: usize = 16;
 
-/// Opcodes of reliable connections (table 38), and of a CNP.
+/// Opcodes of RoCEv2 packets: those of reliable connections (table 38), and that of a CNP.
 const SEND_FIRST: u8 = 0x00;
 const SEND_MIDDLE: u8 = 0x01;
 const SEND_LAST: u8 = 0x02;
@@ -30,30 +30,31 @@ const CNP: u8 = 0x81;
 const ACK_SYNDROME: u8 = 0x1f;
 const NAK_SYNDROME: u8 = 0x60;
 
-/// Default partition, and bits of a BTH: request for an acknowledgement, and notice of congestion to the source.
+/// Fields of a BTH: the default partition, the request for an ACK, and the notice of congestion to the source.
 const DEFAULT_PARTITION: u16 = 0xffff;
 const ACK_REQUEST_FLAG: u32 = 1 << 31;
 const BECN_FLAG: u8 = 1 << 6;
 /// Mask of queue pairs and packet numbers, which have 24 bits; pairs 0 and 1 are for management.
 const MASK_24_BITS: u32 = 0x00ff_ffff;
 
-/// Returns the queue pair at one end of a flow.
+/// Returns the number of the queue pair at the sender or the receiver of a flow.
 fn queue_pair(flow: FlowId, of_receiver: bool) -> u32 {
     (2 + flow.0.wrapping_mul(2) + u32::from(of_receiver)) & MASK_24_BITS
 }
 
-/// Fields of a packet's BTH, and of the headers after it.
+/// Fields of a RoCEv2 packet's base transport header (BTH), and of the headers after it.
 struct RoceHeaders {
     opcode: u8,
     becn: u8,
     ack_request: bool,
-    /// Number of the packet, of the last acknowledged packet, or of the missing packet.
+    /// Packet number: that of the packet, of the last acknowledged packet, or of the missing packet.
     number: u32,
     aeth: Option<u8>,
     payload: usize,
 }
 
-/// Returns the fields for a segment of a flow with packets of `mss` bytes. Each flow is one SEND message.
+/// Returns the RoCEv2 header fields for a segment of a flow with packets of `mss` bytes.
+/// Each flow is one SEND message.
 fn headers_of_segment(crossing: &PacketOnLink, segment: &Segment, mss: u32) -> RoceHeaders {
     let flags = crossing.pkt.head.flags;
     if !flags.has(Flags::REVERSE) {
@@ -81,7 +82,7 @@ const CNP_HEADERS: RoceHeaders = RoceHeaders {
     payload: CNP_RESERVED_BYTES,
 };
 
-/// Appends IPv4 and its payload.
+/// Appends a RoCEv2 packet, from the IPv4 header to the invariant CRC.
 pub(crate) fn write_roce(crossing: &PacketOnLink, out: &mut Vec<u8>) {
     let said = match crossing.pkt.body() {
         PacketBody::Segment(segment) => {
@@ -149,7 +150,7 @@ mod tests {
         pkt
     }
 
-    /// Bytes from the opcode to the packet's number.
+    /// Returns the base transport header (BTH) of a frame, from the opcode to the packet number.
     fn bth(frame: &[u8]) -> &[u8] {
         &frame[42..54]
     }

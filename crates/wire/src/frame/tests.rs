@@ -68,7 +68,7 @@ fn the_answer_to_a_syn_has_the_number_before_the_first() {
     assert_eq!([sequence(flags.with(Flags::REVERSE)), sequence(flags)], [u32::MAX, 0]);
 }
 
-/// PAUSE or PFC frame from a switch that is node 7.
+/// Returns a PAUSE or PFC frame from a switch that is node 7.
 fn control(stop: u8, go: u8, whole: bool) -> Vec<u8> {
     let mut pkt = packet(Flags::from_kind(PacketKind::Pause), 0, 0);
     (pkt.head.src, pkt.head.dst) = (HostId(7), HostId(u32::MAX));
@@ -103,7 +103,7 @@ fn the_largest_of_everything_still_is_a_frame() {
     }
 }
 
-/// Random packet and options.
+/// Draws a random packet and its options.
 fn drawn(draw: &mut Stream) -> (Pkt, PacketExtension) {
     let mut word = || draw.u64() as u32;
     let stamps = Timestamps { val: word(), ecr: word() };
@@ -129,7 +129,7 @@ fn drawn(draw: &mut Stream) -> (Pkt, PacketExtension) {
     (pkt, ext)
 }
 
-/// Options that a parser finds, without padding.
+/// Returns the TCP options that a parser should find, without padding.
 fn expected(ext: &PacketExtension) -> Vec<Element> {
     let mut all = Vec::new();
     let permitted = ext.syn.filter(|syn| syn.sack_permitted).map(|_| Element::SelectiveAcknowledgementPermitted);

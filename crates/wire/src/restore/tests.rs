@@ -5,7 +5,7 @@ use mech::{HostId, Stream};
 
 const NUMBERED: NetworkFormat = NetworkFormat { framing: Framing::ETHERNET, plan: None };
 
-/// Random segment with its options: data, an ACK, a SYN, or a cut packet.
+/// Draws a random packet with its options: data, an ACK, a SYN, or a cut packet.
 fn packet(draw: &mut Stream, framing: Framing) -> (Pkt, PacketExtension) {
     let mut word = || draw.u32();
     let timestamps = (word() & 1 > 0).then_some(Timestamps { val: word(), ecr: word() });

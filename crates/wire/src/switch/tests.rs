@@ -5,7 +5,7 @@ use mech::Stream;
 const BOTH: [LengthField; 2] = [LengthField::Ip, LengthField::Payload];
 const RIGHT: Checksums = Checksums { ipv4: true, tcp: true };
 
-/// Random segment that is not cut, and its frame with random payload.
+/// Draws a random segment that is not cut, and its frame with random payload.
 fn frame(draw: &mut Stream, packet: CpPacket) -> (Segment, Vec<u8>) {
     let mut segment = random_frames::draw_segment(draw);
     segment.flags = segment.flags.with_cp_packet(packet);
@@ -129,7 +129,7 @@ fn a_trimmed_frame_is_its_first_bytes_with_another_length_and_codepoint() {
     }
 }
 
-/// Passes bytes to every function that reads or changes a frame. A segment that is read is the same after writing it.
+/// Passes bytes to every function that reads or changes a frame, and checks that a segment is unchanged by writing it.
 fn all(bytes: &[u8]) {
     for length in BOTH {
         let _ = read_checksums(bytes, length);
@@ -186,7 +186,7 @@ fn no_frame_is_too_short_and_none_too_wrong() {
     }
 }
 
-/// A switch that holds an ACK reads flags and lengths, and sets one bit.
+/// A switch recognises an ACK to hold by flags and lengths, and sets one bit when it releases the ACK.
 #[test]
 fn an_ack_is_told_from_its_headers_and_released_with_one_bit_more() {
     let mut draw = random_frames::test_stream(27);

@@ -26,7 +26,7 @@ REQUIREMENTS_NOTE = (
 
 
 def bouncing_metric(name: str, title: str, unit: str, doc: str, formula: str) -> Metric:
-    """Returns a metric of packets, neither good nor bad; the end of its name says if it is a maximum."""
+    """Declares a bouncing metric; a name that ends in `_max` makes it a maximum."""
     extreme = name.endswith("_max")
     full = f"{doc} {SCOPE_NOTE}"
     return Metric(name, title, unit, full, "none", False, formula, COUNTERS_SOURCE, order_statistic=extreme)
@@ -113,7 +113,7 @@ def measure_bounces(run: RunData) -> dict[Key, Value]:
 
 
 def metrics_from_counts(rows: dict[int, tuple[np.ndarray, np.ndarray, float]]) -> dict[Key, Value]:
-    """Returns metrics from values, their counts and their sum, by kind; they are exact, being small."""
+    """Computes bounce metrics from histograms of packets, by kind of value."""
     found: dict[str, Value | float | None] = {}
     low, count, total = rows[BOUNCES_INDEX]
     packets, some = int(count.sum()), int(count[low > 0].sum())
@@ -131,7 +131,7 @@ def metrics_from_counts(rows: dict[int, tuple[np.ndarray, np.ndarray, float]]) -
 
 
 def measure_queue_filling(run: RunData) -> dict[Key, Value]:
-    """Measures how full the queues of ports are over time, if they are recorded and a switch bounces."""
+    """Measures how full each port's queues are over time, if they are recorded and a switch bounces."""
     node, port, limit, theta, data = run.columns("sub_queues", "node", "port", "limit", "theta", "data")
     window = run.window_ps[1] - run.window_ps[0]
     if not run.recorded("sub_queue_hist") or not (theta < 1).any() or (limit == 0).any() or window <= 0:
@@ -150,7 +150,7 @@ def measure_queue_filling(run: RunData) -> dict[Key, Value]:
 
 
 def read_queue_lengths(run: RunData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns for each row of `sub_queues` frames times ps, ps above θ, and number of decisions."""
+    """Returns three arrays for queues: frames times ps, ps above θ, and number of decisions."""
     keys = ("node", "port", "queue")
     place = {at: index for index, at in enumerate(zip(*run.columns("sub_queues", *keys), strict=True))}
     names = ("packets", "time_ps", "decisions")
@@ -168,7 +168,7 @@ def read_queue_lengths(run: RunData) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 def ports_toward_client(node: np.ndarray, port: np.ndarray, data: np.ndarray) -> dict[int, int]:
-    """Returns by switch the port toward which lookup sent the most data; the first of several."""
+    """Returns by switch the output port toward which lookup sent most data; ties take the first."""
     totals: dict[tuple[int, int], int] = {}
     for switch, which, count in zip(node.tolist(), port.tolist(), data.tolist(), strict=True):
         totals[switch, which] = totals.get((switch, which), 0) + count

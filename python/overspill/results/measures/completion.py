@@ -85,12 +85,12 @@ METRICS = [
 
 
 def workloads_with_fact(run: RunData, fact: str) -> np.ndarray:
-    """Returns the numbers of the workloads with this fact in the summary."""
+    """Returns the numbers of the workloads that have a fact, such as `endless`, in the run's summary."""
     return np.array([i for i, one in enumerate(run.summary["traffic"]) if one.get(fact)], np.uint64)
 
 
 def all_flows(run: RunData) -> dict[str, np.ndarray]:
-    """Returns every message but raw packets; `open` marks unfinished ones, whose `time` is a lower bound."""
+    """Returns all flows that are not raw; `open` marks unfinished ones, whose `time` is a lower bound."""
     names = ("traffic", "query", "bytes", "start_ps", "end_ps", "ideal_ps", "measured", "raw")
     columns = dict(zip(names, run.columns("flows", *names), strict=True))
     # Results of older versions have neither requests nor endless flows.
@@ -107,7 +107,7 @@ def all_flows(run: RunData) -> dict[str, np.ndarray]:
 
 
 def with_due_messages(run: RunData, flows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Returns the flows with the messages that are due and have not started.
+    """Adds to flows the messages that are due but have not started, such as answers to requests.
 
     These are answers, and the rest of measured queries. The time of such a message is at least 0. An answer
     is measured if its request is.
@@ -146,12 +146,12 @@ def count_due_answers(flows: Mapping[str, np.ndarray]) -> dict[int, int]:
 
 
 def query_keys(flows: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Returns workload and query of each message as one number."""
+    """Combines workload and query of each message into one number."""
     return (flows["traffic"].astype(np.uint64) << np.uint64(32)) | flows["query"].astype(np.uint64)
 
 
 def in_measured_query(flows: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Returns true for each message of a query whose first message is measured."""
+    """Returns true for each message whose query has a measured first message."""
     keys, index = np.unique(query_keys(flows), return_inverse=True)
     first, counts = np.full(len(keys), U64_NONE, np.uint64), np.zeros(len(keys), bool)
     np.minimum.at(first, index, flows["start_ps"])
@@ -160,19 +160,19 @@ def in_measured_query(flows: Mapping[str, np.ndarray]) -> np.ndarray:
 
 
 def select_flows(flows: Mapping[str, np.ndarray], keep: np.ndarray) -> dict[str, np.ndarray]:
-    """Returns the flows to `keep`."""
+    """Returns the flows for which `keep` is true."""
     return {name: column[keep] for name, column in flows.items()}
 
 
 def awaited_messages(run: RunData) -> dict[str, np.ndarray]:
-    """Returns the messages that a run waits for: measured ones with requests, and the rest of queries."""
+    """Returns the messages that a run waits for: measured flows with requests, and the rest of queries."""
     flows = all_flows(run)
     endless = np.isin(flows["traffic"], workloads_with_fact(run, "endless"))
     return select_flows(flows, flows["awaited"] & ~endless)
 
 
 def measured_flows(run: RunData) -> dict[str, np.ndarray]:
-    """Returns the flows with an FCT as columns; `open` marks unfinished ones, whose `time` is a lower bound.
+    """Returns columns of the flows with an FCT; `open` marks unfinished ones, whose `time` is a lower bound.
 
     Answers that are due and have not started are included, marked `owed`, with a time of at least 0.
     """
@@ -181,7 +181,7 @@ def measured_flows(run: RunData) -> dict[str, np.ndarray]:
 
 
 def iterate_groups(run: RunData, flows: Mapping[str, np.ndarray]) -> Iterator[tuple[Label, np.ndarray]]:
-    """Yields all flows, each workload if there are several, and each bin of sizes that has flows."""
+    """Yields groups of flows: all, each of several workloads, and each bin of sizes that has flows."""
     yield from workloads.split_by_workload(run, flows["traffic"])
     bins = np.where(flows["bytes"] <= MAX_SMALL_BYTES, 0, np.where(flows["bytes"] < MIN_LARGE_BYTES, 1, 2))
     # The size of an answer is drawn when it starts.
@@ -228,13 +228,13 @@ def goodput_until_last_byte(flows: Mapping[str, np.ndarray]) -> float | None:
 
 
 def query_times(run: RunData) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the completion time in ps of every measured query, and whether it is a lower bound."""
+    """Returns the completion time in ps of every measured query, and true for each lower bound."""
     times, open_ended, _ = measured_queries(all_flows(run))
     return times, open_ended
 
 
 def measured_queries(flows: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns times, censoring and workload of the measured queries among these flows.
+    """Returns completion time, lower-bound flag and workload of each measured query.
 
     A query is measured if its first message is, and then with all its messages.
     """

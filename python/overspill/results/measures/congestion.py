@@ -85,14 +85,14 @@ METRICS = [
 
 
 def measure_congestion(run: RunData) -> dict[Key, Value]:
-    """Measures messages, limits and inputs, as far as the scenario's switches and hosts have them."""
+    """Measures congestion messages, rate limits and input buffers, if the scenario has them."""
     if run.window_ps[1] <= run.window_ps[0]:
         return {}
     return drop_absent(measure_messages(run) | measure_rate_limits(run) | measure_inputs(run))
 
 
 def measure_messages(run: RunData) -> dict[str, float | None]:
-    """Measures messages of congestion points and of receivers; empty if none are made."""
+    """Measures the messages of congestion points and of receivers; empty if there are none."""
     if not run.recorded("congestion_points"):
         return {}
     columns = run.columns("congestion_points", "cnms", "cnps", "feedback")
@@ -114,7 +114,7 @@ def measure_rate_limits(run: RunData) -> dict[str, float | None]:
 
 
 def measure_inputs(run: RunData) -> dict[str, float | None]:
-    """Measures memory of inputs; empty if no switch has inputs."""
+    """Measures the buffers of switch inputs; empty if no switch has any."""
     if not run.recorded("inputs"):
         return {}
     start, end = run.window_ps

@@ -22,7 +22,7 @@ WINDOW_SCOPE_NOTE = "Counted in the measurement window, for all traffic."
 
 @dataclass(frozen=True)
 class Metric:
-    """Declaration of a metric; `unit` is that of the JSON document, which tables may scale."""
+    """Declaration of a metric; `unit` is that of the JSON document, which printed tables may scale."""
 
     name: str
     title: str
@@ -45,7 +45,7 @@ def rank_formula(symbol: str, percent: float) -> str:
 
 
 def statistics_of_metric(name: str, metric: Metric, symbol: str) -> list[Metric]:
-    """Returns the metrics for a mean and its percentiles; `metric.formula` defines a sample, `symbol`."""
+    """Declares a mean and its percentiles as metrics; `metric.formula` defines one sample."""
     rows = []
     for part in STATISTIC_NAMES:
         doc = f"{metric.doc} {RANK_NOTE if part != 'mean' else ''} {CENSORED_NOTE}".replace("  ", " ")
@@ -65,7 +65,7 @@ def statistics_of_metric(name: str, metric: Metric, symbol: str) -> list[Metric]
 
 
 def drop_absent(values: Mapping[str, Value | float | None]) -> dict[Key, Value]:
-    """Returns the values that exist, by key."""
+    """Returns the values that are not `None`, by metric key."""
     return {
         name if isinstance(name, Key) else Key(name): one if isinstance(one, Value) else Value(float(one))
         for name, one in values.items()

@@ -119,11 +119,11 @@ def delay_deviation(
 
 
 def metrics_from_histograms(rows: dict[str, np.ndarray]) -> dict[Key, Value]:
-    """Returns the metrics of these rows of the histograms."""
+    """Computes the delivery metrics from rows of the packet histograms."""
     metric, low, high, count, total = (rows[name] for name in ("metric", "low", "high", "count", "sum"))
 
     def histogram(which: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-        """Returns lows, highs and counts of the buckets, and the sum of all values."""
+        """Returns lows, highs and counts of a histogram's buckets, and the sum of all values."""
         keep = metric == which
         some = keep & (count > 0)
         return low[some], high[some], count[some], float(total[keep].sum())

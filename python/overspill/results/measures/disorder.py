@@ -26,7 +26,7 @@ PABO_SOURCE = "PABO, eq. 5-7"
 
 
 def reordering_metric(name: str, title: str, unit: str, doc: str, *, formula: str, source: str) -> Metric:
-    """Returns a metric for which less is better; its name says if it is a percentile or a maximum."""
+    """Declares a reordering metric for which lower is better; its name says if it is a maximum."""
     extreme = name.endswith(("_p99", "_max"))
     full = f"{doc} {RANK_NOTE if name.endswith('_p99') else ''} {SCOPE_NOTE}".replace("  ", " ")
     return Metric(name, title, unit, full, "lower", formula=formula, source=source, order_statistic=extreme)
@@ -132,7 +132,7 @@ def measure_reordering(run: RunData) -> dict[Key, Value]:
 
 
 def metrics_from_counts(pairs: dict[int, tuple[np.ndarray, np.ndarray]]) -> dict[str, Value | float | None]:
-    """Returns every metric from values and their counts, by kind."""
+    """Computes every reordering metric from values and their counts, by kind."""
     extents, reordered = pairs[EXTENT_INDEX]
     received = int(pairs[RECEIVED_INDEX][1].sum())
     found: dict[str, Value | float | None] = {

@@ -185,7 +185,7 @@ PORT_COUNTERS = (
 
 
 def has_window_counts(run: RunData) -> bool:
-    """Returns true if ports could count anything: a run that was cut before its window has no counts."""
+    """Returns true if the run reached its measurement window, so that ports counted events."""
     return run.recorded("ports") and run.window_ps[1] > run.window_ps[0]
 
 
@@ -261,7 +261,7 @@ def measure_senders(run: RunData) -> dict[str, float | None]:
 
 
 def measure_data_drops(run: RunData, keep: np.ndarray) -> dict[str, float | None]:
-    """Measures lost data of the flows to `keep`; no value if they are only some messages of a connection.
+    """Measures the lost data of some flows; no value if they are only a part of a connection's messages.
 
     The flow that opened a connection has the count of the whole connection.
     """

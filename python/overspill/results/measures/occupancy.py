@@ -177,7 +177,7 @@ def queued_time_arrays(run: RunData) -> tuple[np.ndarray, np.ndarray]:
 
 
 def split_port_number(number: np.uint64) -> tuple[int, int]:
-    """Returns node and port for the number of a port."""
+    """Splits a global port number into node number and port number."""
     return int(number) >> 16, int(number) & 0xFFFF
 
 
@@ -206,7 +206,7 @@ def measure_queues(run: RunData) -> dict[Key, Value]:
 
 
 def time_weighted_statistics(packets: np.ndarray, time: np.ndarray, whole: int) -> dict[str, float | None]:
-    """Returns time-weighted statistics; the queue was empty for the time that the histogram lacks."""
+    """Returns time-weighted statistics of queue length; time that the histogram lacks counts as empty."""
     empty = max(whole - int(quantiles.exact_integers(time).sum()), 0)
     values = np.append(packets.astype(np.uint64), np.uint64(0))
     # Ten thousand ports for half an hour exceed 64 bits in picoseconds.
@@ -222,7 +222,7 @@ def time_weighted_statistics(packets: np.ndarray, time: np.ndarray, whole: int) 
 
 
 def arrival_weighted_statistics(packets: np.ndarray, arrivals: np.ndarray) -> dict[str, Value | float | None]:
-    """Returns statistics weighted by arrivals."""
+    """Returns statistics of queue length as seen by arrivals."""
     p50, p99 = quantiles.percentiles_of_counts(packets, arrivals, [50.0, 99.0])
     return {
         "arrival_mean": quantiles.weighted_mean(packets, arrivals),
@@ -260,7 +260,7 @@ def measure_sojourns(run: RunData) -> dict[Key, Value]:
 def bucket_midpoints_and_counts(
     low: np.ndarray, high: np.ndarray, count: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the midpoint and the number of samples of each bucket that has some, over all ports.
+    """Returns midpoint and number of samples of each nonempty bucket of waiting times, over all ports.
 
     Thousands of ports share some hundred buckets, so samples are counted and not sorted. They are counted in
     parts, since allocating memory for all takes longer than counting. An octave has 64 buckets: the exponent
@@ -279,5 +279,5 @@ def bucket_midpoints_and_counts(
 
 
 def bucket_midpoints(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Returns the midpoints of buckets of integers from `low` to below `high`."""
+    """Returns the midpoints of integer buckets, each from `low` to below `high`."""
     return np.asarray((low.astype(np.float64) + np.maximum(high, low + np.uint64(1)) - 1) / 2)

@@ -72,7 +72,7 @@ METRICS = [
 
 
 def select_node_groups(run: RunData, nodes: np.ndarray) -> list[tuple[Label, np.ndarray]]:
-    """Returns the nodes that a metric covers: all, and each tier of these nodes if there are several."""
+    """Returns the groups of nodes that a metric covers: all, and each tier if there are several."""
     tiers = list(dict.fromkeys(run.tiers[nodes]))
     several: list[tuple[Label, np.ndarray]] = [({"tier": tier}, run.tiers == tier) for tier in tiers]
     return [(NO_LABEL, np.ones(len(run.tiers), bool)), *(several if len(tiers) > 1 else [])]
@@ -104,7 +104,7 @@ def measure_pauses(run: RunData) -> dict[Key, Value]:
 
 
 class PauseLengths:
-    """Number, total and largest length in ps, by node, of pauses that began in the window."""
+    """Number, total and longest duration (ps) of pauses that began in the window, by node."""
 
     def __init__(self, run: RunData, nodes: int) -> None:
         self.count, self.total, self.longest = (np.zeros(nodes) for _ in range(3))

@@ -122,7 +122,7 @@ def arrived_bytes_by_workload(run: RunData) -> list[int] | None:
 
 
 def measure_goodput(run: RunData) -> dict[Key, Value]:
-    """Measures payload bits that arrived in the window over its length, of all and of each workload."""
+    """Measures the goodput in the window, of all workloads together and of each."""
     seconds = (run.window_ps[1] - run.window_ps[0]) * SECONDS_PER_PS
     got = arrived_bytes_by_workload(run)
     if got is None or seconds <= 0:
@@ -135,14 +135,14 @@ def measure_goodput(run: RunData) -> dict[Key, Value]:
 
 
 def whole_bin_range(run: RunData) -> tuple[int, int]:
-    """Returns the first bin that is wholly in the window, and the first after it that is not."""
+    """Returns the first time bin that is wholly in the window, and the first after it that is not."""
     start, end = run.window_ps
     width = int(run.summary["bin_ps"])
     return -(-start // width), max(end // width, -(-start // width))
 
 
 def host_goodputs(run: RunData) -> np.ndarray:
-    """Returns the bit rate of each host that receives anything, by node; empty if it was not recorded."""
+    """Returns the received bit rate of each host that receives data; empty if it was not recorded."""
     bins, node, size = run.columns("host_goodput", "bin", "node", "bytes")
     first, last = whole_bin_range(run)
     keep = (bins >= first) & (bins < last)
@@ -181,7 +181,7 @@ class WatchedFlows:
 
 
 def iterate_watched_flows(run: RunData, *more: str) -> Iterator[WatchedFlows]:
-    """Yields the flows of each workload with their goodput, and `more` columns of their table."""
+    """Yields the measured or endless flows of each workload, with goodput and `more` table columns."""
     names = ("flow", "traffic", "start_ps", "end_ps", "received", "measured", "raw", *more)
     columns = dict(zip(names, run.columns("flows", *names), strict=True))
     role = run.column("flows", "role")
@@ -199,14 +199,14 @@ def iterate_watched_flows(run: RunData, *more: str) -> Iterator[WatchedFlows]:
 
 
 def bytes_over_life(run: RunData, flows: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the bytes of each flow that arrived in its life, and the seconds from start to end."""
+    """Returns the bytes received of each flow, and the time in seconds that it was active."""
     end = np.where(flows["end_ps"] == U64_NONE, np.uint64(run.end_ps), flows["end_ps"])
     active = (end - np.minimum(flows["start_ps"], end)).astype(np.float64) * SECONDS_PER_PS
     return flows["received"].astype(np.float64), active
 
 
 def bytes_in_whole_bins(run: RunData, flows: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the bytes of each flow in the window's whole bins, and their seconds after its start."""
+    """Returns each flow's bytes in whole time bins of the window, and its seconds in them since its start."""
     bins, flow, size = run.columns("flow_goodput", "bin", "flow", "bytes")
     first, last = whole_bin_range(run)
     width = int(run.summary["bin_ps"])
@@ -220,7 +220,7 @@ def bytes_in_whole_bins(run: RunData, flows: dict[str, np.ndarray]) -> tuple[np.
 
 
 def jain_index(shares: np.ndarray) -> float | None:
-    """Returns Jain's index; `None` for fewer than two shares, or if all are 0."""
+    """Returns Jain's fairness index; `None` for fewer than two shares, or if all are 0."""
     squares = float((shares**2).sum())
     return float(shares.sum()) ** 2 / (len(shares) * squares) if len(shares) > 1 and squares > 0 else None
 
@@ -262,12 +262,12 @@ def measure_load(run: RunData) -> dict[Key, Value]:
 
 
 def workloads_with_load(run: RunData) -> list[dict[str, Any]]:
-    """Returns the workloads with a load setting."""
+    """Returns the workloads that have a load setting."""
     return [run.summary["traffic"][number] for number, _, _ in requested_loads(run)]
 
 
 def requested_loads(run: RunData) -> list[tuple[int, dict[str, Any], float]]:
-    """Returns the number of each workload with a load setting, the setting, and its payload bit rate."""
+    """Returns number, load setting and payload bit rate of each workload that has a load setting."""
     found = []
     for number, workload in enumerate(run.summary["traffic"]):
         offered: dict[str, Any] | None = (
@@ -280,7 +280,7 @@ def requested_loads(run: RunData) -> list[tuple[int, dict[str, Any], float]]:
 
 
 def achieved_by_workload(run: RunData) -> list[tuple[dict[str, Any], float, float]]:
-    """Returns each workload with a load setting, and the loads arrived and started in the window."""
+    """Returns workloads that have a load setting, with the loads arrived and started in the window."""
     kept = run.summary.get(ACHIEVED_KEY)
     if kept is not None:
         return [(run.summary["traffic"][number], got, started) for number, got, started in kept]
@@ -288,7 +288,7 @@ def achieved_by_workload(run: RunData) -> list[tuple[dict[str, Any], float, floa
 
 
 def achieved_loads(run: RunData) -> list[tuple[int, float, float]]:
-    """Computes arrived and started loads by number of the workload, from the tables of the run."""
+    """Computes loads that arrived and that started, by number of the workload, from a run's tables."""
     start, end = run.window_ps
     got = arrived_bytes_by_workload(run)
     if got is None or end <= start:
@@ -304,13 +304,13 @@ def achieved_loads(run: RunData) -> list[tuple[int, float, float]]:
 
 
 def payload_bps(offered: dict[str, Any]) -> float | None:
-    """Returns the payload bit rate of all hosts together that a workload's load setting needs."""
+    """Returns the payload bit rate that a workload's load setting requires of all hosts together."""
     found = offered.get("payload_bps")
     return found or (offered.get("bps") if offered["bytes"] == "payload" else None)
 
 
 def carried_by_level(run: RunData) -> dict[str, tuple[float, float]]:
-    """Returns, for each level of links, the bits carried in the window and the capacity in bit/s."""
+    """Returns bits carried in the window and capacity in bit/s, for each level of links."""
     levels = run.summary.get("wire_bits", {})
     return {
         name: (one["bits"], one["capacity_bps"])

@@ -29,7 +29,7 @@ HOSTS_NOTE = "hosts: number of hosts paused simultaneously, largest over the tre
 
 
 def tree_metric(name: str, title: str, unit: str, doc: str, formula: str) -> Metric:
-    """Returns a metric of trees; the end of its name says if it is a maximum."""
+    """Declares a metric of saturation trees; a name that ends in `_max` makes it a maximum."""
     extreme = name.endswith("_max")
     return Metric(name, title, unit, f"{doc} {TREE_NOTE}", "lower", formula=formula, order_statistic=extreme)
 
@@ -73,7 +73,7 @@ PauseCounts = dict[int, dict[int, int]]  # number of ports from node to node
 
 @dataclass(frozen=True)
 class PauseIntervals:
-    """Times in which a class could not leave by a port, ordered by begin; `peer` paused the port."""
+    """Pause intervals of ports by traffic class, ordered by begin; `peer` is the node that paused a port."""
 
     start: np.ndarray
     end: np.ndarray
@@ -109,7 +109,7 @@ def find_peers(run: RunData) -> dict[Port, int]:
 
 @dataclass(frozen=True)
 class TreeSize:
-    """Size of a tree at an instant: links from the root, paused ports, and switches and hosts with one."""
+    """Size of a saturation tree at an instant: links from the root, paused ports, switches and hosts."""
 
     depth: int
     ports: int
@@ -119,7 +119,7 @@ class TreeSize:
 
 @dataclass(unsafe_hash=True)
 class SaturationTree:
-    """Tree of a root and class from its first pause to its last; each size is the largest over its life."""
+    """Saturation tree of a root and class, from first to last pause; sizes are the largest over its life."""
 
     roots: Roots
     kind: int
@@ -129,7 +129,7 @@ class SaturationTree:
     largest_at_ps: int  # the first instant with most ports
 
     def update_largest(self, now: int, size: TreeSize) -> None:
-        """Updates the largest sizes with the size at an instant."""
+        """Updates the largest sizes of the tree with its size at an instant."""
         if size.ports > self.largest_size.ports:
             self.largest_at_ps = now
         old = self.largest_size
@@ -142,7 +142,7 @@ class SaturationTree:
 
 
 def distances_from(start: Iterable[int], along: Mapping[int, Mapping[int, int]]) -> dict[int, int]:
-    """Returns every reachable node with its distance in links."""
+    """Returns every node that is reachable through pauses, with its distance in links."""
     found = dict.fromkeys(start, 0)
     level = list(found)
     while level:
@@ -158,14 +158,14 @@ def distances_from(start: Iterable[int], along: Mapping[int, Mapping[int, int]])
 
 @dataclass
 class PauseForest:
-    """Pauses of a class at the current time, by pausing node (`paused_by`) and paused node (`pausers_of`)."""
+    """Pauses of a traffic class at one instant, by pausing and by paused node."""
 
     is_host: np.ndarray
     paused_by: PauseCounts = field(default_factory=dict)
     pausers_of: PauseCounts = field(default_factory=dict)
 
     def change_pause(self, node: int, peer: int, by: int) -> None:
-        """Adds (`by` = 1) or removes (-1) a port of `node` that is paused by `peer`."""
+        """Adds (`by` = 1) or removes (`by` = -1) a pause that `peer` holds on a port of `node`."""
         for table, one, other in ((self.paused_by, peer, node), (self.pausers_of, node, peer)):
             row = table.setdefault(one, {})
             row[other] = row.get(other, 0) + by
@@ -175,7 +175,7 @@ class PauseForest:
                 del table[one]
 
     def roots_of(self, nodes: Iterable[int]) -> set[Roots]:
-        """Returns the roots of all trees that these nodes are in."""
+        """Returns the roots of all saturation trees that these nodes belong to."""
         above = distances_from(nodes, self.pausers_of)
         found: set[Roots] = {(at,) for at in above if at not in self.pausers_of and at in self.paused_by}
         below = distances_from((one for (one,) in found), self.paused_by)
@@ -191,7 +191,7 @@ class PauseForest:
         return found
 
     def tree_size(self, roots: Roots) -> TreeSize:
-        """Returns the size of the tree of a root."""
+        """Returns the present size of the saturation tree with a given root."""
         found = distances_from(roots, self.paused_by)
         paused = [at for at in found if at in self.pausers_of]
         hosts = sum(bool(self.is_host[at]) for at in paused)
@@ -200,7 +200,7 @@ class PauseForest:
 
 
 def find_trees(run: RunData, pauses: PauseIntervals | None = None) -> list[SaturationTree]:
-    """Returns every tree of a run, ordered by begin."""
+    """Returns every saturation tree of a run, ordered by begin."""
     pauses = PauseIntervals.from_run(run) if pauses is None else pauses
     found = [
         tree
@@ -211,7 +211,7 @@ def find_trees(run: RunData, pauses: PauseIntervals | None = None) -> list[Satur
 
 
 def trees_of_class(run: RunData, pauses: PauseIntervals, kind: int) -> Iterator[SaturationTree]:
-    """Yields the trees of a class as they end."""
+    """Yields the saturation trees of a traffic class in the order in which they end."""
     forest = PauseForest(run.is_host)
     alive: dict[Roots, SaturationTree] = {}
     now = 0
@@ -234,7 +234,7 @@ def trees_of_class(run: RunData, pauses: PauseIntervals, kind: int) -> Iterator[
 
 
 def end_tree(tree: SaturationTree, now: int) -> SaturationTree:
-    """Returns the tree with its end set."""
+    """Returns a saturation tree with its end time set."""
     tree.end = now
     return tree
 
@@ -243,7 +243,7 @@ PauseChanges = list[tuple[int, int, int]]  # node, peer, and 1 for a port more o
 
 
 def iterate_instants(pauses: PauseIntervals, kind: int) -> Iterator[tuple[int, PauseChanges]]:
-    """Yields each instant with the pauses that begin and end then."""
+    """Yields each instant at which pauses begin or end, with these changes."""
     some = (pauses.traffic_class == kind) & (pauses.end > pauses.start)
     node, peer = pauses.node[some], pauses.peer[some]
     times = np.concatenate([pauses.start[some], pauses.end[some]])
@@ -262,7 +262,7 @@ def iterate_instants(pauses: PauseIntervals, kind: int) -> Iterator[tuple[int, P
 
 
 def measure_trees(run: RunData) -> dict[Key, Value]:
-    """Measures the number of trees and how far they reach; empty if no port may be paused.
+    """Measures the number of saturation trees and their extent; empty if no port may be paused.
 
     Without trees there is no depth.
     """

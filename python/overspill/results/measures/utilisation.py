@@ -69,7 +69,7 @@ METRICS = [
 
 @dataclass(frozen=True)
 class DirectedLinks:
-    """Every directed link, identified by its sending port."""
+    """Links of a run, each direction separately, identified by the sending port."""
 
     node: np.ndarray
     port: np.ndarray
@@ -85,7 +85,7 @@ class DirectedLinks:
 
 
 def read_links(run: RunData) -> DirectedLinks | None:
-    """Returns the links of a run; `None` if ports were not counted."""
+    """Returns the links of a run, each direction separately; `None` if ports were not counted."""
     if not {"sent_bytes", "peer"} <= set(run.column_names("ports")):
         return None
     names = ("node", "port", "peer", "rate_bps", "sent", "sent_bytes")
@@ -98,7 +98,7 @@ def read_links(run: RunData) -> DirectedLinks | None:
 
 
 def wire_overhead(run: RunData, node: np.ndarray, sent: np.ndarray, size: np.ndarray) -> float:
-    """Returns the bytes on the wire beside each frame, from what hosts sent; Ethernet's if not known."""
+    """Returns the wire overhead of a frame in bytes, from what hosts sent; Ethernet's if unknown."""
     hosts = run.is_host[node]
     frames, wire = float(sent[hosts].sum()), run.summary.get("wire_bits", {}).get("host")
     if not frames or not wire or wire.get("bits") is None:
@@ -127,7 +127,7 @@ def measure_links(run: RunData) -> dict[Key, Value]:
 
 
 def find_hot_links_by_bin(run: RunData, known: DirectedLinks) -> np.ndarray | None:
-    """Returns true for hot links, by whole bin of the window and link; `None` if links were not recorded."""
+    """Returns true for hot links, by whole time bin and link; `None` if links were not recorded."""
     width = int(run.summary["bin_ps"])
     start, end = run.window_ps
     first, last = -(-start // width), end // width

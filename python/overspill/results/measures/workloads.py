@@ -1,4 +1,4 @@
-"""Groups of values by workload, for every metric that distinguishes workloads."""
+"""Splitting of rows by workload, for every metric that distinguishes workloads."""
 
 from collections.abc import Iterator
 

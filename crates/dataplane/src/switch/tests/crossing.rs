@@ -47,7 +47,8 @@ impl Observer for CallRecording {
     }
 }
 
-/// Overflow mechanism that drops what does not fit, with a reason of its own. It is called for the arrivals of `Asks`.
+/// Overflow mechanism that drops frames that do not fit, called for the arrivals that its field names.
+/// It drops them with a reason of its own.
 #[derive(Clone)]
 struct DropsOverflow(AdmitCalls);
 
@@ -78,8 +79,8 @@ fn with_arbiter(arbiter: ArbiterSlot, overflow: OverflowSlot, room: [Amount; 2])
     with_stages(arbiter, overflow, room, None)
 }
 
-/// Creates a switch from the sizes of output buffers and of input memory, with bounce queues if the overflow mechanism
-/// needs them.
+/// Creates a switch from the sizes of its output buffers and of its input memory.
+/// It has bounce queues if the overflow mechanism needs them.
 fn with_stages(
     arbiter: ArbiterSlot,
     overflow: OverflowSlot,
@@ -131,12 +132,12 @@ fn frame(n: u32, size: u16, (input, output): (u16, u32), class: u8) -> Pkt {
     Pkt { head, ext: NO_EXT, emission: n, ..Pkt::default() }
 }
 
-/// Runs arrivals, given with their instants in microseconds, and everything that follows.
+/// Runs a switch with arrivals at given instants in microseconds, and everything that follows from them.
 fn run(switch: &mut Switch, arrivals: &[(u64, Pkt)]) -> CallRecording {
     run_watched(switch, arrivals, |_| ())
 }
 
-/// Runs arrivals as `run` does, and calls `look` after every step.
+/// Runs a switch with arrivals as `run` does, and calls `look` after every step.
 fn run_watched(switch: &mut Switch, arrivals: &[(u64, Pkt)], mut look: impl FnMut(&Switch)) -> CallRecording {
     let mut asked = CallRecording::default();
     let mut left = arrivals.to_vec();
@@ -165,7 +166,8 @@ fn a_frame_leaves_when_it_has_crossed_and_the_inputs_take_turns() {
     assert_eq!(found, expected);
 }
 
-/// Frame 0 crosses until 16 us. All others wait by then, and round robin would take turns from there on.
+/// Frames cross to an output in the order of their arrival, although round robin would take turns.
+/// Frame 0 crosses until 16 us. All others wait by then.
 #[test]
 fn by_age_frames_cross_in_the_order_of_their_arrival_for_an_output() {
     let tail_drop = OverflowSlot::custom(mech::overflow::TailDrop);
@@ -198,9 +200,10 @@ fn the_memory_of_an_input_is_free_when_the_frame_has_crossed() {
     }
 }
 
+/// Frame 3, of 500 B, passes frame 2, which does not fit the output buffer beside frame 1.
 /// The output has space for 1500 B. Frame 0 crosses until 4 us and leaves until 12.16 us. Frame 1 crosses from the
-/// other input until 8 us and waits. It is the turn of frame 2, which does not fit beside frame 1. Frame 3, of 500 B,
-/// fits and crosses from 8 to 10 us. Frame 2 crosses when frame 1 has begun to leave, and leaves after frame 3.
+/// other input until 8 us and waits. It is the turn of frame 2, which does not fit. Frame 3 fits and crosses from 8 to
+/// 10 us. Frame 2 crosses when frame 1 has begun to leave, and leaves after frame 3.
 #[test]
 fn a_frame_crosses_when_it_has_room_and_one_that_has_none_is_passed_over() {
     let mut switch = switch(Amount::Bytes(1500), Amount::Packets(9));
@@ -212,6 +215,7 @@ fn a_frame_crosses_when_it_has_room_and_one_that_has_none_is_passed_over() {
     assert_eq!(last, 8_160_000 * 2 + 4_160_000, "the wire is never idle");
 }
 
+/// Frames of the class with the fewest bytes at the output cross first; among equals, those of the higher class.
 /// All frames arrive simultaneously. Frame 3 has the higher class, crosses first and begins to leave. Then the output
 /// has no frame of either class, and frame 4 crosses. While it waits there, class 0 has fewer bytes, so frame 0
 /// crosses. It leaves before frame 4, since it arrived before it.
@@ -223,8 +227,9 @@ fn the_class_with_the_least_at_the_output_crosses_first_and_of_equals_the_higher
     assert_eq!(found.iter().map(|(.., n)| *n).collect::<Vec<_>>(), [3, 0, 4, 5]);
 }
 
+/// An arrival is lost only if its output and its input are full; it waits if only its output is full.
 /// Two frames fit the input and one the output. At 3 us the third frame finds its output and its input full. At 4 us
-/// the fourth finds only its output full, and waits for it.
+/// the fourth finds only its output full.
 #[test]
 fn an_arrival_fits_where_its_input_has_room() {
     for asks in [AdmitCalls::WhenFull, AdmitCalls::Always] {
@@ -251,9 +256,9 @@ fn notice(n: u32, (input, output): (u16, u32)) -> Pkt {
     pkt
 }
 
-/// Message 9 was made at the port that it leaves by, and leaves immediately. Messages 7, 8 and 6 of other ports cross
-/// first, one after the other, although a frame arrived before them. Message 8 still waits for the link when message 6
-/// crosses. Frame 0 crosses when all messages have.
+/// Congestion messages cross before frames that arrived earlier, except a message made at the port that it leaves by.
+/// Message 9 is such a message, and leaves immediately. Messages 7, 8 and 6 of other ports cross one after the other.
+/// Message 8 still waits for the link when message 6 crosses. Frame 0 crosses when all messages have.
 #[test]
 fn messages_cross_before_all_else_and_those_of_their_own_port_not_at_all() {
     let mut switch = switch(Amount::Packets(9), Amount::Packets(9));
@@ -264,7 +269,8 @@ fn messages_cross_before_all_else_and_those_of_their_own_port_not_at_all() {
     assert_eq!(sent, [(0, 3, 9), (leaves(0), 2, 7), (leaves(1), 2, 8), (leaves(2), 2, 6), (4_768_000, 2, 0)]);
 }
 
-/// Frame 0 fills the memory of its input, and frame 1 is lost. No message is lost, and none takes the space of frame 2.
+/// Congestion messages take no memory of inputs: none is lost at a full input, and none takes the space of a frame.
+/// Frame 0 fills the memory of its input, and frame 1 is lost. Frame 2 has its space.
 #[test]
 fn messages_take_no_memory_of_inputs() {
     let mut switch = switch(Amount::Packets(1), Amount::Packets(1));

@@ -1,5 +1,5 @@
-//! Tests of a switch that detours in shared memory (DIBS §4, §5.5.2), and of the arrivals for which its mechanism is
-//! called.
+//! Tests of a switch that detours frames, with shared memory (DIBS §4, §5.5.2).
+//! Some test the arrivals for which its mechanism is called.
 
 use crate::core::PortSetup;
 use crate::switch::*;
@@ -25,7 +25,7 @@ impl Routes for Direct {
     }
 }
 
-/// Driver without an observer.
+/// Driver that ignores all requests of the switch, without an observer.
 pub(super) struct IgnoringDriver(pub(super) ());
 
 impl Out for IgnoringDriver {
@@ -48,7 +48,7 @@ fn values_of<const N: usize>(values: [(&str, Value); N]) -> Values {
 fn word(text: &str) -> Value {
     Value::Word(text.into())
 }
-/// Creates shared memory of 1.7 MB for eight ports, with ten packets reserved for each and a threshold of `alpha`.
+/// Creates shared memory of 1.7 MB for eight ports, with 15 kB reserved for each and the threshold factor `alpha`.
 fn shared(alpha: f64) -> BufferSlot {
     let values = values_of([
         ("size", Value::Size(Bytes(1_700_000))),
@@ -111,7 +111,7 @@ pub(super) fn switch_with(
         shuffle: false,
     })
 }
-/// Lets `frames` frames for host 0 arrive at an instant in picoseconds, while the link is busy with the first of all.
+/// Lets `frames` frames for host 0 arrive at an instant in picoseconds, while the first of them is on the link.
 fn burst(switch: &mut Switch, at: u64, frames: u16) {
     let pkt = |n| {
         let head = Head { ingress: PortId(1 + n % 7), hash: u32::from(n), size: FRAME, ttl: 9, ..Head::default() };

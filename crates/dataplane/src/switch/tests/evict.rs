@@ -1,5 +1,5 @@
-//! Tests of a switch that evicts and serves the flow with the fewest remaining bytes first (pFabric), against a model
-//! that is a list.
+//! Tests of a switch that evicts packets and serves the flow with the fewest remaining bytes first (pFabric).
+//! They compare it with a model that is a list.
 
 use super::*;
 use crate::port::QueueAt;
@@ -35,13 +35,13 @@ fn switch(size: Amount, snapshot: bool) -> Switch {
     })
 }
 
-/// Creates a packet for port 0, named by its emission.
+/// Creates a packet for port 0, identified by its emission number.
 fn pkt(emission: u32, rank: u32, flow: u32) -> Pkt {
     let head = Head { flow: FlowId(flow), rank, size: 1000, ttl: 9, ingress: PortId(1), ..Head::default() };
     Pkt { head, emission, ext: NO_EXT, ..Pkt::default() }
 }
 
-/// Returns the packets that a step lost, and the reasons.
+/// Returns the emission numbers of the packets that a step lost, and the reasons.
 fn lost(told: &Recording) -> Vec<(u32, DropReason)> {
     told.last_lost.iter().map(|(pkt, reason)| (pkt.emission, *reason)).collect()
 }
@@ -156,7 +156,9 @@ fn every_arrival_and_every_departure_is_that_of_the_model_and_no_flow_is_reorder
     }
 }
 
-/// Joins at random, removals from any position, and cuts that change a packet's rank and move it to another class.
+/// Changes queues at random, and compares searches by their index with searches packet by packet.
+/// The changes are joins, removals from any position, and cuts that change a packet's rank and move it to another
+/// class.
 #[test]
 fn the_index_of_a_long_queue_finds_what_a_search_finds() {
     let (mut switch, mut draws) = (switch(Amount::Packets(4000), false), Stream::new(9, 7, StreamPurpose::Custom(2)));

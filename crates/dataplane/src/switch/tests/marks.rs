@@ -1,4 +1,4 @@
-//! Tests of marks for simultaneous arrivals, which see each other in turn and do not on a snapshot.
+//! Tests of ECN marks for simultaneous arrivals: each sees the frames before it, except on a snapshot.
 
 use super::detours::{Direct, IgnoringDriver, switch_with};
 use crate::switch::*;
@@ -14,13 +14,14 @@ fn threshold(k: Amount) -> MarkingSlot {
     let values = Values([("k".to_string(), Value::Amount(k))].into_iter().collect());
     mech::Registry::catalogue().make("ecn_threshold", &values).unwrap()
 }
-/// Creates a switch with a port that marks from K on, its departures computed or stepped.
+/// Creates a switch with a port that marks from a queue length of K on.
+/// Departures are computed or stepped.
 fn switch(k: Amount, snapshot: bool, may_compute: bool) -> Switch {
     let overflow = mech::Registry::catalogue().make::<OverflowSlot>("tail_drop", &Values::default()).unwrap();
     switch_with(BufferSlot::per_port(Some(Amount::Packets(100))), overflow, &threshold(k), (snapshot, may_compute))
 }
-/// Lets `frames` frames of 1500 B for host 0 arrive at an instant, each by another port. Returns which of them are
-/// marked.
+/// Lets `frames` frames of 1500 B for host 0 arrive at an instant, and returns which of them are marked.
+/// Each comes in by another port.
 fn arrive(switch: &mut Switch, at: u64, frames: u16) -> Vec<bool> {
     let pkt = |n| {
         let head = Head { ingress: PortId(1 + n), size: 1500, ttl: 9, ..Head::default() };

@@ -1,5 +1,5 @@
-//! Tests of a switch whose ports pause others and are paused, frame by frame. Ports have 1 Gb/s: 64 bytes with 20 of
-//! preamble and gap take 672 ns, and 1518 bytes take 12,304 ns.
+//! Tests of a switch whose ports pause others and are paused, frame by frame.
+//! Ports have 1 Gb/s: 64 bytes with 20 of preamble and gap take 672 ns, and 1518 bytes take 12,304 ns.
 
 use crate::core::{PauseSetup, PortSetup};
 use crate::switch::*;
@@ -116,7 +116,7 @@ fn switch(response: Dur) -> Switch {
     })
 }
 
-/// Creates a packet of a class from a port to a port.
+/// Creates a packet of a class and size, from an input port to an output port.
 fn pkt(from: u16, to: u16, (class, size): (u8, u16)) -> Pkt {
     let mut pkt = Pkt { ext: NO_EXT, ..Pkt::default() };
     (pkt.head.ingress, pkt.head.dst, pkt.head.ttl) = (PortId(from), HostId(u32::from(to)), 9);
@@ -125,7 +125,7 @@ fn pkt(from: u16, to: u16, (class, size): (u8, u16)) -> Pkt {
     pkt
 }
 
-/// Creates a PFC frame that arrives at a port.
+/// Creates a PFC frame that arrives at a port, pauses the classes `stop` and resumes the classes `go`.
 fn describe(port: u16, stop: u8, go: u8) -> Pkt {
     let frame = PauseFrame { xoff: ClassSet(stop), xon: ClassSet(go), quanta: 10, whole: false };
     let mut pkt = frame.packet(5, 0, true);

@@ -1,28 +1,28 @@
-//! Choices of loss detection and recovery.
+//! Configuration of loss detection and loss recovery at a TCP sender.
 
 use crate::transport::option_values::{PackReaction, Recovery, RecoveryWindow};
 use mech::params::Values;
 use units::Dur;
 
-/// Choices of a sender that keeps the state of every segment.
+/// Configuration of loss recovery at a sender that keeps the state of every outstanding segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::transport) struct RackChoices {
-    /// Tail loss probes (RFC 8985 §7).
+    /// True if the sender uses tail loss probes (RFC 8985 §7).
     pub tlp: bool,
-    /// Reduction of the window in recovery in proportion to the delivered data (RFC 9937).
+    /// True if the window in recovery follows the delivered data (PRR, RFC 9937).
     pub prr: bool,
-    /// Undoing of spurious cuts.
-    /// New data after a timeout (RFC 5682), echoed timestamps (RFC 3522) and DSACKs (RFC 3708) show that a cut was.
+    /// True for each kind of evidence by which the sender undoes a spurious cut of its window.
+    /// The evidence is new data after a timeout (RFC 5682), an echoed timestamp (RFC 3522), or DSACKs (RFC 3708).
     pub frto: bool,
     pub eifel: bool,
     pub dsack_undo: bool,
     /// True if new data leaves in bursts (segmentation offload).
     pub tso: bool,
-    /// Binary logarithm of the microseconds of round-trip time for which a burst's size is halved once.
+    /// Log2 of the microseconds of minimum round-trip time per halving of the largest burst (Linux: `tcp_tso_rtt_log`).
     pub tso_rtt_log: u32,
     /// Extra delay of the reordering timer and the probe timer.
     pub slack: Dur,
-    /// Linux 2.6.38: the highest SACK shows losses (FACK), not the number of SACKed segments.
+    /// True if the highest SACK shows losses (FACK, Linux 2.6.38 only), not the number of SACKed segments.
     pub fack: bool,
 }
 
@@ -40,7 +40,8 @@ impl RackChoices {
             fack: false,
         }
     }
-    /// Returns the choices of Linux 2.6.38, which has neither probes nor PRR. Timestamps and DSACKs undo its cuts.
+    /// Returns the loss recovery configuration of Linux 2.6.38, which has neither tail loss probes nor PRR.
+    /// Timestamps and DSACKs undo its cuts.
     pub fn for_linux_2_6_38(values: &Values) -> RackChoices {
         RackChoices {
             frto: values.flag("frto"),
@@ -51,18 +52,18 @@ impl RackChoices {
             ..RackChoices::default()
         }
     }
-    /// Returns these choices for another recovery, which has no probes without selective acknowledgements.
+    /// Returns this configuration for another recovery algorithm; tail loss probes stay on only with RACK.
     pub fn with_recovery(self, recovery: Recovery) -> RackChoices {
         RackChoices { tlp: self.tlp && recovery == Recovery::Rack, ..self }
     }
 }
 
-/// PACK behaviour of both ends (CP §4).
+/// Reaction of a sender to PACKs, the precise ACKs that name trimmed bytes (Cut Payload §4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::transport) struct PackChoices {
-    /// DupThresh that replaces the usual one.
+    /// DupThresh that replaces the transport's own if both ends support PACK; `None` if it is off.
     pub threshold: Option<u32>,
-    /// Effect of a PACK on the window.
+    /// Effect of a PACK (precise ACK of Cut Payload) on the congestion window.
     pub reaction: PackReaction,
 }
 
@@ -76,7 +77,7 @@ impl PackChoices {
     }
 }
 
-/// Returns a threshold of duplicate ACKs; `None` for off.
+/// Returns the duplicate ACK threshold that parameter `name` sets; `None` for `off`.
 pub(super) fn threshold(values: &Values, name: &str) -> Option<u32> {
     values.count_or_off(name).map(|n| u32::try_from(n).unwrap_or(u32::MAX))
 }

@@ -10,7 +10,7 @@ use mech::Head;
 use mech::params::Values;
 use units::Dur;
 
-/// Largest headers, and largest frame of an ACK, in bytes.
+/// Upper limit of RoCE's parameters `header` and `ack_size`, in bytes.
 const MAX_HEADER_BYTES: u64 = 512;
 
 pub(super) fn roce_config(values: &Values, framing: Framing) -> TcpConfig {
@@ -76,14 +76,14 @@ pub(super) fn roce_config(values: &Values, framing: Framing) -> TcpConfig {
     }
 }
 
-/// Returns the frame size parameter that is too small, with its minimum ([`TcpConfig::undersized_frame`]).
+/// Returns the RoCE parameter that makes a frame too small, with its minimum ([`TcpConfig::undersized_frame`]).
 pub(super) fn undersized_roce_frame(values: &Values, framing: &Framing) -> Option<(&'static str, u64)> {
     let header = u64::from(framing.header);
     let least = [("header", header), ("ack_size", header + u64::from(framing.link))];
     least.into_iter().find(|(name, least)| values.size(name) < *least)
 }
 
-/// Checks the sizes of headers and ACKs ([`TcpConfig::check`]).
+/// Checks that RoCE's `header` and `ack_size` are at most 512 B ([`TcpConfig::check`]).
 pub(super) fn check_roce(values: &Values) -> Result<(), (&'static str, &'static str)> {
     for name in ["header", "ack_size"] {
         if values.size(name) > MAX_HEADER_BYTES {

@@ -8,33 +8,33 @@
 use crate::transport::tick_clock::TickClock;
 use units::Dur;
 
-/// Largest growth per window of ACKs, and largest window at which BIC is Reno, in segments.
+/// Limits of BIC in segments: largest growth per window of ACKs, and largest window that grows as Reno's.
 const MAX_INCREMENT: u32 = 16;
 const LOW_WINDOW: u32 = 14;
-/// Divisor of the distance to the largest window that gives one step, and smoothing of the last steps.
+/// BIC's divisor of the distance to the largest window, which gives one search step; and slowdown of the last steps.
 const BINARY_SEARCH_DIVISOR: u32 = 4;
 const SMOOTH_PART: u32 = 20;
-/// Share of the window that remains after a cut, in 1024ths.
+/// Share of the window that remains after a cut by BIC, in 1024ths.
 const BETA: u32 = 819;
-/// Largest number of ACKs for one more segment before the first loss.
+/// Largest number of ACKs that BIC needs to add a segment to the window, before the first loss.
 const MAX_FIRST_ACKS_PER_SEGMENT: u32 = 20;
-/// Binary places of the ratio of segments to ACKs.
+/// Fractional bits of BIC's ratio of segments to ACKs.
 const RATIO_BITS: u32 = 4;
-/// Shortest time between two updates at an unchanged window: a 32nd of a second.
+/// Shortest time between two updates of BIC at an unchanged window: a 32nd of a second.
 const MIN_UPDATE_INTERVAL: Dur = Dur::us(31_250);
 
-/// BIC of one sender, in segments.
+/// State of BIC congestion control of one sender, in segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bic {
-    /// Number of ACKs for one more segment.
+    /// Number of ACKs after which the window grows by one segment.
     needed: u32,
-    /// Window before the last cut, less by fast convergence if cuts come at falling windows; 0 before the first cut.
+    /// Window before the last cut, reduced by fast convergence if cuts come at falling windows; 0 before the first cut.
     largest: u32,
-    /// Window at the last loss; 0 before the first.
+    /// Congestion window at the last loss; 0 before the first loss.
     at_loss: u32,
-    /// Window, and tick, of the last update.
+    /// Congestion window and clock tick at the last update of `needed`.
     last: Option<(u32, u64)>,
-    /// Smoothed number of segments for each ACK, times 16.
+    /// Smoothed number of segments that each ACK acknowledges, times 16.
     ratio: u32,
 }
 
@@ -48,11 +48,11 @@ impl Bic {
     pub fn max_window(&self) -> u32 {
         self.largest
     }
-    /// Updates the ratio, with a weight of 1/16, after an ACK of this many segments in the open state.
+    /// Updates the ratio of segments to ACKs (weight 1/16) after an ACK of `segments` in state `TCP_CA_Open`.
     pub fn on_acked(&mut self, segments: u32) {
         self.ratio = (self.ratio + segments).saturating_sub(self.ratio >> RATIO_BITS);
     }
-    /// Number of ACKs for one more segment, at this window and tick (`bictcp_update`).
+    /// Returns the number of ACKs after which this window grows by one segment (`bictcp_update`).
     pub fn update(&mut self, cwnd: u32, tick: u64, clock: TickClock) -> u32 {
         let is_fresh = |(at, then): (u32, u64)| at == cwnd && clock.time_of(tick - then) <= MIN_UPDATE_INTERVAL;
         if self.last.is_some_and(is_fresh) {
@@ -83,7 +83,7 @@ impl Bic {
             _ => cwnd / MAX_INCREMENT,
         }
     }
-    /// Threshold after a loss at this window (`bictcp_recalc_ssthresh`).
+    /// Returns the slow start threshold after a loss at this window (`bictcp_recalc_ssthresh`).
     pub fn threshold(&mut self, cwnd: u32) -> u32 {
         self.largest = match cwnd < self.largest {
             true => cwnd * (1024 + BETA) / 2048,

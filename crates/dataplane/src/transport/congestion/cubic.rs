@@ -12,43 +12,43 @@ use super::{AckInfo, CongestionWindows};
 use crate::transport::TcpConfig;
 use units::{Dur, Time};
 
-/// β of §4.6 in tenths: the part of the window that remains after a cut.
+/// CUBIC's β in tenths: the part of the window that remains after a cut (RFC 9438 §4.6).
 const BETA: u64 = 7;
-/// Numerator and denominator of α of §4.3: 3 (1 - β) / (1 + β) = 9 / 17.
+/// CUBIC's α as numerator and denominator: 3 (1 - β) / (1 + β) = 9 / 17 (RFC 9438 §4.3).
 const ALPHA: (u64, u64) = (9, 17);
-/// Cubic microseconds for one segment, 10¹⁸ / 0.4: C of §4.1 is 0.4 segments per cubic second.
+/// Inverse of CUBIC's C in cubic microseconds per segment: C is 0.4 segments per cubic second (RFC 9438 §4.1).
 const CUBED_US_PER_SEGMENT: u128 = 2_500_000_000_000_000_000;
-/// Microseconds from the origin beyond which the function counts as flat: more than a day.
+/// Upper limit of the time from the cubic curve's origin in microseconds, so that its cube does not overflow.
 const FLAT_AFTER_US: u64 = 100_000_000_000;
-/// Binary places of W_est, for fractions of bytes.
+/// Fractional bits of W_est, the Reno-friendly window of CUBIC in bytes.
 const FRACTION_BITS: u32 = 16;
 
-/// CUBIC of one sender.
+/// State of CUBIC congestion control (RFC 9438) of one sender.
 #[derive(Clone, Debug)]
 pub(super) struct Cubic {
     usage: WindowUsage,
     curve: CubicCurve,
-    /// Time of the last ACK of new data.
+    /// Time of the last ACK of new data, or of the end of a later idle time.
     last: Time,
     hystart: HyStart,
 }
 
-/// State that a cut changes: the cubic function since the last cut.
+/// Cubic window function since the last cut: the part of CUBIC's state that a cut changes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CubicCurve {
-    /// Start of congestion avoidance, moved by all time in which the window was not used; [`Time::NEVER`] before it.
+    /// Start of congestion avoidance, moved later by time with an unused window; [`Time::NEVER`] before it.
     epoch: Time,
-    /// K in microseconds: time after which the function is back at its origin.
+    /// K in microseconds (RFC 9438 §4.2): time until the cubic function reaches its plateau.
     k: u64,
-    /// W_est, in units of 2⁻¹⁶ bytes.
+    /// W_est (RFC 9438 §4.3), the Reno-friendly window, in units of 2⁻¹⁶ bytes.
     estimate: u64,
-    /// Remainder of growth below a byte, times the window.
+    /// Growth below one byte that is carried to the next ACK, times the window.
     rest: u64,
-    /// W_max after the last cut; 0 if unknown (§4.8, §4.10).
+    /// W_max of CUBIC after the last cut; 0 if unknown (RFC 9438 §4.8, §4.10).
     w_max: u32,
-    /// W_max of this epoch: the value of the function at its origin.
+    /// Window at the plateau of the cubic function in this epoch: W_max, or the first window if that is larger.
     origin: u32,
-    /// cwnd_prior: window before the last cut.
+    /// cwnd_prior of RFC 9438: congestion window before the last cut.
     prior: u32,
 }
 
@@ -58,7 +58,7 @@ impl Cubic {
         Cubic { usage: WindowUsage::default(), curve, last: Time::ZERO, hystart: HyStart::default() }
     }
 
-    /// Returns the window after an ACK of new data.
+    /// Returns cwnd and ssthresh after an ACK of new data.
     #[inline(never)]
     pub fn on_ack(&mut self, mut at: CongestionWindows, ack: &AckInfo, cfg: &TcpConfig) -> CongestionWindows {
         let mss = u32::from(cfg.mss);
@@ -83,7 +83,7 @@ impl Cubic {
         CongestionWindows { cwnd, ..at }
     }
 
-    /// Excludes the time in which nothing was outstanding from the clock of the function (§4.2).
+    /// Excludes the time in which nothing was outstanding from the time of the cubic function (RFC 9438 §4.2).
     pub fn on_idle_end(&mut self, now: Time) {
         self.exclude_idle_time(now.since(self.last));
         self.last = now;
@@ -96,8 +96,8 @@ impl Cubic {
         }
     }
 
-    /// Records a cut with `flight` bytes in flight, and sets the next W_max (§4.7).
-    /// Returns the slow start threshold before its floor (§4.6).
+    /// Records a cut of the window at `flight` bytes in flight, and sets the next W_max (RFC 9438 §4.7).
+    /// Returns the slow start threshold without its lower limit (§4.6).
     pub fn cut(&mut self, cwnd: u32, flight: u32, cfg: &TcpConfig) -> u32 {
         let curve = &mut self.curve;
         let converges = cfg.fast_convergence && cwnd < curve.w_max;
@@ -107,31 +107,31 @@ impl Cubic {
         (u64::from(flight) * BETA / 10) as u32
     }
 
-    /// Starts congestion avoidance again, after another cause than an ACK has set the window.
+    /// Makes the next ACK begin a new cubic epoch, because something other than an ACK has set the window.
     pub fn restart_epoch(&mut self) {
         self.curve.epoch = Time::NEVER;
     }
 
-    /// Forgets W_max after a timeout: congestion avoidance begins at the window that slow start reaches (§4.8).
+    /// Forgets W_max after a timeout: the next cubic epoch begins at the window after slow start (RFC 9438 §4.8).
     pub fn on_timeout(&mut self) {
         self.curve.epoch = Time::NEVER;
         self.curve.w_max = 0;
         self.hystart = HyStart::default();
     }
 
-    /// Returns the state that a cut would change now, for `undo`.
+    /// Returns the cubic function, which a cut would change, so that an undo can restore it.
     pub fn save_curve(&self) -> CubicCurve {
         self.curve
     }
 
-    /// Restores the state before a spurious cut (§4.9).
+    /// Restores the cubic function from before a spurious cut (RFC 9438 §4.9).
     pub fn undo(&mut self, saved: CubicCurve) {
         self.curve = saved;
     }
 }
 
 impl CubicCurve {
-    /// Returns the window in congestion avoidance, by §4.3, §4.4 or §4.5.
+    /// Returns the window after an ACK in congestion avoidance (RFC 9438 §4.3, §4.4, §4.5).
     fn avoidance_window(&mut self, cwnd: u32, ack: &AckInfo, cfg: &TcpConfig) -> u32 {
         let mss = u32::from(cfg.mss);
         if self.epoch == Time::NEVER {
@@ -151,7 +151,7 @@ impl CubicCurve {
         cwnd + more as u32
     }
 
-    /// Begins congestion avoidance (§4.2). Without a W_max the function begins at its origin (§4.8, §4.10).
+    /// Begins congestion avoidance (RFC 9438 §4.2). Without W_max the function begins at its plateau (§4.8, §4.10).
     fn begin_epoch(&mut self, cwnd: u32, now: Time, mss: u32) {
         self.epoch = now;
         self.origin = self.w_max.max(cwnd);
@@ -163,7 +163,7 @@ impl CubicCurve {
         }
     }
 
-    /// Adds acknowledged bytes to W_est and returns it (§4.3).
+    /// Adds acknowledged bytes to W_est, the Reno-friendly window, and returns it (RFC 9438 §4.3).
     /// W_est grows by α segments per window up to the window before the last cut, then by one.
     fn update_reno_estimate(&mut self, cwnd: u32, bytes: u64, mss: u32) -> u32 {
         let is_back = self.estimate >> FRACTION_BITS >= u64::from(self.prior);
@@ -173,7 +173,7 @@ impl CubicCurve {
         (self.estimate >> FRACTION_BITS) as u32
     }
 
-    /// Returns W_cubic(t) in bytes (§4.2).
+    /// Returns W_cubic(t) in bytes (RFC 9438 §4.2).
     fn window_at(&self, t: u64, mss: u32) -> u64 {
         let from = u128::from(t.abs_diff(self.k).min(FLAT_AFTER_US));
         let (cube, origin) = (from * from * from * u128::from(mss), u64::from(self.origin));

@@ -17,53 +17,53 @@ use crate::transport::TcpConfig;
 use crate::transport::tick_clock::TickClock;
 use units::{Dur, Time};
 
-/// Part of the window that remains after a cut, in 1024ths.
+/// Part of the window that remains after a cut by Linux's CUBIC, in 1024ths.
 const BETA: u64 = 717;
-/// Eighths of the window to be acknowledged for one more segment of the estimate: 8 (1 + β) / (3 (1 - β)).
+/// Eighths of the window whose ACKs add a segment to the estimate of Reno's window: 8 (1 + β) / (3 (1 - β)).
 const RENO_SCALE: u64 = 15;
-/// C in segments per cubic second, 410 / 2¹⁰, and the shift of a cube in units of 2⁻¹⁰ seconds.
+/// CUBIC's C: 410 / 2¹⁰ segments per cubic second, and the shift for cubes of time in units of 2⁻¹⁰ seconds.
 const CUBE_FACTOR_AND_SHIFT: (u128, u32) = (410, 40);
-/// Units per second of the curve's time.
+/// Units of time of the cubic curve in one second.
 const UNITS_PER_SECOND: u128 = 1024;
-/// Time for which `per` is kept while the window does not change.
+/// Time for which an unchanged window keeps `per`, Linux's `cnt`: acknowledged segments per segment of growth.
 const UPDATE_INTERVAL: Dur = Dur(31_250_000_000);
-/// Largest `per` before any cut has set W_max, and smallest `per` at any time.
+/// Limits of `per` (Linux's `cnt`): largest value before any cut has set W_max, and smallest value at any time.
 const MAX_FIRST_ACKS_PER_SEGMENT: u64 = 20;
 const MIN_ACKS_PER_SEGMENT: u64 = 2;
-/// Scale of the first digits of a cube root, in 64ths: half of 64³ times 1.028³.
+/// Scale of the first estimate of a cube root, in 64ths: half of 64³ times 1.028³.
 const CUBE_ROOT_SCALE: u128 = 142_393;
-/// Value of `per`, in windows, if the curve is not above the window.
+/// Value of `per` (Linux's `cnt`) in windows, if the cubic curve is not above the window.
 const FLAT_WINDOWS_PER_SEGMENT: u64 = 100;
 
-/// CUBIC of one sender.
+/// State of Linux's CUBIC congestion control of one sender.
 #[derive(Clone, Debug)]
 pub(super) struct CubicLinux {
     pub usage: WindowUsage,
     hystart: HyStart,
     clock: TickClock,
     curve: LinuxCurve,
-    /// Acknowledged segments that have not increased the window yet.
+    /// Acknowledged segments that have not yet increased the window.
     counted: u64,
-    /// Tick up to which idle time was subtracted.
+    /// Clock tick up to which idle time was excluded from the cubic curve.
     rested: u64,
 }
 
-/// State that a timeout forgets. Windows are in segments, times in ticks.
+/// Cubic curve of Linux: the state that a timeout resets. Windows are in segments, times in ticks.
 #[derive(Clone, Copy, Debug, Default)]
 struct LinuxCurve {
-    /// Start of congestion avoidance, moved by idle times; `None` before the first ACK after a cut.
+    /// Tick at which congestion avoidance began, moved later by idle times; `None` until the first ACK after a cut.
     epoch: Option<u64>,
-    /// W_max; 0 before any cut.
+    /// W_max of CUBIC in segments; 0 before any cut.
     w_max: u64,
-    /// Value of the curve at its flat part, and its time after the epoch in 1024ths of a second.
+    /// Plateau of the cubic curve in segments, and the time from the epoch to it (K) in 1024ths of a second.
     origin: u64,
     k: u64,
-    /// Number of segments to be acknowledged for one more in the window.
+    /// Number of acknowledged segments per segment of growth (`cnt` in Linux).
     per: u64,
-    /// Window and tick for which `per` was computed.
+    /// Congestion window and tick for which `per` was computed.
     of: u64,
     at: u64,
-    /// Reno's window, and segments acknowledged towards its next segment.
+    /// Estimate of Reno's window, and segments acknowledged toward its next growth.
     estimate: u64,
     acked: u64,
 }
@@ -80,7 +80,7 @@ impl CubicLinux {
         }
     }
 
-    /// Returns the window after an ACK of new data.
+    /// Returns cwnd and ssthresh after an ACK of new data.
     #[inline(never)]
     pub fn on_ack(&mut self, mut at: CongestionWindows, ack: &AckInfo, cfg: &TcpConfig) -> CongestionWindows {
         let mss = u32::from(cfg.mss);
@@ -104,7 +104,7 @@ impl CubicLinux {
         at
     }
 
-    /// Returns the slow start threshold after the sample of an ACK.
+    /// Passes the round-trip sample of an ACK to HyStart, and returns the slow start threshold.
     pub fn on_sample(&mut self, at: CongestionWindows, ack: &AckInfo, cfg: &TcpConfig) -> u32 {
         let now = self.clock.ticks_at(ack.now);
         let begun = self.curve.epoch.map(|epoch| self.clock.time_of(now - epoch));
@@ -126,7 +126,7 @@ impl CubicLinux {
         more
     }
 
-    /// Excludes the time since the last data left from the curve, when data leaves while nothing was outstanding.
+    /// Excludes an idle time from the cubic curve when new data ends it; the last data before left at `last_sent`.
     pub fn on_idle_end(&mut self, now: Time, last_sent: Time) {
         let now = self.clock.ticks_at(now);
         let idle = now.saturating_sub(self.clock.ticks_at(last_sent).max(self.rested));
@@ -134,7 +134,7 @@ impl CubicLinux {
         self.curve.epoch = self.curve.epoch.map(|epoch| (epoch + idle).min(now));
     }
 
-    /// Records a cut, and returns the slow start threshold before its floor.
+    /// Records a cut in the cubic curve, and returns the slow start threshold without its lower limit.
     pub fn cut(&mut self, cwnd: u32, cfg: &TcpConfig) -> u32 {
         let window = to_segments(cwnd, u32::from(cfg.mss));
         let curve = &mut self.curve;
@@ -145,12 +145,12 @@ impl CubicLinux {
         (window * BETA / 1024) as u32 * u32::from(cfg.mss)
     }
 
-    /// Starts congestion avoidance again, after another cause than an ACK has set the window.
+    /// Makes the next ACK begin a new cubic epoch, because something other than an ACK has set the window.
     pub fn restart_epoch(&mut self) {
         self.curve.epoch = None;
     }
 
-    /// Forgets the curve after a timeout.
+    /// Resets the cubic curve and HyStart after a timeout.
     pub fn on_timeout(&mut self, lost: &LossInfo) {
         self.curve = LinuxCurve::default();
         self.hystart = HyStart::at_round_start(lost.now, lost.sent);
@@ -158,7 +158,7 @@ impl CubicLinux {
     }
 }
 
-/// Time of an ACK, and least round-trip time, in ticks of a clock.
+/// Arrival time of an ACK and minimum round-trip time, in ticks of the host's clock.
 #[derive(Clone, Copy)]
 struct AckInstant {
     now: u64,
@@ -167,7 +167,7 @@ struct AckInstant {
 }
 
 impl LinuxCurve {
-    /// Updates `per` after `acked` segments in congestion avoidance (`bictcp_update`).
+    /// Updates `per` (Linux's `cnt`) after `acked` segments in congestion avoidance (`bictcp_update`).
     fn on_ack(&mut self, window: u64, acked: u64, at: AckInstant) {
         self.acked += acked;
         if self.of == window && at.clock.time_of(at.now - self.at) <= UPDATE_INTERVAL {
@@ -181,7 +181,7 @@ impl LinuxCurve {
         self.per = self.per.min(self.acks_per_segment_of_reno(window)).max(MIN_ACKS_PER_SEGMENT);
     }
 
-    /// Begins congestion avoidance, and returns the epoch.
+    /// Begins congestion avoidance, and returns its first tick.
     fn begin_epoch(&mut self, window: u64, acked: u64, now: u64) -> u64 {
         let short = u128::from(self.w_max.saturating_sub(window));
         self.k = linux_cube_root((1 << CUBE_FACTOR_AND_SHIFT.1) / CUBE_FACTOR_AND_SHIFT.0 * short);
@@ -191,7 +191,7 @@ impl LinuxCurve {
         now
     }
 
-    /// Returns the `per` that leads to the curve at `time` after the epoch.
+    /// Returns the segments per growth step with which the window reaches the cubic curve at `time` after the epoch.
     fn acks_per_segment_on_curve(&self, window: u64, time: Dur) -> u64 {
         let t = (u128::from(time.0) * UNITS_PER_SECOND / u128::from(Dur::s(1).0)) as u64;
         let off = u128::from(t.abs_diff(self.k));
@@ -201,7 +201,7 @@ impl LinuxCurve {
         if self.w_max == 0 { per.min(MAX_FIRST_ACKS_PER_SEGMENT) } else { per }
     }
 
-    /// Returns the `per` that leads to Reno's window, if that window is larger.
+    /// Returns the segments per growth step with which the window reaches Reno's, if that is larger; else `u64::MAX`.
     fn acks_per_segment_of_reno(&mut self, window: u64) -> u64 {
         let each = window * RENO_SCALE / 8;
         // Linux compares with `>`: one more segment takes more than `each`.
@@ -243,7 +243,7 @@ mod tests {
         Time::ZERO + Dur::ms(ms)
     }
 
-    /// CUBIC after a cut from 100 segments to 70, of which one is acknowledged 3 ms after a tick.
+    /// Returns CUBIC after a cut from 100 segments to 70, of which one is acknowledged 3 ms after a tick.
     fn after_a_cut() -> (CubicLinux, TcpConfig) {
         let cfg = config("linux", &[]);
         let mut c = CubicLinux::new(CLOCK);

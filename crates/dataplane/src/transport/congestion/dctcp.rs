@@ -11,7 +11,7 @@
 use super::AckInfo;
 use crate::transport::fraction::FRACTION_ONE;
 
-/// DCTCP's estimate of one sender.
+/// Estimate of the fraction of marked bytes (DCTCP's α) of one sender.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dctcp {
     alpha: u32,
@@ -26,7 +26,7 @@ impl Dctcp {
     pub fn new(alpha: u32) -> Dctcp {
         Dctcp { alpha, window_end: 0, acked: 0, marked: 0 }
     }
-    /// Adds an ACK to the estimate (§3.3, steps 1 to 8).
+    /// Adds an ACK to DCTCP's estimate α (RFC 8257 §3.3, steps 1 to 8).
     #[inline]
     pub fn on_ack(&mut self, ack: &AckInfo, g: u32) {
         self.acked = self.acked.saturating_add(ack.bytes);
@@ -46,7 +46,7 @@ impl Dctcp {
         let sum = u64::from(self.alpha) * (one - u64::from(g)) + u64::from(g) * fraction;
         self.alpha = (sum >> 30) as u32;
     }
-    /// Returns the window after a cut, cwnd (1 - α/2), before the floor (step 9).
+    /// Returns the window after DCTCP's cut, cwnd (1 - α/2), without its lower limit (RFC 8257 §3.3, step 9).
     pub fn window_after_mark(&self, cwnd: u32) -> u32 {
         cwnd - ((u64::from(cwnd) * u64::from(self.alpha)) >> 31) as u32
     }

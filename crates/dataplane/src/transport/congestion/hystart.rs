@@ -1,4 +1,4 @@
-//! HyStart: slow start ends before it causes a loss, by the ACKs of a round trip, as in Linux by default.
+//! HyStart: ends slow start before it causes a loss, by signs in the ACKs of a round trip, as in Linux by default.
 //!
 //! Source: Ha and Rhee, "Taming the elephants: New TCP slow start", Computer Networks 2011.
 //!
@@ -16,34 +16,34 @@ use crate::transport::TcpConfig;
 use crate::transport::linux_pacing::PacingChoices;
 use units::{Dur, Time};
 
-/// Segments of the window from which signs count.
+/// Smallest window in segments at which HyStart may end slow start.
 const MIN_WINDOW: u32 = 16;
-/// Longest time between two ACKs of a train.
+/// Longest gap between two ACKs of one ACK train of HyStart.
 const MAX_TRAIN_GAP: Dur = Dur::ms(2);
-/// Number of samples of a round trip before its delay counts.
+/// Number of round-trip samples that HyStart collects in a round trip before it examines the delay.
 const MIN_RTT_SAMPLES: u8 = 8;
-/// Smallest and largest increase of the delay that counts as late.
+/// Lower and upper limit of the delay increase at which HyStart ends slow start.
 const DELAY_INCREASE_BOUNDS: (Dur, Dur) = (Dur::ms(4), Dur::ms(16));
-/// Time after the start of congestion avoidance in which samples do not count.
+/// Time after the start of congestion avoidance during which HyStart ignores round-trip samples.
 const IGNORED_TIME_AFTER_CUT: Dur = Dur::s(1);
-/// Bytes that offload may hold back, four times its largest burst, and the longest time for which it may do so.
+/// Bytes that segmentation offload may hold back (four of its largest bursts), and the longest time for that.
 const MAX_OFFLOAD_BYTES: u64 = 4 * 65_536;
 const MAX_OFFLOAD_DELAY: Dur = Dur::ms(1);
 
-/// HyStart of one sender.
+/// State of HyStart (early end of slow start) of one sender.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HyStart {
-    /// Least round-trip time; `None` before the first sample.
+    /// Minimum round-trip time so far; `None` before the first sample.
     least: Option<Dur>,
-    /// Start of this round trip, and time of the last ACK of its train.
+    /// Start of the current round trip, and time of the last ACK of its ACK train.
     began: Time,
     last: Time,
-    /// End of this round trip: it is over when this byte is acknowledged.
+    /// End of the current round trip: it is over once a byte beyond this one is acknowledged.
     until: u64,
-    /// Least sample of this round trip, and number of its samples.
+    /// Smallest round-trip sample of the current round trip, and number of its samples.
     sample: Dur,
     samples: u8,
-    /// True if a sign was found.
+    /// True if HyStart has found a reason to end slow start.
     found: bool,
 }
 
@@ -62,17 +62,17 @@ impl Default for HyStart {
 }
 
 impl HyStart {
-    /// Returns the state at the start of a round trip, which ends with the ACK of the data sent last.
+    /// Returns the state of HyStart at the start of a round trip, which ends with the ACK of the data sent last.
     pub fn at_round_start(now: Time, nxt: u64) -> HyStart {
         HyStart { began: now, last: now, until: nxt, ..HyStart::default() }
     }
 
-    /// Least round-trip time; `None` before the first sample.
+    /// Minimum round-trip time so far; `None` before the first sample.
     pub fn min_rtt(&self) -> Option<Dur> {
         self.least
     }
 
-    /// Returns true if slow start ends with this ACK. `begun` is the time since congestion avoidance began, if it has.
+    /// Processes an ACK, and returns true if it ends slow start; `begun` is the time since congestion avoidance began.
     pub fn on_ack(&mut self, at: CongestionWindows, ack: &AckInfo, begun: Option<Dur>, cfg: &TcpConfig) -> bool {
         let Some(rtt) = ack.rtt else { return false };
         if begun.is_some_and(|time| time < IGNORED_TIME_AFTER_CUT) {

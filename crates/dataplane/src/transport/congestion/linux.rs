@@ -1,4 +1,4 @@
-//! Reno and DCTCP as in Linux.
+//! Reno and DCTCP congestion control as in Linux, with windows in whole segments.
 //!
 //! The window grows by the bytes acknowledged, however few ACKs there are, and only while it is used. A cut reduces the
 //! window, not FlightSize. RFC 5681 §3.1 counts ACKs and halves FlightSize.
@@ -7,13 +7,13 @@ use super::usage::WindowUsage;
 use super::{AckInfo, CongestionWindows};
 use crate::transport::TcpConfig;
 
-/// Reno or DCTCP of one sender.
+/// State of Linux's Reno or DCTCP congestion control of one sender.
 #[derive(Clone, Debug)]
 pub(super) struct LinuxRenoDctcp {
     pub usage: WindowUsage,
-    /// Acknowledged bytes that have not increased the window yet.
+    /// Acknowledged bytes that have not yet increased the window.
     counted: u64,
-    /// DCTCP's estimate; `None` with Reno.
+    /// DCTCP's estimate of the marked share of segments; `None` with Reno.
     pub dctcp: Option<DctcpEstimate>,
 }
 
@@ -22,7 +22,7 @@ impl LinuxRenoDctcp {
         LinuxRenoDctcp { usage: WindowUsage::default(), counted: 0, dctcp }
     }
 
-    /// Returns the window after an ACK of new data.
+    /// Returns the congestion window after an ACK of new data.
     #[inline(never)]
     pub fn on_ack(&mut self, at: CongestionWindows, ack: &AckInfo, cfg: &TcpConfig) -> u32 {
         let mss = u32::from(cfg.mss);
@@ -59,13 +59,13 @@ impl LinuxRenoDctcp {
         more * mss
     }
 
-    /// Returns the slow start threshold after a loss, before its floor, in whole segments.
+    /// Returns the slow start threshold after a loss: half of the window in whole segments, without its lower limit.
     pub fn cut(&mut self, cwnd: u32, mss: u32) -> u32 {
         self.counted = 0;
         cwnd / mss / 2 * mss
     }
 
-    /// Returns the window after a mark, before the floor, in whole segments.
+    /// Returns the window after an ECN mark in whole segments, without its lower limit.
     pub fn window_after_mark(&mut self, cwnd: u32, mss: u32) -> u32 {
         match &self.dctcp {
             Some(dctcp) => {
@@ -76,7 +76,7 @@ impl LinuxRenoDctcp {
         }
     }
 
-    /// Forgets counted bytes after a timeout.
+    /// Forgets acknowledged bytes that have not increased the window yet, after a timeout.
     pub fn on_timeout(&mut self) {
         self.counted = 0;
     }
@@ -85,28 +85,28 @@ impl LinuxRenoDctcp {
 /// DCTCP's estimate in 1024ths as in Linux (`tcp_dctcp.c`), from the segments delivered in a window of data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DctcpEstimate {
-    /// α in 1024ths.
+    /// DCTCP's α in 1024ths.
     alpha: u32,
-    /// End of the window of data: it is over once everything before this byte is acknowledged.
+    /// End of the current window of data: it is over once everything before this byte is acknowledged.
     until: u64,
-    /// Segments delivered in the window of data, and those delivered by ACKs with an echo.
+    /// Segments delivered in the current window of data, and those delivered by ACKs with ECN-Echo.
     delivered: u32,
     marked: u32,
 }
 
-/// Value of α = 1, in 1024ths.
+/// Value of DCTCP's α = 1, in 1024ths.
 const ALPHA_ONE: u32 = 1024;
 
 impl DctcpEstimate {
-    /// Creates an estimate with a first α in units of 2⁻³⁰.
+    /// Creates DCTCP's estimate with this initial α, which is in units of 2⁻³⁰.
     pub fn new(alpha: u32) -> DctcpEstimate {
         DctcpEstimate { alpha: alpha >> 20, until: 0, delivered: 0, marked: 0 }
     }
-    /// Returns α in units of 2⁻³⁰.
+    /// Returns DCTCP's α in units of 2⁻³⁰.
     pub fn alpha(&self) -> u32 {
         self.alpha << 20
     }
-    /// Adds an ACK.
+    /// Adds the segments that an ACK delivers to DCTCP's estimate.
     /// Its newly SACKed segments count for the present update of the estimate, its other segments for the next.
     fn on_ack(&mut self, ack: &AckInfo, reported: u32, cfg: &TcpConfig) {
         let all = ack.bytes.div_ceil(u32::from(cfg.mss));
@@ -121,7 +121,7 @@ impl DctcpEstimate {
         self.delivered += segments;
         self.marked += if marked { segments } else { 0 };
     }
-    /// Updates α with weight g, which is in units of 2⁻³⁰.
+    /// Updates DCTCP's α at the end of a window of data; the weight g is in units of 2⁻³⁰.
     /// α falls by g α, or to 0 if that is less than one, and rises by g times the share of marked segments. Without the
     /// fall to 0 it would stay above 0 forever.
     fn update(&mut self, g: u32) {
@@ -133,19 +133,19 @@ impl DctcpEstimate {
         let rise = part(u64::from(self.marked) * u64::from(ALPHA_ONE)) / u64::from(self.delivered.max(1));
         self.alpha = (self.alpha - fall + rise as u32).min(ALPHA_ONE);
     }
-    /// Returns a window of this many segments after a cut by half of α.
+    /// Returns the window of this many segments after DCTCP's cut, which removes the fraction α/2.
     fn reduced_window(&self, segments: u32) -> u32 {
         segments - ((u64::from(segments) * u64::from(self.alpha)) >> 11) as u32
     }
 }
 
-/// Returns the window after `bytes` in slow start, and the bytes left over at the threshold.
+/// Returns the window after `bytes` are acknowledged in slow start, and the bytes left over at the threshold.
 pub(super) fn slow_start(at: CongestionWindows, bytes: u32) -> (u32, u32) {
     let fast = bytes.min(at.ssthresh.saturating_sub(at.cwnd));
     (at.cwnd + fast, bytes - fast)
 }
 
-/// Returns three quarters of a window in whole segments, which a threshold keeps of it (`tcp_current_ssthresh`).
+/// Returns 3/4 of a window in whole segments: the slow start threshold that remembers it (`tcp_current_ssthresh`).
 pub(super) fn remembered_threshold(cwnd: u32, mss: u32) -> u32 {
     let segments = cwnd / mss;
     ((segments >> 1) + (segments >> 2)) * mss

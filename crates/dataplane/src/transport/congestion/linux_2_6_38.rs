@@ -1,4 +1,4 @@
-//! Windows of Linux 2.6.38 in whole segments: Reno, BIC, or DCTCP by its authors' patch.
+//! Congestion windows of Linux 2.6.38 in whole segments: Reno, BIC, or DCTCP by its authors' patch.
 //!
 //! One counter of ACKs serves growth and reduction (`snd_cwnd_cnt`). An ACK counts once, whatever it acknowledges.
 //! A window that is being reduced falls by one segment for every two ACKs (rate halving). It is never more than one
@@ -10,8 +10,7 @@ use crate::transport::TcpConfig;
 use crate::transport::tick_clock::TickClock;
 use units::Time;
 
-/// Divisor of the window (`sysctl_tcp_tso_win_divisor`).
-/// With offload, a window of which less than this share is unused counts as full.
+/// Divisor of the window: with offload, it counts as full if a smaller share is unused (`sysctl_tcp_tso_win_divisor`).
 const TSO_WIN_DIVISOR: u32 = 3;
 /// Largest burst of segmentation offload in bytes (`sk_gso_max_size`).
 const MAX_BURST_BYTES: u64 = 65_536;
@@ -19,10 +18,10 @@ const MAX_BURST_BYTES: u64 = 65_536;
 /// (`TCP_MSS_DEFAULT`), which never changes if a host receives no data.
 const DUPLICATE_ACK_BYTES: u64 = 536;
 
-/// Congestion control of one sender.
+/// Congestion control of a Linux 2.6.38 sender: growth law, counter of ACKs, and use of the window.
 #[derive(Clone, Debug)]
 pub(super) struct Linux2_6_38 {
-    /// `snd_cwnd_cnt`: ACKs towards growth, or towards the next reduction.
+    /// `snd_cwnd_cnt`: ACKs counted toward the next growth, or toward the next reduction, of the window.
     count: u32,
     /// `snd_cwnd_used`: largest number of outstanding segments since the window was last full.
     used: u32,
@@ -49,11 +48,11 @@ struct DctcpEstimate {
     total: u64,
 }
 
-/// Value of α = 1, in 1024ths.
+/// Value of DCTCP's α = 1, in 1024ths.
 const ALPHA_ONE: u64 = 1024;
 
 impl DctcpEstimate {
-    /// Adds an ACK of this many bytes; `shift` is the binary logarithm of 1/g.
+    /// Adds an ACK of this many bytes to DCTCP's estimate; `shift` is the binary logarithm of 1/g.
     fn on_ack(&mut self, bytes: u64, ece: bool, (una, nxt): (u64, u64), shift: u32) {
         self.total += bytes;
         self.marked += if ece { bytes } else { 0 };
@@ -72,11 +71,11 @@ pub(in crate::transport) struct AckCounts {
     /// First unacknowledged byte, and next byte to send, after the ACK.
     pub una: u64,
     pub nxt: u64,
-    /// Bytes newly acknowledged.
+    /// Bytes that the ACK newly acknowledges.
     pub bytes: u64,
-    /// True if it carries an echo of congestion.
+    /// True if the ACK carries ECN-Echo.
     pub ece: bool,
-    /// True if it opens the receiver's window.
+    /// True if the ACK moves or enlarges the receiver's window.
     pub opens_window: bool,
 }
 
@@ -90,14 +89,14 @@ impl Linux2_6_38 {
     pub fn dctcp(clock: TickClock) -> Linux2_6_38 {
         Linux2_6_38 { control: GrowthLaw::Dctcp(DctcpEstimate::default()), ..Linux2_6_38::reno(clock) }
     }
-    /// α in units of 2⁻³⁰; `None` without DCTCP.
+    /// DCTCP's α in units of 2⁻³⁰; `None` for Reno and BIC.
     pub fn alpha(&self) -> Option<u32> {
         match &self.control {
             GrowthLaw::Dctcp(estimate) => Some(estimate.alpha << 20),
             GrowthLaw::Reno | GrowthLaw::Bic(_) => None,
         }
     }
-    /// Window after an ACK of new data (`tcp_reno_cong_avoid`, `bictcp_cong_avoid`), in segments like its arguments.
+    /// Returns the window in segments after an ACK of new data (`tcp_reno_cong_avoid`, `bictcp_cong_avoid`).
     fn grow(&mut self, cwnd: u32, ssthresh: u32, now: Time) -> u32 {
         if cwnd <= ssthresh {
             return self.slow_start(cwnd);
@@ -114,7 +113,7 @@ impl Linux2_6_38 {
         self.count += 1;
         cwnd
     }
-    /// Returns the window after an ACK in slow start (`tcp_slow_start`).
+    /// Returns the window in segments after an ACK in slow start (`tcp_slow_start`).
     /// It grows by one segment, and by one for each whole window in the counter.
     fn slow_start(&mut self, mut cwnd: u32) -> u32 {
         self.count += cwnd;
@@ -124,7 +123,7 @@ impl Linux2_6_38 {
         }
         cwnd
     }
-    /// Slow start threshold after a loss, in segments.
+    /// Returns the slow start threshold in segments after a loss at window `cwnd`.
     pub fn threshold_after_loss(&mut self, cwnd: u32) -> u32 {
         match &mut self.control {
             GrowthLaw::Bic(bic) => bic.threshold(cwnd),
@@ -140,7 +139,7 @@ impl Linux2_6_38 {
     }
 }
 
-/// Operations of Linux 2.6.38's sender. Sizes are in segments. They have no effect on any other congestion control.
+/// Operations of Linux 2.6.38's sender on its congestion control, with sizes in segments.
 impl Congestion {
     fn linux_2_6_38_mut(&mut self) -> Option<&mut Linux2_6_38> {
         match &mut self.law {
@@ -148,7 +147,7 @@ impl Congestion {
             _ => None,
         }
     }
-    /// Window in segments.
+    /// Congestion window in whole segments.
     pub(in crate::transport) fn window_segments(&self, mss: u32) -> u32 {
         self.cwnd / mss
     }
@@ -169,13 +168,13 @@ impl Congestion {
             estimate.on_ack(bytes, ack.ece, (ack.una, ack.nxt), 30 - cfg.g.trailing_zeros());
         }
     }
-    /// Updates BIC's ratio after this many segments were acknowledged in the open state (`bictcp_acked`).
+    /// Updates BIC's ratio of segments to ACKs after an ACK in state `TCP_CA_Open` (`bictcp_acked`).
     pub(in crate::transport) fn note_acked(&mut self, segments: u32) {
         if let Some(Linux2_6_38 { control: GrowthLaw::Bic(bic), .. }) = self.linux_2_6_38_mut() {
             bic.on_acked(segments);
         }
     }
-    /// Increases the window after an ACK of new data, if the window was used (`tcp_is_cwnd_limited`).
+    /// Increases the window after an ACK of new data, if the flow fills its window (`tcp_is_cwnd_limited`).
     /// `in_flight` counts the segments in flight before the ACK, and `burst` is the degree of reordering.
     pub(in crate::transport) fn grow(&mut self, in_flight: u32, burst: u32, now: Time, cfg: &TcpConfig) {
         let mss = u32::from(cfg.mss);
@@ -189,7 +188,7 @@ impl Congestion {
             self.set_threshold_segments(cwnd, mss);
         }
     }
-    /// Reacts to an echo of congestion (`tcp_enter_cwr`); `cuts` sets a new threshold.
+    /// Reacts to ECN-Echo (`tcp_enter_cwr`); the slow start threshold changes only if `cuts` is true.
     /// With Reno and BIC the window then falls with the following ACKs, with DCTCP immediately.
     pub(in crate::transport) fn on_mark_2_6_38(&mut self, in_flight: u32, cuts: bool, now: Time, mss: u32) {
         let cwnd = self.window_segments(mss);
@@ -215,7 +214,7 @@ impl Congestion {
     pub(in crate::transport) fn is_cut_by_marks(&self) -> bool {
         self.alpha().is_some()
     }
-    /// Begins a recovery; `cuts` sets a new threshold.
+    /// Begins a recovery, and cuts the slow start threshold if `cuts` is true.
     pub(in crate::transport) fn begin_recovery(&mut self, cuts: bool, mss: u32) {
         if cuts {
             self.cut_threshold(mss);
@@ -224,14 +223,14 @@ impl Congestion {
             old.count = 0;
         }
     }
-    /// Sets the slow start threshold after a loss.
+    /// Cuts the slow start threshold as after a loss; the window stays.
     pub(in crate::transport) fn cut_threshold(&mut self, mss: u32) {
         let cwnd = self.window_segments(mss);
         if let Some(threshold) = self.linux_2_6_38_mut().map(|old| old.threshold_after_loss(cwnd)) {
             self.ssthresh = threshold * mss;
         }
     }
-    /// Reduces the window by a segment for two ACKs (`tcp_cwnd_down`).
+    /// Reduces the window by one segment at every second ACK (`tcp_cwnd_down`).
     pub(in crate::transport) fn halve_rate(&mut self, in_flight: u32, now: Time, mss: u32) {
         let (cwnd, ssthresh) = (self.window_segments(mss), self.threshold_segments(mss));
         let Some(old) = self.linux_2_6_38_mut() else { return };
@@ -242,14 +241,14 @@ impl Congestion {
         let fewer = if cwnd > least { due >> 1 } else { 0 };
         self.set_threshold_segments((cwnd - fewer.min(cwnd)).min(in_flight + 1), mss);
     }
-    /// Limits the window to this many segments (`tcp_moderate_cwnd`).
+    /// Limits the congestion window to `most` segments (`tcp_moderate_cwnd`), and records the time of the change.
     pub(in crate::transport) fn moderate_window(&mut self, most: u32, now: Time, mss: u32) {
         self.limit_window(most, mss);
         if let Some(old) = self.linux_2_6_38_mut() {
             old.stamp = old.clock.ticks_at(now);
         }
     }
-    /// Limits the window to this many segments, which does not count as use of the window.
+    /// Limits the congestion window to `most` segments, which does not count as a change or full use of the window.
     pub(in crate::transport) fn limit_window(&mut self, most: u32, mss: u32) {
         let cwnd = self.window_segments(mss).min(most);
         self.set_threshold_segments(cwnd, mss);
@@ -261,7 +260,7 @@ impl Congestion {
             old.stamp = old.clock.ticks_at(now);
         }
     }
-    /// Undoes the last cut (`tcp_undo_cwr`), and returns true if the threshold was restored.
+    /// Undoes the last cut of the window (`tcp_undo_cwr`), and returns true if the threshold was restored.
     /// The window becomes twice the threshold (BIC: the largest window before the cut). With `restores` the threshold
     /// returns to `prior`. If an echo of congestion has erased `prior`, the window only rises to the threshold.
     pub(in crate::transport) fn undo_2_6_38(&mut self, prior: Option<u32>, restores: bool, mss: u32) -> bool {
@@ -311,7 +310,7 @@ impl Congestion {
         let remembered = super::linux::remembered_threshold(self.cwnd, mss);
         if reduces { self.ssthresh } else { self.ssthresh.max(remembered) }
     }
-    /// Updates the use of the window after new data left, with `out` segments outstanding (`tcp_cwnd_validate`).
+    /// Updates the record of window use after new data left, with `out` segments outstanding (`tcp_cwnd_validate`).
     /// A window that was not full for `timeout` ticks loses half of its unused part, unless a recovery is in progress.
     pub(in crate::transport) fn validate_window(
         &mut self,

@@ -37,13 +37,13 @@ use usage::WindowUsage;
 /// Properties of an ACK that congestion control needs.
 #[derive(Clone, Copy, Debug)]
 pub struct AckInfo {
-    /// Bytes newly acknowledged.
+    /// Bytes that the ACK newly acknowledges.
     pub bytes: u32,
     /// First byte not acknowledged after the ACK.
     pub una: u64,
     /// Next byte to send.
     pub nxt: u64,
-    /// True if the ACK carries an echo of congestion.
+    /// True if the ACK carries ECN-Echo.
     pub ece: bool,
     /// True if the window may grow, because no loss is being recovered.
     pub open: bool,
@@ -55,14 +55,14 @@ pub struct AckInfo {
     pub flight: u32,
     /// Smoothed round-trip time; zero before the first sample.
     pub srtt: Dur,
-    /// Round-trip time that the ACK gives.
+    /// Round-trip sample of the ACK; `None` if it gives none.
     pub rtt: Option<Dur>,
-    /// True if its sample and the use of the window were noted before (`Congestion::on_sample`,
+    /// True if the round-trip sample and window use of the ACK were processed before (`Congestion::on_sample`,
     /// `Congestion::note_window_use`).
     pub sampled: bool,
 }
 
-/// Properties of new data that left, or did not fit into the window.
+/// Properties of new data that left, or did not fit into the congestion window.
 #[derive(Clone, Copy, Debug)]
 pub struct SendInfo {
     /// First byte not acknowledged.
@@ -115,12 +115,12 @@ enum CongestionState {
     Linux2_6_38(Box<Linux2_6_38>),
 }
 
-/// Congestion window of one sender.
+/// Congestion control of one sender: window, slow start threshold and algorithm.
 #[derive(Clone, Debug)]
 pub struct Congestion {
     cwnd: u32,
     ssthresh: u32,
-    /// End of the window of data that was cut for: only marks in ACKs beyond this byte cut again. 0 before any cut.
+    /// End of the data sent at the last cut: only marks in ACKs beyond this byte cut again; 0 before any cut.
     cut_until: u64,
     law: CongestionState,
 }
@@ -187,8 +187,8 @@ impl Congestion {
             self.cwnd = self.cwnd.min(cfg.max_window);
         }
     }
-    /// Takes the sample of an ACK before the other effects of that ACK, as Linux does.
-    /// It feeds HyStart, and DCTCP's estimate. `reported` is the number of segments newly SACKed by this ACK.
+    /// Processes the round-trip sample and the mark of an ACK before its other effects, as Linux does.
+    /// HyStart uses the sample, DCTCP the mark. `reported` is the number of segments newly SACKed by this ACK.
     pub fn on_sample(&mut self, ack: &AckInfo, reported: u32, cfg: &TcpConfig) {
         match &mut self.law {
             CongestionState::CubicLinux(c) => {
@@ -207,7 +207,7 @@ impl Congestion {
             _ => None,
         }
     }
-    /// Notes new data that left or did not fit (`tcp_cwnd_validate`).
+    /// Updates the record of window use after new data left or did not fit (`tcp_cwnd_validate`).
     /// If the window was not full for a timeout and no recovery is in progress, it loses half of its unused part (RFC
     /// 2861).
     pub fn note_window_use(&mut self, sent: &SendInfo, cfg: &TcpConfig) {
@@ -225,13 +225,13 @@ impl Congestion {
             self.cwnd = (self.cwnd + used) / mss / 2 * mss;
         }
     }
-    /// Notes the time of a change of the window (`snd_cwnd_stamp`).
+    /// Records the time of a change of the congestion window (`snd_cwnd_stamp`).
     pub fn note_window_change(&mut self, now: Time) {
         if let Some(usage) = self.window_usage() {
             usage.note_window_change(now);
         }
     }
-    /// Sets a new threshold after a mark or a loss, to which the window then falls over a round trip.
+    /// Sets the slow start threshold after a mark or a loss; the window then falls to it over a round trip.
     pub fn begin_reduction(&mut self, by_mark: bool, cfg: &TcpConfig) {
         let cut = match &mut self.law {
             CongestionState::Linux(l) if by_mark => l.window_after_mark(self.cwnd, u32::from(cfg.mss)),
@@ -245,11 +245,11 @@ impl Congestion {
             self.begin_reduction(false, cfg);
         }
     }
-    /// Ends a reduction: the window becomes the threshold.
+    /// Ends a reduction: the window becomes the slow start threshold.
     pub fn end_reduction(&mut self) {
         self.cwnd = self.ssthresh;
     }
-    /// Cuts the window at an ACK with an echo, once per window of data (RFC 3168 §6.1.2, RFC 8257 §3.3).
+    /// Cuts the window at an ACK with ECN-Echo, once per window of data (RFC 3168 §6.1.2, RFC 8257 §3.3).
     /// Returns true if it was cut.
     pub fn on_mark(&mut self, ack: &AckInfo, cfg: &TcpConfig) -> bool {
         if !self.may_cut(ack.una) {
@@ -285,7 +285,7 @@ impl Congestion {
         self.cwnd = self.ssthresh.saturating_add(lost.left.saturating_mul(mss));
         self.cut_until = lost.sent;
     }
-    /// The slow start threshold after a loss, before its floor, with `flight` bytes in flight.
+    /// Returns the slow start threshold after a loss at `flight` bytes in flight, without its lower limit.
     /// See RFC 5681 eq. 4 and RFC 9438 §4.6.
     fn threshold_after_loss(&mut self, flight: u32, cfg: &TcpConfig) -> u32 {
         // Linux cuts the window, not FlightSize.
@@ -341,7 +341,7 @@ impl Congestion {
         }
         self.cwnd = self.cwnd.min(cfg.initial_window);
     }
-    /// Notes that data leaves while nothing was outstanding; the last data left at `last_sent`.
+    /// Excludes an idle time from CUBIC's curve when new data ends it; the last data before left at `last_sent`.
     pub fn on_idle_end(&mut self, now: Time, last_sent: Time) {
         match &mut self.law {
             CongestionState::Cubic(c) => c.on_idle_end(now),
@@ -358,7 +358,7 @@ impl Congestion {
     pub fn on_lost_syn(&mut self, cfg: &TcpConfig) {
         self.cwnd = u32::from(cfg.mss);
     }
-    /// Reacts to a timeout (RFC 5681 §3.1, eq. 4).
+    /// Reacts to a retransmission timeout (RFC 5681 §3.1, eq. 4).
     /// The window becomes one segment, and the threshold half of the bytes outstanding.
     /// The threshold stays if the timer has retransmitted this segment before (`again`).
     pub fn on_timeout(&mut self, lost: &LossInfo, again: bool, cfg: &TcpConfig) {
@@ -384,11 +384,11 @@ impl Congestion {
         self.cwnd = mss;
         self.cut_until = lost.sent;
     }
-    /// Returns true if the window was not cut yet in this window of data.
+    /// Returns true if an ACK up to `una` may cut the window, which is cut once per window of data.
     pub fn may_cut(&self, una: u64) -> bool {
         self.cut_until == 0 || una > self.cut_until
     }
-    /// Starts a cut for all data sent up to `nxt`, and returns the window before it.
+    /// Records a cut of the window for all data sent up to `nxt`, and returns the window, which does not change yet.
     pub fn begin_cut(&mut self, nxt: u64, cfg: &TcpConfig) -> u32 {
         self.cut_until = nxt;
         match &mut self.law {

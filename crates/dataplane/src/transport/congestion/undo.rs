@@ -1,10 +1,10 @@
-//! Undoing of cuts: a recovery or a timeout that was spurious gives back what it took (RFC 3522, RFC 3708, RFC 5682).
+//! Undo of window cuts: a spurious recovery or timeout restores the window (RFC 3522, RFC 3708, RFC 5682).
 
 use super::cubic::CubicCurve;
 use super::linux::remembered_threshold;
 use super::{Congestion, CongestionState};
 
-/// Window, threshold and other state before a cut.
+/// Congestion window, slow start threshold and cubic curve before a cut, for an undo.
 #[derive(Clone, Copy, Debug)]
 pub struct SavedWindow {
     cwnd: u32,
@@ -14,7 +14,7 @@ pub struct SavedWindow {
 }
 
 impl Congestion {
-    /// Returns the state that a cut would change now.
+    /// Returns the window, threshold and cubic curve that a cut would change now.
     pub fn save_window(&self) -> SavedWindow {
         let curve = match &self.law {
             CongestionState::Cubic(c) => Some(c.save_curve()),
@@ -26,7 +26,7 @@ impl Congestion {
         };
         SavedWindow { cwnd: self.cwnd, ssthresh: self.ssthresh, cut_until: self.cut_until, curve }
     }
-    /// Returns the state to restore after an undo, with Linux's threshold of at least three quarters of the window.
+    /// Returns the state that an undo restores, with a threshold of at least 3/4 of the window as in Linux.
     pub fn save_linux_window(&self, mss: u32) -> SavedWindow {
         SavedWindow { ssthresh: self.ssthresh.max(remembered_threshold(self.cwnd, mss)), ..self.save_window() }
     }
@@ -40,7 +40,7 @@ impl Congestion {
             c.undo(curve);
         }
     }
-    /// Sets the window in a recovery, as PRR and timeouts do (RFC 6937, RFC 8985 §6.3); the threshold stays.
+    /// Sets the congestion window, as PRR and timeouts do (RFC 6937, RFC 8985 §6.3); the threshold stays.
     pub fn set_window(&mut self, bytes: u32) {
         self.cwnd = bytes;
     }

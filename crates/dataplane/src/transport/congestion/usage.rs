@@ -1,18 +1,18 @@
-//! Use of the window: the ACKs of a flow that does not use its window do not justify a larger one.
+//! Use of the congestion window: ACKs of a flow that does not fill its window do not justify a larger one.
 //!
 //! See RFC 7661 §4.1 and RFC 9438 §5.8.
 
 use super::{AckInfo, CongestionWindows};
 use units::{Dur, Time};
 
-/// Use of the window in the last round trip.
+/// Record of how far a sender has filled its congestion window in the last round trip.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WindowUsage {
-    /// End of the measured round trip. Before it is acknowledged, only a fuller window changes the record.
+    /// Byte that ends the measured round trip. Before it is acknowledged, only a fuller window changes the record.
     until: u64,
-    /// Largest number of bytes outstanding.
+    /// Largest number of outstanding bytes in the round trip.
     most: u32,
-    /// True if another segment did not fit.
+    /// True if the window had no space for another segment.
     full: bool,
     /// Largest number of bytes outstanding since the window was full, and time of its last full use or change.
     used: u32,
@@ -20,7 +20,7 @@ pub(super) struct WindowUsage {
 }
 
 impl WindowUsage {
-    /// Notes the bytes outstanding when an ACK came. As in Linux, the largest number of a round trip counts.
+    /// Records the bytes outstanding before an ACK. As in Linux, the largest number of a round trip counts.
     pub fn note_ack(&mut self, cwnd: u32, ack: &AckInfo, mss: u32) {
         let full = ack.flight.saturating_add(mss) > cwnd;
         // With RACK the bytes may lie beyond the ACK, since SACKed bytes are included.
@@ -29,7 +29,7 @@ impl WindowUsage {
             *self = WindowUsage { until: ack.nxt, most: ack.flight, full, ..*self };
         }
     }
-    /// Notes data sent up to `nxt`, with all data before `una` acknowledged (`tcp_cwnd_validate`).
+    /// Records data sent up to `nxt` while all data before `una` was acknowledged (`tcp_cwnd_validate`).
     /// `limited` is true if the window has no space for more.
     pub fn note_sent(&mut self, una: u64, nxt: u64, limited: bool) {
         let outstanding = (nxt - una) as u32;
@@ -37,15 +37,15 @@ impl WindowUsage {
             *self = WindowUsage { until: nxt, most: outstanding, full: limited, ..*self };
         }
     }
-    /// Notes that an ACK, a cut or an undo has set the window.
+    /// Records the time at which an ACK, a cut or an undo has set the window.
     pub fn note_window_change(&mut self, now: Time) {
         self.full_at = now;
     }
-    /// Notes that the window is full.
+    /// Records that the congestion window is full at `now`.
     pub fn note_full(&mut self, now: Time) {
         (self.used, self.full_at) = (0, now);
     }
-    /// Notes data sent into a window that is not full.
+    /// Records data sent into a congestion window that is not full.
     /// Returns the largest use of the window, once it was not full for a timeout (RFC 2861;
     /// `tcp_cwnd_application_limited`).
     pub fn idle_timeout_window(&mut self, outstanding: u32, timeout: Dur, now: Time) -> Option<u32> {

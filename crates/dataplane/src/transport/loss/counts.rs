@@ -1,24 +1,24 @@
-//! Counters of a Linux sender beside those of RACK-TLP.
+//! Counters of delivered and duplicate segments, which Linux senders need in addition to RACK-TLP.
 
-/// Counters beside RFC 8985's, in segments.
+/// Counters of a Linux sender in segments, in addition to the state of RFC 8985.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::transport) struct Counts {
-    /// Number of segments delivered.
+    /// Number of segments delivered, as Linux counts them (`tp->delivered`).
     pub(super) delivered: u32,
-    /// Degree of reordering beyond DupThresh; 0 before any reordering.
+    /// Observed degree of reordering in segments, which counts if above DupThresh; 0 before any reordering.
     pub(super) degree: u32,
     /// Number of duplicate segments that DSACKs reported.
     pub(super) duplicates: u32,
-    /// True if a DSACK is to widen RACK's window.
+    /// True if a DSACK will widen RACK's reordering window at its next update.
     pub(super) widens: bool,
-    /// Number of segments delivered when a DSACK last widened the window.
+    /// Number of segments delivered when a DSACK last widened RACK's reordering window.
     pub(super) widened: u32,
-    /// Last-sent segment among those that the last ACK delivered, and the delivered count when it was sent.
+    /// Last-sent segment among those that the last ACK delivered: send time, end, and delivered count at that time.
     pub(super) newest: Option<(units::Time, u64, u32)>,
 }
 
 impl Counts {
-    /// Segments delivered so far, the SYN among them.
+    /// Returns the number of segments delivered so far, the SYN included, as a stamp for segments sent now.
     pub fn sent_at(&self) -> u32 {
         self.delivered + 1
     }

@@ -4,7 +4,7 @@ use super::super::config::Recovery;
 use super::{DuplicateEvent, LossDetection};
 
 impl LossDetection {
-    /// Processes a duplicate ACK (RFC 5681 §2) of `una`.
+    /// Processes a duplicate ACK of everything before `una` (RFC 5681 §2).
     pub(in crate::transport) fn on_duplicate(
         &mut self,
         una: u64,

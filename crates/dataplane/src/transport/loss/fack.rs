@@ -7,7 +7,7 @@ use super::segments::SegmentTags;
 use units::Time;
 
 impl RackTlp {
-    /// Returns true if forward acknowledgements are in use; `is_on` is the scenario's switch.
+    /// Returns true if forward acknowledgements (FACK) are in use; `is_on` is the scenario's parameter `fack`.
     pub fn uses_fack(&self, is_on: bool) -> bool {
         is_on && !self.fack.is_off
     }
@@ -40,7 +40,7 @@ impl RackTlp {
             self.segments.mark_lost(i);
         }
     }
-    /// Marks overdue segments at the head of the list as lost (`tcp_timeout_skbs`).
+    /// Marks the first outstanding segments as lost, as far as they are overdue (`tcp_timeout_skbs`).
     pub fn mark_overdue_lost(&mut self, is_overdue: impl Fn(Time) -> bool) {
         for i in 0..self.segments.len() {
             if !self.segments.get(i).is_some_and(|s| is_overdue(s.at)) {
@@ -49,7 +49,7 @@ impl RackTlp {
             self.segments.mark_lost(i);
         }
     }
-    /// Marks retransmissions as lost that were sent before SACKed data (`tcp_mark_lost_retrans`).
+    /// Marks retransmissions as lost if data sent after them is SACKed (`tcp_mark_lost_retrans`).
     pub(super) fn mark_retransmissions_lost(&mut self, una: u64) {
         if self.segments.retransmitted_bytes() == 0 {
             return;
@@ -80,7 +80,7 @@ impl RackTlp {
         };
         (0..self.segments.len()).find(is_hole)
     }
-    /// Marks everything as lost that is not SACKed (`tcp_enter_loss`).
+    /// Marks all segments as lost that are not SACKed (`tcp_enter_loss`).
     /// With `keeps_first` the retransmission of the first segment stays in flight (`tcp_enter_frto_loss`).
     /// Returns true if any other segment was ever retransmitted.
     pub fn mark_everything_lost(&mut self, keeps_first: bool) -> bool {

@@ -1,4 +1,4 @@
-//! Distance below SACKed data at which a segment counts as lost, for scoreboards of both kinds.
+//! Parameters of IsLost() (RFC 6675 §4): how far below SACKed data a segment counts as lost.
 
 /// Parameters of IsLost() (RFC 6675 §4).
 #[derive(Clone, Copy, Debug)]

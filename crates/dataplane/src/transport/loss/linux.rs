@@ -13,10 +13,10 @@ use crate::transport::kernel::SackRules;
 use crate::transport::{clock, unwrap_offset};
 use core::ops::Range;
 
-/// Largest number of blocks in an ACK.
+/// Largest number of SACK blocks in an ACK.
 const MAX_BLOCKS: usize = 4;
 
-/// Walk over the segments that the blocks of one ACK cover.
+/// Walk over the segments that the SACK blocks of one ACK cover.
 struct BlockWalk<'a> {
     of: &'a AckInput<'a>,
     outcome: &'a mut AckOutcome,
@@ -25,12 +25,12 @@ struct BlockWalk<'a> {
     /// First byte of the lowest segment that shows reordering.
     low: u64,
     duplicate: Option<Range<u64>>,
-    /// End of the segments that have been walked over because SACKed ones merge with a newly SACKed one before them.
+    /// End of the SACKed segments that have merged with a newly SACKed one before them.
     merged: u64,
 }
 
 impl RackTlp {
-    /// Processes the blocks and the cumulative ACK of an ACK.
+    /// Processes the SACK blocks and the number of an ACK, as Linux does.
     pub fn process_ack_as_linux(&mut self, of: &AckInput, has_sack: bool) -> AckOutcome {
         let mut told = AckOutcome::default();
         self.counts.newest = None;
@@ -103,7 +103,7 @@ impl RackTlp {
         }
     }
 
-    /// Processes a DSACK, and returns true if it counts.
+    /// Processes a DSACK, and returns true if it counts as delivered segments.
     /// If there are more DSACKs than retransmissions, the network itself duplicates packets.
     fn process_dsack(&mut self, range: &Range<u64>, of: &AckInput, told: &mut AckOutcome) -> bool {
         let mss = u64::from(of.mss);
@@ -137,7 +137,7 @@ impl RackTlp {
         }
     }
 
-    /// Processes a segment that a block covers; `is_twice` is true if the receiver reports it as a duplicate.
+    /// Processes a segment that a SACK block covers; `is_twice` is true if the receiver reports it as a duplicate.
     fn sack_segment(&mut self, i: usize, s: &SentSegment, is_twice: bool, walk: &mut BlockWalk) {
         let is_reported = s.tags.has(SegmentTags::SACKED);
         if is_twice && s.tags.has(SegmentTags::RETRANSMITTED) {
@@ -172,7 +172,7 @@ impl RackTlp {
         }
     }
 
-    /// Removes all segments before the number of the ACK.
+    /// Removes the segments that the number of an ACK acknowledges, and adds them to its outcome.
     fn acknowledge(&mut self, of: &AckInput, fack: u64, has_sack: bool, told: &mut AckOutcome) {
         let (mut low, before) = (of.sent, self.highest_sacked_end(of.una));
         while let Some(s) = self.segments.pop_before(of.ack) {
@@ -215,11 +215,11 @@ impl RackTlp {
         }
     }
 
-    /// Records that the segment at `low` arrived after segments above it (`tcp_check_sack_reordering`).
+    /// Updates the degree of reordering: the segment at `low` came after those above it (`tcp_check_sack_reordering`).
     pub fn record_reordering(&mut self, low: u64, una: u64, (mss, most): (u32, u32)) {
         self.record_reordering_below(low, self.highest_sacked_end(una), (mss, most));
     }
-    /// Records that the segment at `low` arrived after data up to `highest`; `most` bounds the degree in segments.
+    /// Updates the degree of reordering, at most `most` segments: the one at `low` came after data up to `highest`.
     fn record_reordering_below(&mut self, low: u64, highest: u64, (mss, most): (u32, u32)) {
         let Some(metric) = highest.checked_sub(low).filter(|metric| *metric > 0) else { return };
         let degree = metric.div_ceil(u64::from(mss)) as u32;
@@ -243,12 +243,12 @@ impl RackTlp {
     pub fn reset_reordering_degree(&mut self) {
         self.counts.degree = 0;
     }
-    /// Adds to the number of delivered segments.
+    /// Adds to the number of delivered segments, which Linux senders keep.
     pub fn count_delivered(&mut self, segments: u32) {
         self.counts.delivered = self.counts.delivered.wrapping_add(segments);
     }
 
-    /// Updates RACK's window after an ACK (`tcp_rack_update_reo_wnd`). A DSACK widens it once per round trip.
+    /// Updates the reordering window after an ACK (`tcp_rack_update_reo_wnd`). A DSACK widens it once per round trip.
     pub fn update_window(&mut self) {
         let Some((_, _, delivered)) = self.counts.newest else { return };
         if (delivered.wrapping_sub(self.counts.widened) as i32) < 0 {
@@ -268,7 +268,7 @@ impl RackTlp {
         self.limit_assumed_delivered(0, mss, rules);
         self.segments.assumed_delivered().saturating_sub(before)
     }
-    /// Takes acknowledged segments off those assumed to be delivered, and returns how many were not assumed.
+    /// Removes acknowledged segments from those assumed to be delivered, and returns how many were not among them.
     fn settle_assumed_delivered(&mut self, acked: u32, of: &AckInput) -> u32 {
         let mss = of.mss;
         let assumed = self.segments.assumed_delivered();
@@ -287,7 +287,7 @@ impl RackTlp {
             self.rack.note_reordered();
         }
     }
-    /// Forgets the duplicate ACKs so far.
+    /// Resets the number of segments assumed to be delivered because of duplicate ACKs.
     pub fn reset_assumed_delivered(&mut self) {
         self.segments.set_assumed_delivered(0, 1);
     }

@@ -53,28 +53,28 @@ pub enum AckEvent {
 /// Effect of a duplicate ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DuplicateEvent {
-    /// No effect.
+    /// No effect of the duplicate ACK.
     Ignored,
-    /// Duplicate number n, below the threshold.
+    /// Number of the duplicate ACK, which is below the threshold.
     Early(u32),
-    /// The threshold is reached: the first unacknowledged byte is lost.
+    /// The duplicate ACK threshold is reached: the first unacknowledged byte is lost.
     Lost,
     /// Recovery continues, and one more segment has left the network.
     More,
 }
 
-/// Duplicate ACKs, selective acknowledgements and recovery of one sender.
+/// Loss detection of one sender: duplicate ACKs, selective acknowledgements and recovery.
 #[derive(Clone, Debug, Default)]
 pub struct LossDetection {
     /// End of the data sent when the last recovery or timeout began, one past its highest byte; 0 before any.
     /// It is also RecoveryPoint of RFC 6675.
     recover: u64,
-    /// Scoreboard; `None` before the first SACK, unless RACK-TLP is in use.
+    /// Scoreboard of SACKed data; `None` before the first SACK, unless RACK-TLP is in use.
     state: Option<Box<Scoreboard>>,
     duplicates: u32,
     in_recovery: bool,
     partial_seen: bool,
-    /// True if any of this state is in use, or the sender resends data after a timeout.
+    /// True if there is a duplicate ACK, a recovery, SACKed data, or data to resend after a timeout.
     busy: bool,
     /// Number of consecutive timeouts for the first unacknowledged byte or the SYN; 255 means 255 or more.
     pub(super) expiries: u8,
@@ -112,7 +112,7 @@ impl LossDetection {
         self.partial_seen = true;
         AckEvent::Partial { first }
     }
-    /// Adds the blocks of an ACK of everything before `ack` to the scoreboard (RFC 6675 §4, Update()).
+    /// Adds the SACK blocks of an ACK of everything before `ack` to the scoreboard (RFC 6675 §4, Update()).
     /// All data before `una` is acknowledged, and data up to `sent` was sent. Returns true if any byte is newly SACKed,
     /// which makes the ACK a duplicate in the sense of RFC 6675 §2.
     pub(super) fn on_blocks(&mut self, ext: &PacketExtension, ack: u64, una: u64, sent: u64) -> bool {
@@ -137,7 +137,7 @@ impl LossDetection {
         }
         DuplicateEvent::Lost
     }
-    /// Begins a recovery while data up to `sent` was sent.
+    /// Begins a fast recovery with recovery point `sent`, the end of the data sent so far.
     /// `first` is the end of the first retransmission (RFC 6675 §5 (4.1), (4.3); RFC 6582 §3.2 step 2).
     pub(super) fn begin_recovery(&mut self, sent: u64, first: u64) {
         self.recover = sent;
@@ -149,7 +149,7 @@ impl LossDetection {
             state.begin_recovery(first);
         }
     }
-    /// Notes a timeout while the data between `una` and `sent` was outstanding (RFC 6582 §3.2 step 4, RFC 6675 §5.1).
+    /// Resets loss detection at a timeout, with data from `una` to `sent` outstanding (RFC 6582 §3.2, RFC 6675 §5.1).
     /// SACKed data stays on the scoreboard, which RFC 6675 §5.1 allows if reneging is detected. The first byte is sent
     /// again even if it was SACKed (RFC 2018 §8).
     pub(super) fn on_timeout(&mut self, una: u64, sent: u64) {
@@ -162,7 +162,7 @@ impl LossDetection {
             state.forget_if_reneged(una);
         }
     }
-    /// Bytes beyond `una` that a timeout need not send again; 0 at other times.
+    /// SACKed bytes beyond `una` that need not be sent again after a timeout; 0 at other times.
     /// With `always`, SACKed bytes count at any time outside a recovery.
     pub(super) fn bytes_not_to_resend(&self, una: u64, always: bool) -> u32 {
         match &self.state {
@@ -170,7 +170,7 @@ impl LossDetection {
             _ => 0,
         }
     }
-    /// Scoreboard, if there is one.
+    /// Scoreboard of SACKed data, if there is one.
     pub(super) fn scoreboard(&self) -> Option<&Scoreboard> {
         self.state.as_deref()
     }
@@ -185,7 +185,7 @@ impl LossDetection {
     pub(super) fn rack_tlp(&self) -> Option<&RackTlp> {
         self.state.as_ref()?.timed.as_deref()
     }
-    /// Takes out the state of a sender that detects losses by time, until it is put back; new at first.
+    /// Takes out the state of a sender that detects losses by time, until it is put back; creates it at the first call.
     pub(super) fn take_rack_tlp(&mut self) -> Box<RackTlp> {
         self.state.get_or_insert_default().timed.take().unwrap_or_default()
     }
@@ -198,7 +198,7 @@ impl LossDetection {
             state.set_sacked(bytes);
         }
     }
-    /// Sets the end of a recovery to the data sent so far.
+    /// Sets the recovery point to `sent`, the end of the data sent so far.
     pub(super) fn set_recovery_point(&mut self, sent: u64) {
         self.recover = sent;
     }

@@ -1,4 +1,4 @@
-//! Losses that PACKs report to a sender (CP §4.3, §4.4), and counting for lost headers and PACKs.
+//! Losses that a sender learns from PACKs (Cut Payload §4.3, §4.4), or by counting SACKs if headers or PACKs are lost.
 //!
 //! CP §4.4 has four states of a segment. "Received" is SACKed here, "lost" is lost and not sent again, "retransmitted"
 //! is sent again, and "out-of-order" is any other segment in flight.
@@ -12,7 +12,7 @@ use crate::{MAX_BLOCKS, PacketExtension};
 use core::ops::Range;
 use units::Time;
 
-/// Blocks of an ACK, separated into lost and received ranges.
+/// SACK blocks of an ACK or PACK, separated into lost and received ranges.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::transport) struct PackBlocks {
     all: [(u32, u32); MAX_BLOCKS],
@@ -21,7 +21,7 @@ pub(in crate::transport) struct PackBlocks {
 }
 
 impl PackBlocks {
-    /// Returns the blocks of a packet. A block with swapped edges reports a lost range (CP §4.3, Fig. 4).
+    /// Returns the SACK blocks of a packet. Swapped edges report a lost range (Cut Payload §4.3, Fig. 4).
     pub fn from_ext(ext: &PacketExtension) -> PackBlocks {
         let given = &ext.sack[..usize::from(ext.blocks).min(MAX_BLOCKS)];
         let is_lost = |block: &&(u32, u32)| (block.1.wrapping_sub(block.0) as i32) < 0;
@@ -32,18 +32,18 @@ impl PackBlocks {
         blocks.all.iter_mut().zip(sorted).for_each(|(to, from)| *to = *from);
         blocks
     }
-    /// Blocks of lost ranges, right edge first.
+    /// Returns the blocks of lost ranges, each with its right edge first.
     pub fn lost_blocks(&self) -> &[(u32, u32)] {
         &self.all[..self.lost]
     }
-    /// Blocks of received ranges.
+    /// Returns the blocks of received ranges, which are usual SACK blocks.
     pub fn received_blocks(&self) -> &[(u32, u32)] {
         &self.all[self.lost..self.end]
     }
 }
 
 impl RackTlp {
-    /// Marks the ranges beyond `una` that a PACK reports as lost (CP §4.4 steps 1 and 2).
+    /// Marks the ranges beyond `una` that a PACK reports as lost (Cut Payload §4.4 steps 1 and 2).
     /// The first range is news. The others repeat earlier PACKs, and do not tell which sending was lost. So they count
     /// only for segments that were never sent again.
     pub fn on_pack(&mut self, blocks: &PackBlocks, ack: u64, (una, now): (u64, Time), told: &mut AckOutcome) {
@@ -53,7 +53,7 @@ impl RackTlp {
             self.mark_range_lost(start.max(una)..end, i == 0, now, told);
         }
     }
-    /// Marks a range as lost; `again` is true if the loss may be that of a retransmission.
+    /// Marks a range of bytes as lost; `again` is true if the loss may be that of a retransmission.
     pub fn mark_range_lost(&mut self, range: Range<u64>, again: bool, now: Time, told: &mut AckOutcome) {
         self.segments.mark_range_lost(range, again, |s| {
             told.packed += s.len();
@@ -63,7 +63,7 @@ impl RackTlp {
             }
         });
     }
-    /// Marks segments as lost by IsLost() of RFC 6675 §4, except those that were sent again since their loss.
+    /// Marks segments as lost by counting SACKs (IsLost(), RFC 6675 §4), except those that were sent again since.
     pub fn detect_losses_by_count(&mut self, reach: IsLostParams) -> DetectedLosses {
         let mut found = DetectedLosses::default();
         let below = self.segments.lost_below(reach);

@@ -2,7 +2,7 @@
 //!
 //! Names are those of RFC 9937 §6; quantities are in bytes.
 
-/// State of one recovery.
+/// State of proportional rate reduction (PRR) in one recovery.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::transport) struct Prr {
     /// RecoverFS: bytes in flight when the recovery began.
@@ -13,7 +13,7 @@ pub(in crate::transport) struct Prr {
     out: u64,
 }
 
-/// Properties of an ACK in a recovery.
+/// Properties of an ACK in a recovery that PRR needs.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::transport) struct Delivery {
     /// DeliveredData: bytes newly acknowledged or SACKed.
@@ -24,20 +24,20 @@ pub(in crate::transport) struct Delivery {
     pub pipe: u64,
     pub ssthresh: u64,
     pub mss: u64,
-    /// True if part of a segment counts as a whole one, as in Linux, which counts in segments.
+    /// True if the data to send is rounded up to whole segments, as in Linux.
     pub whole: bool,
 }
 
 impl Prr {
-    /// Begins a recovery with this number of bytes in flight.
+    /// Starts PRR for a recovery that begins with this number of bytes in flight.
     pub fn begin(&mut self, flight: u64) {
         *self = Prr { flight: flight.max(1), delivered: 0, out: 0 };
     }
-    /// Notes bytes sent in the recovery.
+    /// Adds bytes sent in the recovery to PRR's count (prr_out).
     pub fn on_sent(&mut self, bytes: u64) {
         self.out += bytes;
     }
-    /// Returns the window after an ACK of the recovery; `None` if the ACK delivers nothing.
+    /// Returns the congestion window after an ACK of the recovery; `None` if the ACK delivers nothing.
     pub fn window(&mut self, of: Delivery) -> Option<u64> {
         if of.bytes == 0 {
             return None;

@@ -6,7 +6,7 @@
 use super::segments::{SegmentTags, Segments, SentSegment};
 use units::{Dur, Time};
 
-/// Parameters of the reordering window (§6.2 step 4).
+/// Parameters of RACK's reordering window (RFC 8985 §6.2 step 4).
 #[derive(Clone, Copy, Debug)]
 pub(in crate::transport) struct ReorderingWindowParams {
     /// Smoothed round-trip time; zero before the first sample.
@@ -15,11 +15,11 @@ pub(in crate::transport) struct ReorderingWindowParams {
     pub threshold: Option<u32>,
     /// True during fast recovery, or recovery after a timeout.
     pub in_recovery: bool,
-    /// True if segments that are found lost are set aside until they are sent again, as in Linux.
+    /// True if segments that are found lost are not examined until they are sent again, as in Linux.
     pub sets_aside: bool,
 }
 
-/// Newest segment that has arrived, and the window of reordering (§5.3).
+/// State of RACK: the last-sent segment that has arrived, and the reordering window (RFC 8985 §5.3).
 #[derive(Clone, Debug)]
 pub(in crate::transport) struct Rack {
     /// RACK.xmit_ts and RACK.end_seq: of all segments that have arrived, the one sent last.
@@ -33,7 +33,7 @@ pub(in crate::transport) struct Rack {
     fack: u64,
     /// RACK.dsack_round: end of the round trip in which a DSACK last widened the window; `None` before.
     dsack_round: Option<u64>,
-    /// RACK.reo_wnd_mult: width of the window in quarters of the least round-trip time.
+    /// RACK.reo_wnd_mult: width of the reordering window in quarters of the minimum round-trip time.
     /// RACK.reo_wnd_persist is the number of recoveries for which that width lasts.
     steps: u32,
     persist: u32,
@@ -60,28 +60,28 @@ impl Default for Rack {
     }
 }
 
-/// Number of recoveries without a DSACK after which the window returns to its first width (§6.2 step 4).
+/// Number of recoveries without a DSACK after which the reordering window is narrow again (RFC 8985 §6.2 step 4).
 const RECOVERIES_UNTIL_RESET: u32 = 16;
 
-/// Returns RACK_sent_after(): segments that left at one instant are ordered by their bytes.
+/// Returns RACK_sent_after(): true if segment `a` left after `b`; their bytes decide if both left at one instant.
 fn sent_after(a: (Time, u64), b: (Time, u64)) -> bool {
     a > b
 }
 
 impl Rack {
-    /// RACK.min_RTT: least round-trip time.
+    /// RACK.min_RTT: minimum round-trip time.
     pub fn min_rtt(&self) -> Dur {
         self.min_rtt
     }
-    /// Takes the round-trip time of the handshake, which counts as a segment in Linux.
+    /// Sets RACK.rtt to the round-trip time of the handshake, whose SYN Linux counts as a segment.
     pub fn on_handshake(&mut self, rtt: Dur) {
         self.rtt = rtt;
     }
-    /// Takes a sample of the round-trip time (§6.2 step 1).
+    /// Updates RACK.min_RTT with a round-trip sample (RFC 8985 §6.2 step 1).
     pub fn sample(&mut self, rtt: Dur) {
         self.min_rtt = self.min_rtt.min(rtt);
     }
-    /// Notes that a segment has arrived (§6.2 step 2).
+    /// Updates RACK for a segment that has arrived (RFC 8985 §6.2 step 2).
     /// If it was sent more than once, the ACK must be of the last sending: it is at least a round trip old, and `late`
     /// is true, which means that no timestamp shows an earlier one.
     pub fn on_arrived(&mut self, s: &SentSegment, now: Time, late: bool) {
@@ -97,7 +97,7 @@ impl Rack {
             (self.at, self.end) = (s.at, s.end);
         }
     }
-    /// Detects reordering by a segment that has arrived: RACK_detect_reordering() (§6.2 step 3).
+    /// Detects reordering from a segment that has arrived: RACK_detect_reordering() (RFC 8985 §6.2 step 3).
     /// All segments known to have arrived before this ACK end at or below `fack`.
     pub fn detect_reordering(&mut self, s: &SentSegment, fack: u64) {
         self.reordered |= s.end < fack && !s.tags.has(SegmentTags::RETRANSMITTED);
@@ -116,15 +116,15 @@ impl Rack {
     pub fn note_reordered(&mut self) {
         self.reordered = true;
     }
-    /// Allows a search for losses without an arrival.
+    /// Makes the next search for losses run even if no segment has arrived since the last one.
     pub fn force_search(&mut self) {
         self.advanced = true;
     }
-    /// Returns true once after an arrival: losses are to be searched (`rack.advanced` in Linux).
+    /// Returns true, once, if a segment has arrived since the last search for losses (`rack.advanced` in Linux).
     pub fn take_advance(&mut self) -> bool {
         core::mem::take(&mut self.advanced)
     }
-    /// Updates the window after an ACK; a DSACK widens it (`tcp_rack_update_reo_wnd` in Linux).
+    /// Updates RACK's reordering window after an ACK; a DSACK widens it (`tcp_rack_update_reo_wnd` in Linux).
     pub fn update_window(&mut self, widens: bool) {
         if widens {
             self.steps = (self.steps + 1).min(255);
@@ -133,12 +133,12 @@ impl Rack {
             self.steps = 1;
         }
     }
-    /// Counts a recovery that is over, or that DSACKs have shown to be spurious, for the duration of a wider window.
+    /// Counts a recovery toward the end of a wider reordering window, which a spurious recovery prolongs.
     pub fn count_recovery(&mut self, had_reason: bool) {
         self.persist =
             if had_reason { self.persist.saturating_sub(1) } else { (self.persist + 1).min(RECOVERIES_UNTIL_RESET) };
     }
-    /// Widens the window after a DSACK that no probe explains, once per round trip (§6.2 step 4).
+    /// Widens the reordering window after a DSACK that no probe explains, once per round trip (RFC 8985 §6.2 step 4).
     pub fn on_dsack(&mut self, una: u64, sent: u64) {
         if self.dsack_round.is_none_or(|end| una >= end) {
             self.dsack_round = Some(sent);
@@ -146,14 +146,14 @@ impl Rack {
             self.persist = RECOVERIES_UNTIL_RESET;
         }
     }
-    /// Counts a recovery that is over (§6.2 step 4).
+    /// Counts an ended recovery, of which sixteen make the reordering window narrow again (RFC 8985 §6.2 step 4).
     pub fn on_recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {
             self.steps = 1;
         }
     }
-    /// Returns RACK_update_reo_wnd(): the time for which an overtaken segment may still arrive (§6.2 step 4).
+    /// Returns RACK's reordering window: how long an overtaken segment may still arrive (RFC 8985 §6.2 step 4).
     fn reordering_window(&self, reports: u32, of: ReorderingWindowParams) -> Dur {
         let shown = of.threshold.is_some_and(|n| reports >= n);
         if !self.reordered && (of.in_recovery || shown) {
@@ -164,7 +164,7 @@ impl Rack {
             least => Dur((least.0 / 4).saturating_mul(u64::from(self.steps))).min(of.srtt),
         }
     }
-    /// Marks lost segments, and returns how long to wait for other overtaken ones: RACK_detect_loss() (§6.2 step 5).
+    /// Marks lost segments, and returns how long to wait for other overtaken ones: RACK_detect_loss() (RFC 8985 §6.2).
     pub fn detect_losses(&self, segments: &mut Segments, now: Time, of: ReorderingWindowParams) -> DetectedLosses {
         let patience = self.rtt.saturating_add(self.reordering_window(segments.sacked_segments(), of));
         let mut found = DetectedLosses::default();
@@ -196,7 +196,7 @@ impl Rack {
         }
         found
     }
-    /// Marks segments older than a round trip as lost, without a window for reordering, as in Linux.
+    /// Marks the first segment and all older than a round trip as lost, without a reordering window, as in Linux.
     pub fn mark_old_lost(&self, segments: &mut Segments, now: Time) {
         for i in 0..segments.len() {
             let old = segments.get(i).is_some_and(|s| s.at.saturating_add(self.rtt) <= now);
@@ -205,7 +205,7 @@ impl Rack {
             }
         }
     }
-    /// Marks the first segment, and those sent long enough ago, as lost: RACK_mark_losses_on_RTO() (§6.3).
+    /// Marks the first segment and all sent long enough ago as lost: RACK_mark_losses_on_RTO() (RFC 8985 §6.3).
     pub fn on_timeout(&self, segments: &mut Segments, now: Time, of: ReorderingWindowParams) {
         let patience = self.rtt.saturating_add(self.reordering_window(segments.sacked_segments(), of));
         for i in 0..segments.len() {
@@ -217,12 +217,12 @@ impl Rack {
     }
 }
 
-/// Result of a search for losses.
+/// Result of a search for lost segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::transport) struct DetectedLosses {
     /// Number of bytes that are newly lost.
     pub lost: u64,
-    /// True if a retransmission is among them.
+    /// True if a retransmission is among the newly lost segments.
     pub again: bool,
     /// Time until more segments may be lost; zero if no other segment was overtaken.
     pub wait: Dur,

@@ -15,21 +15,21 @@ use crate::transport::{clock, unwrap_offset};
 use core::ops::Range;
 use units::{Dur, Time};
 
-/// Phase of a sender's recovery.
+/// State of a sender's loss recovery, as `TCP_CA_Open` to `TCP_CA_Loss` in Linux.
 ///
 /// The order is that of Linux's states. Only Linux senders use `Disorder` and `Reducing`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::transport) enum Phase {
-    /// No recovery is in progress.
+    /// No recovery is in progress (`TCP_CA_Open`).
     #[default]
     Open,
     /// Segments were SACKed or sent again, and none is lost (`TCP_CA_Disorder`).
     Disorder,
     /// The window is reduced because of a mark (`TCP_CA_CWR`).
     Reducing,
-    /// Fast recovery.
+    /// Fast recovery is in progress (`TCP_CA_Recovery`).
     Recovery,
-    /// Recovery after a timeout.
+    /// Recovery after a timeout is in progress (`TCP_CA_Loss`).
     Loss { frto: Frto },
 }
 
@@ -42,7 +42,7 @@ pub(in crate::transport) enum Frto {
     New,
 }
 
-/// Event that the one timer is set for (RFC 8985 §8).
+/// Purpose for which a sender's single timer is set: retransmission, probe or reordering (RFC 8985 §8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::transport) enum TimerPurpose {
     #[default]
@@ -51,7 +51,7 @@ pub(in crate::transport) enum TimerPurpose {
     Reordering,
 }
 
-/// State of RACK-TLP of one sender.
+/// Loss detection and recovery state of a sender that uses RACK-TLP (RFC 8985).
 #[derive(Clone, Debug, Default)]
 pub(in crate::transport) struct RackTlp {
     pub segments: Segments,
@@ -61,11 +61,11 @@ pub(in crate::transport) struct RackTlp {
     pub undo: Undo,
     pub phase: Phase,
     pub awaited: TimerPurpose,
-    /// True if the first retransmission of a recovery leaves whatever is in flight (RFC 6675 §5 (4.3)).
+    /// True if the next retransmission, the first of a recovery, leaves even without a free window (RFC 6675 §5 (4.3)).
     pub at_once: bool,
     pub spread: LinuxDeviation,
     pub dsacks: u32,
-    /// Number of PACKs received.
+    /// Number of PACKs (precise ACKs of Cut Payload) received.
     pub packs: u32,
     /// Range of new data that leaves as one burst.
     pub burst: Range<u64>,
@@ -76,18 +76,18 @@ pub(in crate::transport) struct RackTlp {
     pub again_at: Option<Time>,
     /// Bytes without a cumulative ACK after the last ACK.
     pub outstanding: u64,
-    /// Counters of a Linux sender.
+    /// Counters of delivered and duplicate segments, for Linux senders.
     pub counts: Counts,
-    /// State of Linux 2.6.38's sender, and its round-trip estimate.
+    /// Loss recovery state that only Linux 2.6.38's sender has, and its round-trip estimate.
     pub fack: Fack,
     pub ticks: RttTicks,
 }
 
-/// ACK, and state of the sender when it arrives.
+/// Fields of an arriving ACK, and the sender state that its processing needs.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::transport) struct AckInput<'a> {
     pub now: Time,
-    /// Number of the ACK: it acknowledges everything before.
+    /// Acknowledgement number: all bytes before it have arrived.
     pub ack: u64,
     /// SND.UNA before the ACK, and one past the highest byte sent.
     pub una: u64,
@@ -96,17 +96,17 @@ pub(in crate::transport) struct AckInput<'a> {
     pub recover: u64,
     pub mss: u32,
     pub blocks: &'a [(u32, u32)],
-    /// True if the first block is a DSACK (RFC 2883 §4).
+    /// True if the first SACK block is a DSACK (RFC 2883 §4).
     pub duplicate: bool,
     /// Echoed timestamp, and length of its tick.
     pub echo: Option<(u32, Dur)>,
     /// Number of retransmissions so far.
     pub again: u32,
-    /// Rules of the sender's kernel.
+    /// Rules for SACK blocks of the sender's Linux kernel.
     pub rules: SackRules,
 }
 
-/// News of an ACK, after the list of segments has been updated.
+/// Deliveries, round-trip samples and duplicates that an ACK has shown, after the list of segments was updated.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::transport) struct AckOutcome {
     /// DeliveredData of RFC 9937: bytes newly acknowledged or SACKed.
@@ -115,9 +115,9 @@ pub(in crate::transport) struct AckOutcome {
     pub reported: bool,
     /// True if data that was sent once, before the recovery began, has arrived.
     pub original: bool,
-    /// True if the ACK has a DSACK.
+    /// True if the ACK carries a DSACK.
     pub duplicate: bool,
-    /// True if the DSACK is that of a probe.
+    /// True if the DSACK reports a tail loss probe.
     pub probe_twice: bool,
     /// Round-trip time by the first acknowledged segment that was sent once, else by the first SACKed one.
     pub rtt: Option<Dur>,
@@ -132,7 +132,7 @@ pub(in crate::transport) struct AckOutcome {
     pub packed_rtt: Option<Dur>,
     /// Number of segments newly acknowledged or SACKed, and of DSACKed ones, as Linux counts delivered segments.
     pub segments: u32,
-    /// Number of delivered segments that blocks report.
+    /// Number of delivered segments that SACK blocks report.
     pub by_blocks: u32,
     /// Number of segments cumulatively acknowledged.
     pub acked: u32,
@@ -142,16 +142,16 @@ pub(in crate::transport) struct AckOutcome {
     pub again_acked: bool,
     /// Send time of the last newly SACKed segment, of those sent once.
     pub last_reported_at: Option<Time>,
-    /// True if the ACK covers a retransmitted segment other than its first.
+    /// True if the ACK acknowledges a retransmitted segment other than the first one that it acknowledges.
     pub later_again_acked: bool,
     /// True if a SACK reports data sent once, before the timeout that F-RTO examines.
     pub original_reported: bool,
-    /// Highest end of a SACK block; 0 without blocks.
+    /// Highest end of a SACK block of the ACK; 0 without blocks.
     pub highest_block: u64,
 }
 
 impl RackTlp {
-    /// Processes blocks and cumulative ACK, and notes the segments that have arrived (RFC 8985 §6.2 steps 1 to 4).
+    /// Processes the SACK blocks and the number of an ACK, and records arrived segments (RFC 8985 §6.2 steps 1 to 4).
     pub fn process_ack(&mut self, of: &AckInput) -> AckOutcome {
         let mut told = AckOutcome::default();
         let mut blocks = of.blocks;
@@ -210,7 +210,7 @@ impl RackTlp {
         told
     }
 
-    /// Processes a DSACK (RFC 2883).
+    /// Processes a DSACK (RFC 2883): it may widen RACK's reordering window, or show a cut to be spurious.
     fn on_dsack(&mut self, block: &(u32, u32), of: &AckInput, told: &mut AckOutcome) {
         self.dsacks += 1;
         told.duplicate = true;
@@ -226,7 +226,7 @@ impl RackTlp {
         }
     }
 
-    /// Takes a sample of the round-trip time.
+    /// Passes a round-trip sample to tail loss probes and to RACK's minimum round-trip time.
     pub fn on_rtt_sample(&mut self, least: Dur) {
         self.tlp.on_sample();
         self.rack.sample(least);
@@ -235,11 +235,11 @@ impl RackTlp {
     pub fn in_recovery(&self) -> bool {
         self.phase >= Phase::Recovery
     }
-    /// Bytes in flight.
+    /// Bytes in flight: neither acknowledged nor SACKed, and not lost unless sent again.
     pub fn pipe(&self) -> u64 {
         self.segments.pipe()
     }
-    /// Notes that new data was sent.
+    /// Adds new data that was sent to the list of segments.
     pub fn on_sent(&mut self, range: Range<u64>, now: Time) {
         if matches!(self.phase, Phase::Recovery | Phase::Reducing) {
             self.prr.on_sent(range.end - range.start);
@@ -247,7 +247,7 @@ impl RackTlp {
         let stamp = self.counts.sent_at();
         self.segments.push(range, now, stamp);
     }
-    /// Notes that a lost segment was sent again, at this tick of the clock of timestamps.
+    /// Records for PRR and undo that a lost segment was sent again, at this tick of the timestamp clock.
     pub fn on_sent_again(&mut self, bytes: u64, ticks: u32) {
         if matches!(self.phase, Phase::Recovery | Phase::Reducing) {
             self.prr.on_sent(bytes);
@@ -265,7 +265,7 @@ mod tests {
         Time::ZERO + Dur::us(us)
     }
 
-    /// Returns the news of an ACK 100 us after the first of four segments, which were sent 10 us apart.
+    /// Returns the outcome of an ACK that arrives 100 us after the first of four segments, which were sent 10 us apart.
     fn ack_after_100_us(ack: u64, blocks: &[(u32, u32)]) -> AckOutcome {
         let mut rack = RackTlp::default();
         for n in 0..4 {

@@ -1,4 +1,4 @@
-//! Scoreboard of RFC 6675 §4: selectively acknowledged data, and what follows from it.
+//! Scoreboard of RFC 6675 §4: selectively acknowledged data, lost data, and the next segment to send.
 //!
 //! Sequence numbers here are ends, one past the last byte, while RFC 6675 names the last byte. `una` is HighACK + 1,
 //! and `sent` is HighData + 1.
@@ -10,35 +10,35 @@ use super::is_lost_params::IsLostParams;
 use super::rack_tlp::RackTlp;
 use core::ops::Range;
 
-/// Result of NextSeg() (RFC 6675 §4).
+/// Segment to send next: the result of NextSeg() (RFC 6675 §4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::transport) enum NextSegment {
-    /// Rules 1 and 3: data sent before, as its first byte and its length.
+    /// Data sent before, by rules 1 and 3 of NextSeg(): its first byte and its length.
     Again(u64, u32),
-    /// Rule 2: new data.
+    /// New data, by rule 2 of NextSeg() (RFC 6675 §4).
     New,
-    /// Rule 4: the rescue retransmission, as its first byte and its length.
+    /// Rescue retransmission, by rule 4 of NextSeg(): its first byte and its length.
     Rescue(u64, u32),
 }
 
-/// Data SACKed beyond the cumulative ACK.
+/// Scoreboard of one sender: data SACKed beyond the cumulative ACK.
 #[derive(Clone, Debug, Default)]
 pub(in crate::transport) struct Scoreboard {
-    /// Disjoint ranges in order that do not touch.
+    /// SACKed byte ranges in ascending order, which neither overlap nor touch.
     ranges: Vec<Range<u64>>,
-    /// Number of bytes in the ranges.
+    /// Number of bytes in the SACKed ranges.
     sacked: u64,
     /// HighRxt + 1: all data before it was retransmitted in this recovery, or has arrived.
     high_rxt: u64,
     /// RescueRxt + 1: the next rescue retransmission waits until more than this is acknowledged.
     rescue_rxt: u64,
     dsacks: u32,
-    /// State of RACK-TLP. It keeps the SACKed ranges itself, and only their sum is kept here.
+    /// State of RACK-TLP, which keeps the SACKed ranges itself; this scoreboard then has only their sum.
     pub timed: Option<Box<RackTlp>>,
 }
 
 impl Scoreboard {
-    /// Adds the blocks of an ACK of everything before `ack`, and returns true if any byte is newly SACKed.
+    /// Adds the SACK blocks of an ACK of everything before `ack`, and returns true if any byte is newly SACKed.
     /// An ACK of everything before `una` may have overtaken it. A first block that reports a duplicate has no news (RFC
     /// 2883 §4). Blocks of data that was never sent are ignored.
     pub fn update(&mut self, blocks: &[(u32, u32)], ack: u64, una: u64, sent: u64) -> bool {
@@ -70,7 +70,7 @@ impl Scoreboard {
         self.sacked += merged.end - merged.start;
         self.ranges.splice(lo..hi, [merged]);
     }
-    /// Removes ranges after everything before `una` was acknowledged; the byte at `una` has not arrived.
+    /// Removes SACKed ranges after everything before `una` was acknowledged; the byte at `una` has not arrived.
     pub fn advance(&mut self, una: u64) {
         let gone = self.ranges.partition_point(|r| r.end <= una);
         for old in self.ranges.drain(..gone) {
@@ -78,7 +78,7 @@ impl Scoreboard {
         }
         self.forget_if_reneged(una);
     }
-    /// Removes all ranges if the first outstanding byte was SACKed before: the receiver has discarded it (RFC 2018 §8).
+    /// Removes all SACKs if the first outstanding byte was SACKed before: the receiver has discarded it (RFC 2018 §8).
     /// A receiver that keeps its data would have acknowledged that byte, in whatever order its ACKs arrive.
     pub fn forget_if_reneged(&mut self, una: u64) {
         if self.ranges.first().is_some_and(|r| r.start <= una) {
@@ -86,20 +86,20 @@ impl Scoreboard {
             self.sacked = 0;
         }
     }
-    /// Begins a recovery: HighRxt and RescueRxt are the end of the first retransmission (§5 (4.3)).
+    /// Begins a recovery: HighRxt and RescueRxt are the end of the first retransmission (RFC 6675 §5 (4.3)).
     pub fn begin_recovery(&mut self, first: u64) {
         (self.high_rxt, self.rescue_rxt) = (first, first);
     }
-    /// Notes that a segment of rule 1 or 3 up to `end` was sent (§5 (C.2)).
+    /// Records a retransmission up to `end` by rule 1 or 3 of NextSeg() (RFC 6675 §5 (C.2)).
     pub fn on_retransmitted(&mut self, end: u64) {
         self.high_rxt = self.high_rxt.max(end);
     }
-    /// Notes the rescue retransmission, the only one until `recover` (§4, NextSeg() rule 4).
+    /// Records the rescue retransmission, the only one until `recover` (RFC 6675 §4, NextSeg() rule 4).
     pub fn on_rescued(&mut self, recover: u64) {
         self.rescue_rxt = recover;
     }
 
-    /// Returns the byte below which all data that is not SACKed is lost: IsLost() of all bytes.
+    /// Returns the byte below which all data that is not SACKed is lost, by IsLost() (RFC 6675 §4).
     pub fn lost_below(&self, reach: IsLostParams) -> u64 {
         let Some(threshold) = reach.threshold else { return 0 };
         let most = u64::from(threshold.saturating_sub(1)) * u64::from(reach.mss);
@@ -114,7 +114,7 @@ impl Scoreboard {
         }
         0
     }
-    /// Returns SetPipe(): bytes that are not considered lost, plus bytes that were retransmitted.
+    /// Returns the pipe, SetPipe() of RFC 6675 §4: bytes not considered lost, plus bytes retransmitted.
     pub fn pipe(&self, una: u64, sent: u64, reach: IsLostParams) -> u64 {
         self.unsacked_bytes(self.lost_below(reach).max(una)..sent) + self.unsacked_bytes(una..self.high_rxt)
     }
@@ -128,7 +128,7 @@ impl Scoreboard {
         let there: u64 = inside.map(|r| r.end.min(of.end) - r.start.max(of.start)).sum();
         of.end - of.start - there
     }
-    /// Returns NextSeg(); `new` is true if new data may be sent.
+    /// Returns the next segment to send, NextSeg() of RFC 6675 §4; `new` is true if new data may be sent.
     pub fn next_segment(&self, outstanding: Range<u64>, new: bool, reach: IsLostParams) -> Option<NextSegment> {
         let length = |hole: &Range<u64>| (hole.end - hole.start).min(u64::from(reach.mss)) as u32;
         let hole = self.next_hole(self.high_rxt.max(outstanding.start));
@@ -146,7 +146,7 @@ impl Scoreboard {
         let start = last.start.max(last.end.saturating_sub(u64::from(reach.mss)));
         (!last.is_empty()).then(|| NextSegment::Rescue(start, length(&(start..last.end))))
     }
-    /// Returns the first hole at or after `from` that has SACKed data beyond it.
+    /// Returns the first gap without SACK at or after `from` that has SACKed data beyond it.
     pub fn next_hole(&self, from: u64) -> Option<Range<u64>> {
         let next = self.ranges.partition_point(|r| r.end <= from);
         let (first, rest) = self.ranges[next..].split_first()?;
@@ -155,7 +155,7 @@ impl Scoreboard {
             false => rest.first().map(|second| first.end..second.start),
         }
     }
-    /// Returns the hole, or the end, with the highest outstanding byte that is not SACKed.
+    /// Returns the gap between SACKed ranges, or the data above them, that has the highest byte without a SACK.
     fn last_hole(&self, outstanding: Range<u64>) -> Range<u64> {
         match &self.ranges[..] {
             [.., last] if last.end < outstanding.end => last.end..outstanding.end,
@@ -182,13 +182,13 @@ impl Scoreboard {
     pub fn sacked_before(&self, end: u64) -> u32 {
         self.ranges.iter().take_while(|r| r.start < end).map(|r| (r.end.min(end) - r.start) as u32).sum()
     }
-    /// Number of DSACKs.
+    /// Number of DSACKs received.
     pub fn dsacks(&self) -> u32 {
         self.dsacks
     }
 }
 
-/// Returns true if the first block reports a segment that had arrived before (RFC 2883 §4).
+/// Returns true if the first SACK block reports a segment that had arrived before (DSACK, RFC 2883 §4).
 /// Such a block is below the cumulative ACK, or inside the second block.
 pub(in crate::transport) fn reports_duplicate(blocks: &[(u32, u32)], ack: u64) -> bool {
     let within = |a: u32, b: u32| a.wrapping_sub(b) as i32 >= 0;

@@ -9,7 +9,7 @@ use core::ops::Range;
 use std::collections::VecDeque;
 use units::Time;
 
-/// State of a segment.
+/// Flags of an outstanding segment, such as SACKed, lost or retransmitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::transport) struct SegmentTags(u8);
 
@@ -18,7 +18,7 @@ impl SegmentTags {
     pub const SACKED: SegmentTags = SegmentTags(1);
     /// Segment.lost: its first sending, or a later one, is lost.
     pub const LOST: SegmentTags = SegmentTags(1 << 1);
-    /// Retransmission that counts as in flight.
+    /// Segment with a retransmission that counts as in flight.
     pub const RETRANSMISSION_IN_FLIGHT: SegmentTags = SegmentTags(1 << 2);
     /// Segment.retransmitted: sent more than once.
     pub const RETRANSMITTED: SegmentTags = SegmentTags(1 << 3);
@@ -44,7 +44,7 @@ impl SegmentTags {
     }
 }
 
-/// Segment as it was sent last.
+/// Outstanding segment: its bytes, the time of its last sending, and its flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::transport) struct SentSegment {
     /// First byte of the segment.
@@ -54,7 +54,7 @@ pub(in crate::transport) struct SentSegment {
     /// Segment.xmit_ts: time of the last sending.
     pub at: Time,
     pub tags: SegmentTags,
-    /// Sender's counter at that time: segments delivered (Linux 6.18), or the low half of SND.NXT (Linux 2.6.38).
+    /// Sender's counter at the last sending: segments delivered (Linux 6.18) or low half of SND.NXT (Linux 2.6.38).
     pub stamp: u32,
 }
 
@@ -82,14 +82,14 @@ pub(in crate::transport) struct Segments {
     doubled: u64,
     /// Bytes of retransmissions in flight.
     again: u64,
-    /// Byte from which everything was sent only once.
+    /// Byte from which all data was sent only once.
     once_from: u64,
     /// Bytes and segments that a sender without SACK assumes to be delivered, because of duplicate ACKs.
     assumed: (u64, u32),
 }
 
 impl Segments {
-    /// Adds new data that was sent.
+    /// Adds a segment of new data that was sent.
     pub fn push(&mut self, range: Range<u64>, at: Time, stamp: u32) {
         self.list.push_back(SentSegment {
             start: range.start,
@@ -108,7 +108,7 @@ impl Segments {
     pub fn flight(&self) -> u64 {
         (self.outstanding() - self.reported - self.waiting).saturating_sub(self.assumed.0)
     }
-    /// Bytes without a cumulative ACK.
+    /// Number of outstanding bytes: sent, and without a cumulative ACK.
     pub fn outstanding(&self) -> u64 {
         match (self.list.front(), self.list.back()) {
             (Some(first), Some(last)) => last.end - first.start,
@@ -138,13 +138,13 @@ impl Segments {
     pub fn first(&self) -> Option<&SentSegment> {
         self.list.front()
     }
-    /// Byte from which everything was sent only once.
+    /// Byte from which all data was sent only once.
     pub fn sent_once_from(&self) -> u64 {
         self.once_from
     }
 
-    /// Changes the tags of a segment, and with them all sums.
-    /// No other function changes tags, so sums and tags always agree.
+    /// Changes the flags of a segment, and with them all sums over the list.
+    /// No other function changes flags, so sums and flags always agree.
     fn change_tags(&mut self, i: usize, change: impl FnOnce(SegmentTags) -> SegmentTags) {
         let old = self.list[i];
         self.subtract_from_sums(&old);
@@ -170,7 +170,7 @@ impl Segments {
         self.waits -= u32::from(s.tags.awaits_retransmission());
         self.doubles -= u32::from(s.tags.is_sent_twice());
     }
-    /// Returns each sum with the bytes that a segment adds to it.
+    /// Returns each sum over the list, with the bytes that a segment adds to it.
     fn sums_with_bytes(&mut self, s: &SentSegment) -> [(&mut u64, u64); 4] {
         let bytes = |counts: bool| if counts { s.len() } else { 0 };
         [
@@ -181,7 +181,7 @@ impl Segments {
         ]
     }
 
-    /// Removes all data before `una`, and calls `told` for each segment that is gone, or for the part that is.
+    /// Removes all data before `una`, and calls `told` with each removed segment, or with its removed part.
     pub fn acknowledge(&mut self, una: u64, mut told: impl FnMut(&SentSegment)) {
         while let Some(first) = self.list.front().copied().filter(|s| s.start < una) {
             self.subtract_from_sums(&first);
@@ -195,7 +195,7 @@ impl Segments {
             self.add_to_sums(&rest);
         }
     }
-    /// Marks the data of a block as SACKed, and calls `told` for each segment for which that is new.
+    /// Marks the data of a SACK block as SACKed, and calls `told` with each newly SACKed segment.
     /// A segment of which only a part is SACKed becomes two.
     pub fn mark_range_sacked(&mut self, block: Range<u64>, mut told: impl FnMut(&SentSegment)) {
         let mut i = self.list.partition_point(|s| s.end <= block.start);
@@ -219,7 +219,7 @@ impl Segments {
             i += 1;
         }
     }
-    /// Marks a range as lost, and calls `told` for each segment for which that is new (CP §4.4 steps 1 and 2).
+    /// Marks a range of bytes as lost, and calls `told` with each newly lost segment (Cut Payload §4.4 steps 1 and 2).
     /// Segments that were sent again are marked only if `again` is true.
     pub fn mark_range_lost(&mut self, range: Range<u64>, again: bool, mut told: impl FnMut(&SentSegment)) {
         let mut i = self.list.partition_point(|s| s.end <= range.start);
@@ -240,7 +240,7 @@ impl Segments {
             i += 1;
         }
     }
-    /// Returns the byte below which all data that is not SACKed is lost: IsLost() of all bytes (RFC 6675 §4).
+    /// Returns the byte below which all data that is not SACKed is lost, by IsLost() (RFC 6675 §4).
     pub fn lost_below(&self, reach: IsLostParams) -> u64 {
         let Some(threshold) = reach.threshold else { return 0 };
         let most = u64::from(threshold.saturating_sub(1)) * u64::from(reach.mss);
@@ -283,7 +283,7 @@ impl Segments {
         }
         self.list.iter().position(|s| s.tags.awaits_retransmission())
     }
-    /// Notes that a segment was sent again (RFC 8985 §6.1).
+    /// Records that a segment was sent again (RFC 8985 §6.1).
     pub fn mark_sent_again(&mut self, i: usize, at: Time, stamp: u32) {
         self.change_tags(i, |t| {
             t.with(SegmentTags::RETRANSMISSION_IN_FLIGHT)
@@ -293,7 +293,7 @@ impl Segments {
         (self.list[i].at, self.list[i].stamp) = (at, stamp);
         self.once_from = self.once_from.max(self.list[i].end);
     }
-    /// Marks a sending of a segment as lost, and returns true if that is new. It is the last sending, or the first one
+    /// Marks a transmission of a segment as lost, and returns true if that is new. It is the last one, or the first one
     /// if the segment was sent twice without being lost.
     pub fn mark_lost_again(&mut self, i: usize) -> bool {
         let tags = self.list[i].tags;
@@ -308,13 +308,13 @@ impl Segments {
         });
         true
     }
-    /// Marks a segment as lost, and its retransmission as well.
+    /// Marks a segment and its retransmission as lost, unless the segment is SACKed.
     pub fn mark_wholly_lost(&mut self, i: usize) {
         if !self.list[i].tags.has(SegmentTags::SACKED) {
             self.change_tags(i, |t| t.with(SegmentTags::LOST).without(SegmentTags::RETRANSMISSION_IN_FLIGHT));
         }
     }
-    /// Marks all segments as not lost, after an undo.
+    /// Removes the lost mark of all segments, after an undo.
     pub fn clear_lost_marks(&mut self) {
         for i in 0..self.list.len() {
             self.change_tags(i, |t| t.without(SegmentTags::LOST));
@@ -336,7 +336,7 @@ mod tests {
     use mech::{Stream, StreamPurpose};
     use units::Dur;
 
-    /// Sums as computed from the segments.
+    /// Returns the sums over the list as counted anew from all segments.
     fn counted(s: &Segments) -> (u64, u32, u64, u64) {
         let bytes =
             |f: &dyn Fn(SegmentTags) -> bool| s.list.iter().filter(|s| f(s.tags)).map(SentSegment::len).sum::<u64>();

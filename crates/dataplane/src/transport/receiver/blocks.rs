@@ -4,7 +4,7 @@
 
 use crate::MAX_BLOCKS;
 
-/// Ranges of bytes beyond the first gap, the one that grew last first.
+/// SACK blocks of a Linux receiver: byte ranges beyond the first gap, the one that grew last first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
     list: [(u64, u64); MAX_BLOCKS],
@@ -17,7 +17,7 @@ fn touches(a: (u64, u64), b: (u64, u64)) -> bool {
 }
 
 impl Blocks {
-    /// Adds a segment beyond a gap, new or not.
+    /// Adds the bytes of a segment beyond a gap to the SACK blocks, even if they had arrived before.
     pub fn add(&mut self, segment: (u64, u64)) {
         match self.list[..self.count].iter().position(|block| touches(*block, segment)) {
             Some(i) => {
@@ -32,12 +32,12 @@ impl Blocks {
             }
         }
     }
-    /// Widens the first block by a range.
+    /// Extends the first SACK block so that it includes a range.
     fn grow(&mut self, by: (u64, u64)) {
         let first = &mut self.list[0];
         *first = (first.0.min(by.0), first.1.max(by.1));
     }
-    /// Merges the blocks that touch the first one into it.
+    /// Merges the SACK blocks that touch the first one into it.
     fn merge(&mut self) {
         let mut i = 1;
         while i < self.count {
@@ -50,7 +50,7 @@ impl Blocks {
             }
         }
     }
-    /// Removes the blocks that begin at or before `next`, since everything before it has arrived.
+    /// Removes the SACK blocks that begin at or before `next`, since everything before it has arrived.
     pub fn advance(&mut self, next: u64) {
         let mut kept = 0;
         for i in 0..self.count {
@@ -61,7 +61,7 @@ impl Blocks {
         }
         self.count = kept;
     }
-    /// All blocks.
+    /// Returns all SACK blocks, the one that grew last first.
     pub fn latest(&self) -> &[(u64, u64)] {
         &self.list[..self.count]
     }

@@ -1,4 +1,4 @@
-//! Replies for a receiver that was freed after it had received everything.
+//! Replies to late packets of a flow whose receiver was freed after it had received everything.
 
 use super::options::tsval_of;
 use super::{EcnMode, Receiver, is_marked, segment};
@@ -10,7 +10,7 @@ use mech::Flags;
 /// State that remains of a receiver that has received everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FinishedReceiver {
-    /// ACKs sent; also the number of the next emission.
+    /// ACKs sent; also the number of the next emitted packet.
     pub acks: u32,
     /// TS.Recent (RFC 7323 §4.3). Of old segments only the last of the flow changes it, and only on Linux.
     pub recent: u32,

@@ -4,7 +4,7 @@ use super::{Receiver, ReceiverFlags};
 use crate::transport::{Io, segment};
 
 impl Receiver {
-    /// Processes data. The next bytes are taken and acknowledged, and old bytes are acknowledged again.
+    /// Processes data as a RoCE receiver: it acknowledges the next bytes, and old bytes again.
     /// Data beyond a gap is discarded. The first such packet gets a NAK, and there is no other until the gap is filled.
     #[inline(never)]
     pub(super) fn take_in_order(&mut self, (start, end): (u64, u64), io: &mut Io) {

@@ -1,4 +1,4 @@
-//! Passive side of a handshake (RFC 9293 §3.5): a SYN is answered until data or an ACK arrives.
+//! Passive side of a handshake (RFC 9293 §3.5): each SYN gets a SYN-ACK, which repeats until data or an ACK arrives.
 //!
 //! The SYN has the sequence number before that of the first byte. The SYN-ACK uses no number, since this end sends no
 //! data.
@@ -14,7 +14,7 @@ use mech::Flags;
 use units::{Dur, Time};
 
 impl Receiver {
-    /// Processes a packet without data, or the first packet of an open connection.
+    /// Processes a packet without data, or a packet that arrives before the connection is open.
     /// A packet whose data was cut off is discarded unless PACK was agreed on.
     #[cold]
     pub(super) fn on_control_packet(&mut self, pkt: &Pkt, io: &mut Io) {

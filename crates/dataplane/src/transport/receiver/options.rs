@@ -6,7 +6,7 @@ use crate::transport::{Io, TcpConfig, segment};
 use crate::{MAX_BLOCKS, PacketExtension, Pkt, Timestamps};
 use units::Time;
 
-/// Returns the TSval of a segment.
+/// Returns the TSval of a segment; `None` if it has no timestamps.
 #[inline]
 pub(super) fn tsval_of(pkt: &Pkt, io: &Io) -> Option<u32> {
     io.exts.get(pkt.ext)?.timestamps.map(|t| t.val)
@@ -67,7 +67,7 @@ impl Receiver {
         self.aside.as_deref().filter(|_| self.bits.any(ReceiverFlags::GAP))
     }
 
-    /// Returns the largest window in bytes, and its scale (RFC 7323 §2.2).
+    /// Returns the largest window that the receiver may advertise in bytes, and its scale (RFC 7323 §2.2).
     fn max_window(&self, cfg: &TcpConfig) -> (u64, u8) {
         match self.bits.any(ReceiverFlags::SCALED) {
             true => (u64::from(cfg.receive_window), cfg.window_shift),
@@ -100,7 +100,7 @@ impl Receiver {
         (largest >> scale) as u16
     }
 
-    /// Returns true if a data segment passes the tests of its timestamp.
+    /// Returns true if a data segment has an acceptable timestamp (PAWS, RFC 7323 §5).
     /// It must have one (RFC 7323 §3.2). One that is older than TS.Recent is acknowledged and dropped (§5.3 R1). Linux
     /// lets it be older by one tick (`TCP_PAWS_WINDOW`).
     pub(super) fn passes_paws(&mut self, stamp: Option<u32>, range: (u64, u64), io: &mut Io) -> bool {

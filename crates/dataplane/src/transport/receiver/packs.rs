@@ -1,4 +1,4 @@
-//! PACKs: the receiver replies to a cut packet immediately, with the range of bytes that it has lost (CP §4.3).
+//! PACKs: immediate replies of a receiver to trimmed packets, with the range of lost bytes (Cut Payload §4.3).
 
 use super::{OutOfOrderState, Receiver};
 use crate::Pkt;
@@ -7,22 +7,22 @@ use crate::transport::config::EcnMode;
 use crate::transport::segment::{self, is_marked};
 use mech::Flags;
 
-/// Record of the ranges that PACKs have reported.
+/// Last range of lost bytes that a PACK has reported, and the number of PACKs sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LastLostRange {
-    /// Range of the last PACK.
+    /// Range of lost bytes in the last PACK.
     range: Option<(u64, u64)>,
-    /// PACKs sent.
+    /// Number of PACKs (precise ACKs of Cut Payload) sent.
     packs: u32,
 }
 
-/// Returns a lost range as a block with swapped edges (CP §4.3).
+/// Returns a lost range as a SACK block with swapped edges (Cut Payload §4.3).
 fn block(range: (u64, u64)) -> (u32, u32) {
     (range.1 as u32, range.0 as u32)
 }
 
 impl Receiver {
-    /// Processes a packet whose payload was cut off. Its mark is echoed as usual; nothing else of it is used.
+    /// Processes a trimmed packet: its congestion mark is echoed as usual, and a PACK reports its lost bytes.
     pub(super) fn on_cut(&mut self, pkt: &Pkt, io: &mut Io) {
         let Some(lost) = segment::cut_range(pkt, self.next, io) else { return };
         let marked = is_marked(pkt);
@@ -36,7 +36,7 @@ impl Receiver {
         self.send_pack((lost.start, lost.end), pkt.head.class(), io);
     }
 
-    /// Sends a PACK, which also acknowledges all data in order.
+    /// Sends a PACK for a range of lost bytes, which also acknowledges all data in order.
     /// Its first block is the lost range. The second is that of the last PACK while still missing, in case that PACK
     /// was lost (CP §4.6). The ranges beyond the gap follow (RFC 2018 §4).
     /// A PACK has the class of the header that it answers, as control packets have in NDP (§3.1). In the class of data
@@ -61,7 +61,7 @@ impl Receiver {
         self.reset_pending_acks();
     }
 
-    /// Keeps the range of a PACK, and returns that of the last one.
+    /// Stores the lost range of a PACK, and returns that of the PACK before.
     fn swap_last_lost_range(&mut self, lost: (u64, u64)) -> Option<(u64, u64)> {
         let kept = &mut self.aside.get_or_insert_default().lost;
         kept.packs += 1;
@@ -74,7 +74,7 @@ impl Receiver {
         range.0 >= self.next && !self.out_of_order_state().is_some_and(waits)
     }
 
-    /// Number of PACKs sent.
+    /// Number of PACKs (precise ACKs of Cut Payload) sent.
     pub(super) fn packs(&self) -> u32 {
         self.aside.as_ref().map_or(0, |aside| aside.lost.packs)
     }

@@ -1,4 +1,4 @@
-//! Quick ACKs, as in Linux: ACKs without delay where a sender may be waiting for them.
+//! Quick ACKs, as in Linux: ACKs without delay at times when the sender may be waiting for one.
 
 use super::{Arrival, Receiver, ReceiverFlags};
 use crate::Pkt;
@@ -10,10 +10,10 @@ use units::{Dur, Time};
 /// Until then ACKs use up no quick ACKs, so these segments add to their number.
 const INITIAL_WINDOW_GROWTH: u64 = 80 << 10;
 const QUICK_ACKS_WHILE_GROWING: u8 = 6;
-/// Number of quick ACKs when marks begin.
+/// Number of quick ACKs after congestion marks begin.
 const QUICK_ACKS_AT_MARKS: u8 = 2;
 
-/// Number of quick ACKs at the start in Linux 2.6.38: half of its first receive window of ten segments.
+/// Number of quick ACKs at the start in Linux 2.6.38: half of the receiver's first window of ten segments.
 const QUICK_ACKS_OF_FIRST_WINDOW: u8 = 5;
 
 /// Returns the number of quick ACKs at the start of a connection.
@@ -25,7 +25,7 @@ pub(super) fn initial_quick_acks(cfg: &TcpConfig) -> u8 {
     cfg.quick_acks + if grows { QUICK_ACKS_WHILE_GROWING } else { 0 }
 }
 
-/// Returns the silence after which a sender starts again with a small window: longer than its timeout.
+/// Returns the idle time beyond which a sender is assumed to restart with a small window: its timeout.
 /// Linux takes the receiver's own timeout after the handshake.
 fn idle_threshold(cfg: &TcpConfig) -> Dur {
     if !cfg.is_linux() || cfg.tick == Dur::ZERO {
@@ -83,7 +83,7 @@ impl Receiver {
         }
     }
 
-    /// Latches the echo of marks by RFC 3168 §6.1.3, with Linux's exceptions.
+    /// Latches ECN-Echo by RFC 3168 §6.1.3, with Linux's exceptions.
     /// Linux ignores segments that end before the last ACK. The mark of a duplicate counts only while its data waits
     /// beyond a gap.
     pub(super) fn latch_echo_as_linux(&mut self, pkt: &Pkt, range: (u64, u64), arrival: Arrival) {

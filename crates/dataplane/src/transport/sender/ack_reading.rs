@@ -1,4 +1,4 @@
-//! Reading of ACKs for senders that find losses by time: that of RFC 8985, and those of Linux.
+//! Processing of an ACK's contents at senders that find losses by time, by RFC 8985 or as in Linux.
 
 use super::Sender;
 use crate::transport::config::EcnMode;
@@ -8,10 +8,10 @@ use crate::{NO_EXT, Pkt};
 use mech::Flags;
 use units::Dur;
 
-/// Contents of an ACK, after window and scoreboard have taken them in.
+/// Contents of an ACK, after the receiver's window and the list of segments were updated with them.
 pub(super) struct AckReading {
     pub outcome: AckOutcome,
-    /// Round-trip time by the echoed timestamp.
+    /// Round-trip time measured by the echoed timestamp.
     pub by_stamps: Option<Dur>,
     /// Echoed timestamp.
     pub echo: Option<u32>,
@@ -21,7 +21,7 @@ pub(super) struct AckReading {
     pub is_old: bool,
     /// True if the ACK carries ECN-Echo.
     pub ece: bool,
-    /// True for a PACK (CP §4.4).
+    /// True if the ACK is a PACK, which reports trimmed data (Cut Payload §4.4).
     pub is_pack: bool,
     /// SND.UNA before this ACK.
     pub una_before: u64,
@@ -32,7 +32,7 @@ pub(super) struct AckReading {
 }
 
 impl Sender {
-    /// Processes an ACK; `hear` passes its blocks to the list of segments.
+    /// Processes the contents of an ACK; `hear` passes its SACK blocks to the list of segments.
     pub(super) fn read_ack(
         &mut self,
         (pkt, ack): (&Pkt, u64),

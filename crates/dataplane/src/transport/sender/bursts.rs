@@ -17,12 +17,12 @@ use units::{Dur, Time};
 const TSO_WIN_DIVISOR: u64 = 3;
 /// Largest burst of segmentation offload, in bytes.
 const MAX_BURST_BYTES: u64 = 65_536;
-/// Smallest limit of a burst, in segments.
+/// Lower limit of the largest burst, in segments.
 const MIN_BURST_SEGMENTS: u64 = 2;
-/// Time since the last segment after which data no longer waits for a larger burst.
+/// Longest time since the last segment for which new data waits for a larger burst.
 const MAX_WAIT_AFTER_SEGMENT: Dur = Dur::ms(1);
-/// Divisor of a second that gives the part of a burst due to the pacing rate (`sk_pacing_shift`).
-/// The burst has the bytes that leave in that time at Linux's pacing rate, and more on short paths.
+/// Divisor of a second: a burst has the bytes that leave in that time at the pacing rate (`sk_pacing_shift`).
+/// On short paths it has more.
 const PACED_BURSTS_PER_SECOND: u128 = 1024;
 
 impl Sender {
@@ -74,7 +74,7 @@ impl Sender {
         }
     }
 
-    /// Adds the data from `from` on to the list of segments. All of them but the last are of full size.
+    /// Adds the sent data from byte `from` on to the list of segments, all of full size but the last.
     fn record_sent_segments(&mut self, from: u64, r: &mut RackTlp, io: &Io) {
         // At one instant retransmissions count as sent first. In Linux the clock has advanced until new data leaves.
         let after_others = io.cfg.follows_linux_6_18() && r.again_at == Some(io.now);
@@ -87,7 +87,7 @@ impl Sender {
         }
     }
 
-    /// Sends a probe of new data: one segment, or with offload all that waited for a larger burst and fits the window.
+    /// Sends a tail loss probe of new data: one segment, or with offload all that waited for a larger burst and fits.
     /// Returns true if there was new data that the receiver's window allows.
     pub(super) fn probe_with_new(&mut self, r: &mut RackTlp, io: &mut Io) -> bool {
         let mss = u64::from(io.cfg.mss);
@@ -113,7 +113,7 @@ impl Sender {
         self.nxt > before
     }
 
-    /// Returns the end of the next burst; `None` if data must wait.
+    /// Returns the end of the next burst of new data; `None` if data must wait.
     fn next_burst(&self, r: &mut RackTlp, io: &Io) -> Option<u64> {
         let mss = u64::from(io.cfg.mss);
         let (left, window) = (self.written - self.nxt, u64::from(self.congestion.window()));
@@ -155,7 +155,7 @@ impl Sender {
             && is_near
     }
 
-    /// Largest burst that offload gets, in bytes.
+    /// Returns the largest burst that may be passed to segmentation offload now, in bytes.
     fn largest_burst(&self, r: &RackTlp, cfg: &TcpConfig) -> u64 {
         let (window, mss) = (self.congestion.window(), u64::from(cfg.mss));
         // Linux sets the rate at an ACK, from the unacknowledged bytes if they exceed the window.
@@ -170,7 +170,7 @@ impl Sender {
     }
 }
 
-/// Returns the end of the piece of written data that contains a byte.
+/// Returns the end of the offload-sized piece of written data that contains byte `at`.
 /// The first piece is the initial window, which leaves while an application still writes.
 fn end_of_piece(at: u64, cfg: &TcpConfig) -> u64 {
     let (mss, first) = (u64::from(cfg.mss), u64::from(cfg.initial_window));
@@ -179,7 +179,7 @@ fn end_of_piece(at: u64, cfg: &TcpConfig) -> u64 {
     if at < first && !cfg.follows_linux_6_18() { first } else { first + (at.saturating_sub(first) / piece + 1) * piece }
 }
 
-/// Sets PSH on the last segment.
+/// Sets PSH on the segment that was sent last.
 fn set_push_flag(io: &mut Io) {
     if let Some(mut pkt) = io.out.pop() {
         match io.exts.get_mut(pkt.ext) {

@@ -5,7 +5,7 @@ use crate::Pkt;
 use crate::transport::{Io, segment};
 
 impl Sender {
-    /// Processes an ACK or a NAK, which both acknowledge everything before `ack`.
+    /// Processes an ACK or a NAK of RoCE, which both acknowledge everything before `ack`.
     /// At a NAK the sender goes back to `ack`, and sends from there as the NIC requests. Old ones have no effect.
     #[inline(never)]
     pub(super) fn receive_in_order(&mut self, pkt: &Pkt, ack: u64, io: &mut Io) {

@@ -37,7 +37,7 @@ impl Sender {
         }
     }
 
-    /// Takes the sample of a handshake that was made before the flow.
+    /// Takes the round-trip sample of a handshake that took place before the flow.
     fn take_handshake_sample(&mut self, cfg: &TcpConfig) {
         let has_sample = cfg.handshake_rtt > Dur::ZERO || cfg.follows_linux_2_6_38();
         if has_sample && self.rto.srtt().is_none() {
@@ -45,7 +45,7 @@ impl Sender {
         }
     }
 
-    /// Takes the first sample of the round-trip time (RFC 6298 (2.2)).
+    /// Takes the round-trip time of the handshake as first sample (RFC 6298 (2.2)).
     fn on_handshake_rtt(&mut self, rtt: Dur, cfg: &TcpConfig) {
         match self.keeps_segments(cfg) {
             true if cfg.follows_linux_2_6_38() => self.with_rack_tlp(|s, r| s.on_handshake_2_6_38(rtt, r, cfg)),
@@ -61,7 +61,7 @@ impl Sender {
         }
     }
 
-    /// Takes `bytes` more from the application, up to the size of the flow. They wait until the connection is open.
+    /// Adds `bytes` of application data, up to the size of the flow. They wait until the connection is open.
     pub fn write(&mut self, bytes: u64, io: &mut Io) {
         self.written = self.written.saturating_add(bytes).min(self.flow.bytes);
         self.heard.clear(PeerFacts::ACK);

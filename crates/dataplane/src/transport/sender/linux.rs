@@ -10,7 +10,7 @@ use crate::transport::config::Recovery;
 use crate::transport::loss::{AckOutcome, Phase, ProbeAck, RackTlp, TimerPurpose};
 use crate::transport::{AckInfo, Io, TcpConfig};
 
-/// ACK, and its effects so far.
+/// Contents of an ACK at a Linux sender, and the effects found so far.
 pub(super) struct LinuxAck {
     pub outcome: AckOutcome,
     /// True if the ACK acknowledges new data.
@@ -21,7 +21,7 @@ pub(super) struct LinuxAck {
     pub moves_window: bool,
     /// True if the ACK carries ECN-Echo.
     pub ece: bool,
-    /// True for a PACK, which reports losses by itself.
+    /// True if the ACK is a PACK, which reports the loss of trimmed data.
     pub is_pack: bool,
     /// Echoed timestamp, if it may undo a cut.
     pub echo: Option<u32>,
@@ -31,7 +31,7 @@ pub(super) struct LinuxAck {
     pub lost: u64,
     /// True if the ACK shows a retransmission to be lost.
     pub lost_again: bool,
-    /// True if the timer is to be set again because of the ACK.
+    /// True if the timer must be set again because of the ACK.
     pub sets_timer: bool,
 }
 
@@ -39,14 +39,14 @@ pub(super) struct LinuxAck {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AllowedRetransmissions {
     Nothing,
-    /// Lost segments.
+    /// Lost segments may be sent again.
     Lost,
-    /// New data first, which is to show whether a timeout was spurious.
+    /// New data leaves first, to show if a timeout was spurious; lost segments follow only if none could leave.
     New,
 }
 
 impl LinuxAck {
-    /// Returns the effects of a returned header at a sender with this SND.UNA: a loss, and no acknowledgement.
+    /// Returns the effects of a trimmed header that a switch sent back: a loss, and no acknowledgement.
     fn for_returned_header(told: AckOutcome, ece: bool, una: u64) -> LinuxAck {
         LinuxAck {
             outcome: told,
@@ -62,7 +62,7 @@ impl LinuxAck {
             sets_timer: told.packed > 0,
         }
     }
-    /// Returns true for a duplicate ACK without news.
+    /// Returns true for a plain duplicate ACK: no DSACK, no PACK, no new data or window.
     pub fn is_duplicate(&self) -> bool {
         !self.is_old
             && !self.advanced
@@ -74,7 +74,7 @@ impl LinuxAck {
 }
 
 impl Sender {
-    /// Processes an ACK of everything before `ack`.
+    /// Processes an ACK of everything before `ack` as Linux 6.18 does (`tcp_ack`).
     pub(super) fn receive_as_linux(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) {
         let had = r.segments.len() > 0;
         let mut ack = self.read_ack_as_linux(pkt, ack, r, io);
@@ -97,7 +97,7 @@ impl Sender {
         self.process_outstanding_as_linux(ack, r, io);
     }
 
-    /// Updates window, recovery and timers after an ACK while segments are outstanding.
+    /// Updates congestion window, recovery and timers after an ACK while segments are outstanding.
     fn process_outstanding_as_linux(&mut self, mut ack: LinuxAck, r: &mut RackTlp, io: &mut Io) {
         let acked = AckInfo {
             bytes: ack.outcome.delivered as u32,
@@ -129,7 +129,7 @@ impl Sender {
         self.send_new(r, io);
     }
 
-    /// Processes the returned header of a cut packet (CP §4.4, NDP §3.2.4).
+    /// Processes a trimmed header that a switch has sent back to the source (Cut Payload §4.4, NDP §3.2.4).
     pub(super) fn process_returned_header(&mut self, told: AckOutcome, ece: bool, r: &mut RackTlp, io: &mut Io) {
         let ack = LinuxAck::for_returned_header(told, ece, self.una);
         match io.cfg.follows_linux_6_18() {
@@ -138,7 +138,7 @@ impl Sender {
         }
     }
 
-    /// Processes the contents of an ACK, and takes its samples.
+    /// Processes the contents of an ACK, and takes its round-trip samples.
     fn read_ack_as_linux(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) -> LinuxAck {
         let cfg = io.cfg;
         let has_sack = cfg.recovery == Recovery::Rack;
@@ -201,7 +201,7 @@ impl Sender {
         }
     }
 
-    /// Sets the window after an ACK (`tcp_cong_control`).
+    /// Sets the congestion window after an ACK (`tcp_cong_control`).
     fn set_window_as_linux(&mut self, ack: &LinuxAck, acked: &AckInfo, r: &mut RackTlp, cfg: &TcpConfig) {
         if matches!(r.phase, Phase::Reducing | Phase::Recovery) {
             if cfg.rack.prr {

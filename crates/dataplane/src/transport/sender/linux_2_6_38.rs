@@ -81,7 +81,7 @@ impl Sender {
         cfg.recovery.has_sack()
     }
 
-    /// Processes an ACK of everything before `ack`.
+    /// Processes an ACK of everything before `ack` as Linux 2.6.38 does (`tcp_ack`).
     pub(super) fn receive_2_6_38(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) {
         let (had, in_flight) = (r.segments.len() > 0, r.segments.in_flight());
         let ack = self.read_ack_2_6_38(pkt, ack, r, io);
@@ -99,7 +99,7 @@ impl Sender {
         }
     }
 
-    /// Processes the returned header of a cut packet (CP §4.4, NDP §3.2.4).
+    /// Processes a trimmed header that a switch has sent back to the source (Cut Payload §4.4, NDP §3.2.4).
     pub(super) fn process_returned_header_2_6_38(&mut self, ack: LinuxAck, r: &mut RackTlp, io: &mut Io) {
         let in_flight = r.segments.in_flight();
         self.update_after_ack(ack, in_flight, r, io);
@@ -110,7 +110,7 @@ impl Sender {
         AckCounts { una: self.una, nxt: self.nxt, bytes, ece: ack.ece, opens_window: ack.moves_window }
     }
 
-    /// Reads an ACK, and its sample of the round-trip time.
+    /// Processes the contents of an ACK, and takes its round-trip sample.
     fn read_ack_2_6_38(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) -> LinuxAck {
         let cfg = io.cfg;
         let has_sack = Sender::has_sack(cfg);
@@ -144,7 +144,7 @@ impl Sender {
         }
     }
 
-    /// Time since this instant in whole ticks of the host's clock.
+    /// Returns the time since `at`, in whole ticks of the host's clock.
     fn since_in_ticks(&self, at: units::Time, io: &Io) -> Dur {
         let clock = io.cfg.host_ticks(self.flow.src);
         clock.time_of(clock.ticks_at(io.now) - clock.ticks_at(at))
@@ -157,7 +157,7 @@ impl Sender {
         }
     }
 
-    /// Updates timer, F-RTO, window and recovery after an ACK; `in_flight` counts the segments in flight before it.
+    /// Updates timer, F-RTO, window and recovery after an ACK; `in_flight` counts segments in flight before it.
     fn update_after_ack(&mut self, ack: LinuxAck, in_flight: u32, r: &mut RackTlp, io: &mut Io) {
         let acked = ack.outcome.acked > 0;
         if self.una == self.sent {

@@ -7,7 +7,7 @@ use crate::transport::loss::{Frto, Phase, RackTlp, TimerPurpose};
 use crate::transport::{Io, TcpConfig};
 
 impl Sender {
-    /// Processes an ACK with news of loss or congestion, or any ACK outside of the open state.
+    /// Processes an ACK with news of loss or congestion, or any ACK outside `TCP_CA_Open`.
     pub(super) fn process_dubious_ack(
         &mut self,
         ack: &mut LinuxAck,
@@ -90,7 +90,7 @@ impl Sender {
         again
     }
 
-    /// Ends a state whose outstanding data is acknowledged. Returns true if the ACK has no further effect.
+    /// Leaves a recovery state whose outstanding data is acknowledged. Returns true if the ACK has no further effect.
     fn end_acknowledged_state(&mut self, ack: &LinuxAck, r: &mut RackTlp, cfg: &TcpConfig) -> bool {
         match r.phase {
             // The state ends only at an ACK beyond the recovery point, so that CWR reaches the receiver.
@@ -123,7 +123,7 @@ impl Sender {
         }
     }
 
-    /// Searches for losses (`tcp_identify_packet_loss`).
+    /// Marks segments as lost after an ACK (`tcp_identify_packet_loss`).
     fn identify_lost_segments(&mut self, ack: &mut LinuxAck, r: &mut RackTlp, io: &mut Io) {
         if r.segments.len() == 0 {
             return;
@@ -154,7 +154,7 @@ impl Sender {
         self.loss.leave_recovery();
     }
 
-    /// Begins a reduction from the present window (`tcp_init_cwnd_reduction`).
+    /// Begins a reduction of the present congestion window (`tcp_init_cwnd_reduction`).
     pub(super) fn begin_reduction(&mut self, by_mark: bool, r: &mut RackTlp, cfg: &TcpConfig) {
         self.loss.set_recovery_point(self.sent);
         r.tlp.forget_probe();
@@ -185,7 +185,7 @@ impl Sender {
         r.phase = Phase::Recovery;
     }
 
-    /// Reacts to an echo of congestion (`tcp_enter_cwr`): the window falls over a round trip.
+    /// Reacts to ECN-Echo (`tcp_enter_cwr`): the window falls over a round trip.
     fn enter_cwr(&mut self, r: &mut RackTlp, cfg: &TcpConfig) {
         r.undo.on_mark();
         if r.phase < Phase::Reducing {
@@ -196,7 +196,7 @@ impl Sender {
         }
     }
 
-    /// Sets the state to open, or to disorder if data is SACKed or was sent again (`tcp_try_keep_open`).
+    /// Sets `TCP_CA_Open`, or `TCP_CA_Disorder` if data is SACKed or was sent again (`tcp_try_keep_open`).
     pub(super) fn try_keep_open(&mut self, r: &mut RackTlp) {
         let is_out = r.segments.sacked_bytes() > 0 || r.segments.lost() > 0 || r.segments.assumed_delivered() > 0;
         let phase = if is_out || has_sent_again(r) { Phase::Disorder } else { Phase::Open };
@@ -206,17 +206,17 @@ impl Sender {
         }
     }
 
-    /// Returns true if the last cut was unnecessary (`tcp_may_undo`).
+    /// Returns true if the last cut of the window was spurious (`tcp_may_undo`).
     fn may_undo_cut(&self, ack: &LinuxAck, r: &RackTlp, cfg: &TcpConfig) -> bool {
         r.undo.is_open() && (cfg.rack.dsack_undo && r.undo.all_duplicated() || self.was_delayed(ack, r, cfg))
     }
-    /// Returns true if the acknowledged data is a first sending (`tcp_packet_delayed`).
+    /// Returns true if the ACK was caused by a first transmission, not a retransmission (`tcp_packet_delayed`).
     fn was_delayed(&self, ack: &LinuxAck, r: &RackTlp, cfg: &TcpConfig) -> bool {
         let is_over = cfg.recovery != Recovery::Rack && self.una >= self.loss.recovery_point();
         if r.undo.was_sent_again() { r.undo.was_delayed(ack.echo) } else { !is_over }
     }
 
-    /// Restores what the last cut took (`tcp_undo_cwnd_reduction`). With `all`, no segment counts as lost any more.
+    /// Restores the window before the last cut (`tcp_undo_cwnd_reduction`). With `all`, no segment counts as lost.
     fn restore_window(&mut self, all: bool, r: &mut RackTlp) {
         if all {
             r.segments.clear_lost_marks();
@@ -229,7 +229,7 @@ impl Sender {
         r.rack.force_search();
     }
 
-    /// Ends a recovery (`tcp_try_undo_recovery`). Returns true if the state stays.
+    /// Ends a recovery, and undoes it if it was spurious (`tcp_try_undo_recovery`). Returns true if the state stays.
     /// Without SACK it stays until a byte beyond the recovery point is acknowledged.
     fn undo_recovery(&mut self, ack: &LinuxAck, r: &mut RackTlp, cfg: &TcpConfig) -> bool {
         match self.may_undo_cut(ack, r, cfg) {
@@ -250,7 +250,7 @@ impl Sender {
         kept
     }
 
-    /// Undoes a spurious cut that DSACKs alone reveal (`tcp_try_undo_dsack`). Returns true if there was one.
+    /// Undoes a window cut that DSACKs alone show to be spurious (`tcp_try_undo_dsack`). Returns true if there was one.
     fn undo_by_duplicates(&mut self, r: &mut RackTlp, cfg: &TcpConfig) -> bool {
         let undoes = cfg.rack.dsack_undo && r.undo.all_duplicated();
         if undoes {
@@ -260,7 +260,7 @@ impl Sender {
         undoes
     }
 
-    /// Undoes a recovery if a partial ACK is that of a first sending (`tcp_try_undo_partial`).
+    /// Undoes a recovery if a first transmission caused the partial ACK (`tcp_try_undo_partial`).
     /// Returns true if the ACK has no further effect: retransmissions are not all accounted for yet.
     fn undo_partial(&mut self, ack: &LinuxAck, r: &mut RackTlp, cfg: &TcpConfig) -> bool {
         if !r.undo.is_open() || !self.was_delayed(ack, r, cfg) {

@@ -1,4 +1,4 @@
-//! Timers of Linux's sender, beside those of every sender with RACK-TLP.
+//! Timers of Linux's sender, in addition to those of every sender with RACK-TLP.
 
 use super::Sender;
 use super::linux::AllowedRetransmissions;
@@ -36,7 +36,7 @@ impl Sender {
         r.rack.mark_old_lost(&mut r.segments, io.now);
     }
 
-    /// Returns the congestion state that an undo of a cut made now would restore.
+    /// Returns the congestion state that an undo would restore if the window were cut now.
     pub(super) fn save_window(&self, cfg: &TcpConfig) -> SavedWindow {
         if cfg.follows_linux_6_18() {
             self.congestion.save_linux_window(cfg.mss.into())
@@ -50,7 +50,7 @@ impl Sender {
         r.segments.len() > 0 && matches!(r.phase, Phase::Open | Phase::Reducing)
     }
 
-    /// Notes the use of the window after new data was sent, or did not fit (`tcp_cwnd_validate`).
+    /// Updates the record of window use after new data was sent or did not fit (`tcp_cwnd_validate`).
     pub(super) fn note_window_use(&mut self, sent: bool, r: &RackTlp, io: &Io) {
         let cfg = io.cfg;
         if !cfg.follows_linux_6_18() {

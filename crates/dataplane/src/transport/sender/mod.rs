@@ -1,4 +1,4 @@
-//! Sending end of a flow: its processing of packets and timers.
+//! Sending end of a flow: processing of ACKs, and of the timer.
 //!
 //! `open` begins a connection and takes data from the application, `transmit` sends, and `recovery` repairs losses.
 //!
@@ -64,7 +64,7 @@ pub struct Sender {
     rwnd: u32,
     /// Largest window ever advertised, bytes.
     widest: u32,
-    /// Outstanding bytes that limited transmit sent.
+    /// Outstanding bytes that limited transmit (RFC 3042) sent.
     limited: u32,
     /// TS.Recent: the peer's timestamp, to be echoed (RFC 7323 §4.3).
     peer_clock: u32,
@@ -94,9 +94,9 @@ enum ConnectionState {
 struct AckFields {
     ack: u64,
     ece: bool,
-    /// True if its options report bytes that were not SACKed before (RFC 6675 §2).
+    /// True if SACK blocks of the ACK report bytes that were not SACKed before (RFC 6675 §2).
     sacked: bool,
-    /// Round-trip time by its timestamps.
+    /// Round-trip time measured by the timestamps of the ACK.
     rtt: Option<Dur>,
 }
 
@@ -199,7 +199,7 @@ impl Sender {
         }
     }
 
-    /// Processes an ACK of new data.
+    /// Processes an ACK of new data while there are duplicate ACKs, a recovery, SACKed data or data to resend.
     #[cold]
     fn on_ack(&mut self, arrived: AckFields, io: &mut Io) {
         let (now, cfg) = (io.now, io.cfg);
@@ -253,7 +253,7 @@ impl Sender {
         }
     }
 
-    /// Makes segments wait until the NIC requests them by [`Sender::send_for_nic`], even if the windows allow them.
+    /// Makes segments that the windows allow wait until the NIC requests them by [`Sender::send_for_nic`].
     pub(crate) fn set_nic_paced(&mut self) {
         self.pacing = Pacing::Pulled;
     }
@@ -262,7 +262,7 @@ impl Sender {
     pub(crate) fn has_waiting_segment(&self) -> bool {
         self.pacing.is_waiting()
     }
-    /// Sends one segment for the NIC, if there still is one.
+    /// Sends one segment that the NIC has requested, if there still is one.
     pub(crate) fn send_for_nic(&mut self, io: &mut Io) {
         self.pacing = Pacing::Granted;
         if self.state == ConnectionState::Established {
@@ -273,7 +273,7 @@ impl Sender {
         }
     }
 
-    /// Processes the expiry of `deadline()`.
+    /// Processes the expiry of the sender's timer at `deadline()`.
     pub fn on_timer(&mut self, io: &mut Io) {
         let expired = io.now >= self.rto.expires();
         if self.state != ConnectionState::Established {
@@ -310,7 +310,7 @@ impl Sender {
         self.una >= self.flow.bytes && self.state == ConnectionState::Established
     }
 
-    /// Returns true if the flow never ends.
+    /// Returns true if the flow is a persistent connection, which never ends.
     #[inline]
     pub(crate) fn is_persistent(&self) -> bool {
         self.flow.is_persistent()
@@ -322,7 +322,7 @@ impl Sender {
         self.una
     }
 
-    /// Returns the properties of an ACK without news, in the present state.
+    /// Returns the properties of an ACK that acknowledges nothing, in the sender's present state.
     #[inline]
     fn ack_info(&self, ece: bool, io: &Io) -> AckInfo {
         AckInfo {
@@ -346,7 +346,7 @@ impl Sender {
         cfg.keeps_segments() || self.supports_packs()
     }
 
-    /// Returns true if both ends support PACK.
+    /// Returns true if both ends support PACK (precise ACKs of Cut Payload).
     #[inline]
     fn supports_packs(&self) -> bool {
         self.heard.has(PeerFacts::PACK)
@@ -369,7 +369,7 @@ impl Sender {
 }
 
 impl TcpConfig {
-    /// Parameters of the scoreboard's IsLost().
+    /// Parameters of the scoreboard's IsLost() (RFC 6675 §4).
     fn is_lost_params(&self) -> IsLostParams {
         IsLostParams { threshold: self.dupack_threshold, mss: u32::from(self.mss) }
     }

@@ -1,19 +1,19 @@
-//! Messages of the network to a sender, other than ACKs.
+//! Messages of switches and NICs to a sender, other than ACKs.
 
 use super::{ConnectionState, Sender};
 use crate::transport::{Io, Notice};
 use mech::host::ReturnedFrames;
 
-/// Record of bounced data of a flow, and of the cut that followed.
+/// Record of bounced data of a flow, and of the window cut that followed.
 /// The host keeps it outside of the sender, since few flows ever have bounced data.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BounceState {
     returned: ReturnedFrames,
-    /// Present cut, until the data in flight at the cut is acknowledged.
+    /// Window cut in progress, until the data in flight at its start is acknowledged.
     cut: Option<BounceCut>,
 }
 
-/// Cut that grows with further bounced data: the window before it, the bytes in flight at it, and the reduction so far.
+/// Window cut that grows with further bounced data: window before it, bytes in flight at it, and reduction so far.
 /// The window may grow meanwhile.
 #[derive(Clone, Copy, Debug)]
 struct BounceCut {
@@ -23,7 +23,7 @@ struct BounceCut {
 }
 
 impl Sender {
-    /// Processes a notice of the network. No notice makes the sender send.
+    /// Processes a message of a switch or a NIC. Such a message never makes the sender send.
     pub fn on_notice(&mut self, notice: &Notice, bounced: &mut BounceState, io: &Io) {
         self.notices += 1;
         match notice {

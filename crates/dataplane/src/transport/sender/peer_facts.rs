@@ -1,11 +1,11 @@
-//! Facts about the peer that a sender has received: options of ACKs, and whether there were any.
+//! Facts that a sender has learned about its peer from ACKs and their options.
 
 use super::Sender;
 use crate::transport::config::{CongestionKind, Recovery};
 use crate::transport::{Io, TcpConfig, clock};
 use units::Dur;
 
-/// Set of facts about the peer.
+/// Set of facts that a sender knows about its peer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PeerFacts(u8);
 
@@ -18,7 +18,7 @@ impl PeerFacts {
     pub const STAMP: u8 = 1;
     /// An ACK was received since the application wrote; kept only with `tail_on_ack`.
     pub const ACK: u8 = 2;
-    /// The peer supports PACK (CP §4.3).
+    /// The peer supports PACK (Cut Payload §4.3).
     pub const PACK: u8 = 4;
 
     pub fn has(self, what: u8) -> bool {
@@ -43,7 +43,7 @@ impl Sender {
         }
     }
 
-    /// Processes the options of an ACK.
+    /// Processes the TCP options of an ACK.
     /// Returns true if it newly SACKs data, and the round-trip time by its timestamps. The latter counts only if the
     /// ACK acknowledges new data (RFC 7323 §4.1).
     #[inline(never)]

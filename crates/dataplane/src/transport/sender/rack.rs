@@ -15,14 +15,14 @@ use crate::transport::loss::{
 use crate::transport::option_values::PackReaction;
 use crate::transport::{AckInfo, Io, LossInfo, TcpConfig, segment};
 
-/// Effects of an ACK on recovery.
+/// Contents of an ACK that affect loss recovery.
 pub(super) struct RecoveryEffects {
     pub outcome: AckOutcome,
     /// True if the ACK acknowledges new data.
     pub advanced: bool,
-    /// True if the ACK carries an echo of congestion.
+    /// True if the ACK carries ECN-Echo.
     ece: bool,
-    /// True if the ACK has no news.
+    /// True if the ACK has no news: no data, SACK, DSACK or new window.
     bare: bool,
     /// Echoed timestamp, if it may undo a cut.
     echo: Option<u32>,
@@ -31,7 +31,7 @@ pub(super) struct RecoveryEffects {
 }
 
 impl Sender {
-    /// Calls `f` with the state of RACK-TLP, which is created at the first call.
+    /// Calls `f` with the sender and its RACK-TLP state, which is created at the first call.
     pub(super) fn with_rack_tlp(&mut self, f: impl FnOnce(&mut Sender, &mut RackTlp)) {
         // Taken out, so that `f` may use the whole sender beside it.
         let mut rack = self.loss.take_rack_tlp();
@@ -60,7 +60,7 @@ impl Sender {
         });
     }
 
-    /// Processes the header of a cut packet that a switch without buffer space for it has sent back (NDP §3.2.4).
+    /// Processes a trimmed header that a switch without buffer space for it has sent back (NDP §3.2.4).
     /// It has the information of a PACK, by a shorter path.
     pub(crate) fn on_returned(&mut self, pkt: &Pkt, io: &mut Io) {
         let Some(range) = segment::cut_range(pkt, self.una, io) else { return };
@@ -82,7 +82,7 @@ impl Sender {
         });
     }
 
-    /// Applies the effects of an ACK: recovery, window, pacing, timer, transmission.
+    /// Applies the effects of an ACK: recovery, congestion window, pacing, timer, transmission.
     fn apply_ack(&mut self, event: RecoveryEffects, r: &mut RackTlp, io: &mut Io) {
         let lost = self.update_recovery(&event, r, io);
         self.set_window(&event, lost, r, io);
@@ -91,7 +91,7 @@ impl Sender {
         self.send_lost_and_new(r, io);
     }
 
-    /// Processes the contents of an ACK, and takes its samples.
+    /// Processes the contents of an ACK, and takes its round-trip samples.
     fn read_ack_by_rack(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) -> RecoveryEffects {
         let cfg = io.cfg;
         let read = self.read_ack((pkt, ack), r, io, RackTlp::process_ack);
@@ -150,7 +150,7 @@ impl Sender {
         found.lost
     }
 
-    /// Searches for losses: by time, or by count if anything was newly SACKed.
+    /// Marks segments as lost: by time, or by count if anything was newly SACKed.
     fn find_losses(&mut self, told: &AckOutcome, r: &mut RackTlp, io: &mut Io) -> DetectedLosses {
         match io.cfg.recovery {
             Recovery::Rack => self.detect_and_set_timer(r, io),
@@ -161,17 +161,17 @@ impl Sender {
             _ => DetectedLosses::default(),
         }
     }
-    /// Returns DupThresh, which is another one if PACKs report losses (CP §4.4).
+    /// Returns DupThresh, which has a value of its own if PACKs report losses (Cut Payload §4.4).
     pub(super) fn dupack_threshold(&self, cfg: &TcpConfig) -> Option<u32> {
         let with_pack = cfg.pack.filter(|_| self.supports_packs());
         with_pack.map_or(cfg.dupack_threshold, |pack| pack.threshold)
     }
-    /// Returns true if a PACK affects the window as an echo of congestion does.
+    /// Returns true if a PACK (precise ACK) affects the window as ECN-Echo does.
     pub(super) fn treats_pack_as_mark(&self, cfg: &TcpConfig) -> bool {
         cfg.pack.is_some_and(|pack| pack.reaction == PackReaction::Mark)
     }
 
-    /// Searches for losses, and sets the timer for segments that may be lost soon (RFC 8985 §6.2 step 5).
+    /// Marks segments as lost, and sets the timer for those that may be lost soon (RFC 8985 §6.2 step 5).
     pub(super) fn detect_and_set_timer(&mut self, r: &mut RackTlp, io: &mut Io) -> DetectedLosses {
         let settling = self.reordering_window_params(r, io.cfg);
         let found = r.rack.detect_losses(&mut r.segments, io.now, settling);
@@ -234,12 +234,12 @@ impl Sender {
         self.loss.leave_recovery();
     }
 
-    /// Returns true if the last cut was spurious.
+    /// Returns true if the last cut of the window was spurious.
     fn may_undo(&self, event: &RecoveryEffects, r: &RackTlp, cfg: &TcpConfig) -> bool {
         let all_twice = cfg.rack.dsack_undo && r.undo.all_duplicated();
         r.undo.is_open() && (all_twice || r.undo.was_delayed(event.echo))
     }
-    /// Undoes the last cut. With `all`, lost segments count as in flight again.
+    /// Undoes the last cut of the window. With `all`, lost segments count as in flight again.
     fn undo_cut(&mut self, all: bool, r: &mut RackTlp) {
         if all {
             r.segments.clear_lost_marks();
@@ -286,7 +286,7 @@ impl Sender {
         }
     }
 
-    /// Sets the window after an ACK: by PRR in recovery, otherwise by congestion control.
+    /// Sets the congestion window after an ACK: by PRR in recovery, otherwise by congestion control.
     fn set_window(&mut self, event: &RecoveryEffects, lost: u64, r: &mut RackTlp, io: &mut Io) {
         let cfg = io.cfg;
         let recovering = r.phase == Phase::Recovery;
@@ -306,7 +306,7 @@ impl Sender {
             self.reduce_by_prr(event.outcome.delivered, event.advanced && lost == 0, r, cfg);
         }
     }
-    /// Sets the rate of pacing from the window, or from the unacknowledged bytes if they exceed it.
+    /// Sets the pacing rate from the congestion window, or from the unacknowledged bytes if they exceed it.
     pub(super) fn set_pacing_rate(&self, r: &mut RackTlp, cfg: &TcpConfig) {
         if let Some(srtt) = self.rto.srtt().filter(|_| cfg.pacing.on) {
             let window = self.congestion.window();
@@ -314,7 +314,7 @@ impl Sender {
             r.pace.set_rate(u64::from(window).max(self.sent - self.una), percent, srtt);
         }
     }
-    /// Sets the window in a recovery by PRR (RFC 9937 §6).
+    /// Sets the congestion window in a recovery by PRR (RFC 9937 §6).
     pub(super) fn reduce_by_prr(&mut self, delivered: u64, safe: bool, r: &mut RackTlp, cfg: &TcpConfig) {
         let of = Delivery {
             bytes: delivered,

@@ -1,4 +1,4 @@
-//! The one timer of a sender that finds losses by time: retransmission, probe, reordering (RFC 8985 §8).
+//! Single timer of a sender that finds losses by time: retransmission, probe, reordering (RFC 8985 §8).
 
 use super::Sender;
 use super::rack::RecoveryEffects;
@@ -8,7 +8,7 @@ use crate::transport::{Io, LossInfo, TcpConfig};
 use units::{Dur, Time};
 
 impl Sender {
-    /// Processes an expiry of the timer.
+    /// Processes an expiry of the sender's single timer, for the event that it was set for.
     pub(super) fn timer_by_rack(&mut self, io: &mut Io) {
         self.with_rack_tlp(|s, r| {
             if io.now >= s.rto.expires() {
@@ -68,7 +68,7 @@ impl Sender {
         expiry.max(io.now).since(io.now)
     }
 
-    /// Sets the timer for a probe, unless a probe would show nothing (RFC 8985 §7.2). Returns true if it was set.
+    /// Sets the timer for a tail loss probe, unless it would show nothing (RFC 8985 §7.2). Returns true if it was set.
     /// A probe shows nothing while losses are being recovered, or while SACKs will show them. The test if a probe may
     /// be sent (§7.3) is made now; Linux makes it at the expiry. `advancing` is true if the timeout would count from
     /// now.
@@ -92,7 +92,7 @@ impl Sender {
         true
     }
 
-    /// Sends a probe beyond the window: new data, or else the last segment again (RFC 8985 §7.3).
+    /// Sends a tail loss probe beyond the window: new data, or else the last segment again (RFC 8985 §7.3).
     fn on_probe_timer(&mut self, r: &mut RackTlp, io: &mut Io) {
         let may = if io.cfg.follows_linux_6_18() { !r.tlp.is_in_flight() } else { r.tlp.may_probe() };
         if !may || r.segments.len() == 0 {
@@ -127,7 +127,7 @@ impl Sender {
         }
     }
 
-    /// Processes a timeout (RFC 8985 §6.3, RFC 6298 (5.4) to (5.6), RFC 5681 §3.1).
+    /// Processes a retransmission timeout (RFC 8985 §6.3, RFC 6298 (5.4) to (5.6), RFC 5681 §3.1).
     /// The first segment is sent again, and segments sent long enough ago are lost too. The threshold falls once for
     /// the data outstanding. As in Linux, the window is one segment more than the bytes in flight.
     fn on_expiry(&mut self, r: &mut RackTlp, io: &mut Io) {
@@ -174,7 +174,7 @@ impl Sender {
         self.set_timer_after(self.rto.timeout(io.cfg), io);
     }
 
-    /// Updates the state that every timeout changes.
+    /// Updates recovery point, counters, CWR and backoff after any timeout.
     fn after_timeout(&mut self, cfg: &TcpConfig, now: Time) {
         self.loss.on_timeout(self.una, self.sent);
         self.timeouts += 1;
@@ -184,7 +184,7 @@ impl Sender {
     }
 }
 
-/// Extra delay of timeouts and probes, because pacing delays the next segment (`tcp_pacing_delay`).
+/// Extra delay of timeouts and tail loss probes, because pacing delays the next segment (`tcp_pacing_delay`).
 /// It is rounded down to whole ticks of the host's clock, if that has ticks.
 fn pacing_delay(r: &RackTlp, io: &Io) -> Dur {
     match (io.cfg.pacing.on, io.cfg.tick) {

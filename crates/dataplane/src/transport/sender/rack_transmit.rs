@@ -40,8 +40,8 @@ impl Sender {
         self.send_new(r, io);
     }
 
-    /// Sends a segment again with its old boundaries.
-    /// If it is the first one, the timeout restarts, as in Linux (RFC 6298 §5 leaves it open).
+    /// Sends a segment again with its old boundaries, and restarts the timeout if it is the first one.
+    /// Linux restarts the timeout as well; RFC 6298 §5 leaves it open.
     pub(super) fn send_again(&mut self, i: usize, r: &mut RackTlp, io: &mut Io) {
         self.resend_lost(i, r, io);
         if i == 0 && r.awaited != TimerPurpose::Reordering {
@@ -56,7 +56,7 @@ impl Sender {
         r.on_sent_again(bytes, self.current_tsval(io));
     }
 
-    /// Sends segment `i` again, as a probe if `probes`, and returns its bytes.
+    /// Sends segment `i` again, as a tail loss probe if `probes` is true, and returns its bytes.
     pub(super) fn resend_segment(&mut self, i: usize, probes: bool, r: &mut RackTlp, io: &mut Io) -> u64 {
         let Some(s) = r.segments.get(i).copied() else { return 0 };
         self.emit_ranked(s.start, s.len() as u32, self.rank(io.cfg), io);
@@ -72,7 +72,7 @@ impl Sender {
         s.len()
     }
 
-    /// Sends new data that the window has space for.
+    /// Sends new data that the congestion window has space for.
     pub(super) fn send_new(&mut self, r: &mut RackTlp, io: &mut Io) {
         if io.cfg.follows_linux_2_6_38() {
             return self.send_new_2_6_38(r, io);

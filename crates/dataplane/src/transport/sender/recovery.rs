@@ -1,4 +1,4 @@
-//! Recovery: duplicate ACKs, selective acknowledgements and the timeout.
+//! Loss recovery of a sender: duplicate ACKs, selective acknowledgements and the timeout.
 
 use super::{AckFields, Sender};
 use crate::transport::config::{EcnMode, Recovery};
@@ -66,7 +66,7 @@ impl Sender {
         }
     }
 
-    /// Begins a recovery with a fast retransmit of the first outstanding segment.
+    /// Begins a fast recovery with a retransmission of the first outstanding segment.
     /// See RFC 5681 §3.2 and RFC 6675 §5 (4.1) to (4.3).
     #[cold]
     fn on_lost(&mut self, io: &mut Io) {
@@ -131,20 +131,20 @@ impl Sender {
         }
     }
 
-    /// Returns true after so many consecutive timeouts that only probes are sent (pFabric §4.3).
+    /// Returns true if there were so many consecutive timeouts that only probes are sent (pFabric §4.3).
     #[inline]
     pub(super) fn only_probes(&self, cfg: &TcpConfig) -> bool {
         u32::from(self.loss.expiries) >= cfg.probe_after
     }
 
-    /// Sends a probe: the first unacknowledged byte.
+    /// Sends a probe of pFabric: the first unacknowledged byte.
     #[cold]
     pub(super) fn send_probe(&mut self, io: &mut Io) {
         let rank = if io.cfg.probes_as_data { self.rank(io.cfg) } else { 0 };
         self.emit_ranked(self.una, 1, rank, io);
     }
 
-    /// Processes a timeout: RFC 6298 (5.4) to (5.6), RFC 5681 §3.1, RFC 6582 §3.2 step 4, RFC 6675 §5.1.
+    /// Processes a retransmission timeout: RFC 6298 (5.4) to (5.6), RFC 5681 §3.1, RFC 6582 §3.2 step 4, RFC 6675 §5.1.
     pub(super) fn on_timeout(&mut self, now: Time, cfg: &TcpConfig) {
         let lost =
             LossInfo { range: self.una..self.nxt, flight: self.flight_at_timeout(cfg), sent: self.sent, left: 0, now };
@@ -162,7 +162,7 @@ impl Sender {
         self.rto.back_off(now, cfg);
     }
 
-    /// Bytes of which a timeout makes half the slow start threshold.
+    /// Byte count whose half becomes the slow start threshold at a timeout.
     /// FlightSize includes SACKed bytes (RFC 5681 §2), and exceeds every window while a hole stays open. The pipe
     /// excludes them (RFC 6675 §5).
     fn flight_at_timeout(&self, cfg: &TcpConfig) -> u32 {

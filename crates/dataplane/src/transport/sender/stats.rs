@@ -12,17 +12,17 @@ pub struct SenderStats {
     pub retransmissions: u32,
     /// Recoveries: losses detected by duplicate ACKs or SACKs.
     pub fast_retransmits: u32,
-    /// Expiries of the retransmission timer.
+    /// Number of expiries of the retransmission timer.
     pub timeouts: u32,
-    /// ACKs that carried an echo of congestion.
+    /// ACKs that carried ECN-Echo.
     pub echoes: u32,
-    /// Cuts of the window because of an echo, or of bounced frames.
+    /// Cuts of the congestion window because of ECN-Echo, or of bounced frames.
     pub cuts: u32,
-    /// Notices from the network.
+    /// Messages from switches and NICs, other than ACKs.
     pub notices: u32,
     /// DSACKs: duplicates that the receiver reported (RFC 2883).
     pub dsacks: u32,
-    /// PACKs received (CP §4.3).
+    /// PACKs (precise ACKs of Cut Payload) received.
     pub packs: u32,
     /// Tail loss probes sent (RFC 8985 §7).
     pub tlp_probes: u32,
@@ -42,16 +42,16 @@ pub struct SenderStats {
     pub rwnd: u32,
     /// True during fast recovery.
     pub in_recovery: bool,
-    /// DCTCP's α in units of 2⁻³⁰; `None` for others.
+    /// DCTCP's α in units of 2⁻³⁰; `None` for other congestion controls.
     pub alpha: Option<u32>,
     /// Smoothed round-trip time; `None` before the first sample.
     pub srtt: Option<Dur>,
-    /// Retransmission timeout with its backoff. With `RtoFloor::Backoff` it is that before the minimum RTO.
+    /// Retransmission timeout with its backoff; with `RtoFloor::Backoff`, before the minimum RTO applies.
     pub rto: Dur,
 }
 
 impl Sender {
-    /// Returns the counters and the state.
+    /// Returns the counters and the present state of the sender.
     pub fn stats(&self) -> SenderStats {
         let (state, rack) = (self.loss.scoreboard(), self.loss.rack_tlp());
         SenderStats {

@@ -1,4 +1,4 @@
-//! Transmission: what may leave now, and construction of segments.
+//! Transmission at a sender: data that may leave now, and construction of its segments.
 
 use super::Sender;
 use super::peer_facts::PeerFacts;
@@ -8,7 +8,7 @@ use crate::{PacketExtension, Pkt, Timestamps};
 use mech::{Ecn, Flags};
 
 impl Sender {
-    /// Sends all that may leave now: segments that the scoreboard selects, or data that both windows allow.
+    /// Sends all data that may leave now: segments that the scoreboard selects, or data that both windows allow.
     /// Sends nothing while the sender probes.
     pub(super) fn send(&mut self, io: &mut Io) {
         if self.keeps_segments(io.cfg) {
@@ -24,7 +24,7 @@ impl Sender {
         }
     }
 
-    /// Sends data that both windows allow.
+    /// Sends data that the congestion window and the receiver's window allow.
     pub(super) fn transmit(&mut self, io: &mut Io) {
         if self.nxt >= self.written {
             return;
@@ -92,7 +92,7 @@ impl Sender {
         if silly || waits { 0 } else { len }
     }
 
-    /// Updates the congestion state before new data that may follow an idle time.
+    /// Updates congestion control before new data that may follow an idle time.
     pub(super) fn update_after_idle(&mut self, io: &Io) {
         if self.sent == self.una {
             self.congestion.on_idle_end(io.now, self.last_sent);
@@ -112,7 +112,7 @@ impl Sender {
         }
     }
 
-    /// Resends data after a timeout, from where the sender went back to.
+    /// Resends data after a timeout, from the byte to which the sender went back.
     /// Returns true if all data that was outstanding at the timeout has been sent again.
     #[cold]
     fn resend(&mut self, window: u32, io: &mut Io) -> bool {
@@ -172,7 +172,7 @@ impl Sender {
         self.emit_ranked(start, len, rank, io);
     }
 
-    /// Sends data again with this rank ([`Sender::emit`]).
+    /// Sends data again as a segment with this rank (pFabric priority), as [`Sender::emit`] describes.
     pub(super) fn emit_ranked(&mut self, start: u64, len: u32, rank: u64, io: &mut Io) {
         let mut pkt = segment::data_segment(&self.flow, (start, len), rank, io.cfg);
         pkt.head.flags = pkt.head.flags.with(Flags::RETRANSMIT);
@@ -188,7 +188,7 @@ impl Sender {
         self.push_packet(pkt, io);
     }
 
-    /// Bytes of the flow that are neither acknowledged nor SACKed, if they are its priority (pFabric §4.3); else 0.
+    /// Bytes of the flow without an ACK or SACK, if they are its priority (pFabric §4.3); else 0.
     #[inline]
     pub(super) fn rank(&self, cfg: &TcpConfig) -> u64 {
         if !cfg.by_remaining {
@@ -213,7 +213,7 @@ impl Sender {
         io.out.push(pkt);
     }
 
-    /// Returns the timestamps of a segment (RFC 7323 §3.2), as an extension.
+    /// Allocates a packet extension with the timestamps of a segment (RFC 7323 §3.2), and returns its index.
     #[inline(never)]
     pub(super) fn timestamp_extension(&self, io: &mut Io) -> u32 {
         let stamps = Timestamps { val: self.current_tsval(io), ecr: self.peer_clock };

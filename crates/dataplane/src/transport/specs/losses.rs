@@ -3,7 +3,7 @@
 use crate::transport::option_values::{PackReaction, Recovery, RecoveryWindow, RtoFloor, TimeoutFlight};
 use mech::params::{Param, ParamKind};
 
-/// Recovery of losses, for transports with a choice.
+/// Parameter `recovery` of transports that let users choose the loss recovery.
 pub(super) const RECOVERY: Param = Param {
     name: "recovery",
     doc: "Detection and repair of losses: as in `reno` (RFC 5681), `newreno` (RFC 6582) or `sack` (RFC 6675), or by \
@@ -11,9 +11,9 @@ pub(super) const RECOVERY: Param = Param {
     kind: Recovery::KIND,
     default: Some("sack"),
 };
-/// Recovery of losses with `rack` as default.
+/// Parameter `recovery` with `rack` as default.
 pub(super) const RACK: Param = Param { default: Some("rack"), ..RECOVERY };
-/// Bytes that count as in flight at a timeout.
+/// Parameter `timeout_flight`: bytes that count as in flight at a timeout.
 pub(super) const TIMEOUT_FLIGHT: Param = Param {
     name: "timeout_flight",
     doc: "Bytes that a timeout halves to get the slow start threshold, with SACK (RFC 6675). `flight_size`: all bytes \
@@ -22,7 +22,7 @@ pub(super) const TIMEOUT_FLIGHT: Param = Param {
     kind: TimeoutFlight::KIND,
     default: Some("flight_size"),
 };
-/// Parameters that need `rack`, from here on.
+/// Parameter `tlp`: tail loss probes.
 pub(super) const TLP: Param = Param {
     name: "tlp",
     doc: "Tail loss probe: if no ACK comes for two round trips, a probe detects losses at the end of a flight (RFC \
@@ -57,7 +57,7 @@ pub(super) const DSACK_UNDO: Param = Param {
     kind: ParamKind::Flag,
     default: Some("true"),
 };
-/// Tick of a host's timers.
+/// Parameter `tick`: length of a tick of a host's timers.
 pub(super) const TICK: Param = Param {
     name: "tick",
     doc: "Tick of a host's timers. Timeouts and `min_rto` are rounded up to whole ticks, and timers fire at the tick \
@@ -83,7 +83,7 @@ pub(super) const TSO_RTT_LOG: Param = Param {
     kind: ParamKind::Count { min: 0, max: 31 },
     default: Some("9"),
 };
-/// Linux's own pacing.
+/// Parameter `pacing`: TCP pacing by the sender, as in Linux.
 pub(super) const PACING: Param = Param {
     name: "pacing",
     doc: "Paces a sender. After a burst (with `tso`) or a segment, the next one waits as long as the sent bytes take at \
@@ -114,10 +114,10 @@ pub(super) const TIMER_SLACK: Param = Param {
     default: Some("0us"),
 };
 pub(super) const LINUX_TIMER_SLACK: Param = Param { default: Some("2ms"), ..TIMER_SLACK };
-/// Tick of a 250 Hz kernel, the setting of most Linux distributions.
+/// Parameter `tick` of a 250 Hz kernel, the setting of most Linux distributions.
 pub(super) const LINUX_TICK: Param = Param { default: Some("4ms"), ..TICK };
 pub(super) const LINUX_TSO: Param = Param { default: Some("true"), ..TSO };
-/// Tick of a Linux 2.6.38 host.
+/// Parameter `tick` of a Linux 2.6.38 host.
 pub(super) const OLD_TICK: Param = Param {
     name: "tick",
     doc: "Tick of a host's clock, which counts timers, timestamps and round-trip times (1 ms at 1000 Hz). A timer of n \
@@ -155,7 +155,7 @@ pub(super) const METRICS_SAVE: Param = Param {
     kind: ParamKind::Flag,
     default: Some("true"),
 };
-/// PACKs of CP at the hosts.
+/// Parameter `pack`: support of PACKs (precise ACKs of Cut Payload) at hosts.
 pub(super) const PACK: Param = Param {
     name: "pack",
     doc: "Hosts of CP (§4): senders mark data as trimmable (CPA), and receivers send a PACK immediately for a cut \
@@ -178,7 +178,7 @@ pub(super) const PACK_REACTION: Param = Param {
     kind: PackReaction::KIND,
     default: Some("loss"),
 };
-/// Part of the timeout that the minimum RTO bounds.
+/// Parameter `rto_floor`: part of the timeout that the minimum RTO bounds.
 pub(super) const RTO_FLOOR: Param = Param {
     name: "rto_floor",
     doc: "Quantity that `min_rto` bounds. `sum`: the timeout (RFC 6298 (2.4)). `deviation`: the part that is added to \

@@ -1,4 +1,4 @@
-//! Parameters of RoCE.
+//! Parameters of the RoCE transport.
 
 use mech::params::{Param, ParamKind, Spec};
 

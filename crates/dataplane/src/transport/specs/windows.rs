@@ -1,4 +1,4 @@
-//! Parameters of growth and reduction of windows.
+//! Parameters of congestion windows: growth and reduction.
 
 use crate::transport::option_values::{CongestionControl, OldCongestionControl};
 use mech::params::{Param, ParamKind};
@@ -22,7 +22,7 @@ pub(super) const OLD_CONGESTION_CONTROL: Param = Param {
     kind: OldCongestionControl::KIND,
     default: Some("reno"),
 };
-/// Weight of DCTCP's estimate in the patch for Linux 2.6.38.
+/// Parameter `shift_g`: weight of DCTCP's estimate in the patch for Linux 2.6.38.
 pub(super) const SHIFT_G: Param = Param {
     name: "shift_g",
     doc: "Binary logarithm of 1/g, where g is the weight of the newest window in DCTCP's estimate \

@@ -11,7 +11,7 @@ fn law(window: Dur, threshold: u64, cut: f64) -> Option<WindowCut> {
     Some(WindowCut::new(&Values(all.into_iter().collect())))
 }
 
-/// Returns a sender with 20 segments in flight, which reacts to bounces by this law.
+/// Returns a sender with 20 segments in flight, which cuts its window for bounced frames by this law.
 fn hand(law: Option<WindowCut>) -> SenderHarness {
     let mut h = SenderHarness::new("newreno", &[("initial_window", packets(20))]);
     h.cfg = h.cfg.clone().with_bounce_signal(law);

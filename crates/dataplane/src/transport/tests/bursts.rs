@@ -7,7 +7,7 @@ fn linux(more: &[(&'static str, Value)]) -> SenderHarness {
     let given = [("tick", time(Dur::ZERO)), ("congestion_control", word("reno"))];
     SenderHarness::with_flow(1 << 30, "linux", &[&given[..], more].concat())
 }
-/// Returns a sender that has started, with first segments that are 900 us old.
+/// Returns a Linux sender that has started, with first segments that are 900 us old.
 fn started(more: &[(&'static str, Value)]) -> SenderHarness {
     let mut h = linux(more);
     h.start();

@@ -12,7 +12,7 @@ use mech::{Stream, StreamPurpose};
 
 const COMBINATIONS: u64 = 12 * 64;
 
-/// Returns combination `n` of congestion control, recovery and switches. Other parameters vary with the seed.
+/// Returns combination `n` of congestion control, loss recovery and flags. Other parameters vary with the seed.
 fn settings(n: u64, seed: u64) -> (&'static str, Vec<(&'static str, Value)>) {
     let recovery = ["reno", "newreno", "sack"][n as usize % 3];
     let law = n / 3 % 4;
@@ -56,7 +56,7 @@ pub(super) fn bytes(seed: u64) -> u64 {
     1 + seed * 7919 % 200_000
 }
 
-/// Returns faults for data and ACKs: loss, delay by up to 400 us (which reorders), duplication and marks.
+/// Returns random faults for data and ACKs: loss, delay by up to 400 us (which reorders), duplication and marks.
 pub(super) fn faults(seed: u64) -> Chaos {
     Chaos {
         stream: Stream::new(seed, 0, StreamPurpose::Custom(0)),
@@ -119,7 +119,7 @@ fn every_byte_of_roce_arrives_in_order_through_the_same() {
 /// Transports that find losses by time: with CUBIC, with DCTCP, and as in Linux.
 const BY_TIME: [&str; 4] = ["dctcp", "cubic", "linux", "linux_dctcp"];
 
-/// Returns RACK-TLP with options by the bits of `n`.
+/// Returns a transport with RACK-TLP, whose options follow from the bits of `n`.
 fn by_time(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
     let bit = |i: u64| n >> i & 1 == 1;
     let flag = |i: u64| Value::Flag(bit(i));
@@ -204,7 +204,7 @@ fn by_the_time_of_each_sending_nothing_is_sent_twice_without_faults() {
     }
 }
 
-/// Returns Linux 2.6.38 with options by the bits of `n`.
+/// Returns a transport of Linux 2.6.38, whose options follow from the bits of `n`.
 fn of_2011(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
     let bit = |i: u64| mech::hash_mix(n, 11) >> i & 1 == 1;
     let flag = |i: u64| Value::Flag(bit(i));
@@ -272,7 +272,7 @@ fn a_host_of_2011_sends_nothing_twice_without_faults() {
     }
 }
 
-/// Returns pFabric with options by the bits of `n`; its timer is above or below the bench's round trip.
+/// Returns pFabric with options from the bits of `n`; its timer is longer or shorter than the round trip.
 fn minimal(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
     let bit = |i: u64| n >> i & 1 == 1;
     let set = vec![

@@ -1,4 +1,4 @@
-//! Tests with the tables of `conformance/tcp/`, one file per RFC or paper.
+//! Tests that run the conformance cases of `conformance/tcp/`, one file per RFC or paper.
 //!
 //! The list of rules in their README must match the cases.
 
@@ -74,7 +74,7 @@ fn run(case: &Table) -> Outcome {
     steps.iter().enumerate().try_for_each(play)
 }
 
-/// Returns the outcome of [`run`], with a panic as a failure.
+/// Returns the result of [`run`] for a conformance case, with a panic as a failure.
 fn outcome(case: &Table) -> Outcome {
     catch_unwind(AssertUnwindSafe(|| run(case))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
@@ -82,7 +82,7 @@ fn outcome(case: &Table) -> Outcome {
     })
 }
 
-/// Returns true if [`PENDING`] names a case by `file: name`, or its whole file.
+/// Returns true if [`PENDING`] names a conformance case by `file: name`, or its whole file.
 fn is_pending(file: &str, name: &str) -> bool {
     PENDING.iter().any(|p| *p == file || p.split_once(": ") == Some((file, name)))
 }
@@ -140,7 +140,7 @@ conforms! {
     reliable_connections_conform_to_roce: "roce";
 }
 
-/// Returns the rows `| rule | cases or "not modelled" | ... |` of the README.
+/// Returns the rules in the table `| rule | cases or "not modelled" | ... |` of the README.
 fn rows() -> BTreeMap<String, bool> {
     let path = format!("{}/README.md", folder());
     let page = std::fs::read_to_string(&path).expect(&path);
@@ -186,7 +186,7 @@ fn every_rule_that_is_claimed_has_a_case_and_every_case_a_rule() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Returns the error message of a table that is wrong in one place.
+/// Returns the error message of a conformance case that is wrong in one place.
 fn complaint(toml: &str) -> String {
     let case: Table = toml.parse().expect("TOML");
     outcome(&case).expect_err("a case that fails")

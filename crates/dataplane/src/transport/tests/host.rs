@@ -7,7 +7,7 @@ fn rack(more: &[(&'static str, Value)]) -> Vec<(&'static str, Value)> {
     [&given[..], more].concat()
 }
 
-/// Checks a wait that starts at any time between two ticks of 4 ms.
+/// Checks that a wait that began between two ticks of 4 ms exceeds `least` ms, by at most one tick.
 fn between(wait: Dur, least: u64) {
     assert!(wait > Dur::ms(least) && wait <= Dur::ms(least + 4), "{wait}: more than {least} ms, to the next tick");
 }

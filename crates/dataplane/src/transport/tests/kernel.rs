@@ -1,4 +1,4 @@
-//! Replays of flows that a kernel's sender was given packet by packet, with the sender of `linux`.
+//! Tests that replay flows recorded at a Linux kernel's sender, with the sender of transport `linux`.
 //!
 //! The format of a recording is in `conformance/linux/README.md`.
 
@@ -17,7 +17,7 @@ use units::{Dur, Time};
 const MSS: u64 = 1000;
 /// Length of a tick of the kernel's clock.
 const TICK: Dur = Dur::ms(4);
-/// Number of ticks from which timers fire only at every eighth tick; times eight for each further level.
+/// Number of ticks from which kernel timers fire only at every eighth tick; times eight for each further level.
 const COARSER: u64 = 63;
 /// Tolerances: delay of the kernel's timers, and error of times that are measured outside of the kernel.
 const HANDLED: Dur = Dur::ms(2);
@@ -34,16 +34,16 @@ fn difference(kind: &'static str, text: String) -> Result<(), Difference> {
     Err(Difference { kind, text })
 }
 
-/// Sender of a recording, and its clock.
+/// Sender that replays a recording, and its clock.
 #[derive(Clone)]
 struct Play {
     sender: Sender,
     cfg: TcpConfig,
     now: Time,
     exts: PacketExtensions,
-    /// Numbers of the segments sent since the last line.
+    /// Numbers of the segments sent since the last recorded line.
     sent: Vec<u64>,
-    /// TSval of each emission, in order.
+    /// TSval of each emitted packet, in order.
     stamps: Vec<u32>,
     /// Time at which the timer was last set, and its expiry.
     set: Time,
@@ -81,7 +81,7 @@ impl Play {
         }
     }
 
-    /// Resolution of the running timer: a tick of its level of the wheel.
+    /// Returns the resolution of the running timer: the tick of its level of the timer wheel.
     fn exact(&self) -> Dur {
         let mut unit = TICK;
         let wait = self.due.map_or(Dur::ZERO, |due| due.max(self.set).since(self.set));
@@ -118,7 +118,7 @@ impl Play {
         self.exts.free(pkt.ext);
     }
 
-    /// Processes timers that expire before a line, and then the line, at this time.
+    /// Processes timers that expire before a recorded line, and then the line, at time `at`.
     fn step(&mut self, line: &Line, at: Time) -> Result<(), Difference> {
         self.sent.clear();
         let is_timer = line.event == Event::Timer;
@@ -192,7 +192,7 @@ fn configuration(of: &Recording) -> TcpConfig {
     on_kernel_ticks(cfg, flow(0).src)
 }
 
-/// Returns the configuration with a seed by which the host's ticks coincide with the kernel's.
+/// Returns the configuration with a seed for which the host's ticks coincide with the kernel's.
 fn on_kernel_ticks(cfg: TcpConfig, host: HostId) -> TcpConfig {
     let mut seeds = (0..).map(|seed| cfg.clone().with_seed(seed));
     seeds.find(|cfg| cfg.host_ticks(host).phase < Dur::us(5)).expect("a seed")

@@ -1,4 +1,4 @@
-//! Tests of Linux's rules beyond RFCs that would need too long a table of segments.
+//! Tests of Linux's rules beyond RFCs that would need too long a conformance case.
 
 use super::*;
 

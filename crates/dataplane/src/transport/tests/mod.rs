@@ -1,4 +1,4 @@
-//! Tests of the transports, one per rule; each names its clause.
+//! Tests of the transports, one per rule of an RFC or paper.
 
 mod application;
 mod bounced;
@@ -44,7 +44,7 @@ fn time(d: Dur) -> Value {
     Value::Time(d)
 }
 
-/// Returns the packets that one call sends.
+/// Returns the packets that one call of a sender or receiver sends.
 fn sent(now: Time, cfg: &TcpConfig, call: impl FnOnce(&mut Io)) -> Vec<Pkt> {
     let mut out = ReleasedPackets::default();
     call(&mut Io { now, cfg, exts: &mut PacketExtensions::default(), out: &mut out, timers_set: &mut 0 });

@@ -10,7 +10,7 @@ use mech::{Flags, Stream, StreamPurpose};
 use sender::{Ack, INFINITE, Law, Model, Setup};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Receiver that acknowledges segments by their numbers.
+/// Receiver of the compared flows, which acknowledges segments by their numbers.
 #[derive(Default)]
 struct Peer {
     next: u32,
@@ -23,7 +23,7 @@ struct Peer {
 }
 
 impl Peer {
-    /// Processes a segment, and returns the blocks of the ACK.
+    /// Processes a segment, and returns the SACK blocks of the ACK.
     fn take(&mut self, n: u32, val: u64, most: usize) -> Vec<(u32, u32)> {
         if n <= self.acked && val >= self.echo {
             self.echo = val;
@@ -63,7 +63,7 @@ enum Event {
     Write,
 }
 
-/// Probabilities of faults in percent, and durations in microseconds.
+/// Random network of the compared flows: probabilities of faults in percent, and durations in microseconds.
 #[derive(Debug)]
 struct Network {
     lose: u64,
@@ -178,7 +178,7 @@ impl Bench {
         n.checked_sub(1).map_or(0, |n| self.ends[n as usize])
     }
 
-    /// Plays the next event at both senders; returns false if there is none.
+    /// Plays the next event at both senders; returns false if no event is left.
     fn step(&mut self) -> bool {
         let next = self.events.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
         let expiry = self.hand.sender.deadline().unwrap_or(Time::NEVER);
@@ -280,7 +280,7 @@ impl Bench {
         }
         self.put(at, Event::Ack(Ack { ack: self.peer.next, blocks, ece: ce, ecr, bytes: 0 }));
     }
-    /// Passes the packets sent to the network.
+    /// Puts the packets that were sent into the network.
     fn carry(&mut self) {
         for pkt in std::mem::take(&mut self.hand.last) {
             let val = self.hand.exts.get(pkt.ext).and_then(|ext| ext.timestamps).map_or(0, |t| t.val);

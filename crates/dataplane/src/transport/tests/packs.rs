@@ -1,14 +1,14 @@
-//! Tests of CP's hosts over a network that cuts payloads.
+//! Tests of senders and receivers with PACK (Cut Payload), over a network that trims packets.
 
 use super::*;
 use crate::transport::tests::chaos::{bytes, faults};
 use crate::transport::tests::pair::{Chaos, Direction, Fault, Pair};
 use mech::{Flags, Stream, StreamPurpose};
 
-/// Transports that detect losses by PACKs and by count.
+/// Transports that detect losses by PACKs, and by counting SACKed segments.
 const BY_COUNT: [&str; 3] = ["sack", "dctcp", "cubic"];
 
-/// Returns parameters with PACK, and more options by the bits of `n`.
+/// Returns parameters with `pack` on, and further options from the bits of `n`.
 fn packing(kind: &str, n: u64) -> Vec<(&'static str, Value)> {
     let bit = |i: u64| n >> i & 1 == 1;
     let reaction = if bit(0) { "mark" } else { "loss" };
@@ -34,7 +34,7 @@ fn packing(kind: &str, n: u64) -> Vec<(&'static str, Value)> {
     set
 }
 
-/// Returns cuts of this percentage of data packets, without other faults.
+/// Returns faults that trim this percentage of data packets, and no other faults.
 fn cuts(seed: u64, percent: u64) -> Chaos {
     Chaos { stream: Stream::new(seed, 0, StreamPurpose::Custom(0)), lose: 0, late: 0, twice: 0, mark: 0, cut: percent }
 }

@@ -3,7 +3,7 @@
 //! The network can lose, delay, duplicate and mark any emission that a test names, or random ones.
 //!
 //! The bench is independent of the transport's code: it calls both ends, carries packets, and compares the traffic with
-//! counters of its own ([`Told`]). It checks at every step:
+//! counters of its own ([`ObservedWindows`]). It checks at every step:
 //! - New data follows the data sent before, and stays inside the windows.
 //! - Data that is known to have arrived is not sent again, unless the timer has expired since.
 //! - No packet and no extension appears or vanishes.
@@ -26,14 +26,14 @@ pub enum Direction {
     Ack,
 }
 
-/// Fault of the network at one emission.
+/// Fault of the network that one emitted packet meets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fault {
     Lose,
     Late(Dur),
     Twice,
     Mark,
-    /// Removal of the payload at a switch, if there is any and the packet allows it; the header gets class 6.
+    /// Trimming of the payload at a switch, if there is any and the packet allows it; the header gets class 6.
     Cut,
     /// Return to the sender's host, which sends the packet again: it arrives two delays later.
     Back,
@@ -50,7 +50,7 @@ pub struct Chaos {
     pub cut: u64,
 }
 
-/// Emission as it left.
+/// Packet as a sender or a receiver emitted it, with its extension.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Emitted {
     pub way: Direction,
@@ -58,24 +58,24 @@ pub struct Emitted {
     pub ext: PacketExtension,
 }
 
-/// Both ends, and the network between them.
+/// Test bench: a sender, a receiver, and the network between them.
 #[derive(Clone, Debug)]
 pub struct Pair {
     pub cfg: TcpConfig,
     pub sender: Sender,
     pub receiver: Receiver,
     pub now: Time,
-    /// Delay of one direction, and the bottleneck's shortest time between two data packets.
+    /// Delay of the network in one direction, and the bottleneck's shortest time between two data packets.
     pub delay: Dur,
     pub gap: Dur,
-    /// Faults at the n-th emission of a direction.
+    /// Faults of the network at the n-th emission of a direction.
     pub script: Vec<(Direction, u32, Fault)>,
-    /// Faults at the n-th sending of the segment that begins at a byte.
+    /// Faults of the network at the n-th sending of the segment that begins at a byte.
     pub sendings: Vec<(u64, u32, Fault)>,
     pub chaos: Option<Chaos>,
-    /// All emissions in order, if they are logged.
+    /// All emitted packets in order, if they are logged.
     pub log: Option<Vec<Emitted>>,
-    /// All emissions in order, by direction.
+    /// All emitted packets in order, by direction.
     pub data: Vec<Pkt>,
     pub acks: Vec<Pkt>,
     /// Times at which the sender's timer was called, and counts of the network's faults.
@@ -144,7 +144,7 @@ pub fn flow(bytes: u64) -> FlowInfo {
 }
 
 impl Pair {
-    /// Creates two idle ends 50 us apart, with 10 us per data packet.
+    /// Creates an idle sender and receiver 50 us apart, with 10 us per data packet.
     pub fn new(bytes: u64, cfg: TcpConfig) -> Pair {
         let edge = if cfg.handshake { 0 } else { u64::from(cfg.receive_window) };
         Pair {
@@ -178,12 +178,12 @@ impl Pair {
             edge: 0,
         }
     }
-    /// Adds a fault to the n-th emission of a direction.
+    /// Adds a network fault to the n-th emission of a direction.
     pub fn fault(mut self, way: Direction, emission: u32, fault: Fault) -> Pair {
         self.script.push((way, emission, fault));
         self
     }
-    /// Adds a fault to the n-th sending, from 0, of a full segment.
+    /// Adds a network fault to the n-th sending, from 0, of a full segment.
     pub fn fault_at(mut self, segment: u64, sending: u32, fault: Fault) -> Pair {
         self.sendings.push((segment * u64::from(self.cfg.mss), sending, fault));
         self
@@ -207,7 +207,7 @@ impl Pair {
         }
         panic!("the flow does not end: {:?}", self.sender.stats());
     }
-    /// Processes the next event, and returns false if there is none. The network comes before timers.
+    /// Processes the next event, and returns false if there is none. At one instant, arrivals come before timers.
     fn step(&mut self) -> bool {
         self.hand_back();
         let wire = self.wire.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
@@ -254,7 +254,7 @@ impl Pair {
         self.check();
         true
     }
-    /// Returns bounced packets to the sender's host before any other event.
+    /// Notifies the sender of bounced packets that come back before the next event.
     fn hand_back(&mut self) {
         let next = self.wire.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
         let next = self.sender.deadline().into_iter().fold(next, Time::min);
@@ -272,7 +272,7 @@ impl Pair {
             }
         }
     }
-    /// Checks the invariants of every instant.
+    /// Checks the invariants that hold at every instant.
     fn check(&self) {
         let s = self.sender.stats();
         assert!(s.acked <= self.receiver.received_bytes() && self.receiver.received_bytes() <= self.highest);
@@ -401,7 +401,7 @@ impl Pair {
             self.exts.free(pkt.ext);
         }
     }
-    /// Numbers of the segments of 1000 bytes that were sent, in order.
+    /// Returns the numbers of the segments of 1000 bytes that were sent, in order.
     pub fn segments(&self) -> Vec<u32> {
         self.data.iter().map(|p| p.seq / 1000).collect()
     }

@@ -34,7 +34,7 @@ impl Out for OutcomeRecording {
     }
 }
 
-/// Returns a connection with messages of 1000, 2000 and 500 bytes.
+/// Returns a persistent connection with messages of 1000, 2000 and 500 bytes.
 fn three() -> (FlowTable, FlowId) {
     messages(1000, [2000, 500])
 }
@@ -88,7 +88,7 @@ fn what_a_sender_did_is_put_to_the_message_that_is_acknowledged_next() {
     assert!(!h.sender.is_done(), "a persistent connection is never done");
 }
 
-/// The first message loses the second of its five segments, and its last ACK has an echo.
+/// Message test: the first one loses the second of its five segments, and its last ACK has ECN-Echo.
 #[test]
 fn a_recovery_and_an_echo_are_put_to_one_message() {
     let (mut flows, first) = messages(5000, [2000, 1000]);

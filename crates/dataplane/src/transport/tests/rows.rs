@@ -1,4 +1,4 @@
-//! Tests of the selection of transports by flow and host.
+//! Tests of the table that gives each host its transport for each workload.
 
 use super::pair::config;
 use crate::transport::{EndPair, TcpConfig, TransportRow, TransportTable};
@@ -6,7 +6,7 @@ use mech::HostId;
 use mech::params::Value;
 use units::Dur;
 
-/// Returns transports: `[transport]` is DCTCP, host 1 has NewReno, workload 1 RoCE, and workload 2 at host 1 SACK.
+/// Returns a table: `[transport]` is DCTCP, host 1 has NewReno, workload 1 RoCE, and workload 2 at host 1 SACK.
 fn stacks(flows: [bool; 3]) -> TransportTable {
     let all = ["dctcp", "newreno", "roce", "sack"].map(|kind| config(kind, &[]));
     let hosts = |of_all, one| TransportRow { of_all, of_host: vec![of_all, one, of_all] };

@@ -7,7 +7,7 @@ fn off() -> (&'static str, Value) {
     ("dupack_threshold", Value::Off)
 }
 
-/// Returns a sender with ten segments in flight.
+/// Returns a sender with SACK and ten segments in flight.
 fn ten(set: &[(&str, Value)]) -> SenderHarness {
     let mut h = SenderHarness::new("sack", set);
     assert_eq!(h.start().len(), 10);

@@ -7,16 +7,16 @@ use toml::Table;
 const PORT: PortId = PortId(0);
 const ACK: &str = "ack size=64 in=0";
 
-/// Port with a queue whose length a test sets, and its agent.
+/// Test bench: ABQ at one port, whose queue length the test sets.
 struct Bench {
     abq: Abq,
     switch: Switch,
     desk: DecisionInputs,
-    /// True if the agent is called at every change, otherwise by its levels.
+    /// True if ABQ is called at every change of the queue; otherwise only if its levels require a call.
     eager: bool,
     queue: u64,
     held: u64,
-    /// Window bound of the last release.
+    /// Upper bound of the window that the last release wrote into ACKs.
     window: Option<u16>,
 }
 
@@ -107,7 +107,7 @@ fn lengths_of_the_queue_lead_to_the_states_of_the_table() {
     }
 }
 
-/// Returns queue lengths that wander, fall and jump.
+/// Returns 3,000 random queue lengths for a seed: small steps up and down, falls to zero, and jumps.
 fn lengths(seed: u64) -> Vec<u64> {
     let mut rng = DecisionInputs::with_seed(seed).rng;
     let mut length = 0u64;
@@ -154,7 +154,7 @@ const OPTIONS: [&str; 10] = [
     "mtu=8B reading=algorithm",
 ];
 
-/// Held ACKs leave eventually, fit into their memory, and exist only during congestion; X is never above K.
+/// ABQ holds ACKs only during congestion and within its memory, and releases all of them; X is never above K.
 #[test]
 fn nothing_is_held_without_congestion_or_beyond_the_capacity() {
     for (n, given) in OPTIONS.iter().enumerate() {
@@ -258,7 +258,7 @@ fn without_the_corrector_released_acks_say_nothing() {
     }
 }
 
-/// Windows are K over the number of held ACKs, but at least a segment; ACKs leave until these windows exceed K.
+/// Released ACKs get windows of K / held ACKs, but at least a segment; ACKs leave until their windows exceed K.
 #[test]
 fn bounded_windows_add_up_to_more_than_k() {
     let released = |k: u64, least: u64, held: u64| {

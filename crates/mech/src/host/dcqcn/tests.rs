@@ -5,7 +5,7 @@ use toml::Table;
 
 const FLOW: FlowId = FlowId(3);
 
-/// Flow at the NIC of its host.
+/// Test bench: DCQCN with one flow at the NIC of its host.
 struct Bench {
     dcqcn: Dcqcn,
     limiter: Option<RateLimiter>,
@@ -31,7 +31,7 @@ impl Bench {
     fn sent(&mut self, bytes: u64, is_empty: bool) {
         self.call_reaction(is_empty, |dcqcn, flow| dcqcn.on_sent(bytes, flow));
     }
-    /// Lets the next timer expire.
+    /// Advances to the next timer of DCQCN, and handles its expiry.
     fn timer(&mut self) {
         let (at, flow) = self.dcqcn.next_timer().expect("a timer");
         assert_eq!(flow, FLOW);
@@ -42,7 +42,7 @@ impl Bench {
     fn flow_state(&self) -> FlowState {
         self.dcqcn.flow_states[&FLOW]
     }
-    /// Returns the state as in a row of the table, after its colon; alpha is the current one.
+    /// Describes the state of the flow as in a row of the conformance table, with alpha decayed to the present time.
     fn describe_state(&self) -> String {
         let Some(mut point) = self.dcqcn.flow_states.get(&FLOW).copied() else { return "unknown".into() };
         self.dcqcn.shrink_alpha(&mut point, self.now);
@@ -51,7 +51,7 @@ impl Bench {
         let alpha = alpha as f64 / FIXED_POINT_ONE as f64;
         format!("{rate} of {} alpha {alpha:.6} stages {byte_stage} {time_stage} left {left}", Rate::bps(target))
     }
-    /// Runs one event of a row.
+    /// Applies the event of a row of the conformance table, such as `cnp`.
     fn run_event(&mut self, event: &[&str]) {
         let number = |text: &str| text.parse().expect(text);
         match event {
@@ -103,7 +103,7 @@ fn messages_bytes_and_time_lead_to_the_rates_of_the_table() {
     }
 }
 
-/// Alpha after n periods without a message is (1 - g)^n: 0.932 after 18 periods, a millisecond; half after 177.
+/// Alpha of DCQCN without CNPs is (1 - g)^n after n periods: 0.932 after 18 periods (1 ms), and half after 177.
 #[test]
 fn alpha_shrinks_by_g_each_period() {
     for (us, periods) in [(54, 0), (55, 1), (109, 1), (110, 2), (1000, 18), (9735, 177)] {
@@ -132,7 +132,7 @@ fn alpha_comes_to_nothing_after_a_long_time_and_a_message_cuts_little_then() {
     assert_eq!(bench.flow_state().alpha, to_fixed_point(1.0 / 256.0));
 }
 
-/// Marked packets of a flow cause one message each interval; other flows have intervals of their own.
+/// Marked packets of a flow cause one CNP each interval; other flows have intervals of their own.
 #[test]
 fn a_flow_is_told_of_once_an_interval() {
     let mut dcqcn = Bench::new("", Rate::gbps(40)).dcqcn;

@@ -6,7 +6,7 @@ use toml::Table;
 
 const FLOW: FlowId = FlowId(3);
 
-/// Flow at the NIC of its host.
+/// Test bench: QCN's reaction point with one flow at the NIC of its host.
 struct Bench {
     qcn: Qcn,
     limiter: Option<RateLimiter>,
@@ -19,7 +19,7 @@ impl Bench {
         qcn.for_host(ReactionHost { line_rate: line, rng });
         Bench { qcn, limiter: None, now: Time::ZERO }
     }
-    /// Creates a bench without draws, at 10 Gb/s.
+    /// Creates a test bench at 10 Gb/s, without jitter and random draws.
     fn at_10g(given: &str) -> Bench {
         Bench::new(&format!("jitter=0 {given}"), Rate::gbps(10), Stream::scripted(&[]))
     }
@@ -36,7 +36,7 @@ impl Bench {
     fn sent(&mut self, bytes: u64) {
         self.call_reaction(false, |qcn, flow| qcn.on_sent(bytes, flow));
     }
-    /// Lets the next timer expire.
+    /// Advances to the next timer of QCN, and handles its expiry.
     fn timer(&mut self) {
         let (at, flow) = self.qcn.next_timer().expect("a timer");
         assert_eq!(flow, FLOW);
@@ -47,18 +47,18 @@ impl Bench {
     fn flow_state(&self) -> FlowState {
         self.qcn.flow_states[&FLOW]
     }
-    /// Returns the current rate in bits per second.
+    /// Returns the current rate of the flow in bits per second.
     fn rate(&self) -> u64 {
         assert_eq!(self.limiter.expect("it is limited").rate(), Rate::bps(self.flow_state().current));
         self.flow_state().current
     }
-    /// Returns the state as in a row of the table, after its colon.
+    /// Describes the state of the flow as in a row of the conformance table, after its colon.
     fn describe_state(&self) -> String {
         let Some(point) = self.qcn.flow_states.get(&FLOW) else { return "free".into() };
         let FlowState { target, byte_stage, time_stage, bytes_left: left, .. } = point;
         format!("{} of {} stages {byte_stage} {time_stage} left {left}", Rate::bps(self.rate()), Rate::bps(*target))
     }
-    /// Runs one event of a row.
+    /// Applies the event of a row of the conformance table, such as `cnm 10`.
     fn run_event(&mut self, event: &[&str]) {
         let number = |text: &str| text.parse().expect(text);
         match event {
@@ -83,7 +83,7 @@ impl Bench {
     }
 }
 
-/// Checks a row `TIME EVENT: STATE`.
+/// Applies the event of a table row `TIME EVENT: STATE`, and checks the state of the flow after it.
 fn check_row(bench: &mut Bench, row: &str, name: &str) {
     let (what, state) = row.split_once(": ").expect("a colon");
     let words: Vec<&str> = what.split(' ').collect();
@@ -119,7 +119,7 @@ fn messages_bytes_and_time_lead_to_the_rates_of_the_table() {
     }
 }
 
-/// Feedback of 10 cuts by 7.8%, 56 by 43.75%, 63 by 49.2%.
+/// QCN feedback of 10 cuts the rate by 7.8%, feedback of 56 by 43.75%, and feedback of 63 by 49.2%.
 #[test]
 fn feedback_cuts_by_its_128th_and_at_most_by_a_half() {
     for (feedback, rate) in [(1, 9_921_875_000), (10, 9_218_750_000), (56, 5_625_000_000), (63, 5_078_125_000)] {
@@ -132,7 +132,7 @@ fn feedback_cuts_by_its_128th_and_at_most_by_a_half() {
     assert_eq!(bench.rate(), 5_000_000_000, "63/64 is more than a half");
 }
 
-/// Cycles of fast recovery leave 2^-n of the gap after n of them, 3.1% after five.
+/// Each cycle of QCN's fast recovery halves the gap to the target rate, so that 3.1% remain after five.
 #[test]
 fn a_cycle_of_fast_recovery_halves_what_is_missing() {
     let mut bench = Bench::at_10g("");
@@ -147,8 +147,8 @@ fn a_cycle_of_fast_recovery_halves_what_is_missing() {
     assert_eq!(bench.rate(), 10_000_000_000 + 2_500_000 - (gap >> 5));
 }
 
-/// Cycles of 150 KB take 600 us at 2 Gb/s of payload, so that fast recovery takes 3 ms. Then 5 Mb/s are added each
-/// 300 us. The timer needs 75 ms until hyper-active increase may begin.
+/// Byte counter cycles of 150 KB take 600 us at 2 Gb/s of payload, so that QCN's fast recovery takes 3 ms.
+/// Then 5 Mb/s are added each 300 us. The timer needs 75 ms until hyper-active increase may begin.
 #[test]
 fn the_timer_does_not_matter_within_50_ms_where_the_byte_counter_expires_each_600_us() {
     let mut bench = Bench::at_10g("");
@@ -165,8 +165,8 @@ fn the_timer_does_not_matter_within_50_ms_where_the_byte_counter_expires_each_60
     assert_eq!(bench.now, Time(Dur::us(82_500).0), "half of it from here on");
 }
 
-/// Feedback of 20 leaves 8.4375 of 10 Gb/s. With feedback of 10, 8.5 messages halve a rate, and 11 more leave 2 of 5
-/// Gb/s.
+/// QCN feedback of 20 leaves 8.4375 of 10 Gb/s. With feedback of 10, 8.5 messages halve a rate.
+/// A further 11 messages leave 2 of 5 Gb/s.
 #[test]
 fn messages_of_feedback_10_halve_a_rate_after_eight_or_nine() {
     let mut bench = Bench::at_10g("");

@@ -3,7 +3,7 @@
 use crate::{AgentContext, Env, FlowId, HostId, Occupant, View, choice};
 
 choice! {
-    /// Choice of the flow whose source is notified.
+    /// Choice of the flow whose source gets a congestion message.
     pub(crate) enum Culprit {
         Arrival = "arrival",
         Occupancy = "occupancy",
@@ -12,7 +12,7 @@ choice! {
 }
 
 choice! {
-    /// Congestion of a flow's path, to compare two drawn flows.
+    /// Choice of the measure by which the path congestion of two drawn flows is compared.
     pub(crate) enum PathIndexChoice {
         FirstHop = "first_hop",
         Path = "path",
@@ -20,8 +20,8 @@ choice! {
     }
 }
 
-/// Congestion of a flow's path, to compare two drawn flows (QCN-OS §V-A, path-congestion index). The catalogue has
-/// `first_hop`, `path` and `backlog`; [`Qcn::with_index`](super::Qcn::with_index) takes any other.
+/// Measure of the congestion of a flow's path, to compare two drawn flows (QCN-OS §V-A, path-congestion index).
+/// The catalogue has `first_hop`, `path` and `backlog`; [`Qcn::with_index`](super::Qcn::with_index) takes any other.
 ///
 /// ```
 /// use mech::notify::{NotifySlot, PathIndex, Qcn};
@@ -52,10 +52,10 @@ choice! {
 /// assert!(registry.find::<NotifySlot>("qcn_by_frames").is_some());
 /// ```
 pub trait PathIndex: Send + Sync {
-    /// Returns the congestion of the frame's path as a fraction: used and available capacity. The larger fraction is
-    /// more congested. POSTCONDITION: the second number is not 0.
+    /// Returns the congestion of a frame's path as a fraction: used and available capacity.
+    /// The larger fraction is more congested. POSTCONDITION: the second number is not 0.
     fn congestion(&self, frame: &Occupant, view: &dyn View) -> (u64, u64);
-    /// Returns a boxed copy.
+    /// Returns a boxed copy of the path-congestion index.
     fn clone_boxed(&self) -> Box<dyn PathIndex>;
 }
 
@@ -71,23 +71,23 @@ impl core::fmt::Debug for dyn PathIndex {
     }
 }
 
-/// Returns true if the first fraction is larger than the second.
+/// Returns true if the first fraction (numerator, denominator) is larger than the second.
 fn is_larger((a, a_whole): (u64, u64), (b, b_whole): (u64, u64)) -> bool {
     u128::from(a) * u128::from(b_whole) > u128::from(b) * u128::from(a_whole)
 }
 
-/// Returns the used bytes as a fraction of the limit: almost 0 for a buffer without a limit.
+/// Returns the used bytes as a fraction of the buffer's limit: almost 0 for a buffer without a limit.
 fn used_fraction(used: u64, limit: Option<u64>) -> (u64, u64) {
     (used, limit.unwrap_or(u64::MAX).max(1))
 }
 
 impl Culprit {
-    /// Returns true if the flow is drawn from the memory.
+    /// Returns true if the notified flow is drawn at random from the memory.
     pub const fn is_drawn(self) -> bool {
         !matches!(self, Culprit::Arrival)
     }
 
-    /// Returns the flow and its source; `None` if no frame has arrived, or the memory is empty.
+    /// Returns the flow to notify and its source; `None` if no frame has arrived, or the memory is empty.
     pub fn choose_flow(self, index: &dyn PathIndex, at: &AgentContext, env: &mut Env) -> Option<(FlowId, HostId)> {
         if self == Culprit::Arrival {
             return at.stored.map(|head| (head.flow, head.src));
@@ -123,7 +123,7 @@ impl PathIndex for PathIndexChoice {
     }
 }
 
-/// Returns the owner of the frame in an occupied unit of the memory, drawn uniformly.
+/// Draws an occupied unit of the sampled memory uniformly, and returns the frame that occupies it.
 fn draw_occupant(at: &AgentContext, env: &mut Env) -> Option<Occupant> {
     let units = at.view.occupied_units(at.port);
     if units == 0 {

@@ -10,8 +10,8 @@ mod shares;
 
 const PORT: PortId = PortId(2);
 
-/// View with the memory that a test sets. It has frames, each with its owner and size in bytes. It also has outputs,
-/// each with used bytes and limit of the buffer, and the total backlog in bytes.
+/// Memory of a port as a test sets it: frames with owner and size, and the state of each output.
+/// The state of an output is the used bytes and the limit of its buffer, and the total backlog in bytes.
 #[derive(Default)]
 struct Memory {
     unit: u64,
@@ -26,7 +26,7 @@ fn occupant_of_flow(n: u32) -> Occupant {
 }
 
 impl Memory {
-    /// Creates a memory with these bytes of each flow, in frames of a size; flows are numbered from 0.
+    /// Creates a memory with flows 0, 1 and so on, given the total bytes of each and the size of its frames.
     fn with_flows(unit: u64, flows: &[(u64, u64)]) -> Memory {
         let frames = (0..)
             .zip(flows)
@@ -91,16 +91,16 @@ impl View for Memory {
     }
 }
 
-/// Congestion message: flow, feedback, q_off and q_delta.
+/// Fields of a sent congestion message: flow, feedback, q_off and q_delta.
 type SentNotice = (u32, u8, i64, i64);
 
-/// Congestion point of class 3 with its memory.
+/// Test bench: QCN's congestion point for class 3, with the memory that it samples.
 struct Bench {
     qcn: Qcn,
     memory: Memory,
     desk: DecisionInputs,
     now: Time,
-    /// Instant of the timer, if it runs.
+    /// Instant at which the sampling timer expires, if it runs.
     clock: Option<Time>,
 }
 
@@ -109,7 +109,7 @@ impl Bench {
         let qcn = Qcn::new(&values(&SPEC, &format!("class=3 {given}")));
         Bench { qcn, memory: Memory { unit: 1, ..Memory::default() }, desk, now: Time::ZERO, clock: None }
     }
-    /// Creates a bench without jitter and without draws.
+    /// Creates a test bench without jitter and random draws.
     fn without_jitter(given: &str) -> Bench {
         Bench::new(&format!("jitter=0 {given}"), DecisionInputs::with_draws(&[]))
     }
@@ -119,7 +119,8 @@ impl Bench {
             SampledSide::Outputs => Account::Arrived(PORT, 3),
         }
     }
-    /// Lets `bytes` of a flow arrive in one frame that is already in the memory. The agent is called by its levels.
+    /// Adds an arrival of `bytes` of a flow, and returns the congestion message that follows, if any.
+    /// The frame is already in the memory. The agent is called only if its levels require it.
     fn add_arrival(&mut self, flow: u32, bytes: u64) -> Option<SentNotice> {
         self.memory.come += bytes;
         let (of, come) = (self.account(), self.memory.come);
@@ -132,7 +133,7 @@ impl Bench {
         }
         self.last_notice()
     }
-    /// Sets the memory to `q` bytes, all of flow 0, after `bytes` have arrived.
+    /// Sets the memory to `q` bytes of flow 0, adds an arrival of `bytes`, and returns the congestion message, if any.
     fn set_queue(&mut self, q: u64, bytes: u64) -> Option<SentNotice> {
         self.memory.frames = vec![(occupant_of_flow(0), q)];
         self.add_arrival(0, bytes)
@@ -156,7 +157,7 @@ impl Bench {
         }
         told
     }
-    /// Returns the bytes until the next sample.
+    /// Returns the number of bytes that must arrive until the next sample.
     fn bytes_until_sample(&self) -> u64 {
         let (low, high) = self.qcn.unaffected_levels(self.account());
         assert_eq!(low, 0);

@@ -1,4 +1,4 @@
-//! Tests of equation 4 with the published numbers, and of the edges of the decision.
+//! Tests of PABO's equation 4 with the published numbers, and of special cases of the bounce decision.
 
 use super::*;
 use crate::buffer::PerPort;
@@ -10,8 +10,8 @@ fn assert_near(value: f64, published: f64, tolerance: f64) {
 fn bounce(given: &str) -> Bounce {
     Bounce::new(&values(&SPEC, given))
 }
-/// Returns the fate of a packet for port 0 from host 2, which came in by port 1. The normal queue of port 0 has
-/// `waiting` of `limit` packets.
+/// Returns the fate of a packet for port 0 from host 2, which came in by port 1.
+/// The normal queue of port 0 has `waiting` of `limit` packets.
 fn fate(given: &str, (waiting, limit): (u32, u64), draws: &[f64]) -> Fate {
     let mut state = switch_without_packets(3, buffer_of_packets(limit));
     state.bounce = Some(PerPort::with_size(Amount::Packets(limit)));

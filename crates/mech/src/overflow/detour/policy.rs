@@ -1,33 +1,33 @@
-//! Policies: the eligible port for a detour, and detours before the queue is full (DIBS §2, §7).
+//! Policies of DIBS: choice of the port of a detour, and detours before the queue is full (DIBS §2, §7).
 
 use crate::routing::Ecmp;
 use crate::{Env, ForwardingContext, Head, PortId, hash_mix};
 
-/// Constant that separates the hash for detours from that for equal-cost paths. With one hash for both, all flows of
-/// one path would be sent to the same few ports.
+/// Constant that makes the hash for detours differ from that for equal-cost paths.
+/// With one hash for both, all flows of one path would be sent to the same few ports.
 const DETOUR_HASH_SALT: u64 = 0xD1B5;
-/// Number of the most urgent class.
+/// Number of the most urgent traffic class.
 const TOP_CLASS: f64 = 7.0;
 
-/// Policy of detours.
+/// Policy that chooses the ports of detours, and detours before a queue is full.
 #[derive(Clone, Debug)]
 pub(super) enum Policy {
-    /// Uniform choice among the eligible ports.
+    /// Uniform random choice among the eligible ports.
     Random,
-    /// Eligible port with the fewest queued bytes, a uniform choice among equals.
+    /// Eligible port with the fewest queued bytes, a uniform random choice among equals.
     LoadAware,
     /// First eligible port from the flow's hash on, so that a flow keeps its port.
     FlowBased(Ecmp),
-    /// Uniform choice as in `random`, from a fraction of the queue's limit on with growing probability.
+    /// Uniform random choice as in `random`, with detours of growing probability already before the queue is full.
     Probabilistic {
-        /// Fraction at which class 0 begins.
+        /// Fraction of the queue's limit up to which no packet of class 0 is detoured.
         lo: f64,
-        /// Fraction from which class 0 is always detoured.
+        /// Fraction of the queue's limit from which every packet of class 0 is detoured.
         hi: f64,
     },
 }
 
-/// Returns the threshold of a class if that of class 0 is `least`: equal steps up to 1 for class 7.
+/// Returns the detour threshold of a class, in equal steps from `least` for class 0 to 1 for class 7.
 fn class_threshold(least: f64, class: u8) -> f64 {
     least + (1.0 - least) * f64::from(class) / TOP_CLASS
 }
@@ -43,7 +43,7 @@ pub(super) fn probability(u: f64, class: u8, (lo, hi): (f64, f64)) -> f64 {
 }
 
 impl Policy {
-    /// Sets the seed of the switch's flow hash.
+    /// Sets the seed of the flow hash that chooses ports of detours, from the seed of the switch.
     pub fn set_seed(&mut self, hash_seed: u64) {
         if let Policy::FlowBased(hash) = self {
             *hash = Ecmp::new(hash_mix(hash_seed, DETOUR_HASH_SALT));
@@ -55,7 +55,7 @@ impl Policy {
         matches!(self, Policy::Probabilistic { .. })
     }
 
-    /// Returns true if a packet is detoured although its queue is not full.
+    /// Returns true if this packet is detoured although its queue is not full; may draw a random number.
     pub fn is_detoured_early(&self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> bool {
         let Policy::Probabilistic { lo, hi } = self else { return false };
         let fill = at.fill(at.out, pkt.queue());
@@ -64,8 +64,8 @@ impl Policy {
         p >= 1.0 || (p > 0.0 && env.rng.uniform() < p)
     }
 
-    /// Returns the port for a detour; `None` if no port is eligible. `ingress` allows the port that the packet came in
-    /// by.
+    /// Returns the port for a detour; `None` if no port is eligible.
+    /// If `ingress` is set, the port that the packet came in by is eligible, too.
     pub fn choose_port(&self, pkt: &Head, at: &ForwardingContext, ingress: bool, env: &mut Env) -> Option<PortId> {
         let (view, queue) = (at.view, pkt.queue());
         let others = || (0..view.ports()).map(PortId).filter(|port| *port != at.out && view.is_switch(*port));
@@ -88,7 +88,7 @@ impl Policy {
     }
 }
 
-/// Draws one of the ports uniformly. Without a port, no number is drawn.
+/// Draws one of the ports uniformly; draws no number if there is no port.
 fn draw_port<I: Iterator<Item = PortId>>(ports: impl Fn() -> I, env: &mut Env) -> Option<PortId> {
     // The first ports are kept, so that in most switches each is tested once and nothing is allocated.
     const MAX_KEPT_PORTS: usize = 32;

@@ -1,4 +1,4 @@
-//! Tests of the port, the packets and the instants of detours.
+//! Tests of DIBS detours: their ports, their packets, and their times.
 
 use super::policy::probability;
 use super::*;
@@ -19,20 +19,20 @@ fn detour(given: &str) -> Detour {
     let values = values(&SPEC, given);
     detour_with_seed(&values, 5)
 }
-/// Creates the mechanism at a switch with this seed.
+/// Creates `detour` for a switch with this flow-hash seed.
 fn detour_with_seed(values: &Values, hash_seed: u64) -> Detour {
     let mut detour = Detour::new(values);
     detour.for_switch(&SwitchContext { host: &parse_host, ..SwitchContext::without_network(hash_seed, 8) });
     detour
 }
-/// Creates eight ports of two packets each, of which some are full and some lead to hosts.
+/// Creates a switch with eight ports of two packets each, of which some are full and some lead to hosts.
 fn state(full: &[u16], hosts: &[u16]) -> SwitchState {
     let mut state = switch_without_packets(8, buffer_of_packets(2));
     full.iter().for_each(|port| state.fill_up(2, parse_head(""), (PortId(*port), QUEUE)));
     state.switch_ports.retain(|port| !hosts.contains(port));
     state
 }
-/// Returns the fate of a packet for port 0.
+/// Returns the fate of a packet whose output is port 0.
 fn fate(detour: &mut Detour, (pkt, ingress): (&str, u16), state: &SwitchState, desk: &mut DecisionInputs) -> Fate {
     let at = ForwardingContext { view: state, ingress: PortId(ingress), out: PortId(0) };
     detour.admit(&parse_head(pkt), &at, &mut desk.env())

@@ -13,8 +13,8 @@ fn bytes(limit: u64) -> BufferSlot {
 fn trim(given: &str) -> Trim {
     Trim::new(&values(&SPEC, given))
 }
-/// Returns the fate of an arrival if these packets are queued at port 0 with a limit of 3000 B. A draw below 0.5 cuts
-/// the arrival.
+/// Returns the fate of an arrival at port 0, which has a limit of 3000 B and these packets queued.
+/// A draw below 0.5 cuts the arrival. The identifiers of the queued packets are returned, too.
 fn fates(given: &str, waiting: &[&str], arriving: &str, draws: &[f64]) -> (Fate, Vec<PktId>) {
     let mut state = switch_without_packets(2, bytes(3000));
     let ids = waiting.iter().map(|text| {
@@ -157,8 +157,8 @@ fn in_packets_a_header_takes_a_place_and_extra_is_a_place_for_every_64_bytes() {
     assert_eq!((waits(4, "cpa ppl"), waits(5, "cpa ppl")), (Fate::Enqueue(DATA), BUFFER_FULL));
 }
 
-/// Returns the number of lost headers of 10,000 arrivals at a rate in Mb/s. Packets of 864 B (850 B and the Ethernet
-/// header) arrive at a full port of 1 Gb/s, and are 66 B after the cut.
+/// Returns the number of headers lost of 10,000 arrivals that are sent at a rate in Mb/s.
+/// Packets of 864 B (850 B and the Ethernet header) arrive at a full port of 1 Gb/s, and are 66 B after the cut.
 fn headers_lost(mbps: i64, extra: &str) -> u32 {
     let (mut trim, mut state) = (trim(&format!("extra={extra}")), switch_without_packets(2, bytes(8640)));
     // Bytes that the link could have begun to send, times the rate of arrivals.

@@ -1,4 +1,4 @@
-//! Departures, and the actions that mechanisms request in addition to their decisions.
+//! Departures from the recording dataplane of tests, and actions that mechanisms request.
 
 use super::{AgentIndex, QueuedWork, Recorder, format_classes};
 use crate::testing::state::BufferModel;
@@ -35,13 +35,13 @@ impl Recorder {
         }
         self.perform_queued();
     }
-    /// Records that a frame has left the input for the fabric.
+    /// Frees the input memory of a frame that has left for the fabric, if the memory is freed then.
     pub fn record_left_input(&mut self, name: &str) {
         if self.state.memory == BufferModel::Input {
             self.free_memory(name);
         }
     }
-    /// Records that the far end of the fabric has acknowledged a frame.
+    /// Frees the input memory of a frame that the far end of the fabric has acknowledged.
     pub fn record_acknowledged(&mut self, name: &str) {
         assert_eq!(self.state.memory, BufferModel::InputUntilAck);
         self.free_memory(name);
@@ -59,7 +59,7 @@ impl Recorder {
         *paused = if xoff { paused.union(set) } else { paused.minus(set) };
     }
 
-    /// Performs queued actions, first in, first out, until none is left.
+    /// Performs requested actions, first in, first out, until none is left.
     pub(super) fn perform_queued(&mut self) {
         while let Some(work) = self.work.pop_front() {
             match work {

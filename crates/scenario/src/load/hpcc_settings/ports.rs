@@ -21,7 +21,7 @@ impl ConfigurationOverlay<'_> {
         ports.map(|port| port.rate).collect()
     }
 
-    /// Sets marking, by the rate of ports if it differs.
+    /// Sets the ECN marking of switches from the file, separately for each port rate if thresholds differ.
     pub(super) fn set_marking(&mut self, faults: &mut Faults) {
         if !self.take_unset_table("switch.marking") {
             return;
@@ -58,7 +58,7 @@ impl ConfigurationOverlay<'_> {
         }
     }
 
-    /// Sets pauses, by the rate of ports if they differ.
+    /// Sets PFC at switches from the file, separately for each port rate if thresholds differ.
     pub(super) fn set_pause(&mut self) {
         if !self.take_unset_table("switch.pause") {
             return;
@@ -101,8 +101,8 @@ impl ConfigurationOverlay<'_> {
         self.put_overrides(overrides);
     }
 
-    /// Sets one memory for all ports of a switch. Reserves and headroom are taken from the part that dynamic thresholds
-    /// share.
+    /// Sets a buffer that all ports of a switch share. Reserves and headroom are taken from the part that dynamic
+    /// thresholds share.
     pub(super) fn set_buffer(&mut self) {
         if !self.take_unset_table("switch.buffer") {
             return;

@@ -16,15 +16,15 @@ const KEYS_BY_TABLE: [(&str, &[&str]); 5] = [
     ("transport", &["CC_MODE", "PACKET_PAYLOAD_SIZE"]),
     ("host.reaction", &["RATE_AI", "RATE_HAI", "RP_TIMER", "EWMA_GAIN"]),
 ];
-/// Settings of hosts with which a key of the file matters.
+/// Host settings with which a key of the file matters: any, RoCE, or DCQCN.
 #[derive(Clone, Copy)]
 enum HostSettings {
     Anything,
     Roce,
     Dcqcn,
 }
-/// Key that Overspill cannot express, test for values that matter, settings of hosts with which it does, and the
-/// reason.
+/// Key of the file that Overspill ignores: its name, a test for values that matter, the host settings with which they
+/// do, and the reason.
 type IneffectiveKey = (&'static str, fn(f64) -> bool, HostSettings, &'static str);
 /// Keys that have no effect in Overspill.
 const INEFFECTIVE_KEYS: [IneffectiveKey; 7] = [
@@ -40,7 +40,7 @@ const INEFFECTIVE_KEYS: [IneffectiveKey; 7] = [
 const MAX_LISTED_KEYS: usize = 5;
 
 impl ConfigurationOverlay<'_> {
-    /// Returns the notes for the user, each once.
+    /// Returns the notes about the configuration file for the user, each once.
     pub(super) fn list_notes(&self, made: &Choice) -> Vec<String> {
         let path = &self.config.path;
         let set = (!self.set.is_empty()).then(|| format!("`{path}` sets {}", self.set.join(", ")));
@@ -67,7 +67,7 @@ impl ConfigurationOverlay<'_> {
         })
     }
 
-    /// Returns a note about keys that Overspill cannot express.
+    /// Returns a note about keys of the file whose effect Overspill does not model.
     fn note_ineffective_keys(&self) -> Option<String> {
         let config = self.config;
         let mut found = self.ruled_out.clone();

@@ -1,4 +1,4 @@
-//! Warnings about switches that cut nothing, and about cuts that no sender is notified of.
+//! Warnings about switches that trim no packets, and about trimming that no sender is notified of.
 
 use super::{Node, WarningContext};
 use crate::model::SwitchConfig;
@@ -7,7 +7,7 @@ use mech::ClassSet;
 
 const OVERFLOW_KEY: &str = "switch.overflow";
 
-/// Warning if every sender of data that switches could cut forbids it.
+/// Returns the warning that switches trim nothing, since all senders whose data they could trim forbid it.
 fn describe_forbidden_cuts(whose: &str) -> String {
     format!(
         "{OVERFLOW_KEY} cuts nothing: {whose}. RoCE data is not trimmable, because go-back-N cannot use a header. \
@@ -32,8 +32,8 @@ impl WarningContext<'_> {
         self.scenario.stacks().is_some_and(|stacks| stacks.any_config(TcpConfig::supports_packs))
     }
 
-    /// Warning about hosts with PACK if no switch cuts. They get no PACK, but detect losses in another way than without
-    /// it.
+    /// Warning about hosts that accept PACKs (ACKs for trimmed packets) if no switch trims. They get no PACK, but
+    /// detect losses in another way than without it.
     fn warn_loss_detection(&self) -> Option<String> {
         let stacks = self.scenario.stacks()?;
         let is_by_count = stacks.any_config(|tcp| tcp.supports_packs() && !tcp.detects_losses_by_time());
@@ -59,7 +59,7 @@ impl WarningContext<'_> {
         self.document.get("switch")?.get("overflow")?.get(key)
     }
 
-    /// Warning if nothing is cut, or if hosts do not learn of cuts.
+    /// Warning if switches trim no packet, or if hosts do not learn of trimmed packets.
     fn warn_ineffective_cuts(&self, cutting: &[&SwitchConfig]) -> Option<String> {
         let longest = self.scenario.largest_frame();
         let stays = cutting.iter().map(|switch| switch.overflow.slot.peek().cut_effect().min_size).min()?;
@@ -107,7 +107,7 @@ impl WarningContext<'_> {
         self.scenario.traffic.iter().fold(ClassSet::NONE, |set, traffic| set.union(traffic.classes()))
     }
 
-    /// Returns the classes of workloads whose senders allow switches to cut their data.
+    /// Returns the traffic classes of workloads whose senders allow switches to trim their data.
     fn trimmable_classes(&self) -> ClassSet {
         let stacks = self.scenario.stacks();
         let allows = |i: usize| {
@@ -118,7 +118,7 @@ impl WarningContext<'_> {
         trimmable.fold(ClassSet::NONE, |set, (_, traffic)| set.union(traffic.classes()))
     }
 
-    /// Warning about a class of headers that data also uses, or that the scheduler does not serve separately.
+    /// Warning about a class for trimmed headers that data also uses, or that the scheduler does not serve separately.
     fn warn_header_class(&self, cutting: &[&SwitchConfig]) -> Option<String> {
         let class = cutting.iter().find_map(|switch| switch.overflow.slot.peek().cut_effect().class)?;
         if self.traffic_classes().has(class) {
@@ -137,7 +137,7 @@ impl WarningContext<'_> {
         })
     }
 
-    /// Warning about a codepoint for cut packets if no packet is ECN-capable.
+    /// Warning about an ECN setting for trimmed packets if no packet is ECN-capable.
     fn warn_codepoint(&self) -> Option<String> {
         let asked = self.overflow_setting("ecn").filter(|word| word.format_value() != "\"keep\"")?;
         let capable = self.scenario.stacks().is_some_and(|stacks| stacks.any_config(TcpConfig::is_ecn_capable));

@@ -34,7 +34,7 @@ impl LongPath {
 }
 
 impl WarningContext<'_> {
-    /// Warnings about values that do not fit the longest path.
+    /// Warnings about thresholds, buffers and timeouts that do not fit the longest path of the network.
     pub(super) fn warn_defaults(&self) -> Vec<String> {
         let Some(far) = self.find_long_path() else { return Vec::new() };
         [self.warn_low_threshold(&far), self.warn_shallow_buffer(&far), self.warn_long_timeout(&far)]
@@ -129,7 +129,8 @@ impl WarningContext<'_> {
         })
     }
 
-    /// Returns true if the file sets this key of a slot of switches, or fills the slot if the key is `kind`.
+    /// Returns true if `[switch]` or an override sets this key of a slot, or names a mechanism for the slot in one
+    /// word.
     fn is_set(&self, slot: &str, key: &str) -> bool {
         let sets =
             |switch: &super::Node| switch.get(slot).is_some_and(|one| one.get(key).is_some() || one.text().is_some());

@@ -8,7 +8,7 @@ use mech::{Agent, PortThresholds};
 
 const ACK_HOLD_KEY: &str = "switch.ack_hold";
 
-/// Agent that holds packets, with its node and switch; the flag is true if the agent is meant for its port.
+/// Agent that holds packets, with its node and switch, and true if the agent is meant for such a port.
 type AckHolder<'a> = (&'a dyn Agent, &'a Node, &'a SwitchConfig, bool);
 
 fn port_holders(port: &PortConfig) -> impl Iterator<Item = &dyn Agent> {
@@ -87,7 +87,8 @@ impl WarningContext<'_> {
         })
     }
 
-    /// Warning about windows that hosts read as larger than written: no switch has the scale of a connection.
+    /// Warning about windows in ACKs that hosts read as larger than written: no switch knows a connection's window
+    /// scale.
     fn warn_scaled_windows(&self, all: &[AckHolder<'_>]) -> Option<String> {
         let bounds = all.iter().any(|(agent, ..)| agent.needs().min_window.is_some());
         let scaled = self.scenario.stacks().is_some_and(|stacks| stacks.any_config(TcpConfig::scales_windows));
@@ -101,8 +102,8 @@ impl WarningContext<'_> {
         })
     }
 
-    /// Warning about windows without space for a segment: the sender sends no window probes (RFC 9293 §3.8.6.1 is not
-    /// modelled).
+    /// Warning about windows in ACKs that are smaller than a segment: the sender sends no window probes (RFC 9293
+    /// §3.8.6.1 is not modelled).
     fn warn_small_windows(&self, all: &[AckHolder<'_>]) -> Option<String> {
         let least = all.iter().filter_map(|(agent, ..)| agent.needs().min_window).min()?;
         let waits = |tcp: &TcpConfig| (!tcp.can_send_into(least.0)).then(|| tcp.mss());

@@ -11,7 +11,7 @@ fn fabric_stage_rules(switch: &SwitchConfig) -> Option<&StageParams> {
 }
 
 impl WarningContext<'_> {
-    /// Warnings about memory that holds no full frame.
+    /// Warnings about buffers and queues that hold no full frame.
     pub(super) fn warn_small_memory(&self) -> Vec<String> {
         let frame = u64::from(self.scenario.largest_frame());
         let lacks = |room: Option<Amount>| room.filter(|room| matches!(room, Amount::Bytes(bytes) if *bytes < frame));
@@ -40,8 +40,8 @@ impl WarningContext<'_> {
         all.into_iter().filter_map(|(key, room, all)| Some(said(key, room?, all))).collect()
     }
 
-    /// Warning about copies at an input that fill its memory, or pause its link, before the first acknowledgement frees
-    /// one. Such an input carries less than its link.
+    /// Warning about a `fabric` switch whose inputs fill with copies of frames, or pause, before the first internal
+    /// acknowledgement frees a copy. Such an input carries less than its link.
     pub(super) fn warn_copy_time(&self) -> Vec<String> {
         let scenario = self.scenario;
         let nodes = scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize);
@@ -78,7 +78,7 @@ impl WarningContext<'_> {
     }
 }
 
-/// Returns the rate of `bytes` in `time`, rounded down to whole Mb/s from 1 Mb/s on; `None` below 1 b/s.
+/// Returns the rate of `bytes` per `time`, rounded down to whole Mb/s from 1 Mb/s on; `None` below 1 b/s.
 fn rate_from_bytes(bytes: u64, time: Dur) -> Option<Rate> {
     let bps = u128::from(bytes) * 8_000_000_000_000 / u128::from(time.0);
     let bps = u64::try_from(bps).unwrap_or(u64::MAX);

@@ -17,7 +17,7 @@ struct CongestionPoint<'a> {
 }
 
 impl CongestionPoint<'_> {
-    /// Returns the classes that the congestion point follows.
+    /// Returns the traffic classes whose bytes the congestion point follows.
     fn classes(&self) -> ClassSet {
         let follows = |class: &u8| {
             let all = Account::accounts_of_port(self.number);
@@ -55,7 +55,7 @@ impl WarningContext<'_> {
         all
     }
 
-    /// Warning about congestion points of a class that no packet has, or of a length that their queue never reaches.
+    /// Warning about congestion points of a class that no packet has, or of a queue length that is never reached.
     fn warn_ineffective_notices(&self, all: &[CongestionPoint<'_>]) -> Option<String> {
         let followed = all.iter().fold(ClassSet::NONE, |set, one| set.union(one.classes()));
         if followed != ClassSet::NONE && followed.minus(self.scenario.classes()) == followed {
@@ -98,7 +98,7 @@ impl WarningContext<'_> {
         })
     }
 
-    /// Warning about a clock that runs while the far end of a port is paused, if no port pauses.
+    /// Warning about congestion points with `keep_alive`, a timer for pauses of the far end, if no such port pauses.
     fn warn_clock_without_pauses(&self, all: &[CongestionPoint<'_>]) -> Option<String> {
         let mut clocks = all.iter().filter(|one| one.agent.needs().timer_in_pause).peekable();
         clocks.peek()?;

@@ -19,9 +19,9 @@ pub(crate) enum Setting {
     Number(f64),
     Rate(Rate),
     Text(String),
-    /// Numbers by the rate of a link in bit/s.
+    /// Map from the rate of a link in bit/s to a number.
     Map(BTreeMap<u64, f64>),
-    /// Several numbers after one key.
+    /// List of numbers after one key.
     Numbers(Vec<f64>),
 }
 
@@ -31,16 +31,16 @@ pub(crate) struct Configuration {
     /// Name of the file in the scenario.
     pub path: String,
     settings: BTreeMap<&'static str, (usize, Setting)>,
-    /// Keys that neither HPCC's first version nor Overspill has, and their number.
+    /// First keys that neither HPCC's first version nor Overspill has, and the number of all such keys.
     pub unknown: (Vec<String>, usize),
-    /// First known key after a `#`, with its line.
+    /// First known key that follows a `#` in the file, with its line.
     pub commented_key: Option<(usize, &'static str)>,
 }
 
 /// Marking thresholds of ports of one rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Thresholds {
-    /// Queue length from which packets are marked at random, and length above which all are.
+    /// Queue length above which packets are marked at random, and queue length above which all are marked.
     pub kmin: Bytes,
     pub kmax: Bytes,
     /// Probability of a mark at `kmax`.
@@ -48,36 +48,36 @@ pub(crate) struct Thresholds {
 }
 
 impl Configuration {
-    /// Returns the value of a key, if the file has it.
+    /// Returns the value that a key has in the file, if the file has the key.
     pub fn get(&self, key: &str) -> Option<&Setting> {
         self.settings.get(key).map(|(_, given)| given)
     }
-    /// Returns the number of a key, or `other` if the file lacks it.
+    /// Returns the number that a key has in the file, or `other` if the file lacks the key.
     pub fn number_or(&self, key: &str, other: f64) -> f64 {
         self.number(key).unwrap_or(other)
     }
-    /// Returns the number of a key, if the file has it.
+    /// Returns the number that a key has in the file, if the file has the key.
     pub fn number(&self, key: &str) -> Option<f64> {
         match self.get(key) {
             Some(Setting::Number(n)) => Some(*n),
             _ => None,
         }
     }
-    /// Returns the rate of a key, if the file has it.
+    /// Returns the rate that a key has in the file, if the file has the key.
     pub fn rate(&self, key: &str) -> Option<Rate> {
         match self.get(key) {
             Some(Setting::Rate(rate)) => Some(*rate),
             _ => None,
         }
     }
-    /// Returns the text of a key, if the file has it.
+    /// Returns the text that a key has in the file, if the file has the key.
     pub fn text(&self, key: &str) -> Option<&str> {
         match self.get(key) {
             Some(Setting::Text(text)) => Some(text),
             _ => None,
         }
     }
-    /// Returns the entry of a map for a rate, with the line of the map.
+    /// Returns the entry for a link rate in a map such as `KMIN_MAP`, with the line of the map.
     fn map_entry(&self, key: &str, rate: u64) -> Result<(usize, f64), FileFault> {
         let found = self.settings.get(key).map(|(line, given)| match given {
             Setting::Map(map) => (*line, map.get(&rate).copied(), map.keys().copied().collect::<Vec<_>>()),
@@ -95,7 +95,7 @@ impl Configuration {
             None => Err((format!("no {key}"), rule.into())),
         }
     }
-    /// Returns the marking thresholds of ports of a rate.
+    /// Returns the ECN marking thresholds of ports with this rate.
     ///
     /// # Errors
     /// Returns a fault if a map lacks the rate, or if thresholds are in the wrong order.
@@ -161,7 +161,7 @@ impl Configuration {
     }
 }
 
-/// Returns the words of a text without its comments.
+/// Splits a configuration file into words, without its comments.
 fn split_words<'a>(text: &'a str, found: &mut Configuration) -> WordReader<'a> {
     let mut all = WordReader::new(text);
     let (mut in_braces, mut commented) = (false, 0);
@@ -186,7 +186,7 @@ fn split_words<'a>(text: &'a str, found: &mut Configuration) -> WordReader<'a> {
     all
 }
 
-/// Reads the value of a key.
+/// Reads the value of a key from the words that follow it.
 fn read_value(key: &Key, words: &mut WordReader) -> Result<Setting, FileFault> {
     Ok(match key.form {
         ValueForm::Number(range) => Setting::Number(read_number(key.name, words, range)?.1),
@@ -216,7 +216,7 @@ fn read_value(key: &Key, words: &mut WordReader) -> Result<Setting, FileFault> {
     })
 }
 
-/// Reads the next word after a key, which must not be a key itself.
+/// Reads the word that follows a key; another key in its place is a fault.
 fn next_value_word<'a>(key: &str, words: &mut WordReader<'a>, rule: &str) -> Result<(usize, &'a str), FileFault> {
     let (line, word) = words.next_word(&format!("{rule} after {key}"))?;
     match KEYS.iter().any(|key| key.name == word) {

@@ -10,12 +10,12 @@ pub(super) struct Key {
 #[derive(Clone, Copy)]
 pub(super) enum ValueForm {
     Number(Range),
-    /// Fixed number of numbers.
+    /// List of numbers of a fixed length.
     Numbers(&'static [Range]),
     Rate,
-    /// Any single word.
+    /// Text of a single word.
     Text,
-    /// Number of entries, then the rate of a link and a number for each.
+    /// Map: a number of entries, then the rate of a link and a number for each.
     Map(Range),
 }
 
@@ -50,9 +50,9 @@ impl Range {
 /// Largest value of the HPCC simulator's whole numbers.
 const MAX_U32: f64 = u32::MAX as f64;
 
-/// Number of entries of a map.
+/// Range for the number of entries of a map.
 pub(super) const ENTRY_COUNT: Range = Range::integers("the number of entries", 1.0, MAX_U32);
-/// Rate of a link.
+/// Range for the rate of a link in bit/s.
 pub(super) const LINK_BITS_PER_SECOND: Range = Range::integers("the rate of a link in bit/s", 1.0, 1e15);
 
 const FLAG: ValueForm = ValueForm::Number(Range::integers("1 or 0, for yes or no", 0.0, MAX_U32));
@@ -64,7 +64,7 @@ const KILOBYTES: ValueForm = ValueForm::Map(Range::integers("a threshold in KB",
 
 macro_rules! keys {
     ($($name:literal: $takes:expr,)*) => {
-        /// All known keys.
+        /// All known keys of HPCC's configuration files.
         pub(super) const KEYS: &[Key] = &[$(Key { name: $name, form: $takes }),*];
     };
 }

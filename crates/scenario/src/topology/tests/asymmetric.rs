@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Rate and delay of each host link, or of each other link, from the end with the lower number and back.
+/// Returns rate and delay of each host link, or of each other link, from the lower node and back to it.
 fn lines(net: &Topology, of_hosts: bool) -> Vec<(Rate, Dur, Rate, Dur)> {
     let nodes = net.nodes.iter().zip(0u32..);
     let ends = nodes.flat_map(|(node, n)| node.ports.iter().filter(move |port| port.peer > n).map(move |p| (n, p)));

@@ -7,7 +7,7 @@ const CONFIG: &str = "ENABLE_QCN 1\nCC_MODE 1\nRATE_AI 50Mb/s\nKMIN_MAP 2 250000
                       KMAX_MAP 2 25000000000 400 100000000000 1600\nPMAX_MAP 2 25000000000 0.2 100000000000 0.8\n\
                       BUFFER_SIZE 32\n";
 
-/// Contents of a configuration file, or its faults, one on each line, and the links that corrupt frames.
+/// Parses a configuration file; returns its contents and the links that corrupt frames, or its faults, one a line.
 fn read(config: &str) -> Result<(Configuration, Vec<CorruptedLink>), String> {
     let files = |name: &str| match name {
         "net" => Ok(NET.to_string()),

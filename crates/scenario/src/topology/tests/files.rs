@@ -1,7 +1,7 @@
 use super::values;
 use crate::topology::*;
 
-/// Network of a file with its notes, or the faults.
+/// Builds the network of a file; returns it with its notes, or the faults.
 fn read(kind: &str, given: &[(&str, &str)], text: &str) -> Result<(Topology, Vec<String>), Vec<String>> {
     let spec = SPECS.iter().find(|spec| spec.kind == kind).unwrap();
     let notes = RefCell::new(Vec::new());
@@ -13,7 +13,7 @@ fn read(kind: &str, given: &[(&str, &str)], text: &str) -> Result<(Topology, Vec
     Ok((net, notes.into_inner()))
 }
 
-/// Ports of a node, each as `peer rate delay`.
+/// Returns the ports of a node, each as `peer rate delay`.
 fn ports(net: &Topology, name: &str) -> Vec<String> {
     let name_of = |node: u32| &net.nodes[node as usize].name;
     let ports = net.nodes[net.find_node(name).unwrap() as usize].ports.iter();

@@ -17,11 +17,11 @@ fn jellyfish(switches: u32, degree: u32, seed: u64) -> Topology {
 fn linear(switches: &str, hosts: &str) -> Topology {
     net("linear", &[("switches", switches), ("hosts_per_switch", hosts)])
 }
-/// Number of links between switches.
+/// Returns the number of links between switches.
 fn fabric(net: &Topology) -> usize {
     net.switches().iter().flat_map(|switch| &switch.ports).filter(|port| !net.is_host(port.peer)).count() / 2
 }
-/// Largest number of links between two switches with hosts.
+/// Returns the largest number of links on a path between two switches with hosts.
 fn diameter(net: &Topology) -> usize {
     let routes = Routes::compute(net);
     let pairs = (0..net.hosts).flat_map(|a| (0..net.hosts).map(move |b| (HostId(a), HostId(b))));
@@ -31,7 +31,7 @@ fn diameter(net: &Topology) -> usize {
         .max()
         .unwrap()
 }
-/// Names of the neighbours of a node, in order of its ports.
+/// Returns the names of the neighbours of a node, in order of its ports.
 fn near<'a>(net: &'a Topology, name: &str) -> Vec<&'a str> {
     let ports = &net.nodes[net.find_node(name).unwrap() as usize].ports;
     ports.iter().map(|port| net.nodes[port.peer as usize].name.as_str()).collect()
@@ -82,7 +82,7 @@ fn every_switch_of_a_jellyfish_has_its_degree_in_different_neighbours_and_all_ha
     }
 }
 
-/// True if every switch reaches the first host.
+/// Returns true if every switch has a route to the first host.
 fn hangs_together(net: &Topology) -> bool {
     let routes = Routes::compute(net);
     (net.hosts..net.nodes.len() as u32)

@@ -16,7 +16,7 @@ fn plan(algorithm: Algorithm, ranks: u32, jobs: u32) -> JobPlan {
     }
 }
 
-/// Ranks whose data is in a rank's copy of a chunk, by iteration, rank and chunk.
+/// Ranks whose data is in each copy of a chunk, by iteration, rank that has the copy, and chunk.
 type Copies = BTreeMap<(u64, usize, u32), BTreeSet<usize>>;
 
 struct Toy {
@@ -40,7 +40,7 @@ impl Toy {
         self.copies.entry(at).or_insert_with(|| BTreeSet::from([at.1]))
     }
 
-    /// Runs to the end over a network in which a message takes `time`.
+    /// Runs all jobs to the end, over a network that delivers a message `time` after its start.
     fn run(&mut self, time: impl Fn(&FlowSpec) -> u64) {
         let mut under_way: BTreeMap<(Time, u64), (FlowSpec, BTreeSet<usize>)> = BTreeMap::new();
         // A message is held until it starts, since it carries what its rank has then.
@@ -78,7 +78,7 @@ impl Toy {
         }
     }
 
-    /// Returns the indices of a message's ends, and the chunk that it carries.
+    /// Returns the sending and the receiving rank of a message, and the chunk that it carries.
     fn ends(&self, spec: &FlowSpec) -> (usize, usize, u32) {
         let (from, to) = (spec.src.0 as usize, spec.dst.0 as usize);
         let n = self.plan.ranks;
@@ -105,7 +105,7 @@ impl Toy {
     }
 }
 
-/// Delays that let messages overtake each other.
+/// Returns a pseudo-random delay of a message, so that messages overtake each other.
 fn uneven(spec: &FlowSpec) -> u64 {
     1_000_000 + hash_mix(spec.tag << 8 | u64::from(spec.src.0), u64::from(spec.query)) % 20_000_000
 }

@@ -16,13 +16,13 @@ use points::SizePoints;
 use shapes::Pareto;
 use units::{ParseError, parse_bytes};
 
-/// Distributions that a table may describe.
+/// Formulas for flow sizes that a table of a scenario may name.
 pub const SPECS: &[&Spec] = &[&shapes::PARETO, &shapes::EXPONENTIAL, &shapes::UNIFORM];
 
-/// Largest size of a flow in bytes, a petabyte; larger draws are cut to it.
+/// Largest size of a flow in bytes, a petabyte; a larger draw becomes this size.
 pub const MAX_FLOW_BYTES: u64 = 1_000_000_000_000_000;
 
-/// Parameter for the payload of a workload's flows.
+/// Declaration of the parameter `size`, the payload of a workload's flows.
 pub(super) const SIZE: Param = Param {
     name: "size",
     doc: "Payload of each flow: one size, or a distribution as in `sizes` of `poisson`.",
@@ -46,8 +46,8 @@ enum SizeShape {
 }
 
 impl Sizes {
-    /// Reads the sizes of a parameter of [`Kind::Sizes`]. Assumptions made while reading a file become a note of
-    /// `traffic`.
+    /// Reads a distribution of flow sizes from a parameter of [`Kind::Sizes`]. Assumptions made while reading a file
+    /// become a note of `traffic`.
     pub(super) fn read_sizes(field: &str, values: &Values, traffic: &str, ctx: &Context) -> Result<Sizes, Vec<Fault>> {
         if let Some(Value::Table(kind, given)) = values.0.get(field) {
             return shapes::build(kind, given).map(Sizes).map_err(|wrong| {
@@ -71,12 +71,12 @@ impl Sizes {
         Sizes::load_distribution(name, traffic, ctx).map_err(|(found, rule)| vec![make_fault(field, found, rule)])
     }
 
-    /// Returns one size for all flows. PRECONDITION: it is at least 1.
+    /// Returns a distribution in which all flows have the same size, at least 1 byte.
     pub(super) fn fixed_size(bytes: u64) -> Sizes {
         Sizes(SizeShape::Fixed(bytes))
     }
 
-    /// Returns the built-in distribution of a name, or the one in the file of that path.
+    /// Returns the built-in distribution of this name, or the distribution in the file of this path.
     fn load_distribution(name: &str, traffic: &str, ctx: &Context) -> Result<Sizes, (String, String)> {
         if let Some(points) = tables::table_points(name) {
             return Ok(Sizes(SizeShape::Points(SizePoints { points })));
@@ -95,8 +95,9 @@ impl Sizes {
         Ok(Sizes(SizeShape::Points(points)))
     }
 
-    /// Parses a distribution, and returns the convention that the text follows. Its lines are `size share` or pFabric's
-    /// `packets 1 share`, separated by spaces or commas. A first line of words and comments after `#` are skipped.
+    /// Parses a file of a flow-size distribution; also returns the convention that the file follows. Its lines are
+    /// `size share` or pFabric's `packets 1 share`, separated by spaces or commas. A first line of words and comments
+    /// after `#` are skipped.
     ///
     /// # Errors
     /// Returns what was found, with the number of the line, and what is expected.
@@ -104,7 +105,7 @@ impl Sizes {
         SizePoints::parse(text).map(|(points, how)| (Sizes(SizeShape::Points(points)), how))
     }
 
-    /// Returns the size below which the share `u` of flows is, in whole bytes, at least 1.
+    /// Returns the quantile `u` of flow sizes: the size below which this share of flows is, in whole bytes, at least 1.
     pub fn quantile(&self, u: f64) -> u64 {
         let whole = |size: f64| ((size + 0.5) as u64).clamp(1, MAX_FLOW_BYTES);
         match &self.0 {

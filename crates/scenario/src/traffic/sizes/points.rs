@@ -1,9 +1,9 @@
 //! Flow sizes as points of a cumulative distribution, linear between points.
 
-/// Distribution of flow sizes.
+/// Distribution of flow sizes, given by points.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SizePoints {
-    /// Points (bytes, cumulative share), both non-decreasing; the last share is 1.
+    /// Points (bytes, cumulative share) of the distribution, both non-decreasing; the last share is 1.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -11,8 +11,9 @@ pub(super) struct SizePoints {
 const PACKET_BYTES: f64 = 1460.0;
 
 impl SizePoints {
-    /// Parses a distribution, and returns the convention that the text follows. Its lines are `size share` or pFabric's
-    /// `packets 1 share`, separated by spaces or commas. A first line of words and comments after `#` are skipped.
+    /// Parses a file of a flow-size distribution; also returns the convention that the file follows. Its lines are
+    /// `size share` or pFabric's `packets 1 share`, separated by spaces or commas. A first line of words and comments
+    /// after `#` are skipped.
     ///
     /// # Errors
     /// Returns what was found, with the number of the line, and what is expected.
@@ -41,7 +42,7 @@ impl SizePoints {
         Ok((SizePoints { points }, how))
     }
 
-    /// Returns the size below which the share `u` of flows is, in whole bytes, at least 1.
+    /// Returns the quantile `u` of flow sizes: the size below which this share of flows is, in whole bytes, at least 1.
     pub fn quantile(&self, u: f64) -> u64 {
         let at = self.points.partition_point(|(_, share)| *share <= u).min(self.points.len() - 1);
         let (high, to) = self.points[at];
@@ -52,7 +53,7 @@ impl SizePoints {
         ((size + 0.5) as u64).max(1)
     }
 
-    /// Returns the mean in bytes, with the same interpolation.
+    /// Returns the mean flow size in bytes, with linear interpolation between points.
     pub fn mean_bytes(&self) -> f64 {
         self.integrate(|low, high| (low + high) / 2.0)
     }
@@ -70,7 +71,7 @@ impl SizePoints {
         })
     }
 
-    /// Returns the mean of a function, given its mean over an interval of uniform sizes.
+    /// Returns the mean of a function of flow sizes; `mean_over` returns its mean over an interval of uniform sizes.
     fn integrate(&self, mean_over: impl Fn(f64, f64) -> f64) -> f64 {
         let (first, share) = self.points[0];
         let pieces = self.points.windows(2).map(|w| (w[1].1 - w[0].1) * mean_over(w[0].0, w[1].0));
@@ -78,7 +79,7 @@ impl SizePoints {
     }
 }
 
-/// Line number, and the numbers of the line.
+/// Row of numbers in a text, with the number of its line.
 type NumberedRow = (usize, Vec<f64>);
 
 /// Parses the rows of numbers of a text.

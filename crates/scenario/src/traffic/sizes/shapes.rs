@@ -56,7 +56,7 @@ pub(super) const UNIFORM: Spec = Spec {
     ],
 };
 
-/// Builds the sizes that a table describes; the field of a fault is a key of that table.
+/// Builds the distribution of flow sizes that a table describes; the field of a fault is a key of that table.
 pub(super) fn build(kind: &str, values: &Values) -> Result<SizeShape, Fault> {
     let keys = ["scale", "mean", "min", "max"].into_iter().filter(|key| values.has(key));
     if let Some(key) = keys.into_iter().find(|key| values.size(key) > MAX_FLOW_BYTES) {
@@ -146,7 +146,7 @@ impl Pareto {
         libm::pow(self.scale / self.max, self.shape)
     }
 
-    /// Returns the inverse of the cumulative distribution.
+    /// Returns the size below which the share `u` of flows is: the inverse of the cumulative distribution.
     pub fn quantile(&self, u: f64) -> f64 {
         let above = 1.0 - u * (1.0 - self.share_above_max());
         (self.scale * libm::pow(above, -1.0 / self.shape)).min(self.max)

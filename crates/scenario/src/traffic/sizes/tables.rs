@@ -2,7 +2,7 @@
 //!
 //! Several files have the same name in public tools; the comments say which ones are used here.
 
-/// Distribution that a scenario may name.
+/// Published flow-size distribution that a scenario may name.
 pub(super) struct SizeTable {
     pub name: &'static str,
     pub points: &'static [(u64, u32)],
@@ -102,7 +102,7 @@ pub(super) fn table_names() -> Vec<&'static str> {
     TABLES.iter().map(|table| table.name).chain(["imc10"]).collect()
 }
 
-/// Returns the points of a named distribution: bytes and cumulative share from 0 to 1.
+/// Returns the points of the built-in distribution of this name: bytes and cumulative share from 0 to 1.
 pub(super) fn table_points(name: &str) -> Option<Vec<(f64, f64)>> {
     if name == "imc10" {
         return Some(IMC10.iter().map(|(x, c)| ((x * PACKET_BYTES) as f64, f64::from(*c) / 10_000.0)).collect());

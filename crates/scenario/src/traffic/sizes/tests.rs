@@ -7,7 +7,7 @@ fn shape(kind: &str, given: &[(&str, &str)]) -> Result<Sizes, String> {
     shapes::build(kind, &values(spec, given)).map(Sizes).map_err(told)
 }
 
-/// Mean of a function of the sizes, at the middles of equal shares of flows.
+/// Returns the mean of a function of flow sizes, sampled at the middles of equal shares of flows.
 fn mean_of(sizes: &Sizes, of: impl Fn(u64) -> f64) -> f64 {
     let n = 200_000u64;
     (0..n).map(|i| of(sizes.quantile((i as f64 + 0.5) / n as f64))).sum::<f64>() / n as f64

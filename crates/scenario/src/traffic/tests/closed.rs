@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 const QUERY: [(&str, &str); 3] = [("degree", "5"), ("response", "20KB"), ("qps", "5000")];
 const INCAST: [(&str, &str); 4] = [("senders", "5"), ("receiver", "random"), ("size", "20KB"), ("qps", "5000")];
 
-/// Messages up to an instant, each delivered `latency` after its start.
+/// Returns all messages that start before an instant, if each is delivered `latency` after its start.
 fn unrolled(net: &Topology, kind: &str, given: &[(&str, &str)], latency: Dur) -> Vec<FlowSpec> {
     let traffic = workload(net, kind, given).unwrap().0;
     let end = Time(Dur::ms(20).0);

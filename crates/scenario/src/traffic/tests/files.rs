@@ -4,7 +4,7 @@ use crate::traffic::*;
 
 type ReadFlows = (Vec<(String, u32, u32, u64, u8)>, Vec<String>);
 
-/// Flows of a file as (start, source, destination, bytes, class), and the notes.
+/// Reads a file's flows as (start, source, destination, bytes, class), and the notes.
 fn read(net: &Topology, kind: &str, given: &[(&str, &str)], text: &str) -> Result<ReadFlows, Vec<String>> {
     let all = [&[("file", "f")], given].concat();
     let (traffic, notes) = with_files(net, kind, &all, &|_| Ok(text.into())).map_err(lines)?;

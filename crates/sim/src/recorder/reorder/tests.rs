@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Returns the counts of arrivals, whose numbers start from 1 as in the RFCs.
+/// Returns the reordering counts of these arrivals, whose numbers start from 1 as in the RFCs.
 fn count_arrivals(arrivals: &[u64], threshold: u32) -> ReorderCounts {
     let (mut stream, mut tally) = (ArrivalStream::default(), ReorderCounts::default());
     arrivals.iter().for_each(|seq| stream.record_arrival(seq - 1, true, threshold, &mut tally));
@@ -10,7 +10,7 @@ fn count_arrivals(arrivals: &[u64], threshold: u32) -> ReorderCounts {
     tally
 }
 
-/// Returns the values and counts that are not 0; the first count is of the value `first`.
+/// Returns the values whose count is not 0, with their counts; `counts` begins with that of the value `first`.
 fn nonzero_counts(counts: &[u64], first: i64) -> Vec<(i64, u64)> {
     counts.iter().zip(first..).filter(|(count, _)| **count > 0).map(|(count, value)| (value, *count)).collect()
 }
@@ -28,6 +28,7 @@ fn extents(arrivals: &[u64]) -> (Vec<(i64, u64)>, u64) {
     (nonzero_counts(&tally.extent, 0), tally.received)
 }
 
+/// Test of receive indices and displacements with losses and duplicates.
 /// RFC 5236 §3.1: arrivals 2 1 4 5 3 with receive indices 1 to 5 have displacements -1, 1, -1, -1, 2. For arrivals 1
 /// 4 3 5 3, packet 2 is lost, so that no index is 2, and the second 3 has none: indices 1 3 4 5 and none give 0, -1,
 /// 1, 0.
@@ -37,6 +38,7 @@ fn a_receive_index_skips_what_is_lost_and_duplicates_have_none() {
     assert_eq!(displacements(&[1, 4, 3, 5, 3], 3), [(-1, 1), (0, 2), (1, 1)]);
 }
 
+/// Test of losses, duplicates and reordering together.
 /// Arrivals 1 4 3 5 3 8 7 6 continue this example: 8, 7 and 6 have the indices 6, 7 and 8, so -2, 0 and 2.
 ///
 /// Buffer, with packet 2 missing forever: after 1 no packet waits, then 4, then 3 4, then 3 4 5. The second 3 is a
@@ -53,6 +55,7 @@ fn losses_duplicates_and_reordering_together_give_what_is_worked_out_by_hand() {
     assert_eq!(extents(&arrivals), (vec![(1, 2), (2, 1)], 7));
 }
 
+/// Test of displacements, buffer occupancies and extents without losses.
 /// No packet is lost: arrivals 1 4 2 5 3 6 7 8 with indices 1 to 8 give 0 -2 1 -1 2 0 0 0. Packet 4 waits, still
 /// after 2, with 5, and 3 releases both.
 #[test]
@@ -63,6 +66,7 @@ fn without_loss_the_index_is_the_order_of_arrival() {
     assert_eq!(extents(&arrivals), (vec![(1, 1), (3, 1)], 8));
 }
 
+/// Test of reordering extents against the examples of the RFC.
 /// RFC 4737 §7.1, tables 1 to 3: 4 comes after 8, then 5 and 6 after 7, then 4, 5 and 6 after 10.
 #[test]
 fn the_extent_counts_arrivals_since_the_first_with_a_higher_number() {
@@ -71,6 +75,7 @@ fn the_extent_counts_arrivals_since_the_first_with_a_higher_number() {
     assert_eq!(extents(&[1, 2, 3, 7, 8, 9, 10, 4, 5, 6, 11]), (vec![(4, 1), (5, 1), (6, 1)], 11));
 }
 
+/// Test of a packet that is later than the threshold DT.
 /// Packet 1 comes after four others, and DT is 3: its index would have been 5. It counts as lost, and the others are
 /// in order. With DT = 4 there are four early arrivals and a late one.
 #[test]
@@ -97,7 +102,8 @@ fn in_order_nothing_waits_and_nothing_is_kept() {
     );
 }
 
-/// Returns the densities by the literal algorithm of RFC 5236 §6.1, which looks at the next DT + 1 arrivals together.
+/// Returns reorder densities by the literal algorithm of RFC 5236 §6.1, which looks at the next DT + 1 arrivals
+/// together.
 fn literal_density(arrivals: &[u64], threshold: u64) -> Vec<(i64, u64)> {
     let mut coming = arrivals.iter().copied();
     let (mut index, mut window, mut buffer) = (1u64, Vec::<u64>::new(), Vec::<u64>::new());
@@ -132,14 +138,14 @@ fn literal_density(arrivals: &[u64], threshold: u64) -> Vec<(i64, u64)> {
     counts.into_iter().collect()
 }
 
-/// Returns the first copy of each packet.
+/// Returns the arrivals without duplicates: the first copy of each packet.
 fn first_copies(arrivals: &[u64]) -> Vec<u64> {
     let mut seen = BTreeSet::new();
     arrivals.iter().copied().filter(|seq| seen.insert(*seq)).collect()
 }
 
-/// Returns the values that RFC 5236 §5 and RFC 4737 §4.2.2 define over the whole sequence of arrivals. PRECONDITION:
-/// no packet is lost, or the threshold is never reached.
+/// Returns buffer occupancies (RFC 5236 §5) and extents (RFC 4737 §4.2.2) by their definitions over the whole sequence
+/// of arrivals. PRECONDITION: no packet is lost, or the threshold is never reached.
 fn literal_occupancies_and_extents(arrivals: &[u64]) -> [Vec<(i64, u64)>; 2] {
     let unique = first_copies(arrivals);
     let (mut waiting, mut extents) = (std::collections::BTreeMap::new(), std::collections::BTreeMap::new());
@@ -154,7 +160,7 @@ fn literal_occupancies_and_extents(arrivals: &[u64]) -> [Vec<(i64, u64)>; 2] {
     [waiting, extents].map(|counts| counts.into_iter().collect())
 }
 
-/// Returns packets that are swapped, lost and duplicated at random.
+/// Returns a sequence of packet numbers with random swaps, losses and duplicates.
 fn shuffle_packets(seed: u64) -> Vec<u64> {
     let mut draws = mech::Stream::new(seed, 0, mech::StreamPurpose::Custom(0));
     let reach = 1 + draws.uniform_below(12) as i64;

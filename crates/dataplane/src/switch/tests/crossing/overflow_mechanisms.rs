@@ -1,10 +1,11 @@
-//! Tests of overflow mechanisms with an input side: an output is full by its backlog, wherever it is queued.
+//! Tests of overflow mechanisms in a switch with input memory.
+//! An output is full by its backlog, wherever it is queued.
 
 use super::*;
 use mech::Registry;
 use units::{Bytes, Dur};
 
-/// Creates a mechanism of the catalogue with default values, except for `values`.
+/// Creates an overflow mechanism of the catalogue, with `values` and otherwise default parameters.
 fn answer<const N: usize>(kind: &str, values: [(&str, Value); N]) -> OverflowSlot {
     let given = values.map(|(name, value)| (name.to_string(), value)).into_iter().collect();
     Registry::catalogue().make::<OverflowSlot>(kind, &Values(given)).unwrap()
@@ -14,7 +15,7 @@ fn word(text: &str) -> Value {
     Value::Word(text.into())
 }
 
-/// Creates a mechanism that bounces frames whose queue is full, and no others.
+/// Creates a `bounce` mechanism that bounces frames whose queue is full, and no others.
 pub(super) fn bounces(bounce_size: u64, bounce_full: &str) -> OverflowSlot {
     let size = Value::Amount(Amount::Packets(bounce_size));
     let values = [("theta", Value::Number(0.99)), ("lambda", Value::Number(50.0)), ("round_to", Value::Count(0))];
@@ -31,7 +32,7 @@ fn from(n: u32, (input, output): (u16, u16)) -> Pkt {
     pkt
 }
 
-/// Creates such a frame that was bounced once.
+/// Creates a frame of 1000 B that was bounced once.
 fn bounced(n: u32, way: (u16, u16)) -> Pkt {
     let mut pkt = from(n, way);
     pkt.head.bounces = 1;
@@ -46,8 +47,8 @@ fn numbers(asked: &CallRecording) -> Vec<u32> {
     asked.sent.iter().map(|(.., n)| *n).collect()
 }
 
-/// Frame 0 crosses from 0 us, and frame 1 waits at its input. With space for two, the output is full for frame 2
-/// although nothing has reached its buffer. Frame 2 crosses back to its input port immediately.
+/// Frame 2 is bounced, since frame 0 in transfer and frame 1 at its input fill an output with space for two.
+/// Nothing has reached the output's buffer. Frame 2 crosses back to its input port immediately.
 #[test]
 fn a_frame_is_bounced_for_what_waits_at_inputs_and_crosses_back_from_its_own() {
     let mut switch = switch_with_overflow(bounces(9, "drop"), Amount::Packets(2), Amount::Packets(9));
@@ -56,8 +57,8 @@ fn a_frame_is_bounced_for_what_waits_at_inputs_and_crosses_back_from_its_own() {
     assert_eq!((counts(&switch, 2).bounced, asked.lost), (1, vec![]));
 }
 
-/// A bounce queue of one frame is full of the frame that crosses to it. The second frame goes back, although nothing
-/// waits at any input.
+/// A frame in transfer fills a bounce queue of one frame, so the second frame goes back to its source.
+/// Nothing waits at any input.
 #[test]
 fn what_crosses_to_a_bounce_queue_counts_as_waiting_for_it() {
     let mut switch = switch_with_overflow(bounces(1, "drop"), Amount::Packets(2), Amount::Packets(9));
@@ -66,8 +67,9 @@ fn what_crosses_to_a_bounce_queue_counts_as_waiting_for_it() {
     assert_eq!(counts(&switch, 2).bounced, 1);
 }
 
-/// Frames 1 to 3 find output 2 full and go back to port 3, one at a time through its bounce queue of one frame. Frame 1
-/// leaves from 5 us on, frame 2 crosses while it does, and frame 3 crosses when frame 2 has begun to leave.
+/// Three bounced frames wait at their input, and pass a bounce queue of one frame one after the other.
+/// Frames 1 to 3 find output 2 full and go back to port 3. Frame 1 leaves from 5 us on, frame 2 crosses while it does,
+/// and frame 3 crosses when frame 2 has begun to leave.
 #[test]
 fn what_is_sent_back_to_a_full_bounce_queue_waits_at_its_input() {
     let mut switch = switch_with_overflow(bounces(1, "drop"), Amount::Packets(1), Amount::Packets(3));
@@ -78,8 +80,8 @@ fn what_is_sent_back_to_a_full_bounce_queue_waits_at_its_input() {
     assert_eq!((counts(&switch, 2).bounced, asked.lost), (3, vec![]));
 }
 
-/// Only the first frame goes back with `forward`. The others wait at their input for output 2, by which they leave
-/// after frame 0.
+/// Only the first of three frames is bounced with `bounce_full = "forward"`.
+/// The others wait at their input for output 2, by which they leave after frame 0.
 #[test]
 fn what_tries_its_own_queue_again_waits_at_its_input_for_that() {
     let mut switch = switch_with_overflow(bounces(1, "forward"), Amount::Packets(1), Amount::Packets(3));
@@ -90,8 +92,8 @@ fn what_tries_its_own_queue_again_waits_at_its_input_for_that() {
     assert_eq!((counts(&switch, 2).bounced, asked.lost), (1, vec![]));
 }
 
-/// Frame 0 fills its input until 4 us. Frame 1 would be bounced, and frame 2 would be stored, but neither fits the
-/// input.
+/// A full input loses frames that would be bounced and frames that would be stored.
+/// Frame 0 fills its input until 4 us. Frame 1 would be bounced, and frame 2 would be stored.
 #[test]
 fn what_its_input_has_no_room_for_is_lost_there_and_not_bounced() {
     let mut switch = switch_with_overflow(bounces(9, "drop"), Amount::Packets(1), Amount::Packets(1));
@@ -101,8 +103,9 @@ fn what_its_input_has_no_room_for_is_lost_there_and_not_bounced() {
     assert_eq!([1, 2].map(|port| counts(&switch, port).dropped[DropReason::InputFull as usize]), [1, 1]);
 }
 
-/// Frame 9 arrives at 13 us, while frame 3 crosses. It crosses next, until 20 us, since its queue is empty at the
-/// output. Strict priority finds it there when frame 1 has left, at 20.32 us.
+/// A bounced frame crosses before earlier frames, since its queue is empty at the output.
+/// Frame 9 arrives at 13 us, while frame 3 crosses. It crosses next, until 20 us. Strict priority finds it there when
+/// frame 1 has left, at 20.32 us.
 #[test]
 fn a_bounced_frame_crosses_before_those_that_have_more_at_the_output() {
     let mut switch = switch_with_overflow(bounces(9, "drop"), Amount::Packets(9), Amount::Packets(9));
@@ -111,7 +114,7 @@ fn a_bounced_frame_crosses_before_those_that_have_more_at_the_output() {
     assert_eq!(numbers(&asked), [0, 1, 9, 2, 3, 4]);
 }
 
-/// Creates a mechanism that detours frames without space, by any port, and marks none.
+/// Creates a `detour` mechanism that detours frames without space by any port, and marks none.
 fn detours(max_detours: Value) -> OverflowSlot {
     let flags = [("mark_detoured", Value::Flag(false)), ("ingress", Value::Flag(true))];
     let [mark, ingress] = flags;
@@ -123,7 +126,7 @@ fn all_but_3() -> [(u64, Pkt); 3] {
     [(0, from(0, (0, 2))), (0, from(10, (1, 0))), (0, from(11, (2, 1)))]
 }
 
-/// Frame 1 finds output 2 full of the frame that crosses to it; only output 3 has space.
+/// Frame 1 is detoured to output 3, since the frame in transfer to output 2 fills it and only output 3 has space.
 #[test]
 fn a_frame_is_detoured_for_what_waits_at_inputs_to_a_port_that_has_a_place_with_it() {
     let mut switch = switch_with_overflow(detours(Value::Off), Amount::Packets(1), Amount::Packets(9));
@@ -132,8 +135,8 @@ fn a_frame_is_detoured_for_what_waits_at_inputs_to_a_port_that_has_a_place_with_
     assert_eq!((counts(&switch, 2).detoured, asked.lost), (1, vec![]));
 }
 
-/// Frame 1 may not be detoured, or no other port has space. It waits at its input and leaves by its own port; an
-/// output-queued switch would lose it.
+/// Frame 1 waits at its input and leaves by its own port if it cannot be detoured.
+/// It may not be detoured, or no other port has space. An output-queued switch would lose it.
 #[test]
 fn what_cannot_be_detoured_waits_at_its_input() {
     for (detours, more) in [(detours(Value::Count(1)), vec![]), (detours(Value::Off), vec![(0, from(12, (3, 3)))])] {
@@ -146,7 +149,8 @@ fn what_cannot_be_detoured_waits_at_its_input() {
     }
 }
 
-/// Input 1 has space for one frame, which crosses. No frame that arrives there then is detoured.
+/// A frame that does not fit the memory of its input is lost and not detoured.
+/// Input 1 has space for one frame, which crosses.
 #[test]
 fn what_its_input_has_no_room_for_is_lost_there_and_not_detoured() {
     let mut switch = switch_with_overflow(detours(Value::Off), Amount::Packets(1), Amount::Packets(1));
@@ -155,7 +159,8 @@ fn what_its_input_has_no_room_for_is_lost_there_and_not_detoured() {
     assert_eq!(counts(&switch, 2).dropped[DropReason::InputFull as usize], 1);
 }
 
-/// Creates a mechanism that cuts all data above the threshold to 64 B. Headers may use `extra` more bytes.
+/// Creates a `trim` mechanism that cuts all data above the threshold to 64 B.
+/// Headers may use `extra` more bytes.
 fn trims(extra: u64, no_room: &str) -> OverflowSlot {
     let size = |bytes| Value::Size(Bytes(bytes));
     let sizes = [("extra", size(extra)), ("trim_size", size(0)), ("header_class", Value::Off)];
@@ -165,15 +170,15 @@ fn trims(extra: u64, no_room: &str) -> OverflowSlot {
     answer("trim", [extra, trim_size, class, trimmable, ecn, victim, ("no_room", word(no_room)), delay])
 }
 
-/// Creates a frame of 1000 B, with 950 of payload.
+/// Creates a frame of 1000 B, with 950 B of payload.
 fn data(n: u32, way: (u16, u16)) -> Pkt {
     let mut pkt = from(n, way);
     (pkt.head.flags, pkt.payload) = (Flags::PAYLOAD, 950);
     pkt
 }
 
-/// The threshold of 2000 is exceeded when 3000 B wait for output 2, 1000 of them in transfer. Frames 3 and 4 are cut,
-/// and their headers wait at the input.
+/// Frames 3 and 4 are trimmed, since 3000 B wait for output 2 and the threshold is 2000.
+/// Of these bytes, 1000 are in transfer. The headers of frames 3 and 4 wait at the input.
 #[test]
 fn a_packet_is_cut_for_what_waits_at_inputs_before_it_is_stored() {
     let mut switch = switch_with_overflow(trims(128, "drop"), Amount::Bytes(2000), Amount::Bytes(1000));
@@ -185,7 +190,7 @@ fn a_packet_is_cut_for_what_waits_at_inputs_before_it_is_stored() {
     assert_eq!((counts(&switch, 2).trimmed, counts(&switch, 2).trimmed_bytes, asked.lost), (2, 2 * 936, vec![]));
 }
 
-/// Output 2 has no backlog, but the input of frame 1 has 100 B left, which only its header fits.
+/// Frame 1 is trimmed, since its input has 100 B left, which only its header fits. Output 2 has no backlog.
 #[test]
 fn a_packet_is_cut_for_which_its_input_has_room_for_the_header_alone() {
     let mut switch = switch_with_overflow(trims(0, "drop"), Amount::Bytes(2000), Amount::Bytes(1100));
@@ -194,8 +199,8 @@ fn a_packet_is_cut_for_which_its_input_has_room_for_the_header_alone() {
     assert_eq!((counts(&switch, 2).trimmed, asked.lost), (1, vec![]));
 }
 
-/// Frames above the threshold that cannot be cut wait at their input: whole, or as a header for which even `extra` is
-/// too small.
+/// Frames above the threshold that cannot be stored at the output wait at their input, whole or as a header.
+/// Some cannot be cut, and for the headers even `extra` is too small.
 #[test]
 fn what_cannot_be_cut_and_headers_without_place_wait_at_their_input() {
     let mut switch = switch_with_overflow(trims(0, "drop"), Amount::Bytes(1000), Amount::Bytes(9000));
@@ -205,7 +210,7 @@ fn what_cannot_be_cut_and_headers_without_place_wait_at_their_input() {
     assert_eq!((numbers(&asked).len(), counts(&switch, 2).trimmed, asked.lost), (5, 2, vec![]));
 }
 
-/// The header of frame 3 does not fit and goes back to the host behind port 3, by which it came in.
+/// The header of frame 3 does not fit and goes back to the host behind port 3, by which the frame came in.
 #[test]
 fn a_header_without_place_crosses_back_to_its_source_where_it_is_returned() {
     let mut switch = switch_with_overflow(trims(0, "return"), Amount::Bytes(1000), Amount::Bytes(9000));
@@ -215,7 +220,7 @@ fn a_header_without_place_crosses_back_to_its_source_where_it_is_returned() {
     assert_eq!((numbers(&asked).len(), counts(&switch, 2).trimmed, asked.lost), (3, 1, vec![]));
 }
 
-/// A frame of 64 B has the smallest size.
+/// A frame of 64 B cannot be trimmed, since this is the smallest size, and waits whole at its input.
 #[test]
 fn what_would_get_no_shorter_waits_at_its_input_whole() {
     let mut switch = switch_with_overflow(trims(0, "drop"), Amount::Bytes(1000), Amount::Bytes(9000));

@@ -1,5 +1,6 @@
-//! Tests of frames that never leave the memory of inputs while outputs may not send. They go frame by frame in a
-//! `fabric` switch, and check a law over random runs. Ports 0 and 1 are at the first stage, 2 and 3 at the second.
+//! Tests of frames that never leave the memory of inputs while outputs may not send.
+//! They go frame by frame in a `fabric` switch, and check a law over random runs. Ports 0 and 1 are at the first stage,
+//! 2 and 3 at the second.
 
 use super::overflow_mechanisms::bounces;
 use super::*;
@@ -7,7 +8,7 @@ use mech::fabric::FabricSlot;
 use mech::{ClassSet, Registry, Stream, StreamPurpose};
 use units::{Bytes, Dur};
 
-/// Creates stages from the sizes of their buffers and of the buffers of links, in bytes.
+/// Creates the parameters of stages from the sizes of their buffers and of link buffers, in bytes.
 fn stages(kind: &str, [stage, link]: [u64; 2], lists: &str, end_to_end: bool) -> StagesSetup {
     let values = [
         ("elements", Value::Count(2)),
@@ -34,7 +35,8 @@ fn paused(stages: Option<StagesSetup>, buffer: u64, classes: [ClassSet; PORTS as
     answering(mech::overflow::TailDrop.into(), stages, buffer, classes)
 }
 
-/// Creates such a switch with another overflow mechanism.
+/// Creates a switch with the mechanism `overflow` and output buffers of `buffer` bytes.
+/// Its ports may not send `classes`.
 fn answering(
     overflow: OverflowSlot,
     stages: Option<StagesSetup>,
@@ -53,7 +55,7 @@ fn answering(
 /// Paused classes by port: only class 0 at port 2.
 const ONE: [ClassSet; PORTS as usize] = [ClassSet::NONE, ClassSet::NONE, ClassSet(1), ClassSet::NONE];
 
-/// Returns the bytes that stay, by input port, by the port that they wait for, and by class.
+/// Returns the bytes that stay forever, by input port, by the port that they wait for, and by class.
 fn stays(switch: &Switch, stuck: &[ClassSet]) -> BTreeMap<(u16, u16, u8), u64> {
     let mut all = BTreeMap::new();
     let found = switch.core.stuck_bytes(stuck);
@@ -61,13 +63,14 @@ fn stays(switch: &Switch, stuck: &[ClassSet]) -> BTreeMap<(u16, u16, u8), u64> {
     all
 }
 
-/// Returns `to_2` frames of 1000 B from input 0, and more frames behind them.
+/// Returns `to_2` frames of 1000 B from input 0 to port 2, and the frames `behind` after them.
 fn frames(to_2: u32, behind: &[(u64, u16, u32)]) -> Vec<(u64, Pkt)> {
     let first = (0..to_2).map(|n| (0, frame(n, 1000, (0, 2), 0)));
     let behind = behind.iter().zip(to_2..).map(|((at, size, output), n)| (*at, frame(n, *size, (0, *output), 0)));
     first.chain(behind).collect()
 }
 
+/// Frames at an input stay while port 2 may not send, and so do copies of frames inside.
 /// Six frames are inside: one in the output buffer, two behind the link, one in front of it, two in the stage's buffer.
 #[test]
 fn what_waits_at_an_input_for_a_port_that_may_not_send_stays_and_copies_of_what_waits_inside() {
@@ -81,9 +84,10 @@ fn what_waits_at_an_input_for_a_port_that_may_not_send_stays_and_copies_of_what_
     }
 }
 
-/// The buffer of the stage has space for 500 B beside two frames that stay there. Behind them, a frame for a free port
-/// gets out, and so does the next one of its size. A frame that is larger by a byte stays, with all frames behind it;
-/// it waits for port 2.
+/// Frames for a free port pass frames that stay in the stage's buffer only if they fit beside them.
+/// The buffer has space for 500 B beside two frames that stay there. Behind them, a frame for a free port gets out, and
+/// so does the next one of its size. A frame that is larger by a byte stays, with all frames behind it; it waits for
+/// port 2.
 #[test]
 fn a_frame_for_a_free_port_stays_behind_what_stays_inside_unless_it_has_room_beside_it() {
     let by_exit = || paused(Some(stages("mesh", [2500, 1000], "by_exit", false)), 1000, ONE);
@@ -103,7 +107,8 @@ fn a_frame_for_a_free_port_stays_behind_what_stays_inside_unless_it_has_room_bes
     assert!(stays(&switch, &ONE).is_empty());
 }
 
-/// The first frame for the free port stays inside with one list, and the second no longer fits.
+/// A frame for a free port stays behind frames for a paused port if all frames are in one list.
+/// The first frame for the free port stays inside, and the second no longer fits.
 #[test]
 fn with_one_list_a_frame_stays_behind_one_for_another_way() {
     let mut switch = paused(Some(stages("mesh", [2500, 1000], "fifo", false)), 1000, ONE);
@@ -111,7 +116,7 @@ fn with_one_list_a_frame_stays_behind_one_for_another_way() {
     assert_eq!((asked.sent.len(), stays(&switch, &ONE)), (0, BTreeMap::from([((0, 2, 0), 500)])));
 }
 
-/// Frames of class 1 fill the buffer of port 2, which may send class 0 but has no space for it.
+/// Frames of class 1 fill the buffer of port 2, so frames of class 0 stay although the port may send them.
 #[test]
 fn a_class_that_may_leave_stays_where_another_has_filled_the_buffer_of_its_output() {
     let stuck = ONE.map(|classes| ClassSet(classes.0 << 1));
@@ -133,8 +138,8 @@ fn held(switch: &Switch) -> BTreeMap<(u16, u8), u64> {
     all
 }
 
-/// Bytes that stay at any time are still there at any later time. When nothing moves any more, they are all bytes that
-/// are left.
+/// Bytes that stay at any time of a random run are still there at any later time.
+/// When nothing moves any more, they are all bytes that are left.
 #[test]
 fn what_is_said_to_stay_never_leaves_and_is_all_in_the_end_over_random_runs() {
     let (mut early, mut much) = (0, 0);

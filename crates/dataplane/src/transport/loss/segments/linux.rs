@@ -1,14 +1,14 @@
-//! Queries and changes of the list of segments for Linux's sender, beside those of RFC 8985.
+//! Functions on the list of outstanding segments for Linux's sender, in addition to those of RFC 8985.
 
 use super::{SegmentTags, Segments, SentSegment};
 use units::Time;
 
 impl Segments {
-    /// Bytes of lost segments, sent again or not.
+    /// Number of bytes of segments marked as lost, sent again or not.
     pub fn lost(&self) -> u64 {
         self.waiting + self.again - self.doubled
     }
-    /// Number of segments in flight: [`pipe`](Segments::pipe) in segments of whatever length (`tcp_packets_in_flight`).
+    /// Number of segments in flight of any length (`tcp_packets_in_flight`): [`pipe`](Segments::pipe) in segments.
     pub fn in_flight(&self) -> u32 {
         (self.len() as u32 - self.sacked_segments() - self.waits).saturating_sub(self.assumed_delivered())
             + self.doubles
@@ -17,11 +17,11 @@ impl Segments {
     pub fn retransmissions_in_flight(&self) -> u32 {
         self.list.iter().filter(|s| s.tags.has(SegmentTags::RETRANSMISSION_IN_FLIGHT)).count() as u32
     }
-    /// Number of segments assumed to be delivered.
+    /// Number of segments assumed to be delivered because of duplicate ACKs without SACK.
     pub fn assumed_delivered(&self) -> u32 {
         self.assumed.1
     }
-    /// Sets the number of segments assumed to be delivered.
+    /// Sets the number of segments assumed to be delivered because of duplicate ACKs without SACK.
     pub fn set_assumed_delivered(&mut self, segments: u32, mss: u32) {
         self.assumed = (u64::from(segments) * u64::from(mss), segments);
     }
@@ -33,18 +33,18 @@ impl Segments {
     pub fn is_first_retransmitted(&self) -> bool {
         self.list.front().is_some_and(|s| s.tags.has(SegmentTags::RETRANSMITTED))
     }
-    /// Returns true if the first segment after the head that is not SACKed was sent more than once.
+    /// Returns true if the next segment without SACK after the first segment was sent more than once.
     pub fn is_second_retransmitted(&self) -> bool {
         let second = self.list.iter().skip(1).find(|s| !s.tags.has(SegmentTags::SACKED));
         second.is_some_and(|s| s.tags.has(SegmentTags::RETRANSMITTED))
     }
-    /// Removes and returns the first segment if it ends at or before this byte.
+    /// Removes and returns the first segment if it ends at or before byte `una`.
     pub fn pop_before(&mut self, una: u64) -> Option<SentSegment> {
         let first = self.list.front().copied().filter(|s| s.end <= una)?;
         self.subtract_from_sums(&first);
         self.list.pop_front()
     }
-    /// Shortens the first segment to its part beyond this byte.
+    /// Shortens the first segment to its part from byte `una` on.
     pub fn trim_first(&mut self, una: u64) {
         if let Some(first) = self.list.front().copied().filter(|s| s.start < una) {
             self.subtract_from_sums(&first);
@@ -80,11 +80,11 @@ impl Segments {
     pub fn mark_lost(&mut self, i: usize) {
         self.change_tags(i, |t| if t.has(SegmentTags::SACKED) { t } else { t.with(SegmentTags::LOST) });
     }
-    /// Notes that no retransmission of a segment is in flight any more.
+    /// Marks a segment as having no retransmission in flight.
     pub fn clear_retransmission(&mut self, i: usize) {
         self.change_tags(i, |t| t.without(SegmentTags::RETRANSMISSION_IN_FLIGHT));
     }
-    /// Notes that a segment was sent again as a probe. As in Linux it counts as in flight once.
+    /// Records that a segment was sent again as a tail loss probe. As in Linux it counts as in flight once.
     pub fn mark_probed(&mut self, i: usize, at: Time, stamp: u32) {
         self.change_tags(i, |t| t.with(SegmentTags::RETRANSMITTED).without(SegmentTags::EXCLUDED_FROM_SEARCH));
         (self.list[i].at, self.list[i].stamp) = (at, stamp);

@@ -8,7 +8,7 @@ use crate::transport::sender::Sender;
 use crate::transport::{Io, TcpConfig};
 
 impl Sender {
-    /// Processes a dubious ACK: one with SACKs, an echo or a PACK, a duplicate, or any ACK outside the open state.
+    /// Processes a dubious ACK: with SACKs, ECN-Echo or a PACK, a duplicate, or any ACK outside `TCP_CA_Open`.
     pub(super) fn process_dubious_ack_2_6_38(&mut self, ack: &LinuxAck, r: &mut RackTlp, io: &mut Io) {
         let cfg = io.cfg;
         let is_duplicate = self.is_duplicate(ack);
@@ -47,7 +47,7 @@ impl Sender {
         }
     }
 
-    /// Returns true for a plain duplicate ACK. A PACK is none: it names the lost segment (CP §4.4).
+    /// Returns true for a plain duplicate ACK. A PACK is none: it names the lost segment (Cut Payload §4.4).
     fn is_duplicate(&self, ack: &LinuxAck) -> bool {
         !ack.advanced && !ack.moves_window && ack.outcome.acked == 0 && !ack.is_pack
     }
@@ -60,7 +60,7 @@ impl Sender {
         }
     }
 
-    /// Leaves a state whose outstanding data is acknowledged. Returns true if the ACK needs no further processing.
+    /// Leaves a recovery state whose outstanding data is acknowledged. Returns true if the ACK is fully processed.
     fn leave_state(&mut self, ack: &LinuxAck, r: &mut RackTlp, io: &Io) -> bool {
         let is_beyond = self.una > self.loss.recovery_point();
         let has_sack = Sender::has_sack(io.cfg);
@@ -185,7 +185,7 @@ impl Sender {
         self.since_in_ticks(at, io) > self.rto.timeout(io.cfg)
     }
 
-    /// Processes a dubious ACK without a loss: reacts to a mark and updates the state (`tcp_try_to_open`).
+    /// Processes a dubious ACK without a loss: reacts to a mark and updates the recovery state (`tcp_try_to_open`).
     fn try_to_open(&mut self, ack: &LinuxAck, r: &mut RackTlp, io: &Io) {
         if r.fack.frto == 0 && !Sender::was_sent_again(r) {
             r.undo.forget_first_retransmission();
@@ -201,7 +201,7 @@ impl Sender {
         }
     }
 
-    /// Begins rate halving after an echo or a spurious timeout (`tcp_enter_cwr`); `cuts` sets a new threshold.
+    /// Begins rate halving after ECN-Echo or a spurious timeout (`tcp_enter_cwr`); `cuts` sets a new threshold.
     pub(super) fn enter_cwr_2_6_38(&mut self, cuts: bool, r: &mut RackTlp, io: &Io) {
         r.fack.prior = None;
         if r.phase >= Phase::Reducing {
@@ -215,7 +215,7 @@ impl Sender {
         self.cuts += 1;
     }
 
-    /// Sets the state to open, or to disorder if a segment is SACKed, lost or retransmitted (`tcp_try_keep_open`).
+    /// Sets `TCP_CA_Open`, or `TCP_CA_Disorder` if a segment is SACKed, lost or retransmitted (`tcp_try_keep_open`).
     pub(super) fn try_keep_open_2_6_38(&mut self, r: &mut RackTlp) {
         let is_out = r.delivered_beyond() > 0 || r.segments.lost() > 0 || r.undo.is_open();
         let phase = if is_out || Sender::was_sent_again(r) { Phase::Disorder } else { Phase::Open };
@@ -229,7 +229,7 @@ impl Sender {
         r.segments.retransmitted_bytes() > 0 || r.segments.is_first_retransmitted()
     }
 
-    /// Searches for losses, reduces the window and resends lost segments during a recovery.
+    /// Marks lost segments if necessary, reduces the window, and resends lost segments during a recovery.
     fn reduce_and_send(&mut self, ack: &LinuxAck, looks: bool, begins: bool, r: &mut RackTlp, io: &mut Io) {
         let fack = r.uses_fack(io.cfg.rack.fack) && Sender::has_sack(io.cfg);
         if looks || fack && self.is_head_overdue(r, io) {
@@ -239,7 +239,7 @@ impl Sender {
         self.send_lost_2_6_38(r, io);
     }
 
-    /// Marks segments as lost (`tcp_update_scoreboard`).
+    /// Marks segments as lost by FACK, by counting SACKs, or by duplicate ACKs (`tcp_update_scoreboard`).
     fn mark_losses(&mut self, begins: bool, r: &mut RackTlp, io: &Io) {
         let (cfg, high) = (io.cfg, self.loss.recovery_point());
         let degree = self.reordering_degree(r, cfg);
@@ -257,7 +257,7 @@ impl Sender {
         r.mark_overdue_lost(|at| self.is_overdue(at, io));
     }
 
-    /// Reduces the window by a segment for two ACKs with progress (`tcp_cwnd_down`). A PACK counts as progress.
+    /// Reduces the window by one segment at every second ACK with progress (`tcp_cwnd_down`). PACKs count as progress.
     fn halve_rate(&mut self, ack: &LinuxAck, r: &RackTlp, io: &Io) {
         let told = &ack.outcome;
         let progresses = ack.advanced || told.acked > 0 || told.reported || told.duplicate || told.packed > 0;
@@ -272,12 +272,12 @@ impl Sender {
         self.congestion.moderate_window(most, io.now, io.cfg.mss.into());
     }
 
-    /// Returns true if the last cut was spurious (`tcp_may_undo`).
+    /// Returns true if the last cut of the window was spurious (`tcp_may_undo`).
     fn may_undo_2_6_38(&self, ack: &LinuxAck, r: &RackTlp) -> bool {
         r.undo.is_open() && (r.undo.dsacks_cover_retransmissions() || r.undo.was_delayed(ack.echo))
     }
 
-    /// Undoes the last cut (`tcp_undo_cwr`); with `restores` the threshold as well.
+    /// Undoes the last cut of the window (`tcp_undo_cwr`); with `restores` the slow start threshold as well.
     fn undo_cut_2_6_38(&mut self, restores: bool, r: &mut RackTlp, io: &Io) {
         let mss = u32::from(io.cfg.mss);
         if self.congestion.undo_2_6_38(r.fack.prior, restores, mss) {
@@ -302,7 +302,7 @@ impl Sender {
         false
     }
 
-    /// Undoes the last cut if DSACKs cover all retransmissions (`tcp_try_undo_dsack`).
+    /// Undoes the last cut of the window if DSACKs cover all retransmissions (`tcp_try_undo_dsack`).
     fn undo_by_duplicates_2_6_38(&mut self, r: &mut RackTlp, io: &Io) {
         if r.undo.dsacks_cover_retransmissions() {
             self.undo_cut_2_6_38(true, r, io);
@@ -310,7 +310,7 @@ impl Sender {
         }
     }
 
-    /// Processes a partial ACK in recovery (`tcp_try_undo_partial`).
+    /// Processes a partial ACK in recovery, which may undo the cut of the window (`tcp_try_undo_partial`).
     /// Returns true if the sender should search for losses, which it should not if the ACK covers an original segment.
     fn undo_partial_2_6_38(&mut self, ack: &LinuxAck, r: &mut RackTlp, io: &Io) -> bool {
         let (cfg, fackets) = (io.cfg, self.fackets(r, io.cfg));

@@ -9,11 +9,11 @@ use crate::transport::loss::{Frto, Phase, RackTlp};
 use crate::transport::sender::Sender;
 use crate::transport::{Io, TcpConfig};
 
-/// State after a timeout without F-RTO.
+/// Recovery state after a timeout without F-RTO.
 const LOSS_WITHOUT_FRTO: Phase = Phase::Loss { frto: Frto::Off };
 
 impl Sender {
-    /// Reacts to the expiry of the retransmission timer.
+    /// Reacts to the expiry of the retransmission timer as Linux 2.6.38 does.
     pub(in crate::transport::sender) fn on_expiry_2_6_38(&mut self, r: &mut RackTlp, io: &mut Io) {
         if r.segments.len() == 0 {
             return self.rto.stop();
@@ -35,7 +35,7 @@ impl Sender {
         Sender::has_sack(cfg) || r.segments.retransmissions_in_flight() <= 1 && !r.segments.is_second_retransmitted()
     }
 
-    /// Returns true if a timeout cuts the threshold: once for the same outstanding data.
+    /// Returns true if a timeout cuts the slow start threshold: once for the same outstanding data.
     fn cuts_threshold(&self, r: &RackTlp) -> bool {
         let asked = r.fack.frto > 0;
         let is_loss = matches!(r.phase, Phase::Loss { .. }) || asked;
@@ -73,7 +73,7 @@ impl Sender {
         matches!(r.phase, Phase::Reducing | Phase::Recovery)
     }
 
-    /// Marks everything as lost that is not SACKed (`tcp_enter_loss`).
+    /// Marks all segments as lost that are not SACKed, and begins recovery after a timeout (`tcp_enter_loss`).
     fn enter_loss(&mut self, r: &mut RackTlp, io: &mut Io) {
         let mss = u32::from(io.cfg.mss);
         if self.cuts_threshold(r) {

@@ -40,7 +40,7 @@ impl Sender {
         r.segments.in_flight() < self.congestion.window_segments(cfg.mss.into()) && self.next_new_length(cfg) > 0
     }
 
-    /// Sends new data.
+    /// Sends new data that the windows allow, as Linux 2.6.38 does (`tcp_write_xmit`).
     /// After an idle time the window restarts only after the first piece has left, whose size follows the old window.
     /// That was a fault of the kernel until its commit 6f021c62d6 of 2015.
     pub(in crate::transport::sender) fn send_new_2_6_38(&mut self, r: &mut RackTlp, io: &mut Io) {
@@ -95,7 +95,7 @@ impl Sender {
         Some(self.nxt + if piece > mss { quota.min(whole).max(mss) } else { piece })
     }
 
-    /// Number of unsent bytes of the current piece.
+    /// Number of unsent bytes in the current offload-sized piece of new data.
     /// A piece is as long as offload takes (`tcp_xmit_size_goal`), or one segment. Data written after everything before
     /// has left begins a new piece.
     fn current_piece_bytes(&self, r: &mut RackTlp, cfg: &TcpConfig) -> u64 {
@@ -112,7 +112,7 @@ impl Sender {
         r.fack.piece_start.saturating_add(most).min(self.written) - self.nxt
     }
 
-    /// Returns true if a piece must wait for a larger burst (`tcp_tso_should_defer`).
+    /// Returns true if a piece of new data must wait for a larger burst (`tcp_tso_should_defer`).
     /// Less than a third of the window is free, and the last deferral was at most one tick ago.
     fn should_defer(&self, piece: u64, room: u64, r: &mut RackTlp, io: &Io) -> bool {
         let tick = io.cfg.host_ticks(self.flow.src).ticks_at(io.now);

@@ -1,4 +1,4 @@
-//! Cases of one end alone: its input is written by hand, and its output is compared.
+//! Conformance cases of a sender or receiver alone: scripted input, and comparison of its output.
 
 use super::script::{self, Item, Outcome, Seen, Step, When, blank, extent, extent_name, numbers, offset};
 use crate::transport::config::EcnMode;
@@ -8,22 +8,22 @@ use crate::{MAX_BLOCKS, NO_EXT, PacketExtension, PacketExtensions, Pkt, SynOptio
 use mech::{Ecn, Flags};
 use units::Time;
 
-/// End that a case tests.
+/// Sender or receiver that a conformance case tests.
 enum Party {
     Sender(Box<Sender>),
     Receiver(Box<Receiver>),
 }
 
-/// End, its clock, and the packets that it has sent.
+/// Sender or receiver under test, its clock, and the packets that it has sent.
 pub struct End {
     party: Party,
     cfg: TcpConfig,
     mss: u64,
     now: Time,
     exts: PacketExtensions,
-    /// Packets that the last step sent, with their options.
+    /// Packets that the last line of the case made it send, with their options.
     sent: Vec<(Pkt, PacketExtension)>,
-    /// TSval of each emission, in order.
+    /// TSval of each emitted packet, in order.
     stamps: Vec<u32>,
 }
 
@@ -39,7 +39,7 @@ impl End {
         End { party, cfg, mss, now: Time::ZERO, exts, sent: vec![], stamps: vec![] }
     }
 
-    /// Plays one line, and compares the result.
+    /// Plays one line of a case, and compares packets and variables with the expected ones.
     pub fn play(&mut self, line: &str) -> Outcome {
         let step = Step::read(line)?;
         self.advance(&step)?;
@@ -54,7 +54,7 @@ impl End {
         step.vars.iter().try_for_each(|(name, expected)| self.seen(name)?.check(name, expected))
     }
 
-    /// Advances the clock. A timer that expires on the way is an event of its own.
+    /// Advances the clock to the time of a line. Fails if a timer expires before it.
     fn advance(&mut self, step: &Step) -> Outcome {
         let expire = step.event.first().is_some_and(|w| w == "expire");
         let deadline = self.deadline();
@@ -189,7 +189,7 @@ impl End {
         )
     }
 
-    /// Delivers a packet whose payload was cut off, to its receiver or with `back` to its sender.
+    /// Delivers a trimmed packet, to its receiver or with `back` to its sender.
     fn cut(&mut self, place: &str, back: bool, step: &Step) -> Outcome {
         let (start, end) = extent(place, self.mss)?;
         let mut pkt = blank(false, &self.cfg);
@@ -306,7 +306,7 @@ fn flags(step: &Step, base: Flags) -> Flags {
         .fold(base, |all, (word, flag)| if step.has(word) { all.with(flag) } else { all })
 }
 
-/// Returns a packet in the notation of cases.
+/// Returns a packet in the notation of conformance cases.
 pub fn item(pkt: &Pkt, ext: &PacketExtension, cfg: &TcpConfig) -> Item {
     let (mss, flags) = (u64::from(cfg.mss), pkt.head.flags);
     let (syn, reverse) = (flags.has(Flags::SYN), flags.has(Flags::REVERSE));

@@ -1,4 +1,4 @@
-//! Cases of both ends over a scripted network.
+//! Conformance cases of a sender and a receiver over a scripted network.
 
 use super::ends::item;
 use super::script::{self, Item, Outcome, Seen, dur, lines, number, text};
@@ -7,7 +7,7 @@ use crate::transport::tests::pair::{Direction, Fault, Pair};
 use toml::Table;
 use units::Time;
 
-/// Runs a case, and compares `data`, `acks`, `trace` and `outcome` if the case has them.
+/// Runs a conformance case, and compares `data`, `acks`, `trace` and `outcome` if the case has them.
 pub fn run(case: &Table, bytes: u64, cfg: TcpConfig) -> Outcome {
     let mut pair = Pair::new(bytes, cfg);
     if !text(case, "delay").is_empty() {
@@ -42,7 +42,7 @@ fn exact(way: Direction) -> &'static [&'static str] {
     }
 }
 
-/// Adds the fault of a line to the network.
+/// Adds the network fault that a line of a conformance case describes.
 /// `data 3 lose`, `ack 2 late 200us`, `data 4 twice` and `data 5 mark` name the n-th emission of a direction. `seg 3
 /// lose` and `seg 3#1 lose` name the first and the second sending of segment 3.
 fn fault(pair: Pair, line: &str) -> Outcome<Pair> {

@@ -1,4 +1,4 @@
-//! Parser of the tables of `conformance/tcp/`; their README has the grammar.
+//! Parser of the conformance cases of `conformance/tcp/`; their README has the grammar.
 
 use crate::transport::SPECS;
 use crate::transport::TcpConfig;
@@ -10,15 +10,15 @@ use std::collections::BTreeMap;
 use toml::{Table, Value as Toml};
 use units::{Bytes, Dur, Time};
 
-/// Result of a case, with a description of its failure.
+/// Result of a conformance case, with a description of its failure.
 pub type Outcome<T = ()> = Result<T, String>;
 
-/// Returns the text of a table under a key; empty if there is none.
+/// Returns the string under a key of a TOML table; empty if there is none.
 pub fn text<'a>(table: &'a Table, key: &str) -> &'a str {
     table.get(key).and_then(Toml::as_str).unwrap_or("")
 }
 
-/// Returns the lines of a table under a key; none if there are none.
+/// Returns the strings of the array under a key of a TOML table; empty if there is none.
 pub fn lines<'a>(table: &'a Table, key: &str) -> Vec<&'a str> {
     let all = table.get(key).and_then(Toml::as_array).into_iter().flatten();
     all.map(|line| line.as_str().expect(key)).collect()
@@ -32,7 +32,7 @@ pub fn number<T: std::str::FromStr>(text: &str) -> Outcome<T> {
     text.parse().map_err(|_| format!("`{text}` is no number"))
 }
 
-/// Returns the transport of a case: `kind name=value ...`, with segments of 1000 bytes by default.
+/// Returns the transport of a conformance case: `kind name=value ...`, with segments of 1000 bytes by default.
 pub fn transport(line: &str) -> Outcome<TcpConfig> {
     let mut words = line.split_whitespace();
     let kind = words.next().ok_or("no transport")?;
@@ -46,7 +46,7 @@ pub fn transport(line: &str) -> Outcome<TcpConfig> {
     TcpConfig::new(kind, &values(kind, &given), Framing::ETHERNET).ok_or(format!("no transport {kind}"))
 }
 
-/// Packet in the notation of cases: a name and its `/key` or `/key=value`.
+/// Packet in the notation of conformance cases: a name and its `/key` or `/key=value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     pub name: String,
@@ -70,7 +70,7 @@ impl Item {
     }
 }
 
-/// Returns the items of `NAME/key=value`, with `A-B` expanded.
+/// Parses the packets of a word `NAME/key=value`, one for each number of a range `A-B` in the name.
 fn items(word: &str) -> Outcome<Vec<Item>> {
     let mut parts = word.split('/');
     let names = numbers(parts.next().unwrap_or(""))?;
@@ -82,12 +82,12 @@ fn items(word: &str) -> Outcome<Vec<Item>> {
     Ok(names.into_iter().map(|name| Item { name, keys: keys.clone() }).collect())
 }
 
-/// Returns all items of a list.
+/// Parses a list of packets that are separated by spaces.
 pub fn list(line: &str) -> Outcome<Vec<Item>> {
     Ok(line.split_whitespace().map(items).collect::<Outcome<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// Returns the numbers of a range: `3-5` is 3, 4, 5. Any other word is returned unchanged.
+/// Returns the numbers of a range as words: `3-5` gives 3, 4, 5. Any other word is returned unchanged.
 pub fn numbers(word: &str) -> Outcome<Vec<String>> {
     match word.split_once('-') {
         Some((from, to)) => {
@@ -98,7 +98,7 @@ pub fn numbers(word: &str) -> Outcome<Vec<String>> {
     }
 }
 
-/// Returns bytes `start..end` from `3`, `3-5` (segments) or `4400..5000` (bytes).
+/// Parses a byte range `start..end` from `3` or `3-5` (segments) or `4400..5000` (bytes).
 pub fn extent(word: &str, mss: u64) -> Outcome<(u64, u64)> {
     if let Some((a, b)) = word.split_once("..") {
         return Ok((number(a)?, number(b)?));
@@ -107,7 +107,7 @@ pub fn extent(word: &str, mss: u64) -> Outcome<(u64, u64)> {
     Ok((number::<u64>(from)? * mss, (number::<u64>(to)? + 1) * mss))
 }
 
-/// Returns an offset from `3` (that many segments) or `4400B`.
+/// Parses a byte offset from `3` (that many segments) or `4400B`.
 pub fn offset(word: &str, mss: u64) -> Outcome<u64> {
     match word.strip_suffix('B') {
         Some(bytes) => number(bytes),
@@ -115,7 +115,7 @@ pub fn offset(word: &str, mss: u64) -> Outcome<u64> {
     }
 }
 
-/// Returns the shortest notation of `start..end`.
+/// Returns the shortest notation of the byte range `start..end`.
 pub fn extent_name(start: u64, end: u64, mss: u64) -> String {
     match (start % mss == 0 && end % mss == 0 && end > start, end == start + mss) {
         (true, true) => format!("{}", start / mss),
@@ -124,12 +124,12 @@ pub fn extent_name(start: u64, end: u64, mss: u64) -> String {
     }
 }
 
-/// Returns the blocks of `3-5,7`.
+/// Parses SACK blocks such as `3-5,7`, which are in segments.
 pub fn blocks(word: &str, mss: u64) -> Outcome<Vec<(u64, u64)>> {
     word.split(',').filter(|b| !b.is_empty()).map(|b| extent(b, mss)).collect()
 }
 
-/// Time of an event.
+/// Time of an event in a conformance case: now, after a duration, or at an instant.
 #[derive(Clone, Copy, Debug)]
 pub enum When {
     Now,
@@ -137,7 +137,7 @@ pub enum When {
     At(Time),
 }
 
-/// Line of a case: `[+TIME | @TIME] event [-> packets] [| name=value ...]`.
+/// Line of a conformance case: `[+TIME | @TIME] event [-> packets] [| name=value ...]`.
 #[derive(Clone, Debug)]
 pub struct Step {
     pub when: When,
@@ -190,7 +190,7 @@ fn is_place(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Compares packets with the expected ones.
+/// Compares the packets that were sent with the expected ones.
 /// Keys of `exact` are compared always, other keys only if they are expected.
 pub fn compare(what: &str, expected: &[Item], actual: &[Item], exact: &[&str]) -> Outcome {
     let seen = |i: usize, item: &Item| {
@@ -206,20 +206,20 @@ pub fn compare(what: &str, expected: &[Item], actual: &[Item], exact: &[&str]) -
     }
 }
 
-/// Value of a variable, as a case compares it.
+/// Value of a variable that a conformance case compares.
 #[derive(Clone, Copy, Debug)]
 pub enum Seen {
     Count(u64),
     Span(Option<Dur>),
     Truth(bool),
-    /// Fraction in units of 2⁻³⁰.
+    /// Fraction in units of 2⁻³⁰, such as DCTCP's α.
     Fraction(Option<u32>),
-    /// Deadline, and the present time.
+    /// Deadline of the timer, and the present time.
     Deadline(Option<Time>, Time),
 }
 
 impl Seen {
-    /// Compares the value with the expected one; the error names both.
+    /// Compares the value of a variable with the expected one; the error names both.
     pub fn check(self, name: &str, expected: &str) -> Outcome {
         let (same, came) = match self {
             Seen::Count(n) => (number::<u64>(expected)? == n, n.to_string()),
@@ -248,7 +248,7 @@ impl Seen {
     }
 }
 
-/// Returns a packet without the fields that a case sets.
+/// Returns a packet of the test flow without the fields that a conformance case sets.
 pub fn blank(reverse: bool, cfg: &TcpConfig) -> Pkt {
     let flow = pair::flow(0);
     let mut pkt = Pkt { ext: crate::NO_EXT, window: cfg.window_field(), ..Pkt::default() };

@@ -1,4 +1,4 @@
-//! Replays of arrivals that a kernel's receiver was given, with the receiver of `linux`.
+//! Tests that replay arrivals recorded at a Linux kernel's receiver, with the receiver of transport `linux`.
 
 use super::{Difference, HANDLED, MSS, TICK, difference, on_kernel_ticks};
 use crate::transport::tests::conformance::script::{blank, transport};
@@ -8,7 +8,7 @@ use crate::{NO_EXT, PacketExtension, PacketExtensions, Timestamps};
 use mech::{Ecn, Flags};
 use units::{Dur, Time};
 
-/// Stream of arrivals that was given to a kernel.
+/// Recorded stream of segments that arrived at a Linux kernel's receiver.
 #[derive(Clone, Debug)]
 pub struct Stream {
     pub seed: u64,
@@ -18,7 +18,7 @@ pub struct Stream {
     lines: Vec<Line>,
 }
 
-/// Arrival with its ACKs, or a timer of the kernel if there is no segment.
+/// Recorded arrival of a segment with the ACKs sent for it, or a timer of the kernel if there is no segment.
 #[derive(Clone, Debug)]
 struct Line {
     at: Time,
@@ -45,7 +45,7 @@ impl Line {
 }
 
 impl Stream {
-    /// Returns all streams of a text.
+    /// Parses all recorded streams of a text.
     pub fn read_all(text: &str) -> Vec<Stream> {
         let mut all: Vec<Stream> = Vec::new();
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -72,7 +72,7 @@ impl Stream {
         on_kernel_ticks(transport(&line).expect("a transport"), flow(0).dst)
     }
 
-    /// Replays the stream. Returns the first line with a difference, and that difference.
+    /// Replays the recorded stream. Returns the first line with a difference, and that difference.
     pub fn play(&self) -> Result<(), (usize, Difference)> {
         let cfg = self.configuration();
         let mut play = Play {

@@ -1,4 +1,4 @@
-//! Recordings of flows, read from text.
+//! Recordings of flows at a Linux kernel's sender, parsed from text.
 
 use units::{Dur, Time};
 
@@ -9,13 +9,13 @@ pub enum Event {
     Write(u64),
     /// ACK with the number of the first missing segment, blocks, the echoed emission, and the echo of a mark.
     Ack { number: u64, blocks: Vec<(u64, u64)>, echo: Option<usize>, ece: bool },
-    /// Timer of the kernel that sends.
+    /// Expiry of a timer of the kernel, which makes it send.
     Timer,
     /// End of the recording.
     End,
 }
 
-/// Event, and the segments and state of the kernel after it.
+/// Recorded event, with the segments that the kernel then sent, and its state after it.
 #[derive(Clone, Debug)]
 pub struct Line {
     pub at: Time,
@@ -26,7 +26,7 @@ pub struct Line {
     pub ssthresh: Option<u64>,
 }
 
-/// Flow that was given to a kernel.
+/// Recording of one flow at a Linux kernel's sender.
 #[derive(Clone, Debug)]
 pub struct Recording {
     pub seed: u64,
@@ -44,7 +44,7 @@ fn number(word: &str) -> u64 {
 }
 
 impl Recording {
-    /// Returns all recordings of a text; each begins with a line `flow`.
+    /// Parses all recordings of a text; each begins with a line `flow`.
     pub fn read_all(text: &str) -> Vec<Recording> {
         let mut all: Vec<Recording> = Vec::new();
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -113,7 +113,7 @@ fn ack(words: &[&str]) -> Event {
     }
 }
 
-/// Returns the numbers of a range: `3-5` is 3, 4, 5.
+/// Parses a range of numbers: `3-5` is 3, 4, 5.
 fn range(word: &str) -> std::ops::RangeInclusive<u64> {
     let (from, to) = word.split_once('-').unwrap_or((word, word));
     number(from)..=number(to)

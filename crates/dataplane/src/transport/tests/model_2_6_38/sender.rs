@@ -1,4 +1,4 @@
-//! Queue, timer and transmission of the model.
+//! Queue, timer and transmission of the reference model of a Linux 2.6.38 sender.
 //!
 //! Counts are computed from the queue whenever they are needed. Segments have numbers instead of bytes. The kernel's
 //! hints for where a search continues are left out.
@@ -8,7 +8,7 @@ mod alert;
 
 use std::collections::VecDeque;
 
-/// State of the sender, in the order of the kernel's states.
+/// State of the reference model, in the order of the kernel's states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     Open,
@@ -18,7 +18,7 @@ pub enum State {
     Loss,
 }
 
-/// Congestion control of the sender.
+/// Congestion control of the reference model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Law {
     Reno,
@@ -26,7 +26,7 @@ pub enum Law {
     Dctcp,
 }
 
-/// Options of a sender.
+/// Options of the reference model.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
     pub law: Law,
@@ -42,10 +42,10 @@ pub struct Setup {
 /// DupThresh, and the minimum RTO in ticks.
 const DUPTHRESH: u32 = 3;
 const FLOOR: i64 = 10;
-/// Slow start threshold that was never set.
+/// Value of a slow start threshold that was never set.
 pub const INFINITE: u32 = 0x7fff_ffff;
 
-/// ACK of everything before segment `ack`.
+/// ACK of everything before the segment with number `ack`.
 #[derive(Clone, Debug, Default)]
 pub struct Ack {
     pub ack: u32,
@@ -92,7 +92,7 @@ struct Bic {
     ratio: u32,
 }
 
-/// Model of a sender, written from the kernel's source.
+/// Reference model of a Linux 2.6.38 sender, written from the kernel's source.
 #[derive(Clone, Debug)]
 pub struct Model {
     set: Setup,
@@ -205,7 +205,7 @@ impl Model {
     pub fn in_flight(&self) -> u32 {
         self.out() + self.again() - self.sacked() - self.lost()
     }
-    /// Number of segments up to the highest SACK.
+    /// Number of segments of the queue up to the highest SACK.
     fn reach(&self) -> u32 {
         self.queue.iter().rposition(|s| s.sacked).map_or(0, |i| i as u32 + 1)
     }

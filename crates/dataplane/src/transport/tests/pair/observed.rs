@@ -6,7 +6,7 @@ use crate::transport::unwrap_offset;
 use crate::{PacketExtension, Pkt};
 use mech::Flags;
 
-/// Windows and acknowledgements, as observed by the bench.
+/// Windows and acknowledgements of a sender, as observed by the test bench.
 #[derive(Clone, Debug, Default)]
 pub struct ObservedWindows {
     /// First unacknowledged byte.
@@ -60,7 +60,7 @@ impl ObservedWindows {
     pub fn has_any(&self, start: u64, end: u64) -> bool {
         start < self.una || self.sacked.iter().any(|r| r.0 < end && start < r.1)
     }
-    /// Returns a lower bound of the bytes in flight.
+    /// Returns a lower bound of the number of bytes in flight.
     /// It counts the bytes below `highest` that are neither acknowledged nor lost (RFC 6675 §4, IsLost).
     pub fn in_network(&self, highest: u64, threshold: u64, mss: u64) -> u64 {
         let mut lost_below = self.una;

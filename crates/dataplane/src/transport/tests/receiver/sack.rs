@@ -3,7 +3,7 @@
 use super::*;
 use crate::transport::{FinishedReceiver, ack_of_finished};
 
-/// Returns segments `from..to` as a block.
+/// Returns segments `from..to` as a SACK block.
 fn block(from: u32, to: u32) -> (u32, u32) {
     (from * 1000, to * 1000)
 }

@@ -1,4 +1,4 @@
-//! Tests of keep-alive: a timer that samples while the far end is paused.
+//! Tests of `keep_alive`: a timer by which QCN samples its queue while the far end is paused.
 
 use super::*;
 
@@ -15,20 +15,20 @@ fn class(n: u8) -> ClassSet {
 }
 
 impl Bench {
-    /// Sends a pause frame to the far end, `us` microseconds after the start.
+    /// Informs the agent of a pause frame sent to the far end, `us` microseconds after the start.
     fn pause(&mut self, us: u64, xoff: ClassSet, xon: ClassSet) {
         self.now = Time(us * 1_000_000);
         self.qcn.on_pause_sent(xoff, xon, &mut self.desk.env_at(self.now));
         assert_eq!(self.last_notice(), None);
     }
-    /// Lets the timer expire, and returns the message.
+    /// Lets the sampling timer expire, and returns the congestion message that follows, if any.
     fn expire_timer(&mut self) -> Option<SentNotice> {
         self.now = self.clock.take().expect("it runs");
         let at = AgentContext { view: &self.memory, port: PORT, stored: None };
         self.qcn.on_timer(SAMPLE_TIMER, &at, &mut self.desk.env_at(self.now));
         self.last_notice()
     }
-    /// Returns the time of the next expiry, in microseconds.
+    /// Returns the time at which the sampling timer expires, in microseconds, if it runs.
     fn next_expiry(&self) -> Option<u64> {
         self.clock.map(|at| at.0 / 1_000_000)
     }

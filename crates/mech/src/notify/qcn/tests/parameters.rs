@@ -1,8 +1,8 @@
-//! Tests of errors and warnings about parameters.
+//! Tests of errors and warnings about parameters of QCN's congestion point.
 
 use super::*;
 
-/// Returns the errors of parameters, by their keys, and the first words of the warnings.
+/// Returns the keys and values of QCN's parameter errors, and the first words of the warnings.
 fn errors_and_warnings(given: &str) -> (Vec<(&'static str, String)>, Vec<String>) {
     let keys: Vec<&str> =
         given.split_whitespace().filter_map(|pair| pair.split_once('=')).map(|(key, _)| key).collect();

@@ -1,4 +1,4 @@
-//! Tests of the instants and contents of samples, with the numbers of QCN-OS, Table I, by default.
+//! Tests of the times and feedback of QCN's samples, by default with the numbers of QCN-OS, Table I.
 
 use super::*;
 
@@ -119,8 +119,8 @@ fn intervals_vary_evenly_from_less_to_more_by_one_draw_a_sample() {
     );
 }
 
-/// A link of 10 Gb/s brings 1.234e9 B/s in frames of 1522 B, with preamble and gap. A sample waits for the end of the
-/// frame that completes its interval, half a frame on average.
+/// A 10 Gb/s link delivers 1.234e9 B/s in frames of 1522 B, with preamble and gap.
+/// QCN takes a sample at the end of the frame that completes an interval, half a frame late on average.
 #[test]
 fn there_are_as_many_samples_as_intervals_in_what_comes() {
     let per_second = 1.25e9 * 1522.0 / 1542.0;

@@ -1,11 +1,11 @@
-//! Tests of the flows whose sources are notified: the laws of QCN-OS, by χ² at 0.1%.
+//! Tests that QCN notifies the sources of flows in the proportions of QCN-OS, by χ² at 0.1%.
 
 use super::*;
 
-/// Bound of χ² by degrees of freedom, exceeded once in a thousand times.
+/// Critical values of χ² by degrees of freedom, exceeded once in a thousand times.
 const CHI_SQUARE: [f64; 4] = [0.0, 10.83, 13.82, 16.27];
 
-/// Asserts that counts follow these shares, which need not add up to 1.
+/// Asserts by a χ² test that counts have these proportions, which need not add up to 1.
 fn assert_shares(counts: &[u32], shares: &[f64]) {
     let (all, whole) = (f64::from(counts.iter().sum::<u32>()), shares.iter().sum::<f64>());
     let expected: Vec<f64> = shares.iter().map(|share| all * share / whole).collect();
@@ -19,7 +19,7 @@ fn count_notified(flows: usize, told: impl Iterator<Item = u32>) -> Vec<u32> {
     counts
 }
 
-/// Lets frames of flows with these rates and sizes arrive at random, and returns the messages of each flow.
+/// Counts the messages to each flow, while frames of flows with these rates and sizes arrive at random.
 fn notified_by_arrival(flows: &[(u64, u64)], seed: u64) -> Vec<u32> {
     let mut bench = Bench::new("interval=30KB", DecisionInputs::with_seed(seed));
     let mut rng = DecisionInputs::with_seed(seed + 100).rng;
@@ -52,7 +52,7 @@ fn by_arrival_bytes_count_and_not_frames() {
     assert_shares(&notified_by_arrival(&[(1, 1522), (20, 64), (3, 512)], 3), &[1522.0, 1280.0, 1536.0]);
 }
 
-/// Creates a congestion point whose memory stays as it is and is always congested.
+/// Creates a congestion point with a memory that is always congested and never changes.
 fn frozen_bench(given: &str, memory: Memory, seed: u64) -> Bench {
     let mut bench = Bench::new(&format!("at=inputs interval=1B q_eq=1KB {given}"), DecisionInputs::with_seed(seed));
     bench.memory = memory;
@@ -96,7 +96,7 @@ fn by_occupancy_units_count_and_not_frames() {
     assert_shares(&of(2048, 8), &[10.0, 90.0, 30.0]);
 }
 
-/// The path of the culprit, which has a share p of the units, is more congested than that of the victim.
+/// QCN with two samples, where the culprit's path, with a share p of the units, is more congested than the victim's.
 #[test]
 fn of_two_samples_the_victim_is_told_only_where_both_are_its_own() {
     for (held, seed) in [(50, 9), (90, 10), (20, 11)] {
@@ -121,7 +121,7 @@ fn of_two_samples_with_ways_alike_the_second_is_told_and_one_flow_that_fills_the
     assert_eq!(notified_by_draw(&mut frozen_bench("culprit=two_samples", alone, 13), 1), [10_000]);
 }
 
-/// Returns the flows notified by a draw of unit 0 (flow 0) and then unit 1 (flow 1), and in the opposite order.
+/// Returns the flow notified if unit 0 (flow 0) is drawn before unit 1 (flow 1), and in the opposite order.
 fn notified_by_path(index: &str, ways: [(u64, Option<u64>, u64); 2]) -> [u32; 2] {
     [[0.1, 0.9], [0.9, 0.1]].map(|draws| {
         let mut bench = Bench::new(
@@ -171,7 +171,7 @@ fn a_flow_is_drawn_only_where_somebody_is_told_and_from_what_is_there() {
     assert_eq!(bench.add_arrival(7, 1000).map(|told| told.0), Some(7), "it has just come");
 }
 
-/// The worked example of §III: three flows arrive alike, and the third leaves at a quarter of its rate.
+/// Worked example of QCN-OS §III: three flows arrive at the same rate, and the third leaves at a quarter of it.
 #[test]
 fn the_flow_that_is_not_served_is_told_by_occupancy_and_each_as_often_by_arrival() {
     let told = |culprit: &str| {
@@ -195,7 +195,7 @@ fn the_flow_that_is_not_served_is_told_by_occupancy_and_each_as_often_by_arrival
     assert_shares(&told("arrival"), &[1.0, 1.0, 1.0]);
 }
 
-/// Index by which a longer backlog is less congested, so that `first_hop` chooses the other flow.
+/// Path-congestion index that is lower for a longer backlog, so that it chooses the opposite flow of `first_hop`.
 struct LessBackloggedIndex;
 
 impl PathIndex for LessBackloggedIndex {

@@ -1,4 +1,4 @@
-//! Effects of ACKs and timeouts on the model.
+//! Effects of ACKs and timeouts on the reference model of a Linux 2.6.38 sender.
 
 use super::*;
 
@@ -87,7 +87,7 @@ impl Model {
             self.learn(self.reach() - low);
         }
     }
-    /// Returns true for a block above the ACK, or a duplicate that crosses it.
+    /// Returns true if a SACK block is valid: above the ACK, or a duplicate that crosses it.
     /// One below is never valid, because the kernel's test of its bound was reversed until Linux 3.1.
     fn is_valid(&self, b: (u32, u32), is_twice: bool) -> bool {
         if b.1 > self.next || b.0 >= b.1 {

@@ -1,4 +1,4 @@
-//! States of the model, growth of its window, and undo.
+//! States, window growth and undo of the reference model of a Linux 2.6.38 sender.
 
 use super::*;
 
