@@ -35,7 +35,7 @@ const ROUNDS: usize = 3;
 /// Events between two checks of a run with tables.
 ///
 /// `CHUNK` and `ROWS`, the rows that are taken from a table together, are those of `overspill run`
-/// (`MARK` in `simulate.py`, `ROWS` in `stream.py`).
+/// (`EVENTS_BETWEEN_ROWS` in `simulate.py`, `ROWS_PER_GROUP` in `table_streams.py`).
 const CHUNK: u64 = 65_536;
 const ROWS: usize = 1 << 17;
 const OUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../out");

@@ -83,7 +83,7 @@ const MORE: &[&str] = &[
 ];
 
 /// Bytes of frames: EtherTypes and versions, lengths of headers with CP's bits, options.
-const OF_FRAMES: &[&[u8]] = &[
+const FRAME_WORDS: &[&[u8]] = &[
     b"\x08\x00\x45",
     b"\x08\x00\x46",
     b"\x40\x00\x40\x06",
@@ -108,15 +108,17 @@ fn main() -> Result<()> {
     let corpus = fuzz.join("corpus/scenario");
     fs::create_dir_all(&corpus)?;
     let scenarios = root.join("scenarios");
-    let written =
-        ready(&corpus, &scenarios)? + brought(&corpus, &scenarios)? + malformed(&corpus, root)? + declared(&corpus)?;
+    let written = ready(&corpus, &scenarios)?
+        + write_imported_formats(&corpus, &scenarios)?
+        + malformed(&corpus, root)?
+        + declared(&corpus)?;
     let words = words();
     let quantities = quantities(&fuzz.join("corpus/quantity"), &words)?;
     let dictionary: String = words.iter().map(|word| entry(word)).collect();
     fs::write(fuzz.join("scenario.dict"), &dictionary)?;
     fs::write(fuzz.join("quantity.dict"), MORE.iter().map(|word| entry(word)).collect::<String>())?;
     let frames = frames(&fuzz.join("corpus/wire"), root)?;
-    fs::write(fuzz.join("wire.dict"), OF_FRAMES.iter().map(|word| entry(word)).collect::<String>())?;
+    fs::write(fuzz.join("wire.dict"), FRAME_WORDS.iter().map(|word| entry(word)).collect::<String>())?;
     println!("{written} scenarios, {quantities} quantities, {frames} frames, {} words", words.len());
     Ok(())
 }
@@ -142,7 +144,7 @@ fn ready(corpus: &Path, folder: &Path) -> Result<usize> {
 }
 
 /// Writes scenarios with networks and flows in formats of other tools, one for each.
-fn brought(corpus: &Path, folder: &Path) -> Result<usize> {
+fn write_imported_formats(corpus: &Path, folder: &Path) -> Result<usize> {
     let networks = [("hpcc", "hpcc_topology.txt"), ("htsim", "pods.topo"), ("custom", "net.graphml")];
     let flows =
         [("hpcc", "hpcc_flows.txt"), ("htsim", "incast.cm"), ("opera", "opera_flows.txt"), ("trace", "flows.csv")];

@@ -35,7 +35,7 @@ CaseType = TypeVar("CaseType", bound=Case)
 
 @dataclass(frozen=True)
 class Row(Generic[CaseType]):
-    """Mean of a metric in one configuration, with a Holm-corrected difference from each reference."""
+    """Mean over seeds of a metric in one configuration, with paired differences from references (Holm)."""
 
     case: CaseType
     metric: str
@@ -107,7 +107,7 @@ class Study(Generic[CaseType]):
         return [found[key] for key in keys]
 
     def select_lines(self, lines: Iterable[TableLine]) -> Iterator[TableLine]:
-        """Yields the lines of those metrics that the study uses."""
+        """Yields the lines of the study's metrics, with the metric names that results use."""
         named = (one | {"metric": metrics.key_of_row(one)} for one in lines)
         return (one for one in named if one["metric"] in self.metrics)
 
@@ -127,7 +127,9 @@ class Study(Generic[CaseType]):
                     other = values.get(self.reference(case, reference), {}).get(metric, {})
                     seeds = sorted(by_seed.keys() & other.keys())
                     if len(seeds) > 1:
-                        paired = [stats.subtract_rounded(by_seed[seed], other[seed]) for seed in seeds]
+                        paired = [
+                            stats.subtract_ignoring_rounding(by_seed[seed], other[seed]) for seed in seeds
+                        ]
                         family = families.setdefault(self.family(case, metric), {})
                         family[case, metric, reference] = paired
         found: dict[tuple[CaseType, str], dict[str, Difference]] = {}
@@ -186,7 +188,7 @@ class Page(Generic[CaseType]):
     draw: Callable[[list[Row[CaseType]], Path], Iterable[Path]]
 
     def publish(self, run: Callable[[], Iterable[Row[CaseType]]] | None) -> None:
-        """Runs missing runs with `run`, if it is given, then writes CSV file, tables and figures."""
+        """Performs missing runs by `run`, if it is given, then writes CSV file, tables and figures."""
         folder = STUDIES / self.name
         numbers, page = folder / "numbers.csv", folder / "README.md"
         if run is not None:
@@ -223,7 +225,7 @@ def exact_metrics(sweep: Results) -> list[TableLine]:
 
 
 def summarize_metrics(found: Sequence[TableLine]) -> Iterator[TableLine]:
-    """Yields means and intervals over seeds for the metrics that a study computes itself."""
+    """Yields means and intervals over seeds of a study's own metrics, by the rules of every sweep."""
     groups: dict[tuple[Any, ...], list[TableLine]] = {}
     for one in found:
         key = tuple(value for name, value in one.items() if name not in ("seed", "value"))
@@ -288,7 +290,7 @@ def relative_difference(
     other: CaseType,
     of: tuple[str, str, float],
 ) -> RelativeDifference | None:
-    """Returns the difference between two configurations as a share of the second one's mean.
+    """Returns the difference of a configuration from a second one, as a share of the second one's mean.
 
     `of` is the metric, the reference's name and the margin. The result is `None` if a value is missing, or if
     the other's mean is 0.

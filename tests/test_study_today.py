@@ -63,8 +63,8 @@ def test_a_tiny_study_follows_victims_and_compares_every_variant(
     victims = [one for one in courses if (one.variant, one.who) == ("pfc", "victims")]
     assert len(victims) == 7 and victims[0].mean > 2 * victims[-1].mean, "the hotspot begins in between"
     study.STUDY.write(rows, tmp_path / "numbers.csv")
-    numbers.write_courses(courses, tmp_path / "courses.csv")
-    again = numbers.read_courses(tmp_path / "courses.csv")
+    numbers.write_goodput_steps(courses, tmp_path / "courses.csv")
+    again = numbers.read_goodput_steps(tmp_path / "courses.csv")
     assert [one.mean for one in again] == pytest.approx([one.mean for one in courses], rel=1e-4)
     made = study.tables(study.STUDY.read(tmp_path / "numbers.csv"))
     assert made["many, 10 Gb/s, 10"].count("\n") == 1 + len(numbers.MANY_FLOWS_VARIANTS)
@@ -141,9 +141,9 @@ def test_the_tables_of_the_page_are_those_of_the_committed_numbers(study: Module
 
 def test_every_figure_is_drawn_from_the_committed_numbers(study: ModuleType, tmp_path: Path) -> None:
     rows = study.STUDY.read(NUMBERS)
-    made = study.figures.draw(rows, study.read_courses(COURSES), tmp_path)
+    made = study.figures.draw(rows, study.read_goodput_steps(COURSES), tmp_path)
     assert sorted(one.name for one in made) == sorted(one.name for one in (FOLDER / "images").glob("*.png"))
-    panels = study.figures.draw_many_flows(study.read_courses(COURSES)).axes
+    panels = study.figures.draw_many_flows(study.read_goodput_steps(COURSES)).axes
     assert [len(axes.lines) for axes in panels] == [1 + len(study.figures.MANY_FLOWS_VARIANTS)] * 4, (
         "and the onset"
     )

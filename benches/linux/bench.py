@@ -61,7 +61,7 @@ class Bench:
             outcome for outcome, _ in kernel_runs.measure_repeats(case, repeats, self.setup, print_progress)
         ]
 
-    def row(self, case: Case, repeats: range) -> Row:
+    def measure_row(self, case: Case, repeats: range) -> Row:
         """Measures a case on both sides.
 
         Each run of the kernel is replayed several times, since Overspill draws the delays of hosts at random.
@@ -79,12 +79,12 @@ class Bench:
     def case(self, case: Case) -> Row:
         """Measures a case as planned, and repeats it with further runs if the first are out of tolerance."""
         first, last = self.plan.repeats, self.plan.repeats + self.plan.further_repeats
-        row = self.row(case, range(first))
+        row = self.measure_row(case, range(first))
         print_row(row)
         if row.holds or first == last:
             return row
         others = range(first, last)
-        further = self.row(case, others)
+        further = self.measure_row(case, others)
         print_row(further, f", {last - first} others")
         kernel_repeat = compare_case(
             case,

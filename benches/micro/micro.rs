@@ -5,7 +5,7 @@
 use criterion::Criterion;
 use dataplane::transport::{FlowInfo, Io, ReleasedPackets, Sender, TcpConfig};
 use dataplane::{
-    CoreSetup, EventLocation, Framing, NO_EXT, Out, Outcome, PacketExtensions, Pkt, PortSetup, Routes, Switch,
+    CoreSetup, EventLocation, ExtensionSlab, Framing, NO_EXT, Out, Outcome, Pkt, PortSetup, Routes, Switch,
     SwitchSetup, SwitchStep,
 };
 use mech::buffer::BufferSlot;
@@ -105,7 +105,7 @@ fn switch() -> Switch {
 
 /// Measures full-size frames that arrive one by one, slightly slower than the ports send.
 fn switch_hop(c: &mut Criterion) {
-    let (mut switch, mut exts, mut now) = (switch(), PacketExtensions::default(), Time::ZERO);
+    let (mut switch, mut exts, mut now) = (switch(), ExtensionSlab::default(), Time::ZERO);
     let head = Head { size: 1518, orig_size: 1518, ttl: 255, flags: Flags::PAYLOAD, ..Head::default() };
     let mut pkt = Pkt { head, payload: 1460, ext: NO_EXT, ..Pkt::default() };
     c.bench_function("one switch hop", |b| {
@@ -137,7 +137,7 @@ fn tcp_ack(c: &mut Criterion) {
         let (src, dst) = (HostId(0), HostId(1));
         let flow = FlowInfo { flow: FlowId(0), src, dst, hash: 1, back_hash: 2, bytes: u64::MAX / 2, class: 0, row: 0 };
         let (mut sender, mut exts, mut out) =
-            (Sender::new(&flow, &cfg), PacketExtensions::default(), ReleasedPackets::default());
+            (Sender::new(&flow, &cfg), ExtensionSlab::default(), ReleasedPackets::default());
         let mut now = Time::ZERO;
         sender.start(&mut Io { now, cfg: &cfg, exts: &mut exts, out: &mut out, timers_set: &mut 0 });
         out.clear();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// Extensions of the files that the paper command reads; pictures and tests stay in the repository.
-const KINDS: [&str; 6] = ["toml", "csv", "py", "json", "md", "gz"];
+const SHIPPED_EXTENSIONS: [&str; 6] = ["toml", "csv", "py", "json", "md", "gz"];
 
 fn main() -> io::Result<()> {
     let root = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../papers");
@@ -24,7 +24,8 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         let name = path.file_name().expect("an entry has a name");
         if path.is_dir() && name != "__pycache__" {
             copy(&path, &to.join(name))?;
-        } else if path.extension().and_then(|kind| kind.to_str()).is_some_and(|kind| KINDS.contains(&kind)) {
+        } else if path.extension().and_then(|kind| kind.to_str()).is_some_and(|kind| SHIPPED_EXTENSIONS.contains(&kind))
+        {
             fs::copy(&path, to.join(name))?;
         }
     }

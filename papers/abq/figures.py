@@ -15,8 +15,8 @@ from overspill.papers.common import (
     SeedCurve,
     draw_legend,
     draw_mean_line,
+    new_panels,
     set_log_scale,
-    sheet,
 )
 from overspill.papers.plotted_data import make_object
 from overspill.papers.spec import Draw, Runs, Sweeps
@@ -40,7 +40,7 @@ BIN_MS = 0.02  # ms, equal to `measure.bin` of the sweep
 MAX_DRAWN_POINTS = 2000  # points of a drawn distribution, more than a picture resolves
 
 
-def colour(variant: str) -> str:
+def scheme_colour(variant: str) -> str:
     """Returns the colour of a scheme in ABQ's figures."""
     return plots.COLOURS[COLOURS[variant]]
 
@@ -49,13 +49,13 @@ def draw_queues(sweeps: Sweeps, _: PublishedValues) -> Drawing:
     """Draws figure 4a: mean queue lengths, with 5th and 95th percentiles over time as whiskers."""
     runs = sweeps["incast"]
     senders, width = path_values(runs, SENDERS_PATH), 0.2
-    made, [axes] = sheet(1, height=4.2)
+    made, [axes] = new_panels(1, height=4.2)
     for at, (variant, name) in enumerate(NAMES.items()):
         mean = curve_of_queue(runs, variant, lambda queue: queue.mean).mean(axis=0)
         low = curve_of_queue(runs, variant, lambda queue: queue.percentiles[0]).mean(axis=0)
         high = curve_of_queue(runs, variant, lambda queue: queue.percentiles[1]).mean(axis=0)
         places = np.arange(len(senders)) + (at - 1.5) * width
-        axes.bar(places, mean, width * 0.94, color=colour(variant), label=name)
+        axes.bar(places, mean, width * 0.94, color=scheme_colour(variant), label=name)
         reach = np.maximum(0, [mean - low, high - mean])
         axes.errorbar(places, mean, reach, fmt="none", ecolor="#222222", elinewidth=0.9, capsize=1.5)
     both = curve_of_queue(runs, ABQ, lambda queue: queue.mean + queue.mean_held_bytes).mean(axis=0)
@@ -74,7 +74,12 @@ def draw_curves(axes: Axes, runs: Runs, of: Callable[[Runs, str], SeedCurve]) ->
     """Draws a line over the number of senders for each scheme."""
     for variant, name in NAMES.items():
         draw_mean_line(
-            axes, path_values(runs, SENDERS_PATH), of(runs, variant), colour(variant), label=name, marker="."
+            axes,
+            path_values(runs, SENDERS_PATH),
+            of(runs, variant),
+            scheme_colour(variant),
+            label=name,
+            marker=".",
         )
     axes.set_xlabel("senders")
     axes.set_ylim(bottom=0)
@@ -83,7 +88,7 @@ def draw_curves(axes: Axes, runs: Runs, of: Callable[[Runs, str], SeedCurve]) ->
 
 def draw_goodput(sweeps: Sweeps, _: PublishedValues) -> Drawing:
     """Draws figure 4b: goodput over the number of senders."""
-    made, [axes] = sheet(1)
+    made, [axes] = new_panels(1)
     draw_curves(
         axes, sweeps["incast"], lambda runs, one: curve_of_flows(runs, one, lambda times: times.goodput)
     )
@@ -95,7 +100,7 @@ def draw_goodput(sweeps: Sweeps, _: PublishedValues) -> Drawing:
 
 def draw_drops(sweeps: Sweeps, _: PublishedValues) -> Drawing:
     """Draws figure 4c: dropped packets over the number of senders."""
-    made, [axes] = sheet(1)
+    made, [axes] = new_panels(1)
     draw_curves(
         axes, sweeps["incast"], lambda runs, one: curve_of_queue(runs, one, lambda queue: queue.drops)
     )
@@ -113,8 +118,8 @@ def draw_percentile_bars(axes: Axes, runs: Runs, path: str) -> None:
         low, mid, high = (one[variant].mean(axis=0) for one in (short, middle, long))
         reach = np.maximum(0, [mid - low, high - mid])
         axes.errorbar(
-            places, mid, reach, fmt="o", markersize=4, color=colour(variant), elinewidth=1.6, capsize=3,
-            label=name,
+            places, mid, reach, fmt="o", markersize=4, color=scheme_colour(variant), elinewidth=1.6,
+            capsize=3, label=name,
         )  # fmt: skip
     axes.set_xticks(range(len(values)), [f"{one:g}" for one in values])
     axes.grid(False, axis="x")
@@ -128,7 +133,7 @@ def make_time_drawing(sweep: str, over: str, label: str) -> Callable[[Sweeps, Pu
     """Returns the drawing of figure 5a or 5b: FCTs of a sweep over its parameter."""
 
     def drawn(sweeps: Sweeps, _: PublishedValues) -> Drawing:
-        made, [axes] = sheet(1, height=4.2)
+        made, [axes] = new_panels(1, height=4.2)
         draw_percentile_bars(axes, sweeps[sweep], over)
         axes.set_xlabel(label)
         return made
@@ -139,7 +144,7 @@ def make_time_drawing(sweep: str, over: str, label: str) -> Callable[[Sweeps, Pu
 def draw_oscillation(sweeps: Sweeps, _: PublishedValues) -> Drawing:
     """Draws the queue of the first seed over time, with one panel for each scheme."""
     runs = sweeps["oscillation"]
-    made, panels = sheet(1, rows=len(NAMES), height=1.9)
+    made, panels = new_panels(1, rows=len(NAMES), height=1.9)
     for axes, (variant, name) in zip(panels, NAMES.items(), strict=True):
         node, port, _row = find_bottleneck(runs, runs.tables("ports", variant)[0])
         trace = runs.tables("queue_trace", variant)[0]
@@ -150,7 +155,7 @@ def draw_oscillation(sweeps: Sweeps, _: PublishedValues) -> Drawing:
         longest = np.zeros(int(step.max(initial=0)) + 2)
         longest[step] = columns.column_to_numpy(trace, "max_packets")[here]
         time = np.arange(len(longest)) * BIN_MS
-        axes.plot(time, longest, color=colour(variant), drawstyle="steps-post", linewidth=1)
+        axes.plot(time, longest, color=scheme_colour(variant), drawstyle="steps-post", linewidth=1)
         axes.axhline(QUEUE_PACKETS, color="black", linewidth=0.8, linestyle=":")
         axes.set_ylim(0, QUEUE_PACKETS * 1.1)
         axes.set_ylabel("packets")
@@ -165,13 +170,15 @@ def draw_oscillation(sweeps: Sweeps, _: PublishedValues) -> Drawing:
 def draw_short_flows(sweeps: Sweeps, _: PublishedValues) -> Drawing:
     """Draws figure 5c: the distribution of short flows' FCTs over all random draws of flows."""
     runs = sweeps["waves"]
-    made, [axes] = sheet(1)
+    made, [axes] = new_panels(1)
     for variant, name in NAMES.items():
         every = np.concatenate([one.short_fcts for seeds in read_networks(runs, variant) for one in seeds])
         took = np.sort(every)  # unfinished flows are last
         share = np.arange(1, len(took) + 1) / len(took)
         shown = np.unique(np.linspace(0, len(took) - 1, MAX_DRAWN_POINTS).astype(int))
-        axes.plot(took[shown], 100 * share[shown], color=colour(variant), drawstyle="steps-post", label=name)
+        axes.plot(
+            took[shown], 100 * share[shown], color=scheme_colour(variant), drawstyle="steps-post", label=name
+        )
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(make_object("thousands"))
     axes.set_xlabel("FCT of short flows (ms)")
@@ -188,7 +195,7 @@ def draw_table_1(sweeps: Sweeps, published: PublishedValues) -> Drawing:
         ("largest_throughput", largest_throughput, "throughput (Mb/s)", "Fastest of five long flows"),
         ("largest_drops", largest_drops, "packets dropped", "Receiver with most drops, of five"),
     )
-    made, every = sheet(2, height=3.8)
+    made, every = new_panels(2, height=3.8)
     for axes, (metric, of, unit, title) in zip(every, panels, strict=True):
         values = [
             [group_medians(means_by_draw(sweeps[sweep], one, of)) for sweep, *_ in columns_of]

@@ -15,11 +15,11 @@ from overspill.papers.common import (
     SeedCurve,
     draw_legend,
     draw_mean_line,
+    draw_published_values,
     interval_half_widths,
-    marked,
     metric_along_points,
+    new_panels,
     set_log_scale,
-    sheet,
 )
 from overspill.papers.plotted_data import make_object
 from overspill.papers.spec import Draw, Runs, Sweeps
@@ -38,7 +38,7 @@ from .measures.fair_shares import (
     efjr,
     goodput_ratio,
     theoretical_goodput,
-    theory_over_paths,
+    theoretical_goodput_over_paths,
     throughput,
 )
 from .measures.incast import SLOW_FLOW_MS, flow_values
@@ -89,7 +89,7 @@ def draw_curves(axes: Axes, runs: Runs, variants: Sequence[str], values: CurveFu
 
 def draw_cliffs(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 1: throughput of TCP and DCTCP over the number of senders."""
-    made, [axes] = sheet(1)
+    made, [axes] = new_panels(1)
     draw_curves(axes, sweeps["mapreduce"], (TCP, DCTCP), incast.throughput)
     places = [(who, which) for who, which in published if which.endswith("_cliff")]
     for who, which in places:
@@ -105,10 +105,10 @@ def draw_cliffs(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 def draw_throughput(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 8a: throughput over the number of senders."""
     runs = sweeps["mapreduce"]
-    made, [axes] = sheet(1, height=4.2)
+    made, [axes] = new_panels(1, height=4.2)
     draw_curves(axes, runs, runs.variants, incast.throughput)
     level = published.get((NAMES[TCP], "throughput_of_60_and_more"))
-    marked(axes, [(150.0, level)])
+    draw_published_values(axes, [(150.0, level)])
     axes.set_ylim(0, 1000)
     axes.set_ylabel("throughput (Mb/s)")
     axes.set_title("64 KB from each sender")
@@ -119,7 +119,7 @@ def draw_throughput(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 def draw_completion(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 8b: query completion time over the number of senders."""
     runs = sweeps["web_search"]
-    made, [axes] = sheet(1, height=4.2)
+    made, [axes] = new_panels(1, height=4.2)
     draw_curves(axes, runs, runs.variants, incast.mean_completion)
     time = "query_completion_time"
     levels = [
@@ -127,7 +127,7 @@ def draw_completion(sweeps: Sweeps, published: PublishedValues) -> Drawing:
         (90.0, published.get((f"{NAMES[TCP]}, 80 to 100 senders", time))),
         (90.0, published.get((f"{NAMES[TCP]} 200 ms, 80 to 100 senders", time))),
     ]
-    marked(axes, levels)
+    draw_published_values(axes, levels)
     set_log_scale(axes)
     axes.set_ylabel("query completion time (ms)")
     axes.set_title("1024 KB from all senders together")
@@ -138,7 +138,7 @@ def draw_completion(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 def draw_figure_3(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 3: the distribution of the slowest flow's completion time in a query, by scheme."""
     runs = sweeps["slow_flow"]
-    made, [axes] = sheet(1)
+    made, [axes] = new_panels(1)
     latest = SLOW_FLOW_MS
     for variant in runs.variants:
         slowest = np.sort(np.concatenate([one.max(axis=1) for one in flow_values(runs, variant)]))
@@ -157,7 +157,7 @@ def draw_figure_3(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 def draw_figure_10(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 10: the goodput ratio of experimental to background flows, by numbers of flows."""
-    made, panels = sheet(3)
+    made, panels = new_panels(3)
     for axes, sweep in zip(panels, TIE_LABELS, strict=True):
         runs = sweeps[f"pairs{sweep}"]
         for place, variant in enumerate(FOUR_SCHEMES):
@@ -184,7 +184,7 @@ def draw_figure_10(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 def draw_figure_11(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 11: the goodput deviation among experimental flows (EFJR), by numbers of flows."""
     runs = sweeps["pairs"]
-    made, [axes] = sheet(1)
+    made, [axes] = new_panels(1)
     for variant in FOUR_SCHEMES:
         values = np.array([efjr(runs, variant, point_at(runs, FLOWS_PATH, n)) for n in ALL_PAIRS.values()]).T
         axes.errorbar(
@@ -225,7 +225,7 @@ def draw_goodput_panel(axes: Axes, runs: Runs, background: int, variants: Sequen
 
 def draw_figure_2(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 2: goodput of TCP alone, with the line of the theoretical goodput."""
-    made, panels = sheet(3)
+    made, panels = new_panels(3)
     for axes, (name, background) in zip(panels, BACKGROUND_FLOWS.items(), strict=True):
         draw_goodput_panel(axes, sweeps[name], background, (TCP, TCP_200))
         axes.set_title(f"{background} background flows")
@@ -236,7 +236,7 @@ def draw_figure_2(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 def draw_figure_12(name: str, sweeps: Sweeps, _: PublishedValues) -> Drawing:
     """Draws figure 12a or 12b: every scheme, with jittered and with exact hosts."""
-    made, panels = sheet(3)
+    made, panels = new_panels(3)
     for axes, mode in zip(panels, TIE_LABELS, strict=True):
         draw_goodput_panel(axes, sweeps[name + mode], BACKGROUND_FLOWS[name], FIVE_SCHEMES)
         axes.set_title(TIE_TITLES[mode])
@@ -250,7 +250,7 @@ def draw_figure_14(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     runs = sweeps["out_of_order"]
     shares = path_values(runs, WEIGHT_PATH)
     dashes = ["-", "--", ":"]
-    made, [axes] = sheet(1, height=4.6)
+    made, [axes] = new_panels(1, height=4.6)
     for place, variant in enumerate(runs.variants):
         colour, dash = COLOURS[place % len(COLOURS)], dashes[place // len(COLOURS) % len(dashes)]
         label = LABELS[variant].replace("3 duplicates", "dupACK threshold 3")
@@ -258,7 +258,7 @@ def draw_figure_14(sweeps: Sweeps, published: PublishedValues) -> Drawing:
         draw_mean_line(axes, shares, throughput(runs, variant), colour, label=label, linestyle=dash)
     axes.plot(
         shares,
-        [theory_over_paths(one) / 1e6 for one in shares],
+        [theoretical_goodput_over_paths(one) / 1e6 for one in shares],
         color="black",
         linestyle="--",
         label="theory",
@@ -272,7 +272,10 @@ def draw_figure_14(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 
 def draw_tail_bars(axes: Axes, values: Mapping[str, Mapping[str, np.ndarray]]) -> None:
-    """Draws bars of the 99th and 99.9th percentile of completion times, one bar for each scheme."""
+    """Draws bars of both tail percentiles of completion times, one bar for each scheme or buffer size.
+
+    A scheme has its colour of all figures.
+    """
     every = list(NAMES.values())
     for at_, (name, tails) in enumerate(values.items()):
         colour = COLOURS[(every.index(name) if name in every else at_) % len(COLOURS)]
@@ -285,8 +288,11 @@ def draw_tail_bars(axes: Axes, values: Mapping[str, Mapping[str, np.ndarray]]) -
 
 
 def draw_figure_15(size: str, sweeps: Sweeps, _: PublishedValues) -> Drawing:
-    """Draws figure 15a or 15b: tail query times with both distributions of background flows."""
-    made, panels = sheet(2)
+    """Draws figure 15a or 15b: tail query times with both distributions of background flows.
+
+    `size` is the buffer of the aggregation switch.
+    """
+    made, panels = new_panels(2)
     for axes, (name, sizes) in zip(panels, SIZE_LABELS.items(), strict=True):
         runs = sweeps[name]
         point = point_with(runs, AGGREGATION_BUFFER_PATH, size)
@@ -306,7 +312,7 @@ def draw_figure_15(size: str, sweeps: Sweeps, _: PublishedValues) -> Drawing:
 def draw_figure_16a(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 16a: tail completion times under ten-fold traffic."""
     runs = sweeps["tenfold"]
-    made, [axes] = sheet(1)
+    made, [axes] = new_panels(1)
     draw_tail_bars(
         axes,
         {
@@ -322,7 +328,7 @@ def draw_figure_16a(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 def draw_figure_16b(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 16b: tail completion times of CP with three buffer sizes."""
-    made, panels = sheet(2)
+    made, panels = new_panels(2)
     for axes, (name, title) in zip(
         panels, (("buffers_tenfold", "ten-fold traffic"), ("buffers", "single traffic")), strict=True
     ):

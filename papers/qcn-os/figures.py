@@ -1,4 +1,4 @@
-"""Drawings of QCN-OS's figures; those of single runs show the first seed."""
+"""Drawings of QCN-OS's figures; those of single runs show the first seed, as the report shows one run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matplotlib.figure import Figure as Drawing
 
 from overspill import plots
 from overspill.papers.bars import BarGroups, draw_grouped_bars
-from overspill.papers.common import PublishedValues, draw_legend, marked, sheet
+from overspill.papers.common import PublishedValues, draw_legend, draw_published_values, new_panels
 from overspill.papers.spec import Draw, Sweeps
 
 from .measures.congestion_points import (
@@ -105,7 +105,10 @@ def draw_rate_limits(axes: Axes, run: HotspotRun) -> None:
 
 
 def draw_occupancies(axes: Axes, run: HotspotRun, total: bool = False) -> None:
-    """Draws the bytes of flows f1 and f2 in the shared input buffer, with the PFC thresholds."""
+    """Draws the bytes of flows f1 and f2 in the shared input buffer, separately or in total.
+
+    Dotted lines show QCN's equilibrium and the thresholds of PFC.
+    """
     time = (np.arange(run.stored.shape[1]) + 0.5) * STEP_MS
     if total:
         axes.plot(time, run.stored.sum(axis=0), color=scheme_colour(QCN_AS), linewidth=0.8)
@@ -129,12 +132,12 @@ def published_points(
 
 
 def draw_figure_3(sweeps: Sweeps, published: PublishedValues) -> Drawing:
-    """Draws figure 3: throughput of each sender with PFC alone."""
-    made, [axes] = sheet(1, height=3.6)
+    """Draws figure 3: throughput of each flow with PFC alone."""
+    made, [axes] = new_panels(1, height=3.6)
     draw_throughputs(axes, read_runs(sweeps["baseline"], PFC)[0])
     early = [(sum(BEFORE_WINDOW) / 2, f"f{flow}, before", "throughput") for flow in (1, 2)]
     late = [(STEADY_MIDDLE_MS, f"f{flow}, steady", "throughput") for flow in range(1, 6)]
-    marked(axes, published_points(published, early[:1] + late[:1]))
+    draw_published_values(axes, published_points(published, early[:1] + late[:1]))
     axes.set_xlabel(TIME_LABEL)
     axes.set_title("Throughput of adapters, PFC alone, K = 5")
     draw_legend(axes, loc="upper right", ncols=3)
@@ -142,16 +145,18 @@ def draw_figure_3(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 
 def draw_figure_4(sweeps: Sweeps, published: PublishedValues) -> Drawing:
-    """Draws figure 4: throughput of each sender, and the shared input buffer."""
+    """Draws figure 4: throughput of each flow, and the shared input buffer."""
     run = read_runs(sweeps["hotspot"], QCN_AS)[0]
-    made, [above, below] = sheet(1, rows=2, height=2.9)
+    made, [above, below] = new_panels(1, rows=2, height=2.9)
     draw_throughputs(above, run)
     rates = [(12.0, "f1, 10 to 14 ms", "throughput"), (STEADY_MIDDLE_MS, "f1, steady", "throughput")]
-    marked(above, published_points(published, rates), "published, f1")
+    draw_published_values(above, published_points(published, rates), "published, f1")
     above.set_title("(a) Throughput of adapters, QCN-AS at inputs, K = 6")
     draw_legend(above, loc="upper right", ncols=4)
     draw_occupancies(below, run, total=True)
-    marked(below, published_points(published, [(STEADY_MIDDLE_MS, "shared input, steady", "occupancy")]))
+    draw_published_values(
+        below, published_points(published, [(STEADY_MIDDLE_MS, "shared input, steady", "occupancy")])
+    )
     below.set_title("(b) Input queue of f1 and f2")
     below.set_xlabel(TIME_LABEL)
     draw_legend(below, loc="lower right")
@@ -160,18 +165,20 @@ def draw_figure_4(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 def draw_figure_6(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 6: a row for each scheme."""
-    made, panels = sheet(3, rows=2, height=3.0)
+    made, panels = new_panels(3, rows=2, height=3.0)
     for row, (variant, name) in enumerate(((QCN_AS, "QCN-AS"), (QCN_OS, "QCN-OS"))):
         run = read_runs(sweeps["hotspot"], variant)[0]
         rates, limits, stored = panels[3 * row : 3 * row + 3]
         draw_throughputs(rates, run)
         steady = [(STEADY_MIDDLE_MS, f"{name}, f{flow}, steady", "throughput") for flow in (1, 2)]
-        marked(rates, published_points(published, steady))
+        draw_published_values(rates, published_points(published, steady))
         draw_rate_limits(limits, run)
         early = [(25.0, f"{name}, f{flow}, 25 ms", "rate_limit") for flow in (1, 2)]
-        marked(limits, published_points(published, early))
+        draw_published_values(limits, published_points(published, early))
         draw_occupancies(stored, run)
-        marked(stored, published_points(published, [(STEADY_MIDDLE_MS, f"{name}, f2, steady", "occupancy")]))
+        draw_published_values(
+            stored, published_points(published, [(STEADY_MIDDLE_MS, f"{name}, f2, steady", "occupancy")])
+        )
         titles = ("throughput", "rate limits", "input queue by flow")
         for axes, letter, title in zip(
             (rates, limits, stored), "abc" if not row else "def", titles, strict=True
@@ -191,12 +198,12 @@ def draw_figure_6(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 def draw_figure_7(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 7, with the published range of the hot flows around their mean."""
     run = read_runs(sweeps["hotspot"], QCN_AS_OUTPUTS)[0]
-    made, [axes] = sheet(1, height=3.6)
+    made, [axes] = new_panels(1, height=3.6)
     draw_throughputs(axes, run)
     apart = published.get(("hot flows, steady", "largest_deviation"))
     if apart is not None:
         mean = float(run.sent[1:, window_steps(STEADY_WINDOW)].mean())
-        marked(
+        draw_published_values(
             axes, [(STEADY_MIDDLE_MS, mean - apart), (STEADY_MIDDLE_MS, mean + apart)], "published, hot flows"
         )
     axes.set_xlabel(TIME_LABEL)
@@ -210,7 +217,7 @@ def draw_published_throughputs(
 ) -> None:
     """Draws throughputs with their published values."""
     draw_throughputs(axes, run)
-    marked(axes, published)
+    draw_published_values(axes, published)
     axes.set_title(title, fontsize=9)
 
 
@@ -226,7 +233,10 @@ def published_steady_values(
 def draw_scheme_row(
     panels: list[Axes], run: HotspotRun, published: list[tuple[float, float | None]], named: tuple[str, str]
 ) -> None:
-    """Draws a scheme's row of panels: throughputs, rate limits, and shared input buffer."""
+    """Draws a scheme's row of panels: throughputs, rate limits, and shared input buffer.
+
+    `named` is the scheme's name and the letters of the panels.
+    """
     name, letters = named
     draw_published_throughputs(panels[0], run, published, f"({letters[0]}) {name}: throughput")
     draw_rate_limits(panels[1], run)
@@ -249,7 +259,7 @@ def finish_figure(made: Drawing, panels: list[Axes], last: int) -> None:
 def draw_figure_9(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 9: throughputs of three schemes; rate limits and input buffer with occupancy sampling."""
     runs = sweeps["fabric"]
-    made, panels = sheet(3, rows=2, height=3.0)
+    made, panels = new_panels(3, rows=2, height=3.0)
     before = published_steady_values(published, "PFC alone", "60 to 150 ms")
     draw_published_throughputs(panels[0], read_runs(runs, PFC)[0], before, "(a) PFC alone")
     before = published_steady_values(published, "QCN-AS at outputs", "60 to 150 ms", (1,))
@@ -270,7 +280,7 @@ def draw_figure_9(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     time = (np.arange(len(stored)) + 0.5) * STEP_MS
     panels[5].plot(time, stored, color="black", linewidth=0.5, zorder=1.5, label="f1 + f2")
     level = published_points(published, [(125.0, "QCN-OS, both flows, from 100 ms on", "backlog")])
-    marked(panels[5], level, "published, f1 + f2")
+    draw_published_values(panels[5], level, "published, f1 + f2")
     finish_figure(made, panels, 3)
     return made
 
@@ -278,7 +288,7 @@ def draw_figure_9(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 def draw_figure_10(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 10: a row for each scheme."""
     runs = sweeps["fabric"]
-    made, panels = sheet(3, rows=2, height=3.0)
+    made, panels = new_panels(3, rows=2, height=3.0)
     when = "110 to 150 ms"
     draw_scheme_row(
         panels[:3],
@@ -298,7 +308,7 @@ def draw_figure_10(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 def draw_figure_11(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 11: throughput with two samples and end-to-end ACKs."""
-    made, [axes] = sheet(1, height=3.6)
+    made, [axes] = new_panels(1, height=3.6)
     found = published_points(
         published, [(LAST_MIDDLE_MS, f"f{flow}, 110 to 150 ms", "throughput") for flow in (1, 2)]
     )
@@ -313,9 +323,9 @@ def draw_figure_11(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 def draw_law(
     law: tuple[str, slice, Mapping[str, str]], sweeps: Sweeps, published: PublishedValues
 ) -> Drawing:
-    """Draws each flow's shares of CNMs, arrivals and occupancy, with the published shares of CNMs."""
+    """Draws each flow's shares of CNMs, arrivals and occupancy, with published CNM shares of three flows."""
     variant, which, cases = law
-    made, panels = sheet(1, rows=len(cases), height=2.8)
+    made, panels = new_panels(1, rows=len(cases), height=2.8)
     for axes, (sweep, case) in zip(panels, cases.items(), strict=True):
         paper = [published.get((f"{case}, {name} flow", "share_of_cnms")) for name in FLOW_ORDINALS]
         draw_share_bars(axes, flow_counts(sweeps[sweep], variant, FRAME_BYTES[sweep]), which, paper)
@@ -327,7 +337,7 @@ def draw_law(
 def draw_share_bars(
     axes: Axes, every: Sequence[FlowCounts], which: slice, paper: Sequence[float | None]
 ) -> None:
-    """Draws bars of each flow's shares, with the published CNM shares of some of the flows."""
+    """Draws each flow's shares as bars, with the CNM shares of a law for three, scaled to all CNMs."""
     values = [
         [flow_share(np.array([getattr(one, name) for one in every]), flow) for flow in range(len(FLOW_NAMES))]
         for name in ("cnms", "arrived", "stored")
@@ -351,7 +361,7 @@ def draw_output_queue(sweeps: Sweeps, _: PublishedValues) -> Drawing:
     """Draws the queue that each congestion point watches, and the throughput of f1, of the first seed."""
     runs = sweeps["output"]
     time = np.arange(0.5, END_MS)
-    made, [left, right] = sheet(2)
+    made, [left, right] = new_panels(2)
     for variant in (QCN_OS, QCN_AS_OUTPUTS):
         left.plot(
             time,

@@ -41,7 +41,7 @@ def curve(kind: str, sets: list[str], steps: int, places: list[float] = ...) -> 
     `ScenarioError` for a wrong setting.
     """
 
-def numbered() -> str:
+def number_names() -> str:
     """Returns the meanings of small numbers in tables as JSON: lists from 0 on.
 
     `packet_hist`, `fates` and `reorder` are of those tables, and `fabric_buffers` of its column `place`.
@@ -132,9 +132,9 @@ class Run:
 
         In `packet_hist`, the sum of all values is in any row of its (traffic, metric, data), or divided among
         them; in `queue_sojourn`, in any row of its (node, port). `fates` has counts of events in the window,
-        by workload and by ACKs and data; `numbered` has the names of their kinds. `reorder` has, by workload,
-        counts of packets by metric: 0 displacement (early below 0) and 1 reorder buffer occupancy (RFC 5236),
-        2 extent of reordered packets (RFC 4737), and 3 all packets received, at the value 0.
+        by workload and by ACKs and data; `number_names` has the names of their kinds. `reorder` has, by
+        workload, counts of packets by metric: 0 displacement (early below 0) and 1 reorder buffer occupancy
+        (RFC 5236), 2 extent of reordered packets (RFC 4737), and 3 all packets received, at the value 0.
         """
 
 class Trace:
@@ -153,9 +153,9 @@ class Trace:
 
         The summary has `flow`, `reverse`, `n`, `notice`, `message`, the hosts `src` and `dst`, `ended`
         (false: in flight when the run ended), `run_end`, `window_ps`, `instants_ps`, `detours_left_out`.
-        `steps` has the events of the packet: `time_ps`, `node`, `what` (an index of `doing` of `numbered`;
-        losses follow, by reason), `port` (input, planned output, or output), `taken` (of a detour, else
-        65535), `before` (frames queued before a stored one, else 4294967295), `size`, `buffer`. `detours` has
-        `time_ps` and `node` of all detours in the window. `occupancy` has `at_ps`, `node`, `port` and
-        `packets` of switch ports with queued frames at the three instants.
+        `steps` has the events of the packet: `time_ps`, `node`, `what` (an index of `doing` of
+        `number_names`; losses follow, by reason), `port` (input, planned output, or output), `taken` (of a
+        detour, else 65535), `before` (frames queued before a stored one, else 4294967295), `size`, `buffer`.
+        `detours` has `time_ps` and `node` of all detours in the window. `occupancy` has `at_ps`, `node`,
+        `port` and `packets` of switch ports with queued frames at the three instants.
         """

@@ -36,7 +36,7 @@ from overspill.charts import (
 )
 from overspill.charts import sweep as drawing
 from overspill.charts.chart_spec import COLOURS, DASHES, GREY, SHADES, Chart
-from overspill.charts.chart_spec import look_of_index as look
+from overspill.charts.chart_spec import line_style_of_index as look
 from overspill.charts.figure_files import save_small
 from overspill.charts.mpl import FIGURE_WIDTH as WIDTH
 from overspill.charts.mpl_marks import line_properties as line

@@ -46,7 +46,7 @@ VARIANT_PAIRS = (("abq", "dctcp"), ("abq_alone", "dctcp"), ("window", "dctcp"), 
 COLUMN_HEADS = ["network", "senders", "reply (BDP)", "background (%)"]
 
 
-def points_of(found: Iterable[Row]) -> list[Case]:
+def distinct_configurations(found: Iterable[Row]) -> list[Case]:
     """Returns every configuration without its variant, sorted by network."""
     every = dict.fromkeys(Case(*row.case.point, "") for row in found)
     networks = list(NETWORKS)
@@ -59,7 +59,7 @@ def rows_of_main_seeds(found: Iterable[Row]) -> list[Row]:
 
 
 def difference_table(found: Sequence[Row], variant: str, name: str) -> str:
-    """Table of the difference of a variant from a reference in each configuration, in percent."""
+    """Table of a variant's difference from a reference in each configuration, in percent of the reference."""
     rows = index_by_case(found)
     body = [
         [
@@ -69,7 +69,7 @@ def difference_table(found: Sequence[Row], variant: str, name: str) -> str:
                 for one in COMPARED_METRICS
             ),
         ]
-        for at in points_of(found)
+        for at in distinct_configurations(found)
     ]
     return format_table([*COLUMN_HEADS, *(f"{one} (%)" for one in COMPARED_METRICS.values())], body)
 
@@ -88,7 +88,7 @@ def mean_table(found: Sequence[Row], metric: str) -> str:
     """Table of a metric for each main variant in each configuration."""
     rows = index_by_case(found)
     body = []
-    for at in points_of(found):
+    for at in distinct_configurations(found):
         there = (rows.get((replace(at, variant=name), metric)) for name in MAIN_VARIANTS)
         body.append([*at.point, *(format_mean(one) for one in there)])
     return format_table([*COLUMN_HEADS, *(f"`{name}`" for name in MAIN_VARIANTS)], body)
@@ -149,7 +149,7 @@ def tables(found: Sequence[Row]) -> dict[str, str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs the missing runs of the study, then writes its CSV file, tables and figures."""
+    """Performs the missing runs of the study, then writes its CSV file, tables and figures."""
     given = parse_arguments("abq", __doc__, arguments)
     page = Page("abq", STUDY, tables, figures.draw)
     page.publish(None if given.page else lambda: run_study(Plan(jobs=given.jobs), given.out))

@@ -1,4 +1,4 @@
-"""Numbers of the study of ABQ (held ACKs): configurations, choice of the threshold K, and rows."""
+"""Numbers of the study of ABQ (held ACKs): configurations, choice of the threshold K, sweeps and rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -102,7 +102,7 @@ Row = common.Row[Case]
 
 
 def comparison_family(case: Case, metric: str) -> tuple[str, ...]:
-    """Group of comparisons that Holm's method corrects together: main or single-change variants."""
+    """Comparisons that Holm's method corrects together: main or single-change variants of a configuration."""
     return (metric, *case.point, case.k, "main" if case.variant in MAIN_VARIANTS else "aside")
 
 
@@ -171,7 +171,7 @@ def k_settings(at: Point, variant: str, k: float) -> dict[str, object]:
 
 @dataclass
 class ResultLines:
-    """Values of runs and their means, collected from several sweeps as lines of tables."""
+    """Values of runs and their means, from several sweeps, as lines of tables with their configuration."""
 
     table: list[TableLine] = field(default_factory=list)
     summary: list[TableLine] = field(default_factory=list)

@@ -83,7 +83,7 @@ def tables(found: list[Row]) -> dict[str, str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs the missing runs of the study, then writes its CSV file, tables and figures."""
+    """Performs the missing runs of the study, then writes its CSV file, tables and figures."""
     given = parse_arguments("bounce", __doc__, arguments)
     page = Page("bounce", STUDY, tables, figures.draw)
     page.publish(None if given.page else lambda: run_study(Plan(jobs=given.jobs), given.out))

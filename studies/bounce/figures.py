@@ -61,7 +61,10 @@ def format_significant(value: float) -> str:
 
 
 def draw_maps(rows: Sequence[Row], variant: str) -> Figure:
-    """Draws heat maps of four metrics over theta and lambda: white as DCTCP, blue better, red worse."""
+    """Draws heat maps of four metrics over theta and lambda.
+
+    White is DCTCP with K = 32, blue lower and red higher; entropy is darker if higher.
+    """
     figure = Figure(figsize=(9, 6.2), layout="constrained")
     for axes, metric in zip(figure.subplots(2, 2).flat, METRIC_NAMES, strict=True):
         references = [select_rows(rows, "grid", one, metric)[0] for one in ("drop", "dctcp_k32")]

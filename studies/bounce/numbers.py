@@ -66,7 +66,7 @@ Row = common.Row[Case]
 
 
 def comparison_family(case: Case, metric: str) -> tuple[str, ...]:
-    """Group of comparisons that Holm's method corrects together: the grid, or variants under one load."""
+    """Comparisons that Holm's method corrects together: a variant's grid, or all variants under one load."""
     return (metric, case.variant) if case.series == "grid" and case.theta else (metric, case.load)
 
 
@@ -101,7 +101,7 @@ def run_study(plan: Plan, out: Path) -> list[Row]:
 
 
 def sweep_rows(sweep: Results, case_of: Callable[[TableLine], Case]) -> list[Row]:
-    """Returns the rows of a complete sweep; exits if runs are missing."""
+    """Returns the rows of a complete sweep; exits if runs failed or flows did not finish."""
     made = require_complete(sweep)
     return STUDY.rows(made.metrics.to_pylist(), made.summary.to_pylist(), case_of)
 

@@ -62,7 +62,7 @@ NETWORK_GROUPS = {
 
 
 def format_bold(row: Row, reference: str) -> str:
-    """Formats a mean with its half-width, in bold if it differs significantly from a reference."""
+    """Formats a mean with its half-width, the mean in bold if it differs significantly from a reference."""
     mean, _, half = format_value(row).partition(" ± ")
     return f"**{mean}** ± {half}" if row.differs(reference) else f"{mean} ± {half}"
 
@@ -82,7 +82,7 @@ def format_variant(row: Row) -> str:
 
 
 def difference_table(found: Sequence[Row], metric: str, networks: Iterable[str]) -> str:
-    """Table of policies' differences from the policy `random` in ms, by network and load."""
+    """Table of differences from the policy `random` in ms, and of its values, by network and load."""
     rows = [one for one in found if one.metric == metric and one.case.series == "policy"]
     points = {
         (one.case.network, one.case.load): None
@@ -140,7 +140,7 @@ def tables(found: Sequence[Row]) -> dict[str, str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs the missing runs of the study, then writes its CSV file, tables and figures."""
+    """Performs the missing runs of the study, then writes its CSV file, tables and figures."""
     given = parse_arguments("detour", __doc__, arguments)
     page = Page("detour", STUDY, tables, figures.draw)
     page.publish(None if given.page else lambda: run_study(Plan(jobs=given.jobs), given.out))

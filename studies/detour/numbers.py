@@ -131,7 +131,7 @@ STUDY = Study(Case, METRICS, REFERENCES, reference_case, comparison_family)
 
 @dataclass
 class ResultLines:
-    """Values of runs and their means, collected from several sweeps as lines of tables."""
+    """Values of runs and their means, from several sweeps, as lines of tables with their configuration."""
 
     table: list[TableLine] = field(default_factory=list)
     summary: list[TableLine] = field(default_factory=list)
@@ -150,7 +150,7 @@ class ResultLines:
 
 
 def complete_case(case: Case, one: TableLine) -> Case:
-    """Returns the configuration of a line, completed with its load, variant and setting."""
+    """Returns `case` with the variant and setting of a line, and with its load if `case` has none."""
     tried = [f"{name} {one[path]}" for name, path in PATH_OF_SYMBOL.items() if path in one]
     variant, load = str(one["variant"]), case.load or str(one[QPS_PATH])
     return Case(case.series, case.network, load, case.variant.format(variant), ", ".join(tried))

@@ -36,7 +36,7 @@ COUNT_METRICS = {
 }
 
 
-def points_of(found: Iterable[Row], connection: str) -> list[Case]:
+def distinct_configurations(found: Iterable[Row], connection: str) -> list[Case]:
     """Returns every configuration with this kind of connection, without its variant."""
     every = dict.fromkeys(Case(row.case.degree, row.case.rto, connection, "") for row in found)
     there = {(row.case.degree, row.case.rto, row.case.connection) for row in found}
@@ -72,7 +72,7 @@ def mean_table(found: Sequence[Row], group: Sequence[str], metric: str, connecti
             space_before_unit(at.rto),
             *(format_mean(rows.get((variant_case(at, name), metric))) for name in group),
         ]
-        for at in points_of(found, connection)
+        for at in distinct_configurations(found, connection)
     ]
     return format_table(["servers", "minimum RTO", *(f"`{name}`" for name in group)], body)
 
@@ -88,7 +88,7 @@ def difference_table(found: Sequence[Row], connection: str = "new") -> str:
     """Table of differences of completion times in percent: 2011 from RFC 6675, modern from 2011."""
     rows = index_by_case(found)
     body = []
-    for at in points_of(found, connection):
+    for at in distinct_configurations(found, connection):
         line = [at.degree, space_before_unit(at.rto)]
         for ending in ("", "_dctcp", "_cp"):
             pairs = ((f"host_2011{ending}", "textbook"), (f"today{ending}", "host_2011"))
@@ -108,7 +108,7 @@ def single_change_table(found: Sequence[Row]) -> str:
     rows = index_by_case(found)
     there = {(row.case.degree, row.case.rto) for row in found if row.case.variant in SINGLE_CHANGES}
     body = []
-    for at in (at for at in points_of(found, "new") if (at.degree, at.rto) in there):
+    for at in (at for at in distinct_configurations(found, "new") if (at.degree, at.rto) in there):
         for name in ("host_2011", "today", *SINGLE_CHANGES):
             case = variant_case(at, name)
             line = [
@@ -157,7 +157,7 @@ def tables(found: Sequence[Row]) -> dict[str, str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs the missing runs of the study, then writes its CSV file, tables and figures."""
+    """Performs the missing runs of the study, then writes its CSV file, tables and figures."""
     given = parse_arguments("hosts", __doc__, arguments)
     page = Page("hosts", STUDY, tables, figures.draw)
     page.publish(None if given.page else lambda: run_study(Plan(jobs=given.jobs), given.out))

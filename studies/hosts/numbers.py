@@ -1,4 +1,4 @@
-"""Numbers of the study of hosts in an incast: sweeps over servers, minimum RTO and connections."""
+"""Numbers of the study of hosts in an incast: sweeps over servers, minimum RTO and connections; rows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -71,7 +71,7 @@ STUDY = Study(Case, METRICS, REFERENCES, reference_case, comparison_family)
 
 
 def rto_settings(rto: str, variants: Sequence[str]) -> dict[str, object]:
-    """Returns the scenario settings for a minimum RTO of every variant, and for its first timeout."""
+    """Returns the scenario settings for the minimum RTO of every variant, and the first timeout of some."""
     made: dict[str, object] = {f"variants.{name}.transport.min_rto": rto for name in variants}
     made |= {f"variants.{name}.transport.initial_rto": rto for name in variants if name in TEXTBOOK_HOSTS}
     return made
@@ -101,7 +101,7 @@ def run_study(plan: Plan, out: Path) -> list[Row]:
 
 
 def case_of(line: TableLine) -> Case:
-    """Returns the configuration of a line."""
+    """Returns the variant and the configuration of a line."""
     return Case(str(line[DEGREE_PATH]), line["rto"], line["connection"], str(line["variant"]))
 
 

@@ -86,7 +86,7 @@ def tables(found: Iterable[Row]) -> dict[str, str]:
 
 
 def mean_table(heads: Mapping[str, str], cells: Cells) -> str:
-    """Table of the means of several metrics, one line for each configuration."""
+    """Table of the means of several metrics, one line for each variant."""
     body = (
         [f"`{name}`", *(format_value(metrics.get(one)) for one in heads)] for name, metrics in cells.items()
     )
@@ -94,7 +94,7 @@ def mean_table(heads: Mapping[str, str], cells: Cells) -> str:
 
 
 def difference_table(cells: Cells) -> str:
-    """Table of paired differences from the references in ms, one line for each configuration."""
+    """Table of paired differences from the references in ms, one line for each variant."""
     pairs = [(metric, reference) for metric in COMPARED_METRICS for reference in REFERENCES]
     heads = (f"{COMPARED_METRICS[metric]} minus `{reference}` (ms)" for metric, reference in pairs)
     rows = {name: metrics for name, metrics in cells.items() if metrics["qct_mean"].differences}
@@ -113,7 +113,7 @@ def insert_tables(text: str, made: Mapping[str, str]) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs the missing runs of the study, then writes its CSV file, tables and figures."""
+    """Performs the missing runs of the study, then writes its CSV file, tables and figures."""
     given = parse_arguments("pause", __doc__, arguments)
     numbers, page = HERE / "numbers.csv", HERE / "README.md"
     if not given.page:

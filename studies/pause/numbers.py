@@ -69,7 +69,7 @@ Difference = tuple[float, float, float]  # mean, low, high of a difference
 
 @dataclass(frozen=True)
 class Row:
-    """Mean of a metric in one configuration, with a Holm-corrected difference from each reference."""
+    """Mean over seeds of a metric in one configuration, with paired differences from references (Holm)."""
 
     case: Case
     metric: str
@@ -213,7 +213,8 @@ def paired_differences(values: Values) -> dict[tuple[Case, str], dict[str, Diffe
             for reference in references_of(case.variant):
                 other = values[Case(case.qps, reference)][metric]
                 paired = [
-                    stats.subtract_rounded(value, other[seed]) for seed, value in by_metric[metric].items()
+                    stats.subtract_ignoring_rounding(value, other[seed])
+                    for seed, value in by_metric[metric].items()
                 ]
                 if len(paired) > 1:
                     families.setdefault((metric, case.qps), {})[case, reference] = paired

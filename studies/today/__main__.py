@@ -39,9 +39,9 @@ from studies.today.numbers import (
     WRITES_TAIL,
     Plan,
     Row,
-    read_courses,
+    read_goodput_steps,
     run_study,
-    write_courses,
+    write_goodput_steps,
 )
 
 HOTSPOT_HEADS = {
@@ -184,14 +184,14 @@ def insert_tables(text: str, made: Mapping[str, str]) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs the missing runs of the study, then writes its CSV files, tables and figures."""
+    """Performs the missing runs of the study, then writes its CSV files, tables and figures."""
     given = parse_arguments("today", __doc__, arguments)
     numbers, over_time, page = HERE / "numbers.csv", HERE / "course.csv", HERE / "README.md"
     if not given.page:
         rows, made = run_study(Plan(jobs=given.jobs), given.out)
         STUDY.write(rows, numbers)
-        write_courses(made, over_time)
-    found, courses = STUDY.read(numbers), read_courses(over_time)
+        write_goodput_steps(made, over_time)
+    found, courses = STUDY.read(numbers), read_goodput_steps(over_time)
     page.write_text(insert_tables(page.read_text(encoding="utf-8"), tables(found)), encoding="utf-8")
     for path in figures.draw(found, courses, HERE / "images"):
         print(path)

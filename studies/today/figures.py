@@ -75,7 +75,9 @@ def draw_lines(axes: Axes, courses: Sequence[GoodputStep], variants: Sequence[st
     axes.set(ylim=(0, None))
 
 
-def select_courses(courses: Sequence[GoodputStep], series: str, point: str, who: str) -> list[GoodputStep]:
+def select_goodput_steps(
+    courses: Sequence[GoodputStep], series: str, point: str, who: str
+) -> list[GoodputStep]:
     """Returns the goodput over time of some hosts in one configuration."""
     return [one for one in courses if (one.series, one.point, one.who) == (series, point, who)]
 
@@ -83,14 +85,14 @@ def select_courses(courses: Sequence[GoodputStep], series: str, point: str, who:
 def draw_hotspot(courses: Sequence[GoodputStep]) -> Figure:
     """Draws the goodput of victims and of the hot link over time, with both buffer sizes."""
     memories = [
-        one for one in (BASE_BUFFER, THIRD_OF_BUFFER) if select_courses(courses, "hotspot", one, "hot")
+        one for one in (BASE_BUFFER, THIRD_OF_BUFFER) if select_goodput_steps(courses, "hotspot", one, "hot")
     ] or [BASE_BUFFER]
     figure = Figure(figsize=(9.5, 2.8 * len(memories) + 0.8), layout="constrained")
     for row, memory in zip(
         figure.subplots(len(memories), 2, squeeze=False, sharex=True), memories, strict=True
     ):
         for axes, (who, title, top) in zip(row, PANELS, strict=True):
-            draw_lines(axes, select_courses(courses, "hotspot", memory, who), MAIN_VARIANTS)
+            draw_lines(axes, select_goodput_steps(courses, "hotspot", memory, who), MAIN_VARIANTS)
             axes.set(title=f"{title}, {memory} per input", ylabel="goodput (Gb/s)", ylim=(0, top))
             axes.axvline(1, color="0.6", linewidth=0.8, linestyle=":")
     for axes in figure.axes[-2:]:
@@ -179,7 +181,9 @@ def draw_many_flows(courses: Sequence[GoodputStep]) -> Figure:
     """Draws the victim's goodput over time, by the number of flows of victim and culprit."""
     figure = Figure(figsize=(9.5, 5.4), layout="constrained")
     for axes, count in zip(figure.subplots(2, 2, sharex=True, sharey=True).flat, FLOW_COUNTS, strict=True):
-        draw_lines(axes, select_courses(courses, "many", f"10 Gb/s, {count}", "victims"), MANY_FLOWS_VARIANTS)
+        draw_lines(
+            axes, select_goodput_steps(courses, "many", f"10 Gb/s, {count}", "victims"), MANY_FLOWS_VARIANTS
+        )
         axes.set(title=f"{count} flow{'s' * (count > 1)} each of victim and culprit")
         axes.axvline(5, color="0.6", linewidth=0.8, linestyle=":")
     figure.axes[0].set_ylim(0, 5.6)

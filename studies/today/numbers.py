@@ -85,7 +85,7 @@ Row = common.Row[Case]
 
 
 def comparison_family(case: Case, metric: str) -> tuple[str, ...]:
-    """Group of comparisons that Holm's method corrects together: main or single-change variants."""
+    """Comparisons that Holm's method corrects together: main or single-change variants of a configuration."""
     main = case.variant in (MANY_FLOWS_VARIANTS if case.series == "many" else MAIN_VARIANTS)
     return (metric, case.series, case.point, "main" if main else "aside")
 
@@ -126,7 +126,7 @@ class Point:
     share: float = 0.0  # share of their links that victims are entitled to
 
 
-def settings_of_third() -> dict[str, object]:
+def third_of_buffer_settings() -> dict[str, object]:
     """Settings with a third of the buffer and of its thresholds; marking is unchanged."""
     sets: dict[str, object] = {"switch.buffer.size": "500KB", "switch.pause.xoff": "367KB"}
     sets["switch.pause.xon"] = "147KB"
@@ -138,7 +138,7 @@ def settings_of_third() -> dict[str, object]:
 
 
 def network_settings(k: int) -> dict[str, object]:
-    """Settings of a fat-tree with `k`-port switches: six senders, three victims, clients of the hot host."""
+    """Settings of a `k`-port fat-tree: six senders, three victims, and clients near the hot host."""
     half = k // 2
 
     def host(pod: int, edge: int, at: int) -> str:
@@ -223,9 +223,9 @@ def all_points(seeds: int, few: int) -> list[Point]:
         *(many_flows_point(f"{at} Gb/s, 1", few, rate_settings(at)) for at in (40, 100)),
         many_flows_point("10 Gb/s, 100, all, own rate", few, flow_settings(100, 100, own=True)),
         Point("hotspot", "k = 4", networks, few, network_settings(4)),
-        hotspot_point(THIRD_OF_BUFFER, MAIN_VARIANTS, few, settings_of_third()),
+        hotspot_point(THIRD_OF_BUFFER, MAIN_VARIANTS, few, third_of_buffer_settings()),
         hotspot_point(BASE_BUFFER, SINGLE_CHANGES, few),
-        Point("reduce", THIRD_OF_BUFFER, MAIN_VARIANTS, few, settings_of_third()),
+        Point("reduce", THIRD_OF_BUFFER, MAIN_VARIANTS, few, third_of_buffer_settings()),
         *(Point("hotspot", f"k = {k}", networks, few, network_settings(k)) for k in (8, 16)),
         many_flows_point("100 Gb/s, 1, Table I", few, rate_settings(100, scaled=False)),
         many_flows_point("10 Gb/s, 100, all", few, flow_settings(100, 100)),
@@ -235,7 +235,7 @@ def all_points(seeds: int, few: int) -> list[Point]:
 
 @dataclass(frozen=True)
 class Plan:
-    """Configurations to run, all or those named in `only`, and settings for small trials."""
+    """Configurations to run, all or those named in `only`, and settings by series for small trials."""
 
     seeds: int = 10
     few: int = 5
@@ -269,7 +269,7 @@ def run_study(plan: Plan, out: Path) -> tuple[list[Row], list[GoodputStep]]:
         place = {"series": at.series, "point": at.name}
         table += [one | place for one in [*lines, *more]]
         summary += [one | place for one in [*found.summary.to_pylist(), *summarize_metrics(more)]]
-        courses += courses_over_seeds(at, seen)
+        courses += mean_goodput_steps(at, seen)
     return STUDY.rows(table, summary, case_of), courses
 
 
@@ -282,7 +282,7 @@ def folder_of_point(at: Point) -> str:
 
 
 def case_of(line: TableLine) -> Case:
-    """Returns the configuration of a line."""
+    """Returns the variant and the configuration of a line."""
     return Case(line["series"], line["point"], str(line["variant"]))
 
 
@@ -304,7 +304,7 @@ class RunGoodput:
 
     @property
     def entitled_rate(self) -> float:
-        """Payload rate in bit/s that all victims together should get without congestion."""
+        """Payload rate in bit/s that all victims together are entitled to."""
         link = ENTITLED_RATES.get(self.at.name, 100e9 if self.at.series == "hotspot" else 10e9)
         return len(self.at.victims) * link * PAYLOAD_SHARE[self.at.series] * self.at.share
 
@@ -338,8 +338,8 @@ class RunGoodput:
 ENTITLED_RATES = {"40 Gb/s, 1": 40e9, "100 Gb/s, 1": 100e9, "100 Gb/s, 1, Table I": 100e9}
 
 
-def courses_over_seeds(at: Point, seen: Sequence[RunGoodput]) -> Iterator[GoodputStep]:
-    """Yields goodput over time as means over seeds, in steps of two time bins, or five of many bins."""
+def mean_goodput_steps(at: Point, seen: Sequence[RunGoodput]) -> Iterator[GoodputStep]:
+    """Yields goodput over time as means over seeds, in steps of two time bins, or five from 200 bins on."""
     for variant in dict.fromkeys(one.run.variant for one in seen):
         runs = [one for one in seen if one.run.variant == variant]
         for who, hosts in (("victims", at.victims), ("hot", (at.hot,))):
@@ -352,7 +352,7 @@ def courses_over_seeds(at: Point, seen: Sequence[RunGoodput]) -> Iterator[Goodpu
                 yield GoodputStep(*place, start * STEP_SECONDS[at.series], stats.mean(values), low, high)
 
 
-def write_courses(found: Iterable[GoodputStep], path: Path) -> None:
+def write_goodput_steps(found: Iterable[GoodputStep], path: Path) -> None:
     """Writes goodput over time as CSV, numbers with five significant digits."""
     with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file, lineterminator="\n")
@@ -361,8 +361,8 @@ def write_courses(found: Iterable[GoodputStep], path: Path) -> None:
             out.writerow([x if isinstance(x, str) else f"{x:.5g}" for x in astuple(one)])
 
 
-def read_courses(path: Path) -> list[GoodputStep]:
-    """Reads goodput over time from a CSV file that `write_courses` has written."""
+def read_goodput_steps(path: Path) -> list[GoodputStep]:
+    """Reads goodput over time from a CSV file that `write_goodput_steps` has written."""
     with path.open(newline="", encoding="utf-8") as file:
         lines = list(csv.reader(file))[1:]
     return [GoodputStep(a, b, c, d, *map(float, rest)) for a, b, c, d, *rest in lines]

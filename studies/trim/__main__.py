@@ -49,7 +49,7 @@ VARIANT_PAIRS = (
 )
 
 
-def points_of(found: Iterable[Row]) -> list[Case]:
+def distinct_configurations(found: Iterable[Row]) -> list[Case]:
     """Returns every configuration without its variant.
 
     The order is by rate; then the points with degree 32, by buffer; then the others.
@@ -72,7 +72,7 @@ def format_relative_difference(rows: Rows, case: Case, metric: str, name: str) -
 
 
 def difference_table(found: Sequence[Row], variant: str, name: str) -> str:
-    """Table of the difference of a variant from a reference in each configuration, in percent."""
+    """Table of a variant's difference from a reference in each configuration, in percent of the reference."""
     rows = index_by_case(found)
     body = [
         [
@@ -82,7 +82,7 @@ def difference_table(found: Sequence[Row], variant: str, name: str) -> str:
                 for one in COMPARED_METRICS
             ),
         ]
-        for at in points_of(found)
+        for at in distinct_configurations(found)
     ]
     return format_table([*COLUMN_HEADS, *(f"{one} (%)" for one in COMPARED_METRICS.values())], body)
 
@@ -91,14 +91,14 @@ def mean_table(found: Sequence[Row], metric: str) -> str:
     """Table of a metric for each main variant in each configuration."""
     rows = index_by_case(found)
     body = []
-    for at in points_of(found):
+    for at in distinct_configurations(found):
         there = (rows.get((Case(*at.point, name), metric)) for name in MAIN_VARIANTS)
         body.append([*point_cells(at), *("–" if one is None else format_value(one) for one in there)])
     return format_table([*COLUMN_HEADS, *(f"`{name}`" for name in MAIN_VARIANTS)], body)
 
 
 def single_change_table(found: Sequence[Row], at: Case) -> str:
-    """Table of the difference of each single-change variant from the variant that it changes."""
+    """Table of single-change variants' differences from the variants they change, in one configuration."""
     rows = index_by_case(found)
     here = dict.fromkeys(row.case.variant for row in found if row.case.point == at.point)
     body = []
@@ -120,14 +120,14 @@ def tables(found: Sequence[Row]) -> dict[str, str]:
         f"{variant} less {name}": difference_table(found, variant, name) for variant, name in VARIANT_PAIRS
     }
     made |= {str(metric): mean_table(found, metric) for metric in (*TIME_NAMES, *COUNT_METRICS)}
-    for at in points_of(found):
+    for at in distinct_configurations(found):
         if any(row.case.point == at.point and row.case.variant not in MAIN_VARIANTS for row in found):
             made[f"asides, {' '.join(at.point)}"] = single_change_table(found, at)
     return made
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs the missing runs of the study, then writes its CSV file, tables and figures."""
+    """Performs the missing runs of the study, then writes its CSV file, tables and figures."""
     given = parse_arguments("trim", __doc__, arguments)
     page = Page("trim", STUDY, tables, figures.draw)
     page.publish(None if given.page else lambda: run_study(Plan(jobs=given.jobs), given.out))

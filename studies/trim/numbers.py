@@ -101,7 +101,7 @@ Row = common.Row[Case]
 
 
 def comparison_family(case: Case, metric: str) -> tuple[str, ...]:
-    """Group of comparisons that Holm's method corrects together: main or single-change variants."""
+    """Comparisons that Holm's method corrects together: main or single-change variants of a configuration."""
     return (metric, *case.point, "main" if case.variant in MAIN_VARIANTS else "aside")
 
 
@@ -179,7 +179,7 @@ def run_study(plan: Plan, out: Path) -> list[Row]:
 
 
 def case_of(line: TableLine) -> Case:
-    """Returns the configuration of a line."""
+    """Returns the variant and the configuration of a line."""
     return Case(line["rate"], line["buffer"], line["degree"], str(line["variant"]))
 
 
@@ -205,6 +205,6 @@ Rows = Mapping[tuple[Case, str], Row]
 
 
 def relative_difference(rows: Rows, case: Case, metric: str, name: str) -> RelativeDifference | None:
-    """Returns a configuration's relative difference from a reference, or `None` if it has none."""
+    """Returns a variant's relative difference from a reference, or `None` if it has none."""
     margin = MARGIN if metric in TIME_METRICS else COUNT_MARGIN
     return common.relative_difference(rows, case, reference_case(case, name), (metric, name, margin))

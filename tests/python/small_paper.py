@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Drawing
 
 from overspill import plots
 from overspill.papers import paper_code
-from overspill.papers.common import sheet
+from overspill.papers.common import new_panels
 from overspill.papers.spec import Draw, Measure, Measured, Runs
 
 Paper = Callable[..., Any]
@@ -138,7 +138,7 @@ def measure_with_function(runs: Mapping[str, Runs]) -> Iterable[Measured]:
 
 
 def draw_figure(runs: Mapping[str, Runs], published: Mapping[tuple[str, str], float]) -> Drawing:
-    made, [axes] = sheet(1)
+    made, [axes] = new_panels(1)
     axes.plot(runs["grid"].metric("fct_p99", "drop", runs["grid"].points[0]))
     axes.axhline(published["x 1", "fct"])
     return made

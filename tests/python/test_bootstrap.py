@@ -36,7 +36,7 @@ def test_intervals_have_the_very_bits_of_scipy_s() -> None:
         made = [draw.exponential(size=(8, count)), draw.integers(0, 3, (8, count)).astype(float)]
         data = np.concatenate([*made, [[0.0] * (count - 1) + [1.0]]])
         sizes = np.abs(data).max(axis=1)
-        means = bootstrap.resampled_means(data / sizes[:, None])
+        means = bootstrap.resampled_mean_function(data / sizes[:, None])
         expected = reference(
             (np.arange(count),),
             lambda drawn, axis=-1, means=means: means(drawn),

@@ -10,7 +10,7 @@ import pytest
 
 from overspill import charts
 from overspill.charts import axes, common, mpl, plotly_figure
-from overspill.charts.chart_spec import Axis, Chart, Heat, Instant, Line, Look, Mark, Panel
+from overspill.charts.chart_spec import Axis, Chart, EventLine, HeatMap, Line, LineStyle, Mark, Panel
 from overspill.report import settings_card
 from overspill.results import header, network_changes
 from overspill.results.results import Results
@@ -45,7 +45,7 @@ def test_an_event_is_a_row_with_what_it_cost_each_variant() -> None:
         run("slow", 2, [DOWN, UP], [(301, 9), (0, 0)]),
         run("fast", 1, [DOWN, UP], [(12, 0), (0, 0)]),
     )
-    first, second = network_changes.change_rows(found)
+    first, second = network_changes.network_event_rows(found)
     assert [first.text(one) for one in ("none", "slow", "fast")] == [
         "-",
         "300 on the link, 4.5 at its ports or without a route",
@@ -66,16 +66,16 @@ def test_the_document_has_every_event_of_every_seed() -> None:
 
 
 def test_what_had_not_happened_when_a_run_ended_has_no_row() -> None:
-    found = network_changes.change_rows(results(run("a", 1, [DOWN, UP], [(3, 0)])))
+    found = network_changes.network_event_rows(results(run("a", 1, [DOWN, UP], [(3, 0)])))
     assert [row.change.what for row in found] == ["down"]
     older = RunData({"variant": "a", "seed": 1}, {})
-    assert network_changes.change_rows(results(older)) == []
+    assert network_changes.network_event_rows(results(older)) == []
 
 
 def test_many_events_are_cut_in_the_summary_alone() -> None:
     events = [DOWN | {"at_ps": at * MS // 10} for at in range(20)]
     found = results(run("a", 1, events, [(at, 0) for at in range(20)]))
-    assert len(network_changes.change_rows(found)) == 20
+    assert len(network_changes.network_event_rows(found)) == 20
     lines = [line.text for line in network_changes.change_lines(found)]
     assert len(lines) == network_changes.MAX_LINES + 1 and lines[-1] == "8 more are in the report"
 
@@ -104,8 +104,8 @@ def test_instants_of_a_run_are_those_that_it_reached_and_that_a_figure_shows() -
     one = run("a", 1, [DOWN, DOWN | {"link": "h7"}, UP, late], [])
     whole = common.Period(0, 12 * MS)
     assert common.change_marks(one, whole) == [
-        Instant(5e-3, "leaf0:spine1 down, h7 down"),
-        Instant(8e-3, "leaf0:spine1 up"),
+        EventLine(5e-3, "leaf0:spine1 down, h7 down"),
+        EventLine(8e-3, "leaf0:spine1 up"),
     ]
     assert [mark.time for mark in common.change_marks(one, common.Period(6 * MS, 12 * MS))] == [8e-3]
     many = [DOWN | {"at_ps": at * MS // 10} for at in range(common.MAX_CHANGES_MARKED + 1)]
@@ -114,8 +114,8 @@ def test_instants_of_a_run_are_those_that_it_reached_and_that_a_figure_shows() -
 
 def panel(*labels: tuple[float, str]) -> Panel:
     """Returns a panel of 10 s with these events."""
-    line = Line(np.array([0.0, 10.0]), np.array([0.0, 1.0]), Look())
-    marks: list[Mark] = [line, *(Instant(at, label) for at, label in labels)]
+    line = Line(np.array([0.0, 10.0]), np.array([0.0, 1.0]), LineStyle())
+    marks: list[Mark] = [line, *(EventLine(at, label) for at, label in labels)]
     return Panel("", Axis("time", "time", range=(0.0, 10.0)), Axis("y"), marks)
 
 
@@ -125,7 +125,7 @@ def test_labels_stand_below_each_other_and_left_where_there_is_no_room() -> None
     )
     found = [(mark.time, row, left) for mark, row, left in axes.place_event_labels(shown, 100)]
     assert found == [(1.0, 0, False), (1.1, 1, False), (1.2, 2, False), (5.0, 0, False), (9.5, 0, True)]
-    covered = Panel("", shown.x, shown.y, [*shown.marks, Heat(np.ones((1, 1)), np.ones(2), ["a"])])
+    covered = Panel("", shown.x, shown.y, [*shown.marks, HeatMap(np.ones((1, 1)), np.ones(2), ["a"])])
     assert axes.place_event_labels(covered, 100) == []
 
 

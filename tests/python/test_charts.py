@@ -15,7 +15,18 @@ from overspill import Results, charts, run
 from overspill.charts import axes as words
 from overspill.charts import chart_spec, common, flows, mpl, network, plotly_figure
 from overspill.charts import sweep as sweeping
-from overspill.charts.chart_spec import Axis, Band, Bars, Chart, Graph, Heat, Line, Look, Panel, Points
+from overspill.charts.chart_spec import (
+    Axis,
+    Band,
+    Bars,
+    Chart,
+    Graph,
+    HeatMap,
+    Line,
+    LineStyle,
+    Panel,
+    Points,
+)
 from overspill.report import settings_card
 
 EXPECTED = [
@@ -49,7 +60,9 @@ def every(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chart]:
         ("drops", "packets"), {"drop": [(0.0, 0.0), (3.0, 4.0), (40.0, 9.0), (9e3, 90.0)]}
     )
     found |= {f"counts-{key}": one for key, one in sweeping.build_sweep_charts(counts).items()}
-    bars = Bars(np.arange(3.0), np.array([1.0, 2.0, 3.0]), 0.8, Look(), low=np.ones(3), high=np.full(3, 4.0))
+    bars = Bars(
+        np.arange(3.0), np.array([1.0, 2.0, 3.0]), 0.8, LineStyle(), low=np.ones(3), high=np.full(3, 4.0)
+    )
     return found | {"bars": Chart("bars", "Bars", "Bars.", [Panel("bars", marks=[bars])])}
 
 
@@ -123,7 +136,7 @@ def compare_marks(panel: Panel, axes: Any, traces: list[dict[str, Any]]) -> int:
                 one, line = left.pop(0), lines.pop(0)
                 assert_equal_arrays(place_values(line.get_ydata(), panel.y), decode_array(one["y"]))
                 assert_equal_arrays(place_values(line.get_xdata(), panel.x), decode_array(one["x"]))
-            case Heat():
+            case HeatMap():
                 one = left.pop(0)
                 image = np.ma.filled(axes.images[0].get_array(), np.nan)
                 assert_equal_arrays(image, decode_array(one["z"]))
@@ -151,11 +164,11 @@ def assert_equal_arrays(left: np.ndarray, right: np.ndarray) -> None:
 
 
 def test_a_page_never_takes_a_name_for_a_tag() -> None:
-    line = Line(np.array([1.0, 2.0]), np.array([1.0, 2.0]), Look(), "<b>")
+    line = Line(np.array([1.0, 2.0]), np.array([1.0, 2.0]), LineStyle(), "<b>")
     panel = Panel("</script><b>", Axis("<i>"), Axis("y"), [line])
     text = plotly_figure.dump_json(
         plotly_figure.build_plotly_figure(
-            Chart("x", "x", "x", [panel], legend=[chart_spec.Entry("<b>", "<b>", Look())])
+            Chart("x", "x", "x", [panel], legend=[chart_spec.LegendEntry("<b>", "<b>", LineStyle())])
         )
     )
     assert "<" not in text and ">" not in text
@@ -303,7 +316,7 @@ def test_a_sweep_over_two_axes_has_small_panels_or_maps() -> None:
         "sweep-fct_mean"
     ]
     mark = heat.panels[0].marks[0]
-    assert isinstance(mark, Heat) and mark.values.shape == (9, 4)
+    assert isinstance(mark, HeatMap) and mark.values.shape == (9, 4)
     assert mark.values[8].tolist() == pytest.approx([1e-3, 2e-3, 3e-3, 4e-3])  # the first value is lowest
 
 

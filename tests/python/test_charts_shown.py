@@ -25,16 +25,16 @@ from overspill.charts import (
     queues,
 )
 from overspill.charts import sweep as sweeping
-from overspill.charts.chart_spec import SHADES, Band, Chart, Colours, Heat, Line, Look, Panel
+from overspill.charts.chart_spec import SHADES, Band, Chart, Colours, HeatMap, Line, LineStyle, Panel
 from overspill.results import formats, metrics, table_cells
 from overspill.results.metric_rows import MetricRow
 
 HOSTS = 96  # hosts of the fake core; switches are numbered from here on
 
 
-def heats(chart: Chart | None) -> list[Heat]:
+def heats(chart: Chart | None) -> list[HeatMap]:
     assert chart is not None
-    return [mark for panel in chart.panels for mark in panel.marks if isinstance(mark, Heat)]
+    return [mark for panel in chart.panels for mark in panel.marks if isinstance(mark, HeatMap)]
 
 
 def test_goodput_has_a_panel_a_variant_with_all_of_its_band(scenario: Path) -> None:
@@ -66,10 +66,10 @@ def test_a_gap_that_closes_counts_in_one_step_above_the_rate_and_the_captions_sa
 def test_a_band_that_is_far_wider_than_the_others_does_not_set_the_axis() -> None:
     at, ones = np.arange(300.0), np.ones(300)
     high = ones * 2
-    line = Line(at, ones, Look())
-    assert goodput.axis_top([Band(at, ones, high, Look()), line]) == (pytest.approx(2.12), False)
+    line = Line(at, ones, LineStyle())
+    assert goodput.axis_top([Band(at, ones, high, LineStyle()), line]) == (pytest.approx(2.12), False)
     high[7] = 50
-    assert goodput.axis_top([Band(at, ones, high, Look()), line]) == (pytest.approx(2.12), True)
+    assert goodput.axis_top([Band(at, ones, high, LineStyle()), line]) == (pytest.approx(2.12), True)
 
 
 def test_goodput_by_host_says_how_many_of_how_many(scenario: Path) -> None:
@@ -88,8 +88,8 @@ def drawn_colour(colours: Colours, value: float) -> str:
 @pytest.mark.parametrize(
     "colours",
     [
-        activity.count_colours(7, "drops"),
-        activity.count_colours(12_345, "drops"),
+        activity.colours_for_counts(7, "drops"),
+        activity.colours_for_counts(12_345, "drops"),
         network.quantity_colours("drops", 280),
         Colours(0, 1, "share", kind="share", white_zero=True),
     ],
@@ -127,7 +127,7 @@ def test_every_map_and_network_has_white_in_its_scale(scenario: Path) -> None:
 
 def words_beside(colours: Colours) -> list[str]:
     """Returns the text beside a scale in both drawings."""
-    panel = Panel(marks=[Heat(np.ones((1, 1)), np.arange(2.0), ["s"])])
+    panel = Panel(marks=[HeatMap(np.ones((1, 1)), np.arange(2.0), ["s"])])
     bar = mpl.draw_figure(Chart("n", "n", "", [panel], colours=colours)).axes[-1]
     return [plotly_layout.colour_axis(colours, narrow=False)["colorbar"]["title"]["text"], bar.get_ylabel()]
 
@@ -137,12 +137,12 @@ def test_a_step_of_a_scale_is_1_2_or_5_of_a_power_of_ten() -> None:
     assert axes.round_up_step(0.4, True) == 1
     ticks = axes.colour_ticks(Colours(0, 280, "", whole_numbers=True))
     assert ticks == [(0, "0"), *((float(at), str(at)) for at in range(50, 300, 50))]
-    assert [text for _, text in axes.colour_ticks(activity.count_colours(12_345, ""))] == [
+    assert [text for _, text in axes.colour_ticks(activity.colours_for_counts(12_345, ""))] == [
         "0", "10", "100", "1,000", "10,000",
     ]  # fmt: skip
     rates = axes.colour_ticks(Colours(0, 1.6e9, "", kind="rate"))
     assert [text for _, text in rates][1:3] == ["0.5 Gbit/s", "1 Gbit/s"]
-    assert words_beside(activity.count_colours(12_345, "drops")) == [
+    assert words_beside(activity.colours_for_counts(12_345, "drops")) == [
         "drops, logarithmic scale from 1",
         "drops\nlogarithmic scale from 1",
     ]
@@ -195,9 +195,9 @@ def test_switches_that_do_not_fit_are_those_of_the_kind_or_one_row(scenario: Pat
         run(scenario), "activity", {"drop": chart_samples.event_table([*many, (90, HOSTS + 25, 1, 1)])}
     )
     runs = list(common.first_runs(results).values())
-    assert activity.select_map_rows(runs, 1, 8) == activity.MapRows([HOSTS + 25], [], False)
-    rows = activity.select_map_rows(runs, 0, 8)
-    assert rows == activity.MapRows(
+    assert activity.select_heat_map_rows(runs, 1, 8) == activity.HeatMapRows([HOSTS + 25], [], False)
+    rows = activity.select_heat_map_rows(runs, 0, 8)
+    assert rows == activity.HeatMapRows(
         [HOSTS + at for at in range(8)], [HOSTS + at for at in range(8, 20)], False
     )
     assert heats(activity.chart_events_over_time(results, 0))[0].rows[-1].endswith(" others")
@@ -327,15 +327,15 @@ def test_a_variant_keeps_its_look_where_only_some_are_chosen(scenario: Path, tmp
     path = tmp_path / "x.toml"
     path.write_text(text)
     whole, some = run(path), run(path, variants=["b", "d"])
-    assert [common.look_of_variant(whole, name) for name in "abcd"] == [
-        chart_spec.look_of_index(at) for at in range(4)
+    assert [common.line_style_of_variant(whole, name) for name in "abcd"] == [
+        chart_spec.line_style_of_index(at) for at in range(4)
     ]
-    assert [common.look_of_variant(some, name) for name in "bd"] == [
-        chart_spec.look_of_index(1),
-        chart_spec.look_of_index(3),
+    assert [common.line_style_of_variant(some, name) for name in "bd"] == [
+        chart_spec.line_style_of_index(1),
+        chart_spec.line_style_of_index(3),
     ]
     swept = overspill.sweep(path, {"switch.x": ["1us", "2us"]}, variants=["d"])
-    assert [entry.look for entry in sweeping.legend_entries(swept)] == [chart_spec.look_of_index(3)]
+    assert [entry.look for entry in sweeping.legend_entries(swept)] == [chart_spec.line_style_of_index(3)]
     assert (
         common.variant_index({}, ["p", "q"], "q") == 1
         and common.variant_index({"scenario": {"text": "("}}, ["p"], "p") == 0

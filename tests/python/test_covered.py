@@ -9,10 +9,10 @@ import pytest
 import overspill
 from overspill import charts
 from overspill.charts import coinciding_lines, mpl
-from overspill.charts.chart_spec import Chart, Entry, Line, Look, Panel
+from overspill.charts.chart_spec import Chart, LegendEntry, Line, LineStyle, Panel
 
 FABRIC = Path(__file__).parents[2] / "scenarios" / "fabric.toml"
-LOOK = Look("#000000")
+LOOK = LineStyle("#000000")
 AT = np.arange(3.0)
 
 
@@ -21,7 +21,7 @@ def line(entry: str, *values: float) -> Line:
 
 
 def chart(*panels: list[Line]) -> Chart:
-    legend = [Entry(key, f"variant {key}", LOOK) for key in "ab"]
+    legend = [LegendEntry(key, f"variant {key}", LOOK) for key in "ab"]
     made = [Panel(f"panel {at}", marks=marks) for at, marks in enumerate(panels, 1)]
     return Chart("c", "Title", "What.", made, legend=legend, file_note="One seed.")
 

@@ -136,7 +136,7 @@ def test_what_takes_long_after_the_last_run_is_broken_off_and_runs_are_kept(
         return original(made)
 
     monkeypatch.setattr(fake_core.FakeResults, "summary", summary)
-    monkeypatch.setattr(write_results, "write_unless_fewer", put_together)
+    monkeypatch.setattr(write_results, "write_unless_fewer_runs", put_together)
     monkeypatch.setattr(interrupts, "SECONDS_FOR_REMAINING_WORK", 0.6)
     began = time.monotonic()
     ran = command("run", scenario, "--jobs", 1, "--variants", "drop")

@@ -119,7 +119,7 @@ def test_arrows_along_bows_stay_in_the_drawing_and_leave_as_much_free_at_every_n
     net = square_network()
     place = network.place_nodes(net)
     ends = {(18, 19): (0, 1), (18, 20): (0, 2), (18, 24): (0, 6)}
-    arcs = saturation.build_arrows(net, place, dict.fromkeys(ends, ("tree", saturation.TREE_LOOK)))
+    arcs = saturation.build_arrows(net, place, dict.fromkeys(ends, ("tree", saturation.TREE_LINE_STYLE)))
     for arc, (start, end) in zip(arcs, ends, strict=True):
         assert place.flat_positions is not None
         cell = np.array([place.flat_positions.cell, 1.0])
@@ -141,7 +141,7 @@ def test_arrows_in_a_circle_need_no_limits_that_its_shape_breaks(
         [f"s{at}" for at in range(12)], [(at, (at + step) % 12) for at in range(12) for step in (1, 5)]
     )
     place = network.place_nodes(net)
-    arcs = saturation.build_arrows(net, place, {(12, 17): ("tree", saturation.TREE_LOOK)})
+    arcs = saturation.build_arrows(net, place, {(12, 17): ("tree", saturation.TREE_LINE_STYLE)})
     graph = saturation.build_graph(net, place, {}, arcs)
     assert graph.aspect and arcs
     FigureCanvasAgg(mpl.draw_figure(Chart("n", "n", "", [Panel(marks=[graph])]))).draw()

@@ -179,24 +179,24 @@ def seeds(**metrics: list[float]) -> dict[int, dict[Key, Value]]:
 
 
 def test_three_seeds_that_are_one_run_are_told() -> None:
-    found = repeated_seeds.find_repeats(seeds(fct_mean=[1.0, 1.0, 1.0], drops=[3.0, 3.0, 3.0]))
+    found = repeated_seeds.find_equal_seeds(seeds(fct_mean=[1.0, 1.0, 1.0], drops=[3.0, 3.0, 3.0]))
     assert found == repeated_seeds.EqualSeeds(3) and "every number is the same in all 3 seeds" in found.text
-    assert repeated_seeds.find_repeats(seeds(fct_mean=[1.0, 1.0])) is None
+    assert repeated_seeds.find_equal_seeds(seeds(fct_mean=[1.0, 1.0])) is None
 
 
 def test_means_of_flows_that_are_equal_to_six_digits_are_told_and_counts_are_not() -> None:
     drops = [3.0, 4.0, 3.0]
-    assert repeated_seeds.find_repeats(
+    assert repeated_seeds.find_equal_seeds(
         seeds(fct_mean=[1.0, 1.0, 1.0 + 1e-7], drops=drops)
     ) == repeated_seeds.EqualSeeds(3, ("fct_mean",))
-    assert repeated_seeds.find_repeats(seeds(fct_mean=[1.0, 1.0, 1.0 + 1e-5], drops=drops)) is None
-    assert repeated_seeds.find_repeats(seeds(fct_mean=[1.0, 2.0, 3.0], drops=[3.0, 3.0, 3.0])) is None
+    assert repeated_seeds.find_equal_seeds(seeds(fct_mean=[1.0, 1.0, 1.0 + 1e-5], drops=drops)) is None
+    assert repeated_seeds.find_equal_seeds(seeds(fct_mean=[1.0, 2.0, 3.0], drops=[3.0, 3.0, 3.0])) is None
 
 
 def test_a_lower_bound_is_not_the_same_number() -> None:
     every = seeds(fct_mean=[1.0, 1.0, 1.0], drops=[3.0, 4.0, 3.0])
     every[1][Key("fct_mean")] = Value(1.0, censored=True)
-    assert repeated_seeds.find_repeats(every) is None
+    assert repeated_seeds.find_equal_seeds(every) is None
 
 
 def test_variants_whose_seeds_are_alike_stand_together() -> None:

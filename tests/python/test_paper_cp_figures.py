@@ -42,7 +42,7 @@ def test_cliffs_are_maxima_before_a_fall_of_a_fifth(curve: list[float], places: 
 
 
 def test_a_fall_is_below_the_largest_value_before_it() -> None:
-    assert incast.falls_below_maximum(np.array([4.0, 8.0, 6.0, 8.0, 2.0])) == pytest.approx(
+    assert incast.distance_below_running_maximum(np.array([4.0, 8.0, 6.0, 8.0, 2.0])) == pytest.approx(
         [0, 0, 0.25, 0, 0.75]
     )
 
@@ -194,7 +194,9 @@ def test_the_loss_ratio_is_of_lost_and_delivered_segments() -> None:
 
 
 def test_theory_of_two_paths_is_half_of_one_and_what_goes_by_the_other() -> None:
-    assert [fair_shares.theory_over_paths(one) / 1e6 for one in (0, 0.5)] == pytest.approx([455, 910])
+    assert [fair_shares.theoretical_goodput_over_paths(one) / 1e6 for one in (0, 0.5)] == pytest.approx(
+        [455, 910]
+    )
 
 
 # Realistic traffic, and claims about all schemes.

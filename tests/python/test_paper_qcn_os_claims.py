@@ -35,7 +35,7 @@ def rows_by_key(measure: Measure, sweeps: Mapping[str, FakeRuns]) -> dict[tuple[
 
 def test_workloads_add_their_flows_and_leave_others_out() -> None:
     runs = FakeRuns(({},), BOTH, {}, mixed(), seeds=[1])
-    [sent] = workloads.sent_by_workload(runs, "os_in")
+    [sent] = workloads.throughput_by_workload(runs, "os_in")
     assert sent[:, 0].tolist() == [4, 4, 2]
     [counts] = workloads.cnms_by_workload(runs, "as_in")
     # The CNM at 9 ms is before the onset; of the nine later ones flows 1 to 4 get 3, 2, 2 and 2.
@@ -44,7 +44,7 @@ def test_workloads_add_their_flows_and_leave_others_out() -> None:
 
 def test_share_of_culprits_is_of_victims_and_culprits_alone() -> None:
     counts = [[np.array([1, 3]), np.array([2, 2]), np.array([90])], [np.zeros(2), np.zeros(2), np.ones(1)]]
-    shares = workloads.culprit_shares(counts)
+    shares = workloads.culprit_cnm_shares(counts)
     assert shares[0] == pytest.approx(50) and math.isnan(shares[1])
 
 

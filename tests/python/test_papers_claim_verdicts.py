@@ -135,7 +135,7 @@ def test_the_widest_tolerance_of_a_unit_is_that_of_rows_that_count() -> None:
     rows += [known(form={"abs": 2.5}, repeat="other ties"), known(form={"abs": 2.4}, basis="own_model")]
     rows += [known(form={"abs": 2.3}, revised=RowRevision("fails", "x")), known(form={"prediction": 0.95})]
     rows += [known(form={"min": 6, "max": 10}, published=None, unit="%"), known(form={"max": 9}, unit="Mb/s")]
-    assert row_counting.widest_by_unit(rows) == {"s": 2.0, "%": 2.0}
+    assert row_counting.widest_tolerance_by_unit(rows) == {"s": 2.0, "%": 2.0}
 
 
 def test_the_interval_of_a_single_run_is_as_wide_as_it_is() -> None:

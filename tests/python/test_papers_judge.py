@@ -229,6 +229,6 @@ def test_one_more_part_lies_between_order_statistics() -> None:
     assert (
         judge.judge_row(replace(row, published=16.0), Measured("c", "m", parts, seeds=2)).verdict == "fails"
     )
-    assert judge.prediction_interval_of_part([float(one) for one in range(79)], 0.95) == (1, 77)
-    assert judge.prediction_interval_of_part([1.0] * 38, 0.95) is None
+    assert judge.distribution_free_prediction_interval([float(one) for one in range(79)], 0.95) == (1, 77)
+    assert judge.distribution_free_prediction_interval([1.0] * 38, 0.95) is None
     assert judge.judge_row(row, Measured("c", "m", [10.0] * 38, seeds=2)).verdict == "inconclusive"

@@ -11,7 +11,13 @@ from matplotlib.figure import Figure
 
 from overspill import Failed, plots
 from overspill.papers import plotted_data
-from overspill.papers.common import draw_legend, draw_mean_line, marked, set_log_scale, sheet
+from overspill.papers.common import (
+    draw_legend,
+    draw_mean_line,
+    draw_published_values,
+    new_panels,
+    set_log_scale,
+)
 from overspill.papers.plotted_data import make_object
 from overspill.plots import SHADES
 
@@ -37,7 +43,7 @@ def lines(axes: Axes) -> None:
     )
     axes.errorbar([1, 2], [3, 4], [0.5, float("nan")], fmt="none")
     axes.bar(np.arange(2), [5, 6], 0.4, label="bars")
-    marked(axes, [(1, 2.0), (2, None)])
+    draw_published_values(axes, [(1, 2.0), (2, None)])
     set_log_scale(axes)
     draw_legend(axes, loc="upper left", bbox_to_anchor=(0, 1))
 
@@ -64,7 +70,7 @@ def shades(axes: Axes, figure: Figure) -> None:
 
 def test_a_figure_is_drawn_again() -> None:
     def draw() -> None:
-        figure, panels = sheet(3)
+        figure, panels = new_panels(3)
         lines(panels[0])
         axes_of_their_own(panels[1])
         shades(panels[2], figure)
@@ -89,7 +95,7 @@ def test_axes_that_share_an_axis_are_drawn_again() -> None:
 
 def test_numbers_have_five_digits_and_other_things_are_refused() -> None:
     with plots.style(), plotted_data.record_drawings() as notes:
-        _, [axes] = sheet(1)
+        _, [axes] = new_panels(1)
         axes.plot([1 / 3, np.float64(2) / 3, 10**9 + 1])
         with pytest.raises(Failed, match="found object in a drawing"):
             axes.annotate("x", (0, 0), gid=object())
@@ -98,7 +104,7 @@ def test_numbers_have_five_digits_and_other_things_are_refused() -> None:
 
 def test_hidden_cells_stay_hidden_and_long_lists_are_kept_once() -> None:
     def draw() -> None:
-        _, [axes, beside] = sheet(2)
+        _, [axes, beside] = new_panels(2)
         axes.imshow(
             np.ma.masked_equal(np.arange(30).reshape(5, 6) % 4, 0), cmap=make_object("shades", SHADES)
         )
@@ -116,5 +122,5 @@ def test_hidden_cells_stay_hidden_and_long_lists_are_kept_once() -> None:
 
 def test_nothing_is_noted_unless_asked() -> None:
     with plots.style():
-        figure, _ = sheet(1)
+        figure, _ = new_panels(1)
     assert isinstance(figure, Figure)

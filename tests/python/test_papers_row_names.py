@@ -23,4 +23,4 @@ from overspill.papers import row_names
     ],
 )
 def test_differences_and_ratios_have_signs(case: str, metric: str, expected: str) -> None:
-    assert row_names.print_row_name({"figure": "fig9", "case": case, "metric": metric}) == expected
+    assert row_names.format_row_name({"figure": "fig9", "case": case, "metric": metric}) == expected

@@ -13,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 import overspill
 from overspill import charts, report
 from overspill.charts import mpl, pauses, plotly_figure, saturation
-from overspill.charts.chart_spec import Bars, Chart, Graph, Heat, Line, Span
+from overspill.charts.chart_spec import Bars, Chart, Graph, HeatMap, Line, Span
 from overspill.results import deadlocks
 from overspill.results import warnings as show
 from overspill.results.results import Results
@@ -67,7 +67,7 @@ def marks(chart: Chart, kind: type) -> list[Any]:
 def test_a_map_has_the_time_paused_to_the_picosecond(slow: Results) -> None:
     chart = charts.build_charts(slow)["pauses"]
     assert_drawn(chart)
-    (heat,) = marks(chart, Heat)
+    (heat,) = marks(chart, HeatMap)
     assert heat.rows == ["a > s"]
     run = slow.runs_of("pfc")[0]
     _, times = run.columns("pause_trace", "from_ps", "to_ps")

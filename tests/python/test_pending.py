@@ -40,7 +40,7 @@ def stopped(command: Command, scenario: Path, monkeypatch: pytest.MonkeyPatch) -
 
         with monkeypatch.context() as patch:
             patch.setattr(fake_core.FakeResults, "summary", summary)
-            patch.setattr(write_results, "write_unless_fewer", busy)
+            patch.setattr(write_results, "write_unless_fewer_runs", busy)
             patch.setattr(interrupts, "SECONDS_FOR_REMAINING_WORK", 0.2)
             return command("sweep", scenario, *SWEEP).status
 

@@ -56,13 +56,13 @@ def test_few_flows_have_no_tail(scenario: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_curves_that_coincide_differ_in_dashes_and_width(three_seeds: Results) -> None:
-    looks = [common.look_of_variant(three_seeds, variant) for variant in three_seeds.variants]
+    looks = [common.line_style_of_variant(three_seeds, variant) for variant in three_seeds.variants]
     assert len({one.dash for one in looks}) == len({one.width for one in looks}) == 3
 
 
 def test_few_counts_have_an_even_scale_of_colours() -> None:
-    assert not activity.count_colours(3, "").log
-    assert activity.count_colours(1000, "").log
+    assert not activity.colours_for_counts(3, "").log
+    assert activity.colours_for_counts(1000, "").log
 
 
 def test_a_variant_without_drops_has_an_empty_panel(scenario: Path) -> None:

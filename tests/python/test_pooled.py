@@ -50,7 +50,7 @@ def test_a_kind_that_variants_change_is_no_kind() -> None:
         {"name": "a", "kind": "incast"},
         {"name": "b", "kind": "query"},
     ]
-    assert pooled_workloads.kinds_of(workloads) == {"a": "query/incast", "b": "query"}
+    assert pooled_workloads.workload_kinds(workloads) == {"a": "query/incast", "b": "query"}
 
 
 def test_printed_rows_are_those_of_four_workloads_at_most() -> None:

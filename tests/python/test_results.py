@@ -164,7 +164,7 @@ def test_a_figure_is_only_made_where_there_is_something_to_draw(scenario: Path) 
 def test_busy_switches_are_named_and_the_others_put_together(scenario: Path) -> None:
     results = run(scenario)
     first = results.runs_of("drop")[0]
-    rows = activity.select_map_rows([first], 0, activity.MAX_SWITCHES_SHOWN)
+    rows = activity.select_heat_map_rows([first], 0, activity.MAX_SWITCHES_SHOWN)
     assert len(rows.switches) == activity.MAX_SWITCHES_SHOWN
     drawn = activity.build_event_map(first, (0, rows), common.period_of(results))
     assert drawn.names[-1] == f"{32 - activity.MAX_SWITCHES_SHOWN} others"

@@ -166,7 +166,7 @@ def test_raw_source_far_below_its_peers_is_starved() -> None:
 )
 def test_raw_source_is_no_victim_where(changed: dict[str, Any]) -> None:
     assert [one for one in starved_flows.starved_workloads(raw_run(**changed)) if one.kind == "raw"] == []
-    assert lockout.find_locked_out(raw_run()), "the same run without the change has one"
+    assert lockout.workloads_with_locked_out_sources(raw_run()), "the same run without the change has one"
 
 
 def pairs_run(**changed: Any) -> RunData:
@@ -231,10 +231,12 @@ def test_unfinished_queue_pair_is_named_beside_links_that_lose() -> None:
 
 
 def test_unfinished_queue_pair_is_told_from_a_late_one() -> None:
-    (found,) = queue_pairs.find_stalled(pairs_run(end_ps=[4 * MS, NONE64], received=[10_000_000, 2_000_000]))
+    (found,) = queue_pairs.workloads_with_stalled_queue_pairs(
+        pairs_run(end_ps=[4 * MS, NONE64], received=[10_000_000, 2_000_000])
+    )
     assert found.kind == "unfinished" and found.worst.endswith("20% of its 10,000,000 B arrived in 10 ms")
     late = {"end_ps": [4 * MS, NONE64], "timeouts": [0, 0], "fast_retransmits": [0, 0]}
-    assert queue_pairs.find_stalled(pairs_run(**late)) == []
+    assert queue_pairs.workloads_with_stalled_queue_pairs(pairs_run(**late)) == []
 
 
 @pytest.mark.parametrize(
@@ -248,4 +250,4 @@ def test_unfinished_queue_pair_is_told_from_a_late_one() -> None:
     ids=["it waited less", "it sent little again", "it does not count", "it is TCP"],
 )
 def test_queue_pair_is_no_victim_where(changed: dict[str, Any]) -> None:
-    assert queue_pairs.find_stalled(pairs_run(**changed)) == []
+    assert queue_pairs.workloads_with_stalled_queue_pairs(pairs_run(**changed)) == []

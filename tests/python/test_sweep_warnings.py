@@ -208,7 +208,7 @@ def test_load_that_was_not_achieved_stands_beside_its_axis(tmp_path: Path) -> No
     sweep = results_of_sweep(tmp_path)
     path = "traffic.w.load.fraction"
     assert achieved_loads.achieved_load_texts(sweep) == {path: {("0.3",): "0.4", ("0.65",): "0.4"}}
-    axis = drawing.load_axis(sweep, 0)
+    axis = drawing.swept_field_axis(sweep, 0)
     assert axis.label == f"{path} requested (achieved)"
     assert axis.ticks == ((0.3, "0.3 (0.4)"), (0.65, "0.65 (0.4)"))
     chart = drawing.chart_metric(sweep, "fct_mean")

@@ -17,7 +17,7 @@ from traced_runs import SCENARIO
 import overspill
 from overspill import BadInput
 from overspill.charts import mpl, plotly_figure
-from overspill.charts.chart_spec import Graph, Heat, Line, Points
+from overspill.charts.chart_spec import Graph, HeatMap, Line, Points
 from overspill.tracing import PacketTrace, trace_layout
 from overspill.tracing import trace_figures as charts
 from overspill.tracing.packet_choice import PacketChoice, parse_instants
@@ -244,7 +244,7 @@ def test_the_figures_around_show_the_pod_and_all_its_detours(traced: PacketTrace
     assert left < marks.min() and marks.max() < right
     assert np.ptp(marks) > 0.9 * (right - left), "the axis reaches far beyond what there is"
     assert [entry.symbol for entry in made["detours"].legend] == ["circle", "ring", "line"]
-    maps = [mark for panel in made["occupancy"].panels for mark in panel.marks if isinstance(mark, Heat)]
+    maps = [mark for panel in made["occupancy"].panels for mark in panel.marks if isinstance(mark, HeatMap)]
     assert [one.values.shape for one in maps] == [(4, 4)] * 3
     total = sum(int(row["packets"]) for row in traced.waiting())
     assert sum(one.values.sum() for one in maps) == total > 0

@@ -18,10 +18,10 @@ HERE = Point(0, {}, ())
 TEXT = 'file = "m.csv"\n'
 
 
-def base(folder: Path) -> point_checks.CommonParts:
+def base(folder: Path) -> point_checks.CommonInputs:
     """Returns a scenario that names a file."""
     where = str(folder / "s.toml")
-    return point_checks.CommonParts(Source(where, TEXT), (), keys.FileHashes(where), keys.Build("", "", ""))
+    return point_checks.CommonInputs(Source(where, TEXT), (), keys.FileHashes(where), keys.Build("", "", ""))
 
 
 def replace_text(path: Path, text: str) -> None:

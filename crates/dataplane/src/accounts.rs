@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_follows_is_not_counted_and_what_is_held_waits_at_no_output() {
+    fn only_followed_accounts_are_counted() {
         let (a, b) = (PortId(0), PortId(1));
         let mut accounts = Accounts::new(2, &[Account::Output(b), Account::AllInput(a)]);
         accounts.set_levels(Account::Output(b), (0, 100));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn who_follows_what_comes_in_is_told_how_much_of_it_is_there() {
+    fn following_entered_bytes_also_counts_input_bytes() {
         let (a, b) = (PortId(0), PortId(1));
         let mut accounts = Accounts::new(2, &[Account::Entered(a, 0)]);
         let head = Head { size: 80, ingress: a, ..Head::default() };
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_enters_at_its_input_arrives_when_it_has_crossed_and_waits_for_its_port_all_the_while() {
+    fn accounts_follow_a_frame_across_an_input_queued_switch() {
         let (a, b) = (PortId(0), PortId(1));
         let all = [Account::Output(b), Account::Arrived(b, 3), Account::Entered(a, 3), Account::AllInput(a)];
         let mut accounts = Accounts::new(2, &all);

@@ -52,7 +52,7 @@ pub struct NoticeSetup {
 /// Unit of queue lengths in a congestion notification message (CNM), in bytes (802.1Qau §33.4.5).
 pub const CNM_UNIT: i64 = 64;
 
-/// Converts a queue length in bytes to units of a CNM, rounded down and bounded to 16 bits.
+/// Converts a signed difference of queue lengths in bytes to units of a CNM, rounded down and bounded to 16 bits.
 fn to_cnm_units(bytes: i64) -> u16 {
     bytes.div_euclid(CNM_UNIT).clamp(i64::from(i16::MIN), i64::from(i16::MAX)) as i16 as u16
 }

@@ -30,9 +30,7 @@ use crate::end_table::PacketTally;
 use crate::packet_store::{Fib, NodeView, PacketStore};
 use crate::port::QueueAt;
 use crate::transport::SegmentRun;
-use crate::{
-    BrokenRule, Departure, DequeuedFrame, EnqueuedFrame, Framing, Observer, Out, Outcome, PacketExtensions, Pkt,
-};
+use crate::{BrokenRule, Departure, DequeuedFrame, EnqueuedFrame, ExtensionSlab, Framing, Observer, Out, Outcome, Pkt};
 use agents::{Agents, PendingWork};
 use mech::marking::MarkingSlot;
 use mech::overflow::{DropReason, Fate, OverflowSlot};
@@ -87,7 +85,7 @@ pub struct Core {
 pub(crate) struct StepContext<'a, F, O> {
     pub(crate) now: Time,
     pub(crate) fib: &'a F,
-    pub(crate) exts: &'a mut PacketExtensions,
+    pub(crate) exts: &'a mut ExtensionSlab,
     pub(crate) out: &'a mut O,
 }
 
@@ -204,10 +202,10 @@ impl Core {
                 step.out.observer().on_detour(at, taken, pkt);
                 self.store_packet(pkt, QueueAt { port: other, queue }, mark, step);
             }
-            Fate::Trim(queue) if self.trim_arrival(pkt, port, step) => {
+            Fate::Trim(queue) if self.trim_packet(pkt, port, step) => {
                 self.store_cut_header(pkt, QueueAt { port, queue }, mark, step)
             }
-            Fate::TrimAndReturn if self.trim_arrival(pkt, port, step) => self.return_cut_header(pkt, port, step),
+            Fate::TrimAndReturn if self.trim_packet(pkt, port, step) => self.return_cut_header(pkt, port, step),
             // A packet that cannot get shorter waits at its input, like every frame without another way out.
             Fate::Trim(_) | Fate::TrimAndReturn if self.store.inputs.is_some() => {
                 self.store_packet(pkt, QueueAt { port, queue: pkt.head.queue() }, mark, step);
@@ -330,7 +328,7 @@ impl Core {
     }
 
     /// Discards a copy of a flooded frame that is not on the path to its destination. The packet itself is not lost.
-    pub(crate) fn end_flood_copy(&mut self, pkt: &Pkt, exts: &mut PacketExtensions) {
+    pub(crate) fn end_flood_copy(&mut self, pkt: &Pkt, exts: &mut ExtensionSlab) {
         self.flood_copies_discarded.count(pkt);
         exts.free_shared(pkt.ext);
     }
@@ -450,7 +448,8 @@ impl Core {
         }
     }
 
-    /// Returns the verdict of the marking slot: `None` for no mark, or true if packets without ECN are to be dropped.
+    /// Returns the verdict of the marking slot; `None` for no mark.
+    /// The verdict is true if the mark drops packets that are not ECN-capable.
     #[inline]
     fn marking_verdict<F: Fib, O>(&mut self, pkt: &Pkt, to: QueueAt, step: &StepContext<F, O>) -> Option<bool> {
         let marking = self.marking[usize::from(to.port.0)].get_if_active()?;

@@ -89,7 +89,7 @@ mod tests {
     use mech::QueueId;
 
     #[test]
-    fn headers_are_done_in_the_order_in_which_they_were_begun_and_one_timer_is_pending() {
+    fn cuts_finish_in_order_with_one_pending_timer() {
         let at = |port| QueueAt { port: PortId(port), queue: QueueId::normal(0) };
         let mut cutting = CutStage::new(Dur(56)).unwrap();
         assert_eq!(cutting.begin(Time(10), (0, 64), CutDestination::Queue(at(1))), Some(Time(66)));

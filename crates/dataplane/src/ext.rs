@@ -67,14 +67,14 @@ impl PacketExtension {
 
 /// Extensions (TCP options) of all packets in the network.
 #[derive(Clone, Debug, Default)]
-pub struct PacketExtensions {
+pub struct ExtensionSlab {
     slots: Vec<PacketExtension>,
     free: Vec<u32>,
     /// Number of frames beside the first that carry an extension, for extensions that several frames share.
     shared: BTreeMap<u32, u32>,
 }
 
-impl PacketExtensions {
+impl ExtensionSlab {
     /// Stores an extension, and returns its index for [`Pkt::ext`](crate::Pkt::ext).
     pub fn allocate(&mut self, ext: PacketExtension) -> u32 {
         match self.free.pop() {
@@ -142,8 +142,8 @@ mod tests {
     }
 
     #[test]
-    fn what_several_frames_carry_is_free_when_the_last_of_them_is_gone() {
-        let mut exts = PacketExtensions::default();
+    fn shared_extension_is_freed_with_its_last_frame() {
+        let mut exts = ExtensionSlab::default();
         let a = exts.allocate(PacketExtension::default());
         exts.add_frames(a, 2);
         exts.add_frames(crate::NO_EXT, 5);
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn places_of_packets_that_are_gone_are_used_again() {
-        let mut exts = PacketExtensions::default();
+        let mut exts = ExtensionSlab::default();
         let a = exts.allocate(PacketExtension { blocks: 1, ..PacketExtension::default() });
         let b = exts.allocate(PacketExtension { blocks: 2, ..PacketExtension::default() });
         exts.free(a);

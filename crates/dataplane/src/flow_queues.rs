@@ -158,7 +158,7 @@ impl NicQueues {
         self.by_flow.get(&FlowDirection::data(flow)).map_or(0, |slot| self.queues[*slot as usize].frames.len())
     }
 
-    /// Returns true if any queue may send a frame at `now`, apart from the queues of paused classes.
+    /// Returns true if any queue may send a frame or a segment at `now`, apart from the queues of paused classes.
     pub(crate) fn is_ready(&mut self, paused: ClassSet, now: Time) -> bool {
         while let Some((at, slot)) = self.limited.first().copied().filter(|(at, _)| *at <= now) {
             self.limited.remove(&(at, slot));
@@ -167,7 +167,7 @@ impl NicQueues {
         self.highest_ready_class(paused).is_some()
     }
 
-    /// Returns the instant at which the first rate limiter that delays a frame is ready.
+    /// Returns the instant at which the first rate limiter that delays a frame or a segment is ready.
     pub(crate) fn next_limiter_time(&self) -> Option<Time> {
         self.limited.first().map(|(at, _)| *at).filter(|at| *at != Time::NEVER)
     }
@@ -285,7 +285,7 @@ mod tests {
     }
 
     /// Returns the frames that leave at `now` as (flow, emission), at most ten.
-    fn leave(queues: &mut NicQueues, paused: ClassSet, now: Time) -> Vec<(u32, u32)> {
+    fn take_frames(queues: &mut NicQueues, paused: ClassSet, now: Time) -> Vec<(u32, u32)> {
         let mut next = || match queues.take_next(paused, now, wire)? {
             NextFrame::Frame(pkt) => Some((pkt.head.flow.0, pkt.emission)),
             NextFrame::Segment(flow) => panic!("{flow:?} was asked for a segment"),
@@ -299,17 +299,18 @@ mod tests {
         (0..3).for_each(|n| queues.push(&pkt(7, n, 0), NOW));
         (0..2).for_each(|n| queues.push(&pkt(3, n, 0), NOW));
         assert_eq!((queues.queued().packets, queues.queued().bytes), (5, 5 * 1230));
-        assert_eq!(leave(&mut queues, ClassSet::NONE, NOW), [(7, 0), (3, 0), (7, 1), (3, 1), (7, 2)]);
+        assert_eq!(take_frames(&mut queues, ClassSet::NONE, NOW), [(7, 0), (3, 0), (7, 1), (3, 1), (7, 2)]);
         assert_eq!(queues.queued(), PacketTally::default());
         assert!(queues.by_flow.is_empty() && queues.queues.len() == 2, "queues without work go");
     }
 
     #[test]
-    fn limiters_save_what_the_credit_allows() {
+    fn limiters_save_unused_time_up_to_their_credit() {
         let eligible = |credit: u64| {
             let mut queues = NicQueues::new(FlowQueues { flow_rate: Some(Rate::gbps(1)), credit: Some(credit) });
             (0..3).for_each(|n| queues.push(&pkt(1, n, 0), NOW));
-            let late = [0, 15_000_000].map(|late| leave(&mut queues, ClassSet::NONE, NOW + units::Dur(late)).len());
+            let late =
+                [0, 15_000_000].map(|late| take_frames(&mut queues, ClassSet::NONE, NOW + units::Dur(late)).len());
             (late, queues.next_limiter_time())
         };
         assert_eq!(eligible(0).0, eligible(700).0);
@@ -318,7 +319,7 @@ mod tests {
 
     /// Returns how many of 1000 frames on a link of 10 Gb/s are from flow 2, whose rate limiter has `rate`.
     /// Flow 2 shares the link with `others` flows, which have no limiter. A frame takes 1250 B.
-    fn share(rate: Rate, credit: Option<u64>, others: u32) -> usize {
+    fn count_limited_frames(rate: Rate, credit: Option<u64>, others: u32) -> usize {
         let mut queues = NicQueues::new(FlowQueues { flow_rate: None, credit });
         let flows = 2..3 + others;
         queues.change_limiter(FlowId(2), 0, NOW, |flow| flow.set_rate_limit(rate));
@@ -343,17 +344,21 @@ mod tests {
     #[test]
     fn limiter_above_the_fair_share_leaves_equal_shares() {
         for rate in [5, 6, 7, 8, 9, 10].map(Rate::gbps) {
-            assert_eq!([None, Some(1250)].map(|credit| share(rate, credit, 1)), [500, 500], "{rate:?}");
+            assert_eq!([None, Some(1250)].map(|credit| count_limited_frames(rate, credit, 1)), [500, 500], "{rate:?}");
         }
-        assert_eq!(share(Rate::gbps(4), None, 3), 250, "of four flows");
-        assert_eq!(share(Rate::gbps(8), Some(0), 1), 334, "without credit it loses every second turn");
+        assert_eq!(count_limited_frames(Rate::gbps(4), None, 3), 250, "of four flows");
+        assert_eq!(count_limited_frames(Rate::gbps(8), Some(0), 1), 334, "without credit it loses every second turn");
     }
 
     #[test]
     fn limiter_below_the_fair_share_gets_its_rate() {
         for (rate, frames) in [(Rate::mbps(4900), 490), (Rate::gbps(3), 300), (Rate::mbps(100), 10)] {
             for credit in [None, Some(1250)] {
-                assert!(share(rate, credit, 1).abs_diff(frames) <= 1, "{rate:?}: {}", share(rate, credit, 1));
+                assert!(
+                    count_limited_frames(rate, credit, 1).abs_diff(frames) <= 1,
+                    "{rate:?}: {}",
+                    count_limited_frames(rate, credit, 1)
+                );
             }
         }
     }
@@ -364,22 +369,22 @@ mod tests {
         let mut ack = pkt(1, 0, 0);
         ack.head.flags = Flags::REVERSE;
         (0..2).for_each(|_| queues.push(&ack, NOW));
-        assert_eq!(leave(&mut queues, ClassSet::NONE, NOW).len(), 2, "ACKs have no limiter");
+        assert_eq!(take_frames(&mut queues, ClassSet::NONE, NOW).len(), 2, "ACKs have no limiter");
     }
 
     #[test]
-    fn the_highest_class_first_and_not_one_that_is_paused() {
+    fn highest_class_that_is_not_paused_leaves_first() {
         let mut queues = NicQueues::new(FlowQueues::default());
         for class in [0, 3, 5] {
             (0..2).for_each(|n| queues.push(&pkt(u32::from(class), n, class), NOW));
         }
-        assert_eq!(leave(&mut queues, ClassSet::single(5), NOW), [(3, 0), (3, 1), (0, 0), (0, 1)]);
+        assert_eq!(take_frames(&mut queues, ClassSet::single(5), NOW), [(3, 0), (3, 1), (0, 0), (0, 1)]);
         assert!(!queues.is_ready(ClassSet::single(5), NOW) && queues.is_ready(ClassSet::single(0), NOW));
-        assert_eq!(leave(&mut queues, ClassSet::NONE, NOW), [(5, 0), (5, 1)]);
+        assert_eq!(take_frames(&mut queues, ClassSet::NONE, NOW), [(5, 0), (5, 1)]);
     }
 
     #[test]
-    fn a_segment_is_asked_for_at_its_turn_and_leaves_at_once() {
+    fn segment_is_requested_at_its_turn_and_leaves_at_once() {
         let mut queues = NicQueues::new(FlowQueues::default());
         queues.push(&pkt(1, 0, 0), NOW);
         queues.on_segment_ready(FlowId(2), 0, NOW);
@@ -405,33 +410,33 @@ mod tests {
         queues.change_limiter(FlowId(1), 0, NOW, |flow| flow.set_rate_limit(Rate::gbps(1)));
         (0..3).for_each(|n| queues.push(&pkt(1, n, 0), NOW));
         queues.push(&pkt(2, 0, 0), NOW);
-        assert_eq!(leave(&mut queues, ClassSet::NONE, NOW), [(1, 0), (2, 0)]);
+        assert_eq!(take_frames(&mut queues, ClassSet::NONE, NOW), [(1, 0), (2, 0)]);
         // 1250 B at 1 Gb/s.
         let next = Time(NOW.0 + 10_000_000);
         assert_eq!(queues.next_limiter_time(), Some(next));
         assert!(!queues.is_ready(ClassSet::NONE, Time(next.0 - 1)));
-        assert_eq!(leave(&mut queues, ClassSet::NONE, next), [(1, 1)]);
+        assert_eq!(take_frames(&mut queues, ClassSet::NONE, next), [(1, 1)]);
         queues.change_limiter(FlowId(1), 0, Time(next.0 + 5_000_000), |flow| flow.set_rate_limit(Rate::mbps(500)));
         assert_eq!(queues.next_limiter_time(), Some(Time(next.0 + 15_000_000)), "5 us were left, at half the rate 10");
         queues.change_limiter(FlowId(1), 0, Time(next.0 + 6_000_000), |flow| *flow.limiter = None);
-        assert_eq!(leave(&mut queues, ClassSet::NONE, Time(next.0 + 6_000_000)), [(1, 2)]);
+        assert_eq!(take_frames(&mut queues, ClassSet::NONE, Time(next.0 + 6_000_000)), [(1, 2)]);
         assert!(queues.by_flow.is_empty() && queues.next_limiter_time().is_none());
     }
 
     #[test]
-    fn the_rate_of_all_flows_is_remembered_while_a_flow_has_no_work_and_until_it_is_done() {
+    fn flow_rate_limiter_is_kept_until_the_flow_is_done() {
         let mut queues = NicQueues::new(FlowQueues { flow_rate: Some(Rate::gbps(1)), credit: Some(0) });
         queues.push(&pkt(1, 0, 0), NOW);
-        assert_eq!(leave(&mut queues, ClassSet::NONE, NOW), [(1, 0)]);
+        assert_eq!(take_frames(&mut queues, ClassSet::NONE, NOW), [(1, 0)]);
         queues.push(&pkt(1, 1, 0), Time(NOW.0 + 1));
-        assert_eq!(leave(&mut queues, ClassSet::NONE, Time(NOW.0 + 1)), [], "the first occupies its limiter");
+        assert_eq!(take_frames(&mut queues, ClassSet::NONE, Time(NOW.0 + 1)), [], "the first occupies its limiter");
         queues.on_flow_done(FlowId(1), Time(NOW.0 + 2));
-        assert_eq!(leave(&mut queues, ClassSet::NONE, Time(NOW.0 + 2)), [(1, 1)]);
+        assert_eq!(take_frames(&mut queues, ClassSet::NONE, Time(NOW.0 + 2)), [(1, 1)]);
         assert!(queues.by_flow.is_empty());
     }
 
     #[test]
-    fn a_flow_is_announced_once_until_its_nic_has_heard() {
+    fn flow_is_announced_once_until_its_segment_is_ready() {
         let mut queues = NicQueues::new(FlowQueues::default());
         assert!(queues.announce(FlowId(1), 0) && !queues.announce(FlowId(1), 0));
         assert!(!queues.is_ready(ClassSet::NONE, NOW));

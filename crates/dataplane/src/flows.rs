@@ -35,7 +35,7 @@ pub(crate) struct EndSlots {
     /// Index of the receiver in the table of its host.
     pub(crate) receiver: u32,
     /// State that remains of a receiver that has received everything.
-    pub(crate) left: FinishedReceiver,
+    pub(crate) finished_receiver: FinishedReceiver,
     /// Persistent connection that the flow opened, or [`NO_SLOT`].
     pub(crate) persistent: u32,
     /// True if the flow has no transport: its packets are sent without recovery.
@@ -48,7 +48,7 @@ impl EndSlots {
     const NEW: EndSlots = EndSlots {
         sender: NO_SLOT,
         receiver: NO_SLOT,
-        left: FinishedReceiver { acks: 0, recent: 0 },
+        finished_receiver: FinishedReceiver { acks: 0, recent: 0 },
         persistent: NO_SLOT,
         raw: false,
         raw_received: 0,

@@ -9,7 +9,7 @@ use crate::stack::StackDelay;
 use crate::transport::{
     BounceState, ENDLESS_BYTES, FlowInfo, Metrics, Notice, Receiver, ReleasedPackets, Sender, TransportTable,
 };
-use crate::{Framing, Observer, Out, PacketExtensions, Pkt};
+use crate::{ExtensionSlab, Framing, Observer, Out, Pkt};
 use mech::host::{NicOrder, ReactionSlot, Reinject};
 use mech::overflow::DropReason;
 use mech::{Ecn, Flags, FlowId, HostId, PacketKind, PortId, Stream, StreamPurpose};
@@ -56,7 +56,7 @@ pub struct HostStep<'a, O> {
     /// Transports of all hosts.
     pub tcp: &'a TransportTable,
     /// Table of packet extensions (such as TCP options) of the run.
-    pub exts: &'a mut PacketExtensions,
+    pub exts: &'a mut ExtensionSlab,
     /// Packets that transports have just created; empty between two calls.
     pub released: &'a mut ReleasedPackets,
     /// Driver that transmits the host's frames and sets its timers.
@@ -90,7 +90,7 @@ pub struct Host {
     /// Record of bounced frames and of the window cut for them, by flow.
     bounced: BTreeMap<FlowId, BounceState>,
     /// Log of the congestion messages that this host has received, by flow.
-    limiters: NoticeLog,
+    notice_log: NoticeLog,
     received: PacketTally,
     originated: PacketTally,
     consumed: PacketTally,
@@ -135,7 +135,7 @@ impl Host {
             raw: Vec::new(),
             metrics: BTreeMap::new(),
             bounced: BTreeMap::new(),
-            limiters: NoticeLog::default(),
+            notice_log: NoticeLog::default(),
             received: PacketTally::default(),
             originated: PacketTally::default(),
             consumed: PacketTally::default(),

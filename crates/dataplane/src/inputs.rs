@@ -266,7 +266,7 @@ impl Inputs {
         // are there.
         let slot = arena.unlink_first(&mut self.queues[first + usize::from(input.0)])?;
         let size = arena.get(slot).head.size;
-        self.count_left_queue(to, size);
+        self.count_queue_departure(to, size);
         let own = &mut self.outputs[usize::from(to.port.0)];
         own.transfer = Some(Transfer { slot, queue: to.queue, input, size });
         Some(own.clock.time(u64::from(size)))
@@ -287,7 +287,7 @@ impl Inputs {
         None
     }
 
-    fn count_left_queue(&mut self, to: QueueAt, size: u16) {
+    fn count_queue_departure(&mut self, to: QueueAt, size: u16) {
         let place = self.queue_index(to);
         self.waiting[place].subtract(size);
         if self.waiting[place].packets == 0 {
@@ -311,7 +311,7 @@ impl Inputs {
         let mut queues = self.queues[first..first + self.ports].iter_mut();
         let slot = queues.find_map(|queue| arena.unlink_first(queue))?;
         let pkt = arena.discard(slot);
-        self.count_left_queue(to, pkt.head.size);
+        self.count_queue_departure(to, pkt.head.size);
         if uses_input_memory(to.queue) {
             self.used[usize::from(pkt.head.ingress.0)].subtract(pkt.head.size);
         }

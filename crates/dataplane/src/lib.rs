@@ -35,7 +35,7 @@ pub use crate::core::{Core, CoreSetup, DeadPortPolicy, PauseSetup, PortSetup, Re
 pub use body::{CNM_UNIT, NoticeSetup, PacketBody, Segment};
 pub use broken_rule::BrokenRule;
 pub use control::PauseFrame;
-pub use ext::{MAX_BLOCKS, PacketExtension, PacketExtensions, SynOptions, Timestamps};
+pub use ext::{ExtensionSlab, MAX_BLOCKS, PacketExtension, SynOptions, Timestamps};
 pub use flows::{FlowTable, Message, NewFlow};
 pub use host::{FLOW_START, Host, HostSetup, HostStep, MESSAGE_START};
 pub use inputs::{InputSetup, StagesSetup, StuckBytes};

@@ -10,7 +10,7 @@ use units::{Dur, Time};
 /// The example drives a switch by hand, with host `n` behind port `n`:
 ///
 /// ```
-/// use dataplane::{EventLocation, Out, Outcome, PacketExtensions, Pkt, SwitchStep};
+/// use dataplane::{EventLocation, Out, Outcome, ExtensionSlab, Pkt, SwitchStep};
 /// use mech::{Head, HostId, PortId};
 /// use units::Time;
 /// # use dataplane::{CoreSetup, Framing, PortSetup, Routes, Switch, SwitchSetup};
@@ -69,7 +69,7 @@ use units::{Dur, Time};
 /// let mut wire = Wire(Vec::new(), ());
 /// let head = Head { dst: HostId(2), size: 1500, orig_size: 1500, ttl: 64, ..Head::default() };
 /// let mut arrivals = [Pkt { head, ext: dataplane::NO_EXT, ..Pkt::default() }];
-/// let exts = &mut PacketExtensions::default();
+/// let exts = &mut ExtensionSlab::default();
 /// switch.step(&[], &mut arrivals, &mut SwitchStep { now: Time::ZERO, routes: &Direct, exts, out: &mut wire });
 /// assert_eq!(wire.0, [(PortId(2), Time(12_160_000))], "1500 B and 20 B of preamble and gap at 1 Gb/s");
 /// ```

@@ -10,9 +10,6 @@ pub const NO_EXT: u32 = u32::MAX;
 /// Packet: the head that mechanisms see, and the fields of its body.
 /// The fields are named as those of a segment; [`Pkt::body`] reads them by the packet's kind. The identity of a packet
 /// is (flow, origin, n-th emission), never its slot in a memory.
-///
-/// The words are named as those of a segment; [`Pkt::body`] reads them by the packet's kind. The identity of a packet
-/// is (flow, origin, n-th emission), never its slot in a memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(align(64))]
 pub struct Pkt {
@@ -26,7 +23,7 @@ pub struct Pkt {
     pub ack: u32,
     /// Number of the packet among those emitted in this direction of its flow, from 0.
     pub emission: u32,
-    /// Index of the packet's TCP options in [`PacketExtensions`](crate::PacketExtensions), or [`NO_EXT`].
+    /// Index of the packet's TCP options in [`ExtensionSlab`](crate::ExtensionSlab), or [`NO_EXT`].
     pub ext: u32,
     /// Number of payload bytes.
     pub payload: u16,

@@ -76,7 +76,7 @@ pub trait Fib {
         true
     }
     /// Returns the name of the slot that chooses the port toward a host.
-    fn slot(&self) -> &'static str {
+    fn slot_name(&self) -> &'static str {
         "routing"
     }
 }
@@ -89,13 +89,13 @@ impl SharedPool {
             ..SharedPool::default()
         }
     }
-    fn beyond_reserve(&self, bytes: u64) -> u64 {
+    fn bytes_beyond_reserve(&self, bytes: u64) -> u64 {
         bytes.saturating_sub(self.reserved)
     }
     /// Updates the counts of shared memory when a port's allocation changes from `before` to `after` bytes.
     fn update_allocation(&mut self, before: u64, after: u64) {
         self.bytes = self.bytes + after - before;
-        self.shared_bytes = self.shared_bytes + self.beyond_reserve(after) - self.beyond_reserve(before);
+        self.shared_bytes = self.shared_bytes + self.bytes_beyond_reserve(after) - self.bytes_beyond_reserve(before);
     }
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn queue_mapping(lanes: &Lanes, top_class: u8) -> [QueueId; QueueId::
 }
 
 /// Converts numbers of frames and bytes to the form in which the buffer slot gets them.
-fn to_use((packets, bytes): (u32, u64)) -> MemoryUse {
+fn memory_use((packets, bytes): (u32, u64)) -> MemoryUse {
     MemoryUse { packets: u64::from(packets), bytes, ..MemoryUse::default() }
 }
 
@@ -182,7 +182,7 @@ impl PacketStore {
 
     /// Returns true if a frame that came in by `ingress` first waits in the memory of that input.
     /// Congestion messages that leave by the port at which they were made do not cross. A congestion point at an input
-    /// notifies sources over the link of its frames (QCN-OS §II-B).
+    /// notifies sources over the link by which their frames came in (QCN-OS §II-B).
     #[inline]
     pub(crate) fn waits_at_input(&self, ingress: PortId, to: QueueAt) -> bool {
         self.inputs.is_some() && (to.queue.lane() != Lane::Notice || ingress != to.port)
@@ -198,10 +198,7 @@ impl PacketStore {
             lane => self.lanes.limit(lane).accepts((0, 0), size),
         };
         let holds = holds
-            && inputs
-                .stages
-                .as_ref()
-                .is_none_or(|stages| stages.undersized_buffers((ingress, to.port), size).is_none());
+            && inputs.stages.as_ref().is_none_or(|stages| stages.oversized_frame((ingress, to.port), size).is_none());
         match (self.ports[usize::from(to.port.0)].closed, holds) {
             (true, _) => Some(DropReason::LinkDown),
             (false, false) => Some(DropReason::lane_full(to.queue.lane())),
@@ -258,8 +255,8 @@ impl PacketStore {
             let (all, at_inputs) = (port.queued_normal(), inputs.waiting_normal(output));
             // A port counts a frame from its arrival at the input on; only the part in the output buffer counts against
             // the limit.
-            let used = to_use((all.0 - at_inputs.0, all.1 - at_inputs.1));
-            let used = if queue.lane() == Lane::Normal { used } else { to_use(port.backlog(queue)) };
+            let used = memory_use((all.0 - at_inputs.0, all.1 - at_inputs.1));
+            let used = if queue.lane() == Lane::Normal { used } else { memory_use(port.backlog(queue)) };
             let fits = |size| may_join_output(&self.buffer, &self.lanes, (queue, &used), size);
             if let Some(time) = inputs.grant(QueueAt { port: output, queue }, &mut self.arena, now, fits) {
                 return Some(time);
@@ -281,9 +278,9 @@ impl PacketStore {
         };
         let output = PortId(target);
         let (all, elsewhere) = (port.queued_normal(), inputs.waiting_normal(output));
-        let normal = to_use((all.0 - elsewhere.0, all.1 - elsewhere.1));
+        let normal = memory_use((all.0 - elsewhere.0, all.1 - elsewhere.1));
         let fits = |queue: QueueId, size| {
-            let used = if queue.lane() == Lane::Normal { normal } else { to_use(port.backlog(queue)) };
+            let used = if queue.lane() == Lane::Normal { normal } else { memory_use(port.backlog(queue)) };
             may_join_output(&self.buffer, &self.lanes, (queue, &used), size)
         };
         let out = OutputBufferState { waits: &|queue| port.backlog(queue).1, fits: &fits };

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_network_balances_where_all_that_was_sent_is_somewhere() {
+    fn payload_is_conserved_if_all_sent_bytes_are_accounted_for() {
         let host = PayloadCounts { sent: 100, delivered: 20, waiting: 5, ..PayloadCounts::default() };
         let switch = PayloadCounts { dropped: 30, cut: 40, waiting: 5, ..PayloadCounts::default() };
         let all: PayloadCounts = [host, switch].into_iter().sum();

@@ -144,7 +144,7 @@ impl Port {
             bytes: 0,
             limits: shape.computed.unwrap_or(Limits::STEPPED),
             per_byte: shape.clock.time_per_byte().map_or(0, |dur| dur.0),
-            // So `settle` may be called for any port: it removes nothing where departures are not computed.
+            // So `settle_departures` may be called for any port: it removes nothing where departures are not computed.
             next_start: if shape.computed.is_some() { Time::ZERO } else { Time::NEVER },
             packets: 0,
             gap: shape.gap,

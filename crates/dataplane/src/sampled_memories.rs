@@ -142,7 +142,7 @@ impl SampledMemories {
         self.pools[usize::from(port.0)].as_ref().map_or(0, |pool| pool.units.len() as u32)
     }
 
-    /// Returns the flow, ports and class of the frame that occupies a unit.
+    /// Returns the flow, source host, hash, ports and class of the frame that occupies a unit.
     pub(crate) fn occupant(&self, port: PortId, unit: u32, arena: &Arena) -> Option<Occupant> {
         let Unit { slot, .. } = *self.pools[usize::from(port.0)].as_ref()?.units.get(unit as usize)?;
         Some(Occupant::from_head(&arena.get(slot).head, self.frames[slot as usize].out))

@@ -40,7 +40,7 @@ mod totals;
 
 use crate::core::{Core, CoreSetup, Decision, StepContext};
 use crate::packet_store::Fib;
-use crate::{Observer, Out, PacketExtensions, Pkt};
+use crate::{ExtensionSlab, Observer, Out, Pkt};
 use learning::LearningState;
 use mech::fib::FibSlot;
 use mech::overflow::DropReason;
@@ -79,7 +79,7 @@ pub trait Routes {
     /// Returns the equal-cost next hops of `switch` toward `host`.
     fn next_hops(&self, switch: u32, host: HostId) -> NextHops<'_>;
     /// Returns the number of hosts of the network.
-    fn hosts(&self) -> u32 {
+    fn network_hosts(&self) -> u32 {
         u32::MAX
     }
     /// Returns the node and port of the first dead link on the latest route from a switch to a host.
@@ -126,7 +126,7 @@ pub struct Switch {
     lost_bytes: u64,
     lost_payload: u64,
     /// Packets lost without a route, by the node and port of the dead link that cut off their destination.
-    cut_off: BTreeMap<(u32, PortId), u64>,
+    unreachable_drops: BTreeMap<(u32, PortId), u64>,
     /// Address table and flood counts, if the switch learns addresses.
     learnt: Option<Box<LearningState>>,
 }
@@ -138,7 +138,7 @@ pub struct SwitchStep<'a, R, O> {
     /// Routes of the network.
     pub routes: &'a R,
     /// Extensions (TCP options) of the packets of the run.
-    pub exts: &'a mut PacketExtensions,
+    pub exts: &'a mut ExtensionSlab,
     /// Driver of the switch.
     pub out: &'a mut O,
 }
@@ -160,13 +160,13 @@ impl<R: Routes> Fib for SwitchFib<'_, R> {
         match self.routes.next_hops(self.node, host) {
             NextHops::None => None,
             NextHops::Only(port) => Some(port),
-            NextHops::Several(hops) => Some(hop_port(hops, self.routing.peek().hop_of_tables(host, hash, hops))),
+            NextHops::Several(hops) => Some(hop_port(hops, self.routing.peek().hop_by_hash(host, hash, hops))),
         }
     }
     fn has_host(&self, host: HostId) -> bool {
-        host.0 < self.routes.hosts()
+        host.0 < self.routes.network_hosts()
     }
-    fn slot(&self) -> &'static str {
+    fn slot_name(&self) -> &'static str {
         if self.learnt.is_some() { "fib" } else { "routing" }
     }
 }
@@ -188,7 +188,7 @@ impl Switch {
             lost: Default::default(),
             lost_bytes: 0,
             lost_payload: 0,
-            cut_off: BTreeMap::new(),
+            unreachable_drops: BTreeMap::new(),
             learnt: setup.fib.into_table().map(|table| Box::new(LearningState::new(table))),
         }
     }

@@ -122,7 +122,7 @@ pub trait Agent: Send + Sync {
     fn input_inactive_up_to(&self) -> Option<PortThresholds> {
         None
     }
-    /// Reports conflicts of the agent's parameters with the other mechanisms of the switch.
+    /// Reports conflicts between the agent's parameters, or of these with the rest of the switch.
     fn check(&self, _beside: &CheckContext, _report: &mut Report) {}
     /// Returns the lowest and the highest byte count of an account for which the agent needs no call.
     ///
@@ -184,7 +184,7 @@ impl AgentSlot {
     }
     /// Returns the slot, emptied if its agent is not for ports toward switches (`to_switch`) or hosts (otherwise).
     #[must_use]
-    pub fn if_for_port(self, to_switch: bool) -> AgentSlot {
+    pub fn keep_if_for_port(self, to_switch: bool) -> AgentSlot {
         AgentSlot(self.0.filter(|agent| agent.is_for_port(to_switch)))
     }
     /// Returns the agent of the slot, mutable; `None` if the slot is empty.
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_are_inside_themselves() {
+    fn levels_themselves_are_inside_their_range() {
         for (bytes, outside) in [(2, true), (3, false), (5, false), (6, true)] {
             assert_eq!(Account::is_outside(bytes, (3, 5)), outside);
         }
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn every_account_of_a_port_is_told_once() {
+    fn accounts_of_port_lists_each_account_once() {
         let mut all: Vec<Account> = Account::accounts_of_port(PortId(3)).collect();
         all.sort();
         all.dedup();

@@ -1,11 +1,12 @@
 //! Table of names from papers, standards and other tools, with the kind or key of scenarios that each stands for.
+//! No other table has such names.
 
 /// Name from a paper, a standard or another tool, and its kind or key in scenarios.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alias {
-    /// Name from a paper or tool, reduced to lower-case letters and digits.
+    /// Name from a paper, standard or tool, reduced to lower-case letters and digits.
     pub normalized: &'static str,
-    /// Name from a paper or tool, as written in a sentence.
+    /// Name from a paper, standard or tool, as written in a sentence.
     pub written: &'static str,
     /// Scenario table that has the kind or key, as in [`Spec::slot`](crate::params::Spec::slot).
     pub slot: &'static str,
@@ -63,7 +64,7 @@ const HEADROOM_NOTE: &str = "Headroom is not a setting: Overspill computes the h
 const NO_WATCHDOG_NOTE: &str = "There is no watchdog: no paused queue is drained. A deadlock is detected and \
                                 reported, and ends the command with status 3.";
 
-/// Aliases from papers, standards and other tools. A name with several meanings has an entry for each.
+/// All aliases from papers, standards and other tools. A name with several meanings has an entry for each.
 pub const ALIASES: &[Alias] = &[
     // Overflow.
     Alias::new("dibs", "DIBS", DETOUR),

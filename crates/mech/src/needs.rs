@@ -15,12 +15,12 @@ pub enum AdmitCalls {
     Always,
 }
 
-/// Fixed thresholds of a port's backlog, in frames and in bytes. The largest number means no threshold.
+/// Fixed thresholds of a port's backlog or input memory, in frames and in bytes. The largest number means none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortThresholds {
-    /// Threshold of the backlog in frames.
+    /// Threshold in frames.
     pub packets: u32,
-    /// Threshold of the backlog in bytes.
+    /// Threshold in bytes.
     pub bytes: u64,
 }
 

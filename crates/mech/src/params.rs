@@ -92,9 +92,9 @@ pub enum ParamKind {
     Numbers,
     /// List of whole numbers, each in a closed range.
     Counts {
-        /// Smallest allowed value of the parameter.
+        /// Smallest allowed number in the list.
         min: u64,
-        /// Largest allowed value of the parameter.
+        /// Largest allowed number in the list.
         max: u64,
     },
     /// Flow sizes: one size, the name of a distribution or of a file, or a table of one of these kinds.

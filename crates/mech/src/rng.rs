@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_in_a_stream_is_drawn_from_without_what_lies_before_it() {
+    fn at_position_skips_the_earlier_draws_of_a_stream() {
         let stream = || Stream::new(1, 2, StreamPurpose::Reply(3));
         let mut whole = stream();
         let all: Vec<u64> = (0..2 * 256 * 2 + 1).map(|_| whole.u64()).collect();

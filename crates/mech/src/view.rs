@@ -3,7 +3,7 @@
 use crate::buffer::ExtraMemory;
 use crate::{Fill, FlowId, Head, HostId, Lane, MemorySide, PktId, PortId, QueueId};
 
-/// Frame that occupies a unit of memory: its flow, ports, hash and class.
+/// Frame that occupies a unit of memory: its flow, source host, ports, hash and class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occupant {
     /// Flow of the frame.
@@ -42,7 +42,7 @@ impl Occupant {
 /// impl View for OnePort {
 ///     fn ports(&self) -> u16 { 1 }
 ///     fn fits(&self, _: PortId, _: QueueId, _size: u16) -> bool { self.0.len() < 4 }
-///     fn fits_beyond(&self, _: PortId, _: QueueId, _size: u16, _: ExtraMemory) -> bool { self.0.len() < 4 }
+///     fn fits_with_extra_memory(&self, _: PortId, _: QueueId, _size: u16, _: ExtraMemory) -> bool { self.0.len() < 4 }
 ///     fn fill(&self, _: PortId, _: QueueId) -> Fill { Fill { used: self.0.len() as u64, limit: Some(4) } }
 ///     fn backlog(&self, port: PortId, queue: QueueId) -> (u32, u64) {
 ///         let mut sum = (0, 0);
@@ -79,7 +79,7 @@ pub trait View {
         false
     }
     /// Returns true if a queue accepts a frame of `size` bytes into extra space beyond its limit.
-    fn fits_beyond(&self, port: PortId, queue: QueueId, size: u16, extra: ExtraMemory) -> bool;
+    fn fits_with_extra_memory(&self, port: PortId, queue: QueueId, size: u16, extra: ExtraMemory) -> bool;
     /// Returns the used capacity and the limit of a queue.
     fn fill(&self, port: PortId, queue: QueueId) -> Fill;
     /// Returns the backlog of a queue in frames and bytes.

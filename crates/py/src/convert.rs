@@ -140,7 +140,7 @@ pub(crate) fn networks_json(variants: &[Scenario]) -> (String, Value) {
     (format!("[{}]", told.collect::<Vec<_>>().join(",")), of.into())
 }
 
-/// Returns true if switches have buffers in bytes, and no switch has input memory.
+/// Returns true if any switch has a buffer in bytes, and no switch has input memory.
 fn has_byte_queues(scenario: &Scenario) -> bool {
     let in_bytes = |group: &SwitchMemory| matches!(group.buffer, Some(Amount::Bytes(_)));
     switch_memory(scenario).iter().any(in_bytes)
@@ -150,7 +150,7 @@ fn has_byte_queues(scenario: &Scenario) -> bool {
 /// Returns the properties of a run, its counts, and how it ended, as JSON.
 pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) -> Value {
     let node = |(i, n): (usize, &scenario::topology::Node)| json!({ "name": n.name, "tier": n.tier, "host": (i as u32) < scenario.topology.hosts });
-    let stacks = scenario.stacks();
+    let stacks = scenario.transport_table();
     let go_back = |traffic: usize| {
         let tcp = stacks.as_ref()?.workload_configs(traffic as u16).next()?;
         Some(json!({ "timeout_ps": tcp.go_back_timeout()?.0, "mss": tcp.mss() }))

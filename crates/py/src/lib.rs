@@ -54,7 +54,7 @@ fn load_source(path: &str, text: &str, sets: &[String]) -> PyResult<Loaded> {
     })
 }
 
-/// Returns all mechanisms and other kinds that a scenario may name, with their parameters, as JSON.
+/// Returns all mechanisms, other kinds and tables that a scenario may name, with their parameters, as JSON.
 #[pyfunction]
 fn catalogue() -> String {
     scenario::catalogue_json(registry()).to_string()
@@ -93,7 +93,7 @@ fn curve(kind: &str, sets: Vec<String>, steps: u32, places: Vec<f64>) -> PyResul
 
 /// Returns the meanings of small numbers in tables as JSON: for each table, a list of names from number 0 on.
 #[pyfunction]
-fn numbered() -> String {
+fn number_names() -> String {
     let all = sim::number_names().map(|(name, names)| (name.to_string(), serde_json::json!(names)));
     serde_json::Value::Object(all.into_iter().collect()).to_string()
 }
@@ -315,7 +315,7 @@ fn add_to_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(check_nesting, module)?)?;
     module.add_function(wrap_pyfunction!(curve, module)?)?;
-    module.add_function(wrap_pyfunction!(numbered, module)?)?;
+    module.add_function(wrap_pyfunction!(number_names, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     Ok(())

@@ -4,7 +4,7 @@ use mech::choice;
 
 choice! {
     /// Visibility of simultaneous arrivals at a switch to each other.
-    pub enum Simultaneous {
+    pub enum SimultaneousArrivals {
         /// Each simultaneous arrival is decided and stored before the switch decides on the next one.
         InTurn = "in_turn",
         /// All simultaneous arrivals are decided on the queues as they are before any of them is stored.
@@ -14,7 +14,7 @@ choice! {
 
 choice! {
     /// Order of simultaneous arrivals at a switch.
-    pub enum Ties {
+    pub enum TieOrder {
         /// Random permutation, drawn from the seed again at every instant.
         Random = "random",
         /// Order of port numbers.

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn of_endless_words_a_thousand_of_about_the_right_length_are_looked_at() {
+    fn nearest_word_compares_at_most_1000_words_of_similar_length() {
         let behind = |n| std::iter::repeat_n("abcdef", n).chain(std::iter::repeat_n("a", 5000)).chain(["switch"]);
         assert_eq!(nearest_word("swicth", behind(999)), Some("switch"));
         assert_eq!(nearest_word("swicth", behind(1000)), None);

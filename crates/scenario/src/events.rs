@@ -208,8 +208,8 @@ impl LinkHistory {
     }
 }
 
-/// Returns the history of every direction that changes. PRECONDITION: events are in order of time and
-/// `contradictions` has found none.
+/// Returns the history of every direction that changes. PRECONDITION: events are in order of time, and
+/// `find_contradictions` finds none.
 pub fn link_histories(events: &[Event]) -> BTreeMap<SendingPort, LinkHistory> {
     let mut all: BTreeMap<SendingPort, LinkHistory> = BTreeMap::new();
     for event in events {

@@ -173,13 +173,13 @@ mod tests {
         (0..).zip(links).map(way).collect()
     }
 
-    fn alone<'a>(links: &'a [PathLink], bytes: u64) -> IdealFlow<'a> {
+    fn lone_flow<'a>(links: &'a [PathLink], bytes: u64) -> IdealFlow<'a> {
         let framing = &Framing::ETHERNET;
         IdealFlow { links, back: &[], framing, mss: 1460, options: 0, syn: None, ack: None, stack: Dur::ZERO, bytes }
     }
 
     /// FCT by simulation of every frame on every link.
-    fn brute(flow: &IdealFlow) -> Dur {
+    fn fct_frame_by_frame(flow: &IdealFlow) -> Dur {
         let time = |rate: &Rate, payload: u64, options| {
             rate.time(flow.framing.wire_size(flow.framing.frame_size(payload as u16, options))).0
         };
@@ -209,14 +209,14 @@ mod tests {
     #[test]
     fn one_segment_over_two_links_takes_both_links_and_both_delays() {
         let links = chain(&[(Rate::gbps(1), Dur::us(1)); 2]);
-        let fct = ideal_fct(&IdealFlow { stack: Dur::us(3), ..alone(&links, 1460) });
+        let fct = ideal_fct(&IdealFlow { stack: Dur::us(3), ..lone_flow(&links, 1460) });
         assert_eq!(fct, Dur::ns(2 * 12_304 + 2 * 1000 + 2 * 3000));
     }
 
     #[test]
     fn timestamps_take_twelve_bytes_of_every_frame() {
         let links = chain(&[(Rate::gbps(1), Dur::us(1)); 2]);
-        let fct = ideal_fct(&IdealFlow { options: 12, ..alone(&links, 14_600) });
+        let fct = ideal_fct(&IdealFlow { options: 12, ..lone_flow(&links, 14_600) });
         assert_eq!(fct, Dur::ns(11 * (12_304 + 96) + 2 * 1000));
     }
 
@@ -224,15 +224,15 @@ mod tests {
     fn a_handshake_crosses_every_link_and_four_stacks() {
         // A SYN with 12 bytes of options: 70 B, a slot of 90 B, 720 ns at 1 Gb/s.
         let (links, back) = (chain(&[(Rate::gbps(1), Dur::us(1)); 2]), chain(&[(Rate::gbps(1), Dur::us(5)); 2]));
-        let flow = IdealFlow { back: &back, syn: Some(12), stack: Dur::us(3), ..alone(&links, 1460) };
+        let flow = IdealFlow { back: &back, syn: Some(12), stack: Dur::us(3), ..lone_flow(&links, 1460) };
         let opened = Dur::ns(4 * 720 + 2 * 1000 + 2 * 5000 + 4 * 3000);
         assert_eq!(ideal_fct(&flow), ideal_fct(&IdealFlow { syn: None, ..flow }) + opened);
     }
 
     #[test]
-    fn an_end_at_the_sender_is_the_way_back_of_an_ack_later() {
+    fn fct_measured_at_the_sender_adds_the_return_path_of_the_last_ack() {
         let (links, back) = (chain(&[(Rate::gbps(1), Dur::us(1)); 2]), chain(&[(Rate::gbps(1), Dur::us(5)); 2]));
-        let flow = IdealFlow { back: &back, stack: Dur::us(3), ..alone(&links, 1460) };
+        let flow = IdealFlow { back: &back, stack: Dur::us(3), ..lone_flow(&links, 1460) };
         // 64 B, a slot of 84 B, 672 ns at 1 Gb/s; with 12 bytes of options 70 B and 720 ns.
         let ended = Dur::ns(2 * 672 + 2 * 5000 + 2 * 3000);
         assert_eq!(ideal_fct(&IdealFlow { ack: Some(0), ..flow }), ideal_fct(&flow) + ended);
@@ -242,13 +242,13 @@ mod tests {
     #[test]
     fn ten_segments_are_pipelined() {
         let links = chain(&[(Rate::gbps(1), Dur::us(1)); 6]);
-        assert_eq!(ideal_fct(&alone(&links, 14_600)), Dur::ns((6 + 9) * 12_304 + 6 * 1000));
+        assert_eq!(ideal_fct(&lone_flow(&links, 14_600)), Dur::ns((6 + 9) * 12_304 + 6 * 1000));
     }
 
     #[test]
     fn a_tiny_last_segment_is_padded_and_waits_behind_the_full_ones() {
         let links = chain(&[(Rate::gbps(10), Dur::us(1)), (Rate::gbps(1), Dur::us(1))]);
-        let fct = ideal_fct(&alone(&links, 1461));
+        let fct = ideal_fct(&lone_flow(&links, 1461));
         assert_eq!(fct, Dur::ps(1_230_400 + 1_000_000 + 12_304_000 + 84 * 8000 + 1_000_000));
     }
 
@@ -276,14 +276,14 @@ mod tests {
                 stack: Dur(draw.uniform_below(3_000_000)),
                 bytes: 1 + draw.uniform_below(40 * u64::from(mss)),
             };
-            assert_eq!(ideal_fct(&flow), brute(&flow), "{flow:?}");
+            assert_eq!(ideal_fct(&flow), fct_frame_by_frame(&flow), "{flow:?}");
         }
     }
 
     #[test]
     fn the_longest_flow_does_not_overflow() {
         let links = chain(&[(Rate::bps(1), Dur::s(1)); 2]);
-        let flow = IdealFlow { back: &links, syn: Some(20), stack: Dur::MAX, ..alone(&links, u64::MAX) };
+        let flow = IdealFlow { back: &links, syn: Some(20), stack: Dur::MAX, ..lone_flow(&links, u64::MAX) };
         assert_eq!(ideal_fct(&flow), Dur::MAX);
     }
 }

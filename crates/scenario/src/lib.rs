@@ -25,7 +25,7 @@ pub mod topology;
 pub mod traffic;
 
 pub use catalogue::{aliases_json, catalogue_json, declarations};
-pub use choices::{FctEnd, Goodput, NicJitter, Simultaneous, Ties};
+pub use choices::{FctEnd, Goodput, NicJitter, SimultaneousArrivals, TieOrder};
 pub use curves::{CurveRequest, curve_json};
 pub use diag::Diagnostic;
 pub use events::Event;

@@ -1,6 +1,6 @@
 //! Data model of a validated scenario.
 
-use crate::choices::{FctEnd, Goodput, NicJitter, Simultaneous, Ties};
+use crate::choices::{FctEnd, Goodput, NicJitter, SimultaneousArrivals, TieOrder};
 use crate::events::Event;
 use crate::topology::Topology;
 use crate::traffic::Traffic;
@@ -105,7 +105,7 @@ impl Scenario {
         kinds.into_iter().collect::<Vec<_>>().join(", ")
     }
     /// Returns the configurations of senders and receivers; `None` if a transport of this name does not exist.
-    pub fn stacks(&self) -> Option<TransportTable> {
+    pub fn transport_table(&self) -> Option<TransportTable> {
         let all = self.all_transports().map(|one| TcpConfig::new(&one.kind, &one.values, self.framing));
         let all: Option<Vec<TcpConfig>> = all.collect();
         let signal = *self.host.bounce_signal.slot;
@@ -151,7 +151,7 @@ impl Scenario {
     /// Returns the size of the largest data frame in bytes.
     pub fn largest_frame(&self) -> u16 {
         let frame = |tcp: &TcpConfig| self.framing.frame_size(tcp.mss(), tcp.data_option_bytes());
-        let segment = self.stacks().map_or(0, |stacks| stacks.max_of(frame));
+        let segment = self.transport_table().map_or(0, |stacks| stacks.max_of(frame));
         let raw =
             |traffic: &Traffic| traffic.raw_payload().map_or(segment, |payload| self.framing.frame_size(payload, 0));
         self.traffic.iter().map(raw).max().unwrap_or(segment)
@@ -262,9 +262,9 @@ pub struct SwitchConfig {
     /// Bound of the clock error of the switch's ports, in parts per billion.
     pub clock_ppb: u32,
     /// Visibility of simultaneous arrivals to each other.
-    pub simultaneous: Simultaneous,
+    pub simultaneous: SimultaneousArrivals,
     /// Order of simultaneous arrivals.
-    pub ties: Ties,
+    pub ties: TieOrder,
     /// Settings of each port.
     pub ports: Vec<PortConfig>,
 }

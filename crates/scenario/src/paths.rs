@@ -40,19 +40,19 @@ mod tests {
     use std::sync::Arc;
 
     /// Network for tests, with its routing tables and a `k_shortest` mechanism for each switch.
-    struct Lab {
+    struct TestNetwork {
         net: Topology,
         routes: Routes,
         paths: Arc<Paths>,
         switches: Vec<KShortest>,
     }
 
-    impl Lab {
-        fn new(net: Topology, k: usize) -> Lab {
+    impl TestNetwork {
+        fn new(net: Topology, k: usize) -> TestNetwork {
             let paths = Arc::new(find_paths(&net, k, FlowHash::new(5)));
             let own = |s: u32| KShortest::with_paths(Arc::clone(&paths), s, Ecmp::new(u64::from(s)));
             let switches = (0..net.switches().len() as u32).map(own).collect();
-            Lab { routes: Routes::with_routing_slot(&net), paths, switches, net }
+            TestNetwork { routes: Routes::with_routing_slot(&net), paths, switches, net }
         }
         /// Returns the switches that a packet crosses from `start` on, each with its output port.
         fn walk(&self, start: u32, ends: (HostId, HostId), hash: u32) -> Vec<(u32, PortId)> {
@@ -63,7 +63,7 @@ mod tests {
                     NextHops::None => panic!("no way"),
                     NextHops::Only(port) => port,
                     NextHops::Several(hops) => {
-                        self.switches[(node - self.net.hosts) as usize].port_of_tables(ends, hash, hops)
+                        self.switches[(node - self.net.hosts) as usize].port_by_hash(ends, hash, hops)
                     }
                 };
                 way.push((node - self.net.hosts, port));
@@ -78,7 +78,7 @@ mod tests {
         }
     }
 
-    fn labs() -> Vec<Lab> {
+    fn test_networks() -> Vec<TestNetwork> {
         let jellyfish = [("switches", "12"), ("degree", "4"), ("hosts_per_switch", "2")];
         let parallel = ["h0 a 1", "h1 b 1", "h2 c 1", "a b 1", "a b 1", "b c 1", "a c 1", "c d 1", "d b 1"];
         let nodes = ["h0 host", "h1 host", "h2 host", "a", "b", "c", "d"];
@@ -89,13 +89,13 @@ mod tests {
             net("fat_tree", &[("k", "4")]),
             custom(&nodes, &parallel).unwrap(),
         ];
-        nets.into_iter().map(|net| Lab::new(net, 8)).collect()
+        nets.into_iter().map(|net| TestNetwork::new(net, 8)).collect()
     }
 
     #[test]
     fn a_packet_follows_its_path_to_the_end_and_leaves_it_for_its_host() {
         let mut some_longer = Vec::new();
-        for lab in labs() {
+        for lab in test_networks() {
             let mut longer = 0;
             for (src, dst) in lab.pairs() {
                 for hash in (0..16).map(|i: u32| i.wrapping_mul(0x9E37_79B9)) {
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn from_any_switch_any_packet_reaches_its_destination() {
-        for lab in labs() {
+        for lab in test_networks() {
             let longest = |(src, dst)| lab.paths.paths_between(src, dst).map(<[_]>::len).max().unwrap_or(0);
             let far = lab.net.switches().len();
             for start in lab.net.hosts..lab.net.nodes.len() as u32 {
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn the_paths_of_all_pairs_use_every_link_about_alike() {
         // A full mesh is the hardest case: eight paths, seven of which are drawn from ten equal ones.
-        let lab = Lab::new(net("hyperx", &[("dims", "12"), ("hosts_per_switch", "1")]), 8);
+        let lab = TestNetwork::new(net("hyperx", &[("dims", "12"), ("hosts_per_switch", "1")]), 8);
         let mut used = vec![vec![0u32; 12]; 12];
         for (src, dst) in lab.pairs() {
             for step in lab.paths.paths_between(src, dst).flatten() {
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn the_paths_of_64_switches_take_less_than_two_megabytes() {
         let given = [("switches", "64"), ("degree", "8"), ("hosts_per_switch", "4")];
-        let lab = Lab::new(net("jellyfish", &given), 8);
+        let lab = TestNetwork::new(net("jellyfish", &given), 8);
         assert_eq!(lab.net.hosts, 256);
         assert!(lab.paths.memory_bytes() < 2_000_000, "{}", lab.paths.memory_bytes());
         assert!(lab.pairs().all(|(src, dst)| [0, 8].contains(&lab.paths.paths_between(src, dst).len())));

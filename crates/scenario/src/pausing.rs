@@ -53,7 +53,7 @@ impl Scenario {
     }
 
     /// Returns the highest rates and longest delays of the link between a pausing port and its far end, during the run.
-    pub fn worst_case_span(&self, node: u32, port: u16) -> PausedLink {
+    pub fn worst_case_link(&self, node: u32, port: u16) -> PausedLink {
         let here = &self.topology.nodes[node as usize].ports[usize::from(port)];
         let far = (here.peer, here.peer_port);
         PausedLink {
@@ -142,7 +142,7 @@ fn compute_need(scenario: &Scenario, index: usize) -> Option<LosslessMemoryNeed>
             continue;
         };
         let (xoff, thresholds) = pool.max_threshold(slot.pause_levels(), classes);
-        let span = scenario.worst_case_span(node, p as u16);
+        let span = scenario.worst_case_link(node, p as u16);
         let own = thresholds.saturating_add(classes.saturating_mul(span.headroom_bytes()));
         need.xoff = need.xoff.max(xoff);
         need.ports += 1;

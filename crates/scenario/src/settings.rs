@@ -8,7 +8,7 @@ mod measure;
 
 pub use measure::MEASURE;
 
-use crate::choices::{ModelKind, NicJitter, NodeKind, Simultaneous, Ties};
+use crate::choices::{ModelKind, NicJitter, NodeKind, SimultaneousArrivals, TieOrder};
 use dataplane::DeadPortPolicy;
 use mech::params::{Param, ParamKind, Spec, Values};
 
@@ -146,14 +146,14 @@ pub const SWITCH: Spec = Spec {
             name: "simultaneous",
             doc: "Treatment of arrivals at the same instant. `in_turn`: each is decided, marked and stored before the \
                   next. `snapshot`: all are decided and marked by the state before any is stored.",
-            kind: Simultaneous::KIND,
+            kind: SimultaneousArrivals::KIND,
             default: Some("in_turn"),
         },
         Param {
             name: "ties",
             doc: "Order of simultaneous arrivals: a permutation drawn from the seed at every instant (`random`), or \
                   the order of port numbers (`port`).",
-            kind: Ties::KIND,
+            kind: TieOrder::KIND,
             default: Some("random"),
         },
         CLOCK_PPM,

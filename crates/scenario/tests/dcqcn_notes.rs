@@ -24,7 +24,7 @@ const NO_MARKS: &str = "host.reaction has no effect: receivers send CNPs only fo
 const NONE: [&str; 0] = [];
 
 #[test]
-fn receivers_tell_where_packets_may_come_marked_and_it_is_said_where_none_may() {
+fn dcqcn_warns_if_no_packet_may_be_marked() {
     assert_eq!(notes(ECN, RED), NONE);
     assert_eq!(notes(ECN, ""), [NO_MARKS]);
     assert_eq!(notes("", RED), [NO_MARKS]);

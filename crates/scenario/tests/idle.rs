@@ -20,7 +20,7 @@ fn notes_of(lines: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_said_of_links_that_go_down_is_told_where_none_does() {
+fn link_failure_keys_without_link_events_warn() {
     let rate = "[[event]]\nkind = \"rate\"\nat = \"1ms\"\nlink = \"h1\"\nrate = \"1Mbps\"\n";
     let down = "[[event]]\nkind = \"link_down\"\nat = \"1ms\"\nlink = \"h1\"\n";
     let with = |events: &str| {
@@ -39,7 +39,7 @@ fn what_is_said_of_links_that_go_down_is_told_where_none_does() {
 }
 
 #[test]
-fn measures_of_what_is_not_measured_or_does_not_happen_are_told() {
+fn measures_that_record_nothing_warn() {
     let said = "measure.displacement_threshold has no effect without measure.reordering = true";
     assert_eq!(notes("[measure]\ndisplacement_threshold = 9\n"), [said]);
     assert_eq!(notes("[measure]\ndisplacement_threshold = 9\nreordering = true\n"), [""; 0]);
@@ -57,7 +57,7 @@ fn measures_of_what_is_not_measured_or_does_not_happen_are_told() {
 }
 
 #[test]
-fn a_rank_that_nothing_goes_by_is_told() {
+fn unused_rank_of_packets_warns() {
     let ranked = "[transport]\nkind = \"sack\"\npriority = \"remaining\"\n";
     let said = "transport.priority has no effect: no scheduler and no overflow mechanism uses this rank";
     assert_eq!(notes(ranked), [said]);
@@ -67,7 +67,7 @@ fn a_rank_that_nothing_goes_by_is_told() {
 }
 
 #[test]
-fn a_window_that_never_rests_is_told() {
+fn restart_after_idle_without_reused_connections_warns() {
     let rest = "[transport]\nkind = \"sack\"\nrestart_after_idle = false\n";
     assert!(
         notes(rest)[0].starts_with("transport.restart_after_idle has no effect: every flow has its own connection")
@@ -89,14 +89,14 @@ fn memory_of_connections_that_never_end_is_reported() {
 }
 
 #[test]
-fn credit_of_limiters_that_nobody_has_is_told() {
+fn nic_credit_without_a_flow_rate_warns() {
     let credit = "[host]\nnic = { kind = \"round_robin\", credit = \"1538B\" }\n";
     assert_eq!(notes(credit), ["host.nic.credit has no effect: no flow has a rate limit"]);
     assert_eq!(notes(&credit.replace("credit", "flow_rate = \"1Gbps\", credit")), [""; 0]);
 }
 
 #[test]
-fn marks_that_nobody_sets_or_nobody_carries_are_told() {
+fn ecn_without_marking_and_marking_without_ecn_warn() {
     let marking = "[switch]\nmarking = { kind = \"ecn_threshold\", k = \"5pkt\" }\n";
     let ecn = "[transport]\nkind = \"sack\"\necn = true\n";
     assert_eq!(notes(ecn), ["transport.ecn has no effect: no switch and no host marks packets"]);
@@ -121,7 +121,7 @@ fn marks_that_nobody_sets_or_nobody_carries_are_told() {
 }
 
 #[test]
-fn a_reaction_to_bounces_and_weights_of_links_that_nothing_asks_for_are_told() {
+fn unused_bounce_signal_and_link_weights_warn() {
     let signal = "[host]\nbounce_signal = { kind = \"window_cut\", window = \"500us\", threshold = 2 }\n";
     assert_eq!(notes(signal), ["host.bounce_signal has no effect: no switch bounces packets"]);
     let bounce = "[switch]\noverflow = { kind = \"bounce\" }\n";
@@ -137,7 +137,7 @@ fn a_reaction_to_bounces_and_weights_of_links_that_nothing_asks_for_are_told() {
 }
 
 #[test]
-fn a_way_back_that_is_not_told_anything_of_is_told() {
+fn empty_reverse_table_of_a_link_warns() {
     let said = |path: &str| format!("topology.{path} has no effect: the table sets neither rate nor delay");
     let with = |back: &str| notes(&format!("[topology.link.back]\n{back}\n"));
     assert_eq!(with(""), [said("link.back")]);
@@ -271,7 +271,7 @@ fn hosts_are_not_listed_twice() {
 }
 
 #[test]
-fn times_that_nothing_waits_for_are_told_or_refused() {
+fn unused_workload_times_warn_or_are_refused() {
     let asked = "kind = \"request_reply\"\nreply = \"9KB\"\nstop = \"1ms\"\nthink_gaps = \"exponential\"\n";
     assert!(refused(&workload(asked), &[]).ends_with("expected no value if `think` is not given"));
     assert_eq!(notes_of(&format!("{asked}think = \"1ms\"\n")), [""; 0]);
@@ -315,7 +315,7 @@ fn what_a_file_of_flows_tells_is_not_told_again() {
 }
 
 #[test]
-fn what_is_said_of_flows_is_told_where_all_traffic_is_raw() {
+fn flow_measures_with_only_raw_traffic_warn() {
     let raw = "kind = \"constant\"\nsource = \"h0\"\ndestination = \"h1\"\nrate = \"1Mbps\"\n";
     let measure = "[measure]\nfct_end = \"sender_ack\"\ndrain = \"1ms\"\nallow_unfinished = true\n";
     let said = |key: &str| {
@@ -351,7 +351,7 @@ fn ranks_of_probes_and_marks_of_detoured_packets_that_nothing_goes_by_are_told()
 }
 
 /// Returns the notes of an overflow mechanism that trims packets; `more` begins with further switch options.
-fn of_trim(given: &str, more: &str) -> Vec<String> {
+fn notes_of_trim(given: &str, more: &str) -> Vec<String> {
     let buffer = "buffer = { kind = \"per_port\", size = \"9KB\" }";
     notes(&format!(
         "[switch]\n{buffer}\noverflow = {{ kind = \"trim\"{given} }}\n{more}\n[transport]\nkind = \"sack\"\npack = true\n"
@@ -400,7 +400,7 @@ fn options_of_trim_that_do_nothing_where_they_stand_are_told() {
         (any, "", None),
     ];
     for (given, more, said) in cases {
-        let found = of_trim(given, more);
+        let found = notes_of_trim(given, more);
         let found: Vec<&String> = found.iter().filter(|note| note.contains("switch.overflow")).collect();
         assert_eq!(found, said.iter().collect::<Vec<_>>(), "{given} {more}");
     }

@@ -115,7 +115,7 @@ fn note_on_holding(more: &str) -> Vec<String> {
 }
 
 #[test]
-fn holding_of_which_nothing_comes_is_told() {
+fn ineffective_ack_holding_warns() {
     let with = |buffer: &str, abq: &str| {
         let switch = format!("[switch]\nbuffer = {{ kind = \"per_port\", size = \"{buffer}\" }}\n");
         format!("{switch}ack_hold = {{ kind = \"abq\"{abq} }}\n[transport]\nkind = \"dctcp\"\n")

@@ -86,7 +86,7 @@ fn a_clock_where_frames_go_on_coming_or_where_none_is_told_of_is_refused() {
 }
 
 #[test]
-fn what_a_congestion_point_does_not_go_by_is_told() {
+fn unused_unit_and_index_of_qcn_warn() {
     let with =
         |more: &str| notes(&format!("buffer = {{ kind = \"unlimited\" }}\nnotify = {{ kind = \"qcn\"{more} }}"), "");
     let unit = "qcn: unit has no effect with culprit = \"arrival\", because no flow is drawn from the memory";

@@ -8,7 +8,7 @@ fn notes(more: &str) -> Vec<String> {
     all.iter().map(|note| note.strip_prefix("default: ").expect("of the one variant").to_string()).collect()
 }
 
-fn of(kind: &str, more: &str) -> Vec<String> {
+fn notes_of_transport(kind: &str, more: &str) -> Vec<String> {
     notes(&format!("[transport]\nkind = \"{kind}\"\n{more}"))
 }
 
@@ -17,33 +17,41 @@ const NONE: [&str; 0] = [];
 #[test]
 fn ticks_that_are_longer_than_the_least_timeout_are_told() {
     let said = "transport.tick = 3600s is above min_rto = 200ms, so that min_rto is rounded up to one tick";
-    assert_eq!(of("linux", "tick = \"3600s\"\n").first().map(String::as_str), Some(said));
-    assert_eq!(of("linux", "tick = \"200ms\"\n"), NONE);
+    assert_eq!(notes_of_transport("linux", "tick = \"3600s\"\n").first().map(String::as_str), Some(said));
+    assert_eq!(notes_of_transport("linux", "tick = \"200ms\"\n"), NONE);
     let said = "transport.min_rto = 1ms is below the default tick = 4ms and is rounded up to one tick: set a shorter tick, \
                 or \"0us\" for exact timers";
-    assert_eq!(of("linux", "min_rto = \"1ms\"\n"), [said]);
+    assert_eq!(notes_of_transport("linux", "min_rto = \"1ms\"\n"), [said]);
     let said =
         "transport.min_rto = 200us is below the default tick = 1ms and is rounded up to one tick: set a shorter tick";
-    assert_eq!(of("linux_2_6_38", "min_rto = \"200us\"\ndelayed_ack = false\n"), [said], "no tick of 0us there");
+    assert_eq!(
+        notes_of_transport("linux_2_6_38", "min_rto = \"200us\"\ndelayed_ack = false\n"),
+        [said],
+        "no tick of 0us there"
+    );
     let said = "transport.delayed_ack_timeout = 40ms is not below min_rto = 10ms. If a flow has an odd number of segments, the \
                 timer of its sender may expire before the last ACK is sent. Reduce delayed_ack_timeout, or increase min_rto";
-    assert_eq!(of("linux_2_6_38", "min_rto = \"10ms\"\n"), [said], "on linux it is shortened");
-    assert_eq!(of("linux", "min_rto = \"10ms\"\n"), NONE, "12 ms: as a kernel rounds it");
-    assert_eq!(of("linux", "min_rto = \"1ms\"\ntick = \"0us\"\n"), NONE);
-    assert_eq!(of("linux", "min_rto = \"1ms\"\nrecovery = \"sack\"\n"), NONE, "without RACK there are no ticks");
+    assert_eq!(notes_of_transport("linux_2_6_38", "min_rto = \"10ms\"\n"), [said], "on linux it is shortened");
+    assert_eq!(notes_of_transport("linux", "min_rto = \"10ms\"\n"), NONE, "12 ms: as a kernel rounds it");
+    assert_eq!(notes_of_transport("linux", "min_rto = \"1ms\"\ntick = \"0us\"\n"), NONE);
+    assert_eq!(
+        notes_of_transport("linux", "min_rto = \"1ms\"\nrecovery = \"sack\"\n"),
+        NONE,
+        "without RACK there are no ticks"
+    );
 }
 
 #[test]
 fn bounds_of_the_timeout_that_ticks_or_each_other_void_are_told() {
     let same = "min_rto = \"10ms\"\nmax_rto = \"10ms\"\n";
     let said = "transport.max_rto = 10ms is below min_rto in whole ticks of 4ms: both become 12ms";
-    assert_eq!(of("linux", same), [said]);
-    assert_eq!(of("linux", &same.replace("10", "12")), NONE);
-    assert_eq!(of("linux", &format!("{same}tick = \"0us\"\n")), NONE);
+    assert_eq!(notes_of_transport("linux", same), [said]);
+    assert_eq!(notes_of_transport("linux", &same.replace("10", "12")), NONE);
+    assert_eq!(notes_of_transport("linux", &format!("{same}tick = \"0us\"\n")), NONE);
     let said = "transport.rto_floor has no effect with min_rto = max_rto, because all timeouts are equal";
     let floor = "initial_rto = \"10ms\"\nrto_floor = \"deviation\"\n";
-    assert_eq!(of("sack", &format!("{same}{floor}")), [said]);
-    assert_eq!(of("sack", floor), NONE);
+    assert_eq!(notes_of_transport("sack", &format!("{same}{floor}")), [said]);
+    assert_eq!(notes_of_transport("sack", floor), NONE);
 }
 
 #[test]
@@ -52,16 +60,16 @@ fn a_first_timeout_that_a_sample_of_a_handshake_replaces_is_told() {
     let said = "transport.initial_rto has no effect with handshake_rtt = 100us, because this first sample sets the \
                 first timeout of established connections";
     let rtt = "handshake_rtt = \"100us\"\n";
-    assert_eq!(of("sack", &format!("{first}{rtt}")), [said]);
-    assert_eq!((of("sack", first), of("sack", rtt)), (vec![], vec![]));
+    assert_eq!(notes_of_transport("sack", &format!("{first}{rtt}")), [said]);
+    assert_eq!((notes_of_transport("sack", first), notes_of_transport("sack", rtt)), (vec![], vec![]));
     let said = "transport.handshake_rtt has no effect with connection = \"handshake\", which measures it";
-    assert_eq!(of("sack", &format!("{first}{rtt}connection = \"handshake\"\n")), [said]);
+    assert_eq!(notes_of_transport("sack", &format!("{first}{rtt}connection = \"handshake\"\n")), [said]);
 }
 
 #[test]
-fn what_answers_to_timeouts_is_told_where_there_are_none() {
+fn timeout_settings_without_a_retransmission_timer_warn() {
     let off = "retransmission_timer = false\n";
-    let with = |kind: &str, more: &str| of(kind, &format!("{off}{more}")).join("; ");
+    let with = |kind: &str, more: &str| notes_of_transport(kind, &format!("{off}{more}")).join("; ");
     let said = |names: &str| format!("transport.retransmission_timer = false also disables {names}");
     assert_eq!(with("linux", "frto = false\nrto_floor = \"sum\"\n"), said("rto_floor, frto"));
     assert_eq!(
@@ -83,21 +91,28 @@ fn what_answers_to_timeouts_is_told_where_there_are_none() {
 fn without_a_timer_the_age_of_segments_still_counts_on_linux_2_6_38() {
     let off = "retransmission_timer = false\nmin_rto = \"5ms\"\nfrto = false\ndelayed_ack = false\n";
     let said = |names: &str| format!("transport.retransmission_timer = false also disables {names}");
-    assert_eq!(of("linux_2_6_38", off), [said("frto")]);
-    assert_eq!(of("linux_2_6_38", &format!("{off}fack = false\n")), [said("min_rto, frto")]);
+    assert_eq!(notes_of_transport("linux_2_6_38", off), [said("frto")]);
+    assert_eq!(notes_of_transport("linux_2_6_38", &format!("{off}fack = false\n")), [said("min_rto, frto")]);
 }
 
 #[test]
 fn parameters_without_effect_on_linux_2_6_38_are_reported() {
     let said = "transport.limited_transmit has no effect with this kind, because each SACKed segment allows a new \
                 segment anyway";
-    assert_eq!(of("linux_2_6_38", "limited_transmit = true\n"), [said]);
+    assert_eq!(notes_of_transport("linux_2_6_38", "limited_transmit = true\n"), [said]);
     let without = "timestamps = false\n";
     let said = "transport.handshake_rtt has no effect without timestamps = true";
-    assert_eq!(of("linux_2_6_38", &format!("{without}handshake_rtt = \"1ms\"\n")), [said]);
+    assert_eq!(notes_of_transport("linux_2_6_38", &format!("{without}handshake_rtt = \"1ms\"\n")), [said]);
     let first = "initial_rto = \"1s\"\n";
-    assert!(of("linux_2_6_38", first)[0].starts_with("transport.initial_rto has no effect without connection"));
-    assert_eq!(of("linux_2_6_38", &format!("{without}{first}")), NONE, "the sample of the handshake is forgotten");
+    assert!(
+        notes_of_transport("linux_2_6_38", first)[0]
+            .starts_with("transport.initial_rto has no effect without connection")
+    );
+    assert_eq!(
+        notes_of_transport("linux_2_6_38", &format!("{without}{first}")),
+        NONE,
+        "the sample of the handshake is forgotten"
+    );
 }
 
 #[test]
@@ -112,7 +127,7 @@ fn frames_that_wait_for_longer_than_the_timers_of_some_hosts_are_told() {
 }
 
 #[test]
-fn clocks_that_are_off_by_less_than_what_they_are_drawn_in_are_told() {
+fn clock_ppm_that_rounds_to_zero_warns() {
     let said = |key: &str| {
         format!(
             "{key}.clock_ppm has no effect: the value rounds to 0 parts per billion, so that clocks \
@@ -127,7 +142,7 @@ fn clocks_that_are_off_by_less_than_what_they_are_drawn_in_are_told() {
 }
 
 #[test]
-fn what_is_said_of_losses_that_are_found_by_time_is_told_where_they_are_not() {
+fn rack_settings_without_rack_warn() {
     let dctcp = "[switch]\nmarking = { kind = \"ecn_threshold\", k = \"5pkt\" }\n[transport]\nkind = \"dctcp\"\n";
     let with = |more: &str| notes(&format!("{dctcp}{more}"));
     let said = |name: &str| format!("transport.{name} has no effect without recovery = \"rack\"");

@@ -2,7 +2,7 @@
 
 use crate::common::{INCAST, loaded, refused, size_of, star, tree};
 use mech::params::Value;
-use scenario::Ties;
+use scenario::TieOrder;
 use serde_json::json;
 use units::{Dur, Rate, Time};
 
@@ -28,7 +28,7 @@ fn among_overrides_that_match_the_last_wins() {
         ("10pkt".into(), "20pkt".into(), "10pkt".into())
     );
     assert_eq!(buffers[2].kind, "unlimited");
-    assert_eq!((variant.switches[1].ties, variant.switches[2].ties), (Ties::Random, Ties::Port));
+    assert_eq!((variant.switches[1].ties, variant.switches[2].ties), (TieOrder::Random, TieOrder::Port));
     assert_eq!(size_of(&variant.switches[8].buffer), "100pkt", "an aggregation switch");
     let turned = overrides.replace("node = \"edge1\"", "tier = \"agg\"").replace("tier = \"edge\"", "node = \"edge1\"");
     let variant = &loaded(&tree(&turned), &[]).variants[0];

@@ -203,7 +203,7 @@ fn windows_take_no_memory_if_nics_ask_for_each_segment() {
 }
 
 #[test]
-fn a_raw_flood_between_two_looks_at_memory_is_refused() {
+fn too_many_raw_packets_within_a_grid_step_are_refused() {
     let flood = |more: &str| {
         star(&format!(
             "[[traffic]]\nname = \"w\"\nkind = \"constant\"\nsource = \"h1\"\ndestination = \"h0\"\nflows = 1000\n{more}"

@@ -2,7 +2,7 @@
 
 use crate::common::{INCAST, loaded, refused, size_of, star};
 use scenario::memory::switch_memory;
-use scenario::{FctEnd, Simultaneous, Ties};
+use scenario::{FctEnd, SimultaneousArrivals, TieOrder};
 use serde_json::json;
 use units::{Amount, Dur, Rate, Time};
 
@@ -40,7 +40,7 @@ fn what_is_left_out_has_its_default() {
     let kinds = [of_switch.as_slice(), &[&port.marking.kind, &port.scheduler.kind]].concat();
     assert_eq!(kinds, ["ecmp", "per_port", "tail_drop", "none", "strict_priority"]);
     assert_eq!(size_of(&switch.buffer), "100pkt");
-    assert_eq!((switch.simultaneous, switch.ties), (Simultaneous::InTurn, Ties::Random));
+    assert_eq!((switch.simultaneous, switch.ties), (SimultaneousArrivals::InTurn, TieOrder::Random));
     assert_eq!(only.framing, dataplane::Framing::ETHERNET);
     assert_eq!((only.host.stack_delay, only.host.stack_jitter, only.host.nic_queue), (Dur::ZERO, Dur::ZERO, None));
     assert_eq!(only.host.nic_jitter, None, "a tenth of a frame");
@@ -112,7 +112,10 @@ fn every_table_can_be_given_in_full() {
     assert_eq!(variant.host.nic_queue, Some(Amount::Packets(300)));
     assert_eq!(variant.host.marking.values.amount("k"), Amount::Packets(9));
     assert_eq!(variant.framing, dataplane::Framing { header: 40, link: 0, min_frame: 40, gap: 20 });
-    assert_eq!((variant.switches[0].simultaneous, variant.switches[0].ties), (Simultaneous::Snapshot, Ties::Port));
+    assert_eq!(
+        (variant.switches[0].simultaneous, variant.switches[0].ties),
+        (SimultaneousArrivals::Snapshot, TieOrder::Port)
+    );
     assert_eq!(variant.switches[0].ports[3].scheduler.kind, "fifo");
     let m = &variant.measure;
     assert_eq!((m.from, m.to, m.drain, m.bin), (Time(Dur::ms(1).0), Time(Dur::ms(9).0), Dur::s(2), Dur::us(5)));

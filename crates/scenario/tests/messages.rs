@@ -5,7 +5,7 @@ use mech::Registry;
 use scenario::{Source, declarations, load};
 
 /// Returns the errors or notes of a scenario text with settings of the command line.
-fn said(text: &str, sets: &[String]) -> Vec<String> {
+fn load_messages(text: &str, sets: &[String]) -> Vec<String> {
     match load(&source(text), sets) {
         Ok(loaded) => loaded.notes,
         Err(found) => found.iter().map(ToString::to_string).collect(),
@@ -31,7 +31,7 @@ fn no_value_however_long_makes_a_message_long_or_speaks_to_a_terminal() {
             let kind = if spec.kind.is_empty() { vec![] } else { vec![format!("{slot}.kind={}", spec.kind)] };
             for value in [format!("{long:?}"), format!("[{long:?}]")] {
                 let value = value.replace("\\u{1b}", "\\u001b").replace("\\u{7}", "\\u0007");
-                check(path, &said(&star(""), &[kind.clone(), vec![format!("{path}={value}")]].concat()));
+                check(path, &load_messages(&star(""), &[kind.clone(), vec![format!("{path}={value}")]].concat()));
             }
         }
     }
@@ -48,13 +48,13 @@ fn keys_settings_and_files_are_told_in_short_too() {
         star(&format!("[transport]\nkind = \"sack\"\n[variants.a.transport]\nkind = \"sack\"\nmin_rto = \"{long}\"\n")),
         format!("{long} = 1"),
     ] {
-        check("a file", &said(&text, &[]));
+        check("a file", &load_messages(&text, &[]));
     }
     let long = "z\u{1b}".repeat(20_000);
     for set in
         [long.clone(), format!("{long}=1"), format!("seed={long}"), format!("seed=\"{long}"), format!("a.{long}=1")]
     {
-        check("a setting", &said(&star(""), &[set]));
+        check("a setting", &load_messages(&star(""), &[set]));
     }
     let trace = star("").replace(
         "kind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\nsize = \"20KB\"",

@@ -13,7 +13,7 @@ fn a_buffer_that_cannot_hold_all_headroom_is_noted_with_its_numbers_and_one_that
         ))
     };
     for kind in ["pause", "pfc"] {
-        let headroom = loaded(&pause(1_000_000, kind), &[]).variants[0].worst_case_span(4, 0).headroom_bytes();
+        let headroom = loaded(&pause(1_000_000, kind), &[]).variants[0].worst_case_link(4, 0).headroom_bytes();
         let enough = 3 * (10_000 + headroom);
         assert!(loaded(&pause(enough, kind), &[]).notes.is_empty());
         let notes = loaded(&pause(enough - 1, kind), &[]).notes;
@@ -36,7 +36,7 @@ fn the_memory_of_an_input_is_to_hold_the_headroom_of_its_own_port() {
              pause = {{ kind = \"pfc\", xoff = \"10KB\", xon = \"1KB\" }}\n"
         ))
     };
-    let headroom = loaded(&pause("1MB"), &[]).variants[0].worst_case_span(4, 0).headroom_bytes();
+    let headroom = loaded(&pause("1MB"), &[]).variants[0].worst_case_link(4, 0).headroom_bytes();
     let enough = 10_000 + headroom;
     assert_eq!(loaded(&pause(&format!("{enough}B")), &[]).notes, [""; 0]);
     let one = |memory: &str| {
@@ -93,7 +93,7 @@ fn thresholds_of_what_is_free_are_reached_one_after_another() {
     let text = "[switch]\nbuffer = { kind = \"shared\", size = \"1MB\", alpha = 1000000 }\n\
                 pause = { kind = \"pfc\", alpha = 1 }\n";
     let nine = loaded(&star(text).replace("n = 4", "n = 9"), &[]);
-    let headroom = nine.variants[0].worst_case_span(9, 0).headroom_bytes();
+    let headroom = nine.variants[0].worst_case_link(9, 0).headroom_bytes();
     assert!(9 * (100_000 + headroom) < 999_999);
     let may_hold = 998_047 + 9 * headroom;
     let said = format!(
@@ -125,7 +125,7 @@ fn what_is_never_paused_and_takes_of_the_same_memory_is_noted() {
     );
 }
 
-/// Test of a buffer counted in packets, of which only the smallest frames are certain to fit.
+/// Test of a buffer counted in packets, which guarantees no more bytes than that many frames of the smallest size.
 /// 500 packets hold 759,000 bytes of full frames and 32,000 bytes of ACKs.
 #[test]
 fn a_buffer_in_packets_is_sure_only_of_the_smallest_frames() {

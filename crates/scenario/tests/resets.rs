@@ -38,7 +38,7 @@ fn what_was_at_its_default_and_what_another_kind_does_by_itself_is_not_reset() {
 }
 
 #[test]
-fn what_the_new_kind_does_not_have_is_told() {
+fn values_dropped_by_a_new_kind_are_noted() {
     let told = |more: &str| notes(more, &[]).concat();
     let timed = "[transport]\nkind = \"dctcp\"\nmin_rto = \"1ms\"\ninitial_rto = \"1ms\"\ng = 0.5\ntimestamps = true\n";
     let found = told(&format!("{timed}[variants.pf]\ntransport.kind = \"pfabric\"\n"));
@@ -149,7 +149,7 @@ fn windows_above_the_one_that_bounds_them_are_told() {
 }
 
 #[test]
-fn what_says_nothing_beside_the_rest_of_a_transport_is_told() {
+fn ineffective_transport_parameters_warn() {
     let with = |more: &str| notes(&format!("[host]\nscheduler = {{ kind = \"srpt\" }}\n[transport]\n{more}\n"), &[]);
     for (more, said) in [
         (

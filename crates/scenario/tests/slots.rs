@@ -45,7 +45,7 @@ const HOLD: Spec = spec("switch.ack_hold", "hold");
 const TELL: Spec = spec("switch.notify", "tell");
 const DEAF: Spec = spec("host.reaction", "deaf");
 
-fn with_mine(text: &str) -> Result<Loaded, String> {
+fn load_with_own_mechanisms(text: &str) -> Result<Loaded, String> {
     let hold: fn(&Values) -> AckHoldSlot = |_| AckHoldSlot::new(Idle { notices: false });
     let registry = Registry::catalogue()
         .with_mechanism(Mechanism::new(&HOLD, hold))
@@ -57,7 +57,8 @@ fn with_mine(text: &str) -> Result<Loaded, String> {
 #[test]
 fn agents_from_outside_fill_the_ports_that_an_override_names() {
     let tree = star("[[override]]\nwhere = { port = \"host\" }\nswitch.ack_hold = { kind = \"hold\" }\n");
-    let loaded = with_mine(&tree.replace("\"star\"\nn = 4", "\"fat_tree\"\nk = 4")).expect("it is right");
+    let loaded =
+        load_with_own_mechanisms(&tree.replace("\"star\"\nn = 4", "\"fat_tree\"\nk = 4")).expect("it is right");
     let variant = &loaded.variants[0];
     for (node, switch) in variant.topology.switches().iter().zip(&variant.switches) {
         for (link, port) in node.ports.iter().zip(&switch.ports) {
@@ -71,17 +72,17 @@ fn agents_from_outside_fill_the_ports_that_an_override_names() {
 }
 
 #[test]
-fn agents_are_asked_what_they_stand_beside() {
+fn check_of_agents_sees_the_other_mechanisms() {
     let text = star("[switch]\nbuffer = { kind = \"unlimited\" }\nack_hold = { kind = \"hold\" }\n");
     let found =
         "test.toml:14: switch.ack_hold.kind: found it beside a `unlimited` buffer; expected a buffer with a limit\n";
-    assert_eq!(with_mine(&text).expect_err("it is wrong"), found);
+    assert_eq!(load_with_own_mechanisms(&text).expect_err("it is wrong"), found);
 }
 
 #[test]
 fn agents_stand_in_a_switch_whose_inputs_hold_frames() {
     let text = star("[switch]\nmodel = \"cioq\"\nack_hold = { kind = \"hold\" }\nnotify = { kind = \"tell\" }\n");
-    let loaded = with_mine(&text).expect("it is right");
+    let loaded = load_with_own_mechanisms(&text).expect("it is right");
     let port = &loaded.variants[0].switches[0].ports[0];
     assert_eq!((port.ack_hold.kind.as_str(), port.notify.kind.as_str(), port.agents().count()), ("hold", "tell", 2));
 }
@@ -90,7 +91,10 @@ fn agents_stand_in_a_switch_whose_inputs_hold_frames() {
 fn a_reaction_needs_a_nic_with_rate_limiters() {
     let found = "test.toml:13: host.reaction.kind: found \"deaf\" with nic = \"fifo\"; expected \"none\", or nic = \
                  \"round_robin\", which has a rate limiter for each flow\n";
-    assert_eq!(with_mine(&star("[host]\nreaction = { kind = \"deaf\" }\n")).expect_err("it is wrong"), found);
+    assert_eq!(
+        load_with_own_mechanisms(&star("[host]\nreaction = { kind = \"deaf\" }\n")).expect_err("it is wrong"),
+        found
+    );
 }
 
 #[test]
@@ -98,7 +102,7 @@ fn messages_that_change_nothing_and_reactions_that_get_none_are_noted() {
     let host = |reaction: &str| {
         format!("[host]\nnic = {{ kind = \"round_robin\" }}\nreaction = {{ kind = \"{reaction}\" }}\n")
     };
-    let notes = |more: &str| with_mine(&star(more)).expect("it is right").notes;
+    let notes = |more: &str| load_with_own_mechanisms(&star(more)).expect("it is right").notes;
     let tell = "[switch]\nnotify = { kind = \"tell\" }\n";
     assert_eq!(notes(&format!("{}{tell}", host("deaf"))), [""; 0]);
     let none = "default: host.reaction has no effect with switch.notify = \"none\": switches send no congestion \

@@ -32,7 +32,7 @@ fn path(net: &Topology, src: u32, dst: u32) -> Vec<(u32, u16)> {
 }
 
 /// Name of a switch in PABO's figure 10.
-fn shown(net: &Topology, node: u32) -> String {
+fn switch_label(net: &Topology, node: u32) -> String {
     match net.plan.unwrap().switch_position(node - net.hosts) {
         FatTreePosition::Edge(pod, z) => format!("S{}", 4 * pod + z + 1),
         FatTreePosition::Aggregation(pod, z) => format!("S{}", 4 * pod + z + 3),
@@ -41,13 +41,13 @@ fn shown(net: &Topology, node: u32) -> String {
 }
 
 /// Switches from H`src` to H`dst`, named as in the figure.
-fn figure(net: &Topology, src: u32, dst: u32) -> String {
+fn path_in_figure(net: &Topology, src: u32, dst: u32) -> String {
     let nodes = path(net, src - 1, dst - 1);
-    nodes[1..].iter().map(|(node, _)| shown(net, *node)).collect::<Vec<_>>().join(" ")
+    nodes[1..].iter().map(|(node, _)| switch_label(net, *node)).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
-fn seats_are_where_the_builder_puts_switches() {
+fn switch_positions_match_the_tiers_of_the_builder() {
     for k in [2, 4, 6] {
         let net = net(k);
         for (s, switch) in (0..).zip(net.switches()) {
@@ -83,7 +83,7 @@ fn every_table_alone_sends_every_host_along_a_shortest_path() {
 #[test]
 fn the_papers_example_leaves_s1_by_port_3_and_s4_by_port_2() {
     let net = net(4);
-    assert_eq!(figure(&net, 2, 10), "S1 S4 C3 S12 S9");
+    assert_eq!(path_in_figure(&net, 2, 10), "S1 S4 C3 S12 S9");
     let ports = path(&net, 1, 9);
     assert_eq!(ports.iter().map(|(_, port)| *port).collect::<Vec<_>>(), [0, 3, 2, 2, 0, 1]);
 }
@@ -93,22 +93,22 @@ fn data_and_acks_of_the_papers_scenarios_take_the_worked_paths() {
     let net = net(4);
     // Hosts on the left (odd) have octet 2, hosts on the right octet 3.
     for (src, way) in [(1, "S1 S3"), (5, "S5 S7"), (13, "S13 S15"), (2, "S1 S3"), (6, "S5 S7"), (14, "S13 S15")] {
-        assert_eq!(figure(&net, src, 9), format!("{way} C1 S11 S9"), "H{src} to H9");
+        assert_eq!(path_in_figure(&net, src, 9), format!("{way} C1 S11 S9"), "H{src} to H9");
     }
     for (src, way) in [(3, "S2 S4"), (7, "S6 S8"), (15, "S14 S16"), (4, "S2 S4"), (8, "S6 S8"), (16, "S14 S16")] {
-        assert_eq!(figure(&net, src, 9), format!("{way} C4 S12 S9"), "H{src} to H9");
+        assert_eq!(path_in_figure(&net, src, 9), format!("{way} C4 S12 S9"), "H{src} to H9");
     }
     for (src, way) in [(4, "S2 S3"), (8, "S6 S7"), (16, "S14 S15")] {
-        assert_eq!(figure(&net, src, 10), format!("{way} C2 S11 S9"), "H{src} to H10");
-        assert!(figure(&net, 10, src).starts_with("S9 S12 C3 "), "H10 to H{src}");
+        assert_eq!(path_in_figure(&net, src, 10), format!("{way} C2 S11 S9"), "H{src} to H10");
+        assert!(path_in_figure(&net, 10, src).starts_with("S9 S12 C3 "), "H10 to H{src}");
     }
-    assert_eq!(figure(&net, 11, 9), "S10 S12 S9");
-    assert_eq!(figure(&net, 9, 11), "S9 S11 S10");
+    assert_eq!(path_in_figure(&net, 11, 9), "S10 S12 S9");
+    assert_eq!(path_in_figure(&net, 9, 11), "S9 S11 S10");
     for dst in [1, 3, 5, 7, 13, 15] {
-        assert!(figure(&net, 9, dst).starts_with("S9 S11 C1 "), "H9 to H{dst}");
+        assert!(path_in_figure(&net, 9, dst).starts_with("S9 S11 C1 "), "H9 to H{dst}");
     }
     for dst in [2, 4, 6, 8, 14, 16] {
-        assert!(figure(&net, 9, dst).starts_with("S9 S12 C3 "), "H9 to H{dst}");
+        assert!(path_in_figure(&net, 9, dst).starts_with("S9 S12 C3 "), "H9 to H{dst}");
     }
 }
 

@@ -21,7 +21,7 @@ const ROCE: &str = "transport = { kind = \"roce\" }";
 const TWO: &str = "[[override]]\nwhere = { hosts = [\"h1\", \"h2\"] }\n";
 
 /// Returns the transports of a workload's flows at hosts 0 and 1, with their minimum RTO.
-fn of(scenario: &Scenario, traffic: usize) -> Vec<(&str, Option<Dur>)> {
+fn transports_of_workload(scenario: &Scenario, traffic: usize) -> Vec<(&str, Option<Dur>)> {
     let own = &scenario.own_transports;
     let number = |host: usize| match own.host_transports(traffic) {
         Some(row) => row.of_host.get(host).copied().unwrap_or(row.of_all),
@@ -36,9 +36,9 @@ fn of(scenario: &Scenario, traffic: usize) -> Vec<(&str, Option<Dur>)> {
 fn flows_of_a_workload_go_by_its_transport_and_all_others_by_that_of_the_scenario() {
     let all = loaded(&text(ROCE, ""), &[]);
     let scenario = &all.variants[0];
-    assert_eq!(of(scenario, 0), [("dctcp", Some(Dur::ms(5))); 2]);
-    assert_eq!(of(scenario, 1), [("roce", None); 2]);
-    let stacks = scenario.stacks().expect("transports");
+    assert_eq!(transports_of_workload(scenario, 0), [("dctcp", Some(Dur::ms(5))); 2]);
+    assert_eq!(transports_of_workload(scenario, 1), [("roce", None); 2]);
+    let stacks = scenario.transport_table().expect("transports");
     let mss = |traffic: u16| stacks.workload_configs(traffic).map(|tcp| tcp.mss()).collect::<Vec<_>>();
     assert_eq!((mss(0), mss(1)), (vec![1460], vec![1000]));
     assert_eq!((stacks.row_of(0), stacks.row_of(1)), (0, 1));
@@ -50,11 +50,11 @@ fn flows_of_a_workload_go_by_its_transport_and_all_others_by_that_of_the_scenari
 #[test]
 fn its_keys_are_laid_upon_the_table_of_the_scenario_and_upon_those_of_hosts() {
     let all = loaded(&text("transport.min_rto = \"7ms\"", ""), &[]);
-    assert_eq!(of(&all.variants[0], 1), [("dctcp", Some(Dur::ms(7))); 2]);
+    assert_eq!(transports_of_workload(&all.variants[0], 1), [("dctcp", Some(Dur::ms(7))); 2]);
     let hosts = format!("{TWO}transport = {{ kind = \"sack\", min_rto = \"6ms\" }}\n");
     let all = loaded(&text("transport.delayed_ack = true", &hosts), &[]);
     let scenario = &all.variants[0];
-    assert_eq!(of(scenario, 1), [("dctcp", Some(Dur::ms(5))), ("sack", Some(Dur::ms(6)))]);
+    assert_eq!(transports_of_workload(scenario, 1), [("dctcp", Some(Dur::ms(5))), ("sack", Some(Dur::ms(6)))]);
     let own = &scenario.own_transports;
     let delayed: Vec<bool> = own.kinds.iter().map(|one| one.values.flag("delayed_ack")).collect();
     assert_eq!(delayed, [false, true, true], "that of h1 and h2, then those of the workload");
@@ -62,8 +62,8 @@ fn its_keys_are_laid_upon_the_table_of_the_scenario_and_upon_those_of_hosts() {
     assert_eq!(told[0]["hosts"], serde_json::json!(["h1", "h2"]));
     assert_eq!(told[0]["transport"]["delayed_ack"], serde_json::json!(true));
     let all = loaded(&text(ROCE, &hosts), &[]);
-    assert_eq!(of(&all.variants[0], 1), [("roce", None); 2], "a kind is that of all hosts");
-    assert_eq!(of(&all.variants[0], 0)[1].0, "sack");
+    assert_eq!(transports_of_workload(&all.variants[0], 1), [("roce", None); 2], "a kind is that of all hosts");
+    assert_eq!(transports_of_workload(&all.variants[0], 0)[1].0, "sack");
 }
 
 #[test]
@@ -71,10 +71,13 @@ fn variants_and_settings_name_the_workload() {
     let variants = "[variants.tcp]\n[variants.roce]\ntraffic.burst.transport.kind = \"roce\"\ntraffic.burst.class = 3\n\
                     [variants.anew]\ntraffic.burst = { kind = \"permutation\", size = \"1KB\" }\n";
     let all = loaded(&text("", variants), &["traffic.web.transport.min_rto=8ms"]);
-    let kinds = [0, 1, 2].map(|i| of(&all.variants[i], 1)[0].0);
+    let kinds = [0, 1, 2].map(|i| transports_of_workload(&all.variants[i], 1)[0].0);
     assert_eq!(kinds, ["dctcp", "roce", "dctcp"]);
     assert_eq!([0, 1].map(|i| all.variants[i].traffic[1].class()), [0, 3]);
-    assert_eq!(all.variants.iter().map(|one| of(one, 0)[0].1).collect::<Vec<_>>(), [Some(Dur::ms(8)); 3]);
+    assert_eq!(
+        all.variants.iter().map(|one| transports_of_workload(one, 0)[0].1).collect::<Vec<_>>(),
+        [Some(Dur::ms(8)); 3]
+    );
     let anew = &all.variants[2].traffic[1];
     assert_eq!((anew.name.as_str(), anew.kind), ("burst", "permutation"));
     let lost = "anew: traffic.burst: the new kind = \"permutation\" replaces the whole table";
@@ -130,7 +133,7 @@ fn what_does_not_fit_is_refused_and_what_has_no_effect_is_told() {
 }
 
 #[test]
-fn there_are_only_so_many() {
+fn a_scenario_has_at_most_32_own_transports() {
     let many = |n: u32| {
         let one = |i: u32| {
             format!(
@@ -165,7 +168,7 @@ fn a_load_in_wire_bytes_counts_the_segments_of_the_workloads_own_transport() {
 }
 
 #[test]
-fn packets_of_roce_have_no_rank_and_that_is_told_where_something_goes_by_ranks() {
+fn roce_with_a_rank_scheduler_warns() {
     let ranks = |own: &str, of_all: &str| {
         let more = text(own, "").replace("[switch]", "[switch]\nscheduler = { kind = \"srpt\" }");
         let all = loaded(&more, &[&format!("transport.kind={of_all}")]);

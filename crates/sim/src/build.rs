@@ -177,7 +177,7 @@ fn build_empty<O: Observer, T: Tap>(
     let hosts = (0..topology.hosts).map(|id| site.build_host(id)).collect();
     let switches = scenario.switches.iter().enumerate().map(|(i, config)| site.build_switch(i, config));
     let switches = switches.collect();
-    let tcp = scenario.stacks();
+    let tcp = scenario.transport_table();
     let (mut wires, base) = build_links(scenario, &histories, seed);
     let clock = |host| site.port_rate(host, 0).clock();
     HostLinkJitter::from_scenario(scenario, seed, clock).into_iter().for_each(|scatter| wires.set_jitter(scatter));
@@ -197,7 +197,7 @@ fn build_empty<O: Observer, T: Tap>(
         completed: 0,
         pending: 0,
         queries: Queries::new(&scenario.traffic, (scenario.measure.from, scenario.measure.to)),
-        reacts: closed_loop.has_followers(),
+        reacts: closed_loop.workloads_with_followers(),
         delivered: Vec::new(),
         fct_end: scenario.measure.fct_end,
         lost: None,
@@ -210,7 +210,7 @@ fn build_empty<O: Observer, T: Tap>(
         changes: ChangeSchedule::new(scenario, seed, &routes).map(Box::new),
         routes: WorldRoutes(routes),
         flows: FlowTable::new(scenario.switches.iter().any(|s| s.routing.slot.peek().is_symmetric())),
-        packet_extensions: dataplane::PacketExtensions::default(),
+        packet_extensions: dataplane::ExtensionSlab::default(),
         tcp: Arc::new(tcp.ok_or_else(|| BuildError(format!("`{}`", scenario.transport.kind)))?.with_seed(seed)),
         seed,
         pending,
@@ -261,7 +261,10 @@ fn build_links(scenario: &Scenario, histories: &BTreeMap<SendingPort, LinkHistor
         for (p, port) in (0..).zip(&node.ports) {
             wires.add_link(port.peer, port.peer_port, port.delay);
             if let Some(history) = histories.get(&(n, p)) {
-                wires.set_changing(ChangingLink::new(history.clone(), Stream::new(seed, n, StreamPurpose::Link(p))));
+                wires.give_course_to_last_link(ChangingLink::new(
+                    history.clone(),
+                    Stream::new(seed, n, StreamPurpose::Link(p)),
+                ));
             }
         }
     }

@@ -59,7 +59,7 @@ impl NetworkState<'_> {
             for port in 0..switch.core().ports().len() as u16 {
                 let (from, out) = self.far_end(node, port);
                 let both_ends =
-                    switch.core().pause_sent(PortId(port)).zip(self.core(from).pause_in_effect(PortId(out)));
+                    switch.core().sent_pauses(PortId(port)).zip(self.core(from).received_pauses(PortId(out)));
                 let both = both_ends.map_or(ClassSet::NONE, |(sent, in_effect)| effective_pauses(&sent, &in_effect));
                 if both != ClassSet::NONE {
                     all.insert((node, port), both);
@@ -91,7 +91,7 @@ impl NetworkState<'_> {
     }
 
     /// Returns the bytes that never leave a node while the stuck links stay paused.
-    fn bytes_that_stay(&self, node: u32, stuck: &BTreeMap<LinkEnd, ClassSet>) -> Vec<StuckBytes> {
+    fn stuck_bytes_at_node(&self, node: u32, stuck: &BTreeMap<LinkEnd, ClassSet>) -> Vec<StuckBytes> {
         let core = self.core(node);
         let ports = 0..core.ports().len() as u16;
         let classes = |port| stuck.get(&self.far_end(node, port)).copied().unwrap_or(ClassSet::NONE);
@@ -103,7 +103,7 @@ impl NetworkState<'_> {
     /// node has left.
     fn may_resume(&self, ends: &[LinkEnd], stuck: &BTreeMap<LinkEnd, ClassSet>) -> Vec<(LinkEnd, ClassSet)> {
         let Some((node, _)) = ends.first() else { return Vec::new() };
-        let (core, stays) = (self.core(*node), self.bytes_that_stay(*node, stuck));
+        let (core, stays) = (self.core(*node), self.stuck_bytes_at_node(*node, stuck));
         let mut by_port = vec![0; core.ports().len()];
         stays.iter().for_each(|own| by_port[usize::from(own.port.0)] += own.bytes);
         let free = core.shared_memory_free(&by_port);
@@ -128,12 +128,12 @@ impl NetworkState<'_> {
         let mut way = vec![(*first, (0..8).find(|class| classes.has(*class))?)];
         loop {
             let (end, class) = *way.last()?;
-            let next = self.waits_for(end, class, stuck)?;
+            let next = self.stuck_link_waited_for(end, class, stuck)?;
             if let Some(begin) = way.iter().position(|known| *known == next) {
                 let cycle = &way[begin..];
                 let sources: Vec<LinkEnd> = cycle.iter().map(|((node, port), _)| self.far_end(*node, *port)).collect();
                 let since = sources.iter().zip(cycle).filter_map(|((node, port), (_, class))| {
-                    Some(self.core(*node).pause_in_effect(PortId(*port))?.since[usize::from(*class)])
+                    Some(self.core(*node).received_pauses(PortId(*port))?.since[usize::from(*class)])
                 });
                 return Some(Deadlock { at: since.max()?, class: next.1, cycle: sources });
             }
@@ -142,10 +142,15 @@ impl NetworkState<'_> {
     }
 
     /// Returns a stuck link on which frames wait to leave, whose bytes keep the link into `end` paused.
-    fn waits_for(&self, end: LinkEnd, class: u8, stuck: &BTreeMap<LinkEnd, ClassSet>) -> Option<(LinkEnd, u8)> {
+    fn stuck_link_waited_for(
+        &self,
+        end: LinkEnd,
+        class: u8,
+        stuck: &BTreeMap<LinkEnd, ClassSet>,
+    ) -> Option<(LinkEnd, u8)> {
         let core = self.core(end.0);
         let (pause_group, _) = core.resume_threshold(PortId(end.1), class, None)?;
-        let stays = self.bytes_that_stay(end.0, stuck);
+        let stays = self.stuck_bytes_at_node(end.0, stuck);
         let held = stays.iter().filter(|own| own.ingress == PortId(end.1) && pause_group.has(own.class));
         let mut links = held.filter_map(|own| {
             let far = self.far_end(end.0, own.port.0);

@@ -44,7 +44,8 @@ pub(crate) struct RunState<O> {
     /// Number of unfinished flows that the run waits for. The count of a partition is one term of a sum modulo 2⁶⁴,
     /// since flows that begin in one partition may end in another.
     pub(crate) open: u64,
-    /// Number of measured messages that wait for others to arrive, and whose queries are not measured themselves.
+    /// Number of measured messages that arrivals have planned and that have not started, except messages that a
+    /// measured query counts as missing.
     pub(crate) pending: u64,
     /// Queries with messages that have not started yet.
     pub(crate) queries: Queries,
@@ -107,7 +108,7 @@ impl<O: Observer> RunState<O> {
 }
 
 impl<O: Observer> Driver<'_, O> {
-    fn flow_ended(&mut self, flow: FlowId) {
+    fn record_flow_end(&mut self, flow: FlowId) {
         let record = &mut self.state.records[flow.0 as usize];
         record.end = self.now;
         self.state.completed += 1;
@@ -119,20 +120,20 @@ impl<O: Observer> Driver<'_, O> {
             self.state.delivered.push(flow);
         }
         if self.state.fct_end == FctEnd::LastByte {
-            self.flow_ended(flow);
+            self.record_flow_end(flow);
         }
     }
     fn flow_acknowledged(&mut self, flow: FlowId, stats: &SenderStats) {
         self.state.records[flow.0 as usize].sender = stats.into();
         if self.state.fct_end == FctEnd::SenderAck {
-            self.flow_ended(flow);
+            self.record_flow_end(flow);
         }
     }
-    fn violated(&mut self, lost: &LosslessViolation) {
+    fn record_lossless_violation(&mut self, lost: &LosslessViolation) {
         let here = || LosslessViolationAt { at: self.now, node: self.node, lost: *lost };
         self.state.lost = self.state.lost.or_else(|| Some(here()));
     }
-    fn broken(&mut self, broken: &BrokenRule) {
+    fn record_broken_rule(&mut self, broken: &BrokenRule) {
         let here = || BrokenRuleAt { at: self.now, node: self.node, broken: *broken };
         self.state.broken = self.state.broken.or_else(|| Some(here()));
     }
@@ -172,8 +173,8 @@ impl<O: Observer> Out for Driver<'_, O> {
         match what {
             Outcome::FlowReceived(flow) => self.flow_received(flow),
             Outcome::FlowAcknowledged(flow, stats) => self.flow_acknowledged(flow, stats),
-            Outcome::LosslessViolated(lost) => self.violated(lost),
-            Outcome::RuleBroken(broken) => self.broken(broken),
+            Outcome::LosslessViolated(lost) => self.record_lossless_violation(lost),
+            Outcome::RuleBroken(broken) => self.record_broken_rule(broken),
         }
     }
     fn has_flow(&self, flow: FlowId) -> bool {

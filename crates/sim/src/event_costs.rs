@@ -121,7 +121,7 @@ mod tests {
     /// Test of the losses of events that follow each other on two link directions.
     /// THERE and BACK go down; both come up; THERE loses frames at random; BACK goes down again.
     #[test]
-    fn an_event_costs_what_is_lost_by_its_reason_until_the_next_of_it_at_that_place() {
+    fn losses_count_for_the_last_event_of_their_reason_there() {
         let all = [
             places(DropReason::LinkDown, &[THERE, BACK]),
             None,

@@ -90,7 +90,7 @@ mod tests {
     use mech::{FlowId, HostId};
 
     #[test]
-    fn what_a_node_makes_is_no_packet_of_the_flow_that_it_is_about() {
+    fn notices_and_pauses_have_identities_apart_from_flow_packets() {
         let packet = |kind: PacketKind, src: u32| {
             let mut pkt = Pkt { emission: 4, ..Pkt::default() };
             (pkt.head.flow, pkt.head.src, pkt.head.flags) = (FlowId(2), HostId(src), Flags::from_kind(kind));

@@ -21,11 +21,11 @@ use prefetch_index::prefetch_index;
 use units::{Dur, Time};
 
 const NO_FRAME: u32 = u32::MAX;
-/// Value in place of a course number, of a link that never changes.
+/// Value of `change_index` for a link that never changes.
 const STEADY_LINK: u16 = u16::MAX;
-/// Value in place of a course number, of a link that never changes and whose frames are delayed by NIC jitter.
+/// Value of `change_index` for a link that never changes and whose frames are delayed by NIC jitter.
 const JITTERED_LINK: u16 = u16::MAX - 1;
-/// Value in place of a run number, of a frame that belongs to no run of frames.
+/// Value of `run` for a frame that belongs to no run of frames.
 const NO_RUN: u32 = u32::MAX;
 
 /// Single direction of a link.
@@ -130,7 +130,7 @@ impl Links {
         self.jitter = Some(Box::new(scatter));
     }
     /// Gives the last added link a course of changes over time. PRECONDITION: fewer than 65,534 links change.
-    pub(crate) fn set_changing(&mut self, course: ChangingLink) {
+    pub(crate) fn give_course_to_last_link(&mut self, course: ChangingLink) {
         if let Some(link) = self.links.last_mut() {
             link.change_index = self.changing.len() as u16;
             self.changing.push(course);
@@ -297,8 +297,9 @@ impl Links {
         None
     }
 
-    /// Keeps the frames sent on this link from now on for [`take_sent_frames`](Links::take_sent_frames). The course holds the flag,
-    /// since each frame looks up the course anyway; a field of its own would make the 24 bytes of a link larger.
+    /// Keeps the frames sent on this link from now on for [`take_sent_frames`](Links::take_sent_frames).
+    /// The course holds the flag, since each frame looks up the course anyway. A field of its own would make the 24
+    /// bytes of a link larger.
     pub(crate) fn keep_sent_frames(&mut self, link: u32) {
         let link = &mut self.links[link as usize];
         if let Some(course) = self.changing.get_mut(usize::from(link.change_index)) {

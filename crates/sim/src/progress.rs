@@ -16,8 +16,8 @@ pub struct FlowRecord {
     pub traffic: u16,
     /// Number of the query, `u32::MAX` for none.
     pub query: u32,
-    /// True if the flow is measured: it started inside the measurement window, or an earlier message of its query did
-    /// that triggered it.
+    /// True if the flow is measured. A flow that the arrival of a message of its query started is measured if that
+    /// message is. Any other flow is measured if it starts inside the measurement window.
     pub measured: bool,
     /// True if the run waits for the flow: it is measured, or the first message of its query is.
     pub awaited: bool,

@@ -209,7 +209,7 @@ impl Recorder {
     }
 
     /// Records that a packet was delivered or lost. Returns the largest distance by which bounces brought it back.
-    fn record_end(&mut self, at: EventLocation, pkt: &Pkt, fate: u8) -> u8 {
+    fn record_packet_end(&mut self, at: EventLocation, pkt: &Pkt, fate: u8) -> u8 {
         let most = if pkt.head.bounces > 0 { self.distances.remove_ended_packet(pkt) } else { 0 };
         if let Some(steps) = self.detour_steps.as_mut().filter(|_| pkt.head.detours > 0) {
             steps.write_ended_packet(at, pkt, &mut self.rows.detour_steps);
@@ -267,14 +267,9 @@ impl Recorder {
         self.limits.iter_mut().for_each(|limits| limits.close(&scope, now));
         self.sent.iter_mut().for_each(|sent| sent.close(&mut self.rows.sent));
         self.reordering.iter_mut().for_each(|reordering| reordering.end_streams());
-        self.rows.sort_ends();
+        self.rows.sort_by_instant();
         self.pauses.iter_mut().for_each(|pauses| pauses.close(&scope, now, &mut self.rows.pauses));
         self.rows.sort();
-    }
-
-    /// Returns the number of bounced packets in flight, whose distances are kept.
-    pub fn distances_kept(&self) -> usize {
-        self.distances.packets_kept()
     }
 
     /// Returns the number of packets in flight whose detours are kept.
@@ -287,7 +282,7 @@ impl Recorder {
         self.reordering.as_ref().map_or(0, |reordering| reordering.flows_in_flight())
     }
 
-    /// Removes frames from the counts that were to leave by `port` after the end of the run.
+    /// Reverses the counts of frames that were to leave by `port` after the end of the run.
     pub(crate) fn uncount_transmissions(&mut self, port: u32, ahead: impl IntoIterator<Item = (Time, u16)>) {
         if self.closed {
             return;

@@ -6,7 +6,7 @@ use crate::driver::{Driver, RunState};
 use crate::progress::{Progress, StopReason};
 use crate::tap::Tap;
 use dataplane::transport::{ReleasedPackets, TransportTable};
-use dataplane::{FlowTable, Host, HostStep, Observer, PacketExtensions, Pkt, Switch};
+use dataplane::{ExtensionSlab, FlowTable, Host, HostStep, Observer, Pkt, Switch};
 use mech::routing::{Hop, NextHops};
 use mech::{FlowId, HostId, PortId};
 use scenario::routes::Routes;
@@ -53,7 +53,7 @@ impl dataplane::Routes for WorldRoutes {
     fn next_hops(&self, switch: u32, host: HostId) -> NextHops<'_> {
         self.0.next_hops(switch, host)
     }
-    fn hosts(&self) -> u32 {
+    fn network_hosts(&self) -> u32 {
         self.0.hosts()
     }
     fn first_dead_link(&self, switch: u32, host: HostId, choose: &dyn Fn(&[Hop]) -> PortId) -> Option<(u32, PortId)> {
@@ -69,7 +69,7 @@ pub struct World<O: Observer, T: Tap = ()> {
     pub(crate) switches: Vec<Switch>,
     pub(crate) routes: WorldRoutes,
     pub(crate) flows: FlowTable,
-    pub(crate) packet_extensions: PacketExtensions,
+    pub(crate) packet_extensions: ExtensionSlab,
     pub(crate) tcp: Arc<TransportTable>,
     pub(crate) seed: u64,
     pub(crate) pending: Flows,
@@ -151,7 +151,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.progress()
     }
 
-    /// Returns the number of packets whose extension (their TCP options) is in use.
+    /// Returns the number of packet extensions (TCP options of packets) in use.
     pub fn packet_extensions(&self) -> usize {
         self.packet_extensions.live_count()
     }

@@ -246,7 +246,7 @@ impl mech::Agent for UntilAStart {
 /// h1 replies to each of ten frames with one of its own, far apart. A reply is held until the next frame starts toward
 /// h1, and is released in that very instant.
 #[test]
-fn what_a_start_releases_leaves_in_the_same_instant() {
+fn ack_released_at_a_frame_start_leaves_in_that_instant() {
     let back = "[[traffic]]\nname = \"back\"\nkind = \"bursts\"\nsource = \"h1\"\ndestination = \"h0\"\n\
                 payload = \"100B\"\npackets = 3\ninterval = \"5us\"\npause = \"1s\"\n";
     let there = burst(10, "50us");

@@ -56,7 +56,7 @@ fn headroom_is_of_what_comes_in_at_its_rate_while_a_pause_goes_out_at_the_other(
          pause = { kind = \"pfc\", xoff = \"20KB\", xon = \"10KB\" }\n[transport]",
     );
     // Port 1 of the switch pauses h1: a request goes down, data goes up.
-    let span = scenario(&text, "").worst_case_span(3, 1);
+    let span = scenario(&text, "").worst_case_link(3, 1);
     // The request waits for a frame of 1538 bytes down and takes 84 bytes itself; delays are 5 us there and 1 us back:
     // 135.76 us.
     let window = 123_040 + 6_720 + 5_000 + 1_000;

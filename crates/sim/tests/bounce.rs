@@ -82,7 +82,7 @@ fn tree(theta: f64, lambda: f64) -> String {
 }
 
 /// Returns the number of packets that were never bounced, as a mean over seeds; asserts that no packet is lost.
-fn spared(theta: f64, lambda: f64) -> f64 {
+fn count_never_bounced(theta: f64, lambda: f64) -> f64 {
     let one = |seed| {
         let results = run_with(&scenario(&tree(theta, lambda), ""), seed, Options::default());
         assert_eq!(drops(&results), 0, "theta {theta}, lambda {lambda}");
@@ -95,9 +95,9 @@ fn spared(theta: f64, lambda: f64) -> f64 {
 
 #[test]
 fn fewer_packets_are_bounced_as_theta_rises_and_more_as_lambda_does() {
-    let by_theta = [0.0, 0.5, 0.9].map(|theta| spared(theta, 5.0));
+    let by_theta = [0.0, 0.5, 0.9].map(|theta| count_never_bounced(theta, 5.0));
     assert!(by_theta[0] < by_theta[1] && by_theta[1] < by_theta[2], "{by_theta:?}");
-    let by_lambda = [0.0, 5.0, 50.0].map(|lambda| spared(0.5, lambda));
+    let by_lambda = [0.0, 5.0, 50.0].map(|lambda| count_never_bounced(0.5, lambda));
     assert!(by_lambda[0] > by_lambda[1] && by_lambda[1] > by_lambda[2], "{by_lambda:?}");
 }
 

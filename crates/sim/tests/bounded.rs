@@ -6,7 +6,7 @@ use scenario::Scenario;
 use sim::{Options, Recorder, Results, StopReason};
 use units::Time;
 
-fn cut(s: &Scenario, bound: u64, partitions: u32) -> Results {
+fn run_to_bound(s: &Scenario, bound: u64, partitions: u32) -> Results {
     let options = Options { max_events: Some(bound), partitions, ..Options::default() };
     let mut world = whole(s, 1, options, Recorder::from_scenario(s));
     let results = world.results(s);
@@ -84,7 +84,7 @@ fn a_cut_run_ends_with_the_instant_that_reaches_the_bound() {
                     break;
                 }
             }
-            let results = cut(&s, bound, 0);
+            let results = run_to_bound(&s, bound, 0);
             assert_eq!(results.progress.stop, Some(StopReason::MaxEvents));
             assert_eq!((results.progress.events, results.end()), (events, Time(last.0 + 1)), "bound {bound}");
         }
@@ -96,9 +96,9 @@ fn a_bound_cuts_any_number_of_partitions_at_one_instant() {
     for text in [IN_STEP, IN_NO_TIME] {
         let s = scenario(text, "");
         for bound in [1, 100, 777, 1600, 2500] {
-            let usual = cut(&s, bound, 0);
+            let usual = run_to_bound(&s, bound, 0);
             for partitions in [1, 2, 3, 8] {
-                let divided = cut(&s, bound, partitions);
+                let divided = run_to_bound(&s, bound, partitions);
                 assert_eq!(usual.progress, divided.progress, "bound {bound}, {partitions} partitions");
                 assert!(usual == divided, "bound {bound}: tables of {partitions} partitions");
             }
@@ -110,7 +110,7 @@ fn a_bound_cuts_any_number_of_partitions_at_one_instant() {
 fn a_cut_does_not_depend_on_how_the_run_is_driven() {
     let s = scenario(IN_STEP, "");
     for bound in [1, 100, 1600] {
-        let usual = cut(&s, bound, 0);
+        let usual = run_to_bound(&s, bound, 0);
         for chunk in [1, 7, 1000] {
             let options = Options { max_events: Some(bound), ..Options::default() };
             let mut world = world(&s, 1, options);

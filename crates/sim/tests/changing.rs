@@ -156,7 +156,7 @@ fn a_run_is_the_same_however_it_is_run() {
 }
 
 /// Returns the results of a run, after a check that any number of partitions gives the same results.
-fn the_same_divided(text: &str, seed: u64, options: Options) -> Results {
+fn assert_partitions_agree(text: &str, seed: u64, options: Options) -> Results {
     let s = scenario(text, "");
     let results = |partitions| {
         let mut world = whole(&s, seed, Options { partitions, ..options }, Recorder::from_scenario(&s));
@@ -192,7 +192,7 @@ fn partitions_go_on_no_further_than_a_change_or_the_shortest_delay_that_a_link_w
         events.join(", ")
     );
     // Without a bound on events, windows are as long as delays and the instants at which a run may end allow.
-    assert!(the_same_divided(&text, 1, Options::default()).progress.hops > 500);
+    assert!(assert_partitions_agree(&text, 1, Options::default()).progress.hops > 500);
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn partitions_leave_the_same_tables_where_the_network_changes() {
         if text.contains("\"learning\"") && (text.contains("\"bounce\"") || text.contains("\"detour\"")) {
             continue;
         }
-        let usual = the_same_divided(&text, n, options());
+        let usual = assert_partitions_agree(&text, n, options());
         lost += total(&usual, "events", "lost");
         crossed += usual.progress.hops;
     }

@@ -174,7 +174,7 @@ fn a_frame_for_an_idle_output_is_not_behind_those_for_a_congested_one() {
 /// Three inputs offer an output more than its rate: the first 10, the second 5, the third 2.5 Gb/s. The third gets all
 /// that it offers, and the others share the rest in turns.
 #[test]
-fn inputs_share_an_output_by_turns_and_who_wants_less_gets_all_of_it() {
+fn inputs_share_an_output_max_min_fairly() {
     let every = |n: u64| {
         format!(
             "[[traffic]]\nname = \"c{n}\"\nkind = \"bursts\"\nsource = \"h{n}\"\n\
@@ -235,7 +235,7 @@ fn deliveries_by_class(text: &str) -> Vec<u8> {
 /// The output's buffer of two never reaches a threshold of six, since frames at inputs for it count as well. The
 /// longest queue is the sum of both.
 #[test]
-fn how_full_an_output_is_counts_what_the_inputs_hold_for_it() {
+fn queue_length_for_marking_includes_frames_at_inputs() {
     let flows = "[transport]\nkind = \"dctcp\"\n[[traffic]]\nname = \"f\"\nkind = \"incast\"\nsenders = 3\n\
                  receiver = \"h3\"\nsize = \"60KB\"\n";
     let switch = "model = \"cioq\"\nbuffer = { kind = \"per_port\", size = \"2pkt\" }\n\

@@ -172,7 +172,7 @@ fn rows() -> Vec<Row<'static>> {
 }
 
 #[test]
-fn what_the_page_says_of_trim_beside_others_is_what_becomes_of_packets() {
+fn trim_page_table_matches_what_happens_to_packets() {
     let mut wrong = Vec::new();
     for row in rows() {
         let (text, named) = (text(&row.lines), row.also.split('`').skip(1).step_by(2).collect::<Vec<_>>());

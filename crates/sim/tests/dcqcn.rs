@@ -20,7 +20,7 @@ const TIMER: f64 = 55e-6;
 const BYTES: f64 = 10e6;
 const G: f64 = 1.0 / 256.0;
 const F: u32 = 5;
-/// Longest time in s between two CNPs that a run must cover, except with a probability of 1e-30.
+/// Longest time in s between two CNPs that the state machine considers; the probability of a longer one is 1e-30.
 const LONGEST: f64 = 0.1;
 
 /// Setting of a run: link rate in Gb/s, flows, and the marking probability at K_max, which is four times K_min.
@@ -177,7 +177,7 @@ fn jain(all: &[u64]) -> f64 {
     sum * sum / (all.len() as f64 * squares)
 }
 
-fn rests(setting: Setting) -> Vec<Seen> {
+fn assert_fixed_point(setting: Setting) -> Vec<Seen> {
     let expected = setting.fixed_point();
     let seen: Vec<Seen> = (1..=2).map(|seed| setting.run(seed)).collect();
     let said = format!("{setting:?}, marks {expected:.6} of frames: {seen:#?}");
@@ -192,12 +192,12 @@ fn rests(setting: Setting) -> Vec<Seen> {
 
 #[test]
 fn two_flows_share_a_port_and_are_marked_as_often_as_the_state_machine_says() {
-    rests(TWO_AT_40G);
+    assert_fixed_point(TWO_AT_40G);
 }
 
 #[test]
 fn flows_of_roce_come_to_rest_as_well() {
-    rests(Setting { sends: Sends::Roce, ..TWO_AT_40G });
+    assert_fixed_point(Setting { sends: Sends::Roce, ..TWO_AT_40G });
 }
 
 /// Test of the fixed points of more than two flows.
@@ -205,16 +205,16 @@ fn flows_of_roce_come_to_rest_as_well() {
 /// nothing is marked. The fixed point of ten flows is 19 KB above K_min.
 #[test]
 fn more_flows_are_marked_more_often_and_hold_the_queue_between_the_thresholds() {
-    rests(Setting { flows: 4, ..TWO_AT_40G });
-    for seen in rests(Setting { flows: 10, ..TWO_AT_40G }) {
+    assert_fixed_point(Setting { flows: 4, ..TWO_AT_40G });
+    for seen in assert_fixed_point(Setting { flows: 10, ..TWO_AT_40G }) {
         assert!((160e3..640e3).contains(&seen.queue), "{seen:?}");
     }
 }
 
 #[test]
 fn at_25_and_100_gbps_thresholds_and_steps_in_proportion_do_the_same() {
-    rests(Setting { gbps: 25, ..TWO_AT_40G });
-    rests(Setting { gbps: 100, ..TWO_AT_40G });
+    assert_fixed_point(Setting { gbps: 25, ..TWO_AT_40G });
+    assert_fixed_point(Setting { gbps: 100, ..TWO_AT_40G });
 }
 
 const PAGE: &str = include_str!("../../../docs/mechanisms/dcqcn.md");

@@ -116,7 +116,7 @@ fn a_world_cloned_in_the_middle_ends_with_the_same_bits() {
 /// Test of the order of rows in tables over time.
 /// Rows are ordered by step of time and place, so that the order does not depend on when rows were written.
 #[test]
-fn rows_of_steps_of_time_are_in_the_order_of_steps_and_places_and_those_of_packets_in_that_of_their_ends() {
+fn rows_are_in_order_of_time_bin_and_place_or_of_packet_end() {
     let text = QUERY.replace(
         "duration = \"20ms\"",
         "duration = \"20ms\"\nmeasure = { packets = true, goodput = \"flows\", bin = \"100us\" }",

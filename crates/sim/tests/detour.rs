@@ -41,7 +41,7 @@ switch.simultaneous = "snapshot"
 
 const LIMIT: u32 = 20;
 
-/// Settings of each detour policy, with other parameters of it.
+/// Settings of all detour policies, with different values of their other parameters.
 const POLICIES: [&str; 9] = [
     "policy = \"random\"",
     "policy = \"random\", ingress = false, max_detours = 3",
@@ -151,7 +151,7 @@ fn a_detour_never_leads_to_a_host_nor_to_a_full_port() {
 }
 
 #[test]
-fn a_full_port_has_the_last_word_only_where_simultaneous_arrivals_chose_the_same_place() {
+fn detours_find_full_ports_only_in_snapshots() {
     let lost = |policy: &str, variant: &str| {
         (1..=4).map(|seed| watched(&with(policy), variant, seed).lost[DropReason::BufferFull as usize]).sum::<u64>()
     };
@@ -179,27 +179,27 @@ fn a_cap_on_detours_is_met_and_never_exceeded() {
 #[test]
 fn packets_of_flows_that_are_not_detoured_meet_tail_drop() {
     #[derive(Clone, Default)]
-    struct Who {
+    struct CountsByHostSelection {
         detoured: [u64; 2],
         lost: [u64; 2],
     }
-    impl Who {
+    impl CountsByHostSelection {
         fn named(pkt: &Pkt) -> usize {
             usize::from([pkt.head.src.0, pkt.head.dst.0].iter().any(|host| (1..=6).contains(host)))
         }
     }
-    impl Observer for Who {
+    impl Observer for CountsByHostSelection {
         fn on_detour(&mut self, _at: EventLocation, _taken: u32, pkt: &Pkt) {
-            self.detoured[Who::named(pkt)] += 1;
+            self.detoured[CountsByHostSelection::named(pkt)] += 1;
         }
         fn on_drop(&mut self, _at: EventLocation, pkt: &Pkt, reason: DropReason) {
-            self.lost[Who::named(pkt)] += u64::from(reason == DropReason::BufferFull);
+            self.lost[CountsByHostSelection::named(pkt)] += u64::from(reason == DropReason::BufferFull);
         }
     }
     let s = scenario(&with(POLICIES[7]), "in_turn");
-    let mut world = watch(&s, 1, Options::default(), Who::default());
+    let mut world = watch(&s, 1, Options::default(), CountsByHostSelection::default());
     world.run();
-    let Who { detoured, lost } = world.observer();
+    let CountsByHostSelection { detoured, lost } = world.observer();
     assert!(detoured[0] == 0 && detoured[1] > 500 && lost[0] > 100 && lost[1] == 0, "{detoured:?} {lost:?}");
 }
 
@@ -216,12 +216,12 @@ fn every_policy_gives_the_same_bits_with_computed_and_stepped_departures() {
 
 /// Record of all calls to an observer before the first queue is full, and the time of that.
 #[derive(Clone, Default)]
-struct Before {
+struct CallsBeforeFullQueue {
     told: Vec<[u64; 5]>,
     full_at: Option<u64>,
 }
 
-impl Before {
+impl CallsBeforeFullQueue {
     fn record(&mut self, what: u64, at: EventLocation, more: [u64; 2]) {
         if self.full_at.is_none() {
             self.told.push([what, at.now.0, u64::from(at.port), more[0], more[1]]);
@@ -229,7 +229,7 @@ impl Before {
     }
 }
 
-impl Observer for Before {
+impl Observer for CallsBeforeFullQueue {
     const OBSERVED: ObservedEvents = ObservedEvents::DEPARTURES;
 
     fn on_enqueue(&mut self, at: EventLocation, frame: EnqueuedFrame, _pkt: &Pkt) {
@@ -252,9 +252,9 @@ impl Observer for Before {
 #[test]
 fn until_a_queue_is_full_every_policy_but_probabilistic_is_tail_drop_bit_by_bit() {
     let before = |s: &Scenario, seed| {
-        let mut world = watch_wanting::<_, DEPARTURES>(s, seed, Options::default(), Before::default());
+        let mut world = watch_wanting::<_, DEPARTURES>(s, seed, Options::default(), CallsBeforeFullQueue::default());
         world.run();
-        let Before { told, full_at } = world.observer();
+        let CallsBeforeFullQueue { told, full_at } = world.observer();
         (told.clone(), *full_at)
     };
     for detour in POLICIES {

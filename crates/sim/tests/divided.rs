@@ -15,11 +15,11 @@ fn results(s: &Scenario, seed: u64, partitions: u32) -> Results {
 }
 
 /// Returns the results of a run, after a check that one, two, three and eight partitions give the same ones.
-fn the_same(text: &str, seed: u64) -> Results {
-    the_same_of(&scenario(text, ""), text, seed)
+fn assert_partitions_agree(text: &str, seed: u64) -> Results {
+    assert_partitions_agree_on(&scenario(text, ""), text, seed)
 }
 
-fn the_same_of(s: &Scenario, text: &str, seed: u64) -> Results {
+fn assert_partitions_agree_on(s: &Scenario, text: &str, seed: u64) -> Results {
     let usual = results(s, seed, 0);
     for partitions in [1, 2, 3, 8] {
         let divided = results(s, seed, partitions);
@@ -43,7 +43,7 @@ fn random_scenarios_leave_the_same_tables_divided_into_any_number_of_partitions(
         if text.contains("\"learning\"") && (text.contains("\"bounce\"") || text.contains("\"detour\"")) {
             continue;
         }
-        let results = the_same(&text, n);
+        let results = assert_partitions_agree(&text, n);
         paused += total(&results, "pauses", "times");
         dropped += total(&results, "fates", "count");
         hops += results.progress.hops;
@@ -104,9 +104,9 @@ repeat = 3
 "#;
 
 #[test]
-fn what_follows_upon_messages_is_the_same_divided_into_any_number_of_partitions() {
+fn follow_up_messages_do_not_depend_on_partitions() {
     for overflow in ["tail_drop", "detour"] {
-        let results = the_same(&CLOSED.replace("OVERFLOW", overflow), 3);
+        let results = assert_partitions_agree(&CLOSED.replace("OVERFLOW", overflow), 3);
         assert!(results.progress.completed > 300, "{:?}", results.progress);
         assert!(total(&results, "fates", "count") > 0);
     }
@@ -163,7 +163,7 @@ fn held_acks_and_messages_about_congestion_are_the_same_in_any_number_of_partiti
         let text =
             text.replace(", interval = \"9000B\"", &format!(", interval = \"9000B\"{}", point[seed as usize - 1]));
         let s = scenario(&text, "");
-        let results = the_same_of(&s, &text, seed);
+        let results = assert_partitions_agree_on(&s, &text, seed);
         assert!(results.progress.hops > 3000, "{} hops", results.progress.hops);
         let messages = whole(&s, seed, Options::default(), ()).packets_made_and_held().0;
         assert!(messages > 10, "{messages} messages");
@@ -179,7 +179,7 @@ fn what_is_inside_switches_is_the_same_in_any_number_of_partitions() {
     let fabric = "[switch]\nmodel = \"fabric\"\nfabric = { kind = \"mesh\", elements = 2, link_rate = \"500Mbps\" }";
     let text =
         AGENTS.replace("NIC", "fifo").replace("[switch]", fabric).replace("[measure]", "[measure]\ninputs = true");
-    let results = the_same(&text, 1);
+    let results = assert_partitions_agree(&text, 1);
     assert!(rows(&results, "fabric_trace", ["bin"]).len() > 1000);
     assert!(total(&results, "fabric_buffers", "bytes") > 1_000_000);
 }
@@ -209,7 +209,7 @@ fn rows_of_an_instant_at_which_the_network_changes_are_in_the_order_of_nodes() {
         burst("h0", "h1", 5),
         burst("h3", "h2", 1)
     );
-    let results = the_same(&text, 1);
+    let results = assert_partitions_agree(&text, 1);
     let ends = rows(&results, "packets", ["end_ps", "node"]);
     let at_once: Vec<u64> = ends.iter().filter(|[end, _]| *end == 26_608_000).map(|[_, node]| *node).collect();
     assert_eq!(at_once, [2, 4, 4, 4, 4]);

@@ -404,7 +404,7 @@ fn variants_have_the_same_draws() {
 /// Test of a paused host whose link dies and comes back.
 /// Sixteen hosts send over one link with PFC, and are paused most of the time; the link of one that is paused dies.
 #[test]
-fn what_was_paused_over_a_dead_link_is_so_no_more_and_goes_on_when_it_is_back() {
+fn pause_of_a_dead_link_ends_and_its_host_sends_again() {
     let text = |events: &str| {
         spines(&format!("dead_port = \"wait\"\n{events}"), "")
             .replace("spines = 4", "spines = 1")

@@ -18,7 +18,7 @@ const DELAY: u64 = 1_000_000;
 const STEP: u64 = 607_200;
 const INSIDE: u64 = 4_857_600;
 /// Time in ps at which the first frame of a burst that begins at 0 is stored at the switch.
-const COMES: u64 = LINK + DELAY;
+const FIRST_ARRIVAL: u64 = LINK + DELAY;
 
 fn star(switch: &str, traffic: &str) -> String {
     format!(
@@ -82,16 +82,16 @@ fn seen(text: &str) -> Seen {
 #[test]
 fn a_frame_goes_by_every_buffer_of_its_way_to_the_picosecond() {
     let own = seen(&star(&mesh(""), &burst(0, 1, 1, "")));
-    assert_eq!(own.delivered, [(COMES + 2 * STEP + LINK + DELAY, 1, 0)]);
+    assert_eq!(own.delivered, [(FIRST_ARRIVAL + 2 * STEP + LINK + DELAY, 1, 0)]);
     // The input buffer of port 0's stage, and no link.
-    assert_eq!((own.moved, own.crossed), (vec![0], vec![COMES + STEP]));
+    assert_eq!((own.moved, own.crossed), (vec![0], vec![FIRST_ARRIVAL + STEP]));
     let far = seen(&star(&mesh(""), &burst(0, 2, 1, "")));
-    assert_eq!(far.delivered, [(COMES + 3 * STEP + INSIDE + LINK + DELAY, 2, 0)]);
+    assert_eq!(far.delivered, [(FIRST_ARRIVAL + 3 * STEP + INSIDE + LINK + DELAY, 2, 0)]);
     // The buffer before the first link, and the one behind it.
-    assert_eq!((far.moved, far.crossed), (vec![0, 4, 5], vec![COMES + STEP]));
+    assert_eq!((far.moved, far.crossed), (vec![0, 4, 5], vec![FIRST_ARRIVAL + STEP]));
     let clos = "fabric = { kind = \"folded_clos\", cores = 1, link_rate = \"2.5Gbps\" }";
     let clos = seen(&star(clos, &burst(0, 2, 1, "")));
-    assert_eq!(clos.delivered, [(COMES + 4 * STEP + 2 * INSIDE + LINK + DELAY, 2, 0)]);
+    assert_eq!(clos.delivered, [(FIRST_ARRIVAL + 4 * STEP + 2 * INSIDE + LINK + DELAY, 2, 0)]);
     // Up from the first stage, down to the second.
     assert_eq!(clos.moved, [0, 4, 5, 10, 11]);
 }
@@ -100,7 +100,7 @@ fn a_frame_goes_by_every_buffer_of_its_way_to_the_picosecond() {
 /// Buffer space is reserved from the start of a move to the buffer until the frame has left. In the stage of port 0
 /// that is two steps, before the link a step and the link, behind it the link and a step.
 #[test]
-fn the_buffers_inside_are_told_of_to_the_byte_and_picosecond() {
+fn internal_buffer_table_is_exact_to_byte_and_picosecond() {
     let text = format!("{}[measure]\ninputs = true\nbin = \"5us\"\n", burst(0, 2, 1, ""));
     let text = star(&mesh(""), "").replace("[measure]\npackets = true\n", &text);
     let results = run(&text, 1);
@@ -120,7 +120,7 @@ fn the_buffers_inside_are_told_of_to_the_byte_and_picosecond() {
     let trace = |name: &str| column(&results, "fabric_trace", name);
     assert_eq!((trace("bin"), trace("buffer")), (vec![0, 0, 0, 1, 1], vec![0, 4, 5, 4, 5]));
     assert_eq!(trace("max_bytes"), [1518; 5]);
-    let (moved, crossed) = (5_000_000 - COMES - 2 * STEP, COMES + 2 * STEP + INSIDE - 5_000_000);
+    let (moved, crossed) = (5_000_000 - FIRST_ARRIVAL - 2 * STEP, FIRST_ARRIVAL + 2 * STEP + INSIDE - 5_000_000);
     assert_eq!(trace("busy_ps"), [STEP, STEP, moved, 0, crossed]);
     assert_eq!(of("busy_ps"), [STEP, 0, 0, 0, STEP, INSIDE, 0, 0]);
     let mean = floats("fabric_trace", "mean_bytes").sum::<f64>() * 5e6;
@@ -152,7 +152,7 @@ fn what_moves_over_internal_links_and_fills_their_buffers_is_measured_in_the_win
 fn an_internal_link_that_is_slower_sets_the_pace_and_loses_nothing() {
     let switch = mesh(", link_buffer = \"3036B\", stage_buffer = \"3036B\"");
     let text = star(&switch, &burst(0, 2, 30, ""));
-    let first = COMES + 3 * STEP + INSIDE + LINK + DELAY;
+    let first = FIRST_ARRIVAL + 3 * STEP + INSIDE + LINK + DELAY;
     let expected: Vec<_> = (0..30).map(|n| (first + n * INSIDE, 2, n as u32)).collect();
     assert_eq!(seen(&text).delivered, expected);
     assert_eq!(drops(&run(&text, 1)), 0);
@@ -162,7 +162,7 @@ fn an_internal_link_that_is_slower_sets_the_pace_and_loses_nothing() {
 /// The stage's buffer holds two frames and that of the link two; with the one on the link this makes five, and the
 /// input holds six. Of 30 frames, which arrive four times as fast as they leave, some are lost, all at the input.
 #[test]
-fn what_finds_no_room_is_lost_at_its_input_and_nowhere_inside() {
+fn packets_are_lost_at_inputs_and_never_in_internal_buffers() {
     let switch = format!("input_buffer = \"6pkt\"\n{}", mesh(", link_buffer = \"3036B\", stage_buffer = \"3036B\""));
     let results = run(&star(&switch, &burst(0, 2, 30, "")), 1);
     let lost = total(&results, "ports", "drop_input_full");
@@ -181,7 +181,7 @@ fn with_one_list_a_frame_waits_behind_those_for_another_way() {
         let all = seen(&star(&mesh(&more), &traffic)).delivered;
         all.into_iter().filter(|(_, node, _)| *node == 1).map(|(at, _, _)| at).max().expect("some came")
     };
-    let alone = COMES + 11 * LINK + 2 * STEP + LINK + DELAY;
+    let alone = FIRST_ARRIVAL + 11 * LINK + 2 * STEP + LINK + DELAY;
     assert_eq!(last("by_exit"), alone);
     assert!(last("fifo") > alone + 3 * INSIDE, "{} after {alone}", last("fifo"));
 }
@@ -190,12 +190,12 @@ fn with_one_list_a_frame_waits_behind_those_for_another_way() {
 fn a_copy_stays_at_the_input_until_the_buffer_of_the_output_has_acknowledged_the_frame() {
     let switch = mesh(", end_to_end = true, ack_delay = \"3us\"");
     let kept = seen(&star(&switch, &burst(0, 2, 3, "")));
-    let there = COMES + 3 * STEP + INSIDE;
+    let there = FIRST_ARRIVAL + 3 * STEP + INSIDE;
     assert_eq!(kept.acknowledged, [0, 1, 2].map(|n| there + n * INSIDE + 3_000_000));
     assert!(kept.crossed.is_empty(), "no memory is free before");
     let plain = seen(&star(&mesh(""), &burst(0, 2, 3, "")));
     assert_eq!(kept.delivered, plain.delivered, "copies delay nothing");
-    assert_eq!(plain.crossed, [0, 1, 2].map(|n| COMES + n * LINK + STEP));
+    assert_eq!(plain.crossed, [0, 1, 2].map(|n| FIRST_ARRIVAL + n * LINK + STEP));
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn copies_count_against_the_memory_of_the_input() {
 /// 32 frames arrive in 40 us, of which about eight leave meanwhile. The internal buffers hold more than the rest, so
 /// that the virtual output queues are almost empty.
 #[test]
-fn what_is_inside_counts_in_the_length_that_marking_sees() {
+fn queue_length_for_marking_includes_internal_buffers() {
     let traffic = "[[traffic]]\nname = \"c\"\nkind = \"constant\"\nsource = \"h0\"\ndestination = \"h2\"\nrate = \"10Gbps\"\n\
                    ecn = true\nstop = \"40us\"\n";
     let switch = format!("marking = {{ kind = \"ecn_threshold\", k = \"5pkt\" }}\n{}", mesh(""));
@@ -249,7 +249,7 @@ fn classes_that_are_backlogged_share_an_internal_link_frame_by_frame() {
 /// Occupancy sampling names f1 and f2 equally often, since their backlogs are equal. Of two samples, the one whose path
 /// is more congested is named: that of f2.
 #[test]
-fn of_two_samples_the_flow_is_told_that_goes_over_the_full_link() {
+fn two_samples_notify_the_flow_on_the_congested_internal_link() {
     let flow = |n: u32, to: u32| {
         format!(
             "[[traffic]]\nname = \"f{n}\"\nkind = \"constant\"\nsource = \"h0\"\ndestination = \"h{to}\"\nrate = \"5Gbps\"\n\

@@ -32,7 +32,7 @@ fn flooded(text: &str) -> (u64, u64) {
 }
 
 #[test]
-fn a_frame_for_nobody_knows_whom_goes_to_all_others_and_the_answer_to_one() {
+fn unknown_destination_is_flooded_and_its_reply_is_not() {
     // Four ports besides the ingress; h2, h3 and h4 discard their copies. The table has h1 when the ACK arrives.
     assert_eq!(flooded(&star("kind = \"learning\"", "")), (3, 3));
     assert_eq!(flooded(&star("kind = \"static\"", "")), (0, 0));

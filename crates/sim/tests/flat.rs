@@ -57,7 +57,7 @@ fn the_same_bits_whether_departures_are_computed_or_routes_are_predicted() {
 }
 
 #[test]
-fn on_a_chain_both_routings_are_one() {
+fn ecmp_and_k_shortest_are_identical_on_a_chain() {
     let of = |routing: &str| {
         let switch = format!("overflow = {{ kind = \"detour\" }}\nrouting = {{ kind = \"{routing}\" }}");
         let results = run(&queries(NETS[2], &switch), 3);

@@ -108,7 +108,7 @@ fn every_table_is_the_same_with_computed_and_with_stepped_departures() {
 }
 
 #[test]
-fn rows_that_are_taken_on_the_way_are_the_same_too() {
+fn rows_taken_during_a_run_complete_the_tables() {
     for n in 0..12 {
         let s = scenario(&plain(&mut Draw::new(4711, n, StreamPurpose::Custom(1))), "");
         let whole = run_with(&s, 1, Options::default());

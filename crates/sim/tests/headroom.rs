@@ -56,7 +56,7 @@ pub(crate) const HIGH: u64 = 15_181;
 #[test]
 fn the_headroom_that_is_computed_is_used_in_the_worst_case_and_a_byte_less_loses() {
     let text = worst(1_000_000);
-    let headroom = scenario(&text, "").worst_case_span(3, 0).headroom_bytes();
+    let headroom = scenario(&text, "").worst_case_link(3, 0).headroom_bytes();
     // Window: 1538 + 84 bytes of waiting and twice 18.15 us, 2268.75 each: four frames and 7.5 bytes, no more frame.
     assert_eq!(headroom, 1517 + 4 * 1518 + 1518);
     let most = run(&text, 1);
@@ -119,7 +119,7 @@ fn a_packet_that_was_detoured_as_often_as_it_may_is_a_loss_too() {
 /// Test of dynamic XOFF thresholds, which ports reach one after another.
 /// Eight hosts send to a slow one, one after another: each is paused at half of the memory that the previous ones left.
 #[test]
-fn thresholds_of_what_is_free_lose_where_they_are_reached_one_after_another() {
+fn dynamic_thresholds_lose_if_ports_pause_one_after_another() {
     let node: String = (0..9).map(|i| format!("{{ name = \"h{i}\", kind = \"host\" }}, ")).collect();
     let link: String = (0..9)
         .map(|i| {
@@ -157,7 +157,7 @@ fn thresholds_of_what_is_free_lose_where_they_are_reached_one_after_another() {
 /// Test of the error for a lost lossless packet.
 /// The error names the cause: an expired pause, memory filled by other frames, or too little headroom.
 #[test]
-fn a_loss_is_laid_on_headroom_only_where_more_of_it_would_have_helped() {
+fn loss_error_blames_headroom_only_if_more_would_help() {
     let told = |text: &str| run(text, 1).lost.expect("a packet was lost").describe(&scenario(text, ""));
     let stop = |more: &str| slow(&format!(r#"{{ kind = "pfc", xoff = "20KB", xon = "10KB"{more} }}"#), "");
     let fast = |more: &str| stop(more).replace("stop = \"130us\"", "stop = \"2ms\"");

@@ -168,7 +168,7 @@ fn rows() -> Vec<Row<'static>> {
 }
 
 #[test]
-fn what_the_page_says_of_abq_beside_others_is_what_becomes_of_acks() {
+fn abq_page_table_matches_what_happens_to_acks() {
     let mut wrong = Vec::new();
     for row in rows() {
         let (text, named) = (text(&row.lines), row.also.split('`').skip(1).step_by(2).collect::<Vec<_>>());
@@ -279,7 +279,8 @@ fn acks_that_find_no_room_are_lost_for_a_reason_of_their_own() {
     assert_eq!(results.unfinished, 0, "later ACKs tell as much");
 }
 
-/// Ports by which data left and by which its ACKs came, and the number of ACKs held for data that left elsewhere.
+/// Record of the ports by which the data that each ACK acknowledges left, and of the number of ACKs held for data that
+/// left elsewhere.
 #[derive(Clone, Debug, Default)]
 struct Ways {
     of_data: HashMap<PacketId, Vec<u32>>,
@@ -329,7 +330,7 @@ size = "20KB"
 "#;
 
 /// Returns the number of held ACKs, and the number of those whose data did not leave by the port that held them.
-fn ways(routing: &str, ports: &str) -> (u64, u64) {
+fn count_held_acks(routing: &str, ports: &str) -> (u64, u64) {
     let routing = format!("switch.routing = {routing}");
     let abq = format!("switch.ack_hold = {{ kind = \"abq\", k = \"9KB\", ports = \"{ports}\" }}");
     let mut all = (0, 0);
@@ -352,14 +353,14 @@ fn between_switches_acks_of_other_links_are_held_unless_routes_are_symmetric() {
     const ECMP: &str = "{ kind = \"ecmp\" }";
     const SYMMETRIC: &str = "{ kind = \"ecmp\", symmetric = true }";
     for routing in [SPRAY, ECMP, SYMMETRIC] {
-        let (held, wrong) = ways(routing, "host");
+        let (held, wrong) = count_held_acks(routing, "host");
         assert!(held > 50 && wrong == 0, "{routing} at hosts: {wrong} of {held}");
     }
     for routing in [SPRAY, ECMP] {
-        let (held, wrong) = ways(routing, "all");
+        let (held, wrong) = count_held_acks(routing, "all");
         assert!(wrong * 10 > held, "{routing} everywhere: {wrong} of {held}");
     }
-    let (at_hosts, (held, wrong)) = (ways(SYMMETRIC, "host").0, ways(SYMMETRIC, "all"));
+    let (at_hosts, (held, wrong)) = (count_held_acks(SYMMETRIC, "host").0, count_held_acks(SYMMETRIC, "all"));
     assert!(held > at_hosts && wrong == 0, "symmetric everywhere: {wrong} of {held}, {at_hosts} at hosts");
 }
 

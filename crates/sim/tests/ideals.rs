@@ -101,7 +101,7 @@ fn random(n: u64) -> String {
 }
 
 /// Returns the smallest slowdown of all finished flows, and the number of these flows.
-fn least(results: &Results) -> (f64, usize) {
+fn least_slowdown(results: &Results) -> (f64, usize) {
     let [start, end, ideal] = ["start_ps", "end_ps", "ideal_ps"].map(|name| column(results, "flows", name));
     let ended = (0..end.len()).filter(|i| end[*i] < u64::MAX);
     let slowdowns: Vec<f64> = ended.map(|i| (end[i] - start[i]) as f64 / ideal[i] as f64).collect();
@@ -123,7 +123,7 @@ fn detoured_flow_is_never_faster_than_its_ideal() {
             .replace("buffer = { kind = \"per_port\", ", &buffer)
             .replace("9pkt", draw.pick(&["1pkt", "2pkt", "5pkt"]));
         let results = run_with(&scenario(&text, ""), n, Options::default());
-        let (least, count) = least(&results);
+        let (least, count) = least_slowdown(&results);
         assert!(least >= 1.0 || count == 0, "slowdown {least} in scenario {n}\n{text}");
         detours += total(&results, "ports", "detoured");
         flows += count;
@@ -137,7 +137,7 @@ fn no_flow_of_a_random_network_is_faster_than_alone_by_any_routing() {
     for n in 0..1000 {
         let text = random(n);
         let results = run_with(&scenario(&text, ""), n, Options::default());
-        let (least, count) = least(&results);
+        let (least, count) = least_slowdown(&results);
         assert!(least >= 1.0 || count == 0, "slowdown {least} in scenario {n}\n{text}");
         flows += count;
         alone += usize::from(least == 1.0);
@@ -177,10 +177,10 @@ fn two_ways(routing: &str, weights: [u32; 2]) -> String {
 }
 
 #[test]
-fn a_flow_that_draws_its_hops_is_held_against_the_fastest_way_and_one_that_does_not_against_its_own() {
+fn ideal_fct_uses_the_fastest_path_only_if_hops_are_random() {
     let ideals = |routing: &str, weights| {
         let results = run_with(&scenario(&two_ways(routing, weights), ""), 1, Options::default());
-        assert!(least(&results).0 >= 1.0, "{routing}");
+        assert!(least_slowdown(&results).0 >= 1.0, "{routing}");
         let mut ideals = column(&results, "flows", "ideal_ps");
         ideals.sort_unstable();
         ideals.dedup();

@@ -38,7 +38,7 @@ const FIFO: &str = "{ kind = \"fifo\" }";
 const TURNS: &str = "{ kind = \"round_robin\" }";
 
 /// Gives both flows of a scenario the same traffic class.
-fn alike(text: &str) -> String {
+fn in_one_class(text: &str) -> String {
     text.replace("class = 1", "class = 0")
 }
 
@@ -46,10 +46,10 @@ fn alike(text: &str) -> String {
 fn one_queue_is_left_in_the_order_of_release_and_a_queue_for_each_flow_in_turn() {
     // One after the other: the second flow waits for all of the first.
     let start = 1_000_000;
-    assert_eq!(ends(&run(&alike(&two(FIFO, "")), 1)), [start + 99 * SLOT + PATH, start + 199 * SLOT + PATH]);
+    assert_eq!(ends(&run(&in_one_class(&two(FIFO, "")), 1)), [start + 99 * SLOT + PATH, start + 199 * SLOT + PATH]);
     // In turn: when the second flow starts, the first has a frame on the wire and precedes it in the ring. So its
     // hundredth frame is the 198th in total.
-    assert_eq!(ends(&run(&alike(&two(TURNS, "")), 1)), [start + 197 * SLOT + PATH, start + 199 * SLOT + PATH]);
+    assert_eq!(ends(&run(&in_one_class(&two(TURNS, "")), 1)), [start + 197 * SLOT + PATH, start + 199 * SLOT + PATH]);
 }
 
 #[test]
@@ -61,19 +61,19 @@ fn of_a_queue_for_each_flow_the_highest_class_is_served_first() {
 
 #[test]
 fn a_flow_at_a_tenth_of_the_rate_sends_to_the_byte_at_a_tenth() {
-    let limited = alike(&two("{ kind = \"round_robin\", flow_rate = \"100Mbps\" }", ""));
+    let limited = in_one_class(&two("{ kind = \"round_robin\", flow_rate = \"100Mbps\" }", ""));
     // Each flow has its own limiter. They meet at the wire once, a microsecond after the first has begun.
     let (first, second) = (1_000_000, 1_000_000 + SLOT);
     assert_eq!(ends(&run(&limited, 1)), [first + 990 * SLOT + PATH, second + 990 * SLOT + PATH]);
     // The limit equals the rate of the link, so that the wire is never idle; a flow that waits for its limiter has no
     // turn yet.
-    let rate = run(&alike(&two("{ kind = \"round_robin\", flow_rate = \"1Gbps\" }", "")), 1);
+    let rate = run(&in_one_class(&two("{ kind = \"round_robin\", flow_rate = \"1Gbps\" }", "")), 1);
     assert_eq!(ends(&rate), [first + 198 * SLOT + PATH, first + 199 * SLOT + PATH]);
 }
 
 #[test]
 fn a_segment_is_made_when_it_is_sent() {
-    let text = format!("{}[measure]\npackets = true\n", alike(&two(TURNS, "")));
+    let text = format!("{}[measure]\npackets = true\n", in_one_class(&two(TURNS, "")));
     let results = run(&text, 1);
     let [reverse, sent, end] = ["reverse", "sent_ps", "end_ps"].map(|c| column(&results, "packets", c));
     let data: Vec<usize> = (0..sent.len()).filter(|i| reverse[*i] == 0).collect();
@@ -82,12 +82,12 @@ fn a_segment_is_made_when_it_is_sent() {
 }
 
 #[test]
-fn a_stack_delays_what_the_nic_is_told_and_not_what_it_asks_for() {
-    let delayed = alike(&two(TURNS, "stack_delay = \"5us\""));
+fn stack_delay_applies_to_packets_once_and_not_to_nic_requests() {
+    let delayed = in_one_class(&two(TURNS, "stack_delay = \"5us\""));
     let start = 1_000_000 + 5_000_000;
     let up = 5_000_000;
     assert_eq!(ends(&run(&delayed, 1)), [start + 197 * SLOT + PATH + up, start + 199 * SLOT + PATH + up]);
-    let jitter = run(&alike(&two(TURNS, "stack_jitter = \"9us\"")), 1);
+    let jitter = run(&in_one_class(&two(TURNS, "stack_jitter = \"9us\"")), 1);
     assert_eq!(total(&jitter, "flows", "received"), 2 * 146_000);
 }
 
@@ -157,7 +157,7 @@ fn heap_and_wheel_and_a_clone_from_the_middle_give_the_same_bits_with_queues_for
 
 #[test]
 fn a_nic_with_a_queue_for_each_flow_is_stepped() {
-    let text = alike(&two(TURNS, ""));
+    let text = in_one_class(&two(TURNS, ""));
     let stepped = run_with(&scenario(&text, ""), 1, Options { step_departures: true, ..Options::default() });
     assert_eq!(ends(&stepped), ends(&run(&text, 1)));
 }
@@ -171,7 +171,7 @@ fn at_nic(text: &str) -> ([u64; 3], Results) {
 
 #[test]
 fn a_window_that_opens_wide_is_marked_and_lost_frame_by_frame_where_the_nic_has_limits() {
-    let dctcp = |more: &str| alike(&two(FIFO, more)).replace("newreno", "dctcp");
+    let dctcp = |more: &str| in_one_class(&two(FIFO, more)).replace("newreno", "dctcp");
     // 99 of the first flow's hundred frames are queued when those of the second arrive.
     let ([_, marked, _], _) = at_nic(&dctcp("marking = { kind = \"ecn_threshold\", k = \"150pkt\" }"));
     assert_eq!(marked, 49, "those that find 150 or more");
@@ -185,7 +185,7 @@ fn a_window_that_opens_wide_gives_the_same_bits_in_one_run_and_frame_by_frame() 
     for kind in ["newreno", "dctcp"] {
         // A limit that is never reached makes the NIC handle single frames instead of runs.
         let [runs, frames] = ["", "nic_queue = \"100000pkt\""].map(|limit| {
-            let text = alike(&two(FIFO, limit)).replace("newreno", kind);
+            let text = in_one_class(&two(FIFO, limit)).replace("newreno", kind);
             at_nic(&format!("{text}[[traffic]]\nname = \"back\"\nkind = \"permutation\"\nsize = \"700001B\"\n"))
         });
         assert!(runs.0[0] >= 199, "{kind}: {:?}", runs.0);

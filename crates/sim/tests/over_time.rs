@@ -212,7 +212,7 @@ fn order_by_packets(results: &Results) -> Vec<[u64; 4]> {
 }
 
 #[test]
-fn order_is_what_the_list_of_packets_says_where_nothing_is_sent_again() {
+fn reorder_table_matches_the_packets_table_without_losses() {
     let text =
         BUSY.replace("12pkt", "400pkt").replace("6pkt", "200pkt").replace("min_rto = \"1ms\"", "min_rto = \"1s\"");
     let text = text.replace("[transport]", "[transport]\ndupack_threshold = \"off\"");

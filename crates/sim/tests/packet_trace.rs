@@ -295,7 +295,7 @@ fn it_does_not_matter_in_which_slices_a_packet_trace_is_followed() {
 }
 
 #[test]
-fn what_is_not_there_is_told_with_what_there_is() {
+fn error_for_a_missing_packet_says_which_packets_exist() {
     let said = |variant: &str, wanted| trace(variant, wanted, 1 << 20).err().unwrap().to_string();
     let this = |flow, reverse, emission| PacketChoice::Identity(PacketId::from_emission(flow, reverse, emission));
     assert_eq!(

@@ -181,7 +181,7 @@ fn tried(place: &Place, path: &str, value: &str) -> Outcome {
         }
         let is_changed = found.resolved[&place.variant] != *before;
         if is_changed || !found.notes.iter().any(|note| note.contains("overridden by variant")) {
-            last = last.max(if is_told(&place.base, &found, path) { Outcome::Noted } else { Outcome::Silent });
+            last = last.max(if changes_a_note(&place.base, &found, path) { Outcome::Noted } else { Outcome::Silent });
         }
         if is_changed {
             break;
@@ -191,7 +191,7 @@ fn tried(place: &Place, path: &str, value: &str) -> Outcome {
 }
 
 /// Returns true if a change makes a note appear or disappear that names the last key of a path.
-fn is_told(before: &Loaded, after: &Loaded, path: &str) -> bool {
+fn changes_a_note(before: &Loaded, after: &Loaded, path: &str) -> bool {
     let key = path.rsplit('.').next().unwrap();
     let names =
         |note: &&String| note.contains(key) && !note.starts_with("--set") && !note.contains("replaces the whole");

@@ -12,7 +12,8 @@ use sim::{EventLocation, Observer, Options, StopReason};
 const FROM: u64 = 5_000_000_000;
 const TO: u64 = 25_000_000_000;
 
-/// Record of frames that reached hosts, by source and destination, and of pauses sent by the switch's first port.
+/// Record, during the measurement, of frames that reached hosts, by source and destination, and of pauses that the
+/// switch's first port sent.
 #[derive(Clone, Default)]
 struct Hotspot {
     frames: Vec<(u32, u32)>,
@@ -95,7 +96,7 @@ fn the_headroom_of_an_input_is_used_in_the_worst_case_and_a_byte_less_loses() {
         let switch = format!("[switch]\nmodel = \"cioq\"\ninput_buffer = \"{size}B\"\n");
         worst(1_000_000).replace("[switch]\n", &switch).replace("18149ns", "12077ns")
     };
-    let headroom = scenario(&worst(1_000_000), "").worst_case_span(3, 0).headroom_bytes();
+    let headroom = scenario(&worst(1_000_000), "").worst_case_link(3, 0).headroom_bytes();
     assert_eq!(run(&worst(HIGH + headroom), 1).lost, None);
     let lost = run(&worst(HIGH + headroom - 1), 1).lost.expect("one byte less is too little");
     let told = lost.describe(&scenario(&worst(1_000_000), ""));

@@ -43,7 +43,7 @@ fn ends(text: &str, seed: u64) -> (Vec<End>, bool) {
 }
 
 /// Returns the flow and the direction of a packet.
-fn who(pkt: &Pkt) -> (u32, bool) {
+fn flow_and_direction(pkt: &Pkt) -> (u32, bool) {
     (pkt.head.flow.0, pkt.head.flags.has(Flags::REVERSE))
 }
 
@@ -148,7 +148,7 @@ fn every_packet_ends_once_and_payload_arrives_no_more_often_than_it_was_sent() {
         let mut payload: BTreeMap<(u32, u32), (u32, u32, u32)> = BTreeMap::new();
         for end in &ends {
             let pkt = &end.pkt;
-            sent.entry(who(pkt)).or_default().push(pkt.emission);
+            sent.entry(flow_and_direction(pkt)).or_default().push(pkt.emission);
             lost += u64::from(end.lost);
             if pkt.payload > 0 {
                 let first = if pkt.head.flags.has(Flags::RETRANSMIT) { 0 } else { 1 };
@@ -209,7 +209,7 @@ fn overtaken(ends: &[End]) -> usize {
     let arrived = ends.iter().filter(|end| !end.lost);
     arrived
         .filter(|end| {
-            let newest = last.entry(who(&end.pkt)).or_default();
+            let newest = last.entry(flow_and_direction(&end.pkt)).or_default();
             let late = end.pkt.emission < *newest;
             *newest = end.pkt.emission.max(*newest);
             late

@@ -38,7 +38,7 @@ struct Hotspot<'a> {
 }
 
 impl Hotspot<'_> {
-    /// Converts `n` ms at 10 Gb/s to the time in ps that takes as many bytes at the rate of the links.
+    /// Returns the time in ps in which a link at the present rate carries as many bytes as in `n` ms at 10 Gb/s.
     fn ms(&self, n: u64) -> u64 {
         n * 10_000_000_000 / self.gbps
     }

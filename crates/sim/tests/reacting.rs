@@ -22,7 +22,7 @@ mod bounced;
 const FRAME: u64 = 1522;
 const WIRE: u64 = 1542;
 /// Time in ps that a congestion message of 64 B takes over a link of 10 Gb/s, with the link's delay.
-const TOLD: u64 = 67_200 + 1_000_000;
+const MESSAGE_DELAY: u64 = 67_200 + 1_000_000;
 
 const fn list(name: &'static str, kind: ParamKind) -> Param {
     Param { name, doc: "", kind, default: Some("") }
@@ -61,7 +61,7 @@ impl Script {
         todo.sort_by_key(|(at, _)| *at);
         Script { todo, begun: false }
     }
-    fn go_on(&mut self, env: &mut Env) {
+    fn perform_due_actions(&mut self, env: &mut Env) {
         while !self.todo.is_empty() && Time(self.todo[0].0) <= env.now {
             env.acts.push(self.todo.remove(0).1);
         }
@@ -79,11 +79,11 @@ impl Agent for Script {
     fn on_level(&mut self, _: Account, _: u64, at: &AgentContext, env: &mut Env) {
         if at.port == PortId(1) && !self.begun {
             self.begun = true;
-            self.go_on(env);
+            self.perform_due_actions(env);
         }
     }
     fn on_timer(&mut self, _: TimerId, _: &AgentContext, env: &mut Env) {
-        self.go_on(env);
+        self.perform_due_actions(env);
     }
     fn clone_boxed(&self) -> Box<dyn Agent> {
         Box::new(self.clone())
@@ -224,7 +224,7 @@ fn a_flow_that_sends_little_gets_its_rate_back_by_time() {
     let seen = Setting { script: "tell = [0], feedback = [32]", traffic: &traffic, reaction, ..SETTING }.run();
     assert_eq!(seen.sent.len(), 3);
     // The script begins with the first frame, which is stored on arrival.
-    let told = 1_233_600 + 1_000_000 + TOLD;
+    let told = 1_233_600 + 1_000_000 + MESSAGE_DELAY;
     let expired = |n: u64| told + n * 2_000_000_000;
     assert_eq!(
         seen.limits,
@@ -239,14 +239,14 @@ fn a_flow_that_sends_little_gets_its_rate_back_by_time() {
 }
 
 #[test]
-fn a_limiter_goes_where_its_rate_is_the_lines_and_nothing_waits() {
+fn limiter_is_removed_at_line_rate_with_nothing_waiting() {
     let reaction = "jitter = 0, threshold = 1, r_ai = \"4Gbps\"";
     let traffic = half(10);
     let script = "tell = [1000000000, 2000000000], feedback = [16, 16]";
     let seen = Setting { script, traffic: &traffic, reaction, ..SETTING }.run();
     // 99 frames of 2467.2 ns later, which wait only for their source's clock.
     let nth = |from: u64| *seen.sent.iter().filter(|at| **at > from).nth(98).expect("it goes on");
-    let [first, second] = [1_000_000_000 + TOLD, 2_000_000_000 + TOLD];
+    let [first, second] = [1_000_000_000 + MESSAGE_DELAY, 2_000_000_000 + MESSAGE_DELAY];
     assert_eq!(
         seen.limits,
         [(first, at(8_750_000_000)), (nth(first), None), (second, at(8_750_000_000)), (nth(second), None)]
@@ -283,7 +283,7 @@ fn a_flow_that_is_over_has_no_limit_any_more_and_gets_none() {
                    size = \"1460000B\"\n";
     let script = "tell = [100000000, 20000000000], feedback = [32, 32]";
     let seen = Setting { script, traffic, ..SETTING }.run();
-    assert_eq!(seen.limits[0], (100_000_000 + TOLD, at(7_500_000_000)));
+    assert_eq!(seen.limits[0], (100_000_000 + MESSAGE_DELAY, at(7_500_000_000)));
     let (over, last) = seen.limits[seen.limits.len() - 1];
     assert!(last.is_none() && over < 20_000_000_000, "{:?}", seen.limits);
     assert_eq!(seen.limits.iter().filter(|(_, rate)| rate.is_none()).count(), 1);
@@ -327,14 +327,14 @@ fn the_rate_of_every_flow_is_what_a_reaction_point_starts_from_and_returns_to() 
     let mut world = watch_with_hooks(&scenario_of(&text, registry()), 1, Options::default(), hooks);
     world.run();
     let Seen { sent, limits, .. } = world.observer();
-    assert_eq!(limits[0], (1_000_000_000 + TOLD, at(3_500_000_000)));
+    assert_eq!(limits[0], (1_000_000_000 + MESSAGE_DELAY, at(3_500_000_000)));
     assert_eq!((limits.len(), limits[1].1), (2, None), "the 99th frame makes 4 Gb/s of it");
     let after = sent.iter().filter(|at| **at > limits[1].0 + 10_000_000).collect::<Vec<_>>();
     assert!(after.len() > 1000 && after.windows(2).all(|two| two[1] - two[0] == 3_084_000), "1542 B at 4 Gb/s");
 }
 
 #[test]
-fn results_of_a_scenario_with_a_reaction_point_that_nobody_tells_are_those_without() {
+fn reaction_point_without_messages_changes_nothing() {
     let text = |reaction: &str| {
         format!(
             "name = \"quiet\"\nduration = \"5ms\"\n[topology]\nkind = \"star\"\nn = 3\n\

@@ -80,7 +80,7 @@ const MODELS: [&str; 3] = [
     "model = \"fabric\"\nspeedup = 2\ninput_buffer = \"12pkt\"\nfabric = { kind = \"mesh\", elements = 2, link_rate = \"4Gbps\" }",
 ];
 
-/// Numbers of the features, routings, networks and switch models of which random scenarios are made.
+/// Features, routings, networks and switch models of which random scenarios are made, each with its index.
 type Parts = BTreeSet<(&'static str, usize)>;
 
 /// Returns the text of the `n`-th random scenario and its parts. It has at most two features, of which the first

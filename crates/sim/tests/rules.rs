@@ -44,7 +44,7 @@ fn star(more: &str, rest: &str) -> String {
 
 /// Runs a scenario whose mechanism breaks a rule, undivided and in two partitions; returns the broken rule and the
 /// error message.
-fn broken(text: &str, registry: Registry) -> (Rule, String) {
+fn run_to_broken_rule(text: &str, registry: Registry) -> (Rule, String) {
     let scenario = scenario_of(text, registry);
     let results = run_with(&scenario, 1, Options::default());
     let found = results.broken.unwrap_or_else(|| panic!("no rule is broken: {text}"));
@@ -152,7 +152,7 @@ const MODELS: [&str; 3] = [
 fn undeclared_use_ends_the_run_and_names_the_declaration() {
     for (needed, make) in UNDECLARED {
         for model in MODELS {
-            let (rule, text) = broken(&star(&format!("{SMALL}{model}"), ""), with(&OVERFLOW, make));
+            let (rule, text) = run_to_broken_rule(&star(&format!("{SMALL}{model}"), ""), with(&OVERFLOW, make));
             assert!(matches!(rule, Rule::Undeclared { .. }), "{needed}: {rule:?}");
             assert!(text.contains(needed) && text.contains("`wrong`") && text.contains("switch s0, port "), "{text}");
         }
@@ -180,7 +180,7 @@ const ABSENT: [(Rule, Make<OverflowSlot>); 11] = [
 #[test]
 fn fates_about_what_is_not_there_end_the_run() {
     for (wanted, make) in ABSENT {
-        let (rule, text) = broken(&star(SMALL, ""), with(&OVERFLOW, make));
+        let (rule, text) = run_to_broken_rule(&star(SMALL, ""), with(&OVERFLOW, make));
         assert_eq!(rule, wanted, "{text}");
     }
 }
@@ -191,7 +191,7 @@ fn eviction_at_another_port_ends_the_run() {
         Some((id, _)) => Fate::Evict(id),
         None => DROP,
     });
-    let (rule, text) = broken(&star(SMALL, ""), with(&OVERFLOW, make));
+    let (rule, text) = run_to_broken_rule(&star(SMALL, ""), with(&OVERFLOW, make));
     assert!(matches!(rule, Rule::QueuedElsewhere(_)), "{text}");
     assert!(text.contains("at.out"), "{text}");
 }
@@ -209,7 +209,7 @@ fn trimming_and_evicting_the_same_packets_comes_to_an_end() {
     });
     let traffic = "[[traffic]]\nname = \"t\"\nkind = \"incast\"\nsenders = 5\npick = \"first\"\nreceiver = \"h5\"\n\
                    size = \"50KB\"\n";
-    let (rule, text) = broken(&star(SMALL, traffic), with(&OVERFLOW, make));
+    let (rule, text) = run_to_broken_rule(&star(SMALL, traffic), with(&OVERFLOW, make));
     assert!(matches!(rule, Rule::TooManyRemovals { questions: 2..=4 }), "{text}");
 }
 
@@ -218,7 +218,7 @@ fn rules_hold_at_the_nic_of_a_host() {
     let host = "[host]\nnic_queue = \"2pkt\"\noverflow = { kind = \"wrong\" }\n[[traffic]]\nname = \"t\"\n\
                 kind = \"incast\"\nsenders = 5\npick = \"first\"\nreceiver = \"h5\"\nsize = \"50KB\"\n";
     let make = full!(removes_packets: true; |_, _, _| Fate::Evict(PktId(77)));
-    let (rule, text) = broken(&star("buffer = { kind = \"unlimited\" }", host), with(&OVERFLOW, make));
+    let (rule, text) = run_to_broken_rule(&star("buffer = { kind = \"unlimited\" }", host), with(&OVERFLOW, make));
     assert_eq!(rule, Rule::NoPacket(PktId(77)));
     assert!(text.contains("`wrong`") && text.contains("host h0, port 0"), "{text}");
 }

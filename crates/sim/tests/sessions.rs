@@ -323,7 +323,7 @@ fn messages_that_are_under_way_at_the_end_are_told_with_what_has_arrived_of_them
 }
 
 #[test]
-fn an_answer_that_takes_for_ever_is_owed_and_told_as_unfinished() {
+fn reply_that_never_starts_is_counted_as_unfinished() {
     let results = run(
         &session("service = \"700000s\"").replace("duration = \"1ms\"", "duration = \"1ms\"\nmeasure.drain = \"1ms\""),
         1,

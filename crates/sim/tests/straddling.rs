@@ -49,7 +49,7 @@ fn a_run_waits_for_every_message_of_a_query_that_began_inside_the_window() {
 }
 
 #[test]
-fn what_is_missing_of_such_a_query_when_the_drain_ends_is_told_as_unfinished() {
+fn messages_of_a_query_missing_after_the_drain_are_unfinished() {
     for (traffic, messages) in [(JITTER, 8), (ASKED, 16), (SHIFTED, 72), (RING, 144)] {
         let results = run(&text(STAR, "drain = \"1.5ms\"", traffic), 3);
         let (ends, _) = first(&results);

@@ -72,8 +72,8 @@ fn rows(table: &Table) -> usize {
     }
 }
 
-/// Runs a scenario with at most `max_rows` rows in memory, and joins the tables that are taken out. Returns the results
-/// and the number of pieces.
+/// Runs a scenario in which the rows of a table are taken out once it has `max_rows`, and joins these pieces. Returns
+/// the results and the number of pieces.
 fn pieces(text: &str, max_rows: usize, events: u64) -> (Results, usize) {
     let s = scenario(text, "");
     let mut world = world(&s, 1, Options::default());
@@ -102,7 +102,7 @@ fn pieces(text: &str, max_rows: usize, events: u64) -> (Results, usize) {
 /// Test that tables taken out during the run are complete.
 /// Ports that may be paused are stepped; departures at the others are computed.
 #[test]
-fn what_is_taken_out_on_the_way_is_what_would_have_stayed() {
+fn tables_taken_during_a_run_match_those_at_its_end() {
     let pause = BUSY.lines().find(|line| line.starts_with("pause")).expect("its ports may be paused");
     let hold = BUSY.replace(pause, "ack_hold = { kind = \"abq\", k = \"9KB\" }");
     let stages = "model = \"fabric\"\nfabric = { kind = \"mesh\", link_rate = \"8Gbps\" }";

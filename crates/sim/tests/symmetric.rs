@@ -46,7 +46,7 @@ fn fabric(topology: &str, switch: &str, events: &str) -> String {
 
 /// Returns the number of flows, the number of flows whose ACKs crossed other links than their data, and the number of
 /// links that data crossed.
-fn differing(text: &str, seed: u64) -> (usize, usize, usize) {
+fn count_asymmetric_flows(text: &str, seed: u64) -> (usize, usize, usize) {
     let s = scenario(text, "");
     let opposite = opposites(&s.topology);
     let follow = Follow::default();
@@ -73,8 +73,8 @@ const SYMMETRIC: &str = "routing = { kind = \"ecmp\", symmetric = true }";
 fn acks_of_every_flow_cross_the_links_of_its_data_in_trees_with_many_roots() {
     for (topology, flows) in FABRICS {
         for seed in [1, 2] {
-            let symmetric = differing(&fabric(topology, SYMMETRIC, ""), seed);
-            let usual = differing(&fabric(topology, "routing = { kind = \"ecmp\" }", ""), seed);
+            let symmetric = count_asymmetric_flows(&fabric(topology, SYMMETRIC, ""), seed);
+            let usual = count_asymmetric_flows(&fabric(topology, "routing = { kind = \"ecmp\" }", ""), seed);
             assert_eq!((symmetric.0, symmetric.1), (flows, 0), "{topology}, seed {seed}");
             assert!(usual.1 > flows / 3, "{topology}: {} of {flows} without it", usual.1);
             // If all tiers made the same choice, most cores would be idle.
@@ -94,7 +94,7 @@ fn acks_go_on_crossing_the_links_of_their_data_around_links_that_are_dead() {
         (FABRICS[1], ["edge3:agg4", "agg0:core2", "agg5:core8"]),
         (FABRICS[3], ["leaf0:spine1", "leaf1:spine1", "leaf2:spine6"]),
     ] {
-        let (flows, differ, _) = differing(&fabric(topology.0, SYMMETRIC, &down(&links)), 5);
+        let (flows, differ, _) = count_asymmetric_flows(&fabric(topology.0, SYMMETRIC, &down(&links)), 5);
         assert_eq!((flows, differ), (topology.1, 0), "{}", topology.0);
     }
 }
@@ -102,7 +102,7 @@ fn acks_go_on_crossing_the_links_of_their_data_around_links_that_are_dead() {
 #[test]
 fn without_tiers_there_is_one_seed_and_a_grid_keeps_no_way_back() {
     let grid = "kind = \"hyperx\"\ndims = [3, 3]\nhosts_per_switch = 1";
-    let (flows, differ, _) = differing(&fabric(grid, SYMMETRIC, ""), 1);
+    let (flows, differ, _) = count_asymmetric_flows(&fabric(grid, SYMMETRIC, ""), 1);
     assert!(differ > flows / 4 && differ < flows, "{differ} of {flows}");
     let text = fabric(grid, SYMMETRIC, "");
     let loaded = scenario::load(&scenario::Source::new("t.toml", &text, std::path::Path::new("")), &[]).unwrap();

@@ -109,7 +109,7 @@ fn a_waiting_frame_that_begins_at_the_edge_of_the_window_counts_once() {
 }
 
 #[test]
-fn what_leaves_a_rack_and_what_crosses_the_middle_are_told_apart() {
+fn loads_of_rack_uplinks_and_bisection_are_separate() {
     let leaves = "kind = \"leaf_spine\"\nleaves = 4\nspines = 2\nhosts_per_leaf = 2";
     let text = CONSTANT.replace("kind = \"star\"\nn = 4", leaves);
     let to = |destination: &str| {

@@ -33,7 +33,7 @@ fn of_flows(results: &Results, name: &str) -> [Vec<u64>; 2] {
 }
 
 /// Returns the number of rows of a table that are about flows of each workload.
-fn told(results: &Results, table: &str) -> [usize; 2] {
+fn count_rows_by_workload(results: &Results, table: &str) -> [usize; 2] {
     let (traffic, flows) = (column(results, "flows", "traffic"), column(results, table, "flow"));
     [0, 1].map(|i| flows.iter().filter(|flow| traffic[**flow as usize] == i).count())
 }
@@ -60,7 +60,7 @@ fn a_flow_alone_takes_the_time_of_the_closed_form_of_its_own_transport() {
 }
 
 #[test]
-fn one_that_all_workloads_have_of_their_own_is_that_of_the_scenario() {
+fn transport_of_every_workload_equals_that_of_the_scenario() {
     for kind in
         ["kind = \"roce\"\nrto = \"500us\"", "kind = \"newreno\"\nmss = \"900B\"\nttl = 9", "kind = \"linux_dctcp\""]
     {
@@ -87,9 +87,9 @@ fn marks_are_told_by_cnps_for_roce_alone_and_echoed_by_acks_for_tcp_alone() {
     assert_eq!(results.unfinished, 0);
     let [tcp, roce] = of_flows(&results, "ece_acks").map(|all| all.iter().sum::<u64>());
     assert!(tcp > 0 && roce == 0, "{tcp} {roce}");
-    let [tcp, roce] = told(&results, "notices");
+    let [tcp, roce] = count_rows_by_workload(&results, "notices");
     assert!(tcp == 0 && roce > 4, "{tcp} {roce}");
-    let [tcp, roce] = told(&results, "limited_flows");
+    let [tcp, roce] = count_rows_by_workload(&results, "limited_flows");
     assert_eq!((tcp, roce), (0, 4));
     // TCP without RoCE gets the same marks and no CNP: the reaction point does not affect it.
     let alone = |host: &str| digest(&scenario(&star(host, RED, &incast("tcp", "4MB", "")), ""), 1, Options::default());
@@ -100,7 +100,7 @@ fn marks_are_told_by_cnps_for_roce_alone_and_echoed_by_acks_for_tcp_alone() {
 /// A pause of one class does not affect the other: TCP does not wait at hosts that pause RoCE, unless both are in one
 /// class.
 #[test]
-fn what_is_paused_for_roce_is_not_for_tcp_in_a_class_of_its_own() {
+fn pause_of_roce_does_not_affect_tcp_in_another_class() {
     let pfc = "buffer = { kind = \"per_port\", size = \"4MB\" }\npause = { kind = \"pfc\", classes = [3], xoff = \"50KB\", xon = \"40KB\" }\n\
                scheduler = { kind = \"round_robin\" }";
     // The flow goes from the same hosts to another one, so that it makes no port of the switch busy.
@@ -186,10 +186,10 @@ mod qcn {
         let more = [incast("tcp", "4MB", "class = 3"), incast("storage", "4MB", ROCE)].concat();
         let results = run(&star(QCN, AT_OUTPUTS, &more), 1);
         assert_eq!(results.unfinished, 0);
-        let [tcp, roce] = super::told(&results, "limited_flows");
+        let [tcp, roce] = super::count_rows_by_workload(&results, "limited_flows");
         assert!(tcp > 0 && roce > 0, "{tcp} {roce}");
         let other = run(&star(QCN, AT_OUTPUTS, &more.replacen("class = 3", "class = 0", 1)), 1);
-        let [tcp, roce] = super::told(&other, "limited_flows");
+        let [tcp, roce] = super::count_rows_by_workload(&other, "limited_flows");
         assert!(tcp == 0 && roce > 0, "a congestion point is of one class: {tcp} {roce}");
     }
 }

@@ -93,7 +93,7 @@ fn in_window(at: u64) -> bool {
 }
 
 #[test]
-fn what_happened_to_all_workloads_is_what_the_ports_counted() {
+fn counts_of_workloads_add_up_to_those_of_ports() {
     for (variant, queues) in [("drop", true), ("detour", true), ("bounce", true), ("drop", false), ("detour", false)] {
         let mut s = scenario(MIXED, variant);
         s.measure.queues = queues;

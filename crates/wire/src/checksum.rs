@@ -18,7 +18,7 @@ pub fn update_checksum(checksum: u16, from: u16, to: u16) -> u16 {
 }
 
 /// Returns true if a found checksum is right; 0xffff is valid in place of 0, since both are zero (RFC 1624 §3).
-pub(crate) fn is_equivalent(found: u16, right: u16) -> bool {
+pub(crate) fn is_equivalent_checksum(found: u16, right: u16) -> bool {
     found == right || (found, right) == (0xffff, 0)
 }
 
@@ -73,8 +73,12 @@ mod tests {
 
     #[test]
     fn both_zeros_are_right_and_no_other_pair() {
-        assert!(is_equivalent(0xffff, 0) && is_equivalent(0, 0) && is_equivalent(0x1234, 0x1234));
-        assert!(!is_equivalent(0, 0xffff) && !is_equivalent(0xffff, 1) && !is_equivalent(1, 0));
+        assert!(
+            is_equivalent_checksum(0xffff, 0) && is_equivalent_checksum(0, 0) && is_equivalent_checksum(0x1234, 0x1234)
+        );
+        assert!(
+            !is_equivalent_checksum(0, 0xffff) && !is_equivalent_checksum(0xffff, 1) && !is_equivalent_checksum(1, 0)
+        );
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use dataplane::Pkt;
 
-/// Describes the history of a packet before it crossed the link, such as `bounced 2 times, cut from 1518 to 64 B`.
+/// Describes the bounces, detours and cut of a packet before it crossed the link.
+/// Example: `bounced 2 times, detoured 1 time, cut from 1518 to 64 B`.
 /// Returns `None` if nothing happened to it. Sizes are those of frames with their check sequence.
 pub fn describe_history(pkt: &Pkt) -> Option<String> {
     let head = &pkt.head;

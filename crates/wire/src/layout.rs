@@ -66,7 +66,7 @@ pub enum Malformed {
     },
     /// The segment has fields or options that no simulated segment has, such as an urgent pointer.
     Foreign,
-    /// The segment is too long for a packet: 40 bytes of options, 65,535 bytes from IPv4 on.
+    /// The segment is too long: at most 40 bytes of options and 65,535 bytes from IPv4 on fit into a packet.
     TooLong {
         /// Length of the options in bytes.
         options: usize,
@@ -196,7 +196,7 @@ impl Headers {
 /// Reads IPv4's header at the beginning of a packet.
 pub(crate) fn read_ipv4(packet: &[u8]) -> Result<Ipv4HeaderSlice<'_>, Malformed> {
     Ipv4HeaderSlice::from_slice(packet).map_err(|why| match why {
-        ipv4::HeaderSliceError::Len(why) => too_short(ETHERNET_HEADER, &why),
+        ipv4::HeaderSliceError::Len(why) => too_short_error(ETHERNET_HEADER, &why),
         ipv4::HeaderSliceError::Content(UnexpectedVersion { version_number }) => Malformed::Version(version_number),
         ipv4::HeaderSliceError::Content(HeaderLengthSmallerThanHeader { ihl }) => {
             Malformed::Header { of: "IPv4", words: ihl }
@@ -207,7 +207,7 @@ pub(crate) fn read_ipv4(packet: &[u8]) -> Result<Ipv4HeaderSlice<'_>, Malformed>
 /// Reads TCP's header at an offset of a frame.
 pub(crate) fn read_tcp(frame: &[u8], at: usize) -> Result<TcpHeaderSlice<'_>, Malformed> {
     TcpHeaderSlice::from_slice(&frame[at..]).map_err(|why| match why {
-        tcp::HeaderSliceError::Len(why) => too_short(at, &why),
+        tcp::HeaderSliceError::Len(why) => too_short_error(at, &why),
         tcp::HeaderSliceError::Content(DataOffsetTooSmall { data_offset }) => {
             Malformed::Header { of: "TCP", words: data_offset }
         }
@@ -215,7 +215,7 @@ pub(crate) fn read_tcp(frame: &[u8], at: usize) -> Result<TcpHeaderSlice<'_>, Ma
 }
 
 /// Converts a parser's error about missing bytes; lengths are counted from the beginning of the frame.
-fn too_short(at: usize, why: &LenError) -> Malformed {
+fn too_short_error(at: usize, why: &LenError) -> Malformed {
     Malformed::Short { needed: at + why.required_len, found: at + why.len }
 }
 

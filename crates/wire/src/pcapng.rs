@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn a_cut_capture_tells_how_long_frames_were() {
         let bytes = capture(Some(54));
-        let lengths: Vec<_> = seen(&bytes).iter().map(|(kept, original, _)| (*kept, *original)).collect();
+        let lengths: Vec<_> = read_capture(&bytes).iter().map(|(kept, original, _)| (*kept, *original)).collect();
         assert_eq!(lengths, [(54, 1514), (54, 1514)]);
         let mut reader = PcapNgReader::new(&bytes[..]).unwrap();
         while reader.next_block().is_some() {}
@@ -176,7 +176,7 @@ mod tests {
     }
 
     /// Returns captured length, original length and bytes of each frame in a capture.
-    fn seen(bytes: &[u8]) -> Vec<(usize, u32, Vec<u8>)> {
+    fn read_capture(bytes: &[u8]) -> Vec<(usize, u32, Vec<u8>)> {
         let mut reader = PcapNgReader::new(bytes).unwrap();
         let mut all = Vec::new();
         while let Some(block) = reader.next_block() {
@@ -202,7 +202,7 @@ mod tests {
             cut.head.flags = cut.head.flags.with(Flags::PPL).without(Flags::PAYLOAD);
             writer.write_packet(0, 0, &PacketOnLink { pkt: &cut, ext, push: false, plan: None, roce: None }).unwrap();
         }
-        let seen = seen(&writer.take_bytes());
+        let seen = read_capture(&writer.take_bytes());
         let lengths: Vec<_> = seen.iter().map(|(kept, original, _)| (*kept, *original)).collect();
         assert_eq!(lengths, [(1514, 1514), (66, 1514), (1514, 1514), (54, 1514)], "padding is left out");
         for pair in seen.chunks(2) {
@@ -227,7 +227,8 @@ mod tests {
             CapturedFrame { interface: 0, at_ps: 0, frame: &frame, length: LengthField::Payload, comment: Some("cut") };
         writer.write_frame(&told).unwrap();
         writer.write_frame(&CapturedFrame { frame: &[1, 2, 3], comment: None, ..told }).unwrap();
-        let lengths: Vec<_> = seen(&writer.take_bytes()).iter().map(|(kept, original, _)| (*kept, *original)).collect();
+        let lengths: Vec<_> =
+            read_capture(&writer.take_bytes()).iter().map(|(kept, original, _)| (*kept, *original)).collect();
         assert_eq!(lengths, [(60, 60), (3, 3)]);
     }
 

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn swapped_edges_tell_a_loss_and_others_do_not() {
+    fn sack_block_with_swapped_edges_reports_a_loss() {
         let lost = LostRange { left: 1000, right: 2448 };
         assert_eq!(lost.sack_block(), (2448, 1000));
         assert_eq!(parse_sack_block(lost.sack_block()), Some(SackBlock::Lost(lost)));

@@ -185,7 +185,7 @@ impl Segment {
     /// a cut packet may lack its payload.
     pub fn read(frame: &[u8], length: LengthField) -> Result<Segment, Malformed> {
         let headers = Headers::read(frame)?;
-        let payload = headers.bytes_after_headers(original_payload(frame, &headers, length)?)?;
+        let payload = headers.bytes_after_headers(original_ip_length(frame, &headers, length)?)?;
         let tcp = layout::read_tcp(frame, headers.ip.header_end)?;
         let ip = layout::read_ipv4(&frame[ETHERNET_HEADER..])?;
         Ok(Segment {
@@ -206,7 +206,7 @@ impl Segment {
 }
 
 /// Returns the original length of a packet from IPv4's header on, before any cut of its payload.
-fn original_payload(frame: &[u8], headers: &Headers, length: LengthField) -> Result<u16, Malformed> {
+fn original_ip_length(frame: &[u8], headers: &Headers, length: LengthField) -> Result<u16, Malformed> {
     match (headers.cp_packet(), length) {
         (CpPacket::Cut, LengthField::Ip) => Ok(headers.ip.total_length),
         (CpPacket::Cut, LengthField::Payload) => {
@@ -248,8 +248,11 @@ pub fn read_checksums(frame: &[u8], length: LengthField) -> Result<Checksums, Ma
     };
     let segment = &frame[headers.ip.header_end..end];
     Ok(Checksums {
-        ipv4: checksum::is_equivalent(read_word(ip, checksum::IPV4_CHECKSUM_OFFSET), checksum::ipv4_checksum(ip)),
-        tcp: checksum::is_equivalent(
+        ipv4: checksum::is_equivalent_checksum(
+            read_word(ip, checksum::IPV4_CHECKSUM_OFFSET),
+            checksum::ipv4_checksum(ip),
+        ),
+        tcp: checksum::is_equivalent_checksum(
             read_word(segment, checksum::TCP_CHECKSUM_OFFSET),
             checksum::tcp_checksum(ip, segment),
         ),

@@ -78,7 +78,7 @@ pub fn cut_payload(frame: &mut [u8], length: LengthField) -> Result<usize, CutEr
     Ok(stays)
 }
 
-/// Trimming of IPv4 packets to their first bytes, as by modern switches (UEC, SAI).
+/// Trimming of any IPv4 packet to its first bytes, as by modern switches (UEC, SAI).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trim {
     /// Length of a trimmed frame in bytes, without its check sequence.

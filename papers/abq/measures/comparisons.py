@@ -1,4 +1,4 @@
-"""Measures of ABQ's claims on variants: equal memory, ABQ changed, ABQ added to other schemes."""
+"""Measures of ABQ's claims on variants (equal memory, ABQ changed, ABQ added to others) and routings."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def count_wrongly_held(packets: pa.Table) -> int:
 
 
 def mean_queue_kb(tables: Mapping[str, pa.Table], leaf: int, spines: Sequence[int]) -> float:
-    """Mean queue in KB of a leaf's ports to the spines, from the start to the last byte, by seed."""
+    """Mean queue in KB of a leaf's ports to the spines, over time from the start to the last byte."""
     ports, last = tables["ports"], read_flow_times(tables["flows"]).last_byte_ps
     places = zip(*(columns.column_to_numpy(ports, name) for name in ("node", "port", "peer")), strict=True)
     found = []

@@ -108,23 +108,23 @@ def measure_figure_1c(sweeps: Sweeps) -> Iterator[Measured]:
     yield build_measured("plain switch", "acks_at_the_input", np.max(passing, axis=0))
 
 
-def mean_queues(runs: Runs) -> dict[str, SeedCurve]:
+def mean_queues_by_scheme(runs: Runs) -> dict[str, SeedCurve]:
     """Mean queue lengths in KB, by scheme, seed and number of senders."""
     return {one: curve_of_queue(runs, one, lambda queue: queue.mean) for one in NAMES}
 
 
-def goodput(runs: Runs) -> dict[str, SeedCurve]:
+def goodput_by_scheme(runs: Runs) -> dict[str, SeedCurve]:
     """Goodput in Mb/s, by scheme, seed and number of senders."""
     return {one: curve_of_flows(runs, one, lambda times: times.goodput) for one in NAMES}
 
 
-def drops(runs: Runs) -> dict[str, SeedCurve]:
+def drops_by_scheme(runs: Runs) -> dict[str, SeedCurve]:
     """Packets dropped at the receiver's port, by scheme, seed and number of senders."""
     return {one: curve_of_queue(runs, one, lambda queue: queue.drops) for one in NAMES}
 
 
-def timeouts(runs: Runs) -> dict[str, SeedCurve]:
-    """Timeouts of all flows divided by the number of senders, by scheme and seed."""
+def timeouts_by_scheme(runs: Runs) -> dict[str, SeedCurve]:
+    """Timeouts of all flows, by scheme, seed and number of senders."""
     return {one: curve_of_flows(runs, one, lambda times: times.timeouts) for one in NAMES}
 
 
@@ -147,7 +147,7 @@ def differences_by_senders(
     pair: tuple[str, str],
     without: tuple[int, ...] = (),
 ) -> Iterator[Measured]:
-    """Yields the difference of two schemes, one row for each number of senders."""
+    """Yields the first scheme's value minus the second's, for each number of senders not in `without`."""
     above, below = pair
     for at, count in enumerate(path_values(runs, SENDERS_PATH)):
         if count not in without:
@@ -159,7 +159,7 @@ def differences_by_senders(
 def measure_figure_4a(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures mean queue lengths: ratios to ABQ, ABQ's two queues together, and differences by senders."""
     runs = sweeps["incast"]
-    mean = mean_queues(runs)
+    mean = mean_queues_by_scheme(runs)
     busy = {one: curve_of_queue(runs, one, lambda queue: queue.busy_mean) for one in NAMES}
     note = f"{format_levels(mean, 'KB')}; while anything waits {format_levels(busy, 'KB')}"
     for one in OTHER_SCHEMES:
@@ -178,7 +178,7 @@ def measure_figure_4a(sweeps: Sweeps) -> Iterator[Measured]:
 def measure_figure_4b(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures goodput: differences by senders, and the fall toward 100 senders."""
     runs = sweeps["incast"]
-    found, senders = goodput(runs), path_values(runs, SENDERS_PATH)
+    found, senders = goodput_by_scheme(runs), path_values(runs, SENDERS_PATH)
     for one in OTHER_SCHEMES:
         yield from differences_by_senders(runs, "goodput", found, (ABQ, one), DIP_SENDERS)
     best = best_other(found) - found[ABQ]
@@ -201,7 +201,7 @@ def final_fall(curve: np.ndarray) -> float:
 def measure_figure_4c(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures drops: differences by senders, ABQ's drops, and the most of any scheme."""
     runs = sweeps["incast"]
-    found, senders = drops(runs), path_values(runs, SENDERS_PATH)
+    found, senders = drops_by_scheme(runs), path_values(runs, SENDERS_PATH)
     for one in OTHER_SCHEMES:
         yield from differences_by_senders(runs, "drops", found, (one, ABQ))
     yield from differences_by_senders(runs, "drops", found, (DROP_TAIL, ECN), (20,))
@@ -219,7 +219,12 @@ def measure_figure_4c(sweeps: Sweeps) -> Iterator[Measured]:
 def measure_claims(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures the claims of ABQ's abstract, introduction and conclusion."""
     runs = sweeps["incast"]
-    mean, lost, rate, expired = mean_queues(runs), drops(runs), goodput(runs), timeouts(runs)
+    mean, lost, rate, expired = (
+        mean_queues_by_scheme(runs),
+        drops_by_scheme(runs),
+        goodput_by_scheme(runs),
+        timeouts_by_scheme(runs),
+    )
     for one in OTHER_SCHEMES:
         name = NAMES[one]
         less = 100 * (1 - divide_by_seed(mean_over_senders(mean, ABQ), mean_over_senders(mean, one)))
@@ -315,7 +320,7 @@ def measure_queue_lengths(sweeps: Sweeps) -> Iterator[Measured]:
     mean = values_by_senders(runs, curve_of_queue(runs, ABQ, lambda queue: queue.mean))
     high = values_by_senders(runs, curve_of_queue(runs, ABQ, lambda queue: queue.percentiles[1]))
     longest = values_by_senders(runs, curve_of_queue(runs, ABQ, lambda queue: queue.max_length))
-    rate = values_by_senders(runs, goodput(runs)[ABQ])
+    rate = values_by_senders(runs, goodput_by_scheme(runs)[ABQ])
     for count in REPORTED_SENDERS:
         case = f"ABQ, n = {count}"
         yield build_measured(case, "mean_queue", mean[count])

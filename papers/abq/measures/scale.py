@@ -23,7 +23,7 @@ MEBIBITS_FACTOR = 1486 / 1446 * 1e6 / 2**20
 
 @dataclass(frozen=True)
 class NetworkResult:
-    """Results of one run with 1000 servers: throughput of long flows, FCTs of short flows, drops."""
+    """Results of one run with 1000 servers: throughput and share of long flows, FCTs of short ones, drops."""
 
     throughput: np.ndarray  # Mb/s of each long flow
     drops: np.ndarray  # drops at the port to each receiver

@@ -31,7 +31,7 @@ HOLD_COLUMNS = ("waited_ps", "congested_ps", "max_packets", "max_bytes")  # colu
 
 @dataclass(frozen=True)
 class FlowTimes:
-    """Completion times of the flows of one run; NaN for values that unfinished flows leave undefined."""
+    """Times, goodput, segments and timeouts of one run's flows; NaN where unfinished flows leave no value."""
 
     last_byte_ps: float  # ps
     goodput: float  # Mb/s, from the start to the last byte
@@ -135,7 +135,7 @@ def read_queue(tables: Mapping[str, pa.Table], host: int) -> QueueStatistics:
 
 
 def flow_times(runs: Runs, variant: str, point: Point) -> Sequence[FlowTimes]:
-    """Completion times of the flows at a point, for each seed."""
+    """Times, goodput, segments and timeouts of the flows at a point, for each seed."""
     return _flow_times(runs, variant, tuple(point.items()))
 
 

@@ -103,7 +103,10 @@ def total_goodput(runs: Runs, variant: str, point: Point) -> np.ndarray:
 
 
 def timeouts_by_group(runs: Runs, variant: str, point: Point) -> list[np.ndarray]:
-    """Timeouts of flows with CP and of flows without it, over the whole run."""
+    """Timeouts of flows with CP and of flows without it, over the whole run.
+
+    Flows begin before the measurement window.
+    """
     found = []
     for table in runs.tables("flows", variant, point):
         expired = columns.column_to_numpy(table, "timeouts")

@@ -1,4 +1,4 @@
-"""Measures of CP's sections 6.2 and 6.3: goodput relative to fair shares."""
+"""Measures of CP's sections 6.2 and 6.3: goodput relative to fair shares at bottlenecks or over two paths."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def measure_rto_effect(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def theoretical_goodput(ratio: float) -> float:
-    """Returns the goodput in bit/s of all experimental flows if shares depend on RTTs (footnote 10)."""
+    """Returns the goodput in bit/s of all experimental flows if rates are inverse to RTTs (footnote 10)."""
     return ratio / (2 + ratio) * LINK_GOODPUT
 
 
@@ -287,8 +287,11 @@ def measure_text_claims(sweeps: Sweeps) -> Iterator[Measured]:
     yield build_measured("5 less 50 background flows, TCP", "distance_from_1_of_goodput_by_theory", nearer)
 
 
-def theory_over_paths(share: float) -> float:
-    """Returns the theoretical goodput in bit/s of a flow over two paths (footnote 11)."""
+def theoretical_goodput_over_paths(share: float) -> float:
+    """Returns the theoretical goodput in bit/s of a flow over two paths (footnote 11).
+
+    The flow gets half of path B, and the matching share of path A.
+    """
     return LINK_GOODPUT / 2 / (1 - share)
 
 
@@ -300,7 +303,9 @@ def throughput(runs: Runs, variant: str) -> SeedCurve:
 def measure_figure_14_theory(_: Sweeps) -> Iterator[Measured]:
     """Yields the theoretical goodput in figure 14 for each traffic share P."""
     for percent in range(0, 60, 10):
-        yield build_measured(f"P = {percent} %", "theory", [theory_over_paths(percent / 100) / 1e6])
+        yield build_measured(
+            f"P = {percent} %", "theory", [theoretical_goodput_over_paths(percent / 100) / 1e6]
+        )
 
 
 def measure_figure_14(sweeps: Sweeps) -> Iterator[Measured]:
@@ -308,7 +313,7 @@ def measure_figure_14(sweeps: Sweeps) -> Iterator[Measured]:
     runs = sweeps["out_of_order"]
     shares = path_values(runs, WEIGHT_PATH)
     percent = [round(100 * one) for one in shares]
-    line = np.array([theory_over_paths(one) / 1e6 for one in shares])
+    line = np.array([theoretical_goodput_over_paths(one) / 1e6 for one in shares])
     found = {one: throughput(runs, one) for one in runs.variants}
     for variant in ("tcp_3", "cp_3"):
         name, curve = LABELS[variant], found[variant]

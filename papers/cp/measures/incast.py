@@ -71,7 +71,7 @@ def query_completions(runs: Runs, variant: str, low: float, high: float) -> list
     return found
 
 
-def falls_below_maximum(curve: np.ndarray) -> np.ndarray:
+def distance_below_running_maximum(curve: np.ndarray) -> np.ndarray:
     """Distance of each value of a curve below the largest value up to it, as a share of that value."""
     return np.asarray(1 - curve / np.maximum.accumulate(curve))
 
@@ -152,7 +152,7 @@ def measure_figure_8a(sweeps: Sweeps) -> Iterator[Measured]:
         curve = throughput(runs, variant, 2)
         yield build_measured(NAMES[variant], "least_throughput", curve.min(axis=1))
         yield build_measured(
-            NAMES[variant], "largest_fall", [100 * falls_below_maximum(one).max() for one in curve]
+            NAMES[variant], "largest_fall", [100 * distance_below_running_maximum(one).max() for one in curve]
         )
     high = {
         one: mean_over_points(throughput(runs, one, MIN_LEVEL_SENDERS))
@@ -162,7 +162,9 @@ def measure_figure_8a(sweeps: Sweeps) -> Iterator[Measured]:
         name = NAMES[variant]
         yield build_measured(name, "throughput_of_60_and_more", high[variant])
         yield build_measured(
-            name, "largest_fall", [100 * falls_below_maximum(one).max() for one in throughput(runs, variant)]
+            name,
+            "largest_fall",
+            [100 * distance_below_running_maximum(one).max() for one in throughput(runs, variant)],
         )
         yield build_measured(
             f"{name} 10 ms less 200 ms", "throughput_of_60_and_more", high[variant] - high[slow]

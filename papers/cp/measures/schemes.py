@@ -36,7 +36,7 @@ def path_values(runs: Runs, path: str) -> np.ndarray:
 
 
 def select_points(runs: Runs, path: str, low: float, high: float = np.inf) -> list[Point]:
-    """Returns the points between two values of a swept field; raises `Failed` if there are none."""
+    """Returns the points from `low` to `high` of a swept field, inclusive; raises `Failed` without any."""
     found = [point for point in runs.points if low <= float(point[path]) <= high]
     if not found:
         raise Failed(f"{path}: found no point from {low:g} to {high:g}; expected some")

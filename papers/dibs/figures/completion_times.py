@@ -11,7 +11,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from overspill.papers.common import PublishedValues, draw_legend, draw_mean_line, marked, set_log_scale, sheet
+from overspill.papers.common import (
+    PublishedValues,
+    draw_legend,
+    draw_mean_line,
+    draw_published_values,
+    new_panels,
+    set_log_scale,
+)
 from overspill.papers.spec import Draw, Point, Runs, Sweeps
 from overspill.plots import COLOURS
 
@@ -103,7 +110,7 @@ def draw_lines(
         axes.set_xticks(
             x, [f"{parse_leading_number(point[panel.path]) / panel.divisor:g}" for point in runs.points]
         )
-    marked(axes, marks)
+    draw_published_values(axes, marks)
     finish_panel(axes, panel)
 
 
@@ -122,7 +129,7 @@ def finish_panel(axes: Axes, panel: Panel) -> None:
 def draw_two_panels(runs: Runs, panel: Panel, marks: PublishedPoints = ()) -> Drawing:
     """Draws queries and short background flows in two panels."""
     both = {name: (runs, variant) for variant, name in VARIANT_NAMES.items()}
-    made, [left, right] = sheet(2)
+    made, [left, right] = new_panels(2)
     draw_lines(left, panel, both, marks)
     draw_lines(right, short_flow_panel(panel, "Background flows of 1 to 10 KB"), both)
     return made
@@ -143,8 +150,8 @@ def make_pair_drawing(sweep: str, panel: Panel, *known: tuple[float, str]) -> Dr
     return drawn
 
 
-def draw_step_line(axes: Axes, x: Sequence[float], values: np.ndarray, variant: str) -> None:
-    """Draws a line of drops, detours or similar in the colour of a variant."""
+def draw_mean_of_variant(axes: Axes, x: Sequence[float], values: np.ndarray, variant: str) -> None:
+    """Draws a line of drops, detours or fairness in the colour of a variant."""
     draw_mean_line(
         axes,
         x,
@@ -158,7 +165,7 @@ def draw_step_line(axes: Axes, x: Sequence[float], values: np.ndarray, variant: 
 
 def draw_pfabric_and_dibs(panel: Panel, sweeps: Sweeps, _: PublishedValues) -> Drawing:
     """Draws figure 15: pFabric and DCTCP with DIBS over the rate of queries."""
-    made, [axes] = sheet(1)
+    made, [axes] = new_panels(1)
     names = {"DCTCP with DIBS": DIBS, "pFabric": PFABRIC}
     draw_lines(axes, panel, {name: (sweeps[SWEEP_OF_VARIANT[one]], one) for name, one in names.items()})
     return made
@@ -166,7 +173,7 @@ def draw_pfabric_and_dibs(panel: Panel, sweeps: Sweeps, _: PublishedValues) -> D
 
 def draw_both_thresholds(panel: Panel, what: str, sweeps: Sweeps, _: PublishedValues) -> Drawing:
     """Draws figure 11: the same panel with each marking threshold."""
-    made, axes = sheet(2)
+    made, axes = new_panels(2)
     for place, (name, title) in zip(axes, TITLES.items(), strict=True):
         draw_lines(place, panel, {label: (sweeps[name], variant) for variant, label in VARIANT_NAMES.items()})
         place.set_title(f"{what}, {title}")
@@ -175,7 +182,7 @@ def draw_both_thresholds(panel: Panel, what: str, sweeps: Sweeps, _: PublishedVa
 
 def draw_shared_buffer(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws section 5.5.2: drops and query times with a shared buffer; below, if queries never overlap."""
-    made, axes = sheet(2, rows=len(SHARED_SWEEPS))
+    made, axes = new_panels(2, rows=len(SHARED_SWEEPS))
     for at_row, (name, what) in enumerate(SHARED_SWEEPS.items()):
         draw_shared_buffer_row(sweeps[name], what, axes[2 * at_row : 2 * at_row + 2])
     return made
@@ -189,11 +196,11 @@ def draw_shared_buffer_row(runs: Runs, what: str, axes: Sequence[Axes]) -> None:
         lost = np.array(
             [runs.metric("drops", variant, point_at(runs, DEGREE_PATH, degree)) for degree in degrees]
         ).T
-        draw_step_line(left, degrees, lost, variant)
+        draw_mean_of_variant(left, degrees, lost, variant)
     detours = np.array(
         [runs.metric("detours", DIBS, point_at(runs, DEGREE_PATH, degree)) for degree in degrees]
     ).T
-    draw_step_line(left, degrees, detours, "detours")
+    draw_mean_of_variant(left, degrees, detours, "detours")
     left.set_yscale("symlog", linthresh=1)
     left.set_yticks(COUNT_TICKS, [f"{count:,}" for count in COUNT_TICKS])
     left.set_ylim(bottom=0)
@@ -220,8 +227,10 @@ def draw_fairness(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws section 5.6: fairness over the number of long flows."""
     runs = sweeps["pairs"]
     x = [float(point[FLOWS_PATH]) for point in runs.points]
-    made, [axes] = sheet(1)
-    draw_step_line(axes, x, np.array([runs.metric("jain", DIBS, point) for point in runs.points]).T, DIBS)
+    made, [axes] = new_panels(1)
+    draw_mean_of_variant(
+        axes, x, np.array([runs.metric("jain", DIBS, point) for point in runs.points]).T, DIBS
+    )
     axes.axhline(FAIRNESS_LIMIT, color="black", linewidth=1, linestyle=":")
     axes.annotate(
         "published: above this",

@@ -1,4 +1,4 @@
-"""Drawings of DIBS's figures 1 and 2: detours of one packet, and of a large incast over time."""
+"""Drawings of DIBS's figures 1 and 2: detours of one packet, and of a large incast by switch and time."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from overspill import stats
-from overspill.papers.common import PublishedValues, marked, sheet
-from overspill.papers.judge import prediction_interval_of_part
+from overspill.papers.common import PublishedValues, draw_published_values, new_panels
+from overspill.papers.judge import distribution_free_prediction_interval
 from overspill.papers.plotted_data import make_object
 from overspill.papers.spec import Draw, Sweeps
 from overspill.plots import COLOURS, SHADES
@@ -54,11 +54,11 @@ def draw_packet(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 1: the detours of one packet that has 15, and the range over all such packets."""
     found = read_detour_paths(sweeps[SWEEP_NAME])
     paper = {metric: value for (_, metric), value in published.items()}
-    made, [left, right] = sheet(2, height=3.8)
+    made, [left, right] = new_panels(2, height=3.8)
     marks = [paper.get(metric) for metric in METRIC_KINDS]
     draw_arcs(left, select_packet(found, marks))
     draw_ranges(right, counts_by_kind(found))
-    marked(right, list(enumerate(marks)), "the paper's packet")
+    draw_published_values(right, list(enumerate(marks)), "the paper's packet")
     if right.get_legend_handles_labels()[0]:
         right.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
     right.set_ylabel("of 15 detours")
@@ -66,10 +66,10 @@ def draw_packet(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 
 def draw_ranges(axes: Axes, of: Mapping[str, np.ndarray]) -> None:
-    """Draws the mean number of detours of each kind, and the prediction interval for one more packet."""
+    """Draws the mean number of detours of each kind, and the 95% prediction interval of one more packet."""
     for at, kind in enumerate(DETOUR_KINDS):
         values = [float(one) for one in of[kind]]
-        between = prediction_interval_of_part(values, stats.CONFIDENCE_LEVEL)
+        between = distribution_free_prediction_interval(values, stats.CONFIDENCE_LEVEL)
         if between is not None:
             style: dict[str, Any] = {
                 "color": COLOURS[0],
@@ -85,7 +85,7 @@ def draw_ranges(axes: Axes, of: Mapping[str, np.ndarray]) -> None:
 
 
 def select_packet(found: Sequence[Sequence[DetourPath]], wanted: Sequence[float | None]) -> DetourPath | None:
-    """Returns the packet with 15 detours that is most like the paper's by kinds of detours, or `None`."""
+    """Returns the packet with 15 detours whose kinds are most like `wanted`; `None` without packets."""
     every = [one for by_seed in found for one in by_seed if len(one.kinds) == MIN_DETOURS]
     aim = np.array([one or 0 for one in wanted])
     return min(every, key=lambda one: float(abs(one.counts - aim).sum()), default=None)
@@ -130,7 +130,7 @@ def draw_arrow(axes: Axes, way: tuple[str, str, float], text: str, style: Mappin
 
 def draw_detours(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 2a of the first seed: a dot for each switch and step in which it detours."""
-    made, panels = sheet(1, len(CASES), height=2.9)
+    made, panels = new_panels(1, len(CASES), height=2.9)
     for axes, case in zip(panels, CASES, strict=True):
         draw_timeline(axes, case.read(sweeps)[0])
         axes.set_title(f"{case.title} to {RECEIVER}")
@@ -173,7 +173,7 @@ def named_times(burst: Burst) -> Sequence[tuple[str, int]]:
 
 def draw_buffers(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 2b of the first seed: the longest queues of the pod's eight switches."""
-    made, panels = sheet(3, len(CASES), height=3.0)
+    made, panels = new_panels(3, len(CASES), height=3.0)
     shades = make_object("shades", SHADES)
     for at, case in enumerate(CASES):
         burst = case.read(sweeps)[0]

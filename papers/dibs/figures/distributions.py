@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
 from overspill.papers.bars import BarGroups, draw_grouped_bars
-from overspill.papers.common import PublishedValues, draw_legend, marked, sheet
+from overspill.papers.common import PublishedValues, draw_legend, draw_published_values, new_panels
 from overspill.papers.spec import Draw, Point, Sweeps
 from overspill.plots import look
 
@@ -26,20 +26,22 @@ TimeFunction = Callable[[str, Point], np.ndarray]  # times of a variant at a poi
 
 def draw_hot_links(sweeps: Sweeps, _: PublishedValues) -> Drawing:
     """Draws figure 4, without published values."""
-    return draw_over_time(
+    return draw_hot_link_distributions(
         partial(share_above, least=HOT_UTILISATION), "with utilisation of 90% or more", sweeps, {}
     )
 
 
-def draw_over_time(shares: ShareFunction, what: str, sweeps: Sweeps, published: PublishedValues) -> Drawing:
+def draw_hot_link_distributions(
+    shares: ShareFunction, what: str, sweeps: Sweeps, published: PublishedValues
+) -> Drawing:
     """Draws distributions over windows of the share of hot links, for long and short windows."""
     least = [value for _, value in sorted(published.items()) if value is not None]
-    made, panels = sheet(2)
+    made, panels = new_panels(2)
     for axes, steps in zip(panels, (hot_links.WINDOW_STEPS, hot_links.SHORT_WINDOW_STEPS), strict=True):
         for at, (load, name) in enumerate(LOAD_LABELS.items()):
             found = [shares(one) for one in hot_links.link_utilisations(sweeps["hot_links"], load, steps)]
             draw_share_distribution(axes, np.concatenate(found), at, name)
-        marked(
+        draw_published_values(
             axes, [(100 * hot_links.FEW_LINKS_SHARE, one / 100) for one in least[:1]], "published: at least"
         )
         axes.axvline(100 * hot_links.FEW_LINKS_SHARE, color="#8a9199", linewidth=1, linestyle=":")
@@ -91,7 +93,7 @@ def draw_neighbours(sweeps: Sweeps, published: PublishedValues) -> Drawing:
         for load in LOAD_LABELS
     ]
     groups = [name.replace(", ", "\n") for name in LOAD_LABELS.values()]
-    made, [left, right] = sheet(2)
+    made, [left, right] = new_panels(2)
     draw_grouped_bars(left, groups, BarGroups(tuple(HOP_LABELS.values()), values), paper)
     left.set_ylim(0, 104)
     left.set_ylabel("free buffer near a hot output (%)")
@@ -134,13 +136,13 @@ def draw_time_distributions(
     times: TimeFunction, what: str, ends: Sequence[tuple[float | None, float]]
 ) -> Drawing:
     """Draws distributions of times at both link rates, with published values for the derived rate."""
-    made, panels = sheet(2)
+    made, panels = new_panels(2)
     for axes, (case, rate) in zip(panels, testbed.RATE_VALUES.items(), strict=True):
         for at, (variant, name) in enumerate(testbed.NAMES.items()):
             draw_time_distribution(axes, times(variant, {testbed.RATE_PATH: rate}), at, name)
         calibrated = case == testbed.CALIBRATED_RATE
         if calibrated:
-            marked(axes, [(x, y) for x, y in ends if x is not None])
+            draw_published_values(axes, [(x, y) for x, y in ends if x is not None])
         axes.set_title(f"{case}, derived from the paper's 25 ms" if calibrated else case)
         axes.set_xlabel(f"time of a {what} (ms)")
         axes.set_ylim(-0.05, 1.06)
@@ -159,7 +161,7 @@ def draw_time_distribution(axes: Axes, times: np.ndarray, at: int, name: str) ->
 
 def draw_other_settings(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws fastest, median and slowest query of each setting of section 5.2."""
-    made, [axes] = sheet(1)
+    made, [axes] = new_panels(1)
     for at, variant in ((1, testbed.DROPTAIL), (2, testbed.DIBS)):
         found = [testbed.query_times_of_case(sweeps, case, variant) for case in testbed.OTHER_SETTINGS]
         places = np.arange(len(found)) + 0.24 * (at - 1.5)
@@ -179,10 +181,14 @@ def draw_other_settings(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 
 DRAWINGS: dict[str, Draw] = {
-    "fig3": partial(draw_over_time, hot_links.share_by_busiest, "at least half as busy as the busiest"),
+    "fig3": partial(
+        draw_hot_link_distributions, hot_links.share_by_busiest, "at least half as busy as the busiest"
+    ),
     "fig4": draw_hot_links,
     "fig4fn": partial(
-        draw_over_time, partial(share_above, least=HALF_UTILISATION), "with utilisation of 50% or more"
+        draw_hot_link_distributions,
+        partial(share_above, least=HALF_UTILISATION),
+        "with utilisation of 50% or more",
     ),
     "fig5": draw_neighbours,
     "fig6a": draw_queries,

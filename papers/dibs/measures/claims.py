@@ -1,4 +1,4 @@
-"""Measures of DIBS's claims in the text: sections 2 to 4, 5.3, 5.4.1, 5.7, and a footnote."""
+"""Measures of DIBS's claims in the text: sections 2 to 4, 5.3, 5.4.1, 5.7, and a footnote of section 7."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LAST_SWITCH = "s3"
 
 
 def measure_section_2(sweeps: Sweeps) -> Iterable[Measured]:
-    """Measures the number of flows that detours change if no queue is full: none."""
+    """Measures the flows that detours change if no queue is full, and the drops and detours then."""
     runs = sweeps["quiet"]
     both = zip(runs.tables("flows", NO_FAST_RETRANSMIT), runs.tables("flows", DIBS), strict=True)
     yield build_measured("no full queue", "flows_that_differ", [count_differing_flows(*one) for one in both])

@@ -1,4 +1,4 @@
-"""Measures of DIBS's sections 4, 6 and 7: CIOQ, packet ECMP, transports, topologies, PAUSE."""
+"""Measures of DIBS's sections 4, 6 and 7: CIOQ, packet ECMP, transports, topologies, PAUSE and PFC."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def measure_section_7(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def compare_with_tail_drop(case: str, runs: Runs, point: Point, pair: VariantPair) -> Iterator[Measured]:
-    """Yields effects of detours relative to tail drop: query tail, FCT tail of short flows, drops."""
+    """Yields effects of detours relative to tail drop: query tail, tail of short background flows, drops."""
     yield tail_reduction(case, runs, point, pair)
     without, with_detours = (flow_statistics(runs, name, point) for name in pair)
     rise = -difference_by_seed(without, with_detours, p99_fct)
@@ -226,7 +226,7 @@ def measure_flow_control(runs: Runs) -> Iterator[Measured]:
 
 
 def compare_thresholds(usual: Runs, others: Runs) -> Iterator[Measured]:
-    """Yields drops and query tails with PAUSE thresholds that are too high, too low, or worst."""
+    """Yields drops and query tails with PAUSE too late, too short or too early, and with the worst XOFF."""
     heavy = point_at(usual, QPS_PATH, HEAVY_QPS)
     for case, variant in LOSSY_PAUSE_VARIANTS.items():
         note = format_levels(others, None, (variant,))

@@ -1,4 +1,4 @@
-"""Measures of DIBS's figure 1: packets with many detours, and the kinds of these detours."""
+"""Measures of DIBS's figure 1: packets with many detours under the default traffic, by kinds of detours."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def detoured_per_million(runs: Runs, load: int) -> list[float]:
 
 
 def describe_detoured_packets(found: Sequence[Sequence[DetourPath]]) -> str:
-    """Describes the number of packets with 15 detours, and the share detoured mostly at aggregation."""
+    """Describes the number of packets with ≥ 15 detours, and the share detoured mostly at aggregation."""
     every = [one.counts for by_seed in found for one in by_seed]
     there = sum(counts[0] + counts[1] > counts[2] for counts in every)
     return (

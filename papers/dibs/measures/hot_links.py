@@ -133,7 +133,7 @@ def share_with_few_hot_links(shares: list[np.ndarray]) -> list[float]:
 
 
 def measure_figure_3(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures a variant of figure 3: links are hot if at least half as busy as the busiest."""
+    """Measures a substitute for figure 3: links are hot if at least half as busy as the busiest."""
     runs = sweeps["hot_links"]
     for load in LOADS_QPS[:2]:
         found = [share_by_busiest(one) for one in link_utilisations(runs, load)]

@@ -1,4 +1,4 @@
-"""Measures of DIBS's sections 5.4, 5.7 and 5.8: figures 7 to 10 and 13 to 15, and pFabric."""
+"""Measures of DIBS's sections 5.4, 5.7 and 5.8: figures 7 to 10 and 13 to 15, extreme load, pFabric."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from .mixed import (
     format_levels,
     measure_drops,
     measure_fct_increase,
-    measure_gap,
     measure_increase,
     measure_late_queries,
+    measure_qct_difference,
     measure_reduction,
     p99_fct,
     p99_qct,
@@ -82,7 +82,7 @@ def measure_figure_8(sweeps: Sweeps) -> Iterable[Measured]:
     runs = sweeps["queries"]
     for point in runs.points:
         case = f"{point[QPS_PATH]} qps"
-        yield measure_gap(case, runs, point)
+        yield measure_qct_difference(case, runs, point)
         yield measure_reduction(case, runs, point)
         if point[QPS_PATH] != "2000":
             yield measure_fct_increase(case, runs, point)
@@ -108,7 +108,7 @@ def measure_figure_9(sweeps: Sweeps) -> Iterable[Measured]:
     for case, point in points.items():
         yield measure_reduction(case, runs, point)
     for case in ("20 KB", "50 KB"):
-        yield measure_gap(case, runs, points[case])
+        yield measure_qct_difference(case, runs, points[case])
         yield measure_fct_increase(case, runs, points[case])
     yield from measure_levels("50 KB", runs, large)
     yield from measure_late_queries("50 KB", runs, large)
@@ -132,8 +132,8 @@ def measure_figure_10(sweeps: Sweeps) -> Iterable[Measured]:
     for point in runs.points:
         yield measure_reduction(f"degree {point[DEGREE_PATH]}", runs, point)
     few, many = point_at(runs, DEGREE_PATH, 40), point_at(runs, DEGREE_PATH, 100)
-    yield measure_gap("degree 40", runs, few)
-    yield measure_gap("degree 100", runs, many)
+    yield measure_qct_difference("degree 40", runs, few)
+    yield measure_qct_difference("degree 100", runs, many)
     yield build_measured(
         "degree 100 less 40", "gap_of_p99_qct", dctcp_minus_dibs(runs, many) - dctcp_minus_dibs(runs, few)
     )
@@ -188,7 +188,7 @@ def measure_figures_9_and_10(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def measure_abstract(sweeps: Sweeps) -> Iterable[Measured]:
-    """Measures the largest reduction of p99 QCT, at a point chosen on half of the seeds.
+    """Measures the largest reduction of p99 QCT: half of the seeds choose the point, the other half tests it.
 
     With fewer than four seeds, all of them choose and test.
     """
@@ -255,7 +255,7 @@ def add_note(row: Measured, note: str) -> Measured:
 
 
 def format_halves(runs: Runs, point: Point) -> str:
-    """Formats p99 QCT in both halves of the window: equal values indicate a stationary run."""
+    """Formats p99 QCT in both halves of the window: similar values indicate a stationary run."""
     found = []
     for variant in (DCTCP, DIBS):
         first, second = (

@@ -254,7 +254,7 @@ def finite_mean(values: Iterable[float]) -> float:
 
 
 def format_levels(runs: Runs, point: Point | None, of: FlowStatistic = p99_qct) -> str:
-    """Formats a statistic of both variants, and the shares of queries over 10, 20 and 40 ms."""
+    """Formats a statistic of both variants; for p99 QCT, also the shares of queries over 10, 20 and 40 ms."""
     found = {variant: flow_statistics(runs, variant, point) for variant in (DCTCP, DIBS)}
     parts = []
     for variant, by_seed in found.items():
@@ -268,8 +268,8 @@ def format_levels(runs: Runs, point: Point | None, of: FlowStatistic = p99_qct) 
     return "; ".join(parts)
 
 
-def measure_gap(case: str, runs: Runs, point: Point | None, note: str = "") -> Measured:
-    """Returns the difference of p99 QCT between DCTCP and DIBS, as a row of the paper."""
+def measure_qct_difference(case: str, runs: Runs, point: Point | None, note: str = "") -> Measured:
+    """Returns p99 QCT of DCTCP minus that of DIBS, as a row that is compared with a published number."""
     return build_measured(case, "gap_of_p99_qct", dctcp_minus_dibs(runs, point), note)
 
 
@@ -320,7 +320,7 @@ def measure_late_queries(case: str, runs: Runs, point: Point | None) -> Iterable
 
 
 def measure_drops(case: str, runs: Runs, variant: str, points: Sequence[Point]) -> Measured:
-    """Returns the packets dropped over all points, by seed, with reasons and places in a note."""
+    """Returns the packets dropped over the given points, by seed, with reasons and places in a note."""
     by_point = np.array([runs.metric("drops", variant, point) for point in points])
     found = by_point.sum(axis=0)
     if not found.any():

@@ -25,8 +25,8 @@ from .mixed import (
     lower_bounds,
     measure_drops,
     measure_fct_increase,
-    measure_gap,
     measure_late_queries,
+    measure_qct_difference,
     measure_reduction,
     p99_fct,
     p99_qct,
@@ -75,7 +75,7 @@ def qct_ratio(runs: Runs, point: Point) -> np.ndarray:
 
 
 def excess_at_ends(threshold: str, runs: Runs) -> Iterable[Measured]:
-    """Yields how much worse DIBS's p99 QCT is with the smallest and largest buffer than with the best."""
+    """Yields the excess of DIBS's p99 QCT with the smallest and largest buffer over its best between them."""
     sizes = sorted(points_by_buffer(runs))
     points = [points_by_buffer(runs)[size] for size in sizes]
     if any(count_bounds(flow_statistics(runs, DIBS, point), p99_qct) for point in points[1:-1]):
@@ -213,7 +213,7 @@ def measure_section_5_5_4(sweeps: Sweeps) -> Iterable[Measured]:
     runs = sweeps["oversubscription"]
     for point in runs.points:
         case = f"1:{round(float(point[OVERSUBSCRIPTION_PATH]) ** 2)}"
-        yield measure_gap(case, runs, point, format_levels(runs, point))
+        yield measure_qct_difference(case, runs, point, format_levels(runs, point))
         yield measure_fct_increase(case, runs, point)
 
 

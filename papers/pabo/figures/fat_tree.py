@@ -1,4 +1,4 @@
-"""Drawings of PABO's fat-tree (section VI): table II, figures 10 to 15, and drops."""
+"""Drawings of PABO's fat-tree: table II, figures 10 to 15, and drops of sections VI and VIII."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from overspill.papers.common import (
     PublishedValues,
     SeedCurve,
     draw_mean_line,
-    marked,
+    draw_published_values,
     metric_along_points,
+    new_panels,
     points_along_path,
-    sheet,
 )
 from overspill.papers.plotted_data import make_object, new_figure
 from overspill.papers.spec import Draw, Runs, Sweeps
 from overspill.plots import COLOURS
 
 from ..measures import fat_tree
-from ..measures.arrival_times import THETA_PATH, THETA_SWEEP, completion_by_theta, packets_by_theta
+from ..measures.arrival_times import THETA_PATH, THETA_SWEEP, completion_by_theta, packet_statistic_by_theta
 from ..measures.bounces_and_drops import BOUNCE_SIZE_SWEEP, drops_by_bounce_size
 from ..measures.fat_tree import (
     CORES,
@@ -77,7 +77,7 @@ def tree_links() -> list[tuple[str, str]]:
 
 def draw_path(crossed: Sequence[str], ends: tuple[str, str]) -> Drawing:
     """Draws the tree in four rows, with a dashed path from one host to another over some switches."""
-    made, [axes] = sheet(1, height=3.8)
+    made, [axes] = new_panels(1, height=3.8)
     for low, high in tree_links():
         axes.plot(
             *zip(node_position(low), node_position(high), strict=True), color="#c4cad1", linewidth=1, zorder=1
@@ -111,7 +111,7 @@ def draw_shares(sweeps: Sweeps, published: PublishedValues) -> Drawing:
         [100 - fat_tree.packet_statistic(sweeps[name], fat_tree.bounced_share) for name in SCENARIOS],
         [fat_tree.packet_statistic(sweeps[name], fat_tree.bounced_share) for name in SCENARIOS],
     ]
-    made, [axes] = sheet(1)
+    made, [axes] = new_panels(1)
     bars = BarGroups(("distance 0", "distance 1 or more"), values)
     draw_grouped_bars(
         axes, SCENARIOS, bars, [[published.get((name, kind)) for name in SCENARIOS] for kind in kinds]
@@ -173,7 +173,7 @@ def break_axis(high: Axes, low: Axes, gap: tuple[float, float]) -> None:
 
 def draw_drops(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws section VI-C: drop rates without PABO, and the switches that drop packets in 12 to 1."""
-    made, [rates, where] = sheet(2)
+    made, [rates, where] = new_panels(2)
     draw_drop_rates(rates, {name: sweeps[name] for name in MANY_TO_ONE}, published)
     share = [fat_tree.percent_shares(one) for one in fat_tree.drops_by_node(sweeps["12to1"], WITHOUT)]
     told = {switch: f"share_of_drops_at_{switch}" for switch in ("C1", "S9")}
@@ -203,7 +203,7 @@ def draw_many_to_many(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     runs = sweeps["mtom"]
     bounced = [fat_tree.percent_shares(one) for one in fat_tree.bounces_by_switch(runs)]
     names = {switch: f"share_of_bounces_at_{switch}" for switch in ("C1", "C2", "S11")}
-    made, [left, right] = sheet(2)
+    made, [left, right] = new_panels(2)
     draw_drop_shares(left, bounced, {one: published.get(("mtom, PABO", name)) for one, name in names.items()})
     left.set_ylabel("bounces by switch (%)")
     left.set_title("Many to many")
@@ -214,7 +214,7 @@ def draw_many_to_many(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 def draw_drop_shares(
     axes: Axes, share: Sequence[Mapping[str, float]], paper: Mapping[str, float | None]
 ) -> None:
-    """Draws the share of bounces at each switch that has any, or for which PABO's paper gives one."""
+    """Draws shares of drops or bounces, for switches that have some or for which PABO's paper gives one."""
     order = (*PATH_SWITCHES, *(one for one in share[0] if one not in PATH_SWITCHES))
     shown = [one for one in order if one in paper or any(by[one] > 0 for by in share)]
     values = [[np.array([by[one] for by in share]) for one in shown]]
@@ -224,14 +224,16 @@ def draw_drop_shares(
 
 def draw_displacement(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 12: the share of packets with at most a given displacement."""
-    made, [axes] = sheet(1)
+    made, [axes] = new_panels(1)
     for (variant, name), colour in zip(NAMES.items(), COLOURS, strict=False):
         shares = displacement_distribution(sweeps["12to1"], variant)
         draw_mean_line(
             axes, range(MAX_DRAWN_DISPLACEMENT + 1), shares, colour, label=name, drawstyle="steps-post"
         )
     share = published.get(("PABO", "displaced_share"))
-    marked(axes, [(0, None if share is None else 100 - share)], "published: displacement 0 with PABO")
+    draw_published_values(
+        axes, [(0, None if share is None else 100 - share)], "published: displacement 0 with PABO"
+    )
     for (case, shape), name in zip((("PABO", ">"), ("without PABO", "<")), NAMES.values(), strict=True):
         most = published.get((case, "largest_displacement"))
         if most is not None:
@@ -264,7 +266,7 @@ def draw_delay(sweeps: Sweeps, published: PublishedValues) -> Drawing:
         [[fat_tree.packet_statistic(sweeps[name], of, variant) for name in SCENARIOS] for variant in NAMES]
         for of in statistics
     )
-    made, [axes] = sheet(1)
+    made, [axes] = new_panels(1)
     bars = BarGroups(tuple(NAMES.values()), delay)
     for kind in range(len(NAMES)):
         height = [mean_and_half_width(one)[0] for one in delay[kind]]
@@ -283,7 +285,7 @@ def draw_delay(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 def draw_fct(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 14: mean flow completion time."""
     values = [[fat_tree.mean_fct(sweeps[name], variant) for name in SCENARIOS] for variant in NAMES]
-    made, [axes] = sheet(1)
+    made, [axes] = new_panels(1)
     draw_grouped_bars(axes, SCENARIOS, BarGroups(tuple(NAMES.values()), values))
     axes.set_yscale("log")
     most = max(1000, axes.get_ylim()[1])
@@ -302,9 +304,9 @@ def draw_theta(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     panels = (
         ("reorder entropy (nat)", metric_along_points(runs, "reorder_entropy", PABO, points)),
         ("mean flow completion time (ms)", completion_by_theta(runs, points)),
-        ("mean delay of a packet (µs)", packets_by_theta(runs, points, fat_tree.mean_delay)),
+        ("mean delay of a packet (µs)", packet_statistic_by_theta(runs, points, fat_tree.mean_delay)),
     )
-    made, axes = sheet(3, height=3.2)
+    made, axes = new_panels(3, height=3.2)
     for one, (title, curve), colour in zip(axes, panels, COLOURS, strict=False):
         for seed in curve:
             one.plot(theta, seed, color=colour, alpha=0.18, linewidth=0.8)
@@ -318,7 +320,7 @@ def draw_theta(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 def draw_bounce_queue_size(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws section VIII: drops with the most senders, over the size of the bounce queues."""
     sizes, losses = drops_by_bounce_size(sweeps[BOUNCE_SIZE_SWEEP])
-    made, [axes] = sheet(1, height=3.4)
+    made, [axes] = new_panels(1, height=3.4)
     for seed in losses:
         axes.plot(sizes, seed, color=COLOURS[0], alpha=0.25, linewidth=0.8)
     draw_mean_line(axes, sizes, losses, COLOURS[0], marker="o", markersize=4)

@@ -9,7 +9,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from overspill.papers.common import PublishedValues, draw_legend, draw_mean_line, marked, sheet
+from overspill.papers.common import (
+    PublishedValues,
+    draw_legend,
+    draw_mean_line,
+    draw_published_values,
+    new_panels,
+)
 from overspill.papers.plotted_data import make_object
 from overspill.papers.spec import Draw, Sweeps
 from overspill.plots import COLOURS, SHADES
@@ -39,7 +45,7 @@ AXIS_SCALES = {"theta": "linear", "lambda": "log"}
 
 def draw_figure_3(_: Sweeps, published: PublishedValues) -> Drawing:
     """Draws both panels of figure 3."""
-    made, [left, right] = sheet(2)
+    made, [left, right] = new_panels(2)
     named = [
         (f"np = {one}", published.get((f"3a u={READ_UTILISATION} np={one}", "P"))) for one in BOUNCE_COUNTS
     ]
@@ -60,7 +66,7 @@ def draw_curve_panel(axes: Axes, drawn: ProbabilityCurves, named: Sequence[tuple
     places, every = drawn
     for at, (curve, (name, _)) in enumerate(zip(every, named, strict=True)):
         axes.plot(places, curve, color=COLOURS[at], label=name)
-    marked(axes, [(READ_UTILISATION, mark) for _, mark in named], "published formula")
+    draw_published_values(axes, [(READ_UTILISATION, mark) for _, mark in named], "published formula")
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1.02)
     axes.set_xlabel("utilisation of the queue")
@@ -72,7 +78,7 @@ def draw_entropy_grid(sweeps: Sweeps, _: PublishedValues) -> Drawing:
     thetas, lambdas, entropy = entropy_surface(sweeps["tree"])
     means = entropy.mean(axis=0).T
     middle = (np.nanmin(means) + np.nanmax(means)) / 2
-    made, [axes] = sheet(1, height=4.2)
+    made, [axes] = new_panels(1, height=4.2)
     shades = make_object("shades", SHADES[::-1])
     image = axes.imshow(means, cmap=shades, aspect="auto", origin="lower", interpolation="nearest")
     for (row, column), value in np.ndenumerate(means):
@@ -92,7 +98,7 @@ def draw_figure_6_panel(path: str, held: float, sweeps: Sweeps, _: PublishedValu
     cut = ParameterSweep(sweeps["tree"], path, held)
     places, swept, (name, value) = cut.swept_values, cut.name, cut.case.split("=")
     curves = [cut.curves(metric) for metric in (ENTROPY, VARIANCE, TIME_RATIO)]
-    made, [axes] = sheet(1)
+    made, [axes] = new_panels(1)
     every = [axes, axes.twinx(), axes.twinx()]
     every[2].spines["right"].set_position(("axes", 1.11))
     for at, (one, by_seed) in enumerate(zip(every, curves, strict=True)):

@@ -17,11 +17,11 @@ from overspill.papers.common import (
     divide_or_nan,
     draw_legend,
     draw_mean_line,
+    draw_published_values,
     interval_half_widths,
-    marked,
     metric_along_points,
+    new_panels,
     points_along_path,
-    sheet,
 )
 from overspill.papers.plotted_data import make_object
 from overspill.papers.spec import Draw, Sweeps
@@ -57,7 +57,7 @@ def draw_example(sweeps: Sweeps, _: PublishedValues) -> Drawing:
         raw_packets.counts_by_switch(runs, one, "bounced", {name: name for name in EXAMPLE_SWITCHES})
         for one in tables
     ]
-    made, [axes] = sheet(1)
+    made, [axes] = new_panels(1)
     draw_bars(
         axes, EXAMPLE_SWITCHES, [np.array([[one[name] for name in EXAMPLE_SWITCHES] for one in counts])]
     )
@@ -90,7 +90,7 @@ def draw_largest_hops(sweeps: Sweeps, _: PublishedValues) -> Drawing:
     """Draws the largest totalHop over lambda, for section II-C."""
     runs = sweeps["raw_lambda"]
     places, points = points_along_path(runs, f"variants.pabo.{LAMBDA_PATH}")
-    made, [axes] = sheet(1)
+    made, [axes] = new_panels(1)
     by_seed = metric_along_points(runs, "total_hop_max", "pabo", points)
     draw_mean_line(axes, places, by_seed, COLOURS[0], marker="o", markersize=4)
     axes.set_xlabel("λ")
@@ -108,9 +108,9 @@ def draw_distances(sweeps: Sweeps, published: PublishedValues) -> Drawing:
         groups.append(np.array([distance_shares(one) for one in tables]))
         of_load = [published.get((name, f"share_of_{distance}")) for distance in range(4)]
         marks += [(distance + bar_offset(at), share) for distance, share in enumerate(of_load)]
-    made, [axes] = sheet(1)
+    made, [axes] = new_panels(1)
     draw_bars(axes, names, groups, list(LOAD_PACKETS))
-    marked(axes, marks)
+    draw_published_values(axes, marks)
     axes.set_xlabel("maxBouncedDistance")
     axes.set_ylabel("share of packets (%)")
     draw_legend(axes)
@@ -142,9 +142,9 @@ def draw_bounces(sweeps: Sweeps, published: PublishedValues) -> Drawing:
             together = published.get((name, f"bounces_at_{level}"))
             each = None if together is None else together / len(switches)
             marks += [(switch + bar_offset(at), each) for switch in switches]
-    made, [axes] = sheet(1)
+    made, [axes] = new_panels(1)
     draw_bars(axes, list(SWITCHES), groups, list(LOAD_PACKETS))
-    marked(axes, marks, f"{MODEL_LABEL}; for three switches a third of their sum")
+    draw_published_values(axes, marks, f"{MODEL_LABEL}; for three switches a third of their sum")
     axes.set_ylabel("bounces")
     draw_legend(axes)
     return made
@@ -154,7 +154,7 @@ def draw_total_hops(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     """Draws figure 7b: the distribution of totalHop, for each load."""
     runs = sweeps["severity"]
     hops = np.arange(MAX_DRAWN_HOPS + 1)
-    made, [axes] = sheet(1)
+    made, [axes] = new_panels(1)
     for at, name in enumerate(LOAD_PACKETS):
         tables = runs.tables("packet_hist", "pabo", raw_packets.load_point(runs, name))
         by_seed = np.array(
@@ -162,7 +162,7 @@ def draw_total_hops(sweeps: Sweeps, published: PublishedValues) -> Drawing:
         )
         draw_mean_line(axes, hops, by_seed, COLOURS[at], drawstyle="steps-post", label=name)
     share = published.get(("severe", "share_within_11_hops"))
-    marked(axes, [(11, None if share is None else share / 100)])
+    draw_published_values(axes, [(11, None if share is None else share / 100)])
     axes.set_xlim(0, MAX_DRAWN_HOPS)
     axes.set_ylim(0, 1.02)
     axes.set_xlabel("totalHop (hops)")
@@ -177,12 +177,12 @@ def draw_thetas(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     runs = sweeps["raw_theta"]
     places, points = points_along_path(runs, f"variants.pabo.{THETA_PATH}")
     shares = metric_along_points(runs, "bounced_share", "pabo", points)
-    made, [axes] = sheet(1)
+    made, [axes] = new_panels(1)
     draw_means(axes, places, shares)
     slope, start = np.polyfit(places, shares.mean(axis=0), 1)
     axes.plot(places, start + slope * np.array(places), color=COLOURS[1], label="interpolation")
     ends = [(at, published.get((f"theta={at:g}", "bounced_share"))) for at in places]
-    marked(axes, ends, MODEL_LABEL)
+    draw_published_values(axes, ends, MODEL_LABEL)
     axes.set_ylim(0.82, 1.0)
     axes.set_xlabel("θ")
     axes.set_ylabel("share of bounced packets")
@@ -195,10 +195,10 @@ def draw_lambdas(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     runs = sweeps["raw_lambda"]
     places, points = points_along_path(runs, f"variants.pabo.{LAMBDA_PATH}")
     means = metric_along_points(runs, "total_hop_mean", "pabo", points)
-    made, [axes] = sheet(1)
+    made, [axes] = new_panels(1)
     draw_mean_line(axes, places, means, COLOURS[0], marker="o", markersize=4, label="measured")
     ends = [(at, published.get((f"lambda={at:g}", "mean_total_hop"))) for at in places]
-    marked(axes, ends, "range of the published axis")
+    draw_published_values(axes, ends, "range of the published axis")
     axes.set_xlim(-4, 164)
     axes.set_ylim(6.08, 6.54)
     axes.set_xlabel("λ")
@@ -242,7 +242,7 @@ def draw_curves(
 def draw_whole_second(sweeps: Sweeps, _: PublishedValues) -> Drawing:
     """Draws figure 8a: utilisation of queues over the whole second."""
     seeds = read_queues(sweeps["peaks"])
-    made, [axes] = sheet(1)
+    made, [axes] = new_panels(1)
     draw_curves(axes, seeds, TimeAxis(len(seeds[0].busy), STEP_US * 1e-6, 10), OutputQueues.utilisation)
     axes.set_xlim(0, 1)
     axes.set_xlabel("time (s)")
@@ -261,7 +261,7 @@ def draw_first_peak(sweeps: Sweeps, _: PublishedValues) -> Drawing:
         "Normal queue": lambda run, switch: run.share(switch, NORMAL_QUEUE),
         "Bounce queue": lambda run, switch: run.share(switch, BOUNCE_QUEUE),
     }
-    made, every = sheet(3)
+    made, every = new_panels(3)
     for axes, (title, of) in zip(every, panels.items(), strict=True):
         draw_curves(axes, seeds, shown, of)
         axes.set_ylim(0, 1)

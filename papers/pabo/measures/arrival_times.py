@@ -27,7 +27,7 @@ THETA_SWEEP = "mtom_theta"
 
 
 def displaced_share(table: pa.Table) -> float:
-    """Packets with a displacement other than 0, in % of the packets in table `reorder`; NaN if none."""
+    """Packets with a displacement other than 0, in % of those in table `reorder`; NaN without packets."""
     place, count = fat_tree.read_displacements(table)
     return 100 * float(count[place != 0].sum()) / float(count.sum()) if count.sum() else float("nan")
 
@@ -124,13 +124,16 @@ def fct_ratio(runs: Runs) -> np.ndarray:
 
 
 def fct_saving(runs: Runs) -> np.ndarray:
-    """Flow completion time in ms without PABO minus that with it; an upper bound for unfinished replies."""
+    """Flow completion time in ms without PABO minus that with it; upper bound if replies are unfinished."""
     with_it = np.array([one.mean_lower_bound for one in fat_tree.replies_by_seed(runs, PABO)])
     return np.asarray(fat_tree.mean_fct(runs, WITHOUT) - with_it)
 
 
 def format_completion(runs: Runs) -> str:
-    """Formats completion times with and without PABO, from seeds in which all replies finish."""
+    """Formats completion times with and without PABO, from seeds in which all replies with PABO finish.
+
+    The text also counts the replies that hang or are left out.
+    """
     found = {variant: fat_tree.replies_by_seed(runs, variant) for variant in (PABO, WITHOUT)}
     kept = [at for at, one in enumerate(found[PABO]) if not one.unfinished]
     told = []
@@ -158,7 +161,7 @@ def measure_figure_15(sweeps: Sweeps) -> Iterable[Measured]:
     )
     for name, curve in (
         ("fct", completion_by_theta(runs, points)),
-        ("delay", packets_by_theta(runs, points, fat_tree.mean_delay)),
+        ("delay", packet_statistic_by_theta(runs, points, fat_tree.mean_delay)),
     ):
         shown = limit_theta(theta, curve, 0.95)
         # The correlation is that of the means: noise of single seeds would hide a trend.
@@ -169,7 +172,7 @@ def measure_figure_15(sweeps: Sweeps) -> Iterable[Measured]:
         ("bounced_share", fat_tree.bounced_share),
         ("bounces_per_bounced_packet", fat_tree.bounces_per_bounced),
     ):
-        mean = packets_by_theta(runs, points, of).mean(axis=0)
+        mean = packet_statistic_by_theta(runs, points, of).mean(axis=0)
         trend = rank_correlation(theta, mean)
         told = f"means {', '.join(f'{one:.3g}' for one in mean)}"
         yield build_measured("theta 0.5 to 0.99", f"rank_correlation_of_theta_and_{name}", [trend], told)
@@ -180,7 +183,9 @@ def limit_theta(theta: Sequence[float], curve: SeedCurve, most: float) -> SeedCu
     return curve[:, np.array(theta) <= most]
 
 
-def packets_by_theta(runs: Runs, points: Sequence[Point], of: Callable[[pa.Table], float]) -> SeedCurve:
+def packet_statistic_by_theta(
+    runs: Runs, points: Sequence[Point], of: Callable[[pa.Table], float]
+) -> SeedCurve:
     """Returns a statistic of table `packet_hist`, seeds by points."""
     return np.array([fat_tree.packet_statistic(runs, of, PABO, point) for point in points]).T
 

@@ -160,7 +160,7 @@ def describe_drops_with_pabo(runs: Runs) -> str:
 
 
 def measure_drop_shares_12_to_1(runs: Runs) -> Iterable[Measured]:
-    """Yields each switch's share of the drops with 12 senders, without PABO."""
+    """Yields shares of the drops with 12 senders and without PABO: at C1, at S9, and their difference."""
     case, share = (
         "12to1, without PABO",
         [fat_tree.percent_shares(one) for one in fat_tree.drops_by_node(runs, WITHOUT)],

@@ -1,4 +1,4 @@
-"""Measures of PABO's claims without a figure: bounced packets, DIBS, PAUSE and PFC, and sources."""
+"""Measures of PABO's claims without a figure: bounced packets, PABO against DIBS, PAUSE and PFC, sources."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def measure_dibs(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def compare_raw_packets(name: str, runs: Runs, point: Point) -> Iterator[Measured]:
-    """Yields differences between DIBS and PABO for a load of section V, where senders are raw."""
+    """Yields differences of DIBS and PABO for a load of section V, where no sender reacts to reordering."""
     order = difference_by_seed(
         runs, lambda table: reorder_entropy(read_packets(table)), (DIBS, PABO), "packets", point
     )

@@ -310,7 +310,7 @@ def path_position(switch: str, source: str) -> int:
 
 
 def describe_path(hops: Sequence[Hop]) -> str:
-    """Describes a path by its switches, with ports where the way down has a choice."""
+    """Describes a path by its switches, with ports on the way up, where there is a choice."""
     top = max(range(len(hops)), key=lambda at: tier_height(hops[at].switch), default=0)
     return ", ".join(
         f"{hop.switch} port {hop.port}" if at < top else hop.switch for at, hop in enumerate(hops)

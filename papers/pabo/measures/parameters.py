@@ -60,7 +60,7 @@ def measure_figure_3(_: Sweeps) -> Iterator[Measured]:
 
 
 def rows_of_panels(left: ProbabilityCurves, right: ProbabilityCurves) -> Iterator[Measured]:
-    """Yields the rows of both panels of figure 3: values of bounce probability."""
+    """Yields the rows of both panels of figure 3: values, changes and bends of the bounce probability."""
     places, every = left[0], np.concatenate((left[1], right[1]))
     inner = (places > THETA_OF_CURVES) & (places < 1)
     yield build_measured("u <= theta", "P_max", [every[:, places <= THETA_OF_CURVES].max()])
@@ -113,7 +113,7 @@ class ParameterSweep:
         """Returns a metric at one swept value, by seed."""
         return np.asarray(self.curves(name)[:, self.swept_values.index(place)])
 
-    def between(self, name: str, low: float, high: float) -> SeedCurve:
+    def values_between(self, name: str, low: float, high: float) -> SeedCurve:
         """Returns a metric at the swept values from `low` to `high`, seeds by values."""
         keep = [low <= place <= high for place in self.swept_values]
         return self.curves(name)[:, keep]
@@ -197,7 +197,7 @@ def spread_between(low: float, high: float, title: str, name: str = ENTROPY) -> 
     """Returns a statistic: relative range of a metric between two swept values."""
 
     def values(cut: ParameterSweep) -> Iterator[tuple[str, list[float]]]:
-        yield title, jackknife_values(relative_range, cut.between(name, low, high))
+        yield title, jackknife_values(relative_range, cut.values_between(name, low, high))
 
     return values
 

@@ -57,7 +57,7 @@ def load_point(runs: Runs, name: str) -> Point:
 
 
 def histogram_bins(table: pa.Table, which: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns lower ends, exclusive upper ends and counts of a histogram of delivered data packets."""
+    """Returns lower ends, exclusive upper ends and counts of a metric's bins, for delivered data packets."""
     keep = (columns.column_to_numpy(table, "metric") == which) & (columns.column_to_numpy(table, "data") == 1)
     low, high, count = (columns.column_to_numpy(table, name)[keep] for name in ("low", "high", "count"))
     return low, high, count
@@ -77,7 +77,10 @@ def counts_by_switch(runs: Runs, table: pa.Table, column: str, switches: Mapping
 
 @dataclass(frozen=True)
 class OutputQueues:
-    """Lengths of the normal and the bounce queue of four outputs in one run, by time step, with limits."""
+    """Longest and mean normal and bounce queues of four outputs in one run, by time step, with limits.
+
+    All lengths are in frames.
+    """
 
     longest: QueueSeries
     mean: QueueSeries
@@ -88,7 +91,7 @@ class OutputQueues:
         """True for each time step in which any of the queues has a frame."""
         return np.asarray(np.any([one > 0 for one in self.longest.values()], axis=0))
 
-    def peaks(self) -> list[tuple[int, int]]:
+    def congestion_periods(self) -> list[tuple[int, int]]:
         """Returns first time step and end of every period in which some queue is not empty."""
         edges = np.diff(np.concatenate(([0], self.busy.astype(np.int8), [0])))
         return list(
@@ -150,7 +153,9 @@ def queue_rows(runs: Runs, table: pa.Table, which: tuple[str, int]) -> np.ndarra
 def measure_peaks(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures figure 8a: the number of separate congestion periods."""
     yield build_measured(
-        "whole second", "separate_peaks", [len(one.peaks()) for one in read_queues(sweeps["peaks"])]
+        "whole second",
+        "separate_peaks",
+        [len(one.congestion_periods()) for one in read_queues(sweeps["peaks"])],
     )
 
 
@@ -171,7 +176,7 @@ def measure_first_peak(sweeps: Sweeps) -> Iterator[Measured]:
 
 def first_steps(queues: OutputQueues) -> slice:
     """Returns the time steps of the first congestion peak; empty if there is none."""
-    found = queues.peaks()
+    found = queues.congestion_periods()
     return slice(*found[0]) if found else slice(0, 0)
 
 

@@ -1,4 +1,4 @@
-"""Measures of retransmissions in PABO's paper: with PABO, which disables them, and of the baseline."""
+"""Measures of retransmissions: with PABO, whose runs disable them, and by the baseline's timer."""
 
 from __future__ import annotations
 

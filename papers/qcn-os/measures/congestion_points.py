@@ -122,7 +122,7 @@ def mean_stored_bytes(
 
 
 def cnm_shares(runs: Runs, variant: str, frames: Sequence[int], which: slice) -> np.ndarray:
-    """Returns the share of each flow in the CNMs to a group of flows, seeds by flows."""
+    """Returns the share of each flow of a group in the CNMs to the group, seeds by flows."""
     found = [one.cnms[which] for one in flow_counts(runs, variant, frames)]
     return np.array([one / one.sum() if one.sum() else np.full(len(one), np.nan) for one in found])
 
@@ -162,7 +162,7 @@ def measure_law(sweeps: Sweeps, cases: Mapping[str, str], law: SamplingLaw) -> I
 
 
 def measure_equations_1_to_3(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures arrival sampling: the CNM shares of equations 1 to 3."""
+    """Measures arrival sampling by equations 1 to 3: CNM shares, CNMs without arrivals, sampling rate."""
     yield from measure_law(sweeps, RATE_CASES, (ARRIVAL, "arrived", PASSING_FLOWS))
     every = flow_counts(sweeps["laws"], ARRIVAL, FRAME_BYTES["laws"])
     yield build_measured(
@@ -179,7 +179,7 @@ def measure_equations_1_to_3(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_equations_4_and_5(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures occupancy sampling: the CNM shares of equations 4 and 5."""
+    """Measures occupancy sampling: equations 4 and 5, the example of section III, CNMs during pauses."""
     yield from measure_law(sweeps, STORED_CASES, (OCCUPANCY, "stored", STORED_FLOWS))
     yield from measure_example(sweeps["example"])
     for variant, name in ((QCN_OS, "QCN-OS"), (KEEP_ALIVE, "QCN-OS with keep-alive")):
@@ -211,7 +211,7 @@ def count_cnms_while_paused(run: HotspotRun) -> float:
 
 
 def watched_queues(runs: Runs, variant: str) -> Sequence[np.ndarray]:
-    """Returns the length in KB of the queue that flow f2's congestion point watches, by time step."""
+    """Returns the KB in the queue that f2's congestion point watches (input or output), by time step."""
     return (
         _output_queues(runs)
         if variant == QCN_AS_OUTPUTS

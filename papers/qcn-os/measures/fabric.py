@@ -1,4 +1,4 @@
-"""Measures of QCN-OS's figures 8 to 11: a fabric shared by flows f1 and f2."""
+"""Measures of QCN-OS's figures 8 to 11: a fabric shared by f1 and f2, with f2 active from 50 to 150 ms."""
 
 from __future__ import annotations
 

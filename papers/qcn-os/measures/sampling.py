@@ -119,12 +119,12 @@ def measure_figure_4(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def lowest_throughput(run: HotspotRun) -> float:
-    """Lowest throughput of a flow relative to its offered rate, of the flow that falls least."""
+    """Lowest throughput in 1 ms after the onset relative to the offer, of the flow that falls least."""
     return float(means_by_ms(run.sent[:, window_steps(FALL_WINDOW)]).min(axis=1).max()) / OFFER_GBPS
 
 
 def largest_throughput_over_limit(run: HotspotRun) -> float:
-    """Largest throughput relative to its rate limit, of f1 or f2, in a millisecond with PAUSE.
+    """Largest throughput relative to its rate limit, of f1 or f2, in a millisecond with PAUSE in the onset.
 
     NaN without PAUSE in the onset.
     """
@@ -239,14 +239,14 @@ def measure_both_schemes(runs: Runs) -> Iterator[Measured]:
 
 
 def measure_pause_time(runs: Runs) -> Measured:
-    """Measures the ratio of the shared sender's pause times with two schemes."""
+    """Measures the shared sender's pause time with QCN-OS divided by that with QCN-AS."""
     short, long = (value_by_run(runs, one, lambda run: total_pause(run.pauses)) for one in (QCN_OS, QCN_AS))
     note = f"{short.mean():.3g} and {long.mean():.3g} ms"
     return build_measured("QCN-OS by QCN-AS", "pause_time", divide_by_seed(short, long), note)
 
 
 def recovery_time(run: HotspotRun) -> float:
-    """Time in ms from the onset of congestion until f1 recovers; NaN if it does not in the window."""
+    """Time in ms from the onset of congestion until f1 recovers for the rest of the window; NaN if never."""
     window = round(1 / STEP_MS)
     trace = run.sent[F1, window_steps(START_WINDOW)]
     means = np.convolve(trace, np.full(window, 1 / window), mode="valid")
@@ -257,7 +257,7 @@ def recovery_time(run: HotspotRun) -> float:
 
 
 def first_notified_flow_is_slow(runs: Runs) -> list[float]:
-    """Returns 1 for each seed in which the first notified hot flow has less throughput than their mean.
+    """Returns 1 for each seed in which the first notified hot flow is slower than the hot flows' mean.
 
     Other seeds have 0, and NaN without a CNM.
     """
@@ -284,7 +284,7 @@ def measure_figure_7(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_deviation_ratio(runs: Runs) -> Measured:
-    """Measures the ratio of hot flows' largest deviations with two schemes."""
+    """Measures the largest deviation of hot flows with QCN-OS divided by that with sampling at outputs."""
     near, far = (value_by_run(runs, one, largest_deviation) for one in (QCN_OS, QCN_AS_OUTPUTS))
     note = f"{near.mean():.3g} and {far.mean():.3g} Gb/s"
     return build_measured("QCN-OS by outputs, steady", "largest_deviation", divide_by_seed(near, far), note)

@@ -148,7 +148,7 @@ class FlowIndex:
 
 
 class PortPeers:
-    """Far ends of a switch's ports."""
+    """Nodes at the far ends of a switch's ports."""
 
     def __init__(self, table: pa.Table, switch: int) -> None:
         here = columns.column_to_numpy(table, "node") == switch
@@ -164,7 +164,7 @@ class PortPeers:
 
 
 def sum_by_step(table: pa.Table, rows: np.ndarray, value: str, count: tuple[int, int]) -> np.ndarray:
-    """Sums a table column by row number and time step into a matrix; rows below 0 are left out."""
+    """Sums a table column into a matrix of `count` rows and time steps; rows below 0 are left out."""
     found = np.zeros(count)
     step = columns.column_to_numpy(table, "bin").astype(np.int64)
     keep = (rows >= 0) & (step < count[1])
@@ -179,7 +179,7 @@ def sent_gbps(table: pa.Table, flows: FlowIndex) -> np.ndarray:
 
 
 def stored_kb(table: pa.Table, flows: FlowIndex, ports: PortPeers, shared: int) -> np.ndarray:
-    """Bytes of f1 and f2 in the input buffer toward the node `shared`, in KB."""
+    """Bytes of f1 and f2 in the buffer of the input from the node `shared`, in KB."""
     source = ports.peers(columns.column_to_numpy(table, "input"))
     output = ports.peers(columns.column_to_numpy(table, "output"))
     rows = np.full(len(source), -1)

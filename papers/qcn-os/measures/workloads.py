@@ -1,4 +1,4 @@
-"""Measures of QCN-OS with many flows: victims, subflows, a hundred flows, and delay of CNMs."""
+"""Measures of QCN-OS with many flows: culprits and victims, subflows, a hundred flows, delay of CNMs."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class WorkloadFlows:
         return np.bincount(about, minlength=len(self.by_flow))[self.flows]
 
 
-def sent_by_workload(runs: Runs, variant: str, count: int = STEP_COUNT) -> list[np.ndarray]:
+def throughput_by_workload(runs: Runs, variant: str, count: int = STEP_COUNT) -> list[np.ndarray]:
     """Returns the throughput of each workload in Gb/s by time step, for every seed."""
     every = zip(runs.tables("flows", variant), runs.tables("sent_trace", variant), strict=True)
     return [WorkloadFlows(flows).sent(table, count) for flows, table in every]
@@ -84,7 +84,7 @@ def sent_by_workload(runs: Runs, variant: str, count: int = STEP_COUNT) -> list[
 def workload_throughput(runs: Runs, variant: str, workload: int, window: Window) -> np.ndarray:
     """Mean throughput of a workload in a window in Gb/s, by seed."""
     return np.array(
-        [float(one[workload, window_steps(window)].mean()) for one in sent_by_workload(runs, variant)]
+        [float(one[workload, window_steps(window)].mean()) for one in throughput_by_workload(runs, variant)]
     )
 
 
@@ -98,7 +98,7 @@ def cnms_by_workload(runs: Runs, variant: str) -> list[list[np.ndarray]]:
     return found
 
 
-def culprit_shares(counts: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
+def culprit_cnm_shares(counts: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
     """Share of culprits in the CNMs to victims and culprits in %, by seed; NaN without any."""
     victims, culprits = (
         np.array([float(one[workload].sum()) for one in counts]) for workload in (VICTIMS, CULPRITS)
@@ -115,7 +115,7 @@ def measure_culprits(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures CNMs to culprits and throughput of victims, with occupancy and arrival sampling."""
     runs = sweeps["mixed"]
     counts = {variant: cnms_by_workload(runs, variant) for variant in (QCN_OS, QCN_AS)}
-    found = {variant: culprit_shares(one) for variant, one in counts.items()}
+    found = {variant: culprit_cnm_shares(one) for variant, one in counts.items()}
     for variant, one in found.items():
         total = np.mean([sum(part[name].sum() for name in (VICTIMS, CULPRITS)) for part in counts[variant]])
         note = f"of {total:.0f} CNMs a run"
@@ -132,7 +132,7 @@ def measure_culprits(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def recovery_time(sent: np.ndarray, window: Window = MANY_FLOWS_WINDOW, offer: float = OFFER_GBPS) -> float:
-    """Time in ms from a window's start until victims stay above 90% of their offered rate; NaN if never."""
+    """Time in ms from a window's start until victims stay at 90% of their offer or more; NaN if never."""
     low = np.flatnonzero(means_by_ms(sent[window_steps(window)]) < RECOVERED_SHARE * offer)
     if not len(low):
         return 0.0
@@ -142,7 +142,7 @@ def recovery_time(sent: np.ndarray, window: Window = MANY_FLOWS_WINDOW, offer: f
 def recovery_times(runs: Runs, variant: str, window: Window = MANY_FLOWS_WINDOW) -> np.ndarray:
     """Time in ms until f1 has recovered its throughput, by seed."""
     count = round(window[1] / STEP_MS)
-    return np.array([recovery_time(one[F1], window) for one in sent_by_workload(runs, variant, count)])
+    return np.array([recovery_time(one[F1], window) for one in throughput_by_workload(runs, variant, count)])
 
 
 def compare_schemes_with_subflows(sweeps: Sweeps) -> Iterator[Measured]:
@@ -165,7 +165,7 @@ def allowed_throughput(found: Sequence[RateLimits], times: np.ndarray) -> np.nda
 
 
 def limit_fall_time(found: Sequence[RateLimits]) -> float:
-    """Time in ms from f2's start until rate limits first allow no more than the internal link; or NaN."""
+    """Time in ms from f2's start until limits first allow no more than the internal link; NaN if never."""
     times = np.unique(np.concatenate([one.times for one in found]))
     times = times[(times >= MANY_FLOWS_WINDOW[0]) & (times < MANY_FLOWS_WINDOW[1])]
     low = times[allowed_throughput(found, times) <= INTERNAL_LINK_GBPS + 1e-9]
@@ -183,7 +183,10 @@ def limit_fall_times(runs: Runs, variant: str) -> np.ndarray:
 def measure_subflow_delay(
     case: str, metric: str, found: tuple[np.ndarray, np.ndarray], longest: float
 ) -> Measured:
-    """Returns the row for a time with subflows minus that with one flow each; NaN counts as `longest` ms."""
+    """Returns the row for a time with subflows minus that with one flow each.
+
+    Subflows that never get there (NaN) count as `longest` ms.
+    """
     many, one = found
     never = int(np.isnan(many).sum())
     capped = np.where(np.isnan(many), longest, many)
@@ -194,7 +197,7 @@ def measure_subflow_delay(
 
 
 def measure_subflows(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures ten subflows per flow: in the fabric with and without acknowledgements, and in a switch."""
+    """Measures ten subflows per flow: in the fabric without and with ACKs, and in the switch of figure 6."""
     fabric = sweeps["subflows"], sweeps["one_each"]
     length = MANY_FLOWS_WINDOW[1] - MANY_FLOWS_WINDOW[0]
     for variant, name in ((QCN_OS, "QCN-OS"), (QCN_OS_ACKS, "QCN-OS with ACKs")):
@@ -219,7 +222,10 @@ def victims_share_of_offer(runs: Runs, variant: str) -> np.ndarray:
 def victims_recovery_times(runs: Runs, variant: str) -> np.ndarray:
     """Time in ms until the victims' total throughput has recovered, by seed; NaN if it never does."""
     return np.array(
-        [recovery_time(one[VICTIMS], HOTSPOT_WINDOW, OFFERED_GBPS) for one in sent_by_workload(runs, variant)]
+        [
+            recovery_time(one[VICTIMS], HOTSPOT_WINDOW, OFFERED_GBPS)
+            for one in throughput_by_workload(runs, variant)
+        ]
     )
 
 
@@ -234,7 +240,7 @@ def measure_hundred_flows(sweeps: Sweeps) -> Iterator[Measured]:
     note = f"{ours.mean():.3g} and {theirs.mean():.3g}"
     yield build_measured("QCN-OS less QCN-AS, victims, steady", metric, ours - theirs, note)
     ours, acked, theirs = (
-        culprit_shares(cnms_by_workload(runs, variant)) for variant in (QCN_OS, QCN_OS_ACKS, QCN_AS)
+        culprit_cnm_shares(cnms_by_workload(runs, variant)) for variant in (QCN_OS, QCN_OS_ACKS, QCN_AS)
     )
     note = f"with ACKs {acked.mean():.3g} %"
     yield build_measured("QCN-OS, culprits", "share_of_cnms", ours, note)
@@ -278,7 +284,7 @@ def limit_fall_instants(table: pa.Table, flow: int) -> np.ndarray:
 
 
 def cnm_delays(notices: pa.Table, limits: pa.Table, flows: Sequence[int] | np.ndarray) -> np.ndarray:
-    """Delay in ns of each CNM to some flows: until the rate limit of its flow falls next.
+    """Delay in ns of each CNM to some flows after the onset: until the rate limit of its flow falls next.
 
     A CNM is left out if no fall follows, as at the end of a run.
     """
@@ -309,7 +315,9 @@ def median_cnm_delays(runs: Runs, variant: str, among: Sequence[int]) -> np.ndar
 def cnm_load(runs: Runs, variant: str) -> float:
     """Bytes of CNMs in % of the bytes that flows inject after the onset, mean over seeds."""
     found = []
-    for counts, sent in zip(cnms_by_workload(runs, variant), sent_by_workload(runs, variant), strict=True):
+    for counts, sent in zip(
+        cnms_by_workload(runs, variant), throughput_by_workload(runs, variant), strict=True
+    ):
         injected = (
             float(sent[:, window_steps((ONSET_MS, END_MS))].sum(axis=0).mean())
             * 1e9

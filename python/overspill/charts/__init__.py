@@ -22,7 +22,7 @@ from overspill.charts import (
     queues,
     saturation,
 )
-from overspill.charts.chart_spec import Chart, Instant
+from overspill.charts.chart_spec import Chart, EventLine
 from overspill.results import formats
 from overspill.results.names import FRAME_OUTCOMES
 
@@ -79,7 +79,7 @@ def build_charts(results: Results) -> dict[str, Chart]:
 
 def with_changes_in_caption(chart: Chart) -> Chart:
     """Returns a chart whose caption lists the network changes that it marks, if there are any."""
-    marks = {mark for panel in chart.panels for mark in panel.marks if isinstance(mark, Instant)}
+    marks = {mark for panel in chart.panels for mark in panel.marks if isinstance(mark, EventLine)}
     if not marks:
         return chart
     every = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overspill.charts import common, queues
-from overspill.charts.chart_spec import COLOURS, Axis, Band, Chart, Entry, Line, Look, Mark, Panel
+from overspill.charts.chart_spec import COLOURS, Axis, Band, Chart, LegendEntry, Line, LineStyle, Mark, Panel
 from overspill.charts.common import Period
 from overspill.charts.queues import QueueTrace
 from overspill.results.rundata import RunData
@@ -16,14 +16,14 @@ from overspill.results.rundata import RunData
 if TYPE_CHECKING:
     from overspill.results.results import Results
 
-QUEUE_LOOK, HELD_LOOK = Look("#444444", width=1.1), Look(COLOURS[1], width=1.4)
-CONGESTED_LOOK, LIGHT_LOOK = Look(COLOURS[3], width=0), Look(COLOURS[5], width=0)
+QUEUE_LINE_STYLE, HELD_LINE_STYLE = LineStyle("#444444", width=1.1), LineStyle(COLOURS[1], width=1.4)
+CONGESTED_LINE_STYLE, LIGHT_LINE_STYLE = LineStyle(COLOURS[3], width=0), LineStyle(COLOURS[5], width=0)
 STATE_OPACITY = 0.8  # of the areas of states, which have no line
 LEGEND = (
-    Entry("queue", "output queue, largest in a bin of time", QUEUE_LOOK),
-    Entry("held", "held ACKs, largest in a bin of time", HELD_LOOK),
-    Entry("congested", "congested (CS)", Look(COLOURS[3], width=8), "square"),
-    Entry("light", "lightly congested (LCS)", Look(COLOURS[5], width=8), "square"),
+    LegendEntry("queue", "output queue, largest in a bin of time", QUEUE_LINE_STYLE),
+    LegendEntry("held", "held ACKs, largest in a bin of time", HELD_LINE_STYLE),
+    LegendEntry("congested", "congested (CS)", LineStyle(COLOURS[3], width=8), "square"),
+    LegendEntry("light", "lightly congested (LCS)", LineStyle(COLOURS[5], width=8), "square"),
 )
 STATES_PANEL_HEIGHT = 0.25  # height of the panel of states relative to that of the queue
 
@@ -39,7 +39,7 @@ class HeldAcks:
 
 
 def held_acks_by_variant(results: Results) -> dict[str, HeldAcks]:
-    """Returns, by variant, the held ACKs of the port that held most in the first seed."""
+    """Returns, for each variant that held ACKs in its first seed, those of the port that held most."""
     found = {}
     for variant, run in common.first_runs(results).items():
         port = port_with_most_held(run)
@@ -94,8 +94,8 @@ def build_queue_panel(results: Results, variant: str, one: HeldAcks, period: Per
     at, queue, _ = queues.read_queue_trace(run, one.port).steps(run, period)
     _, held, mean = one.held.steps(run, period)
     marks = [
-        Line(at, queue, QUEUE_LOOK, "queue", "post"),
-        Line(at, held, HELD_LOOK, "held", "post", queues.queue_hover_texts(held, mean)),
+        Line(at, queue, QUEUE_LINE_STYLE, "queue", "post"),
+        Line(at, held, HELD_LINE_STYLE, "held", "post", queues.queue_hover_texts(held, mean)),
     ]
     shown = (0, 1.05 * max(1.0, float(queue.max(initial=0)), float(held.max(initial=0))))
     title = f"{common.group_label(results, variant)} ({one.held.port_name}, seed {run.seed})"
@@ -120,13 +120,13 @@ def build_states_panel(run: RunData, one: HeldAcks, period: Period) -> Panel:
             at,
             np.zeros(len(at)),
             low,
-            CONGESTED_LOOK,
+            CONGESTED_LINE_STYLE,
             "congested",
             "post",
             interval=False,
             opacity=STATE_OPACITY,
         ),
-        Band(at, low, high, LIGHT_LOOK, "light", "post", interval=False, opacity=STATE_OPACITY),
+        Band(at, low, high, LIGHT_LINE_STYLE, "light", "post", interval=False, opacity=STATE_OPACITY),
     ]
     return Panel(
         "",

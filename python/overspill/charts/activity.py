@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overspill.charts import common
-from overspill.charts.chart_spec import Axis, Chart, Colours, Heat, Panel
+from overspill.charts.chart_spec import Axis, Chart, Colours, HeatMap, Panel
 from overspill.charts.common import Period
 from overspill.results import formats, measures
 from overspill.results.measures.saturation import find_peers
@@ -32,16 +32,17 @@ ENOUGH_ROWS = 8  # rows of a map that suffice to describe a network
 
 
 def chart_events_over_time(results: Results, kind: int) -> Chart | None:
-    """Builds the heat map of one kind of event by switch and time; `kind` 0 to 5 is drops, marks, and so on.
+    """Builds the heat map of one kind of event by switch and time.
 
-    It shows the first seed of each variant; `None` if there are no such events.
+    `kind` 0 to 5 is drops, marks, detours, bounces, trims or CNMs. The figure shows the first seed of each
+    variant; `None` if there are no such events.
     """
     runs = common.first_runs(results)
     busy = [run for run in runs.values() if count_all_events(run, kind)]
     if not busy:
         return None
     columns = count_map_columns(list(runs.values()), kind, len(runs) - len(busy))
-    rows = select_map_rows(
+    rows = select_heat_map_rows(
         list(runs.values()), kind, rows_per_panel(len(runs), len(runs) - len(busy), columns)
     )
     period = common.period_of(results)
@@ -54,7 +55,7 @@ def chart_events_over_time(results: Results, kind: int) -> Chart | None:
         count = formats.format_number(count_window_events(run, kind))
         label = common.group_label(results, variant)
         title = f"{label}: {count} {FRAME_OUTCOMES[kind]} in the window (seed {run.seed})"
-        panels.append(map_panel(title, one, period, run, f"no {FRAME_OUTCOMES[kind]}"))
+        panels.append(heat_map_panel(title, one, period, run, f"no {FRAME_OUTCOMES[kind]}"))
     changed = " and the ends of links that change" if any(run.changes for run in busy) else ""
     most = (
         f", for the switches with the largest counts in the window over all variants{changed}, and one "
@@ -67,9 +68,9 @@ def chart_events_over_time(results: Results, kind: int) -> Chart | None:
         "Grey: "
         "outside the measurement window."
     )
-    colours = count_colours(largest, f"{FRAME_OUTCOMES[kind]} in {formats.format_time(step)}")
+    colours = colours_for_counts(largest, f"{FRAME_OUTCOMES[kind]} in {formats.format_time(step)}")
     names = max(len(one.names) for one in maps.values())
-    return chart_of_maps(
+    return chart_of_heat_maps(
         FRAME_OUTCOMES[kind],
         f"{SPECIAL_TITLES.get(FRAME_OUTCOMES[kind], FRAME_OUTCOMES[kind].capitalize())} by switch and time",
         caption,
@@ -79,7 +80,7 @@ def chart_events_over_time(results: Results, kind: int) -> Chart | None:
     )
 
 
-def chart_of_maps(
+def chart_of_heat_maps(
     name: str,
     title: str,
     caption: str,
@@ -113,7 +114,7 @@ def rows_per_panel(panels: int, low: int = 0, columns: int | None = None) -> int
     return max(1, min(MAX_SWITCHES_SHOWN, int((height - 0.7) / 0.2) - 2))
 
 
-def map_panel(title: str, one: BinnedMap, period: Period, run: RunData, none: str) -> Panel:
+def heat_map_panel(title: str, one: HeatMapValues, period: Period, run: RunData, none: str) -> Panel:
     """Returns a panel with a heat map, or with a note if the heat map is empty."""
     if not one.counts.size or not np.nansum(one.counts):
         empty = common.time_panel(title, run, (period, Axis(ticks=(), range=(0, 1))), [])
@@ -121,11 +122,11 @@ def map_panel(title: str, one: BinnedMap, period: Period, run: RunData, none: st
     edges = one.start_ps + np.arange(one.counts.shape[1] + 1, dtype=np.int64) * one.step_ps
     values = np.where(one.counts > 0, one.counts, np.nan)
     return common.time_panel(
-        title, run, (period, Axis()), [Heat(values, edges * measures.SECONDS_PER_PS, one.names)]
+        title, run, (period, Axis()), [HeatMap(values, edges * measures.SECONDS_PER_PS, one.names)]
     )
 
 
-def count_colours(largest: float, label: str) -> Colours:
+def colours_for_counts(largest: float, label: str) -> Colours:
     """Returns the colour scale for counts: logarithmic from two decades on, else linear.
 
     A logarithmic scale over fewer decades would have too few ticks.
@@ -144,7 +145,7 @@ def count_window_events(run: RunData, kind: int) -> int:
 
 
 @dataclass(frozen=True)
-class BinnedMap:
+class HeatMapValues:
     """Values of a heat map, by row and time step."""
 
     counts: np.ndarray
@@ -166,7 +167,7 @@ def count_all_events(run: RunData, kind: int) -> int:
 
 
 @dataclass(frozen=True)
-class MapRows:
+class HeatMapRows:
     """Rows of a heat map: switches, one row for all other switches, and hosts if `hosts` is set."""
 
     switches: list[int]
@@ -174,7 +175,7 @@ class MapRows:
     hosts: bool
 
 
-def select_map_rows(runs: Sequence[RunData], kind: int, most: int) -> MapRows:
+def select_heat_map_rows(runs: Sequence[RunData], kind: int, most: int) -> HeatMapRows:
     """Returns the rows of the heat map for one kind of event, equal for all variants.
 
     These are the switches with such events. If there are too many, ends of changed links and the switches
@@ -186,7 +187,7 @@ def select_map_rows(runs: Sequence[RunData], kind: int, most: int) -> MapRows:
         ends = find_changed_nodes(runs)
         switches = sorted(own, key=lambda node: node not in ends)[:most]
     hosts = any(run.is_host[read_event_bins(run, kind)[1]].any() for run in runs)
-    return MapRows(sorted(switches), sorted(set(own) - set(switches)), hosts)
+    return HeatMapRows(sorted(switches), sorted(set(own) - set(switches)), hosts)
 
 
 def rank_active_switches(runs: Sequence[RunData], kinds: Iterable[int]) -> list[int]:
@@ -217,7 +218,7 @@ def find_changed_nodes(runs: Iterable[RunData]) -> set[int]:
     return found
 
 
-def build_event_map(run: RunData, what: tuple[int, MapRows], period: Period) -> BinnedMap:
+def build_event_map(run: RunData, what: tuple[int, HeatMapRows], period: Period) -> HeatMapValues:
     """Returns the heat map of one kind of event: the given switches, the other switches, and hosts."""
     kind, rows = what
     bins, node, count = read_event_bins(run, kind)
@@ -236,7 +237,7 @@ def sum_over_steps(
     data: tuple[np.ndarray, np.ndarray],
     groups: Sequence[tuple[str, np.ndarray]],
     period: Period,
-) -> BinnedMap:
+) -> HeatMapValues:
     """Returns the heat map of amounts in time bins, summed over time steps, with one row for each group."""
     bins, amounts = data
     first, steps, width = period.bin_groups(run, common.MAX_MAP_COLUMNS)
@@ -246,7 +247,7 @@ def sum_over_steps(
             run, common.MAX_MAP_COLUMNS, (bins[keep], amounts[keep].astype(np.float64))
         )
     bin_ps = int(run.summary["bin_ps"])
-    return BinnedMap(counts, [name for name, _ in groups], first * bin_ps, width * bin_ps)
+    return HeatMapValues(counts, [name for name, _ in groups], first * bin_ps, width * bin_ps)
 
 
 def chart_hot_links(results: Results) -> Chart | None:
@@ -261,7 +262,9 @@ def chart_hot_links(results: Results) -> Chart | None:
     period = common.period_of(results, ("links",))
     maps = {variant: build_utilisation_map(run, rows, period) for variant, run in runs.items()}
     panels = [
-        map_panel(common.run_title(results, variant, run), maps[variant], period, run, "nothing was sent")
+        heat_map_panel(
+            common.run_title(results, variant, run), maps[variant], period, run, "nothing was sent"
+        )
         for variant, run in runs.items()
     ]
     step = next(iter(maps.values())).step_ps
@@ -272,7 +275,7 @@ def chart_hot_links(results: Results) -> Chart | None:
     )
     label = f"share of the rate in {formats.format_time(step)}"
     colours = Colours(0, 1, label, kind="share", white_zero=True)
-    return chart_of_maps("links", "Hot links", caption, panels, (colours, len(rows)))
+    return chart_of_heat_maps("links", "Hot links", caption, panels, (colours, len(rows)))
 
 
 Direction = tuple[int, int]  # node and port
@@ -297,7 +300,7 @@ def port_rates(run: RunData) -> dict[Direction, float]:
     return {(int(n), int(p)): float(r) for n, p, r in zip(node, port, rate, strict=True)}
 
 
-def build_utilisation_map(run: RunData, rows: Sequence[Direction], period: Period) -> BinnedMap:
+def build_utilisation_map(run: RunData, rows: Sequence[Direction], period: Period) -> HeatMapValues:
     """Returns the heat map of the utilisation of links over time, one row for each given link direction."""
     bins, node, port, bits = run.columns("links", "bin", "node", "port", "bits")
     rates, ends = port_rates(run), find_peers(run)

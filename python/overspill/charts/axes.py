@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from overspill.charts.chart_spec import Axis, Colours, Heat, Instant, Panel, QuantityKind
+from overspill.charts.chart_spec import Axis, Colours, EventLine, HeatMap, Panel, QuantityKind
 from overspill.results import formats
 
 MAX_LOG_TICKS = 7.5  # most ticks of a scale of colours; there are at least three
@@ -53,7 +53,7 @@ def axis_title(axis: Axis, unit: str = "") -> str:
 
 
 def time_scale(low: float, high: float) -> tuple[str, tuple[float, float] | None]:
-    """Returns scale and range of a time axis: logarithmic if its ends differ by a factor of 3, or linear."""
+    """Returns scale and range of a time axis: logarithmic if its ends differ by a factor of 3 or more."""
     if low > 0 and high / low >= 3:
         return "log", None
     margin = max((high - low) * 0.05, high * 0.005)
@@ -105,16 +105,16 @@ def round_up_step(least: float, whole: bool) -> float:
 MAX_LABEL_ROWS = 3  # lines of text that labels of instants may fill
 
 
-def place_event_labels(panel: Panel, letters: int) -> list[tuple[Instant, int, bool]]:
-    """Returns the events in a panel whose labels fit into it; none for a heat map, which they would hide.
+def place_event_labels(panel: Panel, letters: int) -> list[tuple[EventLine, int, bool]]:
+    """Returns the events whose labels fit into a panel `letters` characters wide; none for a heat map.
 
     Each has the line of text of its label, 0 for the highest, and true if the label is left of the instant.
     """
-    if panel.x.range is None or any(isinstance(mark, Heat) for mark in panel.marks):
+    if panel.x.range is None or any(isinstance(mark, HeatMap) for mark in panel.marks):
         return []
     (start, end), room = panel.x.range, [-math.inf] * MAX_LABEL_ROWS
     found = []
-    for mark in sorted((one for one in panel.marks if isinstance(one, Instant)), key=lambda one: one.time):
+    for mark in sorted((one for one in panel.marks if isinstance(one, EventLine)), key=lambda one: one.time):
         at, long = letters * (mark.time - start) / (end - start), len(mark.label) + 2
         left = at + long > letters
         begin = at - long if left else at
@@ -126,7 +126,7 @@ def place_event_labels(panel: Panel, letters: int) -> list[tuple[Instant, int, b
 
 
 def wrap_and_shorten(text: str, letters: int, lines: int) -> list[str]:
-    """Returns a text wrapped to at most `lines` lines; an ellipsis replaces the rest.
+    """Returns a text wrapped to at most `lines` lines; the rest is replaced by an ellipsis after a word.
 
     A number stays together with the word after it: its unit, or its next thousands.
     """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overspill.charts import common
-from overspill.charts.chart_spec import Axis, Bars, Chart, Entry, Line, Mark, Panel
+from overspill.charts.chart_spec import Axis, Bars, Chart, LegendEntry, Line, Mark, Panel
 from overspill.results.measures.bouncing import BOUNCES_INDEX, DISTANCE_INDEX, HOPS_INDEX
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def chart_bounces_by_switch(results: Results) -> Chart | None:
 
 
 def build_mean_bars(results: Results, rows: Mapping[str, np.ndarray]) -> tuple[list[Bars], str]:
-    """Returns bars for each variant's means over seeds, and a text on what bars and error bars show."""
+    """Returns bars for means over each variant's seeds (rows), and a text on what bars and error bars are."""
     marks = []
     for index, (variant, values) in enumerate(rows.items()):
         height, low, high = common.mean_and_interval(values)
@@ -84,11 +84,11 @@ def build_bars(results: Results, which: tuple[str, int, int], data: tuple[np.nda
     variant, index, count = which
     width = BAR_GROUP_WIDTH / count
     x = data[0] + (index - (count - 1) / 2) * width
-    look = replace(common.look_of_variant(results, variant), opacity=BAR_OPACITY)
+    look = replace(common.line_style_of_variant(results, variant), opacity=BAR_OPACITY)
     return Bars(x, data[1], width * 0.92, look, variant)
 
 
-def bar_legend(results: Results, variants: list[str]) -> list[Entry]:
+def bar_legend(results: Results, variants: list[str]) -> list[LegendEntry]:
     """Returns the legend entry of each variant, with a square in the colour of its bars."""
     every = common.variant_legend(results, variants)
     return [replace(one, look=replace(one.look, opacity=BAR_OPACITY), symbol="square") for one in every]
@@ -133,7 +133,7 @@ def chart_bounced_packets(results: Results) -> Chart | None:
         values, share = packet_shares(results, variant, HOPS_INDEX)
         # A step curve begins at 0.
         x, y = np.append(values[:1], values) - 1, np.append(0.0, np.cumsum(share))
-        hops.append(Line(x, y, common.look_of_variant(results, variant), variant, "post"))
+        hops.append(Line(x, y, common.line_style_of_variant(results, variant), variant, "post"))
     if not drawn:
         return None
     ticks = tuple((float(at), f"{at}") for at in range(most + 1))

@@ -27,7 +27,7 @@ WHITE_SHARE = 1 / 32  # share of a scale that is white, for 0
 
 
 @dataclass(frozen=True)
-class Look:
+class LineStyle:
     """Style of a line; `dash` is in units of the line's width, as in matplotlib."""
 
     colour: str = COLOURS[0]
@@ -36,14 +36,14 @@ class Look:
     opacity: float = 1.0
 
 
-def look_of_index(index: int) -> Look:
+def line_style_of_index(index: int) -> LineStyle:
     """Returns the line style of variant number `index`, equal in every figure.
 
     Args:
         index: Number of the variant in its scenario, from 0.
 
     """
-    return Look(COLOURS[index % len(COLOURS)], DASHES[index % len(DASHES)], WIDTHS[index % len(WIDTHS)])
+    return LineStyle(COLOURS[index % len(COLOURS)], DASHES[index % len(DASHES)], WIDTHS[index % len(WIDTHS)])
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,12 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """Entry of a figure's legend; lines and points refer to it by `key`, and a `ring` is a hollow circle."""
+class LegendEntry:
+    """Entry of a figure's legend; lines, bands, points and bars refer to it by `key`; a `ring` is hollow."""
 
     key: str
     label: str
-    look: Look
+    look: LineStyle
     symbol: Literal["line", "square", "circle", "ring"] = "line"
 
 
@@ -79,7 +79,7 @@ class Line:
 
     x: np.ndarray
     y: np.ndarray
-    look: Look
+    look: LineStyle
     entry: str = ""
     step: Literal["", "pre", "post"] = ""
     hover: Sequence[str] = ()
@@ -95,7 +95,7 @@ class Band:
     x: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    look: Look
+    look: LineStyle
     entry: str = ""
     step: Literal["", "post"] = ""
     interval: bool = True
@@ -108,7 +108,7 @@ class Points:
 
     x: np.ndarray
     y: np.ndarray
-    look: Look
+    look: LineStyle
     entry: str = ""
     low: np.ndarray | None = None
     high: np.ndarray | None = None
@@ -124,7 +124,7 @@ class Bars:
     x: np.ndarray
     height: np.ndarray
     width: float
-    look: Look
+    look: LineStyle
     entry: str = ""
     low: np.ndarray | None = None
     high: np.ndarray | None = None
@@ -155,12 +155,12 @@ class Colours:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Lowest and highest position on the colour scale, in the coordinates of `positions_of`."""
+        """Lowest and highest position on the colour scale with its white part, as in `positions_of`."""
         low, high = np.log10([self.low, self.high]).tolist() if self.log else (self.low, self.high)
         return (low - (high - low) * WHITE_SHARE / (1 - WHITE_SHARE) if self.white_zero else low), high
 
     def positions_of(self, values: np.ndarray) -> np.ndarray:
-        """Returns positions of values on the colour scale (logarithms if `log`); 0 is in the white part."""
+        """Returns positions of values on the scale (logarithms if `log`); 0 is in the middle of the white."""
         numbers = np.asarray(values, np.float64)
         with np.errstate(divide="ignore"):
             found = np.log10(numbers) if self.log else numbers
@@ -171,7 +171,7 @@ class Colours:
 
 
 @dataclass(frozen=True)
-class Heat:
+class HeatMap:
     """Matrix as colours: row r from r to r + 1 on y, column c from `edges[c]` to `edges[c + 1]` on x.
 
     NaN stays white.
@@ -192,7 +192,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Instant:
+class EventLine:
     """Time at which the network changes: a thin vertical line with a label at its upper end."""
 
     time: float
@@ -213,12 +213,12 @@ class Links:
 
 
 @dataclass(frozen=True)
-class Arc:
+class LabelledArrow:
     """Arrow along a path, with a text in its middle."""
 
     x: np.ndarray
     y: np.ndarray
-    look: Look
+    look: LineStyle
     entry: str = ""
     label: str = ""
     hover: str = ""
@@ -255,16 +255,16 @@ class Graph:
     links: Sequence[Links]
     nodes: Sequence[Nodes]
     tiers: Sequence[tuple[float, str]]
-    arcs: Sequence[Arc] = ()
+    arcs: Sequence[LabelledArrow] = ()
     aspect: float | None = None
 
 
-Mark = Line | Band | Points | Bars | Heat | Span | Instant | Graph
+Mark = Line | Band | Points | Bars | HeatMap | Span | EventLine | Graph
 
 
 @dataclass(frozen=True)
 class Panel:
-    """Panel of a figure: two axes with lines, bars or points; `note` is shown if there is nothing to draw.
+    """Panel of a figure: two axes and what they show; `note` is a text in the middle if there is nothing.
 
     `corner` are lines of text at the lower left; `height_share` is the height relative to other panels.
     """
@@ -298,7 +298,7 @@ class Chart:
     panels: Sequence[Panel]
     columns: int = 1
     height: float = 3.0
-    legend: Sequence[Entry] = ()
+    legend: Sequence[LegendEntry] = ()
     colours: Colours | None = None
     share_x: bool = False
     share_y: bool = False
@@ -313,7 +313,7 @@ class Chart:
 
     @property
     def row_heights(self) -> list[float]:
-        """Relative height of each row of panels: that of the highest panel in it."""
+        """Height of each row of panels relative to `height`: that of the highest panel in it."""
         cells = [self.cell_of(index)[0] for index in range(len(self.panels))]
         rows = range(self.rows)
         return [
@@ -360,7 +360,7 @@ def symlog_ticks(low: float, high: float) -> list[float]:
 
 
 def axis_extent(panels: Sequence[Panel], which: Literal["x", "y"]) -> tuple[float, float]:
-    """Returns the smallest and largest finite numbers that a panel draws along an axis; 0 and 1 if none."""
+    """Returns the smallest and largest finite numbers that panels draw along an axis; 0 and 1 if none."""
     found = [one for panel in panels for mark in panel.marks for one in axis_numbers(mark, which)]
     every = np.concatenate(found) if found else np.zeros(0)
     every = every[np.isfinite(every)]
@@ -368,10 +368,10 @@ def axis_extent(panels: Sequence[Panel], which: Literal["x", "y"]) -> tuple[floa
 
 
 def axis_numbers(mark: Mark, which: Literal["x", "y"]) -> list[np.ndarray]:
-    """Returns the numbers of a line, bar or point that an axis has to include."""
-    if isinstance(mark, Heat):
+    """Returns the numbers of a line, band, point, bar or heat map that an axis has to include."""
+    if isinstance(mark, HeatMap):
         return [np.asarray(mark.edges if which == "x" else (0, len(mark.rows)), np.float64)]
-    if isinstance(mark, Span | Instant | Graph):
+    if isinstance(mark, Span | EventLine | Graph):
         return []
     if which == "x":
         return [np.asarray(mark.x, np.float64)]

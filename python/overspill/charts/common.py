@@ -13,7 +13,7 @@ import numpy as np
 
 from overspill import stats
 from overspill.charts import chart_spec
-from overspill.charts.chart_spec import Axis, Chart, Entry, Instant, Look, Mark, Panel, Span
+from overspill.charts.chart_spec import Axis, Chart, EventLine, LegendEntry, LineStyle, Mark, Panel, Span
 from overspill.engine import core
 from overspill.errors import BadInput
 from overspill.results import formats, identical_variants, measures
@@ -32,9 +32,9 @@ MAX_CHANGES_MARKED = 40  # most network changes that a panel marks
 MAX_CURVE_STEPS = 1200  # steps of a curve over time
 
 
-def look_of_variant(results: Results, variant: str) -> Look:
+def line_style_of_variant(results: Results, variant: str) -> LineStyle:
     """Returns the line style of a variant, equal in every figure of all results of the same scenario."""
-    return chart_spec.look_of_index(variant_index(results.facts, results.variants, variant))
+    return chart_spec.line_style_of_index(variant_index(results.facts, results.variants, variant))
 
 
 def variant_index(facts: Mapping[str, Any], variants: Sequence[str], variant: str) -> int:
@@ -45,17 +45,17 @@ def variant_index(facts: Mapping[str, Any], variants: Sequence[str], variant: st
 
 @lru_cache(maxsize=8)
 def parse_declared_variants(text: str) -> tuple[str, ...]:
-    """Returns the names of the variants in the text of a scenario file; empty if the text is not valid."""
+    """Returns the names of the variants in a scenario file's text, in its order; empty if it is not valid."""
     try:
         return tuple(core.parse_toml("the scenario", text).get("variants", ()))
     except (BadInput, TOMLDecodeError):
         return ()
 
 
-def variant_legend(results: Results, variants: Iterable[str]) -> list[Entry]:
+def variant_legend(results: Results, variants: Iterable[str]) -> list[LegendEntry]:
     """Returns a legend entry for each of the variants."""
     return [
-        Entry(variant, group_label(results, variant), look_of_variant(results, variant))
+        LegendEntry(variant, group_label(results, variant), line_style_of_variant(results, variant))
         for variant in variants
     ]
 
@@ -218,7 +218,7 @@ class Period:
         return first, -(-count // width), width
 
     def group_edges(self, run: RunData, shown: int) -> np.ndarray:
-        """Returns the ends of all groups of time bins in seconds."""
+        """Returns the edges of all groups of time bins in seconds, one more than groups."""
         first, groups, width = self.bin_groups(run, shown)
         bins = first + np.arange(groups + 1, dtype=np.int64) * width
         return bins * int(run.summary["bin_ps"]) * measures.SECONDS_PER_PS
@@ -262,7 +262,7 @@ def grey_spans(run: RunData, period: Period) -> list[Span]:
     ]
 
 
-def change_marks(run: RunData, period: Period) -> list[Instant]:
+def change_marks(run: RunData, period: Period) -> list[EventLine]:
     """Returns vertical lines at the network changes; none if there are too many to see anything else."""
     texts: dict[int, list[str]] = {}
     for change in run.changes:
@@ -271,7 +271,8 @@ def change_marks(run: RunData, period: Period) -> list[Instant]:
     if len(texts) > MAX_CHANGES_MARKED:
         return []
     return [
-        Instant(at * measures.SECONDS_PER_PS, formats.format_listing(every, 2)) for at, every in texts.items()
+        EventLine(at * measures.SECONDS_PER_PS, formats.format_listing(every, 2))
+        for at, every in texts.items()
     ]
 
 
@@ -281,13 +282,13 @@ def run_title(results: Results, variant: str, run: RunData) -> str:
 
 
 def time_panel(title: str, run: RunData, axes: tuple[Period, Axis], marks: Sequence[Mark]) -> Panel:
-    """Returns a panel of lines or points over time, with network changes, grey outside the window."""
+    """Returns a panel of `marks` over time, with network changes, grey outside the window."""
     period, y = axes
     return Panel(title, period.axis(), y, [*grey_spans(run, period), *change_marks(run, period), *marks])
 
 
 def chart_over_time(
-    what: tuple[str, str, str], panels: Sequence[Panel], legend: Sequence[Entry], wish: float = 1.9
+    what: tuple[str, str, str], panels: Sequence[Panel], legend: Sequence[LegendEntry], wish: float = 1.9
 ) -> Chart:
     """Returns a figure of panels over time with a common y range; `what` is name, title and caption."""
     height, columns = panel_height(len(panels), wish), count_panel_columns(len(panels))

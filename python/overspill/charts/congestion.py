@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overspill.charts import common, goodput
-from overspill.charts.chart_spec import COLOURS, Axis, Chart, Entry, Line, Look, Mark, Panel, Points
+from overspill.charts.chart_spec import (
+    COLOURS,
+    Axis,
+    Chart,
+    LegendEntry,
+    Line,
+    LineStyle,
+    Mark,
+    Panel,
+    Points,
+)
 from overspill.charts.common import Period
 from overspill.results import formats, measures
 from overspill.results.rundata import RunData
@@ -24,7 +34,7 @@ FEEDBACK_RANGE = (0.0, 64.0)
 
 Runs = Mapping[str, RunData]
 FlowWeights = Callable[[RunData], tuple[np.ndarray, ...]]
-DrawFlow = Callable[[RunData, int, Look, str], Mark]
+DrawFlow = Callable[[RunData, int, LineStyle, str], Mark]
 
 
 class ShownFlows:
@@ -37,24 +47,24 @@ class ShownFlows:
         self.grey = self.every[len(self.shown) : MAX_GREY_FLOWS]
 
     @property
-    def legend(self) -> list[Entry]:
+    def legend(self) -> list[LegendEntry]:
         """Legend entries of the flows that have colours."""
         first = next(iter(self.runs.values()))
-        named = ((str(flow), flow_name(first, flow), self.look(flow)) for flow in self.shown)
-        return [Entry(key, text, look) for key, text, look in named]
+        named = ((str(flow), flow_name(first, flow), self.line_style(flow)) for flow in self.shown)
+        return [LegendEntry(key, text, look) for key, text, look in named]
 
-    def look(self, flow: int) -> Look:
+    def line_style(self, flow: int) -> LineStyle:
         """Returns the line style of a flow, equal in every panel."""
         return (
-            Look(COLOURS[self.shown.index(flow)], width=1.4)
+            LineStyle(COLOURS[self.shown.index(flow)], width=1.4)
             if flow in self.shown
-            else Look(OTHER_FLOWS_COLOUR, width=0.7)
+            else LineStyle(OTHER_FLOWS_COLOUR, width=0.7)
         )
 
     def marks(self, run: RunData, draw: DrawFlow) -> list[Mark]:
         """Returns what the panel of a run draws, grey flows below the others."""
-        coloured = [draw(run, flow, self.look(flow), str(flow)) for flow in self.shown]
-        return [*(draw(run, flow, self.look(flow), "") for flow in reversed(self.grey)), *coloured]
+        coloured = [draw(run, flow, self.line_style(flow), str(flow)) for flow in self.shown]
+        return [*(draw(run, flow, self.line_style(flow), "") for flow in reversed(self.grey)), *coloured]
 
     def describe(self, by: str) -> str:
         """Describes which flows are drawn: `the 7 flows with most bytes of 12; the next 5 in grey`."""
@@ -110,7 +120,7 @@ def chart_congestion_messages(results: Results) -> Chart | None:
     if not runs:
         return None
 
-    def draw(run: RunData, flow: int, look: Look, entry: str) -> Points:
+    def draw(run: RunData, flow: int, look: LineStyle, entry: str) -> Points:
         time, flows_, feedback = run.columns("notices", "time_ps", "flow", "feedback")
         own = np.flatnonzero(flows_ == flow)
         own = own[select_points(len(own))] if len(own) else own
@@ -129,7 +139,7 @@ def chart_congestion_messages(results: Results) -> Chart | None:
         f"more than {MAX_POINTS} messages about a flow, that number is shown, evenly spaced. "
         f"{common.FIRST_SEEDS_NOTE}"
     )
-    legend = [Entry(one.key, one.label, one.look, "circle") for one in flows.legend]
+    legend = [LegendEntry(one.key, one.label, one.look, "circle") for one in flows.legend]
     return common.chart_over_time(("notices", "Congestion messages by flow", caption), panels, legend)
 
 
@@ -143,7 +153,7 @@ def chart_rate_limits(results: Results) -> Chart | None:
     first = period_of_table(runs, "rate_limits")
     period = Period(first.start, max(first.end, min(last, first.end + first.end // 10)))
 
-    def draw(run: RunData, flow: int, look: Look, entry: str) -> Line:
+    def draw(run: RunData, flow: int, look: LineStyle, entry: str) -> Line:
         return rate_limit_line(run, flow, (look, entry), period)
 
     flows = ShownFlows(runs, weigh_by_rows("rate_limits"))
@@ -157,8 +167,8 @@ def chart_rate_limits(results: Results) -> Chart | None:
     return common.chart_over_time(("rate-limits", "Rate limits by flow", caption), panels, flows.legend)
 
 
-def rate_limit_line(run: RunData, flow: int, shown: tuple[Look, str], period: Period) -> Line:
-    """Returns the line of a flow's rate limit, with gaps where the flow has none."""
+def rate_limit_line(run: RunData, flow: int, shown: tuple[LineStyle, str], period: Period) -> Line:
+    """Returns the line of a flow's rate limit, at most one change a step, with gaps where it has none."""
     time, flows, rate = run.columns("rate_limits", "time_ps", "flow", "rate_bps")
     own = flows == flow
     at, limit = time[own].astype(np.int64), rate[own].astype(np.float64)
@@ -176,7 +186,7 @@ def chart_sent_rates(results: Results) -> Chart | None:
         return None
     period = common.period_of(results, ("sent_trace",))
 
-    def draw(run: RunData, flow: int, look: Look, entry: str) -> Line:
+    def draw(run: RunData, flow: int, look: LineStyle, entry: str) -> Line:
         bins, flows_, size = read_source_bytes(run)
         own = flows_ == flow
         rates = goodput.compute_rates(run, (bins[own], size[own]), (period, goodput.MAX_STEPS))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overspill.charts import chart_spec, common, goodput
-from overspill.charts.chart_spec import COLOURS, Axis, Chart, Entry, Line, Look
+from overspill.charts.chart_spec import COLOURS, Axis, Chart, LegendEntry, Line, LineStyle
 from overspill.charts.common import Period
 from overspill.charts.queues import QueueTrace
 from overspill.results import formats
@@ -47,7 +47,7 @@ class ShownBuffers:
 
     @property
     def switch_phrase(self) -> str:
-        """Phrase for a caption on why this switch is shown; empty if only one switch has stages."""
+        """Phrase for a caption on which of several switches is shown; empty if only one switch has stages."""
         return ", the switch with most bytes inside," if self.several_switches else ""
 
     def describe(self, most: str, some: str) -> str:
@@ -58,14 +58,14 @@ class ShownBuffers:
             else f"all {some}"
         )
 
-    def look(self, buffer: int) -> Look:
+    def line_style(self, buffer: int) -> LineStyle:
         """Returns the line style of a buffer, equal in every panel; wide lines show below narrow ones."""
-        return chart_spec.look_of_index(self.buffers_shown.index(buffer))
+        return chart_spec.line_style_of_index(self.buffers_shown.index(buffer))
 
-    def legend(self, links: bool) -> list[Entry]:
+    def legend(self, links: bool) -> list[LegendEntry]:
         """Returns a legend entry for each buffer that is shown."""
         return [
-            Entry(str(one), buffer_name(self.first_run, (self.node, one), links), self.look(one))
+            LegendEntry(str(one), buffer_name(self.first_run, (self.node, one), links), self.line_style(one))
             for one in self.buffers_shown
         ]
 
@@ -83,7 +83,7 @@ class FigureTexts:
     name: str
     title: str
     caption: str
-    legend: list[Entry]
+    legend: list[LegendEntry]
     y: Axis
     period: Period
 
@@ -98,7 +98,7 @@ def chart_fabric_buffers(results: Results) -> Chart | None:
     def draw(run: RunData, buffer: int) -> Line:
         rows = inside.buffer_columns(run, buffer, "bin", "max_bytes", "mean_bytes")
         at, _, mean = QueueTrace("", *rows).steps(run, period)
-        return Line(at, mean, inside.look(buffer), str(buffer), "post")
+        return Line(at, mean, inside.line_style(buffer), str(buffer), "post")
 
     caption = (
         f"Bytes in the buffers inside {inside.switch_name}{inside.switch_phrase}, "
@@ -123,7 +123,7 @@ def chart_internal_links(results: Results) -> Chart | None:
         step = goodput.step_width_ps(run, period, MAX_STEPS)
         used = period.sum_groups(run, MAX_STEPS, (bins, busy.astype(np.float64))) / step
         at = period.group_edges(run, MAX_STEPS)
-        return Line(at, np.append(used, used[-1:]), inside.look(buffer), str(buffer), "post")
+        return Line(at, np.append(used, used[-1:]), inside.line_style(buffer), str(buffer), "post")
 
     caption = (
         "Share of the time in which frames cross internal links of "
@@ -138,7 +138,7 @@ def chart_internal_links(results: Results) -> Chart | None:
 
 
 def list_omission_reason(results: Results) -> list[str]:
-    """Returns the reason why the figures of `fabric` switches are omitted; empty without such switches."""
+    """Returns the reason why the figures of `fabric` switches are omitted; empty if they are not."""
     runs = common.first_runs(results).values()
     if any(common.has_rows(run, TRACE_TABLE) for run in runs) or not any(
         run.recorded("fabric_buffers") for run in runs

@@ -12,7 +12,7 @@ import numpy as np
 
 from overspill.charts import axes as words
 from overspill.charts import common
-from overspill.charts.chart_spec import Axis, Band, Chart, Entry, Line, Mark, Panel, Points
+from overspill.charts.chart_spec import Axis, Band, Chart, LegendEntry, Line, Mark, Panel, Points
 from overspill.results import formats, measures
 from overspill.stats import quantiles
 
@@ -42,7 +42,7 @@ def chart_distribution(results: Results, which: str, traffic: int | None = None)
         return None
     whole: list[Mark] = []
     tail: list[Mark] = []
-    entries: list[Entry] = []
+    entries: list[LegendEntry] = []
     for variant, (values, count) in samples.items():
         k = common.select_curve_samples(len(values))
         x = np.sort(values)[k] * measures.SECONDS_PER_PS
@@ -50,8 +50,8 @@ def chart_distribution(results: Results, which: str, traffic: int | None = None)
         label = common.group_label(results, variant) + (
             f" ({missing} of {count} unfinished)" if missing else ""
         )
-        line = common.look_of_variant(results, variant)
-        entries.append(Entry(variant, label, line))
+        line = common.line_style_of_variant(results, variant)
+        entries.append(LegendEntry(variant, label, line))
         # A step curve begins at 0, so that curves that coincide are visible.
         steps = np.append(x[:1], x), np.append(0.0, (k + 1) / count)
         whole.append(Line(*steps, line, variant, "post"))
@@ -198,7 +198,7 @@ def chart_slowdown_by_size(results: Results) -> Chart | None:
 
 
 def has_hollow_points(panels: Iterable[Panel]) -> bool:
-    """Returns true if the figure marks any percentile as doubtful, since it has few samples."""
+    """Returns true if the figure marks any percentile as doubtful, by a hollow point."""
     return any(isinstance(mark, Points) and mark.hollow for panel in panels for mark in panel.marks)
 
 
@@ -245,7 +245,7 @@ BinnedCurve = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, 
 
 
 def compute_binned_curve(seeds: list[SizedFlows], edges: np.ndarray, percent: float) -> BinnedCurve:
-    """Returns for each bin of flow sizes: size, percentile and interval over seeds, doubt, and hover text."""
+    """Returns for each bin of flow sizes: size, mean percentile, interval over seeds, doubt, hover text."""
     found = []
     for left, right in itertools.pairwise(edges.tolist()):
         parts = [(sizes >= left) & (sizes < right) for sizes, _, _ in seeds]
@@ -277,7 +277,7 @@ def compute_binned_curve(seeds: list[SizedFlows], edges: np.ndarray, percent: fl
 def build_size_marks(results: Results, variant: str, curve: BinnedCurve) -> list[Mark]:
     """Returns line, interval band and points of one variant's slowdown by flow size."""
     size, middle, low, high, doubtful, texts = curve
-    line = common.look_of_variant(results, variant)
+    line = common.line_style_of_variant(results, variant)
     marks: list[Mark] = []
     if len(results.runs_of(variant)) >= common.MIN_SEEDS_FOR_INTERVALS:
         marks.append(Band(size, low, high, line, variant))

@@ -9,8 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overspill.charts import activity, common
-from overspill.charts.activity import BinnedMap
-from overspill.charts.chart_spec import COLOURS, Axis, Band, Chart, Colours, Entry, Line, Look, Mark, Panel
+from overspill.charts.activity import HeatMapValues
+from overspill.charts.chart_spec import (
+    COLOURS,
+    Axis,
+    Band,
+    Chart,
+    Colours,
+    LegendEntry,
+    Line,
+    LineStyle,
+    Mark,
+    Panel,
+)
 from overspill.charts.common import Period
 from overspill.results import formats, measures
 from overspill.results.columns import U64_NONE
@@ -50,7 +61,7 @@ def has_only_raw_flows(run: RunData) -> bool:
 
 
 def burst_notes(runs: Iterable[RunData], beyond: str = "") -> tuple[str, str]:
-    """Returns sentences for caption and note on goodput bursts when missing packets arrive; else empty."""
+    """Returns sentences for caption and note on goodput bursts after missing packets; empty if impossible."""
     if not may_wait_for_missing(runs):
         return "", beyond.strip()
     return f"{BURSTS_NOTE} ", IN_ORDER_NOTE + beyond
@@ -123,7 +134,7 @@ def build_goodput_marks(results: Results, variant: str, period: Period) -> list[
     at = period.group_edges(runs[0], MAX_STEPS_WITH_BAND)
     rows = np.array([goodput_until_last_byte(run, period) for run in runs])
     middle, low, high = (np.append(one, 0.0) for one in mean_of_finite(rows))
-    colour = Look(common.look_of_variant(results, variant).colour, width=1.4)
+    colour = LineStyle(common.line_style_of_variant(results, variant).colour, width=1.4)
     if len(rows) >= common.MIN_SEEDS_FOR_INTERVALS:
         marks.append(Band(at, low, high, colour, variant, "post"))
     return [*marks, Line(at, middle, colour, variant, "post")]
@@ -139,12 +150,12 @@ def goodput_until_last_byte(run: RunData, period: Period) -> np.ndarray:
     found = compute_rates(run, data, (period, MAX_STEPS_WITH_BAND))
     first, _, width = period.bin_groups(run, MAX_STEPS_WITH_BAND)
     last = (int(data[0].max()) - first) // width if len(data[0]) else -1
-    if not has_more_to_send(run):
+    if not has_unfinished_transport_flow(run):
         found[last + 1 :] = np.nan
     return found
 
 
-def has_more_to_send(run: RunData) -> bool:
+def has_unfinished_transport_flow(run: RunData) -> bool:
     """Returns true if any flow with a transport has not ended."""
     raw, end = run.columns("flows", "raw", "end_ps")
     return bool(((raw == 0) & (end == U64_NONE)).any())
@@ -200,7 +211,7 @@ def chart_goodput_by_host(results: Results) -> Chart | None:
     part = len(rows) < len(hosts)
     which = f"{len(rows)} of {count} that receive" if part else f"all {count} that receive"
     panels = [
-        activity.map_panel(common.run_title(results, variant, run), maps[variant], period, run, "none")
+        activity.heat_map_panel(common.run_title(results, variant, run), maps[variant], period, run, "none")
         for variant, run in runs.items()
     ]
     largest = max(float(one.counts.max(initial=0)) for one in maps.values())
@@ -216,11 +227,11 @@ def chart_goodput_by_host(results: Results) -> Chart | None:
     label = f"goodput in {step}" + (", darkest: at least this" if largest > links else "")
     colours = Colours(0, min(largest, links) or 1.0, label, kind="rate", white_zero=True)
     title = f"Goodput by host ({which}): payload that arrived in order"
-    made = activity.chart_of_maps("goodput-hosts", title, caption, panels, (colours, len(rows)))
+    made = activity.chart_of_heat_maps("goodput-hosts", title, caption, panels, (colours, len(rows)))
     return replace(made, note=note)
 
 
-def build_host_map(run: RunData, rows: list[int], period: Period) -> BinnedMap:
+def build_host_map(run: RunData, rows: list[int], period: Period) -> HeatMapValues:
     """Returns the heat map of goodput in bit/s over time, one row for each given host."""
     bins, node, size = run.columns("host_goodput", "bin", "node", "bytes")
     groups = [(run.node_name(host), node == host) for host in rows]
@@ -252,7 +263,7 @@ def chart_goodput_by_flow(results: Results) -> Chart | None:
     ]
     first = next(iter(runs.values()))
     entries = [
-        Entry(str(flow), flow_name(first, flow), Look(COLOURS[at], width=1.6))
+        LegendEntry(str(flow), flow_name(first, flow), LineStyle(COLOURS[at], width=1.6))
         for at, flow in enumerate(shown)
     ]
     step = formats.format_time(step_width_ps(first, period, MAX_STEPS))
@@ -275,7 +286,7 @@ def flow_line(run: RunData, flow: int, shown: list[int], period: Period) -> Line
     keep = flows == flow
     rates = compute_rates(run, (bins[keep], size[keep]), (period, MAX_STEPS))
     coloured = flow in shown
-    colour = Look(COLOURS[shown.index(flow)], width=1.6) if coloured else Look("#b5bcc4", width=0.7)
+    colour = LineStyle(COLOURS[shown.index(flow)], width=1.6) if coloured else LineStyle("#b5bcc4", width=0.7)
     at = period.group_edges(run, MAX_STEPS)
     return Line(at, np.append(rates, rates[-1:]), colour, str(flow) if coloured else "", "post")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overspill.charts import common, queues
-from overspill.charts.chart_spec import COLOURS, Axis, Band, Chart, Entry, Line, Look, Mark
+from overspill.charts.chart_spec import COLOURS, Axis, Band, Chart, LegendEntry, Line, LineStyle, Mark
 from overspill.charts.common import Period
 from overspill.charts.queues import QueueTrace
 from overspill.engine import axis_values
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from overspill.results.results import Results
 
 MAX_OUTPUTS_SHOWN = len(COLOURS) - 1
-OTHERS_LOOK = Look("#b5bcc4", width=0)
+OTHERS_LINE_STYLE = LineStyle("#b5bcc4", width=0)
 AREA_OPACITY = 0.8  # of areas, which have no line
-LARGEST_LOOK = Look("#444444", width=0, opacity=0.25)
+LARGEST_LINE_STYLE = LineStyle("#444444", width=0, opacity=0.25)
 THRESHOLD_DASHES = (("xoff", (4.0, 2.0)), ("xon", (1.5, 1.5)))
 Port = tuple[int, int]
 
@@ -55,17 +55,30 @@ def chart_input_memory(results: Results) -> Chart | None:
         marks = [*drawn[variant], *(threshold_line(at, key, period) for key, at in lines[variant].items())]
         panels.append(common.time_panel(common.run_title(results, variant, run), run, (period, y), marks))
     legend = [
-        Entry(str(one), f"for {far_node_name(first, port[0], one)}", Look(COLOURS[at], width=8), "square")
+        LegendEntry(
+            str(one), f"for {far_node_name(first, port[0], one)}", LineStyle(COLOURS[at], width=8), "square"
+        )
         for at, one in enumerate(shown)
     ]
     if len(outputs) > len(shown):
-        legend.append(Entry("others", "for other outputs", Look(OTHERS_LOOK.colour, width=8), "square"))
+        legend.append(
+            LegendEntry("others", "for other outputs", LineStyle(OTHERS_LINE_STYLE.colour, width=8), "square")
+        )
     known = {key for told in lines.values() for key in told}
     peaks = "largest in a bin of time" + (", summed over outputs" if len(outputs) > 1 else "")
     legend.append(
-        Entry("largest", peaks, Look(LARGEST_LOOK.colour, width=8, opacity=LARGEST_LOOK.opacity), "square")
+        LegendEntry(
+            "largest",
+            peaks,
+            LineStyle(LARGEST_LINE_STYLE.colour, width=8, opacity=LARGEST_LINE_STYLE.opacity),
+            "square",
+        )
     )
-    legend += [Entry(key, key.upper(), threshold_look(key)) for key, _ in THRESHOLD_DASHES if key in known]
+    legend += [
+        LegendEntry(key, key.upper(), threshold_line_style(key))
+        for key, _ in THRESHOLD_DASHES
+        if key in known
+    ]
     place = queues.port_name(first, *port).replace(" to ", " from ")
     among = "of the inputs with frames for several outputs" if several else "of all inputs"
     caption = (
@@ -115,9 +128,9 @@ def far_node_name(run: RunData, node: int, port: int) -> str:
     return run.node_name(int(peer[0])) if len(peer) else f"port {port}"
 
 
-def threshold_look(key: str) -> Look:
+def threshold_line_style(key: str) -> LineStyle:
     """Returns the line style of a pause threshold."""
-    return Look("#444444", dict(THRESHOLD_DASHES)[key], width=1.1)
+    return LineStyle("#444444", dict(THRESHOLD_DASHES)[key], width=1.1)
 
 
 def build_stacked_areas(run: RunData, port: Port, shown: list[int], period: Period) -> list[Mark]:
@@ -125,8 +138,8 @@ def build_stacked_areas(run: RunData, port: Port, shown: list[int], period: Peri
     names = ("bin", "node", "input", "output", "max_bytes", "mean_bytes")
     bins, node, source, output, largest, mean = run.columns("input_trace", *names)
     here = (node == port[0]) & (source == port[1])
-    parts = [(str(one), Look(COLOURS[at], width=0), output == one) for at, one in enumerate(shown)]
-    parts.append(("others", OTHERS_LOOK, ~np.isin(output, shown)))
+    parts = [(str(one), LineStyle(COLOURS[at], width=0), output == one) for at, one in enumerate(shown)]
+    parts.append(("others", OTHERS_LINE_STYLE, ~np.isin(output, shown)))
     marks: list[Mark] = []
     low: np.ndarray | None = None
     for key, look, own in parts:
@@ -142,7 +155,16 @@ def build_stacked_areas(run: RunData, port: Port, shown: list[int], period: Peri
     top = np.maximum(peaks, low)
     return [
         *marks,
-        Band(at, low, top, LARGEST_LOOK, "largest", "post", interval=False, opacity=LARGEST_LOOK.opacity),
+        Band(
+            at,
+            low,
+            top,
+            LARGEST_LINE_STYLE,
+            "largest",
+            "post",
+            interval=False,
+            opacity=LARGEST_LINE_STYLE.opacity,
+        ),
     ]
 
 
@@ -178,4 +200,4 @@ def pause_thresholds(results: Results, variant: str, node: int) -> dict[str, flo
 
 def threshold_line(at: float, key: str, period: Period) -> Line:
     """Returns a horizontal line across the panel at a threshold."""
-    return Line(np.array(period.seconds), np.full(2, at), threshold_look(key), key)
+    return Line(np.array(period.seconds), np.full(2, at), threshold_line_style(key), key)

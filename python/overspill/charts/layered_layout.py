@@ -91,7 +91,7 @@ SwitchSlot = tuple[int | None, list[int]]
 
 
 def order_slots(network: Network, near: list[list[int]], level: list[int]) -> list[SwitchSlot]:
-    """Returns each switch of the lowest tier with its hosts, in the order of the hosts."""
+    """Returns each switch with its hosts, in the order of the hosts, then other switches of that row."""
     found: dict[int | None, list[int]] = {}
     for at, node in enumerate(network.nodes):
         if node.is_host:

@@ -44,12 +44,12 @@ class Curves:
     lines: list[Curve]
 
     @property
-    def starts(self) -> float:
+    def rise_start(self) -> float:
         """X position at which the first curve begins to rise."""
         return min(float(line.x[1]) for line in self.lines)
 
     @property
-    def ends(self) -> float:
+    def rise_end(self) -> float:
         """X position from which no curve rises any further."""
         return max(float(line.x[-1]) for line in self.lines)
 
@@ -130,12 +130,12 @@ def check_file_suffix(path: Path) -> None:
 
 def draw_curves(curves: Curves) -> Any:
     """Builds the figure of the curves, as in PABO's figure 3."""
-    from overspill.charts.chart_spec import Axis, Chart, Entry, Line, Panel, look_of_index
+    from overspill.charts.chart_spec import Axis, Chart, LegendEntry, Line, Panel, line_style_of_index
 
-    looks = [(line, look_of_index(at)) for at, line in enumerate(curves.lines)]
+    looks = [(line, line_style_of_index(at)) for at, line in enumerate(curves.lines)]
     marks = [Line(line.x, line.y, drawn, line.label) for line, drawn in looks]
-    legend = [Entry(line.label, line.label, drawn) for line, drawn in looks]
+    legend = [LegendEntry(line.label, line.label, drawn) for line, drawn in looks]
     told = curves.axis_facts
-    end = curves.ends
+    end = curves.rise_end
     panel = Panel(curves.settings, Axis(told["x"], range=(0, end)), Axis(told["y"], range=(0, 1.02)), marks)
     return Chart(curves.kind, curves.kind, "", [panel], 1, 4.2, legend)

@@ -149,8 +149,8 @@ def describe_marks(chart: Chart) -> list[str]:
 
 
 def shorten_panel_title(chart: Chart, panel: Panel) -> str:
-    """Returns a panel's title cut to the panel's width: two lines if rows are high, else one."""
-    rows = [len(row) for mark in panel.marks if isinstance(mark, chart_spec.Heat) for row in mark.rows]
+    """Returns a panel's title cut to its width, with an ellipsis: two lines if rows are high, else one."""
+    rows = [len(row) for mark in panel.marks if isinstance(mark, chart_spec.HeatMap) for row in mark.rows]
     left = 0.3 + 0.07 * max(rows) if rows else 0.75
     wide = (FIGURE_WIDTH - (0.9 if chart.colours else 0.0)) / chart.columns - left
     lines = 2 if chart.height * panel.height_share >= 1.2 else 1
@@ -181,7 +181,7 @@ def add_legend_and_colours(made: Figure, chart: Chart, what: tuple[Sequence[Axes
         draw_colour_bar(made, chart.colours, drawn)
 
 
-def legend_symbol(entry: chart_spec.Entry) -> dict[str, Any]:
+def legend_symbol(entry: chart_spec.LegendEntry) -> dict[str, Any]:
     """Returns the symbol of a legend entry as properties of a line."""
     if entry.symbol == "line":
         return line_properties(entry.look)

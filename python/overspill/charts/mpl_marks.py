@@ -16,7 +16,7 @@ EVENT_LINE_COLOUR = "#444b52"
 WHITE_OUTLINE = [withStroke(linewidth=2, foreground="white")]
 
 
-def line_properties(look: chart_spec.Look) -> dict[str, Any]:
+def line_properties(look: chart_spec.LineStyle) -> dict[str, Any]:
     """Converts a line style to matplotlib's keyword arguments."""
     return {
         "color": look.colour,
@@ -37,14 +37,14 @@ def colour_map(colours: Colours) -> Colormap:
     return LinearSegmentedColormap.from_list("overspill", list(colours.stops), N=512)
 
 
-def draw_event_line(axes: Axes, mark: chart_spec.Instant) -> None:
+def draw_event_line(axes: Axes, mark: chart_spec.EventLine) -> None:
     """Draws the line of an event, over a white one that makes it visible on any colour."""
     axes.axvline(mark.time, color="white", linewidth=2, alpha=0.8, zorder=3.3)
     axes.axvline(mark.time, color=EVENT_LINE_COLOUR, linewidth=1, linestyle=(0, (2, 1.5)), zorder=3.4)
 
 
 def draw_marks(axes: Axes, panel: Panel, colours: Colours | None) -> None:
-    """Draws all lines, bands, points, heat maps and networks of a panel, in order."""
+    """Draws everything that a panel has, in order."""
     for mark in panel.marks:
         match mark:
             case chart_spec.Line():
@@ -56,11 +56,11 @@ def draw_marks(axes: Axes, panel: Panel, colours: Colours | None) -> None:
             case chart_spec.Bars():
                 axes.bar(mark.x, mark.height, mark.width, color=mark.look.colour, alpha=mark.look.opacity)
                 draw_error_bars(axes, mark, mark.height)
-            case chart_spec.Heat():
+            case chart_spec.HeatMap():
                 draw_matrix(axes, mark, colours or Colours(0, 1, ""))
             case chart_spec.Span():
                 axes.axvspan(mark.start, mark.end, color="#888888", alpha=0.13, linewidth=0, zorder=0)
-            case chart_spec.Instant():
+            case chart_spec.EventLine():
                 draw_event_line(axes, mark)
             case chart_spec.Graph():
                 draw_network(axes, mark, colours)
@@ -110,7 +110,7 @@ def draw_error_bars(axes: Axes, mark: chart_spec.Points | chart_spec.Bars, middl
         )
 
 
-def draw_matrix(axes: Axes, mark: chart_spec.Heat, colours: Colours) -> None:
+def draw_matrix(axes: Axes, mark: chart_spec.HeatMap, colours: Colours) -> None:
     """Draws a heat map, with its first row at the top."""
     rows = len(mark.rows)
     left, right = float(mark.edges[0]), float(mark.edges[-1])
@@ -135,7 +135,7 @@ def draw_network(axes: Axes, mark: chart_spec.Graph, colours: Colours | None) ->
             links.x, links.y, color=links.colour, linewidth=links.width, zorder=1, solid_capstyle="round"
         )
     for arc in mark.arcs:
-        draw_arc(axes, arc)
+        draw_labelled_arrow(axes, arc)
     for nodes in mark.nodes:
         if nodes.symbol == "box":
             draw_boxes(axes, nodes)
@@ -181,7 +181,7 @@ def write_node_names(axes: Axes, nodes: chart_spec.Nodes) -> None:
             axes.annotate(label, (x, y), (0, shift), zorder=4, **place)
 
 
-def draw_arc(axes: Axes, arc: chart_spec.Arc) -> None:
+def draw_labelled_arrow(axes: Axes, arc: chart_spec.LabelledArrow) -> None:
     """Draws an arrow along a path, with its head and its text."""
     axes.plot(
         arc.x[:-2], arc.y[:-2], solid_capstyle="butt", dash_capstyle="butt", **line_properties(arc.look)

@@ -140,7 +140,7 @@ def chart_network(results: Results) -> Chart | None:
 
 
 def format_drops_title(drops: float, seeds: int, of_links: float = 0.0) -> str:
-    """Formats the drops in a network as a title: `1 963 drops (mean of 10 seeds)`; drops on links are added.
+    """Formats the drops in a network as a title: `1 963 drops (mean of 10 seeds)`; those on links are apart.
 
     Numbers below 10 have one decimal.
     """
@@ -204,7 +204,7 @@ def mean_losses_by_link(results: Results, variant: str) -> LinkLosses:
 
 
 def mean_counts_by_node(results: Results, variant: str) -> dict[str, np.ndarray]:
-    """Returns event counts and longest queue of each node, by kind, as means over seeds.
+    """Returns means over seeds by node: drops, marks, detours, bounces, trims, and the longest queue.
 
     Trims are included if any switch trims.
     """
@@ -227,7 +227,7 @@ def mean_counts_by_node(results: Results, variant: str) -> dict[str, np.ndarray]
         if len(held) == len(node):
             np.maximum.at(longest, node, held.astype(np.float64))
         found["longest queue"] += longest / len(runs)
-        if measures.counts_bytes(run):
+        if measures.buffers_count_bytes(run):
             held, longest = run.column("ports", "max_bytes_in_window"), np.zeros(size)
             np.maximum.at(longest, node, held.astype(np.float64) / 1000)
             found[KILOBYTES_LABEL] = found.get(KILOBYTES_LABEL, np.zeros(size)) + longest / len(runs)
@@ -239,7 +239,10 @@ def mean_counts_by_node(results: Results, variant: str) -> dict[str, np.ndarray]
 def draw_quantity(
     network: Network, counts: dict[str, np.ndarray], what: tuple[str, int], lost: LinkLosses = NO_LOSSES
 ) -> Graph:
-    """Draws the network with its switches coloured by a quantity; `lost` are frames lost on links."""
+    """Draws the network with its switches coloured by a quantity.
+
+    `what` is the quantity and the number of columns of the figure; `lost` are frames lost on links.
+    """
     quantity, columns = what
     place = place_nodes(network)
     nodes = network.nodes

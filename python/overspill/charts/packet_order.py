@@ -30,7 +30,7 @@ def chart_reordering(results: Results) -> Chart | None:
         for variant in variants:
             values, share = packet_share_by_value(results, variant, metric)
             if len(values):
-                line = common.look_of_variant(results, variant)
+                line = common.line_style_of_variant(results, variant)
                 marks.append(Line(values, share, line, variant))
                 marks.append(Points(values, share, line, variant, size=3))
         if marks:

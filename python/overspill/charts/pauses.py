@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from overspill.charts import activity, common
-from overspill.charts.activity import BinnedMap
+from overspill.charts.activity import HeatMapValues
 from overspill.charts.bounces import bar_legend, build_mean_bars, category_axis_range
 from overspill.charts.chart_spec import Axis, Chart, Colours, Panel
 from overspill.charts.common import Period
@@ -49,7 +49,7 @@ def chart_paused_share(results: Results) -> Chart | None:
     for variant, one in maps.items():
         count = common.format_count(int(runs[variant].column("pauses", "times").sum()), "pause")
         title = f"{common.group_label(results, variant)}: {count} in the window (seed {runs[variant].seed})"
-        panels.append(activity.map_panel(title, one, period, runs[variant], "no pauses"))
+        panels.append(activity.heat_map_panel(title, one, period, runs[variant], "no pauses"))
     step = next(iter(maps.values())).step_ps
     left = len(every) - len(rows)
     caption = (
@@ -63,7 +63,7 @@ def chart_paused_share(results: Results) -> Chart | None:
     colours = Colours(0, 1, f"share of {formats.format_time(step)} paused", kind="share", white_zero=True)
     some = f": the {len(rows)} of {len(every)} that were paused longest" if left else ""
     title = f"Paused ports over time{some}"
-    return activity.chart_of_maps("pauses", title, caption, panels, (colours, len(rows)))
+    return activity.chart_of_heat_maps("pauses", title, caption, panels, (colours, len(rows)))
 
 
 def rank_longest_paused(pauses: list[PauseIntervals]) -> list[PausedClass]:
@@ -82,7 +82,7 @@ def pause_period(pauses: list[PauseIntervals]) -> Period:
 
 def build_pause_map(
     run: RunData, pauses: PauseIntervals, what: tuple[list[PausedClass], Period, bool]
-) -> BinnedMap:
+) -> HeatMapValues:
     """Returns the heat map of the share of each time step in which each of these ports was paused."""
     rows, period, several = what
     step = select_step_ps(period)
@@ -95,11 +95,11 @@ def build_pause_map(
         for start, end in zip(pauses.start[own].tolist(), pauses.end[own].tolist(), strict=True):
             shares[at] += np.clip(np.minimum(edges[1:], end) - np.maximum(edges[:-1], start), 0, None)
         names.append(activity.link_name(run, ends, (node, port)) + (f", class {kind}" if several else ""))
-    return BinnedMap(shares / step, names, first * step, step)
+    return HeatMapValues(shares / step, names, first * step, step)
 
 
 def select_step_ps(period: Period) -> int:
-    """Returns the width in ps of the time steps of a heat map: 1, 2 or 5 times a power of ten."""
+    """Returns the shortest time step in ps, 1, 2 or 5 times a power of ten, that gives few enough columns."""
     least = -(-(period.end - period.start) // common.MAX_MAP_COLUMNS)
     power = int(10 ** (len(str(least)) - 1))
     return next(many * power for many in (1, 2, 5, 10) if many * power >= least)

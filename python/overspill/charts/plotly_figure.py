@@ -56,11 +56,11 @@ def build_traces(mark: chart_spec.Mark, chart: Chart, panel: Panel, index: int) 
     """Returns plotly's traces of a line, band or other drawn item; `layout` has shaded spans and events."""
     where = {"xaxis": f"x{axis_suffix(index)}", "yaxis": f"y{axis_suffix(index)}", "showlegend": False}
     match mark:
-        case chart_spec.Span() | chart_spec.Instant():
+        case chart_spec.Span() | chart_spec.EventLine():
             return []
         case chart_spec.Band():
             found = band_traces(mark, panel)
-        case chart_spec.Heat():
+        case chart_spec.HeatMap():
             found = [heat_trace(mark, chart.colours or Colours(0, 1, ""), panel.x)]
         case chart_spec.Graph():
             found = network_traces(mark, chart.colours)
@@ -80,7 +80,7 @@ def legend_label(chart: Chart, key: str) -> str:
     return escape_html(next((entry.label for entry in chart.legend if entry.key == key), key))
 
 
-def line_properties(look: chart_spec.Look, step: str = "") -> dict[str, Any]:
+def line_properties(look: chart_spec.LineStyle, step: str = "") -> dict[str, Any]:
     """Converts a line style to plotly's properties."""
     dash = ",".join(f"{length * look.width:.3g}px" for length in look.dash) or "solid"
     found = {"color": look.colour, "width": look.width, "dash": dash}
@@ -181,7 +181,7 @@ def bars_trace(mark: chart_spec.Bars, panel: Panel) -> dict[str, Any]:
     )
 
 
-def heat_trace(mark: chart_spec.Heat, colours: Colours, x: Axis) -> dict[str, Any]:
+def heat_trace(mark: chart_spec.HeatMap, colours: Colours, x: Axis) -> dict[str, Any]:
     """Returns the trace of a matrix, whose hover texts have the original numbers."""
     _, form, unit = D3_FORMATS[colours.kind]
     middles = (mark.edges[:-1] + mark.edges[1:]) / 2
@@ -209,13 +209,13 @@ def network_traces(mark: chart_spec.Graph, colours: Colours | None) -> list[dict
         middle: dict[str, Any] = {"type": "scatter", "mode": "markers", "marker": {"size": 7, "opacity": 0}}
         middle |= {"x": links.middle_x, "y": links.middle_y, "text": list(links.hover)}
         found.append(middle | {"hovertemplate": "%{text}<extra></extra>"})
-    found += [one for arc in mark.arcs for one in arc_traces(arc)]
+    found += [one for arc in mark.arcs for one in arrow_traces(arc)]
     for nodes in mark.nodes:
         found += [node_trace(nodes, known, colours) for known in (False, True)]
     return [one for one in found if len(one["x"])]
 
 
-def arc_traces(arc: chart_spec.Arc) -> list[dict[str, Any]]:
+def arrow_traces(arc: chart_spec.LabelledArrow) -> list[dict[str, Any]]:
     """Returns the traces of an arrow, its head, and its text."""
     group = {"legendgroup": arc.entry} if arc.entry else {}
     path = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "line": line_properties(arc.look)}

@@ -68,7 +68,9 @@ def build_layout(chart: Chart, narrow: bool) -> dict[str, Any]:
             shaded_span(mark, index) for mark in panel.marks if isinstance(mark, chart_spec.Span)
         ]
         for mark in panel.marks:
-            found["shapes"] += event_line_shapes(mark, index) if isinstance(mark, chart_spec.Instant) else []
+            found["shapes"] += (
+                event_line_shapes(mark, index) if isinstance(mark, chart_spec.EventLine) else []
+            )
         found["annotations"] += panel_annotations(panel, index, box, letters)
         found["annotations"] += event_labels(panel, index, letters)
     if chart.colours is not None:
@@ -110,7 +112,7 @@ def add_panel(found: dict[str, Any], chart: Chart, index: int, box: PanelBox) ->
         x |= {"showticklabels": False, "title": {"text": ""}}
     if chart.share_y and index:
         y["matches"] = "y"
-    rows = next((mark.rows for mark in panel.marks if isinstance(mark, chart_spec.Heat)), None)
+    rows = next((mark.rows for mark in panel.marks if isinstance(mark, chart_spec.HeatMap)), None)
     if rows is not None:
         ticks = {"tickvals": [at + 0.5 for at in range(len(rows))], "ticktext": [*map(escape_html, rows)]}
         y |= ticks | {"range": [len(rows), 0], "showgrid": False, "ticks": "", "tickfont": {"size": 10.5}}
@@ -189,7 +191,7 @@ def shaded_span(mark: chart_spec.Span, index: int) -> dict[str, Any]:
     return look | place | {"x0": mark.start, "x1": mark.end}
 
 
-def event_line_shapes(mark: chart_spec.Instant, index: int) -> list[dict[str, Any]]:
+def event_line_shapes(mark: chart_spec.EventLine, index: int) -> list[dict[str, Any]]:
     """Returns the line of an event, over a white one that makes it visible on any colour."""
     place = {
         "xref": f"x{axis_suffix(index)}",

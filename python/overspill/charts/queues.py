@@ -11,7 +11,7 @@ import numpy as np
 
 from overspill.charts import axes as words
 from overspill.charts import common
-from overspill.charts.chart_spec import Axis, Band, Chart, Entry, Line, Look, Mark, Panel
+from overspill.charts.chart_spec import Axis, Band, Chart, LegendEntry, Line, LineStyle, Mark, Panel
 from overspill.charts.common import Period
 from overspill.engine import axis_values
 from overspill.results import measures
@@ -27,8 +27,8 @@ NEGLIGIBLE_SHARE = 0.002  # share of frames that is too small to show their wait
 MAX_HOVER_LENGTHS = 5  # variants with a line of their own in a panel's corner
 MAX_LENGTHS_SHOWN = 400  # points of a distribution of lengths
 LEGEND = (
-    Entry("largest", "largest in a bin of time", Look("#444444", width=8, opacity=0.25)),
-    Entry("mean", "mean of the bin", Look("#444444", width=1.1)),
+    LegendEntry("largest", "largest in a bin of time", LineStyle("#444444", width=8, opacity=0.25)),
+    LegendEntry("mean", "mean of the bin", LineStyle("#444444", width=1.1)),
 )
 SCOPE_NAMES = {"busiest": "busiest switch port", "all": "all switch ports"}
 
@@ -49,11 +49,11 @@ def chart_queue_over_time(results: Results) -> Chart | None:
     places = {trace.port_name for trace in traces.values()}
     panels = []
     for variant, trace in traces.items():
-        run, colour = runs[variant], common.look_of_variant(results, variant).colour
+        run, colour = runs[variant], common.line_style_of_variant(results, variant).colour
         at, high, mean = trace.steps(run, period)
         marks: list[Mark] = [
-            Band(at, np.zeros(len(at)), high, Look(colour, width=0), "largest", "post", interval=False),
-            Line(at, mean, Look(colour, width=1.1), "mean", "post", queue_hover_texts(high, mean)),
+            Band(at, np.zeros(len(at)), high, LineStyle(colour, width=0), "largest", "post", interval=False),
+            Line(at, mean, LineStyle(colour, width=1.1), "mean", "post", queue_hover_texts(high, mean)),
         ]
         own = "" if len(places) == 1 else f"{trace.port_name}, "
         label, limit = common.group_label(results, variant), queue_limit_text(results, variant)
@@ -83,7 +83,7 @@ class QueueTrace:
     mean: np.ndarray
 
     def steps(self, run: RunData, period: Period) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns the start of each time step in seconds, and the largest and mean queue length in it."""
+        """Returns the edges of time steps in seconds, and from each on the largest and mean queue length."""
         first, groups, width = period.bin_groups(run, common.MAX_CURVE_STEPS)
         largest, mean = np.zeros(groups + 1), np.zeros(groups + 1)
         inside = (self.bins >= first) & (self.bins < first + groups * width)
@@ -139,7 +139,7 @@ def rank_ports(run: RunData) -> dict[tuple[int, int], tuple[float, float, float]
     highest = np.zeros(places.shape[1])
     np.maximum.at(highest, index.reshape(-1), packets.astype(np.float64))
     longest = dict(zip(map(tuple, places.T.tolist()), highest.tolist(), strict=True))
-    longest = measures.max_bytes_by_port(run) if measures.counts_bytes(run) else longest
+    longest = measures.max_bytes_by_port(run) if measures.buffers_count_bytes(run) else longest
     long = float(max(end - start, 1))
     return {one: (by_port.get(one, 0.0), longest.get(one, 0.0), area / long) for one, area in areas.items()}
 
@@ -212,7 +212,7 @@ def chart_queue_lengths(results: Results) -> Chart | None:
     variants = common.variants_with_table(results, "queue_hist")
     panels = []
     for where, name in SCOPE_NAMES.items():
-        rows = {variant: length_tails_by_seed(results, variant, where) for variant in variants}
+        rows = {variant: queue_length_ccdfs_by_seed(results, variant, where) for variant in variants}
         shares = {variant: one for variant, one in rows.items() if one is not None}
         marks = [
             mark for variant, one in shares.items() for mark in build_length_marks(results, variant, one)
@@ -241,9 +241,9 @@ def chart_queue_lengths(results: Results) -> Chart | None:
     )
 
 
-def length_tails_by_seed(results: Results, variant: str, where: str) -> np.ndarray | None:
+def queue_length_ccdfs_by_seed(results: Results, variant: str, where: str) -> np.ndarray | None:
     """Returns for each seed the share of time with at least 1 frame, at least 2, and so on."""
-    rows = [length_tail(run, where) for run in results.runs_of(variant)]
+    rows = [queue_length_ccdf(run, where) for run in results.runs_of(variant)]
     known = [row for row in rows if row is not None]
     longest = max((len(row) for row in known), default=0)
     if not longest:
@@ -251,7 +251,7 @@ def length_tails_by_seed(results: Results, variant: str, where: str) -> np.ndarr
     return np.array([np.pad(row, (0, longest - len(row))) for row in known])
 
 
-def length_tail(run: RunData, where: str) -> np.ndarray | None:
+def queue_length_ccdf(run: RunData, where: str) -> np.ndarray | None:
     """Returns the share of time with at least 1 frame, at least 2, ..., in one run; `None` without data."""
     ports = measures.rank_busiest_ports(run)
     whole = max(run.window_ps[1] - run.window_ps[0], 0)
@@ -271,7 +271,7 @@ def build_length_marks(results: Results, variant: str, shares: np.ndarray) -> li
     count = len(middle)
     at = np.unique(np.linspace(0, count - 1, min(count, MAX_LENGTHS_SHOWN), dtype=int))
     at = at[middle[at] > 0]
-    line = common.look_of_variant(results, variant)
+    line = common.line_style_of_variant(results, variant)
     marks: list[Mark] = []
     if shares.shape[0] >= common.MIN_SEEDS_FOR_INTERVALS:
         # A logarithmic axis cannot show 0.
@@ -297,7 +297,7 @@ def chart_sojourn(results: Results) -> Chart | None:
     left = 0.8 * min(first_visible_wait(curve) for curve in every)
     for where, by_variant in times.items():
         marks = [
-            Line(*clip_to_axis(curve, left), common.look_of_variant(results, variant), variant, "post")
+            Line(*clip_to_axis(curve, left), common.line_style_of_variant(results, variant), variant, "post")
             for variant, curve in by_variant.items()
             if len(curve[0])
         ]

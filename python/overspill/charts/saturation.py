@@ -10,7 +10,17 @@ import numpy as np
 
 from overspill.charts import common, flat_layout
 from overspill.charts.axes import escape_html
-from overspill.charts.chart_spec import COLOURS, GREY, Arc, Chart, Entry, Graph, Look, Nodes, Panel
+from overspill.charts.chart_spec import (
+    COLOURS,
+    GREY,
+    Chart,
+    Graph,
+    LabelledArrow,
+    LegendEntry,
+    LineStyle,
+    Nodes,
+    Panel,
+)
 from overspill.charts.layered_layout import NodePositions, place_nodes
 from overspill.charts.network import (
     LETTERS_PER_ROW,
@@ -31,10 +41,10 @@ from overspill.results.rundata import RunData
 if TYPE_CHECKING:
     from overspill.results.results import Results
 
-TREE_LOOK, OTHER_PAUSE_LOOK, CYCLE_LOOK = (
-    Look(COLOURS[1], (2.6, 1.2), 1.5),
-    Look(GREY, (1.2, 1.4), 1.0),
-    Look("#b00020", (), 2.2),
+TREE_LINE_STYLE, OTHER_PAUSE_LINE_STYLE, CYCLE_LINE_STYLE = (
+    LineStyle(COLOURS[1], (2.6, 1.2), 1.5),
+    LineStyle(GREY, (1.2, 1.4), 1.0),
+    LineStyle("#b00020", (), 2.2),
 )
 ROOT_COLOUR, PAUSED_COLOUR, IDLE_COLOUR = "#b00020", "#f4b183", "#ffffff"
 NODE_LABELS = {ROOT_COLOUR: "root", PAUSED_COLOUR: "paused"}  # texts of the legend
@@ -79,12 +89,12 @@ def rank_trees(results: Results) -> dict[str, list[RunTree]]:
 
 
 def find_grown_trees(results: Results) -> dict[str, list[RunTree]]:
-    """Returns all variants' saturation trees if any ever has several ports; otherwise empty."""
+    """Returns the saturation trees of all variants if any ever spans several ports; otherwise empty."""
     found = rank_trees(results)
-    return found if any(has_grown(one) for many in found.values() for one in many) else {}
+    return found if any(spans_several_ports(one) for many in found.values() for one in many) else {}
 
 
-def has_grown(one: RunTree) -> bool:
+def spans_several_ports(one: RunTree) -> bool:
     """Returns true if a tree ever has more than one port in a network of several switches."""
     return count_switches(one.run) > 1 and one.tree.largest_size.ports > 1
 
@@ -171,10 +181,10 @@ def chart_largest_tree(results: Results) -> Chart | None:
         f"pauses outside this tree. {OVERLAP_NOTE}"
     )
     legend = [
-        Entry("root", "root", Look(ROOT_COLOUR), "square"),
-        Entry("paused", "paused because of it", Look(PAUSED_COLOUR), "square"),
-        Entry("tree", "a pause of the tree", TREE_LOOK),
-        Entry("other", "another pause", OTHER_PAUSE_LOOK),
+        LegendEntry("root", "root", LineStyle(ROOT_COLOUR), "square"),
+        LegendEntry("paused", "paused because of it", LineStyle(PAUSED_COLOUR), "square"),
+        LegendEntry("tree", "a pause of the tree", TREE_LINE_STYLE),
+        LegendEntry("other", "another pause", OTHER_PAUSE_LINE_STYLE),
     ]
     return chart_of_networks("saturation", "Largest saturation tree", caption, panels, legend)
 
@@ -190,7 +200,9 @@ def tree_panel_title(one: RunTree, label: str) -> str:
     )
 
 
-def chart_of_networks(name: str, head: str, caption: str, panels: list[Panel], legend: list[Entry]) -> Chart:
+def chart_of_networks(
+    name: str, head: str, caption: str, panels: list[Panel], legend: list[LegendEntry]
+) -> Chart:
     """Returns a figure of networks, one below the other."""
     graphs = [graph for panel in panels for graph in panel.marks if isinstance(graph, Graph)]
     even = any(graph.aspect for graph in graphs)
@@ -222,7 +234,7 @@ def draw_tree(network: Network, one: RunTree) -> Graph:
     inside = saturation.distances_from(one.tree.roots, forest.paused_by)
     place = place_nodes(network)
     looks = {
-        (peer, node): ("tree", TREE_LOOK) if peer in inside else ("other", OTHER_PAUSE_LOOK)
+        (peer, node): ("tree", TREE_LINE_STYLE) if peer in inside else ("other", OTHER_PAUSE_LINE_STYLE)
         for (node, _), peer in now
     }
     colours = dict.fromkeys((at for at in inside if at in forest.pausers_of), PAUSED_COLOUR)
@@ -234,8 +246,8 @@ def draw_tree(network: Network, one: RunTree) -> Graph:
 
 
 def build_arrows(
-    network: Network, place: NodePositions, looks: dict[NodePair, tuple[str, Look]]
-) -> list[Arc]:
+    network: Network, place: NodePositions, looks: dict[NodePair, tuple[str, LineStyle]]
+) -> list[LabelledArrow]:
     """Returns an arrow from each pausing node to each paused node; arrows of the tree or cycle are on top."""
     found = []
     thin = 1.0 if len(looks) <= MANY_NODES else 0.5
@@ -243,7 +255,7 @@ def build_arrows(
         look = replace(look, width=round(thin * look.width, 2))
         x, y = arrow_path(place, (start, end))
         hover = f"{escape_html(network.nodes[start].name)} pauses {escape_html(network.nodes[end].name)}"
-        found.append(Arc(x, y, look, entry, hover=hover))
+        found.append(LabelledArrow(x, y, look, entry, hover=hover))
     return found
 
 
@@ -266,7 +278,9 @@ def arrow_path(place: NodePositions, ends: NodePair) -> tuple[np.ndarray, np.nda
     return x[0] + (x[1] - x[0]) * along + bend, y[0] + (y[1] - y[0]) * along + rise
 
 
-def build_graph(network: Network, place: NodePositions, colours: dict[int, str], arcs: list[Arc]) -> Graph:
+def build_graph(
+    network: Network, place: NodePositions, colours: dict[int, str], arcs: list[LabelledArrow]
+) -> Graph:
     """Draws nodes by their colours over grey links."""
     hosts = [at for at, node in enumerate(network.nodes) if node.is_host]
     switches = [at for row in place.rows for at in row]
@@ -289,7 +303,7 @@ def build_graph(network: Network, place: NodePositions, colours: dict[int, str],
 def build_nodes(
     network: Network, place: NodePositions, own: list[int], how: tuple[dict[int, str], str, float, str]
 ) -> Nodes:
-    """Returns those nodes of the drawing that have one colour."""
+    """Builds the drawing of nodes that have one colour and symbol."""
     labels, symbol, size, colour = how
     at = np.array(own, np.int64)
     hover = [escape_html(network.nodes[one].name) for one in own]
@@ -324,10 +338,10 @@ def chart_deadlocks(results: Results) -> Chart | None:
         "paused node. First such seed of each variant."
     )
     legend = [
-        Entry("root", "waits forever", Look(ROOT_COLOUR), "square"),
-        Entry("paused", "is paused", Look(PAUSED_COLOUR), "square"),
-        Entry("cycle", "a pause that lasts forever", CYCLE_LOOK),
-        Entry("other", "another pause", OTHER_PAUSE_LOOK),
+        LegendEntry("root", "waits forever", LineStyle(ROOT_COLOUR), "square"),
+        LegendEntry("paused", "is paused", LineStyle(PAUSED_COLOUR), "square"),
+        LegendEntry("cycle", "a pause that lasts forever", CYCLE_LINE_STYLE),
+        LegendEntry("other", "another pause", OTHER_PAUSE_LINE_STYLE),
     ]
     return chart_of_networks("deadlock", "Deadlock", caption, panels, legend)
 
@@ -339,8 +353,8 @@ def draw_deadlock(network: Network, run: RunData, label: str) -> Panel:
     cycle = set(parse_cycle_ports(run, run.deadlock["cycle"]))
     ends, place = saturation.find_peers(run), place_nodes(network)
     _, now = pauses_at_instant(run, at, kind)
-    looks = {(peer, node): ("other", OTHER_PAUSE_LOOK) for (node, _), peer in now}
-    looks |= {(ends[port], port[0]): ("cycle", CYCLE_LOOK) for port in cycle}
+    looks = {(peer, node): ("other", OTHER_PAUSE_LINE_STYLE) for (node, _), peer in now}
+    looks |= {(ends[port], port[0]): ("cycle", CYCLE_LINE_STYLE) for port in cycle}
     colours = {node: PAUSED_COLOUR for (node, _), _ in now} | {node: ROOT_COLOUR for node, _ in cycle}
     ports, since = common.format_count(len(cycle), "port"), formats.format_time(at)
     title = f"{label}: class {kind}, since {since}: {ports} wait for each other (seed {run.seed})"

@@ -12,8 +12,8 @@ from overspill.charts.chart_spec import (
     Band,
     Chart,
     Colours,
-    Entry,
-    Heat,
+    HeatMap,
+    LegendEntry,
     Line,
     Mark,
     Panel,
@@ -23,11 +23,11 @@ from overspill.charts.chart_spec import (
 from overspill.charts.sweep_data import (
     MetricCell,
     PointVariant,
-    free_axes,
     group_identical_variants,
     has_nonzero_mean,
+    independent_axes,
     label_of,
-    look_of,
+    line_style_in_sweep,
     metric_cells,
     other_axis_values,
     select_x_axis,
@@ -70,7 +70,7 @@ KIND_OF_UNIT: dict[str, QuantityKind] = {"s": "time", "bit/s": "rate", "bytes": 
 
 def build_sweep_charts(sweep: FinishedRuns) -> dict[str, Chart]:
     """Builds every figure of a sweep, by name, in the order of the page."""
-    if len(free_axes(sweep)) > 1:
+    if len(independent_axes(sweep)) > 1:
         charts = [
             chart_crossed_axes(sweep, metric, metric_cells(sweep, metric))
             for metric in crossed_metrics(sweep)
@@ -101,7 +101,11 @@ def select_drawn_metrics(sweep: FinishedRuns, wanted: Iterable[str], known: Coll
     kinds = sweep.facts.get("workloads") or {}
     found: list[str] = []
     for one in wanted:
-        found += (pooled_workloads.mixed_parts(one, known, kinds) or [one]) if one in known else []
+        found += (
+            (pooled_workloads.metric_keys_of_mixed_workloads(one, known, kinds) or [one])
+            if one in known
+            else []
+        )
     return list(map(str, found))
 
 
@@ -126,7 +130,7 @@ def chart_metric(sweep: FinishedRuns, metric: str) -> Chart | None:
     if not cells:
         return None
     title = metrics.find_metric(metric).title
-    if len(free_axes(sweep)) <= 1:
+    if len(independent_axes(sweep)) <= 1:
         return chart_lines(sweep, (metric, title[:1].upper() + title[1:]), {metric: cells})
     return chart_crossed_axes(sweep, metric, cells)
 
@@ -150,7 +154,7 @@ def category_positions(axis: Swept) -> tuple[np.ndarray, Axis]:
     return values, Axis(label, kind, "log" if scale == "log" else "linear", ticks=ticks)
 
 
-def load_axis(sweep: FinishedRuns, at: int) -> Axis:
+def swept_field_axis(sweep: FinishedRuns, at: int) -> Axis:
     """Returns the axis of a field; ticks of a load that was not achieved have the actual one in brackets."""
     field = sweep.axes[at]
     values, axis = category_positions(field)
@@ -236,7 +240,7 @@ def build_variant_marks(
     if not found:
         return []
     found.sort(key=lambda one: one[0])
-    look = look_of(sweep, variant)
+    look = line_style_in_sweep(sweep, variant)
     at_x = np.array([place for place, _, _ in found])
     mean = np.array([cell.mean for _, cell, _ in found])
     low = np.array([cell.mean if cell.low is None else cell.low for _, cell, _ in found])
@@ -269,10 +273,10 @@ def hover_text(cell: MetricCell, kind: QuantityKind) -> str:
 def chart_lines(
     sweep: FinishedRuns, what: tuple[str, str], tables: dict[str, dict[PointVariant, MetricCell]]
 ) -> Chart:
-    """Returns a figure with a panel for each metric, over the only axis of a sweep."""
+    """Returns a figure with a panel for each metric, over the only independent axis of a sweep."""
     name, title = what
     index = select_x_axis(sweep)
-    x = load_axis(sweep, index)
+    x = swept_field_axis(sweep, index)
     panels = []
     for metric, cells in tables.items():
         y = metric_axis(metric, cells)
@@ -294,13 +298,13 @@ def hollow_points_note(tables: Iterable[dict[PointVariant, MetricCell]]) -> str:
     return LOWER_BOUNDS_NOTE if any(cell.censored for cells in tables for cell in cells.values()) else ""
 
 
-def legend_entries(sweep: FinishedRuns) -> list[Entry]:
+def legend_entries(sweep: FinishedRuns) -> list[LegendEntry]:
     """Returns the legend entries of a sweep's figure."""
     return [
-        Entry(
+        LegendEntry(
             one[0],
             identical_variants.group_label([label_of(sweep, name) for name in one]),
-            look_of(sweep, one[0]),
+            line_style_in_sweep(sweep, one[0]),
         )
         for one in group_identical_variants(sweep)
     ]
@@ -323,10 +327,10 @@ def build_caption(sweep: FinishedRuns, tables: dict[str, dict[PointVariant, Metr
 def chart_crossed_axes(sweep: FinishedRuns, metric: str, cells: dict[PointVariant, MetricCell]) -> Chart:
     """Returns the figure of a metric over several axes: small panels, or heat maps for a long second axis."""
     index = select_x_axis(sweep)
-    rest = [one for one in free_axes(sweep) if one != index]
+    rest = [one for one in independent_axes(sweep) if one != index]
     if len(rest) == 1 and len(sweep.axes[rest[0]].texts) > MANY_AXIS_VALUES:
         return chart_heat_maps(sweep, metric, cells, (index, rest[0]))
-    x = load_axis(sweep, index)
+    x = swept_field_axis(sweep, index)
     y = metric_axis(metric, cells)
     held_by = list(dict.fromkeys(other_axis_values(point, sweep, index) for point, _ in cells))
     panels = []
@@ -390,7 +394,7 @@ def chart_heat_maps(
         for (point, name), cell in cells.items():
             if name == variant:
                 grid[rows[point[which[1]]], columns[point[which[0]]]] = cell.mean
-        mark = Heat(grid, np.arange(len(columns) + 1, dtype=np.float64), list(rows))
+        mark = HeatMap(grid, np.arange(len(columns) + 1, dtype=np.float64), list(rows))
         panels.append(Panel(f"{identical_variants.group_label(group)}: {up.path} upwards", x, Axis(), [mark]))
     text = f"{known.title}, means over seeds: {across.path} to the right, {up.path} upwards."
     text += achieved_loads_text(sweep, which[0]) + achieved_loads_text(sweep, which[1])

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from overspill.charts import chart_spec, common
-from overspill.charts.chart_spec import Look
+from overspill.charts.chart_spec import LineStyle
 from overspill.results import summary_tables
 from overspill.results.finished_runs import FinishedRuns
 
@@ -61,9 +61,9 @@ def label_of(sweep: FinishedRuns, variant: str) -> str:
     return str((sweep.facts.get("labels") or {}).get(variant, variant))
 
 
-def look_of(sweep: FinishedRuns, variant: str) -> Look:
+def line_style_in_sweep(sweep: FinishedRuns, variant: str) -> LineStyle:
     """Returns the line style of a variant, by its position in the scenario file."""
-    return chart_spec.look_of_index(common.variant_index(sweep.facts, variants_of(sweep), variant))
+    return chart_spec.line_style_of_index(common.variant_index(sweep.facts, variants_of(sweep), variant))
 
 
 def group_identical_variants(sweep: FinishedRuns) -> list[tuple[str, ...]]:
@@ -73,7 +73,7 @@ def group_identical_variants(sweep: FinishedRuns) -> list[tuple[str, ...]]:
     return list(dict.fromkeys(of.get(variant, (variant,)) for variant in variants_of(sweep)))
 
 
-def free_axes(sweep: FinishedRuns) -> list[int]:
+def independent_axes(sweep: FinishedRuns) -> list[int]:
     """Returns the axes that vary independently; of axes that vary together only the first."""
     together = sweep.facts.get("together", [])
     led = {path for group in together for path in group[1:]}
@@ -82,11 +82,11 @@ def free_axes(sweep: FinishedRuns) -> list[int]:
 
 def select_x_axis(sweep: FinishedRuns) -> int:
     """Returns the x axis of figures: the one with most numbers, or most values, or the first."""
-    free = free_axes(sweep)
+    free = independent_axes(sweep)
     axes = sweep.axes
     return max(free, key=lambda at: (axes[at].numbers is not None, len(axes[at].texts), -at), default=0)
 
 
 def other_axis_values(point: tuple[str, ...], sweep: FinishedRuns, along_axis: int) -> tuple[str, ...]:
     """Returns the values at a point of all independent axes but one."""
-    return tuple(point[at] for at in free_axes(sweep) if at != along_axis)
+    return tuple(point[at] for at in independent_axes(sweep) if at != along_axis)

@@ -110,7 +110,7 @@ def run_command(arguments: list[str] | None) -> NoReturn:
         exit_with_message("interrupted", EXIT_INTERRUPTED)
     except ImportError as error:
         exit_with_message(f"overspill is incomplete: {error}; build it with `make setup`", EXIT_FAILED)
-    memory.save_address_space()
+    memory.limit_allocator_reservations()
     try:
         commands.app(args=arguments, prog_name="overspill")
     except errors.OverspillError as error:

@@ -143,7 +143,7 @@ def describe_type(parameter: Spec) -> str:
 
 
 def describe_parameters(specs: list[Spec], name: str) -> str:
-    """Describes all parameters named `k`, or `k` of `k_shortest`, with their mechanisms; empty if none."""
+    """Describes all parameters named `k`, or `k` of `k_shortest`, with their entries; empty if none."""
     owners: dict[tuple[str, str], list[str]] = {}
     for spec in specs:
         owner = f"{spec['slot']} {spec['kind']}".strip()
@@ -162,7 +162,7 @@ def is_choice(parameter: Spec, name: str) -> bool:
 
 
 def describe_choices(specs: list[Spec], name: str) -> str:
-    """Describes every parameter that has `name` among its choices; empty if none has."""
+    """Describes every parameter of which `name` is a value, a choice or a word; empty if there is none."""
     found = []
     for spec in specs:
         owner = f"{spec['slot']} {spec['kind']}".strip()
@@ -175,7 +175,7 @@ def describe_choices(specs: list[Spec], name: str) -> str:
 
 
 def find_in_descriptions(specs: list[Spec], name: str) -> str:
-    """Describes mechanisms and parameters whose description has `name` in backquotes; empty if none has."""
+    """Describes entries and parameters whose description has `name` in backquotes; empty if none has."""
     found = []
     for spec in specs:
         owner = f"{spec['slot']} {spec['kind']}".strip()
@@ -199,7 +199,7 @@ def find_aliases(name: str) -> list[Spec]:
 
 
 def describe_alias(alias: Spec) -> str:
-    """Describes the mechanism or parameter that an alias stands for, and how its meaning differs."""
+    """Describes the entry or parameter that an alias stands for, and how its meaning differs."""
     table = f"{alias['slot']}.{alias['kind']}".strip(".")
     meant = (
         f"`{alias['param']}` of `{table}`" if alias["param"] else f"`{alias['kind']}` of `{alias['slot']}`"
@@ -208,7 +208,7 @@ def describe_alias(alias: Spec) -> str:
 
 
 def resolve_aliases(specs: list[Spec], rows: list[Spec]) -> list[Spec] | str | None:
-    """Returns the mechanisms of aliases, or their parameters as text; `None` if there are no aliases."""
+    """Returns the entries of aliases, or else their parameters as text; `None` if there are no aliases."""
     kinds = [
         spec
         for spec in specs
@@ -222,7 +222,7 @@ def resolve_aliases(specs: list[Spec], rows: list[Spec]) -> list[Spec] | str | N
 
 
 def find_exact(specs: list[Spec], name: str) -> list[Spec] | metrics.Metric | str | None:
-    """Returns the mechanisms, metric or text of an exact name, or of a name that is used in the field."""
+    """Returns the entries, metric or text for an exact name or an alias; `None` if there is none."""
     if found := [spec for spec in specs if {name, name.lower()} & names_of_entry(spec)]:
         return found
     if metrics.registered_name(name) in metrics.REGISTRY:

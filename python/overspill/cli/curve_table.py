@@ -22,7 +22,7 @@ def print_curves(curves: Curves, places: int | None, console: Console) -> None:
         console.print(Text(f"  with {curves.settings}"))
     wide = max(len(line.label) for line in curves.lines)
     for line in curves.lines:
-        heights = line.heights(np.linspace(0, curves.ends, 41))
+        heights = line.heights(np.linspace(0, curves.rise_end, 41))
         drawn = "".join(
             BAR_CHARACTERS[min(len(BAR_CHARACTERS) - 1, int(high * len(BAR_CHARACTERS)))] for high in heights
         )
@@ -34,7 +34,7 @@ def print_curves(curves: Curves, places: int | None, console: Console) -> None:
 
 def build_table(curves: Curves, size: int) -> Table:
     """Returns the table of x positions, queue lengths for a queue of this size, and values of every curve."""
-    at = np.linspace(curves.starts, curves.ends, TABLE_ROWS + 1)
+    at = np.linspace(curves.rise_start, curves.rise_end, TABLE_ROWS + 1)
     of_size = curves.axis_facts["of_size"]
     columns = [("u" if of_size else "queue", [f"{place:.4g}" for place in at])]
     if of_size:

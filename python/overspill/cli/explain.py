@@ -87,7 +87,7 @@ def print_entries(name: str, found: list[dict[str, Any]], console: Console) -> N
 
 
 def aliases_of_entries(name: str, found: Any) -> list[dict[str, Any]]:
-    """Returns the aliases by which mechanisms were found; empty if `name` is their own name."""
+    """Returns the aliases by which entries were found; empty if `name` is their own name."""
     from overspill.cli import catalogue
 
     rows = catalogue.find_aliases(name)

@@ -175,7 +175,7 @@ def write_and_exit(made: "Reproduction", how: tuple[bool, Sequence[str] | None],
         if publish and made.failed:
             raise Unwritable(f"{made.paper.folder}: not published, since runs failed")
         if publish:
-            commands.print_path(console, "published", write_paper.publish_made(made, formats or ()))
+            commands.print_path(console, "published", write_paper.publish_reproduction(made, formats or ()))
     if as_json:
         for line in made.warnings:
             commands.stderr_console().print(Text(f"{line.label}: {line.text}", "bold red"), soft_wrap=True)

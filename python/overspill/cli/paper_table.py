@@ -15,7 +15,7 @@ from overspill.papers.claim_verdicts import decide_claim
 from overspill.papers.paper_files import Paper, PaperFigure
 from overspill.papers.paper_page import describe_totals
 from overspill.papers.reproduce import Reproduction
-from overspill.papers.row_counting import is_later
+from overspill.papers.row_counting import is_marked_later
 from overspill.results import results_folder
 
 
@@ -33,7 +33,7 @@ def print_reproduction(found: Reproduction, console: Console) -> None:
             console.print()
             console.print(Text(f"{figure.id}  {figure.title}", "bold"), soft_wrap=True)
             table.print_renderable(console, Text(figure.claim, "dim"), table.PIPED_LINE_WIDTH)
-            table.print_uncut(console, rows_table(rows))
+            table.print_full_width(console, rows_table(rows))
             print_notes(rows, console)
     if found.rows:
         console.print()
@@ -61,11 +61,11 @@ def rows_table(rows: Sequence[dict[str, Any]]) -> Table:
     for head in row_words.COLUMN_HEADS:
         made.add_column(head, no_wrap=True, justify="right" if head in ("published", "measured") else "left")
     for row in rows:
-        style = "dim" if is_later(row) else row_words.VERDICT_STYLES[row["verdict"]]
+        style = "dim" if is_marked_later(row) else row_words.VERDICT_STYLES[row["verdict"]]
         sign, _, verdict = row_words.format_verdict_with_former(row).partition(" ")
         cells = [
-            row_names.print_case(row["case"]),
-            row_names.print_metric(row["metric"]),
+            row_names.format_case(row["case"]),
+            row_names.format_metric(row["metric"]),
             row_words.format_value(row["published"], row["unit"]),
             row_words.format_measured(row),
         ]
@@ -81,7 +81,7 @@ def print_notes(rows: Sequence[dict[str, Any]], console: Console) -> None:
     for row in rows:
         for note in row_words.row_notes(row):
             table.print_renderable(
-                console, Text(f"  {row_names.print_row_name(row)}: {note}", "dim"), table.PIPED_LINE_WIDTH
+                console, Text(f"  {row_names.format_row_name(row)}: {note}", "dim"), table.PIPED_LINE_WIDTH
             )
 
 
@@ -102,7 +102,7 @@ def print_changed_verdicts(found: Reproduction, console: Console) -> None:
             before, after = (
                 f"{row_words.format_measured(one)} {row_words.format_verdict(one)}" for one in (old, new)
             )
-            console.print(Text(f"  {row_names.print_row_name(new)}: {before} → {after}"), soft_wrap=True)
+            console.print(Text(f"  {row_names.format_row_name(new)}: {before} → {after}"), soft_wrap=True)
 
 
 def describe_sweeps(figure: PaperFigure, later: int, rows: int) -> str:

@@ -138,7 +138,7 @@ class SweepLineProgress(LinePrinter):
             self.print_occasionally(f"{self.meter}; building the network of {next(iter(tasks))}")
 
     def begin(self, left: Iterable[Task], stored: Iterable[tuple[Task, int]]) -> None:
-        """Prints how many runs are to do."""
+        """Records the runs to do, and prints how many there are."""
         self.meter.begin(left, stored)
         self.say(str(self.meter))
 

@@ -72,7 +72,7 @@ def print_metric(sweep: Results, name: str, console: Console) -> None:
     metric = metrics.find_metric(name)
     factor, unit = formats.select_unit(metric.unit, [entry.mean for entry in found.values()])
     console.print(Text(formats.title_with_unit(metric.title, unit), "bold"))
-    table.print_uncut(console, build_table(sweep, format_cells(sweep, found, factor), sweep.variants))
+    table.print_full_width(console, build_table(sweep, format_cells(sweep, found, factor), sweep.variants))
     if len(sweep.points) > MAX_POINTS_PRINTED:
         left = len(sweep.points) - MAX_POINTS_PRINTED
         table.print_renderable(
@@ -102,7 +102,7 @@ def print_differences(sweep: Results, what: tuple[str, str, float], console: Con
     }
     console.print()
     console.print(Text(f"{title}, difference from {sweep.label(sweep.baseline)}", "bold"))
-    table.print_uncut(console, build_table(sweep, cells, others, notes))
+    table.print_full_width(console, build_table(sweep, cells, others, notes))
 
 
 Cells = dict[tuple[str, ...], str]  # values of the axes, and variant
@@ -111,7 +111,7 @@ Cells = dict[tuple[str, ...], str]  # values of the axes, and variant
 def build_table(
     sweep: Results, cells: Cells, variants: Sequence[str], notes: dict[tuple[str, ...], str] | None = None
 ) -> Table:
-    """Returns a table with a row for each point and a column for each variant, and with achieved loads."""
+    """Returns a table of points by variants, with the achieved loads beside each requested load."""
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
     achieved = achieved_loads.achieved_load_texts(sweep)
     for axis in sweep.axes:
@@ -138,7 +138,7 @@ def format_difference(one: Difference, factor: float) -> str:
 
 
 def describe_notes(found: dict[str, Difference | None]) -> str:
-    """Returns notes on a point's marked differences; variants with equal notes share one."""
+    """Returns the notes on a point's differences; variants with equal notes share one."""
     by_note = group_by_key((one.note, variant) for variant, one in found.items() if one and one.note)
     return "; ".join(f"{', '.join(variants)}: {note}" for note, variants in by_note.items())
 

@@ -46,7 +46,7 @@ def print_results(results: Results, console: Console, every: bool = False) -> No
     for variants in split_into_blocks(body, heads, console.width):
         console.print()
         shown = {variant: heads[variant] for variant in variants}
-        print_uncut(console, build_block(body, shown, place_row_notes(chosen, variants)))
+        print_full_width(console, build_block(body, shown, place_row_notes(chosen, variants)))
     print_renderable(
         console, Text(describe_metric_counts(len(chosen), len(rows), len(known)), "dim"), PIPED_LINE_WIDTH
     )
@@ -71,7 +71,7 @@ def print_moved_metrics(results: Results, console: Console) -> None:
     for row in rows:
         table.add_row(Text(escape_unprintable(row.variant)), *map(Text, (row.title, row.before, row.after)))
     console.print()
-    print_uncut(console, table)
+    print_full_width(console, table)
     if more:
         print_renderable(
             console,
@@ -102,7 +102,7 @@ def print_renderable(console: Console, what: RenderableType, width: int = MAX_LI
         console.print(Text(line.rstrip()), soft_wrap=True)
 
 
-def print_uncut(console: Console, table: Table) -> None:
+def print_full_width(console: Console, table: Table) -> None:
     """Prints a table in full width: a terminal may wrap a line, but no number is cut."""
     width = console.width
     console.width = max(width, console.measure(table, options=console.options.update(width=10_000)).maximum)

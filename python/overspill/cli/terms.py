@@ -230,7 +230,7 @@ def explain_term(word: str, specs: Sequence[dict[str, Any]]) -> str | None:
 
 
 def entry_names(spec: dict[str, Any]) -> list[str]:
-    """Returns the names of a mechanism, alone and with its slot; empty for an entry that is none."""
+    """Returns the names of an entry, alone and with its slot; empty for a table without kinds."""
     return [spec["kind"], f"{spec['slot']}.{spec['kind']}"] if spec["kind"] else []
 
 
@@ -260,7 +260,7 @@ def describe_metric(metric: metrics.Metric) -> str:
 
 
 def describe_owners(name: str, specs: Sequence[dict[str, Any]]) -> str:
-    """Describes the mechanisms that have a parameter, or only those of the slot given before its name."""
+    """Describes the entries that have a parameter, or only those of the slot given before its name."""
     slot, _, bare = name.rpartition(".")
     every = (
         spec

@@ -23,7 +23,7 @@ def print_trace(traced: PacketTrace, console: Console) -> None:
     for visit in traced.visits:
         texts = text.visit_cells(traced, visit)
         grid.add_row(*(Text(text, "yellow" if visit.cause else "") for text in texts))
-    table.print_uncut(console, grid)
+    table.print_full_width(console, grid)
     console.print()
     for line in text.summary_lines(traced):
         console.print(Text(line), soft_wrap=True)

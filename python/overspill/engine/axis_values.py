@@ -67,7 +67,7 @@ def split_at_commas(path: str, text: str) -> list[str]:
 
 
 def expand_item(path: str, item: str) -> list[str]:
-    """Returns the values of one item in a list of values: its own, or those of a range or spacing."""
+    """Returns the values of one item: itself, or those of `a..b:step`, `lin(a,b,n)` or `log(a,b,n)`."""
     if match := RANGE_PATTERN.fullmatch(item):
         return expand_range(path, item, match)
     if match := SPACING_PATTERN.fullmatch(item):

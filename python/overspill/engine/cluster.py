@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from overspill.engine import core, keys
-from overspill.engine.point_checks import CommonParts, PointScenario
+from overspill.engine.point_checks import CommonInputs, PointScenario
 from overspill.engine.pool import TaskResult, name_task_in_error, wrap_error
 from overspill.engine.simulate import FinishedRun, RunSettings, simulate_task
 from overspill.engine.source import Source
@@ -83,7 +83,7 @@ def describe_tls_error(on: str, error: Exception) -> str:
 class Cluster:
     """Dask cluster, or local processes (`local:N`); Dask replaces workers that die."""
 
-    def __init__(self, on: str, how: RunSettings, base: CommonParts) -> None:
+    def __init__(self, on: str, how: RunSettings, base: CommonInputs) -> None:
         self.on, self.how, self.base = on, how, base
         # Dask has no type hints.
         self.dask: Any = None
@@ -199,7 +199,7 @@ class Cluster:
         return TaskResult(task, done.finished)
 
 
-def read_named_files(base: CommonParts, scene: PointScenario) -> dict[str, bytes]:
+def read_named_files(base: CommonInputs, scene: PointScenario) -> dict[str, bytes]:
     """Returns the contents of the files with relative paths that a point's variants name."""
     scene.load()
     folder = Path(base.source.path).parent

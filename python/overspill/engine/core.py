@@ -145,7 +145,7 @@ def curve(kind: str, sets: list[str], steps: int, places: Sequence[float] = ()) 
 
 def list_numbered_kinds() -> dict[str, list[str]]:
     """Returns the names behind small numbers in tables, such as reasons, as one list for each table."""
-    return cast(dict[str, list[str]], json.loads(backend().numbered()))
+    return cast(dict[str, list[str]], json.loads(backend().number_names()))
 
 
 def schema() -> str:

@@ -86,14 +86,14 @@ def stop_on_signal() -> Iterator[StopRequest]:
         yield event
         return
 
-    def note(signum: int, frame: Any) -> None:
+    def on_signal(signum: int, frame: Any) -> None:
         event.handle_signal(signum)
 
     previous = {one: signal.getsignal(one) for one in SIGNALS}
     # Ignored signals stay ignored, such as Ctrl-C in a background job, or SIGHUP under `nohup`.
     previous = {one: before for one, before in previous.items() if before not in (signal.SIG_IGN, None)}
     for one in previous:
-        signal.signal(one, note)
+        signal.signal(one, on_signal)
     try:
         yield event
     finally:

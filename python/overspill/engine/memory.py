@@ -109,7 +109,7 @@ def check_address_space() -> None:
         )
 
 
-def save_address_space() -> None:
+def limit_allocator_reservations() -> None:
     """Makes allocators reserve address space in small steps if it is bounded.
 
     Allocators loaded later would otherwise reserve 1 GiB each, which counts as used.

@@ -30,7 +30,7 @@ VariantWorkload = tuple[str, str]  # variant, and name of one of its workloads
 
 @dataclass(frozen=True)
 class PhaseCheck:
-    """Facts of a phase check, and the plan of its runs; `None` if no flow starts can be moved."""
+    """Facts of a phase check, and the plan of its runs; `None` if there are no starts to move."""
 
     facts: dict[str, Any]
     plan: Plan | None

@@ -10,7 +10,7 @@ from overspill.engine import grid, keys, point_checks, source, topology
 from overspill.engine.grid import Grid
 from overspill.engine.options import Options, seed_range
 from overspill.engine.pcap import CaptureRequest
-from overspill.engine.point_checks import CheckedPoints, CommonParts, PointScenario
+from overspill.engine.point_checks import CheckedPoints, CommonInputs, PointScenario
 from overspill.engine.task import Task
 from overspill.errors import BadInput, check_text
 from overspill.results import cache, metric_names, pointwise_lines
@@ -22,7 +22,7 @@ MAX_RUNS = 1_000_000
 class Plan:
     """Plan of runs: the checked points of a scenario, with variants, seeds and options."""
 
-    base: CommonParts
+    base: CommonInputs
     grid: Grid
     checked: CheckedPoints
     seeds: Sequence[int]
@@ -154,7 +154,7 @@ def build_plan(scenario: str | Path, options: Options) -> Plan:
     both = {axis.path for axis in axes.axes} & {one.partition("=")[0].strip() for one in sets}
     if both:
         raise BadInput(f"--over: {min(both)}: found it in --set as well; expected it in one of them")
-    base = CommonParts(text, tuple(sets), keys.FileHashes(text.path), keys.current_build())
+    base = CommonInputs(text, tuple(sets), keys.FileHashes(text.path), keys.current_build())
     listener = options.listener
     checked = point_checks.check_points(
         base, axes, options.variants, lambda done: listener.checking(done, len(axes))

@@ -30,7 +30,7 @@ MAX_ERRORS_SHOWN = 50  # error lines shown of all points
 
 
 @dataclass(frozen=True)
-class CommonParts:
+class CommonInputs:
     """Common parts of all points: the scenario, settings of every point, files, and software."""
 
     source: Source
@@ -60,7 +60,7 @@ class PointScenario:
     """Scenario of a point, read when its first run begins and released after its last."""
 
     def __init__(
-        self, base: CommonParts, point: Point, configs: dict[str, str], made: Scenario | None = None
+        self, base: CommonInputs, point: Point, configs: dict[str, str], made: Scenario | None = None
     ) -> None:
         self.base, self.point, self.configs, self.made = base, point, configs, made
         self.lock = threading.Lock()
@@ -86,7 +86,9 @@ class PointScenario:
             return self.made
 
 
-def read_point(base: CommonParts, point: Point) -> tuple[Scenario, dict[str, Any], dict[str, dict[str, str]]]:
+def read_point(
+    base: CommonInputs, point: Point
+) -> tuple[Scenario, dict[str, Any], dict[str, dict[str, str]]]:
     """Returns a point's scenario, its resolved document, and the files named by each variant with hashes.
 
     The files are those that the scenario was read from: if one changes meanwhile, all is read again.
@@ -114,7 +116,7 @@ def mentioned_texts(source: Source, sets: Sequence[str]) -> set[str]:
 
 @dataclass
 class PointFacts:
-    """Facts of a point that are known after its check: values, resolved document, hashes and files."""
+    """Facts of a point that its check keeps: values, document, hashes of variants and files, settings."""
 
     point: Point
     document: dict[str, Any]
@@ -124,7 +126,7 @@ class PointFacts:
     scenario: Scenario | None = None
 
 
-def check_point(base: CommonParts, point: Point, only: bool = False) -> PointFacts | tuple[Point, list[str]]:
+def check_point(base: CommonInputs, point: Point, only: bool = False) -> PointFacts | tuple[Point, list[str]]:
     """Checks one point and returns its facts, or its error lines; only a single point keeps its scenario."""
     try:
         made, document, files = read_point(base, point)
@@ -145,7 +147,7 @@ def check_point(base: CommonParts, point: Point, only: bool = False) -> PointFac
 
 
 def check_points(
-    base: CommonParts, grid: Grid, wanted: Sequence[str] | None, seen: Callable[[int], None]
+    base: CommonInputs, grid: Grid, wanted: Sequence[str] | None, seen: Callable[[int], None]
 ) -> CheckedPoints:
     """Checks the scenario at every point; raises `BadInput` with all errors of all points."""
     found: list[PointFacts] = []
@@ -205,7 +207,7 @@ def generalise_note(note: str, grid: Grid) -> str:
 
 
 def iterate_checked_points(
-    base: CommonParts, grid: Grid, seen: Callable[[int], None]
+    base: CommonInputs, grid: Grid, seen: Callable[[int], None]
 ) -> Iterator[PointFacts | tuple[Point, list[str]]]:
     """Yields the checked points in order, several checked in parallel, since the core releases the GIL."""
     points, count = grid.points(), 0

@@ -23,7 +23,7 @@ class TaskResult:
     error: OverspillError | None = None
 
 
-class ThreadsOfRuns:
+class RunThreadPool:
     """Threads that do runs; scenarios stay in memory only while runs of their points are in progress."""
 
     def __init__(self, threads: int, how: RunSettings, gate: MemoryGate, staging: Path | None) -> None:
@@ -33,7 +33,7 @@ class ThreadsOfRuns:
         self.pool = ThreadPoolExecutor(threads)
         self.tasks: dict[Future[FinishedRun | None], Task] = {}
 
-    def __enter__(self) -> "ThreadsOfRuns":
+    def __enter__(self) -> "RunThreadPool":
         return self
 
     def __exit__(self, *raised: object) -> None:

@@ -15,18 +15,18 @@ LOCAL_HOST, TLS_PROTOCOL = "127.0.0.1", "tls://"
 IGNORE_SIGINT_CODE = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
 
 
-class WithoutHttp:
+class NodeWithoutHttp:
     """Node of Dask without its HTTP server, which has no TLS of its own."""
 
     def start_http_server(self, *arguments: Any, **options: Any) -> None:
         """Opens no port, whatever the arguments."""
 
 
-class PrivateScheduler(WithoutHttp, Scheduler):
+class PrivateScheduler(NodeWithoutHttp, Scheduler):
     """Scheduler that listens on its one port with TLS."""
 
 
-class PrivateWorker(WithoutHttp, Worker):
+class PrivateWorker(NodeWithoutHttp, Worker):
     """Worker that listens on its one port with TLS."""
 
 

@@ -51,7 +51,7 @@ def run_plans(plans: Sequence[Plan], listener: Listener) -> list[Results | Overs
 
     """
     with ExitStack() as stack:
-        every = [open_work(plan, stack) for plan in plans]
+        every = [open_plan_work(plan, stack) for plan in plans]
         first = 0
         for work in (work for one in every for work in one):
             work.plan = replace(work.plan, first=first)
@@ -104,7 +104,7 @@ class WorkWithCheck:
             yield self.check
 
 
-def open_work(plan: Plan, stack: ExitStack) -> WorkWithCheck:
+def open_plan_work(plan: Plan, stack: ExitStack) -> WorkWithCheck:
     """Returns a plan with its store, and its phase check, in the same store, if one is requested."""
     asked = phase_check.plan_phase_check(plan)
     main = PlanWork(plan, open_store(plan, stack))
@@ -164,7 +164,7 @@ def collect_results(works: WorkWithCheck, outcome: RunsOutcome, failed: Sequence
     if out is not None and made.finished:
         made.store = out / "store"
         try:
-            write_results.write_unless_fewer(made, out)
+            write_results.write_unless_fewer_runs(made, out)
         except Unwritable as error:
             # Finished runs are in the store, and are shown.
             made.facts["failures"] = list(dict.fromkeys([*made.failures, *error.lines]))

@@ -10,14 +10,14 @@ from overspill.engine.interrupts import POLLING_INTERVAL
 from overspill.engine.options import MAX_JOBS
 from overspill.engine.plan import Plan
 from overspill.engine.point_checks import PointScenario
-from overspill.engine.pool import TaskResult, ThreadsOfRuns
+from overspill.engine.pool import RunThreadPool, TaskResult
 from overspill.engine.simulate import FinishedRun, RunSettings
 from overspill.engine.task import Listener, Task
 from overspill.errors import BadInput, OverspillError, Unwritable
 from overspill.results.cache import BrokenFile, RunStore, StoredRun
 from overspill.results.rundata import RunData
 
-Pool = cluster.Cluster | ThreadsOfRuns  # does tasks in parallel
+Pool = cluster.Cluster | RunThreadPool  # does tasks in parallel
 GOLDEN_RATIO_64 = 0x9E37_79B9_7F4A_7C15  # 2^64 times the fractional part of the golden ratio, rounded down
 
 
@@ -130,7 +130,7 @@ def open_pool(plan: Plan, left: Sequence[Task], found: RunStore | MemoryStore, h
         return cluster.Cluster(on, how, plan.base)
     threads = count_simultaneous_runs(min(options.jobs or machine.count_cores(), len(left), MAX_JOBS), plan)
     gate = memory.MemoryGate(plan.checked.need.total, lambda: how.should_stop)
-    return ThreadsOfRuns(threads, how, gate, found.staging if isinstance(found, RunStore) else None)
+    return RunThreadPool(threads, how, gate, found.staging if isinstance(found, RunStore) else None)
 
 
 def count_simultaneous_runs(asked: int, plan: Plan) -> int:
@@ -174,7 +174,7 @@ def submit_and_collect(
 
 
 def interleave_tasks(tasks: Sequence[Task]) -> list[Task]:
-    """Returns tasks in an order whose beginning is already spread evenly over the grid.
+    """Returns tasks in order of the fractional part of their point's number times the golden ratio.
 
     Any first part of that order is spread evenly over the grid, so that its cost predicts that of the rest.
     """

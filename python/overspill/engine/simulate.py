@@ -114,7 +114,7 @@ def advance_run(scene: Scenario, task: Task, how: RunSettings, folder: Path | No
     # Tables that are not kept as they grow are written to a temporary folder.
     keeps = folder is not None and how.keep_all_tables
 
-    def place() -> tuple[Path, SpillFolder | None]:
+    def table_folder() -> tuple[Path, SpillFolder | None]:
         return (folder, None) if folder is not None and keeps else (spill.folder / "tables", spill)
 
     run = start_run(scene, task, how)
@@ -122,7 +122,7 @@ def advance_run(scene: Scenario, task: Task, how: RunSettings, folder: Path | No
     links = how.pcap.links(scene, task.variant)
     status: Mapping[str, Any] = {"done": False}
     pace, mark = ChunkSize(), EVENTS_BETWEEN_ROWS
-    with TableSink(place) as sink, Captures(run, links, place) as captures:
+    with TableSink(table_folder) as sink, Captures(run, links, table_folder) as captures:
         while not status["done"]:
             if how.should_stop:
                 return None
@@ -174,7 +174,7 @@ def measure_run(run: RunData, how: RunSettings, folder: Path | None) -> Finished
     It is called in the thread of the run, so that other threads go on meanwhile.
     """
     run.values = values = metrics.measure(run)
-    run.summary["starved"] = starved_flows.starved_for_summary(run)
+    run.summary["starved"] = starved_flows.starved_workloads_for_summary(run)
     run.halves = steady_state.compare_halves(run)
     if not how.keep_all_tables:
         summary = {

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from overspill import stats
-from overspill.papers.common import marked
+from overspill.papers.common import draw_published_values
 from overspill.plots import COLOURS
 
 GROUP_WIDTH = 0.8  # width of a group
@@ -26,7 +26,7 @@ LEGEND_ABOVE_AXES |= {"columnspacing": 1.2, "handlelength": 1.4}
 
 @dataclass(frozen=True)
 class BarGroups:
-    """Kinds of bars side by side in each group, with a value for each seed."""
+    """Kinds of bars side by side in each group, with a value for each seed; the first has `first_colour`."""
 
     kinds: Sequence[str]
     values: Sequence[Sequence[np.ndarray]]
@@ -69,7 +69,7 @@ def draw_grouped_bars(
         for kind, row in enumerate(paper)
         for at, value in zip(bars.bar_positions(kind), row, strict=True)
     ]
-    marked(axes, marks, label)
+    draw_published_values(axes, marks, label)
     axes.set_xticks(range(len(groups)), list(groups))
     axes.grid(False, axis="x")
     axes.set_ylim(bottom=0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from overspill.papers.claims import Claim, RowPattern
-from overspill.papers.row_counting import ANECDOTAL, REVISED, RowDocument, is_evidence, is_later
+from overspill.papers.row_counting import ANECDOTAL, REVISED, RowDocument, is_evidence, is_marked_later
 from overspill.papers.verdicts import FAILS, HOLDS, INCONCLUSIVE, NEW_ROW
 
 REPRODUCED, REPRODUCED_IN_PART, NOT_REPRODUCED = "reproduced", "in part", "not reproduced"
@@ -48,7 +48,7 @@ def decide_claim(claim: Claim, rows: Sequence[RowDocument]) -> DecidedClaim:
 
 def has_value(row: RowDocument) -> bool:
     """Returns true if a row was measured, even if its runs failed; false if it is marked `later`."""
-    return not is_later(row)
+    return not is_marked_later(row)
 
 
 def parse_sensitivity_rows(document: Mapping[str, Any] | None) -> list[SensitivityRows]:
@@ -105,19 +105,19 @@ def pattern_matches(pattern: RowPattern, row: RowDocument) -> bool:
 def worst_verdict(
     claim: Claim, deciding: Sequence[RowDocument], uncounted: Sequence[RowDocument] = ()
 ) -> str:
-    """Returns the verdict from the rows that decide a claim; at most "in part" if a part is undecided."""
+    """Returns the worst verdict of the rows that decide a claim; at most "in part" if a part is undecided."""
     if not deciding:
         return UNTESTABLE if claim.untestable and not claim.missing else UNDECIDED
     verdicts = {row_verdict(row) for row in deciding}
     if FAILS in verdicts:
         return NOT_REPRODUCED
-    partly = claim.missing or any(is_missed_uncounted(row) for row in uncounted)
+    partly = claim.missing or any(is_unreproduced_non_evidence(row) for row in uncounted)
     return REPRODUCED if verdicts == {HOLDS} and not partly else REPRODUCED_IN_PART
 
 
-def is_missed_uncounted(row: RowDocument) -> bool:
-    """Returns true if a row that is no evidence was not reproduced, now or before its revision."""
-    if row["counts"] not in (REVISED, ANECDOTAL) or is_later(row):
+def is_unreproduced_non_evidence(row: RowDocument) -> bool:
+    """Returns true if a revised or wide row is not reproduced, or was not before its revision."""
+    if row["counts"] not in (REVISED, ANECDOTAL) or is_marked_later(row):
         return False
     former = row.get("revised", {}).get("verdict", HOLDS)
     return row["verdict"] != HOLDS or (row["counts"] == REVISED and former not in (HOLDS, NEW_ROW))

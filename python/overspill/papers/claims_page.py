@@ -18,13 +18,13 @@ from overspill.papers.claim_verdicts import (
     SensitivityRows,
     decide_claim,
     find_changed_verdicts,
-    is_missed_uncounted,
+    is_unreproduced_non_evidence,
     parse_sensitivity_rows,
     row_verdict,
     sort_worst_first,
 )
 from overspill.papers.published_files import PublishedDocuments
-from overspill.papers.row_counting import REVISED, RowDocument, is_later
+from overspill.papers.row_counting import REVISED, RowDocument, is_marked_later
 from overspill.papers.verdicts import HOLDS, NEW_ROW
 
 MAX_ROWS_CITED = 2  # rows whose numbers are in a cell
@@ -124,7 +124,7 @@ def describe_evidence(one: DecidedClaim) -> list[str]:
         fails = one.verdict == NOT_REPRODUCED
         shown = [row for row in sort_worst_first(one.deciding) if row_verdict(row) != HOLDS or not fails]
         lines += [describe_row_numbers(row) for row in shown[:MAX_ROWS_CITED]]
-    lines += describe_uncounted(one.uncounted)
+    lines += describe_non_evidence_rows(one.uncounted)
     if claim.missing:
         lines.append(f"Missing: {claim.missing}")
     if claim.untestable:
@@ -134,23 +134,21 @@ def describe_evidence(one: DecidedClaim) -> list[str]:
     return lines
 
 
-def describe_uncounted(rows: Sequence[RowDocument]) -> list[str]:
-    """Describes the rows of a claim that are no evidence: revised, not reproduced, or not run."""
+def describe_non_evidence_rows(rows: Sequence[RowDocument]) -> list[str]:
+    """Describes the rows that do not decide a claim: their number, those missed, and those not run."""
     lines = []
-    ran = [row for row in rows if not is_later(row)]
-    missed = [row for row in ran if is_missed_uncounted(row)]
+    ran = [row for row in rows if not is_marked_later(row)]
+    missed = [row for row in ran if is_unreproduced_non_evidence(row)]
     if ran:
         end = ":" if missed else "."
         lines.append(f"{len(ran)} further row{' does' if len(ran) == 1 else 's do'} not count{end}")
-    lines += [
-        f"{describe_row_numbers(row)} ({describe_uncounted_row(row)})" for row in missed[:MAX_ROWS_CITED]
-    ]
+    lines += [f"{describe_row_numbers(row)} ({reason_not_counted(row)})" for row in missed[:MAX_ROWS_CITED]]
     if waiting := row_words.describe_rows_not_run(len(rows) - len(ran)):
         lines.append(f"{waiting}.")
     return lines
 
 
-def describe_uncounted_row(row: RowDocument) -> str:
+def reason_not_counted(row: RowDocument) -> str:
     """Describes the reason why a row does not count, with its verdict, and the verdict before a revision."""
     verdict = row_words.verdict_word(row["verdict"])
     if row["counts"] != REVISED:
@@ -163,7 +161,7 @@ def describe_uncounted_row(row: RowDocument) -> str:
 
 def describe_row_numbers(row: RowDocument) -> str:
     """Describes a row by its measured value, and by the published value or the tolerance."""
-    value = f"{row_names.print_row_name(row)} = {row_words.format_measured(row)}"
+    value = f"{row_names.format_row_name(row)} = {row_words.format_measured(row)}"
     if row["published"] is None:
         return f"{value}, expected {row_words.format_tolerance(row)}"
     return f"{value}, paper: {row_words.format_value(row['published'], row['unit'])}"

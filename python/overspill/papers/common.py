@@ -99,7 +99,7 @@ def metric_along_points(runs: Runs, name: str, variant: str, points: Sequence[Po
 def points_along_path(
     runs: Runs, path: str, fixed: Mapping[str, float] | None = None
 ) -> tuple[list[float], list[Point]]:
-    """Returns the points of a sweep along one field, in order, with the values of that field.
+    """Returns the values of a field and their points in order, where other fields have the values `fixed`.
 
     Raises `Failed` if there are none, or several points with one value.
     """
@@ -133,7 +133,7 @@ def losses_note(runs: Runs, variant: str, points: Sequence[Point]) -> str:
 # Drawings.
 
 
-def sheet(columns: int, rows: int = 1, height: float = 3.4) -> tuple[Drawing, list[Axes]]:
+def new_panels(columns: int, rows: int = 1, height: float = 3.4) -> tuple[Drawing, list[Axes]]:
     """Returns a figure with panels row by row, `height` inches each; call it within `plots.style()`."""
     made = new_figure(figsize=(plots.WIDTH, rows * height), layout="constrained")
     return made, [made.add_subplot(rows, columns, at + 1) for at in range(rows * columns)]
@@ -154,7 +154,9 @@ def draw_mean_line(
     axes.fill_between(x, centre - reach, centre + reach, facecolor=colour, alpha=0.18, linewidth=0, step=step)
 
 
-def marked(axes: Axes, values: Sequence[tuple[float, float | None]], label: str = "published") -> None:
+def draw_published_values(
+    axes: Axes, values: Sequence[tuple[float, float | None]], label: str = "published"
+) -> None:
     """Draws published values, if there are any, as hollow black diamonds that do not hide ours."""
     known = [(x, y) for x, y in values if y is not None]
     style: dict[str, Any] = {"markerfacecolor": "none", "markeredgecolor": "black", "markersize": 9}

@@ -74,7 +74,7 @@ class SweepOutcome:
 
     @property
     def warnings(self) -> list[Line]:
-        """Warnings about the sweep; a sensitivity run has only one line for each label."""
+        """Warnings about the sweep; for a sensitivity run, only one line per label for all points."""
         found = [] if self.sweep is None else warnings(self.sweep)
         if self.planned.what_if is not None:
             found = [

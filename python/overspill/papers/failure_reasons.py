@@ -30,9 +30,9 @@ def reasons_table(paper: Paper, found: Sequence[DecidedClaim], rows: Sequence[Ro
     """
     notes = ReasonFinder(paper)
     names_by_reason: dict[str, dict[str, None]] = {}  # names of rows, each once, in order
-    for row in missed_rows(paper, found, rows):
-        if reason := notes.find_reason(row) or describe_miss(row):
-            names_by_reason.setdefault(reason, {})[row_names.print_row_name(row)] = None
+    for row in unreproduced_rows(paper, found, rows):
+        if reason := notes.find_reason(row) or describe_unreproduced_row(row):
+            names_by_reason.setdefault(reason, {})[row_names.format_row_name(row)] = None
     if not names_by_reason:
         return []
     lines = [
@@ -42,10 +42,10 @@ def reasons_table(paper: Paper, found: Sequence[DecidedClaim], rows: Sequence[Ro
     return ["| row | reason |", "| --- | --- |", *lines]
 
 
-def missed_rows(
+def unreproduced_rows(
     paper: Paper, found: Sequence[DecidedClaim], rows: Sequence[RowDocument]
 ) -> Iterator[RowDocument]:
-    """Yields rows that are evidence but not reproduced: those that decide claims, then all others."""
+    """Yields rows that are not reproduced: those that decide claims, then those that count, in no claim."""
     for one in found:
         if one.verdict in (NOT_REPRODUCED, REPRODUCED_IN_PART):
             yield from (row for row in sort_worst_first(one.deciding) if row_verdict(row) != HOLDS)
@@ -55,7 +55,7 @@ def missed_rows(
             yield row
 
 
-def describe_miss(row: RowDocument) -> str:
+def describe_unreproduced_row(row: RowDocument) -> str:
     """Returns why a row without a note is not reproduced: its verdict, or the note of its runs."""
     if has_equal_sides(row):
         return "Both sides are equal in every run."
@@ -70,7 +70,7 @@ def row_key(row: RowDocument) -> tuple[str, str, str]:
 
 
 class ReasonFinder:
-    """Notes of the rows of a figure; `See CASE.` in a note stands for the note of that case."""
+    """Notes of all rows of a paper; `See CASE.` in a note stands for the note of that case of the figure."""
 
     def __init__(self, paper: Paper) -> None:
         self.paper = paper
@@ -88,7 +88,7 @@ class ReasonFinder:
             if is_named(one, reference[1]) and one.note and not REFERENCE.fullmatch(one.note)
         ]
         targets.sort(key=lambda one: one.metric != row["metric"])
-        return targets[0].note if targets else row_names.print_metric(note)
+        return targets[0].note if targets else row_names.format_metric(note)
 
 
 def is_named(row: Row, name: str) -> bool:

@@ -52,7 +52,7 @@ def judge_row(
 
 
 def judge_values(row: Row, found: Measured | None, missing: str) -> JudgedRow:
-    """Returns the verdict of a row from its values by seed; few seeds are not yet considered."""
+    """Returns the verdict of a row from its values, before the rule for runs with a single seed."""
     if found is None:
         if row.is_for_later:
             return JudgedRow(None, None, 0, INCONCLUSIVE, "", run_interval(row, ()))
@@ -74,7 +74,9 @@ def judge_values(row: Row, found: Measured | None, missing: str) -> JudgedRow:
     if found.seeds is None:
         return judge_numbers(row, values, found.note)
     return replace(
-        judge_numbers(row, values, found.note, prediction_interval_of_part), ci95=None, seeds=found.seeds
+        judge_numbers(row, values, found.note, distribution_free_prediction_interval),
+        ci95=None,
+        seeds=found.seeds,
     )
 
 
@@ -162,8 +164,10 @@ def prediction_interval(values: Sequence[float], level: float) -> tuple[float, f
     return centre - reach, centre + reach
 
 
-def prediction_interval_of_part(values: Sequence[float], level: float) -> tuple[float, float] | None:
-    """Returns a distribution-free prediction interval for one more value, with confidence `level` or more.
+def distribution_free_prediction_interval(
+    values: Sequence[float], level: float
+) -> tuple[float, float] | None:
+    """Returns a distribution-free prediction interval for one more part, with confidence `level` or more.
 
     From the k-th least value to the k-th largest, of n, one more is included with probability (n + 1 - 2 k) /
     (n + 1). `None` with too few values. Counts of a packet are bounded, and often at either end: t would
@@ -175,7 +179,7 @@ def prediction_interval_of_part(values: Sequence[float], level: float) -> tuple[
 
 
 def judge_by_prediction(row: Row, values: Sequence[float], level: float, of_one: IntervalFunction) -> str:
-    """Returns the verdict: reproduced if one of our runs may well give the published value."""
+    """Returns the verdict: reproduced if one of our runs or its parts may well give the published value."""
     between = of_one(values, level) if len(values) >= MIN_SEEDS else None
     if between is None:
         return INCONCLUSIVE

@@ -64,7 +64,7 @@ def merge_rows(paper: Paper, earlier: Mapping[str, Any], part: Mapping[str, Any]
     """Returns the document of `rows.json`."""
     others = [row for row in earlier["rows"] if row["figure"] not in part["figures"]]
     by_key = {row_key(row): row for row in (*others, *part["rows"])}
-    found = row_counting.with_classification([by_key[place] for place in row_places(paper)], paper.rows)
+    found = row_counting.with_classification([by_key[place] for place in ordered_row_keys(paper)], paper.rows)
     names, sizes = {*earlier["figures"], *part["figures"]}, {**earlier["seeds"], **part["seeds"]}
     return {
         **part,
@@ -78,7 +78,7 @@ def merge_rows(paper: Paper, earlier: Mapping[str, Any], part: Mapping[str, Any]
     }
 
 
-def row_places(paper: Paper) -> list[tuple[str, str, str]]:
+def ordered_row_keys(paper: Paper) -> list[tuple[str, str, str]]:
     """Returns figure, case and metric of all rows of a paper, in the order of figures."""
     return [(row.figure, row.case, row.metric) for name in paper.figures for row in paper.rows_of(name)]
 
@@ -97,11 +97,11 @@ def is_judged_differently(paper: Paper, row: Row, published: Mapping[str, Any]) 
 def merge_warnings(earlier: Mapping[str, Any], part: Mapping[str, Any]) -> list[str]:
     """Returns the warnings of the new runs, and earlier warnings about sweeps that were not run again."""
 
-    def stays(line: str) -> bool:
+    def is_about_other_sweep(line: str) -> bool:
         sweep = line.partition(": ")[2].partition(": ")[0]
         return sweep not in part["seeds"] and line not in part["warnings"]
 
-    return [*filter(stays, earlier["warnings"]), *part["warnings"]]
+    return [*filter(is_about_other_sweep, earlier["warnings"]), *part["warnings"]]
 
 
 def merge_sensitivity_runs(
@@ -123,7 +123,7 @@ def merge_sensitivity_runs(
     return {
         **new,
         "settings": list(order_as_in_paper(paper, about).values()),
-        "rows": [cells[place] for place in row_places(paper) if place in cells],
+        "rows": [cells[place] for place in ordered_row_keys(paper) if place in cells],
     }
 
 

@@ -96,7 +96,7 @@ class Paper:
     def folder_arguments(self) -> list[str]:
         """Arguments by which a command finds the paper: `--papers DIR`, unless it is in a usual place."""
         folder = self.folder.parent.resolve()
-        if folder in (one.resolve() for one in usual_places()):
+        if folder in (one.resolve() for one in default_paper_folders()):
             return []
         # Published files name no folder of the machine.
         below = folder.is_relative_to(Path.cwd())
@@ -122,10 +122,10 @@ def paper_folders(given: Path | None = None) -> list[Path]:
     """
     if named := given or (Path(os.environ[FOLDER_VARIABLE]) if os.environ.get(FOLDER_VARIABLE) else None):
         return [named]
-    return usual_places()
+    return default_paper_folders()
 
 
-def usual_places() -> list[Path]:
+def default_paper_folders() -> list[Path]:
     """Default folders of papers: in the repository and in the installed wheel."""
     here = Path(__file__).resolve()
     return [here.parents[3] / "papers", here.parents[1] / "shipped" / "papers"]
@@ -297,7 +297,7 @@ def parse_sweep(path: Path, at: int, given: Any) -> PaperSweep:
         parse_settings(fields, []),
         fields.take_whole_number("seeds", 10),
         fields.take_texts("variants") if "variants" in fields.given else fields.take_any("variants", None),
-        fields.take_known("tables", TABLES, []),
+        fields.take_known_names("tables", TABLES, []),
     )
     fields.refuse_unread()
     return made
@@ -319,7 +319,7 @@ def parse_figure(path: Path, numbered: tuple[int, Any], sweeps: list[str]) -> Pa
     made = PaperFigure(
         parse_path_name(fields, "id"),
         fields.take_text("title"),
-        fields.take_known("sweeps", sweeps, []),
+        fields.take_known_names("sweeps", sweeps, []),
         fields.take_text("claim"),
     )
     fields.refuse_unread()
@@ -342,7 +342,7 @@ def parse_what_if(path: Path, numbered: tuple[int, Any], sweeps: list[str]) -> W
     made = WhatIf(
         parse_path_name(fields, "name"),
         fields.take_text("title"),
-        fields.take_known("sweeps", sweeps),
+        fields.take_known_names("sweeps", sweeps),
         parse_settings(fields, REQUIRED),
         fields.take_whole_number("seeds") if "seeds" in fields.given else fields.take_any("seeds", None),
     )

@@ -14,7 +14,7 @@ from overspill.papers.claim_verdicts import (
     parse_sensitivity_rows,
 )
 from overspill.papers.paper_files import Paper
-from overspill.papers.row_counting import COUNT_CLASSES, RowDocument, is_later
+from overspill.papers.row_counting import COUNT_CLASSES, RowDocument, is_marked_later
 from overspill.papers.row_words import escape_markdown, markdown_row
 from overspill.results.line_labels import LABEL_MEANINGS
 
@@ -115,9 +115,9 @@ def describe_totals(found: Sequence[DecidedClaim]) -> str:
 
 def describe_commands(paper: Paper, document: Mapping[str, Any]) -> list[str]:
     """Returns Markdown lines with the command of the paper, and links to all rows."""
-    counted = Counter(row["counts"] for row in document["rows"] if not is_later(row))
+    counted = Counter(row["counts"] for row in document["rows"] if not is_marked_later(row))
     kinds = "; ".join(f"{COUNTED_AS[one]}: {counted[one]}" for one in COUNT_CLASSES if counted[one])
-    later = sum(is_later(row) for row in document["rows"])
+    later = sum(is_marked_later(row) for row in document["rows"])
     rows = len(document["rows"])
     here = " ".join(["overspill paper", paper.name, *paper.folder_arguments])
     return [
@@ -170,8 +170,8 @@ def build_history(paper: Paper, rows: Sequence[RowDocument]) -> str:
     for row in changed:
         cells = (
             row["figure"],
-            row_names.print_case(row["case"]),
-            row_names.print_metric(row["metric"]),
+            row_names.format_case(row["case"]),
+            row_names.format_metric(row["metric"]),
             row_words.format_value(row["published"], row["unit"]),
         )
         both = (row_words.verdict_word(row["revised"]["verdict"]), row_words.format_verdict(row))

@@ -12,7 +12,7 @@ from overspill import formats
 from overspill.papers import claims_page, row_names, row_words, sensitivity
 from overspill.papers.claim_verdicts import decide_claim, parse_sensitivity_rows
 from overspill.papers.paper_files import Paper, PaperFigure
-from overspill.papers.row_counting import is_later
+from overspill.papers.row_counting import is_marked_later
 from overspill.papers.row_words import COLUMN_HEADS, LEGEND_TEXT
 from overspill.report import page as pages
 
@@ -65,7 +65,7 @@ def build_page(
 def claim_cells(
     paper: Paper, rows: list[dict[str, Any]], changed: Mapping[str, Any] | None
 ) -> list[list[list[str]]]:
-    """Returns the claims of a paper as table lines: claim, section, verdicts and evidence."""
+    """Returns the claims of a paper as table lines: claim, place, verdicts and evidence."""
     found = [decide_claim(claim, rows) for claim in paper.claims]
     return claims_page.claim_cells(found, rows, parse_sensitivity_rows(changed))
 
@@ -111,7 +111,7 @@ def row_cells(row: dict[str, Any]) -> dict[str, Any]:
         "anchor": row_anchor(row),
         "texts": row_texts(row),
         "verdict": row_words.format_verdict_with_former(row),
-        "kind": "later" if is_later(row) else row["verdict"],
+        "kind": "later" if is_marked_later(row) else row["verdict"],
         "basis": row_words.format_basis(row),
         "notes": row_words.row_notes(row),
         "seeds": row["seeds"],
@@ -122,8 +122,8 @@ def row_texts(row: dict[str, Any]) -> list[str]:
     """Returns the cells of a row before its verdict: case, metric, published, measured, tolerance."""
     published = row_words.format_value(row["published"], row["unit"])
     return [
-        row_names.print_case(row["case"]),
-        row_names.print_metric(row["metric"]),
+        row_names.format_case(row["case"]),
+        row_names.format_metric(row["metric"]),
         published,
         row_words.format_measured(row),
         row_words.format_tolerance(row),

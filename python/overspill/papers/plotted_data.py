@@ -78,7 +78,7 @@ class DrawingRecord:
         return self.wrap_result(found, f"#{len(self.calls) - 1}")
 
     def wrap_result(self, found: Any, name: str) -> Any:
-        """Returns the result of a recorded call, wrapped so that calls of its methods are recorded, too."""
+        """Returns the result of a recorded call or attribute, wrapped so that its calls are recorded, too."""
         if isinstance(found, PLAIN_TYPES):
             return found
         if id(found) in self.known and not isinstance(found, list | np.ndarray):
@@ -161,7 +161,7 @@ def new_figure(**options: Any) -> Drawing:
 
 
 def make_object(kind: str, *given: Any, **options: Any) -> Any:
-    """Creates an object of matplotlib, such as a formatter, that a recorded call can take as argument."""
+    """Creates an object of matplotlib, such as a formatter, for a call of the figure that was made last."""
     made = OBJECT_CONSTRUCTORS[kind](*given, **options)
     if notes := RECORDING.get():
         notes[-1].known[id(made)] = {"kind": kind, "of": notes[-1].to_json([given, options])}

@@ -151,11 +151,11 @@ class Reproduction:
 
     @property
     def score(self) -> dict[str, int]:
-        """Number of rows with each verdict, of the rows that count as evidence."""
+        """Number of rows with each verdict, of the rows that count."""
         return row_counting.count_verdicts(self.rows, VERDICTS)
 
     def rows_with_results(self, rows: RowDocuments) -> Iterable[tuple[Any, dict[str, Any]]]:
-        """Returns each row of the paper with its result."""
+        """Returns the given results, each with its row of the paper."""
         by_key = {(row.figure, *row.key): row for row in self.paper.rows}
         return [(by_key[one["figure"], one["case"], one["metric"]], one) for one in rows]
 
@@ -181,8 +181,8 @@ class Reproduction:
             for name, one in own.items()
         }
 
-    def fewer_seeds(self, what_if: WhatIf) -> int | None:
-        """Returns the seeds of a sensitivity run if its figures' own sweeps have more; `None` otherwise."""
+    def reduced_seed_count(self, what_if: WhatIf) -> int | None:
+        """Returns the seeds of a sensitivity run if a sweep of its figures has more; `None` otherwise."""
         names = {name for figure in self.selection.affected_figures(what_if) for name in figure.sweeps}
         most = max(
             (one.planned.seeds for name, one in self.sweeps_by_name().items() if name in names), default=0
@@ -191,7 +191,7 @@ class Reproduction:
 
     def own_rows_for(self, what_if: WhatIf) -> RowDocuments:
         """Returns the paper's own rows on as many seeds as a sensitivity run, to compare with its rows."""
-        seeds = self.fewer_seeds(what_if)
+        seeds = self.reduced_seed_count(what_if)
         return self.rows if seeds is None else self.rows_by_seeds[seeds]
 
     def document(self) -> dict[str, Any]:
@@ -238,7 +238,7 @@ def select_part(
 
 
 def reproduce_selection(asked: Selection, watch: Listener, jobs: int | None = None) -> Reproduction:
-    """Runs all sweeps of a paper that the folder lacks, and judges every row."""
+    """Runs those selected sweeps of a paper that the folder lacks, and judges every row."""
     measures = asked.paper.measures()
     paper_code.make_inputs(asked.paper.folder)
     made = Reproduction(asked, measures, execution.run_all_sweeps(asked.planned_sweeps, watch, jobs))
@@ -256,7 +256,7 @@ def reproduce_selection(asked: Selection, watch: Listener, jobs: int | None = No
 
 def rows_under_what_if(made: Reproduction, what_if: WhatIf) -> RowDocuments:
     """Returns the rows that depend on the sweeps of a sensitivity run."""
-    seeds = made.fewer_seeds(what_if)
+    seeds = made.reduced_seed_count(what_if)
     found: RowDocuments = []
     own, changed = made.sweeps_with_seeds(seeds), made.sweeps_by_name(what_if)
     base = made.rows if seeds is None else made.rows_by_seeds.setdefault(seeds, [])

@@ -17,7 +17,7 @@ RowDocument = Mapping[str, Any]  # row in the form of `rows.json`
 
 
 def classify_row(row: RowDocument, widest: Mapping[str, float]) -> str:
-    """Returns `yes`, or the reason why a row does not count; `widest` is the result of `widest_by_unit`.
+    """Returns `yes`, or the reason why a row does not count; `widest` is that of `widest_tolerance_by_unit`.
 
     A row does not count if it repeats another one with other traffic, sizes, seeds or ties (`repeat`); if it
     was added, or its measure or tolerance changed, after a first run (`revised`); if its tolerance is too
@@ -28,25 +28,25 @@ def classify_row(row: RowDocument, widest: Mapping[str, float]) -> str:
         return REPEATED
     if row.get("revised", {}).get("of") == "measure":
         return REVISED
-    if is_wide(row, widest):
+    if has_wide_tolerance(row, widest):
         return ANECDOTAL
     return COUNTED if row["basis"] in COUNTED_BASES else UNPUBLISHED
 
 
 def is_evidence(row: RowDocument) -> bool:
-    """Returns true if a row may decide a claim: a wide tolerance counts only if it is not reproduced."""
+    """Returns true if a row may decide a claim: with a wide tolerance, only if it is not reproduced."""
     if row["counts"] == ANECDOTAL:
         return bool(row["verdict"] == FAILS)
     return row["counts"] == COUNTED or (row["counts"] == UNPUBLISHED and row["basis"] in DERIVED_BASES)
 
 
-def is_wide(row: RowDocument, widest: Mapping[str, float]) -> bool:
+def has_wide_tolerance(row: RowDocument, widest: Mapping[str, float]) -> bool:
     """Returns true if a tolerance is too wide to be meaningful.
 
     It is if it reaches further than a quarter of the value; or if it is a prediction interval that reaches
     further than any tolerance of another kind in the same unit.
     """
-    value, found = middle_of_published(row["published"], row["tolerance"]), tolerance_reach(row)
+    value, found = published_value_or_middle(row["published"], row["tolerance"]), max_tolerated_deviation(row)
     if value is not None and found is not None and found > MAX_TOLERANCE_SHARE * abs(value):
         # A published 0 has no share; and the middle of a range is not a published value.
         return value != 0 or row["published"] is None
@@ -62,7 +62,9 @@ def has_prediction_interval(row: RowDocument) -> bool:
     return "prediction" in (row["tolerance"] or {})
 
 
-def middle_of_published(published: float | str | None, form: Mapping[str, float] | None) -> float | None:
+def published_value_or_middle(
+    published: float | str | None, form: Mapping[str, float] | None
+) -> float | None:
     """Returns the published value of a row, or the middle of its tolerance range if no value is published."""
     if isinstance(published, int | float):
         return float(published)
@@ -72,9 +74,9 @@ def middle_of_published(published: float | str | None, form: Mapping[str, float]
     return None
 
 
-def tolerance_reach(row: RowDocument) -> float | None:
-    """Returns half of the width of a tolerance, in the row's unit; `None` for orders and texts."""
-    form, value = row["tolerance"], middle_of_published(row["published"], row["tolerance"])
+def max_tolerated_deviation(row: RowDocument) -> float | None:
+    """Returns how far a tolerance reaches from its value, in the row's unit; `None` for orders and texts."""
+    form, value = row["tolerance"], published_value_or_middle(row["published"], row["tolerance"])
     if not form or value is None:
         return None
     if "prediction" in form:
@@ -89,37 +91,37 @@ def tolerance_reach(row: RowDocument) -> float | None:
     return float(max(form["max"] - value, value - form["min"])) if set(form) == {"min", "max"} else None
 
 
-def widest_by_unit(rows: Iterable[Row]) -> dict[str, float]:
-    """Returns by unit the widest tolerance of rows that are evidence, apart from prediction intervals."""
+def widest_tolerance_by_unit(rows: Iterable[Row]) -> dict[str, float]:
+    """Returns by unit the widest tolerance of rows that count, apart from prediction intervals."""
     found: dict[str, float] = {}
     for row in rows:
         form = None if row.tolerance is None else dict(row.tolerance.form)
         shown = {"published": row.published, "tolerance": form, "unit": row.unit}
-        size = None if has_prediction_interval(shown) else tolerance_reach(shown)
+        size = None if has_prediction_interval(shown) else max_tolerated_deviation(shown)
         revised = row.revised is not None and not row.revised.settings
-        if size is None or not row.is_counted or row.repeat or revised or is_wide(shown, {}):
+        if size is None or not row.is_counted or row.repeat or revised or has_wide_tolerance(shown, {}):
             continue
         found[row.unit] = max(size, found.get(row.unit, 0.0))
     return found
 
 
 def with_classification(rows: Sequence[dict[str, Any]], known: Iterable[Row]) -> list[dict[str, Any]]:
-    """Returns rows with the field `counts`, their use as evidence; `known` are all rows of the paper."""
-    widest = widest_by_unit(known)
+    """Returns rows with the field `counts`: `yes` or why they do not; `known` are all rows of the paper."""
+    widest = widest_tolerance_by_unit(known)
     return [{**row, "counts": classify_row(row, widest)} for row in rows]
 
 
-def is_later(row: RowDocument) -> bool:
+def is_marked_later(row: RowDocument) -> bool:
     """Returns true if a row is marked `later`, so that it has not been measured."""
     return bool(row["measured"] is None and row["verdict"] == INCONCLUSIVE)
 
 
 def count_verdicts(rows: Sequence[RowDocument], verdicts: Sequence[str]) -> dict[str, int]:
-    """Counts the verdicts of rows that are evidence; rows that were not run are left out."""
+    """Counts verdicts of rows that count and of wide rows not reproduced; rows not run are left out."""
     counted = [
         row["verdict"]
         for row in rows
-        if not is_later(row)
+        if not is_marked_later(row)
         and (row["counts"] == COUNTED or (row["counts"] == ANECDOTAL and is_evidence(row)))
     ]
     return {"of": len(counted), **{verdict: counted.count(verdict) for verdict in verdicts}}

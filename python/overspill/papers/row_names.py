@@ -31,17 +31,17 @@ COMPARED = re.compile(
 SPACED_PERCENT = re.compile(r"(\d) %")
 
 
-def print_row_name(row: Mapping[str, Any]) -> str:
+def format_row_name(row: Mapping[str, Any]) -> str:
     """Returns figure, case and metric of a row, such as `fig9, 20 KB: p99 QCT, DCTCP − DIBS`."""
-    return f"{row['figure']}, {print_case(row['case'])}: {print_metric(row['metric'])}"
+    return f"{row['figure']}, {format_case(row['case'])}: {format_metric(row['metric'])}"
 
 
-def print_case(case: str) -> str:
+def format_case(case: str) -> str:
     """Returns the case of a row with signs for differences and ratios, and schemes by their names."""
     return with_scheme_names(SPACED_PERCENT.sub(r"\1%", with_signs(case)))
 
 
-def print_metric(metric: str) -> str:
+def format_metric(metric: str) -> str:
     """Returns the metric of a row with signs for differences and ratios, and schemes by their names."""
     text = metric.replace("_", " ")
     for words, printed in PHRASES.items():

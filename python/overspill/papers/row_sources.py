@@ -34,12 +34,12 @@ class RecordingRuns:
         return self.runs.seeds
 
     def metric(self, name: str, variant: str, point: Point | None = None) -> np.ndarray:
-        """Returns a metric by seed, and records that it was read."""
+        """Returns a metric by seed, and records that the sweep was read."""
         self.read.add(self.name)
         return self.runs.metric(name, variant, point)
 
     def tables(self, name: str, variant: str, point: Point | None = None) -> list[pa.Table]:
-        """Returns a table by seed, and records that it was read."""
+        """Returns a table by seed, and records that the sweep was read."""
         self.read.add(self.name)
         return self.runs.tables(name, variant, point)
 
@@ -48,7 +48,7 @@ class RecordingRuns:
         return self.runs.node(name)
 
     def settings(self, variant: str) -> Mapping[str, Any]:
-        """Returns the resolved scenario of a variant, and records that it was read."""
+        """Returns the resolved scenario of a variant, and records that the sweep was read."""
         self.read.add(self.name)
         return self.runs.settings(variant)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from overspill import formats
-from overspill.papers.row_counting import COUNTED, is_later
+from overspill.papers.row_counting import COUNTED, is_marked_later
 from overspill.papers.verdicts import (
     FAILS,
     HOLDS,
@@ -37,7 +37,11 @@ RowDocument = Mapping[str, Any]
 
 def format_verdict(row: RowDocument) -> str:
     """Returns the verdict of a row with its sign."""
-    return "– later" if is_later(row) else f"{VERDICT_SIGNS[row['verdict']]} {verdict_word(row['verdict'])}"
+    return (
+        "– later"
+        if is_marked_later(row)
+        else f"{VERDICT_SIGNS[row['verdict']]} {verdict_word(row['verdict'])}"
+    )
 
 
 def verdict_word(verdict: str) -> str:
@@ -92,7 +96,7 @@ def format_tolerance(row: RowDocument) -> str:
     """Formats the tolerance of a row."""
     form = row["tolerance"]
     if form is None:
-        return "–" if row["published"] is None or is_later(row) else "the same"
+        return "–" if row["published"] is None or is_marked_later(row) else "the same"
     if set(form) == {"min", "max"}:
         return f"{format_plain(form['min'])} to {format_plain(form['max'])}"
     [(name, size)] = form.items()
@@ -110,7 +114,7 @@ def format_tolerance(row: RowDocument) -> str:
 
 
 def format_basis(row: RowDocument) -> str:
-    """Returns where a published value is from, and why the row is no evidence if it is not."""
+    """Returns where a published value is from, and why the row does not count if it does not."""
     name = BASIS_WORDS.get(row["basis"], str(row["basis"]))
     return name if row["counts"] == COUNTED else f"{name}; {row['counts']}"
 
@@ -128,11 +132,11 @@ def row_notes(row: RowDocument) -> list[str]:
 
 
 def describe_score(found: Mapping[str, int], rows: Iterable[RowDocument]) -> str:
-    """Counts the rows with each verdict, of those that are evidence, and the rows not run, as text."""
+    """Counts the rows with each verdict, of those that count, and the rows not run, as text."""
     texts = [f"{found[one]} {VERDICT_WORDS[one]}" for one in VERDICTS if found[one]]
     of = found["of"]
     text = f"{of} row{'s' * (of != 1)} count{'s' * (of == 1)}: {', '.join(texts)}" if of else "no row counts"
-    return "; ".join(filter(None, (text, describe_rows_not_run(sum(is_later(row) for row in rows)))))
+    return "; ".join(filter(None, (text, describe_rows_not_run(sum(is_marked_later(row) for row in rows)))))
 
 
 def revision_reasons(rows: Sequence[RowDocument]) -> list[str]:
@@ -158,7 +162,7 @@ def describe_rows_not_run(count: int) -> str:
 def describe_reproduced_rows(rows: Sequence[RowDocument]) -> str:
     """Describes the number of a figure's rows that are reproduced."""
     text = f"{sum(row['ok'] for row in rows)} of {len(rows)} rows reproduced"
-    return "; ".join(filter(None, (text, describe_rows_not_run(sum(is_later(row) for row in rows)))))
+    return "; ".join(filter(None, (text, describe_rows_not_run(sum(is_marked_later(row) for row in rows)))))
 
 
 def markdown_row(given: Iterable[str]) -> str:

@@ -21,7 +21,7 @@ SensitivityDocument = Mapping[str, Any]  # document of `what_if.json.gz`
 
 @dataclass(frozen=True)
 class AffectedRow:
-    """Row that a sensitivity run affects, with its own result and the result under each setting."""
+    """Row that a sensitivity run affects: its own result, those on fewer seeds, and those by setting."""
 
     row: Row
     own_result: RowResult
@@ -41,7 +41,7 @@ def list_affected_rows(made: Reproduction) -> list[AffectedRow]:
         if not cells or row.is_for_later:
             continue
         fewer = {seeds: by_key[name] for seeds, by_key in base.items() if name in by_key}
-        seeds = {one.name: made.fewer_seeds(one) for one in made.selection.what_ifs}
+        seeds = {one.name: made.reduced_seed_count(one) for one in made.selection.what_ifs}
         changes = {
             setting: cell["verdict"] != fewer.get(seeds[setting] or 0, own)["verdict"]
             for setting, cell in cells.items()

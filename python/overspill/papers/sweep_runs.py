@@ -77,7 +77,7 @@ class SweepRuns:
         return variant, tuple(given[axis.path] for axis in self.sweep.axes)
 
     def unknown_name_error(self, found: str, expected: str) -> Failed:
-        """Returns the error for a variant, point or table that the sweep does not have."""
+        """Returns the error for a variant, point, table or node that the sweep does not have."""
         return Failed(f"sweep {self.name}: found {found}; expected {expected}")
 
     def tables(self, name: str, variant: str, point: Point | None = None) -> list[pa.Table]:

@@ -71,7 +71,9 @@ class TableFields:
             raise self.field_error(field, f"{twice[0]!r} twice", "different ones")
         return list(found)
 
-    def take_known(self, field: str, names: Iterable[str], default: list[str] | Any = REQUIRED) -> list[str]:
+    def take_known_names(
+        self, field: str, names: Iterable[str], default: list[str] | Any = REQUIRED
+    ) -> list[str]:
         """Returns the value of a field that must be a list of known names."""
         found, there = self.take_texts(field, default), list(names)
         for one in found:

@@ -60,7 +60,7 @@ def group_by_cause(rows: Iterable[Mapping[str, Any]]) -> list[RevisionCause]:
             sum(row["verdict"] == HOLDS for row in those),
             sum(row["revised"]["verdict"] == NEW_ROW for row in those),
             tuple(
-                row_names.print_row_name(row)
+                row_names.format_row_name(row)
                 for row in those
                 if row["revised"]["verdict"] == HOLDS != row["verdict"]
             ),

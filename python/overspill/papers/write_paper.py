@@ -252,7 +252,7 @@ def check_publish(asked: Selection, report: bool) -> None:
         merge_publications.check_published(asked.paper, [one.id for one in asked.figures])
 
 
-def publish_made(made: Reproduction, formats: Collection[str]) -> Path:
+def publish_reproduction(made: Reproduction, formats: Collection[str]) -> Path:
     """Publishes a reproduction of a whole paper, or of some figures, which replace their published rows."""
     paper, out = made.paper, made.selection.results
     if not made.selection.is_whole_paper:

@@ -10,7 +10,7 @@ from typing import Any
 import jinja2
 
 from overspill.charts import figure_files, plotly_figure
-from overspill.charts.chart_spec import Chart, Look
+from overspill.charts.chart_spec import Chart, LineStyle
 from overspill.errors import escape_unprintable
 
 
@@ -61,7 +61,7 @@ def chart_block(chart: Chart, kinds: Collection[str] = ()) -> dict[str, Any]:
     }
 
 
-def svg_stroke(look: Look) -> dict[str, str]:
+def svg_stroke(look: LineStyle) -> dict[str, str]:
     """Returns the line of a legend entry as SVG attributes."""
     dash = " ".join(f"{length * look.width:.3g}" for length in look.dash)
     return {

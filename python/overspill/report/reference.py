@@ -54,7 +54,7 @@ def table_sections(specs: Sequence[EntrySpec]) -> Iterator[str]:
 
 
 def entry_lines(spec: EntrySpec) -> Iterator[str]:
-    """Yields the Markdown lines for one mechanism, or for one table without mechanisms."""
+    """Yields the Markdown lines for one kind of a slot, or for one table without kinds."""
     if spec["kind"]:
         yield f"### {spec['slot']}: `{spec['kind']}`\n"
     cite = f" ({spec['cite']})" if spec["cite"] else ""

@@ -21,11 +21,13 @@ def write_run_report(results: Results, folder: Path, formats: Collection[str] = 
     """Writes `report.html`, and figures in these formats; returns the path of the page."""
     path, made = folder / results_folder.REPORT_FILE, charts.build_charts(results)
     # Listed before they are drawn: if the command is stopped meanwhile, they are replaced with these results.
-    results_folder.list_report(folder, [path.name, *page.saved_file_names(made, folder, formats)], more=True)
+    results_folder.list_report_in_manifest(
+        folder, [path.name, *page.saved_file_names(made, folder, formats)], more=True
+    )
     drawn = page.save_and_describe_charts(made, folder, formats)
     atomic_files.write_text(path, render_run_page(results, drawn))
     saved = [link["path"] for one in drawn for link in one["links"]]
-    results_folder.list_report(folder, [path.name, *saved])
+    results_folder.list_report_in_manifest(folder, [path.name, *saved])
     return path
 
 
@@ -43,7 +45,7 @@ def render_run_page(results: Results, drawn: list[dict[str, Any]]) -> str:
         figures=drawn,
         left_out=charts.list_omitted_figures(results),
         card=settings_card.setting_rows(results),
-        changes=change_rows(results),
+        changes=network_event_rows(results),
         memory=memory_rows(results),
         saturation=saturation.tree_rows(results),
         overlap=saturation.OVERLAP_NOTE,
@@ -80,7 +82,7 @@ def metric_row(row: MetricRow, shown: bool) -> dict[str, Any]:
     }
 
 
-def change_rows(results: Results) -> list[dict[str, Any]]:
+def network_event_rows(results: Results) -> list[dict[str, Any]]:
     """Returns a table row for each event of the network, with its cost in every variant."""
     return [
         {
@@ -89,7 +91,7 @@ def change_rows(results: Results) -> list[dict[str, Any]]:
             "what": row.change.what,
             "costs": [row.text(variant) for variant in results.variants],
         }
-        for row in network_changes.change_rows(results)
+        for row in network_changes.network_event_rows(results)
     ]
 
 
@@ -111,7 +113,7 @@ def memory_rows(results: Results) -> list[dict[str, Any]]:
 
 
 def run_row(summary: dict[str, Any], variant: str) -> dict[str, Any]:
-    """Returns the table row of one run: variant, seed, end, flows and events."""
+    """Returns the row of one run in the table of runs: seed, end, flows, events, and more."""
     flows = summary["flows"]
     return {
         "variant": variant,

@@ -63,9 +63,9 @@ def render_sweep_page(sweep: FinishedRuns, drawn: list[dict[str, Any]]) -> str:
 
 
 def page_lines(sweep: FinishedRuns) -> list[Line]:
-    """Returns the facts and warnings at the top of a sweep's page."""
+    """Returns the lines at the top of a sweep's page; for several axes also how many metrics have figures."""
     found = warnings.result_lines(sweep, page=True)
-    if len(sweep_data.free_axes(sweep)) > 1:
+    if len(sweep_data.independent_axes(sweep)) > 1:
         shown = len(drawing.crossed_metrics(sweep))
         text = f"{shown} metrics; any other: overspill.plots.sweep(sweep, metric)"
         found.append(Line("figures", text))

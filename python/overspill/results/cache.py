@@ -62,7 +62,7 @@ NO_STAMP = (0, 0, 0)  # stamp of no file, so that the file is compared by its co
 
 
 class BrokenFile(Exception):
-    """Error for a file of the store whose content has changed since it was written."""
+    """Error for a file of the store that is missing or is not what was written."""
 
 
 class RunStore:
@@ -84,7 +84,7 @@ class RunStore:
         return self.run_folder(key) / f"{name}.parquet"
 
     def kept_files(self, key: str, entry: StoredRun, tables: Sequence[str]) -> dict[Path, str]:
-        """Returns the files of these tables and of the captures of a run, with their SHA-256."""
+        """Returns files of these tables, if the run wrote them, and of its captures, with their SHA-256."""
         known = {self.table_path(key, name): entry.tables[name] for name in tables}
         known |= {self.run_folder(key) / name: digest for name, digest in entry.captures.values()}
         return {path: digest for path, digest in known.items() if digest is not None}
@@ -259,7 +259,7 @@ def lock_store(out: Path) -> Iterator[RunStore]:
     A new folder is removed again if nothing was put into it. Raises `BadInput` if the folder is in use, or
     has files of something else.
     """
-    refuse_foreign(out)
+    refuse_foreign_folder(out)
     folder, made = out / "store", not out.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -311,7 +311,7 @@ def remove_if_empty(out: Path) -> None:
         shutil.rmtree(out, ignore_errors=True)
 
 
-def refuse_foreign(out: Path) -> None:
+def refuse_foreign_folder(out: Path) -> None:
     """Raises `BadInput` unless a folder is new, empty, or was created by Overspill."""
     try:
         if out.exists() and not out.is_dir():

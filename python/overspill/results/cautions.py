@@ -21,7 +21,7 @@ MAX_METRICS_NAMED = 12  # groups of metrics that a line names
 
 
 def caution_lines(results: FinishedRuns) -> list[Line]:
-    """Returns every caution, those that limit what the numbers mean first."""
+    """Returns every caution; those that limit what the numbers mean are `loud`."""
     return [
         *starved_and_repeated_warnings(results),
         *phase_findings.finding_lines(results.facts),
@@ -35,7 +35,9 @@ def starved_and_repeated_warnings(results: FinishedRuns) -> list[Line]:
     """Returns warnings about starved flows, and about seeds that repeat a run to the digit."""
     found = []
     for variant in results.variants:
-        by_seed = {run.seed: starved_flows.starved_from_summary(run) for run in results.runs_of(variant)}
+        by_seed = {
+            run.seed: starved_flows.starved_workloads_from_summary(run) for run in results.runs_of(variant)
+        }
         hit = [seed for seed, every in by_seed.items() if every]
         if hit:
             where = f"{variant}, seed{'s' if len(hit) > 1 else ''} {formats.format_seeds(hit)}"

@@ -24,7 +24,7 @@ UNFINISHED_METRIC = "unfinished_flows"
 
 @dataclass(frozen=True)
 class Fairness:
-    """Facts that forbid calling a variant best: different traffic, cut runs, unfinished flows."""
+    """Facts that may forbid calling a variant best, such as different traffic and unfinished flows."""
 
     traffic: tuple[tuple[str, ...], ...]  # groups of variants that carry the same traffic
     unfinished: int
@@ -34,7 +34,7 @@ class Fairness:
 
     @property
     def has_different_traffic(self) -> bool:
-        """True if some variants carry different traffic, so that they cannot be compared."""
+        """True if some variants carry different traffic."""
         return len(self.traffic) > 1
 
     def allows_best(self, metric: str) -> bool:
@@ -89,8 +89,10 @@ def group_by_traffic(facts: Facts, by_variant: RunsByVariant) -> list[tuple[str,
     for variant, runs in ran.items():
         # A run that was cut may not have reached all of its flows.
         met = [run for run in runs if run.seed in seeds and not any_cut]
-        fixed = repr([raw_source_settings(facts, variant), *(flows_hash_of(run) for run in met)])
-        spoken = [closed_loop_messages_of(run) for run in met]
+        fixed = repr(
+            [raw_source_settings(facts, variant), *(flows_hash_from_summary_or_tables(run) for run in met)]
+        )
+        spoken = [closed_loop_messages_from_summary_or_tables(run) for run in met]
         for known, theirs, names in groups:
             if known == fixed and all(have_same_messages(*both) for both in zip(theirs, spoken, strict=True)):
                 names.append(variant)
@@ -145,13 +147,13 @@ def closed_loop_messages(run: RunData) -> list[ClosedLoopMessages]:
     return [ordered, whole]
 
 
-def flows_hash_of(run: RunData) -> str:
+def flows_hash_from_summary_or_tables(run: RunData) -> str:
     """Returns the hash of a run's flows, from its summary if the run was kept without its tables."""
     kept = run.summary.get(TRAFFIC_KEY)
     return hash_flows(run) if kept is None else str(kept["flows"])
 
 
-def closed_loop_messages_of(run: RunData) -> list[ClosedLoopMessages]:
+def closed_loop_messages_from_summary_or_tables(run: RunData) -> list[ClosedLoopMessages]:
     """Returns the closed-loop messages of a run, from its summary if the run was kept without its tables."""
     kept = run.summary.get(TRAFFIC_KEY)
     if kept is None:

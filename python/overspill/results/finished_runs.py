@@ -92,14 +92,14 @@ class FinishedRuns(RunTables):
 
     @property
     def points(self) -> list[dict[str, str]]:
-        """Points of the sweep, with their values by path; one point without values for a single run."""
+        """Points of the sweep, with their values by path; one point without values if nothing was swept."""
         paths = [axis.path for axis in self.axes]
         known = self.facts.get("points", [{"values": []}])
         return [dict(zip(paths, one["values"], strict=True)) for one in known]
 
     @property
     def notes(self) -> list[str]:
-        """Notes of the core on the scenario that are not errors."""
+        """Notes on the scenario that are not errors."""
         return list(self.facts["notes"])
 
     @property
@@ -205,7 +205,9 @@ class FinishedRuns(RunTables):
     @cached_property
     def groups(self) -> list[tuple[str, ...]]:
         """Groups of variants whose runs are identical; variants without runs are left out."""
-        return identical_variants.group_equal_names(self.compared_runs, identical_variants.are_equal)
+        return identical_variants.group_names_with_equal_runs(
+            self.compared_runs, identical_variants.are_equal
+        )
 
     @property
     def compared_runs(self) -> dict[str, dict[int, identical_variants.ComparedRun]]:
@@ -282,7 +284,7 @@ class FinishedRuns(RunTables):
         """Kind of traffic of each workload; empty for sweeps that older versions wrote."""
         if self.of_sweep:
             return dict(self.facts.get("workloads") or {})
-        return pooled_workloads.kinds_of(one for run in self.runs for one in run.summary["traffic"])
+        return pooled_workloads.workload_kinds(one for run in self.runs for one in run.summary["traffic"])
 
     @cached_property
     def trees(self) -> dict[str, dict[int, list[saturation.SaturationTree]]]:

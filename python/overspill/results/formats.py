@@ -76,7 +76,7 @@ def format_number(value: float, digits: int | None = None) -> str:
 
 
 def format_cell(one: AveragedMetric, factor: float) -> str:
-    """Formats a mean with its interval: `4.1 ± 0.2`, `4.1 [3.9, 4.6]`; `> 4.1` for a bound, `-` for none.
+    """Formats a mean with its interval: `4 ± 1`, or `4 [3, 6]` if uneven; `> 4` for a bound, `-` for none.
 
     Two seeds give `mean (least to largest)`. Neither is narrower than the resolution of the mean, and a mean
     alone has no more digits than its resolution allows.
@@ -127,7 +127,7 @@ def format_plus_minus(value: float, half: float) -> str:
 
 
 def spread_digits(value: float, half: float) -> int:
-    """Returns the number of decimals for `value ± half`: two digits of the half-width, five of the value."""
+    """Returns the decimals of `value ± half`: two digits of the half-width, but at most five of the value."""
     return (
         min(count_decimals(half, 2), max(count_decimals(value, 5), 0)) if value else count_decimals(half, 2)
     )

@@ -1,4 +1,4 @@
-"""Variants whose runs are identical in everything but their names."""
+"""Variants whose runs are identical in all that is known of them, except their names."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
@@ -42,13 +42,13 @@ class ComparedRun:
 
     @property
     def had_no_overflow_in_window(self) -> bool:
-        """True if no buffer overflowed in the measurement window, as far as losses were counted."""
+        """True if no buffer overflowed and no mechanism acted in the window, as far as that was counted."""
         known = self.values
         return DROPS_KEY in known and not any(known[name].value for name in MECHANISM_COUNTS if name in known)
 
     @property
     def had_no_overflow(self) -> bool:
-        """True if no buffer overflowed in the whole run, as far as that is known."""
+        """True if no buffer overflowed and no mechanism acted in the whole run, as far as that is known."""
         if not self.had_no_overflow_in_window:
             return False
         start, end = self.summary.get("window_ps", (1, 0))
@@ -58,7 +58,7 @@ class ComparedRun:
 
 
 def had_no_overflow(run: RunData) -> bool:
-    """Returns true if no buffer overflowed during the whole run, according to its tables."""
+    """Returns true if no buffer overflowed and no mechanism acted in the whole run, by its tables."""
     return "activity" in run.names and not any(map(run.recorded, MECHANISM_TABLES))
 
 
@@ -67,11 +67,13 @@ RunsBySeed = Mapping[int, ComparedRun]
 
 def find_identical_groups(runs: Mapping[str, RunsBySeed]) -> list[tuple[str, ...]]:
     """Returns groups of variants (`variant -> seed -> run`) that are identical in all seeds."""
-    return [names for names in group_equal_names(runs, are_equal) if len(names) > 1]
+    return [names for names in group_names_with_equal_runs(runs, are_equal) if len(names) > 1]
 
 
-def group_equal_names(runs: Mapping[str, Sized], alike: Callable[[Any, Any], bool]) -> list[tuple[str, ...]]:
-    """Returns the names that have runs, with names whose runs are alike in one group."""
+def group_names_with_equal_runs(
+    runs: Mapping[str, Sized], alike: Callable[[Any, Any], bool]
+) -> list[tuple[str, ...]]:
+    """Returns the names that have runs, in order, with names whose runs are alike in one group."""
     found: list[tuple[Sized, list[str]]] = []
     for name, one in runs.items():
         if not one:
@@ -94,7 +96,7 @@ def group_label(names: Sequence[str]) -> str:
 
 
 def are_equal(one: RunsBySeed, other: RunsBySeed) -> bool:
-    """Returns true if two variants have equal metrics and flow outcomes in all seeds."""
+    """Returns true if all numbers and all flow outcomes are equal in all seeds, over the whole run."""
     if one.keys() != other.keys() or any(one[seed].comparable != other[seed].comparable for seed in one):
         return False
     return all(have_equal_tables(one[seed].run, other[seed].run) for seed in one)
@@ -116,7 +118,7 @@ def have_equal_tables(one: RunData | None, other: RunData | None) -> bool:
 
 
 def find_reason(runs: Iterable[ComparedRun]) -> str:
-    """Returns the reason why variants are identical: no buffer overflow, or only equal numbers."""
+    """Returns the reason why runs are identical: no overflow, none in the window, or only equal numbers."""
     every = list(runs)
     if all(one.had_no_overflow for one in every):
         return NO_OVERFLOW

@@ -21,8 +21,8 @@ MIN_PEER_BYTES = 1000 * 1460  # fewest bytes that peers deliver on average
 FLOW_COLUMNS = ("flow", "traffic", "src", "dst", "start_ps", "end_ps", "received", "raw")
 
 
-def find_locked_out(run: RunData) -> list[StarvedWorkload]:
-    """Returns workloads in which some raw sources get no packets through a full port.
+def workloads_with_locked_out_sources(run: RunData) -> list[StarvedWorkload]:
+    """Returns workloads in which a full port locks out some of the raw sources.
 
     Peers are of one workload, send to one host over links of one rate, and begin together. All losses of the
     run are at the last ports, toward hosts, so that peers share their only bottleneck.
@@ -33,7 +33,7 @@ def find_locked_out(run: RunData) -> list[StarvedWorkload]:
         return []
     flows = {name: column[flows["raw"] != 0] for name, column in flows.items()}
     got, active = bytes_over_life(run, flows)
-    rates = np.concatenate([run.column("ports", "rate_bps"), [0.0]])[first_port_rows(run, flows["src"])]
+    rates = np.concatenate([run.column("ports", "rate_bps"), [0.0]])[host_port_rows(run, flows["src"])]
     found = []
     for workload in distinct_values(flows["traffic"]).tolist():
         mine = (flows["traffic"] == workload) & np.isin(flows["dst"], full) & (active > 0)
@@ -62,7 +62,7 @@ def find_bottleneck_hosts(run: RunData) -> np.ndarray:
     return peer[dropping] if to_host.all() else np.zeros(0)
 
 
-def first_port_rows(run: RunData, hosts: np.ndarray) -> np.ndarray:
+def host_port_rows(run: RunData, hosts: np.ndarray) -> np.ndarray:
     """Returns the row of each host's port in the table of ports, or the number of rows if it has none."""
     node = run.column("ports", "node")
     row = np.full(len(run.is_host), len(node))

@@ -37,7 +37,7 @@ def parse_metric(text: str, workloads: Collection[str], field: str = "metric") -
         return Key(name)
     by, equals, of = label.partition("=")
     if not equals or by not in LABELS:
-        by, of = label_of_part(name, label, workloads), label
+        by, of = label_for_bare_value(name, label, workloads), label
     if by == "traffic":
         if workloads and of not in workloads:
             raise BadInput(f"{field}: found {text}; expected a workload: {', '.join(workloads)}")
@@ -62,12 +62,12 @@ def unknown_metric_error(name: str, text: str, field: str) -> BadInput:
 
 
 def similar_names_hint(name: str, known: Iterable[str]) -> str:
-    """Returns `did you mean` with metric names similar to a wrong one; empty if none is similar."""
+    """Returns a question with names that are similar to a wrong one; empty if none is similar."""
     close = difflib.get_close_matches(name, list(known), n=3)
     return f"; did you mean {' or '.join(close)}?" if close else ""
 
 
-def label_of_part(name: str, label: str, workloads: Collection[str]) -> str:
+def label_for_bare_value(name: str, label: str, workloads: Collection[str]) -> str:
     """Returns the label for a value without one, such as `traffic` for a workload's name."""
     if label in workloads:
         return "traffic"

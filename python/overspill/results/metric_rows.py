@@ -119,7 +119,7 @@ def build_rows(values: AllValues, rules: ComparisonRules) -> list[MetricRow]:
     All bootstrapped intervals are computed together, which is faster.
     """
     drafts = [draft_row(values, key) for key in all_metric_keys(values)]
-    of_cells = bootstrap_intervals(sample for one in drafts for sample in one.cells_resampled.values())
+    of_cells = bootstrap_intervals(sample for one in drafts for sample in one.values_to_bootstrap.values())
     return [finish_row(one, of_cells, rules) for one in drafts]
 
 
@@ -197,7 +197,7 @@ class RowDraft:
     pairs: stats.PairedSamples | None
 
     @property
-    def cells_resampled(self) -> dict[str, CellValues]:
+    def values_to_bootstrap(self) -> dict[str, CellValues]:
         """Values of those cells whose interval is bootstrapped."""
         if not self.metric.order_statistic:
             return {}
@@ -235,7 +235,7 @@ def bootstrap_intervals(samples: Iterable[CellValues]) -> KnownIntervals:
 def finish_row(one: RowDraft, known: KnownIntervals, rules: ComparisonRules) -> MetricRow:
     """Returns the table row of a metric with its comparison; `known` has the bootstrapped intervals."""
     cells = dict(one.cells)
-    for variant, values in one.cells_resampled.items():
+    for variant, values in one.values_to_bootstrap.items():
         cells[variant] = replace(cells[variant], resampled=known[values])
     if one.pairs is None:
         return MetricRow(one.metric, cells, None)

@@ -14,7 +14,7 @@ MAX_LINES = 12  # events that are printed; the report has all
 
 @dataclass
 class ChangeRow:
-    """Network event, with the frames that it cost each variant in each seed."""
+    """Network event, with the frames that it cost each variant by seed: on its link, and for its absence."""
 
     change: NetworkChange
     costs: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
@@ -43,7 +43,7 @@ def format_mean(value: float) -> str:
     )
 
 
-def change_rows(results: FinishedRuns) -> list[ChangeRow]:
+def network_event_rows(results: FinishedRuns) -> list[ChangeRow]:
     """Returns every event that happened in a run, in order of time."""
     found: dict[NetworkChange, ChangeRow] = {}
     for variant in results.variants:
@@ -57,11 +57,11 @@ def change_rows(results: FinishedRuns) -> list[ChangeRow]:
 def changes_with_costs(run: RunData) -> list[tuple[NetworkChange, tuple[int, int]]]:
     """Returns the events of a run, each with frames lost on the link and frames dropped for its absence."""
     kept = run.summary.get(COSTS_KEY)
-    every = count_costs(run) if kept is None else kept
+    every = count_frames_lost_by_event(run) if kept is None else kept
     return [(run.changes[at], (on_link, at_ports)) for at, on_link, at_ports in every]
 
 
-def count_costs(run: RunData) -> list[tuple[int, int, int]]:
+def count_frames_lost_by_event(run: RunData) -> list[tuple[int, int, int]]:
     """Returns event number, frames lost on the link, and frames dropped for its absence, for each event."""
     number, lost, dropped = run.columns("events", "event", "lost", "dropped")
     known = zip(number.tolist(), lost.tolist(), dropped.tolist(), strict=True)
@@ -85,7 +85,7 @@ def changes_document(run: RunData) -> list[dict[str, Any]]:
 
 def change_lines(results: FinishedRuns) -> list[Line]:
     """Returns a line for each of the first events, in order of time."""
-    every = change_rows(results)
+    every = network_event_rows(results)
     found = [Line("event", describe_event(row, results)) for row in every[:MAX_LINES]]
     left = len(every) - len(found)
     return [*found, Line("event", f"{left} more are in the report")] if left else found

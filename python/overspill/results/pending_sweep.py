@@ -39,7 +39,7 @@ def complete_sweep(out: Path) -> None:
     made = gather_plan(out, read_plan(out))
     if made.finished:
         made.store = out / "store"
-        write_results.write_unless_fewer(made, out)
+        write_results.write_unless_fewer_runs(made, out)
 
 
 def read_plan(out: Path) -> dict[str, Any]:

@@ -33,7 +33,10 @@ class MetricPair:
     @property
     def differences(self) -> list[float]:
         """Differences by seed: value with moved starts minus original value."""
-        return [stats.subtract_rounded(new, old) for old, new in zip(self.before, self.after, strict=True)]
+        return [
+            stats.subtract_ignoring_rounding(new, old)
+            for old, new in zip(self.before, self.after, strict=True)
+        ]
 
     @property
     def mean_change(self) -> float:
@@ -80,13 +83,13 @@ def select_moved(every: Sequence[MetricPair]) -> list[MetricPair]:
 
 
 def is_beyond_interval(pair: MetricPair) -> bool:
-    """Returns true if the mean after the move is outside of the interval before it."""
+    """Returns true if the mean moves out of the interval before, and by more than `MIN_MEAN_SHIFT`."""
     low, high = metric_interval(pair.name, pair.before) or (0.0, 0.0)
     return pair.mean_change > MIN_MEAN_SHIFT and not low <= stats.mean(pair.after) <= high
 
 
 def is_separated(pair: MetricPair) -> bool:
-    """Returns true if, with few seeds, all values after the move are on one side of those before."""
+    """Returns true if, with few seeds, ranges do not overlap and the mean moves by more than a quarter."""
     gap = max(min(pair.after) - max(pair.before), min(pair.before) - max(pair.after))
     return gap > 0 and pair.mean_change > MIN_MEAN_SHIFT_FEW_SEEDS
 

@@ -69,7 +69,7 @@ class CollectedLines:
     def add(self, point: Point, results: FinishedRuns) -> None:
         """Adds the facts and warnings of one point."""
         self.points += 1
-        for line in lines_of(results):
+        for line in lines_of_point(results):
             texts = self.points_by_text.setdefault(line.label, {})
             key = (line.text, line.loud)
             if key not in texts and len(texts) >= MAX_TEXTS_STORED:
@@ -94,7 +94,7 @@ class CollectedLines:
         ]
 
 
-def lines_of(results: FinishedRuns) -> list[Line]:
+def lines_of_point(results: FinishedRuns) -> list[Line]:
     """Returns the facts and warnings of one point of a sweep, except those that are merged elsewhere."""
     if not all(run_facts.has_all_facts(run.summary) for run in results.runs):
         return [Line(UNKNOWN_LABEL, OLD_VERSION_TEXT, True)]
@@ -104,7 +104,7 @@ def lines_of(results: FinishedRuns) -> list[Line]:
 def merged_lines(
     facts: Mapping[str, Any], loud: int = MAX_LOUD_TEXTS, quiet: int = MAX_QUIET_TEXTS
 ) -> list[Line]:
-    """Returns the merged facts and warnings of all points, with a limited number of texts per label."""
+    """Returns the merged facts and warnings of all points: at most `loud` or `quiet` texts for each label."""
     if "lines" not in facts:
         return [Line(UNKNOWN_LABEL, OLD_VERSION_TEXT, True)] if facts.get("points") else []
     return [line for entry in facts["lines"] for line in merge_lines(entry, facts, (loud, quiet))]

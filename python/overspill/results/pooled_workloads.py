@@ -17,7 +17,7 @@ MAX_WORKLOADS_SHOWN = 4  # workloads that a printed table has; files and `--all`
 KindOfWorkload = Mapping[str, str]  # kind of traffic by workload
 
 
-def kinds_of(workloads: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+def workload_kinds(workloads: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Returns the kind of each workload, as summaries of runs have it."""
     found: dict[str, str] = {}
     for one in workloads:
@@ -28,7 +28,7 @@ def kinds_of(workloads: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return found
 
 
-def parts_by_workload(name: str, known: Collection[str]) -> list[Key]:
+def metric_keys_by_workload(name: str, known: Collection[str]) -> list[Key]:
     """Returns a metric by workload, if it is one of `POOLED_FAMILIES` and several workloads have it."""
     key = parse_known_key(name)
     if key.by or key.metric.partition("_")[0] not in POOLED_FAMILIES:
@@ -37,26 +37,26 @@ def parts_by_workload(name: str, known: Collection[str]) -> list[Key]:
     return found if len(found) > 1 else []
 
 
-def mixed_parts(name: str, known: Collection[str], kinds: KindOfWorkload) -> list[Key]:
+def metric_keys_of_mixed_workloads(name: str, known: Collection[str], kinds: KindOfWorkload) -> list[Key]:
     """Returns a metric's keys by workload if workloads differ in kind; else empty."""
-    found = parts_by_workload(name, known)
+    found = metric_keys_by_workload(name, known)
     return found if len({kinds.get(one.of) for one in found}) > 1 else []
 
 
 def shown_keys(name: str, known: Collection[str], kinds: KindOfWorkload) -> list[Key]:
     """Returns the keys shown for a metric: by workload, and of all unless workloads differ in kind."""
-    found = parts_by_workload(name, known)
-    return found if mixed_parts(name, known, kinds) else [parse_known_key(name), *found]
+    found = metric_keys_by_workload(name, known)
+    return found if metric_keys_of_mixed_workloads(name, known, kinds) else [parse_known_key(name), *found]
 
 
 def hidden_metrics(known: Collection[str], kinds: KindOfWorkload) -> set[str]:
     """Returns the metrics whose value over all workloads is not shown."""
-    return {name for name in known if mixed_parts(name, known, kinds)}
+    return {name for name in known if metric_keys_of_mixed_workloads(name, known, kinds)}
 
 
 def pooled_note(name: str, known: Collection[str], kinds: KindOfWorkload) -> str:
     """Returns the note beside a value over workloads of different kinds; empty for other values."""
-    found = mixed_parts(name, known, kinds)
+    found = metric_keys_of_mixed_workloads(name, known, kinds)
     if not found:
         return ""
     each = ", ".join(f"{one.of}: {kinds.get(one.of) or 'unknown'}" for one in found)

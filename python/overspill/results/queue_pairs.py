@@ -27,7 +27,7 @@ FLOW_COLUMNS = (
 )  # fmt: skip
 
 
-def find_stalled(run: RunData) -> list[StarvedWorkload]:
+def workloads_with_stalled_queue_pairs(run: RunData) -> list[StarvedWorkload]:
     """Returns workloads that have queue pairs that did not finish, or that stalled."""
     found = []
     for number, workload in enumerate(run.summary["traffic"]):
@@ -36,7 +36,7 @@ def find_stalled(run: RunData) -> list[StarvedWorkload]:
             flows = data_flows(run, number, bool(workload.get("endless")))
             _, active = bytes_over_life(run, flows)
             pairs = QueuePairs(run, flows, active, how["mss"], how["timeout_ps"] * 1e-12)
-            found += [one for one in (pairs.unfinished(), pairs.stalled()) if one]
+            found += [one for one in (pairs.summarise_unfinished(), pairs.summarise_stalled()) if one]
     return found
 
 
@@ -59,7 +59,7 @@ class QueuePairs:
     mss: int
     timeout: float
 
-    def unfinished(self) -> StarvedWorkload | None:
+    def summarise_unfinished(self) -> StarvedWorkload | None:
         """Returns the unfinished queue pairs that retransmitted by go-back-N; `None` if the run was cut."""
         late = (self.flows["end_ps"] == U64_NONE) & (self.flows["bytes"] > 0)
         # A queue pair without losses only needs more time.
@@ -70,7 +70,7 @@ class QueuePairs:
         words = describe_progress(self.run, self.flows, worst, float(self.active[worst]))
         return self.summarise_pairs(stuck, worst, "unfinished", words)
 
-    def stalled(self) -> StarvedWorkload | None:
+    def summarise_stalled(self) -> StarvedWorkload | None:
         """Returns the queue pairs that waited long for timeouts and sent most of their data again."""
         ended = (self.flows["end_ps"] != U64_NONE) | (self.flows["bytes"] == 0)
         waited = self.flows["timeouts"] * self.timeout / self.active
@@ -86,10 +86,10 @@ class QueuePairs:
             f"timeouts during {share:.0%} of {time}"
         )
         return self.summarise_pairs(
-            stalled, worst, "stalled" if self.explained_by_losses(stalled) else "early", words
+            stalled, worst, "stalled" if self.are_explained_by_losses(stalled) else "early", words
         )
 
-    def explained_by_losses(self, places: np.ndarray) -> bool:
+    def are_explained_by_losses(self, places: np.ndarray) -> bool:
         """Returns true if losses explain the retransmissions of these queue pairs, or were not counted."""
         lost = self.run.column("flows", "data_drops")
         if not len(lost):

@@ -45,7 +45,7 @@ class EqualSeeds:
         )
 
 
-def find_repeats(by_seed: ValuesBySeed) -> EqualSeeds | None:
+def find_equal_seeds(by_seed: ValuesBySeed) -> EqualSeeds | None:
     """Returns metrics that are equal in three or more seeds of a variant although chance should vary them."""
     every = list(by_seed.values())
     if len(every) < stats.MIN_SEEDS_FOR_INTERVAL or not every[0]:
@@ -68,6 +68,6 @@ def are_equal(values: Sequence[Value | None]) -> bool:
 
 def repeated_seed_lines(variants: Mapping[str, ValuesBySeed]) -> list[str]:
     """Returns a sentence for each finding, with the variants that share it."""
-    found = ((find_repeats(by_seed), variant) for variant, by_seed in variants.items())
+    found = ((find_equal_seeds(by_seed), variant) for variant, by_seed in variants.items())
     by_text = group_by_key((alike.text, variant) for alike, variant in found if alike is not None)
     return [f"{join_with_and(names)}: {text}" for text, names in by_text.items()]

@@ -55,7 +55,7 @@ class Results(FinishedRuns):
             raise BadInput(f"{folder}: these results are already in {self.folder}; copy that folder")
         with cache.lock_store(Path(folder)):
             write_results.refuse_other_command(Path(folder), self.of_sweep)
-            write_results.write_unless_fewer(self, Path(folder))
+            write_results.write_unless_fewer_runs(self, Path(folder))
         if self.folder is None:
             raise BadInput(f"{folder}: has results with runs that these lack; save them in another folder")
 

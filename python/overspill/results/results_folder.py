@@ -98,7 +98,7 @@ def remove_files(out: Path, names: Iterable[str]) -> None:
             parent.rmdir()
 
 
-def list_report(out: Path, names: Iterable[str], more: bool = False) -> None:
+def list_report_in_manifest(out: Path, names: Iterable[str], more: bool = False) -> None:
     """Lists the report's files in the manifest, so that later results replace exactly these.
 
     They replace the files listed before, unless `more` is set.
@@ -158,10 +158,10 @@ def dump_manifest(manifest: Mapping[str, Any], lines: LongLines) -> str:
 
 def short_entries(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the entries of a manifest that are written with indentation."""
-    return {key: value for key, value in manifest.items() if not is_long(key, value)}
+    return {key: value for key, value in manifest.items() if not is_long_entry(key, value)}
 
 
-def is_long(key: str, value: Any) -> bool:
+def is_long_entry(key: str, value: Any) -> bool:
     """Returns true if the items of a manifest's entry are written one per line."""
     return key in LONG_KEYS and isinstance(value, list | tuple)
 
@@ -171,7 +171,7 @@ def long_lines(manifest: Mapping[str, Any]) -> LongLines:
     return {
         name: [json.dumps(entry, ensure_ascii=False, allow_nan=False) for entry in manifest[name]]
         for name in LONG_KEYS
-        if is_long(name, manifest.get(name))
+        if is_long_entry(name, manifest.get(name))
     }
 
 

@@ -18,7 +18,7 @@ def facts_for_summary(run: RunData) -> dict[str, Any]:
         identical_variants.QUIET_KEY: identical_variants.had_no_overflow(run),
         fairness.TRAFFIC_KEY: fairness.traffic_for_summary(run),
         rates.ACHIEVED_KEY: rates.achieved_loads(run),
-        network_changes.COSTS_KEY: network_changes.count_costs(run),
+        network_changes.COSTS_KEY: network_changes.count_frames_lost_by_event(run),
         deadlocks.MAY_PAUSE_KEY: deadlocks.may_pause(run),
     }
 

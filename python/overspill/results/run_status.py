@@ -42,7 +42,7 @@ class RunStatus:
 
     def add_values(self, point: Point, variant: str, by_seed: ValuesBySeed) -> None:
         """Adds the values of a point and variant."""
-        found = repeated_seeds.find_repeats(by_seed)
+        found = repeated_seeds.find_equal_seeds(by_seed)
         if found is not None:
             where = {"point": list(point.values.values()), "variant": variant, "seeds": list(by_seed)}
             self.alike.append({**where, "metrics": list(found.metrics)})

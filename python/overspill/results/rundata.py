@@ -54,7 +54,7 @@ class RunData:
             folder = tables
             files = {name: f"{name}.parquet" for name in names.TABLES}
             there = {
-                name: StoredTable.among_results(folder / file, self.digests.get(file, ""))
+                name: StoredTable.from_results_folder(folder / file, self.digests.get(file, ""))
                 for name, file in files.items()
             }
             tables = {name: found for name, found in there.items() if found is not None}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from overspill.results import lockout, queue_pairs
-from overspill.results.measures.rates import WatchedFlows, iterate_watched_flows
+from overspill.results.measures.rates import MeasuredOrEndlessFlows, iterate_measured_or_endless_flows
 from overspill.results.rundata import RunData
 from overspill.results.starved_workload import StarvedWorkload as StarvedWorkload
 from overspill.results.starved_workload import name_flow
@@ -35,16 +35,22 @@ def starved_workloads(run: RunData) -> list[StarvedWorkload]:
     returned.
     """
     if any(change.loses for change in run.changes):
-        return [one for one in queue_pairs.find_stalled(run) if one.kind == "unfinished"]
-    return [*starved_window_workloads(run), *lockout.find_locked_out(run), *queue_pairs.find_stalled(run)]
+        return [
+            one for one in queue_pairs.workloads_with_stalled_queue_pairs(run) if one.kind == "unfinished"
+        ]
+    return [
+        *starved_window_based_workloads(run),
+        *lockout.workloads_with_locked_out_sources(run),
+        *queue_pairs.workloads_with_stalled_queue_pairs(run),
+    ]
 
 
-def starved_window_workloads(run: RunData) -> Iterator[StarvedWorkload]:
+def starved_window_based_workloads(run: RunData) -> Iterator[StarvedWorkload]:
     """Yields workloads of TCP or pFabric that have starved flows."""
-    for one in iterate_watched_flows(run, *FLOW_COLUMNS):
+    for one in iterate_measured_or_endless_flows(run, *FLOW_COLUMNS):
         if run.summary["traffic"][one.workload].get("go_back"):
             continue
-        places, shares = find_starving(one, slower_host_rates(run, one.flows))
+        places, shares = find_starved_flows(one, slower_host_rates(run, one.flows))
         if len(shares):
             name = str(run.summary["traffic"][one.workload]["name"])
             worst = int(np.argmin(shares))
@@ -54,13 +60,13 @@ def starved_window_workloads(run: RunData) -> Iterator[StarvedWorkload]:
             )
 
 
-def starved_from_summary(run: RunData) -> list[StarvedWorkload]:
+def starved_workloads_from_summary(run: RunData) -> list[StarvedWorkload]:
     """Returns the workloads with starved flows, from the summary if it has them."""
     kept = run.summary.get("starved")
     return starved_workloads(run) if kept is None else [StarvedWorkload(**one) for one in kept]
 
 
-def starved_for_summary(run: RunData) -> list[dict[str, Any]]:
+def starved_workloads_for_summary(run: RunData) -> list[dict[str, Any]]:
     """Returns the workloads with starved flows in the form that a summary keeps."""
     return [asdict(one) for one in starved_workloads(run)]
 
@@ -76,16 +82,16 @@ def slower_host_rates(run: RunData, flows: Mapping[str, np.ndarray]) -> np.ndarr
     return np.asarray(np.minimum(of_node[flows["src"]], of_node[flows["dst"]]))
 
 
-def find_starving(one: WatchedFlows, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def find_starved_flows(one: MeasuredOrEndlessFlows, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Returns the indices of starved flows, and their goodput as shares of their peers' mean goodput."""
-    parts = [starved_of_group(one, group) for group in group_equal_flows(one, rates)]
+    parts = [starved_flows_of_group(one, group) for group in group_equal_flows(one, rates)]
     if not parts:
         return np.zeros(0, np.int64), np.zeros(0)
     places, shares = zip(*parts, strict=True)
     return np.concatenate(places), np.concatenate(shares)
 
 
-def group_equal_flows(one: WatchedFlows, rates: np.ndarray) -> Iterator[np.ndarray]:
+def group_equal_flows(one: MeasuredOrEndlessFlows, rates: np.ndarray) -> Iterator[np.ndarray]:
     """Yields the indices of active flows with the same size, ideal time and link rate, group by group.
 
     Only groups of several flows are included, one of which has at least `MIN_TIMEOUTS` timeouts.
@@ -104,7 +110,7 @@ def group_equal_flows(one: WatchedFlows, rates: np.ndarray) -> Iterator[np.ndarr
             yield active[order[begin:end]]
 
 
-def starved_of_group(one: WatchedFlows, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def starved_flows_of_group(one: MeasuredOrEndlessFlows, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Returns the starved flows of a group with their shares; peers are flows with the same start."""
     places = places[np.argsort(one.flows["start_ps"][places], kind="stable")]
     start, active, got = (
@@ -116,14 +122,14 @@ def starved_of_group(one: WatchedFlows, places: np.ndarray) -> tuple[np.ndarray,
     near = MAX_START_DIFFERENCE * active * 1e12
     first, last = np.searchsorted(start, start - near), np.searchsorted(start, start + near, "right")
 
-    def summed(values: np.ndarray) -> np.ndarray:
+    def sum_over_peers(values: np.ndarray) -> np.ndarray:
         total = np.concatenate([[0.0], np.cumsum(values)])
         return np.asarray(total[last] - total[first])
 
     count = last - first
-    mean = summed(got / active) / count  # bytes per second
-    resent = summed(again)
-    lost = resent / np.maximum(resent + summed(got) / MAX_SEGMENT_BYTES, 1.0)
+    mean = sum_over_peers(got / active) / count  # bytes per second
+    resent = sum_over_peers(again)
+    lost = resent / np.maximum(resent + sum_over_peers(got) / MAX_SEGMENT_BYTES, 1.0)
     timeouts = one.flows["timeouts"][places].astype(np.float64)
     share = np.where(mean > 0, got / active / np.where(mean > 0, mean, 1.0), 1.0)
     told = (count > 1) & (share < STARVED_SHARE) & (mean * active >= MIN_PEER_BYTES)

@@ -15,7 +15,7 @@ import numpy as np
 from overspill import stats
 from overspill.results import measures
 from overspill.results.columns import distinct_values
-from overspill.results.measures.completion import all_flows, select_flows, workloads_with_fact
+from overspill.results.measures.completion import flows_with_transport, select_flows, workloads_with_fact
 from overspill.results.rundata import RunData
 
 MAX_DRIFT, MAX_DRIFT_ONE_SEED = (
@@ -46,7 +46,7 @@ class WindowDrift:
 def has_ongoing_load(run: RunData) -> bool:
     """Returns true if all workloads of a run go on through the window."""
     start, end = run.window_ps
-    flows = all_flows(run)
+    flows = flows_with_transport(run)
     endless = np.isin(flows["traffic"], workloads_with_fact(run, "endless"))
     if not (flows["measured"] | endless).any() or run.cut or end <= start:
         return False
@@ -63,7 +63,7 @@ def has_ongoing_load(run: RunData) -> bool:
 
 
 def compare_halves(run: RunData) -> dict[str, tuple[float, float]]:
-    """Returns values of both halves of the window that should be equal; empty if load is not constant."""
+    """Returns values of both halves of the window that should be equal; empty if load does not go on."""
     if not has_ongoing_load(run):
         return {}
     found: dict[str, tuple[float, float]] = {}
@@ -86,7 +86,7 @@ def compare_halves(run: RunData) -> dict[str, tuple[float, float]]:
 
 
 def sums_of_halves(run: RunData, table: str, column: str) -> tuple[float, float] | None:
-    """Returns the sums of a column over both halves of the window; `None` if nothing was recorded."""
+    """Returns the sums over the bins of both halves, of equal length; `None` if nothing was recorded."""
     width = int(run.summary["bin_ps"])
     first, last = -(-run.window_ps[0] // width), run.window_ps[1] // width
     count = (last - first) // 2
@@ -102,7 +102,7 @@ def sums_of_halves(run: RunData, table: str, column: str) -> tuple[float, float]
 
 
 def find_drifts(seeds: Sequence[Halves]) -> list[WindowDrift]:
-    """Returns quantities whose halves differ by more than 10%, with an interval that excludes 0.
+    """Returns quantities whose halves differ by more than 10%, with an interval over seeds that excludes 0.
 
     With one seed the limit is 25%.
     """

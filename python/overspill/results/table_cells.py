@@ -57,7 +57,7 @@ def select_rows(
 
 
 def redundant_metrics(rows: Sequence[MetricRow]) -> set[str]:
-    """Returns the metrics whose row repeats or follows from another row.
+    """Returns the metrics whose row another row makes superfluous.
 
     `data_drops` if every run lost the same number of packets in its window; queues in frames if buffers
     count bytes.
@@ -76,7 +76,7 @@ def without_mixed_workloads(
 
 
 def goodput_by_workload(rows: Sequence[MetricRow]) -> list[str]:
-    """Returns the goodput of each workload of endless flows, which shows if one suffers from another."""
+    """Returns the goodput of workloads without flows that end, which shows if one suffers from another."""
     keys = [parse_known_key(row.metric.name) for row in rows]
     ended = {key.of for key in keys if (key.metric, key.by) == ("fct_mean", "traffic")}
     return [key for key in keys if (key.metric, key.by) == ("goodput", "traffic") and key.of not in ended]

@@ -59,13 +59,13 @@ class StoredTable:
     stamp_and_digest: tuple[tuple[int, int, int], str] | None = None
 
     @staticmethod
-    def among_results(path: Path, digest: str) -> "StoredTable | None":
+    def from_results_folder(path: Path, digest: str) -> "StoredTable | None":
         """Returns a table in a folder of results, with the SHA-256 of its file; `None` without a file."""
         found = file_stamp(path) if path.is_file() else None
         return None if found is None else StoredTable(path, stamp_and_digest=(found, digest))
 
     @property
-    def is_own(self) -> bool:
+    def is_unchanged(self) -> bool:
         """True if the table's file still has the content that was written."""
         if self.stamp_and_digest is None:
             return True
@@ -77,7 +77,7 @@ class StoredTable:
     def report_read_errors(self) -> Iterator[None]:
         """Raises `BadInput` if the block reads a file that is no Parquet file, or one of other results."""
         try:
-            if not self.is_own:
+            if not self.is_unchanged:
                 raise BadInput(
                     f"{self.path}: this file no longer has the table of these results: it was deleted, "
                     "damaged, or replaced by a later command. Load the results again, run the same command "

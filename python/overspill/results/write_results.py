@@ -28,7 +28,7 @@ def refuse_other_command(out: Path, sweep: bool) -> None:
             raise BadInput(f"--out: {out} has results of `{other}`; expected a new folder or one of `{mine}`")
 
 
-def write_unless_fewer(results: FinishedRuns, out: Path) -> None:
+def write_unless_fewer_runs(results: FinishedRuns, out: Path) -> None:
     """Writes results, unless they are incomplete and earlier results in the folder have runs they lack.
 
     Complete results replace any earlier ones, and record which.
@@ -56,10 +56,10 @@ def has_fewer_runs(results: FinishedRuns, out: Path) -> bool:
         before = results_folder.parse_manifest(out, "overspill")
     except BadInput:
         return False
-    return not manifest_keys(before) <= results_keys(results)
+    return not run_keys_of_manifest(before) <= run_keys_of_results(results)
 
 
-def manifest_keys(manifest: Mapping[str, Any]) -> set[str]:
+def run_keys_of_manifest(manifest: Mapping[str, Any]) -> set[str]:
     """Returns the keys of the runs that a manifest lists."""
     if results_folder.is_sweep_manifest(dict(manifest)):
         missing = {
@@ -80,10 +80,10 @@ def manifest_keys(manifest: Mapping[str, Any]) -> set[str]:
     }
 
 
-def results_keys(results: FinishedRuns) -> set[str]:
+def run_keys_of_results(results: FinishedRuns) -> set[str]:
     """Returns the keys of the runs of results."""
     if results.of_sweep:
-        return manifest_keys(results.facts)
+        return run_keys_of_manifest(results.facts)
     return {run.key or f"{run.variant} {run.seed}" for run in results.runs}
 
 
@@ -111,11 +111,15 @@ def unchanged_report_files(results: FinishedRuns, staging: results_folder.Stagin
         ).read_bytes()
     except (BadInput, OSError):
         return []
-    return list(before.get("report", ())) if same and manifest_keys(before) == results_keys(results) else []
+    return (
+        list(before.get("report", ()))
+        if same and run_keys_of_manifest(before) == run_keys_of_results(results)
+        else []
+    )
 
 
 def move_tables(out: Path, run: RunData) -> RunData:
-    """Moves a run's tables and captures into its folder of results, and returns a run that uses them."""
+    """Puts a run's tables and captures into its folder of results; returns the run that uses them there."""
     place = results_folder.run_folder(out, run)
     with report_write_errors(place):
         place.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ from overspill.stats.paired import (
     mean_interval,
     pair_on_seeds,
     standard_error,
-    subtract_rounded,
+    subtract_ignoring_rounding,
     t_quantile,
 )
 
@@ -38,6 +38,6 @@ __all__ = [
     "mean_interval",
     "pair_on_seeds",
     "standard_error",
-    "subtract_rounded",
+    "subtract_ignoring_rounding",
     "t_quantile",
 ]

@@ -14,7 +14,7 @@ MAX_RELATIVE_ROUNDING = 1e-12  # relative spread up to which values count as equ
 Interval = tuple[float, float]
 
 
-def resampled_means(data: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+def resampled_mean_function(data: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """Returns a function that computes, from drawn column indices, the resampled mean of each row.
 
     Each mean weights the values of a row by how often their columns were drawn. All rows share the draws,
@@ -63,7 +63,7 @@ def bca_intervals_of_varying(data: np.ndarray, levels: Sequence[float]) -> list[
     """
     sizes = np.abs(data).max(axis=1)
     count = data.shape[1]
-    means = resampled_means(data / sizes[:, None])
+    means = resampled_mean_function(data / sizes[:, None])
     resampled = np.sort(
         means(np.random.default_rng(RESAMPLING_SEED).integers(0, count, (RESAMPLES, count))), axis=-1
     )
@@ -96,7 +96,7 @@ def bca_corrections(
 
 
 def interval_shares(bias: np.ndarray, acceleration: np.ndarray, level: float) -> np.ndarray:
-    """Returns for each row the quantiles of resamples at which its interval ends (equation 14.10)."""
+    """Returns for each row the shares of resamples below the two ends of its interval (equation 14.10)."""
     from scipy.special import ndtr, ndtri
 
     outer = float(ndtri((1 - level) / 2))
@@ -105,7 +105,7 @@ def interval_shares(bias: np.ndarray, acceleration: np.ndarray, level: float) ->
 
 
 def interpolate_quantiles(resampled: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """Returns for each row the given quantiles of its sorted resamples, interpolated linearly, or NaN."""
+    """Returns for each row its sorted resamples' quantiles at given shares, interpolated linearly, or NaN."""
     known = (below >= 0) & (below <= 1)
     share = np.where(known, below, 0.5)
     place = share * RESAMPLES + (1 - share)

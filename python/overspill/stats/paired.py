@@ -72,7 +72,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Differences between the best variant and every other one, over `n` common seeds."""
+    """Differences between the variant with the best mean and every other one, over `n` common seeds."""
 
     best: str
     n: int
@@ -126,7 +126,7 @@ def holm_confidence(left: int) -> float:
     return 1 - (1 - CONFIDENCE_LEVEL) / left
 
 
-def subtract_rounded(left: float, right: float) -> float:
+def subtract_ignoring_rounding(left: float, right: float) -> float:
     """Subtracts two numbers; returns 0 if the difference is only rounding."""
     difference = left - right
     return 0.0 if abs(difference) <= 1e-12 * max(abs(left), abs(right)) else difference
@@ -162,7 +162,7 @@ def pair_on_seeds(values: Mapping[str, Mapping[int, float]], better: str) -> Pai
     means = {name: mean([by_seed[seed] for seed in seeds]) for name, by_seed in values.items()}
     best = min(means, key=lambda name: sign * means[name])
     others = {
-        name: [subtract_rounded(values[best][seed], by_seed[seed]) for seed in seeds]
+        name: [subtract_ignoring_rounding(values[best][seed], by_seed[seed]) for seed in seeds]
         for name, by_seed in values.items()
         if name != best
     }
@@ -178,7 +178,7 @@ def differences_from_baseline(
     """
     base = values[baseline]
     paired = {
-        name: [subtract_rounded(one[seed], base[seed]) for seed in sorted(base.keys() & one.keys())]
+        name: [subtract_ignoring_rounding(one[seed], base[seed]) for seed in sorted(base.keys() & one.keys())]
         for name, one in values.items()
         if name != baseline
     }

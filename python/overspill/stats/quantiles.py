@@ -54,7 +54,7 @@ def mean(values: np.ndarray, open_ended: np.ndarray) -> Value | None:
 
 
 def mean_and_percentiles(values: np.ndarray, open_ended: np.ndarray) -> dict[str, Value]:
-    """Returns the mean and the percentiles of samples, by name; empty without samples."""
+    """Returns mean and percentiles of samples by name, each with their number; empty without samples."""
     average = mean(values, open_ended)
     if average is None:
         return {}

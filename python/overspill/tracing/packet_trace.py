@@ -37,7 +37,7 @@ class NodeVisit:
 
 
 @dataclass(frozen=True)
-class TraceArc:
+class CrossedLink:
     """Link crossed by the traced packet in one direction, with the number of crossings by cause."""
 
     start: int
@@ -163,11 +163,11 @@ class PacketTrace:
         return "?" if node is None else self.names[node]
 
     @cached_property
-    def arcs(self) -> list[TraceArc]:
+    def arcs(self) -> list[CrossedLink]:
         """Links that the traced packet crossed, in the order of the first crossing."""
         stays = zip(self.visits[:-1], self.visits[1:], strict=True)
         counts = Counter((a.node, b.node, a.cause) for a, b in stays)
-        return [TraceArc(start, end, count, turned) for (start, end, turned), count in counts.items()]
+        return [CrossedLink(start, end, count, turned) for (start, end, turned), count in counts.items()]
 
     @property
     def path(self) -> list[str]:

@@ -11,15 +11,15 @@ from overspill.charts.axes import escape_html
 from overspill.charts.chart_spec import (
     COLOURS,
     GREY,
-    Arc,
     Axis,
     Chart,
     Colours,
-    Entry,
     Graph,
-    Heat,
+    HeatMap,
+    LabelledArrow,
+    LegendEntry,
     Line,
-    Look,
+    LineStyle,
     Mark,
     Nodes,
     Panel,
@@ -32,19 +32,19 @@ from overspill.tracing.packet_trace import BOUNCED, DETOURED, PacketTrace
 from overspill.tracing.text import summary_lines
 from overspill.tracing.trace_layout import ROW_HEIGHT, NodeLayout, place_nodes
 
-FORWARD_LOOK, DETOUR_LOOK, BOUNCE_LOOK = (
-    Look(COLOURS[0]),
-    Look(COLOURS[1], (3.0, 1.4)),
-    Look(COLOURS[2], (1.0, 1.2)),
+FORWARD_LINE_STYLE, DETOUR_LINE_STYLE, BOUNCE_LINE_STYLE = (
+    LineStyle(COLOURS[0]),
+    LineStyle(COLOURS[1], (3.0, 1.4)),
+    LineStyle(COLOURS[2], (1.0, 1.2)),
 )
-ARC_LOOKS = {"": FORWARD_LOOK, "detour": DETOUR_LOOK, "bounce": BOUNCE_LOOK}
-ARC_NAMES = {"": "forwarded normally", "detour": "detoured", "bounce": "bounced"}
+ARROW_LINE_STYLES = {"": FORWARD_LINE_STYLE, "detour": DETOUR_LINE_STYLE, "bounce": BOUNCE_LINE_STYLE}
+ARROW_NAMES = {"": "forwarded normally", "detour": "detoured", "bounce": "bounced"}
 MIN_ARC_WIDTH, MAX_ARC_WIDTH = (
     1.2,
     5.6,
 )  # points: width of an arc crossed once, and of the arc crossed most often
 FEW_DETOURS = 8  # crossings that the thickest arc stands for at least
-INSTANT_LOOK = Look(GREY, (4, 2), 1.0)
+INSTANT_LINE_STYLE = LineStyle(GREY, (4, 2), 1.0)
 
 
 def build_figures(traced: PacketTrace) -> dict[str, Chart]:
@@ -54,10 +54,10 @@ def build_figures(traced: PacketTrace) -> dict[str, Chart]:
 
 
 def chart_path(traced: PacketTrace) -> Chart:
-    """Returns the figure of a packet's path: arrows are wider for more crossings, dashed for detours."""
+    """Returns the figure of a path: arrows are wider for more crossings, dashed for detours and bounces."""
     layout = place_nodes(traced)
-    turned = [one for one in ARC_LOOKS if any(arc.cause == one for arc in traced.arcs)]
-    legend = [Entry(one or "normal", ARC_NAMES[one], arc_look(one, 0.25)) for one in turned]
+    turned = [one for one in ARROW_LINE_STYLES if any(arc.cause == one for arc in traced.arcs)]
+    legend = [LegendEntry(one or "normal", ARROW_NAMES[one], arrow_line_style(one, 0.25)) for one in turned]
     facts = traced.facts
     which = f"{'reverse ' if facts['reverse'] else ''}packet {facts['n']} of flow {facts['flow']}"
     which = traced.which if facts["notice"] else which
@@ -79,12 +79,12 @@ def chart_path(traced: PacketTrace) -> Chart:
     )
 
 
-def arc_look(turned: str, share: float) -> Look:
+def arrow_line_style(turned: str, share: float) -> LineStyle:
     """Returns the line style of an arrow; `share` is 0 for one crossing, 1 for the most crossings."""
-    base, width = ARC_LOOKS[turned], MIN_ARC_WIDTH + (MAX_ARC_WIDTH - MIN_ARC_WIDTH) * share
+    base, width = ARROW_LINE_STYLES[turned], MIN_ARC_WIDTH + (MAX_ARC_WIDTH - MIN_ARC_WIDTH) * share
     # Dashes are in units of the line's width, and would be too long in a wide line.
     dash = tuple(length * max(0.45, 1.6 / width) for length in base.dash)
-    return Look(base.colour, dash, round(width, 2))
+    return LineStyle(base.colour, dash, round(width, 2))
 
 
 def build_graph(traced: PacketTrace, layout: NodeLayout) -> Graph:
@@ -97,9 +97,9 @@ def build_graph(traced: PacketTrace, layout: NodeLayout) -> Graph:
     for (start, end, turned), count in counts.items():
         x, y = layout.curve((start, end), turned != "" and (start, end, "") in counts)
         ends = f"{escape_html(layout.names[start])} to {escape_html(layout.names[end])}"
-        hover = f"{ends}, {ARC_NAMES[turned]}<br>{common.format_count(count, 'time')}"
-        drawn = arc_look(turned, (count - 1) / (most - 1))
-        arcs.append(Arc(x, y, drawn, turned or "normal", str(count), hover))
+        hover = f"{ends}, {ARROW_NAMES[turned]}<br>{common.format_count(count, 'time')}"
+        drawn = arrow_line_style(turned, (count - 1) / (most - 1))
+        arcs.append(LabelledArrow(x, y, drawn, turned or "normal", str(count), hover))
     hosts = [at for at in layout.positions if traced.network["nodes"][at]["host"]]
     switches = [at for at in layout.positions if at not in hosts]
     groups = [(group, plain) for group, plain in ((switches, "#eef2f6"), (hosts, "#ffffff")) if group]
@@ -140,14 +140,14 @@ def chart_detours(traced: PacketTrace) -> Chart | None:
             Line(
                 np.full(2, at * measures.SECONDS_PER_PS),
                 np.array([-0.6, len(pod) - 0.4]),
-                INSTANT_LOOK,
+                INSTANT_LINE_STYLE,
                 "instants",
             )
         )
     rows = {node: at for at, node in enumerate(pod)}
     known = np.isin(nodes, pod)
     heights = np.array([rows[int(node)] for node in nodes[known]], np.float64)
-    marks.append(Points(seconds[known], heights, Look(COLOURS[0]), "all", size=1.4))
+    marks.append(Points(seconds[known], heights, LineStyle(COLOURS[0]), "all", size=1.4))
     own = [step for step in traced.steps if step["what"] in (DETOURED, BOUNCED) and step["node"] in rows]
     if own:
         when = np.array([step["time_ps"] for step in own]) * measures.SECONDS_PER_PS
@@ -155,7 +155,7 @@ def chart_detours(traced: PacketTrace) -> Chart | None:
             Points(
                 when,
                 np.array([float(rows[step["node"]]) for step in own]),
-                Look(COLOURS[1]),
+                LineStyle(COLOURS[1]),
                 "own",
                 hollow=True,
             )
@@ -164,16 +164,18 @@ def chart_detours(traced: PacketTrace) -> Chart | None:
     panel = Panel("", Axis("time", "time", range=x_extent(marks)),
                   Axis("", ticks=ticks, range=(-0.6, len(pod) - 0.4), reversed=True), marks)  # fmt: skip
     legend = [
-        Entry("all", "a detour", Look(COLOURS[0]), "circle"),
-        Entry("instants", "t1, t2, t3", INSTANT_LOOK),
+        LegendEntry("all", "a detour", LineStyle(COLOURS[0]), "circle"),
+        LegendEntry("instants", "t1, t2, t3", INSTANT_LINE_STYLE),
     ]
-    legend[1:1] = [Entry("own", "a detour of this packet", Look(COLOURS[1]), "ring")] if own else []
+    legend[1:1] = (
+        [LegendEntry("own", "a detour of this packet", LineStyle(COLOURS[1]), "ring")] if own else []
+    )
     return Chart("detours", "Detours by switch over time", detours_caption(traced, sum(counts)), [panel],
                  height=min(6.5, 0.9 + 0.24 * len(pod)), legend=legend)  # fmt: skip
 
 
 def x_extent(marks: list[Mark]) -> tuple[float, float]:
-    """Returns the x range of lines and points, with a small margin."""
+    """Returns the x range of what is drawn, with a small margin."""
     start, end = axis_extent([Panel(marks=marks)], "x")
     margin = 0.02 * (end - start) or measures.SECONDS_PER_PS
     return start - margin, end + margin
@@ -214,7 +216,7 @@ def chart_occupancy(traced: PacketTrace) -> Chart | None:
             values[row, port[keep].astype(np.int64)] = packets[keep]
         ticks = tuple((at + 0.5, str(at)) for at in range(0, most, -(-most // 12)))
         title = f"t{number} = {formats.format_time(instant)}"
-        marks: list[Mark] = [Span(0, most), Heat(values, np.arange(most + 1), names)]
+        marks: list[Mark] = [Span(0, most), HeatMap(values, np.arange(most + 1), names)]
         panels.append(Panel(title, Axis("port", ticks=ticks), Axis(), marks))
     largest = float(packets[np.isin(node, pod)].max())
     halves = (

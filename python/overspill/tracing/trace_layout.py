@@ -64,7 +64,7 @@ class NodeLayout:
 
 
 def place_nodes(traced: PacketTrace) -> NodeLayout:
-    """Returns the positions for a trace: hosts in the bottom row, switches by their distance from hosts.
+    """Lays out the nodes of a trace: hosts in the bottom row, switches above by their distance from hosts.
 
     Nodes of a row keep the order of the trace. More than three switches at a single distance form an ellipse.
     In a long row, nodes that met the same nodes are merged.

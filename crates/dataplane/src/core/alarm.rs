@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_timer_is_what_its_index_says() {
+    fn timer_index_round_trips() {
         assert_eq!(CoreTimer::from_index(CoreTimer::Cut.index()), Some(CoreTimer::Cut));
         for port in [0, 1, 47, u16::MAX] {
             let port = PortId(port);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_that_moves_on_costs_no_further_event_and_one_that_comes_sooner_does() {
+    fn only_an_earlier_deadline_schedules_a_further_event() {
         let mut alarm = Alarm::OFF;
         assert_eq!(alarm.set(Time(10)), Some(Time(10)));
         assert_eq!(alarm.set(Time(30)), None, "the event at 10 stays");
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_that_is_taken_back_never_comes() {
+    fn cancelled_deadline_never_fires() {
         let mut alarm = Alarm::OFF;
         alarm.set(Time(10));
         alarm.set(Time::NEVER);

@@ -12,7 +12,7 @@ use mech::{Ecn, PktId, PortId};
 
 impl Core {
     /// Trims a packet, and returns true if it is shorter now.
-    pub(super) fn trim_arrival<F: Fib, O: Out>(
+    pub(super) fn trim_packet<F: Fib, O: Out>(
         &mut self,
         pkt: &mut Pkt,
         port: PortId,
@@ -121,7 +121,7 @@ impl Core {
     ) -> Option<bool> {
         let from = self.store.find(port, id.0)?;
         let (before, mut cut) = (*self.store.arena.get(id.0), *self.store.arena.get(id.0));
-        if !self.trim_arrival(&mut cut, port, step) {
+        if !self.trim_packet(&mut cut, port, step) {
             return Some(false);
         }
         let to = QueueAt { port, queue: self.store.resolve_queue(cut.head.queue()) };

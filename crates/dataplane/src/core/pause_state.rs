@@ -31,7 +31,7 @@ pub struct ReceivedPauses {
 
 impl Core {
     /// Returns the classes that a port has paused at its far end; `None` if the port has no pause slot.
-    pub fn pause_sent(&self, port: PortId) -> Option<SentPauses> {
+    pub fn sent_pauses(&self, port: PortId) -> Option<SentPauses> {
         let gate = &self.pausing.as_ref()?.gates[usize::from(port.0)];
         let slot = self.pausing_at(port)?;
         // A pause that may expire before it is refreshed ends by itself, so it is part of no deadlock.
@@ -39,7 +39,7 @@ impl Core {
         Some(SentPauses { paused, resumes: gate.resumes.map(|resumes| resumes.sent) })
     }
     /// Returns the classes that a port may not send; `None` if no port of the network is ever paused.
-    pub fn pause_in_effect(&self, port: PortId) -> Option<ReceivedPauses> {
+    pub fn received_pauses(&self, port: PortId) -> Option<ReceivedPauses> {
         let gate = &self.pausing.as_ref()?.gates[usize::from(port.0)];
         Some(ReceivedPauses {
             paused: gate.paused,
@@ -71,7 +71,8 @@ impl Core {
         }
         bytes
     }
-    /// Returns the bytes that stay forever if ports never send the classes `stuck` again, by input, output and class.
+    /// Returns the bytes that never leave the account of their input if ports never send the classes `stuck` again.
+    /// The bytes are given by input, output and class.
     pub fn stuck_bytes(&self, stuck: &[ClassSet]) -> Vec<StuckBytes> {
         if self.store.inputs.is_some() {
             return self.store.stuck_bytes_at_inputs(stuck);

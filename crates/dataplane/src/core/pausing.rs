@@ -67,6 +67,7 @@ pub(super) struct ResumeCounts {
 }
 
 /// Pause state of all ports of a node, and tallies of its pause frames.
+/// A node has it only in a network where ports may be paused.
 #[derive(Clone)]
 pub(crate) struct NodePauseState {
     pub(super) gates: Vec<PortPauseState>,
@@ -291,7 +292,7 @@ impl Core {
             xoff: slot.thresholds(look.free_pool_bytes()).0,
             headroom: gate.setup.headroom,
             expired,
-            inside: stages.and_then(|stages| stages.undersized_buffers((ingress, out.port), pkt.head.size)),
+            inside: stages.and_then(|stages| stages.oversized_frame((ingress, out.port), pkt.head.size)),
         })
     }
 }

@@ -154,8 +154,8 @@ impl Core {
         let visits = setup.ports.iter().any(Core::reads_single_packets);
         // Inputs, several classes or lanes change which frame leaves next. A mechanism that removes or visits packets
         // needs them in the arena, where frames with computed departures never are. A header that is being cut joins
-        // its queue late. Shared memory (`fixed_thresholds()` is `None`) makes one port's decisions depend on the departures of
-        // others.
+        // its queue late. Shared memory (`fixed_thresholds()` is `None`) makes one port's decisions depend on the
+        // departures of others.
         let plain = !by_input
             && setup.may_compute
             && setup.inputs.is_none()

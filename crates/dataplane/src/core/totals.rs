@@ -17,7 +17,7 @@ impl Core {
         self.store.arena.packet_count() - self.input_copies().count()
     }
 
-    /// Returns the arena slots of the copies that inputs keep until an acknowledgement arrives.
+    /// Returns the arena slots of the copies that inputs keep of frames until their delivery is acknowledged.
     fn input_copies(&self) -> impl Iterator<Item = u32> + '_ {
         let stages = self.store.inputs.iter().flat_map(|inputs| &inputs.stages);
         stages.flat_map(|stages| stages.copies().map(|(_, slot)| slot))
@@ -53,7 +53,7 @@ impl Core {
     }
 
     /// Returns the number of frames that are on their link by a computed departure but still count as queued.
-    pub fn waiting_ahead(&self) -> u64 {
+    pub fn frames_on_link(&self) -> u64 {
         self.store.ports.iter().filter(|port| port.computed).map(|port| u64::from(port.queued_frames())).sum()
     }
 }

@@ -15,8 +15,7 @@ use mech::overflow::DropReason;
 use mech::{PacketKind, PortId};
 
 impl Core {
-    /// Schedules the arbiter of an output for the end of this step.
-    /// A frame waits for the output, or space became free there.
+    /// Schedules the arbiter of an output for the end of this step, since a frame waits for it or space became free.
     pub(super) fn schedule_arbiter(&mut self, output: PortId) {
         if let Some(stages) = self.stages() {
             stages.schedule_arbiter(output.0);

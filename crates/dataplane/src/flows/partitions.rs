@@ -35,8 +35,8 @@ impl FlowTable {
         let mut whole = FlowTable::default();
         for (flow, src, dst) in order {
             let (at, from, to) = (flow.0 as usize, parts[*src], parts[*dst]);
-            let EndSlots { receiver, left, raw_received, .. } = to.ends[at];
-            let mut ends = EndSlots { receiver, left, raw_received, ..from.ends[at] };
+            let EndSlots { receiver, finished_receiver, raw_received, .. } = to.ends[at];
+            let mut ends = EndSlots { receiver, finished_receiver, raw_received, ..from.ends[at] };
             if ends.persistent != NO_SLOT {
                 let mut persistent: Persistent = from.persistent[ends.persistent as usize].clone();
                 persistent.renumber(&rank);

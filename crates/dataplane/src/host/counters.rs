@@ -31,7 +31,7 @@ impl Host {
     }
     /// Returns the number of congestion messages that this host has received about a flow, and the last of them.
     pub fn notice_stats(&self, flow: FlowId) -> (u64, Option<mech::Notice>) {
-        self.limiters.notices_about(flow)
+        self.notice_log.notices_about(flow)
     }
     /// Number of packets that switches have sent back to this host, their source.
     pub fn packets_returned(&self) -> u64 {

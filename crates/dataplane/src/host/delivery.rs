@@ -38,7 +38,8 @@ impl Host {
                 self.call_sender(ends.sender, step, |s, io| s.receive(pkt, io));
             }
         } else if ends.receiver == REMOVED_SLOT {
-            // The peer may have missed the last ACK. The receiver is gone, but `left` suffices to repeat that ACK.
+            // The peer may have missed the last ACK. The receiver is gone, but its `finished_receiver` suffices to
+            // repeat that ACK.
             self.reply(pkt, step);
         } else {
             let slot = if ends.receiver == NO_SLOT { self.open_receiver(flow, step) } else { ends.receiver };
@@ -76,7 +77,7 @@ impl Host {
         let cfg = step.tcp.config_at(|| info.receiver_ends());
         let timers_set = &mut self.timers_set;
         let mut io = Io { now: step.now, cfg, exts: step.exts, out: step.released, timers_set };
-        ack_of_finished(info, pkt, &mut step.flows.ends[at].left, &mut io);
+        ack_of_finished(info, pkt, &mut step.flows.ends[at].finished_receiver, &mut io);
         self.emit_all(step);
     }
 
@@ -147,7 +148,7 @@ impl Host {
         if receiver.is_complete() && deadline.is_none() {
             let ends = &mut step.flows.ends[flow.0 as usize];
             ends.receiver = REMOVED_SLOT;
-            ends.left = receiver.finished_state();
+            ends.finished_receiver = receiver.finished_state();
             self.receivers.remove(slot);
         } else if let Some(at) = self.receivers.arm(slot, deadline) {
             step.out.set_timer(HostTimer::Receiver(slot).index(), at);

@@ -16,7 +16,7 @@ pub(super) struct PullState {
     /// Flows with a segment ready, and their classes, while the announcement to the NIC passes the stack.
     announced: StackDelay<(FlowId, u8)>,
     /// True while the NIC requests a segment from a transport. That segment passes no stack: its announcement did.
-    asking: bool,
+    is_requesting: bool,
     /// Instant of the pending event of the rate limiters; never if there is none.
     event: Time,
     /// Reaction point, which changes the rates of flows, if the host has one.
@@ -40,7 +40,7 @@ impl PullState {
         PullState {
             queues: NicQueues::new(order),
             announced: StackDelay::new(delay, jitter),
-            asking: false,
+            is_requesting: false,
             event: Time::NEVER,
             reacting: reaction.map(|point| ReactionState { point, event: Time::NEVER, made: 0 }),
         }
@@ -53,7 +53,7 @@ impl PullState {
     }
     /// Returns true while the NIC requests a segment from a transport.
     pub(super) fn is_pulling(&self) -> bool {
-        self.asking
+        self.is_requesting
     }
     /// Adds a frame to its flow's queue at the NIC.
     pub(super) fn push(&mut self, pkt: &Pkt, now: Time) {
@@ -67,7 +67,7 @@ impl Host {
     pub(super) fn announce<O: Out>(&mut self, flow: FlowId, step: &mut HostStep<O>) {
         let (now, class) = (step.now, step.flows.info(flow).class);
         let Some(pulled) = &mut self.pulled else { return };
-        if pulled.asking || pulled.announced.is_instant() {
+        if pulled.is_requesting || pulled.announced.is_instant() {
             pulled.queues.on_segment_ready(flow, class, now);
         } else if pulled.queues.announce(flow, class)
             && let Some(at) = pulled.announced.push(now, (flow, class), &mut self.stack_rng)
@@ -125,10 +125,10 @@ impl Host {
                     return Some(pkt);
                 }
                 NextFrame::Segment(flow) => {
-                    pulled.asking = true;
+                    pulled.is_requesting = true;
                     let slot = step.flows.ends[flow.0 as usize].sender;
                     self.call_sender(slot, step, |sender, io| sender.send_for_nic(io));
-                    self.pulled.iter_mut().for_each(|pulled| pulled.asking = false);
+                    self.pulled.iter_mut().for_each(|pulled| pulled.is_requesting = false);
                 }
             }
         }

@@ -18,7 +18,7 @@ impl Host {
     /// over. A message about a flow's ACKs changes nothing.
     #[cold]
     pub(super) fn on_notice<O: Out>(&mut self, flow: FlowId, notice: Notice, step: &mut HostStep<O>) {
-        self.limiters.on_notice(flow, notice);
+        self.notice_log.on_notice(flow, notice);
         let (src, ends) = (step.flows.info(flow).src, step.flows.ends[flow.0 as usize]);
         if src == self.id && ends.sender != REMOVED_SLOT {
             self.call_reaction(flow, step, |point, flow| point.on_notice(&notice, flow));

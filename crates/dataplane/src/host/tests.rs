@@ -66,7 +66,7 @@ struct Bench {
     host: Host,
     flows: FlowTable,
     tcp: TransportTable,
-    exts: PacketExtensions,
+    exts: ExtensionSlab,
     released: ReleasedPackets,
     driver: Driver,
 }
@@ -106,7 +106,7 @@ impl Bench {
             host: Host::new(setup),
             flows: FlowTable::default(),
             tcp: TransportTable::uniform(config("newreno", &[("initial_window", Value::Amount(Amount::Packets(10)))])),
-            exts: PacketExtensions::default(),
+            exts: ExtensionSlab::default(),
             released: ReleasedPackets::default(),
             driver: Driver::default(),
         }
@@ -190,7 +190,7 @@ fn a_notice_that_nobody_reacts_to_changes_nothing() {
 }
 
 #[test]
-fn what_the_nic_has_not_asked_for_is_not_made() {
+fn segments_are_made_only_when_the_nic_requests_them() {
     let mut bench = Bench::new(ReactionSlot::NONE);
     bench.start(10);
     for (ns, made) in [(1, 1), (8624, 1), (8625, 2), (20_000, 3), (1_000_000, 10)] {

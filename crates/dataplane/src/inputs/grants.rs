@@ -110,7 +110,7 @@ impl Inputs {
         let (_, stamp) = arena.first(&self.queues[first])?;
         let slot = arena.unlink_first(&mut self.queues[first])?;
         let head = &arena.get(slot).head;
-        self.count_left_queue(to, head.size);
+        self.count_queue_departure(to, head.size);
         let item = StageFrame { slot, to, size: head.size, copy: NIL, stamp, hash: head.hash };
         Some(StageMove { item, from: MoveSource::Input })
     }

@@ -83,7 +83,7 @@ pub(crate) struct Stages {
     pub(super) copies: BTreeMap<u32, QueueAt>,
     /// Rule that the mechanism in the `fabric` slot has broken.
     pub(crate) broken: Option<Rule>,
-    /// Acknowledgements in flight: instant of arrival, and arena slot of the copy.
+    /// Acknowledgements in flight, in order of arrival: instant of arrival, and arena slot of the copy.
     acks: VecDeque<(Time, u32)>,
 }
 
@@ -177,7 +177,7 @@ impl Stages {
     }
     /// Returns the sizes of the buffers inside if one on a frame's path is smaller than the frame.
     /// No internal link is on the path to an output of the same stage.
-    pub(crate) fn undersized_buffers(&self, (from, to): (PortId, PortId), size: u16) -> Option<OversizedFrame> {
+    pub(crate) fn oversized_frame(&self, (from, to): (PortId, PortId), size: u16) -> Option<OversizedFrame> {
         let (stage_buffer, link_buffer) = (self.rules.stage_buffer.0, self.rules.link_buffer.0);
         let crosses = self.stages[usize::from(from.0)] != self.stages[usize::from(to.0)];
         let least = if crosses { stage_buffer.min(link_buffer) } else { stage_buffer };

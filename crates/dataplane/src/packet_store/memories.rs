@@ -1,6 +1,6 @@
 //! Contents of a node's two kinds of memory: the buffers of output ports, and the memories of inputs.
 
-use super::{PacketStore, may_join_output, to_use};
+use super::{PacketStore, may_join_output, memory_use};
 use crate::inputs::{Inputs, StuckBytes};
 use crate::port::QueueAt;
 use mech::{ClassSet, Fill, Lane, PortId, QueueId};
@@ -38,7 +38,7 @@ impl PacketStore {
             own.queued_without_notices(),
             self.inputs.as_ref().map_or((0, 0), |inputs| inputs.data_waiting_for_output(port)),
         );
-        self.buffer.peek().fill(&to_use((all.0 - elsewhere.0, all.1 - elsewhere.1)))
+        self.buffer.peek().fill(&memory_use((all.0 - elsewhere.0, all.1 - elsewhere.1)))
     }
 
     /// Returns the bytes that stay in the memory of inputs forever if ports never send the classes `stuck` again.
@@ -61,7 +61,7 @@ impl PacketStore {
             let ((packets, bytes), comes) = (port.backlog(queue), inputs.incoming_bytes(QueueAt { queue, ..to }));
             (packets + u32::from(comes > 0), bytes + u64::from(comes))
         });
-        let used = to_use(there.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1)));
+        let used = memory_use(there.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1)));
         !Lane::PAUSED.contains(&lane) || may_join_output(&self.buffer, &self.lanes, (to.queue, &used), size)
     }
 

@@ -102,7 +102,7 @@ impl<F: Fib> View for NodeView<'_, F> {
     fn has_inputs(&self) -> bool {
         self.store.inputs.is_some()
     }
-    fn fits_beyond(&self, port: PortId, queue: QueueId, size: u16, extra: ExtraMemory) -> bool {
+    fn fits_with_extra_memory(&self, port: PortId, queue: QueueId, size: u16, extra: ExtraMemory) -> bool {
         let to = QueueAt { port, queue: self.store.resolve_queue(queue) };
         if self.port(port).is_none() {
             return false;
@@ -136,7 +136,7 @@ impl<F: Fib> View for NodeView<'_, F> {
         }
         let port = self.fib.port_toward(host, hash)?;
         if usize::from(port.0) >= self.store.ports.len() {
-            self.record_rule(Some(self.fib.slot()), Rule::NoPort(port));
+            self.record_rule(Some(self.fib.slot_name()), Rule::NoPort(port));
             return None;
         }
         Some(port)

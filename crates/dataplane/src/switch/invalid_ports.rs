@@ -39,7 +39,7 @@ impl Switch {
         port: PortId,
         step: &mut SwitchStep<R, O>,
     ) {
-        let slot = switch_fib!(self, step).slot();
+        let slot = switch_fib!(self, step).slot_name();
         self.core.record_broken_rule(slot, pkt.head.ingress, Rule::NoPort(port));
         self.drop_before_output(pkt, DropReason::NoRoute, step);
     }

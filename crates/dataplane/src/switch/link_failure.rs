@@ -35,18 +35,17 @@ impl Switch {
     pub(super) fn drop_unreachable<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) {
         let (dst, hash) = (pkt.head.dst, pkt.head.hash);
         // A routing mechanism that names no hop of the list breaks a rule elsewhere; the first hop serves here.
-        let choose =
-            |hops: &[Hop]| hops.get(self.routing.peek().hop_of_tables(dst, hash, hops)).unwrap_or(&hops[0]).port;
+        let choose = |hops: &[Hop]| hops.get(self.routing.peek().hop_by_hash(dst, hash, hops)).unwrap_or(&hops[0]).port;
         let dead_end = step.routes.first_dead_link(self.node, dst, &choose);
         if let Some(dead_end) = dead_end.filter(|_| !pkt.head.flags.has(Flags::MISDIRECTED)) {
-            *self.cut_off.entry(dead_end).or_default() += 1;
+            *self.unreachable_drops.entry(dead_end).or_default() += 1;
         }
         self.drop_before_output(pkt, DropReason::NoRoute, step);
     }
 
     /// Returns the number of packets lost here without a route because the link of a port is dead.
     pub fn drops_by_dead_port(&self, node: u32, port: PortId) -> u64 {
-        self.cut_off.get(&(node, port)).copied().unwrap_or(0)
+        self.unreachable_drops.get(&(node, port)).copied().unwrap_or(0)
     }
 
     /// Reopens a port whose link is known to be back. The caller calls [`Switch::finish_step`].

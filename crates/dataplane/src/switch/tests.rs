@@ -4,7 +4,7 @@
 /// Creates the context of one instant at a switch of these tests.
 macro_rules! step_at {
     ($now:expr, $out:expr) => {
-        &mut crate::SwitchStep { now: $now, routes: &Direct, exts: &mut crate::PacketExtensions::default(), out: $out }
+        &mut crate::SwitchStep { now: $now, routes: &Direct, exts: &mut crate::ExtensionSlab::default(), out: $out }
     };
 }
 
@@ -152,7 +152,7 @@ impl Util {
 }
 
 #[test]
-fn utilisation_goes_up_and_down_by_one_place_at_each_step() {
+fn pabo_utilisation_changes_by_one_place_per_packet() {
     let (mut switch, mut util, mut draws) = (switch(), Util::default(), Stream::new(9, 0, StreamPurpose::Custom(0)));
     let (mut bounced, mut waiting) = (0, Vec::new());
     for step in 0..20_000 {
@@ -190,7 +190,7 @@ fn utilisation_goes_up_and_down_by_one_place_at_each_step() {
 }
 
 #[test]
-fn bounced_packets_of_a_class_leave_before_the_others_of_it_and_after_higher_classes() {
+fn bounced_packets_leave_first_within_their_class() {
     let mut switch = switch();
     let pkt = |class, bounces| {
         let mut head = Head { src: HostId(1), ingress: PortId(1), size: 1518, ttl: 9, bounces, ..Head::default() };

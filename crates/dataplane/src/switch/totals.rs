@@ -32,7 +32,7 @@ impl Switch {
         let known = out.len();
         out.extend(drawn.map(|place| hops[place].port));
         if out.len() == known {
-            out.extend(Some(routing.port_of_tables(ends, hash, hops)).filter(|port| self.has_port(*port)));
+            out.extend(Some(routing.port_by_hash(ends, hash, hops)).filter(|port| self.has_port(*port)));
         }
     }
 

@@ -8,7 +8,7 @@ use super::kernel::{Kernel, SackRules};
 use super::linux_pacing::PacingChoices;
 pub(super) use super::option_values::Recovery;
 use super::option_values::{
-    CongestionControl, Connection, OldCongestionControl, Priority, ProbePriority, RtoFloor, TimeoutFlight,
+    CongestionControl, CongestionControl2_6_38, Connection, Priority, ProbePriority, RtoFloor, TimeoutFlight,
 };
 use super::tick_clock::TickClock;
 use crate::Framing;
@@ -46,7 +46,7 @@ pub(super) enum CongestionKind {
     /// BIC, available for Linux 2.6.38 only.
     Bic,
     /// No congestion window: the NIC limits the rate of the flow (RoCE).
-    Open,
+    NicRate,
 }
 
 /// ECN of a transport: if its data is ECN-capable, and how receivers echo marks.
@@ -59,7 +59,7 @@ pub(super) enum EcnMode {
     /// ECN-Echo that reports for each acknowledged byte if it was marked (DCTCP, RFC 8257 §3.2).
     Exact,
     /// No ECN-Echo in ACKs: the receiver's NIC reports marks (DCQCN's CNP).
-    Told,
+    ByNic,
 }
 
 /// Parameters of a transport at one end of a flow.
@@ -157,8 +157,8 @@ impl TcpConfig {
                 CongestionControl::Reno => CongestionKind::Halving,
             },
             "linux_2_6_38" => match values.get("congestion_control") {
-                OldCongestionControl::Reno => CongestionKind::Halving,
-                OldCongestionControl::Bic => CongestionKind::Bic,
+                CongestionControl2_6_38::Reno => CongestionKind::Halving,
+                CongestionControl2_6_38::Bic => CongestionKind::Bic,
             },
             "linux_dctcp" | "linux_2_6_38_dctcp" => CongestionKind::Dctcp,
             _ => return None,
@@ -175,7 +175,7 @@ impl TcpConfig {
             CongestionKind::Halving | CongestionKind::Cubic | CongestionKind::Bic if values.flag("ecn") => {
                 EcnMode::Latched
             }
-            CongestionKind::Halving | CongestionKind::Cubic | CongestionKind::Bic | CongestionKind::Open => {
+            CongestionKind::Halving | CongestionKind::Cubic | CongestionKind::Bic | CongestionKind::NicRate => {
                 EcnMode::Off
             }
         };
@@ -293,7 +293,7 @@ impl TcpConfig {
 
     /// Returns true if the receiver's NIC reports marked data (CNPs), because ACKs do not echo marks.
     pub fn uses_cnps(&self) -> bool {
-        self.ecn == EcnMode::Told
+        self.ecn == EcnMode::ByNic
     }
 
     /// Returns true if data can carry marks.
@@ -447,7 +447,7 @@ impl TcpConfig {
     }
     /// Returns true if the transport has no window and needs a NIC that sets the rate of each flow.
     pub fn is_rate_based(&self) -> bool {
-        self.law == CongestionKind::Open
+        self.law == CongestionKind::NicRate
     }
     /// Returns true if ACKs echo congestion marks, and CWR confirms the echo.
     pub(crate) fn echoes_marks(&self) -> bool {

@@ -61,7 +61,7 @@ pub use sender::notice::BounceState;
 pub use sender::{Sender, SenderStats};
 pub use specs::SPECS;
 
-use crate::PacketExtensions;
+use crate::ExtensionSlab;
 use mech::{FlowId, HostId};
 use units::{Dur, Time};
 
@@ -113,7 +113,7 @@ pub struct Io<'a> {
     /// Transport configuration of this end of the flow.
     pub cfg: &'a TcpConfig,
     /// Table of packet extensions (TCP options) for the packets of both ends.
-    pub exts: &'a mut PacketExtensions,
+    pub exts: &'a mut ExtensionSlab,
     /// Packets that the call sends, appended in the order in which they leave.
     pub out: &'a mut ReleasedPackets,
     /// Number of timers that the host has set so far; setting a timer for the same tick again does not count.

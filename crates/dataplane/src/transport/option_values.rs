@@ -67,7 +67,7 @@ choice! {
 
 choice! {
     /// Congestion control of a host with Linux 2.6.38.
-    pub(super) enum OldCongestionControl {
+    pub(super) enum CongestionControl2_6_38 {
         /// Reno (RFC 5681), which the DCTCP patch of 2011 expects.
         Reno = "reno",
         /// BIC (Xu et al., INFOCOM 2004).

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nic_gets_one_segment_each_time_it_asks_and_knows_whether_another_waits() {
+    fn nic_paced_sender_releases_one_segment_per_request() {
         let mut pacing = Pacing::Pulled;
         assert!(!pacing.is_waiting() && !pacing.may_send() && pacing.is_waiting());
         pacing = Pacing::Granted;

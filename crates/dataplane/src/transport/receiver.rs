@@ -171,7 +171,7 @@ impl Receiver {
     }
 
     /// Processes a packet for this receiver.
-    /// On an open connection, a packet without payload has no effect unless it is a SYN.
+    /// On an open connection, a packet without payload has no effect unless it is a SYN or was trimmed.
     #[inline]
     pub fn receive(&mut self, pkt: &Pkt, io: &mut Io) {
         let data = pkt.head.flags.has(Flags::PAYLOAD) && pkt.payload > 0;

@@ -22,7 +22,8 @@ pub(super) struct RttTicks {
 }
 
 impl RttTicks {
-    /// Adds a round-trip sample; `floor` is the minimum RTO in ticks, `outstanding` the range from SND.UNA to SND.NXT.
+    /// Adds a round-trip sample in ticks.
+    /// `floor` is the minimum RTO in ticks, and `outstanding` the range from SND.UNA to SND.NXT.
     pub fn sample(&mut self, ticks: u64, floor: u64, outstanding: &Range<u64>) {
         let sample = ticks.max(1);
         if self.srtt == 0 {

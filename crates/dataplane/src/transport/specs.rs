@@ -6,14 +6,15 @@ mod windows;
 
 use super::option_values::{Connection, Priority, ProbePriority};
 use losses::{
-    DSACK_UNDO, EIFEL, FACK, FRTO, LINUX_RTO_FLOOR, LINUX_TICK, LINUX_TIMER_SLACK, LINUX_TSO, METRICS_SAVE, OLD_FRTO,
-    OLD_TICK, OLD_TSO, PACING, PACING_CA_RATIO, PACING_SS_RATIO, PACK, PACK_DUPACK_THRESHOLD, PACK_REACTION, RACK,
-    RECOVERY, RTO_FLOOR, TICK, TIMEOUT_FLIGHT, TIMER_SLACK, TLP, TSO, TSO_RTT_LOG, WINDOW_IN_RECOVERY,
+    DSACK_UNDO, EIFEL, FACK, FRTO, LINUX_2_6_38_FRTO, LINUX_2_6_38_TICK, LINUX_2_6_38_TSO, LINUX_RTO_FLOOR, LINUX_TICK,
+    LINUX_TIMER_SLACK, LINUX_TSO, METRICS_SAVE, PACING, PACING_CA_RATIO, PACING_SS_RATIO, PACK, PACK_DUPACK_THRESHOLD,
+    PACK_REACTION, RACK, RECOVERY, RTO_FLOOR, TICK, TIMEOUT_FLIGHT, TIMER_SLACK, TLP, TSO, TSO_RTT_LOG,
+    WINDOW_IN_RECOVERY,
 };
 use mech::params::{Param, ParamKind, Spec};
 use windows::{
-    CONGESTION_CONTROL, ECN, FAST_CONVERGENCE, G, HYSTART, INITIAL_ALPHA, LINUX_HYSTART, OLD_CONGESTION_CONTROL,
-    SHIFT_G,
+    CONGESTION_CONTROL, ECN, FAST_CONVERGENCE, G, HYSTART, INITIAL_ALPHA, LINUX_2_6_38_CONGESTION_CONTROL,
+    LINUX_HYSTART, SHIFT_G,
 };
 
 macro_rules! tcp_params {
@@ -28,9 +29,9 @@ macro_rules! tcp_params {
     // Defaults of a Linux 2.6.38 host.
     (linux_2_6_38: $($more:expr),* $(,)?) => {
         tcp_params!(
-            timer: [LINUX_MIN_RTO, LINUX_MAX_RTO, OLD_INITIAL_RTO, OLD_HANDSHAKE_RTT], mss: "1448B", modern: "true",
+            timer: [LINUX_MIN_RTO, LINUX_MAX_RTO, LINUX_2_6_38_INITIAL_RTO, LINUX_2_6_38_HANDSHAKE_RTT], mss: "1448B", modern: "true",
             initial_window: "3pkt", dupack_threshold: "3", restart_after_idle: "true", priority: "none",
-            FACK, OLD_FRTO, OLD_TICK, OLD_TSO, METRICS_SAVE, PACK, PACK_DUPACK_THRESHOLD, PACK_REACTION, $($more),*
+            FACK, LINUX_2_6_38_FRTO, LINUX_2_6_38_TICK, LINUX_2_6_38_TSO, METRICS_SAVE, PACK, PACK_DUPACK_THRESHOLD, PACK_REACTION, $($more),*
         )
     };
     // A transport that may find losses by time: parameters before those choices, and after them.
@@ -232,13 +233,13 @@ const LINUX_INITIAL_RTO: Param = Param {
     default: Some("1s"),
     ..INITIAL_RTO
 };
-const OLD_INITIAL_RTO: Param = Param {
+const LINUX_2_6_38_INITIAL_RTO: Param = Param {
     doc: "Retransmission timeout of a handshake until its first sample, at least `min_rto`. Without `timestamps` it is \
           also that of data, since the kernel then discards the sample of the handshake.",
     default: Some("3s"),
     ..INITIAL_RTO
 };
-const OLD_HANDSHAKE_RTT: Param = Param {
+const LINUX_2_6_38_HANDSHAKE_RTT: Param = Param {
     doc: "Round-trip time that the handshake of an `established` connection with `timestamps` measured, in whole ticks \
           and at least one (RFC 6298 (2.2)).",
     default: Some("100us"),
@@ -371,7 +372,7 @@ pub const SPECS: &[&Spec] = &[
         doc: "Host of 2011, such as those of CP's testbed: TCP of Linux 2.6.38.3, with Reno or BIC. \
               mechanisms/hosts_2011.md explains when to use it.",
         cite: "Linux 2.6.38.3; Mathis and Mahdavi, SIGCOMM 1996 (FACK); RFC 4138, RFC 3522, RFC 2861, RFC 7323; CP §4",
-        params: tcp_params![linux_2_6_38: OLD_CONGESTION_CONTROL, ECN],
+        params: tcp_params![linux_2_6_38: LINUX_2_6_38_CONGESTION_CONTROL, ECN],
     },
     &Spec {
         slot: "transport",

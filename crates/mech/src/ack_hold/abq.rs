@@ -50,7 +50,7 @@ choice! {
 
 choice! {
     /// Choice of the packets that count as ACKs, and so may be held.
-    pub(crate) enum IsAck {
+    pub(crate) enum AckCriterion {
         Pure = "pure",
         Flag = "flag",
     }
@@ -112,10 +112,10 @@ params! {
             kind: ParamKind::Flag,
             default: Some("false"),
         },
-        is_ack: IsAck = {
+        is_ack: AckCriterion = {
             doc: "Packets that are held: ACKs without payload (`pure`), or any segment with the ACK flag (`flag`). \
                   SYN, FIN and RST are never held.",
-            kind: IsAck::KIND,
+            kind: AckCriterion::KIND,
             default: Some("pure"),
         },
         packs: bool = {
@@ -202,7 +202,7 @@ impl Abq {
         Abq { given, state: AbqState::Uncongested, x: 0, q_max: 0, held: VecDeque::new(), held_bytes: 0 }
     }
 
-    /// Returns 4 MTU, in bytes: an X at or below it ends the congestion.
+    /// Returns 4 MTU, in bytes: a half of X below it ends the congestion, and with `figure` also a half equal to it.
     fn four_mtu(&self) -> u64 {
         self.given.mtu.0.saturating_mul(4)
     }
@@ -245,7 +245,7 @@ impl Abq {
             self.change_state(AbqState::Congested, port, env);
         }
     }
-    /// Halves X and releases held ACKs, after the queue has fallen to X.
+    /// Halves X, or ends the congestion, and releases held ACKs, after the queue has fallen to X.
     fn handle_fall_to_x(&mut self, port: PortId, env: &mut Env) {
         self.x = self.half_of_x();
         let to = if self.x > 0 { AbqState::Light } else { AbqState::Uncongested };
@@ -280,7 +280,7 @@ impl Abq {
             return false;
         }
         let is_pack = pkt.flags.has(Flags::PPL) && !pkt.is_cut();
-        (self.given.packs || !is_pack) && (self.given.is_ack == IsAck::Flag || pkt.is_pure_ack())
+        (self.given.packs || !is_pack) && (self.given.is_ack == AckCriterion::Flag || pkt.is_pure_ack())
     }
 }
 

@@ -13,7 +13,7 @@ use super::{Arbiter, Request};
 use crate::params::Spec;
 use crate::{Env, PortId};
 
-/// Arbiter that grants an output the oldest of the frames that wait for it at inputs.
+/// Arbiter that grants an output the request for the oldest frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OldestFirst;
 
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_owed_a_turn() {
+    fn grant_depends_on_arrival_times_not_on_earlier_grants() {
         assert_eq!(
             [granted_input(&[(0, 1), (1, 4)]), granted_input(&[(0, 2), (1, 4)]), granted_input(&[(0, 3), (1, 4)])],
             [Some(0); 3]

@@ -24,9 +24,11 @@ impl ExtraMemory {
     /// Returns true if a frame of `size` bytes may be stored. `now` includes `separate` bytes of the separate class.
     pub fn admits(self, buffer: &dyn Buffer, now: &MemoryUse, separate: u64, size: u16) -> bool {
         match self {
-            ExtraMemory::Port(extra) => buffer.admits_beyond(now, size, (now.bytes, extra)),
+            ExtraMemory::Port(extra) => buffer.admits_with_extra_memory(now, size, (now.bytes, extra)),
             ExtraMemory::Class(extra) => separate <= extra.0 && buffer.has_memory(now, size),
-            ExtraMemory::Separate(_) => buffer.admits_beyond(now, size, (now.bytes.saturating_sub(separate), Bytes(0))),
+            ExtraMemory::Separate(_) => {
+                buffer.admits_with_extra_memory(now, size, (now.bytes.saturating_sub(separate), Bytes(0)))
+            }
         }
     }
 }

@@ -69,7 +69,7 @@ pub trait Buffer: Send + Sync {
     ///
     /// The backlog `waits`, without the frame and as a part of `now`, may exceed the current limit by `extra` bytes.
     /// The default is for limits in bytes.
-    fn admits_beyond(&self, now: &MemoryUse, size: u16, (waits, extra): (u64, Bytes)) -> bool {
+    fn admits_with_extra_memory(&self, now: &MemoryUse, size: u16, (waits, extra): (u64, Bytes)) -> bool {
         let is_within = self.fill(now).limit.is_none_or(|limit| waits <= limit.saturating_add(extra.0));
         is_within && self.has_memory(now, size)
     }

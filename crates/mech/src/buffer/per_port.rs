@@ -52,7 +52,7 @@ impl Buffer for PerPort {
         }
     }
     /// Returns true if the backlog exceeds the limit by at most `extra`; a limit in frames grows by one for every 64 B.
-    fn admits_beyond(&self, now: &MemoryUse, _size: u16, (waits, extra): (u64, Bytes)) -> bool {
+    fn admits_with_extra_memory(&self, now: &MemoryUse, _size: u16, (waits, extra): (u64, Bytes)) -> bool {
         match self.size {
             Amount::Packets(limit) => now.packets < limit.saturating_add(extra.0 / 64),
             Amount::Bytes(limit) => waits <= limit.saturating_add(extra.0),
@@ -125,12 +125,12 @@ mod tests {
     #[test]
     fn room_beyond_the_limit_is_bytes_or_a_frame_for_every_64() {
         let bytes = PerPort::with_size(Amount::Bytes(3000));
-        assert!(bytes.admits_beyond(&used(2, 3066), 1500, (3066, Bytes(66))));
-        assert!(!bytes.admits_beyond(&used(2, 3066), 1500, (3066, Bytes(65))));
+        assert!(bytes.admits_with_extra_memory(&used(2, 3066), 1500, (3066, Bytes(66))));
+        assert!(!bytes.admits_with_extra_memory(&used(2, 3066), 1500, (3066, Bytes(65))));
         let packets = PerPort::with_size(Amount::Packets(10));
-        assert!(packets.admits_beyond(&used(10, 0), 66, (0, Bytes(64))));
-        assert!(!packets.admits_beyond(&used(10, 0), 66, (0, Bytes(63))));
-        assert!(!packets.admits_beyond(&used(11, 0), 66, (0, Bytes(64))));
+        assert!(packets.admits_with_extra_memory(&used(10, 0), 66, (0, Bytes(64))));
+        assert!(!packets.admits_with_extra_memory(&used(10, 0), 66, (0, Bytes(63))));
+        assert!(!packets.admits_with_extra_memory(&used(11, 0), 66, (0, Bytes(64))));
     }
 
     #[test]

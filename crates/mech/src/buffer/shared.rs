@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn one_port_alone_settles_where_it_holds_alpha_times_what_is_free() {
+    fn one_busy_port_holds_alpha_times_the_free_memory() {
         // Choudhury and Hahne: Q = α B / (1 + α S) with S = 1 busy queue.
         for (alpha, share) in [("0.5", 333_333u64), ("1", 500_000), ("2", 666_666), ("8", 888_888)] {
             let memory = shared(&format!("size=1MB alpha={alpha}"), 4);
@@ -183,7 +183,9 @@ mod tests {
                 let now = memory_use(&memory, &held, port);
                 if rng.uniform_below(3) == 0 {
                     held[port] -= held[port].min(u64::from(size));
-                } else if memory.admits(&now, size) || memory.admits_beyond(&now, size, (now.bytes, Bytes(4096))) {
+                } else if memory.admits(&now, size)
+                    || memory.admits_with_extra_memory(&now, size, (now.bytes, Bytes(4096)))
+                {
                     held[port] += u64::from(size);
                 } else {
                     assert!(held[port] + u64::from(size) > reserved, "the reserve was refused");

@@ -64,7 +64,7 @@ enum PresetHosts {
 pub struct Learning {
     preset: PresetHosts,
     ageing: Dur,
-    /// Learnt addresses: for each, the port by which its last frame came in, and the time of that frame.
+    /// Learnt addresses: for each, the port of the last frame from which it was learnt, and the time of that frame.
     known: BTreeMap<HostId, (PortId, Time)>,
 }
 
@@ -107,6 +107,7 @@ impl AddressTable for Learning {
         (now.since(*seen) < self.ageing).then_some(*port)
     }
     /// Stores the ingress port of a frame as the port of its source, in place of an earlier one.
+    /// Bounced and detoured frames are ignored, and sources that are known from the start.
     fn learn(&mut self, pkt: &Head, now: Time) {
         if pkt.bounces == 0 && pkt.detours == 0 && !self.is_preset(pkt.src) {
             self.known.insert(pkt.src, (pkt.ingress, now));

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_is_to_hear_nothing() {
+    fn default_bounce_signal_is_none() {
         assert_eq!(ALL[0].spec.kind, "none");
         assert_eq!((ALL[0].make)(&Values::default()), None);
     }

@@ -1,4 +1,4 @@
-//! Fixed-point fractions in units of 2⁻³² for the rates of reaction points; 1/128 and 0.5 are exact.
+//! Fixed-point fractions of rates and lengths in units of 2⁻³², for reaction points; 1/128 and 0.5 are exact.
 
 use units::Rate;
 

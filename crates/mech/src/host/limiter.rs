@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_used_is_not_saved() {
+    fn limiter_without_credit_saves_no_idle_time() {
         let mut limiter = RateLimiter::new(Rate::gbps(1));
         limiter.on_sent(Time::ZERO, 125);
         limiter.on_sent(Time(9_000_000), 125);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn another_rate_counts_for_what_is_left_of_the_frame_under_way() {
+    fn set_rate_rescales_the_remaining_wait_of_a_frame() {
         let mut limiter = RateLimiter::new(Rate::gbps(1));
         limiter.on_sent(Time::ZERO, 1250);
         assert_eq!(limiter.eligible_at(), Time(10_000_000));

@@ -1,4 +1,4 @@
-//! Host halves of mechanisms, such as reactions of sources to congestion messages from switches.
+//! Host halves of mechanisms: actions of a host that the switch half requires, such as reactions to messages.
 //! The host half of a mechanism has the same file name as its switch half.
 
 mod bounce;

@@ -193,7 +193,8 @@ impl Qcn {
         of.current = middle.min(u128::from(bits_per_second(self.line_rate))) as u64;
     }
 
-    /// Draws the number of bytes, at least 1, after which the byte counter expires in a stage.
+    /// Returns the number of bytes, at least 1, after which the byte counter expires in a stage.
+    /// The number is drawn at random if the counter has jitter.
     fn draw_stage_bytes(&mut self, stage: u64) -> u64 {
         let Bytes(full) = self.given.byte_counter;
         let mean = if stage >= self.given.threshold { full / 2 } else { full };

@@ -48,7 +48,7 @@ impl FlowAtNic<'_> {
     }
 }
 
-/// Reaction point of a host: changes the rates of all flows that the host sends.
+/// Reaction point of a host: may change the rate of every flow that the host sends.
 ///
 /// ```
 /// use mech::host::{FlowAtNic, Reaction, ReactionHost};

@@ -1,4 +1,4 @@
-//! Marking slot: decides whether a packet gets a congestion mark, from the queue that was chosen for it.
+//! Marking slot: decides whether a packet gets a congestion mark, from the queue that was finally chosen for it.
 
 mod ecn_threshold;
 mod none;
@@ -48,7 +48,7 @@ pub trait Marking: Send + Sync {
     }
     /// Handles a queue that has just become empty, so that average queue lengths start to decay.
     fn on_queue_empty(&mut self, _env: &mut Env) {}
-    /// Returns the fixed thresholds of a port's backlog, if these alone decide about marks.
+    /// Returns the fixed thresholds of a port's backlog, if packets are marked from these on and for no other reason.
     /// Departures may then be computed at arrival.
     fn fixed_thresholds(&self) -> Option<PortThresholds> {
         None
@@ -61,7 +61,7 @@ pub trait Marking: Send + Sync {
     fn needs(&self) -> Needs {
         Needs::default()
     }
-    /// Reports conflicts of the marking mechanism's parameters with the rest of the switch.
+    /// Reports conflicts between the marking mechanism's parameters, or of these with the rest of the switch.
     fn check(&self, _beside: &CheckContext, _report: &mut Report) {}
     /// Returns a boxed copy of the marking mechanism, with its state.
     fn clone_boxed(&self) -> Box<dyn Marking>;

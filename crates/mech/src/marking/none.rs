@@ -30,7 +30,7 @@ mod tests {
     use crate::params::Values;
 
     #[test]
-    fn without_marks_no_mechanism_is_asked() {
+    fn marking_none_is_never_called() {
         let mut none = Registry::catalogue().make::<MarkingSlot>("none", &Values::default()).expect("it is there");
         assert!(none.get_if_active().is_none());
     }

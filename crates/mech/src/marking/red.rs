@@ -241,7 +241,7 @@ mod tests {
     fn assert_near(value: f64, wanted: f64) {
         assert!((value - wanted).abs() < 1e-12, "{value} is not {wanted}");
     }
-    fn state(waiting: u32) -> SwitchState {
+    fn switch_with_packets(waiting: u32) -> SwitchState {
         let mut state = switch_without_packets(1, buffer_of_packets(1000));
         state.fill_up(waiting, parse_head("size=1000"), (PortId(0), QueueId::normal(0)));
         state
@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn the_average_follows_by_its_weight() {
         let (mut r, mut desk, ten) =
-            (red("weight=0.25 min=500pkt max=600pkt"), DecisionInputs::with_draws(&[]), state(10));
+            (red("weight=0.25 min=500pkt max=600pkt"), DecisionInputs::with_draws(&[]), switch_with_packets(10));
         for wanted in [2.5, 4.375, 5.78125] {
             assert!(!mark(&mut r, &ten, &mut desk));
             assert_near(r.average, wanted);
@@ -267,14 +267,14 @@ mod tests {
     #[test]
     fn bytes_are_followed_where_the_thresholds_are_bytes() {
         let mut r = red("weight=1 min=500KB max=600KB");
-        mark(&mut r, &state(7), &mut DecisionInputs::with_draws(&[]));
+        mark(&mut r, &switch_with_packets(7), &mut DecisionInputs::with_draws(&[]));
         assert_near(r.average, 7000.0);
     }
 
     #[test]
     fn an_idle_queue_decays_by_the_packets_that_could_have_passed() {
         let mut r = red("weight=0.5 min=500pkt max=600pkt idle_packet=10us");
-        let (mut desk, empty) = (DecisionInputs::with_draws(&[]), state(0));
+        let (mut desk, empty) = (DecisionInputs::with_draws(&[]), switch_with_packets(0));
         (r.average, r.idle_from) = (16.0, None);
         r.on_queue_empty(&mut desk.env_at(Time(0)));
         let q = QueueView::new(&empty, PortId(0), QueueId::normal(0));
@@ -285,9 +285,9 @@ mod tests {
     }
 
     #[test]
-    fn arrivals_more_often_than_packets_pass_cannot_stop_the_decay() {
+    fn average_decays_also_if_arrivals_are_closer_than_idle_packet() {
         let mut r = red("weight=0.5 min=500pkt max=600pkt idle_packet=10us");
-        let (mut desk, empty) = (DecisionInputs::with_draws(&[]), state(0));
+        let (mut desk, empty) = (DecisionInputs::with_draws(&[]), switch_with_packets(0));
         (r.average, r.idle_from) = (16.0, Some(Time(0)));
         for i in 1..=10 {
             let q = QueueView::new(&empty, PortId(0), QueueId::normal(0));
@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn below_min_nothing_is_marked_and_nothing_drawn() {
         let (mut r, mut desk) = (red("weight=1 min=5pkt max=15pkt"), DecisionInputs::with_draws(&[]));
-        assert!((0..5).all(|n| !mark(&mut r, &state(n), &mut desk)));
+        assert!((0..5).all(|n| !mark(&mut r, &switch_with_packets(n), &mut desk)));
     }
 
     #[test]
@@ -321,7 +321,7 @@ mod tests {
         // Gaps are uniform (1993, §7), here with p = 1/20. The algorithm of fig. 2 counts the packet under decision, so
         // gaps end at 19, one before the 20 of the text.
         let (mut r, mut desk, ten) =
-            (red("weight=1 min=5pkt max=15pkt max_p=0.1"), DecisionInputs::with_seed(4), state(10));
+            (red("weight=1 min=5pkt max=15pkt max_p=0.1"), DecisionInputs::with_seed(4), switch_with_packets(10));
         let (mut gaps, mut since, mut marks) = ([0u32; 19], 0usize, 0);
         while marks < 20_000 {
             since += 1;
@@ -339,7 +339,7 @@ mod tests {
     #[test]
     fn each_packet_is_marked_by_itself_where_gaps_are_geometric() {
         let given = "weight=1 min=5pkt max=15pkt max_p=0.1 gaps=geometric";
-        let (mut r, mut desk, ten) = (red(given), DecisionInputs::with_seed(4), state(10));
+        let (mut r, mut desk, ten) = (red(given), DecisionInputs::with_seed(4), switch_with_packets(10));
         let (mut since, mut long, mut marks) = (0, 0, 0);
         while marks < 20_000 {
             since += 1;
@@ -356,8 +356,8 @@ mod tests {
     fn weight_one_and_equal_thresholds_are_a_step() {
         let (mut r, mut desk) =
             (red("weight=1 min=20pkt max=20pkt max_p=1 gentle=false"), DecisionInputs::with_draws(&[]));
-        assert!(!mark(&mut r, &state(19), &mut desk));
-        assert!(mark(&mut r, &state(20), &mut desk));
+        assert!(!mark(&mut r, &switch_with_packets(19), &mut desk));
+        assert!(mark(&mut r, &switch_with_packets(20), &mut desk));
         assert!(red("not_ect=drop").drops_not_ect() && !red("not_ect=pass").drops_not_ect());
     }
 }

@@ -150,7 +150,7 @@ impl Qcn {
     }
     /// Returns the congestion point with this path-congestion index, in place of that of its parameter `index`.
     #[must_use]
-    pub fn with_index(self, index: impl PathIndex + 'static) -> Qcn {
+    pub fn with_path_index(self, index: impl PathIndex + 'static) -> Qcn {
         Qcn { index: Box::new(index), ..self }
     }
 

@@ -259,7 +259,7 @@ pub trait Overflow: Send + Sync {
     fn full_length_in_packets(&self, limit: u64) -> u64 {
         limit
     }
-    /// Reports conflicts of the overflow mechanism's parameters with the rest of the switch or with a NIC.
+    /// Reports conflicts between the overflow mechanism's parameters, or of these with the rest of the switch or NIC.
     fn check(&self, _beside: &CheckContext, _report: &mut Report) {}
     /// Returns names of hosts in a parameter, which must exist, and the key of that parameter.
     fn host_params(&self) -> Option<(&'static str, &[String])> {
@@ -305,7 +305,7 @@ mod tests {
     use super::DropReason;
 
     #[test]
-    fn a_packet_is_lost_for_want_of_memory_or_by_its_own_fault() {
+    fn is_memory_shortage_is_right_for_every_drop_reason() {
         let on_links = [DropReason::LinkDown, DropReason::LinkLoss, DropReason::Corrupted];
         let not_wanting = [[DropReason::TtlExpired, DropReason::EarlyDrop, DropReason::NoRoute], on_links].concat();
         for (number, reason) in DropReason::ALL.into_iter().enumerate() {

@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_place_is_given_and_no_more() {
+    fn tail_drop_stores_up_to_the_limit_and_drops_the_next() {
         assert_eq!(fate(2, ""), Fate::Enqueue(QueueId::normal(0)));
         assert_eq!(fate(3, ""), Fate::Drop(DropReason::BufferFull));
         assert_eq!(fate(3, "ack size=64"), Fate::Drop(DropReason::BufferFull));

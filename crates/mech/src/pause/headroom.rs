@@ -47,7 +47,8 @@ impl PausedLink {
         self.wire_time(self.rate_there, self.frame)
     }
 
-    /// Returns the time from the start of a pause frame until the last frame begun before its effect starts to arrive.
+    /// Returns the time from the start of a pause frame's transmission until the last frame begins to arrive.
+    /// That frame is the last that the device began before the pause took effect.
     pub fn reaction_time(&self) -> Dur {
         let received = self.wire_time(self.rate_there, CONTROL_FRAME_BYTES).saturating_add(self.delay_there);
         received.saturating_add(self.response).saturating_add(self.delay_back)
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
     use units::Rate;
 
-    fn span(gbps: u64, delay: Dur, response: Dur) -> PausedLink {
+    fn paused_link(gbps: u64, delay: Dur, response: Dur) -> PausedLink {
         let clock = Rate::gbps(gbps).clock();
         PausedLink {
             rate_there: clock,
@@ -85,11 +86,11 @@ mod tests {
     }
 
     #[test]
-    fn a_short_link_needs_two_frames_and_a_request_beside_the_frame_that_crosses() {
+    fn headroom_of_a_short_link_matches_the_calculation() {
         // At 10 Gb/s a frame takes 1230.4 ns, a pause frame 67.2 ns, and the delays are negligible. Headroom is the
         // rest of the crossing frame, one whole frame, 67.2 ns of another (84 B, of which 64 B are frame), and one
         // more.
-        let headroom = span(10, Dur(1), Dur::ZERO).headroom_bytes();
+        let headroom = paused_link(10, Dur(1), Dur::ZERO).headroom_bytes();
         assert_eq!(headroom, 1517 + 1518 + 64 + 1518);
     }
 
@@ -97,17 +98,17 @@ mod tests {
     fn delay_counts_twice_and_the_response_once() {
         // At 1250 bytes a microsecond, 2 x 1230.4 ns of delay and 1230.4 ns of response are three frames.
         let one = Dur(1_230_400);
-        let (base, more) = (span(10, Dur(1), Dur::ZERO), span(10, Dur(1) + one, one));
+        let (base, more) = (paused_link(10, Dur(1), Dur::ZERO), paused_link(10, Dur(1) + one, one));
         assert_eq!(more.headroom_bytes() - base.headroom_bytes(), 3 * 1518);
         assert_eq!(more.reaction_time(), base.reaction_time() + one + one + one);
         assert_eq!(more.max_wait(), one);
         // Example of the page: a window of 4122 bytes is two frames and 1046 bytes, of which 1026 are frame.
-        assert_eq!(span(10, Dur::us(1), Dur::ZERO).headroom_bytes(), 1517 + 2 * 1518 + 1026 + 1518);
+        assert_eq!(paused_link(10, Dur::us(1), Dur::ZERO).headroom_bytes(), 1517 + 2 * 1518 + 1026 + 1518);
     }
 
     #[test]
-    fn what_comes_slower_is_less() {
-        let mut slow = span(10, Dur::us(1), Dur::ZERO);
+    fn a_slower_far_end_needs_less_headroom() {
+        let mut slow = paused_link(10, Dur::us(1), Dur::ZERO);
         let fast = slow.headroom_bytes();
         slow.rate_back = Rate::gbps(1).clock();
         // The window of 3297.6 ns is less than a frame at 1 Gb/s: 412 bytes, of which 392 are frame.

@@ -70,7 +70,7 @@ impl PauseRules {
 
     /// Returns the byte counts between which no pause frame is sent.
     /// Dynamic thresholds move with every frame of the switch, so each change of the port's own bytes needs a call.
-    pub(super) fn silent_levels(&self, paused: bool) -> (u64, u64) {
+    pub(super) fn levels_without_pause_frames(&self, paused: bool) -> (u64, u64) {
         match self.level {
             PauseLevels::Fixed { xon, .. } if paused => (xon.saturating_add(1), u64::MAX),
             PauseLevels::Fixed { xoff, .. } => (0, xoff.saturating_sub(1)),

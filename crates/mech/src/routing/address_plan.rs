@@ -27,7 +27,7 @@ impl AddressPlan {
     pub const fn new(k: u32) -> AddressPlan {
         AddressPlan { half: k / 2 }
     }
-    /// Returns half the number of ports of a switch: one half of the ports leads up, the other half down.
+    /// Returns half the number of ports of a switch. Below the core, one half of the ports leads up, the other down.
     pub const fn half_port_count(self) -> u8 {
         self.half as u8
     }

@@ -62,7 +62,7 @@ impl Routing for Ecmp {
     fn choose_hop(&mut self, pkt: &Head, hops: &[Hop], _env: &mut Env) -> usize {
         self.hash_index(pkt.hash, hops.len())
     }
-    fn hop_of_tables(&self, _host: HostId, hash: u32, hops: &[Hop]) -> usize {
+    fn hop_by_hash(&self, _host: HostId, hash: u32, hops: &[Hop]) -> usize {
         self.hash_index(hash, hops.len())
     }
     fn for_switch(&mut self, own: &SwitchContext) {
@@ -93,7 +93,7 @@ mod tests {
             let pkt = parse_head(&format!("hash={hash}"));
             let first = ecmp.choose_hop(&pkt, &hops(4), &mut DecisionInputs::with_draws(&[]).env());
             assert_eq!(first, ecmp.choose_hop(&pkt, &hops(4), &mut DecisionInputs::with_draws(&[]).env()));
-            assert_eq!(first, ecmp.hop_of_tables(HostId(0), hash, &hops(4)));
+            assert_eq!(first, ecmp.hop_by_hash(HostId(0), hash, &hops(4)));
         }
     }
 

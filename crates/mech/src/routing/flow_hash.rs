@@ -1,4 +1,4 @@
-//! Choice among next hops or paths by the hash of a flow.
+//! Choice among alternatives, such as next hops or paths, by the hash of a flow.
 
 use crate::hash_mix;
 

@@ -72,13 +72,13 @@ impl Routing for KShortest {
     fn choose_hop(&mut self, pkt: &Head, hops: &[Hop], _env: &mut Env) -> usize {
         self.off_path.hash_index(pkt.hash, hops.len())
     }
-    fn hop_of_tables(&self, _host: HostId, hash: u32, hops: &[Hop]) -> usize {
+    fn hop_by_hash(&self, _host: HostId, hash: u32, hops: &[Hop]) -> usize {
         self.off_path.hash_index(hash, hops.len())
     }
     fn choose_port(&mut self, pkt: &Head, hops: &[Hop], _env: &mut Env) -> PortId {
         self.output_port((pkt.src, pkt.dst), pkt.hash, hops)
     }
-    fn port_of_tables(&self, ends: (HostId, HostId), hash: u32, hops: &[Hop]) -> PortId {
+    fn port_by_hash(&self, ends: (HostId, HostId), hash: u32, hops: &[Hop]) -> PortId {
         self.output_port(ends, hash, hops)
     }
     fn for_switch(&mut self, own: &SwitchContext) {
@@ -143,8 +143,8 @@ mod tests {
                     _ => near[off.hash_index(hash, 2)].port.0,
                 };
                 assert_eq!(port, PortId(wanted), "switch {switch}, {chosen:?}");
-                assert_eq!(own.port_of_tables((HostId(0), HostId(1)), hash, &near), port);
-                assert_eq!(own.hop_of_tables(HostId(1), hash, &near), off.hash_index(hash, near.len()), "a way back");
+                assert_eq!(own.port_by_hash((HostId(0), HostId(1)), hash, &near), port);
+                assert_eq!(own.hop_by_hash(HostId(1), hash, &near), off.hash_index(hash, near.len()), "a way back");
             }
         }
         assert!((400..600).contains(&long), "{long} of 1000 flows take the long path");
@@ -159,7 +159,7 @@ mod tests {
             let ends = (HostId(6), HostId(3));
             assert!(paths.path_of_hash(ends.0, ends.1, hash).is_empty());
             let near = hops(&[2, 3]);
-            assert_eq!(own.port_of_tables(ends, hash, &near), near[off.hash_index(hash, 2)].port);
+            assert_eq!(own.port_by_hash(ends, hash, &near), near[off.hash_index(hash, 2)].port);
         }
     }
 

@@ -64,9 +64,9 @@ pub fn hop_port(hops: &[Hop], place: usize) -> PortId {
 ///
 /// impl Routing for ByDestination {
 ///     fn choose_hop(&mut self, pkt: &Head, hops: &[Hop], _env: &mut Env) -> usize {
-///         self.hop_of_tables(pkt.dst, pkt.hash, hops)
+///         self.hop_by_hash(pkt.dst, pkt.hash, hops)
 ///     }
-///     fn hop_of_tables(&self, host: HostId, _hash: u32, hops: &[Hop]) -> usize {
+///     fn hop_by_hash(&self, host: HostId, _hash: u32, hops: &[Hop]) -> usize {
 ///         host.0 as usize % hops.len()
 ///     }
 ///     fn clone_boxed(&self) -> Box<dyn Routing> {
@@ -85,17 +85,17 @@ pub trait Routing: Send + Sync {
     fn choose_hop(&mut self, pkt: &Head, hops: &[Hop], env: &mut Env) -> usize;
     /// Returns the index in `hops` for a destination and a flow hash, without a random draw.
     /// Tables use it for return paths.
-    fn hop_of_tables(&self, host: HostId, hash: u32, hops: &[Hop]) -> usize;
+    fn hop_by_hash(&self, host: HostId, hash: u32, hops: &[Hop]) -> usize;
     /// Returns the output port of `pkt`: that of the chosen hop, unless the packet's path leads elsewhere.
     fn choose_port(&mut self, pkt: &Head, hops: &[Hop], env: &mut Env) -> PortId {
         hop_port(hops, self.choose_hop(pkt, hops, env))
     }
     /// Returns the output port for a source, a destination and a flow hash, without a random draw.
-    fn port_of_tables(&self, (_, dst): (HostId, HostId), hash: u32, hops: &[Hop]) -> PortId {
-        hop_port(hops, self.hop_of_tables(dst, hash, hops))
+    fn port_by_hash(&self, (_, dst): (HostId, HostId), hash: u32, hops: &[Hop]) -> PortId {
+        hop_port(hops, self.hop_by_hash(dst, hash, hops))
     }
     /// Returns true if a packet may draw the hop at index `place`, so that packets of one flow take different paths.
-    /// If no hop is drawn, every packet of a flow leaves by the port of [`Routing::port_of_tables`].
+    /// If no hop is drawn, every packet of a flow leaves by the port of [`Routing::port_by_hash`].
     fn may_draw_hop(&self, _hops: &[Hop], _place: usize) -> bool {
         false
     }
@@ -151,7 +151,7 @@ impl RoutingSlot {
         self.get().for_switch(own);
         self
     }
-    /// Returns the output port of a packet, if it is found without a random draw and a change of state.
+    /// Returns the output port of a packet, if it is found without a random draw and without a change of state.
     #[inline(always)]
     pub fn predict_port(&self, head: &Head, hops: &[Hop]) -> Option<PortId> {
         match &self.0 {

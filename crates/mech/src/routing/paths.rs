@@ -51,7 +51,8 @@ impl Paths {
         self.path_numbers(src, dst).map(|path| self.path(path))
     }
 
-    /// Returns the range of path numbers between the switches of two hosts; empty if one end is no host.
+    /// Returns the range of path numbers between the switches of two hosts.
+    /// The range is empty if both hosts are at one switch, or if one end is no host.
     /// The source of a congestion message is the number of its switch and no host, so that it has no path.
     #[inline]
     fn path_numbers(&self, src: HostId, dst: HostId) -> Range<usize> {

@@ -30,7 +30,7 @@ impl Routing for Spray {
     fn choose_hop(&mut self, _pkt: &Head, hops: &[Hop], env: &mut Env) -> usize {
         env.rng.uniform_below(hops.len() as u64) as usize
     }
-    fn hop_of_tables(&self, _host: HostId, hash: u32, hops: &[Hop]) -> usize {
+    fn hop_by_hash(&self, _host: HostId, hash: u32, hops: &[Hop]) -> usize {
         self.return_hash.hash_index(hash, hops.len())
     }
     fn may_draw_hop(&self, _hops: &[Hop], _place: usize) -> bool {
@@ -51,13 +51,13 @@ mod tests {
     use crate::testing::{DecisionInputs, chi_square, parse_head};
 
     #[test]
-    fn packets_of_one_flow_spread_evenly_while_its_way_back_stands_still() {
+    fn spray_spreads_packets_evenly_and_keeps_the_reverse_hop() {
         let hops: Vec<Hop> = (0..4).map(|port| Hop { port: PortId(port), weight: 1.0 }).collect();
         let (mut spray, mut desk, mut counts) = (Spray::new(Ecmp::new(3)), DecisionInputs::with_seed(6), [0u32; 4]);
-        let back = spray.hop_of_tables(HostId(0), 5, &hops);
+        let back = spray.hop_by_hash(HostId(0), 5, &hops);
         for _ in 0..40_000 {
             counts[spray.choose_hop(&parse_head("hash=5"), &hops, &mut desk.env())] += 1;
-            assert_eq!(spray.hop_of_tables(HostId(0), 5, &hops), back);
+            assert_eq!(spray.hop_by_hash(HostId(0), 5, &hops), back);
         }
         // The 99.99 % point of χ² with 3 degrees of freedom is 21.1.
         assert!(chi_square(&counts) < 21.1, "{counts:?}");

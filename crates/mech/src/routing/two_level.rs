@@ -133,7 +133,7 @@ impl Routing for TwoLevel {
     fn choose_hop(&mut self, pkt: &Head, hops: &[Hop], _env: &mut Env) -> usize {
         self.hop_index(pkt.dst, hops)
     }
-    fn hop_of_tables(&self, host: HostId, _hash: u32, hops: &[Hop]) -> usize {
+    fn hop_by_hash(&self, host: HostId, _hash: u32, hops: &[Hop]) -> usize {
         self.hop_index(host, hops)
     }
     fn for_switch(&mut self, own: &SwitchContext) {
@@ -166,7 +166,7 @@ mod tests {
         TwoLevel::new(AddressPlan::new(k), position)
     }
     /// Returns the output port that a switch's two-level table gives for an address.
-    fn port(k: u32, position: FatTreePosition, address: [u8; 4]) -> u16 {
+    fn table_port(k: u32, position: FatTreePosition, address: [u8; 4]) -> u16 {
         two_level(k, position).table.lookup(address).unwrap().0
     }
 
@@ -177,7 +177,7 @@ mod tests {
             (FatTreePosition::Edge(0, 0), FatTreePosition::Edge(0, 1)),
             (FatTreePosition::Aggregation(1, 0), FatTreePosition::Aggregation(1, 1)),
         ] {
-            let up = |position, id| port(4, position, [10, 2, 0, id]);
+            let up = |position, id| table_port(4, position, [10, 2, 0, id]);
             assert_eq!([up(left, 2), up(left, 3)], [2, 3]);
             assert_eq!([up(right, 2), up(right, 3)], [3, 2]);
         }
@@ -185,15 +185,15 @@ mod tests {
 
     #[test]
     fn what_is_below_a_switch_goes_down_whatever_its_last_octet() {
-        assert_eq!([2, 3].map(|id| port(4, FatTreePosition::Edge(1, 1), [10, 1, 1, id])), [0, 1]);
+        assert_eq!([2, 3].map(|id| table_port(4, FatTreePosition::Edge(1, 1), [10, 1, 1, id])), [0, 1]);
         assert_eq!(
-            [2, 3].map(|id| port(4, FatTreePosition::Edge(1, 1), [10, 1, 0, id])),
+            [2, 3].map(|id| table_port(4, FatTreePosition::Edge(1, 1), [10, 1, 0, id])),
             [3, 2],
             "the other edge of its pod"
         );
-        assert_eq!([2, 3].map(|id| port(4, FatTreePosition::Aggregation(1, 1), [10, 1, 0, id])), [0, 0]);
-        assert_eq!([2, 3].map(|id| port(4, FatTreePosition::Aggregation(1, 1), [10, 1, 1, id])), [1, 1]);
-        assert_eq!([2, 3].map(|id| port(4, FatTreePosition::Core(1, 0), [10, 3, 1, id])), [3, 3]);
+        assert_eq!([2, 3].map(|id| table_port(4, FatTreePosition::Aggregation(1, 1), [10, 1, 0, id])), [0, 0]);
+        assert_eq!([2, 3].map(|id| table_port(4, FatTreePosition::Aggregation(1, 1), [10, 1, 1, id])), [1, 1]);
+        assert_eq!([2, 3].map(|id| table_port(4, FatTreePosition::Core(1, 0), [10, 3, 1, id])), [3, 3]);
         assert_eq!(
             two_level(4, FatTreePosition::Core(0, 0)).table.lookup([10, 4, 0, 2]),
             None,
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn the_ports_of_a_k6_fat_tree_turn_with_the_switch() {
         // Ports of Al-Fares alg. 1: (id - 2 + z) mod 3 + 3.
-        let up = |z| [2, 3, 4].map(|id| port(6, FatTreePosition::Edge(0, z), [10, 5, 2, id]));
+        let up = |z| [2, 3, 4].map(|id| table_port(6, FatTreePosition::Edge(0, z), [10, 5, 2, id]));
         assert_eq!([up(0), up(1), up(2)], [[3, 4, 5], [4, 5, 3], [5, 3, 4]]);
     }
 
@@ -235,7 +235,7 @@ mod tests {
         for hash in 0..100 {
             let pkt = parse_head(&format!("dst=9 hash={hash}"));
             assert_eq!(s4.choose_hop(&pkt, &hops, &mut DecisionInputs::with_draws(&[]).env()), 0);
-            assert_eq!([9, 8].map(|host| s4.hop_of_tables(HostId(host), hash, &hops)), [0, 1]);
+            assert_eq!([9, 8].map(|host| s4.hop_by_hash(HostId(host), hash, &hops)), [0, 1]);
         }
     }
 }

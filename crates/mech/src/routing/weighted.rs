@@ -43,7 +43,7 @@ impl Routing for Weighted {
     fn choose_hop(&mut self, pkt: &Head, hops: &[Hop], env: &mut Env) -> usize {
         hop_at_weight(hops, env.rng.uniform()).unwrap_or_else(|| self.return_hash.hash_index(pkt.hash, hops.len()))
     }
-    fn hop_of_tables(&self, _host: HostId, hash: u32, hops: &[Hop]) -> usize {
+    fn hop_by_hash(&self, _host: HostId, hash: u32, hops: &[Hop]) -> usize {
         hop_at_weight(hops, self.return_hash.hash_fraction(hash))
             .unwrap_or_else(|| self.return_hash.hash_index(hash, hops.len()))
     }
@@ -92,7 +92,7 @@ mod tests {
     fn a_link_of_weight_zero_is_never_taken_there_or_back() {
         assert_eq!([choose(&[0.0, 1.0, 0.0], 0.0), choose(&[0.0, 1.0, 0.0], 0.9999999999999999)], [1, 1]);
         let weighted = Weighted::new(Ecmp::new(9));
-        assert!((0..10_000).all(|hash| weighted.hop_of_tables(HostId(0), hash, &hops(&[0.0, 1.0, 0.0])) == 1));
+        assert!((0..10_000).all(|hash| weighted.hop_by_hash(HostId(0), hash, &hops(&[0.0, 1.0, 0.0])) == 1));
     }
 
     #[test]
@@ -101,7 +101,7 @@ mod tests {
         let (mut weighted, mut desk) = (Weighted::new(Ecmp::new(1)), DecisionInputs::with_seed(8));
         let split = hops(&[0.3, 0.7]);
         let there = (0..100_000).filter(|_| weighted.choose_hop(&parse_head(""), &split, &mut desk.env()) == 0).count();
-        let back = (0..100_000).filter(|hash| weighted.hop_of_tables(HostId(0), *hash, &split) == 0).count();
+        let back = (0..100_000).filter(|hash| weighted.hop_by_hash(HostId(0), *hash, &split) == 0).count();
         // Five standard deviations of a binomial(100 000, 0.3) are 725.
         assert!(there.abs_diff(30_000) < 725 && back.abs_diff(30_000) < 725, "{there} {back}");
     }

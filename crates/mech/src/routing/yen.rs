@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ways_are_the_first_of_all_that_there_are_in_their_order() {
+    fn shortest_paths_are_the_first_k_of_all_paths_in_order() {
         let mut draw = Stream::new(1, 0, StreamPurpose::Custom(0));
         let mut longer = 0;
         for _ in 0..300 {
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_way_there_is_none() {
+    fn unconnected_switches_have_no_path() {
         assert!(graph(3, &[(0, 1)]).shortest_paths((0, 2), 8).is_empty());
     }
 }

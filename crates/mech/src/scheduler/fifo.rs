@@ -36,7 +36,7 @@ mod tests {
     use crate::{PortId, View};
 
     /// Creates a switch whose port 0 has one packet in each of these queues, which arrived in this order.
-    fn port(queues: &[u8]) -> SwitchState {
+    fn switch_with_queued_packets(queues: &[u8]) -> SwitchState {
         let mut state = switch_without_packets(1, buffer_of_packets(100));
         queues.iter().for_each(|queue| state.fill_up(1, parse_head(""), (PortId(0), QueueId(*queue))));
         state
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn packets_leave_in_the_order_in_which_they_came_whatever_their_queue() {
         let order = [4, 15, 0, 0, 1, 4, 14];
-        let mut state = port(&order);
+        let mut state = switch_with_queued_packets(&order);
         for queue in order {
             let eligible = (0..32).filter(|q| state.backlog(PortId(0), QueueId(*q)).0 > 0);
             let (from, id) = next(&state, eligible.fold(0, |bits, q| bits | 1 << q)).unwrap();
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_paused_class_waits() {
-        let state = port(&[4, 0]);
+        let state = switch_with_queued_packets(&[4, 0]);
         assert_eq!(next(&state, 1 << 0 | 1 << 4).map(|(queue, _)| queue), Some(QueueId(4)));
         assert_eq!(next(&state, 1 << 0).map(|(queue, _)| queue), Some(QueueId(0)));
         assert_eq!(next(&state, 0), None);

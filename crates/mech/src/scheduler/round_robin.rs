@@ -151,7 +151,7 @@ mod tests {
         state.free_memory(pkt);
         Some(queue)
     }
-    fn bytes(order: &[u8], class: u8, size: u64) -> u64 {
+    fn bytes_of_class(order: &[u8], class: u8, size: u64) -> u64 {
         order.iter().filter(|other| **other == class).count() as u64 * size
     }
 
@@ -168,13 +168,13 @@ mod tests {
     #[test]
     fn classes_share_by_bytes_and_not_by_frames_whatever_their_sizes() {
         let order = departure_classes("weights=2,1", &[(0, 1518), (1, 64)], 500);
-        let (large, small) = (bytes(&order, 0, 1518), bytes(&order, 1, 64));
+        let (large, small) = (bytes_of_class(&order, 0, 1518), bytes_of_class(&order, 1, 64));
         // A class is never further ahead than a frame and a turn.
         assert!(large.abs_diff(2 * small) <= 1518 + 2 * 1518, "{large} and twice {small}");
     }
 
     #[test]
-    fn what_a_frame_does_not_fit_is_saved_for_the_next_turn() {
+    fn unused_quantum_is_saved_for_the_next_turn() {
         // With 1000 bytes a turn, frames of 1500 leave in the second and the third of three turns.
         assert_eq!(departure_classes("quantum=1000B", &[(0, 1500), (1, 1000)], 7), [1, 0, 1, 0, 1, 1, 0]);
     }

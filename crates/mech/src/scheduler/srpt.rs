@@ -9,7 +9,7 @@ use super::Scheduler;
 use crate::params::Spec;
 use crate::{Env, Needs, PktId, PortView, QueueId};
 
-/// Scheduler that serves the flow with the shortest remaining processing time first (SRPT).
+/// Scheduler that serves the highest class first, and in it the flow with the shortest remaining processing time.
 #[derive(Clone, Debug)]
 pub struct Srpt;
 
@@ -42,7 +42,7 @@ mod tests {
     use crate::{PortId, View};
 
     /// Creates a switch with packets that arrived at port 0 in this order, and returns it with their identifiers.
-    fn port(waiting: &[&str]) -> (SwitchState, Vec<PktId>) {
+    fn switch_with_packets(waiting: &[&str]) -> (SwitchState, Vec<PktId>) {
         let mut state = switch_without_packets(1, buffer_of_packets(100));
         let push = |text: &&str| {
             let pkt = parse_head(text);
@@ -53,7 +53,7 @@ mod tests {
     }
     /// Returns the order in which the packets leave, by their indices.
     fn departure_order(waiting: &[&str]) -> Vec<usize> {
-        let (mut state, ids) = port(waiting);
+        let (mut state, ids) = switch_with_packets(waiting);
         let mut left = vec![];
         loop {
             let eligible = (0..32).filter(|q| state.backlog(PortId(0), QueueId(*q)).0 > 0);
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_paused_class_waits_and_an_empty_port_sends_nothing() {
-        let (state, ids) = port(&["flow=1 class=3", "flow=2"]);
+        let (state, ids) = switch_with_packets(&["flow=1 class=3", "flow=2"]);
         let next = |eligible| {
             let view = PortView { view: &state, port: PortId(0), eligible };
             Srpt.next_packet(&view, &mut DecisionInputs::with_draws(&[]).env())

@@ -48,8 +48,8 @@ fn run_step(recorder: &mut Recorder, step: &Table, common: &str) {
     for port in step.get("start").and_then(Toml::as_array).into_iter().flatten() {
         recorder.start_transmission(PortId(port.as_integer().expect("a port") as u16));
     }
-    texts(step, "left").iter().for_each(|name| recorder.record_left_input(name));
-    texts(step, "ack").iter().for_each(|name| recorder.record_acknowledged(name));
+    texts(step, "left").iter().for_each(|name| recorder.free_memory_of_left_frame(name));
+    texts(step, "ack").iter().for_each(|name| recorder.free_memory_of_acknowledged_frame(name));
     recorder.handle_arrivals(parse_packets(texts(step, "arrive"), common));
     recorder.run_due_timers();
 }

@@ -90,7 +90,8 @@ impl Recorder {
         state.memory = setup.memory;
         state.samples = setup.agents.iter().find_map(|slot| slot.peek()?.needs().samples);
         let filled = |port: u16| setup.at.is_empty() || setup.at.contains(&port);
-        let agents = |port: u16| setup.agents.clone().map(|slot| slot.if_for_port(setup.switch_ports.contains(&port)));
+        let agents =
+            |port: u16| setup.agents.clone().map(|slot| slot.keep_if_for_port(setup.switch_ports.contains(&port)));
         let slots = (0..setup.ports).map(|port| PortSlots {
             agents: if filled(port) { agents(port) } else { Default::default() },
             marking: setup.marking.clone(),

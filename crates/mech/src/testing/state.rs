@@ -76,7 +76,7 @@ impl SwitchState {
         }
     }
     /// Returns the port whose memory holds a packet, and the number of its bounce queue if it is in one.
-    fn account_of(&self, pkt: &StoredPacket) -> (PortId, Option<u8>) {
+    fn memory_holding(&self, pkt: &StoredPacket) -> (PortId, Option<u8>) {
         match self.memory {
             BufferModel::Output => (pkt.port, (pkt.queue.lane() == Lane::Bounce).then_some(pkt.queue.0)),
             _ => (pkt.head.ingress, None),
@@ -96,7 +96,7 @@ impl SwitchState {
         let mut ports = BTreeMap::<PortId, u64>::new();
         for pkt in self.allocated_packets() {
             let size = u64::from(pkt.head.size);
-            let own = self.account_of(pkt);
+            let own = self.memory_holding(pkt);
             if own == account {
                 now.packets += 1;
                 now.bytes += size;
@@ -119,7 +119,7 @@ impl SwitchState {
     /// Returns true if a frame is accepted: it fits, or the backlog is within `extra` beyond the limit.
     pub fn accepts(&self, to: (PortId, QueueId), size: u16, extra: Option<ExtraMemory>) -> bool {
         let account = self.queue_account(to.0, to.1);
-        let beyond = extra.is_some_and(|extra| self.fits_beyond(to.0, to.1, size, extra));
+        let beyond = extra.is_some_and(|extra| self.fits_with_extra_memory(to.0, to.1, size, extra));
         beyond || self.account_buffer(account).admits(&self.memory_use(account), size)
     }
     pub fn push(&mut self, name: String, head: Head, to: (PortId, QueueId)) -> PktId {
@@ -163,7 +163,7 @@ impl SwitchState {
         let found = self.stored.iter().find(|(_, pkt)| pkt.name == name);
         *found.unwrap_or_else(|| panic!("no packet `{name}` in memory")).0
     }
-    /// Returns the packets in a port's input or output memory, first stored first.
+    /// Returns the packets of a class in a port's input or output memory, first stored first.
     /// Frames that have left an input for the fabric are not followed.
     fn packets_in_memory(&self, side: MemorySide, port: PortId, class: u8) -> impl Iterator<Item = &StoredPacket> {
         let counts = move |pkt: &&StoredPacket| match (side, self.memory) {
@@ -194,7 +194,7 @@ impl View for SwitchState {
     fn fits(&self, port: PortId, queue: QueueId, size: u16) -> bool {
         self.accepts((port, queue), size, None)
     }
-    fn fits_beyond(&self, port: PortId, queue: QueueId, size: u16, extra: ExtraMemory) -> bool {
+    fn fits_with_extra_memory(&self, port: PortId, queue: QueueId, size: u16, extra: ExtraMemory) -> bool {
         let account = self.queue_account(port, queue);
         let apart = extra.separate_class(queue.class()).map_or(0, |class| self.backlog(port, QueueId::normal(class)).1);
         extra.admits(self.account_buffer(account), &self.memory_use(account), apart, size)
@@ -214,7 +214,7 @@ impl View for SwitchState {
     }
     fn port_toward(&self, host: HostId, hash: u32) -> Option<PortId> {
         let hops = self.fib.get(&host.0)?;
-        let place = if hops.len() > 1 { self.routing.peek().hop_of_tables(host, hash, hops) } else { 0 };
+        let place = if hops.len() > 1 { self.routing.peek().hop_by_hash(host, hash, hops) } else { 0 };
         hops.get(place).map(|hop| hop.port)
     }
     fn first_packet(&self, port: PortId, queue: QueueId) -> Option<(PktId, u64)> {

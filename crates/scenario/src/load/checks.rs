@@ -214,7 +214,7 @@ fn may_send_notices(scenario: &Scenario) -> bool {
     let marks =
         aside || ports.any(|port| port.marking.slot.peek().fixed_thresholds() != Some(PortThresholds::UNLIMITED));
     let raw = scenario.traffic.iter().any(|traffic| traffic.is_ecn_capable());
-    marks && (raw || scenario.stacks().is_some_and(|stacks| stacks.any_config(TcpConfig::uses_cnps)))
+    marks && (raw || scenario.transport_table().is_some_and(|stacks| stacks.any_config(TcpConfig::uses_cnps)))
 }
 
 /// Checks NICs with a queue and a limiter for each flow. The reaction point must fit all links, and bounded sources

@@ -49,10 +49,10 @@ impl Faults {
     }
     /// Adds a fault at a location in the file or on the command line.
     pub fn add_fault(&mut self, at: &Location, message: String) {
-        self.add_with(at, || message);
+        self.add_fault_lazily(at, || message);
     }
     /// Adds a fault at a location in the file or on the command line; the message is only made if the fault is kept.
-    pub fn add_with(&mut self, at: &Location, message: impl FnOnce() -> String) {
+    pub fn add_fault_lazily(&mut self, at: &Location, message: impl FnOnce() -> String) {
         self.count += 1;
         if self.diagnostics.len() >= MAX_KEPT_FAULTS {
             self.omitted += 1;

@@ -82,7 +82,7 @@ impl ConfigurationOverlay<'_> {
         self.make_node(key, Data::Table(entries.collect()))
     }
     /// Returns true if the scenario does not set a table, so that the file may set it; otherwise records the table.
-    fn take_unset_table(&mut self, key: &'static str) -> bool {
+    fn claim_unset_table(&mut self, key: &'static str) -> bool {
         let given = key.split('.').try_fold(&self.document, |node, key| node.get(key));
         let is_left = given.is_none();
         self.unset_tables.extend((!is_left).then_some(key));

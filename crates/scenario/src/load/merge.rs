@@ -38,7 +38,7 @@ fn merge_entries<'a>(
 pub(super) const NAMED_LIST_KEY: &str = "traffic";
 
 /// Returns true if a variant changes entries of a list by name, instead of replacing the list.
-pub(super) fn names_entries(list: &Node, over: &Node) -> bool {
+pub(super) fn patches_entries_by_name(list: &Node, over: &Node) -> bool {
     matches!((&list.data, &over.data), (Data::List(_), Data::Table(_)))
 }
 
@@ -76,7 +76,7 @@ pub(super) fn variant_documents(document: &Node) -> impl Iterator<Item = (String
         if let Data::Table(entries) = &mut merged.data {
             let settings = over.entries().iter().filter(|(key, _)| key != LABEL_KEY);
             merge_entries(entries, settings, |key, old, node| {
-                match key == NAMED_LIST_KEY && names_entries(old, node) {
+                match key == NAMED_LIST_KEY && patches_entries_by_name(old, node) {
                     true => merge_named_entries(old, node),
                     false => merge_nodes(old, node),
                 }

@@ -58,7 +58,7 @@ const MAX_VALUES: usize = 1_000_000;
 const MAX_FAULTS: usize = 1000;
 
 /// Keys that a variant may not set, because variants are compared on the same random draws.
-const NOT_IN_VARIANTS: [&str; 3] = ["name", "seed", "variants"];
+const KEYS_NOT_IN_VARIANTS: [&str; 3] = ["name", "seed", "variants"];
 
 /// Function that opens a file named in a scenario, or returns the reason why it cannot be read.
 pub type FileOpener = Box<dyn Fn(&str) -> Result<Box<dyn BufRead>, String>>;
@@ -196,7 +196,7 @@ pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>>
     for (name, merged) in merge::variant_documents(&document) {
         let said = RefCell::new(resets::note_resets(&document, &merged, "", &source.registry));
         read.extend(variant::read_variant(&name, &merged, ReadContext { source, notes: &said }, &mut faults));
-        said_by_variants.extend(prefix_notes(&name, said.into_inner()));
+        said_by_variants.extend(deduplicate_and_prefix_notes(&name, said.into_inner()));
         if faults.total_sizes.exceeds_bounds() || faults.count > MAX_FAULTS {
             return Err(faults.into_diagnostics());
         }
@@ -229,12 +229,12 @@ pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>>
 }
 
 /// Puts the name of a variant before each of its notes, and removes repeated notes.
-fn prefix_notes(variant: &str, said: Vec<String>) -> Vec<String> {
+fn deduplicate_and_prefix_notes(variant: &str, said: Vec<String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     said.iter().filter(|note| seen.insert(*note)).map(|note| format!("{variant}: {note}")).collect()
 }
 
-/// Checks that a file has not too many variants, and not too many values in all variants together.
+/// Checks that a file does not have too many variants, or too many values in all variants together.
 fn check_variant_count(document: &Node, faults: &mut Faults) -> bool {
     let Some(variants) = document.get("variants") else { return true };
     let (count, values) = (variants.entries().len(), document.count_values() - variants.count_values());
@@ -266,7 +266,7 @@ fn check_variants(document: &Node, faults: &mut Faults) {
         if !matches!(over.data, Data::Table(_)) {
             faults.add_fault(&over.at, format_fault(over.format_value(), format!("a table [variants.{name}]")));
         }
-        for (key, node) in over.entries().iter().filter(|(key, _)| NOT_IN_VARIANTS.contains(&key.as_str())) {
+        for (key, node) in over.entries().iter().filter(|(key, _)| KEYS_NOT_IN_VARIANTS.contains(&key.as_str())) {
             let rule = "one value for all variants, because variants are compared on the same random draws";
             faults.add_fault(&node.at, format_fault(format!("`{key}` in a variant"), rule));
         }
@@ -280,14 +280,14 @@ fn check_workload_names(document: &Node, over: &Node, faults: &mut Faults) {
     let (Some(list), Some(named)) = (document.get(merge::NAMED_LIST_KEY), over.get(merge::NAMED_LIST_KEY)) else {
         return;
     };
-    if !merge::names_entries(list, named) {
+    if !merge::patches_entries_by_name(list, named) {
         return;
     }
     let known = || list.items().iter().filter_map(|item| item.get("name").and_then(Node::text));
     let names: BTreeSet<&str> = known().collect();
     for (name, node) in named.entries() {
         if !names.contains(name.as_str()) {
-            faults.add_with(&node.at, || {
+            faults.add_fault_lazily(&node.at, || {
                 let rule = format!("the name of a workload, {}", format_one_of(name, known()));
                 format_fault(format!("`{}`", sanitize(name, MAX_PATH_CHARS)), rule)
             });
@@ -307,9 +307,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_note_is_told_once_and_in_its_order_however_many_there_are() {
+    fn repeated_notes_are_removed_and_the_order_is_kept() {
         let said: Vec<String> = (0..120_000).map(|i| format!("entry {}", (i * 7) % 60_000)).collect();
-        let notes = prefix_notes("a", said);
+        let notes = deduplicate_and_prefix_notes("a", said);
         assert_eq!(notes.len(), 60_000);
         assert_eq!(notes[..2], ["a: entry 0", "a: entry 7"]);
         assert_eq!(notes[59_999], "a: entry 59993");

@@ -111,7 +111,7 @@ fn count_first_packets(scenario: &Scenario) -> Option<(WorkloadSum<'_>, f64)> {
     if scenario.host.nic.slot.flow_queues().is_some() {
         return None;
     }
-    let (stacks, within) = (scenario.stacks()?, grid_step(scenario.duration));
+    let (stacks, within) = (scenario.transport_table()?, grid_step(scenario.duration));
     let window =
         |traffic: u16| stacks.workload_configs(traffic).map(TcpConfig::initial_window_bytes).max().unwrap_or(0) as f64;
     let packets = |traffic: u16, one: &Traffic| {

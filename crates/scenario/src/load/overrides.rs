@@ -24,26 +24,26 @@ pub(super) struct Override<'a> {
 
 /// Group of a switch's ports that all overrides treat alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct PortClass {
+pub(super) struct PortGroup {
     /// Kind of node at the far end: `host` or `switch`.
     pub far: &'static str,
     /// Rate of the ports, if any override selects ports by rate.
     pub rate: Option<Rate>,
 }
 
-impl PortClass {
+impl PortGroup {
     /// Returns the group of a port: what its far end is, and its rate if rates matter.
-    pub fn from_port(port: &topology::Port, net: &Topology, by_rate: bool) -> PortClass {
+    pub fn from_port(port: &topology::Port, net: &Topology, by_rate: bool) -> PortGroup {
         let far = if port.peer < net.hosts { "host" } else { "switch" };
-        PortClass { far, rate: by_rate.then_some(port.rate) }
+        PortGroup { far, rate: by_rate.then_some(port.rate) }
     }
     /// Returns the groups of a switch's ports. If rates do not matter, these are ports to hosts and ports to switches,
     /// even if the switch has none.
-    pub fn list_for_switch(node: &topology::Node, net: &Topology, by_rate: bool) -> Vec<PortClass> {
+    pub fn list_for_switch(node: &topology::Node, net: &Topology, by_rate: bool) -> Vec<PortGroup> {
         if !by_rate {
-            return ["host", "switch"].map(|far| PortClass { far, rate: None }).to_vec();
+            return ["host", "switch"].map(|far| PortGroup { far, rate: None }).to_vec();
         }
-        let classes = node.ports.iter().map(|port| PortClass::from_port(port, net, by_rate));
+        let classes = node.ports.iter().map(|port| PortGroup::from_port(port, net, by_rate));
         classes.collect::<BTreeSet<_>>().into_iter().collect()
     }
     /// Returns the name of the port group in the resolved scenario: the far end, and the rate if rates matter.
@@ -79,7 +79,7 @@ impl<'a> Override<'a> {
     }
 
     /// Returns true if the override applies to a switch as a whole (`class` is `None`), or to a group of its ports.
-    pub fn applies_to(&self, node: &topology::Node, class: Option<PortClass>) -> bool {
+    pub fn applies_to(&self, node: &topology::Node, class: Option<PortGroup>) -> bool {
         let place = [(&self.tier, &node.tier), (&self.node, &node.name)];
         place.iter().all(|(wanted, found)| wanted.as_ref().is_none_or(|wanted| wanted == *found))
             && self.port.as_deref().is_none_or(|far| class.is_some_and(|class| class.far == far))

@@ -6,10 +6,10 @@ use super::fields::{
 };
 use super::input_side;
 use super::merge::merge_nodes;
-use super::overrides::{Override, PortClass};
+use super::overrides::{Override, PortGroup};
 use super::resets;
 use super::tree::Node;
-use crate::choices::{ModelKind, Simultaneous, Ties};
+use crate::choices::{ModelKind, SimultaneousArrivals, TieOrder};
 use crate::diag::{format_fault, format_one_of};
 use crate::model::{Cioq, FilledSlot, PortConfig, Speedup, SwitchConfig, SwitchModel};
 use crate::settings;
@@ -34,8 +34,8 @@ struct SwitchSlots {
     port: PortConfig,
     model: SwitchModel,
     clock_ppb: u32,
-    simultaneous: Simultaneous,
-    ties: Ties,
+    simultaneous: SimultaneousArrivals,
+    ties: TieOrder,
 }
 
 /// Group of switches with equal settings.
@@ -47,7 +47,7 @@ pub(super) struct SwitchGroup {
 }
 
 /// Groups of a switch's ports, each with the indices of the overrides that apply to it.
-type PortClasses = Vec<(PortClass, Vec<usize>)>;
+type PortGroups = Vec<(PortGroup, Vec<usize>)>;
 
 /// Reader of the settings of all switches of a variant.
 pub(super) struct SwitchReader<'a> {
@@ -170,11 +170,11 @@ impl<'a> SwitchReader<'a> {
         self.check_names(net, faults);
         let hosts = net.hosts as usize;
         let mut switches = Vec::new();
-        let mut groups: BTreeMap<(Vec<usize>, PortClasses), SwitchGroup> = BTreeMap::new();
+        let mut groups: BTreeMap<(Vec<usize>, PortGroups), SwitchGroup> = BTreeMap::new();
         let by_rate = self.overrides.iter().any(|over| over.rate.is_some());
         for node in &net.nodes[hosts.min(net.nodes.len())..] {
             let own = self.matching_overrides(node, None, true);
-            let classes = self.port_classes(node, net, by_rate);
+            let classes = self.port_groups(node, net, by_rate);
             self.check_sizes(&own, node.ports.len(), net, faults);
             self.check_input_side(&own, node, faults);
             let slots = self.read_slots(&own, faults);
@@ -182,9 +182,9 @@ impl<'a> SwitchReader<'a> {
             let filled: Vec<_> =
                 classes.iter().map(|(class, which)| (*class, self.read_slots(which, faults))).collect();
             let filled = filled.into_iter().map(|(class, slots)| Some((class, slots?.port)));
-            let filled: Option<BTreeMap<PortClass, PortConfig>> = filled.collect();
+            let filled: Option<BTreeMap<PortGroup, PortConfig>> = filled.collect();
             let (Some(slots), Some(filled)) = (slots, filled) else { continue };
-            let ports = node.ports.iter().map(|port| filled[&PortClass::from_port(port, net, by_rate)].clone());
+            let ports = node.ports.iter().map(|port| filled[&PortGroup::from_port(port, net, by_rate)].clone());
             let config = slots.switch_config(ports.collect());
             let group = groups.entry((own, classes)).or_insert_with(|| SwitchGroup {
                 nodes: Vec::new(),
@@ -218,15 +218,15 @@ impl<'a> SwitchReader<'a> {
     }
 
     /// Returns the groups of a switch's ports, each with the overrides that apply to it.
-    fn port_classes(&mut self, node: &topology::Node, net: &Topology, by_rate: bool) -> PortClasses {
-        let there: BTreeSet<_> = node.ports.iter().map(|port| PortClass::from_port(port, net, by_rate)).collect();
-        let all = PortClass::list_for_switch(node, net, by_rate).into_iter();
+    fn port_groups(&mut self, node: &topology::Node, net: &Topology, by_rate: bool) -> PortGroups {
+        let there: BTreeSet<_> = node.ports.iter().map(|port| PortGroup::from_port(port, net, by_rate)).collect();
+        let all = PortGroup::list_for_switch(node, net, by_rate).into_iter();
         all.map(|class| (class, self.matching_overrides(node, Some(class), there.contains(&class)))).collect()
     }
 
     /// Returns the overrides that apply to a switch or to a group of its ports, in order. Marks them as used if
     /// `is_there`.
-    fn matching_overrides(&mut self, node: &topology::Node, class: Option<PortClass>, is_there: bool) -> Vec<usize> {
+    fn matching_overrides(&mut self, node: &topology::Node, class: Option<PortGroup>, is_there: bool) -> Vec<usize> {
         let mut which = Vec::new();
         for (i, over) in self.overrides.iter_mut().enumerate().filter(|(_, over)| over.applies_to(node, class)) {
             over.used |= is_there;

@@ -125,13 +125,13 @@ pub(super) fn read_value(param: &Param, node: &Node) -> Result<Option<Value>, St
 }
 
 /// Names of time parameters that are limited by the longest run instead of the general limit of 10 days.
-const RUN_TIMES: [&str; 7] = ["duration", "from", "to", "drain", "start", "stop", "at"];
+const RUN_TIME_PARAMETERS: [&str; 7] = ["duration", "from", "to", "drain", "start", "stop", "at"];
 
 /// Describes why a quantity that is spelt correctly is too large or too small for a run.
 fn describe_out_of_range(param: &Param, node: &Node) -> Option<String> {
     let text = node.text()?;
     match param.kind {
-        ParamKind::Time { .. } if !RUN_TIMES.contains(&param.name) => {
+        ParamKind::Time { .. } if !RUN_TIME_PARAMETERS.contains(&param.name) => {
             parse_dur(text).is_ok_and(|time| time > MAX_TIME).then(|| "longer than 10 days".into())
         }
         ParamKind::Rate => match parse_rate(text) {

@@ -158,7 +158,7 @@ pub(super) fn read_variant(
     needs::check_needs(document, &scenario, faults)?;
     notes.borrow_mut().append(&mut pausing::list_pause_warnings(&scenario));
     checks::warn_ineffective_notices(&scenario, &mut notes.borrow_mut());
-    notes.borrow_mut().extend(scenario.stacks().into_iter().flat_map(|stacks| stacks.mixing_warnings()));
+    notes.borrow_mut().extend(scenario.transport_table().into_iter().flat_map(|stacks| stacks.mixing_warnings()));
     notes.borrow_mut().append(&mut warnings::list_warnings(document, &scenario));
     notes.borrow_mut().extend(import_notes::describe_defaults(document, &scenario));
     events::warn_late_events(&scenario, &mut notes.borrow_mut());

@@ -10,7 +10,7 @@ mod memory;
 mod notices;
 
 use super::tree::{Data, Node};
-use crate::choices::Simultaneous;
+use crate::choices::SimultaneousArrivals;
 use crate::diag::format_no_effect;
 use crate::events::LinkChange;
 use crate::model::{PortConfig, Scenario};
@@ -20,7 +20,8 @@ use mech::{AdmitCalls, ClassSet, PortThresholds};
 use std::collections::BTreeSet;
 use units::{Amount, Dur};
 
-/// Returns the warnings about settings of a variant that have no effect; `document` is its source.
+/// Returns the warnings about settings of a variant that have no effect, or do not fit each other or the network.
+/// `document` is the source of the variant.
 pub(super) fn list_warnings(document: &Node, scenario: &Scenario) -> Vec<String> {
     let asked = WarningContext { document, scenario };
     if asked.is_all_raw() {
@@ -206,7 +207,7 @@ impl WarningContext<'_> {
     }
 
     /// Warnings about packet ranks that no mechanism uses, and about windows after idle times if connections are never
-    /// idle.
+    /// idle. Includes those about saved metrics if no connection ends, and about NIC credit without a rate limit.
     fn warn_ranks_and_windows(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let host = &self.scenario.host;
@@ -247,7 +248,7 @@ impl WarningContext<'_> {
     /// Warnings about ECN settings if no queue marks packets, and about marking if no packet can carry a mark.
     fn warn_marking(&self) -> Vec<String> {
         let scenario = self.scenario;
-        let capable = scenario.stacks().is_some_and(|stacks| stacks.any_config(TcpConfig::is_ecn_capable));
+        let capable = scenario.transport_table().is_some_and(|stacks| stacks.any_config(TcpConfig::is_ecn_capable));
         let only_marks = |slot: &MarkingSlot| may_mark(slot) && !slot.peek().drops_not_ect();
         let slots = || self.ports().map(|port| &*port.marking.slot).chain([&*scenario.host.marking.slot]);
         let aside = scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().detours);
@@ -300,7 +301,7 @@ impl WarningContext<'_> {
                 || needs.bounce_lane.is_some()
                 || needs.cut_memory.is_some()
                 || switch.model.input_side().is_some()
-                || switch.simultaneous == Simultaneous::Snapshot
+                || switch.simultaneous == SimultaneousArrivals::Snapshot
             {
                 continue;
             }
@@ -329,7 +330,7 @@ impl WarningContext<'_> {
     }
 
     /// Warnings about settings of traffic classes or their order, if all packets have one class and nothing else
-    /// depends on it.
+    /// depends on it. Includes those about the weights of classes that no packet has, if there are several classes.
     fn warn_classes(&self) -> Vec<String> {
         let scenario = self.scenario;
         let overflow = || scenario.switches.iter().map(|switch| switch.overflow.slot.peek().needs());
@@ -404,7 +405,7 @@ impl WarningContext<'_> {
     }
 
     fn takes_snapshots(&self) -> bool {
-        self.scenario.switches.iter().any(|switch| switch.simultaneous == Simultaneous::Snapshot)
+        self.scenario.switches.iter().any(|switch| switch.simultaneous == SimultaneousArrivals::Snapshot)
     }
 
     /// Warning about a distribution of jitter without jitter, or about jitter that is too long.
@@ -470,8 +471,8 @@ fn may_mark(slot: &MarkingSlot) -> bool {
     slot.peek().fixed_thresholds() != Some(PortThresholds::UNLIMITED)
 }
 
-/// Returns true if a queue cannot reach the threshold `from`, since its memory `room` is full before. `frames` are the
-/// sizes of the smallest and the largest frame in bytes.
+/// Returns true if memory of size `room` has no space for an arrival once its queue has reached the threshold `from`.
+/// The sizes of the smallest and the largest frame are in bytes.
 fn is_threshold_unreachable(from: Amount, room: Amount, (smallest, largest): (u64, u64)) -> bool {
     match (from, room) {
         (Amount::Packets(from), Amount::Packets(room)) | (Amount::Bytes(from), Amount::Bytes(room)) => from >= room,

@@ -42,7 +42,7 @@ fn next_hops_are_the_ports_that_lead_one_level_down_also_where_links_are_dead() 
             let live = |node: u32, port: u16| !dead.contains(&(node, port));
             for dst in (0..net.hosts).map(HostId) {
                 let root = net.edge_switch(dst);
-                let level = levels_over(&net, root, &live);
+                let level = hop_counts_over_live_ports(&net, root, &live);
                 for s in (0..net.switches().len()).filter(|s| net.hosts + *s as u32 != root) {
                     let down = |(port, link): &(u16, &crate::topology::Port)| {
                         let peer = link.peer.checked_sub(net.hosts).map(|peer| level[peer as usize]);
@@ -64,7 +64,7 @@ fn next_hops_are_the_ports_that_lead_one_level_down_also_where_links_are_dead() 
 }
 
 /// Hop count of every switch from `root` over live ports.
-fn levels_over(net: &Topology, root: u32, live: &impl Fn(u32, u16) -> bool) -> Vec<u32> {
+fn hop_counts_over_live_ports(net: &Topology, root: u32, live: &impl Fn(u32, u16) -> bool) -> Vec<u32> {
     let mut level = vec![u32::MAX; net.switches().len()];
     level[(root - net.hosts) as usize] = 0;
     let mut queue = VecDeque::from([root]);
@@ -95,7 +95,7 @@ fn every_switch_reaches_every_host_by_every_next_hop() {
                 // Any choice of next hops leads to the host within 6 links.
                 let mut at = vec![start];
                 for _ in 0..6 {
-                    at = at.iter().flat_map(|node| step(&net, &routes, *node, HostId(dst))).collect();
+                    at = at.iter().flat_map(|node| next_nodes(&net, &routes, *node, HostId(dst))).collect();
                     at.sort_unstable();
                     at.dedup();
                 }
@@ -105,7 +105,7 @@ fn every_switch_reaches_every_host_by_every_next_hop() {
     }
 }
 
-fn step(net: &Topology, routes: &Routes, node: u32, dst: HostId) -> Vec<u32> {
+fn next_nodes(net: &Topology, routes: &Routes, node: u32, dst: HostId) -> Vec<u32> {
     if node == dst.0 {
         return vec![node];
     }
@@ -147,14 +147,14 @@ fn the_tables_of_a_k16_fat_tree_take_less_than_a_quarter_of_a_megabyte() {
 }
 
 /// Returns the ports at both ends of the links with these names.
-fn dead(net: &Topology, links: &[&str]) -> DeadPorts {
+fn dead_ports(net: &Topology, links: &[&str]) -> DeadPorts {
     links.iter().flat_map(|link| net.find_link(link).unwrap().ends).collect()
 }
 
 #[test]
 fn a_dead_link_leaves_the_other_next_hops_and_takes_no_more_than_that() {
     let net = net("fat_tree", &[("k", "4")]);
-    let around = Routes::avoiding_dead_links(&net, &dead(&net, &["edge0:agg0"]), false);
+    let around = Routes::avoiding_dead_links(&net, &dead_ports(&net, &["edge0:agg0"]), false);
     let all = Routes::compute(&net);
     let edge = net.edge_switch(HostId(0));
     assert_eq!(ports(&all, edge, HostId(9)).len(), 2);
@@ -168,7 +168,7 @@ fn a_dead_link_leaves_the_other_next_hops_and_takes_no_more_than_that() {
 #[test]
 fn a_host_whose_link_is_dead_is_reached_by_nobody_and_the_others_at_its_switch_are() {
     let net = net("leaf_spine", &[("leaves", "2"), ("spines", "2"), ("hosts_per_leaf", "2")]);
-    let around = Routes::avoiding_dead_links(&net, &dead(&net, &["h1"]), false);
+    let around = Routes::avoiding_dead_links(&net, &dead_ports(&net, &["h1"]), false);
     let all = Routes::compute(&net);
     for node in net.hosts..net.nodes.len() as u32 {
         assert_eq!(around.next_hops(node, HostId(1)), NextHops::None);
@@ -184,7 +184,7 @@ fn a_host_whose_link_is_dead_is_reached_by_nobody_and_the_others_at_its_switch_a
 #[test]
 fn halves_of_a_network_that_is_cut_in_two_do_not_reach_each_other() {
     let net = net("dumbbell", &[("n", "2")]);
-    let around = Routes::avoiding_dead_links(&net, &dead(&net, &["s0:s1"]), false);
+    let around = Routes::avoiding_dead_links(&net, &dead_ports(&net, &["s0:s1"]), false);
     let left = net.edge_switch(HostId(0));
     let far = (0..net.hosts).map(HostId).filter(|host| net.edge_switch(*host) != left);
     assert!(far.clone().count() > 0 && far.clone().all(|host| around.next_hops(left, host) == NextHops::None));

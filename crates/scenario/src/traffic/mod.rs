@@ -226,7 +226,7 @@ impl Traffic {
         }
     }
 
-    /// Returns true if raw sources pause while a limited number of their bytes is queued at their NIC.
+    /// Returns true if raw sources make no packets while their backlog at the NIC has reached a limit.
     pub fn is_bounded(&self) -> bool {
         matches!(&self.source, WorkloadKind::Raw(raw) if raw.is_bounded())
     }

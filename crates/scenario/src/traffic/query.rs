@@ -114,7 +114,7 @@ impl Query {
         self.rounds.queries(shape, hosts, streams)
     }
 
-    /// Returns the average number of messages, over all queries that start before the instant `end`.
+    /// Returns the average total number of messages in the queries that start before the instant `end`.
     pub fn flows_before(&self, end: Time) -> f64 {
         self.rounds.queries_before(end) * self.messages_per_query() as f64
     }

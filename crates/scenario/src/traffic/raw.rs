@@ -195,7 +195,7 @@ pub struct RawSource {
     pub start: Time,
     /// Instant from which no packet is sent.
     pub stop: Time,
-    /// Number of bytes queued at the NIC above which the source makes no packet; `None` is no limit.
+    /// Backlog of this source at its NIC, in bytes, from which on it makes no packet; `None` is no limit.
     pub backlog: Option<u64>,
     /// True if packets are ECN-capable.
     pub ecn: bool,
@@ -249,7 +249,7 @@ impl RawWorkload {
                     RateBytes::Wire => ctx.framing.wire_size(ctx.framing.frame_size(payload, 0)),
                     RateBytes::Payload => u64::from(payload),
                 };
-                let rates = flow_rates(values, ctx, &pairs)?;
+                let rates = read_flow_rates(values, ctx, &pairs)?;
                 (0, rates.into_iter().map(|rate| rate.time(frame).max(Dur(1))).collect(), Dur::ZERO)
             }
             _ => (values.count("packets"), vec![read_interval(values, ctx)?; pairs.len()], values.time("pause")),
@@ -340,7 +340,7 @@ fn read_interval(values: &Values, ctx: &Context) -> Result<Dur, Vec<Fault>> {
 const RATE_DENOMINATOR: u64 = 1_000_000_000;
 
 /// Returns the rate of each flow, from `rate` or from a load.
-fn flow_rates(values: &Values, ctx: &Context, pairs: &[(HostId, HostId)]) -> Result<Vec<Rate>, Vec<Fault>> {
+fn read_flow_rates(values: &Values, ctx: &Context, pairs: &[(HostId, HostId)]) -> Result<Vec<Rate>, Vec<Fault>> {
     match (values.has("rate"), values.has("load.fraction")) {
         (true, false) => Ok(vec![values.rate("rate"); pairs.len()]),
         (true, true) => Err(vec![make_fault("rate", values.rate("rate").to_string(), "no value if `load` is given")]),

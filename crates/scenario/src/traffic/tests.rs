@@ -47,10 +47,10 @@ fn flows(net: &Topology, kind: &str, given: &[(&str, &str)]) -> Vec<FlowSpec> {
 }
 
 fn faults(net: &Topology, kind: &str, given: &[(&str, &str)]) -> Vec<String> {
-    lines(workload(net, kind, given).unwrap_err())
+    format_faults(workload(net, kind, given).unwrap_err())
 }
 
-fn lines(faults: Vec<Fault>) -> Vec<String> {
+fn format_faults(faults: Vec<Fault>) -> Vec<String> {
     faults.into_iter().map(|f| format!("{}: {}; {}", f.field, f.found, f.rule)).collect()
 }
 
@@ -338,5 +338,5 @@ fn a_poisson_workload_needs_exactly_one_pace_and_known_sizes() {
     let (_, notes) = with_files(&net, "poisson", &given, &|_| Ok("0 0\n1000 100\n".into())).unwrap();
     assert_eq!(notes, ["traffic `t`: sizes of `my.csv` are read as bytes and shares from 0 to 100; mean 500 B"]);
     let bad = with_files(&net, "poisson", &given, &|_| Ok("0 0\n10 0.5\n".into()));
-    assert_eq!(lines(bad.unwrap_err()), ["sizes: `my.csv`, line 2: the last share is 0.5; 1 or 100"]);
+    assert_eq!(format_faults(bad.unwrap_err()), ["sizes: `my.csv`, line 2: the last share is 0.5; 1 or 100"]);
 }

@@ -12,7 +12,7 @@ use mech::routing::{Paths, RoutingSlot};
 use mech::{AgentSlot, HostId, Lane, LaneLimit, Lanes, PortThresholds, Stream, StreamPurpose, SwitchContext};
 use scenario::events::{LinkHistory, SendingPort};
 use scenario::topology::Port;
-use scenario::{Cioq, PortConfig, Scenario, Simultaneous, SwitchConfig, Ties};
+use scenario::{Cioq, PortConfig, Scenario, SimultaneousArrivals, SwitchConfig, TieOrder};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::{ByteClock, Rate};
@@ -22,7 +22,8 @@ pub(super) struct NodeSettings<'a> {
     /// Function that may change the setup of a switch, given its node number, before the switch is built.
     pub(super) change_switch: &'a dyn Fn(u32, &mut SwitchSetup),
     pub(super) scenario: &'a Scenario,
-    /// Outages, rates and delays over time of each link direction that changes, by the port that sends.
+    /// History of each link direction that changes: outages, rates, delays and random losses over time, by the port
+    /// that sends.
     pub(super) histories: &'a BTreeMap<SendingPort, LinkHistory>,
     pub(super) seed: u64,
     pub(super) top_class: u8,
@@ -108,7 +109,7 @@ impl NodeSettings<'_> {
     /// paused.
     fn pause_setup(&self, node: u32, port: u16) -> Option<PauseSetup> {
         let setup = || {
-            let span = self.scenario.worst_case_span(node, port);
+            let span = self.scenario.worst_case_link(node, port);
             PauseSetup {
                 response: self.scenario.pause_response_time(node, port),
                 headroom: span.headroom_bytes(),
@@ -161,8 +162,8 @@ impl NodeSettings<'_> {
             },
             fib: FibSlot::clone(&config.fib.slot).for_switch(&own),
             routing: RoutingSlot::clone(&config.routing.slot).for_switch(&own),
-            snapshot: config.simultaneous == Simultaneous::Snapshot,
-            shuffle: config.ties == Ties::Random,
+            snapshot: config.simultaneous == SimultaneousArrivals::Snapshot,
+            shuffle: config.ties == TieOrder::Random,
         };
         (self.change_switch)(node, &mut setup);
         Switch::new(setup)
@@ -195,5 +196,5 @@ fn build_inputs(cioq: &Cioq, links: &[Port], own: &SwitchContext) -> InputSetup 
 fn build_agents(port: &PortConfig, clock: ByteClock, to_switch: bool) -> Vec<AgentSlot> {
     let (ack_hold, notify) = (port.ack_hold.slot.for_port(clock), port.notify.slot.for_port(clock));
     let all = vec![ack_hold, notify, port.pause.slot.for_port(clock)];
-    all.into_iter().map(|slot| slot.if_for_port(to_switch)).collect()
+    all.into_iter().map(|slot| slot.keep_if_for_port(to_switch)).collect()
 }

@@ -14,7 +14,7 @@ pub(crate) struct ChangingLink {
     history: LinkHistory,
     /// True if frames go to another partition of the run and do not arrive here.
     is_kept: bool,
-    /// True for the course that is shared by all links to other partitions that never change.
+    /// True for the course that all never-changing links to other partitions share.
     is_steady: bool,
     /// Random stream in which each frame has positions by its number.
     draws: Stream,
@@ -63,7 +63,7 @@ impl ChangingLink {
     pub(crate) fn keeps_frames(&self) -> bool {
         self.is_kept
     }
-    /// Removes and returns the outcome of the frame sent last, if that frame arrives in another partition.
+    /// Removes and returns the outcome of the frame sent last, which arrives in another partition.
     pub(crate) fn take_last_outcome(&mut self) -> Option<DropReason> {
         self.outcomes.pop_back().flatten()
     }
@@ -162,7 +162,7 @@ mod tests {
     /// Test of losses on a link that is down twice, by the instants at which frames are on it.
     /// Frames of 10 ps cross a link with a delay of 5 ps. It is down from 100 to 200, and for an instant at 300.
     #[test]
-    fn a_frame_is_lost_whose_time_on_the_link_meets_an_outage_and_no_other() {
+    fn only_frames_on_the_link_during_an_outage_are_lost() {
         let outages = vec![(Time(100), Time(200)), (Time(300), Time(301))];
         let mut link = changing_link(LinkHistory { outages, ..LinkHistory::default() });
         let down = Some(DropReason::LinkDown);

@@ -92,7 +92,7 @@ fn draw_duration(rng: &mut Stream, bits: u64) -> u64 {
 }
 
 #[test]
-fn random_mixes_of_pushes_and_pops_come_out_in_the_same_order() {
+fn random_pushes_and_pops_have_one_order_in_wheel_and_heap() {
     for seed in 0..60 {
         let mut rng = stream(seed);
         let mut trio = ThreeQueues::new();
@@ -129,7 +129,7 @@ fn a_push_at_the_time_just_popped_comes_next_even_for_a_smaller_node() {
 }
 
 #[test]
-fn zero_delay_causes_interleave_with_what_is_left() {
+fn zero_delay_events_interleave_with_waiting_ones() {
     let mut rng = stream(3);
     let mut trio = ThreeQueues::new();
     (0..500).for_each(|_| trio.push(1_000_000, &mut rng));

@@ -20,7 +20,7 @@ use super::wheel_shape::{ShapeStatistics, WheelShape};
 use super::{FourAryHeap, Key};
 
 const NO_NODE: u32 = u32::MAX;
-/// Number of events in the open slot beyond which an insertion among them costs more than the heap.
+/// Number of later events in the open slot beyond which an insertion before them costs more than the heap.
 const MAX_PASSED_EVENTS: usize = 32;
 /// Smallest number of pops between two decisions about the width and number of slots.
 const MIN_DECISION_POPS: u64 = 1024;
@@ -58,8 +58,8 @@ pub struct Wheel {
     /// Number of events that were pending at the last decision about the shape.
     len_then: usize,
     reshapes: u64,
-    /// Shape of the wheel before the present one. `hold` is the factor by which the time between decisions is longer
-    /// than usual; it doubles with each return to the shape before.
+    /// Shape of the wheel before the present one. `decision_factor` is the factor by which the number of pops between
+    /// decisions is larger than usual; it doubles with each return to the shape before.
     before: WheelShape,
     decision_factor: u64,
     /// Number of pops at which the wheel next decides about its shape.

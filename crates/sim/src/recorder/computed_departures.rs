@@ -296,7 +296,7 @@ mod tests {
     /// A frame starts at 100, immediately, and a second finds it in that step. At 130 the second starts before a third
     /// comes at that instant. The third still waits when the run ends.
     #[test]
-    fn who_starts_as_another_comes_has_left_where_that_one_finds_nobody() {
+    fn frame_starting_at_an_arrival_left_before_if_queue_is_empty() {
         let (port, trace) = follow_frames_of_queue(&[(100, 100, 0), (100, 130, 1), (130, 1300, 0)], 400);
         let levels: Vec<_> = port.levels.iter().map(|level| (level.time, level.arrivals)).collect();
         assert_eq!(levels, [(50, 2), (300, 1)]);
@@ -308,7 +308,7 @@ mod tests {
     /// Test of a frame that finds another one in the step in which that one starts to leave.
     /// A frame that started in a step no longer waits if the step goes on after idle ports have started.
     #[test]
-    fn who_starts_as_it_comes_waits_for_its_step_or_for_a_part_of_it() {
+    fn frame_starting_on_arrival_waits_within_its_step() {
         let arrivals = |second_finds| {
             let (port, _) = follow_frames_of_queue(&[(100, 100, 0), (100, 130, second_finds)], 400);
             port.levels.iter().map(|level| level.arrivals).collect::<Vec<_>>()
@@ -320,7 +320,7 @@ mod tests {
     /// A frame passes at 60 and is counted. Another passes at 400, when the records have only to show that it has
     /// come.
     #[test]
-    fn who_passes_after_all_that_is_told_still_waits() {
+    fn counted_frame_after_the_last_note_still_waits() {
         let (mut ahead, mut port, mut trace) = (ComputedDepartures::new(1), QueueRecord::new(0), Vec::new());
         ahead.set_count_only_until(0, Time(500));
         assert!(
@@ -338,7 +338,7 @@ mod tests {
     /// Test that a waiting time counts if it ends in the measurement window.
     /// The window is from 50 to 1000: the first frame comes before it, the last starts after it.
     #[test]
-    fn a_wait_counts_where_it_ends() {
+    fn waiting_time_counts_if_it_ends_inside_the_window() {
         let (port, _) = follow_frames_of_queue(&[(10, 10, 0), (20, 60, 0), (970, 970, 0), (980, 1003, 0)], 1200);
         assert_eq!((port.sojourn.zeros(), port.sojourn.sum()), (1, 40));
     }
@@ -346,7 +346,7 @@ mod tests {
     /// Test that only events inside the measurement window count, however frames are grouped.
     /// Frames that are followed together may extend across the start of the window, or its end.
     #[test]
-    fn only_what_happens_inside_the_window_counts_however_it_is_told() {
+    fn only_events_inside_the_window_count_however_grouped() {
         let sums = |frames: &[(u64, u64, u32)]| {
             let (port, _) = follow_frames_of_queue(frames, 1200);
             let levels = port.levels.iter();
@@ -361,7 +361,7 @@ mod tests {
     /// Test that a frame that never leaves has no waiting time.
     /// A frame starts at 120, and another would at 700; the run ends at 400.
     #[test]
-    fn what_still_waits_as_the_run_ends_counts_as_no_wait() {
+    fn frame_that_never_leaves_has_no_waiting_time() {
         let (port, _) = follow_frames_of_queue(&[(100, 100, 0), (100, 120, 1), (110, 700, 1)], 400);
         assert_eq!((port.sojourn.zeros(), port.sojourn.sum(), port.length()), (1, 20, 1));
         let buckets: Vec<_> = port.sojourn.buckets().map(|(low, _, count)| (low, count)).collect();

@@ -53,11 +53,6 @@ impl Distances {
     pub(crate) fn attach_packet(&mut self, pkt: &Pkt, distance: Distance) {
         self.distances.insert(PacketId::from_packet(pkt), distance);
     }
-
-    /// Returns the number of packets whose distances are kept.
-    pub(crate) fn packets_kept(&self) -> usize {
-        self.distances.len()
-    }
 }
 
 #[cfg(test)]
@@ -80,7 +75,7 @@ mod tests {
             distances.count_transmission(&pkt);
         }
         let most = distances.remove_ended_packet(&pkt);
-        assert_eq!(distances.packets_kept(), 0);
+        assert_eq!(distances.distances.len(), 0);
         most
     }
 
@@ -106,8 +101,8 @@ mod tests {
             distances.count_bounce(pkt);
             distances.count_transmission(pkt);
         }
-        assert_eq!(distances.packets_kept(), 3);
+        assert_eq!(distances.distances.len(), 3);
         assert_eq!([&first, &second, &back].map(|pkt| distances.remove_ended_packet(pkt)), [3, 1, 2]);
-        assert_eq!((distances.packets_kept(), distances.remove_ended_packet(&first)), (0, 0));
+        assert_eq!((distances.distances.len(), distances.remove_ended_packet(&first)), (0, 0));
     }
 }

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_late_costs_one_row_and_not_one_for_every_step_before_it() {
+    fn late_goodput_writes_one_row_and_none_for_empty_bins() {
         let (mut open, mut rows) = (OpenBinSum::default(), Vec::new());
         open.add(5, 3, 7, &mut rows);
         open.add(6, 3, 7, &mut rows);

@@ -49,7 +49,7 @@ impl Histogram {
         }
     }
 
-    /// Adds a number of zeros, and values that are not 0.
+    /// Adds a number of zeros, and other values. PRECONDITION: none of these is 0.
     #[inline(always)]
     pub(crate) fn add_each(&mut self, zeros: u64, others: &[u64]) {
         self.zeros += zeros;
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_that_come_round_are_whole() {
+    fn counts_beyond_32_bits_are_exact() {
         let (mut histogram, mut other) = (Histogram::default(), Histogram::default());
         let many = u64::from(u32::MAX);
         for one in [&mut histogram, &mut other] {

@@ -93,7 +93,7 @@ impl PortHolds {
 /// Records of all ports that hold ACKs.
 #[derive(Clone, Debug)]
 pub(crate) struct HoldingPorts {
-    /// Records of each port, counted over the whole network.
+    /// Record of each port, by the port's number over the whole network.
     pub(crate) ports: Vec<PortHolds>,
 }
 
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_is_told_step_by_step_and_summed_in_the_window() {
+    fn held_frames_are_recorded_by_time_bin_and_over_the_window() {
         let (mut ports, mut rows) = (HoldingPorts::new(2), Vec::new());
         ports.record_state(&SCOPE, at(60), 1, &mut rows);
         ports.record_held(&SCOPE, at(70), 64, &mut rows);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_that_are_over_are_told_before_anything_else_happens() {
+    fn finished_time_bins_are_written_before_the_next_change() {
         let (mut ports, mut rows) = (HoldingPorts::new(2), Vec::new());
         ports.record_state(&SCOPE, at(120), 1, &mut rows);
         ports.record_held(&SCOPE, at(120), 64, &mut rows);

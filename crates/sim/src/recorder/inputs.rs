@@ -52,7 +52,7 @@ pub(crate) struct InputMemory {
     hosts: u32,
     /// Memory of each input, by port over the whole network.
     pub(crate) inputs: Vec<WindowOccupancy>,
-    /// Occupancy over time of each pair of input and output; empty if `[measure]` does not ask for it.
+    /// Bytes over time that each input of a switch holds for each output; empty if `[measure]` does not ask for them.
     pairs: Vec<BinOccupancy>,
 }
 
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_input_holds_is_told_by_output_step_by_step_and_summed_in_the_window() {
+    fn input_memory_is_recorded_by_output_bin_and_window() {
         let (mut memory, mut rows) = (memory(true), Vec::new());
         memory.record_stored(&SCOPE, at(60, 4), &frame(1, 100), &mut rows);
         memory.record_stored(&SCOPE, at(110, 5), &frame(1, 40), &mut rows);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_there_when_the_window_begins_counts_and_what_comes_after_it_does_not() {
+    fn window_counts_frames_stored_before_it_and_none_after_it() {
         let (mut memory, mut rows) = (memory(false), Vec::new());
         memory.record_stored(&SCOPE, at(60, 4), &frame(1, 100), &mut rows);
         memory.record_crossed(&SCOPE, (at(130, 4), 5), &frame(1, 100), &mut rows);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_that_are_over_are_told_before_anything_else_happens() {
+    fn finished_time_bins_are_written_before_the_next_change() {
         let (mut memory, mut rows) = (memory(true), Vec::new());
         memory.record_stored(&SCOPE, at(120, 4), &frame(1, 10), &mut rows);
         memory.end_bins_before(&SCOPE, 3, &mut rows);

@@ -10,8 +10,8 @@ use units::{ByteClock, Time};
 /// several bins may be open. They are written in the order of time and ports once they are over.
 #[derive(Clone, Debug)]
 pub(crate) struct LinkBits {
-    /// Clock of each port, counted over the whole network; `None` if the rate of its link changes, since frames are
-    /// then reported when they start.
+    /// Clock of each port, by the port's number over the whole network; `None` if the rate of its link changes, since
+    /// frames are then reported when they start.
     clocks: Vec<Option<ByteClock>>,
     /// Length of preamble and gap of a frame in bytes.
     gap: u64,
@@ -30,8 +30,8 @@ pub(crate) struct Transmission {
     pub(crate) end: Time,
 }
 
-/// Returns the clock of each port, counted over the whole network; `None` for a port whose sending rate changes during
-/// the run.
+/// Returns the clock of each port, by the port's number over the whole network; `None` for a port whose sending rate
+/// changes during the run.
 pub(super) fn steady_clocks(scenario: &Scenario) -> Vec<Option<ByteClock>> {
     let of_rate = scenario.events.iter().filter(|event| matches!(event.change, LinkChange::Rate(_)));
     let changing: BTreeSet<(u32, u16)> = of_rate.flat_map(|event| event.senders.iter().copied()).collect();

@@ -44,7 +44,7 @@ pub(crate) struct PortNotices {
 pub(crate) struct Notices {
     /// True if a row is written for every congestion message.
     records_each: bool,
-    /// Counts of the congestion messages of each port, counted over the whole network.
+    /// Counts of the congestion messages of each port, by the port's number over the whole network.
     pub(crate) ports: Vec<PortNotices>,
 }
 
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_no_row() {
+    fn packet_that_is_no_notice_has_no_row() {
         assert_eq!(NoticeRow::from_packet(EventLocation { now: Time(150), node: 3, port: 1 }, &Pkt::default()), None);
     }
 }

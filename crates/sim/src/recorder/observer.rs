@@ -74,7 +74,7 @@ impl Observer for Recorder {
     fn on_drop(&mut self, at: EventLocation, pkt: &Pkt, reason: DropReason) {
         self.count_event(at, pkt, PacketEvent::Drop);
         self.data_drops.count_lost_packet(pkt);
-        self.record_end(at, pkt, 1 + reason as u8);
+        self.record_packet_end(at, pkt, 1 + reason as u8);
     }
     fn on_mark(&mut self, at: EventLocation, pkt: &Pkt) {
         self.count_event(at, pkt, PacketEvent::Mark);
@@ -154,7 +154,7 @@ impl Observer for Recorder {
         self.received[workload] += bytes;
     }
     fn on_delivery(&mut self, at: EventLocation, pkt: &Pkt) {
-        let most = self.record_end(at, pkt, 0);
+        let most = self.record_packet_end(at, pkt, 0);
         self.bisection.count_frame(&self.scope, at.now, pkt);
         let counts = self.scope.covers(pkt.sent);
         self.reordering.iter_mut().for_each(|reordering| reordering.record_delivered(pkt, counts));

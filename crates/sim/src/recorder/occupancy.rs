@@ -101,7 +101,7 @@ impl BinOccupancy {
         }
         self.advance_in_bin(now);
     }
-    /// Ends the open time bin and returns it; `None` if the buffer was empty throughout.
+    /// Ends the open time bin and returns it; `None` if the buffer was empty throughout and no frame moved into it.
     pub(super) fn end_open_bin(&mut self) -> Option<FinishedBin> {
         let (area, most) = (std::mem::take(&mut self.area) as f64, std::mem::take(&mut self.max_bytes));
         let busy = std::mem::take(&mut self.busy);

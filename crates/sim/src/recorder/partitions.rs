@@ -40,7 +40,7 @@ impl DividedObserver for Recorder {
         parts.zip(1..).for_each(|(part, index)| whole.take_partition(part, index, owners));
         whole.renumber_flows(owners.ranks);
         // Rows of instants are one partition's behind the other's here; ordinary runs make them in order.
-        whole.rows.sort_ends();
+        whole.rows.sort_by_instant();
         whole
     }
 }

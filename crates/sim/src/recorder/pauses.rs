@@ -25,8 +25,8 @@ pub(crate) struct ClassPauses {
     pub(crate) times: u64,
     /// Time inside the measurement window for which the class was paused.
     pub(crate) paused: Dur,
-    /// Number of frames, inside the measurement window, by which this port paused its far end. `again` counts those for
-    /// a class that was already paused.
+    /// Number of frames, inside the measurement window, by which this port paused its far end. `refreshes` counts
+    /// those for a class that was already paused.
     pub(crate) sent: u64,
     pub(crate) refreshes: u64,
 }

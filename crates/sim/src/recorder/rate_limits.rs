@@ -9,7 +9,7 @@ use units::{Dur, Rate, Time};
 /// Row for a change of a rate limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LimitRow {
-    /// Instant of the change, and the host, as node, that limits the flow.
+    /// Instant of the change; its node is the host that limits the flow.
     pub(crate) at: EventLocation,
     pub(crate) flow: u32,
     /// Rate limit in bits per second; negative if the limit is removed.
@@ -24,7 +24,8 @@ pub(crate) struct LimitedFlow {
     rate: Option<f64>,
     /// Instant up to which the record is complete.
     since: Time,
-    /// Numbers of limits set, and of all changes, inside the measurement window; and the time under a limit.
+    /// Number of times that the flow became limited, and number of all changes of its limit, inside the measurement
+    /// window; and the time under a limit in it.
     pub(crate) times: u64,
     pub(crate) changes: u64,
     pub(crate) limited: Dur,

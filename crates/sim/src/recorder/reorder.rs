@@ -17,7 +17,8 @@ pub(crate) struct ReorderCounts {
     pub(crate) waiting: Vec<u64>,
     /// Number of reordered packets by reordering extent.
     pub(crate) extent: Vec<u64>,
-    /// Number of packets received, without those that are too late to have an extent and count as lost.
+    /// Number of packets received, without duplicates, and without those that are too late to have an extent and count
+    /// as lost.
     pub(crate) received: u64,
 }
 
@@ -77,7 +78,7 @@ impl ArrivalStream {
         self.density.next.min(self.occupancy.expected).min(hole)
     }
 
-    /// Returns true if all packets before `seq` have arrived, and none waits for an earlier one.
+    /// Returns true if every packet before `seq` has arrived or counts as lost, and none waits for an earlier one.
     pub(crate) fn is_complete_before(&self, seq: u64) -> bool {
         self.lowest_open_rank() == seq && self.density.window.is_empty() && self.occupancy.held.is_empty()
     }

@@ -135,7 +135,7 @@ macro_rules! rows {
 
             /// Sorts the rows of tables by instant. Nodes lose packets when they react to a change of the network. This
             /// is before any other event of that instant, and thus not in the order of nodes.
-            pub(crate) fn sort_ends(&mut self) {
+            pub(crate) fn sort_by_instant(&mut self) {
                 $(sort!(instant $order self.$field, |$one| $key);)*
             }
 

@@ -18,7 +18,7 @@ pub(crate) struct SentOverTime {
     /// Bytes sent in each open time bin, by bin, host and flow.
     open: BTreeMap<(u32, u32, u32), u64>,
     /// Frames of each host whose transmission has not started: its start, the flow, and the bytes.
-    next_bin_bytes: Vec<VecDeque<(Time, u32, u64)>>,
+    unstarted_frames: Vec<VecDeque<(Time, u32, u64)>>,
     /// Number of the first time bin that is not written.
     next: u32,
 }
@@ -33,7 +33,7 @@ impl SentOverTime {
 
     fn new(clocks: Vec<Option<ByteClock>>, gap: u16) -> SentOverTime {
         let ahead = vec![VecDeque::new(); clocks.len()];
-        SentOverTime { clocks, gap: u64::from(gap), open: BTreeMap::new(), next_bin_bytes: ahead, next: 0 }
+        SentOverTime { clocks, gap: u64::from(gap), open: BTreeMap::new(), unstarted_frames: ahead, next: 0 }
     }
 
     /// Counts a frame of a flow that a host transmits; the port number of the frame is that of the host.
@@ -50,7 +50,7 @@ impl SentOverTime {
         let start = transmission_start(clock, (now, end), bytes);
         self.end_bins_before(scope.bin_of(now), rows);
         *self.open.entry((scope.bin_of(start), host, flow)).or_default() += bytes;
-        let ahead = &mut self.next_bin_bytes[host as usize];
+        let ahead = &mut self.unstarted_frames[host as usize];
         while ahead.front().is_some_and(|(start, ..)| *start < now) {
             ahead.pop_front();
         }
@@ -61,7 +61,8 @@ impl SentOverTime {
 
     /// Removes the last counted frame of a host, whose transmission never starts because the run is over.
     pub(crate) fn uncount_last_frame(&mut self, scope: &Scope, host: u32) {
-        let Some((start, flow, bytes)) = self.next_bin_bytes.get_mut(host as usize).and_then(VecDeque::pop_back) else {
+        let Some((start, flow, bytes)) = self.unstarted_frames.get_mut(host as usize).and_then(VecDeque::pop_back)
+        else {
             return;
         };
         if let Some(sum) = self.open.get_mut(&(scope.bin_of(start), host, flow)) {
@@ -72,8 +73,8 @@ impl SentOverTime {
     /// Copies the records of another partition for the hosts that it owns.
     pub(crate) fn take_partition(&mut self, other: &mut SentOverTime, host: impl Fn(usize) -> bool) {
         self.open.append(&mut other.open);
-        let own = (0..self.next_bin_bytes.len()).filter(|at| host(*at));
-        own.for_each(|at| std::mem::swap(&mut self.next_bin_bytes[at], &mut other.next_bin_bytes[at]));
+        let own = (0..self.unstarted_frames.len()).filter(|at| host(*at));
+        own.for_each(|at| std::mem::swap(&mut self.unstarted_frames[at], &mut other.unstarted_frames[at]));
     }
 
     /// Replaces the numbers of flows by those in the whole run.
@@ -81,7 +82,7 @@ impl SentOverTime {
         let open = std::mem::take(&mut self.open);
         let renamed = |((bin, host, flow), bytes): ((u32, u32, u32), u64)| ((bin, host, ranks[flow as usize]), bytes);
         self.open = open.into_iter().map(renamed).collect();
-        self.next_bin_bytes.iter_mut().flatten().for_each(|frame| frame.1 = ranks[frame.1 as usize]);
+        self.unstarted_frames.iter_mut().flatten().for_each(|frame| frame.1 = ranks[frame.1 as usize]);
     }
 
     /// Writes the rows of time bins before `bin`.
@@ -166,7 +167,7 @@ mod tests {
     #[test]
     fn frames_that_have_begun_are_never_taken_back_and_flows_keep_theirs_under_other_numbers() {
         let (mut all, mut rows) = sent([GIGABIT(); 2], &[(0, 0, 1, 800), (0, 0, 1, 1600), (1, 900, 1, 2400)]);
-        assert_eq!(all.next_bin_bytes[1].len(), 1, "the second has begun at 0.8 us");
+        assert_eq!(all.unstarted_frames[1].len(), 1, "the second has begun at 0.8 us");
         all.renumber_flows(&[3, 2]);
         all.uncount_last_frame(&SCOPE, 1);
         all.close(&mut rows);

@@ -68,7 +68,7 @@ impl OpenSegments {
         self.runs.push_back(SegmentRun { start, len, count: 1, first: self.count - 1 });
     }
 
-    /// Returns the number of the segment with the first of these bytes, if it may still arrive.
+    /// Returns the number of the segment with the first of these bytes that may still arrive; `None` if none may.
     fn rank_of(&self, (start, len): (u32, u32)) -> Option<u64> {
         let front = self.runs.front()?;
         let at = if is_before(start, front.start) { front.start } else { start };
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_arrive_any_more_is_forgotten_and_what_can_is_not() {
+    fn only_segments_that_may_still_arrive_are_kept() {
         let mut segments = OpenSegments::default();
         for n in 0..3 {
             segments.add_segment(n * 3000, 1000);
@@ -284,7 +284,7 @@ mod tests {
     /// A flow sends 1000 and 400 bytes, the second again with 600 new bytes behind, and 1000 more. The last two
     /// packets change places.
     #[test]
-    fn what_is_sent_again_has_its_place_and_a_flow_with_nothing_under_way_leaves_nothing() {
+    fn retransmissions_keep_their_rank_and_idle_flows_no_state() {
         let mut order = Reordering::new(3);
         for (seq, len) in [(0, 1000), (1000, 400), (0, 1000), (1000, 1000), (2000, 1000)] {
             order.record_sent(0, &data(0, seq, len));

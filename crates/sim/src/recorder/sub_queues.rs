@@ -10,7 +10,7 @@ use units::Time;
 #[derive(Clone, Debug)]
 pub(crate) struct SubQueues {
     /// Number of queues of a port.
-    records_bins: usize,
+    queues_per_port: usize,
     pub(crate) queues: Vec<QueueRecord>,
     /// Number of decisions about each queue inside the measurement window, by the length of the queue.
     pub(crate) decisions: Vec<Vec<u64>>,
@@ -24,16 +24,16 @@ impl SubQueues {
         let each = usize::from(QueueId::LANES) * (usize::from(top_class) + 1);
         let count = ports * each;
         let queues = (0..count as u32).map(QueueRecord::new).collect();
-        SubQueues { records_bins: each, queues, decisions: vec![Vec::new(); count], data: vec![0; count] }
+        SubQueues { queues_per_port: each, queues, decisions: vec![Vec::new(); count], data: vec![0; count] }
     }
 
     fn record_index(&self, (port, queue): (usize, QueueId)) -> usize {
-        port * self.records_bins + usize::from(queue.0)
+        port * self.queues_per_port + usize::from(queue.0)
     }
 
     /// Returns the port and the queue of a record with this index.
     pub(crate) fn port_and_queue(&self, number: usize) -> (usize, QueueId) {
-        (number / self.records_bins, QueueId((number % self.records_bins) as u8))
+        (number / self.queues_per_port, QueueId((number % self.queues_per_port) as u8))
     }
 
     /// Returns the record of a single queue of a port.
@@ -75,7 +75,7 @@ impl SubQueues {
 
     /// Copies the records of another partition for the ports that it owns.
     pub(crate) fn take_partition(&mut self, other: &mut SubQueues, port: impl Fn(usize) -> bool) {
-        for at in (0..self.queues.len()).filter(|at| port(*at / self.records_bins)) {
+        for at in (0..self.queues.len()).filter(|at| port(*at / self.queues_per_port)) {
             std::mem::swap(&mut self.queues[at], &mut other.queues[at]);
             std::mem::swap(&mut self.decisions[at], &mut other.decisions[at]);
             self.data[at] = other.data[at];

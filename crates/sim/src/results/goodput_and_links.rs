@@ -25,7 +25,7 @@ fn goodput(name: &'static str, whose: &str, rows: &[SumRow]) -> Table {
 }
 
 impl<T: Tap> World<Recorder, T> {
-    /// Returns the table of bits whose frames started to leave by every port, by time bin.
+    /// Returns the table of bits in frames that started to leave, by port and time bin.
     pub(super) fn links_table(&self, rows: &[SumRow]) -> Table {
         let base = &self.state.base;
         let node = |row: &SumRow| base.partition_point(|first| *first <= row.owner) - 1;
@@ -38,7 +38,7 @@ impl<T: Tap> World<Recorder, T> {
         Table { name: "links", columns: named_columns(columns) }
     }
 
-    /// Removes frames from the counts whose computed departure is after the end of the run.
+    /// Reverses the counts of frames whose computed departure is after the end of the run.
     pub(super) fn uncount_departures_after_end(&mut self) {
         let cores = self.hosts.iter().map(dataplane::Host::nic).chain(self.switches.iter().map(|s| s.core()));
         for (port, at) in cores.flat_map(dataplane::Core::ports).zip(0..) {

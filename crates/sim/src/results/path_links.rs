@@ -16,21 +16,21 @@ pub(super) struct PathLinks<'a> {
     switches: &'a [Switch],
     routes: &'a Routes,
     /// Index of each node among the nodes that send at a hop, and the number of the search that set it.
-    place: Vec<(u32, u64)>,
+    hop_index: Vec<(u32, u64)>,
     search: u64,
 }
 
 impl<'a> PathLinks<'a> {
     pub fn new<O: Observer, T: crate::Tap>(world: &'a World<O, T>, scenario: &'a Scenario) -> PathLinks<'a> {
-        let place = vec![(0, 0); scenario.topology.nodes.len()];
+        let hop_index = vec![(0, 0); scenario.topology.nodes.len()];
         let (seed, switches, routes) = (world.seed, &world.switches, world.initial_routes());
-        PathLinks { scenario, seed, switches, routes, place, search: 0 }
+        PathLinks { scenario, seed, switches, routes, hop_index, search: 0 }
     }
 
     /// Returns the links that packets with this hash may cross, hop by hop; none if there is no path.
     pub fn links_between(&mut self, src: HostId, dst: HostId, hash: u32) -> Vec<PathLink> {
         let (mut ways, mut here, mut ports) = (Vec::new(), vec![src.0], Vec::new());
-        for hop in 0..self.place.len() as u32 {
+        for hop in 0..self.hop_index.len() as u32 {
             self.search += 1;
             let mut next = Vec::new();
             for (from, node) in (0..).zip(&here) {
@@ -64,7 +64,7 @@ impl<'a> PathLinks<'a> {
 
     /// Returns the index of a node among the nodes of the next hop, and adds the node if it is new.
     fn index_of_node(&mut self, node: u32, next: &mut Vec<u32>) -> u32 {
-        let known = &mut self.place[node as usize];
+        let known = &mut self.hop_index[node as usize];
         if known.1 != self.search {
             *known = (next.len() as u32, self.search);
             next.push(node);

@@ -63,7 +63,7 @@ impl<T: Tap> World<Recorder, T> {
         // At a change of the network, nodes of lower numbers may still add rows of this instant, which belong before
         // those of later nodes.
         let now = if self.changes.is_some() { self.now } else { Time::NEVER };
-        rows.sort_ends();
+        rows.sort_by_instant();
         macro_rules! take {
             ($($field:ident: $row:ty, $order:ident |$one:ident| $key:expr, |$world:pat_param, $rows:ident| $table:expr;)*) => {
                 $(

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 /// Cost in picoseconds of the fastest path to each node from a root, with the previous node and its port.
-type PathCosts = Vec<(u64, u32, u16)>;
+type ReachedNodes = Vec<(u64, u32, u16)>;
 
 /// Cache of searches for fastest paths, by root switch and frame size.
 pub(super) struct Shortcuts<'a> {
@@ -17,7 +17,7 @@ pub(super) struct Shortcuts<'a> {
     seed: u64,
     /// True if all routes are shortest paths over equal links: no path is then faster than the flow's own.
     is_uniform: bool,
-    searches: BTreeMap<(u32, u64), PathCosts>,
+    searches: BTreeMap<(u32, u64), ReachedNodes>,
 }
 
 impl<'a> Shortcuts<'a> {
@@ -54,7 +54,7 @@ impl<'a> Shortcuts<'a> {
         let (scenario, seed) = (self.scenario, self.seed);
         let root = scenario.topology.nodes[src.0 as usize].ports[0].peer;
         let reached =
-            self.searches.entry((root, wire)).or_insert_with(|| search_path_costs(scenario, seed, root, wire));
+            self.searches.entry((root, wire)).or_insert_with(|| search_fastest_paths(scenario, seed, root, wire));
         let (mut node, mut back) = (dst.0, Vec::new());
         while node != root {
             let (cost, before, port) = reached[node as usize];
@@ -84,9 +84,9 @@ fn has_uniform_links(scenario: &Scenario) -> bool {
 }
 
 /// Computes the costs of the fastest paths from a switch to all nodes (Dijkstra); no path leads through a host.
-fn search_path_costs(scenario: &Scenario, seed: u64, root: u32, wire: u64) -> PathCosts {
+fn search_fastest_paths(scenario: &Scenario, seed: u64, root: u32, wire: u64) -> ReachedNodes {
     let net = &scenario.topology;
-    let mut reached: PathCosts = vec![(u64::MAX, 0, 0); net.nodes.len()];
+    let mut reached: ReachedNodes = vec![(u64::MAX, 0, 0); net.nodes.len()];
     reached[root as usize].0 = 0;
     let mut waiting = BinaryHeap::from([Reverse((0, root))]);
     while let Some(Reverse((cost, node))) = waiting.pop() {

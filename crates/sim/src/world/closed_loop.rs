@@ -48,7 +48,7 @@ const MIN_FOLLOWER_PORTS: u64 = 1 << 47;
 
 /// Returns the port numbers, for the ECMP hash, of a message that arrivals start or that uses a persistent connection.
 /// They depend on the numbers of the message within its workload, so that neither time nor other flows change its path.
-fn ports_of(spec: &FlowSpec) -> u64 {
+fn ecmp_port_numbers(spec: &FlowSpec) -> u64 {
     let FlowSpec { traffic, query, role, tag, connection, .. } = *spec;
     let whose = match connection {
         OWN_CONNECTION => hash_mix(u64::from(query) << 1 | u64::from(role == FlowRole::Request), tag),
@@ -69,7 +69,7 @@ impl ClosedLoop {
     }
 
     /// Returns true, for each workload, if the arrival of its messages may start others.
-    pub(crate) fn has_followers(&self) -> Vec<bool> {
+    pub(crate) fn workloads_with_followers(&self) -> Vec<bool> {
         self.reactions.iter().map(Option::is_some).collect()
     }
 
@@ -147,7 +147,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         for due in due {
             self.state.pending -= u64::from(due.is_pending);
             let measured = due.is_measured.unwrap_or_else(|| self.in_window(due.spec.start));
-            self.start_message(&due.spec, ports_of(&due.spec), measured);
+            self.start_message(&due.spec, ecmp_port_numbers(&due.spec), measured);
         }
     }
 
@@ -155,7 +155,7 @@ impl<O: Observer, T: Tap> World<O, T> {
     pub(crate) fn start_flows(&mut self, h: usize) {
         while let Some(spec) = self.next.filter(|spec| spec.start == self.now && spec.src.0 as usize == h) {
             self.next = self.pending.next();
-            let ports = if spec.connection == OWN_CONNECTION { self.planned_flows } else { ports_of(&spec) };
+            let ports = if spec.connection == OWN_CONNECTION { self.planned_flows } else { ecmp_port_numbers(&spec) };
             self.planned_flows += 1;
             self.start_message(&spec, ports, self.in_window(spec.start));
         }
@@ -234,9 +234,9 @@ mod tests {
             let role = if i & 16 == 0 { FlowRole::Data } else { FlowRole::Request };
             for connection in [OWN_CONNECTION, u32::from(i)] {
                 let spec = FlowSpec { traffic, query, tag, role, connection, ..SPEC };
-                let ports = ports_of(&spec);
+                let ports = ecmp_port_numbers(&spec);
                 assert!((MIN_FOLLOWER_PORTS..1 << 48).contains(&ports), "no place in a list");
-                assert_eq!(ports, ports_of(&FlowSpec { start: Time(9), bytes: 1, ..spec }));
+                assert_eq!(ports, ecmp_port_numbers(&FlowSpec { start: Time(9), bytes: 1, ..spec }));
                 all.insert(ports);
             }
         }
@@ -247,9 +247,9 @@ mod tests {
     fn a_persistent_connection_has_its_ports_whichever_message_opens_it() {
         let persistent = FlowSpec { connection: 3, ..SPEC };
         assert_eq!(
-            ports_of(&persistent),
-            ports_of(&FlowSpec { query: 8, tag: 2, role: FlowRole::Request, ..persistent })
+            ecmp_port_numbers(&persistent),
+            ecmp_port_numbers(&FlowSpec { query: 8, tag: 2, role: FlowRole::Request, ..persistent })
         );
-        assert_ne!(ports_of(&persistent), ports_of(&FlowSpec { connection: 4, ..persistent }));
+        assert_ne!(ecmp_port_numbers(&persistent), ecmp_port_numbers(&FlowSpec { connection: 4, ..persistent }));
     }
 }

@@ -10,7 +10,7 @@ use units::Time;
 /// Counts of a network up to an instant.
 #[derive(Clone, Debug)]
 pub(crate) struct Counters {
-    /// Counters of each port, counted over the whole network.
+    /// Counters of each port, by the port's number over the whole network.
     pub(crate) ports: Vec<PortCounts>,
     /// Number of packets lost before a port was chosen, by node and reason.
     pub(crate) lost: Vec<[u64; DropReason::ALL.len()]>,
@@ -30,7 +30,7 @@ impl Counters {
 }
 
 impl<O: Observer, T: Tap> World<O, T> {
-    /// Returns the counters of every port up to `now`, counted over the whole network.
+    /// Returns the counters of every port up to `now`, by the port's number over the whole network.
     pub(crate) fn port_counts(&mut self, now: Time) -> Vec<PortCounts> {
         self.hosts.iter_mut().for_each(|host| host.nic_mut().settle_departures(now));
         self.switches.iter_mut().for_each(|switch| switch.core_mut().settle_departures(now));
@@ -49,13 +49,13 @@ impl<O: Observer, T: Tap> World<O, T> {
     pub fn conserves_packets(&mut self) -> bool {
         let counts = self.port_counts(self.settled_until());
         let on_links: u64 = self.state.wires.frames_in_flight();
-        let waiting_ahead: u64 = self.cores().map(|core| core.waiting_ahead()).sum();
+        let frames_on_link: u64 = self.cores().map(|core| core.frames_on_link()).sum();
         let control: u64 = self.cores().map(|core| core.pause_frame_counts().0).sum();
         let sent: u64 = counts.iter().map(|c| c.sent).sum::<u64>() + control;
         let received: u64 =
             self.hosts.iter().map(Host::frames_received).chain(self.switches.iter().map(Switch::frames_received)).sum();
         let received = received + self.state.wires.total_losses();
-        sent + waiting_ahead == received + on_links
+        sent + frames_on_link == received + on_links
             && self.hosts.iter().all(Host::conserves_packets)
             && self.switches.iter().all(Switch::conserves_packets)
             && self.payload().is_conserved()

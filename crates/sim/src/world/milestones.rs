@@ -12,9 +12,9 @@ use units::Time;
 pub(super) const MAX_LIVE_ENDS: u64 = 4_000_000;
 /// Factor by which a run may exceed its bounds on packets and flows before it ends between two grid instants.
 const GUARD_FACTOR: u64 = 2;
-/// Number of events between two checks if a run is far beyond its bounds on packets and flows.
+/// Number of events between two checks for a run far beyond its bounds on packets and flows.
 const GUARD_INTERVAL_EVENTS: u64 = 1 << 17;
-/// Number of events per node of the network between two checks if a run is far beyond its bounds, if that is more.
+/// Number of events per node of the network between two checks for a run far beyond its bounds, if that is more.
 const GUARD_EVENTS_PER_NODE: u64 = 16;
 /// Number of events between two checks of all nodes for overload and for deadlocks.
 pub(super) const CHECK_INTERVAL_EVENTS: u64 = 1 << 16;
@@ -26,7 +26,7 @@ impl<O: Observer, T: Tap> World<O, T> {
     pub(super) fn handle_milestones(&mut self, at: Time) -> bool {
         let verdict = self.schedule.verdict(&self.run_status(), at);
         // A run that is cut never reaches milestones between its end and the next event.
-        self.keep_baselines(verdict.last_instant_at(at));
+        self.copy_counters_at_window_ends(verdict.last_instant_at(at));
         match verdict {
             Verdict::GoOn => {}
             Verdict::Check(instant) => self.check_nodes(instant),
@@ -41,7 +41,7 @@ impl<O: Observer, T: Tap> World<O, T> {
     }
 
     /// Keeps a copy of the counters at those ends of the measurement window that the run has reached by `at`.
-    pub(super) fn keep_baselines(&mut self, at: Time) {
+    pub(super) fn copy_counters_at_window_ends(&mut self, at: Time) {
         let RunSchedule { from, to, .. } = self.schedule;
         if at >= from && self.baseline.is_none() && from > Time::ZERO {
             self.baseline = Some(self.counters_before(from));
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn twice_a_bound_is_not_far_beyond_and_one_more_is() {
+    fn guard_stops_a_run_only_above_twice_a_bound() {
         let (packets, ends, open) = (2 * MAX_PACKETS, 2 * MAX_LIVE_ENDS, 2 * MAX_OPEN_FLOWS);
         assert!(!exceeds_guard(packets, ends, open));
         let more = [(packets + 1, 0, 0), (0, ends + 1, 0), (0, 0, open + 1)];

@@ -37,7 +37,7 @@ impl<O: Observer, T: Tap> World<O, T> {
                 changes.losses_before.push(self.losses_at(changes.lossy_directions[*event].as_ref()));
             }
             self.now = *at;
-            self.count_closings(turn, &mut changes.closings);
+            self.record_port_closures(turn, &mut changes.closings);
             self.apply_change(*at, turn, changes.dead_port);
             changes.next += 1;
         }
@@ -60,11 +60,11 @@ impl<O: Observer, T: Tap> World<O, T> {
             self.handle_dead_links(now, *node, ports, then);
         }
         // Ports start to send only after all ends have reacted to the change.
-        is_mine.into_iter().for_each(|node| self.finish_node(now, node));
+        is_mine.into_iter().for_each(|node| self.finish_step_of_node(now, node));
     }
 
     /// Records the frames lost so far at ports whose links are now treated as dead, or as alive again.
-    fn count_closings(&self, turn: &NetworkChange, closings: &mut Vec<PortClosure>) {
+    fn record_port_closures(&self, turn: &NetworkChange, closings: &mut Vec<PortClosure>) {
         for closing in
             closings.iter_mut().filter(|one| one.drops_after.is_none() && turn.returned_ports.contains(&one.port))
         {
@@ -118,7 +118,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         self.switches[node as usize - self.hosts.len()].on_link_up(port, at_switch!(self, driver));
     }
 
-    fn finish_node(&mut self, now: Time, node: u32) {
+    fn finish_step_of_node(&mut self, now: Time, node: u32) {
         if (node as usize) < self.hosts.len() {
             let (host, mut step) = self.host_with_step(node as usize);
             return host.finish_step(&mut step);

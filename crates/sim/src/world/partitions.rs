@@ -171,7 +171,7 @@ impl<O: DividedObserver> Partitions<O> {
             };
             let schedule = self.parts[0].schedule;
             let verdict = schedule.verdict(&self.run_status(), next);
-            self.parts.iter_mut().for_each(|part| part.keep_baselines(verdict.last_instant_at(next)));
+            self.parts.iter_mut().for_each(|part| part.copy_counters_at_window_ends(verdict.last_instant_at(next)));
             match verdict {
                 Verdict::End(stop, instant) => break (stop, Some(instant)),
                 Verdict::Check(instant) if self.is_overloaded() => break (StopReason::Overloaded, Some(instant)),

@@ -67,8 +67,8 @@ impl RunSchedule {
         let over = instant.max(self.duration).min(last);
         let cut = seen.now.saturating_add(Dur(1));
         let is_cut = cut <= at && self.is_at_bound(seen.events);
-        // A failure ends the run at the next instant of the grid, not at its event, so that the end does not depend on the
-        // number of partitions.
+        // A failure ends the run at the next instant of the grid, not at its event, so that the end does not depend on
+        // the number of partitions.
         if let Some(stop) = seen.failure.filter(|_| instant <= at) {
             Verdict::End(stop, instant)
         } else if over <= at && seen.unfinished == 0 {
@@ -102,7 +102,7 @@ impl RunStatus {
         self.started > MAX_FLOWS || self.started - self.ended > MAX_OPEN_FLOWS
     }
 
-    /// Returns the reason for which a run ends that has no more events.
+    /// Returns the reason for the end of a run that has no more events.
     pub(super) fn stop_without_events(&self) -> StopReason {
         match (self.failure, self.unfinished) {
             (Some(stop), _) => stop,

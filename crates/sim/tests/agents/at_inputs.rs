@@ -15,7 +15,7 @@ use units::{Bytes, Time};
 
 const CROSSES: u64 = 6_072_000;
 /// Arrival time of the first frame.
-const COMES: u64 = FAST + DELAY;
+const FIRST_ARRIVAL: u64 = FAST + DELAY;
 
 /// Frames that crossed a switch (time, input, output, packet), and times and ports at which messages left.
 #[derive(Clone, Default)]
@@ -91,7 +91,7 @@ fn followed(text: &str) -> ([Vec<Call>; 2], Watching<Seen>) {
 /// Frame 0 arrives at 2230.4 ns, crosses until 8302.4 ns and leaves immediately. Frame 1, 5 us later, crosses until
 /// 14374.4 ns and leaves at 20606.4 ns.
 #[test]
-fn accounts_of_an_input_are_told_of_stores_and_of_the_ends_of_transfers_and_those_of_an_output_of_arrivals_there() {
+fn input_accounts_see_stores_and_transfers_outputs_see_arrivals() {
     let ([input, output], world) = followed(&cioq("", &burst(2, "5us")));
     let (in_0, to_1) = (PortId(0), PortId(TO_H1));
     let of_0 = |of: Account, bytes, stored| (of, bytes, stored);
@@ -105,9 +105,9 @@ fn accounts_of_an_input_are_told_of_stores_and_of_the_ends_of_transfers_and_thos
     let crossed = |at: u64, now: u64| {
         [Account::Input(in_0, 0), Account::AllInput(in_0)].map(|of| (at, of_0(of, now, Some(1518))))
     };
-    let (second, over) = (COMES + 5_000_000, COMES + CROSSES);
+    let (second, over) = (FIRST_ARRIVAL + 5_000_000, FIRST_ARRIVAL + CROSSES);
     let expected: Vec<Call> = [
-        stored(COMES, 1518, 1518).to_vec(),
+        stored(FIRST_ARRIVAL, 1518, 1518).to_vec(),
         stored(second, 3036, 3036).to_vec(),
         crossed(over, 1518).to_vec(),
         crossed(over + CROSSES, 0).to_vec(),
@@ -120,7 +120,7 @@ fn accounts_of_an_input_are_told_of_stores_and_of_the_ends_of_transfers_and_thos
     let waits = |at: u64, bytes: u64, stored: Option<u16>| (at, Account::Output(to_1), bytes, stored);
     let arrived = |at: u64, bytes: u64| (at, Account::Arrived(to_1, 0), bytes, Some(1518));
     let expected = [
-        waits(COMES, 1518, Some(1518)),
+        waits(FIRST_ARRIVAL, 1518, Some(1518)),
         waits(second, 3036, Some(1518)),
         arrived(over, 1518),
         waits(over, 1518, None),
@@ -135,12 +135,12 @@ fn accounts_of_an_input_are_told_of_stores_and_of_the_ends_of_transfers_and_thos
 /// The link dies at 50 us. Frame 3 is on the wire then, 4 is in the output's buffer, 5 crosses, and four frames are at
 /// the input. Frame 5 is lost when it has crossed, 12 us later.
 #[test]
-fn what_is_lost_at_its_input_or_on_the_way_across_leaves_the_accounts_and_has_never_arrived() {
+fn frames_lost_before_the_output_never_enter_its_account() {
     let event = "event = [{ kind = \"link_down\", at = \"50us\", link = \"s:h1\" }]\n[topology]";
     let text = cioq("", &burst(10, "1230400ps")).replace("[topology]", event);
     let ([input, output], world) = followed(&text);
     let last = |calls: &[Call], like: Account| calls.iter().rev().find(|(_, of, ..)| *of == like).copied();
-    let crossed = COMES + CROSSES + 3 * SLOW + CROSSES;
+    let crossed = FIRST_ARRIVAL + CROSSES + 3 * SLOW + CROSSES;
     assert_eq!(last(&input, Account::AllInput(PortId(0))), Some((crossed, Account::AllInput(PortId(0)), 0, None)));
     let to_h1 = Account::Output(PortId(TO_H1));
     assert_eq!(last(&output, to_h1), Some((crossed, to_h1, 0, None)));
@@ -153,12 +153,12 @@ fn what_is_lost_at_its_input_or_on_the_way_across_leaves_the_accounts_and_has_ne
 
 /// Agent that sends h0 a message about its first flow whenever an account of its port has grown by a frame.
 #[derive(Clone)]
-struct Teller {
+struct MessageOnGrowth {
     follows: Account,
     next: u64,
 }
 
-impl Agent for Teller {
+impl Agent for MessageOnGrowth {
     fn needs(&self) -> Needs {
         Needs { sends_notices: true, ..Needs::default() }
     }
@@ -182,7 +182,7 @@ impl Agent for Teller {
 #[test]
 fn a_message_of_an_input_leaves_at_once_and_one_of_an_output_when_it_has_crossed() {
     let told = |port: u16, follows: Account| {
-        let teller = AgentSlot::new(Teller { follows, next: 0 });
+        let teller = AgentSlot::new(MessageOnGrowth { follows, next: 0 });
         let at_port = |_: u32, setup: &mut SwitchSetup| {
             setup.core.lanes = setup.core.lanes.with(Lane::Notice, LaneLimit::Unlimited);
             setup.core.ports[usize::from(port)].agents.push(teller.clone());
@@ -192,9 +192,9 @@ fn a_message_of_an_input_leaves_at_once_and_one_of_an_output_when_it_has_crossed
         world.observer().messages.clone()
     };
     let of_input = told(0, Account::Entered(PortId(0), 0));
-    assert_eq!(of_input, [(COMES, 2), (COMES + 50_000_000, 2)]);
+    assert_eq!(of_input, [(FIRST_ARRIVAL, 2), (FIRST_ARRIVAL + 50_000_000, 2)]);
     let of_output = told(TO_H1, Account::Arrived(PortId(TO_H1), 0));
-    let first = COMES + CROSSES + 25_600;
+    let first = FIRST_ARRIVAL + CROSSES + 25_600;
     assert_eq!(of_output, [(first, 2), (first + 50_000_000, 2)]);
 }
 
@@ -263,7 +263,7 @@ fn an_agent_may_draw_the_units_of_its_input_or_of_its_output() {
 /// Test that samples agree with the memory's content, whatever happens to the frames.
 /// Links die, packets are trimmed and evicted from their queues, and others are paused in a class that is not sampled.
 #[test]
-fn what_is_sampled_is_what_is_there_whatever_becomes_of_it() {
+fn sampled_memory_matches_the_stored_frames() {
     struct Case(&'static str, &'static str);
     let down = "event = [{ kind = \"link_down\", at = \"50us\", link = \"s:h1\" }, { kind = \"link_up\", at = \"90us\", link = \"s:h1\" }]\n";
     let queued = "buffer = { kind = \"per_port\", size = \"12144B\" }\n";

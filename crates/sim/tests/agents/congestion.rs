@@ -15,9 +15,9 @@ fn point(model: &str, at: &str) -> String {
 }
 
 /// Number of messages to h0, and quantized feedback, q_off and q_delta of the last one.
-type Told = (u64, u8, i64, i64);
+type ExpectedMessage = (u64, u8, i64, i64);
 
-fn is_told(model: &str, at: &str, point_at: PortId, expected: &[(u64, Told)]) {
+fn assert_messages(model: &str, at: &str, point_at: PortId, expected: &[(u64, ExpectedMessage)]) {
     for (frames, (times, feedback, q_off, q_delta)) in expected {
         let world = run(&text(&point(model, at), &burst(*frames, "2us")), AS_NAMED);
         // Messages give lengths in units of 64 B.
@@ -43,20 +43,20 @@ fn is_told(model: &str, at: &str, point_at: PortId, expected: &[(u64, Told)]) {
 /// | 16 | 12, 18216 B | 12216 | 4554 | 21324 | 44 | 2530 B |
 /// | 18 | 13, 19734 B | 13734 | 1518 | 16770 | 35 | |
 #[test]
-fn at_an_input_what_waits_there_and_crosses_is_the_queue() {
+fn congestion_point_at_an_input_counts_waiting_and_crossing() {
     let expected =
         [(10, (1, 63, 6144, 12144)), (12, (2, 22, 7662, 1518)), (16, (3, 44, 12216, 4554)), (18, (4, 35, 13734, 1518))];
-    is_told("cioq", "inputs", PortId(0), &expected);
+    assert_messages("cioq", "inputs", PortId(0), &expected);
 }
 
 /// Test of a congestion point at an input of an output-queued switch.
 /// Frames of a switch without input buffers count for their input until they begin to leave. These are the frames
 /// queued at the output, since no others arrive.
 #[test]
-fn at_an_input_of_an_output_queued_switch_what_came_in_by_it_is_the_queue() {
+fn congestion_point_at_oq_input_counts_what_entered_there() {
     let expected = [(10, (1, 63, 6144, 12144)), (12, (2, 32, 9180, 3036)), (17, (4, 51, 15252, 4554))];
-    is_told("output_queued", "inputs", PortId(0), &expected);
-    is_told("output_queued", "outputs", PortId(TO_H1), &expected);
+    assert_messages("output_queued", "inputs", PortId(0), &expected);
+    assert_messages("output_queued", "outputs", PortId(TO_H1), &expected);
 }
 
 /// Test of a congestion point at an output of a `cioq` switch, with feedback computed by hand.
@@ -69,9 +69,9 @@ fn at_an_input_of_an_output_queued_switch_what_came_in_by_it_is_the_queue() {
 /// | 12 | 6, 9108 B | 3108 | 1518 | 6144 | 12 | 7590 B |
 /// | 17 | 9, 13662 B | 7662 | 4554 | 16770 | 35 | |
 #[test]
-fn at_an_output_of_a_switch_with_input_buffers_what_has_crossed_is_the_queue() {
+fn congestion_point_at_cioq_output_counts_frames_that_crossed() {
     let expected = [(10, (1, 35, 1590, 7590)), (12, (2, 12, 3108, 1518)), (17, (3, 35, 7662, 4554))];
-    is_told("cioq", "outputs", PortId(TO_H1), &expected);
+    assert_messages("cioq", "outputs", PortId(TO_H1), &expected);
 }
 
 /// Returns a scenario in which h0 sends at the same rate to h1, which takes all frames, and to h2, which takes a
@@ -100,7 +100,7 @@ fn victim_and_culprit(model: &str, notify: &str) -> String {
 }
 
 /// Returns the numbers of messages to the victim and to the culprit.
-fn told(model: &str, notify: &str) -> [u64; 2] {
+fn count_messages(model: &str, notify: &str) -> [u64; 2] {
     let scenario = scenario(&victim_and_culprit(model, notify), "");
     let mut world = build(&scenario, 1, Options::default(), ()).unwrap();
     world.run();
@@ -112,10 +112,10 @@ fn told(model: &str, notify: &str) -> [u64; 2] {
 /// The victim has four of five stored arrivals if frames queue at outputs only, since three of four frames of the
 /// culprit are lost there. It has half of the arrivals if frames queue at their input, which holds all.
 #[test]
-fn at_inputs_occupancy_spares_the_victim_that_arrivals_hit_and_at_outputs_nobody_does() {
+fn only_occupancy_sampling_at_inputs_spares_the_victim() {
     for (model, of_arrivals) in [("\"output_queued\"", 0.8), ("\"cioq\"\ninput_buffer = \"10MB\"", 0.5)] {
         let share = |notify: &str| {
-            let [victim, culprit] = told(model, notify);
+            let [victim, culprit] = count_messages(model, notify);
             assert!(victim + culprit > 80, "{model}{notify}: {victim} and {culprit}");
             victim as f64 / (victim + culprit) as f64
         };

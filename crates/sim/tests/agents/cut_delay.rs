@@ -25,7 +25,7 @@ fn delivered(world: &Watching<Delivered>) -> Vec<(u64, u32)> {
 /// None ends in the 56 ns after a cut: frame i arrives 1230.4 i ns after the first, and a header of 64 B leaves in 672
 /// ns.
 #[test]
-fn what_waits_longer_than_cutting_takes_leaves_when_it_did() {
+fn trim_delay_shorter_than_the_wait_changes_no_departure() {
     let leaves = |given: &str| delivered(&run(&cutting("15180B", given, FRAMES), AS_NAMED));
     assert_eq!(leaves(", cut_delay = \"56ns\""), leaves(""));
     assert_eq!(leaves("").len() as u64, FRAMES);
@@ -66,7 +66,7 @@ fn a_header_that_goes_back_leaves_56_ns_later_and_all_else_when_it_did() {
 /// T is 1000 B: frame 0 leaves, 1 is queued, 2 and 3 are trimmed on arrival. 30 us later the port has been idle since
 /// frame 1 left, and the headers leave immediately; with 56 ns more delay they leave 56 ns later.
 #[test]
-fn a_header_for_which_nothing_waits_leaves_when_it_is_cut_out_in_order() {
+fn headers_at_an_idle_port_leave_after_the_trim_delay() {
     for delay in [30_000_000, 30_056_000] {
         let world = run(&cutting("1000B", &format!(", cut_delay = \"{delay}ps\""), 4), AS_NAMED);
         let first = FAST + DELAY;
@@ -82,7 +82,7 @@ fn a_header_for_which_nothing_waits_leaves_when_it_is_cut_out_in_order() {
 /// us, and queues behind 20, which starts to leave at 49.2 us. So the most frames are queued when 39 has arrived: 20
 /// and 35 headers. The most bytes are queued when 29 has arrived: 10 and 20 and 25 headers.
 #[test]
-fn what_is_being_cut_has_its_place_in_the_buffer() {
+fn headers_being_trimmed_take_buffer_space() {
     let text = cutting("3000B", ", cut_delay = \"40us\"", FRAMES);
     let results = run_with(&scenario(&text, ""), 1, Options::default());
     let columns = ["trimmed", "max_packets", "max_bytes"].map(|name| column(&results, "ports", name));
@@ -94,7 +94,7 @@ fn what_is_being_cut_has_its_place_in_the_buffer() {
 /// Data is compared with T alone, so that frame 30 is stored too, and headers with E alone: 3 and 4 fit. While they are
 /// being trimmed no other header fits, so that the 32 after them go back.
 #[test]
-fn what_is_being_cut_for_a_class_of_its_own_has_its_place_there() {
+fn headers_being_trimmed_take_space_of_their_own_class() {
     let given = ", cut_delay = \"40us\", header_class = 7, extra = \"100B\", no_room = \"return\"";
     let world = run(&cutting("3000B", given, FRAMES), AS_NAMED);
     let order: Vec<u32> = delivered(&world).into_iter().map(|(_, pkt)| pkt).collect();

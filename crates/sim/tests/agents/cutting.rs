@@ -109,7 +109,7 @@ fn headers_of_a_class_of_their_own_go_back_once_their_own_room_is_full() {
 /// Test of the number of bytes that trimming leaves.
 /// Frames of 1518 B are trimmed to 256 B, of which none counts as payload.
 #[test]
-fn so_many_bytes_stay_as_are_asked_for() {
+fn trimming_leaves_the_configured_number_of_bytes() {
     let world = run(&trimming(", trim_size = \"256B\""), AS_NAMED);
     let cut: Vec<&Pkt> = world.observer().0.iter().map(|(.., pkt)| pkt).filter(|pkt| pkt.payload == 0).collect();
     assert!(cut.len() > 20 && cut.iter().all(|pkt| pkt.head.size == 256), "{}", cut.len());
@@ -180,7 +180,7 @@ impl Overflow for SendsBack {
 /// The buffer holds ten frames. After frame 11 it is full until the third leaves, when 20 arrives, and the fourth, when
 /// 30 arrives: 8 + 9 + 9 packets go back.
 #[test]
-fn what_does_not_fit_goes_back_to_its_source_by_the_tables_of_the_switch() {
+fn packets_without_buffer_space_return_to_their_source() {
     let text = text("buffer = { kind = \"per_port\", size = \"10pkt\" }", &burst(FRAMES, "1us"));
     let world = run(&text, &|_, setup| setup.core.overflow = OverflowSlot::custom(SendsBack));
     let arrived: Vec<u32> = world.observer().0.iter().map(|(.., pkt)| pkt.emission).collect();
@@ -190,7 +190,7 @@ fn what_does_not_fit_goes_back_to_its_source_by_the_tables_of_the_switch() {
 
 /// Test that the settings for existing switches on the page of `trim` run.
 #[test]
-fn what_the_page_of_trim_says_of_others_runs() {
+fn settings_of_existing_switches_on_the_trim_page_run() {
     let page = include_str!("../../../../docs/mechanisms/trim.md");
     let lines = page.lines().filter_map(|line| line.strip_prefix("    ")).collect::<Vec<_>>().join("\n");
     let cuts = lines.split("# ").skip(1).map(|block| {

@@ -16,11 +16,11 @@ use std::fmt::Write;
 pub struct Tape<const QUEUES: bool> {
     /// Number of the workload of every flow.
     traffic: Vec<u16>,
-    told: Vec<Told>,
+    told: Vec<ObserverCall>,
 }
 
 #[derive(Clone)]
-struct Told {
+struct ObserverCall {
     what: u64,
     at: EventLocation,
     /// Further values of the call; the second one is the flow's number if the call is about a packet.
@@ -34,7 +34,7 @@ impl<const QUEUES: bool> Tape<QUEUES> {
     }
 
     fn record(&mut self, what: u64, at: EventLocation, more: &[u64]) {
-        self.told.push(Told { what, at, more: more.to_vec(), packet: false });
+        self.told.push(ObserverCall { what, at, more: more.to_vec(), packet: false });
     }
 
     fn packet(&mut self, what: u64, at: EventLocation, pkt: &Pkt) {
@@ -50,7 +50,7 @@ impl<const QUEUES: bool> Tape<QUEUES> {
     /// Returns the 64-bit FNV-1a hash of the recorded calls.
     fn hash(&self) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325;
-        for Told { what, at, more, .. } in &self.told {
+        for ObserverCall { what, at, more, .. } in &self.told {
             for word in [*what, at.now.0, u64::from(at.node), u64::from(at.port)].iter().chain(more) {
                 for byte in word.to_le_bytes() {
                     hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
@@ -66,7 +66,7 @@ impl<const QUEUES: bool> DividedObserver for Tape<QUEUES> {
     fn detach_packet_state(&mut self, _pkt: &Pkt) {}
     fn attach_packet_state(&mut self, _pkt: &Pkt, _attached: ()) {}
     fn merge(parts: Vec<Self>, owners: &PartitionOwners<'_>) -> Self {
-        let mut told: Vec<Told> = parts.into_iter().flat_map(|part| part.told).collect();
+        let mut told: Vec<ObserverCall> = parts.into_iter().flat_map(|part| part.told).collect();
         told.sort_by_key(|one| (one.at.now, one.at.node));
         for one in told.iter_mut().filter(|one| one.packet) {
             one.more[1] = u64::from(owners.ranks[one.more[1] as usize]);

@@ -42,7 +42,7 @@ fn text(switch: &str, notify: &str, host: &str) -> String {
 
 /// Record of congestion messages, by node and port of their congestion point and by flow.
 #[derive(Clone, Default)]
-struct Told {
+struct MessageCounts {
     made: BTreeMap<(u32, u16, u32), u64>,
     came: u64,
     /// Number of congestion messages, by the host that they reached and by flow.
@@ -50,7 +50,7 @@ struct Told {
     limits: u64,
 }
 
-impl Observer for Told {
+impl Observer for MessageCounts {
     fn on_notice_sent(&mut self, at: EventLocation, pkt: &Pkt) {
         let PacketBody::Notice(Notice::Cnm { point, .. }) = pkt.body() else { panic!("{pkt:?}") };
         assert_eq!(pkt.head.src, HostId(at.node), "from its switch");
@@ -66,7 +66,7 @@ impl Observer for Told {
     }
 }
 
-impl Told {
+impl MessageCounts {
     /// Returns the numbers of messages that a congestion point sent about each of the two flows.
     fn at(&self, node: u32, port: u16) -> [u64; 2] {
         [0, 1].map(|flow| self.made.get(&(node, port, flow)).copied().unwrap_or(0))
@@ -74,10 +74,10 @@ impl Told {
 }
 
 /// Runs a scenario by wheel and by heap, and checks the conservation of packets throughout.
-fn run(text: &str) -> Watching<Told> {
+fn run(text: &str) -> Watching<MessageCounts> {
     let worlds = [false, true].map(|heap| {
         let options = Options { heap, ..Options::default() };
-        let mut world = watch(&scenario(text, ""), 1, options, Told::default());
+        let mut world = watch(&scenario(text, ""), 1, options, MessageCounts::default());
         while world.progress().stop.is_none() {
             world.advance(100);
             assert!(world.conserves_packets(), "{:?}", world.describe_imbalance());
@@ -138,7 +138,7 @@ fn without_bounces_and_detours_nothing_is_told_of_the_way_back() {
 /// A header that is returned to its sender has its addresses swapped (NDP): its source is the receiver. No message is
 /// lost, although every frame of each other class is compared with the buffer for headers or that for data.
 #[test]
-fn a_header_that_is_returned_to_its_sender_is_told_of_to_the_host_that_it_says_it_is_from() {
+fn message_about_a_returned_header_goes_to_its_source_field() {
     let trim = "kind = \"trim\", trimmable = \"any\", header_class = 1, no_room = \"return\", extra = \"128B\"";
     let switch = format!("buffer = {{ kind = \"per_port\", size = \"12KB\" }}\noverflow = {{ {trim} }}");
     let notify = "q_eq = \"10B\", interval = \"1B\", jitter = 0, class = 1";

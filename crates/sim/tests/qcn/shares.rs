@@ -99,13 +99,13 @@ impl AtPort {
         let told = |flow| self.told.get(flow).copied().unwrap_or(0.0);
         (expected.iter().map(|(flow, mean)| (told(flow) - mean).powi(2) / mean).sum(), expected.len() - 1)
     }
-    fn follows(&self, expected: &BTreeMap<u32, f64>, degrees: usize) {
+    fn assert_follows(&self, expected: &BTreeMap<u32, f64>, degrees: usize) {
         let (chi, found) = self.chi(expected);
         assert_eq!(found, degrees);
         assert!(chi < CHI_SQUARE[degrees], "χ² {chi}: {:?}, not {expected:?}", self.told);
     }
     /// Asserts that the numbers of messages clearly differ from these expected ones.
-    fn differs(&self, expected: &BTreeMap<u32, f64>) {
+    fn assert_differs(&self, expected: &BTreeMap<u32, f64>) {
         let (chi, degrees) = self.chi(expected);
         assert!(chi > 5.0 * CHI_SQUARE[degrees], "χ² {chi}: {:?}, {expected:?}", self.told);
     }
@@ -154,15 +154,15 @@ const OUTPUTS: &str = "buffer = { kind = \"unlimited\" }";
 /// Test of arrival sampling: messages are proportional to arriving bytes.
 /// No packet is lost or paused, and from the first messages on each sample causes one: two degrees of freedom.
 #[test]
-fn by_arrival_a_flow_is_told_as_often_as_its_bytes_come() {
+fn arrival_sampling_messages_are_proportional_to_bytes() {
     for (switch, inputs, destinations, port) in [(INPUTS, true, [1, 2, 3], 0), (OUTPUTS, false, [2, 2, 2], 2)] {
         let at = if inputs { "inputs" } else { "outputs" };
         let text = three_flows(switch, destinations, &format!("at = \"{at}\", culprit = \"arrival\""));
         let seen = at_port(&text, inputs, 4, port);
         assert!(seen.messages() > 4000.0, "{}", seen.messages());
-        seen.follows(&seen.by_arrival(), 2);
+        seen.assert_follows(&seen.by_arrival(), 2);
         let third = seen.messages() / 3.0;
-        seen.differs(&seen.came.keys().map(|flow| (*flow, third)).collect());
+        seen.assert_differs(&seen.came.keys().map(|flow| (*flow, third)).collect());
         if inputs {
             let told = &seen.told;
             assert!(told[&0] > 0.1 * seen.messages(), "the victim is told: {told:?}");
@@ -175,16 +175,16 @@ fn by_arrival_a_flow_is_told_as_often_as_its_bytes_come() {
 /// is paused, where the passing flow has only a few frames. There are two degrees of freedom, and the shares of
 /// arrivals do not fit.
 #[test]
-fn by_occupancy_a_flow_is_told_as_often_as_its_units_lie_there() {
+fn occupancy_sampling_messages_are_proportional_to_units() {
     let paused = INPUTS.replace("60MB", "150KB") + "\npause = { kind = \"pfc\", xoff = \"40KB\", xon = \"20KB\" }";
     for (switch, inputs, destinations, port) in [(&*paused, true, [1, 2, 3], 0), (OUTPUTS, false, [2, 2, 2], 2)] {
         let at = if inputs { "inputs" } else { "outputs" };
         let text = three_flows(switch, destinations, &format!("at = \"{at}\", culprit = \"occupancy\""));
         let seen = at_port(&text, inputs, 4, port);
         assert!(seen.messages() > 1000.0, "{}", seen.messages());
-        seen.follows(&seen.expected, 2);
+        seen.assert_follows(&seen.expected, 2);
         if inputs {
-            seen.differs(&seen.by_arrival());
+            seen.assert_differs(&seen.by_arrival());
         }
     }
 }
@@ -201,9 +201,9 @@ fn at_the_input_of_the_hotspot_the_victim_is_told_by_what_comes_or_by_what_lies_
             at_port(&hotspot.text(), true, HOSTS, 0)
         };
         let (arrival, occupancy) = (of("arrival"), of("occupancy"));
-        arrival.follows(&arrival.by_arrival(), 1);
-        arrival.differs(&arrival.expected);
-        occupancy.follows(&occupancy.expected, 1);
-        occupancy.differs(&occupancy.by_arrival());
+        arrival.assert_follows(&arrival.by_arrival(), 1);
+        arrival.assert_differs(&arrival.expected);
+        occupancy.assert_follows(&occupancy.expected, 1);
+        occupancy.assert_differs(&occupancy.by_arrival());
     }
 }

@@ -32,7 +32,7 @@ impl Observer for Seen {
 /// Frames arrive at 10 Gb/s at a port of 1 Gb/s that holds four until, after about 300 us, six messages leave 171.7
 /// Mb/s. Frames bounced meanwhile go back and forth until the port has space.
 #[test]
-fn they_neither_wait_for_the_limiter_nor_count_for_the_byte_counter() {
+fn bounced_frames_bypass_rate_limiter_and_byte_counter() {
     let text = format!(
         "name = \"bounced\"\nduration = \"10ms\"\n[topology]\nkind = \"custom\"\n\
          node = [{{ name = \"h0\", kind = \"host\" }}, {{ name = \"h1\", kind = \"host\" }}, \

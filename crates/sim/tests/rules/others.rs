@@ -1,6 +1,6 @@
 //! Tests of mechanisms of the other slots.
 
-use super::{Make, broken, star, with, wrong};
+use super::{Make, run_to_broken_rule, star, with, wrong};
 use crate::common::scenario_of;
 use dataplane::SwitchSetup;
 use mech::ack_hold::AckHoldSlot;
@@ -38,7 +38,7 @@ impl Routing for Route {
     fn choose_hop(&mut self, _pkt: &Head, _hops: &[Hop], env: &mut Env) -> usize {
         (self.0)(env)
     }
-    fn hop_of_tables(&self, _host: HostId, _hash: u32, _hops: &[Hop]) -> usize {
+    fn hop_by_hash(&self, _host: HostId, _hash: u32, _hops: &[Hop]) -> usize {
         7
     }
     fn choose_port(&mut self, pkt: &Head, hops: &[Hop], env: &mut Env) -> PortId {
@@ -66,7 +66,7 @@ fn routing_to_no_hop_or_port_ends_the_run() {
                 hosts_per_leaf = 2\n[switch]\nrouting = { kind = \"wrong\" }\n[[traffic]]\nname = \"t\"\nkind = \"incast\"\n\
                 senders = 2\npick = \"first\"\nreceiver = \"h3\"\nsize = \"10KB\"\n";
     for (wanted, make) in cases {
-        let (rule, message) = broken(text, with(&ROUTING, make));
+        let (rule, message) = run_to_broken_rule(text, with(&ROUTING, make));
         assert_eq!(rule, wanted, "{message}");
         assert!(message.contains("`wrong`") && message.contains("`routing`"), "{message}");
     }
@@ -111,7 +111,7 @@ fn scheduler_that_chooses_no_waiting_packet_ends_the_run() {
     ];
     for (wanted, make) in cases {
         let text = star("buffer = { kind = \"unlimited\" }\nscheduler = { kind = \"wrong\" }", "");
-        let (rule, message) = broken(&text, with(&SCHEDULER, make));
+        let (rule, message) = run_to_broken_rule(&text, with(&SCHEDULER, make));
         assert_eq!(rule, wanted, "{message}");
     }
 }
@@ -130,7 +130,7 @@ fn scheduler_reorders_only_if_it_declares_so() {
         };
         SchedulerSlot::custom(Order(last, super::NONE))
     };
-    let (rule, message) = broken(&text, with(&SCHEDULER, make));
+    let (rule, message) = run_to_broken_rule(&text, with(&SCHEDULER, make));
     assert!(matches!(rule, Rule::Undeclared { .. }) && message.contains("reorders"), "{message}");
 }
 
@@ -154,7 +154,7 @@ fn marking_that_pushes_acts_or_names_no_port_ends_the_run() {
         (Rule::NoPort(NO_PORT), |_| MarkingSlot::custom(Mark(|q, _| _ = q.view.backlog(NO_PORT, q.queue)))),
     ];
     for (wanted, make) in cases {
-        let (rule, message) = broken(&star("marking = { kind = \"wrong\" }", ""), with(&MARKING, make));
+        let (rule, message) = run_to_broken_rule(&star("marking = { kind = \"wrong\" }", ""), with(&MARKING, make));
         assert_eq!(rule, wanted, "{message}");
     }
 }
@@ -175,7 +175,7 @@ const ARBITER: Spec = wrong("switch.arbiter");
 fn arbiter_that_grants_no_request_ends_the_run() {
     for model in &super::MODELS[1..] {
         let text = star(&format!("arbiter = {{ kind = \"wrong\" }}{model}"), "");
-        let (rule, message) = broken(&text, with(&ARBITER, |_| ArbiterSlot::custom(Grant)));
+        let (rule, message) = run_to_broken_rule(&text, with(&ARBITER, |_| ArbiterSlot::custom(Grant)));
         assert_eq!(rule, Rule::NotRequested(NO_PORT), "{message}");
         assert!(message.contains("`wrong`"), "{message}");
     }
@@ -236,7 +236,8 @@ const FIB: Spec = wrong("switch.fib");
 
 #[test]
 fn address_behind_no_port_ends_the_run() {
-    let (rule, message) = broken(&star("fib = { kind = \"wrong\" }", ""), with(&FIB, |_| FibSlot::from_table(Table)));
+    let (rule, message) =
+        run_to_broken_rule(&star("fib = { kind = \"wrong\" }", ""), with(&FIB, |_| FibSlot::from_table(Table)));
     assert_eq!(rule, Rule::NoPort(NO_PORT), "{message}");
     assert!(message.contains("`fib`"), "{message}");
 }
@@ -295,7 +296,7 @@ fn acts_of_agents_about_what_is_not_there_end_the_run() {
     ];
     for (wanted, make) in cases {
         let text = star("buffer = { kind = \"unlimited\" }\nnotify = { kind = \"wrong\" }", "");
-        let (_, message) = broken(&text, with(&NOTIFY, make));
+        let (_, message) = run_to_broken_rule(&text, with(&NOTIFY, make));
         assert!(message.contains(wanted) && message.contains("`wrong`") && message.contains("`notify`"), "{message}");
     }
 }
@@ -306,15 +307,15 @@ const ACK_HOLD: Spec = wrong("switch.ack_hold");
 fn agent_that_holds_packets_must_declare_their_memory() {
     let make: Make<AckHoldSlot> =
         |_| AckHoldSlot::new(Push(|_| Act::Arm(Time::NEVER, TimerId(0)), super::NONE, ArrivalDecision::Hold));
-    let (rule, message) = broken(&star("ack_hold = { kind = \"wrong\" }", ""), with(&ACK_HOLD, make));
+    let (rule, message) = run_to_broken_rule(&star("ack_hold = { kind = \"wrong\" }", ""), with(&ACK_HOLD, make));
     assert!(matches!(rule, Rule::Undeclared { .. }) && message.contains("hold_memory"), "{message}");
 }
 
 /// Reaction point whose timer expires again and again at the same instant.
 #[derive(Clone, Default)]
-struct Stands(Option<(Time, FlowId)>);
+struct StuckTimer(Option<(Time, FlowId)>);
 
-impl Reaction for Stands {
+impl Reaction for StuckTimer {
     fn sends_notices(&self) -> bool {
         true
     }
@@ -337,7 +338,7 @@ fn reaction_whose_timer_stands_ends_the_run() {
     let host = "[host]\nnic = { kind = \"round_robin\" }\nreaction = { kind = \"wrong\" }\n";
     let text = star("marking = { kind = \"ecn_threshold\", k = \"1pkt\" }", host);
     let text = text.replace("stop = \"200us\"\n", "stop = \"200us\"\necn = true\n");
-    let (rule, message) = broken(&text, with(&REACTION, |_| ReactionSlot::new(Stands::default())));
+    let (rule, message) = run_to_broken_rule(&text, with(&REACTION, |_| ReactionSlot::new(StuckTimer::default())));
     assert_eq!(rule, Rule::EndlessTimers, "{message}");
     assert!(message.contains("`wrong`") && message.contains("host h"), "{message}");
 }

@@ -69,7 +69,7 @@ fn the_answer_to_a_syn_has_the_number_before_the_first() {
 }
 
 /// Returns a PAUSE or PFC frame from a switch that is node 7.
-fn control(stop: u8, go: u8, whole: bool) -> Vec<u8> {
+fn pause_frame(stop: u8, go: u8, whole: bool) -> Vec<u8> {
     let mut pkt = packet(Flags::from_kind(PacketKind::Pause), 0, 0);
     (pkt.head.src, pkt.head.dst) = (HostId(7), HostId(u32::MAX));
     (pkt.seq, pkt.ack) = (0x1234, u32::from(stop) | u32::from(go) << 8 | u32::from(whole) << 16);
@@ -84,15 +84,15 @@ fn pause_and_pfc_are_mac_control_frames_byte_by_byte() {
         all.resize(60, 0);
         all
     };
-    assert_eq!(control(0xff, 0, true), padded(&[0, 1, 0x12, 0x34]));
-    assert_eq!(control(0, 0xff, true), padded(&[0, 1, 0, 0]), "of 0 quanta: go on");
+    assert_eq!(pause_frame(0xff, 0, true), padded(&[0, 1, 0x12, 0x34]));
+    assert_eq!(pause_frame(0, 0xff, true), padded(&[0, 1, 0, 0]), "of 0 quanta: go on");
     let mut pfc = vec![1, 1, 0, 0b1000_0011];
     pfc.extend([0x12, 0x34, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x12, 0x34]);
-    assert_eq!(control(0b1000_0001, 0b10, false), padded(&pfc));
+    assert_eq!(pause_frame(0b1000_0001, 0b10, false), padded(&pfc));
 }
 
 #[test]
-fn the_largest_of_everything_still_is_a_frame() {
+fn oversized_packet_is_written_as_a_frame_of_maximum_length() {
     for flags in [Flags::PAYLOAD, Flags::ACK.with(Flags::PAYLOAD)] {
         let mut pkt = packet(flags, 0, 0);
         (pkt.payload, pkt.head.size) = (u16::MAX, u16::MAX);
@@ -104,7 +104,7 @@ fn the_largest_of_everything_still_is_a_frame() {
 }
 
 /// Draws a random packet and its options.
-fn drawn(draw: &mut Stream) -> (Pkt, PacketExtension) {
+fn draw_packet(draw: &mut Stream) -> (Pkt, PacketExtension) {
     let mut word = || draw.u64() as u32;
     let stamps = Timestamps { val: word(), ecr: word() };
     let mut ext = PacketExtension { timestamps: (word() & 1 > 0).then_some(stamps), ..PacketExtension::default() };
@@ -130,7 +130,7 @@ fn drawn(draw: &mut Stream) -> (Pkt, PacketExtension) {
 }
 
 /// Returns the TCP options that a parser should find, without padding.
-fn expected(ext: &PacketExtension) -> Vec<Element> {
+fn expected_options(ext: &PacketExtension) -> Vec<Element> {
     let mut all = Vec::new();
     let permitted = ext.syn.filter(|syn| syn.sack_permitted).map(|_| Element::SelectiveAcknowledgementPermitted);
     all.extend(ext.syn.map(|syn| Element::MaximumSegmentSize(syn.mss)));
@@ -165,7 +165,7 @@ fn hosts_of_an_address_plan_have_its_addresses_on_every_layer() {
 fn what_is_deparsed_is_what_a_parser_reads() {
     let mut draw = Stream::new(7, 0, StreamPurpose::Hash);
     for round in 0..3000 {
-        let (pkt, ext) = drawn(&mut draw);
+        let (pkt, ext) = draw_packet(&mut draw);
         let (head, push) = (pkt.head, round % 2 == 0);
         let bytes = frame(&pkt, Some(&ext), push);
         assert_eq!(bytes.len(), usize::from(head.size - FCS_BYTES));
@@ -192,7 +192,7 @@ fn what_is_deparsed_is_what_a_parser_reads() {
         assert_eq!(told, flags.map(|flag| head.flags.has(flag)));
         assert_eq!((tcp.psh, tcp.urg, tcp.ns), (push, false, false));
         let found = tcp.options_iterator().map(Result::unwrap).filter(|option| *option != Element::Noop);
-        assert_eq!(found.collect::<Vec<_>>(), expected(&ext));
+        assert_eq!(found.collect::<Vec<_>>(), expected_options(&ext));
     }
 }
 

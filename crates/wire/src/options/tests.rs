@@ -11,7 +11,7 @@ fn bytes(ext: PacketExtension) -> Vec<u8> {
 }
 
 #[test]
-fn a_syn_offers_in_twenty_bytes() {
+fn syn_options_are_the_expected_bytes() {
     let syn = Some(SynOptions { mss: 1460, window_scale: Some(7), sack_permitted: true, pack_permitted: false });
     let expected = [2, 4, 0x05, 0xb4, 4, 2, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8, 1, 3, 3, 7];
     assert_eq!(bytes(PacketExtension { syn, timestamps: Some(STAMPS), ..PacketExtension::default() }), expected);

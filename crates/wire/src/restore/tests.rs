@@ -51,7 +51,7 @@ fn packet(draw: &mut Stream, framing: Framing) -> (Pkt, PacketExtension) {
     (Pkt { sent, head, seq, ack, emission, ext: NO_EXT, payload, window }, ext)
 }
 
-fn there_and_back(network: &NetworkFormat, pkt: &Pkt, ext: &PacketExtension, push: bool) -> RestoredSegment {
+fn write_and_restore(network: &NetworkFormat, pkt: &Pkt, ext: &PacketExtension, push: bool) -> RestoredSegment {
     let mut frame = Vec::new();
     let ext = (*ext != PacketExtension::default()).then_some(ext);
     write_frame(&PacketOnLink { pkt, ext, push, plan: network.plan, roce: None }, &mut frame);
@@ -75,14 +75,14 @@ fn every_field_of_a_segment_comes_back_from_its_frame() {
             cut += usize::from(pkt.head.flags.has(Flags::CPA.with(Flags::PPL)));
             let (write, some) = (round % 2 > 0, (ext != PacketExtension::default()).then_some(ext));
             let expected = RestoredSegment { pkt, ext: some, push: write || ext.push };
-            assert_eq!(there_and_back(&network, &pkt, &ext, write), expected);
+            assert_eq!(write_and_restore(&network, &pkt, &ext, write), expected);
         }
     }
     assert!(cut > 1000, "{cut} that were cut");
 }
 
 #[test]
-fn what_lies_beside_a_frame_has_nothing_that_its_headers_tell() {
+fn side_data_does_not_repeat_header_fields() {
     let (mut one, _) = packet(&mut random_frames::test_stream(32), Framing::ETHERNET);
     (one.emission, one.head.flags, one.head.ttl) = (0x1_0000, Flags::ACK.with(Flags::RETRANSMIT), 9);
     let side = SideData::from_packet(&one, None);
@@ -103,7 +103,7 @@ fn framing_that_leaves_headers_out_comes_back_where_nothing_was_cut() {
         let (mut pkt, ext) = packet(&mut draw, network.framing);
         pkt.head.flags = pkt.head.flags.without(Flags::PPL);
         pkt.head.orig_size = pkt.head.size;
-        assert_eq!(there_and_back(&network, &pkt, &ext, false).pkt, pkt);
+        assert_eq!(write_and_restore(&network, &pkt, &ext, false).pkt, pkt);
     }
 }
 

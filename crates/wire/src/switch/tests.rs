@@ -94,7 +94,7 @@ fn a_bounded_window_gives_the_checksum_of_a_new_sum() {
 }
 
 #[test]
-fn a_wrong_checksum_stays_wrong_by_as_much() {
+fn updates_keep_a_wrong_checksum_wrong() {
     let mut draw = random_frames::test_stream(24);
     let (_, mut bytes) = frame(&mut draw, CpPacket::Normal);
     bytes[38] ^= 0x10;
@@ -130,7 +130,7 @@ fn a_trimmed_frame_is_its_first_bytes_with_another_length_and_codepoint() {
 }
 
 /// Passes bytes to every function that reads or changes a frame, and checks that a segment is unchanged by writing it.
-fn all(bytes: &[u8]) {
+fn call_every_function(bytes: &[u8]) {
     for length in BOTH {
         let _ = read_checksums(bytes, length);
         if let Ok(segment) = Segment::read(bytes, length) {
@@ -157,7 +157,7 @@ fn all(bytes: &[u8]) {
 }
 
 #[test]
-fn no_bytes_are_too_odd() {
+fn random_bytes_cause_no_panic() {
     let mut draw = random_frames::test_stream(26);
     for round in 0..3000 {
         let length = draw.u32() as usize % 120;
@@ -166,22 +166,22 @@ fn no_bytes_are_too_odd() {
             bytes[12..15].copy_from_slice(&[8, 0, 0x45]);
             (bytes[20], bytes[21], bytes[23]) = (0, 0, 6);
         }
-        all(&bytes);
+        call_every_function(&bytes);
     }
 }
 
 #[test]
-fn no_frame_is_too_short_and_none_too_wrong() {
+fn truncated_and_corrupted_frames_cause_no_panic() {
     let mut draw = random_frames::test_stream(27);
     for round in 0..60 {
         let mut segment = random_frames::draw_segment(&mut draw);
         (segment.payload, segment.flags) = (segment.payload % 20, segment.flags.with_cp_packet(CpPacket::Enabled));
         let whole = random_frames::draw_frame(&mut draw, &segment);
-        (0..=whole.len()).for_each(|end| all(&whole[..end]));
+        (0..=whole.len()).for_each(|end| call_every_function(&whole[..end]));
         for at in 0..whole.len() {
             let mut wrong = whole.clone();
             wrong[at] ^= [1, 0x80, 0xff, draw.u32() as u8][round % 4];
-            all(&wrong);
+            call_every_function(&wrong);
         }
     }
 }

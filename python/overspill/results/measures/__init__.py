@@ -18,14 +18,14 @@ from overspill.results.measures.completion import (
     slowdowns,
 )
 from overspill.results.measures.congestion import measure_congestion
-from overspill.results.measures.declare import SECONDS_PER_PS, Metric, drop_absent, ps_to_seconds
+from overspill.results.measures.declare import SECONDS_PER_PS, Metric, ps_to_seconds, without_missing_values
 from overspill.results.measures.delivery import measure_packets
 from overspill.results.measures.disorder import measure_reordering
 from overspill.results.measures.events import LINK_LOSS_REASONS, measure_counters
 from overspill.results.measures.holding import measure_held_acks
 from overspill.results.measures.occupancy import (
+    buffers_count_bytes,
     count_switch_ports,
-    counts_bytes,
     max_bytes_by_port,
     measure_fullest_port,
     measure_queues,
@@ -52,9 +52,8 @@ __all__ = [
     "SECONDS_PER_PS",
     "SIZE_BINS",
     "Metric",
+    "buffers_count_bytes",
     "count_switch_ports",
-    "counts_bytes",
-    "drop_absent",
     "goodput_until_last_byte",
     "iterate_groups",
     "jain_index",
@@ -85,4 +84,5 @@ __all__ = [
     "queued_time_by_port",
     "rank_busiest_ports",
     "slowdowns",
+    "without_missing_values",
 ]

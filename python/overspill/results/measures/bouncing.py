@@ -3,7 +3,7 @@
 import numpy as np
 
 from overspill.results.measures import workloads
-from overspill.results.measures.declare import Metric, drop_absent
+from overspill.results.measures.declare import Metric, without_missing_values
 from overspill.results.metric_key import Key
 from overspill.results.names import PACKET_HIST
 from overspill.results.rundata import RunData
@@ -26,7 +26,7 @@ REQUIREMENTS_NOTE = (
 
 
 def bouncing_metric(name: str, title: str, unit: str, doc: str, formula: str) -> Metric:
-    """Declares a bouncing metric; a name that ends in `_max` makes it a maximum."""
+    """Declares a bouncing metric, neither good nor bad; a name that ends in `_max` makes it a maximum."""
     extreme = name.endswith("_max")
     full = f"{doc} {SCOPE_NOTE}"
     return Metric(name, title, unit, full, "none", False, formula, COUNTERS_SOURCE, order_statistic=extreme)
@@ -127,7 +127,7 @@ def metrics_from_counts(rows: dict[int, tuple[np.ndarray, np.ndarray, float]]) -
     if len(low):
         found["total_hop_mean"] = total / int(count.sum()) - 1
         found["total_hop_max"] = float(low.max()) - 1
-    return drop_absent(found)
+    return without_missing_values(found)
 
 
 def measure_queue_filling(run: RunData) -> dict[Key, Value]:
@@ -141,7 +141,7 @@ def measure_queue_filling(run: RunData) -> dict[Key, Value]:
     chosen = ports_toward_client(node, port, data)
     means = [float(shares[(node == switch) & (port == which)].mean()) for switch, which in chosen.items()]
     asked = (decisions > 0) & (theta < 1)
-    return drop_absent(
+    return without_missing_values(
         {
             "utilisation_variance": float(np.var(means)),
             "time_above_theta": float((above[asked] / window).mean()) if asked.any() else None,
@@ -150,7 +150,7 @@ def measure_queue_filling(run: RunData) -> dict[Key, Value]:
 
 
 def read_queue_lengths(run: RunData) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns three arrays for queues: frames times ps, ps above θ, and number of decisions."""
+    """Returns arrays by row of `sub_queues`: frames times ps, ps above θ, and number of decisions."""
     keys = ("node", "port", "queue")
     place = {at: index for index, at in enumerate(zip(*run.columns("sub_queues", *keys), strict=True))}
     names = ("packets", "time_ps", "decisions")
@@ -168,7 +168,7 @@ def read_queue_lengths(run: RunData) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 def ports_toward_client(node: np.ndarray, port: np.ndarray, data: np.ndarray) -> dict[int, int]:
-    """Returns by switch the output port toward which lookup sent most data; ties take the first."""
+    """Returns by switch the output port toward which lookup sent the most data; ties take the first."""
     totals: dict[tuple[int, int], int] = {}
     for switch, which, count in zip(node.tolist(), port.tolist(), data.tolist(), strict=True):
         totals[switch, which] = totals.get((switch, which), 0) + count

@@ -7,7 +7,12 @@ import numpy as np
 
 from overspill.results.columns import U32_NONE, U64_NONE, distinct_values
 from overspill.results.measures import workloads
-from overspill.results.measures.declare import SECONDS_PER_PS, Metric, drop_absent, statistics_of_metric
+from overspill.results.measures.declare import (
+    SECONDS_PER_PS,
+    Metric,
+    statistics_of_metric,
+    without_missing_values,
+)
 from overspill.results.metric_key import Key, Label
 from overspill.results.rundata import RunData
 from overspill.stats import quantiles
@@ -89,7 +94,7 @@ def workloads_with_fact(run: RunData, fact: str) -> np.ndarray:
     return np.array([i for i, one in enumerate(run.summary["traffic"]) if one.get(fact)], np.uint64)
 
 
-def all_flows(run: RunData) -> dict[str, np.ndarray]:
+def flows_with_transport(run: RunData) -> dict[str, np.ndarray]:
     """Returns all flows that are not raw; `open` marks unfinished ones, whose `time` is a lower bound."""
     names = ("traffic", "query", "bytes", "start_ps", "end_ps", "ideal_ps", "measured", "raw")
     columns = dict(zip(names, run.columns("flows", *names), strict=True))
@@ -113,7 +118,7 @@ def with_due_messages(run: RunData, flows: dict[str, np.ndarray]) -> dict[str, n
     is measured if its request is.
     """
     flows["owed"] = np.zeros(len(flows["role"]), bool)
-    flows["awaited"] = flows["measured"] | in_measured_query(flows)
+    flows["awaited"] = flows["measured"] | is_in_measured_query(flows)
     if not run.unfinished:
         return flows
     late = [(key, True) for key, count in count_due_answers(flows).items() for _ in range(count)]
@@ -150,7 +155,7 @@ def query_keys(flows: Mapping[str, np.ndarray]) -> np.ndarray:
     return (flows["traffic"].astype(np.uint64) << np.uint64(32)) | flows["query"].astype(np.uint64)
 
 
-def in_measured_query(flows: Mapping[str, np.ndarray]) -> np.ndarray:
+def is_in_measured_query(flows: Mapping[str, np.ndarray]) -> np.ndarray:
     """Returns true for each message whose query has a measured first message."""
     keys, index = np.unique(query_keys(flows), return_inverse=True)
     first, counts = np.full(len(keys), U64_NONE, np.uint64), np.zeros(len(keys), bool)
@@ -166,7 +171,7 @@ def select_flows(flows: Mapping[str, np.ndarray], keep: np.ndarray) -> dict[str,
 
 def awaited_messages(run: RunData) -> dict[str, np.ndarray]:
     """Returns the messages that a run waits for: measured flows with requests, and the rest of queries."""
-    flows = all_flows(run)
+    flows = flows_with_transport(run)
     endless = np.isin(flows["traffic"], workloads_with_fact(run, "endless"))
     return select_flows(flows, flows["awaited"] & ~endless)
 
@@ -205,7 +210,7 @@ def measure_flows(run: RunData) -> dict[Key, Value]:
         for part, value in quantiles.mean_and_percentiles(slowdown[keep], open_ended).items():
             found[Key(f"slowdown_{part}", **label)] = value
     for label, keep in workloads.split_by_workload(run, data["traffic"]):
-        found |= drop_absent(
+        found |= without_missing_values(
             {Key("goodput_last", **label): goodput_until_last_byte(select_flows(data, keep))}
         )
     for label, keep in workloads.split_by_workload(run, everything["traffic"]):
@@ -229,7 +234,7 @@ def goodput_until_last_byte(flows: Mapping[str, np.ndarray]) -> float | None:
 
 def query_times(run: RunData) -> tuple[np.ndarray, np.ndarray]:
     """Returns the completion time in ps of every measured query, and true for each lower bound."""
-    times, open_ended, _ = measured_queries(all_flows(run))
+    times, open_ended, _ = measured_queries(flows_with_transport(run))
     return times, open_ended
 
 
@@ -238,7 +243,7 @@ def measured_queries(flows: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.nd
 
     A query is measured if its first message is, and then with all its messages.
     """
-    data = select_flows(flows, in_measured_query(flows))
+    data = select_flows(flows, is_in_measured_query(flows))
     if not len(data["query"]):
         return np.zeros(0), np.zeros(0, bool), np.zeros(0, np.uint64)
     known, index = np.unique(query_keys(data), return_inverse=True)
@@ -253,7 +258,7 @@ def measured_queries(flows: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.nd
 
 def measure_queries(run: RunData) -> dict[Key, Value]:
     """Measures QCT, of all queries and of each workload with queries if the scenario has several."""
-    data = all_flows(run)
+    data = flows_with_transport(run)
     times, open_ended, traffic = measured_queries(data)
     found: dict[Key, Value] = {}
     for label, keep in workloads.split_by_workload(run, traffic):

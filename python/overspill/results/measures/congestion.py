@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from overspill.results.measures.declare import SECONDS_PER_PS, Metric, drop_absent
+from overspill.results.measures.declare import SECONDS_PER_PS, Metric, without_missing_values
 from overspill.results.metric_key import Key
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
@@ -88,7 +88,7 @@ def measure_congestion(run: RunData) -> dict[Key, Value]:
     """Measures congestion messages, rate limits and input buffers, if the scenario has them."""
     if run.window_ps[1] <= run.window_ps[0]:
         return {}
-    return drop_absent(measure_messages(run) | measure_rate_limits(run) | measure_inputs(run))
+    return without_missing_values(measure_messages(run) | measure_rate_limits(run) | measure_inputs(run))
 
 
 def measure_messages(run: RunData) -> dict[str, float | None]:

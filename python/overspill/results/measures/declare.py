@@ -45,7 +45,7 @@ def rank_formula(symbol: str, percent: float) -> str:
 
 
 def statistics_of_metric(name: str, metric: Metric, symbol: str) -> list[Metric]:
-    """Declares a mean and its percentiles as metrics; `metric.formula` defines one sample."""
+    """Declares a mean and its percentiles as metrics; `metric.formula` defines one sample, `symbol`."""
     rows = []
     for part in STATISTIC_NAMES:
         doc = f"{metric.doc} {RANK_NOTE if part != 'mean' else ''} {CENSORED_NOTE}".replace("  ", " ")
@@ -64,7 +64,7 @@ def statistics_of_metric(name: str, metric: Metric, symbol: str) -> list[Metric]
     return rows
 
 
-def drop_absent(values: Mapping[str, Value | float | None]) -> dict[Key, Value]:
+def without_missing_values(values: Mapping[str, Value | float | None]) -> dict[Key, Value]:
     """Returns the values that are not `None`, by metric key."""
     return {
         name if isinstance(name, Key) else Key(name): one if isinstance(one, Value) else Value(float(one))

@@ -4,7 +4,13 @@ import numpy as np
 
 from overspill.results.columns import distinct_values
 from overspill.results.measures import workloads
-from overspill.results.measures.declare import HALF_BUCKET, RANK_NOTE, Metric, drop_absent, ps_to_seconds
+from overspill.results.measures.declare import (
+    HALF_BUCKET,
+    RANK_NOTE,
+    Metric,
+    ps_to_seconds,
+    without_missing_values,
+)
 from overspill.results.measures.occupancy import BUCKET_NOTE, WAIT_FORMULAS, bucket_midpoints
 from overspill.results.metric_key import Key, Label
 from overspill.results.names import PACKET_HIST
@@ -115,7 +121,9 @@ def delay_deviation(
     means = np.array([float(rows["sum"][one].sum()) for one in groups]) / counts
     between = counts * (means - np.average(means, weights=counts)) ** 2
     whole = sum(float(squares[one].sum()) for one in groups) + float(between.sum())
-    return drop_absent({Key("delay_std", **label): ps_to_seconds(float(np.sqrt(whole / counts.sum())))})
+    return without_missing_values(
+        {Key("delay_std", **label): ps_to_seconds(float(np.sqrt(whole / counts.sum())))}
+    )
 
 
 def metrics_from_histograms(rows: dict[str, np.ndarray]) -> dict[Key, Value]:
@@ -144,4 +152,4 @@ def metrics_from_histograms(rows: dict[str, np.ndarray]) -> dict[Key, Value]:
     for name, which in (("detoured_share", DETOURS_INDEX), ("bounced_share", BOUNCES_INDEX)):
         lows, _, counts, _ = histogram(which)
         found[name] = quantiles.weighted_mean((lows > 0).astype(np.float64), counts)
-    return drop_absent(found)
+    return without_missing_values(found)

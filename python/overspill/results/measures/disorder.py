@@ -3,7 +3,7 @@
 import numpy as np
 
 from overspill.results.measures import workloads
-from overspill.results.measures.declare import RANK_NOTE, Metric, drop_absent
+from overspill.results.measures.declare import RANK_NOTE, Metric, without_missing_values
 from overspill.results.metric_key import Key
 from overspill.results.names import REORDER
 from overspill.results.rundata import RunData
@@ -26,7 +26,7 @@ PABO_SOURCE = "PABO, eq. 5-7"
 
 
 def reordering_metric(name: str, title: str, unit: str, doc: str, *, formula: str, source: str) -> Metric:
-    """Declares a reordering metric for which lower is better; its name says if it is a maximum."""
+    """Declares a reordering metric for which lower is better; its name says if it is a p99 or a maximum."""
     extreme = name.endswith(("_p99", "_max"))
     full = f"{doc} {RANK_NOTE if name.endswith('_p99') else ''} {SCOPE_NOTE}".replace("  ", " ")
     return Metric(name, title, unit, full, "lower", formula=formula, source=source, order_statistic=extreme)
@@ -128,7 +128,7 @@ def measure_reordering(run: RunData) -> dict[Key, Value]:
         of = {which: keep & (metric == which) & (count > 0) for which in range(RECEIVED_INDEX + 1)}
         pairs = {which: (value[some], count[some]) for which, some in of.items()}
         found |= {Key(name, **label): one for name, one in metrics_from_counts(pairs).items()}
-    return drop_absent(found)
+    return without_missing_values(found)
 
 
 def metrics_from_counts(pairs: dict[int, tuple[np.ndarray, np.ndarray]]) -> dict[str, Value | float | None]:

@@ -4,7 +4,7 @@ import numpy as np
 
 from overspill.results.columns import distinct_values
 from overspill.results.measures import workloads
-from overspill.results.measures.declare import WINDOW_SCOPE_NOTE, Metric, drop_absent
+from overspill.results.measures.declare import WINDOW_SCOPE_NOTE, Metric, without_missing_values
 from overspill.results.metric_key import Key
 from overspill.results.names import DROP_REASONS, FRAME_OUTCOMES
 from overspill.results.rundata import RunData
@@ -170,7 +170,7 @@ def measure_counters(run: RunData) -> dict[Key, Value]:
     # Without rows nothing happened to any packet, unless the run did not distinguish workloads.
     if run.recorded("fates") or not any(counted.values()):
         counted |= measure_workload_events(run)
-    return drop_absent(counted | measure_senders(run))
+    return without_missing_values(counted | measure_senders(run))
 
 
 # Metrics of ports and their columns; `trimmed` exists if some switch trims packets, `returned` if one sends
@@ -261,7 +261,7 @@ def measure_senders(run: RunData) -> dict[str, float | None]:
 
 
 def measure_data_drops(run: RunData, keep: np.ndarray) -> dict[str, float | None]:
-    """Measures the lost data of some flows; no value if they are only a part of a connection's messages.
+    """Measures lost data of the flows to `keep`; no value if they are only some messages of a connection.
 
     The flow that opened a connection has the count of the whole connection.
     """

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from overspill.results.measures.declare import SECONDS_PER_PS, Metric, drop_absent
+from overspill.results.measures.declare import SECONDS_PER_PS, Metric, without_missing_values
 from overspill.results.metric_key import Key
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
@@ -68,4 +68,4 @@ def measure_held_acks(run: RunData) -> dict[Key, Value]:
     found["held_bytes_max"] = int(most.max())
     spent = congested.astype(np.float64) + light.astype(np.float64)
     found["hold_share_max"] = float(spent.max()) / (end - start)
-    return drop_absent(found)
+    return without_missing_values(found)

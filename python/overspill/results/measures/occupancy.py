@@ -2,7 +2,13 @@
 
 import numpy as np
 
-from overspill.results.measures.declare import HALF_BUCKET, RANK_NOTE, Metric, drop_absent, ps_to_seconds
+from overspill.results.measures.declare import (
+    HALF_BUCKET,
+    RANK_NOTE,
+    Metric,
+    ps_to_seconds,
+    without_missing_values,
+)
 from overspill.results.metric_key import Key
 from overspill.results.rundata import RunData
 from overspill.stats import quantiles
@@ -46,7 +52,7 @@ def queue_length_metrics(place: str) -> list[Metric]:
     title, where, note = SCOPES[place]
     common = f"Queued frames {where} in the measurement window, without the frame in transmission:"
 
-    def declared(name: str, heading: str, doc: str, formula: str) -> Metric:
+    def declare_metric(name: str, heading: str, doc: str, formula: str) -> Metric:
         return Metric(
             f"queue_{place}_{name}",
             f"{title} {heading}",
@@ -60,12 +66,14 @@ def queue_length_metrics(place: str) -> list[Metric]:
     rows = []
     for part in STATISTICS:
         doc = f"{TIME_WEIGHTED_MEANINGS[part]}. {RANK_NOTE if part[0] == 'p' else note}"
-        rows.append(declared(part, part, doc, f"{TIME_WEIGHTED_FORMULAS[part]}; t(L): time at length L"))
+        rows.append(
+            declare_metric(part, part, doc, f"{TIME_WEIGHTED_FORMULAS[part]}; t(L): time at length L")
+        )
     for part in ("mean", "p50", "p99"):
         doc = f"{TIME_WEIGHTED_MEANINGS[part].partition(',')[0]} over arriving frames."
         of = TIME_WEIGHTED_FORMULAS[part].replace("t(", "a(").replace("Σ t", "Σ a")
         rows.append(
-            declared(f"arrival_{part}", f"{part} seen", doc, f"{of}; a(L): arrivals that find length L")
+            declare_metric(f"arrival_{part}", f"{part} seen", doc, f"{of}; a(L): arrivals that find length L")
         )
     return rows
 
@@ -121,7 +129,7 @@ METRICS = [
 ]
 
 
-def counts_bytes(run: RunData) -> bool:
+def buffers_count_bytes(run: RunData) -> bool:
     """Returns true if switch buffers count bytes and ports recorded their maximum bytes."""
     counted = "max_bytes_in_window" in run.column_names("ports") and run.window_ps[1] > run.window_ps[0]
     return counted and bool(run.summary.get("buffers_in_bytes"))
@@ -137,8 +145,8 @@ def max_bytes_by_port(run: RunData) -> dict[tuple[int, int], float]:
 
 def measure_fullest_port(run: RunData) -> dict[Key, Value]:
     """Measures the most bytes at one switch port, if buffers count bytes."""
-    most = max_bytes_by_port(run) if counts_bytes(run) else {}
-    return drop_absent({FULLEST_PORT_METRIC.name: max(most.values())}) if most else {}
+    most = max_bytes_by_port(run) if buffers_count_bytes(run) else {}
+    return without_missing_values({FULLEST_PORT_METRIC.name: max(most.values())}) if most else {}
 
 
 def count_switch_ports(run: RunData) -> int:
@@ -201,7 +209,7 @@ def measure_queues(run: RunData) -> dict[Key, Value]:
             **time_weighted_statistics(packets[keep], time[keep], window * count)
         }
         values |= arrival_weighted_statistics(packets[keep], arrivals[keep])
-        found |= drop_absent({f"queue_{place}_{part}": value for part, value in values.items()})
+        found |= without_missing_values({f"queue_{place}_{part}": value for part, value in values.items()})
     return found
 
 
@@ -253,7 +261,7 @@ def measure_sojourns(run: RunData) -> dict[Key, Value]:
         }
         found_at = quantiles.percentiles_of_counts(middles, counts, [*PERCENTILES.values()])
         values |= zip(PERCENTILES, map(quantiles.ps_to_seconds, found_at), strict=True)
-        found |= drop_absent({f"sojourn_{place}_{part}": value for part, value in values.items()})
+        found |= without_missing_values({f"sojourn_{place}_{part}": value for part, value in values.items()})
     return found
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from overspill.results.columns import distinct_values
-from overspill.results.measures.declare import SECONDS_PER_PS, Metric, drop_absent
+from overspill.results.measures.declare import SECONDS_PER_PS, Metric, without_missing_values
 from overspill.results.metric_key import NO_LABEL, Key, Label
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
@@ -72,7 +72,7 @@ METRICS = [
 
 
 def select_node_groups(run: RunData, nodes: np.ndarray) -> list[tuple[Label, np.ndarray]]:
-    """Returns the groups of nodes that a metric covers: all, and each tier if there are several."""
+    """Returns groups of nodes that a metric covers: all, and each tier of `nodes` if there are several."""
     tiers = list(dict.fromkeys(run.tiers[nodes]))
     several: list[tuple[Label, np.ndarray]] = [({"tier": tier}, run.tiers == tier) for tier in tiers]
     return [(NO_LABEL, np.ones(len(run.tiers), bool)), *(several if len(tiers) > 1 else [])]
@@ -100,7 +100,7 @@ def measure_pauses(run: RunData) -> dict[Key, Value]:
                 lengths.total[which].sum() / lengths.count[which].sum() * SECONDS_PER_PS
             )
             found[Key("pause_length_max", **label)] = lengths.longest[which].max() * SECONDS_PER_PS
-    return drop_absent(found)
+    return without_missing_values(found)
 
 
 class PauseLengths:

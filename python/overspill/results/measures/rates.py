@@ -8,7 +8,7 @@ import numpy as np
 
 from overspill.results.columns import U64_NONE, distinct_values
 from overspill.results.measures.completion import DATA_ROLE, workloads_with_fact
-from overspill.results.measures.declare import SECONDS_PER_PS, Metric, drop_absent
+from overspill.results.measures.declare import SECONDS_PER_PS, Metric, without_missing_values
 from overspill.results.metric_key import Key
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
@@ -131,7 +131,7 @@ def measure_goodput(run: RunData) -> dict[Key, Value]:
     if len(got) > 1:
         for workload, size in zip(run.summary["traffic"], got, strict=False):
             found[Key("goodput", traffic=workload["name"])] = size * 8 / seconds
-    return drop_absent(found)
+    return without_missing_values(found)
 
 
 def whole_bin_range(run: RunData) -> tuple[int, int]:
@@ -142,7 +142,7 @@ def whole_bin_range(run: RunData) -> tuple[int, int]:
 
 
 def host_goodputs(run: RunData) -> np.ndarray:
-    """Returns the received bit rate of each host that receives data; empty if it was not recorded."""
+    """Returns the received bit rate of each host that receives data, by node; empty if not recorded."""
     bins, node, size = run.columns("host_goodput", "bin", "node", "bytes")
     first, last = whole_bin_range(run)
     keep = (bins >= first) & (bins < last)
@@ -160,11 +160,11 @@ def measure_hosts(run: RunData) -> dict[Key, Value]:
     if not len(found):
         return {}
     parts = {"min": found.min(), "mean": found.mean(), "max": found.max()}
-    return drop_absent({f"host_goodput_{part}": float(value) for part, value in parts.items()})
+    return without_missing_values({f"host_goodput_{part}": float(value) for part, value in parts.items()})
 
 
 @dataclass(frozen=True)
-class WatchedFlows:
+class MeasuredOrEndlessFlows:
     """Data flows of one workload that are measured or never end, each over its active time."""
 
     workload: int
@@ -180,7 +180,7 @@ class WatchedFlows:
         return np.asarray(self.received_bytes[some] * 8 / self.active_ps[some])
 
 
-def iterate_watched_flows(run: RunData, *more: str) -> Iterator[WatchedFlows]:
+def iterate_measured_or_endless_flows(run: RunData, *more: str) -> Iterator[MeasuredOrEndlessFlows]:
     """Yields the measured or endless flows of each workload, with goodput and `more` table columns."""
     names = ("flow", "traffic", "start_ps", "end_ps", "received", "measured", "raw", *more)
     columns = dict(zip(names, run.columns("flows", *names), strict=True))
@@ -195,7 +195,7 @@ def iterate_watched_flows(run: RunData, *more: str) -> Iterator[WatchedFlows]:
         mine = {name: column[keep] for name, column in columns.items()}
         got, active = bytes_in_whole_bins(run, mine) if forever and binned else bytes_over_life(run, mine)
         if (active > 0).any():
-            yield WatchedFlows(workload, forever, mine, got, active)
+            yield MeasuredOrEndlessFlows(workload, forever, mine, got, active)
 
 
 def bytes_over_life(run: RunData, flows: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -228,7 +228,7 @@ def jain_index(shares: np.ndarray) -> float | None:
 def measure_sharing(run: RunData) -> dict[Key, Value]:
     """Measures Jain's index by workload, and the goodput of endless flows."""
     found: dict[str, float | None] = {}
-    by_workload = list(iterate_watched_flows(run))
+    by_workload = list(iterate_measured_or_endless_flows(run))
     for one in by_workload:
         name = run.summary["traffic"][one.workload]["name"]
         found[Key("jain") if len(by_workload) == 1 else Key("jain", traffic=name)] = jain_index(one.rates)
@@ -236,7 +236,7 @@ def measure_sharing(run: RunData) -> dict[Key, Value]:
     if forever:
         rates = np.concatenate(forever)
         found |= {"flow_goodput_min": float(rates.min()), "flow_goodput_mean": float(rates.mean())}
-    return drop_absent(found)
+    return without_missing_values(found)
 
 
 def measure_load(run: RunData) -> dict[Key, Value]:
@@ -254,11 +254,11 @@ def measure_load(run: RunData) -> dict[Key, Value]:
     capacity = total_host_rate(run)
     if capacity and got:
         found[Key("load_payload", of="host")] = sum(got) * 8 / (seconds * capacity)
-    for level, (bits, level_bps) in carried_by_level(run).items():
+    for level, (bits, level_bps) in carried_bits_by_level(run).items():
         found[Key("load_wire", of=level)] = bits / (seconds * level_bps)
         if level == "host":
             found["throughput"] = bits / seconds
-    return drop_absent(found)
+    return without_missing_values(found)
 
 
 def workloads_with_load(run: RunData) -> list[dict[str, Any]]:
@@ -309,7 +309,7 @@ def payload_bps(offered: dict[str, Any]) -> float | None:
     return found or (offered.get("bps") if offered["bytes"] == "payload" else None)
 
 
-def carried_by_level(run: RunData) -> dict[str, tuple[float, float]]:
+def carried_bits_by_level(run: RunData) -> dict[str, tuple[float, float]]:
     """Returns bits carried in the window and capacity in bit/s, for each level of links."""
     levels = run.summary.get("wire_bits", {})
     return {

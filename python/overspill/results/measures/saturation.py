@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from overspill.results.columns import distinct_values
-from overspill.results.measures.declare import Metric, drop_absent
+from overspill.results.measures.declare import Metric, without_missing_values
 from overspill.results.metric_key import Key
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
@@ -109,7 +109,10 @@ def find_peers(run: RunData) -> dict[Port, int]:
 
 @dataclass(frozen=True)
 class TreeSize:
-    """Size of a saturation tree at an instant: links from the root, paused ports, switches and hosts."""
+    """Size of a saturation tree at an instant: links from the root, and paused ports.
+
+    Also the switches and the hosts that have a paused port.
+    """
 
     depth: int
     ports: int
@@ -158,7 +161,7 @@ def distances_from(start: Iterable[int], along: Mapping[int, Mapping[int, int]])
 
 @dataclass
 class PauseForest:
-    """Pauses of a traffic class at one instant, by pausing and by paused node."""
+    """Pauses of a traffic class at one instant, by pausing (`paused_by`) and paused node (`pausers_of`)."""
 
     is_host: np.ndarray
     paused_by: PauseCounts = field(default_factory=dict)
@@ -276,4 +279,4 @@ def measure_trees(run: RunData) -> dict[Key, Value]:
         values = [getattr(size, name) for size in sizes]
         found[f"saturation_{name}_mean"] = sum(values) / len(values)
         found[f"saturation_{name}_max"] = max(values)
-    return drop_absent(found)
+    return without_missing_values(found)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from overspill.results.measures.declare import Metric, drop_absent
+from overspill.results.measures.declare import Metric, without_missing_values
 from overspill.results.metric_key import Key
 from overspill.results.names import FABRIC_BUFFERS
 from overspill.results.rundata import RunData
@@ -92,4 +92,4 @@ def measure_stages(run: RunData) -> dict[Key, Value]:
     if len(used):
         found["internal_link_utilisation_max"] = float(used.max())
         found["internal_link_utilisation_mean"] = float(used.mean())
-    return drop_absent(found)
+    return without_missing_values(found)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overspill.results.measures.declare import SECONDS_PER_PS, Metric, drop_absent
+from overspill.results.measures.declare import SECONDS_PER_PS, Metric, without_missing_values
 from overspill.results.metric_key import NO_LABEL, Key, Label
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
@@ -77,7 +77,7 @@ class DirectedLinks:
     between_switches: np.ndarray
     window_bits: np.ndarray
 
-    def choices(self) -> Iterator[tuple[Label, np.ndarray]]:
+    def links_by_label(self) -> Iterator[tuple[Label, np.ndarray]]:
         """Yields the links that a metric covers: all, and those between switches if there are both kinds."""
         yield NO_LABEL, np.ones(len(self.node), bool)
         if self.between_switches.any() and not self.between_switches.all():
@@ -115,7 +115,7 @@ def measure_links(run: RunData) -> dict[Key, Value]:
         return {}
     use = known.window_bits / (known.rate * (end - start) * SECONDS_PER_PS)
     hot = find_hot_links_by_bin(run, known)
-    for label, which in known.choices():
+    for label, which in known.links_by_label():
         found[Key("link_utilisation_mean", **label)] = float(use[which].mean())
         found[Key("link_utilisation_max", **label)] = float(use[which].max())
         found[Key("hot_links", **label)] = float((use[which] >= HOT_LINK_UTILISATION).mean())
@@ -123,11 +123,11 @@ def measure_links(run: RunData) -> dict[Key, Value]:
             share = hot[:, which].mean(axis=1)
             found[Key("hot_link_share", **label)] = float(share.mean())
             found[Key("hot_link_share_max", **label)] = float(share.max())
-    return drop_absent(found)
+    return without_missing_values(found)
 
 
 def find_hot_links_by_bin(run: RunData, known: DirectedLinks) -> np.ndarray | None:
-    """Returns true for hot links, by whole time bin and link; `None` if links were not recorded."""
+    """Returns true for hot links, by whole bin of the window and link; `None` if links were not recorded."""
     width = int(run.summary["bin_ps"])
     start, end = run.window_ps
     first, last = -(-start // width), end // width

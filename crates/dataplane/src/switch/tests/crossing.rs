@@ -169,7 +169,7 @@ fn a_frame_leaves_when_it_has_crossed_and_the_inputs_take_turns() {
 /// Frames cross to an output in the order of their arrival, although round robin would take turns.
 /// Frame 0 crosses until 16 us. All others wait by then.
 #[test]
-fn by_age_frames_cross_in_the_order_of_their_arrival_for_an_output() {
+fn oldest_first_arbiter_crosses_frames_in_order_of_arrival() {
     let tail_drop = OverflowSlot::custom(mech::overflow::TailDrop);
     let mut switch = with_arbiter(OldestFirst.into(), tail_drop, [Amount::Packets(9), Amount::Packets(9)]);
     let all = [3, 3, 3, 3, 1, 0, 1, 3].into_iter().zip(0..);
@@ -179,7 +179,7 @@ fn by_age_frames_cross_in_the_order_of_their_arrival_for_an_output() {
 }
 
 #[test]
-fn outputs_are_fed_at_once_from_one_input() {
+fn one_input_sends_to_two_outputs_simultaneously() {
     let mut switch = switch(Amount::Packets(9), Amount::Packets(9));
     let both = [(0, frame(0, 1000, (0, 2), 0)), (0, frame(1, 500, (0, 1), 0))];
     assert_eq!(run(&mut switch, &both).sent, [(2_000_000, 1, 1), (4_000_000, 2, 0)]);
@@ -205,7 +205,7 @@ fn the_memory_of_an_input_is_free_when_the_frame_has_crossed() {
 /// other input until 8 us and waits. It is the turn of frame 2, which does not fit. Frame 3 fits and crosses from 8 to
 /// 10 us. Frame 2 crosses when frame 1 has begun to leave, and leaves after frame 3.
 #[test]
-fn a_frame_crosses_when_it_has_room_and_one_that_has_none_is_passed_over() {
+fn frame_that_fits_the_output_passes_one_that_does_not() {
     let mut switch = switch(Amount::Bytes(1500), Amount::Packets(9));
     let all = [(0, 1000, 0), (1, 1000, 1), (2, 1000, 0), (3, 500, 1)];
     let all = all.map(|(n, size, input)| (0, frame(n, size, (input, 2), 0)));
@@ -220,7 +220,7 @@ fn a_frame_crosses_when_it_has_room_and_one_that_has_none_is_passed_over() {
 /// has no frame of either class, and frame 4 crosses. While it waits there, class 0 has fewer bytes, so frame 0
 /// crosses. It leaves before frame 4, since it arrived before it.
 #[test]
-fn the_class_with_the_least_at_the_output_crosses_first_and_of_equals_the_higher() {
+fn class_with_fewest_bytes_at_the_output_crosses_first() {
     let mut switch = switch(Amount::Packets(2), Amount::Packets(9));
     let waiting = [(0, 0), (3, 3), (4, 3), (5, 3)].map(|(n, class)| (0, frame(n, 1000, (0, 2), class)));
     let found = run(&mut switch, &waiting).sent;
@@ -231,7 +231,7 @@ fn the_class_with_the_least_at_the_output_crosses_first_and_of_equals_the_higher
 /// Two frames fit the input and one the output. At 3 us the third frame finds its output and its input full. At 4 us
 /// the fourth finds only its output full.
 #[test]
-fn an_arrival_fits_where_its_input_has_room() {
+fn arrival_is_lost_only_if_output_and_input_are_full() {
     for asks in [AdmitCalls::WhenFull, AdmitCalls::Always] {
         let mut switch =
             switch_with_overflow(OverflowSlot::custom(DropsOverflow(asks)), Amount::Packets(1), Amount::Packets(2));
@@ -243,7 +243,7 @@ fn an_arrival_fits_where_its_input_has_room() {
 }
 
 #[test]
-fn what_an_output_could_never_hold_is_lost_at_once() {
+fn frame_larger_than_the_output_buffer_is_lost_at_once() {
     let mut switch = switch(Amount::Bytes(999), Amount::Packets(9));
     assert_eq!(run(&mut switch, &[(0, frame(0, 1000, (0, 2), 0))]).lost, [(0, DropReason::BufferFull)]);
 }
@@ -260,7 +260,7 @@ fn notice(n: u32, (input, output): (u16, u32)) -> Pkt {
 /// Message 9 is such a message, and leaves immediately. Messages 7, 8 and 6 of other ports cross one after the other.
 /// Message 8 still waits for the link when message 6 crosses. Frame 0 crosses when all messages have.
 #[test]
-fn messages_cross_before_all_else_and_those_of_their_own_port_not_at_all() {
+fn congestion_messages_cross_before_earlier_frames() {
     let mut switch = switch(Amount::Packets(9), Amount::Packets(9));
     let told = [notice(7, (0, 2)), notice(8, (1, 2)), notice(6, (0, 2)), notice(9, (3, 3))];
     let all = [&[frame(0, 1000, (0, 2), 3)], &told[..]].concat();

@@ -129,7 +129,7 @@ fn lost(switch: &Switch, reason: DropReason) -> u64 {
 }
 
 #[test]
-fn where_the_pool_is_exhausted_the_reserves_of_other_ports_take_detours() {
+fn exhausted_pool_detours_into_the_reserves_of_other_ports() {
     for policy in ["random", "load_aware", "flow_based"] {
         let mut switch = switch(shared(1e9), detour(policy, []), false);
         // Port 0 takes 1,580,000 bytes of the pool and 15,000 of its own: 1063 frames. Then each of the seven others
@@ -147,7 +147,7 @@ fn where_the_pool_is_exhausted_the_reserves_of_other_ports_take_detours() {
 }
 
 #[test]
-fn load_aware_detours_leave_all_ports_alike() {
+fn load_aware_detours_fill_all_ports_equally() {
     let mut switch = switch(per_port(5), detour("load_aware", []), false);
     burst(&mut switch, 0, 5 + 3 * 7);
     assert!(counts(&switch)[1..].iter().all(|c| c.enqueued == 3));
@@ -164,7 +164,7 @@ fn a_small_alpha_detours_long_before_the_memory_is_used_up() {
 }
 
 #[test]
-fn arrivals_of_one_instant_all_see_the_ports_as_they_were_where_that_is_asked_for() {
+fn snapshot_detours_see_ports_as_before_the_instant() {
     for policy in ["random", "load_aware", "flow_based"] {
         let after = |snapshot| {
             let mut switch = switch(per_port(1), detour(policy, []), snapshot);
@@ -195,7 +195,7 @@ fn with_endless_memory_no_policy_detours() {
 }
 
 #[test]
-fn a_policy_that_begins_early_or_counts_is_asked_for_every_packet() {
+fn probabilistic_and_counting_policies_see_every_packet() {
     let half = [("lo", Value::Number(0.5)), ("hi", Value::Number(0.5))];
     let mut early = switch(per_port(20), detour("probabilistic", half), false);
     burst(&mut early, 0, 40);

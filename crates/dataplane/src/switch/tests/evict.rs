@@ -47,7 +47,7 @@ fn lost(told: &Recording) -> Vec<(u32, DropReason)> {
 }
 
 #[test]
-fn on_a_snapshot_the_slot_of_what_is_gone_may_hold_another_packet_which_stays() {
+fn snapshot_never_evicts_a_newer_packet_in_a_reused_slot() {
     let mut told = Recording::default();
     let mut switch = switch(Amount::Packets(2), true);
     // The first packet is on the link and two are queued. The two arrivals both choose the third packet.
@@ -108,7 +108,7 @@ impl Model {
 }
 
 #[test]
-fn every_arrival_and_every_departure_is_that_of_the_model_and_no_flow_is_reordered() {
+fn pfabric_port_follows_a_model_and_reorders_no_flow() {
     // The last size is long enough for an index, which comes and goes.
     let sizes = [Amount::Packets(24), Amount::Packets(3), Amount::Bytes(9000), Amount::Packets(300)];
     for (seed, size) in (0..).zip(sizes) {

@@ -39,7 +39,7 @@ fn counts(switch: &Switch) -> PortCounts {
 }
 
 #[test]
-fn eleven_at_once_at_an_empty_queue_see_each_other_on_no_snapshot() {
+fn snapshot_marking_ignores_arrivals_of_the_same_instant() {
     for may_compute in [true, false] {
         for k in [Amount::Packets(5), Amount::Bytes(7500)] {
             let mut turn = switch(k, false, may_compute);
@@ -54,7 +54,7 @@ fn eleven_at_once_at_an_empty_queue_see_each_other_on_no_snapshot() {
 }
 
 #[test]
-fn those_of_an_earlier_instant_are_seen() {
+fn snapshot_marking_counts_arrivals_of_earlier_instants() {
     for may_compute in [true, false] {
         // One of four frames is on the link. Three are queued, then five, which is K.
         let mut snapshot = switch(Amount::Packets(5), true, may_compute);
@@ -66,7 +66,7 @@ fn those_of_an_earlier_instant_are_seen() {
 }
 
 #[test]
-fn an_arrival_alone_is_marked_alike() {
+fn single_arrivals_are_marked_the_same_with_a_snapshot() {
     let alone = |snapshot| {
         let mut switch = switch(Amount::Packets(2), snapshot, false);
         (0..6).map(|at| arrive(&mut switch, at, 1)[0]).collect::<Vec<bool>>()

@@ -126,7 +126,7 @@ fn pkt(from: u16, to: u16, (class, size): (u8, u16)) -> Pkt {
 }
 
 /// Creates a PFC frame that arrives at a port, pauses the classes `stop` and resumes the classes `go`.
-fn describe(port: u16, stop: u8, go: u8) -> Pkt {
+fn pfc_frame(port: u16, stop: u8, go: u8) -> Pkt {
     let frame = PauseFrame { xoff: ClassSet(stop), xon: ClassSet(go), quanta: 10, whole: false };
     let mut pkt = frame.packet(5, 0, true);
     pkt.head.ingress = PortId(port);
@@ -143,7 +143,7 @@ fn pause_frame(stop: u8, go: u8) -> Result<u16, PauseFrame> {
 }
 
 #[test]
-fn a_request_leaves_before_all_that_waits_and_after_the_frame_under_way() {
+fn pause_frame_leaves_next_after_the_frame_in_transmission() {
     let (mut switch, mut out) = (switch(Dur::ZERO), PauseRecording::default());
     step_at(&mut switch, 0, &mut [pkt(3, 0, (0, 1518)), pkt(3, 0, (0, 1518))], &mut out);
     assert_eq!(out.sent(), [(0, Ok(1518))]);
@@ -160,7 +160,7 @@ fn a_request_leaves_before_all_that_waits_and_after_the_frame_under_way() {
 }
 
 #[test]
-fn an_idle_port_sends_its_request_at_once_and_once_for_all_classes() {
+fn idle_port_sends_one_pause_frame_for_all_classes_at_once() {
     let (mut switch, mut out) = (switch(Dur::ZERO), PauseRecording::default());
     let mut both = [pkt(0, 1, (1, 1500)), pkt(0, 1, (1, 1500)), pkt(0, 2, (2, 1500)), pkt(0, 2, (2, 1500))];
     step_at(&mut switch, 0, &mut both, &mut out);
@@ -184,9 +184,9 @@ fn a_class_that_is_not_listed_is_never_paused() {
 }
 
 #[test]
-fn a_paused_class_waits_while_others_leave_and_is_resumed_when_told() {
+fn paused_class_waits_until_resumed_while_other_classes_leave() {
     let (mut switch, mut out) = (switch(Dur::ZERO), PauseRecording::default());
-    step_at(&mut switch, 0, &mut [describe(1, 0b100, 0)], &mut out);
+    step_at(&mut switch, 0, &mut [pfc_frame(1, 0b100, 0)], &mut out);
     assert_eq!(out.paused, [(1, 2, true)]);
     step_at(&mut switch, 10, &mut [pkt(0, 1, (2, 64))], &mut out);
     assert!(out.sent().is_empty() && out.wakes.is_empty(), "nothing that may leave, nothing pending");
@@ -194,7 +194,7 @@ fn a_paused_class_waits_while_others_leave_and_is_resumed_when_told() {
     assert_eq!(out.sent(), [(1, Ok(64))], "a lower class goes");
     switch.step(&[PortId(1)], &mut [], step_at!(Time(692_000), &mut out));
     assert_eq!(out.sent(), [(1, Ok(65))]);
-    step_at(&mut switch, 1000, &mut [describe(1, 0, 0b100)], &mut out);
+    step_at(&mut switch, 1000, &mut [pfc_frame(1, 0, 0b100)], &mut out);
     assert!(out.sent().is_empty(), "the wire is busy until 1372");
     assert_eq!(out.wakes.last(), Some(&(1, Time(1_372_000))));
     switch.step(&[PortId(1)], &mut [], step_at!(Time(1_372_000), &mut out));
@@ -203,13 +203,13 @@ fn a_paused_class_waits_while_others_leave_and_is_resumed_when_told() {
 }
 
 #[test]
-fn a_pause_expires_to_the_picosecond_and_a_second_one_puts_that_off() {
+fn pause_expires_exactly_and_a_second_one_extends_it() {
     let (mut switch, mut out) = (switch(Dur::ZERO), PauseRecording::default());
     // 10 quanta are 5120 ns.
-    step_at(&mut switch, 0, &mut [describe(1, 0b10, 0), pkt(0, 1, (1, 64))], &mut out);
+    step_at(&mut switch, 0, &mut [pfc_frame(1, 0b10, 0), pkt(0, 1, (1, 64))], &mut out);
     let (index, first) = out.timers[0];
     assert_eq!((out.timers.len(), first), (1, Time(5_120_000)));
-    step_at(&mut switch, 3000, &mut [describe(1, 0b10, 0)], &mut out);
+    step_at(&mut switch, 3000, &mut [pfc_frame(1, 0b10, 0)], &mut out);
     assert_eq!(out.timers.len(), 1, "the event that is pending sleeps on");
     switch.on_timer(index, step_at!(first, &mut out));
     assert_eq!((out.paused.len(), out.timers[1]), (1, (index, Time(8_120_000))));
@@ -221,8 +221,8 @@ fn a_pause_expires_to_the_picosecond_and_a_second_one_puts_that_off() {
 #[test]
 fn after_a_response_time_requests_take_effect_in_their_order() {
     let (mut switch, mut out) = (switch(Dur::ns(500)), PauseRecording::default());
-    step_at(&mut switch, 0, &mut [describe(1, 0b10, 0)], &mut out);
-    step_at(&mut switch, 200, &mut [describe(1, 0, 0b10)], &mut out);
+    step_at(&mut switch, 0, &mut [pfc_frame(1, 0b10, 0)], &mut out);
+    step_at(&mut switch, 200, &mut [pfc_frame(1, 0, 0b10)], &mut out);
     assert!(out.paused.is_empty());
     let (index, when) = out.timers[0];
     assert_eq!((when, out.timers.len()), (Time(500_000), 1));
@@ -234,7 +234,7 @@ fn after_a_response_time_requests_take_effect_in_their_order() {
 }
 
 #[test]
-fn a_packet_that_should_not_be_lost_is_told_with_the_memory_that_it_missed() {
+fn drop_of_a_lossless_packet_reports_the_memory_it_lacked() {
     let (mut switch, mut out) = (switch(Dur::ZERO), PauseRecording::default());
     // 1500 bytes leave, and three times 1500 are queued of 5000. One more frame does not fit.
     step_at(&mut switch, 0, &mut [pkt(0, 1, (1, 1500))], &mut out);

@@ -19,9 +19,9 @@ pub(super) fn roce_config(values: &Values, framing: Framing) -> TcpConfig {
     let rto = values.time("rto");
     let (receive_window, window_shift) = scaled_window(MAX_WINDOW);
     TcpConfig {
-        law: CongestionKind::Open,
+        law: CongestionKind::NicRate,
         recovery: Recovery::NewReno,
-        ecn: if values.flag("ecn") { EcnMode::Told } else { EcnMode::Off },
+        ecn: if values.flag("ecn") { EcnMode::ByNic } else { EcnMode::Off },
         framing,
         mss,
         // A window that never limits: the NIC's rate does.

@@ -67,7 +67,7 @@ impl DctcpEstimate {
 
 /// Properties of an ACK that DCTCP's estimate needs.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::transport) struct AckCounts {
+pub(in crate::transport) struct DctcpAck {
     /// First unacknowledged byte, and next byte to send, after the ACK.
     pub una: u64,
     pub nxt: u64,
@@ -155,11 +155,11 @@ impl Congestion {
     fn threshold_segments(&self, mss: u32) -> u32 {
         self.ssthresh / mss
     }
-    fn set_threshold_segments(&mut self, segments: u32, mss: u32) {
+    fn set_window_segments(&mut self, segments: u32, mss: u32) {
         self.cwnd = segments.saturating_mul(mss);
     }
     /// Adds an ACK to the estimate of DCTCP, if the sender uses it. A duplicate ACK counts for 536 bytes.
-    pub(in crate::transport) fn update_estimate(&mut self, ack: &AckCounts, cfg: &TcpConfig) {
+    pub(in crate::transport) fn update_estimate(&mut self, ack: &DctcpAck, cfg: &TcpConfig) {
         let bytes = match (ack.bytes, ack.opens_window) {
             (0, false) => DUPLICATE_ACK_BYTES,
             (bytes, _) => bytes,
@@ -185,7 +185,7 @@ impl Congestion {
         old.stamp = old.clock.ticks_at(now);
         if left == 0 || is_share || left <= burst {
             let cwnd = old.grow(cwnd, ssthresh, now);
-            self.set_threshold_segments(cwnd, mss);
+            self.set_window_segments(cwnd, mss);
         }
     }
     /// Reacts to ECN-Echo (`tcp_enter_cwr`); the slow start threshold changes only if `cuts` is true.
@@ -208,7 +208,7 @@ impl Congestion {
         if cuts {
             self.ssthresh = threshold * mss;
         }
-        self.set_threshold_segments(window, mss);
+        self.set_window_segments(window, mss);
     }
     /// Returns true if marks cut the window immediately (DCTCP), without rate halving.
     pub(in crate::transport) fn is_cut_by_marks(&self) -> bool {
@@ -239,7 +239,7 @@ impl Congestion {
         old.count = due & 1;
         old.stamp = old.clock.ticks_at(now);
         let fewer = if cwnd > least { due >> 1 } else { 0 };
-        self.set_threshold_segments((cwnd - fewer.min(cwnd)).min(in_flight + 1), mss);
+        self.set_window_segments((cwnd - fewer.min(cwnd)).min(in_flight + 1), mss);
     }
     /// Limits the congestion window to `most` segments (`tcp_moderate_cwnd`), and records the time of the change.
     pub(in crate::transport) fn moderate_window(&mut self, most: u32, now: Time, mss: u32) {
@@ -251,7 +251,7 @@ impl Congestion {
     /// Limits the congestion window to `most` segments, which does not count as a change or full use of the window.
     pub(in crate::transport) fn limit_window(&mut self, most: u32, mss: u32) {
         let cwnd = self.window_segments(mss).min(most);
-        self.set_threshold_segments(cwnd, mss);
+        self.set_window_segments(cwnd, mss);
     }
     /// Limits the window to the threshold at the end of a reduction (`tcp_complete_cwr`).
     pub(in crate::transport) fn complete_reduction(&mut self, now: Time) {
@@ -267,14 +267,14 @@ impl Congestion {
         let (cwnd, ssthresh) = (self.window_segments(mss), self.threshold_segments(mss));
         let Some(old) = self.linux_2_6_38_mut() else { return false };
         let Some(prior) = prior else {
-            self.set_threshold_segments(cwnd.max(ssthresh), mss);
+            self.set_window_segments(cwnd.max(ssthresh), mss);
             return false;
         };
         let before = match &old.control {
             GrowthLaw::Bic(bic) => bic.max_window(),
             GrowthLaw::Reno | GrowthLaw::Dctcp(_) => ssthresh << 1,
         };
-        self.set_threshold_segments(cwnd.max(before), mss);
+        self.set_window_segments(cwnd.max(before), mss);
         let raises = restores && prior > self.ssthresh;
         if raises {
             self.ssthresh = prior;
@@ -290,17 +290,17 @@ impl Congestion {
                 *bic = Bic::default();
             }
         }
-        self.set_threshold_segments(segments, mss);
+        self.set_window_segments(segments, mss);
     }
     /// Sets the window in segments while F-RTO decides if a timeout was spurious.
     pub(in crate::transport) fn set_window_2_6_38(&mut self, segments: u32, mss: u32) {
-        self.set_threshold_segments(segments, mss);
+        self.set_window_segments(segments, mss);
     }
     /// Sets the slow start threshold as after a loss at a window of this many segments; the window does not change
     /// (`tcp_enter_frto`).
     pub(in crate::transport) fn cut_threshold_of(&mut self, segments: u32, mss: u32) {
         let cwnd = self.cwnd;
-        self.set_threshold_segments(segments, mss);
+        self.set_window_segments(segments, mss);
         self.cut_threshold(mss);
         self.cwnd = cwnd;
     }
@@ -340,7 +340,7 @@ impl Congestion {
             old.used = 0;
             if used < cwnd {
                 self.ssthresh = threshold;
-                self.set_threshold_segments((cwnd + used) >> 1, mss);
+                self.set_window_segments((cwnd + used) >> 1, mss);
             }
         }
     }

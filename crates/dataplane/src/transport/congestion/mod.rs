@@ -28,7 +28,7 @@ use cubic::Cubic;
 use cubic_linux::CubicLinux;
 use dctcp::Dctcp;
 use linux::LinuxRenoDctcp;
-pub(super) use linux_2_6_38::AckCounts;
+pub(super) use linux_2_6_38::DctcpAck;
 use linux_2_6_38::Linux2_6_38;
 pub use undo::SavedWindow;
 use units::{Dur, Time};
@@ -107,7 +107,7 @@ enum CongestionState {
     Halving,
     Dctcp(Dctcp),
     PFabric,
-    Open,
+    NicRate,
     /// CUBIC of RFC 9438. Boxed like the variants below, so that senders with other controls stay small.
     Cubic(Box<Cubic>),
     Linux(Box<LinuxRenoDctcp>),
@@ -144,7 +144,7 @@ impl Congestion {
             Kind::Halving => CongestionState::Halving,
             Kind::Dctcp => CongestionState::Dctcp(Dctcp::new(cfg.initial_alpha)),
             Kind::PFabric => CongestionState::PFabric,
-            Kind::Open => CongestionState::Open,
+            Kind::NicRate => CongestionState::NicRate,
             Kind::Cubic => CongestionState::Cubic(Box::new(Cubic::new())),
         };
         Congestion { cwnd: cfg.initial_window, ssthresh: cfg.initial_ssthresh, cut_until: 0, law }
@@ -154,7 +154,7 @@ impl Congestion {
     #[inline]
     pub fn on_ack(&mut self, ack: &AckInfo, cfg: &TcpConfig) {
         match &mut self.law {
-            CongestionState::Halving | CongestionState::PFabric | CongestionState::Open => {}
+            CongestionState::Halving | CongestionState::PFabric | CongestionState::NicRate => {}
             CongestionState::Dctcp(d) => d.on_ack(ack, cfg.g),
             CongestionState::Cubic(c) => {
                 let at = CongestionWindows { cwnd: self.cwnd, ssthresh: self.ssthresh };
@@ -257,7 +257,7 @@ impl Congestion {
         }
         let floor = 2 * u32::from(cfg.mss);
         let cut = match &mut self.law {
-            CongestionState::Halving | CongestionState::PFabric | CongestionState::Open => {
+            CongestionState::Halving | CongestionState::PFabric | CongestionState::NicRate => {
                 halving::window_after_mark(self.cwnd)
             }
             CongestionState::Dctcp(d) => d.window_after_mark(self.cwnd),
@@ -291,9 +291,10 @@ impl Congestion {
         // Linux cuts the window, not FlightSize.
         let flight = if cfg.is_linux() { self.cwnd } else { flight };
         match &mut self.law {
-            CongestionState::Halving | CongestionState::Dctcp(_) | CongestionState::PFabric | CongestionState::Open => {
-                flight / 2
-            }
+            CongestionState::Halving
+            | CongestionState::Dctcp(_)
+            | CongestionState::PFabric
+            | CongestionState::NicRate => flight / 2,
             CongestionState::Linux(l) => l.cut(self.cwnd, u32::from(cfg.mss)),
             CongestionState::Cubic(c) => c.cut(self.cwnd, flight, cfg),
             CongestionState::CubicLinux(c) => c.cut(self.cwnd, cfg),
@@ -349,7 +350,7 @@ impl Congestion {
             CongestionState::Halving
             | CongestionState::Dctcp(_)
             | CongestionState::PFabric
-            | CongestionState::Open
+            | CongestionState::NicRate
             | CongestionState::Linux(_)
             | CongestionState::Linux2_6_38(_) => {}
         }
@@ -362,7 +363,7 @@ impl Congestion {
     /// The window becomes one segment, and the threshold half of the bytes outstanding.
     /// The threshold stays if the timer has retransmitted this segment before (`again`).
     pub fn on_timeout(&mut self, lost: &LossInfo, again: bool, cfg: &TcpConfig) {
-        if let CongestionState::Open = self.law {
+        if let CongestionState::NicRate = self.law {
             return;
         }
         let mss = u32::from(cfg.mss);
@@ -378,7 +379,7 @@ impl Congestion {
             CongestionState::Halving
             | CongestionState::Dctcp(_)
             | CongestionState::PFabric
-            | CongestionState::Open
+            | CongestionState::NicRate
             | CongestionState::Linux2_6_38(_) => {}
         }
         self.cwnd = mss;
@@ -397,7 +398,7 @@ impl Congestion {
             CongestionState::Halving
             | CongestionState::Dctcp(_)
             | CongestionState::PFabric
-            | CongestionState::Open
+            | CongestionState::NicRate
             | CongestionState::Linux(_)
             | CongestionState::Linux2_6_38(_) => {}
         }
@@ -415,7 +416,7 @@ impl Congestion {
                 CongestionState::Halving
                 | CongestionState::Dctcp(_)
                 | CongestionState::PFabric
-                | CongestionState::Open
+                | CongestionState::NicRate
                 | CongestionState::Linux(_)
                 | CongestionState::Linux2_6_38(_) => {}
             }
@@ -435,7 +436,7 @@ impl Congestion {
         match &self.law {
             CongestionState::Halving
             | CongestionState::PFabric
-            | CongestionState::Open
+            | CongestionState::NicRate
             | CongestionState::Cubic(_)
             | CongestionState::CubicLinux(_) => None,
             CongestionState::Dctcp(d) => Some(d.alpha()),

@@ -18,9 +18,10 @@ impl Congestion {
     pub fn save_window(&self) -> SavedWindow {
         let curve = match &self.law {
             CongestionState::Cubic(c) => Some(c.save_curve()),
-            CongestionState::Halving | CongestionState::Dctcp(_) | CongestionState::PFabric | CongestionState::Open => {
-                None
-            }
+            CongestionState::Halving
+            | CongestionState::Dctcp(_)
+            | CongestionState::PFabric
+            | CongestionState::NicRate => None,
             // Linux forgets the curve at the cut, so that an undo cannot restore it.
             CongestionState::Linux(_) | CongestionState::CubicLinux(_) | CongestionState::Linux2_6_38(_) => None,
         };

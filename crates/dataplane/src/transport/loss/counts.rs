@@ -19,7 +19,7 @@ pub(in crate::transport) struct Counts {
 
 impl Counts {
     /// Returns the number of segments delivered so far, the SYN included, as a stamp for segments sent now.
-    pub fn sent_at(&self) -> u32 {
+    pub fn delivered_stamp(&self) -> u32 {
         self.delivered + 1
     }
 }

@@ -256,7 +256,7 @@ impl RackTlp {
         }
         let widens = core::mem::take(&mut self.counts.widens);
         if widens {
-            self.counts.widened = self.counts.sent_at();
+            self.counts.widened = self.counts.delivered_stamp();
         }
         self.rack.update_window(widens);
     }

@@ -149,9 +149,9 @@ impl LossDetection {
             state.begin_recovery(first);
         }
     }
-    /// Resets loss detection at a timeout, with data from `una` to `sent` outstanding (RFC 6582 §3.2, RFC 6675 §5.1).
-    /// SACKed data stays on the scoreboard, which RFC 6675 §5.1 allows if reneging is detected. The first byte is sent
-    /// again even if it was SACKed (RFC 2018 §8).
+    /// Resets loss detection at a timeout, with data from `una` to `sent` outstanding.
+    /// See RFC 6582 §3.2 step 4 and RFC 6675 §5.1. SACKed data stays on the scoreboard, which RFC 6675 §5.1 allows if
+    /// reneging is detected. The first byte is sent again even if it was SACKed (RFC 2018 §8).
     pub(super) fn on_timeout(&mut self, una: u64, sent: u64) {
         self.recover = sent;
         self.busy = true;

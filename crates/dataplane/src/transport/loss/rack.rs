@@ -164,7 +164,8 @@ impl Rack {
             least => Dur((least.0 / 4).saturating_mul(u64::from(self.steps))).min(of.srtt),
         }
     }
-    /// Marks lost segments, and returns how long to wait for other overtaken ones: RACK_detect_loss() (RFC 8985 §6.2).
+    /// Marks lost segments, and returns how long to wait for other overtaken ones.
+    /// Implements RACK_detect_loss() (RFC 8985 §6.2 step 5).
     pub fn detect_losses(&self, segments: &mut Segments, now: Time, of: ReorderingWindowParams) -> DetectedLosses {
         let patience = self.rtt.saturating_add(self.reordering_window(segments.sacked_segments(), of));
         let mut found = DetectedLosses::default();
@@ -233,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sixteen_recoveries_without_a_duplicate_end_what_one_has_widened() {
+    fn reordering_window_shrinks_after_16_recoveries_without_dsack() {
         let of = ReorderingWindowParams { srtt: Dur::ms(9), threshold: Some(3), in_recovery: false, sets_aside: false };
         let mut rack = Rack { min_rtt: Dur::us(400), ..Rack::default() };
         assert_eq!(rack.reordering_window(0, of), Dur::us(100));
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_is_nothing_until_reordering_is_seen_in_recovery_or_after_dupthresh_reports() {
+    fn reordering_window_is_zero_in_recovery_or_after_dupthresh() {
         let of =
             ReorderingWindowParams { srtt: Dur::us(60), threshold: Some(3), in_recovery: false, sets_aside: false };
         let mut rack = Rack { min_rtt: Dur::us(400), ..Rack::default() };

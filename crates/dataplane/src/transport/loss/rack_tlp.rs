@@ -62,7 +62,7 @@ pub(in crate::transport) struct RackTlp {
     pub phase: Phase,
     pub awaited: TimerPurpose,
     /// True if the next retransmission, the first of a recovery, leaves even without a free window (RFC 6675 §5 (4.3)).
-    pub at_once: bool,
+    pub ignores_window: bool,
     pub spread: LinuxDeviation,
     pub dsacks: u32,
     /// Number of PACKs (precise ACKs of Cut Payload) received.
@@ -244,7 +244,7 @@ impl RackTlp {
         if matches!(self.phase, Phase::Recovery | Phase::Reducing) {
             self.prr.on_sent(range.end - range.start);
         }
-        let stamp = self.counts.sent_at();
+        let stamp = self.counts.delivered_stamp();
         self.segments.push(range, now, stamp);
     }
     /// Records for PRR and undo that a lost segment was sent again, at this tick of the timestamp clock.
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_sample_is_of_what_was_reported_or_else_acknowledged_last() {
+    fn last_rtt_is_of_the_last_sacked_else_acknowledged_segment() {
         let both = |told: AckOutcome| (told.rtt.map(|rtt| rtt.0), told.last_rtt.map(|rtt| rtt.0));
         assert_eq!(both(ack_after_100_us(2000, &[])), (Some(100_000_000), Some(90_000_000)));
         assert_eq!(both(ack_after_100_us(0, &[(2000, 4000)])), (Some(80_000_000), Some(70_000_000)));

@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_under_way_is_what_the_segments_say_whatever_happens_to_them() {
+    fn segment_sums_agree_with_a_recount_at_every_step() {
         for seed in 0..200 {
             let mut stream = Stream::new(seed, 0, StreamPurpose::Custom(0));
             let (mut s, mut una, mut sent) = (Segments::default(), 0, 0);

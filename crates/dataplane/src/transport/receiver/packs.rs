@@ -28,7 +28,7 @@ impl Receiver {
         let marked = is_marked(pkt);
         self.marked += u32::from(marked);
         match io.cfg.ecn {
-            EcnMode::Off | EcnMode::Told => {}
+            EcnMode::Off | EcnMode::ByNic => {}
             EcnMode::Latched => self.latch_echo(pkt, marked),
             EcnMode::Exact if marked != self.echo => self.on_echo_change(marked, io),
             EcnMode::Exact => {}

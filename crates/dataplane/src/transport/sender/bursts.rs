@@ -39,8 +39,8 @@ impl Sender {
                 return false;
             }
             let next = match io.cfg.follows_linux_2_6_38() {
-                true => self.next_burst_2_6_38(r, io),
-                false => self.next_burst(r, io),
+                true => self.next_burst_end_2_6_38(r, io),
+                false => self.next_burst_end(r, io),
             };
             let Some(end) = next else { return false };
             r.burst = self.nxt..end;
@@ -114,7 +114,7 @@ impl Sender {
     }
 
     /// Returns the end of the next burst of new data; `None` if data must wait.
-    fn next_burst(&self, r: &mut RackTlp, io: &Io) -> Option<u64> {
+    fn next_burst_end(&self, r: &mut RackTlp, io: &Io) -> Option<u64> {
         let mss = u64::from(io.cfg.mss);
         let (left, window) = (self.written - self.nxt, u64::from(self.congestion.window()));
         let by_window = window.saturating_sub(r.pipe());

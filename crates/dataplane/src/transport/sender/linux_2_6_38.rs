@@ -13,7 +13,7 @@ use super::Sender;
 use super::ack_reading::AckReading;
 use super::linux::LinuxAck;
 use crate::Pkt;
-use crate::transport::congestion::AckCounts;
+use crate::transport::congestion::DctcpAck;
 use crate::transport::loss::{Phase, RackTlp, TimerPurpose};
 use crate::transport::metrics_cache::{EndedConnection, Metrics};
 use crate::transport::{Io, TcpConfig};
@@ -92,7 +92,7 @@ impl Sender {
             }
             return self.send_new(r, io);
         }
-        self.congestion.update_estimate(&self.ack_counts(&ack), io.cfg);
+        self.congestion.update_estimate(&self.dctcp_ack(&ack), io.cfg);
         match had {
             true => self.update_after_ack(ack, in_flight, r, io),
             false => self.send_new(r, io),
@@ -105,9 +105,9 @@ impl Sender {
         self.update_after_ack(ack, in_flight, r, io);
     }
 
-    fn ack_counts(&self, ack: &LinuxAck) -> AckCounts {
+    fn dctcp_ack(&self, ack: &LinuxAck) -> DctcpAck {
         let bytes = self.una - ack.before;
-        AckCounts { una: self.una, nxt: self.nxt, bytes, ece: ack.ece, opens_window: ack.moves_window }
+        DctcpAck { una: self.una, nxt: self.nxt, bytes, ece: ack.ece, opens_window: ack.moves_window }
     }
 
     /// Processes the contents of an ACK, and takes its round-trip sample.

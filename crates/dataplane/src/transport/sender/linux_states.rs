@@ -236,13 +236,13 @@ impl Sender {
             true => self.restore_window(false, r),
             false => r.rack.count_recovery(true),
         }
-        if self.keeps_undo_state(r, cfg) {
+        if self.keeps_recovery_state(r, cfg) {
             return true;
         }
         self.set_phase(Phase::Open, r);
         false
     }
-    fn keeps_undo_state(&self, r: &mut RackTlp, cfg: &TcpConfig) -> bool {
+    fn keeps_recovery_state(&self, r: &mut RackTlp, cfg: &TcpConfig) -> bool {
         let kept = cfg.recovery != Recovery::Rack && self.una == self.loss.recovery_point();
         if kept && !has_sent_again(r) {
             r.undo.forget_first_retransmission();
@@ -326,7 +326,7 @@ impl Sender {
     fn undo_timeout(&mut self, by_frto: bool, r: &mut RackTlp, cfg: &TcpConfig) {
         self.restore_window(true, r);
         self.loss.expiries = 0;
-        if !self.keeps_undo_state(r, cfg) && (by_frto || cfg.recovery == Recovery::Rack) {
+        if !self.keeps_recovery_state(r, cfg) && (by_frto || cfg.recovery == Recovery::Rack) {
             self.set_phase(Phase::Open, r);
         }
     }

@@ -22,7 +22,7 @@ pub(super) struct RecoveryEffects {
     pub advanced: bool,
     /// True if the ACK carries ECN-Echo.
     ece: bool,
-    /// True if the ACK has no news: no data, SACK, DSACK or new window.
+    /// True if the ACK has no news: no new data, SACK, DSACK or window. False for an old ACK and for a PACK.
     bare: bool,
     /// Echoed timestamp, if it may undo a cut.
     echo: Option<u32>,
@@ -202,7 +202,7 @@ impl Sender {
         r.prr.begin(from);
         r.tlp.forget_probe();
         r.phase = Phase::Recovery;
-        r.at_once = io.cfg.recovery != Recovery::Rack;
+        r.ignores_window = io.cfg.recovery != Recovery::Rack;
     }
     /// Cuts the window for a loss with `flight` bytes in flight.
     fn cut_window(&mut self, flight: u64, io: &Io) {

@@ -25,7 +25,7 @@ impl Sender {
         let window = u64::from(self.congestion.window());
         while let Some(i) = r.segments.next_lost_to_resend() {
             let len = r.segments.get(i).map_or(0, |s| s.len());
-            if !r.at_once && r.pipe() + len > window {
+            if !r.ignores_window && r.pipe() + len > window {
                 return;
             }
             if io.cfg.follows_linux_6_18() && r.segments.retransmitted_bytes() >= r.segments.lost() {
@@ -34,7 +34,7 @@ impl Sender {
             if io.cfg.pacing.on && r.pace.must_wait(io.now) || !self.pacing.may_send() {
                 return;
             }
-            r.at_once = false;
+            r.ignores_window = false;
             self.send_again(i, r, io);
         }
         self.send_new(r, io);
@@ -60,7 +60,7 @@ impl Sender {
     pub(super) fn resend_segment(&mut self, i: usize, probes: bool, r: &mut RackTlp, io: &mut Io) -> u64 {
         let Some(s) = r.segments.get(i).copied() else { return 0 };
         self.emit_ranked(s.start, s.len() as u32, self.rank(io.cfg), io);
-        let stamp = if io.cfg.follows_linux_2_6_38() { self.sent as u32 } else { r.counts.sent_at() };
+        let stamp = if io.cfg.follows_linux_2_6_38() { self.sent as u32 } else { r.counts.delivered_stamp() };
         r.again_at = Some(io.now);
         match probes && io.cfg.follows_linux_6_18() {
             true => r.segments.mark_probed(i, io.now, stamp),

@@ -178,7 +178,7 @@ impl Sender {
         pkt.head.flags = pkt.head.flags.with(Flags::RETRANSMIT);
         self.retransmissions += 1;
         self.timing.clear();
-        if matches!(io.cfg.ecn, EcnMode::Exact | EcnMode::Told) {
+        if matches!(io.cfg.ecn, EcnMode::Exact | EcnMode::ByNic) {
             pkt.head.set_ecn(Ecn::Ect0);
         }
         if start == self.nxt {

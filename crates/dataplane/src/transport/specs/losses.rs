@@ -118,7 +118,7 @@ pub(super) const LINUX_TIMER_SLACK: Param = Param { default: Some("2ms"), ..TIME
 pub(super) const LINUX_TICK: Param = Param { default: Some("4ms"), ..TICK };
 pub(super) const LINUX_TSO: Param = Param { default: Some("true"), ..TSO };
 /// Parameter `tick` of a Linux 2.6.38 host.
-pub(super) const OLD_TICK: Param = Param {
+pub(super) const LINUX_2_6_38_TICK: Param = Param {
     name: "tick",
     doc: "Tick of a host's clock, which counts timers, timestamps and round-trip times (1 ms at 1000 Hz). A timer of n \
           ticks fires at the n-th tick from now, so up to a tick early. The ticks of each host have a phase of their \
@@ -126,14 +126,14 @@ pub(super) const OLD_TICK: Param = Param {
     kind: ParamKind::Time { min: 1_000_000 },
     default: Some("1ms"),
 };
-pub(super) const OLD_TSO: Param = Param {
+pub(super) const LINUX_2_6_38_TSO: Param = Param {
     name: "tso",
     doc: "Segmentation offload: new data waits until a third of the window is free, at most two ticks after the last \
           deferral. The first burst after an idle time has the size of the old window.",
     kind: ParamKind::Flag,
     default: Some("true"),
 };
-pub(super) const OLD_FRTO: Param = Param {
+pub(super) const LINUX_2_6_38_FRTO: Param = Param {
     name: "frto",
     doc: "Detection of spurious timeouts (F-RTO, RFC 4138; `tcp_frto` 2): a timeout resends the first segment, then \
           sends two new ones. Everything else is lost only if their ACKs show a loss.",

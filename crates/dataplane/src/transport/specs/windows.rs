@@ -1,6 +1,6 @@
 //! Parameters of congestion windows: growth and reduction.
 
-use crate::transport::option_values::{CongestionControl, OldCongestionControl};
+use crate::transport::option_values::{CongestionControl, CongestionControl2_6_38};
 use mech::params::{Param, ParamKind};
 
 pub(super) const ECN: Param = Param {
@@ -15,11 +15,11 @@ pub(super) const CONGESTION_CONTROL: Param = Param {
     kind: CongestionControl::KIND,
     default: Some("cubic"),
 };
-pub(super) const OLD_CONGESTION_CONTROL: Param = Param {
+pub(super) const LINUX_2_6_38_CONGESTION_CONTROL: Param = Param {
     name: "congestion_control",
     doc: "Growth and cut of the window: `reno`, which the DCTCP patch of 2011 expects, or `bic`, the choice of CentOS. \
           CUBIC, the kernel's own default, is not implemented for it.",
-    kind: OldCongestionControl::KIND,
+    kind: CongestionControl2_6_38::KIND,
     default: Some("reno"),
 };
 /// Parameter `shift_g`: weight of DCTCP's estimate in the patch for Linux 2.6.38.

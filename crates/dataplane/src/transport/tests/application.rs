@@ -39,7 +39,7 @@ fn with_nagle_a_short_segment_waits_while_anything_is_outstanding() {
     assert_eq!(h.payloads(), [500], "no retransmission waits");
 }
 
-/// Returns the number of thirty segments that leave after this idle time, and the slow start threshold then.
+/// Returns how many of thirty segments leave after this idle time, and the slow start threshold then.
 /// Ten acknowledged segments precede the idle time.
 fn after(idle: Dur, set: &[(&str, Value)]) -> (usize, u32) {
     let mut h = opened(set);

@@ -89,7 +89,7 @@ fn a_window_is_reduced_from_what_it_was_and_by_whole_segments() {
 }
 
 #[test]
-fn a_timeout_in_another_recovery_is_not_asked_for_its_reason() {
+fn timeout_in_recovery_starts_no_frto() {
     let mut h = started(&[]);
     assert_eq!(h.sack(0, &[(1, 4)]), [0, 10]);
     assert_eq!(h.expire(), [0]);
@@ -114,7 +114,7 @@ fn while_a_probe_is_under_way_its_time_passes_before_that_of_the_timeout() {
 #[test]
 fn a_timer_that_is_set_for_the_same_tick_again_keeps_its_place() {
     let (cfg, host) = (config("linux", &[]), mech::HostId(0));
-    let (mut exts, mut out, mut timers_set) = (PacketExtensions::default(), ReleasedPackets::default(), 0);
+    let (mut exts, mut out, mut timers_set) = (ExtensionSlab::default(), ReleasedPackets::default(), 0);
     let mut set = |now: Dur, pending: Time| {
         let (exts, out, timers_set) = (&mut exts, &mut out, &mut timers_set);
         Io { now: Time::ZERO + now, cfg: &cfg, exts, out, timers_set }.timer_expiry(host, Dur::ms(10), pending)

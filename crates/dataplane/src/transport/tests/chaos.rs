@@ -98,7 +98,7 @@ fn every_byte_arrives_through_loss_reordering_duplication_and_marks() {
 
 /// Data of go-back-N arrives in order, with a timer that is sometimes shorter than the round trip.
 #[test]
-fn every_byte_of_roce_arrives_in_order_through_the_same() {
+fn roce_delivers_every_byte_in_order_through_the_same_faults() {
     let (mut retransmissions, mut naks, mut timeouts) = (0, 0, 0);
     for seed in 0..200 {
         let rto = Dur::us(if seed % 3 == 0 { 120 } else { 3000 });
@@ -117,15 +117,15 @@ fn every_byte_of_roce_arrives_in_order_through_the_same() {
 }
 
 /// Transports that find losses by time: with CUBIC, with DCTCP, and as in Linux.
-const BY_TIME: [&str; 4] = ["dctcp", "cubic", "linux", "linux_dctcp"];
+const RACK_KINDS: [&str; 4] = ["dctcp", "cubic", "linux", "linux_dctcp"];
 
 /// Returns a transport with RACK-TLP, whose options follow from the bits of `n`.
-fn by_time(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
+fn rack_transport(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
     let bit = |i: u64| n >> i & 1 == 1;
     let flag = |i: u64| Value::Flag(bit(i));
     // All bits of `n` are in use, so these are bits of a hash.
     let other = |i: u64| mech::hash_mix(n, 7) >> i & 1 == 1;
-    let kind = BY_TIME[usize::from(bit(8)) + if other(0) { 2 } else { 0 }];
+    let kind = RACK_KINDS[usize::from(bit(8)) + if other(0) { 2 } else { 0 }];
     let mut set = vec![
         ("recovery", word("rack")),
         ("tso", Value::Flag(other(1))),
@@ -169,10 +169,10 @@ fn by_time(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
 }
 
 #[test]
-fn by_the_time_of_each_sending_every_byte_arrives_whatever_the_network_does() {
+fn rack_delivers_every_byte_whatever_the_network_does() {
     let (mut fast, mut timeouts, mut probes, mut undos) = (0, 0, 0, 0);
     for n in 0..1024 {
-        let (kind, set) = by_time(n);
+        let (kind, set) = rack_transport(n);
         let mut pair = Pair::new(bytes(n), config(kind, &set));
         pair.chaos = Some(faults(n));
         let pair = pair.run();
@@ -195,9 +195,9 @@ fn by_the_time_of_each_sending_every_byte_arrives_whatever_the_network_does() {
 }
 
 #[test]
-fn by_the_time_of_each_sending_nothing_is_sent_twice_without_faults() {
+fn rack_sends_nothing_twice_without_faults() {
     for n in 0..1024 {
-        let (kind, mut set) = by_time(n);
+        let (kind, mut set) = rack_transport(n);
         set.push(("min_rto", time(Dur::ms(3))));
         let pair = Pair::new(bytes(n), config(kind, &set)).run();
         assert_eq!(pair.data.iter().map(|p| u64::from(p.payload)).sum::<u64>(), bytes(n), "combination {n}");
@@ -205,7 +205,7 @@ fn by_the_time_of_each_sending_nothing_is_sent_twice_without_faults() {
 }
 
 /// Returns a transport of Linux 2.6.38, whose options follow from the bits of `n`.
-fn of_2011(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
+fn linux_2_6_38_transport(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
     let bit = |i: u64| mech::hash_mix(n, 11) >> i & 1 == 1;
     let flag = |i: u64| Value::Flag(bit(i));
     let kind = if bit(0) { "linux_2_6_38_dctcp" } else { "linux_2_6_38" };
@@ -240,10 +240,10 @@ fn of_2011(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
 }
 
 #[test]
-fn a_host_of_2011_delivers_every_byte_whatever_the_network_does() {
+fn linux_2_6_38_delivers_every_byte_whatever_the_network_does() {
     let (mut fast, mut timeouts, mut undos, mut cuts) = (0, 0, 0, 0);
     for n in 0..1024 {
-        let (kind, mut set) = of_2011(n);
+        let (kind, mut set) = linux_2_6_38_transport(n);
         let cfg = config(kind, &set);
         // Every seventh has a peer without SACK that otherwise equals its own host.
         set.retain(|(name, _)| ["timestamps", "receive_window"].contains(name));
@@ -263,9 +263,9 @@ fn a_host_of_2011_delivers_every_byte_whatever_the_network_does() {
 }
 
 #[test]
-fn a_host_of_2011_sends_nothing_twice_without_faults() {
+fn linux_2_6_38_sends_nothing_twice_without_faults() {
     for n in 0..512 {
-        let (kind, mut set) = of_2011(n);
+        let (kind, mut set) = linux_2_6_38_transport(n);
         set.push(("min_rto", time(Dur::ms(3))));
         let pair = Pair::new(bytes(n), config(kind, &set)).run();
         assert_eq!(pair.data.iter().map(|p| u64::from(p.payload)).sum::<u64>(), bytes(n), "combination {n}");
@@ -273,7 +273,7 @@ fn a_host_of_2011_sends_nothing_twice_without_faults() {
 }
 
 /// Returns pFabric with options from the bits of `n`; its timer is longer or shorter than the round trip.
-fn minimal(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
+fn pfabric_transport(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
     let bit = |i: u64| n >> i & 1 == 1;
     let set = vec![
         ("rto", time(Dur::us(if bit(0) { 350 } else { 45 }))),
@@ -289,10 +289,10 @@ fn minimal(n: u64) -> (&'static str, Vec<(&'static str, Value)>) {
 }
 
 #[test]
-fn by_a_timer_alone_every_byte_arrives_whatever_the_network_does() {
+fn pfabric_delivers_every_byte_whatever_the_network_does() {
     let (mut timeouts, mut probes) = (0, 0);
     for n in 0..256 {
-        let (kind, set) = minimal(n);
+        let (kind, set) = pfabric_transport(n);
         let mut pair = Pair::new(bytes(n), config(kind, &set));
         pair.chaos = Some(faults(n));
         let pair = pair.run();
@@ -317,7 +317,7 @@ fn without_faults_every_byte_is_sent_once() {
 }
 
 #[test]
-fn without_a_timer_it_ends_with_what_only_the_timer_could_mend() {
+fn flows_may_stall_without_a_retransmission_timer() {
     let (mut whole, mut stuck) = (0, 0);
     for n in 0..COMBINATIONS {
         let (kind, mut set) = settings(n, n);

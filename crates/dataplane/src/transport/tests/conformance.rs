@@ -140,7 +140,7 @@ conforms! {
     reliable_connections_conform_to_roce: "roce";
 }
 
-/// Returns the rules in the table `| rule | cases or "not modelled" | ... |` of the README.
+/// Returns each rule in the table `| rule | cases or "not modelled" | ... |` of the README, and true if it has cases.
 fn rows() -> BTreeMap<String, bool> {
     let path = format!("{}/README.md", folder());
     let page = std::fs::read_to_string(&path).expect(&path);

@@ -8,7 +8,7 @@ mod recording;
 use super::conformance::script::{blank, transport};
 use super::pair::flow;
 use crate::transport::{Io, ReleasedPackets, Sender, TcpConfig};
-use crate::{NO_EXT, PacketExtension, PacketExtensions, Timestamps};
+use crate::{ExtensionSlab, NO_EXT, PacketExtension, Timestamps};
 use mech::{Flags, HostId};
 use recording::{Event, Line, Recording};
 use units::{Dur, Time};
@@ -40,7 +40,7 @@ struct Play {
     sender: Sender,
     cfg: TcpConfig,
     now: Time,
-    exts: PacketExtensions,
+    exts: ExtensionSlab,
     /// Numbers of the segments sent since the last recorded line.
     sent: Vec<u64>,
     /// TSval of each emitted packet, in order.
@@ -58,7 +58,7 @@ impl Play {
             sender,
             cfg,
             now: Time::ZERO,
-            exts: PacketExtensions::default(),
+            exts: ExtensionSlab::default(),
             sent: vec![],
             stamps: vec![],
             set: Time::ZERO,

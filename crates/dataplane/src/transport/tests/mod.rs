@@ -26,7 +26,7 @@ mod timestamps;
 mod window;
 
 use super::{BounceState, Io, Notice, ReleasedPackets, Sender, SenderStats, TcpConfig, segment};
-use crate::{PacketExtension, PacketExtensions, Pkt};
+use crate::{ExtensionSlab, PacketExtension, Pkt};
 use mech::params::Value;
 use pair::{config, flow};
 use units::{Amount, Bytes, Dur, Time};
@@ -47,7 +47,7 @@ fn time(d: Dur) -> Value {
 /// Returns the packets that one call of a sender or receiver sends.
 fn sent(now: Time, cfg: &TcpConfig, call: impl FnOnce(&mut Io)) -> Vec<Pkt> {
     let mut out = ReleasedPackets::default();
-    call(&mut Io { now, cfg, exts: &mut PacketExtensions::default(), out: &mut out, timers_set: &mut 0 });
+    call(&mut Io { now, cfg, exts: &mut ExtensionSlab::default(), out: &mut out, timers_set: &mut 0 });
     out.take()
 }
 
@@ -56,7 +56,7 @@ struct SenderHarness {
     cfg: TcpConfig,
     sender: Sender,
     now: Time,
-    exts: PacketExtensions,
+    exts: ExtensionSlab,
     last: Vec<Pkt>,
     bounced: BounceState,
 }
@@ -71,7 +71,7 @@ impl SenderHarness {
             sender: Sender::new(&flow(bytes), &cfg),
             cfg,
             now: Time::ZERO,
-            exts: PacketExtensions::default(),
+            exts: ExtensionSlab::default(),
             last: vec![],
             bounced: BounceState::default(),
         }

@@ -7,18 +7,18 @@ use mech::{Ecn, Flags};
 
 const SHAKE: &str = "connection";
 
-fn shaking(kind: &str, set: &[(&'static str, Value)]) -> SenderHarness {
-    hand_of(1_000_000, kind, set)
+fn handshake_sender(kind: &str, set: &[(&'static str, Value)]) -> SenderHarness {
+    handshake_sender_of(1_000_000, kind, set)
 }
 
-fn hand_of(bytes: u64, kind: &str, set: &[(&'static str, Value)]) -> SenderHarness {
+fn handshake_sender_of(bytes: u64, kind: &str, set: &[(&'static str, Value)]) -> SenderHarness {
     let mut all = vec![(SHAKE, word("handshake"))];
     all.extend(set.iter().cloned());
     SenderHarness::with_flow(bytes, kind, &all)
 }
 
 /// Delivers a SYN-ACK, and returns the numbers of the segments sent for it.
-fn answer(h: &mut SenderHarness, ecr: u32) -> Vec<u32> {
+fn deliver_syn_ack(h: &mut SenderHarness, ecr: u32) -> Vec<u32> {
     let mut pkt = segment::ack_segment(&flow(0), 0, false, &h.cfg);
     pkt.head.flags = pkt.head.flags.with(Flags::SYN);
     pkt.window = h.cfg.syn_window();
@@ -31,7 +31,7 @@ fn answer(h: &mut SenderHarness, ecr: u32) -> Vec<u32> {
 #[test]
 fn the_first_packet_is_a_syn_with_what_the_transport_has() {
     // RFC 9293 §3.5, RFC 7323 §2.2, RFC 2018 §2; RFC 3168 §6.1.1.
-    let mut h = shaking("dctcp", &[]);
+    let mut h = handshake_sender("dctcp", &[]);
     h.start();
     let [syn] = h.last[..] else { panic!("{:?}", h.last) };
     assert_eq!(syn.head.flags, Flags::SYN.with(Flags::ECE).with(Flags::CWR));
@@ -43,7 +43,7 @@ fn the_first_packet_is_a_syn_with_what_the_transport_has() {
         Some(SynOptions { mss: 1000, window_scale: Some(14), sack_permitted: true, pack_permitted: false })
     );
     assert_eq!((h.timer_in(), h.sender.is_done()), (Some(Dur::ms(10)), false));
-    let mut h = shaking("newreno", &[("timestamps", Value::Flag(true))]);
+    let mut h = handshake_sender("newreno", &[("timestamps", Value::Flag(true))]);
     h.wait(Dur::us(3));
     h.start();
     let options = h.exts.get(h.last[0].ext).unwrap();
@@ -51,23 +51,23 @@ fn the_first_packet_is_a_syn_with_what_the_transport_has() {
 }
 
 #[test]
-fn the_answer_is_a_sample_and_lets_the_data_out_which_acknowledge_it() {
+fn syn_ack_gives_an_rtt_sample_and_releases_the_first_window() {
     // RFC 9293 §3.5, RFC 6298 (2.2).
-    let mut h = shaking("newreno", &[("min_rto", time(Dur::ps(1)))]);
+    let mut h = handshake_sender("newreno", &[("min_rto", time(Dur::ps(1)))]);
     h.start();
     h.wait(Dur::us(100));
-    assert_eq!(answer(&mut h, 0), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    assert_eq!(deliver_syn_ack(&mut h, 0), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     assert_eq!((h.stats().srtt, h.stats().rto), (Some(Dur::us(100)), Dur::us(300)));
     assert_eq!((h.last[0].emission, h.last[0].head.flags), (1, Flags::ACK.with(Flags::PAYLOAD)));
     assert_eq!(h.timer_in(), Some(Dur::us(300)));
 }
 
 #[test]
-fn its_window_is_not_scaled() {
+fn window_of_a_syn_ack_is_not_scaled() {
     // RFC 7323 §2.2.
-    let mut h = shaking("newreno", &[("initial_window", packets(100)), ("receive_window", size(300_000))]);
+    let mut h = handshake_sender("newreno", &[("initial_window", packets(100)), ("receive_window", size(300_000))]);
     h.start();
-    assert_eq!(answer(&mut h, 0).len(), 65);
+    assert_eq!(deliver_syn_ack(&mut h, 0).len(), 65);
     assert_eq!(h.stats().rwnd, 65_535);
     h.ack(1);
     assert_eq!(h.stats().rwnd, 300_000);
@@ -75,9 +75,9 @@ fn its_window_is_not_scaled() {
 }
 
 #[test]
-fn a_syn_is_sent_again_and_then_the_window_is_one_segment_and_the_timeout_3_s() {
+fn lost_syn_leaves_a_window_of_one_segment_and_an_rto_of_3_s() {
     // RFC 6298 (5.5), (5.7), RFC 5681 §3.1; a SYN that was sent twice gives no sample.
-    let mut h = shaking("newreno", &[]);
+    let mut h = handshake_sender("newreno", &[]);
     h.start();
     h.expire();
     assert_eq!(h.last[0].head.flags, Flags::SYN.with(Flags::RETRANSMIT));
@@ -85,34 +85,34 @@ fn a_syn_is_sent_again_and_then_the_window_is_one_segment_and_the_timeout_3_s() 
     h.expire();
     assert_eq!(h.timer_in(), Some(Dur::ms(40)));
     h.wait(Dur::us(100));
-    assert_eq!(answer(&mut h, 0), [0]);
+    assert_eq!(deliver_syn_ack(&mut h, 0), [0]);
     assert_eq!((h.stats().srtt, h.cwnd(), h.stats().rto), (None, 1_000, Dur::s(3)));
     h.wait(Dur::us(100));
     assert_eq!(h.ack(1), [1, 2]);
     assert_eq!((h.stats().srtt, h.stats().rto), (Some(Dur::us(100)), Dur::ms(10)));
-    let mut h = shaking("newreno", &[("max_rto", time(Dur::ms(500)))]);
+    let mut h = handshake_sender("newreno", &[("max_rto", time(Dur::ms(500)))]);
     h.start();
     h.expire();
-    answer(&mut h, 0);
+    deliver_syn_ack(&mut h, 0);
     assert_eq!(h.stats().rto, Dur::ms(500), "no more than the run's longest");
 }
 
 #[test]
 fn with_timestamps_even_a_syn_sent_twice_is_a_sample() {
     // RFC 7323 §4.1; the timeout is 3 s nevertheless, RFC 6298 (5.7).
-    let mut h = shaking("newreno", &[("timestamps", Value::Flag(true))]);
+    let mut h = handshake_sender("newreno", &[("timestamps", Value::Flag(true))]);
     h.start();
     h.expire();
     h.wait(Dur::us(70));
-    assert_eq!(answer(&mut h, 10_000), [0]);
+    assert_eq!(deliver_syn_ack(&mut h, 10_000), [0]);
     assert_eq!((h.stats().srtt, h.stats().rto), (Some(Dur::us(70)), Dur::s(3)));
     assert_eq!(h.exts.get(h.last[0].ext).unwrap().timestamps, Some(Timestamps { val: 10_070, ecr: 7 }));
 }
 
 #[test]
-fn before_the_answer_nothing_else_counts() {
+fn sender_ignores_all_but_a_valid_syn_ack_before_it_is_open() {
     // RFC 9293 §3.10.7.3.
-    let mut h = shaking("newreno", &[]);
+    let mut h = handshake_sender("newreno", &[]);
     assert!(h.ack(0).is_empty());
     h.start();
     assert!(h.ack(0).is_empty() && h.ack(3).is_empty());
@@ -122,33 +122,33 @@ fn before_the_answer_nothing_else_counts() {
     let mut wrong = segment::ack_segment(&flow(0), 5, false, &h.cfg);
     wrong.head.flags = wrong.head.flags.with(Flags::SYN);
     assert!(h.call(|s, io| s.receive(&wrong, io)).is_empty());
-    assert_eq!(answer(&mut h, 0).len(), 10);
+    assert_eq!(deliver_syn_ack(&mut h, 0).len(), 10);
 }
 
 #[test]
-fn a_second_answer_and_one_without_data_to_send_are_acknowledged_without_data() {
+fn syn_ack_gets_a_pure_ack_if_repeated_or_without_data() {
     // RFC 9293 §3.10.7.4, §3.5.
-    let mut h = shaking("newreno", &[]);
+    let mut h = handshake_sender("newreno", &[]);
     h.start();
-    answer(&mut h, 0);
-    answer(&mut h, 0);
+    deliver_syn_ack(&mut h, 0);
+    deliver_syn_ack(&mut h, 0);
     let [ack] = h.last[..] else { panic!("{:?}", h.last) };
     assert_eq!((ack.head.flags, ack.payload, ack.seq, ack.head.size), (Flags::ACK, 0, 10_000, 64));
-    let mut h = hand_of(0, "newreno", &[("timestamps", Value::Flag(true))]);
+    let mut h = handshake_sender_of(0, "newreno", &[("timestamps", Value::Flag(true))]);
     h.start();
     assert!(!h.sender.is_done());
-    answer(&mut h, 0);
+    deliver_syn_ack(&mut h, 0);
     assert_eq!((h.last.len(), h.last[0].head.flags, h.last[0].head.size), (1, Flags::ACK, 70));
     assert!(h.sender.is_done() && h.sender.deadline().is_none());
 }
 
 #[test]
 fn what_is_written_before_waits_for_the_connection() {
-    let mut h = shaking("newreno", &[]);
+    let mut h = handshake_sender("newreno", &[]);
     assert!(h.write(500).is_empty());
     h.call(|s, io| s.open(io));
     assert_eq!(h.last.len(), 1);
     assert!(h.write(1_000).is_empty() && h.call(|s, io| s.open(io)).is_empty());
-    answer(&mut h, 0);
+    deliver_syn_ack(&mut h, 0);
     assert_eq!(h.payloads(), [1000, 500]);
 }

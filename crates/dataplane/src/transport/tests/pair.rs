@@ -12,7 +12,7 @@
 mod observed;
 
 use crate::transport::{BounceState, FlowInfo, Io, Notice, Receiver, ReleasedPackets, SPECS, Sender, TcpConfig};
-use crate::{Framing, NO_EXT, PacketExtension, PacketExtensions, Pkt};
+use crate::{ExtensionSlab, Framing, NO_EXT, PacketExtension, Pkt};
 use mech::params::{Param, ParamKind, Value, Values};
 use mech::{Ecn, Flags, Stream};
 use observed::ObservedWindows;
@@ -86,7 +86,7 @@ pub struct Pair {
     pub delivered: u32,
     /// Time at which the last byte arrived.
     pub completed: Option<Time>,
-    pub exts: PacketExtensions,
+    pub exts: ExtensionSlab,
     wire: BTreeMap<(Time, u64), (Direction, Pkt)>,
     /// Bounced packets on their way to the sender's host, as bytes of payload.
     back: BTreeMap<(Time, u64), u16>,
@@ -166,7 +166,7 @@ impl Pair {
             cut: 0,
             delivered: 0,
             completed: None,
-            exts: PacketExtensions::default(),
+            exts: ExtensionSlab::default(),
             wire: BTreeMap::new(),
             back: BTreeMap::new(),
             bounced: BounceState::default(),

@@ -35,7 +35,7 @@ impl Out for OutcomeRecording {
 }
 
 /// Returns a persistent connection with messages of 1000, 2000 and 500 bytes.
-fn three() -> (FlowTable, FlowId) {
+fn three_messages() -> (FlowTable, FlowId) {
     messages(1000, [2000, 500])
 }
 
@@ -53,7 +53,7 @@ fn messages(bytes: u64, more: [u64; 2]) -> (FlowTable, FlowId) {
 
 #[test]
 fn a_message_is_there_when_everything_up_to_its_last_byte_is() {
-    let (mut flows, first) = three();
+    let (mut flows, first) = three_messages();
     let mut told = OutcomeRecording::default();
     for (received, expected) in [(999, 0), (1000, 1), (2999, 1), (3500, 3), (3500, 3)] {
         flows.report_received(first, received, &mut told);
@@ -67,7 +67,7 @@ fn a_message_is_there_when_everything_up_to_its_last_byte_is() {
 
 #[test]
 fn what_a_sender_did_is_put_to_the_message_that_is_acknowledged_next() {
-    let (mut flows, first) = three();
+    let (mut flows, first) = three_messages();
     flows.report_received(first, 3500, &mut OutcomeRecording::default());
     let mut told = OutcomeRecording::default();
     let mut h = SenderHarness::with_flow(ENDLESS_BYTES, "newreno", &[]);
@@ -88,7 +88,7 @@ fn what_a_sender_did_is_put_to_the_message_that_is_acknowledged_next() {
     assert!(!h.sender.is_done(), "a persistent connection is never done");
 }
 
-/// Message test: the first one loses the second of its five segments, and its last ACK has ECN-Echo.
+/// The first message loses the second of its five segments, and its last ACK has ECN-Echo.
 #[test]
 fn a_recovery_and_an_echo_are_put_to_one_message() {
     let (mut flows, first) = messages(5000, [2000, 1000]);
@@ -117,11 +117,11 @@ fn a_recovery_and_an_echo_are_put_to_one_message() {
 }
 
 #[test]
-fn a_receiver_of_a_kept_connection_does_not_know_a_last_byte() {
+fn receiver_of_a_persistent_connection_knows_no_last_byte() {
     // RFC 5681 §4.2: an odd segment waits for the timer of delayed ACKs; the last one of a flow would not.
     let acks = |bytes: u64| {
         let cfg = config("newreno", &[("delayed_ack", Value::Flag(true))]);
-        let (mut exts, mut out) = (PacketExtensions::default(), ReleasedPackets::default());
+        let (mut exts, mut out) = (ExtensionSlab::default(), ReleasedPackets::default());
         let mut receiver = Receiver::new(&flow(bytes), &cfg);
         let mut pkt = Pkt { payload: 1000, ..Pkt::default() };
         pkt.head.flags = Flags::ACK.with(Flags::PAYLOAD);

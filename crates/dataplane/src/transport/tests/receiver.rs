@@ -15,7 +15,7 @@ struct End {
     cfg: TcpConfig,
     receiver: Receiver,
     now: Time,
-    exts: PacketExtensions,
+    exts: ExtensionSlab,
     /// TSval of the next segment, if segments carry timestamps.
     stamp: u32,
     /// Packets that the last call sent.
@@ -29,7 +29,7 @@ impl End {
     fn with_flow(bytes: u64, kind: &str, set: &[(&str, Value)]) -> End {
         let cfg = config(kind, set);
         let receiver = Receiver::new(&flow(bytes), &cfg);
-        End { receiver, cfg, now: Time::ZERO, exts: PacketExtensions::default(), stamp: 0, last: vec![] }
+        End { receiver, cfg, now: Time::ZERO, exts: ExtensionSlab::default(), stamp: 0, last: vec![] }
     }
     fn call(&mut self, f: impl FnOnce(&mut Receiver, &mut Io)) -> Vec<u32> {
         self.last.iter().for_each(|p| self.exts.free(p.ext));
@@ -124,7 +124,7 @@ fn nothing_beyond_the_receive_window_is_kept() {
 }
 
 #[test]
-fn what_is_no_data_does_nothing() {
+fn receiver_ignores_packets_without_data() {
     let mut e = End::new(10_000, &[]);
     let ack = segment::ack_segment(&flow(0), 0, false, &e.cfg);
     let out = sent(e.now, &e.cfg, |io| e.receiver.receive(&ack, io));

@@ -19,7 +19,7 @@ fn at(stacks: &TransportTable, traffic: u16, own: u32, peer: u32) -> &TcpConfig 
 }
 
 #[test]
-fn each_end_has_that_of_its_host_for_the_workload_of_its_flow() {
+fn each_end_has_the_transport_of_its_host_and_workload() {
     let stacks = stacks([true; 3]);
     let dctcp = config("dctcp", &[]);
     assert_eq!(at(&stacks, 0, 0, 2), &dctcp);
@@ -34,7 +34,7 @@ fn each_end_has_that_of_its_host_for_the_workload_of_its_flow() {
 }
 
 #[test]
-fn only_what_flows_go_by_counts() {
+fn only_transports_of_existing_flows_count() {
     let [all, tcp, roce] = [[true; 3], [true, false, true], [false, true, false]].map(stacks);
     assert_eq!([&all, &tcp, &roce].map(|one| one.any_config(TcpConfig::is_rate_based)), [true, false, true]);
     assert_eq!([&all, &tcp, &roce].map(|one| one.any_config(|tcp| !tcp.is_rate_based())), [true, true, false]);
@@ -49,7 +49,7 @@ fn only_what_flows_go_by_counts() {
 }
 
 #[test]
-fn a_sample_of_an_earlier_handshake_is_of_connections_that_are_open() {
+fn handshake_sample_is_only_of_established_connections() {
     let rtt = |us| ("handshake_rtt", Value::Time(Dur::us(us)));
     let opened = config("sack", &[rtt(3), ("connection", Value::Word("handshake".into()))]);
     let all = [config("sack", &[rtt(9)]), opened];

@@ -3,12 +3,12 @@
 use super::*;
 use mech::Flags;
 
-fn off() -> (&'static str, Value) {
+fn no_dupack_threshold() -> (&'static str, Value) {
     ("dupack_threshold", Value::Off)
 }
 
 /// Returns a sender with SACK and ten segments in flight.
-fn ten(set: &[(&str, Value)]) -> SenderHarness {
+fn sender_with_ten_in_flight(set: &[(&str, Value)]) -> SenderHarness {
     let mut h = SenderHarness::new("sack", set);
     assert_eq!(h.start().len(), 10);
     h
@@ -17,7 +17,7 @@ fn ten(set: &[(&str, Value)]) -> SenderHarness {
 #[test]
 fn the_third_ack_that_reports_something_new_starts_recovery_at_half_the_flight() {
     // RFC 6675 §5 steps 1, 2 and (4.1) to (4.4): two segments are not more than (DupThresh - 1) SMSS.
-    let mut h = ten(&[]);
+    let mut h = sender_with_ten_in_flight(&[]);
     assert!(h.sack(0, &[(1, 2)]).is_empty() && h.sack(0, &[(1, 3)]).is_empty());
     assert_eq!((h.cwnd(), h.stats().fast_retransmits), (10_000, 0));
     assert_eq!(h.sack(0, &[(1, 4)]), [0]);
@@ -29,7 +29,7 @@ fn the_third_ack_that_reports_something_new_starts_recovery_at_half_the_flight()
 #[test]
 fn an_ack_that_reports_nothing_new_is_no_duplicate() {
     // RFC 6675 §2.
-    let mut h = ten(&[]);
+    let mut h = sender_with_ten_in_flight(&[]);
     h.sack(0, &[(1, 2)]);
     for _ in 0..5 {
         assert!(h.sack(0, &[(1, 2)]).is_empty() && h.ack(0).is_empty());
@@ -42,7 +42,7 @@ fn an_ack_that_reports_nothing_new_is_no_duplicate() {
 #[test]
 fn a_duplicate_may_move_the_window_and_acknowledge_too_which_starts_the_count_anew() {
     // RFC 6675 §2, §5.
-    let mut h = ten(&[]);
+    let mut h = sender_with_ten_in_flight(&[]);
     h.sack_bytes(0, &[(3000, 3100)]);
     h.sack_bytes(0, &[(3000, 3200)]);
     assert!(h.sack_bytes(1000, &[(3000, 3300)]).iter().all(|n| *n >= 10));
@@ -61,7 +61,7 @@ fn a_duplicate_may_move_the_window_and_acknowledge_too_which_starts_the_count_an
 #[test]
 fn three_small_reports_start_recovery_though_they_are_few_bytes() {
     // RFC 6675 §5 step 1, note.
-    let mut h = ten(&[]);
+    let mut h = sender_with_ten_in_flight(&[]);
     h.sack_bytes(0, &[(1000, 1100)]);
     h.sack_bytes(0, &[(1000, 1200)]);
     assert_eq!(h.sack_bytes(0, &[(1000, 1300)]), [0]);
@@ -70,17 +70,17 @@ fn three_small_reports_start_recovery_though_they_are_few_bytes() {
 #[test]
 fn one_ack_that_reports_enough_starts_recovery_at_once() {
     // RFC 6675 §5 step 2, IsLost(): more than (DupThresh - 1) SMSS bytes, or DupThresh pieces.
-    assert_eq!(ten(&[]).sack(0, &[(1, 4)]), [0]);
-    assert!(ten(&[]).sack(0, &[(1, 3)]).is_empty());
-    assert_eq!(ten(&[]).sack_bytes(0, &[(1000, 3001)]), [0]);
-    assert_eq!(ten(&[]).sack_bytes(0, &[(8000, 8100), (6000, 6100), (4000, 4100)]), [0]);
-    assert!(ten(&[]).sack_bytes(0, &[(6000, 6100), (4000, 4100)]).is_empty());
+    assert_eq!(sender_with_ten_in_flight(&[]).sack(0, &[(1, 4)]), [0]);
+    assert!(sender_with_ten_in_flight(&[]).sack(0, &[(1, 3)]).is_empty());
+    assert_eq!(sender_with_ten_in_flight(&[]).sack_bytes(0, &[(1000, 3001)]), [0]);
+    assert_eq!(sender_with_ten_in_flight(&[]).sack_bytes(0, &[(8000, 8100), (6000, 6100), (4000, 4100)]), [0]);
+    assert!(sender_with_ten_in_flight(&[]).sack_bytes(0, &[(6000, 6100), (4000, 4100)]).is_empty());
 }
 
 #[test]
 fn in_recovery_new_data_leaves_as_the_pipe_drains_below_the_window() {
     // RFC 6675 §5 (B), (C), NextSeg() rule 2. Pipe after entry: 6 not SACKed, 1 retransmitted.
-    let mut h = ten(&[]);
+    let mut h = sender_with_ten_in_flight(&[]);
     h.sack(0, &[(1, 4)]);
     assert!(h.sack(0, &[(1, 5)]).is_empty());
     assert!(h.sack(0, &[(1, 6)]).is_empty());
@@ -92,7 +92,7 @@ fn in_recovery_new_data_leaves_as_the_pipe_drains_below_the_window() {
 #[test]
 fn what_is_lost_goes_before_new_data() {
     // NextSeg() rule 1. Three pieces above segment 1 and above 3, not above 5.
-    let mut h = ten(&[]);
+    let mut h = sender_with_ten_in_flight(&[]);
     assert_eq!(h.sack(0, &[(6, 7), (4, 5), (2, 3)]), [0]);
     assert_eq!(h.sack(0, &[(8, 9), (6, 7), (4, 5)]), [1], "pipe 4: 5, 7, 9 and the first again");
     // The ACK of both, and of 2: pipe 5, 7, 9.
@@ -142,7 +142,7 @@ fn a_rescue_holds_the_highest_byte_not_reported() {
 #[test]
 fn recovery_ends_at_its_point_and_keeps_what_was_reported_beyond() {
     // RFC 6675 §5 (A).
-    let mut h = ten(&[]);
+    let mut h = sender_with_ten_in_flight(&[]);
     h.sack(0, &[(1, 4)]);
     assert_eq!(h.sack(0, &[(1, 9)]), [10, 11, 12]);
     assert_eq!(h.sack(0, &[(11, 13), (1, 9)]), [13, 14]);
@@ -158,7 +158,7 @@ fn recovery_ends_at_its_point_and_keeps_what_was_reported_beyond() {
 #[test]
 fn each_cumulative_ack_in_recovery_restarts_the_timer() {
     // RFC 6298 (5.3), as RFC 6675 §6 leaves it.
-    let mut h = ten(&[]);
+    let mut h = sender_with_ten_in_flight(&[]);
     h.wait(Dur::ms(1));
     h.sack(0, &[(1, 4)]);
     assert_eq!(h.timer_in(), Some(Dur::ms(9)));
@@ -172,21 +172,22 @@ fn each_cumulative_ack_in_recovery_restarts_the_timer() {
 #[test]
 fn limited_transmit_goes_by_the_pipe_and_is_not_counted() {
     // RFC 6675 §5 step 3; (4.2): not in the FlightSize that is halved.
-    let mut h = ten(&[("limited_transmit", Value::Flag(true))]);
+    let mut h = sender_with_ten_in_flight(&[("limited_transmit", Value::Flag(true))]);
     assert_eq!((h.sack(0, &[(1, 2)]), h.sack(0, &[(1, 3)])), (vec![10], vec![11]));
     assert_eq!(h.cwnd(), 10_000);
     assert_eq!(h.sack(0, &[(1, 4)]), [0]);
     assert_eq!((h.ssthresh(), h.cwnd()), (5_000, 5_000));
-    let mut h = ten(&[("limited_transmit", Value::Flag(true)), ("dupack_threshold", Value::Count(9))]);
+    let mut h =
+        sender_with_ten_in_flight(&[("limited_transmit", Value::Flag(true)), ("dupack_threshold", Value::Count(9))]);
     assert_eq!(h.sack(0, &[(1, 5)]), [10, 11, 12, 13], "one ACK for four");
-    let mut h = ten(&[]);
+    let mut h = sender_with_ten_in_flight(&[]);
     assert!(h.sack(0, &[(1, 3)]).is_empty());
 }
 
 #[test]
 fn after_a_timeout_no_recovery_starts_until_its_point_is_reached() {
     // RFC 6675 §5.1.
-    let mut h = ten(&[]);
+    let mut h = sender_with_ten_in_flight(&[]);
     assert_eq!(h.expire(), [0]);
     for end in 2..=9 {
         assert!(h.sack(0, &[(1, end)]).is_empty());
@@ -205,7 +206,7 @@ fn after_a_timeout_no_recovery_starts_until_its_point_is_reached() {
 #[test]
 fn without_a_threshold_only_the_timer_finds_losses_and_what_was_reported_is_spared() {
     // RFC 6675 §5.1.
-    let mut h = ten(&[off()]);
+    let mut h = sender_with_ten_in_flight(&[no_dupack_threshold()]);
     assert!(h.sack(0, &[(6, 7), (4, 5), (2, 3)]).is_empty());
     assert!(h.sack(0, &[(8, 10), (6, 7), (4, 5), (2, 3)]).is_empty());
     assert_eq!((h.stats().sacked, h.stats().fast_retransmits, h.cwnd()), (5_000, 0, 10_000));
@@ -219,7 +220,7 @@ fn without_a_threshold_only_the_timer_finds_losses_and_what_was_reported_is_spar
 #[test]
 fn a_timeout_in_recovery_ends_it() {
     // RFC 6675 §5.1.
-    let mut h = ten(&[]);
+    let mut h = sender_with_ten_in_flight(&[]);
     h.sack(0, &[(1, 4)]);
     assert_eq!(h.expire(), [0]);
     assert_eq!((h.stats().in_recovery, h.cwnd(), h.ssthresh()), (false, 1_000, 5_000));
@@ -229,7 +230,7 @@ fn a_timeout_in_recovery_ends_it() {
 #[test]
 fn a_receiver_that_reneges_is_sent_all_again() {
     // RFC 2018 §8: the cumulative ACK stops at SACKed data, and no SACK counts any more.
-    let mut h = ten(&[off()]);
+    let mut h = sender_with_ten_in_flight(&[no_dupack_threshold()]);
     h.sack(0, &[(6, 8), (1, 3)]);
     h.expire();
     assert_eq!(h.ack(1), [1, 2]);
@@ -243,7 +244,7 @@ fn a_receiver_that_reneges_is_sent_all_again() {
 #[test]
 fn a_report_of_a_duplicate_is_counted_and_tells_nothing_new() {
     // RFC 2883 §4: below the cumulative ACK, or inside the second block.
-    let mut h = ten(&[]);
+    let mut h = sender_with_ten_in_flight(&[]);
     h.sack(3, &[(1, 2)]);
     h.sack(3, &[(2, 3), (4, 5)]);
     assert_eq!((h.stats().dsacks, h.stats().sacked), (2, 1_000));
@@ -251,7 +252,7 @@ fn a_report_of_a_duplicate_is_counted_and_tells_nothing_new() {
     assert_eq!((h.stats().dsacks, h.stats().sacked), (3, 2_000));
     h.sack(3, &[(4, 6), (7, 8)]);
     assert_eq!((h.stats().dsacks, h.stats().sacked), (3, 3_000), "a block of its own");
-    let mut h = ten(&[]);
+    let mut h = sender_with_ten_in_flight(&[]);
     for _ in 0..9 {
         assert!(h.sack(0, &[(2, 3), (2, 4)]).is_empty());
     }
@@ -261,7 +262,7 @@ fn a_report_of_a_duplicate_is_counted_and_tells_nothing_new() {
 #[test]
 fn an_old_ack_still_tells_what_has_arrived() {
     // RFC 6675 §5: any ACK with SACK information.
-    let mut h = ten(&[]);
+    let mut h = sender_with_ten_in_flight(&[]);
     h.ack(2);
     let cwnd = h.cwnd();
     assert!(h.ack(1).is_empty());
@@ -271,7 +272,7 @@ fn an_old_ack_still_tells_what_has_arrived() {
 
 #[test]
 fn blocks_that_make_no_sense_change_nothing() {
-    let mut h = ten(&[]);
+    let mut h = sender_with_ten_in_flight(&[]);
     h.ack(1);
     let before = h.stats();
     for blocks in [[(20, 30)], [(5, 3)], [(4, 4)], [(9, 14)]] {

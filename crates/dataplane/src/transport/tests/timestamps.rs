@@ -74,7 +74,7 @@ fn the_clock_wraps() {
 }
 
 #[test]
-fn without_the_option_nothing_is_carried_and_what_comes_is_not_believed() {
+fn without_timestamps_none_are_sent_or_read() {
     let mut h = SenderHarness::new("newreno", &[]);
     h.start();
     assert!(h.last.iter().all(|p| p.ext == crate::NO_EXT));

@@ -108,7 +108,7 @@ fn lengths_of_the_queue_lead_to_the_states_of_the_table() {
 }
 
 /// Returns 3,000 random queue lengths for a seed: small steps up and down, falls to zero, and jumps.
-fn lengths(seed: u64) -> Vec<u64> {
+fn random_queue_lengths(seed: u64) -> Vec<u64> {
     let mut rng = DecisionInputs::with_seed(seed).rng;
     let mut length = 0u64;
     let mut step = || {
@@ -124,11 +124,11 @@ fn lengths(seed: u64) -> Vec<u64> {
 }
 
 #[test]
-fn whoever_is_called_by_levels_alone_does_the_same_as_if_told_of_every_change() {
+fn calls_at_levels_give_the_same_result_as_at_every_change() {
     for (n, given) in OPTIONS.iter().enumerate() {
         let (mut all, mut some) = (Bench::new(given, true), Bench::new(given, false));
         let mut turns = 0;
-        for (i, length) in lengths(n as u64).into_iter().enumerate() {
+        for (i, length) in random_queue_lengths(n as u64).into_iter().enumerate() {
             if i % 3 == 0 {
                 assert_eq!(all.arrive(ACK), some.arrive(ACK), "{given}");
             }
@@ -160,7 +160,7 @@ fn nothing_is_held_without_congestion_or_beyond_the_capacity() {
     for (n, given) in OPTIONS.iter().enumerate() {
         let mut bench = Bench::new(given, false);
         let (mut held, mut lost, mut gone) = (0, 0, 0);
-        for (i, length) in lengths(100 + n as u64).into_iter().enumerate() {
+        for (i, length) in random_queue_lengths(100 + n as u64).into_iter().enumerate() {
             for _ in 0..i % 4 {
                 match bench.arrive(ACK) {
                     ArrivalDecision::Hold => held += 1,
@@ -258,7 +258,7 @@ fn without_the_corrector_released_acks_say_nothing() {
     }
 }
 
-/// Released ACKs get windows of K / held ACKs, but at least a segment; ACKs leave until their windows exceed K.
+/// Released ACKs get windows of K / held ACKs, but at least a segment; ACKs leave until these add up to more than K.
 #[test]
 fn bounded_windows_add_up_to_more_than_k() {
     let released = |k: u64, least: u64, held: u64| {
@@ -291,7 +291,7 @@ fn it_is_for_ports_that_lead_to_hosts_and_begins_above_k() {
 }
 
 #[test]
-fn where_its_link_goes_down_or_comes_back_all_are_released() {
+fn abq_releases_all_acks_when_its_link_changes() {
     for given in ["", "release=batch batch=1", "release=window k=1500B", "reading=algorithm"] {
         let mut bench = Bench::new(given, true);
         bench.abq.on_link_change(PORT, &mut bench.desk.env());
@@ -306,7 +306,7 @@ fn where_its_link_goes_down_or_comes_back_all_are_released() {
 }
 
 #[test]
-fn it_says_what_does_not_go_together() {
+fn abq_check_reports_conflicting_settings() {
     let said = |given: &str, memory: Option<Amount>| {
         let mut report = Report::default();
         Abq::new(&values(&SPEC, given)).check(&CheckContext { memory, ..CheckContext::EMPTY }, &mut report);
@@ -324,7 +324,7 @@ fn it_says_what_does_not_go_together() {
 }
 
 #[test]
-fn the_view_says_how_long_the_buffer_is() {
+fn fill_limit_is_the_size_of_the_buffer() {
     let bench = Bench::new("", true);
     assert_eq!(bench.switch.fill(PORT, QueueId::normal(0)).limit, Some(120_000));
 }

@@ -134,7 +134,7 @@ fn alpha_comes_to_nothing_after_a_long_time_and_a_message_cuts_little_then() {
 
 /// Marked packets of a flow cause one CNP each interval; other flows have intervals of their own.
 #[test]
-fn a_flow_is_told_of_once_an_interval() {
+fn a_flow_is_notified_once_an_interval() {
     let mut dcqcn = Bench::new("", Rate::gbps(40)).dcqcn;
     let mut told = |flow, us| dcqcn.on_marked(FlowId(flow), Time(Dur::us(us).0)) == Some(Notice::Cnp);
     let rows =

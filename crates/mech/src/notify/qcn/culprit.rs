@@ -21,7 +21,7 @@ choice! {
 }
 
 /// Measure of the congestion of a flow's path, to compare two drawn flows (QCN-OS §V-A, path-congestion index).
-/// The catalogue has `first_hop`, `path` and `backlog`; [`Qcn::with_index`](super::Qcn::with_index) takes any other.
+/// The catalogue has `first_hop`, `path` and `backlog`; [`Qcn::with_path_index`](super::Qcn::with_path_index) takes any other.
 ///
 /// ```
 /// use mech::notify::{NotifySlot, PathIndex, Qcn};
@@ -47,7 +47,7 @@ choice! {
 ///     cite: "",
 ///     params: Qcn::PARAMS,
 /// };
-/// let make = |values: &Values| NotifySlot::new(Qcn::new(values).with_index(Frames));
+/// let make = |values: &Values| NotifySlot::new(Qcn::new(values).with_path_index(Frames));
 /// let registry = Registry::catalogue().with_mechanism(Mechanism::new(&BY_FRAMES, make));
 /// assert!(registry.find::<NotifySlot>("qcn_by_frames").is_some());
 /// ```

@@ -1,4 +1,4 @@
-//! Feedback of a QCN congestion point, from two lengths of its queue, and the interval until the next sample.
+//! Six-bit feedback of a QCN congestion point from two lengths of its queue, and the interval until the next sample.
 
 use crate::choice;
 

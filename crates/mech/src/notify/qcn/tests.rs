@@ -68,7 +68,7 @@ impl View for Memory {
     fn fits(&self, _: PortId, _: QueueId, _: u16) -> bool {
         unreachable!()
     }
-    fn fits_beyond(&self, _: PortId, _: QueueId, _: u16, _: ExtraMemory) -> bool {
+    fn fits_with_extra_memory(&self, _: PortId, _: QueueId, _: u16, _: ExtraMemory) -> bool {
         unreachable!()
     }
     fn fill(&self, _: PortId, _: QueueId) -> Fill {

@@ -73,7 +73,7 @@ fn zero_up_to_theta_and_one_when_full_whatever_np_and_lambda() {
 }
 
 #[test]
-fn no_decay_is_a_straight_line_and_the_limit_of_little() {
+fn bounce_probability_with_lambda_zero_is_linear() {
     for u in [0.85, 0.9, 0.99] {
         assert_near(probability(u, 0, 0.8, 0.0), (u - 0.8) / 0.2, 1e-12);
         assert_near(probability(u, 0, 0.8, 1e-7), (u - 0.8) / 0.2, 1e-6);
@@ -148,7 +148,7 @@ fn every_class_has_a_normal_and_a_bounce_queue_and_looks_at_its_own() {
 }
 
 #[test]
-fn a_queue_counts_as_full_where_fewer_places_are_left_than_may_arrive_at_once() {
+fn queue_counts_as_full_with_fewer_than_round_to_free_places() {
     assert_eq!(fate("round_to=3", (98, 100), &[]), Fate::Bounce(PortId(2)));
     // Values of eq. 4: P(0.97; 0.8, 50) = 0.99984; P(0.98) = 0.99992; P(0.99) = 0.99997.
     assert_eq!(fate("round_to=3", (97, 100), &[0.99999]), Fate::Enqueue(QueueId::normal(0)));
@@ -158,7 +158,7 @@ fn a_queue_counts_as_full_where_fewer_places_are_left_than_may_arrive_at_once() 
 }
 
 #[test]
-fn in_bytes_a_place_is_a_packet_like_the_one_that_asks() {
+fn full_length_in_bytes_depends_on_the_arriving_packet() {
     let bytes = bounce("bounce_size=12000B round_to=3");
     assert_eq!((bytes.full_length(12_000, 1500), bytes.full_length(12_000, 64)), (7501, 11_809));
     assert_eq!(bounce("bounce_size=12000B round_to=3 rounding=multiple").full_length(12_000, 1500), 9000);
@@ -187,7 +187,7 @@ fn a_queue_smaller_than_round_to_is_not_full_while_it_is_empty() {
 }
 
 #[test]
-fn a_source_nobody_knows_leaves_only_the_way_forward() {
+fn packet_from_an_unknown_source_is_not_bounced() {
     let mut state = switch_without_packets(2, buffer_of_packets(1));
     state.fill_up(1, parse_head(""), (PortId(0), QueueId::normal(0)));
     state.fill_up(1, parse_head("np=1"), (PortId(0), QueueId::new(0, Lane::Bounce)));
@@ -199,7 +199,7 @@ fn a_source_nobody_knows_leaves_only_the_way_forward() {
 }
 
 #[test]
-fn a_full_way_back_leads_to_its_own_queue_where_that_is_asked_for() {
+fn bounce_full_forward_stores_if_the_return_lane_is_full() {
     let mut state = switch_without_packets(3, buffer_of_packets(10));
     state.bounce = Some(PerPort::with_size(Amount::Packets(2)));
     state.fill_up(9, parse_head(""), (PortId(0), QueueId::normal(0)));
@@ -217,7 +217,7 @@ fn a_full_way_back_leads_to_its_own_queue_where_that_is_asked_for() {
 }
 
 #[test]
-fn endless_memory_is_never_well_filled() {
+fn nothing_is_bounced_with_unlimited_memory() {
     let mut state = switch_without_packets(2, crate::buffer::BufferSlot::per_port(None));
     state.fill_up(10_000, parse_head(""), (PortId(0), QueueId::normal(0)));
     let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };

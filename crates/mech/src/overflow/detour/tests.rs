@@ -26,7 +26,7 @@ fn detour_with_seed(values: &Values, hash_seed: u64) -> Detour {
     detour
 }
 /// Creates a switch with eight ports of two packets each, of which some are full and some lead to hosts.
-fn state(full: &[u16], hosts: &[u16]) -> SwitchState {
+fn switch_with_full_ports(full: &[u16], hosts: &[u16]) -> SwitchState {
     let mut state = switch_without_packets(8, buffer_of_packets(2));
     full.iter().for_each(|port| state.fill_up(2, parse_head(""), (PortId(*port), QUEUE)));
     state.switch_ports.retain(|port| !hosts.contains(port));
@@ -48,7 +48,7 @@ fn port_of(fate: Fate) -> u16 {
 #[test]
 fn nothing_is_drawn_or_marked_while_the_queue_has_room() {
     let mut desk = DecisionInputs::with_draws(&[]);
-    let mut state = state(&[1, 2, 3, 4, 5, 6, 7], &[]);
+    let mut state = switch_with_full_ports(&[1, 2, 3, 4, 5, 6, 7], &[]);
     state.fill_up(1, parse_head(""), (PortId(0), QUEUE));
     for given in ["", "policy=load_aware", "policy=flow_based", "policy=flow_based flows=long flow_size=0B"] {
         assert_eq!(fate(&mut detour(given), ("", 1), &state, &mut desk), Fate::Enqueue(QUEUE), "{given}");
@@ -62,7 +62,7 @@ fn every_set_of_full_ports_and_hosts_leaves_only_eligible_ones() {
     let mut desk = DecisionInputs::with_seed(1);
     for full in 0u16..256 {
         for hosts in [0u16, 0b0101_0101, 0b1111_0000, 0b1010_1010, 0b1111_1110] {
-            let state = state(&some(full | 1), &some(hosts));
+            let state = switch_with_full_ports(&some(full | 1), &some(hosts));
             for (policy, back) in POLICIES.iter().flat_map(|policy| [(policy, true), (policy, false)]) {
                 let mut detour = detour(&format!("{policy} ingress={back}"));
                 for ingress in [0u16, 1, 2, 6] {
@@ -81,7 +81,8 @@ fn every_set_of_full_ports_and_hosts_leaves_only_eligible_ones() {
 #[test]
 fn the_choice_is_uniform_over_the_eligible_and_the_ingress_is_one() {
     for given in ["", "policy=load_aware", "policy=probabilistic"] {
-        let (mut desk, state, mut detour) = (DecisionInputs::with_seed(2), state(&[0, 3], &[6]), detour(given));
+        let (mut desk, state, mut detour) =
+            (DecisionInputs::with_seed(2), switch_with_full_ports(&[0, 3], &[6]), detour(given));
         let mut counts = [0u32; 8];
         for _ in 0..50_000 {
             counts[usize::from(port_of(fate(&mut detour, ("", 1), &state, &mut desk)))] += 1;
@@ -95,7 +96,7 @@ fn the_choice_is_uniform_over_the_eligible_and_the_ingress_is_one() {
 #[test]
 fn the_port_a_packet_came_in_by_may_be_closed_to_it() {
     let mut desk = DecisionInputs::with_draws(&[0.0, 0.0]);
-    let only_back = state(&[0, 2, 3, 4, 5, 6, 7], &[]);
+    let only_back = switch_with_full_ports(&[0, 2, 3, 4, 5, 6, 7], &[]);
     assert_eq!(port_of(admit(&only_back, 1, &mut desk)), 1);
     for policy in POLICIES {
         let fate = fate(&mut detour(&format!("{policy} ingress=false")), ("", 1), &only_back, &mut desk);
@@ -107,7 +108,7 @@ fn the_port_a_packet_came_in_by_may_be_closed_to_it() {
 #[test]
 fn a_mark_is_asked_for_unless_it_is_switched_off() {
     for policy in POLICIES {
-        let (mut desk, full) = (DecisionInputs::with_seed(3), state(&[0], &[]));
+        let (mut desk, full) = (DecisionInputs::with_seed(3), switch_with_full_ports(&[0], &[]));
         port_of(fate(&mut detour(policy), ("", 1), &full, &mut desk));
         assert!(desk.acts.mark);
         desk.acts.clear();
@@ -120,7 +121,7 @@ fn a_mark_is_asked_for_unless_it_is_switched_off() {
 fn a_packet_with_nowhere_to_go_is_not_marked() {
     let mut desk = DecisionInputs::with_draws(&[]);
     for policy in POLICIES {
-        let all = state(&[0, 1, 2, 3, 4, 5, 6, 7], &[]);
+        let all = switch_with_full_ports(&[0, 1, 2, 3, 4, 5, 6, 7], &[]);
         assert_eq!(fate(&mut detour(policy), ("", 1), &all, &mut desk), NO_DETOUR);
         assert!(!desk.acts.mark);
     }
@@ -128,7 +129,8 @@ fn a_packet_with_nowhere_to_go_is_not_marked() {
 
 #[test]
 fn a_packet_is_detoured_as_often_as_it_may_be_and_no_more() {
-    let (mut desk, full, free) = (DecisionInputs::with_seed(4), state(&[0], &[]), state(&[], &[]));
+    let (mut desk, full, free) =
+        (DecisionInputs::with_seed(4), switch_with_full_ports(&[0], &[]), switch_with_full_ports(&[], &[]));
     for most in [1u16, 2, 254] {
         for policy in POLICIES {
             let mut detour = detour(&format!("{policy} max_detours={most}"));
@@ -142,8 +144,8 @@ fn a_packet_is_detoured_as_often_as_it_may_be_and_no_more() {
 }
 
 #[test]
-fn a_packet_that_is_detoured_no_more_is_not_drawn_for() {
-    let mut half = state(&[], &[]);
+fn no_random_draw_for_a_packet_at_max_detours() {
+    let mut half = switch_with_full_ports(&[], &[]);
     half.fill_up(1, parse_head(""), (PortId(0), QUEUE));
     let mut detour = detour("policy=probabilistic lo=0 hi=1 max_detours=3");
     assert_eq!(fate(&mut detour, ("detours=3", 1), &half, &mut DecisionInputs::with_draws(&[])), Fate::Enqueue(QUEUE));
@@ -197,7 +199,8 @@ fn a_flow_takes_the_same_port_whichever_others_are_full() {
     let (mut desk, mut detour) = (DecisionInputs::with_draws(&[]), detour("policy=flow_based"));
     for hash in 0..100u32 {
         let pkt = format!("hash={hash}");
-        let mut at = |full: &[u16], hosts: &[u16]| fate(&mut detour, (&pkt, 2), &state(full, hosts), &mut desk);
+        let mut at =
+            |full: &[u16], hosts: &[u16]| fate(&mut detour, (&pkt, 2), &switch_with_full_ports(full, hosts), &mut desk);
         let first = port_of(at(&[0], &[]));
         for other in (1..8).filter(|port| *port != first) {
             assert_eq!(port_of(at(&[0, other], &[])), first, "a full port moves only the flows that took it");
@@ -215,9 +218,9 @@ fn a_flow_takes_the_same_port_whichever_others_are_full() {
 }
 
 #[test]
-fn flows_spread_over_the_ports_as_equal_cost_paths_of_the_same_switch_do_not() {
+fn flow_based_ports_are_independent_of_the_ecmp_choice() {
     let (mut desk, mut detour, state) =
-        (DecisionInputs::with_draws(&[]), detour("policy=flow_based"), state(&[0], &[5, 6, 7]));
+        (DecisionInputs::with_draws(&[]), detour("policy=flow_based"), switch_with_full_ports(&[0], &[5, 6, 7]));
     let (ecmp, mut joint) = (Ecmp::new(5), [0u32; 16]);
     for hash in 0..40_000u32 {
         let port = port_of(fate(&mut detour, (&format!("hash={hash}"), 1), &state, &mut desk));
@@ -233,7 +236,7 @@ fn switches_of_other_hash_seeds_send_a_flow_elsewhere() {
         let values = values(&SPEC, "policy=flow_based");
         let mut detour = detour_with_seed(&values, hash_seed);
         let ports = (0..64).map(|hash| (format!("hash={hash}"), 1));
-        let full = state(&[0], &[]);
+        let full = switch_with_full_ports(&[0], &[]);
         ports
             .map(|(pkt, at)| port_of(fate(&mut detour, (&pkt, at), &full, &mut DecisionInputs::with_draws(&[]))))
             .collect::<Vec<_>>()
@@ -243,7 +246,7 @@ fn switches_of_other_hash_seeds_send_a_flow_elsewhere() {
 
 #[test]
 fn only_packets_from_or_to_the_named_hosts_are_detoured() {
-    let (mut desk, full) = (DecisionInputs::with_draws(&[]), state(&[0], &[]));
+    let (mut desk, full) = (DecisionInputs::with_draws(&[]), switch_with_full_ports(&[0], &[]));
     let mut detour = detour("policy=flow_based flows=hosts hosts=h7,h3");
     for (src, dst) in [(3, 0), (0, 3), (7, 1), (3, 7)] {
         port_of(fate(&mut detour, (&format!("src={src} dst={dst}"), 1), &full, &mut desk));
@@ -252,8 +255,8 @@ fn only_packets_from_or_to_the_named_hosts_are_detoured() {
 }
 
 #[test]
-fn a_flow_is_long_once_more_than_flow_size_of_it_has_come() {
-    let (mut desk, full) = (DecisionInputs::with_draws(&[]), state(&[0], &[]));
+fn a_flow_is_long_after_more_than_flow_size_bytes() {
+    let (mut desk, full) = (DecisionInputs::with_draws(&[]), switch_with_full_ports(&[0], &[]));
     let fates = |flows: &str, desk: &mut DecisionInputs| {
         let mut detour = detour(&format!("policy=flow_based flows={flows} flow_size=3000B"));
         let mut at = |pkt: &str| fate(&mut detour, (pkt, 1), &full, desk);
@@ -268,7 +271,8 @@ fn a_flow_is_long_once_more_than_flow_size_of_it_has_come() {
 
 #[test]
 fn packets_that_found_room_are_counted_too() {
-    let (mut desk, full, free) = (DecisionInputs::with_draws(&[]), state(&[0], &[]), state(&[], &[]));
+    let (mut desk, full, free) =
+        (DecisionInputs::with_draws(&[]), switch_with_full_ports(&[0], &[]), switch_with_full_ports(&[], &[]));
     let mut detour = detour("policy=flow_based flows=long flow_size=3000B");
     for _ in 0..2 {
         assert_eq!(fate(&mut detour, ("hash=1", 1), &free, &mut desk), Fate::Enqueue(QUEUE));
@@ -277,8 +281,8 @@ fn packets_that_found_room_are_counted_too() {
 }
 
 #[test]
-fn a_flow_that_takes_a_place_over_counts_from_zero() {
-    let (mut desk, full) = (DecisionInputs::with_draws(&[]), state(&[0], &[]));
+fn a_flow_that_replaces_a_table_entry_counts_from_zero() {
+    let (mut desk, full) = (DecisionInputs::with_draws(&[]), switch_with_full_ports(&[0], &[]));
     let mut detour = detour("policy=flow_based flows=long flow_size=2000B flow_table=1");
     let mut long = |hash| fate(&mut detour, (&format!("hash={hash}"), 1), &full, &mut desk) != BUFFER_FULL;
     assert_eq!([long(1), long(1), long(2), long(1), long(1)], [false, true, false, false, true]);
@@ -323,7 +327,7 @@ fn early_detours_come_as_often_as_the_queue_is_full() {
 
 #[test]
 fn an_early_detour_without_a_port_stays_and_asks_for_no_mark() {
-    let mut half = state(&[1, 2, 3, 4, 5, 6, 7], &[]);
+    let mut half = switch_with_full_ports(&[1, 2, 3, 4, 5, 6, 7], &[]);
     half.fill_up(1, parse_head(""), (PortId(0), QUEUE));
     let (mut desk, mut detour) = (DecisionInputs::with_draws(&[0.1]), detour("policy=probabilistic lo=0 hi=1"));
     assert_eq!(fate(&mut detour, ("ect", 1), &half, &mut desk), Fate::Enqueue(QUEUE));
@@ -333,7 +337,7 @@ fn an_early_detour_without_a_port_stays_and_asks_for_no_mark() {
 
 #[test]
 fn a_draw_that_equals_the_probability_stays() {
-    let mut half = state(&[], &[]);
+    let mut half = switch_with_full_ports(&[], &[]);
     half.fill_up(1, parse_head(""), (PortId(0), QUEUE));
     let mut detour = detour("policy=probabilistic lo=0 hi=1");
     assert_eq!(fate(&mut detour, ("", 1), &half, &mut DecisionInputs::with_draws(&[0.5])), Fate::Enqueue(QUEUE));
@@ -345,7 +349,7 @@ fn with_both_thresholds_at_one_probabilistic_is_random_draw_by_draw() {
     let (mut one, mut other) = (DecisionInputs::with_seed(7), DecisionInputs::with_seed(7));
     let (mut random, mut late) = (detour(""), detour("policy=probabilistic lo=1 hi=1"));
     for i in 0..4000u16 {
-        let mut state = state(&[1 + i % 7, 1 + i / 7 % 7], &[]);
+        let mut state = switch_with_full_ports(&[1 + i % 7, 1 + i / 7 % 7], &[]);
         state.fill_up(u32::from(i % 3), parse_head(""), (PortId(0), QUEUE));
         let pkt = format!("class={}", i % 8);
         let fates = [fate(&mut random, (&pkt, 1), &state, &mut one), fate(&mut late, (&pkt, 1), &state, &mut other)];
@@ -355,7 +359,7 @@ fn with_both_thresholds_at_one_probabilistic_is_random_draw_by_draw() {
 }
 
 #[test]
-fn endless_memory_is_never_filled() {
+fn no_early_detour_with_unlimited_memory() {
     let mut state = switch_without_packets(3, BufferSlot::per_port(None));
     state.fill_up(10_000, parse_head(""), (PortId(0), QUEUE));
     let mut detour = detour("policy=probabilistic lo=0 hi=0");
@@ -363,7 +367,7 @@ fn endless_memory_is_never_filled() {
 }
 
 #[test]
-fn it_must_be_asked_for_every_packet_where_it_begins_early_or_counts() {
+fn admit_calls_are_always_for_early_detours_and_counted_flows() {
     for given in ["", "ingress=false max_detours=1", "policy=load_aware", "policy=flow_based flows=hosts hosts=h1"] {
         assert_eq!(detour(given).admit_calls(), AdmitCalls::WhenFull, "{given}");
     }

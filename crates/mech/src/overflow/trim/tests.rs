@@ -35,7 +35,7 @@ const BUFFER_FULL: Fate = Fate::Drop(DropReason::BufferFull);
 const OVER_THRESHOLD: [&str; 3] = ["data cpa", "data cpa", "data cpa size=1"];
 
 #[test]
-fn what_waits_is_compared_before_the_packet_is_added() {
+fn threshold_is_compared_with_the_backlog_before_the_arrival() {
     assert_eq!(fate("", &["data", "data"], "data cpa"), Fate::Enqueue(DATA), "3000 B are not over");
     assert_eq!(fate("", &OVER_THRESHOLD, "data cpa"), Fate::Trim(DATA));
     assert_eq!(fate("", &["data", "data"], "data"), Fate::Enqueue(DATA));
@@ -55,7 +55,7 @@ fn over_the_threshold_only_whole_data_with_cpa_is_cut() {
 }
 
 #[test]
-fn what_may_be_cut_is_told_by_cpa_by_class_or_by_a_payload() {
+fn trimmable_selects_packets_by_cpa_by_class_or_any_payload() {
     let kinds = ["data", "data cpa", "data class=3", "size=66 class=3"];
     for (given, cut) in [
         ("", [false, true, false, false]),
@@ -103,7 +103,7 @@ fn headers_with_a_class_of_their_own_are_counted_apart_from_data() {
 }
 
 #[test]
-fn a_fair_coin_cuts_the_last_that_waits_whole_or_the_arrival() {
+fn victim_coin_trims_the_last_queued_or_the_arriving_packet() {
     let tail = |waiting: &[&str], draw: f64| fates("victim=coin", waiting, "data cpa", &[draw]);
     assert_eq!(tail(&OVER_THRESHOLD[..2], 0.9).0, Fate::Enqueue(DATA), "nothing is drawn where there is room");
     let waiting = ["data cpa", "data cpa", "data cpa", "cpa ppl size=66", "data", "data cpa size=64"];
@@ -146,7 +146,7 @@ fn a_cut_packet_has_its_class_and_its_mark_from_then_on() {
 }
 
 #[test]
-fn in_packets_a_header_takes_a_place_and_extra_is_a_place_for_every_64_bytes() {
+fn limit_in_packets_grows_by_one_for_64_bytes_of_extra() {
     let waits = |n: u32, text: &str| {
         let mut state = switch_without_packets(2, BufferSlot::per_port(Some(Amount::Packets(3))));
         state.fill_up(n, parse_head("data"), (OUT, DATA));
@@ -189,7 +189,7 @@ fn headers_lost(mbps: i64, extra: &str) -> u32 {
 }
 
 #[test]
-fn of_864_bytes_7_63_percent_stay_so_that_a_burst_at_13_gbps_loses_no_header() {
+fn burst_of_864_byte_packets_at_13_gbps_loses_no_header() {
     let share = f64::from(CutEffect::default().size_after_cut(864, 66)) / 864.0;
     assert!((share - 0.0763).abs() < 0.0002 && (1.0 - share - 0.9237).abs() < 0.0002, "CP §4.6, note 5: {share}");
     assert!((1.0 / share - 13.1).abs() < 0.05);
@@ -245,7 +245,7 @@ fn no_packet_is_cut_twice_no_normal_one_ever_and_no_memory_is_exceeded() {
 }
 
 #[test]
-fn what_cannot_work_is_refused_and_what_does_nothing_is_told() {
+fn trim_check_refuses_conflicts_and_warns_of_no_effect() {
     let said = |given: &str, beside: &CheckContext| {
         let mut report = Report::default();
         trim(given).check(beside, &mut report);
@@ -265,7 +265,7 @@ fn what_cannot_work_is_refused_and_what_does_nothing_is_told() {
 }
 
 #[test]
-fn what_it_needs_is_its_room_its_class_and_for_the_coin_a_queue_that_can_be_looked_into() {
+fn trim_needs_memory_class_and_removal_as_configured() {
     let needs = trim("header_class=6 extra=1000B").needs();
     assert_eq!((needs.cut_memory, needs.cut_class, needs.removes_packets), (Some(Bytes(1000)), Some(6), false));
     assert_eq!((trim("").needs().cut_memory, trim("").needs().cut_class), (Some(Bytes(4096)), None));

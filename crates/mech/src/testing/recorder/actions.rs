@@ -36,13 +36,13 @@ impl Recorder {
         self.perform_queued();
     }
     /// Frees the input memory of a frame that has left for the fabric, if the memory is freed then.
-    pub fn record_left_input(&mut self, name: &str) {
+    pub fn free_memory_of_left_frame(&mut self, name: &str) {
         if self.state.memory == BufferModel::Input {
             self.free_memory(name);
         }
     }
     /// Frees the input memory of a frame that the far end of the fabric has acknowledged.
-    pub fn record_acknowledged(&mut self, name: &str) {
+    pub fn free_memory_of_acknowledged_frame(&mut self, name: &str) {
         assert_eq!(self.state.memory, BufferModel::InputUntilAck);
         self.free_memory(name);
     }
@@ -74,11 +74,11 @@ impl Recorder {
             Act::Emit { notice, flow, to } => self.emit_notice(port, notice, (flow, to)),
             Act::Pause(at, set, _) => {
                 self.add_line(format!("{}: pause {}", at.0, format_classes(set)));
-                self.record_pause_frame(at, set, ClassSet::NONE);
+                self.report_pause_frame_to_agents(at, set, ClassSet::NONE);
             }
             Act::Resume(at, set) => {
                 self.add_line(format!("{}: resume {}", at.0, format_classes(set)));
-                self.record_pause_frame(at, ClassSet::NONE, set);
+                self.report_pause_frame_to_agents(at, ClassSet::NONE, set);
             }
             Act::Turn { .. } => {}
             Act::Forget(id) => self.state.free_memory(id),
@@ -90,7 +90,7 @@ impl Recorder {
             }
         }
     }
-    fn record_pause_frame(&mut self, port: PortId, xoff: ClassSet, xon: ClassSet) {
+    fn report_pause_frame_to_agents(&mut self, port: PortId, xoff: ClassSet, xon: ClassSet) {
         for which in 0..3 {
             self.call_agent(port, which, None, |agent, _, env| agent.on_pause_sent(xoff, xon, env));
         }

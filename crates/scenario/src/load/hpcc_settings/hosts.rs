@@ -13,7 +13,7 @@ impl ConfigurationOverlay<'_> {
     /// Sets RoCE with DCQCN if the file selects it and the scenario leaves it to the file.
     pub(super) fn set_hosts(&mut self) {
         let is_dcqcn = self.config.number_or("CC_MODE", CC_MODE_DCQCN) == CC_MODE_DCQCN;
-        if self.take_unset_table("transport") {
+        if self.claim_unset_table("transport") {
             if !is_dcqcn {
                 return;
             }
@@ -26,11 +26,11 @@ impl ConfigurationOverlay<'_> {
         if !is_dcqcn || kind != Some(ROCE_KIND) {
             return;
         }
-        if self.take_unset_table("host.nic") {
+        if self.claim_unset_table("host.nic") {
             let nic = Preset::round_robin_nic();
             self.put_table("host.nic", &nic, format!("`host.nic` ({})", nic.kind));
         }
-        if self.take_unset_table("host.reaction") {
+        if self.claim_unset_table("host.reaction") {
             let reaction = Preset::dcqcn(&self.dcqcn_constants());
             self.put_table("host.reaction", &reaction, format!("`host.reaction` ({})", reaction.kind));
             self.has_dcqcn = true;

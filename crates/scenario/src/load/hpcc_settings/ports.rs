@@ -23,7 +23,7 @@ impl ConfigurationOverlay<'_> {
 
     /// Sets the ECN marking of switches from the file, separately for each port rate if thresholds differ.
     pub(super) fn set_marking(&mut self, faults: &mut Faults) {
-        if !self.take_unset_table("switch.marking") {
+        if !self.claim_unset_table("switch.marking") {
             return;
         }
         if self.config.number_or("ENABLE_QCN", 1.0) == 0.0 {
@@ -60,7 +60,7 @@ impl ConfigurationOverlay<'_> {
 
     /// Sets PFC at switches from the file, separately for each port rate if thresholds differ.
     pub(super) fn set_pause(&mut self) {
-        if !self.take_unset_table("switch.pause") {
+        if !self.claim_unset_table("switch.pause") {
             return;
         }
         if self.config.number_or("ENABLE_PFC", 1.0) == 0.0 {
@@ -104,7 +104,7 @@ impl ConfigurationOverlay<'_> {
     /// Sets a buffer that all ports of a switch share. Reserves and headroom are taken from the part that dynamic
     /// thresholds share.
     pub(super) fn set_buffer(&mut self) {
-        if !self.take_unset_table("switch.buffer") {
+        if !self.claim_unset_table("switch.buffer") {
             return;
         }
         let size = Bytes(self.config.number_or("BUFFER_SIZE", 16.0) as u64 * 1024 * 1024);

@@ -29,13 +29,13 @@ impl WarningContext<'_> {
     }
 
     pub(super) fn has_pack_receivers(&self) -> bool {
-        self.scenario.stacks().is_some_and(|stacks| stacks.any_config(TcpConfig::supports_packs))
+        self.scenario.transport_table().is_some_and(|stacks| stacks.any_config(TcpConfig::supports_packs))
     }
 
     /// Warning about hosts that accept PACKs (ACKs for trimmed packets) if no switch trims. They get no PACK, but
     /// detect losses in another way than without it.
     fn warn_loss_detection(&self) -> Option<String> {
-        let stacks = self.scenario.stacks()?;
+        let stacks = self.scenario.transport_table()?;
         let is_by_count = stacks.any_config(|tcp| tcp.supports_packs() && !tcp.detects_losses_by_time());
         let is_by_time = stacks.any_config(|tcp| tcp.supports_packs() && tcp.detects_losses_by_time());
         let of_count = "senders use pack_dupack_threshold instead of dupack_threshold, and send new segments for \
@@ -109,7 +109,7 @@ impl WarningContext<'_> {
 
     /// Returns the traffic classes of workloads whose senders allow switches to trim their data.
     fn trimmable_classes(&self) -> ClassSet {
-        let stacks = self.scenario.stacks();
+        let stacks = self.scenario.transport_table();
         let allows = |i: usize| {
             stacks.as_ref().is_none_or(|stacks| stacks.workload_configs(i as u16).any(TcpConfig::allows_trimming))
         };
@@ -140,7 +140,8 @@ impl WarningContext<'_> {
     /// Warning about an ECN setting for trimmed packets if no packet is ECN-capable.
     fn warn_codepoint(&self) -> Option<String> {
         let asked = self.overflow_setting("ecn").filter(|word| word.format_value() != "\"keep\"")?;
-        let capable = self.scenario.stacks().is_some_and(|stacks| stacks.any_config(TcpConfig::is_ecn_capable));
+        let capable =
+            self.scenario.transport_table().is_some_and(|stacks| stacks.any_config(TcpConfig::is_ecn_capable));
         (!capable)
             .then(|| format!("{OVERFLOW_KEY}.ecn = {} has no effect: no packet is ECN-capable", asked.format_value()))
     }

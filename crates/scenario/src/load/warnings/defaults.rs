@@ -46,7 +46,7 @@ impl WarningContext<'_> {
     /// Warning about a marking threshold K below C × RTT / 7, with which DCTCP leaves links idle (Alizadeh et al.,
     /// SIGCOMM 2010 §3.4, eq. 13; "Analysis of DCTCP", SIGMETRICS 2011).
     fn warn_low_threshold(&self, far: &LongPath) -> Option<String> {
-        let reacts = self.scenario.stacks()?.any_config(dataplane::transport::TcpConfig::is_ecn_capable);
+        let reacts = self.scenario.transport_table()?.any_config(dataplane::transport::TcpConfig::is_ecn_capable);
         if !reacts || self.scenario.has_rate_reaction() {
             return None;
         }

@@ -10,7 +10,7 @@ impl WarningContext<'_> {
     /// Warning about a handshake sample below half of a round trip without queues. A loss probe comes after two round
     /// trips, so with this sample it is sent before the first ACK can arrive.
     pub(super) fn warn_handshake_sample(&self) -> Option<String> {
-        let (sample, given) = self.scenario.stacks()?.min_handshake_sample()?;
+        let (sample, given) = self.scenario.transport_table()?.min_handshake_sample()?;
         let net = &self.scenario.topology;
         let (a, b, one_way) = find_distant_hosts(net)?;
         let round_trip = one_way.saturating_add(one_way);

@@ -77,7 +77,8 @@ impl WarningContext<'_> {
     /// Warning about ECE for senders that are not ECN-capable.
     fn warn_ignored_ece(&self, all: &[AckHolder<'_>]) -> Option<String> {
         let echoes = all.iter().any(|(agent, ..)| agent.needs().sets_ece);
-        let capable = self.scenario.stacks().is_some_and(|stacks| stacks.any_config(TcpConfig::is_ecn_capable));
+        let capable =
+            self.scenario.transport_table().is_some_and(|stacks| stacks.any_config(TcpConfig::is_ecn_capable));
         (echoes && !capable).then(|| {
             let kinds = self.scenario.kinds_in_use();
             format!(
@@ -91,7 +92,7 @@ impl WarningContext<'_> {
     /// scale.
     fn warn_scaled_windows(&self, all: &[AckHolder<'_>]) -> Option<String> {
         let bounds = all.iter().any(|(agent, ..)| agent.needs().min_window.is_some());
-        let scaled = self.scenario.stacks().is_some_and(|stacks| stacks.any_config(TcpConfig::scales_windows));
+        let scaled = self.scenario.transport_table().is_some_and(|stacks| stacks.any_config(TcpConfig::scales_windows));
         (bounds && scaled).then(|| {
             format!(
                 "{ACK_HOLD_KEY}.release = \"window\": switches do not know the window scale of a connection. With a \
@@ -107,7 +108,7 @@ impl WarningContext<'_> {
     fn warn_small_windows(&self, all: &[AckHolder<'_>]) -> Option<String> {
         let least = all.iter().filter_map(|(agent, ..)| agent.needs().min_window).min()?;
         let waits = |tcp: &TcpConfig| (!tcp.can_send_into(least.0)).then(|| tcp.mss());
-        let mss = self.scenario.stacks()?.max_of(waits)?;
+        let mss = self.scenario.transport_table()?.max_of(waits)?;
         Some(format!(
             "{ACK_HOLD_KEY}.window_min = {least} is less than one segment (transport.mss = {mss}B): a sender may wait \
              forever for a window of one segment. Set window_min to {mss}B or more"

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Returns rate and delay of each host link, or of each other link, from the lower node and back to it.
-fn lines(net: &Topology, of_hosts: bool) -> Vec<(Rate, Dur, Rate, Dur)> {
+fn link_parameters(net: &Topology, of_hosts: bool) -> Vec<(Rate, Dur, Rate, Dur)> {
     let nodes = net.nodes.iter().zip(0u32..);
     let ends = nodes.flat_map(|(node, n)| node.ports.iter().filter(move |port| port.peer > n).map(move |p| (n, p)));
     ends.filter(|(n, _)| net.is_host(*n) == of_hosts)
@@ -35,7 +35,7 @@ fn every_link_of_every_kind_is_as_link_says_in_both_directions() {
     for (kind, given) in KINDS {
         let net = net(kind, &[given, &UNEVEN[..]].concat());
         for of_hosts in [true, false] {
-            let found = lines(&net, of_hosts);
+            let found = link_parameters(&net, of_hosts);
             assert!(found.iter().all(|line| *line == EACH), "{kind}: {found:?}");
             assert!(!found.is_empty() || (kind == "star" && !of_hosts));
         }
@@ -47,13 +47,17 @@ fn links_between_switches_are_back_as_there_where_only_that_is_given() {
     for (kind, given) in &KINDS[2..] {
         let fabric = [("fabric.rate", "40Gbps"), ("fabric.back.delay", "7us")];
         let net = net(kind, &[given, &UNEVEN[..], &fabric].concat());
-        assert!(lines(&net, true).iter().all(|line| *line == EACH), "{kind}");
+        assert!(link_parameters(&net, true).iter().all(|line| *line == EACH), "{kind}");
         let between = (Rate::gbps(40), Dur::us(2), Rate::gbps(40), Dur::us(7));
-        assert!(lines(&net, false).iter().all(|line| *line == between), "{kind}: {:?}", lines(&net, false));
+        assert!(
+            link_parameters(&net, false).iter().all(|line| *line == between),
+            "{kind}: {:?}",
+            link_parameters(&net, false)
+        );
     }
     let bottleneck = [("n", "2"), ("bottleneck.back.rate", "1Gbps")];
     let net = net("dumbbell", &[&bottleneck[..], &UNEVEN[..]].concat());
-    assert_eq!(lines(&net, false), [(Rate::gbps(10), Dur::us(2), Rate::gbps(1), Dur::us(5))]);
+    assert_eq!(link_parameters(&net, false), [(Rate::gbps(10), Dur::us(2), Rate::gbps(1), Dur::us(5))]);
 }
 
 #[test]
@@ -61,7 +65,7 @@ fn oversubscription_holds_in_each_direction() {
     let given = [("leaves", "2"), ("spines", "2"), ("hosts_per_leaf", "4"), ("oversubscription", "4")];
     let made = net("leaf_spine", &[&given[..], &UNEVEN[..]].concat());
     let between = (Rate::gbps(5), Dur::us(2), Rate::mbps(1500), Dur::us(5));
-    assert!(lines(&made, false).iter().all(|line| *line == between), "{:?}", lines(&made, false));
+    assert!(link_parameters(&made, false).iter().all(|line| *line == between), "{:?}", link_parameters(&made, false));
     let both = [&given[..], &[("fabric.back.rate", "1Gbps")]].concat();
     let wrong = faults(try_net("leaf_spine", &both));
     assert_eq!(wrong, ["oversubscription: 4; no value if `fabric.back.rate` is given"]);

@@ -18,10 +18,10 @@ fn linear(switches: &str, hosts: &str) -> Topology {
     net("linear", &[("switches", switches), ("hosts_per_switch", hosts)])
 }
 /// Returns the number of links between switches.
-fn fabric(net: &Topology) -> usize {
+fn count_switch_links(net: &Topology) -> usize {
     net.switches().iter().flat_map(|switch| &switch.ports).filter(|port| !net.is_host(port.peer)).count() / 2
 }
-/// Returns the largest number of links on a path between two switches with hosts.
+/// Returns the largest number of links on a shortest path between two switches with hosts.
 fn diameter(net: &Topology) -> usize {
     let routes = Routes::compute(net);
     let pairs = (0..net.hosts).flat_map(|a| (0..net.hosts).map(move |b| (HostId(a), HostId(b))));
@@ -32,7 +32,7 @@ fn diameter(net: &Topology) -> usize {
         .unwrap()
 }
 /// Returns the names of the neighbours of a node, in order of its ports.
-fn near<'a>(net: &'a Topology, name: &str) -> Vec<&'a str> {
+fn neighbours<'a>(net: &'a Topology, name: &str) -> Vec<&'a str> {
     let ports = &net.nodes[net.find_node(name).unwrap() as usize].ports;
     ports.iter().map(|port| net.nodes[port.peer as usize].name.as_str()).collect()
 }
@@ -41,9 +41,9 @@ fn near<'a>(net: &'a Topology, name: &str) -> Vec<&'a str> {
 fn a_hyperx_of_four_by_four_has_48_switch_links_and_a_diameter_of_2() {
     let net = hyperx("4 4", "2");
     check(&net);
-    assert_eq!((net.hosts, net.switches().len(), fabric(&net), diameter(&net)), (32, 16, 48, 2));
+    assert_eq!((net.hosts, net.switches().len(), count_switch_links(&net), diameter(&net)), (32, 16, 48, 2));
     assert!(net.switches().iter().all(|switch| switch.ports.len() == 2 + 3 + 3));
-    assert_eq!(near(&net, "s1_2"), ["h12", "h13", "s0_2", "s2_2", "s3_2", "s1_0", "s1_1", "s1_3"]);
+    assert_eq!(neighbours(&net, "s1_2"), ["h12", "h13", "s0_2", "s2_2", "s3_2", "s1_0", "s1_1", "s1_3"]);
     assert_eq!(net.tiers(), ["host", "switch"]);
 }
 
@@ -53,7 +53,7 @@ fn any_hyperx_has_the_closed_form_of_its_numbers() {
         let net = hyperx(dims, "1");
         check(&net);
         let (switches, degree): (usize, usize) = (sizes.iter().product(), sizes.iter().map(|size| size - 1).sum());
-        assert_eq!((net.switches().len(), fabric(&net)), (switches, switches * degree / 2), "{dims}");
+        assert_eq!((net.switches().len(), count_switch_links(&net)), (switches, switches * degree / 2), "{dims}");
         // A path needs one hop for each coordinate that differs.
         assert_eq!(diameter(&net), sizes.len(), "{dims}");
         let routes = Routes::compute(&net);
@@ -64,7 +64,7 @@ fn any_hyperx_has_the_closed_form_of_its_numbers() {
             assert_eq!(routes.hop_count(HostId(0), HostId(b as u32 + 1)), differ + 2, "{name:?}");
         }
     }
-    assert_eq!(near(&hyperx("8", "1"), "s7"), ["h7", "s0", "s1", "s2", "s3", "s4", "s5", "s6"]);
+    assert_eq!(neighbours(&hyperx("8", "1"), "s7"), ["h7", "s0", "s1", "s2", "s3", "s4", "s5", "s6"]);
 }
 
 #[test]
@@ -77,13 +77,13 @@ fn every_switch_of_a_jellyfish_has_its_degree_in_different_neighbours_and_all_ha
                 let peers: BTreeSet<_> = switch.ports.iter().map(|port| port.peer).collect();
                 assert_eq!(peers.len() as u32, degree + 1, "{n} switches of {degree}, seed {seed}");
             }
-            assert!(hangs_together(&net));
+            assert!(is_connected(&net));
         }
     }
 }
 
 /// Returns true if every switch has a route to the first host.
-fn hangs_together(net: &Topology) -> bool {
+fn is_connected(net: &Topology) -> bool {
     let routes = Routes::compute(net);
     (net.hosts..net.nodes.len() as u32)
         .all(|switch| routes.next_hops(switch, HostId(0)) != mech::routing::NextHops::None)
@@ -98,7 +98,7 @@ fn a_jellyfish_is_the_same_for_a_seed_and_another_for_another() {
     }
     // The drawn graph is the same on every machine.
     let net = jellyfish(8, 3, 1);
-    assert_eq!([near(&net, "s0"), near(&net, "s7")], [["h0", "s1", "s4", "s7"], ["h7", "s0", "s3", "s6"]]);
+    assert_eq!([neighbours(&net, "s0"), neighbours(&net, "s7")], [["h0", "s1", "s4", "s7"], ["h7", "s0", "s3", "s6"]]);
 }
 
 #[test]
@@ -122,9 +122,9 @@ fn every_link_of_a_jellyfish_is_as_likely_as_any_other() {
 fn a_linear_network_is_as_long_as_its_switches() {
     let net = linear("5", "2");
     check(&net);
-    assert_eq!((net.hosts, net.switches().len(), fabric(&net), diameter(&net)), (10, 5, 4, 4));
-    assert_eq!(near(&net, "s0"), ["h0", "h1", "s1"]);
-    assert_eq!(near(&net, "s2"), ["h4", "h5", "s1", "s3"]);
+    assert_eq!((net.hosts, net.switches().len(), count_switch_links(&net), diameter(&net)), (10, 5, 4, 4));
+    assert_eq!(neighbours(&net, "s0"), ["h0", "h1", "s1"]);
+    assert_eq!(neighbours(&net, "s2"), ["h4", "h5", "s1", "s3"]);
     let routes = Routes::compute(&net);
     let lengths: Vec<_> = [1, 2, 4, 9].map(|dst| routes.hop_count(HostId(0), HostId(dst))).into();
     assert_eq!(lengths, [2, 3, 4, 6]);

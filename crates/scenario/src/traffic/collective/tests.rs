@@ -19,7 +19,7 @@ fn plan(algorithm: Algorithm, ranks: u32, jobs: u32) -> JobPlan {
 /// Ranks whose data is in each copy of a chunk, by iteration, rank that has the copy, and chunk.
 type Copies = BTreeMap<(u64, usize, u32), BTreeSet<usize>>;
 
-struct Toy {
+struct CollectiveModel {
     plan: Arc<JobPlan>,
     ranks: Collective,
     copies: Copies,
@@ -29,11 +29,11 @@ struct Toy {
     bytes: u64,
 }
 
-impl Toy {
-    fn new(plan: JobPlan) -> Toy {
+impl CollectiveModel {
+    fn new(plan: JobPlan) -> CollectiveModel {
         let plan = Arc::new(plan);
         let ranks = Collective::new(plan.clone(), |place| Stream::new(3, place, StreamPurpose::Reply(0)));
-        Toy { plan, ranks, copies: BTreeMap::new(), spans: BTreeMap::new(), messages: 0, bytes: 0 }
+        CollectiveModel { plan, ranks, copies: BTreeMap::new(), spans: BTreeMap::new(), messages: 0, bytes: 0 }
     }
 
     fn copy(&mut self, at: (u64, usize, u32)) -> &mut BTreeSet<usize> {
@@ -114,13 +114,13 @@ fn uneven(spec: &FlowSpec) -> u64 {
 fn a_ring_leaves_the_sum_of_all_with_every_rank_whatever_the_order_of_messages() {
     for (ranks, jobs) in [(2, 1), (3, 2), (4, 1), (7, 3)] {
         for jitter in [Dur::ZERO, Dur::us(30)] {
-            let mut toy = Toy::new(JobPlan { jitter, ..plan(Algorithm::Ring, ranks, jobs) });
-            toy.run(uneven);
-            toy.check(ranks);
+            let mut model = CollectiveModel::new(JobPlan { jitter, ..plan(Algorithm::Ring, ranks, jobs) });
+            model.run(uneven);
+            model.check(ranks);
             let iterations = 3 * jobs as usize;
-            assert_eq!(toy.messages, iterations * (2 * ranks * (ranks - 1)) as usize);
+            assert_eq!(model.messages, iterations * (2 * ranks * (ranks - 1)) as usize);
             // Patarasuk and Yuan: every rank sends 2 (N-1)/N of its data, and all ranks 2 (N-1) times the data.
-            assert_eq!(toy.bytes, iterations as u64 * 2 * u64::from(ranks - 1) * 1003);
+            assert_eq!(model.bytes, iterations as u64 * 2 * u64::from(ranks - 1) * 1003);
         }
     }
 }
@@ -129,12 +129,12 @@ fn a_ring_leaves_the_sum_of_all_with_every_rank_whatever_the_order_of_messages()
 fn a_tree_leaves_the_sum_of_all_with_every_rank_whatever_the_order_of_messages() {
     for (ranks, jobs, chunks) in [(2, 1, 1), (3, 1, 4), (6, 2, 3), (15, 1, 1), (12, 1, 16)] {
         for jitter in [Dur::ZERO, Dur::us(30)] {
-            let mut toy = Toy::new(JobPlan { jitter, ..plan(Algorithm::Tree(chunks), ranks, jobs) });
-            toy.run(uneven);
-            toy.check(chunks);
+            let mut model = CollectiveModel::new(JobPlan { jitter, ..plan(Algorithm::Tree(chunks), ranks, jobs) });
+            model.run(uneven);
+            model.check(chunks);
             let iterations = 3 * jobs as usize;
-            assert_eq!(toy.messages, iterations * (2 * (ranks - 1) * chunks) as usize);
-            assert_eq!(toy.bytes, iterations as u64 * 2 * u64::from(ranks - 1) * 1003);
+            assert_eq!(model.messages, iterations * (2 * (ranks - 1) * chunks) as usize);
+            assert_eq!(model.bytes, iterations as u64 * 2 * u64::from(ranks - 1) * 1003);
         }
     }
 }
@@ -142,14 +142,14 @@ fn a_tree_leaves_the_sum_of_all_with_every_rank_whatever_the_order_of_messages()
 #[test]
 fn with_the_same_time_for_every_message_iterations_take_their_closed_form() {
     let step = Dur::us(10).0;
-    let mut ring = Toy::new(plan(Algorithm::Ring, 5, 1));
+    let mut ring = CollectiveModel::new(plan(Algorithm::Ring, 5, 1));
     ring.run(|_| step);
     // 2 (N-1) steps, then 5 us of computation.
     let spans: Vec<_> = ring.spans.values().map(|(from, to)| (from.0, to.0)).collect();
     let begin = |n: u64| 1_000_000 + n * (8 * step + 5_000_000);
     assert_eq!(spans, [0, 1, 2].map(|n| (begin(n), begin(n) + 8 * step)));
     // Seven ranks have two levels below the root: two steps up, two down. The root is done first and waits.
-    let mut tree = Toy::new(plan(Algorithm::Tree(3), 7, 1));
+    let mut tree = CollectiveModel::new(plan(Algorithm::Tree(3), 7, 1));
     tree.run(|_| step);
     let spans: Vec<_> = tree.spans.values().map(|(from, to)| (from.0, to.0)).collect();
     let begin = |n: u64| 1_000_000 + n * (4 * step + 5_000_000);
@@ -158,27 +158,27 @@ fn with_the_same_time_for_every_message_iterations_take_their_closed_form() {
 
 #[test]
 fn a_rank_that_computes_longer_holds_up_its_ring_and_nothing_is_sent_before_it_has_begun() {
-    let mut toy = Toy::new(JobPlan { repeat: 2, ..plan(Algorithm::Ring, 3, 1) });
-    toy.ranks.ranks[1].iteration_start = Time(Dur::ms(1).0);
-    toy.run(|_| 1_000_000);
-    toy.check(3);
+    let mut model = CollectiveModel::new(JobPlan { repeat: 2, ..plan(Algorithm::Ring, 3, 1) });
+    model.ranks.ranks[1].iteration_start = Time(Dur::ms(1).0);
+    model.run(|_| 1_000_000);
+    model.check(3);
     // The rank's own step 0 starts last. Its chunk passes all other ranks twice except one.
-    assert_eq!(toy.spans[&0], (Time(Dur::us(1).0), Time(Dur::ms(1).0 + 4_000_000)));
+    assert_eq!(model.spans[&0], (Time(Dur::us(1).0), Time(Dur::ms(1).0 + 4_000_000)));
 }
 
 #[test]
 fn what_reaches_a_rank_before_it_has_begun_waits_and_its_next_iteration_begins_no_sooner() {
     for (algorithm, ranks, late) in [(Algorithm::Ring, 3, 1), (Algorithm::Tree(1), 2, 0)] {
-        let mut toy = Toy::new(plan(algorithm, ranks, 1));
-        toy.ranks.ranks[late].iteration_start = Time(Dur::ms(1).0);
+        let mut model = CollectiveModel::new(plan(algorithm, ranks, 1));
+        model.ranks.ranks[late].iteration_start = Time(Dur::ms(1).0);
         let (at, draft) =
-            toy.ranks.first_messages().into_iter().find(|(_, draft)| draft.dst == HostId(late as u32)).unwrap();
+            model.ranks.first_messages().into_iter().find(|(_, draft)| draft.dst == HostId(late as u32)).unwrap();
         let mut out = Vec::new();
-        toy.ranks.on_delivered(&draft.into_flow(at, 7, 2), Time(Dur::us(2).0), &mut out);
+        model.ranks.on_delivered(&draft.into_flow(at, 7, 2), Time(Dur::us(2).0), &mut out);
         assert_eq!(out.iter().map(|spec| spec.start).collect::<Vec<_>>(), [Time(Dur::ms(1).0)]);
         if algorithm == Algorithm::Tree(1) {
             // A root only needs messages that have arrived, then computes for 5 us.
-            assert_eq!(toy.ranks.ranks[late].iteration_start, Time(Dur::us(1005).0));
+            assert_eq!(model.ranks.ranks[late].iteration_start, Time(Dur::us(1005).0));
         }
     }
 }

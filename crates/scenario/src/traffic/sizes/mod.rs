@@ -46,8 +46,8 @@ enum SizeShape {
 }
 
 impl Sizes {
-    /// Reads a distribution of flow sizes from a parameter of [`Kind::Sizes`]. Assumptions made while reading a file
-    /// become a note of `traffic`.
+    /// Reads a distribution of flow sizes from a parameter of [`ParamKind::Sizes`]. Assumptions made while reading a
+    /// file become a note of `traffic`.
     pub(super) fn read_sizes(field: &str, values: &Values, traffic: &str, ctx: &Context) -> Result<Sizes, Vec<Fault>> {
         if let Some(Value::Table(kind, given)) = values.0.get(field) {
             return shapes::build(kind, given).map(Sizes).map_err(|wrong| {

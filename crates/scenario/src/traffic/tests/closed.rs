@@ -7,7 +7,7 @@ const QUERY: [(&str, &str); 3] = [("degree", "5"), ("response", "20KB"), ("qps",
 const INCAST: [(&str, &str); 4] = [("senders", "5"), ("receiver", "random"), ("size", "20KB"), ("qps", "5000")];
 
 /// Returns all messages that start before an instant, if each is delivered `latency` after its start.
-fn unrolled(net: &Topology, kind: &str, given: &[(&str, &str)], latency: Dur) -> Vec<FlowSpec> {
+fn messages_delivered_after(net: &Topology, kind: &str, given: &[(&str, &str)], latency: Dur) -> Vec<FlowSpec> {
     let traffic = workload(net, kind, given).unwrap().0;
     let end = Time(Dur::ms(20).0);
     let mut reaction = traffic.follow_ups(3, 9).expect("something follows");
@@ -33,7 +33,7 @@ fn unrolled(net: &Topology, kind: &str, given: &[(&str, &str)], latency: Dur) ->
 
 type Draws = BTreeMap<(u32, FlowRole, u64, u32), (HostId, HostId, u64)>;
 
-fn drawn(all: &[FlowSpec]) -> Draws {
+fn draws_by_message(all: &[FlowSpec]) -> Draws {
     let key = |flow: &FlowSpec| (flow.query, flow.role, flow.tag, flow.connection);
     all.iter().map(|flow| (key(flow), (flow.src, flow.dst, flow.bytes))).collect()
 }
@@ -71,8 +71,11 @@ fn what_is_drawn_does_not_depend_on_when_messages_arrive() {
     let rpc = [("reply", "web_search"), ("think", "100us"), ("think_gaps", "exponential"), ("service_jitter", "30us")];
     let query = [&QUERY[..2], &[("interval", "1ms"), ("service_jitter", "30us")]].concat();
     for (kind, given) in [("request_reply", &rpc[..]), ("query", &query)] {
-        let (soon, late) = (unrolled(&net, kind, given, Dur::us(20)), unrolled(&net, kind, given, Dur::us(150)));
-        let (a, b) = (drawn(&soon), drawn(&late));
+        let (soon, late) = (
+            messages_delivered_after(&net, kind, given, Dur::us(20)),
+            messages_delivered_after(&net, kind, given, Dur::us(150)),
+        );
+        let (a, b) = (draws_by_message(&soon), draws_by_message(&late));
         let shared = b.iter().filter(|(key, _)| a.contains_key(key)).count();
         assert!(shared > 100, "{kind}: {shared}");
         assert!(b.iter().all(|(key, what)| a.get(key).is_none_or(|other| other == what)), "{kind}");
@@ -83,7 +86,7 @@ fn what_is_drawn_does_not_depend_on_when_messages_arrive() {
 fn every_request_is_answered_once_by_a_size_and_after_a_time_of_its_own() {
     let net = star(9);
     let given = [("degree", "8"), ("response", "uniform min=1KB max=90KB"), ("service_jitter", "1ms")];
-    let all = unrolled(&net, "query", &given, Dur::us(20));
+    let all = messages_delivered_after(&net, "query", &given, Dur::us(20));
     let mut answers: Vec<_> = all.iter().filter(|flow| flow.role == FlowRole::Data).collect();
     assert_eq!((all.len(), answers.len()), (16, 8));
     answers.sort_by_key(|flow| flow.bytes);
@@ -96,7 +99,10 @@ fn nothing_is_asked_from_the_stop_on_and_what_was_asked_is_answered() {
     let net = star(9);
     let starts = |stop: &str| -> Vec<u64> {
         let given = [("reply", "1KB"), ("sessions", "1"), ("think", "10us"), ("stop", stop)];
-        unrolled(&net, "request_reply", &given, Dur::us(20)).iter().map(|flow| flow.start.0 / 1_000_000).collect()
+        messages_delivered_after(&net, "request_reply", &given, Dur::us(20))
+            .iter()
+            .map(|flow| flow.start.0 / 1_000_000)
+            .collect()
     };
     assert_eq!(starts("1us"), [0, 20], "the answer starts after the stop");
     assert_eq!((starts("50us"), starts("51us")), (vec![0, 20], vec![0, 20, 50, 70]));
@@ -106,7 +112,7 @@ fn nothing_is_asked_from_the_stop_on_and_what_was_asked_is_answered() {
 fn every_session_keeps_a_connection_each_way() {
     let given = [("reply", "1KB"), ("sessions", "5"), ("requests", "3")];
     let mut ways = BTreeMap::new();
-    for flow in unrolled(&star(9), "request_reply", &given, Dur::us(20)) {
+    for flow in messages_delivered_after(&star(9), "request_reply", &given, Dur::us(20)) {
         let way = (flow.query % 5, flow.role, flow.src, flow.dst);
         assert_eq!(*ways.entry(flow.connection).or_insert(way), way);
     }
@@ -118,7 +124,7 @@ fn more_sessions_leave_the_draws_of_the_others_alone() {
     let net = star(9);
     let given = |sessions| [("reply", "hadoop"), ("requests", "4"), ("sessions", sessions)];
     let of = |sessions: &'static str, n: u32| -> BTreeMap<(u32, u64, FlowRole), (HostId, HostId, u64)> {
-        let all = unrolled(&net, "request_reply", &given(sessions), Dur::us(20)).into_iter();
+        let all = messages_delivered_after(&net, "request_reply", &given(sessions), Dur::us(20)).into_iter();
         let all = all.map(|f| ((f.query % n, f.tag, f.role), (f.src, f.dst, f.bytes)));
         all.filter(|((session, ..), _)| *session < 5).collect()
     };

@@ -1,4 +1,4 @@
-use super::{lines, star, with_files, workload};
+use super::{format_faults, star, with_files, workload};
 use crate::topology::tests::custom;
 use crate::traffic::*;
 
@@ -7,7 +7,7 @@ type ReadFlows = (Vec<(String, u32, u32, u64, u8)>, Vec<String>);
 /// Reads a file's flows as (start, source, destination, bytes, class), and the notes.
 fn read(net: &Topology, kind: &str, given: &[(&str, &str)], text: &str) -> Result<ReadFlows, Vec<String>> {
     let all = [&[("file", "f")], given].concat();
-    let (traffic, notes) = with_files(net, kind, &all, &|_| Ok(text.into())).map_err(lines)?;
+    let (traffic, notes) = with_files(net, kind, &all, &|_| Ok(text.into())).map_err(format_faults)?;
     let flows = traffic.flows(0, net, 1, Time(Dur::s(1).0));
     Ok((flows.map(|f| (f.start.to_string(), f.src.0, f.dst.0, f.bytes, f.class)).collect(), notes))
 }
@@ -187,7 +187,7 @@ fn size_files_of_other_tools_are_read_as_they_are_written() {
 fn trace(text: &str, given: &[(&str, &str)]) -> Result<(Vec<FlowSpec>, Vec<String>), Vec<String>> {
     let net = star(4);
     let all = [&[("file", "f.csv")], given].concat();
-    let (traffic, notes) = with_files(&net, "trace", &all, &|_| Ok(text.into())).map_err(lines)?;
+    let (traffic, notes) = with_files(&net, "trace", &all, &|_| Ok(text.into())).map_err(format_faults)?;
     Ok((traffic.flows(0, &net, 1, Time(Dur::s(1).0)).collect(), notes))
 }
 
@@ -284,7 +284,7 @@ fn a_malformed_trace_is_refused_with_its_line() {
     let two = trace(&format!("{H}x,h0,h1,1\n1us,h0,h1,1\n1us,h5,h1,1\n"), &[]).unwrap_err();
     assert_eq!(two.len(), 2);
     assert_eq!(
-        lines(workload(&star(4), "trace", &[("file", "gone.csv")]).unwrap_err()),
+        format_faults(workload(&star(4), "trace", &[("file", "gone.csv")]).unwrap_err()),
         ["file: `gone.csv`: no such file; a file that can be read"]
     );
 }

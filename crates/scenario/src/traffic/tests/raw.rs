@@ -43,7 +43,7 @@ fn a_constant_rate_counts_wire_bytes_unless_told_otherwise() {
 fn several_flows_of_a_pair_have_the_rate_and_a_start_each() {
     let of = |more: &[(&str, &str)]| {
         let given = [&[("sources", "h0 h2"), ("destination", "h1"), ("rate", "1Gbps")], more].concat();
-        workload(&star(4), "constant", &given).map(|found| found.0.raw_sources(0, 1)).map_err(super::lines)
+        workload(&star(4), "constant", &given).map(|found| found.0.raw_sources(0, 1)).map_err(super::format_faults)
     };
     let specs = of(&[("flows", "3"), ("jitter", "1us")]).unwrap();
     let sources: Vec<_> = specs.iter().map(|spec| spec.src.0).collect();

@@ -44,7 +44,7 @@ fn parallel_links_are_told_apart_by_number_whichever_end_comes_first() {
 }
 
 #[test]
-fn what_names_no_link_is_told_with_what_there_is() {
+fn unknown_link_name_error_lists_the_existing_links() {
     let nodes = "`h0`, `h1`, `s0`, `s1`, `s2`";
     let s1 = "`s0:s1:0`, `s0:s1:1`";
     for (text, expected) in [

@@ -6,7 +6,7 @@ use mech::Registry;
 use units::{Bytes, Dur};
 
 /// Creates an overflow mechanism of the catalogue, with `values` and otherwise default parameters.
-fn answer<const N: usize>(kind: &str, values: [(&str, Value); N]) -> OverflowSlot {
+fn overflow_mechanism<const N: usize>(kind: &str, values: [(&str, Value); N]) -> OverflowSlot {
     let given = values.map(|(name, value)| (name.to_string(), value)).into_iter().collect();
     Registry::catalogue().make::<OverflowSlot>(kind, &Values(given)).unwrap()
 }
@@ -22,19 +22,19 @@ pub(super) fn bounces(bounce_size: u64, bounce_full: &str) -> OverflowSlot {
     let words = [("rounding", word("places")), ("back_port", word("source")), ("bounce_full", word(bounce_full))];
     let [theta, lambda, round_to] = values;
     let [rounding, back_port, bounce_full] = words;
-    answer("bounce", [theta, lambda, round_to, rounding, back_port, bounce_full, ("bounce_size", size)])
+    overflow_mechanism("bounce", [theta, lambda, round_to, rounding, back_port, bounce_full, ("bounce_size", size)])
 }
 
 /// Creates a frame of 1000 B from its number, input and output; its source is the host behind its input.
-fn from(n: u32, (input, output): (u16, u16)) -> Pkt {
+fn frame_from_host(n: u32, (input, output): (u16, u16)) -> Pkt {
     let mut pkt = frame(n, 1000, (input, output.into()), 0);
     pkt.head.src = HostId(u32::from(input));
     pkt
 }
 
 /// Creates a frame of 1000 B that was bounced once.
-fn bounced(n: u32, way: (u16, u16)) -> Pkt {
-    let mut pkt = from(n, way);
+fn bounced_frame(n: u32, way: (u16, u16)) -> Pkt {
+    let mut pkt = frame_from_host(n, way);
     pkt.head.bounces = 1;
     pkt
 }
@@ -50,9 +50,12 @@ fn numbers(asked: &CallRecording) -> Vec<u32> {
 /// Frame 2 is bounced, since frame 0 in transfer and frame 1 at its input fill an output with space for two.
 /// Nothing has reached the output's buffer. Frame 2 crosses back to its input port immediately.
 #[test]
-fn a_frame_is_bounced_for_what_waits_at_inputs_and_crosses_back_from_its_own() {
+fn backlog_at_inputs_causes_a_bounce_that_crosses_back() {
     let mut switch = switch_with_overflow(bounces(9, "drop"), Amount::Packets(2), Amount::Packets(9));
-    let asked = run(&mut switch, &[(0, from(0, (0, 2))), (1, from(1, (1, 2))), (2, from(2, (3, 2)))]);
+    let asked = run(
+        &mut switch,
+        &[(0, frame_from_host(0, (0, 2))), (1, frame_from_host(1, (1, 2))), (2, frame_from_host(2, (3, 2)))],
+    );
     assert_eq!(asked.sent, [(4_000_000, 2, 0), (6_000_000, 3, 2), (12_160_000, 2, 1)]);
     assert_eq!((counts(&switch, 2).bounced, asked.lost), (1, vec![]));
 }
@@ -60,9 +63,9 @@ fn a_frame_is_bounced_for_what_waits_at_inputs_and_crosses_back_from_its_own() {
 /// A frame in transfer fills a bounce queue of one frame, so the second frame goes back to its source.
 /// Nothing waits at any input.
 #[test]
-fn what_crosses_to_a_bounce_queue_counts_as_waiting_for_it() {
+fn frame_in_transfer_counts_as_bounce_queue_backlog() {
     let mut switch = switch_with_overflow(bounces(1, "drop"), Amount::Packets(2), Amount::Packets(9));
-    let asked = run(&mut switch, &[(0, bounced(0, (0, 2))), (1, bounced(1, (3, 2)))]);
+    let asked = run(&mut switch, &[(0, bounced_frame(0, (0, 2))), (1, bounced_frame(1, (3, 2)))]);
     assert_eq!(asked.sent, [(4_000_000, 2, 0), (5_000_000, 3, 1)]);
     assert_eq!(counts(&switch, 2).bounced, 1);
 }
@@ -71,10 +74,10 @@ fn what_crosses_to_a_bounce_queue_counts_as_waiting_for_it() {
 /// Frames 1 to 3 find output 2 full and go back to port 3. Frame 1 leaves from 5 us on, frame 2 crosses while it does,
 /// and frame 3 crosses when frame 2 has begun to leave.
 #[test]
-fn what_is_sent_back_to_a_full_bounce_queue_waits_at_its_input() {
+fn bounced_frames_for_a_full_bounce_queue_wait_at_their_input() {
     let mut switch = switch_with_overflow(bounces(1, "drop"), Amount::Packets(1), Amount::Packets(3));
-    let back = [1, 2, 3].map(|n| (1, from(n, (3, 2))));
-    let asked = run(&mut switch, &[&[(0, from(0, (0, 2)))][..], &back].concat());
+    let back = [1, 2, 3].map(|n| (1, frame_from_host(n, (3, 2))));
+    let asked = run(&mut switch, &[&[(0, frame_from_host(0, (0, 2)))][..], &back].concat());
     let leaves = |n: u64| 5_000_000 + n * 8_160_000;
     assert_eq!(asked.sent, [(4_000_000, 2, 0), (leaves(0), 3, 1), (leaves(1), 3, 2), (leaves(2), 3, 3)]);
     assert_eq!((counts(&switch, 2).bounced, asked.lost), (3, vec![]));
@@ -83,10 +86,10 @@ fn what_is_sent_back_to_a_full_bounce_queue_waits_at_its_input() {
 /// Only the first of three frames is bounced with `bounce_full = "forward"`.
 /// The others wait at their input for output 2, by which they leave after frame 0.
 #[test]
-fn what_tries_its_own_queue_again_waits_at_its_input_for_that() {
+fn bounce_full_forward_leaves_frames_waiting_at_their_input() {
     let mut switch = switch_with_overflow(bounces(1, "forward"), Amount::Packets(1), Amount::Packets(3));
-    let back = [1, 2, 3].map(|n| (1, from(n, (3, 2))));
-    let asked = run(&mut switch, &[&[(0, from(0, (0, 2)))][..], &back].concat());
+    let back = [1, 2, 3].map(|n| (1, frame_from_host(n, (3, 2))));
+    let asked = run(&mut switch, &[&[(0, frame_from_host(0, (0, 2)))][..], &back].concat());
     let leaves = |n: u64| 4_000_000 + n * 8_160_000;
     assert_eq!(asked.sent, [(leaves(0), 2, 0), (5_000_000, 3, 1), (leaves(1), 2, 2), (leaves(2), 2, 3)]);
     assert_eq!((counts(&switch, 2).bounced, asked.lost), (1, vec![]));
@@ -95,9 +98,12 @@ fn what_tries_its_own_queue_again_waits_at_its_input_for_that() {
 /// A full input loses frames that would be bounced and frames that would be stored.
 /// Frame 0 fills its input until 4 us. Frame 1 would be bounced, and frame 2 would be stored.
 #[test]
-fn what_its_input_has_no_room_for_is_lost_there_and_not_bounced() {
+fn full_input_loses_a_frame_instead_of_bouncing_it() {
     let mut switch = switch_with_overflow(bounces(9, "drop"), Amount::Packets(1), Amount::Packets(1));
-    let asked = run(&mut switch, &[(0, from(0, (0, 2))), (1, from(1, (0, 2))), (2, from(2, (0, 1)))]);
+    let asked = run(
+        &mut switch,
+        &[(0, frame_from_host(0, (0, 2))), (1, frame_from_host(1, (0, 2))), (2, frame_from_host(2, (0, 1)))],
+    );
     assert_eq!(asked.lost, [(1, DropReason::InputFull), (2, DropReason::InputFull)]);
     assert_eq!((numbers(&asked), counts(&switch, 2).bounced, counts(&switch, 1).bounced), (vec![0], 0, 0));
     assert_eq!([1, 2].map(|port| counts(&switch, port).dropped[DropReason::InputFull as usize]), [1, 1]);
@@ -107,10 +113,10 @@ fn what_its_input_has_no_room_for_is_lost_there_and_not_bounced() {
 /// Frame 9 arrives at 13 us, while frame 3 crosses. It crosses next, until 20 us. Strict priority finds it there when
 /// frame 1 has left, at 20.32 us.
 #[test]
-fn a_bounced_frame_crosses_before_those_that_have_more_at_the_output() {
+fn bounced_frame_crosses_first_to_an_empty_bounce_queue() {
     let mut switch = switch_with_overflow(bounces(9, "drop"), Amount::Packets(9), Amount::Packets(9));
-    let normal = [0, 1, 2, 3, 4].map(|n| (0, from(n, (0, 2))));
-    let asked = run(&mut switch, &[&normal[..], &[(13, bounced(9, (3, 2)))]].concat());
+    let normal = [0, 1, 2, 3, 4].map(|n| (0, frame_from_host(n, (0, 2))));
+    let asked = run(&mut switch, &[&normal[..], &[(13, bounced_frame(9, (3, 2)))]].concat());
     assert_eq!(numbers(&asked), [0, 1, 9, 2, 3, 4]);
 }
 
@@ -118,19 +124,19 @@ fn a_bounced_frame_crosses_before_those_that_have_more_at_the_output() {
 fn detours(max_detours: Value) -> OverflowSlot {
     let flags = [("mark_detoured", Value::Flag(false)), ("ingress", Value::Flag(true))];
     let [mark, ingress] = flags;
-    answer("detour", [("policy", word("random")), mark, ingress, ("max_detours", max_detours)])
+    overflow_mechanism("detour", [("policy", word("random")), mark, ingress, ("max_detours", max_detours)])
 }
 
 /// Returns three frames that begin to cross at 0 us, one to every output except 3. Each output has space for one frame.
 fn all_but_3() -> [(u64, Pkt); 3] {
-    [(0, from(0, (0, 2))), (0, from(10, (1, 0))), (0, from(11, (2, 1)))]
+    [(0, frame_from_host(0, (0, 2))), (0, frame_from_host(10, (1, 0))), (0, frame_from_host(11, (2, 1)))]
 }
 
 /// Frame 1 is detoured to output 3, since the frame in transfer to output 2 fills it and only output 3 has space.
 #[test]
-fn a_frame_is_detoured_for_what_waits_at_inputs_to_a_port_that_has_a_place_with_it() {
+fn backlog_at_inputs_detours_a_frame_to_a_port_with_space() {
     let mut switch = switch_with_overflow(detours(Value::Off), Amount::Packets(1), Amount::Packets(9));
-    let asked = run(&mut switch, &[&all_but_3()[..], &[(1, from(1, (1, 2)))]].concat());
+    let asked = run(&mut switch, &[&all_but_3()[..], &[(1, frame_from_host(1, (1, 2)))]].concat());
     assert_eq!(asked.sent.last(), Some(&(5_000_000, 3, 1)));
     assert_eq!((counts(&switch, 2).detoured, asked.lost), (1, vec![]));
 }
@@ -138,10 +144,12 @@ fn a_frame_is_detoured_for_what_waits_at_inputs_to_a_port_that_has_a_place_with_
 /// Frame 1 waits at its input and leaves by its own port if it cannot be detoured.
 /// It may not be detoured, or no other port has space. An output-queued switch would lose it.
 #[test]
-fn what_cannot_be_detoured_waits_at_its_input() {
-    for (detours, more) in [(detours(Value::Count(1)), vec![]), (detours(Value::Off), vec![(0, from(12, (3, 3)))])] {
+fn frame_that_cannot_be_detoured_waits_at_its_input() {
+    for (detours, more) in
+        [(detours(Value::Count(1)), vec![]), (detours(Value::Off), vec![(0, frame_from_host(12, (3, 3)))])]
+    {
         let mut switch = switch_with_overflow(detours, Amount::Packets(1), Amount::Packets(9));
-        let mut late = from(1, (1, 2));
+        let mut late = frame_from_host(1, (1, 2));
         late.head.detours = 1;
         let asked = run(&mut switch, &[&all_but_3()[..], &more, &[(1, late)]].concat());
         assert_eq!(asked.sent.last(), Some(&(12_160_000, 2, 1)));
@@ -152,9 +160,12 @@ fn what_cannot_be_detoured_waits_at_its_input() {
 /// A frame that does not fit the memory of its input is lost and not detoured.
 /// Input 1 has space for one frame, which crosses.
 #[test]
-fn what_its_input_has_no_room_for_is_lost_there_and_not_detoured() {
+fn full_input_loses_a_frame_instead_of_detouring_it() {
     let mut switch = switch_with_overflow(detours(Value::Off), Amount::Packets(1), Amount::Packets(1));
-    let asked = run(&mut switch, &[&all_but_3()[..], &[(1, from(1, (1, 2))), (1, from(2, (3, 2)))]].concat());
+    let asked = run(
+        &mut switch,
+        &[&all_but_3()[..], &[(1, frame_from_host(1, (1, 2))), (1, frame_from_host(2, (3, 2)))]].concat(),
+    );
     assert_eq!((asked.lost, counts(&switch, 2).detoured), (vec![(1, DropReason::InputFull)], 1));
     assert_eq!(counts(&switch, 2).dropped[DropReason::InputFull as usize], 1);
 }
@@ -167,12 +178,12 @@ fn trims(extra: u64, no_room: &str) -> OverflowSlot {
     let words = [("trimmable", word("any")), ("ecn", word("keep")), ("victim", word("arrival"))];
     let ([extra, trim_size, class], [trimmable, ecn, victim]) = (sizes, words);
     let delay = ("cut_delay", Value::Time(Dur::ZERO));
-    answer("trim", [extra, trim_size, class, trimmable, ecn, victim, ("no_room", word(no_room)), delay])
+    overflow_mechanism("trim", [extra, trim_size, class, trimmable, ecn, victim, ("no_room", word(no_room)), delay])
 }
 
 /// Creates a frame of 1000 B, with 950 B of payload.
-fn data(n: u32, way: (u16, u16)) -> Pkt {
-    let mut pkt = from(n, way);
+fn data_frame(n: u32, way: (u16, u16)) -> Pkt {
+    let mut pkt = frame_from_host(n, way);
     (pkt.head.flags, pkt.payload) = (Flags::PAYLOAD, 950);
     pkt
 }
@@ -180,10 +191,10 @@ fn data(n: u32, way: (u16, u16)) -> Pkt {
 /// Frames 3 and 4 are trimmed, since 3000 B wait for output 2 and the threshold is 2000.
 /// Of these bytes, 1000 are in transfer. The headers of frames 3 and 4 wait at the input.
 #[test]
-fn a_packet_is_cut_for_what_waits_at_inputs_before_it_is_stored() {
+fn backlog_at_inputs_counts_toward_the_trim_threshold() {
     let mut switch = switch_with_overflow(trims(128, "drop"), Amount::Bytes(2000), Amount::Bytes(1000));
-    let headers = [data(3, (3, 2)), data(4, (3, 2))].map(|pkt| (1, pkt));
-    let asked = run(&mut switch, &[&[0, 1, 2].map(|n| (0, data(n, (n as u16, 2))))[..], &headers].concat());
+    let headers = [data_frame(3, (3, 2)), data_frame(4, (3, 2))].map(|pkt| (1, pkt));
+    let asked = run(&mut switch, &[&[0, 1, 2].map(|n| (0, data_frame(n, (n as u16, 2))))[..], &headers].concat());
     let [whole, short] = [1020 * 8000, 84 * 8000];
     let starts = [0, whole, 2 * whole, 3 * whole, 3 * whole + short].map(|after| 4_000_000 + after);
     assert_eq!(asked.sent.iter().map(|(at, ..)| *at).collect::<Vec<_>>(), starts);
@@ -192,9 +203,9 @@ fn a_packet_is_cut_for_what_waits_at_inputs_before_it_is_stored() {
 
 /// Frame 1 is trimmed, since its input has 100 B left, which only its header fits. Output 2 has no backlog.
 #[test]
-fn a_packet_is_cut_for_which_its_input_has_room_for_the_header_alone() {
+fn input_with_space_for_a_header_only_trims_the_packet() {
     let mut switch = switch_with_overflow(trims(0, "drop"), Amount::Bytes(2000), Amount::Bytes(1100));
-    let asked = run(&mut switch, &[(0, data(0, (0, 1))), (1, data(1, (0, 2)))]);
+    let asked = run(&mut switch, &[(0, data_frame(0, (0, 1))), (1, data_frame(1, (0, 2)))]);
     assert_eq!(asked.sent, [(1_256_000, 2, 1), (4_000_000, 1, 0)]);
     assert_eq!((counts(&switch, 2).trimmed, asked.lost), (1, vec![]));
 }
@@ -202,30 +213,30 @@ fn a_packet_is_cut_for_which_its_input_has_room_for_the_header_alone() {
 /// Frames above the threshold that cannot be stored at the output wait at their input, whole or as a header.
 /// Some cannot be cut, and for the headers even `extra` is too small.
 #[test]
-fn what_cannot_be_cut_and_headers_without_place_wait_at_their_input() {
+fn uncuttable_frames_and_headers_without_space_wait_at_inputs() {
     let mut switch = switch_with_overflow(trims(0, "drop"), Amount::Bytes(1000), Amount::Bytes(9000));
-    let full = [data(0, (0, 2)), data(1, (1, 2))].map(|pkt| (0, pkt));
-    let late = [from(2, (3, 2)), data(3, (3, 2)), data(4, (3, 2))].map(|pkt| (1, pkt));
+    let full = [data_frame(0, (0, 2)), data_frame(1, (1, 2))].map(|pkt| (0, pkt));
+    let late = [frame_from_host(2, (3, 2)), data_frame(3, (3, 2)), data_frame(4, (3, 2))].map(|pkt| (1, pkt));
     let asked = run(&mut switch, &[full.to_vec(), late.to_vec()].concat());
     assert_eq!((numbers(&asked).len(), counts(&switch, 2).trimmed, asked.lost), (5, 2, vec![]));
 }
 
 /// The header of frame 3 does not fit and goes back to the host behind port 3, by which the frame came in.
 #[test]
-fn a_header_without_place_crosses_back_to_its_source_where_it_is_returned() {
+fn header_without_space_is_returned_to_its_source() {
     let mut switch = switch_with_overflow(trims(0, "return"), Amount::Bytes(1000), Amount::Bytes(9000));
-    let full = [data(0, (0, 2)), data(1, (1, 2))].map(|pkt| (0, pkt));
-    let asked = run(&mut switch, &[&full[..], &[(1, data(3, (3, 2)))]].concat());
+    let full = [data_frame(0, (0, 2)), data_frame(1, (1, 2))].map(|pkt| (0, pkt));
+    let asked = run(&mut switch, &[&full[..], &[(1, data_frame(3, (3, 2)))]].concat());
     assert_eq!(asked.sent[0], (1_256_000, 3, 3));
     assert_eq!((numbers(&asked).len(), counts(&switch, 2).trimmed, asked.lost), (3, 1, vec![]));
 }
 
 /// A frame of 64 B cannot be trimmed, since this is the smallest size, and waits whole at its input.
 #[test]
-fn what_would_get_no_shorter_waits_at_its_input_whole() {
+fn frame_of_minimum_size_waits_whole_at_its_input() {
     let mut switch = switch_with_overflow(trims(0, "drop"), Amount::Bytes(1000), Amount::Bytes(9000));
-    let full = [data(0, (0, 2)), data(1, (1, 2))].map(|pkt| (0, pkt));
-    let mut small = data(3, (3, 2));
+    let full = [data_frame(0, (0, 2)), data_frame(1, (1, 2))].map(|pkt| (0, pkt));
+    let mut small = data_frame(3, (3, 2));
     (small.head.size, small.payload) = (64, 6);
     let asked = run(&mut switch, &[&full[..], &[(1, small)]].concat());
     assert_eq!((numbers(&asked).len(), counts(&switch, 2).trimmed, asked.lost), (3, 0, vec![]));

@@ -31,13 +31,13 @@ fn stages(kind: &str, [stage, link]: [u64; 2], lists: &str, end_to_end: bool) ->
 }
 
 /// Creates a switch with output buffers of `buffer` bytes, whose ports may not send `classes`.
-fn paused(stages: Option<StagesSetup>, buffer: u64, classes: [ClassSet; PORTS as usize]) -> Switch {
-    answering(mech::overflow::TailDrop.into(), stages, buffer, classes)
+fn switch_with_paused_classes(stages: Option<StagesSetup>, buffer: u64, classes: [ClassSet; PORTS as usize]) -> Switch {
+    paused_switch_with_overflow(mech::overflow::TailDrop.into(), stages, buffer, classes)
 }
 
 /// Creates a switch with the mechanism `overflow` and output buffers of `buffer` bytes.
 /// Its ports may not send `classes`.
-fn answering(
+fn paused_switch_with_overflow(
     overflow: OverflowSlot,
     stages: Option<StagesSetup>,
     buffer: u64,
@@ -53,10 +53,10 @@ fn answering(
 }
 
 /// Paused classes by port: only class 0 at port 2.
-const ONE: [ClassSet; PORTS as usize] = [ClassSet::NONE, ClassSet::NONE, ClassSet(1), ClassSet::NONE];
+const CLASS_0_AT_PORT_2: [ClassSet; PORTS as usize] = [ClassSet::NONE, ClassSet::NONE, ClassSet(1), ClassSet::NONE];
 
 /// Returns the bytes that stay forever, by input port, by the port that they wait for, and by class.
-fn stays(switch: &Switch, stuck: &[ClassSet]) -> BTreeMap<(u16, u16, u8), u64> {
+fn stuck_bytes_by_class(switch: &Switch, stuck: &[ClassSet]) -> BTreeMap<(u16, u16, u8), u64> {
     let mut all = BTreeMap::new();
     let found = switch.core.stuck_bytes(stuck);
     found.iter().for_each(|own| *all.entry((own.ingress.0, own.port.0, own.class)).or_default() += own.bytes);
@@ -73,13 +73,18 @@ fn frames(to_2: u32, behind: &[(u64, u16, u32)]) -> Vec<(u64, Pkt)> {
 /// Frames at an input stay while port 2 may not send, and so do copies of frames inside.
 /// Six frames are inside: one in the output buffer, two behind the link, one in front of it, two in the stage's buffer.
 #[test]
-fn what_waits_at_an_input_for_a_port_that_may_not_send_stays_and_copies_of_what_waits_inside() {
+fn frames_for_a_paused_port_and_copies_inside_are_stuck() {
     for (copies, bytes) in [(false, 2000), (true, 7000)] {
         for lists in ["by_exit", "fifo"] {
-            let mut switch = paused(Some(stages("mesh", [2000, 1000], lists, copies)), 1000, ONE);
+            let mut switch =
+                switch_with_paused_classes(Some(stages("mesh", [2000, 1000], lists, copies)), 1000, CLASS_0_AT_PORT_2);
             run(&mut switch, &frames(8, &[]));
-            assert_eq!(stays(&switch, &ONE), BTreeMap::from([((0, 2, 0), bytes)]), "{lists}, {copies}");
-            assert!(stays(&switch, &[ClassSet::NONE; 4]).is_empty(), "all of it can leave");
+            assert_eq!(
+                stuck_bytes_by_class(&switch, &CLASS_0_AT_PORT_2),
+                BTreeMap::from([((0, 2, 0), bytes)]),
+                "{lists}, {copies}"
+            );
+            assert!(stuck_bytes_by_class(&switch, &[ClassSet::NONE; 4]).is_empty(), "all of it can leave");
         }
     }
 }
@@ -89,43 +94,48 @@ fn what_waits_at_an_input_for_a_port_that_may_not_send_stays_and_copies_of_what_
 /// so does the next one of its size. A frame that is larger by a byte stays, with all frames behind it; it waits for
 /// port 2.
 #[test]
-fn a_frame_for_a_free_port_stays_behind_what_stays_inside_unless_it_has_room_beside_it() {
-    let by_exit = || paused(Some(stages("mesh", [2500, 1000], "by_exit", false)), 1000, ONE);
+fn frame_for_a_free_port_passes_stuck_frames_only_if_it_fits() {
+    let by_exit =
+        || switch_with_paused_classes(Some(stages("mesh", [2500, 1000], "by_exit", false)), 1000, CLASS_0_AT_PORT_2);
     let mut switch = by_exit();
     let asked = run(&mut switch, &frames(6, &[(200, 500, 1), (200, 500, 1), (200, 501, 1), (200, 100, 1)]));
     assert_eq!(asked.sent.iter().map(|(.., n)| *n).collect::<Vec<_>>(), [6, 7]);
-    assert_eq!(stays(&switch, &ONE), BTreeMap::from([((0, 2, 0), 601)]));
+    assert_eq!(stuck_bytes_by_class(&switch, &CLASS_0_AT_PORT_2), BTreeMap::from([((0, 2, 0), 601)]));
     // While frame 6 moves, frame 7 waits at its input and does not count as staying.
     let mut switch = by_exit();
     let mut most = 0;
     let asked = run_watched(&mut switch, &frames(6, &[(200, 500, 1), (200, 500, 1)]), |switch| {
         most = most.max(switch.core.store.inputs.as_ref().unwrap().used_by_input(PortId(0)).0);
-        let behind = stays(switch, &ONE).values().sum::<u64>();
+        let behind = stuck_bytes_by_class(switch, &CLASS_0_AT_PORT_2).values().sum::<u64>();
         assert_eq!(behind % 1000, 0, "only frames for port 2 stay at any time");
     });
     assert_eq!((asked.sent.len(), most > 1), (2, true));
-    assert!(stays(&switch, &ONE).is_empty());
+    assert!(stuck_bytes_by_class(&switch, &CLASS_0_AT_PORT_2).is_empty());
 }
 
 /// A frame for a free port stays behind frames for a paused port if all frames are in one list.
 /// The first frame for the free port stays inside, and the second no longer fits.
 #[test]
-fn with_one_list_a_frame_stays_behind_one_for_another_way() {
-    let mut switch = paused(Some(stages("mesh", [2500, 1000], "fifo", false)), 1000, ONE);
+fn fifo_list_blocks_a_frame_behind_one_for_a_paused_port() {
+    let mut switch =
+        switch_with_paused_classes(Some(stages("mesh", [2500, 1000], "fifo", false)), 1000, CLASS_0_AT_PORT_2);
     let asked = run(&mut switch, &frames(6, &[(200, 500, 1), (200, 500, 1)]));
-    assert_eq!((asked.sent.len(), stays(&switch, &ONE)), (0, BTreeMap::from([((0, 2, 0), 500)])));
+    assert_eq!(
+        (asked.sent.len(), stuck_bytes_by_class(&switch, &CLASS_0_AT_PORT_2)),
+        (0, BTreeMap::from([((0, 2, 0), 500)]))
+    );
 }
 
 /// Frames of class 1 fill the buffer of port 2, so frames of class 0 stay although the port may send them.
 #[test]
-fn a_class_that_may_leave_stays_where_another_has_filled_the_buffer_of_its_output() {
-    let stuck = ONE.map(|classes| ClassSet(classes.0 << 1));
-    let mut switch = paused(Some(stages("mesh", [1000, 1000], "by_exit", false)), 1500, stuck);
+fn unpaused_class_is_stuck_behind_a_paused_one_at_the_output() {
+    let stuck = CLASS_0_AT_PORT_2.map(|classes| ClassSet(classes.0 << 1));
+    let mut switch = switch_with_paused_classes(Some(stages("mesh", [1000, 1000], "by_exit", false)), 1500, stuck);
     let mut all = vec![(0, frame(0, 1000, (1, 2), 1))];
     all.extend((1..6).map(|n| (90, frame(n, 501, (0, 2), 0))));
     run(&mut switch, &all);
     // Three frames are inside, one in each buffer on the path.
-    assert_eq!(stays(&switch, &stuck), BTreeMap::from([((0, 2, 0), 1002)]));
+    assert_eq!(stuck_bytes_by_class(&switch, &stuck), BTreeMap::from([((0, 2, 0), 1002)]));
 }
 
 /// Returns the bytes in the memory of inputs, by input and class.
@@ -141,7 +151,7 @@ fn held(switch: &Switch) -> BTreeMap<(u16, u8), u64> {
 /// Bytes that stay at any time of a random run are still there at any later time.
 /// When nothing moves any more, they are all bytes that are left.
 #[test]
-fn what_is_said_to_stay_never_leaves_and_is_all_in_the_end_over_random_runs() {
+fn stuck_bytes_never_leave_and_are_all_that_remains() {
     let (mut early, mut much) = (0, 0);
     for n in 0..400 {
         let mut draws = Stream::new(7, n, StreamPurpose::Custom(0));
@@ -158,7 +168,7 @@ fn what_is_said_to_stay_never_leaves_and_is_all_in_the_end_over_random_runs() {
             0 => bounces(of(&[1, 2, 9]), "forward"),
             _ => mech::overflow::TailDrop.into(),
         };
-        let mut switch = answering(overflow, joined, of(&[1500, 1999, 4000]), stuck);
+        let mut switch = paused_switch_with_overflow(overflow, joined, of(&[1500, 1999, 4000]), stuck);
         let arrival = |n| {
             let size = of(&[64, 300, 999, 1000, 1001, 1500]) as u16;
             let (way, class) = ((of(&[0, 1, 2, 3]) as u16, of(&[0, 1, 2, 3]) as u32), of(&[0, 0, 1, 3]) as u8);

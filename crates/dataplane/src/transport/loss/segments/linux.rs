@@ -8,7 +8,8 @@ impl Segments {
     pub fn lost(&self) -> u64 {
         self.waiting + self.again - self.doubled
     }
-    /// Number of segments in flight of any length (`tcp_packets_in_flight`): [`pipe`](Segments::pipe) in segments.
+    /// Number of segments in flight, whatever their lengths (`tcp_packets_in_flight`).
+    /// It is [`pipe`](Segments::pipe) in segments.
     pub fn in_flight(&self) -> u32 {
         (self.len() as u32 - self.sacked_segments() - self.waits).saturating_sub(self.assumed_delivered())
             + self.doubles

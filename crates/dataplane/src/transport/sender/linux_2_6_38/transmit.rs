@@ -78,7 +78,7 @@ impl Sender {
     }
 
     /// End of the next burst of new data; `None` if data must wait.
-    pub(in crate::transport::sender) fn next_burst_2_6_38(&self, r: &mut RackTlp, io: &Io) -> Option<u64> {
+    pub(in crate::transport::sender) fn next_burst_end_2_6_38(&self, r: &mut RackTlp, io: &Io) -> Option<u64> {
         let (cfg, mss) = (io.cfg, u64::from(io.cfg.mss));
         let in_flight = u64::from(r.segments.in_flight());
         let quota = u64::from(self.congestion.window_segments(cfg.mss.into())).saturating_sub(in_flight) * mss;

@@ -4,7 +4,7 @@ use super::script::{self, Item, Outcome, Seen, Step, When, blank, extent, extent
 use crate::transport::config::EcnMode;
 use crate::transport::tests::pair::flow;
 use crate::transport::{Io, Receiver, ReleasedPackets, Sender, TcpConfig};
-use crate::{MAX_BLOCKS, NO_EXT, PacketExtension, PacketExtensions, Pkt, SynOptions, Timestamps};
+use crate::{ExtensionSlab, MAX_BLOCKS, NO_EXT, PacketExtension, Pkt, SynOptions, Timestamps};
 use mech::{Ecn, Flags};
 use units::Time;
 
@@ -20,7 +20,7 @@ pub struct End {
     cfg: TcpConfig,
     mss: u64,
     now: Time,
-    exts: PacketExtensions,
+    exts: ExtensionSlab,
     /// Packets that the last line of the case made it send, with their options.
     sent: Vec<(Pkt, PacketExtension)>,
     /// TSval of each emitted packet, in order.
@@ -35,7 +35,7 @@ impl End {
         End::new(Party::Receiver(Box::new(Receiver::new(&flow(bytes), &cfg))), cfg)
     }
     fn new(party: Party, cfg: TcpConfig) -> End {
-        let (exts, mss) = (PacketExtensions::default(), u64::from(cfg.mss));
+        let (exts, mss) = (ExtensionSlab::default(), u64::from(cfg.mss));
         End { party, cfg, mss, now: Time::ZERO, exts, sent: vec![], stamps: vec![] }
     }
 

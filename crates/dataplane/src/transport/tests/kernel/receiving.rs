@@ -4,7 +4,7 @@ use super::{Difference, HANDLED, MSS, TICK, difference, on_kernel_ticks};
 use crate::transport::tests::conformance::script::{blank, transport};
 use crate::transport::tests::pair::flow;
 use crate::transport::{Io, Receiver, ReleasedPackets, TcpConfig};
-use crate::{NO_EXT, PacketExtension, PacketExtensions, Timestamps};
+use crate::{ExtensionSlab, NO_EXT, PacketExtension, Timestamps};
 use mech::{Ecn, Flags};
 use units::{Dur, Time};
 
@@ -79,7 +79,7 @@ impl Stream {
             receiver: Receiver::new(&flow(1 << 30), &cfg),
             cfg,
             now: Time::ZERO,
-            exts: PacketExtensions::default(),
+            exts: ExtensionSlab::default(),
             acks: vec![],
         };
         for (n, line) in self.lines.iter().enumerate() {
@@ -93,7 +93,7 @@ struct Play {
     receiver: Receiver,
     cfg: TcpConfig,
     now: Time,
-    exts: PacketExtensions,
+    exts: ExtensionSlab,
     /// ACKs since the last line, as recordings write them.
     acks: Vec<String>,
 }

@@ -100,7 +100,7 @@ fn what_lies_beyond_the_window_is_no_duplicate() {
 }
 
 #[test]
-fn dctcps_ack_of_what_came_before_tells_nothing_of_what_came_after() {
+fn ack_at_a_change_of_marks_has_no_blocks_of_later_data() {
     // RFC 8257 §3.2 with delayed ACKs.
     let mut e = End::with_flow(100_000, "dctcp", &[delayed()]);
     assert_eq!(e.segment(0), []);
@@ -125,7 +125,7 @@ fn blocks_wrap_with_sequence_numbers() {
 }
 
 #[test]
-fn a_receiver_that_is_gone_answers_as_it_did() {
+fn finished_receiver_answers_as_before() {
     let stamps = || vec![("timestamps", Value::Flag(true))];
     for (kind, set) in [("sack", vec![]), ("sack", stamps()), ("linux", stamps())] {
         let mut e = End::with_flow(3_000, kind, &set);
@@ -139,7 +139,7 @@ fn a_receiver_that_is_gone_answers_as_it_did() {
             e.bytes(start, len);
             let (live, options) = e.sent();
             let mut pkt = segment::data_segment(&flow(3_000), (start, len), 0, &e.cfg);
-            let mut exts = PacketExtensions::default();
+            let mut exts = ExtensionSlab::default();
             let timestamps = e.cfg.timestamps.then_some(Timestamps { val: e.stamp, ecr: 0 });
             pkt.ext = exts.allocate(PacketExtension { timestamps, ..PacketExtension::default() });
             let mut out = ReleasedPackets::default();

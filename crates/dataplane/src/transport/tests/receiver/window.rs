@@ -17,7 +17,7 @@ fn the_window_that_is_advertised_never_moves_back() {
     assert_eq!(edge, 6000 + 45_535);
 }
 
-fn less(window: u64) -> [(&'static str, Value); 2] {
+fn shrinking_window(window: u64) -> [(&'static str, Value); 2] {
     [("receive_window", size(window)), ("window_less_out_of_order", Value::Flag(true))]
 }
 
@@ -30,9 +30,9 @@ impl End {
 }
 
 #[test]
-fn what_waits_takes_from_the_window_but_its_edge_stays() {
+fn out_of_order_bytes_shrink_the_window_but_not_its_edge() {
     // PABO §IV: edge = max(old edge, RCV.NXT + W - bytes beyond the gap).
-    let mut e = End::new(100_000, &less(10_000));
+    let mut e = End::new(100_000, &shrinking_window(10_000));
     e.segment(0);
     assert_eq!(e.edge(), 11_000);
     for n in [2, 3, 4] {
@@ -48,7 +48,7 @@ fn what_waits_takes_from_the_window_but_its_edge_stays() {
 
 #[test]
 fn up_to_the_advertised_edge_everything_is_taken_and_nothing_beyond() {
-    let mut e = End::new(100_000, &less(4_000));
+    let mut e = End::new(100_000, &shrinking_window(4_000));
     e.segment(0);
     [2, 3, 4].into_iter().for_each(|n| drop(e.segment(n)));
     assert_eq!((e.receiver.stats().waiting, e.edge()), (3000, 5000));
@@ -64,7 +64,7 @@ fn up_to_the_advertised_edge_everything_is_taken_and_nothing_beyond() {
 }
 
 #[test]
-fn in_order_bytes_beyond_what_was_told_wait_for_nobody() {
+fn in_order_bytes_beyond_the_advertised_edge_are_dropped() {
     let mut e = End::new(100_000, &[("receive_window", size(1500)), delayed()]);
     assert_eq!(e.segment(0), []);
     assert_eq!(e.segment(1), [1500]);
@@ -74,7 +74,7 @@ fn in_order_bytes_beyond_what_was_told_wait_for_nobody() {
 #[test]
 fn an_edge_that_stays_is_rounded_up_to_the_scale_and_one_that_moves_down() {
     // RFC 7323 §2.3; 100 000 bytes need a scale of 1.
-    let mut e = End::new(1_000_000, &less(100_000));
+    let mut e = End::new(1_000_000, &shrinking_window(100_000));
     assert_eq!(e.cfg.window_shift, 1);
     e.bytes(0, 1001);
     assert_eq!(e.edge(), 101_001);
@@ -93,7 +93,7 @@ fn an_edge_that_stays_is_rounded_up_to_the_scale_and_one_that_moves_down() {
 fn the_edge_never_moves_back_and_the_field_never_overflows() {
     let mut draw = mech::Stream::new(3, 0, mech::StreamPurpose::Custom(0));
     for window in [3_000, 65_535, 65_536, 1_000_001, 1 << 30] {
-        let mut e = End::new(60_000_000, &less(window));
+        let mut e = End::new(60_000_000, &shrinking_window(window));
         let (mut edge, mut next) = (0, 0);
         for _ in 0..4000 {
             let start = (next + draw.uniform_below(12_000)).saturating_sub(3000);

@@ -19,7 +19,7 @@ fn no_errors_or_warnings() -> (Vec<(&'static str, String)>, Vec<String>) {
 }
 
 #[test]
-fn what_goes_together_needs_no_word() {
+fn qcn_settings_that_fit_have_no_errors_or_warnings() {
     for given in [
         "",
         "at=inputs",

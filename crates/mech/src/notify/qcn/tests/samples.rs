@@ -142,7 +142,7 @@ fn there_are_as_many_samples_as_intervals_in_what_comes() {
 }
 
 #[test]
-fn it_follows_its_side_and_class_and_nothing_else() {
+fn qcn_follows_only_the_account_of_its_side_and_class() {
     for (at, side, own) in [
         ("inputs", MemorySide::Input, Account::Entered(PORT, 3)),
         ("outputs", MemorySide::Output, Account::Arrived(PORT, 3)),
@@ -162,7 +162,7 @@ fn it_follows_its_side_and_class_and_nothing_else() {
 }
 
 #[test]
-fn it_rests_up_to_the_longest_queue_that_is_no_congestion_however_it_grew() {
+fn qcn_is_inactive_up_to_the_longest_uncongested_queue() {
     for given in ["", "rounding=nearest", "q_eq=26000B w=4", "q_eq=1B", "w=0 rounding=nearest", "q_eq=7B w=64"] {
         let qcn = Qcn::new(&values(&SPEC, given));
         let most = qcn.inactive_up_to().expect("at outputs").bytes;

@@ -111,7 +111,7 @@ fn of_two_samples_the_victim_is_told_only_where_both_are_its_own() {
 }
 
 #[test]
-fn of_two_samples_with_ways_alike_the_second_is_told_and_one_flow_that_fills_the_memory_always() {
+fn two_samples_with_equal_paths_notify_by_memory_share() {
     let flows = [(10_000, 1000), (30_000, 1000)];
     let mut memory = Memory::with_flows(1000, &flows);
     memory.outputs = vec![(5000, Some(150_000), 0); 2];
@@ -212,6 +212,6 @@ fn of_two_samples_an_index_from_outside_says_which_way_is_worse() {
     let mut memory = Memory::with_flows(1000, &[(50_000, 1000), (50_000, 1000)]);
     memory.outputs = vec![(10_000, Some(150_000), 0), (140_000, Some(150_000), 0)];
     let mut bench = frozen_bench("culprit=two_samples", memory, 9);
-    bench.qcn = bench.qcn.clone().with_index(LessBackloggedIndex);
+    bench.qcn = bench.qcn.clone().with_path_index(LessBackloggedIndex);
     assert_shares(&notified_by_draw(&mut bench, 2), &[0.75, 0.25]);
 }
