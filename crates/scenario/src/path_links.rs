@@ -7,9 +7,9 @@ use units::{Dur, Rate};
 pub struct PathLink {
     /// Number of the hop from 0; the links of a flow are in order of hops.
     pub hop: u32,
-    /// Index of the sending node among those that send at this hop.
+    /// Index of the sending node in the list of nodes that send at this hop.
     pub from: u32,
-    /// Index of the receiving node among those that send at the next hop.
+    /// Index of the receiving node in the list of nodes that send at the next hop.
     pub to: u32,
     /// Rate of the link.
     pub rate: Rate,

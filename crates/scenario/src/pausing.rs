@@ -264,7 +264,7 @@ impl LosslessMemoryNeed {
     }
 }
 
-/// Returns warnings about allowed pause settings that may fail to prevent losses; equal switches share a warning.
+/// Returns warnings about allowed pause settings that may fail to prevent losses; switches with the same text share a warning.
 pub(crate) fn list_pause_warnings(scenario: &Scenario) -> Vec<String> {
     if !scenario.has_pauses() {
         return Vec::new();
@@ -280,7 +280,7 @@ pub(crate) fn list_pause_warnings(scenario: &Scenario) -> Vec<String> {
     let fails = "A packet may be lost, which ends the run with an error unless lossless = false";
     let one = |(text, names): (String, Vec<&str>)| match names.as_slice() {
         [first, rest @ ..] if !rest.is_empty() => {
-            format!("pause at {first} and {} equal switches: {text}. {fails}", rest.len())
+            format!("pause at {first} and {} switches like it: {text}. {fails}", rest.len())
         }
         names => format!("pause at {}: {text}. {fails}", names.concat()),
     };

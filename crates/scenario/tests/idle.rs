@@ -179,7 +179,7 @@ fn marking_from_a_length_on_that_no_queue_reaches_is_told() {
     };
     let said = |k: &str, size: &str| {
         let begins = format!("marking begins at {k}, but the buffer of a port is only {size}. Lower the threshold");
-        vec![format!("switch.marking marks nothing at s0 and equal switches: {begins}")]
+        vec![format!("switch.marking marks nothing at s0 and switches like it: {begins}")]
     };
     assert_eq!(with("100pkt", "100pkt", ""), said("100pkt", "100pkt"));
     assert_eq!(with("99pkt", "100pkt", ""), [""; 0], "the last that fits finds 99");

@@ -122,7 +122,7 @@ fn ineffective_ack_holding_warns() {
     };
     assert_eq!(note_on_holding(&with("120000B", "")), [""; 0]);
     let beyond = |from: &str, room: &str| {
-        let at = "holds nothing at s0 and equal switches";
+        let at = "holds nothing at s0 and switches like it";
         let rest = "Lower the threshold, or increase the buffer";
         format!("{HOLD} {at}: holding begins above {from}, but the buffer of a port is only {room}. {rest}")
     };

@@ -20,7 +20,7 @@ fn a_queue_that_is_never_congested_since_its_buffer_is_full_before_is_told() {
         )
     };
     // 3 q - 60 KB reaches one step, 4762 B, at 21,588 B.
-    let said = "switch.notify sends no congestion notifications at s0 and equal switches: notification begins above \
+    let said = "switch.notify sends no congestion notifications at s0 and switches like it: notification begins above \
                 21587B, but the buffer of a port is only ";
     assert_eq!(with("21587B", ""), [format!("{said}21587B")]);
     assert_eq!(with("21588B", ""), NONE);
@@ -132,7 +132,7 @@ fn an_input_that_is_never_congested_since_its_memory_is_full_before_is_told() {
         let buffer = "model = \"cioq\"\ninput_buffer = \"150KB\"\nbuffer = { kind = \"per_port\", size = \"150KB\" }";
         notes(&format!("{buffer}\nnotify = {{ kind = \"qcn\", at = \"inputs\", q_eq = \"{q_eq}\" }}"), "")
     };
-    let said = "switch.notify sends no congestion notifications at s0 and equal switches: notification begins above \
+    let said = "switch.notify sends no congestion notifications at s0 and switches like it: notification begins above \
                 359788B, but input_buffer is only 150KB";
     assert_eq!(with("1MB"), [said]);
     assert_eq!(with("60KB"), NONE);
@@ -178,8 +178,8 @@ fn copies_that_keep_an_input_below_its_link_are_told() {
     let copies = |delay: &str| format!("end_to_end = true, ack_delay = \"{delay}\"");
     let said = |delay: &str, what: &str| {
         vec![format!(
-            "default: switch.fabric.ack_delay = {delay} is too long for inputs at s0 and equal switches with links of \
-             1Gbps: copies of frames fill the input before they are acknowledged, and {what}"
+            "default: switch.fabric.ack_delay = {delay} is too long for inputs with links of 1Gbps at s0 and switches \
+             like it: their memory fills with copies that wait for an acknowledgement, and {what}"
         )]
     };
     let full = |most: &str, memory: &str| format!("an input carries at most {most} with its memory of {memory}");

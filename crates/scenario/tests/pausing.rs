@@ -120,7 +120,8 @@ fn what_is_never_paused_and_takes_of_the_same_memory_is_noted() {
     assert_eq!(
         loaded(&tree, &[]).notes,
         [format!(
-            "default: pause at edge0 and 7 equal switches: packets that arrive at 2 ports without lossless pause {end}"
+            "default: pause at edge0 and 7 switches like it: packets that arrive at 2 ports without lossless pause \
+             {end}"
         )]
     );
 }

@@ -48,7 +48,7 @@ pub(crate) struct ChangeSchedule {
     pub(crate) first_routes: Arc<Routes>,
     /// Link directions on which each event loses frames; `None` if the event loses none on its link.
     pub(crate) lossy_directions: Vec<Option<LossyDirections>>,
-    /// Losses that past events' link directions already had when the event happened.
+    /// Losses on the link directions of each past event, counted until the event happened.
     pub(crate) losses_before: Vec<LossCounts>,
     /// Ports that past events closed because their links are dead.
     pub(crate) closings: Vec<PortClosure>,

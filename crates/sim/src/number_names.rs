@@ -1,4 +1,4 @@
-//! Names of the small numbers in tables.
+//! Names of the codes in table columns (enum values stored as small integers).
 
 use crate::packet_trace::StepKind;
 use crate::recorder::{BufferKind, PacketEvent, PacketMetric};

@@ -10,7 +10,7 @@
 //! - once the receive window, a whole number of segments, is the limit, an ACK releases exactly 1 segment;
 //! - with marks, which shrink the window, an ACK releases 0 to 2 segments;
 //! - the bytes in flight never exceed min(cwnd, rwnd), and fill it to within a segment while there is data to send;
-//! - behind a saturated bottleneck, the ACKs of a single flow arrive one slot of the bottleneck apart.
+//! - behind a saturated bottleneck, the ACKs of a single flow arrive one transmission time of a frame apart.
 
 use crate::common::scenario;
 use crate::common::watched::watch;
@@ -225,7 +225,7 @@ fn marks_only_hold_segments_back() {
 }
 
 #[test]
-fn behind_a_saturated_bottleneck_acks_come_one_slot_apart() {
+fn behind_a_saturated_bottleneck_acks_come_one_frame_time_apart() {
     for (n, mbps) in [(0, 100), (1, 433), (2, 800)] {
         // A window of 40 segments; the path without queues holds at most 800 Mb/s * 110 us, 8 frames.
         let case = Case {
@@ -240,9 +240,9 @@ fn behind_a_saturated_bottleneck_acks_come_one_slot_apart() {
         let acks: Vec<u64> =
             case.run(n).flows[&0].iter().filter(|(_, moment)| moment.ack.is_some()).map(|(at, _)| *at).collect();
         assert_eq!(acks.len(), 200);
-        let slot = (1538u64 * 8 * 1_000_000).div_ceil(mbps);
+        let frame_time = (1538u64 * 8 * 1_000_000).div_ceil(mbps);
         let gaps: Vec<u64> = acks[100..].windows(2).map(|pair| pair[1] - pair[0]).collect();
-        // A slot is rounded up to a picosecond, or its remainder is carried over exactly.
-        assert!(gaps.iter().all(|gap| gap.abs_diff(slot) <= 1), "{mbps} Mb/s: {gaps:?}, slot {slot}");
+        // A transmission time is rounded up to a picosecond, or its remainder is carried over exactly.
+        assert!(gaps.iter().all(|gap| gap.abs_diff(frame_time) <= 1), "{mbps} Mb/s: {gaps:?}, {frame_time}");
     }
 }

@@ -46,9 +46,8 @@ def measure_section_3(sweeps: Sweeps) -> Iterable[Measured]:
     queues, often = (
         [runs.metric(name, variant) for variant in (NEWRENO, DIBS)] for name in ("queue_all_mean", "detours")
     )
-    note = (
-        f"NewReno {finite_mean(queues[0]):.3g}, DCTCP {finite_mean(queues[1]):.3g}; of all ports of switches"
-    )
+    means = f"NewReno {finite_mean(queues[0]):.3g}, DCTCP {finite_mean(queues[1]):.3g}"
+    note = f"{means}; mean over all switch ports"
     yield build_measured("NewReno less DCTCP", "mean_queue", queues[0] - queues[1], note)
     yield build_measured("NewReno by DCTCP", "detours", divide_by_seed(*often))
 

@@ -87,7 +87,7 @@ class Fabric:
 
     @cached_property
     def hops(self) -> np.ndarray:
-        """Hops from switch to switch in the order of `switches`: 0, 1, 2, or 3 for more."""
+        """Matrix of the number of hops between switches, in the order of `switches`; 3 means 3 or more."""
         count = len(self.switches)
         beside = np.zeros((count, count), bool)
         inner = np.isin(self.node, self.switches) & np.isin(self.peer, self.switches)

@@ -47,7 +47,7 @@ BUFFER_RANGE = 20, 100  # packets of a port, the range of table 2
 MAX_BENEFICIAL_QPS = 10_000  # queries per second, in the paper's text
 PFABRIC = "pfabric"
 QUERY_RATES = (300, 500, 1000, 1500, 2000)
-# Sweep with the runs of each variant.
+# Figure 15 takes its two variants from two sweeps, because pFabric has a scenario of its own.
 SWEEP_OF_VARIANT = {DIBS: "queries", PFABRIC: "pfabric"}
 
 

@@ -64,9 +64,8 @@ def chart_events_over_time(results: Results, kind: int) -> Chart | None:
     which = most if rows.others else ""
     caption = (
         f"{TITLE_OF_KIND[kind]}, by switch and time. One row per switch{which}; the rows are the same in "
-        f"every panel. The colour is the count in {formats.format_time(step)}. First seed of each variant. "
-        "Grey: "
-        "outside the measurement window."
+        f"every panel. The colour is the count per bin of {formats.format_time(step)}. First seed of each "
+        "variant. Grey: outside the measurement window."
     )
     colours = colours_for_counts(largest, f"{FRAME_OUTCOMES[kind]} in {formats.format_time(step)}")
     names = max(len(one.names) for one in maps.values())
@@ -270,8 +269,9 @@ def chart_hot_links(results: Results) -> Chart | None:
     step = next(iter(maps.values())).step_ps
     caption = (
         f"Utilisation of the {len(rows)} link directions with the highest load over all variants, first "
-        f"seed of each. The colour is the utilisation in {formats.format_time(step)}; frames count with "
-        "preamble and gap when their transmission begins. Grey: outside the measurement window."
+        f"seed of each. The colour is the utilisation per bin of {formats.format_time(step)}. A frame "
+        "counts, with preamble and gap, in the bin in which its transmission begins. Grey: outside the "
+        "measurement window."
     )
     label = f"share of the rate in {formats.format_time(step)}"
     colours = Colours(0, 1, label, kind="share", white_zero=True)

@@ -67,11 +67,11 @@ class ShownFlows:
         return [*(draw(run, flow, self.line_style(flow), "") for flow in reversed(self.grey)), *coloured]
 
     def describe(self, by: str) -> str:
-        """Describes which flows are drawn: `the 7 flows with most bytes of 12; the next 5 in grey`."""
+        """Describes which flows are drawn: `of 12 flows, the 7 with the most bytes; the next 5 in grey`."""
         if len(self.every) == len(self.shown):
             return f"all {common.format_count(len(self.every), 'flow')}"
         grey = f"; the next {len(self.grey)} in grey" if self.grey else ""
-        return f"the {len(self.shown)} flows with most {by} of {len(self.every)}{grey}"
+        return f"of {len(self.every)} flows, the {len(self.shown)} with the most {by}{grey}"
 
 
 def flow_name(run: RunData, flow: int) -> str:

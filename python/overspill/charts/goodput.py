@@ -267,14 +267,14 @@ def chart_goodput_by_flow(results: Results) -> Chart | None:
         for at, flow in enumerate(shown)
     ]
     step = formats.format_time(step_width_ps(first, period, MAX_STEPS))
-    grey = (
-        f"; the next {len(chosen[len(shown) : MAX_GREY_FLOWS])} in grey" if len(chosen) > len(shown) else ""
-    )
+    part = len(chosen) > len(shown)
+    most = f"Of {len(chosen)} flows, the {len(shown)} with the most bytes are in colour"
+    which = most if part else "Each flow has a colour"
+    grey = f"; the next {len(chosen[len(shown) : MAX_GREY_FLOWS])} are in grey" if part else ""
     bursts, note = burst_notes(runs.values(), beyond)
     caption = (
-        f"Payload of a flow that arrived in order, in bins of {step}: the {len(shown)} flows with most "
-        f"bytes of {len(chosen)}{grey}. First seed of each variant. {bursts}Grey areas: outside the "
-        "measurement window."
+        f"Payload that arrived in order, per flow, in bins of {step}. {which}{grey}. First seed of each "
+        f"variant. {bursts}Grey areas: outside the measurement window."
     )
     title = "Goodput by flow: payload that arrived in order"
     return replace(common.chart_over_time(("goodput-flows", title, caption), panels, entries), note=note)

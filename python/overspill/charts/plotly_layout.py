@@ -18,7 +18,8 @@ PANEL_GAP = 62  # pixels between rows of panels that have axes of their own
 TITLE_HEIGHT = 26  # pixels of a panel's title
 INK_COLOUR, SOFT_COLOUR, GRID_COLOUR, LINE_COLOUR = "#1b1f24", "#5c6670", "#e3e7eb", "#9aa4ae"
 FONT_FAMILY = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
-# d3 formats that follow the zoom: tick, number under the pointer, and suffix of both.
+# d3 formats: tick, number under the pointer, and suffix of both. Formats of ticks have no fixed precision, so
+# that ticks adapt to the zoom.
 D3_FORMATS = {
     "number": ("", ",.6~r", ""),
     "time": ("~s", ".4~s", "s"),
@@ -131,7 +132,7 @@ def add_panel(found: dict[str, Any], chart: Chart, index: int, box: PanelBox) ->
 
 
 def axis_properties(axis: Axis, extent: tuple[float, float]) -> dict[str, Any]:
-    """Returns the properties of one axis, whose ticks follow the zoom if they are numbers."""
+    """Returns the properties of one axis, whose ticks adapt to the zoom if they are numbers."""
     tick, form, unit = D3_FORMATS[axis.kind]
     style = {
         "gridcolor": GRID_COLOUR,

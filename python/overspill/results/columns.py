@@ -46,7 +46,9 @@ def build_array(dtype: str, data: Memory, none: int | None = None) -> pa.Array:
     kind = ARROW_TYPES[dtype]
     width = kind.bit_width // 8
     if len(data) % width:
-        raise Failed(f"the core gave {len(data)} bytes for a column of {dtype}")
+        raise Failed(
+            f"the core gave {len(data)} bytes for a column of {dtype}; expected a multiple of {width}"
+        )
     validity = None
     if none is not None:
         present = np.frombuffer(memoryview(data), dtype=f"<u{width}") != none

@@ -47,7 +47,7 @@ pub(crate) struct StageMove {
 pub(super) struct StageTarget {
     pub(super) clock: ByteClock,
     pub(super) arriving: Option<StageMove>,
-    /// True if the target is on the list of targets whose arbiter must choose.
+    /// True if the target is on the list of buffers whose arbiter must choose a frame.
     listed: bool,
     /// Number of the queue whose frame moved to the target last.
     pub(super) last: u8,
@@ -207,7 +207,7 @@ impl Stages {
     pub(crate) fn schedule_arbiter_for_input(&mut self, input: PortId) {
         self.schedule_arbiter(self.ports + input.0);
     }
-    /// Returns the next target whose arbiter must choose.
+    /// Returns the next buffer, of an output or inside the switch, whose arbiter must choose a frame.
     /// Targets that have become busy since are left out: in a buffer with one list, two successive frames may have the
     /// same target.
     pub(crate) fn next_scheduled(&mut self) -> Option<u16> {

@@ -228,7 +228,8 @@ impl Dcqcn {
         self.flow_states.insert(at.flow, point);
         match point.current == self.line_rate() {
             true if at.is_empty => *at.limiter = None,
-            // The limiter gets `line` itself: whole bits per second could be slower and delay frames.
+            // The limiter gets the exact rate of the link: `current` is in whole bits per second, which could be
+            // slower and delay frames.
             true => at.set_rate_limit(self.line_rate),
             false => at.set_rate_limit(Rate::bps(point.current)),
         }

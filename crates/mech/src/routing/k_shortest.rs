@@ -176,7 +176,7 @@ mod tests {
             let chosen = paths.path_of_hash(HostId(0), HostId(1), hash);
             counts[all.iter().position(|path| *path == chosen).unwrap()] += 1;
         }
-        // The 99.99 % point of χ² with 7 degrees of freedom is 29.9.
+        // The 99.99% point of χ² with 7 degrees of freedom is 29.9.
         assert!(chi_square(&counts) < 29.9, "{counts:?}");
     }
 }

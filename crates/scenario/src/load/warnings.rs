@@ -311,7 +311,7 @@ impl WarningContext<'_> {
             {
                 let name = &node.name;
                 notes.push(format!(
-                    "switch.marking marks nothing at {name} and equal switches: marking begins at {from}, but the \
+                    "switch.marking marks nothing at {name} and switches like it: marking begins at {from}, but the \
                      buffer of a port is only {room}. Lower the threshold"
                 ));
                 break;

@@ -62,7 +62,8 @@ impl RouteSearch {
         RouteSearch { links, first, ports, seen: vec![0; switches], reached: vec![0; switches], nearer }
     }
 
-    /// Searches the network from up to 64 switches together, given by their indices.
+    /// Runs breadth-first searches from up to 64 switches simultaneously, and stores the links toward each in `nearer`.
+    /// `roots` has the indices of these switches, in the order of the bits. The next search overwrites the result.
     pub fn search_from(&mut self, roots: &[u32]) {
         self.seen.fill(0);
         self.nearer.fill(0);

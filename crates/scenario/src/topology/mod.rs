@@ -176,7 +176,7 @@ impl Topology {
     /// Returns the host with this name.
     pub fn find_host(&self, name: &str) -> Option<HostId> {
         let hosts = &self.nodes[..self.hosts as usize];
-        // Built-in networks name host `i` `hi`, so that the name gives the number without a search.
+        // In built-in networks, host 3 is `h3`, so the name gives the number without a search.
         let numbered = name.strip_prefix('h').and_then(|number| number.parse::<usize>().ok());
         let at = numbered.filter(|at| hosts.get(*at).is_some_and(|node| node.name == name));
         at.or_else(|| hosts.iter().position(|node| node.name == name)).map(|at| HostId(at as u32))

@@ -25,7 +25,7 @@ impl FourAryHeap {
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
-    /// Returns the next event.
+    /// Returns the next event without removing it.
     #[inline]
     pub fn peek(&self) -> Option<Key> {
         self.keys.first().copied()

@@ -70,7 +70,7 @@ impl EventQueue {
             },
         }
     }
-    /// Returns the event that is probably next, if it is known at no cost.
+    /// Returns the event that is probably next without removing it; `None` if finding it has a cost.
     #[inline(always)]
     pub fn peek_if_cheap(&self) -> Option<Key> {
         match self {
@@ -78,7 +78,7 @@ impl EventQueue {
             EventQueue::Heap(_) => None,
         }
     }
-    /// Returns the next event.
+    /// Returns the next event without removing it.
     #[inline]
     pub fn peek(&self) -> Option<Key> {
         match self {

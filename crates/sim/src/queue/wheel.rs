@@ -174,7 +174,7 @@ impl Wheel {
         self.first_in_heap = self.first_in_heap.min(key);
     }
 
-    /// Returns the next event, and leaves it in the wheel.
+    /// Returns the next event without removing it.
     #[inline]
     pub fn peek(&self) -> Option<Key> {
         let near = match self.open.get(self.taken) {

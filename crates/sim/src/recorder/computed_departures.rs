@@ -372,7 +372,7 @@ mod tests {
     /// A frame comes every 2 ps and one leaves every 3 ps: 99 wait when the last comes.
     #[test]
     fn a_queue_of_any_length_is_followed_to_its_last_frame() {
-        // Of the n frames before the n-th, those have left that start by the time it comes.
+        // Frame m starts at 100 + 3m and frame n arrives at 100 + 2n, so frame m still waits if 3m > 2n.
         let before = |n: u64| (0..n).filter(|m| 3 * m > 2 * n).count() as u32;
         let frames: Vec<_> = (0..300).map(|n| (100 + 2 * n, 100 + 3 * n, before(n))).collect();
         let (port, _) = follow_frames_of_queue(&frames, 1200);

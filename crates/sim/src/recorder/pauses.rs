@@ -31,7 +31,7 @@ pub(crate) struct ClassPauses {
     pub(crate) refreshes: u64,
 }
 
-/// Records of all ports that may be paused.
+/// Pause records of all ports that may be paused.
 #[derive(Clone, Debug)]
 pub(crate) struct PausedPorts {
     pub(crate) classes: usize,

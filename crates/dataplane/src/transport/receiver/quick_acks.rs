@@ -45,7 +45,8 @@ impl Receiver {
         let begins = !self.echo || io.cfg.is_linux() && pkt.head.flags.has(Flags::CWR);
         let is_old = io.cfg.is_linux() && range.1 <= self.next;
         if segment::is_marked(pkt) && begins && !is_old {
-            // A mark before the first data in order leaves Linux without the quick ACKs of a start.
+            // Linux: a mark on data beyond a gap, before any data in order has arrived, cancels the quick ACKs with
+            // which a connection starts.
             let is_first = io.cfg.is_linux() && self.next == 0 && !is_in_order;
             self.count = if is_first { 0 } else { self.count.max(QUICK_ACKS_AT_MARKS) };
         }

@@ -66,7 +66,7 @@ impl WarningContext<'_> {
             let room = config.buffer.slot.peek().fixed_thresholds().and_then(PortThresholds::amount)?;
             is_threshold_unreachable(from, room, frames).then(|| {
                 format!(
-                    "{ACK_HOLD_KEY} holds nothing at {} and equal switches: holding begins above {from}, but the \
+                    "{ACK_HOLD_KEY} holds nothing at {} and switches like it: holding begins above {from}, but the \
                      buffer of a port is only {room}. Lower the threshold, or increase the buffer",
                     node.name
                 )

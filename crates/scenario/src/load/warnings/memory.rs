@@ -68,9 +68,9 @@ impl WarningContext<'_> {
                     None => return None,
                 };
                 Some(format!(
-                    "switch.fabric.ack_delay = {delay} is too long for inputs at {} and equal switches with links of \
-                     {}: copies of frames fill the input before they are acknowledged, and {what}",
-                    node.name, link.rate
+                    "switch.fabric.ack_delay = {delay} is too long for inputs with links of {} at {} and switches like \
+                     it: their memory fills with copies that wait for an acknowledgement, and {what}",
+                    link.rate, node.name
                 ))
             })
         });

@@ -76,7 +76,7 @@ impl WarningContext<'_> {
                 return is_threshold_unreachable(from, room, frames).then(|| {
                     let name = &one.node.name;
                     format!(
-                        "{NOTIFY_KEY} sends no congestion notifications at {name} and equal switches: notification \
+                        "{NOTIFY_KEY} sends no congestion notifications at {name} and switches like it: notification \
                          begins above {from}, but input_buffer is only {room}"
                     )
                 });
@@ -90,7 +90,7 @@ impl WarningContext<'_> {
             let room = one.switch.buffer.slot.peek().fixed_thresholds().and_then(PortThresholds::amount)?;
             is_threshold_unreachable(from, room, frames).then(|| {
                 format!(
-                    "{NOTIFY_KEY} sends no congestion notifications at {} and equal switches: notification begins \
+                    "{NOTIFY_KEY} sends no congestion notifications at {} and switches like it: notification begins \
                      above {from}, but the buffer of a port is only {room}",
                     one.node.name
                 )
