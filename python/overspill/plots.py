@@ -87,7 +87,7 @@ __all__ = [
 
 
 def style() -> AbstractContextManager[Any]:
-    """Returns a context with the style of all figures, for users' own figures."""
+    """Returns a context manager that sets the style of all figures, for users' own figures."""
     return mpl.style()
 
 

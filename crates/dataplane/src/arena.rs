@@ -62,7 +62,7 @@ impl Arena {
     /// Stores a packet that is in no queue, and returns its slot.
     #[inline]
     pub fn allocate(&mut self, pkt: Pkt, stamp: u64) -> u32 {
-        // The slot that was freed last is reused first: it is likely to be in the cache still.
+        // The slot that was freed last is reused first, because it is probably still in the cache.
         match self.free.pop() {
             Some(id) => {
                 self.slots[id as usize] = pkt;

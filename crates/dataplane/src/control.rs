@@ -23,8 +23,8 @@ impl PauseFrame {
         let mut pkt = Pkt { ext: NO_EXT, seq: u32::from(self.quanta), emission: n, ..Pkt::default() };
         pkt.ack = u32::from(self.xoff.0) | u32::from(self.xon.0) << 8 | u32::from(self.whole) << 16;
         pkt.head.src = HostId(node);
-        // A switch reads only the kind, but routes are predicted for every frame, so this must be a host of the
-        // network. At a host it must be no host, so that the NIC takes the frame and not the stack.
+        // A switch reads only the kind of the frame, but it predicts a route for every frame, and so needs a host of
+        // the network here. A host needs a number of no host, so that the NIC takes the frame and not the stack.
         pkt.head.dst = if to_switch { HostId(0) } else { HostId(u32::MAX) };
         (pkt.head.size, pkt.head.orig_size) = (CONTROL_FRAME_BYTES, CONTROL_FRAME_BYTES);
         pkt.head.flags = Flags::from_kind(PacketKind::Pause);

@@ -456,7 +456,7 @@ impl Core {
         let rng = &mut self.marking_rng[usize::from(to.port.0)];
         let look = NodeView::new(&self.store, step.fib, None);
         let mut view = QueueView::new(&look, to.port, to.queue);
-        // On a snapshot simultaneous arrivals do not see each other's frames.
+        // With `switch.simultaneous = "snapshot"`, simultaneous arrivals do not see each other's frames.
         if let Some(before) = &mut self.before {
             (view.packets, view.bytes) = before.backlog(to, &self.store);
         }

@@ -43,7 +43,7 @@ pub struct Port {
     max_packets: u32,
     /// True if the far end is a switch.
     pub(crate) is_switch: bool,
-    /// True if nothing is stored here because the link is known to be dead.
+    /// True if the port stores no frames because its link is known to be dead.
     pub(crate) closed: bool,
     /// Fields outside the two cache lines that every frame touches.
     pub(crate) rest: Box<ColdFields>,
@@ -73,7 +73,7 @@ pub(crate) struct ColdFields {
     pub(crate) lost_while_dead: u64,
     /// True if a pause frame waits to be sent.
     pub(crate) control: bool,
-    /// True if the NIC has more frames to send than are queued here.
+    /// True if the NIC has more frames to send than are queued at this port.
     pub(crate) more: bool,
     /// True if a wake-up of the port at the end of a transmission is pending.
     pub(crate) waking: bool,

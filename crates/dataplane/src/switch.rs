@@ -26,7 +26,7 @@ macro_rules! switch_fib {
     };
 }
 
-/// Creates the context of one instant for the output side of a switch.
+/// Creates the `StepContext` of a switch: instant, forwarding table, packet extensions and driver.
 macro_rules! step_context {
     ($switch:ident, $step:ident) => {
         StepContext { now: $step.now, fib: &switch_fib!($switch, $step), exts: &mut *$step.exts, out: &mut *$step.out }

@@ -188,8 +188,8 @@ impl Recorder {
         {
             self.update_queue_record(queue);
         }
-        // This frame shows that its time bin has seen one. Further frames of the bin that find the queue empty are only
-        // counted, up to the end of the bin or of the window.
+        // The record of this frame gives its time bin a frame. Further frames of the bin that find the queue empty are
+        // only counted, up to the end of the bin or of the window.
         if starts == now && before == 0 && self.scope.covers(now) {
             self.clock.bin_at(&self.scope, now);
             self.computed_departures.set_count_only_until(queue, self.clock.edge.min(self.scope.to));

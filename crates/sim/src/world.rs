@@ -214,7 +214,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         Time(self.now.0.saturating_sub(u64::from(self.is_before)))
     }
 
-    /// Returns a host, with the context that its methods need in this step.
+    /// Returns a host, and the `HostStep` for its methods: instant, tables of the run, and driver.
     #[inline]
     pub(crate) fn host_with_step(&mut self, h: usize) -> (&mut Host, HostStep<'_, Driver<'_, O>>) {
         let driver = self.state.driver(h as u32, self.now);

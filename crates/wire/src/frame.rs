@@ -141,7 +141,8 @@ pub(crate) fn segment_of_packet(crossing: &PacketOnLink) -> Segment {
     // The payload that was cut off is the original frame without headers, padding included.
     let lost = pkt.head.orig_size.saturating_sub(ETHERNET_HEADER + FCS_BYTES + headers);
     let payload = if flags.cp_packet() == CpPacket::Cut { lost } else { pkt.payload };
-    // A receiver's SYN takes no sequence number in the simulation. Here it gets the number before its first byte.
+    // A receiver's SYN takes no sequence number in the simulation. In its frame, it has the number before the
+    // receiver's first byte.
     let answer = pkt.head.flags.has(Flags::SYN.with(Flags::REVERSE));
     Segment {
         source_mac: mac(pkt.head.src),

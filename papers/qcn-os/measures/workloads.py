@@ -251,6 +251,15 @@ def measure_hundred_flows(sweeps: Sweeps) -> Iterator[Measured]:
     yield build_measured("QCN-OS, hot outputs, steady", "use", used)
 
 
+def describe_recovery_times(scheme: str, times: np.ndarray, longest: float) -> str:
+    """Returns the mean recovery time of a scheme as text, with the number of seeds without a recovery."""
+    never = np.isnan(times)
+    text = f"{scheme} {np.where(never, longest, times).mean():.3g} ms"
+    if not never.any():
+        return text
+    return f"{text} ({never.sum()} of {len(times)} seeds did not recover and count as {longest:.0f} ms)"
+
+
 def measure_recovery_times(runs: Runs) -> Iterator[Measured]:
     """Yields recovery times of victims; without a recovery, the whole time after the onset counts.
 
@@ -262,13 +271,13 @@ def measure_recovery_times(runs: Runs) -> Iterator[Measured]:
         for variant in (QCN_OS, QCN_AS, QCN_AS_OUTPUTS, QCN_OS_ACKS)
     }
     capped = {variant: np.where(np.isnan(one), longest, one) for variant, one in found.items()}
-    here, arrivals, there, acked = (
-        f"{capped[variant].mean():.3g} ms (not back in {np.isnan(one).sum()} of {len(one)} seeds)"
-        for variant, one in found.items()
+    names = NAMES | {QCN_OS_ACKS: "QCN-OS with ACKs"}
+    os_time, as_time, outputs_time, acks_time = (
+        describe_recovery_times(names[variant], one, longest) for variant, one in found.items()
     )
-    note = f"{here} and {arrivals}"
+    note = f"{os_time}; {as_time}"
     yield build_measured("QCN-OS less QCN-AS", "time_to_recover", capped[QCN_OS] - capped[QCN_AS], note)
-    note = f"{here} and {there}; with ACKs {acked}"
+    note = f"{os_time}; {outputs_time}; {acks_time}"
     yield build_measured(
         "QCN-OS by outputs", "time_to_recover", divide_by_seed(found[QCN_OS], capped[QCN_AS_OUTPUTS]), note
     )

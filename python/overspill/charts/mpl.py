@@ -61,7 +61,7 @@ LETTER_WIDTH = 0.083  # average inches of a character of a panel's title
 
 
 def style() -> AbstractContextManager[Any]:
-    """Returns a context with the style of all figures."""
+    """Returns a context manager that sets the style of all figures."""
     return mpl.rc_context(STYLE)
 
 

@@ -135,7 +135,7 @@ class Cluster:
         return False
 
     @property
-    def count_pending(self) -> int:
+    def pending_count(self) -> int:
         """Number of tasks whose results have not been returned."""
         return len(self.tasks) + len(self.refused)
 

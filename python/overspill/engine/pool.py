@@ -61,7 +61,7 @@ class RunThreadPool:
         return 2 * self.threads
 
     @property
-    def count_pending(self) -> int:
+    def pending_count(self) -> int:
         """Number of tasks that wait or are in progress."""
         return len(self.tasks)
 

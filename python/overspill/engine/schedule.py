@@ -111,7 +111,7 @@ def do_runs(
         except Exception:
             # Runs that finish are stored, whatever the error is.
             how.broken.set()
-            while pool.count_pending and not pool.is_stuck:
+            while pool.pending_count and not pool.is_stuck:
                 for result in pool.iterate_results(POLLING_INTERVAL):
                     record_result(result, found, options.listener, outcome)
             raise
@@ -158,14 +158,14 @@ def submit_and_collect(
     scene: PointScenario | None = None
     while True:
         while (
-            pool.count_pending < pool.max_pending_tasks
+            pool.pending_count < pool.max_pending_tasks
             and not how.should_stop
             and (task := next(tasks, None)) is not None
         ):
             if scene is None or plan.first + scene.point.index != task.point:
                 scene = plan.scene(task.point)
             pool.submit(task, scene)
-        if not pool.count_pending:
+        if not pool.pending_count:
             return
         yield from pool.iterate_results(POLLING_INTERVAL)
         plan.options.listener.building(tuple(how.building))

@@ -61,5 +61,6 @@ def pooled_note(name: str, known: Collection[str], kinds: KindOfWorkload) -> str
         return ""
     each = ", ".join(f"{one.of}: {kinds.get(one.of) or 'unknown'}" for one in found)
     return (
-        f"pooled over workloads of different kinds ({each}): use {found[0]} and those of the other workloads"
+        f"pooled over workloads of different kinds ({each}): use {found[0]}, and the same metric of each "
+        "other workload"
     )

@@ -1,8 +1,11 @@
-//! Agents at the ports of a node: their calls, their accounts, and their requests.
+//! Calls the agents (stateful mechanisms at ports, such as `pause` or `abq`), and lists the actions that they request.
 //!
-//! Requests are in one list, first in, first out. `Switch::do_pending_work` handles it, since only the switch has the
-//! forwarding table. Packets that are released or made here come out one by one; all other requests are done in
-//! passing.
+//! An agent is called when a byte count leaves the range between its levels, when a packet arrives, and when a timer
+//! expires. It is also called when its port sends a pause frame, and when its link goes down or comes back.
+//!
+//! The requested actions are in one list, first in, first out. `Switch::do_pending_work` handles it, since only the
+//! switch has the forwarding table. Packets that agents release or create are returned to it one by one, for lookup.
+//! Other actions are performed when their turn in the list comes.
 
 use super::alarm::{AgentKey, Alarm};
 use super::{Core, StepContext};

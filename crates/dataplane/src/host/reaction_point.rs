@@ -14,8 +14,9 @@ use units::Time;
 const MAX_TIMERS_PER_INSTANT: u32 = 1 << 20;
 
 impl Host {
-    /// Handles a congestion message about a flow. The reaction point receives it if the flow is sent here and is not
-    /// over. A message about a flow's ACKs changes nothing.
+    /// Handles a congestion message about a flow.
+    /// The reaction point receives the message if this host sends the flow and the flow is not over. A message about a
+    /// flow's ACKs changes nothing.
     #[cold]
     pub(super) fn on_notice<O: Out>(&mut self, flow: FlowId, notice: Notice, step: &mut HostStep<O>) {
         self.notice_log.on_notice(flow, notice);

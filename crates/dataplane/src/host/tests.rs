@@ -164,8 +164,8 @@ fn ends<const N: usize>(starts: [u64; N]) -> Vec<(u64, u32)> {
 fn a_notice_about_a_flow_changes_its_rate_through_the_limiter_at_the_nic() {
     let mut bench = Bench::new(ReactionSlot::new(Halving));
     let flow = bench.start(6);
-    // The third frame is in transmission. The limit of 100 Mb/s applies from the fourth on, which has waited for
-    // nothing.
+    // The third frame is in transmission. The limit of 100 Mb/s applies from the fourth on, which the new
+    // limiter does not delay.
     bench.notice(20_000, flow, Notice::Cnp);
     // 12,112 ns of the fourth frame's 86,240 ns are left, and become twice as long.
     let fifth = 3 * 8624 + 86_240;

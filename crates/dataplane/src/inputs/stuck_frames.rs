@@ -106,8 +106,8 @@ impl<'a> StuckInFabric<'a> {
         None
     }
 
-    /// Adds the copies of frames that stay inside the stages to `all`. Each stays as long as its frame.
-    fn copies(&self, arena: &Arena, all: &mut Vec<StuckBytes>) {
+    /// Appends the bytes of copies that stages keep of stuck frames to `all`. A copy stays as long as its frame.
+    fn push_stuck_copies(&self, arena: &Arena, all: &mut Vec<StuckBytes>) {
         for target in self.stages.ports..self.stages.targets() {
             let queues =
                 (0..self.stages.buffer(target).used.len() as u8).map(QueueId).filter(|queue| uses_input_memory(*queue));
@@ -142,7 +142,7 @@ impl Inputs {
             }
         }
         let copies = inside.filter(|inside| inside.stages.keeps_copies());
-        copies.into_iter().for_each(|inside| inside.copies(arena, &mut all));
+        copies.into_iter().for_each(|inside| inside.push_stuck_copies(arena, &mut all));
         all
     }
 

@@ -98,7 +98,7 @@ impl Port {
     pub(crate) fn has_room(&self, size: u16) -> bool {
         self.packets < self.limits.packets && self.bytes + u64::from(size) <= self.limits.bytes
     }
-    /// Returns true if departures are computed and no frame is ever lost or marked here.
+    /// Returns true if departures are computed, and the port never drops or marks a frame.
     pub(crate) fn never_drops_or_marks(&self) -> bool {
         self.computed && self.limits == Limits::NONE
     }

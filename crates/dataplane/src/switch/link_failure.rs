@@ -34,7 +34,8 @@ impl Switch {
     #[cold]
     pub(super) fn drop_unreachable<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) {
         let (dst, hash) = (pkt.head.dst, pkt.head.hash);
-        // A routing mechanism that names no hop of the list breaks a rule elsewhere; the first hop serves here.
+        // A routing mechanism may break a rule and name no hop of the list. The first hop is then used; the error is
+        // reported elsewhere.
         let choose = |hops: &[Hop]| hops.get(self.routing.peek().hop_by_hash(dst, hash, hops)).unwrap_or(&hops[0]).port;
         let dead_end = step.routes.first_dead_link(self.node, dst, &choose);
         if let Some(dead_end) = dead_end.filter(|_| !pkt.head.flags.has(Flags::MISDIRECTED)) {
@@ -43,7 +44,8 @@ impl Switch {
         self.drop_before_output(pkt, DropReason::NoRoute, step);
     }
 
-    /// Returns the number of packets lost here without a route because the link of a port is dead.
+    /// Returns the number of packets that this switch dropped for want of a route because the link of a port is dead.
+    /// The port may be at any node.
     pub fn drops_by_dead_port(&self, node: u32, port: PortId) -> u64 {
         self.unreachable_drops.get(&(node, port)).copied().unwrap_or(0)
     }

@@ -1,7 +1,7 @@
 //! Tests of a switch that bounces packets back toward their source, arrival by arrival.
 //! A switch that evicts has a file of its own.
 
-/// Creates the context of one instant at a switch of these tests.
+/// Creates the `SwitchStep` of a test: its instant, `Direct` routes, no packet extensions, and the driver.
 macro_rules! step_at {
     ($now:expr, $out:expr) => {
         &mut crate::SwitchStep { now: $now, routes: &Direct, exts: &mut crate::ExtensionSlab::default(), out: $out }

@@ -18,7 +18,6 @@ use windows::{
 };
 
 macro_rules! tcp_params {
-    // Defaults of a Linux host.
     (linux: $($more:expr),* $(,)?) => {
         tcp_params!(
             timer: [LINUX_MIN_RTO, LINUX_MAX_RTO, LINUX_INITIAL_RTO, LINUX_RTO_FLOOR, LINUX_HANDSHAKE_RTT, LINUX_CLOCK_GRANULARITY], mss: "1448B", modern: "true",
@@ -26,7 +25,6 @@ macro_rules! tcp_params {
             $($more),*
         )
     };
-    // Defaults of a Linux 2.6.38 host.
     (linux_2_6_38: $($more:expr),* $(,)?) => {
         tcp_params!(
             timer: [LINUX_MIN_RTO, LINUX_MAX_RTO, LINUX_2_6_38_INITIAL_RTO, LINUX_2_6_38_HANDSHAKE_RTT], mss: "1448B", modern: "true",

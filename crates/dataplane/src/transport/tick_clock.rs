@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_fires_at_the_tick_after_the_last_that_it_waits_for() {
+    fn a_timer_lets_n_ticks_pass_and_fires_at_the_next() {
         // Ticks are at 1, 5, 9, 13 ms.
         assert_eq!(CLOCK.expiry(at(1_000), Dur::us(2_000)).at, at(9_000), "one whole tick, from a tick on");
         assert_eq!(CLOCK.expiry(at(4_900), Dur::us(2_000)).at, at(9_000), "and just before the next");
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_least_timeout_of_ten_milliseconds_takes_sixteen_to_twenty() {
+    fn a_minimum_rto_of_ten_milliseconds_takes_sixteen_to_twenty() {
         // 12 ms are three ticks of 4 ms; with any round-trip time on top, four.
         for set in [5_000, 6_000, 8_999] {
             assert_eq!(CLOCK.expiry(at(set), Dur::us(12_005)).at, at(25_000));
@@ -223,9 +223,10 @@ mod tests {
     #[test]
     fn slack_of_a_256th_puts_off_to_a_rounder_tick() {
         assert_eq!(fire_tick_with_slack(0, 255), 255);
-        // The kernel compares 401 with 402: they differ from the second bit on.
+        // The kernel compares 401 (…0001) with 402 (…0010): the highest bit that differs is the second. Lower bits of
+        // 402 are cleared, so 402 remains.
         assert_eq!(fire_tick_with_slack(0, 401), 402);
-        assert_eq!(fire_tick_with_slack(0, 402), 403, "402 and 403 differ in the last bit alone: the later one");
+        assert_eq!(fire_tick_with_slack(0, 402), 403, "402 and 403 differ in the lowest bit only, so 403 remains");
         assert_eq!(fire_tick_with_slack(7, 1000), 1008, "1007 to 1010: 1008 has the most trailing zeros");
     }
 

@@ -101,8 +101,8 @@ mod tests {
     use super::*;
     use crate::testing::{DecisionInputs, chi_square, parse_head};
 
-    /// Creates the `k` shortest paths of switches 0 to 3 in a ring.
-    /// Host i is at switch i, but host 4 is at switch 0 too.
+    /// Computes the `k` shortest paths between all switches of a ring of four (0 to 3).
+    /// Host i is at switch i, and host 4 is at switch 0.
     fn ring_paths(k: usize) -> Arc<Paths> {
         let ports = |s: u32| vec![(PortId(2), (s + 3) % 4), (PortId(3), (s + 1) % 4)];
         let mut graph = SwitchGraph::new((0..4).map(ports).collect());

@@ -295,8 +295,8 @@ impl WarningContext<'_> {
             scenario.switches.iter().zip(scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize))
         {
             let needs = switch.overflow.slot.peek().needs();
-            // Here the length that counts for an output may exceed its queued packets, or memory may hold more than it
-            // admits.
+            // With these settings, the length that counts for an output may exceed its queued packets, or memory may
+            // hold more than it admits.
             if needs.removes_packets
                 || needs.bounce_lane.is_some()
                 || needs.cut_memory.is_some()

@@ -37,7 +37,8 @@ impl RouteSearch {
         let switches = net.switches().len();
         let live = |node: u32, port: u16| dead.is_empty() || !dead.contains(&(node, port));
         let (mut first, mut ports) = (vec![0], Vec::new());
-        // Index of each port's link in the list, by switch.
+        // `place[switch][port]` is the index of the port's link in `ports`; `u32::MAX` if the port leads to a host or
+        // its link is dead.
         let mut place: Vec<Vec<u32>> = Vec::with_capacity(switches);
         for (switch, node) in net.switches().iter().zip(net.hosts..) {
             let mut own = vec![u32::MAX; switch.ports.len()];

@@ -122,7 +122,8 @@ impl Reader<'_> {
     fn parse_row(&self, words: &[&str]) -> Result<TracedFlow, LineFault> {
         let (src, dst, group, port, bytes, at) = match *words {
             [src, dst, group, port, bytes, at] => (src, dst, group, port, bytes, at),
-            // Forks omit the destination port or the priority group. Ports are never as small as priority groups.
+            // Forks of the HPCC simulator omit the destination port or the priority group. Ports are never as small as
+            // priority groups.
             [src, dst, third, bytes, at] if third.parse::<u16>().is_ok_and(|port| port > 7) => {
                 (src, dst, "0", third, bytes, at)
             }

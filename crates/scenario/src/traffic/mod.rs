@@ -207,7 +207,8 @@ impl Traffic {
         }
     }
 
-    /// Returns the traffic classes of the workload's packets; if a file lists them, all up to the highest.
+    /// Returns the traffic classes of the workload's packets.
+    /// If a file gives a class for each flow, these are all classes from 0 to the highest in the file.
     pub fn classes(&self) -> ClassSet {
         match &self.source {
             WorkloadKind::Trace(trace) => match trace.class() {

@@ -12,7 +12,7 @@ use units::{Dur, Time};
 #[derive(Clone, Debug)]
 pub(crate) struct ChangingLink {
     history: LinkHistory,
-    /// True if frames go to another partition of the run and do not arrive here.
+    /// True if frames arrive in another partition of the run, not in this one.
     is_kept: bool,
     /// True for the course that all never-changing links to other partitions share.
     is_steady: bool,
@@ -24,7 +24,7 @@ pub(crate) struct ChangingLink {
     last_arrival: Time,
     /// Outcome of each frame in flight, first to last.
     outcomes: VecDeque<Option<DropReason>>,
-    /// Packets lost here, by reason.
+    /// Number of packets lost on the link, by reason.
     loss_counts: [u64; DropReason::ALL.len()],
 }
 
@@ -49,7 +49,7 @@ impl ChangingLink {
         }
     }
 
-    /// Returns the course of all links that never change and whose frames do not arrive here.
+    /// Returns the course of all links that never change and whose frames arrive in another partition.
     pub(crate) fn steady() -> ChangingLink {
         let draws = Stream::new(0, 0, StreamPurpose::Link(0));
         ChangingLink { is_kept: true, is_steady: true, ..ChangingLink::new(LinkHistory::default(), draws) }
@@ -115,7 +115,7 @@ impl ChangingLink {
         self.outcomes.pop_front()?
     }
 
-    /// Counts a packet that was lost here.
+    /// Counts a packet that was lost on the link.
     pub(crate) fn count_lost(&mut self, reason: DropReason) {
         self.loss_counts[reason as usize] += 1;
     }
@@ -140,7 +140,7 @@ impl ChangingLink {
         self.loss_counts.iter_mut().zip(other.loss_counts).for_each(|(sum, lost)| *sum += lost);
     }
 
-    /// Returns the packets lost here, by reason.
+    /// Returns the number of packets lost on the link, by reason.
     pub(crate) fn loss_counts(&self) -> &[u64; DropReason::ALL.len()] {
         &self.loss_counts
     }
@@ -159,7 +159,7 @@ mod tests {
         Pkt::default()
     }
 
-    /// Test of losses on a link that is down twice, by the instants at which frames are on it.
+    /// Tests which frames are lost on a link that is down twice, for frames that begin at different instants.
     /// Frames of 10 ps cross a link with a delay of 5 ps. It is down from 100 to 200, and for an instant at 300.
     #[test]
     fn only_frames_on_the_link_during_an_outage_are_lost() {

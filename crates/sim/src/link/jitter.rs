@@ -60,7 +60,7 @@ impl HostLinkJitter {
     /// Returns the instant at which the last bit of a frame leaves with jitter, if it would leave at `end` without it.
     pub(crate) fn end(&mut self, link: u32, pkt: &Pkt, end: Time) -> Time {
         let Some(tail) = self.links.get_mut(link as usize) else { return end };
-        // The MAC makes PAUSE frames, behind all causes of jitter.
+        // The MAC creates PAUSE frames. They pass none of the causes of jitter, which come before the MAC.
         let waits = match (pkt.head.kind(), self.law) {
             (PacketKind::Pause, _) => 0,
             (_, NicJitter::Exponential) => tail.draws.exponential(tail.mean.0 as f64) as u64,

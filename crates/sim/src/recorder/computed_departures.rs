@@ -143,7 +143,7 @@ impl QueueFollower<'_> {
                     continue;
                 }
             } else if noted / 2 == 0 && frames.get(came + 1).is_some_and(|[at, _]| *at > stored) {
-                // The frame has left when the next one comes, as most have.
+                // This frame left before the next one arrived, as most frames do.
                 self.queue.record_passed::<INSIDE>(self.scope, Time(stored), self.trace);
                 (came, left) = (came + 1, left + 1);
                 continue;
@@ -258,7 +258,7 @@ impl ComputedDepartures {
         QueueFollower { scope: to.scope, queue: to.port, trace: to.trace }.remove_waiting_times(&waiting);
     }
 
-    /// Moves the state of a queue from another partition. PRECONDITION: the queue has no state here.
+    /// Moves the state of a queue from another partition. PRECONDITION: the queue has no state in this partition.
     pub(crate) fn take_queue(&mut self, queue: usize, other: &mut ComputedDepartures) {
         let places = queue * NOTE_STRIDE..(queue + 1) * NOTE_STRIDE;
         self.notes[places.clone()].copy_from_slice(&other.notes[places]);

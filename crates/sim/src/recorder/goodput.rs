@@ -50,7 +50,8 @@ pub(crate) struct GoodputOverTime {
     kind: Goodput,
     hosts: Vec<OpenBinSum>,
     flows: Vec<OpenBinSum>,
-    /// Flows whose time bin may be open; most flows have ended.
+    /// Flows whose time bin may be open.
+    /// Listed so that closing bins need not visit all flows, most of which have ended.
     open_flows: Vec<u32>,
 }
 

@@ -11,7 +11,7 @@ pub(crate) struct WindowOccupancy {
     pub(crate) max_bytes: u64,
     /// Integral of the occupancy over time, in bytes times picoseconds.
     pub(crate) area: u128,
-    /// Time for which a frame was moving into the buffer.
+    /// Part of the measurement window during which a frame was moving into the buffer.
     pub(crate) busy: Dur,
     is_incoming: bool,
 }
@@ -53,7 +53,7 @@ pub(super) struct FinishedBin {
     /// Integral of the occupancy over the time bin, in bytes times picoseconds.
     pub(super) area: f64,
     pub(super) max_bytes: u64,
-    /// Time for which a frame was moving into the buffer in the time bin.
+    /// Part of the time bin during which a frame was moving into the buffer.
     pub(super) busy: Dur,
 }
 

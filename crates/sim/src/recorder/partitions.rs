@@ -39,7 +39,8 @@ impl DividedObserver for Recorder {
         let mut whole = parts.next().expect("there is at least one partition");
         parts.zip(1..).for_each(|(part, index)| whole.take_partition(part, index, owners));
         whole.renumber_flows(owners.ranks);
-        // Rows of instants are one partition's behind the other's here; ordinary runs make them in order.
+        // After the merge, rows with an instant are in order within each partition only. An undivided run writes them
+        // in order of time.
         whole.rows.sort_by_instant();
         whole
     }

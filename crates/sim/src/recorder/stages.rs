@@ -61,7 +61,7 @@ pub(crate) struct StageRow {
     pub(crate) area: f64,
     /// Largest number of bytes in the buffer in the time bin.
     pub(crate) max: u64,
-    /// Time of the bin in which frames moved into the buffer.
+    /// Part of the time bin during which a frame was moving into the buffer.
     pub(crate) busy: Dur,
     pub(crate) bin: u32,
     pub(crate) node: u32,

@@ -232,8 +232,8 @@ def measure_workload_events(run: RunData) -> dict[str, float | None]:
     traffic, kind, count = run.columns("fates", "traffic", "kind", "count")
     known = run.column_names("ports")
     for which, name in enumerate(FRAME_OUTCOMES):
-        # Without a switch that trims there are no trims; older results do not have the workload of trimmed
-        # packets.
+        # No metric, not 0, if no switch can trim. Also none for older results with trims, which do not know
+        # the workload of a trimmed packet.
         if name == "trims":
             cut = run.column("ports", "trimmed") if "trimmed" in known else None
             if cut is None or (cut.any() and not (kind == which).any()):

@@ -54,14 +54,14 @@ METRICS = [
         "saturation_hosts_mean",
         "hosts paused by a tree mean",
         "hosts",
-        "Mean number of hosts that a tree pauses.",
+        "Mean number of hosts that a saturation tree pauses.",
         f"Σ hosts / trees; {HOSTS_NOTE}",
     ),
     tree_metric(
         "saturation_hosts_max",
         "hosts paused by a tree max",
         "hosts",
-        "Largest number of hosts that a tree pauses.",
+        "Largest number of hosts that a saturation tree pauses.",
         f"max hosts; {HOSTS_NOTE}",
     ),
 ]
@@ -184,8 +184,8 @@ class PauseForest:
         below = distances_from((one for (one,) in found), self.paused_by)
         rest = [at for at in above if at in self.pausers_of and at not in below]
         while rest:
-            # The set of nodes that all nodes of a ring wait for is the ring, and no such set above it is
-            # smaller.
+            # From a node of a root ring, exactly the ring is reachable upwards. From any other node, a ring
+            # and that node are reachable. So the smallest set is a root ring.
             upper = distances_from(rest[:1], self.pausers_of)
             ring = min((distances_from((at,), self.pausers_of) for at in upper), key=len)
             found.add(tuple(sorted(ring)))

@@ -109,7 +109,7 @@ impl Model {
 
 #[test]
 fn pfabric_port_follows_a_model_and_reorders_no_flow() {
-    // The last size is long enough for an index, which comes and goes.
+    // In the last buffer, queues are long enough for a rank index, which the switch builds and removes again.
     let sizes = [Amount::Packets(24), Amount::Packets(3), Amount::Bytes(9000), Amount::Packets(300)];
     for (seed, size) in (0..).zip(sizes) {
         let (mut switch, mut draws) = (switch(size, false), Stream::new(9, seed, StreamPurpose::Custom(1)));

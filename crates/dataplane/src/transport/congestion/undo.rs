@@ -107,7 +107,8 @@ mod tests {
             c.on_ack(&ack(3_000_000), &cfg);
             c.window()
         };
-        // W_cubic(3 s) is far above the window, which then grows by half in a round trip. Otherwise W_est: 9/17 / 7.
+        // If the cut is undone, W_cubic(3 s) is far above the window, which grows by half in a round trip. Otherwise
+        // W_est counts, which grows by 9/17 of a segment in a round trip, and so by 9/17 / 7 at one of seven ACKs.
         assert_eq!((after(true), after(false)), (10_600, 7000 + 75));
     }
 }

@@ -26,7 +26,8 @@ impl Receiver {
         } else if pkt.head.flags.has(Flags::SYN) {
             self.on_syn(pkt, io);
         } else if pkt.head.flags.has(Flags::ACK) && !self.bits.any(ReceiverFlags::LISTEN) {
-            // Before a SYN the reply would be a reset (RFC 9293 §3.10.7.2), which no sender here reads.
+            // An ACK before any SYN is ignored. RFC 9293 §3.10.7.2 requires a reset, but no simulated sender would read
+            // it.
             self.on_ack(pkt, io);
         }
     }

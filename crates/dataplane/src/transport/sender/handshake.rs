@@ -135,7 +135,7 @@ impl Sender {
         self.rto.stop();
         if self.loss.expiries > 0 {
             self.loss.expiries = 0;
-            // Linux has both rules only since 3.1.
+            // Linux has both rules about a repeated SYN only since 3.1.
             if !io.cfg.follows_linux_2_6_38() {
                 self.rto.after_lost_syn(io.cfg);
                 self.congestion.on_lost_syn(io.cfg);

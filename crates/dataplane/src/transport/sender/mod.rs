@@ -141,7 +141,7 @@ impl Sender {
         if !pkt.head.is_pure_ack() || self.state != ConnectionState::Established {
             return self.receive_syn(pkt, io);
         }
-        // RFC 9293 §3.10.7.4 also replies to an ACK of data never sent; here it is only ignored.
+        // By RFC 9293 §3.10.7.4 an ACK replies to an ACK of data never sent. This sender only ignores it.
         if ack > self.sent {
             return;
         }
@@ -220,7 +220,8 @@ impl Sender {
             }
             AckEvent::Partial { first } => self.on_partial(acked.bytes, first, io),
         }
-        // After the window was deflated: a mark must not cut a window that a recovery has inflated.
+        // Marks come after `on_recovered`, which deflates the window. A mark must not cut a window that a recovery has
+        // inflated.
         if arrived.ece {
             self.on_mark(&acked, cfg);
         }

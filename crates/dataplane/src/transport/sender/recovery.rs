@@ -54,7 +54,7 @@ impl Sender {
     fn send_limited_by_pipe(&mut self, io: &mut Io) {
         // Data that the cumulative part of the ACK allows is no limited transmit.
         self.transmit(io);
-        // Nothing is lost yet, so the pipe is all data neither acknowledged nor SACKed.
+        // No segment counts as lost yet, so the pipe is all data that is neither acknowledged nor SACKed.
         let sacked = self.loss.scoreboard().map_or(0, |b| b.sacked());
         while self.congestion.window() + sacked >= self.flight_size() + u32::from(io.cfg.mss) {
             let len = self.next_new_length(io.cfg);
@@ -77,7 +77,8 @@ impl Sender {
             range: self.una..self.una + first,
             flight: self.flight_size() - self.limited,
             sent: self.sent,
-            // RFC 5681 §3.2 step 3 inflates the window by the duplicates; a scoreboard counts them in the pipe.
+            // RFC 5681 §3.2 step 3 inflates the window by the duplicate ACKs. With a scoreboard, SACKed data leaves the
+            // pipe instead.
             left: if cfg.recovery == Recovery::Sack { 0 } else { cfg.dupack_threshold.unwrap_or(0) },
             now: io.now,
         };

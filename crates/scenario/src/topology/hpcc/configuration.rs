@@ -222,7 +222,7 @@ fn next_value_word<'a>(key: &str, words: &mut WordReader<'a>, rule: &str) -> Res
     match KEYS.iter().any(|key| key.name == word) {
         false => Ok((line, word)),
         true => {
-            // The word may begin a correct setting.
+            // The word is read again, since it may begin a correct setting.
             words.position -= 1;
             line_error(line, format!("`{word}` in place of a value of {key}"), rule)
         }
