@@ -304,7 +304,7 @@ def test_an_open_parameter_is_changed_alone(paper: Paper, tmp_path: Path) -> Non
     }  # fmt: skip
     assert "<code>y</code>: another y" in Path("out/papers/small/page.html").read_text()
     assert (
-        "Sensitivity runs change one open parameter each: `y` (another y)"
+        "parentheses): `y` (another y)."
         in Path("out/papers/small/README.md").read_text()
     )
     page = Path("out/papers/small/page.html").read_text()

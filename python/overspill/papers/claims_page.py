@@ -25,7 +25,7 @@ from overspill.papers.claim_verdicts import (
 )
 from overspill.papers.published_files import PublishedDocuments
 from overspill.papers.row_counting import REVISED, RowDocument, is_marked_later
-from overspill.papers.verdicts import HOLDS, NEW_ROW
+from overspill.papers.verdicts import HOLDS, INCONCLUSIVE, NEW_ROW
 
 MAX_ROWS_CITED = 2  # rows whose numbers are in a cell
 INTRO_TEXT = """# Claims of the five papers
@@ -53,10 +53,10 @@ verdict if the open parameter `x` is changed. The page of each paper explains th
 assumptions, figures and rows.
 """
 RULE_TEXT = (
-    "The worst row that counts gives the [verdict](../../docs/claims.md) of its claim. The evidence cites "
-    "the worst rows: figure, case and metric, then the measured value beside the value of the paper. "
-    "`A − B` is a difference, `A / B` a ratio. A verdict in parentheses is that of a sensitivity run, in "
-    "which one open parameter is changed."
+    "The worst row that counts gives the [verdict](../../docs/claims.md) of its claim. It is `in part` at "
+    "most if a part is missing, or if a row that does not count is not reproduced. The evidence cites the "
+    "worst rows: figure, case and metric, then the measured value beside the value of the paper. "
+    "`A − B` is a difference, `A / B` a ratio. A ratio is undefined if it has no value in some run."
 )
 
 
@@ -120,7 +120,9 @@ def describe_evidence(one: DecidedClaim) -> list[str]:
     claim, lines = one.claim, []
     if one.deciding:
         held = sum(row_verdict(row) == HOLDS for row in one.deciding)
-        lines.append(f"{held} of {len(one.deciding)} rows reproduced:")
+        open_ones = sum(row_verdict(row) == INCONCLUSIVE for row in one.deciding)
+        undecided = f", {open_ones} inconclusive" if open_ones else ""
+        lines.append(f"{held} of {len(one.deciding)} rows reproduced{undecided}:")
         fails = one.verdict == NOT_REPRODUCED
         shown = [row for row in sort_worst_first(one.deciding) if row_verdict(row) != HOLDS or not fails]
         lines += [describe_row_numbers(row) for row in shown[:MAX_ROWS_CITED]]
@@ -140,7 +142,7 @@ def describe_non_evidence_rows(rows: Sequence[RowDocument]) -> list[str]:
     ran = [row for row in rows if not is_marked_later(row)]
     missed = [row for row in ran if is_unreproduced_non_evidence(row)]
     if ran:
-        end = ":" if missed else "."
+        end = "." if not missed else ":" if len(missed) == len(ran) else ", for example:"
         lines.append(f"{len(ran)} further row{' does' if len(ran) == 1 else 's do'} not count{end}")
     lines += [f"{describe_row_numbers(row)} ({reason_not_counted(row)})" for row in missed[:MAX_ROWS_CITED]]
     if waiting := row_words.describe_rows_not_run(len(rows) - len(ran)):

@@ -85,13 +85,14 @@ class ReasonFinder:
         targets = [
             one
             for one in self.paper.rows_of(row["figure"])
-            if is_named(one, reference[1]) and one.note and not REFERENCE.fullmatch(one.note)
+            if is_named(one, reference[1], row) and one.note and not REFERENCE.fullmatch(one.note)
         ]
         targets.sort(key=lambda one: one.metric != row["metric"])
         return targets[0].note if targets else row_names.format_metric(note)
 
 
-def is_named(row: Row, name: str) -> bool:
-    """Returns true if a name is that of a row: its case, its metric or both."""
+def is_named(row: Row, name: str, referring: RowDocument) -> bool:
+    """Returns true if a name is that of a row: its case, both, or its metric if it has the referring case."""
     metric = row.metric.replace("_", " ")
-    return name.casefold() in (one.casefold() for one in (row.case, metric, f"{row.case}, {metric}"))
+    names = [row.case, f"{row.case}, {metric}", *([metric] if row.case == referring["case"] else [])]
+    return name.casefold() in (one.casefold() for one in names)

@@ -83,7 +83,7 @@ def judge_values(row: Row, found: Measured | None, missing: str) -> JudgedRow:
 def judge_texts(row: Row, texts: Sequence[str], note: str) -> JudgedRow:
     """Judges texts: reproduced if all equal the published text, or if one run is likely to give that."""
     counts = Counter(texts)
-    # The most frequent first, equal ones in alphabetical order.
+    # Ties in alphabetical order, so that the text does not depend on the order of runs.
     order = sorted(counts, key=lambda text: (-counts[text], text))
     shown = order[0]
     if len(order) > 1:

@@ -69,7 +69,8 @@ def describe_sensitivity_runs(changed: Mapping[str, Any] | None) -> list[str]:
     if changed is None:
         return []
     told = "; ".join(f"`{one['name']}` ({escape_markdown(one['title'])})" for one in changed["settings"])
-    return [f"Sensitivity runs change one open parameter each: {told}.", ""]
+    where = "verdicts below others, and assumptions, name them in parentheses"
+    return [f"Sensitivity runs change one open parameter each ({where}): {told}.", ""]
 
 
 def list_assumptions(paper: Paper) -> list[str]:
@@ -103,8 +104,12 @@ def describe_warning(label: str, texts: Sequence[str]) -> str:
     meaning = LABEL_MEANINGS.get(label, "").partition(". ")[0].rstrip(".")
     if not meaning:
         return " ".join(map(escape_markdown, texts))
-    sweeps = ", ".join(dict.fromkeys(f"`{text.partition(': ')[0]}`" for text in texts))
-    return f"{meaning}. Sweep{'s' * (',' in sweeps)}: {sweeps}."
+    names = list(dict.fromkeys(text.partition(": ")[0] for text in texts))
+    # Sweeps of sensitivity runs have names such as `textbook/pairs`.
+    shown = [name for name in names if "/" not in name] or names
+    also = "; also in sensitivity runs" if len(shown) < len(names) else ""
+    sweeps = ", ".join(f"`{name}`" for name in shown)
+    return f"{meaning}. Sweep{'s' * (len(shown) > 1)}: {sweeps}{also}."
 
 
 def describe_totals(found: Sequence[DecidedClaim]) -> str:

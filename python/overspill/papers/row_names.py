@@ -17,7 +17,12 @@ PRINTED_WORDS = {
     "qct": "QCT",
     "ttl": "TTL",
 }
-PHRASES = {"size of rank correlation": "absolute rank correlation"}
+PHRASES = {
+    "size of rank correlation": "absolute rank correlation",
+    "throughput of 60 and more": "throughput with 60 and more senders",
+    "throughput at 50 less at 10 percent": "throughput at P = 50% less at P = 10%",
+    "worse than the best other": "distance behind the best other",
+}
 WORD = re.compile(rf"\b({'|'.join(PRINTED_WORDS)})\b")
 SIGNS = (
     (re.compile(r" less (?!than\b)"), " − "),

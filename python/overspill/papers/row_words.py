@@ -108,7 +108,7 @@ def format_tolerance(row: RowDocument) -> str:
         "abs": f"± {format_plain(size)}" if size else "exactly",
         "rel": f"± {format_plain(100 * size)}%",
         "factor": f"within a factor of {format_plain(size)}",
-        "prediction": f"in the {format_plain(100 * size)}% interval of a run",
+        "prediction": f"in the {format_plain(100 * size)}% prediction interval of one run",
     }
     return texts[name]
 
