@@ -139,7 +139,7 @@ def draw_figure_3(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     late = [(STEADY_MIDDLE_MS, f"f{flow}, steady", "throughput") for flow in range(1, 6)]
     draw_published_values(axes, published_points(published, early[:1] + late[:1]))
     axes.set_xlabel(TIME_LABEL)
-    axes.set_title("Throughput of adapters, PFC alone, K = 5")
+    axes.set_title("Throughput of adapters, PFC alone, five flows")
     draw_legend(axes, loc="upper right", ncols=3)
     return made
 
@@ -151,7 +151,7 @@ def draw_figure_4(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     draw_throughputs(above, run)
     rates = [(12.0, "f1, 10 to 14 ms", "throughput"), (STEADY_MIDDLE_MS, "f1, steady", "throughput")]
     draw_published_values(above, published_points(published, rates), "published, f1")
-    above.set_title("(a) Throughput of adapters, QCN-AS at inputs, K = 6")
+    above.set_title("(a) Throughput of adapters, QCN-AS at inputs, six flows")
     draw_legend(above, loc="upper right", ncols=4)
     draw_occupancies(below, run, total=True)
     draw_published_values(
@@ -207,7 +207,7 @@ def draw_figure_7(sweeps: Sweeps, published: PublishedValues) -> Drawing:
             axes, [(STEADY_MIDDLE_MS, mean - apart), (STEADY_MIDDLE_MS, mean + apart)], "published, hot flows"
         )
     axes.set_xlabel(TIME_LABEL)
-    axes.set_title("Throughput of adapters, QCN-AS at outputs, K = 6")
+    axes.set_title("Throughput of adapters, QCN-AS at outputs, six flows")
     draw_legend(axes, loc="upper right", ncols=4)
     return made
 

@@ -161,7 +161,10 @@ def test_a_claim_without_a_row_is_not_decided_or_cannot_be_tested() -> None:
 def test_a_difference_of_exactly_nothing_decides_nothing() -> None:
     order = row(published=None, tolerance={"min": 0}, measured=0.0, ci95=0.0, kind="order")
     assert decide_claim(claim(), [order]).verdict == "in part"
-    assert claims_page.describe_evidence(decide_claim(claim(), [order]))[0] == "0 of 1 rows reproduced, 1 inconclusive:"
+    assert (
+        claims_page.describe_evidence(decide_claim(claim(), [order]))[0]
+        == "0 of 1 rows reproduced, 1 inconclusive:"
+    )
     ratio = order | {"measured": 1.0, "tolerance": {"max": 1}}
     assert decide_claim(claim(), [ratio]).verdict == "in part"
     assert decide_claim(claim(), [order | {"measured": 0.1}]).verdict == "reproduced"

@@ -97,7 +97,7 @@ impl fmt::Display for Malformed {
             }
             Malformed::Address([a, b, c, d]) => write!(f, "address {a}.{b}.{c}.{d}; expected the address of a host"),
             Malformed::Ports { found: (from, to), flow } => {
-                write!(f, "ports {from} to {to}; expected the ports of flow {flow}")
+                write!(f, "found source port {from} and destination port {to}; expected the ports of flow {flow}")
             }
             Malformed::Foreign => {
                 write!(f, "fields or options that no simulated segment has; expected those of a simulated segment")

@@ -1,4 +1,4 @@
-"""Measures of ABQ's incast experiments: figures 1c, 4, 5a and 5b, and claims on ABQ's own queues."""
+"""Measures of ABQ's incast experiments (figures 1c, 4, 5a and 5b), and of claims on its queues."""
 
 from __future__ import annotations
 

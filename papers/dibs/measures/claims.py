@@ -1,4 +1,4 @@
-"""Measures of DIBS's claims in the text: sections 2 to 4, 5.3, 5.4.1, 5.7, and a footnote of section 7."""
+"""Measures of DIBS's claims in the text (sections 2 to 4, 5.3, 5.4.1, 5.7, footnote of section 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures of bounces and drops in PABO's fat-tree: table II, figure 11, sections VI-C, VI-D, VIII."""
+"""Measures of bounces and drops in PABO's fat-tree (table II, figure 11, sections VI-C, VI-D, VIII)."""
 
 from __future__ import annotations
 

@@ -212,12 +212,12 @@ def compare_delay_and_detours(name: str, runs: Runs, point: Point | None) -> Ite
 
 
 def mean_of_metric(table: pa.Table, metric: PacketMetric) -> float:
-    """Returns the mean over delivered data packets."""
+    """Returns the mean value of a packet metric over all delivered data packets."""
     return fat_tree.read_histogram(table, metric).mean
 
 
 def max_of_metric(table: pa.Table, metric: PacketMetric) -> float:
-    """Returns the largest value of any delivered data packet."""
+    """Returns the largest value of a packet metric over all delivered data packets."""
     found = fat_tree.read_histogram(table, metric)
     return float(found.low[found.count > 0].max(initial=0))
 

@@ -1,4 +1,4 @@
-"""Measures of PABO's raw packets in a tree: figures 1 and 7 to 9, table I, and section II-C."""
+"""Measures of PABO's raw packets in a tree (figures 1 and 7 to 9, table I, section II-C)."""
 
 from __future__ import annotations
 

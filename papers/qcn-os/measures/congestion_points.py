@@ -179,7 +179,7 @@ def measure_equations_1_to_3(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_equations_4_and_5(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures occupancy sampling: equations 4 and 5, the example of section III, CNMs during pauses."""
+    """Measures occupancy sampling (equations 4 and 5), the example of section III, and CNMs during pauses."""
     yield from measure_law(sweeps, STORED_CASES, (OCCUPANCY, "stored", STORED_FLOWS))
     yield from measure_example(sweeps["example"])
     for variant, name in ((QCN_OS, "QCN-OS"), (KEEP_ALIVE, "QCN-OS with keep-alive")):

@@ -306,7 +306,7 @@ def total_pause_time(run: HotspotRun) -> float:
 
 
 def measure_keep_alive(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures keep-alive: section III and footnote 8."""
+    """Measures how much keep-alive sampling shortens pauses (section III, footnote 8)."""
     runs = sweeps["hotspot"]
     on, off = (value_by_run(runs, one, total_pause_time) for one in (KEEP_ALIVE, QCN_OS))
     note = f"{on.mean():.4g} and {off.mean():.4g} ms"

@@ -92,7 +92,7 @@ class FileHashes:
         self.known: dict[str, tuple[FileStamp, str]] = {}
 
     def stamp(self, name: str) -> FileStamp | None:
-        """Returns inode, times and size of a file, which change if it is replaced; `None` without a file."""
+        """Returns inode, times and size of a file, which change if it is replaced; `None` if missing."""
         if not name or len(name) > MAX_FILE_NAME or "\0" in name:
             return None
         try:
@@ -104,8 +104,9 @@ class FileHashes:
         return found.st_ino, found.st_ctime_ns, found.st_mtime_ns, found.st_size
 
     def digest(self, name: str) -> str | None:
-        """Returns the SHA-256 of a file, relative to the scenario's folder; `None` without a file.
+        """Returns the SHA-256 of the file at a path relative to the scenario's folder.
 
+        Returns `None` if no such file exists.
         Raises `Failed` if it cannot be read.
         """
         stamp, path = self.stamp(name), self.folder / name

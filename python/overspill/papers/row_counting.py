@@ -48,7 +48,8 @@ def has_wide_tolerance(row: RowDocument, widest: Mapping[str, float]) -> bool:
     """
     value, found = published_value_or_middle(row["published"], row["tolerance"]), max_tolerated_deviation(row)
     if value is not None and found is not None and found > MAX_TOLERANCE_SHARE * abs(value):
-        # A published 0 has no share; and the middle of a range is not a published value.
+        # A share of a published 0 means nothing, so such a tolerance is not too wide here.
+        # A range whose middle is 0 is too wide.
         return value != 0 or row["published"] is None
     if not has_prediction_interval(row):
         return False

@@ -55,10 +55,10 @@ LABEL_MEANINGS = {
     ),
     "SAME RUN": (
         "Variants that are equal in every metric, in all counts of the whole run (events, packet-hops, "
-        "flows, its end) and, at one point, in every flow. The settings in which they differ had no "
-        "effect. `no buffer overflowed`: nothing was lost, marked, detoured, bounced, cut, returned, "
-        "held or paused, and no CNM or CNP was sent. If only the measurement window was recorded, this "
-        "is true for the window alone."
+        "flows, its end) and, for a run but not for a sweep, in every flow. The settings in which they "
+        "differ had no effect. `no buffer overflowed`: nothing was lost, marked, detoured, bounced, cut, "
+        "returned, held or paused, and no CNM or CNP was sent. If only the measurement window was recorded, "
+        "this is true for the window alone."
     ),
     "UNEQUAL MEMORY": ("The switches of the variants have unequal memory in total, including bounce queues."),
     "FEW SEEDS": ("Intervals of fewer than ten seeds are rough, and two seeds give none: do not quote them."),

@@ -84,7 +84,7 @@ impl Core {
         }
     }
 
-    /// Creates a congestion message at a port, which is looked up like any packet.
+    /// Creates a congestion message at a port. The switch looks up its route, as for any packet.
     fn emit_notice<F: Fib, O: Out>(&mut self, port: PortId, message: NoticeRequest, step: &mut StepContext<F, O>) {
         let Some(agents) = &mut self.agents else { return };
         let (node, n, size) = (self.node, agents.created.packets as u32, self.framing.min_frame.max(64));

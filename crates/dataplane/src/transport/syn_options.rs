@@ -18,7 +18,7 @@ pub(super) fn syn_options(cfg: &TcpConfig, timestamps: Timestamps) -> PacketExte
 
 impl TcpConfig {
     /// Bytes of options in the SYN of a handshake, and in its reply; `None` for established connections.
-    pub fn syn_bytes(&self) -> Option<u16> {
+    pub fn syn_option_bytes(&self) -> Option<u16> {
         self.handshake.then(|| syn_options(self, Timestamps::default()).option_bytes())
     }
     /// Window field of a SYN and of its reply, which is never scaled (RFC 7323 §2.2).
@@ -36,10 +36,10 @@ mod tests {
     fn a_syn_offers_what_the_transport_has() {
         let bytes = |kind: &str, stamps: bool| {
             let set = [("connection", Value::Word("handshake".into())), ("timestamps", Value::Flag(stamps))];
-            config(kind, &set).syn_bytes()
+            config(kind, &set).syn_option_bytes()
         };
         assert_eq!([bytes("reno", false), bytes("sack", false)], [Some(8), Some(12)]);
         assert_eq!([bytes("reno", true), bytes("sack", true)], [Some(20), Some(20)]);
-        assert_eq!(config("sack", &[]).syn_bytes(), None);
+        assert_eq!(config("sack", &[]).syn_option_bytes(), None);
     }
 }

@@ -172,7 +172,7 @@ impl QueueFollower<'_> {
 
 impl ComputedDepartures {
     pub(crate) fn new(queues: usize) -> ComputedDepartures {
-        // Memory of zeros is not touched before it is used.
+        // Vectors of zeros come from `alloc_zeroed`: their pages take no memory until they are first written.
         ComputedDepartures {
             passed: vec![PassedFrames::default(); queues],
             note_counts: vec![0; queues],

@@ -169,7 +169,7 @@ impl Observer for Recorder {
         ];
         self.workloads.add_delivered(pkt, values);
         if pkt.head.bounces > 0 {
-            self.workloads.add_distance(pkt, most);
+            self.workloads.add_max_bounce_distance(pkt, most);
         }
     }
 }

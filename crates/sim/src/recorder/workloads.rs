@@ -81,7 +81,7 @@ impl Workloads {
     }
 
     /// Counts a bounced packet that has arrived, with the largest distance by which bounces brought it back.
-    pub(crate) fn add_distance(&mut self, pkt: &Pkt, most: u8) {
+    pub(crate) fn add_max_bounce_distance(&mut self, pkt: &Pkt, most: u8) {
         self.counts_of(pkt).histograms[PacketMetric::MaxDistance as usize][data_index(pkt)].add(u64::from(most));
     }
 

@@ -6,8 +6,8 @@ use crate::tap::Tap;
 use crate::world::World;
 
 impl<T: Tap> World<Recorder, T> {
-    /// Returns the table of events that have happened, by their numbers in the order of time. Each has the frames lost
-    /// on its links and those dropped at their ports, until the next event of that kind there.
+    /// Returns the table of network changes (`[[event]]`) so far, in the order of time. Each row has the frames lost on
+    /// the links of the change and those dropped at their ports, until the next change of that kind there.
     pub(super) fn events_table(&self) -> Table {
         let rows = self.event_costs();
         let columns = [

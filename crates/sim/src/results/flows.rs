@@ -112,7 +112,7 @@ impl<T: Tap> World<Recorder, T> {
         let info = self.flows.info(FlowId(flow as u32));
         // A message of an open connection needs no handshake.
         let tcp = self.tcp.config_at(|| info.sender_ends());
-        let syn = tcp.syn_bytes().filter(|_| self.state.records[flow].connection.0 as usize == flow);
+        let syn = tcp.syn_option_bytes().filter(|_| self.state.records[flow].connection.0 as usize == flow);
         let ack = (scenario.measure.fct_end == FctEnd::SenderAck).then(|| tcp.ack_option_bytes());
         let back = match (syn, ack) {
             (None, None) => Vec::new(),

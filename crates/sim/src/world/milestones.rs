@@ -15,7 +15,7 @@ const GUARD_FACTOR: u64 = 2;
 /// Number of events between two checks for a run far beyond its bounds on packets and flows.
 const GUARD_INTERVAL_EVENTS: u64 = 1 << 17;
 /// Number of events per node of the network between two checks for a run far beyond its bounds, if that is more.
-const GUARD_EVENTS_PER_NODE: u64 = 16;
+const GUARD_INTERVAL_EVENTS_PER_NODE: u64 = 16;
 /// Number of events between two checks of all nodes for overload and for deadlocks.
 pub(super) const CHECK_INTERVAL_EVENTS: u64 = 1 << 16;
 
@@ -92,7 +92,7 @@ impl<O: Observer, T: Tap> World<O, T> {
     #[cold]
     pub(super) fn check_guard(&mut self) {
         let nodes = (self.hosts.len() + self.switches.len()) as u64;
-        self.guard_at = self.events + GUARD_INTERVAL_EVENTS.max(GUARD_EVENTS_PER_NODE * nodes);
+        self.guard_at = self.events + GUARD_INTERVAL_EVENTS.max(GUARD_INTERVAL_EVENTS_PER_NODE * nodes);
         let (packets, ends) = self.count_packets_and_ends();
         let open = self.state.records.len() as u64 - self.state.completed;
         if exceeds_guard(packets, ends, open) {

@@ -155,7 +155,7 @@ fn a_frame_of_another_flow_or_of_nobody_is_refused() {
     write_frame(&PacketOnLink { pkt: &pkt, ext: Some(&ext), push: false, plan: None, roce: None }, &mut frame);
     let other = SideData { flow: FlowId(1), ..SideData::from_packet(&pkt, None) };
     let said = NUMBERED.restore(&frame, &other).unwrap_err();
-    assert_eq!(said.to_string(), "ports 37101 to 50001; expected the ports of flow 1");
+    assert_eq!(said.to_string(), "found source port 37101 and destination port 50001; expected the ports of flow 1");
     frame[26] = 192;
     let said = NUMBERED.restore(&frame, &SideData::from_packet(&pkt, None)).unwrap_err();
     assert!(said.to_string().starts_with("address 192.0.0."), "{said}");

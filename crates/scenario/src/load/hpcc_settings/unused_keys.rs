@@ -16,25 +16,25 @@ const KEYS_BY_TABLE: [(&str, &[&str]); 5] = [
     ("transport", &["CC_MODE", "PACKET_PAYLOAD_SIZE"]),
     ("host.reaction", &["RATE_AI", "RATE_HAI", "RP_TIMER", "EWMA_GAIN"]),
 ];
-/// Host settings with which a key of the file matters: any, RoCE, or DCQCN.
+/// Condition on hosts under which a key of the file matters: any hosts, hosts with RoCE, or hosts with DCQCN.
 #[derive(Clone, Copy)]
-enum HostSettings {
-    Anything,
+enum HostCondition {
+    Any,
     Roce,
     Dcqcn,
 }
-/// Key of the file that Overspill ignores: its name, a test for values that matter, the host settings with which they
-/// do, and the reason.
-type IneffectiveKey = (&'static str, fn(f64) -> bool, HostSettings, &'static str);
+/// Key of the file that Overspill ignores: its name, a test for values that matter, the condition on hosts under which
+/// they matter, and the reason.
+type IneffectiveKey = (&'static str, fn(f64) -> bool, HostCondition, &'static str);
 /// Keys that have no effect in Overspill.
 const INEFFECTIVE_KEYS: [IneffectiveKey; 7] = [
-    ("USE_DYNAMIC_PFC_THRESHOLD", is_off, HostSettings::Anything, "the HPCC simulator ignores this key too"),
-    ("HAS_WIN", is_on, HostSettings::Roce, "the transport `roce` has no window"),
-    ("RATE_BOUND", is_off, HostSettings::Roce, "flows of the transport `roce` are always rate-limited"),
-    ("L2_ACK_INTERVAL", |bytes| bytes != 1.0, HostSettings::Roce, "the transport `roce` acknowledges each packet"),
-    ("L2_BACK_TO_ZERO", is_on, HostSettings::Roce, "the transport `roce` goes back only to the lost packet"),
-    ("CLAMP_TARGET_RATE", is_off, HostSettings::Dcqcn, "each rate cut of `dcqcn` clamps the target rate"),
-    ("ACK_HIGH_PRIO", is_on, HostSettings::Anything, "ACKs always have the class of their data"),
+    ("USE_DYNAMIC_PFC_THRESHOLD", is_off, HostCondition::Any, "the HPCC simulator ignores this key too"),
+    ("HAS_WIN", is_on, HostCondition::Roce, "the transport `roce` has no window"),
+    ("RATE_BOUND", is_off, HostCondition::Roce, "flows of the transport `roce` are always rate-limited"),
+    ("L2_ACK_INTERVAL", |bytes| bytes != 1.0, HostCondition::Roce, "the transport `roce` acknowledges each packet"),
+    ("L2_BACK_TO_ZERO", is_on, HostCondition::Roce, "the transport `roce` goes back only to the lost packet"),
+    ("CLAMP_TARGET_RATE", is_off, HostCondition::Dcqcn, "each rate cut of `dcqcn` clamps the target rate"),
+    ("ACK_HIGH_PRIO", is_on, HostCondition::Any, "ACKs always have the class of their data"),
 ];
 /// Largest number of unknown keys that a note names.
 const MAX_LISTED_KEYS: usize = 5;
@@ -78,9 +78,9 @@ impl ConfigurationOverlay<'_> {
         let (is_roce, has_dcqcn) = (self.is_roce(), self.has_dcqcn);
         for (key, has_effect, beside, why) in INEFFECTIVE_KEYS {
             let applies = match beside {
-                HostSettings::Anything => true,
-                HostSettings::Roce => is_roce,
-                HostSettings::Dcqcn => has_dcqcn,
+                HostCondition::Any => true,
+                HostCondition::Roce => is_roce,
+                HostCondition::Dcqcn => has_dcqcn,
             };
             let value = config.number(key).filter(|value| applies && has_effect(*value));
             found.extend(value.map(|value| format!("{key} {value} ({why})")));
