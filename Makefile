@@ -78,7 +78,10 @@ audit:
 demo: setup
 	$(BIN)/overspill run scenarios/incast.toml --seeds 5
 
-test: lint rust-test python-test
+# Lints leave one core idle for much of their time, in which the core is built.
+test: $(VENV)/.dev
+	@$(MAKE) --no-print-directory -j2 lint setup
+	@$(MAKE) --no-print-directory rust-test python-test
 
 check: lint rust-unit-test python-unit-test
 
