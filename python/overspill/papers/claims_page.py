@@ -54,9 +54,9 @@ assumptions, figures and rows.
 """
 RULE_TEXT = (
     "The worst row that counts gives the [verdict](../../docs/claims.md) of its claim. It is `in part` at "
-    "most if a part is missing, or if a row that does not count is not reproduced. The evidence cites the "
-    "worst rows: figure, case and metric, then the measured value beside the value of the paper. "
-    "`A − B` is a difference, `A / B` a ratio. A ratio is undefined if it has no value in some run."
+    "most if a part is missing, or if a revised row or one with a wide tolerance is missed. The evidence "
+    "cites the worst rows: figure, case and metric, then the measured value beside the value of the paper. "
+    "`A − B` is a difference, `A / B` a ratio. A value is undefined if some run has none."
 )
 
 
@@ -166,7 +166,12 @@ def describe_row_numbers(row: RowDocument) -> str:
     value = f"{row_names.format_row_name(row)} = {row_words.format_measured(row)}"
     if row["published"] is None:
         return f"{value}, expected {row_words.format_tolerance(row)}"
-    return f"{value}, paper: {row_words.format_value(row['published'], row['unit'])}"
+    paper = f"paper: {row_words.format_value(row['published'], row['unit'])}"
+    # A range or a bound may differ from the published value, such as `above 10,000`.
+    is_bound = bool(set(row["tolerance"] or {}) & {"min", "max"})
+    return (
+        f"{value}, {paper}, expected {row_words.format_tolerance(row)}" if is_bound else f"{value}, {paper}"
+    )
 
 
 def capitalise(text: str) -> str:

@@ -39,7 +39,10 @@ def reasons_table(paper: Paper, found: Sequence[DecidedClaim], rows: Sequence[Ro
         f"| {'<br>'.join(map(escape_markdown, names))} | {escape_markdown(reason)} |"
         for reason, names in names_by_reason.items()
     ]
-    return ["| row | reason |", "| --- | --- |", *lines]
+    scope = (
+        "Rows that count; inconclusive ones if a claim depends on them. [rows.json](rows.json) has all notes."
+    )
+    return [scope, "", "| row | reason |", "| --- | --- |", *lines]
 
 
 def unreproduced_rows(

@@ -71,11 +71,16 @@ def merge_rows(paper: Paper, earlier: Mapping[str, Any], part: Mapping[str, Any]
         "figures": [name for name in paper.figures if name in names],
         "score": row_counting.count_verdicts(found, VERDICTS),
         "part": "",
-        "command": earlier["command"],
+        "command": with_sensitivity_option(earlier["command"], part["command"]),
         "seeds": {name: sizes[name] for name in paper.sweeps if name in sizes},
         "warnings": merge_warnings(earlier, part),
         "rows": found,
     }
+
+
+def with_sensitivity_option(earlier: str, part: str) -> str:
+    """Returns the command of the earlier publication, with `--what-if` if that of the part has it."""
+    return f"{earlier} --what-if" if "--what-if" in part and "--what-if" not in earlier else earlier
 
 
 def ordered_row_keys(paper: Paper) -> list[tuple[str, str, str]]:

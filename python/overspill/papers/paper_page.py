@@ -46,7 +46,9 @@ def build_readme(
     parts += describe_sensitivity_runs(changed)
     parts += section("Warnings of the runs", describe_warnings(paper, document["warnings"]))
     parts += section("Assumptions", list_assumptions(paper))
-    parts += section("Not reproduced, with reasons", failure_reasons.reasons_table(paper, found, rows))
+    parts += section(
+        "Not reproduced or inconclusive, with reasons", failure_reasons.reasons_table(paper, found, rows)
+    )
     links = [
         f"- [{escape_markdown(one.summary)}](../../studies/{one.name}/README.md)" for one in paper.studies
     ]
@@ -131,8 +133,9 @@ def describe_commands(paper: Paper, document: Mapping[str, Any]) -> list[str]:
         f"    {document['command']}",
         "",
         f"`{here} --list` lists figures, sweeps and sensitivity runs. "
-        f"`{here} --redraw` draws every figure and a page of all rows, without runs. This page was made "
-        f"with Overspill {document['overspill']}; `rows.toml` has the SHA-256 `{document['tolerances']}`.",
+        f"`{here} --redraw` draws every figure with plotted data and a page of all rows, without runs. "
+        f"This page was made with Overspill {document['overspill']}; `rows.toml` has the SHA-256 "
+        f"`{document['tolerances']}`.",
         "",
         f"{f'All {rows} rows are' if rows > 1 else 'The row is'} in [rows.json](rows.json): {kinds}."
         + (f" {row_words.describe_rows_not_run(later)}." if later else "")

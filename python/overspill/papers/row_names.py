@@ -18,6 +18,13 @@ PRINTED_WORDS = {
     "ttl": "TTL",
 }
 PHRASES = {
+    "returned frames informed less not": "returned frames, informed less not informed",
+    "delay of bounced in turn less first": "delay of bounced packets, in turn less first",
+    "delay of bounced less in one queue": "delay of bounced packets less delay in one queue",
+    "samples by law": "sampling rate by that of the law",
+    "drops dibs": "drops, dibs",
+    "40 less 10 %": "P = 40% less P = 10%",
+    "100 to 150 less 50 to 70 ms": "(100 to 150 ms) less (50 to 70 ms)",
     "size of rank correlation": "absolute rank correlation",
     "throughput of 60 and more": "throughput with 60 and more senders",
     "throughput at 50 less at 10 percent": "throughput at P = 50% less at P = 10%",
@@ -25,7 +32,7 @@ PHRASES = {
 }
 WORD = re.compile(rf"\b({'|'.join(PRINTED_WORDS)})\b")
 SIGNS = (
-    (re.compile(r" less (?!than\b)"), " − "),
+    (re.compile(r",? less (?!than\b)"), " − "),
     # "By" is no ratio in `ECMP by packet`, `ties by port`, `drops by ttl`, `than by the model`.
     (re.compile(r"(?<!than) by (?!packet\b|flow\b|port\b|ttl\b|scheme\b)"), " / "),
 )
@@ -43,15 +50,20 @@ def format_row_name(row: Mapping[str, Any]) -> str:
 
 def format_case(case: str) -> str:
     """Returns the case of a row with signs for differences and ratios, and schemes by their names."""
-    return with_scheme_names(SPACED_PERCENT.sub(r"\1%", with_signs(case)))
+    return with_scheme_names(SPACED_PERCENT.sub(r"\1%", with_signs(with_clear_phrases(case))))
 
 
 def format_metric(metric: str) -> str:
     """Returns the metric of a row with signs for differences and ratios, and schemes by their names."""
-    text = metric.replace("_", " ")
-    for words, printed in PHRASES.items():
-        text = text.replace(words, printed)
+    text = with_clear_phrases(metric.replace("_", " "))
     return with_scheme_names(COMPARED.sub(r"\1, \2", with_signs(text)))
+
+
+def with_clear_phrases(name: str) -> str:
+    """Returns a name with clearer words for the phrases in `PHRASES`."""
+    for words, printed in PHRASES.items():
+        name = name.replace(words, printed)
+    return name
 
 
 def with_scheme_names(name: str) -> str:

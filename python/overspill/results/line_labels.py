@@ -61,7 +61,9 @@ LABEL_MEANINGS = {
         "this is true for the window alone."
     ),
     "UNEQUAL MEMORY": ("The switches of the variants have unequal memory in total, including bounce queues."),
-    "FEW SEEDS": ("Intervals of fewer than ten seeds are rough, and two seeds give none: do not quote them."),
+    "FEW SEEDS": (
+        "Intervals of fewer than ten seeds are rough, and two seeds give none. Quote results of ten or more."
+    ),
     "few samples": ("Percentiles with fewer than five samples of a seed beyond them: close to the maximum."),
     "scenario": "Name of the scenario, its seeds, and the settings given by `--set`.",
     "measured": (
