@@ -81,7 +81,7 @@ pub enum ArrivalDecision {
 /// struct Brake { most: u64, on: bool }
 ///
 /// impl Agent for Brake {
-///     fn unaffected_levels(&self, of: Account) -> (u64, u64) {
+///     fn range_without_call(&self, of: Account) -> (u64, u64) {
 ///         match of {
 ///             Account::AllInput(_) if self.on => (self.most + 1, u64::MAX),
 ///             Account::AllInput(_) => (0, self.most),
@@ -101,7 +101,7 @@ pub enum ArrivalDecision {
 /// }
 ///
 /// let brake = Brake { most: 3000, on: false };
-/// assert_eq!(brake.unaffected_levels(Account::AllInput(PortId(0))), (0, 3000));
+/// assert_eq!(brake.range_without_call(Account::AllInput(PortId(0))), (0, 3000));
 /// ```
 pub trait Agent: Send + Sync {
     /// Assigns the agent to a port with this transmission time per byte. Before this call it belongs to no port.
@@ -129,7 +129,7 @@ pub trait Agent: Send + Sync {
     /// The switch reads all levels once when it is built. An account that is [`Account::UNWATCHED`] then never causes a
     /// call. Later it reads the levels after each call: after [`Agent::on_level`] those of that account, after other
     /// calls those of all accounts that agents follow.
-    fn unaffected_levels(&self, _of: Account) -> (u64, u64) {
+    fn range_without_call(&self, _of: Account) -> (u64, u64) {
         Account::UNWATCHED
     }
     /// Handles a byte count of an account that is outside the agent's levels.

@@ -222,7 +222,7 @@ impl mech::Agent for UntilAStart {
     fn needs(&self) -> mech::Needs {
         mech::Needs { hold_memory: Some(Bytes(1000)), sets_ece: true, ..mech::Needs::default() }
     }
-    fn unaffected_levels(&self, of: Account) -> (u64, u64) {
+    fn range_without_call(&self, of: Account) -> (u64, u64) {
         if of == Account::Output(PortId(TO_H1)) { Account::EVERY_CHANGE } else { Account::UNWATCHED }
     }
     fn on_level(&mut self, _: Account, bytes: u64, at: &mech::AgentContext, env: &mut Env) {
@@ -265,7 +265,7 @@ fn ack_released_at_a_frame_start_leaves_in_that_instant() {
 struct Probe(Arc<[AtomicU64; 2]>);
 
 impl Agent for Probe {
-    fn unaffected_levels(&self, of: Account) -> (u64, u64) {
+    fn range_without_call(&self, of: Account) -> (u64, u64) {
         if matches!(of, Account::Output(_)) { Account::EVERY_CHANGE } else { Account::UNWATCHED }
     }
     fn on_level(&mut self, _of: Account, _bytes: u64, _at: &AgentContext, env: &mut Env) {

@@ -131,7 +131,7 @@ const UNDECLARED: [(&str, Make<OverflowSlot>); 12] = [
     ("returns_to_source", full!(cut_memory: Some(Bytes(0)); |_, _, _| Fate::TrimAndReturn)),
     ("samples", full!(; |_, at, _| at.view.occupant(at.out, 0).map_or(DROP, |_| DROP))),
     (
-        "unaffected_levels",
+        "range_without_call",
         full!(; |_, at, _| match at.view.bytes_stored_from_input(at.ingress, 0) > 0 {
             true => DROP,
             false => Fate::Enqueue(QUEUE),

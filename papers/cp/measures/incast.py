@@ -104,7 +104,7 @@ def find_nth_cliff(runs: Runs, variant: str, nth: int) -> list[float]:
 
 
 def measure_figure_1(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures the cliffs of TCP and DCTCP."""
+    """Measures the numbers of senders at which the throughput of TCP and DCTCP collapses (cliffs)."""
     runs = sweeps["mapreduce"]
     senders = path_values(runs, DEGREE_PATH)
     told = f"cliffs of the mean: {find_cliffs(senders, throughput(runs, TCP).mean(axis=0))}"

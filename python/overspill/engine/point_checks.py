@@ -248,7 +248,10 @@ def first_error_lines(wrong: Mapping[str, Sequence[Point]], grid: Grid) -> list[
 
 
 def locate_error(line: str, points: Sequence[Point], grid: Grid) -> str:
-    """Returns an error line with its place: the values of its point, or the number of points."""
+    """Returns an error line that names the point it concerns, or, if it concerns several, how many.
+
+    A line that concerns all points names none.
+    """
     for axis in grid.axes:
         prefix = f"--set: {cut_user_text(axis.path, MAX_PATH_LENGTH + 1)}: "
         if line.startswith(prefix):

@@ -147,7 +147,7 @@ def open_output_folder(out: Path) -> Iterator[Path]:
 
 @contextmanager
 def stage_files(out: Path) -> Iterator[Path]:
-    """Yields an empty folder, whose files replace those of an earlier reproduction at the end.
+    """Yields an empty folder to write to; at the end, its files replace those of an earlier reproduction.
 
     The earlier files stay as they are if the block fails or the process is killed.
     """

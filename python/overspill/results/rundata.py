@@ -47,7 +47,8 @@ class RunData:
         self.summary = summary
         # SHA-256 of the run's files, as far as known.
         self.digests = dict(digests or {})
-        # Capture files by link, and the owner that keeps them.
+        # Capture files by link. If they are in a temporary folder, `owner` is that folder; it is removed when
+        # no object refers to it.
         self.captures: dict[str, Path] = {}
         self.owner: SpillFolder | None = None
         if isinstance(tables, Path):

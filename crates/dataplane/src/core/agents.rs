@@ -84,7 +84,7 @@ pub(super) enum ReadyEntry {
 
 /// Returns the accounts that an agent at a port follows.
 pub(super) fn followed_accounts(agent: &dyn Agent, port: PortId) -> impl Iterator<Item = Account> {
-    Account::accounts_of_port(port).filter(|of| agent.unaffected_levels(*of) != Account::UNWATCHED)
+    Account::accounts_of_port(port).filter(|of| agent.range_without_call(*of) != Account::UNWATCHED)
 }
 
 impl AgentState {
@@ -141,7 +141,7 @@ impl Agents {
     }
     /// Returns the levels of an account between which no agent of a port needs a call.
     fn levels(&self, port: PortId, of: Account) -> (u64, u64) {
-        let each = self.ports[usize::from(port.0)].agents.iter().map(|one| one.agent.unaffected_levels(of));
+        let each = self.ports[usize::from(port.0)].agents.iter().map(|one| one.agent.range_without_call(of));
         each.fold(Account::UNWATCHED, |all, own| (all.0.max(own.0), all.1.min(own.1)))
     }
     /// Returns the number and the bytes of the packets that agents of all ports hold.
@@ -204,7 +204,7 @@ impl Core {
             for at in self.agents_at(port) {
                 // The levels in the account are the narrowest of all agents of the port, so each agent is compared with
                 // its own here.
-                let outside = |agent: &dyn Agent| Account::is_outside(bytes, agent.unaffected_levels(of));
+                let outside = |agent: &dyn Agent| Account::is_outside(bytes, agent.range_without_call(of));
                 self.call_agent(at, stored, step, |agent, at, env| {
                     if outside(agent) {
                         agent.on_level(of, bytes, at, env);

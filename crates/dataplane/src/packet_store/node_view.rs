@@ -34,7 +34,7 @@ const UNDECLARED_SAMPLES: Rule = Rule::Undeclared {
 };
 const UNDECLARED_ACCOUNT: Rule = Rule::Undeclared {
     used: "`view.allocated`, `view.arrived`, `view.entered` or `view.in_memory`",
-    declare: "the account in `unaffected_levels` of an agent; other accounts are not counted",
+    declare: "the account in `range_without_call` of an agent; other accounts are not counted",
 };
 
 impl<'a, F: Fib> NodeView<'a, F> {

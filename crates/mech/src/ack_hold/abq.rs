@@ -285,7 +285,7 @@ impl Abq {
 }
 
 impl Agent for Abq {
-    fn unaffected_levels(&self, of: Account) -> (u64, u64) {
+    fn range_without_call(&self, of: Account) -> (u64, u64) {
         let k = self.given.k.0;
         match (of, self.state) {
             (Account::Output(_), AbqState::Uncongested) => (0, k),

@@ -202,7 +202,7 @@ impl Qcn {
 }
 
 impl Agent for Qcn {
-    fn unaffected_levels(&self, of: Account) -> (u64, u64) {
+    fn range_without_call(&self, of: Account) -> (u64, u64) {
         let follows = match of {
             Account::Entered(_, class) => self.given.at == SampledSide::Inputs && class == self.class(),
             Account::Arrived(_, class) => self.given.at == SampledSide::Outputs && class == self.class(),

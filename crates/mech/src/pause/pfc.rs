@@ -73,7 +73,7 @@ impl Pfc {
 }
 
 impl Agent for Pfc {
-    fn unaffected_levels(&self, of: Account) -> (u64, u64) {
+    fn range_without_call(&self, of: Account) -> (u64, u64) {
         match of {
             Account::Input(_, class) if self.classes.has(class) => {
                 self.rules.levels_without_pause_frames(self.paused.has(class))

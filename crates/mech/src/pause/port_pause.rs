@@ -52,7 +52,7 @@ impl PortPause {
 }
 
 impl Agent for PortPause {
-    fn unaffected_levels(&self, of: Account) -> (u64, u64) {
+    fn range_without_call(&self, of: Account) -> (u64, u64) {
         match of {
             Account::AllInput(_) => self.rules.levels_without_pause_frames(self.paused),
             _ => Account::UNWATCHED,

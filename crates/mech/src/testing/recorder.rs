@@ -398,7 +398,7 @@ impl Recorder {
             let (at, bytes) = self.account_bytes(of);
             for which in 0..3 {
                 let agent = self.slots[usize::from(at.0)].agents[which].peek();
-                if agent.is_some_and(|agent| Account::is_outside(bytes, agent.unaffected_levels(of))) {
+                if agent.is_some_and(|agent| Account::is_outside(bytes, agent.range_without_call(of))) {
                     self.call_agent(at, which, stored.then_some(head), |agent, at, env| {
                         agent.on_level(of, bytes, at, env)
                     });

@@ -86,7 +86,7 @@ pub(super) fn check_needs(document: &Node, scenario: &Scenario, faults: &mut Fau
         faults.add_fault(&document.locate("transport.initial_window"), format_fault(found, rule));
         return None;
     }
-    let raw = count_raw_packets(scenario);
+    let raw = raw_packets_per_grid_step(scenario);
     if raw.total > MAX_PACKETS as f64 {
         let found = raw.describe(&format!("packets without a transport within {step}"));
         let rule = format!("at most {} simultaneous packets: {}", format_bound(MAX_PACKETS), raw.advice(MAX_PACKETS));
@@ -126,7 +126,7 @@ fn count_first_packets(scenario: &Scenario) -> Option<(WorkloadSum<'_>, f64)> {
 
 /// Counts the raw packets (without a transport) that sources make within one [`grid_step`] and that fit into the queue
 /// of their NIC.
-fn count_raw_packets(scenario: &Scenario) -> WorkloadSum<'_> {
+fn raw_packets_per_grid_step(scenario: &Scenario) -> WorkloadSum<'_> {
     let within = grid_step(scenario.duration);
     WorkloadSum::from_workloads(&scenario.traffic, |_, traffic| {
         let frame = |payload| scenario.framing.wire_size(scenario.framing.frame_size(payload, 0)) as f64;

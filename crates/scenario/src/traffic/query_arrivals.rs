@@ -286,7 +286,8 @@ impl Queries {
         self.advance();
     }
 
-    /// Makes the first message of a query between its target and its `n`-th other host.
+    /// Makes the first message that the target of a query exchanges with its `n`-th other host.
+    /// If the query has requests, this is the request from the target. Otherwise it is the data from the other host.
     fn draft_flow(&self, target: HostId, other: HostId, n: u64) -> FlowDraft {
         let to_target = |bytes| FlowDraft { tag: n, ..FlowDraft::on_own_connection(other, target, bytes, self.number) };
         match &self.shape {

@@ -60,7 +60,7 @@ type Call = (u64, Account, u64, Option<u16>);
 struct Follower(Arc<Mutex<Vec<Call>>>);
 
 impl Agent for Follower {
-    fn unaffected_levels(&self, _of: Account) -> (u64, u64) {
+    fn range_without_call(&self, _of: Account) -> (u64, u64) {
         Account::EVERY_CHANGE
     }
     fn on_level(&mut self, of: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
@@ -162,7 +162,7 @@ impl Agent for MessageOnGrowth {
     fn needs(&self) -> Needs {
         Needs { sends_notices: true, ..Needs::default() }
     }
-    fn unaffected_levels(&self, of: Account) -> (u64, u64) {
+    fn range_without_call(&self, of: Account) -> (u64, u64) {
         if of == self.follows { (0, self.next) } else { Account::UNWATCHED }
     }
     fn on_level(&mut self, _of: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
@@ -206,7 +206,7 @@ struct Sampler {
 }
 
 impl Agent for Sampler {
-    fn unaffected_levels(&self, _of: Account) -> (u64, u64) {
+    fn range_without_call(&self, _of: Account) -> (u64, u64) {
         Account::EVERY_CHANGE
     }
     fn needs(&self) -> Needs {

@@ -250,7 +250,7 @@ impl Agent for Push {
     fn needs(&self) -> Needs {
         self.1
     }
-    fn unaffected_levels(&self, of: Account) -> (u64, u64) {
+    fn range_without_call(&self, of: Account) -> (u64, u64) {
         if matches!(of, Account::Output(_)) { Account::EVERY_CHANGE } else { Account::UNWATCHED }
     }
     fn on_level(&mut self, _of: Account, _bytes: u64, at: &AgentContext, env: &mut Env) {

@@ -227,7 +227,8 @@ def trees_of_class(run: RunData, pauses: PauseIntervals, kind: int) -> Iterator[
         for roots in [one for one in alive if touched.intersection(one) and one not in current]:
             yield end_tree(alive.pop(roots), now)
         for roots in sorted(current):
-            # Also if branches were only lost: the rest may be more links away than before.
+            # Measured even if the tree only lost branches: its remaining ports may now be farther from the
+            # root.
             size = forest.tree_size(roots)
             alive.setdefault(roots, SaturationTree(roots, kind, now, now, size, now)).update_largest(
                 now, size

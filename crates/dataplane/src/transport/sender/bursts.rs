@@ -127,7 +127,7 @@ impl Sender {
         }
         let most = self.largest_burst(r, io.cfg);
         let share = (window / mss / 2 * mss).max(mss).min(by_window / mss * mss).min(most);
-        // A piece's rest takes as much from the next piece as the burst may have.
+        // If less than a burst is left of a piece, the burst continues into the next piece.
         let piece = (end_of_piece(self.nxt, io.cfg) - self.nxt).max(share).min(left);
         let is_end_of_piece = piece < left && piece <= room;
         if piece > mss && !is_end_of_piece && self.waits_for_more(room.min(most), most, r, io) {

@@ -293,7 +293,8 @@ impl Sender {
             }
             let mut next = Frto::Asked;
             if self.sent > self.loss.recovery_point() {
-                // The ACK of new data shows that there was a loss (RFC 5682 §3.1 step 3.a).
+                // New data was sent. An ACK that is a duplicate or SACKs something now shows that the loss was genuine
+                // (RFC 5682 §3.1 step 3.a).
                 if ack.outcome.reported || ack.is_duplicate() {
                     next = Frto::Off;
                 }

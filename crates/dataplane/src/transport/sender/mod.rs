@@ -166,7 +166,7 @@ impl Sender {
         self.widest = self.widest.max(rwnd);
         let arrived = AckFields { ack, ece, sacked, rtt };
         if ack == self.una {
-            self.on_duplicate(arrived, same_window, io);
+            self.on_ack_without_new_data(arrived, same_window, io);
         } else if self.loss.has_no_loss_state() {
             self.on_quiet_ack(arrived, io);
         } else {

@@ -11,7 +11,7 @@ impl Sender {
     /// It is a duplicate if data is outstanding and it does not move the window (RFC 5681 §2). With SACK it is one if
     /// it newly SACKs bytes (RFC 6675 §2).
     #[cold]
-    pub(super) fn on_duplicate(&mut self, arrived: AckFields, same_window: bool, io: &mut Io) {
+    pub(super) fn on_ack_without_new_data(&mut self, arrived: AckFields, same_window: bool, io: &mut Io) {
         let cfg = io.cfg;
         let acked = self.ack_info(arrived.ece, io);
         if arrived.ece {

@@ -36,7 +36,7 @@ impl Bench {
     fn change_queue(&mut self, bytes: u64) -> (u64, bool) {
         self.window = None;
         self.queue = bytes;
-        let outside = Account::is_outside(bytes, self.abq.unaffected_levels(Account::Output(PORT)));
+        let outside = Account::is_outside(bytes, self.abq.range_without_call(Account::Output(PORT)));
         if self.eager || outside {
             let at = AgentContext { view: &self.switch, port: PORT, stored: None };
             self.abq.on_level(Account::Output(PORT), bytes, &at, &mut self.desk.env());
@@ -287,7 +287,7 @@ fn it_is_for_ports_that_lead_to_hosts_and_begins_above_k() {
     assert_eq!(bounds("release=window window_min=2000B"), Some(Bytes(2000)));
     assert_eq!([bounds(""), bounds("release=batch")], [None, None]);
     assert!(abq("").handles_arrivals());
-    assert_eq!(abq("").unaffected_levels(Account::AllInput(PORT)), Account::UNWATCHED);
+    assert_eq!(abq("").range_without_call(Account::AllInput(PORT)), Account::UNWATCHED);
 }
 
 #[test]

@@ -124,7 +124,7 @@ impl Bench {
     fn add_arrival(&mut self, flow: u32, bytes: u64) -> Option<SentNotice> {
         self.memory.come += bytes;
         let (of, come) = (self.account(), self.memory.come);
-        if Account::is_outside(come, self.qcn.unaffected_levels(of)) {
+        if Account::is_outside(come, self.qcn.range_without_call(of)) {
             let mut frame = Head::default();
             frame.set_class(3);
             (frame.flow, frame.src) = (FlowId(flow), HostId(flow));
@@ -159,7 +159,7 @@ impl Bench {
     }
     /// Returns the number of bytes that must arrive until the next sample.
     fn bytes_until_sample(&self) -> u64 {
-        let (low, high) = self.qcn.unaffected_levels(self.account());
+        let (low, high) = self.qcn.range_without_call(self.account());
         assert_eq!(low, 0);
         high + 1 - self.memory.come
     }

@@ -22,7 +22,7 @@ impl CongestionPoint<'_> {
         let follows = |class: &u8| {
             let all = Account::accounts_of_port(self.number);
             let own = all.filter(|of| matches!(of, Account::Arrived(_, n) | Account::Entered(_, n) if n == class));
-            own.into_iter().any(|of| self.agent.unaffected_levels(of) != Account::UNWATCHED)
+            own.into_iter().any(|of| self.agent.range_without_call(of) != Account::UNWATCHED)
         };
         (0..8).filter(follows).fold(ClassSet::NONE, |set, class| set.union(ClassSet::single(class)))
     }

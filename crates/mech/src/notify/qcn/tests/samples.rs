@@ -151,7 +151,7 @@ fn qcn_follows_only_the_account_of_its_side_and_class() {
         bench.memory.side = Some(side);
         assert_eq!(bench.set_queue(110_000, 150_000), Some((0, 56, 50_000, 110_000)));
         for of in Account::accounts_of_port(PORT) {
-            assert_eq!(bench.qcn.unaffected_levels(of) != Account::UNWATCHED, of == own, "{of:?} {at}");
+            assert_eq!(bench.qcn.range_without_call(of) != Account::UNWATCHED, of == own, "{of:?} {at}");
         }
         let drawn = SampledMemory { side, class: 3, unit: Bytes(64) };
         for (culprit, samples) in [("arrival", None), ("occupancy", Some(drawn)), ("two_samples", Some(drawn))] {
