@@ -8,6 +8,7 @@ from pathlib import Path
 import fake_core
 from small_paper import Paper, read_files
 
+from overspill.papers import merge_publications
 from overspill.papers.published_files import read_json, write_json
 
 
@@ -149,3 +150,11 @@ def test_the_page_needs_nothing_from_elsewhere(paper: Paper) -> None:
     assert "1 row has no run." in readme
     assert "4 rows count: 4 reproduced; 1 row has no run" in page
     assert "1 of 2 rows reproduced; 1 row has no run" in page and "2 of 2 rows reproduced.<" in page
+
+
+def test_the_command_of_a_part_with_sensitivity_runs_is_kept_once() -> None:
+    earlier, part = "overspill paper small", "overspill paper small fig1 --what-if"
+    with_runs = merge_publications.with_sensitivity_option(earlier, part)
+    assert with_runs == "overspill paper small --what-if"
+    assert merge_publications.with_sensitivity_option(with_runs, part) == with_runs
+    assert merge_publications.with_sensitivity_option(earlier, "overspill paper small fig1") == earlier
