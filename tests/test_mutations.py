@@ -129,9 +129,32 @@ def test_what_failed_of_python_is_read_from_its_summary() -> None:
 
 
 def test_outcomes_stay_known_while_their_own_sources_are_the_same(tmp_path: Path) -> None:
-    rust = next(fault for fault in FAULTS if fault.reads == "state")
-    python = next(fault for fault in FAULTS if fault.reads == "python")
+    by_group = {fault.reads: fault for fault in FAULTS}
+    assert by_group.keys() <= mutate.source_groups().keys()
     book = tmp_path / "outcomes.json"
-    book.write_text(json.dumps({"state": "a", "python": "b", rust.key: ["caught"], python.key: ["caught"]}))
-    known = mutate.results_still_valid(book, {"state": "a", "python": "c"})
-    assert known == {"state": "a", "python": "c", rust.key: ["caught"]}
+    before = {group: "a" for group in by_group}
+    book.write_text(json.dumps(before | {fault.key: ["caught"] for fault in by_group.values()}))
+    now = before | {"python": "b", "mech": "b"}
+    known = mutate.results_still_valid(book, now)
+    assert known == now | {f.key: ["caught"] for group, f in by_group.items() if now[group] == "a"}
+
+
+def test_lower_crates_are_listed_with_all_crates_that_they_need() -> None:
+    for name, needed in mutate.LOWER_CRATES.items():
+        manifest = mutate.tomllib.loads((mutate.ROOT / "crates" / name / "Cargo.toml").read_text())
+        direct = manifest["dependencies"].keys() & {"units", "wire", "scenario", "sim", *mutate.LOWER_CRATES}
+        indirect = {crate for one in direct for crate in mutate.LOWER_CRATES.get(one, ())}
+        assert set(needed) == direct | indirect
+
+
+def test_hash_of_sources_ignores_comments_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mutate, "ROOT", tmp_path)
+    hashes = []
+    for text in (
+        "fn f() {\n    // why\n    1\n}\n",
+        "/// New.\nfn f() {\n    1\n}\n",
+        "fn f() {\n    2\n}\n",
+    ):
+        (tmp_path / "lib.rs").write_text(text)
+        hashes.append(mutate.hash_sources(("lib.rs",)))
+    assert hashes[0] == hashes[1] != hashes[2]
