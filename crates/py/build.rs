@@ -13,17 +13,17 @@ fn main() -> io::Result<()> {
     if target.exists() {
         fs::remove_dir_all(&target)?;
     }
-    // A package of this crate alone has no papers.
-    if root.exists() { copy(&root, &target) } else { Ok(()) }
+    // A source package of this crate alone is without `papers`; its build must not fail for that.
+    if root.exists() { copy_shipped_files(&root, &target) } else { Ok(()) }
 }
 
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
+fn copy_shipped_files(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let path = entry?.path();
         let name = path.file_name().expect("an entry has a name");
         if path.is_dir() && name != "__pycache__" {
-            copy(&path, &to.join(name))?;
+            copy_shipped_files(&path, &to.join(name))?;
         } else if path.extension().and_then(|kind| kind.to_str()).is_some_and(|kind| SHIPPED_EXTENSIONS.contains(&kind))
         {
             fs::copy(&path, to.join(name))?;

@@ -130,19 +130,19 @@ def draw_percentile_bars(axes: Axes, runs: Runs, path: str) -> None:
 
 
 def make_time_drawing(sweep: str, over: str, label: str) -> Callable[[Sweeps, PublishedValues], Drawing]:
-    """Returns the drawing of figure 5a or 5b: FCTs of a sweep over its parameter."""
+    """Returns a function that draws figure 5a or 5b: FCTs of a sweep over its parameter."""
 
-    def drawn(sweeps: Sweeps, _: PublishedValues) -> Drawing:
+    def draw_times(sweeps: Sweeps, _: PublishedValues) -> Drawing:
         made, [axes] = new_panels(1, height=4.2)
         draw_percentile_bars(axes, sweeps[sweep], over)
         axes.set_xlabel(label)
         return made
 
-    return drawn
+    return draw_times
 
 
 def draw_oscillation(sweeps: Sweeps, _: PublishedValues) -> Drawing:
-    """Draws the queue of the first seed over time, with one panel for each scheme."""
+    """Draws figure 1c: the queue of the first seed over time, with one panel for each scheme."""
     runs = sweeps["oscillation"]
     made, panels = new_panels(1, rows=len(NAMES), height=1.9)
     for axes, (variant, name) in zip(panels, NAMES.items(), strict=True):

@@ -213,13 +213,13 @@ def draw_goodput_panel(axes: Axes, runs: Runs, background: int, variants: Sequen
         # DCTCP equals CP&DCTCP if few flows compete: its line is dashed and on top, so that both are visible.
         style: dict[str, Any] = {"linestyle": (0, (4, 2)), "zorder": 3} if variant == DCTCP_200 else {}
         axes.plot(flows, values.mean(axis=0), color=colour, label=NAMES[variant], **style)
-        # Runs are bimodal: an interval over so few of them would fill the panel and explain less.
+        # Runs are bimodal, so that an interval over a few of them would fill the panel and hide both modes.
         axes.plot(flows, values.T, ".", color=colour, markersize=4, alpha=0.6)
     line = [theoretical_goodput(one / background) / 1e6 for one in flows]
     axes.plot(flows, line, color="black", linestyle="--", label="theory")
     axes.set_xlabel("experimental flows; dots: runs")
     axes.xaxis.set_major_locator(make_object("whole"))
-    # From below 0, so that starved flows are visible, to the link's rate.
+    # The axis begins below 0, so that starved flows are visible, and ends at the link's rate.
     axes.set_ylim(-30, 1000)
 
 
@@ -235,7 +235,7 @@ def draw_figure_2(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 
 def draw_figure_12(name: str, sweeps: Sweeps, _: PublishedValues) -> Drawing:
-    """Draws figure 12a or 12b: every scheme, with jittered and with exact hosts."""
+    """Draws figure 12a or 12b: goodput of every scheme, with and without jitter of hosts."""
     made, panels = new_panels(3)
     for axes, mode in zip(panels, TIE_LABELS, strict=True):
         draw_goodput_panel(axes, sweeps[name + mode], BACKGROUND_FLOWS[name], FIVE_SCHEMES)

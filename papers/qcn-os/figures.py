@@ -164,7 +164,7 @@ def draw_figure_4(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 
 def draw_figure_6(sweeps: Sweeps, published: PublishedValues) -> Drawing:
-    """Draws figure 6: a row for each scheme."""
+    """Draws figure 6: throughputs, rate limits and input buffer, in a row for each scheme."""
     made, panels = new_panels(3, rows=2, height=3.0)
     for row, (variant, name) in enumerate(((QCN_AS, "QCN-AS"), (QCN_OS, "QCN-OS"))):
         run = read_runs(sweeps["hotspot"], variant)[0]
@@ -196,7 +196,7 @@ def draw_figure_6(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 
 def draw_figure_7(sweeps: Sweeps, published: PublishedValues) -> Drawing:
-    """Draws figure 7, with the published range of the hot flows around their mean."""
+    """Draws figure 7: throughputs, with the published range of the hot flows around their mean."""
     run = read_runs(sweeps["hotspot"], QCN_AS_OUTPUTS)[0]
     made, [axes] = new_panels(1, height=3.6)
     draw_throughputs(axes, run)
@@ -286,7 +286,7 @@ def draw_figure_9(sweeps: Sweeps, published: PublishedValues) -> Drawing:
 
 
 def draw_figure_10(sweeps: Sweeps, published: PublishedValues) -> Drawing:
-    """Draws figure 10: a row for each scheme."""
+    """Draws figure 10: throughputs, rate limits and input buffer, in a row for each scheme."""
     runs = sweeps["fabric"]
     made, panels = new_panels(3, rows=2, height=3.0)
     when = "110 to 150 ms"

@@ -55,7 +55,7 @@ __all__ = [
     "warnings",
 ]
 
-# Imported on first use, so that the command starts quickly.
+# Public names are imported on first use, so that the command starts quickly.
 MODULE_OF_NAME = {
     "Axis": "results.axes",
     "Key": "results.metric_key",

@@ -1,4 +1,4 @@
-"""Output files that appear whole or not at all, however the writing command ends."""
+"""Output files that appear whole or not at all, even if the writing command fails or is killed."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,7 +11,7 @@ MAX_NAME_LENGTH = 50  # characters of a file's name that the name of its new ver
 
 @contextmanager
 def report_write_errors(place: object, kind: type[OverspillError] = Unwritable) -> Iterator[None]:
-    """Raises `kind`, a class of errors, with one line for the user if the block cannot write to `place`."""
+    """Raises an error of class `kind`, with a message of one line, if the block cannot write to `place`."""
     try:
         yield
     except OSError as error:

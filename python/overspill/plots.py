@@ -46,7 +46,7 @@ from overspill.results import metrics
 if TYPE_CHECKING:
     from overspill.results.results import Results
 
-# Colours, dashes and width are for users' own figures beside these.
+# The constants are public so that users can give their own figures the style of these.
 __all__ = [
     "COLOURS",
     "DASHES",
@@ -142,7 +142,7 @@ def queue_sojourn(results: Results) -> Figure | None:
 
 
 def activity_over_time(results: Results, kind: int) -> Figure | None:
-    """Events by switch and time, first seed of each variant.
+    """Events of one kind, such as drops or marks, by switch and time, first seed of each variant.
 
     Args:
         results: Results of a single point.
@@ -168,7 +168,7 @@ def held_acks(results: Results) -> Figure | None:
 
 
 def paused_ports(results: Results) -> Figure | None:
-    """Share of time that ports were paused, over time, of the ports paused longest, first seeds."""
+    """Share of each time bin in which the longest paused ports were paused, first seed of each variant."""
     return draw_chart(pauses.chart_paused_share(results))
 
 
@@ -233,7 +233,7 @@ def goodput_of_hosts(results: Results) -> Figure | None:
 
 
 def goodput_of_flows(results: Results) -> Figure | None:
-    """Goodput of the largest flows over time, first seeds; needs `measure.goodput = "flows"`."""
+    """Goodput of the largest flows by time, first seed of each variant; needs `measure.goodput = "flows"`."""
     return draw_chart(goodput.chart_goodput_by_flow(results))
 
 

@@ -141,8 +141,8 @@ def test_only_axes_of_equal_length_move_together(zips: list[str], message: str) 
         (['a="x",x'], "found x twice"),
         (["seed=1,2"], "--seed and --seeds"),
         (["metric=1"], "expected a key of a scenario"),
-        (["name=a,b"], "--over: name: found a text that changes no run"),
-        (["description=a"], "--over: description: found a text that changes no run"),
+        (["name=a,b"], "--over: name: found a field that changes no run"),
+        (["description=a"], "--over: description: found a field that changes no run"),
         (["a=1..1000:1", "b=1..1000:1"], "found 1000000 points"),
     ],
 )

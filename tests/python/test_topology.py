@@ -91,7 +91,9 @@ def test_opposite_arcs_are_one_link_and_have_one_weight() -> None:
     table = topology.from_networkx(arcs, delay="1us")
     assert table["link"] == topology.from_networkx(graph(networkx.Graph), delay="1us")["link"]
     arcs["right"]["left"]["weight"] = 3
-    with pytest.raises(BadInput, match="edge 'right' to 'left': found another; expected the same weight"):
+    with pytest.raises(
+        BadInput, match="edge 'right' to 'left': found another weight; expected the same weight"
+    ):
         topology.from_networkx(arcs, delay="1us")
 
 

@@ -43,7 +43,7 @@ impl MemorySides {
     pub(crate) const INPUT: MemorySides = MemorySides { input: true, output: false };
     /// Buffer of the output port by which a frame will leave.
     pub(crate) const OUTPUT: MemorySides = MemorySides { input: false, output: true };
-    /// Single memory of a switch without input memory; it counts as input and as output side.
+    /// Single memory of a switch without input memory, which counts as both input and output side.
     pub(crate) const BOTH: MemorySides = MemorySides { input: true, output: true };
 }
 
@@ -108,7 +108,7 @@ impl AccountDelta {
     #[inline]
     pub(crate) fn accounts(&self) -> impl Iterator<Item = (Account, i64)> + use<> {
         let AccountDelta { port, ingress, class, bytes, joins, leaves } = *self;
-        // Joining and leaving cancel: a frame that only moves counts for its port all the while.
+        // A frame that moves from one memory to another counts for its output port all the time: both changes cancel.
         let comes = |joins: bool, leaves: bool| (joins != leaves).then_some(if joins { bytes } else { -bytes });
         let waits = comes(joins != MemorySides::NONE, leaves != MemorySides::NONE);
         let output = port.zip(waits).map(|(port, by)| (Account::Output(port), by));
@@ -131,7 +131,7 @@ impl Accounts {
             output: of(any(|of| matches!(of, Account::Output(_))), ports),
             arrived: of(any(|of| matches!(of, Account::Arrived(..))), ports * 8),
             entered: of(any(|of| matches!(of, Account::Entered(..))), ports * 8),
-            // An agent that follows `Entered` may also read how much of it is still there (`View::allocated`).
+            // An agent that follows `Entered` may also call `View::allocated`, which returns the bytes of `Input`.
             input: of(
                 any(|of| matches!(of, Account::Input(..) | Account::AllInput(_) | Account::Entered(..))),
                 ports * 8,
@@ -269,7 +269,7 @@ mod tests {
             after(AccountDelta::for_departure(b, &head, MemorySides::OUTPUT)),
             (Some(0), Some(80), Some(80), Some(0))
         );
-        // A frame that is lost at its input has never arrived at the output.
+        // A frame that is lost at its input does not increase the `Arrived` bytes of its output.
         assert_eq!(
             after(AccountDelta::for_stored(b, &head, MemorySides::INPUT)),
             (Some(80), Some(80), Some(160), Some(80))
@@ -278,7 +278,7 @@ mod tests {
             after(AccountDelta::for_departure(b, &head, MemorySides::INPUT)),
             (Some(0), Some(80), Some(160), Some(0))
         );
-        // A held frame waits for no port and has not entered.
+        // A held frame counts for its input only: it has no output yet, and it increases `Entered` only when stored.
         assert_eq!(after(AccountDelta::for_hold(&head)), (Some(0), Some(80), Some(160), Some(80)));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Pkt;
 
-/// Slot number that means that there is no packet.
+/// Slot number that stands for no packet.
 pub(crate) const NIL: u32 = u32::MAX;
 
 /// Packets in one node: a slab of 64-byte slots with a free list, so that a hop allocates nothing.
@@ -138,7 +138,7 @@ impl Arena {
             false => self.links[before as usize].next = next,
         }
         match queue.tail == id {
-            // If the packet was the head too, its `before` is stale.
+            // `before` of a packet at the head is stale, so it may not become the tail.
             true => queue.tail = if queue.head == NIL { NIL } else { before },
             false => self.links[next as usize].before = before,
         }
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_leaves_the_middle_and_the_order_of_the_others_stays() {
+    fn taking_a_packet_keeps_the_order_of_the_others() {
         for gone in 0..4 {
             let (mut arena, mut queue) = (Arena::default(), Queue::default());
             (0..4).for_each(|n| {
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn two_queues_share_an_arena_and_slots_are_used_again() {
+    fn two_queues_share_an_arena_and_reuse_its_slots() {
         let (mut arena, mut a, mut b) = (Arena::default(), Queue::default(), Queue::default());
         for round in 0..10 {
             arena.push(&mut a, pkt(round), 0);
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_goes_from_one_queue_to_another_and_keeps_its_place_in_memory() {
+    fn packet_keeps_its_slot_when_it_changes_queue() {
         let (mut arena, mut a, mut b) = (Arena::default(), Queue::default(), Queue::default());
         let ids = [0, 1, 2].map(|n| arena.push(&mut a, pkt(n), u64::from(n)));
         let moved = arena.unlink_first(&mut a).unwrap();

@@ -95,7 +95,7 @@ impl NoticeSetup {
             flow: self.flow,
             src: HostId(self.node),
             dst: self.to,
-            // The number of the flow is not in the hash: it differs if the run is divided.
+            // Flow numbers differ if a run is divided into partitions, so the hash must not depend on them.
             hash: mech::hash_mix(u64::from(self.to.0), u64::from(self.node)) as u32,
             size: self.size,
             orig_size: self.size,
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_notice_is_in_the_words_of_its_packet() {
+    fn notice_survives_encoding_as_a_packet() {
         let cnm = |q_off, q_delta| Notice::Cnm { feedback: 34, q_off, q_delta, point: PortId(7) };
         for (said, read) in [
             (cnm(1472, -64), cnm(1472, -64)),
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_words_are_read_by_the_kind_of_the_packet() {
+    fn packet_kind_decides_how_fields_are_decoded() {
         let mut pkt = Pkt { seq: 1, ack: 0b10, payload: 3, window: 4, ..Pkt::default() };
         let words = Segment { seq: 1, ack: 2, payload: 3, window: 4 };
         assert_eq!(pkt.body(), PacketBody::Segment(words));

@@ -23,8 +23,8 @@ impl PauseFrame {
         let mut pkt = Pkt { ext: NO_EXT, seq: u32::from(self.quanta), emission: n, ..Pkt::default() };
         pkt.ack = u32::from(self.xoff.0) | u32::from(self.xon.0) << 8 | u32::from(self.whole) << 16;
         pkt.head.src = HostId(node);
-        // A switch reads only the kind of the frame, but it predicts a route for every frame, and so needs a host of
-        // the network here. A host needs a number of no host, so that the NIC takes the frame and not the stack.
+        // A switch reads only the kind of the frame. But it predicts a route for every frame, so the destination must
+        // be a host of the network. Toward a host it must be no host, so that the NIC takes the frame, not the stack.
         pkt.head.dst = if to_switch { HostId(0) } else { HostId(u32::MAX) };
         (pkt.head.size, pkt.head.orig_size) = (CONTROL_FRAME_BYTES, CONTROL_FRAME_BYTES);
         pkt.head.flags = Flags::from_kind(PacketKind::Pause);
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_frame_says_is_in_its_packet() {
+    fn pause_frame_survives_encoding_as_a_packet() {
         let (xoff, xon) = (ClassSet(0b1001_0000), ClassSet(0b10));
         for whole in [false, true] {
             let frame = PauseFrame { xoff, xon, quanta: 65_535, whole };
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_waits_says_the_last_word_on_each_class() {
+    fn merge_keeps_the_last_request_for_each_class() {
         let pause = |classes| PauseFrame { xoff: ClassSet(classes), quanta: 9, ..PauseFrame::default() };
         let resume = |classes| PauseFrame { xon: ClassSet(classes), ..PauseFrame::default() };
         let mut frame = pause(0b011);

@@ -60,7 +60,7 @@ pub struct Core {
     /// Some port must compute departures, and the slot must act only on frames that do not fit.
     direct: bool,
     /// Arrivals for which the overflow slot is called.
-    asks: AdmitCalls,
+    admit_calls: AdmitCalls,
     acts: Acts,
     /// Idle ports that received a frame in this step, and entries for pending work.
     ready: Vec<agents::ReadyEntry>,
@@ -139,14 +139,14 @@ impl Core {
         if to.queue.lane() == Lane::Notice {
             return Decision::store(to.queue);
         }
-        match self.asks {
-            // `store` tests the capacity for every fate, and that test alone decides here.
+        match self.admit_calls {
+            // `accept_or_drop` tests the capacity for every frame to be stored, and no other test is needed here.
             AdmitCalls::Never => return Decision::store(to.queue),
             AdmitCalls::WhenFull if self.store.accepts_within_limit(Some(pkt.head.ingress), to, pkt.head.size) => {
                 return Decision::store(to.queue);
             }
-            // From here on the mechanism may read any port, so all of them must be settled; that costs a pass over the
-            // ports.
+            // The mechanism may read any port, so all ports must be settled. This pass over the ports is costly, so the
+            // cases above avoid it.
             _ => self.store.settle_all_departures(now),
         }
         self.acts.clear();
@@ -206,7 +206,7 @@ impl Core {
                 self.store_cut_header(pkt, QueueAt { port, queue }, mark, step)
             }
             Fate::TrimAndReturn if self.trim_packet(pkt, port, step) => self.return_cut_header(pkt, port, step),
-            // A packet that cannot get shorter waits at its input, like every frame without another way out.
+            // With input memory, a packet that cannot get shorter is stored there, as any frame whose output is full.
             Fate::Trim(_) | Fate::TrimAndReturn if self.store.inputs.is_some() => {
                 self.store_packet(pkt, QueueAt { port, queue: pkt.head.queue() }, mark, step);
             }
@@ -349,8 +349,8 @@ impl Core {
         mark: bool,
         step: &mut StepContext<F, O>,
     ) -> Option<QueueAt> {
-        // A bounced packet may reach a switch without bounce queues, and congestion messages may have a class above
-        // those in use.
+        // The queue may not exist here: a bounced packet may reach a switch without bounce queues, and congestion
+        // messages may have a class above those in use.
         let to = QueueAt { queue: self.store.resolve_queue(to.queue), ..to };
         if let Some(reason) = self.drop_reason(pkt, to) {
             self.drop(pkt, to.port, reason, step);

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_take_the_bytes_that_stacks_give_them() {
+    fn option_bytes_are_padded_as_in_real_stacks() {
         let stamps = Some(Timestamps::default());
         assert_eq!(PacketExtension::default().option_bytes(), 0);
         assert_eq!(PacketExtension { timestamps: stamps, ..PacketExtension::default() }.option_bytes(), 12);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn places_of_packets_that_are_gone_are_used_again() {
+    fn index_of_a_freed_extension_is_reused() {
         let mut exts = ExtensionSlab::default();
         let a = exts.allocate(PacketExtension { blocks: 1, ..PacketExtension::default() });
         let b = exts.allocate(PacketExtension { blocks: 2, ..PacketExtension::default() });

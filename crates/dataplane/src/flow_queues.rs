@@ -19,11 +19,11 @@ pub(crate) struct NicQueues {
     by_flow: BTreeMap<FlowDirection, u32>,
     /// Queues with work and a ready rate limiter, by class, in the order of their turns.
     rings: [VecDeque<u32>; 8],
-    /// Queues with work whose rate limiters are not ready, by the instant at which they will be.
+    /// Queues with work whose rate limiters are not ready, by the instant at which the limiters will be ready.
     limited: BTreeSet<(Time, u32)>,
     /// Rate limit of every flow's data; `None` is unlimited.
     flow_rate: Option<Rate>,
-    /// Unused time that rate limiters save, in bytes at the flow's rate; `None` is the size of the sent frame.
+    /// Most unused time that a rate limiter saves, in bytes at the flow's rate; `None` is the size of the sent frame.
     credit: Option<u64>,
     /// Tally of the frames in all queues.
     held: PacketTally,
@@ -145,7 +145,7 @@ impl NicQueues {
         let before = queue.limiter;
         change(&mut FlowAtNic { flow, now, is_empty, limiter: &mut queue.limiter });
         if let (Some(rate), None) = (self.flow_rate, queue.limiter) {
-            // The old limiter stays with its debt: a removed limit must not allow a burst.
+            // The limiter keeps its debt when the common limit applies again: a new limiter would allow a burst.
             let mut again = before.unwrap_or(RateLimiter::new(rate));
             again.set_rate(rate, now);
             queue.limiter = Some(again);
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn segment_is_requested_at_its_turn_and_leaves_at_once() {
+    fn segment_is_requested_at_its_turn_and_leaves_next() {
         let mut queues = NicQueues::new(FlowQueues::default());
         queues.push(&pkt(1, 0, 0), NOW);
         queues.on_segment_ready(FlowId(2), 0, NOW);
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limiter_spaces_its_flow_and_others_go_on() {
+    fn limiter_spaces_only_the_frames_of_its_flow() {
         let mut queues = NicQueues::new(FlowQueues::default());
         queues.change_limiter(FlowId(1), 0, NOW, |flow| flow.set_rate_limit(Rate::gbps(1)));
         (0..3).for_each(|n| queues.push(&pkt(1, n, 0), NOW));

@@ -74,7 +74,7 @@ impl<O> HostStep<'_, O> {
 pub struct Host {
     id: HostId,
     nic: Core,
-    /// Queues of flows at the NIC, if it has one for each flow.
+    /// State of a NIC with a queue for each flow; `None` for a NIC without queues of flows.
     pulled: Option<Box<PullState>>,
     framing: Framing,
     up: StackDelay,
@@ -211,7 +211,7 @@ impl Host {
     #[inline]
     pub fn receive<O: Out>(&mut self, pkt: &mut Pkt, step: &mut HostStep<O>) {
         self.received.count(pkt);
-        // CNPs are made by the NIC, so the marked packet counts before the stack delays it.
+        // The NIC makes CNPs, so it handles a mark before the stack delays the packet.
         if pkt.head.ecn() == Ecn::Ce && self.pulled.is_some() {
             self.on_marked_packet(pkt, step);
         }
@@ -241,14 +241,14 @@ impl Host {
         }
     }
 
-    /// Notifies the sender of a flow that a data packet came back, if `host.bounce_signal` is set. A receiver is not
-    /// notified of its ACKs.
+    /// Notifies the sender of a flow that a data packet came back, if `host.bounce_signal` is set.
+    /// A receiver is not notified of its ACKs.
     fn signal_bounce<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         let ends = step.flows.ends[pkt.head.flow.0 as usize];
         let data = pkt.payload > 0 && !pkt.head.flags.has(Flags::REVERSE);
         if step.tcp.default_config().reacts_to_bounces() && data && !ends.raw && ends.sender < REMOVED_SLOT {
             let (flow, notice) = (pkt.head.flow, Notice::Bounced(pkt.payload));
-            // This state is here and not in the sender: few flows have it, and a sender stays four cache lines.
+            // The bounce state is not part of the sender: few flows have it, and a sender must fit four cache lines.
             let mut bounced = self.bounced.remove(&flow).unwrap_or_default();
             self.call_sender(ends.sender, step, |sender, io| sender.on_notice(&notice, &mut bounced, io));
             self.bounced.insert(flow, bounced);

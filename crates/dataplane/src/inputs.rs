@@ -92,7 +92,7 @@ struct OutputState {
 pub(crate) struct Inputs {
     /// Virtual output queues, by output, queue and input.
     queues: Box<[Queue]>,
-    /// Number of ports, and of queues of each: the strides of the virtual output queues.
+    /// Number of ports, and number of queues of each port: the strides of the virtual output queues.
     ports: usize,
     queues_each: usize,
     /// Number and bytes of frames in virtual output queues, by output and queue.
@@ -105,7 +105,7 @@ pub(crate) struct Inputs {
     rng: Stream,
     acts: Acts,
     /// Outputs whose arbiter must choose in this step.
-    asking: Vec<PortId>,
+    scheduled: Vec<PortId>,
     requests: Vec<Request>,
     /// Rule that the arbiter or the fabric has broken, and its slot.
     pub(crate) broken: Option<(&'static str, Rule)>,
@@ -132,7 +132,7 @@ impl Inputs {
             arbiter: setup.arbiter,
             rng: Stream::new(seed, node, StreamPurpose::Arbiter),
             acts: Acts::default(),
-            asking: Vec::new(),
+            scheduled: Vec::new(),
             requests: Vec::new(),
             broken: None,
             stages,
@@ -196,7 +196,7 @@ impl Inputs {
 
     /// Returns the frames and bytes for all normal queues of an output that wait at inputs or are inside the stages.
     pub(crate) fn waiting_normal(&self, output: PortId) -> (u32, u64) {
-        // Stages may hold frames of any queue.
+        // `waits` covers only frames at inputs; stages may hold frames for any queue.
         let some = if self.stages.is_some() { u32::MAX } else { self.outputs[usize::from(output.0)].waits };
         let normal = QueueId::iter_set(some).take_while(|queue| usize::from(queue.0) < self.queues_each);
         let normal = normal.filter(|queue| queue.lane() == Lane::Normal).map(|queue| QueueAt { port: output, queue });
@@ -227,13 +227,13 @@ impl Inputs {
             return false;
         }
         own.listed = true;
-        self.asking.push(output);
+        self.scheduled.push(output);
         true
     }
 
     /// Returns the next output whose arbiter must choose.
     pub(crate) fn next_scheduled(&mut self) -> Option<PortId> {
-        let output = self.asking.pop()?;
+        let output = self.scheduled.pop()?;
         self.outputs[usize::from(output.0)].listed = false;
         Some(output)
     }
@@ -262,8 +262,7 @@ impl Inputs {
         let mut env = Env { now, rng: &mut self.rng, acts: &mut self.acts };
         let input = self.arbiter.get().grant(to.port, &self.requests, &mut env);
         let input = self.check_choice(input)?;
-        // The frame leaves its queue at the grant but keeps the memory of its input until the transfer ends: its bits
-        // are there.
+        // At the grant the frame leaves its queue, but it uses the memory of its input until the transfer ends.
         let slot = arena.unlink_first(&mut self.queues[first + usize::from(input.0)])?;
         let size = arena.get(slot).head.size;
         self.count_queue_departure(to, size);

@@ -5,7 +5,7 @@ use crate::{BrokenRule, EventLocation, LosslessViolation, Observer, Pkt};
 use mech::{FlowId, PortId};
 use units::{Dur, Time};
 
-/// Driver of a node, such as the simulator: carries out what the node requests, and has the node's observer.
+/// Driver of a node, such as the simulator: carries out the node's requests, and provides its observer.
 ///
 /// The example drives a switch by hand, with host `n` behind port `n`:
 ///

@@ -57,7 +57,7 @@ impl Pkt {
     }
 }
 
-/// Sizes of headers, frames and gaps, which decide what a payload takes in memory and on the link.
+/// Sizes of headers, frames and gaps, which determine the bytes of a payload's frame in memory and on the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Framing {
     /// IP and transport header without options, in bytes.
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_was_cut_says_so_and_how_much_payload_it_had() {
+    fn cut_packet_keeps_its_original_payload_size() {
         let framing = Framing::ETHERNET;
         for payload in [1, 5, 6, 1448, 8948] {
             for keep in [0, 128] {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pack_was_not_cut() {
+    fn pack_does_not_count_as_a_cut_packet() {
         let mut pack = segment(&Framing::ETHERNET, 0);
         pack.head.flags = Flags::ACK.with(Flags::PPL);
         assert!(!pack.head.is_cut());

@@ -1,4 +1,4 @@
-//! Payload bytes of packets: how many transports have sent, and what became of them.
+//! Payload bytes of packets: counts of bytes sent, delivered, dropped, cut off and waiting.
 //!
 //! Bytes of frames add up at every node, and would also do so if a cut took bytes of a frame and left its payload. So
 //! payload is counted separately over the whole network; a node does not count payload that it forwards.
@@ -7,7 +7,7 @@ use std::fmt::{Display, Formatter};
 use std::iter::Sum;
 use std::ops::Add;
 
-/// Bytes of payload at a node, or in a network, by what became of them.
+/// Payload bytes at a node or in a network: sent, delivered, dropped, cut off and waiting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PayloadCounts {
     /// Payload bytes sent by transports, or in copies made by flooding.
@@ -54,7 +54,7 @@ impl Display for PayloadCounts {
         write!(
             f,
             "{sent} B of payload were sent: {delivered} B were delivered, {dropped} B dropped, {cut} B cut, and \
-             {waiting} B are in flight"
+             {waiting} B are queued or in flight"
         )
     }
 }
@@ -74,7 +74,8 @@ mod tests {
         {
             assert!(!lacks.is_conserved(), "{lacks}");
         }
-        let said = "100 B of payload were sent: 20 B were delivered, 30 B dropped, 40 B cut, and 10 B are in flight";
+        let said = "100 B of payload were sent: 20 B were delivered, 30 B dropped, 40 B cut, and 10 B are queued or \
+                    in flight";
         assert_eq!(all.to_string(), said);
     }
 }

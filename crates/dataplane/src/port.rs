@@ -144,7 +144,7 @@ impl Port {
             bytes: 0,
             limits: shape.computed.unwrap_or(Limits::STEPPED),
             per_byte: shape.clock.time_per_byte().map_or(0, |dur| dur.0),
-            // So `settle_departures` may be called for any port: it removes nothing where departures are not computed.
+            // `Time::NEVER` makes `settle_departures` remove nothing, so that it may be called for any port.
             next_start: if shape.computed.is_some() { Time::ZERO } else { Time::NEVER },
             packets: 0,
             gap: shape.gap,
@@ -172,8 +172,8 @@ impl Port {
         (counts.enqueued, counts.enqueued_bytes) = (self.enqueued, self.enqueued_bytes);
         (counts.max_packets, counts.max_bytes) = (self.max_packets, self.max_bytes);
         if self.computed {
-            // Nothing but a departure removes a frame here, so a separate counter would only cost a write for each
-            // frame.
+            // With computed departures, frames leave only by being sent, so these counts follow from the others.
+            // Separate counters would cost a write for each frame.
             counts.sent = counts.enqueued - u64::from(self.packets);
             counts.sent_bytes = counts.enqueued_bytes - self.bytes;
         }

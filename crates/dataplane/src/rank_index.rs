@@ -128,7 +128,8 @@ impl RankIndices {
         let own = &mut self.queues[place];
         let Some((index, member)) = own.as_mut().zip(member) else { return };
         index.remove(head, member);
-        // Two limits, so that a queue around one of them does not build its index again and again.
+        // The limit for removal is lower than that for creation: otherwise a queue near a common limit would build its
+        // index again and again.
         if queue.packets() <= MIN_INDEXED_LENGTH / 2 {
             *own = None;
         }

@@ -113,7 +113,7 @@ mod tests {
     use mech::{HostId, StreamPurpose};
 
     #[test]
-    fn a_burst_ends_with_the_pause_in_place_of_the_last_interval() {
+    fn pause_replaces_the_last_interval_of_a_burst() {
         let setup = RawSetup {
             payload: 1500,
             packets_per_burst: 3,
@@ -160,7 +160,7 @@ mod tests {
             last = at;
             source.emit(now, &Framing::ETHERNET, 64);
         }
-        // 50,000 are expected. The bounds are five standard deviations of their number, of the mean and of the
+        // 50,000 gaps are expected. The bounds are five standard deviations of their number, of the mean and of the
         // deviation.
         let n = gaps.len() as f64;
         assert!((n - 50_000.0).abs() < 5.0 * 50_000f64.sqrt(), "{n}");

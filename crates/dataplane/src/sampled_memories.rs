@@ -7,7 +7,7 @@
 use crate::arena::Arena;
 use mech::{MemorySide, Occupant, PortId, SampledMemory};
 
-/// Index that means that there is no unit.
+/// Index that stands for no unit.
 const NO_UNIT: u32 = u32::MAX;
 
 /// Occupied unit of a port's memory: the slot of its frame, and its neighbours in the list of that frame's units.
@@ -193,7 +193,7 @@ mod tests {
     }
 
     /// Returns the number of occupied units of each flow.
-    fn drawn(units: &SampledMemories, arena: &Arena) -> BTreeMap<u32, u64> {
+    fn units_by_flow(units: &SampledMemories, arena: &Arena) -> BTreeMap<u32, u64> {
         let mut all = BTreeMap::new();
         for unit in 0..units.occupied_units(PORT) {
             *all.entry(units.occupant(PORT, unit, arena).unwrap().flow.0).or_default() += 1;
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_kept_of_memories_that_nobody_samples() {
+    fn memories_without_sampling_agents_have_no_units() {
         assert!(SampledMemories::new(vec![None, None]).is_none());
         let mut units = sampled(MemorySide::Input, 256);
         units.join(at(MemorySide::Output, 3), (0, 1518), PortId(2));
@@ -216,7 +216,7 @@ mod tests {
 
     /// Checks that every flow has exactly the units of its frames, while frames are added, cut and removed at random.
     #[test]
-    fn the_pool_is_the_units_of_the_frames_that_are_there() {
+    fn occupied_units_are_those_of_the_stored_frames() {
         for (unit, side) in
             [(16, MemorySide::Input), (64, MemorySide::Output), (256, MemorySide::Input), (2048, MemorySide::Output)]
         {
@@ -253,7 +253,7 @@ mod tests {
                 }
                 let own = |(flow, size): &(u32, u16)| (*flow, u64::from(*size).div_ceil(unit));
                 let expected: BTreeMap<u32, u64> = there.values().map(own).filter(|(_, many)| *many > 0).collect();
-                assert_eq!(drawn(&units, &arena), expected, "after {n}");
+                assert_eq!(units_by_flow(&units, &arena), expected, "after {n}");
                 let occupant = units.occupant(PORT, 0, &arena);
                 assert!(occupant.is_none_or(|of| of.src.0 == of.flow.0 + 7 && u32::from(of.out.0) == of.flow.0 % 3));
             }
@@ -267,7 +267,7 @@ mod tests {
     /// Frames have 1000 or 64 bytes. Pearson's statistic with two degrees of freedom exceeds 13.8 once in a thousand;
     /// draws are fixed.
     #[test]
-    fn draws_find_a_flow_as_often_as_its_frames_have_units() {
+    fn draws_are_proportional_to_the_units_of_a_flow() {
         let (mut units, mut arena) = (sampled(MemorySide::Input, 64), Arena::default());
         for (flow, frames, size) in [(1, 10, 1000), (2, 20, 1000), (3, 480, 64)] {
             for _ in 0..frames {
@@ -277,7 +277,7 @@ mod tests {
                 units.join(at(MemorySide::Input, slot), (0, size), PortId(0));
             }
         }
-        let expected = drawn(&units, &arena);
+        let expected = units_by_flow(&units, &arena);
         assert_eq!(expected.values().copied().collect::<Vec<_>>(), [160, 320, 480]);
         let (mut draws, mut found) = (Stream::new(3, 0, StreamPurpose::Custom(1)), BTreeMap::<u32, u64>::new());
         const DRAWS: u64 = 30_000;

@@ -265,8 +265,8 @@ impl Switch {
             return self.receive_learning(arrivals, step);
         }
         if self.snapshot && arrivals.len() > 1 {
-            // On a snapshot every decision sees the queues without the other arrivals. Work waits until all are
-            // applied, since it would change what they see.
+            // On a snapshot every decision sees the queues without the other arrivals. Pending work would change these
+            // queues, so it waits until all decisions are applied.
             let mut decided: Vec<(&mut Pkt, PortId, Decision)> = Vec::with_capacity(arrivals.len());
             for pkt in arrivals.iter_mut() {
                 if let Some(port) = self.look_up_output(pkt, None, step) {
@@ -286,7 +286,7 @@ impl Switch {
                 if let Some(port) = self.look_up_output(pkt, None, step) {
                     self.core.admit(pkt, port, &mut step_context!(self, step));
                 }
-                // Each arrival is decided after all that the ones before it caused.
+                // The decision about the next arrival must see the effects of this one, so no work stays pending.
                 self.do_pending_work(step);
             }
         }

@@ -53,7 +53,7 @@ impl Account {
 pub struct AgentContext<'a> {
     /// Read-only view of the switch.
     pub view: &'a dyn View,
-    /// Port at which the agent stays.
+    /// Port to which the agent belongs.
     pub port: PortId,
     /// Head of the frame that was just stored, if this is the cause of the call.
     pub stored: Option<&'a Head>,
@@ -122,7 +122,7 @@ pub trait Agent: Send + Sync {
     fn input_inactive_up_to(&self) -> Option<PortThresholds> {
         None
     }
-    /// Reports conflicts between the agent's parameters, or of these with the rest of the switch.
+    /// Reports conflicts between the agent's parameters, or between them and the rest of the switch.
     fn check(&self, _beside: &CheckContext, _report: &mut Report) {}
     /// Returns the lowest and the highest byte count of an account for which the agent needs no call.
     ///
@@ -147,7 +147,7 @@ pub trait Agent: Send + Sync {
     fn on_pause_sent(&mut self, _xoff: ClassSet, _xon: ClassSet, _env: &mut Env) {}
     /// Handles the expiry of one of the agent's timers, which have numbers from 0 to 7.
     fn on_timer(&mut self, _id: TimerId, _at: &AgentContext, _env: &mut Env) {}
-    /// Handles the link of port `at`, which went down or came back.
+    /// Handles a change of the link of port `at`, which went down or came back.
     /// The far end has lost its pause state, and all timers of the agent are cleared.
     fn on_link_change(&mut self, _at: PortId, _env: &mut Env) {}
     /// Returns the interface for headroom checks and deadlock detection, if the agent pauses the far end of its port.

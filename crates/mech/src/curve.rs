@@ -74,14 +74,14 @@ mod tests {
     use super::*;
     use crate::testing::values;
 
-    fn curve(kind: &str, given: &str) -> (&'static Curve, Values) {
+    fn find_curve(kind: &str, given: &str) -> (&'static Curve, Values) {
         let spec = crate::Registry::catalogue().specs().into_iter().find(|spec| spec.kind == kind).unwrap();
         (CURVES.iter().find(|curve| curve.kind == kind).unwrap(), values(spec, given))
     }
 
     #[test]
-    fn the_curve_of_bounce_is_equation_4_of_figure_3() {
-        let (curve, values) = curve("bounce", "theta=0.5 lambda=5");
+    fn bounce_curve_matches_equation_4_and_figure_3() {
+        let (curve, values) = find_curve("bounce", "theta=0.5 lambda=5");
         let at = |np, u| ((curve.at)(&values, np, u) * 1e4).round() / 1e4;
         assert_eq!([at(0, 0.75), at(1, 0.75), at(2, 0.75)], [0.7773, 0.6514, 0.6027]);
         assert_eq!([at(0, 0.5), at(2, 1.0)], [0.0, 1.0]);
@@ -90,19 +90,19 @@ mod tests {
     }
 
     #[test]
-    fn the_curve_of_red_is_a_line_then_a_steeper_one() {
-        let (gentle, values) = curve("red", "min=5pkt max=15pkt max_p=0.1");
+    fn red_curve_is_linear_and_steeper_above_max() {
+        let (gentle, values) = find_curve("red", "min=5pkt max=15pkt max_p=0.1");
         assert_eq!((gentle.range)(&values), (5.0, 30.0));
         let at = [4.0, 5.0, 10.0, 15.0, 22.5, 30.0].map(|average| (gentle.at)(&values, 0, average));
         assert_eq!(at, [0.0, 0.0, 0.05, 0.1, 0.55, 1.0]);
         assert_eq!((gentle.x)(&values), "average queue, in packets");
-        let (step, values) = curve("red", "min=5pkt max=15pkt gentle=false");
+        let (step, values) = find_curve("red", "min=5pkt max=15pkt gentle=false");
         assert_eq!((step.range)(&values), (5.0, 15.0));
         assert_eq!((step.at)(&values, 0, 15.0), 1.0);
     }
 
     #[test]
-    fn every_curve_is_of_a_mechanism_and_starts_at_nothing_and_ends_at_certainty() {
+    fn every_curve_names_a_mechanism_and_runs_from_0_to_1() {
         for curve in CURVES {
             let spec = crate::Registry::catalogue()
                 .specs()

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn queue_numbers_are_those_of_the_page() {
+    fn queue_numbers_match_the_scheduler_page() {
         let page = include_str!("../../../docs/mechanisms/scheduler.md");
         let formula = page.lines().find_map(|line| line.trim().strip_prefix("q = ")).expect("the page has the formula");
         let lanes: u8 = formula.strip_suffix(" · class + lane").expect(formula).parse().expect(formula);

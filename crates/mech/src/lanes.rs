@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lane_has_a_limit_of_its_own_in_packets_or_in_bytes() {
+    fn lane_limit_is_in_packets_or_bytes() {
         let (packets, bytes) = (LaneLimit::Limited(Amount::Packets(3)), LaneLimit::Limited(Amount::Bytes(3000)));
         assert!(packets.accepts((2, 9000), 1500) && !packets.accepts((3, 0), 1));
         assert!(bytes.accepts((99, 1500), 1500) && !bytes.accepts((0, 1500), 1501));
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn only_lanes_that_were_declared_are_there() {
+    fn node_has_only_declared_lanes() {
         assert_eq!(Lanes::default().last(), Lane::Normal);
         let lanes = Lanes::default().with(Lane::Bounce, LaneLimit::Unlimited);
         assert_eq!((lanes.last(), lanes.has(Lane::Normal), lanes.has(Lane::Notice)), (Lane::Bounce, true, false));

@@ -38,8 +38,8 @@ impl<S> Mechanism<S> {
     }
     /// Returns the registry entry with conditions for parameters that depend on others.
     #[must_use]
-    pub const fn with_conditions(self, only: &'static [ParamCondition]) -> Mechanism<S> {
-        Mechanism { conditions: only, ..self }
+    pub const fn with_conditions(self, conditions: &'static [ParamCondition]) -> Mechanism<S> {
+        Mechanism { conditions, ..self }
     }
 }
 

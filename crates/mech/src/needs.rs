@@ -15,7 +15,7 @@ pub enum AdmitCalls {
     Always,
 }
 
-/// Fixed thresholds of a port's backlog or input memory, in frames and in bytes. The largest number means none.
+/// Fixed thresholds of a port's backlog or input memory, in frames and in bytes. The largest number means no threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortThresholds {
     /// Threshold in frames.
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_threshold_is_in_its_own_unit_and_endless_is_none() {
+    fn threshold_keeps_its_unit_and_unlimited_is_none() {
         for amount in [Amount::Packets(0), Amount::Packets(100), Amount::Bytes(0), Amount::Bytes(3000)] {
             assert_eq!(PortThresholds::new(amount).amount(), Some(amount));
         }

@@ -2,7 +2,7 @@
 
 use crate::{FlowId, HostId, Lane, PortId, QueueId};
 
-/// Hot part of a packet: 36 bytes that mechanisms read and the dataplane writes.
+/// Frequently used part of a packet: 36 bytes that mechanisms read and the dataplane writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head {
     /// Flow of the packet.
@@ -203,7 +203,7 @@ mod tests {
     use crate::testing::parse_head;
 
     #[test]
-    fn an_ack_is_pure_without_payload_even_a_cut_one_and_without_syn_and_fin() {
+    fn pure_ack_has_no_payload_no_syn_and_no_fin() {
         assert!(parse_head("ack").is_pure_ack() && parse_head("ack ppl").is_pure_ack());
         for other in ["", "ack data", "ack syn", "ack fin", "ack cpa data", "ack cpa ppl", "syn"] {
             assert!(!parse_head(other).is_pure_ack(), "{other}");
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_lies_beside_the_other_flags() {
+    fn packet_kind_and_flags_do_not_overlap() {
         for kind in [PacketKind::Segment, PacketKind::Pause, PacketKind::Notice, PacketKind::Raw] {
             let flags = Flags::from_kind(kind).with(Flags::MISDIRECTED).with(Flags::ACK);
             assert_eq!((flags.kind(), flags.without(Flags::ACK).kind()), (kind, kind));
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn class_mark_and_trimmable_share_a_byte_without_harm() {
+    fn class_ecn_and_not_trimmable_are_independent_bits_of_tos() {
         let mut pkt = parse_head("class=5 ect not_trimmable");
         assert_eq!((pkt.class(), pkt.ecn(), pkt.is_trimmable()), (5, crate::Ecn::Ect0, false));
         pkt.set_class(2);

@@ -15,7 +15,7 @@ pub enum PauseLevels {
     },
     /// Dynamic thresholds: XOFF is a multiple of the free memory that all ports share.
     ShareOfFree {
-        /// Factor by which the free memory gives XOFF, in units of 2⁻³².
+        /// XOFF threshold as a multiple of the free memory, in units of 2⁻³².
         alpha: u64,
         /// Difference between the XOFF and XON thresholds in bytes.
         offset: u64,

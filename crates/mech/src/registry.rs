@@ -130,8 +130,8 @@ slots! {
 }
 
 /// Returns the declarations of the mechanisms for which `wanted` is true.
-fn specs<S>(of: &[Mechanism<S>], wanted: impl Fn(&Mechanism<S>) -> bool) -> Vec<&'static Spec> {
-    of.iter().filter(|one| wanted(one)).map(|one| one.spec).collect()
+fn specs<S>(mechanisms: &[Mechanism<S>], wanted: impl Fn(&Mechanism<S>) -> bool) -> Vec<&'static Spec> {
+    mechanisms.iter().filter(|one| wanted(one)).map(|one| one.spec).collect()
 }
 
 impl Registry {
@@ -157,10 +157,10 @@ impl Registry {
 
     /// Returns the registry with one more mechanism, which replaces one of the same name.
     #[must_use]
-    pub fn with_mechanism<S: RegistrySlot>(mut self, more: Mechanism<S>) -> Registry {
+    pub fn with_mechanism<S: RegistrySlot>(mut self, added: Mechanism<S>) -> Registry {
         let all = S::mechanisms_mut(&mut self);
-        all.retain(|one| one.spec.kind != more.spec.kind);
-        all.push(more);
+        all.retain(|one| one.spec.kind != added.spec.kind);
+        all.push(added);
         self
     }
 
@@ -226,7 +226,7 @@ mod tests {
     use crate::overflow::TailDrop;
 
     #[test]
-    fn every_slot_has_mechanisms_of_its_own_and_its_default_among_them() {
+    fn every_slot_lists_its_own_mechanisms_with_the_default() {
         let all = Registry::catalogue();
         for (slot, default) in SLOTS {
             let specs = all.switch_specs(slot);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn none_puts_no_agent_at_a_port_and_no_reaction_into_hosts() {
+    fn kind_none_makes_empty_agent_and_reaction_slots() {
         let (all, values) = (Registry::catalogue(), Values::default());
         assert!(all.make::<AckHoldSlot>("none", &values).expect("it is there").peek().is_none());
         assert!(all.make::<NotifySlot>("none", &values).expect("it is there").peek().is_none());
@@ -247,9 +247,10 @@ mod tests {
     }
 
     #[test]
-    fn one_more_is_found_by_its_name_and_replaces_one_of_the_same() {
-        const MINE: Spec = Spec { slot: "switch.overflow", kind: "mine", doc: "As tail drop.", cite: "", params: &[] };
-        let one = Mechanism::new(&MINE, |_| OverflowSlot::custom(TailDrop));
+    fn added_mechanism_is_found_and_replaces_one_of_its_name() {
+        const CUSTOM_SPEC: Spec =
+            Spec { slot: "switch.overflow", kind: "mine", doc: "As tail drop.", cite: "", params: &[] };
+        let one = Mechanism::new(&CUSTOM_SPEC, |_| OverflowSlot::custom(TailDrop));
         let all = Registry::catalogue().with_mechanism(one).with_mechanism(one);
         assert_eq!(all.overflow.len(), Registry::catalogue().overflow.len() + 1);
         let found = all.find::<OverflowSlot>("mine").expect("it is there");

@@ -58,7 +58,7 @@ impl StreamPurpose {
             StreamPurpose::Custom(n) => 10 << 16 | n as u32,
             StreamPurpose::Gaps(n) => 11 << 16 | n as u32,
             StreamPurpose::Reply(n) => 12 << 16 | n as u32,
-            // Agents take the words from 13 << 16 up to 268 << 16.
+            // `which` has 8 bits: agents may take the words from 13 << 16 up to 268 << 16. Later purposes avoid them.
             StreamPurpose::Agent(port, which) => (13 + which as u32) << 16 | port as u32,
             StreamPurpose::Link(n) => 0x7fff << 16 | n as u32,
             StreamPurpose::Clock(n) => 0x7ffe << 16 | n as u32,
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn philox_gives_the_published_known_answers() {
+    fn philox_matches_the_published_test_vectors() {
         // Random123, kat_vectors: philox 4x32 10.
         assert_eq!(philox([0; 4], [0; 2]), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
         assert_eq!(philox([u32::MAX; 4], [u32::MAX; 2]), [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_of_other_nodes_and_purposes_are_other_streams() {
+    fn streams_differ_by_seed_node_and_purpose() {
         let first = |node, purpose| Stream::new(1, node, purpose).u64();
         let all = [
             first(0, StreamPurpose::Overflow),

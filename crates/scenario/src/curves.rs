@@ -27,8 +27,8 @@ pub struct CurveRequest<'a> {
 ///
 /// # Errors
 /// Returns all faults of the settings.
-pub fn curve_json(registry: &Registry, asked: &CurveRequest) -> Result<Option<Json>, Vec<Diagnostic>> {
-    let CurveRequest { kind, settings, steps, others } = *asked;
+pub fn curve_json(registry: &Registry, request: &CurveRequest) -> Result<Option<Json>, Vec<Diagnostic>> {
+    let CurveRequest { kind, settings, steps, others } = *request;
     let Some(curve) = CURVES.iter().find(|curve| curve.kind == kind) else { return Ok(None) };
     let Some(spec) = registry.specs().into_iter().find(|spec| spec.kind == kind) else { return Ok(None) };
     let values = read_mechanism_settings(registry, spec, settings)?;
@@ -54,7 +54,7 @@ pub fn curve_json(registry: &Registry, asked: &CurveRequest) -> Result<Option<Js
 mod tests {
     use super::*;
 
-    fn describe(kind: &str, settings: &[&str]) -> Vec<String> {
+    fn describe_errors(kind: &str, settings: &[&str]) -> Vec<String> {
         let settings: Vec<String> = settings.iter().map(|text| text.to_string()).collect();
         curve_json(&Registry::catalogue(), &CurveRequest { kind, settings: &settings, steps: 4, others: &[] })
             .unwrap_err()
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_has_its_places_and_a_list_a_line() {
+    fn curve_json_has_x_values_and_a_list_for_each_line() {
         let found = curve_json(
             &Registry::catalogue(),
             &CurveRequest {
@@ -91,18 +91,18 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_cannot_be_are_told_by_name_and_rule() {
+    fn wrong_settings_are_reported_with_key_and_rule() {
         assert_eq!(
-            describe("bounce", &["theta=1.5"]),
+            describe_errors("bounce", &["theta=1.5"]),
             ["--set: theta: found 1.5; expected a number of at least 0 and below 1"]
         );
-        let unknown = describe("bounce", &["thta=0.5"]);
+        let unknown = describe_errors("bounce", &["thta=0.5"]);
         assert!(
             unknown[0].starts_with("--set: thta: found unknown key `thta`; expected one of `theta`"),
             "{unknown:?}"
         );
-        assert!(describe("bounce", &["kind=red"])[0].contains("unknown key `kind`"));
-        assert!(describe("bounce", &["theta"])[0].contains("PATH=VALUE"));
-        assert!(describe("red", &["min=20pkt"])[0].contains("less than max = 15pkt"));
+        assert!(describe_errors("bounce", &["kind=red"])[0].contains("unknown key `kind`"));
+        assert!(describe_errors("bounce", &["theta"])[0].contains("PATH=VALUE"));
+        assert!(describe_errors("red", &["min=20pkt"])[0].contains("less than max = 15pkt"));
     }
 }

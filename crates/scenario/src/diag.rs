@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_of_the_keys_is_recognised_and_another_word_is_not() {
+    fn typing_error_is_recognised_and_another_word_is_not() {
         assert_eq!(nearest_word("thetta", ["theta", "lambda"]), Some("theta"));
         assert_eq!(nearest_word("lamdba", ["theta", "lambda"]), Some("lambda"));
         assert_eq!(nearest_word("frequency", ["theta", "lambda"]), None);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_diagnostic_without_a_line_or_a_field_leaves_them_out() {
+    fn diagnostic_omits_an_absent_line_or_field() {
         let mut d = Diagnostic { file: "--set".into(), line: 0, field: "seed".into(), message: format_fault("x", "y") };
         assert_eq!(d.to_string(), "--set: seed: found x; expected y");
         (d.file, d.line, d.field) = ("a.toml".into(), 7, String::new());

@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_history_has_outages_and_courses_of_its_own_direction_alone() {
+    fn history_has_only_the_changes_of_its_direction() {
         let (there, back) = ((0, 0), (5, 1));
         let events = [
             event(1, &[there, back], LinkChange::Down),
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_contradicts_what_was_before_is_found_by_direction() {
+    fn contradicting_events_are_found_per_direction() {
         let (there, back) = ((0, 0), (5, 1));
         let down = |at, senders: &[SendingPort]| event(at, senders, LinkChange::Down);
         let up = |at, senders: &[SendingPort]| event(at, senders, LinkChange::Up);

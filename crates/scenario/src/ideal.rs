@@ -120,8 +120,8 @@ impl TransferProgress {
         if self.full > 0 {
             let each = link.rate.time(self.each).0;
             let first_here = self.full_sum.saturating_add(self.delays);
-            // The link sends all frames one after another from the first one on. The last frame counts only if it does
-            // not come before the full ones.
+            // From the first full frame on, the link sends all full frames one after another. The last frame adds to
+            // that only if it does not come before them.
             let follows = self.tail_there >= first_here;
             let work = each.saturating_mul(self.full).saturating_add(if follows { tail } else { 0 });
             self.all_there = first_here.saturating_add(work).saturating_add(link.delay.0);
@@ -166,7 +166,7 @@ mod tests {
     use mech::{Stream, StreamPurpose};
     use units::Rate;
 
-    /// Links that every packet takes, one after the other.
+    /// Creates the links of a path that every packet takes, one after the other.
     fn chain(links: &[(Rate, Dur)]) -> Vec<PathLink> {
         let way =
             |(hop, (rate, delay)): (u32, &(Rate, Dur))| PathLink { hop, from: 0, to: 0, rate: *rate, delay: *delay };
@@ -178,7 +178,7 @@ mod tests {
         IdealFlow { links, back: &[], framing, mss: 1460, options: 0, syn: None, ack: None, stack: Dur::ZERO, bytes }
     }
 
-    /// FCT by simulation of every frame on every link.
+    /// Computes the FCT of a flow by simulation of every frame on every link.
     fn fct_frame_by_frame(flow: &IdealFlow) -> Dur {
         let time = |rate: &Rate, payload: u64, options| {
             rate.time(flow.framing.wire_size(flow.framing.frame_size(payload as u16, options))).0
@@ -207,14 +207,14 @@ mod tests {
     }
 
     #[test]
-    fn one_segment_over_two_links_takes_both_links_and_both_delays() {
+    fn one_segment_takes_the_times_and_delays_of_both_links() {
         let links = chain(&[(Rate::gbps(1), Dur::us(1)); 2]);
         let fct = ideal_fct(&IdealFlow { stack: Dur::us(3), ..lone_flow(&links, 1460) });
         assert_eq!(fct, Dur::ns(2 * 12_304 + 2 * 1000 + 2 * 3000));
     }
 
     #[test]
-    fn timestamps_take_twelve_bytes_of_every_frame() {
+    fn twelve_bytes_of_options_lengthen_every_frame() {
         let links = chain(&[(Rate::gbps(1), Dur::us(1)); 2]);
         let fct = ideal_fct(&IdealFlow { options: 12, ..lone_flow(&links, 14_600) });
         assert_eq!(fct, Dur::ns(11 * (12_304 + 96) + 2 * 1000));
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_handshake_crosses_every_link_and_four_stacks() {
-        // A SYN with 12 bytes of options: 70 B, a slot of 90 B, 720 ns at 1 Gb/s.
+        // A SYN with 12 bytes of options has 70 B and takes a slot of 90 B, 720 ns at 1 Gb/s.
         let (links, back) = (chain(&[(Rate::gbps(1), Dur::us(1)); 2]), chain(&[(Rate::gbps(1), Dur::us(5)); 2]));
         let flow = IdealFlow { back: &back, syn: Some(12), stack: Dur::us(3), ..lone_flow(&links, 1460) };
         let opened = Dur::ns(4 * 720 + 2 * 1000 + 2 * 5000 + 4 * 3000);
@@ -233,7 +233,7 @@ mod tests {
     fn fct_measured_at_the_sender_adds_the_return_path_of_the_last_ack() {
         let (links, back) = (chain(&[(Rate::gbps(1), Dur::us(1)); 2]), chain(&[(Rate::gbps(1), Dur::us(5)); 2]));
         let flow = IdealFlow { back: &back, stack: Dur::us(3), ..lone_flow(&links, 1460) };
-        // 64 B, a slot of 84 B, 672 ns at 1 Gb/s; with 12 bytes of options 70 B and 720 ns.
+        // An ACK of 64 B takes a slot of 84 B, 672 ns at 1 Gb/s; with 12 bytes of options it has 70 B and takes 720 ns.
         let ended = Dur::ns(2 * 672 + 2 * 5000 + 2 * 3000);
         assert_eq!(ideal_fct(&IdealFlow { ack: Some(0), ..flow }), ideal_fct(&flow) + ended);
         assert_eq!(ideal_fct(&IdealFlow { ack: Some(12), ..flow }), ideal_fct(&flow) + ended + Dur::ns(2 * 48));
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn the_closed_form_is_the_recurrence_to_the_picosecond() {
+    fn closed_form_equals_the_frame_by_frame_simulation() {
         let mut draw = Stream::new(1, 0, StreamPurpose::Custom(0));
         let rates = [Rate::gbps(1), Rate::mbps(553), Rate::gbps(10), Rate::ratio(1_000_000_000, 3).unwrap()];
         let framings = [Framing::ETHERNET, Framing { header: 0, link: 0, min_frame: 0, gap: 0 }];
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_flow_does_not_overflow() {
+    fn longest_flow_takes_the_maximum_time_without_overflow() {
         let links = chain(&[(Rate::bps(1), Dur::s(1)); 2]);
         let flow = IdealFlow { back: &links, syn: Some(20), stack: Dur::MAX, ..lone_flow(&links, u64::MAX) };
         assert_eq!(ideal_fct(&flow), Dur::MAX);

@@ -2,8 +2,8 @@
 
 use units::{Dur, Rate};
 
-/// Longest time that a parameter may have, apart from the run's own: 10 days. Sums of a few such times and the end of
-/// the longest run stay far below what 64 bits of picoseconds hold.
+/// Largest value of a time parameter, except for the times of a run itself: 10 days. Sums of a few such times and the
+/// end of the longest run stay far below what 64 bits of picoseconds hold.
 pub(crate) const MAX_TIME: Dur = Dur::s(10 * 86_400);
 /// Smallest rate that a parameter may have; a jumbo frame takes less than a day at this rate.
 pub(crate) const MIN_RATE: Rate = Rate::bps(1);

@@ -17,16 +17,16 @@ pub struct SwitchMemory {
     pub count: u32,
     /// Number of ports of each switch.
     pub ports: u16,
-    /// Buffer of each switch; `None` if it is unlimited.
+    /// Size of the buffer of each switch; `None` if it is unlimited.
     pub buffer: Option<Amount>,
-    /// Bounce queue of each port, if there is one.
+    /// Size of the bounce queue of each port, if ports have one.
     pub bounce: Option<Amount>,
     /// Memory of each port for trimmed packets, in addition to its buffer, if there is any.
     pub headers: Option<Amount>,
     /// Memory of each input port, if inputs have memory of their own.
     pub input: Option<Amount>,
-    /// Buffers inside each switch: its stages and internal links, for all classes and lanes in use. `None` without a
-    /// fabric.
+    /// Size of the buffers inside each switch: its stages and internal links, for all classes and lanes in use. `None`
+    /// without a fabric.
     pub fabric: Option<Amount>,
     /// Memory of a port for packets that are held before lookup, and the number of ports that have it.
     pub held_packets: Option<(Amount, u16)>,
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_memory_of_held_acks_is_part_of_the_budget_at_the_ports_that_have_it() {
+    fn held_ack_memory_counts_at_the_ports_that_have_it() {
         let buffer = Some(Amount::Bytes(480_000));
         let held = Some((Amount::Bytes(120_000), 3));
         let switch = SwitchMemory {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn room_for_headers_is_part_of_the_budget() {
+    fn header_memory_is_part_of_the_budget() {
         let buffer = Some(Amount::Bytes(512 << 10));
         let headers = Some(Amount::Bytes(4096));
         let switch = SwitchMemory {
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_in_packets_with_bounce_queues_in_bytes_is_not_endless() {
+    fn a_buffer_in_packets_with_bounce_queues_in_bytes_is_limited() {
         let mixed = buffer_and_bounce_memory(Some(Amount::Packets(400)), Some(Amount::Bytes(12_500)));
         assert_eq!(mixed, Some(Memory { packets: Some(400), bytes: Some(50_000) }));
         assert_eq!(buffer_and_bounce_memory(None, Some(Amount::Packets(50))), None);

@@ -47,7 +47,7 @@ pub struct Scenario {
     pub own_transports: OwnTransports,
     /// Workloads, in the order of the file.
     pub traffic: Vec<Traffic>,
-    /// Measurement window, and what is recorded.
+    /// Measurement window, and choice of the recorded data.
     pub measure: MeasureSettings,
     /// Changes of the network, in order of time.
     pub events: Vec<Event>,
@@ -62,11 +62,11 @@ pub struct Scenario {
 pub struct OwnTransports {
     /// Distinct transports, those of hosts first.
     pub kinds: Vec<Choice>,
-    /// Transport of each host: index in `kinds` from 1, or 0 for `[transport]`. Empty if all hosts have that.
+    /// Transport of each host: index in `kinds` from 1, or 0 for `[transport]`. Empty if all hosts have `[transport]`.
     pub of_host: Vec<u8>,
     /// Distinct assignments of transports to hosts, for workloads that have a transport of their own.
     pub rows: Vec<TransportRow>,
-    /// Transports of each workload: index in `rows` from 1, or 0 if it uses `of_host`. Empty if all use it.
+    /// Transports of each workload: index in `rows` from 1, or 0 if it uses `of_host`. Empty if all use `of_host`.
     pub of_traffic: Vec<u8>,
 }
 
@@ -220,11 +220,12 @@ impl<S> PartialEq for FilledSlot<S> {
 /// Settings of all hosts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostConfig {
-    /// Time of one traversal of the stack, in either direction.
+    /// Delay of one traversal of the host's network stack, in either direction.
     pub stack_delay: Dur,
     /// Largest random addition to `stack_delay`; uniform from 0.
     pub stack_jitter: Dur,
-    /// Mean time between the NIC's queue and the wire; `None` is a tenth of a full frame's time on the host's link.
+    /// Mean delay of a frame between the NIC's queue and the link; `None` is a tenth of the transmission time of a full
+    /// frame on the host's link.
     pub nic_jitter: Option<Dur>,
     /// Distribution of `nic_jitter`.
     pub nic_jitter_distribution: NicJitter,
@@ -232,7 +233,7 @@ pub struct HostConfig {
     pub clock_ppb: u32,
     /// Size of the NIC's queue; `None` is unlimited.
     pub nic_queue: Option<Amount>,
-    /// Marking at the NIC.
+    /// Marking mechanism of the NIC's queue.
     pub marking: FilledSlot<MarkingSlot>,
     /// Scheduler of the NIC.
     pub scheduler: FilledSlot<SchedulerSlot>,
@@ -249,7 +250,7 @@ pub struct HostConfig {
 /// Settings of one switch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SwitchConfig {
-    /// Forwarding table.
+    /// Mechanism of the slot `fib`: the forwarding table.
     pub fib: FilledSlot<FibSlot>,
     /// Mechanism of the slot `routing`, which chooses among next hops.
     pub routing: FilledSlot<RoutingSlot>,
@@ -257,7 +258,7 @@ pub struct SwitchConfig {
     pub buffer: FilledSlot<BufferSlot>,
     /// Mechanism of the slot `overflow`, which decides on arrivals.
     pub overflow: FilledSlot<OverflowSlot>,
-    /// Queueing model.
+    /// Queueing model of the switch.
     pub model: SwitchModel,
     /// Bound of the clock error of the switch's ports, in parts per billion.
     pub clock_ppb: u32,
@@ -295,9 +296,9 @@ pub struct Cioq {
     pub input_buffer: Amount,
     /// Speed at which frames cross to an output, as a multiple of the output link's rate.
     pub speedup: Speedup,
-    /// Slot `arbiter`.
+    /// Mechanism of the slot `arbiter`, which chooses the input that feeds an output next.
     pub arbiter: FilledSlot<ArbiterSlot>,
-    /// Slot `fabric`, if the switch has stages between inputs and outputs.
+    /// Mechanism of the slot `fabric`, if the switch has stages between inputs and outputs.
     pub fabric: Option<FilledSlot<FabricSlot>>,
 }
 
@@ -349,7 +350,7 @@ impl PortConfig {
     }
 }
 
-/// Measurement window, and what is recorded.
+/// Measurement window, and choice of the recorded data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasureSettings {
     /// Start of the measurement window.
@@ -359,7 +360,7 @@ pub struct MeasureSettings {
     /// Longest extension of the run beyond `duration` while measured flows are unfinished, or a query whose first
     /// message is measured.
     pub drain: Dur,
-    /// Event that ends a flow.
+    /// Event that ends the completion time of a flow.
     pub fct_end: FctEnd,
     /// True if a run may end with unfinished measured flows.
     pub allow_unfinished: bool,
@@ -371,7 +372,7 @@ pub struct MeasureSettings {
     pub sub_queues: bool,
     /// True if every delivered or lost packet is recorded.
     pub packets: bool,
-    /// Number of detours of a packet from which all its detours are recorded; `None` records none.
+    /// Smallest number of detours of a packet for which all its detours are recorded; `None` records none.
     pub detours: Option<u32>,
     /// Level of detail at which goodput is recorded over time.
     pub goodput: Goodput,

@@ -129,8 +129,8 @@ mod tests {
     }
 
     #[test]
-    fn the_paths_of_all_pairs_use_every_link_about_alike() {
-        // A full mesh is the hardest case: eight paths, seven of which are drawn from ten equal ones.
+    fn paths_of_all_pairs_use_links_about_equally() {
+        // A full mesh is the hardest case: seven of the eight paths are drawn from ten of equal length.
         let lab = TestNetwork::new(net("hyperx", &[("dims", "12"), ("hosts_per_switch", "1")]), 8);
         let mut used = vec![vec![0u32; 12]; 12];
         for (src, dst) in lab.pairs() {
@@ -139,7 +139,8 @@ mod tests {
             }
         }
         let links: Vec<u32> = used.iter().flat_map(|switch| &switch[1..]).copied().collect();
-        // For each pair 1 + 7 x 2 links, over as many links as there are pairs: 15 on average.
+        // Each pair has one path of 1 link and seven of 2 links: 15 in total. There are as many directed links as
+        // ordered pairs, so each link has 15 paths on average.
         assert_eq!((links.len(), links.iter().sum::<u32>()), (132, 132 * 15));
         let (least, most) = (links.iter().min().unwrap(), links.iter().max().unwrap());
         assert!(*least >= 8 && *most <= 22, "{least} to {most}");
@@ -155,9 +156,9 @@ mod tests {
     }
 
     #[test]
-    fn the_work_is_paths_times_their_links_times_ports() {
-        // Distances are 1, 2 and 1 in both directions. There are 3 x 1 + 2 + 2 ports toward hosts and switches: 8 x 7 x
-        // k.
+    fn search_cost_is_paths_times_their_links_times_ports() {
+        // The distances of the switches (1, 2 and 1) add up to 8 over both directions. The switches have 7 ports: 3
+        // toward hosts and 4 toward switches. The cost is 8 x 7 x k.
         assert_eq!(path_search_cost(&net("linear", &[("switches", "3"), ("hosts_per_switch", "1")]), 5), 8 * 7 * 5);
     }
 }

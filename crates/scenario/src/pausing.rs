@@ -71,8 +71,9 @@ impl Scenario {
 /// Memory that a switch needs for lossless pauses, and the memory that it has.
 #[derive(Default)]
 struct LosslessMemoryNeed {
-    /// Number of ports that pause their far ends, and of classes that each counts separately.
+    /// Number of ports that pause their far ends.
     ports: u64,
+    /// Largest number of groups of traffic classes that a port counts separately.
     classes: u64,
     /// Highest XOFF threshold in bytes, and the key that sets it.
     xoff: (u64, &'static str),
@@ -84,8 +85,9 @@ struct LosslessMemoryNeed {
     guaranteed_bytes: u64,
     guaranteed_bytes_of_smallest: u64,
     memory: ArrivalMemory,
-    /// Traffic classes that are never paused and fill the same memory, and number of ports without lossless pause.
+    /// Traffic classes that are never paused and fill the same memory.
     lossy_classes: ClassSet,
+    /// Number of ports without lossless pause that fill the same memory.
     lossy_ports: u64,
     /// Warnings about pauses that expire before they are refreshed.
     expiry_warnings: BTreeSet<String>,
@@ -157,8 +159,8 @@ fn compute_need(scenario: &Scenario, index: usize) -> Option<LosslessMemoryNeed>
         need.expiry_warnings.extend(warn_pause_expiry(slot, &span));
         least = least.min(own);
     }
-    // The frames in the memory of one port came in by the other ports. So the worst case leaves out the port with the
-    // least need.
+    // Frames in the memory of one output port came in by the other ports only. The worst case is the memory of the
+    // port whose own arrivals need least, so that port is left out.
     if !of_inputs && buffer.fixed_thresholds().is_some() && need.ports as usize == ports.len() {
         need.worst_case_bytes -= least;
         need.ports -= 1;
@@ -190,7 +192,7 @@ impl SharedPool {
     }
 }
 
-/// Returns the number of groups of traffic classes that the port pauses, and whose bytes it counts, separately.
+/// Returns the number of groups of traffic classes, each of which the port counts and pauses separately.
 fn count_class_groups(slot: &dyn Pausing, in_use: ClassSet) -> u64 {
     let mut sets: Vec<u8> = (0..8).filter(|class| in_use.has(*class)).map(|class| slot.pause_group(class).0).collect();
     sets.retain(|set| *set != 0);
@@ -264,7 +266,8 @@ impl LosslessMemoryNeed {
     }
 }
 
-/// Returns warnings about allowed pause settings that may fail to prevent losses; switches with the same text share a warning.
+/// Returns warnings about allowed pause settings that may fail to prevent losses; switches with the same text share a
+/// warning.
 pub(crate) fn list_pause_warnings(scenario: &Scenario) -> Vec<String> {
     if !scenario.has_pauses() {
         return Vec::new();

@@ -12,7 +12,7 @@ use crate::choices::{ModelKind, NicJitter, NodeKind, SimultaneousArrivals, TieOr
 use dataplane::DeadPortPolicy;
 use mech::params::{Param, ParamKind, Spec, Values};
 
-/// Top-level keys of the file.
+/// Declaration of the top-level keys of a scenario.
 pub const SCENARIO: Spec = Spec {
     slot: "",
     kind: "",
@@ -60,7 +60,7 @@ pub const SCENARIO: Spec = Spec {
     ],
 };
 
-/// Table `[host]`.
+/// Declaration of the table `[host]`.
 pub const HOST: Spec = Spec {
     slot: "host",
     kind: "",
@@ -113,7 +113,7 @@ const CLOCK_PPM: Param = Param {
     default: Some("0"),
 };
 
-/// Table `[switch]` without its slots.
+/// Declaration of the table `[switch]` without its slots.
 pub const SWITCH: Spec = Spec {
     slot: "switch",
     kind: "",
@@ -160,7 +160,7 @@ pub const SWITCH: Spec = Spec {
     ],
 };
 
-/// Table `where` of `[[override]]`.
+/// Declaration of the table `where` of `[[override]]`.
 pub const WHERE: Spec = Spec {
     slot: "override.where",
     kind: "",
@@ -202,7 +202,7 @@ pub const WHERE: Spec = Spec {
     ],
 };
 
-/// Keys of every workload (`[[traffic]]`), whatever its kind.
+/// Declaration of the keys of every workload (`[[traffic]]`), whatever its kind.
 pub const TRAFFIC: Spec = Spec {
     slot: "traffic",
     kind: "",
@@ -217,7 +217,7 @@ pub const TRAFFIC: Spec = Spec {
     }],
 };
 
-/// Table `[[topology.node]]` of a custom topology.
+/// Declaration of the table `[[topology.node]]` of a custom topology.
 pub const NODE: Spec = Spec {
     slot: "topology.node",
     kind: "",
@@ -230,7 +230,7 @@ pub const NODE: Spec = Spec {
     ],
 };
 
-/// Table `[[topology.link]]` of a custom topology.
+/// Declaration of the table `[[topology.link]]` of a custom topology.
 pub const LINK: Spec = Spec {
     slot: "topology.link",
     kind: "",

@@ -14,7 +14,7 @@ const FLOWS_PER_PAIR: u32 = 8;
 /// Approximate largest number of pairs of switches that are tried.
 const MAX_TRIED_PAIRS: usize = 2_000;
 
-/// Number of flows that were tried, and number of those whose directions differ in path.
+/// Number of tried flows, and number of tried flows whose two directions cross different links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SymmetryTrial {
     pub flows: u64,
@@ -55,7 +55,7 @@ mod tests {
     use crate::topology::tests::{custom, net};
 
     #[test]
-    fn in_trees_with_many_roots_no_way_back_differs() {
+    fn both_directions_share_a_path_in_multi_rooted_trees() {
         for net in [
             net("star", &[("n", "5")]),
             net("chain_tree", &[("n", "3")]),
@@ -69,11 +69,11 @@ mod tests {
     }
 
     #[test]
-    fn where_places_among_next_hops_differ_between_the_ends_ways_back_do() {
+    fn directions_differ_if_ends_order_next_hops_differently() {
         let grid = net("hyperx", &[("dims", "3 3"), ("hosts_per_switch", "1")]);
         let tried = SymmetryTrial::new(&grid);
         assert!(tried.asymmetric_flows > tried.flows / 4 && tried.asymmetric_flows < tried.flows, "{tried:?}");
-        // Two spines; the second leaf is linked to them in reverse order.
+        // Leaf b has the spines in reverse order, so the same hash selects the other spine on the way back.
         let nodes = ["h0 host", "h1 host", "a", "b", "s", "t"];
         let crossed = custom(&nodes, &["h0 a 1", "h1 b 1", "a s 1", "a t 1", "b t 1", "b s 1"]).unwrap();
         assert_eq!(SymmetryTrial::new(&crossed), SymmetryTrial { flows: 8, asymmetric_flows: 8 });
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn large_networks_are_tried_here_and_there() {
+    fn only_a_sample_of_pairs_is_tried_in_large_networks() {
         let tried = SymmetryTrial::new(&net("fat_tree", &[("k", "16")]));
         assert!(tried.flows > 8_000 && tried.flows < 17_000 && tried.asymmetric_flows == 0, "{tried:?}");
     }

@@ -79,8 +79,8 @@ fn a_snapshot_that_nothing_looks_at_is_told() {
                 buffer space is checked when each packet is stored anyway";
     assert_eq!(found, [said]);
     let seen = notes(&with("[measure]\nsub_queues = true\n"));
-    let besides = ". The setting changes only the queue lengths that arrivals see (measure.sub_queues): these are from \
-                   before the instant";
+    let besides = ". The setting changes only the queue lengths that arrivals see (measure.sub_queues), which are \
+                   those before the instant";
     assert_eq!(seen, [format!("{said}{besides}")]);
     let detour = notes(&with("overflow = { kind = \"detour\" }\n"));
     assert!(!detour.iter().any(|note| note.contains("snapshot")), "{detour:?}");

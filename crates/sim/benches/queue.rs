@@ -52,7 +52,8 @@ fn hold(mut queue: EventQueue, deltas: &Deltas, pending: usize, (events, way): (
     let mut turn = |from: usize, to: usize| {
         for i in from..to {
             let Some(key) = queue.pop() else { return };
-            // Every node has one event, so that no event is ever found: the loop measures the check alone.
+            // Every node has one event, so that the next event is never of the same step: the loop measures the check
+            // alone.
             let more = match way {
                 Loop::Single => None,
                 Loop::Peek => queue.peek().filter(|next| next.is_same_step(key)),
@@ -81,9 +82,9 @@ fn main() {
         uniform("100 Gb/s + 5% timers", Dur::ns(5), Dur::ns(200), 5),
         frames("1 Gb/s, same instants"),
     ];
-    println!("ns per push+pop, hold pattern, {millions} M events; in brackets, the wheel with the question");
-    println!("whether the next event is of the same step, asked by peek and by pop_if_same_step");
-    println!("{:24} {:>8} {:>10} {:>8} {:>7} {:>14}", "deltas", "pending", "4-ary heap", "wheel", "ratio", "(asked)");
+    println!("ns per push+pop, hold pattern, {millions} M events; in brackets, the wheel if the loop also");
+    println!("checks if the next event is of the same step, by peek and by pop_if_same_step");
+    println!("{:24} {:>8} {:>10} {:>8} {:>7} {:>14}", "deltas", "pending", "4-ary heap", "wheel", "ratio", "(checked)");
     for deltas in &cases {
         for pending in [300, 3000, 30_000] {
             let wheel_by = |way| hold(EventQueue::wheel(), deltas, pending, (events, way));

@@ -26,7 +26,7 @@ mod nodes;
 
 use nodes::NodeSettings;
 
-/// Name in a validated scenario that the core does not know, which is a fault of the program.
+/// Error for a name in a validated scenario that the core does not implement, which is a fault of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildError(pub String);
 
@@ -80,7 +80,7 @@ pub fn build_with_tap<O: Observer, T: Tap>(
     build_with_hooks(scenario, seed, options, RunHooks { observer, tap, change_switch: &|_, _| {} })
 }
 
-/// Observer, tap and changed switches of a run, which no scenario describes.
+/// Observer, tap and changes to switches of a run, which no scenario describes.
 pub struct RunHooks<'a, O: Observer, T: Tap> {
     /// Observer of all events at nodes.
     pub observer: O,

@@ -32,7 +32,7 @@ pub(crate) struct NetworkChange {
 }
 
 impl NetworkChange {
-    /// Nodes that treat a link as dead, or as alive again, from now on.
+    /// Returns the nodes that treat a link as dead, or as alive again, from this instant on.
     pub(crate) fn affected_nodes(&self) -> impl Iterator<Item = u32> {
         self.dead_ports.keys().copied().chain(self.returned_ports.iter().map(|(node, _)| *node))
     }
@@ -92,7 +92,7 @@ impl ChangeSchedule {
     }
 }
 
-/// Links that nodes treat as dead, as time goes on.
+/// Links that nodes treat as dead, updated event by event while the schedule is computed.
 struct KnownDeadLinks<'a> {
     scenario: &'a Scenario,
     /// Link directions that are down.
@@ -161,8 +161,8 @@ impl KnownDeadLinks<'_> {
             }
         }
         turn.dead_ports.values_mut().for_each(|ports| ports.sort_unstable());
-        // If frames are flooded, there is one path to each host, and only the copy on that path is the packet. The
-        // path stays the same, dead or not.
+        // A network that may flood has a single path to each host, and only the copy on that path is the packet. A dead
+        // link leaves no other path, so the routes stay as they are.
         if !self.scenario.may_flood() {
             turn.routes = Some(self.compute_routes());
         }
@@ -196,8 +196,8 @@ impl KnownDeadLinks<'_> {
         })
     }
 
-    /// Returns the routes around these dead links. If frames wait at dead ports, links of hosts count as alive, since a
-    /// host with a dead link is still behind its own link.
+    /// Returns the routes around these dead links. If frames wait at dead ports, links of hosts count as alive, since
+    /// frames for a host with a dead link wait at that link.
     fn routes_around(&mut self, dead: &DeadPorts) -> Arc<Routes> {
         let topology = &self.scenario.topology;
         let is_host = |node: u32| topology.is_host(node);

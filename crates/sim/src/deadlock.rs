@@ -69,7 +69,7 @@ impl NetworkState<'_> {
         all
     }
 
-    /// Returns links that wait for each other forever, if there are any.
+    /// Returns links that wait for each other forever; `None` if there are none.
     pub(crate) fn find_deadlock(&self) -> Option<Deadlock> {
         let mut stuck = self.paused_links();
         loop {
@@ -141,7 +141,7 @@ impl NetworkState<'_> {
         }
     }
 
-    /// Returns a stuck link on which frames wait to leave, whose bytes keep the link into `end` paused.
+    /// Returns a stuck link that keeps the link into `end` paused: frames that came in at `end` wait to leave by it.
     fn stuck_link_waited_for(
         &self,
         end: LinkEnd,
@@ -155,7 +155,7 @@ impl NetworkState<'_> {
         let mut links = held.filter_map(|own| {
             let far = self.far_end(end.0, own.port.0);
             let classes = stuck.get(&far)?;
-            // The frames may be behind those of another class, which is the one that is paused.
+            // If the class of these frames is not stuck there, they wait behind frames of another class, which is.
             let holder = if classes.has(own.class) { own.class } else { (0..8).find(|class| classes.has(*class))? };
             Some((far, holder))
         });

@@ -7,7 +7,7 @@ use scenario::Scenario;
 use units::{Bytes, Time};
 
 impl LosslessViolationAt {
-    /// Describes where and when a packet was lost, and which memory there was and should have been.
+    /// Describes where and when a packet was lost, how much memory was in use, and how much headroom the link needs.
     pub fn describe(&self, scenario: &Scenario) -> String {
         let node = &scenario.topology.nodes[self.node as usize];
         let lost = &self.lost;
@@ -37,8 +37,8 @@ impl LosslessViolationAt {
                 format!("but a pause lasts only {duration} on this link and may have expired before its refresh")
             }
             None if over > lost.headroom => format!(
-                "and {} above it exceeds the {} that may arrive after a pause request: xoff fell since then as the \
-                 memory filled, or the far end did not pause",
+                "and {} above it exceeds the {} that may arrive after a pause request: xoff fell after the request \
+                 as the memory filled, or the far end did not pause",
                 Bytes(over),
                 Bytes(lost.headroom)
             ),
@@ -58,7 +58,7 @@ impl LosslessViolationAt {
             false => ("Port", lost.out.0, "to"),
         };
         format!(
-            "{place}. With this packet, {} that arrived there would be stored; xoff is {}, {room}. {whose} {port} \
+            "{place}. With this packet, {} from this port would be stored; xoff is {}, {room}. {whose} {port} \
              ({end} {}) was full: {full}. {cure}; {LOSSLESS_FALSE_HINT}",
             Bytes(lost.held),
             Bytes(lost.xoff),

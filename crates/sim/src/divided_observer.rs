@@ -22,7 +22,7 @@ impl PartitionOwners<'_> {
     }
 }
 
-/// Observer of a divided run: each partition has one of its own.
+/// Observer of a divided run, of which each partition has its own copy.
 ///
 /// ```
 /// use dataplane::Pkt;
@@ -69,7 +69,7 @@ impl PartitionOwners<'_> {
 pub trait DividedObserver: Observer + Clone + Send {
     /// State that the observer keeps of a packet in flight, and that moves with the packet to another partition.
     type PacketState: Send;
-    /// Prepares the observer, before the run, to be that of one partition.
+    /// Prepares the copy of the observer for one partition, before the run.
     fn prepare_partition(&mut self) {}
     /// Returns the packets that transports have made since the last call. If [`Observer::on_emit`] is wanted, the
     /// partition of the receiver gets them before any of them arrives.

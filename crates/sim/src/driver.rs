@@ -10,7 +10,7 @@ use mech::{FlowId, PortId};
 use scenario::FctEnd;
 use units::{Dur, Time};
 
-/// Loss of a packet of a lossless class, with its place and instant.
+/// Loss of a packet of a lossless class, with its switch and instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LosslessViolationAt {
     /// Instant of the loss.
@@ -21,7 +21,7 @@ pub struct LosslessViolationAt {
     pub lost: LosslessViolation,
 }
 
-/// Rule of a slot that a mechanism broke, with the place and the instant.
+/// Rule of a slot that a mechanism broke, with the node and the instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BrokenRuleAt {
     /// Instant at which the mechanism broke the rule.
@@ -55,9 +55,9 @@ pub(crate) struct RunState<O> {
     pub(crate) delivered: Vec<FlowId>,
     pub(crate) completed: u64,
     pub(crate) fct_end: FctEnd,
-    /// First loss of a packet of a lossless class: the run ends at the next instant of its grid.
+    /// First loss of a packet of a lossless class: the run ends at the next instant of its `InstantGrid`.
     pub(crate) lost: Option<LosslessViolationAt>,
-    /// First rule that a mechanism broke: the run ends at the next instant of its grid.
+    /// First rule that a mechanism broke: the run ends at the next instant of its `InstantGrid`.
     pub(crate) broken: Option<BrokenRuleAt>,
 }
 
@@ -72,8 +72,8 @@ pub(crate) struct Driver<'a, O> {
 }
 
 impl<O: Observer> RunState<O> {
-    /// Returns the reason why the run has failed, if it has. A broken rule comes before a loss, since it may cause any
-    /// loss after it.
+    /// Returns the reason why the run has failed, if it has. A broken rule has precedence over a loss, which it may
+    /// have caused.
     pub(crate) fn failure(&self) -> Option<StopReason> {
         let lost = self.lost.map(|_| StopReason::LosslessViolation);
         self.broken.map(|_| StopReason::BrokenRule).or(lost)

@@ -24,7 +24,7 @@ pub(crate) struct PortClosure {
     /// Number of frames lost because the port was dead, counted up to the instant when the event closed it.
     pub(crate) drops_before: u64,
     /// Number of frames lost because the port was dead, counted up to the instant when it was known to be back; `None`
-    /// before.
+    /// until then.
     pub(crate) drops_after: Option<u64>,
 }
 
@@ -51,7 +51,8 @@ impl LossyDirections {
         Some(LossyDirections { reason, directions: event.senders.clone() })
     }
 
-    /// Returns the losses so far on these link directions; `on_link` returns those of a direction for this reason.
+    /// Returns the losses so far on these link directions; `on_link` returns those of one direction for the event's
+    /// reason.
     pub(crate) fn losses(&self, on_link: impl Fn(SendingPort) -> u64) -> LossCounts {
         LossCounts(self.directions.iter().map(|place| on_link(*place)).collect())
     }
@@ -73,7 +74,7 @@ impl PortClosure {
 }
 
 /// Returns the frames lost on the links of each event. They count until the next event that loses frames there for the
-/// same reason, or so far. `before` has the losses before each past event, `now` the losses so far.
+/// same reason, or up to now if there is none. `before` has the losses before each past event, `now` the losses so far.
 pub(crate) fn losses_per_event(
     places: &[Option<LossyDirections>],
     before: &[LossCounts],
@@ -121,7 +122,7 @@ mod tests {
     /// Test of the losses of events that follow each other on two link directions.
     /// THERE and BACK go down; both come up; THERE loses frames at random; BACK goes down again.
     #[test]
-    fn losses_count_for_the_last_event_of_their_reason_there() {
+    fn losses_count_for_latest_event_with_same_reason() {
         let all = [
             places(DropReason::LinkDown, &[THERE, BACK]),
             None,

@@ -16,7 +16,7 @@ pub(crate) struct InstantGrid {
 }
 
 impl InstantGrid {
-    /// Returns the grid of a run. Its step is the largest power of two of picoseconds up to duration / 8192, within
+    /// Returns the grid of a run. Its step is the largest power of two of picoseconds up to `duration` / 8192, within
     /// bounds.
     pub(crate) fn for_run(duration: Dur) -> InstantGrid {
         InstantGrid { origin: Time(duration.0), step: grid_step(duration).0 }
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_duration_is_an_instant_and_the_step_follows_it_within_bounds() {
+    fn grid_includes_the_duration_and_bounds_its_step() {
         let step = |duration| InstantGrid::for_run(duration).step;
         assert_eq!([Dur(0), Dur::us(1), Dur::ms(20)].map(step), [1 << 17, 1 << 17, 1 << 21]);
         assert_eq!([Dur::ms(200), Dur::ms(3_600_000)].map(step), [1 << 24; 2]);
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn the_instant_after_one_is_later_by_at_most_a_step_and_the_end_of_time_is_its_own() {
+    fn next_instant_is_at_most_one_step_later() {
         let grid = InstantGrid::for_run(Dur(20_000_000_123));
         let mut at = Time(7);
         for _ in 0..100 {

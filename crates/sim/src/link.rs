@@ -37,12 +37,12 @@ pub(crate) struct Link {
     peer: u32,
     /// Port at the far end.
     peer_port: u16,
-    /// Index of the link's course, or [`STEADY_LINK`] or [`JITTERED_LINK`].
+    /// Index of the link's loss and rate schedule in `changing`, or [`STEADY_LINK`] or [`JITTERED_LINK`].
     change_index: u16,
     delay: Dur,
 }
 
-/// Number and arrival time of the next frame on a link: all that an arrival reads beside the frame.
+/// Slot and arrival time of the frame that follows on a link: all that an arrival reads beside the frame itself.
 #[derive(Clone, Copy, Debug)]
 struct NextFrame {
     next_at: Time,
@@ -96,7 +96,7 @@ pub(crate) struct Links {
     jitter: Option<Box<HostLinkJitter>>,
     /// Number of frames lost on links.
     lost: u64,
-    /// Payload bytes of these frames.
+    /// Payload bytes of the frames lost on links.
     lost_payload: u64,
     runs: Vec<RestOfRun>,
     free_runs: Vec<u32>,
@@ -129,7 +129,7 @@ impl Links {
         steady.for_each(|(link, _)| link.change_index = JITTERED_LINK);
         self.jitter = Some(Box::new(scatter));
     }
-    /// Gives the last added link a course of changes over time. PRECONDITION: fewer than 65,534 links change.
+    /// Makes the last added link change over time as `course` describes. PRECONDITION: fewer than 65,534 links change.
     pub(crate) fn give_course_to_last_link(&mut self, course: ChangingLink) {
         if let Some(link) = self.links.last_mut() {
             link.change_index = self.changing.len() as u16;
@@ -245,7 +245,8 @@ impl Links {
     }
 
     /// Puts the frames of a run on a link at `now`. The last bit of the first leaves at the first of `ends`, and each
-    /// other follows by the second of `ends`. Returns what [`Links::send_frame`] returns for the first.
+    /// further frame follows after the second of `ends`. Returns the result of [`Links::send_frame`] for the first
+    /// frame.
     pub(crate) fn send_run(
         &mut self,
         link: u32,
@@ -312,7 +313,8 @@ impl Links {
         link.change_index = steady as u16;
     }
 
-    /// Removes and returns the frames sent on such links since the last call, in the order of sending.
+    /// Removes and returns the frames that [`keep_sent_frames`](Links::keep_sent_frames) kept since the last call, in
+    /// the order of sending.
     pub(crate) fn take_sent_frames(&mut self) -> Vec<SentFrame> {
         std::mem::take(&mut self.sent)
     }

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_count_on_from_0() {
+    fn numbers_are_consecutive_from_0() {
         assert!(PacketMetric::ALL.into_iter().zip(0..).all(|(one, n)| one as usize == n));
         assert!(ReorderMetric::ALL.into_iter().zip(0..).all(|(one, n)| one as usize == n));
         assert!(PacketEvent::ALL.into_iter().zip(0..).all(|(one, n)| one as usize == n));

@@ -10,7 +10,7 @@ use units::Time;
 pub struct FlowRecord {
     /// Instant at which the first byte is handed to the transport.
     pub start: Time,
-    /// End of the flow by the scenario's convention; [`Time::NEVER`] while it is unfinished.
+    /// End of the flow by the scenario's `measure.fct_end`; [`Time::NEVER`] while it is unfinished.
     pub end: Time,
     /// Index of the workload in the scenario's traffic.
     pub traffic: u16,
@@ -21,7 +21,7 @@ pub struct FlowRecord {
     pub measured: bool,
     /// True if the run waits for the flow: it is measured, or the first message of its query is.
     pub awaited: bool,
-    /// Purpose of the flow.
+    /// Role of the flow: data, or the request for data.
     pub role: FlowRole,
     /// Number by which the workload identifies the flow.
     pub tag: u64,
@@ -68,7 +68,7 @@ pub struct SenderCounts {
     pub packs: u32,
     /// Tail loss probes sent.
     pub tlp_probes: u32,
-    /// Recoveries and timeouts that were undone.
+    /// Loss recoveries and timeouts that were undone as spurious.
     pub undos: u32,
 }
 

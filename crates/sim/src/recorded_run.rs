@@ -53,7 +53,8 @@ pub trait RecordedRun: Send + Sync {
     /// Returns the results of the run, with the rows that were not taken.
     fn results(&mut self, scenario: &Scenario) -> Results;
 
-    /// Returns the first place at which packets are unaccounted for, or `None`.
+    /// Describes the first node, or the payload, whose counters do not balance; `None` if every packet is accounted
+    /// for.
     fn imbalance(&self) -> Option<String>;
 
     /// Returns the next bytes of the capture of a link, with at most `at_most` frames; empty without captures.
@@ -71,7 +72,7 @@ pub struct CaptureRequest {
     pub snaplen: Option<u32>,
 }
 
-/// Returns a run that has not begun.
+/// Builds a run that records the tables of its scenario, before its first event.
 ///
 /// # Errors
 /// Returns the errors of [`build()`], and those of writing the header of a capture.

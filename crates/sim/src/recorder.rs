@@ -57,7 +57,7 @@ use sub_queues::SubQueues;
 use units::Time;
 use workloads::Workloads;
 
-/// Observer of a run that records what the scenario's `[measure]` asks for.
+/// Observer of a run that records what the scenario's `[measure]` selects.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     pub(crate) scope: Scope,
@@ -94,7 +94,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Creates a recorder of all that `[measure]` of a scenario asks for.
+    /// Creates a recorder of all that a scenario's `[measure]` selects.
     pub fn from_scenario(scenario: &Scenario) -> Recorder {
         let measure = &scenario.measure;
         let nodes = &scenario.topology.nodes;
@@ -157,8 +157,8 @@ impl Recorder {
         Some(at.port.checked_sub(self.scope.hosts)? as usize).filter(|queue| *queue < self.queues.len())
     }
 
-    /// Returns the computed departures, and the records of a queue that follow them. A port with computed departures
-    /// has a single queue: classes and lanes would change which frame leaves next.
+    /// Returns the computed departures, and the records of a queue to which they are added. A port with computed
+    /// departures has a single queue: classes and lanes would change which frame leaves next.
     fn departures_and_followers(&mut self, queue: usize) -> (&mut ComputedDepartures, QueueFollowers<'_>) {
         let sub_queues = self.sub_queues.as_mut();
         let apart = sub_queues.map(|all| (all.queue_record((queue, QueueId::normal(0))), &mut self.rows.sub_trace));
@@ -180,7 +180,7 @@ impl Recorder {
         }
     }
 
-    /// Records a frame that is stored at `now` in a queue with computed departures and leaves from `starts` on.
+    /// Records a frame that is stored at `now` in a queue with computed departures and starts to leave at `starts`.
     #[inline(always)]
     fn record_stored(&mut self, now: Time, queue: usize, starts: Time, before: u32) {
         if self.computed_departures.uncount_passed_frame(queue, now)
@@ -188,8 +188,8 @@ impl Recorder {
         {
             self.update_queue_record(queue);
         }
-        // The record of this frame gives its time bin a frame. Further frames of the bin that find the queue empty are
-        // only counted, up to the end of the bin or of the window.
+        // This frame is noted, so that the record of its time bin shows a frame. Further frames of the bin that find
+        // the queue empty add nothing to that: they are only counted, up to the end of the bin or of the window.
         if starts == now && before == 0 && self.scope.covers(now) {
             self.clock.bin_at(&self.scope, now);
             self.computed_departures.set_count_only_until(queue, self.clock.edge.min(self.scope.to));
@@ -214,8 +214,8 @@ impl Recorder {
         if let Some(steps) = self.detour_steps.as_mut().filter(|_| pkt.head.detours > 0) {
             steps.write_ended_packet(at, pkt, &mut self.rows.detour_steps);
         }
-        // Congestion messages are no packets of a flow: they count emissions by themselves, as the flow's own packets
-        // do, and would be mistaken for those.
+        // Congestion messages have emission numbers of their own. In the table they would be mistaken for the packets
+        // of the flow with the same numbers.
         if self.scope.packets && pkt.head.kind() != PacketKind::Notice {
             self.rows.packets.push(PacketRow::new(pkt, at, fate, most));
         }

@@ -122,7 +122,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         let bound = self.schedule.max_events.unwrap_or(u64::MAX);
         self.step_until(until.min(bound));
         if self.schedule.is_at_bound(self.events) {
-            // The rest of the instant is processed, so that the cut does not depend on the order of its nodes.
+            // The run stops only after all events of this instant: a stop within it would depend on the order of nodes.
             self.milestone = self.milestone.min(self.now.saturating_add(Dur(1)));
             self.step_until(until);
         }
@@ -182,12 +182,12 @@ impl<O: Observer, T: Tap> World<O, T> {
         each.fold((0, 0), |sum, at| (sum.0 + at.0, sum.1 + at.1))
     }
 
-    /// Returns a host.
+    /// Returns a host by its number.
     pub fn host(&self, id: HostId) -> &Host {
         &self.hosts[id.0 as usize]
     }
 
-    /// Routes of the network at time zero.
+    /// Returns the routes of the network at time zero.
     pub(crate) fn initial_routes(&self) -> &Routes {
         self.changes.as_ref().map_or(&self.routes.0, |changes| &changes.first_routes)
     }

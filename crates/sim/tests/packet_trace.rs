@@ -308,7 +308,7 @@ fn error_for_a_missing_packet_says_which_packets_exist() {
     );
     assert_eq!(
         said("in_turn", PacketChoice::MostOften(PacketProperty::Trimmed)),
-        "packet: found first_trimmed; expected a run that cuts packets, because this run cut none"
+        "packet: found first_trimmed; expected a run that trims packets, because this run trimmed none"
     );
     assert_eq!(said("in_turn", this(45, false, 0)), "packet: found flow=45,n=0; expected a flow from 0 to 44");
     let sent = ordinary("in_turn").iter().filter(|row| row.id.flow == 3 && !row.id.is_reverse()).count();

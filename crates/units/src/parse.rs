@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_be_wrong_has_its_own_name() {
+    fn each_invalid_text_has_its_own_error() {
         for (text, why) in [
             ("", ParseError::NotANumber),
             ("fast", ParseError::NotANumber),
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_reads_back_as_itself() {
+    fn printed_quantities_parse_to_the_same_value() {
         for ps in [1, 999, 1000, 12_304_000, 10_000_000_000, 3_000_000_000_000] {
             assert_eq!(parse_dur(&Dur(ps).to_string()), Ok(Dur(ps)));
         }

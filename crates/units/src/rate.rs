@@ -148,14 +148,14 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_does_not_divide_rounds_each_frame_up_not_each_byte() {
-        // 553 Mb/s: 14466.5461 ps a byte.
+    fn inexact_rate_rounds_up_each_frame_not_each_byte() {
+        // A byte takes 14466.5461 ps, so rounding up each byte would give 14,467,000 ps for 1000 bytes.
         assert_eq!(Rate::mbps(553).time(1), Dur(14_467));
         assert_eq!(Rate::mbps(553).time(1000), Dur(14_466_547));
     }
 
     #[test]
-    fn a_time_that_does_not_fit_is_the_longest_and_not_a_short_one() {
+    fn transmission_time_saturates_on_overflow() {
         assert_eq!(Rate::gbps(1).time(u64::MAX), Dur::MAX);
         assert_eq!(Rate::ratio(1, 1_000_000_000).unwrap().time(1538), Dur::MAX);
         assert_eq!(Rate::ratio(1, u64::MAX).unwrap().time(1), Dur::MAX);

@@ -96,7 +96,7 @@ fn time_reading(unit: &str) -> Option<UnitReading> {
     match word.as_str() {
         "ps" | "p" | "psec" | "picosecond" | "picoseconds" => one("ps"),
         "ns" | "n" | "nsec" | "nanosecond" | "nanoseconds" => one("ns"),
-        // The micro sign and the Greek letter mu are two characters.
+        // Unicode has two characters that look like µ: the micro sign U+00B5 and the Greek letter mu U+03BC.
         "us" | "u" | "usec" | "\u{b5}" | "\u{b5}s" | "\u{3bc}" | "\u{3bc}s" | "microsecond" | "microseconds" => {
             one("us")
         }
@@ -135,7 +135,7 @@ enum CountedUnit {
     Either,
 }
 
-/// Returns what a unit counts, bits or bytes.
+/// Returns bits or bytes, as counted by a unit; `None` if the unit is neither.
 /// A capital B is a byte unless the whole word is in capitals, as a rate may be.
 fn parse_counted_unit(rest: &str, mixed: bool) -> Option<CountedUnit> {
     match rest.to_ascii_lowercase().as_str() {
@@ -232,7 +232,7 @@ fn multiply_decimal(number: &str, (top, bottom): (u64, u64)) -> Option<String> {
     }
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
     let digits: u128 = format!("{whole}{part}").parse().ok()?;
-    // Bits divide by 8, and an eighth has three decimals.
+    // The only denominator above 1 is 8, for bits as bytes, and an eighth has three decimals.
     let scaled = digits.checked_mul(u128::from(top))?.checked_mul(1000)? / u128::from(bottom);
     let text = format!("{scaled:0>width$}", width = part.len() + 4);
     let (whole, part) = text.split_at(text.len() - part.len() - 3);
@@ -243,7 +243,7 @@ fn multiply_decimal(number: &str, (top, bottom): (u64, u64)) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn texts(quantity: Quantity, text: &str) -> Vec<String> {
+    fn suggested_texts(quantity: Quantity, text: &str) -> Vec<String> {
         quantity.suggest(text).into_iter().map(|one| one.text).collect()
     }
 
@@ -273,7 +273,7 @@ mod tests {
             (Quantity::Amount, "1e3pkt", "1000pkt"),
             (Quantity::Amount, "100 packets", "100pkt"),
         ] {
-            assert_eq!(texts(quantity, typed), [expected], "{typed}");
+            assert_eq!(suggested_texts(quantity, typed), [expected], "{typed}");
             assert!(!quantity.accepts(typed), "{typed}");
         }
     }
@@ -301,7 +301,7 @@ mod tests {
             (Quantity::Amount, ""),
             (Quantity::Rate, &format!("{}1gbps", "0".repeat(100))),
         ] {
-            assert_eq!(texts(quantity, typed), [""; 0], "{typed}");
+            assert_eq!(suggested_texts(quantity, typed), [""; 0], "{typed}");
         }
     }
 }

@@ -39,7 +39,7 @@ pub fn mac_address(host: HostId) -> [u8; 6] {
 }
 
 /// Port range of senders: the first port, and the number of ports.
-/// Analysers know no protocol for this range or the next, so they do not take zeros for one.
+/// Analysers such as Wireshark know no protocol for ports of this range or the next, so they show zeros as plain data.
 const SENDER_PORTS: (u16, u32) = (37_100, 4_000);
 /// Port range of receivers: the first port, and the number of ports.
 const RECEIVER_PORTS: (u16, u32) = (50_000, 4_000);
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn the_host_of_an_address_is_the_one_that_has_it() {
+    fn address_maps_back_to_its_host() {
         let plan = Some(AddressPlan::new(6));
         for n in (0..54).chain([255, 65_535]) {
             assert_eq!(host_of_address(ipv4_address(HostId(n)), None), Some(HostId(n)));
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_million_flows_have_ports_of_their_own() {
+    fn first_sixteen_million_flows_have_unique_ports() {
         assert_eq!(flow_ports(FlowId(0)), (37_100, 50_000));
         assert_eq!(flow_ports(FlowId(3_999)), (41_099, 50_000));
         assert_eq!(flow_ports(FlowId(4_000)), (37_100, 50_001));

@@ -45,12 +45,12 @@ mod tests {
 
     #[test]
     fn the_example_of_rfc_1624_gives_zero() {
-        // Section 4: 0xdd2f, after a word changed from 0x5555 to 0x3285.
+        // Example of RFC 1624 §4: the checksum was 0xdd2f, and a word changed from 0x5555 to 0x3285.
         assert_eq!(update_checksum(0xdd2f, 0x5555, 0x3285), 0x0000);
     }
 
     #[test]
-    fn a_changed_word_gives_the_checksum_of_a_new_sum() {
+    fn updated_checksum_equals_one_computed_anew() {
         let mut draw = Stream::new(1, 0, StreamPurpose::Hash);
         for round in 0..20_000 {
             let mut header = [0_u8; 20];
@@ -63,7 +63,7 @@ mod tests {
             let before = ipv4_checksum(&header);
             let at = 2 * (1 + draw.u32() as usize % 4);
             let from = u16::from_be_bytes([header[at], header[at + 1]]);
-            // With this word the sum carries twice.
+            // With this word the sum carries twice, so the carry must be folded in twice.
             let twice = 0x1_ffff - u32::from(!before) - u32::from(!from);
             let to = [draw.u32() as u16, 0, 0xffff, !from, from, twice as u16][round % 6];
             header[at..at + 2].copy_from_slice(&to.to_be_bytes());
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn both_zeros_are_right_and_no_other_pair() {
+    fn only_0xffff_is_accepted_in_place_of_0() {
         assert!(
             is_equivalent_checksum(0xffff, 0) && is_equivalent_checksum(0, 0) && is_equivalent_checksum(0x1234, 0x1234)
         );
@@ -82,8 +82,8 @@ mod tests {
     }
 
     #[test]
-    fn a_header_without_payload_has_the_sum_of_its_words() {
-        // 0a00 0001 0a00 0002 0006 0014, then 0001 0002 0000 0003 0000 0004 5000 0005: sum 6432.
+    fn tcp_checksum_without_payload_covers_both_headers() {
+        // Pseudo-header 0a00 0001 0a00 0002 0006 0014, TCP header 0001 0002 0000 0003 0000 0004 5000 0005: sum 642c.
         let ip = [0x45, 0, 0, 40, 0, 0, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
         let segment = [0, 1, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0x50, 0, 0, 5, 0xab, 0xcd, 0, 0];
         assert_eq!(tcp_checksum(&ip, &segment), !0x642c);

@@ -17,7 +17,7 @@ fn format_times(what: &str, count: u8) -> Option<String> {
     match count {
         0 => None,
         1 => Some(format!("{what} 1 time")),
-        // The counters of a packet saturate.
+        // The 8-bit counters of a packet saturate, so 255 stands for any larger number too.
         u8::MAX => Some(format!("{what} 255 times or more")),
         n => Some(format!("{what} {n} times")),
     }
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_comment_tells_only_what_happened() {
+    fn history_lists_only_events_that_happened() {
         let mut pkt = Pkt::default();
         (pkt.head.size, pkt.head.orig_size) = (1518, 1518);
         assert_eq!(describe_history(&pkt), None);

@@ -17,8 +17,8 @@ impl TableReader {
     fn number(&mut self, key: &str) -> Option<u32> {
         self.0.remove(key).map(|value| parse_number(&value))
     }
-    fn flag(&mut self, key: &str, other: bool) -> bool {
-        self.0.remove(key).map_or(other, |value| value.as_bool().expect(key))
+    fn flag(&mut self, key: &str, default: bool) -> bool {
+        self.0.remove(key).map_or(default, |value| value.as_bool().expect(key))
     }
     fn numbers(&mut self, key: &str) -> Option<(u32, u32)> {
         self.0.remove(key).map(|value| parse_pair(&value))
@@ -28,7 +28,7 @@ impl TableReader {
         tables.into_iter().flatten().map(|value| TableReader(value.as_table().expect(key).clone())).collect()
     }
     fn expect_empty(self) {
-        assert!(self.0.is_empty(), "keys that there are not: {:?}", self.0.keys().collect::<Vec<_>>());
+        assert!(self.0.is_empty(), "unknown keys: {:?}", self.0.keys().collect::<Vec<_>>());
     }
 }
 
@@ -43,7 +43,7 @@ fn parse_pair(value: &Value) -> (u32, u32) {
     }
 }
 
-/// Parses bytes from hexadecimal digits, two for each byte, with blanks between bytes; `00*9` is nine bytes.
+/// Parses bytes from hexadecimal digits, two for each byte, with optional blanks between bytes; `00*9` is nine zeros.
 fn parse_hex(text: &str) -> Vec<u8> {
     let byte = |digits: &str| u8::from_str_radix(digits, 16).expect("two digits");
     text.split_whitespace()
@@ -76,7 +76,7 @@ fn parse_length_field(word: &str) -> LengthField {
     match word {
         "ip" => LengthField::Ip,
         "payload" => LengthField::Payload,
-        _ => panic!("no place of a length: {word}"),
+        _ => panic!("unknown length field: {word}; expected `ip` or `payload`"),
     }
 }
 
@@ -127,7 +127,7 @@ fn check_fields(mut given: TableReader, frame: &[u8], length: LengthField) {
         "Enabled" => CpPacket::Enabled,
         "Cut" => CpPacket::Cut,
         "Pack" => CpPacket::Pack,
-        other => panic!("no packet of CP's: {other}"),
+        other => panic!("unknown type of CP packet: {other}"),
     };
     assert_eq!(expected.cp_packet(), packet);
     let range = |edges: (u32, u32)| LostRange { left: edges.0, right: edges.1 };
@@ -157,7 +157,7 @@ fn apply_change(words: &str, frame: &mut [u8]) -> Result<usize, String> {
             true => Ok(all),
             false => Err("not ECN-capable".to_string()),
         },
-        _ => panic!("a switch does not `{words}`"),
+        _ => panic!("unknown action of a switch: `{words}`"),
     }
 }
 
@@ -172,15 +172,15 @@ fn run_step(mut given: TableReader, before: &[u8]) {
         }
         (None, Some(why)) => {
             assert_eq!(did, Err(why), "{words}");
-            assert_eq!(frame, before, "{words}: what is refused stays as it is");
+            assert_eq!(frame, before, "{words}: a refused frame must be unchanged");
         }
-        _ => panic!("{words}: one of `after` and `refused`"),
+        _ => panic!("{words}: expected either `after` or `refused`"),
     }
     given.expect_empty();
 }
 
 #[test]
-fn frames_are_as_the_table_says() {
+fn frames_match_wire_toml() {
     let path = format!("{}/../../conformance/cp/wire.toml", env!("CARGO_MANIFEST_DIR"));
     let mut table = TableReader(toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap());
     let cases = table.tables("case");
@@ -195,7 +195,7 @@ fn frames_are_as_the_table_says() {
         match (case.0.remove("fields"), case.text("refused")) {
             (Some(Value::Table(given)), None) => check_fields(TableReader(given), &frame, length),
             (None, Some(why)) => assert_eq!(Segment::read(&frame, length).unwrap_err().to_string(), why),
-            _ => panic!("one of `fields` and `refused`"),
+            _ => panic!("expected either `fields` or `refused`"),
         }
         case.expect_empty();
     }

@@ -1,6 +1,6 @@
 //! Flags of a TCP header, with the two that CP (cutting payload) adds, and the packet types that they encode.
 
-/// Flags of a TCP header: those that RFC 9293 §3.1 calls reserved, then the control bits, twelve in all.
+/// Flags of a TCP header, twelve in all: the four bits that RFC 9293 §3.1 reserves, followed by its control bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TcpFlags(pub u16);
 
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_bits_tell_the_four_packets_apart() {
+    fn two_flag_bits_encode_the_four_types_of_cp_packet() {
         let told = [0, 0x800, 0xc00, 0x400].map(|bits| TcpFlags(bits | 0x18).cp_packet());
         assert_eq!(told, [CpPacket::Normal, CpPacket::Enabled, CpPacket::Cut, CpPacket::Pack]);
         for packet in told {

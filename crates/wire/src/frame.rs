@@ -138,11 +138,12 @@ pub(crate) fn segment_of_packet(crossing: &PacketOnLink) -> Segment {
     let flags = tcp_flags(pkt.head.flags).with(if push { TcpFlags::PSH } else { TcpFlags(0) });
     let options = ext.map(TcpOptions::from_ext).unwrap_or_default();
     let headers = IPV4_HEADER + TCP_HEADER + options.padded_length();
-    // The payload that was cut off is the original frame without headers, padding included.
+    // No field has the length of a payload that was cut off, so that it follows from the original size of the frame.
+    // Padding of the original frame thus counts as payload.
     let lost = pkt.head.orig_size.saturating_sub(ETHERNET_HEADER + FCS_BYTES + headers);
     let payload = if flags.cp_packet() == CpPacket::Cut { lost } else { pkt.payload };
-    // A receiver's SYN takes no sequence number in the simulation. In its frame, it has the number before the
-    // receiver's first byte.
+    // A receiver's SYN takes no sequence number in the simulation, but takes one in TCP (RFC 9293 §3.4). In its frame,
+    // it thus has the number before the receiver's first byte.
     let answer = pkt.head.flags.has(Flags::SYN.with(Flags::REVERSE));
     Segment {
         source_mac: mac(pkt.head.src),
@@ -190,7 +191,7 @@ fn write_udp(crossing: &PacketOnLink, out: &mut Vec<u8>) {
     write_headers(out, data, &[&ip.to_bytes(), &header.to_bytes()]);
 }
 
-/// Writes headers into the space before `end`, which they fill.
+/// Writes headers one after the other, so that the last one ends at offset `end`.
 fn write_headers(out: &mut [u8], end: usize, headers: &[&[u8]]) {
     let mut at = end - headers.iter().map(|header| header.len()).sum::<usize>();
     for header in headers {

@@ -80,14 +80,16 @@ impl std::error::Error for Malformed {}
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Malformed::Short { needed, found } => write!(f, "{found} B; expected {needed} B according to the headers"),
+            Malformed::Short { needed, found } => {
+                write!(f, "too short: {found} B; expected {needed} B according to the headers")
+            }
             Malformed::EtherType(found) => write!(f, "EtherType 0x{found:04x}; expected IPv4 (0x0800)"),
             Malformed::Version(found) => write!(f, "IP version {found}; expected 4"),
             Malformed::Header { of, words } => write!(f, "{of} header of {words} words; expected at least 5"),
             Malformed::Fragment => write!(f, "a fragment; expected a whole datagram"),
             Malformed::Protocol(found) => write!(f, "IPv4 protocol {found}; expected TCP (6)"),
             Malformed::Length { total, headers } => {
-                write!(f, "length {total} B; expected at least {headers} B, the length of the headers")
+                write!(f, "total length {total} B; expected at least {headers} B, the length of the headers")
             }
             Malformed::Option { kind, at } => {
                 write!(
@@ -100,7 +102,11 @@ impl fmt::Display for Malformed {
                 write!(f, "found source port {from} and destination port {to}; expected the ports of flow {flow}")
             }
             Malformed::Foreign => {
-                write!(f, "fields or options that no simulated segment has; expected those of a simulated segment")
+                write!(
+                    f,
+                    "the segment has fields or options that Overspill does not simulate; expected a segment that it \
+                     has written"
+                )
             }
             Malformed::TooLong { options, payload } => {
                 write!(
@@ -219,12 +225,12 @@ fn too_short_error(at: usize, why: &LenError) -> Malformed {
     Malformed::Short { needed: at + why.required_len, found: at + why.len }
 }
 
-/// Returns the 16-bit word at an offset. PRECONDITION: it is within `bytes`.
+/// Returns the 16-bit word at an offset. PRECONDITION: the word is within `bytes`.
 pub(crate) fn read_word(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 
-/// Writes a 16-bit word at an offset. PRECONDITION: it is within `bytes`.
+/// Writes a 16-bit word at an offset. PRECONDITION: the word is within `bytes`.
 pub(crate) fn write_word(bytes: &mut [u8], at: usize, word: u16) {
     bytes[at..at + 2].copy_from_slice(&word.to_be_bytes());
 }

@@ -136,7 +136,7 @@ impl TcpOptions {
         }
         Ok(found)
     }
-    /// Reads one TCP option from the data after kind and length; `None` if they have the wrong length.
+    /// Reads one TCP option from its data after kind and length; `None` if the data have the wrong length.
     fn read_option(&mut self, kind: u8, data: &[u8]) -> Option<()> {
         match kind {
             KIND_MSS => self.mss = Some(u16::from_be_bytes(data.try_into().ok()?)),
@@ -159,7 +159,7 @@ impl TcpOptions {
                 }
             }
             KIND_SACK_PERMITTED => return None,
-            // With data, this kind is another experiment (RFC 6994 §3).
+            // Unknown kinds are skipped. With data, `KIND_PACK_PERMITTED` belongs to another experiment (RFC 6994 §3).
             _ => {}
         }
         Some(())

@@ -34,11 +34,11 @@ pub struct CapturedFrame<'a> {
     pub frame: &'a [u8],
     /// Field in which cut packets carry their original length.
     pub length: LengthField,
-    /// Comment on the frame about what is in no header.
+    /// Comment with facts about the frame that are in no header.
     pub comment: Option<&'a str>,
 }
 
-/// Capture in progress, with the written bytes that are not taken yet.
+/// Writer of a capture, which keeps the written bytes until they are taken.
 pub struct CaptureWriter {
     inner: PcapNgWriter<Vec<u8>>,
     snaplen: usize,
@@ -46,8 +46,8 @@ pub struct CaptureWriter {
 }
 
 impl CaptureWriter {
-    /// Starts a capture of these interfaces that keeps at most `snaplen` bytes of a frame, or all of it. Bytes are
-    /// little-endian on every machine.
+    /// Starts a capture of these interfaces that keeps at most `snaplen` bytes of a frame, or whole frames if `snaplen`
+    /// is `None`. Bytes are little-endian on every machine.
     ///
     /// # Errors
     /// Never fails, since it writes to memory.
@@ -72,7 +72,7 @@ impl CaptureWriter {
     }
 
     /// Writes a packet that crosses an interface at a time in picoseconds, which is truncated to nanoseconds. A cut
-    /// packet has its headers and its original length.
+    /// packet is written with its headers and its original length.
     ///
     /// # Errors
     /// Returns an error if there is no such interface.
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_capture_tells_how_long_frames_were() {
+    fn capture_with_snaplen_has_original_lengths() {
         let bytes = capture(Some(54));
         let lengths: Vec<_> = read_capture(&bytes).iter().map(|(kept, original, _)| (*kept, *original)).collect();
         assert_eq!(lengths, [(54, 1514), (54, 1514)]);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_was_cut_is_its_headers_and_how_long_it_was() {
+    fn cut_packet_is_captured_with_its_original_length() {
         let face = Interface { name: "a>b".into(), speed_bps: None };
         let mut writer = CaptureWriter::new("", vec![face], None).unwrap();
         let mut pkt = data();
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_with_its_length_in_the_payload_is_there_as_a_whole() {
+    fn packet_with_length_in_payload_is_captured_whole() {
         let face = Interface { name: "a>b".into(), speed_bps: None };
         let mut writer = CaptureWriter::new("", vec![face], Some(60)).unwrap();
         let mut segment = crate::Segment { payload: 1460, ..crate::Segment::default() };
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_of_an_interface_that_is_not_there_is_refused() {
+    fn packet_of_an_unknown_interface_is_refused() {
         let mut writer = CaptureWriter::new("", Vec::new(), None).unwrap();
         assert!(
             writer

@@ -170,7 +170,7 @@ impl Segment {
         if cut && length == LengthField::Payload {
             write_word(out, end, total);
         }
-        // The library does not write reserved bits.
+        // The library `etherparse` does not write reserved bits, two of which are the flags of CP.
         let offset = read_word(out, start + TCP_FLAGS_OFFSET) & 0xf000;
         write_word(out, start + TCP_FLAGS_OFFSET, offset | self.flags.0 & TcpFlags::ALL.0);
         let sum = checksum::tcp_checksum(&out[ip..start], &out[start..]);
@@ -259,8 +259,8 @@ pub fn read_checksums(frame: &[u8], length: LengthField) -> Result<Checksums, Ma
     })
 }
 
-/// Returns the present and the original number of bytes of a frame. They differ for a cut packet whose length is in
-/// IPv4's header: padding after its headers was not part of it.
+/// Returns the number of bytes that a frame has now, and the number that it had before a cut. They differ for a cut
+/// packet whose length is in IPv4's header: padding after its headers was not part of it.
 pub(crate) fn captured_extent(frame: &[u8], length: LengthField) -> (usize, u32) {
     match Headers::read(frame) {
         Ok(headers) if headers.cp_packet() == CpPacket::Cut && length == LengthField::Ip => {

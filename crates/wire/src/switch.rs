@@ -1,5 +1,5 @@
 //! Changes that a switch makes to a frame in place: cutting its payload, trimming it to a size, setting bits.
-//! They need no memory.
+//! They allocate no memory.
 
 use crate::checksum;
 use crate::flags::{CpPacket, TcpFlags};
@@ -29,9 +29,11 @@ impl fmt::Display for CutError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             CutError::Malformed(why) => why.fmt(f),
-            CutError::NotCpEnabled(found) => write!(f, "a packet of CP type {found:?}; expected a CP-enabled packet"),
+            CutError::NotCpEnabled(found) => {
+                write!(f, "cannot cut a packet of CP type {found:?}; expected a CP-enabled packet")
+            }
             CutError::TooSmall(bytes) => {
-                write!(f, "{bytes} B; expected more than the bytes that are kept")
+                write!(f, "nothing to cut: {bytes} B; expected more than the bytes that are kept")
             }
             CutError::NotTrimmable(found) => write!(f, "DSCP {found}; expected the trimmable DSCP"),
         }

@@ -44,14 +44,15 @@ RELEASE_VARIANTS = ("ten_acks", "one_ack")
 OWN_HASHES, SYMMETRIC_HASHES = "own", "symmetric"
 ROUTINGS = {OWN_HASHES: "ECMP, own hashes", SYMMETRIC_HASHES: "ECMP, symmetric"}
 DELIVERED_FATE = 0
-# Time of a frame of 84 B without load in ps: four links of 40 us, three at 1 Gb/s and one at 10 Gb/s.
+# Time in ps in which a frame of 84 B crosses the idle network: four links of 40 us, three of them at 1 Gb/s
+# and one at 10 Gb/s.
 MIN_TRANSIT_PS = 4 * 40_000_000 + 3 * 672_000 + 67_200
 SPINE1_EXTRA_PS = 10_000_000  # ps that the path by spine1 takes longer
 MIN_HELD_PS = 10_000_000  # ps; an ACK that takes longer by this was held
 
 
 def paired_difference(runs: Runs, pair: tuple[str, str], metric: str, at: int | None = None) -> Measured:
-    """Returns the first variant minus the second, seed by seed: mean over all points, or at one point."""
+    """Returns a metric of one variant minus that of another, by seed: mean over all points, or at one."""
     above, below = (
         curve.mean(axis=1) if at is None else curve[:, at]
         for curve in (METRICS[metric](runs, one) for one in pair)

@@ -291,7 +291,7 @@ def measure_figure_5b(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures FCT percentiles by size of flows."""
     runs = sweeps["sizes"]
     short, long = fct_percentile(runs, 1), fct_percentile(runs, 99)
-    # The schemes other than DropTail are ECN and ABQ.
+    # DropTail is compared with the better and the worse of the two other schemes, by their means over seeds.
     quick = np.minimum(*(short[one].mean(axis=0) for one in (ECN, ABQ)))
     slow = np.maximum(*(long[one].mean(axis=0) for one in (ECN, ABQ)))
     for at, size in enumerate(path_values(runs, SIZE_PATH)):
@@ -354,7 +354,7 @@ def measure_delay(sweeps: Sweeps) -> Iterator[Measured]:
     runs = sweeps["incast"]
     for point, count in zip(runs.points, path_values(runs, SENDERS_PATH), strict=True):
         if count in REPORTED_SENDERS:
-            # The receiver's port is the busiest of a star.
+            # In a star, the port to the receiver carries all data, so it is the busiest port of this metric.
             data = 1e6 * runs.metric("sojourn_busiest_mean", ABQ, point)
             acks = mean_ack_waits(runs, point)
             note = f"data {data.mean():.4g} us, ACKs {acks.mean():.4g} us"

@@ -17,7 +17,8 @@ from .schemes import ABQ, DROP_TAIL, ECN, NAMES, OTHER_SCHEMES, select_ports_to
 
 DRAW_GROUPS = 4  # groups of draws, from whose medians the interval is computed
 PERCENTILES = (50, 90, 99)
-# Factor from Mb/s of payload to Mibit/s of IP packets, the unit of the older code's output.
+# Factor from Mb/s of payload to Mibit/s of IP packets, the unit of throughput in the output of the article's
+# older public code.
 MEBIBITS_FACTOR = 1486 / 1446 * 1e6 / 2**20
 
 

@@ -31,7 +31,7 @@ HOLD_COLUMNS = ("waited_ps", "congested_ps", "max_packets", "max_bytes")  # colu
 
 @dataclass(frozen=True)
 class FlowTimes:
-    """Times, goodput, segments and timeouts of one run's flows; NaN where unfinished flows leave no value."""
+    """Times, goodput, segments and timeouts of one run's flows; NaN if unfinished flows leave no value."""
 
     last_byte_ps: float  # ps
     goodput: float  # Mb/s, from the start to the last byte
@@ -119,7 +119,7 @@ def read_queue(tables: Mapping[str, pa.Table], host: int) -> QueueStatistics:
     packets, time = queue_lengths(hist, (node, port), float(time.sum()) - (last - START_PS))
     low, high = quantiles.weighted_percentiles(packets, time.astype(np.int64), [5, 95])
     if low is None or high is None:
-        raise Failed("queue_hist: found no time; expected that of the window")
+        raise Failed("queue_hist: found a total time of 0; expected the time up to the last byte")
     whole = FRAME_KB * float((packets * time).sum())
     return QueueStatistics(
         mean=divide_or_nan(whole, float(time.sum())),
@@ -159,17 +159,17 @@ def _queue_statistics(
 
 
 def curve_of_flows(runs: Runs, variant: str, of: Callable[[FlowTimes], float]) -> SeedCurve:
-    """Returns a value of the flows, seeds by points."""
+    """Returns a statistic of the flows, seeds by points."""
     return np.array([[of(one) for one in flow_times(runs, variant, point)] for point in runs.points]).T
 
 
 def curve_of_queue(runs: Runs, variant: str, of: Callable[[QueueStatistics], float]) -> SeedCurve:
-    """Returns a value of the queue, seeds by points."""
+    """Returns a statistic of the queue, seeds by points."""
     return np.array([[of(one) for one in queue_statistics(runs, variant, point)] for point in runs.points]).T
 
 
 def path_values(runs: Runs, path: str) -> np.ndarray:
-    """Returns the values of a path, point by point, in KB for sizes."""
+    """Returns the values of a swept field, point by point, in KB for sizes."""
     return np.array([float(point[path].removesuffix("KB")) for point in runs.points])
 
 

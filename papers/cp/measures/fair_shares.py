@@ -98,7 +98,7 @@ def efjr(runs: Runs, variant: str, point: Point) -> np.ndarray:
 
 
 def measure_figure_10(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures the goodput ratio of both groups, with jittered and with exact hosts."""
+    """Measures the goodput ratio of both groups of flows, with and without jitter of hosts."""
     metric = "goodput_experimental_by_background"
     for sweep, mode in TIE_LABELS.items():
         runs = sweeps[f"pairs{sweep}"]
@@ -124,7 +124,7 @@ def measure_figure_10(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_figure_11(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures EFJR over the pairs; the least and the largest pair are those of the mean over seeds."""
+    """Measures EFJR by pair of flow numbers; the least and the largest are those of the mean over seeds."""
     runs = sweeps["pairs"]
     found = {
         one: np.array([efjr(runs, one, point_at(runs, FLOWS_PATH, n)) for n in ALL_PAIRS.values()])
@@ -141,7 +141,7 @@ def measure_figure_11(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_rto_effect(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures goodput with a minimum RTO of 200 ms relative to 10 ms, with 60 and 10 flows."""
+    """Measures goodput with a minRTO of 200 ms relative to 10 ms (60 background, 10 experimental flows)."""
     runs = sweeps["pairs"]
     point = point_at(runs, FLOWS_PATH, 10)
     for slow, fast, case, group in (
@@ -296,7 +296,7 @@ def theoretical_goodput_over_paths(share: float) -> float:
 
 
 def throughput(runs: Runs, variant: str) -> SeedCurve:
-    """Goodput of the flow over both paths in Mb/s, seeds by P."""
+    """Goodput of the flow over both paths in Mb/s, seeds by traffic shares P."""
     return metric_along_points(runs, metric_key("goodput", "multipath"), variant, runs.points) / 1e6
 
 

@@ -121,7 +121,7 @@ def measure_windows(sweeps: Sweeps) -> Iterator[Measured]:
     found = []
     runs = sweeps["cliff"]
     for table, whose in zip(runs.tables("packets", TCP), runs.tables("flows", TCP), strict=True):
-        # Requests are flows of their own in the other direction.
+        # Requests are separate flows in the other direction; only responses have the role 0.
         role, query = columns.column_to_numpy(whose, "role"), columns.column_to_numpy(whose, "query")
         responses = (role == 0) & (columns.column_to_numpy(whose, "measured") == 1)
         each = [
@@ -133,7 +133,7 @@ def measure_windows(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def count_in_flight(packets: pa.Table, flows: np.ndarray) -> float:
-    """Packets in flight for each of these flows at the first loss; NaN without a loss."""
+    """Mean number of packets in flight per flow at the flows' first loss; NaN without a loss."""
     data = (columns.column_to_numpy(packets, "reverse") == 0) & np.isin(
         columns.column_to_numpy(packets, "flow"), flows
     )
@@ -226,7 +226,7 @@ def relative_deviation(runs: Runs, variant: str, low: float, high: float) -> np.
 
 
 def measure_footnote_3(sweeps: Sweeps) -> Iterable[Measured]:
-    """Measures footnote 3: query times of TCP above 26 senders, and of DCTCP with 22 to 42."""
+    """Measures footnote 3: query times of TCP above 26 senders, and of DCTCP with 22 to 42 senders."""
     runs = sweeps["web_search"]
     by_floor = mean_over_points(mean_completion(runs, TCP, 28)) / (1e3 * MIN_QUERY_SECONDS)
     yield build_measured("TCP, above 26 senders", "query_completion_time_by_floor", by_floor)

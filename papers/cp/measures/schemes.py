@@ -26,7 +26,7 @@ TRIMMED_BYTES = 66
 MIN_VALUES_FOR_MODES = 5  # fewest values that can show two modes
 MIN_MODE_GAP = 0.25  # smallest gap between two modes, relative to the largest value
 DROPPED_FATE = 0  # a kind of the table `fates`
-# Suffixes of sweeps with exact hosts, and their labels in rows and drawings.
+# Suffixes of sweeps with and without jitter of hosts, and their labels in rows and drawings.
 TIE_LABELS = {"": "", "_drawn": ", ties drawn", "_by_port": ", ties by port"}
 
 
@@ -39,7 +39,7 @@ def select_points(runs: Runs, path: str, low: float, high: float = np.inf) -> li
     """Returns the points from `low` to `high` of a swept field, inclusive; raises `Failed` without any."""
     found = [point for point in runs.points if low <= float(point[path]) <= high]
     if not found:
-        raise Failed(f"{path}: found no point from {low:g} to {high:g}; expected some")
+        raise Failed(f"{path}: found no point from {low:g} to {high:g}; expected at least one")
     return found
 
 
@@ -59,7 +59,7 @@ def metric_key(metric: str, traffic: str) -> str:
 
 
 def headers_lost(runs: Runs, variant: str, point: Point | None = None) -> np.ndarray:
-    """Trims for which no PACK arrived, in % of all: header or PACK was dropped. Valid if every flow ends."""
+    """Trims without a PACK, in % of all: the header or the PACK was dropped. Valid if every flow ends."""
     cut = runs.metric("trims", variant, point)
     return 100 * divide_by_seed(cut - runs.metric("packs", variant, point), cut)
 
@@ -107,7 +107,7 @@ def mean_over_points(curve: SeedCurve) -> np.ndarray:
 
 
 def group_means(curve: SeedCurve, size: int = 5) -> list[np.ndarray]:
-    """Means over groups of about `size` seeds each, for values that single seeds' noise would decide."""
+    """Means of a curve over groups of about `size` seeds, for values that depend on noise of single seeds."""
     count = max(1, len(curve) // size)
     return [part.mean(axis=0) for part in np.array_split(curve, count)]
 

@@ -74,7 +74,7 @@ class Panel:
 
 
 def short_flow_panel(panel: Panel, title: str) -> Panel:
-    """Returns the same panel with values of short background flows."""
+    """Returns a copy of a panel with values of short background flows."""
     return replace(panel, title=title, value=p99_fct, y_label=FCT_LABEL)
 
 
@@ -136,18 +136,18 @@ def draw_two_panels(runs: Runs, panel: Panel, marks: PublishedPoints = ()) -> Dr
 
 
 def make_pair_drawing(sweep: str, panel: Panel, *known: tuple[float, str]) -> Draw:
-    """Returns a drawing of queries and short background flows.
+    """Returns a function that draws queries and short background flows.
 
     `known` are positions and cases of published values of both variants.
     """
 
-    def drawn(sweeps: Sweeps, published: PublishedValues) -> Drawing:
+    def draw_pair(sweeps: Sweeps, published: PublishedValues) -> Drawing:
         marks = [
             (at, published.get((f"{case}, {one}", "p99_qct"))) for at, case in known for one in VARIANT_NAMES
         ]
         return draw_two_panels(sweeps[sweep], panel, marks)
 
-    return drawn
+    return draw_pair
 
 
 def draw_mean_of_variant(axes: Axes, x: Sequence[float], values: np.ndarray, variant: str) -> None:
@@ -172,7 +172,7 @@ def draw_pfabric_and_dibs(panel: Panel, sweeps: Sweeps, _: PublishedValues) -> D
 
 
 def draw_both_thresholds(panel: Panel, what: str, sweeps: Sweeps, _: PublishedValues) -> Drawing:
-    """Draws figure 11: the same panel with each marking threshold."""
+    """Draws figure 11: one panel for each marking threshold."""
     made, axes = new_panels(2)
     for place, (name, title) in zip(axes, TITLES.items(), strict=True):
         draw_lines(place, panel, {label: (sweeps[name], variant) for variant, label in VARIANT_NAMES.items()})
@@ -181,7 +181,7 @@ def draw_both_thresholds(panel: Panel, what: str, sweeps: Sweeps, _: PublishedVa
 
 
 def draw_shared_buffer(sweeps: Sweeps, published: PublishedValues) -> Drawing:
-    """Draws section 5.5.2: drops and query times with a shared buffer; below, if queries never overlap."""
+    """Draws section 5.5.2: drops and query times with a shared buffer; last row: queries never overlap."""
     made, axes = new_panels(2, rows=len(SHARED_SWEEPS))
     for at_row, (name, what) in enumerate(SHARED_SWEEPS.items()):
         draw_shared_buffer_row(sweeps[name], what, axes[2 * at_row : 2 * at_row + 2])

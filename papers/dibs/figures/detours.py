@@ -28,7 +28,7 @@ from ..measures.detour_paths import (
     read_detour_paths,
 )
 
-# Positions and names of the nodes on the receiver's side.
+# Positions (x, y) and labels of nodes or groups of nodes on the side of the receiver R.
 NODES = {
     "core": (0.5, 0.92, "cores"),
     "agg": (0.5, 0.5, "aggregation"),
@@ -36,7 +36,7 @@ NODES = {
     "edges": (0.86, 0.08, "other edges"),
     "host": (-0.2, 0.08, "R"),
 }
-# Start, end and bend to the right of the arc of each kind of detour.
+# Arc of each kind of detour: start, end, and bend, which is to the right if positive.
 ARCS = {"core": ("agg", "core", 0.45), "edges": ("agg", "edges", -0.45), "aggregation": ("edge", "agg", 0.45)}
 FORWARDING_LINKS = (("core", "agg"), ("agg", "edge"), ("edges", "agg"), ("edge", "host"))
 LABELS = {

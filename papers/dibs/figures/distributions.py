@@ -25,7 +25,7 @@ TimeFunction = Callable[[str, Point], np.ndarray]  # times of a variant at a poi
 
 
 def draw_hot_links(sweeps: Sweeps, _: PublishedValues) -> Drawing:
-    """Draws figure 4, without published values."""
+    """Draws figure 4: the share of hot links, without published values."""
     return draw_hot_link_distributions(
         partial(share_above, least=HOT_UTILISATION), "with utilisation of 90% or more", sweeps, {}
     )
@@ -160,7 +160,7 @@ def draw_time_distribution(axes: Axes, times: np.ndarray, at: int, name: str) ->
 
 
 def draw_other_settings(sweeps: Sweeps, published: PublishedValues) -> Drawing:
-    """Draws fastest, median and slowest query of each setting of section 5.2."""
+    """Draws the fastest, median and slowest query time of each other setting of section 5.2."""
     made, [axes] = new_panels(1)
     for at, variant in ((1, testbed.DROPTAIL), (2, testbed.DIBS)):
         found = [testbed.query_times_of_case(sweeps, case, variant) for case in testbed.OTHER_SETTINGS]

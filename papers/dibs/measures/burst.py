@@ -17,7 +17,7 @@ from .fabric import BUFFER_PACKETS, DIBS, EDGES_PER_POD, Fabric
 DEGREE_PATH = "traffic.burst.senders"
 STEP_MS = 0.1  # ms, equal to `measure.bin` of the scenario
 RECEIVER, RECEIVER_EDGE = "h0", "edge0"
-# Switches of the receiver's pod.
+# The receiver is host 0, so that its pod has the first switches of both tiers.
 AGGS = tuple(f"agg{at}" for at in range(EDGES_PER_POD))
 EDGES = tuple(f"edge{at}" for at in range(EDGES_PER_POD))
 POD = (*AGGS, *EDGES)
@@ -59,7 +59,7 @@ class Burst:
 
     @property
     def t2(self) -> int:
-        """First step with the most switches that have a full buffer."""
+        """First step in which the number of switches with a full buffer is largest."""
         return int(np.argmax(self.has_full_buffer.sum(axis=1)))
 
     @property
@@ -93,7 +93,7 @@ class Case:
         return [read_burst(runs, fabric, pair) for pair in zip(activity, trace, strict=True)]
 
 
-# The paper does not give the degree.
+# The paper does not give the degree (number of responses), so that several are measured.
 CASES = (
     Case("degree 40", "one_incast", {DEGREE_PATH: "40"}, "40 responses of 20 KB"),
     Case("degree 59", "one_incast", {DEGREE_PATH: "59"}, "59 responses of 20 KB"),

@@ -32,7 +32,7 @@ LAST_SWITCH = "s3"
 
 
 def measure_section_2(sweeps: Sweeps) -> Iterable[Measured]:
-    """Measures the flows that detours change if no queue is full, and the drops and detours then."""
+    """Measures the flows that detours change although no queue is full, and the drops and detours."""
     runs = sweeps["quiet"]
     both = zip(runs.tables("flows", NO_FAST_RETRANSMIT), runs.tables("flows", DIBS), strict=True)
     yield build_measured("no full queue", "flows_that_differ", [count_differing_flows(*one) for one in both])
@@ -80,7 +80,7 @@ def measure_section_4c(sweeps: Sweeps) -> Iterable[Measured]:
 
 
 def ratio_to_dctcp(runs: Runs, of: FlowStatistic) -> np.ndarray:
-    """Returns a time with detours divided by that without, seed by seed."""
+    """Returns a time with detours divided by the time without detours, seed by seed."""
     return divide_by_seed(*(exact_values(flow_statistics(runs, variant), of) for variant in (DIBS, DCTCP)))
 
 

@@ -50,13 +50,14 @@ TRANSPORT_PAIRS: dict[str, VariantPair] = {
 DCQCN_PAIR: tuple[str, VariantPair] = ("RoCE with DCQCN", ("dcqcn", "dcqcn_dibs"))
 TOPOLOGIES = {"HyperX": "hyperx", "Jellyfish": "jellyfish"}
 PAUSE_VARIANTS = {"PAUSE": "pause", "PAUSE in a pool": "pool_pause", "PFC in a pool": "pool_pfc"}
-# Variants that pause too late, or for too short a time.
+# Variants that drop packets, since they pause too late or for too short a time.
 LOSSY_PAUSE_VARIANTS = {
     "PAUSE, XOFF 60 KB": "pause_late",
     "PAUSE in a pool, XOFF 150 KB": "pool_pause_late",
     "PAUSE, one frame long": "pause_short",
 }
-# Variant that pauses too early and its case, and variant that pauses too late, by the usual case.
+# By name of the usual variant: the variant that pauses too early, with its case, and the one that pauses too
+# late.
 EARLY_PAUSE_VARIANTS = {
     "PAUSE": ("pause_early", "XOFF 3 KB less 15 KB"),
     "PAUSE in a pool": ("pool_pause_early", "XOFF 15 KB less 120 KB"),

@@ -35,7 +35,7 @@ METRIC_KINDS = {  # in the order of the kinds
 
 @dataclass(frozen=True)
 class DetourPath:
-    """A packet's detours in their order, as indices of `DETOUR_KINDS`."""
+    """Detours of one packet in their order, as indices of `DETOUR_KINDS`."""
 
     flow: int
     n: int
@@ -48,7 +48,7 @@ class DetourPath:
 
 
 def read_detour_paths(runs: Runs, load: int = DEFAULT_QPS) -> list[list[DetourPath]]:
-    """Returns the data packets with many detours, by seed."""
+    """Returns the detours of each data packet that has 15 or more, by seed."""
     at = load_point(load)
     fabric = Fabric.of_run(runs, runs.tables("ports", DIBS, at)[0])
     tables = zip(runs.tables("detour_steps", DIBS, at), runs.tables("flows", DIBS, at), strict=True)
@@ -56,7 +56,7 @@ def read_detour_paths(runs: Runs, load: int = DEFAULT_QPS) -> list[list[DetourPa
 
 
 def read_run(fabric: Fabric, steps: pa.Table, flows: pa.Table) -> list[DetourPath]:
-    """Returns the packets of one run, in the order of their flows and numbers."""
+    """Returns the detours of each recorded data packet of one run, in the order of flows and numbers."""
     steps = steps.filter(pa.array(columns.column_to_numpy(steps, "reverse") == 0))
     steps = steps.sort_by([(name, "ascending") for name in ("flow", "n", "step")])
     flow, n = (columns.column_to_numpy(steps, name).astype(np.int64) for name in ("flow", "n"))

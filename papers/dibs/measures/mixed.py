@@ -21,7 +21,7 @@ LATE_MS = (10, 20, 40)  # ms
 SHORT_BYTES = (1_000, 10_000)  # bytes of short background flows, both inclusive (section 5.3)
 LARGE_BYTES = 1_000_000
 SEGMENT_BYTES = 1460
-# Reasons of drops in these figures.
+# Reasons of drops in output-queued switches, whose shares a note lists.
 DROP_REASONS = ("buffer_full", "no_detour", "ttl_expired")
 
 
@@ -59,7 +59,7 @@ def read_flow_statistics(table: pa.Table) -> FlowStatistics:
     every = columns.column_to_numpy(table, "end_ps")
     last = every[every != columns.U64_NONE].max(initial=0)
     opened = of["end_ps"] == columns.U64_NONE
-    # A flow that starts after the last end takes at least 0 ms.
+    # An unfinished flow may start after the last end in the table: the bound of its time is then 0.
     end = np.maximum(np.where(opened, last, of["end_ps"]), of["start_ps"])
     took = (end - of["start_ps"]) * MS_PER_PS
     asked, unanswered, start = query_times(of["query"], (took, opened, of["start_ps"]))
@@ -137,7 +137,7 @@ def read_detours(table: pa.Table) -> DetourStatistics:
     def percent(part: np.ndarray, whole: np.ndarray) -> float:
         return 100 * divide_or_nan(float(count[part & whole].sum()), float(count[whole].sum()))
 
-    def ninety_nine(whole: np.ndarray) -> float:
+    def percentile_99(whole: np.ndarray) -> float:
         (found,) = quantiles.weighted_percentiles(low[whole], count[whole], [99])
         return float("nan") if found is None else found
 
@@ -146,8 +146,8 @@ def read_detours(table: pa.Table) -> DetourStatistics:
         data=percent(often, is_data),
         background=percent(often, ~query),
         queries=percent(query, often),
-        p99=ninety_nine(is_data),
-        p99_of_queries=ninety_nine(is_data & query),
+        p99=percentile_99(is_data),
+        p99_of_queries=percentile_99(is_data & query),
         most=int(low[count > 0].max(initial=0)),
     )
 
@@ -209,7 +209,8 @@ def count_bounds(found: Sequence[FlowStatistics], of: FlowStatistic) -> int:
     return sum(of(one).censored for one in found)
 
 
-# Comparisons of DCTCP without and with detours at a point of a sweep, paired by seed.
+# The comparisons below pair DCTCP without and with detours by seed, since both runs of a seed have the same
+# traffic.
 
 
 def parse_leading_number(text: str) -> float:

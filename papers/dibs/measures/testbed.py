@@ -16,7 +16,7 @@ RATE_PATH = "topology.link.rate"
 RATE_VALUES = {"1 Gb/s": "1Gbps", "553 Mb/s": "553Mbps"}
 CALIBRATED_RATE = "553 Mb/s"
 DELAYED_FLOW_MS = 25, 50  # ms, range of the paper's delayed flows
-# Settings of section 5.2: the sweep, the path and its value.
+# Other settings of section 5.2: the sweep, and the path and value of its point.
 OTHER_SETTINGS = {
     "16 KB": ("testbed_sizes", "traffic.responses.size", "16KB"),
     "64 KB": ("testbed_sizes", "traffic.responses.size", "64KB"),
@@ -82,7 +82,8 @@ def measure_flows(sweeps: Sweeps) -> Iterator[Measured]:
         point, whose = {RATE_PATH: rate}, f"{case}, droptail"
         late = flows_with_timeout(runs, DROPTAIL, point)
         if case != CALIBRATED_RATE:
-            # The paper's 25 ms are its slowest query with infinite buffers.
+            # The paper counts flows from 25 ms on, which is its slowest query with infinite buffers. At
+            # another rate, the measured slowest query takes its place.
             slowest = float(query_times(runs, INFINITE, point).max())
             shares = [
                 100 * share_between(one, slowest, 2 * slowest) for one in flow_times(runs, DROPTAIL, point)

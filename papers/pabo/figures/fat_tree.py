@@ -172,7 +172,7 @@ def break_axis(high: Axes, low: Axes, gap: tuple[float, float]) -> None:
 
 
 def draw_drops(sweeps: Sweeps, published: PublishedValues) -> Drawing:
-    """Draws section VI-C: drop rates without PABO, and the switches that drop packets in 12 to 1."""
+    """Draws section VI-C: drop rates without PABO, and the switches that drop packets with 12 senders."""
     made, [rates, where] = new_panels(2)
     draw_drop_rates(rates, {name: sweeps[name] for name in MANY_TO_ONE}, published)
     share = [fat_tree.percent_shares(one) for one in fat_tree.drops_by_node(sweeps["12to1"], WITHOUT)]

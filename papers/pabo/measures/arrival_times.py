@@ -164,7 +164,7 @@ def measure_figure_15(sweeps: Sweeps) -> Iterable[Measured]:
         ("delay", packet_statistic_by_theta(runs, points, fat_tree.mean_delay)),
     ):
         shown = limit_theta(theta, curve, 0.95)
-        # The correlation is that of the means: noise of single seeds would hide a trend.
+        # The correlation is that of the means over seeds, since noise of single seeds would hide a trend.
         size = abs(rank_correlation(theta[: shown.shape[1]], shown.mean(axis=0)))
         yield build_measured("theta 0.5 to 0.95", f"size_of_rank_correlation_of_theta_and_{name}", [size])
         yield build_measured("theta 0.5 to 0.95", f"{name}_spread", jackknife_values(relative_range, shown))

@@ -33,7 +33,7 @@ BASE_NOTE = "shares and means are of delivered data packets, the requests (1 in 
 PATHS_SWEEP, TWO_LEVEL_VARIANT = "paths", "two_level"
 STEP_PS = 10**9  # one flow in each step of the link trace
 EXAMPLE_FLOW = ("H2", "H10")
-# Servers by the client to which they reply.
+# Servers of each scenario, by the client to which they reply.
 SERVERS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "3to1": {"H9": ("H1", "H5", "H13")},
     "6to1": {"H9": ("H1", "H5", "H13", "H3", "H7", "H15")},
@@ -106,7 +106,7 @@ def read_histogram(table: pa.Table, metric: PacketMetric) -> Histogram:
     return Histogram(low, count, float(total.sum()), inside + between)
 
 
-# Statistics of one run, from its `packet_hist`.
+# The functions below read the table `packet_hist` of one run.
 
 
 def bounced_share(table: pa.Table) -> float:
@@ -139,7 +139,7 @@ def count_delivered(table: pa.Table, acks: bool = False) -> int:
     return int(columns.column_to_numpy(table, "count")[chosen].sum())
 
 
-# Statistics of one run, from its `reorder`.
+# The function below reads the table `reorder` of one run.
 
 
 def read_displacements(table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
@@ -150,7 +150,7 @@ def read_displacements(table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
     ]
 
 
-# Statistics of one run, from its `ports`.
+# The functions below read the table `ports` of one run.
 
 
 def counts_by_node(
@@ -190,7 +190,7 @@ def percent_shares(counts: Mapping[str, int]) -> dict[str, float]:
     return {name: 100 * count / total if total else float("nan") for name, count in counts.items()}
 
 
-# Statistics of one run, from its `flows`.
+# The functions below read the table `flows` of one run.
 
 
 @dataclass(frozen=True)
@@ -282,7 +282,7 @@ class LinkTrace:
             return []
         node, port, bits = (columns.column_to_numpy(self.links, name) for name in ("node", "port", "bits"))
         at = columns.column_to_numpy(self.links, "bin") == step
-        # ACKs, which return on links of their own, are shorter than data.
+        # Data is longer than ACKs, which return on other links and must not count as part of the path.
         data = at & (bits == bits[at].max(initial=0))
         left = dict(zip(node[data].tolist(), port[data].tolist(), strict=True))
         crossed = [name for name, ours in SWITCHES.items() if self.runs.node(ours) in left]

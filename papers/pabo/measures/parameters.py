@@ -44,7 +44,7 @@ def curves_by_bounces(decay: float) -> ProbabilityCurves:
         "bounce", [f"theta={THETA_OF_CURVES}", f"lambda={decay}"], 1, UTILISATIONS.tolist()
     )
     if found is None:
-        raise Failed("bounce: the core has no curve of it")
+        raise Failed("bounce: found no curve in the core; expected the bounce probability over utilisation")
     return UTILISATIONS, np.array(found["asked"])[list(BOUNCE_COUNTS)]
 
 

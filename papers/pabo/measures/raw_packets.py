@@ -24,11 +24,11 @@ from overspill.papers.common import (
 )
 from overspill.papers.spec import Measure, Measured, Point, Runs, Sweeps
 
-# Nodes of the tree of figure 4, with the names of `chain_tree`.
+# Names of nodes in the topology `chain_tree`, by the names of figure 4.
 SWITCHES = {f"S{number}": f"s{number - 1}" for number in range(1, 8)}
 SENDERS = {f"H{number}": f"h{number - 1}" for number in range(1, 4)}
 THETA_PATH, LAMBDA_PATH = "switch.overflow.theta", "switch.overflow.lambda"
-# Section V: packets of a sender's burst, one more than the paper's numPacketsPerGenerate.
+# Packets of a sender's burst in section V, one more than the paper's numPacketsPerGenerate.
 PACKETS_PATH = "traffic.bursts.packets"
 LOAD_PACKETS = {"mild": 501, "moderate": 1501, "severe": 2501}
 # Metrics of `packet_hist`: links that a packet crossed, one more than totalHop, and maxBouncedDistance.

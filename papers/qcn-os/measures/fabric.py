@@ -139,7 +139,7 @@ def measure_figure_9(sweeps: Sweeps) -> Iterator[Measured]:
     yield from measure_scheme_throughputs(runs, QCN_AS_OUTPUTS, [F1], FROM_60)
     cnms = value_by_run(runs, QCN_AS_OUTPUTS, lambda run: float((run.cnm_times < ACTIVE_WINDOW[1]).sum()))
     later = value_by_run(runs, QCN_AS_OUTPUTS, lambda run: float((run.cnm_times >= ACTIVE_WINDOW[1]).sum()))
-    note = f"{later.mean():.2g} afterwards, when what waits of f1 leaves at once"
+    note = f"{later.mean():.2g} afterwards, when the queued packets of f1 leave immediately"
     yield build_measured(NAMES[QCN_AS_OUTPUTS], "cnms", cnms, note)
     for variant in (QCN_AS, QCN_OS):
         yield from measure_scheme_throughputs(runs, variant, [F1, F2], FROM_110)

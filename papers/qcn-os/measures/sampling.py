@@ -57,7 +57,7 @@ COMPARED_COLUMNS = ("time_ps", "node", "port", "flow", "feedback", "q_off", "q_d
 
 
 def measure_figure_3(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures five flows with PFC alone."""
+    """Measures figure 3: throughput of five flows with PFC alone."""
     runs = sweeps["baseline"]
     yield from measure_throughputs(runs, PFC, [F1, F2], ("before", BEFORE_WINDOW))
     yield from measure_throughputs(runs, PFC, range(5), ("steady", STEADY_WINDOW))
@@ -91,7 +91,7 @@ def cnms_per_byte_ratio(run: HotspotRun) -> float:
 
 
 def measure_figure_4(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures six flows with PFC and arrival sampling."""
+    """Measures figure 4: throughput, pauses and occupancy of six flows with PFC and arrival sampling."""
     runs = sweeps["hotspot"]
     yield build_measured("f1, 10 to 14 ms", "throughput", mean_throughput(runs, QCN_AS, F1, FIRST_WINDOW))
     yield build_measured(
@@ -102,7 +102,7 @@ def measure_figure_4(sweeps: Sweeps) -> Iterator[Measured]:
         value_by_run(runs, QCN_AS, cnms_per_byte_ratio),
         mean_throughput(runs, QCN_AS, F1, EARLY_WINDOW),
     )
-    note = f"{early.mean():.3g} Gb/s from 30 to 100 ms; told {more.mean():.2g} times as often by byte as f2"
+    note = f"{early.mean():.3g} Gb/s from 30 to 100 ms; {more.mean():.2g} times as many CNMs per byte as f2"
     yield build_measured("f1, steady", "throughput", victim, note)
     case = "f1, steady, less f1 of PFC alone with a tenth more"
     yield build_measured(case, "throughput", victim - 1.1 * alone, f"PFC alone {alone.mean():.4g} Gb/s")
@@ -270,7 +270,7 @@ def first_notified_flow_is_slow(runs: Runs) -> list[float]:
 
 
 def measure_figure_7(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures congestion points at outputs."""
+    """Measures figure 7: arrival sampling by congestion points at outputs."""
     runs = sweeps["hotspot"]
     there, here = (value_by_run(runs, one, recovery_time) for one in (QCN_AS_OUTPUTS, QCN_OS))
     note = f"{there.mean():.3g} and {here.mean():.3g} ms"

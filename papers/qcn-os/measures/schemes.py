@@ -39,7 +39,7 @@ HOT_FLOWS = slice(1, None)  # flows to the hot output
 SHARED_ADAPTER = "h0"  # adapter of f1 and f2
 SWITCH = "s0"
 EQUILIBRIUM_KB = 60.0  # KB
-# Units of sizes in KB of 1000 B.
+# Number of KB (1000 B) in each unit of size.
 SIZE_UNITS = {"B": 1e-3, "KB": 1.0, "MB": 1e3, "KiB": 1.024, "MiB": 1048.576}
 
 

@@ -20,8 +20,8 @@ QUEUE_LINE_STYLE, HELD_LINE_STYLE = LineStyle("#444444", width=1.1), LineStyle(C
 CONGESTED_LINE_STYLE, LIGHT_LINE_STYLE = LineStyle(COLOURS[3], width=0), LineStyle(COLOURS[5], width=0)
 STATE_OPACITY = 0.8  # of the areas of states, which have no line
 LEGEND = (
-    LegendEntry("queue", "output queue, largest in a bin of time", QUEUE_LINE_STYLE),
-    LegendEntry("held", "held ACKs, largest in a bin of time", HELD_LINE_STYLE),
+    LegendEntry("queue", "output queue, maximum in each time step", QUEUE_LINE_STYLE),
+    LegendEntry("held", "held ACKs, maximum in each time step", HELD_LINE_STYLE),
     LegendEntry("congested", "congested (CS)", LineStyle(COLOURS[3], width=8), "square"),
     LegendEntry("light", "lightly congested (LCS)", LineStyle(COLOURS[5], width=8), "square"),
 )
@@ -39,7 +39,7 @@ class HeldAcks:
 
 
 def held_acks_by_variant(results: Results) -> dict[str, HeldAcks]:
-    """Returns, for each variant that held ACKs in its first seed, those of the port that held most."""
+    """Returns the held ACKs of the port that held most, for each variant that held any in its first seed."""
     found = {}
     for variant, run in common.first_runs(results).items():
         port = port_with_most_held(run)
@@ -49,7 +49,7 @@ def held_acks_by_variant(results: Results) -> dict[str, HeldAcks]:
 
 
 def port_with_most_held(run: RunData) -> tuple[int, int] | None:
-    """Returns the port that held most ACKs, and longest among equals; `None` if no port held any."""
+    """Returns the port that held most ACKs, of equals the longest congested; `None` if no port held any."""
     if "holds" not in run.names or "hold_trace" not in run.names:
         return None
     node, port, held, spent = run.columns("holds", "node", "port", "held", "congested_ps")
@@ -69,7 +69,7 @@ def read_held_acks(run: RunData, port: tuple[int, int]) -> HeldAcks:
 
 
 def chart_held_acks(results: Results) -> Chart | None:
-    """Builds the figure of the port that held most ACKs: queue, held ACKs and states; `None` if none did."""
+    """Builds the figure of the port that held most ACKs: queue, held ACKs, states; `None` without any."""
     found = held_acks_by_variant(results)
     if not found:
         return None

@@ -18,7 +18,7 @@ BYTE_UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "B"))
 
 
 def format_quantity(value: float, kind: QuantityKind) -> str:
-    """Formats a number with its unit: `100 us`, `20 KB`, `1 Gbit/s`, `0.1 %`."""
+    """Formats a number with its unit: `100 us`, `20 KB`, `1 Gbit/s`, `0.1%`."""
     if not math.isfinite(value):
         return "-"
     if kind == "time":

@@ -131,7 +131,8 @@ def chart_bounced_packets(results: Results) -> Chart | None:
         most = max(most, int(values.max()))
         far.append(build_bars(results, (variant, index, len(variants)), (values, share)))
         values, share = packet_shares(results, variant, HOPS_INDEX)
-        # A step curve begins at 0.
+        # The first value is repeated, so that the step curve rises from 0. PABO's totalHop is one less than
+        # the number of crossed links.
         x, y = np.append(values[:1], values) - 1, np.append(0.0, np.cumsum(share))
         hops.append(Line(x, y, common.line_style_of_variant(results, variant), variant, "post"))
     if not drawn:
@@ -169,13 +170,13 @@ def packet_shares(results: Results, variant: str, which: int) -> tuple[np.ndarra
     """
     rows = [run.columns("packet_hist", "data", "metric", "low", "count") for run in results.runs_of(variant)]
 
-    def counted(kind: int) -> dict[int, float]:
+    def counts_of(kind: int) -> dict[int, float]:
         kept = [((data != 0) & (metric == kind), low, count) for data, metric, low, count in rows]
         return common.sum_by_key((low[keep], count[keep]) for keep, low, count in kept)
 
-    counts = counted(which)
+    counts = counts_of(which)
     if which == DISTANCE_INDEX:
-        never = sum(counted(BOUNCES_INDEX).values()) - sum(counts.values())
+        never = sum(counts_of(BOUNCES_INDEX).values()) - sum(counts.values())
         counts[0] = counts.get(0, 0.0) + never
     counts = {value: count for value, count in counts.items() if count}
     if not counts or (which == DISTANCE_INDEX and set(counts) == {0}):

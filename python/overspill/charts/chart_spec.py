@@ -11,14 +11,14 @@ import numpy as np
 QuantityKind = Literal["number", "time", "bytes", "rate", "share"]
 Scale = Literal["linear", "log", "symlog"]
 
-# Okabe and Ito's colours, which are distinguishable with any colour vision; with the dashes, 28 variants.
+# Okabe and Ito's colours, which are distinguishable with any colour vision; with dashes, 28 variants.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444")
-# Lengths of strokes and gaps in points. Where curves coincide, the wide one is visible beside and between the
-# dashes of the narrow ones.
+# Lengths of strokes and gaps in units of the line's width. If curves coincide, the wide one is visible beside
+# and between the dashes of the narrow ones.
 DASHES: tuple[tuple[float, ...], ...] = ((), (6, 2), (2, 1.5), (7, 1.5, 1.5, 1.5))
 WIDTHS = (2.8, 2.2, 1.8, 1.4)
 GREY = "#8a9199"
-# Viridis from light to dark, in even steps, after van der Walt and Smith.
+# Viridis of van der Walt and Smith in even steps: it darkens evenly, and so is readable without colours.
 SHADES = (
     "#fde725", "#b5de2b", "#6ece58", "#35b779", "#1f9e89",
     "#26828e", "#31688e", "#3e4989", "#482878", "#440154",
@@ -75,7 +75,7 @@ class LegendEntry:
 
 @dataclass(frozen=True)
 class Line:
-    """Line through points, or in steps: `post` keeps a value until the next point, `pre` from the last."""
+    """Line through points, or in steps: a value holds to the next point (`post`) or from the last (`pre`)."""
 
     x: np.ndarray
     y: np.ndarray
@@ -148,7 +148,7 @@ class Colours:
         """Colours of the scale and their positions from 0 to 1, between which colours are interpolated."""
         first, last = (WHITE_SHARE if self.white_zero else 0.0), len(SHADES) - 1
         shades = [(first + (1 - first) * at / last, colour) for at, colour in enumerate(SHADES)]
-        # The white part ends a little below the lowest value, so that rounding does not make that white.
+        # The white part ends a little below the lowest value, so that rounding never makes that value white.
         edge = 0.9 * first
         white = [(0.0, "#ffffff"), (edge, "#ffffff"), (edge, SHADES[0])]
         return tuple(white + shades if self.white_zero else shades)
@@ -232,7 +232,7 @@ class LabelledArrow:
 
 @dataclass(frozen=True)
 class Nodes:
-    """Nodes of one kind; `value` is a colour, or NaN for the colour `plain_colour`; labels may be empty.
+    """Nodes of one kind, coloured by `value`, or by `plain_colour` if it is NaN; labels may be empty.
 
     A `box` is as large as its label, which is inside.
     """
@@ -264,7 +264,7 @@ Mark = Line | Band | Points | Bars | HeatMap | Span | EventLine | Graph
 
 @dataclass(frozen=True)
 class Panel:
-    """Panel of a figure: two axes and what they show; `note` is a text in the middle if there is nothing.
+    """Panel of a figure: two axes and their marks; `note` is the text in the middle of an empty panel.
 
     `corner` are lines of text at the lower left; `height_share` is the height relative to other panels.
     """

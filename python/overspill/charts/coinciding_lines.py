@@ -40,6 +40,6 @@ def find_identical_lines(panel: Panel) -> Iterator[list[str]]:
 
 
 def panels_with_identical_lines(titles: list[str], chart: Chart) -> str:
-    """Returns the titles of the panels in which lines cover each other; empty if it is all panels."""
+    """Returns the titles of the panels in which lines cover each other; empty if they do so in all panels."""
     named = [title for title in titles if title]
     return f" ({formats.format_listing(named, 2)})" if named and len(titles) < len(chart.panels) else ""

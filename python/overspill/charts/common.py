@@ -109,7 +109,7 @@ def sum_by_key(parts: Iterable[tuple[np.ndarray, ...]]) -> dict[Any, float]:
 
 
 def sort_by_amount(sums: Mapping[Any, float]) -> list[Any]:
-    """Returns keys by descending amount; equal amounts by ascending key."""
+    """Returns the keys by descending amount; keys with equal amounts are in ascending order."""
     return sorted(sums, key=lambda one: (-sums[one], one))
 
 
@@ -119,7 +119,7 @@ def count_panel_columns(count: int) -> int:
 
 
 def panel_height(count: int, wish: float) -> float:
-    """Returns the height of each of `count` panels in inches, so that all fit on a screen."""
+    """Returns the height in inches of each of `count` panels: `wish`, or less so that all fit on a screen."""
     return min(wish, MAX_PANELS_HEIGHT / -(-count // count_panel_columns(count)))
 
 
@@ -139,13 +139,13 @@ def format_seed_count(results: Results, variants: Iterable[str] | None = None) -
 
 
 def mean_lines_note(results: Results) -> str:
-    """Returns the note that lines are means, for saved figures; empty if bands around the lines say so."""
+    """Returns the note in saved figures that lines are means; empty if bands are drawn around the lines."""
     most = max((len(results.runs_of(variant)) for variant in variants_with_runs(results)), default=0)
     return "" if most >= MIN_SEEDS_FOR_INTERVALS else describe_band(results)
 
 
 def means_over_seeds_note(results: Results, what: str, variants: Iterable[str] | None = None) -> str:
-    """Returns the note that values are means over so many seeds, for saved figures."""
+    """Returns the note in saved figures with the number of seeds over which values are means."""
     text = format_seed_count(results, variants)
     return "One seed." if text == "1 seed" else f"{what} over {text}."
 
@@ -191,7 +191,7 @@ def percentile_interval(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def select_curve_samples(count: int, shown: int = 1500, tail: int = 200) -> np.ndarray:
-    """Returns indices of the sorted samples that a curve shows: some of the body, all of the tail."""
+    """Returns indices of the sorted samples that a curve shows: evenly spaced ones, and all of the tail."""
     if count <= shown:
         return np.arange(count)
     return np.union1d(np.linspace(0, count - 1, shown, dtype=int), np.arange(count - tail, count))
@@ -210,7 +210,7 @@ class Period:
         return self.start * measures.SECONDS_PER_PS, self.end * measures.SECONDS_PER_PS
 
     def bin_groups(self, run: RunData, shown: int) -> tuple[int, int, int]:
-        """Returns a grouping of bins into at most `shown` steps: first bin, number of groups, bins each."""
+        """Groups bins into at most `shown` groups; returns first bin, number of groups and bins per group."""
         width_ps = int(run.summary["bin_ps"])
         first = self.start // width_ps
         count = max(1, -(-self.end // width_ps) - first)
@@ -218,7 +218,7 @@ class Period:
         return first, -(-count // width), width
 
     def group_edges(self, run: RunData, shown: int) -> np.ndarray:
-        """Returns the edges of all groups of time bins in seconds, one more than groups."""
+        """Returns the edges of all groups of time bins in seconds: one more edge than groups."""
         first, groups, width = self.bin_groups(run, shown)
         bins = first + np.arange(groups + 1, dtype=np.int64) * width
         return bins * int(run.summary["bin_ps"]) * measures.SECONDS_PER_PS
@@ -241,7 +241,7 @@ TIME_SERIES_TABLES = ("queue_trace", "activity")
 
 
 def period_of(results: Results, tables: Sequence[str] = TIME_SERIES_TABLES) -> Period:
-    """Returns the time range of the rows of first seeds' runs; it begins at 0 if they begin early."""
+    """Returns the time range of the rows of first seeds' runs; it begins at 0 if the first row is early."""
     bins = [(run, run.column(table, "bin")) for run in first_runs(results).values() for table in tables]
     pairs = [(int(run.summary["bin_ps"]), one) for run, one in bins if len(one)]
     start = min((width * int(one.min()) for width, one in pairs), default=0)
@@ -282,7 +282,7 @@ def run_title(results: Results, variant: str, run: RunData) -> str:
 
 
 def time_panel(title: str, run: RunData, axes: tuple[Period, Axis], marks: Sequence[Mark]) -> Panel:
-    """Returns a panel of `marks` over time, with network changes, grey outside the window."""
+    """Returns a panel of `marks` over time, with network changes, and grey outside the measurement window."""
     period, y = axes
     return Panel(title, period.axis(), y, [*grey_spans(run, period), *change_marks(run, period), *marks])
 

@@ -38,11 +38,11 @@ DrawFlow = Callable[[RunData, int, LineStyle, str], Mark]
 
 
 class ShownFlows:
-    """Flows that a figure shows: the first few in colours, some in grey."""
+    """Flows that a figure shows: those of the largest weight in colours, the next ones in grey."""
 
     def __init__(self, runs: Runs, weigh: FlowWeights) -> None:
         self.runs, self.every = runs, common.sort_by_amount(common.sum_by_key(map(weigh, runs.values())))
-        # The legend is ordered by flow, not by amount.
+        # `every` is ordered by amount; in a legend, readers find a flow by its number.
         self.shown = sorted(self.every[:MAX_COLOURED_FLOWS])
         self.grey = self.every[len(self.shown) : MAX_GREY_FLOWS]
 
@@ -62,7 +62,7 @@ class ShownFlows:
         )
 
     def marks(self, run: RunData, draw: DrawFlow) -> list[Mark]:
-        """Returns what the panel of a run draws, grey flows below the others."""
+        """Returns the marks of a run's panel, with grey flows drawn below the others."""
         coloured = [draw(run, flow, self.line_style(flow), str(flow)) for flow in self.shown]
         return [*(draw(run, flow, self.line_style(flow), "") for flow in reversed(self.grey)), *coloured]
 
@@ -88,7 +88,7 @@ def flow_name(run: RunData, flow: int) -> str:
 def build_flow_panels(
     results: Results, flows: ShownFlows, drawn: tuple[Period, Axis, DrawFlow]
 ) -> list[Panel]:
-    """Returns a panel with the flows of each run."""
+    """Returns a panel for each run, with its flows over time."""
     period, y, draw = drawn
     return [
         common.time_panel(common.run_title(results, variant, run), run, (period, y), flows.marks(run, draw))
@@ -110,7 +110,7 @@ def weigh_by_rows(table: str) -> FlowWeights:
 
 
 def select_points(count: int) -> np.ndarray:
-    """Returns the indices, evenly spaced, of those points that are drawn out of `count`."""
+    """Returns the evenly spaced indices of the points that are drawn, at most `MAX_POINTS` of `count`."""
     return np.unique(np.linspace(0, count - 1, min(count, MAX_POINTS), dtype=int))
 
 
@@ -120,7 +120,7 @@ def chart_congestion_messages(results: Results) -> Chart | None:
     if not runs:
         return None
 
-    def draw(run: RunData, flow: int, look: LineStyle, entry: str) -> Points:
+    def draw_messages(run: RunData, flow: int, look: LineStyle, entry: str) -> Points:
         time, flows_, feedback = run.columns("notices", "time_ps", "flow", "feedback")
         own = np.flatnonzero(flows_ == flow)
         own = own[select_points(len(own))] if len(own) else own
@@ -129,14 +129,14 @@ def chart_congestion_messages(results: Results) -> Chart | None:
         )
 
     flows = ShownFlows(runs, weigh_by_rows("notices"))
-    # Points of CNPs are at 0, and the edge would cut them in half.
+    # Points of CNPs are at 0: an axis that begins there would cut them in half.
     has_cnps = any((run.column("notices", "feedback") == 0).any() for run in runs.values())
     y = Axis("feedback", range=(-3.0, FEEDBACK_RANGE[1]) if has_cnps else FEEDBACK_RANGE, whole_numbers=True)
-    panels = build_flow_panels(results, flows, (period_of_table(runs, "notices"), y, draw))
+    panels = build_flow_panels(results, flows, (period_of_table(runs, "notices"), y, draw_messages))
     caption = (
         "Congestion notification messages (CNMs) when switches create them, by the flow that they "
         f"concern: {flows.describe('messages')}. 63 is the strongest feedback, 0 a CNP of a receiver. Of "
-        f"more than {MAX_POINTS} messages about a flow, that number is shown, evenly spaced. "
+        f"more than {MAX_POINTS} messages about a flow, {MAX_POINTS} evenly spaced ones are shown. "
         f"{common.FIRST_SEEDS_NOTE}"
     )
     legend = [LegendEntry(one.key, one.label, one.look, "circle") for one in flows.legend]
@@ -153,13 +153,13 @@ def chart_rate_limits(results: Results) -> Chart | None:
     first = period_of_table(runs, "rate_limits")
     period = Period(first.start, max(first.end, min(last, first.end + first.end // 10)))
 
-    def draw(run: RunData, flow: int, look: LineStyle, entry: str) -> Line:
+    def draw_rate_limit(run: RunData, flow: int, look: LineStyle, entry: str) -> Line:
         return rate_limit_line(run, flow, (look, entry), period)
 
     flows = ShownFlows(runs, weigh_by_rows("rate_limits"))
     tops = [run.column("rate_limits", "rate_bps").max() for run in runs.values()]
     y = Axis("rate limit", "rate", range=(0, 1.06 * max(float(max(tops)), 1.0)))
-    panels = build_flow_panels(results, flows, (period, y, draw))
+    panels = build_flow_panels(results, flows, (period, y, draw_rate_limit))
     caption = (
         f"Rate limits of flows at their hosts: {flows.describe('changes')}. A flow without a line has no "
         f"limit at that time. {common.FIRST_SEEDS_NOTE}"
@@ -168,7 +168,7 @@ def chart_rate_limits(results: Results) -> Chart | None:
 
 
 def rate_limit_line(run: RunData, flow: int, shown: tuple[LineStyle, str], period: Period) -> Line:
-    """Returns the line of a flow's rate limit, at most one change a step, with gaps where it has none."""
+    """Returns the line of a flow's rate limit: at most one change a time step, and gaps without a limit."""
     time, flows, rate = run.columns("rate_limits", "time_ps", "flow", "rate_bps")
     own = flows == flow
     at, limit = time[own].astype(np.int64), rate[own].astype(np.float64)
@@ -186,7 +186,7 @@ def chart_sent_rates(results: Results) -> Chart | None:
         return None
     period = common.period_of(results, ("sent_trace",))
 
-    def draw(run: RunData, flow: int, look: LineStyle, entry: str) -> Line:
+    def draw_sent_rate(run: RunData, flow: int, look: LineStyle, entry: str) -> Line:
         bins, flows_, size = read_source_bytes(run)
         own = flows_ == flow
         rates = goodput.compute_rates(run, (bins[own], size[own]), (period, goodput.MAX_STEPS))
@@ -195,13 +195,13 @@ def chart_sent_rates(results: Results) -> Chart | None:
         )
 
     flows = ShownFlows(runs, lambda run: read_source_bytes(run)[1:])
-    panels = build_flow_panels(results, flows, (period, Axis("sent", "rate"), draw))
+    panels = build_flow_panels(results, flows, (period, Axis("sent", "rate"), draw_sent_rate))
     lines = [mark for panel in panels for mark in panel.marks]
     y = Axis("sent", "rate", range=(0, goodput.axis_top(lines)[0]))
     panels = [Panel(panel.title, panel.x, y, panel.marks) for panel in panels]
     step = formats.format_time(goodput.step_width_ps(next(iter(runs.values())), period, goodput.MAX_STEPS))
     caption = (
-        "Frames of a flow whose transmission begins at its source, with preamble and gap, in bins of "
+        "Rate at which sources begin to transmit the frames of a flow, with preamble and gap, in bins of "
         f"{step}: {flows.describe('bytes')}. {common.FIRST_SEEDS_NOTE}"
     )
     return common.chart_over_time(("sent", "Sending rate by flow", caption), panels, flows.legend)

@@ -95,7 +95,7 @@ def chart_fabric_buffers(results: Results) -> Chart | None:
         return None
     period = common.period_of(results, (TRACE_TABLE,))
 
-    def draw(run: RunData, buffer: int) -> Line:
+    def draw_buffer(run: RunData, buffer: int) -> Line:
         rows = inside.buffer_columns(run, buffer, "bin", "max_bytes", "mean_bytes")
         at, _, mean = QueueTrace("", *rows).steps(run, period)
         return Line(at, mean, inside.line_style(buffer), str(buffer), "post")
@@ -107,7 +107,7 @@ def chart_fabric_buffers(results: Results) -> Chart | None:
     )
     title, legend = f"Buffers inside {inside.switch_name} over time", inside.legend(links=False)
     highest = FigureTexts("fabric-buffers", title, caption, legend, Axis("bytes", "bytes"), period)
-    return chart_stacked_panels(results, inside, highest, draw)
+    return chart_stacked_panels(results, inside, highest, draw_buffer)
 
 
 def chart_internal_links(results: Results) -> Chart | None:
@@ -118,7 +118,7 @@ def chart_internal_links(results: Results) -> Chart | None:
     period = common.period_of(results, (TRACE_TABLE,))
     width = goodput.step_width_ps(inside.first_run, period, MAX_STEPS)
 
-    def draw(run: RunData, buffer: int) -> Line:
+    def draw_link(run: RunData, buffer: int) -> Line:
         bins, busy = inside.buffer_columns(run, buffer, "bin", "busy_ps")
         step = goodput.step_width_ps(run, period, MAX_STEPS)
         used = period.sum_groups(run, MAX_STEPS, (bins, busy.astype(np.float64))) / step
@@ -134,7 +134,7 @@ def chart_internal_links(results: Results) -> Chart | None:
     whole = FigureTexts(
         "internal-links", title, caption, legend, Axis("use", "share", range=(0, 1.03)), period
     )
-    return chart_stacked_panels(results, inside, whole, draw)
+    return chart_stacked_panels(results, inside, whole, draw_link)
 
 
 def list_omission_reason(results: Results) -> list[str]:
@@ -148,7 +148,7 @@ def list_omission_reason(results: Results) -> list[str]:
 
 
 def select_buffers(results: Results, weight: str, places: tuple[str, ...]) -> ShownBuffers | None:
-    """Returns the fullest buffers or busiest links inside the switch whose inside holds most bytes."""
+    """Returns the fullest buffers or busiest links inside the switch with most bytes in internal buffers."""
     runs = common.first_runs_with_table(results, TRACE_TABLE)
     held = sum_buffer_columns(runs, "mean_bytes", FABRIC_BUFFERS)
     whole: dict[int, float] = {}
@@ -168,7 +168,7 @@ def select_buffers(results: Results, weight: str, places: tuple[str, ...]) -> Sh
 def sum_buffer_columns(
     runs: Mapping[str, RunData], weight: str, places: tuple[str, ...]
 ) -> dict[NodeBuffer, float]:
-    """Returns the sum of a column over time and runs, for each buffer of the given kinds that has any."""
+    """Returns the sums of a column over time and runs, by buffer of the given kinds; only sums above 0."""
     sums: dict[NodeBuffer, float] = {}
     for run in runs.values():
         known = buffers_of_kinds(run, places)
@@ -201,7 +201,7 @@ def buffer_name(run: RunData, at: NodeBuffer, links: bool = False) -> str:
         node, port, peer = run.columns("ports", "node", "port", "peer")
         far = peer[(node == at[0]) & (port == of)]
         return f"input of stage {its_stage} from {run.node_name(int(far[0])) if len(far) else f'port {of}'}"
-    # The buffer before a link belongs to the stage that the link leaves, the one behind it to the next stage.
+    # The buffer before a link belongs to the stage that the link leaves, the buffer behind it to the next.
     other = known[at[0], at[1] + (1 if FABRIC_BUFFERS[where] == "link" else -1)][0]
     if FABRIC_BUFFERS[where] == "link":
         return f"before link {of} (stage {its_stage} to {other})"

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 FIGURE_FORMATS = ("pdf", "svg", "png")
 FIGURES_FOLDER = "figures"  # folder beside a page
-# Pixels per inch of PNG figures: normal, and small. The small ones have the resolution at which matplotlib
-# computes the layout: with fewer pixels, hinted text is wider than its place and is cut off.
+# Pixels per inch of PNG figures: normal, and small. Small figures have the resolution at which matplotlib
+# computes the layout: with fewer pixels, hinted text would be wider than in the layout and be cut off.
 DOTS_PER_INCH, SMALL_DOTS_PER_INCH = 150, 100
 # No date and no program, so that equal figures are equal files.
 UNDATED_METADATA: Mapping[str, dict[str, Any]] = {
@@ -51,7 +51,7 @@ def save_charts(charts: Mapping[str, Chart], folder: Path, formats: Collection[s
     """
     if not formats:
         return []
-    # matplotlib takes most of a second to load, and a page does not need it.
+    # matplotlib takes most of a second to load, and a page without saved figures does not need it.
     from overspill.charts import mpl as paper
 
     place = folder / FIGURES_FOLDER

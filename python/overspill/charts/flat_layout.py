@@ -20,7 +20,7 @@ ARC_POINTS = 61  # points of a bow, odd so that one is its middle
 
 @dataclass(frozen=True)
 class FlatPositions:
-    """Positions of nodes (x from 0 to 1, y upward from 0) and rows of switches; `grid` if these form one."""
+    """Positions of nodes (x 0 to 1, y upward from 0) and rows of switches; `grid` if rows form a grid."""
 
     x: np.ndarray
     y: np.ndarray
@@ -50,7 +50,7 @@ def place_flat_network(network: Network, near: list[list[int]]) -> FlatPositions
 
 
 def parse_grid_cells(names: list[str]) -> list[tuple[int, float]] | None:
-    """Returns row and column of switches whose names have coordinates; their first half gives the row.
+    """Returns row and column of each switch from coordinates in its name; their first half gives the row.
 
     `None` if the names have no coordinates.
     """
@@ -72,7 +72,7 @@ def parse_grid_cells(names: list[str]) -> list[tuple[int, float]] | None:
 
 
 def coordinate_position(coordinates: list[int], sizes: list[int], gap: float) -> float:
-    """Returns the position along one axis for coordinates, the last one fastest, with gaps between blocks."""
+    """Returns the position on one axis for coordinates; the last one varies fastest, blocks have a `gap`."""
     found, wide = 0.0, 1.0
     for coordinate, size in zip(reversed(coordinates), reversed(sizes), strict=True):
         found += coordinate * wide
@@ -103,15 +103,15 @@ def place_in_circle(switches: list[int], hosts: dict[int, list[int]]) -> FlatPos
     count = len(switches) + sum(len(own) for own in hosts.values())
     x, y = np.zeros(count), np.zeros(count)
 
-    def put(node: int, turn: float, radius: float) -> None:
+    def place_node(node: int, turn: float, radius: float) -> None:
         x[node] = 0.5 + 0.5 * radius * math.sin(2 * math.pi * turn)
         y[node] = 1.5 + 1.5 * radius * math.cos(2 * math.pi * turn)
 
     for number, at in enumerate(switches):
-        put(at, number / len(switches), INNER_RADIUS)
+        place_node(at, number / len(switches), INNER_RADIUS)
         for order, host in enumerate(hosts[at]):
             fan = 0.7 * ((order + 0.5) / len(hosts[at]) - 0.5)
-            put(host, (number + fan) / len(switches), 1.0)
+            place_node(host, (number + fan) / len(switches), 1.0)
     chunk = -(-len(switches) // MIN_COORDINATES)
     rows = (tuple(switches[at : at + chunk]) for at in range(0, len(switches), chunk))
     return FlatPositions(x, y, tuple(rows), False, 1.0)

@@ -52,10 +52,10 @@ def chart_distribution(results: Results, which: str, traffic: int | None = None)
         )
         line = common.line_style_of_variant(results, variant)
         entries.append(LegendEntry(variant, label, line))
-        # A step curve begins at 0, so that curves that coincide are visible.
+        # The curve begins at share 0, or a curve of a single sample would have no line.
         steps = np.append(x[:1], x), np.append(0.0, (k + 1) / count)
         whole.append(Line(*steps, line, variant, "post"))
-        # Share of samples at least as large as the k-th smallest.
+        # The sample itself counts, so that no share is 0, which a logarithmic axis cannot show.
         tail.append(Line(x, (count - k) / count, line, variant, "pre"))
     few = max(len(values) for values, _ in samples.values()) < MIN_SAMPLES_FOR_TAIL
     panels = distribution_panels(which, whole, () if few else tail)
@@ -87,7 +87,7 @@ def distribution_panels(which: str, whole: list[Mark], tail: list[Mark] | tuple[
     ]
     if tail:
         smallest = min(float(mark.y.min()) for mark in tail if isinstance(mark, Line))
-        # Whole decades, at least one, so that there are ticks.
+        # Whole decades, at least one, since a logarithmic axis has ticks at powers of ten.
         floor = min(0.1, 10 ** math.floor(math.log10(max(smallest, 1e-9)))) * 0.85
         panels.append(
             Panel("tail", x, Axis("share that takes at least this time", "share", "log", (floor, 1.15)), tail)
@@ -104,7 +104,7 @@ def x_range(marks: list[Mark]) -> tuple[float, float]:
 def pool_completion_times(
     results: Results, variant: str, which: str, traffic: int | None
 ) -> tuple[np.ndarray, int]:
-    """Returns the times in ps of finished flows or queries over all seeds, and the number of all."""
+    """Returns completion times in ps of the finished flows or queries of all seeds, and the number of all."""
     done, count = [], 0
     for run in results.runs_of(variant):
         if which == "qct":
@@ -229,7 +229,7 @@ def read_sized_flows(run: RunData) -> SizedFlows:
 
 
 def size_bin_edges(sizes: list[np.ndarray]) -> np.ndarray:
-    """Returns edges of bins of sizes: one bin per size if there are few, else even steps of the logarithm."""
+    """Returns edges of bins of flow sizes: one bin per size if sizes are few, else bins of equal ratio."""
     every = np.unique(np.concatenate(sizes)) if sizes else np.zeros(0)
     every = every[every > 0]
     if len(every) < 2:
@@ -245,7 +245,7 @@ BinnedCurve = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, 
 
 
 def compute_binned_curve(seeds: list[SizedFlows], edges: np.ndarray, percent: float) -> BinnedCurve:
-    """Returns for each bin of flow sizes: size, mean percentile, interval over seeds, doubt, hover text."""
+    """Returns by bin of flow sizes: size, mean percentile, interval over seeds, doubt flag, hover text."""
     found = []
     for left, right in itertools.pairwise(edges.tolist()):
         parts = [(sizes >= left) & (sizes < right) for sizes, _, _ in seeds]
@@ -270,7 +270,7 @@ def compute_binned_curve(seeds: list[SizedFlows], edges: np.ndarray, percent: fl
         return (*(np.zeros(0) for _ in range(5)), [])  # type: ignore[return-value]
     *numbers, texts = zip(*found, strict=True)
     at, middles, lows, highs, doubt = (np.array(one, np.float64) for one in numbers)
-    # Slowdowns are at least 1, and so is their mean.
+    # Slowdowns are at least 1, so the interval of their mean must not reach below 1.
     return at, middles, np.maximum(lows, np.minimum(middles, 1.0)), highs, doubt, list(texts)
 
 

@@ -61,14 +61,14 @@ def has_only_raw_flows(run: RunData) -> bool:
 
 
 def burst_notes(runs: Iterable[RunData], beyond: str = "") -> tuple[str, str]:
-    """Returns sentences for caption and note on goodput bursts after missing packets; empty if impossible."""
+    """Returns sentences for caption and note on goodput bursts after missing packets, if any are possible."""
     if not may_wait_for_missing(runs):
         return "", beyond.strip()
     return f"{BURSTS_NOTE} ", IN_ORDER_NOTE + beyond
 
 
 def chart_total_goodput(results: Results) -> Chart | None:
-    """Builds the figure of payload arriving at all hosts over time, a panel per variant; or `None`."""
+    """Builds the figure of payload arriving at all hosts over time by variant; `None` without any."""
     variants = common.variants_with_table(results, "host_goodput")
     if not variants:
         return None
@@ -191,14 +191,14 @@ def step_width_ps(run: RunData, period: Period, steps: int) -> int:
 
 
 def compute_rates(run: RunData, data: tuple[np.ndarray, ...], when: tuple[Period, int]) -> np.ndarray:
-    """Returns bytes by bin as bit/s in each of `steps` time steps of a period."""
+    """Converts bytes by bin to rates in bit/s, one for each of `steps` time steps of a period."""
     (bins, size), (period, steps) = data, when
     seconds = step_width_ps(run, period, steps) * measures.SECONDS_PER_PS
     return period.sum_groups(run, steps, (bins, size.astype(np.float64))) * 8 / seconds
 
 
 def chart_goodput_by_host(results: Results) -> Chart | None:
-    """Builds the heat map of goodput by host and time, first seeds; `None` for fewer than two receivers."""
+    """Builds the heat map of goodput by host and time in first seeds' runs; `None` below two receivers."""
     runs = common.first_runs_with_table(results, "host_goodput")
     sums = common.sum_by_key(run.columns("host_goodput", "node", "bytes") for run in runs.values())
     hosts = common.sort_by_amount({host: size for host, size in sums.items() if size})
@@ -222,7 +222,8 @@ def chart_goodput_by_host(results: Results) -> Chart | None:
         f"Payload that arrived in order at {some} over all variants, in bins of {step}, "
         f"first seed of each variant. {bursts}Grey: outside the measurement window."
     )
-    # Data that waited for a gap arrive in a burst, which would make all else one colour.
+    # Data that waited for a missing packet count in a burst. Without this limit, the burst would be dark and
+    # all other values one light colour.
     links = max(host_link_rates(runs).values(), default=largest)
     label = f"goodput in {step}" + (", darkest: at least this" if largest > links else "")
     colours = Colours(0, min(largest, links) or 1.0, label, kind="rate", white_zero=True)
@@ -240,7 +241,7 @@ def build_host_map(run: RunData, rows: list[int], period: Period) -> HeatMapValu
 
 
 def chart_goodput_by_flow(results: Results) -> Chart | None:
-    """Builds the figure of goodput by flow over time, first seeds, largest in colours; or `None`."""
+    """Builds the figure of first seeds' goodput by flow over time, largest in colours; `None` without any."""
     runs = common.first_runs_with_table(results, "flow_goodput")
     if not runs:
         return None

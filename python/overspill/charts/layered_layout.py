@@ -91,7 +91,7 @@ SwitchSlot = tuple[int | None, list[int]]
 
 
 def order_slots(network: Network, near: list[list[int]], level: list[int]) -> list[SwitchSlot]:
-    """Returns each switch with its hosts, in the order of the hosts, then other switches of that row."""
+    """Returns switches with their hosts, in the order of the hosts, then those of the row without hosts."""
     found: dict[int | None, list[int]] = {}
     for at, node in enumerate(network.nodes):
         if node.is_host:
@@ -118,11 +118,11 @@ def place_row_above(
     level, height = which
     row = [at for at, node in enumerate(network.nodes) if not node.is_host and level[at] == height]
 
-    def middle(at: int) -> float:
+    def mean_neighbour_position(at: int) -> float:
         below = [float(x[other]) for other in near[at] if level[other] == height - 1]
         return round(sum(below) / len(below), 9) if below else 0.5
 
-    row.sort(key=lambda at: (middle(at), at))
+    row.sort(key=lambda at: (mean_neighbour_position(at), at))
     for place, at in enumerate(row):
         x[at] = (place + 0.5) / len(row)
     return tuple(row)

@@ -19,7 +19,7 @@ MAX_CURVES = 8  # most curves in a figure
 
 @dataclass(frozen=True)
 class Curve:
-    """Curve of a mechanism: label, points, and the settings that it belongs to."""
+    """Curve of a mechanism: label, points, and the settings with which the core computed it."""
 
     label: str
     x: np.ndarray
@@ -83,7 +83,7 @@ def read_curves(kind: str, sets: list[str]) -> Curves | None:
 def compute_curve(
     label: str, source: tuple[str, tuple[tuple[str, ...], dict[str, Any]]], number: int
 ) -> Curve:
-    """Returns one of the curves that the core computed for some settings."""
+    """Returns curve `number` of the curves that the core computed for some settings."""
     kind, (sets, told) = source
     return Curve(label, np.array(told["places"]), np.array(told["values"][number]), kind, sets, number)
 

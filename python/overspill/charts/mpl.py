@@ -168,7 +168,7 @@ def write_heading(made: Figure, told: Sequence[HeadingLine]) -> None:
 
 
 def add_legend_and_colours(made: Figure, chart: Chart, what: tuple[Sequence[Axes], float]) -> None:
-    """Adds the legend, below the titles (their height in inches), and the colour scale."""
+    """Adds the legend below titles, and the colour scale; `what`: axes, height of the titles in inches."""
     drawn, titles = what
     if chart.legend:
         handles = [Line2D([], [], **legend_symbol(entry)) for entry in chart.legend]
@@ -273,7 +273,7 @@ def set_up_axis(axes: Axes, axis: Axis, extent: tuple[float, float], what: tuple
 
 
 def has_matrix_ticks(one: Ruler) -> bool:
-    """Returns true if an axis has the names of a heat map's rows as ticks."""
+    """Returns true if the ticks of an axis are the names of a heat map's rows."""
     return isinstance(one.get_major_locator(), FixedLocator)
 
 
@@ -308,5 +308,5 @@ def draw_colour_bar(made: Figure, colours: Colours, drawn: Sequence[Axes]) -> No
     ticks = words.colour_ticks(colours)
     bar.set_ticks([at for at, _ in ticks], labels=[text for _, text in ticks])
     bar.ax.minorticks_off()
-    # Without an edge, the white part would be invisible.
+    # Without an edge, the white end of the scale would not be visible on white paper.
     bar.outline.set(edgecolor="#9aa4ae", linewidth=0.6)

@@ -38,13 +38,13 @@ def colour_map(colours: Colours) -> Colormap:
 
 
 def draw_event_line(axes: Axes, mark: chart_spec.EventLine) -> None:
-    """Draws the line of an event, over a white one that makes it visible on any colour."""
+    """Draws the line of an event on a wider white line, so that it is visible on any colour."""
     axes.axvline(mark.time, color="white", linewidth=2, alpha=0.8, zorder=3.3)
     axes.axvline(mark.time, color=EVENT_LINE_COLOUR, linewidth=1, linestyle=(0, (2, 1.5)), zorder=3.4)
 
 
 def draw_marks(axes: Axes, panel: Panel, colours: Colours | None) -> None:
-    """Draws everything that a panel has, in order."""
+    """Draws the lines, bands and other marks of a panel in their order, and its texts."""
     for mark in panel.marks:
         match mark:
             case chart_spec.Line():

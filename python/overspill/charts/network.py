@@ -92,7 +92,7 @@ def network_from_ports(run: RunData) -> Network | None:
     ports = zip(node.tolist(), peer.tolist(), rate.tolist(), strict=True)
     known = ((sort_link_ends(a, b), float(bps)) for a, b, bps in ports if a != b and max(a, b) < len(nodes))
     pairs = group_by_key(known)
-    # Each link has a port at both ends.
+    # `rates` has two entries for each link, one for the port at either end.
     links = [Link(a, b, rates[0], None) for (a, b), rates in sorted(pairs.items()) for _ in rates[::2]]
     return Network(nodes, tuple(links))
 
@@ -140,7 +140,7 @@ def chart_network(results: Results) -> Chart | None:
 
 
 def format_drops_title(drops: float, seeds: int, of_links: float = 0.0) -> str:
-    """Formats the drops in a network as a title: `1 963 drops (mean of 10 seeds)`; those on links are apart.
+    """Formats drops in a network as a title: `1 963 drops, 12 more on links (mean of 10 seeds)`.
 
     Numbers below 10 have one decimal.
     """

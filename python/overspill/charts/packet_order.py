@@ -22,7 +22,7 @@ METRIC_LABELS = {
 
 
 def chart_reordering(results: Results) -> Chart | None:
-    """Builds the figure of displacement, reorder buffer (RFC 5236) and extents (RFC 4737), or `None`."""
+    """Builds the figure of displacement and reorder buffer (RFC 5236), and extents (RFC 4737); or `None`."""
     variants = common.variants_with_table(results, "reorder")
     panels = []
     for metric, (title, label) in METRIC_LABELS.items():

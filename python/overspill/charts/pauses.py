@@ -133,7 +133,7 @@ def chart_paused_share_by_tier(results: Results) -> Chart | None:
     told += [f"class{'es' if len(idle) > 1 else ''} {formats.format_listing(idle, 8)}"] if idle else []
     others = f"Never paused in the window: {'; '.join(told)}." if told else ""
     several = len(classes) > 1
-    # A class or a tier that a variant does not have was never paused in it.
+    # A variant without a class or a tier has a share of 0: the class or tier was never paused in it.
     rows = {
         variant: np.array([[one.get(group, 0.0) for group in every] for one in many])
         for variant, many in found.items()

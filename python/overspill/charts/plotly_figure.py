@@ -32,7 +32,7 @@ def dump_json(value: Any) -> str:
 
 
 def encode_array(array: Any) -> Any:
-    """Returns an array of numbers in a form for JSON."""
+    """Returns an array as JSON data: a list if it is short and finite, else base64 bytes for plotly.js."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"no JSON for {type(array).__name__}")
     if array.size < 24 and np.isfinite(array).all():
@@ -42,7 +42,7 @@ def encode_array(array: Any) -> Any:
 
 
 def symlog_or_raw(values: np.ndarray, axis: Axis) -> np.ndarray:
-    """Returns the positions of values, since plotly has no symlog axis."""
+    """Returns values as positions on an axis: transformed for a `symlog` axis, which plotly does not have."""
     return chart_spec.symlog_positions(values) if axis.scale == "symlog" else np.asarray(values, np.float64)
 
 
@@ -53,7 +53,7 @@ def empty_trace(index: int) -> dict[str, Any]:
 
 
 def build_traces(mark: chart_spec.Mark, chart: Chart, panel: Panel, index: int) -> list[dict[str, Any]]:
-    """Returns plotly's traces of a line, band or other drawn item; `layout` has shaded spans and events."""
+    """Returns plotly's traces of a line, band or other mark; spans and events are in `layout` instead."""
     where = {"xaxis": f"x{axis_suffix(index)}", "yaxis": f"y{axis_suffix(index)}", "showlegend": False}
     match mark:
         case chart_spec.Span() | chart_spec.EventLine():
@@ -88,7 +88,7 @@ def line_properties(look: chart_spec.LineStyle, step: str = "") -> dict[str, Any
 
 
 def hover_properties(panel: Panel, hover: Sequence[str]) -> dict[str, Any]:
-    """Returns the hover text of a point: its own text, or both numbers."""
+    """Returns the hover text of a point as properties: its x value, and its own text or its y value."""
     x, y = panel.x, panel.y
     first = (
         f"{escape_html(x.label)}: {hover_number_format('x', x)}" if x.label else hover_number_format("x", x)
@@ -200,7 +200,7 @@ def heat_trace(mark: chart_spec.HeatMap, colours: Colours, x: Axis) -> dict[str,
 
 
 def network_traces(mark: chart_spec.Graph, colours: Colours | None) -> list[dict[str, Any]]:
-    """Returns the traces of a network: links, a point on each for the pointer, and nodes."""
+    """Returns the traces of a network: links, an invisible point on each for hover texts, and nodes."""
     found: list[dict[str, Any]] = []
     for links in mark.links:
         style: dict[str, Any] = {"type": "scatter", "mode": "lines", "hoverinfo": "skip"}
@@ -233,7 +233,7 @@ def arrow_traces(arc: chart_spec.LabelledArrow) -> list[dict[str, Any]]:
 
 
 def node_trace(nodes: chart_spec.Nodes, known: bool, colours: Colours | None) -> dict[str, Any]:
-    """Returns the trace of the nodes with a colour, or of those without."""
+    """Returns the trace of the nodes whose value is known, or of the nodes without a value."""
     keep = np.flatnonzero(np.isfinite(nodes.value) == known).tolist()
     marker: dict[str, Any] = {"symbol": nodes.symbol, "size": nodes.size, "opacity": 1}
     marker["line"] = {"width": 0.8 if nodes.size > 4 else 0, "color": "#333a42"}

@@ -30,7 +30,7 @@ D3_FORMATS = {
 
 
 def axis_suffix(index: int) -> str:
-    """Returns the suffix of a panel's axes: empty for the first."""
+    """Returns the suffix in the names of a panel's axes, as plotly counts them: empty, `2`, `3`, …."""
     return "" if index == 0 else str(index + 1)
 
 
@@ -193,7 +193,7 @@ def shaded_span(mark: chart_spec.Span, index: int) -> dict[str, Any]:
 
 
 def event_line_shapes(mark: chart_spec.EventLine, index: int) -> list[dict[str, Any]]:
-    """Returns the line of an event, over a white one that makes it visible on any colour."""
+    """Returns the line of an event on a wider white line, so that it is visible on any colour."""
     place = {
         "xref": f"x{axis_suffix(index)}",
         "yref": f"y{axis_suffix(index)} domain",

@@ -34,7 +34,7 @@ SCOPE_NAMES = {"busiest": "busiest switch port", "all": "all switch ports"}
 
 
 def chart_queue_over_time(results: Results) -> Chart | None:
-    """Builds the figure of one switch port's queue over time in every variant, first seed; or `None`.
+    """Builds the figure of one switch port's queue over time, first seed of each variant; or `None`.
 
     It shows the largest and the mean length of each bin.
     """
@@ -69,7 +69,7 @@ def chart_queue_over_time(results: Results) -> Chart | None:
 
 
 def queue_hover_texts(high: np.ndarray, mean: np.ndarray) -> list[str]:
-    """Returns the hover text of each time step."""
+    """Returns the hover text of each time step: largest and mean number of queued frames."""
     return [f"largest {top:g}, mean {middle:.3g}" for top, middle in zip(high, mean, strict=True)]
 
 
@@ -83,7 +83,7 @@ class QueueTrace:
     mean: np.ndarray
 
     def steps(self, run: RunData, period: Period) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns the edges of time steps in seconds, and from each on the largest and mean queue length."""
+        """Returns edges of time steps in seconds, and largest and mean queue of the step after each."""
         first, groups, width = period.bin_groups(run, common.MAX_CURVE_STEPS)
         largest, mean = np.zeros(groups + 1), np.zeros(groups + 1)
         inside = (self.bins >= first) & (self.bins < first + groups * width)
@@ -162,7 +162,7 @@ def queue_limit_text(results: Results, variant: str) -> str:
 
 
 def common_text(found: Iterable[object]) -> str:
-    """Returns the text that all values are equal to; empty if they differ or are no texts."""
+    """Returns the common text of all values; empty if the values differ or are not texts."""
     every = set(found)
     one = every.pop() if len(every) == 1 else None
     return one if isinstance(one, str) else ""
@@ -205,7 +205,7 @@ def port_name(run: RunData, node: int, port: int) -> str:
 
 
 def chart_queue_lengths(results: Results) -> Chart | None:
-    """Builds the figure of the share of time with at least n queued frames, or `None`.
+    """Builds the figure of the share of time with at least n queued frames; `None` without data.
 
     It has panels of the busiest switch port and of all.
     """
@@ -274,13 +274,13 @@ def build_length_marks(results: Results, variant: str, shares: np.ndarray) -> li
     line = common.line_style_of_variant(results, variant)
     marks: list[Mark] = []
     if shares.shape[0] >= common.MIN_SEEDS_FOR_INTERVALS:
-        # A logarithmic axis cannot show 0.
+        # A logarithmic axis cannot show 0, so the band ends at a thousandth of the mean instead.
         marks.append(Band(at + 1.0, np.maximum(low[at], middle[at] * 1e-3), high[at], line, variant))
     return [*marks, Line(at + 1.0, middle[at], line, variant)]
 
 
 def chart_sojourn(results: Results) -> Chart | None:
-    """Builds the figure of the time that frames wait in queues, or `None`.
+    """Builds the figure of the time that frames wait in queues; `None` without data.
 
     It has panels of the busiest switch port and of all.
     """
@@ -353,7 +353,7 @@ def share_of_shorter_waits(curve: WaitCurve, wait: float) -> float:
 
 
 def describe_unqueued_share(by_variant: dict[str, WaitCurve]) -> list[str]:
-    """Returns lines on the share of frames that hardly wait and are left of the axis, unless it is small."""
+    """Returns lines on frames whose wait is too short for the axis; none if the share of these is small."""
     shares = {
         one: share_of_shorter_waits(curve, MIN_WAIT_SECONDS)
         for one, curve in by_variant.items()
@@ -383,7 +383,7 @@ def read_wait_curve(results: Results, variant: str, where: str) -> WaitCurve:
         keep = ~run.is_host[node] if len(node) else np.zeros(0, bool)
         if where == "busiest" and ports:
             keep = (node == ports[0][0]) & (port == ports[0][1])
-        # A bucket ends before `high`, which it does not include.
+        # `high` does not belong to its bucket: the longest wait in the bucket is 1 ps shorter.
         ends.append(np.maximum(high[keep].astype(np.float64) - 1, 0))
         counts.append(count[keep].astype(np.float64))
     at, index = np.unique(np.concatenate(ends), return_inverse=True)

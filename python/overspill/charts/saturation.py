@@ -69,7 +69,7 @@ class RunTree:
 
 
 def rank_trees(results: Results) -> dict[str, list[RunTree]]:
-    """Returns the trees of each variant's runs that overlap their windows, those with most ports first."""
+    """Returns each variant's saturation trees that overlap their run's window, those of most ports first."""
     found = group_by_key(
         (run.variant, RunTree(run, tree))
         for run in results.runs
@@ -105,7 +105,7 @@ def count_switches(run: RunData) -> int:
 
 
 def list_omission_reason(results: Results) -> list[str]:
-    """Returns a line with the reason if trees exist but are neither drawn nor listed."""
+    """Returns a line with the reason if saturation trees exist but are neither drawn nor listed."""
     found = rank_trees(results)
     if not found or find_grown_trees(results):
         return []
@@ -238,7 +238,7 @@ def draw_tree(network: Network, one: RunTree) -> Graph:
         for (node, _), peer in now
     }
     colours = dict.fromkeys((at for at in inside if at in forest.pausers_of), PAUSED_COLOUR)
-    # A cycle that dissolves is paused only for a while, as everything else in the tree.
+    # Only a deadlock lasts. Ports of a cycle that dissolves resume later, as all other ports of the tree do.
     dissolves = len(one.tree.roots) > 1 and not one.run.deadlock
     colours |= dict.fromkeys(one.tree.roots, PAUSED_COLOUR if dissolves else ROOT_COLOUR)
     arcs = build_arrows(network, place, looks)

@@ -110,7 +110,7 @@ def select_drawn_metrics(sweep: FinishedRuns, wanted: Iterable[str], known: Coll
 
 
 def crossed_metrics(sweep: FinishedRuns) -> list[str]:
-    """Returns the metrics with a figure if several fields are swept: some chosen ones, or else the first."""
+    """Returns the metrics drawn if several fields are swept: those of `CROSSED_METRICS`, else the first."""
     known = known_metrics(sweep)
     every = [one for _, _, wanted in METRIC_FAMILIES for one in wanted]
     for names in (CROSSED_METRICS, every):
@@ -138,7 +138,7 @@ def chart_metric(sweep: FinishedRuns, metric: str) -> Chart | None:
 def category_positions(axis: Swept) -> tuple[np.ndarray, Axis]:
     """Returns the positions of values and their axis: linear, logarithmic, or of categories.
 
-    It is logarithmic if the values are spaced so.
+    The axis is logarithmic if the values are spaced by factors.
     """
     count = len(axis.texts)
     label = f"{axis.path} ({axis.unit})" if axis.unit and axis.unit not in KIND_OF_UNIT else axis.path
@@ -155,7 +155,7 @@ def category_positions(axis: Swept) -> tuple[np.ndarray, Axis]:
 
 
 def swept_field_axis(sweep: FinishedRuns, at: int) -> Axis:
-    """Returns the axis of a field; ticks of a load that was not achieved have the actual one in brackets."""
+    """Returns the axis of a field; ticks of a load that was not achieved have the true one in brackets."""
     field = sweep.axes[at]
     values, axis = category_positions(field)
     found = achieved_loads.mean_achieved_loads(sweep, at)
@@ -223,7 +223,7 @@ def build_variant_marks(
     at: tuple[int, tuple[str, ...]],
     which: tuple[str, Axis],
 ) -> list[Mark]:
-    """Returns what is drawn for one variant along one axis, with the other axes fixed at given values."""
+    """Returns the marks of one variant along one axis, with the other axes fixed at given values."""
     along_axis, held = at
     variant, y = which
     axis = sweep.axes[along_axis]
@@ -259,7 +259,7 @@ def build_variant_marks(
 
 
 def hover_text(cell: MetricCell, kind: QuantityKind) -> str:
-    """Returns a number with its interval as text."""
+    """Returns the hover text of a point: mean, interval if known, and number of seeds."""
     from overspill.charts.axes import format_quantity
 
     if cell.censored:

@@ -47,12 +47,12 @@ def cell_from_summary(one: summary_tables.MetricSummary) -> MetricCell:
 
 
 def has_nonzero_mean(cells: dict[PointVariant, MetricCell]) -> bool:
-    """Returns true if there is anything to see: some mean is not 0."""
+    """Returns true if a mean is not 0, so that a figure of the metric shows something."""
     return any(cell.mean for cell in cells.values())
 
 
 def variants_of(sweep: FinishedRuns) -> list[str]:
-    """Returns the variants in the order of the table."""
+    """Returns the variants of a sweep in the order of its summary table."""
     return list(dict.fromkeys(sweep.summary.column("variant").to_pylist()))
 
 
@@ -81,12 +81,12 @@ def independent_axes(sweep: FinishedRuns) -> list[int]:
 
 
 def select_x_axis(sweep: FinishedRuns) -> int:
-    """Returns the x axis of figures: the one with most numbers, or most values, or the first."""
+    """Returns the index of the x axis: one of numbers if any, with most values, first among equals."""
     free = independent_axes(sweep)
     axes = sweep.axes
     return max(free, key=lambda at: (axes[at].numbers is not None, len(axes[at].texts), -at), default=0)
 
 
 def other_axis_values(point: tuple[str, ...], sweep: FinishedRuns, along_axis: int) -> tuple[str, ...]:
-    """Returns the values at a point of all independent axes but one."""
+    """Returns a point's values on all independent axes except `along_axis`."""
     return tuple(point[at] for at in independent_axes(sweep) if at != along_axis)

@@ -9,10 +9,10 @@ from contextlib import suppress
 from typing import Any, NoReturn, TextIO
 
 EXIT_FAILED, EXIT_INTERRUPTED = 1, 130
-# One BLAS thread, since others would only wait; and an allocator that does not zero 24 MB for the tables of a
-# small run.
+# More threads of OpenBLAS would only wait: no large matrices are multiplied. Arrow's own allocator would zero
+# 24 MB for the tables of a small run.
 DEFAULT_ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
-# By default, Python collects garbage after every 700 new objects, also during imports, which create none.
+# By default, Python looks for garbage after every 700 new objects, also during imports, which create none.
 GC_THRESHOLD = 50_000
 
 
@@ -20,19 +20,19 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Runs the command and exits with its status."""
     gc.set_threshold(GC_THRESHOLD)
     before = sys.stdout
-    # The command may be started without stdout.
+    # `sys.stdout` is `None` if the command is started with stdout closed, as by `>&-`.
     stdout = SafeStdout(before or open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     sys.stdout = stdout
     for name, value in DEFAULT_ENVIRONMENT.items():
         os.environ.setdefault(name, value)
-    # The process frees all memory at its end, so the final garbage collection is skipped.
+    # The system frees all memory when the process ends, so the final garbage collection would waste time.
     atexit.register(gc.freeze)
     try:
         run_command(arguments)
     except SystemExit as left:
         machine = sys.modules.get("overspill.engine.machine")
         if machine is not None and machine.AbandonedThreads.exist:
-            # The user who stopped the command does not wait for a network under construction.
+            # A normal exit would wait for these threads, such as one that builds a large network.
             exit_immediately(stdout.exit_status(left.code))
         sys.exit(stdout.exit_status(left.code))
     finally:
@@ -65,14 +65,14 @@ class SafeStdout:
             raise
         except OSError as error:
             self.lost = error.strerror or str(error)
-            # The rest of the buffer would be written again when the process ends.
+            # At its end, Python writes the rest of the buffer again. Into the null device, this cannot fail.
             with suppress(OSError, ValueError):
                 nothing = os.open(os.devnull, os.O_WRONLY)
                 os.dup2(nothing, self.stream.fileno())
                 os.close(nothing)
 
     def exit_status(self, left: object) -> int:
-        """Returns the exit status after flushing: 1 if something could not be written."""
+        """Flushes stdout and returns the exit status: that of `left`, or 1 if output could not be written."""
         with suppress(BrokenPipeError, ValueError):
             self.flush()
         if self.lost is not None:
@@ -102,7 +102,7 @@ def flush_output() -> None:
 def run_command(arguments: list[str] | None) -> NoReturn:
     """Runs the command and exits with its status, after its threads have ended."""
     try:
-        # Imported here, since the import takes a second in which the user may press Ctrl-C.
+        # Imported in `try`: imports take a second, in which Ctrl-C must not print a traceback.
         from overspill import errors
         from overspill.cli import commands, console
         from overspill.engine import memory

@@ -12,7 +12,8 @@ from overspill.results import metric_names, metrics
 from overspill.results.line_labels import LABEL_MEANINGS
 
 CATEGORIES = ("mechanisms", "topologies", "transports", "traffic", "sizes", "metrics", "papers")
-# Settings whose values are kinds of switches, listed like mechanisms, each value with its meaning.
+# Kinds of switches are values of a setting, for which the core's catalogue has no separate meanings. Users
+# expect them in the list beside the mechanisms.
 KINDS_OF_SETTINGS = {
     "switch.model": {
         "output_queued": "Frames wait at their output.",
@@ -22,7 +23,8 @@ KINDS_OF_SETTINGS = {
 }
 SLOT_OF_CATEGORY = {"topologies": "topology", "transports": "transport", "traffic": "traffic"}
 
-# Behaviour of switches in the field, as tables of `[switch]`; the page of each kind says more.
+# Tables of `[switch]` that make a mechanism equal to that of known switches and standards, for `overspill
+# explain`: no single parameter does so. The page of each mechanism says more.
 EQUIVALENT_SETTINGS = {
     "switch.overflow.trim": (
         ("CP: cut headers wait in the queue of their data", {"overflow": '{ kind = "trim" }'}),
@@ -102,7 +104,7 @@ def list_entries(which: str) -> list[tuple[str, str, str]]:
 
 
 def select_categories(which: str | None) -> Sequence[str]:
-    """Returns the categories to list; raises `BadInput` if it is papers alone and there are none."""
+    """Returns the categories to list; raises `BadInput` if only papers are requested and none are found."""
     if which == "papers" and not paper_files.paper_names():
         raise BadInput(f"list: {paper_files.describe_absence()}")
     return [which] if which else CATEGORIES
@@ -162,7 +164,7 @@ def is_choice(parameter: Spec, name: str) -> bool:
 
 
 def describe_choices(specs: list[Spec], name: str) -> str:
-    """Describes every parameter of which `name` is a value, a choice or a word; empty if there is none."""
+    """Describes every parameter that allows the value `name`, a choice or a word; empty if none does."""
     found = []
     for spec in specs:
         owner = f"{spec['slot']} {spec['kind']}".strip()

@@ -20,7 +20,7 @@ from overspill.cli.options import Figures, FirstSeed, MaxEvents, Variants, reque
 from overspill.cli.run_end import write_report_and_exit
 from overspill.errors import escape_unprintable
 
-# Commands import what they need when they run, so that `--help` is fast.
+# Each command imports its modules only when it runs, so that `--help` need not load them.
 
 app = typer.Typer(
     help="What should a switch do when its buffer overflows? A packet-level data-center network simulator.",

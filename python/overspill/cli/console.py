@@ -79,7 +79,7 @@ def stderr_console() -> Console:
 def stdout_console() -> Console:
     """Returns the console to which commands print results (stdout)."""
     console = PipeSafeConsole(highlight=False)
-    # Without a terminal, rows are not wrapped.
+    # A pipe or a file has no width: `rich` would wrap rows at 80 columns, and scripts could not read them.
     return console if console.is_terminal else PipeSafeConsole(highlight=False, width=10_000)
 
 
@@ -89,7 +89,7 @@ def print_path(console: Console, what: str, path: Path) -> None:
 
 
 def print_emphasised(text: str) -> None:
-    """Prints a line to stderr that should be noticed."""
+    """Prints a line to stderr in bold red, so that users notice it."""
     stderr_console().print(Text(escape_unprintable(text), "bold red"), soft_wrap=True)
 
 
@@ -108,7 +108,7 @@ def exit_status_of_signal(number: int | None) -> int:
 
 @contextmanager
 def exit_on_signal() -> Iterator[None]:
-    """Ends the command after a signal in the block with the exit status that signals have during runs.
+    """Ends the command after a signal in the block, with the same exit status as after a signal during runs.
 
     It also checks that the address space suffices.
     """

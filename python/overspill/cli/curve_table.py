@@ -1,4 +1,4 @@
-"""Output of `overspill explain` for a curve: its shape, and a table of positions and heights."""
+"""Output of `overspill explain` for a curve: its shape, and a table of x positions and values."""
 
 import numpy as np
 from rich.console import Console
@@ -14,7 +14,7 @@ DEFAULT_QUEUE_SIZE = 100  # frames of a queue whose size is not given
 
 
 def print_curves(curves: Curves, places: int | None, console: Console) -> None:
-    """Prints the curves: their shapes, then a table of positions and heights."""
+    """Prints the curves: their shapes, then a table of x positions and values."""
     told = curves.axis_facts
     console.print()
     console.print(Text(f"{told['y']} over {told['x']}".capitalize(), "bold"))

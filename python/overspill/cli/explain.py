@@ -24,15 +24,13 @@ def explain(
         ),
     ] = None,
     size: Annotated[
-        int | None, typer.Option("--size", min=1, help="Capacity in frames of the queue in the curve. [100]")
+        int | None, typer.Option("--size", min=1, help="Capacity in frames of the queue (default: 100).")
     ] = None,
     file: Annotated[
         Path | None,
         typer.Option("--out", metavar="FILE", help=("Draw the curve into a .png, .svg or .pdf file.")),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON build_document instead of text.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")] = False,
 ) -> None:
     """Explain a name: its effect, source and parameters, and the curve of bounce and red."""
     from overspill.charts import mechanism_curves

@@ -17,7 +17,7 @@ Figures = Annotated[
         "--figures", metavar="pdf,svg,png", help="Also save each figure of the report in these formats."
     ),
 ]
-# `--variant` is the same option, since users type it if they mean one variant.
+# Users who mean a single variant type `--variant`, so both spellings are one option.
 VARIANTS_OPTION_NAMES = ("--variants", "--variant")
 Variants = Annotated[
     list[str] | None,

@@ -158,7 +158,7 @@ def redraw_published(paper: "Paper", out: Path, formats: Sequence[str], publish:
 
 
 def write_and_exit(made: "Reproduction", how: tuple[bool, Sequence[str] | None], publish: bool) -> NoReturn:
-    """Writes the files, prints paths and what is missing, and exits with the right status."""
+    """Writes the files, prints their paths and warnings, and exits with the status of the runs."""
     as_json, formats = how
     if made.signal == getattr(signal, "SIGHUP", None):
         commands.discard_stdout()

@@ -63,7 +63,7 @@ class LineProgress(LinePrinter):
             self.print_occasionally(f"{', '.join(map(str, tasks))}: building the network")
 
     def advanced(self, task: Task, status: Mapping[str, Any]) -> None:
-        """Reports the position of a long run."""
+        """Prints the progress of a long run now and then."""
         with self.lock:
             share = self.shares.update(task, status)
             if status["done"] or time.monotonic() - self.last < SECONDS_BETWEEN_LINES:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def write_report_and_exit(
     results: Results, formats: Sequence[str] | None, as_json: bool, scenario: str
 ) -> NoReturn:
-    """Writes the report, prints paths and what is missing, and exits with the right status.
+    """Writes the report, prints paths and warnings, and exits with the status of the results.
 
     `formats` are those of the report's figures; `None` writes no report. `scenario` is the path of the file.
     """
@@ -60,7 +60,7 @@ def write_report_and_exit(
 
 
 def unlisted_runs_message(results: Results) -> str:
-    """Returns the message on finished runs that no results list yet."""
+    """Returns the message that finished runs are kept, although no results list them yet."""
     if results.interrupted:
         return (
             f"finished runs are kept in {results.store}, and the earlier results stay as they were. "
@@ -92,7 +92,7 @@ def print_paths(results: Results, formats: Sequence[str] | None, console: Consol
 
 
 def write_report(results: Results, folder: Path, formats: Sequence[str]) -> Path | None:
-    """Writes the report and returns its path; `None` with a message if another command has the folder."""
+    """Writes the report and returns its path; `None` with a message if another command uses the folder."""
     from overspill import report
 
     try:

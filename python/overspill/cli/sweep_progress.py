@@ -81,7 +81,7 @@ class WorkEstimate:
             return max(0.0, whole - here) * elapsed / (self.worked + going)
 
     def expected_hops(self) -> dict[PointVariant, float]:
-        """Returns the expected packet-hops of a run by point and variant: own, nearest point's, or mean."""
+        """Returns expected packet-hops of a run by point and variant: of the nearest known point, or mean."""
         own = {one: self.hops[one] / count for one, count in self.runs.items() if count}
         mean = sum(self.hops.values()) / sum(self.runs.values())
         points: dict[str, list[int]] = {}
@@ -112,7 +112,7 @@ def point_and_variant(task: Task) -> PointVariant:
 
 
 def format_duration(seconds: float) -> str:
-    """Formats a duration for readers."""
+    """Formats a duration in whole seconds, minutes or hours: `3 min 20 s`."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

@@ -133,7 +133,7 @@ def build_table(
 
 
 def format_difference(one: Difference, factor: float) -> str:
-    """Formats a difference with its interval and its mark."""
+    """Formats a difference with its interval, and a mark if it differs from 0."""
     return formats.format_cell(one, factor) + (table.BEST_MARK if one.differs else "  ")
 
 

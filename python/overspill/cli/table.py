@@ -55,7 +55,7 @@ def print_results(results: Results, console: Console, every: bool = False) -> No
 
 
 def print_moved_metrics(results: Results, console: Console) -> None:
-    """Prints the metrics that a phase check moved, if there are any."""
+    """Prints the metrics that change in the phase check, if there are any."""
     rows, more = phase_findings.build_rows(results.facts)
     if not rows:
         return
@@ -131,7 +131,7 @@ def split_into_blocks(
 
 
 def place_row_notes(rows: Sequence[MetricRow], variants: Sequence[str]) -> list[str]:
-    """Returns the note of each row, in the block of variants that has its best one."""
+    """Returns each row's note if its best variant is in this block of variants, else an empty text."""
     return [row.note if row.comparison and row.comparison.best in variants else "" for row in rows]
 
 

@@ -235,7 +235,7 @@ def entry_names(spec: dict[str, Any]) -> list[str]:
 
 
 def find_by_title(word: str) -> metrics.Metric | str | None:
-    """Returns the metric whose title has these words, or a list of them as text; `None` without any."""
+    """Returns the metric whose title has these words, or a list of several as text; `None` without any."""
     wanted = pad_words(word)
     found = [one for one in metrics.ALL_METRICS if wanted.strip() and wanted in pad_words(one.title)]
     if len(found) < 2:

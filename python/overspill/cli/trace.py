@@ -17,7 +17,7 @@ def trace(
             metavar="PACKET",
             help=(
                 "most_detoured, most_bounced, first_trimmed, first_held, first_cnm, or flow=F,n=N: "
-                "packet n of the sender of flow F, from 0; with ,reverse of its receiver."
+                "packet n of the sender of flow F, from 0; append ,reverse for packets of its receiver."
             ),
         ),
     ],

@@ -1,4 +1,4 @@
-"""Values of an axis as users write them: lists, ranges, even and logarithmic spacing; their numbers."""
+"""Parser of axis values as users write them (lists, ranges, even or logarithmic spacing) and as numbers."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,8 @@ RANGE_PATTERN = re.compile(
 SPACING_PATTERN = re.compile(r"(lin|log)\((.*)\)")
 OPENING_BRACKETS, CLOSING_BRACKETS = "([{", ")]}"
 EXPECTED_FORMS = "expected values such as 10,20,40 or 10KB..50KB:10KB or lin(1,5,9) or log(1KB,1MB,4)"
-# Value of each unit, by dimension; numbers without a unit and packets are dimensions of their own.
+# Units of one dimension convert into each other and so share an axis of numbers. Packets, and numbers without
+# a unit, convert into nothing else: each is a dimension of its own.
 UNIT_DIMENSIONS: tuple[Mapping[str, Fraction], ...] = (
     {"ps": Fraction(1), "ns": Fraction(10**3), "us": Fraction(10**6), "ms": Fraction(10**9)}
     | {"s": Fraction(10**12)},

@@ -126,7 +126,7 @@ class Cluster:
 
     @property
     def max_pending_tasks(self) -> int:
-        """Largest number of pending tasks: two per core of the cluster, as last seen."""
+        """Largest number of pending tasks: two per core of the cluster, as counted last."""
         return 2 * self.cores
 
     @property
@@ -146,7 +146,7 @@ class Cluster:
         except OverspillError as error:
             self.refused.append(TaskResult(task, None, name_task_in_error(task, error)))
             return
-        # The key is unique: another sweep on the same cluster may do the same run with other tables.
+        # With equal keys, Dask would return the result of another sweep, which may keep other tables.
         future = self.client.submit(run_on_worker, order, key=f"overspill-{uuid.uuid4()}", pure=False)
         self.tasks[future.key] = future, task
         future.add_done_callback(self.arrived.put)
@@ -246,7 +246,7 @@ def run_in_temporary_folder(order: WorkOrder) -> FinishedRun:
 
 
 def embed_file(file: StoredFile) -> StoredFile:
-    """Returns a stored file that holds its content instead of a path."""
+    """Returns a stored file with its content in memory instead of a path."""
     return file if isinstance(file.content, bytes) else StoredFile(file.content.read_bytes(), file.digest)
 
 

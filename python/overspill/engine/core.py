@@ -39,7 +39,7 @@ def load_compiled(named: str) -> ModuleType:
     file = Path(named)
     if file.suffix not in (*importlib.machinery.EXTENSION_SUFFIXES, ".so", ".dylib", ".dll"):
         return importlib.import_module(named)
-    # The name of the module is that of the file, without the `lib` that Cargo puts before it.
+    # Python looks for a function `PyInit_NAME`, which has no `lib`: Cargo puts that before the file name.
     name = file.name.split(".")[0].removeprefix("lib")
     loader = importlib.machinery.ExtensionFileLoader(name, str(file.resolve()))
     spec = importlib.util.spec_from_loader(name, loader)
@@ -111,7 +111,7 @@ def catalogue() -> list[dict[str, Any]]:
 
 
 def aliases() -> list[dict[str, str]]:
-    """Returns aliases: names from papers, standards and other tools (`typed`) and our own names (`said`).
+    """Returns aliases: names from papers, standards and other tools (`typed`), Overspill's names (`said`).
 
     Keys of each: `typed`, `said`, `slot`, `kind`, `param` and `note`.
     """
@@ -144,7 +144,7 @@ def curve(kind: str, sets: list[str], steps: int, places: Sequence[float] = ()) 
 
 
 def list_numbered_kinds() -> dict[str, list[str]]:
-    """Returns the names behind small numbers in tables, such as reasons, as one list for each table."""
+    """Returns the names of numbered kinds in tables, such as reasons; the number is the index in its list."""
     return cast(dict[str, list[str]], json.loads(backend().number_names()))
 
 

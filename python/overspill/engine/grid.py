@@ -54,7 +54,7 @@ def build_grid(over: SweptValues, zips: Iterable[str | Sequence[str]] = (), sing
         if paths.count(path) > 1:
             raise BadInput(f"--over: {path}: found it twice; expected each path once")
         if path in UNSWEEPABLE_KEYS:
-            raise BadInput(f"--over: {path}: found a text that changes no run; expected a setting")
+            raise BadInput(f"--over: {path}: found a field that changes no run; expected a setting")
         if path in RESERVED_COLUMNS:
             how = "expected --seed and --seeds" if path == "seed" else "expected a key of a scenario"
             raise BadInput(f"--over: {path}: {how}")

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP during runs: a signal asks runs to stop and leaves saved results intact."""
+"""Ctrl-C, SIGTERM and SIGHUP during runs: a signal stops the runs and leaves saved results intact."""
 
 import _thread
 import signal
@@ -13,15 +13,15 @@ from overspill.engine import machine
 
 Result = TypeVar("Result")
 
-# A closed terminal sends SIGHUP, which not every system has.
+# A terminal that is closed sends SIGHUP. Windows does not have this signal.
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
-# Seconds after a signal, or after the last run if the signal came earlier, until the remaining work is given
-# up. Results of thousands of finished runs take some seconds to assemble, and are to be shown.
+# Limit in seconds for the work after all runs. It begins with a signal, or with the end of the last run if
+# the signal came earlier. Results of thousands of runs take some seconds to assemble, and are to be shown.
 SECONDS_FOR_REMAINING_WORK = 5.0
-# Seconds after a signal until a step that still goes on is abandoned. With `POLLING_INTERVAL` added, the
-# delay is below a second.
+# Seconds after a signal until work that has not stopped is abandoned. Even with `POLLING_INTERVAL` added, the
+# user waits less than a second.
 SECONDS_BEFORE_ABANDONING = 0.4
 POLLING_INTERVAL = 0.2  # seconds between two checks for a stop request
 
@@ -34,7 +34,7 @@ class StopRequest(threading.Event):
     timer: threading.Timer | None = None
 
     def handle_signal(self, number: int) -> None:
-        """Handles a signal: sets the event, and limits the time of the work that is left.
+        """Handles a signal: sets the event, and limits the time for the remaining work.
 
         A further signal when that time is over raises `KeyboardInterrupt`.
         """
@@ -46,7 +46,7 @@ class StopRequest(threading.Event):
         self.start_time_limit()
 
     def start_time_limit(self) -> None:
-        """Starts the timer that ends work still going on after all runs, if a signal has come."""
+        """Starts the timer that ends the work after all runs, if a signal has arrived."""
         if self.finishing and self.signal is not None and self.timer is None:
             self.timer = threading.Timer(SECONDS_FOR_REMAINING_WORK, self.raise_again, (self.signal,))
             self.timer.daemon = True

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from overspill._core import Scenario
 
 ENTRY_FORMAT = 5  # version of the format of stored runs
-# Names, the description and the first seed change no run.
+# These keys of a scenario change no run: a run is identified by its own seed, not by the first one.
 IGNORED_KEYS = ("name", "description", "seed")
 MAX_FILE_NAME = 4096
 
@@ -80,7 +80,7 @@ def imported_modules(module: ModuleType) -> set[ModuleType]:
     return found
 
 
-# Inode of the file, times of its last changes (metadata, content), size.
+# Inode, times of the last change of metadata and of content, size: a changed file differs in one of these.
 FileStamp = tuple[int, int, int, int]
 
 
@@ -125,7 +125,7 @@ class FileHashes:
             raise Failed(f"{path}: cannot be read: {error.strerror}") from error
 
     def hashes_of_named_files(self, resolved: Any) -> dict[str, str]:
-        """Returns hashes of the files that a variant names, by name: every text that is a file's name."""
+        """Returns hashes of the files that a variant names, by name; any text may be the name of a file."""
         found = {name: self.digest(name) for name in sorted(set(iterate_texts(resolved)))}
         return {name: digest for name, digest in found.items() if digest is not None}
 
@@ -144,7 +144,7 @@ def iterate_texts(value: Any, below: str = "") -> Iterator[str]:
 
 
 def with_network_hash(scene: Scenario, variant: str, resolved: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns a variant with all defaults, and a hash of its network if the scenario draws that itself.
+    """Returns a variant with all defaults, and a hash of its network if that is drawn node by node.
 
     The resolved table of a network drawn node by node has no more than its kind.
     """

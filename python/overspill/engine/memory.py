@@ -41,7 +41,7 @@ class MemoryLimit:
         return (self.free_bytes - self.reserved_bytes) // (need + self.extra_per_run)
 
 
-# Causes of a run's memory, with the setting that each comes from.
+# Errors about too little memory name the setting that a user can reduce.
 SETTING_OF_CAUSE = {"ports": "`topology`", "flows": "`traffic`", "packets": "`transport.initial_window`"}
 
 
@@ -71,7 +71,8 @@ class MemoryNeed:
 
 def memory_limits() -> list[MemoryLimit]:
     """Returns every memory limit that is known for this process."""
-    # A thread takes more address space than memory: its stack, and the reserves of allocators.
+    # The last two numbers are bytes of overhead of a run, and bytes reserved for results. A thread takes more
+    # address space than memory: its stack, and the reserves of allocators.
     kinds = (
         ("address space (`ulimit -v`)", free_address_space, 192 * MIB, 512 * MIB),
         ("memory of the control group", free_cgroup_memory, 8 * MIB, 128 * MIB),

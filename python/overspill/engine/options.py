@@ -75,7 +75,7 @@ class Options:
         return tuple(dict.fromkeys(self.tables)) if self.sweep else names.TABLES
 
     def __post_init__(self) -> None:
-        """Converts arguments that may be any iterable, or one text as on the command line, to lists."""
+        """Converts arguments to lists: any iterable, or one text as on the command line."""
         for name in ("over", "sets"):
             given = getattr(self, name)
             if not isinstance(given, Mapping):
@@ -110,7 +110,7 @@ class Options:
         if self.check_phase and self.sweep:
             raise BadInput("--check-phase: found it with a sweep; expected a single point: `overspill run`")
         if self.tables and self.out is None:
-            raise BadInput("tables are kept in a folder; give `out` as well")
+            raise BadInput("tables: found without `out`; expected `out`, the folder that keeps them")
         if self.on is not None:
             cluster.check_address(self.on)
             if self.jobs is not None:
@@ -121,7 +121,7 @@ class Options:
 
 
 def parse_list(name: str, given: Any, parted: bool) -> list[Any]:
-    """Returns an argument as a list: a text is one item, or several between commas if `parted`.
+    """Returns an argument as a list: a text is one item, or with `parted` several between commas.
 
     The conversion is done once, since a generator can be read only once.
     """

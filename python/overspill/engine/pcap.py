@@ -86,7 +86,7 @@ class Captures:
         if self.place is None:
             return
         for file in self.files.values():
-            # The file may not exist yet, or may be complete already.
+            # The temporary file may not exist yet, or no longer, if the capture is complete.
             with suppress(OSError):
                 partial_path(self.place, file).unlink(missing_ok=True)
                 if error is not None:

@@ -30,7 +30,7 @@ VariantWorkload = tuple[str, str]  # variant, and name of one of its workloads
 
 @dataclass(frozen=True)
 class PhaseCheck:
-    """Facts of a phase check, and the plan of its runs; `None` if there are no starts to move."""
+    """Facts of a phase check, and the plan of its runs, which is `None` if there are no starts to move."""
 
     facts: dict[str, Any]
     plan: Plan | None
@@ -115,7 +115,7 @@ def slowest_host_rate(plan: Plan, document: Mapping[str, Any], variant: str) -> 
 def jitter_settings(
     plan: Plan, wanted: Sequence[VariantWorkload], frame: int
 ) -> tuple[list[str], dict[VariantWorkload, str]]:
-    """Returns the jitter settings that move these workloads' starts, and the reasons for those refused.
+    """Returns jitter settings that move the starts of workloads, and the core's reasons for refused settings.
 
     Variants share a setting unless they have workloads of their own.
     """
@@ -148,7 +148,7 @@ def has_own_traffic(text: str, variant: str) -> bool:
 
 
 def has_enough_jitter(resolved: Mapping[str, Any], variant: str, name: str, frame: int) -> bool:
-    """Returns true if a workload's starts have a jitter of at least one frame's time in these variants."""
+    """Returns true if a workload's starts have a jitter of at least one frame's time in a variant."""
     every = resolved.get(variant, {}).get("traffic", [])
     return any(
         one["name"] == name and (active_interval.parse_time(one["jitter"]) or 0.0) >= frame for one in every
@@ -156,7 +156,7 @@ def has_enough_jitter(resolved: Mapping[str, Any], variant: str, name: str, fram
 
 
 def plan_with_settings(plan: Plan, sets: Sequence[str]) -> Plan:
-    """Returns the plan of a phase check: the same runs with added settings, keeping metrics only."""
+    """Returns the plan of a phase check: the same runs with added settings, which keep only metrics."""
     base = replace(plan.base, sets=(*plan.base.sets, *sets))
     options = replace(plan.options, sweep=True, single=True, check_phase=False, pcap=(), label=PHASE_LABEL)
     checked = point_checks.check_points(base, plan.grid, plan.checked.variants, lambda done: None)

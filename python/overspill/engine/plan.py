@@ -46,12 +46,12 @@ class Plan:
 
     @property
     def baseline(self) -> str:
-        """Variant that a sweep subtracts in differences: the requested one, or the first."""
+        """Baseline variant of the differences in a sweep: the requested one, or the first."""
         return self.options.baseline or self.checked.variants[0]
 
     @property
     def whole(self) -> bool:
-        """True if runs keep all tables, at a single point."""
+        """True for a plan with a single point, whose runs keep all tables."""
         return not self.options.sweep
 
     @property

@@ -102,7 +102,7 @@ def read_point(
         files = {name: base.files.hashes_of_named_files(one) for name, one in document["resolved"].items()}
         if all(base.files.stamp(name) == known for name, known in before.items()):
             return made, document, files
-    raise Failed("a file that the scenario names changes while it is read")
+    raise Failed("a file that the scenario names changes while it is read; run the command again")
 
 
 def mentioned_texts(source: Source, sets: Sequence[str]) -> set[str]:
@@ -127,7 +127,7 @@ class PointFacts:
 
 
 def check_point(base: CommonInputs, point: Point, only: bool = False) -> PointFacts | tuple[Point, list[str]]:
-    """Checks one point and returns its facts, or its error lines; only a single point keeps its scenario."""
+    """Checks a point; returns its facts or error lines. Facts of an `only` point include its scenario."""
     try:
         made, document, files = read_point(base, point)
     except BadInput as error:
@@ -137,7 +137,8 @@ def check_point(base: CommonInputs, point: Point, only: bool = False) -> PointFa
         for name, one in document["resolved"].items()
     }
     every = {name: found for one in files.values() for name, found in one.items()}
-    # Thousands of points differ in one value: most of these texts are equal, and share one object.
+    # Most points of a grid have equal texts here. Interned texts share one object, which saves memory with
+    # thousands of points.
     settings = sys.intern(pointwise_lines.settings_for_lines(document))
     if only:
         return PointFacts(point, document, configs, every, settings, made)
@@ -221,7 +222,7 @@ def iterate_checked_points(
             count += len(some)
             seen(count)
     except BaseException:
-        # Ctrl-C does not wait for a point that takes long.
+        # After Ctrl-C, the command must not wait for a point whose check takes long.
         machine.shut_down_pool(pool, at_once=True)
         raise
     machine.shut_down_pool(pool, at_once=False)
@@ -248,7 +249,7 @@ def first_error_lines(wrong: Mapping[str, Sequence[Point]], grid: Grid) -> list[
 
 
 def locate_error(line: str, points: Sequence[Point], grid: Grid) -> str:
-    """Returns an error line that names the point it concerns, or, if it concerns several, how many.
+    """Returns an error line with the point that it concerns, or with the number of points if several.
 
     A line that concerns all points names none.
     """

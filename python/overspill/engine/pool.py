@@ -38,7 +38,7 @@ class RunThreadPool:
 
     def __exit__(self, *raised: object) -> None:
         self.how.broken.set()
-        # The construction of a network and a long step cannot be stopped: their threads are abandoned.
+        # Nothing can stop the construction of a network or a long step: their threads are abandoned.
         machine.shut_down_pool(self.pool, at_once=self.is_stuck)
 
     @property
@@ -93,7 +93,7 @@ class RunThreadPool:
             self.how.listener.say(
                 f"fewer runs execute simultaneously, because memory is short: {self.gate.short}"
             )
-        # A wait with a timeout lets Ctrl-C through on every platform.
+        # The timeout lets Ctrl-C interrupt the wait on every platform.
         done, _ = wait(self.tasks, timeout=seconds, return_when=FIRST_COMPLETED)
         if self.how.should_stop and self.since is None:
             self.since = time.monotonic()

@@ -19,19 +19,19 @@ class NodeWithoutHttp:
     """Node of Dask without its HTTP server, which has no TLS of its own."""
 
     def start_http_server(self, *arguments: Any, **options: Any) -> None:
-        """Opens no port, whatever the arguments."""
+        """Does nothing, so that no HTTP port is opened."""
 
 
 class PrivateScheduler(NodeWithoutHttp, Scheduler):
-    """Scheduler that listens on its one port with TLS."""
+    """Scheduler whose only port uses TLS."""
 
 
 class PrivateWorker(NodeWithoutHttp, Worker):
-    """Worker that listens on its one port with TLS."""
+    """Worker whose only port uses TLS."""
 
 
 def start_cluster(workers: int) -> Any:
-    """Starts `workers` processes with one thread each; they end with the returned cluster."""
+    """Starts `workers` processes with one thread each, which end when the returned cluster is closed."""
     security = Security.temporary()  # type: ignore[no-untyped-call]
     shared = {"host": LOCAL_HOST, "protocol": TLS_PROTOCOL, "security": security}
     worker = {

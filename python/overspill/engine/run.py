@@ -65,7 +65,8 @@ def run_plans(plans: Sequence[Plan], listener: Listener) -> list[Results | Overs
     stopped = any(isinstance(one, Results) and one.interrupted for one in results)
     for one in results:
         if asked.is_set() and not stopped and isinstance(one, Results):
-            # The signal came after the last run: all results exist, and are shown.
+            # The signal came after the last run: all results exist and are shown. It is recorded for the exit
+            # status.
             one.signal = asked.signal
     return results
 
@@ -166,10 +167,10 @@ def collect_results(works: WorkWithCheck, outcome: RunsOutcome, failed: Sequence
         try:
             write_results.write_unless_fewer_runs(made, out)
         except Unwritable as error:
-            # Finished runs are in the store, and are shown.
+            # Finished runs are safe in the store, so their results are shown, with the error as a failure.
             made.facts["failures"] = list(dict.fromkeys([*made.failures, *error.lines]))
         except BadInput as error:
-            # The user did not name this file: it was damaged while the command ran.
+            # A damaged file of the results is no input of the user, so the exit status is that of a failure.
             again = f"finished runs are kept in {made.store}. Run the same command to continue"
             raise Failed([*error.lines, again]) from error
     return made
@@ -345,7 +346,7 @@ def grid_facts(plan: Plan) -> dict[str, Any]:
 
 
 def raise_if_stopped(results: Results) -> Results:
-    """Returns the results, unless a signal came after the last run, which is raised."""
+    """Returns the results; raises the signal again if one came after the last run."""
     if results.signal is not None and not results.interrupted:
         interrupts.raise_signal(results.signal)
     return results

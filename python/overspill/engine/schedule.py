@@ -124,7 +124,8 @@ def open_pool(plan: Plan, left: Sequence[Task], found: RunStore | MemoryStore, h
     options = plan.options
     if options.on is not None:
         options.listener.say(f"connecting to {options.on}")
-        # On other machines, whoever starts the workers decides how many fit.
+        # Only local workers share the memory of this machine. Whoever starts remote workers decides how many
+        # fit.
         here = cluster.count_local_processes(options.on)
         on = f"local:{count_simultaneous_runs(here, plan)}" if here else options.on
         return cluster.Cluster(on, how, plan.base)
@@ -202,7 +203,7 @@ def record_result(
 
 
 def store_run(task: Task, finished: FinishedRun, found: RunStore | MemoryStore) -> None:
-    """Stores a finished run, with the tables that the store already has of it."""
+    """Stores a finished run, and keeps the tables that the store already has of this run."""
     if isinstance(found, MemoryStore):
         assert finished.run is not None
         found.runs[task.key] = finished.run

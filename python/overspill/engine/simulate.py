@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 # Rows are taken at the first step at or after each multiple of this number of events. So the parts of tables,
 # and with them the bytes of files, do not depend on the number of events per step.
 EVENTS_BETWEEN_ROWS = 1 << 16
-# Parts of the summary, of a run that does not keep all tables, that say how it ended. Its key covers its
-# settings.
+# A run that does not keep all tables keeps these parts of its summary, which say how it ended. Its settings
+# are left out, since its key covers them.
 KEPT_SUMMARY_KEYS = (
     "flows",
     "stop",
@@ -111,7 +111,7 @@ def advance_run(scene: Scenario, task: Task, how: RunSettings, folder: Path | No
         return None
     began = time.monotonic()
     spill = SpillFolder()
-    # Tables that are not kept as they grow are written to a temporary folder.
+    # If only some tables are kept, all grow in a temporary folder; the requested ones are copied at the end.
     keeps = folder is not None and how.keep_all_tables
 
     def table_folder() -> tuple[Path, SpillFolder | None]:
@@ -143,7 +143,7 @@ def advance_run(scene: Scenario, task: Task, how: RunSettings, folder: Path | No
 
 
 def start_run(scene: Scenario, task: Task, how: RunSettings) -> Run:
-    """Returns a run before its first event."""
+    """Creates the run of a task, before its first event."""
     if not how.pcap.texts:
         return scene.run(task.variant, task.seed, how.max_events)
     return scene.run(task.variant, task.seed, how.max_events, list(how.pcap.texts), how.pcap.snaplen)
@@ -164,7 +164,7 @@ def parse_summary(text: str) -> dict[str, Any]:
     """Returns a summary; raises `Failed` if it is not a JSON object."""
     summary = json.loads(text)
     if not isinstance(summary, dict):
-        raise Failed("the summary of the core is not an object")
+        raise Failed("the summary of the core is not a JSON object")
     return summary
 
 

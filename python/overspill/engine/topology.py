@@ -113,7 +113,8 @@ def pair_directed_links(arcs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         there = opposite.pop(0)
         if there.get("weight") != arc.get("weight"):
             rule = f"the same weight as from {arc['b']!r} to {arc['a']!r}"
-            raise BadInput(f"topology: edge {arc['a']!r} to {arc['b']!r}: found another; expected {rule}")
+            edge = f"edge {arc['a']!r} to {arc['b']!r}"
+            raise BadInput(f"topology: {edge}: found another weight; expected {rule}")
         back = {key: arc[key] for key in ("rate", "delay") if arc[key] != there[key]}
         if back:
             there["back"] = back

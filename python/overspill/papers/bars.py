@@ -55,7 +55,7 @@ def draw_grouped_bars(
     paper: Sequence[Sequence[float | None]] = (),
     label: str = "published",
 ) -> None:
-    """Draws bars of means with their 95% intervals, and published values, by kind and group, as marks."""
+    """Draws bars of means with their 95% intervals, and published values as marks, by kind and group."""
     for kind, name in enumerate(bars.kinds):
         places, found = bars.bar_positions(kind), [mean_and_half_width(one) for one in bars.values[kind]]
         height, reach = [one[0] for one in found], [one[1] for one in found]

@@ -1,4 +1,4 @@
-"""Verdicts of claims, from the rows that decide them, without access to files or runs."""
+"""Verdicts of claims, computed from the rows that decide them, without access to files or runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RowKey = tuple[str, str, str]  # figure, case and metric
 
 @dataclass(frozen=True)
 class SensitivityRows:
-    """Rows with one open parameter of a paper changed, and its own rows on as many seeds."""
+    """Rows with one open parameter of a paper changed, and the paper's own rows on as many seeds."""
 
     name: str
     title: str
@@ -72,7 +72,7 @@ def parse_sensitivity_rows(document: Mapping[str, Any] | None) -> list[Sensitivi
 def find_changed_verdicts(
     one: DecidedClaim, rows: Sequence[RowDocument], settings: Sequence[SensitivityRows]
 ) -> list[tuple[SensitivityRows, str]]:
-    """Returns the settings under which a claim has another verdict, each with that verdict.
+    """Returns the sensitivity runs that change the verdict of a claim, each with the new verdict.
 
     A setting is compared with the paper's own runs on as many seeds, and only by the rows that it changes.
     """
@@ -116,7 +116,7 @@ def worst_verdict(
 
 
 def is_unreproduced_non_evidence(row: RowDocument) -> bool:
-    """Returns true if a revised or wide row is not reproduced, or was not before its revision."""
+    """Returns true if a revised or wide-tolerance row is not reproduced, or was not before its revision."""
     if row["counts"] not in (REVISED, ANECDOTAL) or is_marked_later(row):
         return False
     former = row.get("revised", {}).get("verdict", HOLDS)

@@ -1,4 +1,4 @@
-"""Claims of a paper in our words, and the rows that decide each (`claims.toml`).
+"""Paraphrased claims of a paper, and the rows that decide each (`claims.toml`).
 
 A claim names figures. Every row of such a figure decides the claim or is left out with a reason. So no row
 can be left out silently.
@@ -125,7 +125,7 @@ def parse_patterns(fields: TableFields, field: str, with_reason: bool = False) -
 
 
 def check_claim(path: Path, claim: Claim, known: Sequence[Row]) -> None:
-    """Raises `BadInput` for patterns without a row, and for rows in neither list or in both.
+    """Raises `BadInput` for patterns without a row, and for rows that are in both lists or in none.
 
     This covers all rows of the figures that a claim names.
     """

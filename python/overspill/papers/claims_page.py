@@ -90,7 +90,7 @@ def claims_table(
 def claim_cells(
     found: Sequence[DecidedClaim], rows: Sequence[RowDocument], settings: Sequence[SensitivityRows]
 ) -> list[list[list[str]]]:
-    """Returns the cells of each claim as lines: claim, place, verdicts and evidence."""
+    """Returns the cells of each claim as lines: claim, place in the paper, verdicts and evidence."""
     return [
         [
             [one.claim.claim],

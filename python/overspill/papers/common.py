@@ -37,7 +37,7 @@ def jackknife_values(statistic: Callable[[np.ndarray], float], by_seed: np.ndarr
 
 
 def value_range(curve: np.ndarray) -> float:
-    """Returns the largest value minus the smallest; NaN if any value is."""
+    """Returns the largest value minus the smallest; NaN if any value is NaN."""
     return float(np.max(curve) - np.min(curve))
 
 
@@ -59,14 +59,14 @@ def divide_by_seed(above: np.ndarray, below: np.ndarray) -> np.ndarray:
 
 
 def rank_correlation(places: Sequence[float], curve: np.ndarray) -> float:
-    """Returns Spearman's rank correlation of a curve with its positions; 0 if flat, NaN if a value is."""
+    """Returns Spearman's rank correlation of a curve with its positions; 0 if flat, NaN if a value is NaN."""
     from scipy import stats as scipy_stats  # slow to load
 
     return correlate(np.asarray(places, np.float64), curve, scipy_stats.spearmanr)
 
 
 def linear_correlation(one: np.ndarray, other: np.ndarray) -> float:
-    """Returns Pearson's correlation; 0 if either side is flat, NaN if a value is."""
+    """Returns Pearson's correlation; 0 if either side is constant, NaN if a value is not finite."""
     from scipy import stats as scipy_stats
 
     return correlate(one, other, scipy_stats.pearsonr)
@@ -113,7 +113,7 @@ def points_along_path(
 
 
 def dropped_packets_by_port(table: pa.Table) -> np.ndarray:
-    """Returns the packets dropped at each port of `ports`, for any reason."""
+    """Returns the number of packets dropped at each port in the table `ports`, for any reason."""
     reasons = [name for name in table.column_names if name.startswith("drop_")]
     return np.asarray(np.sum([columns.column_to_numpy(table, name) for name in reasons], axis=0))
 
@@ -140,7 +140,7 @@ def new_panels(columns: int, rows: int = 1, height: float = 3.4) -> tuple[Drawin
 
 
 def interval_half_widths(by_seed: np.ndarray) -> np.ndarray:
-    """Returns half of the 95% interval of the mean at each position, the last axis; 0 with one seed."""
+    """Returns half of the 95% interval of the mean at each position (the last axis); 0 with one seed."""
     return np.array([stats.half_width(list(map(float, one))) or 0.0 for one in by_seed.T])
 
 
@@ -157,7 +157,7 @@ def draw_mean_line(
 def draw_published_values(
     axes: Axes, values: Sequence[tuple[float, float | None]], label: str = "published"
 ) -> None:
-    """Draws published values, if there are any, as hollow black diamonds that do not hide ours."""
+    """Draws published values, if there are any, as hollow black diamonds that do not hide measured ones."""
     known = [(x, y) for x, y in values if y is not None]
     style: dict[str, Any] = {"markerfacecolor": "none", "markeredgecolor": "black", "markersize": 9}
     if known:

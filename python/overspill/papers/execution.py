@@ -84,7 +84,7 @@ class SweepOutcome:
             ]
         lines = [Line("FAILED", one, True) for one in self.errors] + found
         name = self.planned.name
-        # Lines of failed runs begin with their place.
+        # Lines of failed runs already begin with the name of the sweep, which must not appear twice.
         texts = (one.text.removeprefix(f"{name} ").removeprefix(f"{name}: ") for one in lines)
         return [Line(one.label, f"{name}: {text}", one.loud) for one, text in zip(lines, texts, strict=True)]
 
@@ -92,7 +92,7 @@ class SweepOutcome:
 def run_all_sweeps(
     planned: Sequence[PlannedSweep], listener: Listener, jobs: int | None
 ) -> list[SweepOutcome]:
-    """Runs all sweeps, as far as their stores lack runs; raises `BadInput` with all errors of any."""
+    """Does the runs that the stores of all sweeps lack; raises `BadInput` with the errors of all sweeps."""
     plans = prepare_sweeps(planned, listener, jobs)
     found = []
     for one, plan, made in zip(planned, plans, run_plans(plans, listener), strict=True):

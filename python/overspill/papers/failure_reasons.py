@@ -48,7 +48,7 @@ def reasons_table(paper: Paper, found: Sequence[DecidedClaim], rows: Sequence[Ro
 def unreproduced_rows(
     paper: Paper, found: Sequence[DecidedClaim], rows: Sequence[RowDocument]
 ) -> Iterator[RowDocument]:
-    """Yields rows that are not reproduced: those that decide claims, then those that count, in no claim."""
+    """Yields rows that are not reproduced: those that decide claims, then counted rows in no claim."""
     for one in found:
         if one.verdict in (NOT_REPRODUCED, REPRODUCED_IN_PART):
             yield from (row for row in sort_worst_first(one.deciding) if row_verdict(row) != HOLDS)
@@ -95,7 +95,7 @@ class ReasonFinder:
 
 
 def is_named(row: Row, name: str, referring: RowDocument) -> bool:
-    """Returns true if a name is that of a row: its case, both, or its metric if it has the referring case."""
+    """Returns true if a name means a row: its case, case and metric, or metric if both rows have one case."""
     metric = row.metric.replace("_", " ")
     names = [row.case, f"{row.case}, {metric}", *([metric] if row.case == referring["case"] else [])]
     return name.casefold() in (one.casefold() for one in names)

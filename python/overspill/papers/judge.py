@@ -81,9 +81,9 @@ def judge_values(row: Row, found: Measured | None, missing: str) -> JudgedRow:
 
 
 def judge_texts(row: Row, texts: Sequence[str], note: str) -> JudgedRow:
-    """Judges texts: reproduced if all equal the published text, or if one run is likely to give that."""
+    """Judges texts: reproduced if all equal the published text, or if a single run is likely to give it."""
     counts = Counter(texts)
-    # Ties in alphabetical order, so that the text does not depend on the order of runs.
+    # Equally frequent texts are in alphabetical order: the result must not depend on the order of runs.
     order = sorted(counts, key=lambda text: (-counts[text], text))
     shown = order[0]
     if len(order) > 1:
@@ -153,13 +153,13 @@ def compare_interval(interval: tuple[float, float], within: Tolerance, published
 
 
 def prediction_interval(values: Sequence[float], level: float) -> tuple[float, float] | None:
-    """Returns the prediction interval of one run: mean ± t s sqrt(1 + 1/n); `None` with fewer than two."""
+    """Returns the prediction interval of one run: mean ± t s sqrt(1 + 1/n); `None` below two values."""
     if len(values) < 2:
         return None
     centre, half = mean_and_half_width(values)
     if not half:
         return centre, centre
-    # The interval of the mean is t s / sqrt(n).
+    # The half-width for the mean is t s / sqrt(n): times sqrt(n + 1) it is t s sqrt(1 + 1/n).
     reach = (stats.half_width(values, level) or 0.0) * math.sqrt(len(values) + 1)
     return centre - reach, centre + reach
 
@@ -167,7 +167,7 @@ def prediction_interval(values: Sequence[float], level: float) -> tuple[float, f
 def distribution_free_prediction_interval(
     values: Sequence[float], level: float
 ) -> tuple[float, float] | None:
-    """Returns a distribution-free prediction interval for one more part, with confidence `level` or more.
+    """Returns a distribution-free prediction interval for one more value, with confidence `level` or more.
 
     From the k-th least value to the k-th largest, of n, one more is included with probability (n + 1 - 2 k) /
     (n + 1). `None` with too few values. Counts of a packet are bounded, and often at either end: t would
@@ -179,7 +179,7 @@ def distribution_free_prediction_interval(
 
 
 def judge_by_prediction(row: Row, values: Sequence[float], level: float, of_one: IntervalFunction) -> str:
-    """Returns the verdict: reproduced if one of our runs or its parts may well give the published value."""
+    """Returns the verdict: reproduced if the prediction interval `of_one` contains the published value."""
     between = of_one(values, level) if len(values) >= MIN_SEEDS else None
     if between is None:
         return INCONCLUSIVE
@@ -204,7 +204,7 @@ def run_interval(
     between = of_one(values, stats.CONFIDENCE_LEVEL)
     if between is None:
         return {"low": None, "high": None, "inside": None}
-    # Equal runs have no spread, and printed values are rounded.
+    # Equal runs give an interval without width, which a published value may miss only because it is rounded.
     chance = between[0] < between[1]
     return {
         "low": between[0],

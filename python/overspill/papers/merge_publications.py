@@ -61,7 +61,7 @@ def merge_publication(paper: Paper, part: PublishedDocuments, plotted: PlottedDa
 
 
 def merge_rows(paper: Paper, earlier: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the document of `rows.json`."""
+    """Returns the document of `rows.json`: new rows of some figures, and earlier rows of the others."""
     others = [row for row in earlier["rows"] if row["figure"] not in part["figures"]]
     by_key = {row_key(row): row for row in (*others, *part["rows"])}
     found = row_counting.with_classification([by_key[place] for place in ordered_row_keys(paper)], paper.rows)

@@ -44,7 +44,7 @@ class PaperSweep:
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """Figure, table or claim: its sweeps, and its claim in our words."""
+    """Figure, table or claim of a paper: its sweeps, and a paraphrase of its claim."""
 
     id: str
     title: str
@@ -98,7 +98,7 @@ class Paper:
         folder = self.folder.parent.resolve()
         if folder in (one.resolve() for one in default_paper_folders()):
             return []
-        # Published files name no folder of the machine.
+        # The command is in published files, which must not name folders of the machine that made them.
         below = folder.is_relative_to(Path.cwd())
         return ["--papers", shlex.quote(str(folder.relative_to(Path.cwd()))) if below else "DIR"]
 
@@ -163,7 +163,7 @@ def paper_titles() -> list[tuple[str, str]]:
 
 
 def describe_absence(given: Path | None = None) -> str:
-    """Describes where no papers were found."""
+    """Describes the folders in which no papers were found."""
     looked = ", ".join(map(str, paper_folders(given)))
     return f"no papers found in {looked}; set {FOLDER_VARIABLE} to their folder"
 
@@ -179,7 +179,7 @@ def load_paper(name: str, given: Path | None = None) -> Paper:
 
 
 def read_paper(folder: Path) -> Paper:
-    """Returns the paper in a folder."""
+    """Reads and checks the files of the paper in a folder."""
     path = folder / PAPER_FILE
     given, _ = read_toml(path)
     top = TableFields(path, "", given)

@@ -62,7 +62,7 @@ def build_readme(
 
 
 def section(heading: str, lines: Sequence[str]) -> list[str]:
-    """Returns the lines of a section with its heading; nothing without lines."""
+    """Returns the lines of a section with its heading; empty if `lines` is."""
     return [f"## {heading}", "", *lines, ""] if lines else []
 
 
@@ -71,7 +71,7 @@ def describe_sensitivity_runs(changed: Mapping[str, Any] | None) -> list[str]:
     if changed is None:
         return []
     told = "; ".join(f"`{one['name']}` ({escape_markdown(one['title'])})" for one in changed["settings"])
-    where = "verdicts below others, and assumptions, name them in parentheses"
+    where = "assumptions, and verdicts that they change, name them in parentheses"
     return [f"Sensitivity runs change one open parameter each ({where}): {told}.", ""]
 
 
@@ -107,7 +107,7 @@ def describe_warning(label: str, texts: Sequence[str]) -> str:
     if not meaning:
         return " ".join(map(escape_markdown, texts))
     names = list(dict.fromkeys(text.partition(": ")[0] for text in texts))
-    # Sweeps of sensitivity runs have names such as `textbook/pairs`.
+    # Only names of sweeps of sensitivity runs have a `/`, such as `textbook/pairs`.
     shown = [name for name in names if "/" not in name] or names
     also = "; also in sensitivity runs" if len(shown) < len(names) else ""
     sweeps = ", ".join(f"`{name}`" for name in shown)

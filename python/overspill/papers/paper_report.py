@@ -65,13 +65,13 @@ def build_page(
 def claim_cells(
     paper: Paper, rows: list[dict[str, Any]], changed: Mapping[str, Any] | None
 ) -> list[list[list[str]]]:
-    """Returns the claims of a paper as table lines: claim, place, verdicts and evidence."""
+    """Returns the claims of a paper as table lines: claim, place in the paper, verdicts and evidence."""
     found = [decide_claim(claim, rows) for claim in paper.claims]
     return claims_page.claim_cells(found, rows, parse_sensitivity_rows(changed))
 
 
 def page_facts(paper: Paper, document: Mapping[str, Any]) -> Iterable[tuple[str, str, bool]]:
-    """Yields the facts above all figures; facts that limit the results are marked as loud."""
+    """Yields the facts above all figures; facts that limit the results are flagged for emphasis."""
     if document["part"]:
         yield "part", document["part"], True
     for one in document["warnings"]:

@@ -199,7 +199,7 @@ def check_consistency(fields: TableFields, row: Row) -> None:
     elif row.tolerance is None and not row.is_for_later:
         raise fields.field_error("tolerance", "nothing", TOLERANCE_FORMS)
     predicts = row.tolerance is not None and row.tolerance.prediction is not None
-    # A row with basis `derived` needs no `one_run`: a value derived from numbers of one run is of that run.
+    # Basis `derived` needs no `one_run`: a value that is derived from numbers of one run is of that run.
     if predicts and is_finite_number(row.published) and not row.is_one_run and row.basis != "derived":
         raise fields.field_error("tolerance", "{ prediction } without one_run", "it only if one run is shown")
     if row.is_one_run and not is_finite_number(row.published):

@@ -30,7 +30,7 @@ MIN_ARRAY_LENGTH = 20  # length from which on a list is an array
 PATH_PART = re.compile(r"\.(\w+)|\[(\w+)\]")
 PLAIN_TYPES = (str, bool, int, float, type(None))
 
-# Objects that calls may get beside numbers and texts; `make_object` creates them.
+# JSON cannot store objects of matplotlib, so drawings create them by these names, with `make_object`.
 OBJECT_CONSTRUCTORS: Mapping[str, Callable[..., Any]] = {
     "arrow": FancyArrowPatch,
     "log": LogLocator,

@@ -17,7 +17,7 @@ RowDocument = Mapping[str, Any]  # row in the form of `rows.json`
 
 
 def classify_row(row: RowDocument, widest: Mapping[str, float]) -> str:
-    """Returns `yes`, or the reason why a row does not count; `widest` is that of `widest_tolerance_by_unit`.
+    """Returns `yes`, or the reason why a row does not count; `widest`: see `widest_tolerance_by_unit`.
 
     A row does not count if it repeats another one with other traffic, sizes, seeds or ties (`repeat`); if it
     was added, or its measure or tolerance changed, after a first run (`revised`); if its tolerance is too
@@ -48,7 +48,7 @@ def has_wide_tolerance(row: RowDocument, widest: Mapping[str, float]) -> bool:
     """
     value, found = published_value_or_middle(row["published"], row["tolerance"]), max_tolerated_deviation(row)
     if value is not None and found is not None and found > MAX_TOLERANCE_SHARE * abs(value):
-        # A share of a published 0 means nothing, so such a tolerance is not too wide here.
+        # Every tolerance is more than a share of a published 0, so this rule does not apply to 0.
         # A range whose middle is 0 is too wide.
         return value != 0 or row["published"] is None
     if not has_prediction_interval(row):
@@ -107,7 +107,7 @@ def widest_tolerance_by_unit(rows: Iterable[Row]) -> dict[str, float]:
 
 
 def with_classification(rows: Sequence[dict[str, Any]], known: Iterable[Row]) -> list[dict[str, Any]]:
-    """Returns rows with the field `counts`: `yes` or why they do not; `known` are all rows of the paper."""
+    """Returns rows with a field `counts`: `yes` or the reason if not; `known` are all rows of the paper."""
     widest = widest_tolerance_by_unit(known)
     return [{**row, "counts": classify_row(row, widest)} for row in rows]
 

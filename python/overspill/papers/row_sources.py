@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class RecordingRuns:
-    """Runs of a sweep that record whether a value was read."""
+    """Wrapper of a sweep's runs that records whether the code of a figure reads a value."""
 
     def __init__(self, name: str, runs: Runs, read: set[str]) -> None:
         self.name, self.runs, self.read = name, runs, read
@@ -25,7 +25,7 @@ class RecordingRuns:
 
     @property
     def points(self) -> Sequence[Point]:
-        """Points of the sweep."""
+        """Points of the sweep, each with its values by path."""
         return self.runs.points
 
     @property
@@ -39,12 +39,12 @@ class RecordingRuns:
         return self.runs.metric(name, variant, point)
 
     def tables(self, name: str, variant: str, point: Point | None = None) -> list[pa.Table]:
-        """Returns a table by seed, and records that the sweep was read."""
+        """Returns a table that the sweep keeps, by seed, and records that the sweep was read."""
         self.read.add(self.name)
         return self.runs.tables(name, variant, point)
 
     def node(self, name: str) -> int:
-        """Returns the number that a node has in tables."""
+        """Returns the number of a node in the tables, by its name in the scenario's network."""
         return self.runs.node(name)
 
     def settings(self, variant: str) -> Mapping[str, Any]:
@@ -55,7 +55,7 @@ class RecordingRuns:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.runs, name)
 
-    # Equality by the wrapped runs: caches keyed by a sweep serve every reader of it.
+    # Wrappers of the same runs are equal, so that results cached by sweep are found through any wrapper.
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RecordingRuns) and self.runs is other.runs
@@ -65,7 +65,7 @@ class RecordingRuns:
 
 
 class RecordingSweeps(Mapping[str, Runs]):
-    """Sweeps by name that record which were looked up and read."""
+    """Sweeps of a figure by name, which record the names of those that are looked up or read."""
 
     def __init__(self, runs: Mapping[str, Runs]) -> None:
         self.read: set[str] = set()

@@ -21,10 +21,10 @@ COLUMN_HEADS = ("", "case", "metric", "published", "measured", "tolerance", "ver
 LEGEND_TEXT = (
     "measured: mean ± half-width of its 95% interval over seeds. reproduced: the whole interval is "
     "within the tolerance; not reproduced: the whole interval is outside; inconclusive: neither. If a "
-    "row is exact, every seed must be within. A value that is undefined in some run is not reproduced, "
-    "and the note says why. The basis is followed by the reason why a row does not count. An anecdote "
-    "has a wide tolerance, and counts only if it is missed. Bars and bands of figures are 95% intervals "
-    "of the mean."
+    "row is exact, the value of every seed must be within. A value that is undefined in some run is not "
+    "reproduced, and the note says why. The basis is followed by the reason why a row does not count. An "
+    "anecdote has a wide tolerance, and counts only if it is missed. Bars and bands of figures are 95% "
+    "intervals of the mean."
 )
 
 VERDICT_WORDS = {HOLDS: "reproduced", FAILS: "not reproduced", INCONCLUSIVE: "inconclusive"}
@@ -114,7 +114,7 @@ def format_tolerance(row: RowDocument) -> str:
 
 
 def format_basis(row: RowDocument) -> str:
-    """Returns where a published value is from, and why the row does not count if it does not."""
+    """Returns the origin of a published value, and the reason if its row does not count."""
     name = BASIS_WORDS.get(row["basis"], str(row["basis"]))
     return name if row["counts"] == COUNTED else f"{name}; {row['counts']}"
 
@@ -132,7 +132,7 @@ def row_notes(row: RowDocument) -> list[str]:
 
 
 def describe_score(found: Mapping[str, int], rows: Iterable[RowDocument]) -> str:
-    """Counts the rows with each verdict, of those that count, and the rows not run, as text."""
+    """Describes how many of the rows that count have each verdict, and how many rows were not run."""
     texts = [f"{found[one]} {VERDICT_WORDS[one]}" for one in VERDICTS if found[one]]
     of = found["of"]
     text = f"{of} row{'s' * (of != 1)} count{'s' * (of == 1)}: {', '.join(texts)}" if of else "no row counts"
@@ -140,7 +140,7 @@ def describe_score(found: Mapping[str, int], rows: Iterable[RowDocument]) -> str
 
 
 def revision_reasons(rows: Sequence[RowDocument]) -> list[str]:
-    """Describes, one line each, the reasons for which rows were revised after a first run."""
+    """Returns one line of text for each reason for which rows were revised after a first run."""
     return [describe_revision(one) for one in group_by_cause(rows)]
 
 

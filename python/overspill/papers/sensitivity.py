@@ -21,7 +21,7 @@ SensitivityDocument = Mapping[str, Any]  # document of `what_if.json.gz`
 
 @dataclass(frozen=True)
 class AffectedRow:
-    """Row that a sensitivity run affects: its own result, those on fewer seeds, and those by setting."""
+    """Row that a sensitivity run affects: its results without changes, on fewer seeds, and by setting."""
 
     row: Row
     own_result: RowResult
@@ -51,7 +51,7 @@ def list_affected_rows(made: Reproduction) -> list[AffectedRow]:
 
 
 def sensitivity_document(made: Reproduction) -> dict[str, Any]:
-    """Returns the document of `what_if.json.gz`."""
+    """Returns the document of all sensitivity runs, as `what_if.json.gz` holds it."""
     return {
         "paper": made.paper.name,
         "overspill": version(),
@@ -82,7 +82,7 @@ def sensitivity_document(made: Reproduction) -> dict[str, Any]:
 
 
 def with_titles(paper: Paper, published: SensitivityDocument) -> dict[str, Any]:
-    """Returns a published document with the present titles from `paper.toml`."""
+    """Returns published sensitivity runs with the titles that `paper.toml` now has for their settings."""
     titles = {one.name: one.title for one in paper.what_ifs}
     about = [{**one, "title": titles.get(one["name"], one["title"])} for one in published["settings"]]
     return {**published, "settings": about}

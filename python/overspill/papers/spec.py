@@ -56,14 +56,14 @@ class Measured:
     metric: str
     values: Sequence[float] | Sequence[str]
     note: str = ""  # observation of the code for readers, such as the seeds that lost packets
-    # Number of seeds if values are of parts of runs, such as packets. These are no independent draws, so that
-    # their mean has no interval.
+    # Number of seeds; set only if `values` are of parts of runs, such as packets. Parts of one run are not
+    # independent, so that their mean has no interval.
     seeds: int | None = None
 
 
 # Runs of a figure by the names of their sweeps in `paper.toml`.
 Sweeps = Mapping[str, Runs]
-# Computes the rows of a figure from its runs.
+# Receives no published values, so that code cannot fit the measured values to them.
 Measure = Callable[[Sweeps], Iterable[Measured]]
-# Draws a figure from its runs within `plots.style()`; published values are by (case, metric).
+# Called within `plots.style()`. The second argument has the published numbers by (case, metric).
 Draw = Callable[[Sweeps, Mapping[tuple[str, str], float]], "Drawing"]

@@ -90,11 +90,14 @@ class SweepRuns:
         found = {run.seed: run.table(name) for run in self.sweep.runs_of(variant, at)}
         tables = [found.get(seed) for seed in self.seeds]
         if absent := [seed for seed, table in zip(self.seeds, tables, strict=True) if table is None]:
-            raise Failed(f"sweep {self.name}: no table {name} of {variant}: seed {absent[0]} has none")
+            raise Failed(
+                f"sweep {self.name}: no table {name} of {variant} with seed {absent[0]}; "
+                "expected one of every seed"
+            )
         return tables
 
     def node(self, name: str) -> int:
-        """Returns the number that a node has in tables."""
+        """Returns the number of a node in the tables, by its name in the scenario's network."""
         if name not in self.nodes:
             raise self.unknown_name_error(f"node {name!r}", f"one of {', '.join(self.nodes)}")
         return self.nodes[name]

@@ -78,9 +78,8 @@ class TableFields:
         found, there = self.take_texts(field, default), list(names)
         for one in found:
             if one not in there:
-                raise self.field_error(
-                    field, repr(one), f"some of {', '.join(there) or 'none, since there are none'}"
-                )
+                allowed = f"some of {', '.join(there)}" if there else "an empty list, since no name is known"
+                raise self.field_error(field, repr(one), allowed)
         return found
 
     def take_whole_number(self, field: str, default: Any = REQUIRED) -> int:

@@ -15,7 +15,7 @@ NEW_ROW = "new"  # verdict before a revision of a row that did not exist
 
 @dataclass(frozen=True)
 class RowRevision:
-    """Revision after a first run: of a measure, of a tolerance, or of a setting that the row depends on.
+    """Revision of a row after its first run: of its measure or tolerance, or of a setting that it depends on.
 
     `verdict` is the last one before, or `new`. If only `settings` changed, measure and tolerance are those of
     the first run.
@@ -33,7 +33,7 @@ class RowRevision:
 
 @dataclass(frozen=True)
 class RevisionCause:
-    """Rows that were revised for one reason, with the numbers reproduced now and before.
+    """Rows that were revised for one reason, with the numbers of those reproduced now and before.
 
     `no_longer_reproduced` are figure, case and metric of rows that were reproduced before and are not now.
     """

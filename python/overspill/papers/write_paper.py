@@ -62,7 +62,7 @@ TABLE_SCHEMA = pa.schema(
 
 
 def write_reproduction(made: Reproduction, formats: Collection[str] | None) -> Path:
-    """Writes all files into the folder of the results; returns the page, or the rows without one.
+    """Writes all files of a reproduction; returns the path of its page, or of its rows if there is no page.
 
     `formats` are those of figures beside SVG and PNG; `None` writes neither figures nor page.
     """
@@ -83,7 +83,7 @@ def write_reproduction(made: Reproduction, formats: Collection[str] | None) -> P
 
 
 def redraw_published(paper: Paper, out: Path, formats: Collection[str]) -> Path:
-    """Writes page, README and figures from the published rows and plotted data; returns the page."""
+    """Writes page, README and figures of a paper from its folder's files; returns the path of the page."""
     path = paper.folder / ROWS_FILE
     if not path.is_file():
         raise BadInput(f"{path}: found no such file; expected the rows of `overspill paper NAME --publish`")
@@ -92,7 +92,7 @@ def redraw_published(paper: Paper, out: Path, formats: Collection[str]) -> Path:
 
 
 def write_publication(paper: Paper, made: Publication, out: Path, formats: Collection[str]) -> Path:
-    """Writes page, README and figures of the documents of a publication; returns the page."""
+    """Writes page, README and figures from published documents and data; returns the path of the page."""
     changed = made.found.sensitivity_document
     changed = changed and sensitivity.with_titles(paper, changed)
     found = PublishedDocuments(made.found.rows_document, changed)
@@ -157,7 +157,7 @@ def stage_files(out: Path) -> Iterator[Path]:
     try:
         yield new
         made = sorted(path.relative_to(new) for path in new.rglob("*") if path.is_file())
-        # Page and README are moved last, since they show the figures.
+        # Figures are moved before page and README, which must not refer to figures that are not there yet.
         for name in sorted(made, key=lambda name: len(name.parts), reverse=True):
             (out / name).parent.mkdir(exist_ok=True)
             (new / name).replace(out / name)
@@ -183,7 +183,7 @@ def existing_files(out: Path) -> set[Path]:
 
 
 def rows_to_table(rows: list[dict[str, Any]]) -> pa.Table:
-    """Returns the rows as columns, texts and numbers in separate ones; a tolerance is JSON."""
+    """Returns the rows as an Arrow table: texts and numbers in separate columns, tolerances as JSON."""
     made = []
     for row in rows:
         one = dict(row)
@@ -243,7 +243,7 @@ def undrawn_figures(paper: Paper) -> list[str]:
 
 
 def check_publish(asked: Selection, report: bool) -> None:
-    """Raises `BadInput` if a reproduction may not be published: changed seeds, no page, or a first part."""
+    """Raises `BadInput` for a reproduction with other seeds, without a page, or of a part published first."""
     if asked.seeds is not None:
         raise BadInput("--publish: found --seeds; expected the paper's own numbers of seeds")
     if not report:

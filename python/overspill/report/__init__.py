@@ -14,7 +14,7 @@ __all__ = ["render_run_page", "write", "write_report_of_folder"]
 
 
 def write_report_of_folder(folder: Path, formats: Collection[str] = ()) -> Path:
-    """Writes the report of a folder that `overspill run` or `overspill sweep` wrote; returns its path.
+    """Writes the report of a folder that `overspill run` or `sweep` wrote; returns the path of the page.
 
     Figures are saved in these formats, and again in those in which they exist. The tables of a sweep that was
     stopped before it could write them are made from its finished runs.
@@ -27,7 +27,7 @@ def write_report_of_folder(folder: Path, formats: Collection[str] = ()) -> Path:
 
 
 def write(results: Results, folder: Path, formats: Collection[str] = ()) -> Path:
-    """Writes `report.html`, and figures in these formats; returns the path of the page.
+    """Writes `report.html`, and figures in the given formats; returns the path of the page.
 
     Raises `BadInput` if another command is writing there, or has put its results there since.
     """
@@ -37,7 +37,10 @@ def write(results: Results, folder: Path, formats: Collection[str] = ()) -> Path
             results_folder.results_identity(results_folder.parse_manifest(folder, WRITER_COMMANDS))
             != results.identity
         ):
-            raise BadInput(f"{folder}: another run or sweep has replaced these results; no page is drawn")
+            raise BadInput(
+                f"{folder}: another run or sweep has replaced these results, so that no page was written. "
+                "Run the command again, in another folder"
+            )
         return write_page_and_figures(results, folder, formats)
 
 

@@ -15,7 +15,7 @@ name = "one"
 kind = "permutation"
 size = "1B"
 """
-MODULE_TEMPLATE = '''"""Names of tables, reasons and numbered kinds in the core; made by `make docs`."""
+MODULE_TEMPLATE = '''"""Names of tables, drop reasons and numbered kinds in the core; made by `make docs`."""
 
 TABLES = (
 {tables}
@@ -29,12 +29,12 @@ TUPLE_TEMPLATE = """{what} = (
 )
 """
 DROP_PREFIX = "drop_"
-# Constants whose name is not that of the core's list of meanings.
+# The core's names of these lists would be unclear as constants; other constants are named like their list.
 CONSTANT_NAMES = {"doing": "PACKET_EVENTS", "fates": "FRAME_OUTCOMES"}
 
 
 def format_module() -> str:
-    """Returns the text of the whole module."""
+    """Returns the source text of `results/names.py`."""
     run = core.load_scenario("names.toml", SCENARIO, []).run("default", 1)
     while not run.advance(1 << 20)["done"]:
         pass
@@ -50,7 +50,7 @@ def format_module() -> str:
 
 
 def format_tuple_lines(names: Iterable[str]) -> str:
-    """Returns strings as the lines of a tuple."""
+    """Returns names as the lines of a tuple in Python source."""
     return "\n".join(f'    "{name}",' for name in names)
 
 

@@ -1,4 +1,4 @@
-"""Common parts of all HTML pages: figures, the frame, and plotly's script."""
+"""Common parts of all HTML pages: figures, templates, and plotly's script."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from overspill.errors import escape_unprintable
 def save_and_describe_charts(
     charts: Mapping[str, Chart], folder: Path, formats: Collection[str] = ()
 ) -> list[dict[str, Any]]:
-    """Saves charts in the given and in earlier saved formats; returns each as a part of the HTML page."""
+    """Saves charts in the given formats and those saved earlier; returns each as a part of an HTML page."""
     kinds = formats_to_save(charts, folder, formats)
     figure_files.save_charts(charts, folder, kinds)
     return [chart_block(chart, kinds) for chart in charts.values()]
@@ -62,7 +62,7 @@ def chart_block(chart: Chart, kinds: Collection[str] = ()) -> dict[str, Any]:
 
 
 def svg_stroke(look: LineStyle) -> dict[str, str]:
-    """Returns the line of a legend entry as SVG attributes."""
+    """Returns the line style of a legend entry as SVG attributes."""
     dash = " ".join(f"{length * look.width:.3g}" for length in look.dash)
     return {
         "colour": look.colour,
@@ -73,7 +73,7 @@ def svg_stroke(look: LineStyle) -> dict[str, str]:
 
 
 def render_template(template: str, **values: Any) -> str:
-    """Returns a page made from a template."""
+    """Returns an HTML page from a template and its values."""
     loader = jinja2.PackageLoader("overspill", "templates")
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True

@@ -11,7 +11,7 @@ PAGE_HEAD = """# Reference
 `make docs` generates this page from the declarations that check scenarios; do not edit it.
 `overspill explain NAME` prints any of these entries. [scenarios.md](scenarios.md) describes their use.
 """
-# Tables in the order of a file; an entry for a slot is followed by the kinds that may fill it.
+# Titles of sections, in the order of a scenario file. Tables of the catalogue without an entry come last.
 TABLE_ORDER = (
     ("", "The file"),
     ("topology", "[topology]"),

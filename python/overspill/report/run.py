@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def write_run_report(results: Results, folder: Path, formats: Collection[str] = ()) -> Path:
-    """Writes `report.html`, and figures in these formats; returns the path of the page."""
+    """Writes `report.html`, and figures in the given formats; returns the path of the page."""
     path, made = folder / results_folder.REPORT_FILE, charts.build_charts(results)
-    # Listed before they are drawn: if the command is stopped meanwhile, they are replaced with these results.
+    # Listed before they are drawn, so that later results remove them even if this command is killed.
     results_folder.list_report_in_manifest(
         folder, [path.name, *page.saved_file_names(made, folder, formats)], more=True
     )

@@ -93,7 +93,7 @@ def variant_settings(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         (describe_host_transports(one), one["transport"]) for one in resolved.get("transports") or []
     ]
     for workload in resolved.get("traffic") or []:
-        # The terms of a load mean nothing if no load is requested.
+        # Without `fraction`, `load` has only terms such as `of` and `bytes`, which have no effect.
         without = ("name",) if "fraction" in (workload.get("load") or {}) else ("name", "load")
         name = workload.get("name", "")
         yield f"traffic {name}".strip(), format_setting(workload, (*without, "transport", "transports"))
@@ -117,7 +117,7 @@ def variant_settings(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
 
 
 def switch_and_host_mechanisms(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    """Yields the mechanisms of switches, and those of hosts that are not plain."""
+    """Yields the mechanisms of switches, and those of hosts that are not of a default kind."""
     groups = resolved.get("switches") or []
     for group in groups:
         nodes = [str(one) for one in group.get("nodes", [])]

@@ -32,7 +32,7 @@ MAX_ROWS = 4000
 
 
 def write_sweep_report(sweep: FinishedRuns, folder: Path, formats: Collection[str] = ()) -> Path:
-    """Writes `report.html`, and figures in these formats; returns the path of the page."""
+    """Writes `report.html`, and figures in the given formats; returns the path of the page."""
     path = folder / results_folder.REPORT_FILE
     atomic_files.write_text(
         path,
@@ -140,7 +140,7 @@ def format_axis_value(
 
 
 def metric_units(sweep: FinishedRuns) -> dict[str, tuple[float, str]]:
-    """Returns one unit for every metric over all points."""
+    """Returns factor and name of each metric's unit, which is the same at all points."""
     rows = sweep.summary.to_pylist()
     means = group_by_key((str(key_from_row(row)), row["mean"] or 0.0) for row in rows)
     names = {str(key_from_row(row)): row["unit"] for row in rows}

@@ -10,7 +10,7 @@ from overspill.results import summary_tables
 from overspill.results.finished_runs import FinishedRuns
 from overspill.results.metric_key import Key
 
-# Axis that requests a load of the workload that it names.
+# Path of an axis that sets the requested load of one workload; other axes have no achieved load.
 LOAD_PATH = re.compile(r"traffic\.(?P<workload>.+)\.load(\.fraction)?")
 MIN_LOAD_DEVIATION = 0.05  # share of the requested load; a smaller deviation is not shown
 
@@ -18,7 +18,7 @@ PointAndVariant = tuple[str, ...]  # values of the axes
 
 
 def achieved_load_texts(sweep: FinishedRuns) -> dict[str, dict[PointAndVariant, str]]:
-    """Returns the achieved load at each point by axis, if an axis requests a load and it differs anywhere.
+    """Returns achieved loads by axis and point, for axes whose requested load is missed at some point.
 
     A text is `0.301`, or `0.28 to 0.31` if variants differ.
     """
@@ -31,7 +31,7 @@ def achieved_load_texts(sweep: FinishedRuns) -> dict[str, dict[PointAndVariant, 
 
 
 def mean_achieved_loads(sweep: FinishedRuns, at: int) -> dict[str, float]:
-    """Returns the mean achieved load by value of an axis; empty if it differs nowhere."""
+    """Returns the mean achieved load by value of an axis; empty if it is as requested everywhere."""
     every = (
         (place[at], load) for place, loads in achieved_loads_on_axis(sweep, at).items() for load in loads
     )

@@ -14,7 +14,7 @@ TIME_PATTERN = re.compile(rf"([0-9]+(?:\.[0-9]+)?)({'|'.join(PS_PER_UNIT)})")
 
 @dataclass(frozen=True)
 class ActiveInterval:
-    """Interval in ps in which a workload starts something, and its share of the measurement window."""
+    """Interval in ps in which a workload starts flows or packets, and its share of the measurement window."""
 
     start: float
     end: float
@@ -27,7 +27,7 @@ class ActiveInterval:
 
 
 def find_active_interval(run: RunData, facts: Mapping[str, Any], name: str) -> ActiveInterval | None:
-    """Returns when a workload sends, by the scenario's keys; `None` if they do not determine it."""
+    """Returns the interval in which a workload sends; `None` if the scenario's keys do not determine it."""
     resolved = (facts.get("resolved") or {}).get(run.variant) or {}
     keys = next((one for one in resolved.get("traffic") or [] if one.get("name") == name), None)
     first, last = run.window_ps

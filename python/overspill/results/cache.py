@@ -84,7 +84,7 @@ class RunStore:
         return self.run_folder(key) / f"{name}.parquet"
 
     def kept_files(self, key: str, entry: StoredRun, tables: Sequence[str]) -> dict[Path, str]:
-        """Returns files of these tables, if the run wrote them, and of its captures, with their SHA-256."""
+        """Returns the files of these tables that the run wrote, and of its captures, with their SHA-256."""
         known = {self.table_path(key, name): entry.tables[name] for name in tables}
         known |= {self.run_folder(key) / name: digest for name, digest in entry.captures.values()}
         return {path: digest for path, digest in known.items() if digest is not None}
@@ -109,7 +109,7 @@ class RunStore:
         if not path.exists():
             return None
         try:
-            # `read_table` would take folders named `KEY=VALUE` for columns.
+            # `pq.read_table` would add a column for each folder in the path that is named `KEY=VALUE`.
             with pq.ParquetFile(path, page_checksum_verification=True) as file:
                 table = file.read()
             meta = json.loads((table.schema.metadata or {})[METADATA_KEY])

@@ -32,7 +32,7 @@ def caution_lines(results: FinishedRuns) -> list[Line]:
 
 
 def starved_and_repeated_warnings(results: FinishedRuns) -> list[Line]:
-    """Returns warnings about starved flows, and about seeds that repeat a run to the digit."""
+    """Returns warnings about starved flows, and about seeds whose results do not differ."""
     found = []
     for variant in results.variants:
         by_seed = {
@@ -81,7 +81,7 @@ def few_samples_caution(results: FinishedRuns) -> list[Line]:
     every = metric_rows.all_metric_keys(results.values)
     hidden = pooled_workloads.hidden_metrics(every, results.kinds)
     for key in (one for one in every if one not in hidden):
-        # `results.rows` would compute intervals, which takes time.
+        # Not from `results.rows`, which would also compute all intervals and is slow.
         cells = metric_rows.metric_cells(results.values, key) if metrics.samples_needed(key) else {}
         counts = [cell.few_samples for cell in cells.values() if cell.few_samples is not None]
         if counts:
@@ -90,7 +90,7 @@ def few_samples_caution(results: FinishedRuns) -> list[Line]:
 
 
 def fewest_samples_caution(fewest: Mapping[Key, int], place: str) -> list[Line]:
-    """Returns the caution about percentiles of too few samples, by metric the fewest; empty without any.
+    """Returns the caution about percentiles of too few samples, from the fewest of each metric, if any.
 
     `place` names where all of them are listed.
     """
@@ -100,7 +100,7 @@ def fewest_samples_caution(fewest: Mapping[Key, int], place: str) -> list[Line]:
         of_metrics.setdefault(metrics.find_metric(name).title.replace(f" {part}", "", 1), {})[part] = count
     if not of_metrics:
         return []
-    # Metrics of the same samples are named together: FCT and slowdown are of the same flows.
+    # Metrics with the same samples share an entry: FCT and slowdown are of the same flows.
     groups: dict[str, list[str]] = {}
     for title, parts in sorted(of_metrics.items(), key=lambda one: min(one[1].values())):
         groups.setdefault(f"{', '.join(parts)} ({min(parts.values())})", []).append(title)

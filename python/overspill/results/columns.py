@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from overspill.errors import Failed
 
-# Part of the public interface, for programs that read tables.
+# Re-exported as public names: programs decode numbered kinds in the tables with them.
 from overspill.results.names import PACKET_HIST as PACKET_HIST
 from overspill.results.names import REORDER as REORDER
 

@@ -18,7 +18,7 @@ def may_pause(run: RunData) -> bool:
 
 
 def no_deadlock_lines(results: FinishedRuns) -> Iterator[Line]:
-    """Yields one line with the variants that may pause and had no deadlock in any run, if there are any."""
+    """Yields one line that names the variants that may pause and had no deadlock in any run, if any."""
     pausing = [name for name in results.variants if any(map(may_pause, results.runs_of(name)))]
     free = [name for name in pausing if not any(run.deadlock for run in results.runs_of(name))]
     if free:

@@ -36,7 +36,7 @@ LEGEND_TEXT = (
 
 @dataclass(frozen=True)
 class Difference:
-    """Difference of a metric from the baseline's, with its interval over `n` seeds, or range for two."""
+    """Difference of a metric from the baseline, with its interval over `n` seeds, or its range for two."""
 
     n: int
     mean: float
@@ -60,7 +60,7 @@ class Difference:
 
     @property
     def ci95(self) -> float | None:
-        """Half-width of the difference's interval."""
+        """Half-width of the difference's interval; `None` for fewer than three seeds."""
         return (self.high - self.low) / 2 if self.n >= stats.MIN_SEEDS_FOR_INTERVAL else None
 
 
@@ -86,7 +86,7 @@ def differences_at_point(
 def with_verdict(
     one: Difference, what: tuple[Metric, str, str], pair: Mapping[str, MetricCell], rules: ComparisonRules
 ) -> Difference:
-    """Returns a difference with its mark, or with the reason why it has none; its interval excludes 0."""
+    """Returns a difference whose interval excludes 0 with its mark, or with the reason for no mark."""
     metric, baseline, variant = what
     better = one.mean < 0 if metric.better == "lower" else one.mean > 0
     best, other = (variant, baseline) if better else (baseline, variant)
@@ -97,7 +97,7 @@ def with_verdict(
 
 
 class DifferencesBuilder:
-    """Table of differences, gathered point by point."""
+    """Builder of the table of differences, which is filled point by point."""
 
     def __init__(self, axes: Sequence[Axis], baseline: str) -> None:
         self.builder, self.baseline = summary_tables.TableBuilder(axes, COLUMNS), baseline
@@ -130,7 +130,7 @@ def differences_of_metric(
 
 
 def difference_document(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a row in the form of the JSON document: an interval, or the range of two seeds."""
+    """Returns a difference as an entry of the JSON document: with its interval, or the range of two seeds."""
     kind = "interval" if row["n"] >= stats.MIN_SEEDS_FOR_INTERVAL else "range"
     found = {"baseline": row["baseline"], "mean": row["mean"], kind: [row["low"], row["high"]]}
     found |= {"seeds": row["n"], "differs": row["differs"]}
@@ -138,7 +138,7 @@ def difference_document(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def documents_by_place(table: pa.Table, axes: Sequence[Any]) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """Returns the rows in the form of the JSON document, by point, variant and metric."""
+    """Returns differences as entries of the JSON document, by point, variant and metric."""
     paths = [axis.path for axis in axes]
     return {
         (*(row[path] for path in paths), row["variant"], str(key_from_row(row))): difference_document(row)

@@ -18,7 +18,7 @@ from overspill.stats.quantiles import Value
 RAW_KINDS = ("constant", "bursts")  # kinds of traffic without flows that end
 TRAFFIC_KEY = "traffic_met"  # entry of a kept summary: the traffic of a run whose tables are not kept
 MAX_MESSAGES = 500  # most messages of closed loops that such a summary keeps, at some ten bytes each
-# Compared even with unfinished flows, since it is their number.
+# Unfinished flows make other metrics lower bounds, but not this one, which is their number.
 UNFINISHED_METRIC = "unfinished_flows"
 
 
@@ -60,7 +60,7 @@ Values = Mapping[str, Mapping[int, Mapping[Key, Value]]]  # variant -> seed -> m
 
 
 def judge_fairness(facts: Facts, by_variant: RunsByVariant, values: Values) -> Fairness:
-    """Returns the fairness of comparisons between variants; `facts` are from their manifest."""
+    """Returns the fairness of comparisons between variants; `facts` are entries of the manifest."""
     runs = [run for several in by_variant.values() for run in several]
     return Fairness(
         tuple(group_by_traffic(facts, by_variant)),
@@ -87,7 +87,7 @@ def group_by_traffic(facts: Facts, by_variant: RunsByVariant) -> list[tuple[str,
     seeds = set.intersection(*({run.seed for run in runs} for runs in ran.values()))
     groups: list[tuple[str, list[list[ClosedLoopMessages]], list[str]]] = []
     for variant, runs in ran.items():
-        # A run that was cut may not have reached all of its flows.
+        # A cut run may not have started all of its flows, which would look like different traffic.
         met = [run for run in runs if run.seed in seeds and not any_cut]
         fixed = repr(
             [raw_source_settings(facts, variant), *(flows_hash_from_summary_or_tables(run) for run in met)]
@@ -117,7 +117,7 @@ def hash_flows(run: RunData) -> str:
 
 
 Message = tuple[int, ...]
-# Messages of each query or connection of a workload.
+# Keys are (workload, query) or (workload, connection).
 ClosedLoopMessages = dict[tuple[int, ...], list[Message]]
 
 
@@ -162,7 +162,7 @@ def closed_loop_messages_from_summary_or_tables(run: RunData) -> list[ClosedLoop
 
 
 def traffic_for_summary(run: RunData) -> dict[str, Any]:
-    """Returns the traffic of a run for a kept summary: a hash, and the first messages of closed loops."""
+    """Returns the traffic of a run for its summary: a hash of flows, and first messages of closed loops."""
     ordered, whole = closed_loop_messages(run)
     return {
         "flows": hash_flows(run),

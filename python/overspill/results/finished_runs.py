@@ -48,15 +48,15 @@ class FinishedRuns(RunTables):
     runs: list[RunData] = field(default_factory=list)
     folder: Path | None = None
     axes: list[Axis] = field(default_factory=list)
-    # Tables of metrics and of summaries, if they exist already.
+    # Tables `metrics` and `summary` if they exist already; otherwise they are computed when first used.
     tidy: tuple[pa.Table, pa.Table] | None = None
-    # Table of differences from a baseline, for a sweep.
+    # Differences of a sweep from its baseline; `None` for one point, and for sweeps of older versions.
     compared: pa.Table | None = None
-    # Folder of the store, if there is one.
+    # Folder of the store; if it is `None` and `folder` is set, the store is in `folder`.
     store: Path | None = None
     # Digest that distinguishes these results from later ones in their folder; empty without a folder.
     identity: str = ""
-    # Earlier results of the folder that these replaced, if those have other runs.
+    # Earlier results that these replaced in the folder, if those had runs that these lack.
     replaced: ReplacedResults | None = None
     # Signal that ended the command before all runs were done; never written to files.
     signal: int | None = None
@@ -73,7 +73,7 @@ class FinishedRuns(RunTables):
 
     @property
     def variants(self) -> list[str]:
-        """Variants in the order of the file."""
+        """Names of the variants, in the order of the scenario."""
         return list(self.facts["variants"])
 
     @property
@@ -104,7 +104,7 @@ class FinishedRuns(RunTables):
 
     @property
     def interrupted(self) -> bool:
-        """True if runs were left out because the user stopped."""
+        """True if runs were left out because the user stopped the command."""
         return bool(self.facts["interrupted"])
 
     @property
@@ -254,12 +254,12 @@ class FinishedRuns(RunTables):
         Raises `BadInput` if these results have none: those of one point, and those of older versions.
         """
         if self.compared is None:
-            raise BadInput("differences: found none; expected a sweep by this version. Run the command again")
+            raise BadInput("differences: found none; expected a sweep of this version. Run the sweep again")
         return self.compared
 
     @cached_property
     def ranges(self) -> dict[tuple[str, ...], tuple[float, float]]:
-        """Range of each metric that has a value in exactly two seeds, by the first columns of `summary`."""
+        """Range of each metric with values in exactly two seeds, by identifying columns of `summary`."""
         return summary_tables.two_seed_ranges(self.metrics, self.summary)
 
     def metric(self, name: str, /, **label: str) -> pa.Table:
@@ -288,7 +288,7 @@ class FinishedRuns(RunTables):
 
     @cached_property
     def trees(self) -> dict[str, dict[int, list[saturation.SaturationTree]]]:
-        """Saturation trees by their begin: variant -> seed -> trees; none if no port is paused."""
+        """Saturation trees in order of their begin: variant -> seed -> trees; none if no port is paused."""
         found: dict[str, dict[int, list[saturation.SaturationTree]]] = {
             variant: {} for variant in self.variants
         }
@@ -321,7 +321,7 @@ class FinishedRuns(RunTables):
             part = run.table(name)
             if part is not None:
                 parts.append(columns.with_run_columns(part, run.variant, run.seed, run.point))
-        # Only hosts that probe have columns of probes: the rows of others are null there.
+        # Runs without senders of tail loss probes have no column `tlp_probes`: it is null in their rows.
         return (
             pa.concat_tables(parts, promote_options="default").unify_dictionaries() if parts else pa.table({})
         )
@@ -347,7 +347,7 @@ class FinishedRuns(RunTables):
         """Returns the store of a sweep; raises `BadInput` if it has none."""
         if self.folder is None and self.store is None:
             raise BadInput(
-                "runs of a sweep are kept only with `out`: without it there are `metrics` and `summary`"
+                "runs of a sweep are kept only with `out`; these results have only `metrics` and `summary`"
             )
         return self.store or Path(self.folder or "") / "store"
 
@@ -379,8 +379,8 @@ class FinishedRuns(RunTables):
         elif not self.is_missing(variant, seed, point):
             at = "".join(f", {path}={text}" for path, text in point.items())
             raise BadInput(
-                f"{found.run_file(key)}: deleted or damaged; expected {variant} with seed {seed}"
-                f"{at}: the same command runs it again"
+                f"{found.run_file(key)}: deleted or damaged; expected the run of {variant} with seed {seed}"
+                f"{at}. The same command runs it again"
             )
         return run
 

@@ -18,7 +18,7 @@ from overspill.stats.quantiles import Value
 
 @dataclass(frozen=True)
 class PlannedPoint:
-    """Point of a sweep with the keys of its runs, by variant and seed, and the settings for its lines."""
+    """Point of a sweep: keys of its runs by variant and seed, and settings that facts and warnings need."""
 
     point: Point
     keys: Mapping[str, Sequence[str]]
@@ -68,7 +68,7 @@ def gather_grid(
     """Returns the results of all stored runs of a grid, with the runs of one point in memory at a time."""
     gathered = GatheredFacts(differences.DifferencesBuilder(axes, known["baseline"]))
 
-    def runs() -> Iterator[tuple[Point, str, dict[int, dict[Key, Value]]]]:
+    def read_values_by_variant() -> Iterator[tuple[Point, str, dict[int, dict[Key, Value]]]]:
         for one in planned:
             by_variant = {
                 variant: {
@@ -82,7 +82,7 @@ def gather_grid(
                 if by_seed:
                     yield one.point, variant, by_seed
 
-    made, told = summary_tables.build_tables(axes, runs()), gathered.status
+    made, told = summary_tables.build_tables(axes, read_values_by_variant()), gathered.status
     count = len(planned) * len(known["variants"]) * len(known["seeds"])
     known = known | {
         "runs": {"planned": count, "finished": told.finished},
@@ -111,7 +111,7 @@ def read_entry(found: RunStore, key: str) -> StoredRun | None:
 def results_at_point(
     planned: PlannedPoint, known: Mapping[str, Any], runs: Mapping[str, dict[int, StoredRun | None]]
 ) -> FinishedRuns:
-    """Returns the runs of a point as results of their own, without tables."""
+    """Returns the runs of a point as the results of a single point, without tables."""
     settings = json.loads(planned.settings)
     facts = {
         "name": known["name"],

@@ -21,7 +21,7 @@ from overspill.results.measures import rates
 from overspill.results.metric_key import Key
 from overspill.results.rundata import RunData
 
-# Descriptions of memory that a switch has beside its buffers, by key.
+# Optional memory of a switch beside `buffer`, by key; `held` has two values and is formatted elsewhere.
 EXTRA_MEMORY_TEXTS = {
     "bounce": "bounce queues {} a port",
     "headers": "{} more a port for headers",
@@ -87,7 +87,7 @@ def incomplete_warnings(results: FinishedRuns) -> list[Line]:
             measured = sum(run.summary["flows"]["measured"] for run in left)
             text = f"{name_runs(left)}: {count} of {measured} measured flows did not finish"
             text += "; values that depend on these flows are lower bounds"
-            # A longer drain helps only runs that used all of theirs.
+            # A longer drain does not help a run that was cut or ended in a deadlock.
             if not any(run.cut or run.deadlock for run in left):
                 text += ". Increase `measure.drain`, or set `measure.allow_unfinished = true`"
             found.append(Line("UNFINISHED FLOWS", text, True))
@@ -213,7 +213,7 @@ def window_lines(results: FinishedRuns) -> Iterable[Line]:
 
 
 def group_by_text(results: FinishedRuns, text: Any) -> list[tuple[str, str]]:
-    """Returns each distinct text of variants with the names that share it; without names if all do."""
+    """Returns each distinct text with a prefix of the variants that share it, empty if all variants do."""
     texts = ((text(variant), variant) for variant in results.variants)
     by_text = group_by_key((one, variant) for one, variant in texts if one is not None)
     if len(by_text) == 1:

@@ -73,7 +73,7 @@ def find_identical_groups(runs: Mapping[str, RunsBySeed]) -> list[tuple[str, ...
 def group_names_with_equal_runs(
     runs: Mapping[str, Sized], alike: Callable[[Any, Any], bool]
 ) -> list[tuple[str, ...]]:
-    """Returns the names that have runs, in order, with names whose runs are alike in one group."""
+    """Returns the names that have runs, in order, in groups whose runs are alike."""
     found: list[tuple[Sized, list[str]]] = []
     for name, one in runs.items():
         if not one:

@@ -15,7 +15,7 @@ LABEL_MEANINGS = {
         "Measured flows that did not finish before the drain ended. Values that depend on them are lower "
         "bounds (`> x`), and no variant is called best. A longer `measure.drain` gives them more time."
     ),
-    "DEADLOCK": "Paused ports that wait for each other in a cycle: none of them ever sends that class again.",
+    "DEADLOCK": "Paused ports that wait for each other in a cycle: none ever sends the paused class again.",
     "NOT KNOWN": "An older version wrote these results without the data that some warnings need.",
     "NOTHING MEASURED": "No flow starts in the measurement window (`measure.from` to `measure.to`).",
     "NOT COMPARED": (
@@ -134,5 +134,5 @@ class Line:
     loud: bool = False
 
     def __post_init__(self) -> None:
-        """Puts the text on one line, whatever a user has set or named."""
+        """Escapes line breaks and control characters, which names and settings of a user may have."""
         object.__setattr__(self, "text", escape_unprintable(self.text))

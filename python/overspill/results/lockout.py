@@ -54,7 +54,7 @@ def workloads_with_locked_out_sources(run: RunData) -> list[StarvedWorkload]:
 
 
 def find_bottleneck_hosts(run: RunData) -> np.ndarray:
-    """Returns hosts whose last port dropped packets; empty if packets were lost anywhere else."""
+    """Returns hosts toward which a switch port dropped packets; empty if packets were lost anywhere else."""
     reasons = [name for name in run.column_names("ports") if name.startswith("drop_")]
     node, peer, *lost = run.columns("ports", "node", "peer", *reasons)
     dropping = np.sum(lost, axis=0) > 0 if len(node) else np.zeros(0, bool)

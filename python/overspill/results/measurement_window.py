@@ -1,4 +1,4 @@
-"""Measurement window in words, with cautions about values that it does not bound or makes rough."""
+"""Measurement window in words, with cautions about values that are rough or do not cover it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def describe_window(results: FinishedRuns, variant: str) -> str | None:
 
 
 def over_capacity_caution(results: FinishedRuns, variant: str) -> Iterable[str]:
-    """Yields a caution if links carry more than their capacity, since frames count whole where they begin."""
+    """Yields a caution if a load or utilisation exceeds 100%, which whole frames cause in a short window."""
     shares = [
         value.value
         for by_seed in results.values[variant].values()
@@ -45,7 +45,7 @@ def over_capacity_caution(results: FinishedRuns, variant: str) -> Iterable[str]:
 
 
 def endless_goodput_caution(results: FinishedRuns, runs: Sequence[RunData]) -> Iterable[str]:
-    """Yields a caution if the goodput of endless flows is not that of the window."""
+    """Yields a caution if the goodput of endless flows covers more than the measurement window."""
     summary = runs[0].summary
     resolved = (results.facts.get("resolved") or {}).get(runs[0].variant) or {}
     binned = (resolved.get("measure") or {}).get("goodput") == "flows"

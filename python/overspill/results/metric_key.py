@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-# Counts whose parts, except workloads, are metrics of their own.
+# Counts whose parts, except workloads, are metrics of their own, such as `drops_by_reason`.
 METRICS_SPLIT_BY_PART = ("drops", "bounces")
 
 LABELS = ("traffic", "size", "of", "tier", "reason", "event")  # labels that distinguish parts

@@ -13,7 +13,7 @@ from overspill.results.measures.rates import LINK_LEVELS
 from overspill.results.metric_key import LABELS, METRICS_SPLIT_BY_PART, Key
 from overspill.results.names import DROP_REASONS
 
-# `qct_mean`, `qct_mean[traffic=ring]`, `qct_mean[ring]`, `QCT mean [ring]`, `QCT mean [ring] (ms)`.
+# Matches `qct_mean`, `qct_mean[traffic=ring]`, `qct_mean[ring]`, and titles such as `QCT mean [ring] (ms)`.
 NAME_PATTERN = re.compile(r"(?P<metric>[^\[]*?)\s*(\[(?P<label>.*)\])?\s*(\([^()\[\]]*\))?")
 NAME_OF_TITLE = {one.title.casefold(): one.name for one in reversed(metrics.ALL_METRICS)}
 METRICS_BY_TIER = (*METRICS_SPLIT_BY_PART, *(one.name for one in metrics.SECTIONS["pauses"]))

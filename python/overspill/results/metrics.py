@@ -38,7 +38,7 @@ __all__ = [
     "samples_needed",
 ]
 
-# By subject, in the order of tables and documentation.
+# Metrics by subject. Tables, JSON documents and documentation have this order.
 SECTIONS: dict[str, list[Metric]] = {
     "flows": completion.METRICS,
     "rates": rates.METRICS,
@@ -54,7 +54,7 @@ SECTIONS: dict[str, list[Metric]] = {
 }
 ALL_METRICS: list[Metric] = [metric for section in SECTIONS.values() for metric in section]
 REGISTRY: dict[str, Metric] = {metric.name: metric for metric in ALL_METRICS}
-# Subjects whose counts mechanisms raise: if one is above 0, a buffer was short, or seemed to be.
+# Counts of these subjects are above 0 only if a mechanism acted because a buffer was, or seemed, short.
 MECHANISM_SECTIONS = ("packets", "bounces", "holds", "congestion", "pauses")
 COUNT_UNITS = ("packets", "frames", "pauses", "flows", "trees")  # units of counts
 MECHANISM_COUNTS = tuple(

@@ -1,4 +1,4 @@
-"""Names of tables, reasons and numbered kinds in the core; made by `make docs`."""
+"""Names of tables, drop reasons and numbered kinds in the core; made by `make docs`."""
 
 TABLES = (
     "flows",

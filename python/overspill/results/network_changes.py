@@ -1,4 +1,4 @@
-"""Changes of the network during a run: one row per event, with the frames that it cost."""
+"""Changes of the network during a run: one row per event, with the frames that were lost by it."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +14,10 @@ MAX_LINES = 12  # events that are printed; the report has all
 
 @dataclass
 class ChangeRow:
-    """Network event, with the frames that it cost each variant by seed: on its link, and for its absence."""
+    """Network event, with the frames that each variant lost on its link, and at its ports or without a route.
+
+    `costs` has both numbers by variant, for each seed.
+    """
 
     change: NetworkChange
     costs: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
@@ -55,14 +58,14 @@ def network_event_rows(results: FinishedRuns) -> list[ChangeRow]:
 
 
 def changes_with_costs(run: RunData) -> list[tuple[NetworkChange, tuple[int, int]]]:
-    """Returns the events of a run, each with frames lost on the link and frames dropped for its absence."""
+    """Returns the events of a run, each with frames lost on the link, and at its ports or without a route."""
     kept = run.summary.get(COSTS_KEY)
     every = count_frames_lost_by_event(run) if kept is None else kept
     return [(run.changes[at], (on_link, at_ports)) for at, on_link, at_ports in every]
 
 
 def count_frames_lost_by_event(run: RunData) -> list[tuple[int, int, int]]:
-    """Returns event number, frames lost on the link, and frames dropped for its absence, for each event."""
+    """Returns number, frames lost on the link, and frames lost at its ports or without a route, by event."""
     number, lost, dropped = run.columns("events", "event", "lost", "dropped")
     known = zip(number.tolist(), lost.tolist(), dropped.tolist(), strict=True)
     return [(int(at), int(on_link), int(at_ports)) for at, on_link, at_ports in known]

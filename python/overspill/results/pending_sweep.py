@@ -19,7 +19,7 @@ SETTINGS_KEYS = ("settings", "settings_of")  # entries of the plan only: distinc
 
 
 def keep_plan(out: Path, facts: dict[str, Any], settings: Sequence[str]) -> None:
-    """Keeps the future manifest of a sweep and the settings of its points, until its tables are written."""
+    """Writes the plan of a sweep, for use until its tables are written: its manifest and points' settings."""
     places = {text: at for at, text in enumerate(dict.fromkeys(settings))}
     plan = facts | dict(zip(SETTINGS_KEYS, (list(places), [places[text] for text in settings]), strict=True))
     results_folder.write_text(
@@ -29,7 +29,7 @@ def keep_plan(out: Path, facts: dict[str, Any], settings: Sequence[str]) -> None
 
 
 def complete_sweep(out: Path) -> None:
-    """Writes the tables of a sweep that was stopped before it could, from its finished runs.
+    """Writes the tables of a sweep that was stopped before it wrote them, from its finished runs.
 
     Does nothing if no sweep is pending, if none of its runs is finished, or if earlier results in the folder
     have runs that it lacks. The caller must hold the folder's store.

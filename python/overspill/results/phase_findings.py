@@ -67,7 +67,7 @@ def find_differing_metrics(before: ValuesBySeed, after: ValuesBySeed) -> list[Me
 
 
 def select_moved(every: Sequence[MetricPair]) -> list[MetricPair]:
-    """Returns the metrics that moved by more than chance: out of their interval, by a share of the mean.
+    """Returns the metrics that moved by more than chance: beyond their interval, and by a share of the mean.
 
     With three seeds or more, the paired differences must also differ from 0. They are corrected for the
     number of metrics, since some of many would move so by chance. With fewer, ranges must not overlap, and
@@ -83,7 +83,7 @@ def select_moved(every: Sequence[MetricPair]) -> list[MetricPair]:
 
 
 def is_beyond_interval(pair: MetricPair) -> bool:
-    """Returns true if the mean moves out of the interval before, and by more than `MIN_MEAN_SHIFT`."""
+    """Returns true if the mean leaves the original interval, and moves by more than `MIN_MEAN_SHIFT`."""
     low, high = metric_interval(pair.name, pair.before) or (0.0, 0.0)
     return pair.mean_change > MIN_MEAN_SHIFT and not low <= stats.mean(pair.after) <= high
 
@@ -214,7 +214,7 @@ def few_seeds_caution(one: Facts) -> str:
     """Returns the caution about few seeds; empty if there are enough."""
     if len(one["seeds"]) >= stats.MIN_SEEDS_FOR_INTERVAL:
         return ""
-    return ". So few seeds give only a hint"
+    return f". Fewer than {stats.MIN_SEEDS_FOR_INTERVAL} seeds give only a hint"
 
 
 def rank_metrics(names: Mapping[str, Any]) -> list[str]:
@@ -236,7 +236,7 @@ class MovedMetricRow:
 
 
 def build_rows(facts: Facts) -> tuple[list[MovedMetricRow], int]:
-    """Returns the table rows of moved metrics to print, and the number of further ones."""
+    """Returns the table rows of moved metrics to print, and the number of rows that are left out."""
     known = facts.get("phase") or {"variants": {}}
     found, more = [], 0
     for variant, one in known["variants"].items():

@@ -24,7 +24,7 @@ OLD_VERSION_TEXT = (
     "an older version of Overspill stored these runs without the data for loads, events and the warnings NOT "
     "STEADY, NOT COMPARED and UNEQUAL MEMORY. Run the same command again to see whether these warnings apply"
 )
-# Keys of a workload that say when it sends, and by which transport.
+# Keys of a workload that facts and warnings read. Others are stored only for raw sources, to save space.
 KEPT_WORKLOAD_KEYS = ("name", "kind", "start", "stop", "repeat", "interval", "transport")
 
 

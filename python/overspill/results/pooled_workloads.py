@@ -18,7 +18,7 @@ KindOfWorkload = Mapping[str, str]  # kind of traffic by workload
 
 
 def workload_kinds(workloads: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Returns the kind of each workload, as summaries of runs have it."""
+    """Returns the kind of each workload from summaries of runs, such as `a/b` if runs differ in it."""
     found: dict[str, str] = {}
     for one in workloads:
         kind = str(one.get("kind", ""))
@@ -29,7 +29,7 @@ def workload_kinds(workloads: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def metric_keys_by_workload(name: str, known: Collection[str]) -> list[Key]:
-    """Returns a metric by workload, if it is one of `POOLED_FAMILIES` and several workloads have it."""
+    """Returns a metric's keys by workload, if it is of `POOLED_FAMILIES` and several workloads have it."""
     key = parse_known_key(name)
     if key.by or key.metric.partition("_")[0] not in POOLED_FAMILIES:
         return []

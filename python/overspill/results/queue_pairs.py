@@ -62,7 +62,7 @@ class QueuePairs:
     def summarise_unfinished(self) -> StarvedWorkload | None:
         """Returns the unfinished queue pairs that retransmitted by go-back-N; `None` if the run was cut."""
         late = (self.flows["end_ps"] == U64_NONE) & (self.flows["bytes"] > 0)
-        # A queue pair without losses only needs more time.
+        # A queue pair that never went back is not stuck, but only needs more time.
         stuck = np.flatnonzero(late & (self.flows["timeouts"] + self.flows["fast_retransmits"] > 0))
         if not len(stuck) or self.run.cut:
             return None

@@ -12,8 +12,8 @@ from overspill.results.formats import join_with_and
 from overspill.results.metric_key import Key
 from overspill.stats.quantiles import Value
 
-# Metrics that change if chance reaches the flows. QCT is a maximum and is not one of them: a link that is
-# never idle sends its last byte at the same instant, whichever flow comes first.
+# Metrics that differ between seeds if random draws affect flows at all. QCT is none of them: it is a maximum,
+# and a link that is never idle sends its last byte at the same instant, whichever flow comes first.
 CHANCE_SENSITIVE_METRICS = ("fct_mean", "flow_goodput_min")
 COMPARED_DIGITS = 6  # significant digits: one segment more or less changes flows of a gigabyte by as much
 

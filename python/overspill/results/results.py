@@ -61,7 +61,7 @@ class Results(FinishedRuns):
 
     @staticmethod
     def load(folder: str | Path) -> Results:
-        """Returns results that `save` or the command wrote; raises `BadInput` if they are not complete.
+        """Reads results that `Results.save` or a command wrote; raises `BadInput` if they are not complete.
 
         Examples:
             >>> import overspill

@@ -31,7 +31,7 @@ class RunStatus:
 
     @staticmethod
     def from_facts(facts: Mapping[str, Any]) -> "RunStatus":
-        """Returns the status that the manifest of a sweep has."""
+        """Returns the status of a sweep's runs from its manifest."""
         return RunStatus(
             int(facts["runs"]["finished"]),
             list(facts["unfinished"]),
@@ -59,7 +59,7 @@ class RunStatus:
 
     @property
     def rough(self) -> dict[str, Any]:
-        """Number of seeds if there are too few, and the samples of metrics that have too few."""
+        """Number of seeds if there are too few, and of samples for each percentile that has too few."""
         few = min(self.seeds, default=stats.MIN_SEEDS_FOR_BOOTSTRAP)
         names = summary_tables.order_metrics({0: dict.fromkeys(self.samples, Value(0.0))})
         ordered = {name: self.samples[name] for name in names}

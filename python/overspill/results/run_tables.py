@@ -23,7 +23,7 @@ class RunTables(ABC):
     flows = table_property("flows", "Flows; `end_ps` is null if a flow did not finish.")
     ports = table_property("ports", "Counters of each port.")
     queues = table_property(
-        "queue_hist", "Time that each queue held each number of frames, and number of arrivals that found it."
+        "queue_hist", "Time that each queue held each number of frames, and arrivals that found that number."
     )
     queue_sojourn = table_property(
         "queue_sojourn",
@@ -55,10 +55,11 @@ class RunTables(ABC):
     )
     sub_queue_hist = table_property(
         "sub_queue_hist",
-        "Time that each of these queues held each number of frames; arrivals and decisions that found it.",
+        "Time that each queue of `sub_queues` held each number of frames; arrivals and decisions "
+        "that found that number.",
     )
     sub_queue_trace = table_property(
-        "sub_queue_trace", "Length over time of each of these queues, by bin; empty bins are omitted."
+        "sub_queue_trace", "Length over time of each queue of `sub_queues`, by bin; empty bins are omitted."
     )
     activity = table_property(
         "activity", "Drops (0), marks (1), detours (2), bounces (3), cuts (4) and CNMs (5) by bin and node."
@@ -77,10 +78,11 @@ class RunTables(ABC):
     )
     detour_steps = table_property(
         "detour_steps",
-        "Detours of packets with at least the number of detours in `measure.detours`.",
+        "Detours of those packets that were detoured at least `measure.detours` times.",
     )
     holds = table_property(
-        "holds", "Number of ACKs that each port held in the window, their time, and the time of congestion."
+        "holds",
+        "ACKs held at each port in the window: number, waiting time, and time of the port's congestion.",
     )
     hold_trace = table_property("hold_trace", "ACKs that each port holds over time, and its state.")
     congestion_points = table_property(
@@ -88,7 +90,7 @@ class RunTables(ABC):
         "Number of CNMs and CNPs that each port created in the window, and the feedback of CNMs.",
     )
     limited_flows = table_property(
-        "limited_flows", "Flows that had a rate limit, and its time in the window."
+        "limited_flows", "Flows that had a rate limit, and the time in the window for which they had it."
     )
     inputs = table_property("inputs", "Memory of each input in the window, for switches with input memory.")
     fabric_buffers = table_property(

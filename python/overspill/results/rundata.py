@@ -45,7 +45,7 @@ class RunData:
         digests: Mapping[str, str] | None = None,
     ) -> None:
         self.summary = summary
-        # SHA-256 of the run's files, as far as known.
+        # SHA-256 of the run's files by file name, without files whose hash is not known.
         self.digests = dict(digests or {})
         # Capture files by link. If they are in a temporary folder, `owner` is that folder; it is removed when
         # no object refers to it.
@@ -61,12 +61,12 @@ class RunData:
             tables = {name: found for name, found in there.items() if found is not None}
             self.captures = {link: folder / file for link, file in summary.get("captures", {}).items()}
         self._tables: Mapping[str, pa.Table | StoredTable] = tables
-        # Metrics, and the compared values of both halves of the window, once they are computed.
+        # Metrics, and the compared values of both halves of the window; `None` until they are computed.
         self.values: dict[Key, Value] | None = None
         self.halves: dict[str, tuple[float, float]] | None = None
-        # Key in a store.
+        # Key of the run in a store; empty if it has none.
         self.key = ""
-        # Point of a sweep: values by path.
+        # Values of the axes by path, for a run of a sweep.
         self.point: dict[str, str] = {}
 
     @property

@@ -44,7 +44,7 @@ class WindowDrift:
 
 
 def has_ongoing_load(run: RunData) -> bool:
-    """Returns true if all workloads of a run go on through the window."""
+    """Returns true if every workload of a run sends in the whole measurement window."""
     start, end = run.window_ps
     flows = flows_with_transport(run)
     endless = np.isin(flows["traffic"], workloads_with_fact(run, "endless"))
@@ -63,7 +63,7 @@ def has_ongoing_load(run: RunData) -> bool:
 
 
 def compare_halves(run: RunData) -> dict[str, tuple[float, float]]:
-    """Returns values of both halves of the window that should be equal; empty if load does not go on."""
+    """Returns values of both halves of the window that should be equal; empty without ongoing load."""
     if not has_ongoing_load(run):
         return {}
     found: dict[str, tuple[float, float]] = {}

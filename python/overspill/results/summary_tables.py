@@ -102,7 +102,7 @@ def summarise_values(values: Sequence[Value], interval: bootstrap.Interval | Non
 
 
 def confidence_intervals(samples: Sequence[tuple[Key, Sequence[Value]]]) -> list[bootstrap.Interval | None]:
-    """Returns the interval of each metric's values, with all bootstraps of one length done together.
+    """Returns the interval of each metric's values; samples of equal length are bootstrapped together.
 
     The metrics that are bootstrapped are those of `overspill run`.
     """
@@ -185,7 +185,7 @@ def identity_columns(table: pa.Table) -> list[str]:
 
 
 def two_seed_ranges(values: pa.Table, summary: pa.Table) -> dict[RowIdentity, bootstrap.Interval]:
-    """Returns the range of each metric that has values in exactly two seeds, by identity of its row."""
+    """Returns the range of each metric with values in exactly two seeds, by identifying columns."""
     if 2 not in summary.column("n").unique().to_pylist():
         return {}
     import pyarrow.compute as compute
@@ -212,7 +212,7 @@ def without_metrics(table: pa.Table, names: set[Key]) -> pa.Table:
 
 
 def rows_of_metric(table: pa.Table, name: str, label: Label = NO_LABEL) -> pa.Table:
-    """Returns the rows of a metric: of all samples, of the part of a label, or by its name as in files."""
+    """Returns the rows of a metric, for all samples or the part with a label; names may be as in files."""
     import pyarrow.compute as compute
 
     key = parse_requested_key(name, label)
@@ -255,7 +255,7 @@ def unit_of_metric(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def samples_needed(name: str) -> int:
-    """Returns the samples that a percentile needs."""
+    """Returns the number of samples that a percentile needs to differ from the maximum; 0 otherwise."""
     return metrics.samples_needed(name)
 
 

@@ -24,7 +24,7 @@ FIRST_METRICS = (
     ),
     *("slowdown_p99", "hops_mean", "hot_link_share", "reordered_share"),
 )
-# Printed before the others if no flow ends.
+# Printed before `FIRST_METRICS` if no flow ends, since completion times have no values then.
 METRICS_WITHOUT_FLOWS = ("goodput", "jain")
 MAX_WORKLOADS = 6  # most workloads without ending flows whose goodput is printed, up to sixteen rows
 RESOLUTION_NOTE = (

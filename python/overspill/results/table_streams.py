@@ -30,7 +30,7 @@ class SpillFolder:
         self.path: Path | None = None
 
     def __reduce__(self) -> Any:
-        """Raises `BadInput`, since the folder is removed with its process."""
+        """Raises `BadInput`, since the folder is removed when its process ends."""
         raise BadInput(
             "results with captures or long tables cannot be pickled: their temporary folder is deleted "
             "with this process. Run with `out`"
@@ -90,7 +90,7 @@ class StoredTable:
     def read(self, names: Sequence[str] | None = None) -> pa.Table:
         """Returns the table, or some columns of it."""
         with self.report_read_errors():
-            # `read_table` would take folders named `KEY=VALUE` for columns.
+            # `pq.read_table` would add a column for each folder in the path that is named `KEY=VALUE`.
             return pq.ParquetFile(self.path).read(columns=None if names is None else list(names))
 
     @property
@@ -165,7 +165,7 @@ class TableSink:
                 self.writers[name].write_table(table)
 
     def close(self, rest: Mapping[str, pa.Table]) -> dict[str, pa.Table | StoredTable]:
-        """Writes the last rows of tables on disk, and returns all tables."""
+        """Writes the last rows of tables that are on disk, closes their files, and returns all tables."""
         tables: dict[str, pa.Table | StoredTable] = dict(rest)
         if self.writers:
             self.append({name: rest[name] for name in self.writers if rest[name].num_rows})

@@ -18,7 +18,7 @@ from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
 MAX_LOAD_DIFFERENCE = 0.05  # of the largest: larger differences of achieved loads are stated
-# Metrics of measured flows, including those whose values do not have their number of samples.
+# For these metrics, the number of measured flows replaces a number of samples that the values lack.
 METRICS_OF_FLOWS = frozenset(one.name for part in ("flows", "senders") for one in metrics.SECTIONS[part])
 
 Values = Mapping[str, Mapping[int, Mapping[Key, Value]]]  # variant -> seed -> metric
@@ -26,7 +26,7 @@ Values = Mapping[str, Mapping[int, Mapping[Key, Value]]]  # variant -> seed -> m
 
 @dataclass(frozen=True)
 class UnequalVariants:
-    """Measured flows, achieved loads by workload, and memory of variants."""
+    """Measured flows, achieved loads by workload, and switch memory of each compared variant."""
 
     measured: Mapping[str, int] = field(default_factory=dict)
     loads: Mapping[str, Mapping[str, float]] = field(default_factory=dict)

@@ -103,7 +103,7 @@ def stage_point(results: FinishedRuns, staging: results_folder.StagingFolder) ->
 
 
 def unchanged_report_files(results: FinishedRuns, staging: results_folder.StagingFolder) -> list[str]:
-    """Returns files of the report on earlier results in the folder, if those equal the new results."""
+    """Returns files of the earlier report in the folder, if it is on the same results; otherwise none."""
     try:
         before = results_folder.parse_manifest(staging.out, "overspill")
         same = (staging.out / results_folder.RESULTS_FILE).read_bytes() == (

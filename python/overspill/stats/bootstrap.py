@@ -86,7 +86,7 @@ def bca_corrections(
 
     own = means(np.arange(count))[:, None]
     below = np.count_nonzero(resampled < own, axis=-1) + np.count_nonzero(resampled <= own, axis=-1)
-    # Jackknife: each value is left out in turn.
+    # Jackknife, from which the acceleration is computed: row i has all indices except i.
     others = np.array([np.delete(np.arange(count), at) for at in range(count)])
     left = means(others)
     moved = (count - 1) * (left.mean(axis=-1, keepdims=True) - left)
@@ -96,7 +96,7 @@ def bca_corrections(
 
 
 def interval_shares(bias: np.ndarray, acceleration: np.ndarray, level: float) -> np.ndarray:
-    """Returns for each row the shares of resamples below the two ends of its interval (equation 14.10)."""
+    """Returns the shares of resamples below the ends of each row's interval (Efron and Tibshirani, 14.10)."""
     from scipy.special import ndtr, ndtri
 
     outer = float(ndtri((1 - level) / 2))

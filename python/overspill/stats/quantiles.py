@@ -27,7 +27,7 @@ class Value:
 
 def nearest_rank(percent: float, count: int) -> int:
     """Returns the nearest rank, 1 to `count`: the smallest k with k / count >= percent / 100."""
-    # Integer thousandths of a percent: 99.9% of 1000 is rank 999, without a rounding error above it.
+    # In integer thousandths of a percent: with floats, the rank of 99.9% of 1000 would be 1000, not 999.
     parts = round(percent * 1000)
     return max(1, min(count, -(-parts * count // 100_000)))
 

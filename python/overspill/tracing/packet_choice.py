@@ -13,7 +13,8 @@ U32_MAX, U64_MAX = 2**32 - 1, 2**64 - 1
 EXPECTED_FORMS = (
     "expected most_detoured, most_bounced, first_trimmed, first_held, first_cnm or flow=F,n=N[,reverse]"
 )
-# A packet is trimmed at most once; among equals, the first to end is found.
+# The packet with most of these events is traced, or of several the first to end. As no packet is trimmed
+# twice, `first_trimmed` is the first trimmed packet to end.
 EVENT_OF_CHOICE = {
     "most_detoured": "detoured",
     "most_bounced": "bounced",

@@ -16,7 +16,7 @@ from overspill.results.names import DROP_REASONS, PACKET_EVENTS
 EMITTED, ARRIVED, DETOURED, BOUNCED, MARKED, TRIMMED = range(6)
 HELD, RELEASED, STORED, CROSSED, MOVED, STARTED, DELIVERED, CAME_BACK = range(6, len(PACKET_EVENTS))
 NO_PORT, NO_COUNT = 0xFFFF, 0xFFFF_FFFF
-# Losses without a next hop, or possibly without one; the port of such a step is the input port.
+# Losses that may happen before a next hop is chosen: the port of such a step is the input port.
 LOSSES_WITHOUT_NEXT_HOP = ("ttl_expired", "no_route", "link_down", "link_loss", "corrupted")
 MAX_LOOP_LENGTH = 4  # nodes of the longest loop that a path prints once with its count
 

@@ -77,7 +77,7 @@ def trace(
 
 
 def run_passes_and_trace(scenario: str | Path, options: TraceOptions) -> PacketTrace:
-    """Simulates all passes, returns the packet trace; Ctrl-C raises `KeyboardInterrupt` within a second."""
+    """Simulates all passes and returns the trace; Ctrl-C raises `KeyboardInterrupt` within a second."""
     wanted, instants = PacketChoice.parse(options.packet), words.parse_instants(options.at)
     text = source.read_scenario_file(scenario)
     scene = core.load_scenario(text.path, text.text, source.parse_overrides(options.sets))

@@ -107,7 +107,7 @@ def build_graph(traced: PacketTrace, layout: NodeLayout) -> Graph:
 
 
 def build_boxes(traced: PacketTrace, layout: NodeLayout, group: list[int], plain: str) -> Nodes:
-    """Returns those nodes of a packet's path, as boxes, that have one colour."""
+    """Returns a group of the nodes of a packet's path as boxes with the fill colour `plain`."""
     x, y = (np.array([layout.positions[at][axis] for at in group]) for axis in (0, 1))
     hover = []
     for shown in group:
@@ -175,7 +175,7 @@ def chart_detours(traced: PacketTrace) -> Chart | None:
 
 
 def x_extent(marks: list[Mark]) -> tuple[float, float]:
-    """Returns the x range of what is drawn, with a small margin."""
+    """Returns the x range of all marks, with a small margin on both sides."""
     start, end = axis_extent([Panel(marks=marks)], "x")
     margin = 0.02 * (end - start) or measures.SECONDS_PER_PS
     return start - margin, end + margin

@@ -56,7 +56,7 @@ impl Core {
                 step.out.observer().on_hold_state(at, state, level);
             }
             Act::Emit { notice, flow, to } => self.emit_notice(agent.port, NoticeRequest { notice, flow, to }, step),
-            // An output-queued switch keeps no copy of what has left.
+            // Switches keep no copies of departed packets, so there is no memory to free.
             Act::Forget(_) => {}
         }
     }

@@ -185,7 +185,7 @@ impl Core {
         stored: Option<&Head>,
         step: &StepContext<F, O>,
     ) {
-        // This compare is all that a frame costs while every account is between its levels.
+        // While every account is between its levels, this comparison is the only cost of a frame.
         if self.store.accounts.apply_delta(&delta) {
             self.call_agents_outside_levels(&delta, stored, step);
         }

@@ -71,7 +71,7 @@ impl Alarm {
     /// # Errors
     /// The instant at which an event must be set again; `None` if this event is stale or the deadline was taken back.
     pub(super) fn on_event(&mut self, now: Time) -> Result<(), Option<Time>> {
-        // An earlier deadline has replaced this event: events cannot be taken back, so they are ignored.
+        // Events cannot be cancelled, so an event that an earlier deadline has replaced is ignored.
         if self.event != now {
             return Err(None);
         }

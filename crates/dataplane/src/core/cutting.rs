@@ -51,8 +51,8 @@ impl Core {
         }
         let QueueAt { port, queue } = to;
         let before = self.store.ports[usize::from(port.0)].queued_frames();
-        // Memory is allocated from the cut on, so that decisions, marks and accounts see the header before it joins its
-        // queue.
+        // Memory is allocated when trimming begins, so that decisions, marks and accounts count the header before it
+        // joins its queue.
         self.store.allocate(port, queue, &pkt.head);
         let p = &mut self.store.ports[usize::from(port.0)];
         p.rest.stamp += 1;
@@ -77,7 +77,8 @@ impl Core {
         if self.store.cutting.is_none() {
             return self.return_to_source(pkt, port, step);
         }
-        // This header has no port yet and is counted at none; `returning_headers` counts it for conservation.
+        // No port counts this header, because its output is not known yet. `returning_headers` counts it, so that the
+        // check of packet conservation finds it.
         let slot = self.store.arena.allocate(*pkt, 0);
         self.begin_cut((slot, pkt.head.size), CutDestination::Back(port), step);
     }

@@ -110,8 +110,8 @@ impl Core {
             Some(own) => {
                 inputs.into_iter().all(|(port, bytes)| bytes == own.used_by_input(port).1 + agents.held_bytes_at(port))
             }
-            // Without inputs a frame stays in the account of its input port until it leaves by an output. Only the sums
-            // over all ports can be compared.
+            // Without input memories a frame stays in the account of its input port until it leaves by an output. Only
+            // the sums over all ports can be compared.
             None => {
                 let (many, bytes) = inputs.fold((0, 0), |sum, (_, bytes)| (sum.0 + 1, sum.1 + bytes));
                 let waits = self.store.ports.iter().map(|p| p.queued_without_notices().1).sum::<u64>();

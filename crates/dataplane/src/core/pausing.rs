@@ -137,7 +137,7 @@ impl Core {
         let gate = &mut pausing.gates[usize::from(port.0)];
         let Some(frame) = gate.pending_frame.take() else { return };
         let again = ClassSet(frame.xoff.0 & gate.far_paused.0);
-        // A refresh does not move the start: the age of the first request tells whether a pause may have expired.
+        // A refresh keeps the start of a pause: the age of the first request shows if the pause may have expired.
         classes_in(frame.xoff.minus(again)).for_each(|class| gate.far_paused_since[class] = now);
         gate.far_paused = gate.far_paused.minus(frame.xon).union(frame.xoff);
         classes_in(frame.xon).for_each(|class| gate.resumes[class].sent += 1);
@@ -237,7 +237,7 @@ impl Core {
         };
         match (rung, timer) {
             (None, _) => {}
-            // `None`: the event is stale, or its deadline was taken back. An instant: the deadline has moved on.
+            // `Err(None)`: the event is stale, or its deadline was cancelled. `Err(Some(at))`: it moved to `at`.
             (Some(Err(again)), _) => again.into_iter().for_each(|at| self.schedule_timer(timer, at, step.out)),
             (Some(Ok(())), CoreTimer::Agent(at, id)) => self.on_agent_timer(at, id, step),
             (Some(Ok(())), CoreTimer::Over(port, class)) => self.resume_class(port, usize::from(class), now, step.out),
@@ -276,7 +276,7 @@ impl Core {
         if !pause_group.has(class) {
             return None;
         }
-        // A loss after a pause expired is not blamed on headroom.
+        // After an expired pause the far end may send again, so the report must not blame the headroom.
         let expired = gate.expired_pause_duration(slot, class, now);
         let look = NodeView::new(&self.store, &NoRoutes, None);
         let held = classes_in(pause_group).map(|class| look.allocated_bytes(ingress, class as u8)).sum::<u64>();

@@ -49,7 +49,7 @@ impl Core {
     #[cold]
     pub(crate) fn record_broken_rule(&mut self, slot: &'static str, port: PortId, rule: Rule) {
         self.broken.get_or_insert(BrokenRule { slot, port, rule });
-        // A node with nothing on this list does not reach the end of its step.
+        // The end of a step, which reports the rule, is skipped if this list is empty.
         self.ready.push(ReadyEntry::Work);
     }
 
@@ -102,7 +102,8 @@ impl Core {
         let needs = &self.needs;
         let when = |wrong: bool, rule: Rule| wrong.then_some(rule);
         let port = |port: PortId| when(usize::from(port.0) >= self.store.ports.len(), Rule::NoPort(port));
-        // A congestion message keeps its queue at a node without a lane for it.
+        // At a node without a lane for congestion messages, a mechanism may return the queue that the message names:
+        // `resolve_queue` replaces it later.
         let queue = |queue: QueueId| {
             let own = pkt.head.kind() == PacketKind::Notice && queue == pkt.head.queue();
             when(!own && !is_for_data(queue), Rule::NoQueue(queue))
@@ -182,7 +183,7 @@ mod tests {
     use mech::Lane;
 
     #[test]
-    fn queues_of_data_are_normal_and_bounce_ones() {
+    fn data_waits_only_in_normal_and_bounce_queues() {
         let found: Vec<u8> = (0..=u8::MAX).filter(|queue| is_for_data(QueueId(*queue))).collect();
         let each = |class| [QueueId::new(class, Lane::Normal).0, QueueId::new(class, Lane::Bounce).0];
         assert_eq!(found, (0..8).flat_map(each).collect::<Vec<u8>>());

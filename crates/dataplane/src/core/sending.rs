@@ -119,7 +119,7 @@ impl Core {
         }
         let frame = Frame { at: QueueAt { port, queue }, slot: id.0, head: &pkt.head };
         self.count_departed(frame, self.store.buffer_memories(), step);
-        // A queue whose frames still wait at inputs, or are being cut, has not run empty; RED would decay too early.
+        // A queue is not empty while frames for it wait at inputs or are being cut: RED's average must not decay yet.
         if empty && !self.store.has_more_incoming(QueueAt { port, queue }) {
             self.on_queue_empty(step.now, port);
         }

@@ -71,7 +71,7 @@ impl Core {
     /// Creates the output side of a node from its parameters and mechanisms.
     pub fn new(setup: CoreSetup) -> Core {
         let memory = Core::independent_port_memory(&setup);
-        let asks = setup.overflow.peek().admit_calls();
+        let admit_calls = setup.overflow.peek().admit_calls();
         let (node, seed, cut) = (setup.node, setup.seed, setup.overflow.peek().cut_effect());
         let needs = setup.overflow.peek().needs();
         let pool = SharedPool::new(&setup.buffer);
@@ -97,7 +97,7 @@ impl Core {
             schedulers: Vec::new(),
             framing: setup.framing,
             direct: false,
-            asks,
+            admit_calls,
             acts: Acts::default(),
             ready: Vec::new(),
             node,
@@ -113,8 +113,8 @@ impl Core {
         let (mut pausing, mut agents) = (Vec::new(), Vec::new());
         for (i, p) in setup.ports.into_iter().enumerate() {
             let computed = memory.and_then(|memory| Core::computed_limits(memory, PortId(i as u16), &p));
-            // A slot that is called for every arrival may divert even a frame that fits.
-            core.direct |= computed.is_some() && asks != AdmitCalls::Always;
+            // A mechanism that is called for every arrival may divert a frame that fits, so it must not be bypassed.
+            core.direct |= computed.is_some() && admit_calls != AdmitCalls::Always;
             pausing.extend(p.pause);
             agents.push(p.agents);
             let (clock, is_switch, gap) = (p.clock, p.is_switch, setup.framing.gap);
@@ -144,7 +144,8 @@ impl Core {
     /// Returns the memory limits of each port; `None` if something shared by ports prevents computed departures.
     fn independent_port_memory(setup: &CoreSetup) -> Option<PortThresholds> {
         let needs = setup.overflow.peek().needs();
-        // Frames that came in by a port may wait at any other, and an agent that samples may read the fill of any port.
+        // Such agents depend on the departures of all ports: frames that came in by a port may wait at any other, and
+        // an agent that samples may read the fill of any port.
         let follows_input = |(port, agent): (u16, &dyn Agent)| {
             let of_input = |of| matches!(of, Account::Entered(..) | Account::Input(..) | Account::AllInput(_));
             agent.needs().samples.is_some() || followed_accounts(agent, PortId(port)).any(of_input)

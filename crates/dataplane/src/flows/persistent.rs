@@ -97,7 +97,7 @@ impl FlowTable {
             out.report_outcome(Outcome::FlowAcknowledged(flow, &stats.stats_since(persistent.reported.as_ref())));
             persistent.reported = Some(stats);
             persistent.open.pop_front();
-            // A receiver in another partition counts deliveries there.
+            // `delivered` is 0 here if the receiver is in another partition, which counts deliveries there.
             persistent.delivered = persistent.delivered.saturating_sub(1);
         }
     }

@@ -81,8 +81,9 @@ impl Host {
         own + self.nic.payload_counts()
     }
 
-    /// Checks `received + originated = sent + consumed + dropped + flood_copies_discarded + control_received + held +
-    /// queued`, in packets and in bytes; control frames are PAUSE and PFC frames.
+    /// Checks that each packet received or created was sent, consumed, dropped or discarded, or is still in this host.
+    /// The rule is `received + originated = sent + consumed + dropped + flood_copies_discarded + control_received +
+    /// held + queued`, in packets and in bytes; control frames are PAUSE and PFC frames.
     pub fn conserves_packets(&self) -> bool {
         let port = &self.nic.ports()[0];
         let counts = port.counts();

@@ -102,7 +102,7 @@ impl Host {
         let cfg = step.tcp.config_at(|| step.flows.info(*flow).sender_ends());
         let timers_set = &mut self.timers_set;
         act(sender, &mut Io { now: step.now, cfg, exts: step.exts, out: step.released, timers_set });
-        // A sender that is done may still have a segment to resend that is no longer needed.
+        // A sender that is done may still have a segment to resend. It is no longer needed, so it is not announced.
         let (flow, deadline, waits) = (*flow, sender.deadline(), sender.has_waiting_segment() && !sender.is_done());
         if sender.is_persistent() {
             step.flows.report_acknowledged(flow, sender, &mut step.out);

@@ -19,8 +19,8 @@ impl Host {
         *step.released = released;
     }
 
-    /// Sends a run of frames as one if nothing can happen to a frame between its release and its departure. Observers
-    /// still see each frame.
+    /// Sends a run of frames as one if nothing can happen to a frame between its release and its departure.
+    /// Observers still see each frame.
     #[inline(never)]
     fn emit_run<O: Out>(&mut self, run: &SegmentRun, step: &mut HostStep<O>) {
         if self.pulled.is_some() || !self.down.is_instant() || !self.nic.can_forward_runs(NIC) {

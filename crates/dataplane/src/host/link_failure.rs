@@ -6,8 +6,8 @@ use crate::core::DeadPortPolicy;
 use units::ByteClock;
 
 impl Host {
-    /// Closes the NIC, whose link is known to be dead. There is no other link, so queued frames are dropped unless they
-    /// are to wait. The caller calls [`Host::finish_step`].
+    /// Closes the NIC, whose link is known to be dead, and drops its queued frames unless `then` lets them wait.
+    /// A host has no other link for them. The caller calls [`Host::finish_step`].
     pub fn on_link_down<O: Out>(&mut self, then: DeadPortPolicy, step: &mut HostStep<O>) {
         let step = &mut step.nic_step();
         self.nic.close_port(NIC, then == DeadPortPolicy::Wait, step);

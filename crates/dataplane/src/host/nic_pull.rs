@@ -15,9 +15,10 @@ pub(super) struct PullState {
     queues: NicQueues,
     /// Flows with a segment ready, and their classes, while the announcement to the NIC passes the stack.
     announced: StackDelay<(FlowId, u8)>,
-    /// True while the NIC requests a segment from a transport. That segment passes no stack: its announcement did.
+    /// True while the NIC requests a segment from a transport.
+    /// The stack does not delay this segment, because it has delayed its announcement.
     is_requesting: bool,
-    /// Instant of the pending event of the rate limiters; never if there is none.
+    /// Instant of the pending event of the rate limiters; [`Time::NEVER`] if none is pending.
     event: Time,
     /// Reaction point, which changes the rates of flows, if the host has one.
     pub(super) reacting: Option<ReactionState>,
@@ -34,8 +35,7 @@ pub(super) struct ReactionState {
 }
 
 impl PullState {
-    /// Creates the queues from the rate limits of flows' data, the delay and jitter of the stack, and the reaction
-    /// point.
+    /// Creates the state from the rate limits of flows' data, the stack's delay and jitter, and the reaction point.
     pub(super) fn new(order: FlowQueues, delay: Dur, jitter: Dur, reaction: Option<Box<dyn Reaction>>) -> PullState {
         PullState {
             queues: NicQueues::new(order),

@@ -9,8 +9,8 @@ use mech::host::{FlowAtNic, Reaction};
 use mech::{Flags, FlowId, Notice, PacketKind, Rule};
 use units::Time;
 
-/// Largest number of timers of a reaction point that may expire at one instant. One that sets more would stop simulated
-/// time.
+/// Largest number of timers of a reaction point that may expire at one instant.
+/// A reaction point that sets more would stop simulated time.
 const MAX_TIMERS_PER_INSTANT: u32 = 1 << 20;
 
 impl Host {
@@ -26,8 +26,9 @@ impl Host {
         }
     }
 
-    /// Handles a marked packet. If the source is to be notified, a message leaves by the NIC immediately, ahead of
-    /// queued frames and past the stack. TCP echoes marks itself, so its sources get no message.
+    /// Handles a marked packet, and sends a congestion message if the source is to be notified.
+    /// The message leaves by the NIC immediately, ahead of queued frames and past the stack.
+    /// TCP echoes marks itself, so its sources get no message.
     #[cold]
     pub(super) fn on_marked_packet<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
         let FlowDirection { flow, reverse } = FlowDirection::from_head(&pkt.head);

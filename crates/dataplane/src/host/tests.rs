@@ -1,5 +1,7 @@
-//! Tests of a host whose NIC serves its flows in turn, event by event. Its link has 1 Gb/s. A segment of 1000 B is a
-//! frame of 1058 B. With 20 B of preamble and gap it takes 8624 ns, and 86,240 ns at a tenth of the rate.
+//! Tests of a host whose NIC serves its flows in turn, event by event.
+//!
+//! The link has 1 Gb/s. A segment of 1000 B is a frame of 1058 B. With 20 B of preamble and gap it takes 8624 ns, and
+//! 86,240 ns at a tenth of the rate.
 
 use super::*;
 use crate::core::PortSetup;
@@ -44,8 +46,8 @@ impl Out for &mut Driver {
     }
 }
 
-/// Reaction point that limits a flow to 100 Mb/s at its first CNP, halves the limit at each further one, and removes it
-/// at a CNM.
+/// Reaction point of the tests: the first CNP limits a flow to 100 Mb/s, and each further CNP halves the limit.
+/// A CNM removes the limit.
 #[derive(Clone)]
 struct Halving;
 
@@ -161,7 +163,7 @@ fn ends<const N: usize>(starts: [u64; N]) -> Vec<(u64, u32)> {
 }
 
 #[test]
-fn a_notice_about_a_flow_changes_its_rate_through_the_limiter_at_the_nic() {
+fn notice_changes_the_rate_limit_of_its_flow_at_the_nic() {
     let mut bench = Bench::new(ReactionSlot::new(Halving));
     let flow = bench.start(6);
     // The third frame is in transmission. The limit of 100 Mb/s applies from the fourth on, which the new
@@ -180,7 +182,7 @@ fn a_notice_about_a_flow_changes_its_rate_through_the_limiter_at_the_nic() {
 }
 
 #[test]
-fn a_notice_that_nobody_reacts_to_changes_nothing() {
+fn notice_without_a_reaction_point_has_no_effect() {
     let mut bench = Bench::new(ReactionSlot::NONE);
     let flow = bench.start(3);
     bench.notice(5_000, flow, Notice::Cnp);

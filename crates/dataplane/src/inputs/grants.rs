@@ -120,7 +120,8 @@ impl Inputs {
         let own = &stages.targets[usize::from(target)];
         let (from, place) = (own.feeds[usize::from(feed)], own.place);
         let (item, next) = stages.buffer_mut(from).pop(place, queue);
-        // In a buffer with one list, the frame behind may be for another target, which can take it only now.
+        // In a buffer with one list for all exits, the frame behind this one may be for another target, which can take
+        // it only now.
         next.into_iter().for_each(|target| stages.schedule_arbiter(target));
         Some(StageMove { item: item?, from: MoveSource::Buffer(from) })
     }

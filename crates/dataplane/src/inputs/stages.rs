@@ -75,7 +75,7 @@ pub(crate) struct Stages {
     /// Buffers of the targets that are not outputs.
     pub(super) buffers: Box<[StageBuffer]>,
     /// Targets (buffers to which frames move) whose arbiter must choose in this step.
-    asking: Vec<u16>,
+    scheduled: Vec<u16>,
     /// Frames inside the stages, by output and queue.
     /// They have left their virtual output queue and are not in the output buffer.
     inside: Box<[FrameAmount]>,
@@ -146,7 +146,7 @@ impl Stages {
             stages,
             targets,
             buffers,
-            asking: Vec::new(),
+            scheduled: Vec::new(),
             inside: vec![FrameAmount::default(); usize::from(ports) * queues_each].into(),
             copies: BTreeMap::new(),
             broken: None,
@@ -200,7 +200,7 @@ impl Stages {
         let own = &mut self.targets[usize::from(target)];
         if !own.listed && own.arriving.is_none() {
             own.listed = true;
-            self.asking.push(target);
+            self.scheduled.push(target);
         }
     }
     /// Schedules the arbiter that moves frames from the memory of an input to its stage.
@@ -212,7 +212,7 @@ impl Stages {
     /// same target.
     pub(crate) fn next_scheduled(&mut self) -> Option<u16> {
         loop {
-            let target = self.asking.pop()?;
+            let target = self.scheduled.pop()?;
             let own = &mut self.targets[usize::from(target)];
             own.listed = false;
             if own.arriving.is_none() {
@@ -307,7 +307,7 @@ impl Stages {
         let (from, to, hash) = way;
         let (mut at, goal) = (self.stages[usize::from(from.0)], self.stages[usize::from(to.0)]);
         let links = self.fabric.peek();
-        // A path crosses no stage twice.
+        // A path crosses no stage twice. The bound also ends the loop if a mechanism has joined stages in a circle.
         for _ in 0..self.buffers.len() {
             if at == goal {
                 return;

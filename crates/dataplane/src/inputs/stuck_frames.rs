@@ -38,14 +38,14 @@ struct StuckInFabric<'a> {
 
 impl<'a> StuckInFabric<'a> {
     fn new(stages: &'a Stages, joins: &'a dyn Fn(QueueAt, u16) -> bool) -> StuckInFabric<'a> {
-        // A frame that moves has its space at its target, and will be there.
+        // `used` includes frames that are moving to the buffer: they have their space there and will arrive.
         let stays = stages.buffers.iter().map(|own| own.used.to_vec()).collect();
         let mut inside = StuckInFabric { stages, joins, stays };
         while inside.drain() {}
         inside
     }
 
-    /// Removes frames that can move on, from buffers nearer to outputs first; returns true if there were any.
+    /// Subtracts from `stays` the frames that can move on, nearest to outputs first; returns true if there were any.
     fn drain(&mut self) -> bool {
         let mut any = false;
         for target in (self.stages.ports..self.stages.targets()).rev() {
@@ -73,7 +73,7 @@ impl<'a> StuckInFabric<'a> {
     /// Returns the frames of a queue that stay in a buffer forever, each with the target that holds it up.
     /// This is its own target, or that of the first frame ahead of it. A frame that moves to the buffer comes last.
     fn frames(&self, target: u16, queue: QueueId) -> Vec<(u16, &'a StageFrame)> {
-        // Bytes that stay only ever decrease.
+        // `drain` only decreases these bytes, so nothing can come back to an empty queue.
         if self.bytes(target, queue) == 0 {
             return Vec::new();
         }
@@ -96,7 +96,7 @@ impl<'a> StuckInFabric<'a> {
 
     /// Returns the output port for which the frames that stay in a queue of a target finally wait.
     fn blocking_output(&self, mut target: u16, queue: QueueId) -> Option<PortId> {
-        // No path is longer, unless stages were joined in a circle and waited for each other.
+        // No path has more targets. The bound ends the loop if stages in a circle wait for each other.
         for _ in 0..self.stages.targets() {
             if self.stages.is_output(target) {
                 return Some(PortId(target));
@@ -106,7 +106,8 @@ impl<'a> StuckInFabric<'a> {
         None
     }
 
-    /// Appends the bytes of copies that stages keep of stuck frames to `all`. A copy stays as long as its frame.
+    /// Appends to `all` the bytes of the copies that inputs keep of frames stuck in stages.
+    /// A copy stays as long as its frame.
     fn push_stuck_copies(&self, arena: &Arena, all: &mut Vec<StuckBytes>) {
         for target in self.stages.ports..self.stages.targets() {
             let queues =

@@ -43,7 +43,7 @@ impl FrameSizes {
         if len as usize == self.ring.len() {
             self.grow();
         }
-        // The length of the ring is a power of two.
+        // The length of the ring is a power of two, so that a mask wraps the index.
         let mask = self.ring.len() - 1;
         self.ring[(self.first.wrapping_add(len)) as usize & mask] = size;
     }
@@ -144,12 +144,12 @@ mod tests {
     }
 
     #[test]
-    fn what_every_packet_touches_is_two_cache_lines() {
+    fn fields_used_by_every_packet_fill_two_cache_lines() {
         assert_eq!((std::mem::size_of::<Port>(), std::mem::offset_of!(Port, sizes)), (128, 64));
     }
 
     #[test]
-    fn a_frame_that_starts_at_once_waits_until_its_instant_is_over() {
+    fn frame_counts_as_queued_during_the_step_of_its_start() {
         let mut port = port(Limits::NONE);
         for (now, before) in [(0, 0), (0, 1), (672_000, 0), (672_001, 1), (672_002, 2), (2_016_000, 1), (9_000_000, 0)]
         {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_waiting_frames_leave_in_their_order_each_in_its_time() {
+    fn hundred_frames_leave_in_order_at_computed_instants() {
         let mut port = port(Limits::NONE);
         let size = |n: u64| 64 + (n * 37 % 1400) as u16;
         for round in 0..3 {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn room_and_marks_are_counted_in_frames_or_in_bytes() {
+    fn capacity_and_marking_apply_in_frames_or_bytes() {
         let mut frames = port(Limits { packets: 3, mark_packets: 2, ..Limits::NONE });
         let mut bytes = port(Limits { bytes: 300, mark_bytes: 200, ..Limits::NONE });
         for n in 0..3 {

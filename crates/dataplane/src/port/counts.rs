@@ -1,4 +1,4 @@
-//! Counters of a port: frames and bytes, by what happened to them.
+//! Counters of a port: frames and bytes that were stored, sent, marked, trimmed, lost and so on.
 
 use mech::overflow::DropReason;
 

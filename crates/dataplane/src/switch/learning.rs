@@ -132,8 +132,8 @@ impl Switch {
     fn flood<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) {
         let misdirected = pkt.head.flags.has(Flags::MISDIRECTED);
         let others = (0..self.core.ports().len() as u16).map(PortId).filter(|port| *port != pkt.head.ingress);
-        // The copy toward the destination is the packet. There is none if the packet came in by that port: then every
-        // copy is misdirected, and the packet is lost here.
+        // The copy toward the destination counts as the packet itself. It is absent if the packet came in by that port:
+        // then every copy is misdirected, and the packet is lost here.
         let right = match step.routes.next_hops(self.node, pkt.head.dst) {
             NextHops::Only(port) | NextHops::Several(&[Hop { port, .. }])
                 if !misdirected && port != pkt.head.ingress =>
@@ -148,7 +148,8 @@ impl Switch {
         if let Some(learnt) = &mut self.learnt {
             (0..made).for_each(|_| learnt.created.count(pkt));
         }
-        // The extension is shared before any copy is stored or lost, so that none frees it for the others.
+        // All copies are counted before any copy is stored or lost: otherwise a lost copy could free the extension that
+        // the others still use.
         if made > 0 {
             step.exts.add_frames(pkt.ext, made);
         }

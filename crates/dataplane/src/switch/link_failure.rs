@@ -34,8 +34,8 @@ impl Switch {
     #[cold]
     pub(super) fn drop_unreachable<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) {
         let (dst, hash) = (pkt.head.dst, pkt.head.hash);
-        // A routing mechanism may break a rule and name no hop of the list. The first hop is then used; the error is
-        // reported elsewhere.
+        // A routing mechanism may break a rule and name no hop of the list. This walk then takes the first hop; lookups
+        // report the broken rule (`drop_invalid_route`).
         let choose = |hops: &[Hop]| hops.get(self.routing.peek().hop_by_hash(dst, hash, hops)).unwrap_or(&hops[0]).port;
         let dead_end = step.routes.first_dead_link(self.node, dst, &choose);
         if let Some(dead_end) = dead_end.filter(|_| !pkt.head.flags.has(Flags::MISDIRECTED)) {

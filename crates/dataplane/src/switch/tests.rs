@@ -137,7 +137,7 @@ fn fill(switch: &Switch, port: PortId, queue: QueueId) -> Fill {
 struct Util(BTreeMap<(u16, u8), f64>);
 
 impl Util {
-    fn moves(&mut self, port: PortId, pkt: &Pkt, by: f64) {
+    fn count_packet(&mut self, port: PortId, pkt: &Pkt, by: f64) {
         let queue = pkt.head.queue();
         let (queue, size) = if queue.lane() == Lane::Bounce { (queue.0, BOUNCE) } else { (0, NORMAL) };
         *self.0.entry((port.0, queue)).or_default() += by / size as f64;
@@ -146,13 +146,16 @@ impl Util {
         for ((port, queue), u) in &self.0 {
             let Fill { used, limit } = fill(switch, PortId(*port), QueueId(*queue));
             let found = used as f64 / limit.unwrap() as f64;
-            assert!((u - found).abs() < 1e-9, "port {port}, queue {queue}: {u} by steps, {found} as it is");
+            assert!(
+                (u - found).abs() < 1e-9,
+                "port {port}, queue {queue}: utilisation {u} by counting packets, {found} in the switch"
+            );
         }
     }
 }
 
 #[test]
-fn pabo_utilisation_changes_by_one_place_per_packet() {
+fn pabo_utilisation_changes_by_one_packet_at_a_time() {
     let (mut switch, mut util, mut draws) = (switch(), Util::default(), Stream::new(9, 0, StreamPurpose::Custom(0)));
     let (mut bounced, mut waiting) = (0, Vec::new());
     for step in 0..20_000 {
@@ -175,11 +178,11 @@ fn pabo_utilisation_changes_by_one_place_per_packet() {
                 assert_eq!(port == PortId(0), pkt.head.bounces == before, "back is toward the source");
                 assert!(pkt.head.bounces == before || pkt.head.bounces == before + 1);
                 bounced += u32::from(port != PortId(0));
-                util.moves(port, &pkt, 1.0);
+                util.count_packet(port, &pkt, 1.0);
             }
         }
         for (port, pkt) in &told.sent {
-            util.moves(*port, pkt, -1.0);
+            util.count_packet(*port, pkt, -1.0);
         }
         waiting.extend(told.wakes);
         util.check(&switch);

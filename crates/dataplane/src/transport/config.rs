@@ -185,8 +185,8 @@ impl TcpConfig {
         let fixed = law == CongestionKind::PFabric;
         let kernel = Kernel::for_transport(kind);
         let handshake = values.get::<Connection>("connection") == Connection::Handshake;
-        // Linux 2.6.38 forgets the sample of a handshake without timestamps (`tcp_init_metrics`). That depends on the
-        // peer, too.
+        // An established connection begins with the minimum RTO, except with Linux 2.6.38: it forgets the sample of a
+        // handshake without timestamps (`tcp_init_metrics`), which depends on the peer too.
         let begins = kernel == Kernel::Linux6_18 && !handshake;
         let [min_rto, max_rto, initial_rto] = match fixed {
             true => ["rto"; 3],
@@ -328,7 +328,7 @@ impl TcpConfig {
         self.kernel.is_linux()
     }
 
-    /// Returns true if round-trip times come from timestamps (RFC 7323 §4.1), which are too coarse for it in Linux.
+    /// Returns true if round-trip times come from timestamps (RFC 7323 §4.1). Those of Linux are too coarse.
     #[inline]
     pub(super) fn measures_rtt_by_timestamps(&self) -> bool {
         self.timestamps && !self.is_linux()
@@ -397,7 +397,7 @@ impl TcpConfig {
         {
             return Err(("max_window", "must not be below initial_window"));
         }
-        // The default is 1 GiB, a round number; the largest window that can be advertised is slightly below.
+        // The largest window that can be advertised is slightly below 1 GiB. The default of 1 GiB must be accepted too.
         if values.size("receive_window") > MAX_WINDOW.next_power_of_two() {
             return Err(("receive_window", "must be at most 1GiB"));
         }
@@ -428,7 +428,7 @@ impl TcpConfig {
     pub fn go_back_timeout(&self) -> Option<Dur> {
         self.go_back_n.then_some(self.initial_rto)
     }
-    /// Largest payload of a segment, bytes.
+    /// Largest payload of a segment in bytes.
     pub fn mss(&self) -> u16 {
         self.mss
     }

@@ -19,7 +19,7 @@ use units::Dur;
 pub struct TransportTable {
     /// Transport of all hosts and flows if there is only one; otherwise the one of `[transport]`.
     base: TcpConfig,
-    /// Configuration of each ordered pair of transports: of an end with the first, whose peer has the second.
+    /// Configuration for each ordered pair of transports: for an end with the first if its peer has the second.
     /// Empty if all hosts have the same transport.
     pairs: Vec<TcpConfig>,
     kinds: usize,
@@ -27,7 +27,7 @@ pub struct TransportTable {
     rows: Vec<TransportRow>,
     /// Index into `rows` for each workload; empty if all workloads use the first row.
     of_traffic: Vec<u8>,
-    /// Transport numbers in each row that a workload with flows uses.
+    /// Numbers of the transports in each row of `rows` that a workload with flows uses.
     in_use: Vec<BTreeSet<u8>>,
 }
 
@@ -119,7 +119,7 @@ impl TransportTable {
     /// Returns the transport configuration of one end of a flow.
     #[inline]
     pub fn config_at(&self, ends: impl FnOnce() -> EndPair) -> &TcpConfig {
-        // One comparison if all hosts have the same transport; the ends are not even looked up then.
+        // If all hosts have the same transport, one comparison suffices, and the cost of looking up the ends is saved.
         if self.pairs.is_empty() { &self.base } else { self.config_between(ends()) }
     }
 
@@ -221,7 +221,7 @@ impl TransportTable {
 }
 
 impl TcpConfig {
-    /// Returns the first round-trip sample of an established connection; 0 for none. Linux 2.6.38 counts whole ticks.
+    /// Returns the first round-trip sample of an established connection; 0 if none. Linux 2.6.38 counts whole ticks.
     fn first_sample(&self) -> Dur {
         match (self.follows_linux_2_6_38(), self.timestamps) {
             (false, _) => self.handshake_rtt,

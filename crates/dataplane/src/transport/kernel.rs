@@ -6,7 +6,7 @@ use super::tick_clock::TimerWheel;
 /// Linux kernel whose TCP a transport reproduces at both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kernel {
-    /// No kernel: the RFCs alone.
+    /// No kernel: the transport follows the RFCs alone.
     None,
     /// Linux 2.6.38 of 2011, the kernel of Cut Payload's testbed.
     Linux2_6_38,
@@ -19,9 +19,9 @@ pub(super) enum Kernel {
 pub(super) struct SackRules {
     /// Largest degree of reordering that a sender learns, in segments (`TCP_MAX_REORDERING`, `tcp_max_reordering`).
     pub most_reordering: u32,
-    /// True if every DSACK counts, even if there are more than retransmissions, and as one segment whatever its length.
+    /// True if every DSACK counts as one segment whatever its length, even if DSACKs outnumber retransmissions.
     pub trusts_duplicates: bool,
-    /// True if reordering shown by a cumulative ACK is measured up to the highest SACK before it.
+    /// True if reordering shown by a cumulative ACK is measured up to the highest byte SACKed before that ACK.
     /// Linux 6.18 measures up to the ACK itself if no SACKed segment remains above it.
     pub measures_before_ack: bool,
     /// True if a DSACK counts for a segment that the same ACK acknowledges. Linux refused these by mistake until 3.1.

@@ -16,7 +16,7 @@ const UNPACED_SEGMENTS: u32 = 10;
 /// Number of picoseconds in a second.
 const PS_PER_SECOND: u128 = Dur::s(1).0 as u128;
 
-/// Parameters of TCP pacing: if it is on, and its rate.
+/// Parameters of TCP pacing: switch for pacing, and its rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PacingChoices {
     pub on: bool,
@@ -26,19 +26,20 @@ pub(super) struct PacingChoices {
 }
 
 impl PacingChoices {
-    /// Returns the pacing parameters of a transport; pacing is off if it has none, or if `by_time` is false.
-    pub fn new(values: &Values, by_time: bool) -> PacingChoices {
+    /// Returns the pacing parameters of a transport; pacing is off if it has none, or without `keeps_segments`.
+    /// `keeps_segments` is true if senders keep the state of every segment.
+    pub fn new(values: &Values, keeps_segments: bool) -> PacingChoices {
         if !values.has("pacing") {
             return PacingChoices { on: false, ss_ratio: 200, ca_ratio: 120 };
         }
         let ratio = |name| values.count(name) as u32;
         let (ss_ratio, ca_ratio) = (ratio("pacing_ss_ratio"), ratio("pacing_ca_ratio"));
-        PacingChoices { on: values.flag("pacing"), ss_ratio, ca_ratio }.only_if(by_time)
+        PacingChoices { on: values.flag("pacing"), ss_ratio, ca_ratio }.only_if(keeps_segments)
     }
 
-    /// Returns these pacing parameters, with pacing off unless `by_time` is true.
-    pub fn only_if(self, by_time: bool) -> PacingChoices {
-        PacingChoices { on: self.on && by_time, ..self }
+    /// Returns these pacing parameters, with pacing off unless senders keep the state of every segment.
+    pub fn only_if(self, keeps_segments: bool) -> PacingChoices {
+        PacingChoices { on: self.on && keeps_segments, ..self }
     }
 
     /// Returns the part of a window that is sent per round trip, in per cent.
@@ -129,13 +130,13 @@ mod tests {
         let mut pace = PacingState::default();
         pace.set_rate(500, 200, Dur::ms(1));
         pace.on_sent(9_000, 9, at(0));
-        assert!(!pace.must_wait(at(0)), "nine wait for nothing");
+        assert!(!pace.must_wait(at(0)), "the first nine segments do not wait");
         pace.on_sent(1_000, 1, at(0));
         pace
     }
 
     #[test]
-    fn a_burst_says_when_the_next_may_leave() {
+    fn next_burst_waits_for_duration_of_last_burst() {
         let mut pace = paced();
         assert!(
             pace.must_wait(at(999)) && !pace.is_due(at(999)) && pace.is_due(at(1_000)) && !pace.must_wait(at(1_000))
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_a_gap_at_most_is_made_up_for() {
+    fn late_burst_shortens_next_gap_by_at_most_half() {
         let next = |late: u64| {
             let mut pace = paced();
             pace.on_sent(1_000, 1, at(1_000 + late));
@@ -155,14 +156,14 @@ mod tests {
     }
 
     #[test]
-    fn without_a_rate_nothing_waits() {
+    fn data_never_waits_without_pacing_rate() {
         let mut pace = PacingState::default();
         pace.on_sent(90_000, 90, at(5));
         assert!(!pace.must_wait(at(5)));
     }
 
     #[test]
-    fn no_rate_is_too_slow_or_too_fast() {
+    fn extreme_pacing_rates_do_not_overflow() {
         let mut pace = paced();
         pace.set_rate(u64::MAX, 1000, Dur::ZERO);
         pace.on_sent(65_536, 1, at(1_000));

@@ -52,7 +52,8 @@ impl Metrics {
 
     /// Updates the entry of a destination after a connection to it has ended.
     pub(super) fn update(&mut self, of: &EndedConnection) {
-        // A connection that ended without a sample since its last timeout resets the stored time.
+        // A connection without a sample, or without one since its last timeout, has no valid estimate. Linux then
+        // resets the stored round-trip time (`tcp_update_metrics`).
         if of.is_backed_off || of.rtt.srtt == 0 {
             self.srtt = 0;
             return;
@@ -89,44 +90,44 @@ impl Metrics {
 mod tests {
     use super::*;
 
-    fn ended(cwnd: u32, ssthresh: Option<u32>) -> EndedConnection {
+    fn ended_connection(cwnd: u32, ssthresh: Option<u32>) -> EndedConnection {
         let mut rtt = RttTicks::default();
         rtt.sample(2, 10, &(0..0));
         EndedConnection { rtt, cwnd, ssthresh, is_open: true, is_backed_off: false, reordering: 3, least_reordering: 3 }
     }
 
     #[test]
-    fn threshold_is_kept_of_congestion_avoidance_alone() {
+    fn only_congestion_avoidance_stores_or_lowers_threshold() {
         let mut of = Metrics::default();
-        of.update(&ended(40, None));
+        of.update(&ended_connection(40, None));
         assert_eq!(of.ssthresh, 0, "slow start has not ended");
-        of.update(&EndedConnection { is_open: false, ..ended(9, Some(5)) });
+        of.update(&EndedConnection { is_open: false, ..ended_connection(9, Some(5)) });
         assert_eq!(of.ssthresh, 0, "a recovery has not ended");
-        of.update(&ended(9, Some(5)));
+        of.update(&ended_connection(9, Some(5)));
         assert_eq!(of.ssthresh, 5);
-        of.update(&ended(3, Some(4)));
+        of.update(&ended_connection(3, Some(4)));
         assert_eq!(of.ssthresh, 5, "slow start again: it only rises");
-        of.update(&ended(3, Some(7)));
+        of.update(&ended_connection(3, Some(7)));
         assert_eq!(of.ssthresh, 7);
-        of.update(&ended(40, None));
+        of.update(&ended_connection(40, None));
         assert_eq!(of.ssthresh, 20);
-        of.update(&ended(4, Some(3)));
+        of.update(&ended_connection(4, Some(3)));
         assert_eq!(of.ssthresh, 3, "and it falls in congestion avoidance");
     }
 
     #[test]
-    fn round_trip_time_rises_at_once_and_falls_by_an_eighth() {
+    fn stored_rtt_rises_immediately_and_falls_by_an_eighth() {
         let mut of = Metrics::default();
-        of.update(&ended(4, Some(3)));
+        of.update(&ended_connection(4, Some(3)));
         assert_eq!((of.srtt, of.rttvar), (16, 8), "16 from 0: half of that is more than 4");
-        let mut long = ended(4, Some(3));
+        let mut long = ended_connection(4, Some(3));
         (long.rtt.srtt, long.rtt.mdev) = (80, 3);
         of.update(&long);
         assert_eq!((of.srtt, of.rttvar), (80, 32));
-        of.update(&ended(4, Some(3)));
+        of.update(&ended_connection(4, Some(3)));
         assert_eq!((of.srtt, of.rttvar), (72, 32), "80 - 64 / 8; the deviation is 32 again");
-        of.update(&EndedConnection { is_backed_off: true, ..ended(4, Some(3)) });
-        assert_eq!((of.srtt, of.rttvar, of.ssthresh), (0, 32, 3), "a timeout without a sample since forgets it");
+        of.update(&EndedConnection { is_backed_off: true, ..ended_connection(4, Some(3)) });
+        assert_eq!((of.srtt, of.rttvar, of.ssthresh), (0, 32, 3), "a timeout without a later sample resets srtt");
     }
 
     #[test]
@@ -139,12 +140,12 @@ mod tests {
     }
 
     #[test]
-    fn reordering_is_kept_where_it_was_learnt() {
+    fn largest_learnt_degree_of_reordering_is_stored() {
         let mut of = Metrics::default();
-        of.update(&ended(4, Some(3)));
+        of.update(&ended_connection(4, Some(3)));
         assert_eq!(of.reordering, 0);
-        of.update(&EndedConnection { reordering: 9, ..ended(4, Some(3)) });
-        of.update(&EndedConnection { reordering: 5, ..ended(4, Some(3)) });
+        of.update(&EndedConnection { reordering: 9, ..ended_connection(4, Some(3)) });
+        of.update(&EndedConnection { reordering: 5, ..ended_connection(4, Some(3)) });
         assert_eq!(of.reordering, 9);
     }
 }

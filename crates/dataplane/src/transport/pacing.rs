@@ -20,7 +20,7 @@ impl Pacing {
     /// Returns true if a segment that the windows allow may leave now.
     #[inline]
     pub fn may_send(&mut self) -> bool {
-        // Remembered, so that the NIC includes this flow in its turns.
+        // `Waiting` records that a segment is ready, so that the NIC includes this flow in its turns.
         if *self == Pacing::Pulled {
             *self = Pacing::Waiting;
         }
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_nic_that_asks_all_may_leave() {
+    fn unpaced_sender_may_always_send() {
         let mut pacing = Pacing::default();
         pacing.on_sent();
         assert!(pacing.may_send() && !pacing.is_waiting());

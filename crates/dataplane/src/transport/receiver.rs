@@ -209,7 +209,7 @@ impl Receiver {
         if turned {
             self.on_echo_change(marked, io);
         }
-        // Before the segment moves RCV.NXT: RFC 7323 §4.3 compares it with the ACK that was sent last.
+        // Called before the segment moves RCV.NXT: RFC 7323 §4.3 compares it with the ACK that was sent last.
         if let Some(stamp) = stamp {
             self.update_ts_recent(stamp, range, io);
         }
@@ -224,10 +224,10 @@ impl Receiver {
             }
         }
         self.pending += 1;
-        // A sender that has just cut its window may be unable to send another segment.
+        // CWR is acknowledged without delay: after its cut, the sender may have no window for a second segment.
         let is_now = cfg.is_linux() && cfg.ecn == EcnMode::Latched && pkt.head.flags.has(Flags::CWR);
         match cfg.delayed_ack {
-            // RFC 5681 §4.2; two segments are at most 2·RMSS (RFC 9293 §3.8.6.3).
+            // RFC 5681 §4.2: only one segment may wait for its ACK. Two are at most 2·RMSS (RFC 9293 §3.8.6.3).
             Some(wait)
                 if arrival == Arrival::InOrder && !turned && self.pending < 2 && !self.is_complete() && !is_now =>
             {
@@ -255,7 +255,7 @@ impl Receiver {
     fn insert_range(&mut self, range: (u64, u64), cfg: &TcpConfig) -> (Arrival, DuplicateRange) {
         let (start, end) = range;
         let reach = end.saturating_sub(start) + u64::from(self.unacked);
-        // The usual case is the next bytes, without a gap and inside the window; all others are out of line.
+        // The usual case is the next bytes, without a gap and inside the window. Only this case is inlined.
         if start != self.next || end <= start || !self.bits.is_plain() || reach > u64::from(cfg.receive_window) {
             return self.insert_out_of_order(range, cfg);
         }
@@ -340,7 +340,8 @@ impl Receiver {
         if !self.bits.has_no_options() || again.is_some() {
             self.add_options(again, io);
         }
-        // Each ACK of an open connection uses up one quick ACK.
+        // Each ACK of an open connection uses up one quick ACK. Linux grants them at the first data in order, so
+        // earlier ACKs use up none.
         if self.count > 0 && !self.bits.any(ReceiverFlags::LISTEN.with(ReceiverFlags::SYN_ACK_SENT)) {
             self.count -= u8::from(!io.cfg.is_linux() || self.next > 0);
         }
@@ -408,7 +409,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_receiver_is_a_line_and_a_half() {
+    fn receiver_has_96_bytes() {
         assert_eq!(size_of::<Receiver>(), 96);
     }
 }

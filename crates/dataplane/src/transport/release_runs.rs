@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_one_behind_the_other_are_one_run_and_come_out_as_they_went_in() {
+    fn consecutive_segments_form_one_run_and_come_out_unchanged() {
         let near_the_end = u32::MAX - 2_500;
         let whole: Vec<Pkt> = (0..5).map(|n| segment(near_the_end.wrapping_add(n * 1000), n)).collect();
         let mut released = ReleasedPackets::default();
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_else_differs_begins_a_run_of_its_own() {
+    fn packet_with_any_other_difference_begins_new_run() {
         let first = segment(0, 0);
         let next = segment(1000, 1);
         let mut short = next;

@@ -32,7 +32,7 @@ impl ReorderBuffer {
     pub fn insert(&mut self, start: u64, end: u64) -> bool {
         self.arrivals += 1;
         let arrival = self.arrivals;
-        // The ranges from `lo` until `hi` touch or overlap the new one.
+        // The ranges from `lo` until `hi` touch or overlap the new one, and merge with it: stored ranges never touch.
         let lo = self.ranges.partition_point(|r| r.end < start);
         let hi = self.ranges.partition_point(|r| r.start <= end);
         if lo == hi {
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_that_touch_become_one_and_old_bytes_are_not_new() {
+    fn touching_ranges_merge_and_old_bytes_are_not_new() {
         let mut r = ReorderBuffer::default();
         assert!(r.insert(10, 20) && r.insert(30, 40) && r.insert(50, 60));
         assert!(!r.insert(12, 20) && !r.insert(30, 40));
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_taken_only_as_far_as_it_is_filled() {
+    fn take_from_stops_at_next_gap() {
         let mut r = ReorderBuffer::default();
         assert!(r.insert(50, 60) && r.insert(10, 20) && r.insert(30, 40));
         assert_eq!(r.take_from(15), 20);
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_already_is_told_as_its_first_contiguous_part() {
+    fn overlap_is_first_contiguous_part_that_arrived_before() {
         let mut r = ReorderBuffer::default();
         assert!(r.insert(10, 20) && r.insert(30, 40));
         assert_eq!([r.overlap(0, 10), r.overlap(20, 30), r.overlap(40, 90)], [None; 3]);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_told_from_the_last_arrival_to_the_first() {
+    fn latest_lists_ranges_from_last_arrival_to_first() {
         let mut r = ReorderBuffer::default();
         for start in [50, 10, 90, 30, 70] {
             r.insert(start, start + 5);

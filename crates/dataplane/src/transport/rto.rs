@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_deviation_is_the_largest_of_a_round_trip_and_falls_by_a_quarter_of_the_rest() {
+    fn deviation_is_largest_of_round_trip_and_falls_by_a_quarter() {
         let (floor, mut s) = (Dur::us(10), LinuxDeviation::default());
         let mut of = |rtt: u64, srtt: u64, una: u64, nxt: u64| s.sample(Dur::us(rtt), Dur::us(srtt), floor, una..nxt);
         assert_eq!(of(80, 0, 0, 100), Dur::us(160), "four times half of the first");
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shorter_round_trip_adds_an_eighth_and_the_floor_holds() {
+    fn shorter_round_trip_counts_an_eighth_and_floor_holds() {
         let mut s = LinuxDeviation::default();
         assert_eq!(s.sample(Dur::us(2), Dur::ZERO, Dur::us(10), 0..9), Dur::us(10));
         s = LinuxDeviation { now: 40_000_000, most: 0, held: 0, until: 9 };

@@ -88,18 +88,19 @@ mod tests {
         rtt.sample(4, 10, &(0..100));
         assert_eq!((rtt.srtt, rtt.mdev, rtt.timeout()), (32, 8, 14));
         rtt.sample(20, 10, &(50..100));
-        // 16 off, 2 expected: 8 + 14; 32 + 16.
+        // The sample is 16 ticks off, 2 are expected: mdev = 8 + 14, and srtt = 32 + 16.
         assert_eq!((rtt.srtt, rtt.mdev, rtt.timeout()), (48, 22, 28));
         rtt.sample(2, 10, &(101..200));
-        // 4 off, 5 expected; the round trip ends, and 22 was its largest.
+        // The sample is 4 ticks off, 5 are expected: mdev = 22 - 1. The round trip ends, and 22 was its largest mdev.
         assert_eq!((rtt.srtt, rtt.mdev, rtt.timeout()), (44, 21, 27));
         rtt.sample(5, 10, &(201..300));
-        // 0 off: 21 - 5 = 16 is the largest of this round trip: 22 - (22 - 16) / 4.
+        // The sample is 0 ticks off, 5 are expected: mdev = 21 - 5 = 16 is the largest of this round trip. The term
+        // above the smoothed time falls by a quarter of the excess: 22 - (22 - 16) / 4 = 21 whole ticks.
         assert_eq!((rtt.srtt, rtt.mdev, rtt.timeout()), (44, 16, 26));
     }
 
     #[test]
-    fn a_new_connection_recalls_the_larger_values() {
+    fn new_connection_takes_larger_stored_estimates() {
         let mut rtt = RttTicks::default();
         rtt.sample(1, 10, &(0..0));
         rtt.raise_from_metrics(32, 1, 10, 0);

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn two_bursts_are_timed_at_once_and_a_third_is_not() {
+    fn only_two_bursts_are_timed_simultaneously() {
         let mut timing = RttTiming::default();
         timing.on_sent(at(0), 0, 1000);
         timing.on_sent(at(0), 1000, 2000);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ack_of_both_bursts_is_a_sample_of_the_newer_and_none_of_what_was_sent_again() {
+    fn ack_samples_newer_burst_and_no_retransmitted_data() {
         let mut timing = RttTiming::default();
         timing.on_sent(at(0), u32::MAX - 999, 0);
         timing.on_sent(at(3), 0, 1000);

@@ -32,14 +32,15 @@ macro_rules! tcp_params {
             FACK, LINUX_2_6_38_FRTO, LINUX_2_6_38_TICK, LINUX_2_6_38_TSO, METRICS_SAVE, PACK, PACK_DUPACK_THRESHOLD, PACK_REACTION, $($more),*
         )
     };
-    // A transport that may find losses by time: parameters before those choices, and after them.
+    // For transports that may find losses by time. The two lists are the parameters before and after those of loss
+    // detection.
     (by_time: [$($before:expr),*], $($after:expr),* $(,)?) => {
         tcp_params!(
             $($before,)* RECOVERY, TIMEOUT_FLIGHT, TLP, WINDOW_IN_RECOVERY, FRTO, EIFEL, DSACK_UNDO, TIMER_SLACK, TICK, TSO,
             TSO_RTT_LOG, PACING, PACING_SS_RATIO, PACING_CA_RATIO, PACK, PACK_DUPACK_THRESHOLD, PACK_REACTION, $($after),*
         )
     };
-    // A transport with TCP's defaults, or with a timer and defaults of its own.
+    // For transports with TCP's defaults. The next arm is for transports with a timer and defaults of their own.
     ($($more:expr),* $(,)?) => {
         tcp_params!(
             timer: [MIN_RTO, MAX_RTO, INITIAL_RTO, RTO_FLOOR, HANDSHAKE_RTT, CLOCK_GRANULARITY], mss: "1460B", modern: "false",

@@ -33,7 +33,7 @@ mod tests {
     use mech::params::Value;
 
     #[test]
-    fn a_syn_offers_what_the_transport_has() {
+    fn syn_offers_options_of_transport() {
         let bytes = |kind: &str, stamps: bool| {
             let set = [("connection", Value::Word("handshake".into())), ("timestamps", Value::Flag(stamps))];
             config(kind, &set).syn_option_bytes()

@@ -40,7 +40,7 @@ pub(super) enum TimerWheel {
 /// Shortest wait with slack on the exact timer wheel, in ticks; also the divisor of a wait that gives its slack.
 const SLACK_FROM: u64 = 256;
 
-/// Number of ticks from which timers leave the finest level, and binary logarithm of the ratio of two levels.
+/// Shortest wait in ticks of a timer beyond the finest level, and binary logarithm of the ratio of two levels.
 const FINEST_LEVEL_TICKS: u64 = 63;
 const COARSER_BITS: u32 = 3;
 
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_lets_n_ticks_pass_and_fires_at_the_next() {
+    fn timer_waits_n_whole_ticks_and_fires_at_the_next() {
         // Ticks are at 1, 5, 9, 13 ms.
         assert_eq!(CLOCK.expiry(at(1_000), Dur::us(2_000)).at, at(9_000), "one whole tick, from a tick on");
         assert_eq!(CLOCK.expiry(at(4_900), Dur::us(2_000)).at, at(9_000), "and just before the next");
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn of_one_tick_the_timer_that_was_set_last_is_handled_first() {
+    fn last_set_timer_of_a_tick_is_handled_first() {
         let found = CLOCK.expiry(at(1_000), Dur::us(2_000));
         let handled: Vec<Time> = (1..100).map(|set| found.handling_time(set)).collect();
         assert!(handled.is_sorted_by(|a, b| a > b), "each before those that were set before it");
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn of_one_tick_coarser_timers_are_handled_first() {
+    fn coarser_timers_of_a_tick_are_handled_first() {
         let clock = TickClock { every: Dur::ms(1), phase: Dur::ZERO, wheel: TimerWheel::Levels };
         let coarse = clock.expiry(at(500), Dur::ms(64));
         let fine = clock.expiry(at(12_500), Dur::ms(58));
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn slack_of_a_256th_puts_off_to_a_rounder_tick() {
+    fn slack_of_a_256th_delays_timer_to_rounder_tick() {
         assert_eq!(fire_tick_with_slack(0, 255), 255);
         // The kernel compares 401 (…0001) with 402 (…0010): the highest bit that differs is the second. Lower bits of
         // 402 are cleared, so 402 remains.

@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn the_frame_that_came_first_crosses_first_whichever_input_it_is_at() {
+    fn frame_that_arrived_first_crosses_first_from_any_input() {
         assert_eq!(granted_input(&[(0, 7), (1, 4), (3, 5)]), Some(1));
         assert_eq!(granted_input(&[(0, 3), (1, 4)]), Some(0));
         assert_eq!(granted_input(&[(2, 9), (3, 8)]), Some(3));

@@ -66,17 +66,17 @@ mod tests {
     }
 
     #[test]
-    fn inputs_that_always_ask_take_turns() {
+    fn inputs_that_always_request_take_turns() {
         assert_eq!(granted_inputs(&mut arbiter(), 0, &[[0, 1, 3].as_slice(); 7]), [0, 1, 3, 0, 1, 3, 0]);
     }
 
     #[test]
-    fn who_does_not_ask_is_passed_over_and_has_its_turn_again_when_it_asks() {
+    fn input_without_request_is_skipped_until_it_requests_again() {
         assert_eq!(granted_inputs(&mut arbiter(), 1, &[&[0, 1], &[0], &[0, 1, 2], &[0, 1, 2], &[3]]), [0, 0, 1, 2, 3]);
     }
 
     #[test]
-    fn outputs_do_not_know_each_others_turns() {
+    fn outputs_have_independent_turns() {
         let mut arbiter = arbiter();
         assert_eq!(granted_inputs(&mut arbiter, 0, &[&[0, 1], &[0, 1], &[0, 1]]), [0, 1, 0]);
         assert_eq!(granted_inputs(&mut arbiter, 3, &[&[0, 1]]), [0]);

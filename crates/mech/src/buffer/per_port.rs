@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_count_whatever_their_size() {
+    fn limit_in_packets_ignores_packet_size() {
         let memory = PerPort::with_size(Amount::Packets(100));
         assert!(memory.admits(&used(99, 9_000_000), 1518));
         assert!(!memory.admits(&used(100, 6400), 64));
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_count_with_the_frame_that_asks() {
+    fn limit_in_bytes_includes_arriving_frame() {
         let memory = PerPort::with_size(Amount::Bytes(3000));
         assert!(memory.admits(&used(1, 1500), 1500));
         assert!(!memory.admits(&used(1, 1501), 1500));
@@ -117,13 +117,13 @@ mod tests {
     }
 
     #[test]
-    fn no_memory_admits_nothing() {
+    fn zero_memory_admits_no_frame() {
         assert!(!PerPort::with_size(Amount::Packets(0)).admits(&used(0, 0), 64));
         assert!(!PerPort::with_size(Amount::Bytes(0)).admits(&used(0, 0), 1));
     }
 
     #[test]
-    fn room_beyond_the_limit_is_bytes_or_a_frame_for_every_64() {
+    fn extra_memory_is_bytes_or_one_frame_per_64_bytes() {
         let bytes = PerPort::with_size(Amount::Bytes(3000));
         assert!(bytes.admits_with_extra_memory(&used(2, 3066), 1500, (3066, Bytes(66))));
         assert!(!bytes.admits_with_extra_memory(&used(2, 3066), 1500, (3066, Bytes(65))));
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn an_absurd_size_does_not_overflow() {
+    fn huge_size_does_not_overflow() {
         assert_eq!(PerPort::with_size(Amount::Bytes(u64::MAX)).total_memory(64), Some(Amount::Bytes(u64::MAX)));
     }
 }

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_great_alpha_is_complete_sharing_as_in_dibs_5_5_2() {
+    fn large_alpha_is_complete_sharing_as_in_dibs_5_5_2() {
         let memory = shared("size=1700KB alpha=1000000000 reserved=15000B", 8);
         let mut held = [0u64; 8];
         while memory.admits(&memory_use(&memory, &held, 3), 1500) {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_memory_is_never_exceeded_and_the_reserve_always_there() {
+    fn memory_is_never_exceeded_and_reserves_stay_available() {
         let mut rng = Stream::new(11, 0, StreamPurpose::Custom(1));
         for (alpha, reserved) in
             [("0", 0u64), ("0.125", 1000), ("1", 0), ("1", 3000), ("16", 2000), ("1000000000", 1500)]
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_threshold_grows_with_alpha_and_shrinks_with_what_others_hold() {
+    fn threshold_grows_with_alpha_and_shrinks_with_other_queues() {
         let at = |alpha: f64, others: u64| {
             let memory = shared(&format!("size=100KB alpha={alpha} reserved=1000B"), 4);
             memory.fill(&memory_use(&memory, &[5000, others, 0, 0], 0)).limit.unwrap()
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn reserves_larger_than_the_memory_are_found_out() {
+    fn reserves_larger_than_memory_do_not_fit() {
         assert!(shared("size=10KB reserved=1000B", 10).reserves_fit(10));
         assert!(!shared("size=10KB reserved=1001B", 10).reserves_fit(10));
         assert!(!shared("size=10KB reserved=18446744073709551615B", 10).reserves_fit(10));

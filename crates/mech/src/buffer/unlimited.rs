@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_ever_full() {
+    fn unlimited_buffer_is_never_full() {
         let now = MemoryUse { packets: 1 << 40, bytes: 1 << 50, ..MemoryUse::default() };
         assert!(Unlimited.admits(&now, u16::MAX));
         assert_eq!(Unlimited.fill(&now), Fill { used: 1 << 40, limit: None });

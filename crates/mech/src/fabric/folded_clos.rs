@@ -73,7 +73,8 @@ impl Fabric for FoldedClos {
     fn core_stages(&self) -> u16 {
         self.cores
     }
-    /// Returns the links from edge to core stages, by edge and core, and then those back, by core and edge.
+    /// Returns the links from edge to core stages, by edge and core, then those from core to edge stages, by core and
+    /// edge.
     fn links(&self) -> Vec<StageLink> {
         let (edges, cores) = (self.edges, self.cores);
         let up = (0..edges).flat_map(|from| (0..cores).map(move |core| StageLink { from, to: edges + core }));
@@ -83,8 +84,8 @@ impl Fabric for FoldedClos {
     fn next_link(&self, at: u16, to: u16, hash: u32) -> usize {
         let [at, to, edges, cores] = [at, to, self.edges, self.cores].map(usize::from);
         match at.checked_sub(edges) {
-            // The hash is mixed again, so that the choice is independent of the same hash's choices in switches
-            // outside.
+            // Other switches choose next hops by the same hash. Mixed again, it gives a choice that is independent of
+            // theirs.
             None => at * cores + (hash_mix(0x0063_6c6f_7321, u64::from(hash)) % cores as u64) as usize,
             Some(core) => edges * cores + core * edges + to,
         }

@@ -44,7 +44,7 @@ fn stages_on_path(fabric: &dyn Fabric, from: u16, to: u16, hash: u32) -> Vec<u16
 }
 
 #[test]
-fn stages_are_joined_as_the_table_says() {
+fn links_and_paths_match_the_conformance_table() {
     let path = format!("{}/../../conformance/fabrics.toml", env!("CARGO_MANIFEST_DIR"));
     let table: Table = std::fs::read_to_string(&path).expect(&path).parse().expect(&path);
     let cases = table["case"].as_array().expect("cases");
@@ -76,7 +76,7 @@ fn stages_are_joined_as_the_table_says() {
 }
 
 #[test]
-fn every_core_stage_of_a_clos_has_its_share_of_flows() {
+fn folded_clos_spreads_flows_evenly_over_core_stages() {
     let cases = "[fabric]\nkind = \"folded_clos\"\nelements = 4\ncores = 3\n".parse::<Table>().expect("a case");
     let slot = make_fabric(&Toml::Table(cases));
     let mut flows = [0; 3];

@@ -140,7 +140,7 @@ mod tests {
 
     const T0: Time = Time::ZERO;
 
-    fn table(given: &str) -> Learning {
+    fn learning(given: &str) -> Learning {
         let number = |name: &str| name.strip_prefix('h')?.parse().ok().map(HostId);
         let mut learning = Learning::new(&values(&SPEC, given));
         learning.for_switch(&SwitchContext { host: &number, ..SwitchContext::without_network(0, 4) });
@@ -148,8 +148,8 @@ mod tests {
     }
 
     #[test]
-    fn a_source_is_where_its_last_frame_came_in() {
-        let mut fib = table("");
+    fn source_is_learnt_at_the_ingress_port_of_its_last_frame() {
+        let mut fib = learning("");
         assert_eq!(fib.learned_port(HostId(4), T0), None);
         fib.learn(&parse_head("src=4 in=2"), T0);
         assert_eq!(fib.learned_port(HostId(4), T0), Some(PortId(2)));
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn nothing_is_learnt_from_frames_that_were_bounced_or_detoured() {
-        let mut fib = table("");
+        let mut fib = learning("");
         fib.learn(&parse_head("src=4 in=2"), T0);
         fib.learn(&parse_head("src=4 in=3 np=1"), T0 + Dur::us(1));
         fib.learn(&Head { detours: 1, ..parse_head("src=4 in=3") }, T0 + Dur::us(1));
@@ -169,8 +169,8 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_is_forgotten_when_nothing_confirms_it_for_the_ageing_time() {
-        let mut fib = table("ageing=10us");
+    fn entry_ages_out_without_a_frame_for_the_ageing_time() {
+        let mut fib = learning("ageing=10us");
         fib.learn(&parse_head("src=4 in=2"), T0);
         assert_eq!(fib.learned_port(HostId(4), T0 + (Dur::us(10) - Dur(1))), Some(PortId(2)));
         assert_eq!(fib.learned_port(HostId(4), T0 + Dur::us(10)), None);
@@ -180,17 +180,17 @@ mod tests {
     }
 
     #[test]
-    fn preset_addresses_are_the_routes_own_and_nothing_learnt_takes_their_place() {
-        let mut fib = table("preset=h7,h4");
+    fn preset_addresses_are_never_replaced_by_learnt_ones() {
+        let mut fib = learning("preset=h7,h4");
         assert_eq!([3, 4, 7].map(|host| fib.is_preset(HostId(host))), [false, true, true]);
         fib.learn(&parse_head("src=4 in=2"), T0);
         assert_eq!(fib.learned_port(HostId(4), T0), None);
-        assert!(table("preset=all").is_preset(HostId(99)) && !table("preset=none").is_preset(HostId(0)));
+        assert!(learning("preset=all").is_preset(HostId(99)) && !learning("preset=none").is_preset(HostId(0)));
     }
 
     #[test]
-    fn what_is_not_known_is_flooded_and_what_came_from_there_is_filtered() {
-        let fib = table("");
+    fn unknown_is_flooded_and_a_frame_for_its_ingress_filtered() {
+        let fib = learning("");
         let (at, other) = (Some(PortId(1)), Some(PortId(2)));
         assert_eq!(fib.decide(&parse_head("in=1"), (None, None)), LookupDecision::Flood);
         assert_eq!(fib.decide(&parse_head("in=1"), (other, at)), LookupDecision::Forward(PortId(2)));
@@ -203,8 +203,8 @@ mod tests {
     }
 
     #[test]
-    fn a_bounced_frame_whose_destination_was_forgotten_goes_back_to_who_knew() {
-        let fib = table("");
+    fn bounced_frame_for_an_aged_out_host_goes_back_by_ingress() {
+        let fib = learning("");
         let (at, other) = (Some(PortId(1)), Some(PortId(2)));
         assert_eq!(fib.decide(&parse_head("in=1 np=1"), (None, other)), LookupDecision::Forward(PortId(1)));
         assert_eq!(fib.decide(&parse_head("in=1 np=1"), (None, None)), LookupDecision::Forward(PortId(1)));

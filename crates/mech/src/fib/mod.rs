@@ -79,7 +79,7 @@ pub trait AddressTable: Send + Sync {
     /// Learns the port of a frame's source from the port by which the frame came in.
     fn learn(&mut self, pkt: &Head, now: Time);
     /// Returns the decision for a frame, given the ports toward its destination and its source, if known.
-    fn decide(&self, pkt: &Head, ways: (Option<PortId>, Option<PortId>)) -> LookupDecision;
+    fn decide(&self, pkt: &Head, ports: (Option<PortId>, Option<PortId>)) -> LookupDecision;
     /// Returns the addresses known from the start; frames for others may be flooded.
     fn known_addresses(&self) -> KnownAddresses<'_> {
         KnownAddresses::None
@@ -112,8 +112,8 @@ impl FibSlot {
         FibSlot(None)
     }
     /// Creates a `fib` slot with a table of its own.
-    pub fn from_table(own: impl AddressTable + 'static) -> FibSlot {
-        FibSlot(Some(Box::new(own)))
+    pub fn from_table(table: impl AddressTable + 'static) -> FibSlot {
+        FibSlot(Some(Box::new(table)))
     }
     /// Returns the `fib` slot, prepared for one switch.
     #[must_use]

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_its_source_gets_back_goes_out_again() {
+    fn source_sends_only_its_own_bounced_packets_again() {
         assert!(Reinject.applies_to(&parse_head("dst=9 src=1 np=1"), HostId(1)));
         assert!(Reinject.applies_to(&parse_head("dst=9 src=1 np=200"), HostId(1)));
         assert!(!Reinject.applies_to(&parse_head("dst=9 src=1 np=1"), HostId(9)));
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_counted_together_for_a_window_from_the_first_of_them_on() {
+    fn returned_frames_are_counted_within_one_window() {
         let (law, mut back) = (window_cut("window=1ms threshold=3"), ReturnedFrames::default());
         let enough = [0, 400, 999, 999].map(|us| law.count_returned(&mut back, Time::ZERO + Dur::us(us), 1000));
         assert_eq!(enough, [false, false, true, true]);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cut_is_in_proportion_to_the_share_of_the_flight() {
+    fn window_cut_is_proportional_to_the_returned_share() {
         let back = |bytes| ReturnedFrames { since: Time::ZERO, frames: 1, bytes };
         let half = window_cut("");
         assert_eq!(half.window_after_cut(20_000, 10_000, &back(0)), 20_000);

@@ -187,30 +187,30 @@ impl Dcqcn {
 
     /// Applies the expiries of the alpha timer since its last start. They have no events of their own, because alpha is
     /// needed only at the next CNP.
-    fn shrink_alpha(&self, of: &mut FlowState, now: Time) {
+    fn shrink_alpha(&self, state: &mut FlowState, now: Time) {
         let Dur(period) = self.given.alpha_timer;
         let left = FIXED_POINT_ONE - to_fixed_point(self.given.g);
-        let times = (now.0 - of.alpha_since.0) / period;
-        of.alpha_since = Time(of.alpha_since.0 + times * period);
+        let times = (now.0 - state.alpha_since.0) / period;
+        state.alpha_since = Time(state.alpha_since.0 + times * period);
         for _ in 0..times {
-            if of.alpha == 0 {
+            if state.alpha == 0 {
                 break;
             }
-            of.alpha = multiply_rounding_down(of.alpha, left);
+            state.alpha = multiply_rounding_down(state.alpha, left);
         }
     }
 
-    fn increase_rates(&self, of: &mut FlowState) {
+    fn increase_rates(&self, state: &mut FlowState) {
         let threshold = self.given.threshold;
         // Fig. 7: fast recovery if max(stages) < F, hyper increase if min(stages) > F, else additive increase.
-        of.target += match (of.byte_stage.min(of.time_stage), of.byte_stage.max(of.time_stage)) {
+        state.target += match (state.byte_stage.min(state.time_stage), state.byte_stage.max(state.time_stage)) {
             (_, most) if most < threshold => 0,
             (least, _) if least > threshold => self.rate_or_share_of_line(self.given.r_hai, 500),
             _ => self.rate_or_share_of_line(self.given.r_ai, 5000),
         };
-        of.target = of.target.min(self.line_rate());
+        state.target = state.target.min(self.line_rate());
         // Rounding up lets RC reach RT.
-        of.current = (u128::from(of.current) + u128::from(of.target)).div_ceil(2) as u64;
+        state.current = (u128::from(state.current) + u128::from(state.target)).div_ceil(2) as u64;
     }
 
     /// Restarts the rate timer of a flow, unless the flow is at the line rate.

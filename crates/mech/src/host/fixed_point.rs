@@ -11,13 +11,13 @@ pub(super) fn to_fixed_point(share: f64) -> u64 {
 }
 
 /// Multiplies a number by a fraction in units of 2⁻³², rounded down.
-pub(super) fn multiply_rounding_down(of: u64, share: u64) -> u64 {
-    ((u128::from(of) * u128::from(share)) >> 32) as u64
+pub(super) fn multiply_rounding_down(number: u64, share: u64) -> u64 {
+    ((u128::from(number) * u128::from(share)) >> 32) as u64
 }
 
 /// Multiplies a number by a fraction in units of 2⁻³², rounded to the nearest.
-pub(super) fn multiply_rounding_to_nearest(of: u64, share: u64) -> u64 {
-    ((u128::from(of) * u128::from(share) + u128::from(FIXED_POINT_ONE / 2)) >> 32) as u64
+pub(super) fn multiply_rounding_to_nearest(number: u64, share: u64) -> u64 {
+    ((u128::from(number) * u128::from(share) + u128::from(FIXED_POINT_ONE / 2)) >> 32) as u64
 }
 
 /// Converts a rate to whole bits per second, at least 1.

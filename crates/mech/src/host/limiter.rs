@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_follow_each_other_at_the_rate_and_the_first_waits_for_nothing() {
+    fn first_frame_passes_immediately_and_the_next_at_the_rate() {
         let mut limiter = RateLimiter::new(Rate::mbps(100));
         assert_eq!(limiter.eligible_at(), Time::ZERO);
         limiter.on_sent(Time(5), 1538);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn with_credit_a_frame_that_is_late_makes_none_after_it_late_up_to_so_many_bytes() {
+    fn credit_makes_up_for_late_frames_up_to_its_bytes() {
         let mut limiter = RateLimiter::new(Rate::gbps(1));
         limiter.on_sent_saving(Time::ZERO, 125, 125);
         limiter.on_sent_saving(Time(1_400_000), 125, 125);
@@ -117,17 +117,17 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_is_early_is_paid_for_after_what_is_owed() {
+    fn times_of_early_frames_add_up() {
         let mut limiter = RateLimiter::new(Rate::gbps(1));
         (0..3).for_each(|_| limiter.on_sent(Time(7), 125));
         assert_eq!(limiter.eligible_at(), Time(7 + 3_000_000));
     }
 
     #[test]
-    fn times_that_are_not_whole_are_rounded_up_for_each_frame() {
+    fn frame_times_are_rounded_up_to_whole_picoseconds() {
         let mut limiter = RateLimiter::new(Rate::ratio(1_000_000_000, 7).unwrap());
         limiter.on_sent(Time::ZERO, 1);
-        // At 1/7 Gb/s a byte takes 8 x 7 ns, which is whole; at 3/7 Gb/s it takes 18,666.6 ps.
+        // At 1/7 Gb/s a byte takes exactly 56 ns; at 3/7 Gb/s it takes 18,666.67 ps, which is rounded up.
         assert_eq!(limiter.eligible_at(), Time(56_000));
         let mut limiter = RateLimiter::new(Rate::ratio(3_000_000_000, 7).unwrap());
         limiter.on_sent(Time::ZERO, 1);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn times_that_are_left_are_rounded_up() {
+    fn remaining_wait_is_rounded_up_after_set_rate() {
         let mut limiter = RateLimiter::new(Rate::gbps(1));
         limiter.on_sent(Time::ZERO, 1);
         limiter.set_rate(Rate::gbps(3), Time(7_990));
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_so_low_that_its_time_does_not_fit_waits_for_ever() {
+    fn time_overflow_at_a_very_low_rate_waits_forever() {
         let mut limiter = RateLimiter::new(Rate::gbps(1));
         limiter.on_sent(Time::ZERO, u64::from(u32::MAX));
         limiter.set_rate(Rate::ratio(1, u64::MAX).unwrap(), Time(1));

@@ -1,5 +1,5 @@
-//! Host halves of mechanisms: actions of a host that the switch half requires, such as reactions to messages.
-//! The host half of a mechanism has the same file name as its switch half.
+//! Host parts of mechanisms: actions of a host that the switch part requires, such as reactions to congestion messages.
+//! The host part of a mechanism has the same file name as its switch part.
 
 mod bounce;
 mod dcqcn;

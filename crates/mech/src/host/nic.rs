@@ -90,7 +90,7 @@ mod tests {
     use crate::testing::values;
 
     #[test]
-    fn the_default_is_one_queue_and_flows_of_round_robin_are_as_fast_as_the_link() {
+    fn default_nic_is_fifo_and_round_robin_has_no_rate_limit() {
         let order = |spec: &Spec, given: &str| {
             Registry::catalogue().make::<NicOrder>(spec.kind, &values(spec, given)).expect("it is there")
         };

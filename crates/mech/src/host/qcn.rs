@@ -172,25 +172,25 @@ impl Qcn {
     }
 
     /// Returns the target rate of a flow after an increase, in bits per second.
-    fn raised_target(&self, of: &FlowState) -> u64 {
+    fn raised_target(&self, state: &FlowState) -> u64 {
         let Params { threshold, r_ai, r_hai, first_hai_step, .. } = self.given;
-        let is_first = of.byte_stage == 1 || of.time_stage == 1;
-        let least = of.byte_stage.min(of.time_stage);
-        if is_first && u128::from(of.target) > 10 * u128::from(of.current) {
-            return of.target / 8;
+        let is_first = state.byte_stage == 1 || state.time_stage == 1;
+        let least = state.byte_stage.min(state.time_stage);
+        if is_first && u128::from(state.target) > 10 * u128::from(state.current) {
+            return state.target / 8;
         }
-        of.target.saturating_add(match () {
+        state.target.saturating_add(match () {
             () if least >= threshold => bits_per_second(r_hai).saturating_mul(least - threshold + first_hai_step),
-            () if of.byte_stage.max(of.time_stage) >= threshold => bits_per_second(r_ai),
+            () if state.byte_stage.max(state.time_stage) >= threshold => bits_per_second(r_ai),
             () => 0,
         })
     }
 
-    fn increase_rates(&self, of: &mut FlowState) {
-        of.target = self.raised_target(of);
+    fn increase_rates(&self, state: &mut FlowState) {
+        state.target = self.raised_target(state);
         // Rounding up lets CR reach TR after some 30 increases. Rounded down, it would stay 1 bit/s below.
-        let middle = (u128::from(of.current) + u128::from(of.target)).div_ceil(2);
-        of.current = middle.min(u128::from(bits_per_second(self.line_rate))) as u64;
+        let middle = (u128::from(state.current) + u128::from(state.target)).div_ceil(2);
+        state.current = middle.min(u128::from(bits_per_second(self.line_rate))) as u64;
     }
 
     /// Returns the number of bytes, at least 1, after which the byte counter expires in a stage.
@@ -245,7 +245,7 @@ impl Reaction for Qcn {
     }
 
     fn on_notice(&mut self, notice: &Notice, at: &mut FlowAtNic) {
-        // Feedback 0 is no congestion.
+        // Feedback 0 reports no congestion, so the rate stays.
         let Notice::Cnm { feedback: feedback @ 1.., .. } = *notice else { return };
         let line = bits_per_second(self.line_rate);
         let new =

@@ -77,22 +77,22 @@ mod tests {
     }
 
     #[test]
-    fn the_packet_that_finds_k_is_the_first_to_be_marked() {
+    fn packet_is_marked_from_k_queued_packets_on() {
         assert!(!is_marked("20pkt", &[1500; 19]));
         assert!(is_marked("20pkt", &[1500; 20]));
         assert!(is_marked("20pkt", &[64; 20]));
     }
 
     #[test]
-    fn in_bytes_as_many_full_frames_as_in_packets() {
-        // ABQ: 40 packets of 1500 B are 60,000 B.
+    fn threshold_in_bytes_counts_bytes_not_packets() {
+        // 60,000 B are 40 packets of 1500 B (ABQ). As many small packets do not reach the threshold.
         assert!(!is_marked("60000B", &[1500; 39]));
         assert!(is_marked("60000B", &[1500; 40]));
         assert!(!is_marked("60000B", &[64; 40]));
     }
 
     #[test]
-    fn a_threshold_of_nothing_marks_everything() {
+    fn threshold_zero_marks_every_packet() {
         assert!(is_marked("0pkt", &[]) && is_marked("0B", &[]));
         assert!(!is_marked("1pkt", &[]) && !is_marked("1B", &[]));
     }

@@ -252,27 +252,27 @@ mod tests {
     }
 
     #[test]
-    fn the_average_follows_by_its_weight() {
+    fn average_queue_is_weighted() {
         let (mut r, mut desk, ten) =
             (red("weight=0.25 min=500pkt max=600pkt"), DecisionInputs::with_draws(&[]), switch_with_packets(10));
         for wanted in [2.5, 4.375, 5.78125] {
             assert!(!mark(&mut r, &ten, &mut desk));
             assert_near(r.average, wanted);
         }
-        // Floyd and Jacobson 1993, §6: a step to 10 is followed to 1 - (1 - w)^n of it.
+        // After n arrivals the average has covered 1 - (1 - w)^n of the step to 10 (Floyd and Jacobson 1993, §6).
         assert!((3..20).all(|_| !mark(&mut r, &ten, &mut desk)));
         assert_near(r.average, 10.0 * (1.0 - libm::pow(0.75, 20.0)));
     }
 
     #[test]
-    fn bytes_are_followed_where_the_thresholds_are_bytes() {
+    fn average_is_in_bytes_if_thresholds_are_in_bytes() {
         let mut r = red("weight=1 min=500KB max=600KB");
         mark(&mut r, &switch_with_packets(7), &mut DecisionInputs::with_draws(&[]));
         assert_near(r.average, 7000.0);
     }
 
     #[test]
-    fn an_idle_queue_decays_by_the_packets_that_could_have_passed() {
+    fn average_decays_by_one_packet_per_idle_packet_time() {
         let mut r = red("weight=0.5 min=500pkt max=600pkt idle_packet=10us");
         let (mut desk, empty) = (DecisionInputs::with_draws(&[]), switch_with_packets(0));
         (r.average, r.idle_from) = (16.0, None);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn average_decays_also_if_arrivals_are_closer_than_idle_packet() {
+    fn average_decays_if_arrivals_are_closer_than_idle_packet() {
         let mut r = red("weight=0.5 min=500pkt max=600pkt idle_packet=10us");
         let (mut desk, empty) = (DecisionInputs::with_draws(&[]), switch_with_packets(0));
         (r.average, r.idle_from) = (16.0, Some(Time(0)));
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn the_probability_is_a_line_then_a_steeper_one() {
+    fn probability_is_linear_and_steeper_above_max() {
         let mut r = red("min=5pkt max=15pkt max_p=0.1");
         for (average, p) in [(5.0, 0.0), (10.0, 0.05), (15.0, 0.1), (22.5, 0.55), (30.0, 1.0), (99.0, 1.0)] {
             r.average = average;
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn below_min_nothing_is_marked_and_nothing_drawn() {
+    fn below_min_no_packet_is_marked_and_no_number_drawn() {
         let (mut r, mut desk) = (red("weight=1 min=5pkt max=15pkt"), DecisionInputs::with_draws(&[]));
         assert!((0..5).all(|n| !mark(&mut r, &switch_with_packets(n), &mut desk)));
     }
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn each_packet_is_marked_by_itself_where_gaps_are_geometric() {
+    fn geometric_gaps_mark_each_packet_independently() {
         let given = "weight=1 min=5pkt max=15pkt max_p=0.1 gaps=geometric";
         let (mut r, mut desk, ten) = (red(given), DecisionInputs::with_seed(4), switch_with_packets(10));
         let (mut since, mut long, mut marks) = (0, 0, 0);
@@ -348,12 +348,12 @@ mod tests {
                 (since, marks) = (0, marks + 1);
             }
         }
-        // Expected are 20,000 · 0.95^19 = 7547; the standard deviation is 69.
+        // Expected are 20,000 · 0.95^19 = 7547 gaps longer than 19; five standard deviations are 345.
         assert!(long.abs_diff(7547) < 345, "{long}");
     }
 
     #[test]
-    fn weight_one_and_equal_thresholds_are_a_step() {
+    fn red_with_weight_1_and_min_equal_to_max_is_a_step() {
         let (mut r, mut desk) =
             (red("weight=1 min=20pkt max=20pkt max_p=1 gentle=false"), DecisionInputs::with_draws(&[]));
         assert!(!mark(&mut r, &switch_with_packets(19), &mut desk));

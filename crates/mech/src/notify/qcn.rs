@@ -164,13 +164,13 @@ impl Qcn {
         }
     }
 
-    /// Samples the queue when `come` bytes have arrived in total, and sends a message if there is congestion.
-    fn sample(&mut self, come: u64, at: &AgentContext, env: &mut Env) {
+    /// Samples the queue when `arrived` bytes have arrived in total, and sends a message if there is congestion.
+    fn sample(&mut self, arrived: u64, at: &AgentContext, env: &mut Env) {
         let q = at.view.bytes_in_memory(self.side(), at.port, self.class());
         let (feedback, q_old) = (self.curve.feedback(q, self.q_old), self.q_old);
-        // A sample without a message is still the reference of the next growth.
+        // Each sample, even one without a message, is the reference for the growth at the next sample.
         self.q_old = q;
-        self.next = come
+        self.next = arrived
             .saturating_add(self.jittered_interval(feedback::sampling_interval(self.given.interval.0, feedback), env));
         if feedback == 0 {
             return;
@@ -214,7 +214,8 @@ impl Agent for Qcn {
         self.sample(bytes, at, env);
     }
     fn on_pause_sent(&mut self, xoff: ClassSet, xon: ClassSet, env: &mut Env) {
-        // A refreshed pause continues, and so does its timer.
+        // A refresh of a pause must not arm the timer again: refreshes at a shorter interval than `keep_alive` would
+        // put off its expiry forever.
         if xoff.has(self.class()) && !self.paused {
             self.paused = true;
             self.arm_sample_timer(env);

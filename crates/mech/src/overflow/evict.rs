@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_stored_whatever_its_rank() {
+    fn packet_that_fits_is_stored_at_any_rank() {
         let (mut state, ids) = full_port(["rank=1", "rank=2", "rank=3"]);
         state.remove_from_queue(ids[0]);
         state.free_memory(ids[0]);
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_rank_is_lost_and_of_equals_the_newest() {
+    fn largest_rank_is_dropped_and_of_equal_ranks_the_newest() {
         let (state, ids) = full_port(["rank=70", "rank=90", "rank=90"]);
         assert_eq!(fate(&state, "rank=80"), Fate::Evict(ids[2]));
         assert_eq!(fate(&state, "rank=0"), Fate::Evict(ids[2]));
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lower_class_is_lost_before_a_higher_one_whatever_the_ranks() {
+    fn lower_class_is_dropped_before_a_higher_one_at_any_rank() {
         let (state, ids) = full_port(["rank=5 class=3", "rank=10 class=3", "rank=1 class=1"]);
         assert_eq!(fate(&state, "rank=999 class=2"), Fate::Evict(ids[2]));
         assert_eq!(fate(&state, "rank=0 class=1"), Fate::Evict(ids[2]));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_other_ports_is_never_lost() {
+    fn packets_queued_for_other_ports_are_never_evicted() {
         let (mut state, ids) = full_port(["rank=10", "rank=20", "rank=30"]);
         state.fill_up(3, parse_head("rank=1000"), (PortId(1), QueueId::normal(0)));
         assert_eq!(fate(&state, "rank=25"), Fate::Evict(ids[2]));

@@ -51,7 +51,7 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// Returns the fate of an arrival without free buffer space if nothing else is possible.
+    /// Returns the fate of an arrival that finds no free buffer space, if the mechanism has no other action for it.
     /// The packet is dropped, or queued at its input if the switch has input memory. That memory may still refuse it.
     pub fn when_full(queue: QueueId, reason: DropReason, at: &ForwardingContext) -> Fate {
         if at.view.has_inputs() { Fate::Enqueue(queue) } else { Fate::Drop(reason) }
@@ -251,7 +251,7 @@ pub trait Overflow: Send + Sync {
     fn needs(&self) -> Needs {
         Needs::default()
     }
-    /// Returns the fraction of a queue's limit from which the mechanism may act on a packet that fits; 1 is never.
+    /// Returns the fraction of a queue's limit from which the mechanism may act on a packet that fits; 1 means never.
     fn min_fill_to_act(&self) -> f64 {
         1.0
     }
@@ -261,7 +261,7 @@ pub trait Overflow: Send + Sync {
     }
     /// Reports conflicts between the overflow mechanism's parameters, or of these with the rest of the switch or NIC.
     fn check(&self, _beside: &CheckContext, _report: &mut Report) {}
-    /// Returns names of hosts in a parameter, which must exist, and the key of that parameter.
+    /// Returns the key of a parameter that lists names of hosts, and the names; all of these hosts must exist.
     fn host_params(&self) -> Option<(&'static str, &[String])> {
         None
     }
@@ -305,7 +305,7 @@ mod tests {
     use super::DropReason;
 
     #[test]
-    fn is_memory_shortage_is_right_for_every_drop_reason() {
+    fn only_memory_drops_are_a_memory_shortage() {
         let on_links = [DropReason::LinkDown, DropReason::LinkLoss, DropReason::Corrupted];
         let not_wanting = [[DropReason::TtlExpired, DropReason::EarlyDrop, DropReason::NoRoute], on_links].concat();
         for (number, reason) in DropReason::ALL.into_iter().enumerate() {

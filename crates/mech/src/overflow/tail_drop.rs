@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_has_its_own_queue_in_the_same_memory() {
+    fn classes_have_separate_queues_in_one_memory() {
         assert_eq!(fate(2, "class=5"), Fate::Enqueue(QueueId::normal(5)));
         assert_eq!(fate(3, "class=5"), Fate::Drop(DropReason::BufferFull));
     }

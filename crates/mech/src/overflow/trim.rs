@@ -260,7 +260,7 @@ impl Overflow for Trim {
             ..Needs::default()
         }
     }
-    /// Reports conflicts with the buffer's unit and limit, and parameters by which headers and data look alike.
+    /// Reports conflicts with the buffer's unit and limit, a wrong `trim_size`, and a class for both headers and data.
     fn check(&self, beside: &CheckContext, report: &mut Report) {
         if (1..MIN_FRAME_BYTES).contains(&self.trim_size) || self.trim_size > u64::from(u16::MAX) {
             let rule = format!("0B, or {MIN_FRAME_BYTES}B to {}B, because no frame is shorter", u16::MAX);

@@ -219,7 +219,7 @@ mod tests {
 
     params! {
         /// Test parameters of several types.
-        struct Sorts {
+        struct MixedParams {
             share: f64 = {
                 doc: "A share.",
                 kind: ParamKind::Number { min: 0.0, max: 1.0, below_max: false },
@@ -237,7 +237,7 @@ mod tests {
 
     params! {
         /// Test parameters that are choices.
-        struct Sides {
+        struct SideParams {
             first: Side = { doc: "One.", kind: Side::KIND, default: Some("right_hand"), },
             other: Option<Side> = { doc: "The other.", kind: Side::KIND, default: Some(""), },
         }
@@ -245,7 +245,7 @@ mod tests {
 
     choice! {
         /// Test choice without a comma after its last entry.
-        enum Bare {
+        enum ChoiceWithoutComma {
             Yes = "yes",
             No = "no"
         }
@@ -253,46 +253,46 @@ mod tests {
 
     params! {
         /// Test parameters without commas after their last entries.
-        struct Short {
+        struct ParamsWithoutCommas {
             share: f64 = {
                 doc: "A share.",
                 kind: ParamKind::Number { min: 0.0, max: 1.0, below_max: false },
                 default: Some("1")
             },
-            answer: Bare = { doc: "A word.", kind: Bare::KIND, default: Some("no") }
+            answer: ChoiceWithoutComma = { doc: "A word.", kind: ChoiceWithoutComma::KIND, default: Some("no") }
         }
     }
 
-    const SPEC: Spec = Spec { slot: "", kind: "", doc: "", cite: "", params: Sorts::PARAMS };
+    const SPEC: Spec = Spec { slot: "", kind: "", doc: "", cite: "", params: MixedParams::PARAMS };
 
     #[test]
-    fn last_commas_of_params_and_choices_may_be_missing() {
-        const SPEC: Spec = Spec { slot: "", kind: "", doc: "", cite: "", params: Short::PARAMS };
-        let given = Short::read(&values(&SPEC, "share=0.5 answer=yes"));
-        assert_eq!((given.share, given.answer), (0.5, Bare::Yes));
-        assert_eq!(Bare::WORDS, ["yes", "no"]);
+    fn trailing_commas_of_params_and_choice_are_optional() {
+        const SPEC: Spec = Spec { slot: "", kind: "", doc: "", cite: "", params: ParamsWithoutCommas::PARAMS };
+        let given = ParamsWithoutCommas::read(&values(&SPEC, "share=0.5 answer=yes"));
+        assert_eq!((given.share, given.answer), (0.5, ChoiceWithoutComma::Yes));
+        assert_eq!(ChoiceWithoutComma::WORDS, ["yes", "no"]);
     }
 
     #[test]
-    fn what_is_declared_once_is_a_spec_and_a_struct() {
+    fn params_declares_a_spec_and_a_struct() {
         assert_eq!(SPEC.params.iter().map(|param| param.name).collect::<Vec<_>>(), ["share", "most", "size", "hosts"]);
-        let plain = Sorts::read(&values(&SPEC, ""));
+        let plain = MixedParams::read(&values(&SPEC, ""));
         assert_eq!((plain.share, plain.most, plain.size), (0.5, None, None));
         assert_eq!(plain.hosts, WordOr::Word("all".into()));
-        let given = Sorts::read(&values(&SPEC, "share=1 most=3 size=9B hosts=h1,h2"));
+        let given = MixedParams::read(&values(&SPEC, "share=1 most=3 size=9B hosts=h1,h2"));
         assert_eq!((given.share, given.most, given.size), (1.0, Some(3), Some(Amount::Bytes(9))));
         assert_eq!(given.hosts, WordOr::List(vec!["h1".into(), "h2".into()]));
     }
 
     #[test]
-    fn a_choice_is_declared_once_as_words_and_as_variants() {
-        const BOTH: [Param; 6] = join_params(&[Sorts::PARAMS, Sides::PARAMS]);
-        const TWO: Spec = Spec { slot: "", kind: "", doc: "", cite: "", params: &BOTH };
-        assert_eq!(BOTH.map(|param| param.name)[3..], ["hosts", "first", "other"]);
+    fn choice_declares_words_and_variants() {
+        const JOINED_PARAMS: [Param; 6] = join_params(&[MixedParams::PARAMS, SideParams::PARAMS]);
+        const JOINED_SPEC: Spec = Spec { slot: "", kind: "", doc: "", cite: "", params: &JOINED_PARAMS };
+        assert_eq!(JOINED_PARAMS.map(|param| param.name)[3..], ["hosts", "first", "other"]);
         assert!(matches!(Side::KIND, ParamKind::Choice(["left", "right_hand"])));
-        let sides = Sides::read(&values(&TWO, "other=left"));
+        let sides = SideParams::read(&values(&JOINED_SPEC, "other=left"));
         assert_eq!((sides.first, sides.other), (Side::Right, Some(Side::Left)));
         assert_eq!([Side::Left, Side::Right].map(Side::word), ["left", "right_hand"]);
-        assert_eq!(values(&TWO, "first=left").get::<Side>("first"), Side::Left);
+        assert_eq!(values(&JOINED_SPEC, "first=left").get::<Side>("first"), Side::Left);
     }
 }

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn delay_counts_twice_and_the_response_once() {
+    fn headroom_counts_the_delay_twice_and_the_response_once() {
         // At 1250 bytes a microsecond, 2 x 1230.4 ns of delay and 1230.4 ns of response are three frames.
         let one = Dur(1_230_400);
         let (base, more) = (paused_link(10, Dur(1), Dur::ZERO), paused_link(10, Dur(1) + one, one));

@@ -13,7 +13,7 @@ mod tests {
     use units::Rate;
 
     #[test]
-    fn pause_none_places_no_agent() {
+    fn pause_none_has_no_agent() {
         let none = Registry::catalogue().make::<PauseSlot>("none", &Values::default()).expect("it is there");
         assert!(none.for_port(Rate::gbps(1).clock()).peek().is_none() && none.pausing().is_none());
     }

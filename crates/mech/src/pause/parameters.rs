@@ -91,7 +91,7 @@ impl PauseThresholds {
             (None, Some(_), None) => report.add_error("xon", "xon without xoff", "xoff and xon"),
         }
         if self.offset.is_some() && self.alpha.is_none() {
-            report.add_error("offset", "offset without alpha", "offset only with alpha; with xoff, the key is xon");
+            report.add_error("offset", "offset without alpha", "offset only with alpha; with xoff, set xon instead");
         }
     }
 }

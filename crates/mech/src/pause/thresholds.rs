@@ -39,8 +39,8 @@ impl PauseRules {
     pub(super) fn for_port(&mut self, clock: ByteClock) {
         let quanta = self.frames.quanta;
         let refresh = match self.frames.refresh {
-            // The refresh may wait behind one frame in transmission. Link delay and response are the same for every
-            // pause frame.
+            // Half of the pause, since a refresh may wait behind one frame in transmission. Link delay and response
+            // need no margin: they are the same for every pause frame.
             NumberOrOff::LeftOut => Some((quanta / 2).max(1)),
             NumberOrOff::Off => None,
             NumberOrOff::Count(refresh) => Some(refresh),

@@ -70,7 +70,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn the_addresses_of_a_k4_fat_tree_are_the_papers() {
+    fn addresses_of_a_k4_fat_tree_match_the_papers() {
         let plan = AddressPlan::new(4);
         // Expected addresses: PABO §VI-A, H2 and H10; Al-Fares fig. 3, 10.2.0.2 and the switches around it.
         assert_eq!([1, 9, 8].map(|h| plan.host_address(HostId(h))), [[10, 0, 0, 3], [10, 2, 0, 3], [10, 2, 0, 2]]);
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn every_host_and_every_switch_has_an_address_of_its_own() {
+    fn addresses_of_hosts_and_switches_are_unique() {
         for k in (2..=64).step_by(2) {
             let plan = AddressPlan::new(k);
             let (hosts, switches) = (k * k * k / 4, 5 * k * k / 4);

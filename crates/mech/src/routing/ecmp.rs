@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_keeps_its_path_and_the_table_says_the_same() {
+    fn flow_keeps_its_hop_and_hop_by_hash_agrees() {
         let mut ecmp = Ecmp::new(77);
         for hash in 0..1000u32 {
             let pkt = parse_head(&format!("hash={hash}"));
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn symmetric_switches_of_a_tier_agree_and_others_have_a_seed_of_their_own() {
+    fn symmetric_uses_the_tier_seed_and_otherwise_the_switch_seed() {
         let place = |text: &str, own: &SwitchContext| {
             let mut ecmp = Ecmp::from_values(&values(&SPEC, text));
             ecmp.for_switch(own);

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_has_a_short_and_a_long_path_between_neighbours() {
+    fn ring_neighbours_have_a_short_and_a_long_path() {
         assert_eq!(path_lengths(&ring_paths(8), 0, 1), [1, 3]);
         assert_eq!(path_lengths(&ring_paths(8), 0, 2), [2, 2]);
         assert_eq!(path_lengths(&ring_paths(1), 4, 1), [1]);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn every_switch_of_a_path_knows_its_next_hop_and_off_it_a_packet_goes_as_by_ecmp() {
+    fn packet_follows_its_path_and_off_the_path_ecmp() {
         let paths = ring_paths(8);
         let mut long = 0;
         for hash in 0..1000 {
@@ -138,7 +138,7 @@ mod tests {
                 let port = own.choose_port(&pkt, &near, &mut DecisionInputs::with_draws(&[]).env());
                 let wanted = match (chosen.len(), switch) {
                     (1, 0) => 3,
-                    // Path over switches 0, 3, 2, 1: against the numbers.
+                    // The long path is 0, 3, 2, 1. Port 2 of each switch leads to the next lower number, from 0 to 3.
                     (3, _) | (_, 2) => 2,
                     _ => near[off.hash_index(hash, 2)].port.0,
                 };
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn flows_spread_evenly_over_the_paths_of_a_pair() {
-        // Paths in a full mesh of ten, from 0 to 1: one of one link, eight of two.
+        // In a full mesh of ten, one path from 0 to 1 has one link and eight have two; k = 8 of these nine are kept.
         let ports = |s: u16| (0..10).filter(|t| *t != s).map(|t| (PortId(t), u32::from(t))).collect();
         let mut graph = SwitchGraph::new((0..10).map(ports).collect());
         let paths = Paths::new(&mut graph, &[0, 1], 8, FlowHash::new(3));

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn left_switches_send_octet_2_by_port_2_and_right_ones_by_port_3() {
+    fn up_port_depends_on_the_last_octet_and_the_switch() {
         // Ports of PABO §VI-A, fig. 10.
         for (left, right) in [
             (FatTreePosition::Edge(0, 0), FatTreePosition::Edge(0, 1)),
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_below_a_switch_goes_down_whatever_its_last_octet() {
+    fn address_below_a_switch_goes_down_at_any_last_octet() {
         assert_eq!([2, 3].map(|id| table_port(4, FatTreePosition::Edge(1, 1), [10, 1, 1, id])), [0, 1]);
         assert_eq!(
             [2, 3].map(|id| table_port(4, FatTreePosition::Edge(1, 1), [10, 1, 0, id])),
@@ -202,14 +202,14 @@ mod tests {
     }
 
     #[test]
-    fn the_ports_of_a_k6_fat_tree_turn_with_the_switch() {
+    fn up_ports_of_a_k6_fat_tree_rotate_with_the_edge_switch() {
         // Ports of Al-Fares alg. 1: (id - 2 + z) mod 3 + 3.
         let up = |z| [2, 3, 4].map(|id| table_port(6, FatTreePosition::Edge(0, z), [10, 5, 2, id]));
         assert_eq!([up(0), up(1), up(2)], [[3, 4, 5], [4, 5, 3], [5, 3, 4]]);
     }
 
     #[test]
-    fn prefixes_end_a_lookup_and_the_longest_wins_in_any_order_of_entries() {
+    fn longest_match_wins_and_prefixes_precede_suffixes() {
         let entry = |address, part, port| TableEntry { address, part, port: PortId(port) };
         let mut rows = vec![
             entry([0, 0, 0, 7], AddressPart::Suffix(1), 5),
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_and_ways_back_follow_the_table_whatever_their_hash() {
+    fn two_level_ignores_the_flow_hash() {
         let hops = [2, 3].map(|port| Hop { port: PortId(port), weight: 1.0 });
         let mut s4 = two_level(4, FatTreePosition::Aggregation(0, 1));
         for hash in 0..100 {

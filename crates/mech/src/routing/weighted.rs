@@ -70,7 +70,7 @@ mod tests {
     fn hops(weights: &[f64]) -> Vec<Hop> {
         weights.iter().enumerate().map(|(i, weight)| Hop { port: PortId(i as u16), weight: *weight }).collect()
     }
-    fn choose(weights: &[f64], u: f64) -> usize {
+    fn chosen_hop(weights: &[f64], u: f64) -> usize {
         Weighted::new(Ecmp::new(0)).choose_hop(
             &parse_head(""),
             &hops(weights),
@@ -79,24 +79,24 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_every_share() {
+    fn draws_at_the_bounds_of_each_share_pick_the_right_hop() {
         // Shares of these weights: 1/8, 1/2, 3/8.
         let weights = [1.0, 4.0, 3.0];
         let cases = [(0.0, 0), (0.1249, 0), (0.125, 1), (0.6249, 1), (0.625, 2), (0.9999999999999999, 2)];
         for (u, place) in cases {
-            assert_eq!(choose(&weights, u), place, "u = {u}");
+            assert_eq!(chosen_hop(&weights, u), place, "u = {u}");
         }
     }
 
     #[test]
-    fn a_link_of_weight_zero_is_never_taken_there_or_back() {
-        assert_eq!([choose(&[0.0, 1.0, 0.0], 0.0), choose(&[0.0, 1.0, 0.0], 0.9999999999999999)], [1, 1]);
+    fn hop_of_weight_0_is_never_taken() {
+        assert_eq!([chosen_hop(&[0.0, 1.0, 0.0], 0.0), chosen_hop(&[0.0, 1.0, 0.0], 0.9999999999999999)], [1, 1]);
         let weighted = Weighted::new(Ecmp::new(9));
         assert!((0..10_000).all(|hash| weighted.hop_by_hash(HostId(0), hash, &hops(&[0.0, 1.0, 0.0])) == 1));
     }
 
     #[test]
-    fn packets_and_ways_back_are_split_by_the_weights() {
+    fn draws_and_flow_hashes_are_split_by_the_weights() {
         // CP fig. 14: P = 0.3 over one aggregation switch, the rest over the other.
         let (mut weighted, mut desk) = (Weighted::new(Ecmp::new(1)), DecisionInputs::with_seed(8));
         let split = hops(&[0.3, 0.7]);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn no_weights_at_all_fall_back_on_the_flow_hash() {
+    fn all_weights_0_fall_back_on_ecmp() {
         let (mut weighted, ecmp) = (Weighted::new(Ecmp::new(1)), Ecmp::new(1));
         for hash in 0..100 {
             let pkt = parse_head(&format!("hash={hash}"));

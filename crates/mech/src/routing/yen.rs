@@ -34,7 +34,7 @@ struct CandidatePath {
     length: usize,
     ranks: Vec<u64>,
     steps: Vec<PathStep>,
-    /// Index of the step at which this path deviates from the path that it was made from.
+    /// Index of the step at which this path leaves the earlier path from which it was derived.
     deviation: usize,
 }
 
@@ -112,7 +112,8 @@ impl SwitchGraph {
         let mut queue = VecDeque::from([to]);
         while let Some(node) = queue.pop_front() {
             if ends.contains(&node) {
-                // All switches of this level have been set. Another one of the same level may also end a link of `at`.
+                // The search may stop: it has set the level of every switch as near to `to` as `node`. The path may
+                // begin with another neighbour of `at` at this level.
                 return Some(self.level[node as usize]);
             }
             let next = self.level[node as usize] + 1;
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_square_with_a_diagonal_has_ways_of_one_two_and_two_links() {
+    fn square_with_a_diagonal_has_paths_of_1_2_and_2_links() {
         // Links 0 - 1 - 2 - 3 - 0, and 0 - 2: from 0 to 2 directly, over 1 and over 3.
         let mut net = graph(4, &[(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)]);
         let over = |way: &Vec<PathStep>| way.iter().map(|step| step.switch).collect::<Vec<_>>();
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn parallel_links_are_ways_of_their_own_and_pairs_differ_in_which_they_take_first() {
+    fn parallel_links_are_separate_paths_in_varying_order() {
         let mut net = graph(40, &(0..39).flat_map(|i| [(i, i + 1); 2]).collect::<Vec<_>>());
         assert_eq!(net.shortest_paths((0, 1), 8).len(), 2);
         assert_eq!(net.shortest_paths((0, 2), 8).len(), 4);

@@ -41,30 +41,30 @@ mod tests {
         queues.iter().for_each(|queue| state.fill_up(1, parse_head(""), (PortId(0), QueueId(*queue))));
         state
     }
-    fn next(state: &SwitchState, eligible: u32) -> Option<(QueueId, PktId)> {
+    fn choose_next(state: &SwitchState, eligible: u32) -> Option<(QueueId, PktId)> {
         let port = PortView { view: state, port: PortId(0), eligible };
         Fifo.next_packet(&port, &mut DecisionInputs::with_draws(&[]).env())
     }
 
     #[test]
-    fn packets_leave_in_the_order_in_which_they_came_whatever_their_queue() {
+    fn packets_leave_in_order_of_arrival_over_all_queues() {
         let order = [4, 15, 0, 0, 1, 4, 14];
         let mut state = switch_with_queued_packets(&order);
         for queue in order {
             let eligible = (0..32).filter(|q| state.backlog(PortId(0), QueueId(*q)).0 > 0);
-            let (from, id) = next(&state, eligible.fold(0, |bits, q| bits | 1 << q)).unwrap();
+            let (from, id) = choose_next(&state, eligible.fold(0, |bits, q| bits | 1 << q)).unwrap();
             assert_eq!(from, QueueId(queue));
             state.remove_from_queue(id);
             state.free_memory(id);
         }
-        assert_eq!(next(&state, 0), None);
+        assert_eq!(choose_next(&state, 0), None);
     }
 
     #[test]
-    fn a_paused_class_waits() {
+    fn fifo_skips_a_paused_class() {
         let state = switch_with_queued_packets(&[4, 0]);
-        assert_eq!(next(&state, 1 << 0 | 1 << 4).map(|(queue, _)| queue), Some(QueueId(4)));
-        assert_eq!(next(&state, 1 << 0).map(|(queue, _)| queue), Some(QueueId(0)));
-        assert_eq!(next(&state, 0), None);
+        assert_eq!(choose_next(&state, 1 << 0 | 1 << 4).map(|(queue, _)| queue), Some(QueueId(4)));
+        assert_eq!(choose_next(&state, 1 << 0).map(|(queue, _)| queue), Some(QueueId(0)));
+        assert_eq!(choose_next(&state, 0), None);
     }
 }

@@ -161,12 +161,12 @@ mod tests {
     }
 
     #[test]
-    fn a_weight_of_three_sends_three_frames_a_turn() {
+    fn class_of_weight_3_sends_three_frames_a_turn() {
         assert_eq!(departure_classes("weights=1,3", &[(0, 1518), (1, 1518)], 8), [0, 1, 1, 1, 0, 1, 1, 1]);
     }
 
     #[test]
-    fn classes_share_by_bytes_and_not_by_frames_whatever_their_sizes() {
+    fn classes_share_the_link_by_bytes_not_by_frames() {
         let order = departure_classes("weights=2,1", &[(0, 1518), (1, 64)], 500);
         let (large, small) = (bytes_of_class(&order, 0, 1518), bytes_of_class(&order, 1, 64));
         // A class is never further ahead than a frame and a turn.
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_has_nothing_or_is_paused_saves_nothing() {
+    fn empty_or_paused_class_saves_no_quantum() {
         let mut state = switch_without_packets(1, buffer_of_packets(100));
         let mut scheduler = RoundRobin::new(&values(&SPEC, "quantum=1000B"));
         for class in [0, 1] {
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn within_a_class_what_was_bounced_leaves_first_and_an_empty_port_sends_nothing() {
+    fn bounced_packets_of_a_class_leave_first() {
         let mut state = switch_without_packets(1, buffer_of_packets(100));
         state.fill_up(1, parse_head(""), (PORT, QueueId::normal(0)));
         state.fill_up(1, parse_head("np=1"), (PORT, QueueId::new(0, Lane::Bounce)));

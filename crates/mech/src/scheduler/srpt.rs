@@ -69,14 +69,14 @@ mod tests {
     }
 
     #[test]
-    fn the_flow_with_the_fewest_bytes_to_go_leaves_in_its_own_order() {
-        // Flow 1 has 1000 bytes left by its newest packet, so its oldest goes first.
+    fn flow_of_smallest_rank_leaves_first_with_its_oldest_packet() {
+        // Flow 1 has 1000 bytes left by its newest packet, and flow 2 has 1500. So the oldest of flow 1 goes first.
         let waiting = ["flow=1 rank=3000", "flow=2 rank=2500", "flow=1 rank=1000", "flow=2 rank=1500"];
         assert_eq!(departure_order(&waiting), [0, 2, 1, 3]);
     }
 
     #[test]
-    fn of_equals_the_oldest_goes_first() {
+    fn of_equal_ranks_the_oldest_packet_leaves_first() {
         assert_eq!(departure_order(&["flow=3 rank=7", "flow=1 rank=7", "flow=2 rank=7"]), [0, 1, 2]);
         assert_eq!(
             departure_order(&["flow=3", "flow=1", "flow=3", "flow=2"]),
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_two_directions_of_a_flow_are_two() {
+    fn directions_of_a_flow_are_served_as_two_flows() {
         assert_eq!(
             departure_order(&["flow=1 src=1 rank=900", "flow=2 src=1 rank=50", "flow=1 src=2 rank=0"]),
             [2, 1, 0]
@@ -94,13 +94,13 @@ mod tests {
     }
 
     #[test]
-    fn a_higher_class_and_what_was_bounced_go_first_whatever_the_ranks() {
+    fn higher_class_and_bounced_packets_leave_first_at_any_rank() {
         let waiting = ["flow=1 rank=1", "flow=2 class=2 rank=9", "flow=3 class=2 rank=8", "flow=4 class=2 rank=9 np=1"];
         assert_eq!(departure_order(&waiting), [3, 2, 1, 0]);
     }
 
     #[test]
-    fn a_paused_class_waits_and_an_empty_port_sends_nothing() {
+    fn srpt_skips_a_paused_class() {
         let (state, ids) = switch_with_packets(&["flow=1 class=3", "flow=2"]);
         let next = |eligible| {
             let view = PortView { view: &state, port: PortId(0), eligible };

@@ -42,7 +42,7 @@ mod tests {
     use crate::{Lane, PortId};
 
     #[test]
-    fn the_highest_class_first_and_bounced_packets_before_the_others_of_their_class() {
+    fn highest_class_leaves_first_and_in_it_bounced_packets() {
         let mut state = switch_without_packets(1, buffer_of_packets(100));
         (0..QueueId::COUNT).for_each(|queue| state.fill_up(1, parse_head(""), (PortId(0), QueueId(queue))));
         for eligible in (1..=u16::MAX).flat_map(|set| [u32::from(set), u32::from(set) << 16, u32::from(set) << 8 | 1]) {
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn within_a_queue_the_oldest_and_from_an_empty_port_nothing() {
+    fn oldest_packet_of_a_queue_leaves_first() {
         let mut state = switch_without_packets(1, buffer_of_packets(100));
         let first = state.push(String::new(), parse_head(""), (PortId(0), QueueId(0)));
         state.fill_up(3, parse_head(""), (PortId(0), QueueId(0)));

@@ -68,11 +68,11 @@ fn run_case(case: &Table, order: DecisionOrder) {
         run_step(&mut recorder, row, text(case, "packets"));
         let (expect, snapshot) = (texts(row, "expect"), texts(row, "snapshot"));
         let own = row.contains_key("snapshot");
-        assert!(!own || expect != snapshot, "{name}, step {}: a row of its own must differ", i + 1);
+        assert!(!own || expect != snapshot, "{name}, step {}: `snapshot` is equal to `expect`; remove it", i + 1);
         let wanted = if own && order == DecisionOrder::Snapshot { snapshot } else { expect };
         assert_eq!(recorder.take_lines(), wanted, "{name}, step {}, {order:?}", i + 1);
     }
-    assert_eq!(recorder.rng.remaining_draws(), 0, "{name}, {order:?}: stated draws that were not drawn");
+    assert_eq!(recorder.rng.remaining_draws(), 0, "{name}, {order:?}: some listed draws were not used");
 }
 
 fn check_conformance(mechanism: &str) {

@@ -2,7 +2,7 @@
 
 use crate::params::{ParamKind, Spec, Value, Values};
 
-fn parse(param: &'static str, kind: &ParamKind, text: &str) -> Value {
+fn parse_value(param: &'static str, kind: &ParamKind, text: &str) -> Value {
     let wrong = |_| -> Value { panic!("`{text}` is not a value of {param}: {kind:?}") };
     match kind {
         ParamKind::Flag => Value::Flag(text == "true"),
@@ -20,7 +20,7 @@ fn parse(param: &'static str, kind: &ParamKind, text: &str) -> Value {
         ParamKind::Texts => Value::Words(text.split(',').map(str::to_owned).collect()),
         ParamKind::Counts { .. } => Value::Counts(text.split(',').map(|n| n.parse().expect(param)).collect()),
         ParamKind::Numbers | ParamKind::Sizes(_) => {
-            panic!("{param}: lists and tables are not written in these tables")
+            panic!("{param}: tests cannot set a list of dimensionless numbers or flow sizes")
         }
     }
 }
@@ -32,7 +32,7 @@ pub fn values(spec: &Spec, given: &str) -> Values {
     for param in spec.params {
         let own = given.iter().position(|(name, _)| *name == param.name).map(|i| given.remove(i).1);
         if let Some(text) = own.or(param.default).filter(|text| !text.is_empty()) {
-            values.0.insert(param.name.to_owned(), parse(param.name, &param.kind, text));
+            values.0.insert(param.name.to_owned(), parse_value(param.name, &param.kind, text));
         }
     }
     assert!(given.is_empty(), "{} has no parameters {given:?}", spec.kind);

@@ -52,7 +52,7 @@ pub(super) fn suggest_key(typed: &str, known: &[&str], kinds: &[&'static Spec]) 
     Some(append_note(format!("{said} is called `{}` in Overspill", last(param)), note))
 }
 
-/// Appends a note to a hint, if there is one.
+/// Appends a note to a hint as a second sentence; an empty note changes nothing.
 fn append_note(said: String, note: &str) -> String {
     if note.is_empty() { said } else { format!("{said}. {note}") }
 }

@@ -207,7 +207,7 @@ pub(super) fn warn_ineffective_notices(scenario: &Scenario, notes: &mut Vec<Stri
     }
 }
 
-/// Returns true if any packet may arrive marked at a host that sends notices about marks.
+/// Returns true if an ECN-marked packet may arrive at a host that sends congestion notifications about marks.
 fn may_send_notices(scenario: &Scenario) -> bool {
     let mut ports = scenario.switches.iter().flat_map(|switch| &switch.ports);
     let aside = scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().detours);
@@ -235,23 +235,22 @@ pub(super) fn check_nic_flow_queues(document: &Node, scenario: &Scenario, faults
             |table: &Node| table.get("transport")?.get("kind").filter(|kind| kind.text() == Some(ROCE_KIND)).cloned();
         let own: Vec<Node> = workloads().filter_map(|(_, table)| said(table)).collect();
         if scenario.transport.kind == ROCE_KIND || own.is_empty() {
-            faults.add_fault(&document.locate("transport.kind"), format_fault(found, ROUND_ROBIN_NEEDS_WINDOW));
+            faults.add_fault(&document.locate("transport.kind"), format_fault(found, ROCE_NEEDS_ROUND_ROBIN));
         } else {
-            own.iter()
-                .for_each(|kind| faults.add_fault(&kind.at, format_fault(found.clone(), ROUND_ROBIN_NEEDS_WINDOW)));
+            own.iter().for_each(|kind| faults.add_fault(&kind.at, format_fault(found.clone(), ROCE_NEEDS_ROUND_ROBIN)));
         }
     }
     for (traffic, table) in workloads() {
         if traffic.is_bounded() && by_flow.is_none() {
             let found = format!("`backlog` with host.nic = {:?}", scenario.host.nic.kind);
-            faults.add_fault(&table.locate("backlog"), format_fault(found, PREFETCH_NEEDS_FLOW_QUEUES));
+            faults.add_fault(&table.locate("backlog"), format_fault(found, BACKLOG_NEEDS_FLOW_QUEUES));
         }
     }
 }
 
-const ROUND_ROBIN_NEEDS_WINDOW: &str = "host.nic = \"round_robin\" with RoCE. RoCE has no window, so other NICs would \
+const ROCE_NEEDS_ROUND_ROBIN: &str = "host.nic = \"round_robin\" with RoCE. RoCE has no window, so other NICs would \
                                         queue a whole flow";
-const PREFETCH_NEEDS_FLOW_QUEUES: &str = "host.nic = \"round_robin\", which has a queue for each source. Other NICs \
+const BACKLOG_NEEDS_FLOW_QUEUES: &str = "host.nic = \"round_robin\", which has a queue for each source. Other NICs \
                                           have one queue for all sources";
 const NO_REACTION: &str = "switch.notify has no effect on flows with host.reaction = \"none\": sources ignore \
                            congestion notifications and keep their rates. Set host.reaction = \"qcn\", or remove \

@@ -16,7 +16,7 @@ const MAX_EVENTS: usize = 10_000;
 pub(super) struct RunContext<'a> {
     pub net: &'a Topology,
     pub switches: &'a [SwitchConfig],
-    /// Latest end of the run.
+    /// Latest time at which the run may end.
     pub end: Dur,
     /// Links that corrupt frames from the start of the run, as declared in the network's file.
     pub corrupted: &'a [CorruptedLink],
@@ -62,7 +62,7 @@ pub(super) fn read_events(scenario: &Node, course: &RunContext, faults: &mut Fau
     if faults.count > before {
         return Vec::new();
     }
-    // The sort is stable: events of one instant keep the order of the file.
+    // The sort must be stable: simultaneous events keep the order of the file.
     made.sort_by_key(|(_, _, event)| event.at);
     let in_order: Vec<Event> = made.iter().map(|(_, _, event)| event.clone()).collect();
     for (n, why) in events::find_contradictions(&in_order) {
@@ -72,8 +72,8 @@ pub(super) fn read_events(scenario: &Node, course: &RunContext, faults: &mut Fau
             &item.at,
             format_fault(
                 found,
-                "`link_down` and `link_up` in turn for each link, and at most one event of \
-                                             a kind for a link at an instant",
+                "alternating `link_down` and `link_up` events for each link, and at most one event of \
+                 each kind for a link at an instant",
             ),
         );
     }

@@ -64,7 +64,8 @@ fn find_loop_link(net: &Topology) -> Option<(u32, u32)> {
     }
     for node in net.hosts..net.nodes.len() as u32 {
         for (port, own) in net.nodes[node as usize].ports.iter().zip(0u16..) {
-            // Each link counts once, from its lower end; a link from a switch to itself closes a loop.
+            // Each link is followed only from its lower end, because its other end would seem to close a loop. A link
+            // from a switch to itself does close one.
             if port.peer < net.hosts || (port.peer, port.peer_port) < (node, own) {
                 continue;
             }

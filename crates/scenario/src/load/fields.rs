@@ -1,4 +1,4 @@
-//! Reader of one table of a scenario by its declared parameters.
+//! Reader of one table of a scenario according to its declared parameters.
 
 use super::tree::{Data, Location, Node, join_path};
 use super::{aliases, renamed_keys, value};
@@ -23,7 +23,7 @@ pub(super) struct Faults {
     pub count: usize,
     /// Sizes that determine memory and time, added up over all variants read so far.
     pub total_sizes: TotalSizes,
-    /// Variants that give another kind to the table of a `--set` setting, with that kind, by the setting's number.
+    /// Pairs (variant, kind) for each `--set` setting: variants that give another kind to the setting's table.
     pub own_kinds: VariantKinds,
 }
 
@@ -32,7 +32,7 @@ const MAX_SHOWN_FAULTS: usize = 50;
 /// Largest number of faults that the loader keeps; it only counts further ones.
 const MAX_KEPT_FAULTS: usize = 1000;
 
-/// List, for each `--set` setting, of the variants that give another kind to its table, with that kind.
+/// Pairs (variant, kind) for each `--set` setting: variants that give another kind to the setting's table.
 pub(super) type VariantKinds = Rc<[Vec<(String, String)>]>;
 
 impl Faults {
@@ -68,7 +68,8 @@ impl Faults {
             self.diagnostics.push(diagnostic);
         }
     }
-    /// Returns the first faults, in the order of the file and those of the command line last, and the number of others.
+    /// Returns the first faults in the order of the file, those of the command line last. A final diagnostic counts the
+    /// faults that are left out.
     pub fn into_diagnostics(mut self) -> Vec<Diagnostic> {
         self.diagnostics.sort_by_key(|diagnostic| (diagnostic.line == 0, diagnostic.line));
         let more = self.omitted + self.diagnostics.len().saturating_sub(MAX_SHOWN_FAULTS);
@@ -97,18 +98,19 @@ pub(super) struct TotalSizes {
     pub sources: u64,
     /// Number of switches times number of overrides.
     pub override_checks: u64,
-    /// Number of virtual output queues of a class.
+    /// Number of virtual output queues of one traffic class.
     pub virtual_queues: u64,
 }
 
 impl TotalSizes {
-    /// Largest number of ports in all variants together: about a gigabyte.
+    /// Largest number of ports in all variants together; they take about a gigabyte of memory.
     pub const MAX_PORTS: u64 = 4_000_000;
     /// Largest product of hosts and workloads in all variants together.
     pub const MAX_SOURCES: u64 = 10_000_000;
     /// Largest product of switches and overrides in all variants together.
     pub const MAX_OVERRIDE_CHECKS: u64 = 30_000_000;
-    /// Largest number of virtual output queues of a class in all variants together: some hundred megabytes.
+    /// Largest number of virtual output queues of one traffic class in all variants together; they take some hundred
+    /// megabytes.
     pub const MAX_VIRTUAL_QUEUES: u64 = 10_000_000;
 
     /// Returns true if the sum of any size over all variants exceeds its bound.
@@ -188,8 +190,8 @@ fn strip_parent<'a>(name: &'a str, prefix: &str) -> Option<&'a str> {
     name.strip_prefix(prefix)?.strip_prefix('.')
 }
 
-/// Reads the values of a table, with defaults. Faults are added to `faults`, and a wrong value is absent, so the
-/// result is only to be used if nothing was added.
+/// Reads the values of a table, with defaults. Adds the faults of the table to `faults`, and returns `None` if there
+/// are any.
 pub(super) fn read_values(table: &Node, wanted: AllowedKeys, faults: &mut Faults) -> Option<Values> {
     let before = faults.count;
     let mut values = Values::default();
@@ -223,8 +225,8 @@ pub(super) fn read_values(table: &Node, wanted: AllowedKeys, faults: &mut Faults
     (faults.count == before).then_some(values)
 }
 
-/// Calls `each` for every parameter that a table sets; its value is absent if a dotted name leads through something
-/// else than a table. Returns the faults: unknown keys, and tables that are something else.
+/// Calls `each` for every parameter that a table sets; the value is `None` if a prefix of the dotted name is no table.
+/// Returns the faults: unknown keys, and prefixes that are no tables.
 fn visit_parameters<'a>(
     table: &Node,
     prefix: &str,
@@ -234,7 +236,7 @@ fn visit_parameters<'a>(
     let mut wrong = Vec::new();
     for (key, node) in table.entries() {
         if wrong.len() > MAX_KEPT_FAULTS {
-            // The rest of a table is counted and not described.
+            // Each further key counts as a fault without a message, so that memory and time stay bounded.
             wrong.push((Location::default(), String::new()));
             continue;
         }

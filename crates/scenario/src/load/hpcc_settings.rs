@@ -1,4 +1,4 @@
-//! Settings of HPCC's configuration file, merged below those of the scenario.
+//! Merging of HPCC's configuration file into a variant: its settings fill tables that the scenario does not set.
 //!
 //! The file becomes tables of the scenario: `switch.marking`, `switch.buffer` and `switch.pause`, with overrides for
 //! ports and switches that differ, and `transport`, `host.nic` and `host.reaction`. A table that the scenario sets
@@ -16,15 +16,16 @@ use crate::topology::{Configuration, Topology};
 use mech::{Preset, PresetValue};
 use std::cell::RefCell;
 
-/// Document of a variant, while settings of HPCC's configuration file are merged below its own.
+/// Document of a variant into which settings of HPCC's configuration file are merged. Settings of the variant win.
 struct ConfigurationOverlay<'a> {
     document: Node,
     config: &'a Configuration,
     net: &'a Topology,
     /// Location, in the scenario, of the key that names the configuration file.
     at: Location,
-    /// Descriptions of the tables that the file set, and keys of the tables that the scenario sets itself.
+    /// Descriptions of the tables that were set from the configuration file.
     set: Vec<String>,
+    /// Keys of tables that the file could set, but that the scenario sets itself.
     unset_tables: Vec<&'static str>,
     /// Tables of the file that are not used because they contradict the scenario, each with the reason.
     ruled_out: Vec<String>,
@@ -70,11 +71,11 @@ pub(super) fn merge_configuration(
 }
 
 impl ConfigurationOverlay<'_> {
-    /// Makes a node for a value of the file, located at the key that names the file, with a path of its own.
+    /// Makes a node for a value of the file. Its location is that of the key that names the file, extended by `key`.
     fn make_node(&self, key: &str, data: Data) -> Node {
         Node { at: Location { path: join_path(&self.at.path, key), ..self.at.clone() }, data }
     }
-    /// Returns a table of a kind with its values.
+    /// Makes the table of a mechanism from a preset: its `kind` and its parameters.
     fn make_table(&self, key: &str, preset: &Preset) -> Node {
         let kind = std::iter::once(("kind", Data::Text(preset.kind.into())));
         let values = kind.chain(preset.values.iter().map(|(name, value)| (*name, convert_value(value))));
@@ -105,7 +106,7 @@ impl ConfigurationOverlay<'_> {
         }
         self.set.push(said);
     }
-    /// Puts overrides before those of the scenario, since the last match wins.
+    /// Inserts overrides before those of the scenario. The last match wins, so the scenario's overrides prevail.
     fn put_overrides(&mut self, all: Vec<Node>) {
         if all.is_empty() {
             return;
@@ -114,7 +115,7 @@ impl ConfigurationOverlay<'_> {
             .document
             .get("override")
             .map_or_else(|| self.document.missing_key_location("override"), |list| list.at.clone());
-        // Anything but a list is refused when overrides are read.
+        // A value that is no list is refused later, when overrides are read.
         let old = match self.document.get("override").map(|list| &list.data) {
             Some(Data::List(items)) => items.clone(),
             Some(_) => return,

@@ -1,4 +1,4 @@
-//! Checks of a switch's model: keys, slots and sizes that it excludes.
+//! Checks of a switch's queueing model: keys, slots and sizes that the model excludes.
 
 use super::fields::{Faults, TotalSizes};
 use super::tree::Node;
@@ -82,7 +82,7 @@ pub(super) fn check_stages(switch: &Node, cioq: &Cioq, ports: u16, faults: &mut 
             ),
         );
     }
-    // One 16-bit number identifies a port or a buffer inside the switch.
+    // Ports and buffers inside a switch share one range of 16-bit numbers.
     let buffers = 3 * u64::from(ports) + 2 * fabric.links().len() as u64;
     if buffers >= u64::from(u16::MAX) {
         let found = format!("{buffers} ports and buffers inside a switch");

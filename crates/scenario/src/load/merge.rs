@@ -24,7 +24,7 @@ fn merge_entries<'a>(
     new: impl IntoIterator<Item = &'a (String, Node)>,
     both: impl Fn(&str, &mut Node, &Node),
 ) {
-    // A file may have tables with any number of keys, so keys are looked up in a map.
+    // A search of the list for each key would take quadratic time in a table with very many keys.
     let places: BTreeMap<String, usize> = old.iter().map(|(key, _)| key.clone()).zip(0..).collect();
     for (key, node) in new {
         match places.get(key) {
@@ -55,7 +55,7 @@ fn merge_named_entries(list: &mut Node, over: &Node) {
         let Some(item) = places.get(name).map(|place| &mut items[*place]) else { continue };
         let known = item.get("name").cloned();
         merge_nodes(item, table);
-        // A new kind replaces the entry, which keeps its name.
+        // A table with a `kind` replaces the entry, but a variant cannot rename a workload.
         if let Some(known) = known.filter(|_| item.get("name").is_none()) {
             item.put("name", known);
         }

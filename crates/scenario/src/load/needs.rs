@@ -12,11 +12,11 @@ use units::{Amount, Time};
 
 /// Memory of the smallest run in bytes: rows that are not written yet, and tables while metrics are computed.
 const BASE_BYTES: u64 = 64 << 20;
-/// Memory of a run for each port in bytes: its queue, counters and histograms, and its rows of the results.
+/// Memory of a run in bytes for each port: the port's queue, counters and histograms, and its rows of the results.
 const PORT_BYTES: f64 = 6000.0;
-/// Memory of a run for each flow in bytes: its record, kept to the end, and its rows of the results.
+/// Memory of a run in bytes for each flow: the flow's record, kept to the end, and its rows of the results.
 const FLOW_BYTES: f64 = 512.0;
-/// Memory of a run for each packet in flight in bytes: itself, its events, and its record at the sender.
+/// Memory of a run in bytes for each packet in flight: the packet, its events, and its record at the sender.
 const PACKET_BYTES: f64 = 256.0;
 
 /// Memory that a run needs in bytes, results included: for ports, for flows, and for the first packets of flows. Queues
@@ -60,7 +60,7 @@ pub(super) fn check_needs(document: &Node, scenario: &Scenario, faults: &mut Fau
             "at most {} flows, which need about 10 GB with their results: \
                      {}",
             format_bound(MAX_FLOWS),
-            flows.advice(MAX_FLOWS)
+            flows.describe_reduction(MAX_FLOWS)
         );
         faults.add_fault(&document.locate("traffic"), format_fault(found, rule));
         return None;
@@ -72,8 +72,11 @@ pub(super) fn check_needs(document: &Node, scenario: &Scenario, faults: &mut Fau
     });
     if open.total > MAX_OPEN_FLOWS as f64 {
         let found = format!("about {}", open.describe(&format!("flows within {step}")));
-        let rule =
-            format!("at most {} simultaneous flows: {}", format_bound(MAX_OPEN_FLOWS), open.advice(MAX_OPEN_FLOWS));
+        let rule = format!(
+            "at most {} simultaneous flows: {}",
+            format_bound(MAX_OPEN_FLOWS),
+            open.describe_reduction(MAX_OPEN_FLOWS)
+        );
         faults.add_fault(&document.locate(&format!("traffic.{}", open.largest_number)), format_fault(found, rule));
         return None;
     }
@@ -81,15 +84,22 @@ pub(super) fn check_needs(document: &Node, scenario: &Scenario, faults: &mut Fau
         && packets.total > MAX_PACKETS as f64
     {
         let found = format!("an initial window of {window} B, and so {}", packets.describe("simultaneous packets"));
-        let rule =
-            format!("at most {} simultaneous packets: {}", format_bound(MAX_PACKETS), packets.advice(MAX_PACKETS));
+        let rule = format!(
+            "at most {} simultaneous packets: {}",
+            format_bound(MAX_PACKETS),
+            packets.describe_reduction(MAX_PACKETS)
+        );
         faults.add_fault(&document.locate("transport.initial_window"), format_fault(found, rule));
         return None;
     }
     let raw = raw_packets_per_grid_step(scenario);
     if raw.total > MAX_PACKETS as f64 {
         let found = raw.describe(&format!("packets without a transport within {step}"));
-        let rule = format!("at most {} simultaneous packets: {}", format_bound(MAX_PACKETS), raw.advice(MAX_PACKETS));
+        let rule = format!(
+            "at most {} simultaneous packets: {}",
+            format_bound(MAX_PACKETS),
+            raw.describe_reduction(MAX_PACKETS)
+        );
         faults.add_fault(&document.locate(&format!("traffic.{}", raw.largest_number)), format_fault(found, rule));
         return None;
     }
@@ -166,8 +176,8 @@ impl<'a> WorkloadSum<'a> {
         format!("{all} {counted}, {most} of them from `{}`", self.largest_name)
     }
 
-    /// Returns the advice by which factor to divide the number, so that at most `most` remain.
-    fn advice(&self, most: u64) -> String {
+    /// Returns text on the factor by which to divide the number of flows or packets, so that at most `most` remain.
+    fn describe_reduction(&self, most: u64) -> String {
         format!("divide the number by {} or more", (self.total / most as f64).ceil())
     }
 }

@@ -166,7 +166,7 @@ impl EventReceiver for NestingLevels {
     fn simple_key(&mut self, span: Span, _kind: Option<Encoding>, _error: &mut dyn ErrorSink) {
         self.key_parts += 1;
         let place = if self.in_header { &mut self.header_span } else { &mut self.key_span };
-        // The field of a message is the key of the statement, not a key inside of its value.
+        // Messages name the key of the whole statement, not a key inside its value.
         if self.open_items.is_empty() {
             *place = Some((place.map_or(span.start(), |(start, _)| start), span.end()));
         }
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     /// Checks that texts with 32 nesting levels are accepted, and that texts with more are refused.
-    fn refused(deep: impl Fn(usize) -> String, line: usize, field: &str) {
+    fn assert_nesting_limit(deep: impl Fn(usize) -> String, line: usize, field: &str) {
         assert_eq!(check_nesting("a.toml", &deep(MAX_NESTING_LEVELS)), Ok(()));
         for levels in [MAX_NESTING_LEVELS + 1, 500, 20_000] {
             let fault = check_nesting("a.toml", &deep(levels)).unwrap_err();
@@ -203,22 +203,22 @@ mod tests {
         }
     }
 
-    fn dotted(parts: usize) -> String {
+    fn dotted_key(parts: usize) -> String {
         vec!["a"; parts].join(".")
     }
 
     #[test]
     fn every_form_of_nesting_counts_its_levels() {
-        refused(|n| format!("x = 1\n\n{} = 1\n", dotted(n)), 3, "a.a.a");
-        refused(|n| format!("\n[{}]\n", dotted(n)), 2, "a.a.a");
-        refused(|n| format!("[[{}]]\n", dotted(n - 1)), 1, "a.a.a");
-        refused(|n| format!("[b]\nx.y = {}{}\n", "[".repeat(n - 3), "]".repeat(n - 3)), 2, "b.x.y");
-        refused(|n| format!("[b]\nx = {}1{}\n", "{a = ".repeat(n - 2), "}".repeat(n - 2)), 2, "b.x");
-        refused(|n| format!("x = [\n{{ y = [{{ {} = 1 }}] }}]\n", dotted(n - 4)), 2, "x");
+        assert_nesting_limit(|n| format!("x = 1\n\n{} = 1\n", dotted_key(n)), 3, "a.a.a");
+        assert_nesting_limit(|n| format!("\n[{}]\n", dotted_key(n)), 2, "a.a.a");
+        assert_nesting_limit(|n| format!("[[{}]]\n", dotted_key(n - 1)), 1, "a.a.a");
+        assert_nesting_limit(|n| format!("[b]\nx.y = {}{}\n", "[".repeat(n - 3), "]".repeat(n - 3)), 2, "b.x.y");
+        assert_nesting_limit(|n| format!("[b]\nx = {}1{}\n", "{a = ".repeat(n - 2), "}".repeat(n - 2)), 2, "b.x");
+        assert_nesting_limit(|n| format!("x = [\n{{ y = [{{ {} = 1 }}] }}]\n", dotted_key(n - 4)), 2, "x");
     }
 
     #[test]
-    fn values_beside_each_other_are_no_levels() {
+    fn neighbouring_values_add_no_nesting_levels() {
         let wide = (0..200).map(|n| format!("k{n}.a = {{ b = [1.5, [2], {{ c = 3 }}], d = 1 }}\n"));
         let tables =
             (0..200).map(|n| format!("[t.u{n}]\nv = [\n  1, # of [many\n  '''['''\n]\n[[t.list{n}]]\nw = 1\n"));
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_text_is_left_to_the_parser_that_reports_it() {
+    fn invalid_toml_passes_the_nesting_check() {
         for broken in ["a = \n", "a\n", "= 1\n", "[a\n", "]]]]\n", "a = 1}\n"] {
             assert_eq!(check_nesting("a.toml", &broken.repeat(100)), Ok(()), "{broken:?}");
         }
@@ -236,10 +236,10 @@ mod tests {
     }
 
     #[test]
-    fn a_path_and_the_value_set_there_share_the_bound() {
+    fn path_and_value_of_a_setting_share_the_nesting_limit() {
         let lists = |n: usize| "[".repeat(n) + &"]".repeat(n);
-        assert!(is_within_bound(&dotted(30), &lists(2)) && !is_within_bound(&dotted(30), &lists(3)));
-        assert!(is_within_bound(&dotted(32), "bare text.a.b [") && !is_within_bound(&dotted(33), "1"));
+        assert!(is_within_bound(&dotted_key(30), &lists(2)) && !is_within_bound(&dotted_key(30), &lists(3)));
+        assert!(is_within_bound(&dotted_key(32), "bare text.a.b [") && !is_within_bound(&dotted_key(33), "1"));
         assert!(is_within_bound("a", "{ b = 1, c = [2] }") && !is_within_bound("a", &lists(500)));
     }
 }

@@ -24,7 +24,7 @@ use units::{Bytes, Dur};
 
 /// Largest number of nodes of a custom topology; a longer list is refused before its entries are read.
 const MAX_NODES: usize = 2_000_000;
-/// Largest number of workloads: their numbers in flows have 16 bits.
+/// Largest number of workloads, because each flow stores the number of its workload in 16 bits.
 const MAX_WORKLOADS: usize = 65_535;
 
 /// Declarations of all topologies, transports and kinds of traffic that a scenario may name.
@@ -32,7 +32,7 @@ pub(crate) fn specs() -> [(&'static str, &'static [&'static Spec]); 3] {
     [("topology", topology::SPECS), ("transport", transport::SPECS), ("traffic", traffic::SPECS)]
 }
 
-/// Network of a scenario.
+/// Network of a scenario, with the settings from which it was made.
 pub(super) struct Network {
     /// Kind and parameters from which the network was made.
     pub choice: Choice,
@@ -113,7 +113,7 @@ fn read_graph(table: &Node, faults: &mut Faults) -> Option<CustomGraph> {
     (faults.count == before).then_some(graph)
 }
 
-/// Reads `[transport]`.
+/// Reads the table `[transport]`.
 pub(super) fn read_transport(
     scenario: &Node,
     framing: Option<Framing>,
@@ -212,7 +212,7 @@ pub(super) fn read_traffic(
     let capacities = traffic::Capacities::default();
     let files = |name: &str| reading.source.read_named_file(name);
     for (i, item) in items.into_iter().enumerate() {
-        // A `transport` of a workload without flows gets its own message in `transports.rs`.
+        // A raw workload that sets `transport` passes here, because `transports.rs` refuses the key with the reason.
         let is_raw = traffic::is_raw_kind(item.get("kind").and_then(Node::text).unwrap_or_default());
         let others: &[&str] = if is_raw && item.get("transport").is_none() { &[] } else { &["transport"] };
         let kinds =

@@ -9,7 +9,7 @@ use mech::PORT_SLOTS;
 use std::collections::BTreeSet;
 use units::Rate;
 
-/// Override of switches or ports.
+/// Entry of `[[override]]` that changes settings of switches or ports.
 pub(super) struct Override<'a> {
     pub where_table: Node,
     pub tier: Option<String>,
@@ -32,12 +32,12 @@ pub(super) struct PortGroup {
 }
 
 impl PortGroup {
-    /// Returns the group of a port: what its far end is, and its rate if rates matter.
+    /// Returns the group of a port: the kind of node at its far end, and its rate if `by_rate` is true.
     pub fn from_port(port: &topology::Port, net: &Topology, by_rate: bool) -> PortGroup {
         let far = if port.peer < net.hosts { "host" } else { "switch" };
         PortGroup { far, rate: by_rate.then_some(port.rate) }
     }
-    /// Returns the groups of a switch's ports. If rates do not matter, these are ports to hosts and ports to switches,
+    /// Returns the groups of a switch's ports. If `by_rate` is false, these are ports to hosts and ports to switches,
     /// even if the switch has none.
     pub fn list_for_switch(node: &topology::Node, net: &Topology, by_rate: bool) -> Vec<PortGroup> {
         if !by_rate {
@@ -46,7 +46,7 @@ impl PortGroup {
         let classes = node.ports.iter().map(|port| PortGroup::from_port(port, net, by_rate));
         classes.collect::<BTreeSet<_>>().into_iter().collect()
     }
-    /// Returns the name of the port group in the resolved scenario: the far end, and the rate if rates matter.
+    /// Returns the name of the port group in the resolved scenario: the far end, and the rate if the group has one.
     pub fn label(self) -> String {
         self.rate.map_or_else(|| self.far.to_string(), |rate| format!("{} {rate}", self.far))
     }

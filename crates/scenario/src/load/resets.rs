@@ -59,8 +59,8 @@ impl ResetSearch<'_> {
                     }
                 }
             }
-            // A list that a variant replaces is written as a whole and resets nothing; settings change single entries
-            // of a list.
+            // Equal locations mean that single entries changed. A list that replaces another one is written as a whole,
+            // so no parameter is lost unnoticed.
             (Data::List(old), Data::List(new)) if before.at == after.at => {
                 for (number, (old, new)) in old.iter().zip(new).enumerate() {
                     let name =

@@ -60,7 +60,7 @@ pub(super) fn values_json(values: &Values) -> Map<String, Json> {
     map
 }
 
-/// Converts the workloads to JSON. A workload with a transport of its own shows it, and those of hosts that differ.
+/// Converts the workloads to JSON, with the transports that a workload or some of its hosts have of their own.
 pub(super) fn traffic_json(made: &[(Choice, Traffic)], (base, own): (&Choice, &OwnTransports), net: &Topology) -> Json {
     let kinds: Vec<&Choice> = std::iter::once(base).chain(&own.kinds).collect();
     let each = made.iter().enumerate().map(|(i, (made, _))| {

@@ -132,7 +132,7 @@ fn put_value(node: &mut Node, key: &str, value: Node, path: &str) -> Result<(), 
     Ok(())
 }
 
-/// Returns, for each `--set` setting, the variants that give another kind to the table that it sets, with that kind.
+/// Returns pairs (variant, kind) for each `--set` setting: variants that give another kind to the setting's table.
 pub(super) fn variant_kinds(document: &Node, sets: &[String]) -> VariantKinds {
     let variants = document.get("variants").map_or(&[][..], |node| node.entries());
     let of = |set: &String| -> Vec<(String, String)> {

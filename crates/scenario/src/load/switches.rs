@@ -53,7 +53,7 @@ type PortGroups = Vec<(PortGroup, Vec<usize>)>;
 pub(super) struct SwitchReader<'a> {
     base: Node,
     overrides: Vec<Override<'a>>,
-    /// Table `[switch]` after each list of overrides, with its mechanisms unless the table has faults.
+    /// Table `[switch]` merged with each list of overrides, and its mechanisms unless the table has faults.
     read_tables: BTreeMap<Vec<usize>, (Node, Option<SwitchSlots>)>,
     checked_sizes: BTreeSet<(Vec<usize>, usize)>,
     registry: &'a Registry,
@@ -178,7 +178,7 @@ impl<'a> SwitchReader<'a> {
             self.check_sizes(&own, node.ports.len(), net, faults);
             self.check_input_side(&own, node, faults);
             let slots = self.read_slots(&own, faults);
-            // All classes are read before a fault ends the loop, so that all faults are found together.
+            // All port groups are read before a fault skips the switch, so that all faults are found together.
             let filled: Vec<_> =
                 classes.iter().map(|(class, which)| (*class, self.read_slots(which, faults))).collect();
             let filled = filled.into_iter().map(|(class, slots)| Some((class, slots?.port)));
@@ -201,7 +201,7 @@ impl<'a> SwitchReader<'a> {
         Some((switches, groups.into_values().collect()))
     }
 
-    /// Checks the bound of overrides times switches, each of which is compared with each.
+    /// Checks that overrides times switches is within bounds, because every override is compared with every switch.
     fn check_override_count(&self, net: &Topology, faults: &mut Faults) -> bool {
         let (switches, overrides) = (net.switches().len() as u64, self.overrides.len() as u64);
         faults.total_sizes.override_checks += switches * overrides;

@@ -208,7 +208,7 @@ impl TransportReader<'_> {
         };
         let lost = resets::note_resets(&within(&before), &within(&merged), "", &self.reading.source.registry);
         let own = networks::read_transport_table(&merged, self.framing, self.reading, faults)?;
-        // TCP and RoCE have different parameters, so that resets between them are no surprise.
+        // TCP and RoCE have different parameters, so users expect to lose them in a change between the two.
         if (own.kind == ROCE_KIND) == (self.base.kind == ROCE_KIND) {
             lost.iter().for_each(|note| self.add_note(format!("{whose}: {note}")));
         }

@@ -16,7 +16,7 @@ pub(crate) struct Location {
     pub set: Option<usize>,
 }
 
-/// Value with its place.
+/// Value of a scenario, with the location where it was written.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub at: Location,
@@ -74,7 +74,7 @@ impl Node {
             _ => None,
         }
     }
-    /// Returns the location that a key would have, which this table lacks.
+    /// Returns the location that a key missing in this table would have, for messages about the key.
     pub fn missing_key_location(&self, key: &str) -> Location {
         Location { path: join_path(&self.at.path, key), ..self.at.clone() }
     }
@@ -168,13 +168,13 @@ pub(super) fn parse_document(source: &Source) -> Result<Node, Diagnostic> {
         broken(line, format_fault(found, "TOML 1.0"))
     })?;
     let at = Location { line: 1, ..Location::default() };
-    Ok(TreeBuilder { lines, set: None }.table(doc.as_table(), at))
+    Ok(TreeBuilder { lines, set: None }.convert_table(doc.as_table(), at))
 }
 
 /// Parses the value of a `--set`: TOML if it is valid, otherwise bare text.
 pub(super) fn parse_value(text: &str, at: Location) -> Result<Node, String> {
     match text.trim().parse::<Value>() {
-        Ok(value) => Ok(TreeBuilder { lines: LineOffsets::new(""), set: at.set }.value(&value, at)),
+        Ok(value) => Ok(TreeBuilder { lines: LineOffsets::new(""), set: at.set }.convert_value(&value, at)),
         Err(error) if text.trim_start().starts_with(['"', '\'', '[', '{']) => Err(error.message().trim().to_string()),
         Err(_) => Ok(Node { at, data: Data::Text(text.trim().to_string()) }),
     }
@@ -192,48 +192,52 @@ impl LineOffsets {
     }
 }
 
+/// Converter of parsed TOML to a tree, for a file or for the value of a `--set`.
 struct TreeBuilder {
     lines: LineOffsets,
     set: Option<usize>,
 }
 
 impl TreeBuilder {
-    fn table(&self, table: &dyn TableLike, at: Location) -> Node {
+    fn convert_table(&self, table: &dyn TableLike, at: Location) -> Node {
         let mut entries = Vec::new();
         for (name, item) in table.iter() {
             let key = table.get_key_value(name).map(|(key, _)| key);
             let span = key.and_then(|key| key.span()).or_else(|| item.span());
             let line = span.map_or(at.line, |span| self.lines.line_at(span.start));
             let at = Location { line, path: join_path(&at.path, name), set: self.set };
-            entries.push((name.to_string(), self.item(item, at)));
+            entries.push((name.to_string(), self.convert_item(item, at)));
         }
         Node { at, data: Data::Table(entries) }
     }
-    fn item(&self, item: &Item, at: Location) -> Node {
+    fn convert_item(&self, item: &Item, at: Location) -> Node {
         match item {
-            Item::Value(value) => self.value(value, at),
-            Item::Table(table) => self.table(table, at),
+            Item::Value(value) => self.convert_value(value, at),
+            Item::Table(table) => self.convert_table(table, at),
             Item::ArrayOfTables(tables) => {
                 let each = tables.iter().enumerate().map(|(i, table)| {
-                    self.table(table, self.element_location(&at, i, Some(table as &dyn TableLike), table.span()))
+                    self.convert_table(
+                        table,
+                        self.element_location(&at, i, Some(table as &dyn TableLike), table.span()),
+                    )
                 });
                 Node { data: Data::List(each.collect()), at }
             }
             Item::None => Node::table(at),
         }
     }
-    fn value(&self, value: &Value, at: Location) -> Node {
+    fn convert_value(&self, value: &Value, at: Location) -> Node {
         let data = match value {
             Value::String(text) => Data::Text(text.value().clone()),
             Value::Integer(n) => Data::Integer(*n.value()),
             Value::Float(n) => Data::Number(*n.value()),
             Value::Boolean(flag) => Data::Boolean(*flag.value()),
             Value::Datetime(date) => Data::Date(date.value().to_string()),
-            Value::InlineTable(table) => return self.table(table, at),
+            Value::InlineTable(table) => return self.convert_table(table, at),
             Value::Array(items) => {
                 let each = items.iter().enumerate().map(|(i, item)| {
                     let table = item.as_inline_table().map(|table| table as &dyn TableLike);
-                    self.value(item, self.element_location(&at, i, table, item.span()))
+                    self.convert_value(item, self.element_location(&at, i, table, item.span()))
                 });
                 Data::List(each.collect())
             }

@@ -1,4 +1,4 @@
-//! Parsing of a value of a scenario, as the declaration of its parameter demands.
+//! Parsing of the values of a scenario according to the declarations of their parameters.
 
 use super::renamed_keys;
 use super::tree::{Data, Node};
@@ -71,8 +71,8 @@ fn describe_count_range(min: u64, max: u64) -> String {
     }
 }
 
-/// Returns a parameter's default that is a word and no value of its kind (`unlimited`, `duration`). The parameter may
-/// be left out or be that word, and then has no value. An empty default is no word: the parameter may only be left out.
+/// Returns a parameter's default if it is a word in place of a value (`unlimited`, `duration`). The parameter may be
+/// left out or be that word, and then has no value. An empty default is no word: the parameter may only be left out.
 pub(crate) fn default_word(param: &Param) -> Option<&'static str> {
     param.default.filter(|text| !text.is_empty() && parse_default(&param.kind, text).is_none())
 }

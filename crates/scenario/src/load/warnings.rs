@@ -76,7 +76,8 @@ pub(super) fn list_warnings(document: &Node, scenario: &Scenario) -> Vec<String>
         .collect()
 }
 
-/// Keys of `[transport]` that need no warning if all packets are raw: they apply to these too, or only select others.
+/// Keys of `[transport]` that need no warning if all packets are raw: `ttl` also applies to raw packets, and `kind`
+/// only selects the other keys.
 const RAW_TRAFFIC_KEYS: [&str; 2] = ["kind", "ttl"];
 
 struct WarningContext<'a> {
@@ -152,7 +153,7 @@ impl WarningContext<'_> {
 
     /// Warnings about keys that need flows with an end, if all traffic comes from raw sources, whose flows have none.
     fn warn_flow_keys_of_raw(&self) -> Vec<String> {
-        // A deadlock leaves any run unfinished, so with pausing the key has an effect.
+        // With pausing, `allow_unfinished` has an effect, because a deadlock leaves any run unfinished.
         let ends = if self.scenario.has_pauses() { None } else { Some("measure.allow_unfinished") };
         let told = self.filter_given(&["measure.fct_end", "measure.drain"].into_iter().chain(ends).collect::<Vec<_>>());
         told.iter()
@@ -295,8 +296,8 @@ impl WarningContext<'_> {
             scenario.switches.iter().zip(scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize))
         {
             let needs = switch.overflow.slot.peek().needs();
-            // With these settings, the length that counts for an output may exceed its queued packets, or memory may
-            // hold more than it admits.
+            // A queue may reach the threshold with these settings: its counted length may exceed its queued packets, or
+            // its memory may hold more than it admits.
             if needs.removes_packets
                 || needs.bounce_lane.is_some()
                 || needs.cut_memory.is_some()
@@ -338,7 +339,7 @@ impl WarningContext<'_> {
         let one = scenario.classes().0.count_ones() == 1;
         let class = scenario.top_class();
         let mut notes = Vec::new();
-        // The default order of classes is strict, and needs no warning.
+        // Only schedulers that the scenario sets are checked: the default, strict priority, needs no warning.
         let of_ports = self.ports().filter(|_| self.is_given("switch.scheduler")).map(|port| &port.scheduler);
         let of_hosts = self.is_given("host.scheduler").then_some(&scenario.host.scheduler);
         let by_class = of_ports.chain(of_hosts).filter(|scheduler| scheduler.slot.peek().keeps_queue_order());
@@ -390,8 +391,8 @@ impl WarningContext<'_> {
         let asked = !looks && self.is_given("switch.simultaneous") && self.takes_snapshots();
         let besides = match self.scenario.measure.sub_queues {
             true => {
-                ". The setting changes only the queue lengths that arrivals see (measure.sub_queues): these are \
-                     from before the instant"
+                ". The setting changes only the queue lengths that arrivals see (measure.sub_queues), which are \
+                     those before the instant"
             }
             false => "",
         };
@@ -466,7 +467,7 @@ impl WarningContext<'_> {
     }
 }
 
-/// Returns true if a mechanism ever marks.
+/// Returns true if a marking mechanism may mark any packet.
 fn may_mark(slot: &MarkingSlot) -> bool {
     slot.peek().fixed_thresholds() != Some(PortThresholds::UNLIMITED)
 }

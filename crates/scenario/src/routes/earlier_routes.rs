@@ -91,15 +91,15 @@ mod tests {
     use crate::topology::Topology;
     use crate::topology::tests::custom;
 
-    fn square() -> Topology {
+    /// Network in which hosts 0 and 1 are at switches 2 and 3, which are joined through 4 and through 5.
+    fn square_network() -> Topology {
         let links = ["h0 a 1", "h1 b 1", "a c 1", "a d 1", "c b 1", "d b 1"];
         custom(&["h0 host", "h1 host", "a", "b", "c", "d"], &links).unwrap()
     }
 
-    /// Network in which hosts 0 and 1 are at switches 2 and 3, which are joined through 4 and through 5.
     #[test]
-    fn dead_end_is_on_the_latest_route_that_led_to_the_host() {
-        let net = square();
+    fn dead_port_is_on_the_latest_route_that_led_to_the_host() {
+        let net = square_network();
         let first = |hops: &[Hop]| hops[0].port;
         let port = |node: u32, peer: u32| {
             let ports = &net.nodes[node as usize].ports;
@@ -126,8 +126,8 @@ mod tests {
     }
 
     #[test]
-    fn host_with_a_dead_link_is_behind_its_last_port() {
-        let net = square();
+    fn dead_port_to_a_host_is_that_of_its_edge_switch() {
+        let net = square_network();
         let dead = DeadPorts::from([(1, 0), net.far_end((1, 0))]);
         let (node, port) = net.far_end((1, 0));
         let cut = Routes::avoiding_dead_links(&net, &dead, false);

@@ -28,7 +28,7 @@ pub(super) struct RouteSearch {
     /// Edge switches, as bits, whose searches have reached each switch before this level, and at this level.
     seen: Vec<u64>,
     reached: Vec<u64>,
-    /// Edge switches, as bits, that each link leads nearer to.
+    /// Edge switches, as bits, to which each link brings a packet one hop nearer.
     nearer: Vec<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Next hops and paths of whole networks, and of networks with dead links.
+//! Tests of next hops and paths in whole networks, and in networks with dead links.
 
 use super::*;
 use crate::topology::tests::{custom, net};
@@ -21,12 +21,12 @@ fn a_k4_fat_tree_has_paths_of_2_4_and_6_links() {
     assert_eq!(ports(&routes, net.find_node("agg0").unwrap(), HostId(9)).len(), 2);
     assert_eq!(routes.next_hops(net.find_node("core3").unwrap(), HostId(9)), NextHops::Only(PortId(2)));
     assert_eq!(routes.next_hops(net.edge_switch(HostId(9)), HostId(9)), NextHops::Only(PortId(1)));
-    // A switch is no destination, although notices come from it.
+    // Number 16 is a switch, the possible source of a notice: no route leads there.
     assert_eq!(routes.next_hops(net.edge_switch(HostId(9)), HostId(16)), NextHops::None);
 }
 
 #[test]
-fn next_hops_are_the_ports_that_lead_one_level_down_also_where_links_are_dead() {
+fn next_hops_lead_one_hop_nearer_even_with_dead_links() {
     let jellyfish = [("switches", "150"), ("degree", "5"), ("hosts_per_switch", "1"), ("seed", "3")];
     let parallel = ["h0 a 1", "h1 b 1", "h2 c 1", "a b 1", "a b 2", "b c 1", "a c 1", "c d 1", "d b 1"];
     let nets = [
@@ -53,7 +53,7 @@ fn next_hops_are_the_ports_that_lead_one_level_down_also_where_links_are_dead() 
                     assert_eq!(ports(&routes, net.hosts + s as u32, dst), all.collect::<Vec<_>>());
                 }
             }
-            // Every seventh link dies, and later every fifth too.
+            // Round 1 runs with every seventh link dead, and round 2 with every fifth dead as well.
             let links = (net.hosts..).zip(net.switches()).flat_map(|(n, switch)| {
                 (0..).zip(&switch.ports).map(move |(p, port)| [(n, p), (port.peer, port.peer_port)])
             });
@@ -152,21 +152,21 @@ fn dead_ports(net: &Topology, links: &[&str]) -> DeadPorts {
 }
 
 #[test]
-fn a_dead_link_leaves_the_other_next_hops_and_takes_no_more_than_that() {
+fn a_dead_link_removes_only_the_next_hops_that_need_it() {
     let net = net("fat_tree", &[("k", "4")]);
     let around = Routes::avoiding_dead_links(&net, &dead_ports(&net, &["edge0:agg0"]), false);
     let all = Routes::compute(&net);
     let edge = net.edge_switch(HostId(0));
     assert_eq!(ports(&all, edge, HostId(9)).len(), 2);
     assert_eq!(around.next_hops(edge, HostId(9)), NextHops::Only(PortId(3)));
-    // Other pods go up through the aggregation switches of the other cores only, except toward h2 and h3.
+    // Without the link edge0:agg0, other pods reach h0 over agg1 and its cores only, but h2 at edge1 over all cores.
     let far = net.edge_switch(HostId(9));
     assert_eq!(around.next_hops(far, HostId(0)), NextHops::Only(PortId(3)));
     assert_eq!(ports(&around, far, HostId(2)).len(), 2);
 }
 
 #[test]
-fn a_host_whose_link_is_dead_is_reached_by_nobody_and_the_others_at_its_switch_are() {
+fn only_the_host_with_the_dead_link_is_unreachable() {
     let net = net("leaf_spine", &[("leaves", "2"), ("spines", "2"), ("hosts_per_leaf", "2")]);
     let around = Routes::avoiding_dead_links(&net, &dead_ports(&net, &["h1"]), false);
     let all = Routes::compute(&net);
@@ -182,7 +182,7 @@ fn a_host_whose_link_is_dead_is_reached_by_nobody_and_the_others_at_its_switch_a
 }
 
 #[test]
-fn halves_of_a_network_that_is_cut_in_two_do_not_reach_each_other() {
+fn halves_of_a_divided_network_do_not_reach_each_other() {
     let net = net("dumbbell", &[("n", "2")]);
     let around = Routes::avoiding_dead_links(&net, &dead_ports(&net, &["s0:s1"]), false);
     let left = net.edge_switch(HostId(0));

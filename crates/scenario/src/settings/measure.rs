@@ -3,7 +3,7 @@
 use crate::choices::{FctEnd, Goodput};
 use mech::params::{Param, ParamKind, Spec};
 
-/// Table `[measure]`.
+/// Declaration of the table `[measure]`.
 pub const MEASURE: Spec = Spec {
     slot: "measure",
     kind: "",

@@ -79,7 +79,7 @@ pub(super) fn bisection_capacity(net: &Topology) -> f64 {
             graph.add_link(a, port.peer as usize, port.rate.as_f64() as u64, back.rate.as_f64() as u64);
         }
     }
-    // Far above the sum of all link rates, and far enough below the largest integer that sums do not overflow.
+    // Far above the sum of all link rates, so that only links limit the flow, and so low that sums do not overflow.
     const UNLIMITED: u64 = u64::MAX / 4;
     for host in 0..net.hosts as usize {
         let (a, b) = if host < net.hosts as usize / 2 { (source, host) } else { (host, sink) };

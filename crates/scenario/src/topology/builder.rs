@@ -82,7 +82,7 @@ pub(super) struct LinkDirection {
     pub delay: Dur,
 }
 
-/// Both directions of a link: `there` from the first node that it connects, and `back`.
+/// Both directions of a link: `forward` from the first node that it connects, and `reverse`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Link {
     pub forward: LinkDirection,
@@ -107,7 +107,7 @@ pub(super) fn read_link(values: &Values, prefix: &str, base: Option<Link>) -> Li
         rate: rate.unwrap_or_else(|| values.rate(&format!("{prefix}.rate"))),
         delay: delay.unwrap_or_else(|| values.time(&format!("{prefix}.delay"))),
     };
-    // A given direction of this link is a better default for the other direction than another link is.
+    // A given forward rate or delay is a better default for the reverse direction than that of another link.
     let of_base = |own: &str| base.filter(|_| key(own).is_none()).map(|base| base.reverse);
     let back = LinkDirection {
         rate: key("back.rate")
@@ -188,7 +188,7 @@ impl Builder {
         self.0.nodes[a as usize].ports.push(end((b, at_b), link.forward));
         self.0.nodes[b as usize].ports.push(end((a, at_a), link.reverse));
     }
-    /// Adds to the delay of every link into a node.
+    /// Adds the time `by` to the delay of every link into a node.
     pub fn add_delay_into(&mut self, node: u32, by: Dur) {
         for i in 0..self.0.nodes[node as usize].ports.len() {
             let Port { peer, peer_port, .. } = self.0.nodes[node as usize].ports[i];
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_factor_is_the_decimal_that_was_typed() {
+    fn exact_fraction_is_that_of_the_typed_decimal() {
         assert_eq!(exact_fraction(3.0), Some((3, 1)));
         assert_eq!(exact_fraction(2.2), Some((22, 10)));
         assert_eq!(exact_fraction(1.0 / 3.0 + 1.0), Some((13_333_333_333_333_333, 10_000_000_000_000_000)));

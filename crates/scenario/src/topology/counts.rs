@@ -41,7 +41,7 @@ impl Counts {
         self.hosts.saturating_add(self.links).saturating_mul(2)
     }
 
-    /// Returns the number of entries of a set of routing tables.
+    /// Returns the number of entries in the routing tables of all switches.
     pub fn count_routes(self) -> u64 {
         self.switches.saturating_mul(self.edges)
     }

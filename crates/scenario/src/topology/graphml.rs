@@ -8,7 +8,7 @@ use roxmltree::{Document, Node};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Dur, Rate};
 
-/// Attribute that the file declares: `<key id for attr.name>`.
+/// Attribute that a GraphML file declares as `<key id for attr.name>`.
 struct AttributeKey {
     domain: String,
     name: String,
@@ -21,7 +21,7 @@ type Attributes = BTreeMap<String, String>;
 /// Reader of a GraphML file, with the attributes and links found so far.
 struct Reader<'a> {
     keys: BTreeMap<&'a str, AttributeKey>,
-    /// Offset of the end of each line.
+    /// Byte offset of the end of each line of the file.
     ends: Vec<usize>,
     rate: Option<Rate>,
     delay: Option<Dur>,

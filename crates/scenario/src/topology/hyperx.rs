@@ -69,7 +69,7 @@ pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
         net.add_switch(switch_name(dims, s), "switch".into());
     }
     (0..first).for_each(|h| net.connect(h, first + h / hosts, host));
-    // Distance between the numbers of neighbours in a dimension.
+    // The last coordinate runs fastest in the numbers of switches, so neighbours in a dimension differ by `stride`.
     let mut stride = switches;
     for size in dims.iter().map(|size| *size as u32) {
         stride /= size;

@@ -96,7 +96,7 @@ pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
     Ok(net.finish())
 }
 
-/// Graph as the neighbours of each switch.
+/// Graph of switches, as the set of neighbours of each switch.
 struct SwitchGraph {
     neighbours: Vec<BTreeSet<usize>>,
     degree: usize,
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_switch_with_two_ports_left_takes_the_place_of_a_link() {
-        // Five switches that are all linked with each other, and one without links.
+        // Five switches are linked with each other and have no free port, so the sixth must split their links.
         let full = [&[1, 2, 3, 4][..], &[0, 2, 3, 4], &[0, 1, 3, 4], &[0, 1, 2, 4], &[0, 1, 2, 3], &[]];
         for seed in 0..50 {
             let (mut graph, mut draw) = (graph(4, &full), draw(seed));
@@ -221,8 +221,8 @@ mod tests {
     }
 
     #[test]
-    fn some_graphs_get_stuck_and_all_are_finished() {
-        // True if joining six switches with four links each leaves free ports that cannot be joined.
+    fn graphs_that_get_stuck_are_finished_by_split_links() {
+        // True if random pairs of six switches with four links each end with free ports that cannot be joined.
         let stuck = |seed| {
             let mut graph = graph(4, &[&[] as &[usize]; 6]);
             let mut draw = draw(seed);

@@ -7,7 +7,7 @@ use super::{Node, Topology};
 pub struct Link {
     /// Name of the link: `a:b`, with the lower node first; `a:b:n` if several links join the two nodes.
     pub name: String,
-    /// End `:n` of the name if several links join the two nodes; empty otherwise.
+    /// Suffix `:n` of the name if several links join the two nodes; empty otherwise.
     pub number: String,
     /// Node and port at the first end of the link, and at the second.
     pub ends: [(u32, u16); 2],
@@ -73,7 +73,7 @@ impl Topology {
         }
     }
 
-    /// Parses a text as two node names and an optional number. Returns every reading, since names may contain the mark.
+    /// Parses a text as two node names and an optional number. Returns every reading, since names may contain `mark`.
     fn parse_name_pairs(&self, text: &str, mark: char) -> Vec<((u32, u32), Option<usize>)> {
         let mut found = Vec::new();
         for (at, _) in text.match_indices(mark) {
@@ -138,7 +138,7 @@ mod tests {
     use units::{Dur, Rate};
 
     /// Network with h0 and h1 at s0, two links from s0 to s1, and one to s2.
-    fn small() -> Topology {
+    fn small_network() -> Topology {
         let node = |name: &str| Node { name: name.into(), tier: "any".into(), ports: Vec::new() };
         let mut nodes: Vec<Node> = ["h0", "h1", "s0", "s1", "s2"].map(node).into();
         for (a, b) in [(0, 2), (1, 2), (3, 2), (2, 3), (4, 2)] {
@@ -151,8 +151,8 @@ mod tests {
     }
 
     #[test]
-    fn a_name_with_a_colon_is_both_directions_and_one_with_an_arrow_is_one() {
-        let net = small();
+    fn colon_names_both_directions_and_arrow_names_one() {
+        let net = small_network();
         assert_eq!(net.find_directions("h0").unwrap(), [(0, 0), (2, 0)]);
         assert_eq!(net.find_directions("s0:h0").unwrap(), [(0, 0), (2, 0)]);
         assert_eq!(net.find_directions("h0>s0").unwrap(), [(0, 0)]);
@@ -162,8 +162,8 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_direction_is_told_with_what_there_is() {
-        let net = small();
+    fn unknown_directions_are_refused_with_the_known_links() {
+        let net = small_network();
         let of_s1 = "the links of `s1` are `s0:s1:0`, `s0:s1:1`";
         assert_eq!(
             net.find_directions("s1>s0").unwrap_err(),

@@ -98,7 +98,7 @@ pub struct TopologyInputs<'a> {
     pub(crate) configuration: Option<&'a RefCell<Option<Configuration>>>,
 }
 
-/// Link of a file that corrupts frames in both directions.
+/// Link that corrupts frames in both directions, as declared in the network's file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CorruptedLink {
     /// Name of the link, as in events.

@@ -1,4 +1,4 @@
-//! Networks of each kind.
+//! Tests of the networks of each kind.
 
 mod asymmetric;
 mod configuration;
@@ -15,7 +15,7 @@ pub(crate) fn values(spec: &Spec, given: &[(&str, &str)]) -> Values {
     for param in spec.params {
         let given = given.iter().find(|(name, _)| *name == param.name).map(|(_, text)| *text);
         let Some(text) = given.or(param.default) else { continue };
-        // A default that is empty or no value of its kind means that the parameter may be left out.
+        // Such a parameter may be left out: its default is empty, or a word in place of a rate or a time.
         let named = matches!(param.kind, ParamKind::Rate | ParamKind::Time { .. })
             && !text.starts_with(|c: char| c.is_ascii_digit());
         if given.is_none() && (text.is_empty() || named) {
@@ -126,7 +126,7 @@ fn a_k4_fat_tree_has_16_hosts_and_20_switches_of_4_ports() {
 }
 
 #[test]
-fn a_fat_tree_of_any_even_k_has_the_closed_form_of_its_numbers() {
+fn fat_tree_sizes_match_their_closed_form_for_any_even_k() {
     for k in [2u32, 6, 8, 10] {
         let net = net("fat_tree", &[("k", &k.to_string())]);
         check(&net);
@@ -148,7 +148,7 @@ fn a_chain_tree_of_three_is_the_tree_of_pabo() {
     let names: Vec<_> = path(1).iter().map(|(node, _)| name(*node)).collect();
     assert_eq!(names, ["h1", "s1", "s4", "s6"]);
     assert_eq!(net.tiers(), ["host", "level1", "level2", "root"]);
-    // The last switch has three chains, then the receiver.
+    // Ports 0 to 2 of the last switch lead to the three chains, so the receiver is at port 3.
     assert_eq!(path(2).last(), Some(&(net.find_node("s6").unwrap(), 3)));
     let rates: Vec<_> = path(0).iter().map(|(n, p)| net.nodes[*n as usize].ports[*p as usize].rate).collect();
     assert_eq!(rates, [Rate::gbps(1), Rate::gbps(10), Rate::gbps(10), Rate::gbps(1)]);
@@ -185,7 +185,7 @@ fn oversubscription_is_host_capacity_over_uplink_capacity_exactly() {
 }
 
 #[test]
-fn links_between_switches_that_are_two_three_and_four_times_slower_are_the_one_to_4_9_and_16_of_dibs() {
+fn oversubscription_2_to_4_gives_the_link_rates_of_dibs() {
     // DIBS §5.5.4: 500, 333.3 and 250 Mb/s between switches, 16, 24 and 32 ns a byte.
     for (factor, rate, ns) in [("2", "500Mbps", 16), ("3", "1/3 Gbps", 24), ("4", "250Mbps", 32)] {
         let by_factor = net("fat_tree", &[("k", "8"), ("oversubscription", factor)]);
@@ -197,13 +197,13 @@ fn links_between_switches_that_are_two_three_and_four_times_slower_are_the_one_t
             }
         }
     }
-    // A rate that is typed as a decimal is a different one.
+    // The rounded 333.3 Mb/s of the paper is slower than the exact third of 1 Gb/s.
     assert_eq!(parse_rate("333.3Mbps").unwrap().time(1000), Dur(24_002_401));
 }
 
 #[test]
 fn the_testbed_of_dibs_is_a_leaf_spine_of_three_and_two() {
-    // DIBS §5.2: two aggregation switches, three edge switches, two servers a rack.
+    // DIBS §5.2: two aggregation switches, three edge switches, two servers per rack.
     let net = net("leaf_spine", &[("leaves", "3"), ("spines", "2"), ("hosts_per_leaf", "2")]);
     check(&net);
     assert_eq!((net.hosts, net.switches().len()), (6, 5));
@@ -212,7 +212,7 @@ fn the_testbed_of_dibs_is_a_leaf_spine_of_three_and_two() {
 }
 
 #[test]
-fn the_bisection_of_a_known_network_is_its_closed_form() {
+fn bisection_of_known_networks_matches_its_closed_form() {
     let gbps = |net: Topology| net.bisection_bandwidth() / 1e9;
     assert_eq!(gbps(net("star", &[("n", "6")])), 3.0);
     assert_eq!(gbps(net("dumbbell", &[("n", "4"), ("bottleneck.rate", "2Gbps")])), 2.0);
@@ -223,7 +223,7 @@ fn the_bisection_of_a_known_network_is_its_closed_form() {
 }
 
 #[test]
-fn the_small_topologies_hang_together() {
+fn stars_and_dumbbells_have_consistent_ports() {
     let star = net("star", &[("n", "3"), ("link.delay", "50ns")]);
     check(&star);
     assert_eq!((star.hosts, star.switches().len(), star.nodes[2].ports[0].delay), (3, 1, Dur::ns(50)));
@@ -249,7 +249,7 @@ fn a_custom_network_has_its_hosts_first_and_its_ports_in_the_order_of_the_links(
 }
 
 #[test]
-fn what_is_wrong_with_a_custom_network_is_said_of_the_node_or_link() {
+fn faults_of_a_custom_network_name_the_node_or_link() {
     let two = ["h0 host", "h1 host", "a"];
     for (nodes, links, said) in [
         (&two[..], &["h0 a 1", "h1 b 1"][..], "links[1].b: `b`; the name of a node"),

@@ -45,7 +45,7 @@ pub(super) struct JobPlan {
 /// Flag in the number of a tree's chunk that is on its way to the root.
 const TO_ROOT_FLAG: u32 = 1 << 31;
 
-/// Ranks of a workload's jobs.
+/// State of the ranks of a workload's jobs.
 #[derive(Clone, Debug)]
 pub struct Collective {
     plan: Arc<JobPlan>,
@@ -92,7 +92,7 @@ impl JobPlan {
         let ranks = u64::from(self.ranks);
         match self.algorithm {
             Algorithm::Ring => 2 * (ranks - 1) * ranks,
-            // Every chunk crosses the link between each rank except the root and its parent up and down.
+            // Every chunk crosses each of the `ranks - 1` edges of the tree once up and once down.
             Algorithm::Tree(chunks) => 2 * (ranks - 1) * u64::from(chunks),
         }
     }
@@ -125,7 +125,7 @@ impl JobPlan {
         let rank = (place - first) as u32;
         let (job, other) = (first as u64 / u64::from(self.ranks), first + to as usize);
         let (bytes, connection) = match self.algorithm {
-            // Step s carries the chunk that the rank s places to the left sent first.
+            // In step s, a rank sends the chunk that the rank s places before it in the ring sent in step 0.
             Algorithm::Ring => {
                 let chunk = (u64::from(rank) + 2 * u64::from(self.ranks) - u64::from(what)) % u64::from(self.ranks);
                 (self.chunk_bytes(chunk as u32), place as u32)
@@ -280,7 +280,7 @@ impl Collective {
         rank.iteration_start = now.max(rank.iteration_start).saturating_add(pause);
         rank.child_arrivals.swap(0, 1);
         rank.child_arrivals[1].fill(0);
-        // Ranks that are ahead may have sent messages of this iteration already. They count from its start.
+        // Ranks that are ahead may already have sent messages of this iteration. These take effect at its start.
         let (begin, early) = (rank.iteration_start, std::mem::take(&mut rank.early_steps));
         self.begin_iteration(place, out);
         early.into_iter().for_each(|step| self.on_ring_step(place, step, begin, out));

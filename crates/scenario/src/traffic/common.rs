@@ -51,7 +51,7 @@ choice! {
     }
 }
 
-/// Time from a request to its answer.
+/// Service time from a request to its answer: a constant and a random addition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ServiceTime {
     constant: Dur,
@@ -93,7 +93,7 @@ pub(super) fn read_window(values: &Values, ctx: &Context, faults: &mut Vec<Fault
     (Time(start.0), Time(stop.0))
 }
 
-/// Warns that `stop` has no effect on a workload whose flows all start at once.
+/// Warns that `stop` has no effect on a workload whose flows all start at `start`.
 pub(super) fn note_idle_stop(is_idle: bool, name: &str, ctx: &Context) {
     if is_idle {
         let note = format!("traffic `{name}`: `stop` has no effect, because all flows start at `start`");

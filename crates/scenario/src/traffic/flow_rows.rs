@@ -270,7 +270,7 @@ pub(super) fn parse_start(text: &str, unit: TimeUnit) -> Result<Time, LineFault>
     parse_scaled(text, unit.decimal_exponent).map(Time).ok_or_else(|| (format!("start `{text}`"), rule()))
 }
 
-/// Iterator over the rows of a workload.
+/// Iterator over the flows that a file lists for a workload.
 #[derive(Clone, Debug)]
 pub(super) struct TracedFlows {
     rows: Arc<[TracedFlow]>,
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_end_is_read_up_to_the_most_flows_and_never_as_a_whole() {
+    fn an_endless_file_is_read_up_to_the_largest_number_of_flows() {
         let mut file = BufReader::new(Endless(repeat(b'\n'), 0));
         let found = parse_lines(&mut file, |_, _| Ok(Some(()))).unwrap_err();
         let rule = "at most 20000000 flows, which need about 10 GB with their results";
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_is_refused() {
+    fn an_endless_line_is_refused() {
         let mut file = BufReader::new(Endless(repeat(b'a'), 0));
         let found = parse_lines(&mut file, |_, _| Ok(Some(()))).unwrap_err();
         assert_eq!(found, [(format!("line 1: more than {MAX_LINE_BYTES} bytes"), "one line per flow".to_string())]);

@@ -177,7 +177,8 @@ impl Flows {
                 );
             }
             WorkloadKind::Sessions(sessions) => {
-                // Sessions draw their jitter themselves, so that the requests of a clock stay evenly spaced.
+                // Sessions draw their jitter themselves, so that the requests of a clock stay evenly spaced. The cursor
+                // must add none.
                 let still = Traffic { jitter: Dur::ZERO, ..traffic.clone() };
                 for session in sessions.first_requests(index, seed, traffic.jitter) {
                     self.push_cursor(&still, stream(0), index, CursorKind::Session(session));
@@ -193,7 +194,7 @@ impl Flows {
                 );
             }
             WorkloadKind::AllReduce(job) => {
-                // Ranks draw their jitter themselves, again for every iteration.
+                // Ranks draw their jitter again for every iteration, so the cursor must add none.
                 let still = Traffic { jitter: Dur::ZERO, ..traffic.clone() };
                 let ranks = job.place_ranks(index, traffic.jitter, seed).first_messages();
                 self.push_cursor(&still, stream(0), index, CursorKind::FirstMessages(FirstMessages::new(ranks)));

@@ -51,7 +51,7 @@ choice! {
     }
 }
 
-/// Settings and findings of the reader of a flow file.
+/// Reader of a flow file, with its settings and the destination ports found so far.
 struct Reader<'a> {
     hosts: HostNames<'a>,
     origin: Time,
@@ -86,7 +86,7 @@ pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<FlowTr
 impl Reader<'_> {
     fn read_rows(&self, file: &mut dyn BufRead) -> Result<Vec<TracedFlow>, Vec<LineFault>> {
         let rule = || "the number of flows".to_string();
-        // Number of the first line that is not empty, and the number of flows that it has.
+        // Line number of the first line that is not empty, and the number of flows that this line must contain.
         let (mut first, mut count) = (None, None);
         let most = Cell::new(usize::MAX);
         let rows = parse_first_lines(file, &most, |number, line| {
@@ -122,8 +122,8 @@ impl Reader<'_> {
     fn parse_row(&self, words: &[&str]) -> Result<TracedFlow, LineFault> {
         let (src, dst, group, port, bytes, at) = match *words {
             [src, dst, group, port, bytes, at] => (src, dst, group, port, bytes, at),
-            // Forks of the HPCC simulator omit the destination port or the priority group. Ports are never as small as
-            // priority groups.
+            // Forks of the HPCC simulator omit the destination port or the priority group. Priority groups are 0 to 7,
+            // and ports are larger.
             [src, dst, third, bytes, at] if third.parse::<u16>().is_ok_and(|port| port > 7) => {
                 (src, dst, "0", third, bytes, at)
             }

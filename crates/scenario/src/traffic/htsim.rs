@@ -51,7 +51,7 @@ choice! {
     }
 }
 
-/// Settings and findings of the reader of a connection matrix or flow file.
+/// Reader of a connection matrix or flow file, with its settings and the number of flows with a priority.
 struct Reader<'a> {
     hosts: HostNames<'a>,
     unit: TimeUnit,

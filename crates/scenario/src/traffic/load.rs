@@ -109,7 +109,7 @@ fn crossing_share(net: &Topology, of: LoadOf) -> f64 {
         let far = match of {
             LoadOf::Host => n as f64 - 1.0,
             LoadOf::TorUplink => (n - in_rack[host.ports[0].peer as usize]) as f64,
-            // One of two directions: the halves send to each other equally.
+            // The halves send equally to each other, and the capacity is that of one direction: half of the traffic.
             LoadOf::Bisection => (if i < n / 2 { n - n / 2 } else { n / 2 }) as f64 / 2.0,
         };
         sent += rate;

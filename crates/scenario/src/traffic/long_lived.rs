@@ -54,7 +54,7 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// Largest number of flows of a workload; some gigabytes.
+/// Largest number of flows of a workload, which then takes some gigabytes of memory.
 const MAX_FLOWS: usize = 1_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

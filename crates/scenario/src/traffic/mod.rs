@@ -66,7 +66,7 @@ pub type FileOpener<'a> = dyn Fn(&str) -> Result<Box<dyn BufRead>, String> + 'a;
 pub struct Context<'a> {
     /// Network of the scenario.
     pub topology: &'a Topology,
-    /// Duration of the run, before the end of which all flows start.
+    /// Duration of the run; all flows start before it is over.
     pub duration: Dur,
     /// Framing of the network, for loads in wire bytes.
     pub framing: Framing,
@@ -199,7 +199,8 @@ impl Traffic {
         Ok(Traffic { name: name.into(), kind: spec.kind, class, jitter, source })
     }
 
-    /// Returns the highest traffic class of the workload's packets, 0 to 7. All have one unless a file lists others.
+    /// Returns the highest traffic class of the workload's packets, 0 to 7. Classes differ only if a file gives a class
+    /// to each flow.
     pub fn class(&self) -> u8 {
         match &self.source {
             WorkloadKind::Trace(trace) => trace.class().unwrap_or(self.class),
@@ -232,12 +233,12 @@ impl Traffic {
         matches!(&self.source, WorkloadKind::Raw(raw) if raw.is_bounded())
     }
 
-    /// Returns true if raw packets of the workload may be marked.
+    /// Returns true if the workload's raw packets are ECN-capable, so that they may be marked.
     pub fn is_ecn_capable(&self) -> bool {
         matches!(&self.source, WorkloadKind::Raw(raw) if raw.is_ecn_capable())
     }
 
-    /// Returns the flows of this workload alone, which has this index in the scenario; none if it is raw.
+    /// Returns the flows of this workload alone; none if it is raw. `index` is its number in the scenario.
     pub fn flows(&self, index: u16, topology: &Topology, seed: u64, horizon: Time) -> Flows {
         let mut flows = Flows::empty(horizon);
         flows.add_workload(self, index, topology, seed);
@@ -284,7 +285,7 @@ impl Traffic {
     }
 
     /// Estimates the number of flows that start before the instant `end`: the average if they start at random, and a
-    /// lower bound if they depend on others.
+    /// lower bound if they depend on other flows.
     pub fn flows_before(&self, end: Time, topology: &Topology) -> f64 {
         match &self.source {
             WorkloadKind::Incast(incast) => incast.flows_before(end),
@@ -300,8 +301,8 @@ impl Traffic {
         }
     }
 
-    /// Estimates the largest number of flows that start within a length of time, and their average bytes. It counts
-    /// flows that start together by the parameters, with or without jitter.
+    /// Estimates the largest number of flows that start within a length of time, and their average bytes. Flows that
+    /// the parameters start together count as simultaneous, with or without jitter.
     pub fn simultaneous_flows(&self, topology: &Topology, within: Dur) -> (f64, f64) {
         match &self.source {
             WorkloadKind::Incast(incast) => incast.flows_within(within),
@@ -335,7 +336,7 @@ impl Traffic {
         }
     }
 
-    /// Returns true if connections of the workload carry message after message.
+    /// Returns true if the workload uses persistent connections, which may carry several messages.
     pub fn keeps_connections(&self) -> bool {
         match &self.source {
             WorkloadKind::Sessions(sessions) => sessions.is_persistent(),

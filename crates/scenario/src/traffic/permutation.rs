@@ -1,4 +1,4 @@
-//! Permutation: every host sends to one other and receives from one other.
+//! Permutation: every host sends to one other host and receives from one other host.
 
 use super::common::{CLASS, JITTER, START, read_window};
 use super::draft::FlowDraft;
@@ -37,7 +37,7 @@ impl Permutation {
         }
     }
 
-    /// Returns the mean bytes of a flow.
+    /// Returns the mean size of a flow in bytes.
     pub fn mean_bytes(&self) -> f64 {
         self.sizes.mean_bytes()
     }

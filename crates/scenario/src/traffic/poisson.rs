@@ -98,7 +98,7 @@ impl Poisson {
         self.offered
     }
 
-    /// Returns the average number of flows that start before an instant.
+    /// Returns the average number of flows that start before the instant `end`.
     pub fn flows_before(&self, end: Time, net: &Topology) -> f64 {
         let span = self.stop.min(end).since(self.start).0 as f64;
         let gap = |host: &Node| match self.gap {
@@ -108,7 +108,8 @@ impl Poisson {
         net.nodes[..net.hosts as usize].iter().map(|host| span / gap(host)).sum()
     }
 
-    /// Returns the average number of flows that start within a time, and their mean payload.
+    /// Returns the average number of flows that start within a length of time, at least 1, and their mean payload in
+    /// bytes.
     pub fn flows_within(&self, within: Dur, net: &Topology) -> (f64, f64) {
         (self.flows_before(self.start.saturating_add(within), net).max(1.0), self.sizes.mean_bytes())
     }
@@ -125,7 +126,7 @@ impl Poisson {
     }
 }
 
-/// Checks that either a load or a gap is given, and `load.*` only with the former.
+/// Checks that either `load.fraction` or `interarrival` is set, and other `load.*` keys only with `load.fraction`.
 fn check_pace(values: &Values, faults: &mut Vec<Fault>) {
     let (load, gap) = (values.has("load.fraction"), values.has("interarrival"));
     if load && gap {
@@ -156,7 +157,7 @@ fn check_gaps(values: &Values, gap: MeanGap, ctx: &Context) -> Option<Fault> {
     check_jitter(values, 1.0, 1.0 / per_ps)
 }
 
-/// Returns the mean gaps between flows, and the resulting load.
+/// Returns the mean gap between the flows of a host, and the resulting load; `None` if the load is infinite.
 fn read_gaps(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<(MeanGap, Option<OfferedLoad>), Vec<Fault>> {
     let mut faults = Vec::new();
     check_pace(values, &mut faults);
@@ -172,13 +173,14 @@ fn read_gaps(values: &Values, ctx: &Context, sizes: &Sizes) -> Result<(MeanGap, 
         return Ok((MeanGap::Equal(gap), bps.is_finite().then_some(offered)));
     }
     let offered = requested_load(values, ctx, &[sizes])?;
-    // Fraction of its link that a host sends; it is the same in payload and in wire bytes.
+    // The payload load over the capacity of all host links is the fraction of its own link that each host fills. Wire
+    // bytes would give the same gap, since the load and the mean size would grow by the same factor.
     let gap = MeanGap::InverseToRate(sizes.mean_bytes() * 8.0 * 1e12 / (offered.payload_bps / all_hosts));
     Ok((gap, Some(offered)))
 }
 
-/// Flows of one host. Each flow takes the same number of draws, so that starts and sizes of a host do not depend on the
-/// number of other hosts.
+/// Flows of one host. Each flow takes the same number of random draws, so that starts and sizes of a host do not depend
+/// on the number of other hosts.
 #[derive(Clone, Debug)]
 pub(super) struct Arrivals {
     host: HostId,

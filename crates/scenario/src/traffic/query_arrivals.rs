@@ -38,7 +38,7 @@ pub(super) const QPS: Param = Param {
 pub(super) struct ParameterNames {
     /// Key for the number of flows in a query.
     pub degree: &'static str,
-    /// Key for the host that all send to.
+    /// Key for the host to which the other hosts of a query send.
     pub target: &'static str,
     /// Key for the selection of the other hosts.
     pub pick: &'static str,
@@ -180,7 +180,7 @@ impl QuerySchedule {
         })
     }
 
-    /// Returns the average number of queries that start before an instant.
+    /// Returns the average number of queries that start before the instant `end`.
     pub fn queries_before(&self, end: Time) -> f64 {
         let span = self.stop.min(end).since(self.start).0 as f64;
         match self.pace {
@@ -189,7 +189,7 @@ impl QuerySchedule {
         }
     }
 
-    /// Returns the average number of queries that start within a time, at least one.
+    /// Returns the average number of queries that start within a length of time, at least one.
     pub fn queries_within(&self, within: Dur) -> f64 {
         self.queries_before(self.start.saturating_add(within)).max(1.0)
     }
@@ -243,7 +243,7 @@ pub(super) struct QueryStreams {
 }
 
 impl QueryStreams {
-    /// Takes the streams for queries from those of the workload.
+    /// Creates the streams for queries; `stream` returns the workload's random stream of a given number.
     pub fn new(stream: impl Fn(u32) -> Stream) -> QueryStreams {
         QueryStreams { times: stream(QUERY_TIME_STREAM), hosts: stream(QUERY_HOST_STREAM) }
     }
@@ -256,7 +256,7 @@ pub(super) struct Queries {
     shape: QueryFlows,
     hosts: u32,
     streams: QueryStreams,
-    /// Order of the hosts other than the target, by index among them.
+    /// Indices of the hosts other than the target, in the order in which a random selection takes them.
     deck: Vec<u32>,
     next: Time,
     number: u32,
@@ -276,7 +276,8 @@ impl Queries {
         let others = u64::from(self.hosts - 1);
         let rest = self.rounds.degree % others;
         for n in 0..self.rounds.degree {
-            // All other hosts come first, as often as a whole number of rounds allows; the rest is selected.
+            // A degree above the number of other hosts wraps round: each whole round takes every other host. Only the
+            // partial round at the end needs a selection.
             let last = n >= self.rounds.degree - rest;
             let place = if last { self.select_host_index(n % others, rest) } else { (n % others) as u32 };
             let other = HostId(if place < target.0 { place } else { place + 1 });
@@ -303,14 +304,15 @@ impl Queries {
         }
     }
 
-    /// Selects the `i`-th of `n` hosts other than the target; returns its index among them.
+    /// Selects the `i`-th of `n` hosts other than the target. Returns its index among all hosts other than the target.
     fn select_host_index(&mut self, i: u64, n: u64) -> u32 {
         let others = u64::from(self.hosts - 1);
         match self.rounds.pick {
             HostSelection::First => i as u32,
             HostSelection::Spread => (i * others / n) as u32,
             HostSelection::Random => {
-                // One step of a Fisher-Yates shuffle. It may start from any order, so the deck is never reset.
+                // One step of a Fisher-Yates shuffle. The result is uniform from any initial order, so the deck is
+                // never reset.
                 let from = i + self.streams.hosts.uniform_below(others - i);
                 self.deck.swap(i as usize, from as usize);
                 self.deck[i as usize]

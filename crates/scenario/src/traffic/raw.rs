@@ -55,7 +55,7 @@ const BACKLOG: Param = Param {
     default: Some(""),
 };
 
-/// Largest number of flows of a workload; some gigabytes.
+/// Largest number of flows of a workload, which then takes some gigabytes of memory.
 const MAX_FLOWS: usize = 1_000_000;
 
 const FLOWS: Param = Param {
@@ -195,7 +195,8 @@ pub struct RawSource {
     pub start: Time,
     /// Instant from which no packet is sent.
     pub stop: Time,
-    /// Backlog of this source at its NIC, in bytes, from which on it makes no packet; `None` is no limit.
+    /// Limit of this source's backlog at its NIC, in bytes, from which on the source makes no packet; `None` for no
+    /// limit.
     pub backlog: Option<u64>,
     /// True if packets are ECN-capable.
     pub ecn: bool,
@@ -265,17 +266,17 @@ impl RawWorkload {
         self.payload
     }
 
-    /// Returns true if sources stop making packets while a bounded backlog of theirs is queued.
+    /// Returns true if each source makes no packets while its backlog at the NIC has reached a limit.
     pub fn is_bounded(&self) -> bool {
         self.backlog.is_some()
     }
 
-    /// Returns true if packets may be marked.
+    /// Returns true if packets are ECN-capable, so that they may be marked.
     pub fn is_ecn_capable(&self) -> bool {
         self.ecn
     }
 
-    /// Returns the largest number of packets that all sources make within a time, with mean gaps.
+    /// Returns the largest number of packets that all sources make within a length of time, with mean gaps.
     pub fn packets_within(&self, within: Dur) -> f64 {
         let within = within.min(self.stop.since(self.start)).0 as f64;
         let frame = f64::from(self.payload);
@@ -348,7 +349,7 @@ fn read_flow_rates(values: &Values, ctx: &Context, pairs: &[(HostId, HostId)]) -
         (false, true) => {
             let fraction = values.number("load.fraction");
             let parts = ((fraction * RATE_DENOMINATOR as f64 + 0.5) as u64).max(1);
-            let rule = "a fraction of the link of the source that gives at least 1 bit/s";
+            let rule = "a fraction of the source's link rate that gives at least 1 bit/s";
             let wrong = || vec![make_fault("load.fraction", fraction.to_string(), rule)];
             let link = |src: &HostId| ctx.topology.nodes[src.0 as usize].ports[0].rate;
             let of = |(src, _): &(HostId, HostId)| link(src).divide(RATE_DENOMINATOR, parts).ok_or_else(wrong);
@@ -418,7 +419,8 @@ fn read_hosts(
         faults.push(make_fault(field, "an empty list", "at least one host"));
     }
     let hosts = ctx.topology.nodes[..ctx.topology.hosts as usize].iter().enumerate();
-    // For a long list, a search of each name among all hosts would take the product of both numbers.
+    // A search of every name among all hosts would take time in proportion to the product of both numbers: too much for
+    // a long list.
     let known: BTreeMap<&str, u32> = match names.len() {
         0..=8 => BTreeMap::new(),
         _ => hosts.map(|(at, node)| (node.name.as_str(), at as u32)).collect(),

@@ -106,7 +106,8 @@ pub(super) const SPEC: Spec = Spec {
     ],
 };
 
-/// Largest number of sessions of a workload; each has its cursor, its draws and up to two connections.
+/// Largest number of sessions of a workload. Each takes memory for its progress, its random draws and up to two
+/// connections.
 const MAX_SESSIONS: u64 = 200_000;
 
 /// Rule for the time of a session's next request.
@@ -205,8 +206,8 @@ impl Sessions {
         2.0 * requests * self.sessions as f64
     }
 
-    /// Returns the number of requests that start within a time, and the larger of the mean payloads of request and
-    /// reply.
+    /// Returns the number of requests that start within a length of time, and the larger of the mean payloads of
+    /// request and reply.
     pub fn requests_within(&self, within: Dur) -> (f64, f64) {
         (self.flows_before(self.start.saturating_add(within)) / 2.0, self.reply.mean_bytes().max(self.request as f64))
     }
@@ -306,7 +307,7 @@ struct SessionPlan {
 }
 
 impl SessionPlan {
-    /// Returns the number, among queries, of a session's `n`-th request; `None` if there is no such request.
+    /// Returns the query number of a session's `n`-th request; `None` if there is no such request.
     fn query_number(&self, session: u32, n: u64) -> Option<u32> {
         let query = n.checked_mul(self.sessions.sessions)?.checked_add(u64::from(session))?;
         u32::try_from(query).ok().filter(|query| n < self.sessions.requests && *query < u32::MAX)

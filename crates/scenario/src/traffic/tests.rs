@@ -12,7 +12,7 @@ fn no_files(_: &str) -> Result<String, String> {
     Err("no such file".into())
 }
 
-/// Builds a workload for a run of one second on a network, and returns it with its notes.
+/// Builds a workload for a run of one second on a network, and returns it with the notes for the user.
 fn workload(net: &Topology, kind: &str, given: &[(&str, &str)]) -> Result<(Traffic, Vec<String>), Vec<Fault>> {
     with_files(net, kind, given, &no_files)
 }
@@ -65,7 +65,7 @@ fn sources(flows: &[FlowSpec]) -> Vec<u32> {
 const INCAST: [(&str, &str); 2] = [("receiver", "h2"), ("size", "20KB")];
 
 #[test]
-fn an_incast_is_one_query_of_so_many_flows_at_one_instant() {
+fn incast_is_one_query_of_simultaneous_flows() {
     let net = star(9);
     let all = flows(&net, "incast", &[&INCAST[..], &[("senders", "4"), ("pick", "first"), ("start", "1ms")]].concat());
     assert_eq!(sources(&all), [0, 1, 3, 4]);
@@ -104,7 +104,7 @@ fn random_senders_are_distinct_uniform_and_never_the_target() {
     let given = [("receiver", "random"), ("size", "1KB"), ("senders", "3"), ("qps", "20000")];
     let all = flows(&net, "incast", &given);
     let queries = all.last().unwrap().query + 1;
-    // Poisson with 20,000 per second: 5 standard deviations are 707.
+    // The number of queries is Poisson with mean 20,000: 5 standard deviations are 707.
     assert!(queries.abs_diff(20_000) < 707, "{queries}");
     let (mut sent, mut got) = ([0u32; 8], [0u32; 8]);
     for query in all.chunk_by(|a, b| a.query == b.query) {
@@ -120,7 +120,7 @@ fn random_senders_are_distinct_uniform_and_never_the_target() {
 }
 
 #[test]
-fn queries_come_every_interval_as_often_as_asked() {
+fn queries_repeat_at_fixed_intervals() {
     let net = star(9);
     let given =
         |more: &[(&'static str, &'static str)]| [&INCAST[..], &[("senders", "1"), ("pick", "first")], more].concat();
@@ -140,7 +140,7 @@ fn queries_come_every_interval_as_often_as_asked() {
 }
 
 #[test]
-fn what_an_incast_cannot_be_is_said() {
+fn impossible_incasts_are_reported() {
     let with = |more: &[(&str, &str)]| faults(&star(4), "incast", &[&INCAST[1..], &[("senders", "2")], more].concat());
     let h2 = ("receiver", "h2");
     assert_eq!(with(&[("receiver", "h9")]), ["receiver: `h9`; the name of a host, from `h0` to `h3`"]);
@@ -203,7 +203,7 @@ fn a_poisson_load_is_achieved_within_statistical_bounds() {
 }
 
 #[test]
-fn a_load_in_wire_bytes_is_told_in_payload_bytes_too() {
+fn wire_load_is_also_reported_in_payload_bytes() {
     let net = star(10);
     let given = [("sizes", "imc10"), ("load.fraction", "0.5"), ("load.bytes", "wire")];
     let (traffic, _) = workload(&net, "poisson", &given).unwrap();
@@ -221,11 +221,11 @@ fn a_load_in_wire_bytes_is_told_in_payload_bytes_too() {
 }
 
 #[test]
-fn an_interarrival_time_gives_its_number_of_flows_and_a_load_beyond_the_links_is_noted() {
+fn interarrival_sets_flow_count_and_overload_is_noted() {
     let net = star(10);
     let given = [("sizes", "hadoop"), ("interarrival", "1ms")];
     let all = flows(&net, "poisson", &given);
-    // Poisson with 10 × 1000: 5 standard deviations are 500.
+    // The number of flows is Poisson with mean 10 × 1000: 5 standard deviations are 500.
     assert!(all.len().abs_diff(10_000) < 500, "{}", all.len());
     let mut to = [0u32; 10];
     all.iter().filter(|flow| flow.src.0 == 3).for_each(|flow| to[flow.dst.0 as usize] += 1);
@@ -244,7 +244,7 @@ fn an_interarrival_time_gives_its_number_of_flows_and_a_load_beyond_the_links_is
 }
 
 #[test]
-fn adding_hosts_leaves_the_starts_and_sizes_of_the_others_alone() {
+fn added_hosts_leave_other_starts_and_sizes_unchanged() {
     let given = [("sizes", "web_search"), ("load.fraction", "0.4"), ("jitter", "10us")];
     let of = |n| {
         let all = flows(&star(n), "poisson", &given).into_iter().filter(|flow| flow.src.0 < 4);
@@ -255,7 +255,7 @@ fn adding_hosts_leaves_the_starts_and_sizes_of_the_others_alone() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_flows_and_a_copy_goes_on_like_its_original() {
+fn same_seed_and_clone_give_the_same_flows() {
     let net = net("fat_tree", &[("k", "4")]);
     let make = |kind, given: &[(&str, &str)]| workload(&net, kind, given).unwrap().0;
     let all = [
@@ -285,7 +285,7 @@ fn the_same_seed_gives_the_same_flows_and_a_copy_goes_on_like_its_original() {
     half.by_ref().take(once.len() / 2).for_each(drop);
     assert_eq!(half.clone().collect::<Vec<_>>(), once[once.len() / 2..]);
     assert_eq!(half.collect::<Vec<_>>(), once[once.len() / 2..]);
-    // Each workload has the same flows without the others.
+    // A workload has the same flows if the others are left out.
     let alone: Vec<_> = all[1].flows(1, &net, 1, Time(Dur::s(1).0)).collect();
     assert_eq!(alone, once.into_iter().filter(|flow| flow.traffic == 1).collect::<Vec<_>>());
     fn assert_plain<T: Clone + Send>(_: &T) {}
@@ -293,7 +293,7 @@ fn the_same_seed_gives_the_same_flows_and_a_copy_goes_on_like_its_original() {
 }
 
 #[test]
-fn jitter_moves_starts_by_less_than_itself_and_nothing_else() {
+fn jitter_only_delays_starts_by_less_than_its_value() {
     let net = star(50);
     let given = [("receiver", "h0"), ("size", "1KB"), ("senders", "40"), ("interval", "1ms")];
     let by_identity = |given: &[(&str, &str)]| {
@@ -302,7 +302,8 @@ fn jitter_moves_starts_by_less_than_itself_and_nothing_else() {
         all
     };
     let (plain, moved) = (by_identity(&given), by_identity(&[&given[..], &[("jitter", "1500us")]].concat()));
-    // Flows of the last query and a half may start beyond the end.
+    // Jitter of up to 1.5 intervals may move flows of the last queries beyond the end of the run, where they are left
+    // out.
     let early: Vec<_> = moved.iter().filter(|flow| flow.query < 998).collect();
     assert_eq!(early.len(), 998 * 40);
     let mut sum = 0;

@@ -34,7 +34,7 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 choice! {
-    /// Unit of start times that are bare numbers.
+    /// Unit of start times that the file gives as bare numbers.
     enum StartUnit {
         Picoseconds = "ps",
         Nanoseconds = "ns",
@@ -55,7 +55,7 @@ struct ColumnPositions {
     query: Option<usize>,
 }
 
-/// Number of each query of a file by its text, in the order in which the texts appear.
+/// Numbers of a file's queries by their labels, in the order in which the labels first appear.
 #[derive(Default)]
 struct QueryLabels(BTreeMap<String, u32>);
 
@@ -64,7 +64,7 @@ impl QueryLabels {
         if label.is_empty() {
             return u32::MAX;
         }
-        // At most as many flows may be listed as there are numbers.
+        // The number fits, since a file may list far fewer than 2³² flows.
         let next = self.0.len() as u32;
         match self.0.get(label) {
             Some(known) => *known,
@@ -73,7 +73,7 @@ impl QueryLabels {
     }
 }
 
-/// Settings and findings of the reader of a CSV file.
+/// Reader of a CSV file of flows, with its settings.
 struct Reader<'a> {
     hosts: HostNames<'a>,
     unit: Option<&'static str>,
@@ -129,7 +129,8 @@ impl Reader<'_> {
             let fields = split_fields(line);
             match (&columns_of, std::mem::replace(&mut header, true)) {
                 (Some(columns), _) => self.parse_row(&fields, columns, &mut labels).map(Some),
-                // The fault of the header was reported before.
+                // A wrong header is reported once, at its own line. Later rows are skipped, since their columns are
+                // unknown.
                 (None, true) => Ok(None),
                 (None, false) => {
                     columns_of = parse_header(&fields);

@@ -33,7 +33,7 @@ pub(super) struct NodeSettings<'a> {
     pub(super) may_compute_departures: bool,
     /// Paths by which switches route; `None` if they use next-hop tables.
     pub(super) paths: Option<Arc<Paths>>,
-    /// First switch of the tier of each switch, as a node number.
+    /// Node number of the first switch in the same tier, for each switch.
     pub(super) first_switch_of_tiers: Vec<u32>,
 }
 
@@ -175,7 +175,8 @@ fn build_inputs(cioq: &Cioq, links: &[Port], own: &SwitchContext) -> InputSetup 
     let transfer = |link: &Port| cioq.speedup.rate(link.rate).expect("a multiple that the loader has checked").clock();
     let transfers: Vec<ByteClock> = links.iter().map(transfer).collect();
     let fabric = cioq.fabric.as_ref().map(|fabric| FabricSlot::clone(&fabric.slot));
-    // With stages, the arbiter also chooses for the buffers inside: one for each port and two for each internal link.
+    // In a switch with stages, the arbiter also chooses the next frame for each buffer inside: one buffer for each port
+    // and two for each internal link.
     let inside = fabric.as_ref().map_or(0, |fabric| own.ports + 2 * fabric.peek().links().len() as u16);
     let stages = fabric.map(|fabric| StagesSetup {
         link: fabric.peek().stage_params().expect("a fabric that the loader has checked").link_rate.clock(),

@@ -71,7 +71,7 @@ impl<O: Observer> World<O, Capture> {
         rows.drain(..count)
     }
 
-    /// Returns the payload of a full segment, if the packet is a segment of a RoCE flow.
+    /// Returns the payload of a full segment in bytes, if the packet is a segment of a RoCE flow.
     fn roce_payload(&self, pkt: &Pkt) -> Option<u16> {
         let of_flow = || self.tcp.config_at(|| self.flows.info(pkt.head.flow).sender_ends());
         let tcp = (pkt.head.kind() == PacketKind::Segment).then(of_flow)?;

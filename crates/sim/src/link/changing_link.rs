@@ -28,7 +28,8 @@ pub(crate) struct ChangingLink {
     loss_counts: [u64; DropReason::ALL.len()],
 }
 
-/// Returns the value at an instant from a list of values with their first instants.
+/// Returns the value that holds at an instant, from a list of values with their first instants; `None` before the
+/// first.
 fn value_at<T: Copy>(list: &[(Time, T)], now: Time) -> Option<T> {
     let n = list.partition_point(|(from, _)| *from <= now);
     n.checked_sub(1).map(|n| list[n].1)
@@ -88,8 +89,8 @@ impl ChangingLink {
 
     fn draw_outcome(&mut self, pkt: &Pkt, start: Time, arrival: Time) -> Option<DropReason> {
         let random = self.draw_random_loss(pkt, arrival);
-        // A frame has crossed the link if its last bit arrives at the instant of the failure. It is safe if its first
-        // bit leaves at the instant of the recovery.
+        // An outage does not lose a frame whose last bit arrives exactly at the failure, or whose first bit leaves
+        // exactly at the recovery.
         let meets = |(down, up): &(Time, Time)| start < *up && arrival > *down;
         if self.history.outages.iter().any(meets) { Some(DropReason::LinkDown) } else { random }
     }
@@ -173,14 +174,14 @@ mod tests {
     }
 
     #[test]
-    fn an_outage_shorter_than_a_frame_loses_it_all_the_same() {
+    fn outage_shorter_than_a_frame_loses_the_frame() {
         let mut link = changing_link(LinkHistory { outages: vec![(Time(3), Time(4))], ..LinkHistory::default() });
         link.send(&frame(), Time(0), Time(10), Dur(5));
         assert_eq!(link.arrive(), Some(DropReason::LinkDown));
     }
 
     #[test]
-    fn a_delay_counts_from_the_last_bit_on_and_nothing_overtakes() {
+    fn new_delay_counts_from_last_bit_without_overtaking() {
         let delays = vec![(Time(20), Dur(100)), (Time(40), Dur(5))];
         let mut link = changing_link(LinkHistory { delays, ..LinkHistory::default() });
         let mut send = |start: u64| link.send(&frame(), Time(start), Time(start + 10), Dur(5)).0;
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn pause_frames_are_never_lost_at_random_nor_counted_among_the_draws() {
+    fn pause_frames_take_no_random_losses_and_no_draws() {
         let all = LinkHistory { loss: vec![(Time::ZERO, 0.5)], ..LinkHistory::default() };
         let fates = |with_pause: bool| {
             let mut link = changing_link(all.clone());
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn probabilities_are_those_of_the_instant_at_which_a_frame_would_arrive() {
+    fn loss_probability_is_that_of_the_arrival_instant() {
         let mut link =
             changing_link(LinkHistory { loss: vec![(Time(100), 1.0), (Time(120), 0.0)], ..LinkHistory::default() });
         let mut fate = |end: u64| {
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_higher_probability_loses_what_a_lower_one_does_and_more() {
+    fn higher_loss_probability_loses_a_superset() {
         let fates = |p| {
             let mut link = changing_link(LinkHistory { loss: vec![(Time::ZERO, p)], ..LinkHistory::default() });
             let mut one = |_| {

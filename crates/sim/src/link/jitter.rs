@@ -96,7 +96,7 @@ mod tests {
     /// Test that NIC jitter never reorders frames, overlaps them or sends them early.
     /// Frames of 1000 bytes take 8160 ns on the link, with 20 bytes of preamble and gap.
     #[test]
-    fn frames_stay_in_order_a_frame_apart_and_never_come_early() {
+    fn jitter_keeps_frames_in_order_and_never_early() {
         for law in [NicJitter::Exponential, NicJitter::Uniform] {
             let (mut scatter, mut last) = (jitter(law, Dur::us(30)), Time::ZERO);
             for n in 1..2000 {
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_far_apart_wait_the_mean_and_a_uniform_wait_is_twice_that_at_most() {
+    fn distant_frames_wait_the_mean_on_average() {
         for (law, deviation) in [(NicJitter::Exponential, 1.0), (NicJitter::Uniform, 3f64.sqrt().recip())] {
             let mut scatter = jitter(law, Dur::us(3));
             let mut waits = (1..=20_000u64).map(|n| {
@@ -118,14 +118,14 @@ mod tests {
             });
             let waits: Vec<f64> = waits.by_ref().collect();
             let mean = waits.iter().sum::<f64>() / 2e4;
-            // The bound is 5 standard errors.
+            // The mean wait is compared in units of the configured mean; the bound is 5 standard errors.
             assert!((mean - 1.0).abs() < 5.0 * deviation / 2e4f64.sqrt(), "{mean}");
             assert!(law == NicJitter::Exponential || waits.iter().all(|wait| *wait <= 2.0));
         }
     }
 
     #[test]
-    fn switches_and_pause_frames_are_not_scattered() {
+    fn switch_links_and_pause_frames_have_no_jitter() {
         let mut scatter = jitter(NicJitter::Uniform, Dur::us(3));
         assert_eq!(scatter.end(2, &frame(64), Time(5)), Time(5));
         let mut pause = frame(64);

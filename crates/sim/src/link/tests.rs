@@ -36,7 +36,7 @@ fn links_keep_their_order_and_share_one_memory() {
 /// Test of the payload on a link with a run of back-to-back segments.
 /// Three segments of 1000 B in a run: the last two have no slot of their own.
 #[test]
-fn payload_on_links_is_that_of_all_frames_of_a_run_until_they_have_arrived() {
+fn payload_on_links_counts_all_frames_of_a_run() {
     let head = mech::Head { flags: mech::Flags::PAYLOAD, ..mech::Head::default() };
     let mut released = dataplane::transport::ReleasedPackets::default();
     (0..3).for_each(|n| released.push(Pkt { seq: 1000 * n, emission: n, payload: 1000, head, ..Pkt::default() }));
@@ -54,7 +54,7 @@ fn payload_on_links_is_that_of_all_frames_of_a_run_until_they_have_arrived() {
 }
 
 #[test]
-fn a_run_takes_one_place_and_arrives_frame_by_frame_before_what_follows_it() {
+fn run_takes_one_slot_and_arrives_before_later_frames() {
     let run = |count: u32| {
         let mut released = dataplane::transport::ReleasedPackets::default();
         let segment = |n| Pkt { seq: 1000 * n, emission: n, payload: 1000, ..Pkt::default() };

@@ -30,7 +30,7 @@ impl Display for TraceError {
                 ("most_bounced".into(), "a run that bounces packets, because this run bounced none".into())
             }
             TraceError::None(PacketProperty::Trimmed) => {
-                ("first_trimmed".into(), "a run that cuts packets, because this run cut none".into())
+                ("first_trimmed".into(), "a run that trims packets, because this run trimmed none".into())
             }
             TraceError::None(PacketProperty::Held) => {
                 ("first_held".into(), "a run that holds ACKs, because this run held none".into())

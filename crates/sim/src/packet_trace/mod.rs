@@ -261,8 +261,8 @@ impl Tracer {
         all
     }
 
-    /// Returns the interval in which detours are recorded: the packet trace, as much time before and after it, and
-    /// all instants.
+    /// Returns the interval in which detours are recorded: the packet trace, at least as much time before and after it,
+    /// and all instants of recorded queue lengths.
     pub fn window(&self) -> (Time, Time) {
         let ((first, last), instants) = (self.first_and_last_instant(), self.instants());
         let margin = MIN_MARGIN.0.max(last.0 - first.0);

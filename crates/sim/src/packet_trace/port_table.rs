@@ -2,7 +2,7 @@
 
 use scenario::topology::Topology;
 
-/// Ports of a network.
+/// Ports of all nodes of a network, numbered over the whole network.
 #[derive(Clone, Debug)]
 pub(super) struct PortTable {
     /// Number of each node's first port, counted over the whole network.

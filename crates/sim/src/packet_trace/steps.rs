@@ -113,7 +113,7 @@ pub struct PacketStep {
     pub kind: StepKind,
     /// Port by which a detoured packet leaves instead, counted over the whole network.
     pub detour_port: Option<u32>,
-    /// Number of frames queued at the port before a stored one.
+    /// Number of frames queued at the port just before the packet is stored there.
     pub before: Option<u32>,
     /// Buffer inside a `fabric` switch that the packet has reached. Input buffers of the ports' stages come first,
     /// then two for each internal link: the one in front of it and the one behind.
@@ -133,7 +133,7 @@ pub(super) struct StepRecorder {
     pub(super) ended: bool,
     /// Number of flows that have started.
     pub(super) flows: u32,
-    /// Number of packets that the followed packet's end of the flow has sent.
+    /// Number of packets sent by the end of the flow that sends the followed packet.
     pub(super) emissions: u32,
 }
 

@@ -14,7 +14,8 @@ impl Tracer {
     }
 
     /// Returns the table `steps` of the followed packet. `taken` is the port of a detour, and `before` the number of
-    /// frames queued before a stored one. `buffer` is the buffer inside a switch that a packet has moved to.
+    /// frames queued just before the packet is stored. `buffer` is the buffer inside a switch that a packet has moved
+    /// to.
     fn steps_table(&self) -> Table {
         let rows = self.steps();
         let port = |step: &PacketStep, port: u32| (port - self.plan.base[step.at.node as usize]) as u16;
@@ -39,7 +40,7 @@ impl Tracer {
         Table { name: "detours", columns: named_columns(columns) }
     }
 
-    /// Returns the frames queued at switch ports at the instants, without ports that have none.
+    /// Returns the frames queued at switch ports at each recorded instant, without ports that have none.
     fn occupancy_table(&self) -> Table {
         let hosts = self.scenario.topology.hosts;
         let mut rows = Vec::new();

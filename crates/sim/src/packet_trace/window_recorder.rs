@@ -1,4 +1,4 @@
-//! Detours around a packet trace, and queue lengths at some instants.
+//! Detours around a packet trace, and queue lengths at chosen instants.
 
 use dataplane::{DequeuedFrame, EnqueuedFrame, EventLocation, ObservedEvents, Observer, Pkt};
 use units::Time;

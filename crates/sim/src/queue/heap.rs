@@ -106,7 +106,7 @@ mod tests {
     use units::Time;
 
     #[test]
-    fn keys_come_out_in_ascending_order_whatever_their_number() {
+    fn any_number_of_keys_comes_out_in_order() {
         let mut rng = Stream::new(1, 0, StreamPurpose::Custom(0));
         for count in 0..200u32 {
             let mut heap = FourAryHeap::new();

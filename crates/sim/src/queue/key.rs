@@ -34,7 +34,7 @@ impl Key {
     pub const MAX_INDEX: u32 = (1 << INDEX_BITS) - 1;
     /// Key that no event precedes.
     pub(super) const MIN: Key = Key(0);
-    /// Key after every event, since no phase has its bits.
+    /// Key that follows every event: no phase has the phase bits of this key.
     pub(super) const MAX: Key = Key(u128::MAX);
 
     /// Creates the key of an event at a port or timer of a node. PRECONDITION: `index <= Key::MAX_INDEX`.
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_gives_back_what_it_was_made_of() {
+    fn key_returns_its_time_node_phase_and_index() {
         for time in [0, 1, 12_304_000, u64::MAX] {
             for node in [0, 7, u32::MAX] {
                 for phase in [StepPhase::Ended, StepPhase::Arrival, StepPhase::Timer] {

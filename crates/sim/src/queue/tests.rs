@@ -96,7 +96,8 @@ fn random_pushes_and_pops_have_one_order_in_wheel_and_heap() {
     for seed in 0..60 {
         let mut rng = stream(seed);
         let mut trio = ThreeQueues::new();
-        // Scales range from one instant to seconds, and mixes from draining to growing queues.
+        // Time scales range from one instant to seconds, and the mixes of pushes and pops from draining to growing
+        // queues.
         let (bits, growth) = (rng.uniform_below(44), 35 + rng.uniform_below(30));
         for _ in 0..4000 {
             if rng.uniform_below(100) < growth {
@@ -133,7 +134,7 @@ fn zero_delay_events_interleave_with_waiting_ones() {
     let mut rng = stream(3);
     let mut trio = ThreeQueues::new();
     (0..500).for_each(|_| trio.push(1_000_000, &mut rng));
-    // Until none is left, half of the events cause another at their own time.
+    // Half of the popped events cause a new event at their own time, until no event is left.
     while trio.pop().is_some() {
         if rng.uniform_below(2) == 0 {
             trio.push(trio.now, &mut rng);
@@ -196,18 +197,18 @@ fn times_up_to_the_end_of_the_clock_keep_the_order() {
 }
 
 #[test]
-fn the_width_follows_the_run_both_ways_without_changing_the_order() {
+fn slot_width_follows_load_without_changing_order() {
     let mut rng = stream(6);
     let mut trio = ThreeQueues::new();
     (0..300).for_each(|i| trio.push(i * 50_000, &mut rng));
     let mut shapes = Vec::new();
-    // Loads are those of 1 Gb/s, of 100 Gb/s, of few events, and of 1 Gb/s again.
+    // The deltas are those of links at 1 Gb/s and at 100 Gb/s, of rare events, and of 1 Gb/s again.
     for most in [20_000_000, 200_000, 5_000_000_000, 20_000_000] {
         let before = trio.reshapes();
         trio.hold(60_000, &mut rng, |rng| 1 + rng.uniform_below(most));
         assert!(trio.reshapes() > before, "deltas up to {most} ps: {:?}", trio.shape());
         shapes.push(trio.shape());
-        // 300 events with uniform deltas: the nearest are most/600 apart.
+        // With 300 pending events and uniform deltas up to `most`, the next events are most/600 apart on average.
         let width = 1u64 << trio.shape().shift;
         let gap = most / 600;
         assert!(width >= gap / 16 && width <= gap * 2, "{most}: {width} ps for events {gap} ps apart");
@@ -231,7 +232,7 @@ fn synchronised_events_do_not_narrow_the_slots_away() {
 }
 
 #[test]
-fn a_clone_in_the_middle_of_a_run_gives_the_same_rest() {
+fn clone_in_mid_run_pops_the_same_events() {
     for seed in 0..8 {
         let mut rng = stream(100 + seed);
         let mut trio = ThreeQueues::new();

@@ -40,7 +40,7 @@ pub struct Wheel {
     /// Number of the open slot: its time without the low `shift` bits. It is the slot of the event taken last, or a
     /// later one. Events pushed before it go to the heap.
     current: u64,
-    /// Events of the open slot, ascending; those before index `taken` are gone.
+    /// Events of the open slot, ascending; those before index `taken` have been taken.
     open: Vec<Key>,
     taken: usize,
     /// First event of the heap, or [`Key::MAX`].
@@ -154,7 +154,7 @@ impl Wheel {
     }
 
     fn insert_in_open_slot(&mut self, key: Key) {
-        // Taken events are removed when they are half of the slot, so that moving the others costs O(1) an event.
+        // Taken events are removed when they are half of the slot, so that moving the others costs O(1) per event.
         if self.taken >= 256 && self.taken * 2 >= self.open.len() || self.taken == self.open.len() {
             self.open.drain(..self.taken);
             self.taken = 0;
@@ -328,8 +328,8 @@ impl Wheel {
         let pushes = self.statistics.pops + self.len() as u64 - self.len_then as u64;
         let shape = self.statistics.choose_shape(self.shape, pushes);
         if shape != self.shape {
-            // Times on a lattice can make each of two shapes look worse than the other. Ever longer stretches bound
-            // the cost of going back and forth.
+            // If all times are multiples of one interval, each of two shapes can look worse than the other. A growing
+            // number of pops between decisions bounds the cost of going back and forth.
             let back = shape == self.before;
             self.decision_factor = if back { (self.decision_factor * 2).min(MAX_DECISION_FACTOR) } else { 1 };
             self.before = self.shape;

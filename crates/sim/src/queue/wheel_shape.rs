@@ -90,13 +90,13 @@ mod tests {
     const SHAPE: WheelShape = WheelShape { shift: 16, slots: 4096 };
 
     #[test]
-    fn slots_that_mostly_hold_one_event_all_over_the_wheel_are_left_alone() {
+    fn shape_is_kept_if_slots_mostly_hold_one_event() {
         let tally = ShapeStatistics { pops: 1250, opened: 1000, times: 1250, outer: 300, ..ShapeStatistics::default() };
         assert_eq!(tally.choose_shape(SHAPE, 1250), SHAPE);
     }
 
     #[test]
-    fn crowded_slots_are_halved_and_the_horizon_is_kept_where_it_is_needed() {
+    fn crowded_slots_are_halved_and_a_used_horizon_is_kept() {
         let near = ShapeStatistics { pops: 2000, opened: 1000, times: 2000, ..ShapeStatistics::default() };
         assert_eq!(near.choose_shape(SHAPE, 2000), WheelShape { shift: 15, slots: 4096 });
         let wide = ShapeStatistics { outer: 1000, ..near };
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wheel_whose_far_half_is_idle_gives_it_up() {
+    fn idle_far_half_of_the_wheel_is_removed() {
         let tally = ShapeStatistics { pops: 1250, opened: 1000, times: 1250, outer: 3, ..ShapeStatistics::default() };
         assert_eq!(tally.choose_shape(SHAPE, 1250), WheelShape { shift: 16, slots: 2048 });
         let least = WheelShape { shift: 16, slots: MIN_SLOTS };

@@ -16,8 +16,8 @@ const MAX_NOTES_PER_QUEUE: usize = 64;
 /// of a power of two all queues would share few sets of the cache.
 const NOTE_STRIDE: usize = MAX_NOTES_PER_QUEUE + 64 / size_of::<FrameNote>();
 
-/// Note of a frame in a queue: the instant at which it was stored, and twice its waiting time. The second number has 1
-/// more if an odd number of frames was before it.
+/// Note of a frame in a queue: the instant at which it was stored, and twice its waiting time, plus 1 if an odd number
+/// of frames was before it.
 type FrameNote = [u64; 2];
 
 /// Frame whose arrival is in the records of its queue, and whose departure is not.
@@ -113,7 +113,8 @@ impl QueueFollower<'_> {
     fn follow_notes(&mut self, frames: &[FrameNote], passed: u64, waiting: &mut VecDeque<WaitingFrame>) {
         self.add_waiting_times(frames);
         self.queue.count_passed(passed);
-        // All events that are followed here happen up to the last arrival.
+        // No event that is added here is later than the last arrival. All are thus in the window if that arrival is,
+        // and if the record has reached the start of the window.
         let Some([last, _]) = frames.last() else { return };
         match self.queue.followed_until() >= self.scope.from && *last < self.scope.to.0 {
             true => self.follow_frames::<true>(frames, waiting),
@@ -143,7 +144,8 @@ impl QueueFollower<'_> {
                     continue;
                 }
             } else if noted / 2 == 0 && frames.get(came + 1).is_some_and(|[at, _]| *at > stored) {
-                // This frame left before the next one arrived, as most frames do.
+                // Most frames are as this one: it did not wait and left before the next one arrived. A single update
+                // records both.
                 self.queue.record_passed::<INSIDE>(self.scope, Time(stored), self.trace);
                 (came, left) = (came + 1, left + 1);
                 continue;
@@ -237,7 +239,7 @@ impl ComputedDepartures {
     /// Brings the records of a queue up to `now`, including the arrivals and departures of that instant.
     pub(crate) fn update_records_until(&mut self, queue: usize, now: Time, to: &mut QueueFollowers) {
         let last = self.passed[queue].last;
-        // A frame that came after `now` is stored and has not left.
+        // If the last counted frame came after `now`, the record must show a frame that is stored and has not left.
         if last > now && self.uncount_passed_frame(queue, last) {
             self.note_stored_frame(queue, last, last, 0);
         }

@@ -1,4 +1,4 @@
-//! Lost data packets of each flow, over the whole run, as retransmissions are counted.
+//! Number of lost data packets of each flow, counted over the whole run, as retransmissions are.
 
 use dataplane::Pkt;
 use mech::Flags;
@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 /// Number of lost data packets of each flow that lost any.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DataDrops {
-    // Few flows ever lose a packet. A packet of a persistent connection has the number of the message that opened it.
+    // A map, since few flows ever lose a packet. A packet of a persistent connection has the flow number of the message
+    // that opened the connection.
     flows: BTreeMap<u32, u32>,
 }
 
@@ -31,7 +32,7 @@ impl DataDrops {
         other.flows.iter().for_each(|(flow, lost)| *self.flows.entry(*flow).or_default() += lost);
     }
 
-    /// Gives flows their numbers in the whole run.
+    /// Replaces the numbers of flows by those in the whole run.
     pub(super) fn renumber_flows(&mut self, ranks: &[u32]) {
         let flows = std::mem::take(&mut self.flows);
         self.flows = flows.into_iter().map(|(flow, lost)| (ranks[flow as usize], lost)).collect();

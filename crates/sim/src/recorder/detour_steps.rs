@@ -30,7 +30,7 @@ pub(crate) struct Detour {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct DetourRow {
     pub(crate) id: PacketId,
-    /// Instant and place at which the packet was delivered or lost.
+    /// Instant, node and port at which the packet was delivered or lost.
     pub(crate) end: EventLocation,
     /// Number of earlier detours of the packet.
     pub(crate) step: u32,
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn only_packets_with_enough_detours_leave_rows_and_none_is_kept_after_its_end() {
+    fn only_packets_with_enough_detours_leave_rows() {
         let (mut steps, mut rows) = (DetourSteps::new(2), Vec::new());
         let pkts = [0, 1].map(|emission| Pkt { emission, ..Pkt::default() });
         for (now, which) in [(10, 0), (20, 1), (30, 0)] {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn more_detours_than_a_packet_counts_are_all_written_down() {
+    fn detours_beyond_the_packet_counter_are_all_written() {
         let (mut steps, mut rows, pkt) = (DetourSteps::new(256), Vec::new(), Pkt::default());
         (0..300).for_each(|now| steps.add_detour(detour(now), &pkt));
         steps.write_ended_packet(detour(300).at, &pkt, &mut rows);

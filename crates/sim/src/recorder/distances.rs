@@ -80,19 +80,19 @@ mod tests {
     }
 
     #[test]
-    fn a_bounce_is_one_away_and_the_way_forward_takes_it_back() {
+    fn bounce_adds_one_and_forward_subtracts_one() {
         assert_eq!([max_distance("b"), max_distance("bf"), max_distance("bbff"), max_distance("bfbf")], [1, 1, 2, 1]);
         assert_eq!([max_distance("bbfbbff"), max_distance("bbfbfbbf"), max_distance("bbffb")], [3, 3, 2]);
     }
 
     #[test]
-    fn normal_forwards_never_bring_a_packet_nearer_than_nought() {
+    fn distance_never_falls_below_zero() {
         assert_eq!(max_distance("bffffb"), 1);
         assert_eq!(max_distance("bffffbb"), 2);
     }
 
     #[test]
-    fn directions_and_emissions_are_told_apart_and_what_is_lost_leaves_nothing() {
+    fn packets_are_distinguished_and_removed_when_lost() {
         let mut distances = Distances::default();
         let (first, second) = (data(0), data(1));
         let mut back = data(0);

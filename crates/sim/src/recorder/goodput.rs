@@ -1,5 +1,5 @@
-//! Goodput over time: payload that arrived in order, by time bin. A segment that fills a gap brings the data that
-//! waited behind it.
+//! Goodput over time: payload that arrived in order, by time bin. A segment that fills a gap counts together with the
+//! data that waited behind it.
 
 use super::{Rows, SumRow};
 use mech::FlowId;
@@ -13,7 +13,7 @@ struct OpenBinSum {
 }
 
 impl OpenBinSum {
-    /// Adds received bytes to the time bin `bin` of `of`; the sum of an earlier bin goes to `rows`.
+    /// Adds received bytes to the time bin `bin` of the host or flow `of`; the sum of an earlier bin goes to `rows`.
     fn add(&mut self, amount: u64, bin: u32, of: u32, rows: &mut Vec<SumRow>) {
         if bin != self.bin {
             self.close(of, rows);
@@ -93,7 +93,7 @@ impl GoodputOverTime {
         open.for_each(|(flow, open)| self.flows[flow] = *open);
     }
 
-    /// Replaces the numbers of flows by those in the whole run, and finds again the flows with an open time bin.
+    /// Replaces the numbers of flows by those in the whole run, and rebuilds the list of flows with an open time bin.
     pub(crate) fn renumber_flows(&mut self, ranks: &[u32]) {
         let mut flows = vec![OpenBinSum::default(); ranks.len()];
         let open = self.flows.iter().zip(ranks).filter(|(open, _)| open.amount > 0);

@@ -2,7 +2,7 @@
 
 const OCTAVE_BITS: u32 = 6;
 const BUCKETS_PER_OCTAVE: usize = 1 << OCTAVE_BITS;
-/// Values below this have a bucket each.
+/// Bound below which each value has its own bucket.
 const EXACT_BELOW: u64 = 2 << OCTAVE_BITS;
 
 /// Histogram of whole numbers.
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn values_come_out_in_order_whatever_order_they_came_in() {
+    fn values_come_out_in_order_after_any_insertion_order() {
         let mut histogram = Histogram::default();
         [1 << 20, 0, 1 << 40, 3, 3, 64, 63, 0].into_iter().for_each(|value| histogram.add(value));
         let low: Vec<_> = histogram.buckets().map(|(low, _, count)| (low, count)).collect();
@@ -220,7 +220,7 @@ mod tests {
     /// The values 3, 4, 5 and 8, also far from 0, differ from their mean by -2, -1, 0 and 3: 14. With a fifth, 7, and
     /// a zero the mean is 4.5.
     #[test]
-    fn squared_deviations_are_exact_however_far_from_nought_the_values_lie() {
+    fn squared_deviations_are_exact_for_large_values() {
         let of = |values: &[u64]| {
             let mut histogram = Histogram::default();
             values.iter().for_each(|value| histogram.add(*value));
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_below_the_smallest_value_takes_no_memory() {
+    fn buckets_below_the_smallest_value_take_no_memory() {
         let mut histogram = Histogram::default();
         [0, 1 << 30, (1 << 31) - 1].into_iter().for_each(|value| histogram.add(value));
         assert_eq!(histogram.counts.len(), BUCKETS_PER_OCTAVE);

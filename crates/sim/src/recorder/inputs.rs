@@ -1,4 +1,4 @@
-//! Memory of the inputs of switches that have inputs, over time and by output.
+//! Memory at the inputs of switches that have input memory, over time and by output.
 //!
 //! A frame is in the memory of the input by which it came in from its arrival until it has crossed to its output.
 //! Congestion messages count in no memory.
@@ -52,7 +52,7 @@ pub(crate) struct InputMemory {
     hosts: u32,
     /// Memory of each input, by port over the whole network.
     pub(crate) inputs: Vec<WindowOccupancy>,
-    /// Bytes over time that each input of a switch holds for each output; empty if `[measure]` does not ask for them.
+    /// Bytes over time that each input of a switch holds for each output; empty if `[measure]` does not select them.
     pairs: Vec<BinOccupancy>,
 }
 

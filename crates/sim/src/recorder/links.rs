@@ -110,18 +110,18 @@ mod tests {
     /// Test that a frame counts whole in the time bin in which its transmission begins.
     /// A byte takes 8 ns at 1 Gb/s: 125 bytes a microsecond.
     #[test]
-    fn a_frame_counts_whole_in_the_step_in_which_it_begins() {
+    fn frame_counts_whole_in_the_bin_of_its_start() {
         let (mut links, mut rows) = (LinkBits::new(vec![Some(Rate::gbps(1).clock()); 2], 20), Vec::new());
         let mut send = |now, port, size, end| {
             links.count_transmission(&SCOPE, Transmission { now: Time(now), port, size, end: Time(end) }, &mut rows);
         };
-        // Two frames of 100 bytes with gap are computed at 0 and start at 0 and 0.8 us; a frame of 200 starts at 1.6
-        // us.
+        // The departures of three frames are computed at 0. Two of 100 bytes, gap included, start at 0 and 0.8 us; one
+        // of 200 bytes starts at 1.6 us.
         send(0, 1, 80, 800_000);
         send(0, 1, 80, 1_600_000);
         send(0, 1, 180, 3_200_000);
         send(100_000, 0, 80, 900_000);
-        // Another starts exactly with bin 5.
+        // A frame that starts at the exact instant at which bin 5 begins counts in that bin.
         send(5_000_000, 1, 80, 5_800_000);
         links.close(&mut rows);
         assert_eq!(rows, [row(800, 0, 0), row(1600, 0, 1), row(1600, 1, 1), row(800, 5, 1)]);
@@ -131,7 +131,7 @@ mod tests {
     /// The second frame is reported at 0 and starts with bin 1. The third is reported in that bin and starts in it
     /// too.
     #[test]
-    fn a_step_is_written_once_and_not_before_it_is_over() {
+    fn time_bin_is_written_once_after_its_end() {
         let (mut links, mut rows) = (LinkBits::new(vec![Some(Rate::gbps(1).clock())], 20), Vec::new());
         for (now, end) in [(0, 800_000), (0, 1_800_000), (1_000_000, 2_600_000)] {
             links.count_transmission(
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_not_begun_when_the_run_ends_is_taken_back() {
+    fn frames_not_started_at_the_end_are_uncounted() {
         let (mut links, mut rows) = (LinkBits::new(vec![Some(Rate::gbps(1).clock())], 20), Vec::new());
         for end in [800_000, 1_600_000, 2_400_000] {
             links.count_transmission(

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_count_in_the_window_and_each_is_written_down_only_where_that_is_asked() {
+    fn messages_count_in_the_window_and_are_listed_on_request() {
         for each in [true, false] {
             let (mut notices, mut rows) = (Notices::new(2, each), Vec::new());
             for (now, feedback) in [(99, 60), (100, 7), (199, 5), (200, 61)] {

@@ -1,4 +1,4 @@
-//! Calls of nodes to the recorder, and the records made of each call.
+//! Implementation of `Observer` for the recorder: the records made of each call by a node.
 
 use super::Recorder;
 use super::detour_steps::Detour;
@@ -106,7 +106,7 @@ impl Observer for Recorder {
     }
     fn on_notice_sent(&mut self, at: EventLocation, pkt: &Pkt) {
         let Some(row) = NoticeRow::from_packet(at, pkt) else { return };
-        // CNPs come from receivers and count for no congestion point.
+        // A CNP, whose feedback is 0, comes from a receiver. It is thus no event of a switch.
         if row.feedback > 0 {
             self.count_event(at, pkt, PacketEvent::Notice);
         }

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_lies_in_the_window_counts_and_every_interval_is_told() {
+    fn pauses_count_inside_the_window_and_are_all_written() {
         let scope = Scope { from: Time(100), to: Time(200), ..Scope::EMPTY };
         let (mut ports, mut rows) = (PausedPorts::new(2, 1), Vec::new());
         let at = |now| EventLocation { now: Time(now), node: 3, port: 1 };
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_count_by_class_and_refreshes_among_them() {
+    fn pause_frames_and_refreshes_count_by_class() {
         let scope = Scope { to: Time(200), ..Scope::EMPTY };
         let mut ports = PausedPorts::new(1, 1);
         let at = |now| EventLocation { now: Time(now), node: 3, port: 0 };

@@ -193,7 +193,8 @@ impl QueueRecord {
 
     pub(crate) fn close(&mut self, scope: &Scope, now: Time, trace: &mut Vec<TraceRow>) {
         self.advance::<false>(scope, now, trace);
-        // If the events of a run end early, the queue is empty for the rest of the window.
+        // If no event is left, a run ends before the end of the window. A queue that is empty then stays empty for the
+        // rest of the window.
         if self.length == 0 && scope.to > now.max(scope.from) {
             self.length_record(0).time += scope.to.0 - now.max(scope.from).0;
         }
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn the_course_over_time_has_the_right_maximum_and_area_in_every_step() {
+    fn history_has_exact_maximum_and_area_in_every_bin() {
         let s = scope(0, 1000);
         let (mut q, mut trace) = (QueueRecord::new(9), Vec::new());
         q.record_stored::<false>(&s, Time(20), 0, &mut trace);

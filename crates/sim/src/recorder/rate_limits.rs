@@ -51,7 +51,7 @@ impl LimitedFlow {
 /// Records of all flows that were limited.
 #[derive(Clone, Debug)]
 pub(crate) struct RateLimits {
-    /// True if every change is written.
+    /// True if a row is written for every change of a limit.
     records_changes: bool,
     /// Record of each limited flow; few flows ever are limited.
     pub(crate) flows: BTreeMap<u32, LimitedFlow>,
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_is_limited_as_long_as_it_has_a_limit_inside_the_window() {
+    fn limited_time_counts_inside_the_window() {
         let (mut limits, mut rows) = (RateLimits::new(true), Vec::new());
         for (now, flow, rate) in [
             (50, 4, Some(500)),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_written_down_only_where_that_is_asked() {
+    fn changes_are_written_only_on_request() {
         let (mut limits, mut rows) = (RateLimits::new(false), Vec::new());
         limits.record_limit(&SCOPE, change(150, 1, Some(5)), &mut rows);
         limits.close(&SCOPE, Time(160));

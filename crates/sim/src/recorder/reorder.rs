@@ -54,7 +54,8 @@ pub(crate) struct ArrivalStream {
 }
 
 impl ArrivalStream {
-    /// Records the arrival of the packet with number `seq` in its stream. It counts in `tally` if `counts` is true.
+    /// Records the arrival of the packet with number `seq` in its stream. The packet counts in `tally` if `counts` is
+    /// true.
     pub(crate) fn record_arrival(&mut self, seq: u64, counts: bool, threshold: u32, tally: &mut ReorderCounts) {
         self.density.record_arrival(seq, counts, threshold, tally);
         let waiting = self.occupancy.record_arrival(seq, threshold).filter(|_| counts);
@@ -116,7 +117,7 @@ impl ReorderDensity {
         }
     }
 
-    /// Assigns the receive indices that are already decided; with `all`, no packet arrives any more.
+    /// Assigns the receive indices that are already decided; if `all` is true, no packet arrives any more, and all are.
     fn assign_decided_indices(&mut self, all: bool, threshold: u32, tally: &mut ReorderCounts) {
         let most = threshold as usize;
         while let Some((seq, counts)) = self.window.front().copied() {

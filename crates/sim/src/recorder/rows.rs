@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_late_event_costs_one_row_and_not_one_for_every_step_before_it() {
+    fn late_event_writes_one_row_and_none_for_empty_bins() {
         let (mut open, mut rows) = (OpenActivityBin::default(), Vec::new());
         open.count_event(PacketEvent::Drop, 3, 7, &mut rows);
         open.count_event(PacketEvent::Mark, 3, 7, &mut rows);

@@ -1,10 +1,10 @@
-//! Scope of the records: the measurement window, time bins, and what is distinguished.
+//! Scope of the records: the measurement window, time bins, and the records that are selected.
 
 use dataplane::Pkt;
 use scenario::Goodput;
 use units::{Dur, Time};
 
-/// Selection of the records that a scenario asks for, with the measurement window and the width of time bins.
+/// Selection of the records by a scenario's `[measure]`, with the measurement window and the width of time bins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scope {
     /// Start of the measurement window: only time from here on counts, and only packets sent from here on.
@@ -13,11 +13,11 @@ pub struct Scope {
     pub to: Time,
     /// Width of a time bin of the traces.
     pub bin: Dur,
-    /// True to follow the queues of all switch ports exactly.
+    /// True if the queues of all switch ports are recorded exactly.
     pub queues: bool,
-    /// True to follow also the single queues of every port.
+    /// True if the single queues of every port are recorded too.
     pub sub_queues: bool,
-    /// True to write every delivered or lost packet.
+    /// True if a row is written for every delivered or lost packet.
     pub packets: bool,
     /// Hosts or flows whose goodput is followed over time.
     pub goodput: Goodput,
@@ -45,7 +45,8 @@ impl Scope {
         at >= self.from && at < self.to
     }
 
-    /// Returns the number of the time bin of an instant. It takes a division; [`BinClock`] has that of the present.
+    /// Returns the number of the time bin of an instant. It takes a division; [`BinClock`] finds the bin of the present
+    /// instant without.
     #[inline]
     pub(crate) fn bin_of(&self, at: Time) -> u32 {
         (at.0 / self.bin.0) as u32

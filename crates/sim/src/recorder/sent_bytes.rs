@@ -25,7 +25,7 @@ pub(crate) struct SentOverTime {
 
 impl SentOverTime {
     pub(crate) fn from_scenario(scenario: &Scenario) -> SentOverTime {
-        // Hosts come first, with one port each.
+        // Hosts come first in the numbering of ports, with one port each.
         let mut clocks = steady_clocks(scenario);
         clocks.truncate(scenario.topology.hosts as usize);
         SentOverTime::new(clocks, scenario.framing.gap)
@@ -130,7 +130,7 @@ mod tests {
     const GIGABIT: fn() -> Option<ByteClock> = || Some(Rate::gbps(1).clock());
 
     #[test]
-    fn a_frame_counts_whole_for_its_flow_in_the_step_in_which_it_begins() {
+    fn frame_counts_whole_for_its_flow_in_the_bin_of_its_start() {
         let frames = [
             (5, 0, 1, 800),
             (6, 0, 1, 1600),
@@ -148,14 +148,14 @@ mod tests {
     }
 
     #[test]
-    fn where_the_rate_of_its_link_changes_a_frame_begins_when_it_is_told_of() {
+    fn frames_of_changing_links_start_when_reported() {
         let (mut all, mut rows) = sent([None, GIGABIT()], &[(5, 900, 0, 8900), (5, 900, 1, 8900)]);
         all.close(&mut rows);
         assert_eq!(rows, [row(100, 0, 0, 5), row(100, 8, 1, 5)]);
     }
 
     #[test]
-    fn what_has_not_begun_when_the_run_ends_is_taken_back_from_its_flow() {
+    fn frames_not_started_at_the_end_are_uncounted() {
         let (mut all, mut rows) =
             sent([GIGABIT(); 2], &[(5, 0, 1, 800), (6, 0, 1, 1600), (5, 0, 1, 2400), (7, 0, 0, 800)]);
         (0..2).for_each(|_| all.uncount_last_frame(&SCOPE, 1));
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_that_have_begun_are_never_taken_back_and_flows_keep_theirs_under_other_numbers() {
+    fn started_frames_stay_counted_under_new_flow_numbers() {
         let (mut all, mut rows) = sent([GIGABIT(); 2], &[(0, 0, 1, 800), (0, 0, 1, 1600), (1, 900, 1, 2400)]);
         assert_eq!(all.unstarted_frames[1].len(), 1, "the second has begun at 0.8 us");
         all.renumber_flows(&[3, 2]);

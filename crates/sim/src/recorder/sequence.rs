@@ -1,7 +1,7 @@
-//! Place of each packet among those of its flow, in the order in which data were first sent, and the order of arrival.
+//! Rank of each packet in its flow, by the order in which data were first sent, and metrics of the order of arrival.
 //!
-//! The place of a packet in the sequence is that of the segment that first carried its first byte. A retransmission
-//! thus has the place of the original. Segments are kept as runs of equal length, as long as they can still arrive.
+//! The rank of a packet is that of the segment that first carried its first byte. A retransmission thus has the rank of
+//! the original. Segments are kept as runs of equal length, as long as they can still arrive.
 //! New bytes at the end of a retransmission belong to the last segment before them. Packets without a transport are
 //! distinguished by their emission number.
 
@@ -13,8 +13,8 @@ use std::collections::VecDeque;
 /// Value of `FlowState::in_flight_index` if there is none.
 const NO_STATE: u32 = u32::MAX;
 
-/// Returns the byte range of its flow that a packet carries, modulo 2³²: the first byte, and the number of bytes. A
-/// packet without a transport has its emission number, and 1.
+/// Returns the byte range of its flow that a packet carries, modulo 2³²: the first byte, and the number of bytes. For a
+/// packet without a transport, returns its emission number, and 1.
 fn byte_range(pkt: &Pkt) -> (u32, u32) {
     if pkt.head.flags.has(Flags::ACK) { (pkt.seq, u32::from(pkt.payload)) } else { (pkt.emission, 1) }
 }
@@ -83,7 +83,8 @@ impl OpenSegments {
     fn remove_below(&mut self, floor: u64) {
         while let Some(run) = self.runs.front_mut().filter(|run| run.first < floor) {
             let gone = u64::from(run.count).min(floor - run.first) as u32;
-            // A run is never so long that its numbers wrap.
+            // `start` wraps at 2³², like sequence numbers. A run has only segments that may still arrive, fewer than
+            // 2³² bytes.
             run.start = run.start.wrapping_add(run.len.wrapping_mul(gone));
             (run.first, run.count) = (run.first + u64::from(gone), run.count - gone);
             if run.count > 0 {
@@ -170,7 +171,7 @@ impl Reordering {
         &mut self.in_flight[self.flows[flow].in_flight_index as usize]
     }
 
-    /// Records a packet that has reached its transport. It counts if `counts` is true.
+    /// Records a packet that has reached its transport. The packet counts if `counts` is true.
     pub(crate) fn record_delivered(&mut self, pkt: &Pkt, counts: bool) {
         if !pkt.head.flags.has(Flags::PAYLOAD) {
             return;
@@ -181,7 +182,8 @@ impl Reordering {
         let Some(seq) = lane.segments.rank_of(byte_range(pkt)) else { return };
         lane.stream.record_arrival(seq, counts, self.threshold, &mut self.counts[usize::from(lane.traffic)]);
         if lane.stream.is_complete_before(lane.segments.count) {
-            // The sequence may start again from 0, since displacements and extents are relative.
+            // Ranks may start again from 0 while nothing is in flight: displacements and extents depend on differences
+            // of ranks only.
             *lane = InFlightState::default();
             self.free.push(place.in_flight_index);
             place.in_flight_index = NO_STATE;
@@ -198,7 +200,7 @@ impl Reordering {
     /// Ends the reordering metrics of all flows: no packet arrives any more.
     pub(crate) fn end_streams(&mut self) {
         for lane in &mut self.in_flight {
-            // A free lane has nothing to close.
+            // States that are free for reuse are empty, so that they add no counts.
             let tally = self.counts.get_mut(usize::from(lane.traffic));
             tally.into_iter().for_each(|tally| lane.stream.end_stream(self.threshold, tally));
         }
@@ -259,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn new_bytes_behind_a_retransmission_belong_to_the_last_segment_before_them() {
+    fn new_bytes_of_a_retransmission_join_the_last_segment() {
         let mut segments = OpenSegments::default();
         segments.add_segment(0, 1000);
         segments.add_segment(1000, 400);
@@ -293,7 +295,7 @@ mod tests {
             order.record_delivered(&data(0, seq, len), true);
         }
         assert_eq!((displacement_counts(&order), order.flows_in_flight()), ((vec![0, 0, 1, 1, 1], 3), 0));
-        // In another flow, the second packet is sent outside the window.
+        // In another flow, the second packet is sent outside the measurement window and does not count.
         for seq in [0, 500, 1000] {
             order.record_sent(0, &data(1, seq, 500));
         }

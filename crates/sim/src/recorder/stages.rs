@@ -76,7 +76,7 @@ pub(crate) struct FabricMemory {
     hosts: u32,
     /// Buffers by switch and number.
     pub(crate) buffers: Vec<BufferRecord>,
-    /// Occupancy of each buffer over time; empty if `[measure]` does not ask for it.
+    /// Occupancy of each buffer over time; empty if `[measure]` does not select it.
     bins: Vec<BinOccupancy>,
 }
 

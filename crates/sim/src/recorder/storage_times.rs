@@ -44,7 +44,7 @@ mod tests {
     /// Slot 1 is evicted at 30 and used again. Slots leave out of order. The frame that leaves at 1000 is outside the
     /// window.
     #[test]
-    fn every_slot_is_timed_by_itself_in_whatever_order_and_what_is_evicted_is_left_out() {
+    fn slots_are_timed_separately_and_evictions_are_left_out() {
         let (mut stored, mut queue) = (StorageTimes::new(2), QueueRecord::new(0));
         for (now, slot) in [(10, 0), (20, 1), (25, 2), (40, 1), (50, 3)] {
             stored.set(Time(now), 1, PktId(slot));

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_has_the_number_of_its_port_class_and_lane() {
+    fn queue_number_follows_port_class_and_lane() {
         let subs = SubQueues::new(3, 2);
         assert_eq!(subs.queues.len(), 36);
         assert_eq!(

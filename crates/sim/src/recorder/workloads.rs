@@ -75,7 +75,7 @@ impl Workloads {
 
     /// Counts an event of a packet, such as a drop or a mark, for its workload.
     pub(crate) fn count_event(&mut self, pkt: &Pkt, kind: PacketEvent) {
-        // A packet that was just cut was data, but its flag is cleared.
+        // A packet that has just been trimmed was data, although trimming has cleared its payload flag.
         let data = if kind == PacketEvent::Trim { 1 } else { data_index(pkt) };
         self.counts_of(pkt).fates[data][kind as usize] += 1;
     }

@@ -74,7 +74,7 @@ impl<T: Tap> World<Recorder, T> {
         Table { name: "fabric_buffers", columns: named_columns(columns) }
     }
 
-    /// Returns every message of a congestion point or a receiver.
+    /// Returns the table of congestion messages: one row for each message of a congestion point or a receiver.
     pub(super) fn notices(&self, rows: &[NoticeRow]) -> Table {
         let columns = [
             ("time_ps", make_column(rows, Column::U64, |r| r.at.now.0)),
@@ -117,7 +117,7 @@ impl<T: Tap> World<Recorder, T> {
     }
 }
 
-/// Returns every change of a rate limit.
+/// Returns the table of changes of rate limits, one row for each change.
 pub(super) fn rate_limits(rows: &[LimitRow]) -> Table {
     let columns = [
         ("time_ps", make_column(rows, Column::U64, |r| r.at.now.0)),

@@ -1,4 +1,4 @@
-//! Changes of the network, and their cost.
+//! Changes of the network, and the frames that each of them cost.
 
 use super::{Column, Table, make_column, named_columns};
 use crate::recorder::Recorder;
@@ -7,7 +7,7 @@ use crate::world::World;
 
 impl<T: Tap> World<Recorder, T> {
     /// Returns the table of network changes (`[[event]]`) so far, in the order of time. Each row has the frames lost on
-    /// the links of the change and those dropped at their ports, until the next change of that kind there.
+    /// the links of the change and those dropped at their ports, until the next change of that kind on the same links.
     pub(super) fn events_table(&self) -> Table {
         let rows = self.event_costs();
         let columns = [

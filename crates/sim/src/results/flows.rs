@@ -110,7 +110,7 @@ impl<T: Tap> World<Recorder, T> {
         (ways, shortcuts): &mut (PathLinks<'_>, Option<Shortcuts<'_>>),
     ) -> Dur {
         let info = self.flows.info(FlowId(flow as u32));
-        // A message of an open connection needs no handshake.
+        // A message on a connection that is already open needs no handshake.
         let tcp = self.tcp.config_at(|| info.sender_ends());
         let syn = tcp.syn_option_bytes().filter(|_| self.state.records[flow].connection.0 as usize == flow);
         let ack = (scenario.measure.fct_end == FctEnd::SenderAck).then(|| tcp.ack_option_bytes());
@@ -132,8 +132,8 @@ impl<T: Tap> World<Recorder, T> {
         };
         let own = ideal_fct(&alone);
         let Some(shortcuts) = shortcuts else { return own };
-        // The bound uses full frames only, or the single frame if it is shorter: a shorter frame behind full ones may
-        // take another path.
+        // A shorter frame behind full ones may take another path. The bound thus uses full frames only, or the single
+        // frame of a flow that is shorter than one.
         let bytes =
             if info.bytes < u64::from(tcp.mss()) { info.bytes } else { info.bytes - info.bytes % u64::from(tcp.mss()) };
         let frame = |payload: u64| {

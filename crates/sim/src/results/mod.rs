@@ -105,7 +105,7 @@ impl<T: Tap> World<Recorder, T> {
     pub fn results(&mut self, scenario: &Scenario) -> Results {
         let now = self.now;
         let conserved = self.conserves_packets();
-        // Only an open recorder takes back computed departures after the end.
+        // This comes before `close_records`: a closed recorder no longer reverses counts of departures after the end.
         self.uncount_departures_after_end();
         self.state.observer.close_records(self.settled_until(), now);
         self.look_for_deadlock();

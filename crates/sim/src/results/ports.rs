@@ -19,7 +19,7 @@ pub struct CarriedBits {
     /// with hosts. For `bisection`, bits of the frames that hosts of the second half received from hosts of the first:
     /// links inside a half carry traffic of that half too. The window ends with the run.
     pub bits: u64,
-    /// Capacity of the level in bits per second, the unit of loads.
+    /// Capacity of the level in bits per second: the capacity to which loads refer.
     pub capacity_bps: f64,
 }
 
@@ -100,7 +100,8 @@ impl<T: Tap> World<Recorder, T> {
             let here = |i: &usize| sum(&counts, &lost, *i) - base(*i);
             columns.push((format!("drop_{}", reason.name()), make_column(&ids, Column::U64, here)));
         }
-        // Largest values start again with the window.
+        // The counters of largest values start again at the start of the window. The largest value of the whole run is
+        // thus the larger one of both counters.
         let earlier = |i: usize| before.as_ref().map_or((0, 0), |b| (b.ports[i].max_packets, b.ports[i].max_bytes));
         columns.extend(named_columns([
             ("max_packets", make_column(&ids, Column::U32, |i| counts[*i].max_packets.max(earlier(*i).0))),

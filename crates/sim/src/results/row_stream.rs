@@ -32,7 +32,7 @@ fn count_before<R, N>(rows: &[R], key: impl Fn(&R) -> (Time, N), now: Time) -> u
 
 impl<T: Tap> World<Recorder, T> {
     /// Advances the run like [`World::advance`], and returns early once a table has `max_rows` rows. Some events are
-    /// processed in any case.
+    /// processed even if a table has enough rows already.
     pub fn advance_rows(&mut self, max_events: u64, max_rows: usize) -> Progress {
         let mut left = max_events;
         loop {
@@ -60,8 +60,8 @@ impl<T: Tap> World<Recorder, T> {
         self.state.observer.write_bins_before(self.now);
         let mut rows = std::mem::take(&mut self.state.observer.rows);
         let mut taker = RowTaker { at_least: at_least.max(1), tables: Vec::new() };
-        // At a change of the network, nodes of lower numbers may still add rows of this instant, which belong before
-        // those of later nodes.
+        // At a change of the network, nodes with lower numbers may still add rows of this instant, which come before
+        // those of nodes with higher numbers. Rows of this instant are thus not complete.
         let now = if self.changes.is_some() { self.now } else { Time::NEVER };
         rows.sort_by_instant();
         macro_rules! take {
@@ -88,7 +88,8 @@ struct RowTaker {
 }
 
 impl RowTaker {
-    /// Takes out the first `count` rows of a table, if they are enough. The memory of the rows is kept for later ones.
+    /// Takes out the first `count` rows of a table, if `count` is at least `at_least`. The memory of the rows is kept
+    /// for later ones.
     fn take_first<T>(&mut self, rows: &mut Vec<T>, count: usize, table: impl FnOnce(&[T]) -> Table) {
         if count >= self.at_least {
             self.tables.push(table(&rows[..count]));

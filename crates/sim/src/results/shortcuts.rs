@@ -43,7 +43,8 @@ impl<'a> Shortcuts<'a> {
         if !is_slow && is_single && cost(&path) >= cost(own) {
             return None;
         }
-        // Two links at each hop between the ends mean that frames may split there, and that none waits for another.
+        // Each link between the ends is listed twice. Two links at a hop mean that frames may split there and never
+        // wait for each other, which keeps the result a lower bound.
         let ends = path.len().saturating_sub(1) as u32;
         let twice = |link: &PathLink| vec![*link; if link.hop == 0 || link.hop == ends { 1 } else { 2 }];
         Some(path.iter().flat_map(twice).collect())

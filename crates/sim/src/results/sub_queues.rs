@@ -11,8 +11,8 @@ use units::Amount;
 /// Location of a single queue: node, port, and number of the queue in tables.
 type QueueLocation = (u32, u16, u8);
 
-/// Returns the number of a queue in tables: `2 * class` for the normal lane, one more for bounced packets, and after
-/// all of these those of other lanes.
+/// Returns the number of a queue in tables: `2 * class` for the normal lane, one more for bounced packets. The numbers
+/// of other lanes follow all of these.
 fn number_in_tables(queue: QueueId) -> u8 {
     match queue.lane() {
         Lane::Normal => 2 * queue.class(),

@@ -102,7 +102,7 @@ impl<O: Observer, T: Tap> World<O, T> {
             let Some(reaction) = &mut self.closed_loop.reactions[usize::from(message.traffic)] else { continue };
             reaction.on_delivered(&message, self.now, &mut followers);
             for mut spec in followers.drain(..) {
-                debug_assert_eq!(spec.src, message.dst, "a host acts on what reached it, and on nothing else");
+                debug_assert_eq!(spec.src, message.dst, "a follow-up starts at the host that the message reached");
                 spec.start = spec.start.max(self.now);
                 let part = spec.query == message.query && spec.query != u32::MAX;
                 let is_pending = part && counts && !self.state.queries.is_measured(spec.traffic, spec.query);
@@ -192,7 +192,7 @@ impl<O: Observer, T: Tap> World<O, T> {
             None => self.flows.add(new),
         };
         let connection = persistent.flatten().unwrap_or(message);
-        // A flow without an end has no completion time.
+        // A flow without an end has no completion time to measure, and the run must not wait for it.
         let measured = measured && spec.bytes != ENDLESS_BYTES;
         self.state.add_flow_record(message, FlowRecord::new(spec, connection, measured));
         let awaited = self.state.records[message.0 as usize].awaited;
@@ -227,7 +227,7 @@ mod tests {
     };
 
     #[test]
-    fn messages_that_follow_upon_others_have_ports_of_their_own_and_time_does_not_change_them() {
+    fn follow_up_ports_are_distinct_and_independent_of_time() {
         let mut all = BTreeSet::new();
         for i in 0..400u16 {
             let (traffic, query, tag) = (i & 3, u32::from(i >> 2 & 3), u64::from(i >> 5));
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_persistent_connection_has_its_ports_whichever_message_opens_it() {
+    fn persistent_connection_ports_ignore_the_opening_message() {
         let persistent = FlowSpec { connection: 3, ..SPEC };
         assert_eq!(
             ecmp_port_numbers(&persistent),

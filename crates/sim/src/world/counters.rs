@@ -80,7 +80,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         Counters { ports, lost: self.lost_before_a_port() }
     }
 
-    /// Returns the counters at the start of the measurement window; those of the end if the run never got there.
+    /// Returns the counters at the start of the measurement window, or at the end of the run if it ended before.
     /// `None` if the window starts with the run.
     pub(crate) fn counters_at_start(&mut self) -> Option<Counters> {
         match (&self.baseline, self.schedule.from) {

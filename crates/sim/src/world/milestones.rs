@@ -1,4 +1,4 @@
-//! Work between the steps of a run: counters are kept, the network changes, and the run ends.
+//! Work between the steps of a run: copies of counters, changes of the network, and the end of the run.
 
 use super::World;
 use super::schedule::{MAX_OPEN_FLOWS, RunSchedule, RunStatus, Verdict};
@@ -14,18 +14,19 @@ pub(super) const MAX_LIVE_ENDS: u64 = 4_000_000;
 const GUARD_FACTOR: u64 = 2;
 /// Number of events between two checks for a run far beyond its bounds on packets and flows.
 const GUARD_INTERVAL_EVENTS: u64 = 1 << 17;
-/// Number of events per node of the network between two checks for a run far beyond its bounds, if that is more.
+/// Number of events for each node between two checks for a run far beyond its bounds, if their sum exceeds
+/// [`GUARD_INTERVAL_EVENTS`].
 const GUARD_INTERVAL_EVENTS_PER_NODE: u64 = 16;
 /// Number of events between two checks of all nodes for overload and for deadlocks.
 pub(super) const CHECK_INTERVAL_EVENTS: u64 = 1 << 16;
 
 impl<O: Observer, T: Tap> World<O, T> {
-    /// Handles all that is due before the next event, at `at`: keeps counters at both ends of the measurement window,
+    /// Does the work due before the next event, at `at`: copies counters at both ends of the measurement window,
     /// checks at instants of the grid if the run ends, and changes the network. Returns true if the run has ended.
     #[cold]
     pub(super) fn handle_milestones(&mut self, at: Time) -> bool {
         let verdict = self.schedule.verdict(&self.run_status(), at);
-        // A run that is cut never reaches milestones between its end and the next event.
+        // A window end between the end of the run and the next event is not reached, so no counters are copied for it.
         self.copy_counters_at_window_ends(verdict.last_instant_at(at));
         match verdict {
             Verdict::GoOn => {}
@@ -86,8 +87,8 @@ impl<O: Observer, T: Tap> World<O, T> {
         packets > MAX_PACKETS || ends > MAX_LIVE_ENDS
     }
 
-    /// Ends a run that is far beyond its bounds before it reaches the next instant of its grid: a load without bound
-    /// might take all memory until then. The check depends on counts of events, and not on the size of the steps in
+    /// Ends a run that is far beyond its bounds on packets and flows before the next grid instant, since an unbounded
+    /// load might fill the memory by then. The check depends on counts of events, and not on the size of the steps in
     /// which a caller advances the run.
     #[cold]
     pub(super) fn check_guard(&mut self) {

@@ -14,8 +14,8 @@ use std::collections::BTreeSet;
 use units::{ByteClock, Time};
 
 impl<O: Observer, T: Tap> World<O, T> {
-    /// Adds an event at every instant at which the network changes, so that no event is pushed before the one taken
-    /// last.
+    /// Adds an event at every instant at which the network changes, so that a change pushes no event earlier than the
+    /// last one taken from the queue.
     pub(crate) fn plan_changes(&mut self) {
         let end = self.schedule.duration.saturating_add(self.schedule.drain);
         let instants: Vec<Time> = self.changes.iter().flat_map(|changes| changes.instants()).collect();
@@ -59,7 +59,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         for (node, ports) in turn.dead_ports.iter().filter(|(node, _)| is_mine.contains(node)) {
             self.handle_dead_links(now, *node, ports, then);
         }
-        // Ports start to send only after all ends have reacted to the change.
+        // Ports start to send only after the nodes at both ends of each link have reacted to the change.
         is_mine.into_iter().for_each(|node| self.finish_step_of_node(now, node));
     }
 

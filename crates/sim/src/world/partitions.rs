@@ -56,7 +56,7 @@ struct OutgoingFrame<A> {
     attached: A,
 }
 
-/// Flow that has started in this partition, as the other partitions need it.
+/// Flow that has started in this partition, with the data that the other partitions need.
 #[derive(Clone, Copy)]
 struct StartedFlow {
     info: FlowInfo,
@@ -210,7 +210,7 @@ impl<O: DividedObserver> Partitions<O> {
             events: all.events + one.events,
             check_at: all.check_at,
             unfinished: all.unfinished.wrapping_add(one.unfinished),
-            // Each partition has all flows, which end in one of them.
+            // Every partition records the start of every flow, but only one of them records its end.
             started: all.started.max(one.started),
             ended: all.ended + one.ended,
             failure: most_severe(all.failure, one.failure),
@@ -222,9 +222,9 @@ impl<O: DividedObserver> Partitions<O> {
         self.parts.iter().filter_map(|part| part.state.queue.peek()).map(Key::time).min()
     }
 
-    /// Advances all partitions, one after the other, to `end`. With a bound on events each turn is one instant, and no
-    /// further one starts once the sum has reached the bound: only so is the run cut at the same instant in any
-    /// division.
+    /// Advances all partitions, one after the other, to `end`. With a bound on events, they advance by one instant at a
+    /// time until the sum of their events reaches the bound. The instant at which the run is cut is then the same for
+    /// any number of partitions.
     fn advance_to(&mut self, end: Time) {
         let schedule = self.parts[0].schedule;
         if schedule.max_events.is_none() {
@@ -242,7 +242,7 @@ impl<O: DividedObserver> Partitions<O> {
     fn advance_window(&mut self, end: Time) {
         let since: Vec<u32> = self.parts.iter().map(|part| part.flows.next_number()).collect();
         self.advance_to(end);
-        // Flows go before their packets, since arrivals look up their flow.
+        // Flows are copied before their packets, since each arrival looks up its flow.
         for (from, since) in since.into_iter().enumerate() {
             let opened: Vec<_> = self.parts[from].started_flows(since).collect();
             let others = self.parts.iter_mut().enumerate().filter(|(to, _)| *to != from);

@@ -13,23 +13,23 @@ pub(crate) struct PredictedRoute {
     port: u32,
 }
 
-const NONE: u32 = u32::MAX;
+const NO_PORT: u32 = u32::MAX;
 
 impl PredictedRoute {
     /// Returns a prediction that matches no arrival.
     pub(crate) fn none() -> PredictedRoute {
-        PredictedRoute { arrival: Key::new(Time::ZERO, 0, StepPhase::Timer, 0), port: NONE }
+        PredictedRoute { arrival: Key::new(Time::ZERO, 0, StepPhase::Timer, 0), port: NO_PORT }
     }
 
     #[inline(always)]
     pub(crate) fn new(arrival: Key, port: Option<PortId>) -> PredictedRoute {
-        PredictedRoute { arrival, port: port.map_or(NONE, |port| u32::from(port.0)) }
+        PredictedRoute { arrival, port: port.map_or(NO_PORT, |port| u32::from(port.0)) }
     }
 
     /// Returns the predicted port, if the prediction is for this arrival.
     #[inline(always)]
     pub(crate) fn port(&self, arrival: Key) -> Option<PortId> {
-        (self.arrival == arrival && self.port != NONE).then_some(PortId(self.port as u16))
+        (self.arrival == arrival && self.port != NO_PORT).then_some(PortId(self.port as u16))
     }
 }
 
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_port_is_known_for_its_arrival_alone_and_where_there_is_one() {
+    fn prediction_applies_to_its_own_arrival_only() {
         let key = |time| Key::new(Time(time), 3, StepPhase::Arrival, 1);
         let known = PredictedRoute::new(key(5), Some(PortId(u16::MAX)));
         assert_eq!((known.port(key(5)), known.port(key(6))), (Some(PortId(u16::MAX)), None));

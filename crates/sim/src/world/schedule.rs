@@ -116,7 +116,7 @@ impl RunStatus {
 mod tests {
     use super::*;
 
-    const SEEN: RunStatus = RunStatus {
+    const STATUS_AT_BOUND: RunStatus = RunStatus {
         now: Time(5),
         events: 9,
         check_at: u64::MAX,
@@ -126,7 +126,7 @@ mod tests {
         failure: None,
     };
 
-    fn stop(seen: RunStatus) -> Option<StopReason> {
+    fn stop_reason(seen: RunStatus) -> Option<StopReason> {
         let schedule = RunSchedule {
             from: Time::ZERO,
             to: Time(1 << 40),
@@ -142,12 +142,16 @@ mod tests {
     }
 
     #[test]
-    fn a_run_with_more_flows_than_fit_the_memory_is_stopped_whatever_few_events_began_them() {
-        assert_eq!(stop(SEEN), None);
-        assert_eq!(stop(RunStatus { ended: 69, ..SEEN }), Some(StopReason::Overloaded), "too many at a time");
-        assert_eq!(stop(RunStatus { started: MAX_FLOWS, ended: MAX_FLOWS, ..SEEN }), None);
+    fn run_with_too_many_flows_is_stopped() {
+        assert_eq!(stop_reason(STATUS_AT_BOUND), None);
         assert_eq!(
-            stop(RunStatus { started: MAX_FLOWS + 1, ended: MAX_FLOWS, ..SEEN }),
+            stop_reason(RunStatus { ended: 69, ..STATUS_AT_BOUND }),
+            Some(StopReason::Overloaded),
+            "too many at a time"
+        );
+        assert_eq!(stop_reason(RunStatus { started: MAX_FLOWS, ended: MAX_FLOWS, ..STATUS_AT_BOUND }), None);
+        assert_eq!(
+            stop_reason(RunStatus { started: MAX_FLOWS + 1, ended: MAX_FLOWS, ..STATUS_AT_BOUND }),
             Some(StopReason::Overloaded),
             "in all"
         );

@@ -25,7 +25,8 @@ impl<O: Observer, T: Tap> World<O, T> {
         if let Some(ahead) = self.state.queue.peek_if_cheap()
             && ahead.phase() == StepPhase::Arrival
         {
-            // The frame comes from memory while this step is processed.
+            // The frame of the next event is loaded from memory while this step is processed, so that the next step
+            // need not wait for it.
             self.state.wires.prefetch_arrival(ahead.index());
         }
         match (key.node() as usize) < self.hosts.len() {
@@ -50,8 +51,9 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    /// Removes an arriving frame from its link, and adds the next arrival. The caller copies it, once and whole, before
-    /// it writes to it or sends another: the slot of the frame is free, and the next frame sent reuses it.
+    /// Removes an arriving frame from its link, and adds the event of the next arrival. The caller copies the frame,
+    /// once and whole, before it changes the frame or sends another: the slot is free, and the next frame sent reuses
+    /// it.
     #[inline(always)]
     fn take_arrival(&mut self, key: Key) -> ArrivedFrame {
         let link = key.index();
@@ -140,7 +142,8 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
         let mut driver = self.state.driver(first.node(), self.now);
         let (switch, step) = (&mut self.switches[s], at_switch!(self, driver));
-        // The switch draws the order of its arrivals: that of keys would favour links with low numbers at every tie.
+        // The switch draws the order of its arrivals, since the order of keys would favour links with low numbers at
+        // every tie.
         if !self.arrivals.is_empty() {
             switch.receive(&mut self.arrivals, step);
         }

@@ -47,7 +47,7 @@ struct RoceHeaders {
     opcode: u8,
     becn: u8,
     ack_request: bool,
-    /// Packet number: that of the packet, of the last acknowledged packet, or of the missing packet.
+    /// Number of this packet; in an ACK, of the last acknowledged packet; in a NAK, of the missing packet.
     number: u32,
     aeth: Option<u8>,
     payload: usize,
@@ -91,7 +91,7 @@ pub(crate) fn write_roce(crossing: &PacketOnLink, out: &mut Vec<u8>) {
         _ => CNP_HEADERS,
     };
     let flow = crossing.pkt.head.flow;
-    // CNPs and ACKs are addressed to the sender of the flow.
+    // CNPs, ACKs and NAKs go to the sender of the flow, all other packets to the receiver.
     let to_receiver = said.aeth.is_none() && said.becn == 0;
     let pad = said.payload.wrapping_neg() & 3;
     let extended = if said.aeth.is_some() { AETH_BYTES } else { 0 };
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_is_one_message_of_packets_that_are_numbered() {
+    fn flow_is_one_message_of_numbered_packets() {
         let data = |seq, payload, push| frame(&packet(Flags::ACK.with(Flags::PAYLOAD), [seq, 0], payload, 1066), push);
         let whole = data(0, 1000, false);
         assert_eq!((whole.len(), &whole[23..24], &whole[36..38]), (1062, &[17u8][..], &[0x12u8, 0xb7][..]));
@@ -166,12 +166,12 @@ mod tests {
         let last = data(0x0100_0000 / 1000 * 1000, 1, true);
         assert_eq!(bth(&last), [0x02, 0x30, 0xff, 0xff, 0, 0, 0, 13, 0x80, 0, 0x41, 0x89], "three bytes of padding");
         assert_eq!(bth(&data(0, 7, true))[0], 0x04);
-        // Packet numbers have 24 bits, and byte numbers 32.
+        // Packets of 1000 bytes: a byte number near 2³² is that of a packet whose number fits into 24 bits.
         assert_eq!(bth(&data(4_294_967_000, 1000, false))[9..], [0x41, 0x89, 0x37]);
     }
 
     #[test]
-    fn acks_naks_and_cnps_go_to_the_sender_and_are_as_long_as_they_have_to_be() {
+    fn acks_naks_and_cnps_go_to_the_sender() {
         let back = Flags::ACK.with(Flags::REVERSE);
         let ack = frame(&packet(back, [0, 2500], 0, 64), false);
         assert_eq!((ack.len(), bth(&ack)), (62, &[0x11, 0, 0xff, 0xff, 0, 0, 0, 12, 0, 0, 0, 2][..]));
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_invariant_crc_is_of_what_no_switch_changes() {
+    fn invariant_crc_ignores_fields_that_switches_change() {
         let pkt = packet(Flags::ACK.with(Flags::PAYLOAD), [0, 0], 4, 66);
         let crc = |pkt: &Pkt| frame(pkt, false)[58..62].to_vec();
         let mut other = pkt;
@@ -193,8 +193,7 @@ mod tests {
         assert_eq!(crc(&other), crc(&pkt));
         assert_ne!(crc(&Pkt { seq: 1000, ..pkt }), crc(&pkt));
         assert_eq!(super::invariant_crc(b"123456789"), {
-            // Computed with another program: zlib.crc32 of eight ones and these bytes, with the bytes at 1 and 8 as
-            // ones.
+            // Computed with Python: zlib.crc32 of eight bytes 0xff and these bytes, with 0xff at offsets 1 and 8.
             0xb12d_5e69
         });
     }

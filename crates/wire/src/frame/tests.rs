@@ -20,15 +20,16 @@ fn packet(flags: Flags, payload: u16, options: u16) -> Pkt {
 }
 
 #[test]
-fn an_ack_is_the_bytes_that_are_worked_out_by_hand() {
+fn ack_frame_equals_bytes_computed_by_hand() {
     let mut pkt = packet(Flags::ACK.with(Flags::REVERSE).with(Flags::ECE), 0, 0);
     (pkt.ack, pkt.window, pkt.emission, pkt.head.flow) = (0x0102_0304, 0xfff0, 0x1_0007, FlowId(1));
     pkt.head.set_class(1);
     let ethernet = [2, 0, 10, 0, 0, 3, 2, 0, 10, 0, 0, 2, 0x08, 0x00];
-    // Words of the header: 4520 0028 0007 4000 4006 0000 0a00 0002 0a00 0003, whose sum is d95a.
+    // The checksum 26a5 is the complement of d95a, the sum of the words of the header: 4520 0028 0007 4000 4006 0000
+    // 0a00 0002 0a00 0003.
     let ip = [0x45, 0x20, 0, 40, 0, 7, 0x40, 0, 64, 6, 0x26, 0xa5, 10, 0, 0, 2, 10, 0, 0, 3];
-    // Pseudo-header 0a00 0002 0a00 0003 0006 0014, header c350 90ed 0000 0000 0102 0304 5050 fff0
-    // 0000 0000, whose sum is 2bca2, with the carry bca4.
+    // The checksum 435b is the complement of bca4, which is the sum 2bca2 with its carry added. The sum is that of
+    // pseudo-header 0a00 0002 0a00 0003 0006 0014 and header c350 90ed 0000 0000 0102 0304 5050 fff0 0000 0000.
     let tcp = [0xc3, 0x50, 0x90, 0xed, 0, 0, 0, 0, 1, 2, 3, 4, 0x50, 0x50, 0xff, 0xf0, 0x43, 0x5b, 0, 0];
     let mut expected = [&ethernet[..], &ip, &tcp].concat();
     expected.resize(60, 0);
@@ -36,7 +37,7 @@ fn an_ack_is_the_bytes_that_are_worked_out_by_hand() {
 }
 
 #[test]
-fn a_raw_packet_is_a_datagram_that_fills_its_frame() {
+fn raw_packet_is_a_udp_datagram_that_fills_its_frame() {
     let bytes = frame(&packet(Flags::from_kind(PacketKind::Raw).with(Flags::PAYLOAD), 1500, 0), None, false);
     assert_eq!(bytes.len(), 1554);
     let sliced = SlicedPacket::from_ethernet(&bytes).unwrap();
@@ -47,7 +48,7 @@ fn a_raw_packet_is_a_datagram_that_fills_its_frame() {
 }
 
 #[test]
-fn what_a_framing_leaves_out_makes_the_frame_longer_than_the_simulation_says() {
+fn frame_has_headers_that_its_framing_leaves_out() {
     let mut pkt = packet(Flags::ACK.with(Flags::PAYLOAD), 1460, 0);
     pkt.head.size = 1460;
     assert_eq!(frame(&pkt, None, false).len(), 1514);
@@ -59,7 +60,7 @@ fn what_a_framing_leaves_out_makes_the_frame_longer_than_the_simulation_says() {
 }
 
 #[test]
-fn the_answer_to_a_syn_has_the_number_before_the_first() {
+fn syn_ack_has_the_number_before_its_first_byte() {
     let flags = Flags::SYN.with(Flags::ACK);
     let sequence = |flags: Flags| {
         let bytes = frame(&packet(flags, 0, 0), None, false);
@@ -145,13 +146,13 @@ fn expected_options(ext: &PacketExtension) -> Vec<Element> {
 }
 
 #[test]
-fn hosts_of_an_address_plan_have_its_addresses_on_every_layer() {
+fn address_plan_sets_mac_and_ipv4_addresses() {
     let plan = Some(AddressPlan::new(4));
     for flags in [Flags::ACK, Flags::from_kind(PacketKind::Raw)] {
         let pkt = packet(flags, 100, 0);
         let mut bytes = Vec::new();
         write_frame(&PacketOnLink { pkt: &pkt, ext: None, push: false, plan, roce: None }, &mut bytes);
-        // Hosts 1 and 2 of the fat-tree of 4 ports (PABO §VI-A).
+        // Addresses of hosts 1 and 2 in a fat-tree of switches with 4 ports (PABO §VI-A).
         assert_eq!(bytes[..12], [0x0A, 0xAA, 10, 0, 1, 2, 0x0A, 0xAA, 10, 0, 0, 3]);
         assert_eq!(bytes[26..34], [10, 0, 0, 3, 10, 0, 1, 2]);
         let sliced = SlicedPacket::from_ethernet(&bytes).unwrap();
@@ -162,7 +163,7 @@ fn hosts_of_an_address_plan_have_its_addresses_on_every_layer() {
 }
 
 #[test]
-fn what_is_deparsed_is_what_a_parser_reads() {
+fn another_parser_reads_the_written_packets() {
     let mut draw = Stream::new(7, 0, StreamPurpose::Hash);
     for round in 0..3000 {
         let (pkt, ext) = draw_packet(&mut draw);
@@ -197,7 +198,7 @@ fn what_is_deparsed_is_what_a_parser_reads() {
 }
 
 #[test]
-fn a_cnm_is_the_bytes_of_its_fields() {
+fn cnm_frame_has_the_expected_bytes() {
     let mut pkt = packet(Flags::from_kind(PacketKind::Notice), 0, 0);
     // Feedback 34 from port 7 of node 33; the queue is 2 units above its set point and 1 shorter than before.
     (pkt.window, pkt.seq, pkt.ack, pkt.head.src) = (34, 7, 0x0002_ffff, HostId(33));

@@ -33,7 +33,7 @@ fn pack_is_permitted_beside_sack_and_timestamps() {
 }
 
 #[test]
-fn blocks_follow_timestamps() {
+fn sack_blocks_follow_timestamps() {
     let mut ext = PacketExtension { blocks: 2, timestamps: Some(STAMPS), ..PacketExtension::default() };
     ext.sack[0] = (0x100, 0x200);
     ext.sack[1] = (0x300, 0x400);
@@ -43,7 +43,7 @@ fn blocks_follow_timestamps() {
 }
 
 #[test]
-fn every_set_of_options_is_as_long_as_the_simulation_says() {
+fn options_have_their_simulated_length() {
     for (stamps, scale, sack, mss) in (0..16).map(|n| (n & 1 > 0, n & 2 > 0, n & 4 > 0, n & 8 > 0)) {
         let window_scale = scale.then_some(14);
         let syn = mss.then_some(SynOptions { mss: 9000, window_scale, sack_permitted: sack, pack_permitted: false });
@@ -56,7 +56,7 @@ fn every_set_of_options_is_as_long_as_the_simulation_says() {
 }
 
 #[test]
-fn a_loss_comes_first_and_the_oldest_block_goes_where_there_is_no_room() {
+fn reported_loss_is_first_and_displaces_the_last_block() {
     let lost = LostRange { left: 1000, right: 2448 };
     let mut options = TcpOptions { timestamps: Some(STAMPS), ..TcpOptions::default() };
     options.report_loss(lost);
@@ -73,7 +73,7 @@ fn a_loss_comes_first_and_the_oldest_block_goes_where_there_is_no_room() {
 }
 
 #[test]
-fn only_a_first_block_that_is_swapped_tells_a_loss() {
+fn only_a_swapped_first_block_reports_a_loss() {
     let mut options = TcpOptions { blocks: 2, ..TcpOptions::default() };
     (options.sack[0], options.sack[1]) = ((10, 20), (40, 30));
     assert_eq!(options.lost_range(), None);
@@ -103,7 +103,7 @@ fn options_read_back_as_they_were_written() {
 }
 
 #[test]
-fn other_options_are_passed_over_and_nothing_is_read_behind_the_end() {
+fn unknown_options_and_bytes_after_end_are_ignored() {
     let stamps = TcpOptions { timestamps: Some(STAMPS), ..TcpOptions::default() };
     let bytes = stamps.to_bytes();
     let fast_open = [34, 6, 1, 2, 3, 4];
@@ -115,7 +115,7 @@ fn other_options_are_passed_over_and_nothing_is_read_behind_the_end() {
 }
 
 #[test]
-fn an_option_of_a_wrong_length_is_refused_with_its_place() {
+fn option_of_wrong_length_is_refused_with_its_offset() {
     let wrong: &[(&[u8], u8, usize)] = &[
         (&[1, 2], 2, 1),
         (&[1, 1, 2, 0, 0, 0], 2, 2),

@@ -3,7 +3,7 @@ use crate::{PacketOnLink, is_pure_ack, random_frames, set_ece, write_frame};
 use dataplane::Timestamps;
 use mech::{HostId, Stream};
 
-const NUMBERED: NetworkFormat = NetworkFormat { framing: Framing::ETHERNET, plan: None };
+const WITHOUT_PLAN: NetworkFormat = NetworkFormat { framing: Framing::ETHERNET, plan: None };
 
 /// Draws a random packet with its options: data, an ACK, a SYN, or a cut packet.
 fn packet(draw: &mut Stream, framing: Framing) -> (Pkt, PacketExtension) {
@@ -60,16 +60,16 @@ fn write_and_restore(network: &NetworkFormat, pkt: &Pkt, ext: &PacketExtension, 
     echoes.head.flags = echoes.head.flags.with(Flags::ECE);
     write_frame(&PacketOnLink { pkt: &echoes, ext, push, plan: network.plan, roce: None }, &mut expected);
     set_ece(&mut released).unwrap();
-    assert_eq!(released, expected, "corrected, the checksum is as it would have been written: {pkt:?}");
+    assert_eq!(released, expected, "a frame with ECE set later differs from one written with ECE: {pkt:?}");
     network.restore(&frame, &SideData::from_packet(pkt, ext)).unwrap()
 }
 
 #[test]
-fn every_field_of_a_segment_comes_back_from_its_frame() {
+fn all_fields_are_restored_from_a_frame() {
     let mut draw = random_frames::test_stream(31);
     let mut cut = 0;
     for plan in [None, Some(AddressPlan::new(6))] {
-        let network = NetworkFormat { plan, ..NUMBERED };
+        let network = NetworkFormat { plan, ..WITHOUT_PLAN };
         for round in 0..3000 {
             let (pkt, ext) = packet(&mut draw, network.framing);
             cut += usize::from(pkt.head.flags.has(Flags::CPA.with(Flags::PPL)));
@@ -96,7 +96,7 @@ fn side_data_does_not_repeat_header_fields() {
 }
 
 #[test]
-fn framing_that_leaves_headers_out_comes_back_where_nothing_was_cut() {
+fn uncut_packets_of_a_shorter_framing_are_restored() {
     let network = NetworkFormat { framing: Framing { header: 40, link: 0, min_frame: 0, gap: 0 }, plan: None };
     let mut draw = random_frames::test_stream(33);
     for _ in 0..500 {
@@ -108,7 +108,7 @@ fn framing_that_leaves_headers_out_comes_back_where_nothing_was_cut() {
 }
 
 #[test]
-fn a_frame_that_is_longer_than_a_simulated_one_can_be_is_refused() {
+fn frame_longer_than_any_simulated_one_is_refused() {
     let (from, to) = flow_ports(FlowId(0));
     let mut segment = Segment { source_port: from, destination_port: to, ..Segment::default() };
     (segment.source_mac, segment.destination_mac) = ([2, 0, 10, 0, 0, 1], [2, 0, 10, 0, 0, 2]);
@@ -117,20 +117,20 @@ fn a_frame_that_is_longer_than_a_simulated_one_can_be_is_refused() {
     let mut restore = |payload| {
         segment.payload = payload;
         let frame = segment.to_frame(LengthField::Ip).unwrap();
-        NUMBERED.restore(&frame, &SideData::default()).map(|restored| restored.pkt.head.size)
+        WITHOUT_PLAN.restore(&frame, &SideData::default()).map(|restored| restored.pkt.head.size)
     };
     assert_eq!(restore(65_477), Ok(65_535));
     assert_eq!(restore(65_478), Err(Malformed::TooLong { options: 0, payload: 65_478 }));
 }
 
 #[test]
-fn what_no_simulated_segment_says_is_refused_and_not_lost() {
+fn fields_of_no_simulated_segment_are_refused() {
     let (mut pkt, _) = packet(&mut random_frames::test_stream(35), Framing::ETHERNET);
     pkt.head.flags = Flags::ACK.with(Flags::SYN);
     let mut frame = Vec::new();
     write_frame(&PacketOnLink { pkt: &pkt, ext: None, push: false, plan: None, roce: None }, &mut frame);
     let (whole, side) = (Segment::read(&frame, LengthField::Ip).unwrap(), SideData::from_packet(&pkt, None));
-    assert!(NUMBERED.restore(&frame, &side).is_ok());
+    assert!(WITHOUT_PLAN.restore(&frame, &side).is_ok());
     let changes: [fn(&mut Segment); 6] = [
         |segment| segment.urgent = 1,
         |segment| segment.flags = segment.flags.with(TcpFlags::AE),
@@ -143,20 +143,20 @@ fn what_no_simulated_segment_says_is_refused_and_not_lost() {
         let mut foreign = whole;
         change(&mut foreign);
         let frame = foreign.to_frame(LengthField::Ip).unwrap();
-        assert_eq!(NUMBERED.restore(&frame, &side), Err(Malformed::Foreign), "{foreign:?}");
+        assert_eq!(WITHOUT_PLAN.restore(&frame, &side), Err(Malformed::Foreign), "{foreign:?}");
     }
 }
 
 #[test]
-fn a_frame_of_another_flow_or_of_nobody_is_refused() {
+fn frame_of_another_flow_or_unknown_host_is_refused() {
     let (mut pkt, ext) = packet(&mut random_frames::test_stream(34), Framing::ETHERNET);
     (pkt.head.flow, pkt.head.flags) = (FlowId(4001), Flags::ACK);
     let mut frame = Vec::new();
     write_frame(&PacketOnLink { pkt: &pkt, ext: Some(&ext), push: false, plan: None, roce: None }, &mut frame);
     let other = SideData { flow: FlowId(1), ..SideData::from_packet(&pkt, None) };
-    let said = NUMBERED.restore(&frame, &other).unwrap_err();
+    let said = WITHOUT_PLAN.restore(&frame, &other).unwrap_err();
     assert_eq!(said.to_string(), "found source port 37101 and destination port 50001; expected the ports of flow 1");
     frame[26] = 192;
-    let said = NUMBERED.restore(&frame, &SideData::from_packet(&pkt, None)).unwrap_err();
+    let said = WITHOUT_PLAN.restore(&frame, &SideData::from_packet(&pkt, None)).unwrap_err();
     assert!(said.to_string().starts_with("address 192.0.0."), "{said}");
 }

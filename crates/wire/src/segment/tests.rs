@@ -2,14 +2,14 @@ use super::*;
 use crate::random_frames;
 use etherparse::{LaxSlicedPacket, SlicedPacket, TransportSlice};
 
-const BOTH: [LengthField; 2] = [LengthField::Ip, LengthField::Payload];
+const LENGTH_FIELDS: [LengthField; 2] = [LengthField::Ip, LengthField::Payload];
 
 #[test]
-fn what_is_written_reads_back_the_same_in_both_ways() {
+fn segment_is_read_back_with_either_length_field() {
     let mut draw = random_frames::test_stream(11);
     for _ in 0..2000 {
         let segment = random_frames::draw_segment(&mut draw);
-        for length in BOTH {
+        for length in LENGTH_FIELDS {
             let frame = segment.to_frame(length).unwrap();
             assert_eq!(Segment::read(&frame, length), Ok(segment));
             assert_eq!(read_checksums(&frame, length), Ok(Checksums { ipv4: true, tcp: true }));
@@ -18,11 +18,11 @@ fn what_is_written_reads_back_the_same_in_both_ways() {
 }
 
 #[test]
-fn checksums_are_those_of_a_plain_sum_over_what_is_there() {
+fn written_checksums_equal_a_plain_sum() {
     let mut draw = random_frames::test_stream(12);
     for _ in 0..2000 {
         let segment = random_frames::draw_segment(&mut draw);
-        for length in BOTH {
+        for length in LENGTH_FIELDS {
             let mut frame = Vec::new();
             segment.write(length, &mut frame).unwrap();
             assert_eq!(read_word(&frame, 24), random_frames::ipv4_sum(&frame));
@@ -32,7 +32,7 @@ fn checksums_are_those_of_a_plain_sum_over_what_is_there() {
 }
 
 #[test]
-fn another_parser_reads_what_is_written() {
+fn another_parser_reads_the_written_segments() {
     let mut draw = random_frames::test_stream(13);
     let mut cut = 0;
     for _ in 0..2000 {
@@ -56,7 +56,7 @@ fn another_parser_reads_what_is_written() {
 }
 
 #[test]
-fn a_wrong_bit_anywhere_is_found_by_a_checksum() {
+fn checksums_detect_a_wrong_bit_in_any_byte() {
     let segment =
         Segment { payload: 100, flags: TcpFlags::ACK.with_cp_packet(CpPacket::Enabled), ..Segment::default() };
     let frame = segment.to_frame(LengthField::Ip).unwrap();
@@ -69,7 +69,7 @@ fn a_wrong_bit_anywhere_is_found_by_a_checksum() {
 }
 
 #[test]
-fn the_padding_of_a_cut_packet_is_in_no_checksum() {
+fn padding_of_a_cut_packet_is_in_no_checksum() {
     let segment = Segment { payload: 1460, flags: TcpFlags::ACK.with_cp_packet(CpPacket::Cut), ..Segment::default() };
     for (length, behind) in [(LengthField::Ip, 54), (LengthField::Payload, 56)] {
         let mut frame = segment.to_frame(length).unwrap();
@@ -81,7 +81,7 @@ fn the_padding_of_a_cut_packet_is_in_no_checksum() {
 }
 
 #[test]
-fn only_a_cut_packet_has_lost_something_and_only_a_pack_reports_it() {
+fn only_cut_packets_lose_and_only_packs_report_a_loss() {
     let mut segment = Segment { payload: 10, sequence: u32::MAX - 4, ..Segment::default() };
     segment.options.report_loss(LostRange { left: 1, right: 2 });
     let ranges = [CpPacket::Normal, CpPacket::Enabled, CpPacket::Cut, CpPacket::Pack].map(|packet| {
@@ -94,7 +94,7 @@ fn only_a_cut_packet_has_lost_something_and_only_a_pack_reports_it() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn too_long_segment_is_refused() {
     let mut segment = Segment { payload: u16::MAX - 39, ..Segment::default() };
     let mut out = Vec::new();
     assert_eq!(

@@ -2,8 +2,8 @@ use super::*;
 use crate::{Checksums, LostRange, Segment, random_frames, read_checksums};
 use mech::Stream;
 
-const BOTH: [LengthField; 2] = [LengthField::Ip, LengthField::Payload];
-const RIGHT: Checksums = Checksums { ipv4: true, tcp: true };
+const LENGTH_FIELDS: [LengthField; 2] = [LengthField::Ip, LengthField::Payload];
+const VALID_CHECKSUMS: Checksums = Checksums { ipv4: true, tcp: true };
 
 /// Draws a random segment that is not cut, and its frame with random payload.
 fn frame(draw: &mut Stream, packet: CpPacket) -> (Segment, Vec<u8>) {
@@ -14,11 +14,11 @@ fn frame(draw: &mut Stream, packet: CpPacket) -> (Segment, Vec<u8>) {
 }
 
 #[test]
-fn a_cut_frame_tells_what_it_lost_and_nothing_else_changes() {
+fn cut_frame_reports_its_loss_and_nothing_else_changes() {
     let mut draw = random_frames::test_stream(21);
     for round in 0..1000 {
         let (segment, whole) = frame(&mut draw, CpPacket::Enabled);
-        let length = BOTH[round % 2];
+        let length = LENGTH_FIELDS[round % 2];
         let mut bytes = whole.clone();
         let Ok(stays) = cut_payload(&mut bytes, length) else {
             assert!(segment.payload <= 2, "{segment:?}");
@@ -27,7 +27,7 @@ fn a_cut_frame_tells_what_it_lost_and_nothing_else_changes() {
         bytes.truncate(stays);
         let headers = 54 + segment.options.to_bytes().len() + usize::from(length.bytes());
         assert_eq!(stays, headers.max(MIN_FRAME_BYTES));
-        assert_eq!(read_checksums(&bytes, length), Ok(RIGHT));
+        assert_eq!(read_checksums(&bytes, length), Ok(VALID_CHECKSUMS));
         let expected = Segment { flags: segment.flags.with_cp_packet(CpPacket::Cut), ..segment };
         assert_eq!(bytes, expected.to_frame(length).unwrap(), "as it would have been written");
         let numbers = u32::from(segment.flags.0 & 1) + u32::from(segment.flags.0 >> 1 & 1);
@@ -41,10 +41,10 @@ fn a_cut_frame_tells_what_it_lost_and_nothing_else_changes() {
 }
 
 #[test]
-fn no_other_packet_is_cut() {
+fn normal_packets_and_packs_are_not_cut() {
     let mut draw = random_frames::test_stream(22);
     for packet in [CpPacket::Normal, CpPacket::Pack] {
-        for length in BOTH {
+        for length in LENGTH_FIELDS {
             let (_, whole) = frame(&mut draw, packet);
             let mut bytes = whole.clone();
             assert_eq!(cut_payload(&mut bytes, length), Err(CutError::NotCpEnabled(packet)));
@@ -54,7 +54,7 @@ fn no_other_packet_is_cut() {
 }
 
 #[test]
-fn changed_bits_give_the_checksums_of_new_sums() {
+fn changed_bits_keep_checksums_correct() {
     let mut draw = random_frames::test_stream(23);
     for round in 0..2000 {
         let (segment, mut bytes) = frame(&mut draw, [CpPacket::Normal, CpPacket::Enabled, CpPacket::Pack][round % 3]);
@@ -76,7 +76,7 @@ fn changed_bits_give_the_checksums_of_new_sums() {
 }
 
 #[test]
-fn a_bounded_window_gives_the_checksum_of_a_new_sum() {
+fn bounded_window_keeps_the_checksum_correct() {
     let mut draw = random_frames::test_stream(27);
     let mut bounded = 0;
     for _ in 0..500 {
@@ -105,7 +105,7 @@ fn updates_keep_a_wrong_checksum_wrong() {
 }
 
 #[test]
-fn a_trimmed_frame_is_its_first_bytes_with_another_length_and_codepoint() {
+fn trimmed_frame_has_its_first_bytes_and_a_new_length() {
     let mut draw = random_frames::test_stream(25);
     for round in 0..500 {
         let (segment, whole) = frame(&mut draw, CpPacket::Normal);
@@ -131,7 +131,7 @@ fn a_trimmed_frame_is_its_first_bytes_with_another_length_and_codepoint() {
 
 /// Passes bytes to every function that reads or changes a frame, and checks that a segment is unchanged by writing it.
 fn call_every_function(bytes: &[u8]) {
-    for length in BOTH {
+    for length in LENGTH_FIELDS {
         let _ = read_checksums(bytes, length);
         if let Ok(segment) = Segment::read(bytes, length) {
             let again = segment.to_frame(length).map(|frame| Segment::read(&frame, length));
@@ -188,7 +188,7 @@ fn truncated_and_corrupted_frames_cause_no_panic() {
 
 /// A switch recognises an ACK to hold by flags and lengths, and sets one bit when it releases the ACK.
 #[test]
-fn an_ack_is_told_from_its_headers_and_released_with_one_bit_more() {
+fn pure_ack_is_recognised_and_released_with_ece() {
     let mut draw = random_frames::test_stream(27);
     let mut acks = 0;
     for round in 0..4000 {
@@ -207,7 +207,7 @@ fn an_ack_is_told_from_its_headers_and_released_with_one_bit_more() {
         acks += u32::from(is_pure);
         let mut released = whole.clone();
         set_ece(&mut released).unwrap();
-        assert_eq!(read_checksums(&released, LengthField::Ip), Ok(RIGHT));
+        assert_eq!(read_checksums(&released, LengthField::Ip), Ok(VALID_CHECKSUMS));
         let changed: Vec<usize> = (0..whole.len()).filter(|at| whole[*at] != released[*at]).collect();
         let was_set = segment.flags.has(TcpFlags::ECE);
         let allowed = changed.iter().all(|at| [47, 50, 51].contains(at));

@@ -119,7 +119,7 @@ def metrics_from_counts(rows: dict[int, tuple[np.ndarray, np.ndarray, float]]) -
     packets, some = int(count.sum()), int(count[low > 0].sum())
     found["bounces_per_bounced"] = total / some if some else None
     distances, _, farthest = rows[DISTANCE_INDEX]
-    # Results of older versions have bounces without a distance.
+    # Results of older versions have bounces without distances: the metric is unknown there, not 0.
     if packets and (len(distances) or not some):
         found["max_bounced_distance_mean"] = farthest / packets
         found["max_bounced_distance_max"] = float(distances.max()) if len(distances) else 0.0
@@ -168,7 +168,7 @@ def read_queue_lengths(run: RunData) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 def ports_toward_client(node: np.ndarray, port: np.ndarray, data: np.ndarray) -> dict[int, int]:
-    """Returns by switch the output port toward which lookup sent the most data; ties take the first."""
+    """Returns by switch the port that lookup returned for the most data frames; in a tie the first."""
     totals: dict[tuple[int, int], int] = {}
     for switch, which, count in zip(node.tolist(), port.tolist(), data.tolist(), strict=True):
         totals[switch, which] = totals.get((switch, which), 0) + count

@@ -71,11 +71,11 @@ METRICS = [
         "unfinished_flows",
         "unfinished flows",
         "flows",
-        "Measured flows without an end when the run ended. Requests count, responses that are due and "
+        "Measured flows without an end when the run ended. Also counts requests, responses that are due and "
         "had not started, and all messages of a query whose first message is measured.",
         "lower",
         zero_shown=False,
-        formula="number of messages without an end that the run waits for",
+        formula="number of unfinished messages that the run waits for",
     ),
     Metric(
         "goodput_last",
@@ -98,7 +98,7 @@ def flows_with_transport(run: RunData) -> dict[str, np.ndarray]:
     """Returns all flows that are not raw; `open` marks unfinished ones, whose `time` is a lower bound."""
     names = ("traffic", "query", "bytes", "start_ps", "end_ps", "ideal_ps", "measured", "raw")
     columns = dict(zip(names, run.columns("flows", *names), strict=True))
-    # Results of older versions have neither requests nor endless flows.
+    # Results of older versions have no column `role`, since they have neither requests nor endless flows.
     role = run.column("flows", "role")
     columns["role"] = role if len(role) else np.zeros(len(columns["raw"]), np.uint8)
     keep = columns.pop("raw") == 0
@@ -189,7 +189,7 @@ def iterate_groups(run: RunData, flows: Mapping[str, np.ndarray]) -> Iterator[tu
     """Yields groups of flows: all, each of several workloads, and each bin of sizes that has flows."""
     yield from workloads.split_by_workload(run, flows["traffic"])
     bins = np.where(flows["bytes"] <= MAX_SMALL_BYTES, 0, np.where(flows["bytes"] < MIN_LARGE_BYTES, 1, 2))
-    # The size of an answer is drawn when it starts.
+    # An answer that has not started is in no bin: its size is drawn when it starts.
     bins[flows["owed"]] = -1
     for one in distinct_values(bins[bins >= 0]):
         yield {"size": SIZE_BINS[one]}, bins == one

@@ -112,7 +112,7 @@ def measure_packets(run: RunData) -> dict[Key, Value]:
 def delay_deviation(
     label: Label, traffic: np.ndarray, rows: dict[str, np.ndarray], squares: np.ndarray
 ) -> dict[Key, Value]:
-    """Returns the exact standard deviation of the delay, within workloads and between their means."""
+    """Returns the exact standard deviation of the delay, from variances within and between workloads."""
     delays = rows["metric"] == DELAY_INDEX
     groups = [delays & (traffic == one) for one in distinct_values(traffic[delays])]
     counts = np.array([int(rows["count"][one].sum()) for one in groups], np.float64)

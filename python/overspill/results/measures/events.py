@@ -167,7 +167,8 @@ SENDER_METRICS = [
 def measure_counters(run: RunData) -> dict[Key, Value]:
     """Measures drops by reason and tier, marks, detours, bounces, and the counts of senders."""
     counted = measure_drops(run) | measure_port_counters(run)
-    # Without rows nothing happened to any packet, unless the run did not distinguish workloads.
+    # Events without rows in `fates` are from a run that did not distinguish workloads: their numbers by
+    # workload are unknown, not 0.
     if run.recorded("fates") or not any(counted.values()):
         counted |= measure_workload_events(run)
     return without_missing_values(counted | measure_senders(run))

@@ -187,7 +187,7 @@ def iterate_measured_or_endless_flows(run: RunData, *more: str) -> Iterator[Meas
     role = run.column("flows", "role")
     data = (columns["raw"] == 0) & ((role == DATA_ROLE) if len(role) else True)
     endless = workloads_with_fact(run, "endless")
-    # The table is always written, and is empty if it was not requested.
+    # `flow_goodput` is always written, but is empty without `measure.goodput = "flows"`.
     binned = len(run.column("flow_goodput", "bin")) > 0
     for workload in distinct_values(columns["traffic"][data]).tolist():
         forever = bool(np.isin(workload, endless))
@@ -280,7 +280,7 @@ def requested_loads(run: RunData) -> list[tuple[int, dict[str, Any], float]]:
 
 
 def achieved_by_workload(run: RunData) -> list[tuple[dict[str, Any], float, float]]:
-    """Returns workloads that have a load setting, with the loads arrived and started in the window."""
+    """Returns workloads that have a load setting, with the loads that arrived and started in the window."""
     kept = run.summary.get(ACHIEVED_KEY)
     if kept is not None:
         return [(run.summary["traffic"][number], got, started) for number, got, started in kept]

@@ -184,8 +184,8 @@ class PauseForest:
         below = distances_from((one for (one,) in found), self.paused_by)
         rest = [at for at in above if at in self.pausers_of and at not in below]
         while rest:
-            # From a node of a root ring, exactly the ring is reachable upwards. From any other node, a ring
-            # and that node are reachable. So the smallest set is a root ring.
+            # These nodes are in or below a root ring, whose nodes pause each other. Upward from a node of the
+            # ring, only the ring is reachable; from another node, also that node. The smallest set is a ring.
             upper = distances_from(rest[:1], self.pausers_of)
             ring = min((distances_from((at,), self.pausers_of) for at in upper), key=len)
             found.add(tuple(sorted(ring)))

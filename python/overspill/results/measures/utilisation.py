@@ -98,7 +98,7 @@ def read_links(run: RunData) -> DirectedLinks | None:
 
 
 def wire_overhead(run: RunData, node: np.ndarray, sent: np.ndarray, size: np.ndarray) -> float:
-    """Returns the wire overhead of a frame in bytes, from what hosts sent; Ethernet's if unknown."""
+    """Returns the wire overhead of a frame in bytes, from hosts' counts; that of Ethernet without counts."""
     hosts = run.is_host[node]
     frames, wire = float(sent[hosts].sum()), run.summary.get("wire_bits", {}).get("host")
     if not frames or not wire or wire.get("bits") is None:

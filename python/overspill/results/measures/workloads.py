@@ -22,7 +22,7 @@ def split_by_workload(run: RunData, traffic: np.ndarray) -> Iterator[tuple[Label
     if not len(traffic):
         return
     yield NO_LABEL, np.ones(len(traffic), bool)
-    # By the scenario's workloads, not by those with rows in this seed: a group exists in every seed, or has
-    # no flows.
+    # Decided by the scenario's workloads, not by those with rows in this seed: otherwise a workload would
+    # have values of its own in some seeds only.
     for workload in distinct_values(traffic) if len(run.summary["traffic"]) > 1 else ():
         yield workload_label(run, int(workload)), traffic == workload

@@ -24,7 +24,6 @@ pub(super) fn roce_config(values: &Values, framing: Framing) -> TcpConfig {
         ecn: if values.flag("ecn") { EcnMode::ByNic } else { EcnMode::Off },
         framing,
         mss,
-        // A window that never limits: the NIC's rate does.
         ttl: values.count_or_off("ttl").map_or(0, |n| n.clamp(1, 255) as u8),
         window_shift,
         tos: Head::NOT_TRIMMABLE,
@@ -50,6 +49,7 @@ pub(super) fn roce_config(values: &Values, framing: Framing) -> TcpConfig {
         timeout_halves_pipe: false,
         probes_as_data: false,
         probe_after: u32::MAX,
+        // Windows never limit a flow: the rate that the NIC sets does.
         max_window: MAX_WINDOW as u32,
         initial_window: MAX_WINDOW as u32,
         initial_ssthresh: MAX_WINDOW as u32,

@@ -1,5 +1,6 @@
-//! BIC as Linux 2.6.38 computes it (`tcp_bic.c`; Xu et al., "Binary Increase Congestion Control for Fast Long-Distance
-//! Networks", INFOCOM 2004).
+//! BIC congestion control as Linux 2.6.38 computes it (`tcp_bic.c`).
+//!
+//! Source: Xu et al., "Binary Increase Congestion Control for Fast Long-Distance Networks", INFOCOM 2004.
 //!
 //! Below 15 segments BIC is Reno. The kernel divides growth by a ratio of segments to ACKs. The ratio begins at 2, and
 //! ends at 31/16 if every segment is acknowledged. So a window needs 16/31 of the ACKs that the paper requires for one
@@ -103,7 +104,7 @@ mod tests {
     const CLOCK: TickClock = TickClock { every: Dur::ms(1), phase: Dur::ZERO, wheel: TimerWheel::Exact };
 
     #[test]
-    fn up_to_fourteen_segments_bic_is_reno() {
+    fn bic_follows_reno_up_to_fourteen_segments() {
         let mut bic = Bic::default();
         assert_eq!((bic.update(14, 1, CLOCK), bic.threshold(14)), (14, 7));
         assert_eq!(bic.threshold(15), 11, "15 819 / 1024");
@@ -113,7 +114,7 @@ mod tests {
     fn search_takes_a_quarter_of_the_distance() {
         let mut bic = Bic { ratio: 1 << RATIO_BITS, ..Bic::default() };
         assert_eq!(bic.threshold(100), 79);
-        // 21 to go: a quarter is 5.
+        // A quarter of the distance to 100, which is 21 segments, is 5: the step takes 79 / 5 ACKs.
         assert_eq!(bic.update(79, 1, CLOCK), 15);
         assert_eq!(bic.update(79, 32, CLOCK), 15, "31 ms later it is not computed again");
         assert_eq!(bic.update(97, 2, CLOCK), 485, "the last steps are smoothed");
@@ -122,18 +123,18 @@ mod tests {
     }
 
     #[test]
-    fn ratio_ends_at_31_sixteenths_of_an_ack_a_segment() {
+    fn ratio_falls_to_31_sixteenths_at_one_segment_per_ack() {
         let mut bic = Bic::default();
         (0..50).for_each(|_| bic.on_acked(1));
         assert_eq!(bic.ratio, 31);
         bic.at_loss = 1;
-        // 160 16 / 31, with 160 = 32 20 / 4.
+        // 32 × 20 / 4 = 160 ACKs, times 16 / 31 for the ratio.
         bic.largest = 32;
         assert_eq!(bic.update(32, 1, CLOCK), 82);
     }
 
     #[test]
-    fn a_cut_below_the_last_one_leaves_more_to_others() {
+    fn fast_convergence_lowers_the_largest_window() {
         let mut bic = Bic::default();
         _ = (bic.threshold(100), bic.threshold(90));
         assert_eq!(bic.max_window(), 80, "90 1843 / 2048");

@@ -112,7 +112,7 @@ impl CubicLinux {
     }
 
     /// Returns the growth of the window in segments after `acked` segments (`tcp_cong_avoid_ai`).
-    /// Segments that were counted towards slower growth are worth one, however many they are.
+    /// Segments that were counted for slower growth add one segment to the window, however many they are.
     fn grow(&mut self, acked: u64) -> u64 {
         let per = self.curve.per;
         let mut more = 0;
@@ -204,7 +204,7 @@ impl LinuxCurve {
     /// Returns the segments per growth step with which the window reaches Reno's, if that is larger; else `u64::MAX`.
     fn acks_per_segment_of_reno(&mut self, window: u64) -> u64 {
         let each = window * RENO_SCALE / 8;
-        // Linux compares with `>`: one more segment takes more than `each`.
+        // Linux compares with `>`: exactly `each` acknowledged segments add nothing to the estimate.
         let more = self.acked.saturating_sub(1) / each;
         self.estimate += more;
         self.acked -= more * each;
@@ -253,8 +253,8 @@ mod tests {
     }
 
     #[test]
-    fn the_count_leads_to_the_curve() {
-        // K: (30 2⁴⁰ / 410)^⅓ = 4316.9 parts of a second, of which 4316 are 4.21484375 s.
+    fn acks_per_segment_lead_to_the_cubic_curve() {
+        // K is (30 × 2⁴⁰ / 410)^⅓ = 4316.9, in 1024ths of a second; 4316 of them are 4.21484375 s.
         let (c, _) = after_a_cut();
         let per = |window, time| c.curve.acks_per_segment_on_curve(window, time);
         assert_eq!((c.curve.k, c.curve.origin), (4316, 100));
@@ -266,16 +266,16 @@ mod tests {
     }
 
     #[test]
-    fn the_curve_is_taken_a_least_round_trip_time_ahead() {
+    fn target_is_one_minimum_round_trip_ahead() {
         let (mut c, _) = after_a_cut();
         assert_eq!(c.curve.per, 70);
-        // Two more ticks, and 248 that a round trip takes.
+        // The ACK comes 2 ticks after the epoch, and a round trip takes 248 ticks: at 1 s the target is 87 segments.
         c.curve.on_ack(71, 1, AckInstant { now: CLOCK.ticks_at(at(1008)), delay: 248, clock: CLOCK });
         assert_eq!(c.curve.per, 71 / 16);
     }
 
     #[test]
-    fn reno_s_window_grows_by_a_segment_for_fifteen_eighths_of_the_window() {
+    fn reno_estimate_grows_after_15_eighths_of_a_window() {
         let mut curve = LinuxCurve { estimate: 16, acked: 30, ..LinuxCurve::default() };
         assert_eq!(curve.acks_per_segment_of_reno(16), u64::MAX, "16 15 / 8 is 30, and more than that is needed");
         curve.acked = 31;
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn no_segment_takes_less_than_two() {
+    fn growth_takes_at_least_two_acknowledged_segments() {
         let (mut c, _) = after_a_cut();
         c.curve.on_ack(71, 1, AckInstant { now: CLOCK.ticks_at(at(5000)), delay: 250, clock: CLOCK });
         assert_eq!(c.curve.per, 2, "71 / 29");
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn idle_time_moves_the_curve_once_and_to_the_present_at_most() {
+    fn idle_time_moves_the_epoch_once_and_never_past_now() {
         let (mut c, _) = after_a_cut();
         let began = c.curve.epoch.expect("congestion avoidance");
         c.on_idle_end(at(1043), at(1023));
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_leaves_whole_segments_and_fast_convergence_aims_lower() {
+    fn cut_leaves_whole_segments_and_lowers_w_max() {
         let (mut c, cfg) = after_a_cut();
         let mss = u32::from(cfg.mss);
         assert_eq!(c.cut(80 * mss + 1, &cfg), 56 * mss, "56.02");
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_forgets_what_was_counted_and_a_timeout_the_curve() {
+    fn cut_resets_the_count_and_timeout_resets_the_curve() {
         let (mut c, cfg) = after_a_cut();
         assert_eq!((c.grow(69), c.counted), (0, 69));
         c.cut(70 * u32::from(cfg.mss), &cfg);
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_counted_towards_rarer_growth_is_worth_one_segment() {
+    fn acks_counted_for_slower_growth_add_one_segment() {
         let (mut c, _) = after_a_cut();
         assert_eq!(c.grow(69), 0);
         c.curve.per = 10;

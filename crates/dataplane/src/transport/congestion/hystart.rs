@@ -99,7 +99,7 @@ impl HyStart {
         }
         self.last = ack.now;
         let whole = least.saturating_add(offload_delay(at, ack.srtt, &cfg.pacing));
-        // Pacing in slow start spreads a window over half of a round trip by itself.
+        // Pacing in slow start spreads a window over half of a round trip by itself, so the limit is higher.
         let longest = if cfg.pacing.on { whole } else { Dur(whole.0 / 2) };
         ack.now.since(self.began) > longest
     }

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn dctcp_estimate_below_16_falls_to_nothing() {
+    fn dctcp_estimate_below_16_falls_to_zero() {
         let sixteenth = 1 << 26;
         let updated = |mut of: DctcpEstimate| {
             of.update(sixteenth);

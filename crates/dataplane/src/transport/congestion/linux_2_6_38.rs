@@ -10,12 +10,13 @@ use crate::transport::TcpConfig;
 use crate::transport::tick_clock::TickClock;
 use units::Time;
 
-/// Divisor of the window: with offload, it counts as full if a smaller share is unused (`sysctl_tcp_tso_win_divisor`).
+/// Divisor of the window: with segmentation offload, a window counts as full if less than a third of it is unused
+/// (`sysctl_tcp_tso_win_divisor`).
 const TSO_WIN_DIVISOR: u32 = 3;
 /// Largest burst of segmentation offload in bytes (`sk_gso_max_size`).
 const MAX_BURST_BYTES: u64 = 65_536;
-/// Bytes that a duplicate ACK adds to DCTCP's estimate: the kernel's first guess of the peer's segment size
-/// (`TCP_MSS_DEFAULT`), which never changes if a host receives no data.
+/// Bytes that a duplicate ACK adds to DCTCP's estimate (`TCP_MSS_DEFAULT`).
+/// This is the kernel's first guess of the peer's segment size, which never changes if a host receives no data.
 const DUPLICATE_ACK_BYTES: u64 = 536;
 
 /// Congestion control of a Linux 2.6.38 sender: growth law, counter of ACKs, and use of the window.
@@ -296,8 +297,7 @@ impl Congestion {
     pub(in crate::transport) fn set_window_2_6_38(&mut self, segments: u32, mss: u32) {
         self.set_window_segments(segments, mss);
     }
-    /// Sets the slow start threshold as after a loss at a window of this many segments; the window does not change
-    /// (`tcp_enter_frto`).
+    /// Sets the slow start threshold as after a loss at a window of `segments`; keeps the window (`tcp_enter_frto`).
     pub(in crate::transport) fn cut_threshold_of(&mut self, segments: u32, mss: u32) {
         let cwnd = self.cwnd;
         self.set_window_segments(segments, mss);
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_start_goes_on_at_the_threshold() {
+    fn slow_start_continues_at_the_threshold() {
         let mut old = reno();
         assert_eq!([old.grow(3, 4, Time::ZERO), old.grow(4, 4, Time::ZERO)], [4, 5]);
         assert_eq!(old.grow(5, 4, Time::ZERO), 5, "above it an ACK counts one");

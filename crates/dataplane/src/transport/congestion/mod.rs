@@ -69,7 +69,7 @@ pub struct SendInfo {
     pub una: u64,
     /// Next byte to send.
     pub nxt: u64,
-    /// True if the window had no space for more.
+    /// True if the congestion window had no space for more data.
     pub limited: bool,
     /// True if no recovery is in progress.
     pub open: bool,
@@ -171,7 +171,8 @@ impl Congestion {
                 self.cwnd = l.on_ack(at, ack, cfg);
                 return;
             }
-            // `Congestion::grow` increases it, with the number of segments that were in flight before the ACK.
+            // The growth depends on the number of segments in flight before the ACK, which `ack` lacks:
+            // `Congestion::grow` increases the window.
             CongestionState::Linux2_6_38(_) => return,
         }
         if !ack.open || ack.ece || self.cwnd >= ack.rwnd {
@@ -312,7 +313,7 @@ impl Congestion {
     /// Deflates the window at a partial ACK of `acked` bytes in recovery (RFC 6582 §3.2 step 3).
     pub fn on_partial(&mut self, acked: u32, cfg: &TcpConfig) {
         let mss = u32::from(cfg.mss);
-        // A segment is added back if at least one was acknowledged.
+        // The segment added back reflects the additional one that has left the network (RFC 6582 §3.2 step 3).
         let back = if acked >= mss { mss } else { 0 };
         self.cwnd = (self.cwnd.saturating_sub(acked) + back).max(mss);
     }

@@ -22,7 +22,7 @@ impl Congestion {
             | CongestionState::Dctcp(_)
             | CongestionState::PFabric
             | CongestionState::NicRate => None,
-            // Linux forgets the curve at the cut, so that an undo cannot restore it.
+            // Linux ends the curve's epoch at the cut (`epoch_start = 0`), and an undo does not restore it.
             CongestionState::Linux(_) | CongestionState::CubicLinux(_) | CongestionState::Linux2_6_38(_) => None,
         };
         SavedWindow { cwnd: self.cwnd, ssthresh: self.ssthresh, cut_until: self.cut_until, curve }
@@ -57,7 +57,7 @@ mod tests {
     use units::{Bytes, Dur, Time};
 
     #[test]
-    fn an_undone_cut_leaves_window_and_threshold_no_lower_than_before_it() {
+    fn undo_restores_at_least_window_and_threshold_before_cut() {
         let cfg = config("sack", &[]);
         let mut c = Congestion::new(&cfg, CLOCK);
         let before = c.save_window();
@@ -73,7 +73,7 @@ mod tests {
 
     const CLOCK: TickClock =
         TickClock { every: Dur::ZERO, phase: Dur::ZERO, wheel: crate::transport::tick_clock::TimerWheel::Levels };
-    const NOTHING: AckInfo = AckInfo {
+    const ACK_OF_NOTHING: AckInfo = AckInfo {
         bytes: 0,
         una: 0,
         nxt: 0,
@@ -88,12 +88,12 @@ mod tests {
     };
 
     #[test]
-    fn an_undone_cut_of_cubic_leaves_the_curve_as_it_was() {
+    fn undo_restores_cubic_curve_before_cut() {
         // RFC 9438 §4.9: an undo restores W_max and the time since the previous cut. Other cuts start a new epoch.
         let cfg = config("cubic", &[("initial_ssthresh", Value::Size(Bytes(1)))]);
         let ack = |us: u64| {
             let (una, nxt) = (us * 1000, us * 1000 + 10_000);
-            AckInfo { bytes: 1000, una, nxt, flight: 10_000, now: Time::ZERO + Dur::us(us), ..NOTHING }
+            AckInfo { bytes: 1000, una, nxt, flight: 10_000, now: Time::ZERO + Dur::us(us), ..ACK_OF_NOTHING }
         };
         let lost = LossInfo { range: 0..1000, flight: 10_000, sent: 10_000, left: 0, now: Time::ZERO };
         let after = |undone: bool| {
@@ -108,7 +108,7 @@ mod tests {
             c.window()
         };
         // If the cut is undone, W_cubic(3 s) is far above the window, which grows by half in a round trip. Otherwise
-        // W_est counts, which grows by 9/17 of a segment in a round trip, and so by 9/17 / 7 at one of seven ACKs.
+        // W_est counts: it grows by 9/17 of a segment in a round trip, which is 9/17 / 7 at each of its seven ACKs.
         assert_eq!((after(true), after(false)), (10_600, 7000 + 75));
     }
 }

@@ -23,7 +23,7 @@ impl WindowUsage {
     /// Records the bytes outstanding before an ACK. As in Linux, the largest number of a round trip counts.
     pub fn note_ack(&mut self, cwnd: u32, ack: &AckInfo, mss: u32) {
         let full = ack.flight.saturating_add(mss) > cwnd;
-        // With RACK the bytes may lie beyond the ACK, since SACKed bytes are included.
+        // With RACK, `bytes` includes bytes SACKed beyond `una`, so the difference could be negative.
         let is_new = ack.una.saturating_sub(u64::from(ack.bytes)) >= self.until;
         if is_new || full || (!self.full && ack.flight > self.most) {
             *self = WindowUsage { until: ack.nxt, most: ack.flight, full, ..*self };
@@ -45,9 +45,8 @@ impl WindowUsage {
     pub fn note_full(&mut self, now: Time) {
         (self.used, self.full_at) = (0, now);
     }
-    /// Records data sent into a congestion window that is not full.
-    /// Returns the largest use of the window, once it was not full for a timeout (RFC 2861;
-    /// `tcp_cwnd_application_limited`).
+    /// Records data sent into a window that is not full. Once that has lasted a timeout, returns its largest use.
+    /// See RFC 2861 and `tcp_cwnd_application_limited`. The use is in bytes.
     pub fn idle_timeout_window(&mut self, outstanding: u32, timeout: Dur, now: Time) -> Option<u32> {
         self.used = self.used.max(outstanding);
         if now.since(self.full_at) < timeout {

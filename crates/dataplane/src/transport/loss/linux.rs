@@ -30,7 +30,7 @@ struct BlockWalk<'a> {
 }
 
 impl RackTlp {
-    /// Processes the SACK blocks and the number of an ACK, as Linux does.
+    /// Processes the SACK blocks and the acknowledgement number of an ACK, as Linux does.
     pub fn process_ack_as_linux(&mut self, of: &AckInput, has_sack: bool) -> AckOutcome {
         let mut told = AckOutcome::default();
         self.counts.newest = None;
@@ -172,7 +172,7 @@ impl RackTlp {
         }
     }
 
-    /// Removes the segments that the number of an ACK acknowledges, and adds them to its outcome.
+    /// Removes the segments that an ACK acknowledges cumulatively, and adds them to its outcome.
     fn acknowledge(&mut self, of: &AckInput, fack: u64, has_sack: bool, told: &mut AckOutcome) {
         let (mut low, before) = (of.sent, self.highest_sacked_end(of.una));
         while let Some(s) = self.segments.pop_before(of.ack) {
@@ -291,7 +291,7 @@ impl RackTlp {
     pub fn reset_assumed_delivered(&mut self) {
         self.segments.set_assumed_delivered(0, 1);
     }
-    /// Marks the first segment as lost without SACK (`tcp_newreno_mark_lost`), by duplicates or by a partial ACK.
+    /// Marks the first segment as lost by duplicate ACKs or a partial ACK, without SACK (`tcp_newreno_mark_lost`).
     /// Returns its bytes.
     pub fn mark_first_lost(&mut self, advanced: bool, threshold: Option<u32>) -> u64 {
         let is_shown =

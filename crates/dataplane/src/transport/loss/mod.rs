@@ -202,7 +202,7 @@ impl LossDetection {
     pub(super) fn set_recovery_point(&mut self, sent: u64) {
         self.recover = sent;
     }
-    /// Ends a recovery, or gives it up.
+    /// Ends the fast recovery in progress, complete or not.
     pub(super) fn leave_recovery(&mut self) {
         self.in_recovery = false;
     }

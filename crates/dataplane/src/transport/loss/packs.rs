@@ -57,13 +57,14 @@ impl RackTlp {
     pub fn mark_range_lost(&mut self, range: Range<u64>, again: bool, now: Time, told: &mut AckOutcome) {
         self.segments.mark_range_lost(range, again, |s| {
             told.packed += s.len();
-            // The header has made the round trip, so its age is a sample (Karn's rule: RFC 6298 §3).
+            // The trimmed packet's header has made the round trip, so the segment's age is a sample. It is none if the
+            // segment was sent again (Karn's rule: RFC 6298 §3).
             if !s.tags.has(SegmentTags::RETRANSMITTED) {
                 told.packed_rtt = Some(now.since(s.at));
             }
         });
     }
-    /// Marks segments as lost by counting SACKs (IsLost(), RFC 6675 §4), except those that were sent again since.
+    /// Marks segments as lost by counting SACKs (IsLost(), RFC 6675 §4), except those marked as lost before.
     pub fn detect_losses_by_count(&mut self, reach: IsLostParams) -> DetectedLosses {
         let mut found = DetectedLosses::default();
         let below = self.segments.lost_below(reach);
@@ -86,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn swapped_edges_are_what_was_lost_even_where_numbers_wrap() {
+    fn swapped_edges_report_lost_range_even_across_wraparound() {
         let mut ext = PacketExtension { blocks: 3, ..PacketExtension::default() };
         ext.sack[..3].copy_from_slice(&[(500, u32::MAX - 499), (3000, 4000), (900, 500)]);
         let blocks = PackBlocks::from_ext(&ext);

@@ -44,11 +44,11 @@ impl Prr {
         }
         self.delivered += of.bytes;
         let mut send = if of.pipe > of.ssthresh {
-            // The window falls to ssthresh in proportion: ssthresh / RecoverFS of the data delivered.
+            // Data sent is ssthresh / RecoverFS of the data delivered, so the window falls to ssthresh gradually.
             let due = u128::from(self.delivered) * u128::from(of.ssthresh);
             (due.div_ceil(u128::from(self.flight)) as u64).saturating_sub(self.out)
         } else {
-            // Conservative bound; the slow start bound adds one segment if the ACK is safe.
+            // Conservative bound (PRR-CRB). If the ACK is safe, the slow start bound (PRR-SSRB) adds one segment.
             let bound = self.delivered.saturating_sub(self.out).max(of.bytes);
             let more = if of.safe { of.mss } else { 0 };
             (bound + more).min(of.ssthresh - of.pipe)

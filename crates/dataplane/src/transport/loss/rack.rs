@@ -90,8 +90,8 @@ impl Rack {
             return;
         }
         self.advanced = true;
-        // Every arrival sets it (§6.2 step 2). The RFC takes the segments of one ACK in the order of their sending;
-        // Linux and this code take them in the order of the blocks.
+        // Every arrival sets RACK.rtt (RFC 8985 §6.2 step 2). The RFC takes the segments of one ACK in the order of
+        // their sending; Linux and this code take them in the order of the blocks.
         self.rtt = rtt;
         if sent_after((s.at, s.end), (self.at, self.end)) {
             (self.at, self.end) = (s.at, s.end);
@@ -133,7 +133,7 @@ impl Rack {
             self.steps = 1;
         }
     }
-    /// Counts a recovery toward the end of a wider reordering window, which a spurious recovery prolongs.
+    /// Counts a recovery toward the end of a wider reordering window; a spurious one (not `had_reason`) prolongs it.
     pub fn count_recovery(&mut self, had_reason: bool) {
         self.persist =
             if had_reason { self.persist.saturating_sub(1) } else { (self.persist + 1).min(RECOVERIES_UNTIL_RESET) };
@@ -175,7 +175,7 @@ impl Rack {
                 continue;
             }
             if !sent_after((self.at, self.end), (s.at, s.end)) {
-                // Segments that were sent once were sent in this order: none beyond is older.
+                // Segments sent only once left in the order of their bytes, so none beyond this one was sent earlier.
                 if s.start >= segments.sent_once_from() {
                     break;
                 }

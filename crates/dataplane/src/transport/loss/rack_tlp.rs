@@ -61,7 +61,7 @@ pub(in crate::transport) struct RackTlp {
     pub undo: Undo,
     pub phase: Phase,
     pub awaited: TimerPurpose,
-    /// True if the next retransmission, the first of a recovery, leaves even without a free window (RFC 6675 §5 (4.3)).
+    /// True if the next retransmission, the first of a recovery, leaves even if the window is full (RFC 6675 §5 (4.3)).
     pub ignores_window: bool,
     pub spread: LinuxDeviation,
     pub dsacks: u32,
@@ -130,7 +130,7 @@ pub(in crate::transport) struct AckOutcome {
     /// Bytes that a PACK newly reports as lost, and their age if they were sent only once.
     pub packed: u64,
     pub packed_rtt: Option<Dur>,
-    /// Number of segments newly acknowledged or SACKed, and of DSACKed ones, as Linux counts delivered segments.
+    /// Number of segments newly acknowledged, SACKed or reported by a DSACK, as Linux counts delivered segments.
     pub segments: u32,
     /// Number of delivered segments that SACK blocks report.
     pub by_blocks: u32,
@@ -151,7 +151,7 @@ pub(in crate::transport) struct AckOutcome {
 }
 
 impl RackTlp {
-    /// Processes the SACK blocks and the number of an ACK, and records arrived segments (RFC 8985 §6.2 steps 1 to 4).
+    /// Processes an ACK's SACK blocks and its number, and records arrived segments (RFC 8985 §6.2 steps 1 to 4).
     pub fn process_ack(&mut self, of: &AckInput) -> AckOutcome {
         let mut told = AckOutcome::default();
         let mut blocks = of.blocks;
@@ -166,8 +166,8 @@ impl RackTlp {
         let mut arrive = |s: &SentSegment, is_acked: bool, told: &mut AckOutcome| {
             told.delivered += s.len();
             rack.detect_reordering(s, fack);
-            // While a gap is open, ACKs echo the timestamp of the data in order before the gap. It does not date a
-            // SACKed segment, and Linux does not use it there.
+            // While a gap is open, ACKs echo the timestamp of the data in order before the gap. This echo does not show
+            // when a SACKed segment was sent, and Linux does not use it there.
             let is_older = |(echo, tick)| clock::is_older(echo, clock::tsval_with_tick(s.at, tick));
             let of_last = !is_acked || !of.echo.is_some_and(is_older);
             rack.on_arrived(s, of.now, of_last);
@@ -219,7 +219,7 @@ impl RackTlp {
         if !told.probe_twice {
             self.rack.on_dsack(of.una.max(of.ack), of.sent);
         }
-        // Acknowledged data is no longer in the list of segments.
+        // Acknowledged data is no longer in the list of segments, so `was_retransmitted` cannot find it.
         if end <= of.una || self.segments.was_retransmitted(&(start..end)) {
             let segments = end.saturating_sub(start).div_ceil(u64::from(of.mss)).max(1);
             self.undo.on_dsack(segments as u32, end);

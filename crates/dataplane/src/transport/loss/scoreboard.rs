@@ -49,7 +49,8 @@ impl Scoreboard {
             blocks = &blocks[1..];
         }
         let before = self.sacked;
-        // Blocks are read against their own ACK, and clipped at the newest cumulative one.
+        // The 32-bit edges are near `ack`, the number of their own ACK. Bytes before `una` are already acknowledged
+        // if a newer ACK has overtaken this one.
         for b in blocks.iter().filter_map(block).filter(|b| b.end <= sent) {
             self.insert(b.start.max(ack.max(una))..b.end);
         }
@@ -59,7 +60,7 @@ impl Scoreboard {
         if new.is_empty() {
             return;
         }
-        // The ranges from `lo` until `hi` touch or overlap the new one.
+        // The ranges from `lo` until `hi` touch or overlap the new one, and merge with it: stored ranges never touch.
         let lo = self.ranges.partition_point(|r| r.end < new.start);
         let hi = self.ranges.partition_point(|r| r.start <= new.end);
         let mut merged = new;
@@ -107,7 +108,7 @@ impl Scoreboard {
         for r in self.ranges.iter().rev() {
             ranges += 1;
             bytes += r.end - r.start;
-            // DupThresh separate ranges above, or more than (DupThresh - 1) segments of bytes.
+            // IsLost(): DupThresh SACKed ranges, or more than (DupThresh - 1) * SMSS SACKed bytes, from here on.
             if ranges >= threshold || bytes > most {
                 return r.start;
             }
@@ -132,7 +133,7 @@ impl Scoreboard {
     pub fn next_segment(&self, outstanding: Range<u64>, new: bool, reach: IsLostParams) -> Option<NextSegment> {
         let length = |hole: &Range<u64>| (hole.end - hole.start).min(u64::from(reach.mss)) as u32;
         let hole = self.next_hole(self.high_rxt.max(outstanding.start));
-        // The order of the arms is that of rules 1, 2 and 3.
+        // The arms have the order of rules 1, 2 and 3 of NextSeg(): the first that applies decides.
         match hole {
             Some(h) if h.start < self.lost_below(reach) => return Some(NextSegment::Again(h.start, length(&h))),
             _ if new => return Some(NextSegment::New),

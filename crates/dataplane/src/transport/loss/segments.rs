@@ -181,11 +181,11 @@ impl Segments {
         ]
     }
 
-    /// Removes all data before `una`, and calls `told` with each removed segment, or with its removed part.
-    pub fn acknowledge(&mut self, una: u64, mut told: impl FnMut(&SentSegment)) {
+    /// Removes all data before `una`, and calls `visit` with each removed segment, or with its removed part.
+    pub fn acknowledge(&mut self, una: u64, mut visit: impl FnMut(&SentSegment)) {
         while let Some(first) = self.list.front().copied().filter(|s| s.start < una) {
             self.subtract_from_sums(&first);
-            told(&SentSegment { end: first.end.min(una), ..first });
+            visit(&SentSegment { end: first.end.min(una), ..first });
             if first.end <= una {
                 self.list.pop_front();
                 continue;
@@ -195,9 +195,9 @@ impl Segments {
             self.add_to_sums(&rest);
         }
     }
-    /// Marks the data of a SACK block as SACKed, and calls `told` with each newly SACKed segment.
+    /// Marks the data of a SACK block as SACKed, and calls `visit` with each newly SACKed segment.
     /// A segment of which only a part is SACKed becomes two.
-    pub fn mark_range_sacked(&mut self, block: Range<u64>, mut told: impl FnMut(&SentSegment)) {
+    pub fn mark_range_sacked(&mut self, block: Range<u64>, mut visit: impl FnMut(&SentSegment)) {
         let mut i = self.list.partition_point(|s| s.end <= block.start);
         while let Some(s) = self.list.get(i).copied().filter(|s| s.start < block.end) {
             if !s.tags.has(SegmentTags::SACKED) {
@@ -209,7 +209,7 @@ impl Segments {
                 if s.end > block.end {
                     self.split(i, block.end);
                 }
-                told(&self.list[i]);
+                visit(&self.list[i]);
                 self.change_tags(i, |t| {
                     t.with(SegmentTags::SACKED)
                         .without(SegmentTags::LOST)
@@ -219,9 +219,9 @@ impl Segments {
             i += 1;
         }
     }
-    /// Marks a range of bytes as lost, and calls `told` with each newly lost segment (Cut Payload §4.4 steps 1 and 2).
+    /// Marks a range of bytes as lost, and calls `visit` with each newly lost segment (Cut Payload §4.4 steps 1 and 2).
     /// Segments that were sent again are marked only if `again` is true.
-    pub fn mark_range_lost(&mut self, range: Range<u64>, again: bool, mut told: impl FnMut(&SentSegment)) {
+    pub fn mark_range_lost(&mut self, range: Range<u64>, again: bool, mut visit: impl FnMut(&SentSegment)) {
         let mut i = self.list.partition_point(|s| s.end <= range.start);
         while let Some(s) = self.list.get(i).copied().filter(|s| s.start < range.end) {
             let known = s.tags.has(SegmentTags::SACKED) || s.tags.awaits_retransmission();
@@ -234,7 +234,7 @@ impl Segments {
                 if s.end > range.end {
                     self.split(i, range.end);
                 }
-                told(&self.list[i]);
+                visit(&self.list[i]);
                 self.mark_lost_again(i);
             }
             i += 1;
@@ -250,7 +250,7 @@ impl Segments {
             bytes += s.len();
             start = Some(s.start);
             if ranges >= threshold || bytes > most {
-                // The whole of its range counts, because RFC 6675 counts contiguous SACKed ranges.
+                // The whole SACKed range counts, which may be several segments: RFC 6675 counts contiguous ranges.
                 return self.start_of_range(s.start);
             }
         }
@@ -336,8 +336,8 @@ mod tests {
     use mech::{Stream, StreamPurpose};
     use units::Dur;
 
-    /// Returns the sums over the list as counted anew from all segments.
-    fn counted(s: &Segments) -> (u64, u32, u64, u64) {
+    /// Returns the sums over the list, counted again from all segments.
+    fn recount_sums(s: &Segments) -> (u64, u32, u64, u64) {
         let bytes =
             |f: &dyn Fn(SegmentTags) -> bool| s.list.iter().filter(|s| f(s.tags)).map(SentSegment::len).sum::<u64>();
         let (lost, again) =
@@ -378,7 +378,7 @@ mod tests {
                 }
                 assert_eq!(
                     (s.sacked_bytes(), s.sacked_segments(), s.flight(), s.pipe()),
-                    counted(&s),
+                    recount_sums(&s),
                     "seed {seed}, step {step}"
                 );
                 assert_eq!(s.outstanding(), sent - una);
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_of_a_part_makes_two_segments_of_one() {
+    fn partly_sacked_segment_is_split() {
         let mut s = Segments::default();
         s.push(0..1000, Time::ZERO, 0);
         let mut told = Vec::new();

@@ -78,7 +78,8 @@ impl Tlp {
     /// Returns true if the probe has repaired a loss that nothing else shows.
     pub fn on_ack(&mut self, of: ProbeAck) -> bool {
         let Some(probe) = self.probe.filter(|p| of.ack >= p.end) else { return false };
-        // A probe is settled by a DSACK of it, an ACK beyond it, or an ACK without news.
+        // RFC 8985 §7.4.2: an ACK of a probe of new data settles it. A probe that repeats data needs its DSACK, an ACK
+        // beyond it, or an ACK without news.
         let over = !probe.repeats || of.twice || of.ack > probe.end || of.bare;
         if over {
             self.probe = None;

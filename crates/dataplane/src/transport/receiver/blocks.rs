@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fifth_block_pushes_out_the_oldest() {
+    fn fifth_block_replaces_oldest() {
         let mut blocks = Blocks::default();
         for start in [10, 20, 30, 40, 50] {
             blocks.add((start, start + 2));
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_grows_is_first_and_takes_in_its_neighbours() {
+    fn grown_block_comes_first_and_absorbs_neighbours() {
         let mut blocks = Blocks::default();
         for start in [10, 20, 30] {
             blocks.add((start, start + 2));

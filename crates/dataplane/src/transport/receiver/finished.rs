@@ -12,7 +12,7 @@ use mech::Flags;
 pub struct FinishedReceiver {
     /// ACKs sent; also the number of the next emitted packet.
     pub acks: u32,
-    /// TS.Recent (RFC 7323 §4.3). Of old segments only the last of the flow changes it, and only on Linux.
+    /// TS.Recent (RFC 7323 §4.3). On Linux, a repeated last segment of the flow changes it; no other old one does.
     pub recent: u32,
 }
 

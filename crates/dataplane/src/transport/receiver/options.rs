@@ -1,4 +1,4 @@
-//! Contents of ACKs beyond their number: SACK blocks, timestamps, and the window.
+//! Contents of ACKs besides the acknowledgement number: SACK blocks, timestamps, and the window.
 
 use super::{DuplicateRange, OutOfOrderState, Receiver, ReceiverFlags};
 use crate::transport::clock::{COMPARABLE_TICKS, is_older, tick_length, tsval};
@@ -83,7 +83,7 @@ impl Receiver {
         }
     }
 
-    /// Returns the window field of the next ACK: the whole window, or less the bytes beyond a gap.
+    /// Returns the window field of the next ACK: the whole window, or the window less the bytes beyond a gap.
     /// The right edge never moves back (RFC 9293 §3.8.6), not even by the scale: an edge that stays is rounded up, one
     /// that moves is rounded down.
     pub(super) fn advertise(&mut self, cfg: &TcpConfig) -> u16 {
@@ -132,7 +132,7 @@ impl Receiver {
         if range.0 + unacked > self.next {
             return;
         }
-        // Only Linux admits older timestamps.
+        // Older timestamps come here only on Linux, whose PAWS test lets them be older by one tick.
         if is_older(stamp, self.recent) && self.is_comparable(io) {
             return;
         }

@@ -6,7 +6,7 @@ use crate::transport::{Io, TcpConfig, segment};
 use mech::Flags;
 use units::{Dur, Time};
 
-/// Size in bytes to which a kernel's first segments grow its receive window, and number of segments that this takes.
+/// Size in bytes to which the first segments grow a Linux receive window, and number of these segments.
 /// Until then ACKs use up no quick ACKs, so these segments add to their number.
 const INITIAL_WINDOW_GROWTH: u64 = 80 << 10;
 const QUICK_ACKS_WHILE_GROWING: u8 = 6;

@@ -32,13 +32,13 @@ pub(super) struct AckReading {
 }
 
 impl Sender {
-    /// Processes the contents of an ACK; `hear` passes its SACK blocks to the list of segments.
+    /// Processes the contents of an ACK; `update_segments` passes its SACK blocks to the list of segments.
     pub(super) fn read_ack(
         &mut self,
         (pkt, ack): (&Pkt, u64),
         r: &mut RackTlp,
         io: &mut Io,
-        hear: impl FnOnce(&mut RackTlp, &AckInput) -> AckOutcome,
+        update_segments: impl FnOnce(&mut RackTlp, &AckInput) -> AckOutcome,
     ) -> AckReading {
         let cfg = io.cfg;
         let by_stamps = if pkt.ext == NO_EXT { None } else { self.process_options(pkt.ext, ack, io).1 };
@@ -66,7 +66,7 @@ impl Sender {
             again: self.retransmissions,
             rules: cfg.sack_rules(),
         };
-        let mut told = hear(r, &heard);
+        let mut told = update_segments(r, &heard);
         let is_pack = pkt.head.flags.has(Flags::PPL) && self.supports_packs();
         if is_pack {
             r.on_pack(&blocks, ack, (self.una.max(ack), io.now), &mut told);

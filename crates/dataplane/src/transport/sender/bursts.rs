@@ -21,7 +21,7 @@ const MAX_BURST_BYTES: u64 = 65_536;
 const MIN_BURST_SEGMENTS: u64 = 2;
 /// Longest time since the last segment for which new data waits for a larger burst.
 const MAX_WAIT_AFTER_SEGMENT: Dur = Dur::ms(1);
-/// Divisor of a second: a burst has the bytes that leave in that time at the pacing rate (`sk_pacing_shift`).
+/// Paced bursts per second: a burst has the bytes that leave in 1/1024 s at the pacing rate (`sk_pacing_shift`).
 /// On short paths it has more.
 const PACED_BURSTS_PER_SECOND: u128 = 1024;
 
@@ -52,13 +52,13 @@ impl Sender {
         self.update_pacing_after_burst(before, r, io);
         r.limited = r.pipe() + mss > u64::from(self.congestion.window());
         if self.nxt < r.burst.end || self.nxt == before {
-            // A NIC that requests each segment gets the rest later.
+            // If the NIC requests each segment, the rest of the burst leaves at its later requests.
             if !self.pacing.is_waiting() {
                 r.burst.end = self.nxt;
             }
             return false;
         }
-        // Linux 2.6.38 does not mark the end of a burst.
+        // Linux 2.6.38 does not set PSH at the end of a burst.
         if io.cfg.rack.tso && self.nxt - r.burst.start > mss && !io.cfg.follows_linux_2_6_38() {
             set_push_flag(io);
         }
@@ -121,7 +121,7 @@ impl Sender {
         let by_receiver = u64::from(self.rwnd.saturating_sub(self.flight_size()));
         let room = by_window.min(by_receiver);
         if !io.cfg.rack.tso || room < mss {
-            // Paced data leaves one segment at a time.
+            // Paced data leaves one segment at a time, so that a gap follows each segment.
             let most = if io.cfg.pacing.on { mss } else { by_window };
             return Some(self.nxt + by_window.min(most));
         }
@@ -158,7 +158,7 @@ impl Sender {
     /// Returns the largest burst that may be passed to segmentation offload now, in bytes.
     fn largest_burst(&self, r: &RackTlp, cfg: &TcpConfig) -> u64 {
         let (window, mss) = (self.congestion.window(), u64::from(cfg.mss));
-        // Linux sets the rate at an ACK, from the unacknowledged bytes if they exceed the window.
+        // Linux has set the pacing rate at the last ACK, from the bytes unacknowledged then if they exceed the window.
         let bytes = u64::from(window).max(if cfg.follows_linux_6_18() { r.outstanding } else { 0 });
         let halvings = (r.rack.min_rtt().0 / Dur::us(1).0) >> cfg.rack.tso_rtt_log;
         let near = if halvings < 32 { MAX_BURST_BYTES >> halvings } else { 0 };
@@ -175,7 +175,7 @@ impl Sender {
 fn end_of_piece(at: u64, cfg: &TcpConfig) -> u64 {
     let (mss, first) = (u64::from(cfg.mss), u64::from(cfg.initial_window));
     let piece = (MAX_BURST_BYTES.min(u64::from(cfg.peer_window / 2)) / mss).max(1) * mss;
-    // In Linux, data written before the first window has left is one piece with it.
+    // In Linux 6.18, data written before the first window has left belongs to the same piece as that window.
     if at < first && !cfg.follows_linux_6_18() { first } else { first + (at.saturating_sub(first) / piece + 1) * piece }
 }
 

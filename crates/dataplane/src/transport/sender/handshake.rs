@@ -66,7 +66,7 @@ impl Sender {
         self.written = self.written.saturating_add(bytes).min(self.flow.bytes);
         self.heard.clear(PeerFacts::ACK);
         if self.state == ConnectionState::Established {
-            // The first data may leave before `open` is called.
+            // The first data may leave before `open` is called, which otherwise takes this sample.
             if io.cfg.follows_linux_2_6_38() {
                 self.take_handshake_sample(io.cfg);
             }

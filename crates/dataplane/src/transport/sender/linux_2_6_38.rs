@@ -118,7 +118,8 @@ impl Sender {
         let AckReading {
             outcome: told, by_stamps, echo, advanced, is_old, ece, is_pack, una_before, rwnd_before, ..
         } = read;
-        // The sample is by timestamps, even of a retransmission; without them by data sent once (`tcp_ack_update_rtt`).
+        // Timestamps give a sample even for a retransmission. Without timestamps only data sent once gives a sample
+        // (`tcp_ack_update_rtt`).
         let sample = match cfg.timestamps {
             true => by_stamps,
             false => told.acked_at.filter(|_| !told.again_acked).map(|(first, _)| self.since_in_ticks(first, io)),

@@ -299,7 +299,7 @@ impl Sender {
                     next = Frto::Off;
                 }
             } else if ack.advanced && !is_over {
-                // New data, if there is any, shows more than another retransmission (step 2.b).
+                // New data, if there is any, shows more than another retransmission (RFC 5682 §3.1 step 2.b).
                 self.loss.set_recovery_point(self.sent);
                 if self.written > self.nxt && self.rwnd > self.flight_size() {
                     r.phase = Phase::Loss { frto: Frto::Asked };

@@ -13,7 +13,7 @@ pub struct BounceState {
     cut: Option<BounceCut>,
 }
 
-/// Window cut that grows with further bounced data: window before it, bytes in flight at it, and reduction so far.
+/// Window cut that grows with further bounced data: window before it, bytes in flight then, and reduction so far.
 /// The window may grow meanwhile.
 #[derive(Clone, Copy, Debug)]
 struct BounceCut {

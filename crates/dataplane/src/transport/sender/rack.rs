@@ -33,9 +33,9 @@ pub(super) struct RecoveryEffects {
 impl Sender {
     /// Calls `f` with the sender and its RACK-TLP state, which is created at the first call.
     pub(super) fn with_rack_tlp(&mut self, f: impl FnOnce(&mut Sender, &mut RackTlp)) {
-        // Taken out, so that `f` may use the whole sender beside it.
+        // The state is taken out of the sender, so that `f` may use both.
         let mut rack = self.loss.take_rack_tlp();
-        // The one timer is set for pacing or for another event, whichever comes first.
+        // If the single timer is set for pacing, `f` sees the expiry of its other event instead.
         if let Some(other) = rack.pace.other_expiry() {
             self.rto.set(other);
         }
@@ -121,7 +121,8 @@ impl Sender {
         }
         match r.phase {
             Phase::Recovery if event.advanced && r.undo.is_open() && r.undo.was_delayed(event.echo) => {
-                // Nothing more counts as lost until all retransmissions are accounted for.
+                // The ACK shows reordering. As in Linux (`tcp_try_undo_partial`), nothing more is marked as lost while
+                // retransmissions are in flight.
                 if r.segments.retransmitted_bytes() > 0 {
                     return 0;
                 }
@@ -139,7 +140,7 @@ impl Sender {
             Phase::Recovery => false,
             Phase::Loss { .. } => found.again,
         };
-        // Data that a PACK reports is sent again even if no recovery begins.
+        // If a PACK counts as a mark, the data that it reports is sent again without a recovery.
         let waits = if self.treats_pack_as_mark(io.cfg) { found.lost > 0 } else { r.segments.has_lost_to_resend() };
         if may_begin && waits {
             self.begin_recovery(event.flight, event.ece, r, io);
@@ -266,12 +267,12 @@ impl Sender {
             }
             let mut next = Frto::Asked;
             if self.sent > self.loss.recovery_point() {
-                // Step 3.a: the ACK of new data shows that there was a loss.
+                // RFC 5682 §3.1 step 3.a: the ACK of new data shows that there was a loss.
                 if event.outcome.reported || event.bare {
                     next = Frto::Off;
                 }
             } else if event.advanced && !over {
-                // Step 2.b: new data, if there is any, shows more than another retransmission.
+                // RFC 5682 §3.1 step 2.b: new data, if there is any, shows more than another retransmission.
                 self.loss.set_recovery_point(self.sent);
                 let may = self.written > self.nxt && self.rwnd > self.flight_size();
                 next = if may { Frto::New } else { Frto::Off };

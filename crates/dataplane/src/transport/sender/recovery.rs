@@ -30,7 +30,7 @@ impl Sender {
         match event {
             DuplicateEvent::Lost => self.on_lost(io),
             DuplicateEvent::More => self.congestion.on_duplicate(cfg),
-            // RFC 3042 §2: a duplicate allows new data.
+            // RFC 3042 §2: each of the first two duplicates allows a segment of new data.
             DuplicateEvent::Early(1..=2) if cfg.limited_transmit && self.nxt == self.sent => {
                 return self.transmit_limited(io);
             }
@@ -52,7 +52,7 @@ impl Sender {
     /// Limited transmit by the bytes in flight (RFC 6675 §5 (3.2), (3.3)). It does not wait for the NIC.
     #[cold]
     fn send_limited_by_pipe(&mut self, io: &mut Io) {
-        // Data that the cumulative part of the ACK allows is no limited transmit.
+        // Data that the windows allow after the ACK leaves first, and does not count as limited transmit.
         self.transmit(io);
         // No segment counts as lost yet, so the pipe is all data that is neither acknowledged nor SACKed.
         let sacked = self.loss.scoreboard().map_or(0, |b| b.sacked());
@@ -149,8 +149,8 @@ impl Sender {
     pub(super) fn on_timeout(&mut self, now: Time, cfg: &TcpConfig) {
         let lost =
             LossInfo { range: self.una..self.nxt, flight: self.flight_at_timeout(cfg), sent: self.sent, left: 0, now };
-        // The timer cuts the threshold once for a segment (RFC 5681 §3.1). Linux does not cut again for a loss that a
-        // recovery has cut for.
+        // The timer cuts the threshold once for a segment (RFC 5681 §3.1). Linux does not cut it again if a recovery
+        // has already cut it for this loss.
         let again = self.loss.expiries > 0 || cfg.is_linux() && self.loss.in_recovery();
         self.congestion.on_timeout(&lost, again, cfg);
         self.loss.on_timeout(self.una, self.sent);

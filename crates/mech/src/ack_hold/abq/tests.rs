@@ -88,7 +88,7 @@ fn cases() -> Vec<(String, String, Vec<String>)> {
 }
 
 #[test]
-fn lengths_of_the_queue_lead_to_the_states_of_the_table() {
+fn queue_lengths_lead_to_states_of_table() {
     let all = cases();
     assert!(all.len() >= 15);
     for (name, given, rows) in all {
@@ -156,7 +156,7 @@ const OPTIONS: [&str; 10] = [
 
 /// ABQ holds ACKs only during congestion and within its memory, and releases all of them; X is never above K.
 #[test]
-fn nothing_is_held_without_congestion_or_beyond_the_capacity() {
+fn abq_holds_no_ack_without_congestion_or_beyond_capacity() {
     for (n, given) in OPTIONS.iter().enumerate() {
         let mut bench = Bench::new(given, false);
         let (mut held, mut lost, mut gone) = (0, 0, 0);
@@ -180,7 +180,7 @@ fn nothing_is_held_without_congestion_or_beyond_the_capacity() {
                 "{given}"
             );
         }
-        // Each change passes at least one level.
+        // Each change passes at least one level, so 16 changes end the congestion and release all ACKs.
         (0..16).for_each(|_| gone += bench.change_queue(0).0);
         assert_eq!((held, bench.abq.state), (gone, AbqState::Uncongested), "{given}");
         assert_eq!(lost > 0, given.contains("capacity"), "{given}: {lost}");
@@ -188,7 +188,7 @@ fn nothing_is_held_without_congestion_or_beyond_the_capacity() {
 }
 
 #[test]
-fn what_is_an_ack_is_told_by_flags() {
+fn acks_are_recognised_by_flags() {
     let held = |given: &str, text: &str| {
         let mut bench = Bench::new(given, true);
         bench.change_queue(60_000);
@@ -229,7 +229,7 @@ fn what_is_an_ack_is_told_by_flags() {
 }
 
 #[test]
-fn acks_take_the_bytes_of_their_frames_and_what_does_not_fit_is_lost() {
+fn held_acks_use_their_frame_bytes_and_excess_acks_are_dropped() {
     let mut bench = Bench::new("capacity=200B", true);
     bench.change_queue(60_000);
     let mut arrive = |size: u16| bench.arrive(&format!("ack in=0 size={size}"));
@@ -244,11 +244,11 @@ fn acks_take_the_bytes_of_their_frames_and_what_does_not_fit_is_lost() {
         ]
     );
     assert_eq!(bench.change_queue(30_000), (3, true));
-    assert_eq!(bench.arrive("ack in=0 size=200"), ArrivalDecision::Hold, "what was released gives its memory back");
+    assert_eq!(bench.arrive("ack in=0 size=200"), ArrivalDecision::Hold, "released ACKs free their memory");
 }
 
 #[test]
-fn without_the_corrector_released_acks_say_nothing() {
+fn released_acks_have_no_ece_without_corrector() {
     for (given, ece) in [("", true), ("corrector=false", false)] {
         let mut bench = Bench::new(given, true);
         bench.change_queue(60_000);
@@ -276,7 +276,7 @@ fn bounded_windows_add_up_to_more_than_k() {
 }
 
 #[test]
-fn it_is_for_ports_that_lead_to_hosts_and_begins_above_k() {
+fn abq_is_for_host_ports_and_begins_above_k() {
     let abq = |given: &str| Abq::new(&values(&SPEC, given));
     let is_for = |given: &str| [false, true].map(|to_switch| abq(given).is_for_port(to_switch));
     assert_eq!(is_for(""), [true, false]);

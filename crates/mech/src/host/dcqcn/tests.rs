@@ -25,14 +25,14 @@ impl Bench {
         assert_eq!(self.dcqcn.timers.len(), usize::from(slowed), "a timer where there is something to get back");
         assert!(self.limiter.is_some() || !slowed, "and a limiter");
     }
-    fn cnp(&mut self) {
+    fn receive_cnp(&mut self) {
         self.call_reaction(false, |dcqcn, flow| dcqcn.on_notice(&Notice::Cnp, flow));
     }
-    fn sent(&mut self, bytes: u64, is_empty: bool) {
+    fn send_bytes(&mut self, bytes: u64, is_empty: bool) {
         self.call_reaction(is_empty, |dcqcn, flow| dcqcn.on_sent(bytes, flow));
     }
     /// Advances to the next timer of DCQCN, and handles its expiry.
-    fn timer(&mut self) {
+    fn run_next_timer(&mut self) {
         let (at, flow) = self.dcqcn.next_timer().expect("a timer");
         assert_eq!(flow, FLOW);
         self.now = at;
@@ -55,16 +55,16 @@ impl Bench {
     fn run_event(&mut self, event: &[&str]) {
         let number = |text: &str| text.parse().expect(text);
         match event {
-            ["cnp"] => self.cnp(),
+            ["cnp"] => self.receive_cnp(),
             ["cnm"] => {
                 let notice = Notice::Cnm { feedback: 63, q_off: 0, q_delta: 0, point: crate::PortId(0) };
                 self.call_reaction(false, |dcqcn, flow| dcqcn.on_notice(&notice, flow));
             }
-            ["sent", bytes] => self.sent(number(bytes), false),
-            ["last", bytes] => self.sent(number(bytes), true),
+            ["sent", bytes] => self.send_bytes(number(bytes), false),
+            ["last", bytes] => self.send_bytes(number(bytes), true),
             ["timer"] => {
                 assert_eq!(self.dcqcn.next_timer(), Some((self.now, FLOW)));
-                self.timer();
+                self.run_next_timer();
             }
             ["time"] => {}
             ["over"] => {
@@ -76,18 +76,18 @@ impl Bench {
     }
 }
 
-fn text<'a>(case: &'a toml::Value, key: &str) -> &'a str {
+fn text_of<'a>(case: &'a toml::Value, key: &str) -> &'a str {
     case.get(key).map_or("", |text| text.as_str().expect(key))
 }
 
 #[test]
-fn messages_bytes_and_time_lead_to_the_rates_of_the_table() {
+fn dcqcn_rates_match_the_conformance_table() {
     let path = format!("{}/../../conformance/dcqcn.toml", env!("CARGO_MANIFEST_DIR"));
     let table: Table = std::fs::read_to_string(&path).expect(&path).parse().expect(&path);
     let all = table["case"].as_array().expect("cases");
     assert!(all.len() >= 10);
     for case in all {
-        let (name, given, line) = (text(case, "name"), text(case, "given"), text(case, "line"));
+        let (name, given, line) = (text_of(case, "name"), text_of(case, "given"), text_of(case, "line"));
         let line = units::parse_rate(if line.is_empty() { "40Gbps" } else { line }).expect(name);
         let mut bench = Bench::new(given, line);
         for row in case["rows"].as_array().expect("rows") {
@@ -108,7 +108,7 @@ fn messages_bytes_and_time_lead_to_the_rates_of_the_table() {
 fn alpha_shrinks_by_g_each_period() {
     for (us, periods) in [(54, 0), (55, 1), (109, 1), (110, 2), (1000, 18), (9735, 177)] {
         let mut bench = Bench::new("", Rate::gbps(40));
-        bench.cnp();
+        bench.receive_cnp();
         let mut point = bench.flow_state();
         bench.dcqcn.shrink_alpha(&mut point, Time(Dur::us(us).0));
         let expected = (255.0f64 / 256.0).powi(periods);
@@ -118,23 +118,23 @@ fn alpha_shrinks_by_g_each_period() {
 }
 
 #[test]
-fn alpha_comes_to_nothing_after_a_long_time_and_a_message_cuts_little_then() {
+fn alpha_decays_to_0_and_the_next_cnp_cuts_little() {
     let mut bench = Bench::new("", Rate::gbps(40));
-    bench.cnp();
+    bench.receive_cnp();
     (0..60).for_each(|_| {
         if bench.dcqcn.next_timer().is_some() {
-            bench.timer()
+            bench.run_next_timer()
         }
     });
     bench.now = Time(Dur::s(100).0);
-    bench.cnp();
+    bench.receive_cnp();
     assert_eq!(bench.flow_state().current, 40_000_000_000);
     assert_eq!(bench.flow_state().alpha, to_fixed_point(1.0 / 256.0));
 }
 
 /// Marked packets of a flow cause one CNP each interval; other flows have intervals of their own.
 #[test]
-fn a_flow_is_notified_once_an_interval() {
+fn flow_gets_at_most_one_cnp_per_interval() {
     let mut dcqcn = Bench::new("", Rate::gbps(40)).dcqcn;
     let mut told = |flow, us| dcqcn.on_marked(FlowId(flow), Time(Dur::us(us).0)) == Some(Notice::Cnp);
     let rows =
@@ -147,7 +147,7 @@ fn a_flow_is_notified_once_an_interval() {
 }
 
 #[test]
-fn steps_and_the_least_rate_follow_the_rate_of_the_link_where_nothing_else_is_given() {
+fn default_rate_steps_and_min_rate_scale_with_the_link() {
     for (line, given, r_ai, r_hai, min_rate) in [
         (25, "", 5, 50, 25),
         (40, "", 8, 80, 40),
@@ -165,7 +165,7 @@ fn steps_and_the_least_rate_follow_the_rate_of_the_link_where_nothing_else_is_gi
 }
 
 #[test]
-fn a_least_rate_that_no_message_can_cut_to_is_refused() {
+fn dcqcn_min_rate_not_below_the_line_rate_is_refused() {
     let report = |given: &str, line| {
         let mut report = Report::default();
         Dcqcn::new(&values(&SPEC, given)).check(line, &mut report);

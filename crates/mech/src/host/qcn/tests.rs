@@ -29,15 +29,15 @@ impl Bench {
         assert_eq!(self.limiter.is_some(), self.qcn.flow_states.contains_key(&FLOW), "a limiter for what is known");
         assert_eq!(self.qcn.timers.len(), self.qcn.flow_states.len(), "and a timer");
     }
-    fn cnm(&mut self, feedback: u8) {
+    fn receive_cnm(&mut self, feedback: u8) {
         let notice = Notice::Cnm { feedback, q_off: 0, q_delta: 0, point: PortId(0) };
         self.call_reaction(false, |qcn, flow| qcn.on_notice(&notice, flow));
     }
-    fn sent(&mut self, bytes: u64) {
+    fn send_bytes(&mut self, bytes: u64) {
         self.call_reaction(false, |qcn, flow| qcn.on_sent(bytes, flow));
     }
     /// Advances to the next timer of QCN, and handles its expiry.
-    fn timer(&mut self) {
+    fn run_next_timer(&mut self) {
         let (at, flow) = self.qcn.next_timer().expect("a timer");
         assert_eq!(flow, FLOW);
         self.now = at;
@@ -62,13 +62,13 @@ impl Bench {
     fn run_event(&mut self, event: &[&str]) {
         let number = |text: &str| text.parse().expect(text);
         match event {
-            ["cnm", feedback] => self.cnm(number(feedback) as u8),
+            ["cnm", feedback] => self.receive_cnm(number(feedback) as u8),
             ["cnp"] => self.call_reaction(false, |qcn, flow| qcn.on_notice(&Notice::Cnp, flow)),
-            ["sent", bytes] => self.sent(number(bytes)),
+            ["sent", bytes] => self.send_bytes(number(bytes)),
             ["last", bytes] => self.call_reaction(true, |qcn, flow| qcn.on_sent(number(bytes), flow)),
             ["timer"] => {
                 assert_eq!(self.qcn.next_timer(), Some((self.now, FLOW)));
-                self.timer();
+                self.run_next_timer();
             }
             ["timer", "empty"] => {
                 assert_eq!(self.qcn.next_timer(), Some((self.now, FLOW)));
@@ -94,18 +94,18 @@ fn check_row(bench: &mut Bench, row: &str, name: &str) {
     assert_eq!(bench.describe_state(), state, "{name}: {row}");
 }
 
-fn text<'a>(case: &'a toml::Value, key: &str) -> &'a str {
+fn text_of<'a>(case: &'a toml::Value, key: &str) -> &'a str {
     case.get(key).map_or("", |text| text.as_str().expect(key))
 }
 
 #[test]
-fn messages_bytes_and_time_lead_to_the_rates_of_the_table() {
+fn qcn_rates_match_the_conformance_table() {
     let path = format!("{}/../../conformance/qcn_reaction.toml", env!("CARGO_MANIFEST_DIR"));
     let table: Table = std::fs::read_to_string(&path).expect(&path).parse().expect(&path);
     let all = table["case"].as_array().expect("cases");
     assert!(all.len() >= 15);
     for case in all {
-        let (name, given, line) = (text(case, "name"), text(case, "given"), text(case, "line"));
+        let (name, given, line) = (text_of(case, "name"), text_of(case, "given"), text_of(case, "line"));
         let draws: Vec<f64> = case.get("draws").map_or(Vec::new(), |draws| {
             draws.as_array().expect("a list").iter().map(|draw| draw.as_float().expect("a number")).collect()
         });
@@ -121,28 +121,28 @@ fn messages_bytes_and_time_lead_to_the_rates_of_the_table() {
 
 /// QCN feedback of 10 cuts the rate by 7.8%, feedback of 56 by 43.75%, and feedback of 63 by 49.2%.
 #[test]
-fn feedback_cuts_by_its_128th_and_at_most_by_a_half() {
+fn cut_is_feedback_over_128_and_at_most_half() {
     for (feedback, rate) in [(1, 9_921_875_000), (10, 9_218_750_000), (56, 5_625_000_000), (63, 5_078_125_000)] {
         let mut bench = Bench::at_10g("");
-        bench.cnm(feedback);
+        bench.receive_cnm(feedback);
         assert_eq!(bench.rate(), rate, "{feedback}");
     }
     let mut bench = Bench::at_10g("gd=0.015625");
-    bench.cnm(63);
+    bench.receive_cnm(63);
     assert_eq!(bench.rate(), 5_000_000_000, "63/64 is more than a half");
 }
 
 /// Each cycle of QCN's fast recovery halves the gap to the target rate, so that 3.1% remain after five.
 #[test]
-fn a_cycle_of_fast_recovery_halves_what_is_missing() {
+fn fast_recovery_cycle_halves_the_gap_to_the_target_rate() {
     let mut bench = Bench::at_10g("");
-    bench.cnm(63);
+    bench.receive_cnm(63);
     let gap = 10_000_000_000 - bench.rate();
     for n in 1..=4 {
-        bench.sent(150_000);
+        bench.send_bytes(150_000);
         assert_eq!(10_000_000_000 - bench.rate(), gap >> n, "cycle {n}");
     }
-    bench.sent(150_000);
+    bench.send_bytes(150_000);
     // The fifth cycle is the first active increase: the target is 5 Mb/s higher.
     assert_eq!(bench.rate(), 10_000_000_000 + 2_500_000 - (gap >> 5));
 }
@@ -150,39 +150,39 @@ fn a_cycle_of_fast_recovery_halves_what_is_missing() {
 /// Byte counter cycles of 150 KB take 600 us at 2 Gb/s of payload, so that QCN's fast recovery takes 3 ms.
 /// Then 5 Mb/s are added each 300 us. The timer needs 75 ms until hyper-active increase may begin.
 #[test]
-fn the_timer_does_not_matter_within_50_ms_where_the_byte_counter_expires_each_600_us() {
+fn timer_expires_3_times_in_50_ms_after_a_cnm() {
     let mut bench = Bench::at_10g("");
-    bench.cnm(1);
+    bench.receive_cnm(1);
     let mut expired = 0;
     while bench.qcn.next_timer().expect("it is on").0 <= Time(Dur::ms(50).0) {
-        bench.timer();
+        bench.run_next_timer();
         expired += 1;
     }
     assert_eq!((expired, bench.flow_state().time_stage), (3, 3));
-    (0..2).for_each(|_| bench.timer());
+    (0..2).for_each(|_| bench.run_next_timer());
     assert_eq!((bench.now, bench.flow_state().time_stage), (Time(Dur::ms(75).0), 5));
-    bench.timer();
+    bench.run_next_timer();
     assert_eq!(bench.now, Time(Dur::us(82_500).0), "half of it from here on");
 }
 
 /// QCN feedback of 20 leaves 8.4375 of 10 Gb/s. With feedback of 10, 8.5 messages halve a rate.
 /// A further 11 messages leave 2 of 5 Gb/s.
 #[test]
-fn messages_of_feedback_10_halve_a_rate_after_eight_or_nine() {
+fn nine_cnms_with_feedback_10_halve_the_rate() {
     let mut bench = Bench::at_10g("");
-    bench.cnm(20);
+    bench.receive_cnm(20);
     assert_eq!(bench.rate(), 8_437_500_000);
     let mut bench = Bench::at_10g("");
-    (0..8).for_each(|_| bench.cnm(10));
+    (0..8).for_each(|_| bench.receive_cnm(10));
     assert!(bench.rate() > 5_000_000_000);
-    bench.cnm(10);
+    bench.receive_cnm(10);
     assert!(bench.rate() < 5_000_000_000);
-    (0..11).for_each(|_| bench.cnm(10));
+    (0..11).for_each(|_| bench.receive_cnm(10));
     assert!((1_900_000_000..2_050_000_000).contains(&bench.rate()), "{}", bench.rate());
 }
 
 #[test]
-fn the_byte_counter_varies_evenly_by_its_jitter() {
+fn byte_counter_is_uniform_within_its_jitter() {
     let mut qcn = Bench::new("jitter=0.15", Rate::gbps(10), Stream::new(1, 2, StreamPurpose::Reaction)).qcn;
     let all: Vec<u64> = (0..100_000).map(|_| qcn.draw_stage_bytes(0)).collect();
     assert!(all.iter().all(|bytes| (127_500..=172_500).contains(bytes)));
@@ -194,7 +194,7 @@ fn the_byte_counter_varies_evenly_by_its_jitter() {
 }
 
 #[test]
-fn flows_have_points_of_their_own_and_the_first_timer_is_told() {
+fn flows_have_separate_states_and_next_timer_is_the_first() {
     let mut qcn = Bench::at_10g("").qcn;
     let (mut first, mut second) = (None, None);
     let notice = Notice::Cnm { feedback: 32, q_off: 0, q_delta: 0, point: PortId(0) };
@@ -216,18 +216,18 @@ fn flows_have_points_of_their_own_and_the_first_timer_is_told() {
 }
 
 #[test]
-fn a_line_rate_that_is_no_whole_number_of_bits_is_reached_exactly() {
+fn fractional_line_rate_is_reached_exactly() {
     let line = Rate::ratio(10_000_000_000, 3).expect("it is above zero");
     let mut bench = Bench::new("jitter=0", line, Stream::scripted(&[]));
-    bench.cnm(1);
-    (0..40).for_each(|_| bench.sent(150_000));
+    bench.receive_cnm(1);
+    (0..40).for_each(|_| bench.send_bytes(150_000));
     assert_eq!(bench.limiter.map(|limiter| limiter.rate()), Some(line));
     bench.call_reaction(true, |qcn, flow| qcn.on_sent(64, flow));
     assert!(bench.limiter.is_none());
 }
 
 #[test]
-fn a_least_rate_that_no_message_can_cut_to_is_refused() {
+fn qcn_min_rate_not_below_the_line_rate_is_refused() {
     let report = |given: &str, line| {
         let mut report = Report::default();
         Qcn::new(&values(&SPEC, given)).check(line, &mut report);

@@ -24,7 +24,7 @@ fn fate(given: &str, (waiting, limit): (u32, u64), draws: &[f64]) -> Fate {
 }
 
 #[test]
-fn the_values_of_figure_3() {
+fn probability_matches_figure_3() {
     for (np, p) in [(0, 0.7773), (1, 0.6514), (2, 0.6027)] {
         assert_near(probability(0.75, np, 0.5, 5.0), p, 1e-4);
     }
@@ -34,7 +34,7 @@ fn the_values_of_figure_3() {
 }
 
 #[test]
-fn equation_4_is_equations_1_to_3_put_together() {
+fn equation_4_equals_equations_1_to_3_combined() {
     for (theta, lambda) in [(0.0, 5.0), (0.5, 25.0), (0.8, 50.0), (0.95, 50.0)] {
         for np in 0..4u8 {
             let base = libm::exp(lambda / (f64::from(np) + 1.0));
@@ -49,7 +49,7 @@ fn equation_4_is_equations_1_to_3_put_together() {
 }
 
 #[test]
-fn the_values_of_sections_v_and_vi() {
+fn probability_matches_sections_v_and_vi() {
     assert_near(probability(0.9, 0, 0.8, 50.0), 0.9933, 1e-4);
     assert_near(probability(0.9, 3, 0.8, 50.0), 0.7773, 1e-4);
     assert_near(probability(0.81, 0, 0.8, 50.0), 0.3935, 1e-4);
@@ -59,7 +59,7 @@ fn the_values_of_sections_v_and_vi() {
 }
 
 #[test]
-fn zero_up_to_theta_and_one_when_full_whatever_np_and_lambda() {
+fn probability_is_0_up_to_theta_and_1_if_full() {
     for np in [0, 1, 7, 255] {
         for lambda in [0.0, 1e-9, 1.0, 50.0, 1e6] {
             for theta in [0.0, 0.5, 0.95, 0.999] {
@@ -81,7 +81,7 @@ fn bounce_probability_with_lambda_zero_is_linear() {
 }
 
 #[test]
-fn concave_in_u_falling_with_np_rising_with_lambda() {
+fn probability_is_concave_in_u_and_falls_with_np() {
     let points: Vec<f64> = (1..100).map(|i| 0.5 + f64::from(i) / 200.0).collect();
     for np in 0..4 {
         for lambda in [1.0, 5.0, 15.0, 25.0] {
@@ -97,7 +97,7 @@ fn concave_in_u_falling_with_np_rising_with_lambda() {
 }
 
 #[test]
-fn a_queue_at_theta_itself_forwards_without_a_draw() {
+fn queue_exactly_at_theta_forwards_without_a_draw() {
     let forward = Fate::Enqueue(QueueId::normal(0));
     assert_eq!(fate("theta=0.8", (400, 500), &[]), forward);
     assert_eq!(fate("theta=0.95", (95, 100), &[]), forward);
@@ -107,20 +107,20 @@ fn a_queue_at_theta_itself_forwards_without_a_draw() {
 }
 
 #[test]
-fn theta_zero_bounces_from_the_first_packet_on_and_lambda_zero_in_proportion() {
+fn theta_0_and_lambda_0_bounce_in_proportion_to_utilisation() {
     assert_eq!(fate("theta=0 lambda=0", (1, 100), &[0.0099]), Fate::Bounce(PortId(2)));
     assert_eq!(fate("theta=0 lambda=0", (1, 100), &[0.0101]), Fate::Enqueue(QueueId::normal(0)));
 }
 
 #[test]
-fn a_draw_that_equals_the_probability_bounces() {
+fn draw_equal_to_the_probability_bounces() {
     assert_eq!(fate("theta=0 lambda=0 round_to=0", (1, 2), &[0.5]), Fate::Bounce(PortId(2)));
     let above = 0.5 + f64::from(f32::EPSILON);
     assert_eq!(fate("theta=0 lambda=0 round_to=0", (1, 2), &[above]), Fate::Enqueue(QueueId::normal(0)));
 }
 
 #[test]
-fn every_class_has_a_normal_and_a_bounce_queue_and_looks_at_its_own() {
+fn every_class_has_its_own_normal_and_bounce_queue() {
     for class in 0..8 {
         let mut state = switch_without_packets(3, buffer_of_packets(10));
         state.bounce = Some(PerPort::with_size(Amount::Packets(10)));
@@ -148,9 +148,10 @@ fn every_class_has_a_normal_and_a_bounce_queue_and_looks_at_its_own() {
 }
 
 #[test]
-fn queue_counts_as_full_with_fewer_than_round_to_free_places() {
+fn queue_is_full_with_fewer_than_round_to_free_packets() {
     assert_eq!(fate("round_to=3", (98, 100), &[]), Fate::Bounce(PortId(2)));
-    // Values of eq. 4: P(0.97; 0.8, 50) = 0.99984; P(0.98) = 0.99992; P(0.99) = 0.99997.
+    // By eq. 4 with θ = 0.8 and λ = 50, P(0.97) = 0.99984, P(0.98) = 0.99992 and P(0.99) = 0.99997. So the draw 0.99999
+    // forwards, unless the queue counts as full.
     assert_eq!(fate("round_to=3", (97, 100), &[0.99999]), Fate::Enqueue(QueueId::normal(0)));
     assert_eq!(fate("round_to=1", (99, 100), &[0.99999]), Fate::Enqueue(QueueId::normal(0)));
     let full = |given: &str| bounce(given).full_length_in_packets(100);
@@ -168,7 +169,7 @@ fn full_length_in_bytes_depends_on_the_arriving_packet() {
 }
 
 #[test]
-fn the_authors_own_rule_counts_in_multiples_of_round_to_which_is_the_same_for_500_places() {
+fn rounding_multiple_equals_the_default_for_500_packets() {
     let full = |given, used, limit| fate(given, (used, limit), &[]) == Fate::Bounce(PortId(2));
     for given in ["round_to=3 rounding=multiple theta=0.999", "round_to=3 theta=0.999"] {
         assert!(full(given, 498, 500) && !full(given, 497, 500), "{given}");
@@ -181,7 +182,7 @@ fn the_authors_own_rule_counts_in_multiples_of_round_to_which_is_the_same_for_50
 }
 
 #[test]
-fn a_queue_smaller_than_round_to_is_not_full_while_it_is_empty() {
+fn empty_queue_smaller_than_round_to_is_not_full() {
     assert_eq!(fate("round_to=3", (0, 2), &[]), Fate::Enqueue(QueueId::normal(0)));
     assert_eq!(fate("round_to=3", (1, 2), &[]), Fate::Bounce(PortId(2)));
 }
@@ -226,7 +227,7 @@ fn nothing_is_bounced_with_unlimited_memory() {
 }
 
 #[test]
-fn shares_follow_the_probability() {
+fn share_of_bounced_packets_matches_the_probability() {
     let mut state = switch_without_packets(3, buffer_of_packets(100));
     state.fill_up(81, parse_head(""), (PortId(0), QueueId::normal(0)));
     let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };

@@ -46,7 +46,7 @@ fn port_of(fate: Fate) -> u16 {
 }
 
 #[test]
-fn nothing_is_drawn_or_marked_while_the_queue_has_room() {
+fn packet_that_fits_is_stored_without_draw_or_mark() {
     let mut desk = DecisionInputs::with_draws(&[]);
     let mut state = switch_with_full_ports(&[1, 2, 3, 4, 5, 6, 7], &[]);
     state.fill_up(1, parse_head(""), (PortId(0), QUEUE));
@@ -57,7 +57,7 @@ fn nothing_is_drawn_or_marked_while_the_queue_has_room() {
 }
 
 #[test]
-fn every_set_of_full_ports_and_hosts_leaves_only_eligible_ones() {
+fn detours_take_only_eligible_ports() {
     let some = |bits: u16| (0..8).filter(|port| bits >> port & 1 == 1).collect::<Vec<u16>>();
     let mut desk = DecisionInputs::with_seed(1);
     for full in 0u16..256 {
@@ -79,7 +79,7 @@ fn every_set_of_full_ports_and_hosts_leaves_only_eligible_ones() {
 }
 
 #[test]
-fn the_choice_is_uniform_over_the_eligible_and_the_ingress_is_one() {
+fn choice_is_uniform_over_eligible_ports_and_the_ingress() {
     for given in ["", "policy=load_aware", "policy=probabilistic"] {
         let (mut desk, state, mut detour) =
             (DecisionInputs::with_seed(2), switch_with_full_ports(&[0, 3], &[6]), detour(given));
@@ -94,7 +94,7 @@ fn the_choice_is_uniform_over_the_eligible_and_the_ingress_is_one() {
 }
 
 #[test]
-fn the_port_a_packet_came_in_by_may_be_closed_to_it() {
+fn ingress_false_excludes_the_ingress_port() {
     let mut desk = DecisionInputs::with_draws(&[0.0, 0.0]);
     let only_back = switch_with_full_ports(&[0, 2, 3, 4, 5, 6, 7], &[]);
     assert_eq!(port_of(admit(&only_back, 1, &mut desk)), 1);
@@ -106,7 +106,7 @@ fn the_port_a_packet_came_in_by_may_be_closed_to_it() {
 }
 
 #[test]
-fn a_mark_is_asked_for_unless_it_is_switched_off() {
+fn detoured_packet_is_marked_unless_mark_detoured_is_false() {
     for policy in POLICIES {
         let (mut desk, full) = (DecisionInputs::with_seed(3), switch_with_full_ports(&[0], &[]));
         port_of(fate(&mut detour(policy), ("", 1), &full, &mut desk));
@@ -118,7 +118,7 @@ fn a_mark_is_asked_for_unless_it_is_switched_off() {
 }
 
 #[test]
-fn a_packet_with_nowhere_to_go_is_not_marked() {
+fn packet_without_an_eligible_port_is_not_marked() {
     let mut desk = DecisionInputs::with_draws(&[]);
     for policy in POLICIES {
         let all = switch_with_full_ports(&[0, 1, 2, 3, 4, 5, 6, 7], &[]);
@@ -128,7 +128,7 @@ fn a_packet_with_nowhere_to_go_is_not_marked() {
 }
 
 #[test]
-fn a_packet_is_detoured_as_often_as_it_may_be_and_no_more() {
+fn packet_is_detoured_at_most_max_detours_times() {
     let (mut desk, full, free) =
         (DecisionInputs::with_seed(4), switch_with_full_ports(&[0], &[]), switch_with_full_ports(&[], &[]));
     for most in [1u16, 2, 254] {
@@ -152,7 +152,7 @@ fn no_random_draw_for_a_packet_at_max_detours() {
 }
 
 #[test]
-fn the_least_loaded_port_is_the_one_with_the_fewest_bytes() {
+fn load_aware_takes_the_port_with_the_fewest_bytes() {
     let mut state = switch_without_packets(4, buffer_of_packets(4));
     state.fill_up(4, parse_head(""), (PortId(0), QUEUE));
     state.fill_up(1, parse_head("size=1500"), (PortId(1), QUEUE));
@@ -169,7 +169,7 @@ fn the_least_loaded_port_is_the_one_with_the_fewest_bytes() {
 }
 
 #[test]
-fn bytes_of_every_class_are_load() {
+fn load_counts_bytes_of_all_classes() {
     let mut state = switch_without_packets(3, buffer_of_packets(9));
     state.fill_up(9, parse_head(""), (PortId(0), QUEUE));
     state.fill_up(2, parse_head("size=500"), (PortId(1), QUEUE));
@@ -179,7 +179,7 @@ fn bytes_of_every_class_are_load() {
 }
 
 #[test]
-fn equal_loads_are_drawn_from_and_greater_ones_never_taken() {
+fn load_aware_draws_among_ports_of_equal_lowest_load() {
     let (mut desk, mut detour) = (DecisionInputs::with_seed(5), detour("policy=load_aware"));
     for load in 0..3u32.pow(5) {
         let of = |port: u16| load / 3u32.pow(u32::from(port)) % 3;
@@ -195,7 +195,7 @@ fn equal_loads_are_drawn_from_and_greater_ones_never_taken() {
 }
 
 #[test]
-fn a_flow_takes_the_same_port_whichever_others_are_full() {
+fn flow_based_keeps_the_port_if_other_ports_are_full() {
     let (mut desk, mut detour) = (DecisionInputs::with_draws(&[]), detour("policy=flow_based"));
     for hash in 0..100u32 {
         let pkt = format!("hash={hash}");
@@ -231,7 +231,7 @@ fn flow_based_ports_are_independent_of_the_ecmp_choice() {
 }
 
 #[test]
-fn switches_of_other_hash_seeds_send_a_flow_elsewhere() {
+fn flow_based_port_depends_on_the_hash_seed_of_the_switch() {
     let of = |hash_seed| {
         let values = values(&SPEC, "policy=flow_based");
         let mut detour = detour_with_seed(&values, hash_seed);
@@ -270,7 +270,7 @@ fn a_flow_is_long_after_more_than_flow_size_bytes() {
 }
 
 #[test]
-fn packets_that_found_room_are_counted_too() {
+fn packets_that_fit_count_for_the_flow_size() {
     let (mut desk, full, free) =
         (DecisionInputs::with_draws(&[]), switch_with_full_ports(&[0], &[]), switch_with_full_ports(&[], &[]));
     let mut detour = detour("policy=flow_based flows=long flow_size=3000B");
@@ -289,9 +289,10 @@ fn a_flow_that_replaces_a_table_entry_counts_from_zero() {
 }
 
 #[test]
-fn the_probability_rises_in_a_straight_line_and_the_lowest_class_is_first() {
+fn early_detour_probability_is_linear_and_falls_with_class() {
     let near = |p: f64, published: f64| assert!((p - published).abs() < 1e-12, "{p} is not {published}");
-    // Class 0 from 0.3 to 0.8; class 7 from 1 to 1; class 3 from 0.3 + 0.7 x 3/7 = 0.6 to 0.8 + 0.2 x 3/7 = 0.8857….
+    // The probability rises from 0 to 1 between these utilisations: class 0 from 0.3 to 0.8; class 7 from 1 to 1;
+    // class 3 from 0.3 + 0.7 x 3/7 = 0.6 to 0.8 + 0.2 x 3/7 = 0.8857….
     for (u, p) in [(0.0, 0.0), (0.3, 0.0), (0.4, 0.2), (0.55, 0.5), (0.7, 0.8), (0.8, 1.0), (0.99, 1.0)] {
         near(probability(u, 0, (0.3, 0.8)), p);
     }
@@ -307,9 +308,10 @@ fn the_probability_rises_in_a_straight_line_and_the_lowest_class_is_first() {
 }
 
 #[test]
-fn early_detours_come_as_often_as_the_queue_is_full() {
+fn share_of_early_detours_matches_the_probability() {
     let mut desk = DecisionInputs::with_seed(6);
-    // Classes 0 and 2 of lo = 0.2, hi = 0.9: from 0.2 and 0.4286 on, up to 0.9 and 0.9286.
+    // With lo = 0.2 and hi = 0.9, the probability rises between the utilisations 0.2 and 0.9 for class 0, and between
+    // 0.4286 and 0.9286 for class 2.
     for (class, waiting, p) in
         [(0, 2, 0.0), (0, 3, 0.1 / 0.7), (0, 6, 0.4 / 0.7), (0, 9, 1.0), (2, 4, 0.0), (2, 6, 12.0 / 35.0)]
     {
@@ -326,7 +328,7 @@ fn early_detours_come_as_often_as_the_queue_is_full() {
 }
 
 #[test]
-fn an_early_detour_without_a_port_stays_and_asks_for_no_mark() {
+fn early_detour_without_a_port_is_stored_unmarked() {
     let mut half = switch_with_full_ports(&[1, 2, 3, 4, 5, 6, 7], &[]);
     half.fill_up(1, parse_head(""), (PortId(0), QUEUE));
     let (mut desk, mut detour) = (DecisionInputs::with_draws(&[0.1]), detour("policy=probabilistic lo=0 hi=1"));
@@ -336,7 +338,7 @@ fn an_early_detour_without_a_port_stays_and_asks_for_no_mark() {
 }
 
 #[test]
-fn a_draw_that_equals_the_probability_stays() {
+fn draw_equal_to_the_probability_is_not_detoured() {
     let mut half = switch_with_full_ports(&[], &[]);
     half.fill_up(1, parse_head(""), (PortId(0), QUEUE));
     let mut detour = detour("policy=probabilistic lo=0 hi=1");
@@ -345,7 +347,7 @@ fn a_draw_that_equals_the_probability_stays() {
 }
 
 #[test]
-fn with_both_thresholds_at_one_probabilistic_is_random_draw_by_draw() {
+fn probabilistic_with_lo_and_hi_1_equals_random() {
     let (mut one, mut other) = (DecisionInputs::with_seed(7), DecisionInputs::with_seed(7));
     let (mut random, mut late) = (detour(""), detour("policy=probabilistic lo=1 hi=1"));
     for i in 0..4000u16 {

@@ -7,7 +7,7 @@ use units::Time;
 const OUT: PortId = PortId(0);
 const DATA: QueueId = QueueId::normal(0);
 
-fn bytes(limit: u64) -> BufferSlot {
+fn buffer_of_bytes(limit: u64) -> BufferSlot {
     BufferSlot::per_port(Some(Amount::Bytes(limit)))
 }
 fn trim(given: &str) -> Trim {
@@ -16,7 +16,7 @@ fn trim(given: &str) -> Trim {
 /// Returns the fate of an arrival at port 0, which has a limit of 3000 B and these packets queued.
 /// A draw below 0.5 cuts the arrival. The identifiers of the queued packets are returned, too.
 fn fates(given: &str, waiting: &[&str], arriving: &str, draws: &[f64]) -> (Fate, Vec<PktId>) {
-    let mut state = switch_without_packets(2, bytes(3000));
+    let mut state = switch_without_packets(2, buffer_of_bytes(3000));
     let ids = waiting.iter().map(|text| {
         let pkt = parse_head(text);
         state.push(String::new(), pkt, (OUT, pkt.queue()))
@@ -42,7 +42,7 @@ fn threshold_is_compared_with_the_backlog_before_the_arrival() {
 }
 
 #[test]
-fn over_the_threshold_only_whole_data_with_cpa_is_cut() {
+fn above_the_threshold_only_uncut_data_with_cpa_is_cut() {
     for lost in ["data", "ack size=66", "syn size=66", "cpa size=66", "cpa syn data", "fin size=66"] {
         assert_eq!(fate("", &OVER_THRESHOLD, lost), BUFFER_FULL, "{lost}");
     }
@@ -69,7 +69,7 @@ fn trimmable_selects_packets_by_cpa_by_class_or_any_payload() {
 }
 
 #[test]
-fn data_that_its_sender_forbids_to_cut_is_dropped() {
+fn packet_marked_not_trimmable_is_dropped() {
     for given in ["", "trimmable=class trimmable_class=3", "trimmable=any", "trimmable=any no_room=return extra=0B"] {
         assert!(
             matches!(fate(given, &OVER_THRESHOLD, "data cpa class=3"), Fate::Trim(_) | Fate::TrimAndReturn),
@@ -80,7 +80,7 @@ fn data_that_its_sender_forbids_to_cut_is_dropped() {
 }
 
 #[test]
-fn a_packet_that_would_get_no_shorter_is_not_cut() {
+fn packet_no_longer_than_trim_size_is_not_cut() {
     assert_eq!(fate("trim_size=128B", &OVER_THRESHOLD, "data cpa size=129"), Fate::Trim(DATA));
     assert_eq!(fate("trim_size=128B", &OVER_THRESHOLD, "data cpa size=128"), BUFFER_FULL);
     for (min_size, size) in [(0, 66), (64, 66), (128, 128), (256, 256), (9000, 1500)] {
@@ -89,7 +89,7 @@ fn a_packet_that_would_get_no_shorter_is_not_cut() {
 }
 
 #[test]
-fn headers_with_a_class_of_their_own_are_counted_apart_from_data() {
+fn headers_with_header_class_are_counted_separately() {
     let given = "header_class=6 extra=200B";
     let headers = ["cpa ppl size=66 class=6"; 3];
     let both = [&headers[..], &["data cpa", "data cpa"]].concat();
@@ -114,14 +114,14 @@ fn victim_coin_trims_the_last_queued_or_the_arriving_packet() {
 }
 
 #[test]
-fn a_header_without_room_goes_back_once_and_a_pack_never() {
+fn header_that_does_not_fit_is_returned_once_and_a_pack_never() {
     let full = ["data", "data", "data", "data"];
     let given = "no_room=return extra=1000B";
     assert_eq!(fate(given, &full, "data cpa"), Fate::TrimAndReturn);
     assert_eq!(fate(given, &full, "ack ppl size=66"), BUFFER_FULL, "a PACK is as long as it was sent");
     assert_eq!(fate(given, &full, "data"), BUFFER_FULL);
     assert_eq!(fate("extra=1000B", &full, "data cpa"), Fate::Trim(DATA), "lost by the switch, and counted");
-    let mut state = switch_without_packets(2, bytes(3000));
+    let mut state = switch_without_packets(2, buffer_of_bytes(3000));
     state.fill_up(4, parse_head("data"), (OUT, DATA));
     let at = ForwardingContext { view: &state, ingress: PortId(1), out: OUT };
     let cut = Head { size: 66, ..parse_head("cpa ppl") };
@@ -131,7 +131,7 @@ fn a_header_without_room_goes_back_once_and_a_pack_never() {
 }
 
 #[test]
-fn a_cut_packet_has_its_class_and_its_mark_from_then_on() {
+fn cut_sets_the_header_class_and_the_ecn_codepoint() {
     let cut = |given: &str, text: &str| {
         let mut pkt = parse_head(text);
         trim(given).cut_effect().mark_as_cut(&mut pkt);
@@ -160,8 +160,9 @@ fn limit_in_packets_grows_by_one_for_64_bytes_of_extra() {
 /// Returns the number of headers lost of 10,000 arrivals that are sent at a rate in Mb/s.
 /// Packets of 864 B (850 B and the Ethernet header) arrive at a full port of 1 Gb/s, and are 66 B after the cut.
 fn headers_lost(mbps: i64, extra: &str) -> u32 {
-    let (mut trim, mut state) = (trim(&format!("extra={extra}")), switch_without_packets(2, bytes(8640)));
-    // Bytes that the link could have begun to send, times the rate of arrivals.
+    let (mut trim, mut state) = (trim(&format!("extra={extra}")), switch_without_packets(2, buffer_of_bytes(8640)));
+    // `credit` is the bytes that the 1 Gb/s link could have begun to send, times the arrival rate in Mb/s. So each
+    // arrival adds 864 x 1000, and each sent byte costs `mbps`.
     let (mut lost, mut credit) = (0, 0);
     let pkt = parse_head("data cpa size=864");
     for _ in 0..10_000 {
@@ -193,21 +194,22 @@ fn burst_of_864_byte_packets_at_13_gbps_loses_no_header() {
     let share = f64::from(CutEffect::default().size_after_cut(864, 66)) / 864.0;
     assert!((share - 0.0763).abs() < 0.0002 && (1.0 - share - 0.9237).abs() < 0.0002, "CP §4.6, note 5: {share}");
     assert!((1.0 / share - 13.1).abs() < 0.05);
-    // A whole packet is stored at the threshold itself, and as many bytes of headers arrive while another one leaves.
+    // Extra memory of two packets is enough: a whole packet is stored at the threshold itself, and as many bytes of
+    // headers arrive while another one leaves.
     for mbps in [2000, 12_500, 13_000] {
         assert_eq!(headers_lost(mbps, "1728B"), 0, "{mbps}");
     }
-    assert!(headers_lost(12_500, "1514B") <= 20, "one packet of room is enough for all but 0.2 %");
+    assert!(headers_lost(12_500, "1514B") <= 20, "one packet of extra memory is enough for all but 0.2%");
     assert!(headers_lost(13_400, "1728B") > 100, "more than 1 / 7.63 % of the rate is too much");
 }
 
 #[test]
-fn no_packet_is_cut_twice_no_normal_one_ever_and_no_memory_is_exceeded() {
+fn only_uncut_cpa_packets_are_cut_and_memory_is_kept() {
     let mut rng = Stream::new(3, 0, StreamPurpose::Custom(1));
     let kinds =
         ["data", "data cpa", "ack size=66", "cpa ppl size=66", "ack ppl size=66", "data cpa size=200", "syn size=66"];
     for given in ["", "header_class=5", "victim=coin", "victim=coin header_class=5", "trim_size=128B no_room=return"] {
-        let (mut trim, mut state) = (trim(given), switch_without_packets(2, bytes(6000)));
+        let (mut trim, mut state) = (trim(given), switch_without_packets(2, buffer_of_bytes(6000)));
         let mut draws = Stream::new(4, 0, StreamPurpose::Custom(2));
         for _ in 0..4000 {
             let pkt = parse_head(kinds[rng.uniform_below(kinds.len() as u64) as usize]);

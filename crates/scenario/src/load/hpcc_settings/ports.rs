@@ -8,11 +8,11 @@ use mech::Preset;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Rate};
 
-/// Memory of each port in bytes that is outside of the dynamic threshold.
+/// Memory in bytes that is reserved for each port, outside of the dynamic threshold.
 const PORT_RESERVE_BYTES: u64 = 4096;
 /// Distance of XON below XOFF in bytes.
 const XON_OFFSET_BYTES: u64 = 3072;
-/// Dynamic threshold of a port as fast as hosts: 1/8 of the free memory, as a shift.
+/// Dynamic threshold of a port with the rate of hosts, as a shift: 1/8 of the free memory.
 const DEFAULT_THRESHOLD_SHIFT: u32 = 3;
 impl ConfigurationOverlay<'_> {
     /// Returns the distinct rates of switch ports.
@@ -162,7 +162,7 @@ fn describe_threshold(shift: u32, rates: &[Rate]) -> String {
     format!("{part} of the free memory at {}", rates.join(" and "))
 }
 
-/// Returns the bytes that each port of a switch has for itself, on average: its reserve and the headroom of its link.
+/// Returns the reserved bytes of a port, averaged over the switch: the port's reserve and the headroom of its link.
 fn reserved_bytes_per_port(switch: &NetNode) -> u64 {
     let all: u64 = switch
         .ports

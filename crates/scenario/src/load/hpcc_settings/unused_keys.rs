@@ -1,4 +1,4 @@
-//! Notes about HPCC's configuration file: settings that it made, and settings that have no effect.
+//! Notes about HPCC's configuration file: settings that take effect, and settings that have no effect.
 
 use super::ConfigurationOverlay;
 use super::hosts::CC_MODE_DCQCN;

@@ -14,7 +14,7 @@ const MAX_RTO_TO_RTT_RATIO: u64 = 10_000;
 /// Minimum RTO that is usual in data centers (Vasudevan et al., SIGCOMM 2009; DCTCP, SIGCOMM 2010). Values up to here
 /// get no warning.
 const DATA_CENTER_MIN_RTO: Dur = Dur::ms(10);
-/// Rate above which 100 packets, the default buffer of a port, are shallow: 0.1 ms at 10 Gb/s.
+/// Rate above which the default buffer of a port, 100 packets, is shallow. At 10 Gb/s it holds 0.1 ms of traffic.
 const SHALLOW_BUFFER_RATE: Rate = Rate::gbps(10);
 
 /// Path between two hosts that are far apart.

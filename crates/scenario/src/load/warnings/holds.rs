@@ -8,7 +8,7 @@ use mech::{Agent, PortThresholds};
 
 const ACK_HOLD_KEY: &str = "switch.ack_hold";
 
-/// Agent that holds packets, with its node and switch, and true if the agent is meant for such a port.
+/// Agent that holds packets, with its switch and the switch's settings, and true if the agent works at its port.
 type AckHolder<'a> = (&'a dyn Agent, &'a Node, &'a SwitchConfig, bool);
 
 fn port_holders(port: &PortConfig) -> impl Iterator<Item = &dyn Agent> {
@@ -58,7 +58,8 @@ impl WarningContext<'_> {
         let frames = (u64::from(self.scenario.smallest_frame()), u64::from(self.scenario.largest_frame()));
         own.find_map(|(agent, node, config, _)| {
             let needs = config.overflow.slot.peek().needs();
-            // Memory beyond the buffer counts as queued at the port too, so the queue may exceed the buffer.
+            // Bounced and trimmed packets have memory beyond the buffer, but count as queued at the port: the queue may
+            // exceed the buffer.
             if needs.bounce_lane.is_some() || needs.cut_memory.is_some() {
                 return None;
             }

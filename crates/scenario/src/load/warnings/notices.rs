@@ -1,4 +1,4 @@
-//! Warnings about congestion points that never send notices, and about parts of them that have no effect.
+//! Warnings about congestion points that never send notices, and about their settings that have no effect.
 
 use super::{WarningContext, is_threshold_unreachable};
 use crate::model::{PortConfig, SwitchConfig};
@@ -17,7 +17,7 @@ struct CongestionPoint<'a> {
 }
 
 impl CongestionPoint<'_> {
-    /// Returns the traffic classes whose bytes the congestion point follows.
+    /// Returns the traffic classes whose bytes the congestion point observes.
     fn classes(&self) -> ClassSet {
         let follows = |class: &u8| {
             let all = Account::accounts_of_port(self.number);
@@ -55,7 +55,7 @@ impl WarningContext<'_> {
         all
     }
 
-    /// Warning about congestion points of a class that no packet has, or of a queue length that is never reached.
+    /// Warning about congestion points for a class that no packet has, or with a threshold that no queue reaches.
     fn warn_ineffective_notices(&self, all: &[CongestionPoint<'_>]) -> Option<String> {
         let followed = all.iter().fold(ClassSet::NONE, |set, one| set.union(one.classes()));
         if followed != ClassSet::NONE && followed.minus(self.scenario.classes()) == followed {
@@ -82,7 +82,8 @@ impl WarningContext<'_> {
                 });
             }
             let needs = one.switch.overflow.slot.peek().needs();
-            // Memory beyond the buffer counts as queued at the port too, so the queue may exceed the buffer.
+            // Bounced and trimmed packets have memory beyond the buffer, but count as queued at the port: the queue may
+            // exceed the buffer.
             if needs.bounce_lane.is_some() || needs.cut_memory.is_some() {
                 return None;
             }

@@ -12,7 +12,7 @@ use units::{Bytes, Rate};
 /// Largest number of unknown keys that are kept.
 const MAX_REPORTED_UNKNOWN: usize = 20;
 
-/// Value of a key.
+/// Value of a key in a configuration file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Setting {
     /// Number in the unit of its key.
@@ -196,7 +196,7 @@ fn read_value(key: &Key, words: &mut WordReader) -> Result<Setting, FileFault> {
         }
         ValueForm::Rate => {
             let (line, word) = next_value_word(key.name, words, "a rate with its unit, such as `50Mb/s`")?;
-            // ns-3 accepts both forms of the unit.
+            // ns-3 accepts both `b/s` and `bps`.
             let rate = graph_file::parse_link_rate(&word.replace("b/s", "bps"));
             Setting::Rate(
                 rate.or_else(|(_, rule)| line_error(line, format!("{} `{}`", key.name, format_word(word)), rule))?,
@@ -206,7 +206,7 @@ fn read_value(key: &Key, words: &mut WordReader) -> Result<Setting, FileFault> {
         ValueForm::Map(range) => {
             let (_, count) = read_number(key.name, words, super::keys::ENTRY_COUNT)?;
             let mut map = BTreeMap::new();
-            // The count is not trusted: reading ends with the words of the file.
+            // The count may be far too large. It reserves no memory, and reading fails at the end of the file.
             for _ in 0..count as u64 {
                 let (_, rate) = read_number(key.name, words, super::keys::LINK_BITS_PER_SECOND)?;
                 map.insert(rate as u64, read_number(key.name, words, range)?.1);

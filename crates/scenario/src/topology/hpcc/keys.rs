@@ -103,7 +103,8 @@ keys! {
     ]),
     "TOPOLOGY_FILE": ValueForm::Text,
     "FLOW_FILE": ValueForm::Text,
-    // Keys of output, and keys that affect other congestion control or nothing.
+    // Listed only so that they are not reported as unknown: keys for output, for other congestion control, or for
+    // nothing.
     "TRACE_FILE": ValueForm::Text,
     "TRACE_OUTPUT_FILE": ValueForm::Text,
     "FCT_OUTPUT_FILE": ValueForm::Text,

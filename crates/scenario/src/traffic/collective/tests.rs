@@ -43,7 +43,7 @@ impl CollectiveModel {
     /// Runs all jobs to the end, over a network that delivers a message `time` after its start.
     fn run(&mut self, time: impl Fn(&FlowSpec) -> u64) {
         let mut under_way: BTreeMap<(Time, u64), (FlowSpec, BTreeSet<usize>)> = BTreeMap::new();
-        // A message is held until it starts, since it carries what its rank has then.
+        // Messages wait here until they start, because a message carries the data that its rank has at that time.
         let mut due: BTreeMap<(Time, u64), FlowSpec> = BTreeMap::new();
         let mut n = 0;
         for (start, draft) in self.ranks.first_messages() {
@@ -106,16 +106,16 @@ impl CollectiveModel {
 }
 
 /// Returns a pseudo-random delay of a message, so that messages overtake each other.
-fn uneven(spec: &FlowSpec) -> u64 {
+fn uneven_delay(spec: &FlowSpec) -> u64 {
     1_000_000 + hash_mix(spec.tag << 8 | u64::from(spec.src.0), u64::from(spec.query)) % 20_000_000
 }
 
 #[test]
-fn a_ring_leaves_the_sum_of_all_with_every_rank_whatever_the_order_of_messages() {
+fn ring_gives_every_rank_the_sum_in_any_message_order() {
     for (ranks, jobs) in [(2, 1), (3, 2), (4, 1), (7, 3)] {
         for jitter in [Dur::ZERO, Dur::us(30)] {
             let mut model = CollectiveModel::new(JobPlan { jitter, ..plan(Algorithm::Ring, ranks, jobs) });
-            model.run(uneven);
+            model.run(uneven_delay);
             model.check(ranks);
             let iterations = 3 * jobs as usize;
             assert_eq!(model.messages, iterations * (2 * ranks * (ranks - 1)) as usize);
@@ -126,11 +126,11 @@ fn a_ring_leaves_the_sum_of_all_with_every_rank_whatever_the_order_of_messages()
 }
 
 #[test]
-fn a_tree_leaves_the_sum_of_all_with_every_rank_whatever_the_order_of_messages() {
+fn tree_gives_every_rank_the_sum_in_any_message_order() {
     for (ranks, jobs, chunks) in [(2, 1, 1), (3, 1, 4), (6, 2, 3), (15, 1, 1), (12, 1, 16)] {
         for jitter in [Dur::ZERO, Dur::us(30)] {
             let mut model = CollectiveModel::new(JobPlan { jitter, ..plan(Algorithm::Tree(chunks), ranks, jobs) });
-            model.run(uneven);
+            model.run(uneven_delay);
             model.check(chunks);
             let iterations = 3 * jobs as usize;
             assert_eq!(model.messages, iterations * (2 * (ranks - 1) * chunks) as usize);
@@ -140,15 +140,16 @@ fn a_tree_leaves_the_sum_of_all_with_every_rank_whatever_the_order_of_messages()
 }
 
 #[test]
-fn with_the_same_time_for_every_message_iterations_take_their_closed_form() {
+fn iteration_time_has_its_closed_form_if_messages_are_equal() {
     let step = Dur::us(10).0;
     let mut ring = CollectiveModel::new(plan(Algorithm::Ring, 5, 1));
     ring.run(|_| step);
-    // 2 (N-1) steps, then 5 us of computation.
+    // An iteration of a ring has 2 (N-1) steps, and 5 us of computation follow.
     let spans: Vec<_> = ring.spans.values().map(|(from, to)| (from.0, to.0)).collect();
     let begin = |n: u64| 1_000_000 + n * (8 * step + 5_000_000);
     assert_eq!(spans, [0, 1, 2].map(|n| (begin(n), begin(n) + 8 * step)));
-    // Seven ranks have two levels below the root: two steps up, two down. The root is done first and waits.
+    // A tree of seven ranks has two levels below the root: two steps up, two down. The root finishes first, and waits
+    // for the others.
     let mut tree = CollectiveModel::new(plan(Algorithm::Tree(3), 7, 1));
     tree.run(|_| step);
     let spans: Vec<_> = tree.spans.values().map(|(from, to)| (from.0, to.0)).collect();
@@ -157,17 +158,17 @@ fn with_the_same_time_for_every_message_iterations_take_their_closed_form() {
 }
 
 #[test]
-fn a_rank_that_computes_longer_holds_up_its_ring_and_nothing_is_sent_before_it_has_begun() {
+fn a_late_rank_delays_its_ring_and_sends_nothing_early() {
     let mut model = CollectiveModel::new(JobPlan { repeat: 2, ..plan(Algorithm::Ring, 3, 1) });
     model.ranks.ranks[1].iteration_start = Time(Dur::ms(1).0);
     model.run(|_| 1_000_000);
     model.check(3);
-    // The rank's own step 0 starts last. Its chunk passes all other ranks twice except one.
+    // Rank 1 sends its chunk last, at 1 ms. The chunk takes 2 (N-1) = 4 messages of 1 us each.
     assert_eq!(model.spans[&0], (Time(Dur::us(1).0), Time(Dur::ms(1).0 + 4_000_000)));
 }
 
 #[test]
-fn what_reaches_a_rank_before_it_has_begun_waits_and_its_next_iteration_begins_no_sooner() {
+fn early_messages_wait_for_the_start_of_the_rank() {
     for (algorithm, ranks, late) in [(Algorithm::Ring, 3, 1), (Algorithm::Tree(1), 2, 0)] {
         let mut model = CollectiveModel::new(plan(algorithm, ranks, 1));
         model.ranks.ranks[late].iteration_start = Time(Dur::ms(1).0);
@@ -177,14 +178,14 @@ fn what_reaches_a_rank_before_it_has_begun_waits_and_its_next_iteration_begins_n
         model.ranks.on_delivered(&draft.into_flow(at, 7, 2), Time(Dur::us(2).0), &mut out);
         assert_eq!(out.iter().map(|spec| spec.start).collect::<Vec<_>>(), [Time(Dur::ms(1).0)]);
         if algorithm == Algorithm::Tree(1) {
-            // A root only needs messages that have arrived, then computes for 5 us.
+            // The root has all messages at its start (1 ms): it finishes immediately, and computes for 5 us.
             assert_eq!(model.ranks.ranks[late].iteration_start, Time(Dur::us(1005).0));
         }
     }
 }
 
 #[test]
-fn persistent_connections_have_one_number_for_each_way_between_two_ranks() {
+fn persistent_connections_have_a_number_per_direction() {
     for algorithm in [Algorithm::Ring, Algorithm::Tree(4)] {
         let plan = Arc::new(JobPlan { persistent: true, ..plan(algorithm, 5, 2) });
         let mut ranks = Collective::new(plan.clone(), |place| Stream::new(3, place, StreamPurpose::Reply(0)));

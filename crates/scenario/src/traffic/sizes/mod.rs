@@ -142,7 +142,7 @@ impl Sizes {
             SizeShape::Fixed(size) => size.div_ceil(segment) as f64,
             SizeShape::Points(points) => points.mean_segments(segment as f64),
             SizeShape::Pareto(pareto) => pareto.mean_segments(segment as f64),
-            // Sum of the shares of flows longer than 0, 1, 2, … segments.
+            // The mean is the sum of the shares of flows longer than 0, 1, 2, … segments, here a geometric series.
             SizeShape::Exponential(mean) => -1.0 / libm::expm1(-(segment as f64) / mean),
             SizeShape::Uniform(min, max) => {
                 let up_to = |n: u64| {

@@ -60,7 +60,8 @@ impl SizePoints {
 
     /// Returns the mean number of segments of `segment` payload bytes.
     pub fn mean_segments(&self, segment: f64) -> f64 {
-        // Integral of the number of segments over the sizes from 0 to x.
+        // Integral of the number of segments over the sizes from 0 to x, in closed form: exact for sizes that are
+        // uniform between two points.
         let area = |x: f64| {
             let full = (x / segment).floor();
             segment * full * (full + 1.0) / 2.0 + (full + 1.0) * (x - full * segment)

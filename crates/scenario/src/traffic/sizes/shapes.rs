@@ -122,7 +122,7 @@ impl Pareto {
         })
     }
 
-    /// Returns the distribution with a mean; `None` if its smallest size would be below a byte.
+    /// Returns the distribution with this shape, mean and bound; `None` if its smallest size would be below a byte.
     fn from_mean(shape: f64, mean: f64, max: f64) -> Option<Pareto> {
         if max.is_infinite() {
             let scale = mean * (shape - 1.0) / shape;
@@ -133,7 +133,8 @@ impl Pareto {
         if of(low).mean_bytes() > mean {
             return None;
         }
-        // The mean grows with the smallest size and is never below it. 64 bisections reach the last bit.
+        // The mean grows with the smallest size and is never below it, so bisection finds that size between 1 and the
+        // mean. 64 steps reach the last bit.
         for _ in 0..64 {
             let middle = (low + high) / 2.0;
             if of(middle).mean_bytes() > mean { high = middle } else { low = middle }
@@ -157,7 +158,7 @@ impl Pareto {
         if max.is_infinite() {
             return if shape > 1.0 { scale * shape / (shape - 1.0) } else { f64::INFINITY };
         }
-        // Integral of x times the density, over the share that remains.
+        // Mean below the bound: the integral of x times the density, over the share of flows below the bound.
         let log = libm::log(max / scale);
         let moment = match shape == 1.0 {
             true => scale * log,

@@ -17,7 +17,8 @@ fn mean_of(sizes: &Sizes, of: impl Fn(u64) -> f64) -> f64 {
 fn abqs_pareto_has_the_mean_that_it_is_given_and_a_smallest_size_of_a_sixth() {
     let sizes = shape("pareto", &[("shape", "1.2"), ("mean", "50KB")]).unwrap();
     assert!((sizes.mean_bytes() - 50_000.0).abs() < 1e-6);
-    // 50000 × 0.2 / 1.2 = 8333.3; half of all are below 8333.3 × 2^(1/1.2), and 1 in 4096 is above × 2^10.
+    // The smallest size is 50000 × 0.2 / 1.2 = 8333.3. Half of all sizes are below 8333.3 × 2^(1/1.2), and 1 in 4096 is
+    // above 8333.3 × 2^10.
     assert_eq!(sizes.quantile(0.0), 8_333);
     assert_eq!(sizes.quantile(0.5), 14_848);
     assert_eq!(sizes.quantile(1.0 - 1.0 / 4096.0), 8_533_333);
@@ -26,12 +27,13 @@ fn abqs_pareto_has_the_mean_that_it_is_given_and_a_smallest_size_of_a_sixth() {
 }
 
 #[test]
-fn pareto_quantiles_are_exact_where_the_powers_are() {
+fn pareto_quantiles_match_exact_powers() {
     let plain = shape("pareto", &[("shape", "2"), ("scale", "1KB")]).unwrap();
     // 1000 / sqrt(1 - u)
     assert_eq!([0.0, 0.75, 0.9375, 0.99].map(|u| plain.quantile(u)), [1000, 2000, 4000, 10_000]);
     assert_eq!(plain.mean_bytes(), 2000.0);
-    // With a bound of 4 KB, 1/16 is beyond: 1000 / sqrt(1 - u 15/16); the mean is 2 (1 - 1/4) / (15/16).
+    // Without the bound of 4 KB, 1/16 of the sizes would be above it. The quantile is thus 1000 / sqrt(1 - u 15/16),
+    // and the mean 2 (1 - 1/4) / (15/16) KB.
     let bounded = shape("pareto", &[("shape", "2"), ("scale", "1KB"), ("max", "4KB")]).unwrap();
     assert_eq!([0.0, 0.8, 1.0].map(|u| bounded.quantile(u)), [1000, 2000, 4000]);
     assert!((bounded.mean_bytes() - 1600.0).abs() < 1e-9, "{}", bounded.mean_bytes());
@@ -45,7 +47,7 @@ fn pareto_quantiles_are_exact_where_the_powers_are() {
 }
 
 #[test]
-fn exponential_and_uniform_sizes_have_their_quantiles() {
+fn exponential_and_uniform_quantiles_match_formulas() {
     let exponential = shape("exponential", &[("mean", "1KB")]).unwrap();
     assert_eq!([0.0, 0.5, 0.75].map(|u| exponential.quantile(u)), [1, 693, 1386]);
     let uniform = shape("uniform", &[("min", "3B"), ("max", "6B")]).unwrap();
@@ -94,7 +96,7 @@ fn wire_bytes_count_every_segment_of_a_flow() {
 }
 
 #[test]
-fn a_table_of_sizes_that_cannot_be_is_refused() {
+fn impossible_size_tables_are_refused() {
     let pareto = |given: &[(&str, &str)]| shape("pareto", given).unwrap_err();
     assert_eq!(pareto(&[("shape", "2")]), "scale: neither `scale` nor `mean`; one of the two");
     let both = [("shape", "2"), ("scale", "1KB"), ("mean", "2KB")];

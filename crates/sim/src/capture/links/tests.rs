@@ -26,7 +26,7 @@ fn link_names(topology: &Topology, texts: &[&str]) -> Result<Vec<String>, Vec<St
 }
 
 #[test]
-fn a_host_stands_for_its_link_and_every_link_is_taken_once() {
+fn host_name_selects_its_link_and_no_link_is_repeated() {
     assert_eq!(link_names(&small_network(), &["h0", "s0:h0", "h0:s0", "h0:s0:0", "h1"]).unwrap(), ["h0:s0", "h1:s0"]);
     let link = &parse_links(&small_network(), &["s2:s0".into()]).unwrap()[0];
     assert_eq!((link.name.as_str(), link.ports), ("s0:s2", [6, 9]));
@@ -35,7 +35,7 @@ fn a_host_stands_for_its_link_and_every_link_is_taken_once() {
 }
 
 #[test]
-fn parallel_links_are_told_apart_by_number_whichever_end_comes_first() {
+fn parallel_links_are_selected_by_number() {
     assert_eq!(link_names(&small_network(), &["s0:s1:0", "s1:s0:1"]).unwrap(), ["s0:s1:0", "s0:s1:1"]);
     let ports: Vec<_> = parse_links(&small_network(), &["s0:s1:0".into(), "s0:s1:1".into()]).unwrap();
     assert_eq!(ports.iter().map(|link| link.ports).collect::<Vec<_>>(), [[4, 7], [5, 8]]);
@@ -64,7 +64,7 @@ fn unknown_link_name_error_lists_the_existing_links() {
 }
 
 #[test]
-fn names_with_colons_are_found_where_there_is_one_way_to_read_them() {
+fn node_names_with_colons_work_if_unambiguous() {
     let net = network(2, &["a:b", "a", "s", "s:0"], &[(0, 2), (1, 3), (2, 3)]);
     assert_eq!(link_names(&net, &["a:b", "a", "a:b:s", "s:s:0"]).unwrap(), ["a:b:s", "a:s:0", "s:s:0"]);
     let net = network(2, &["a", "a:s", "s:s", "s"], &[(0, 2), (1, 3), (2, 3)]);

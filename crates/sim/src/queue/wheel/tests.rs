@@ -7,7 +7,7 @@ fn key_at(time: u64) -> Key {
 }
 
 #[test]
-fn the_wheel_takes_what_is_less_than_its_slots_ahead_and_the_heap_the_rest() {
+fn events_beyond_the_wheel_go_to_the_heap() {
     let mut wheel = Wheel::new();
     let horizon = (wheel.shape.slots as u64) << wheel.shape.shift;
     wheel.push(key_at(horizon - 1));
@@ -17,7 +17,7 @@ fn the_wheel_takes_what_is_less_than_its_slots_ahead_and_the_heap_the_rest() {
 }
 
 #[test]
-fn after_a_silence_the_wheel_stands_where_the_run_is() {
+fn wheel_continues_at_the_first_event_after_a_silence() {
     let mut wheel = Wheel::new();
     wheel.push(key_at(1_000_000_000_000));
     assert_eq!(wheel.pop(), Some(key_at(1_000_000_000_000)));

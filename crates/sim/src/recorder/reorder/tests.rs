@@ -33,7 +33,7 @@ fn extents(arrivals: &[u64]) -> (Vec<(i64, u64)>, u64) {
 /// 4 3 5 3, packet 2 is lost, so that no index is 2, and the second 3 has none: indices 1 3 4 5 and none give 0, -1,
 /// 1, 0.
 #[test]
-fn a_receive_index_skips_what_is_lost_and_duplicates_have_none() {
+fn receive_index_skips_losses_and_duplicates_get_none() {
     assert_eq!(displacements(&[2, 1, 4, 5, 3], 3), [(-1, 3), (1, 1), (2, 1)]);
     assert_eq!(displacements(&[1, 4, 3, 5, 3], 3), [(-1, 1), (0, 2), (1, 1)]);
 }
@@ -47,7 +47,7 @@ fn a_receive_index_skips_what_is_lost_and_duplicates_have_none() {
 ///
 /// Extents: 3 comes one after 4; 7 one after 8; 6 two after 8.
 #[test]
-fn losses_duplicates_and_reordering_together_give_what_is_worked_out_by_hand() {
+fn losses_duplicates_and_reordering_match_hand_calculation() {
     let arrivals = [1, 4, 3, 5, 3, 8, 7, 6];
     assert_eq!(displacements(&arrivals, 3), [(-2, 1), (-1, 1), (0, 3), (1, 1), (2, 1)]);
     assert_eq!(buffer_occupancies(&arrivals, 10), [(0, 1), (1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (6, 1)]);
@@ -90,7 +90,7 @@ fn a_packet_later_than_the_threshold_counts_as_lost() {
 }
 
 #[test]
-fn in_order_nothing_waits_and_nothing_is_kept() {
+fn packets_in_order_never_wait_and_leave_no_state() {
     let (mut stream, mut tally) = (ArrivalStream::default(), ReorderCounts::default());
     for seq in 0..1000 {
         assert!(stream.is_complete_before(seq));
@@ -175,12 +175,12 @@ fn shuffle_packets(seed: u64) -> Vec<u64> {
 }
 
 #[test]
-fn streams_give_what_the_algorithms_taken_literally_give() {
+fn streams_match_the_literal_algorithms() {
     let mut reordered = 0;
     for seed in 0..500 {
         let arrivals = shuffle_packets(seed);
-        // If the first copy of a packet counts as lost, the look-ahead of the algorithm decides whether the second
-        // copy is new. The simulator gives first copies only.
+        // If the first copy of a packet counts as lost, the literal algorithm takes the second copy as new or not,
+        // depending on its look-ahead. Small thresholds are thus compared for first copies only.
         let once = first_copies(&arrivals);
         for threshold in [1, 2, 3, 5, 8, 20, 100] {
             let found = displacements(&once, threshold);
@@ -195,7 +195,7 @@ fn streams_give_what_the_algorithms_taken_literally_give() {
 }
 
 #[test]
-fn what_a_stream_keeps_is_bounded_by_the_threshold_whatever_is_lost() {
+fn memory_of_a_stream_is_bounded_by_the_threshold() {
     for seed in 0..50 {
         let (mut stream, mut tally) = (ArrivalStream::default(), ReorderCounts::default());
         for (round, threshold) in (0..40u64).zip(std::iter::repeat(7u32)) {

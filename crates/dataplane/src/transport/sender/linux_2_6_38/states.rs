@@ -47,12 +47,12 @@ impl Sender {
         }
     }
 
-    /// Returns true for a plain duplicate ACK. A PACK is none: it names the lost segment (Cut Payload §4.4).
+    /// Returns true for a plain duplicate ACK. A PACK is not one: it names the lost segment (Cut Payload §4.4).
     fn is_duplicate(&self, ack: &LinuxAck) -> bool {
         !ack.advanced && !ack.moves_window && ack.outcome.acked == 0 && !ack.is_pack
     }
 
-    /// Number of segments up to the highest SACK; without SACK the number of duplicates and one (`tcp_fackets_out`).
+    /// Number of segments up to the highest SACK; without SACK one more than the duplicates (`tcp_fackets_out`).
     fn fackets(&self, r: &RackTlp, cfg: &TcpConfig) -> u32 {
         match Sender::has_sack(cfg) {
             true => r.fackets(self.una),

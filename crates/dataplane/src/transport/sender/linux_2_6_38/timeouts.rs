@@ -50,7 +50,8 @@ impl Sender {
         if self.cuts_threshold(r) {
             r.fack.prior = Some(self.congestion.current_threshold(Sender::is_reducing(r), mss));
             match r.fack.frto > 0 {
-                // The window was not yet reduced by the previous timeout.
+                // F-RTO of the previous timeout has not reduced the window yet, so Linux computes the threshold as for
+                // a window of two segments (`tcp_enter_frto`).
                 true => self.congestion.cut_threshold_of(2, mss),
                 false => self.congestion.cut_threshold(mss),
             }
@@ -132,7 +133,7 @@ impl Sender {
                 return true;
             }
         } else if !acked && step == 1 {
-            // No new data leaves before the first ACK.
+            // In F-RTO, no new data leaves before an ACK of new data.
             self.congestion.limit_window(r.segments.in_flight(), io.cfg.mss.into());
             return true;
         } else if step >= 2 && (!progresses || told.reported && !self.is_all_original(ack, r)) {

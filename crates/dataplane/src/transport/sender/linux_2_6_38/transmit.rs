@@ -104,7 +104,8 @@ impl Sender {
             return mss.min(self.written - self.nxt);
         }
         let most = (MAX_BURST_BYTES - HEADER_BYTES).min(u64::from(cfg.peer_window) / 2).max(mss) / mss * mss;
-        // After a segment cut short by the receiver's window, a rest below a segment begins the next piece.
+        // If the receiver's window has shortened a segment, less than a segment may be left of the piece. This rest
+        // begins the next piece.
         if self.nxt + mss > r.fack.piece_start.saturating_add(most) || self.nxt == r.fack.written {
             r.fack.piece_start = self.nxt;
         }
