@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 RUST := $(shell find crates \( -name tests -o -name benches \) -prune -o \( -name '*.rs' -o -name 'Cargo.toml' \) -print) Cargo.toml Cargo.lock
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup dev demo test check lint format rust-test rust-unit-test python-test python-unit-test bench fuzz fuzz-tools golden mutations bench-ns3 bench-linux bench-linux-exact bench-phase docs figures measured papers studies lock audit clean
+.PHONY: help setup dev demo test check lint rust-lint python-lint format rust-test rust-unit-test python-test python-unit-test bench fuzz fuzz-tools golden mutations bench-ns3 bench-linux bench-linux-exact bench-phase docs figures measured papers studies lock audit clean
 
 help:
 	@echo "make setup   an environment in .venv with the command .venv/bin/overspill"
@@ -33,8 +33,8 @@ help:
 
 setup: $(VENV)/.built
 
-# Versions and hashes are those of requirements/*.lock.
-PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r
+# Versions and hashes are those of requirements/*.lock. Python compiles a module when it is first imported: most never are.
+PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r
 
 $(VENV)/.tools: requirements/setup.lock
 	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust with rustup"; exit 1; }
@@ -78,21 +78,27 @@ audit:
 demo: setup
 	$(BIN)/overspill run scenarios/incast.toml --seeds 5
 
-# Lints leave one core idle for much of their time, in which the core is built.
-test: $(VENV)/.dev
-	@$(MAKE) --no-print-directory -j2 lint setup
+# Installing packages and lints leave one core idle for much of their time. Everything is compiled once: what helps to
+# compile a change again would cost a tenth of it.
+test: export CARGO_INCREMENTAL = 0
+test:
+	@$(MAKE) --no-print-directory -j3 rust-lint setup python-lint
 	@$(MAKE) --no-print-directory rust-test python-test
 
 check: lint rust-unit-test python-unit-test
 
 PYTHON_SOURCES := python tests docs papers studies benches/linux benches/phase
 
-# Types of a paper's code are checked under the name that it is loaded by.
-lint: $(VENV)/.dev
+lint: rust-lint python-lint
+
+rust-lint:
 	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
 	@cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
+
+# Types of a paper's code are checked under the name that it is loaded by.
+python-lint: $(VENV)/.dev
 	$(BIN)/ruff check $(PYTHON_SOURCES)
 	$(BIN)/ruff format --check $(PYTHON_SOURCES)
 	@rm -rf out/typed && mkdir -p out/typed/overspill_papers

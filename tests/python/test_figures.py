@@ -31,6 +31,7 @@ def test_nobody_gets_figures_that_he_did_not_ask_for(command: Command, scenario:
     assert Path("s/report.html").is_file() and not Path("s/figures").exists()
 
 
+@pytest.mark.usefixtures("quick")
 def test_the_rest_of_the_figures_can_be_had_later_and_the_page_links_what_is_there(
     command: Command, scenario: Path
 ) -> None:

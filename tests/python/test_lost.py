@@ -162,6 +162,7 @@ def test_runs_of_other_variants_and_settings_stay_in_the_store(command: Command,
     assert "3 runs were finished before" in ran.err
 
 
+@pytest.mark.usefixtures("quick")
 def test_the_page_and_figures_of_the_same_results_stay(command: Command, scenario: Path) -> None:
     assert command("run", scenario, "--out", "o", "--figures", "svg").status == 0
     drawn = sorted(Path("o/figures").iterdir())

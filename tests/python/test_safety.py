@@ -51,6 +51,7 @@ def test_a_run_that_finishes_nothing_leaves_earlier_results_as_they_were(
     assert read_files(Path("o")) == before
 
 
+@pytest.mark.usefixtures("quick")
 def test_new_results_take_away_only_what_the_old_manifest_lists(command: Command, scenario: Path) -> None:
     assert command("run", scenario, "--out", "o", "--seeds", 2, "--figures", "png").status == 0
     assert Path("o/figures/fct.png").is_file()
@@ -101,6 +102,7 @@ def test_what_an_aborted_run_left_is_taken_away(tmp_path: Path, scenario: Path) 
     assert not left.exists()
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_redrawn_report_leaves_no_figure_of_the_old_one(tmp_path: Path, scenario: Path) -> None:
     results = run(scenario, out=tmp_path / "o")
     report.write(results, tmp_path / "o", ["png"])

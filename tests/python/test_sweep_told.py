@@ -336,6 +336,7 @@ def test_a_report_of_a_file_or_of_nothing_is_bad_input(command: Command, scenari
     assert (ran.status, ran.err) == (2, f"nowhere: no such folder; {expected}")
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_page_stays_with_its_tables(command: Command, scenario: Path) -> None:
     args = ("sweep", scenario, "--seeds", 2, "--jobs", 1, "--out", "o")
     command(*args, "--over", "switch.x=1", "--figures", "png")
