@@ -108,7 +108,7 @@ impl AccountDelta {
     #[inline]
     pub(crate) fn accounts(&self) -> impl Iterator<Item = (Account, i64)> + use<> {
         let AccountDelta { port, ingress, class, bytes, joins, leaves } = *self;
-        // A frame that moves from one memory to another counts for its output port all the time: both changes cancel.
+        // A frame that moves between memories counts for its output port all the time, so joining and leaving cancel.
         let comes = |joins: bool, leaves: bool| (joins != leaves).then_some(if joins { bytes } else { -bytes });
         let waits = comes(joins != MemorySides::NONE, leaves != MemorySides::NONE);
         let output = port.zip(waits).map(|(port, by)| (Account::Output(port), by));
@@ -131,7 +131,7 @@ impl Accounts {
             output: of(any(|of| matches!(of, Account::Output(_))), ports),
             arrived: of(any(|of| matches!(of, Account::Arrived(..))), ports * 8),
             entered: of(any(|of| matches!(of, Account::Entered(..))), ports * 8),
-            // An agent that follows `Entered` may also call `View::allocated`, which returns the bytes of `Input`.
+            // An agent that follows `Entered` may also call `View::allocated_bytes`, which reads `Input`.
             input: of(
                 any(|of| matches!(of, Account::Input(..) | Account::AllInput(_) | Account::Entered(..))),
                 ports * 8,

@@ -145,8 +145,8 @@ impl Core {
             AdmitCalls::WhenFull if self.store.accepts_within_limit(Some(pkt.head.ingress), to, pkt.head.size) => {
                 return Decision::store(to.queue);
             }
-            // The mechanism may read any port, so all ports must be settled. This pass over the ports is costly, so the
-            // cases above avoid it.
+            // The mechanism may read any port, so all ports must be settled. The cases above avoid this pass over all
+            // ports.
             _ => self.store.settle_all_departures(now),
         }
         self.acts.clear();
@@ -206,7 +206,7 @@ impl Core {
                 self.store_cut_header(pkt, QueueAt { port, queue }, mark, step)
             }
             Fate::TrimAndReturn if self.trim_packet(pkt, port, step) => self.return_cut_header(pkt, port, step),
-            // With input memory, a packet that cannot get shorter is stored there, as any frame whose output is full.
+            // With input memory, a packet that cannot get shorter is stored there, like any frame whose output is full.
             Fate::Trim(_) | Fate::TrimAndReturn if self.store.inputs.is_some() => {
                 self.store_packet(pkt, QueueAt { port, queue: pkt.head.queue() }, mark, step);
             }

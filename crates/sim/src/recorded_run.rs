@@ -72,7 +72,7 @@ pub struct CaptureRequest {
     pub snaplen: Option<u32>,
 }
 
-/// Builds a run that records the tables of its scenario, before its first event.
+/// Builds a run that has not begun, and that will record the tables of its scenario.
 ///
 /// # Errors
 /// Returns the errors of [`build()`], and those of writing the header of a capture.

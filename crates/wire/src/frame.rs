@@ -138,7 +138,7 @@ pub(crate) fn segment_of_packet(crossing: &PacketOnLink) -> Segment {
     let flags = tcp_flags(pkt.head.flags).with(if push { TcpFlags::PSH } else { TcpFlags(0) });
     let options = ext.map(TcpOptions::from_ext).unwrap_or_default();
     let headers = IPV4_HEADER + TCP_HEADER + options.padded_length();
-    // No field has the length of a payload that was cut off, so that it follows from the original size of the frame.
+    // The packet no longer has the length of a payload that was cut off, so the original size of the frame gives it.
     // Padding of the original frame thus counts as payload.
     let lost = pkt.head.orig_size.saturating_sub(ETHERNET_HEADER + FCS_BYTES + headers);
     let payload = if flags.cp_packet() == CpPacket::Cut { lost } else { pkt.payload };

@@ -49,7 +49,7 @@ def held_acks_by_variant(results: Results) -> dict[str, HeldAcks]:
 
 
 def port_with_most_held(run: RunData) -> tuple[int, int] | None:
-    """Returns the port that held most ACKs, of equals the longest congested; `None` if no port held any."""
+    """Returns the port with most held ACKs, among equals the longest congested; `None` if there are none."""
     if "holds" not in run.names or "hold_trace" not in run.names:
         return None
     node, port, held, spent = run.columns("holds", "node", "port", "held", "congested_ps")
@@ -69,7 +69,7 @@ def read_held_acks(run: RunData, port: tuple[int, int]) -> HeldAcks:
 
 
 def chart_held_acks(results: Results) -> Chart | None:
-    """Builds the figure of the port that held most ACKs: queue, held ACKs, states; `None` without any."""
+    """Builds the figure of the port with most held ACKs: queue, ACKs, states; `None` if no port held any."""
     found = held_acks_by_variant(results)
     if not found:
         return None

@@ -232,7 +232,7 @@ class LabelledArrow:
 
 @dataclass(frozen=True)
 class Nodes:
-    """Nodes of one kind, coloured by `value`, or by `plain_colour` if it is NaN; labels may be empty.
+    """Nodes of one kind, coloured by `value`, or in `plain_colour` if it is NaN; labels may be empty.
 
     A `box` is as large as its label, which is inside.
     """

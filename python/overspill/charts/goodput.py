@@ -61,7 +61,7 @@ def has_only_raw_flows(run: RunData) -> bool:
 
 
 def burst_notes(runs: Iterable[RunData], beyond: str = "") -> tuple[str, str]:
-    """Returns sentences for caption and note on goodput bursts after missing packets, if any are possible."""
+    """Returns sentences on goodput bursts for caption and note; only `beyond` if there can be no bursts."""
     if not may_wait_for_missing(runs):
         return "", beyond.strip()
     return f"{BURSTS_NOTE} ", IN_ORDER_NOTE + beyond
@@ -198,7 +198,7 @@ def compute_rates(run: RunData, data: tuple[np.ndarray, ...], when: tuple[Period
 
 
 def chart_goodput_by_host(results: Results) -> Chart | None:
-    """Builds the heat map of goodput by host and time in first seeds' runs; `None` below two receivers."""
+    """Builds the heat map of first seeds' goodput by host and time; `None` for fewer than two receivers."""
     runs = common.first_runs_with_table(results, "host_goodput")
     sums = common.sum_by_key(run.columns("host_goodput", "node", "bytes") for run in runs.values())
     hosts = common.sort_by_amount({host: size for host, size in sums.items() if size})

@@ -12,8 +12,8 @@ from overspill.results import metric_names, metrics
 from overspill.results.line_labels import LABEL_MEANINGS
 
 CATEGORIES = ("mechanisms", "topologies", "transports", "traffic", "sizes", "metrics", "papers")
-# Kinds of switches are values of a setting, for which the core's catalogue has no separate meanings. Users
-# expect them in the list beside the mechanisms.
+# Settings whose values are kinds of switches, listed like mechanisms. Each value has its meaning here, since
+# the core's catalogue has no entries for values.
 KINDS_OF_SETTINGS = {
     "switch.model": {
         "output_queued": "Frames wait at their output.",
@@ -23,8 +23,8 @@ KINDS_OF_SETTINGS = {
 }
 SLOT_OF_CATEGORY = {"topologies": "topology", "transports": "transport", "traffic": "traffic"}
 
-# Tables of `[switch]` that make a mechanism equal to that of known switches and standards, for `overspill
-# explain`: no single parameter does so. The page of each mechanism says more.
+# Tables of `[switch]` that make a mechanism equal to that of known switches and standards, as `overspill
+# explain` prints them. The page of each mechanism says more.
 EQUIVALENT_SETTINGS = {
     "switch.overflow.trim": (
         ("CP: cut headers wait in the queue of their data", {"overflow": '{ kind = "trim" }'}),

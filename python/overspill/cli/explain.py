@@ -24,7 +24,8 @@ def explain(
         ),
     ] = None,
     size: Annotated[
-        int | None, typer.Option("--size", min=1, help="Capacity in frames of the queue (default: 100).")
+        int | None,
+        typer.Option("--size", min=1, help="Capacity in frames of the queue in the curve (default: 100)."),
     ] = None,
     file: Annotated[
         Path | None,

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 
 class AbandonedThreads:
-    """Record that there are abandoned threads; the interpreter would wait for these at its exit."""
+    """Flag for abandoned threads, for which the interpreter would wait at its exit."""
 
     exist = False
 

@@ -156,7 +156,7 @@ def has_enough_jitter(resolved: Mapping[str, Any], variant: str, name: str, fram
 
 
 def plan_with_settings(plan: Plan, sets: Sequence[str]) -> Plan:
-    """Returns the plan of a phase check: the same runs with added settings, which keep only metrics."""
+    """Returns the plan of a phase check: the same runs with added settings; only their metrics are kept."""
     base = replace(plan.base, sets=(*plan.base.sets, *sets))
     options = replace(plan.options, sweep=True, single=True, check_phase=False, pcap=(), label=PHASE_LABEL)
     checked = point_checks.check_points(base, plan.grid, plan.checked.variants, lambda done: None)

@@ -63,7 +63,7 @@ class Measured:
 
 # Runs of a figure by the names of their sweeps in `paper.toml`.
 Sweeps = Mapping[str, Runs]
-# Receives no published values, so that code cannot fit the measured values to them.
+# Computes the rows of a figure from its runs, without access to published values.
 Measure = Callable[[Sweeps], Iterable[Measured]]
-# Called within `plots.style()`. The second argument has the published numbers by (case, metric).
+# Draws a figure from its runs within `plots.style()`; published numbers are by (case, metric).
 Draw = Callable[[Sweeps, Mapping[tuple[str, str], float]], "Drawing"]

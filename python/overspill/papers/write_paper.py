@@ -83,7 +83,7 @@ def write_reproduction(made: Reproduction, formats: Collection[str] | None) -> P
 
 
 def redraw_published(paper: Paper, out: Path, formats: Collection[str]) -> Path:
-    """Writes page, README and figures of a paper from its folder's files; returns the path of the page."""
+    """Writes page, README and figures from a paper's published rows and data; returns the page's path."""
     path = paper.folder / ROWS_FILE
     if not path.is_file():
         raise BadInput(f"{path}: found no such file; expected the rows of `overspill paper NAME --publish`")
@@ -243,7 +243,7 @@ def undrawn_figures(paper: Paper) -> list[str]:
 
 
 def check_publish(asked: Selection, report: bool) -> None:
-    """Raises `BadInput` for a reproduction with other seeds, without a page, or of a part published first."""
+    """Raises `BadInput` for changed seeds, no page, or figures that cannot replace published rows."""
     if asked.seeds is not None:
         raise BadInput("--publish: found --seeds; expected the paper's own numbers of seeds")
     if not report:

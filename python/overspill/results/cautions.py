@@ -90,7 +90,7 @@ def few_samples_caution(results: FinishedRuns) -> list[Line]:
 
 
 def fewest_samples_caution(fewest: Mapping[Key, int], place: str) -> list[Line]:
-    """Returns the caution about percentiles of too few samples, from the fewest of each metric, if any.
+    """Returns the caution about percentiles of too few samples, if any; `fewest` are the fewest by metric.
 
     `place` names where all of them are listed.
     """

@@ -108,7 +108,7 @@ def format_hpcc(run: RunData) -> tuple[str, int]:
 def format_trace(run: RunData) -> tuple[str, int]:
     """Returns all flows but raw and endless ones as lines that `kind = "trace"` reads, and 0.
 
-    Unfinished flows are included, so that 0 flows are left out. The lines have queries if there are any.
+    Unfinished flows are included, so the number of flows left out is 0. Lines have queries if there are any.
     """
     found = exported_flow_columns(run, "start_ps", "src", "dst", "bytes", "traffic", "query")
     names = [summary_tables.escape_formula(node["name"]) for node in run.summary["nodes"]]

@@ -1,4 +1,4 @@
-"""Measurement window in words, with cautions about values that are rough or do not cover it."""
+"""Measurement window in words, with cautions about values that are rough, missing, or from outside of it."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ __all__ = [
     "samples_needed",
 ]
 
-# Metrics by subject. Tables, JSON documents and documentation have this order.
+# Metrics by subject, in the order of tables and documentation.
 SECTIONS: dict[str, list[Metric]] = {
     "flows": completion.METRICS,
     "rates": rates.METRICS,
@@ -54,7 +54,7 @@ SECTIONS: dict[str, list[Metric]] = {
 }
 ALL_METRICS: list[Metric] = [metric for section in SECTIONS.values() for metric in section]
 REGISTRY: dict[str, Metric] = {metric.name: metric for metric in ALL_METRICS}
-# Counts of these subjects are above 0 only if a mechanism acted because a buffer was, or seemed, short.
+# If all counts of these subjects are 0, no buffer overflowed and no mechanism acted.
 MECHANISM_SECTIONS = ("packets", "bounces", "holds", "congestion", "pauses")
 COUNT_UNITS = ("packets", "frames", "pauses", "flows", "trees")  # units of counts
 MECHANISM_COUNTS = tuple(

@@ -45,7 +45,7 @@ impl<'a> StuckInFabric<'a> {
         inside
     }
 
-    /// Subtracts from `stays` the frames that can move on, nearest to outputs first; returns true if there were any.
+    /// Subtracts the frames that can move on from `stays`, nearest to outputs first; returns true if there were any.
     fn drain(&mut self) -> bool {
         let mut any = false;
         for target in (self.stages.ports..self.stages.targets()).rev() {
@@ -96,7 +96,7 @@ impl<'a> StuckInFabric<'a> {
 
     /// Returns the output port for which the frames that stay in a queue of a target finally wait.
     fn blocking_output(&self, mut target: u16, queue: QueueId) -> Option<PortId> {
-        // No path has more targets. The bound ends the loop if stages in a circle wait for each other.
+        // No path is longer. The bound ends the loop if stages in a circle wait for each other.
         for _ in 0..self.stages.targets() {
             if self.stages.is_output(target) {
                 return Some(PortId(target));

@@ -32,8 +32,8 @@ macro_rules! tcp_params {
             FACK, LINUX_2_6_38_FRTO, LINUX_2_6_38_TICK, LINUX_2_6_38_TSO, METRICS_SAVE, PACK, PACK_DUPACK_THRESHOLD, PACK_REACTION, $($more),*
         )
     };
-    // For transports that may find losses by time. The two lists are the parameters before and after those of loss
-    // detection.
+    // For transports that may find losses by time. The two lists are parameters before and after those that all of
+    // these transports share.
     (by_time: [$($before:expr),*], $($after:expr),* $(,)?) => {
         tcp_params!(
             $($before,)* RECOVERY, TIMEOUT_FLIGHT, TLP, WINDOW_IN_RECOVERY, FRTO, EIFEL, DSACK_UNDO, TIMER_SLACK, TICK, TSO,

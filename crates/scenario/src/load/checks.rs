@@ -207,7 +207,7 @@ pub(super) fn warn_ineffective_notices(scenario: &Scenario, notes: &mut Vec<Stri
     }
 }
 
-/// Returns true if an ECN-marked packet may arrive at a host that sends congestion notifications about marks.
+/// Returns true if an ECN-marked packet may arrive at a host that sends CNPs for marked packets.
 fn may_send_notices(scenario: &Scenario) -> bool {
     let mut ports = scenario.switches.iter().flat_map(|switch| &switch.ports);
     let aside = scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().detours);

@@ -1,4 +1,4 @@
-//! Labels of variants for tables and figures: any text, unlike the names of variants, which files and commands use.
+//! Labels of variants for tables and figures: free text, unlike the names of variants, which files and commands use.
 
 use super::fields::Faults;
 use super::tree::Node;

@@ -94,7 +94,7 @@ pub(super) fn build(values: &Values, given: &TopologyInputs) -> Result<Topology,
         ));
     }
     let net = found.build(path)?;
-    // As in the HPCC simulator, a link with the error rate 0 has the rate of the configuration file.
+    // As in the HPCC simulator, a link whose error rate is 0 has the error rate of the configuration file.
     let of_all = config.as_ref().map_or(0.0, |config| config.number_or("ERROR_RATE_PER_LINK", 0.0));
     errors.iter_mut().filter(|error| **error == 0.0).for_each(|error| *error = of_all);
     let all = given.corrupted.into_iter();

@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn graphs_that_get_stuck_are_finished_by_split_links() {
-        // True if random pairs of six switches with four links each end with free ports that cannot be joined.
+        // True if joining six switches in random pairs, to four links each, leaves free ports that cannot be joined.
         let stuck = |seed| {
             let mut graph = graph(4, &[&[] as &[usize]; 6]);
             let mut draw = draw(seed);

@@ -125,7 +125,7 @@ impl JobPlan {
         let rank = (place - first) as u32;
         let (job, other) = (first as u64 / u64::from(self.ranks), first + to as usize);
         let (bytes, connection) = match self.algorithm {
-            // In step s, a rank sends the chunk that the rank s places before it in the ring sent in step 0.
+            // In step s, rank r sends the chunk that rank r - s (modulo the number of ranks) sent in step 0.
             Algorithm::Ring => {
                 let chunk = (u64::from(rank) + 2 * u64::from(self.ranks) - u64::from(what)) % u64::from(self.ranks);
                 (self.chunk_bytes(chunk as u32), place as u32)

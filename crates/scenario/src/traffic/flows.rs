@@ -194,7 +194,7 @@ impl Flows {
                 );
             }
             WorkloadKind::AllReduce(job) => {
-                // Ranks draw their jitter again for every iteration, so the cursor must add none.
+                // Ranks draw their jitter themselves, again for every iteration. The cursor must add none.
                 let still = Traffic { jitter: Dur::ZERO, ..traffic.clone() };
                 let ranks = job.place_ranks(index, traffic.jitter, seed).first_messages();
                 self.push_cursor(&still, stream(0), index, CursorKind::FirstMessages(FirstMessages::new(ranks)));

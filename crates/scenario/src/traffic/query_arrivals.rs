@@ -256,7 +256,7 @@ pub(super) struct Queries {
     shape: QueryFlows,
     hosts: u32,
     streams: QueryStreams,
-    /// Indices of the hosts other than the target, in the order in which a random selection takes them.
+    /// Indices among the hosts other than the target, in the order in which a random selection takes them.
     deck: Vec<u32>,
     next: Time,
     number: u32,
@@ -276,7 +276,7 @@ impl Queries {
         let others = u64::from(self.hosts - 1);
         let rest = self.rounds.degree % others;
         for n in 0..self.rounds.degree {
-            // A degree above the number of other hosts wraps round: each whole round takes every other host. Only the
+            // A degree above the number of other hosts wraps round: each whole round takes all of them. Only the
             // partial round at the end needs a selection.
             let last = n >= self.rounds.degree - rest;
             let place = if last { self.select_host_index(n % others, rest) } else { (n % others) as u32 };
@@ -304,7 +304,7 @@ impl Queries {
         }
     }
 
-    /// Selects the `i`-th of `n` hosts other than the target. Returns its index among all hosts other than the target.
+    /// Selects the `i`-th of `n` hosts other than the target. Returns its index among all such hosts.
     fn select_host_index(&mut self, i: u64, n: u64) -> u32 {
         let others = u64::from(self.hosts - 1);
         match self.rounds.pick {

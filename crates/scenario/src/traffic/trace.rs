@@ -55,7 +55,7 @@ struct ColumnPositions {
     query: Option<usize>,
 }
 
-/// Numbers of a file's queries by their labels, in the order in which the labels first appear.
+/// Numbers of a file's queries by label, counted in the order in which the labels first appear.
 #[derive(Default)]
 struct QueryLabels(BTreeMap<String, u32>);
 
@@ -73,7 +73,7 @@ impl QueryLabels {
     }
 }
 
-/// Reader of a CSV file of flows, with its settings.
+/// Reader of a CSV file of flows, with its settings and a finding about start times.
 struct Reader<'a> {
     hosts: HostNames<'a>,
     unit: Option<&'static str>,

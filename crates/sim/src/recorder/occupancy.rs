@@ -37,8 +37,8 @@ impl WindowOccupancy {
     pub(super) fn advance(&mut self, scope: &Scope, now: Time) {
         let (first, last) = (self.since.max(scope.from), now.min(scope.to));
         if last > first {
-            // The maximum is taken here, not when bytes change, so that bytes stored before the window started count
-            // too.
+            // The maximum is taken here too, not only when bytes change: bytes that were stored before the window
+            // started count.
             self.max_bytes = self.max_bytes.max(self.bytes);
             self.area += u128::from(self.bytes) * u128::from(last.since(first).0);
             self.busy += if self.is_incoming { last.since(first) } else { Dur::ZERO };

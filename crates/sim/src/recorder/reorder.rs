@@ -117,7 +117,7 @@ impl ReorderDensity {
         }
     }
 
-    /// Assigns the receive indices that are already decided; if `all` is true, no packet arrives any more, and all are.
+    /// Assigns the receive indices that are already decided, or all if `all` is true: then no packet arrives any more.
     fn assign_decided_indices(&mut self, all: bool, threshold: u32, tally: &mut ReorderCounts) {
         let most = threshold as usize;
         while let Some((seq, counts)) = self.window.front().copied() {

@@ -133,7 +133,7 @@ impl<T: Tap> World<Recorder, T> {
         let own = ideal_fct(&alone);
         let Some(shortcuts) = shortcuts else { return own };
         // A shorter frame behind full ones may take another path. The bound thus uses full frames only, or the single
-        // frame of a flow that is shorter than one.
+        // frame of a flow without full frames.
         let bytes =
             if info.bytes < u64::from(tcp.mss()) { info.bytes } else { info.bytes - info.bytes % u64::from(tcp.mss()) };
         let frame = |payload: u64| {

@@ -45,8 +45,9 @@ impl WindowUsage {
     pub fn note_full(&mut self, now: Time) {
         (self.used, self.full_at) = (0, now);
     }
-    /// Records data sent into a window that is not full. Once that has lasted a timeout, returns its largest use.
-    /// See RFC 2861 and `tcp_cwnd_application_limited`. The use is in bytes.
+    /// Records data sent into a congestion window that is not full.
+    /// Returns the largest use of the window in bytes, once it was not full for a timeout (RFC 2861;
+    /// `tcp_cwnd_application_limited`).
     pub fn idle_timeout_window(&mut self, outstanding: u32, timeout: Dur, now: Time) -> Option<u32> {
         self.used = self.used.max(outstanding);
         if now.since(self.full_at) < timeout {

@@ -15,7 +15,7 @@ impl LossDetection {
         if self.in_recovery {
             return DuplicateEvent::More;
         }
-        // RFC 6582 §3.2 step 1: no new recovery before an ACK beyond `recover`. RFC 5681 has no such guard.
+        // RFC 6582 §3.2 step 2: no new recovery before an ACK beyond `recover`. RFC 5681 has no such guard.
         if recovery == Recovery::NewReno && self.recover != 0 && una <= self.recover {
             return DuplicateEvent::Ignored;
         }

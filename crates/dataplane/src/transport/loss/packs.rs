@@ -57,8 +57,8 @@ impl RackTlp {
     pub fn mark_range_lost(&mut self, range: Range<u64>, again: bool, now: Time, told: &mut AckOutcome) {
         self.segments.mark_range_lost(range, again, |s| {
             told.packed += s.len();
-            // The trimmed packet's header has made the round trip, so the segment's age is a sample. It is none if the
-            // segment was sent again (Karn's rule: RFC 6298 §3).
+            // The trimmed packet's header has made the round trip, so the segment's age is a sample, unless the segment
+            // was sent again (Karn's rule: RFC 6298 §3).
             if !s.tags.has(SegmentTags::RETRANSMITTED) {
                 told.packed_rtt = Some(now.since(s.at));
             }

@@ -49,8 +49,8 @@ impl Scoreboard {
             blocks = &blocks[1..];
         }
         let before = self.sacked;
-        // The 32-bit edges are near `ack`, the number of their own ACK. Bytes before `una` are already acknowledged
-        // if a newer ACK has overtaken this one.
+        // The 32-bit edges are unwrapped near `ack`, the number of their own ACK. If a newer ACK has overtaken it,
+        // bytes before `una` are acknowledged already and left out.
         for b in blocks.iter().filter_map(block).filter(|b| b.end <= sent) {
             self.insert(b.start.max(ack.max(una))..b.end);
         }
