@@ -40,7 +40,8 @@ def reasons_table(paper: Paper, found: Sequence[DecidedClaim], rows: Sequence[Ro
         for reason, names in names_by_reason.items()
     ]
     scope = (
-        "Rows that count; inconclusive ones if a claim depends on them. [rows.json](rows.json) has all notes."
+        "The table has the rows that count and are not reproduced, and the inconclusive rows on which a "
+        "claim depends. [rows.json](rows.json) has all notes."
     )
     return [scope, "", "| row | reason |", "| --- | --- |", *lines]
 

@@ -71,8 +71,11 @@ def describe_sensitivity_runs(changed: Mapping[str, Any] | None) -> list[str]:
     if changed is None:
         return []
     told = "; ".join(f"`{one['name']}` ({escape_markdown(one['title'])})" for one in changed["settings"])
-    where = "assumptions, and verdicts that they change, name them in parentheses"
-    return [f"Sensitivity runs change one open parameter each ({where}): {told}.", ""]
+    return [
+        "Each sensitivity run changes one parameter that the paper leaves open. Parentheses name the run "
+        f"beside assumptions, and beside verdicts that it changes. The runs are {told}.",
+        "",
+    ]
 
 
 def list_assumptions(paper: Paper) -> list[str]:
