@@ -13,7 +13,7 @@ fn main() -> io::Result<()> {
     if target.exists() {
         fs::remove_dir_all(&target)?;
     }
-    // A source package of this crate alone is without `papers`; its build must not fail for that.
+    // A source package of this crate alone has no `papers` folder, and must still build.
     if root.exists() { copy_shipped_files(&root, &target) } else { Ok(()) }
 }
 

@@ -29,7 +29,7 @@ COLUMNS = "start,source,destination,bytes,query"
 
 
 def flow_lines(kind: str, draw: int) -> Iterator[str]:
-    """Yields the line of each flow: start in ns, source, destination, bytes, and group of a short flow."""
+    """Yields a line for each flow: start in ns, source, destination, bytes, and group if it is short."""
     random = np.random.Generator(np.random.Philox(key=draw))
     hosts = np.argsort(random.random(HOST_COUNT), kind="stable").reshape(len(MEAN_STARTS_MS), -1)
     for group, (mean, members) in enumerate(zip(MEAN_STARTS_MS, hosts, strict=True)):
@@ -52,6 +52,6 @@ INPUTS = {
     for kind, count in DRAW_COUNTS.items()
     for draw in range(1, count + 1)
 }
-# SHA-256 of all files in this order, which detects other flows: logarithms of another machine may differ in
-# the last bit.
+# SHA-256 of all files in this order. It differs if the last bit of a machine's logarithms differs and changes
+# a flow.
 DIGEST = "9692942b28e601f13330f75b451e4d7eb1506c94297fc52c8c246c6def69a238"

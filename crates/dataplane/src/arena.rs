@@ -138,7 +138,7 @@ impl Arena {
             false => self.links[before as usize].next = next,
         }
         match queue.tail == id {
-            // `before` of a packet at the head is stale, so it may not become the tail.
+            // `before` is stale for a packet at the head, and must not become the tail.
             true => queue.tail = if queue.head == NIL { NIL } else { before },
             false => self.links[next as usize].before = before,
         }

@@ -113,7 +113,7 @@ impl Routes {
     /// PRECONDITION: `switch` is the node of a switch.
     #[inline]
     pub fn next_hops(&self, switch: u32, dst: HostId) -> NextHops<'_> {
-        // The source of a congestion notification is a switch, which has no column: no route leads back to it.
+        // The source of a CNM is a switch, which has no column: no route leads back to it.
         let Some(&HostAttachment { column, node, port }) = self.edges.get(dst.0 as usize) else {
             return NextHops::None;
         };

@@ -26,7 +26,8 @@ TRIMMED_BYTES = 66
 MIN_VALUES_FOR_MODES = 5  # fewest values that can show two modes
 MIN_MODE_GAP = 0.25  # smallest gap between two modes, relative to the largest value
 DROPPED_FATE = 0  # a kind of the table `fates`
-# Suffixes of sweeps with and without jitter of hosts, and their labels in rows and drawings.
+# Labels in rows and drawings by suffix of a sweep: no suffix with jitter of hosts, one for each order of ties
+# without jitter.
 TIE_LABELS = {"": "", "_drawn": ", ties drawn", "_by_port": ", ties by port"}
 
 
@@ -107,7 +108,7 @@ def mean_over_points(curve: SeedCurve) -> np.ndarray:
 
 
 def group_means(curve: SeedCurve, size: int = 5) -> list[np.ndarray]:
-    """Means of a curve over groups of about `size` seeds, for values that depend on noise of single seeds."""
+    """Means of a curve over groups of about `size` seeds, for statistics that are too noisy with one seed."""
     count = max(1, len(curve) // size)
     return [part.mean(axis=0) for part in np.array_split(curve, count)]
 

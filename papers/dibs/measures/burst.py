@@ -93,7 +93,7 @@ class Case:
         return [read_burst(runs, fabric, pair) for pair in zip(activity, trace, strict=True)]
 
 
-# The paper does not give the degree (number of responses), so that several are measured.
+# The paper does not give the degree (number of responses), so several are measured.
 CASES = (
     Case("degree 40", "one_incast", {DEGREE_PATH: "40"}, "40 responses of 20 KB"),
     Case("degree 59", "one_incast", {DEGREE_PATH: "59"}, "59 responses of 20 KB"),

@@ -96,7 +96,7 @@ def ranks(values: np.ndarray) -> np.ndarray:
     return place
 
 
-# The functions below read the table `packet_hist` of one run.
+# The next functions compute statistics of the table `packet_hist`.
 
 
 def excess_share_bounced_again(table: pa.Table) -> float:
@@ -164,7 +164,7 @@ def histograms_with_pabo(runs: Runs) -> list[list[pa.Table]]:
 
 
 def measure_dibs(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures DIBS minus PABO: order, delay, detours for all loads and scenarios; FCTs on other paths."""
+    """Measures DIBS minus PABO: order, delay and detours for all loads and scenarios, FCTs on other paths."""
     raw = sweeps["served"]
     for name in LOAD_PACKETS:
         yield from compare_raw_packets(name, raw, load_point(raw, name))
@@ -230,7 +230,7 @@ def difference_by_seed(
     return np.subtract(one, other)
 
 
-# The functions below are about flows of hosts that take no part in the incast.
+# The next two functions are about flows of hosts that take no part in the incast.
 
 
 def mean_completion(table: pa.Table, workload: int) -> float:

@@ -307,7 +307,7 @@ def build_utilisation_map(run: RunData, rows: Sequence[Direction], period: Perio
     groups = [(link_name(run, ends, place), (node == place[0]) & (port == place[1])) for place in rows]
     found = sum_over_steps(run, (bins, bits), groups, period)
     own = np.array([rates.get(place, np.inf) for place in rows])[:, None]
-    # A frame counts entirely in the bin in which it begins. A bin may thus exceed the rate: the limit is 1.
+    # A frame counts entirely in the bin in which it begins. A bin may thus exceed the rate; 1 is the cap.
     return replace(
         found, counts=np.minimum(found.counts / (own * (found.step_ps * measures.SECONDS_PER_PS)), 1.0)
     )

@@ -83,7 +83,7 @@ def chart_input_memory(results: Results) -> Chart | None:
     among = "of the inputs with frames for several outputs" if several else "of all inputs"
     caption = (
         f"Bytes in the memory of the input of {place} by output, mean over a time step. This input holds "
-        f"most bytes {among}, over all variants. Light: largest value in a bin"
+        f"the most bytes {among}, over all variants. Light: largest value in a bin"
         f"{', summed over outputs, maybe at different instants' if len(outputs) > 1 else ''}. "
         f"{'Dashed: thresholds at which the input pauses and resumes its far end. ' if known else ''}"
         f"{common.FIRST_SEEDS_NOTE}"
@@ -134,7 +134,7 @@ def threshold_line_style(key: str) -> LineStyle:
 
 
 def build_stacked_areas(run: RunData, port: Port, shown: list[int], period: Period) -> list[Mark]:
-    """Returns stacked areas of an input buffer's bytes: one for each shown output, others, largest sum."""
+    """Returns stacked areas of bytes in an input: by shown output, for others, and up to the largest sum."""
     names = ("bin", "node", "input", "output", "max_bytes", "mean_bytes")
     bins, node, source, output, largest, mean = run.columns("input_trace", *names)
     here = (node == port[0]) & (source == port[1])

@@ -88,7 +88,7 @@ def line_properties(look: chart_spec.LineStyle, step: str = "") -> dict[str, Any
 
 
 def hover_properties(panel: Panel, hover: Sequence[str]) -> dict[str, Any]:
-    """Returns the hover text of a point as properties: its x value, and its own text or its y value."""
+    """Returns plotly's properties for hover texts: the x value, and a point's own text or its y value."""
     x, y = panel.x, panel.y
     first = (
         f"{escape_html(x.label)}: {hover_number_format('x', x)}" if x.label else hover_number_format("x", x)

@@ -81,7 +81,7 @@ class WorkEstimate:
             return max(0.0, whole - here) * elapsed / (self.worked + going)
 
     def expected_hops(self) -> dict[PointVariant, float]:
-        """Returns expected packet-hops of a run by point and variant: of the nearest known point, or mean."""
+        """Returns expected packet-hops of a run by point and variant: as at the nearest point, or mean."""
         own = {one: self.hops[one] / count for one, count in self.runs.items() if count}
         mean = sum(self.hops.values()) / sum(self.runs.values())
         points: dict[str, list[int]] = {}

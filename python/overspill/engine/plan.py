@@ -51,7 +51,7 @@ class Plan:
 
     @property
     def whole(self) -> bool:
-        """True for a plan with a single point, whose runs keep all tables."""
+        """True if the plan is not a sweep: it has a single point, whose runs keep all tables."""
         return not self.options.sweep
 
     @property

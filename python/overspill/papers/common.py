@@ -59,7 +59,7 @@ def divide_by_seed(above: np.ndarray, below: np.ndarray) -> np.ndarray:
 
 
 def rank_correlation(places: Sequence[float], curve: np.ndarray) -> float:
-    """Returns Spearman's rank correlation of a curve with its positions; 0 if flat, NaN if a value is NaN."""
+    """Returns Spearman's rank correlation of a curve with its positions; 0 if flat, NaN if not finite."""
     from scipy import stats as scipy_stats  # slow to load
 
     return correlate(np.asarray(places, np.float64), curve, scipy_stats.spearmanr)

@@ -92,7 +92,7 @@ class SweepRuns:
         if absent := [seed for seed, table in zip(self.seeds, tables, strict=True) if table is None]:
             raise Failed(
                 f"sweep {self.name}: no table {name} of {variant} with seed {absent[0]}; "
-                "expected one of every seed"
+                "expected one for every seed"
             )
         return tables
 

@@ -18,7 +18,7 @@ from overspill.stats.quantiles import Value
 RAW_KINDS = ("constant", "bursts")  # kinds of traffic without flows that end
 TRAFFIC_KEY = "traffic_met"  # entry of a kept summary: the traffic of a run whose tables are not kept
 MAX_MESSAGES = 500  # most messages of closed loops that such a summary keeps, at some ten bytes each
-# Unfinished flows make other metrics lower bounds, but not this one, which is their number.
+# A variant may be best in this metric even if flows are unfinished, since the metric is their number.
 UNFINISHED_METRIC = "unfinished_flows"
 
 

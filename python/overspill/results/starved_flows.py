@@ -21,7 +21,7 @@ from overspill.results.starved_workload import name_flow
 STARVED_SHARE = 0.01  # of the mean goodput of a flow's peers: less means that it starves
 MAX_START_DIFFERENCE = 0.01  # of a flow's active time, within which its peers start
 MIN_PEER_BYTES = 1000 * 1460  # fewest bytes that peers deliver on average in a flow's active time
-# Fewest timeouts of a starved flow. The RTO doubles with each one in a row, so that few are a long silence.
+# Fewest timeouts of a starved flow. The RTO doubles with each one in a row: three mean a long silence.
 MIN_TIMEOUTS = 3
 MAX_LOSS_PROBABILITY = 0.01  # largest probability that independent losses starve any of the peers this much
 MAX_SEGMENT_BYTES = 9000  # bytes of the largest segment; smaller ones would lower the share of losses

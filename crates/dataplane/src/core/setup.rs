@@ -144,8 +144,8 @@ impl Core {
     /// Returns the memory limits of each port; `None` if something shared by ports prevents computed departures.
     fn independent_port_memory(setup: &CoreSetup) -> Option<PortThresholds> {
         let needs = setup.overflow.peek().needs();
-        // Such agents depend on the departures of all ports: frames that came in by a port may wait at any other, and
-        // an agent that samples may read the fill of any port.
+        // An agent that follows the frames of an input, or samples, depends on the departures of all ports. Frames that
+        // came in by a port may wait at any other, and an agent that samples may read the fill of any port.
         let follows_input = |(port, agent): (u16, &dyn Agent)| {
             let of_input = |of| matches!(of, Account::Entered(..) | Account::Input(..) | Account::AllInput(_));
             agent.needs().samples.is_some() || followed_accounts(agent, PortId(port)).any(of_input)

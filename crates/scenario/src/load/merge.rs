@@ -55,7 +55,7 @@ fn merge_named_entries(list: &mut Node, over: &Node) {
         let Some(item) = places.get(name).map(|place| &mut items[*place]) else { continue };
         let known = item.get("name").cloned();
         merge_nodes(item, table);
-        // A table with a `kind` replaces the entry, but a variant cannot rename a workload.
+        // A table with a `kind` replaces the whole entry except its name: a variant cannot rename a workload.
         if let Some(known) = known.filter(|_| item.get("name").is_none()) {
             item.put("name", known);
         }

@@ -201,7 +201,7 @@ impl<'a> SwitchReader<'a> {
         Some((switches, groups.into_values().collect()))
     }
 
-    /// Checks that overrides times switches is within bounds, because every override is compared with every switch.
+    /// Checks the bound on the product of overrides and switches: every override is compared with every switch.
     fn check_override_count(&self, net: &Topology, faults: &mut Faults) -> bool {
         let (switches, overrides) = (net.switches().len() as u64, self.overrides.len() as u64);
         faults.total_sizes.override_checks += switches * overrides;

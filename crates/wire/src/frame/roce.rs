@@ -47,7 +47,7 @@ struct RoceHeaders {
     opcode: u8,
     becn: u8,
     ack_request: bool,
-    /// Number of this packet; in an ACK, of the last acknowledged packet; in a NAK, of the missing packet.
+    /// Number of this packet; in an ACK, of the last acknowledged packet; in a NAK, of the missing packet; 0 in a CNP.
     number: u32,
     aeth: Option<u8>,
     payload: usize,
@@ -166,7 +166,7 @@ mod tests {
         let last = data(0x0100_0000 / 1000 * 1000, 1, true);
         assert_eq!(bth(&last), [0x02, 0x30, 0xff, 0xff, 0, 0, 0, 13, 0x80, 0, 0x41, 0x89], "three bytes of padding");
         assert_eq!(bth(&data(0, 7, true))[0], 0x04);
-        // Packets of 1000 bytes: a byte number near 2³² is that of a packet whose number fits into 24 bits.
+        // With 1000 bytes per packet, a byte number near 2³² belongs to packet 0x418937, which fits into 24 bits.
         assert_eq!(bth(&data(4_294_967_000, 1000, false))[9..], [0x41, 0x89, 0x37]);
     }
 

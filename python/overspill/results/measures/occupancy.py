@@ -217,7 +217,7 @@ def time_weighted_statistics(packets: np.ndarray, time: np.ndarray, whole: int) 
     """Returns time-weighted statistics of queue length; time missing in the histogram counts as empty."""
     empty = max(whole - int(quantiles.exact_integers(time).sum()), 0)
     values = np.append(packets.astype(np.uint64), np.uint64(0))
-    # The picoseconds of ten thousand ports in half an hour exceed 64 bits, and need integers of Python.
+    # Ten thousand ports for half an hour are more than 2^63 ps, which need integers of Python.
     weights = np.append(time.astype(np.uint64 if whole < 2**63 else object), empty)
     held = packets[time > 0]
     p50, p99 = quantiles.weighted_percentiles(values, weights, [50.0, 99.0])
@@ -279,7 +279,7 @@ def bucket_midpoints_and_counts(
     for at in range(0, len(low), MAX_BUCKETS_AT_ONCE):
         rows = slice(at, at + MAX_BUCKETS_AT_ONCE)
         number = np.maximum((low[rows].astype(np.float64).view(np.int64) >> (52 - 6)) - zero, 0)
-        # `bincount` sums floats, which is exact for every count below 2^53.
+        # `bincount` sums in floats, which is exact up to 2^53.
         counts += np.bincount(number, count[rows], len(counts))
         bounds[0][number], bounds[1][number] = low[rows], high[rows]
     full = counts > 0

@@ -10,8 +10,8 @@ use crate::transport::TcpConfig;
 use crate::transport::tick_clock::TickClock;
 use units::Time;
 
-/// Divisor of the window: with segmentation offload, a window counts as full if less than a third of it is unused
-/// (`sysctl_tcp_tso_win_divisor`).
+/// Divisor of the window: with segmentation offload, a window counts as full if less than a third of it, and less than
+/// [`MAX_BURST_BYTES`], is unused (`sysctl_tcp_tso_win_divisor`).
 const TSO_WIN_DIVISOR: u32 = 3;
 /// Largest burst of segmentation offload in bytes (`sk_gso_max_size`).
 const MAX_BURST_BYTES: u64 = 65_536;

@@ -5,7 +5,8 @@
 pub(in crate::transport) struct Fack {
     /// True after reordering, which ends the use of forward acknowledgements (`tcp_disable_fack`).
     pub is_off: bool,
-    /// Step of F-RTO (`frto_counter`): 0 is off, 1 waits for the first ACK, 2 for the second, 3 too, after new data.
+    /// Step of F-RTO (`frto_counter`): 0 is off, 1 waits for the first ACK, 2 and 3 for the second.
+    /// Sending new data advances it from 2 to 3.
     pub frto: u8,
     /// End of the data sent before the timeout that F-RTO examines (`frto_highmark`); 0 without F-RTO.
     pub highmark: u64,

@@ -158,7 +158,7 @@ impl Sender {
     /// Returns the largest burst that may be passed to segmentation offload now, in bytes.
     fn largest_burst(&self, r: &RackTlp, cfg: &TcpConfig) -> u64 {
         let (window, mss) = (self.congestion.window(), u64::from(cfg.mss));
-        // Linux has set the pacing rate at the last ACK, from the bytes unacknowledged then if they exceed the window.
+        // Linux 6.18 sets the pacing rate at an ACK, from the bytes unacknowledged then if they exceed the window.
         let bytes = u64::from(window).max(if cfg.follows_linux_6_18() { r.outstanding } else { 0 });
         let halvings = (r.rack.min_rtt().0 / Dur::us(1).0) >> cfg.rack.tso_rtt_log;
         let near = if halvings < 32 { MAX_BURST_BYTES >> halvings } else { 0 };

@@ -267,7 +267,7 @@ impl Sender {
             }
             let mut next = Frto::Asked;
             if self.sent > self.loss.recovery_point() {
-                // RFC 5682 §3.1 step 3.a: the ACK of new data shows that there was a loss.
+                // RFC 5682 §3.1 step 3.a: after new data, a duplicate ACK or a new SACK shows that there was a loss.
                 if event.outcome.reported || event.bare {
                     next = Frto::Off;
                 }

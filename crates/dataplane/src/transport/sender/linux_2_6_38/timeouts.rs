@@ -133,7 +133,7 @@ impl Sender {
                 return true;
             }
         } else if !acked && step == 1 {
-            // In F-RTO, no new data leaves before an ACK of new data.
+            // In F-RTO, no new data leaves until an ACK acknowledges data.
             self.congestion.limit_window(r.segments.in_flight(), io.cfg.mss.into());
             return true;
         } else if step >= 2 && (!progresses || told.reported && !self.is_all_original(ack, r)) {
