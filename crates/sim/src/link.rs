@@ -37,7 +37,7 @@ pub(crate) struct Link {
     peer: u32,
     /// Port at the far end.
     peer_port: u16,
-    /// Index of the link's loss and rate schedule in `changing`, or [`STEADY_LINK`] or [`JITTERED_LINK`].
+    /// Index in `changing` of the link's outages, delays and losses over time, or [`STEADY_LINK`] or [`JITTERED_LINK`].
     change_index: u16,
     delay: Dur,
 }
@@ -244,9 +244,9 @@ impl Links {
         self.put_frame(link, pkt, at)
     }
 
-    /// Puts the frames of a run on a link at `now`. The last bit of the first leaves at the first of `ends`, and each
-    /// further frame follows after the second of `ends`. Returns the result of [`Links::send_frame`] for the first
-    /// frame.
+    /// Puts the frames of a run on a link at `now`. `ends` is the instant at which the last bit of the first frame
+    /// leaves, and the time from there to the last bit of each next frame. Returns the result of [`Links::send_frame`]
+    /// for the first frame.
     pub(crate) fn send_run(
         &mut self,
         link: u32,

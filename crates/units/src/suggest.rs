@@ -135,7 +135,7 @@ enum CountedUnit {
     Either,
 }
 
-/// Returns bits or bytes, as counted by a unit; `None` if the unit is neither.
+/// Returns the quantity that a unit counts: bits, bytes, or one of the two; `None` if it counts neither.
 /// A capital B is a byte unless the whole word is in capitals, as a rate may be.
 fn parse_counted_unit(rest: &str, mixed: bool) -> Option<CountedUnit> {
     match rest.to_ascii_lowercase().as_str() {

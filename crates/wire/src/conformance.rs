@@ -43,7 +43,7 @@ fn parse_pair(value: &Value) -> (u32, u32) {
     }
 }
 
-/// Parses bytes from hexadecimal digits, two for each byte, with optional blanks between bytes; `00*9` is nine zeros.
+/// Parses bytes from pairs of hexadecimal digits, with optional blanks between bytes; `00*9` is nine zero bytes.
 fn parse_hex(text: &str) -> Vec<u8> {
     let byte = |digits: &str| u8::from_str_radix(digits, 16).expect("two digits");
     text.split_whitespace()

@@ -32,7 +32,7 @@ LAST_SWITCH = "s3"
 
 
 def measure_section_2(sweeps: Sweeps) -> Iterable[Measured]:
-    """Measures the flows that detours change although no queue is full, and the drops and detours."""
+    """Measures the flows that detours change in runs without a full queue, and drops and detours there."""
     runs = sweeps["quiet"]
     both = zip(runs.tables("flows", NO_FAST_RETRANSMIT), runs.tables("flows", DIBS), strict=True)
     yield build_measured("no full queue", "flows_that_differ", [count_differing_flows(*one) for one in both])

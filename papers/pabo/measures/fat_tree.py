@@ -106,7 +106,7 @@ def read_histogram(table: pa.Table, metric: PacketMetric) -> Histogram:
     return Histogram(low, count, float(total.sum()), inside + between)
 
 
-# The functions below read the table `packet_hist` of one run.
+# Statistics from the table `packet_hist` of a run.
 
 
 def bounced_share(table: pa.Table) -> float:
@@ -139,7 +139,7 @@ def count_delivered(table: pa.Table, acks: bool = False) -> int:
     return int(columns.column_to_numpy(table, "count")[chosen].sum())
 
 
-# The function below reads the table `reorder` of one run.
+# Displacements from the table `reorder` of a run.
 
 
 def read_displacements(table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
@@ -150,7 +150,7 @@ def read_displacements(table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
     ]
 
 
-# The functions below read the table `ports` of one run.
+# Bounces and drops from the tables `ports` of runs; drop rates also need `packet_hist`.
 
 
 def counts_by_node(
@@ -190,7 +190,7 @@ def percent_shares(counts: Mapping[str, int]) -> dict[str, float]:
     return {name: 100 * count / total if total else float("nan") for name, count in counts.items()}
 
 
-# The functions below read the table `flows` of one run.
+# Replies from the tables `flows` of runs.
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ FRAME_BYTES = {"laws": [1522] * 6, "laws_sizes": [64, 1522, 1522, 1522, 64, 1522
 RATE_CASES = {"laws": "rates 1 : 2 : 5", "laws_sizes": "rates 1 : 2 : 5, frames of 1522 and 64 B"}
 STORED_CASES = {"laws": "stored 1 : 2 : 3", "laws_sizes": "stored 1 : 2 : 3, frames of 1522 and 64 B"}
 SAMPLING_BYTES = 150e3  # bytes between samples, at a feedback of less than 8
-# A paused adapter still ends its current frame, so that bytes may arrive for this time after the pause.
+# A paused adapter still ends its current frame, so that bytes arrive for at most this time after the pause.
 MAX_FRAME_END_MS = 0.005  # ms
 FRAME_KB = 1.522  # KB
 NEAR_KB = 15.0  # KB from the equilibrium
@@ -191,7 +191,7 @@ def measure_equations_4_and_5(sweeps: Sweeps) -> Iterator[Measured]:
 def measure_example(runs: Runs) -> Iterator[Measured]:
     """Measures CNMs in the example with three flows in section III."""
     found = cnms_by_flow(runs, OCCUPANCY)
-    # Flows that hardly ever get a CNM count as if they got one, so that the ratio stays finite.
+    # If neither of the other flows gets a CNM, one is assumed, so that the ratio stays finite.
     ratio = found[:, 2] / np.maximum(found[:, :2].max(axis=1), 1)
     yield build_measured("example, QCN-OS, f3 by the other that has more", "cnms", ratio)
     found = cnms_by_flow(runs, ARRIVAL)

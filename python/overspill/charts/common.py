@@ -139,13 +139,13 @@ def format_seed_count(results: Results, variants: Iterable[str] | None = None) -
 
 
 def mean_lines_note(results: Results) -> str:
-    """Returns the note in saved figures that lines are means; empty if bands are drawn around the lines."""
+    """Returns the note for saved figures that lines are means; empty if bands are drawn around the lines."""
     most = max((len(results.runs_of(variant)) for variant in variants_with_runs(results)), default=0)
     return "" if most >= MIN_SEEDS_FOR_INTERVALS else describe_band(results)
 
 
 def means_over_seeds_note(results: Results, what: str, variants: Iterable[str] | None = None) -> str:
-    """Returns the note in saved figures with the number of seeds over which values are means."""
+    """Returns the note for saved figures that values are means over a number of seeds."""
     text = format_seed_count(results, variants)
     return "One seed." if text == "1 seed" else f"{what} over {text}."
 
@@ -241,7 +241,10 @@ TIME_SERIES_TABLES = ("queue_trace", "activity")
 
 
 def period_of(results: Results, tables: Sequence[str] = TIME_SERIES_TABLES) -> Period:
-    """Returns the time range of the rows of first seeds' runs; it begins at 0 if the first row is early."""
+    """Returns the time range of the rows of first seeds' runs.
+
+    It begins at 0 if the first row is in the first quarter of the time until the last.
+    """
     bins = [(run, run.column(table, "bin")) for run in first_runs(results).values() for table in tables]
     pairs = [(int(run.summary["bin_ps"]), one) for run, one in bins if len(one)]
     start = min((width * int(one.min()) for width, one in pairs), default=0)

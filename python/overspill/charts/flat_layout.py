@@ -20,7 +20,7 @@ ARC_POINTS = 61  # points of a bow, odd so that one is its middle
 
 @dataclass(frozen=True)
 class FlatPositions:
-    """Positions of nodes (x 0 to 1, y upward from 0) and rows of switches; `grid` if rows form a grid."""
+    """Positions of nodes (x from 0 to 1, y up from 0) and rows of switches; `grid` if rows form a grid."""
 
     x: np.ndarray
     y: np.ndarray
@@ -72,7 +72,7 @@ def parse_grid_cells(names: list[str]) -> list[tuple[int, float]] | None:
 
 
 def coordinate_position(coordinates: list[int], sizes: list[int], gap: float) -> float:
-    """Returns the position on one axis for coordinates; the last one varies fastest, blocks have a `gap`."""
+    """Returns the position on one axis for coordinates, the last one fastest, with `gap` between blocks."""
     found, wide = 0.0, 1.0
     for coordinate, size in zip(reversed(coordinates), reversed(sizes), strict=True):
         found += coordinate * wide

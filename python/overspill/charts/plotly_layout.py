@@ -30,7 +30,7 @@ D3_FORMATS = {
 
 
 def axis_suffix(index: int) -> str:
-    """Returns the suffix in the names of a panel's axes, as plotly counts them: empty, `2`, `3`, …."""
+    """Returns the suffix in the names of a panel's axes, as plotly counts them: empty, `2`, `3` and so on."""
     return "" if index == 0 else str(index + 1)
 
 

@@ -47,7 +47,7 @@ def cell_from_summary(one: summary_tables.MetricSummary) -> MetricCell:
 
 
 def has_nonzero_mean(cells: dict[PointVariant, MetricCell]) -> bool:
-    """Returns true if a mean is not 0, so that a figure of the metric shows something."""
+    """Returns true if any mean is not 0, so that a figure of the metric shows something."""
     return any(cell.mean for cell in cells.values())
 
 

@@ -1,4 +1,4 @@
-"""Parser of axis values as users write them (lists, ranges, even or logarithmic spacing) and as numbers."""
+"""Values of an axis as users write them (lists, ranges, even or logarithmic spacing), and their numbers."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -75,7 +75,7 @@ class Options:
         return tuple(dict.fromkeys(self.tables)) if self.sweep else names.TABLES
 
     def __post_init__(self) -> None:
-        """Converts arguments to lists: any iterable, or one text as on the command line."""
+        """Converts arguments to lists; each may be any iterable, or one text as on the command line."""
         for name in ("over", "sets"):
             given = getattr(self, name)
             if not isinstance(given, Mapping):

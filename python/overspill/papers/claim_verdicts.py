@@ -74,7 +74,7 @@ def find_changed_verdicts(
 ) -> list[tuple[SensitivityRows, str]]:
     """Returns the sensitivity runs that change the verdict of a claim, each with the new verdict.
 
-    A setting is compared with the paper's own runs on as many seeds, and only by the rows that it changes.
+    Each is compared with the paper's own runs on as many seeds, and only by the rows that it changes.
     """
     found = []
     for setting in settings:

@@ -92,7 +92,7 @@ class SweepOutcome:
 def run_all_sweeps(
     planned: Sequence[PlannedSweep], listener: Listener, jobs: int | None
 ) -> list[SweepOutcome]:
-    """Does the runs that the stores of all sweeps lack; raises `BadInput` with the errors of all sweeps."""
+    """Does all runs that the stores of the sweeps lack; raises `BadInput` with the errors of all sweeps."""
     plans = prepare_sweeps(planned, listener, jobs)
     found = []
     for one, plan, made in zip(planned, plans, run_plans(plans, listener), strict=True):

@@ -114,7 +114,7 @@ def format_tolerance(row: RowDocument) -> str:
 
 
 def format_basis(row: RowDocument) -> str:
-    """Returns the origin of a published value, and the reason if its row does not count."""
+    """Returns the origin of a published value, with the reason why its row does not count, if so."""
     name = BASIS_WORDS.get(row["basis"], str(row["basis"]))
     return name if row["counts"] == COUNTED else f"{name}; {row['counts']}"
 

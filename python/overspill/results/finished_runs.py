@@ -288,7 +288,7 @@ class FinishedRuns(RunTables):
 
     @cached_property
     def trees(self) -> dict[str, dict[int, list[saturation.SaturationTree]]]:
-        """Saturation trees in order of their begin: variant -> seed -> trees; none if no port is paused."""
+        """Saturation trees in order of their start: variant -> seed -> trees; none if no port is paused."""
         found: dict[str, dict[int, list[saturation.SaturationTree]]] = {
             variant: {} for variant in self.variants
         }
@@ -321,7 +321,8 @@ class FinishedRuns(RunTables):
             part = run.table(name)
             if part is not None:
                 parts.append(columns.with_run_columns(part, run.variant, run.seed, run.point))
-        # Runs without senders of tail loss probes have no column `tlp_probes`: it is null in their rows.
+        # Some columns exist only with some transports, such as `tlp_probes` with RACK. In the rows of other
+        # runs they are null.
         return (
             pa.concat_tables(parts, promote_options="default").unify_dictionaries() if parts else pa.table({})
         )

@@ -1,4 +1,4 @@
-"""Changes of the network during a run: one row per event, with the frames that were lost by it."""
+"""Changes of the network during a run: one row per event, with the frames lost because of it."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -65,7 +65,7 @@ def changes_with_costs(run: RunData) -> list[tuple[NetworkChange, tuple[int, int
 
 
 def count_frames_lost_by_event(run: RunData) -> list[tuple[int, int, int]]:
-    """Returns number, frames lost on the link, and frames lost at its ports or without a route, by event."""
+    """Returns for each event its number, frames lost on the link, and at its ports or without a route."""
     number, lost, dropped = run.columns("events", "event", "lost", "dropped")
     known = zip(number.tolist(), lost.tolist(), dropped.tolist(), strict=True)
     return [(int(at), int(on_link), int(at_ports)) for at, on_link, at_ports in known]

@@ -18,7 +18,7 @@ KindOfWorkload = Mapping[str, str]  # kind of traffic by workload
 
 
 def workload_kinds(workloads: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Returns the kind of each workload from summaries of runs, such as `a/b` if runs differ in it."""
+    """Returns the kind of each workload from summaries of runs; `a/b` if runs have the kinds `a` and `b`."""
     found: dict[str, str] = {}
     for one in workloads:
         kind = str(one.get("kind", ""))

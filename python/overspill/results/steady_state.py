@@ -44,7 +44,7 @@ class WindowDrift:
 
 
 def has_ongoing_load(run: RunData) -> bool:
-    """Returns true if every workload of a run sends in the whole measurement window."""
+    """Returns true if the load of every workload goes on through the whole measurement window."""
     start, end = run.window_ps
     flows = flows_with_transport(run)
     endless = np.isin(flows["traffic"], workloads_with_fact(run, "endless"))

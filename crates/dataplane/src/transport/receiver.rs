@@ -224,7 +224,7 @@ impl Receiver {
             }
         }
         self.pending += 1;
-        // CWR is acknowledged without delay: after its cut, the sender may have no window for a second segment.
+        // Linux acknowledges CWR without delay: after its cut, the sender may have no window for a second segment.
         let is_now = cfg.is_linux() && cfg.ecn == EcnMode::Latched && pkt.head.flags.has(Flags::CWR);
         match cfg.delayed_ack {
             // RFC 5681 §4.2: only one segment may wait for its ACK. Two are at most 2·RMSS (RFC 9293 §3.8.6.3).

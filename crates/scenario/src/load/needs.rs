@@ -176,7 +176,7 @@ impl<'a> WorkloadSum<'a> {
         format!("{all} {counted}, {most} of them from `{}`", self.largest_name)
     }
 
-    /// Returns text on the factor by which to divide the number of flows or packets, so that at most `most` remain.
+    /// Describes the factor by which to divide the number of flows or packets, so that at most `most` remain.
     fn describe_reduction(&self, most: u64) -> String {
         format!("divide the number by {} or more", (self.total / most as f64).ceil())
     }

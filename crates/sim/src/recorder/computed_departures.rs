@@ -144,7 +144,7 @@ impl QueueFollower<'_> {
                     continue;
                 }
             } else if noted / 2 == 0 && frames.get(came + 1).is_some_and(|[at, _]| *at > stored) {
-                // Most frames are as this one: it did not wait and left before the next one arrived. A single update
+                // Most frames are like this one: it did not wait and left before the next one arrived. A single update
                 // records both.
                 self.queue.record_passed::<INSIDE>(self.scope, Time(stored), self.trace);
                 (came, left) = (came + 1, left + 1);

@@ -100,8 +100,8 @@ impl<T: Tap> World<Recorder, T> {
             let here = |i: &usize| sum(&counts, &lost, *i) - base(*i);
             columns.push((format!("drop_{}", reason.name()), make_column(&ids, Column::U64, here)));
         }
-        // The counters of largest values start again at the start of the window. The largest value of the whole run is
-        // thus the larger one of both counters.
+        // The counters of largest values start again at the start of the window, and stop at its end. The largest value
+        // since the start of the run is thus the larger one of the counters at both ends of the window.
         let earlier = |i: usize| before.as_ref().map_or((0, 0), |b| (b.ports[i].max_packets, b.ports[i].max_bytes));
         columns.extend(named_columns([
             ("max_packets", make_column(&ids, Column::U32, |i| counts[*i].max_packets.max(earlier(*i).0))),

@@ -98,7 +98,7 @@ def flows_with_transport(run: RunData) -> dict[str, np.ndarray]:
     """Returns all flows that are not raw; `open` marks unfinished ones, whose `time` is a lower bound."""
     names = ("traffic", "query", "bytes", "start_ps", "end_ps", "ideal_ps", "measured", "raw")
     columns = dict(zip(names, run.columns("flows", *names), strict=True))
-    # Results of older versions have no column `role`, since they have neither requests nor endless flows.
+    # Results of older versions, which had neither requests nor endless flows, have no column `role`.
     role = run.column("flows", "role")
     columns["role"] = role if len(role) else np.zeros(len(columns["raw"]), np.uint8)
     keep = columns.pop("raw") == 0

@@ -291,8 +291,8 @@ impl RackTlp {
     pub fn reset_assumed_delivered(&mut self) {
         self.segments.set_assumed_delivered(0, 1);
     }
-    /// Marks the first segment as lost by duplicate ACKs or a partial ACK, without SACK (`tcp_newreno_mark_lost`).
-    /// Returns its bytes.
+    /// Marks the first segment as lost if duplicate ACKs or a partial ACK show it, without SACK
+    /// (`tcp_newreno_mark_lost`). Returns its bytes; 0 if it is not marked.
     pub fn mark_first_lost(&mut self, advanced: bool, threshold: Option<u32>) -> u64 {
         let is_shown =
             self.phase < Phase::Recovery && self.segments.assumed_delivered() >= self.reordering_degree(threshold);
