@@ -24,7 +24,8 @@ impl PauseFrame {
         pkt.ack = u32::from(self.xoff.0) | u32::from(self.xon.0) << 8 | u32::from(self.whole) << 16;
         pkt.head.src = HostId(node);
         // A switch reads only the kind of the frame. But it predicts a route for every frame, so the destination must
-        // be a host of the network. Toward a host it must be no host, so that the NIC takes the frame, not the stack.
+        // be a host of the network. A frame to a host has the number of no host, so that the NIC takes it, not the
+        // stack.
         pkt.head.dst = if to_switch { HostId(0) } else { HostId(u32::MAX) };
         (pkt.head.size, pkt.head.orig_size) = (CONTROL_FRAME_BYTES, CONTROL_FRAME_BYTES);
         pkt.head.flags = Flags::from_kind(PacketKind::Pause);

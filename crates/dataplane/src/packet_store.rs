@@ -326,7 +326,7 @@ impl PacketStore {
         let p = &mut self.ports[usize::from(port.0)];
         p.allocate(queue, size);
         if self.pool.on && queue.lane() != Lane::Notice {
-            // Congestion messages take nothing from the pool: they report its congestion and must not add to it.
+            // Congestion messages take nothing from the pool: they report about this memory.
             let after = p.queued_without_notices().1;
             self.pool.update_allocation(after - u64::from(size), after);
         }

@@ -58,7 +58,8 @@ impl StreamPurpose {
             StreamPurpose::Custom(n) => 10 << 16 | n as u32,
             StreamPurpose::Gaps(n) => 11 << 16 | n as u32,
             StreamPurpose::Reply(n) => 12 << 16 | n as u32,
-            // `which` has 8 bits: agents may take the words from 13 << 16 up to 268 << 16. Later purposes avoid them.
+            // `which` has 8 bits, so agents may take the words from 13 << 16 up to 268 << 16, which the purposes below
+            // avoid.
             StreamPurpose::Agent(port, which) => (13 + which as u32) << 16 | port as u32,
             StreamPurpose::Link(n) => 0x7fff << 16 | n as u32,
             StreamPurpose::Clock(n) => 0x7ffe << 16 | n as u32,

@@ -139,8 +139,8 @@ mod tests {
             }
         }
         let links: Vec<u32> = used.iter().flat_map(|switch| &switch[1..]).copied().collect();
-        // Each pair has one path of 1 link and seven of 2 links: 15 in total. There are as many directed links as
-        // ordered pairs, so each link has 15 paths on average.
+        // Each pair has one path of 1 link and seven of 2 links, which are 15 links. There are as many directed links
+        // as ordered pairs, so each link is on 15 paths on average.
         assert_eq!((links.len(), links.iter().sum::<u32>()), (132, 132 * 15));
         let (least, most) = (links.iter().min().unwrap(), links.iter().max().unwrap());
         assert!(*least >= 8 && *most <= 22, "{least} to {most}");

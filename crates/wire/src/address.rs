@@ -39,7 +39,8 @@ pub fn mac_address(host: HostId) -> [u8; 6] {
 }
 
 /// Port range of senders: the first port, and the number of ports.
-/// Analysers such as Wireshark know no protocol for ports of this range or the next, so they show zeros as plain data.
+/// Analysers such as Wireshark know no protocol for ports of this range or the next.
+/// So they show payload, which is zeros, as plain data.
 const SENDER_PORTS: (u16, u32) = (37_100, 4_000);
 /// Port range of receivers: the first port, and the number of ports.
 const RECEIVER_PORTS: (u16, u32) = (50_000, 4_000);

@@ -104,8 +104,8 @@ impl fmt::Display for Malformed {
             Malformed::Foreign => {
                 write!(
                     f,
-                    "the segment has fields or options that Overspill does not simulate; expected a segment that it \
-                     has written"
+                    "the segment has fields or options that Overspill does not simulate; expected a segment as \
+                     Overspill writes it"
                 )
             }
             Malformed::TooLong { options, payload } => {

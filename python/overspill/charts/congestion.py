@@ -201,8 +201,8 @@ def chart_sent_rates(results: Results) -> Chart | None:
     panels = [Panel(panel.title, panel.x, y, panel.marks) for panel in panels]
     step = formats.format_time(goodput.step_width_ps(next(iter(runs.values())), period, goodput.MAX_STEPS))
     caption = (
-        "Rate at which sources begin to transmit the frames of a flow, with preamble and gap, in bins of "
-        f"{step}: {flows.describe('bytes')}. {common.FIRST_SEEDS_NOTE}"
+        "Rate at which sources send the frames of a flow, with preamble and gap, by the start of their "
+        f"transmission, in bins of {step}: {flows.describe('bytes')}. {common.FIRST_SEEDS_NOTE}"
     )
     return common.chart_over_time(("sent", "Sending rate by flow", caption), panels, flows.legend)
 

@@ -274,7 +274,7 @@ def build_length_marks(results: Results, variant: str, shares: np.ndarray) -> li
     line = common.line_style_of_variant(results, variant)
     marks: list[Mark] = []
     if shares.shape[0] >= common.MIN_SEEDS_FOR_INTERVALS:
-        # A logarithmic axis cannot show 0, so the band ends at a thousandth of the mean instead.
+        # A logarithmic axis cannot show 0, so the band does not reach below a thousandth of the mean.
         marks.append(Band(at + 1.0, np.maximum(low[at], middle[at] * 1e-3), high[at], line, variant))
     return [*marks, Line(at + 1.0, middle[at], line, variant)]
 
@@ -353,7 +353,7 @@ def share_of_shorter_waits(curve: WaitCurve, wait: float) -> float:
 
 
 def describe_unqueued_share(by_variant: dict[str, WaitCurve]) -> list[str]:
-    """Returns lines on frames whose wait is too short for the axis; none if the share of these is small."""
+    """Returns lines on the share of frames whose wait is too short for the axis; none if it is small."""
     shares = {
         one: share_of_shorter_waits(curve, MIN_WAIT_SECONDS)
         for one, curve in by_variant.items()

@@ -111,7 +111,7 @@ def advance_run(scene: Scenario, task: Task, how: RunSettings, folder: Path | No
         return None
     began = time.monotonic()
     spill = SpillFolder()
-    # If only some tables are kept, all grow in a temporary folder; the requested ones are copied at the end.
+    # If only some tables are kept, all grow in a temporary folder; the requested ones are written at the end.
     keeps = folder is not None and how.keep_all_tables
 
     def table_folder() -> tuple[Path, SpillFolder | None]:

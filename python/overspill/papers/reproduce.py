@@ -139,7 +139,7 @@ class Reproduction:
 
     @property
     def notes(self) -> list[Line]:
-        """Notes of own sweeps on settings that changed a scenario, and notes of sensitivity runs only."""
+        """Notes on settings that changed a scenario in own sweeps, and notes of sensitivity runs alone."""
         own = {name: one.notes for name, one in self.sweeps_by_name().items()}
         found = []
         for one in self.sweep_outcomes:
@@ -269,8 +269,8 @@ def rows_under_what_if(made: Reproduction, what_if: WhatIf) -> RowDocuments:
         rests: dict[CaseAndMetric, frozenset[str]] = {}
         for row in judge_figure_rows(made.paper, made.measures, figure, changed, rests):
             read = rests.get((row["case"], row["metric"]), frozenset(figure.sweeps))
-            # Reads of a value that the code has cached are not recorded. So a row with another measured value
-            # also depends on the setting.
+            # Reads of a value that the code has cached are not recorded. So a row whose measured value
+            # differs also counts as depending on the setting.
             if read & set(what_if.sweeps) or row["measured"] != known[row_key(row)]["measured"]:
                 found.append(row)
     return found

@@ -109,7 +109,6 @@ class RunStore:
         if not path.exists():
             return None
         try:
-            # `pq.read_table` would add a column for each folder in the path that is named `KEY=VALUE`.
             with pq.ParquetFile(path, page_checksum_verification=True) as file:
                 table = file.read()
             meta = json.loads((table.schema.metadata or {})[METADATA_KEY])

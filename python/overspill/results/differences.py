@@ -86,7 +86,7 @@ def differences_at_point(
 def with_verdict(
     one: Difference, what: tuple[Metric, str, str], pair: Mapping[str, MetricCell], rules: ComparisonRules
 ) -> Difference:
-    """Returns a difference whose interval excludes 0 with its mark, or with the reason for no mark."""
+    """Returns a difference with its mark, or with the reason for none; its interval must exclude 0."""
     metric, baseline, variant = what
     better = one.mean < 0 if metric.better == "lower" else one.mean > 0
     best, other = (variant, baseline) if better else (baseline, variant)

@@ -19,7 +19,10 @@ SETTINGS_KEYS = ("settings", "settings_of")  # entries of the plan only: distinc
 
 
 def keep_plan(out: Path, facts: dict[str, Any], settings: Sequence[str]) -> None:
-    """Writes the plan of a sweep, for use until its tables are written: its manifest and points' settings."""
+    """Writes the plan of a sweep: its future manifest and the settings of its points.
+
+    The plan stays until the tables of the sweep are written.
+    """
     places = {text: at for at, text in enumerate(dict.fromkeys(settings))}
     plan = facts | dict(zip(SETTINGS_KEYS, (list(places), [places[text] for text in settings]), strict=True))
     results_folder.write_text(

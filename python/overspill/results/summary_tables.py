@@ -185,7 +185,7 @@ def identity_columns(table: pa.Table) -> list[str]:
 
 
 def two_seed_ranges(values: pa.Table, summary: pa.Table) -> dict[RowIdentity, bootstrap.Interval]:
-    """Returns the range of each metric with values in exactly two seeds, by identifying columns."""
+    """Returns the range of each metric with values in exactly two seeds, by its `identity_columns`."""
     if 2 not in summary.column("n").unique().to_pylist():
         return {}
     import pyarrow.compute as compute
@@ -212,7 +212,10 @@ def without_metrics(table: pa.Table, names: set[Key]) -> pa.Table:
 
 
 def rows_of_metric(table: pa.Table, name: str, label: Label = NO_LABEL) -> pa.Table:
-    """Returns the rows of a metric, for all samples or the part with a label; names may be as in files."""
+    """Returns the rows of a metric, for all samples or for the part that a label names.
+
+    The name may contain the label, as in files: `fct_p99[size=0-100KB]`.
+    """
     import pyarrow.compute as compute
 
     key = parse_requested_key(name, label)

@@ -103,7 +103,7 @@ def stage_point(results: FinishedRuns, staging: results_folder.StagingFolder) ->
 
 
 def unchanged_report_files(results: FinishedRuns, staging: results_folder.StagingFolder) -> list[str]:
-    """Returns files of the earlier report in the folder, if it is on the same results; otherwise none."""
+    """Returns files of the earlier report in the folder if its results equal the new ones, else none."""
     try:
         before = results_folder.parse_manifest(staging.out, "overspill")
         same = (staging.out / results_folder.RESULTS_FILE).read_bytes() == (

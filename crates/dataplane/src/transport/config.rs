@@ -185,8 +185,8 @@ impl TcpConfig {
         let fixed = law == CongestionKind::PFabric;
         let kernel = Kernel::for_transport(kind);
         let handshake = values.get::<Connection>("connection") == Connection::Handshake;
-        // An established connection begins with the minimum RTO, except with Linux 2.6.38: it forgets the sample of a
-        // handshake without timestamps (`tcp_init_metrics`), which depends on the peer too.
+        // An established connection of Linux 6.18 has a sample and begins with the minimum RTO. Linux 2.6.38 forgets
+        // the sample of a handshake without timestamps (`tcp_init_metrics`), which depends on the peer too.
         let begins = kernel == Kernel::Linux6_18 && !handshake;
         let [min_rto, max_rto, initial_rto] = match fixed {
             true => ["rto"; 3],
@@ -328,7 +328,7 @@ impl TcpConfig {
         self.kernel.is_linux()
     }
 
-    /// Returns true if round-trip times come from timestamps (RFC 7323 §4.1). Those of Linux are too coarse.
+    /// Returns true if round-trip times come from timestamps (RFC 7323 §4.1). Timestamps of Linux are too coarse.
     #[inline]
     pub(super) fn measures_rtt_by_timestamps(&self) -> bool {
         self.timestamps && !self.is_linux()

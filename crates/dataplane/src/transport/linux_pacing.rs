@@ -16,7 +16,7 @@ const UNPACED_SEGMENTS: u32 = 10;
 /// Number of picoseconds in a second.
 const PS_PER_SECOND: u128 = Dur::s(1).0 as u128;
 
-/// Parameters of TCP pacing: switch for pacing, and its rate.
+/// Parameters of TCP pacing: if it is on, and its rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PacingChoices {
     pub on: bool,

@@ -175,7 +175,8 @@ impl Bounce {
             all if self.to_multiple => limit / all * all,
             all => (limit + 1).saturating_sub(all),
         };
-        // At least 1, since an empty queue is never full: a queue of fewer than N packets would bounce everything.
+        // At least 1, so that an empty queue is never full: otherwise a queue of fewer than N packets would bounce
+        // everything.
         last.max(1).min(limit)
     }
     fn return_port(&self, pkt: &Head, at: &ForwardingContext) -> Option<PortId> {

@@ -378,7 +378,8 @@ impl Recorder {
         }
         (marking.mark(head, &q, &mut env), marking.drops_not_ect())
     }
-    /// Calls agents when a frame was stored or its memory freed, if a byte count is outside their range without calls.
+    /// Calls agents after a frame was stored at a port or its memory was freed.
+    /// An agent is called if a byte count is outside its [`Agent::range_without_call`].
     fn call_agents_on_change(&mut self, (port, head): (PortId, &Head), stored: bool) {
         let (class, ingress) = (head.class(), head.ingress);
         if stored && head.kind() != PacketKind::Notice {

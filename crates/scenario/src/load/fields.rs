@@ -236,7 +236,7 @@ fn visit_parameters<'a>(
     let mut wrong = Vec::new();
     for (key, node) in table.entries() {
         if wrong.len() > MAX_KEPT_FAULTS {
-            // Each further key counts as a fault without a message, so that memory and time stay bounded.
+            // So many faults are not kept: each further key only counts as one, and no message is made.
             wrong.push((Location::default(), String::new()));
             continue;
         }

@@ -69,7 +69,8 @@ pub(super) fn build(values: &Values) -> Result<Topology, Vec<Fault>> {
         net.add_switch(switch_name(dims, s), "switch".into());
     }
     (0..first).for_each(|h| net.connect(h, first + h / hosts, host));
-    // The last coordinate runs fastest in the numbers of switches, so neighbours in a dimension differ by `stride`.
+    // The last coordinate runs fastest in the numbers of switches. Coordinates of a dimension that differ by 1 are
+    // `stride` numbers apart.
     let mut stride = switches;
     for size in dims.iter().map(|size| *size as u32) {
         stride /= size;

@@ -15,7 +15,7 @@ pub(crate) fn values(spec: &Spec, given: &[(&str, &str)]) -> Values {
     for param in spec.params {
         let given = given.iter().find(|(name, _)| *name == param.name).map(|(_, text)| *text);
         let Some(text) = given.or(param.default) else { continue };
-        // Such a parameter may be left out: its default is empty, or a word in place of a rate or a time.
+        // A parameter may be left out if its default is empty, or a word in place of a rate or a time.
         let named = matches!(param.kind, ParamKind::Rate | ParamKind::Time { .. })
             && !text.starts_with(|c: char| c.is_ascii_digit());
         if given.is_none() && (text.is_empty() || named) {

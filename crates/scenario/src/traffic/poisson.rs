@@ -108,7 +108,7 @@ impl Poisson {
         net.nodes[..net.hosts as usize].iter().map(|host| span / gap(host)).sum()
     }
 
-    /// Returns the average number of flows that start within a length of time, at least 1, and their mean payload in
+    /// Returns the average number of flows (at least 1) that start within a length of time, and their mean payload in
     /// bytes.
     pub fn flows_within(&self, within: Dur, net: &Topology) -> (f64, f64) {
         (self.flows_before(self.start.saturating_add(within), net).max(1.0), self.sizes.mean_bytes())

@@ -106,7 +106,7 @@ impl Observer for Recorder {
     }
     fn on_notice_sent(&mut self, at: EventLocation, pkt: &Pkt) {
         let Some(row) = NoticeRow::from_packet(at, pkt) else { return };
-        // A CNP, whose feedback is 0, comes from a receiver. It is thus no event of a switch.
+        // A CNP, whose feedback is 0, comes from a receiver, so it is no event of a congestion point.
         if row.feedback > 0 {
             self.count_event(at, pkt, PacketEvent::Notice);
         }

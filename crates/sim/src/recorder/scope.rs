@@ -46,7 +46,7 @@ impl Scope {
     }
 
     /// Returns the number of the time bin of an instant. It takes a division; [`BinClock`] finds the bin of the present
-    /// instant without.
+    /// instant without one.
     #[inline]
     pub(crate) fn bin_of(&self, at: Time) -> u32 {
         (at.0 / self.bin.0) as u32

@@ -61,7 +61,7 @@ impl<T: Tap> World<Recorder, T> {
         let mut rows = std::mem::take(&mut self.state.observer.rows);
         let mut taker = RowTaker { at_least: at_least.max(1), tables: Vec::new() };
         // At a change of the network, nodes with lower numbers may still add rows of this instant, which come before
-        // those of nodes with higher numbers. Rows of this instant are thus not complete.
+        // those of nodes with higher numbers. So the rows of this instant are not complete yet.
         let now = if self.changes.is_some() { self.now } else { Time::NEVER };
         rows.sort_by_instant();
         macro_rules! take {

@@ -151,7 +151,8 @@ pub(in crate::transport) struct AckOutcome {
 }
 
 impl RackTlp {
-    /// Processes an ACK's SACK blocks and its number, and records arrived segments (RFC 8985 §6.2 steps 1 to 4).
+    /// Processes the SACK blocks and the acknowledgement number of an ACK, and records arrived segments.
+    /// See RFC 8985 §6.2 steps 1 to 4.
     pub fn process_ack(&mut self, of: &AckInput) -> AckOutcome {
         let mut told = AckOutcome::default();
         let mut blocks = of.blocks;

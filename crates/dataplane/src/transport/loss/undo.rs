@@ -33,7 +33,7 @@ impl Undo {
         let unexplained = (under_way > 0).then_some(under_way);
         self.episode = Some(UndoableCut { saved, from, unexplained, due: marked });
     }
-    /// Records a cut that may be undone (Linux 2.6.38). `Fack::prior` has the slow start threshold before it.
+    /// Records a cut that may be undone (Linux 2.6.38). `Fack::prior` keeps the slow start threshold before the cut.
     /// `from` is the first byte outstanding, and `under_way` the number of retransmissions in flight.
     pub fn begin_cut(&mut self, saved: SavedWindow, from: u64, under_way: u32) {
         self.episode = Some(UndoableCut { saved, from, unexplained: Some(under_way), due: false });
