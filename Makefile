@@ -76,7 +76,7 @@ audit:
 	@$(PYTHON) tests/audit.py
 
 demo: setup
-	$(BIN)/overspill run scenarios/incast.toml --seeds 5
+	$(BIN)/overspill demo
 
 # Installing packages and lints leave one core idle for much of their time. Everything is compiled once: what helps to
 # compile a change again would cost a tenth of it.

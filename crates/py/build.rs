@@ -1,20 +1,29 @@
-//! Copies the papers to the folder from which maturin takes them into the wheel: `overspill/shipped/papers`.
+//! Copies papers and example scenarios to the folder from which maturin takes them into the wheel: `overspill/shipped`.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Extensions of the files that the paper command reads; pictures and tests stay in the repository.
-const SHIPPED_EXTENSIONS: [&str; 6] = ["toml", "csv", "py", "json", "md", "gz"];
+/// Folders of the repository that the wheel carries.
+const SHIPPED_FOLDERS: [&str; 2] = ["papers", "scenarios"];
+
+/// Extensions of pictures; they stay in the repository.
+const OMITTED_EXTENSIONS: [&str; 3] = ["png", "svg", "pdf"];
 
 fn main() -> io::Result<()> {
-    let root = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../papers");
-    let target = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join("papers");
-    println!("cargo::rerun-if-changed={}", root.display());
-    if target.exists() {
-        fs::remove_dir_all(&target)?;
+    let root = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../..");
+    let target = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
+    for name in SHIPPED_FOLDERS {
+        let (from, to) = (root.join(name), target.join(name));
+        println!("cargo::rerun-if-changed={}", from.display());
+        if to.exists() {
+            fs::remove_dir_all(&to)?;
+        }
+        // A source package of this crate alone has no such folder, and must still build.
+        if from.exists() {
+            copy_shipped_files(&from, &to)?;
+        }
     }
-    // A source package of this crate alone has no `papers` folder, and must still build.
-    if root.exists() { copy_shipped_files(&root, &target) } else { Ok(()) }
+    Ok(())
 }
 
 fn copy_shipped_files(from: &Path, to: &Path) -> io::Result<()> {
@@ -24,7 +33,8 @@ fn copy_shipped_files(from: &Path, to: &Path) -> io::Result<()> {
         let name = path.file_name().expect("an entry has a name");
         if path.is_dir() && name != "__pycache__" {
             copy_shipped_files(&path, &to.join(name))?;
-        } else if path.extension().and_then(|kind| kind.to_str()).is_some_and(|kind| SHIPPED_EXTENSIONS.contains(&kind))
+        } else if path.is_file()
+            && !path.extension().is_some_and(|kind| OMITTED_EXTENSIONS.iter().any(|one| kind == *one))
         {
             fs::copy(&path, to.join(name))?;
         }

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from overspill import shipped_files
 from overspill.cli import terms
 from overspill.engine import core
 from overspill.errors import BadInput
@@ -11,7 +12,7 @@ from overspill.papers import paper_files
 from overspill.results import metric_names, metrics
 from overspill.results.line_labels import LABEL_MEANINGS
 
-CATEGORIES = ("mechanisms", "topologies", "transports", "traffic", "sizes", "metrics", "papers")
+CATEGORIES = ("mechanisms", "topologies", "transports", "traffic", "sizes", "metrics", "papers", "examples")
 # Settings whose values are kinds of switches, listed like mechanisms. Each value has its meaning here, since
 # the core's catalogue has no entries for values.
 KINDS_OF_SETTINGS = {
@@ -89,6 +90,9 @@ def list_entries(which: str) -> list[tuple[str, str, str]]:
         ]
     if which == "papers":
         return [("papers", name, title) for name, title in paper_files.paper_titles()]
+    if which == "examples":
+        examples = shipped_files.example_scenarios()
+        return [("examples", name, shipped_files.describe_example(path)) for name, path in examples.items()]
     if which not in CATEGORIES:
         meant = metric_names.similar_names_hint(which, CATEGORIES)
         raise BadInput(f"list: found {which!r}; expected one of {', '.join(CATEGORIES)}{meant}")

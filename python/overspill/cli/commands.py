@@ -20,6 +20,8 @@ from overspill.cli.options import Figures, FirstSeed, MaxEvents, Variants, reque
 from overspill.cli.run_end import write_report_and_exit
 from overspill.errors import escape_unprintable
 
+DEMO, DEMO_SEEDS = "incast", 5
+
 # Each command imports its modules only when it runs, so that `--help` need not load them.
 
 app = typer.Typer(
@@ -141,6 +143,28 @@ def run(
         write_report_and_exit(results, formats, as_json, scenario)
 
 
+@app.command()
+def demo(
+    example: Annotated[
+        str, typer.Argument(metavar="[EXAMPLE]", help="Example scenario, as in `overspill list examples`.")
+    ] = DEMO,
+    seeds: Annotated[int, typer.Option(min=1, help="Number of seeds.")] = DEMO_SEEDS,
+    out_dir: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Folder for the results (default: out/NAME).")
+    ] = None,
+    show: Annotated[bool, typer.Option("--print", help="Print the scenario file instead.")] = False,
+) -> None:
+    """Run an example scenario: by default a burst into one host (incast)."""
+    with exit_on_signal():
+        from overspill import shipped_files
+
+        path = shipped_files.find_example(example)
+        if show:
+            typer.echo(path.read_text(encoding="utf-8"), nl=False)
+            return
+    run(str(path), seeds=seeds, out_dir=out_dir)
+
+
 @app.command("report")
 def report_command(
     folder: Annotated[
@@ -190,13 +214,14 @@ def export_command(
 @app.command("list")
 def list_command(
     which: Annotated[
-        str | None, typer.Argument(metavar="[mechanisms|topologies|transports|traffic|sizes|metrics|papers]")
+        str | None,
+        typer.Argument(metavar="[mechanisms|topologies|transports|traffic|sizes|metrics|papers|examples]"),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help=("Print one JSON document instead of the lists."))
     ] = False,
 ) -> None:
-    """List the names that a scenario may use, the metrics, and the papers."""
+    """List the names that a scenario may use, the metrics, the papers and the example scenarios."""
     from overspill.cli import catalogue, table
 
     if as_json:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from overspill import BadInput
+from overspill import BadInput, shipped_files
 from overspill.papers import claims, paper_code, paper_rows
 from overspill.papers.claims import Claim
 from overspill.papers.paper_rows import Row
@@ -96,7 +96,7 @@ class Paper:
     def folder_arguments(self) -> list[str]:
         """Arguments by which a command finds the paper: `--papers DIR`, unless it is in a usual place."""
         folder = self.folder.parent.resolve()
-        if folder in (one.resolve() for one in default_paper_folders()):
+        if folder in (one.resolve() for one in shipped_files.find_folders(shipped_files.PAPERS)):
             return []
         # The command is in published files, which must not name folders of the machine that made them.
         below = folder.is_relative_to(Path.cwd())
@@ -122,13 +122,7 @@ def paper_folders(given: Path | None = None) -> list[Path]:
     """
     if named := given or (Path(os.environ[FOLDER_VARIABLE]) if os.environ.get(FOLDER_VARIABLE) else None):
         return [named]
-    return default_paper_folders()
-
-
-def default_paper_folders() -> list[Path]:
-    """Default folders of papers: in the repository and in the installed wheel."""
-    here = Path(__file__).resolve()
-    return [here.parents[3] / "papers", here.parents[1] / "shipped" / "papers"]
+    return shipped_files.find_folders(shipped_files.PAPERS)
 
 
 def find_paper_folder(given: Path | None = None) -> Path | None:

@@ -1,0 +1,50 @@
+"""Tests of `overspill demo` and of the files that are shipped with the package."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Ran
+
+from overspill import BadInput, shipped_files
+
+Command = Callable[..., Ran]
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+
+
+@pytest.mark.usefixtures("compiled")
+def test_demo_prints_what_run_prints_for_its_scenario(command: Command) -> None:
+    demo = command("demo", "--seeds", 2)
+    run = command("run", SCENARIOS / "incast.toml", "--seeds", 2)
+    assert (demo.status, demo.out) == (run.status, run.out) == (0, run.out)
+    assert "FCT mean" in demo.out and Path("out/incast/report.html").is_file()
+
+
+def test_demo_prints_an_example_for_a_scenario_of_ones_own(command: Command) -> None:
+    printed = command("demo", "qcn", "--print")
+    assert (printed.status, printed.out) == (0, (SCENARIOS / "qcn.toml").read_text())
+
+
+def test_unknown_example_is_refused_with_the_names(command: Command) -> None:
+    ran = command("demo", "nothing")
+    assert ran.status == 2
+    assert ran.err.startswith("demo: found 'nothing'; expected one of abq, all_reduce, ")
+
+
+def test_every_example_is_listed_with_its_description(command: Command) -> None:
+    listed = command("list", "examples").out
+    for path in SCENARIOS.glob("*.toml"):
+        assert shipped_files.describe_example(path), path
+        assert f"  {path.stem} " in listed
+
+
+def test_an_installed_wheel_has_its_own_examples(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    package = tmp_path / "site-packages" / "overspill"
+    monkeypatch.setattr(shipped_files, "__file__", str(package / "shipped_files.py"))
+    with pytest.raises(BadInput, match=r"expected one of scenarios in .*, where there are none"):
+        shipped_files.find_example("incast")
+    shipped = package / "shipped" / "scenarios"
+    shipped.mkdir(parents=True)
+    (shipped / "mine.toml").write_text('description = "mine"\n')
+    assert shipped_files.find_example("mine") == shipped / "mine.toml"
+    assert shipped_files.describe_example(shipped / "mine.toml") == "mine"
