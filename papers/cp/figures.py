@@ -35,7 +35,7 @@ from .measures.fair_shares import (
     LABELS,
     PAIRS,
     WEIGHT_PATH,
-    efjr,
+    goodput_deviation,
     goodput_ratio,
     theoretical_goodput,
     theoretical_goodput_over_paths,
@@ -74,7 +74,7 @@ TIE_TITLES = {
 LEGEND_BESIDE: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
 
 
-def colour_of(variant: str) -> str:
+def scheme_colour(variant: str) -> str:
     """Returns the colour of a scheme in all figures."""
     return COLOURS[list(NAMES).index(variant) % len(COLOURS)]
 
@@ -83,7 +83,7 @@ def draw_curves(axes: Axes, runs: Runs, variants: Sequence[str], values: CurveFu
     """Draws a line over the number of senders for each scheme."""
     senders = path_values(runs, incast.DEGREE_PATH)
     for variant in variants:
-        draw_mean_line(axes, senders, values(runs, variant), colour_of(variant), label=NAMES[variant])
+        draw_mean_line(axes, senders, values(runs, variant), scheme_colour(variant), label=NAMES[variant])
     axes.set_xlabel("senders")
 
 
@@ -143,7 +143,7 @@ def draw_figure_3(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     for variant in runs.variants:
         slowest = np.sort(np.concatenate([one.max(axis=1) for one in flow_values(runs, variant)]))
         latest = max(latest, float(slowest[-1]))
-        colour = colour_of(variant)
+        colour = scheme_colour(variant)
         shares = np.arange(1, len(slowest) + 1) / len(slowest)
         axes.step(slowest, shares, where="post", color=colour, label=NAMES[variant])
     axes.axvline(SLOW_FLOW_MS, color="black", linewidth=0.8, linestyle=":")
@@ -169,7 +169,7 @@ def draw_figure_10(sweeps: Sweeps, published: PublishedValues) -> Drawing:
                 values.mean(axis=0),
                 0.18,
                 yerr=interval_half_widths(values),
-                color=colour_of(variant),
+                color=scheme_colour(variant),
                 label=NAMES[variant],
             )
         axes.axhline(1.0, color="black", linewidth=0.8, linestyle=":")
@@ -186,12 +186,14 @@ def draw_figure_11(sweeps: Sweeps, published: PublishedValues) -> Drawing:
     runs = sweeps["pairs"]
     made, [axes] = new_panels(1)
     for variant in FOUR_SCHEMES:
-        values = np.array([efjr(runs, variant, point_at(runs, FLOWS_PATH, n)) for n in ALL_PAIRS.values()]).T
+        values = np.array(
+            [goodput_deviation(runs, variant, point_at(runs, FLOWS_PATH, n)) for n in ALL_PAIRS.values()]
+        ).T
         axes.errorbar(
             range(len(ALL_PAIRS)),
             values.mean(axis=0),
             interval_half_widths(values),
-            color=colour_of(variant),
+            color=scheme_colour(variant),
             marker="o",
             label=NAMES[variant],
         )
@@ -208,7 +210,7 @@ def draw_goodput_panel(axes: Axes, runs: Runs, background: int, variants: Sequen
     """Draws the goodput of experimental flows, and the line of the theoretical goodput."""
     flows = path_values(runs, FLOWS_PATH)
     for variant in variants:
-        colour = colour_of(variant)
+        colour = scheme_colour(variant)
         values = metric_along_points(runs, metric_key("goodput", "experimental"), variant, runs.points) / 1e6
         # DCTCP equals CP&DCTCP if few flows compete: its line is dashed and on top, so that both are visible.
         style: dict[str, Any] = {"linestyle": (0, (4, 2)), "zorder": 3} if variant == DCTCP_200 else {}

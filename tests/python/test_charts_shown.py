@@ -227,7 +227,7 @@ def test_queues_tell_what_area_and_line_are(scenario: Path) -> None:
     results = run(scenario)
     chart, lengths = queues.chart_queue_over_time(results), queues.chart_queue_lengths(results)
     assert chart is not None and lengths is not None
-    assert [entry.label for entry in chart.legend] == ["largest in a bin of time", "mean of the bin"]
+    assert [entry.label for entry in chart.legend] == ["largest in each time step", "mean of each time step"]
     keys = {mark.entry for panel in chart.panels for mark in panel.marks if isinstance(mark, Band | Line)}
     assert keys == {entry.key for entry in chart.legend}
     assert "at least" in lengths.panels[0].x.label and "at least this many" in lengths.title

@@ -65,7 +65,7 @@ def test_counts_of_senders_rest_on_measured_flows() -> None:
     [
         ({"traffic": (("a",), ("b",))}, "different traffic"),
         ({"cut": True}, "a run was cut"),
-        ({"idle_seeds": True}, "all seeds gave the same value"),
+        ({"has_equal_seeds": True}, "all seeds gave the same value"),
         ({"measured_alike": False}, "[measure] differs"),
         ({"unfinished": 3}, "unfinished flows"),
     ],

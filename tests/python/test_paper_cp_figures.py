@@ -165,10 +165,12 @@ def test_groups_are_compared_by_their_means_in_the_window() -> None:
     assert fair_shares.goodput_ratio(runs, "cp", runs.points[0]) == pytest.approx([0.25])
 
 
-def test_efjr_is_the_mean_deviation_of_experimental_flows_by_their_mean() -> None:
+def test_goodput_deviation_is_that_of_experimental_flows_relative_to_their_mean() -> None:
     runs = outcast_runs([10.0, 30.0], [2.0, 6.0, 4.0])
-    assert fair_shares.efjr(runs, "cp", runs.points[0]) == pytest.approx([100 / 3])
-    assert fair_shares.efjr(outcast_runs([10.0], [3.0, 3.0]), "cp", {FLOWS: "2"}) == pytest.approx([0])
+    assert fair_shares.goodput_deviation(runs, "cp", runs.points[0]) == pytest.approx([100 / 3])
+    assert fair_shares.goodput_deviation(
+        outcast_runs([10.0], [3.0, 3.0]), "cp", {FLOWS: "2"}
+    ) == pytest.approx([0])
 
 
 def test_a_flow_over_two_bottlenecks_has_half_of_a_share() -> None:

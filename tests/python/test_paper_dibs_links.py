@@ -173,7 +173,7 @@ def test_a_detour_is_told_by_where_it_leads() -> None:
     other = [(2, 1, 0, 0, number("agg0"), 1, 5, 9), (4, 8, 1, 0, number("agg0"), 1, 5, 9)]
     flows = table("flow dst", (9, 0), (4, 5), (2, 4))
     found = detour_paths.read_run(FABRIC, table(STEPS, *reversed(rows), *other), flows)
-    assert [(one.flow, one.n) for one in found] == [(2, 1), (4, 8)], (
+    assert [(one.flow, one.number) for one in found] == [(2, 1), (4, 8)], (
         "the ACK's detour is none of a data packet"
     )
     assert [detour_paths.DETOUR_KINDS[kind] for kind in found[1].kinds] == [kind for *_, kind in hops]

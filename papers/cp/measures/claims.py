@@ -185,7 +185,7 @@ def measure_best_scheme(sweeps: Sweeps) -> Iterator[Measured]:
     runs = sweeps["pairs"]
     points = [point_at(runs, fair_shares.FLOWS_PATH, n) for n in fair_shares.ALL_PAIRS.values()]
     found = {
-        one: np.mean([fair_shares.efjr(runs, one, p) for p in points], axis=0)
+        one: np.mean([fair_shares.goodput_deviation(runs, one, p) for p in points], axis=0)
         for one in fair_shares.FOUR_SCHEMES
     }
     yield excess_over_best("figure 11", found)

@@ -90,7 +90,7 @@ def goodput_ratio(runs: Runs, variant: str, point: Point) -> np.ndarray:
     )
 
 
-def efjr(runs: Runs, variant: str, point: Point) -> np.ndarray:
+def goodput_deviation(runs: Runs, variant: str, point: Point) -> np.ndarray:
     """Mean absolute deviation of the experimental flows' goodput relative to its mean, in %."""
     found = [one[1] for one in flow_goodputs(runs, variant, point)]
     apart = np.array([np.abs(one - one.mean()).mean() for one in found])
@@ -127,7 +127,9 @@ def measure_figure_11(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures EFJR by pair of flow numbers; the least and the largest are those of the mean over seeds."""
     runs = sweeps["pairs"]
     found = {
-        one: np.array([efjr(runs, one, point_at(runs, FLOWS_PATH, n)) for n in ALL_PAIRS.values()])
+        one: np.array(
+            [goodput_deviation(runs, one, point_at(runs, FLOWS_PATH, n)) for n in ALL_PAIRS.values()]
+        )
         for one in (DCTCP, CP, CP_DCTCP)
     }
     means = found[DCTCP].mean(axis=1)

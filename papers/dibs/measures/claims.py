@@ -79,7 +79,7 @@ def measure_section_4c(sweeps: Sweeps) -> Iterable[Measured]:
     yield build_measured("default", "drops", runs.metric("drops", DIBS))
 
 
-def ratio_to_dctcp(runs: Runs, of: FlowStatistic) -> np.ndarray:
+def time_ratio_dibs_to_dctcp(runs: Runs, of: FlowStatistic) -> np.ndarray:
     """Returns a time with detours divided by the time without detours, seed by seed."""
     return divide_by_seed(*(exact_values(flow_statistics(runs, variant), of) for variant in (DIBS, DCTCP)))
 
@@ -96,14 +96,16 @@ def median_background_fct(one: FlowStatistics) -> Value:
 
 def measure_section_5_3(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures the mean FCT of long background flows."""
-    found = ratio_to_dctcp(sweeps["default"], mean_large_fct)
+    found = time_ratio_dibs_to_dctcp(sweeps["default"], mean_large_fct)
     yield build_measured("flows of 1 MB or more", "mean_fct_dibs_by_dctcp", found)
 
 
 def measure_section_5_4_1(sweeps: Sweeps) -> Iterable[Measured]:
     """Measures the median FCT of background flows."""
     yield build_measured(
-        "background", "median_fct_dibs_by_dctcp", ratio_to_dctcp(sweeps["default"], median_background_fct)
+        "background",
+        "median_fct_dibs_by_dctcp",
+        time_ratio_dibs_to_dctcp(sweeps["default"], median_background_fct),
     )
 
 

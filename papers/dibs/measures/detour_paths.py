@@ -38,7 +38,7 @@ class DetourPath:
     """Detours of one packet in their order, as indices of `DETOUR_KINDS`."""
 
     flow: int
-    n: int
+    number: int
     kinds: np.ndarray
 
     @property

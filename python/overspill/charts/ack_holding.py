@@ -20,8 +20,8 @@ QUEUE_LINE_STYLE, HELD_LINE_STYLE = LineStyle("#444444", width=1.1), LineStyle(C
 CONGESTED_LINE_STYLE, LIGHT_LINE_STYLE = LineStyle(COLOURS[3], width=0), LineStyle(COLOURS[5], width=0)
 STATE_OPACITY = 0.8  # of the areas of states, which have no line
 LEGEND = (
-    LegendEntry("queue", "output queue, maximum in each time step", QUEUE_LINE_STYLE),
-    LegendEntry("held", "held ACKs, maximum in each time step", HELD_LINE_STYLE),
+    LegendEntry("queue", "output queue, largest in each time step", QUEUE_LINE_STYLE),
+    LegendEntry("held", "held ACKs, largest in each time step", HELD_LINE_STYLE),
     LegendEntry("congested", "congested (CS)", LineStyle(COLOURS[3], width=8), "square"),
     LegendEntry("light", "lightly congested (LCS)", LineStyle(COLOURS[5], width=8), "square"),
 )

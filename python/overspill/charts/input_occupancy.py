@@ -65,7 +65,7 @@ def chart_input_memory(results: Results) -> Chart | None:
             LegendEntry("others", "for other outputs", LineStyle(OTHERS_LINE_STYLE.colour, width=8), "square")
         )
     known = {key for told in lines.values() for key in told}
-    peaks = "largest in a bin of time" + (", summed over outputs" if len(outputs) > 1 else "")
+    peaks = "largest in each time step" + (", summed over outputs" if len(outputs) > 1 else "")
     legend.append(
         LegendEntry(
             "largest",
@@ -83,7 +83,7 @@ def chart_input_memory(results: Results) -> Chart | None:
     among = "of the inputs with frames for several outputs" if several else "of all inputs"
     caption = (
         f"Bytes in the memory of the input of {place} by output, mean over a time step. This input holds "
-        f"the most bytes {among}, over all variants. Light: largest value in a bin"
+        f"the most bytes {among}, over all variants. Light: largest value in each time step"
         f"{', summed over outputs, maybe at different instants' if len(outputs) > 1 else ''}. "
         f"{'Dashed: thresholds at which the input pauses and resumes its far end. ' if known else ''}"
         f"{common.FIRST_SEEDS_NOTE}"

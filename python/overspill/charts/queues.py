@@ -27,8 +27,8 @@ NEGLIGIBLE_SHARE = 0.002  # share of frames that is too small to show their wait
 MAX_HOVER_LENGTHS = 5  # variants with a line of their own in a panel's corner
 MAX_LENGTHS_SHOWN = 400  # points of a distribution of lengths
 LEGEND = (
-    LegendEntry("largest", "largest in a bin of time", LineStyle("#444444", width=8, opacity=0.25)),
-    LegendEntry("mean", "mean of the bin", LineStyle("#444444", width=1.1)),
+    LegendEntry("largest", "largest in each time step", LineStyle("#444444", width=8, opacity=0.25)),
+    LegendEntry("mean", "mean of each time step", LineStyle("#444444", width=1.1)),
 )
 SCOPE_NAMES = {"busiest": "busiest switch port", "all": "all switch ports"}
 
@@ -60,8 +60,8 @@ def chart_queue_over_time(results: Results) -> Chart | None:
         title = f"{label} ({own}seed {run.seed}{limit})"
         panels.append(common.time_panel(title, run, (period, y), marks))
     caption = (
-        f"Queued frames at one switch port, {why}, first seed of each: largest number in a bin of time "
-        "(area) and mean (line). A buffer in bytes holds more frames if they are short. Grey: outside "
+        f"Queued frames at one switch port, {why}, first seed of each: largest number in each time "
+        "step (area) and mean (line). A buffer in bytes holds more frames if they are short. Grey: outside "
         "the measurement window."
     )
     title = f"Queue over time: {' and '.join(places)}" if len(places) == 1 else "Queue over time"

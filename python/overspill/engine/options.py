@@ -70,7 +70,7 @@ class Options:
     single: bool = False
 
     @property
-    def kept(self) -> tuple[str, ...]:
+    def kept_tables(self) -> tuple[str, ...]:
         """Names of the tables that are kept of each run."""
         return tuple(dict.fromkeys(self.tables)) if self.sweep else names.TABLES
 

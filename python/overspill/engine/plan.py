@@ -50,7 +50,7 @@ class Plan:
         return self.options.baseline or self.checked.variants[0]
 
     @property
-    def whole(self) -> bool:
+    def is_single_point(self) -> bool:
         """True if the plan is not a sweep: it has a single point, whose runs keep all tables."""
         return not self.options.sweep
 
@@ -91,7 +91,7 @@ class Plan:
         They are ordered point by point; at a single point seed by seed, so that an interruption leaves
         complete seeds.
         """
-        if self.whole:
+        if self.is_single_point:
             for seed in self.seeds:
                 yield from self.tasks_of_seeds([seed])
         else:

@@ -135,12 +135,12 @@ def open_store(plan: Plan, stack: ExitStack) -> RunStore | MemoryStore:
     """Opens the store of a plan: in its folder and locked, or in memory, or in a temporary folder."""
     out = plan.out
     if out is None:
-        if plan.whole:
+        if plan.is_single_point:
             return MemoryStore()
         return RunStore(Path(stack.enter_context(TemporaryDirectory(prefix="overspill-"))))
     found = stack.enter_context(cache.lock_store(out))
-    write_results.refuse_other_command(out, sweep=not plan.whole)
-    if not plan.whole:
+    write_results.refuse_other_command(out, sweep=not plan.is_single_point)
+    if not plan.is_single_point:
         known = sweep_facts_before_runs(plan) | {"failures": [], "interrupted": True}
         pending_sweep.keep_plan(out, known, plan.checked.settings)
     return found
@@ -153,7 +153,11 @@ def collect_results(works: WorkWithCheck, outcome: RunsOutcome, failed: Sequence
     """
     plan, found = works.main.plan, works.main.store
     out = plan.out
-    made = results_of_point(plan, outcome, found) if plan.whole else results_of_grid(plan, outcome, found)
+    made = (
+        results_of_point(plan, outcome, found)
+        if plan.is_single_point
+        else results_of_grid(plan, outcome, found)
+    )
     errors = outcome.errors
     if errors and not made.finished:
         raise combine_errors(errors, plan.checked.notes)
@@ -221,7 +225,7 @@ def read_runs(plan: Plan, found: RunStore | MemoryStore) -> Iterator[RunData]:
                     "variant": variant,
                     "config_hash": config_hash(resolved[variant], seed),
                 }
-                yield run.known_as(told)
+                yield run.with_summary_entries(told)
 
 
 def read_run(found: RunStore | MemoryStore, key: str) -> RunData | None:
@@ -305,7 +309,7 @@ def sweep_facts_before_runs(plan: Plan) -> dict[str, Any]:
     return grid_facts(plan) | {
         "seeds": list(plan.seeds),
         "max_events": plan.options.max_events,
-        "tables": list(plan.options.kept),
+        "tables": list(plan.options.kept_tables),
         "baseline": plan.baseline,
     }
 

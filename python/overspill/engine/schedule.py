@@ -69,11 +69,11 @@ def look_up_runs(plan: Plan, found: RunStore | MemoryStore, listener: Listener) 
         entry: StoredRun | None = None
         if isinstance(found, RunStore):
             try:
-                entry = found.find_run(task.key, plan.options.kept)
+                entry = found.find_run(task.key, plan.options.kept_tables)
             except BrokenFile as error:
                 listener.say(f"{task}: run again, since its file in the store is damaged ({error})")
                 found.remove_run(task.key)
-        if entry is None or (plan.whole and "nodes" not in entry.summary):
+        if entry is None or (plan.is_single_point and "nodes" not in entry.summary):
             looked.left.append(task)
         else:
             looked.stored.append((task, packet_hops(entry.summary)))
@@ -94,19 +94,19 @@ def do_runs(
         return outcome
     how = RunSettings(
         options.max_events,
-        options.kept,
+        options.kept_tables,
         options.listener,
         asked,
         threading.Event(),
         plan.pcap,
-        plan.whole,
+        plan.is_single_point,
     )
     done = 0
     with open_pool(plan, left, found, how) as pool:
         try:
             for result in submit_and_collect(plan, left, pool, how):
                 done += record_result(result, found, options.listener, outcome)
-                if outcome.is_broken(plan.whole):
+                if outcome.is_broken(plan.is_single_point):
                     how.broken.set()
         except Exception:
             # Runs that finish are stored, whatever the error is.
@@ -155,7 +155,7 @@ def submit_and_collect(
     plan: Plan, left: Sequence[Task], pool: Pool, how: RunSettings
 ) -> Iterator[TaskResult]:
     """Submits tasks, a few ahead of the pool, and yields results until all are done or runs are to stop."""
-    tasks = iter(left if plan.whole else interleave_tasks(left))
+    tasks = iter(left if plan.is_single_point else interleave_tasks(left))
     scene: PointScenario | None = None
     while True:
         while (

@@ -137,7 +137,7 @@ def advance_run(scene: Scenario, task: Task, how: RunSettings, folder: Path | No
             how.listener.advanced(task, status)
         how.ended.add(task)
         data = collect_run(task, run.results(), sink)
-        data.captured(captures.close(), captures.owner)
+        data.set_captures(captures.close(), captures.owner)
     how.listener.finished(task, status, time.monotonic() - began)
     return data
 

@@ -17,7 +17,7 @@ PRINTED_WORDS = {
     "qct": "QCT",
     "ttl": "TTL",
 }
-PHRASES = {
+CLEAR_PHRASES = {
     "returned frames informed less not": "returned frames, informed less not informed",
     "delay of bounced in turn less first": "delay of bounced packets, in turn less first",
     "delay of bounced less in one queue": "delay of bounced packets less delay in one queue",
@@ -60,8 +60,8 @@ def format_metric(metric: str) -> str:
 
 
 def with_clear_phrases(name: str) -> str:
-    """Returns a name with clearer words for the phrases in `PHRASES`."""
-    for words, printed in PHRASES.items():
+    """Returns a name with clearer words for the phrases in `CLEAR_PHRASES`."""
+    for words, printed in CLEAR_PHRASES.items():
         name = name.replace(words, printed)
     return name
 

@@ -52,7 +52,7 @@ def starved_and_repeated_warnings(results: FinishedRuns) -> list[Line]:
 def few_seeds_caution(results: FinishedRuns) -> list[Line]:
     """Returns the caution about intervals of fewer than ten seeds; empty for a single seed."""
     counts = sorted({len(results.runs_of(variant)) for variant in results.variants} - {0, 1})
-    if not counts or counts[0] >= stats.MIN_SEEDS_FOR_BOOTSTRAP or results.fairness.idle_seeds:
+    if not counts or counts[0] >= stats.MIN_SEEDS_FOR_BOOTSTRAP or results.fairness.has_equal_seeds:
         return []
     return [rough_intervals_caution(counts[0])]
 

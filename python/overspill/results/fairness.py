@@ -29,7 +29,7 @@ class Fairness:
     traffic: tuple[tuple[str, ...], ...]  # groups of variants that carry the same traffic
     unfinished: int
     cut: bool
-    idle_seeds: bool
+    has_equal_seeds: bool
     measured_alike: bool = True
 
     @property
@@ -47,7 +47,7 @@ class Fairness:
         reasons = (
             (self.has_different_traffic, "different traffic"),
             (self.cut, "a run was cut"),
-            (self.idle_seeds, "all seeds gave the same value"),
+            (self.has_equal_seeds, "all seeds gave the same value"),
             (not self.measured_alike, "[measure] differs"),
             (left, "unfinished flows"),
         )

@@ -375,7 +375,7 @@ class FinishedRuns(RunTables):
         found = RunStore(self.require_store())
         run = cache.read_stored_run(found, key)
         if run is not None:
-            run = run.known_as({"variant": variant, "seed": seed})
+            run = run.with_summary_entries({"variant": variant, "seed": seed})
             run.point = point
         elif not self.is_missing(variant, seed, point):
             at = "".join(f", {path}={text}" for path, text in point.items())

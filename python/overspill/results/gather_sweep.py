@@ -92,7 +92,7 @@ def gather_grid(
         "deadlocks": told.deadlocks,
         "starved": told.starved,
         "alike": told.alike,
-        "rough": told.rough,
+        "rough": told.too_few_counts,
         "same": gathered.alike.facts,
         "lines": gathered.lines.facts,
         "workloads": gathered.kinds,

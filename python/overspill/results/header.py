@@ -171,7 +171,7 @@ def scenario_line(results: FinishedRuns) -> Line:
         text = "finished seeds: " + "; ".join(each)
     given = [one if len(one) <= 200 else f"{one[:200]}…" for one in results.facts["sets"]]
     sets = f"; set {', '.join(given)}" if given else ""
-    if results.fairness.idle_seeds:
+    if results.fairness.has_equal_seeds:
         text += "; all seeds gave the same values, so they count as one run"
     return Line("scenario", f"{results.scenario}, {text}{sets}")
 

@@ -58,7 +58,7 @@ class RunStatus:
                     self.samples[name] = one.samples
 
     @property
-    def rough(self) -> dict[str, Any]:
+    def too_few_counts(self) -> dict[str, Any]:
         """Number of seeds if there are too few, and of samples for each percentile that has too few."""
         few = min(self.seeds, default=stats.MIN_SEEDS_FOR_BOOTSTRAP)
         names = summary_tables.order_metrics({0: dict.fromkeys(self.samples, Value(0.0))})

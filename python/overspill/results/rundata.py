@@ -109,21 +109,21 @@ class RunData:
         found = self._tables.get(name)
         return found.path if isinstance(found, StoredTable) else None
 
-    def stored(self, folder: Path) -> "RunData":
+    def with_tables_in(self, folder: Path) -> "RunData":
         """Returns the same run with its tables read from this folder when needed."""
         run = RunData(self.summary, folder, self.digests)
         run.values, run.halves, run.key = self.values, self.halves, self.key
         return run
 
-    def known_as(self, told: Mapping[str, Any]) -> "RunData":
+    def with_summary_entries(self, entries: Mapping[str, Any]) -> "RunData":
         """Returns the same run with these entries of its summary replaced."""
-        run = RunData({**self.summary, **told}, self._tables, self.digests)
+        run = RunData({**self.summary, **entries}, self._tables, self.digests)
         run.captures, run.owner = self.captures, self.owner
         run.values, run.halves, run.key = self.values, self.halves, self.key
         return run
 
-    def captured(self, files: dict[str, Path], owner: SpillFolder | None) -> None:
-        """Records the capture files by link, which exist as long as their owner."""
+    def set_captures(self, files: dict[str, Path], owner: SpillFolder | None) -> None:
+        """Sets the capture files by link, which exist as long as their owner."""
         self.captures, self.owner = files, owner
         if files:
             self.summary["captures"] = {link: path.name for link, path in files.items()}

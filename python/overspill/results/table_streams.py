@@ -90,7 +90,6 @@ class StoredTable:
     def read(self, names: Sequence[str] | None = None) -> pa.Table:
         """Returns the table, or some columns of it."""
         with self.report_read_errors():
-            # `pq.read_table` would add a column for each folder in the path that is named `KEY=VALUE`.
             return pq.ParquetFile(self.path).read(columns=None if names is None else list(names))
 
     @property

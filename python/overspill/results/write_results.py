@@ -99,7 +99,7 @@ def stage_point(results: FinishedRuns, staging: results_folder.StagingFolder) ->
     staging.commit(drawn)
     results.identity = identity
     results.folder = staging.out
-    results.runs = [run.stored(results_folder.run_folder(staging.out, run)) for run in runs]
+    results.runs = [run.with_tables_in(results_folder.run_folder(staging.out, run)) for run in runs]
 
 
 def unchanged_report_files(results: FinishedRuns, staging: results_folder.StagingFolder) -> list[str]:
@@ -131,7 +131,7 @@ def move_tables(out: Path, run: RunData) -> RunData:
                 link_or_copy(there, file)
         for there in run.captures.values():
             link_or_copy(there, place / there.name)
-    return run.stored(place)
+    return run.with_tables_in(place)
 
 
 def link_or_copy(there: Path, file: Path) -> None:
