@@ -128,22 +128,22 @@ impl Accounts {
             |wanted: bool, count: usize| vec![AccountCounter::EMPTY; if wanted { count } else { 0 }].into_boxed_slice();
         let any = |is: fn(&Account) -> bool| followed.iter().any(is);
         Accounts {
-            output: of(any(|of| matches!(of, Account::Output(_))), ports),
-            arrived: of(any(|of| matches!(of, Account::Arrived(..))), ports * 8),
-            entered: of(any(|of| matches!(of, Account::Entered(..))), ports * 8),
+            output: of(any(|account| matches!(account, Account::Output(_))), ports),
+            arrived: of(any(|account| matches!(account, Account::Arrived(..))), ports * 8),
+            entered: of(any(|account| matches!(account, Account::Entered(..))), ports * 8),
             // An agent that follows `Entered` may also call `View::allocated_bytes`, which reads `Input`.
             input: of(
-                any(|of| matches!(of, Account::Input(..) | Account::AllInput(_) | Account::Entered(..))),
+                any(|account| matches!(account, Account::Input(..) | Account::AllInput(_) | Account::Entered(..))),
                 ports * 8,
             ),
-            all_input: of(any(|of| matches!(of, Account::AllInput(_))), ports),
+            all_input: of(any(|account| matches!(account, Account::AllInput(_))), ports),
         }
     }
 
     #[inline]
-    fn counter(&mut self, of: Account) -> Option<&mut AccountCounter> {
+    fn counter(&mut self, account: Account) -> Option<&mut AccountCounter> {
         let class_of = |port: PortId, class: u8| usize::from(port.0) * 8 + usize::from(class);
-        match of {
+        match account {
             Account::Output(port) => self.output.get_mut(usize::from(port.0)),
             Account::Arrived(port, class) => self.arrived.get_mut(class_of(port, class)),
             Account::Entered(port, class) => self.entered.get_mut(class_of(port, class)),
@@ -153,9 +153,9 @@ impl Accounts {
     }
 
     /// Returns the bytes of an account; `None` if no agent follows accounts of this kind.
-    pub(crate) fn bytes(&self, of: Account) -> Option<u64> {
+    pub(crate) fn bytes(&self, account: Account) -> Option<u64> {
         let class_of = |port: PortId, class: u8| (class < 8).then(|| usize::from(port.0) * 8 + usize::from(class));
-        let counter = match of {
+        let counter = match account {
             Account::Output(port) => self.output.get(usize::from(port.0)),
             Account::Arrived(port, class) => self.arrived.get(class_of(port, class)?),
             Account::Entered(port, class) => self.entered.get(class_of(port, class)?),
@@ -169,8 +169,8 @@ impl Accounts {
     #[inline]
     pub(crate) fn apply_delta(&mut self, delta: &AccountDelta) -> bool {
         let mut outside = false;
-        for (of, by) in delta.accounts() {
-            if let Some(counter) = self.counter(of) {
+        for (account, by) in delta.accounts() {
+            if let Some(counter) = self.counter(account) {
                 // All changes of a frame are applied before the first agent is called, so that no agent sees half of a
                 // move.
                 counter.bytes = counter.bytes.wrapping_add_signed(by);
@@ -181,12 +181,12 @@ impl Accounts {
     }
 
     /// Returns the bytes of an account that is outside of its levels; `None` if it is inside.
-    pub(crate) fn bytes_outside_levels(&mut self, of: Account) -> Option<u64> {
-        self.counter(of).filter(|counter| counter.is_outside_levels()).map(|counter| counter.bytes)
+    pub(crate) fn bytes_outside_levels(&mut self, account: Account) -> Option<u64> {
+        self.counter(account).filter(|counter| counter.is_outside_levels()).map(|counter| counter.bytes)
     }
     /// Sets the levels of an account, between which no agent is called.
-    pub(crate) fn set_levels(&mut self, of: Account, levels: (u64, u64)) {
-        self.counter(of).into_iter().for_each(|counter| counter.levels = levels);
+    pub(crate) fn set_levels(&mut self, account: Account, levels: (u64, u64)) {
+        self.counter(account).into_iter().for_each(|counter| counter.levels = levels);
     }
     /// Returns the bytes queued for an output port; `None` if no agent follows them.
     pub(crate) fn output_bytes(&self, port: PortId) -> Option<u64> {
@@ -239,7 +239,7 @@ mod tests {
         accounts.apply_delta(&AccountDelta::for_stored(b, &head, MemorySides::BOTH));
         accounts.apply_delta(&AccountDelta::for_stored(b, &head, MemorySides::BOTH));
         accounts.apply_delta(&AccountDelta::for_departure(b, &head, MemorySides::BOTH));
-        let bytes = [Account::Entered(a, 0), Account::Input(a, 0)].map(|of| accounts.bytes(of));
+        let bytes = [Account::Entered(a, 0), Account::Input(a, 0)].map(|account| accounts.bytes(account));
         assert_eq!((bytes, accounts.input_bytes(a)), ([Some(160), Some(80)], Some(80)));
     }
 

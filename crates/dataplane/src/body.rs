@@ -69,7 +69,7 @@ impl Pkt {
                 let Pkt { seq, ack, payload, window, .. } = *self;
                 PacketBody::Segment(Segment { seq, ack, payload, window })
             }
-            PacketKind::Pause => PacketBody::Pause(PauseFrame::from_words(self)),
+            PacketKind::Pause => PacketBody::Pause(PauseFrame::from_packet_fields(self)),
             PacketKind::Notice => PacketBody::Notice(self.notice()),
             PacketKind::Raw => PacketBody::Raw(self.payload),
         }

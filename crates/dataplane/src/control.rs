@@ -34,14 +34,14 @@ impl PauseFrame {
     }
 
     /// Reads a PAUSE or PFC frame from the fields of a packet. PRECONDITION: the packet is a [`PacketKind::Pause`].
-    pub(crate) fn from_words(pkt: &Pkt) -> PauseFrame {
+    pub(crate) fn from_packet_fields(pkt: &Pkt) -> PauseFrame {
         let [xoff, xon, whole, _] = pkt.ack.to_le_bytes();
         PauseFrame { xoff: ClassSet(xoff), xon: ClassSet(xon), quanta: pkt.seq as u16, whole: whole > 0 }
     }
 
     /// Returns the PAUSE or PFC frame in a packet; `None` if the packet is of another kind.
     pub fn from_packet(pkt: &Pkt) -> Option<PauseFrame> {
-        (pkt.head.kind() == PacketKind::Pause).then(|| PauseFrame::from_words(pkt))
+        (pkt.head.kind() == PacketKind::Pause).then(|| PauseFrame::from_packet_fields(pkt))
     }
 
     /// Merges another pause frame into this one before it is sent. The last request for each class counts.

@@ -58,7 +58,7 @@ pub struct Core {
     framing: Framing,
     /// True if a frame that fits a port with computed departures is stored without a call of the overflow slot.
     /// Some port must compute departures, and the slot must act only on frames that do not fit.
-    direct: bool,
+    skips_overflow_slot: bool,
     /// Arrivals for which the overflow slot is called.
     admit_calls: AdmitCalls,
     acts: Acts,
@@ -99,10 +99,10 @@ pub(crate) struct Decision {
 }
 
 impl Decision {
-    fn store(queue: QueueId) -> Decision {
+    fn enqueue(queue: QueueId) -> Decision {
         Decision { fate: Fate::Enqueue(queue), mark: false, victim: 0 }
     }
-    fn lose(reason: DropReason) -> Decision {
+    fn drop_frame(reason: DropReason) -> Decision {
         Decision { fate: Fate::Drop(reason), mark: false, victim: 0 }
     }
 }
@@ -132,18 +132,18 @@ impl Core {
     fn call_overflow_slot<F: Fib, O>(&mut self, pkt: &Pkt, out_port: PortId, step: &StepContext<F, O>) -> Decision {
         let now = step.now;
         if self.store.ports[usize::from(out_port.0)].closed {
-            return Decision::lose(DropReason::LinkDown);
+            return Decision::drop_frame(DropReason::LinkDown);
         }
         let to = QueueAt { port: out_port, queue: self.store.resolve_queue(pkt.head.queue()) };
         // Congestion messages have a lane of their own, and only the limit of that lane applies to them.
         if to.queue.lane() == Lane::Notice {
-            return Decision::store(to.queue);
+            return Decision::enqueue(to.queue);
         }
         match self.admit_calls {
             // `accept_or_drop` tests the capacity for every frame to be stored, and no other test is needed here.
-            AdmitCalls::Never => return Decision::store(to.queue),
+            AdmitCalls::Never => return Decision::enqueue(to.queue),
             AdmitCalls::WhenFull if self.store.accepts_within_limit(Some(pkt.head.ingress), to, pkt.head.size) => {
-                return Decision::store(to.queue);
+                return Decision::enqueue(to.queue);
             }
             // The mechanism may read any port, so all ports must be settled. The cases above avoid this pass over all
             // ports.
@@ -152,7 +152,7 @@ impl Core {
         self.acts.clear();
         let visits = self.needs.reads_packets || self.needs.removes_packets;
         let look = NodeView::new(&self.store, step.fib, Some(pkt.head.ingress)).with_visits(visits);
-        let place = ForwardingContext { view: &look, ingress: pkt.head.ingress, out: out_port };
+        let place = ForwardingContext { view: &look, ingress: pkt.head.ingress, output: out_port };
         let mut env = Env { now, rng: &mut self.overflow_rng, acts: &mut self.acts };
         let fate = self.overflow.get().admit(&pkt.head, &place, &mut env);
         let seen = look.broken_rule();
@@ -228,7 +228,7 @@ impl Core {
         step: &mut StepContext<F, O>,
     ) {
         self.store.settle_departures(port, step.now);
-        let decision = Decision::store(pkt.head.queue());
+        let decision = Decision::enqueue(pkt.head.queue());
         self.apply(pkt, port, decision, step);
     }
 
@@ -244,7 +244,7 @@ impl Core {
     /// Returns true if a frame fits a port with computed departures, so that the overflow slot is not called.
     #[inline(always)]
     pub(crate) fn fits_computed_port(&mut self, port: PortId, size: u16, now: Time) -> bool {
-        if !self.direct {
+        if !self.skips_overflow_slot {
             return false;
         }
         let p = &mut self.store.ports[usize::from(port.0)];
@@ -283,7 +283,7 @@ impl Core {
 
     /// Returns true if a port computes departures and never marks or loses frames.
     pub(crate) fn can_forward_runs(&self, port: PortId) -> bool {
-        self.direct && self.store.ports[usize::from(port.0)].never_drops_or_marks()
+        self.skips_overflow_slot && self.store.ports[usize::from(port.0)].never_drops_or_marks()
     }
 
     /// Stores a run of consecutive frames of one transport and computes their departures.

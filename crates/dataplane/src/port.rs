@@ -142,7 +142,7 @@ impl Port {
         Port {
             free_at: Time::ZERO,
             bytes: 0,
-            limits: shape.computed.unwrap_or(Limits::STEPPED),
+            limits: shape.computed.unwrap_or(Limits::NOT_COMPUTED),
             per_byte: shape.clock.time_per_byte().map_or(0, |dur| dur.0),
             // `Time::NEVER` makes `settle_departures` remove nothing, so that it may be called for any port.
             next_start: if shape.computed.is_some() { Time::ZERO } else { Time::NEVER },

@@ -255,7 +255,7 @@ mod tests {
                 let expected: BTreeMap<u32, u64> = there.values().map(own).filter(|(_, many)| *many > 0).collect();
                 assert_eq!(units_by_flow(&units, &arena), expected, "after {n}");
                 let occupant = units.occupant(PORT, 0, &arena);
-                assert!(occupant.is_none_or(|of| of.src.0 == of.flow.0 + 7 && u32::from(of.out.0) == of.flow.0 % 3));
+                assert!(occupant.is_none_or(|of| of.src.0 == of.flow.0 + 7 && u32::from(of.output.0) == of.flow.0 % 3));
             }
             assert!(units.occupied_units(PORT) > 0);
             there.keys().for_each(|slot| units.leave(at(side, *slot)));

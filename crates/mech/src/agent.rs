@@ -81,8 +81,8 @@ pub enum ArrivalDecision {
 /// struct Brake { most: u64, on: bool }
 ///
 /// impl Agent for Brake {
-///     fn range_without_call(&self, of: Account) -> (u64, u64) {
-///         match of {
+///     fn range_without_call(&self, account: Account) -> (u64, u64) {
+///         match account {
 ///             Account::AllInput(_) if self.on => (self.most + 1, u64::MAX),
 ///             Account::AllInput(_) => (0, self.most),
 ///             _ => Account::UNWATCHED,
@@ -129,11 +129,11 @@ pub trait Agent: Send + Sync {
     /// The switch reads all levels once when it is built. An account that is [`Account::UNWATCHED`] then never causes a
     /// call. Later it reads the levels after each call: after [`Agent::on_level`] those of that account, after other
     /// calls those of all accounts that agents follow.
-    fn range_without_call(&self, _of: Account) -> (u64, u64) {
+    fn range_without_call(&self, _account: Account) -> (u64, u64) {
         Account::UNWATCHED
     }
     /// Handles a byte count of an account that is outside the agent's levels.
-    fn on_level(&mut self, _of: Account, _bytes: u64, _at: &AgentContext, _env: &mut Env) {}
+    fn on_level(&mut self, _account: Account, _bytes: u64, _at: &AgentContext, _env: &mut Env) {}
     /// Returns true if the switch must call [`Agent::on_arrival`] for arrivals by the agent's port.
     fn handles_arrivals(&self) -> bool {
         false

@@ -123,7 +123,7 @@ pub enum Value {
     /// Word or text of a parameter of kind [`ParamKind::Choice`], [`ParamKind::Text`] or [`ParamKind::TextsOr`].
     Word(String),
     /// List of texts of a parameter of kind [`ParamKind::Texts`] or [`ParamKind::TextsOr`].
-    Words(Vec<String>),
+    Texts(Vec<String>),
     /// List of dimensionless numbers of a parameter of kind [`ParamKind::Numbers`].
     Numbers(Vec<f64>),
     /// List of whole numbers of a parameter of kind [`ParamKind::Counts`].
@@ -170,7 +170,7 @@ impl Values {
         /// Returns the value of a parameter that is a word.
         word: Word => &str, |v| -> &str { let v: &String = v; v.as_str() };
         /// Returns the value of a parameter that is a list of texts.
-        words: Words => &[String], |v| -> &[String] { let v: &Vec<String> = v; v.as_slice() };
+        texts: Texts => &[String], |v| -> &[String] { let v: &Vec<String> = v; v.as_slice() };
         /// Returns the value of a parameter that is a list of dimensionless numbers.
         numbers: Numbers => &[f64], |v| -> &[f64] { let v: &Vec<f64> = v; v.as_slice() };
         /// Returns the value of a parameter that is a list of whole numbers.
@@ -194,9 +194,9 @@ impl Values {
     ///
     /// # Panics
     /// Panics like the other getters.
-    pub fn one_of_or_words(&self, name: &str) -> Result<&str, &[String]> {
+    pub fn word_or_texts(&self, name: &str) -> Result<&str, &[String]> {
         match self.0.get(name) {
-            Some(Value::Words(list)) => Err(list),
+            Some(Value::Texts(list)) => Err(list),
             _ => Ok(self.word(name)),
         }
     }

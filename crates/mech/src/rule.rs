@@ -29,7 +29,7 @@ pub enum Rule {
     /// The mechanism removed or cut more queued packets for one arrival than there were.
     TooManyRemovals {
         /// Number of removals and cuts for one arrival.
-        questions: u32,
+        removals: u32,
     },
     /// The mechanism chose a packet that is not in the queue that it named.
     NotQueued(QueueId, PktId),
@@ -76,16 +76,16 @@ impl Display for Rule {
             Rule::QueuedElsewhere(PktId(id)) => write!(
                 f,
                 "the mechanism chose packet {id}, which is queued at another port or at an input. Choose a packet from \
-                 a queue of `at.out`"
+                 a queue of `at.output`"
             ),
             Rule::NoPacket(PktId(id)) => write!(
                 f,
                 "the mechanism chose packet {id}, which is not queued there. Take the id from `view.first_packet` or \
                  `view.visit_packets` in the same call"
             ),
-            Rule::TooManyRemovals { questions } => write!(
+            Rule::TooManyRemovals { removals } => write!(
                 f,
-                "the mechanism removed or cut queued packets {questions} times for one arrival, more often than there \
+                "the mechanism removed or cut queued packets {removals} times for one arrival, more often than there \
                  were packets in the queues. Return another `Fate` if the arrival still does not fit"
             ),
             Rule::NotQueued(QueueId(queue), PktId(id)) => {

@@ -13,7 +13,7 @@ pub struct Occupant {
     /// Input port of the frame.
     pub ingress: PortId,
     /// Output port of the frame.
-    pub out: PortId,
+    pub output: PortId,
     /// Flow hash of the frame.
     pub hash: u32,
     /// Priority class of the frame.
@@ -21,10 +21,10 @@ pub struct Occupant {
 }
 
 impl Occupant {
-    /// Creates the occupant from the head of a frame that leaves by `out`.
-    pub fn from_head(head: &Head, out: PortId) -> Occupant {
+    /// Creates the occupant from the head of a frame that leaves by `output`.
+    pub fn from_head(head: &Head, output: PortId) -> Occupant {
         let (ingress, hash, class) = (head.ingress, head.hash, head.class());
-        Occupant { flow: head.flow, src: head.src, ingress, out, hash, class }
+        Occupant { flow: head.flow, src: head.src, ingress, output, hash, class }
     }
 }
 
@@ -171,7 +171,7 @@ pub trait View {
     /// They are the buffers of internal links of a `fabric` switch, which count only the frame's class, and the output
     /// buffer.
     fn visit_path_fills(&self, frame: &Occupant, each: &mut dyn FnMut(Fill)) {
-        each(self.output_fill(frame.out));
+        each(self.output_fill(frame.output));
     }
 }
 
@@ -212,7 +212,7 @@ pub struct ForwardingContext<'a> {
     /// Input port of the packet.
     pub ingress: PortId,
     /// Output port that lookup chose.
-    pub out: PortId,
+    pub output: PortId,
 }
 
 /// Queue as seen by marking mechanisms.

@@ -83,7 +83,7 @@ fn schema() -> String {
 #[pyfunction]
 #[pyo3(signature = (kind, sets, steps, places=Vec::new()))]
 fn curve(kind: &str, sets: Vec<String>, steps: u32, places: Vec<f64>) -> PyResult<Option<String>> {
-    let asked = scenario::CurveRequest { kind, settings: &sets, steps, others: &places };
+    let asked = scenario::CurveRequest { kind, settings: &sets, steps, extra_x: &places };
     let found = scenario::curve_json(registry(), &asked).map_err(|faults| {
         let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
         ScenarioError::new_err((lines,))

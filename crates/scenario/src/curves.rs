@@ -16,19 +16,19 @@ pub struct CurveRequest<'a> {
     /// Number of steps over the curve's range, 1 to 100,000.
     pub steps: u32,
     /// Further values of `x` at which to evaluate the curve.
-    pub others: &'a [f64],
+    pub extra_x: &'a [f64],
 }
 
 /// Evaluates the curve of a mechanism over its range and at further values of `x`. Returns `None` if the mechanism has
 /// no curve.
 ///
 /// The result is `{x, y, of_size, lines, note, places, values, asked}`. `places` are the values of `x`, the first of
-/// them 0. `values` has a list of heights for each of `lines`, and `asked` has the same at `others`.
+/// them 0. `values` has a list of heights for each of `lines`, and `asked` has the same at `extra_x`.
 ///
 /// # Errors
 /// Returns all faults of the settings.
 pub fn curve_json(registry: &Registry, request: &CurveRequest) -> Result<Option<Json>, Vec<Diagnostic>> {
-    let CurveRequest { kind, settings, steps, others } = *request;
+    let CurveRequest { kind, settings, steps, extra_x } = *request;
     let Some(curve) = CURVES.iter().find(|curve| curve.kind == kind) else { return Ok(None) };
     let Some(spec) = registry.specs().into_iter().find(|spec| spec.kind == kind) else { return Ok(None) };
     let values = read_mechanism_settings(registry, spec, settings)?;
@@ -45,7 +45,7 @@ pub fn curve_json(registry: &Registry, request: &CurveRequest) -> Result<Option<
         "lines": curve.lines,
         "note": (curve.note)(&values),
         "values": lines(&places),
-        "asked": lines(others),
+        "asked": lines(extra_x),
         "places": places,
     })))
 }
@@ -56,7 +56,7 @@ mod tests {
 
     fn describe_errors(kind: &str, settings: &[&str]) -> Vec<String> {
         let settings: Vec<String> = settings.iter().map(|text| text.to_string()).collect();
-        curve_json(&Registry::catalogue(), &CurveRequest { kind, settings: &settings, steps: 4, others: &[] })
+        curve_json(&Registry::catalogue(), &CurveRequest { kind, settings: &settings, steps: 4, extra_x: &[] })
             .unwrap_err()
             .iter()
             .map(ToString::to_string)
@@ -71,7 +71,7 @@ mod tests {
                 kind: "bounce",
                 settings: &["theta=0.5".into(), "lambda=5".into()],
                 steps: 4,
-                others: &[0.75, 1.0],
+                extra_x: &[0.75, 1.0],
             },
         )
         .unwrap()
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(
             curve_json(
                 &Registry::catalogue(),
-                &CurveRequest { kind: "tail_drop", settings: &[], steps: 4, others: &[] }
+                &CurveRequest { kind: "tail_drop", settings: &[], steps: 4, extra_x: &[] }
             ),
             Ok(None)
         );

@@ -63,10 +63,11 @@ pub struct OwnTransports {
     /// Distinct transports, those of hosts first.
     pub kinds: Vec<Choice>,
     /// Transport of each host: index in `kinds` from 1, or 0 for `[transport]`. Empty if all hosts have `[transport]`.
-    pub of_host: Vec<u8>,
+    pub host_numbers: Vec<u8>,
     /// Distinct assignments of transports to hosts, for workloads that have a transport of their own.
     pub rows: Vec<TransportRow>,
-    /// Transports of each workload: index in `rows` from 1, or 0 if it uses `of_host`. Empty if all use `of_host`.
+    /// Transports of each workload: index in `rows` from 1, or 0 if it uses `host_numbers`.
+    /// Empty if all use `host_numbers`.
     pub of_traffic: Vec<u8>,
 }
 
@@ -94,7 +95,7 @@ impl Scenario {
     pub fn transports_in_use(&self) -> Vec<&Choice> {
         let own = &self.own_transports;
         let flows = self.traffic.iter().enumerate().filter(|(_, traffic)| traffic.raw_payload().is_none());
-        let of_hosts = TransportRow { of_all: 0, of_host: own.of_host.clone() };
+        let of_hosts = TransportRow { default_number: 0, host_numbers: own.host_numbers.clone() };
         let rows: Vec<&TransportRow> = flows.map(|(i, _)| own.host_transports(i).unwrap_or(&of_hosts)).collect();
         let is_used = |number: u8| rows.is_empty() || rows.iter().any(|row| row.uses_transport(number));
         (0..).zip(self.all_transports()).filter(|(number, _)| is_used(*number)).map(|(_, one)| one).collect()
@@ -114,7 +115,7 @@ impl Scenario {
         if own.kinds.is_empty() {
             return all.into_iter().next().map(TransportTable::uniform);
         }
-        let of_hosts = TransportRow { of_all: 0, of_host: own.of_host.clone() };
+        let of_hosts = TransportRow { default_number: 0, host_numbers: own.host_numbers.clone() };
         let rows = std::iter::once(of_hosts).chain(own.rows.iter().cloned());
         let row = |i: usize| own.of_traffic.get(i).copied().unwrap_or(0);
         let flows = self.traffic.iter().enumerate().map(|(i, traffic)| (row(i), traffic.raw_payload().is_none()));

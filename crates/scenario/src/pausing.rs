@@ -57,10 +57,10 @@ impl Scenario {
         let here = &self.topology.nodes[node as usize].ports[usize::from(port)];
         let far = (here.peer, here.peer_port);
         PausedLink {
-            rate_there: self.max_rate(node, port).clock(),
-            rate_back: self.max_rate(far.0, far.1).clock(),
-            delay_there: self.max_delay(node, port),
-            delay_back: self.max_delay(far.0, far.1),
+            rate_to_device: self.max_rate(node, port).clock(),
+            rate_from_device: self.max_rate(far.0, far.1).clock(),
+            delay_to_device: self.max_delay(node, port),
+            delay_from_device: self.max_delay(far.0, far.1),
             response: self.pause_response_time(here.peer, here.peer_port),
             frame: self.largest_frame(),
             gap: self.framing.gap,

@@ -69,9 +69,9 @@ impl Routes {
         Routes::avoiding_dead_links(net, &DeadPorts::new(), true)
     }
 
-    /// Computes the routing tables of a network without its dead links, both of whose ends are given. `asks` has the
-    /// meaning of [`Routes::with_routing_slot`].
-    pub fn avoiding_dead_links(net: &Topology, dead: &DeadPorts, asks: bool) -> Routes {
+    /// Computes the routing tables of a network without its dead links, both of whose ends are given. With
+    /// `uses_routing_slot`, the slot `routing` decides even if there is a single next hop.
+    pub fn avoiding_dead_links(net: &Topology, dead: &DeadPorts, uses_routing_slot: bool) -> Routes {
         let mut routes = Routes::without_table(net);
         let roots = routes.roots();
         let switches = net.switches().len();
@@ -80,14 +80,14 @@ impl Routes {
         routes.width = width as u32;
         routes.table = vec![0; switches * width];
         let (mut search, mut sets) = (RouteSearch::new(net, dead), NextHopSets::default());
-        let mut ways = std::array::from_fn(|_| Vec::new());
+        let mut ports_by_edge_switch = std::array::from_fn(|_| Vec::new());
         for (batch, roots) in roots.chunks(64).enumerate() {
             let roots: Vec<u32> = roots.iter().map(|root| root - net.hosts).collect();
             search.search_from(&roots);
             for s in 0..switches {
-                search.shortest_path_ports(s, &mut ways);
+                search.shortest_path_ports(s, &mut ports_by_edge_switch);
                 let row = &mut routes.table[s * width + batch * 64..][..roots.len()];
-                sets.fill_row(&net.switches()[s], &ways, asks, row);
+                sets.fill_row(&net.switches()[s], &ports_by_edge_switch, uses_routing_slot, row);
             }
         }
         if unreachable {

@@ -264,7 +264,7 @@ fn default_json(value: &Value, text: &str) -> Json {
         Value::Flag(flag) => json!(flag),
         Value::Count(n) => json!(n),
         Value::Number(n) => json!(n),
-        Value::Words(words) => json!(words),
+        Value::Texts(words) => json!(words),
         Value::Numbers(numbers) => json!(numbers),
         Value::Counts(counts) => json!(counts),
         _ => json!(text),

@@ -16,7 +16,7 @@ fn hosts_that_are_named_have_their_own_transport_and_the_last_override_wins() {
     let scenario = &all.variants[0];
     assert_eq!(scenario.transport.kind, "dctcp");
     let own = &scenario.own_transports;
-    assert_eq!(own.of_host, [0, 1, 2, 0]);
+    assert_eq!(own.host_numbers, [0, 1, 2, 0]);
     assert!(own.kinds.iter().all(|one| one.kind == "sack" && one.values.time("min_rto") == units::Dur::ms(1)));
     assert_eq!([0, 1].map(|i| own.kinds[i].values.flag("delayed_ack")), [false, true], "laid upon the one before");
     let told = &all.resolved["default"]["transports"];
@@ -27,7 +27,7 @@ fn hosts_that_are_named_have_their_own_transport_and_the_last_override_wins() {
 #[test]
 fn a_transport_that_says_the_same_is_none_of_its_own() {
     let all = loaded(&text(&format!("{TWO}transport.min_rto = \"5ms\"")), &[]);
-    assert!(all.variants[0].own_transports.kinds.is_empty() && all.variants[0].own_transports.of_host.is_empty());
+    assert!(all.variants[0].own_transports.kinds.is_empty() && all.variants[0].own_transports.host_numbers.is_empty());
     assert!(all.resolved["default"].get("transports").is_none());
 }
 

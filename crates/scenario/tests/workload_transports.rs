@@ -24,8 +24,8 @@ const TWO: &str = "[[override]]\nwhere = { hosts = [\"h1\", \"h2\"] }\n";
 fn transports_of_workload(scenario: &Scenario, traffic: usize) -> Vec<(&str, Option<Dur>)> {
     let own = &scenario.own_transports;
     let number = |host: usize| match own.host_transports(traffic) {
-        Some(row) => row.of_host.get(host).copied().unwrap_or(row.of_all),
-        None => own.of_host.get(host).copied().unwrap_or(0),
+        Some(row) => row.host_numbers.get(host).copied().unwrap_or(row.default_number),
+        None => own.host_numbers.get(host).copied().unwrap_or(0),
     };
     let made = |number: u8| number.checked_sub(1).map_or(&scenario.transport, |place| &own.kinds[usize::from(place)]);
     let told = |one: &'_ scenario::Choice| one.values.has("min_rto").then(|| one.values.time("min_rto"));

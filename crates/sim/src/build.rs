@@ -193,11 +193,11 @@ fn build_empty<O: Observer, T: Tap>(
         base,
         records: Vec::new(),
         observer,
-        open: 0,
+        unfinished_flows: 0,
         completed: 0,
         pending: 0,
         queries: Queries::new(&scenario.traffic, (scenario.measure.from, scenario.measure.to)),
-        reacts: closed_loop.workloads_with_followers(),
+        workloads_with_followers: closed_loop.workloads_with_followers(),
         delivered: Vec::new(),
         fct_end: scenario.measure.fct_end,
         lost: None,
@@ -224,7 +224,7 @@ fn build_empty<O: Observer, T: Tap>(
         check_at: 0,
         guard_at: 1,
         stop: None,
-        is_before: false,
+        ended_before_now: false,
         pauses: site.pauses,
         deadlock: None,
         milestone: Time::ZERO,
@@ -261,7 +261,7 @@ fn build_links(scenario: &Scenario, histories: &BTreeMap<SendingPort, LinkHistor
         for (p, port) in (0..).zip(&node.ports) {
             wires.add_link(port.peer, port.peer_port, port.delay);
             if let Some(history) = histories.get(&(n, p)) {
-                wires.give_course_to_last_link(ChangingLink::new(
+                wires.set_last_link_changes(ChangingLink::new(
                     history.clone(),
                     Stream::new(seed, n, StreamPurpose::Link(p)),
                 ));
@@ -294,7 +294,7 @@ fn add_raw_sources<O: Observer, T: Tap>(scenario: &Scenario, seed: u64, world: &
             payload: raw.payload,
             packets_per_burst: raw.packets_per_burst,
             interval: raw.interval,
-            gaps: raw.exponential.then(|| Stream::new(seed, raw.place, StreamPurpose::Gaps(raw.traffic))),
+            gaps: raw.exponential.then(|| Stream::new(seed, raw.index, StreamPurpose::Gaps(raw.traffic))),
             pause: raw.pause,
             start: raw.start,
             stop: raw.stop,

@@ -60,18 +60,18 @@ impl ChangeSchedule {
         if scenario.events.is_empty() {
             return None;
         }
-        let mut turns: BTreeMap<Time, NetworkChange> = BTreeMap::new();
+        let mut changes: BTreeMap<Time, NetworkChange> = BTreeMap::new();
         for (n, event) in scenario.events.iter().enumerate() {
-            let turn = turns.entry(event.at).or_default();
-            turn.events.push(n);
+            let change = changes.entry(event.at).or_default();
+            change.events.push(n);
             if let LinkChange::Rate(rate) = event.change {
                 let clock = |sender: &SendingPort| actual_port_rate(scenario, seed, *sender, rate).clock();
-                turn.clocks.extend(event.senders.iter().map(|sender| (*sender, clock(sender))));
+                change.clocks.extend(event.senders.iter().map(|sender| (*sender, clock(sender))));
             }
         }
-        KnownDeadLinks::new(scenario, routes).add_detections(&mut turns);
+        KnownDeadLinks::new(scenario, routes).add_detections(&mut changes);
         Some(ChangeSchedule {
-            changes: turns.into_iter().collect(),
+            changes: changes.into_iter().collect(),
             next: 0,
             dead_port: scenario.dead_port,
             first_routes: routes.clone(),
@@ -109,7 +109,7 @@ impl KnownDeadLinks<'_> {
     }
 
     /// Adds to each instant the links that went down or came up `reroute_delay` earlier, since nodes react then.
-    fn add_detections(mut self, turns: &mut BTreeMap<Time, NetworkChange>) {
+    fn add_detections(mut self, changes: &mut BTreeMap<Time, NetworkChange>) {
         let events = &self.scenario.events;
         let same_instant = |a: &Event, b: &Event| a.at == b.at;
         let mut first = 0;
@@ -122,7 +122,7 @@ impl KnownDeadLinks<'_> {
                 }
             }
             let at = group[0].at.saturating_add(self.scenario.reroute_delay);
-            self.apply_events(first, group, (at, turns));
+            self.apply_events(first, group, (at, changes));
             first += group.len();
         }
     }
@@ -138,13 +138,18 @@ impl KnownDeadLinks<'_> {
 
     /// Adds to the changes of an instant the dead links and routes that follow from simultaneous events, numbered from
     /// `first` on.
-    fn apply_events(&mut self, first: usize, group: &[Event], (at, turns): (Time, &mut BTreeMap<Time, NetworkChange>)) {
+    fn apply_events(
+        &mut self,
+        first: usize,
+        group: &[Event],
+        (at, changes): (Time, &mut BTreeMap<Time, NetworkChange>),
+    ) {
         let (was, dead) = (self.dead_links(), self.both_ends(self.down_links.iter()));
         if was == dead {
             return;
         }
-        let turn = turns.entry(at).or_default();
-        turn.returned_ports.extend(was.difference(&dead));
+        let change = changes.entry(at).or_default();
+        change.returned_ports.extend(was.difference(&dead));
         self.closed_by_event.iter_mut().for_each(|(_, ports)| ports.retain(|port| dead.contains(port)));
         self.closed_by_event.retain(|(_, ports)| !ports.is_empty());
         let mut left: DeadPorts = dead.difference(&was).copied().collect();
@@ -153,18 +158,18 @@ impl KnownDeadLinks<'_> {
             let closes: DeadPorts = left.intersection(&ends).copied().collect();
             left.retain(|port| !closes.contains(port));
             for (node, port) in &closes {
-                turn.dead_ports.entry(*node).or_default().push(PortId(*port));
-                turn.closed_ports.push((n, (*node, *port)));
+                change.dead_ports.entry(*node).or_default().push(PortId(*port));
+                change.closed_ports.push((n, (*node, *port)));
             }
             if !closes.is_empty() {
                 self.closed_by_event.push((n, closes));
             }
         }
-        turn.dead_ports.values_mut().for_each(|ports| ports.sort_unstable());
+        change.dead_ports.values_mut().for_each(|ports| ports.sort_unstable());
         // A network that may flood has a single path to each host, and only the copy on that path is the packet. A dead
         // link leaves no other path, so the routes stay as they are.
         if !self.scenario.may_flood() {
-            turn.routes = Some(self.compute_routes());
+            change.routes = Some(self.compute_routes());
         }
     }
 

@@ -12,7 +12,7 @@ pub struct PartitionOwners<'a> {
     /// Number of each node's first port, counted over the whole network.
     pub base: &'a [u32],
     /// Number of each flow in the whole run, by its number in the partitions.
-    pub ranks: &'a [u32],
+    pub flow_numbers: &'a [u32],
 }
 
 impl PartitionOwners<'_> {

@@ -43,14 +43,14 @@ pub(crate) struct RunState<O> {
     pub(crate) observer: O,
     /// Number of unfinished flows that the run waits for. The count of a partition is one term of a sum modulo 2⁶⁴,
     /// since flows that begin in one partition may end in another.
-    pub(crate) open: u64,
+    pub(crate) unfinished_flows: u64,
     /// Number of measured messages that arrivals have planned and that have not started, except messages that a
     /// measured query counts as missing.
     pub(crate) pending: u64,
     /// Queries with messages that have not started yet.
     pub(crate) queries: Queries,
     /// True, by workload of the scenario's traffic, if the arrival of its messages may start others.
-    pub(crate) reacts: Vec<bool>,
+    pub(crate) workloads_with_followers: Vec<bool>,
     /// Messages that have just arrived, in workloads in which arrivals may start other messages.
     pub(crate) delivered: Vec<FlowId>,
     pub(crate) completed: u64,
@@ -82,7 +82,7 @@ impl<O: Observer> RunState<O> {
     /// Returns the number of messages that the run waits for and that have not finished, including those that have
     /// not started.
     pub(crate) fn unfinished_messages(&self) -> u64 {
-        self.open.wrapping_add(self.messages_not_started())
+        self.unfinished_flows.wrapping_add(self.messages_not_started())
     }
 
     /// Returns the number of messages that the run waits for and that have not started.
@@ -112,11 +112,11 @@ impl<O: Observer> Driver<'_, O> {
         let record = &mut self.state.records[flow.0 as usize];
         record.end = self.now;
         self.state.completed += 1;
-        self.state.open = self.state.open.wrapping_sub(u64::from(record.awaited));
+        self.state.unfinished_flows = self.state.unfinished_flows.wrapping_sub(u64::from(record.awaited));
     }
     fn flow_received(&mut self, flow: FlowId) {
         let traffic = self.state.records[flow.0 as usize].traffic;
-        if self.state.reacts[usize::from(traffic)] {
+        if self.state.workloads_with_followers[usize::from(traffic)] {
             self.state.delivered.push(flow);
         }
         if self.state.fct_end == FctEnd::LastByte {

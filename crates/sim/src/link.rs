@@ -130,7 +130,7 @@ impl Links {
         self.jitter = Some(Box::new(scatter));
     }
     /// Makes the last added link change over time as `course` describes. PRECONDITION: fewer than 65,534 links change.
-    pub(crate) fn give_course_to_last_link(&mut self, course: ChangingLink) {
+    pub(crate) fn set_last_link_changes(&mut self, course: ChangingLink) {
         if let Some(link) = self.links.last_mut() {
             link.change_index = self.changing.len() as u16;
             self.changing.push(course);

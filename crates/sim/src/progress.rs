@@ -27,7 +27,7 @@ pub struct FlowRecord {
     pub tag: u64,
     /// Number, within the workload, of the persistent connection that carries the flow;
     /// [`scenario::traffic::OWN_CONNECTION`] for a connection of its own.
-    pub channel: u32,
+    pub connection_number: u32,
     /// Flow whose connection carries this one; the flow itself if it has its own connection.
     pub connection: FlowId,
     /// Counts of retransmissions, timeouts and ACKs of the sender, taken when it ends.
@@ -46,7 +46,7 @@ impl FlowRecord {
             awaited: measured,
             role: spec.role,
             tag: spec.tag,
-            channel: spec.connection,
+            connection_number: spec.connection,
             connection,
             sender: SenderCounts::default(),
         }

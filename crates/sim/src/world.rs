@@ -87,7 +87,7 @@ pub struct World<O: Observer, T: Tap = ()> {
     pub(crate) guard_at: u64,
     pub(crate) stop: Option<StopReason>,
     /// True if the run ended before the events of the instant `now`.
-    pub(crate) is_before: bool,
+    pub(crate) ended_before_now: bool,
     /// True if the far end of any port may pause it.
     pub(crate) pauses: bool,
     /// First deadlock that was found.
@@ -211,7 +211,7 @@ impl<O: Observer, T: Tap> World<O, T> {
 
     /// Returns the last instant of which all events have happened.
     pub(crate) fn settled_until(&self) -> Time {
-        Time(self.now.0.saturating_sub(u64::from(self.is_before)))
+        Time(self.now.0.saturating_sub(u64::from(self.ended_before_now)))
     }
 
     /// Returns a host, and the `HostStep` for its methods: instant, tables of the run, and driver.

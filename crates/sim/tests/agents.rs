@@ -222,8 +222,8 @@ impl mech::Agent for UntilAStart {
     fn needs(&self) -> mech::Needs {
         mech::Needs { hold_memory: Some(Bytes(1000)), sets_ece: true, ..mech::Needs::default() }
     }
-    fn range_without_call(&self, of: Account) -> (u64, u64) {
-        if of == Account::Output(PortId(TO_H1)) { Account::EVERY_CHANGE } else { Account::UNWATCHED }
+    fn range_without_call(&self, account: Account) -> (u64, u64) {
+        if account == Account::Output(PortId(TO_H1)) { Account::EVERY_CHANGE } else { Account::UNWATCHED }
     }
     fn on_level(&mut self, _: Account, bytes: u64, at: &mech::AgentContext, env: &mut Env) {
         if bytes < self.waits {
@@ -265,10 +265,10 @@ fn ack_released_at_a_frame_start_leaves_in_that_instant() {
 struct Probe(Arc<[AtomicU64; 2]>);
 
 impl Agent for Probe {
-    fn range_without_call(&self, of: Account) -> (u64, u64) {
-        if matches!(of, Account::Output(_)) { Account::EVERY_CHANGE } else { Account::UNWATCHED }
+    fn range_without_call(&self, account: Account) -> (u64, u64) {
+        if matches!(account, Account::Output(_)) { Account::EVERY_CHANGE } else { Account::UNWATCHED }
     }
-    fn on_level(&mut self, _of: Account, _bytes: u64, _at: &AgentContext, env: &mut Env) {
+    fn on_level(&mut self, _account: Account, _bytes: u64, _at: &AgentContext, env: &mut Env) {
         env.acts.push(Act::Arm(Time(700_000_000), TimerId(0)));
     }
     fn on_timer(&mut self, _id: TimerId, _at: &AgentContext, _env: &mut Env) {

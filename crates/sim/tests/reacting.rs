@@ -73,8 +73,8 @@ impl Agent for Script {
     fn needs(&self) -> Needs {
         Needs { sends_notices: true, ..Needs::default() }
     }
-    fn range_without_call(&self, of: Account) -> (u64, u64) {
-        if of == Account::Output(PortId(1)) && !self.begun { Account::EVERY_CHANGE } else { Account::UNWATCHED }
+    fn range_without_call(&self, account: Account) -> (u64, u64) {
+        if account == Account::Output(PortId(1)) && !self.begun { Account::EVERY_CHANGE } else { Account::UNWATCHED }
     }
     fn on_level(&mut self, _: Account, _: u64, at: &AgentContext, env: &mut Env) {
         if at.port == PortId(1) && !self.begun {

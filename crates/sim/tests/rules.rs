@@ -117,19 +117,19 @@ const UNDECLARED: [(&str, Make<OverflowSlot>); 12] = [
     (
         "removes_packets",
         full!(reads_packets: true; |_, at, _| {
-            at.view.first_packet(at.out, QUEUE).map_or(DROP, |(id, _)| Fate::Evict(id))
+            at.view.first_packet(at.output, QUEUE).map_or(DROP, |(id, _)| Fate::Evict(id))
         }),
     ),
     ("removes_packets", full!(cut_memory: Some(Bytes(0)); |_, _, _| Fate::TrimQueued(PktId(0)))),
-    ("reads_packets", full!(; |_, at, _| at.view.first_packet(at.out, QUEUE).map_or(DROP, |_| DROP))),
-    ("reads_packets", full!(; |_, at, _| { at.view.visit_packets(at.out, QUEUE, &mut |_, _| {}); DROP })),
+    ("reads_packets", full!(; |_, at, _| at.view.first_packet(at.output, QUEUE).map_or(DROP, |_| DROP))),
+    ("reads_packets", full!(; |_, at, _| { at.view.visit_packets(at.output, QUEUE, &mut |_, _| {}); DROP })),
     ("detours", full!(; |_, _, _| Fate::Detour(PortId(0), QUEUE))),
     ("bounce_lane", full!(; |_, _, _| Fate::Bounce(PortId(0)))),
     ("cut_memory", full!(; |_, _, _| Fate::Trim(QUEUE))),
     ("cut_memory", full!(returns_to_source: true; |_, _, _| Fate::TrimAndReturn)),
     ("returns_to_source", full!(; |_, _, _| Fate::ReturnToSource)),
     ("returns_to_source", full!(cut_memory: Some(Bytes(0)); |_, _, _| Fate::TrimAndReturn)),
-    ("samples", full!(; |_, at, _| at.view.occupant(at.out, 0).map_or(DROP, |_| DROP))),
+    ("samples", full!(; |_, at, _| at.view.occupant(at.output, 0).map_or(DROP, |_| DROP))),
     (
         "range_without_call",
         full!(; |_, at, _| match at.view.bytes_stored_from_input(at.ingress, 0) > 0 {
@@ -187,21 +187,21 @@ fn fates_about_what_is_not_there_end_the_run() {
 
 #[test]
 fn eviction_at_another_port_ends_the_run() {
-    let make = full!(removes_packets: true; |_, at, _| match at.view.first_packet(PortId(7 - at.out.0), QUEUE) {
+    let make = full!(removes_packets: true; |_, at, _| match at.view.first_packet(PortId(7 - at.output.0), QUEUE) {
         Some((id, _)) => Fate::Evict(id),
         None => DROP,
     });
     let (rule, text) = run_to_broken_rule(&star(SMALL, ""), with(&OVERFLOW, make));
     assert!(matches!(rule, Rule::QueuedElsewhere(_)), "{text}");
-    assert!(text.contains("at.out"), "{text}");
+    assert!(text.contains("at.output"), "{text}");
 }
 
 #[test]
 fn trimming_and_evicting_the_same_packets_comes_to_an_end() {
     let make = full!(removes_packets: true, cut_memory: Some(Bytes(0)); |_, at, _| {
         let mut whole = None;
-        at.view.visit_packets(at.out, QUEUE, &mut |id, head| whole = whole.or((!head.is_cut()).then_some(id)));
-        match (whole, at.view.first_packet(at.out, QUEUE)) {
+        at.view.visit_packets(at.output, QUEUE, &mut |id, head| whole = whole.or((!head.is_cut()).then_some(id)));
+        match (whole, at.view.first_packet(at.output, QUEUE)) {
             (Some(id), _) => Fate::TrimQueued(id),
             (None, Some((id, _))) => Fate::Evict(id),
             (None, None) => DROP,
@@ -210,7 +210,7 @@ fn trimming_and_evicting_the_same_packets_comes_to_an_end() {
     let traffic = "[[traffic]]\nname = \"t\"\nkind = \"incast\"\nsenders = 5\npick = \"first\"\nreceiver = \"h5\"\n\
                    size = \"50KB\"\n";
     let (rule, text) = run_to_broken_rule(&star(SMALL, traffic), with(&OVERFLOW, make));
-    assert!(matches!(rule, Rule::TooManyRemovals { questions: 2..=4 }), "{text}");
+    assert!(matches!(rule, Rule::TooManyRemovals { removals: 2..=4 }), "{text}");
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn rules_hold_at_the_nic_of_a_host() {
 #[test]
 fn simultaneous_arrivals_may_evict_the_same_packet() {
     let make: Make<OverflowSlot> = |_| {
-        let admit = |_: &Head, at: &ForwardingContext, _: &mut Env| match at.view.first_packet(at.out, QUEUE) {
+        let admit = |_: &Head, at: &ForwardingContext, _: &mut Env| match at.view.first_packet(at.output, QUEUE) {
             Some((id, _)) => Fate::Evict(id),
             None => Fate::Enqueue(QUEUE),
         };

@@ -12,7 +12,7 @@ pub(crate) fn host_addresses(host: HostId, plan: Option<AddressPlan>) -> ([u8; 4
 }
 
 /// Returns the host with an IPv4 address; `None` if no host has it.
-pub(crate) fn host_of_address(address: [u8; 4], plan: Option<AddressPlan>) -> Option<HostId> {
+pub(crate) fn find_host_by_address(address: [u8; 4], plan: Option<AddressPlan>) -> Option<HostId> {
     let found = match (plan, address) {
         (Some(plan), [_, pod, switch, id]) => {
             let half = u32::from(plan.half_port_count());
@@ -70,16 +70,16 @@ mod tests {
     fn address_maps_back_to_its_host() {
         let plan = Some(AddressPlan::new(6));
         for n in (0..54).chain([255, 65_535]) {
-            assert_eq!(host_of_address(ipv4_address(HostId(n)), None), Some(HostId(n)));
+            assert_eq!(find_host_by_address(ipv4_address(HostId(n)), None), Some(HostId(n)));
         }
         for n in 0..54 {
-            assert_eq!(host_of_address(host_addresses(HostId(n), plan).0, plan), Some(HostId(n)));
+            assert_eq!(find_host_by_address(host_addresses(HostId(n), plan).0, plan), Some(HostId(n)));
         }
         for nobody in [[10, 0, 0, 1], [10, 0, 0, 5], [10, 0, 3, 2], [11, 0, 0, 2]] {
-            assert_eq!(host_of_address(nobody, plan), None, "{nobody:?}");
+            assert_eq!(find_host_by_address(nobody, plan), None, "{nobody:?}");
         }
         assert_eq!(
-            (host_of_address([10, 0, 0, 0], None), host_of_address([192, 0, 0, 1], None)),
+            (find_host_by_address([10, 0, 0, 0], None), find_host_by_address([192, 0, 0, 1], None)),
             (Some(HostId(0xff_ffff)), None)
         );
     }

@@ -1,6 +1,6 @@
 //! Conversion of a frame, with data that is in no header, back to a simulated segment.
 
-use crate::address::{flow_ports, host_of_address};
+use crate::address::{find_host_by_address, flow_ports};
 use crate::flags::{CpPacket, TcpFlags};
 use crate::frame::{self, FLAG_MAP, PacketOnLink};
 use crate::layout::Malformed;
@@ -100,7 +100,8 @@ impl NetworkFormat {
         }
         let reverse = there == back;
         let ends = [segment.ip.source, segment.ip.destination];
-        let [src, dst] = ends.map(|address| host_of_address(address, self.plan).ok_or(Malformed::Address(address)));
+        let [src, dst] =
+            ends.map(|address| find_host_by_address(address, self.plan).ok_or(Malformed::Address(address)));
         let cut = segment.cp_packet() == CpPacket::Cut;
         let payload = if cut { 0 } else { segment.payload };
         let options = segment.options.padded_length();

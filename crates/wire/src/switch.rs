@@ -18,7 +18,7 @@ pub enum CutError {
     /// The payload may not be cut (CP): the packet is normal, a PACK, or cut before.
     NotCpEnabled(CpPacket),
     /// The frame would not become shorter: it has this many bytes of payload, or in total for trimming.
-    TooSmall(usize),
+    NothingToCut(usize),
     /// The DSCP of the packet may not be trimmed.
     NotTrimmable(u8),
 }
@@ -32,7 +32,7 @@ impl fmt::Display for CutError {
             CutError::NotCpEnabled(found) => {
                 write!(f, "cannot cut a packet of CP type {found:?}; expected a CP-enabled packet")
             }
-            CutError::TooSmall(bytes) => {
+            CutError::NothingToCut(bytes) => {
                 write!(f, "nothing to cut: {bytes} B; expected more than the bytes that are kept")
             }
             CutError::NotTrimmable(found) => write!(f, "DSCP {found}; expected the trimmable DSCP"),
@@ -62,7 +62,7 @@ pub fn cut_payload(frame: &mut [u8], length: LengthField) -> Result<usize, CutEr
     }
     headers.ip.end_if_complete(frame)?;
     if headers.payload_length() <= length.bytes() {
-        return Err(CutError::TooSmall(headers.payload_length().into()));
+        return Err(CutError::NothingToCut(headers.payload_length().into()));
     }
     let end = headers.header_end + usize::from(length.bytes());
     if length == LengthField::Payload {
@@ -106,7 +106,7 @@ impl Trim {
             return Err(Malformed::Short { needed, found }.into());
         }
         if end <= self.bytes {
-            return Err(CutError::TooSmall(end));
+            return Err(CutError::NothingToCut(end));
         }
         let codepoint = frame[ETHERNET_HEADER + 1] >> 2;
         if self.trimmable.is_some_and(|only| only != codepoint) {

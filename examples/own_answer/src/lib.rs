@@ -26,10 +26,10 @@ pub const MINE: Mechanism<OverflowSlot> = Mechanism::new(&SPEC, |_| OverflowSlot
 impl Overflow for DropFront {
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, _env: &mut Env) -> Fate {
         let queue = QueueId::normal(pkt.class());
-        if at.fits(at.out, queue, pkt.size) {
+        if at.fits(at.output, queue, pkt.size) {
             return Fate::Enqueue(queue);
         }
-        match at.view.first_packet(at.out, queue) {
+        match at.view.first_packet(at.output, queue) {
             Some((oldest, _)) => Fate::Evict(oldest),
             None => Fate::Drop(DropReason::BufferFull),
         }

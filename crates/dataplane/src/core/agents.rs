@@ -84,7 +84,7 @@ pub(super) enum ReadyEntry {
 
 /// Returns the accounts that an agent at a port follows.
 pub(super) fn followed_accounts(agent: &dyn Agent, port: PortId) -> impl Iterator<Item = Account> {
-    Account::accounts_of_port(port).filter(|of| agent.range_without_call(*of) != Account::UNWATCHED)
+    Account::accounts_of_port(port).filter(|account| agent.range_without_call(*account) != Account::UNWATCHED)
 }
 
 impl AgentState {
@@ -140,8 +140,8 @@ impl Agents {
         self.ports.iter().any(|at| at.holds)
     }
     /// Returns the levels of an account between which no agent of a port needs a call.
-    fn levels(&self, port: PortId, of: Account) -> (u64, u64) {
-        let each = self.ports[usize::from(port.0)].agents.iter().map(|one| one.agent.range_without_call(of));
+    fn levels(&self, port: PortId, account: Account) -> (u64, u64) {
+        let each = self.ports[usize::from(port.0)].agents.iter().map(|one| one.agent.range_without_call(account));
         each.fold(Account::UNWATCHED, |all, own| (all.0.max(own.0), all.1.min(own.1)))
     }
     /// Returns the number and the bytes of the packets that agents of all ports hold.
@@ -168,8 +168,8 @@ impl Agents {
 }
 
 /// Returns the port that an account belongs to.
-fn port_of(of: Account) -> PortId {
-    match of {
+fn port_of(account: Account) -> PortId {
+    match account {
         Account::Output(port) | Account::AllInput(port) => port,
         Account::Arrived(port, _) | Account::Entered(port, _) | Account::Input(port, _) => port,
     }
@@ -198,21 +198,21 @@ impl Core {
         stored: Option<&Head>,
         step: &StepContext<F, O>,
     ) {
-        for (of, _) in delta.accounts() {
-            let Some(bytes) = self.store.accounts.bytes_outside_levels(of) else { continue };
-            let port = port_of(of);
+        for (account, _) in delta.accounts() {
+            let Some(bytes) = self.store.accounts.bytes_outside_levels(account) else { continue };
+            let port = port_of(account);
             for at in self.agents_at(port) {
                 // The levels in the account are the narrowest of all agents of the port, so each agent is compared with
                 // its own here.
-                let outside = |agent: &dyn Agent| Account::is_outside(bytes, agent.range_without_call(of));
+                let outside = |agent: &dyn Agent| Account::is_outside(bytes, agent.range_without_call(account));
                 self.call_agent(at, stored, step, |agent, at, env| {
                     if outside(agent) {
-                        agent.on_level(of, bytes, at, env);
+                        agent.on_level(account, bytes, at, env);
                     }
                 });
             }
             // Levels may depend on an agent's state, so each call may change them.
-            self.update_levels(port, Some(of));
+            self.update_levels(port, Some(account));
         }
     }
 
@@ -254,11 +254,11 @@ impl Core {
     }
 
     /// Updates the levels of one account of a port, or of all accounts that its agents follow.
-    fn update_levels(&mut self, port: PortId, of: Option<Account>) {
+    fn update_levels(&mut self, port: PortId, account: Option<Account>) {
         let Some(agents) = &self.agents else { return };
-        let own = of.is_none().then(|| agents.ports[usize::from(port.0)].follows.iter().copied());
-        for of in of.into_iter().chain(own.into_iter().flatten()) {
-            self.store.accounts.set_levels(of, agents.levels(port, of));
+        let own = account.is_none().then(|| agents.ports[usize::from(port.0)].follows.iter().copied());
+        for account in account.into_iter().chain(own.into_iter().flatten()) {
+            self.store.accounts.set_levels(account, agents.levels(port, account));
         }
     }
 

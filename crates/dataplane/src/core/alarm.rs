@@ -16,9 +16,9 @@ pub(super) enum CoreTimer {
     /// Expiry of a timer that an agent has set.
     Agent(AgentKey, TimerId),
     /// Expiry of the pause of a traffic class at a port.
-    Over(PortId, u8),
+    PauseEnd(PortId, u8),
     /// Instant at which a received pause frame takes effect at a port.
-    Effect(PortId),
+    PauseEffect(PortId),
     /// End of the trimming that began first.
     Cut,
 }
@@ -27,8 +27,8 @@ impl CoreTimer {
     pub(super) const fn index(self) -> u32 {
         let (port, kind, which) = match self {
             CoreTimer::Agent(at, id) => (at.port, 0, (at.which as u32 & 3) << 3 | id.0 as u32 & 7),
-            CoreTimer::Over(port, class) => (port, 1, class as u32),
-            CoreTimer::Effect(port) => (port, 2, 0),
+            CoreTimer::PauseEnd(port, class) => (port, 1, class as u32),
+            CoreTimer::PauseEffect(port) => (port, 2, 0),
             CoreTimer::Cut => (PortId(0), 3, 0),
         };
         // Two bits for the agent suffice: a port has one agent for each of three slots.
@@ -38,8 +38,8 @@ impl CoreTimer {
         let (port, which) = (PortId((index >> 7) as u16), index & 7);
         match index >> 5 & 3 {
             0 => Some(CoreTimer::Agent(AgentKey { port, which: (index >> 3 & 3) as u8 }, TimerId(which as u16))),
-            1 => Some(CoreTimer::Over(port, which as u8)),
-            2 => Some(CoreTimer::Effect(port)),
+            1 => Some(CoreTimer::PauseEnd(port, which as u8)),
+            2 => Some(CoreTimer::PauseEffect(port)),
             _ if index == CoreTimer::Cut.index() => Some(CoreTimer::Cut),
             _ => None,
         }
@@ -96,8 +96,8 @@ mod tests {
             let port = PortId(port);
             for timer in [
                 CoreTimer::Agent(AgentKey { port, which: 2 }, TimerId(7)),
-                CoreTimer::Over(port, 3),
-                CoreTimer::Effect(port),
+                CoreTimer::PauseEnd(port, 3),
+                CoreTimer::PauseEffect(port),
             ] {
                 assert_eq!(CoreTimer::from_index(timer.index()), Some(timer));
                 assert!(timer.index() < 1 << 27, "hosts have their own bits above");

@@ -39,8 +39,8 @@ impl Core {
                 VictimOutcome::Gone => {}
                 VictimOutcome::Uncut => return Decision { fate: Fate::Drop(DropReason::BufferFull), ..decision },
                 VictimOutcome::Done if left == 0 => {
-                    self.record_broken_rule("overflow", port, Rule::TooManyRemovals { questions: waiting + 1 });
-                    return Decision::lose(DropReason::BufferFull);
+                    self.record_broken_rule("overflow", port, Rule::TooManyRemovals { removals: waiting + 1 });
+                    return Decision::drop_frame(DropReason::BufferFull);
                 }
                 VictimOutcome::Done => left -= 1,
             }

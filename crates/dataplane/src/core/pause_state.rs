@@ -35,7 +35,8 @@ impl Core {
         let gate = &self.pausing.as_ref()?.gates[usize::from(port.0)];
         let slot = self.pausing_at(port)?;
         // A pause that may expire before it is refreshed ends by itself, so it is part of no deadlock.
-        let paused = if slot.is_refreshed_in_time(gate.setup.waits) { slot.paused_classes() } else { ClassSet::NONE };
+        let paused =
+            if slot.is_refreshed_in_time(gate.setup.max_frame_wait) { slot.paused_classes() } else { ClassSet::NONE };
         Some(SentPauses { paused, resumes: gate.resumes.map(|resumes| resumes.sent) })
     }
     /// Returns the classes that a port may not send; `None` if no port of the network is ever paused.

@@ -23,10 +23,10 @@ pub struct PauseSetup {
     /// Headroom in bytes above the XOFF threshold of the `pause` slot.
     pub headroom: u64,
     /// Longest time that a pause frame waits at this port for the frame in transmission.
-    pub waits: Dur,
+    pub max_frame_wait: Dur,
     /// Time from the start of a pause frame until the last frame that it could not stop has arrived.
     /// That frame is one that the far end began before the pause took effect.
-    pub away: Dur,
+    pub last_arrival_delay: Dur,
 }
 
 /// Pause state of one port, for both directions of its link.
@@ -50,12 +50,12 @@ pub(super) struct PortPauseState {
 impl PortPauseState {
     /// Returns the duration of a class's pause if it may have expired and let in frames by now; `None` otherwise.
     fn expired_pause_duration(&self, slot: &dyn mech::pause::Pausing, class: u8, now: Time) -> Option<Dur> {
-        if !self.far_paused.has(class) || slot.is_refreshed_in_time(self.setup.waits) {
+        if !self.far_paused.has(class) || slot.is_refreshed_in_time(self.setup.max_frame_wait) {
             return None;
         }
         let (duration, _) = slot.duration_and_refresh();
         let since = now - self.far_paused_since[usize::from(class)];
-        (since >= duration.saturating_add(self.setup.away)).then_some(duration)
+        (since >= duration.saturating_add(self.setup.last_arrival_delay)).then_some(duration)
     }
 }
 
@@ -172,7 +172,7 @@ impl Core {
         let at = now + gate.setup.response;
         gate.pending_requests.push_back((at, frame));
         if gate.pending_requests.len() == 1 {
-            self.schedule_timer(CoreTimer::Effect(port), at, out);
+            self.schedule_timer(CoreTimer::PauseEffect(port), at, out);
         }
     }
 
@@ -193,7 +193,7 @@ impl Core {
                 let at = out.event_location(port);
                 out.observer().on_pause(at, class as u8);
             }
-            alarm.into_iter().for_each(|at| self.schedule_timer(CoreTimer::Over(port, class as u8), at, out));
+            alarm.into_iter().for_each(|at| self.schedule_timer(CoreTimer::PauseEnd(port, class as u8), at, out));
         }
         for class in classes_in(ClassSet(frame.xon.0 & in_use.0)) {
             self.port_state(port).into_iter().for_each(|gate| gate.resumes[class].received += 1);
@@ -232,16 +232,20 @@ impl Core {
         let rings = |alarm: &mut Alarm| alarm.on_event(now);
         let rung = match timer {
             CoreTimer::Agent(at, id) => self.agents.as_mut().and_then(|agents| agents.alarm(at, id)).map(rings),
-            CoreTimer::Over(port, class) => self.port_state(port).map(|gate| rings(&mut gate.over[usize::from(class)])),
-            CoreTimer::Effect(_) | CoreTimer::Cut => Some(Ok(())),
+            CoreTimer::PauseEnd(port, class) => {
+                self.port_state(port).map(|gate| rings(&mut gate.over[usize::from(class)]))
+            }
+            CoreTimer::PauseEffect(_) | CoreTimer::Cut => Some(Ok(())),
         };
         match (rung, timer) {
             (None, _) => {}
             // `Err(None)`: the event is stale, or its deadline was cancelled. `Err(Some(at))`: it moved to `at`.
             (Some(Err(again)), _) => again.into_iter().for_each(|at| self.schedule_timer(timer, at, step.out)),
             (Some(Ok(())), CoreTimer::Agent(at, id)) => self.on_agent_timer(at, id, step),
-            (Some(Ok(())), CoreTimer::Over(port, class)) => self.resume_class(port, usize::from(class), now, step.out),
-            (Some(Ok(())), CoreTimer::Effect(port)) => self.apply_due_pauses(port, now, step.out),
+            (Some(Ok(())), CoreTimer::PauseEnd(port, class)) => {
+                self.resume_class(port, usize::from(class), now, step.out)
+            }
+            (Some(Ok(())), CoreTimer::PauseEffect(port)) => self.apply_due_pauses(port, now, step.out),
             (Some(Ok(())), CoreTimer::Cut) => self.finish_cuts(step),
         }
     }
@@ -255,7 +259,7 @@ impl Core {
                     gate.pending_requests.pop_front();
                     self.apply_pause(port, frame, now, out);
                 }
-                Some((at, _)) => return self.schedule_timer(CoreTimer::Effect(port), at, out),
+                Some((at, _)) => return self.schedule_timer(CoreTimer::PauseEffect(port), at, out),
                 None => return,
             }
         }

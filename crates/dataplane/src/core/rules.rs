@@ -91,11 +91,11 @@ impl Core {
     ) -> Decision {
         if seen.is_some() || !self.acts.list.is_empty() {
             self.record_broken_view_rule("overflow", port, seen);
-            return Decision::lose(DropReason::BufferFull);
+            return Decision::drop_frame(DropReason::BufferFull);
         }
         let Some(rule) = self.rule_broken_by_fate(decision.fate, pkt) else { return decision };
         self.record_broken_rule("overflow", port, rule);
-        Decision::lose(DropReason::BufferFull)
+        Decision::drop_frame(DropReason::BufferFull)
     }
 
     fn rule_broken_by_fate(&self, fate: Fate, pkt: &Pkt) -> Option<Rule> {
@@ -136,7 +136,7 @@ impl Core {
     pub(super) fn drop_for_invalid_victim(&mut self, id: PktId, port: PortId) -> Decision {
         let rule = if self.store.is_queued_anywhere(id) { Rule::QueuedElsewhere(id) } else { Rule::NoPacket(id) };
         self.record_broken_rule("overflow", port, rule);
-        Decision::lose(DropReason::BufferFull)
+        Decision::drop_frame(DropReason::BufferFull)
     }
 
     /// Returns the rule that an agent breaks by requesting an act; `None` if the act is allowed.

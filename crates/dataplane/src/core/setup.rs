@@ -96,7 +96,7 @@ impl Core {
             marking_rng: Vec::new(),
             schedulers: Vec::new(),
             framing: setup.framing,
-            direct: false,
+            skips_overflow_slot: false,
             admit_calls,
             acts: Acts::default(),
             ready: Vec::new(),
@@ -114,7 +114,7 @@ impl Core {
         for (i, p) in setup.ports.into_iter().enumerate() {
             let computed = memory.and_then(|memory| Core::computed_limits(memory, PortId(i as u16), &p));
             // A mechanism that is called for every arrival may divert a frame that fits, so it must not be bypassed.
-            core.direct |= computed.is_some() && admit_calls != AdmitCalls::Always;
+            core.skips_overflow_slot |= computed.is_some() && admit_calls != AdmitCalls::Always;
             pausing.extend(p.pause);
             agents.push(p.agents);
             let (clock, is_switch, gap) = (p.clock, p.is_switch, setup.framing.gap);

@@ -57,7 +57,7 @@ impl Inputs {
             return waits.fold(0, |set, (place, _)| set | QueueId((place % self.queues_each) as u8).bit());
         }
         let own = &stages.targets[usize::from(target)];
-        own.feeds.iter().fold(0, |set, from| set | stages.buffer(*from).waits[usize::from(own.place)])
+        own.feeds.iter().fold(0, |set, from| set | stages.buffer(*from).waits[usize::from(own.exit_index)])
     }
 
     fn select_grant(
@@ -87,7 +87,7 @@ impl Inputs {
             }
         } else {
             for (n, from) in (0..).zip(&own.feeds) {
-                let first = stages.buffer(*from).first(own.place, queue);
+                let first = stages.buffer(*from).first(own.exit_index, queue);
                 first.into_iter().for_each(|item| request(n, item.size, item.stamp));
             }
         }
@@ -118,8 +118,8 @@ impl Inputs {
     fn take_from_buffer(&mut self, target: u16, feed: u16, queue: QueueId) -> Option<StageMove> {
         let stages = self.stages.as_mut()?;
         let own = &stages.targets[usize::from(target)];
-        let (from, place) = (own.feeds[usize::from(feed)], own.place);
-        let (item, next) = stages.buffer_mut(from).pop(place, queue);
+        let (from, exit_index) = (own.feeds[usize::from(feed)], own.exit_index);
+        let (item, next) = stages.buffer_mut(from).pop(exit_index, queue);
         // In a buffer with one list for all exits, the frame behind this one may be for another target, which can take
         // it only now.
         next.into_iter().for_each(|target| stages.schedule_arbiter(target));

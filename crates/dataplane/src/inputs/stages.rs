@@ -52,7 +52,7 @@ pub(super) struct StageTarget {
     /// Number of the queue whose frame moved to the target last.
     pub(super) last: u8,
     /// Index of the target among the exits of each buffer that feeds it.
-    pub(super) place: u16,
+    pub(super) exit_index: u16,
     /// Targets whose buffers feed this one.
     /// Empty for the input buffer of a port's stage, which the memory of that input feeds.
     pub(super) feeds: Box<[u16]>,
@@ -111,15 +111,15 @@ impl Stages {
         let exits: Vec<Box<[u16]>> = (0..count).map(exits).collect();
         let crosses = |target: u16, stage: u16, clock: ByteClock| {
             let (enters, exits) = (&enters[usize::from(stage)], &exits[usize::from(stage)]);
-            let place = exits.iter().position(|exit| *exit == target).unwrap_or_default() as u16;
-            StageTarget { clock, arriving: None, listed: false, last: 0, place, feeds: enters.clone() }
+            let exit_index = exits.iter().position(|exit| *exit == target).unwrap_or_default() as u16;
+            StageTarget { clock, arriving: None, listed: false, last: 0, exit_index, feeds: enters.clone() }
         };
         let fed_by = |feeds: &[u16], clock: ByteClock| StageTarget {
             clock,
             arriving: None,
             listed: false,
             last: 0,
-            place: 0,
+            exit_index: 0,
             feeds: feeds.into(),
         };
         let outputs = (0..ports).map(|port| crosses(port, stages[usize::from(port)], outward[usize::from(port)]));
@@ -267,7 +267,7 @@ impl Stages {
             self.broken = Some(Rule::NoStageLink(link));
             self.buffer(target).exits[0]
         });
-        let exit = if self.buffer(target).exits.len() == 1 { 0 } else { self.targets[usize::from(next)].place };
+        let exit = if self.buffer(target).exits.len() == 1 { 0 } else { self.targets[usize::from(next)].exit_index };
         self.buffer_mut(target).push(exit, item);
         self.schedule_arbiter(next);
     }

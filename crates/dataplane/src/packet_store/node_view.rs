@@ -71,8 +71,8 @@ impl<'a, F: Fib> NodeView<'a, F> {
         }
         port.rest.queues.get(usize::from(queue.0))
     }
-    fn account(&self, of: Account) -> u64 {
-        let bytes = self.store.accounts.bytes(of);
+    fn account(&self, account: Account) -> u64 {
+        let bytes = self.store.accounts.bytes(account);
         if bytes.is_none() {
             self.record_rule(None, UNDECLARED_ACCOUNT);
         }
@@ -197,15 +197,15 @@ impl<F: Fib> View for NodeView<'_, F> {
         self.port(port).map_or(NO_ROOM, |_| self.store.output_fill(port))
     }
     fn visit_path_fills(&self, frame: &Occupant, each: &mut dyn FnMut(Fill)) {
-        if self.port(frame.ingress).is_none() || self.port(frame.out).is_none() {
+        if self.port(frame.ingress).is_none() || self.port(frame.output).is_none() {
             return;
         }
         if let Some(stages) = self.store.inputs.as_ref().and_then(|inputs| inputs.stages.as_ref()) {
             let (way, queue) =
-                ((frame.ingress, frame.out, frame.hash), self.store.resolve_queue(QueueId::normal(frame.class)));
+                ((frame.ingress, frame.output, frame.hash), self.store.resolve_queue(QueueId::normal(frame.class)));
             stages.visit_links_on_path(way, queue, &mut |used, limit| each(Fill { used, limit: Some(limit) }));
         }
-        each(self.store.output_fill(frame.out));
+        each(self.store.output_fill(frame.output));
     }
     fn free_pool_bytes(&self) -> Option<u64> {
         self.store.buffer.peek().free_shared_bytes(self.store.pool.shared_bytes)

@@ -26,7 +26,8 @@ impl Limits {
     pub(super) const NONE: Limits =
         Limits { bytes: u64::MAX, packets: u32::MAX, mark_packets: u32::MAX, mark_bytes: u64::MAX };
     /// Limits of a port whose departures are not computed. Nothing fits, so every frame takes the general path.
-    pub(super) const STEPPED: Limits = Limits { bytes: 0, packets: 0, mark_packets: u32::MAX, mark_bytes: u64::MAX };
+    pub(super) const NOT_COMPUTED: Limits =
+        Limits { bytes: 0, packets: 0, mark_packets: u32::MAX, mark_bytes: u64::MAX };
 }
 
 /// Sizes of the frames queued at a port with computed departures, in a ring buffer.

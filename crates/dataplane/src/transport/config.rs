@@ -37,7 +37,7 @@ const MAX_QUICK_ACKS: u64 = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CongestionKind {
     /// Reno: a loss halves FlightSize (RFC 5681 eq. 4).
-    Halving,
+    Reno,
     Dctcp,
     /// pFabric: only timeouts halve the window (pFabric §4.3).
     PFabric,
@@ -148,16 +148,16 @@ impl TcpConfig {
     pub fn new(kind: &str, values: &Values, framing: Framing) -> Option<TcpConfig> {
         let law = match kind {
             "roce" => return Some(roce::roce_config(values, framing)),
-            "reno" | "newreno" | "sack" => CongestionKind::Halving,
+            "reno" | "newreno" | "sack" => CongestionKind::Reno,
             "dctcp" => CongestionKind::Dctcp,
             "pfabric" => CongestionKind::PFabric,
             "cubic" => CongestionKind::Cubic,
             "linux" => match values.get("congestion_control") {
                 CongestionControl::Cubic => CongestionKind::Cubic,
-                CongestionControl::Reno => CongestionKind::Halving,
+                CongestionControl::Reno => CongestionKind::Reno,
             },
             "linux_2_6_38" => match values.get("congestion_control") {
-                CongestionControl2_6_38::Reno => CongestionKind::Halving,
+                CongestionControl2_6_38::Reno => CongestionKind::Reno,
                 CongestionControl2_6_38::Bic => CongestionKind::Bic,
             },
             "linux_dctcp" | "linux_2_6_38_dctcp" => CongestionKind::Dctcp,
@@ -172,10 +172,10 @@ impl TcpConfig {
         let ecn = match law {
             CongestionKind::Dctcp => EcnMode::Exact,
             CongestionKind::PFabric => EcnMode::Off,
-            CongestionKind::Halving | CongestionKind::Cubic | CongestionKind::Bic if values.flag("ecn") => {
+            CongestionKind::Reno | CongestionKind::Cubic | CongestionKind::Bic if values.flag("ecn") => {
                 EcnMode::Latched
             }
-            CongestionKind::Halving | CongestionKind::Cubic | CongestionKind::Bic | CongestionKind::NicRate => {
+            CongestionKind::Reno | CongestionKind::Cubic | CongestionKind::Bic | CongestionKind::NicRate => {
                 EcnMode::Off
             }
         };

@@ -34,16 +34,16 @@ pub struct TransportTable {
 /// Assignment of transports, by number, to all hosts for the flows of some workloads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TransportRow {
-    /// Number of the transport of all hosts that are not in `of_host`.
-    pub of_all: u8,
+    /// Number of the transport of all hosts that are not in `host_numbers`.
+    pub default_number: u8,
     /// Number of each host's transport; empty if all hosts have the same one.
-    pub of_host: Vec<u8>,
+    pub host_numbers: Vec<u8>,
 }
 
 impl TransportRow {
     /// Returns the number of a host's transport.
     fn number_at(&self, host: HostId) -> usize {
-        usize::from(self.of_host.get(host.0 as usize).copied().unwrap_or(self.of_all))
+        usize::from(self.host_numbers.get(host.0 as usize).copied().unwrap_or(self.default_number))
     }
     /// Returns true if any host has the transport with this number in this assignment.
     pub fn uses_transport(&self, number: u8) -> bool {
@@ -51,7 +51,11 @@ impl TransportRow {
     }
     /// Returns the numbers of all transports in this assignment.
     fn numbers(&self) -> BTreeSet<u8> {
-        if self.of_host.is_empty() { BTreeSet::from([self.of_all]) } else { self.of_host.iter().copied().collect() }
+        if self.host_numbers.is_empty() {
+            BTreeSet::from([self.default_number])
+        } else {
+            self.host_numbers.iter().copied().collect()
+        }
     }
 }
 

@@ -285,9 +285,9 @@ impl Abq {
 }
 
 impl Agent for Abq {
-    fn range_without_call(&self, of: Account) -> (u64, u64) {
+    fn range_without_call(&self, account: Account) -> (u64, u64) {
         let k = self.given.k.0;
-        match (of, self.state) {
+        match (account, self.state) {
             (Account::Output(_), AbqState::Uncongested) => (0, k),
             (Account::Output(_), AbqState::Light) => (self.min_queue_without_release(), k),
             // A longer queue raises X, up to K. Once X is K, growth has no effect and needs no call.
@@ -298,7 +298,7 @@ impl Agent for Abq {
             _ => Account::UNWATCHED,
         }
     }
-    fn on_level(&mut self, _of: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
+    fn on_level(&mut self, _account: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
         if bytes > self.given.k.0 {
             let limit = at.view.fill(at.port, QueueId::normal(0)).limit;
             return self.handle_congestion(bytes, limit, at.port, env);

@@ -202,15 +202,15 @@ impl Qcn {
 }
 
 impl Agent for Qcn {
-    fn range_without_call(&self, of: Account) -> (u64, u64) {
-        let follows = match of {
+    fn range_without_call(&self, account: Account) -> (u64, u64) {
+        let follows = match account {
             Account::Entered(_, class) => self.given.at == SampledSide::Inputs && class == self.class(),
             Account::Arrived(_, class) => self.given.at == SampledSide::Outputs && class == self.class(),
             _ => false,
         };
         if follows { (0, self.next - 1) } else { Account::UNWATCHED }
     }
-    fn on_level(&mut self, _of: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
+    fn on_level(&mut self, _account: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
         self.sample(bytes, at, env);
     }
     fn on_pause_sent(&mut self, xoff: ClassSet, xon: ClassSet, env: &mut Env) {

@@ -180,7 +180,7 @@ impl Bounce {
         last.max(1).min(limit)
     }
     fn return_port(&self, pkt: &Head, at: &ForwardingContext) -> Option<PortId> {
-        match self.by_source || at.ingress == at.out {
+        match self.by_source || at.ingress == at.output {
             true => at.port_toward_source(pkt),
             false => Some(at.ingress),
         }
@@ -190,8 +190,8 @@ impl Bounce {
 impl Overflow for Bounce {
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate {
         let queue = pkt.queue();
-        let fits = at.fits_port_limit(at.out, queue, pkt.size);
-        let u = self.utilisation(at.fill(at.out, queue), fits, pkt.size);
+        let fits = at.fits_port_limit(at.output, queue, pkt.size);
+        let u = self.utilisation(at.fill(at.output, queue), fits, pkt.size);
         let p = probability(u, pkt.bounces, self.theta, self.lambda);
         let forward = match fits {
             true => Fate::Enqueue(queue),

@@ -187,7 +187,7 @@ impl Overflow for Detour {
         let queue = pkt.queue();
         // Every arrival is counted here, so this comes before all decisions.
         let may = self.flows.count_and_check(pkt);
-        let fits = at.fits_port_limit(at.out, queue, pkt.size);
+        let fits = at.fits_port_limit(at.output, queue, pkt.size);
         let stay = |reason| if fits { Fate::Enqueue(queue) } else { Fate::when_full(queue, reason, at) };
         if !may {
             return stay(DropReason::BufferFull);

@@ -26,7 +26,7 @@ pub(super) const SPEC: Spec = Spec {
 /// Returns the least urgent packet queued for a port, with its class and rank.
 fn least_urgent(at: &ForwardingContext) -> Option<(u8, u32, PktId)> {
     (0..8).find_map(|class| {
-        let (id, rank) = at.view.least_urgent(at.out, QueueId::normal(class))?;
+        let (id, rank) = at.view.least_urgent(at.output, QueueId::normal(class))?;
         Some((class, rank, id))
     })
 }
@@ -34,7 +34,7 @@ fn least_urgent(at: &ForwardingContext) -> Option<(u8, u32, PktId)> {
 impl Overflow for Evict {
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, _env: &mut Env) -> Fate {
         let queue = pkt.queue();
-        if at.fits(at.out, queue, pkt.size) {
+        if at.fits(at.output, queue, pkt.size) {
             return Fate::Enqueue(queue);
         }
         match least_urgent(at) {
@@ -81,7 +81,7 @@ mod tests {
         (state, ids)
     }
     fn fate(state: &SwitchState, text: &str) -> Fate {
-        let at = ForwardingContext { view: state, ingress: PortId(1), out: PortId(0) };
+        let at = ForwardingContext { view: state, ingress: PortId(1), output: PortId(0) };
         Evict.admit(&parse_head(text), &at, &mut DecisionInputs::with_draws(&[]).env())
     }
 

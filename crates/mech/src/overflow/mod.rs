@@ -208,9 +208,9 @@ impl CutEffect {
 ///
 /// impl Overflow for HalfForBulk {
 ///     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, _env: &mut Env) -> Fate {
-///         let Fill { used, limit } = at.fill(at.out, pkt.queue());
+///         let Fill { used, limit } = at.fill(at.output, pkt.queue());
 ///         let is_above_half = limit.is_some_and(|limit| 2 * used >= limit);
-///         match (pkt.class() == 0 && is_above_half) || !at.fits_port_limit(at.out, pkt.queue(), pkt.size) {
+///         match (pkt.class() == 0 && is_above_half) || !at.fits_port_limit(at.output, pkt.queue(), pkt.size) {
 ///             true => Fate::when_full(pkt.queue(), DropReason::BufferFull, at),
 ///             false => Fate::Enqueue(pkt.queue()),
 ///         }
@@ -225,13 +225,13 @@ impl CutEffect {
 ///
 /// let pkt = Head { size: 1500, ..Head::default() };
 /// let view = OnePort(vec![pkt; 2]); // two packets in a queue for four
-/// let at = ForwardingContext { view: &view, ingress: PortId(0), out: PortId(0) };
+/// let at = ForwardingContext { view: &view, ingress: PortId(0), output: PortId(0) };
 /// let (mut rng, mut acts) = (Stream::new(1, 0, StreamPurpose::Overflow), Acts::default());
 /// let mut env = Env { now: units::Time::ZERO, rng: &mut rng, acts: &mut acts };
 /// assert_eq!(HalfForBulk.admit(&pkt, &at, &mut env), Fate::Drop(DropReason::BufferFull));
 /// ```
 pub trait Overflow: Send + Sync {
-    /// Returns the fate of `pkt`, which lookup would send out by `at.out`. The only action allowed is a mark.
+    /// Returns the fate of `pkt`, which lookup would send out by `at.output`. The only action allowed is a mark.
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> Fate;
     /// Returns the memory beyond the limit that a packet, cut or not, may use (CP §4.2).
     /// The backlog is compared without the packet. `None` means that the packet itself must fit. The dataplane uses it
@@ -305,7 +305,7 @@ mod tests {
     use super::DropReason;
 
     #[test]
-    fn only_memory_drops_are_a_memory_shortage() {
+    fn drops_on_links_by_routes_by_ttl_and_early_are_no_memory_shortage() {
         let on_links = [DropReason::LinkDown, DropReason::LinkLoss, DropReason::Corrupted];
         let not_wanting = [[DropReason::TtlExpired, DropReason::EarlyDrop, DropReason::NoRoute], on_links].concat();
         for (number, reason) in DropReason::ALL.into_iter().enumerate() {

@@ -18,7 +18,7 @@ pub(super) const SPEC: Spec = Spec {
 
 impl Overflow for TailDrop {
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, _env: &mut Env) -> Fate {
-        match at.fits(at.out, pkt.queue(), pkt.size) {
+        match at.fits(at.output, pkt.queue(), pkt.size) {
             true => Fate::Enqueue(pkt.queue()),
             false => Fate::Drop(DropReason::BufferFull),
         }
@@ -40,7 +40,7 @@ mod tests {
     fn fate(waiting: u32, text: &str) -> Fate {
         let mut state = switch_without_packets(2, buffer_of_packets(3));
         state.fill_up(waiting, parse_head(""), (PortId(0), QueueId::normal(0)));
-        let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
+        let at = ForwardingContext { view: &state, ingress: PortId(1), output: PortId(0) };
         TailDrop.admit(&parse_head(text), &at, &mut DecisionInputs::with_draws(&[]).env())
     }
 

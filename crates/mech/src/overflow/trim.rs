@@ -196,12 +196,12 @@ impl Trim {
     }
     /// Returns true if a queue of the output port accepts a cut packet's header of `size` bytes.
     fn accepts_header(&self, size: u16, queue: QueueId, at: &ForwardingContext) -> bool {
-        at.view.fits_with_extra_memory(at.out, queue, size, self.extra_memory_of(queue.class(), true))
+        at.view.fits_with_extra_memory(at.output, queue, size, self.extra_memory_of(queue.class(), true))
     }
     /// Returns the last of those packets of a queue whose payload may be cut.
     fn last_cuttable(&self, at: &ForwardingContext, queue: QueueId) -> Option<PktId> {
         let mut last = None;
-        at.view.visit_packets_from_last(at.out, queue, &mut |id, head| {
+        at.view.visit_packets_from_last(at.output, queue, &mut |id, head| {
             last = (self.may_cut(head) && u64::from(head.size) > MIN_FRAME_BYTES).then_some(id);
             last.is_some()
         });
@@ -234,7 +234,7 @@ impl Overflow for Trim {
                 false => Fate::when_full(queue, DropReason::BufferFull, at),
             };
         }
-        match at.view.fits_with_extra_memory(at.out, queue, pkt.size, self.extra_memory_of(pkt.class(), false)) {
+        match at.view.fits_with_extra_memory(at.output, queue, pkt.size, self.extra_memory_of(pkt.class(), false)) {
             true => Fate::Enqueue(queue),
             false if self.may_cut(pkt) => self.choose_victim(pkt, at, env),
             false => Fate::when_full(queue, DropReason::BufferFull, at),

@@ -179,7 +179,7 @@ typed! {
     Amount: Amount,
     Bytes: Size,
     String: Word,
-    Vec<String>: Words,
+    Vec<String>: Texts,
     Vec<f64>: Numbers,
     Vec<u64>: Counts,
 }
@@ -197,7 +197,7 @@ impl<T: ParamType> ParamType for Option<T> {
 impl<W: ParamType> ParamType for WordOr<W> {
     fn from_values(values: &Values, name: &str) -> WordOr<W> {
         match values.0.get(name) {
-            Some(Value::Words(_)) => WordOr::List(ParamType::from_values(values, name)),
+            Some(Value::Texts(_)) => WordOr::List(ParamType::from_values(values, name)),
             _ => WordOr::Word(ParamType::from_values(values, name)),
         }
     }

@@ -21,13 +21,13 @@ pub const CONTROL_FRAME_BYTES: u16 = 64;
 #[derive(Clone, Copy, Debug)]
 pub struct PausedLink {
     /// Rate toward the paused device, at which pause frames are sent.
-    pub rate_there: ByteClock,
+    pub rate_to_device: ByteClock,
     /// Rate from the paused device, of the traffic to pause.
-    pub rate_back: ByteClock,
+    pub rate_from_device: ByteClock,
     /// Link delay toward the paused device.
-    pub delay_there: Dur,
+    pub delay_to_device: Dur,
     /// Link delay from the paused device.
-    pub delay_back: Dur,
+    pub delay_from_device: Dur,
     /// Time from the arrival of a pause frame at the device until it takes effect.
     pub response: Dur,
     /// Size of the largest frame in either direction, in bytes.
@@ -44,24 +44,24 @@ impl PausedLink {
     /// Returns the longest wait of a pause frame behind a frame in transmission.
     /// All other delays are the same for every pause frame.
     pub fn max_wait(&self) -> Dur {
-        self.wire_time(self.rate_there, self.frame)
+        self.wire_time(self.rate_to_device, self.frame)
     }
 
     /// Returns the time from the start of a pause frame's transmission until the last frame begins to arrive.
     /// That frame is the last that the device began before the pause took effect.
     pub fn reaction_time(&self) -> Dur {
-        let received = self.wire_time(self.rate_there, CONTROL_FRAME_BYTES).saturating_add(self.delay_there);
-        received.saturating_add(self.response).saturating_add(self.delay_back)
+        let received = self.wire_time(self.rate_to_device, CONTROL_FRAME_BYTES).saturating_add(self.delay_to_device);
+        received.saturating_add(self.response).saturating_add(self.delay_from_device)
     }
 
     /// Returns the headroom: the bytes that may still arrive after the memory in use has reached `xoff`.
     pub fn headroom_bytes(&self) -> u64 {
         let window = self.max_wait().saturating_add(self.reaction_time());
-        let (one, frame) = (self.wire_time(self.rate_back, self.frame), u64::from(self.frame));
+        let (one, frame) = (self.wire_time(self.rate_from_device, self.frame), u64::from(self.frame));
         let whole = window.0 / one.0;
         // The rest of the window holds the largest frame that, with preamble and gap, fits into it.
         let left = Dur(window.0 % one.0);
-        let fits = |size: &u16| self.wire_time(self.rate_back, *size) <= left;
+        let fits = |size: &u16| self.wire_time(self.rate_from_device, *size) <= left;
         let part = (1..self.frame).rev().find(fits).unwrap_or(0);
         (frame - 1).saturating_add(whole.saturating_mul(frame)).saturating_add(u64::from(part)).saturating_add(frame)
     }
@@ -75,10 +75,10 @@ mod tests {
     fn paused_link(gbps: u64, delay: Dur, response: Dur) -> PausedLink {
         let clock = Rate::gbps(gbps).clock();
         PausedLink {
-            rate_there: clock,
-            rate_back: clock,
-            delay_there: delay,
-            delay_back: delay,
+            rate_to_device: clock,
+            rate_from_device: clock,
+            delay_to_device: delay,
+            delay_from_device: delay,
             response,
             frame: 1518,
             gap: 20,
@@ -110,7 +110,7 @@ mod tests {
     fn a_slower_far_end_needs_less_headroom() {
         let mut slow = paused_link(10, Dur::us(1), Dur::ZERO);
         let fast = slow.headroom_bytes();
-        slow.rate_back = Rate::gbps(1).clock();
+        slow.rate_from_device = Rate::gbps(1).clock();
         // The window of 3297.6 ns is less than a frame at 1 Gb/s: 412 bytes, of which 392 are frame.
         assert_eq!(slow.headroom_bytes(), 1517 + 392 + 1518);
         assert!(fast > slow.headroom_bytes());

@@ -73,8 +73,8 @@ impl Pfc {
 }
 
 impl Agent for Pfc {
-    fn range_without_call(&self, of: Account) -> (u64, u64) {
-        match of {
+    fn range_without_call(&self, account: Account) -> (u64, u64) {
+        match account {
             Account::Input(_, class) if self.classes.has(class) => {
                 self.rules.levels_without_pause_frames(self.paused.has(class))
             }
@@ -96,8 +96,8 @@ impl Agent for Pfc {
         }
     }
 
-    fn on_level(&mut self, of: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
-        let Account::Input(port, class) = of else { return };
+    fn on_level(&mut self, account: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
+        let Account::Input(port, class) = account else { return };
         let before = std::mem::replace(&mut self.last[usize::from(class)], bytes);
         let signal =
             self.rules.signal_after_change(self.paused.has(class), bytes, bytes > before, at.view.free_pool_bytes());

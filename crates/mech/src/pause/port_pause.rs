@@ -52,8 +52,8 @@ impl PortPause {
 }
 
 impl Agent for PortPause {
-    fn range_without_call(&self, of: Account) -> (u64, u64) {
-        match of {
+    fn range_without_call(&self, account: Account) -> (u64, u64) {
+        match account {
             Account::AllInput(_) => self.rules.levels_without_pause_frames(self.paused),
             _ => Account::UNWATCHED,
         }
@@ -67,7 +67,7 @@ impl Agent for PortPause {
         self.rules.check(beside, report);
     }
 
-    fn on_level(&mut self, _of: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
+    fn on_level(&mut self, _account: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
         let before = std::mem::replace(&mut self.last, bytes);
         let signal = self.rules.signal_after_change(self.paused, bytes, bytes > before, at.view.free_pool_bytes());
         signal.into_iter().for_each(|signal| self.send_signal(signal, at.port, env));

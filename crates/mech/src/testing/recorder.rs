@@ -252,7 +252,7 @@ impl Recorder {
         self.state.ingress = head.ingress;
         let mut acts = Acts::default();
         let mut env = Env { now: self.now, rng: &mut self.rng, acts: &mut acts };
-        let at = ForwardingContext { view: &self.state, ingress: head.ingress, out };
+        let at = ForwardingContext { view: &self.state, ingress: head.ingress, output: out };
         let fate = self.overflow.get().admit(head, &at, &mut env);
         Decision(out, fate, acts)
     }
@@ -395,21 +395,21 @@ impl Recorder {
             Account::Input(ingress, class),
             Account::AllInput(ingress),
         ];
-        for of in accounts {
-            let (at, bytes) = self.account_bytes(of);
+        for account in accounts {
+            let (at, bytes) = self.account_bytes(account);
             for which in 0..3 {
                 let agent = self.slots[usize::from(at.0)].agents[which].peek();
-                if agent.is_some_and(|agent| Account::is_outside(bytes, agent.range_without_call(of))) {
+                if agent.is_some_and(|agent| Account::is_outside(bytes, agent.range_without_call(account))) {
                     self.call_agent(at, which, stored.then_some(head), |agent, at, env| {
-                        agent.on_level(of, bytes, at, env)
+                        agent.on_level(account, bytes, at, env)
                     });
                 }
             }
         }
     }
     /// Returns the port of an account, and its byte count.
-    fn account_bytes(&self, of: Account) -> (PortId, u64) {
-        match of {
+    fn account_bytes(&self, account: Account) -> (PortId, u64) {
+        match account {
             Account::Output(port) => (port, self.state.port_backlog(port).1),
             Account::Arrived(port, class) => (port, self.state.bytes_stored_at_output(port, class)),
             Account::Entered(port, class) => (port, self.state.bytes_stored_from_input(port, class)),

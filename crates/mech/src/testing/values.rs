@@ -16,8 +16,8 @@ fn parse_value(param: &'static str, kind: &ParamKind, text: &str) -> Value {
         ParamKind::Choice(words) if !words.contains(&text) => panic!("`{text}` is not in {words:?} of {param}"),
         ParamKind::Choice(_) | ParamKind::Text => Value::Word(text.to_owned()),
         ParamKind::TextsOr(words) if words.contains(&text) => Value::Word(text.to_owned()),
-        ParamKind::TextsOr(_) => Value::Words(text.split(',').map(str::to_owned).collect()),
-        ParamKind::Texts => Value::Words(text.split(',').map(str::to_owned).collect()),
+        ParamKind::TextsOr(_) => Value::Texts(text.split(',').map(str::to_owned).collect()),
+        ParamKind::Texts => Value::Texts(text.split(',').map(str::to_owned).collect()),
         ParamKind::Counts { .. } => Value::Counts(text.split(',').map(|n| n.parse().expect(param)).collect()),
         ParamKind::Numbers | ParamKind::Sizes(_) => {
             panic!("{param}: tests cannot set a list of dimensionless numbers or flow sizes")

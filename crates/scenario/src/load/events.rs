@@ -24,9 +24,9 @@ pub(super) struct RunContext<'a> {
 
 /// Reads all events, in order of time; simultaneous events keep the order of the file. Each comes with the kind and
 /// parameters from which it was made.
-pub(super) fn read_events(scenario: &Node, course: &RunContext, faults: &mut Faults) -> Vec<(Choice, Event)> {
+pub(super) fn read_events(scenario: &Node, context: &RunContext, faults: &mut Faults) -> Vec<(Choice, Event)> {
     let items = list_tables(scenario, "event", faults);
-    let count = items.len() + course.corrupted.len();
+    let count = items.len() + context.corrupted.len();
     if count > MAX_EVENTS {
         let found = format!("{count} events, including one for each link with an error rate");
         faults.add_fault(&scenario.locate("event"), format_fault(found, format!("at most {MAX_EVENTS}")));
@@ -35,9 +35,9 @@ pub(super) fn read_events(scenario: &Node, course: &RunContext, faults: &mut Fau
     let before = faults.count;
     let mut made: Vec<(&Node, Choice, Event)> = Vec::new();
     if let Some(table) = scenario.get("topology") {
-        let of_file = course.corrupted.iter().map(corruption_event);
+        let of_file = context.corrupted.iter().map(corruption_event);
         made.extend(of_file.filter_map(|chosen| {
-            let event = Event::new(&chosen.kind, &chosen.values, course.net).ok()?;
+            let event = Event::new(&chosen.kind, &chosen.values, context.net).ok()?;
             Some((table, chosen, event))
         }));
     }
@@ -47,7 +47,7 @@ pub(super) fn read_events(scenario: &Node, course: &RunContext, faults: &mut Fau
         else {
             continue;
         };
-        match Event::new(&chosen.kind, &chosen.values, course.net) {
+        match Event::new(&chosen.kind, &chosen.values, context.net) {
             Ok(event) => made.push((item, chosen, event)),
             Err(expected) => {
                 let found = format!("`{}`", chosen.values.word("link"));
@@ -55,8 +55,8 @@ pub(super) fn read_events(scenario: &Node, course: &RunContext, faults: &mut Fau
             }
         }
     }
-    for (item, _, event) in made.iter().filter(|(_, _, event)| event.at >= Time(course.end.0)) {
-        let rule = format!("a time before the end of the run at {} (duration + measure.drain)", course.end);
+    for (item, _, event) in made.iter().filter(|(_, _, event)| event.at >= Time(context.end.0)) {
+        let rule = format!("a time before the end of the run at {} (duration + measure.drain)", context.end);
         faults.add_fault(&item.locate("at"), format_fault(Dur(event.at.0), rule));
     }
     if faults.count > before {
@@ -77,7 +77,7 @@ pub(super) fn read_events(scenario: &Node, course: &RunContext, faults: &mut Fau
             ),
         );
     }
-    check_routes(scenario, course, &in_order, faults);
+    check_routes(scenario, context, &in_order, faults);
     made.into_iter().map(|(_, chosen, event)| (chosen, event)).collect()
 }
 
@@ -110,7 +110,7 @@ pub(super) fn warn_late_events(scenario: &Scenario, notes: &mut Vec<String>) {
 
 /// Checks that routes can be computed around dead links, and that their tables fit into memory. Each change of the set
 /// of dead links needs new tables.
-fn check_routes(scenario: &Node, course: &RunContext, events: &[Event], faults: &mut Faults) {
+fn check_routes(scenario: &Node, context: &RunContext, events: &[Event], faults: &mut Faults) {
     let at = scenario.locate("event");
     let turns = events.iter().filter(|event| matches!(event.change, LinkChange::Down | LinkChange::Up)).count();
     if turns == 0 {
@@ -120,12 +120,12 @@ fn check_routes(scenario: &Node, course: &RunContext, events: &[Event], faults: 
         let routing = switch.routing.slot.peek();
         routing.needs_addresses() || routing.needs_paths().is_some()
     };
-    let fixed = course.switches.iter().find(has_paths);
+    let fixed = context.switches.iter().find(has_paths);
     if let Some(switch) = fixed {
         let found = format!("`link_down` events with the routing `{}`, whose paths are fixed", switch.routing.kind);
         faults.add_fault(&at, format_fault(found, "a routing that recomputes its tables, such as `ecmp`"));
     }
-    let size = Counts::from_network(course.net).count_routes();
+    let size = Counts::from_network(context.net).count_routes();
     if size.saturating_mul(turns as u64 + 1) > MAX_ROUTE_ENTRIES {
         let found = format!("{turns} `link_down` and `link_up` events, each with new routing tables of {size} entries");
         faults.add_fault(

@@ -24,7 +24,7 @@ pub(super) struct Faults {
     /// Sizes that determine memory and time, added up over all variants read so far.
     pub total_sizes: TotalSizes,
     /// Pairs (variant, kind) for each `--set` setting: variants that give another kind to the setting's table.
-    pub own_kinds: VariantKinds,
+    pub variant_kinds: VariantKinds,
 }
 
 /// Largest number of faults that the loader shows.
@@ -44,7 +44,7 @@ impl Faults {
             omitted: 0,
             count: 0,
             total_sizes: TotalSizes::default(),
-            own_kinds: VariantKinds::default(),
+            variant_kinds: VariantKinds::default(),
         }
     }
     /// Adds a fault at a location in the file or on the command line.
@@ -196,7 +196,7 @@ pub(super) fn read_values(table: &Node, wanted: AllowedKeys, faults: &mut Faults
     let before = faults.count;
     let mut values = Values::default();
     let mut given = Vec::new();
-    let own = faults.own_kinds.clone();
+    let own = faults.variant_kinds.clone();
     visit_parameters(table, "", (&wanted, &own), &mut |param, node| {
         given.push(param.name);
         let Some(node) = node else { return };

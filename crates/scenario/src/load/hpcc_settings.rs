@@ -26,7 +26,7 @@ struct ConfigurationOverlay<'a> {
     /// Descriptions of the tables that were set from the configuration file.
     set: Vec<String>,
     /// Keys of tables that the file could set, but that the scenario sets itself.
-    unset_tables: Vec<&'static str>,
+    tables_set_by_scenario: Vec<&'static str>,
     /// Tables of the file that are not used because they contradict the scenario, each with the reason.
     ruled_out: Vec<String>,
     /// True if hosts react to congestion notifications with DCQCN, as the file describes.
@@ -49,7 +49,7 @@ pub(super) fn merge_configuration(
         net,
         at,
         set: Vec::new(),
-        unset_tables: Vec::new(),
+        tables_set_by_scenario: Vec::new(),
         ruled_out: Vec::new(),
         has_dcqcn: false,
     };
@@ -86,7 +86,7 @@ impl ConfigurationOverlay<'_> {
     fn claim_unset_table(&mut self, key: &'static str) -> bool {
         let given = key.split('.').try_fold(&self.document, |node, key| node.get(key));
         let is_left = given.is_none();
-        self.unset_tables.extend((!is_left).then_some(key));
+        self.tables_set_by_scenario.extend((!is_left).then_some(key));
         is_left
     }
     /// Puts a table made from the file under a key such as `switch.buffer`; `said` is its description.

@@ -187,7 +187,7 @@ pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>>
     let written = (!sets.is_empty()).then(|| document.clone());
     let mut faults = Faults::new(&source.path);
     faults.diagnostics = set_option::apply_settings(&mut document, sets);
-    faults.own_kinds = set_option::variant_kinds(&document, sets);
+    faults.variant_kinds = set_option::variant_kinds(&document, sets);
     check_variants(&document, &mut faults);
     if !check_variant_count(&document, &mut faults) {
         return Err(faults.into_diagnostics());

@@ -171,7 +171,9 @@ impl TrafficContext<'_> {
     fn segment_sizes(&self, traffic: usize) -> Option<SegmentSizes> {
         let (base, own) = self.transports?;
         let choice = match own.host_transports(traffic) {
-            Some(row) => row.of_all.checked_sub(1).and_then(|place| own.kinds.get(usize::from(place))).unwrap_or(base),
+            Some(row) => {
+                row.default_number.checked_sub(1).and_then(|place| own.kinds.get(usize::from(place))).unwrap_or(base)
+            }
             None if base.kind == settings::ROCE_KIND => base,
             None => return None,
         };

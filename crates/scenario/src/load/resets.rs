@@ -31,7 +31,7 @@ pub(super) fn note_resets_by_settings(written: &Node, document: &Node, registry:
 /// is the path of both in the scenario, empty for all of it.
 pub(super) fn note_resets(before: &Node, after: &Node, prefix: &str, registry: &Registry) -> Vec<String> {
     let mut search = ResetSearch { registry, found: Vec::new() };
-    search.compare_nodes(before, after, &TablePlace { path: prefix.into(), specs: Vec::new() });
+    search.compare_nodes(before, after, &TableContext { path: prefix.into(), specs: Vec::new() });
     search.found
 }
 
@@ -41,21 +41,21 @@ struct ResetSearch<'a> {
 }
 
 /// Path of a table in the scenario, and the kinds that the table may have.
-struct TablePlace {
+struct TableContext {
     path: String,
     specs: Vec<&'static Spec>,
 }
 
 impl ResetSearch<'_> {
-    fn compare_nodes(&mut self, before: &Node, after: &Node, place: &TablePlace) {
+    fn compare_nodes(&mut self, before: &Node, after: &Node, context: &TableContext) {
         match (&before.data, &after.data) {
             (Data::Table(old), Data::Table(_)) => {
                 let now: BTreeMap<&str, &Node> =
                     after.entries().iter().map(|(key, node)| (key.as_str(), node)).collect();
-                self.compare_tables(before, after, place);
+                self.compare_tables(before, after, context);
                 for (key, node) in old {
                     if let Some(new) = now.get(key.as_str()) {
-                        self.compare_nodes(node, new, &self.child_place(place, key));
+                        self.compare_nodes(node, new, &self.child_context(context, key));
                     }
                 }
             }
@@ -68,7 +68,7 @@ impl ResetSearch<'_> {
                     self.compare_nodes(
                         old,
                         new,
-                        &TablePlace { path: join_path(&place.path, &name), specs: place.specs.clone() },
+                        &TableContext { path: join_path(&context.path, &name), specs: context.specs.clone() },
                     );
                 }
             }
@@ -77,9 +77,9 @@ impl ResetSearch<'_> {
     }
 
     /// Returns the path of the table at a key, and the kinds that it may have.
-    fn child_place(&self, place: &TablePlace, key: &str) -> TablePlace {
-        let path = join_path(&place.path, key);
-        let kinds = place.specs.iter().flat_map(|spec| spec.params).filter(|param| param.name == key);
+    fn child_context(&self, context: &TableContext, key: &str) -> TableContext {
+        let path = join_path(&context.path, key);
+        let kinds = context.specs.iter().flat_map(|spec| spec.params).filter(|param| param.name == key);
         let sizes = kinds.filter_map(|param| if let ParamKind::Sizes(specs) = param.kind { Some(specs) } else { None });
         let slot = path.split_once('.').filter(|(_, slot)| !slot.contains('.'));
         let specs = match (path.as_str(), slot) {
@@ -87,28 +87,28 @@ impl ResetSearch<'_> {
             ("event", _) => crate::events::SPECS.to_vec(),
             (_, Some(("switch", slot))) => self.registry.switch_specs(slot),
             (_, Some(("host", slot))) => self.registry.host_specs(slot),
-            _ if key == "transport" && place.path.starts_with("traffic.") => transport::SPECS.to_vec(),
+            _ if key == "transport" && context.path.starts_with("traffic.") => transport::SPECS.to_vec(),
             ("topology", _) => topology::SPECS.to_vec(),
             ("transport", _) => transport::SPECS.to_vec(),
             ("traffic", _) => traffic::SPECS.to_vec(),
             _ => sizes.take(1).flatten().copied().collect(),
         };
-        TablePlace { path, specs }
+        TableContext { path, specs }
     }
 
     /// Adds a note if a table with a kind lacks parameters of the table that it replaces.
-    fn compare_tables(&mut self, before: &Node, after: &Node, place: &TablePlace) {
+    fn compare_tables(&mut self, before: &Node, after: &Node, context: &TableContext) {
         let Some(kind) = after.get("kind").and_then(Node::text) else { return };
-        let Some(spec) = place.specs.iter().find(|spec| spec.kind == kind) else { return };
+        let Some(spec) = context.specs.iter().find(|spec| spec.kind == kind) else { return };
         let mut lost: Vec<String> =
             spec.params.iter().filter_map(|param| describe_reset(param, before, after)).collect();
         // A kind of `none` turns a mechanism off: losing its parameters is no surprise.
         let earlier = before.get("kind").and_then(Node::text).filter(|_| kind != "none");
-        if let Some(earlier) = place.specs.iter().find(|spec| Some(spec.kind) == earlier) {
+        if let Some(earlier) = context.specs.iter().find(|spec| Some(spec.kind) == earlier) {
             lost.extend(earlier.params.iter().filter_map(|param| describe_unknown(param, before, spec)));
         }
         if !lost.is_empty() {
-            let (path, lost) = (&place.path, lost.join(", "));
+            let (path, lost) = (&context.path, lost.join(", "));
             self.found.push(format!(
                 "{path}: the new kind = {kind:?} replaces the whole table, and drops earlier \
                                      values: {lost}"

@@ -22,7 +22,7 @@ fn value_json(value: &Value) -> Json {
         Value::Amount(amount) => json!(amount.to_string()),
         Value::Size(Bytes(n)) => json!(Bytes(*n).to_string()),
         Value::Word(word) => json!(word),
-        Value::Words(words) => json!(words),
+        Value::Texts(words) => json!(words),
         Value::Numbers(numbers) => json!(numbers),
         Value::Counts(counts) => json!(counts),
         Value::Table(kind, given) => {
@@ -66,8 +66,8 @@ pub(super) fn traffic_json(made: &[(Choice, Traffic)], (base, own): (&Choice, &O
     let each = made.iter().enumerate().map(|(i, (made, _))| {
         let mut one = choice_json(made);
         if let Some(row) = own.host_transports(i) {
-            one["transport"] = choice_json(kinds[usize::from(row.of_all)]);
-            if !row.of_host.is_empty() {
+            one["transport"] = choice_json(kinds[usize::from(row.default_number)]);
+            if !row.host_numbers.is_empty() {
                 one["transports"] = host_transports_json(&kinds, row, net);
             }
         }
@@ -80,11 +80,11 @@ pub(super) fn traffic_json(made: &[(Choice, Traffic)], (base, own): (&Choice, &O
 pub(super) fn host_transports_json(kinds: &[&Choice], row: &TransportRow, net: &Topology) -> Json {
     let of_kind = |number: u8| {
         let has = |(_, own): &(usize, &u8)| **own == number;
-        let hosts = row.of_host.iter().enumerate().filter(has).map(|(host, _)| net.nodes[host].name.as_str());
+        let hosts = row.host_numbers.iter().enumerate().filter(has).map(|(host, _)| net.nodes[host].name.as_str());
         let hosts: Vec<&str> = hosts.collect();
         json!({ "hosts": hosts, "transport": choice_json(kinds[usize::from(number)]) })
     };
-    let numbers = (0..kinds.len() as u8).filter(|number| *number != row.of_all && row.uses_transport(*number));
+    let numbers = (0..kinds.len() as u8).filter(|number| *number != row.default_number && row.uses_transport(*number));
     numbers.map(of_kind).collect()
 }
 

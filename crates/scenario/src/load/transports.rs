@@ -116,10 +116,10 @@ impl HostGroups {
 
     /// Assigns to each host the transport number of its group.
     fn expand_to_hosts(&self, numbers: &[u8]) -> TransportRow {
-        let of_host: Vec<u8> = self.group_of_host.iter().map(|group| numbers[*group]).collect();
-        let of_all = numbers[0];
-        let is_one = of_host.iter().all(|number| *number == of_all);
-        TransportRow { of_all, of_host: if is_one { Vec::new() } else { of_host } }
+        let host_numbers: Vec<u8> = self.group_of_host.iter().map(|group| numbers[*group]).collect();
+        let default_number = numbers[0];
+        let is_one = host_numbers.iter().all(|number| *number == default_number);
+        TransportRow { default_number, host_numbers: if is_one { Vec::new() } else { host_numbers } }
     }
 }
 
@@ -150,7 +150,7 @@ impl TransportReader<'_> {
             }
             numbers.push(number);
         }
-        self.own_transports.of_host = self.groups.expand_to_hosts(&numbers).of_host;
+        self.own_transports.host_numbers = self.groups.expand_to_hosts(&numbers).host_numbers;
     }
 
     /// Assigns transports to hosts for one workload: its table is merged into the transport of each host.
@@ -171,7 +171,7 @@ impl TransportReader<'_> {
             return;
         }
         let row = self.groups.expand_to_hosts(&numbers);
-        if row.of_all == 0 && row.of_host == self.own_transports.of_host {
+        if row.default_number == 0 && row.host_numbers == self.own_transports.host_numbers {
             let same = "`transport` has no effect, because its hosts already have this transport";
             self.add_note(format!("traffic `{name}`: {same}"));
             return;
@@ -309,7 +309,7 @@ fn parse_host_override<'a>(
         faults
             .add_fault(&other.at, format_fault(other.format_value(), "no keys for switches in an override for hosts"));
     }
-    let names = values.words("hosts").to_vec();
+    let names = values.texts("hosts").to_vec();
     if names.is_empty() {
         faults.add_fault(&place.locate("hosts"), format_fault("no hosts", "at least one host"));
     }

@@ -90,7 +90,7 @@ fn parse_default(kind: &ParamKind, text: &str) -> Option<Value> {
         ParamKind::CountOrOff { .. } if text == "off" => Some(Value::Off),
         ParamKind::Count { .. } | ParamKind::CountOrOff { .. } => text.parse().ok().map(Value::Count),
         ParamKind::Number { .. } => text.parse().ok().filter(|n: &f64| n.is_finite()).map(Value::Number),
-        ParamKind::Texts => Some(Value::Words(list().map(str::to_string).collect())),
+        ParamKind::Texts => Some(Value::Texts(list().map(str::to_string).collect())),
         ParamKind::Numbers => list().map(|t| t.parse().ok()).collect::<Option<_>>().map(Value::Numbers),
         ParamKind::Counts { .. } => list().map(|t| t.parse().ok()).collect::<Option<_>>().map(Value::Counts),
         _ => parse_quantity(kind, text).ok(),
@@ -162,7 +162,7 @@ fn parse_node(kind: &ParamKind, node: &Node) -> Result<Value, String> {
         }
         (ParamKind::Texts | ParamKind::TextsOr(_), Data::List(items)) => {
             let texts: Option<Vec<_>> = items.iter().map(|item| item.text().map(str::to_string)).collect();
-            texts.map(Value::Words).ok_or_else(|| ", in which an entry is not a text".into())
+            texts.map(Value::Texts).ok_or_else(|| ", in which an entry is not a text".into())
         }
         (ParamKind::Numbers, Data::List(items)) => {
             let inside = |n: &f64| n.is_finite() && *n >= 0.0;

@@ -130,9 +130,9 @@ pub(super) fn read_variant(
     ] {
         map.insert(key.into(), value);
     }
-    if !own_transports.of_host.is_empty() {
+    if !own_transports.host_numbers.is_empty() {
         let kinds: Vec<&Choice> = [&transport].into_iter().chain(&own_transports.kinds).collect();
-        let row = TransportRow { of_all: 0, of_host: own_transports.of_host.clone() };
+        let row = TransportRow { default_number: 0, host_numbers: own_transports.host_numbers.clone() };
         map.insert("transports".into(), resolved_json::host_transports_json(&kinds, &row, &topology));
     }
     let traffic = traffic.into_iter().map(|(_, built)| built).collect();

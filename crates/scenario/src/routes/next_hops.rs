@@ -16,15 +16,22 @@ pub(super) struct NextHopSets {
 }
 
 impl NextHopSets {
-    /// Fills a row of the routing table, for one switch and up to 64 edge switches; `ways` has the ports toward each.
-    pub fn fill_row(&mut self, switch: &Node, ways: &[Vec<u16>; 64], asks: bool, row: &mut [u32]) {
+    /// Fills a row of the routing table, for one switch and up to 64 edge switches.
+    /// `ports_by_edge_switch` has the ports toward each.
+    pub fn fill_row(
+        &mut self,
+        switch: &Node,
+        ports_by_edge_switch: &[Vec<u16>; 64],
+        uses_routing_slot: bool,
+        row: &mut [u32],
+    ) {
         let hop = |port: &u16| Hop { port: PortId(*port), weight: switch.ports[usize::from(*port)].weight };
         // Most edge switches have the same next hops as their neighbours, so comparing with the last set saves a
         // lookup.
         let mut last: Option<(&[u16], u32)> = None;
-        for (entry, ports) in row.iter_mut().zip(ways) {
+        for (entry, ports) in row.iter_mut().zip(ports_by_edge_switch) {
             *entry = match (ports.as_slice(), last) {
-                ([only], _) if !asks => SINGLE_HOP_FLAG | u32::from(*only),
+                ([only], _) if !uses_routing_slot => SINGLE_HOP_FLAG | u32::from(*only),
                 (ports, Some((same, group))) if ports == same => group,
                 (ports, _) => self.entry_of_set(ports.iter().map(hop)),
             };

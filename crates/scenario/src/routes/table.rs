@@ -97,14 +97,14 @@ impl RouteSearch {
         }
     }
 
-    /// Writes to `ways` the ports of a switch that are on shortest paths to each edge switch of the last search, in
-    /// order of ports.
-    pub fn shortest_path_ports(&self, switch: usize, ways: &mut [Vec<u16>; 64]) {
-        ways.iter_mut().for_each(Vec::clear);
+    /// Writes to `ports_by_edge_switch` the ports of a switch that are on shortest paths to each edge switch of the
+    /// last search, in order of ports.
+    pub fn shortest_path_ports(&self, switch: usize, ports_by_edge_switch: &mut [Vec<u16>; 64]) {
+        ports_by_edge_switch.iter_mut().for_each(Vec::clear);
         for link in self.first[switch] as usize..self.first[switch + 1] as usize {
             let mut left = self.nearer[link];
             while left != 0 {
-                ways[left.trailing_zeros() as usize].push(self.ports[link]);
+                ports_by_edge_switch[left.trailing_zeros() as usize].push(self.ports[link]);
                 left &= left - 1;
             }
         }

@@ -29,7 +29,7 @@ pub(crate) fn values(spec: &Spec, given: &[(&str, &str)]) -> Values {
             ParamKind::Time { .. } => Value::Time(parse_dur(text).unwrap()),
             ParamKind::Rate => Value::Rate(parse_rate(text).unwrap()),
             ParamKind::Size { .. } => Value::Size(Bytes(units::parse_bytes(text).unwrap().0)),
-            ParamKind::Texts => Value::Words(words()),
+            ParamKind::Texts => Value::Texts(words()),
             ParamKind::Counts { .. } => {
                 Value::Counts(text.split_whitespace().map(|count| count.parse().unwrap()).collect())
             }

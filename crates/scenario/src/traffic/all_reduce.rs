@@ -115,7 +115,7 @@ pub(super) struct AllReduce {
     /// Hosts on which ranks are placed.
     pool: Vec<HostId>,
     /// Number of ranks of all jobs.
-    all: usize,
+    rank_count: usize,
     random: bool,
 }
 
@@ -181,7 +181,7 @@ impl AllReduce {
             ctx.notes.borrow_mut().push(note);
         }
         let random = values.get::<Placement>("placement") == Placement::Random;
-        Ok(AllReduce { plan, pool, all: (ranks * jobs) as usize, random })
+        Ok(AllReduce { plan, pool, rank_count: (ranks * jobs) as usize, random })
     }
 
     /// Returns the number of messages of an iteration of a job.
@@ -191,7 +191,7 @@ impl AllReduce {
 
     /// Returns the number of ranks of all jobs, each of which sends a message at the start.
     pub fn count_ranks(&self) -> usize {
-        self.all
+        self.rank_count
     }
 
     pub fn is_persistent(&self) -> bool {
@@ -204,7 +204,7 @@ impl AllReduce {
         if self.random {
             shuffle(&mut hosts, &mut Stream::new(seed, common::DERANGEMENT_STREAM, StreamPurpose::Traffic(index)));
         }
-        hosts.truncate(self.all);
+        hosts.truncate(self.rank_count);
         let plan = JobPlan { hosts, jitter, ..self.plan.clone() };
         Collective::new(Arc::new(plan), |place| Stream::new(seed, place, StreamPurpose::Reply(index)))
     }

@@ -131,7 +131,7 @@ pub(super) fn read_hosts(ctx: &Context, field: &str, values: &Values) -> Result<
     if !values.has(field) {
         return Ok((0..all).map(HostId).collect());
     }
-    let names = values.words(field);
+    let names = values.texts(field);
     if names.is_empty() {
         return Err(vec![make_fault(field, "no hosts", "at least one host")]);
     }

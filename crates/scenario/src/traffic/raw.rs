@@ -188,7 +188,7 @@ pub struct RawSource {
     /// True if gaps are exponential.
     pub exponential: bool,
     /// Index of the source in its workload.
-    pub place: u32,
+    pub index: u32,
     /// Time from the last packet of a burst to the first of the next.
     pub pause: Dur,
     /// Time of the first packet.
@@ -306,7 +306,7 @@ impl RawWorkload {
                 packets_per_burst: self.packets,
                 interval: self.intervals[i],
                 exponential: self.exponential,
-                place: i as u32,
+                index: i as u32,
                 pause: self.pause,
                 start: self.start.saturating_add(Dur(late)),
                 stop: self.stop,
@@ -404,7 +404,7 @@ fn read_hosts(
 ) -> Vec<HostId> {
     let names = match (values.has(one), values.has(many)) {
         (true, false) => vec![values.word(one).to_owned()],
-        (false, true) => values.words(many).to_vec(),
+        (false, true) => values.texts(many).to_vec(),
         (true, true) => {
             faults.push(make_fault(many, "a value", format!("no value if `{one}` is given")));
             return Vec::new();

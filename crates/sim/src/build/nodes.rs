@@ -113,8 +113,8 @@ impl NodeSettings<'_> {
             PauseSetup {
                 response: self.scenario.pause_response_time(node, port),
                 headroom: span.headroom_bytes(),
-                waits: span.max_wait(),
-                away: span.reaction_time(),
+                max_frame_wait: span.max_wait(),
+                last_arrival_delay: span.reaction_time(),
             }
         };
         self.pauses.then(setup)

@@ -33,8 +33,8 @@ impl DataDrops {
     }
 
     /// Replaces the numbers of flows by those in the whole run.
-    pub(super) fn renumber_flows(&mut self, ranks: &[u32]) {
+    pub(super) fn renumber_flows(&mut self, flow_numbers: &[u32]) {
         let flows = std::mem::take(&mut self.flows);
-        self.flows = flows.into_iter().map(|(flow, lost)| (ranks[flow as usize], lost)).collect();
+        self.flows = flows.into_iter().map(|(flow, lost)| (flow_numbers[flow as usize], lost)).collect();
     }
 }

@@ -94,9 +94,9 @@ impl GoodputOverTime {
     }
 
     /// Replaces the numbers of flows by those in the whole run, and rebuilds the list of flows with an open time bin.
-    pub(crate) fn renumber_flows(&mut self, ranks: &[u32]) {
-        let mut flows = vec![OpenBinSum::default(); ranks.len()];
-        let open = self.flows.iter().zip(ranks).filter(|(open, _)| open.amount > 0);
+    pub(crate) fn renumber_flows(&mut self, flow_numbers: &[u32]) {
+        let mut flows = vec![OpenBinSum::default(); flow_numbers.len()];
+        let open = self.flows.iter().zip(flow_numbers).filter(|(open, _)| open.amount > 0);
         open.clone().for_each(|(open, rank)| flows[*rank as usize] = *open);
         self.open_flows = open.map(|(_, rank)| *rank).collect();
         self.flows = flows;

@@ -38,7 +38,7 @@ impl DividedObserver for Recorder {
         let mut parts = parts.into_iter();
         let mut whole = parts.next().expect("there is at least one partition");
         parts.zip(1..).for_each(|(part, index)| whole.take_partition(part, index, owners));
-        whole.renumber_flows(owners.ranks);
+        whole.renumber_flows(owners.flow_numbers);
         // After the merge, rows with an instant are in order within each partition only. An undivided run writes them
         // in order of time.
         whole.rows.sort_by_instant();
@@ -101,19 +101,19 @@ impl Recorder {
     }
 
     /// Replaces the numbers of flows by those in the whole run.
-    fn renumber_flows(&mut self, ranks: &[u32]) {
-        self.goodput.renumber_flows(ranks);
-        self.data_drops.renumber_flows(ranks);
+    fn renumber_flows(&mut self, flow_numbers: &[u32]) {
+        self.goodput.renumber_flows(flow_numbers);
+        self.data_drops.renumber_flows(flow_numbers);
         self.rows
             .packets
             .iter_mut()
-            .for_each(|row| row.flow = ranks.get(row.flow as usize).copied().unwrap_or_default());
-        self.rows.detour_steps.iter_mut().for_each(|row| row.id.flow = ranks[row.id.flow as usize]);
-        self.limits.iter_mut().for_each(|limits| limits.renumber_flows(ranks));
-        self.sent.iter_mut().for_each(|sent| sent.renumber_flows(ranks));
-        self.rows.notices.iter_mut().for_each(|row| row.flow = ranks[row.flow as usize]);
-        self.rows.limits.iter_mut().for_each(|row| row.flow = ranks[row.flow as usize]);
-        self.rows.sent.iter_mut().for_each(|row| row.flow = ranks[row.flow as usize]);
-        self.rows.flow_goodput.iter_mut().for_each(|row| row.owner = ranks[row.owner as usize]);
+            .for_each(|row| row.flow = flow_numbers.get(row.flow as usize).copied().unwrap_or_default());
+        self.rows.detour_steps.iter_mut().for_each(|row| row.id.flow = flow_numbers[row.id.flow as usize]);
+        self.limits.iter_mut().for_each(|limits| limits.renumber_flows(flow_numbers));
+        self.sent.iter_mut().for_each(|sent| sent.renumber_flows(flow_numbers));
+        self.rows.notices.iter_mut().for_each(|row| row.flow = flow_numbers[row.flow as usize]);
+        self.rows.limits.iter_mut().for_each(|row| row.flow = flow_numbers[row.flow as usize]);
+        self.rows.sent.iter_mut().for_each(|row| row.flow = flow_numbers[row.flow as usize]);
+        self.rows.flow_goodput.iter_mut().for_each(|row| row.owner = flow_numbers[row.owner as usize]);
     }
 }

@@ -85,9 +85,9 @@ impl RateLimits {
     }
 
     /// Replaces the numbers of flows by those in the whole run.
-    pub(crate) fn renumber_flows(&mut self, ranks: &[u32]) {
+    pub(crate) fn renumber_flows(&mut self, flow_numbers: &[u32]) {
         let flows = std::mem::take(&mut self.flows);
-        self.flows = flows.into_iter().map(|(flow, one)| (ranks[flow as usize], one)).collect();
+        self.flows = flows.into_iter().map(|(flow, one)| (flow_numbers[flow as usize], one)).collect();
     }
 
     /// Completes the records at the end of the run.

@@ -12,9 +12,9 @@ use std::collections::{BTreeSet, VecDeque};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReorderCounts {
     /// Number of packets by displacement, from -DT on: the receive index minus the sequence number, negative if early.
-    pub(crate) displaced: Vec<u64>,
+    pub(crate) displacements: Vec<u64>,
     /// Number of arrivals after which 0, 1, 2, … packets wait for an earlier one.
-    pub(crate) waiting: Vec<u64>,
+    pub(crate) buffer_occupancies: Vec<u64>,
     /// Number of reordered packets by reordering extent.
     pub(crate) extent: Vec<u64>,
     /// Number of packets received, without duplicates, and without those that are too late to have an extent and count
@@ -26,8 +26,8 @@ impl ReorderCounts {
     /// Adds the counts of another partition of the run.
     pub(crate) fn add_all(&mut self, other: &ReorderCounts) {
         let pairs = [
-            (&mut self.displaced, &other.displaced),
-            (&mut self.waiting, &other.waiting),
+            (&mut self.displacements, &other.displacements),
+            (&mut self.buffer_occupancies, &other.buffer_occupancies),
             (&mut self.extent, &other.extent),
         ];
         for (mine, its) in pairs {
@@ -59,7 +59,7 @@ impl ArrivalStream {
     pub(crate) fn record_arrival(&mut self, seq: u64, counts: bool, threshold: u32, tally: &mut ReorderCounts) {
         self.density.record_arrival(seq, counts, threshold, tally);
         let waiting = self.occupancy.record_arrival(seq, threshold).filter(|_| counts);
-        waiting.into_iter().for_each(|waiting| increment(&mut tally.waiting, waiting));
+        waiting.into_iter().for_each(|waiting| increment(&mut tally.buffer_occupancies, waiting));
         if let Some(extent) = self.extents.record_arrival(seq, threshold).filter(|_| counts) {
             tally.received += 1;
             if extent > 0 {
@@ -113,7 +113,7 @@ impl ReorderDensity {
 
     fn count_displacement(displacement: i64, counts: bool, threshold: u32, tally: &mut ReorderCounts) {
         if counts {
-            increment(&mut tally.displaced, (displacement + i64::from(threshold)) as usize);
+            increment(&mut tally.displacements, (displacement + i64::from(threshold)) as usize);
         }
     }
 

@@ -78,11 +78,12 @@ impl SentOverTime {
     }
 
     /// Replaces the numbers of flows by those in the whole run.
-    pub(crate) fn renumber_flows(&mut self, ranks: &[u32]) {
+    pub(crate) fn renumber_flows(&mut self, flow_numbers: &[u32]) {
         let open = std::mem::take(&mut self.open);
-        let renamed = |((bin, host, flow), bytes): ((u32, u32, u32), u64)| ((bin, host, ranks[flow as usize]), bytes);
+        let renamed =
+            |((bin, host, flow), bytes): ((u32, u32, u32), u64)| ((bin, host, flow_numbers[flow as usize]), bytes);
         self.open = open.into_iter().map(renamed).collect();
-        self.unstarted_frames.iter_mut().flatten().for_each(|frame| frame.1 = ranks[frame.1 as usize]);
+        self.unstarted_frames.iter_mut().flatten().for_each(|frame| frame.1 = flow_numbers[frame.1 as usize]);
     }
 
     /// Writes the rows of time bins before `bin`.

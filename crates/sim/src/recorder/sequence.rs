@@ -279,7 +279,7 @@ mod tests {
 
     /// Returns the packets by displacement, from -3 on, and their number.
     fn displacement_counts(order: &Reordering) -> (Vec<u64>, u64) {
-        (order.counts[0].displaced.clone(), order.counts[0].received)
+        (order.counts[0].displacements.clone(), order.counts[0].received)
     }
 
     /// Test of segments that are sent again, and of two packets that change places.

@@ -51,7 +51,7 @@ pub(crate) struct BufferRecord {
     /// Occupancy of the buffer in the measurement window.
     pub(crate) window: WindowOccupancy,
     /// Bytes of the frames that moved into the buffer in the measurement window.
-    pub(crate) frames_in: u64,
+    pub(crate) bytes_in: u64,
 }
 
 /// Row for the occupancy of a buffer inside a switch in one time bin.
@@ -134,7 +134,7 @@ impl FabricMemory {
         rows: &mut Vec<StageRow>,
     ) {
         let (Some(place), size) = (self.buffer_index(at, buffer), u64::from(pkt.head.size)) else { return };
-        self.buffers[place].frames_in += if scope.covers(at.now) { size } else { 0 };
+        self.buffers[place].bytes_in += if scope.covers(at.now) { size } else { 0 };
         self.buffers[place].window.set_incoming(scope, at.now, false);
         if let Some(course) = self.bins.get_mut(place) {
             course.set_incoming(scope, at.now, false, row_writer((at.node, buffer), rows));
@@ -199,7 +199,7 @@ fn buffers_of_switch((node, config): (u32, &Node), cioq: &Cioq) -> Vec<BufferRec
         size,
         rate,
         window: WindowOccupancy::default(),
-        frames_in: 0,
+        bytes_in: 0,
     })
     .collect()
 }

@@ -69,7 +69,7 @@ impl<T: Tap> World<Recorder, T> {
             ("max_bytes", make_column(rows, Column::U64, |r| r.window.max_bytes)),
             ("byte_ps", make_column(rows, Column::F64, |r| r.window.area as f64)),
             ("busy_ps", make_column(rows, Column::U64, |r| r.window.busy.0)),
-            ("bytes", make_column(rows, Column::U64, |r| r.frames_in)),
+            ("bytes", make_column(rows, Column::U64, |r| r.bytes_in)),
         ];
         Table { name: "fabric_buffers", columns: named_columns(columns) }
     }

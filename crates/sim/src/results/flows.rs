@@ -73,7 +73,7 @@ impl<T: Tap> World<Recorder, T> {
             let flow = FlowId(i as u32);
             match self.flows.is_raw(flow) {
                 true => self.flows.raw_bytes_received(flow),
-                false if record.channel != OWN_CONNECTION => self.flows.info(flow).bytes,
+                false if record.connection_number != OWN_CONNECTION => self.flows.info(flow).bytes,
                 false => self.flows.completed_bytes(flow),
             }
         };

@@ -40,8 +40,8 @@ impl<T: Tap> World<Recorder, T> {
                     let some = counts.iter().zip(lowest..).filter(|(count, _)| **count > 0);
                     rows.extend(some.map(|(count, value)| (traffic, metric as u8, value, *count)));
                 };
-                add(ReorderMetric::Displacement, &tally.displaced, lowest);
-                add(ReorderMetric::Waiting, &tally.waiting, 0);
+                add(ReorderMetric::Displacement, &tally.displacements, lowest);
+                add(ReorderMetric::Waiting, &tally.buffer_occupancies, 0);
                 add(ReorderMetric::Extent, &tally.extent, 0);
                 add(ReorderMetric::Received, &[tally.received], 0);
             }

@@ -127,7 +127,7 @@ impl<O: Observer, T: Tap> World<O, T> {
             class: info.class,
             role: record.role,
             tag: record.tag,
-            connection: record.channel,
+            connection: record.connection_number,
         }
     }
 
@@ -196,7 +196,7 @@ impl<O: Observer, T: Tap> World<O, T> {
         let measured = measured && spec.bytes != ENDLESS_BYTES;
         self.state.add_flow_record(message, FlowRecord::new(spec, connection, measured));
         let awaited = self.state.records[message.0 as usize].awaited;
-        self.state.open = self.state.open.wrapping_add(u64::from(awaited));
+        self.state.unfinished_flows = self.state.unfinished_flows.wrapping_add(u64::from(awaited));
         if persistent.is_some() {
             *self.closed_loop.connection(spec.traffic, spec.connection) = Some(connection);
         }

@@ -70,7 +70,7 @@ impl<O: Observer, T: Tap> World<O, T> {
     /// Ends the run at an instant, before the events of that instant.
     pub(super) fn stop_run(&mut self, stop: StopReason, instant: Time) {
         (self.stop, self.now) = (Some(stop), instant);
-        self.is_before = true;
+        self.ended_before_now = true;
     }
 
     /// Performs the checks that visit every node: overload and deadlock.

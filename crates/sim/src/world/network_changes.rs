@@ -32,45 +32,45 @@ impl<O: Observer, T: Tap> World<O, T> {
     /// Applies all changes of the network up to `now`, before any other event of that instant.
     pub(crate) fn change_network(&mut self, now: Time) {
         let Some(mut changes) = self.changes.take() else { return };
-        while let Some((at, turn)) = changes.changes.get(changes.next).filter(|(at, _)| *at <= now) {
-            for event in &turn.events {
+        while let Some((at, change)) = changes.changes.get(changes.next).filter(|(at, _)| *at <= now) {
+            for event in &change.events {
                 changes.losses_before.push(self.losses_at(changes.lossy_directions[*event].as_ref()));
             }
             self.now = *at;
-            self.record_port_closures(turn, &mut changes.closings);
-            self.apply_change(*at, turn, changes.dead_port);
+            self.record_port_closures(change, &mut changes.closings);
+            self.apply_change(*at, change, changes.dead_port);
             changes.next += 1;
         }
         self.changes = Some(changes);
     }
 
-    fn apply_change(&mut self, now: Time, turn: &NetworkChange, then: DeadPortPolicy) {
-        for ((node, port), clock) in &turn.clocks {
+    fn apply_change(&mut self, now: Time, change: &NetworkChange, policy: DeadPortPolicy) {
+        for ((node, port), clock) in &change.clocks {
             self.set_clock((*node, *port), *clock);
         }
-        if let Some(routes) = &turn.routes {
+        if let Some(routes) = &change.routes {
             self.routes = WorldRoutes(routes.clone());
             self.predicted = PredictedRoute::none();
         }
-        let is_mine: BTreeSet<u32> = turn.affected_nodes().filter(|node| self.owns(*node)).collect();
-        for (node, port) in turn.returned_ports.iter().filter(|(node, _)| is_mine.contains(node)) {
+        let is_mine: BTreeSet<u32> = change.affected_nodes().filter(|node| self.owns(*node)).collect();
+        for (node, port) in change.returned_ports.iter().filter(|(node, _)| is_mine.contains(node)) {
             self.handle_returned_link(now, *node, PortId(*port));
         }
-        for (node, ports) in turn.dead_ports.iter().filter(|(node, _)| is_mine.contains(node)) {
-            self.handle_dead_links(now, *node, ports, then);
+        for (node, ports) in change.dead_ports.iter().filter(|(node, _)| is_mine.contains(node)) {
+            self.handle_dead_links(now, *node, ports, policy);
         }
         // Ports start to send only after the nodes at both ends of each link have reacted to the change.
         is_mine.into_iter().for_each(|node| self.finish_step_of_node(now, node));
     }
 
     /// Records the frames lost so far at ports whose links are now treated as dead, or as alive again.
-    fn record_port_closures(&self, turn: &NetworkChange, closings: &mut Vec<PortClosure>) {
+    fn record_port_closures(&self, change: &NetworkChange, closings: &mut Vec<PortClosure>) {
         for closing in
-            closings.iter_mut().filter(|one| one.drops_after.is_none() && turn.returned_ports.contains(&one.port))
+            closings.iter_mut().filter(|one| one.drops_after.is_none() && change.returned_ports.contains(&one.port))
         {
             closing.drops_after = Some(self.drops_at_dead_port(closing.port));
         }
-        let closed = turn.closed_ports.iter().map(|(event, port)| (*event, *port, self.drops_at_dead_port(*port)));
+        let closed = change.closed_ports.iter().map(|(event, port)| (*event, *port, self.drops_at_dead_port(*port)));
         closings.extend(closed.map(|(event, port, before)| PortClosure {
             event,
             port,
@@ -100,13 +100,13 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
-    fn handle_dead_links(&mut self, now: Time, node: u32, ports: &[PortId], then: DeadPortPolicy) {
+    fn handle_dead_links(&mut self, now: Time, node: u32, ports: &[PortId], policy: DeadPortPolicy) {
         if (node as usize) < self.hosts.len() {
             let (host, mut step) = self.host_with_step(node as usize);
-            return host.on_link_down(then, &mut step);
+            return host.on_link_down(policy, &mut step);
         }
         let mut driver = self.state.driver(node, now);
-        self.switches[node as usize - self.hosts.len()].on_links_down(ports, then, at_switch!(self, driver));
+        self.switches[node as usize - self.hosts.len()].on_links_down(ports, policy, at_switch!(self, driver));
     }
 
     fn handle_returned_link(&mut self, now: Time, node: u32, port: PortId) {

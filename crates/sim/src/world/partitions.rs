@@ -128,7 +128,7 @@ impl<O: DividedObserver> World<O> {
     fn add_started_flow(&mut self, StartedFlow { info, record }: &StartedFlow) {
         self.flows.add_copy(*info);
         self.state.add_flow_record(info.flow, *record);
-        if record.channel != OWN_CONNECTION && self.part.as_ref().is_some_and(|part| part.owns(info.dst.0)) {
+        if record.connection_number != OWN_CONNECTION && self.part.as_ref().is_some_and(|part| part.owns(info.dst.0)) {
             self.flows.add_message_copy(record.connection, info.flow);
         }
     }
@@ -142,7 +142,7 @@ pub(crate) struct Partitions<O: DividedObserver> {
     ends_in: Vec<u32>,
     window: Dur,
     /// Number of flows that all partitions have from the start.
-    raw: u32,
+    initial_flow_count: u32,
     check_at: u64,
 }
 
@@ -156,11 +156,11 @@ impl<O: DividedObserver> Partitions<O> {
         let ends_in: Vec<u32> = (0..links).map(|link| owner[first.state.wires.far_end(link).0 as usize]).collect();
         let crosses = |link: &u32| begins_in[*link as usize] != ends_in[*link as usize];
         let window = (0..links).filter(crosses).map(|link| first.state.wires.shortest_delay(link)).min();
-        let raw = first.state.records.len() as u32;
+        let initial_flow_count = first.state.records.len() as u32;
         for link in (0..links).filter(crosses) {
             parts[begins_in[link as usize] as usize].state.wires.keep_sent_frames(link);
         }
-        Partitions { owner, ends_in, window: window.unwrap_or(Dur(u64::MAX)), raw, check_at: 0, parts }
+        Partitions { owner, ends_in, window: window.unwrap_or(Dur(u64::MAX)), initial_flow_count, check_at: 0, parts }
     }
 
     /// Advances the run to its end, and merges its partitions into one world.
@@ -294,13 +294,13 @@ impl<O: DividedObserver> Partitions<O> {
     fn flow_order(&self) -> Vec<(FlowId, usize, usize)> {
         let mut flows: Vec<(Time, u32, u32, u32)> = Vec::new();
         for (part, index) in self.parts.iter().zip(0..) {
-            for flow in (self.raw + index..part.flows.next_number()).step_by(self.parts.len()) {
+            for flow in (self.initial_flow_count + index..part.flows.next_number()).step_by(self.parts.len()) {
                 let info = part.flows.info(FlowId(flow));
                 flows.push((part.state.records[flow as usize].start, info.src.0, flow, info.dst.0));
             }
         }
         flows.sort_unstable();
-        let raw = (0..self.raw).map(|flow| {
+        let raw = (0..self.initial_flow_count).map(|flow| {
             let info = self.parts[0].flows.info(FlowId(flow));
             (FlowId(flow), info.src.0, info.dst.0)
         });
@@ -314,27 +314,27 @@ impl<O: DividedObserver> Partitions<O> {
         self.swap_nodes();
         let order = self.flow_order();
         let most = self.parts.iter().map(|part| part.state.records.len()).max().unwrap_or(0);
-        let mut ranks = vec![0; most];
-        order.iter().zip(0..).for_each(|((flow, ..), rank)| ranks[flow.0 as usize] = rank);
-        let rank = |flow: FlowId| FlowId(ranks[flow.0 as usize]);
+        let mut flow_numbers = vec![0; most];
+        order.iter().zip(0..).for_each(|((flow, ..), number)| flow_numbers[flow.0 as usize] = number);
+        let number = |flow: FlowId| FlowId(flow_numbers[flow.0 as usize]);
         let tables: Vec<&FlowTable> = self.parts.iter().map(|part| &part.flows).collect();
-        let flows = FlowTable::merge(&tables, &order, rank);
+        let flows = FlowTable::merge(&tables, &order, number);
         let record = |(flow, src, dst): &(FlowId, usize, usize)| {
             let at = flow.0 as usize;
             let (from, to) = (self.parts[*src].state.records[at], self.parts[*dst].state.records[at]);
-            FlowRecord { end: from.end.min(to.end), connection: rank(from.connection), ..from }
+            FlowRecord { end: from.end.min(to.end), connection: number(from.connection), ..from }
         };
         let records = order.iter().map(record).collect();
         let ports = port_owners(&self.owner, &self.parts[0].state.base, self.ends_in.len());
         let base = self.parts[0].state.base.clone();
-        let owners = PartitionOwners { nodes: &self.owner, ports: &ports, base: &base, ranks: &ranks };
+        let owners = PartitionOwners { nodes: &self.owner, ports: &ports, base: &base, flow_numbers: &flow_numbers };
         let seen = self.run_status();
         let mut parts = self.parts.into_iter();
         let mut whole = parts.next().expect("there is at least one partition");
         let mut observers = vec![whole.state.observer.clone()];
         whole.flows = flows;
         whole.state.records = records;
-        whole.hosts.iter_mut().for_each(|host| host.renumber_flows(rank));
+        whole.hosts.iter_mut().for_each(|host| host.renumber_flows(number));
         whole.now = seen.now;
         for (part, index) in parts.zip(1..) {
             whole.merge_partition(part, index, &owners, &mut observers);
@@ -358,7 +358,7 @@ impl<O: DividedObserver> World<O> {
         self.hops += part.hops;
         let (state, other) = (&mut self.state, &mut part.state);
         state.completed += other.completed;
-        state.open = state.open.wrapping_add(other.open);
+        state.unfinished_flows = state.unfinished_flows.wrapping_add(other.unfinished_flows);
         state.pending += other.pending;
         let first = [state.lost, other.lost].into_iter().flatten().min_by_key(|lost| (lost.at, lost.node));
         state.lost = first;

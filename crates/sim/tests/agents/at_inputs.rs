@@ -60,14 +60,14 @@ type Call = (u64, Account, u64, Option<u16>);
 struct Follower(Arc<Mutex<Vec<Call>>>);
 
 impl Agent for Follower {
-    fn range_without_call(&self, _of: Account) -> (u64, u64) {
+    fn range_without_call(&self, _account: Account) -> (u64, u64) {
         Account::EVERY_CHANGE
     }
-    fn on_level(&mut self, of: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
-        if let Account::Input(port, class) = of {
+    fn on_level(&mut self, account: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
+        if let Account::Input(port, class) = account {
             assert_eq!((at.view.allocated_bytes(port, class), class), (bytes, 0));
         }
-        self.0.lock().unwrap().push((env.now.0, of, bytes, at.stored.map(|head| head.size)));
+        self.0.lock().unwrap().push((env.now.0, account, bytes, at.stored.map(|head| head.size)));
     }
     fn clone_boxed(&self) -> Box<dyn Agent> {
         Box::new(self.clone())
@@ -94,7 +94,7 @@ fn followed(text: &str) -> ([Vec<Call>; 2], Watching<Seen>) {
 fn input_accounts_see_stores_and_transfers_outputs_see_arrivals() {
     let ([input, output], world) = followed(&cioq("", &burst(2, "5us")));
     let (in_0, to_1) = (PortId(0), PortId(TO_H1));
-    let of_0 = |of: Account, bytes, stored| (of, bytes, stored);
+    let of_0 = |account: Account, bytes, stored| (account, bytes, stored);
     let stored = |at: u64, all: u64, now: u64| {
         [
             (at, of_0(Account::Entered(in_0, 0), all, Some(1518))),
@@ -103,7 +103,7 @@ fn input_accounts_see_stores_and_transfers_outputs_see_arrivals() {
         ]
     };
     let crossed = |at: u64, now: u64| {
-        [Account::Input(in_0, 0), Account::AllInput(in_0)].map(|of| (at, of_0(of, now, Some(1518))))
+        [Account::Input(in_0, 0), Account::AllInput(in_0)].map(|account| (at, of_0(account, now, Some(1518))))
     };
     let (second, over) = (FIRST_ARRIVAL + 5_000_000, FIRST_ARRIVAL + CROSSES);
     let expected: Vec<Call> = [
@@ -114,7 +114,7 @@ fn input_accounts_see_stores_and_transfers_outputs_see_arrivals() {
     ]
     .concat()
     .into_iter()
-    .map(|(at, (of, bytes, stored))| (at, of, bytes, stored))
+    .map(|(at, (account, bytes, stored))| (at, account, bytes, stored))
     .collect();
     assert_eq!(input, expected);
     let waits = |at: u64, bytes: u64, stored: Option<u16>| (at, Account::Output(to_1), bytes, stored);
@@ -139,7 +139,7 @@ fn frames_lost_before_the_output_never_enter_its_account() {
     let event = "event = [{ kind = \"link_down\", at = \"50us\", link = \"s:h1\" }]\n[topology]";
     let text = cioq("", &burst(10, "1230400ps")).replace("[topology]", event);
     let ([input, output], world) = followed(&text);
-    let last = |calls: &[Call], like: Account| calls.iter().rev().find(|(_, of, ..)| *of == like).copied();
+    let last = |calls: &[Call], like: Account| calls.iter().rev().find(|(_, account, ..)| *account == like).copied();
     let crossed = FIRST_ARRIVAL + CROSSES + 3 * SLOW + CROSSES;
     assert_eq!(last(&input, Account::AllInput(PortId(0))), Some((crossed, Account::AllInput(PortId(0)), 0, None)));
     let to_h1 = Account::Output(PortId(TO_H1));
@@ -162,10 +162,10 @@ impl Agent for MessageOnGrowth {
     fn needs(&self) -> Needs {
         Needs { sends_notices: true, ..Needs::default() }
     }
-    fn range_without_call(&self, of: Account) -> (u64, u64) {
-        if of == self.follows { (0, self.next) } else { Account::UNWATCHED }
+    fn range_without_call(&self, account: Account) -> (u64, u64) {
+        if account == self.follows { (0, self.next) } else { Account::UNWATCHED }
     }
-    fn on_level(&mut self, _of: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
+    fn on_level(&mut self, _account: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
         self.next = bytes;
         let notice = Notice::Cnm { feedback: 9, q_off: 0, q_delta: 0, point: at.port };
         let Head { flow, src, .. } = *at.stored.expect("a frame was stored just now");
@@ -206,17 +206,17 @@ struct Sampler {
 }
 
 impl Agent for Sampler {
-    fn range_without_call(&self, _of: Account) -> (u64, u64) {
+    fn range_without_call(&self, _account: Account) -> (u64, u64) {
         Account::EVERY_CHANGE
     }
     fn needs(&self) -> Needs {
         Needs { samples: Some(SampledMemory { side: self.side, class: 0, unit: Bytes(256) }), ..Needs::default() }
     }
-    fn on_level(&mut self, _of: Account, _bytes: u64, at: &AgentContext, _env: &mut Env) {
+    fn on_level(&mut self, _account: Account, _bytes: u64, at: &AgentContext, _env: &mut Env) {
         let units = at.view.occupied_units(at.port);
         for unit in 0..units {
             let of = at.view.occupant(at.port, unit).expect("it is occupied");
-            assert_eq!((of.flow, of.src, of.out), (FlowId(0), HostId(0), PortId(TO_H1)));
+            assert_eq!((of.flow, of.src, of.output), (FlowId(0), HostId(0), PortId(TO_H1)));
         }
         assert!(at.view.occupant(at.port, units).is_none());
         // Frames of 1518 B take six units each.

@@ -122,11 +122,11 @@ struct CutsTheLast;
 impl Overflow for CutsTheLast {
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, _env: &mut Env) -> Fate {
         let mut last: Option<PktId> = None;
-        at.view.visit_packets(at.out, QueueId::normal(0), &mut |id, head| {
+        at.view.visit_packets(at.output, QueueId::normal(0), &mut |id, head| {
             last = if head.flags.has(Flags::PAYLOAD) { Some(id) } else { last };
         });
         match last {
-            _ if at.fits(at.out, pkt.queue(), pkt.size) => Fate::Enqueue(pkt.queue()),
+            _ if at.fits(at.output, pkt.queue(), pkt.size) => Fate::Enqueue(pkt.queue()),
             Some(id) => Fate::TrimQueued(id),
             None => Fate::Drop(DropReason::BufferFull),
         }
@@ -163,7 +163,7 @@ struct SendsBack;
 
 impl Overflow for SendsBack {
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, _env: &mut Env) -> Fate {
-        if at.fits(at.out, pkt.queue(), pkt.size) { Fate::Enqueue(pkt.queue()) } else { Fate::ReturnToSource }
+        if at.fits(at.output, pkt.queue(), pkt.size) { Fate::Enqueue(pkt.queue()) } else { Fate::ReturnToSource }
     }
     fn admit_calls(&self) -> AdmitCalls {
         AdmitCalls::WhenFull

@@ -69,7 +69,7 @@ impl<const QUEUES: bool> DividedObserver for Tape<QUEUES> {
         let mut told: Vec<ObserverCall> = parts.into_iter().flat_map(|part| part.told).collect();
         told.sort_by_key(|one| (one.at.now, one.at.node));
         for one in told.iter_mut().filter(|one| one.packet) {
-            one.more[1] = u64::from(owners.ranks[one.more[1] as usize]);
+            one.more[1] = u64::from(owners.flow_numbers[one.more[1] as usize]);
         }
         Tape { traffic: Vec::new(), told }
     }

@@ -250,10 +250,10 @@ impl Agent for Push {
     fn needs(&self) -> Needs {
         self.1
     }
-    fn range_without_call(&self, of: Account) -> (u64, u64) {
-        if matches!(of, Account::Output(_)) { Account::EVERY_CHANGE } else { Account::UNWATCHED }
+    fn range_without_call(&self, account: Account) -> (u64, u64) {
+        if matches!(account, Account::Output(_)) { Account::EVERY_CHANGE } else { Account::UNWATCHED }
     }
-    fn on_level(&mut self, _of: Account, _bytes: u64, at: &AgentContext, env: &mut Env) {
+    fn on_level(&mut self, _account: Account, _bytes: u64, at: &AgentContext, env: &mut Env) {
         env.acts.push((self.0)(at.port));
     }
     fn handles_arrivals(&self) -> bool {

@@ -114,7 +114,7 @@ fn trimmed_frame_has_its_first_bytes_and_a_new_length() {
         let end = 14 + usize::from(read_word(&whole, 16));
         let did = trim.apply(&mut bytes);
         if end <= trim.bytes {
-            assert_eq!(did, Err(CutError::TooSmall(end)));
+            assert_eq!(did, Err(CutError::NothingToCut(end)));
             assert_eq!(bytes, whole);
             continue;
         }

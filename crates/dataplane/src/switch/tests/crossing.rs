@@ -54,7 +54,7 @@ struct DropsOverflow(AdmitCalls);
 
 impl Overflow for DropsOverflow {
     fn admit(&mut self, pkt: &Head, at: &ForwardingContext, _env: &mut Env) -> Fate {
-        match at.fits(at.out, pkt.queue(), pkt.size) {
+        match at.fits(at.output, pkt.queue(), pkt.size) {
             true => Fate::Enqueue(pkt.queue()),
             false => Fate::Drop(DropReason::NoDetour),
         }

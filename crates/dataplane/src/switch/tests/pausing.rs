@@ -94,7 +94,7 @@ fn switch(response: Dur) -> Switch {
         marking: MarkingSlot::none(),
         scheduler: StrictPriority.into(),
         agents: vec![pfc()],
-        pause: Some(PauseSetup { response, headroom: 500, waits: Dur::us(1), away: Dur::us(4) }),
+        pause: Some(PauseSetup { response, headroom: 500, max_frame_wait: Dur::us(1), last_arrival_delay: Dur::us(4) }),
     };
     Switch::new(SwitchSetup {
         core: CoreSetup {

@@ -104,7 +104,7 @@ struct CongestionWindows {
 
 #[derive(Clone, Debug)]
 enum CongestionState {
-    Halving,
+    Reno,
     Dctcp(Dctcp),
     PFabric,
     NicRate,
@@ -129,19 +129,19 @@ impl Congestion {
     /// Creates a congestion control at its initial window, on a host with this clock.
     pub(super) fn new(cfg: &TcpConfig, clock: TickClock) -> Congestion {
         let law = match cfg.law {
-            Kind::Halving if cfg.kernel == Kernel::Linux2_6_38 => {
+            Kind::Reno if cfg.kernel == Kernel::Linux2_6_38 => {
                 CongestionState::Linux2_6_38(Box::new(Linux2_6_38::reno(clock)))
             }
             Kind::Dctcp if cfg.kernel == Kernel::Linux2_6_38 => {
                 CongestionState::Linux2_6_38(Box::new(Linux2_6_38::dctcp(clock)))
             }
             Kind::Bic => CongestionState::Linux2_6_38(Box::new(Linux2_6_38::bic(clock))),
-            Kind::Halving if cfg.is_linux() => CongestionState::Linux(Box::new(LinuxRenoDctcp::new(None))),
+            Kind::Reno if cfg.is_linux() => CongestionState::Linux(Box::new(LinuxRenoDctcp::new(None))),
             Kind::Dctcp if cfg.is_linux() => CongestionState::Linux(Box::new(LinuxRenoDctcp::new(Some(
                 linux::DctcpEstimate::new(cfg.initial_alpha),
             )))),
             Kind::Cubic if cfg.is_linux() => CongestionState::CubicLinux(Box::new(CubicLinux::new(clock))),
-            Kind::Halving => CongestionState::Halving,
+            Kind::Reno => CongestionState::Reno,
             Kind::Dctcp => CongestionState::Dctcp(Dctcp::new(cfg.initial_alpha)),
             Kind::PFabric => CongestionState::PFabric,
             Kind::NicRate => CongestionState::NicRate,
@@ -154,7 +154,7 @@ impl Congestion {
     #[inline]
     pub fn on_ack(&mut self, ack: &AckInfo, cfg: &TcpConfig) {
         match &mut self.law {
-            CongestionState::Halving | CongestionState::PFabric | CongestionState::NicRate => {}
+            CongestionState::Reno | CongestionState::PFabric | CongestionState::NicRate => {}
             CongestionState::Dctcp(d) => d.on_ack(ack, cfg.g),
             CongestionState::Cubic(c) => {
                 let at = CongestionWindows { cwnd: self.cwnd, ssthresh: self.ssthresh };
@@ -258,7 +258,7 @@ impl Congestion {
         }
         let floor = 2 * u32::from(cfg.mss);
         let cut = match &mut self.law {
-            CongestionState::Halving | CongestionState::PFabric | CongestionState::NicRate => {
+            CongestionState::Reno | CongestionState::PFabric | CongestionState::NicRate => {
                 halving::window_after_mark(self.cwnd)
             }
             CongestionState::Dctcp(d) => d.window_after_mark(self.cwnd),
@@ -292,10 +292,9 @@ impl Congestion {
         // Linux cuts the window, not FlightSize.
         let flight = if cfg.is_linux() { self.cwnd } else { flight };
         match &mut self.law {
-            CongestionState::Halving
-            | CongestionState::Dctcp(_)
-            | CongestionState::PFabric
-            | CongestionState::NicRate => flight / 2,
+            CongestionState::Reno | CongestionState::Dctcp(_) | CongestionState::PFabric | CongestionState::NicRate => {
+                flight / 2
+            }
             CongestionState::Linux(l) => l.cut(self.cwnd, u32::from(cfg.mss)),
             CongestionState::Cubic(c) => c.cut(self.cwnd, flight, cfg),
             CongestionState::CubicLinux(c) => c.cut(self.cwnd, cfg),
@@ -348,7 +347,7 @@ impl Congestion {
         match &mut self.law {
             CongestionState::Cubic(c) => c.on_idle_end(now),
             CongestionState::CubicLinux(c) => c.on_idle_end(now, last_sent),
-            CongestionState::Halving
+            CongestionState::Reno
             | CongestionState::Dctcp(_)
             | CongestionState::PFabric
             | CongestionState::NicRate
@@ -377,7 +376,7 @@ impl Congestion {
             CongestionState::Cubic(c) => c.on_timeout(),
             CongestionState::CubicLinux(c) => c.on_timeout(lost),
             CongestionState::Linux(l) => l.on_timeout(),
-            CongestionState::Halving
+            CongestionState::Reno
             | CongestionState::Dctcp(_)
             | CongestionState::PFabric
             | CongestionState::NicRate
@@ -396,7 +395,7 @@ impl Congestion {
         match &mut self.law {
             CongestionState::Cubic(c) => _ = c.cut(self.cwnd, self.cwnd, cfg),
             CongestionState::CubicLinux(c) => _ = c.cut(self.cwnd, cfg),
-            CongestionState::Halving
+            CongestionState::Reno
             | CongestionState::Dctcp(_)
             | CongestionState::PFabric
             | CongestionState::NicRate
@@ -414,7 +413,7 @@ impl Congestion {
             match &mut self.law {
                 CongestionState::Cubic(c) => c.restart_epoch(),
                 CongestionState::CubicLinux(c) => c.restart_epoch(),
-                CongestionState::Halving
+                CongestionState::Reno
                 | CongestionState::Dctcp(_)
                 | CongestionState::PFabric
                 | CongestionState::NicRate
@@ -435,7 +434,7 @@ impl Congestion {
     /// DCTCP's estimate α in units of 2⁻³⁰; `None` for other congestion controls.
     pub fn alpha(&self) -> Option<u32> {
         match &self.law {
-            CongestionState::Halving
+            CongestionState::Reno
             | CongestionState::PFabric
             | CongestionState::NicRate
             | CongestionState::Cubic(_)

@@ -18,10 +18,9 @@ impl Congestion {
     pub fn save_window(&self) -> SavedWindow {
         let curve = match &self.law {
             CongestionState::Cubic(c) => Some(c.save_curve()),
-            CongestionState::Halving
-            | CongestionState::Dctcp(_)
-            | CongestionState::PFabric
-            | CongestionState::NicRate => None,
+            CongestionState::Reno | CongestionState::Dctcp(_) | CongestionState::PFabric | CongestionState::NicRate => {
+                None
+            }
             // Linux ends the curve's epoch at the cut (`epoch_start = 0`), and an undo does not restore it.
             CongestionState::Linux(_) | CongestionState::CubicLinux(_) | CongestionState::Linux2_6_38(_) => None,
         };

@@ -32,25 +32,26 @@ struct BlockWalk<'a> {
 impl RackTlp {
     /// Processes the SACK blocks and the acknowledgement number of an ACK, as Linux does.
     pub fn process_ack_as_linux(&mut self, of: &AckInput, has_sack: bool) -> AckOutcome {
-        let mut told = AckOutcome::default();
+        let mut outcome = AckOutcome::default();
         self.counts.newest = None;
         let fack = self.highest_sacked_end(of.una);
         if has_sack && !of.blocks.is_empty() {
-            self.process_blocks(of, &mut told);
+            self.process_blocks(of, &mut outcome);
         }
-        told.by_blocks = told.segments;
+        outcome.by_blocks = outcome.segments;
         if of.ack > of.una {
-            self.acknowledge(of, fack, has_sack, &mut told);
+            self.acknowledge(of, fack, has_sack, &mut outcome);
             self.segments.forget_if_reneged();
         }
         let (since, mss) = (|at| of.now.since(at), u64::from(of.mss));
-        told.rtt = told.acked_at.map(|at| at.0).filter(|_| !told.again_acked).or(told.reported_at).map(since);
-        let last = told.last_reported_at.or(told.acked_at.map(|at| at.1).filter(|_| !told.again_acked));
-        told.last_rtt = last.map(since);
-        told.least_rtt = told.last_rtt;
-        told.delivered = u64::from(told.segments) * mss;
-        self.count_delivered(told.segments);
-        told
+        outcome.rtt =
+            outcome.acked_at.map(|at| at.0).filter(|_| !outcome.again_acked).or(outcome.reported_at).map(since);
+        let last = outcome.last_reported_at.or(outcome.acked_at.map(|at| at.1).filter(|_| !outcome.again_acked));
+        outcome.last_rtt = last.map(since);
+        outcome.least_rtt = outcome.last_rtt;
+        outcome.delivered = u64::from(outcome.segments) * mss;
+        self.count_delivered(outcome.segments);
+        outcome
     }
 
     /// End of the highest SACKed segment (`tcp_highest_sack_seq`); `una` if no segment is SACKed.
@@ -58,11 +59,11 @@ impl RackTlp {
         if self.segments.sacked_bytes() == 0 { una } else { self.rack.fack() }
     }
 
-    fn process_blocks(&mut self, of: &AckInput, told: &mut AckOutcome) {
+    fn process_blocks(&mut self, of: &AckInput, outcome: &mut AckOutcome) {
         let una = of.una.max(of.ack);
         let read = |block: &(u32, u32)| Some(unwrap_offset(block.0, of.ack)?..unwrap_offset(block.1, of.ack)?);
         let first = of.blocks.first().and_then(read).filter(|_| of.duplicate);
-        let duplicate = first.filter(|range| self.process_dsack(range, of, told));
+        let duplicate = first.filter(|range| self.process_dsack(range, of, outcome));
         let mut blocks: [(Range<u64>, bool); MAX_BLOCKS] = Default::default();
         let mut n = 0;
         for (i, block) in of.blocks.iter().take(MAX_BLOCKS).enumerate() {
@@ -80,8 +81,8 @@ impl RackTlp {
             }
         }
         blocks[..n].sort_by_key(|(block, _)| block.start);
-        told.highest_block = blocks[..n].iter().map(|(block, _)| block.end).max().unwrap_or_default();
-        let mut walk = BlockWalk { of, outcome: told, una, low: of.sent, duplicate, merged: 0 };
+        outcome.highest_block = blocks[..n].iter().map(|(block, _)| block.end).max().unwrap_or_default();
+        let mut walk = BlockWalk { of, outcome, una, low: of.sent, duplicate, merged: 0 };
         for (block, is_duplicate) in &blocks[..n] {
             // A DSACK inside the previous block has been processed with it.
             if *is_duplicate && walk.duplicate.is_none() {
@@ -105,19 +106,19 @@ impl RackTlp {
 
     /// Processes a DSACK, and returns true if it counts as delivered segments.
     /// If there are more DSACKs than retransmissions, the network itself duplicates packets.
-    fn process_dsack(&mut self, range: &Range<u64>, of: &AckInput, told: &mut AckOutcome) -> bool {
+    fn process_dsack(&mut self, range: &Range<u64>, of: &AckInput, outcome: &mut AckOutcome) -> bool {
         let mss = u64::from(of.mss);
         let Some(len) = range.end.checked_sub(range.start).filter(|len| *len > 0) else { return false };
         let segments = len.div_ceil(mss) as u32;
-        told.probe_twice = len <= mss && self.tlp.is_probe_end(range.end);
+        outcome.probe_twice = len <= mss && self.tlp.is_probe_end(range.end);
         self.counts.duplicates += segments;
-        if self.counts.duplicates > of.again && !of.rules.trusts_duplicates {
+        if self.counts.duplicates > of.retransmissions && !of.rules.trusts_duplicates {
             return false;
         }
-        self.counts.widens |= self.rack.has_reordered() && !told.probe_twice;
+        self.counts.widens |= self.rack.has_reordered() && !outcome.probe_twice;
         self.dsacks += 1;
-        told.duplicate = true;
-        told.segments += segments;
+        outcome.duplicate = true;
+        outcome.segments += segments;
         if range.end <= of.una {
             self.undo.on_dsack(if of.rules.trusts_duplicates { 1 } else { segments }, range.end);
         }
@@ -173,24 +174,24 @@ impl RackTlp {
     }
 
     /// Removes the segments that an ACK acknowledges cumulatively, and adds them to its outcome.
-    fn acknowledge(&mut self, of: &AckInput, fack: u64, has_sack: bool, told: &mut AckOutcome) {
+    fn acknowledge(&mut self, of: &AckInput, fack: u64, has_sack: bool, outcome: &mut AckOutcome) {
         let (mut low, before) = (of.sent, self.highest_sacked_end(of.una));
         while let Some(s) = self.segments.pop_before(of.ack) {
-            told.acked += 1;
+            outcome.acked += 1;
             let is_again = s.tags.has(SegmentTags::RETRANSMITTED);
-            told.again_acked |= is_again;
-            told.later_again_acked |= is_again && told.acked > 1;
+            outcome.again_acked |= is_again;
+            outcome.later_again_acked |= is_again && outcome.acked > 1;
             if s.tags.has(SegmentTags::SACKED) {
                 continue;
             }
             if !is_again {
-                let first = told.acked_at.map_or(s.at, |at| at.0);
-                told.acked_at = Some((first, s.at));
+                let first = outcome.acked_at.map_or(s.at, |at| at.0);
+                outcome.acked_at = Some((first, s.at));
                 low = low.min(s.start);
-                told.original |= s.end <= of.recover;
+                outcome.original |= s.end <= of.recover;
             }
             if has_sack {
-                told.segments += 1;
+                outcome.segments += 1;
                 let is_older = |(echo, tick)| clock::is_older(echo, clock::tsval_with_tick(s.at, tick));
                 if !is_again || !of.echo.is_some_and(is_older) {
                     self.rack.on_arrived(&s, of.now, true);
@@ -199,11 +200,11 @@ impl RackTlp {
             self.record_newest(&s);
         }
         self.segments.trim_first(of.ack);
-        if told.acked > 0 && !has_sack {
-            told.segments += self.settle_assumed_delivered(told.acked, of);
-            told.original &= !told.again_acked;
+        if outcome.acked > 0 && !has_sack {
+            outcome.segments += self.settle_assumed_delivered(outcome.acked, of);
+            outcome.original &= !outcome.again_acked;
         }
-        if told.acked > 0 && has_sack && low < fack {
+        if outcome.acked > 0 && has_sack && low < fack {
             let highest = if of.rules.measures_before_ack { before } else { self.highest_sacked_end(of.ack) };
             self.record_reordering_below(low, highest, (of.mss, of.rules.most_reordering));
         }

@@ -46,21 +46,21 @@ impl RackTlp {
     /// Marks the ranges beyond `una` that a PACK reports as lost (Cut Payload §4.4 steps 1 and 2).
     /// The first range is news. The others repeat earlier PACKs, and do not tell which sending was lost. So they count
     /// only for segments that were never sent again.
-    pub fn on_pack(&mut self, blocks: &PackBlocks, ack: u64, (una, now): (u64, Time), told: &mut AckOutcome) {
+    pub fn on_pack(&mut self, blocks: &PackBlocks, ack: u64, (una, now): (u64, Time), outcome: &mut AckOutcome) {
         self.packs += 1;
         for (i, block) in blocks.lost_blocks().iter().enumerate() {
             let (Some(start), Some(end)) = (unwrap_offset(block.1, ack), unwrap_offset(block.0, ack)) else { continue };
-            self.mark_range_lost(start.max(una)..end, i == 0, now, told);
+            self.mark_range_lost(start.max(una)..end, i == 0, now, outcome);
         }
     }
     /// Marks a range of bytes as lost; `again` is true if the loss may be that of a retransmission.
-    pub fn mark_range_lost(&mut self, range: Range<u64>, again: bool, now: Time, told: &mut AckOutcome) {
+    pub fn mark_range_lost(&mut self, range: Range<u64>, again: bool, now: Time, outcome: &mut AckOutcome) {
         self.segments.mark_range_lost(range, again, |s| {
-            told.packed += s.len();
+            outcome.packed += s.len();
             // The trimmed packet's header has made the round trip, so the segment's age is a sample, unless the segment
             // was sent again (Karn's rule: RFC 6298 §3).
             if !s.tags.has(SegmentTags::RETRANSMITTED) {
-                told.packed_rtt = Some(now.since(s.at));
+                outcome.packed_rtt = Some(now.since(s.at));
             }
         });
     }

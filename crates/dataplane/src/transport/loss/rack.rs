@@ -16,7 +16,7 @@ pub(in crate::transport) struct ReorderingWindowParams {
     /// True during fast recovery, or recovery after a timeout.
     pub in_recovery: bool,
     /// True if segments that are found lost are not examined until they are sent again, as in Linux.
-    pub sets_aside: bool,
+    pub excludes_found_losses: bool,
 }
 
 /// State of RACK: the last-sent segment that has arrived, and the reordering window (RFC 8985 §5.3).
@@ -188,7 +188,7 @@ impl Rack {
                     found.wait = found.wait.max(due.since(now));
                 }
             } else if segments.mark_lost_again(i) {
-                if of.sets_aside {
+                if of.excludes_found_losses {
                     segments.exclude_from_search(i);
                 }
                 found.lost += s.len();
@@ -235,7 +235,12 @@ mod tests {
 
     #[test]
     fn reordering_window_shrinks_after_16_recoveries_without_dsack() {
-        let of = ReorderingWindowParams { srtt: Dur::ms(9), threshold: Some(3), in_recovery: false, sets_aside: false };
+        let of = ReorderingWindowParams {
+            srtt: Dur::ms(9),
+            threshold: Some(3),
+            in_recovery: false,
+            excludes_found_losses: false,
+        };
         let mut rack = Rack { min_rtt: Dur::us(400), ..Rack::default() };
         assert_eq!(rack.reordering_window(0, of), Dur::us(100));
         rack.on_dsack(0, 5000);
@@ -253,8 +258,12 @@ mod tests {
 
     #[test]
     fn reordering_window_is_zero_in_recovery_or_after_dupthresh() {
-        let of =
-            ReorderingWindowParams { srtt: Dur::us(60), threshold: Some(3), in_recovery: false, sets_aside: false };
+        let of = ReorderingWindowParams {
+            srtt: Dur::us(60),
+            threshold: Some(3),
+            in_recovery: false,
+            excludes_found_losses: false,
+        };
         let mut rack = Rack { min_rtt: Dur::us(400), ..Rack::default() };
         assert_eq!([rack.reordering_window(2, of), rack.reordering_window(3, of)], [Dur::us(60), Dur::ZERO]);
         assert_eq!(rack.reordering_window(0, ReorderingWindowParams { in_recovery: true, ..of }), Dur::ZERO);

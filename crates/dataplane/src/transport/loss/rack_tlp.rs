@@ -73,7 +73,7 @@ pub(in crate::transport) struct RackTlp {
     pub limited: bool,
     pub pace: PacingState,
     /// Time of the last retransmission.
-    pub again_at: Option<Time>,
+    pub last_retransmission_at: Option<Time>,
     /// Bytes without a cumulative ACK after the last ACK.
     pub outstanding: u64,
     /// Counters of delivered and duplicate segments, for Linux senders.
@@ -101,7 +101,7 @@ pub(in crate::transport) struct AckInput<'a> {
     /// Echoed timestamp, and length of its tick.
     pub echo: Option<(u32, Dur)>,
     /// Number of retransmissions so far.
-    pub again: u32,
+    pub retransmissions: u32,
     /// Rules for SACK blocks of the sender's Linux kernel.
     pub rules: SackRules,
 }
@@ -154,18 +154,18 @@ impl RackTlp {
     /// Processes the SACK blocks and the acknowledgement number of an ACK, and records arrived segments.
     /// See RFC 8985 §6.2 steps 1 to 4.
     pub fn process_ack(&mut self, of: &AckInput) -> AckOutcome {
-        let mut told = AckOutcome::default();
+        let mut outcome = AckOutcome::default();
         let mut blocks = of.blocks;
         if of.duplicate {
-            self.on_dsack(&blocks[0], of, &mut told);
+            self.on_dsack(&blocks[0], of, &mut outcome);
             blocks = &blocks[1..];
         }
         let fack = self.rack.fack();
         let (mut oldest_acked, mut last_acked, mut last_reported) = (None, None, None);
         let mut again_acked = false;
         let RackTlp { segments, rack, .. } = self;
-        let mut arrive = |s: &SentSegment, is_acked: bool, told: &mut AckOutcome| {
-            told.delivered += s.len();
+        let mut arrive = |s: &SentSegment, is_acked: bool, outcome: &mut AckOutcome| {
+            outcome.delivered += s.len();
             rack.detect_reordering(s, fack);
             // While a gap is open, ACKs echo the timestamp of the data in order before the gap. This echo does not show
             // when a SACKed segment was sent, and Linux does not use it there.
@@ -173,18 +173,18 @@ impl RackTlp {
             let of_last = !is_acked || !of.echo.is_some_and(is_older);
             rack.on_arrived(s, of.now, of_last);
             if !s.tags.has(SegmentTags::RETRANSMITTED) {
-                told.original |= s.end <= of.recover;
+                outcome.original |= s.end <= of.recover;
                 let rtt = of.now.since(s.at);
-                told.least_rtt = Some(told.least_rtt.map_or(rtt, |least| least.min(rtt)));
+                outcome.least_rtt = Some(outcome.least_rtt.map_or(rtt, |least| least.min(rtt)));
             }
         };
         let range = |b: &(u32, u32)| Some(unwrap_offset(b.0, of.ack)?..unwrap_offset(b.1, of.ack)?);
         for block in blocks.iter().filter_map(range).filter(|b| b.end <= of.sent) {
             segments.mark_range_sacked(block.start.max(of.una)..block.end, |s| {
-                arrive(s, false, &mut told);
-                told.reported = true;
+                arrive(s, false, &mut outcome);
+                outcome.reported = true;
                 if !s.tags.has(SegmentTags::RETRANSMITTED) {
-                    told.reported_at = Some(told.reported_at.map_or(s.at, |at| at.min(s.at)));
+                    outcome.reported_at = Some(outcome.reported_at.map_or(s.at, |at| at.min(s.at)));
                     last_reported = Some(s.at);
                 }
             });
@@ -194,7 +194,7 @@ impl RackTlp {
                 if s.tags.has(SegmentTags::SACKED) {
                     return;
                 }
-                arrive(s, true, &mut told);
+                arrive(s, true, &mut outcome);
                 match s.tags.has(SegmentTags::RETRANSMITTED) {
                     true => again_acked = true,
                     false => {
@@ -206,18 +206,18 @@ impl RackTlp {
             segments.forget_if_reneged();
         }
         let since = |at| of.now.since(at);
-        told.rtt = oldest_acked.filter(|_| !again_acked).or(told.reported_at).map(since);
-        told.last_rtt = last_reported.or(last_acked.filter(|_| !again_acked)).map(since);
-        told
+        outcome.rtt = oldest_acked.filter(|_| !again_acked).or(outcome.reported_at).map(since);
+        outcome.last_rtt = last_reported.or(last_acked.filter(|_| !again_acked)).map(since);
+        outcome
     }
 
     /// Processes a DSACK (RFC 2883): it may widen RACK's reordering window, or show a cut to be spurious.
-    fn on_dsack(&mut self, block: &(u32, u32), of: &AckInput, told: &mut AckOutcome) {
+    fn on_dsack(&mut self, block: &(u32, u32), of: &AckInput, outcome: &mut AckOutcome) {
         self.dsacks += 1;
-        told.duplicate = true;
+        outcome.duplicate = true;
         let (Some(start), Some(end)) = (unwrap_offset(block.0, of.ack), unwrap_offset(block.1, of.ack)) else { return };
-        told.probe_twice = self.tlp.is_repeated_probe_end(end);
-        if !told.probe_twice {
+        outcome.probe_twice = self.tlp.is_repeated_probe_end(end);
+        if !outcome.probe_twice {
             self.rack.on_dsack(of.una.max(of.ack), of.sent);
         }
         // Acknowledged data is no longer in the list of segments, so `was_retransmitted` cannot find it.
@@ -283,7 +283,7 @@ mod tests {
             blocks,
             duplicate,
             echo,
-            again: 0,
+            retransmissions: 0,
             rules,
         };
         rack.process_ack(&of)
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn last_rtt_is_of_the_last_sacked_else_acknowledged_segment() {
-        let both = |told: AckOutcome| (told.rtt.map(|rtt| rtt.0), told.last_rtt.map(|rtt| rtt.0));
+        let both = |outcome: AckOutcome| (outcome.rtt.map(|rtt| rtt.0), outcome.last_rtt.map(|rtt| rtt.0));
         assert_eq!(both(ack_after_100_us(2000, &[])), (Some(100_000_000), Some(90_000_000)));
         assert_eq!(both(ack_after_100_us(0, &[(2000, 4000)])), (Some(80_000_000), Some(70_000_000)));
         assert_eq!(both(ack_after_100_us(1000, &[(2000, 3000)])), (Some(100_000_000), Some(80_000_000)));

@@ -12,7 +12,7 @@ use units::Dur;
 pub(super) struct AckReading {
     pub outcome: AckOutcome,
     /// Round-trip time measured by the echoed timestamp.
-    pub by_stamps: Option<Dur>,
+    pub rtt_by_timestamps: Option<Dur>,
     /// Echoed timestamp.
     pub echo: Option<u32>,
     /// True if the ACK acknowledges new data.
@@ -41,7 +41,7 @@ impl Sender {
         update_segments: impl FnOnce(&mut RackTlp, &AckInput) -> AckOutcome,
     ) -> AckReading {
         let cfg = io.cfg;
-        let by_stamps = if pkt.ext == NO_EXT { None } else { self.process_options(pkt.ext, ack, io).1 };
+        let rtt_by_timestamps = if pkt.ext == NO_EXT { None } else { self.process_options(pkt.ext, ack, io).1 };
         let ext = io.exts.get(pkt.ext).copied().unwrap_or_default();
         let echo = ext.timestamps.filter(|_| cfg.timestamps).map(|stamps| stamps.ecr);
         let (una_before, rwnd_before) = (self.una, self.rwnd);
@@ -50,10 +50,10 @@ impl Sender {
         // RFC 9293 §3.10.7.4: an old ACK does not change the window.
         self.rwnd = if is_old { self.rwnd } else { u32::from(pkt.window) << cfg.peer_shift };
         self.echoes += u32::from(ece);
-        self.widest = self.widest.max(self.rwnd);
+        self.max_rwnd = self.max_rwnd.max(self.rwnd);
         let flight = r.segments.flight();
         let blocks = PackBlocks::from_ext(&ext);
-        let heard = AckInput {
+        let input = AckInput {
             now: io.now,
             ack,
             una: self.una,
@@ -63,13 +63,13 @@ impl Sender {
             blocks: blocks.received_blocks(),
             duplicate: reports_duplicate(blocks.received_blocks(), ack),
             echo: echo.map(|echo| (echo, clock::tick_length(cfg))),
-            again: self.retransmissions,
+            retransmissions: self.retransmissions,
             rules: cfg.sack_rules(),
         };
-        let mut told = update_segments(r, &heard);
+        let mut outcome = update_segments(r, &input);
         let is_pack = pkt.head.flags.has(Flags::PPL) && self.supports_packs();
         if is_pack {
-            r.on_pack(&blocks, ack, (self.una.max(ack), io.now), &mut told);
+            r.on_pack(&blocks, ack, (self.una.max(ack), io.now), &mut outcome);
         }
         self.loss.set_sacked_bytes(r.segments.sacked_bytes());
         let advanced = ack > self.una;
@@ -77,6 +77,6 @@ impl Sender {
             self.una = ack;
             self.loss.expiries = 0;
         }
-        AckReading { outcome: told, by_stamps, echo, advanced, is_old, ece, is_pack, una_before, rwnd_before, flight }
+        AckReading { outcome, rtt_by_timestamps, echo, advanced, is_old, ece, is_pack, una_before, rwnd_before, flight }
     }
 }

@@ -77,7 +77,7 @@ impl Sender {
     /// Adds the sent data from byte `from` on to the list of segments, all of full size but the last.
     fn record_sent_segments(&mut self, from: u64, r: &mut RackTlp, io: &Io) {
         // New data counts as sent after retransmissions of the same instant: in Linux, the clock has advanced by then.
-        let after_others = io.cfg.follows_linux_6_18() && r.again_at == Some(io.now);
+        let after_others = io.cfg.follows_linux_6_18() && r.last_retransmission_at == Some(io.now);
         let at = if after_others { io.now.saturating_add(Dur(1)) } else { io.now };
         let mut start = from;
         while start < self.nxt {

@@ -18,7 +18,7 @@ impl Sender {
     /// Opens the connection, and takes all bytes of the flow from the application.
     pub fn start(&mut self, io: &mut Io) {
         self.written = self.flow.bytes;
-        self.heard.clear(PeerFacts::ACK);
+        self.peer_facts.clear(PeerFacts::ACK);
         self.open(io);
     }
 
@@ -64,7 +64,7 @@ impl Sender {
     /// Adds `bytes` of application data, up to the size of the flow. They wait until the connection is open.
     pub fn write(&mut self, bytes: u64, io: &mut Io) {
         self.written = self.written.saturating_add(bytes).min(self.flow.bytes);
-        self.heard.clear(PeerFacts::ACK);
+        self.peer_facts.clear(PeerFacts::ACK);
         if self.state == ConnectionState::Established {
             // The first data may leave before `open` is called, which otherwise takes this sample.
             if io.cfg.follows_linux_2_6_38() {
@@ -113,7 +113,7 @@ impl Sender {
             ConnectionState::Closed => {}
             ConnectionState::SynSent => {
                 if syn.pack_permitted && io.cfg.supports_packs() {
-                    self.heard.set(PeerFacts::PACK);
+                    self.peer_facts.set(PeerFacts::PACK);
                 }
                 let timed = (self.loss.expiries == 0).then(|| io.now.since(self.last_sent));
                 // Linux prefers its own clock, which is finer than that of the timestamps.
@@ -131,7 +131,7 @@ impl Sender {
     /// After a repeated SYN, the window is one segment (RFC 5681 §3.1) and the timeout 3 s (RFC 6298 (5.7)).
     fn on_established(&mut self, rwnd: u32, io: &mut Io) {
         self.state = ConnectionState::Established;
-        (self.rwnd, self.widest) = (rwnd, rwnd);
+        (self.rwnd, self.max_rwnd) = (rwnd, rwnd);
         self.rto.stop();
         if self.loss.expiries > 0 {
             self.loss.expiries = 0;

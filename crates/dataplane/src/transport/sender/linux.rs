@@ -47,9 +47,9 @@ pub(super) enum AllowedRetransmissions {
 
 impl LinuxAck {
     /// Returns the effects of a trimmed header that a switch sent back: a loss, and no acknowledgement.
-    fn for_returned_header(told: AckOutcome, ece: bool, una: u64) -> LinuxAck {
+    fn for_returned_header(outcome: AckOutcome, ece: bool, una: u64) -> LinuxAck {
         LinuxAck {
-            outcome: told,
+            outcome,
             advanced: false,
             is_old: false,
             moves_window: false,
@@ -57,9 +57,9 @@ impl LinuxAck {
             is_pack: true,
             echo: None,
             before: una,
-            lost: told.packed,
+            lost: outcome.packed,
             lost_again: false,
-            sets_timer: told.packed > 0,
+            sets_timer: outcome.packed > 0,
         }
     }
     /// Returns true for a plain duplicate ACK: no DSACK, no PACK, no new data or window.
@@ -130,8 +130,8 @@ impl Sender {
     }
 
     /// Processes a trimmed header that a switch has sent back to the source (Cut Payload §4.4, NDP §3.2.4).
-    pub(super) fn process_returned_header(&mut self, told: AckOutcome, ece: bool, r: &mut RackTlp, io: &mut Io) {
-        let ack = LinuxAck::for_returned_header(told, ece, self.una);
+    pub(super) fn process_returned_header(&mut self, outcome: AckOutcome, ece: bool, r: &mut RackTlp, io: &mut Io) {
+        let ack = LinuxAck::for_returned_header(outcome, ece, self.una);
         match io.cfg.follows_linux_6_18() {
             true => self.process_outstanding_as_linux(ack, r, io),
             false => self.process_returned_header_2_6_38(ack, r, io),
@@ -142,10 +142,10 @@ impl Sender {
     fn read_ack_as_linux(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) -> LinuxAck {
         let cfg = io.cfg;
         let has_sack = cfg.recovery == Recovery::Rack;
-        let read = self.read_ack((pkt, ack), r, io, |r, heard| r.process_ack_as_linux(heard, has_sack));
+        let read = self.read_ack((pkt, ack), r, io, |r, input| r.process_ack_as_linux(input, has_sack));
         let AckReading {
-            outcome: mut told,
-            by_stamps,
+            mut outcome,
+            rtt_by_timestamps,
             echo,
             advanced,
             is_old,
@@ -157,25 +157,25 @@ impl Sender {
         } = read;
         let moves_window = !is_old && (advanced || self.rwnd > rwnd_before);
         // A round trip below one tick of the timestamps counts as one (`tcp_rtt_tsopt_us`).
-        let by_stamps = by_stamps.filter(|_| told.acked > 0).map(|rtt| rtt.max(tick_length(cfg)));
-        let sampled = told.rtt.or(by_stamps).or(told.packed_rtt).filter(|_| !is_old);
+        let rtt_by_timestamps = rtt_by_timestamps.filter(|_| outcome.acked > 0).map(|rtt| rtt.max(tick_length(cfg)));
+        let sampled = outcome.rtt.or(rtt_by_timestamps).or(outcome.packed_rtt).filter(|_| !is_old);
         if let Some(rtt) = sampled {
-            if told.rtt.is_none() {
-                told.last_rtt = Some(rtt);
+            if outcome.rtt.is_none() {
+                outcome.last_rtt = Some(rtt);
             }
             self.rto.sample_by_rack(rtt, &mut r.spread, self.una..self.nxt, cfg);
-            r.on_rtt_sample(told.last_rtt.unwrap_or(rtt));
+            r.on_rtt_sample(outcome.last_rtt.unwrap_or(rtt));
         }
         // A SACK of data sent before the last sending of the first segment shows that the path still works.
         let head = r.segments.first().map(|s| s.at);
         let is_before = |at| head.is_some_and(|head| at < head);
-        let heard = sampled.is_some() && told.acked == 0 && told.reported_at.is_some_and(is_before);
-        let ece = ece || told.packed > 0 && self.treats_pack_as_mark(cfg);
-        let sets_timer = told.acked > 0 || heard || told.packed > 0;
-        let (lost, lost_again) = (told.packed, false);
+        let heard = sampled.is_some() && outcome.acked == 0 && outcome.reported_at.is_some_and(is_before);
+        let ece = ece || outcome.packed > 0 && self.treats_pack_as_mark(cfg);
+        let sets_timer = outcome.acked > 0 || heard || outcome.packed > 0;
+        let (lost, lost_again) = (outcome.packed, false);
         let echo = echo.filter(|_| cfg.rack.eifel);
         LinuxAck {
-            outcome: told,
+            outcome,
             advanced,
             is_old,
             moves_window,

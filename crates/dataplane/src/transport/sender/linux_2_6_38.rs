@@ -114,34 +114,43 @@ impl Sender {
     fn read_ack_2_6_38(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) -> LinuxAck {
         let cfg = io.cfg;
         let has_sack = Sender::has_sack(cfg);
-        let read = self.read_ack((pkt, ack), r, io, |r, heard| r.process_ack_as_linux(heard, has_sack));
+        let read = self.read_ack((pkt, ack), r, io, |r, input| r.process_ack_as_linux(input, has_sack));
         let AckReading {
-            outcome: told, by_stamps, echo, advanced, is_old, ece, is_pack, una_before, rwnd_before, ..
+            outcome,
+            rtt_by_timestamps,
+            echo,
+            advanced,
+            is_old,
+            ece,
+            is_pack,
+            una_before,
+            rwnd_before,
+            ..
         } = read;
         // Timestamps give a sample even for a retransmission. Without timestamps only data sent once gives a sample
         // (`tcp_ack_update_rtt`).
         let sample = match cfg.timestamps {
-            true => by_stamps,
-            false => told.acked_at.filter(|_| !told.again_acked).map(|(first, _)| self.since_in_ticks(first, io)),
+            true => rtt_by_timestamps,
+            false => outcome.acked_at.filter(|_| !outcome.again_acked).map(|(first, _)| self.since_in_ticks(first, io)),
         };
-        let sample = sample.filter(|_| told.acked > 0).or(told.packed_rtt).filter(|_| !is_old);
+        let sample = sample.filter(|_| outcome.acked > 0).or(outcome.packed_rtt).filter(|_| !is_old);
         if let Some(rtt) = sample {
             let (clock, floor) = (cfg.host_ticks(self.flow.src), self.min_rto_ticks(cfg));
             r.ticks.sample(rtt.0 / clock.every.0, floor, &(self.una..self.nxt));
             self.rto.set_estimate(&r.ticks, clock, cfg);
         }
         LinuxAck {
-            outcome: told,
+            outcome,
             advanced,
             is_old,
             moves_window: !is_old && (advanced || self.rwnd > rwnd_before),
-            ece: ece || told.packed > 0 && self.treats_pack_as_mark(cfg),
+            ece: ece || outcome.packed > 0 && self.treats_pack_as_mark(cfg),
             is_pack,
             echo: echo.filter(|_| cfg.rack.eifel),
             before: una_before,
-            lost: told.packed,
+            lost: outcome.packed,
             lost_again: false,
-            sets_timer: told.acked > 0 || told.packed > 0,
+            sets_timer: outcome.acked > 0 || outcome.packed > 0,
         }
     }
 

@@ -63,7 +63,7 @@ pub struct Sender {
     /// SND.WND: receiver's window in bytes.
     rwnd: u32,
     /// Largest window ever advertised, bytes.
-    widest: u32,
+    max_rwnd: u32,
     /// Outstanding bytes that limited transmit (RFC 3042) sent.
     limited: u32,
     /// TS.Recent: the peer's timestamp, to be echoed (RFC 7323 §4.3).
@@ -76,7 +76,7 @@ pub struct Sender {
     cuts: u32,
     notices: u32,
     state: ConnectionState,
-    heard: PeerFacts,
+    peer_facts: PeerFacts,
     /// True if the next new segment carries CWR (RFC 3168 §6.1.2).
     cwr: bool,
 }
@@ -116,10 +116,10 @@ impl Sender {
             written: 0,
             last_sent: Time::ZERO,
             rwnd: cfg.peer_window,
-            widest: cfg.peer_window,
+            max_rwnd: cfg.peer_window,
             limited: 0,
             peer_clock: 0,
-            heard: PeerFacts::initial(cfg),
+            peer_facts: PeerFacts::initial(cfg),
             emission: 0,
             retransmissions: 0,
             fast_retransmits: 0,
@@ -146,7 +146,7 @@ impl Sender {
             return;
         }
         if cfg.tail_on_ack {
-            self.heard.set(PeerFacts::ACK);
+            self.peer_facts.set(PeerFacts::ACK);
         }
         if cfg.go_back_n {
             return self.receive_in_order(pkt, ack, io);
@@ -163,7 +163,7 @@ impl Sender {
         let rwnd = u32::from(pkt.window) << cfg.peer_shift;
         let same_window = rwnd == self.rwnd;
         self.rwnd = rwnd;
-        self.widest = self.widest.max(rwnd);
+        self.max_rwnd = self.max_rwnd.max(rwnd);
         let arrived = AckFields { ack, ece, sacked, rtt };
         if ack == self.una {
             self.on_ack_without_new_data(arrived, same_window, io);
@@ -350,7 +350,7 @@ impl Sender {
     /// Returns true if both ends support PACK (precise ACKs of Cut Payload).
     #[inline]
     fn supports_packs(&self) -> bool {
-        self.heard.has(PeerFacts::PACK)
+        self.peer_facts.has(PeerFacts::PACK)
     }
 
     /// FlightSize (RFC 5681 §2). After a timeout it counts only the data that was sent again.

@@ -53,9 +53,9 @@ impl Sender {
         if let Some(stamps) = ext.timestamps.filter(|_| io.cfg.timestamps) {
             // RFC 7323 §5.5: after a silence this long, timestamps can no longer be compared.
             let silent = io.now.since(self.last_sent).0 / clock::tick_length(io.cfg).0 >= clock::COMPARABLE_TICKS;
-            if silent || !self.heard.has(PeerFacts::STAMP) || !clock::is_older(stamps.val, self.peer_clock) {
+            if silent || !self.peer_facts.has(PeerFacts::STAMP) || !clock::is_older(stamps.val, self.peer_clock) {
                 self.peer_clock = stamps.val;
-                self.heard.set(PeerFacts::STAMP);
+                self.peer_facts.set(PeerFacts::STAMP);
             }
             let ticks = self.current_tsval(io).wrapping_sub(stamps.ecr);
             rtt = Some(Dur(u64::from(ticks).saturating_mul(clock::tick_length(io.cfg).0)));

@@ -68,17 +68,13 @@ impl Sender {
             return;
         }
         self.with_rack_tlp(|s, r| {
-            let (mut told, flight) = (AckOutcome::default(), r.segments.flight());
-            r.mark_range_lost(range.start.max(s.una)..range.end, true, io.now, &mut told);
-            let ece = told.packed > 0 && s.treats_pack_as_mark(io.cfg);
+            let (mut outcome, flight) = (AckOutcome::default(), r.segments.flight());
+            r.mark_range_lost(range.start.max(s.una)..range.end, true, io.now, &mut outcome);
+            let ece = outcome.packed > 0 && s.treats_pack_as_mark(io.cfg);
             if io.cfg.follows_linux_6_18() || io.cfg.follows_linux_2_6_38() {
-                return s.process_returned_header(told, ece, r, io);
+                return s.process_returned_header(outcome, ece, r, io);
             }
-            s.apply_ack(
-                RecoveryEffects { outcome: told, advanced: false, ece, bare: false, echo: None, flight },
-                r,
-                io,
-            );
+            s.apply_ack(RecoveryEffects { outcome, advanced: false, ece, bare: false, echo: None, flight }, r, io);
         });
     }
 
@@ -95,25 +91,25 @@ impl Sender {
     fn read_ack_by_rack(&mut self, pkt: &Pkt, ack: u64, r: &mut RackTlp, io: &mut Io) -> RecoveryEffects {
         let cfg = io.cfg;
         let read = self.read_ack((pkt, ack), r, io, RackTlp::process_ack);
-        let AckReading { outcome: told, by_stamps, echo, advanced, ece, flight, .. } = read;
-        if let Some(rtt) = told.rtt.or(by_stamps.filter(|_| advanced)).or(told.packed_rtt) {
+        let AckReading { outcome, rtt_by_timestamps, echo, advanced, ece, flight, .. } = read;
+        if let Some(rtt) = outcome.rtt.or(rtt_by_timestamps.filter(|_| advanced)).or(outcome.packed_rtt) {
             self.rto.sample_by_rack(rtt, &mut r.spread, self.una..self.nxt, cfg);
-            r.on_rtt_sample(told.least_rtt.unwrap_or(rtt));
+            r.on_rtt_sample(outcome.least_rtt.unwrap_or(rtt));
         }
         let same_window = self.rwnd == read.rwnd_before;
         let is_new = !read.is_old && !read.is_pack;
-        let bare = !advanced && !told.reported && !told.duplicate && same_window && is_new;
-        let ece = ece || told.packed > 0 && self.treats_pack_as_mark(cfg);
-        RecoveryEffects { outcome: told, advanced, ece, bare, echo: echo.filter(|_| cfg.rack.eifel), flight }
+        let bare = !advanced && !outcome.reported && !outcome.duplicate && same_window && is_new;
+        let ece = ece || outcome.packed > 0 && self.treats_pack_as_mark(cfg);
+        RecoveryEffects { outcome, advanced, ece, bare, echo: echo.filter(|_| cfg.rack.eifel), flight }
     }
 
     /// Updates recovery after an ACK, and returns the number of bytes that are newly lost.
     fn update_recovery(&mut self, event: &RecoveryEffects, r: &mut RackTlp, io: &mut Io) -> u64 {
-        let told = &event.outcome;
+        let outcome = &event.outcome;
         if event.ece {
             r.undo.on_mark();
         }
-        if r.tlp.on_ack(ProbeAck { ack: self.una, twice: told.probe_twice, bare: event.bare }) {
+        if r.tlp.on_ack(ProbeAck { ack: self.una, twice: outcome.probe_twice, bare: event.bare }) {
             self.on_loss_repaired_by_probe(event.flight, io);
         }
         if r.phase == Phase::Recovery && self.una >= self.loss.recovery_point() {
@@ -134,7 +130,7 @@ impl Sender {
         if !matches!(r.phase, Phase::Loss { .. }) && io.cfg.rack.dsack_undo && r.undo.all_duplicated() {
             self.undo_cut(false, r);
         }
-        let found = self.find_losses(told, r, io);
+        let found = self.find_losses(outcome, r, io);
         let may_begin = match r.phase {
             Phase::Open | Phase::Disorder | Phase::Reducing => true,
             Phase::Recovery => false,
@@ -152,10 +148,10 @@ impl Sender {
     }
 
     /// Marks segments as lost: by time, or by count if anything was newly SACKed.
-    fn find_losses(&mut self, told: &AckOutcome, r: &mut RackTlp, io: &mut Io) -> DetectedLosses {
+    fn find_losses(&mut self, outcome: &AckOutcome, r: &mut RackTlp, io: &mut Io) -> DetectedLosses {
         match io.cfg.recovery {
             Recovery::Rack => self.detect_and_set_timer(r, io),
-            _ if told.reported => r.detect_losses_by_count(IsLostParams {
+            _ if outcome.reported => r.detect_losses_by_count(IsLostParams {
                 threshold: self.dupack_threshold(io.cfg),
                 mss: u32::from(io.cfg.mss),
             }),
@@ -188,7 +184,12 @@ impl Sender {
         let srtt = self.rto.srtt().unwrap_or_default();
         let threshold = self.dupack_threshold(cfg);
         let threshold = if cfg.follows_linux_6_18() { Some(r.reordering_degree(threshold)) } else { threshold };
-        ReorderingWindowParams { srtt, threshold, in_recovery: r.in_recovery(), sets_aside: cfg.follows_linux_6_18() }
+        ReorderingWindowParams {
+            srtt,
+            threshold,
+            in_recovery: r.in_recovery(),
+            excludes_found_losses: cfg.follows_linux_6_18(),
+        }
     }
 
     /// Begins fast recovery with `flight` bytes in flight (RFC 5681 §3.2, RFC 8985 §6.2).

@@ -61,7 +61,7 @@ impl Sender {
         let Some(s) = r.segments.get(i).copied() else { return 0 };
         self.emit_ranked(s.start, s.len() as u32, self.rank(io.cfg), io);
         let stamp = if io.cfg.follows_linux_2_6_38() { self.sent as u32 } else { r.counts.delivered_stamp() };
-        r.again_at = Some(io.now);
+        r.last_retransmission_at = Some(io.now);
         match probes && io.cfg.follows_linux_6_18() {
             true => r.segments.mark_probed(i, io.now, stamp),
             false => r.segments.mark_sent_again(i, io.now, stamp),

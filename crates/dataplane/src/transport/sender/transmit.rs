@@ -86,9 +86,9 @@ impl Sender {
             return len;
         }
         // Silly window syndrome avoidance, if the receiver's window makes the segment short: RFC 9293 §3.8.6.2.1 (3).
-        let silly = !cfg.short_segments && len < full && len < self.widest.div_ceil(2);
+        let silly = !cfg.short_segments && len < full && len < self.max_rwnd.div_ceil(2);
         // Nagle's algorithm, if there is no more data for a full segment: RFC 9293 §3.7.4.
-        let waits = cfg.nagle && self.nxt > self.una && !self.heard.has(PeerFacts::ACK);
+        let waits = cfg.nagle && self.nxt > self.una && !self.peer_facts.has(PeerFacts::ACK);
         if silly || waits { 0 } else { len }
     }
 

@@ -9,8 +9,9 @@ use units::Dur;
 /// Returns a table: `[transport]` is DCTCP, host 1 has NewReno, workload 1 RoCE, and workload 2 at host 1 SACK.
 fn stacks(flows: [bool; 3]) -> TransportTable {
     let all = ["dctcp", "newreno", "roce", "sack"].map(|kind| config(kind, &[]));
-    let hosts = |of_all, one| TransportRow { of_all, of_host: vec![of_all, one, of_all] };
-    let rows = vec![hosts(0, 1), TransportRow { of_all: 2, of_host: Vec::new() }, hosts(0, 3)];
+    let hosts =
+        |default_number, one| TransportRow { default_number, host_numbers: vec![default_number, one, default_number] };
+    let rows = vec![hosts(0, 1), TransportRow { default_number: 2, host_numbers: Vec::new() }, hosts(0, 3)];
     TransportTable::from_rows(&all, rows, [0, 1, 2].into_iter().zip(flows).collect())
 }
 
@@ -53,7 +54,7 @@ fn handshake_sample_is_only_of_established_connections() {
     let rtt = |us| ("handshake_rtt", Value::Time(Dur::us(us)));
     let opened = config("sack", &[rtt(3), ("connection", Value::Word("handshake".into()))]);
     let all = [config("sack", &[rtt(9)]), opened];
-    let rows = vec![TransportRow::default(), TransportRow { of_all: 1, of_host: Vec::new() }];
+    let rows = vec![TransportRow::default(), TransportRow { default_number: 1, host_numbers: Vec::new() }];
     let stacks = TransportTable::from_rows(&all, rows, vec![(0, true), (1, true)]);
     assert_eq!(stacks.min_handshake_sample(), Some((Dur::us(9), Dur::us(9))));
 }

@@ -33,7 +33,7 @@ choice! {
 ///
 /// impl PathIndex for Frames {
 ///     fn congestion(&self, frame: &Occupant, view: &dyn View) -> (u64, u64) {
-///         (u64::from(view.port_backlog(frame.out).0), 1)
+///         (u64::from(view.port_backlog(frame.output).0), 1)
 ///     }
 ///     fn clone_boxed(&self) -> Box<dyn PathIndex> {
 ///         Box::new(Frames)
@@ -109,7 +109,7 @@ impl PathIndex for PathIndexChoice {
         let mut shares = Vec::new();
         match self {
             PathIndexChoice::Backlog => {
-                return used_fraction(view.port_backlog(frame.out).1, view.output_fill(frame.out).limit);
+                return used_fraction(view.port_backlog(frame.output).1, view.output_fill(frame.output).limit);
             }
             _ => view.visit_path_fills(frame, &mut |fill| shares.push(used_fraction(fill.used, fill.limit))),
         }

@@ -16,7 +16,7 @@ fn fate(given: &str, (waiting, limit): (u32, u64), draws: &[f64]) -> Fate {
     let mut state = switch_without_packets(3, buffer_of_packets(limit));
     state.bounce = Some(PerPort::with_size(Amount::Packets(limit)));
     state.fill_up(waiting, parse_head(""), (PortId(0), QueueId::normal(0)));
-    let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
+    let at = ForwardingContext { view: &state, ingress: PortId(1), output: PortId(0) };
     let mut desk = DecisionInputs::with_draws(draws);
     let fate = bounce(given).admit(&parse_head("src=2 dst=0"), &at, &mut desk.env());
     assert_eq!(desk.rng.remaining_draws(), 0);
@@ -126,7 +126,7 @@ fn every_class_has_its_own_normal_and_bounce_queue() {
         state.bounce = Some(PerPort::with_size(Amount::Packets(10)));
         let other = (class + 1) % 8;
         state.fill_up(10, parse_head(&format!("np=1 class={other}")), (PortId(0), QueueId::new(other, Lane::Bounce)));
-        let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
+        let at = ForwardingContext { view: &state, ingress: PortId(1), output: PortId(0) };
         for (np, queue) in [
             (0, QueueId::normal(class)),
             (1, QueueId::new(class, Lane::Bounce)),
@@ -137,7 +137,7 @@ fn every_class_has_its_own_normal_and_bounce_queue() {
             assert_eq!(fate, Fate::Enqueue(queue), "class {class}, bounced {np} times");
         }
         state.fill_up(10, parse_head(&format!("np=1 class={class}")), (PortId(0), QueueId::new(class, Lane::Bounce)));
-        let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
+        let at = ForwardingContext { view: &state, ingress: PortId(1), output: PortId(0) };
         let pkt = parse_head(&format!("src=2 dst=0 class={class} np=1"));
         assert_eq!(
             bounce("").admit(&pkt, &at, &mut DecisionInputs::with_draws(&[]).env()),
@@ -193,7 +193,7 @@ fn packet_from_an_unknown_source_is_not_bounced() {
     state.fill_up(1, parse_head(""), (PortId(0), QueueId::normal(0)));
     state.fill_up(1, parse_head("np=1"), (PortId(0), QueueId::new(0, Lane::Bounce)));
     state.bounce = Some(PerPort::with_size(Amount::Packets(1)));
-    let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
+    let at = ForwardingContext { view: &state, ingress: PortId(1), output: PortId(0) };
     let ask = |text| bounce("").admit(&parse_head(text), &at, &mut DecisionInputs::with_draws(&[]).env());
     assert_eq!(ask("src=77"), Fate::Drop(DropReason::BufferFull));
     assert_eq!(ask("src=77 np=1"), Fate::Drop(DropReason::BounceQueueFull));
@@ -206,7 +206,7 @@ fn bounce_full_forward_stores_if_the_return_lane_is_full() {
     state.fill_up(9, parse_head(""), (PortId(0), QueueId::normal(0)));
     state.fill_up(2, parse_head("np=1"), (PortId(2), QueueId::new(0, Lane::Bounce)));
     let ask = |state: &crate::testing::SwitchState, given: &str| {
-        let at = ForwardingContext { view: state, ingress: PortId(1), out: PortId(0) };
+        let at = ForwardingContext { view: state, ingress: PortId(1), output: PortId(0) };
         bounce(given).admit(&parse_head("src=2 dst=0"), &at, &mut DecisionInputs::with_draws(&[]).env())
     };
     assert_eq!(ask(&state, ""), Fate::Bounce(PortId(2)));
@@ -221,7 +221,7 @@ fn bounce_full_forward_stores_if_the_return_lane_is_full() {
 fn nothing_is_bounced_with_unlimited_memory() {
     let mut state = switch_without_packets(2, crate::buffer::BufferSlot::per_port(None));
     state.fill_up(10_000, parse_head(""), (PortId(0), QueueId::normal(0)));
-    let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
+    let at = ForwardingContext { view: &state, ingress: PortId(1), output: PortId(0) };
     let fate = bounce("theta=0").admit(&parse_head("src=1"), &at, &mut DecisionInputs::with_draws(&[]).env());
     assert_eq!(fate, Fate::Enqueue(QueueId::normal(0)));
 }
@@ -230,7 +230,7 @@ fn nothing_is_bounced_with_unlimited_memory() {
 fn share_of_bounced_packets_matches_the_probability() {
     let mut state = switch_without_packets(3, buffer_of_packets(100));
     state.fill_up(81, parse_head(""), (PortId(0), QueueId::normal(0)));
-    let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(0) };
+    let at = ForwardingContext { view: &state, ingress: PortId(1), output: PortId(0) };
     let (mut desk, mut mechanism) = (DecisionInputs::with_seed(5), bounce(""));
     let mut ask = || matches!(mechanism.admit(&parse_head("src=2"), &at, &mut desk.env()), Fate::Bounce(_));
     let bounced = (0..100_000).filter(|_| ask()).count() as f64;

@@ -58,7 +58,7 @@ impl Policy {
     /// Returns true if this packet is detoured although its queue is not full; may draw a random number.
     pub fn is_detoured_early(&self, pkt: &Head, at: &ForwardingContext, env: &mut Env) -> bool {
         let Policy::Probabilistic { lo, hi } = self else { return false };
-        let fill = at.fill(at.out, pkt.queue());
+        let fill = at.fill(at.output, pkt.queue());
         let Some(limit) = fill.limit else { return false };
         let p = probability(fill.used as f64 / limit as f64, pkt.class(), (*lo, *hi));
         p >= 1.0 || (p > 0.0 && env.rng.uniform() < p)
@@ -68,7 +68,7 @@ impl Policy {
     /// If `ingress` is set, the port that the packet came in by is eligible, too.
     pub fn choose_port(&self, pkt: &Head, at: &ForwardingContext, ingress: bool, env: &mut Env) -> Option<PortId> {
         let (view, queue) = (at.view, pkt.queue());
-        let others = || (0..view.ports()).map(PortId).filter(|port| *port != at.out && view.is_switch(*port));
+        let others = || (0..view.ports()).map(PortId).filter(|port| *port != at.output && view.is_switch(*port));
         let takes = |port: &PortId| (ingress || *port != at.ingress) && at.fits_port_limit(*port, queue, pkt.size);
         let eligible = || others().filter(takes);
         match self {

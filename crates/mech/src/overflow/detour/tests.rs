@@ -34,7 +34,7 @@ fn switch_with_full_ports(full: &[u16], hosts: &[u16]) -> SwitchState {
 }
 /// Returns the fate of a packet whose output is port 0.
 fn fate(detour: &mut Detour, (pkt, ingress): (&str, u16), state: &SwitchState, desk: &mut DecisionInputs) -> Fate {
-    let at = ForwardingContext { view: state, ingress: PortId(ingress), out: PortId(0) };
+    let at = ForwardingContext { view: state, ingress: PortId(ingress), output: PortId(0) };
     detour.admit(&parse_head(pkt), &at, &mut desk.env())
 }
 fn admit(state: &SwitchState, ingress: u16, desk: &mut DecisionInputs) -> Fate {
@@ -186,7 +186,7 @@ fn load_aware_draws_among_ports_of_equal_lowest_load() {
         let mut state = switch_without_packets(6, buffer_of_packets(2));
         state.fill_up(2, parse_head(""), (PortId(5), QUEUE));
         (0..5).for_each(|port| state.fill_up(of(port), parse_head(""), (PortId(port), QUEUE)));
-        let at = ForwardingContext { view: &state, ingress: PortId(1), out: PortId(5) };
+        let at = ForwardingContext { view: &state, ingress: PortId(1), output: PortId(5) };
         match (detour.admit(&parse_head(""), &at, &mut desk.env()), (0..5).map(of).min().unwrap()) {
             (Fate::Detour(PortId(port), QUEUE), least) => assert_eq!(of(port), least, "{load}"),
             (fate, least) => assert_eq!((fate, least), (NO_DETOUR, 2), "{load}"),

@@ -22,7 +22,7 @@ fn fates(given: &str, waiting: &[&str], arriving: &str, draws: &[f64]) -> (Fate,
         state.push(String::new(), pkt, (OUT, pkt.queue()))
     });
     let ids: Vec<PktId> = ids.collect();
-    let at = ForwardingContext { view: &state, ingress: PortId(1), out: OUT };
+    let at = ForwardingContext { view: &state, ingress: PortId(1), output: OUT };
     let mut desk = DecisionInputs::with_draws(draws);
     let fate = trim(given).admit(&parse_head(arriving), &at, &mut desk.env());
     (fate, ids)
@@ -123,7 +123,7 @@ fn header_that_does_not_fit_is_returned_once_and_a_pack_never() {
     assert_eq!(fate("extra=1000B", &full, "data cpa"), Fate::Trim(DATA), "lost by the switch, and counted");
     let mut state = switch_without_packets(2, buffer_of_bytes(3000));
     state.fill_up(4, parse_head("data"), (OUT, DATA));
-    let at = ForwardingContext { view: &state, ingress: PortId(1), out: OUT };
+    let at = ForwardingContext { view: &state, ingress: PortId(1), output: OUT };
     let cut = Head { size: 66, ..parse_head("cpa ppl") };
     let back = Head { flags: cut.flags.with(Flags::RETURNED), ..cut };
     let of = |pkt: &Head| trim(given).admit(pkt, &at, &mut DecisionInputs::with_draws(&[]).env());
@@ -150,7 +150,7 @@ fn limit_in_packets_grows_by_one_for_64_bytes_of_extra() {
     let waits = |n: u32, text: &str| {
         let mut state = switch_without_packets(2, BufferSlot::per_port(Some(Amount::Packets(3))));
         state.fill_up(n, parse_head("data"), (OUT, DATA));
-        let at = ForwardingContext { view: &state, ingress: PortId(1), out: OUT };
+        let at = ForwardingContext { view: &state, ingress: PortId(1), output: OUT };
         trim("extra=128B").admit(&parse_head(text), &at, &mut DecisionInputs::with_draws(&[]).env())
     };
     assert_eq!((waits(2, "data cpa"), waits(3, "data cpa")), (Fate::Enqueue(DATA), Fate::Trim(DATA)));
@@ -166,7 +166,7 @@ fn headers_lost(mbps: i64, extra: &str) -> u32 {
     let (mut lost, mut credit) = (0, 0);
     let pkt = parse_head("data cpa size=864");
     for _ in 0..10_000 {
-        let at = ForwardingContext { view: &state, ingress: PortId(1), out: OUT };
+        let at = ForwardingContext { view: &state, ingress: PortId(1), output: OUT };
         let fate = trim.admit(&pkt, &at, &mut DecisionInputs::with_draws(&[]).env());
         let mut own = pkt;
         if let Fate::Trim(_) = fate {
@@ -204,7 +204,7 @@ fn burst_of_864_byte_packets_at_13_gbps_loses_no_header() {
 }
 
 #[test]
-fn only_uncut_cpa_packets_are_cut_and_memory_is_kept() {
+fn only_uncut_cpa_packets_are_cut_and_the_memory_limit_is_kept() {
     let mut rng = Stream::new(3, 0, StreamPurpose::Custom(1));
     let kinds =
         ["data", "data cpa", "ack size=66", "cpa ppl size=66", "ack ppl size=66", "data cpa size=200", "syn size=66"];
@@ -213,7 +213,7 @@ fn only_uncut_cpa_packets_are_cut_and_memory_is_kept() {
         let mut draws = Stream::new(4, 0, StreamPurpose::Custom(2));
         for _ in 0..4000 {
             let pkt = parse_head(kinds[rng.uniform_below(kinds.len() as u64) as usize]);
-            let at = ForwardingContext { view: &state, ingress: PortId(1), out: OUT };
+            let at = ForwardingContext { view: &state, ingress: PortId(1), output: OUT };
             let mut acts = Acts::default();
             let mut env = Env { now: Time(0), rng: &mut draws, acts: &mut acts };
             let (mut own, fate) = (pkt, trim.admit(&pkt, &at, &mut env));

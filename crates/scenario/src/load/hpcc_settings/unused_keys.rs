@@ -58,9 +58,9 @@ impl ConfigurationOverlay<'_> {
     /// Returns a note about keys whose table the scenario sets itself.
     fn note_replaced_keys(&self) -> Option<String> {
         let given = |key: &&str| self.config.get(key).is_some();
-        let here = KEYS_BY_TABLE.iter().filter(|(table, _)| self.unset_tables.contains(table));
+        let here = KEYS_BY_TABLE.iter().filter(|(table, _)| self.tables_set_by_scenario.contains(table));
         let keys: Vec<&str> = here.flat_map(|(_, keys)| keys.iter().copied().filter(|key| given(key))).collect();
-        let tables: Vec<String> = self.unset_tables.iter().map(|table| format!("`{table}`")).collect();
+        let tables: Vec<String> = self.tables_set_by_scenario.iter().map(|table| format!("`{table}`")).collect();
         (!keys.is_empty()).then(|| {
             let path = &self.config.path;
             format!("`{path}`: {}, because the scenario sets {}", format_no_effect(&keys), tables.join(", "))
@@ -72,7 +72,7 @@ impl ConfigurationOverlay<'_> {
         let config = self.config;
         let mut found = self.ruled_out.clone();
         let mode = config.number_or("CC_MODE", CC_MODE_DCQCN);
-        if mode != CC_MODE_DCQCN && !self.unset_tables.contains(&"transport") {
+        if mode != CC_MODE_DCQCN && !self.tables_set_by_scenario.contains(&"transport") {
             found.push(format!("CC_MODE {mode} ({} is not modelled; set another `transport`)", cc_mode_name(mode)));
         }
         let (is_roce, has_dcqcn) = (self.is_roce(), self.has_dcqcn);

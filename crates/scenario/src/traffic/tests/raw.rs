@@ -48,7 +48,7 @@ fn several_flows_of_a_pair_have_the_rate_and_a_start_each() {
     let specs = of(&[("flows", "3"), ("jitter", "1us")]).unwrap();
     let sources: Vec<_> = specs.iter().map(|spec| spec.src.0).collect();
     assert_eq!(sources, [0, 0, 0, 2, 2, 2]);
-    assert!(specs.iter().zip(0..).all(|(spec, place)| spec.place == place && spec.interval == Dur::ns(12_304)));
+    assert!(specs.iter().zip(0..).all(|(spec, index)| spec.index == index && spec.interval == Dur::ns(12_304)));
     let starts: std::collections::BTreeSet<_> = specs.iter().map(|spec| spec.start).collect();
     assert_eq!(starts.len(), 6, "each has a draw of its own");
     assert_eq!(of(&[]).unwrap().len(), 2);
@@ -75,7 +75,7 @@ fn a_raw_source_of_exponential_gaps_keeps_its_rate_and_knows_its_place() {
     let given = [("sources", "h0 h2"), ("destination", "h1"), ("rate", "1Gbps"), ("gaps", "exponential")];
     let specs = workload(&star(4), "constant", &given).unwrap().0.raw_sources(0, 1);
     assert!(specs.iter().all(|spec| spec.exponential && spec.interval == Dur::ns(12_304)));
-    assert_eq!((specs[0].place, specs[1].place), (0, 1));
+    assert_eq!((specs[0].index, specs[1].index), (0, 1));
     let even = workload(&star(4), "constant", &given[..3]).unwrap().0.raw_sources(0, 1);
     assert!(even.iter().all(|spec| !spec.exponential));
 }

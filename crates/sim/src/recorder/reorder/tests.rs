@@ -16,11 +16,11 @@ fn nonzero_counts(counts: &[u64], first: i64) -> Vec<(i64, u64)> {
 }
 
 fn displacements(arrivals: &[u64], threshold: u32) -> Vec<(i64, u64)> {
-    nonzero_counts(&count_arrivals(arrivals, threshold).displaced, -i64::from(threshold))
+    nonzero_counts(&count_arrivals(arrivals, threshold).displacements, -i64::from(threshold))
 }
 
 fn buffer_occupancies(arrivals: &[u64], threshold: u32) -> Vec<(i64, u64)> {
-    nonzero_counts(&count_arrivals(arrivals, threshold).waiting, 0)
+    nonzero_counts(&count_arrivals(arrivals, threshold).buffer_occupancies, 0)
 }
 
 fn extents(arrivals: &[u64]) -> (Vec<(i64, u64)>, u64) {
@@ -97,7 +97,7 @@ fn packets_in_order_never_wait_and_leave_no_state() {
         stream.record_arrival(seq, seq >= 400, 5, &mut tally);
     }
     assert_eq!(
-        (nonzero_counts(&tally.displaced, -5), nonzero_counts(&tally.waiting, 0), tally.received),
+        (nonzero_counts(&tally.displacements, -5), nonzero_counts(&tally.buffer_occupancies, 0), tally.received),
         (vec![(0, 600)], vec![(0, 600)], 600)
     );
 }

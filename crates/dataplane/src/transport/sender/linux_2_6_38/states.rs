@@ -259,8 +259,9 @@ impl Sender {
 
     /// Reduces the window by one segment at every second ACK with progress (`tcp_cwnd_down`). PACKs count as progress.
     fn halve_rate(&mut self, ack: &LinuxAck, r: &RackTlp, io: &Io) {
-        let told = &ack.outcome;
-        let progresses = ack.advanced || told.acked > 0 || told.reported || told.duplicate || told.packed > 0;
+        let outcome = &ack.outcome;
+        let progresses =
+            ack.advanced || outcome.acked > 0 || outcome.reported || outcome.duplicate || outcome.packed > 0;
         if progresses || !Sender::has_sack(io.cfg) && self.is_duplicate(ack) {
             self.congestion.halve_rate(r.segments.in_flight(), io.now, io.cfg.mss.into());
         }

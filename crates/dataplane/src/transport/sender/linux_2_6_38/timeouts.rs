@@ -114,15 +114,15 @@ impl Sender {
 
     /// Processes an ACK during F-RTO (`tcp_process_frto`). Returns true if the window must not grow by it.
     pub(super) fn process_frto(&mut self, ack: &LinuxAck, r: &mut RackTlp, io: &Io) -> bool {
-        let (step, acked, told) = (r.fack.frto, ack.outcome.acked > 0, &ack.outcome);
-        if told.later_again_acked || step >= 2 && told.again_acked {
+        let (step, acked, outcome) = (r.fack.frto, ack.outcome.acked > 0, &ack.outcome);
+        if outcome.later_again_acked || step >= 2 && outcome.again_acked {
             r.undo.close();
         }
         if self.una >= r.fack.highmark {
             self.enter_frto_loss(if step == 1 { 2 } else { 3 }, acked, r, io);
             return true;
         }
-        let progresses = acked || told.reported;
+        let progresses = acked || outcome.reported;
         let is_duplicate = !ack.advanced && !ack.moves_window && !acked;
         if !Sender::has_sack(io.cfg) {
             if !progresses && !ack.advanced && !is_duplicate {
@@ -136,7 +136,7 @@ impl Sender {
             // In F-RTO, no new data leaves until an ACK acknowledges data.
             self.congestion.limit_window(r.segments.in_flight(), io.cfg.mss.into());
             return true;
-        } else if step >= 2 && (!progresses || told.reported && !self.is_all_original(ack, r)) {
+        } else if step >= 2 && (!progresses || outcome.reported && !self.is_all_original(ack, r)) {
             if progresses || is_duplicate {
                 self.enter_frto_loss(3, acked, r, io);
             }

@@ -200,7 +200,7 @@ struct LessBackloggedIndex;
 
 impl PathIndex for LessBackloggedIndex {
     fn congestion(&self, frame: &Occupant, view: &dyn View) -> (u64, u64) {
-        (1_000_000 - view.output_fill(frame.out).used, 1)
+        (1_000_000 - view.output_fill(frame.output).used, 1)
     }
     fn clone_boxed(&self) -> Box<dyn PathIndex> {
         Box::new(LessBackloggedIndex)
