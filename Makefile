@@ -6,13 +6,14 @@ BIN := $(VENV)/bin
 RUST := $(shell find crates \( -name tests -o -name benches \) -prune -o \( -name '*.rs' -o -name 'Cargo.toml' \) -print) Cargo.toml Cargo.lock
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup dev demo test check lint rust-lint python-lint format rust-test rust-unit-test python-test python-unit-test bench fuzz fuzz-tools golden mutations bench-ns3 bench-linux bench-linux-exact bench-phase docs figures measured papers studies lock audit clean
+.PHONY: help setup dev demo wheel test check lint rust-lint python-lint format rust-test rust-unit-test python-test python-unit-test bench fuzz fuzz-tools golden mutations bench-ns3 bench-linux bench-linux-exact bench-phase docs figures measured papers studies lock audit clean
 
 help:
 	@echo "make setup   an environment in .venv with the command .venv/bin/overspill"
 	@echo "make demo    run scenarios/incast.toml and write out/incast/report.html"
 	@echo "make test    formatting, lints and every test, Rust and Python"
 	@echo "make check   formatting, lints and unit tests alone: a minute or two where little has changed"
+	@echo "make wheel   a wheel for other machines and a source package, into dist; installs and tries it; some minutes"
 	@echo "make bench   events, hops, ACKs and whole runs timed; tables; the command; memory; two cores against one"
 	@echo "make bench BEFORE=rev  this tree against a revision, in turns; fails where a run has become slower"
 	@echo "make fuzz    an hour of wrong scenarios; FUZZ_SECONDS=600 for ten minutes, FUZZ_TARGET=quantity for units, wire for frames"
@@ -74,6 +75,14 @@ lock:
 # Needs the network; no part of the tests.
 audit:
 	@$(PYTHON) tests/audit.py
+
+# The wheel is built from the source package, so that both are tested; profiled runs make it faster than `make setup` does.
+wheel: $(VENV)/.dev
+	@command -v rustup >/dev/null || { echo "rustup is missing: it has the tools that read profiles, see https://rustup.rs"; exit 1; }
+	@rustup component add llvm-tools
+	@rm -f dist/*
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin build --release --strip --sdist --pgo --out dist
+	OVERSPILL_WHEEL=$$(echo dist/overspill-*.whl) $(BIN)/python -m pytest -q tests/test_wheel.py
 
 demo: setup
 	$(BIN)/overspill demo
