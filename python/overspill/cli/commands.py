@@ -4,10 +4,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
-from overspill.cli import explain, paper, sweep, trace
+from overspill.cli import explain, new, paper, sweep, trace
 from overspill.cli.console import (
     exit_on_signal,
     print_document,
@@ -233,16 +232,7 @@ def list_command(
         return
     console = stdout_console()
     for category in catalogue.select_categories(which):
-        groups: dict[str, Table] = {}
-        for group, name, doc in catalogue.list_entries(category):
-            grid = groups.setdefault(group, Table.grid(padding=(0, 2)))
-            if not grid.columns:
-                grid.add_column(no_wrap=True)
-                grid.add_column(overflow="fold")
-            grid.add_row(Text(f"  {name}"), Text(doc))
-        for group, grid in groups.items():
-            console.print(Text(group, "bold"))
-            table.print_renderable(console, grid)
+        table.print_groups(catalogue.list_entries(category), console)
 
 
 @app.command("schema")
@@ -253,5 +243,6 @@ def schema_command() -> None:
     print_document(core.schema())
 
 
+app.command(cls=new.SlotCommand)(new.new)
 for command in (explain.explain, sweep.sweep, paper.paper, trace.trace):
     app.command()(command)

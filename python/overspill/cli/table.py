@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
@@ -100,6 +100,20 @@ def print_renderable(console: Console, what: RenderableType, width: int = MAX_LI
     Console(file=made, width=width, highlight=False, no_color=True).print(what, crop=False)
     for line in made.getvalue().splitlines():
         console.print(Text(line.rstrip()), soft_wrap=True)
+
+
+def print_groups(entries: Iterable[tuple[str, str, str]], console: Console) -> None:
+    """Prints names and meanings below the titles of their groups; an entry is (group, name, meaning)."""
+    groups: dict[str, Table] = {}
+    for group, name, doc in entries:
+        grid = groups.setdefault(group, Table.grid(padding=(0, 2)))
+        if not grid.columns:
+            grid.add_column(no_wrap=True)
+            grid.add_column(overflow="fold")
+        grid.add_row(Text(f"  {name}"), Text(doc))
+    for group, grid in groups.items():
+        console.print(Text(group, "bold"))
+        print_renderable(console, grid)
 
 
 def print_full_width(console: Console, table: Table) -> None:
