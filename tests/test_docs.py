@@ -13,6 +13,7 @@ from nbclient import NotebookClient
 
 ROOT = Path(__file__).parents[1]
 TUTORIAL = ROOT / "docs/tutorial.md"
+MAX_README_LINES = 90  # longest README in lines
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -29,6 +30,23 @@ def test_every_page_of_the_docs_is_on_the_site() -> None:
     nav = (ROOT / "mkdocs.yml").read_text()
     pages = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")]
     assert [page for page in pages if f"- {page}\n" not in nav] == []
+
+
+def test_every_page_of_the_docs_is_linked_from_the_index() -> None:
+    index = (ROOT / "docs/index.md").read_text()
+    pages = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")]
+    pages += [
+        f"../{path.relative_to(ROOT).as_posix()}"
+        for folder in ("papers", "studies")
+        for path in (ROOT / folder).glob("*/README.md")
+    ]
+    assert [page for page in pages if page != "index.md" and f"]({page})" not in index] == []
+
+
+def test_the_readme_is_short_and_leads_to_the_index() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert len(text.splitlines()) <= MAX_README_LINES
+    assert "](docs/index.md)" in text
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,11 @@ READY = sorted((ROOT / "scenarios").glob("*.toml"))
 
 
 @pytest.mark.parametrize("path", READY, ids=lambda path: path.stem)
-def test_a_ready_scenario_loads_and_the_readme_names_it(path: Path) -> None:
+def test_a_ready_scenario_loads_and_the_page_of_examples_has_it(path: Path) -> None:
     document = json.loads(_core.Scenario(str(path), path.read_text(), []).document())
     assert document["name"] == path.stem
     assert len(document["variants"]) > 1
-    assert f"(scenarios/{path.name})" in (ROOT / "README.md").read_text()
+    assert f"(../scenarios/{path.name})" in (ROOT / "docs/examples.md").read_text()
 
 
 def test_variants_that_differ_in_their_transport_mend_losses_alike() -> None:
