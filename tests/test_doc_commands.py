@@ -28,6 +28,7 @@ SWEEP = "a sweep of 90 runs or more: longer than 5 s"
 MAKE = "builds, tests or publishes: a target of the Makefile, which CI runs"
 MACHINE = "needs another program, machine or privilege"
 SEEDS = "ten seeds, 30 runs or more: longer than 5 s"
+DEMO = "prints the table of `make demo`, which OUTPUTS compares with the README"
 PAPER = "runs of a paper: minutes"
 STUDY = "a sweep of a study, which `make studies` runs: hours"
 TUTORIAL = "tests/test_docs.py follows the tutorial word by word"
@@ -35,6 +36,7 @@ OWN_MECHANISM = "tests/test_own_answer.py builds and runs the example"
 # Commands that are not run here, by their first words, with the reason.
 NOT_RUN = {
     "make": MAKE,
+    "overspill demo": DEMO,
     "cargo bench": MAKE,
     ".venv/bin/python benches/": "a benchmark: longer than 5 s",
     "pip install": MACHINE,

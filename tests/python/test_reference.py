@@ -46,11 +46,17 @@ def test_every_link_of_the_documents_leads_somewhere(page: Path) -> None:
             assert (page.parent / target.partition("#")[0]).exists(), target
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/scenarios.md"])
-def test_the_first_scenario_of_a_document_is_valid(page: str) -> None:
+@pytest.mark.parametrize(
+    ("page", "variants"),
+    [
+        ("docs/scenarios.md", ["no_marks", "marks"]),
+        ("docs/tutorial.md", ["drop", "mark", "detour", "bounce"]),
+    ],
+)
+def test_the_first_scenario_of_a_document_is_valid(page: str, variants: list[str]) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     first = text.partition("```toml\n")[2].partition("```")[0]
-    assert core.load_document(page, first, [])["variants"] == ["no_marks", "marks"]
+    assert core.load_document(page, first, [])["variants"] == variants
 
 
 def test_the_page_on_metrics_is_what_their_declarations_say() -> None:
