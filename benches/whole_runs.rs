@@ -42,13 +42,13 @@ const OUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../out");
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    if let [flag, name] = args.as_slice()
-        && let Some(case) = CASES.iter().find(|case| case.name == name)
-    {
-        match flag.as_str() {
-            "--alone" => return println!("{}", measure(case)),
-            "--scenario" => return print!("{}", case.scenario()),
-            _ => {}
+    if let [flag, name] = args.as_slice() {
+        if let Some(case) = CASES.iter().find(|case| case.name == name) {
+            match flag.as_str() {
+                "--alone" => return println!("{}", measure(case)),
+                "--scenario" => return print!("{}", case.scenario()),
+                _ => {}
+            }
         }
     }
     let wanted: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();

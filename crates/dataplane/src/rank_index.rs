@@ -138,10 +138,10 @@ impl RankIndices {
     /// Replaces the index entry of a queued packet that has changed; its position stays.
     pub(crate) fn replace(&mut self, at: QueueAt, slot: u32, before: &Head, after: &Head) {
         let (place, member, by_flow) = (self.queue_index(at), self.member(slot), self.by_flow);
-        if let Some((index, member)) = self.queues[place].as_mut().zip(member)
-            && index.remove(before, member)
-        {
-            index.insert(after, member, by_flow);
+        if let Some((index, member)) = self.queues[place].as_mut().zip(member) {
+            if index.remove(before, member) {
+                index.insert(after, member, by_flow);
+            }
         }
     }
 

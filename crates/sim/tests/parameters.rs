@@ -209,11 +209,11 @@ fn outcomes(
     places: &[Place],
     known: Option<&Change>,
 ) -> (BTreeSet<Outcome>, Option<Change>) {
-    if let Some(change) = known
-        && let Some(place) = places.iter().find(|place| place.name == change.place)
-        && tried(place, &change.path, &change.value) == Outcome::Changed
-    {
-        return (BTreeSet::from([Outcome::Changed]), known.cloned());
+    if let Some(change) = known {
+        let place = places.iter().find(|place| place.name == change.place);
+        if place.is_some_and(|place| tried(place, &change.path, &change.value) == Outcome::Changed) {
+            return (BTreeSet::from([Outcome::Changed]), known.cloned());
+        }
     }
     let mut all = Vec::new();
     for place in places {

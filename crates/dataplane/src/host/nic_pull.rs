@@ -69,10 +69,10 @@ impl Host {
         let Some(pulled) = &mut self.pulled else { return };
         if pulled.is_requesting || pulled.announced.is_instant() {
             pulled.queues.on_segment_ready(flow, class, now);
-        } else if pulled.queues.announce(flow, class)
-            && let Some(at) = pulled.announced.push(now, (flow, class), &mut self.stack_rng)
-        {
-            step.out.set_timer(HostTimer::Announced.index(), at);
+        } else if pulled.queues.announce(flow, class) {
+            if let Some(at) = pulled.announced.push(now, (flow, class), &mut self.stack_rng) {
+                step.out.set_timer(HostTimer::Announced.index(), at);
+            }
         }
     }
 
@@ -99,10 +99,10 @@ impl Host {
     #[cold]
     pub(super) fn pull_next<O: Out>(&mut self, step: &mut HostStep<O>) {
         let (now, paused) = (step.now, self.nic.paused_classes(NIC));
-        if self.nic.is_idle(NIC, now)
-            && let Some(mut pkt) = self.next_frame(step)
-        {
-            self.nic.admit(&mut pkt, NIC, &mut step.nic_step());
+        if self.nic.is_idle(NIC, now) {
+            if let Some(mut pkt) = self.next_frame(step) {
+                self.nic.admit(&mut pkt, NIC, &mut step.nic_step());
+            }
         }
         let Some(pulled) = &mut self.pulled else { return };
         let more = pulled.queues.is_ready(paused, now);

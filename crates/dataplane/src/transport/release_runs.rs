@@ -63,13 +63,11 @@ impl ReleasedPackets {
     /// Appends a packet. A packet that continues the last run becomes part of it.
     #[inline]
     pub fn push(&mut self, pkt: Pkt) {
-        if let Some(run) = self.runs.last_mut()
-            && pkt.payload > 0
-            && run.count < u32::MAX
-            && run.nth(run.count) == pkt
-        {
-            run.count += 1;
-            return;
+        if let Some(run) = self.runs.last_mut() {
+            if pkt.payload > 0 && run.count < u32::MAX && run.nth(run.count) == pkt {
+                run.count += 1;
+                return;
+            }
         }
         self.runs.push(SegmentRun::new(pkt));
     }

@@ -99,10 +99,10 @@ impl PauseThresholds {
 impl PauseFrames {
     /// Reports a refresh time that is longer than the pause.
     pub(super) fn check(&self, report: &mut Report) {
-        if let NumberOrOff::Count(refresh) = self.refresh
-            && refresh > self.quanta
-        {
-            report.add_error("refresh", refresh, format!("at most quanta = {}", self.quanta));
+        if let NumberOrOff::Count(refresh) = self.refresh {
+            if refresh > self.quanta {
+                report.add_error("refresh", refresh, format!("at most quanta = {}", self.quanta));
+            }
         }
     }
 }

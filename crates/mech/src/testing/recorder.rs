@@ -147,9 +147,7 @@ impl Recorder {
     }
     /// Queues or forwards the headers of cut packets whose cut delay is over, first to last.
     fn finish_cuts(&mut self, is_over: impl Fn(Time) -> bool) {
-        while let Some(&(due, id)) = self.state.cutting.front()
-            && is_over(due)
-        {
+        while let Some(&(_, id)) = self.state.cutting.front().filter(|(due, _)| is_over(*due)) {
             self.state.cutting.pop_front();
             let to = (self.state.stored[&id].port, self.state.stored[&id].queue);
             self.state.append_to_queue(id);

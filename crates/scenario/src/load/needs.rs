@@ -80,9 +80,8 @@ pub(super) fn check_needs(document: &Node, scenario: &Scenario, faults: &mut Fau
         faults.add_fault(&document.locate(&format!("traffic.{}", open.largest_number)), format_fault(found, rule));
         return None;
     }
-    if let Some((packets, window)) = count_first_packets(scenario)
-        && packets.total > MAX_PACKETS as f64
-    {
+    let first_packets = count_first_packets(scenario);
+    if let Some((packets, window)) = first_packets.filter(|(packets, _)| packets.total > MAX_PACKETS as f64) {
         let found = format!("an initial window of {window} B, and so {}", packets.describe("simultaneous packets"));
         let rule = format!(
             "at most {} simultaneous packets: {}",

@@ -146,10 +146,10 @@ impl<'a> SwitchReader<'a> {
 
     /// Checks the virtual output queues and the speedup of a `cioq` switch against its ports.
     fn check_input_side(&self, which: &[usize], node: &topology::Node, faults: &mut Faults) {
-        if let Some((table, Some(filled))) = self.read_tables.get(which)
-            && let Some(cioq) = filled.model.input_side()
-        {
-            input_side::check_virtual_queues(table, cioq, node, faults);
+        if let Some((table, Some(filled))) = self.read_tables.get(which) {
+            if let Some(cioq) = filled.model.input_side() {
+                input_side::check_virtual_queues(table, cioq, node, faults);
+            }
         }
     }
 

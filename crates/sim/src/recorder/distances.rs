@@ -32,10 +32,10 @@ impl Distances {
 
     /// Counts a transmission of a packet that was bounced before.
     pub(crate) fn count_transmission(&mut self, pkt: &Pkt) {
-        if let Some(distance) = self.distances.get_mut(&PacketId::from_packet(pkt))
-            && !std::mem::take(&mut distance.turned)
-        {
-            distance.current = distance.current.saturating_sub(1);
+        if let Some(distance) = self.distances.get_mut(&PacketId::from_packet(pkt)) {
+            if !std::mem::take(&mut distance.turned) {
+                distance.current = distance.current.saturating_sub(1);
+            }
         }
     }
 

@@ -16,10 +16,10 @@ impl Observer for Recorder {
 
     #[inline(always)]
     fn on_decision(&mut self, at: EventLocation, queue: QueueId, length: u32, pkt: &Pkt) {
-        if self.sub_queues.is_some()
-            && let (Some(port), Some(all)) = (self.queue_index(at), &mut self.sub_queues)
-        {
-            all.count_decision(&self.scope, (at.now, length), (port, queue), pkt);
+        if self.sub_queues.is_some() {
+            if let (Some(port), Some(all)) = (self.queue_index(at), &mut self.sub_queues) {
+                all.count_decision(&self.scope, (at.now, length), (port, queue), pkt);
+            }
         }
     }
     #[inline(always)]

@@ -165,9 +165,10 @@ impl<O: Observer, T: Tap> World<O, T> {
     /// Adds the event of the next flow that the scenario plans. A partition skips the flows of other partitions but
     /// counts them, so that flows have the same ports in any division.
     pub(crate) fn plan_next_flow(&mut self) {
-        while let Some(spec) = self.next
-            && self.part.as_ref().is_some_and(|part| !part.owns(spec.src.0))
-        {
+        while let (Some(spec), Some(part)) = (&self.next, &self.part) {
+            if part.owns(spec.src.0) {
+                break;
+            }
             self.planned_flows += 1;
             self.next = self.pending.next();
         }

@@ -22,12 +22,12 @@ impl<O: Observer, T: Tap> World<O, T> {
             return;
         }
         self.now = key.time();
-        if let Some(ahead) = self.state.queue.peek_if_cheap()
-            && ahead.phase() == StepPhase::Arrival
-        {
-            // The frame of the next event is loaded from memory while this step is processed, so that the next step
-            // need not wait for it.
-            self.state.wires.prefetch_arrival(ahead.index());
+        if let Some(ahead) = self.state.queue.peek_if_cheap() {
+            if ahead.phase() == StepPhase::Arrival {
+                // The frame of the next event is loaded from memory while this step is processed, so that the next
+                // step need not wait for it.
+                self.state.wires.prefetch_arrival(ahead.index());
+            }
         }
         match (key.node() as usize) < self.hosts.len() {
             true => self.host_step(key),
@@ -40,15 +40,17 @@ impl<O: Observer, T: Tap> World<O, T> {
     /// arrives.
     #[inline(always)]
     fn predict_route(&mut self) {
-        if self.predicts_routes
-            && let Some(key) = self.state.queue.peek_if_cheap()
-            && key.phase() == StepPhase::Arrival
-            && let Some(switch) = self.switches.get((key.node() as usize).wrapping_sub(self.hosts.len()))
-            && let Some(pkt) = self.state.wires.first_frame(key.index())
-        {
-            let port = switch.predict_route(&pkt.head, &self.routes);
-            self.predicted = PredictedRoute::new(key, port);
+        if !self.predicts_routes {
+            return;
         }
+        let Some(key) = self.state.queue.peek_if_cheap() else { return };
+        if key.phase() != StepPhase::Arrival {
+            return;
+        }
+        let Some(switch) = self.switches.get((key.node() as usize).wrapping_sub(self.hosts.len())) else { return };
+        let Some(pkt) = self.state.wires.first_frame(key.index()) else { return };
+        let port = switch.predict_route(&pkt.head, &self.routes);
+        self.predicted = PredictedRoute::new(key, port);
     }
 
     /// Removes an arriving frame from its link, and adds the event of the next arrival. The caller copies the frame,

@@ -57,11 +57,11 @@ impl Undo {
     }
     /// Counts the DSACK of this number of segments that ends at `end`, as evidence of a spurious cut.
     pub fn on_dsack(&mut self, segments: u32, end: u64) {
-        if let Some(UndoableCut { unexplained: Some(n), from, .. }) = &mut self.episode
-            && end > *from
-        {
-            // The network may duplicate packets as well, so DSACKs may outnumber retransmissions.
-            *n = n.saturating_sub(segments);
+        if let Some(UndoableCut { unexplained: Some(n), from, .. }) = &mut self.episode {
+            if end > *from {
+                // The network may duplicate packets as well, so DSACKs may outnumber retransmissions.
+                *n = n.saturating_sub(segments);
+            }
         }
     }
     /// Forgets the first retransmission while no recovery is in progress, so that the next recovery records its own.

@@ -178,9 +178,8 @@ fn headers_lost(mbps: i64, extra: &str) -> u32 {
             false => lost += 1,
         }
         credit += 864 * 1000;
-        while let Some((id, size)) = state.first_packet_size(OUT, DATA)
-            && credit >= 0
-        {
+        while credit >= 0 {
+            let Some((id, size)) = state.first_packet_size(OUT, DATA) else { break };
             credit -= i64::from(size) * mbps;
             state.remove_from_queue(id);
             state.free_memory(id);
@@ -228,19 +227,19 @@ fn only_uncut_cpa_packets_are_cut_and_the_memory_limit_is_kept() {
                 own.size = trim.cut_effect().size_after_cut(pkt.size, 66);
                 trim.cut_effect().mark_as_cut(&mut own);
             }
-            if let Fate::Enqueue(queue) | Fate::Trim(queue) = fate
-                && state.accepts((OUT, queue), own.size, trim.extra_memory(&own))
-            {
-                assert_eq!(queue, own.queue(), "{given}");
-                state.push(String::new(), own, (OUT, queue));
+            if let Fate::Enqueue(queue) | Fate::Trim(queue) = fate {
+                if state.accepts((OUT, queue), own.size, trim.extra_memory(&own)) {
+                    assert_eq!(queue, own.queue(), "{given}");
+                    state.push(String::new(), own, (OUT, queue));
+                }
             }
             let used = state.port_backlog(OUT).1;
             assert!(used <= 6000 + 1500 + trim.extra.0 + 66, "{given}: {used}");
-            if rng.uniform_below(4) == 0
-                && let Some((id, _)) = [QueueId::normal(5), DATA].iter().find_map(|q| state.first_packet(OUT, *q))
-            {
-                state.remove_from_queue(id);
-                state.free_memory(id);
+            if rng.uniform_below(4) == 0 {
+                if let Some((id, _)) = [QueueId::normal(5), DATA].iter().find_map(|q| state.first_packet(OUT, *q)) {
+                    state.remove_from_queue(id);
+                    state.free_memory(id);
+                }
             }
         }
     }

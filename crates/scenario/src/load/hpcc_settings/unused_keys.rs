@@ -92,13 +92,12 @@ impl ConfigurationOverlay<'_> {
                                                increase)"
             )
         }));
-        if let Some(Setting::Numbers(all)) = config.get("LINK_DOWN")
-            && let [time, a, b] = all[..]
-            && time > 0.0
-        {
-            found.push(format!(
-                "LINK_DOWN (write an `[[event]]` of kind `link_down` for `{a}:{b}`, {time} us after flows start)"
-            ));
+        if let Some(Setting::Numbers(all)) = config.get("LINK_DOWN") {
+            if let Some([time, a, b]) = <[f64; 3]>::try_from(&all[..]).ok().filter(|[time, ..]| *time > 0.0) {
+                found.push(format!(
+                    "LINK_DOWN (write an `[[event]]` of kind `link_down` for `{a}:{b}`, {time} us after flows start)"
+                ));
+            }
         }
         let (names, count) = &config.unknown;
         if *count > 0 {
