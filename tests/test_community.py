@@ -17,6 +17,11 @@ CODE_PATH = re.compile(r"`(\.?[\w.*-]+(?:/[\w.*-]*)+|[\w-]+\.(?:md|cff|toml|yml)
 # Files of a paper, of a user's results and of a build, which the text does not place.
 NO_PATHS = {"paper.toml", "rows.toml", "claims.toml", "store/", ".venv/bin/overspill"}
 
+# Condition with `let` and `&&`, as rustfmt lays it out.
+LET_CHAIN = re.compile(
+    r"^\s*&& let |\b(?:if|while) [^;{}\n]*&& let |\b(?:if|while) let [^;=]*=(?!=)[^;{]*\n\s*&& ", re.MULTILINE
+)
+
 
 def named_paths(page: str) -> Iterator[Path]:
     """Yields the files and folders that a page names, from its links and its code."""
@@ -85,6 +90,17 @@ def test_toolchain_file_selects_a_rust_that_is_new_enough_and_has_the_lints() ->
     channel = toolchain["channel"]
     assert channel == "stable" or tuple(int(part) for part in channel.split(".")) >= oldest
     assert set(toolchain["components"]) == {"clippy", "rustfmt"}
+
+
+def test_sources_have_no_chains_of_let_before_the_rust_that_has_them() -> None:
+    """Other syntax of newer compilers is found by the oldest one, which few machines have."""
+    if tuple(int(part) for part in workspace_package()["rust-version"].split(".")) >= (1, 88):
+        pytest.skip("Rust 1.88 has chains of let")
+    folders = ("crates", "benches", "examples")
+    sources = [path for folder in folders for path in (ROOT / folder).rglob("*.rs")]
+    assert len(sources) > 100
+    found = [path for path in sources if LET_CHAIN.search(path.read_text(encoding="utf-8"))]
+    assert [path.relative_to(ROOT).as_posix() for path in found] == []
 
 
 def test_forms_of_issues_have_what_the_forge_needs() -> None:
