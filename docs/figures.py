@@ -1,4 +1,4 @@
-"""Figures of the pages on mechanisms: `python docs/figures.py` draws them into `docs/images`."""
+"""Figures of README and the pages on mechanisms: `python docs/figures.py` draws them into `docs/images`."""
 
 import tempfile
 from collections.abc import Callable
@@ -27,6 +27,13 @@ def run_scenario(text: str, seeds: int = 1) -> Results:
         path = Path(folder) / "figure.toml"
         path.write_text(text, encoding="utf-8")
         return overspill.run(path, seeds=seeds)
+
+
+def draw_demo() -> Figure:
+    """Draws the figure of the README as the report of the demo has it: the queue before the receiver."""
+    figure = plots.queue_over_time(overspill.run(SCENARIOS / "incast.toml", seeds=5))
+    assert figure is not None
+    return figure
 
 
 def draw_bounce(axes: Axes) -> None:
@@ -307,6 +314,8 @@ FIGURES: dict[str, Callable[[Axes], None]] = {
 
 def main() -> None:
     """Draws all figures."""
+    save_small(draw_demo(), IMAGES / "incast-queue.png")
+    print("docs/images/incast-queue.png")
     for name, draw in FIGURES.items():
         with plots.style(), mpl.rc_context({"axes.titlesize": 9.5}):
             figure = Figure(figsize=(6.2, 3.3), layout="constrained")

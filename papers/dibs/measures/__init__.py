@@ -1,4 +1,9 @@
-"""DIBS's figures, tables and claims, by their ids."""
+"""DIBS's figures, tables and claims, by their ids.
+
+`detour_paths`: figure 1. `burst`: figure 2. `hot_links`: figures 3 to 5. `testbed`: figure 6. `loads`:
+figures 7 to 10, and 13 to 15. `parameters`: figures 11 and 12, and sections 5.5 and 5.6. `comparisons`:
+sections 4, 6 and 7. `claims`: claims of the text.
+"""
 
 from . import burst, claims, comparisons, detour_paths, hot_links, loads, parameters, testbed
 
