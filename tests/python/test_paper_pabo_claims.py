@@ -251,7 +251,7 @@ def test_replies_are_known_by_their_place_in_a_session() -> None:
         (1, 30, True, 0),
         (2, 1000, False, 0),
     ]
-    assert retransmission.mean_time(found) == pytest.approx(350)
+    assert retransmission.mean_reply_time(found) == pytest.approx(350)
     assert (
         retransmission.read_replies(query_table((0, 0, None, 0)).slice(0, 1))[0, 0, 0].time
         == retransmission.END_MS

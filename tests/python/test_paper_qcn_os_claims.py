@@ -116,7 +116,7 @@ def test_subflows_that_never_recover_count_as_back_at_the_end() -> None:
     never = np.array([np.nan, 100.0])
     row = workloads.measure_subflow_delay("a", "b", (never, np.array([10.0, 20.0])), 300)
     assert list(row.values) == [290, 80]
-    assert row.note == "200 and 15 ms; subflows not within 300 ms in 1 of 2 seeds"
+    assert row.note == "200 and 15 ms; with subflows, the time exceeds 300 ms in 1 of 2 seeds"
     assert math.isnan(
         workloads.measure_subflow_delay("a", "b", (never[1:], np.array([np.nan])), 300).values[0]
     )

@@ -5,7 +5,7 @@
 //! that a unit is added or removed in one step: the last unit moves into the gap.
 
 use crate::arena::Arena;
-use mech::{MemorySide, Occupant, PortId, SampledMemory};
+use mech::{MemorySampling, MemorySide, Occupant, PortId};
 
 /// Index that stands for no unit.
 const NO_UNIT: u32 = u32::MAX;
@@ -21,7 +21,7 @@ struct Unit {
 /// Occupied units of a port's memory, from which an agent draws samples.
 #[derive(Clone, Debug)]
 struct MemoryUnits {
-    samples: SampledMemory,
+    samples: MemorySampling,
     units: Vec<Unit>,
 }
 
@@ -56,9 +56,9 @@ pub(crate) struct SampledMemories {
 
 impl SampledMemories {
     /// Creates the memories from which agents draw samples; `None` if no agent does.
-    pub(crate) fn new(ports: Vec<Option<SampledMemory>>) -> Option<Box<SampledMemories>> {
+    pub(crate) fn new(ports: Vec<Option<MemorySampling>>) -> Option<Box<SampledMemories>> {
         let any = ports.iter().any(Option::is_some);
-        let pool = |samples: Option<SampledMemory>| samples.map(|samples| MemoryUnits { samples, units: Vec::new() });
+        let pool = |samples: Option<MemorySampling>| samples.map(|samples| MemoryUnits { samples, units: Vec::new() });
         any.then(|| Box::new(SampledMemories { pools: ports.into_iter().map(pool).collect(), frames: Vec::new() }))
     }
 
@@ -184,7 +184,7 @@ mod tests {
     const PORT: PortId = PortId(1);
 
     fn sampled(side: MemorySide, unit: u64) -> Box<SampledMemories> {
-        let samples = SampledMemory { side, class: 0, unit: Bytes(unit) };
+        let samples = MemorySampling { side, class: 0, unit: Bytes(unit) };
         SampledMemories::new(vec![None, Some(samples), None]).unwrap()
     }
 

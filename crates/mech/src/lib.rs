@@ -49,7 +49,7 @@ pub use fill::Fill;
 pub use ids::{ClassSet, FlowId, HostId, PktId, PortId, QueueId, TimerId};
 pub use lanes::{Lane, LaneLimit, Lanes};
 pub use mechanism::{Mechanism, ParamCondition};
-pub use needs::{AdmitCalls, MemorySide, NO_RANKS_WARNING, Needs, PortThresholds, SampledMemory};
+pub use needs::{AdmitCalls, MemorySampling, MemorySide, NO_RANKS_WARNING, Needs, PortThresholds};
 pub use packet_head::{Ecn, Flags, Head, PacketKind};
 pub use preset::{DcqcnConstants, Preset, PresetValue};
 pub use registry::{HOST_SLOTS, PORT_SLOTS, Registry, RegistrySlot, SLOTS};

@@ -58,9 +58,9 @@ pub enum MemorySide {
     Output,
 }
 
-/// Memory of a port, divided into units from which an agent may draw at random.
+/// Sampling of a port's memory by an agent, which draws units of that memory at random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SampledMemory {
+pub struct MemorySampling {
     /// Side of the port whose memory is sampled: input or output.
     pub side: MemorySide,
     /// Traffic class of the frames that are sampled.
@@ -75,7 +75,7 @@ pub struct Needs {
     /// Capacity of the bounce lane at every port, beside the buffer; set if the mechanism sends packets back.
     pub bounce_lane: Option<Amount>,
     /// Memory that the agent samples at each of its ports; at most one agent per port may sample.
-    pub samples: Option<SampledMemory>,
+    pub samples: Option<MemorySampling>,
     /// True if the agent uses a timer while the far end of its port is paused.
     pub timer_in_pause: bool,
     /// True if the agent sends congestion messages, for which every port of the network has a lane.

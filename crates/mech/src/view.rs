@@ -140,12 +140,12 @@ pub trait View {
         None
     }
     /// Returns the bytes of a class stored in the buffer of a port since the run began, if an agent follows them.
-    fn bytes_stored_at_output(&self, _port: PortId, _class: u8) -> u64 {
+    fn total_bytes_stored_at_output(&self, _port: PortId, _class: u8) -> u64 {
         0
     }
     /// Returns the bytes of a class that came in by a port and were stored since the run began, if an agent follows
     /// them.
-    fn bytes_stored_from_input(&self, _port: PortId, _class: u8) -> u64 {
+    fn total_bytes_stored_from_input(&self, _port: PortId, _class: u8) -> u64 {
         0
     }
     /// Returns the bytes of a class in a port's input or output memory, without congestion messages.

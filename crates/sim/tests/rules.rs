@@ -132,7 +132,7 @@ const UNDECLARED: [(&str, Make<OverflowSlot>); 12] = [
     ("samples", full!(; |_, at, _| at.view.occupant(at.output, 0).map_or(DROP, |_| DROP))),
     (
         "range_without_call",
-        full!(; |_, at, _| match at.view.bytes_stored_from_input(at.ingress, 0) > 0 {
+        full!(; |_, at, _| match at.view.total_bytes_stored_from_input(at.ingress, 0) > 0 {
             true => DROP,
             false => Fate::Enqueue(QUEUE),
         }),

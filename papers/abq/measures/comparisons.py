@@ -122,7 +122,9 @@ def count_wrongly_held(packets: pa.Table) -> int:
     """Counts flows with an ACK that was held at a congested port which the flow's data does not cross."""
     data, acks = find_paths(packets, reverse=False), find_paths(packets, reverse=True)
     if data.keys() != acks.keys():
-        raise Failed("packets: found flows without the first packet of both directions; expected both")
+        raise Failed(
+            "packets: found a flow without its first packet in one direction; expected both directions"
+        )
     flow, emission, late = read_delays(packets, reverse=True)
     extra = np.array([SPINE1_EXTRA_PS * acks[int(one)] for one in flow])
     held = np.unique(flow[(emission > 0) & (late - extra > MIN_HELD_PS)])

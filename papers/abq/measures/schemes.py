@@ -119,7 +119,7 @@ def read_queue(tables: Mapping[str, pa.Table], host: int) -> QueueStatistics:
     packets, time = queue_lengths(hist, (node, port), float(time.sum()) - (last - START_PS))
     low, high = quantiles.weighted_percentiles(packets, time.astype(np.int64), [5, 95])
     if low is None or high is None:
-        raise Failed("queue_hist: found a total time of 0; expected the time up to the last byte")
+        raise Failed("queue_hist: found no time with a queue length before the last byte; expected some")
     whole = FRAME_KB * float((packets * time).sum())
     return QueueStatistics(
         mean=divide_or_nan(whole, float(time.sum())),

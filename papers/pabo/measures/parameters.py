@@ -44,7 +44,10 @@ def curves_by_bounces(decay: float) -> ProbabilityCurves:
         "bounce", [f"theta={THETA_OF_CURVES}", f"lambda={decay}"], 1, UTILISATIONS.tolist()
     )
     if found is None:
-        raise Failed("bounce: found no curve in the core; expected the bounce probability over utilisation")
+        raise Failed(
+            "bounce: found no curve of the bounce probability; expected one, as this version has: "
+            "build Overspill again with `make setup`"
+        )
     return UTILISATIONS, np.array(found["asked"])[list(BOUNCE_COUNTS)]
 
 

@@ -57,14 +57,14 @@ def read_replies(table: pa.Table) -> Replies:
     }
 
 
-def mean_time(found: Replies) -> float:
+def mean_reply_time(found: Replies) -> float:
     """Mean time of finished and unfinished replies in ms; NaN without any."""
     return divide_or_nan(sum(one.time for one in found.values()), len(found))
 
 
-def mean_times(runs: Runs, variant: str, point: Point | None = None) -> np.ndarray:
+def mean_reply_time_by_seed(runs: Runs, variant: str, point: Point | None = None) -> np.ndarray:
     """Mean time of replies in ms, by seed."""
-    return np.array([mean_time(read_replies(table)) for table in runs.tables("flows", variant, point)])
+    return np.array([mean_reply_time(read_replies(table)) for table in runs.tables("flows", variant, point)])
 
 
 def describe_unfinished(runs: Runs, variant: str) -> str:
@@ -85,7 +85,7 @@ def measure_recovery(sweeps: Sweeps) -> Iterator[Measured]:
             column_total(table, "retransmits") - column_total(table, "data_drops")
             for table in runs.tables("flows", RECOVERING_SWEEP)
         ]
-        on, off = mean_times(runs, RECOVERING_SWEEP), mean_times(runs, PABO)
+        on, off = mean_reply_time_by_seed(runs, RECOVERING_SWEEP), mean_reply_time_by_seed(runs, PABO)
         told = f"replies take {on.mean():.1f} ms with retransmission, {off.mean():.1f} ms without"
         yield build_measured(name, "retransmits_less_losses", needless, told)
         ratios.append(divide_by_seed(on, off))
@@ -110,8 +110,8 @@ def measure_timer(sweeps: Sweeps) -> Iterator[Measured]:
         yield build_measured(name, "fct_with_a_timeout_by_without", list(map(timeout_slowdown, found)))
         leads = [share_saved_with_timeout(one, other) for one, other in zip(found, pabo, strict=True)]
         yield build_measured(name, "lead_in_replies_with_a_timeout", leads)
-        took = {rto: mean_times(runs, WITHOUT, point) for rto, point in points.items()}
-        with_it = mean_times(beside, PABO)
+        took = {rto: mean_reply_time_by_seed(runs, WITHOUT, point) for rto, point in points.items()}
+        with_it = mean_reply_time_by_seed(beside, PABO)
         told = [f"{rto} {took[rto].mean():.1f} ms" for rto in ("10ms", "100ms", "1s")]
         told += [f"PABO {with_it.mean():.1f} ms"]
         yield build_measured(

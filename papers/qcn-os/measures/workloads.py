@@ -185,14 +185,14 @@ def measure_subflow_delay(
 ) -> Measured:
     """Returns the row for a time with subflows minus that with one flow each.
 
-    Subflows that never get there (NaN) count as `longest` ms.
+    A time of NaN means that the event did not happen in the run with subflows, and counts as `longest` ms.
     """
     many, one = found
     never = int(np.isnan(many).sum())
     capped = np.where(np.isnan(many), longest, many)
     note = f"{capped.mean():.4g} and {one.mean():.4g} ms"
     if never:
-        note += f"; subflows not within {longest:.0f} ms in {never} of {len(many)} seeds"
+        note += f"; with subflows, the time exceeds {longest:.0f} ms in {never} of {len(many)} seeds"
     return build_measured(case, metric, capped - one, note)
 
 

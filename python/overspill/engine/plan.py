@@ -143,7 +143,7 @@ def make_absolute(out: Callable[[str], Path] | str | Path | None) -> Callable[[s
 
 
 def build_plan(scenario: str | Path, options: Options) -> Plan:
-    """Returns the plan of a scenario whose paths may stay relative to the working directory."""
+    """Checks a scenario with options and returns the plan of its runs; relative paths stay relative."""
     options.check()
     pcap = CaptureRequest.parse(options.pcap, options.pcap_snaplen)
     text = source.read_scenario_file(scenario)

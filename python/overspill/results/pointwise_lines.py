@@ -79,7 +79,7 @@ class CollectedLines:
 
     @property
     def facts(self) -> list[dict[str, Any]]:
-        """Entries for the manifest, in the order of the registry of labels."""
+        """Facts and warnings for the manifest: an entry for each label, in the order of `LABEL_MEANINGS`."""
         order = {label: at for at, label in enumerate(LABEL_MEANINGS)}
         return [
             {

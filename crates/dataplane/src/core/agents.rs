@@ -18,7 +18,7 @@ use crate::{Observer, Out, Pkt};
 use mech::overflow::DropReason;
 use mech::pause::Pausing;
 use mech::{Account, Act, Acts, Agent, AgentContext, AgentSlot, Env, Head};
-use mech::{ArrivalDecision, Needs, PortId, Rule, SampledMemory, Stream, StreamPurpose, TimerId};
+use mech::{ArrivalDecision, MemorySampling, Needs, PortId, Rule, Stream, StreamPurpose, TimerId};
 use units::Time;
 
 /// Work that a node has not done yet: an act of an agent, or a packet to look up.
@@ -131,7 +131,7 @@ impl Agents {
         self.ports.iter().flat_map(|at| at.follows.iter().copied()).collect()
     }
     /// Returns for each port the memory from which an agent there draws samples, if any.
-    pub(super) fn samples_by_port(&self) -> Vec<Option<SampledMemory>> {
+    pub(super) fn samples_by_port(&self) -> Vec<Option<MemorySampling>> {
         let of = |at: &PortAgents| at.agents.iter().find_map(|one| one.agent.needs().samples);
         self.ports.iter().map(of).collect()
     }

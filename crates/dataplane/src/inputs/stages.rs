@@ -289,14 +289,14 @@ impl Stages {
         self.target_before_link(own.stage, link).ok_or(link)
     }
 
-    /// Returns the target in front of an internal link; `None` if the link does not leave this stage.
+    /// Returns the target (buffer) whose frames an internal link carries; `None` if the link begins at another stage.
     fn target_before_link(&self, stage: u16, link: usize) -> Option<u16> {
         let place = usize::from(self.ports).checked_add(link.checked_mul(2)?)?;
         let leaves = self.buffers.get(place).is_some_and(|front| front.stage == stage);
         leaves.then(|| place as u16 + self.ports)
     }
 
-    /// Visits the buffers in front of internal links on the path from an input to an output.
+    /// Visits the buffer before each internal link on the path from an input to an output.
     /// `each` gets the bytes that a queue takes there, and the limit in bytes.
     pub(crate) fn visit_links_on_path(
         &self,

@@ -174,10 +174,10 @@ impl<F: Fib> View for NodeView<'_, F> {
     fn allocated_bytes(&self, ingress: PortId, class: u8) -> u64 {
         self.account(Account::Input(ingress, class))
     }
-    fn bytes_stored_at_output(&self, port: PortId, class: u8) -> u64 {
+    fn total_bytes_stored_at_output(&self, port: PortId, class: u8) -> u64 {
         self.account(Account::Arrived(port, class))
     }
-    fn bytes_stored_from_input(&self, port: PortId, class: u8) -> u64 {
+    fn total_bytes_stored_from_input(&self, port: PortId, class: u8) -> u64 {
         self.account(Account::Entered(port, class))
     }
     fn bytes_in_memory(&self, side: MemorySide, port: PortId, class: u8) -> u64 {

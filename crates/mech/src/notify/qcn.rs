@@ -21,8 +21,8 @@ mod tests;
 
 use crate::params::{Param, ParamKind, Spec, Values};
 use crate::{
-    Account, Act, Agent, AgentContext, CheckContext, ClassSet, Env, Needs, Notice, PortId, PortThresholds, Report,
-    SampledMemory,
+    Account, Act, Agent, AgentContext, CheckContext, ClassSet, Env, MemorySampling, Needs, Notice, PortId,
+    PortThresholds, Report,
 };
 use crate::{MemorySide, TimerId, choice, params};
 pub use culprit::PathIndex;
@@ -227,7 +227,7 @@ impl Agent for Qcn {
         }
     }
     fn on_timer(&mut self, _id: TimerId, at: &AgentContext, env: &mut Env) {
-        self.sample(at.view.bytes_stored_from_input(at.port, self.class()), at, env);
+        self.sample(at.view.total_bytes_stored_from_input(at.port, self.class()), at, env);
         self.arm_sample_timer(env);
     }
     /// Ends the paused state: the pause ended with the link, and the switch cleared the timer.
@@ -235,7 +235,7 @@ impl Agent for Qcn {
         self.paused = false;
     }
     fn needs(&self) -> Needs {
-        let samples = SampledMemory { side: self.side(), class: self.class(), unit: self.given.unit };
+        let samples = MemorySampling { side: self.side(), class: self.class(), unit: self.given.unit };
         Needs {
             samples: self.given.culprit.is_drawn().then_some(samples),
             timer_in_pause: self.given.keep_alive.is_some(),

@@ -409,8 +409,8 @@ impl Recorder {
     fn account_bytes(&self, account: Account) -> (PortId, u64) {
         match account {
             Account::Output(port) => (port, self.state.port_backlog(port).1),
-            Account::Arrived(port, class) => (port, self.state.bytes_stored_at_output(port, class)),
-            Account::Entered(port, class) => (port, self.state.bytes_stored_from_input(port, class)),
+            Account::Arrived(port, class) => (port, self.state.total_bytes_stored_at_output(port, class)),
+            Account::Entered(port, class) => (port, self.state.total_bytes_stored_from_input(port, class)),
             Account::Input(port, class) => (port, View::allocated_bytes(&self.state, port, class)),
             Account::AllInput(port) => {
                 (port, (0..8).map(|class| View::allocated_bytes(&self.state, port, class)).sum())

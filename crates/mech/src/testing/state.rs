@@ -2,7 +2,7 @@
 
 use crate::buffer::{Buffer, BufferSlot, ExtraMemory, MemoryUse, PerPort};
 use crate::routing::{Hop, RoutingSlot};
-use crate::{Fill, Head, HostId, Lane, MemorySide, Occupant, PacketKind, PktId, PortId, QueueId, SampledMemory, View};
+use crate::{Fill, Head, HostId, Lane, MemorySampling, MemorySide, Occupant, PacketKind, PktId, PortId, QueueId, View};
 use std::collections::{BTreeMap, VecDeque};
 use units::Time;
 
@@ -50,7 +50,7 @@ pub struct SwitchState {
     /// Bytes that came in by a port and were stored since the start, by port and class.
     pub entered: BTreeMap<(PortId, u8), u64>,
     /// Memory of each port that an agent samples, if any.
-    pub samples: Option<SampledMemory>,
+    pub samples: Option<MemorySampling>,
     next: u64,
 }
 
@@ -227,10 +227,10 @@ impl View for SwitchState {
         let of_class = |pkt: &&StoredPacket| pkt.head.ingress == ingress && pkt.head.class() == class;
         SwitchState::allocated_packets(self).filter(of_class).map(|pkt| u64::from(pkt.head.size)).sum()
     }
-    fn bytes_stored_at_output(&self, port: PortId, class: u8) -> u64 {
+    fn total_bytes_stored_at_output(&self, port: PortId, class: u8) -> u64 {
         self.arrived.get(&(port, class)).copied().unwrap_or(0)
     }
-    fn bytes_stored_from_input(&self, port: PortId, class: u8) -> u64 {
+    fn total_bytes_stored_from_input(&self, port: PortId, class: u8) -> u64 {
         self.entered.get(&(port, class)).copied().unwrap_or(0)
     }
     fn free_pool_bytes(&self) -> Option<u64> {

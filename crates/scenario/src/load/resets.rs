@@ -1,7 +1,8 @@
 //! Notes about parameters that are lost when a table with a `kind` replaces another.
 //!
-//! Such parameters are at their defaults again, or the new kind does not have them. The file does not show it: a
-//! variant that changes only a kind would silently drop `min_rto`.
+//! A variant or `--set` that gives a table another `kind` replaces the whole table. Parameters of the old table are
+//! then at their defaults again, or the new kind does not have them. The file does not show it: a variant that changes
+//! only the kind of `transport` would silently drop `min_rto`.
 
 use super::tree::{Data, Node, format_ordinal, join_path};
 use super::value;
@@ -117,7 +118,7 @@ impl ResetSearch<'_> {
     }
 }
 
-/// Describes a parameter that had a value in the replaced table and is at its default now.
+/// Returns the text of a note about a parameter that had a value in the replaced table and is at its default now.
 fn describe_reset(param: &Param, before: &Node, after: &Node) -> Option<String> {
     let old = find_value(before, param.name)?;
     if find_value(after, param.name).is_some() {
@@ -133,8 +134,8 @@ fn describe_reset(param: &Param, before: &Node, after: &Node) -> Option<String> 
 /// Parameters that some kinds imply without having them, such as ECN in DCTCP.
 const IMPLIED_PARAMETERS: [&str; 1] = ["ecn"];
 
-/// Describes a parameter of the replaced table that the new kind does not have. Required parameters belong to their
-/// kind and get no note.
+/// Returns the text of a note about a parameter of the replaced table that the kind of the new table does not have.
+/// Required parameters belong to their kind and get no note.
 fn describe_unknown(param: &Param, before: &Node, spec: &Spec) -> Option<String> {
     param.default.filter(|_| !IMPLIED_PARAMETERS.contains(&param.name))?;
     let old = find_value(before, param.name).filter(|_| spec.params.iter().all(|one| one.name != param.name))?;

@@ -52,7 +52,7 @@ choice! {
     }
 }
 
-/// Capacity for each [`LoadOf`], and the traffic that crosses it if every host sends at the rate of its link. Both are
+/// Capacity for each [`LoadOf`], and the traffic on its links if every host sends at the rate of its own link. Both are
 /// computed once for all workloads, since a bisection is a maximum flow.
 #[derive(Debug, Default)]
 pub struct Capacities([OnceCell<(f64, f64)>; LoadOf::WORDS.len()]);
@@ -97,8 +97,8 @@ pub fn capacity(net: &Topology, of: LoadOf) -> f64 {
     }
 }
 
-/// Returns the share of all traffic that crosses the capacity. Every host is assumed to send in proportion to its link,
-/// to uniformly drawn other hosts.
+/// Returns the share of all traffic that crosses the links of a capacity. Every host is assumed to send in proportion
+/// to the rate of its link, to uniformly drawn other hosts.
 fn crossing_share(net: &Topology, of: LoadOf) -> f64 {
     let n = net.hosts as usize;
     let mut in_rack = vec![0usize; net.nodes.len()];
@@ -118,8 +118,8 @@ fn crossing_share(net: &Topology, of: LoadOf) -> f64 {
     counted / sent
 }
 
-/// Returns the fraction of its own link's rate at which every host must send for this load of a capacity. Returns
-/// `None` if no traffic crosses the capacity.
+/// Returns the rate at which every host must send for this load of a capacity, as a fraction of its own link's rate.
+/// Returns `None` if no traffic crosses the links of that capacity.
 pub(super) fn host_fraction(net: &Topology, known: &Capacities, of: LoadOf, fraction: f64) -> Option<f64> {
     let compute = || (capacity(net, of), crossing_share(net, of) * capacity(net, LoadOf::Host));
     let (capacity, crossing) = *known.0[of as usize].get_or_init(compute);

@@ -22,9 +22,9 @@ use super::{FourAryHeap, Key};
 const NO_NODE: u32 = u32::MAX;
 /// Number of later events in the open slot beyond which an insertion before them costs more than the heap.
 const MAX_PASSED_EVENTS: usize = 32;
-/// Smallest number of pops between two decisions about the width and number of slots.
+/// Smallest number of pops between two decisions about the width and number of the wheel's slots.
 const MIN_DECISION_POPS: u64 = 1024;
-/// Largest factor by which the number of pops between two decisions grows.
+/// Largest factor by which the number of pops grows between two decisions about the width and number of slots.
 const MAX_DECISION_FACTOR: u64 = 1 << 12;
 
 #[derive(Clone, Copy, Debug)]

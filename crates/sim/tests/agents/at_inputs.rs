@@ -8,7 +8,7 @@ use crate::common::scenario;
 use crate::common::watched::{Watching, watch_with_hooks};
 use dataplane::{Pkt, SwitchSetup};
 use mech::{Account, Act, Agent, AgentContext, AgentSlot, Env, FlowId, Head, HostId, Lane, LaneLimit, Needs, Notice};
-use mech::{MemorySide, PacketKind, PortId, SampledMemory};
+use mech::{MemorySampling, MemorySide, PacketKind, PortId};
 use sim::{EventLocation, Observer, Options, RunHooks};
 use std::sync::{Arc, Mutex};
 use units::{Bytes, Time};
@@ -210,7 +210,7 @@ impl Agent for Sampler {
         Account::EVERY_CHANGE
     }
     fn needs(&self) -> Needs {
-        Needs { samples: Some(SampledMemory { side: self.side, class: 0, unit: Bytes(256) }), ..Needs::default() }
+        Needs { samples: Some(MemorySampling { side: self.side, class: 0, unit: Bytes(256) }), ..Needs::default() }
     }
     fn on_level(&mut self, _account: Account, _bytes: u64, at: &AgentContext, _env: &mut Env) {
         let units = at.view.occupied_units(at.port);
@@ -299,7 +299,7 @@ struct Draws(MemorySide);
 
 impl Agent for Draws {
     fn needs(&self) -> Needs {
-        Needs { samples: Some(SampledMemory { side: self.0, class: 0, unit: Bytes(100) }), ..Needs::default() }
+        Needs { samples: Some(MemorySampling { side: self.0, class: 0, unit: Bytes(100) }), ..Needs::default() }
     }
     fn clone_boxed(&self) -> Box<dyn Agent> {
         Box::new(self.clone())

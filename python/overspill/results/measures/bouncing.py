@@ -78,7 +78,8 @@ METRICS = [
         f"Variance over switches of their utilisation in the measurement window. {CLIENT_NOTE} "
         f"{REQUIREMENTS_NOTE}",
         "lower",
-        formula="Σ (U − Ū)² / switches; U: mean over the queues of that port of ∫ L dt / (limit · window)",
+        formula="Σ (U − Ū)² / switches; U: mean over queues of the port toward the client of "
+        "∫ L dt / (limit · window); L: queue length",
         source=f"{VARIANCE_SOURCE}, which leaves the average over time and queues open",
     ),
     Metric(
@@ -90,7 +91,7 @@ METRICS = [
         f"at least one decision. {REQUIREMENTS_NOTE}",
         "lower",
         formula="Σ over queues of t(u > θ) / window / queues with ≥ 1 decision in the window; "
-        "u: 1 where L ≥ full_from, else L / limit",
+        "u: 1 where L ≥ full_from, else L / limit; L: queue length",
         source=f"{VARIANCE_SOURCE}, timeRatio",
     ),
 ]

@@ -203,7 +203,8 @@ fn acks_are_recognised_by_flags() {
         ("ack fin", false, false, false),
         ("ack fin data", false, false, false),
         ("syn", false, false, false),
-        // Cases of a PACK, and of data that was cut.
+        // `ppl` (payload was cut, or PACK) without a cut: a PACK. `cpa` (may be cut): a segment of data that carries an
+        // ACK, so only its flag counts. Both flags without `ack`: cut data.
         ("ack ppl", false, false, true),
         ("ack cpa", false, true, false),
         ("cpa ppl data", false, false, false),

@@ -43,7 +43,7 @@ impl View for Memory {
         assert!(port == PORT && class == 3 && self.side.is_none_or(|own| own == side));
         self.frames.iter().map(|(_, bytes)| bytes).sum()
     }
-    fn bytes_stored_from_input(&self, port: PortId, class: u8) -> u64 {
+    fn total_bytes_stored_from_input(&self, port: PortId, class: u8) -> u64 {
         assert_eq!((port, class), (PORT, 3));
         self.come
     }

@@ -153,7 +153,7 @@ fn qcn_follows_only_the_account_of_its_side_and_class() {
         for of in Account::accounts_of_port(PORT) {
             assert_eq!(bench.qcn.range_without_call(of) != Account::UNWATCHED, of == own, "{of:?} {at}");
         }
-        let drawn = SampledMemory { side, class: 3, unit: Bytes(64) };
+        let drawn = MemorySampling { side, class: 3, unit: Bytes(64) };
         for (culprit, samples) in [("arrival", None), ("occupancy", Some(drawn)), ("two_samples", Some(drawn))] {
             let needs = Bench::without_jitter(&format!("at={at} culprit={culprit} unit=64B")).qcn.needs();
             assert_eq!(needs, Needs { sends_notices: true, samples, ..Needs::default() });
