@@ -107,7 +107,7 @@ def test_flows_count_if_acks_wait_for_data_of_the_other_path() -> None:
 
 
 def test_a_flow_whose_path_is_unknown_is_refused() -> None:
-    with pytest.raises(Failed, match="first packet of both directions"):
+    with pytest.raises(Failed, match="without its first packet in one direction"):
         comparisons.count_wrongly_held(crossing_table((0, 0, 0, 0), (0, 1, 1, 0)))
 
 

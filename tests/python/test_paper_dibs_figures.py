@@ -182,7 +182,7 @@ def test_figure_11_refuses_a_best_that_is_only_a_bound() -> None:
     runs = FakeRuns(
         [{parameters.BUFFER_PATH: f"{size}pkt"} for size in SIZES], kept={"flows": lambda *_: flows([[None]])}
     )
-    with pytest.raises(Failed, match="only a bound"):
+    with pytest.raises(Failed, match="only a lower bound"):
         list(parameters.excess_at_ends("K = 20", runs))
 
 

@@ -53,12 +53,12 @@ verdict if the open parameter `x` is changed. The page of each paper explains th
 assumptions, figures and rows.
 """
 RULE_TEXT = (
-    "The worst row that counts gives the [verdict](../../docs/claims.md) of its claim. The verdict is at "
-    "most `in part` in two cases: no row tests a part of the claim, or a revised row or one with a wide "
-    "tolerance is not reproduced. The evidence cites the worst rows: figure, case and metric, then the "
-    "measured value beside the value of the paper. In place of a figure, `fn` stands for a footnote, "
-    "`concl` for the conclusion, and `claim-` for a claim without a figure. `A − B` is a difference, `A / B` "
-    "a ratio. A value is undefined if some run has none."
+    "The worst row that counts gives the [verdict](../../docs/claims.md) of its claim. The verdict is "
+    "`in part` or worse if no row tests a part of the claim. The same is true if a row is not reproduced "
+    "that was revised or has a wide tolerance. The evidence cites the worst rows: figure, case and metric, "
+    "then the measured value beside the value of the paper. In place of a figure, `abs` stands for the "
+    "abstract, `fn` for a footnote, `concl` for the conclusion, and `claim-` for a claim without a figure. "
+    "`A − B` is a difference, `A / B` a ratio. A value is undefined if some run has none."
 )
 
 

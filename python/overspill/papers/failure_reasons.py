@@ -62,7 +62,7 @@ def unreproduced_rows(
 def describe_unreproduced_row(row: RowDocument) -> str:
     """Returns why a row without a note is not reproduced: its verdict, or the note of its runs."""
     if has_equal_sides(row):
-        return "Both sides are equal in every run."
+        return "The two compared values are equal in every run."
     if row["verdict"] == INCONCLUSIVE:
         return "Inconclusive: the 95% interval is partly outside the tolerance."
     return str(row["note"])

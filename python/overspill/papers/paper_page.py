@@ -22,7 +22,9 @@ IMAGES_FOLDER = "images"  # folder of the figures on the page
 MAX_ASSUMPTIONS = 10
 COUNTED_AS = {
     row_counting.COUNTED: "rows that count",
-    row_counting.REPEATED: "repeats of another row with other traffic, sizes or ties",
+    row_counting.REPEATED: (
+        "repeats of another row with other traffic, sizes, or order of simultaneous arrivals"
+    ),
     row_counting.REVISED: "added after a first run, or with another measure or tolerance since then",
     row_counting.ANECDOTAL: "with a wide tolerance, which count only if they are not reproduced",
     row_counting.UNPUBLISHED: "inputs of the runs, or only derived from the paper",
@@ -72,8 +74,9 @@ def describe_sensitivity_runs(changed: Mapping[str, Any] | None) -> list[str]:
         return []
     told = "; ".join(f"`{one['name']}` ({escape_markdown(one['title'])})" for one in changed["settings"])
     return [
-        "Each sensitivity run changes one parameter that the paper leaves open. Parentheses name the run "
-        f"beside assumptions, and beside verdicts that it changes. The runs are {told}.",
+        "Each sensitivity run changes one parameter that the paper leaves open. Its name is in parentheses "
+        "after the assumption that it changes, and below each verdict that it changes. The runs are "
+        f"{told}.",
         "",
     ]
 
@@ -136,7 +139,8 @@ def describe_commands(paper: Paper, document: Mapping[str, Any]) -> list[str]:
         f"    {document['command']}",
         "",
         f"`{here} --list` lists figures, sweeps and sensitivity runs. "
-        f"`{here} --redraw` draws every figure with plotted data and a page of all rows, without runs. "
+        f"`{here} --redraw` draws every figure that has plotted data again and writes a page of all rows, "
+        "without runs. "
         f"This page was made with Overspill {document['overspill']}; `rows.toml` has the SHA-256 "
         f"`{document['tolerances']}`.",
         "",

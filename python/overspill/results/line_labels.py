@@ -54,11 +54,11 @@ LABEL_MEANINGS = {
         "moved. The check does not cover them."
     ),
     "SAME RUN": (
-        "Variants that are equal in every metric, in all counts of the whole run (events, packet-hops, "
-        "flows, its end) and, for a run but not for a sweep, in every flow. The settings in which they "
-        "differ had no effect. `no buffer overflowed`: nothing was lost, marked, detoured, bounced, cut, "
-        "returned, held or paused, and no CNM or CNP was sent. If only the measurement window was recorded, "
-        "this is true for the window alone."
+        "Variants with equal results: every metric and all counts of the whole run (events, packet-hops, "
+        "flows, end time). A run, but not a sweep, also compares every flow. The settings in which the "
+        "variants differ had no effect. `no buffer overflowed`: nothing was lost, marked, detoured, bounced, "
+        "cut, returned, held or paused, and no CNM or CNP was sent. If only the measurement window was "
+        "recorded, this is true for the window alone."
     ),
     "UNEQUAL MEMORY": ("The switches of the variants have unequal memory in total, including bounce queues."),
     "FEW SEEDS": (
