@@ -35,6 +35,6 @@ pub struct OversizedFrame {
     pub size: u16,
     /// Size of the input buffer of a stage in bytes.
     pub stage_buffer: u64,
-    /// Size of the buffer in front of an internal link in bytes.
+    /// Size in bytes of a buffer that feeds an internal link.
     pub link_buffer: u64,
 }

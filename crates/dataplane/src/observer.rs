@@ -155,7 +155,7 @@ pub trait Observer {
     fn on_input_dequeue(&mut self, _at: EventLocation, _input: u32, _pkt: &Pkt) {}
     /// Receives a frame for the port of `_at` that has reached a buffer inside a `fabric` switch.
     /// The input buffers of the ports' stages have the first numbers. Two buffers for each internal link follow: the
-    /// one in front of it and the one behind.
+    /// one that feeds it and the one behind it.
     fn on_stage_arrival(&mut self, _at: EventLocation, _buffer: u16, _pkt: &Pkt) {}
     /// Receives the new number of bytes occupied in a buffer inside a `fabric` switch.
     /// Buffers are numbered as in [`Observer::on_stage_arrival`]. The bytes are those of frames stored there, on their

@@ -21,7 +21,7 @@ pub enum Account {
     Input(PortId, u8),
     /// Bytes of all classes that came in by a port and are still there, as in [`Account::Input`].
     AllInput(PortId),
-    /// Bytes of a class stored in the buffer in front of a port's link since the run began. Departures do not lower it.
+    /// Bytes of a class stored in the output buffer of a port since the run began. Departures do not lower it.
     Arrived(PortId, u8),
     /// Bytes of a class that came in by a port and were stored since the run began. Departures do not lower it.
     Entered(PortId, u8),

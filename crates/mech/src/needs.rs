@@ -54,7 +54,7 @@ impl PortThresholds {
 pub enum MemorySide {
     /// Memory of frames that came in by the port, including frames that cross from it to an output.
     Input,
-    /// Buffer in front of the port's link.
+    /// Output buffer of the port.
     Output,
 }
 

@@ -162,7 +162,7 @@ pub trait View {
     fn occupant(&self, _port: PortId, _unit: u32) -> Option<Occupant> {
         None
     }
-    /// Returns used capacity and limit of the buffer in front of a port's link.
+    /// Returns used capacity and limit of the output buffer of a port.
     /// Frames that wait at inputs for the port and congestion messages do not count.
     fn output_fill(&self, _port: PortId) -> Fill {
         Fill { used: 0, limit: None }

@@ -19,7 +19,7 @@ pub(crate) struct StageFrame {
     pub(crate) hash: u32,
 }
 
-/// Buffer inside a `fabric` switch: at the input of a stage, or in front of an internal link.
+/// Buffer inside a `fabric` switch: at the input of a stage, or one that feeds an internal link.
 #[derive(Clone, Debug)]
 pub(super) struct StageBuffer {
     pub(super) stage: u16,

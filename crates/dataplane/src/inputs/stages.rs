@@ -1,8 +1,8 @@
-//! Stages inside a `fabric` switch: their input buffers, and internal links with a buffer in front of each.
+//! Stages inside a `fabric` switch: their input buffers, and internal links with a buffer that feeds each.
 //! Frames move through them (QCN-OS §V, fig. 8).
 //!
-//! A *target* is a buffer that a frame can move to: an output buffer, the input buffer of a stage, or that in front of
-//! an internal link. A target takes one frame at a time, at its own rate. It holds space for the frame from the grant
+//! A *target* is a buffer that a frame can move to: an output buffer, the input buffer of a stage, or one that feeds an
+//! internal link. A target takes one frame at a time, at its own rate. It holds space for the frame from the grant
 //! on, so nothing is lost inside. A buffer may feed several targets simultaneously, as an input of a `cioq` switch may.
 
 use super::FrameAmount;
@@ -69,7 +69,7 @@ pub(crate) struct Stages {
     /// Number of the stage of each port.
     stages: Box<[u16]>,
     /// Targets, that is buffers to which frames move; the output buffers come first.
-    /// The input buffers of ports' stages follow. Then come, for each link, the buffer in front of it and the input
+    /// The input buffers of ports' stages follow. Then come, for each link, the buffer that feeds it and the input
     /// buffer behind it.
     pub(super) targets: Box<[StageTarget]>,
     /// Buffers of the targets that are not outputs.
@@ -289,14 +289,14 @@ impl Stages {
         self.target_before_link(own.stage, link).ok_or(link)
     }
 
-    /// Returns the target (buffer) whose frames an internal link carries; `None` if the link begins at another stage.
+    /// Returns the target (buffer) that feeds an internal link; `None` if the link begins at another stage.
     fn target_before_link(&self, stage: u16, link: usize) -> Option<u16> {
         let place = usize::from(self.ports).checked_add(link.checked_mul(2)?)?;
         let leaves = self.buffers.get(place).is_some_and(|front| front.stage == stage);
         leaves.then(|| place as u16 + self.ports)
     }
 
-    /// Visits the buffer before each internal link on the path from an input to an output.
+    /// Visits the buffers that feed internal links on the path from an input to an output.
     /// `each` gets the bytes that a queue takes there, and the limit in bytes.
     pub(crate) fn visit_links_on_path(
         &self,

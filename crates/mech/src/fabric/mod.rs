@@ -1,7 +1,7 @@
 //! Fabric slot of a `fabric` switch: wires the stages inside, and chooses the path of a frame through them.
 //!
 //! A stage is a crossbar with a buffer at each of its inputs. Ports of the switch are assigned to stages. Internal
-//! links join the stages, each with a rate and a buffer in front of it. A frame leaves its virtual output queue for the
+//! links join the stages, each with a rate and a buffer that feeds it. A frame leaves its virtual output queue for the
 //! input buffer of its stage. From there it goes to a link's buffer or to the buffer of its output, and so on. It moves
 //! only if the next buffer has free space, so that no frame is lost inside (QCN-OS §V, fig. 8). The mechanisms here
 //! define only the wiring; all else is the same for each.

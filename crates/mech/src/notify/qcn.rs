@@ -9,7 +9,7 @@
 //!                      q_old = q             the next I_s by F6: from the base down to 0.123 of it
 //! ```
 //!
-//! q is the memory of one class of the port: the buffer in front of the link, or the memory of the input. The sign is
+//! q is the memory of one class of the port: the output buffer, or the memory of the input. The sign is
 //! that of QCN-OS: a value above 0 means congestion. The standard has the opposite sign and the same six bits. Only
 //! bytes of stored frames count, so lost frames start no sample. A frame that passes several intervals is one sample.
 //! The first interval is the base. Lengths and intervals continue when the link goes down and comes back.

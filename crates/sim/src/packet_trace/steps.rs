@@ -116,7 +116,7 @@ pub struct PacketStep {
     /// Number of frames queued at the port just before the packet is stored there.
     pub before: Option<u32>,
     /// Buffer inside a `fabric` switch that the packet has reached. Input buffers of the ports' stages come first,
-    /// then two for each internal link: the one in front of it and the one behind.
+    /// then two for each internal link: the one that feeds it and the one behind it.
     pub buffer: Option<u16>,
     /// Size of the frame in bytes; after trimming, the remaining bytes.
     pub size: u16,

@@ -16,7 +16,7 @@ use units::{Dur, Rate, Time};
 pub(crate) enum BufferKind {
     /// Input buffer of the stage that a port belongs to.
     Port(u16),
-    /// Buffer in front of an internal link.
+    /// Buffer that feeds an internal link.
     InFrontOfLink(u16),
     /// Input buffer of a stage behind an internal link.
     BehindLink(u16),

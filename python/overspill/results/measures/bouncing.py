@@ -38,7 +38,7 @@ METRICS = [
         "bounces of bounced packets",
         "bounces",
         "Mean number of bounces of a packet that was bounced.",
-        "Σ np / packets with np ≥ 1",
+        "Σ np / packets with np ≥ 1; np: bounces of a packet",
     ),
     bouncing_metric(
         "max_bounced_distance_mean",

@@ -38,7 +38,8 @@ METRICS = [
         "reordered packets",
         "1",
         "Share of received packets that arrived after a packet with a higher sequence number.",
-        formula="packets with s < NextExp / packets received",
+        formula="packets with s < NextExp / packets received; s: sequence number, NextExp: 1 + the highest s "
+        "before",
         source=RFC4737_SOURCE,
     ),
     reordering_metric(
@@ -46,7 +47,8 @@ METRICS = [
         "reordering extent mean",
         "packets",
         f"Mean extent of reordered packets. {EXTENTS_NOTE}",
-        formula="Σ e / reordered packets; e = i − j, j the first arrival before i with s[j] > s[i]",
+        formula="Σ e / reordered packets; e = i − j, j the first arrival before i with s[j] > s[i]; s: "
+        "sequence number",
         source=RFC4737_EXTENT_SOURCE,
     ),
     reordering_metric(
