@@ -55,7 +55,7 @@ def measure_stalled_queries(sweeps: Sweeps) -> Iterator[Measured]:
     runs = sweeps["stall_tail"]
     [point] = runs.points
     probed, plain = (timeouts_per_query(runs, one, point) for one in ("tlp", "standard"))
-    note = f"{probed.mean():.3g} by {plain.mean():.3g} timeouts a query"
+    note = f"{probed.mean():.3g} / {plain.mean():.3g} timeouts a query"
     case = "TLP by standard TCP, flows of one window"
     yield build_measured(case, "timeouts", divide_by_seed(probed, plain), note)
 
@@ -78,7 +78,7 @@ def measure_coexistence(sweeps: Sweeps) -> Iterator[Measured]:
         own = runs.metric(metric_key("goodput", SECOND_GROUP), "mixed", point)
         yield build_measured(f"CP by TCP beside it, {size}", "goodput", divide_by_seed(own, beside))
         expired = [timeouts_by_group(runs, one, point)[0] for one in ("tcp", "mixed")]
-        note = f"{expired[1].mean():.4g} by {expired[0].mean():.4g} timeouts a run"
+        note = f"{expired[1].mean():.4g} / {expired[0].mean():.4g} timeouts a run"
         yield build_measured(case, "timeouts", divide_by_seed(expired[1], expired[0]), note)
         cut = runs.metric(metric_key("trims", FIRST_GROUP), "mixed", point)
         yield build_measured(f"TCP beside CP, {size}", "packets_cut", cut)
@@ -149,7 +149,7 @@ def measure_one_frame_of_buffer(sweeps: Sweeps) -> Iterator[Measured]:
 def measure_lost_feedback(sweeps: Sweeps) -> Iterator[Measured]:
     """Measures timeouts if PACKs or headers are dropped."""
     runs = sweeps["lost_pack"]
-    note = f"{runs.metric('packs', CP).mean():.3g} PACKs a run came"
+    note = f"{runs.metric('packs', CP).mean():.3g} PACKs arrive in a run"
     yield build_measured("a PACK is lost", "timeouts", response_timeouts(runs, CP), note)
     runs = sweeps["lost_header"]
     note = f"{headers_lost(runs, CP).mean():.3g} % of headers lost"
