@@ -265,7 +265,8 @@ def test_list_and_explain_know_the_catalogue_and_the_metrics(command: Command) -
 
 def test_list_json_has_what_the_lists_have(command: Command) -> None:
     told = json.loads(command("list", "--json").out)
-    assert list(told) == ["mechanisms", "topologies", "transports", "traffic", "sizes", "metrics", "papers"]
+    names = ["mechanisms", "topologies", "transports", "traffic", "sizes", "metrics", "papers", "examples"]
+    assert list(told) == names
     assert ("switch.overflow", "tail_drop") in {(one["group"], one["name"]) for one in told["mechanisms"]}
     alone = json.loads(command("list", "metrics", "--json").out)
     assert list(alone) == ["metrics"] and "fct_p99.9" in {one["name"] for one in alone["metrics"]}

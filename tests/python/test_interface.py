@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 ENGINE = ROOT / "python/overspill/papers"
 # The code that reads papers and writes their pages is part of the command.
 OWN = {
-    "paper_files.py": {"overspill.results.names"},
+    "paper_files.py": {"overspill.results.names", "overspill.shipped_files"},
     "toml_fields.py": {"overspill.engine", "overspill.engine.source"},
     "write_paper.py": {"overspill.charts", "overspill.report", "overspill.results", "overspill.atomic_files"},
     "published_files.py": {"overspill.results", "overspill.atomic_files"},

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from overspill import BadInput, shipped_files
+from overspill import BadInput
 from overspill.papers import claims, paper_code, paper_rows
 from overspill.papers.claims import Claim
 from overspill.papers.paper_rows import Row
 from overspill.papers.spec import Draw, Measure
 from overspill.papers.toml_fields import REQUIRED, TableFields, read_toml
 from overspill.results.names import TABLES
+from overspill.shipped_files import PAPERS, find_folders
 
 PAPER_FILE, ROWS_FILE, CLAIMS_FILE = "paper.toml", "rows.toml", "claims.toml"
 MAX_FIGURES_ON_PAGE = 3  # figures on the page of a paper
@@ -96,7 +97,7 @@ class Paper:
     def folder_arguments(self) -> list[str]:
         """Arguments by which a command finds the paper: `--papers DIR`, unless it is in a usual place."""
         folder = self.folder.parent.resolve()
-        if folder in (one.resolve() for one in shipped_files.find_folders(shipped_files.PAPERS)):
+        if folder in (one.resolve() for one in find_folders(PAPERS)):
             return []
         # The command is in published files, which must not name folders of the machine that made them.
         below = folder.is_relative_to(Path.cwd())
@@ -122,7 +123,7 @@ def paper_folders(given: Path | None = None) -> list[Path]:
     """
     if named := given or (Path(os.environ[FOLDER_VARIABLE]) if os.environ.get(FOLDER_VARIABLE) else None):
         return [named]
-    return shipped_files.find_folders(shipped_files.PAPERS)
+    return find_folders(PAPERS)
 
 
 def find_paper_folder(given: Path | None = None) -> Path | None:
