@@ -120,11 +120,11 @@ python-lint: $(VENV)/.dev
 	$(BIN)/python tests/english.py
 
 rust-test:
-	cargo test --workspace --exclude py --exclude micro --exclude own_answer --quiet
+	cargo test --workspace --exclude overspill-py --exclude micro --exclude own_answer --quiet
 
 # Unit tests stand beside the code.
 rust-unit-test:
-	cargo test --workspace --exclude py --exclude micro --exclude own_answer --lib --quiet
+	cargo test --workspace --exclude overspill-py --exclude micro --exclude own_answer --lib --quiet
 
 # A file of tests stays in one process, since its tests share what takes long to make; the longest file comes first.
 # A process that dies ends the tests: where another takes its place, files may wait for it forever.
@@ -140,7 +140,7 @@ python-unit-test: $(VENV)/.dev
 	$(PYTEST) -m "not slow" tests/python
 
 golden:
-	OVERSPILL_GOLDEN=record cargo test --package sim --test all --quiet -- --nocapture golden::every_golden_run
+	OVERSPILL_GOLDEN=record cargo test --package overspill-sim --test all --quiet -- --nocapture golden::every_golden_run
 
 # With BEFORE, a revision and the tree as it is, in turns; that needs SciPy but not the core in Python.
 BENCH_ROUNDS ?= 11
@@ -222,7 +222,7 @@ docs: dev
 	mv docs/claims.md.new docs/claims.md
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	rm -rf $(TARGET)/doc
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --exclude py --exclude micro --exclude own_answer --no-deps --quiet
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --exclude overspill-py --exclude micro --exclude own_answer --no-deps --quiet
 	cp -r $(TARGET)/doc out/site/rust
 	@for one in $(PAPERS); do $(BIN)/overspill paper $$one --redraw --out out/site/papers/$$one || exit 1; done
 	@echo "site: out/site/index.html"

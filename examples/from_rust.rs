@@ -1,5 +1,5 @@
 //! Run of a scenario from Rust, with a line for each variant:
-//! `cargo run --release -p sim --example from_rust [SCENARIO]`.
+//! `cargo run --release -p overspill-sim --example from_rust [SCENARIO]`.
 
 use scenario::{Source, load};
 use sim::{Options, Recorder, build};

@@ -245,7 +245,7 @@ class SourceTree:
             return self.pytest(tests.removeprefix(PYTEST_PREFIX))
         package, *rest = shlex.split(tests)
         words = 2 if rest[0] == "--test" else 1
-        command, filters = ["--package", package, *rest[:words]], rest[words:]
+        command, filters = ["--package", f"overspill-{package}", *rest[:words]], rest[words:]
         built = self.cargo([*command, "--no-run"], optimized)
         if built.returncode:
             return "does not build", FailedTests([built.stderr[-2000:]], [])

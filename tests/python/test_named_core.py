@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -28,4 +29,13 @@ def test_a_core_that_is_not_there_is_told_with_the_variable_that_names_it(
     monkeypatch.setenv(core.CORE_VARIABLE, named)
     monkeypatch.setattr(core, "_backend", None)
     with pytest.raises(Failed, match=r"OVERSPILL_CORE names cannot be loaded \(.*\); build it, or unset"):
+        core.backend()
+
+
+def test_core_of_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "old_core.py").write_text("def version():\n    return '0.0.1'\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv(core.CORE_VARIABLE, "old_core")
+    monkeypatch.setattr(core, "_backend", None)
+    with pytest.raises(Failed, match=r"cannot be loaded \(it has version 0\.0\.1, and the package \d"):
         core.backend()

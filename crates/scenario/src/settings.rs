@@ -12,6 +12,9 @@ use crate::choices::{ModelKind, NicJitter, NodeKind, SimultaneousArrivals, TieOr
 use dataplane::DeadPortPolicy;
 use mech::params::{Param, ParamKind, Spec, Values};
 
+/// Newest form of scenario files that this version reads. A change that gives an old file another meaning raises it.
+pub const NEWEST_FORMAT: i64 = 1;
+
 /// Declaration of the top-level keys of a scenario.
 pub const SCENARIO: Spec = Spec {
     slot: "",
@@ -35,6 +38,13 @@ pub const SCENARIO: Spec = Spec {
             name: "seed",
             doc: "Seed of the first run; further runs use the following integers.",
             kind: ParamKind::Count { min: 0, max: i64::MAX as u64 },
+            default: Some("1"),
+        },
+        Param {
+            name: "format",
+            doc: "Form of the scenario file. A version of Overspill that is too old for a file refuses it by this \
+                  number.",
+            kind: ParamKind::Count { min: 1, max: NEWEST_FORMAT as u64 },
             default: Some("1"),
         },
         Param {

@@ -1,5 +1,5 @@
 //! Benchmark of the event queue: nanoseconds for a pop and a push in the hold pattern, which takes the next event and
-//! pushes one a random time later. Run it with `cargo bench -p sim --bench queue [MILLIONS_OF_EVENTS]`.
+//! pushes one a random time later. Run it with `cargo bench -p overspill-sim --bench queue [MILLIONS_OF_EVENTS]`.
 
 use mech::{Stream, StreamPurpose};
 use sim::queue::{EventQueue, Key, StepPhase};

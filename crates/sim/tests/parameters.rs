@@ -259,8 +259,9 @@ fn record() -> PathBuf {
 }
 
 /// Parameters that change no results, each with the purpose that it has.
-const OTHERWISE: [(&str, &str); 6] = [
+const OTHERWISE: [(&str, &str); 7] = [
     ("/description", "a text in the results"),
+    ("/format", "the form of the file: one is known"),
     ("measure/allow_unfinished", "how the command ends"),
     ("topology.node/name", "links name nodes: refused alone"),
     ("transport:linux_2_6_38/limited_transmit", "always on there: a note"),

@@ -169,7 +169,7 @@ fn every_packet_that_is_made_or_returned_has_a_route() {
 }
 
 /// Test of many more random scenarios, which is run by hand.
-/// Larger draw, run by hand: `RETURNING=20000 cargo test --release -p sim --test all -- --ignored returning
+/// Larger draw, run by hand: `RETURNING=20000 cargo test --release -p overspill-sim --test all -- --ignored returning
 /// --nocapture`.
 #[test]
 #[ignore = "takes minutes; the number of scenarios is RETURNING"]

@@ -50,13 +50,28 @@ def load_compiled(named: str) -> ModuleType:
     return module
 
 
+def check_version(core: ModuleType) -> None:
+    """Raises `ImportError` if a core has another version than the installed package."""
+    from importlib import metadata
+
+    try:
+        package = metadata.version("overspill")
+    except metadata.PackageNotFoundError:
+        return
+    if core.version() != package:
+        raise ImportError(f"it has version {core.version()}, and the package {package}")
+
+
 def backend() -> ModuleType:
     """Returns the core in use; raises `Failed` if it cannot be loaded."""
     global _backend
     if _backend is None:
         named = os.environ.get(CORE_VARIABLE, "")
         try:
-            _backend = load_compiled(named or "overspill._core")
+            loaded = load_compiled(named or "overspill._core")
+            if named:
+                check_version(loaded)
+            _backend = loaded
         except ImportError as error:
             what = f"the core that {CORE_VARIABLE} names" if named else "the compiled core"
             build = "build it, or unset the variable" if named else "build it with `make setup`"

@@ -58,7 +58,7 @@ const MAX_VALUES: usize = 1_000_000;
 const MAX_FAULTS: usize = 1000;
 
 /// Keys that a variant may not set, because variants are compared on the same random draws.
-const KEYS_NOT_IN_VARIANTS: [&str; 3] = ["name", "seed", "variants"];
+const KEYS_NOT_IN_VARIANTS: [&str; 4] = ["name", "format", "seed", "variants"];
 
 /// Function that opens a file named in a scenario, or returns the reason why it cannot be read.
 pub type FileOpener = Box<dyn Fn(&str) -> Result<Box<dyn BufRead>, String>>;

@@ -14,7 +14,7 @@ use super::networks::{self, Network, TrafficContext};
 use super::resolved_json;
 use super::switches::SwitchReader;
 use super::transports;
-use super::tree::Node;
+use super::tree::{Data, Node};
 use super::warnings;
 use crate::diag::format_fault;
 use crate::model::{Choice, FilledSlot, HostConfig, MeasureSettings, Scenario};
@@ -57,6 +57,11 @@ pub(super) fn read_variant(
 ) -> Option<LoadedVariant> {
     let ReadContext { source, notes } = reading;
     let before = faults.count;
+    check_format(document, faults);
+    if faults.count > before {
+        // Each key that only a newer version knows would be a fault of its own.
+        return None;
+    }
     let top = read_values(
         document,
         AllowedKeys { other_keys: &SCENARIO_TABLES, ..AllowedKeys::new(settings::SCENARIO.params) },
@@ -111,6 +116,8 @@ pub(super) fn read_variant(
     let Network { choice: network, topology, .. } = network;
     let (host, transport, measure, (switches, groups)) = (host?, transport?, measure?, switches?);
     let mut map = resolved_json::values_json(&top);
+    // The form of the file is no property of the run.
+    map.remove("format");
     if events.is_empty() {
         EVENT_KEYS.iter().for_each(|key| drop(map.remove(*key)));
     } else {
@@ -203,6 +210,19 @@ fn read_duration(document: &Node, top: Option<&Values>) -> Option<Dur> {
     let text = document.get("duration").and_then(Node::text);
     let read = top.map(|top| top.time("duration")).or_else(|| units::parse_dur(text?).ok());
     read.filter(|duration| *duration > Dur::ZERO)
+}
+
+/// Reports a scenario file that is written for a newer version.
+fn check_format(document: &Node, faults: &mut Faults) {
+    let Some(Data::Integer(format)) = document.get("format").map(|node| &node.data) else { return };
+    if *format > settings::NEWEST_FORMAT {
+        let rule = format!(
+            "at most {}, the newest form that overspill {} reads; a newer overspill is needed",
+            settings::NEWEST_FORMAT,
+            env!("CARGO_PKG_VERSION")
+        );
+        faults.add_fault(&document.locate("format"), format_fault(format.to_string(), &rule));
+    }
 }
 
 fn check_name(document: &Node, faults: &mut Faults) {
