@@ -3,8 +3,8 @@
 //! Segments that leave at one instant are one burst with one send time, so that every ACK of a first window gives a
 //! sample.
 //! Two bursts are timed simultaneously, which gives two to four samples a round trip later on.
-//! A retransmission discards both, since an ACK does not tell which sending it acknowledges (Karn). With timestamps
-//! nothing here is used.
+//! A retransmission stops both measurements: an ACK does not show which transmission of a segment it acknowledges
+//! (Karn's algorithm). With timestamps nothing here is used.
 
 use units::{Dur, Time};
 
@@ -60,7 +60,8 @@ impl RttTiming {
         }
         sample
     }
-    /// Discards both bursts after a retransmission: an ACK does not tell which sending it acknowledges (Karn).
+    /// Stops the timing of both bursts after a retransmission, without a sample.
+    /// An ACK does not show which transmission of a segment it acknowledges (Karn's algorithm).
     pub fn clear(&mut self) {
         *self = RttTiming::default();
     }

@@ -74,12 +74,12 @@ pub struct OfferedLoad {
     pub fraction: f64,
     /// Capacity that the load is a fraction of.
     pub of: LoadOf,
-    /// Bytes that the load counts.
+    /// Bytes that count as load: payload, or whole frames on the wire.
     pub bytes: LoadBytes,
-    /// Rate in bits per second at which all hosts together send, in the bytes that the load counts. The achieved load
-    /// is `fraction` times the delivered bits per second over this rate.
+    /// Offered rate of all hosts together in bits per second: of payload, or of whole frames if `bytes` is `Wire`.
+    /// The achieved load is `fraction` times the delivered bits per second, counted in the same way, over this rate.
     pub bps: f64,
-    /// Rate in payload bits per second at which all hosts together send.
+    /// Offered rate of all hosts together in payload bits per second.
     pub payload_bps: f64,
 }
 

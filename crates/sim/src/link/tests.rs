@@ -33,10 +33,9 @@ fn links_keep_their_order_and_share_one_memory() {
     assert_eq!(wires.frames_in_flight(), 0);
 }
 
-/// Test of the payload on a link with a run of back-to-back segments.
-/// Three segments of 1000 B in a run: the last two have no slot of their own.
+/// Test of the payload on a link while three back-to-back segments of 1000 B share a slot.
 #[test]
-fn payload_on_links_counts_all_frames_of_a_run() {
+fn payload_on_a_link_includes_every_back_to_back_segment() {
     let head = mech::Head { flags: mech::Flags::PAYLOAD, ..mech::Head::default() };
     let mut released = dataplane::transport::ReleasedPackets::default();
     (0..3).for_each(|n| released.push(Pkt { seq: 1000 * n, emission: n, payload: 1000, head, ..Pkt::default() }));
@@ -54,7 +53,7 @@ fn payload_on_links_counts_all_frames_of_a_run() {
 }
 
 #[test]
-fn run_takes_one_slot_and_arrives_before_later_frames() {
+fn back_to_back_segments_share_a_slot_and_arrive_first() {
     let run = |count: u32| {
         let mut released = dataplane::transport::ReleasedPackets::default();
         let segment = |n| Pkt { seq: 1000 * n, emission: n, payload: 1000, ..Pkt::default() };

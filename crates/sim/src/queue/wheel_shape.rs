@@ -37,9 +37,9 @@ const MAX_SHIFT: u32 = 48;
 /// Counts of events and slots since the last decision about the wheel's shape.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ShapeStatistics {
-    /// Number of events taken from the queue since the last decision.
+    /// Number of events taken from the queue since the last decision about the wheel's shape.
     pub pops: u64,
-    /// Number of slots opened since the last decision.
+    /// Number of slots opened since the last decision about the wheel's shape.
     pub opened: u64,
     /// Number of different times among the events taken from opened slots. Simultaneous events count as one, since no
     /// width separates them.
@@ -53,7 +53,7 @@ pub(super) struct ShapeStatistics {
 }
 
 impl ShapeStatistics {
-    /// Chooses the width and number of slots until the next decision, after `pushes` pushes.
+    /// Returns the width and number of slots to use until the next decision. `pushes` counts pushes since the last one.
     ///
     /// A slot with Poisson arrivals of mean m holds m / (1 - exp(-m)) events when it is opened. By measurement, a
     /// wheel is fastest with m between 0.15 and 0.8: most opened slots then hold one event, which the processor's

@@ -318,11 +318,10 @@ mod tests {
         assert_eq!((arrivals(1), arrivals(0)), (vec![1, 1], vec![2, 0]));
     }
 
-    /// Test of frames that pass an empty queue, after the last noted frame.
-    /// A frame passes at 60 and is counted. Another passes at 400, when the records have only to show that it has
-    /// come.
+    /// Test of a frame that is only counted, and arrives later than the instant up to which the records are updated.
+    /// The records show the frame at 60 as passed. They show the frame at 400 as stored, and not as left.
     #[test]
-    fn counted_frame_after_the_last_note_still_waits() {
+    fn frame_counted_after_the_last_update_is_still_queued() {
         let (mut ahead, mut port, mut trace) = (ComputedDepartures::new(1), QueueRecord::new(0), Vec::new());
         ahead.set_count_only_until(0, Time(500));
         assert!(

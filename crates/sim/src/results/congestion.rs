@@ -102,7 +102,7 @@ impl<T: Tap> World<Recorder, T> {
         Table { name: "input_trace", columns: named_columns(columns) }
     }
 
-    /// Returns the bytes in the buffers inside switches, and the time in which frames moved into them, by time bin.
+    /// Returns a row for each buffer inside a switch and time bin: bytes held, and time during which frames moved in.
     pub(super) fn fabric_trace(&self, rows: &[StageRow]) -> Table {
         let width = self.state.observer.scope.bin.0 as f64;
         let columns = [

@@ -2,9 +2,9 @@
 //!
 //! Source: Xu et al., "Binary Increase Congestion Control for Fast Long-Distance Networks", INFOCOM 2004.
 //!
-//! Below 15 segments BIC is Reno. The kernel divides growth by a ratio of segments to ACKs. The ratio begins at 2, and
-//! ends at 31/16 if every segment is acknowledged. So a window needs 16/31 of the ACKs that the paper requires for one
-//! more segment.
+//! Below 15 segments BIC is Reno. BIC defines a number of ACKs after which the window grows by one segment. The kernel
+//! divides this number by a smoothed ratio of acknowledged segments to ACKs. The ratio begins at 2, and ends at 31/16
+//! if every segment is acknowledged. A window then needs 16/31 of the ACKs that the paper requires per segment.
 
 use crate::transport::tick_clock::TickClock;
 use units::Dur;

@@ -58,7 +58,7 @@ impl Sender {
             }
             return false;
         }
-        // Linux 2.6.38 does not set PSH at the end of a burst.
+        // PSH makes the receiver acknowledge the end of a burst immediately. Linux 2.6.38 does not set it there.
         if io.cfg.rack.tso && self.nxt - r.burst.start > mss && !io.cfg.follows_linux_2_6_38() {
             set_push_flag(io);
         }

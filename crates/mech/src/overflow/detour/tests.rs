@@ -322,7 +322,7 @@ fn share_of_early_detours_matches_the_probability() {
         let left = (0..20_000).filter(|_| matches!(fate(&mut detour, (&pkt, 1), &state, &mut desk), Fate::Detour(..)));
         let share = left.count() as f64 / 20_000.0;
         // Five standard deviations are at most 0.0177.
-        assert!((share - p).abs() < 0.018, "class {class}, {waiting} of 10: {share}, not {p}");
+        assert!((share - p).abs() < 0.018, "class {class}, {waiting} of 10 packets queued: share {share}, not {p}");
         assert!((share == p) == (p == 0.0 || p == 1.0));
     }
 }
