@@ -46,12 +46,12 @@ def test_an_event_is_a_row_with_what_it_cost_each_variant() -> None:
         run("fast", 1, [DOWN, UP], [(12, 0), (0, 0)]),
     )
     first, second = network_changes.network_event_rows(found)
-    assert [first.text(one) for one in ("none", "slow", "fast")] == [
+    assert [first.format_lost_frames(one) for one in ("none", "slow", "fast")] == [
         "-",
         "300 on the link, 4.5 at its ports or without a route",
         "12 on the link",
     ]
-    assert [second.text(one) for one in ("none", "slow", "fast")] == ["-", "", ""]
+    assert [second.format_lost_frames(one) for one in ("none", "slow", "fast")] == ["-", "", ""]
     assert [line.text for line in network_changes.change_lines(found)] == [
         "5 ms: leaf0:spine1 down; frames lost: slow 300 on the link, 4.5 at its ports or without a route; "
         "fast 12 on the link",

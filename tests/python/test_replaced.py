@@ -48,7 +48,7 @@ def test_replaced_results_of_a_changed_file_name_no_command(tmp_path: Path) -> N
     manifest = {"scenario": {"text": "a = 1"}, "sets": [], "seeds": [1], "variants": ["v"]}
     before = manifest | {"files": {"f.csv": "1", "g.csv": "7"}}
     after = manifest | {"files": {"f.csv": "2", "g.csv": "7"}}
-    text = ReplacedResults(before, after, tmp_path).text("s.toml")
+    text = ReplacedResults(before, after, tmp_path).describe("s.toml")
     assert text.endswith("Files of the scenario have changed since: f.csv") and AGAIN not in text
 
 

@@ -47,7 +47,8 @@ def write_report_and_exit(
     else:
         drawn = print_paths(results, formats, console)
         if results.replaced is not None:
-            stderr_console().print(Text(escape_unprintable(results.replaced.text(scenario))), soft_wrap=True)
+            described = escape_unprintable(results.replaced.describe(scenario))
+            stderr_console().print(Text(described), soft_wrap=True)
     from overspill.results.warnings import warnings
 
     left = exit_status(results)

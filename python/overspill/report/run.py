@@ -89,7 +89,7 @@ def network_event_rows(results: Results) -> list[dict[str, Any]]:
             "at": formats.format_time(row.change.at_ps),
             "link": row.change.link,
             "what": row.change.what,
-            "costs": [row.text(variant) for variant in results.variants],
+            "costs": [row.format_lost_frames(variant) for variant in results.variants],
         }
         for row in network_changes.network_event_rows(results)
     ]

@@ -92,7 +92,8 @@ def with_verdict(
     best, other = (variant, baseline) if better else (baseline, variant)
     against = stats.Difference(other, one.mean, one.low, one.high)
     reason = rules.reason(metric, pair, best, [against])
-    note = f"no *: {reason}" if reason else rules.unequal.text(metric, metric_rows.count_samples(pair))
+    unequal = rules.unequal.describe_differences(metric, metric_rows.count_samples(pair))
+    note = f"no *: {reason}" if reason else unequal
     return Difference(one.n, one.mean, one.low, one.high, not reason, note)
 
 

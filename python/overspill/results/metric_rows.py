@@ -246,7 +246,8 @@ def finish_row(one: RowDraft, known: KnownIntervals, rules: ComparisonRules) -> 
     if reason:
         return MetricRow(one.metric, cells, replace(comparison, fair=False), f"no *: {reason}")
     cells[comparison.best] = replace(cells[comparison.best], best=True)
-    return MetricRow(one.metric, cells, comparison, rules.unequal.text(one.metric, count_samples(cells)))
+    note = rules.unequal.describe_differences(one.metric, count_samples(cells))
+    return MetricRow(one.metric, cells, comparison, note)
 
 
 def count_samples(cells: Mapping[str, MetricCell]) -> dict[str, int | None]:

@@ -22,7 +22,7 @@ class ChangeRow:
     change: NetworkChange
     costs: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
 
-    def text(self, variant: str) -> str:
+    def format_lost_frames(self, variant: str) -> str:
         """Returns the frames that the event cost a variant, as means over seeds.
 
         `340 on the link, 12 at its ports or without a route`
@@ -101,4 +101,5 @@ def describe_event(row: ChangeRow, results: FinishedRuns) -> str:
     if not row.change.loses:
         alone = f" ({', '.join(having)})" if len(having) < len(results.variants) else ""
         return head + alone
-    return f"{head}; frames lost: " + "; ".join(f"{variant} {row.text(variant)}" for variant in having)
+    lost = "; ".join(f"{variant} {row.format_lost_frames(variant)}" for variant in having)
+    return f"{head}; frames lost: {lost}"

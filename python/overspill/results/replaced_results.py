@@ -59,7 +59,7 @@ class ReplacedResults:
             found += ["--max-events", str(self.before["max_events"])]
         return [*found, "--out", str(self.out)]
 
-    def text(self, scenario: str) -> str:
+    def describe(self, scenario: str) -> str:
         """Returns one or two sentences: the results that were replaced, and how to show them again."""
         seeds = len(self.before["seeds"])
         counted = f"{seeds} seed{'s' if seeds > 1 else ''} of {', '.join(self.before['variants'])}"

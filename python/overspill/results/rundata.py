@@ -16,7 +16,8 @@ from overspill.stats.quantiles import Value
 
 CUT_REASONS = {
     "max_events": "stopped by --max-events",
-    "max_packets": "stopped because too many packets or flows were in memory",
+    "max_packets": "stopped by a limit (10 million packets, 4 million unfinished flows, 4 million senders "
+    "and receivers in use, or 40 million flows; reduce the load)",
 }
 
 

@@ -32,9 +32,9 @@ class UnequalVariants:
     loads: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     memory: Mapping[str, str] = field(default_factory=dict)
 
-    def text(self, metric: Metric, samples: Mapping[str, int | None]) -> str:
+    def describe_differences(self, metric: Metric, samples: Mapping[str, int | None]) -> str:
         """Describes other differences between compared variants: samples, load, memory; empty without any."""
-        parts = [format_samples(self.samples(metric, samples))]
+        parts = [format_samples(self.list_sample_counts(metric, samples))]
         for workload, known in self.loads.items():
             loads = [known[variant] for variant in samples if variant in known]
             if loads and max(loads) - min(loads) > MAX_LOAD_DIFFERENCE * max(loads):
@@ -43,7 +43,7 @@ class UnequalVariants:
             parts.append("unequal memory")
         return "; ".join(part for part in parts if part)
 
-    def samples(self, metric: Metric, samples: Mapping[str, int | None]) -> list[int]:
+    def list_sample_counts(self, metric: Metric, samples: Mapping[str, int | None]) -> list[int]:
         """Returns the number of samples of each variant; for metrics of senders that of measured flows."""
         known = [count for count in samples.values() if count is not None]
         if not known and parse_known_key(metric.name).registered in METRICS_OF_FLOWS:
