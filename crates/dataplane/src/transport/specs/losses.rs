@@ -128,8 +128,8 @@ pub(super) const LINUX_2_6_38_TICK: Param = Param {
 };
 pub(super) const LINUX_2_6_38_TSO: Param = Param {
     name: "tso",
-    doc: "Segmentation offload: new data waits until a third of the window is free, at most two ticks after the last \
-          deferral. The first burst after an idle time has the size of the old window.",
+    doc: "Segmentation offload: new data waits until a third of the window is free, or until two ticks have passed \
+          since the sender last decided to hold it. The first burst after an idle time has the size of the old window.",
     kind: ParamKind::Flag,
     default: Some("true"),
 };
