@@ -52,8 +52,8 @@ fn the_schema_knows_every_key_of_the_file_and_refuses_others() {
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     let mut keys: Vec<&String> = schema["properties"].as_object().expect("properties").keys().collect();
     keys.sort();
-    let all = "dead_port description duration event framing host measure name override reroute_delay seed switch topology \
-               traffic transport variants";
+    let all = "dead_port description duration event format framing host measure name override reroute_delay seed switch \
+               topology traffic transport variants";
     assert_eq!(keys, all.split(' ').collect::<Vec<_>>());
     assert_eq!(schema["additionalProperties"], false);
     assert_eq!(schema["required"], serde_json::json!(["name", "duration", "topology", "traffic"]));
