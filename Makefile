@@ -81,7 +81,7 @@ wheel: $(VENV)/.dev
 	@command -v rustup >/dev/null || { echo "rustup is missing: it has the tools that read profiles, see https://rustup.rs"; exit 1; }
 	@rustup component add llvm-tools
 	@rm -f dist/*
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin build --release --strip --sdist --pgo --out dist
+	CARGO_TARGET_DIR=$(abspath out)/wheel $(BIN)/maturin build --release --strip --sdist --pgo --interpreter $(BIN)/python --out dist
 	OVERSPILL_WHEEL=$$(echo dist/overspill-*.whl) $(BIN)/python -m pytest -q tests/test_wheel.py
 
 demo: setup
