@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 from conftest import Ran
 from test_lost import start_command, stored_keys
@@ -53,13 +54,10 @@ def test_a_single_run_goes_on_however_little_memory_there_is(
     )
 
 
-def test_control_groups_of_both_versions_and_the_machine_are_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_control_groups_of_both_versions_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     proc, groups = tmp_path / "proc", tmp_path / "groups"
     written = {
         proc / "self" / "cgroup": "4:cpu,memory:/a/b\n0::/c/d\n",
-        proc / "meminfo": "MemTotal: 9 kB\nMemAvailable:   3000 kB\n",
         groups / "memory" / "a" / "memory.limit_in_bytes": "1000\n",
         groups / "memory" / "a" / "memory.usage_in_bytes": "600\n",
         groups / "memory" / "a" / "memory.stat": "cache 1\ntotal_inactive_file 50\n",
@@ -79,7 +77,20 @@ def test_control_groups_of_both_versions_and_the_machine_are_asked(
     assert memory.free_cgroup_memory() == 450
     (proc / "self" / "cgroup").write_text("1:cpu:/a\n")
     assert memory.free_cgroup_memory() is None
-    assert memory.free_physical_memory() == 3000 * 1024
+
+
+def test_free_physical_memory_is_less_than_all_of_it_and_may_be_unknown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    free = memory.free_physical_memory()
+    assert free is not None and MIB < free < psutil.virtual_memory().total
+
+    def fails() -> None:
+        raise OSError("no such counter")
+
+    monkeypatch.setattr(psutil, "virtual_memory", fails)
+    assert memory.free_physical_memory() is None
+    assert "physical memory" not in {limit.name for limit in memory.memory_limits()}
 
 
 def test_the_fewest_runs_of_any_limit_count(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -247,6 +247,19 @@ def test_no_page_is_drawn_in_a_folder_where_another_command_is_writing(
     assert command("report", "o").status == 0 and Path("o/report.html").is_file()
 
 
+def test_the_mark_stays_the_same_file_with_its_text(tmp_path: Path) -> None:
+    mark = tmp_path / "o" / "store" / cache.MARK_FILE
+    (tmp_path / "o").mkdir()
+    for _ in range(2):
+        with cache.lock_store(tmp_path / "o"):
+            before = mark.stat().st_ino
+            with pytest.raises(BadInput, match="another run or sweep"), cache.lock_store(tmp_path / "o"):
+                pass
+        (tmp_path / "o" / "kept").touch()
+        with cache.lock_store(tmp_path / "o"):
+            assert (mark.stat().st_ino, mark.read_text()) == (before, cache.MARK_TEXT)
+
+
 @pytest.mark.parametrize("later", ["run", "sweep"])
 def test_no_page_is_drawn_beside_results_that_another_command_has_put_there(
     tmp_path: Path, scenario: Path, later: str

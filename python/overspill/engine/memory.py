@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import field as field_of
 from pathlib import Path
@@ -90,10 +90,12 @@ def tightest_limit(need: int) -> MemoryLimit | None:
 def address_space_limit() -> int | None:
     """Returns the bound on the address space of this process in bytes; `None` if there is none."""
     try:
+        # `psutil` has this bound as well, but takes longer to load, and every command reads the bound.
         import resource
-    except ImportError:
+
+        soft = resource.getrlimit(resource.RLIMIT_AS)[0]
+    except (ImportError, AttributeError):  # not on Windows; some systems do not bound address space
         return None
-    soft = resource.getrlimit(resource.RLIMIT_AS)[0]
     return None if soft == resource.RLIM_INFINITY else soft
 
 
@@ -121,8 +123,12 @@ def limit_allocator_reservations() -> None:
 
 def free_address_space() -> int | None:
     """Returns the free address space in bytes; `None` if it is not bounded."""
-    most, pages = address_space_limit(), read_first_number(PROC_FOLDER / "self" / "statm")
-    return None if most is None or pages is None else most - pages * os.sysconf("SC_PAGE_SIZE")
+    most = address_space_limit()
+    if most is None:
+        return None
+    import psutil
+
+    return most - int(psutil.Process().memory_info().vms)
 
 
 def free_cgroup_memory() -> int | None:
@@ -157,13 +163,16 @@ def free_cgroup_memory() -> int | None:
 
 
 def free_physical_memory() -> int | None:
-    """Returns the free physical memory in bytes, or all of it if the free part is not known."""
-    free = read_field(PROC_FOLDER / "meminfo", "MemAvailable:") * 1024
-    if free:
-        return free
-    with suppress(OSError, ValueError, AttributeError):
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return None
+    """Returns the free physical memory in bytes; `None` if it is unknown.
+
+    Memory of caches that the system can free counts as free.
+    """
+    import psutil  # takes milliseconds to load, and is needed for runs only
+
+    try:
+        return int(psutil.virtual_memory().available)
+    except (OSError, ValueError, psutil.Error):
+        return None
 
 
 def read_lines(path: Path) -> list[str]:

@@ -1,6 +1,5 @@
 """Finished runs on disk: one small Parquet file per run, named by the hash of its inputs."""
 
-import fcntl
 import hashlib
 import json
 import os
@@ -282,16 +281,20 @@ def lock_store(out: Path) -> Iterator[RunStore]:
 @contextmanager
 def lock_folder(mark: TextIO, place: str) -> Iterator[None]:
     """Locks a folder for one command, by the mark file of its store; raises `BadInput` if it is locked."""
+    import filelock  # takes milliseconds to load, and only commands that write need it
+
     with mark:
+        # The system releases this lock when the process ends, however it ends. `filelock.FileLock` would
+        # delete the mark on Windows.
+        if not filelock.lock_descriptor(mark.fileno(), blocking=False):
+            raise BadInput(f"{place}: another run or sweep is writing there")
         try:
-            # The kernel releases the lock when the process ends, however it ends.
-            fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BadInput(f"{place}: another run or sweep is writing there") from None
-        if mark.tell() == 0:
-            mark.write(MARK_TEXT)
-            mark.flush()
-        yield
+            if mark.tell() == 0:
+                mark.write(MARK_TEXT)
+                mark.flush()
+            yield
+        finally:
+            filelock.unlock_descriptor(mark.fileno())
 
 
 @contextmanager
