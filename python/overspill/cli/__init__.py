@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import io
 import os
 import sys
 from collections.abc import Callable
@@ -20,6 +21,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Runs the command and exits with its status."""
     gc.set_threshold(GC_THRESHOLD)
     before = sys.stdout
+    if isinstance(before, io.TextIOWrapper) and before.errors == "strict":
+        # On some systems, output into a file or pipe has an encoding without most symbols.
+        before.reconfigure(errors="backslashreplace")
     # `sys.stdout` is `None` if the command is started with stdout closed, as by `>&-`.
     stdout = SafeStdout(before or open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     sys.stdout = stdout

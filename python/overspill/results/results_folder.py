@@ -31,10 +31,16 @@ SWEEP_FORMAT_PREFIX = "overspill-sweep"  # beginning of the format of a sweep's 
 SWEEP_FORMAT = f"{SWEEP_FORMAT_PREFIX}-1"
 
 
+# Names that Windows reserves for devices, also with a suffix.
+DEVICE_NAME = re.compile(r"(?:CON|PRN|AUX|NUL|COM[0-9]|LPT[0-9])(?=\.|$)", re.IGNORECASE)
+
+
 def path_component(name: str) -> str:
-    """Returns a name as one component of a path; different names stay different."""
+    """Returns a name as one component of a path on any system; different names stay different."""
     safe = re.sub(r"[^A-Za-z0-9_.\-]", lambda match: "".join(f"%{b:02X}" for b in match[0].encode()), name)
-    return re.sub(r"^\.", "%2E", safe) or "%"
+    # A first dot hides a file, and Windows ignores a last one.
+    safe = re.sub(r"^\.|\.$", "%2E", safe) or "%"
+    return f"%{ord(safe[0]):02X}{safe[1:]}" if DEVICE_NAME.match(safe) else safe
 
 
 class StagingFolder:

@@ -122,7 +122,9 @@ def move_tables(out: Path, run: RunData) -> RunData:
     """Puts a run's tables and captures into its folder of results; returns the run that uses them there."""
     place = results_folder.run_folder(out, run)
     with report_write_errors(place):
-        place.mkdir(parents=True, exist_ok=True)
+        # The staging folder is new: if this folder exists, the file system ignores case, and another variant
+        # differs only in case.
+        place.mkdir(parents=True)
         for name in run.names:
             file, there = place / f"{name}.parquet", run.file(name)
             if there is None:
