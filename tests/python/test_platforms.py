@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import overspill
+from overspill.charts.sweep import chart_file_name
 from overspill.results import results_folder
 
 PACKAGE = Path(overspill.__file__).parent
@@ -132,6 +133,10 @@ def test_names_that_only_begin_as_devices_do_stay() -> None:
         assert results_folder.path_component(name) == name
     assert results_folder.path_component("v1.") == "v1%2E"
     assert results_folder.path_component("..") == "%2E%2E"
+
+
+def test_files_of_sweep_figures_have_names_for_any_system() -> None:
+    assert chart_file_name("fct_p99[traffic=a/b: <c>?]") == "sweep-fct_p99[traffic=a%2Fb%3A %3Cc%3E%3F]"
 
 
 def test_output_in_a_narrow_encoding_is_complete(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
@@ -362,8 +363,8 @@ def chart_crossed_axes(sweep: FinishedRuns, metric: str, cells: dict[PointVarian
 
 
 def chart_file_name(metric: str) -> str:
-    """Returns the name of a chart and of its files, without the slashes that workloads may have in theirs."""
-    return f"sweep-{metric}".replace("/", "%2F")
+    """Returns the name of a chart and of its files, with `%` codes for characters that systems forbid."""
+    return re.sub(r'[<>:"/\\|?*]', lambda found: f"%{ord(found[0]):02X}", f"sweep-{metric}")
 
 
 def chart_heat_maps(
