@@ -77,7 +77,8 @@ def test_flows_are_delayed_by_a_timeout_and_timed_from_their_own_start() -> None
     # The slowest query with unlimited buffers takes 26 ms; 50 and 50.1 ms are within one to two times that.
     assert found["1 Gb/s, droptail", "flows_of_1_to_2_times_the_slowest_infinite"].values == [50, 50]
     assert (
-        "with a timeout 50 %" in found["1 Gb/s, droptail", "flows_of_1_to_2_times_the_slowest_infinite"].note
+        "50% of the flows have a timeout"
+        in found["1 Gb/s, droptail", "flows_of_1_to_2_times_the_slowest_infinite"].note
     )
     assert found["1 Gb/s, droptail", "runs_with_a_delayed_flow"].values == [100]
     # A flow of 24.9 ms is too short and one of 50.1 ms is too long; 25 and 50 ms are counted.

@@ -38,12 +38,12 @@ def test_a_port_leads_where_its_link_ends() -> None:
 
 
 def test_a_switch_is_as_far_as_the_shortest_way() -> None:
-    hops = FABRIC.hops[at_switch("edge0")]
+    distances = FABRIC.switch_distances[at_switch("edge0")]
     near = {1: ["agg0", "agg1", "agg2", "agg3"], 2: ["edge1", "edge2", "edge3"]}
     near[2] += [f"core{at}" for at in range(16)]
     for distance, names in near.items():
-        assert sorted(np.flatnonzero(hops == distance)) == sorted(map(at_switch, names))
-    assert hops[at_switch("edge0")] == 0 and hops[at_switch("agg4")] == 3
+        assert sorted(np.flatnonzero(distances == distance)) == sorted(map(at_switch, names))
+    assert distances[at_switch("edge0")] == 0 and distances[at_switch("agg4")] == 3
 
 
 # Figures 3 to 5.

@@ -79,12 +79,12 @@ impl SampledMemories {
         let slots = self.frames.len().max(at.slot as usize + 1);
         self.frames.resize(slots, FrameUnits::NO_UNITS);
         self.frames[at.slot as usize].out = out;
-        (0..many).for_each(|_| self.add(at));
+        (0..many).for_each(|_| self.add_unit(at));
     }
 
     /// Removes all units of a frame from a memory.
     pub(crate) fn leave(&mut self, at: FrameLocation) {
-        while self.remove(at) {}
+        while self.remove_unit(at) {}
     }
 
     /// Removes the units that a frame no longer needs after it was cut.
@@ -92,12 +92,12 @@ impl SampledMemories {
     pub(crate) fn shorten(&mut self, at: FrameLocation, (class, bytes): (u8, u16), by: u16) {
         let fewer = self.units_needed(at, (class, bytes + by)) - self.units_needed(at, (class, bytes));
         for _ in 0..fewer {
-            self.remove(at);
+            self.remove_unit(at);
         }
     }
 
     /// Adds one unit to a frame. PRECONDITION: an agent draws samples from its memory.
-    fn add(&mut self, at: FrameLocation) {
+    fn add_unit(&mut self, at: FrameLocation) {
         let Some(MemoryUnits { units, .. }) = &mut self.pools[usize::from(at.port.0)] else { return };
         let first = &mut self.frames[at.slot as usize].first[at.side as usize];
         let own = units.len() as u32;
@@ -109,7 +109,7 @@ impl SampledMemories {
     }
 
     /// Removes a unit of a frame, and returns true if it had one.
-    fn remove(&mut self, at: FrameLocation) -> bool {
+    fn remove_unit(&mut self, at: FrameLocation) -> bool {
         let Some(MemoryUnits { units, .. }) = &mut self.pools[usize::from(at.port.0)] else { return false };
         let Some(placed) = self.frames.get_mut(at.slot as usize) else { return false };
         let gone = placed.first[at.side as usize];

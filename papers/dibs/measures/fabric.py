@@ -86,8 +86,8 @@ class Fabric:
         return np.asarray(every[self.tier(every) != "h"])
 
     @cached_property
-    def hops(self) -> np.ndarray:
-        """Matrix of the number of hops between switches, in the order of `switches`; 3 means 3 or more."""
+    def switch_distances(self) -> np.ndarray:
+        """Matrix of distances between switches in hops, in the order of `switches`; 3 means 3 or more."""
         count = len(self.switches)
         beside = np.zeros((count, count), bool)
         inner = np.isin(self.node, self.switches) & np.isin(self.peer, self.switches)

@@ -103,7 +103,7 @@ def means_by_switch(fabric: Fabric, by_port: np.ndarray) -> np.ndarray:
 
 def nearby_buffers(fabric: Fabric, filled: BufferFill, hops: int) -> NearbyBuffers:
     """Returns the buffers at `hops` hops from switches with a hot output."""
-    there = (fabric.hops == hops).astype(float)
+    there = (fabric.switch_distances == hops).astype(float)
     there /= np.maximum(there.sum(axis=1, keepdims=True), 1)
 
     def mean(by_switch: np.ndarray) -> float:

@@ -89,7 +89,7 @@ def measure_flows(sweeps: Sweeps) -> Iterator[Measured]:
                 100 * share_between(one, slowest, 2 * slowest) for one in flow_times(runs, DROPTAIL, point)
             ]
             waited = 100 * float(np.mean([one.mean() for one in late]))
-            note = f"{slowest:.1f} to {2 * slowest:.1f} ms; with a timeout {waited:.0f} %"
+            note = f"range: {slowest:.1f} to {2 * slowest:.1f} ms; {waited:.0f}% of the flows have a timeout"
             yield build_measured(whose, "flows_of_1_to_2_times_the_slowest_infinite", shares, note)
         yield build_measured(
             whose, "runs_with_a_delayed_flow", [100 * float(np.mean([one.any() for one in late]))]

@@ -31,7 +31,8 @@ THETA_PATH, LAMBDA_PATH = "switch.overflow.theta", "switch.overflow.lambda"
 # Packets of a sender's burst in section V, one more than the paper's numPacketsPerGenerate.
 PACKETS_PATH = "traffic.bursts.packets"
 LOAD_PACKETS = {"mild": 501, "moderate": 1501, "severe": 2501}
-# Metrics of `packet_hist`: links that a packet crossed, one more than totalHop, and maxBouncedDistance.
+# Metrics of table `packet_hist`: `hops` is the number of links that a packet crossed. The paper's totalHop is
+# one less. `max_bounced_distance` is the paper's maxBouncedDistance.
 HOPS_INDEX, DISTANCE_INDEX = map(columns.PACKET_HIST.index, ("hops", "max_bounced_distance"))
 QueueSeries = Mapping[tuple[str, int], np.ndarray]  # keys: switch; 0 for the normal, 1 for the bounce queue
 STEP_US = 50.0  # us, equal to `measure.bin` of the sweep

@@ -343,7 +343,7 @@ def hot_throughput(run: HotspotRun) -> float:
 
 
 def measure_pfc_alone(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures PFC alone, and QCN-OS relative to it."""
+    """Measures the throughputs of flow f1 with PFC alone, and those of QCN-OS relative to PFC alone."""
     runs = sweeps["hotspot"]
     yield build_measured("PFC alone, f1, steady", "throughput", mean_throughput(runs, PFC, F1, STEADY_WINDOW))
     for name, window in (("steady", STEADY_WINDOW), ("onset", START_WINDOW)):

@@ -275,7 +275,7 @@ def format_achieved_load(results: FinishedRuns, variant: str) -> str | None:
     """Returns the achieved load of each workload, and the load started, as means over seeds."""
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for run in results.runs_of(variant):
-        for workload, got, started in rates.achieved_by_workload(run):
+        for workload, got, started in rates.achieved_and_started_loads(run):
             place = str(workload["name"]), describe_load_terms(workload["offered"])
             found.setdefault(place, []).append((got, started))
     told = []

@@ -239,7 +239,8 @@ impl ComputedDepartures {
     /// Brings the records of a queue up to `now`, including the arrivals and departures of that instant.
     pub(crate) fn update_records_until(&mut self, queue: usize, now: Time, to: &mut QueueFollowers) {
         let last = self.passed[queue].last;
-        // If the last counted frame came after `now`, the record must show a frame that is stored and has not left.
+        // Frames that are only counted are recorded as departed. If the last of them arrived after `now`, it also
+        // departs after `now`. It is noted instead, so that the records show it as stored and not as departed.
         if last > now && self.uncount_passed_frame(queue, last) {
             self.note_stored_frame(queue, last, last, 0);
         }

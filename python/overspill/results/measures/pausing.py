@@ -62,9 +62,9 @@ METRICS = [
         "pause_frames",
         "pause frames",
         "frames",
-        f"Number of classes paused by PAUSE and PFC frames whose transmission begins {WINDOW_NOTE}, "
-        "including "
-        "refreshes. There are also values by tier of the node that sends them.",
+        f"Number of PAUSE and PFC frames whose transmission begins {WINDOW_NOTE}, including refreshes. "
+        "A frame counts once for each class that it pauses, up to the highest class in use. There are also "
+        "values by tier of the node that sends the frames.",
         "lower",
         formula="Σ xoff_sent",
     ),

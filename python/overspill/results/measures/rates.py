@@ -279,8 +279,8 @@ def requested_loads(run: RunData) -> list[tuple[int, dict[str, Any], float]]:
     return found
 
 
-def achieved_by_workload(run: RunData) -> list[tuple[dict[str, Any], float, float]]:
-    """Returns workloads that have a load setting, with the loads that arrived and started in the window."""
+def achieved_and_started_loads(run: RunData) -> list[tuple[dict[str, Any], float, float]]:
+    """Returns each workload with a load setting, its achieved load, and its load started in the window."""
     kept = run.summary.get(ACHIEVED_KEY)
     if kept is not None:
         return [(run.summary["traffic"][number], got, started) for number, got, started in kept]
@@ -288,7 +288,10 @@ def achieved_by_workload(run: RunData) -> list[tuple[dict[str, Any], float, floa
 
 
 def achieved_loads(run: RunData) -> list[tuple[int, float, float]]:
-    """Computes loads that arrived and that started, by number of the workload, from a run's tables."""
+    """Computes the achieved load and the load started in the window of each workload, from a run's tables.
+
+    A tuple contains the number of the workload and the two loads, as shares of the reference capacity.
+    """
     start, end = run.window_ps
     got = arrived_bytes_by_workload(run)
     if got is None or end <= start:
