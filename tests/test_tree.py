@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 MAX_FILE_BYTES = 200_000  # largest size of a file in bytes
-MAX_TREE_BYTES = 17_000_000  # largest size of all files in bytes
+MAX_TREE_BYTES = 16 << 20  # largest size of all files in bytes
 MAX_PLOTTED_BYTES = 600_000  # largest size of a paper's plotted data in bytes
 MAX_PICTURE_BYTES = 60_000  # largest size of a picture on a page in bytes
 LARGE_FILES = {
