@@ -118,7 +118,7 @@ class Draft:
             "# Find other names:                        overspill new --list",
             "#",
             "# A line with `#` before its key has the default value. Remove the `#` to change it.",
-            "# All settings are described in docs/reference.md.",
+            "# All settings: docs/reference.md of the repository, or  overspill schema.",
         ]
         return "\n".join(lines)
 
