@@ -35,7 +35,7 @@ def test_intervals_have_the_very_bits_of_scipy_s() -> None:
     for count in (10, 13, 40):
         made = [draw.exponential(size=(8, count)), draw.integers(0, 3, (8, count)).astype(float)]
         data = np.concatenate([*made, [[0.0] * (count - 1) + [1.0]]])
-        sizes = np.abs(data).max(axis=1)
+        sizes = np.ldexp(1.0, np.frexp(np.abs(data).max(axis=1))[1] - 1)
         means = bootstrap.resampled_mean_function(data / sizes[:, None])
         expected = reference(
             (np.arange(count),),
@@ -48,6 +48,20 @@ def test_intervals_have_the_very_bits_of_scipy_s() -> None:
         ).confidence_interval
         found = [one for (one,) in bootstrap.bca_intervals(data.tolist(), [0.95])]
         assert found == list(zip(expected.low * sizes, expected.high * sizes, strict=True))
+
+
+def test_ties_of_integers_are_not_broken_by_rounding() -> None:
+    draw = np.random.default_rng(12)
+    for count in range(10, 30):
+        values = draw.integers(0, 4, count).astype(float)
+        expected = reference(
+            (values,),
+            np.mean,
+            n_resamples=bootstrap.RESAMPLES,
+            method="BCa",
+            random_state=np.random.default_rng(bootstrap.RESAMPLING_SEED),
+        ).confidence_interval
+        assert bootstrap.bca_intervals([values.tolist()], [0.95]) == [[tuple(expected)]]
 
 
 def test_an_interval_does_not_depend_on_what_stands_beside_it() -> None:

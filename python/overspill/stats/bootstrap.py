@@ -4,6 +4,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+# Intervals equal those of `scipy.stats.bootstrap`, except that its rounding may separate equal resamples. It
+# is not used: a table of 100 metrics and 10 seeds would take 0.6 s instead of 0.2 s, since `scipy.stats` is
+# slow to load.
 RESAMPLES = 4999
 MAX_NUMBERS_IN_MEMORY = 1 << 24  # numbers in memory at a time
 RESAMPLING_SEED = (
@@ -59,9 +62,10 @@ def bca_intervals(samples: Sequence[Sequence[float]], levels: Sequence[float]) -
 def bca_intervals_of_varying(data: np.ndarray, levels: Sequence[float]) -> list[list[Interval | None]]:
     """Returns the BCa intervals of rows that are not constant, by row and confidence level.
 
-    Each row is divided by its largest absolute value, so that squares and cubes stay in range.
+    Each row is divided by a power of two near its largest absolute value, so that squares and cubes stay in
+    range. This division is exact: equal sums of integers stay equal.
     """
-    sizes = np.abs(data).max(axis=1)
+    sizes = np.ldexp(1.0, np.frexp(np.abs(data).max(axis=1))[1] - 1)
     count = data.shape[1]
     means = resampled_mean_function(data / sizes[:, None])
     resampled = np.sort(
