@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import overspill
+from overspill.papers import paper_code
 from overspill.results import metric_key
 from overspill.results.results import Results
 from overspill.results.rundata import RunData
@@ -313,6 +314,7 @@ def read_rows(path: Path = MEASURED_CSV) -> list[dict[str, str]]:
 
 def write_measurements(chosen: Iterable[str]) -> None:
     """Runs these measurements and writes their rows after each; the other rows stay."""
+    paper_code.make_inputs(ROOT / "papers/abq")  # flows of `papers/abq/scale.toml`, which a clone does not have
     rows: dict[str, list[tuple[str, ...]]] = {name: [] for name in MEASUREMENTS}
     for row in read_rows() if MEASURED_CSV.exists() else ():
         if row["measurement"] in rows:

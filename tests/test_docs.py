@@ -85,15 +85,17 @@ def test_the_tutorial_ends_at_its_figures(followed: Path) -> None:
 def test_what_the_tutorial_says_of_its_runs_is_so(followed: Path) -> None:
     import overspill
 
-    def of(folder: str, metric: str) -> dict[str, float]:
+    def largest_by_variant(folder: str, metric: str) -> dict[str, float]:
         values = overspill.Results.load(followed / folder).values
         return {name: max(one[metric].value for one in by_seed.values()) for name, by_seed in values.items()}
 
-    slow, mean, lost = (of("out/tutorial", metric) for metric in ("qct_p99", "qct_mean", "drops"))
+    slow, mean, lost = (
+        largest_by_variant("out/tutorial", metric) for metric in ("qct_p99", "qct_mean", "drops")
+    )
     assert min(slow["drop"], slow["mark"]) > 10e-3 > 1e-3 > slow["detour"]
     assert min(mean["drop"], mean["mark"]) > 4e-3 > 2e-3 > mean["bounce"] > mean["detour"]
     assert min(lost["drop"], lost["mark"]) > 0 == max(lost["detour"], lost["bounce"])
-    assert set(of("out/six", "drops").values()) == {0}
+    assert set(largest_by_variant("out/six", "drops").values()) == {0}
 
 
 def test_the_rows_that_the_tutorial_looks_for_are_printed(followed: Path) -> None:

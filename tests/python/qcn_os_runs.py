@@ -145,7 +145,7 @@ def laws(frames: Sequence[int]) -> Mapping[str, Told]:
     def step_bytes(place: int) -> int:
         return 0 if place < 3 else (1000, 2000, 5000)[place - 3] * (frames[place] + 20)
 
-    def told(variant: str, _: object, seed: int) -> pa.Table:
+    def notices_of_run(variant: str, _: object, seed: int) -> pa.Table:
         counts = (0, 0, 0, 10, 20, 50) if variant == "arrival" else (10 + seed, 20, 30, 1, 0, 1)
         rows = [(2 + 0.01 * at, 0, place, 4) for place, count in enumerate(counts) for at in range(count)]
         return notices(*rows, (0.5, 0, 0, 4), of=6)
@@ -159,7 +159,7 @@ def laws(frames: Sequence[int]) -> Mapping[str, Told]:
             flow=[5 - place for _, place in steps], wire_bytes=[step_bytes(place) for _, place in steps],
         ),
         "input_trace": lambda *_: inputs(*((0, 10, end, STORED[end - 1]) for end in ends)),
-        "notices": told,
+        "notices": notices_of_run,
     }  # fmt: skip
 
 

@@ -83,12 +83,12 @@ def test_flows_as_csv_run_again_as_they_were(compiled: None, tmp_path: Path) -> 
     (tmp_path / "again.toml").write_text(again)
     replay = run(tmp_path / "again.toml")
 
-    def told(results: Results) -> list[tuple[int, ...]]:
+    def flow_rows(results: Results) -> list[tuple[int, ...]]:
         columns = ("start_ps", "src", "dst", "bytes")
         return sorted(tuple(flow[name] for name in columns) for flow in rows_of(results, "marks"))
 
-    assert told(replay) == told(results)
-    assert len(told(replay)) == 29
+    assert flow_rows(replay) == flow_rows(results)
+    assert len(flow_rows(replay)) == 29
 
 
 def test_unfinished_flows_are_left_out_of_fct_txt_and_counted(

@@ -37,12 +37,12 @@ def test_timeouts_of_a_query_are_counted_by_sender() -> None:
 def test_flows_without_cp_are_compared_with_themselves() -> None:
     goodput = {"tcp": (4, 4), "mixed": (3, 6), "cp": (5, 5), "plain_switches": (3, 5), "plain": (2, 2)}
 
-    def told(group: int, factor: float) -> object:
+    def scaled_goodput(group: int, factor: float) -> object:
         return lambda variant, _, seed: factor * goodput[variant][group] * seed
 
     metrics = {
-        "goodput[traffic=first]": told(0, 1),
-        "goodput[traffic=second]": told(1, 1),
+        "goodput[traffic=first]": scaled_goodput(0, 1),
+        "goodput[traffic=second]": scaled_goodput(1, 1),
         "trims[traffic=first]": lambda *_: 0,
     }
 

@@ -81,7 +81,7 @@ struct Queue {
 }
 
 impl Queue {
-    fn of(results: &Results, setting: &Setting) -> Queue {
+    fn from_results(results: &Results, setting: &Setting) -> Queue {
         let switch = u64::from(setting.flows) + 1;
         let [node, port, packets, time] =
             ["node", "port", "packets", "time_ps"].map(|c| column(results, "queue_hist", c));
@@ -134,7 +134,7 @@ fn is_on_the_page(setting: Setting, Band { least, most }: Band, q: &Queue) {
 fn holds_the_band(setting: Setting) {
     let Band { least, most } = setting.band();
     for seed in 1..=3 {
-        let q = Queue::of(&run(&setting.text("kind = \"dctcp\""), seed), &setting);
+        let q = Queue::from_results(&run(&setting.text("kind = \"dctcp\""), seed), &setting);
         assert_eq!(q.whole, 300_000_000_000, "the whole window is seen");
         let (low, high, mean) = (q.percentile(0.05), q.percentile(0.95), q.mean());
         let said = format!(
@@ -186,7 +186,7 @@ fn flows_that_halve_at_a_mark_do_not_hold_the_band() {
     // The same two flows with RFC 3168's reaction to a mark swing by half a window each. So the band is specific to
     // DCTCP; other windows over this threshold would not keep it.
     let setting = Setting { gbps: 10.0, delay_us: 24.0, k: 40, flows: 2 };
-    let q = Queue::of(&run(&setting.text("kind = \"newreno\"\necn = true"), 1), &setting);
+    let q = Queue::from_results(&run(&setting.text("kind = \"newreno\"\necn = true"), 1), &setting);
     let band = setting.band();
     assert!(q.percentile(0.05) < band.least - 10.0, "{} of {}", q.percentile(0.05), band.least);
 }

@@ -318,14 +318,14 @@ struct Budget {
 }
 
 impl Budget {
-    fn of(pkt: &Pkt) -> bool {
+    fn is_counted(pkt: &Pkt) -> bool {
         pkt.head.flags.has(Flags::PAYLOAD) && pkt.head.src.0 >= 16
     }
 }
 
 impl Observer for Budget {
     fn on_delivery(&mut self, _at: EventLocation, pkt: &Pkt) {
-        if Budget::of(pkt) {
+        if Budget::is_counted(pkt) {
             let all_back = u32::from(pkt.head.hops) == 6 + 2 * u32::from(pkt.head.detours);
             self.arrived += 1;
             self.aside += u64::from(!all_back);
@@ -334,7 +334,7 @@ impl Observer for Budget {
         }
     }
     fn on_drop(&mut self, _at: EventLocation, pkt: &Pkt, reason: DropReason) {
-        if Budget::of(pkt) && reason == DropReason::TtlExpired {
+        if Budget::is_counted(pkt) && reason == DropReason::TtlExpired {
             self.least = Some(self.least.map_or(pkt.head.detours, |least| least.min(pkt.head.detours)));
         }
     }

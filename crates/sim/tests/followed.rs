@@ -80,7 +80,7 @@ fn of_trace(table: &Table) -> usize {
     }
 }
 
-fn of<'a>(results: &'a Results, name: &str) -> &'a Table {
+fn named_table<'a>(results: &'a Results, name: &str) -> &'a Table {
     results.table(name).expect("the table exists")
 }
 
@@ -99,7 +99,7 @@ fn every_table_is_the_same_with_computed_and_with_stepped_departures() {
         cut += u32::from(total(&ahead, "ports", "queued") > 0);
         let (ahead, stepped) = (bits(ahead), bits(stepped));
         for table in &stepped.tables {
-            assert!(of(&ahead, table.name) == table, "{n}: {} differs\n{text}", table.name);
+            assert!(named_table(&ahead, table.name) == table, "{n}: {} differs\n{text}", table.name);
         }
         assert!(ahead == stepped, "{n} differs\n{text}");
     }
@@ -118,9 +118,9 @@ fn rows_taken_during_a_run_complete_the_tables() {
             taken += world.take_rows(20).iter().map(rows).sum::<usize>();
         }
         let rest = world.results(&s);
-        assert_eq!(taken + rows(of(&rest, "queue_trace")), rows(of(&whole, "queue_trace")), "{n}");
+        assert_eq!(taken + rows(named_table(&rest, "queue_trace")), rows(named_table(&whole, "queue_trace")), "{n}");
         for name in ["queue_hist", "queue_sojourn", "sub_queue_hist", "sub_queues"] {
-            assert!(of(&rest, name) == of(&whole, name), "{n}: {name} differs");
+            assert!(named_table(&rest, name) == named_table(&whole, name), "{n}: {name} differs");
         }
     }
 }

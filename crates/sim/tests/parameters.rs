@@ -85,13 +85,13 @@ fn loaded(source: &Source, sets: &[String]) -> Result<Loaded, String> {
     load(source, sets).map_err(|all| all.iter().map(|one| format!("{one}\n")).collect())
 }
 
-fn of<'a>(loaded: &'a Loaded, variant: &str) -> &'a Scenario {
+fn scenario_of_variant<'a>(loaded: &'a Loaded, variant: &str) -> &'a Scenario {
     loaded.variants.iter().find(|v| v.variant == variant).unwrap()
 }
 
 /// Returns a hash of all results of a run of at most `max_events` events, and of their names.
 fn fingerprint(loaded: &Loaded, variant: &str, max_events: u64) -> u64 {
-    let scenario = of(loaded, variant);
+    let scenario = scenario_of_variant(loaded, variant);
     let options = Options { max_events: Some(max_events), ..Options::default() };
     let mut hash = DefaultHasher::new();
     let Ok(mut world) = build(scenario, loaded.seed, options, Recorder::from_scenario(scenario)) else { return 0 };
