@@ -59,6 +59,14 @@ def test_citation_has_version_and_licences_of_the_workspace() -> None:
     assert " OR ".join(citation["license"]) == package["license"]
 
 
+def test_newest_release_of_the_changelog_is_this_version() -> None:
+    headings = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
+    releases = [heading for heading in headings if heading != "Unreleased"]
+    assert headings.index(releases[0]) == headings.count("Unreleased") <= 1
+    citation = read_yaml(ROOT / "CITATION.cff")
+    assert releases[0] == f"{workspace_package()['version']} - {citation['date-released']}"
+
+
 def test_workflow_calls_the_checks_of_this_repository() -> None:
     workflow = read_yaml(ROOT / ".github/workflows/ci.yml")
     jobs = workflow["jobs"]

@@ -179,7 +179,7 @@ def schema() -> str:
 
 
 def version() -> str:
-    return "0.1.0"
+    return "0.2.0"
 
 
 class Scenario:

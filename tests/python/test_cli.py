@@ -312,7 +312,7 @@ def test_an_unknown_name_is_bad_input_with_a_hint(command: Command) -> None:
 
 def test_schema_and_version_are_the_core_s(command: Command) -> None:
     assert json.loads(command("schema").out)["type"] == "object"
-    assert command("--version").out == "overspill 0.1.0\n"
+    assert command("--version").out == "overspill 0.2.0\n"
     assert command("--help").status == 0
 
 
