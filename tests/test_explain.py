@@ -29,6 +29,11 @@ def explain_name(name: str) -> str:
     return " ".join(spec["kind"] for spec in found) if isinstance(found, list) else found.name
 
 
+def test_a_key_at_the_top_of_a_scenario_has_an_owner_like_every_other() -> None:
+    assert "drop, a value of dead_port of the scenario (choice" in explain_name("drop")
+    assert explain_name("dead_port").startswith("dead_port, of the scenario (choice")
+
+
 @pytest.mark.parametrize(
     ("name", "kind"),
     [

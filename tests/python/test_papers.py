@@ -77,7 +77,9 @@ def test_revised_rows_are_in_every_file(command: Paper, tmp_path: Path) -> None:
     papers = small_paper.write_paper_folder(tmp_path, rows=rows)
     small_paper.write_code(tmp_path, MEASURES)
     ran = command("paper", "small", "--papers", papers)
-    assert "reproduced, was not reproduced" in ran.out and "3 rows count: 3 reproduced" in ran.out
+    assert (
+        "reproduced, before revision: not reproduced" in ran.out and "3 rows count: 3 reproduced" in ran.out
+    )
     folder = Path("out/papers/small")
     document = json.loads((folder / "rows.json").read_text())
     assert document["score"]["of"] == 3 and document["rows"][0]["counts"] == "revised"
@@ -91,7 +93,7 @@ def test_revised_rows_are_in_every_file(command: Paper, tmp_path: Path) -> None:
     history = (folder / "history.md").read_text()
     assert "- x is 2 \\| now: 1 row, 1 reproduced, 0 before" in history
     assert "| not reproduced | ✓ reproduced | x is 2 \\| now |" in history
-    assert "✓ reproduced, was not reproduced" in (folder / "page.html").read_text()
+    assert "✓ reproduced, before revision: not reproduced" in (folder / "page.html").read_text()
 
 
 @pytest.mark.usefixtures("quick")

@@ -209,10 +209,10 @@ def test_rows_that_were_revised_are_told_apart_with_what_they_were() -> None:
     assert counted == ["yes", "yes", "yes", "revised", "unpublished"]
     assert [row_words.format_verdict_with_former(row) for row in made] == [
         "✓ reproduced",
-        "✓ reproduced, was not reproduced",
-        "✗ not reproduced, was reproduced",
+        "✓ reproduced, before revision: not reproduced",
+        "✗ not reproduced, before revision: reproduced",
         "✓ reproduced, new",
-        "✓ reproduced, was not reproduced",
+        "✓ reproduced, before revision: not reproduced",
     ]
     assert row_words.revision_reasons(made) == [
         "another setting: 3 rows, 2 reproduced, 1 before. No longer: fig1, c: lost",

@@ -17,6 +17,11 @@ from overspill.results.metric_rows import MetricCell
 from overspill.stats.quantiles import Value
 
 
+def test_a_table_of_a_wrong_name_is_refused_with_similar_names(three_seeds: Results) -> None:
+    with pytest.raises(BadInput, match=r"flow: found no table of this name; .* did you mean flows\?"):
+        three_seeds.table("flow")
+
+
 def test_tables_carry_variant_and_seed(three_seeds: Results) -> None:
     flows = three_seeds.flows
     assert flows.column_names[:3] == ["variant", "seed", "flow"]

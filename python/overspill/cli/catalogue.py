@@ -148,11 +148,16 @@ def describe_type(parameter: Spec) -> str:
     return f"({parameter['type']}{allowed}; {otherwise})"
 
 
+def owner_name(spec: Spec) -> str:
+    """Returns the entry to which parameters belong, such as `switch.overflow trim`."""
+    return f"{spec['slot']} {spec['kind']}".strip() or "the scenario"
+
+
 def describe_parameters(specs: list[Spec], name: str) -> str:
     """Describes all parameters named `k`, or `k` of `k_shortest`, with their entries; empty if none."""
     owners: dict[tuple[str, str], list[str]] = {}
     for spec in specs:
-        owner = f"{spec['slot']} {spec['kind']}".strip()
+        owner = owner_name(spec)
         known = {spec["kind"], spec["slot"], owner.replace(" ", ".")} - {""}
         for one in spec["params"]:
             if name in (one["name"], *(f"{prefix}.{one['name']}" for prefix in known)):
@@ -171,7 +176,7 @@ def describe_choices(specs: list[Spec], name: str) -> str:
     """Describes every parameter that allows the value `name`, a choice or a word; empty if none does."""
     found = []
     for spec in specs:
-        owner = f"{spec['slot']} {spec['kind']}".strip()
+        owner = owner_name(spec)
         chosen = [one for one in spec["params"] if is_choice(one, name)]
         found += [
             f"{name}, a value of {one['name']} of {owner} {describe_type(one)}\n      {one['doc']}"
@@ -184,7 +189,7 @@ def find_in_descriptions(specs: list[Spec], name: str) -> str:
     """Describes entries and parameters whose description has `name` in backquotes; empty if none has."""
     found = []
     for spec in specs:
-        owner = f"{spec['slot']} {spec['kind']}".strip()
+        owner = owner_name(spec)
         texts = [
             (owner, spec["doc"]),
             *((f"{one['name']}, of {owner}", one["doc"]) for one in spec["params"]),

@@ -54,7 +54,8 @@ def format_verdict_with_former(row: RowDocument) -> str:
     if "revised" not in row:
         return format_verdict(row)
     former = row["revised"]["verdict"]
-    return f"{format_verdict(row)}, {'' if former == NEW_ROW else 'was '}{verdict_word(former)}"
+    prefix = "" if former == NEW_ROW else "before revision: "
+    return f"{format_verdict(row)}, {prefix}{verdict_word(former)}"
 
 
 def format_value(given: float | str | None, unit: str = "") -> str:
@@ -160,8 +161,10 @@ def describe_rows_not_run(count: int) -> str:
 
 
 def describe_reproduced_rows(rows: Sequence[RowDocument]) -> str:
-    """Describes the number of a figure's rows that are reproduced."""
-    text = f"{sum(row['ok'] for row in rows)} of {len(rows)} rows reproduced"
+    """Describes how many of a figure's rows that count are reproduced."""
+    counted = [row for row in rows if row["counts"] == "yes"]
+    reproduced = sum(row["ok"] for row in counted)
+    text = f"{reproduced} of {len(counted)} rows that count are reproduced" if counted else "no row counts"
     return "; ".join(filter(None, (text, describe_rows_not_run(sum(is_marked_later(row) for row in rows)))))
 
 

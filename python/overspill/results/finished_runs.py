@@ -16,8 +16,10 @@ from overspill.results import (
     cache,
     columns,
     identical_variants,
+    metric_names,
     metric_rows,
     metrics,
+    names,
     pooled_workloads,
     steady_state,
     summary_tables,
@@ -340,7 +342,12 @@ class FinishedRuns(RunTables):
                 yield from columns.with_run_columns(part, run.variant, run.seed, run.point).to_batches()
 
     def require_table(self, name: str) -> None:
-        """Raises `BadInput` if a sweep did not keep a table."""
+        """Raises `BadInput` if no run writes a table of this name, or if a sweep did not keep it."""
+        if name not in names.TABLES:
+            hint = metric_names.similar_names_hint(name, names.TABLES)
+            raise BadInput(
+                f"{name}: found no table of this name; expected one of {', '.join(names.TABLES)}{hint}"
+            )
         if self.of_sweep and name not in self.facts["tables"]:
             raise BadInput(f"{name}: not kept; sweep with `--tables {name}`")
 
