@@ -1,5 +1,6 @@
 """Fixtures that run the real command on the fake core."""
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -9,6 +10,8 @@ from pathlib import Path
 import fake_core
 import pytest
 import small_paper
+from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 from matplotlib.figure import Figure
 
 from overspill import cli, report, run
@@ -19,6 +22,20 @@ from overspill.results.results import Results
 
 # A background job of a shell inherits an ignored SIGINT; tests interrupt themselves.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Property tests draw the same inputs in every run of `ci`. `dev` draws others each time and keeps failures.
+os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(Path(__file__).parents[2] / "out" / "hypothesis"))
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
+# Time limits would make a verdict depend on the machine.
+PATIENT = settings(
+    settings.get_profile("default"), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("ci", PATIENT, derandomize=True, max_examples=60)
+settings.register_profile("dev", PATIENT, max_examples=2000)
+settings.load_profile(PROFILE)
+if PROFILE == "ci":
+    # Hypothesis also draws constants of loaded modules, which depend on the tests that ran before.
+    providers.is_local_module_file = lambda path: False
 
 # Tests may import the code of papers: `overspill_papers.pabo.measures`.
 for paper in (Path(__file__).parents[2] / "papers").iterdir():
