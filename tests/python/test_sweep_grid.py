@@ -1,9 +1,15 @@
 """Tests of axes as users write them, and of the points of their grid."""
 
+import itertools
+from fractions import Fraction
+
 import pytest
+from drawn import TEXTS, TOML_VALUES, decimal_text
+from hypothesis import given
+from hypothesis import strategies as st
 
 from overspill import BadInput
-from overspill.engine import axis_values
+from overspill.engine import axis_values, toml_values
 from overspill.engine.grid import build_grid
 
 
@@ -36,6 +42,13 @@ def texts(text: str) -> list[str]:
         ("log(10,100,3)", ["10", "32", "100"]),
         ("log(1.0,100,3)", ["1", "10", "100"]),
         ("log(10.0us,1000us,5)", ["10us", "31.6228us", "100us", "316.228us", "1000us"]),
+        (
+            "1.0000000000000001..1.0000000000000002:0.0000000000000001",
+            ["1.0000000000000001", "1.0000000000000002"],
+        ),
+        ("1e-20s..2e-20s:1e-20s", ["0.00000000000000000001s", "0.00000000000000000002s"]),
+        ("lin(0.12345678,0.2,2)", ["0.12345678", "0.2"]),
+        ("lin(1.00000001,1.00000002,3)", ["1.00000001", "1.00000002"]),
         ("../flows.csv,flows..csv", ["../flows.csv", "flows..csv"]),
     ],
 )
@@ -176,3 +189,94 @@ def test_quotes_around_a_whole_value_are_not_shown_but_passed_on() -> None:
 def test_an_empty_list_from_python_is_bad_input() -> None:
     with pytest.raises(BadInput, match="expected one value or more"):
         build_grid({"a": []})
+
+
+DECIMALS = st.builds(
+    lambda digits, places: Fraction(digits, 10**places), st.integers(1, 9999), st.integers(0, 25)
+)
+UNITS = st.sampled_from([unit for family in axis_values.UNIT_DIMENSIONS for unit in family])
+
+
+@given(DECIMALS, DECIMALS, st.integers(1, 8), UNITS, st.booleans())
+def test_drawn_ranges_have_every_step_exactly(
+    first: Fraction, step: Fraction, count: int, unit: str, down: bool
+) -> None:
+    exact = [first + at * step for at in range(count)]
+    if down:
+        exact.reverse()
+    span = f"{decimal_text(exact[0])}{unit}..{decimal_text(exact[-1])}{unit}"
+    sign = "-" if down else ""
+    assert texts(f"{span}:{sign}{decimal_text(step)}{unit}") == [
+        f"{decimal_text(one)}{unit}" for one in exact
+    ]
+
+
+@given(st.sampled_from(["lin", "log"]), DECIMALS, DECIMALS, st.integers(2, 9), UNITS)
+def test_drawn_spacings_lead_from_end_to_end(
+    kind: str, first: Fraction, last: Fraction, count: int, unit: str
+) -> None:
+    ends = [f"{decimal_text(one)}{unit}" for one in (first, last)]
+    found = texts(f"{kind}({ends[0]},{ends[1]},{count})")
+    numbers = [Fraction(text.removesuffix(unit)) for text in found]
+    assert [found[0], found[-1]] == ends and len(set(found)) == len(found) <= count
+    assert numbers == sorted(numbers, reverse=last < first)
+
+
+@given(st.lists(TOML_VALUES, min_size=1, max_size=4))
+def test_drawn_values_between_commas_come_back(values: list[object]) -> None:
+    made = [toml_values.format_toml(one) for one in values]
+    assert axis_values.split_at_commas("x", " , ".join(made)) == made
+
+
+@given(st.integers(0, 10**6), st.integers(0, 6), UNITS, UNITS)
+def test_drawn_quantities_are_the_same_numbers_in_every_unit(
+    digits: int, places: int, unit: str, other: str
+) -> None:
+    given = decimal_text(Fraction(digits, 10**places))
+    found = axis_values.numbers_in_one_unit([f"1{other}", f"{given} {unit}"])
+    family = next(one for one in axis_values.UNIT_DIMENSIONS if unit in one)
+    if other not in family:
+        assert found is None
+        return
+    assert found == ([1.0, float(Fraction(given) * family[unit] / family[other])], other)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["a", "b.c", "d", "e"]),
+        st.lists(st.integers(0, 99), min_size=1, max_size=4, unique=True),
+    ),
+    st.data(),
+)
+def test_drawn_grids_have_every_combination_once_and_in_order(
+    over: dict[str, list[int]], data: st.DataObject
+) -> None:
+    sizes = sorted({len(values) for values in over.values()})
+    size = data.draw(st.sampled_from(sizes)) if sizes else 0
+    together = [path for path, values in over.items() if len(values) == size]
+    zips = [together] if len(together) > 1 and data.draw(st.booleans()) else []
+    grid = build_grid(over, zips, single=True)
+    # Axes that vary together are in the place of the first of them.
+    ranges = [[path] for path in over if not zips or path not in together[1:]]
+    groups = [together if zips and group[0] == together[0] else group for group in ranges]
+    expected = []
+    for chosen in itertools.product(*(range(len(over[group[0]])) for group in groups)):
+        at = {path: place for group, place in zip(groups, chosen, strict=True) for path in group}
+        expected.append({path: str(over[path][at[path]]) for path in over})
+    points = list(grid.points())
+    assert [point.values for point in points] == expected and len(grid) == len(points)
+    assert len({str(point) for point in points}) == len(points)
+    assert [point.index for point in points] == list(range(len(points)))
+    assert all(
+        point.sets == tuple(f"{path}={text}" for path, text in point.values.items()) for point in points
+    )
+
+
+@given(TEXTS, TEXTS)
+def test_drawn_texts_are_axes_or_bad_input(path: str, text: str) -> None:
+    try:
+        (axis,) = build_grid([f"{path}={text}"]).axes
+    except BadInput as error:
+        assert str(error).startswith("--over: ")
+    else:
+        assert path.partition("=")[0].strip() == axis.path and axis.texts

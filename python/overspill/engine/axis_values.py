@@ -1,7 +1,9 @@
 """Values of an axis as users write them (lists, ranges, even or logarithmic spacing), and their numbers."""
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from fractions import Fraction
 
 from overspill.errors import BadInput, cut_user_text
@@ -93,7 +95,10 @@ def expand_range(path: str, item: str, match: re.Match[str]) -> list[str]:
 
 
 def expand_spacing(path: str, item: str, logarithmic: bool, parts: list[str]) -> list[str]:
-    """Returns `n` values from `a` to `b`, as whole numbers if both ends are written so."""
+    """Returns `n` values from `a` to `b`, as whole numbers if both ends are written so.
+
+    Values between the ends have six significant digits.
+    """
     rule = "expected both ends in the same unit and the number of values, such as log(1KB,1000KB,4)"
     ends = [QUANTITY_PATTERN.fullmatch(part) for part in parts[:2]]
     if len(parts) != 3 or not parts[2].isdigit() or not 2 <= int(parts[2]) <= MAX_VALUES:
@@ -104,15 +109,15 @@ def expand_spacing(path: str, item: str, logarithmic: bool, parts: list[str]) ->
     first, last = parse_end(path, item, low[1]), parse_end(path, item, high[1])
     if logarithmic and (first <= 0 or last <= 0):
         raise value_error(path, item, "expected two ends above 0 for log")
-    made = [
-        interpolate(first, last, Fraction(at, int(parts[2]) - 1), logarithmic) for at in range(int(parts[2]))
-    ]
-    made[0], made[-1] = first, last
+    count = int(parts[2]) - 1
+    inner = [interpolate(first, last, Fraction(at, count), logarithmic) for at in range(1, count)]
     if low[1].lstrip("+-").isdigit() and high[1].lstrip("+-").isdigit():
-        made = [Fraction(round(one)) for one in made]
+        inner = [Fraction(round(one)) for one in inner]
     else:
-        made = [Fraction(f"{float(one):.6g}") for one in made]
-    return [f"{format_fraction(one)}{low[3]}" for one in dict.fromkeys(made)]
+        inner = [Fraction(f"{float(one):.6g}") for one in inner]
+    # Rounding may lead beyond ends that differ by less.
+    between = [one for one in inner if min(first, last) < one < max(first, last)]
+    return [f"{format_fraction(one)}{low[3]}" for one in dict.fromkeys([first, *between, last])]
 
 
 def interpolate(first: Fraction, last: Fraction, part: Fraction, logarithmic: bool) -> Fraction:
@@ -145,12 +150,9 @@ def is_too_long(text: str) -> bool:
 
 
 def format_fraction(number: Fraction) -> str:
-    """Formats a number as whole, or with as many decimals as it needs."""
-    if number.denominator == 1:
-        return str(number.numerator)
-    return (
-        f"{float(number):.15g}" if "e" not in f"{float(number):.15g}" else f"{float(number):.18f}".rstrip("0")
-    )
+    """Formats a number that has finitely many decimals, with all of them and without an exponent."""
+    places = next(count for count in itertools.count() if 10**count % number.denominator == 0)
+    return f"{Decimal(f'{number * 10**places}e-{places}'):f}"
 
 
 def strip_quotes(text: str) -> str:
