@@ -5,6 +5,8 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from test_metrics import column, sample_run
 
 from overspill.results import metrics
@@ -81,6 +83,20 @@ def test_packets_in_order_have_no_entropy() -> None:
 def test_the_entropy_reaches_its_bound_where_every_displacement_is_as_frequent() -> None:
     rows = [(0, DISPLACEMENT, place, 7) for place in range(-92, 93)]
     assert measure(rows)["reorder_entropy"] == pytest.approx(math.log(2 * 92 + 1))
+
+
+@given(st.integers(1, 12).flatmap(lambda count: st.permutations(range(1, count + 1))))
+def test_drawn_arrivals_have_the_shares_that_their_definitions_give(arrivals: list[int]) -> None:
+    found, count = measure(observed(arrivals)), len(arrivals)
+    late = [i for i, sequence in enumerate(arrivals) if sequence < max(arrivals[: i + 1])]
+    far = [abs(index - sequence) for index, sequence in enumerate(arrivals, 1)]
+    assert found["reordered_share"] == pytest.approx(len(late) / count)
+    assert found["displaced_share"] == pytest.approx(sum(one > 0 for one in far) / count)
+    assert found["displacement_mean"] == pytest.approx(sum(far) / count)
+    assert found["displacement_max"] == max(far)
+    assert ("reorder_extent_max" in found) == bool(late) == (found["reorder_entropy"] > 0)
+    assert 0 <= found["reorder_entropy"] <= math.log(count) + 1e-12
+    assert found["reorder_buffer_mean"] <= found["reorder_buffer_max"] <= max(far)
 
 
 def test_workloads_are_put_together_and_told_apart() -> None:

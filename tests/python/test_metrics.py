@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from overspill.engine import core
 from overspill.errors import Failed
@@ -310,15 +312,36 @@ def test_without_the_compiled_core_the_message_says_what_to_do(monkeypatch: pyte
         core.version()
 
 
-def test_waits_of_thousands_of_ports_are_counted_by_bucket() -> None:
-    rng = np.random.default_rng(3)
-    values = np.concatenate(([0, 1, 127, 128], rng.integers(0, 300, 40_000), rng.integers(0, 2**50, 40_000)))
+WAITS = st.integers(0, 300) | st.integers(0, 49).flatmap(
+    lambda power: st.integers(2**power, 2 ** (power + 1))
+)
+
+
+@given(st.lists(st.tuples(WAITS, st.integers(0, 9)), min_size=1, max_size=60), st.integers(1, 80))
+def test_waits_of_thousands_of_ports_are_counted_by_bucket(rows: list[tuple[int, int]], at_once: int) -> None:
+    check_buckets(rows, at_once)
+
+
+def test_waits_are_counted_in_each_bucket_of_the_core() -> None:
+    ends = [*range(128)]
+    for octave in range(1, 44):
+        for start in range(64 << octave, 128 << octave, 1 << octave):
+            ends += [start, start + (1 << octave) - 1]
+    rows = [(end, at % 7) for at, end in enumerate(ends)] * 6
+    assert len(rows) > occupancy.MAX_BUCKETS_AT_ONCE
+    check_buckets(rows, occupancy.MAX_BUCKETS_AT_ONCE)
+
+
+def check_buckets(rows: list[tuple[int, int]], at_once: int) -> None:
+    """Compares counts of buckets with counts of single rows; `at_once` is the number of rows of a part."""
+    values, count = np.array(rows, np.uint64).T
     # Buckets of the core: exact below 128, and 64 parts of each octave above.
-    shift = np.maximum(np.log2(np.maximum(values, 1)).astype(np.uint64), 6) - 6
-    low = (values.astype(np.uint64) >> shift) << shift
+    shift = np.maximum(np.frexp(values.astype(np.float64))[1] - 7, 0).astype(np.uint64)
+    low = (values >> shift) << shift
     high = low + (np.uint64(1) << shift)
-    count = rng.integers(0, 9, len(low)).astype(np.uint64)
-    middles, counts = occupancy.bucket_midpoints_and_counts(low, high, count)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(occupancy, "MAX_BUCKETS_AT_ONCE", at_once)
+        middles, counts = occupancy.bucket_midpoints_and_counts(low, high, count)
     expected: dict[float, int] = {}
     for one, middle in zip(count.tolist(), occupancy.bucket_midpoints(low, high).tolist(), strict=True):
         if one:

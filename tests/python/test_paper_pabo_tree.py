@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from overspill_papers.pabo.measures import parameters
 from pabo_runs import FakeRuns, rows_by_key, tree_sweeps
 
@@ -14,18 +16,23 @@ from overspill.papers.common import jackknife_values, points_along_path, rank_co
 # Statistics.
 
 
-def test_jackknife_of_a_mean_gives_the_values_themselves() -> None:
-    draws = np.random.default_rng(1).normal(size=(7, 3))
+DRAWS = st.lists(st.floats(-100, 100), min_size=2, max_size=9)
+
+
+@given(DRAWS)
+def test_jackknife_of_a_mean_gives_the_values_themselves(values: list[float]) -> None:
+    draws = np.stack([np.ones(len(values)), values], axis=1)
     found = jackknife_values(lambda means: float(means[1]), draws)
-    assert found == pytest.approx(draws[:, 1])
+    assert found == pytest.approx(values, abs=1e-9)
 
 
-def test_jackknife_takes_the_bias_of_a_squared_mean_away() -> None:
+@given(DRAWS)
+def test_jackknife_takes_the_bias_of_a_squared_mean_away(values: list[float]) -> None:
     # For T = mean², the mean of the pseudo-values is mean² - s²/n, without bias.
-    draws = np.random.default_rng(2).normal(3, 1, size=(9, 1))
+    draws = np.array(values)[:, None]
     found = np.mean(jackknife_values(lambda means: float(means[0] ** 2), draws))
-    assert found == pytest.approx(draws.mean() ** 2 - draws.var(ddof=1) / 9)
-    assert found != pytest.approx(draws.mean() ** 2)
+    bias = draws.var(ddof=1) / len(values)
+    assert found == pytest.approx(draws.mean() ** 2 - bias, abs=1e-8)
 
 
 def test_jackknife_gives_a_ratio_the_scatter_that_the_delta_method_gives() -> None:

@@ -1,7 +1,12 @@
 """Tests of percentiles by nearest rank."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from overspill.stats.quantiles import (
     Value,
@@ -61,3 +66,38 @@ def test_a_histogram_is_weighted_by_time() -> None:
     assert weighted_mean(packets, time) == pytest.approx(0.18)
     assert weighted_percentiles(packets[:0], time[:0], (50,)) == [None]
     assert weighted_mean(packets[:0], time[:0]) is None
+
+
+SAMPLES = st.lists(st.tuples(st.integers(0, 9), st.booleans(), st.integers(0, 9)), min_size=1, max_size=30)
+PERCENTS = st.integers(1, 100_000).map(lambda parts: Fraction(parts, 1000))
+
+
+def percentile_by_definition(values: list[float], percent: Fraction) -> float:
+    """Returns the least sample that has enough samples at or below it."""
+    return min(one for one in values if sum(other <= one for other in values) >= percent / 100 * len(values))
+
+
+@given(SAMPLES, PERCENTS)
+def test_drawn_percentiles_hold_whenever_open_samples_end(
+    samples: list[tuple[int, bool, int]], percent: Fraction
+) -> None:
+    values, open_ended = (np.array(column) for column in list(zip(*samples, strict=True))[:2])
+    found = percentile(values.astype(float), open_ended, float(percent))
+    assert found is not None
+    ended = percentile_by_definition([now + more * late for now, late, more in samples], percent)
+    assert found.value <= ended if found.censored else found.value == ended
+    never = percentile_by_definition([math.inf if late else now for now, late, _ in samples], percent)
+    assert found.censored == (found.value != never)
+
+
+@given(st.lists(st.tuples(st.integers(-5, 5), st.integers(0, 6)), max_size=12), PERCENTS, st.integers(0, 90))
+def test_drawn_weights_count_as_repeated_values_at_any_scale(
+    pairs: list[tuple[int, int]], percent: Fraction, scale: int
+) -> None:
+    values = np.array([value for value, _ in pairs], np.int64)
+    weights = np.array([weight << scale for _, weight in pairs], object if scale > 50 else np.uint64)
+    repeated = [float(value) for value, weight in pairs for _ in range(weight)]
+    expected = percentile_by_definition(repeated, percent) if repeated else None
+    assert weighted_percentiles(values, weights, [float(percent)]) == [expected]
+    mean = weighted_mean(values, weights)
+    assert mean == (pytest.approx(sum(repeated) / len(repeated)) if repeated else None)

@@ -4,10 +4,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from test_metrics import MS, NONE32, NONE64, US, column, flows, ports, sample_run
 
 from overspill.results import measures, metrics
 from overspill.results.columns import build_table
+from overspill.results.measures.rates import jain_index
 from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
@@ -31,6 +34,18 @@ def test_jain_s_index_is_the_square_of_the_sum_over_n_sums_of_squares() -> None:
     assert measures.jain_index(np.array([1.0, 2.0, 3.0])) == pytest.approx(36 / 42)
     assert measures.jain_index(np.array([1.0])) is None
     assert measures.jain_index(np.zeros(3)) is None
+
+
+@given(st.lists(st.floats(0, 1e12), min_size=2, max_size=20), st.integers(-30, 30))
+def test_drawn_shares_have_an_index_from_one_nth_to_one(shares: list[float], power: int) -> None:
+    values = np.array([round(one, 3) for one in shares])
+    found = jain_index(values)
+    assert (found is None) == (not values.any())
+    if found is not None:
+        assert (1 - 1e-12) / len(values) <= found <= 1 + 1e-12
+        assert jain_index(np.ldexp(values, power)) == pytest.approx(found, rel=1e-14)
+        assert jain_index(np.concatenate([values, values])) == pytest.approx(found)
+        assert (found > 1 - 1e-12) == (values.max() - values.min() <= 1e-5 * values.max())
 
 
 def test_flows_of_a_workload_share_by_what_each_got_over_its_own_time() -> None:

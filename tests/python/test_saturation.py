@@ -2,9 +2,9 @@
 
 from dataclasses import astuple
 
-import numpy as np
 import pyarrow as pa
-import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from overspill.results.measures import saturation
 from overspill.results.measures.saturation import PauseIntervals, Roots, SaturationTree, TreeSize
@@ -122,19 +122,27 @@ def test_metrics_are_of_trees_that_begin_in_the_window() -> None:
     assert none == {"saturation_trees": 0.0}, "what there is not has no depth"
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_following_changes_finds_the_trees_that_looking_at_every_instant_finds(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    ways = [end for a, b in LINKS for end in ((a, b), (b, a)) if end[1] > 2]
-    pauses = []
-    for node, peer in ways:
-        times = np.sort(rng.choice(200, 6, replace=False)).reshape(3, 2).tolist()
-        pauses += [(start, end, node, peer) for start, end in times]
+END = 60  # all drawn pauses end before
+WAYS = [end for a, b in LINKS for end in ((a, b), (b, a)) if end[1] > 2]
+
+
+@st.composite
+def drawn_pauses(draw: st.DrawFn) -> list[Pause]:
+    """Draws pauses of every port toward a switch, none of which overlap at one port."""
+    least, pauses = draw(st.integers(0, 6)), list[Pause]()
+    for node, peer in WAYS:
+        times = sorted(draw(st.sets(st.integers(0, END - 1), min_size=least, max_size=8)))
+        pauses += [(start, end, node, peer) for start, end in zip(times[::2], times[1::2], strict=False)]
+    return pauses
+
+
+@given(drawn_pauses())
+def test_following_changes_finds_the_trees_that_looking_at_every_instant_finds(pauses: list[Pause]) -> None:
     run = run_with_pauses(pauses)
     found = saturation.find_trees(run)
     every = PauseIntervals.from_run(run)
     most: dict[tuple[Roots, int], TreeSize] = {}
-    for now in range(200):
+    for now in range(END):
         forest = saturation.PauseForest(run.is_host)
         for (node, _), peer in every.ports_paused_at(now, 0):
             forest.change_pause(node, peer, 1)

@@ -1,8 +1,12 @@
 """Tests of intervals and comparisons, against values worked out by hand."""
 
 import math
+import random
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.stats import false_discovery_control, ttest_1samp
 
 from overspill.stats import paired as stats
 
@@ -98,3 +102,77 @@ def test_of_two_seeds_differences_have_a_range_and_no_interval() -> None:
     assert found is not None and found.n == 2 and not found.is_best_distinct
     (one,) = found.against
     assert (one.mean, one.low, one.high) == (-1.25, -1.5, -1.0)
+
+
+# Whole numbers, whose sums and means are as exact after a change of sign or order as before.
+SAMPLES = st.lists(st.lists(st.integers(-20, 20).map(float), min_size=3, max_size=8), min_size=1, max_size=6)
+VALUES = st.dictionaries(
+    st.sampled_from("abcd"),
+    st.dictionaries(st.integers(1, 5), st.integers(-20, 20).map(float), min_size=1),
+    min_size=2,
+)
+
+
+def p_values(samples: list[list[float]]) -> list[float]:
+    """Returns p-values of samples, none of which is at a limit, where rounding alone decides."""
+    found = [stats.p_value(one) for one in samples]
+    limits = [0.05 * at / count for count in range(1, 7) for at in range(1, 7)]
+    assume(not any(math.isclose(one, limit, rel_tol=1e-9) for one in found for limit in limits))
+    return found
+
+
+@given(SAMPLES)
+def test_drawn_p_values_are_those_of_scipy(samples: list[list[float]]) -> None:
+    for one in samples:
+        if len(set(one)) > 1:
+            assert stats.p_value(one) == pytest.approx(ttest_1samp(one, 0.0).pvalue, rel=1e-9)
+
+
+@given(SAMPLES)
+def test_drawn_differences_exclude_zero_as_the_steps_of_holm_do(samples: list[list[float]]) -> None:
+    known = dict(enumerate(p_values(samples)))
+    found = stats.holm_differences("best", {str(at): one for at, one in enumerate(samples)})
+    rejected = set[int]()
+    for place, at in enumerate(sorted(known, key=known.__getitem__)):
+        if known[at] > 0.05 / (len(samples) - place):
+            break
+        rejected.add(at)
+    assert {int(one.variant) for one in found if one.excludes_zero} == rejected
+    for one, values in zip(found, samples, strict=True):
+        assert one.mean == stats.mean(values) == pytest.approx((one.low + one.high) / 2, abs=1e-9)
+        least, most = (stats.half_width(values, 1 - 0.05 / count) for count in (1, len(samples)))
+        assert least is not None and most is not None
+        assert least - 1e-9 <= (one.high - one.low) / 2 <= most + 1e-9
+
+
+@given(SAMPLES, st.integers(0, 5))
+def test_drawn_false_discoveries_are_controlled_as_by_scipy(samples: list[list[float]], at: int) -> None:
+    found = stats.benjamini_hochberg(samples)
+    assert found == [one <= 0.05 for one in false_discovery_control(p_values(samples))]
+    # A difference that becomes certain takes no other away.
+    certain = [[1.0] * 3 if place == at else one for place, one in enumerate(samples)]
+    now = stats.benjamini_hochberg(certain)
+    assert all(late or place == at for place, (one, late) in enumerate(zip(found, now, strict=True)) if one)
+
+
+@given(VALUES, st.randoms())
+def test_drawn_comparisons_turn_with_their_sign_and_keep_with_their_order(
+    values: dict[str, dict[int, float]], shuffled: random.Random
+) -> None:
+    found = stats.compare_variants(values, "lower")
+    turned = stats.compare_variants({name: negated(by_seed) for name, by_seed in values.items()}, "higher")
+    assert (found is None) == (turned is None) == (len(set.intersection(*map(set, values.values()))) < 2)
+    if found is None or turned is None:
+        return
+    assert (turned.best, turned.n) == (found.best, found.n)
+    assert [(one.variant, -one.mean, -one.high, -one.low) for one in turned.against] == [
+        (one.variant, one.mean, one.low, one.high) for one in found.against
+    ]
+    seeds = {name: dict(shuffled.sample(sorted(one.items()), len(one))) for name, one in values.items()}
+    assert stats.compare_variants(seeds, "lower") == found
+    for one in found.against:
+        assert one.low <= one.mean <= one.high and one.mean <= 0
+
+
+def negated(by_seed: dict[int, float]) -> dict[int, float]:
+    return {seed: -value for seed, value in by_seed.items()}
