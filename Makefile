@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 RUST := $(shell find crates \( -name tests -o -name benches \) -prune -o \( -name '*.rs' -o -name 'Cargo.toml' \) -print) Cargo.toml Cargo.lock
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup dev demo wheel test check lint rust-lint python-lint format rust-test rust-unit-test python-test python-unit-test bench fuzz fuzz-tools golden mutations bench-ns3 bench-linux bench-linux-exact bench-phase docs figures measured papers studies lock audit clean
+.PHONY: help setup dev demo wheel crates test check lint rust-lint python-lint format rust-test rust-unit-test python-test python-unit-test bench fuzz fuzz-tools golden mutations bench-ns3 bench-linux bench-linux-exact bench-phase docs figures measured papers studies lock audit clean
 
 help:
 	@echo "make setup   an environment in .venv with the command .venv/bin/overspill"
@@ -14,6 +14,7 @@ help:
 	@echo "make test    formatting, lints and every test, Rust and Python"
 	@echo "make check   formatting, lints and unit tests alone: a minute or two where little has changed"
 	@echo "make wheel   a wheel for other machines and a source package, into dist; installs and tries it; some minutes"
+	@echo "make crates  package and compile each crate as crates.io would get it, uploading nothing; needs cargo 1.90; minutes"
 	@echo "make bench   events, hops, ACKs and whole runs timed; tables; the command; memory; two cores against one"
 	@echo "make bench BEFORE=rev  this tree against a revision, in turns; fails where a run has become slower"
 	@echo "make fuzz    an hour of wrong scenarios; FUZZ_SECONDS=600 for ten minutes, FUZZ_TARGET=quantity for units, wire for frames"
@@ -83,6 +84,11 @@ wheel: $(VENV)/.dev
 	@rm -f dist/*
 	CARGO_TARGET_DIR=$(abspath out)/wheel $(BIN)/maturin build --release --strip --sdist --pgo --interpreter $(BIN)/python --out dist
 	OVERSPILL_WHEEL=$$(echo dist/overspill-*.whl) $(BIN)/python -m pytest -q tests/test_wheel.py
+
+# Compiles each crate from its package, against the packages of the others. Changes must be committed.
+crates:
+	PYO3_BUILD_EXTENSION_MODULE=1 cargo publish --workspace --dry-run --locked
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --exclude micro --exclude own_answer --no-deps --quiet --locked
 
 demo: setup
 	$(BIN)/overspill demo

@@ -12,14 +12,15 @@ const OMITTED_EXTENSIONS: [&str; 3] = ["png", "svg", "pdf"];
 fn main() -> io::Result<()> {
     let root = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../..");
     let target = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
+    println!("cargo::rerun-if-changed=build.rs");
     for name in SHIPPED_FOLDERS {
         let (from, to) = (root.join(name), target.join(name));
-        println!("cargo::rerun-if-changed={}", from.display());
         if to.exists() {
             fs::remove_dir_all(&to)?;
         }
-        // A source package of this crate alone has no such folder, and must still build.
+        // A package of this crate alone has no such folder. For a missing path, Cargo would run this at every build.
         if from.exists() {
+            println!("cargo::rerun-if-changed={}", from.display());
             copy_shipped_files(&from, &to)?;
         }
     }
