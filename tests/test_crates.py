@@ -62,3 +62,7 @@ def test_crates_depend_on_each_other_in_the_version_of_the_workspace() -> None:
 def test_page_of_the_crates_has_a_line_for_each() -> None:
     page = (ROOT / "crates/README.md").read_text(encoding="utf-8")
     assert [name for name in published_crates() if f"| `{name}` |" not in page] == []
+
+
+def test_lock_file_is_up_to_date() -> None:
+    assert "overspill-py v" in run_cargo("tree", "--workspace", "--locked", "--depth", "0")

@@ -32,7 +32,7 @@ DEMO = "prints the table of `make demo`, which OUTPUTS compares with the README"
 PAPER = "runs of a paper: minutes"
 STUDY = "a sweep of a study, which `make studies` runs: hours"
 TUTORIAL = "tests/test_docs.py follows the tutorial word by word"
-OWN_MECHANISM = "tests/test_own_answer.py builds and runs the example"
+OWN_MECHANISM = "tests/test_own_answer.py builds and runs a copy of the example"
 # Commands that are not run here, by their first words, with the reason.
 NOT_RUN = {
     "make": MAKE,
