@@ -216,7 +216,7 @@ format:
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-# mkdocs empties out/site, so the pages of rustdoc and of papers are written after it.
+# docs/site.py removes out/site, so the pages of rustdoc and of papers are written after it.
 docs: dev
 	$(BIN)/python -m overspill.report.reference > docs/reference.md.new
 	mv docs/reference.md.new docs/reference.md
@@ -226,7 +226,8 @@ docs: dev
 	mv python/overspill/results/names.py.new python/overspill/results/names.py
 	$(BIN)/python -m overspill.papers.claims_page > docs/claims.md.new
 	mv docs/claims.md.new docs/claims.md
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python docs/site.py out
+	$(BIN)/zensical build --clean --strict --config-file out/zensical.toml
 	rm -rf $(TARGET)/doc
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --exclude overspill-py --exclude micro --exclude own_answer --no-deps --quiet
 	cp -r $(TARGET)/doc out/site/rust

@@ -1,38 +1,76 @@
-"""Hooks of the documentation site: links out of `docs/` lead to pages made from the linked files."""
+"""Sources of the documentation site: `python docs/site.py out` writes them into the folder `out`.
+
+Links out of `docs/` lead to pages made from the linked files. `zensical build` turns the pages into HTML.
+"""
 
 import importlib.util
 import os.path
 import re
+import shutil
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from mkdocs.structure.files import File, Files
-
 ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+CONFIG = DOCS / "zensical.toml"
+MUTATIONS = DOCS / "internals/mutations.md"  # page made from tables
 LINK_PATTERN = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
 FENCE_PATTERN = re.compile(r"^(```.*?^```|~~~.*?^~~~)", re.MULTILINE | re.DOTALL)
 PICTURE_SUFFIXES = (".png", ".svg")
 LANGUAGES = {".rs": "rust", ".py": "python", ".toml": "toml", ".csv": "text"}
 
 
-def on_files(files: Files, config: Any) -> Files:
-    """Adds a page for every file outside of `docs/` that pages link to, directly or through other files."""
-    open_ones = [ROOT / "docs" / file.src_uri for file in files.documentation_pages()]
-    files.append(File.generated(config, "internals/mutations.md", content=mutations_page()))
-    seen: set[Path] = set()
+def main() -> int:
+    """Writes the sources into the folder on the command line, or prints wrong links and returns 2."""
+    out = Path(sys.argv[1])
+    config = tomllib.loads(CONFIG.read_text(encoding="utf-8"))["project"]
+    pages = out / config["docs_dir"]
+    for folder in (pages, out / config["site_dir"]):
+        shutil.rmtree(folder, ignore_errors=True)
+    write_file(out / CONFIG.name, CONFIG.read_bytes())
+    faults = [*write_pages(pages), *missing_pages(config["nav"], pages)]
+    print("".join(f"{fault}\n" for fault in faults), end="", file=sys.stderr)
+    return 2 if faults else 0
+
+
+def write_pages(folder: Path) -> list[str]:
+    """Writes all pages and pictures, and returns the wrong links.
+
+    The pages are those of `docs/`, and one for every file outside that pages link to, directly or indirectly.
+    """
+    open_ones = [path for path in sorted(DOCS.rglob("*")) if path.is_file() and is_published(path)]
+    write_file(folder / site_address(MUTATIONS), relocate_links(mutations_page(), MUTATIONS).encode())
+    seen = set(open_ones)
+    faults = []
     while open_ones:
-        page = open_ones.pop()
-        for target in linked_files(page):
-            if target in seen or not target.exists() or is_in_docs(target):
-                continue
-            seen.add(target)
-            found = target.read_bytes() if target.suffix in PICTURE_SUFFIXES else page_text(target)
-            files.append(File.generated(config, site_address(target), content=found))
-            if target.suffix == ".md" or target.is_dir():
+        path = open_ones.pop()
+        write_file(folder / site_address(path), page_content(path))
+        for link, target in links(path):
+            if not is_project_file(target):
+                faults.append(
+                    f"{path.relative_to(ROOT)}: found a link to {link}; expected a file of the project"
+                )
+            elif target not in seen:
+                seen.add(target)
                 open_ones.append(target)
-    return files
+    return faults
+
+
+def missing_pages(nav: Any, pages: Path) -> list[str]:
+    """Returns a message for each page of the navigation that was not written."""
+    if isinstance(nav, str):
+        return [] if (pages / nav).is_file() else [f"{CONFIG.name}: found {nav} in nav; expected a page"]
+    parts = nav.values() if isinstance(nav, dict) else nav
+    return [message for part in parts for message in missing_pages(part, pages)]
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Writes a file, and the folders that it needs."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
 
 
 def mutations_page() -> str:
@@ -45,46 +83,48 @@ def mutations_page() -> str:
     return str(module.build_page())
 
 
-def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Rewrites links out of `docs/` to the pages made for them."""
-    here = page.file.src_uri
-    source = source_file(here)
-    return change_prose(
-        markdown, lambda text: LINK_PATTERN.sub(lambda found: relocate_link(found, source, here), text)
-    )
+def relocate_links(markdown: str, source: Path) -> str:
+    """Returns the Markdown of the file `source` with links to pages of the site, code blocks excepted."""
+    here = os.path.dirname(site_address(source)) or "."
 
+    def relocate(found: re.Match[str]) -> str:
+        target = (source.parent / found[1]).resolve()
+        if not is_project_file(target):
+            return found[0]
+        return os.path.relpath(site_address(target), here) + (found[2] or "")
 
-def relocate_link(found: re.Match[str], source: Path, here: str) -> str:
-    """Returns a link of the file `source`, as it is written on the page `here`."""
-    target = (source.parent / found[1]).resolve()
-    if not target.exists() or (is_in_docs(target) and is_in_docs(source) and not target.is_dir()):
-        return found[0]
-    return os.path.relpath(site_address(target), os.path.dirname(here) or ".") + (found[2] or "")
-
-
-def change_prose(markdown: str, change: Any) -> str:
-    """Applies a change to Markdown text, code blocks excepted."""
     return "".join(
-        part if FENCE_PATTERN.match(part) else change(part) for part in FENCE_PATTERN.split(markdown)
+        part if FENCE_PATTERN.match(part) else LINK_PATTERN.sub(relocate, part)
+        for part in FENCE_PATTERN.split(markdown)
     )
 
 
-def linked_files(page: Path) -> Iterator[Path]:
-    """Yields the files to which a page links."""
+def links(page: Path) -> Iterator[tuple[str, Path]]:
+    """Yields the links of a page to files, and these files."""
     if page.is_file() and page.suffix == ".md":
         text = FENCE_PATTERN.sub("", page.read_text(encoding="utf-8"))
-        yield from ((page.parent / found[1]).resolve() for found in LINK_PATTERN.finditer(text))
+        yield from ((found[1], (page.parent / found[1]).resolve()) for found in LINK_PATTERN.finditer(text))
+
+
+def is_project_file(path: Path) -> bool:
+    """Returns true if a file or folder of the project has this path."""
+    return path.exists() and path.is_relative_to(ROOT)
 
 
 def is_in_docs(path: Path) -> bool:
     """Returns true if a file is a page or picture of `docs/` itself."""
-    return path.is_relative_to(ROOT / "docs") and not path.is_dir()
+    return path.is_relative_to(DOCS) and not path.is_dir()
+
+
+def is_published(path: Path) -> bool:
+    """Returns true if the site has a file of `docs/` under its own name."""
+    return path.suffix != ".py" and path != CONFIG
 
 
 def site_address(path: Path) -> str:
     """Returns the address of a project file on the site."""
     if is_in_docs(path):
-        return path.relative_to(ROOT / "docs").as_posix()
+        return path.relative_to(DOCS).as_posix()
     relative = path.relative_to(ROOT).as_posix()
     if path.is_dir():
         return (
@@ -95,24 +135,27 @@ def site_address(path: Path) -> str:
     return f"source/{relative}" if path.suffix in (".md", *PICTURE_SUFFIXES) else f"source/{relative}.md"
 
 
-def source_file(page: str) -> Path:
-    """Returns the project file from which a page is made."""
-    if not page.startswith("source/"):
-        return ROOT / "docs" / page
-    relative = page.removeprefix("source/")
-    whole = ROOT / relative
-    return whole if whole.is_file() else ROOT / relative.removesuffix(".md")
-
-
-def page_text(path: Path) -> str:
-    """Returns the text of a page."""
-    relative = path.relative_to(ROOT).as_posix()
+def page_content(path: Path) -> bytes:
+    """Returns the Markdown or the bytes that the site has for a project file."""
     if path.is_dir():
-        if (path / "README.md").is_file():
-            return (path / "README.md").read_text(encoding="utf-8")
-        names = sorted(one.name for one in path.iterdir() if one.is_file())
-        return "\n".join([f"# {relative}\n", *(f"- `{name}`" for name in names)])
-    text = path.read_text(encoding="utf-8")
+        return folder_page(path).encode()
     if path.suffix == ".md":
-        return text
-    return f"# {relative}\n\n````{LANGUAGES.get(path.suffix, 'text')}\n{text}\n````\n"
+        return relocate_links(path.read_text(encoding="utf-8"), path).encode()
+    if is_in_docs(path) or path.suffix in PICTURE_SUFFIXES:
+        return path.read_bytes()
+    text = path.read_text(encoding="utf-8")
+    name = path.relative_to(ROOT).as_posix()
+    return f"# {name}\n\n````{LANGUAGES.get(path.suffix, 'text')}\n{text}\n````\n".encode()
+
+
+def folder_page(folder: Path) -> str:
+    """Returns the README of a folder, or a list of its files."""
+    readme = folder / "README.md"
+    if readme.is_file():
+        return relocate_links(readme.read_text(encoding="utf-8"), readme)
+    names = sorted(one.name for one in folder.iterdir() if one.is_file())
+    return "\n".join([f"# {folder.relative_to(ROOT).as_posix()}\n", *(f"- `{name}`" for name in names)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import nbformat
 import pytest
@@ -17,19 +18,86 @@ MAX_README_LINES = 90  # longest README in lines
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
+def build_site(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Builds the site of the sources in a folder."""
+    words = ["-m", "zensical", "build", "--clean", "--strict", "--config-file", str(folder / "zensical.toml")]
+    return subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def load_script(name: str) -> ModuleType:
+    """Returns the script `docs/NAME.py` as a module."""
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", ROOT / f"docs/{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def test_the_site_builds_without_a_warning_and_every_link_leads_somewhere(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    command = [sys.executable, "docs/site.py", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    page = (tmp_path / "mechanisms/bounce.html").read_text()
+    done = build_site(tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    pages = {
+        path.relative_to(tmp_path / "site-source").as_posix() for path in tmp_path.glob("site-source/**/*.md")
+    }
+    built = {re.sub(r"(^|/)README$", r"\1index", page.removesuffix(".md")) for page in pages}
+    assert [page for page in built if not (tmp_path / f"site/{page}.html").is_file()] == []
+    page = (tmp_path / "site/mechanisms/bounce.html").read_text()
     assert "source/scenarios/packet_bounce.toml.html" in page, "links out of docs/ have pages"
-    assert (tmp_path / "source/scenarios/packet_bounce.toml.html").is_file()
+    assert (tmp_path / "site/source/scenarios/packet_bounce.toml.html").is_file()
+    assert 'id="overspill.run"' in (tmp_path / "site/python.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("[a](#page)", 0),
+        ("[a](gone.md)", 1),
+        ("[a](index.md#gone)", 1),
+        ("[a](#gone)", 1),
+        ("::: overspill.gone", 1),
+    ],
+)
+def test_the_build_of_the_site_fails_at_a_wrong_link(tmp_path: Path, text: str, status: int) -> None:
+    (tmp_path / "zensical.toml").write_text((ROOT / "docs/zensical.toml").read_text())
+    (tmp_path / "site-source").mkdir()
+    (tmp_path / "site-source/index.md").write_text(f"# Page\n\n{text}\n")
+    assert build_site(tmp_path).returncode == status
+
+
+def test_wrong_links_to_files_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    site = load_script("site")
+    docs = tmp_path / "docs"
+    monkeypatch.setattr(site, "ROOT", tmp_path)
+    monkeypatch.setattr(site, "DOCS", docs)
+    monkeypatch.setattr(site, "MUTATIONS", docs / "internals/mutations.md")
+    monkeypatch.setattr(site, "mutations_page", lambda: "[core](../../core/a.rs)")
+    for folder in (docs, tmp_path / "core"):
+        folder.mkdir()
+    (tmp_path / "core/a.rs").write_text("fn a() {}")
+    wrong = "[a](gone.md) ![b](images/gone.png) [c](gone.csv) [d](/)"
+    (docs / "index.md").write_text(f"{wrong} [e](../core/a.rs#L1) [f](../core)\n```\n[g](code.md)\n```\n")
+    expected = [
+        f"docs/index.md: found a link to {link}; expected a file of the project"
+        for link in ("gone.md", "images/gone.png", "gone.csv", "/")
+    ]
+    assert site.write_pages(tmp_path / "out") == expected
+    assert "[e](source/core/a.rs.md#L1) [f](source/core/files.md)" in (tmp_path / "out/index.md").read_text()
+    assert (tmp_path / "out/internals/mutations.md").read_text() == "[core](../source/core/a.rs.md)"
+    assert "```rust\nfn a() {}" in (tmp_path / "out/source/core/a.rs.md").read_text()
+    assert (tmp_path / "out/source/core/files.md").read_text() == "# core\n\n- `a.rs`"
+    nav = ["index.md", {"Start": ["gone.md", "source/core/a.rs.md"]}]
+    assert site.missing_pages(nav, tmp_path / "out") == [
+        "zensical.toml: found gone.md in nav; expected a page"
+    ]
 
 
 def test_every_page_of_the_docs_is_on_the_site() -> None:
-    nav = (ROOT / "mkdocs.yml").read_text()
+    nav = (ROOT / "docs/zensical.toml").read_text()
     pages = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")]
-    assert [page for page in pages if f"- {page}\n" not in nav] == []
+    assert [page for page in pages if f'"{page}",\n' not in nav] == []
 
 
 def test_every_page_of_the_docs_is_linked_from_the_index() -> None:
@@ -136,10 +204,7 @@ def test_the_notebook_runs_from_its_first_cell_to_its_last() -> None:
 
 
 def test_the_figures_of_mechanisms_can_be_drawn_anew_and_each_is_on_a_page() -> None:
-    spec = importlib.util.spec_from_file_location("figures", ROOT / "docs/figures.py")
-    assert spec is not None and spec.loader is not None
-    figures = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(figures)
+    figures = load_script("figures")
     pages = "".join(path.read_text() for path in (ROOT / "docs/mechanisms").glob("*.md"))
     for name, draw in figures.FIGURES.items():
         assert f"../images/{name}.png" in pages and (ROOT / f"docs/images/{name}.png").is_file()
