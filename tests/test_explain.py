@@ -12,6 +12,7 @@ import pytest
 
 from overspill import _core
 from overspill.cli import catalogue, terms
+from overspill.engine import core
 from overspill.errors import BadInput
 from overspill.results import header, metrics, table_cells
 from overspill.results.line_labels import LABEL_MEANINGS
@@ -30,7 +31,8 @@ def explain_name(name: str) -> str:
 
 
 def test_a_key_at_the_top_of_a_scenario_has_an_owner_like_every_other() -> None:
-    assert "drop, a value of dead_port of the scenario (choice" in explain_name("drop")
+    choices = catalogue.describe_choices(core.catalogue(), "drop")
+    assert "drop, a value of dead_port of the scenario (choice" in choices
     assert explain_name("dead_port").startswith("dead_port, of the scenario (choice")
 
 
