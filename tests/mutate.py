@@ -52,6 +52,8 @@ TEST_MEMORY = 6 << 30
 # Without optimization if building takes longer than the tests.
 CARGO_PROFILE = {"CARGO_PROFILE_DEV_DEBUG": "0", "CARGO_PROFILE_TEST_DEBUG": "0"}
 QUICK_PROFILE = CARGO_PROFILE | {"CARGO_PROFILE_DEV_OPT_LEVEL": "0", "CARGO_PROFILE_TEST_OPT_LEVEL": "0"}
+# A failure is enough: inputs are neither shrunk nor kept.
+PROPTEST = {"PROPTEST_MAX_SHRINK_ITERS": "0", "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1"}
 
 CASE_PATTERN = re.compile(
     r"^(rfc\d+|pfabric|linux(?:_[\d_]+)?|inet|cp)\.toml, ((?:RFC|pFabric|Linux|INET|CP|NDP) [^:]*): (.*)$",
@@ -208,7 +210,7 @@ class SourceTree:
         self, command: list[str], optimized: bool, seconds: int | None = None
     ) -> subprocess.CompletedProcess[str]:
         env = os.environ | (CARGO_PROFILE if optimized else QUICK_PROFILE)
-        env |= {"CARGO_TARGET_DIR": str(self.target), "CARGO_TERM_COLOR": "never"}
+        env |= PROPTEST | {"CARGO_TARGET_DIR": str(self.target), "CARGO_TERM_COLOR": "never"}
         return subprocess.run(
             ["cargo", "test", *command],
             cwd=self.folder,

@@ -24,6 +24,8 @@ mod packet;
 mod packet_store;
 mod payload;
 mod port;
+#[cfg(test)]
+mod property;
 mod rank_index;
 mod raw;
 mod sampled_memories;

@@ -177,7 +177,11 @@ impl SampledMemories {
 mod tests {
     use super::*;
     use crate::Pkt;
+    use crate::property::for_all;
     use mech::{FlowId, HostId, Stream, StreamPurpose};
+    use proptest::collection::vec;
+    use proptest::prelude::any;
+    use proptest::sample::Index;
     use std::collections::BTreeMap;
     use units::Bytes;
 
@@ -220,46 +224,52 @@ mod tests {
         for (unit, side) in
             [(16, MemorySide::Input), (64, MemorySide::Output), (256, MemorySide::Input), (2048, MemorySide::Output)]
         {
-            let (mut units, mut draws) = (sampled(side, unit), Stream::new(5, unit as u32, StreamPurpose::Custom(0)));
-            let (mut arena, mut there) = (Arena::default(), BTreeMap::new());
-            for n in 0..600 {
-                let shrinks = if n % 300 < 180 { 3 } else { 6 };
-                let slots: Vec<u32> = there.keys().copied().collect();
-                let any = slots.get(draws.uniform_below(slots.len().max(1) as u64) as usize).copied();
-                match (draws.uniform_below(10), any) {
-                    (0, Some(slot)) => {
-                        let (flow, size) = there[&slot];
-                        let mut cut = *arena.get(slot);
-                        let by = draws.uniform_below(u64::from(size)) as u16;
-                        cut.head.size = size - by;
-                        arena.discard(slot);
-                        assert_eq!(arena.allocate(cut, 0), slot);
-                        units.shorten(at(side, slot), (0, size - by), by);
-                        there.insert(slot, (flow, size - by));
+            let mut most = 0;
+            for_all(4, vec((0..10, any::<Index>(), any::<Index>(), 64..=1518_u16), 0..=600), |changes| {
+                let mut units = sampled(side, unit);
+                let (mut arena, mut there) = (Arena::default(), BTreeMap::new());
+                for (n, (what, which, less, size)) in (0..).zip(changes) {
+                    let shrinks = if n % 300 < 180 { 3 } else { 6 };
+                    let slots: Vec<u32> = there.keys().copied().collect();
+                    let any = (!slots.is_empty()).then(|| *which.get(&slots));
+                    match (what, any) {
+                        (0, Some(slot)) => {
+                            let (flow, size) = there[&slot];
+                            let mut cut = *arena.get(slot);
+                            let by = less.index(usize::from(size)) as u16;
+                            cut.head.size = size - by;
+                            arena.discard(slot);
+                            assert_eq!(arena.allocate(cut, 0), slot);
+                            units.shorten(at(side, slot), (0, size - by), by);
+                            there.insert(slot, (flow, size - by));
+                        }
+                        (what, Some(slot)) if what < shrinks => {
+                            arena.discard(slot);
+                            units.leave(at(side, slot));
+                            there.remove(&slot);
+                        }
+                        _ => {
+                            let mut pkt = Pkt::default();
+                            (pkt.head.flow, pkt.head.src) = (FlowId(n), HostId(n + 7));
+                            pkt.head.size = size;
+                            let slot = arena.allocate(pkt, 0);
+                            units.join(at(side, slot), (0, pkt.head.size), PortId((n % 3) as u16));
+                            there.insert(slot, (n, pkt.head.size));
+                        }
                     }
-                    (what, Some(slot)) if what < shrinks => {
-                        arena.discard(slot);
-                        units.leave(at(side, slot));
-                        there.remove(&slot);
-                    }
-                    _ => {
-                        let mut pkt = Pkt::default();
-                        (pkt.head.flow, pkt.head.src) = (FlowId(n), HostId(n + 7));
-                        pkt.head.size = 64 + draws.uniform_below(1455) as u16;
-                        let slot = arena.allocate(pkt, 0);
-                        units.join(at(side, slot), (0, pkt.head.size), PortId((n % 3) as u16));
-                        there.insert(slot, (n, pkt.head.size));
-                    }
+                    let own = |(flow, size): &(u32, u16)| (*flow, u64::from(*size).div_ceil(unit));
+                    let expected: BTreeMap<u32, u64> = there.values().map(own).filter(|(_, many)| *many > 0).collect();
+                    assert_eq!(units_by_flow(&units, &arena), expected, "after {n}");
+                    let occupant = units.occupant(PORT, 0, &arena);
+                    assert!(
+                        occupant.is_none_or(|of| of.src.0 == of.flow.0 + 7 && u32::from(of.output.0) == of.flow.0 % 3)
+                    );
                 }
-                let own = |(flow, size): &(u32, u16)| (*flow, u64::from(*size).div_ceil(unit));
-                let expected: BTreeMap<u32, u64> = there.values().map(own).filter(|(_, many)| *many > 0).collect();
-                assert_eq!(units_by_flow(&units, &arena), expected, "after {n}");
-                let occupant = units.occupant(PORT, 0, &arena);
-                assert!(occupant.is_none_or(|of| of.src.0 == of.flow.0 + 7 && u32::from(of.output.0) == of.flow.0 % 3));
-            }
-            assert!(units.occupied_units(PORT) > 0);
-            there.keys().for_each(|slot| units.leave(at(side, *slot)));
-            assert_eq!(units.occupied_units(PORT), 0);
+                most = most.max(units.occupied_units(PORT));
+                there.keys().for_each(|slot| units.leave(at(side, *slot)));
+                assert_eq!(units.occupied_units(PORT), 0);
+            });
+            assert!(most > 0);
         }
     }
 

@@ -31,6 +31,8 @@ pub mod params;
 pub mod pause;
 mod pause_levels;
 mod preset;
+#[cfg(test)]
+mod property;
 mod registry;
 mod rng;
 pub mod routing;

@@ -1,53 +1,76 @@
 //! Random segments and frames for tests, and a plain checksum to compare with.
 
-use crate::{CpPacket, LengthField, Segment, TcpFlags};
+use crate::{CpPacket, LengthField, Segment, TcpFlags, TcpOptions};
 use dataplane::Timestamps;
 use mech::{Stream, StreamPurpose};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::{BoxedStrategy, Strategy, any};
 
-/// Returns the random stream of a test.
-pub(crate) fn test_stream(seed: u64) -> Stream {
-    Stream::new(seed, 0, StreamPurpose::Hash)
+/// Returns timestamps, or none in half of the cases.
+pub(crate) fn any_timestamps() -> impl Strategy<Value = Option<Timestamps>> {
+    option::of(any::<(u32, u32)>().prop_map(|(val, ecr)| Timestamps { val, ecr }))
 }
 
-/// Draws a random segment; its options are those of a SYN, or SACK blocks, since both do not fit.
-pub(crate) fn draw_segment(draw: &mut Stream) -> Segment {
-    let mut word = || draw.u32();
-    let mut made = Segment {
-        source_mac: [2, 0, 10, word() as u8, word() as u8, 1],
-        destination_mac: [2, 0, 10, word() as u8, word() as u8, 2],
-        source_port: word() as u16,
-        destination_port: word() as u16,
-        sequence: word(),
-        acknowledgement: word(),
-        flags: TcpFlags(word() as u16 & TcpFlags::ALL.0),
-        window: word() as u16,
-        urgent: word() as u16,
-        payload: (word() % 9001) as u16,
-        ..Segment::default()
-    };
-    (made.ip.source, made.ip.destination) = (word().to_be_bytes(), word().to_be_bytes());
-    (made.ip.tos, made.ip.ttl, made.ip.identification) = (word() as u8, word() as u8, word() as u16);
-    made.ip.dont_fragment = word() & 1 > 0;
-    let options = &mut made.options;
-    options.timestamps = (word() & 1 > 0).then_some(Timestamps { val: word(), ecr: word() });
-    if word() & 3 == 0 {
-        options.mss = (word() & 1 > 0).then_some(word() as u16);
-        options.window_scale = (word() & 1 > 0).then_some((word() % 15) as u8);
-        (options.sack_permitted, options.pack_permitted) = (word() & 1 > 0, word() & 1 > 0);
-    } else {
-        options.blocks = (word() % if options.timestamps.is_some() { 4 } else { 5 }) as u8;
-        options.sack[..usize::from(options.blocks)].iter_mut().for_each(|block| *block = (word(), word()));
-    }
-    made
+/// Returns the number of SACK blocks, below `many`, and the blocks.
+pub(crate) fn any_blocks(many: usize) -> impl Strategy<Value = (u8, [(u32, u32); 4])> {
+    vec(any::<(u32, u32)>(), 0..many).prop_map(|list| {
+        let mut blocks = [(0, 0); 4];
+        blocks[..list.len()].copy_from_slice(&list);
+        (list.len() as u8, blocks)
+    })
 }
 
-/// Draws the frame of a segment that is not cut, with random payload and correct checksums.
-pub(crate) fn draw_frame(draw: &mut Stream, segment: &Segment) -> Vec<u8> {
+/// Returns options of a SYN, or SACK blocks, since both do not fit.
+fn any_options() -> BoxedStrategy<TcpOptions> {
+    let syn = (option::of(any::<u16>()), option::of(0..15_u8), any::<(bool, bool)>());
+    let syn = (any_timestamps(), syn).prop_map(|(timestamps, (mss, window_scale, permitted))| {
+        let (sack_permitted, pack_permitted) = permitted;
+        TcpOptions { timestamps, mss, window_scale, sack_permitted, pack_permitted, ..TcpOptions::default() }
+    });
+    let sack = any_timestamps().prop_flat_map(|timestamps| {
+        let with_blocks = move |(blocks, sack)| TcpOptions { timestamps, blocks, sack, ..TcpOptions::default() };
+        any_blocks(if timestamps.is_some() { 4 } else { 5 }).prop_map(with_blocks)
+    });
+    proptest::prop_oneof![3 => sack, 1 => syn].boxed()
+}
+
+/// Returns a segment with at most 9000 bytes of payload.
+pub(crate) fn any_segment() -> impl Strategy<Value = Segment> {
+    let addresses = (any::<[u8; 4]>(), any::<[u8; 4]>(), any::<[u8; 4]>());
+    let ip = (any::<(u8, u8, u16, bool)>(), any_options());
+    let numbers = any::<(u16, u16, u32, u32, u16, u16, u16)>();
+    (addresses, ip, numbers, 0..=9000_u16).prop_map(|((mac, source, destination), ip, numbers, payload)| {
+        let (source_port, destination_port, sequence, acknowledgement, flags, window, urgent) = numbers;
+        let ((tos, ttl, identification, dont_fragment), options) = ip;
+        let mut made = Segment {
+            source_mac: [2, 0, 10, mac[0], mac[1], 1],
+            destination_mac: [2, 0, 10, mac[2], mac[3], 2],
+            source_port,
+            destination_port,
+            sequence,
+            acknowledgement,
+            flags: TcpFlags(flags & TcpFlags::ALL.0),
+            window,
+            urgent,
+            payload,
+            options,
+            ..Segment::default()
+        };
+        (made.ip.source, made.ip.destination, made.ip.tos, made.ip.ttl) = (source, destination, tos, ttl);
+        (made.ip.identification, made.ip.dont_fragment) = (identification, dont_fragment);
+        made
+    })
+}
+
+/// Returns the frame of a segment that is not cut, with correct checksums. The payload is random, from a seed.
+pub(crate) fn frame_with_payload(segment: &Segment, seed: u64) -> Vec<u8> {
     assert_ne!(segment.cp_packet(), CpPacket::Cut);
     let mut out = Vec::new();
     segment.write(LengthField::Ip, &mut out).unwrap();
     let payload = out.len() - usize::from(segment.payload);
-    out[payload..].iter_mut().for_each(|byte| *byte = draw.u32() as u8);
+    let mut bytes = Stream::new(seed, 0, StreamPurpose::Hash);
+    out[payload..].iter_mut().for_each(|byte| *byte = bytes.u32() as u8);
     out[50..52].fill(0);
     let sum = tcp_sum(&out, out.len());
     out[50..52].copy_from_slice(&sum.to_be_bytes());

@@ -17,6 +17,7 @@ mod pausing;
 use super::*;
 use crate::core::PortSetup;
 use crate::packet_store::NodeView;
+use crate::property::for_all;
 use crate::{EnqueuedFrame, EventLocation, Framing, NO_EXT, ObservedEvents, Outcome};
 use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
@@ -25,7 +26,10 @@ use mech::params::{Value, Values};
 use mech::routing::Ecmp;
 use mech::scheduler::StrictPriority;
 use mech::{Fill, Lane, LaneLimit, Lanes, QueueId, View};
-use std::collections::BTreeMap;
+use proptest::collection::vec;
+use proptest::prelude::any;
+use proptest::sample::Index;
+use std::collections::{BTreeMap, BTreeSet};
 use units::{Amount, Rate};
 
 const PORTS: u16 = 4;
@@ -156,40 +160,43 @@ impl Util {
 
 #[test]
 fn pabo_utilisation_changes_by_one_packet_at_a_time() {
-    let (mut switch, mut util, mut draws) = (switch(), Util::default(), Stream::new(9, 0, StreamPurpose::Custom(0)));
-    let (mut bounced, mut waiting) = (0, Vec::new());
-    for step in 0..20_000 {
-        let mut told = Recording::default();
-        if draws.uniform_below(5) < 2 && !waiting.is_empty() {
-            let port = waiting.swap_remove(draws.uniform_below(waiting.len() as u64) as usize);
-            let free = Time(u64::MAX / 4 + step * 1_000_000);
-            switch.step(&[port], &mut [], step_at!(free, &mut told));
-        } else {
-            let mut head =
-                Head { src: HostId(1 + draws.uniform_below(3) as u32), size: 1518, ttl: 9, ..Head::default() };
-            (head.ingress, head.bounces) = (PortId(head.src.0 as u16), draws.uniform_below(3) as u8);
-            head.set_class(draws.uniform_below(8) as u8);
-            let before = head.bounces;
-            let mut pkt = [Pkt { head, ext: NO_EXT, ..Pkt::default() }];
-            switch.step(&[], &mut pkt, step_at!(Time(u64::MAX / 4 + step * 1_000_000), &mut told));
-            let [pkt] = pkt;
-            assert_eq!(told.stored.is_some(), told.lost == 0);
-            if let Some(port) = told.stored {
-                assert_eq!(port == PortId(0), pkt.head.bounces == before, "back is toward the source");
-                assert!(pkt.head.bounces == before || pkt.head.bounces == before + 1);
-                bounced += u32::from(port != PortId(0));
-                util.count_packet(port, &pkt, 1.0);
+    let (mut bounced, mut queues) = (0, BTreeSet::new());
+    let steps = vec((0..5, any::<Index>(), 1..=3_u16, 0..3_u8, 0..8_u8), 0..=2000);
+    for_all(20, steps, |steps| {
+        let (mut switch, mut util, mut waiting) = (switch(), Util::default(), Vec::new());
+        for (step, (kind, which, input, bounces, class)) in (0..).zip(steps) {
+            let mut told = Recording::default();
+            if kind < 2 && !waiting.is_empty() {
+                let port = waiting.swap_remove(which.index(waiting.len()));
+                let free = Time(u64::MAX / 4 + step * 1_000_000);
+                switch.step(&[port], &mut [], step_at!(free, &mut told));
+            } else {
+                let mut head = Head { src: HostId(input.into()), size: 1518, ttl: 9, bounces, ..Head::default() };
+                head.ingress = PortId(input);
+                head.set_class(class);
+                let before = head.bounces;
+                let mut pkt = [Pkt { head, ext: NO_EXT, ..Pkt::default() }];
+                switch.step(&[], &mut pkt, step_at!(Time(u64::MAX / 4 + step * 1_000_000), &mut told));
+                let [pkt] = pkt;
+                assert_eq!(told.stored.is_some(), told.lost == 0);
+                if let Some(port) = told.stored {
+                    assert_eq!(port == PortId(0), pkt.head.bounces == before, "back is toward the source");
+                    assert!(pkt.head.bounces == before || pkt.head.bounces == before + 1);
+                    bounced += u32::from(port != PortId(0));
+                    util.count_packet(port, &pkt, 1.0);
+                }
             }
+            for (port, pkt) in &told.sent {
+                util.count_packet(*port, pkt, -1.0);
+            }
+            waiting.extend(told.wakes);
+            util.check(&switch);
+            assert!(switch.conserves_packets());
         }
-        for (port, pkt) in &told.sent {
-            util.count_packet(*port, pkt, -1.0);
-        }
-        waiting.extend(told.wakes);
-        util.check(&switch);
-        assert!(switch.conserves_packets());
-    }
+        queues.extend(util.0.keys().map(|(_, queue)| *queue));
+    });
     assert!(bounced > 1000, "{bounced}");
-    assert_eq!(util.0.keys().filter(|(_, queue)| *queue > 0).map(|(_, queue)| queue).max(), Some(&29), "every class");
+    assert_eq!(queues.last(), Some(&29), "every class");
 }
 
 #[test]

@@ -127,8 +127,9 @@ impl Buffer for Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::property::for_all;
     use crate::testing::values;
-    use crate::{Stream, StreamPurpose};
+    use proptest::collection::vec;
 
     fn shared(given: &str, ports: u16) -> Shared {
         let mut memory = Shared::new(&values(&SPEC, given));
@@ -171,28 +172,29 @@ mod tests {
 
     #[test]
     fn memory_is_never_exceeded_and_reserves_stay_available() {
-        let mut rng = Stream::new(11, 0, StreamPurpose::Custom(1));
+        // Packets that arrive at a port or, one of three, leave it.
+        let packets = vec((0..8_usize, 64..=1518_u16, 0..3), 0..=2000);
         for (alpha, reserved) in
             [("0", 0u64), ("0.125", 1000), ("1", 0), ("1", 3000), ("16", 2000), ("1000000000", 1500)]
         {
             let memory = shared(&format!("size=50000B alpha={alpha} reserved={reserved}B"), 8);
-            let mut held = [0u64; 8];
-            for _ in 0..20_000 {
-                let port = rng.uniform_below(8) as usize;
-                let size = 64 + rng.uniform_below(1455) as u16;
-                let now = memory_use(&memory, &held, port);
-                if rng.uniform_below(3) == 0 {
-                    held[port] -= held[port].min(u64::from(size));
-                } else if memory.admits(&now, size)
-                    || memory.admits_with_extra_memory(&now, size, (now.bytes, Bytes(4096)))
-                {
-                    held[port] += u64::from(size);
-                } else {
-                    assert!(held[port] + u64::from(size) > reserved, "the reserve was refused");
+            for_all(24, &packets, |packets| {
+                let mut held = [0u64; 8];
+                for (port, size, kind) in packets {
+                    let now = memory_use(&memory, &held, port);
+                    if kind == 0 {
+                        held[port] -= held[port].min(u64::from(size));
+                    } else if memory.admits(&now, size)
+                        || memory.admits_with_extra_memory(&now, size, (now.bytes, Bytes(4096)))
+                    {
+                        held[port] += u64::from(size);
+                    } else {
+                        assert!(held[port] + u64::from(size) > reserved, "the reserve was refused");
+                    }
+                    assert!(held.iter().sum::<u64>() <= 50_000, "{held:?}");
+                    assert!(now.bytes <= 50_000);
                 }
-                assert!(held.iter().sum::<u64>() <= 50_000, "{held:?}");
-                assert!(now.bytes <= 50_000);
-            }
+            });
         }
     }
 

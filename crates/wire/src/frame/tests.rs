@@ -1,8 +1,13 @@
 use super::*;
 use crate::address::ipv4_address;
-use dataplane::{Framing, MAX_BLOCKS, SynOptions, Timestamps};
+use crate::property::for_all;
+use crate::random_frames::{any_blocks, any_timestamps};
+use dataplane::{Framing, MAX_BLOCKS, SynOptions};
 use etherparse::{SlicedPacket, TcpOptionElement as Element, TransportSlice};
-use mech::{Ecn, FlowId, HostId, PacketKind, Stream, StreamPurpose};
+use mech::{Ecn, FlowId, HostId, PacketKind};
+use proptest::option;
+use proptest::prelude::{Strategy, any};
+use proptest::prop_oneof;
 
 fn frame(pkt: &Pkt, ext: Option<&PacketExtension>, push: bool) -> Vec<u8> {
     let mut out = Vec::new();
@@ -104,30 +109,32 @@ fn oversized_packet_is_written_as_a_frame_of_maximum_length() {
     }
 }
 
-/// Draws a random packet and its options.
-fn draw_packet(draw: &mut Stream) -> (Pkt, PacketExtension) {
-    let mut word = || draw.u64() as u32;
-    let stamps = Timestamps { val: word(), ecr: word() };
-    let mut ext = PacketExtension { timestamps: (word() & 1 > 0).then_some(stamps), ..PacketExtension::default() };
-    let mut flags = Flags(word() as u16 & 0b110_0011).with(Flags::ACK);
-    if word() & 3 == 0 {
-        let window_scale = (word() & 1 > 0).then_some((word() % 15) as u8);
-        ext.syn = Some(SynOptions {
-            mss: word() as u16,
-            window_scale,
-            sack_permitted: word() & 1 > 0,
-            pack_permitted: false,
-        });
-        flags = flags.with(Flags::SYN);
-    } else {
-        ext.blocks = (word() % if ext.timestamps.is_some() { 4 } else { 5 }) as u8;
-        ext.sack[..usize::from(ext.blocks)].iter_mut().for_each(|block| *block = (word(), word()));
-    }
-    let mut pkt = packet(flags, (word() % 9001) as u16, ext.option_bytes());
-    (pkt.seq, pkt.ack, pkt.window, pkt.emission) = (word(), word(), word() as u16, word());
-    (pkt.head.tos, pkt.head.ttl, pkt.head.flow) = (word() as u8, word() as u8, FlowId(word()));
-    (pkt.head.src, pkt.head.dst) = (HostId(word() % 65_536), HostId(word() % 65_536));
-    (pkt, ext)
+/// Returns a packet and its options.
+fn any_packet() -> impl Strategy<Value = (Pkt, PacketExtension)> {
+    let syn = (any_timestamps(), any::<u16>(), option::of(0..15_u8), any::<bool>());
+    let syn = syn.prop_map(|(timestamps, mss, window_scale, sack_permitted)| {
+        let syn = Some(SynOptions { mss, window_scale, sack_permitted, pack_permitted: false });
+        PacketExtension { timestamps, syn, ..PacketExtension::default() }
+    });
+    let sack = any_timestamps().prop_flat_map(|timestamps| {
+        let with_blocks =
+            move |(blocks, sack)| PacketExtension { timestamps, blocks, sack, ..PacketExtension::default() };
+        any_blocks(if timestamps.is_some() { 4 } else { 5 }).prop_map(with_blocks)
+    });
+    let head = (any::<(u16, u8, u8, u32)>(), 0..65_536_u32, 0..65_536_u32);
+    let numbers = any::<(u32, u32, u16, u32)>();
+    (prop_oneof![3 => sack, 1 => syn], 0..=9000_u16, head, numbers).prop_map(|(ext, payload, head, numbers)| {
+        let ((flags, tos, ttl, flow), src, dst) = head;
+        let mut flags = Flags(flags & 0b110_0011).with(Flags::ACK);
+        if ext.syn.is_some() {
+            flags = flags.with(Flags::SYN);
+        }
+        let mut pkt = packet(flags, payload, ext.option_bytes());
+        (pkt.seq, pkt.ack, pkt.window, pkt.emission) = numbers;
+        (pkt.head.tos, pkt.head.ttl, pkt.head.flow) = (tos, ttl, FlowId(flow));
+        (pkt.head.src, pkt.head.dst) = (HostId(src), HostId(dst));
+        (pkt, ext)
+    })
 }
 
 /// Returns the TCP options that a parser should find, without padding.
@@ -164,10 +171,8 @@ fn address_plan_sets_mac_and_ipv4_addresses() {
 
 #[test]
 fn another_parser_reads_the_written_packets() {
-    let mut draw = Stream::new(7, 0, StreamPurpose::Hash);
-    for round in 0..3000 {
-        let (pkt, ext) = draw_packet(&mut draw);
-        let (head, push) = (pkt.head, round % 2 == 0);
+    for_all(3000, (any_packet(), any::<bool>()), |((pkt, ext), push)| {
+        let head = pkt.head;
         let bytes = frame(&pkt, Some(&ext), push);
         assert_eq!(bytes.len(), usize::from(head.size - FCS_BYTES));
         let sliced = SlicedPacket::from_ethernet(&bytes).unwrap();
@@ -194,7 +199,7 @@ fn another_parser_reads_the_written_packets() {
         assert_eq!((tcp.psh, tcp.urg, tcp.ns), (push, false, false));
         let found = tcp.options_iterator().map(Result::unwrap).filter(|option| *option != Element::Noop);
         assert_eq!(found.collect::<Vec<_>>(), expected_options(&ext));
-    }
+    });
 }
 
 #[test]

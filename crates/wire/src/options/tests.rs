@@ -1,6 +1,9 @@
 use super::*;
+use crate::property::for_all;
+use crate::random_frames::{any_blocks, any_timestamps};
 use dataplane::SynOptions;
-use mech::{Stream, StreamPurpose};
+use proptest::option;
+use proptest::prelude::any;
 
 const STAMPS: Timestamps = Timestamps { val: 0x0102_0304, ecr: 0x0506_0708 };
 
@@ -82,24 +85,15 @@ fn only_a_swapped_first_block_reports_a_loss() {
 
 #[test]
 fn options_read_back_as_they_were_written() {
-    let mut draw = Stream::new(3, 0, StreamPurpose::Hash);
-    for _ in 0..5000 {
-        let mut word = || draw.u32();
-        let mut drawn = TcpOptions {
-            mss: (word() & 1 > 0).then_some(word() as u16),
-            window_scale: (word() & 1 > 0).then_some(word() as u8),
-            sack_permitted: word() & 1 > 0,
-            pack_permitted: word() & 1 > 0,
-            timestamps: (word() & 1 > 0).then_some(Timestamps { val: word(), ecr: word() }),
-            blocks: (word() % 5) as u8,
-            ..TcpOptions::default()
-        };
-        drawn.sack[..usize::from(drawn.blocks)].iter_mut().for_each(|block| *block = (word(), word()));
+    let words = (option::of(any::<u16>()), option::of(any::<u8>()), any::<(bool, bool)>());
+    for_all(5000, (words, any_timestamps(), any_blocks(5)), |(words, timestamps, (blocks, sack))| {
+        let (mss, window_scale, (sack_permitted, pack_permitted)) = words;
+        let drawn = TcpOptions { mss, window_scale, sack_permitted, pack_permitted, timestamps, blocks, sack };
         let bytes = drawn.to_bytes();
         assert_eq!(bytes.len() % 4, 0);
         assert_eq!(bytes.len(), usize::from(drawn.padded_length()));
         assert_eq!(TcpOptions::read(&bytes), Ok(drawn));
-    }
+    });
 }
 
 #[test]

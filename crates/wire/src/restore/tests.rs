@@ -1,54 +1,61 @@
 use super::*;
-use crate::{PacketOnLink, is_pure_ack, random_frames, set_ece, write_frame};
-use dataplane::Timestamps;
-use mech::{HostId, Stream};
+use crate::property::for_all;
+use crate::random_frames::{any_blocks, any_timestamps};
+use crate::{PacketOnLink, is_pure_ack, set_ece, write_frame};
+use mech::HostId;
+use proptest::option;
+use proptest::prelude::{Just, Strategy, any};
+use proptest::prop_oneof;
 
 const WITHOUT_PLAN: NetworkFormat = NetworkFormat { framing: Framing::ETHERNET, plan: None };
 
-/// Draws a random packet with its options: data, an ACK, a SYN, or a cut packet.
-fn packet(draw: &mut Stream, framing: Framing) -> (Pkt, PacketExtension) {
-    let mut word = || draw.u32();
-    let timestamps = (word() & 1 > 0).then_some(Timestamps { val: word(), ecr: word() });
-    let mut ext = PacketExtension { timestamps, push: word() & 1 > 0, ..PacketExtension::default() };
-    let mut flags = Flags(word() as u16 & 0b0011_1111_1111_1101).without(Flags::SYN);
-    if word() & 7 == 0 {
-        flags = flags.with(Flags::SYN);
-        let window_scale = (word() & 1 > 0).then_some(7);
-        ext.syn = Some(SynOptions {
-            mss: word() as u16,
-            window_scale,
-            sack_permitted: word() & 1 > 0,
-            pack_permitted: word() & 1 > 0,
-        });
-    } else {
-        ext.blocks = (word() % 4) as u8;
-        ext.sack[..usize::from(ext.blocks)].iter_mut().for_each(|block| *block = (word(), word()));
-    }
-    let cut = flags.has(Flags::CPA.with(Flags::PPL));
-    let sent = if cut || word() & 1 > 0 { 1 + word() % 1460 } else { 0 } as u16;
-    let payload = if cut { 0 } else { sent };
-    if payload > 0 {
-        flags = flags.with(Flags::PAYLOAD);
-    }
-    let head = Head {
-        flow: FlowId(word()),
-        src: HostId(word() % 54),
-        dst: HostId(word() % 54),
-        hash: word(),
-        rank: word(),
-        size: framing.frame_size(payload, ext.option_bytes()),
-        orig_size: framing.frame_size(sent, ext.option_bytes()),
-        ingress: PortId(word() as u16),
-        hops: word() as u16,
-        flags,
-        tos: word() as u8,
-        ttl: word() as u8 & 3,
-        bounces: word() as u8,
-        detours: word() as u8,
-    };
-    let (seq, ack, emission, window) = (word(), word(), word(), word() as u16);
-    let sent = Time(u64::from(word()) << 20);
-    (Pkt { sent, head, seq, ack, emission, ext: NO_EXT, payload, window }, ext)
+/// Returns a packet with its options: data, an ACK, a SYN, or a cut packet.
+fn any_packet(framing: Framing) -> impl Strategy<Value = (Pkt, PacketExtension)> {
+    let window_scale = option::of(Just(7));
+    let syn = (any::<u16>(), window_scale, any::<(bool, bool)>()).prop_map(|(mss, window_scale, permitted)| {
+        let (sack_permitted, pack_permitted) = permitted;
+        let syn = Some(SynOptions { mss, window_scale, sack_permitted, pack_permitted });
+        PacketExtension { syn, ..PacketExtension::default() }
+    });
+    let sack = any_blocks(4).prop_map(|(blocks, sack)| PacketExtension { blocks, sack, ..PacketExtension::default() });
+    let ext = (prop_oneof![7 => sack, 1 => syn], any_timestamps(), any::<bool>())
+        .prop_map(|(ext, timestamps, push)| PacketExtension { timestamps, push, ..ext });
+    // Payload bytes that a packet with payload was sent with.
+    let payload = (any::<bool>(), 1..=1460_u16);
+    let head = (any::<(u32, u32, u32)>(), 0..54_u32, 0..54_u32, any::<(u16, u16, u16, u8, u8, u8, u8)>());
+    let numbers = any::<(u32, u32, u32, u16, u32)>();
+    (ext, payload, head, numbers).prop_map(move |(ext, (is_data, bytes), head, numbers)| {
+        let ((flow, hash, rank), src, dst, (ingress, hops, flags, tos, ttl, bounces, detours)) = head;
+        let mut flags = Flags(flags & 0b0011_1111_1111_1101).without(Flags::SYN);
+        if ext.syn.is_some() {
+            flags = flags.with(Flags::SYN);
+        }
+        let cut = flags.has(Flags::CPA.with(Flags::PPL));
+        let sent = if cut || is_data { bytes } else { 0 };
+        let payload = if cut { 0 } else { sent };
+        if payload > 0 {
+            flags = flags.with(Flags::PAYLOAD);
+        }
+        let head = Head {
+            flow: FlowId(flow),
+            src: HostId(src),
+            dst: HostId(dst),
+            hash,
+            rank,
+            size: framing.frame_size(payload, ext.option_bytes()),
+            orig_size: framing.frame_size(sent, ext.option_bytes()),
+            ingress: PortId(ingress),
+            hops,
+            flags,
+            tos,
+            ttl: ttl & 3,
+            bounces,
+            detours,
+        };
+        let (seq, ack, emission, window, time) = numbers;
+        let sent = Time(u64::from(time) << 20);
+        (Pkt { sent, head, seq, ack, emission, ext: NO_EXT, payload, window }, ext)
+    })
 }
 
 fn write_and_restore(network: &NetworkFormat, pkt: &Pkt, ext: &PacketExtension, push: bool) -> RestoredSegment {
@@ -66,45 +73,42 @@ fn write_and_restore(network: &NetworkFormat, pkt: &Pkt, ext: &PacketExtension, 
 
 #[test]
 fn all_fields_are_restored_from_a_frame() {
-    let mut draw = random_frames::test_stream(31);
     let mut cut = 0;
     for plan in [None, Some(AddressPlan::new(6))] {
         let network = NetworkFormat { plan, ..WITHOUT_PLAN };
-        for round in 0..3000 {
-            let (pkt, ext) = packet(&mut draw, network.framing);
-            cut += usize::from(pkt.head.flags.has(Flags::CPA.with(Flags::PPL)));
-            let (write, some) = (round % 2 > 0, (ext != PacketExtension::default()).then_some(ext));
+        for_all(3000, (any_packet(network.framing), any::<bool>()), |((pkt, ext), write)| {
+            cut += u32::from(pkt.head.flags.has(Flags::CPA.with(Flags::PPL)));
+            let some = (ext != PacketExtension::default()).then_some(ext);
             let expected = RestoredSegment { pkt, ext: some, push: write || ext.push };
             assert_eq!(write_and_restore(&network, &pkt, &ext, write), expected);
-        }
+        });
     }
     assert!(cut > 1000, "{cut} that were cut");
 }
 
 #[test]
 fn side_data_does_not_repeat_header_fields() {
-    let (mut one, _) = packet(&mut random_frames::test_stream(32), Framing::ETHERNET);
-    (one.emission, one.head.flags, one.head.ttl) = (0x1_0000, Flags::ACK.with(Flags::RETRANSMIT), 9);
-    let side = SideData::from_packet(&one, None);
-    (one.seq, one.ack, one.window, one.payload, one.emission) = (1, 2, 3, 4, 0x1_0005);
-    let told = [Flags::SYN, Flags::FIN, Flags::RST, Flags::ECE, Flags::CWR, Flags::CPA, Flags::PPL, Flags::REVERSE];
-    one.head.flags = told.into_iter().fold(one.head.flags, Flags::with).with(Flags::PAYLOAD).without(Flags::ACK);
-    (one.head.tos, one.head.ttl, one.head.size, one.head.orig_size) = (0xff, 8, 64, 1518);
-    (one.head.src, one.head.dst) = (HostId(1), HostId(2));
-    assert_eq!(SideData::from_packet(&one, None), side);
-    assert_eq!(side.flags, Flags::RETRANSMIT);
+    for_all(100, any_packet(Framing::ETHERNET), |(mut one, _)| {
+        (one.emission, one.head.flags, one.head.ttl) = (0x1_0000, Flags::ACK.with(Flags::RETRANSMIT), 9);
+        let side = SideData::from_packet(&one, None);
+        (one.seq, one.ack, one.window, one.payload, one.emission) = (1, 2, 3, 4, 0x1_0005);
+        let told = [Flags::SYN, Flags::FIN, Flags::RST, Flags::ECE, Flags::CWR, Flags::CPA, Flags::PPL, Flags::REVERSE];
+        one.head.flags = told.into_iter().fold(one.head.flags, Flags::with).with(Flags::PAYLOAD).without(Flags::ACK);
+        (one.head.tos, one.head.ttl, one.head.size, one.head.orig_size) = (0xff, 8, 64, 1518);
+        (one.head.src, one.head.dst) = (HostId(1), HostId(2));
+        assert_eq!(SideData::from_packet(&one, None), side);
+        assert_eq!(side.flags, Flags::RETRANSMIT);
+    });
 }
 
 #[test]
 fn uncut_packets_of_a_shorter_framing_are_restored() {
     let network = NetworkFormat { framing: Framing { header: 40, link: 0, min_frame: 0, gap: 0 }, plan: None };
-    let mut draw = random_frames::test_stream(33);
-    for _ in 0..500 {
-        let (mut pkt, ext) = packet(&mut draw, network.framing);
+    for_all(500, any_packet(network.framing), |(mut pkt, ext)| {
         pkt.head.flags = pkt.head.flags.without(Flags::PPL);
         pkt.head.orig_size = pkt.head.size;
         assert_eq!(write_and_restore(&network, &pkt, &ext, false).pkt, pkt);
-    }
+    });
 }
 
 #[test]
@@ -125,38 +129,43 @@ fn frame_longer_than_any_simulated_one_is_refused() {
 
 #[test]
 fn fields_of_no_simulated_segment_are_refused() {
-    let (mut pkt, _) = packet(&mut random_frames::test_stream(35), Framing::ETHERNET);
-    pkt.head.flags = Flags::ACK.with(Flags::SYN);
-    let mut frame = Vec::new();
-    write_frame(&PacketOnLink { pkt: &pkt, ext: None, push: false, plan: None, roce: None }, &mut frame);
-    let (whole, side) = (Segment::read(&frame, LengthField::Ip).unwrap(), SideData::from_packet(&pkt, None));
-    assert!(WITHOUT_PLAN.restore(&frame, &side).is_ok());
-    let changes: [fn(&mut Segment); 6] = [
-        |segment| segment.urgent = 1,
-        |segment| segment.flags = segment.flags.with(TcpFlags::AE),
-        |segment| segment.options.window_scale = Some(1),
-        |segment| segment.options.pack_permitted = true,
-        |segment| segment.ip.dont_fragment = false,
-        |segment| segment.source_mac[5] ^= 1,
-    ];
-    for change in changes {
-        let mut foreign = whole;
-        change(&mut foreign);
-        let frame = foreign.to_frame(LengthField::Ip).unwrap();
-        assert_eq!(WITHOUT_PLAN.restore(&frame, &side), Err(Malformed::Foreign), "{foreign:?}");
-    }
+    for_all(100, any_packet(Framing::ETHERNET), |(mut pkt, _)| {
+        pkt.head.flags = Flags::ACK.with(Flags::SYN);
+        let mut frame = Vec::new();
+        write_frame(&PacketOnLink { pkt: &pkt, ext: None, push: false, plan: None, roce: None }, &mut frame);
+        let (whole, side) = (Segment::read(&frame, LengthField::Ip).unwrap(), SideData::from_packet(&pkt, None));
+        assert!(WITHOUT_PLAN.restore(&frame, &side).is_ok());
+        let changes: [fn(&mut Segment); 6] = [
+            |segment| segment.urgent = 1,
+            |segment| segment.flags = segment.flags.with(TcpFlags::AE),
+            |segment| segment.options.window_scale = Some(1),
+            |segment| segment.options.pack_permitted = true,
+            |segment| segment.ip.dont_fragment = false,
+            |segment| segment.source_mac[5] ^= 1,
+        ];
+        for change in changes {
+            let mut foreign = whole;
+            change(&mut foreign);
+            let frame = foreign.to_frame(LengthField::Ip).unwrap();
+            assert_eq!(WITHOUT_PLAN.restore(&frame, &side), Err(Malformed::Foreign), "{foreign:?}");
+        }
+    });
 }
 
 #[test]
 fn frame_of_another_flow_or_unknown_host_is_refused() {
-    let (mut pkt, ext) = packet(&mut random_frames::test_stream(34), Framing::ETHERNET);
-    (pkt.head.flow, pkt.head.flags) = (FlowId(4001), Flags::ACK);
-    let mut frame = Vec::new();
-    write_frame(&PacketOnLink { pkt: &pkt, ext: Some(&ext), push: false, plan: None, roce: None }, &mut frame);
-    let other = SideData { flow: FlowId(1), ..SideData::from_packet(&pkt, None) };
-    let said = WITHOUT_PLAN.restore(&frame, &other).unwrap_err();
-    assert_eq!(said.to_string(), "found source port 37101 and destination port 50001; expected the ports of flow 1");
-    frame[26] = 192;
-    let said = WITHOUT_PLAN.restore(&frame, &SideData::from_packet(&pkt, None)).unwrap_err();
-    assert!(said.to_string().starts_with("address 192.0.0."), "{said}");
+    for_all(100, any_packet(Framing::ETHERNET), |(mut pkt, ext)| {
+        (pkt.head.flow, pkt.head.flags) = (FlowId(4001), Flags::ACK);
+        let mut frame = Vec::new();
+        write_frame(&PacketOnLink { pkt: &pkt, ext: Some(&ext), push: false, plan: None, roce: None }, &mut frame);
+        let other = SideData { flow: FlowId(1), ..SideData::from_packet(&pkt, None) };
+        let said = WITHOUT_PLAN.restore(&frame, &other).unwrap_err();
+        assert_eq!(
+            said.to_string(),
+            "found source port 37101 and destination port 50001; expected the ports of flow 1"
+        );
+        frame[26] = 192;
+        let said = WITHOUT_PLAN.restore(&frame, &SideData::from_packet(&pkt, None)).unwrap_err();
+        assert!(said.to_string().starts_with("address 192.0.0."), "{said}");
+    });
 }

@@ -111,47 +111,57 @@ impl Model {
 fn pfabric_port_follows_a_model_and_reorders_no_flow() {
     // In the last buffer, queues are long enough for a rank index, which the switch builds and removes again.
     let sizes = [Amount::Packets(24), Amount::Packets(3), Amount::Bytes(9000), Amount::Packets(300)];
-    for (seed, size) in (0..).zip(sizes) {
-        let (mut switch, mut draws) = (switch(size, false), Stream::new(9, seed, StreamPurpose::Custom(1)));
-        let (mut model, mut now, mut evicted) = (Model::default(), 0, 0);
-        let mut on_wire = None;
-        let mut newest = BTreeMap::new();
-        for n in 0..20_000 {
-            let mut told = Recording::default();
-            now += 1_000_000_000;
-            let departures = match n % 2000 {
-                _ if seed < 3 => 2,
-                1000.. => 4,
-                _ => 1,
-            };
-            if draws.uniform_below(5) < departures && !model.0.is_empty() {
-                switch.step(&[PortId(0)], &mut [], step_at!(Time(now), &mut told));
-                on_wire = model.leave();
-                assert_eq!(told.sent.iter().map(|(_, pkt)| pkt.emission).next(), on_wire, "step {n}: work conserving");
-            } else {
-                let flow = draws.uniform_below(6) as u32;
-                let mut one = pkt(n, draws.uniform_below(50) as u32 * 1000, flow);
-                one.head.set_class(if flow == 0 { 3 } else { 0 });
-                one.head.size = 64 + draws.uniform_below(1455) as u16;
-                // The port must be busy, so that arrivals are queued.
-                now -= 1_000_000_000;
-                let idle = on_wire.is_none();
-                switch.step(&[], &mut [one], step_at!(Time(now), &mut told));
-                let gone = if idle { vec![] } else { model.arrive(one, size) };
-                on_wire = on_wire.or(Some(n));
-                assert_eq!(told.last_lost.iter().map(|(pkt, _)| pkt.emission).collect::<Vec<_>>(), gone, "step {n}");
-                let reasons = told.last_lost.iter().map(|(pkt, reason)| (pkt.emission == n, *reason));
-                reasons.clone().for_each(|(own, reason)| {
-                    assert_eq!(reason, if own { DropReason::BufferFull } else { DropReason::Evicted });
-                });
-                evicted += reasons.filter(|(own, _)| !own).count();
+    for (place, size) in sizes.into_iter().enumerate() {
+        let mut evicted = 0;
+        let steps = vec((0..5, 0..6_u32, 0..50_u32, 64..=1518_u16), 0..=4000);
+        for_all(10, steps, |steps| {
+            let (mut switch, mut model, mut now) = (switch(size, false), Model::default(), 0);
+            let mut on_wire = None;
+            let mut newest = BTreeMap::new();
+            for (n, (kind, flow, rank, bytes)) in (0..).zip(steps) {
+                let mut told = Recording::default();
+                now += 1_000_000_000;
+                let departures = match n % 2000 {
+                    _ if place < 3 => 2,
+                    1000.. => 4,
+                    _ => 1,
+                };
+                if kind < departures && !model.0.is_empty() {
+                    switch.step(&[PortId(0)], &mut [], step_at!(Time(now), &mut told));
+                    on_wire = model.leave();
+                    assert_eq!(
+                        told.sent.iter().map(|(_, pkt)| pkt.emission).next(),
+                        on_wire,
+                        "step {n}: work conserving"
+                    );
+                } else {
+                    let mut one = pkt(n, rank * 1000, flow);
+                    one.head.set_class(if flow == 0 { 3 } else { 0 });
+                    one.head.size = bytes;
+                    // The port must be busy, so that arrivals are queued.
+                    now -= 1_000_000_000;
+                    let idle = on_wire.is_none();
+                    switch.step(&[], &mut [one], step_at!(Time(now), &mut told));
+                    let gone = if idle { vec![] } else { model.arrive(one, size) };
+                    on_wire = on_wire.or(Some(n));
+                    assert_eq!(
+                        told.last_lost.iter().map(|(pkt, _)| pkt.emission).collect::<Vec<_>>(),
+                        gone,
+                        "step {n}"
+                    );
+                    let reasons = told.last_lost.iter().map(|(pkt, reason)| (pkt.emission == n, *reason));
+                    reasons.clone().for_each(|(own, reason)| {
+                        assert_eq!(reason, if own { DropReason::BufferFull } else { DropReason::Evicted });
+                    });
+                    evicted += reasons.filter(|(own, _)| !own).count();
+                }
+                for (_, pkt) in &told.sent {
+                    let last = newest.insert(pkt.head.flow, pkt.emission);
+                    assert!(last.is_none_or(|last| last < pkt.emission), "flow {:?} is reordered", pkt.head.flow);
+                }
+                assert!(switch.conserves_packets());
             }
-            for (_, pkt) in &told.sent {
-                let last = newest.insert(pkt.head.flow, pkt.emission);
-                assert!(last.is_none_or(|last| last < pkt.emission), "flow {:?} is reordered", pkt.head.flow);
-            }
-            assert!(switch.conserves_packets());
-        }
+        });
         assert!(evicted > 500, "{evicted}");
     }
 }
@@ -161,50 +171,52 @@ fn pfabric_port_follows_a_model_and_reorders_no_flow() {
 /// class.
 #[test]
 fn the_index_of_a_long_queue_finds_what_a_search_finds() {
-    let (mut switch, mut draws) = (switch(Amount::Packets(4000), false), Stream::new(9, 7, StreamPurpose::Custom(2)));
-    let store = &mut switch.core.store;
-    let (mut waiting, mut indexed) = (Vec::new(), 0);
-    for n in 0..12_000 {
-        let grows = n % 3000 < 1500;
-        let any = draws.uniform_below(waiting.len().max(1) as u64) as usize;
-        match draws.uniform_below(10) {
-            kind if kind < 2 && !waiting.is_empty() => {
-                let (at, slot): (QueueAt, u32) = waiting.swap_remove(any);
-                let mut cut = *store.arena.get(slot);
-                (cut.head.size, cut.head.rank) = (cut.head.size / 2, draws.uniform_below(40) as u32);
-                let queue = QueueId::normal(draws.uniform_below(2) as u8);
-                let to = QueueAt { queue, ..at };
-                if to == at {
-                    store.shorten(at, slot, &cut);
-                    waiting.push((at, slot));
-                } else {
-                    assert_eq!(store.find(at.port, slot), Some(at));
-                    assert!(store.remove(to, slot).is_none(), "it waits elsewhere");
-                    assert!(store.remove(at, slot).is_some());
-                    waiting.push((to, store.push(to, cut, 0)));
+    let mut indexed = 0;
+    let changes = vec((0..10, any::<Index>(), 0..40_u32, 0..2_u8, 0..30_u32), 0..=6000);
+    for_all(4, changes, |changes| {
+        let mut switch = switch(Amount::Packets(4000), false);
+        let store = &mut switch.core.store;
+        let mut waiting = Vec::new();
+        for (n, (kind, which, rank, class, flow)) in (0..).zip(changes) {
+            let grows = n % 3000 < 1500;
+            let any = which.index(waiting.len().max(1));
+            let to = QueueAt { port: PortId(0), queue: QueueId::normal(class) };
+            match kind {
+                kind if kind < 2 && !waiting.is_empty() => {
+                    let (at, slot): (QueueAt, u32) = waiting.swap_remove(any);
+                    let mut cut = *store.arena.get(slot);
+                    (cut.head.size, cut.head.rank) = (cut.head.size / 2, rank);
+                    if to == at {
+                        store.shorten(at, slot, &cut);
+                        waiting.push((at, slot));
+                    } else {
+                        assert_eq!(store.find(at.port, slot), Some(at));
+                        assert!(store.remove(to, slot).is_none(), "it waits elsewhere");
+                        assert!(store.remove(at, slot).is_some());
+                        waiting.push((to, store.push(to, cut, 0)));
+                    }
                 }
+                kind if (kind < if grows { 4 } else { 8 }) && !waiting.is_empty() => {
+                    let (at, slot) = waiting.swap_remove(any);
+                    assert!(store.remove(at, slot).is_some() && store.remove(at, slot).is_none());
+                }
+                _ => waiting.push((to, store.push(to, pkt(n, rank, flow), 0))),
             }
-            kind if (kind < if grows { 4 } else { 8 }) && !waiting.is_empty() => {
-                let (at, slot) = waiting.swap_remove(any);
-                assert!(store.remove(at, slot).is_some() && store.remove(at, slot).is_none());
-            }
-            _ => {
-                let at = QueueAt { port: PortId(0), queue: QueueId::normal(draws.uniform_below(2) as u8) };
-                let one = pkt(n, draws.uniform_below(40) as u32, draws.uniform_below(30) as u32);
-                waiting.push((at, store.push(at, one, 0)));
+            let fib = &SwitchFib { node: 0, routes: &Direct, routing: &switch.routing, now: Time::ZERO, learnt: None };
+            let look = NodeView::new(store, fib, None);
+            for queue in (0..2).map(QueueId::normal) {
+                let found = (look.least_urgent(PortId(0), queue), look.most_urgent(PortId(0), queue));
+                let searched = (
+                    mech::search_least_urgent(&look, PortId(0), queue),
+                    mech::search_most_urgent(&look, PortId(0), queue),
+                );
+                assert_eq!(found, searched, "after {n}");
+                let at = QueueAt { port: PortId(0), queue };
+                let is_indexed = store.ranked.as_ref().is_some_and(|ranked| ranked.least_urgent(at).is_some());
+                indexed += u32::from(is_indexed);
             }
         }
-        let fib = &SwitchFib { node: 0, routes: &Direct, routing: &switch.routing, now: Time::ZERO, learnt: None };
-        let look = NodeView::new(store, fib, None);
-        for queue in (0..2).map(QueueId::normal) {
-            let found = (look.least_urgent(PortId(0), queue), look.most_urgent(PortId(0), queue));
-            let searched =
-                (mech::search_least_urgent(&look, PortId(0), queue), mech::search_most_urgent(&look, PortId(0), queue));
-            assert_eq!(found, searched, "after {n}");
-            let at = QueueAt { port: PortId(0), queue };
-            indexed += u32::from(store.ranked.as_ref().is_some_and(|ranked| ranked.least_urgent(at).is_some()));
-        }
-    }
+    });
     assert!((4000..20_000).contains(&indexed), "{indexed}: with an index and without");
 }
 

@@ -1,7 +1,8 @@
 //! Tests of CUBIC against the formulas of RFC 9438 in real numbers, and of invariants of its window.
 
 use super::*;
-use mech::Stream;
+use crate::property::for_all;
+use proptest::collection::vec;
 
 /// Sender in congestion avoidance, whose ACKs come a round trip after the data.
 struct Path {
@@ -87,14 +88,14 @@ fn at_short_round_trips_the_window_is_within_a_segment_of_what_reno_would_have()
 
 #[test]
 fn without_a_loss_the_window_never_falls_and_never_below_two_segments_with_one() {
-    for seed in 0..20 {
-        let mut draw = Stream::new(seed, 0, mech::StreamPurpose::Custom(9));
-        let window = draw.uniform_below(60) + 1;
-        let set = [("initial_window", packets(window)), ("initial_ssthresh", size(draw.uniform_below(80_000) + 1))];
-        let mut path = Path::new(&set, Dur::us(draw.uniform_below(200_000) + 1));
+    let start = (1..=60_u64, 1..=80_000_u64, 1..=200_000_u64);
+    // One of four rounds has a loss.
+    for_all(24, (start, vec(0..4, 0..=80)), |((window, ssthresh, rtt), rounds)| {
+        let set = [("initial_window", packets(window)), ("initial_ssthresh", size(ssthresh))];
+        let mut path = Path::new(&set, Dur::us(rtt));
         let mut before = path.hand.cwnd();
-        for _ in 0..40 {
-            if path.hand.stats().next / 1000 - path.acked > 4 && draw.uniform_below(4) == 0 {
+        for round in rounds {
+            if path.hand.stats().next / 1000 - path.acked > 4 && round == 0 {
                 path.lose();
                 assert!(path.hand.cwnd() >= 2000);
             } else {
@@ -103,5 +104,5 @@ fn without_a_loss_the_window_never_falls_and_never_below_two_segments_with_one()
             }
             before = path.hand.cwnd();
         }
-    }
+    });
 }

@@ -1,7 +1,10 @@
 //! Tests of the scoreboard against the functions of RFC 6675 §4, written octet by octet as in the RFC.
 
+use crate::property::for_all;
 use crate::transport::loss::{IsLostParams, NextSegment, Scoreboard};
-use mech::{Stream, StreamPurpose};
+use proptest::collection::vec;
+use proptest::prelude::{Strategy, any};
+use proptest::sample::Index;
 
 const MSS: u32 = 5;
 
@@ -53,40 +56,69 @@ impl Octets {
     }
 }
 
-/// Plays one random sequence of SACKs, retransmissions and acknowledgements, and counts how often each rule applied.
-fn play(seed: u64, met: &mut [u32; 3]) {
-    let mut draw = Stream::new(seed, 0, StreamPurpose::Custom(1));
-    let threshold = 1 + draw.uniform_below(4);
-    let (mut una, mut sent) = (0u64, 30 + draw.uniform_below(60));
+/// State before the first ACK.
+#[derive(Clone, Debug)]
+struct Start {
+    threshold: u64,
+    sent: u64,
+    /// Number of octets that were retransmitted when recovery began.
+    first: u64,
+}
+
+/// SACK of some octets, an acknowledgement at times, and the next transmission.
+#[derive(Clone, Debug)]
+struct Round {
+    sacked: Index,
+    /// Number of SACKed octets, if all of them were sent.
+    octets: u64,
+    acked: Option<u64>,
+    is_data_left: bool,
+}
+
+fn any_start() -> impl Strategy<Value = Start> {
+    (1..=4_u64, 30..90_u64, 1..=u64::from(MSS)).prop_map(|(threshold, sent, first)| Start { threshold, sent, first })
+}
+
+fn any_round() -> impl Strategy<Value = Round> {
+    let acked = proptest::option::weighted(0.25, 1..=4_u64);
+    let is_data_left = proptest::bool::weighted(1.0 / 3.0);
+    (any::<Index>(), 1..=8_u64, acked, is_data_left).prop_map(|(sacked, octets, acked, is_data_left)| Round {
+        sacked,
+        octets,
+        acked,
+        is_data_left,
+    })
+}
+
+/// Plays a sequence of SACKs, retransmissions and acknowledgements, and counts how often each rule applied.
+fn play(Start { threshold, mut sent, first }: Start, rounds: &[Round], met: &mut [u32; 3]) {
+    let mut una = 0u64;
     let reach = IsLostParams { threshold: Some(threshold as u32), mss: MSS };
     let mut state = Scoreboard::default();
     let mut octets =
-        Octets { sacked: vec![false; 400], high_ack: 0, high_data: sent, high_rxt: 0, rescue_rxt: 0, threshold };
-    let first = 1 + draw.uniform_below(u64::from(MSS));
+        Octets { sacked: vec![false; 600], high_ack: 0, high_data: sent, high_rxt: 0, rescue_rxt: 0, threshold };
     state.begin_recovery(first);
     (octets.high_rxt, octets.rescue_rxt) = (first, first);
-    for _ in 0..40 {
-        let start = una + 1 + draw.uniform_below(sent - una);
-        let end = (start + 1 + draw.uniform_below(8)).min(sent);
+    for round in rounds {
+        let start = una + 1 + round.sacked.index((sent - una) as usize) as u64;
+        let end = (start + round.octets).min(sent);
         let before = octets.sacked.clone();
         octets.sacked[(start + 1) as usize..=end as usize].iter_mut().for_each(|s| *s = true);
         let new = state.update(&[(start as u32, end as u32)], una, una, sent);
-        assert_eq!(new, octets.sacked != before, "seed {seed}");
-        if draw.uniform_below(4) == 0 && una + 10 < sent {
-            una += 1 + draw.uniform_below(4);
-            (octets.high_ack, una) = (una, una);
+        assert_eq!(new, octets.sacked != before);
+        if let Some(acked) = round.acked.filter(|_| una + 10 < sent) {
+            una += acked;
+            octets.high_ack = una;
             // An ACK that stops at SACKed data means reneging: RFC 2018 §8.
             let gone = if octets.sacked[una as usize + 1] { octets.sacked.len() } else { una as usize + 1 };
             octets.sacked[..gone].iter_mut().for_each(|s| *s = false);
             state.advance(una);
         }
-        let count = octets.sacked.iter().filter(|s| **s).count();
-        assert_eq!(state.sacked() as usize, count);
-        assert_eq!(state.pipe(una, sent, reach), octets.pipe(), "seed {seed}");
-        assert!(octets.unsacked().all(|s| (s - 1 < state.lost_below(reach)) == octets.is_lost(s)), "seed {seed}");
-        let fresh = draw.uniform_below(3) == 0;
-        let got = state.next_segment(una..sent, fresh, reach);
-        let want = octets.next(fresh);
+        assert_eq!(state.sacked() as usize, octets.sacked.iter().filter(|s| **s).count());
+        assert_eq!(state.pipe(una, sent, reach), octets.pipe());
+        assert!(octets.unsacked().all(|s| (s - 1 < state.lost_below(reach)) == octets.is_lost(s)));
+        let got = state.next_segment(una..sent, round.is_data_left, reach);
+        let want = octets.next(round.is_data_left);
         match (got, want) {
             (None, None) => {}
             (Some(NextSegment::New), Some((2, ..))) => {
@@ -95,18 +127,18 @@ fn play(seed: u64, met: &mut [u32; 3]) {
                 met[1] += 1;
             }
             (Some(NextSegment::Again(start, len)), Some((1, s, n))) => {
-                assert_eq!((start + 1, u64::from(len)), (s, n), "seed {seed}");
+                assert_eq!((start + 1, u64::from(len)), (s, n));
                 state.on_retransmitted(start + n);
                 octets.high_rxt = s + n - 1;
                 met[0] += 1;
             }
             (Some(NextSegment::Rescue(start, len)), Some((4, s, n))) => {
-                assert_eq!((start + 1, u64::from(len)), (s, n), "seed {seed}");
+                assert_eq!((start + 1, u64::from(len)), (s, n));
                 state.on_rescued(sent);
                 octets.rescue_rxt = sent;
                 met[2] += 1;
             }
-            other => panic!("seed {seed}: {other:?}"),
+            other => panic!("{other:?}"),
         }
     }
 }
@@ -114,6 +146,6 @@ fn play(seed: u64, met: &mut [u32; 3]) {
 #[test]
 fn the_scoreboard_answers_as_rfc_6675_does_octet_by_octet() {
     let mut met = [0; 3];
-    (0..400).for_each(|seed| play(seed, &mut met));
+    for_all(400, (any_start(), vec(any_round(), 1..=80)), |(start, rounds)| play(start, &rounds, &mut met));
     assert!(met.iter().all(|n| *n > 50), "{met:?}");
 }

@@ -1,7 +1,11 @@
 use super::*;
 use crate::buffer::BufferSlot;
+use crate::property::for_all;
 use crate::testing::{DecisionInputs, SwitchState as Switch, parse_head, switch_without_packets, values};
 use crate::{Acts, View};
+use proptest::collection::vec;
+use proptest::prelude::{Just, Strategy};
+use proptest::prop_oneof;
 use toml::Table;
 
 const PORT: PortId = PortId(0);
@@ -107,36 +111,52 @@ fn queue_lengths_lead_to_states_of_table() {
     }
 }
 
-/// Returns 3,000 random queue lengths for a seed: small steps up and down, falls to zero, and jumps.
-fn random_queue_lengths(seed: u64) -> Vec<u64> {
-    let mut rng = DecisionInputs::with_seed(seed).rng;
-    let mut length = 0u64;
-    let mut step = || {
-        length = match rng.uniform_below(20) {
-            0 => 0,
-            1 => rng.uniform_below(90_000),
-            n if n < 12 => (length + rng.uniform_below(3_000)).min(120_000),
-            _ => length.saturating_sub(rng.uniform_below(3_000)),
+/// Change of a queue by bytes.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    To(u64),
+    Up(u64),
+    Down(u64),
+}
+
+/// Returns a list of queue lengths: small steps up and down, falls to zero, and jumps.
+fn queue_lengths() -> impl Strategy<Value = Vec<u64>> {
+    let step = prop_oneof![
+        1 => Just(Step::To(0)),
+        1 => (0..90_000_u64).prop_map(Step::To),
+        10 => (0..3_000_u64).prop_map(Step::Up),
+        8 => (0..3_000_u64).prop_map(Step::Down),
+    ];
+    vec(step, 0..=600).prop_map(|steps| {
+        let mut length = 0u64;
+        let mut after = |step| {
+            length = match step {
+                Step::To(bytes) => bytes,
+                Step::Up(bytes) => (length + bytes).min(120_000),
+                Step::Down(bytes) => length.saturating_sub(bytes),
+            };
+            length
         };
-        length
-    };
-    (0..3_000).map(|_| step()).collect()
+        steps.into_iter().map(&mut after).collect()
+    })
 }
 
 #[test]
 fn calls_at_levels_give_the_same_result_as_at_every_change() {
-    for (n, given) in OPTIONS.iter().enumerate() {
-        let (mut all, mut some) = (Bench::new(given, true), Bench::new(given, false));
+    for given in OPTIONS {
         let mut turns = 0;
-        for (i, length) in random_queue_lengths(n as u64).into_iter().enumerate() {
-            if i % 3 == 0 {
-                assert_eq!(all.arrive(ACK), some.arrive(ACK), "{given}");
+        for_all(12, queue_lengths(), |lengths| {
+            let (mut all, mut some) = (Bench::new(given, true), Bench::new(given, false));
+            for (i, length) in lengths.into_iter().enumerate() {
+                if i % 3 == 0 {
+                    assert_eq!(all.arrive(ACK), some.arrive(ACK), "{given}");
+                }
+                let before = all.abq.state;
+                let gone = (all.change_queue(length).0, some.change_queue(length).0);
+                assert_eq!((gone.0, all.row(0)), (gone.1, some.row(0)), "{given}, change {i}");
+                turns += u32::from(before != all.abq.state);
             }
-            let before = all.abq.state;
-            let gone = (all.change_queue(length).0, some.change_queue(length).0);
-            assert_eq!((gone.0, all.row(0)), (gone.1, some.row(0)), "{given}, change {i}");
-            turns += u32::from(before != all.abq.state);
-        }
+        });
         assert!(turns > 50, "{given}: {turns}");
     }
 }
@@ -157,32 +177,35 @@ const OPTIONS: [&str; 10] = [
 /// ABQ holds ACKs only during congestion and within its memory, and releases all of them; X is never above K.
 #[test]
 fn abq_holds_no_ack_without_congestion_or_beyond_capacity() {
-    for (n, given) in OPTIONS.iter().enumerate() {
-        let mut bench = Bench::new(given, false);
-        let (mut held, mut lost, mut gone) = (0, 0, 0);
-        for (i, length) in random_queue_lengths(100 + n as u64).into_iter().enumerate() {
-            for _ in 0..i % 4 {
-                match bench.arrive(ACK) {
-                    ArrivalDecision::Hold => held += 1,
-                    ArrivalDecision::Drop => lost += 1,
-                    ArrivalDecision::Forward => assert_eq!(bench.abq.state, AbqState::Uncongested),
+    for given in OPTIONS {
+        let mut lost = 0;
+        for_all(12, queue_lengths(), |lengths| {
+            let mut bench = Bench::new(given, false);
+            let (mut held, mut gone) = (0, 0);
+            for (i, length) in lengths.into_iter().enumerate() {
+                for _ in 0..i % 4 {
+                    match bench.arrive(ACK) {
+                        ArrivalDecision::Hold => held += 1,
+                        ArrivalDecision::Drop => lost += 1,
+                        ArrivalDecision::Forward => assert_eq!(bench.abq.state, AbqState::Uncongested),
+                    }
                 }
+                gone += bench.change_queue(length).0;
+                let abq = &bench.abq;
+                assert_eq!(abq.held_bytes, abq.held.iter().copied().map(u64::from).sum());
+                assert!(abq.held_bytes <= abq.given.capacity.0 && abq.x <= abq.given.k.0, "{given}");
+                assert_eq!(abq.state == AbqState::Uncongested, abq.x == 0, "{given}");
+                let is_empty = abq.held.is_empty();
+                assert!(is_empty || abq.state != AbqState::Uncongested, "{given}");
+                assert!(
+                    length > 0 || abq.state == AbqState::Uncongested || abq.given.reading == ArticleReading::Figure,
+                    "{given}"
+                );
             }
-            gone += bench.change_queue(length).0;
-            let abq = &bench.abq;
-            assert_eq!(abq.held_bytes, abq.held.iter().copied().map(u64::from).sum());
-            assert!(abq.held_bytes <= abq.given.capacity.0 && abq.x <= abq.given.k.0, "{given}");
-            assert_eq!(abq.state == AbqState::Uncongested, abq.x == 0, "{given}");
-            let is_empty = abq.held.is_empty();
-            assert!(is_empty || abq.state != AbqState::Uncongested, "{given}");
-            assert!(
-                length > 0 || abq.state == AbqState::Uncongested || abq.given.reading == ArticleReading::Figure,
-                "{given}"
-            );
-        }
-        // Each change passes at least one level, so 16 changes end the congestion and release all ACKs.
-        (0..16).for_each(|_| gone += bench.change_queue(0).0);
-        assert_eq!((held, bench.abq.state), (gone, AbqState::Uncongested), "{given}");
+            // Each change passes at least one level, so 16 changes end the congestion and release all ACKs.
+            (0..16).for_each(|_| gone += bench.change_queue(0).0);
+            assert_eq!((held, bench.abq.state), (gone, AbqState::Uncongested), "{given}");
+        });
         assert_eq!(lost > 0, given.contains("capacity"), "{given}: {lost}");
     }
 }

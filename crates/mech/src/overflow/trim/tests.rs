@@ -1,7 +1,10 @@
 use super::*;
 use crate::buffer::BufferSlot;
+use crate::property::for_all;
 use crate::testing::{DecisionInputs, parse_head, switch_without_packets, values};
 use crate::{Acts, PortId, Stream, StreamPurpose, View};
+use proptest::collection::vec;
+use proptest::sample::select;
 use units::Time;
 
 const OUT: PortId = PortId(0);
@@ -204,44 +207,47 @@ fn burst_of_864_byte_packets_at_13_gbps_loses_no_header() {
 
 #[test]
 fn only_uncut_cpa_packets_are_cut_and_the_memory_limit_is_kept() {
-    let mut rng = Stream::new(3, 0, StreamPurpose::Custom(1));
+    // Arrivals of these kinds; after every fourth on average, a packet leaves.
     let kinds =
-        ["data", "data cpa", "ack size=66", "cpa ppl size=66", "ack ppl size=66", "data cpa size=200", "syn size=66"];
+        &["data", "data cpa", "ack size=66", "cpa ppl size=66", "ack ppl size=66", "data cpa size=200", "syn size=66"];
+    let arrivals = vec((select(kinds), 0..4), 0..=800);
     for given in ["", "header_class=5", "victim=coin", "victim=coin header_class=5", "trim_size=128B no_room=return"] {
-        let (mut trim, mut state) = (trim(given), switch_without_packets(2, buffer_of_bytes(6000)));
-        let mut draws = Stream::new(4, 0, StreamPurpose::Custom(2));
-        for _ in 0..4000 {
-            let pkt = parse_head(kinds[rng.uniform_below(kinds.len() as u64) as usize]);
-            let at = ForwardingContext { view: &state, ingress: PortId(1), output: OUT };
-            let mut acts = Acts::default();
-            let mut env = Env { now: Time(0), rng: &mut draws, acts: &mut acts };
-            let (mut own, fate) = (pkt, trim.admit(&pkt, &at, &mut env));
-            let whole = |pkt: &Head| pkt.flags.has(Flags::CPA.with(Flags::PAYLOAD)) && !pkt.flags.has(Flags::PPL);
-            match fate {
-                Fate::Trim(_) | Fate::TrimAndReturn => assert!(whole(&pkt), "{given}: {pkt:?}"),
-                Fate::TrimQueued(id) => assert!(whole(&state.stored[&id].head), "{given}"),
-                Fate::ReturnToSource => assert!(pkt.flags.has(Flags::PPL)),
-                _ => {}
-            }
-            if let Fate::Trim(_) = fate {
-                own.size = trim.cut_effect().size_after_cut(pkt.size, 66);
-                trim.cut_effect().mark_as_cut(&mut own);
-            }
-            if let Fate::Enqueue(queue) | Fate::Trim(queue) = fate {
-                if state.accepts((OUT, queue), own.size, trim.extra_memory(&own)) {
-                    assert_eq!(queue, own.queue(), "{given}");
-                    state.push(String::new(), own, (OUT, queue));
+        for_all(12, &arrivals, |arrivals| {
+            let (mut trim, mut state) = (trim(given), switch_without_packets(2, buffer_of_bytes(6000)));
+            let mut draws = Stream::new(4, 0, StreamPurpose::Custom(2));
+            for (kind, leaves) in arrivals {
+                let pkt = parse_head(kind);
+                let at = ForwardingContext { view: &state, ingress: PortId(1), output: OUT };
+                let mut acts = Acts::default();
+                let mut env = Env { now: Time(0), rng: &mut draws, acts: &mut acts };
+                let (mut own, fate) = (pkt, trim.admit(&pkt, &at, &mut env));
+                let whole = |pkt: &Head| pkt.flags.has(Flags::CPA.with(Flags::PAYLOAD)) && !pkt.flags.has(Flags::PPL);
+                match fate {
+                    Fate::Trim(_) | Fate::TrimAndReturn => assert!(whole(&pkt), "{given}: {pkt:?}"),
+                    Fate::TrimQueued(id) => assert!(whole(&state.stored[&id].head), "{given}"),
+                    Fate::ReturnToSource => assert!(pkt.flags.has(Flags::PPL)),
+                    _ => {}
+                }
+                if let Fate::Trim(_) = fate {
+                    own.size = trim.cut_effect().size_after_cut(pkt.size, 66);
+                    trim.cut_effect().mark_as_cut(&mut own);
+                }
+                if let Fate::Enqueue(queue) | Fate::Trim(queue) = fate {
+                    if state.accepts((OUT, queue), own.size, trim.extra_memory(&own)) {
+                        assert_eq!(queue, own.queue(), "{given}");
+                        state.push(String::new(), own, (OUT, queue));
+                    }
+                }
+                let used = state.port_backlog(OUT).1;
+                assert!(used <= 6000 + 1500 + trim.extra.0 + 66, "{given}: {used}");
+                if leaves == 0 {
+                    if let Some((id, _)) = [QueueId::normal(5), DATA].iter().find_map(|q| state.first_packet(OUT, *q)) {
+                        state.remove_from_queue(id);
+                        state.free_memory(id);
+                    }
                 }
             }
-            let used = state.port_backlog(OUT).1;
-            assert!(used <= 6000 + 1500 + trim.extra.0 + 66, "{given}: {used}");
-            if rng.uniform_below(4) == 0 {
-                if let Some((id, _)) = [QueueId::normal(5), DATA].iter().find_map(|q| state.first_packet(OUT, *q)) {
-                    state.remove_from_queue(id);
-                    state.free_memory(id);
-                }
-            }
-        }
+        });
     }
 }
 

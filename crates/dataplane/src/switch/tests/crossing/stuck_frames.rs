@@ -5,7 +5,12 @@
 use super::overflow_mechanisms::bounces;
 use super::*;
 use mech::fabric::FabricSlot;
-use mech::{ClassSet, Registry, Stream, StreamPurpose};
+use mech::{ClassSet, Registry};
+use proptest::array::uniform4;
+use proptest::bool::weighted;
+use proptest::option;
+use proptest::prelude::{Strategy, any};
+use proptest::sample::select;
 use units::{Bytes, Dur};
 
 /// Creates the parameters of stages from the sizes of their buffers and of link buffers, in bytes.
@@ -148,58 +153,81 @@ fn held(switch: &Switch) -> BTreeMap<(u16, u8), u64> {
     all
 }
 
+/// Settings of a switch whose ports may not send some classes.
+#[derive(Clone, Debug)]
+struct Settings {
+    /// Kind of the stages, sizes of their buffers and of link buffers, their lists, and `end_to_end`.
+    stages: Option<(&'static str, [u64; 2], &'static str, bool)>,
+    buffer: u64,
+    /// Bits of the paused classes of each port.
+    paused: [u8; PORTS as usize],
+    /// Size of bounce queues in packets; without it, frames that do not fit are dropped.
+    bounce_size: Option<u64>,
+}
+
+fn any_settings() -> impl Strategy<Value = Settings> {
+    let buffers = (select(&[1500, 2000, 3100, 6000]), select(&[1500, 2600, 4000]));
+    let kind = select(&["mesh", "mesh", "mesh", "folded_clos"]);
+    let stages = (kind, buffers, select(&["by_exit", "fifo"]), any::<bool>())
+        .prop_map(|(kind, (stage, link), lists, end_to_end)| (kind, [stage, link], lists, end_to_end));
+    let paused = uniform4(select(&[0, 0, 1, 2, 3, 8, 15]));
+    let bounce_size = option::weighted(1.0 / 3.0, select(&[1, 2, 9]));
+    (option::weighted(0.8, stages), select(&[1500, 1999, 4000]), paused, bounce_size)
+        .prop_map(|(stages, buffer, paused, bounce_size)| Settings { stages, buffer, paused, bounce_size })
+}
+
+/// Returns frames and congestion messages, each with its arrival time.
+fn any_arrivals() -> impl Strategy<Value = Vec<(u64, Pkt)>> {
+    let size = select(&[64, 300, 999, 1000, 1001, 1500]);
+    let body = (size, (0..PORTS, 0..u32::from(PORTS)), select(&[0, 0, 1, 3]), weighted(1.0 / 6.0));
+    let rest = (any::<bool>(), weighted(1.0 / 3.0), select(&[0, 10, 20, 30, 40, 50, 60, 70, 200]));
+    vec((body, rest), 0..=120).prop_map(|all| {
+        let arrival = |(n, ((size, way, class, is_notice), (hash, is_bounced, at)))| {
+            let mut pkt = if is_notice { notice(n, way) } else { frame(n, size, way, class) };
+            pkt.head.hash = u32::from(hash) << 31;
+            (pkt.head.src, pkt.head.bounces) = (HostId(u32::from(way.0)), u8::from(is_bounced));
+            (at, pkt)
+        };
+        let mut all: Vec<(u64, Pkt)> = (0..).zip(all).map(arrival).collect();
+        all.sort_by_key(|(at, _)| *at);
+        all
+    })
+}
+
 /// Bytes that stay at any time of a random run are still there at any later time.
 /// When nothing moves any more, they are all bytes that are left.
 #[test]
 fn stuck_bytes_never_leave_and_are_all_that_remains() {
     let (mut early, mut much) = (0, 0);
-    for n in 0..400 {
-        let mut draws = Stream::new(7, n, StreamPurpose::Custom(0));
-        let mut of = |choices: &[u64]| choices[draws.uniform_below(choices.len() as u64) as usize];
-        let room = [of(&[1500, 2000, 3100, 6000]), of(&[1500, 2600, 4000])];
-        let lists = ["by_exit", "fifo"][of(&[0, 1]) as usize];
-        let joined = match of(&[0, 1, 1, 1, 2]) {
-            0 => None,
-            1 => Some(stages("mesh", room, lists, of(&[0, 1]) == 1)),
-            _ => Some(stages("folded_clos", room, lists, of(&[0, 1]) == 1)),
+    for_all(400, (any_settings(), any_arrivals()), |(settings, arrivals)| {
+        let joined = settings.stages.map(|(kind, buffers, lists, copies)| stages(kind, buffers, lists, copies));
+        let stuck = settings.paused.map(ClassSet);
+        let overflow = match settings.bounce_size {
+            Some(size) => bounces(size, "forward"),
+            None => mech::overflow::TailDrop.into(),
         };
-        let stuck = std::array::from_fn(|_| ClassSet(of(&[0, 0, 1, 2, 3, 8, 15]) as u8));
-        let overflow = match of(&[0, 1, 2]) {
-            0 => bounces(of(&[1, 2, 9]), "forward"),
-            _ => mech::overflow::TailDrop.into(),
-        };
-        let mut switch = paused_switch_with_overflow(overflow, joined, of(&[1500, 1999, 4000]), stuck);
-        let arrival = |n| {
-            let size = of(&[64, 300, 999, 1000, 1001, 1500]) as u16;
-            let (way, class) = ((of(&[0, 1, 2, 3]) as u16, of(&[0, 1, 2, 3]) as u32), of(&[0, 0, 1, 3]) as u8);
-            let mut pkt = if of(&[0, 0, 0, 0, 0, 1]) == 1 { notice(n, way) } else { frame(n, size, way, class) };
-            pkt.head.hash = of(&[0, 1 << 31]) as u32;
-            (pkt.head.src, pkt.head.bounces) = (HostId(u32::from(way.0)), of(&[0, 0, 1]) as u8);
-            (of(&[0, 10, 20, 30, 40, 50, 60, 70, 200]), pkt)
-        };
-        let mut arrivals: Vec<(u64, Pkt)> = (0..60).map(arrival).collect();
-        arrivals.sort_by_key(|(at, _)| *at);
+        let mut switch = paused_switch_with_overflow(overflow, joined, settings.buffer, stuck);
         let mut said: BTreeMap<(u16, u8), u64> = BTreeMap::new();
         run_watched(&mut switch, &arrivals, |switch| {
             let there = held(switch);
             let check = |said: &BTreeMap<(u16, u8), u64>| {
                 said.iter().all(|(at, bytes)| there.get(at).copied().unwrap_or(0) >= *bytes)
             };
-            assert!(check(&said), "run {n}: {said:?} was to stay, {there:?} is there");
+            assert!(check(&said), "{said:?} was to stay, {there:?} is there");
             let mut now = BTreeMap::new();
             for own in switch.core.stuck_bytes(&stuck) {
                 *now.entry((own.ingress.0, own.class)).or_default() += own.bytes;
-                assert!(stuck[usize::from(own.port.0)] != ClassSet::NONE, "run {n}: it waits for a port that sends");
+                assert!(stuck[usize::from(own.port.0)] != ClassSet::NONE, "it waits for a port that sends");
             }
-            assert!(check(&now), "run {n}: {now:?} is more than {there:?}");
-            early += u64::from(!now.is_empty());
+            assert!(check(&now), "{now:?} is more than {there:?}");
+            early += u32::from(!now.is_empty());
             now.into_iter().for_each(|(at, bytes)| {
                 let most = said.entry(at).or_default();
                 *most = bytes.max(*most);
             });
         });
-        assert_eq!(said, held(&switch), "run {n}: in the end");
-        much += u64::from(!said.is_empty());
-    }
+        assert_eq!(said, held(&switch), "in the end");
+        much += u32::from(!said.is_empty());
+    });
     assert!(much > 200 && early > 5_000, "{much} runs, {early} looks");
 }
