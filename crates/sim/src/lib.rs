@@ -15,6 +15,9 @@ mod link;
 mod number_names;
 mod packet_trace;
 mod progress;
+#[cfg(test)]
+#[path = "../tests/common/property.rs"]
+mod property;
 mod queries;
 pub mod queue;
 mod recorded_run;

@@ -1,7 +1,12 @@
 //! Tests that the wheel, the heap and the standard library's heap give the same order in all patterns of load.
 
 use super::*;
+use crate::property::for_all;
 use mech::{Stream, StreamPurpose};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::{Strategy, any};
+use proptest::sample::{Index, select};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use units::Time;
@@ -23,8 +28,10 @@ impl ThreeQueues {
     }
     /// Pushes an event of a random node at a time, unless an event with the same key is pending.
     fn push(&mut self, time: u64, rng: &mut Stream) {
-        let phase = [StepPhase::Ended, StepPhase::Arrival, StepPhase::Timer][rng.uniform_below(3) as usize];
-        let key = Key::new(Time(time), rng.uniform_below(64) as u32, phase, rng.uniform_below(8) as u32);
+        let phase = PHASES[rng.uniform_below(3) as usize];
+        self.push_key(Key::new(Time(time), rng.uniform_below(64) as u32, phase, rng.uniform_below(8) as u32));
+    }
+    fn push_key(&mut self, key: Key) {
         if self.pending.insert(key) {
             self.wheel.push(key);
             self.heap.push(key);
@@ -71,6 +78,13 @@ impl ThreeQueues {
             EventQueue::Heap(_) => unreachable!("a trio has a wheel"),
         }
     }
+    /// Pops an event for each of `events`, and pushes that one, later by up to `2^bits` ps.
+    fn replace(&mut self, events: &[DrawnEvent], bits: usize) {
+        for event in events {
+            self.pop();
+            self.push_key(event.key_at(self.now.saturating_add(event.duration(bits))));
+        }
+    }
     /// Pops `count` events, and pushes a new one after each, later by a random `delta`.
     fn hold(&mut self, count: usize, rng: &mut Stream, mut delta: impl FnMut(&mut Stream) -> u64) {
         for _ in 0..count {
@@ -85,30 +99,49 @@ fn stream(seed: u64) -> Stream {
     Stream::new(seed, 0, StreamPurpose::Custom(9))
 }
 
-/// Draws a length of time from 0 to `2^bits` ps; its order of magnitude is random too.
-fn draw_duration(rng: &mut Stream, bits: u64) -> u64 {
-    let scale = rng.uniform_below(bits + 1);
-    rng.uniform_below(1 << scale)
+const PHASES: [StepPhase; 3] = [StepPhase::Ended, StepPhase::Arrival, StepPhase::Timer];
+
+/// Event of a random node at a random time.
+#[derive(Clone, Debug)]
+struct DrawnEvent {
+    scale: Index,
+    time: u64,
+    node: u32,
+    phase: StepPhase,
+    index: u32,
+}
+
+impl DrawnEvent {
+    /// Returns a length of time from 0 to `2^bits` ps; its order of magnitude is random too.
+    fn duration(&self, bits: usize) -> u64 {
+        self.time.checked_shr(64 - self.scale.index(bits + 1) as u32).unwrap_or(0)
+    }
+    fn key_at(&self, time: u64) -> Key {
+        Key::new(Time(time), self.node, self.phase, self.index)
+    }
+}
+
+fn any_event() -> impl Strategy<Value = DrawnEvent> {
+    (any::<Index>(), any::<u64>(), 0..64_u32, select(&PHASES), 0..8_u32)
+        .prop_map(|(scale, time, node, phase, index)| DrawnEvent { scale, time, node, phase, index })
 }
 
 #[test]
 fn random_pushes_and_pops_have_one_order_in_wheel_and_heap() {
-    for seed in 0..60 {
-        let mut rng = stream(seed);
+    // Time scales range from one instant to seconds, and the mixes of pushes and pops from draining to growing queues.
+    // Each pop takes further events of its step: as many as the last bits of a number are ones.
+    let step = (0..100, any::<u8>(), any_event());
+    for_all(120, (0..44_usize, 35..65, vec(step, 0..=4000)), |(bits, growth, steps)| {
         let mut trio = ThreeQueues::new();
-        // Time scales range from one instant to seconds, and the mixes of pushes and pops from draining to growing
-        // queues.
-        let (bits, growth) = (rng.uniform_below(44), 35 + rng.uniform_below(30));
-        for _ in 0..4000 {
-            if rng.uniform_below(100) < growth {
-                let time = trio.now + draw_duration(&mut rng, bits);
-                trio.push(time, &mut rng);
+        for (kind, further, event) in steps {
+            if kind < growth {
+                trio.push_key(event.key_at(trio.now + event.duration(bits)));
             } else if let Some(key) = trio.pop() {
-                while rng.uniform_below(2) == 0 && trio.pop_if_same_step(key).is_some() {}
+                (0..further.trailing_ones()).all(|_| trio.pop_if_same_step(key).is_some());
             }
         }
         trio.drain();
-    }
+    });
 }
 
 #[test]
@@ -131,16 +164,19 @@ fn a_push_at_the_time_just_popped_comes_next_even_for_a_smaller_node() {
 
 #[test]
 fn zero_delay_events_interleave_with_waiting_ones() {
-    let mut rng = stream(3);
-    let mut trio = ThreeQueues::new();
-    (0..500).for_each(|_| trio.push(1_000_000, &mut rng));
-    // Half of the popped events cause a new event at their own time, until no event is left.
-    while trio.pop().is_some() {
-        if rng.uniform_below(2) == 0 {
-            trio.push(trio.now, &mut rng);
+    // Half of the popped events cause a new event at their own time.
+    let caused = vec(option::of(any_event()), 0..=1000);
+    for_all(4, (vec(any_event(), 1..=1000), caused), |(waiting, caused)| {
+        let mut trio = ThreeQueues::new();
+        waiting.iter().for_each(|event| trio.push_key(event.key_at(1_000_000)));
+        let mut caused = caused.into_iter();
+        while trio.pop().is_some() {
+            if let Some(event) = caused.next().flatten() {
+                trio.push_key(event.key_at(trio.now));
+            }
         }
-    }
-    assert_eq!(trio.now, 1_000_000);
+        assert_eq!(trio.now, 1_000_000);
+    });
 }
 
 #[test]
@@ -164,36 +200,35 @@ fn only_events_of_the_same_step_are_taken_with_it() {
 
 #[test]
 fn bursts_and_silences_of_seconds_keep_the_order() {
-    let mut rng = stream(4);
-    let mut trio = ThreeQueues::new();
-    for burst in 0..40u64 {
-        let start = trio.now + burst % 4 * 1_500_000_000_000;
-        (0..400).for_each(|_| {
-            let time = start + draw_duration(&mut rng, 24);
-            trio.push(time, &mut rng);
-        });
-        trio.push(start + 10_000_000_000, &mut rng);
-        trio.hold(600, &mut rng, |rng| draw_duration(rng, 22));
-        if burst % 5 == 4 {
-            trio.drain();
+    // Events of a burst, and events that replace popped ones.
+    let burst = (vec(any_event(), 0..=800), any_event(), vec(any_event(), 0..=1200));
+    for_all(4, vec(burst, 0..=20), |bursts| {
+        let mut trio = ThreeQueues::new();
+        for (n, (events, last, later)) in (0..).zip(bursts) {
+            let start = trio.now + n % 4 * 1_500_000_000_000;
+            events.iter().for_each(|event| trio.push_key(event.key_at(start + event.duration(24))));
+            trio.push_key(last.key_at(start + 10_000_000_000));
+            trio.replace(&later, 22);
+            if n % 5 == 4 {
+                trio.drain();
+            }
         }
-    }
-    trio.drain();
+        trio.drain();
+    });
 }
 
 #[test]
 fn times_up_to_the_end_of_the_clock_keep_the_order() {
-    let mut rng = stream(5);
-    let mut trio = ThreeQueues::new();
-    trio.push(u64::MAX - (1 << 40), &mut rng);
-    (0..300).for_each(|_| {
-        let time = u64::MAX - draw_duration(&mut rng, 45);
-        trio.push(time, &mut rng);
+    let ends = (any_event(), any_event());
+    for_all(4, (ends, vec(any_event(), 0..=600), vec(any_event(), 0..=10_000)), |((first, last), events, later)| {
+        let mut trio = ThreeQueues::new();
+        trio.push_key(first.key_at(u64::MAX - (1 << 40)));
+        events.iter().for_each(|event| trio.push_key(event.key_at(u64::MAX - event.duration(45))));
+        trio.replace(&later, 36);
+        trio.push_key(last.key_at(u64::MAX));
+        trio.drain();
+        assert_eq!(trio.now, u64::MAX);
     });
-    trio.hold(20_000, &mut rng, |rng| draw_duration(rng, 36));
-    trio.push(u64::MAX, &mut rng);
-    trio.drain();
-    assert_eq!(trio.now, u64::MAX);
 }
 
 #[test]
@@ -233,22 +268,19 @@ fn synchronised_events_do_not_narrow_the_slots_away() {
 
 #[test]
 fn clone_in_mid_run_pops_the_same_events() {
-    for seed in 0..8 {
-        let mut rng = stream(100 + seed);
+    let before = (vec(any_event(), 0..=1000), vec(any_event(), 0..=6000));
+    for_all(8, (before, vec(any_event(), 0..=12_000)), |((events, before), after)| {
         let mut trio = ThreeQueues::new();
-        (0..500).for_each(|_| {
-            let time = draw_duration(&mut rng, 34);
-            trio.push(time, &mut rng);
-        });
-        trio.hold(500 + 700 * seed as usize, &mut rng, |rng| draw_duration(rng, 24));
-        let (mut copy, mut same_draws) = (trio.clone(), rng.clone());
-        trio.hold(6000, &mut rng, |rng| draw_duration(rng, 20));
-        copy.hold(6000, &mut same_draws, |rng| draw_duration(rng, 20));
+        events.iter().for_each(|event| trio.push_key(event.key_at(event.duration(34))));
+        trio.replace(&before, 24);
+        let mut copy = trio.clone();
+        trio.replace(&after, 20);
+        copy.replace(&after, 20);
         assert_eq!(copy.shape(), trio.shape());
         assert_eq!(copy.reshapes(), trio.reshapes());
         while let Some(key) = trio.pop() {
             assert_eq!(copy.pop(), Some(key));
         }
         assert_eq!(copy.pop(), None);
-    }
+    });
 }

@@ -1,6 +1,11 @@
 //! Tests against values worked out by hand, and against the published algorithms taken literally.
 
 use super::*;
+use crate::property::for_all;
+use proptest::collection::{SizeRange, vec};
+use proptest::prelude::{Just, Strategy, any};
+use proptest::prop_oneof;
+use proptest::sample::Index;
 
 /// Returns the reordering counts of these arrivals, whose numbers start from 1 as in the RFCs.
 fn count_arrivals(arrivals: &[u64], threshold: u32) -> ReorderCounts {
@@ -160,25 +165,24 @@ fn literal_occupancies_and_extents(arrivals: &[u64]) -> [Vec<(i64, u64)>; 2] {
     [waiting, extents].map(|counts| counts.into_iter().collect())
 }
 
-/// Returns a sequence of packet numbers with random swaps, losses and duplicates.
-fn shuffle_packets(seed: u64) -> Vec<u64> {
-    let mut draws = mech::Stream::new(seed, 0, mech::StreamPurpose::Custom(0));
-    let reach = 1 + draws.uniform_below(12) as i64;
-    let mut keyed: Vec<(i64, u64)> = Vec::new();
-    for seq in 1..=60u64 {
-        for _ in 0..[1, 1, 1, 1, 1, 1, 2, 0][draws.uniform_below(8) as usize] {
-            keyed.push((seq as i64 + draws.uniform_below(reach as u64) as i64, seq));
+/// Returns sequences of so many packet numbers with random swaps, losses and duplicates.
+fn arrivals(packets: impl Into<SizeRange>) -> impl Strategy<Value = Vec<u64>> {
+    // Delay of each copy of a packet: six of eight packets have one copy.
+    let copies = prop_oneof![6 => vec(any::<Index>(), 1), 1 => vec(any::<Index>(), 2), 1 => Just(vec![])];
+    (1..=12_usize, vec(copies, packets)).prop_map(|(reach, packets)| {
+        let mut keyed: Vec<(u64, u64)> = Vec::new();
+        for (seq, delays) in (1..).zip(packets) {
+            keyed.extend(delays.iter().map(|delay| (seq + delay.index(reach) as u64, seq)));
         }
-    }
-    keyed.sort_by_key(|(key, _)| *key);
-    keyed.into_iter().map(|(_, seq)| seq).collect()
+        keyed.sort_by_key(|(key, _)| *key);
+        keyed.into_iter().map(|(_, seq)| seq).collect()
+    })
 }
 
 #[test]
 fn streams_match_the_literal_algorithms() {
     let mut reordered = 0;
-    for seed in 0..500 {
-        let arrivals = shuffle_packets(seed);
+    for_all(600, arrivals(0..=100), |arrivals| {
         // If the first copy of a packet counts as lost, the literal algorithm takes the second copy as new or not,
         // depending on its look-ahead. Small thresholds are thus compared for first copies only.
         let once = first_copies(&arrivals);
@@ -190,22 +194,23 @@ fn streams_match_the_literal_algorithms() {
         let [occupied, extent] = literal_occupancies_and_extents(&arrivals);
         assert_eq!((buffer_occupancies(&arrivals, 1000), extents(&arrivals).0), (occupied, extent), "{arrivals:?}");
         reordered += count_arrivals(&arrivals, 100).extent.len();
-    }
+    });
     assert!(reordered > 1000);
 }
 
 #[test]
 fn memory_of_a_stream_is_bounded_by_the_threshold() {
-    for seed in 0..50 {
+    for_all(100, vec(arrivals(60), 1..=40), |rounds| {
         let (mut stream, mut tally) = (ArrivalStream::default(), ReorderCounts::default());
-        for (round, threshold) in (0..40u64).zip(std::iter::repeat(7u32)) {
-            for seq in shuffle_packets(seed * 40 + round) {
+        let (last, threshold) = (rounds.len() as u64 - 1, 7u32);
+        for (round, arrivals) in (0..).zip(rounds) {
+            for seq in arrivals {
                 stream.record_arrival(round * 61 + seq, true, threshold, &mut tally);
                 let most = threshold as usize + 1;
                 assert!(stream.density.window.len() <= most && stream.density.early.len() <= most);
                 assert!(stream.occupancy.held.len() <= most && stream.extents.missing.len() <= 2 * most);
             }
         }
-        assert!(stream.lowest_open_rank() > 39 * 61 - 100, "what is lost is passed by");
-    }
+        assert!(stream.lowest_open_rank() + 100 > last * 61, "what is lost is passed by");
+    });
 }
