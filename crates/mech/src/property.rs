@@ -35,7 +35,7 @@ pub(crate) fn for_all<S: Strategy>(cases: u32, inputs: S, test: impl FnMut(S::Va
     match result {
         Ok(()) => {}
         Err(TestError::Fail(reason, input)) => {
-            eprintln!("smallest input that fails: {input:#?}");
+            eprintln!("smallest input that fails: {input:?}");
             // The panic of this call names its line.
             run(input);
             panic!("the test fails only at times: {reason}");
