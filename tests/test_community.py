@@ -15,7 +15,7 @@ LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
 # Paths of the repository in code spans: at least one slash, or the name of a file at its top.
 CODE_PATH = re.compile(r"`(\.?[\w.*-]+(?:/[\w.*-]*)+|[\w-]+\.(?:md|cff|toml|yml)|\.[\w-]+\.yaml)`")
 # Files of a paper, of a user's results and of a build, which the text does not place.
-NO_PATHS = {"paper.toml", "rows.toml", "claims.toml", "store/", ".venv/bin/overspill"}
+NO_PATHS = {"paper.toml", "rows.toml", "claims.toml", "store/", ".venv/bin/overspill", "out/hypothesis"}
 
 # Condition with `let` and `&&`, as rustfmt lays it out.
 LET_CHAIN = re.compile(

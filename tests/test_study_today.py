@@ -13,7 +13,7 @@ from studies import common
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "studies/today"
 PAGE, NUMBERS = FOLDER / "README.md", FOLDER / "numbers.csv"
-COURSES = FOLDER / "course.csv"
+COURSES = FOLDER / "course.csv.gz"
 RANKS = [f"h{at}" for at in range(0, 16, 2)]
 SMALL = {
     "hotspot": {"duration": "2ms", "traffic.reads.stop": "2ms"},
