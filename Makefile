@@ -14,7 +14,7 @@ help:
 	@echo "make test    formatting, lints and every test, Rust and Python"
 	@echo "make check   formatting, lints and unit tests alone: a minute or two where little has changed"
 	@echo "make wheel   a wheel for other machines and a source package, into dist; installs and tries it; some minutes"
-	@echo "make crates  package and compile each crate as crates.io would get it, uploading nothing; needs cargo 1.90; minutes"
+	@echo "make crates  package and compile each crate for crates.io, without upload; needs cargo 1.90; some minutes"
 	@echo "make bench   events, hops, ACKs and whole runs timed; tables; the command; memory; two cores against one"
 	@echo "make bench BEFORE=rev  this tree against a revision, in turns; fails where a run has become slower"
 	@echo "make fuzz    an hour of wrong scenarios; FUZZ_SECONDS=600 for ten minutes, FUZZ_TARGET=quantity for units, wire for frames"

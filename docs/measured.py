@@ -314,7 +314,7 @@ def read_rows(path: Path = MEASURED_CSV) -> list[dict[str, str]]:
 
 def write_measurements(chosen: Iterable[str]) -> None:
     """Runs these measurements and writes their rows after each; the other rows stay."""
-    paper_code.make_inputs(ROOT / "papers/abq")  # flows that no clone has, for `papers/abq/scale.toml`
+    paper_code.make_inputs(ROOT / "papers/abq")  # flows of `papers/abq/scale.toml`, not in git
     rows: dict[str, list[tuple[str, ...]]] = {name: [] for name in MEASUREMENTS}
     for row in read_rows() if MEASURED_CSV.exists() else ():
         if row["measurement"] in rows:

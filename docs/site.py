@@ -19,12 +19,12 @@ CONFIG = DOCS / "zensical.toml"
 MUTATIONS = DOCS / "internals/mutations.md"  # page made from tables
 LINK_PATTERN = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
 FENCE_PATTERN = re.compile(r"^(```.*?^```|~~~.*?^~~~)", re.MULTILINE | re.DOTALL)
-PICTURE_SUFFIXES = (".png", ".svg")
+COPIED_SUFFIXES = (".png", ".svg", ".gz")
 LANGUAGES = {".rs": "rust", ".py": "python", ".toml": "toml", ".csv": "text"}
 
 
 def main() -> int:
-    """Writes the sources into the folder on the command line, or prints wrong links and returns 2."""
+    """Writes the sources into the folder on the command line; prints wrong links and returns 2 if any."""
     out = Path(sys.argv[1])
     config = tomllib.loads(CONFIG.read_text(encoding="utf-8"))["project"]
     pages = out / config["docs_dir"]
@@ -39,7 +39,8 @@ def main() -> int:
 def write_pages(folder: Path) -> list[str]:
     """Writes all pages and pictures, and returns the wrong links.
 
-    The pages are those of `docs/`, and one for every file outside that pages link to, directly or indirectly.
+    Every file of `docs/` has one, except scripts and the configuration. So has every other file that a page
+    links to, directly or indirectly.
     """
     open_ones = [path for path in sorted(DOCS.rglob("*")) if path.is_file() and is_published(path)]
     write_file(folder / site_address(MUTATIONS), relocate_links(mutations_page(), MUTATIONS).encode())
@@ -68,7 +69,7 @@ def missing_pages(nav: Any, pages: Path) -> list[str]:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Writes a file, and the folders that it needs."""
+    """Writes a file, and creates its missing parent folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
 
@@ -100,7 +101,7 @@ def relocate_links(markdown: str, source: Path) -> str:
 
 
 def links(page: Path) -> Iterator[tuple[str, Path]]:
-    """Yields the links of a page to files, and these files."""
+    """Yields each link of a page to a file, with the path of that file."""
     if page.is_file() and page.suffix == ".md":
         text = FENCE_PATTERN.sub("", page.read_text(encoding="utf-8"))
         yield from ((found[1], (page.parent / found[1]).resolve()) for found in LINK_PATTERN.finditer(text))
@@ -117,7 +118,7 @@ def is_in_docs(path: Path) -> bool:
 
 
 def is_published(path: Path) -> bool:
-    """Returns true if the site has a file of `docs/` under its own name."""
+    """Returns true if a file of `docs/` is copied to the site: neither a script nor the configuration."""
     return path.suffix != ".py" and path != CONFIG
 
 
@@ -132,7 +133,7 @@ def site_address(path: Path) -> str:
             if (path / "README.md").is_file()
             else f"source/{relative}/files.md"
         )
-    return f"source/{relative}" if path.suffix in (".md", *PICTURE_SUFFIXES) else f"source/{relative}.md"
+    return f"source/{relative}" if path.suffix in (".md", *COPIED_SUFFIXES) else f"source/{relative}.md"
 
 
 def page_content(path: Path) -> bytes:
@@ -141,7 +142,7 @@ def page_content(path: Path) -> bytes:
         return folder_page(path).encode()
     if path.suffix == ".md":
         return relocate_links(path.read_text(encoding="utf-8"), path).encode()
-    if is_in_docs(path) or path.suffix in PICTURE_SUFFIXES:
+    if is_in_docs(path) or path.suffix in COPIED_SUFFIXES:
         return path.read_bytes()
     text = path.read_text(encoding="utf-8")
     name = path.relative_to(ROOT).as_posix()

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-MAX_PACKAGE_BYTES = 2_000_000  # largest size of the files of a package in bytes
-# Files of a package beside its sources.
+MAX_PACKAGE_BYTES = 2_000_000  # largest size of the sources of a package in bytes
+# Files of a package other than its sources.
 FILES = {
     ".cargo_vcs_info.json",
     "Cargo.lock",
@@ -53,7 +53,7 @@ def test_licence_of_a_crate_is_that_of_the_repository(licence: str) -> None:
         assert (folder / licence).read_text(encoding="utf-8") == (ROOT / licence).read_text(encoding="utf-8")
 
 
-def test_crates_depend_on_each_other_in_the_version_of_the_workspace() -> None:
+def test_crates_depend_on_the_workspace_version() -> None:
     workspace = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]
     versions = {one["version"] for one in workspace["dependencies"].values() if "path" in one}
     assert versions == {workspace["package"]["version"]}

@@ -67,7 +67,7 @@ def test_the_build_of_the_site_fails_at_a_wrong_link(tmp_path: Path, text: str, 
     assert build_site(tmp_path).returncode == status
 
 
-def test_wrong_links_to_files_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_links_to_files_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     site = load_script("site")
     docs = tmp_path / "docs"
     monkeypatch.setattr(site, "ROOT", tmp_path)

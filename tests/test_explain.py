@@ -30,7 +30,7 @@ def explain_name(name: str) -> str:
     return " ".join(spec["kind"] for spec in found) if isinstance(found, list) else found.name
 
 
-def test_a_key_at_the_top_of_a_scenario_has_an_owner_like_every_other() -> None:
+def test_top_level_keys_have_the_owner_scenario() -> None:
     choices = catalogue.describe_choices(core.catalogue(), "drop")
     assert "drop, a value of dead_port of the scenario (choice" in choices
     assert explain_name("dead_port").startswith("dead_port, of the scenario (choice")

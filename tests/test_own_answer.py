@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples/own_answer"
-# Replacements that the page asks for in a copy with another name, in another folder.
+# Replacements that the page describes in a copy with another name, in another folder.
 RENAMED = {
     "Cargo.toml": [("own_answer", "mine"), ("../..", ROOT.as_posix())],
     "Makefile": [("own_answer", "mine"), ("drop_front", "drop_oldest")],
@@ -30,7 +30,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 def cargo_settings() -> str:
     """Returns settings with which Cargo reuses the libraries that the repository's core was built with.
 
-    Cargo compiles crates of Overspill again for another workspace; optimized, that would take minutes.
+    Cargo compiles the crates of Overspill again for another workspace; with optimization in minutes.
     """
     profile = read_toml(ROOT / "Cargo.toml")["profile"]["release"]
     lines = ["[build]", f"target-dir = {json.dumps(str(ROOT / 'target'))}", "[profile.release]"]
@@ -55,7 +55,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).write_text(text, encoding="utf-8")
     (folder / ".cargo").mkdir()
     (folder / ".cargo/config.toml").write_text(cargo_settings(), encoding="utf-8")
-    # The same versions of libraries, so that nothing is downloaded or compiled for this test alone.
+    # Uses the same library versions, so that Cargo downloads and compiles no other libraries for this test.
     shutil.copy(ROOT / "Cargo.lock", folder)
     return folder
 

@@ -23,7 +23,8 @@ from overspill.results.results import Results
 # A background job of a shell inherits an ignored SIGINT; tests interrupt themselves.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Property tests draw the same inputs in every run of `ci`. `dev` draws others each time and keeps failures.
+# With the profile `ci`, property tests draw the same inputs in every run. With `dev`, they draw other inputs
+# each time, and Hypothesis keeps those that fail.
 os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(Path(__file__).parents[2] / "out" / "hypothesis"))
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
 # Time limits would make a verdict depend on the machine.
@@ -34,7 +35,7 @@ settings.register_profile("ci", PATIENT, derandomize=True, max_examples=60)
 settings.register_profile("dev", PATIENT, max_examples=2000)
 settings.load_profile(PROFILE)
 if PROFILE == "ci":
-    # Hypothesis also draws constants of loaded modules, which depend on the tests that ran before.
+    # Hypothesis also draws constants from loaded modules, and these depend on the tests that ran before.
     providers.is_local_module_file = lambda path: False
 
 # Tests may import the code of papers: `overspill_papers.pabo.measures`.

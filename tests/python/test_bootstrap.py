@@ -52,7 +52,7 @@ def drawn_samples(draw: st.DrawFn) -> list[list[float]]:
 
 @fewer_resamples
 @given(drawn_samples())
-def test_intervals_have_the_very_bits_of_scipy_s(samples: list[list[float]]) -> None:
+def test_intervals_are_bit_identical_to_scipy(samples: list[list[float]]) -> None:
     data = np.array(samples)
     sizes, count = np.ldexp(1.0, np.frexp(np.abs(data).max(axis=1))[1] - 1), data.shape[1]
     means = bootstrap.resampled_mean_function(data / sizes[:, None])
@@ -71,9 +71,7 @@ def test_intervals_have_the_very_bits_of_scipy_s(samples: list[list[float]]) -> 
 
 @fewer_resamples
 @given(drawn_samples(), st.integers(-200, 200))
-def test_drawn_intervals_depend_on_their_sample_alone_and_scale_with_it(
-    samples: list[list[float]], power: int
-) -> None:
+def test_intervals_depend_on_one_sample_and_scale_with_it(samples: list[list[float]], power: int) -> None:
     found = bootstrap.bca_intervals([*samples, [5.0] * len(samples[0])], [0.95, 0.99])
     assert found.pop() == [(5.0, 5.0)] * 2
     for values, intervals in zip(samples, found, strict=True):
@@ -84,7 +82,7 @@ def test_drawn_intervals_depend_on_their_sample_alone_and_scale_with_it(
 
 @fewer_resamples
 @given(drawn_samples())
-def test_drawn_intervals_contain_the_mean_and_lie_among_the_values(samples: list[list[float]]) -> None:
+def test_intervals_contain_the_mean_within_the_value_range(samples: list[list[float]]) -> None:
     for values, intervals in zip(samples, bootstrap.bca_intervals(samples, [0.95, 0.99]), strict=True):
         close = 1e-12 * max(map(abs, values))
         narrow, wide = intervals

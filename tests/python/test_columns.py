@@ -42,7 +42,7 @@ PIECES = st.lists(
 
 
 @given(PIECES, st.sampled_from([(pa.uint32(), U32_NONE), (pa.uint64(), U64_NONE)]))
-def test_drawn_slices_with_nulls_come_back(
+def test_random_slices_with_nulls_come_back(
     pieces: list[tuple[list[int | None], int, int]], kind: tuple[pa.DataType, int]
 ) -> None:
     dtype, none = kind

@@ -9,9 +9,9 @@ from typing import Any
 import networkx
 import numpy as np
 import pytest
-from drawn import SCALARS, TEXTS, TOML_VALUES, decimal_text
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import SCALARS, TEXTS, TOML_VALUES, decimal_text
 
 from overspill import BadInput, _core
 from overspill.engine import axis_values, keys, toml_values, topology
@@ -216,7 +216,7 @@ def test_numbers_of_numpy_are_written_as_those_of_python(whole: int, real: float
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), drawn_quantities(RATES)), min_size=2, max_size=6), st.data())
-def test_drawn_trees_pass_the_core_and_come_back(
+def test_random_trees_pass_the_core_and_come_back(
     hosts: list[tuple[int, tuple[str, Fraction]]], data: st.DataObject
 ) -> None:
     graph = networkx.Graph()

@@ -86,7 +86,7 @@ def test_the_entropy_reaches_its_bound_where_every_displacement_is_as_frequent()
 
 
 @given(st.integers(1, 12).flatmap(lambda count: st.permutations(range(1, count + 1))))
-def test_drawn_arrivals_have_the_shares_that_their_definitions_give(arrivals: list[int]) -> None:
+def test_reordering_shares_match_their_definitions(arrivals: list[int]) -> None:
     found, count = measure(observed(arrivals)), len(arrivals)
     late = [i for i, sequence in enumerate(arrivals) if sequence < max(arrivals[: i + 1])]
     far = [abs(index - sequence) for index, sequence in enumerate(arrivals, 1)]

@@ -6,16 +6,16 @@ import re
 from typing import Any
 from urllib.parse import unquote
 
-from drawn import LETTERS, TEXTS, TOML_VALUES
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import LETTERS, TEXTS, TOML_VALUES
 
 from overspill.charts.sweep import chart_file_name
 from overspill.engine import keys
 from overspill.results import cache, formats, results_folder
 from overspill.results.metric_key import LABELS, Key, parse_known_key
 
-# Names that are special on some system, and their beginnings, among others.
+# Any texts, and names made of reserved names and special characters of some systems.
 NAMES = TEXTS | st.builds(
     "".join,
     st.lists(st.sampled_from(["con", "NUL", "Com1", "lpt9", ".", "..", "%", "%2E", " ", "a", "~", ":"])),
@@ -36,7 +36,7 @@ def test_any_name_is_a_legal_component_of_a_path_and_comes_back(name: str) -> No
 
 
 @given(NAMES)
-def test_any_metric_has_a_chart_of_its_own_on_any_system(name: str) -> None:
+def test_chart_file_names_are_legal_and_decode_to_the_metric(name: str) -> None:
     found = chart_file_name(name)
     assert not set(found) & set('<>:"/\\|?*')
     assert "%" in name or unquote(found) == f"sweep-{name}"
@@ -91,7 +91,7 @@ METRICS = st.text(LETTERS.replace("[", ""), min_size=1)
 
 
 @given(METRICS, st.sampled_from(["", *LABELS]), TEXTS)
-def test_drawn_keys_of_metrics_come_back_from_their_text(metric: str, by: str, of: str) -> None:
+def test_metric_keys_are_read_from_their_text(metric: str, by: str, of: str) -> None:
     key = Key(metric, **{by: of}) if by else Key(metric)
     found = parse_known_key(str(key))
     assert found == key and found.cells == key.cells == (metric, by, of if by else "")
@@ -101,7 +101,7 @@ def test_drawn_keys_of_metrics_come_back_from_their_text(metric: str, by: str, o
     st.sets(st.integers(0, 40), min_size=1, max_size=8)
     | st.integers(0, 40).map(lambda n: set(range(n, 2 * n + 1)))
 )
-def test_drawn_seeds_can_be_read_from_their_text(seeds: set[int]) -> None:
+def test_seeds_are_read_from_their_text(seeds: set[int]) -> None:
     text = formats.format_seeds(seeds)
     first, dash, last = text.partition("-")
     found = set(range(int(first), int(last) + 1)) if dash else {int(one) for one in text.split(", ")}
@@ -109,7 +109,7 @@ def test_drawn_seeds_can_be_read_from_their_text(seeds: set[int]) -> None:
 
 
 @given(st.floats(-1e15, 1e15))
-def test_drawn_numbers_are_printed_without_exponent_and_to_four_digits(value: float) -> None:
+def test_numbers_have_no_exponent_and_four_digits(value: float) -> None:
     text = formats.format_number(value)
     assert re.fullmatch(r"-?[0-9]{1,3}(,[0-9]{3})*(\.[0-9]{1,9})?", text)
     assert abs(float(text.replace(",", "")) - value) <= max(5e-4 * abs(value), 5.1e-10)

@@ -318,7 +318,7 @@ WAITS = st.integers(0, 300) | st.integers(0, 49).flatmap(
 
 
 @given(st.lists(st.tuples(WAITS, st.integers(0, 9)), min_size=1, max_size=60), st.integers(1, 80))
-def test_waits_of_thousands_of_ports_are_counted_by_bucket(rows: list[tuple[int, int]], at_once: int) -> None:
+def test_rows_are_counted_by_bucket_in_parts_of_any_size(rows: list[tuple[int, int]], at_once: int) -> None:
     check_buckets(rows, at_once)
 
 

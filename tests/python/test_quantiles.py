@@ -78,7 +78,7 @@ def percentile_by_definition(values: list[float], percent: Fraction) -> float:
 
 
 @given(SAMPLES, PERCENTS)
-def test_drawn_percentiles_hold_whenever_open_samples_end(
+def test_censored_percentiles_are_lower_bounds(
     samples: list[tuple[int, bool, int]], percent: Fraction
 ) -> None:
     values, open_ended = (np.array(column) for column in list(zip(*samples, strict=True))[:2])
@@ -91,7 +91,7 @@ def test_drawn_percentiles_hold_whenever_open_samples_end(
 
 
 @given(st.lists(st.tuples(st.integers(-5, 5), st.integers(0, 6)), max_size=12), PERCENTS, st.integers(0, 90))
-def test_drawn_weights_count_as_repeated_values_at_any_scale(
+def test_random_weights_count_as_repeated_values_at_any_scale(
     pairs: list[tuple[int, int]], percent: Fraction, scale: int
 ) -> None:
     values = np.array([value for value, _ in pairs], np.int64)

@@ -37,7 +37,7 @@ def test_jain_s_index_is_the_square_of_the_sum_over_n_sums_of_squares() -> None:
 
 
 @given(st.lists(st.floats(0, 1e12), min_size=2, max_size=20), st.integers(-30, 30))
-def test_drawn_shares_have_an_index_from_one_nth_to_one(shares: list[float], power: int) -> None:
+def test_random_shares_have_an_index_from_one_nth_to_one(shares: list[float], power: int) -> None:
     values = np.array([round(one, 3) for one in shares])
     found = jain_index(values)
     assert (found is None) == (not values.any())

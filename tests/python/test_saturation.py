@@ -137,7 +137,7 @@ def drawn_pauses(draw: st.DrawFn) -> list[Pause]:
 
 
 @given(drawn_pauses())
-def test_following_changes_finds_the_trees_that_looking_at_every_instant_finds(pauses: list[Pause]) -> None:
+def test_tree_tracking_matches_a_search_at_every_instant(pauses: list[Pause]) -> None:
     run = run_with_pauses(pauses)
     found = saturation.find_trees(run)
     every = PauseIntervals.from_run(run)

@@ -104,7 +104,7 @@ def test_of_two_seeds_differences_have_a_range_and_no_interval() -> None:
     assert (one.mean, one.low, one.high) == (-1.25, -1.5, -1.0)
 
 
-# Whole numbers, whose sums and means are as exact after a change of sign or order as before.
+# Whole numbers: their sums are exact, so a change of sign or order does not change rounding.
 SAMPLES = st.lists(st.lists(st.integers(-20, 20).map(float), min_size=3, max_size=8), min_size=1, max_size=6)
 VALUES = st.dictionaries(
     st.sampled_from("abcd"),
@@ -122,14 +122,14 @@ def p_values(samples: list[list[float]]) -> list[float]:
 
 
 @given(SAMPLES)
-def test_drawn_p_values_are_those_of_scipy(samples: list[list[float]]) -> None:
+def test_p_values_match_scipy(samples: list[list[float]]) -> None:
     for one in samples:
         if len(set(one)) > 1:
             assert stats.p_value(one) == pytest.approx(ttest_1samp(one, 0.0).pvalue, rel=1e-9)
 
 
 @given(SAMPLES)
-def test_drawn_differences_exclude_zero_as_the_steps_of_holm_do(samples: list[list[float]]) -> None:
+def test_differences_exclude_zero_as_by_holm(samples: list[list[float]]) -> None:
     known = dict(enumerate(p_values(samples)))
     found = stats.holm_differences("best", {str(at): one for at, one in enumerate(samples)})
     rejected = set[int]()
@@ -147,17 +147,17 @@ def test_drawn_differences_exclude_zero_as_the_steps_of_holm_do(samples: list[li
 
 
 @given(SAMPLES, st.integers(0, 5))
-def test_drawn_false_discoveries_are_controlled_as_by_scipy(samples: list[list[float]], at: int) -> None:
+def test_benjamini_hochberg_matches_scipy(samples: list[list[float]], at: int) -> None:
     found = stats.benjamini_hochberg(samples)
     assert found == [one <= 0.05 for one in false_discovery_control(p_values(samples))]
-    # A difference that becomes certain takes no other away.
+    # If one sample becomes clearly different from 0, every other sample found before is still found.
     certain = [[1.0] * 3 if place == at else one for place, one in enumerate(samples)]
     now = stats.benjamini_hochberg(certain)
     assert all(late or place == at for place, (one, late) in enumerate(zip(found, now, strict=True)) if one)
 
 
 @given(VALUES, st.randoms())
-def test_drawn_comparisons_turn_with_their_sign_and_keep_with_their_order(
+def test_comparison_is_negated_by_sign_and_ignores_seed_order(
     values: dict[str, dict[int, float]], shuffled: random.Random
 ) -> None:
     found = stats.compare_variants(values, "lower")

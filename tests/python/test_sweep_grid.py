@@ -4,9 +4,9 @@ import itertools
 from fractions import Fraction
 
 import pytest
-from drawn import TEXTS, TOML_VALUES, decimal_text
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import TEXTS, TOML_VALUES, decimal_text
 
 from overspill import BadInput
 from overspill.engine import axis_values, toml_values
@@ -198,7 +198,7 @@ UNITS = st.sampled_from([unit for family in axis_values.UNIT_DIMENSIONS for unit
 
 
 @given(DECIMALS, DECIMALS, st.integers(1, 8), UNITS, st.booleans())
-def test_drawn_ranges_have_every_step_exactly(
+def test_random_ranges_have_every_step_exactly(
     first: Fraction, step: Fraction, count: int, unit: str, down: bool
 ) -> None:
     exact = [first + at * step for at in range(count)]
@@ -212,7 +212,7 @@ def test_drawn_ranges_have_every_step_exactly(
 
 
 @given(st.sampled_from(["lin", "log"]), DECIMALS, DECIMALS, st.integers(2, 9), UNITS)
-def test_drawn_spacings_lead_from_end_to_end(
+def test_random_spacings_lead_from_end_to_end(
     kind: str, first: Fraction, last: Fraction, count: int, unit: str
 ) -> None:
     ends = [f"{decimal_text(one)}{unit}" for one in (first, last)]
@@ -223,13 +223,13 @@ def test_drawn_spacings_lead_from_end_to_end(
 
 
 @given(st.lists(TOML_VALUES, min_size=1, max_size=4))
-def test_drawn_values_between_commas_come_back(values: list[object]) -> None:
+def test_random_values_between_commas_come_back(values: list[object]) -> None:
     made = [toml_values.format_toml(one) for one in values]
     assert axis_values.split_at_commas("x", " , ".join(made)) == made
 
 
 @given(st.integers(0, 10**6), st.integers(0, 6), UNITS, UNITS)
-def test_drawn_quantities_are_the_same_numbers_in_every_unit(
+def test_random_quantities_are_the_same_numbers_in_every_unit(
     digits: int, places: int, unit: str, other: str
 ) -> None:
     given = decimal_text(Fraction(digits, 10**places))
@@ -248,7 +248,7 @@ def test_drawn_quantities_are_the_same_numbers_in_every_unit(
     ),
     st.data(),
 )
-def test_drawn_grids_have_every_combination_once_and_in_order(
+def test_random_grids_have_every_combination_once_and_in_order(
     over: dict[str, list[int]], data: st.DataObject
 ) -> None:
     sizes = sorted({len(values) for values in over.values()})
@@ -273,7 +273,7 @@ def test_drawn_grids_have_every_combination_once_and_in_order(
 
 
 @given(TEXTS, TEXTS)
-def test_drawn_texts_are_axes_or_bad_input(path: str, text: str) -> None:
+def test_random_texts_are_axes_or_bad_input(path: str, text: str) -> None:
     try:
         (axis,) = build_grid([f"{path}={text}"]).axes
     except BadInput as error:

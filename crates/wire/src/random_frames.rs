@@ -12,7 +12,7 @@ pub(crate) fn any_timestamps() -> impl Strategy<Value = Option<Timestamps>> {
     option::of(any::<(u32, u32)>().prop_map(|(val, ecr)| Timestamps { val, ecr }))
 }
 
-/// Returns the number of SACK blocks, below `many`, and the blocks.
+/// Returns a strategy for fewer than `many` SACK blocks: their number, and the blocks.
 pub(crate) fn any_blocks(many: usize) -> impl Strategy<Value = (u8, [(u32, u32); 4])> {
     vec(any::<(u32, u32)>(), 0..many).prop_map(|list| {
         let mut blocks = [(0, 0); 4];

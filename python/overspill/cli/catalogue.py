@@ -149,7 +149,7 @@ def describe_type(parameter: Spec) -> str:
 
 
 def owner_name(spec: Spec) -> str:
-    """Returns the entry to which parameters belong, such as `switch.overflow trim`."""
+    """Returns the owner of parameters: an entry such as `switch.overflow trim`, or `the scenario`."""
     return f"{spec['slot']} {spec['kind']}".strip() or "the scenario"
 
 

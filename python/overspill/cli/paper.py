@@ -111,8 +111,8 @@ def paper(
         if redraw:
             if wanted or seeds or jobs or what_if or as_json or not report:
                 raise BadInput(
-                    "--redraw: found names of figures, or an option of runs; expected only --out, --figures "
-                    "or --publish, since it draws all figures"
+                    "--redraw: found a figure, --seeds, --jobs, --what-if, --json or --no-report; "
+                    "expected only --out, --figures or --publish, because --redraw draws all figures"
                 )
             redraw_published(found, out_dir or out / "published", formats or (), publish)
             return

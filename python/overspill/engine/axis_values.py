@@ -95,9 +95,10 @@ def expand_range(path: str, item: str, match: re.Match[str]) -> list[str]:
 
 
 def expand_spacing(path: str, item: str, logarithmic: bool, parts: list[str]) -> list[str]:
-    """Returns `n` values from `a` to `b`, as whole numbers if both ends are written so.
+    """Expands `lin(a,b,n)` or `log(a,b,n)` to at most `n` different values, both ends exactly included.
 
-    Values between the ends have six significant digits.
+    Values are whole numbers if both ends are written as whole numbers. Otherwise, those between the ends are
+    rounded to six significant digits; one that rounds to an end, or past it, is left out.
     """
     rule = "expected both ends in the same unit and the number of values, such as log(1KB,1000KB,4)"
     ends = [QUANTITY_PATTERN.fullmatch(part) for part in parts[:2]]
@@ -115,7 +116,7 @@ def expand_spacing(path: str, item: str, logarithmic: bool, parts: list[str]) ->
         inner = [Fraction(round(one)) for one in inner]
     else:
         inner = [Fraction(f"{float(one):.6g}") for one in inner]
-    # Rounding may lead beyond ends that differ by less.
+    # If the ends differ only after the sixth digit, rounding may move a value to an end or past it.
     between = [one for one in inner if min(first, last) < one < max(first, last)]
     return [f"{format_fraction(one)}{low[3]}" for one in dict.fromkeys([first, *between, last])]
 

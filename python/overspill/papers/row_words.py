@@ -136,7 +136,11 @@ def describe_score(found: Mapping[str, int], rows: Iterable[RowDocument]) -> str
     """Describes how many of the rows that count have each verdict, and how many rows were not run."""
     texts = [f"{found[one]} {VERDICT_WORDS[one]}" for one in VERDICTS if found[one]]
     of = found["of"]
-    text = f"{of} row{'s' * (of != 1)} count{'s' * (of == 1)}: {', '.join(texts)}" if of else "no row counts"
+    text = (
+        f"{of} row{'s' * (of != 1)} count{'s' * (of == 1)}: {', '.join(texts)}"
+        if of
+        else "no row of this figure counts"
+    )
     return "; ".join(filter(None, (text, describe_rows_not_run(sum(is_marked_later(row) for row in rows)))))
 
 
@@ -164,7 +168,11 @@ def describe_reproduced_rows(rows: Sequence[RowDocument]) -> str:
     """Describes how many of a figure's rows that count are reproduced."""
     counted = [row for row in rows if row["counts"] == "yes"]
     reproduced = sum(row["ok"] for row in counted)
-    text = f"{reproduced} of {len(counted)} rows that count are reproduced" if counted else "no row counts"
+    text = (
+        f"{reproduced} of {len(counted)} rows that count as evidence are reproduced"
+        if counted
+        else "no row of this figure counts"
+    )
     return "; ".join(filter(None, (text, describe_rows_not_run(sum(is_marked_later(row) for row in rows)))))
 
 

@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn memory_is_never_exceeded_and_reserves_stay_available() {
-        // Packets that arrive at a port or, one of three, leave it.
+        // Each packet arrives at a port; in one case of three, bytes leave the port instead.
         let packets = vec((0..8_usize, 64..=1518_u16, 0..3), 0..=2000);
         for (alpha, reserved) in
             [("0", 0u64), ("0.125", 1000), ("1", 0), ("1", 3000), ("16", 2000), ("1000000000", 1500)]

@@ -78,7 +78,7 @@ impl ThreeQueues {
             EventQueue::Heap(_) => unreachable!("a trio has a wheel"),
         }
     }
-    /// Pops an event for each of `events`, and pushes that one, later by up to `2^bits` ps.
+    /// Pops the next event for each of `events`, and pushes the given one less than `2^bits` ps later.
     fn replace(&mut self, events: &[DrawnEvent], bits: usize) {
         for event in events {
             self.pop();
@@ -112,7 +112,7 @@ struct DrawnEvent {
 }
 
 impl DrawnEvent {
-    /// Returns a length of time from 0 to `2^bits` ps; its order of magnitude is random too.
+    /// Returns a duration below `2^bits` ps, with a random order of magnitude.
     fn duration(&self, bits: usize) -> u64 {
         self.time.checked_shr(64 - self.scale.index(bits + 1) as u32).unwrap_or(0)
     }
@@ -129,7 +129,7 @@ fn any_event() -> impl Strategy<Value = DrawnEvent> {
 #[test]
 fn random_pushes_and_pops_have_one_order_in_wheel_and_heap() {
     // Time scales range from one instant to seconds, and the mixes of pushes and pops from draining to growing queues.
-    // Each pop takes further events of its step: as many as the last bits of a number are ones.
+    // After each pop, up to as many further events of the same step are taken as `further` has trailing one bits.
     let step = (0..100, any::<u8>(), any_event());
     for_all(120, (0..44_usize, 35..65, vec(step, 0..=4000)), |(bits, growth, steps)| {
         let mut trio = ThreeQueues::new();

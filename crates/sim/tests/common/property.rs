@@ -5,13 +5,13 @@ use proptest::test_runner::{Config, RngSeed, TestError, TestRunner};
 use std::cell::RefCell;
 use std::panic::Location;
 
-/// Maximum number of runs that shrink an input.
+/// Maximum number of test runs while an input is shrunk, which also stops after 30 s.
 const MAX_SHRINK_RUNS: u32 = 50_000;
 
-/// Runs a test with this number of random inputs, the same in every run of the tests.
+/// Runs `test` on `cases` random inputs, which are the same in every run.
 ///
-/// If the test fails for an input, a smaller one is searched and printed. The seed of the input is written to
-/// `proptest-regressions/`, and the next run begins with it.
+/// If the test fails, its input is shrunk, and the smallest failing input found is printed. A seed is written to
+/// `proptest-regressions/`, and each later run begins with the seeds in it.
 ///
 /// # Panics
 /// If the test panics for an input.
@@ -35,10 +35,10 @@ pub(crate) fn for_all<S: Strategy>(cases: u32, inputs: S, test: impl FnMut(S::Va
     match result {
         Ok(()) => {}
         Err(TestError::Fail(reason, input)) => {
-            eprintln!("smallest input that fails: {input:#?}");
+            eprintln!("smallest failing input found: {input:#?}");
             // The panic of this call names its line.
             run(input);
-            panic!("the test fails only at times: {reason}");
+            panic!("the test failed for this input, but passed when run again: {reason}; make it deterministic");
         }
         Err(error) => panic!("{error}"),
     }

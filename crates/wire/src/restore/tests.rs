@@ -20,7 +20,7 @@ fn any_packet(framing: Framing) -> impl Strategy<Value = (Pkt, PacketExtension)>
     let sack = any_blocks(4).prop_map(|(blocks, sack)| PacketExtension { blocks, sack, ..PacketExtension::default() });
     let ext = (prop_oneof![7 => sack, 1 => syn], any_timestamps(), any::<bool>())
         .prop_map(|(ext, timestamps, push)| PacketExtension { timestamps, push, ..ext });
-    // Payload bytes that a packet with payload was sent with.
+    // True if the packet was sent with payload, and the number of payload bytes.
     let payload = (any::<bool>(), 1..=1460_u16);
     let head = (any::<(u32, u32, u32)>(), 0..54_u32, 0..54_u32, any::<(u16, u16, u16, u8, u8, u8, u8)>());
     let numbers = any::<(u32, u32, u32, u16, u32)>();

@@ -167,7 +167,7 @@ fn random_bytes_cause_no_panic() {
 
 #[test]
 fn truncated_and_corrupted_frames_cause_no_panic() {
-    // One change of all bytes, or a change of its own for each byte.
+    // Bit mask for all bytes, or a separate mask for each byte.
     let change = prop_oneof![Just(vec![1]), Just(vec![0x80]), Just(vec![0xff]), vec(any::<u8>(), 128)];
     for_all(60, (any_packet(&[CpPacket::Enabled]), change), |((mut segment, seed), change)| {
         segment.payload %= 20;

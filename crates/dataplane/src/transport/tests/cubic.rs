@@ -89,7 +89,7 @@ fn at_short_round_trips_the_window_is_within_a_segment_of_what_reno_would_have()
 #[test]
 fn without_a_loss_the_window_never_falls_and_never_below_two_segments_with_one() {
     let start = (1..=60_u64, 1..=80_000_u64, 1..=200_000_u64);
-    // One of four rounds has a loss.
+    // In one round of four on average, a segment is lost if more than four are in flight.
     for_all(24, (start, vec(0..4, 0..=80)), |((window, ssthresh, rtt), rounds)| {
         let set = [("initial_window", packets(window)), ("initial_ssthresh", size(ssthresh))];
         let mut path = Path::new(&set, Dur::us(rtt));

@@ -111,7 +111,7 @@ fn queue_lengths_lead_to_states_of_table() {
     }
 }
 
-/// Change of a queue by bytes.
+/// Change of a queue length: set to, increased or decreased by a number of bytes.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     To(u64),

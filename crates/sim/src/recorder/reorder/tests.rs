@@ -165,7 +165,7 @@ fn literal_occupancies_and_extents(arrivals: &[u64]) -> [Vec<(i64, u64)>; 2] {
     [waiting, extents].map(|counts| counts.into_iter().collect())
 }
 
-/// Returns sequences of so many packet numbers with random swaps, losses and duplicates.
+/// Returns a strategy for arrivals of `packets` packets with random swaps, losses and duplicates.
 fn arrivals(packets: impl Into<SizeRange>) -> impl Strategy<Value = Vec<u64>> {
     // Delay of each copy of a packet: six of eight packets have one copy.
     let copies = prop_oneof![6 => vec(any::<Index>(), 1), 1 => vec(any::<Index>(), 2), 1 => Just(vec![])];

@@ -156,7 +156,7 @@ fn held(switch: &Switch) -> BTreeMap<(u16, u8), u64> {
 /// Settings of a switch whose ports may not send some classes.
 #[derive(Clone, Debug)]
 struct Settings {
-    /// Kind of the stages, sizes of their buffers and of link buffers, their lists, and `end_to_end`.
+    /// Stages: their kind, sizes of stage buffers and link buffers, order of lists, and `end_to_end`.
     stages: Option<(&'static str, [u64; 2], &'static str, bool)>,
     buffer: u64,
     /// Bits of the paused classes of each port.
@@ -213,7 +213,7 @@ fn stuck_bytes_never_leave_and_are_all_that_remains() {
             let check = |said: &BTreeMap<(u16, u8), u64>| {
                 said.iter().all(|(at, bytes)| there.get(at).copied().unwrap_or(0) >= *bytes)
             };
-            assert!(check(&said), "{said:?} was to stay, {there:?} is there");
+            assert!(check(&said), "reported as stuck: {said:?}; held now: {there:?}");
             let mut now = BTreeMap::new();
             for own in switch.core.stuck_bytes(&stuck) {
                 *now.entry((own.ingress.0, own.class)).or_default() += own.bytes;

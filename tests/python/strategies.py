@@ -5,11 +5,11 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-# Without all of Unicode, of which Hypothesis makes a table that takes seconds.
+# Not all of Unicode: Hypothesis would spend seconds on a table of its characters.
 LETTERS = string.printable + "\0\x7fµé²①\u2028\u202e😀"
 TEXTS = st.text(LETTERS)
 SCALARS = TEXTS | st.integers(-(2**63), 2**63 - 1) | st.booleans() | st.floats(allow_nan=False)
-# Values that TOML has.
+# Values of TOML, without dates, times and NaN.
 TOML_VALUES = st.recursive(
     SCALARS, lambda one: st.lists(one, max_size=3) | st.dictionaries(TEXTS, one, max_size=3)
 )
