@@ -150,20 +150,56 @@ def test_the_tutorial_ends_at_its_figures(followed: Path) -> None:
     assert not (followed / "out/tutorial-sweep/figures").exists()
 
 
-def test_what_the_tutorial_says_of_its_runs_is_so(followed: Path) -> None:
+def numbers_after(text: str, start: str) -> list[str]:
+    """Returns the numbers between a phrase of the tutorial and the end of that sentence."""
+    sentence = re.search(re.escape(start) + r"(.*?)\.(?:\s|$)", " ".join(text.split()))
+    assert sentence is not None, start
+    return re.findall(r"\d[\d,]*(?:\.\d+)?", sentence[1])
+
+
+def rounded_like(value: float, number: str) -> str:
+    """Returns a value rounded to the last digit of a written number that is not an ending zero."""
+    decimals = len(number.partition(".")[2])
+    digits = decimals or len(number.rstrip("0")) - len(number)
+    return f"{round(value, digits):,.{decimals}f}"
+
+
+def test_the_numbers_in_the_tutorial_are_those_of_its_runs(followed: Path) -> None:
     import overspill
 
-    def largest_by_variant(folder: str, metric: str) -> dict[str, float]:
+    def means(folder: str, metric: str) -> dict[str, float]:
         values = overspill.Results.load(followed / folder).values
-        return {name: max(one[metric].value for one in by_seed.values()) for name, by_seed in values.items()}
+        return {
+            name: sum(one[metric].value for one in by_seed.values()) / len(by_seed)
+            for name, by_seed in values.items()
+        }
 
-    slow, mean, lost = (
-        largest_by_variant("out/tutorial", metric) for metric in ("qct_p99", "qct_mean", "drops")
+    text = TUTORIAL.read_text()
+    slow, mean, lost, again, timeouts = (
+        means("out/tutorial", metric)
+        for metric in ("qct_p99", "qct_mean", "drops", "retransmits", "timeouts")
     )
-    assert min(slow["drop"], slow["mark"]) > 10e-3 > 1e-3 > slow["detour"]
-    assert min(mean["drop"], mean["mark"]) > 4e-3 > 2e-3 > mean["bounce"] > mean["detour"]
+    told = {
+        "`QCT mean` is about": (1e3 * mean["drop"], 1e3 * mean["mark"]),
+        "4 ms with `mark`. It is": (1e3 * mean["detour"], 1e3 * mean["bounce"]),
+        "`QCT p99` is": (1e3 * slow["drop"], 1e3 * slow["mark"]),
+        "27 ms with `mark`. It is": (1e3 * slow["detour"], 1e3 * slow["bounce"]),
+        "(row `retransmissions`): about": (again["detour"], again["bounce"]),
+    }
+    for start, values in told.items():
+        numbers = numbers_after(text, start)
+        assert [rounded_like(*pair) for pair in zip(values, numbers, strict=True)] == numbers, start
+    flows = re.search(r"bounce 0 of (\d+)", (followed / "sixteen.txt").read_text())
+    assert flows is not None
+    packets = 14 * int(flows[1]) / 10  # of a seed: 20 KB are 14 segments of 1,448 bytes
+    assert numbers_after(text, "The second number is") == [f"{100 * again['bounce'] / packets:.0f}"]
     assert min(lost["drop"], lost["mark"]) > 0 == max(lost["detour"], lost["bounce"])
-    assert set(largest_by_variant("out/six", "drops").values()) == {0}
+    assert min(timeouts["drop"], timeouts["mark"]) > 0 == max(timeouts["detour"], timeouts["bounce"])
+    six, tail = means("out/six", "qct_mean"), means("out/six", "qct_p99")
+    longer = [100 * (one["bounce"] / one["mark"] - 1) for one in (six, tail)]
+    assert numbers_after(text, "`bounce` is slower: its `QCT mean` is")[:1] == [f"{longer[0]:.0f}"]
+    assert numbers_after(text, "5% longer and its `QCT p99`")[:1] == [f"{longer[1]:.0f}"]
+    assert set(means("out/six", "drops").values()) == {0}
 
 
 def test_the_rows_that_the_tutorial_looks_for_are_printed(followed: Path) -> None:
