@@ -15,7 +15,16 @@ from overspill.cli.console import (
     stderr_console,
     stdout_console,
 )
-from overspill.cli.options import Figures, FirstSeed, MaxEvents, Variants, requested_formats, single_name
+from overspill.cli.options import (
+    EveryMetric,
+    Figures,
+    FirstSeed,
+    MaxEvents,
+    Scenario,
+    Variants,
+    requested_formats,
+    single_name,
+)
 from overspill.cli.run_end import write_report_and_exit
 from overspill.errors import escape_unprintable
 
@@ -52,7 +61,7 @@ def declare_global_options(
 
 @app.command()
 def run(
-    scenario: Annotated[str, typer.Argument(help="Scenario file (TOML).")],
+    scenario: Scenario,
     sets: Annotated[
         list[str] | None,
         typer.Option(
@@ -69,16 +78,7 @@ def run(
         bool, typer.Option("--json", help=("Print one JSON document instead of the table."))
     ] = False,
     max_events: MaxEvents = None,
-    every: Annotated[
-        bool,
-        typer.Option(
-            "--all",
-            help=(
-                "Print all metrics except those that are 0 in every run (default: only the most "
-                "informative metrics)."
-            ),
-        ),
-    ] = False,
+    every: EveryMetric = False,
     jobs: Annotated[
         int | None, typer.Option(min=1, help=("Number of simultaneous runs (default: number of cores)."))
     ] = None,
@@ -151,6 +151,7 @@ def demo(
     out_dir: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Folder for the results (default: out/NAME).")
     ] = None,
+    every: EveryMetric = False,
     show: Annotated[bool, typer.Option("--print", help="Print the scenario file instead.")] = False,
 ) -> None:
     """Run an example scenario: by default a burst into one host (incast)."""
@@ -161,7 +162,7 @@ def demo(
         if show:
             typer.echo(path.read_text(encoding="utf-8"), nl=False)
             return
-    run(str(path), seeds=seeds, out_dir=out_dir)
+    run(str(path), seeds=seeds, out_dir=out_dir, every=every)
 
 
 @app.command("report")

@@ -1,15 +1,29 @@
-"""Options of several commands, and functions that parse them."""
+"""Arguments and options of several commands, and functions that parse them."""
 
 from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
+from overspill import shipped_files
 from overspill.errors import BadInput
 
+Scenario = Annotated[
+    str, typer.Argument(help="Scenario file (TOML).", callback=shipped_files.check_scenario_path)
+]
 FirstSeed = Annotated[int | None, typer.Option(min=0, help="First seed (default: the seed of the scenario).")]
 MaxEvents = Annotated[
     int | None, typer.Option(min=1, help="Stop each run after this number of events, with partial results.")
+]
+EveryMetric = Annotated[
+    bool,
+    typer.Option(
+        "--all",
+        help=(
+            "Print all metrics except those that are 0 in every run (default: only the most "
+            "informative metrics)."
+        ),
+    ),
 ]
 Figures = Annotated[
     str | None,

@@ -7,12 +7,12 @@ import typer
 
 from overspill.cli import console
 from overspill.cli.console import split_names
-from overspill.cli.options import Figures, FirstSeed, MaxEvents, Variants, requested_formats
+from overspill.cli.options import Figures, FirstSeed, MaxEvents, Scenario, Variants, requested_formats
 from overspill.cli.run_end import write_report_and_exit
 
 
 def sweep(
-    scenario: Annotated[str, typer.Argument(help="Scenario file (TOML).")],
+    scenario: Scenario,
     over: Annotated[
         list[str],
         typer.Option(

@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 
 from overspill.cli import console
-from overspill.cli.options import Figures, Variant, requested_formats, single_name
+from overspill.cli.options import Figures, Scenario, Variant, requested_formats, single_name
 
 
 def trace(
-    scenario: Annotated[str, typer.Argument(help="Scenario file (TOML).")],
+    scenario: Scenario,
     packet: Annotated[
         str,
         typer.Option(

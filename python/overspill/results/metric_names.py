@@ -63,7 +63,7 @@ def unknown_metric_error(name: str, text: str, field: str) -> BadInput:
 
 def similar_names_hint(name: str, known: Iterable[str]) -> str:
     """Returns a question with names that are similar to a wrong one; empty if none is similar."""
-    close = difflib.get_close_matches(name, list(known), n=3)
+    close = difflib.get_close_matches(name, list(dict.fromkeys(known)), n=3)
     return f"; did you mean {' or '.join(close)}?" if close else ""
 
 
