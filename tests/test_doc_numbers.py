@@ -51,3 +51,14 @@ def test_the_table_of_bounce_is_that_of_the_published_rows(title: str) -> None:
     assert is_written(queued, row["measured"], row["ci95"])
     assert is_written(cioq, inside["measured"], inside["ci95"])
     assert numbers_in(queued) and numbers_in(cioq)
+
+
+def test_the_number_of_reproduced_claims_is_that_of_the_page_of_claims() -> None:
+    table = re.findall(
+        r"^\| \[[\w-]+\]\(#[\w-]+\) \|((?: \d+ \|){5})$", (DOCS / "claims.md").read_text(), re.MULTILINE
+    )
+    verdicts = [[int(number) for number in numbers_in(line)] for line in table]
+    assert len(verdicts) == 5
+    reproduced, every = sum(line[0] for line in verdicts), sum(map(sum, verdicts))
+    page = " ".join((DOCS / "internals/README.md").read_text().split())
+    assert f"{reproduced} of {every} claims are reproduced" in page
