@@ -174,6 +174,21 @@ def printed(folder: Path) -> dict[str, str]:
     return found
 
 
+def test_every_page_with_commands_of_a_clone_leads_to_those_of_a_wheel() -> None:
+    # A custom mechanism needs a clone.
+    clone = {"docs/commands.md", "docs/howto/own_answer.md"}
+    pages = [page for page in PAGES if page.is_relative_to(ROOT / "docs") and name_of(page) not in clone]
+    found = {name_of(page): page.read_text() for page in pages if ".venv/bin/overspill" in page.read_text()}
+    assert len(found) >= 8
+    link = "commands.md#with-an-installed-wheel)"
+    assert [name for name, text in found.items() if link not in text.partition("\n## ")[0]] == []
+    examples = {path.name for path in (ROOT / "scenarios").glob("*.toml")}
+    printed = re.findall(
+        r"overspill demo (\w+) --print > (\S+\.toml)", (ROOT / "docs/commands.md").read_text()
+    )
+    assert printed and all(f"{name}.toml" == file and file in examples for name, file in printed)
+
+
 def test_every_block_is_classified() -> None:
     others = [(page, body) for page, body in code_blocks() if not is_console(body)]
     known = {**OUTPUTS, **DATA}
