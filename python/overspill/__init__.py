@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from overspill.errors import BadInput, Failed, OverspillError, Unwritable
 
 if TYPE_CHECKING:
+    from overspill import plots
     from overspill.engine import topology
     from overspill.engine.core import curve, version
     from overspill.engine.options import Options
@@ -44,6 +45,7 @@ __all__ = [
     "export",
     "formats",
     "metrics",
+    "plots",
     "prepare",
     "quantiles",
     "run",
@@ -77,13 +79,14 @@ MODULE_OF_NAME = {
     "version": "engine.core",
     "warnings": "results.warnings",
 }
-PACKAGE_OF_MODULE = {
-    "columns": "results",
-    "export": "results",
-    "formats": "results",
-    "metrics": "results",
-    "quantiles": "stats",
-    "topology": "engine",
+PUBLIC_MODULES = {
+    "columns": "results.columns",
+    "export": "results.export",
+    "formats": "results.formats",
+    "metrics": "results.metrics",
+    "plots": "plots",
+    "quantiles": "stats.quantiles",
+    "topology": "engine.topology",
 }
 
 
@@ -97,8 +100,8 @@ def __getattr__(name: str) -> Any:
         text = f"overspill.{name} is now overspill.{FORMER_NAMES[name]}"
         importlib.import_module("warnings").warn(text, DeprecationWarning, stacklevel=2)
         name = FORMER_NAMES[name]
-    if name in PACKAGE_OF_MODULE:
-        return importlib.import_module(f"overspill.{PACKAGE_OF_MODULE[name]}.{name}")
+    if name in PUBLIC_MODULES:
+        return importlib.import_module(f"overspill.{PUBLIC_MODULES[name]}")
     if name not in MODULE_OF_NAME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"overspill.{MODULE_OF_NAME[name]}"), name)

@@ -1,13 +1,16 @@
 """Tests of figures: the same port in all panels, counts as in the table, and a readable size."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import chart_samples
 import pyarrow.compute as pc
 import pytest
 
-from overspill import Results, charts, plots, run
+from overspill import Results, charts, plots, run, sweep
 from overspill.charts import activity, common, queues
+from overspill.charts import sweep as sweep_charts
 
 
 def results_with_variants(tmp_path: Path, count: int) -> Results:
@@ -87,6 +90,22 @@ def test_a_workload_with_all_the_flows_has_no_figure_of_its_own(scenario: Path) 
     alone = {variant: table.filter(pc.equal(table["traffic"], 1)) for variant in results.variants}
     found = charts.build_charts(chart_samples.with_table(results, "flows", alone))
     assert "fct" in found and not {"fct-burst", "fct-background"} & set(found)
+
+
+def test_the_figure_of_one_metric_has_its_title_once(scenario: Path) -> None:
+    found = sweep(scenario, {"switch.x": [1, 2]}, seeds=2)
+    figure = plots.sweep(found, "fct_p99")
+    assert figure is not None
+    titles = [text.get_text() for text in figure.texts] + [axes.get_title("left") for axes in figure.axes]
+    assert titles.count("FCT p99") == 1
+    family = sweep_charts.build_sweep_charts(found)["sweep-fct"]
+    assert "FCT mean [burst]" in [panel.title for panel in family.panels]
+
+
+def test_the_module_is_there_without_an_import_of_its_own() -> None:
+    code = "import overspill; print(overspill.plots.sweep.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "sweep\n"
 
 
 def test_an_unknown_distribution_is_refused(scenario: Path) -> None:

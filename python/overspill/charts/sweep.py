@@ -287,7 +287,9 @@ def chart_lines(
             for one, *_ in group_identical_variants(sweep)
             for mark in build_variant_marks(sweep, cells, (index, held), (one, y))
         ]
-        panels.append(Panel(metrics.find_metric(metric).title, x, y, marks))
+        known = metrics.find_metric(metric).title
+        # A single panel with the title of its figure would print the title twice.
+        panels.append(Panel("" if known.casefold() == title.casefold() else known, x, y, marks))
     columns = min(2, len(panels))
     text = build_caption(sweep, tables, sweep.axes[index].path) + achieved_loads_text(sweep, index)
     told = hollow_points_note(tables.values())
