@@ -77,6 +77,10 @@ def test_a_mechanism_is_found_by_what_papers_and_standards_call_it(name: str, ki
         ("slowdown", ("slowdown_mean", "slowdown_p99", "alone")),
         ("retransmissions", ("retransmits", "fast_retransmits")),
         ("p99", ("k-th smallest",)),
+        ("packet-hops", ("one link", "simulated")),
+        ("Holm", ("several comparisons", "0.05/m")),
+        ("PG", ("priority group", "xoff", "switch.pause pfc")),
+        ("MMU", ("memory management unit", "switch.overflow", "switch.buffer shared")),
     ],
 )
 def test_words_of_the_field_say_what_they_mean(word: str, told: tuple[str, ...]) -> None:
@@ -156,6 +160,14 @@ def test_explain_says_how_the_meaning_of_a_word_differs() -> None:
     meant = "In Overspill, WCMP is `weighted` of `switch.routing`."
     first = f"{meant} A path is drawn for each packet, not for each flow."
     assert done.stdout.splitlines()[:2] == [first, "switch.routing weighted"]
+
+
+def test_a_hint_names_no_word_twice() -> None:
+    for word in ("dctp", "dqcn", "detor", "boucne"):
+        with pytest.raises(BadInput, match="did you mean") as refused:
+            catalogue.find_name(word)
+        names = refused.value.lines[0].partition("did you mean ")[2].rstrip("?").split(" or ")
+        assert len(set(names)) == len(names)
 
 
 def test_a_category_that_is_not_there_says_which_may_be_meant() -> None:

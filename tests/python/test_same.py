@@ -42,7 +42,7 @@ def test_variants_that_are_equal_to_the_digit_are_one_run_and_why_is_said_where_
     runs = {"a025": never, "a1": dict(never), "drop": values(fct_mean=0.2, drops=3), "a8": dict(never)}
     assert identical_variants.find_identical_groups(runs) == [("a025", "a1", "a8")]
     assert identical_variants.describe_groups(runs) == [
-        "no buffer overflowed: a025, a1 and a8 are identical runs"
+        "no buffer overflowed and no mechanism acted: a025, a1 and a8 are identical runs"
     ]
 
 
@@ -118,17 +118,20 @@ def test_runs_whose_flows_or_losses_differ_are_two(name: str) -> None:
 @pytest.mark.parametrize(
     ("known", "why"),
     [
-        (values(COVERED, drops=0), "no buffer overflowed"),
-        (values(OUTSIDE, drops=0), "no buffer overflowed in the measurement window"),
-        (recorded_runs(activity={"count": []}), "no buffer overflowed"),
-        (recorded_runs(activity={"count": [3]}), "no buffer overflowed in the measurement window"),
+        (values(COVERED, drops=0), "no buffer overflowed and no mechanism acted"),
+        (values(OUTSIDE, drops=0), "no buffer overflowed and no mechanism acted in the measurement window"),
+        (recorded_runs(activity={"count": []}), "no buffer overflowed and no mechanism acted"),
+        (
+            recorded_runs(activity={"count": [3]}),
+            "no buffer overflowed and no mechanism acted in the measurement window",
+        ),
         (
             recorded_runs(activity={"count": []}, pause_trace={"from_ps": [2]}),
-            "no buffer overflowed in the measurement window",
+            "no buffer overflowed and no mechanism acted in the measurement window",
         ),
         (
             recorded_runs(activity={"count": []}, hold_trace={"bin": [2]}),
-            "no buffer overflowed in the measurement window",
+            "no buffer overflowed and no mechanism acted in the measurement window",
         ),
     ],
 )

@@ -201,6 +201,37 @@ TERMS = (
         ("jain", "flow_goodput_min"),
         ("jitter", "nic_jitter"),
     ),
+    Term(
+        ("packet-hop", "packet-hops", "packet hop", "packet hops"),
+        "One packet, data or ACK, that crosses one link. The line `simulated` has the number of packet-hops "
+        "of all runs, a measure of their work.",
+    ),
+    Term(
+        ("Holm", "Holm's method", "Holm correction", "Holm-corrected"),
+        "Correction of intervals for several comparisons (Holm 1979). The best variant of a row is compared "
+        "with every other. With m comparisons left, the next interval has a confidence of 1 − 0.05/m. All "
+        "comparisons of a row together then have a confidence of 95%.",
+    ),
+    Term(
+        ("PG", "PGs", "priority group", "priority groups"),
+        "Priority group: the frames of an input port for which a switch counts bytes together, as SONiC and "
+        "SAI name it. In Overspill, each class of a port is such a group with `pfc`, and the whole port "
+        "with `pause`.",
+        ("pauses", "paused_fraction"),
+        ("xoff", "xon", "classes"),
+        ("switch.pause.pfc", "switch.pause.pause"),
+        "pause.md",
+    ),
+    Term(
+        ("MMU", "memory management unit"),
+        "Memory management unit of a switch chip: it divides the packet buffer between ports, and decides "
+        "if an arriving packet is stored. In Overspill, `switch.buffer` is the memory, `switch.overflow` "
+        "decides about a packet that does not fit, and `switch.pause` about pauses.",
+        ("port_bytes_max",),
+        ("switch.buffer.size", "switch.buffer.alpha", "switch.buffer.reserved"),
+        ("switch.buffer.per_port", "switch.buffer.shared"),
+        "buffer.md",
+    ),
     Term(("pkt",), "Packets of any size: unit of counts, of buffers and of thresholds (`100pkt`)."),
 )
 TERM_OF_WORD = {word.casefold(): term for term in TERMS for word in term.words}

@@ -20,7 +20,7 @@ WHOLE_RUN_KEYS = ("stop", "end_ps", "events", "hops", "flows", "deadlock")
 COMPARED_TABLES = ("flows", "activity")  # also of the whole run, and compared if all else is equal
 # Actions of mechanisms over the whole run: drops, marks, detours, bounces, trims and CNMs; pauses; held ACKs.
 MECHANISM_TABLES = ("activity", "pause_trace", "hold_trace")
-NO_OVERFLOW = "no buffer overflowed"
+NO_OVERFLOW = "no buffer overflowed and no mechanism acted"
 NO_OVERFLOW_IN_WINDOW = f"{NO_OVERFLOW} in the measurement window"
 EQUAL_NUMBERS = "all numbers are equal"
 MAX_VARIANTS_NAMED = 4  # equal variants that a label names, at most
@@ -126,7 +126,7 @@ def find_reason(runs: Iterable[ComparedRun]) -> str:
 
 
 def describe_group(reason: str, names: Sequence[str], where: str = "") -> str:
-    """Returns a sentence: `no buffer overflowed: a, b and c are identical runs`."""
+    """Returns a sentence: `all numbers are equal: a, b and c are identical runs`."""
     return f"{reason}: {formats.join_with_and(names)} are identical runs{where}"
 
 

@@ -56,9 +56,9 @@ LABEL_MEANINGS = {
     "SAME RUN": (
         "Variants with equal results: every metric and all counts of the whole run (events, packet-hops, "
         "flows, end time). A run, but not a sweep, also compares every flow. The settings in which the "
-        "variants differ had no effect. `no buffer overflowed`: nothing was lost, marked, detoured, bounced, "
-        "cut, returned, held or paused, and no CNM or CNP was sent. If only the measurement window was "
-        "recorded, this is true for the window alone."
+        "variants differ had no effect. `no buffer overflowed and no mechanism acted`: nothing was "
+        "lost, marked, detoured, bounced, cut, returned, held or paused, and no CNM or CNP was sent. If only "
+        "the measurement window was recorded, this is true for the window alone."
     ),
     "UNEQUAL MEMORY": ("The switches of the variants have unequal memory in total, including bounce queues."),
     "FEW SEEDS": (

@@ -25,7 +25,7 @@ METRICS = [
     ),
     Metric(
         "paused_fraction_mean",
-        "paused time mean",
+        "paused share mean",
         "1",
         f"Mean share of the measurement window in which a class was paused at a port. {SCOPE_NOTE}",
         "lower",
@@ -33,7 +33,7 @@ METRICS = [
     ),
     Metric(
         "paused_fraction_max",
-        "paused time max",
+        "paused share max",
         "1",
         f"Largest share of the measurement window in which a class was paused at a port. {SCOPE_NOTE}",
         "lower",
