@@ -1,5 +1,6 @@
 """Tests that the files for contributors agree with each other and with the files that they name."""
 
+import hashlib
 import re
 import tomllib
 from collections.abc import Iterator
@@ -57,6 +58,26 @@ def test_citation_has_version_and_licences_of_the_workspace() -> None:
     citation, package = read_yaml(ROOT / "CITATION.cff"), workspace_package()
     assert citation["version"] == package["version"]
     assert " OR ".join(citation["license"]) == package["license"]
+
+
+def test_bibtex_on_the_page_is_made_from_the_citation() -> None:
+    citation = read_yaml(ROOT / "CITATION.cff")
+    fields = {
+        "title": citation["title"],
+        "author": " and ".join(f"{{{author['name']}}}" for author in citation["authors"]),
+        "version": citation["version"],
+        "date": citation["date-released"],
+        "license": " OR ".join(citation["license"]),
+    }
+    lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
+    page = (ROOT / "docs/citing.md").read_text()
+    assert f"```bibtex\n@software{{overspill,\n{lines}\n}}\n```\n" in page
+    assert f"Overspill {citation['version']}, scenario" in page
+    scenario = re.search(
+        r"^```toml\n(.*?)^```", (ROOT / "docs/tutorial.md").read_text(), re.MULTILINE | re.DOTALL
+    )
+    assert scenario is not None
+    assert f"(SHA-256 {hashlib.sha256(scenario[1].encode()).hexdigest()[:8]}…)" in page
 
 
 def test_newest_release_of_the_changelog_is_this_version() -> None:
