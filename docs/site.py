@@ -19,7 +19,7 @@ CONFIG = DOCS / "zensical.toml"
 MUTATIONS = DOCS / "internals/mutations.md"  # page made from tables
 LINK_PATTERN = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
 FENCE_PATTERN = re.compile(r"^(```.*?^```|~~~.*?^~~~)", re.MULTILINE | re.DOTALL)
-COPIED_SUFFIXES = (".png", ".svg", ".gz")
+COPIED_SUFFIXES = (".png", ".svg", ".gz")  # pictures and compressed data, which have no page
 LANGUAGES = {".rs": "rust", ".py": "python", ".toml": "toml", ".csv": "text"}
 
 

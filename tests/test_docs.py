@@ -77,8 +77,11 @@ def test_wrong_links_to_files_are_reported(tmp_path: Path, monkeypatch: pytest.M
     for folder in (docs, tmp_path / "core"):
         folder.mkdir()
     (tmp_path / "core/a.rs").write_text("fn a() {}")
+    (tmp_path / "core/b.gz").write_bytes(b"\x1f\x8b")
     wrong = "[a](gone.md) ![b](images/gone.png) [c](gone.csv) [d](/)"
-    (docs / "index.md").write_text(f"{wrong} [e](../core/a.rs#L1) [f](../core)\n```\n[g](code.md)\n```\n")
+    (docs / "index.md").write_text(
+        f"{wrong} [e](../core/a.rs#L1) [f](../core) [h](../core/b.gz)\n```\n[g](code.md)\n```\n"
+    )
     expected = [
         f"docs/index.md: found a link to {link}; expected a file of the project"
         for link in ("gone.md", "images/gone.png", "gone.csv", "/")
@@ -87,7 +90,8 @@ def test_wrong_links_to_files_are_reported(tmp_path: Path, monkeypatch: pytest.M
     assert "[e](source/core/a.rs.md#L1) [f](source/core/files.md)" in (tmp_path / "out/index.md").read_text()
     assert (tmp_path / "out/internals/mutations.md").read_text() == "[core](../source/core/a.rs.md)"
     assert "```rust\nfn a() {}" in (tmp_path / "out/source/core/a.rs.md").read_text()
-    assert (tmp_path / "out/source/core/files.md").read_text() == "# core\n\n- `a.rs`"
+    assert (tmp_path / "out/source/core/files.md").read_text() == "# core\n\n- `a.rs`\n- `b.gz`"
+    assert (tmp_path / "out/source/core/b.gz").read_bytes() == b"\x1f\x8b"
     nav = ["index.md", {"Start": ["gone.md", "source/core/a.rs.md"]}]
     assert site.missing_pages(nav, tmp_path / "out") == [
         "zensical.toml: found gone.md in nav; expected a page"
