@@ -65,7 +65,11 @@ def test_cell_of_fewer_seeds_says_how_many() -> None:
     _, found = table_cells.format_row(
         MetricRow(metric, {"some": some, "all": MetricCell(range(2), [Value(2.0)] * 2)}, None)
     )
-    assert found["some"][0] == "3 (2 to 4) (n = 2)" and found["all"][0] == "2"
+    assert found["some"][0] == "3 (2 to 4) (2 of 3 seeds)" and found["all"][0] == "2"
+    # A failed run has no value at all, so only the number of planned seeds shows that it is missing.
+    row = MetricRow(metric, {"v": MetricCell([1], [Value(2.0)])}, None)
+    assert table_cells.format_row(row, 3)[1]["v"][0] == "2 (1 of 3 seeds)"
+    assert table_cells.format_row(row, 1)[1]["v"][0] == "2"
 
 
 def test_range_whose_least_value_is_not_0_prints_none() -> None:

@@ -362,7 +362,7 @@ def test_an_interrupted_sweep_has_no_page_until_one_is_asked_for(command: Comman
     ran = command("sweep", scenario, "--seeds", 2, "--jobs", 1, "--out", "o", *OVER)
     assert ran.status == 130
     assert "no report: interrupted; overspill report o draws one\n" in ran.err
-    assert "(n = 1)" in ran.out, "cells of fewer seeds say so"
+    assert "(1 of 2 seeds)" in ran.out, "cells of fewer seeds say so"
     assert not Path("o/report.html").exists()
     fake_core.reset()
     assert command("report", "o").status == 0 and Path("o/report.html").is_file()

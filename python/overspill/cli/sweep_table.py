@@ -17,6 +17,7 @@ from overspill.results import (
     metric_names,
     metrics,
     pooled_workloads,
+    table_cells,
     warnings,
 )
 from overspill.results.differences import Difference
@@ -145,5 +146,4 @@ def describe_notes(found: dict[str, Difference | None]) -> str:
 
 def format_summary(entry: MetricSummary, factor: float, seeds: int) -> str:
     """Formats a cell as `overspill run` does, with the number of seeds if some are missing."""
-    few = f" (n = {entry.n})" if entry.n < seeds else ""
-    return formats.format_cell(entry, factor) + few
+    return formats.format_cell(entry, factor) + table_cells.format_seed_count(entry.n, seeds)

@@ -41,7 +41,7 @@ def print_results(results: Results, console: Console, every: bool = False) -> No
     known = table_cells.without_mixed_workloads(every_row, results.kinds)
     rows = [row for row in known if row.is_visible]
     chosen = rows if every else table_cells.select_rows(every_row, results.kinds)
-    body = [table_cells.format_row(row) for row in chosen]
+    body = [table_cells.format_row(row, len(results.seeds)) for row in chosen]
     heads = {variant: results.label(variant) for variant in results.variants}
     for variants in split_into_blocks(body, heads, console.width):
         console.print()

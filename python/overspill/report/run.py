@@ -61,13 +61,13 @@ def metric_rows(results: Results) -> list[dict[str, Any]]:
     known = [row for row in results.rows if row.has_value]
     first = {row.metric.name for row in table_cells.select_rows(known, results.kinds)}
     shown = table_cells.without_mixed_workloads(known, results.kinds)
-    made = [metric_row(row, row.metric.name in first) for row in shown]
+    made = [metric_row(row, row.metric.name in first, len(results.seeds)) for row in shown]
     return sorted(made, key=lambda row: not row["shown"])
 
 
-def metric_row(row: MetricRow, shown: bool) -> dict[str, Any]:
+def metric_row(row: MetricRow, shown: bool, seeds: int) -> dict[str, Any]:
     """Returns the table row of a metric: name, meaning, and each variant's text, number and mark."""
-    title, texts = table_cells.format_row(row)
+    title, texts = table_cells.format_row(row, seeds)
     found = {}
     for variant, (text, best) in texts.items():
         mean = row.cells[variant].mean

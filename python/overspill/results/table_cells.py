@@ -82,18 +82,26 @@ def goodput_by_workload(rows: Sequence[MetricRow]) -> list[str]:
     return [key for key in keys if (key.metric, key.by) == ("goodput", "traffic") and key.of not in ended]
 
 
-def format_row(row: MetricRow) -> tuple[str, Cells]:
-    """Returns a table row as text: the title with its unit, and the cell of each variant."""
+def format_row(row: MetricRow, seeds: int = 0) -> tuple[str, Cells]:
+    """Returns a table row as text: the title with its unit, and the cell of each variant.
+
+    `seeds` is the number of planned seeds, of which a failed or unfinished run has no value.
+    """
     known = [number for one in row.cells.values() for number in one.known_values]
     factor, unit = formats.select_unit(row.metric.unit, known)
     title = formats.title_with_unit(row.metric.title, unit)
-    return title, {name: (format_cell_text(one, factor), one.best) for name, one in row.cells.items()}
+    return title, {name: (format_cell_text(one, factor, seeds), one.best) for name, one in row.cells.items()}
 
 
-def format_cell_text(one: MetricCell, factor: float) -> str:
+def format_cell_text(one: MetricCell, factor: float, seeds: int = 0) -> str:
     """Returns the text of a cell, with the number of its seeds if some seeds have no value."""
-    few = f" (n = {len(one.known_values)})" if 0 < len(one.known_values) < len(one.values) else ""
-    return formats.format_cell(one, factor) + few
+    known, planned = len(one.known_values), max(seeds, len(one.values))
+    return formats.format_cell(one, factor) + format_seed_count(known, planned)
+
+
+def format_seed_count(known: int, planned: int) -> str:
+    """Formats how many of the planned seeds have a value, after a cell; empty if all or none have one."""
+    return f" ({known} of {planned} seeds)" if 0 < known < planned else ""
 
 
 def cells_legend(results: FinishedRuns) -> str:
