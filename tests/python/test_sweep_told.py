@@ -77,8 +77,15 @@ def test_a_run_that_fails_does_not_stop_the_others(command: Command, scenario: P
     fake_core.behaviour.crash_seed = 2
     ran = command("sweep", scenario, "--no-report", "--over", "switch.x=1,2", "--seeds", 3, "--out", "o")
     assert ran.status == 1
-    assert "switch.x=2: bounce seed 2: the run failed: queue 3 lost a packet" in ran.out
-    assert ran.out.count("FAILED") == 6 and "FAILED: exit status 1" in ran.err
+    cause = "switch.x=1, 2: bounce, detour, drop, seed 2: the run failed: queue 3 lost a packet"
+    assert cause in " ".join(ran.out.split()) and "switch.x=2: bounce seed 2: the run" in Path(
+        "o/manifest.json"
+    ).read_text(encoding="utf-8")
+    # The first line has the number of failed runs, and the second one their cause.
+    assert ran.out.count("FAILED") == 2 and "FAILED: exit status 1" in ran.err
+    assert "6 of 18 runs failed and are not in the means" in " ".join(ran.out.split())
+    rows = [line for line in ran.out.splitlines() if line.strip()[:2] in ("1 ", "2 ")]
+    assert " ".join(rows).count("(2 of 3 seeds)") == 6
     made = Results.load("o")
     assert made.finished == 12 and len(made.failures) == 6
     fake_core.reset()
@@ -92,7 +99,8 @@ def test_a_run_that_fails_does_not_stop_the_others(command: Command, scenario: P
 def test_a_sweep_in_which_everything_fails_says_all_of_it(command: Command, scenario: Path) -> None:
     fake_core.behaviour.crash = True
     ran = command("sweep", scenario, "--no-report", "--over", "switch.x=1,2", "--seeds", 1)
-    assert ran.status == 1 and ran.err.count("the run failed: queue 3 lost a packet") == 6
+    assert ran.status == 1 and ran.err.count("the run failed: queue 3 lost a packet") == 1
+    assert "switch.x=1, 2: bounce, detour, drop, seed 1: the run failed" in ran.err
     with pytest.raises(Failed):
         overspill.sweep(scenario, {"switch.x": [1]}, seeds=1)
 

@@ -166,12 +166,12 @@ def check_points(
     for one in found:
         if one.document["variants"] != first["variants"]:
             raise BadInput(f"--over: at {one.point}: found other variants; expected the same at every point")
-    notes: dict[str, int] = {}
+    notes: dict[str, list[Point]] = {}
     others = tuple(f"{name}: " for name in first["variants"] if name not in variants)
     for one in found:
         for note in dict.fromkeys(generalise_note(str(note), grid) for note in one.document["notes"] or ()):
             if not note.startswith(others):
-                notes[note] = notes.get(note, 0) + 1
+                notes.setdefault(note, []).append(one.point)
     return CheckedPoints(
         str(first["name"]),
         int(first["seed"]),
@@ -179,10 +179,7 @@ def check_points(
         [one.point for one in found],
         [{name: one.configs[name] for name in variants} for one in found],
         dict(sorted({name: digest for one in found for name, digest in one.files.items()}.items())),
-        [
-            note if count == len(found) else f"{note} (at {count} of {len(found)} points)"
-            for note, count in notes.items()
-        ],
+        [name_points(note, points, len(grid)) for note, points in notes.items()],
         {name: text for name, text in (first.get("labels") or {}).items() if name in variants},
         max(
             (
@@ -249,17 +246,19 @@ def first_error_lines(wrong: Mapping[str, Sequence[Point]], grid: Grid) -> list[
 
 
 def locate_error(line: str, points: Sequence[Point], grid: Grid) -> str:
-    """Returns an error line with the point that it concerns, or with the number of points if several.
-
-    A line that concerns all points names none.
-    """
+    """Returns an error line with its points, and with the option that sets their values."""
     for axis in grid.axes:
         prefix = f"--set: {cut_user_text(axis.path, MAX_PATH_LENGTH + 1)}: "
         if line.startswith(prefix):
             line = f"--over: {axis.path}: {line.removeprefix(prefix)}"
             break
-    if len(points) == len(grid):
+    return name_points(line, points, len(grid))
+
+
+def name_points(line: str, points: Sequence[Point], count: int) -> str:
+    """Returns a line with its points, of `count` in total; a line that concerns all points names none."""
+    if len(points) == count:
         return line
     if len(points) == 1:
         return f"{line} (at {points[0]})"
-    return f"{line} (at {len(points)} of {len(grid)} points, first {points[0]})"
+    return f"{line} (at {len(points)} of {count} points, first {points[0]})"

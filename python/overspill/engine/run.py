@@ -16,7 +16,7 @@ from overspill.engine.plan import Plan, build_plan, make_absolute
 from overspill.engine.schedule import MemoryStore, RunsOutcome
 from overspill.engine.task import Listener, Task
 from overspill.errors import BadInput, Failed, OverspillError, Unwritable
-from overspill.results import cache, gather_sweep, pending_sweep, results_folder, write_results
+from overspill.results import cache, failed_runs, gather_sweep, pending_sweep, results_folder, write_results
 from overspill.results.cache import BrokenFile, RunStore
 from overspill.results.phase_findings import compare_starts
 from overspill.results.results import Results
@@ -160,7 +160,7 @@ def collect_results(works: WorkWithCheck, outcome: RunsOutcome, failed: Sequence
     )
     errors = outcome.errors
     if errors and not made.finished:
-        raise combine_errors(errors, plan.checked.notes)
+        raise combine_errors(outcome, plan.checked.notes)
     if made.missing and not errors and not outcome.interrupted:
         left = f"{made.planned - made.finished} runs are no longer in the store"
         made.facts["failures"] = [f"{left}. Run the same command to continue"]
@@ -195,13 +195,15 @@ def compare_phase_check(works: WorkWithCheck, made: Results, failed: Sequence[st
     return compare_starts({**(works.check_facts or {}), "failures": list(failed)}, made.values, after)
 
 
-def combine_errors(errors: Sequence[OverspillError], notes: Iterable[str]) -> OverspillError:
+def combine_errors(outcome: RunsOutcome, notes: Iterable[str]) -> OverspillError:
     """Returns the error for a plan without finished runs: every cause, and the notes of the scenario.
 
     The notes may explain the causes.
     """
-    lines = dict.fromkeys(line for error in errors for line in error.lines)
-    return type(errors[0])([*(f"note: {note}" for note in notes), *lines])
+    places = [failed_runs.RunPlace(task.label, task.variant, task.seed) for task in outcome.failures]
+    failures = failed_runs.parse_failures(list(dict.fromkeys(outcome.error_lines)), places)
+    lines = failed_runs.describe_causes(failures, "; the others differ in details")
+    return type(outcome.errors[0])([*(f"note: {note}" for note in notes), *lines])
 
 
 def results_of_point(plan: Plan, outcome: RunsOutcome, found: RunStore | MemoryStore) -> Results:

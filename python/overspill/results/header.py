@@ -7,6 +7,7 @@ from overspill.grouping import group_by_key
 from overspill.results import (
     active_interval,
     cautions,
+    failed_runs,
     formats,
     identical_variants,
     measurement_window,
@@ -79,7 +80,7 @@ def incomplete_warnings(results: FinishedRuns) -> list[Line]:
         whole = len(results.variants) * len(results.facts["seeds"])
         text = f"stopped by the user: {len(results.runs)} of {whole} runs are finished and shown"
         found.append(Line("INTERRUPTED", f"{text}. Run the same command to continue", True))
-    found += [Line("FAILED", line, True) for line in results.failures]
+    found += failed_runs.failed_run_lines(results)
     for variant in results.variants:
         left = [run for run in results.unfinished if run.variant == variant]
         if left:

@@ -1,5 +1,6 @@
 """Labelled lines beside the numbers of results, and the meaning of each label."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from overspill.errors import escape_unprintable
@@ -136,3 +137,11 @@ class Line:
     def __post_init__(self) -> None:
         """Escapes line breaks and control characters, which names and settings of a user may have."""
         object.__setattr__(self, "text", escape_unprintable(self.text))
+
+
+def limit_lines(label: str, texts: Sequence[str], most: int, where: str, loud: bool = False) -> list[Line]:
+    """Returns at most `most` lines of a label; the last one says how many more there are, and where."""
+    left = len(texts) - most
+    more = f" (and {left} more: {where})" if left > 0 else ""
+    shown = texts[:most]
+    return [Line(label, text + (more if at == len(shown) - 1 else ""), loud) for at, text in enumerate(shown)]

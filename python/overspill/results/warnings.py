@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from overspill.results import formats, header, pointwise_lines
-from overspill.results.line_labels import Line
+from overspill.grouping import group_by_key
+from overspill.results import failed_runs, formats, header, pointwise_lines
+from overspill.results.line_labels import Line, limit_lines
 from overspill.results.sweep_document import sweep_cautions
 
 if TYPE_CHECKING:
     from overspill.results.finished_runs import FinishedRuns
 
 MAX_TEXTS = 12  # texts of each label on a page
+NUMBER = re.compile(r"\d[\d.,]*")
+POINT_OF_NOTE = " (at "  # begins the points of a note that does not hold at all points
+WHERE_LISTED = {"PARTIAL RESULT": "`partial`", "UNFINISHED FLOWS": "`unfinished`", "DEADLOCK": "`deadlocks`"}
 
 
 def result_lines(
@@ -28,11 +33,11 @@ def result_lines(
     more = {"loud": MAX_TEXTS, "quiet": MAX_TEXTS} if page else {}
     points = pointwise_lines.merged_lines(results.facts, **more)
     return [
-        *sweep_warnings(results),
+        *sweep_warnings(results, page),
         *(line for line in (*points, *rough) if line.loud),
         *sweep_plan_lines(results, 20 if page else 8),
         *(line for line in (*points, *rough) if not line.loud),
-        *(Line("note", note) for note in results.notes),
+        *note_lines(results, page),
     ]
 
 
@@ -59,27 +64,46 @@ def warnings(results: FinishedRuns) -> list[Line]:
     return [line for line in result_lines(results) if line.loud]
 
 
-def sweep_warnings(sweep: FinishedRuns) -> list[Line]:
+def sweep_warnings(sweep: FinishedRuns, page: bool = False) -> list[Line]:
     """Returns warnings about missing, failed, cut or unfinished runs of a sweep, and deadlocks."""
     found = []
     if sweep.interrupted:
         text = f"stopped by the user: {sweep.finished} of {sweep.planned} runs are finished and shown"
         found.append(Line("INTERRUPTED", f"{text}. Run the same command to continue", True))
-    found += [Line("FAILED", line, True) for line in sweep.failures]
-    for one in sweep.run_status.partial:
-        found.append(Line("PARTIAL RESULT", f"{format_place(sweep, one)} {one['why']}", True))
-    for one in sweep.run_status.unfinished:
-        counts = f"{one['unfinished']} of {one['measured']} measured flows did not finish"
-        found.append(Line("UNFINISHED FLOWS", f"{format_place(sweep, one)}: {counts}", True))
-    for one in sweep.run_status.deadlocks:
-        found.append(
-            Line(
-                "DEADLOCK",
-                f"{format_place(sweep, one)}: {header.describe_deadlock(one, len(one['seeds']))}",
-                True,
-            )
-        )
+    found += failed_runs.failed_run_lines(sweep, page)
+    most = MAX_TEXTS if page else pointwise_lines.MAX_LOUD_TEXTS
+    status = sweep.run_status
+    texts = {
+        "PARTIAL RESULT": [(one, str(one["why"]), " ") for one in status.partial],
+        "UNFINISHED FLOWS": [(one, describe_unfinished(one), ": ") for one in status.unfinished],
+        "DEADLOCK": [
+            (one, header.describe_deadlock(one, len(one["seeds"])), ": ") for one in status.deadlocks
+        ],
+    }
+    for label, every in texts.items():
+        named = [f"{format_place(sweep, one)}{between}{text}" for one, text, between in every]
+        found += limit_lines(label, named, most, f"{WHERE_LISTED[label]} in manifest.json", loud=True)
     return found
+
+
+def describe_unfinished(one: Mapping[str, Any]) -> str:
+    """Describes the unfinished flows of a point and variant."""
+    return f"{one['unfinished']} of {one['measured']} measured flows did not finish"
+
+
+def note_lines(sweep: FinishedRuns, page: bool) -> list[Line]:
+    """Returns lines with the notes of a sweep; notes that differ in numbers and points share one."""
+    by_kind = group_by_key(
+        (NUMBER.sub("0", note.rpartition(POINT_OF_NOTE)[0] or note), note)
+        for note in header.merge_notes(sweep)
+    )
+    texts = []
+    for notes in by_kind.values():
+        left = len(notes) - 1
+        more = f" (and {left} more with other numbers: `notes` in manifest.json)" if left else ""
+        texts.append(notes[0] + more)
+    most = MAX_TEXTS if page else pointwise_lines.MAX_LOUD_TEXTS
+    return limit_lines("note", texts, most, "`notes` in manifest.json")
 
 
 def format_place(sweep: FinishedRuns, one: dict[str, Any]) -> str:
