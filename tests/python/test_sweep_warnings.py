@@ -55,6 +55,7 @@ CASES: dict[str, dict[str, Any]] = {
     "alike": {},
     "twin": {},
     "drifting": {},
+    "late": {},
 }
 
 
@@ -64,6 +65,8 @@ def entry(variant: str, seed: int, **changed: Any) -> StoredRun:
     values = {Key("fct_mean"): Value(time), Key("fct_p99"): Value(2 * time, samples=40)}
     values |= {Key("load_wire", of="host"): Value(0.41), Key("drops"): Value(3.0)}
     values |= {Key("achieved_load", traffic="w"): Value(0.4)}
+    if variant == "late":
+        values |= {Key("drops"): Value(0.0), Key("data_drops"): Value(10.0 + seed)}
     halves = {"goodput": (1.0, 2.0 + seed / 100)} if variant == "drifting" else {}
     return StoredRun(values, SUMMARY | CASES[variant] | changed, halves=halves)
 
@@ -143,6 +146,17 @@ def test_every_label_of_a_run_is_one_of_a_sweep(tmp_path: Path) -> None:
     both = set(LABEL_MEANINGS) - set(COMMAND_OF_LABEL)
     assert labels(results_of_point()) == both
     assert labels(results_of_sweep(tmp_path)) == both | {"swept", "finished"}
+
+
+def test_loss_outside_of_the_window_is_named_with_its_runs() -> None:
+    found = [line for line in warnings.warnings(results_of_point()) if line.label == "LOST OUTSIDE WINDOW"]
+    (line,) = found
+    assert line.text.startswith("late, seeds 1-3: `drops` is 0, because it counts the measurement window")
+    assert "11 to 13 data packets of measured flows were lost" in line.text
+    kept = results_of_point()
+    for by_seed in kept.values["late"].values():
+        by_seed[Key("drops")] = Value(1.0)
+    assert "LOST OUTSIDE WINDOW" not in labels(kept)
 
 
 def test_document_of_a_sweep_has_every_loud_label(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from overspill.results.measures import rates
 from overspill.results.metric_key import Key
 from overspill.results.rundata import RunData
 
+DROPS_KEY, DATA_DROPS_KEY = Key("drops"), Key("data_drops")
 # Optional memory of a switch beside `buffer`, by key; `held` has two values and is formatted elsewhere.
 EXTRA_MEMORY_TEXTS = {
     "bounce": "bounce queues {} a port",
@@ -142,11 +143,36 @@ def doubtful_number_warnings(results: FinishedRuns) -> list[Line]:
         found.append(Line("NOT COMPARED", text, True))
     return [
         *found,
+        *lost_outside_window_warnings(results),
         *(
             Line("SAME RUN", text, True)
             for text in identical_variants.describe_groups(results.compared_runs, results.groups)
         ),
     ]
+
+
+def lost_outside_window_warnings(results: FinishedRuns) -> Iterator[Line]:
+    """Yields a warning for each variant that lost data, but none in the measurement window.
+
+    `drops` counts the window, and `data_drops` the whole run.
+    """
+    for variant in results.variants:
+        lost = {}
+        for run in results.runs_of(variant):
+            values = results.values[variant][run.seed]
+            drops, lost_data = values.get(DROPS_KEY), values.get(DATA_DROPS_KEY)
+            if drops and lost_data and not drops.value and lost_data.value:
+                lost[run.seed] = (run, lost_data.value)
+        if lost:
+            counts = [count for _, count in lost.values()]
+            least, most = formats.format_number(min(counts)), formats.format_number(max(counts))
+            count = least if least == most else f"{least} to {most}"
+            text = (
+                f"{name_runs([run for run, _ in lost.values()])}: `drops` is 0, because it counts the "
+                f"measurement window only. Outside of it, {count} data packets of measured flows were lost "
+                "(`data_drops`). A longer window (`duration`, `measure.from`, `measure.to`) counts them"
+            )
+            yield Line("LOST OUTSIDE WINDOW", text, True)
 
 
 def has_endless_traffic(run: RunData) -> bool:

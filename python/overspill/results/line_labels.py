@@ -19,6 +19,10 @@ LABEL_MEANINGS = {
     "DEADLOCK": "Paused ports that wait for each other in a cycle: none ever sends the paused class again.",
     "NOT KNOWN": "An older version wrote these results without the data that some warnings need.",
     "NOTHING MEASURED": "No flow starts in the measurement window (`measure.from` to `measure.to`).",
+    "LOST OUTSIDE WINDOW": (
+        "Measured flows lost data before or after the measurement window, and no packet was lost in it. "
+        "`drops` counts the window, and `data_drops` the whole run."
+    ),
     "NOT COMPARED": (
         "Variants with different traffic or different `[measure]`, so that no variant is called best."
     ),
