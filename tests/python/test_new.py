@@ -285,3 +285,28 @@ def test_wrong_names_are_refused(arguments: tuple[str, ...], error: str, command
 def test_refused_combination_names_an_option() -> None:
     with pytest.raises(BadInput, match=r'^--buffer: found "shared" with model = "cioq"'):
         draft("star", ("switch.buffer", "shared"), ("switch.model", "cioq"))
+
+
+@pytest.mark.parametrize("slot_and_kind", [("switch.overflow", "bounce"), ("switch.overflow", "trim")])
+def test_comment_says_how_to_sweep_the_buffers_of_both_variants(
+    slot_and_kind: tuple[str, str], tmp_path: Path
+) -> None:
+    slot, kind = slot_and_kind
+    text = draft("star", (slot, kind)).text()
+    words = " ".join(text.replace("\n#", " ").split())
+    own = f"variants.{kind}.switch.buffer.size"
+    assert "`--over switch.buffer.size=…` does not change this variant" in words
+    assert f"add `--over {own}=…` and `--zip switch.buffer.size,{own}`" in words
+    path = tmp_path / "made.toml"
+    path.write_text(text)
+    unit = "pkt" if kind == "bounce" else "KB"
+    sizes = {"switch.buffer.size": [f"40{unit}", f"90{unit}"], own: [f"30{unit}", f"60{unit}"]}
+    swept = overspill.sweep(path, sizes, zips=[tuple(sizes)], seeds=1)
+    by_variant: dict[str, set[float]] = {}
+    for row in swept.means("fct_mean").to_pylist():
+        by_variant.setdefault(row["variant"], set()).add(row["mean"])
+    assert [len(values) for values in by_variant.values()] == [2, 2]
+
+
+def test_variant_without_a_size_of_its_own_has_no_hint() -> None:
+    assert "does not change this variant" not in draft("star", ("switch.overflow", "detour")).text()

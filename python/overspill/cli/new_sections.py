@@ -153,7 +153,21 @@ def variant_sections(plan: Plan, known: Catalogue) -> Iterator[Section]:
     kinds = " and ".join(f"`{plan.choices.kinds[one]}`" for one in plan.choices.kinds if one in plan.with_it)
     yield Section(f"[variants.{kind}]", f"The same traffic with {kinds}.")
     for table, part in plan.own.items():
-        yield part_section(known, table, part, f"variants.{kind}.")
+        section = part_section(known, table, part, f"variants.{kind}.")
+        section.comment = " ".join(filter(None, (section.comment, sweep_hint(plan, kind, table))))
+        yield section
+
+
+def sweep_hint(plan: Plan, variant: str, table: str) -> str:
+    """Returns how to sweep keys that a variant sets again, in sizes; empty if it sets none again."""
+    base = plan.common.get(table, Part("")).values
+    again = [key for key in plan.own[table].values if key == "size" and key in base]
+    return " ".join(
+        f"`--over {table}.{key}=…` does not change this variant, since it has a {key} of its own. To sweep "
+        f"both, add `--over variants.{variant}.{table}.{key}=…` and "
+        f"`--zip {table}.{key},variants.{variant}.{table}.{key}`."
+        for key in again
+    )
 
 
 def compose(plan: Plan, known: Catalogue, topology: Section) -> list[Section]:
