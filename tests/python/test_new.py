@@ -310,3 +310,22 @@ def test_comment_says_how_to_sweep_the_buffers_of_both_variants(
 
 def test_variant_without_a_size_of_its_own_has_no_hint() -> None:
     assert "does not change this variant" not in draft("star", ("switch.overflow", "detour")).text()
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_red_that_is_chosen_beside_dcqcn_has_its_values(order: int) -> None:
+    chosen = [("host.reaction", "dcqcn"), ("switch.marking", "red")][::order]
+    text = draft("star", *chosen).text()
+    tables = tomllib.loads(text)
+    place = tables if order == 1 else tables["variants"]["red"]
+    paper = {"min": "40KB", "max": "160KB", "max_p": 0.2, "weight": 1, "gentle": False, "gaps": "geometric"}
+    assert place["switch"]["marking"].items() >= paper.items()
+    assert "# RED as in DCQCN (Zhu et al., SIGCOMM 2015)" in text
+    assert check_optional_lines(text) >= 8
+    assert 'min = "30pkt"' in draft("star", ("switch.marking", "red")).text()
+
+
+def test_chosen_mechanism_keeps_values_that_suffice() -> None:
+    made = draft("star", ("transport", "dctcp"), ("switch.marking", "ecn_threshold"))
+    assert made.plan.own["switch.marking"].values == {"k": "65pkt"}
+    assert made.plan.own["switch.marking"].comment == ""

@@ -126,7 +126,16 @@ def second_class(network: Network) -> dict[str, Any]:
     return {"source": network.hosts[0], "destination": network.receiver, "rate": "1Gbps", "class": 1}
 
 
-RED = {"min": "60KB", "max": "120KB", "max_p": 0.2, "weight": 1, "gaps": "geometric", "not_ect": "pass"}
+# RED of DCQCN: thresholds in proportion to the rate of the link, 160 and 640 KB at 40 Gb/s.
+RED = {
+    "min": "40KB",
+    "max": "160KB",
+    "max_p": 0.2,
+    "weight": 1,
+    "gentle": False,
+    "gaps": "geometric",
+    "not_ect": "pass",
+}
 XOFF = {"xoff": "15KB", "xon": "8KB"}
 
 # Values of mechanisms that differ from the defaults, or that have no default.
@@ -254,7 +263,14 @@ NEEDS: Mapping[str, tuple[Need, ...]] = {
     ),
     "host.reaction.dcqcn": (
         Need("transport", "roce", {}, "The reaction limits the rate of RoCE flows."),
-        Need("switch.marking", "red", RED, "Receivers report marked packets to sources."),
+        Need(
+            "switch.marking",
+            "red",
+            RED,
+            "RED as in DCQCN (Zhu et al., SIGCOMM 2015): marks depend on the instantaneous queue, in bytes. "
+            "Thresholds are in proportion to the rate of the link: 160 and 640 KB at 40 Gb/s. Receivers "
+            "report marked packets to sources.",
+        ),
         LONG_FLOWS,
         FLOW_QUEUES,
     ),

@@ -218,7 +218,13 @@ class Plan:
                 self.set_values(need, with_it)
 
     def set_mechanism(self, need: Need, with_it: bool) -> bool:
-        """Sets a mechanism that another one needs, and returns true, unless its table is already set."""
+        """Sets a mechanism that another one needs, and returns true, unless its table is already set.
+
+        A mechanism that the user chose gets the needed values.
+        """
+        if self.choices.kinds.get(need.table) == need.kind and need.table not in self.needed:
+            self.set_chosen_values(need)
+            return False
         place = self.own if with_it else self.common
         is_set = need.table in place and not self.is_replaceable(need.table)
         if is_set or need.table in self.choices.kinds or not self.has_slot(need.table):
@@ -226,6 +232,14 @@ class Plan:
         place[need.table] = Part(need.kind, dict(need.settings), comment=need.why)
         self.needed.add(need.table)
         return True
+
+    def set_chosen_values(self, need: Need) -> None:
+        """Replaces values of a chosen mechanism by those that another one needs, and explains them."""
+        part = self.own.get(need.table) or self.common[need.table]
+        self.needed.add(need.table)
+        if not need.settings.items() <= part.values.items():
+            part.values.update(need.settings)
+            part.comment = need.why
 
     def is_replaceable(self, table: str) -> bool:
         """Returns true for the default transport and the default buffer."""
