@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from strategies import TEXTS, TOML_VALUES, decimal_text
 
 from overspill import BadInput
-from overspill.engine import axis_values, toml_values
+from overspill.engine import axis_values, point_checks, toml_values
 from overspill.engine.grid import build_grid
 
 
@@ -280,3 +280,9 @@ def test_random_texts_are_axes_or_bad_input(path: str, text: str) -> None:
         assert str(error).startswith("--over: ")
     else:
         assert path.partition("=")[0].strip() == axis.path and axis.texts
+
+
+def test_an_error_about_a_part_of_a_swept_path_names_the_option_over() -> None:
+    grid = build_grid(["switch.bufer.size=1pkt,2pkt"])
+    line = point_checks.locate_error("--set: switch.bufer: found unknown key", list(grid.points()), grid)
+    assert line == "--over: switch.bufer: found unknown key"

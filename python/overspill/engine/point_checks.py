@@ -248,9 +248,14 @@ def first_error_lines(wrong: Mapping[str, Sequence[Point]], grid: Grid) -> list[
 def locate_error(line: str, points: Sequence[Point], grid: Grid) -> str:
     """Returns an error line with its points, and with the option that sets their values."""
     for axis in grid.axes:
-        prefix = f"--set: {cut_user_text(axis.path, MAX_PATH_LENGTH + 1)}: "
-        if line.startswith(prefix):
-            line = f"--over: {axis.path}: {line.removeprefix(prefix)}"
+        # An error about a table names the part of the path that leads to it.
+        path = cut_user_text(axis.path, MAX_PATH_LENGTH + 1)
+        steps = path.split(".")
+        leading = [".".join(steps[:count]) for count in range(1, len(steps))]
+        named = next((one for one in (path, *leading) if line.startswith(f"--set: {one}: ")), None)
+        if named is not None:
+            shown = axis.path if named == path else named
+            line = f"--over: {shown}: {line.removeprefix(f'--set: {named}: ')}"
             break
     return name_points(line, points, len(grid))
 

@@ -47,7 +47,8 @@ def sweep_plan_lines(sweep: FinishedRuns, most: int) -> list[Line]:
     count = len(sweep.seeds)
     seeds = f"seed{'s' if count > 1 else ''} {formats.format_seeds(sweep.seeds)} (n = {count})"
     sets = f"; set {', '.join(sweep.facts['sets'])}" if sweep.facts["sets"] else ""
-    points = f"{len(sweep.points)} points, {len(sweep.variants)} variants, {sweep.finished} runs"
+    numbers = {"point": len(sweep.points), "variant": len(sweep.variants), "run": sweep.finished}
+    points = ", ".join(f"{number} {what}{'s' * (number != 1)}" for what, number in numbers.items())
     together = [Line("together", " and ".join(paths)) for paths in sweep.facts["together"]]
     scenario = Line("scenario", f"{sweep.scenario}, {seeds}{sets}")
     return [
