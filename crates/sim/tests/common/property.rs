@@ -1,7 +1,7 @@
 //! Tests of properties over random inputs.
 
 use proptest::strategy::Strategy;
-use proptest::test_runner::{Config, RngSeed, TestError, TestRunner};
+use proptest::test_runner::{Config, RngSeed, TestError, TestRunner, basic_result_cache};
 use std::cell::RefCell;
 use std::panic::Location;
 
@@ -24,6 +24,8 @@ pub(crate) fn for_all<S: Strategy>(cases: u32, inputs: S, test: impl FnMut(S::Va
         max_shrink_iters: defaults.max_shrink_iters.min(MAX_SHRINK_RUNS),
         max_shrink_time: 30_000,
         source_file: Some(Location::caller().file()),
+        // Many draws make the same scenario. Each scenario runs once while an input is shrunk.
+        result_cache: basic_result_cache,
         ..defaults
     };
     let test = RefCell::new(test);
