@@ -12,10 +12,14 @@
 //! - the bytes in flight never exceed min(cwnd, rwnd), and fill it to within a segment while there is data to send;
 //! - behind a saturated bottleneck, the ACKs of a single flow arrive one transmission time of a frame apart.
 
+use crate::common::draw::{Draw, drawn};
+use crate::common::property::for_all;
 use crate::common::scenario;
 use crate::common::watched::watch;
 use dataplane::Pkt;
-use mech::{Flags, Stream, StreamPurpose};
+use mech::Flags;
+use proptest::prelude::Strategy;
+use proptest::sample::select;
 use sim::{EventLocation, Observer, Options, StopReason};
 use std::collections::BTreeMap;
 
@@ -56,6 +60,7 @@ impl Observer for Clock {
 }
 
 /// Random scenario of flows over a dumbbell.
+#[derive(Clone, Debug)]
 struct Case {
     flows: u64,
     /// Rate of the bottleneck link in Mb/s.
@@ -69,10 +74,14 @@ struct Case {
     transport: &'static str,
 }
 
+/// Returns a strategy for scenarios, each with the seed of its run.
+fn any_case() -> impl Strategy<Value = (Case, u64)> {
+    drawn(|draw| (Case::random(draw), draw.number(0, 999)))
+}
+
 impl Case {
-    fn random(n: u64) -> Case {
-        let mut draws = Stream::new(99, n as u32, StreamPurpose::Custom(9));
-        let mut number = |low: u64, high: u64| low + draws.uniform_below(high - low + 1);
+    fn random(draw: &mut Draw) -> Case {
+        let mut number = |low: u64, high: u64| draw.number(low, high);
         let wide = number(0, 1) == 0;
         Case {
             flows: number(1, 4),
@@ -179,9 +188,8 @@ fn check(case: &Case, moments: &BTreeMap<u64, Moment>, said: &str) -> (Released,
 #[test]
 fn an_ack_releases_one_or_two_segments_and_the_window_is_full_and_never_exceeded() {
     let mut all = [[0; 4]; 2];
-    for n in 0..80 {
-        let case = Case::random(n);
-        let said = format!("scenario {n}\n{}", case.text());
+    for_all(80, any_case(), |(case, n)| {
+        let said = case.text();
         for moments in case.run(n).flows.values() {
             let (slow_start, avoidance) = check(&case, moments, &said);
             for (sum, of) in all.iter_mut().zip([slow_start, avoidance]) {
@@ -189,7 +197,7 @@ fn an_ack_releases_one_or_two_segments_and_the_window_is_full_and_never_exceeded
                 sum.iter_mut().zip(of.0).for_each(|(sum, count)| *sum += count);
             }
         }
-    }
+    });
     let [slow_start, avoidance] = all;
     println!("slow start {slow_start:?}, after {avoidance:?}");
     // One segment in slow start: the receive window was the limit.
@@ -200,49 +208,44 @@ fn an_ack_releases_one_or_two_segments_and_the_window_is_full_and_never_exceeded
 #[test]
 fn marks_only_hold_segments_back() {
     let mut all = Released::default();
-    for n in 0..30 {
+    let transport = select(&["kind = \"dctcp\"", "kind = \"newreno\"\necn = true"]);
+    for_all(30, (any_case(), transport), |((case, n), transport)| {
         let switch = "marking = { kind = \"ecn_threshold\", k = \"6pkt\" }";
-        let transport = ["kind = \"dctcp\"", "kind = \"newreno\"\necn = true"][n as usize % 2];
-        let case = Case { switch, transport, rwnd: 1 << 30, bytes: 400_000, ..Case::random(n) };
+        let case = Case { switch, transport, rwnd: 1 << 30, bytes: 400_000, ..case };
         for moments in case.run(n).flows.values() {
             let (mut una, mut nxt, mut most) = (0, 0, 0);
             for (i, moment) in moments.values().enumerate() {
-                assert!(i == 0 || moment.ack.is_some(), "scenario {n}: data left without an ACK");
+                assert!(i == 0 || moment.ack.is_some(), "data left without an ACK");
                 let echoes = moment.echo;
                 una = moment.ack.unwrap_or(una);
                 nxt += moment.sent.iter().sum::<u64>();
                 if i > 0 && nxt < case.bytes {
                     all.count(moment.sent.len());
-                    assert!(moment.sent.len() <= 2, "scenario {n}");
-                    assert!(!echoes || nxt - una <= most, "scenario {n}: the flight grows on an echo");
+                    assert!(moment.sent.len() <= 2);
+                    assert!(!echoes || nxt - una <= most, "the flight grows on an echo");
                 }
                 most = nxt - una;
             }
         }
-    }
+    });
     println!("with marks {all:?}");
     assert!(all.0[0] > 500 && all.0[1] > 1_000 && all.0[2] > 500, "{all:?}");
 }
 
 #[test]
 fn behind_a_saturated_bottleneck_acks_come_one_frame_time_apart() {
-    for (n, mbps) in [(0, 100), (1, 433), (2, 800)] {
-        // A window of 40 segments; the path without queues holds at most 800 Mb/s * 110 us, 8 frames.
-        let case = Case {
-            flows: 1,
-            mbps,
-            delay_ns: 20_000,
-            bytes: 200 * MSS,
-            rwnd: 40 * MSS,
-            ssthresh: 1 << 30,
-            ..Case::random(n)
-        };
-        let acks: Vec<u64> =
-            case.run(n).flows[&0].iter().filter(|(_, moment)| moment.ack.is_some()).map(|(at, _)| *at).collect();
-        assert_eq!(acks.len(), 200);
-        let frame_time = (1538u64 * 8 * 1_000_000).div_ceil(mbps);
-        let gaps: Vec<u64> = acks[100..].windows(2).map(|pair| pair[1] - pair[0]).collect();
-        // A transmission time is rounded up to a picosecond, or its remainder is carried over exactly.
-        assert!(gaps.iter().all(|gap| gap.abs_diff(frame_time) <= 1), "{mbps} Mb/s: {gaps:?}, {frame_time}");
+    for mbps in [100, 433, 800] {
+        for_all(2, any_case(), |(case, n)| {
+            // A window of 40 segments; the path without queues holds at most 800 Mb/s * 110 us, 8 frames.
+            let case =
+                Case { flows: 1, mbps, delay_ns: 20_000, bytes: 200 * MSS, rwnd: 40 * MSS, ssthresh: 1 << 30, ..case };
+            let acks: Vec<u64> =
+                case.run(n).flows[&0].iter().filter(|(_, moment)| moment.ack.is_some()).map(|(at, _)| *at).collect();
+            assert_eq!(acks.len(), 200);
+            let frame_time = (1538u64 * 8 * 1_000_000).div_ceil(mbps);
+            let gaps: Vec<u64> = acks[100..].windows(2).map(|pair| pair[1] - pair[0]).collect();
+            // A transmission time is rounded up to a picosecond, or its remainder is carried over exactly.
+            assert!(gaps.iter().all(|gap| gap.abs_diff(frame_time) <= 1), "{mbps} Mb/s: {gaps:?}, {frame_time}");
+        });
     }
 }

@@ -4,13 +4,14 @@
 //! draws.
 
 use crate::common::digest::{digest, whole};
-use crate::common::draw::Draw;
+use crate::common::draw::{Draw, drawn_run};
+use crate::common::property::for_all;
 use crate::common::watched::watch;
 use crate::common::{drops, rows, scenario, total, world};
 use crate::conservation::random;
 use dataplane::Pkt;
-use mech::StreamPurpose;
 use mech::overflow::DropReason;
+use proptest::prelude::Strategy;
 use scenario::Scenario;
 use scenario::topology::Topology;
 use sim::{EventLocation, Observer, Options, Recorder, Results, StopReason};
@@ -56,13 +57,13 @@ fn course(draw: &mut Draw, [a, b]: &[String; 2]) -> Vec<String> {
     all
 }
 
-/// Returns a scenario with random events.
-fn changing(text: &str, n: u64) -> String {
-    let mut draw = Draw::new(606, n, StreamPurpose::Custom(0));
-    let links = links(&scenario(text, "").topology);
+/// Returns a random scenario with random events, with or without traces of queues.
+fn changing(draw: &mut Draw, queues: bool) -> String {
+    let text = random(draw, queues);
+    let links = links(&scenario(&text, "").topology);
     let mut chosen = BTreeSet::new();
     chosen.extend((0..draw.number(1, 4)).map(|_| draw.number(0, links.len() as u64 - 1)).collect::<Vec<_>>());
-    let events: Vec<String> = chosen.into_iter().flat_map(|at| course(&mut draw, &links[at as usize])).collect();
+    let events: Vec<String> = chosen.into_iter().flat_map(|at| course(draw, &links[at as usize])).collect();
     let keys = format!(
         "reroute_delay = \"{}us\"\ndead_port = \"{}\"\nevent = [{}]\n",
         draw.pick(&["0", "1", "70", "900"]),
@@ -70,6 +71,14 @@ fn changing(text: &str, n: u64) -> String {
         events.join(", ")
     );
     text.replacen("[topology]", &format!("{keys}[topology]"), 1)
+}
+
+/// Returns a strategy for scenarios with random events, about half of them with traces of queues.
+fn any_changing() -> impl Strategy<Value = (String, u64)> {
+    drawn_run(|draw| {
+        let queues = draw.flag();
+        changing(draw, queues)
+    })
 }
 
 const BOUND: u64 = 300_000;
@@ -81,38 +90,29 @@ fn options() -> Options {
 #[test]
 fn counters_balance_and_every_packet_ends_once_whatever_changes() {
     let (mut by_reason, mut quiet, mut waits) = (BTreeMap::new(), 0, 0);
-    for n in 0..60 {
-        let text = changing(&random(n, n % 2 == 0), n);
+    for_all(60, any_changing(), |(text, n)| {
         let s = scenario(&text, "");
         let mut world = world(&s, n, options());
         for events in [10, 100, 1000, 10_000] {
             world.advance(events);
-            assert!(
-                world.conserves_packets(),
-                "scenario {n} after some events: {:?}\n{text}",
-                world.describe_imbalance()
-            );
+            assert!(world.conserves_packets(), "after some events: {:?}\n{text}", world.describe_imbalance());
         }
         world.run();
         let results = world.results(&s);
-        assert!(results.conserved, "scenario {n}: {:?}\n{text}", world.describe_imbalance());
+        assert!(results.conserved, "{:?}\n{text}", world.describe_imbalance());
         if results.progress.stop == Some(StopReason::Done) && results.end().0 < s.duration.0 {
-            assert_eq!(world.packet_extensions(), 0, "scenario {n}: extensions of packets that are gone\n{text}");
+            assert_eq!(world.packet_extensions(), 0, "extensions of packets that are gone\n{text}");
             quiet += 1;
         }
         let mut ended = BTreeSet::new();
         for who in rows(&results, "packets", ["flow", "reverse", "emission"]) {
-            assert!(ended.insert(who), "scenario {n}: {who:?} ends twice\n{text}");
+            assert!(ended.insert(who), "{who:?} ends twice\n{text}");
         }
         let fates = rows(&results, "packets", ["fate", "end_ps"]);
         let lost = |end: u64, wanted: &dyn Fn(u64) -> bool| {
             fates.iter().filter(|[fate, at]| *fate > 0 && *at < end && wanted(*fate - 1)).count() as u64
         };
-        assert_eq!(
-            lost(s.duration.0, &|_| true),
-            drops(&results),
-            "scenario {n}: losses by packet and by port\n{text}"
-        );
+        assert_eq!(lost(s.duration.0, &|_| true), drops(&results), "losses by packet and by port\n{text}");
         for reason in ["link_down", "link_loss", "corrupted", "no_route"] {
             *by_reason.entry(reason).or_insert(0) += total(&results, "ports", &format!("drop_{reason}"));
         }
@@ -122,27 +122,26 @@ fn counters_balance_and_every_packet_ends_once_whatever_changes() {
         let counted = lost(u64::MAX, &|reason| by_links.iter().any(|one| *one as u64 == reason));
         if text.contains("\"wait\"") {
             // Frames queued at a dead port may also be lost for lack of memory.
-            assert!((counted..=lost(u64::MAX, &|_| true)).contains(&told), "scenario {n}: {told} {counted}\n{text}");
-            assert_eq!(lost(u64::MAX, &|reason| reason == DropReason::NoRoute as u64), 0, "scenario {n}\n{text}");
+            assert!((counted..=lost(u64::MAX, &|_| true)).contains(&told), "{told} {counted}\n{text}");
+            assert_eq!(lost(u64::MAX, &|reason| reason == DropReason::NoRoute as u64), 0, "{text}");
             waits += told;
         } else {
-            assert_eq!(told, counted, "scenario {n}: losses by event and by packet\n{text}");
+            assert_eq!(told, counted, "losses by event and by packet\n{text}");
         }
-    }
+    });
     let is_seen = quiet > 0 && waits > 50 && by_reason.values().all(|count| *count > 50);
     assert!(is_seen, "{quiet} quiet, {waits} lost while others waited, {by_reason:?}");
 }
 
 #[test]
 fn a_run_is_the_same_however_it_is_run() {
-    for n in 0..16 {
-        let text = changing(&random(n, false), n);
+    for_all(16, drawn_run(|draw| changing(draw, false)), |(text, n)| {
         let s = scenario(&text, "");
         let usual = digest(&s, n, options());
         let (heap, step_departures) =
             (Options { heap: true, ..options() }, Options { step_departures: true, ..options() });
         for other in [options(), heap, step_departures] {
-            assert_eq!(digest(&s, n, other), usual, "scenario {n}, {other:?}\n{text}");
+            assert_eq!(digest(&s, n, other), usual, "{other:?}\n{text}");
         }
         let mut first = world(&s, n, options());
         first.advance(3_000);
@@ -151,8 +150,8 @@ fn a_run_is_the_same_however_it_is_run() {
             world.run();
             world.results(&s)
         });
-        assert!(ends[0] == ends[1], "scenario {n}, cloned on the way\n{text}");
-    }
+        assert!(ends[0] == ends[1], "cloned on the way\n{text}");
+    });
 }
 
 /// Returns the results of a run, after a check that any number of partitions gives the same results.
@@ -198,16 +197,15 @@ fn partitions_go_on_no_further_than_a_change_or_the_shortest_delay_that_a_link_w
 #[test]
 fn partitions_leave_the_same_tables_where_the_network_changes() {
     let (mut lost, mut crossed) = (0, 0);
-    for n in 0..40 {
-        let text = changing(&random(n, n % 2 == 0), n);
+    for_all(40, any_changing(), |(text, n)| {
         // Copies of a flooded frame share their records of bounces and detours; partitions do not share these.
         if text.contains("\"learning\"") && (text.contains("\"bounce\"") || text.contains("\"detour\"")) {
-            continue;
+            return;
         }
         let usual = assert_partitions_agree(&text, n, options());
         lost += total(&usual, "events", "lost");
         crossed += usual.progress.hops;
-    }
+    });
     assert!(lost > 1000 && crossed > 100_000, "{lost} lost, {crossed} hops");
 }
 
@@ -223,33 +221,36 @@ impl Observer for Lost {
     }
 }
 
+/// Returns a scenario of three hosts that send by their own clocks over changing links of their own.
+fn clocked_sources(draw: &mut Draw) -> String {
+    let source = |i: u64, draw: &mut Draw| {
+        let gaps = draw.pick(&["even", "exponential"]);
+        format!(
+            "[[traffic]]\nname = \"t{i}\"\nkind = \"constant\"\nsource = \"h{i}\"\ndestination = \"h0\"\n\
+             rate = \"{}Mbps\"\npayload = \"700B\"\ngaps = \"{gaps}\"\nstop = \"3ms\"\n",
+            draw.number(200, 900)
+        )
+    };
+    let traffic: String = (1..=3).map(|i| source(i, draw)).collect();
+    let links = [1, 2, 3].map(|i| [format!("h{i}"), "s0".to_string()]);
+    let events: Vec<String> = links.iter().flat_map(|link| course(draw, link)).collect();
+    let (delay, then) = (draw.pick(&["0", "90"]), draw.pick(&["drop", "wait"]));
+    format!(
+        "name = \"t\"\nduration = \"20ms\"\nreroute_delay = \"{delay}us\"\ndead_port = \"{then}\"\n\
+         event = [{}]\n[topology]\nkind = \"star\"\nn = 4\n[switch]\n{traffic}",
+        events.join(", ")
+    )
+}
+
 /// Test that variants of the switch lose the same frames before the switch.
 /// Hosts send by their own clocks over changing links of their own: whatever the switch does with the arrivals, the
 /// same frames are lost before it.
 #[test]
 fn variants_lose_the_same_frames_on_the_links_where_they_send_the_same() {
     let (mut losses, mut others) = (0, 0);
-    for n in 0..25 {
-        let mut draw = Draw::new(606, n, StreamPurpose::Custom(1));
-        let source = |i: u64, draw: &mut Draw| {
-            let gaps = draw.pick(&["even", "exponential"]);
-            format!(
-                "[[traffic]]\nname = \"t{i}\"\nkind = \"constant\"\nsource = \"h{i}\"\ndestination = \"h0\"\n\
-                 rate = \"{}Mbps\"\npayload = \"700B\"\ngaps = \"{gaps}\"\nstop = \"3ms\"\n",
-                draw.number(200, 900)
-            )
-        };
-        let traffic: String = (1..=3).map(|i| source(i, &mut draw)).collect();
-        let links = [1, 2, 3].map(|i| [format!("h{i}"), "s0".to_string()]);
-        let events: Vec<String> = links.iter().flat_map(|link| course(&mut draw, link)).collect();
-        let (delay, then) = (draw.pick(&["0", "90"]), draw.pick(&["drop", "wait"]));
-        let head = format!(
-            "name = \"t\"\nduration = \"20ms\"\nreroute_delay = \"{delay}us\"\ndead_port = \"{then}\"\n\
-             event = [{}]\n[topology]\nkind = \"star\"\nn = 4\n",
-            events.join(", ")
-        );
+    for_all(25, drawn_run(clocked_sources), |(head, n)| {
         let lost = |switch: &str| {
-            let s: Scenario = scenario(&format!("{head}[switch]\n{switch}\n{traffic}"), "");
+            let s: Scenario = scenario(&head.replacen("[switch]\n", &format!("[switch]\n{switch}\n"), 1), "");
             let mut world = watch(&s, n, Options::default(), Lost::default());
             world.run();
             assert!(world.conserves_packets(), "{:?}", world.describe_imbalance());
@@ -262,10 +263,10 @@ fn variants_lose_the_same_frames_on_the_links_where_they_send_the_same() {
             "buffer = { kind = \"per_port\", size = \"9KB\" }\nsimultaneous = \"snapshot\"\nmarking = { kind = \"red\" }",
         ] {
             let (other, other_hops) = lost(switch);
-            assert_eq!(other, first, "scenario {n}, {switch}\n{head}");
+            assert_eq!(other, first, "{switch}\n{head}");
             others += u64::from(other_hops != hops);
         }
         losses += first.len();
-    }
+    });
     assert!(losses > 1000 && others > 25, "{losses} losses; {others} variants that differ behind the links");
 }

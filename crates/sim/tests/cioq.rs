@@ -7,11 +7,11 @@
 //! ns.
 
 use crate::common::digest::digest;
-use crate::common::draw::Draw;
+use crate::common::draw::{Draw, drawn_run};
+use crate::common::property::for_all;
 use crate::common::watched::watch;
 use crate::common::{column, drops, rows, run, run_with, scenario, total, world};
 use dataplane::Pkt;
-use mech::StreamPurpose;
 use sim::{EventLocation, Observer, Options, Results};
 
 /// Transmission time of a frame at 10 Gb/s in ps; `SLOW` is that at 1 Gb/s, and `DELAY` is the delay of a link.
@@ -297,9 +297,8 @@ fn a_switch_that_is_paused_holds_frames_at_its_inputs() {
     assert!(!unlike(Options { heap: true, ..Options::default() }));
 }
 
-/// Returns the text of the `n`-th random scenario, with or without events that change the network.
-pub(crate) fn random(n: u64, with_events: bool) -> String {
-    let mut draw = Draw::new(91, n, StreamPurpose::Hash);
+/// Returns the text of a random scenario, with or without events that change the network.
+pub(crate) fn random(draw: &mut Draw, with_events: bool) -> String {
     let (topology, link) = match draw.pick(&["star", "dumbbell", "leaf_spine", "fat_tree"]) {
         "star" => ("kind = \"star\"\nn = 5", "h0:hub"),
         "dumbbell" => ("kind = \"dumbbell\"\nn = 3\nbottleneck = { rate = \"300Mbps\", delay = \"5us\" }", "h0"),
@@ -316,9 +315,8 @@ pub(crate) fn random(n: u64, with_events: bool) -> String {
         "kind = \"unlimited\"",
     ]);
     let size = if buffer.contains("pkt") { "3pkt" } else { "6KB" };
-    // A stream of its own keeps the other draws unchanged.
     let kinds = ["tail_drop", "bounce", "forward", "detour", "load_aware", "trim", "trim", "trim"];
-    let overflow = match Draw::new(92, n, StreamPurpose::Hash).pick(&kinds) {
+    let overflow = match draw.pick(&kinds) {
         "bounce" => format!("kind = \"bounce\", theta = 0.5, bounce_size = \"{size}\""),
         "forward" => format!(
             "kind = \"bounce\", lambda = 0, back_port = \"ingress\", bounce_full = \"forward\", bounce_size = \"{size}\""
@@ -330,7 +328,7 @@ pub(crate) fn random(n: u64, with_events: bool) -> String {
         }
         other => format!("kind = \"{other}\""),
     };
-    let ack_hold = Draw::new(93, n, StreamPurpose::Hash).pick(&["none\"", "abq\", k = \"5KB\""]);
+    let ack_hold = draw.pick(&["none\"", "abq\", k = \"5KB\""]);
     let marking = draw.pick(&[
         "kind = \"none\"",
         "kind = \"ecn_threshold\", k = \"2pkt\"",
@@ -385,19 +383,19 @@ pub(crate) fn audited(n: u64, text: &str, max_events: u64) -> Results {
     let mut world = world(&s, n, Options { max_events: Some(max_events), ..Options::default() });
     for events in [1, 10, 100, 1000, 3000, 10_000] {
         world.advance(events);
-        assert!(world.conserves_packets(), "scenario {n} after some events: {:?}\n{text}", world.describe_imbalance());
+        assert!(world.conserves_packets(), "after some events: {:?}\n{text}", world.describe_imbalance());
     }
     let mut copy = world.clone();
     copy.run();
     world.run();
     let results = world.results(&s);
-    assert!(results.conserved, "scenario {n}: {:?}\n{text}", world.describe_imbalance());
-    assert_eq!(results.tables, copy.results(&s).tables, "scenario {n}");
+    assert!(results.conserved, "{:?}\n{text}", world.describe_imbalance());
+    assert_eq!(results.tables, copy.results(&s).tables, "copied midway");
     let mut ends = rows(&results, "packets", ["flow", "reverse", "emission"]);
     let all = ends.len();
     ends.sort_unstable();
     ends.dedup();
-    assert_eq!(ends.len(), all, "scenario {n}: a packet has two fates");
+    assert_eq!(ends.len(), all, "a packet has two fates");
     results
 }
 
@@ -406,11 +404,14 @@ pub(crate) fn audited(n: u64, text: &str, max_events: u64) -> Results {
 #[test]
 fn nothing_is_lost_uncounted_over_random_scenarios() {
     let (mut full, mut marked, mut answered) = (0, 0, [0; 4]);
-    for n in 0..36 {
-        let text = random(n, n % 2 == 1);
+    let scenarios = drawn_run(|draw| {
+        let with_events = draw.flag();
+        random(draw, with_events)
+    });
+    for_all(40, scenarios, |(text, n)| {
         let (s, results) = (scenario(&text, ""), audited(n, &text, 1_000_000));
         let heap = run_with(&s, n, Options { heap: true, max_events: Some(1_000_000), ..Options::default() });
-        assert_eq!(results.tables, heap.tables, "scenario {n}");
+        assert_eq!(results.tables, heap.tables, "by heap");
         full += u64::from(lost(&results, "input_full") > 0);
         marked += u64::from(total(&results, "ports", "marked") > 0);
         let happened = |kind: &str| total(&results, "ports", kind) > 0;
@@ -421,19 +422,19 @@ fn nothing_is_lost_uncounted_over_random_scenarios() {
             .zip([happened("bounced"), happened("detoured"), cut, held])
             .for_each(|(sum, one)| *sum += u64::from(one));
         let elsewhere = ["buffer_full", "bounce_queue_full", "no_detour", "detours_spent"];
-        assert_eq!(elsewhere.map(|reason| lost(&results, reason)), [0; 4], "scenario {n}: inputs have the last word");
-    }
+        assert_eq!(elsewhere.map(|reason| lost(&results, reason)), [0; 4], "inputs have the last word");
+    });
     assert!(full > 4 && marked > 4, "{full} with full inputs, {marked} with marks");
     assert!(answered.iter().all(|count| *count > 2), "{answered:?} with bounces, detours, cuts and held ACKs");
 }
 
 #[test]
 fn runs_are_the_same_divided_into_any_number_of_partitions() {
-    for n in 0..6 {
-        let s = scenario(&random(n, false), "");
+    for_all(6, drawn_run(|draw| random(draw, false)), |(text, n)| {
+        let s = scenario(&text, "");
         let whole = digest(&s, n, Options::default());
         for partitions in [1, 2, 3, 8] {
-            assert!(whole == digest(&s, n, Options { partitions, ..Options::default() }), "scenario {n}, {partitions}");
+            assert!(whole == digest(&s, n, Options { partitions, ..Options::default() }), "{partitions} partitions");
         }
-    }
+    });
 }

@@ -1,13 +1,13 @@
 //! Conservation of packets over random small scenarios of all features: every packet is counted when it is made and
 //! when it is lost.
 
-use crate::common::draw::Draw;
+use crate::common::draw::{Draw, drawn_run};
+use crate::common::property::for_all;
 use crate::common::{column, drops, scenario, total, world};
-use mech::StreamPurpose;
 use sim::{Options, Results, StopReason};
 use std::collections::{BTreeMap, BTreeSet};
 
-const SCENARIOS: u64 = 40;
+const SCENARIOS: u32 = 40;
 
 /// Returns a random workload as lines of a scenario file.
 fn traffic(draw: &mut Draw) -> String {
@@ -25,9 +25,8 @@ fn traffic(draw: &mut Draw) -> String {
     format!("{kind}\n{class}\n{jitter}\n")
 }
 
-/// Returns the text of the `n`-th random scenario, with or without traces of queues.
-pub fn random(n: u64, queues: bool) -> String {
-    let mut draw = Draw::new(77, n, StreamPurpose::Hash);
+/// Returns the text of a random scenario, with or without traces of queues.
+pub fn random(draw: &mut Draw, queues: bool) -> String {
     let topology = draw.pick(&[
         "kind = \"star\"\nn = 5",
         "kind = \"dumbbell\"\nn = 3\nbottleneck = { rate = \"300Mbps\", delay = \"5us\" }",
@@ -58,9 +57,8 @@ pub fn random(n: u64, queues: bool) -> String {
     let scheduler = draw.pick(&["fifo", "strict_priority"]);
     let simultaneous = draw.pick(&["in_turn", "snapshot"]);
     let ties = draw.pick(&["random", "port"]);
-    // A stream of its own keeps the other draws unchanged.
     let fib = match topology.contains("star") || topology.contains("dumbbell") || topology.contains("chain_tree") {
-        true => Draw::new(78, n, StreamPurpose::Hash).pick(&[
+        true => draw.pick(&[
             "kind = \"static\"",
             "kind = \"learning\"",
             "kind = \"learning\", ageing = \"200us\"",
@@ -68,8 +66,7 @@ pub fn random(n: u64, queues: bool) -> String {
         ]),
         false => "kind = \"static\"",
     };
-    let mut own = Draw::new(79, n, StreamPurpose::Hash);
-    let pause = match (own.pick(&["no", "fixed", "no", "whole", "free"]), buffer.contains("shared")) {
+    let pause = match (draw.pick(&["no", "fixed", "no", "whole", "free"]), buffer.contains("shared")) {
         ("fixed", _) => "kind = \"pfc\", xoff = \"4KB\", xon = \"1KB\", lossless = false",
         ("whole", _) => {
             "kind = \"pause\", xoff = \"3KB\", xon = \"0B\", quanta = 20, response = \"700ns\", lossless = false"
@@ -79,7 +76,7 @@ pub fn random(n: u64, queues: bool) -> String {
     };
     // Other models only where they are allowed: inputs share no memory, and copies of flooded frames do not cross.
     let model = match buffer.contains("shared") || fib.contains("learning") {
-        false => Draw::new(80, n, StreamPurpose::Hash).pick(&[
+        false => draw.pick(&[
             "",
             "model = \"cioq\"\ninput_buffer = \"9pkt\"\n",
             "model = \"cioq\"\ninput_buffer = \"12KB\"\nspeedup = 1.3\narbiter = { kind = \"oldest_first\" }\n",
@@ -95,10 +92,10 @@ pub fn random(n: u64, queues: bool) -> String {
     ]);
     let turns = "[host]\nnic = { kind = \"round_robin\" }\nstack_delay = \"3us\"\nstack_jitter = \"9us\"\n";
     let limited = "[host]\nnic = { kind = \"round_robin\", flow_rate = \"300Mbps\" }\n";
-    let host = own.pick(&[host, host, turns, limited]);
+    let host = draw.pick(&[host, host, turns, limited]);
     let transport = draw.pick(&["newreno", "dctcp"]);
     let workloads: String =
-        (0..=draw.number(0, 2)).map(|i| format!("[[traffic]]\nname = \"t{i}\"\n{}", traffic(&mut draw))).collect();
+        (0..=draw.number(0, 2)).map(|i| format!("[[traffic]]\nname = \"t{i}\"\n{}", traffic(draw))).collect();
     format!(
         "name = \"random\"\nduration = \"2s\"\n[topology]\n{topology}\n{framing}{host}[switch]\n{model}\
          pause = {{ {pause} }}\nfib = {{ {fib} }}\nbuffer = {{ {buffer} }}\noverflow = {{ {overflow} }}\nmarking = {{ {marking} }}\n\
@@ -109,20 +106,19 @@ pub fn random(n: u64, queues: bool) -> String {
 }
 
 /// Runs a scenario, with checks of its counters on the way, and returns the results.
-fn audited(n: u64, queues: bool) -> Results {
-    let text = random(n, queues);
-    let s = scenario(&text, "");
+fn audited(text: &str, n: u64) -> Results {
+    let s = scenario(text, "");
     let mut world = world(&s, n, Options { max_events: Some(3_000_000), ..Options::default() });
     for events in [1, 10, 100, 1000, 10_000] {
         world.advance(events);
-        assert!(world.conserves_packets(), "scenario {n} after some events: {:?}\n{text}", world.describe_imbalance());
+        assert!(world.conserves_packets(), "after some events: {:?}\n{text}", world.describe_imbalance());
     }
     world.run();
     let results = world.results(&s);
-    assert!(results.conserved, "scenario {n}: {:?}\n{text}", world.describe_imbalance());
+    assert!(results.conserved, "{:?}\n{text}", world.describe_imbalance());
     let (sent, received) = world.control_frames();
     let under_way = results.progress.stop != Some(StopReason::Done) || results.end().0 >= 2_000_000_000_000;
-    assert!(sent == received || under_way, "scenario {n}: {sent} control frames are sent and {received} end\n{text}");
+    assert!(sent == received || under_way, "{sent} control frames are sent and {received} end\n{text}");
     results
 }
 
@@ -149,45 +145,44 @@ fn fates(results: &Results, kind: u64) -> u64 {
 #[test]
 fn books_balance_and_every_packet_ends_once_in_random_scenarios() {
     let (mut quiet, mut lossy, mut paused, mut kinds) = (0, 0, 0, BTreeSet::<&str>::new());
-    for n in 0..SCENARIOS {
-        let results = audited(n, true);
+    for_all(SCENARIOS, drawn_run(|draw| random(draw, true)), |(text, n)| {
+        let results = audited(&text, n);
         let lost = column(&results, "packets", "fate").iter().filter(|fate| **fate > 0).count() as u64;
-        assert_eq!(lost, drops(&results), "scenario {n}: losses by packet and by port");
+        assert_eq!(lost, drops(&results), "losses by packet and by port");
         for (kind, counted) in
             [drops(&results)].into_iter().chain(KINDS.map(|c| total(&results, "ports", c))).enumerate()
         {
-            assert_eq!(fates(&results, kind as u64), counted, "scenario {n}: kind {kind} by workload and by port");
+            assert_eq!(fates(&results, kind as u64), counted, "kind {kind} by workload and by port");
         }
         // If the run ended because no event was left, nothing is in flight.
         let is_quiet = results.progress.stop == Some(StopReason::Done) && results.end().0 < 2_000_000_000_000;
         for (who, emissions) in ends(&results) {
-            assert!(
-                emissions.windows(2).all(|pair| pair[0] < pair[1]),
-                "scenario {n}: {who:?} has a packet that ends twice"
-            );
+            assert!(emissions.windows(2).all(|pair| pair[0] < pair[1]), "{who:?} has a packet that ends twice");
             let whole = emissions.iter().zip(0..).all(|(emission, i)| *emission == i);
-            assert!(whole || !is_quiet, "scenario {n}: a packet of {who:?} is nowhere\n{}", random(n, true));
+            assert!(whole || !is_quiet, "a packet of {who:?} is nowhere\n{text}");
         }
         let rows = column(&results, "packets", "flow").len() as u64;
-        assert!(rows > 0, "scenario {n} sends something");
+        assert!(rows > 0, "it sends something");
         quiet += u64::from(is_quiet);
         lossy += u64::from(lost > 0);
         paused += u64::from(total(&results, "pauses", "times") > 0);
         kinds.extend(KINDS.into_iter().filter(|c| total(&results, "ports", c) > 0));
-    }
-    assert!(quiet > SCENARIOS / 2, "{quiet} runs end with an empty network");
-    assert!(lossy > SCENARIOS / 4, "{lossy} runs lose packets");
-    assert!(paused > SCENARIOS / 8, "{paused} runs stop somebody");
+    });
+    assert!(quiet > u64::from(SCENARIOS) / 2, "{quiet} runs end with an empty network");
+    assert!(lossy > u64::from(SCENARIOS) / 4, "{lossy} runs lose packets");
+    assert!(paused > u64::from(SCENARIOS) / 8, "{paused} runs stop somebody");
     assert_eq!(kinds.len(), 3, "detours, bounces and marks all happen: {kinds:?}");
 }
 
 #[test]
 fn watching_queues_changes_nothing_in_random_scenarios() {
-    for n in 0..SCENARIOS {
-        let (watched, blind) = (audited(n, true), audited(n, false));
+    for_all(SCENARIOS, drawn_run(|draw| random(draw, true)), |(text, n)| {
+        let without = text.replace("queues = true", "queues = false");
+        assert_ne!(text, without);
+        let (watched, blind) = (audited(&text, n), audited(&without, n));
         for table in ["flows", "ports", "packets", "packet_hist", "fates", "activity"] {
-            assert_eq!(watched.table(table), blind.table(table), "scenario {n}, {table}\n{}", random(n, true));
+            assert_eq!(watched.table(table), blind.table(table), "{table}\n{text}");
         }
-        assert_eq!(watched.carried_bits, blind.carried_bits, "scenario {n}");
-    }
+        assert_eq!(watched.carried_bits, blind.carried_bits, "{text}");
+    });
 }

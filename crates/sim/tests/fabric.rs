@@ -8,9 +8,12 @@
 
 use crate::cioq;
 use crate::common::digest::digest;
+use crate::common::draw::drawn_run;
+use crate::common::property::for_all;
 use crate::common::watched::watch;
 use crate::common::{column, drops, run, scenario, total};
 use dataplane::{OversizedFrame, Pkt};
+use proptest::prelude::Strategy;
 use sim::{EventLocation, Observer, Options};
 
 const LINK: u64 = 1_230_400;
@@ -300,39 +303,48 @@ fn a_lossless_frame_that_is_larger_than_a_buffer_inside_ends_the_run_and_that_is
     assert_eq!(told(small, "942B"), None, "1000 B fit");
 }
 
-/// Returns a random scenario of the tests of `cioq`, with a fabric of several stages inside its switches.
-fn random(n: u64) -> String {
-    let fabric = [
-        "kind = \"mesh\", link_rate = \"700Mbps\", link_buffer = \"5KB\", stage_buffer = \"4KB\"",
-        "kind = \"mesh\", link_rate = \"2Gbps\", lists = \"fifo\", link_buffer = \"3KB\", stage_buffer = \"3KB\", end_to_end = true",
-        "kind = \"folded_clos\", link_rate = \"1Gbps\", cores = 3, lists = \"fifo\", stage_buffer = \"6KB\"",
-        "kind = \"folded_clos\", link_rate = \"400Mbps\", cores = 1, end_to_end = true, ack_delay = \"40us\"",
-    ][n as usize % 4];
-    cioq::random(n, n % 2 == 1).replace("model = \"cioq\"\n", &format!("model = \"fabric\"\nfabric = {{ {fabric} }}\n"))
+/// Returns a strategy for scenarios of the tests of `cioq`, one for each of four fabrics with several stages.
+/// Two of the fabrics have events that change the network.
+fn one_of_each_fabric() -> impl Strategy<Value = [(String, u64); 4]> {
+    [
+        ("kind = \"mesh\", link_rate = \"700Mbps\", link_buffer = \"5KB\", stage_buffer = \"4KB\"", false),
+        ("kind = \"mesh\", link_rate = \"2Gbps\", lists = \"fifo\", link_buffer = \"3KB\", stage_buffer = \"3KB\", end_to_end = true", true),
+        ("kind = \"folded_clos\", link_rate = \"1Gbps\", cores = 3, lists = \"fifo\", stage_buffer = \"6KB\"", false),
+        ("kind = \"folded_clos\", link_rate = \"400Mbps\", cores = 1, end_to_end = true, ack_delay = \"40us\"", true),
+    ]
+    .map(|(fabric, with_events)| {
+        drawn_run(move |draw| {
+            let text = cioq::random(draw, with_events);
+            text.replace("model = \"cioq\"\n", &format!("model = \"fabric\"\nfabric = {{ {fabric} }}\n"))
+        })
+    })
 }
 
 #[test]
 fn nothing_is_lost_uncounted_over_random_scenarios_with_stages() {
     let mut inside = 0;
-    for n in 0..24 {
-        let text = random(n);
-        cioq::audited(n, &text, 600_000);
-        let s = scenario(&text, "");
-        let mut watched = watch(&s, n, Options { max_events: Some(20_000), ..Options::default() }, Seen::default());
-        watched.run();
-        inside += watched.observer().moved.len();
-    }
+    for_all(6, one_of_each_fabric(), |scenarios| {
+        for (text, n) in scenarios {
+            cioq::audited(n, &text, 600_000);
+            let s = scenario(&text, "");
+            let mut watched = watch(&s, n, Options { max_events: Some(20_000), ..Options::default() }, Seen::default());
+            watched.run();
+            inside += watched.observer().moved.len();
+        }
+    });
     assert!(inside > 10_000, "{inside} moves");
 }
 
 #[test]
 fn runs_with_stages_are_the_same_divided_into_any_number_of_partitions() {
-    for n in 0..4 {
-        let s = scenario(&random(n), "");
-        let whole = digest(&s, n, Options::default());
-        for partitions in [2, 3] {
-            let options = Options { partitions, ..Options::default() };
-            assert!(whole == digest(&s, n, options), "scenario {n}, {partitions}");
+    for_all(1, one_of_each_fabric(), |scenarios| {
+        for (text, n) in scenarios {
+            let s = scenario(&text, "");
+            let whole = digest(&s, n, Options::default());
+            for partitions in [2, 3] {
+                let options = Options { partitions, ..Options::default() };
+                assert!(whole == digest(&s, n, options), "{partitions} partitions\n{text}");
+            }
         }
-    }
+    });
 }

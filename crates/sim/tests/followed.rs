@@ -3,9 +3,9 @@
 //! The tests cover simultaneous arrivals, snapshots, marks, losses, windows that begin and end in the middle, queues
 //! that outlast the run, and wide and narrow bins.
 
-use crate::common::draw::Draw;
+use crate::common::draw::{Draw, drawn, drawn_run};
+use crate::common::property::for_all;
 use crate::common::{run_with, scenario, total, world};
-use mech::StreamPurpose;
 use sim::{Column, Options, Results, Table};
 
 const PATHS: [&str; 5] = [
@@ -87,30 +87,29 @@ fn named_table<'a>(results: &'a Results, name: &str) -> &'a Table {
 #[test]
 fn every_table_is_the_same_with_computed_and_with_stepped_departures() {
     let (mut waited, mut lost, mut marked, mut cut) = (0, 0, 0, 0);
-    for n in 0..80 {
-        let text = plain(&mut Draw::new(4711, n, StreamPurpose::Custom(0)));
+    for_all(80, drawn_run(plain), |(text, n)| {
         let s = scenario(&text, "");
         let stepped = run_with(&s, n, Options { step_departures: true, ..Options::default() });
         let ahead = run_with(&s, n, Options::default());
-        assert!(ahead.progress.events < stepped.progress.events, "{n}: departures are computed\n{text}");
+        assert!(ahead.progress.events < stepped.progress.events, "departures are computed\n{text}");
         waited += total(&ahead, "queue_trace", "max_packets");
         lost += total(&ahead, "ports", "drop_buffer_full");
         marked += total(&ahead, "ports", "marked");
         cut += u32::from(total(&ahead, "ports", "queued") > 0);
         let (ahead, stepped) = (bits(ahead), bits(stepped));
         for table in &stepped.tables {
-            assert!(named_table(&ahead, table.name) == table, "{n}: {} differs\n{text}", table.name);
+            assert!(named_table(&ahead, table.name) == table, "{} differs\n{text}", table.name);
         }
-        assert!(ahead == stepped, "{n} differs\n{text}");
-    }
+        assert!(ahead == stepped, "the results differ\n{text}");
+    });
     assert!(waited > 10_000 && lost > 1_000 && marked > 500, "{waited} {lost} {marked}");
     assert!(cut > 20, "queues outlast {cut} runs");
 }
 
 #[test]
 fn rows_taken_during_a_run_complete_the_tables() {
-    for n in 0..12 {
-        let s = scenario(&plain(&mut Draw::new(4711, n, StreamPurpose::Custom(1))), "");
+    for_all(12, drawn(plain), |text| {
+        let s = scenario(&text, "");
         let whole = run_with(&s, 1, Options::default());
         let (mut world, mut taken) = (world(&s, 1, Options::default()), 0);
         let rows = |table: &Table| of_trace(table);
@@ -118,9 +117,9 @@ fn rows_taken_during_a_run_complete_the_tables() {
             taken += world.take_rows(20).iter().map(rows).sum::<usize>();
         }
         let rest = world.results(&s);
-        assert_eq!(taken + rows(named_table(&rest, "queue_trace")), rows(named_table(&whole, "queue_trace")), "{n}");
+        assert_eq!(taken + rows(named_table(&rest, "queue_trace")), rows(named_table(&whole, "queue_trace")), "{text}");
         for name in ["queue_hist", "queue_sojourn", "sub_queue_hist", "sub_queues"] {
-            assert!(named_table(&rest, name) == named_table(&whole, name), "{n}: {name} differs");
+            assert!(named_table(&rest, name) == named_table(&whole, name), "{name} differs\n{text}");
         }
-    }
+    });
 }

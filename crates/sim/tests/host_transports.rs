@@ -1,9 +1,9 @@
 //! Tests of hosts with different transports.
 
 use crate::common::digest::digest;
-use crate::common::draw::Draw;
+use crate::common::draw::{Draw, drawn_run};
+use crate::common::property::for_all;
 use crate::common::{column, run, run_with, scenario};
-use mech::StreamPurpose;
 use sim::Options;
 
 /// Returns a scenario of a star with two incasts and messages between all hosts, followed by transport and overrides.
@@ -83,25 +83,26 @@ fn a_sender_keeps_to_the_window_that_the_other_host_advertises() {
 
 #[test]
 fn any_two_transports_finish_all_flows_between_them_and_none_is_faster_than_alone() {
-    for n in 0..40 {
-        let mut draw = Draw::new(9090, n, StreamPurpose::Custom(0));
+    let scenarios = drawn_run(|draw| {
         let connection = draw.pick(&["", "connection = \"handshake\"\n", "connection = \"handshake\"\n"]);
         let kind = |draw: &mut Draw| draw.pick(&KINDS).replace(", ", "\n");
-        let mut more = format!("[transport]\n{connection}{}\n", kind(&mut draw));
+        let mut more = format!("[transport]\n{connection}{}\n", kind(draw));
         for _ in 0..draw.number(1, 3) {
             let host = draw.number(0, 4);
-            let own = kind(&mut draw);
+            let own = kind(draw);
             more += &format!("[[override]]\nwhere = {{ hosts = [\"h{host}\", \"h{}\"] }}\n", (host + 2) % 5);
             more += &format!("[override.transport]\n{connection}{own}\n");
         }
-        let text = star(&more);
+        star(&more)
+    });
+    for_all(40, scenarios, |(text, n)| {
         let results = run_with(&scenario(&text, ""), n, Options::default());
         let [start, end, ideal] = ["start_ps", "end_ps", "ideal_ps"].map(|name| column(&results, "flows", name));
         for i in 0..end.len() {
-            assert!(end[i] < u64::MAX, "flow {i} of scenario {n} does not finish\n{text}");
-            assert!(end[i] - start[i] >= ideal[i], "flow {i} of scenario {n}\n{text}");
+            assert!(end[i] < u64::MAX, "flow {i} does not finish\n{text}");
+            assert!(end[i] - start[i] >= ideal[i], "flow {i}\n{text}");
         }
-    }
+    });
 }
 
 /// Test of trimming if some hosts support CP (`pack`) and others do not.

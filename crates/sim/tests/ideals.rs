@@ -1,8 +1,8 @@
 //! Tests that no flow is faster than it would be alone, in any network and with any choice among next hops.
 
-use crate::common::draw::Draw;
+use crate::common::draw::{Draw, drawn_run};
+use crate::common::property::for_all;
 use crate::common::{column, run_with, scenario, total};
-use mech::StreamPurpose;
 use sim::{Options, Results};
 
 const RATES: [&str; 5] = ["100Mbps", "333Mbps", "1Gbps", "2500Mbps", "10Gbps"];
@@ -19,10 +19,10 @@ fn link(draw: &mut Draw, a: &str, b: &str, weighted: bool) -> String {
 fn back(draw: &mut Draw) -> String {
     let (rate, delay) = (draw.pick(&RATES), draw.pick(&DELAYS));
     match draw.number(0, 5) {
-        0 => format!(", back = {{ rate = \"{rate}\", delay = \"{delay}\" }}"),
-        1 => format!(", back.rate = \"{rate}\""),
-        2 => format!(", back.delay = \"{delay}\""),
-        _ => String::new(),
+        0..=2 => String::new(),
+        3 => format!(", back.delay = \"{delay}\""),
+        4 => format!(", back.rate = \"{rate}\""),
+        _ => format!(", back = {{ rate = \"{rate}\", delay = \"{delay}\" }}"),
     }
 }
 
@@ -67,10 +67,9 @@ fn topology(draw: &mut Draw, routing: &str) -> String {
     }
 }
 
-fn random(n: u64) -> String {
-    let mut draw = Draw::new(1707, n, StreamPurpose::Custom(0));
-    let routing = draw.pick(&["spray", "weighted", "ecmp", "two_level", "k_shortest", "spray", "weighted"]);
-    let topology = topology(&mut draw, routing);
+fn random(draw: &mut Draw) -> String {
+    let routing = draw.pick(&["ecmp", "spray", "weighted", "two_level", "k_shortest", "spray", "weighted"]);
+    let topology = topology(draw, routing);
     let paths = if routing == "k_shortest" { ", k = 3" } else { "" };
     let buffer = draw.pick(&["kind = \"unlimited\"", "kind = \"per_port\", size = \"9pkt\""]);
     let (kind, mss) = (draw.pick(&["newreno", "sack", "dctcp"]), draw.pick(&["1460B", "700B", "1460B"]));
@@ -112,37 +111,35 @@ fn least_slowdown(results: &Results) -> (f64, usize) {
 #[test]
 fn detoured_flow_is_never_faster_than_its_ideal() {
     let (mut detours, mut flows) = (0, 0);
-    for n in 0..300 {
-        let mut draw = Draw::new(2311, n, StreamPurpose::Custom(0));
+    let scenarios = drawn_run(|draw| {
         let policy = draw.pick(&["random", "load_aware"]);
         let buffer =
             format!("overflow = {{ kind = \"detour\", policy = \"{policy}\" }}\nbuffer = {{ kind = \"per_port\", ");
-        let text =
-            random(n).replace("buffer = { kind = \"unlimited\" }", "buffer = { kind = \"per_port\", size = \"9pkt\" }");
-        let text = text
-            .replace("buffer = { kind = \"per_port\", ", &buffer)
-            .replace("9pkt", draw.pick(&["1pkt", "2pkt", "5pkt"]));
+        let text = random(draw)
+            .replace("buffer = { kind = \"unlimited\" }", "buffer = { kind = \"per_port\", size = \"9pkt\" }");
+        text.replace("buffer = { kind = \"per_port\", ", &buffer).replace("9pkt", draw.pick(&["1pkt", "2pkt", "5pkt"]))
+    });
+    for_all(300, scenarios, |(text, n)| {
         let results = run_with(&scenario(&text, ""), n, Options::default());
         let (least, count) = least_slowdown(&results);
-        assert!(least >= 1.0 || count == 0, "slowdown {least} in scenario {n}\n{text}");
+        assert!(least >= 1.0 || count == 0, "slowdown {least}\n{text}");
         detours += total(&results, "ports", "detoured");
         flows += count;
-    }
+    });
     assert!(detours > 10_000 && flows > 1000, "{detours} detours, {flows} flows");
 }
 
 #[test]
 fn no_flow_of_a_random_network_is_faster_than_alone_by_any_routing() {
     let (mut flows, mut alone, mut drawn) = (0, 0, 0);
-    for n in 0..1000 {
-        let text = random(n);
+    for_all(1000, drawn_run(random), |(text, n)| {
         let results = run_with(&scenario(&text, ""), n, Options::default());
         let (least, count) = least_slowdown(&results);
-        assert!(least >= 1.0 || count == 0, "slowdown {least} in scenario {n}\n{text}");
+        assert!(least >= 1.0 || count == 0, "slowdown {least}\n{text}");
         flows += count;
         alone += usize::from(least == 1.0);
         drawn += usize::from(least == 1.0 && (text.contains("spray") || text.contains("weighted")));
-    }
+    });
     assert!(
         flows > 6000 && alone > 300 && drawn > 100,
         "{flows} flows; the bound is met in {alone} runs, {drawn} drawn"

@@ -1,10 +1,10 @@
 //! Tests of deadlocks of paused links that pass through switches with several stages: detected if frames are stuck
 //! inside, and never if any frame could move.
 
-use crate::common::draw::Draw;
+use crate::common::draw::{Draw, drawn_run};
+use crate::common::property::for_all;
 use crate::common::{column, drops, pauses, run, same_again, scenario, world};
 use crate::paused_inputs::{SMALL, ring};
-use mech::StreamPurpose;
 use sim::{Deadlock, Options};
 
 /// Returns the ring of `paused_inputs` with each port at a stage of its own, so that all transit crosses an internal
@@ -59,8 +59,7 @@ fn where_frames_can_move_on_inside_no_deadlock_is_told() {
 }
 
 /// Returns a random ring of switches with input memory, most of which have several stages.
-fn random(n: u64) -> String {
-    let mut draw = Draw::new(57, n, StreamPurpose::Hash);
+fn random(draw: &mut Draw) -> String {
     let classes: Vec<u8> = (0..draw.number(3, 5)).map(|_| draw.number(0, 3).saturating_sub(2) as u8).collect();
     let buffer =
         draw.pick(&[SMALL, SMALL, "kind = \"per_port\", size = \"3pkt\"", "kind = \"per_port\", size = \"20KB\""]);
@@ -90,8 +89,7 @@ fn random(n: u64) -> String {
 #[test]
 fn the_ports_of_a_deadlock_never_resume_over_random_rings() {
     let (mut found, mut none) = (0, 0);
-    for n in 0..32 {
-        let text = random(n);
+    for_all(32, drawn_run(random), |(text, n)| {
         let s = scenario(&text, "");
         let mut world = world(&s, n, Options::default());
         let mut told: Vec<Deadlock> = Vec::new();
@@ -100,19 +98,19 @@ fn the_ports_of_a_deadlock_never_resume_over_random_rings() {
             told.extend(world.clone().results(&s).deadlock);
         }
         let results = world.results(&s);
-        assert!(results.conserved && results.lost.is_none(), "{n}: {text}");
+        assert!(results.conserved && results.lost.is_none(), "{text}");
         let in_the_end = pauses(&results).into_iter().filter(|row| row[1] == results.progress.now.0);
         let in_the_end: Vec<[u64; 5]> = in_the_end.collect();
         for deadlock in &told {
             for (node, port) in &deadlock.cycle {
                 let mut own = in_the_end.iter().filter(|row| (row[2], row[3]) == (u64::from(*node), u64::from(*port)));
-                assert!(own.any(|row| row[0] <= deadlock.at.0), "{n}: {node}:{port} of {deadlock:?}\n{text}");
+                assert!(own.any(|row| row[0] <= deadlock.at.0), "{node}:{port} of {deadlock:?}\n{text}");
             }
         }
         // No deadlock is missed: without a report, frames arrive until the end.
         let last = column(&results, "packets", "end_ps").into_iter().max().unwrap();
-        assert!(!told.is_empty() || last > 11_000_000_000, "{n}: {last}\n{text}");
+        assert!(!told.is_empty() || last > 11_000_000_000, "{last}\n{text}");
         *if told.is_empty() { &mut none } else { &mut found } += 1;
-    }
+    });
     assert!(found > 8 && none > 4, "{found} deadlocks, {none} runs without");
 }

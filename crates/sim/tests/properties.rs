@@ -3,12 +3,13 @@
 //! Each sent packet ends once, one path keeps the order, more memory loses no more, and a longer path is never faster.
 //! The ACK clock has a file of its own, and so have the counters of every node (`conservation.rs`).
 
-use crate::common::draw::Draw;
+use crate::common::draw::{Draw, drawn_run};
+use crate::common::property::for_all;
 use crate::common::watched::watch;
 use crate::common::{column, drops, run, scenario};
 use dataplane::Pkt;
+use mech::Flags;
 use mech::overflow::DropReason;
-use mech::{Flags, StreamPurpose};
 use sim::{EventLocation, Observer, Options, StopReason};
 use std::collections::BTreeMap;
 
@@ -134,13 +135,14 @@ fn with_unit(text: String) -> String {
 #[test]
 fn every_packet_ends_once_and_payload_arrives_no_more_often_than_it_was_sent() {
     let (mut quiet, mut lost, mut twice, mut again) = (0, 0, 0, 0);
-    for n in 0..200 {
-        let mut draw = Draw::new(4242, n, StreamPurpose::Custom(0));
+    let scenarios = drawn_run(|draw| {
         let switch = draw.pick(&MECHANISMS);
-        let text = with_unit(busy(&mut draw, switch));
+        with_unit(busy(draw, switch))
+    });
+    for_all(200, scenarios, |(text, n)| {
         let (ends, is_quiet) = ends(&text, n);
         if !is_quiet {
-            continue;
+            return;
         }
         quiet += 1;
         let mut sent: BTreeMap<(u32, bool), Vec<u32>> = BTreeMap::new();
@@ -159,24 +161,24 @@ fn every_packet_ends_once_and_payload_arrives_no_more_often_than_it_was_sent() {
         for (who, emissions) in &mut sent {
             emissions.sort_unstable();
             let whole = emissions.iter().zip(0..).all(|(emission, i)| *emission == i);
-            assert!(whole, "scenario {n}, {who:?}: {emissions:?} do not end once each\n{text}");
+            assert!(whole, "{who:?}: {emissions:?} do not end once each\n{text}");
         }
         let results = run(&text, n);
         let [raw, bytes, received] = ["raw", "bytes", "received"].map(|c| column(&results, "flows", c));
         for flow in 0..raw.len() {
             let of = payload.range((flow as u32, 0)..=(flow as u32, u32::MAX));
             let (sent, arrived, first) = of.fold((0, 0, 0), |a, (_, b)| (a.0 + b.0, a.1 + b.1, a.2 + b.2));
-            assert!(arrived <= sent, "scenario {n}, flow {flow}");
+            assert!(arrived <= sent, "flow {flow}");
             if raw[flow] == 1 {
                 continue;
             }
-            assert_eq!(received[flow], bytes[flow], "scenario {n}, flow {flow} finished\n{text}");
+            assert_eq!(received[flow], bytes[flow], "flow {flow} finished\n{text}");
             // A rescue retransmission (RFC 6675 §4 NextSeg (4)) may begin between two segments. If losses are detected
             // by time, a segment is sent again unchanged, and so is the last segment as a probe.
             let all = payload.range((flow as u32, 0)..=(flow as u32, u32::MAX));
             let segments = all.filter(|(_, counts)| counts.2 > 0).count() as u64;
-            assert_eq!(segments, bytes[flow].div_ceil(1460), "scenario {n}, flow {flow}: every segment was sent");
-            assert_eq!(u64::from(first), segments, "scenario {n}, flow {flow}: each for the first time once");
+            assert_eq!(segments, bytes[flow].div_ceil(1460), "flow {flow}: every segment was sent");
+            assert_eq!(u64::from(first), segments, "flow {flow}: each for the first time once");
         }
         for (&(flow, seq), &(sent, arrived, first)) in &payload {
             let bytes = bytes[flow as usize];
@@ -184,8 +186,8 @@ fn every_packet_ends_once_and_payload_arrives_no_more_often_than_it_was_sent() {
                 continue;
             }
             if first == 0 {
-                assert!(!finds_by_time(&text), "scenario {n}, flow {flow}, byte {seq}: no segment begins here\n{text}");
-                assert_eq!(u64::from(seq) + 1460, bytes, "scenario {n}, flow {flow}: a rescue ends last");
+                assert!(!finds_by_time(&text), "flow {flow}, byte {seq}: no segment begins here\n{text}");
+                assert_eq!(u64::from(seq) + 1460, bytes, "flow {flow}: a rescue ends last");
                 continue;
             }
             // A short last segment may arrive with a rescue retransmission only.
@@ -194,11 +196,11 @@ fn every_packet_ends_once_and_payload_arrives_no_more_often_than_it_was_sent() {
                 !finds_by_time(&text) && u64::from(seq) + 1460 > bytes && rescue.is_some_and(|of| of.1 > 0)
             };
             let arrives = (1..=sent).contains(&arrived) || rescued();
-            assert!(first == 1 && arrives, "scenario {n}, flow {flow}, byte {seq}: {arrived} of {sent}\n{text}");
+            assert!(first == 1 && arrives, "flow {flow}, byte {seq}: {arrived} of {sent}\n{text}");
             twice += u64::from(arrived > 1);
             again += u64::from(sent > 1 && finds_by_time(&text));
         }
-    }
+    });
     assert!(quiet >= 140 && lost > 5000 && twice > 0, "{quiet} quiet, {lost} lost, {twice} arrived twice");
     assert!(again > 500, "{again} segments were sent again where losses are found by time");
 }
@@ -220,21 +222,18 @@ fn overtaken(ends: &[End]) -> usize {
 #[test]
 fn packets_of_a_flow_arrive_in_the_order_in_which_they_were_sent_where_there_is_one_path() {
     let (mut lost, mut arrived) = (0, 0);
-    for n in 0..200 {
-        let text = busy(&mut Draw::new(4242, n, StreamPurpose::Custom(1)), "routing = { kind = \"ecmp\" }");
+    for_all(200, drawn_run(|draw| busy(draw, "routing = { kind = \"ecmp\" }")), |(text, n)| {
         let (ends, _) = ends(&text, n);
-        assert_eq!(overtaken(&ends), 0, "scenario {n}\n{text}");
+        assert_eq!(overtaken(&ends), 0, "{text}");
         assert!(ends.windows(2).all(|pair| pair[0].at <= pair[1].at), "time goes on");
         lost += ends.iter().filter(|end| end.lost).count();
         arrived += ends.iter().filter(|end| !end.lost).count();
-    }
+    });
     assert!(lost > 1000 && arrived > 20_000, "{arrived} arrived and {lost} were lost");
     // Packets do overtake each other if there are several paths, so that the check is effective.
-    let fabric = |n| {
-        busy(&mut Draw::new(4242, n, StreamPurpose::Custom(1)), "routing = { kind = \"spray\" }")
-            .replace(PATHS[0], PATHS[3])
-    };
-    let sprayed: usize = (0..20).map(|n| overtaken(&ends(&fabric(n), n).0)).sum();
+    let fabric = |draw: &mut Draw| busy(draw, "routing = { kind = \"spray\" }").replace(PATHS[0], PATHS[3]);
+    let mut sprayed = 0;
+    for_all(20, drawn_run(fabric), |(text, n)| sprayed += overtaken(&ends(&text, n).0));
     assert!(sprayed > 100, "{sprayed} overtaken where packets are sprayed");
 }
 
@@ -275,22 +274,20 @@ fn more_memory_never_loses_more_of_the_same_arrivals() {
     // The law holds for equal packets at one queue. With packets of several sizes it does not: a long packet that a
     // larger buffer takes may displace several short ones.
     let mut fewer = 0;
-    for n in 0..25 {
-        let text = open_loop(&mut Draw::new(4242, n, StreamPurpose::Custom(2)));
+    for_all(25, drawn_run(open_loop), |(text, n)| {
         let lost = |size: u64| drops(&run(&text.replace("BUFFER", &format!("{size}pkt")), n));
         let losses: Vec<u64> = [1, 2, 3, 4, 6, 9, 13, 20, 40, 80, 1_000_000].map(lost).to_vec();
-        assert!(losses.windows(2).all(|pair| pair[0] >= pair[1]), "scenario {n}: {losses:?}\n{text}");
-        assert_eq!(losses.last(), Some(&0), "scenario {n}: memory enough loses nothing");
+        assert!(losses.windows(2).all(|pair| pair[0] >= pair[1]), "{losses:?}\n{text}");
+        assert_eq!(losses.last(), Some(&0), "memory enough loses nothing");
         fewer += losses.windows(2).filter(|pair| pair[0] > pair[1]).count();
-    }
+    });
     assert!(fewer > 100, "memory mattered {fewer} times");
 }
 
 #[test]
 fn a_longer_way_never_finishes_a_lone_flow_sooner() {
     // Without losses and marks: with them, a slower start may be the luckier one.
-    for n in 0..200 {
-        let mut draw = Draw::new(4242, n, StreamPurpose::Custom(3));
+    let scenarios = drawn_run(|draw| {
         let (topology, to) =
             [("kind = \"star\"\nn = 2", 1), ("kind = \"dumbbell\"\nn = 1", 1), ("kind = \"fat_tree\"\nk = 4", 15)]
                 [draw.number(0, 2) as usize];
@@ -304,18 +301,21 @@ fn a_longer_way_never_finishes_a_lone_flow_sooner() {
             draw.pick(&["true", "false"])
         );
         let (mbps, bytes) = (draw.number(50, 20_000), draw.number(1, 400_000));
+        format!(
+            "name = \"lone\"\nduration = \"1ms\"\n[topology]\n{topology}\nlink = {{ rate = \"{mbps}Mbps\", delay = \"DELAY\" }}\n\
+             [switch]\nbuffer = {{ kind = \"unlimited\" }}\n[transport]\n{transport}\n[measure]\nqueues = false\ndrain = \"60s\"\n\
+             [[traffic]]\nname = \"f\"\nkind = \"incast\"\nsenders = 1\nreceiver = \"h{to}\"\npick = \"first\"\nsize = \"{bytes}B\"\n"
+        )
+    });
+    for_all(200, scenarios, |(text, n)| {
         let mut last = 0;
         for delay in [1, 1_000, 20_000, 20_001, 3_000_000, 70_000_000] {
-            let text = format!(
-                "name = \"lone\"\nduration = \"1ms\"\n[topology]\n{topology}\nlink = {{ rate = \"{mbps}Mbps\", delay = \"{delay}ps\" }}\n\
-                 [switch]\nbuffer = {{ kind = \"unlimited\" }}\n[transport]\n{transport}\n[measure]\nqueues = false\ndrain = \"60s\"\n\
-                 [[traffic]]\nname = \"f\"\nkind = \"incast\"\nsenders = 1\nreceiver = \"h{to}\"\npick = \"first\"\nsize = \"{bytes}B\"\n"
-            );
+            let text = text.replace("DELAY", &format!("{delay}ps"));
             let results = run(&text, n);
             let fct = column(&results, "flows", "end_ps")[0];
-            assert!(fct < u64::MAX && column(&results, "flows", "timeouts") == [0], "scenario {n}\n{text}");
-            assert!(fct > last, "scenario {n}: {fct} ps after {last} ps\n{text}");
+            assert!(fct < u64::MAX && column(&results, "flows", "timeouts") == [0], "{text}");
+            assert!(fct > last, "{fct} ps after {last} ps\n{text}");
             last = fct;
         }
-    }
+    });
 }

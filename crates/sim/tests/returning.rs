@@ -1,8 +1,8 @@
 //! Tests of packets that switches generate, return or detour, under every routing, network and switch model: each has a
 //! route. Combinations that a scenario may not have are refused by the loader.
 
-use crate::common::draw::Draw;
-use mech::StreamPurpose;
+use crate::common::draw::{Draw, drawn};
+use crate::common::property::for_all;
 use scenario::load::{Source, load};
 use sim::{Options, Recorder, build};
 use std::collections::BTreeSet;
@@ -83,10 +83,9 @@ const MODELS: [&str; 3] = [
 /// Features, routings, networks and switch models of which random scenarios are made, each with its index.
 type Parts = BTreeSet<(&'static str, usize)>;
 
-/// Returns the text of the `n`-th random scenario and its parts. It has at most two features, of which the first
+/// Returns the text of a random scenario and its parts. It has at most two features, of which the first
 /// determines a common key.
-fn drawn(n: u64) -> (String, Parts) {
-    let mut draw = Draw::new(41, n, StreamPurpose::Custom(7));
+fn random(draw: &mut Draw) -> (String, Parts) {
     let (mut keys, mut parts) = (Vec::<(&str, &str)>::new(), Parts::new());
     let mut pick = |what: &'static str, many: usize| {
         let place = draw.number(0, many as u64 - 1) as usize;
@@ -140,30 +139,29 @@ fn drawn(n: u64) -> (String, Parts) {
     (text, parts)
 }
 
-/// Runs the random scenarios with these numbers for `events` events each.
+/// Runs random scenarios for `events` events each.
 ///
 /// Returns the number of scenarios that the loader accepted, and their parts.
-fn run_all(numbers: std::ops::Range<u64>, events: u64) -> (u64, Parts) {
+fn run_all(scenarios: u32, events: u64) -> (u64, Parts) {
     let (mut ran, mut seen) = (0, Parts::new());
-    for n in numbers {
-        let (text, parts) = drawn(n);
-        let Ok(loaded) = load(&Source::new("test.toml", &text, std::path::Path::new("")), &[]) else { continue };
+    for_all(scenarios, drawn(|draw| (random(draw), draw.number(0, 999))), |((text, parts), n)| {
+        let Ok(loaded) = load(&Source::new("test.toml", &text, std::path::Path::new("")), &[]) else { return };
         let scenario = &loaded.variants[0];
         let options = Options { max_events: Some(events), ..Options::default() };
         let mut world = build(scenario, n, options, Recorder::from_scenario(scenario)).unwrap();
         world.run();
-        assert!(world.conserves_packets(), "scenario {n}: {:?}\n{text}", world.describe_imbalance());
+        assert!(world.conserves_packets(), "{:?}\n{text}", world.describe_imbalance());
         let broken = world.results(scenario).broken;
-        assert!(broken.is_none(), "scenario {n}: {broken:?}\n{text}");
+        assert!(broken.is_none(), "{broken:?}\n{text}");
         ran += 1;
         seen.extend(parts);
-    }
+    });
     (ran, seen)
 }
 
 #[test]
 fn every_packet_that_is_made_or_returned_has_a_route() {
-    let (ran, seen) = run_all(0..400, 3000);
+    let (ran, seen) = run_all(400, 3000);
     assert!(ran > 120, "{ran} of 400 scenarios ran");
     assert_eq!(seen.len(), FEATURES.len() + NETWORKS.len() + ROUTINGS.len() + MODELS.len(), "{seen:?}");
 }
@@ -175,13 +173,7 @@ fn every_packet_that_is_made_or_returned_has_a_route() {
 #[ignore = "takes minutes; the number of scenarios is RETURNING"]
 fn many_more_scenarios_run() {
     let many = std::env::var("RETURNING").ok().and_then(|many| many.parse().ok()).unwrap_or(2000);
-    let (mut ran, mut failed) = (0, 0);
-    for n in 1000..1000 + many {
-        match std::panic::catch_unwind(|| run_all(n..n + 1, 20_000)) {
-            Ok((one, _)) => ran += one,
-            Err(_) => failed += 1,
-        }
-    }
-    println!("{ran} of {many} ran, {failed} failed");
-    assert_eq!(failed, 0);
+    let (ran, _) = run_all(many, 20_000);
+    println!("{ran} of {many} ran");
+    assert!(ran > u64::from(many) / 4);
 }

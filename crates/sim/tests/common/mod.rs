@@ -3,6 +3,7 @@
 pub mod digest;
 pub mod draw;
 pub mod page;
+pub mod property;
 pub mod watched;
 
 use mech::Registry;
