@@ -71,6 +71,8 @@ impl Scenario {
 /// Memory that a switch needs for lossless pauses, and the memory that it has.
 #[derive(Default)]
 struct LosslessMemoryNeed {
+    /// True if a loss ends the run with an error; false if it is only counted (`lossless = false`).
+    ends_run: bool,
     /// Number of ports that pause their far ends.
     ports: u64,
     /// Largest number of groups of traffic classes that a port counts separately.
@@ -87,7 +89,7 @@ struct LosslessMemoryNeed {
     memory: ArrivalMemory,
     /// Traffic classes that are never paused and fill the same memory.
     lossy_classes: ClassSet,
-    /// Number of ports without lossless pause that fill the same memory.
+    /// Number of ports without such a pause that fill the same memory.
     lossy_ports: u64,
     /// Warnings about pauses that expire before they are refreshed.
     expiry_warnings: BTreeSet<String>,
@@ -118,7 +120,10 @@ impl ArrivalMemory {
     }
 }
 
-/// Computes the memory that a switch needs for its pauses; `None` if no pause is lossless, or memory is unlimited.
+/// Computes the memory that a switch needs for its pauses; `None` if it pauses no far end, or memory is unlimited.
+///
+/// If a loss at any of its ports ends the run, only ports with such a pause are kept from losses, and packets that
+/// arrive at other ports take memory from them. Otherwise the need is that of all ports with a pause.
 fn compute_need(scenario: &Scenario, index: usize) -> Option<LosslessMemoryNeed> {
     let config = &scenario.switches[index];
     let node = scenario.topology.hosts + index as u32;
@@ -126,7 +131,9 @@ fn compute_need(scenario: &Scenario, index: usize) -> Option<LosslessMemoryNeed>
     let (in_use, smallest) = (scenario.classes(), scenario.smallest_frame());
     let (memory, buffer) = ArrivalMemory::for_switch(config, ports.len() as u16, smallest);
     let (of_inputs, buffer) = (memory.is_per_input, buffer.peek());
+    let ends_run = config.ports.iter().filter_map(|port| port.pause.slot.pausing()).any(|slot| slot.is_lossless());
     let mut need = LosslessMemoryNeed {
+        ends_run,
         guaranteed_bytes: buffer.guaranteed_bytes(scenario.largest_frame())?,
         guaranteed_bytes_of_smallest: buffer.guaranteed_bytes(smallest)?,
         memory,
@@ -136,7 +143,7 @@ fn compute_need(scenario: &Scenario, index: usize) -> Option<LosslessMemoryNeed>
     let (mut least, mut pool) = (u64::MAX, SharedPool { total_bytes: all, free_bytes: all });
     for (p, port) in config.ports.iter().enumerate() {
         let slot = port.pause.slot.for_port(scenario.max_rate(node, p as u16).clock());
-        let slot = slot.pausing().filter(|slot| slot.is_lossless());
+        let slot = slot.pausing().filter(|slot| slot.is_lossless() == ends_run);
         let Some((slot, classes)) =
             slot.map(|slot| (slot, count_class_groups(slot, in_use))).filter(|(_, classes)| *classes > 0)
         else {
@@ -230,15 +237,13 @@ impl LosslessMemoryNeed {
         }
         let classes = (0..8).filter(|class| self.lossy_classes.has(*class)).map(|class| format!("class {class}"));
         let ports = (self.lossy_ports > 0).then(|| {
-            format!(
-                "packets that arrive at {} ports without lossless \
-                                                       pause",
-                self.lossy_ports
-            )
+            let pause = if self.ends_run { "lossless pause" } else { "pause" };
+            format!("packets that arrive at {} ports without {pause}", self.lossy_ports)
         });
         let who: Vec<String> = classes.chain(ports).collect();
         if !who.is_empty() {
-            all.push(format!("{} may fill the memory that lossless packets need", who.join(" and ")));
+            let kept = if self.ends_run { "lossless packets" } else { "packets of paused classes" };
+            all.push(format!("{} may fill the memory that {kept} need", who.join(" and ")));
         }
         all
     }
@@ -272,20 +277,25 @@ pub(crate) fn list_pause_warnings(scenario: &Scenario) -> Vec<String> {
     if !scenario.has_pauses() {
         return Vec::new();
     }
-    let mut said: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    let mut said: BTreeMap<(String, bool), Vec<&str>> = BTreeMap::new();
     let names = scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize).map(|node| node.name.as_str());
     let mut lossless = false;
     for (i, name) in names.enumerate() {
         let Some(need) = compute_need(scenario, i) else { continue };
-        lossless = true;
-        need.loss_reasons().into_iter().for_each(|text| said.entry(text).or_default().push(name));
+        lossless |= need.ends_run;
+        need.loss_reasons().into_iter().for_each(|text| said.entry((text, need.ends_run)).or_default().push(name));
     }
-    let fails = "A packet may be lost, which ends the run with an error unless lossless = false";
-    let one = |(text, names): (String, Vec<&str>)| match names.as_slice() {
-        [first, rest @ ..] if !rest.is_empty() => {
-            format!("pause at {first} and {} switches like it: {text}. {fails}", rest.len())
+    let one = |((text, ends_run), names): ((String, bool), Vec<&str>)| {
+        let then = match ends_run {
+            true => "A packet may be lost, which ends the run with an error unless lossless = false",
+            false => "Packets may be lost. The run counts them and continues, because lossless = false",
+        };
+        match names.as_slice() {
+            [first, rest @ ..] if !rest.is_empty() => {
+                format!("pause at {first} and {} switches like it: {text}. {then}", rest.len())
+            }
+            names => format!("pause at {}: {text}. {then}", names.concat()),
         }
-        names => format!("pause at {}: {text}. {fails}", names.concat()),
     };
     let detours = scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().detours);
     let ttl = (lossless && detours && scenario.has_ttl()).then(|| TTL_EXPIRY_WARNING.to_string());
@@ -310,11 +320,11 @@ pub(crate) struct LateXoff {
     pub key: &'static str,
 }
 
-/// Returns the first switch whose memory is full before XOFF is reached.
+/// Returns the first switch whose memory is full before XOFF is reached, if a loss there ends the run.
 pub(crate) fn find_late_xoff(scenario: &Scenario) -> Option<LateXoff> {
     let names = scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize);
     let mut all = names.enumerate().filter_map(|(i, node)| Some((node, compute_need(scenario, i)?)));
-    all.find(|(_, need)| need.xoff.0 >= need.guaranteed_bytes).map(|(node, need)| LateXoff {
+    all.find(|(_, need)| need.ends_run && need.xoff.0 >= need.guaranteed_bytes).map(|(node, need)| LateXoff {
         name: node.name.clone(),
         memory: if need.memory.is_per_input { "memory for each input" } else { "buffer" },
         guaranteed_bytes: Bytes(need.guaranteed_bytes),

@@ -2,6 +2,11 @@
 
 use crate::common::{loaded, star};
 
+/// Last sentence of a warning about a loss that ends the run.
+const ENDS_RUN: &str = "A packet may be lost, which ends the run with an error unless lossless = false";
+/// Last sentences of a warning about losses that are only counted.
+const COUNTED: &str = "Packets may be lost. The run counts them and continues, because lossless = false";
+
 /// Test of headroom in a shared buffer.
 /// Three ports may fill the memory of the fourth, which is sufficient for `xoff` and headroom of three.
 #[test]
@@ -20,8 +25,9 @@ fn a_buffer_that_cannot_hold_all_headroom_is_noted_with_its_numbers_and_one_that
         let [note] = &notes[..] else { panic!("{notes:?}") };
         let said = format!("3 ports with xoff = 10KB and a headroom of {headroom}B can hold {enough}B");
         assert!(note.contains(&said) && note.contains(&format!("guarantees only {}B", enough - 1)), "{note}");
-        let may_lose = loaded(&pause(enough - 1, kind), &["switch.pause.lossless=false"]);
-        assert!(may_lose.notes.is_empty(), "where loss is only counted nothing is to be said");
+        let with = |size: u64| loaded(&pause(size, kind), &["switch.pause.lossless=false"]).notes;
+        assert_eq!(with(enough), [""; 0]);
+        assert_eq!(with(enough - 1), [note.replace(ENDS_RUN, COUNTED)]);
     }
 }
 
@@ -110,9 +116,11 @@ fn what_is_never_paused_and_takes_of_the_same_memory_is_noted() {
     let only_one = PFC.replace("xoff", "classes = [1], xoff");
     let both = "[[traffic]]\nname = \"more\"\nkind = \"incast\"\nsenders = 2\nreceiver = \"h0\"\n\
                 size = \"20KB\"\nclass = 1\n";
-    let end = "may fill the memory that lossless packets need. A packet may be lost, which ends the run with an error \
-               unless lossless = false";
+    let end = &format!("may fill the memory that lossless packets need. {ENDS_RUN}");
     assert_eq!(pausing(&format!("{PER_PORT}\n{only_one}"), both), [format!("pause at s0: class 0 {end}")]);
+    let counted = only_one.replace("xoff", "lossless = false, xoff");
+    let packets = format!("pause at s0: class 0 may fill the memory that packets of paused classes need. {COUNTED}");
+    assert_eq!(pausing(&format!("{PER_PORT}\n{counted}"), both), [packets]);
     assert_eq!(pausing(&format!("{PER_PORT}\n{only_one}"), ""), [""; 0], "nobody is paused, and nobody to be kept");
     let two_tiers =
         star(&format!("[switch]\n{PER_PORT}\n[[override]]\nwhere = {{ port = \"switch\" }}\nswitch.{PFC}\n"));
@@ -147,7 +155,7 @@ fn pauses_that_may_expire_before_they_are_refreshed_are_noted_with_their_times()
     let note = |again: &str, duration: &str| {
         format!(
             "pause at s0: a pause lasts {duration} and {again}, so that the far end sends in between and may exceed \
-             the headroom. A packet may be lost, which ends the run with an error unless lossless = false"
+             the headroom. {ENDS_RUN}"
         )
     };
     let again = |after: &str| format!("is refreshed only after {after} plus a delay of up to 12304ns");
@@ -155,7 +163,8 @@ fn pauses_that_may_expire_before_they_are_refreshed_are_noted_with_their_times()
     assert_eq!(with("quanta = 20, refresh = 20"), [note(&again("10240ns"), "10240ns")]);
     assert_eq!(with("quanta = 100, refresh = 76"), [note(&again("38912ns"), "51200ns")]);
     assert_eq!(with("quanta = 100, refresh = 75"), [""; 0], "38.4 and 12.304 of 51.2 us");
-    assert_eq!(with("quanta = 20, refresh = \"off\", lossless = false"), [""; 0]);
+    let counted = with("quanta = 20, refresh = \"off\", lossless = false");
+    assert_eq!(counted, [note("is never refreshed", "10240ns").replace(ENDS_RUN, COUNTED)]);
 }
 
 #[test]
@@ -166,4 +175,22 @@ fn detours_beside_lossless_pause_are_noted_where_packets_have_a_ttl() {
     assert_eq!(pausing(&detour, ""), [note]);
     assert_eq!(pausing(&detour, "[transport]\nkind = \"dctcp\"\nttl = \"off\"\n"), [""; 0]);
     assert_eq!(pausing(&detour.replace("xoff", "lossless = false, xoff"), ""), [""; 0]);
+}
+
+/// Test of ports with different values of `lossless` in one switch.
+/// A switch where any loss ends the run counts only the memory of such ports; the others take memory from them.
+#[test]
+fn counted_losses_of_some_ports_leave_the_warning_about_the_others() {
+    let spared = "[[override]]\nwhere = { port = \"host\" }\nswitch.pause = { kind = \"pfc\", xoff = \"20KB\", \
+                  xon = \"10KB\", lossless = false }\n";
+    let tree =
+        star(&format!("[switch]\n{PER_PORT}\n{PFC}\n{spared}")).replace("\"star\"\nn = 4", "\"fat_tree\"\nk = 4");
+    let notes = loaded(&tree, &[]).notes;
+    assert_eq!(
+        notes,
+        [format!(
+            "default: pause at edge0 and 7 switches like it: packets that arrive at 2 ports without lossless pause may \
+             fill the memory that lossless packets need. {ENDS_RUN}"
+        )]
+    );
 }
