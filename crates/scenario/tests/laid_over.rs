@@ -121,6 +121,27 @@ fn a_setting_can_reach_into_a_variant() {
 }
 
 #[test]
+fn a_setting_can_label_a_variant() {
+    let base = star("[variants.a]\n[variants.b]\nlabel = \"two\"\n");
+    let labelled = loaded(&base, &["variants.a.label=DIBS, tuned", "variants.b.label=other"]);
+    let labels = [("a", "DIBS, tuned"), ("b", "other")].map(|(name, label)| (name.to_string(), label.to_string()));
+    assert_eq!(labelled.labels.into_iter().collect::<Vec<_>>(), labels);
+    assert_eq!(labelled.notes, [""; 0]);
+}
+
+/// Test of settings whose value a later setting of the same path replaces.
+/// The first one has made the table `switch` of the variant, but none of its values is left.
+#[test]
+fn a_setting_of_a_variant_can_be_replaced_by_a_later_one() {
+    let base = star("[switch]\noverflow = { kind = \"bounce\" }\n[variants.a]\n[variants.b]\n");
+    let with = |theta: &str| format!("variants.a.switch.overflow={{ kind = \"bounce\", theta = {theta} }}");
+    let twice = loaded(&base, &[&with("0.3"), &with("0.4")]);
+    let theta = |i: usize| twice.variants[i].switches[0].overflow.values.number("theta");
+    assert_eq!((theta(0), theta(1)), (0.4, 0.8));
+    assert_eq!(twice.notes, [""; 0]);
+}
+
+#[test]
 fn the_duration_is_that_of_the_longest_variant() {
     let loaded = loaded(&star("[variants.a]\nduration = \"30ms\"\n[variants.b]\n"), &[]);
     assert_eq!(loaded.duration, Dur::ms(30));

@@ -18,6 +18,11 @@ pub(super) fn variant_labels(document: &Node) -> BTreeMap<String, String> {
     each.collect()
 }
 
+/// Returns the number of the `--set` that wrote the label of a variant, if one did.
+pub(super) fn label_setting(document: &Node, variant: &str) -> Option<usize> {
+    document.get("variants")?.get(variant)?.get(LABEL_KEY)?.at.set
+}
+
 /// Checks that each label is a text that no other variant has as its label or name.
 pub(super) fn check_labels(variants: &Node, faults: &mut Faults) {
     let mut taken: BTreeMap<&str, &str> = BTreeMap::new();

@@ -202,6 +202,7 @@ pub fn load(source: &Source, sets: &[String]) -> Result<Loaded, Vec<Diagnostic>>
         }
         let mut left = BTreeSet::new();
         merged.collect_settings(&mut left);
+        left.extend(labels::label_setting(&document, &name));
         kept.push((name, left));
     }
     let (mut notes, shadowed) = set_option::note_overridden_settings(&document, &kept, sets);

@@ -156,7 +156,7 @@ pub(super) fn note_overridden_settings(
 ) -> (Vec<String>, Vec<Diagnostic>) {
     let (mut notes, mut faults) = (Vec::new(), Vec::new());
     let mut applied = BTreeSet::new();
-    document.collect_settings(&mut applied);
+    document.collect_value_settings(&mut applied);
     for (number, set) in sets.iter().enumerate().filter(|(number, _)| applied.contains(number)) {
         let path = set.split_once('=').map_or("", |(path, _)| path).trim();
         let lost: Vec<&str> = kept.iter().filter(|v| !v.1.contains(&number)).map(|v| v.0.as_str()).collect();

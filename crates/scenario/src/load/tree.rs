@@ -120,6 +120,15 @@ impl Node {
     pub fn count_values(&self) -> usize {
         1 + self.children().map(Node::count_values).sum::<usize>()
     }
+    /// Adds the numbers of the `--set`s that wrote a value at or below this node: a leaf, or an empty table or list.
+    ///
+    /// A table that a setting made only for its value does not count: a later setting may have replaced the value.
+    pub fn collect_value_settings(&self, found: &mut BTreeSet<usize>) {
+        if self.children().next().is_none() {
+            found.extend(self.at.set);
+        }
+        self.children().for_each(|node| node.collect_value_settings(found));
+    }
     /// Adds the numbers of the `--set`s that wrote this value or one below it.
     pub fn collect_settings(&self, found: &mut BTreeSet<usize>) {
         found.extend(self.at.set);
