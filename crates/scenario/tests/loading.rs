@@ -258,3 +258,23 @@ fn a_key_of_another_kind_is_told_with_the_variants_of_that_kind() {
     assert!(refused(&star(base), &[]).ends_with(own), "{}", refused(&star(base), &[]));
     assert!(!refused(&star(cut), &["switch.overflow.thta=1"]).contains("this key belongs"), "nobody has it");
 }
+
+/// Test of queries with more flows than hosts other than the target.
+/// The star has four hosts, so that three others share the flows.
+#[test]
+fn more_flows_than_other_hosts_are_noted_with_their_shares() {
+    let notes = |senders: u64| loaded(&star(""), &[&format!("traffic.burst.senders={senders}")]).notes;
+    let said = |senders: u64, share: &str| {
+        [format!(
+            "default: traffic `burst`: `senders` = {senders}, but there are only 3 hosts other than the receiver. In \
+             each query, {share}"
+        )]
+    };
+    assert_eq!(notes(3), [""; 0]);
+    assert_eq!(notes(4), said(4, "1 of them sends 2 flows, each other host 1"));
+    assert_eq!(notes(6), said(6, "each of them sends 2 flows"));
+    assert_eq!(notes(8), said(8, "2 of them send 3 flows, each other host 2"));
+    let query = star("").replace("incast\"\nsenders = 2\nreceiver", "query\"\ndegree = 4\ntarget");
+    let told = &loaded(&query.replace("size =", "response ="), &[]).notes[0];
+    assert!(told.contains("`degree` = 4, but there are only 3 hosts other than the target."), "{told}");
+}

@@ -32,8 +32,9 @@ pub(super) const SPEC: Spec = Spec {
         Param { name: "size", doc: "Payload of each flow.", kind: ParamKind::Size { min: 1 }, default: None },
         Param {
             name: "pick",
-            doc: "Selection of senders. `random`: distinct hosts drawn for every query. `first`: the first hosts \
-                  other than the receiver. `spread`: hosts at equal distances in their order.",
+            doc: "Selection of senders. `random`: drawn for every query. `first`: the first hosts other than the \
+                  receiver. `spread`: hosts at equal distances in their order. Hosts are distinct unless `senders` \
+                  exceeds their number.",
             kind: HostSelection::KIND,
             default: Some("random"),
         },

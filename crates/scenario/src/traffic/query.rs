@@ -34,8 +34,9 @@ pub(super) const SPEC: Spec = Spec {
         },
         Param {
             name: "responders",
-            doc: "Selection of responders. `random`: distinct hosts drawn for every query. `first`: the first hosts \
-                  other than the target. `spread`: hosts at equal distances in their order.",
+            doc: "Selection of responders. `random`: drawn for every query. `first`: the first hosts other than the \
+                  target. `spread`: hosts at equal distances in their order. Hosts are distinct unless `degree` \
+                  exceeds their number.",
             kind: HostSelection::KIND,
             default: Some("random"),
         },

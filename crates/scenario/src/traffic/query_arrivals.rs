@@ -119,6 +119,7 @@ impl QuerySchedule {
         note_idle_stop(single && values.has("stop"), name, ctx);
         let pick = values.get(names.pick);
         let degree = values.count(names.degree);
+        note_repeated_hosts(name, names, degree, ctx);
         let gap = match pace {
             QueryTimes::Every(_, 1) => f64::INFINITY,
             QueryTimes::Every(interval, _) => interval.0 as f64,
@@ -207,6 +208,27 @@ impl QuerySchedule {
         }
         queries
     }
+}
+
+/// Warns that some hosts send several flows of a query, because it has more flows than hosts other than the target.
+fn note_repeated_hosts(name: &str, names: ParameterNames, degree: u64, ctx: &Context) {
+    let others = u64::from(ctx.topology.hosts.saturating_sub(1));
+    if others == 0 || degree <= others {
+        return;
+    }
+    let (each, more) = (degree / others, degree % others);
+    let share = match more {
+        0 => format!("each of them sends {each} flows"),
+        _ => format!(
+            "{more} of them {} {} flows, each other host {each}",
+            if more == 1 { "sends" } else { "send" },
+            each + 1
+        ),
+    };
+    ctx.notes.borrow_mut().push(format!(
+        "traffic `{name}`: `{}` = {degree}, but there are only {others} hosts other than the {}. In each query, {share}",
+        names.degree, names.target
+    ));
 }
 
 fn read_query_times(values: &Values, faults: &mut Vec<Fault>) -> QueryTimes {
