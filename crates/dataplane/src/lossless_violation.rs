@@ -18,6 +18,8 @@ pub struct LosslessViolation {
     pub fill: Fill,
     /// Bytes held of all classes that are paused together with the packet's class, the packet included.
     pub held: u64,
+    /// True if the shared memory had space for the packet, so that only the threshold of the output port refused it.
+    pub over_threshold: bool,
     /// XOFF threshold of the input port in bytes.
     pub xoff: u64,
     /// Headroom in bytes above the XOFF threshold.

@@ -3,6 +3,7 @@
 use crate::deadlock::Deadlock;
 use crate::driver::{BrokenRuleAt, LosslessViolationAt};
 use dataplane::OversizedFrame;
+use mech::pause::{PauseLevels, Pausing};
 use scenario::Scenario;
 use units::{Bytes, Time};
 
@@ -46,12 +47,17 @@ impl LosslessViolationAt {
             None => format!("so there was no headroom, and {needs}: other packets had filled the memory"),
         };
         let cure = match lost.expired {
-            Some(_) => "A larger `quanta`, or a `refresh`, prevents such a loss",
-            None => "More memory, or a lower `xoff`, prevents such a loss",
+            Some(_) => "A larger `quanta`, or a `refresh`, prevents such a loss".to_string(),
+            None => self.describe_memory_cure(scenario),
         };
+        let used = lost.fill.used;
         let full = match lost.fill.limit {
-            Some(limit) => format!("{} of {limit} in use", lost.fill.used),
-            None => format!("{} in use", lost.fill.used),
+            // Each stored frame lowers a dynamic threshold, so that the last one may leave the port above it.
+            Some(limit) if used > limit && self.has_dynamic_limit(scenario) => {
+                format!("{used} in use, above its limit of {limit}, which falls as the shared memory fills")
+            }
+            Some(limit) => format!("{used} of {limit} in use"),
+            None => format!("{used} in use"),
         };
         let (whose, port, end) = match lost.at_input {
             true => ("The memory of input", lost.ingress.0, "from"),
@@ -64,6 +70,23 @@ impl LosslessViolationAt {
             Bytes(lost.xoff),
             far(port),
         )
+    }
+
+    /// Returns true if the limit of the full port depends on the free part of a shared memory.
+    fn has_dynamic_limit(&self, scenario: &Scenario) -> bool {
+        let switch = &scenario.switches[(self.node - scenario.topology.hosts) as usize];
+        !self.lost.at_input && switch.buffer.slot.peek().free_shared_bytes(0).is_some()
+    }
+
+    /// Describes the changes of memory and thresholds that prevent the loss, with the keys that the scenario sets.
+    fn describe_memory_cure(&self, scenario: &Scenario) -> String {
+        let levels = scenario.pause_mechanism(self.node, self.lost.ingress.0).map(Pausing::pause_levels);
+        let xoff = match levels {
+            Some(PauseLevels::ShareOfFree { .. }) => "switch.pause.alpha",
+            _ => "switch.pause.xoff",
+        };
+        let share = if self.lost.over_threshold { " a larger `switch.buffer.alpha`," } else { "" };
+        format!("More memory,{share} or a lower `{xoff}`, prevents such a loss")
     }
 }
 

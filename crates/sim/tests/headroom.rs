@@ -152,6 +152,7 @@ fn dynamic_thresholds_lose_if_ports_pause_one_after_another() {
     let small = scenario(&text(0).replace("1MB", "200KB"), "");
     let told = run_with(&small, 1, Options::default()).lost.expect("headroom is more than the pool").describe(&small);
     assert!(told.contains("above it exceeds the 9557B that may arrive after a pause request: xoff fell"), "{told}");
+    assert!(told.contains("or a lower `switch.pause.alpha`, prevents such a loss"), "{told}");
 }
 
 /// Test of the error for a lost lossless packet.
@@ -175,7 +176,7 @@ fn loss_error_blames_headroom_only_if_more_would_help() {
     // The same pauses, but the memory is full before the first of them can have expired.
     let tight = told(&fast(r#", quanta = 100, refresh = "off""#).replace("100KB", "21KB"));
     assert!(tight.contains("so the headroom was less than") && tight.contains(", and the link needs"), "{tight}");
-    assert!(tight.contains("More memory, or a lower `xoff`, prevents such a loss"), "{tight}");
+    assert!(tight.contains("More memory, or a lower `switch.pause.xoff`, prevents such a loss"), "{tight}");
     // The memory is filled by a class that the pause mechanism does not count.
     let other = "[[traffic]]\nname = \"kept\"\nkind = \"constant\"\nsource = \"a\"\ndestination = \"b\"\nclass = 1\n\
                  payload = \"1460B\"\nrate = \"1Gbps\"\nstart = \"1500us\"\n";
@@ -184,4 +185,24 @@ fn loss_error_blames_headroom_only_if_more_would_help() {
         "so there was no headroom, and the link needs a headroom of 4867B: other packets had \
                              filled the memory"
     ));
+}
+
+/// Test of the error for a packet that only the dynamic threshold of its output port refused.
+/// With α = 1, the port holds at most half of the 40 KB and a part of a frame; the other half is still free.
+#[test]
+fn loss_error_names_alpha_of_a_buffer_with_free_memory() {
+    let pause =
+        slow(r#"{ kind = "pfc", xoff = "19KB", xon = "10KB" }"#, "").replace("stop = \"130us\"", "stop = \"2ms\"");
+    let shared = pause.replace("kind = \"per_port\"", "kind = \"shared\", alpha = 1").replace("100KB", "40KB");
+    let lost = run(&shared, 1).lost.expect("a packet was lost");
+    let told = lost.describe(&scenario(&shared, ""));
+    let (used, limit) = (lost.lost.fill.used, lost.lost.fill.limit.expect("a threshold"));
+    assert!(lost.lost.over_threshold && limit == 40_000 - used, "{told}");
+    let full = match used > limit {
+        true => format!("was full: {used} in use, above its limit of {limit}, which falls as the shared memory fills"),
+        false => format!("was full: {used} of {limit} in use"),
+    };
+    assert!(told.contains(&full), "{told}");
+    let cure = "More memory, a larger `switch.buffer.alpha`, or a lower `switch.pause.xoff`, prevents such a loss";
+    assert!(told.contains(cure), "{told}");
 }

@@ -286,6 +286,7 @@ impl Core {
         let held = classes_in(pause_group).map(|class| look.allocated_bytes(ingress, class as u8)).sum::<u64>();
         let input = self.store.inputs.as_ref().filter(|_| why == DropReason::InputFull);
         let stages = self.store.inputs.as_ref().and_then(|inputs| inputs.stages.as_ref());
+        let fits_pool = look.free_pool_bytes().is_some_and(|free| u64::from(pkt.head.size) <= free);
         Some(LosslessViolation {
             ingress,
             class,
@@ -293,6 +294,7 @@ impl Core {
             at_input: input.is_some(),
             fill: input.map_or_else(|| look.fill(out.port, out.queue), |inputs| inputs.fill(ingress)),
             held: held + u64::from(pkt.head.size),
+            over_threshold: fits_pool && !matches!(why, DropReason::InputFull | DropReason::BounceQueueFull),
             xoff: slot.thresholds(look.free_pool_bytes()).0,
             headroom: gate.setup.headroom,
             expired,
