@@ -41,14 +41,16 @@ const BOUNCE_CURVE: Curve = Curve {
         let given = BounceGiven::read(values);
         overflow::probability(u, np as u8, given.theta, given.lambda)
     },
-    note: |values| match (BounceGiven::read(values).round_to, BounceGiven::read(values).rounding) {
-        (0 | 1, _) => String::new(),
-        (n, FullQueueRounding::Multiple) => {
-            format!("A queue with a capacity of C frames counts as full from ⌊C/{n}⌋ · {n} on (`round_to`).")
-        }
-        (n, FullQueueRounding::Places) => {
-            format!("A queue with a capacity of C frames counts as full from C - {} on (`round_to`).", n - 1)
-        }
+    note: |values| {
+        let length = match (BounceGiven::read(values).round_to, BounceGiven::read(values).rounding) {
+            (0 | 1, _) => "C".to_string(),
+            (n, FullQueueRounding::Multiple) => format!("⌊C/{n}⌋ · {n}"),
+            (n, FullQueueRounding::Places) => format!("C - {}", n - 1),
+        };
+        format!(
+            "np is the number of earlier bounces of the packet. The curve is eq. 4 alone. A queue with a capacity of C \
+             frames counts as full from {length} on (`round_to`): there u = 1, and every packet is bounced."
+        )
     },
 };
 
@@ -86,7 +88,15 @@ mod tests {
         assert_eq!([at(0, 0.75), at(1, 0.75), at(2, 0.75)], [0.7773, 0.6514, 0.6027]);
         assert_eq!([at(0, 0.5), at(2, 1.0)], [0.0, 1.0]);
         assert_eq!((curve.range)(&values), (0.5, 1.0));
-        assert!((curve.note)(&values).contains("from C - 2 on"));
+        let note = |given: &str| (curve.note)(&find_curve("bounce", given).1);
+        assert!(note("").contains("np is the number of earlier bounces of the packet"));
+        for (given, length) in
+            [("", "C - 2"), ("round_to=3 rounding=multiple", "⌊C/3⌋ · 3"), ("round_to=1", "C"), ("round_to=0", "C")]
+        {
+            let full =
+                format!("counts as full from {length} on (`round_to`): there u = 1, and every packet is bounced");
+            assert!(note(given).contains(&full), "{}", note(given));
+        }
     }
 
     #[test]
