@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 
 def paper(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help=("Name of a paper (see `overspill list papers`)."))
-    ],
+        str | None,
+        typer.Argument(
+            metavar="NAME",
+            help="Name of a paper (see `overspill list papers`); may be left out with --check: all papers.",
+        ),
+    ] = None,
     wanted: Annotated[
         list[str] | None,
         typer.Argument(
@@ -53,7 +57,10 @@ def paper(
     ] = False,
     check: Annotated[
         bool,
-        typer.Option("--check", help="Check the files of rows and claims of the paper, without simulations."),
+        typer.Option(
+            "--check",
+            help="Check rows and claims of the paper, also against its published rows, without simulations.",
+        ),
     ] = False,
     report: Annotated[bool, typer.Option(help="Write page.html, README.md and the figures.")] = True,
     figures: Annotated[
@@ -92,22 +99,22 @@ def paper(
     with commands.exit_on_signal():
         from overspill.cli import paper_table as show
         from overspill.cli import sweep_progress as progress
-        from overspill.papers import paper_files
         from overspill.papers.reproduce import reproduce_selection, select_part
         from overspill.results import results_folder
 
         formats = requested_formats(figures, report)
-        found = paper_files.load_paper(name, papers)
         if check:
-            commands.stdout_console().print(Text(show.describe_checked_paper(found)), soft_wrap=True)
+            for line in check_papers(name, papers):
+                commands.stdout_console().print(Text(line), soft_wrap=True)
             return
+        found = load_named_paper(name, papers)
         if listed:
             if as_json:
                 commands.print_document(results_folder.dump_json(show.paper_contents(found)))
             else:
                 show.print_contents(found, commands.stdout_console())
             return
-        out = Path("out") / "papers" / results_folder.path_component(name)
+        out = Path("out") / "papers" / results_folder.path_component(found.name)
         if redraw:
             if wanted or seeds or jobs or what_if or as_json or not report:
                 raise BadInput(
@@ -123,7 +130,7 @@ def paper(
             write_paper.check_publish(asked, report)
         if what_if and not asked.what_ifs:
             commands.stderr_console().print(
-                f"{name}: --what-if has no effect, since no open parameter concerns these figures"
+                f"{found.name}: --what-if has no effect, since no open parameter concerns these figures"
             )
         with progress.select_listener(commands.stderr_console()) as watch:
             made = reproduce_selection(asked, watch, jobs)
@@ -132,6 +139,37 @@ def paper(
         else:
             show.print_reproduction(made, commands.stdout_console())
         write_and_exit(made, (as_json, formats), publish)
+
+
+def load_named_paper(name: str | None, folder: Path | None) -> "Paper":
+    """Loads the paper of this name; raises `BadInput` without a name."""
+    from overspill.papers import paper_files
+
+    if name is None:
+        raise BadInput("NAME: found nothing; expected the name of a paper (see `overspill list papers`)")
+    return paper_files.load_paper(name, folder)
+
+
+def check_papers(name: str | None, folder: Path | None) -> list[str]:
+    """Returns a line about the paper of this name, or about each one without a name.
+
+    Raises `BadInput` with the errors of all of them.
+    """
+    from overspill.cli import paper_table as show
+    from overspill.papers import changed_rows, paper_files
+
+    names = [name] if name else paper_files.paper_names(folder)
+    lines, wrong = [], list[str]() if names else [paper_files.describe_absence(folder)]
+    for each in names:
+        try:
+            found = paper_files.load_paper(each, folder)
+            changed_rows.check_unmarked_changes(found)
+            lines.append(show.describe_checked_paper(found))
+        except BadInput as error:
+            wrong += error.lines
+    if wrong:
+        raise BadInput(wrong)
+    return lines
 
 
 def redraw_published(paper: "Paper", out: Path, formats: Sequence[str], publish: bool) -> None:
