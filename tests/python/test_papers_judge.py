@@ -184,6 +184,30 @@ def test_one_seed_gives_no_verdict_but_of_what_is_exact() -> None:
     assert judge.judge_row(exact, one, "", 1).verdict == "holds"
 
 
+@pytest.mark.parametrize(
+    ("form", "values", "verdict"),
+    [
+        ({"min": 0}, [0.0, 0.0], "inconclusive"),
+        ({"max": 0}, [0.0, 0.0], "inconclusive"),
+        ({"max": 1}, [1.0, 1.0], "inconclusive"),
+        ({"min": 0}, [0.1, 0.1], "holds"),
+        ({"min": 0}, [0.0, 1e-9], "inconclusive"),
+        ({"max": 0.1}, [0.0, 0.0], "holds"),
+        ({"max": 2}, [2.0, 2.0], "holds"),
+    ],
+)
+def test_an_order_of_two_equal_sides_is_inconclusive(
+    form: dict[str, float], values: list[float], verdict: str
+) -> None:
+    within = Tolerance(form, form.get("min", -math.inf), form.get("max", math.inf))
+    order = replace(NUMBER, published=None, kind="order", tolerance=within, is_one_run=False)
+    found = judge_values(values, order)
+    assert found.verdict == verdict
+    assert (found.note == judge.EQUAL_SIDES_NOTE) == (verdict == "inconclusive" and values[0] == values[1])
+    exact = judge_values([0.0, 0.0], replace(order, kind="exact", tolerance=Tolerance({"min": 0}, 0.0)))
+    assert exact.verdict == "holds", "counts of 0, not an order"
+
+
 def test_an_exact_row_fails_where_one_seed_does() -> None:
     exact = replace(NUMBER, kind="exact", tolerance=Tolerance({"abs": 1}, 9.0, 11.0))
     assert judge_values([10.0, 10.5, 9.5], exact).verdict == "holds"
@@ -206,7 +230,7 @@ def test_rows_that_were_revised_are_told_apart_with_what_they_were() -> None:
     assert made[1]["revised"] == {"verdict": "fails", "why": "another setting", "of": "settings"}
     assert made[3]["revised"]["of"] == "measure"
     counted = [row["counts"] for row in row_counting.with_classification(made, [])]
-    assert counted == ["yes", "yes", "yes", "revised", "unpublished"]
+    assert counted == ["yes", "yes", "yes", "revised", "derived"]
     assert [row_words.format_verdict_with_former(row) for row in made] == [
         "✓ reproduced",
         "✓ reproduced, before revision: not reproduced",

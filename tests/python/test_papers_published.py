@@ -108,7 +108,7 @@ def test_redraw_takes_no_option_of_runs(paper: Paper) -> None:
     assert paper("--publish").status == 0
     for options in (("fig1",), ("--seeds", 1), ("--jobs", 1), ("--json",), ("--no-report",), ("--what-if",)):
         ran = paper("--redraw", *options)
-        assert ran.status == 2 and "expected --out, --figures or --publish" in ran.err
+        assert ran.status == 2 and "expected only --out, --figures or --publish" in ran.err
 
 
 def test_errors_in_a_papers_code_name_its_file(paper: Paper) -> None:

@@ -46,6 +46,7 @@ class Claim:
     """Claim of the paper, with the rows that decide it.
 
     `missing` names the measurement that would decide what no row does, `untestable` the reason why none can.
+    `remark` is an outcome that no row has, such as that of another reading of the paper.
     """
 
     id: str
@@ -56,6 +57,7 @@ class Claim:
     excluded_patterns: Sequence[RowPattern]
     missing: str
     untestable: str
+    remark: str = ""
 
     def rows(self, known: Iterable[Row]) -> list[Row]:
         """Returns the rows that decide the claim, in the order of the paper's file."""
@@ -101,6 +103,7 @@ def parse_claim(path: Path, at: int, given: Any) -> Claim:
         parse_patterns(fields, "leaves_out", with_reason=True),
         fields.take_text("missing", ""),
         fields.take_text("untestable", ""),
+        fields.take_text("remark", ""),
     )
     fields.refuse_unread()
     if not (made.patterns or made.missing or made.untestable):

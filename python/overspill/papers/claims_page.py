@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 
@@ -14,48 +15,46 @@ from overspill.papers.claim_verdicts import (
     CLAIM_VERDICTS,
     NOT_REPRODUCED,
     UNDECIDED,
+    ChangedClaim,
     DecidedClaim,
     SensitivityRows,
     decide_claim,
     find_changed_verdicts,
     is_unreproduced_non_evidence,
     parse_sensitivity_rows,
-    row_verdict,
     sort_worst_first,
 )
 from overspill.papers.published_files import PublishedDocuments
-from overspill.papers.row_counting import REVISED, RowDocument, is_marked_later
+from overspill.papers.row_counting import DERIVED, REVISED, RowDocument, is_marked_later
 from overspill.papers.verdicts import HOLDS, INCONCLUSIVE, NEW_ROW
 
 MAX_ROWS_CITED = 2  # rows whose numbers are in a cell
+PAGE_WIDTH = 110  # characters of a line of text
 INTRO_TEXT = """# Claims of the five papers
 
 Claims of each paper in our words, with the verdicts of our runs. The claims were written
 [from the papers](howto/papers.md#claims), before the verdict of any claim was computed.
-Costs and limits are claims as well. The worst row that counts gives the verdict of its claim:
+Costs and limits are claims as well. The worst row that decides a claim gives its verdict:
 
 | verdict | means |
 | --- | --- |
 | reproduced | every deciding row is within its tolerance |
-| in part | a row is inconclusive, or no row that counts decides a part of the claim |
-| not reproduced | a row is outside its tolerance |
+| in part | a deciding row is inconclusive, or no deciding row tests a part of the claim |
+| not reproduced | a deciding row is outside its tolerance |
 | cannot be tested here | no measurement of a simulator can decide it |
-| not decided | no row decides it, or its rows do not count |
+| not decided | no row decides it, or every deciding row is inconclusive |
 
-A row counts if the paper states its value, or if the value follows from the paper by arithmetic or a model. A
-row does not count if it repeats another row, or if it was added, or its measure or tolerance changed, after a
-first run. A row whose tolerance exceeds a quarter of its value is an anecdote: it counts only if it is not
-reproduced.
+{counting}
 
 The evidence cites the worst rows: figure, case and metric, then the measured value with its 95% interval
 beside the value of the paper. `A − B` is a difference, `A / B` a ratio. "Not reproduced with `x`" is the
-verdict if the open parameter `x` is changed. The page of each paper explains these names, and has its
-assumptions, figures and rows.
+verdict if the open parameter `x` is changed; the evidence then has the worst row that changes with `x`. The
+page of each paper explains these names, and has its assumptions, figures and rows.
 """
 RULE_TEXT = (
-    "The worst row that counts gives the [verdict](../../docs/claims.md) of its claim. The verdict is "
-    "`in part` or worse if no row tests a part of the claim. The same is true if a row is not reproduced "
-    "that was revised or has a wide tolerance. The evidence cites the worst rows: figure, case and metric, "
+    "The worst row that decides a claim gives its [verdict](../../docs/claims.md). The verdict is "
+    f"`in part` or worse if no row tests a part of the claim. {row_words.COUNTING_TEXT} The evidence cites "
+    "the worst rows: figure, case and metric, "
     "then the measured value beside the value of the paper. In place of a figure, `abs` stands for the "
     "abstract, `fn` for a footnote, `concl` for the conclusion, and `claim-` for a claim without a figure. "
     "`A − B` is a difference, `A / B` a ratio. A value is undefined if some run has none."
@@ -78,7 +77,8 @@ def build_page() -> str:
         [f"[{name}](#{name})", *(str(counted[verdict]) for verdict in CLAIM_VERDICTS)]
         for name, counted in totals.items()
     ]
-    return "\n".join([INTRO_TEXT, format_markdown_table(head, body), "", *parts]).rstrip() + "\n"
+    intro = INTRO_TEXT.format(counting=textwrap.fill(row_words.COUNTING_TEXT, PAGE_WIDTH))
+    return "\n".join([intro, format_markdown_table(head, body), "", *parts]).rstrip() + "\n"
 
 
 def claims_table(
@@ -93,42 +93,50 @@ def claim_cells(
     found: Sequence[DecidedClaim], rows: Sequence[RowDocument], settings: Sequence[SensitivityRows]
 ) -> list[list[list[str]]]:
     """Returns the cells of each claim as lines: claim, place in the paper, verdicts and evidence."""
-    return [
-        [
-            [one.claim.claim],
-            [one.claim.place_in_paper],
-            describe_verdict(one, rows, settings),
-            describe_evidence(one),
-        ]
-        for one in found
-    ]
+    cells = []
+    for one in found:
+        changed = find_changed_verdicts(one, rows, settings)
+        evidence = describe_evidence(one, changed)
+        cells.append(
+            [[one.claim.claim], [one.claim.place_in_paper], describe_verdict(one, changed), evidence]
+        )
+    return cells
 
 
-def describe_verdict(
-    one: DecidedClaim, rows: Sequence[RowDocument], settings: Sequence[SensitivityRows]
-) -> list[str]:
+def describe_verdict(one: DecidedClaim, changed: Sequence[ChangedClaim]) -> list[str]:
     """Returns the verdict of a claim, and other verdicts that it has under sensitivity runs."""
     by_verdict: dict[str, list[str]] = {}
-    for setting, other in find_changed_verdicts(one, rows, settings):
-        by_verdict.setdefault(other, []).append(setting.name)
+    for other in changed:
+        by_verdict.setdefault(other.verdict, []).append(other.setting.name)
     others = [
         f"({other} with {', '.join(f'`{name}`' for name in names)})" for other, names in by_verdict.items()
     ]
     return [one.verdict, *others]
 
 
-def describe_evidence(one: DecidedClaim) -> list[str]:
-    """Describes the evidence of a claim: number of rows, those that decide it, and what is missing."""
+def describe_evidence(one: DecidedClaim, changed: Sequence[ChangedClaim] = ()) -> list[str]:
+    """Describes the evidence of a claim: number of rows, those that decide it, and what is missing.
+
+    For each sensitivity run that changes the verdict, it has the worst row of those that the run changes.
+    """
     claim, lines = one.claim, []
     if one.deciding:
-        held = sum(row_verdict(row) == HOLDS for row in one.deciding)
-        open_ones = sum(row_verdict(row) == INCONCLUSIVE for row in one.deciding)
+        held = sum(row["verdict"] == HOLDS for row in one.deciding)
+        open_ones = sum(row["verdict"] == INCONCLUSIVE for row in one.deciding)
         undecided = f", {open_ones} inconclusive" if open_ones else ""
-        lines.append(f"{held} of {len(one.deciding)} rows reproduced{undecided}:")
+        rows = f"{held} of {len(one.deciding)} rows{describe_derived_rows(one.deciding)} reproduced"
+        lines.append(f"{rows}{undecided}:")
         fails = one.verdict == NOT_REPRODUCED
-        shown = [row for row in sort_worst_first(one.deciding) if row_verdict(row) != HOLDS or not fails]
+        shown = [row for row in sort_worst_first(one.deciding) if row["verdict"] != HOLDS or not fails]
         lines += [describe_row_numbers(row) for row in shown[:MAX_ROWS_CITED]]
+    lines += [
+        f"With `{other.setting.name}`: {describe_row_numbers(other.changed[0])}"
+        for other in changed
+        if other.changed
+    ]
     lines += describe_non_evidence_rows(one.uncounted)
+    if claim.remark:
+        lines.append(claim.remark)
     if claim.missing:
         lines.append(f"Missing: {claim.missing}")
     if claim.untestable:
@@ -138,6 +146,12 @@ def describe_evidence(one: DecidedClaim) -> list[str]:
     return lines
 
 
+def describe_derived_rows(rows: Sequence[RowDocument]) -> str:
+    """Describes how many rows are derived from the paper, in parentheses; empty without any."""
+    count = sum(row["counts"] == DERIVED for row in rows)
+    return f" ({'all' if count == len(rows) else count} derived)" if count else ""
+
+
 def describe_non_evidence_rows(rows: Sequence[RowDocument]) -> list[str]:
     """Describes the rows that do not decide a claim: their number, those missed, and those not run."""
     lines = []
@@ -145,7 +159,7 @@ def describe_non_evidence_rows(rows: Sequence[RowDocument]) -> list[str]:
     missed = [row for row in ran if is_unreproduced_non_evidence(row)]
     if ran:
         end = "." if not missed else ":" if len(missed) == len(ran) else ", for example:"
-        lines.append(f"{len(ran)} further row{' does' if len(ran) == 1 else 's do'} not count{end}")
+        lines.append(f"{len(ran)} further row{' does' if len(ran) == 1 else 's do'} not decide it{end}")
     lines += [f"{describe_row_numbers(row)} ({reason_not_counted(row)})" for row in missed[:MAX_ROWS_CITED]]
     if waiting := row_words.describe_rows_not_run(len(rows) - len(ran)):
         lines.append(f"{waiting}.")

@@ -9,11 +9,11 @@ from overspill.papers import row_counting, row_names
 from overspill.papers.claim_verdicts import (
     NOT_REPRODUCED,
     REPRODUCED_IN_PART,
+    UNDECIDED,
     DecidedClaim,
-    has_equal_sides,
-    row_verdict,
     sort_worst_first,
 )
+from overspill.papers.judge import EQUAL_SIDES_NOTE
 from overspill.papers.paper_files import Paper
 from overspill.papers.paper_rows import Row
 from overspill.papers.row_counting import RowDocument
@@ -51,8 +51,8 @@ def unreproduced_rows(
 ) -> Iterator[RowDocument]:
     """Yields rows that are not reproduced: those that decide claims, then counted rows in no claim."""
     for one in found:
-        if one.verdict in (NOT_REPRODUCED, REPRODUCED_IN_PART):
-            yield from (row for row in sort_worst_first(one.deciding) if row_verdict(row) != HOLDS)
+        if one.verdict in (NOT_REPRODUCED, REPRODUCED_IN_PART, UNDECIDED):
+            yield from (row for row in sort_worst_first(one.deciding) if row["verdict"] != HOLDS)
     used = {(row.figure, *row.key) for claim in paper.claims for row in claim.rows(paper.rows)}
     for row in rows:
         if row["counts"] == row_counting.COUNTED and row["verdict"] == FAILS and row_key(row) not in used:
@@ -61,9 +61,7 @@ def unreproduced_rows(
 
 def describe_unreproduced_row(row: RowDocument) -> str:
     """Returns why a row without a note is not reproduced: its verdict, or the note of its runs."""
-    if has_equal_sides(row):
-        return "The two compared values are equal in every run."
-    if row["verdict"] == INCONCLUSIVE:
+    if row["verdict"] == INCONCLUSIVE and EQUAL_SIDES_NOTE not in row["note"]:
         return "Inconclusive: the 95% interval is partly outside the tolerance."
     return str(row["note"])
 

@@ -35,6 +35,7 @@ class JudgedRow:
 
 PLATFORM = "model"  # platform of the measurement: a model in software
 ONE_SEED_NOTE = "one seed gives no interval, and so no verdict"
+EQUAL_SIDES_NOTE = "The two compared values are equal in every run."
 
 
 def judge_row(
@@ -118,6 +119,8 @@ def judge_numbers(
             text += f"; the mean of the others is {stats.mean(known):.6g}"
         return JudgedRow(None, None, len(values), FAILS, join_notes(note, text), run_interval(row, ()))
     centre, half = mean_and_half_width(values)
+    if has_equal_sides(row, centre, half):
+        return JudgedRow(centre, half, len(values), INCONCLUSIVE, join_notes(note, EQUAL_SIDES_NOTE))
     assert row.tolerance is not None
     of_one = of_one or prediction_interval
     if row.tolerance.prediction is not None:
@@ -129,6 +132,14 @@ def judge_numbers(
         reach = half or 0.0
         verdict = compare_interval((centre - reach, centre + reach), row.tolerance, row.published)
     return JudgedRow(centre, half, len(values), verdict, note, run_interval(row, values, of_one))
+
+
+def has_equal_sides(row: Row, centre: float, half: float | None) -> bool:
+    """Returns true if a difference is exactly 0, or a ratio exactly 1, although one side should be more."""
+    if half or row.published is not None or row.kind != "order" or row.tolerance is None:
+        return False
+    bounds = list(row.tolerance.form.values())
+    return bounds in ([0], [1]) and centre == bounds[0]
 
 
 def mean_and_half_width(values: Sequence[float]) -> tuple[float, float | None]:

@@ -14,7 +14,7 @@ from overspill.papers.claim_verdicts import (
     parse_sensitivity_rows,
 )
 from overspill.papers.paper_files import Paper
-from overspill.papers.row_counting import COUNT_CLASSES, RowDocument, is_marked_later
+from overspill.papers.row_counting import COUNT_CLASSES, RowDocument
 from overspill.papers.row_words import escape_markdown, markdown_row
 from overspill.results.line_labels import LABEL_MEANINGS
 
@@ -22,12 +22,17 @@ IMAGES_FOLDER = "images"  # folder of the figures on the page
 MAX_ASSUMPTIONS = 10
 COUNTED_AS = {
     row_counting.COUNTED: "rows that count",
+    row_counting.DERIVED: "derived from the paper by arithmetic or a model, which decide claims",
     row_counting.REPEATED: (
         "repeats of another row with other traffic, sizes, or order of simultaneous arrivals"
     ),
-    row_counting.REVISED: "added after a first run, or with another measure or tolerance since then",
+    row_counting.REVISED: (
+        "added after a first run, or with another measure or tolerance since then, which count only if "
+        "they were not reproduced and are not now"
+    ),
     row_counting.ANECDOTAL: "with a wide tolerance, which count only if they are not reproduced",
-    row_counting.UNPUBLISHED: "inputs of the runs, or only derived from the paper",
+    row_counting.UNPUBLISHED: "inputs of the runs, or calibrated",
+    row_counting.NOT_RUN: "not run",
 }
 
 
@@ -128,9 +133,8 @@ def describe_totals(found: Sequence[DecidedClaim]) -> str:
 
 def describe_commands(paper: Paper, document: Mapping[str, Any]) -> list[str]:
     """Returns Markdown lines with the command of the paper, and links to all rows."""
-    counted = Counter(row["counts"] for row in document["rows"] if not is_marked_later(row))
+    counted = Counter(row["counts"] for row in document["rows"])
     kinds = "; ".join(f"{COUNTED_AS[one]}: {counted[one]}" for one in COUNT_CLASSES if counted[one])
-    later = sum(is_marked_later(row) for row in document["rows"])
     rows = len(document["rows"])
     here = " ".join(["overspill paper", paper.name, *paper.folder_arguments])
     return [
@@ -145,7 +149,6 @@ def describe_commands(paper: Paper, document: Mapping[str, Any]) -> list[str]:
         f"`{document['tolerances']}`.",
         "",
         f"{f'All {rows} rows are' if rows > 1 else 'The row is'} in [rows.json](rows.json): {kinds}."
-        + (f" {row_words.describe_rows_not_run(later)}." if later else "")
         + (" [Revisions](history.md) after a first run." if has_history(paper, document["rows"]) else ""),
     ]
 

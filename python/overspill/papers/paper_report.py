@@ -17,7 +17,8 @@ from overspill.papers.row_words import COLUMN_HEADS, LEGEND_TEXT
 from overspill.report import page as pages
 
 TOLERANCES_NOTE = (
-    "tolerances were set before the first run; rows that changed later are marked and do not count"
+    "tolerances were set before the first run; rows that changed later are marked, and count only if they "
+    "were not reproduced before and are not now"
 )
 MAX_EMBEDDED_BYTES = 400_000  # bytes of SVG up to which a figure is embedded as SVG
 

@@ -8,8 +8,9 @@ from typing import Any
 from overspill.papers.paper_rows import COUNTED_BASES, Row
 from overspill.papers.verdicts import FAILS, INCONCLUSIVE
 
-COUNTED, REPEATED, REVISED, ANECDOTAL, UNPUBLISHED = "yes", "repeat", "revised", "anecdote", "unpublished"
-COUNT_CLASSES = (COUNTED, REPEATED, REVISED, ANECDOTAL, UNPUBLISHED)
+COUNTED, REPEATED, REVISED, ANECDOTAL = "yes", "repeat", "revised", "anecdote"
+DERIVED, UNPUBLISHED, NOT_RUN = "derived", "unpublished", "not run"
+COUNT_CLASSES = (COUNTED, DERIVED, REPEATED, REVISED, ANECDOTAL, UNPUBLISHED, NOT_RUN)
 DERIVED_BASES = ("derived", "own_model")  # follows from the paper by arithmetic or by a model
 MAX_TOLERANCE_SHARE = 0.25  # largest reach of a tolerance, as a share of the published value
 
@@ -19,43 +20,52 @@ RowDocument = Mapping[str, Any]  # row in the form of `rows.json`
 def classify_row(row: RowDocument, widest: Mapping[str, float]) -> str:
     """Returns `yes`, or the reason why a row does not count; `widest`: see `widest_tolerance_by_unit`.
 
-    A row does not count if it repeats another one with other traffic, sizes, seeds or ties (`repeat`); if it
-    was added, or its measure or tolerance changed, after a first run (`revised`); if its tolerance is too
-    wide (`anecdote`, see `is_evidence`); or if the paper does not state its value as a result
-    (`unpublished`).
+    A row does not count if it has not been run (`not run`); if it repeats another one with other traffic,
+    sizes, seeds or ties (`repeat`); if it was added, or its measure or tolerance changed, after a first run
+    (`revised`); if its tolerance is too wide (`anecdote`); if its value only follows from the paper
+    (`derived`); or if it is an input of the runs (`unpublished`). See `is_evidence` for rows of these
+    classes that decide claims.
     """
+    if is_marked_later(row):
+        return NOT_RUN
     if row.get("repeat"):
         return REPEATED
     if row.get("revised", {}).get("of") == "measure":
         return REVISED
     if has_wide_tolerance(row, widest):
         return ANECDOTAL
-    return COUNTED if row["basis"] in COUNTED_BASES else UNPUBLISHED
+    if row["basis"] in COUNTED_BASES:
+        return COUNTED
+    return DERIVED if row["basis"] in DERIVED_BASES else UNPUBLISHED
 
 
 def is_evidence(row: RowDocument) -> bool:
-    """Returns true if a row may decide a claim: with a wide tolerance, only if it is not reproduced."""
+    """Returns true if a row may decide a claim.
+
+    A row with a wide tolerance may only if it is not reproduced. A revised row may only if it was not
+    reproduced before its revision either.
+    """
     if row["counts"] == ANECDOTAL:
         return bool(row["verdict"] == FAILS)
-    return row["counts"] == COUNTED or (row["counts"] == UNPUBLISHED and row["basis"] in DERIVED_BASES)
+    if row["counts"] == REVISED:
+        return bool(row["verdict"] == FAILS == row["revised"]["verdict"])
+    return row["counts"] in (COUNTED, DERIVED)
 
 
 def has_wide_tolerance(row: RowDocument, widest: Mapping[str, float]) -> bool:
     """Returns true if a tolerance is too wide to be meaningful.
 
-    It is if it reaches further than a quarter of the value; or if it is a prediction interval that reaches
-    further than any tolerance of another kind in the same unit.
+    It is if it is a prediction interval that reaches further than any tolerance of another kind in the same
+    unit; or if it reaches further than a quarter of the value.
     """
     value, found = published_value_or_middle(row["published"], row["tolerance"]), max_tolerated_deviation(row)
+    if has_prediction_interval(row) and (found is None or found > widest.get(row["unit"], 0.0)):
+        return True
     if value is not None and found is not None and found > MAX_TOLERANCE_SHARE * abs(value):
         # Every tolerance is more than a share of a published 0, so this rule does not apply to 0.
         # A range whose middle is 0 is too wide.
         return value != 0 or row["published"] is None
-    if not has_prediction_interval(row):
-        return False
-    if isinstance(row["published"], str):
-        return True
-    return found is None or found > widest.get(row["unit"], 0.0)
+    return False
 
 
 def has_prediction_interval(row: RowDocument) -> bool:
@@ -118,11 +128,6 @@ def is_marked_later(row: RowDocument) -> bool:
 
 
 def count_verdicts(rows: Sequence[RowDocument], verdicts: Sequence[str]) -> dict[str, int]:
-    """Counts verdicts of rows that count and of wide rows not reproduced; rows not run are left out."""
-    counted = [
-        row["verdict"]
-        for row in rows
-        if not is_marked_later(row)
-        and (row["counts"] == COUNTED or (row["counts"] == ANECDOTAL and is_evidence(row)))
-    ]
+    """Counts verdicts of rows that count, and of wide or revised rows that decide claims (`is_evidence`)."""
+    counted = [row["verdict"] for row in rows if is_evidence(row) and row["counts"] != DERIVED]
     return {"of": len(counted), **{verdict: counted.count(verdict) for verdict in verdicts}}

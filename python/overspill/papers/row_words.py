@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from overspill import formats
-from overspill.papers.row_counting import COUNTED, is_marked_later
+from overspill.papers.row_counting import COUNTED, DERIVED, count_verdicts, is_marked_later
 from overspill.papers.verdicts import (
     FAILS,
     HOLDS,
@@ -18,12 +18,24 @@ from overspill.papers.verdicts import (
 )
 
 COLUMN_HEADS = ("", "case", "metric", "published", "measured", "tolerance", "verdict", "basis")
+COUNTING_TEXT = (
+    "A row counts and decides claims if the paper states its value as a result. The value of a derived row "
+    "follows from the paper by arithmetic or a model. Such a row decides claims, but is not in the number "
+    "of rows that count. A row does neither if it is an input of the runs or calibrated, was not run, or "
+    "repeats another row. A row is an anecdote if its tolerance is more than a quarter of its value, or is "
+    "a prediction interval wider than other tolerances of its unit. It counts and decides only if it is not"
+    " reproduced. A row is revised if it was added, or its measure or tolerance changed, after a first run."
+    " It counts and decides only if it was not reproduced before and is not now. A claim is at most "
+    "reproduced in part if one of its anecdotes or revised rows is not reproduced, or if one of its revised"
+    " rows was not before."
+)
 LEGEND_TEXT = (
     "measured: mean ± half-width of its 95% interval over seeds. reproduced: the whole interval is "
     "within the tolerance; not reproduced: the whole interval is outside; inconclusive: neither. If a "
     "row is exact, the value of every seed must be within. A value that is undefined in some run is not "
     "reproduced, and the note says why. The basis is followed by the reason why a row does not count. An "
-    "anecdote has a wide tolerance, and counts only if it is missed. Bars and bands of figures are 95% "
+    "anecdote has a wide tolerance, and counts only if it is missed. A revised row counts only if it was and "
+    "is missed. Bars and bands of figures are 95% "
     "intervals of the mean."
 )
 
@@ -117,7 +129,7 @@ def format_tolerance(row: RowDocument) -> str:
 def format_basis(row: RowDocument) -> str:
     """Returns the origin of a published value, with the reason why its row does not count, if so."""
     name = BASIS_WORDS.get(row["basis"], str(row["basis"]))
-    return name if row["counts"] == COUNTED else f"{name}; {row['counts']}"
+    return name if row["counts"] in (COUNTED, DERIVED) else f"{name}; {row['counts']}"
 
 
 def row_notes(row: RowDocument) -> list[str]:
@@ -166,11 +178,10 @@ def describe_rows_not_run(count: int) -> str:
 
 def describe_reproduced_rows(rows: Sequence[RowDocument]) -> str:
     """Describes how many of a figure's rows that count are reproduced."""
-    counted = [row for row in rows if row["counts"] == "yes"]
-    reproduced = sum(row["ok"] for row in counted)
+    found = count_verdicts(rows, VERDICTS)
     text = (
-        f"{reproduced} of {len(counted)} rows that count as evidence are reproduced"
-        if counted
+        f"{found[HOLDS]} of {found['of']} rows that count are reproduced"
+        if found["of"]
         else "no row of this figure counts"
     )
     return "; ".join(filter(None, (text, describe_rows_not_run(sum(is_marked_later(row) for row in rows)))))
