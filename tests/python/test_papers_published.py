@@ -147,7 +147,7 @@ def test_the_page_needs_nothing_from_elsewhere(paper: Paper) -> None:
     assert "![Flows](images/fig1.png)" in readme
     assert str(os.getcwd()) not in page + readme
     # Rows without a run are reported at the top, and at their figure.
-    assert "1 row has no run." in readme
+    assert "; not run: 1.\n" in readme
     assert "4 rows count: 4 reproduced; 1 row has no run" in page
     assert "1 of 2 rows reproduced; 1 row has no run" in page and "2 of 2 rows reproduced.<" in page
 

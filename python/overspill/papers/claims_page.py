@@ -34,8 +34,8 @@ INTRO_TEXT = """# Claims of the five papers
 
 Claims of each paper in our words, with the verdicts of our runs. The claims were written
 [from the papers](howto/papers.md#claims), before the verdict of any claim was computed.
-Later changes of the rows that decide a claim are in `history.md` of the paper. Costs and limits are claims as well.
-The worst row that decides a claim gives its verdict:
+Later changes of the rows that decide a claim are in `history.md` of the paper.
+Costs and limits are claims as well. The worst row that decides a claim gives its verdict:
 
 | verdict | means |
 | --- | --- |
