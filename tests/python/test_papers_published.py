@@ -149,7 +149,8 @@ def test_the_page_needs_nothing_from_elsewhere(paper: Paper) -> None:
     # Rows without a run are reported at the top, and at their figure.
     assert "; not run: 1.\n" in readme
     assert "4 rows count: 4 reproduced; 1 row has no run" in page
-    assert "1 of 2 rows reproduced; 1 row has no run" in page and "2 of 2 rows reproduced.<" in page
+    assert "1 of 1 rows that count are reproduced; 1 row has no run" in page
+    assert "2 of 2 rows that count are reproduced.<" in page
 
 
 def test_the_command_of_a_part_with_sensitivity_runs_is_kept_once() -> None:
