@@ -132,7 +132,8 @@ def test_a_trace_is_read_bit_by_bit_with_the_same_rows(busy: Path, small: Path) 
     assert bits[0].schema.names == ["variant", "seed", *names]
     whole = pa.Table.from_batches(bits).select(names)
     assert whole.combine_chunks() == results.packets.select(names).combine_chunks()
-    assert list(results.batches("no such table")) == []
+    with pytest.raises(BadInput, match="no such table: found no table of this name"):
+        list(results.batches("no such table"))
 
 
 def test_without_a_folder_a_long_trace_lies_in_a_temporary_one_as_long_as_the_results(
