@@ -184,6 +184,52 @@ fn np_never_falls_no_copy_is_bounced_and_every_packet_arrives_once() {
     }
 }
 
+/// Raw packets for h0 through a small buffer that bounces, while addresses age out within a few frames.
+const FORGETFUL: &str = r#"
+name = "forgetful"
+duration = "200ms"
+[topology]
+kind = "dumbbell"
+n = 3
+bottleneck = { rate = "300Mbps", delay = "5us" }
+[host]
+nic_queue = "5KB"
+nic_jitter = "2us"
+clock_ppm = 70
+[switch]
+fib = { kind = "learning", ageing = "200us" }
+buffer = { kind = "per_port", size = "8pkt" }
+overflow = { kind = "bounce", theta = 0.5, bounce_size = "6pkt" }
+[[traffic]]
+name = "bursts"
+kind = "bursts"
+sources = ["h1", "h2"]
+destination = "h0"
+packets = 60
+interval = "9us"
+pause = "1ms"
+payload = "900B"
+jitter = "20us"
+stop = "4ms"
+[[traffic]]
+name = "others"
+kind = "permutation"
+size = "60KB"
+"#;
+
+#[test]
+fn a_copy_of_a_flooded_bounced_packet_never_turns_back_to_the_destination() {
+    let mut bounced = 0;
+    for seed in 250..270 {
+        let mut world = watch(&scenario(FORGETFUL, ""), seed, Options::default(), Watch::default());
+        world.run();
+        let seen = world.observer();
+        assert!(seen.delivered.values().all(|n| *n == 1), "seed {seed}");
+        bounced += u64::from(seen.copies_bounced > 0);
+    }
+    assert!(bounced > 0, "bounced packets are flooded");
+}
+
 /// Tap that records each packet's extension (TCP options) on its first link, and compares it on all others.
 #[derive(Clone, Default)]
 struct Carried(BTreeMap<(u32, bool, u32), Option<dataplane::PacketExtension>>, Arc<AtomicU32>);

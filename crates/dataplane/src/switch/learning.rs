@@ -103,7 +103,7 @@ impl Switch {
     }
 
     fn look_up<R: Routes, O: Out>(&mut self, pkt: &Pkt, step: &mut SwitchStep<R, O>) -> LookupOutcome {
-        let now = step.now;
+        let (now, misdirected) = (step.now, pkt.head.flags.has(Flags::MISDIRECTED));
         let Some(learnt) = &self.learnt else { return LookupOutcome::Gone };
         let toward = match learnt.table.is_preset(pkt.head.dst) {
             false => learnt.table.learned_port(pkt.head.dst, now),
@@ -117,6 +117,12 @@ impl Switch {
         match self.learnt.as_ref().map(|learnt| learnt.table.decide(&pkt.head, (toward, back))) {
             Some(LookupDecision::Forward(port)) if !self.has_port(port) => {
                 self.drop_invalid_address(pkt, port, step);
+                LookupOutcome::Gone
+            }
+            // A copy that turned back here would reach the destination beside the packet itself, which is flooded after
+            // a bounce.
+            Some(LookupDecision::Forward(port)) if misdirected && port == pkt.head.ingress => {
+                self.drop_before_output(pkt, DropReason::NoRoute, step);
                 LookupOutcome::Gone
             }
             Some(LookupDecision::Forward(port)) => LookupOutcome::By(port),
