@@ -100,6 +100,8 @@ def __getattr__(name: str) -> Any:
         text = f"overspill.{name} is now overspill.{FORMER_NAMES[name]}"
         importlib.import_module("warnings").warn(text, DeprecationWarning, stacklevel=2)
         name = FORMER_NAMES[name]
+    if name == "__version__":
+        return importlib.import_module("overspill.engine.core").version()
     if name in PUBLIC_MODULES:
         return importlib.import_module(f"overspill.{PUBLIC_MODULES[name]}")
     if name not in MODULE_OF_NAME:
