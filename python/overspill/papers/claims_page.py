@@ -57,7 +57,8 @@ RULE_TEXT = (
     f"`in part` or worse if no row tests a part of the claim. {row_words.COUNTING_TEXT} The evidence cites "
     "the worst rows: figure, case and metric, "
     "then the measured value beside the value of the paper. In place of a figure, `abs` stands for the "
-    "abstract, `fn` for a footnote, `concl` for the conclusion, and `claim-` for a claim without a figure. "
+    "abstract and `fn` for a footnote. `concl` stands for the conclusion, and `claim-` for a claim without a "
+    "figure. "
     "`A − B` is a difference, `A / B` a ratio. A value is undefined if some run has none."
 )
 

@@ -19,15 +19,15 @@ from overspill.papers.verdicts import (
 
 COLUMN_HEADS = ("", "case", "metric", "published", "measured", "tolerance", "verdict", "basis")
 COUNTING_TEXT = (
-    "A row counts and decides claims if the paper states its value as a result. The value of a derived row "
-    "follows from the paper by arithmetic or a model. Such a row decides claims, but is not in the number "
-    "of rows that count. A row does neither if it is an input of the runs or calibrated, was not run, or "
-    "repeats another row. A row is an anecdote if its tolerance is more than a quarter of its value, or is "
-    "a prediction interval wider than other tolerances of its unit. It counts and decides only if it is not"
-    " reproduced. A row is revised if it was added, or its measure or tolerance changed, after a first run."
-    " It counts and decides only if it was not reproduced before and is not now. A claim is at most "
-    "reproduced in part if one of its anecdotes or revised rows is not reproduced, or if one of its revised"
-    " rows was not before."
+    "A row counts and decides claims if the paper states its value as a result. The value of a derived "
+    "row follows from the paper by arithmetic or a model. Such a row decides claims, but is not in the "
+    "number of rows that count. A row does neither if it is an input of the runs or calibrated, was not "
+    "run, or repeats another row. A row is an anecdote if its tolerance is more than a quarter of its "
+    "value. So is a row with a prediction interval wider than other tolerances of its unit. An anecdote "
+    "counts and decides only if it is not reproduced. A row is revised if it was added, or its measure or "
+    "tolerance changed, after a first run. A revised row counts and decides only if it was not reproduced "
+    "before and is not now. A claim is at most reproduced in part if one of its anecdotes or revised rows "
+    "is not reproduced. The same is true if one of its revised rows was not reproduced before."
 )
 LEGEND_TEXT = (
     "measured: mean ± half-width of its 95% interval over seeds. reproduced: the whole interval is "

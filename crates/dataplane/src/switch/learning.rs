@@ -119,8 +119,8 @@ impl Switch {
                 self.drop_invalid_address(pkt, port, step);
                 LookupOutcome::Gone
             }
-            // A copy that turned back here would reach the destination beside the packet itself, which is flooded after
-            // a bounce.
+            // A bounced frame may leave by its input port. A bounced copy must not: it would reach the destination in
+            // addition to the packet.
             Some(LookupDecision::Forward(port)) if misdirected && port == pkt.head.ingress => {
                 self.drop_before_output(pkt, DropReason::NoRoute, step);
                 LookupOutcome::Gone
