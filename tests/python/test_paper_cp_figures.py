@@ -89,6 +89,15 @@ def test_the_window_is_what_is_under_way_when_the_first_packet_is_lost() -> None
     assert math.isnan(found.values[0])
 
 
+def test_a_query_without_loss_has_no_window_and_is_left_out() -> None:
+    # Flow 0 is a response of query 0, which loses a packet; flow 1 is one of query 1, which loses none.
+    whose = pa.table({"flow": [0, 1], "query": [0, 1], "role": [0, 0], "measured": [1, 1]})
+    table = packets((0, 0, 1, 9, 0), (0, 0, 2, 5, 3), (1, 0, 3, 4, 0))
+    kept = {"packets": lambda *_: table, "flows": lambda *_: whose}
+    [found] = incast.measure_windows({"cliff": FakeRuns(variants=["tcp"], kept=kept, seeds=[1])})
+    assert list(found.values) == [2.0]
+
+
 def runs_with_timeouts(expired: Mapping[str, int]) -> FakeRuns:
     """Returns runs over senders; `expired` of four seeds have a timeout, and each has a request with one."""
 
@@ -245,9 +254,14 @@ def test_the_best_other_is_that_of_the_mean_and_what_is_better_has_a_sign() -> N
     assert (list(higher.values), higher.note) == (pytest.approx([45]), "the best other is tcp")
 
 
-def test_where_a_scheme_has_no_value_none_is_the_best() -> None:
-    found = claims.excess_over_best(
-        "figure", {"cp_dctcp": np.array([1.0, 2.0]), "tcp": np.array([math.nan, 3.0])}
-    )
+def test_a_scheme_without_a_value_in_some_run_is_not_the_best() -> None:
+    none = np.array([math.nan, 3.0])
+    found = claims.excess_over_best("figure", {"cp_dctcp": np.array([1.0, 2.0]), "tcp": none})
     assert all(math.isnan(one) for one in found.values)
     assert found.note == "TCP without a value in some run"
+    others = {"tcp": none, "cp": np.array([2.0, 4.0])}
+    found = claims.excess_over_best("figure", {"cp_dctcp": np.array([1.0, 2.0]), **others})
+    assert list(found.values) == pytest.approx([-50, -50])
+    assert found.note == "the best other is cp; TCP without a value in some run"
+    found = claims.excess_over_best("figure", {"cp_dctcp": none, **others})
+    assert all(math.isnan(one) for one in found.values)

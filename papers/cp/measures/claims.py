@@ -208,15 +208,21 @@ def measure_best_scheme(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def excess_over_best(case: str, found: dict[str, np.ndarray], higher: bool = False) -> Measured:
-    """Returns how much worse CP&DCTCP is than the best other scheme (by the mean over seeds), in %."""
+    """Returns how much worse CP&DCTCP is than the best other scheme (by the mean over seeds), in %.
+
+    A scheme without a value in some run is not the best: such as one whose flows get nothing.
+    """
+    metric, own = "worse_than_the_best_other", found[CP_DCTCP]
     sign = -1 if higher else 1
-    others = {one: values for one, values in found.items() if one != CP_DCTCP}
-    if none := [one for one, values in found.items() if not np.isfinite(values).all()]:
-        text = f"{', '.join(NAMES[one] for one in none)} without a value in some run"
-        return build_measured(case, "worse_than_the_best_other", np.full(len(found[CP_DCTCP]), np.nan), text)
+    none = [one for one, values in found.items() if not np.isfinite(values).all()]
+    text = f"{', '.join(NAMES[one] for one in none)} without a value in some run" if none else ""
+    others = {one: values for one, values in found.items() if one != CP_DCTCP and one not in none}
+    if CP_DCTCP in none or not others:
+        return build_measured(case, metric, np.full(len(own), np.nan), text)
     winner = min(others, key=lambda one: sign * float(np.mean(others[one])))
-    worse = 100 * sign * divide_by_seed(found[CP_DCTCP] - others[winner], others[winner])
-    return build_measured(case, "worse_than_the_best_other", worse, f"the best other is {winner}")
+    worse = 100 * sign * divide_by_seed(own - others[winner], others[winner])
+    note = "; ".join(filter(None, (f"the best other is {winner}", text)))
+    return build_measured(case, metric, worse, note)
 
 
 MEASURES: dict[str, Measure] = {

@@ -117,7 +117,10 @@ def measure_figure_1(sweeps: Sweeps) -> Iterator[Measured]:
 
 
 def measure_windows(sweeps: Sweeps) -> Iterator[Measured]:
-    """Measures packets in flight for each flow at the first loss of a query, as a run's mean over queries."""
+    """Measures packets in flight for each flow at the first loss of a query, as a run's mean over queries.
+
+    A query that loses nothing has no such value and is left out; a run without a loss has none.
+    """
     found = []
     runs = sweeps["cliff"]
     for table, whose in zip(runs.tables("packets", TCP), runs.tables("flows", TCP), strict=True):
@@ -128,7 +131,8 @@ def measure_windows(sweeps: Sweeps) -> Iterator[Measured]:
             count_in_flight(table, columns.column_to_numpy(whose, "flow")[responses & (query == one)])
             for one in columns.distinct_values(query[responses])
         ]
-        found.append(float(np.mean(each)))
+        with_loss = [one for one in each if np.isfinite(one)]
+        found.append(float(np.mean(with_loss)) if with_loss else float("nan"))
     yield build_measured("14 senders", "windows_when_the_buffer_overflows", found)
 
 
