@@ -1,5 +1,7 @@
 """Tests that every figure of DIBS's sections 5.3 to 5.8 measures exactly its rows, and is drawn."""
 
+import gzip
+import json
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from overspill.papers.spec import Point
 PAPER = Path(__file__).parents[2] / "papers" / "dibs"
 ROWS = tomllib.loads((PAPER / "rows.toml").read_text())["row"]
 MEASURES = SECTIONS_5_3_TO_5_8
+CURVES = ("DCTCP with DIBS", "DCTCP")
 IDS = """sec2a sec3 sec4a sec4b sec4c sec5.3 sec5.4a fig7 fig8 fig9 fig10 fig9v10 abs fig11 fig11a sec5.5.2
 fig12 sec5.5.3 sec5.5.4 sec5.6 sec5.7 fig13 fig14 fig15a fig15b sec7"""
 
@@ -63,3 +66,38 @@ def test_a_value_is_placed_by_the_number_that_it_begins_with() -> None:
     ]
     even = completion_times.Panel("x", "", "", even_spacing=True)
     assert completion_times.axis_positions(even, [{"x": "12"}, {"x": "255"}]) == [0, 1]
+
+
+def plotted_ratios(figure: str, axes: str = "#1") -> list[float]:
+    """Returns the plotted 99th percentiles of background flows with DIBS, divided by those with DCTCP."""
+    calls = json.loads(gzip.decompress((PAPER / "plotted.json.gz").read_bytes()))[figure]["calls"]
+    curves = {one[3]["label"]: one[2][1] for one in calls if one[:2] == [axes, "plot"] and "label" in one[3]}
+    return [with_dibs / plain for with_dibs, plain in zip(*(curves[one] for one in CURVES), strict=True)]
+
+
+def test_remarks_have_the_ratios_that_are_plotted() -> None:
+    remarks = {one.id: one.remark for one in paper_files.read_paper(PAPER).claims}
+    every = {
+        figure: plotted_ratios(figure) for figure in ("fig7", "fig8", "fig9", "fig10", "fig12", "sec5.5.4")
+    }
+    small, fifth = plotted_ratios("fig11a", "#0"), plotted_ratios("fig11a", "#1")
+    levels = {
+        "little_harm_to_background": [
+            every["fig7"],
+            every["fig9"][1:],
+            [every["fig10"][2]],
+            [every["fig10"][3]],
+        ],
+        "twenty_ms_at_every_load": [
+            every["fig7"],
+            every["fig8"][:2],
+            every["fig8"][2:],
+            every["sec5.5.4"],
+        ],
+        "gain_grows_as_buffers_shrink": [small[4:], fifth[4:], [fifth[3]]],
+        "ttl_limit_does_not_help": [every["fig12"]],
+    }
+    for claim, groups in levels.items():
+        for ratios in groups:
+            ends = dict.fromkeys(f"{one:.1f}" for one in (min(ratios), max(ratios)))
+            assert f" {' to '.join(ends)} times" in remarks[claim]
