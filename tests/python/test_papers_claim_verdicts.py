@@ -1,5 +1,6 @@
 """Tests of verdicts of claims: the verdict of the worst row that counts."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -239,6 +240,25 @@ def test_the_remark_of_a_claim_is_beside_its_rows() -> None:
     found = decide_claim(claim(remark="With another rule it is slow."), [row()])
     assert found.verdict == "reproduced"
     assert claims_page.describe_evidence(found)[-1] == "With another rule it is slow."
+
+
+def test_a_claim_has_the_reason_for_its_verdict_unless_it_is_reproduced() -> None:
+    given = replace(claim(), why="Its timer is long.")
+    missed = claims_page.describe_evidence(decide_claim(given, [row(verdict="fails")]))
+    assert missed[0] == "Why: Its timer is long."
+    held = claims_page.describe_evidence(decide_claim(given, [row()]))
+    assert not [line for line in held if line.startswith("Why:")]
+
+
+def test_every_claim_that_is_not_reproduced_has_a_reason() -> None:
+    for name in paper_files.paper_names():
+        paper = paper_files.load_paper(name)
+        rows = PublishedDocuments.read(paper.folder).rows_document["rows"]
+        for one in (decide_claim(each, rows) for each in paper.claims):
+            # The missing measurement is the reason if all rows are reproduced.
+            only_missing = one.claim.missing and all(row["verdict"] == "holds" for row in one.deciding)
+            needed = one.verdict not in ("reproduced", "cannot be tested here") and not only_missing
+            assert bool(one.claim.why) == bool(needed), (name, one.claim.id)
 
 
 def test_pages_of_papers_are_those_of_the_published_rows_and_short() -> None:

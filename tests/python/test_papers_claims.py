@@ -87,6 +87,11 @@ def whole_file(folder: Path) -> str:
         ("missing =", "mising =", "mising: found an unknown key"),
         ('missing = "memory of the switch upstream"', "", "rows: found none; expected a row, or `missing`"),
         ('why = "about losses"', f'why = "{"so " * 16}"', "why: found 16 words; expected 15 at most"),
+        (
+            'missing = "memory of the switch upstream"',
+            f'missing = "memory"\nwhy = "{"so " * 26}"',
+            "why: found 26 words; expected 25 at most",
+        ),
         ('figure = "fig1", case', 'figure = "fig2", case', "expected a row of rows.toml"),
     ],
 )

@@ -18,6 +18,7 @@ from overspill.papers.toml_fields import REQUIRED, TableFields, read_toml
 CLAIM_KINDS = ("benefit", "cost", "limit", "comparison", "mechanism")
 PATTERN_PARTS = ("figure", "case", "metric")
 MAX_REASON_WORDS = 15  # words of a reason
+MAX_WHY_WORDS = 25  # words of the reason for a verdict
 MAX_CLAIMS = 20  # claims of a paper
 
 
@@ -46,7 +47,8 @@ class Claim:
     """Claim of the paper, with the rows that decide it.
 
     `missing` names the measurement that would decide what no row does, `untestable` the reason why none can.
-    `remark` is an outcome that no row has, such as that of another reading of the paper.
+    `remark` is an outcome that no row has, such as that of another reading of the paper. `why` is the
+    reason for a verdict other than reproduced, as one sentence.
     """
 
     id: str
@@ -58,6 +60,7 @@ class Claim:
     missing: str
     untestable: str
     remark: str = ""
+    why: str = ""
 
     def rows(self, known: Iterable[Row]) -> list[Row]:
         """Returns the rows that decide the claim, in the order of the paper's file."""
@@ -104,8 +107,11 @@ def parse_claim(path: Path, at: int, given: Any) -> Claim:
         fields.take_text("missing", ""),
         fields.take_text("untestable", ""),
         fields.take_text("remark", ""),
+        fields.take_text("why", ""),
     )
     fields.refuse_unread()
+    if len(made.why.split()) > MAX_WHY_WORDS:
+        raise fields.field_error("why", f"{len(made.why.split())} words", f"{MAX_WHY_WORDS} at most")
     if not (made.patterns or made.missing or made.untestable):
         raise fields.field_error("rows", "none", "a row, or `missing` or `untestable` with a reason")
     return made

@@ -14,6 +14,7 @@ from overspill.papers import paper_files, row_names, row_words
 from overspill.papers.claim_verdicts import (
     CLAIM_VERDICTS,
     NOT_REPRODUCED,
+    REPRODUCED,
     UNDECIDED,
     ChangedClaim,
     DecidedClaim,
@@ -35,6 +36,7 @@ INTRO_TEXT = """# Claims of the five papers
 Claims of each paper in our words, with the verdicts of our runs. The claims were written
 [from the papers](howto/papers.md#claims), before the verdict of any claim was computed.
 Later changes of the rows that decide a claim are in `history.md` of the paper.
+"Why" gives the reason for a verdict, and was written after the runs, from the notes of the rows.
 Costs and limits are claims as well. The worst row that decides a claim gives its verdict:
 
 | verdict | means |
@@ -117,11 +119,13 @@ def describe_verdict(one: DecidedClaim, changed: Sequence[ChangedClaim]) -> list
 
 
 def describe_evidence(one: DecidedClaim, changed: Sequence[ChangedClaim] = ()) -> list[str]:
-    """Describes the evidence of a claim: number of rows, those that decide it, and what is missing.
+    """Describes the evidence of a claim: the reason for its verdict, number of rows, and what is missing.
 
-    For each sensitivity run that changes the verdict, it has the worst row of those that the run changes.
+    A claim that is reproduced has no reason. For each sensitivity run that changes the verdict, it has the
+    worst row of those that the run changes.
     """
-    claim, lines = one.claim, []
+    claim = one.claim
+    lines = [f"Why: {claim.why}"] if claim.why and one.verdict != REPRODUCED else []
     if one.deciding:
         held = sum(row["verdict"] == HOLDS for row in one.deciding)
         open_ones = sum(row["verdict"] == INCONCLUSIVE for row in one.deciding)
