@@ -165,7 +165,7 @@ def build_history(paper: Paper, rows: Sequence[RowDocument]) -> str:
         "Rows that were added after a first run, or whose measure, tolerance or settings changed since "
         "then, by reason. Rows of which only the settings changed still count.",
         "",
-        *(f"- {escape_markdown(one)}" for one in row_words.revision_reasons(rows)),
+        *([f"- {escape_markdown(one)}" for one in row_words.revision_reasons(rows)] or ["None."]),
         "",
         *(
             [
