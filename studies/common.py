@@ -2,6 +2,8 @@
 
 import argparse
 import csv
+import gzip
+import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -16,6 +18,7 @@ from overspill import Results, metrics, plots, stats
 
 STUDIES = Path(__file__).resolve().parent
 BOUND_SUFFIXES = ("", "_low", "_high")
+NUMBERS_FILE = "numbers.csv.gz"  # rows of a study, in its folder
 Difference = tuple[float, float, float]  # mean, low, high of a difference
 TableLine = dict[str, Any]  # line of a sweep's table
 
@@ -140,24 +143,22 @@ class Study(Generic[CaseType]):
         return found
 
     def write(self, found: Iterable[Row[CaseType]], path: Path) -> None:
-        """Writes the rows as CSV, numbers with six significant digits."""
+        """Writes the rows as a compressed CSV file, numbers with six significant digits."""
         names = [one.name.rstrip("_") for one in fields(self.case)]
         names += [one.name for one in fields(Row)[1:-1]]
         names += [f"less_{reference}{bound}" for reference in self.references for bound in BOUND_SUFFIXES]
-        with path.open("w", newline="", encoding="utf-8") as file:
-            out = csv.writer(file, lineterminator="\n")
-            out.writerow(names)
-            for row in found:
-                numbers: list[float | str] = [row.mean, row.ci95, row.low, row.high]
-                for reference in self.references:
-                    numbers += row.differences.get(reference, ("", "", ""))
-                digits = (x if isinstance(x, str) else f"{x:.6g}" for x in numbers)
-                out.writerow([*astuple(row.case), row.metric, row.unit, row.n, *digits])
+        lines = []
+        for row in found:
+            numbers: list[float | str] = [row.mean, row.ci95, row.low, row.high]
+            for reference in self.references:
+                numbers += row.differences.get(reference, ("", "", ""))
+            digits = (x if isinstance(x, str) else f"{x:.6g}" for x in numbers)
+            lines.append([*astuple(row.case), row.metric, row.unit, row.n, *digits])
+        write_csv(path, names, lines)
 
     def read(self, path: Path) -> list[Row[CaseType]]:
-        """Reads the rows of a CSV file that `write` has written."""
-        with path.open(newline="", encoding="utf-8") as file:
-            return [self.parse_row(line) for line in list(csv.reader(file))[1:]]
+        """Reads the rows of a file that `write` has written."""
+        return [self.parse_row(line) for line in read_csv(path)]
 
     def parse_row(self, line: Sequence[str]) -> Row[CaseType]:
         """Parses a row from a line of the CSV file."""
@@ -167,6 +168,19 @@ class Study(Generic[CaseType]):
         triples = zip(self.references, *(rest[4 + start :: 3] for start in range(3)), strict=True)
         less = {name: (float(a), float(b), float(c)) for name, a, b, c in triples if a}
         return Row(case, metric, unit, int(n), mean, ci95, low, high, less)
+
+
+def write_csv(path: Path, names: Sequence[str], lines: Iterable[Sequence[object]]) -> None:
+    """Writes the names of columns, then lines of values, as a CSV file compressed by gzip."""
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows([names, *lines])
+    path.write_bytes(gzip.compress(text.getvalue().encode(), mtime=0))  # equal lines are equal files
+
+
+def read_csv(path: Path) -> list[list[str]]:
+    """Reads the lines of a file that `write_csv` has written, without the names of columns."""
+    with gzip.open(path, "rt", newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))[1:]
 
 
 def parse_arguments(name: str, doc: str | None, arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -190,7 +204,7 @@ class Page(Generic[CaseType]):
     def publish(self, run: Callable[[], Iterable[Row[CaseType]]] | None) -> None:
         """Performs missing runs by `run`, if it is given, then writes CSV file, tables and figures."""
         folder = STUDIES / self.name
-        numbers, page = folder / "numbers.csv", folder / "README.md"
+        numbers, page = folder / NUMBERS_FILE, folder / "README.md"
         if run is not None:
             self.study.write(run(), numbers)
         found = self.study.read(numbers)

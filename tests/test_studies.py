@@ -1,5 +1,6 @@
 """Tests that studies run, and that their pages match their numbers."""
 
+import gzip
 import importlib
 import tomllib
 from pathlib import Path
@@ -16,6 +17,7 @@ from studies import common
 ROOT = Path(__file__).parents[1]
 STUDIES = ROOT / "studies"
 NAMES = ("bounce", "detour")
+PLAIN_HEADER = b"\x1f\x8b\x08" + bytes(5)  # gzip: deflate, no flags and so no name, time 0
 SERIES = ("policy", "aside", "swapped", "tune", "duel")
 SMALL = {
     "duration": "2ms",
@@ -57,8 +59,8 @@ def scenario(name: str) -> dict[str, Any]:
 def run_again(study: ModuleType, made: list[Any], folder: Path) -> list[Any]:
     """Returns the rows as read back from their CSV."""
     assert all(row.n == 3 and row.low <= row.mean <= row.high for row in made)
-    study.STUDY.write(made, folder / "numbers.csv")
-    read: list[Any] = study.STUDY.read(folder / "numbers.csv")
+    study.STUDY.write(made, folder / "numbers.csv.gz")
+    read: list[Any] = study.STUDY.read(folder / "numbers.csv.gz")
     assert [row.mean for row in read] == pytest.approx([row.mean for row in made], rel=1e-5)
     assert [row.case for row in read] == [row.case for row in made]
     return read
@@ -135,7 +137,7 @@ def numbers(study: ModuleType) -> Any:
 
 @only_studies(*NAMES)
 def test_a_paired_difference_is_the_difference_of_the_means(study: ModuleType) -> None:
-    found = study.STUDY.read(folder_of(study) / "numbers.csv")
+    found = study.STUDY.read(folder_of(study) / "numbers.csv.gz")
     known = {(row.case, row.metric): row for row in found}
     compared = [(row, name, less) for row in found for name, less in row.differences.items()]
     assert len(compared) > 1000
@@ -151,9 +153,29 @@ def test_a_paired_difference_is_the_difference_of_the_means(study: ModuleType) -
 def test_the_tables_of_the_page_are_those_of_the_committed_numbers(study: ModuleType) -> None:
     folder = folder_of(study)
     text = (folder / "README.md").read_text(encoding="utf-8")
-    assert common.insert_tables(text, study.tables(study.STUDY.read(folder / "numbers.csv"))) == text, (
+    assert common.insert_tables(text, study.tables(study.STUDY.read(folder / "numbers.csv.gz"))) == text, (
         f"run `python -m studies.{folder.name} --page`"
     )
+
+
+def test_equal_lines_are_equal_compressed_files(tmp_path: Path) -> None:
+    lines = [["a, b", 1, ""], ["c", 2, "θ"]]
+    first, second = tmp_path / "first.csv.gz", tmp_path / "second.csv.gz"
+    for path in (first, second):
+        common.write_csv(path, ["name", "n", "sign"], lines)
+    assert first.read_bytes() == second.read_bytes()
+    assert first.read_bytes()[:8] == PLAIN_HEADER
+    assert gzip.decompress(first.read_bytes()) == 'name,n,sign\n"a, b",1,\nc,2,θ\n'.encode()
+    assert common.read_csv(first) == [["a, b", "1", ""], ["c", "2", "θ"]]
+
+
+def test_committed_numbers_are_compressed_without_name_and_time() -> None:
+    paths = sorted(STUDIES.glob("*/*.csv.gz"))
+    assert len(paths) > len(list(STUDIES.glob("*/numbers.py"))) > len(NAMES), (
+        "numbers of each study, and more"
+    )
+    assert not list(STUDIES.glob("*/*.csv"))
+    assert {path.read_bytes()[:8] for path in paths} == {PLAIN_HEADER}
 
 
 def test_baselines_and_bouncing_switches_have_the_same_memory() -> None:

@@ -11,7 +11,7 @@ from studies import common
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "studies/abq"
-PAGE, NUMBERS = FOLDER / "README.md", FOLDER / "numbers.csv"
+PAGE, NUMBERS = FOLDER / "README.md", FOLDER / "numbers.csv.gz"
 SMALL = {
     "duration": "6ms",
     "topology.n": 10,
@@ -52,8 +52,8 @@ def test_a_tiny_study_chooses_k_on_seeds_of_its_own(
     assert {row.case.variant for row in told} == {*numbers.MAIN_VARIANTS, *numbers.SINGLE_CHANGES}
     held = {row.case.variant for row in told if row.metric == "held_acks" and row.mean > 0}
     assert held == set(numbers.HOLDING_VARIANTS)
-    study.STUDY.write(made, tmp_path / "numbers.csv")
-    again = study.STUDY.read(tmp_path / "numbers.csv")
+    study.STUDY.write(made, tmp_path / "numbers.csv.gz")
+    again = study.STUDY.read(tmp_path / "numbers.csv.gz")
     assert [row.mean for row in again] == pytest.approx([row.mean for row in made], rel=1e-5)
     assert len(study.figures.draw(again, tmp_path)) == 2
     tables = study.tables(again)

@@ -12,7 +12,7 @@ from studies import common
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "studies/hosts"
-PAGE, NUMBERS = FOLDER / "README.md", FOLDER / "numbers.csv"
+PAGE, NUMBERS = FOLDER / "README.md", FOLDER / "numbers.csv.gz"
 SMALL = {"traffic.incast.requests": 2, "duration": "2s"}
 
 
@@ -35,8 +35,8 @@ def test_a_tiny_study_has_every_variant(numbers: ModuleType, study: ModuleType, 
     new = {row.case.variant for row in made if row.case.connection == "new"}
     kept = {row.case.variant for row in made if row.case.connection == "persistent"}
     assert (new, kept) == ({*main, *numbers.SINGLE_CHANGES}, main)
-    study.STUDY.write(made, tmp_path / "numbers.csv")
-    again = study.STUDY.read(tmp_path / "numbers.csv")
+    study.STUDY.write(made, tmp_path / "numbers.csv.gz")
+    again = study.STUDY.read(tmp_path / "numbers.csv.gz")
     assert [row.mean for row in again] == pytest.approx([row.mean for row in made], rel=1e-5)
     assert len(study.figures.draw(again, tmp_path)) == 2
     assert all(text.count("\n") >= 2 for text in study.tables(again).values())

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "studies/pause"
-PAGE, NUMBERS = FOLDER / "README.md", FOLDER / "numbers.csv"
+PAGE, NUMBERS = FOLDER / "README.md", FOLDER / "numbers.csv.gz"
 SMALL = {
     "duration": "30ms",
     "topology.k": 4,
@@ -38,8 +38,8 @@ def test_a_tiny_study_runs_from_its_scenario_to_its_figures(pause: ModuleType, t
     assert by_name["dibs", "detoured_share"] > 0 and by_name["pause", "drops"] == 0
     assert by_name["drop", "drops"] > 0 and by_name["pfc", "pauses"] > 0
     assert ("drop", "pauses") not in by_name
-    pause.write_rows(made, tmp_path / "numbers.csv")
-    again = pause.read_rows(tmp_path / "numbers.csv")
+    pause.write_rows(made, tmp_path / "numbers.csv.gz")
+    again = pause.read_rows(tmp_path / "numbers.csv.gz")
     assert [row.mean for row in again] == pytest.approx([row.mean for row in made], rel=1e-5)
     assert [row.differences.keys() for row in again] == [row.differences.keys() for row in made]
     assert len(pause.figures.draw(again, tmp_path)) == 2

@@ -12,7 +12,7 @@ from studies import common
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "studies/today"
-PAGE, NUMBERS = FOLDER / "README.md", FOLDER / "numbers.csv"
+PAGE, NUMBERS = FOLDER / "README.md", FOLDER / "numbers.csv.gz"
 COURSES = FOLDER / "course.csv.gz"
 RANKS = [f"h{at}" for at in range(0, 16, 2)]
 SMALL = {
@@ -62,11 +62,11 @@ def test_a_tiny_study_follows_victims_and_compares_every_variant(
     assert less[1] <= less[0] <= less[2]
     victims = [one for one in courses if (one.variant, one.who) == ("pfc", "victims")]
     assert len(victims) == 7 and victims[0].mean > 2 * victims[-1].mean, "the hotspot begins in between"
-    study.STUDY.write(rows, tmp_path / "numbers.csv")
-    numbers.write_goodput_steps(courses, tmp_path / "courses.csv")
-    again = numbers.read_goodput_steps(tmp_path / "courses.csv")
+    study.STUDY.write(rows, tmp_path / "numbers.csv.gz")
+    numbers.write_goodput_steps(courses, tmp_path / "courses.csv.gz")
+    again = numbers.read_goodput_steps(tmp_path / "courses.csv.gz")
     assert [one.mean for one in again] == pytest.approx([one.mean for one in courses], rel=1e-4)
-    made = study.tables(study.STUDY.read(tmp_path / "numbers.csv"))
+    made = study.tables(study.STUDY.read(tmp_path / "numbers.csv.gz"))
     assert made["many, 10 Gb/s, 10"].count("\n") == 1 + len(numbers.MANY_FLOWS_VARIANTS)
 
 

@@ -11,7 +11,7 @@ from studies import common
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "studies/trim"
-PAGE, NUMBERS = FOLDER / "README.md", FOLDER / "numbers.csv"
+PAGE, NUMBERS = FOLDER / "README.md", FOLDER / "numbers.csv.gz"
 SMALL = {
     "duration": "3ms",
     "topology.hosts_per_leaf": 4,
@@ -62,8 +62,8 @@ def test_a_tiny_study_has_every_variant_and_counts_what_nobody_heard_of(
     less = numbers.relative_difference(found, numbers.Case("10", "5", "8", "strict"), numbers.QCT_TAIL, "cp")
     assert less is not None and less.low <= less.mean <= less.high
     assert numbers.relative_difference(found, case, numbers.UNNOTIFIED_TRIMS, "dctcp") is None
-    study.STUDY.write(made, tmp_path / "numbers.csv")
-    again = study.STUDY.read(tmp_path / "numbers.csv")
+    study.STUDY.write(made, tmp_path / "numbers.csv.gz")
+    again = study.STUDY.read(tmp_path / "numbers.csv.gz")
     assert [row.mean for row in again] == pytest.approx([row.mean for row in made], rel=1e-5)
     assert [row.differences.keys() for row in again] == [row.differences.keys() for row in made]
     assert len(study.figures.draw(again, tmp_path)) == 3

@@ -14,7 +14,6 @@ LARGE_FILES = {
     "docs/reference.md": "made from the declarations; pages link to its anchors, and a test holds it",
     "papers/*/rows.json": "published beside measured",
     "requirements/dev.lock": "hashes of every package",
-    "studies/*/*.csv": "the numbers of a study",
 }
 
 

@@ -115,7 +115,7 @@ def insert_tables(text: str, made: Mapping[str, str]) -> str:
 def main(arguments: list[str] | None = None) -> None:
     """Performs the missing runs of the study, then writes its CSV file, tables and figures."""
     given = parse_arguments("pause", __doc__, arguments)
-    numbers, page = HERE / "numbers.csv", HERE / "README.md"
+    numbers, page = HERE / common.NUMBERS_FILE, HERE / "README.md"
     if not given.page:
         write_rows(run_study(Plan(jobs=given.jobs), given.out), numbers)
         print(figures.draw_saturation_trees(HERE / "images/tree.png", given.jobs))

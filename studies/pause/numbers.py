@@ -1,6 +1,5 @@
 """Numbers of the study of PAUSE and PFC compared with DIBS: sweeps, rows, and their CSV file."""
 
-import csv
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields
 from pathlib import Path
@@ -10,6 +9,7 @@ import numpy as np
 
 import overspill
 from overspill import Key, Results, RunData, metrics, quantiles, stats
+from studies import common
 
 SCENARIO = Path(__file__).with_name("study.toml")
 QPS_PATH = "traffic.query.qps"
@@ -232,24 +232,22 @@ def references_of(variant: str) -> Sequence[str]:
 
 
 def write_rows(found: Iterable[Row], path: Path) -> None:
-    """Writes the rows as CSV, numbers with six significant digits."""
+    """Writes the rows as a compressed CSV file, numbers with six significant digits."""
     names = [one.name for one in (*fields(Case), *fields(Row)[1:-1])]
     names += [f"less_{reference}{bound}" for reference in REFERENCES for bound in BOUND_SUFFIXES]
-    with path.open("w", newline="", encoding="utf-8") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(names)
-        for row in found:
-            numbers: list[float | str] = [row.mean, row.low, row.high]
-            for reference in REFERENCES:
-                numbers += row.differences.get(reference, ("", "", ""))
-            digits = (one if isinstance(one, str) else f"{one:.6g}" for one in numbers)
-            out.writerow([*astuple(row.case), row.metric, row.unit, row.n, *digits])
+    lines = []
+    for row in found:
+        numbers: list[float | str] = [row.mean, row.low, row.high]
+        for reference in REFERENCES:
+            numbers += row.differences.get(reference, ("", "", ""))
+        digits = (one if isinstance(one, str) else f"{one:.6g}" for one in numbers)
+        lines.append([*astuple(row.case), row.metric, row.unit, row.n, *digits])
+    common.write_csv(path, names, lines)
 
 
 def read_rows(path: Path) -> list[Row]:
-    """Reads the rows of a CSV file that `write_rows` has written."""
-    with path.open(newline="", encoding="utf-8") as file:
-        return [parse_row(line) for line in list(csv.reader(file))[1:]]
+    """Reads the rows of a file that `write_rows` has written."""
+    return [parse_row(line) for line in common.read_csv(path)]
 
 
 def parse_row(line: Sequence[str]) -> Row:

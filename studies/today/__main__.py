@@ -186,7 +186,7 @@ def insert_tables(text: str, made: Mapping[str, str]) -> str:
 def main(arguments: list[str] | None = None) -> None:
     """Performs the missing runs of the study, then writes its CSV files, tables and figures."""
     given = parse_arguments("today", __doc__, arguments)
-    numbers, over_time, page = HERE / "numbers.csv", HERE / "course.csv.gz", HERE / "README.md"
+    numbers, over_time, page = HERE / common.NUMBERS_FILE, HERE / "course.csv.gz", HERE / "README.md"
     if not given.page:
         rows, made = run_study(Plan(jobs=given.jobs), given.out)
         STUDY.write(rows, numbers)

@@ -1,8 +1,5 @@
 """Numbers of the study of occupancy sampling in modern networks: sweeps, rows, and goodput over time."""
 
-import csv
-import gzip
-import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
@@ -356,16 +353,11 @@ def mean_goodput_steps(at: Point, seen: Sequence[RunGoodput]) -> Iterator[Goodpu
 
 def write_goodput_steps(found: Iterable[GoodputStep], path: Path) -> None:
     """Writes goodput over time as a compressed CSV file, numbers with five significant digits."""
-    text = io.StringIO(newline="")
-    out = csv.writer(text, lineterminator="\n")
-    out.writerow(["series", "point", "variant", "who", "start", "mean", "low", "high"])
-    for one in found:
-        out.writerow([x if isinstance(x, str) else f"{x:.5g}" for x in astuple(one)])
-    path.write_bytes(gzip.compress(text.getvalue().encode(), mtime=0))  # equal numbers are equal files
+    names = ["series", "point", "variant", "who", "start", "mean", "low", "high"]
+    lines = ([x if isinstance(x, str) else f"{x:.5g}" for x in astuple(one)] for one in found)
+    common.write_csv(path, names, lines)
 
 
 def read_goodput_steps(path: Path) -> list[GoodputStep]:
     """Reads goodput over time from a file that `write_goodput_steps` has written."""
-    with gzip.open(path, "rt", newline="", encoding="utf-8") as file:
-        lines = list(csv.reader(file))[1:]
-    return [GoodputStep(a, b, c, d, *map(float, rest)) for a, b, c, d, *rest in lines]
+    return [GoodputStep(a, b, c, d, *map(float, rest)) for a, b, c, d, *rest in common.read_csv(path)]
