@@ -89,6 +89,30 @@ class Scenario:
         `pcap` names links and hosts whose frames are captured, with at most `pcap_snaplen` bytes of each.
         """
 
+    def probe_memory(
+        self,
+        variant: str,
+        switch: str,
+        ingress: int,
+        egress: int,
+        class_: int,
+        size: int,
+        congested: int = 1,
+    ) -> str:
+        """Returns the frames that a switch admits until a mark, a pause and a loss, as JSON.
+
+        Keys: `mark`, `pause`, `ingress_loss`, `egress_loss`, `headroom`, `resume`; null if it did not happen.
+        The frames have `size` bytes and go from port `ingress` to port `egress`, which sends nothing.
+        `congested` groups or queues of the same slice fill in turn. Raises `ScenarioError` if there are fewer.
+        """
+
+    def switch_links(self, variant: str, switch: str) -> str:
+        """Returns the links of a switch as a JSON list, in the order of its ports.
+
+        Keys: `port`, `far_end`, `rate_bps`, `back_rate_bps`, `delay_ps`, `back_delay_ps`, `response_ps`,
+        `frame` and `gap`. `back` is the direction from the far end; sizes are in bytes.
+        """
+
     def links(self, variant: str, pcap: list[str]) -> list[str]:
         """Returns the names of the links that a variant captures, each once; or raises `ScenarioError`."""
 

@@ -149,6 +149,7 @@ impl Accounts {
             Account::Entered(port, class) => self.entered.get_mut(class_of(port, class)),
             Account::Input(port, class) => self.input.get_mut(class_of(port, class)),
             Account::AllInput(port) => self.all_input.get_mut(usize::from(port.0)),
+            Account::Group(..) => None,
         }
     }
 
@@ -161,6 +162,7 @@ impl Accounts {
             Account::Entered(port, class) => self.entered.get(class_of(port, class)?),
             Account::Input(port, class) => self.input.get(class_of(port, class)?),
             Account::AllInput(port) => self.all_input.get(usize::from(port.0)),
+            Account::Group(..) => None,
         };
         counter.map(|counter| counter.bytes)
     }

@@ -27,7 +27,7 @@ pub use setup::{CoreSetup, PortSetup};
 
 use crate::accounts::MemorySides;
 use crate::end_table::PacketTally;
-use crate::packet_store::{Fib, NodeView, PacketStore};
+use crate::packet_store::{Fib, NodeView, Origin, PacketStore, counted_frame};
 use crate::port::QueueAt;
 use crate::transport::SegmentRun;
 use crate::{BrokenRule, Departure, DequeuedFrame, EnqueuedFrame, ExtensionSlab, Framing, Observer, Out, Outcome, Pkt};
@@ -36,7 +36,8 @@ use mech::marking::MarkingSlot;
 use mech::overflow::{DropReason, Fate, OverflowSlot};
 use mech::scheduler::SchedulerSlot;
 use mech::{
-    Acts, AdmitCalls, Ecn, Env, Flags, ForwardingContext, Lane, Needs, PktId, PortId, QueueId, QueueView, Stream,
+    Acts, AdmitCalls, ClassSet, Ecn, Env, Flags, ForwardingContext, Lane, Needs, PktId, PortId, QueueId, QueueView,
+    Stream,
 };
 use memory_accounting::Frame;
 use pausing::NodePauseState;
@@ -131,19 +132,22 @@ impl Core {
     #[inline]
     fn call_overflow_slot<F: Fib, O>(&mut self, pkt: &Pkt, out_port: PortId, step: &StepContext<F, O>) -> Decision {
         let now = step.now;
+        self.store.set_time(now);
         if self.store.ports[usize::from(out_port.0)].closed {
             return Decision::drop_frame(DropReason::LinkDown);
         }
         let to = QueueAt { port: out_port, queue: self.store.resolve_queue(pkt.head.queue()) };
         // Congestion messages have a lane of their own, and only the limit of that lane applies to them.
         if to.queue.lane() == Lane::Notice {
-            return Decision::enqueue(to.queue);
+            return Decision::enqueue(pkt.head.queue());
         }
         match self.admit_calls {
             // `accept_or_drop` tests the capacity for every frame to be stored, and no other test is needed here.
-            AdmitCalls::Never => return Decision::enqueue(to.queue),
-            AdmitCalls::WhenFull if self.store.accepts_within_limit(Some(pkt.head.ingress), to, pkt.head.size) => {
-                return Decision::enqueue(to.queue);
+            AdmitCalls::Never => return Decision::enqueue(pkt.head.queue()),
+            AdmitCalls::WhenFull
+                if self.store.accepts_within_limit(Origin::from_head(&pkt.head), to, pkt.head.size) =>
+            {
+                return Decision::enqueue(pkt.head.queue());
             }
             // The mechanism may read any port, so all ports must be settled. The cases above avoid this pass over all
             // ports.
@@ -307,7 +311,13 @@ impl Core {
     }
 
     /// Drops a packet whose next hop is `port`, and counts the drop there.
-    pub(crate) fn drop<F, O: Out>(&mut self, pkt: &Pkt, port: PortId, why: DropReason, step: &mut StepContext<F, O>) {
+    pub(crate) fn drop<F: Fib, O: Out>(
+        &mut self,
+        pkt: &Pkt,
+        port: PortId,
+        why: DropReason,
+        step: &mut StepContext<F, O>,
+    ) {
         if pkt.head.flags.has(Flags::MISDIRECTED) {
             return self.end_flood_copy(pkt, step.exts);
         }
@@ -318,6 +328,12 @@ impl Core {
         counts.dropped[why as usize] += 1;
         counts.dropped_bytes += u64::from(pkt.head.size);
         counts.dropped_payload += pkt.payload_bytes();
+        if why.is_memory_shortage() && why != DropReason::Evicted && self.store.pools.is_some() {
+            self.stop_refusing_group(pkt, port, step);
+        }
+        if why == DropReason::BufferFull && self.store.pools.is_none() {
+            self.note_classes_when_full(pkt.head.class(), port);
+        }
         let at = step.out.event_location(port);
         step.out.observer().on_drop(at, pkt, why);
         step.exts.free_shared(pkt.ext);
@@ -325,6 +341,25 @@ impl Core {
         if let Some(lost) = self.lossless_violation(pkt, to, why, step.now) {
             step.out.report_outcome(Outcome::LosslessViolated(&lost));
         }
+    }
+
+    /// Stops the group that refused a packet, so that its far end is paused although the packet is lost.
+    fn stop_refusing_group<F: Fib, O>(&mut self, pkt: &Pkt, port: PortId, step: &StepContext<F, O>) {
+        let at = QueueAt { port, queue: self.store.resolve_queue(pkt.head.queue()) };
+        let origin = Origin::from_head(&pkt.head);
+        if self.store.group_refuses(at, pkt.head.size, origin) {
+            let frame = counted_frame(at, pkt.head.size, origin);
+            self.store.pools.as_mut().into_iter().for_each(|pools| pools.stop_refused(&frame));
+            self.signal_groups(step);
+        }
+    }
+
+    /// Records the class of a packet that a full buffer refused, and the classes that wait in it.
+    fn note_classes_when_full(&mut self, class: u8, port: PortId) {
+        let rest = &mut self.store.ports[usize::from(port.0)].rest;
+        let waiting = QueueId::iter_set(rest.eligible).filter(|queue| queue.lane() != Lane::Notice);
+        let all = waiting.fold(ClassSet::single(class), |set, queue| set.union(ClassSet::single(queue.class())));
+        rest.classes_when_full = rest.classes_when_full.union(all);
     }
 
     /// Discards a copy of a flooded frame that is not on the path to its destination. The packet itself is not lost.
@@ -352,6 +387,7 @@ impl Core {
         // The queue may not exist here: a bounced packet may reach a switch without bounce queues, and congestion
         // messages may have a class above those in use.
         let to = QueueAt { queue: self.store.resolve_queue(to.queue), ..to };
+        self.store.set_time(step.now);
         if let Some(reason) = self.drop_reason(pkt, to) {
             self.drop(pkt, to.port, reason, step);
             return None;
@@ -378,18 +414,20 @@ impl Core {
         if self.store.inputs.is_some() {
             return self.store.input_drop_reason(pkt.head.ingress, to, pkt.head.size);
         }
-        if self.store.accepts(to.port, to.queue, pkt.head.size) || self.fits_extra_space(pkt, to) {
+        let origin = Origin::from_head(&pkt.head);
+        if self.store.accepts(to, pkt.head.size, origin) || self.fits_extra_space(pkt, to) {
             return None;
         }
         match self.store.ports[usize::from(to.port.0)].closed {
             true => Some(DropReason::LinkDown),
+            false if self.store.group_refuses(to, pkt.head.size, origin) => Some(DropReason::InputFull),
             false => Some(DropReason::lane_full(to.queue.lane())),
         }
     }
 
     fn fits_extra_space(&self, pkt: &Pkt, to: QueueAt) -> bool {
         let extra = self.overflow.peek().extra_memory(&pkt.head);
-        extra.is_some_and(|extra| self.store.accepts_with_extra(to, pkt.head.size, extra))
+        extra.is_some_and(|extra| self.store.accepts_with_extra(to, pkt.head.size, extra, Origin::from_head(&pkt.head)))
     }
 
     #[inline]

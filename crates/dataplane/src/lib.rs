@@ -23,6 +23,7 @@ mod out;
 mod packet;
 mod packet_store;
 mod payload;
+mod pool_accounts;
 mod port;
 #[cfg(test)]
 mod property;
@@ -41,7 +42,7 @@ pub use ext::{ExtensionSlab, MAX_BLOCKS, PacketExtension, SynOptions, Timestamps
 pub use flows::{FlowTable, Message, NewFlow};
 pub use host::{FLOW_START, Host, HostSetup, HostStep, MESSAGE_START};
 pub use inputs::{InputSetup, StagesSetup, StuckBytes};
-pub use lossless_violation::{LosslessViolation, OversizedFrame};
+pub use lossless_violation::{LosslessGroup, LosslessViolation, OversizedFrame};
 pub use observer::{Departure, DequeuedFrame, EnqueuedFrame, EventLocation, ObservedEvents, Observer};
 pub use out::{Out, Outcome};
 pub use packet::{Framing, NO_EXT, Pkt};

@@ -14,6 +14,8 @@ pub struct LosslessViolation {
     pub out: PortId,
     /// True if the memory of the input port was full; false if that of the output port was.
     pub at_input: bool,
+    /// Priority group that had no headroom left, in memory with pools.
+    pub group: Option<LosslessGroup>,
     /// Used part and limit of the memory that was full.
     pub fill: Fill,
     /// Bytes held of all classes that are paused together with the packet's class, the packet included.
@@ -28,6 +30,15 @@ pub struct LosslessViolation {
     pub expired: Option<Dur>,
     /// Sizes of the buffers inside the switch, if one of them could never hold the packet.
     pub inside: Option<OversizedFrame>,
+}
+
+/// Priority group of a lossless class that refused a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LosslessGroup {
+    /// Number of the group.
+    pub number: u8,
+    /// Used part and size of its headroom, in the slice with the least free headroom.
+    pub headroom: Fill,
 }
 
 /// Packet that is larger than a buffer inside a `fabric` switch, with the sizes of these buffers in bytes.

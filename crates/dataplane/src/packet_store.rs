@@ -4,13 +4,14 @@ use crate::accounts::{Accounts, MemorySides};
 use crate::arena::Arena;
 use crate::cut_stage::CutStage;
 use crate::inputs::{Inputs, OutputBufferState};
+use crate::pool_accounts::{CountedFrame, PoolAccounts};
 use crate::port::{Port, QueueAt};
 use crate::rank_index::RankIndices;
 use crate::sampled_memories::SampledMemories;
 use mech::buffer::{BufferSlot, ExtraMemory, MemoryUse};
 use mech::overflow::DropReason;
-use mech::{Head, HostId, Lane, Lanes, PortId, QueueId};
-use units::{Dur, Time};
+use mech::{Head, HostId, Lane, Lanes, MemorySide, PortId, QueueId};
+use units::{Bytes, Dur, Time};
 
 mod memories;
 mod node_view;
@@ -29,6 +30,8 @@ pub struct PacketStore {
     /// Queue of this node in which a packet waits, by the queue for which it is meant.
     pub(crate) waits_in: [QueueId; QueueId::COUNT as usize],
     pub(crate) pool: SharedPool,
+    /// Accounts of groups and queues, if the buffer has them. They limit memory in its place.
+    pub(crate) pools: Option<Box<PoolAccounts>>,
     /// Byte counters (accounts) that agents follow.
     pub(crate) accounts: Accounts,
     /// Units of the memories from which agents draw samples.
@@ -48,6 +51,20 @@ pub(crate) struct SharedPool {
     bytes: u64,
     shared_bytes: u64,
     reserved: u64,
+}
+
+/// Input port and class of a frame, as far as the accounts of groups need them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    /// Input port; `None` if it is not known, so that only the queue's account is asked.
+    pub(crate) ingress: Option<PortId>,
+    pub(crate) class: u8,
+}
+
+impl Origin {
+    pub(crate) fn from_head(head: &Head) -> Origin {
+        Origin { ingress: Some(head.ingress), class: head.class() }
+    }
 }
 
 /// Forwarding table of a node.
@@ -84,7 +101,7 @@ pub trait Fib {
 impl SharedPool {
     pub(crate) fn new(buffer: &BufferSlot) -> SharedPool {
         SharedPool {
-            on: buffer.peek().fixed_thresholds().is_none(),
+            on: buffer.peek().fixed_thresholds().is_none() && !buffer.peek().has_accounts(),
             reserved: buffer.peek().reserved_bytes(),
             ..SharedPool::default()
         }
@@ -100,13 +117,20 @@ impl SharedPool {
 }
 
 /// Returns the queue of a node in which packets wait, for each queue for which they may be meant.
-/// An absent lane becomes the normal one, and a class above those in use the highest of them.
-pub(crate) fn queue_mapping(lanes: &Lanes, top_class: u8) -> [QueueId; QueueId::COUNT as usize] {
+/// An absent lane becomes the normal one, and a class above those in use the highest of them. `queues` holds the
+/// queue of each class.
+pub(crate) fn queue_mapping(lanes: &Lanes, top_class: u8, queues: &[u8; 8]) -> [QueueId; QueueId::COUNT as usize] {
     std::array::from_fn(|number| {
         let asked = QueueId(number as u8);
         let lane = if lanes.has(asked.lane()) { asked.lane() } else { Lane::Normal };
-        QueueId::new(asked.class().min(top_class), lane)
+        QueueId::new(queues[usize::from(asked.class())].min(top_class), lane)
     })
+}
+
+/// Returns a frame in a queue as the accounts count it.
+pub(crate) fn counted_frame(at: QueueAt, size: u16, origin: Origin) -> CountedFrame {
+    let Origin { ingress, class } = origin;
+    CountedFrame { ingress, class, egress: at.port, queue: at.queue.class(), size }
 }
 
 /// Converts numbers of frames and bytes to the form in which the buffer slot gets them.
@@ -137,23 +161,57 @@ impl PacketStore {
 
     /// Returns true if a frame of `size` bytes fits a queue of a port.
     #[inline]
-    pub(crate) fn accepts(&self, port: PortId, queue: QueueId, size: u16) -> bool {
+    pub(crate) fn accepts(&self, to: QueueAt, size: u16, origin: Origin) -> bool {
+        let QueueAt { port, queue } = to;
         let p = &self.ports[usize::from(port.0)];
         if p.closed {
             return false;
         }
         if queue.lane() != Lane::Normal {
-            return self.lane_accepts(p, queue, size);
+            return self.lane_accepts(to, size, origin);
         }
-        self.buffer.admits(|| self.usage(p), size)
+        match &self.pools {
+            None => self.buffer.admits(|| self.usage(p), size),
+            Some(_) => self.pools_accept(to, size, origin, 0),
+        }
+    }
+
+    /// Sets the time that thresholds see, if there are accounts.
+    #[inline]
+    pub(crate) fn set_time(&mut self, now: Time) {
+        if let Some(pools) = &mut self.pools {
+            pools.now = now;
+        }
+    }
+
+    /// Returns true if the accounts of a frame admit it, or if there are none. `extra` raises the limit of its queue.
+    fn pools_accept(&self, to: QueueAt, size: u16, origin: Origin, extra: u64) -> bool {
+        self.pools.as_ref().is_none_or(|pools| pools.refusal(&counted_frame(to, size, origin), extra).is_none())
+    }
+
+    /// Returns true if the group of a frame refuses it, whatever the memory of its queue.
+    pub(crate) fn group_refuses(&self, to: QueueAt, size: u16, origin: Origin) -> bool {
+        let frame = counted_frame(to, size, origin);
+        to.queue.lane() != Lane::Notice
+            && self.pools.as_ref().is_some_and(|pools| pools.refusal(&frame, 0) == Some(MemorySide::Input))
     }
 
     /// Returns true if a frame fits a queue of a port with extra space beyond the limit.
     /// Only the normal lane has extra space.
-    pub(crate) fn accepts_with_extra(&self, to: QueueAt, size: u16, extra: ExtraMemory) -> bool {
+    pub(crate) fn accepts_with_extra(&self, to: QueueAt, size: u16, extra: ExtraMemory, origin: Origin) -> bool {
         let port = &self.ports[usize::from(to.port.0)];
         if to.queue.lane() != Lane::Normal || port.closed {
             return false;
+        }
+        if self.pools.is_some() {
+            // The memory of a class or of cut packets is that of their queue, which has an account of its own.
+            return match extra {
+                ExtraMemory::Port(Bytes(bytes)) => self.pools_accept(to, size, origin, bytes),
+                ExtraMemory::Class(Bytes(bytes)) => {
+                    self.backlog(to.port, to.queue).1 <= bytes && self.pools_accept(to, size, origin, 0)
+                }
+                ExtraMemory::Separate(_) => self.pools_accept(to, size, origin, 0),
+            };
         }
         let of_class = |class| self.backlog(to.port, self.resolve_queue(QueueId::normal(class))).1;
         let apart = extra.separate_class(to.queue.class()).map_or(0, of_class);
@@ -168,10 +226,15 @@ impl PacketStore {
 
     /// Returns true if a frame fits a queue of a lane that has a limit of its own.
     /// Its frames draw on shared memory too, except congestion messages.
-    fn lane_accepts(&self, port: &Port, queue: QueueId, size: u16) -> bool {
-        let own = self.lanes.limit(queue.lane()).accepts(port.backlog(queue), size);
-        let draws = self.pool.on && queue.lane() != Lane::Notice;
-        own && (!draws || self.buffer.peek().admits(&self.usage(port), size))
+    fn lane_accepts(&self, to: QueueAt, size: u16, origin: Origin) -> bool {
+        let port = &self.ports[usize::from(to.port.0)];
+        if !self.lanes.limit(to.queue.lane()).accepts(port.backlog(to.queue), size) {
+            return false;
+        }
+        if to.queue.lane() == Lane::Notice {
+            return true;
+        }
+        (!self.pool.on || self.buffer.peek().admits(&self.usage(port), size)) && self.pools_accept(to, size, origin, 0)
     }
 
     /// Returns the memories in which a frame in the buffer of a port counts.
@@ -215,18 +278,18 @@ impl PacketStore {
 
     /// Returns true if a frame fits the memory of its input, or of its output in a node without input memory.
     #[inline]
-    pub(crate) fn accepts_arrival(&self, ingress: Option<PortId>, to: QueueAt, size: u16) -> bool {
-        match (&self.inputs, ingress) {
+    pub(crate) fn accepts_arrival(&self, origin: Origin, to: QueueAt, size: u16) -> bool {
+        match (&self.inputs, origin.ingress) {
             (Some(_), Some(ingress)) => self.input_drop_reason(ingress, to, size).is_none(),
-            _ => self.accepts(to.port, to.queue, size),
+            _ => self.accepts(to, size, origin),
         }
     }
 
     /// Returns true if a frame is accepted and the backlog of its output stays within the limit.
     /// The backlog is in the buffer, at inputs and in transfer.
     #[inline]
-    pub(crate) fn accepts_within_limit(&self, ingress: Option<PortId>, to: QueueAt, size: u16) -> bool {
-        self.accepts_arrival(ingress, to, size) && (self.inputs.is_none() || self.is_within_limit(to, size))
+    pub(crate) fn accepts_within_limit(&self, origin: Origin, to: QueueAt, size: u16) -> bool {
+        self.accepts_arrival(origin, to, size) && (self.inputs.is_none() || self.is_within_limit(to, size))
     }
 
     fn is_within_limit(&self, to: QueueAt, size: u16) -> bool {
@@ -330,12 +393,20 @@ impl PacketStore {
             let after = p.queued_without_notices().1;
             self.pool.update_allocation(after - u64::from(size), after);
         }
+        if let Some(pools) = self.pools.as_mut().filter(|_| queue.lane() != Lane::Notice) {
+            pools.store(&counted_frame(QueueAt { port, queue }, size, Origin::from_head(head)));
+        }
     }
 
-    /// Frees the memory of bytes that were cut off a frame; the rest of the frame stays queued.
-    pub(crate) fn shrink(&mut self, port: PortId, queue: QueueId, bytes: u16) {
+    /// Frees the memory of bytes that were cut off a frame; the rest of the frame, `cut`, stays queued.
+    pub(crate) fn shrink(&mut self, at: QueueAt, before: &Head, cut: &Head) {
+        let (QueueAt { port, queue }, bytes) = (at, before.size - cut.size);
         let p = &mut self.ports[usize::from(port.0)];
         p.shrink(queue, bytes);
+        if let Some(pools) = self.pools.as_mut().filter(|_| queue.lane() != Lane::Notice) {
+            let of = |head: &Head| counted_frame(at, head.size, Origin::from_head(head));
+            pools.shorten(&of(before), &of(cut));
+        }
         if self.pool.on && queue.lane() != Lane::Notice {
             let after = p.queued_without_notices().1;
             self.pool.update_allocation(after + u64::from(bytes), after);
@@ -345,6 +416,27 @@ impl PacketStore {
     /// Frees the memory of a frame that is no longer queued.
     #[inline]
     pub(crate) fn free(&mut self, port: PortId, queue: QueueId, head: &Head) {
+        self.leave_queue(port, queue, head);
+        self.free_accounts(QueueAt { port, queue }, head);
+    }
+
+    /// Removes a frame that begins to leave from the counts of its port. Its accounts keep it until it has left.
+    pub(crate) fn begin_leaving(&mut self, at: QueueAt, head: &Head) {
+        self.leave_queue(at.port, at.queue, head);
+        self.ports[usize::from(at.port.0)].rest.leaving = Some(Box::new((at.queue, *head)));
+    }
+
+    /// Removes a frame from the accounts of its group and its queue.
+    #[inline]
+    pub(crate) fn free_accounts(&mut self, at: QueueAt, head: &Head) {
+        if let Some(pools) = self.pools.as_mut().filter(|_| at.queue.lane() != Lane::Notice) {
+            pools.free(&counted_frame(at, head.size, Origin::from_head(head)));
+        }
+    }
+
+    /// Removes a frame from the counts of its port and of the memory that ports share.
+    #[inline]
+    pub(crate) fn leave_queue(&mut self, port: PortId, queue: QueueId, head: &Head) {
         let size = head.size;
         let p = &mut self.ports[usize::from(port.0)];
         p.free(queue, size);

@@ -4,7 +4,7 @@ use crate::arena::Queue;
 use computed::FrameSizes;
 pub(crate) use computed::Limits;
 pub use counts::PortCounts;
-use mech::{Lane, PortId, QueueId};
+use mech::{ClassSet, Head, Lane, PortId, QueueId};
 use units::{ByteClock, Dur, Time};
 
 mod computed;
@@ -89,6 +89,10 @@ pub(crate) struct ColdFields {
     trimmed_bytes: u64,
     /// Stamp (order of arrival) of the last frame that was stored.
     pub(crate) stamp: u64,
+    /// Classes of frames that were lost because the buffer was full, or waited in it at that instant.
+    pub(crate) classes_when_full: ClassSet,
+    /// Frame in transmission with its queue, if its memory becomes free at the end of its transmission.
+    pub(crate) leaving: Option<Box<(QueueId, Head)>>,
 }
 
 impl ColdFields {
@@ -138,6 +142,8 @@ impl Port {
             notices: (0, 0),
             trimmed_bytes: 0,
             stamp: 0,
+            classes_when_full: ClassSet::NONE,
+            leaving: None,
         };
         Port {
             free_at: Time::ZERO,

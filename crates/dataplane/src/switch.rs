@@ -201,6 +201,12 @@ impl Switch {
         self.finish_step(step);
     }
 
+    /// Stops or restarts the transmissions of a port, for measurements of memory. PRECONDITION: no link has failed, and
+    /// the port is not paused. A restarted port begins to send in the next step.
+    pub fn stop_output<R: Routes, O: Out>(&mut self, port: PortId, stopped: bool, step: &mut SwitchStep<R, O>) {
+        self.core.stop_output(port, stopped, step.now, step.out);
+    }
+
     /// Handles the end of a transmission of `port` after which something waits.
     #[inline]
     pub fn on_transmit_end<R: Routes, O: Out>(&mut self, port: PortId, step: &mut SwitchStep<R, O>) {

@@ -25,6 +25,10 @@ pub enum Account {
     Arrived(PortId, u8),
     /// Bytes of a class that came in by a port and were stored since the run began. Departures do not lower it.
     Entered(PortId, u8),
+    /// State of a priority group of a port, in memory with pools: 1 from the arrival at which the shared memory of the
+    /// group reaches its limit until a departure lowers its use to the level of XON, otherwise 0. The levels have no
+    /// effect on this account: the agent is called for each change.
+    Group(PortId, u8),
 }
 
 impl Account {
@@ -44,7 +48,8 @@ impl Account {
         let entered = (0..8).map(move |class| Account::Entered(port, class));
         let input = (0..8).map(move |class| Account::Input(port, class));
         let all = [Account::AllInput(port)];
-        [Account::Output(port)].into_iter().chain(arrived).chain(entered).chain(input).chain(all)
+        let groups = (0..8).map(move |group| Account::Group(port, group));
+        [Account::Output(port)].into_iter().chain(arrived).chain(entered).chain(input).chain(all).chain(groups)
     }
 }
 
@@ -106,6 +111,9 @@ pub enum ArrivalDecision {
 pub trait Agent: Send + Sync {
     /// Assigns the agent to a port with this transmission time per byte. Before this call it belongs to no port.
     fn for_port(&mut self, _clock: ByteClock) {}
+    /// Assigns priority groups to the agent, in memory with pools: the classes of each lossless group, and no class for
+    /// lossy groups. The memory then has the thresholds for pauses.
+    fn for_groups(&mut self, _lossless: &[ClassSet; 8]) {}
     /// Returns the features that the agent requires of its switch.
     fn needs(&self) -> Needs {
         Needs::default()
@@ -182,6 +190,12 @@ impl AgentSlot {
         own.get().into_iter().for_each(|agent| agent.for_port(clock));
         own
     }
+    /// Returns the slot, with the classes of each lossless group assigned to its agent.
+    #[must_use]
+    pub fn for_groups(mut self, lossless: &[ClassSet; 8]) -> AgentSlot {
+        self.get().into_iter().for_each(|agent| agent.for_groups(lossless));
+        self
+    }
     /// Returns the slot, emptied if its agent is not for ports toward switches (`to_switch`) or hosts (otherwise).
     #[must_use]
     pub fn keep_if_for_port(self, to_switch: bool) -> AgentSlot {
@@ -225,6 +239,6 @@ mod tests {
         let mut all: Vec<Account> = Account::accounts_of_port(PortId(3)).collect();
         all.sort();
         all.dedup();
-        assert_eq!(all.len(), 1 + 8 + 8 + 8 + 1);
+        assert_eq!(all.len(), 1 + 8 + 8 + 8 + 1 + 8);
     }
 }

@@ -1,7 +1,8 @@
 //! Errors and warnings about parameters that conflict with each other or with other mechanisms of the switch.
 
 use core::fmt::Display;
-use units::Amount;
+use std::borrow::Cow;
+use units::{Amount, Rate};
 
 /// Other mechanisms and settings that a mechanism is checked against.
 #[derive(Clone, Copy)]
@@ -10,6 +11,10 @@ pub struct CheckContext<'a> {
     pub buffer: &'a str,
     /// Buffer memory of each port, or of the whole switch if ports share it; `None` is unlimited.
     pub memory: Option<Amount>,
+    /// Link rates of the switch's ports, if known.
+    pub rates: Option<&'a [Rate]>,
+    /// True if priority groups have accounts in the buffer memory, with thresholds of their own.
+    pub groups: bool,
     /// True if ports share the buffer memory.
     pub shared: bool,
     /// True if an override of the scenario applies to this switch.
@@ -29,6 +34,8 @@ impl CheckContext<'_> {
     pub const EMPTY: CheckContext<'static> = CheckContext {
         buffer: "",
         memory: None,
+        rates: None,
+        groups: false,
         shared: false,
         overridden: false,
         nic: false,
@@ -41,8 +48,8 @@ impl CheckContext<'_> {
 /// Error in the value of one parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamError {
-    /// Name of the parameter with the error, or `kind`.
-    pub key: &'static str,
+    /// Name of the parameter with the error, or `kind`. Dots separate the names and numbers of nested tables.
+    pub key: Cow<'static, str>,
     /// Description of the wrong value.
     pub found: String,
     /// Description of the values that are allowed.
@@ -60,8 +67,8 @@ pub struct Report {
 
 impl Report {
     /// Adds an error about a parameter or about `kind`.
-    pub fn add_error(&mut self, key: &'static str, found: impl Display, rule: impl Display) {
-        self.errors.push(ParamError { key, found: found.to_string(), rule: rule.to_string() });
+    pub fn add_error(&mut self, key: impl Into<Cow<'static, str>>, found: impl Display, rule: impl Display) {
+        self.errors.push(ParamError { key: key.into(), found: found.to_string(), rule: rule.to_string() });
     }
     /// Adds a warning for the user.
     pub fn add_warning(&mut self, text: impl Into<String>) {

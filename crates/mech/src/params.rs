@@ -99,6 +99,12 @@ pub enum ParamKind {
     },
     /// Flow sizes: one size, the name of a distribution or of a file, or a table of one of these kinds.
     Sizes(&'static [&'static Spec]),
+    /// Table of one of these kinds.
+    Table(&'static [&'static Spec]),
+    /// Table of tables, each under a name that the scenario chooses.
+    Named(&'static Spec),
+    /// List of tables.
+    List(&'static Spec),
 }
 
 /// Validated value of a parameter.
@@ -128,8 +134,23 @@ pub enum Value {
     Numbers(Vec<f64>),
     /// List of whole numbers of a parameter of kind [`ParamKind::Counts`].
     Counts(Vec<u64>),
-    /// Kind and values of a table of flow sizes ([`ParamKind::Sizes`]); its texts are words.
+    /// Kind and values of a table ([`ParamKind::Sizes`] or [`ParamKind::Table`]); its texts are words.
     Table(String, Values),
+    /// Tables with their names, in the order of the scenario ([`ParamKind::Named`]).
+    Named(Vec<(String, Values)>),
+    /// List of tables ([`ParamKind::List`]).
+    List(Vec<Values>),
+}
+
+impl ParamKind {
+    /// Returns the declarations of the tables that a value of this kind contains.
+    pub fn nested_specs(&self) -> Vec<&'static Spec> {
+        match self {
+            ParamKind::Sizes(specs) | ParamKind::Table(specs) => specs.to_vec(),
+            ParamKind::Named(spec) | ParamKind::List(spec) => vec![spec],
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// Validated parameters of one table: all that were given or have a default.
@@ -175,6 +196,10 @@ impl Values {
         numbers: Numbers => &[f64], |v| -> &[f64] { let v: &Vec<f64> = v; v.as_slice() };
         /// Returns the value of a parameter that is a list of whole numbers.
         counts: Counts => &[u64], |v| -> &[u64] { let v: &Vec<u64> = v; v.as_slice() };
+        /// Returns the tables of a parameter that is a table of named tables, with their names.
+        named: Named => &[(String, Values)], |v| -> &[(String, Values)] { let v: &Vec<(String, Values)> = v; v };
+        /// Returns the tables of a parameter that is a list of tables.
+        list: List => &[Values], |v| -> &[Values] { let v: &Vec<Values> = v; v };
     }
 
     /// Returns the value of a parameter that is a whole number, or `None` for `off`.

@@ -20,6 +20,8 @@ pub enum PauseLevels {
         /// Difference between the XOFF and XON thresholds in bytes.
         offset: u64,
     },
+    /// Thresholds of priority groups, which the memory of the switch has.
+    OfGroups,
 }
 
 impl PauseLevels {
@@ -32,6 +34,7 @@ impl PauseLevels {
                 let xoff = u64::try_from(times).unwrap_or(u64::MAX);
                 (xoff, xoff.saturating_sub(offset))
             }
+            PauseLevels::OfGroups => (u64::MAX, u64::MAX),
         }
     }
 }

@@ -89,8 +89,8 @@ pub struct Registry {
 /// }
 ///
 /// let registry = Registry::catalogue();
-/// assert_eq!(names::<MarkingSlot>(&registry), ["none", "ecn_threshold", "red"]);
-/// assert_eq!(names::<BufferSlot>(&registry), ["per_port", "shared", "unlimited"]);
+/// assert_eq!(names::<MarkingSlot>(&registry), ["none", "ecn_threshold", "red", "wred"]);
+/// assert_eq!(names::<BufferSlot>(&registry), ["per_port", "shared", "pools", "unlimited"]);
 /// ```
 pub trait RegistrySlot: Sized + 'static {
     /// Returns the mechanisms of this slot in a registry.

@@ -82,6 +82,15 @@ pub trait View {
     fn fits_with_extra_memory(&self, port: PortId, queue: QueueId, size: u16, extra: ExtraMemory) -> bool;
     /// Returns the used capacity and the limit of a queue.
     fn fill(&self, port: PortId, queue: QueueId) -> Fill;
+    /// Returns the queue in which packets meant for `queue` wait. It differs if the switch lacks a lane, or if its
+    /// memory maps classes to other queues.
+    fn waiting_queue(&self, queue: QueueId) -> QueueId {
+        queue
+    }
+    /// Returns the used capacity and the limit of a queue in which packets wait.
+    fn waiting_fill(&self, port: PortId, queue: QueueId) -> Fill {
+        self.fill(port, queue)
+    }
     /// Returns the backlog of a queue in frames and bytes.
     fn backlog(&self, port: PortId, queue: QueueId) -> (u32, u64);
     /// Returns true if the far end of a port is a switch.
@@ -269,6 +278,6 @@ impl<'a> QueueView<'a> {
     }
     /// Returns the used capacity and the limit of the queue.
     pub fn fill(&self) -> Fill {
-        self.view.fill(self.port, self.queue)
+        self.view.waiting_fill(self.port, self.queue)
     }
 }

@@ -8,8 +8,15 @@ use scenario::Scenario;
 use scenario::memory::{Memory, SwitchMemory, switch_memory};
 use scenario::topology::{Node, Port, Topology};
 use serde_json::{Value, json};
-use sim::{Deadlock, Results, StopReason, Table};
+use sim::{Deadlock, Results, SharedByClasses, StopReason, Table};
 use units::{Amount, Rate};
+
+/// Returns a port whose classes share memory as JSON: its name, the classes, and the packets lost there.
+fn shared_by_classes_json(own: &SharedByClasses, scenario: &Scenario) -> Value {
+    let classes: Vec<u8> = (0..8).filter(|class| own.classes.has(*class)).collect();
+    let name = &scenario.topology.nodes[own.node as usize].name;
+    json!({ "port": format!("{name}:{}", own.port), "classes": classes, "drops": own.drops })
+}
 
 /// Returns a deadlock as JSON: its time, its class, and the cycle of ports that wait for each other.
 pub(crate) fn deadlock_json(found: &Deadlock, scenario: &Scenario) -> Value {
@@ -210,6 +217,7 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
         "hops": results.progress.hops,
         "conserved": results.conserved,
         "deadlock": deadlock,
+        "shared_by_classes": results.shared_by_classes.map(|own| shared_by_classes_json(&own, scenario)),
         "wire_bits": carried.collect::<serde_json::Map<_, _>>(),
         "flows": {
             "started": results.progress.started - results.raw,

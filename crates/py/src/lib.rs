@@ -1,6 +1,7 @@
 //! Python module of the simulation core: takes a scenario, returns columns of numbers.
 
 mod convert;
+mod memory;
 mod numbers;
 mod trace;
 
@@ -170,6 +171,37 @@ impl Scenario {
         Trace::new(self.variant(variant)?, seed, packet, at_ps)
     }
 
+    /// Returns the numbers of frames of one class that a switch admits until a mark, a pause and a loss, as JSON.
+    ///
+    /// The frames have `size` bytes and go from port `ingress` to port `egress`, whose transmissions are stopped.
+    /// `congested` groups or queues fill in turn.
+    #[pyo3(signature = (variant, switch, ingress, egress, class_, size, congested=1))]
+    #[allow(clippy::too_many_arguments)]
+    fn probe_memory(
+        &self,
+        py: Python<'_>,
+        variant: &str,
+        switch: &str,
+        ingress: u16,
+        egress: u16,
+        class_: u8,
+        size: u16,
+        congested: u32,
+    ) -> PyResult<String> {
+        let scenario = self.variant(variant)?;
+        let index = find_switch(scenario, switch)?;
+        let probe = memory::probe(index, (ingress, egress), class_ & 7, size, congested);
+        let counts = py.detach(|| sim::probe_memory(scenario, &probe));
+        let counts = counts.map_err(|error| ScenarioError::new_err((vec![error.to_string()],)))?;
+        Ok(memory::counts_json(&counts).to_string())
+    }
+
+    /// Returns rates, delays and frame sizes of the links of a switch as JSON, in the order of its ports.
+    fn switch_links(&self, variant: &str, switch: &str) -> PyResult<String> {
+        let scenario = self.variant(variant)?;
+        Ok(memory::links_json(scenario, find_switch(scenario, switch)?).to_string())
+    }
+
     /// Returns the names of the links that `pcap` selects in a variant, each once.
     fn links(&self, variant: &str, pcap: Vec<String>) -> PyResult<Vec<String>> {
         let found = find_links(self.variant(variant)?, &pcap)?;
@@ -182,6 +214,11 @@ impl Scenario {
         let found = self.variants.iter().find(|v| v.variant == name);
         found.ok_or_else(|| PyValueError::new_err(format!("no variant `{}`", sanitize(name, 100))))
     }
+}
+
+fn find_switch(scenario: &scenario::Scenario, name: &str) -> PyResult<usize> {
+    let found = memory::find_switch(scenario, name);
+    found.ok_or_else(|| PyValueError::new_err(format!("no switch `{}`", sanitize(name, 100))))
 }
 
 fn find_links(scenario: &scenario::Scenario, pcap: &[String]) -> PyResult<Vec<CapturedLink>> {

@@ -16,13 +16,19 @@ pub fn declarations(registry: &Registry) -> Vec<&'static Spec> {
         tables,
         topologies,
         settings::FRAMING.to_vec(),
-        registry.specs(),
+        add_nested(registry.specs()),
         transports,
         traffic,
         sizes,
         crate::events::SPECS.to_vec(),
     ]
     .concat()
+}
+
+/// Returns declarations, each followed by those of the tables that its parameters contain.
+fn add_nested(specs: Vec<&'static Spec>) -> Vec<&'static Spec> {
+    let below = |spec: &'static Spec| spec.params.iter().flat_map(|param| param.kind.nested_specs());
+    specs.into_iter().flat_map(|spec| [vec![spec], add_nested(below(spec).collect())].concat()).collect()
 }
 
 /// Returns mechanisms, topologies, transports, traffic and fixed tables as a list of
@@ -78,5 +84,8 @@ fn type_name(kind: &ParamKind) -> &'static str {
         ParamKind::Numbers => "numbers",
         ParamKind::Counts { .. } => "counts",
         ParamKind::Sizes(_) => "sizes",
+        ParamKind::Table(_) => "table",
+        ParamKind::Named(_) => "named_tables",
+        ParamKind::List(_) => "tables",
     }
 }

@@ -8,6 +8,7 @@ mod curves;
 pub mod diag;
 pub mod events;
 pub mod fault;
+pub mod group_memory;
 pub mod ideal;
 pub mod limits;
 pub mod load;

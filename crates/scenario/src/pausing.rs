@@ -24,7 +24,12 @@ impl Scenario {
     /// it.
     pub fn pause_response_time(&self, node: u32, port: u16) -> Dur {
         let far = &self.topology.nodes[node as usize].ports[usize::from(port)];
-        self.pause_mechanism(far.peer, far.peer_port).map_or(Dur::ZERO, |far| far.response_time())
+        let Some(switch) = far.peer.checked_sub(self.topology.hosts) else { return Dur::ZERO };
+        let slot = &self.switches[switch as usize].ports[usize::from(far.peer_port)].pause.slot;
+        // The response may depend on the rate of the link.
+        slot.for_port(self.topology.nodes[far.peer as usize].ports[usize::from(far.peer_port)].rate.clock())
+            .pausing()
+            .map_or(Dur::ZERO, |pausing| pausing.response_time())
     }
 
     /// Returns the highest rate that a port has during the run, with its fastest possible clock.
@@ -132,6 +137,10 @@ fn compute_need(scenario: &Scenario, index: usize) -> Option<LosslessMemoryNeed>
     let (memory, buffer) = ArrivalMemory::for_switch(config, ports.len() as u16, smallest);
     let (of_inputs, buffer) = (memory.is_per_input, buffer.peek());
     let ends_run = config.ports.iter().filter_map(|port| port.pause.slot.pausing()).any(|slot| slot.is_lossless());
+    if buffer.has_accounts() {
+        // Groups have headroom of their own: `group_memory` compares it with the need.
+        return None;
+    }
     let mut need = LosslessMemoryNeed {
         ends_run,
         guaranteed_bytes: buffer.guaranteed_bytes(scenario.largest_frame())?,
@@ -195,6 +204,7 @@ impl SharedPool {
                 self.free_bytes = (0..many).fold(before, |left, _| keeps(left));
                 ((self.total_bytes - keeps(self.total_bytes), "alpha"), before - self.free_bytes)
             }
+            PauseLevels::OfGroups => ((0, "xoff"), 0),
         }
     }
 }
@@ -275,7 +285,7 @@ impl LosslessMemoryNeed {
 /// warning.
 pub(crate) fn list_pause_warnings(scenario: &Scenario) -> Vec<String> {
     if !scenario.has_pauses() {
-        return Vec::new();
+        return crate::group_memory::list_group_warnings(scenario);
     }
     let mut said: BTreeMap<(String, bool), Vec<&str>> = BTreeMap::new();
     let names = scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize).map(|node| node.name.as_str());
@@ -297,9 +307,10 @@ pub(crate) fn list_pause_warnings(scenario: &Scenario) -> Vec<String> {
             names => format!("pause at {}: {text}. {then}", names.concat()),
         }
     };
+    let groups = crate::group_memory::list_group_warnings(scenario);
     let detours = scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().detours);
     let ttl = (lossless && detours && scenario.has_ttl()).then(|| TTL_EXPIRY_WARNING.to_string());
-    said.into_iter().map(one).chain(ttl).collect()
+    said.into_iter().map(one).chain(groups).chain(ttl).collect()
 }
 
 /// Warning about detours together with lossless pauses: packets whose TTL expires are still dropped.

@@ -243,6 +243,15 @@ fn param_schema(param: &Param) -> Json {
         ParamKind::Sizes(specs) => {
             json!({ "anyOf": [{ "type": "string" }, choice_schema(specs, Completeness::Complete, None)] })
         }
+        ParamKind::Table(specs) => choice_schema(specs, Completeness::Complete, None),
+        ParamKind::Named(spec) => json!({
+            "type": "object",
+            "propertyNames": { "pattern": NAME_PATTERN },
+            "additionalProperties": table_schema(spec.params, Completeness::Complete),
+        }),
+        ParamKind::List(spec) => {
+            json!({ "type": "array", "items": table_schema(spec.params, Completeness::Complete) })
+        }
     };
     if let Some(word) = default_word(param) {
         schema = json!({ "anyOf": [schema, { "const": word }], "default": word });

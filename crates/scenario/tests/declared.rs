@@ -16,7 +16,7 @@ fn kinds(slot: &str) -> Vec<String> {
 #[test]
 fn the_catalogue_names_every_mechanism_and_table() {
     assert_eq!(kinds("switch.overflow"), ["tail_drop", "detour", "bounce", "trim", "evict"]);
-    assert_eq!(kinds("switch.buffer"), ["per_port", "shared", "unlimited"]);
+    assert_eq!(kinds("switch.buffer"), ["per_port", "shared", "pools", "unlimited"]);
     assert_eq!(kinds("framing"), ["ethernet", "mtu", "payload"]);
     for slot in ["topology", "transport", "traffic", "switch.routing", "switch.marking", "switch.scheduler"] {
         assert!(!kinds(slot).is_empty(), "{slot}");

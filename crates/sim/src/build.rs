@@ -151,6 +151,34 @@ fn build_schedule(scenario: &Scenario, max_events: Option<u64>) -> RunSchedule {
     }
 }
 
+/// Returns the parameters and mechanisms of one switch of a scenario, as a run has them.
+pub(crate) fn switch_setup(scenario: &Scenario, seed: u64, switch: usize) -> SwitchSetup {
+    let histories = link_histories(&scenario.events);
+    let site = node_settings(scenario, seed, &histories, &|_, _| {});
+    site.switch_setup(switch, &scenario.switches[switch])
+}
+
+fn node_settings<'a>(
+    scenario: &'a Scenario,
+    seed: u64,
+    histories: &'a BTreeMap<SendingPort, LinkHistory>,
+    change_switch: &'a dyn Fn(u32, &mut SwitchSetup),
+) -> NodeSettings<'a> {
+    NodeSettings {
+        change_switch,
+        scenario,
+        histories,
+        seed,
+        top_class: scenario.top_class(),
+        any_bounce: scenario.switches.iter().any(|s| s.overflow.slot.peek().needs().bounce_lane.is_some()),
+        pauses: scenario.has_pauses(),
+        sends_notices: scenario.sends_notices(),
+        may_compute_departures: true,
+        paths: build_paths(scenario, seed).map(Arc::new),
+        first_switch_of_tiers: scenario.topology.first_switch_of_tier(),
+    }
+}
+
 /// Builds a world without traffic.
 fn build_empty<O: Observer, T: Tap>(
     scenario: &Scenario,
@@ -161,19 +189,8 @@ fn build_empty<O: Observer, T: Tap>(
     let RunHooks { observer, tap, change_switch: refit } = hooks;
     let topology = &scenario.topology;
     let histories = link_histories(&scenario.events);
-    let site = NodeSettings {
-        change_switch: refit,
-        scenario,
-        histories: &histories,
-        seed,
-        top_class: scenario.top_class(),
-        any_bounce: scenario.switches.iter().any(|s| s.overflow.slot.peek().needs().bounce_lane.is_some()),
-        pauses: scenario.has_pauses(),
-        sends_notices: scenario.sends_notices(),
-        may_compute_departures: !options.step_departures && !O::OBSERVED.departures,
-        paths: build_paths(scenario, seed).map(Arc::new),
-        first_switch_of_tiers: topology.first_switch_of_tier(),
-    };
+    let may_compute_departures = !options.step_departures && !O::OBSERVED.departures;
+    let site = NodeSettings { may_compute_departures, ..node_settings(scenario, seed, &histories, refit) };
     let hosts = (0..topology.hosts).map(|id| site.build_host(id)).collect();
     let switches = scenario.switches.iter().enumerate().map(|(i, config)| site.build_switch(i, config));
     let switches = switches.collect();

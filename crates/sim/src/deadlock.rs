@@ -111,7 +111,7 @@ impl NetworkState<'_> {
             let ingress = PortId(end.1);
             let mut go = ClassSet::NONE;
             for class in (0..8).filter(|class| stuck[end].has(*class)) {
-                let Some((pause_group, xon)) = core.resume_threshold(ingress, class, free) else { continue };
+                let Some((pause_group, xon)) = core.resume_threshold(ingress, class, free, &stays) else { continue };
                 let own = stays.iter().filter(|own| own.ingress == ingress && pause_group.has(own.class));
                 if own.map(|own| own.bytes).sum::<u64>() <= xon {
                     go = go.union(pause_group);
@@ -149,7 +149,7 @@ impl NetworkState<'_> {
         stuck: &BTreeMap<LinkEnd, ClassSet>,
     ) -> Option<(LinkEnd, u8)> {
         let core = self.core(end.0);
-        let (pause_group, _) = core.resume_threshold(PortId(end.1), class, None)?;
+        let (pause_group, _) = core.resume_threshold(PortId(end.1), class, None, &[])?;
         let stays = self.stuck_bytes_at_node(end.0, stuck);
         let held = stays.iter().filter(|own| own.ingress == PortId(end.1) && pause_group.has(own.class));
         let mut links = held.filter_map(|own| {

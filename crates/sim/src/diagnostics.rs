@@ -59,6 +59,17 @@ impl LosslessViolationAt {
             Some(limit) => format!("{used} of {limit} in use"),
             None => format!("{used} in use"),
         };
+        if let Some(group) = &lost.group {
+            let headroom = &group.headroom;
+            return format!(
+                "{place}. Priority group {} of this port had used {} of {} of its headroom, with {} in all, and its pool \
+                 had no headroom or shared memory for the packet. {cure}; {LOSSLESS_FALSE_HINT}",
+                group.number,
+                Bytes(headroom.used),
+                Bytes(headroom.limit.unwrap_or(0)),
+                Bytes(lost.held),
+            );
+        }
         let (whose, port, end) = match lost.at_input {
             true => ("The memory of input", lost.ingress.0, "from"),
             false => ("Port", lost.out.0, "to"),
@@ -78,11 +89,21 @@ impl LosslessViolationAt {
         !self.lost.at_input && switch.buffer.slot.peek().free_shared_bytes(0).is_some()
     }
 
+    /// Describes the change of a profile that prevents the loss.
+    fn describe_group_cure(&self) -> String {
+        let cure = match self.lost.group {
+            Some(_) => "A larger `xoff` in the profile of the group, or more shared headroom,",
+            None => "A larger limit or pool of the queue at egress",
+        };
+        format!("{cure} prevents such a loss")
+    }
+
     /// Describes the changes of memory and thresholds that prevent the loss, with the keys that the scenario sets.
     fn describe_memory_cure(&self, scenario: &Scenario) -> String {
         let levels = scenario.pause_mechanism(self.node, self.lost.ingress.0).map(Pausing::pause_levels);
         let xoff = match levels {
             Some(PauseLevels::ShareOfFree { .. }) => "switch.pause.alpha",
+            Some(PauseLevels::OfGroups) => return self.describe_group_cure(),
             _ => "switch.pause.xoff",
         };
         let share = if self.lost.over_threshold { " a larger `switch.buffer.alpha`," } else { "" };

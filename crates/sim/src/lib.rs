@@ -12,6 +12,7 @@ mod event_costs;
 mod identity;
 mod instant_grid;
 mod link;
+mod memory_probe;
 mod number_names;
 mod packet_trace;
 mod progress;
@@ -33,6 +34,7 @@ pub use deadlock::Deadlock;
 pub use divided_observer::{DividedObserver, PartitionOwners};
 pub use driver::{BrokenRuleAt, LosslessViolationAt};
 pub use identity::{PacketId, PacketOrigin};
+pub use memory_probe::{MemoryProbe, ProbeCounts, ProbeError, probe_memory};
 pub use number_names::{NumberNames, number_names};
 pub use packet_trace::{
     PacketChoice, PacketProperty, PacketStep, RunEnd, SNAPSHOT_COUNT, StepKind, TraceError, TraceProgress, Tracer,
@@ -40,6 +42,6 @@ pub use packet_trace::{
 pub use progress::{FlowRecord, Progress, SenderCounts, StopReason};
 pub use recorded_run::{CaptureRequest, RecordedRun, RunError, start_recorded_run};
 pub use recorder::Recorder;
-pub use results::{CarriedBits, Column, Results, Table};
+pub use results::{CarriedBits, Column, Results, SharedByClasses, Table};
 pub use tap::{CrossedFrame, Tap};
 pub use world::World;

@@ -3,7 +3,7 @@
 
 use crate::common::draw::{Draw, drawn_run};
 use crate::common::property::for_all;
-use crate::common::{column, drops, scenario, total, world};
+use crate::common::{POOLS, column, drops, scenario, total, world};
 use sim::{Options, Results, StopReason};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,6 +34,11 @@ pub fn random(draw: &mut Draw, queues: bool) -> String {
         "kind = \"leaf_spine\"\nleaves = 3\nspines = 2\nhosts_per_leaf = 2",
         "kind = \"fat_tree\"\nk = 4",
     ]);
+    let sliced = format!(
+        "{POOLS}, slices = 2, pipes = [0, 1], slice_of = [0, 1, 1, 0], class_to_queue = [2, 1, 0, 4, 3, 5, 6, 7], \
+         release = \"end\""
+    );
+    let reacting = format!("{POOLS}, class_to_group = [0, 0, 0, 3, 0, 0, 0, 0], react = \"pool\"");
     let buffer = draw.pick(&[
         "kind = \"per_port\", size = \"8pkt\"",
         "kind = \"per_port\", size = \"1pkt\"",
@@ -41,6 +46,9 @@ pub fn random(draw: &mut Draw, queues: bool) -> String {
         "kind = \"shared\", size = \"40KB\", alpha = 1, reserved = \"2KB\"",
         "kind = \"shared\", size = \"12KB\", alpha = 0.5, reserved = \"0B\"",
         "kind = \"unlimited\"",
+        POOLS,
+        &sliced,
+        &reacting,
     ]);
     let size = if buffer.contains("pkt") { "6pkt" } else { "7KB" };
     let overflow = match draw.pick(&["tail_drop", "detour", "bounce", "ingress"]) {
@@ -66,7 +74,9 @@ pub fn random(draw: &mut Draw, queues: bool) -> String {
         ]),
         false => "kind = \"static\"",
     };
+    let pools = buffer.contains("pools");
     let pause = match (draw.pick(&["no", "fixed", "no", "whole", "free"]), buffer.contains("shared")) {
+        ("fixed" | "free", _) if pools => "kind = \"pfc\", response = \"500ns\", lossless = false",
         ("fixed", _) => "kind = \"pfc\", xoff = \"4KB\", xon = \"1KB\", lossless = false",
         ("whole", _) => {
             "kind = \"pause\", xoff = \"3KB\", xon = \"0B\", quanta = 20, response = \"700ns\", lossless = false"
@@ -75,7 +85,7 @@ pub fn random(draw: &mut Draw, queues: bool) -> String {
         _ => "kind = \"none\"",
     };
     // Other models only where they are allowed: inputs share no memory, and copies of flooded frames do not cross.
-    let model = match buffer.contains("shared") || fib.contains("learning") {
+    let model = match buffer.contains("shared") || pools || fib.contains("learning") {
         false => draw.pick(&[
             "",
             "model = \"cioq\"\ninput_buffer = \"9pkt\"\n",

@@ -45,6 +45,7 @@ mod pause;
 mod paused_inputs;
 mod paused_stages;
 mod pfabric;
+mod pools;
 mod properties;
 mod qcn;
 mod queueing;

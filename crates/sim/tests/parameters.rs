@@ -3,7 +3,7 @@
 mod values;
 
 use mech::Registry;
-use mech::params::{Param, Spec};
+use mech::params::{Param, ParamKind, Spec};
 use scenario::{Loaded, Scenario, Source, load};
 use serde_json::Value as Json;
 use sim::{Column, Options, Recorder, build};
@@ -150,6 +150,14 @@ fn tables(spec: &Spec, place: &Place) -> Vec<(String, Json)> {
         "topology.node" => (0..7).map(|n| (format!("topology.node.{n}"), Json::Null)).collect(),
         "topology.link" => (0..7).map(|n| (format!("topology.link.{n}"), Json::Null)).collect(),
         "override.where" => (0..5).map(|n| (format!("override.{n}.where"), Json::Null)).collect(),
+        slot if slot.matches('.').count() > 1 => {
+            let mut found = vec![("switch".to_string(), all["switches"][0].clone())];
+            for key in slot.split('.').skip(1) {
+                found = found.iter().flat_map(|(path, table)| below(path, table, key)).collect();
+            }
+            let of_kind = |table: &Json| spec.kind.is_empty() || is(table);
+            found.into_iter().filter(|(_, table)| of_kind(table)).collect()
+        }
         slot => match slot.split_once('.') {
             Some(("switch", slot)) => {
                 let host = &all["host"][slot];
@@ -160,6 +168,18 @@ fn tables(spec: &Spec, place: &Place) -> Vec<(String, Json)> {
             None if is(&all[slot]) => one(slot, all[slot].clone()),
             _ => Vec::new(),
         },
+    }
+}
+
+/// Returns the tables at a key below a table: one, each of a list, or with the key `NAME` each named one.
+fn below(path: &str, table: &Json, key: &str) -> Vec<(String, Json)> {
+    let named = |(name, table): (&String, &Json)| (format!("{path}.{name}"), table.clone());
+    let listed = |(n, table): (usize, &Json)| (format!("{path}.{key}.{n}"), table.clone());
+    match (key, &table[key]) {
+        ("NAME", _) => table.as_object().into_iter().flatten().map(named).collect(),
+        (_, Json::Array(list)) => list.iter().enumerate().map(listed).collect(),
+        (_, Json::Object(_)) => vec![(format!("{path}.{key}"), table[key].clone())],
+        _ => Vec::new(),
     }
 }
 
@@ -259,10 +279,11 @@ fn record() -> PathBuf {
 }
 
 /// Parameters that change no results, each with the purpose that it has.
-const OTHERWISE: [(&str, &str); 7] = [
+const OTHERWISE: [(&str, &str); 8] = [
     ("/description", "a text in the results"),
     ("/format", "the form of the file: one is known"),
     ("measure/allow_unfinished", "how the command ends"),
+    ("switch.buffer.pools.NAME/side", "goes with the profiles of the pool: refused alone"),
     ("topology.node/name", "links name nodes: refused alone"),
     ("transport:linux_2_6_38/limited_transmit", "always on there: a note"),
     ("transport:linux_2_6_38_dctcp/limited_transmit", "always on there: a note"),
@@ -272,7 +293,11 @@ const OTHERWISE: [(&str, &str); 7] = [
 #[test]
 fn every_declared_parameter_changes_something_where_it_applies() {
     let specs = scenario::declarations(&Registry::catalogue());
-    let all: Vec<(&Spec, &Param)> = specs.iter().flat_map(|s| s.params.iter().map(move |p| (*s, p))).collect();
+    // Tables within a table are declarations of their own.
+    let is_plain =
+        |param: &&Param| !matches!(param.kind, ParamKind::Table(_) | ParamKind::Named(_) | ParamKind::List(_));
+    let all: Vec<(&Spec, &Param)> =
+        specs.iter().flat_map(|s| s.params.iter().filter(is_plain).map(move |p| (*s, p))).collect();
     let (next, known) = (AtomicUsize::new(0), recorded());
     let look = || {
         let (places, mut idle, mut changes) = (places(), Vec::new(), Vec::new());

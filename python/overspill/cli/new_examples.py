@@ -142,6 +142,13 @@ XOFF = {"xoff": "15KB", "xon": "8KB"}
 VALUES: Mapping[str, Settings] = {
     "switch.buffer.per_port": {"size": "100pkt"},
     "switch.buffer.shared": {"size": "400KB"},
+    "switch.buffer.pools": {
+        "pools": {"out": {"side": "egress", "size": "400KB"}},
+        "profiles": {
+            "queue": {"pool": "out", "reserve": "3KB", "threshold": {"kind": "dynamic", "alpha": 1}},
+        },
+        "queues": [{"queue": list(range(8)), "profile": "queue"}],
+    },
     "switch.overflow.bounce": {"bounce_size": "50pkt"},
     "switch.overflow.trim": {"extra": "4KB"},
     "switch.ack_hold.abq": {"capacity": "150KB"},
@@ -152,6 +159,9 @@ VALUES: Mapping[str, Settings] = {
     "switch.scheduler.round_robin": {"weights": [1, 3]},
     "switch.marking.ecn_threshold": {"k": "65pkt"},
     "switch.marking.red": {"min": "30pkt", "max": "90pkt"},
+    "switch.marking.wred": {
+        "queues": [{"queue": [0], "min": "40KB", "max": "160KB", "probability": 0.2}],
+    },
 }
 
 # Reasons for some of these values, instead of the description of the parameter.
@@ -220,6 +230,7 @@ NEEDS: Mapping[str, tuple[Need, ...]] = {
     "switch.overflow.evict": (RANKS,),
     "switch.marking.ecn_threshold": (ECN,),
     "switch.marking.red": (ECN,),
+    "switch.marking.wred": (ECN,),
     "switch.ack_hold.abq": (
         per_port("300KB", "Memory in bytes, of which queues of held ACKs have a half."),
         less_buffer("150KB", "At ports toward hosts, held ACKs have the other half (`capacity`)."),

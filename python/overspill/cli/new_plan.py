@@ -64,6 +64,8 @@ class Catalogue:
         self.kinds: dict[str, dict[str, Spec]] = {}
         self.tables: dict[str, Spec] = {}
         for spec in specs:
+            if spec["slot"].count(".") > 1:
+                continue  # table within the table of a mechanism
             if spec["kind"]:
                 self.kinds.setdefault(spec["slot"], {})[spec["kind"]] = spec
             else:

@@ -38,6 +38,7 @@ KEPT_SUMMARY_KEYS = (
     "stop",
     "conserved",
     "deadlock",
+    "shared_by_classes",
     "allow_unfinished",
     "end_ps",
     "starved",

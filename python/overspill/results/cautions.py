@@ -24,6 +24,7 @@ def caution_lines(results: FinishedRuns) -> list[Line]:
     """Returns every caution; those that limit what the numbers mean are `loud`."""
     return [
         *starved_and_repeated_warnings(results),
+        *shared_memory_warnings(results),
         *phase_findings.finding_lines(results.facts),
         *unsteady_warnings(results),
         *few_seeds_caution(results),
@@ -47,6 +48,24 @@ def starved_and_repeated_warnings(results: FinishedRuns) -> list[Line]:
     return found + [
         Line("SEEDS ALIKE", text, True) for text in repeated_seeds.repeated_seed_lines(results.values)
     ]
+
+
+def shared_memory_warnings(results: FinishedRuns) -> list[Line]:
+    """Returns warnings about variants that lost packets at a port whose traffic classes share memory."""
+    found: dict[str, list[str]] = {}
+    for variant in results.variants:
+        every = [run.shared_by_classes for run in results.runs_of(variant)]
+        ports = [one for one in every if one]
+        if ports:
+            most = max(ports, key=lambda one: int(one["drops"]))
+            classes = formats.join_with_and([str(one) for one in most["classes"]])
+            text = (
+                f"classes {classes} share the memory of port {most['port']}, where packets were lost. A class "
+                "can fill it, so that priorities and weights have no effect on losses. A `shared` buffer "
+                'with per = "queue", or `pools`, has memory for each class'
+            )
+            found.setdefault(text, []).append(variant)
+    return [Line("SHARED MEMORY", f"{', '.join(names)}: {text}", True) for text, names in found.items()]
 
 
 def few_seeds_caution(results: FinishedRuns) -> list[Line]:

@@ -197,6 +197,12 @@ class RunData:
         return found
 
     @property
+    def shared_by_classes(self) -> dict[str, Any] | None:
+        """Port with the most losses of those whose classes share memory (`port`, `classes`, `drops`)."""
+        found: dict[str, Any] | None = self.summary.get("shared_by_classes")
+        return found
+
+    @property
     def unfinished(self) -> int:
         """Number of measured flows that did not finish."""
         return int(self.summary["flows"].get("unfinished", 0))

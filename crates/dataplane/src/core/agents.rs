@@ -172,6 +172,7 @@ fn port_of(account: Account) -> PortId {
     match account {
         Account::Output(port) | Account::AllInput(port) => port,
         Account::Arrived(port, _) | Account::Entered(port, _) | Account::Input(port, _) => port,
+        Account::Group(port, _) => port,
     }
 }
 
@@ -213,6 +214,29 @@ impl Core {
             }
             // Levels may depend on an agent's state, so each call may change them.
             self.update_levels(port, Some(account));
+        }
+    }
+
+    /// Calls the agents of groups that were stopped or released.
+    #[inline]
+    pub(super) fn signal_groups<F: Fib, O>(&mut self, step: &StepContext<F, O>) {
+        if self.store.pools.as_ref().is_some_and(|pools| pools.has_signals()) {
+            self.call_agents_of_groups(step);
+        }
+    }
+
+    #[cold]
+    fn call_agents_of_groups<F: Fib, O>(&mut self, step: &StepContext<F, O>) {
+        while let Some((port, group)) = self.store.pools.as_mut().and_then(|pools| pools.take_signal()) {
+            let stopped = self.store.pools.as_ref().is_some_and(|pools| pools.is_stopped(port, group));
+            let account = Account::Group(port, group);
+            for at in self.agents_at(port) {
+                self.call_agent(at, None, step, |agent, at, env| {
+                    if agent.range_without_call(account) != Account::UNWATCHED {
+                        agent.on_level(account, u64::from(stopped), at, env);
+                    }
+                });
+            }
         }
     }
 
@@ -355,6 +379,9 @@ impl Core {
 
     /// Clears the timers of a port's agents, and informs the agents that the link went down or came back.
     pub(super) fn reset_agents(&mut self, port: PortId, now: Time) {
+        if let Some(pools) = &mut self.store.pools {
+            pools.forget_stopped(port);
+        }
         for at in self.agents_at(port) {
             let Some(agents) = &mut self.agents else { return };
             let one = &mut agents.ports[usize::from(port.0)].agents[usize::from(at.which)];

@@ -127,20 +127,26 @@ impl Core {
         }
         let to = QueueAt { port, queue: self.store.resolve_queue(cut.head.queue()) };
         match to.queue == from.queue {
-            true => self.shorten_queued(id, from, &cut, step),
+            true => self.shorten_queued(id, from, (&before, &cut), step),
             false => {
                 self.remove_for_requeue(id, from, &before, step);
-                self.store_cut_header(&mut cut, to, false, step);
+                let asked = QueueAt { port, queue: cut.head.queue() };
+                self.store_cut_header(&mut cut, asked, false, step);
             }
         }
         Some(true)
     }
 
     /// Replaces a queued packet by its trimmed form, at the same position.
-    fn shorten_queued<F: Fib, O: Out>(&mut self, id: PktId, at: QueueAt, cut: &Pkt, step: &mut StepContext<F, O>) {
-        let QueueAt { port, queue } = at;
+    fn shorten_queued<F: Fib, O: Out>(
+        &mut self,
+        id: PktId,
+        at: QueueAt,
+        (before, cut): (&Pkt, &Pkt),
+        step: &mut StepContext<F, O>,
+    ) {
         let bytes = self.store.shorten(at, id.0, cut);
-        self.store.shrink(port, queue, bytes);
+        self.store.shrink(at, &before.head, &cut.head);
         self.count_trimmed(Frame { at, slot: id.0, head: &cut.head }, bytes, step);
     }
 

@@ -8,7 +8,7 @@ use crate::port::QueueAt;
 use crate::{DequeuedFrame, Out, Pkt};
 use mech::overflow::DropReason;
 use mech::{PortId, QueueId};
-use units::ByteClock;
+use units::{ByteClock, Time};
 
 mech::choice! {
     /// Treatment of the frames that are queued at a port when its link is known to be dead.
@@ -30,6 +30,12 @@ impl Core {
     /// The frame in transmission keeps the old rate.
     pub fn set_clock(&mut self, port: PortId, clock: ByteClock) {
         self.store.ports[usize::from(port.0)].set_clock(clock);
+    }
+
+    /// Stops or restarts the transmissions of a port. While it is stopped, its frames stay in memory.
+    pub(crate) fn stop_output<O: Out>(&mut self, port: PortId, stopped: bool, now: Time, out: &mut O) {
+        self.store.ports[usize::from(port.0)].rest.paused = if stopped { u32::MAX } else { 0 };
+        self.try_schedule(port, now, out);
     }
 
     /// Closes a port whose link is known to be dead: it sends nothing, and its pause state is cleared.

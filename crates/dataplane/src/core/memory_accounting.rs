@@ -3,7 +3,7 @@
 
 use super::{Core, StepContext};
 use crate::accounts::{AccountDelta, MemorySides};
-use crate::packet_store::{Fib, SampledFrame};
+use crate::packet_store::{Fib, Origin, SampledFrame, counted_frame};
 use crate::port::{Port, QueueAt};
 use crate::sampled_memories::FrameLocation;
 use mech::{Head, Lane, MemorySide, PortId};
@@ -60,6 +60,7 @@ impl Core {
             // frame's.
             self.add_frame_units(frame, joins);
             self.count_bytes(AccountDelta::for_stored(frame.at.port, frame.head, joins), Some(frame.head), step);
+            self.signal_groups(step);
         }
     }
 
@@ -69,6 +70,7 @@ impl Core {
         if self.is_counted(frame.at) {
             self.free_frame_units(frame, leaves);
             self.count_bytes(AccountDelta::for_departure(frame.at.port, frame.head, leaves), None, step);
+            self.signal_groups(step);
         }
     }
 
@@ -93,11 +95,27 @@ impl Core {
             }
             let delta = AccountDelta::for_trim(frame.at.port, frame.head, bytes, sides);
             self.count_bytes(delta, None, step);
+            self.signal_groups(step);
         }
+    }
+
+    /// Checks that the accounts of groups and queues equal the cells of the frames in this node.
+    pub(crate) fn pools_are_consistent(&self) -> bool {
+        let Some(pools) = &self.store.pools else { return true };
+        let queued = self.store.sampled_frames().into_iter();
+        let queued = queued.map(|frame| (frame.at, self.store.arena.get(frame.slot).head));
+        let leaving = (0..).map(PortId).zip(&self.store.ports).filter_map(|(port, own)| {
+            let (queue, head) = own.rest.leaving.as_deref()?;
+            Some((QueueAt { port, queue: *queue }, *head))
+        });
+        pools.equal(queued.chain(leaving).map(|(at, head)| counted_frame(at, head.size, Origin::from_head(&head))))
     }
 
     /// Checks that the accounts equal the bytes of the frames in the memories of this node.
     pub(crate) fn accounts_are_consistent(&self) -> bool {
+        if !self.pools_are_consistent() {
+            return false;
+        }
         let Some(agents) = &self.agents else { return true };
         let accounts = &self.store.accounts;
         let output = |(port, p): (PortId, &Port)| {

@@ -55,9 +55,21 @@ impl Core {
     }
     /// Returns the classes that are resumed together with `class`, and their XON threshold in bytes.
     /// `free` is the number of free bytes in the shared memory.
-    pub fn resume_threshold(&self, port: PortId, class: u8, free: Option<u64>) -> Option<(ClassSet, u64)> {
+    ///
+    /// In memory with pools, `stays` holds the bytes that stay in the node.
+    pub fn resume_threshold(
+        &self,
+        port: PortId,
+        class: u8,
+        free: Option<u64>,
+        stays: &[StuckBytes],
+    ) -> Option<(ClassSet, u64)> {
         let slot = self.pausing_at(port)?;
-        Some((slot.pause_group(class), slot.thresholds(free).1))
+        let level = match self.store.pools.as_ref().filter(|pools| pools.layout().has_groups()) {
+            Some(pools) => pools.resume_level(port, class, stays)?,
+            None => slot.thresholds(free).1,
+        };
+        Some((slot.pause_group(class), level))
     }
     /// Returns the bytes of a class that wait at an output port, by the input port of their frames.
     pub(crate) fn backlog_by_ingress(&self, port: PortId, class: u8) -> Vec<u64> {

@@ -7,6 +7,7 @@ use super::alarm::{Alarm, CoreTimer};
 use super::{Core, StepContext};
 use crate::control::PauseFrame;
 use crate::end_table::PacketTally;
+use crate::lossless_violation::LosslessGroup;
 use crate::packet_store::{Fib, NodeView};
 use crate::port::QueueAt;
 use crate::{LosslessViolation, Observer, Out, Pkt};
@@ -94,8 +95,9 @@ impl NodePauseState {
 }
 
 /// Returns the queues of a class that a pause stops, as a bit set.
-fn queues_of_class(class: usize) -> u32 {
-    Lane::PAUSED.iter().fold(0, |set, lane| set | QueueId::new(class as u8, *lane).bit())
+fn queues_of_class(class: usize, waits_in: &[QueueId]) -> u32 {
+    let queue = |lane: &Lane| waits_in[usize::from(QueueId::new(class as u8, *lane).0)];
+    Lane::PAUSED.iter().fold(0, |set, lane| set | queue(lane).bit())
 }
 
 /// Returns the numbers of the classes in a set.
@@ -189,7 +191,7 @@ impl Core {
             if !gate.paused.has(class as u8) {
                 gate.paused = gate.paused.union(ClassSet::single(class as u8));
                 gate.since[class] = now;
-                self.store.ports[usize::from(port.0)].rest.paused |= queues_of_class(class);
+                self.store.ports[usize::from(port.0)].rest.paused |= queues_of_class(class, &self.store.waits_in);
                 let at = out.event_location(port);
                 out.observer().on_pause(at, class as u8);
             }
@@ -206,7 +208,10 @@ impl Core {
         let Some(gate) = self.port_state(port).filter(|gate| gate.paused.has(class as u8)) else { return };
         gate.paused = gate.paused.minus(ClassSet::single(class as u8));
         gate.over[class].set(Time::NEVER);
-        self.store.ports[usize::from(port.0)].rest.paused &= !queues_of_class(class);
+        // Classes that share a queue pause it together: it resumes with the last of them.
+        let others = classes_in(gate.paused).fold(0, |set, other| set | queues_of_class(other, &self.store.waits_in));
+        let freed = queues_of_class(class, &self.store.waits_in) & !others;
+        self.store.ports[usize::from(port.0)].rest.paused &= !freed;
         let at = out.event_location(port);
         out.observer().on_resume(at, class as u8);
         self.try_schedule(port, now, out);
@@ -283,7 +288,15 @@ impl Core {
         // After an expired pause the far end may send again, so the report must not blame the headroom.
         let expired = gate.expired_pause_duration(slot, class, now);
         let look = NodeView::new(&self.store, &NoRoutes, None);
-        let held = classes_in(pause_group).map(|class| look.allocated_bytes(ingress, class as u8)).sum::<u64>();
+        let pools = self.store.pools.as_deref().filter(|pools| pools.layout().has_groups());
+        let held = match pools {
+            Some(pools) => pools.group_bytes(ingress, class),
+            None => classes_in(pause_group).map(|class| look.allocated_bytes(ingress, class as u8)).sum::<u64>(),
+        };
+        let group = pools.filter(|_| why == DropReason::InputFull).map(|pools| LosslessGroup {
+            number: pools.layout().class_to_group[usize::from(class & 7)],
+            headroom: pools.headroom_fill(ingress, class),
+        });
         let input = self.store.inputs.as_ref().filter(|_| why == DropReason::InputFull);
         let stages = self.store.inputs.as_ref().and_then(|inputs| inputs.stages.as_ref());
         let fits_pool = look.free_pool_bytes().is_some_and(|free| u64::from(pkt.head.size) <= free);
@@ -291,11 +304,15 @@ impl Core {
             ingress,
             class,
             out: out.port,
-            at_input: input.is_some(),
-            fill: input.map_or_else(|| look.fill(out.port, out.queue), |inputs| inputs.fill(ingress)),
+            at_input: input.is_some() || group.is_some(),
+            group,
+            fill: input.map_or_else(|| look.waiting_fill(out.port, out.queue), |inputs| inputs.fill(ingress)),
             held: held + u64::from(pkt.head.size),
             over_threshold: fits_pool && !matches!(why, DropReason::InputFull | DropReason::BounceQueueFull),
-            xoff: slot.thresholds(look.free_pool_bytes()).0,
+            xoff: match pools {
+                Some(pools) => pools.group_limit(ingress, class),
+                None => slot.thresholds(look.free_pool_bytes()).0,
+            },
             headroom: gate.setup.headroom,
             expired,
             inside: stages.and_then(|stages| stages.oversized_frame((ingress, out.port), pkt.head.size)),

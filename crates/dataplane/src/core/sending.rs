@@ -10,7 +10,7 @@ use super::{Core, StepContext};
 use crate::packet_store::{Fib, NodeView};
 use crate::port::QueueAt;
 use crate::{DequeuedFrame, Out};
-use mech::{Env, PktId, PortId, PortView, QueueId, Rule};
+use mech::{Env, Lane, PktId, PortId, PortView, QueueId, Rule};
 use units::Time;
 
 impl Core {
@@ -40,7 +40,21 @@ impl Core {
         // Ends of transmission precede the arrivals of the same instant. The next frame starts and frees its memory
         // now, so an arrival of this instant finds that memory free.
         self.store.ports[usize::from(port.0)].rest.waking = false;
+        self.free_sent_frame(port, step);
         self.send_next(port, step);
+    }
+
+    /// Frees the memory of the frame whose transmission has just ended, if it was not freed at the start.
+    #[inline]
+    fn free_sent_frame<F: Fib, O>(&mut self, port: PortId, step: &StepContext<F, O>) {
+        if self.store.pools.is_none() {
+            return;
+        }
+        if let Some(left) = self.store.ports[usize::from(port.0)].rest.leaving.take() {
+            let (queue, head) = *left;
+            self.store.free_accounts(QueueAt { port, queue }, &head);
+            self.signal_groups(step);
+        }
     }
 
     /// Returns true if a port has an idle link that is not known to be dead, and no queued frame that may leave.
@@ -104,12 +118,19 @@ impl Core {
             return self.record_broken_rule("scheduler", port, Rule::NotQueued(queue, id));
         };
         // Memory is freed when transmission begins: the frame on the link is counted nowhere.
-        self.store.free(port, queue, &pkt.head);
+        self.store.set_time(step.now);
+        let frees_later = self.store.pools.as_ref().is_some_and(|pools| pools.layout().frees_at_end);
+        match frees_later && queue.lane() != Lane::Notice {
+            false => self.store.free(port, queue, &pkt.head),
+            true => self.store.begin_leaving(QueueAt { port, queue }, &pkt.head),
+        }
         let p = &mut self.store.ports[usize::from(port.0)];
         p.counts_mut().sent += 1;
         p.counts_mut().sent_bytes += u64::from(pkt.head.size);
         p.free_at = step.now + p.transmission_time(pkt.head.size);
-        let (end, more, after) = (p.free_at, p.rest.may_send(), p.queued_frames());
+        let (end, after) = (p.free_at, p.queued_frames());
+        // With `release = "end"`, the end is an event even if nothing waits.
+        let more = p.rest.may_send() || p.rest.leaving.is_some();
         // A frame that arrives before `end` finds `waking` set and adds no second event.
         p.rest.waking = more;
         Core::report_dequeued(port, DequeuedFrame { queue, after, started: Some(id) }, step.out);

@@ -12,6 +12,7 @@ use crate::cut_stage::CutStage;
 use crate::end_table::PacketTally;
 use crate::inputs::{InputSetup, Inputs};
 use crate::packet_store::{PacketStore, SharedPool, queue_mapping};
+use crate::pool_accounts::PoolAccounts;
 use crate::port::{Limits, Port, PortShape};
 use crate::rank_index::RankIndices;
 use crate::sampled_memories::SampledMemories;
@@ -71,6 +72,10 @@ impl Core {
     /// Creates the output side of a node from its parameters and mechanisms.
     pub fn new(setup: CoreSetup) -> Core {
         let memory = Core::independent_port_memory(&setup);
+        let layout = setup.buffer.peek().layout();
+        let class_queues = layout.as_ref().map_or([0, 1, 2, 3, 4, 5, 6, 7], |layout| layout.class_to_queue);
+        let of_classes = class_queues[..=usize::from(setup.top_class.min(7))].iter().copied();
+        let top_queue = of_classes.fold(setup.top_class, u8::max);
         let admit_calls = setup.overflow.peek().admit_calls();
         let (node, seed, cut) = (setup.node, setup.seed, setup.overflow.peek().cut_effect());
         let needs = setup.overflow.peek().needs();
@@ -81,8 +86,9 @@ impl Core {
                 ports: Vec::new(),
                 buffer: setup.buffer,
                 lanes: setup.lanes,
-                waits_in: queue_mapping(&setup.lanes, setup.top_class),
+                waits_in: queue_mapping(&setup.lanes, top_queue, &class_queues),
                 pool,
+                pools: None,
                 accounts: Accounts::default(),
                 sampled: None,
                 ranked: None,
@@ -118,7 +124,7 @@ impl Core {
             pausing.extend(p.pause);
             agents.push(p.agents);
             let (clock, is_switch, gap) = (p.clock, p.is_switch, setup.framing.gap);
-            let (top_class, last_lane) = (setup.top_class, setup.lanes.last());
+            let (top_class, last_lane) = (top_queue, setup.lanes.last());
             let shape = PortShape { clock, gap, is_switch, top_class, last_lane, computed };
             core.store.ports.push(Port::new(shape));
             core.marking.push(p.marking);
@@ -132,6 +138,8 @@ impl Core {
         core.store.inputs = setup.inputs.map(|inputs| Box::new(Inputs::new(inputs, queues_each, seed, node)));
         core.pausing = (!pausing.is_empty()).then(|| Box::new(NodePauseState::new(pausing)));
         core.agents = Agents::new(agents, seed, node);
+        let signalled = core.agents.is_some();
+        core.store.pools = layout.map(|layout| Box::new(PoolAccounts::new(layout, signalled)));
         if let Some(agents) = &core.agents {
             core.store.accounts = Accounts::new(core.store.ports.len(), &agents.all_followed_accounts());
             core.store.sampled = SampledMemories::new(agents.samples_by_port());

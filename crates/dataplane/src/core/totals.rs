@@ -3,7 +3,8 @@
 use super::Core;
 use crate::PayloadCounts;
 use crate::port::Port;
-use mech::PortId;
+use mech::overflow::DropReason;
+use mech::{ClassSet, PortId};
 use units::Time;
 
 impl Core {
@@ -33,6 +34,13 @@ impl Core {
         let copies: u64 = self.input_copies().map(|slot| self.store.arena.get(slot).payload_bytes()).sum();
         let held = PayloadCounts { waiting: self.store.arena.payload_bytes() - copies, ..PayloadCounts::default() };
         self.store.ports.iter().map(of).sum::<PayloadCounts>() + held
+    }
+
+    /// Returns the classes that shared the buffer of a port when it was full, and the packets lost there for lack of
+    /// memory. With accounts of queues, no class is in the set.
+    pub fn classes_when_full(&self, port: PortId) -> (ClassSet, u64) {
+        let port = &self.store.ports[usize::from(port.0)];
+        (port.rest.classes_when_full, port.counts().dropped[DropReason::BufferFull as usize])
     }
 
     /// Returns the output ports of the node.

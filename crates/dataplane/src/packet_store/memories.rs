@@ -31,6 +31,12 @@ impl PacketStore {
     /// Returns the used part and the limit of a port's buffer, without congestion messages.
     pub(crate) fn output_fill(&self, port: PortId) -> Fill {
         let own = &self.ports[usize::from(port.0)];
+        if let Some(pools) = &self.pools {
+            // The queue that is the nearest to its limit limits the port.
+            let fills = (0..8).map(|number| pools.queue_fill(port, number));
+            let free = |fill: &Fill| fill.limit.unwrap_or(u64::MAX).saturating_sub(fill.used);
+            return fills.min_by_key(free).unwrap_or(Fill { used: 0, limit: None });
+        }
         if self.pool.on {
             return self.buffer.peek().fill(&self.usage(own));
         }

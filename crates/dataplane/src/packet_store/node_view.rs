@@ -1,6 +1,6 @@
 //! View of a node's memory for mechanisms, and the rules that they break by reading it.
 
-use super::{Fib, PacketStore};
+use super::{Fib, Origin, PacketStore};
 use crate::arena::Queue;
 use crate::port::{Port, QueueAt};
 use crate::sampled_memories::SampledMemories;
@@ -71,6 +71,10 @@ impl<'a, F: Fib> NodeView<'a, F> {
         }
         port.rest.queues.get(usize::from(queue.0))
     }
+    /// Returns the origin of the arrival, as the queue for which it is meant shows its class.
+    fn origin(&self, queue: QueueId) -> Origin {
+        Origin { ingress: self.ingress, class: queue.class() }
+    }
     fn account(&self, account: Account) -> u64 {
         let bytes = self.store.accounts.bytes(account);
         if bytes.is_none() {
@@ -93,11 +97,11 @@ impl<F: Fib> View for NodeView<'_, F> {
     }
     fn fits(&self, port: PortId, queue: QueueId, size: u16) -> bool {
         let to = QueueAt { port, queue: self.store.resolve_queue(queue) };
-        self.port(port).is_some() && self.store.accepts_arrival(self.ingress, to, size)
+        self.port(port).is_some() && self.store.accepts_arrival(self.origin(queue), to, size)
     }
     fn fits_port_limit(&self, port: PortId, queue: QueueId, size: u16) -> bool {
         let to = QueueAt { port, queue: self.store.resolve_queue(queue) };
-        self.port(port).is_some() && self.store.accepts_within_limit(self.ingress, to, size)
+        self.port(port).is_some() && self.store.accepts_within_limit(self.origin(queue), to, size)
     }
     fn has_inputs(&self) -> bool {
         self.store.inputs.is_some()
@@ -107,15 +111,23 @@ impl<F: Fib> View for NodeView<'_, F> {
         if self.port(port).is_none() {
             return false;
         }
-        let at_input = self.store.inputs.is_none() || self.store.accepts_arrival(self.ingress, to, size);
-        at_input && self.store.accepts_with_extra(to, size, extra)
+        let origin = self.origin(queue);
+        let at_input = self.store.inputs.is_none() || self.store.accepts_arrival(origin, to, size);
+        at_input && self.store.accepts_with_extra(to, size, extra, origin)
     }
     fn fill(&self, port: PortId, queue: QueueId) -> Fill {
-        let (Some(p), queue) = (self.port(port), self.store.resolve_queue(queue)) else { return NO_ROOM };
-        match queue.lane() {
-            Lane::Normal => self.store.buffer.peek().fill(&self.store.usage(p)),
-            lane => self.store.lanes.limit(lane).fill(self.store.backlog(port, queue)),
+        self.waiting_fill(port, self.store.resolve_queue(queue))
+    }
+    fn waiting_fill(&self, port: PortId, queue: QueueId) -> Fill {
+        let Some(p) = self.port(port) else { return NO_ROOM };
+        match (queue.lane(), &self.store.pools) {
+            (Lane::Normal, Some(pools)) => pools.queue_fill(port, queue.class()),
+            (Lane::Normal, None) => self.store.buffer.peek().fill(&self.store.usage(p)),
+            (lane, _) => self.store.lanes.limit(lane).fill(self.store.backlog(port, queue)),
         }
+    }
+    fn waiting_queue(&self, queue: QueueId) -> QueueId {
+        self.store.resolve_queue(queue)
     }
     fn backlog(&self, port: PortId, queue: QueueId) -> (u32, u64) {
         match self.port(port) {

@@ -2,15 +2,20 @@
 
 mod extra_memory;
 mod per_port;
+mod pools;
 mod shared;
+mod threshold;
 mod unlimited;
 
 pub use extra_memory::ExtraMemory;
 pub use per_port::PerPort;
+pub use pools::{AccountRules, BufferPort, LosslessRules, MemoryLayout, PoolLimits, Pools, ProfileRules};
 pub use shared::Shared;
+pub use threshold::{Dynamic, Fixed, MemoryView, Reclaim, Threshold, ThresholdSlot};
 pub use unlimited::Unlimited;
 
 use crate::{CheckContext, Fill, Mechanism, PortThresholds, Report};
+use std::sync::Arc;
 use units::{Amount, Bytes};
 
 /// Memory in use at an instant: by the queues of one port that share its limit, and by the whole switch.
@@ -97,6 +102,21 @@ pub trait Buffer: Send + Sync {
     fn fixed_thresholds(&self) -> Option<PortThresholds> {
         None
     }
+    /// Prepares accounts of groups and queues for a switch with these ports.
+    fn for_links(&mut self, _ports: &[BufferPort]) {}
+    /// Returns true if groups and queues have accounts, whose rules are those of [`Buffer::layout`].
+    fn has_accounts(&self) -> bool {
+        false
+    }
+    /// Returns true if priority groups have accounts at ingress, whose profiles have the thresholds of pauses.
+    fn has_groups(&self) -> bool {
+        false
+    }
+    /// Returns the pools and accounts of the switch; `None` without accounts, or before [`Buffer::for_links`].
+    /// The switch keeps the accounts, and calls neither [`Buffer::admits`] nor [`Buffer::fill`].
+    fn layout(&self) -> Option<Arc<MemoryLayout>> {
+        None
+    }
     /// Prepares the buffer for a switch with this number of ports. The reserves of all ports reduce the shared memory.
     fn for_ports(&mut self, _ports: u16) {}
     /// Reports conflicts of the buffer's parameters with the switch, such as its number of ports.
@@ -113,6 +133,7 @@ pub trait Buffer: Send + Sync {
 pub const ALL: &[Mechanism<BufferSlot>] = &[
     Mechanism::new(&per_port::SPEC, |values| PerPort::new(values).into()),
     Mechanism::new(&shared::SPEC, |values| Shared::new(values).into()),
+    Mechanism::new(&pools::SPEC, |values| Pools::new(values).into()),
     Mechanism::new(&unlimited::SPEC, |_| Unlimited.into()),
 ];
 
@@ -121,6 +142,7 @@ slot! {
     BufferSlot(Lender) of Buffer {
         PerPort(PerPort),
         Shared(Shared),
+        Pools(Pools),
         Unlimited(Unlimited),
     }
 }
@@ -134,6 +156,12 @@ impl BufferSlot {
     #[must_use]
     pub fn for_ports(mut self, ports: u16) -> BufferSlot {
         self.get().for_ports(ports);
+        self
+    }
+    /// Returns the buffer slot with its accounts, prepared for a switch with these ports.
+    #[must_use]
+    pub fn for_links(mut self, ports: &[BufferPort]) -> BufferSlot {
+        self.get().for_links(ports);
         self
     }
     /// Returns true if a frame of `size` bytes may be stored while the memory `now` is in use.

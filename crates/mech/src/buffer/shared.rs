@@ -1,10 +1,11 @@
-//! Memory shared by all ports. The limit of each port grows with the free memory, above a reserved minimum for every
-//! port (Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", ToN 1998).
+//! Memory shared by all ports. The limit of each port, or of each queue, grows with the free memory, above a reserved
+//! minimum (Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", ToN 1998).
 
-use super::{Buffer, MemoryUse};
+use super::{Buffer, BufferPort, Dynamic, MemoryLayout, MemoryUse};
 use crate::params;
 use crate::params::{ParamKind, Spec, Values};
-use crate::{CheckContext, Fill, Report};
+use crate::{CheckContext, Fill, Report, choice};
+use std::sync::Arc;
 use units::{Amount, Bytes};
 
 /// Shared buffer with dynamic thresholds.
@@ -16,8 +17,19 @@ pub struct Shared {
     /// Factor α of the dynamic threshold, as given in the scenario.
     times: f64,
     reserved: u64,
+    per: ThresholdOf,
+    /// Accounts of queues, if each has a threshold of its own; `None` before the ports are known.
+    layout: Option<Arc<MemoryLayout>>,
     /// Bytes of the memory that all ports share beyond their reserves, set by [`Buffer::for_ports`].
     pool: u64,
+}
+
+choice! {
+    /// Part of a port that a threshold limits.
+    pub enum ThresholdOf {
+        Port = "port",
+        Queue = "queue",
+    }
 }
 
 params! {
@@ -35,9 +47,15 @@ params! {
             default: Some("1"),
         },
         reserved: Bytes = {
-            doc: "Memory reserved for each port.",
+            doc: "Memory reserved for each port, or for each of its eight queues.",
             kind: ParamKind::Size { min: 0 },
             default: Some("0B"),
+        },
+        per: ThresholdOf = {
+            doc: "Part that a threshold limits: a `port` with all its classes, or each `queue`, that is, each class of a \
+                  port.",
+            kind: ThresholdOf::KIND,
+            default: Some("port"),
         },
     }
 }
@@ -53,13 +71,17 @@ pub(super) const SPEC: Spec = Spec {
 impl Shared {
     /// Creates the shared buffer from validated parameters.
     pub fn new(values: &Values) -> Shared {
-        let Params { size: Bytes(size), alpha: times, reserved: Bytes(reserved) } = Params::read(values);
+        let Params { size: Bytes(size), alpha: times, reserved: Bytes(reserved), per } = Params::read(values);
         let alpha = (times * (1u64 << 32) as f64) as u64;
-        Shared { size, alpha, times, reserved, pool: size }
+        Shared { size, alpha, times, reserved, per, layout: None, pool: size }
+    }
+    /// Returns the number of reserves of each port.
+    fn reserves_each(&self) -> u64 {
+        if self.per == ThresholdOf::Queue { 8 } else { 1 }
     }
     /// Returns true if the reserves of this number of ports fit into the memory.
     pub fn reserves_fit(&self, ports: u16) -> bool {
-        self.reserved.saturating_mul(u64::from(ports)) <= self.size
+        self.reserved.saturating_mul(u64::from(ports)).saturating_mul(self.reserves_each()) <= self.size
     }
     fn limit(&self, now: &MemoryUse) -> u64 {
         let free = self.pool.saturating_sub(now.pool_shared_bytes);
@@ -92,6 +114,16 @@ impl Buffer for Shared {
     fn free_shared_bytes(&self, pool_shared_bytes: u64) -> Option<u64> {
         Some(self.pool.saturating_sub(pool_shared_bytes))
     }
+    fn has_accounts(&self) -> bool {
+        self.per == ThresholdOf::Queue
+    }
+    fn for_links(&mut self, ports: &[BufferPort]) {
+        let threshold = Dynamic::with_alpha(self.times).into();
+        self.layout = Some(Arc::new(MemoryLayout::of_queues((self.size, self.reserved), threshold, ports)));
+    }
+    fn layout(&self) -> Option<Arc<MemoryLayout>> {
+        self.layout.clone().filter(|_| self.has_accounts())
+    }
     /// Returns the bytes guaranteed to one port alone: its reserve and α/(1 + α) of the shared memory.
     fn guaranteed_bytes(&self, _frame: u16) -> Option<u64> {
         let (alpha, one) = (u128::from(self.alpha), 1u128 << 32);
@@ -105,7 +137,8 @@ impl Buffer for Shared {
     /// Reports reserves of all ports that together exceed the memory.
     fn check(&self, beside: &CheckContext, report: &mut Report) {
         let Some(ports) = beside.ports.filter(|ports| !self.reserves_fit(*ports)) else { return };
-        let found = format!("{} for each of {ports} ports", Bytes(self.reserved));
+        let each = if self.per == ThresholdOf::Queue { "queue of " } else { "of " };
+        let found = format!("{} for each {each}{ports} ports", Bytes(self.reserved));
         report.add_error(
             "reserved",
             found,
@@ -117,7 +150,8 @@ impl Buffer for Shared {
         );
     }
     fn describe(&self, _frame: u16) -> Option<String> {
-        Some(format!("shared, alpha = {}", self.times))
+        let per = if self.per == ThresholdOf::Queue { " per queue" } else { "" };
+        Some(format!("shared, alpha = {}{per}", self.times))
     }
     fn clone_boxed(&self) -> Box<dyn Buffer> {
         Box::new(self.clone())

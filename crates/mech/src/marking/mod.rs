@@ -3,11 +3,13 @@
 mod ecn_threshold;
 mod none;
 mod red;
+mod wred;
 
 pub use ecn_threshold::EcnThreshold;
 pub use none::NoMarks;
 pub use red::Red;
 pub(crate) use red::{Params as RedGiven, probability as red_probability, probability_range as red_range};
+pub use wred::Wred;
 
 use crate::{CheckContext, Env, Head, Mechanism, Needs, PortThresholds, QueueView, Report};
 
@@ -72,6 +74,7 @@ pub const ALL: &[Mechanism<MarkingSlot>] = &[
     Mechanism::new(&none::SPEC, |_| MarkingSlot::none()).allowed_at_nic(),
     Mechanism::new(&ecn_threshold::SPEC, |values| EcnThreshold::new(values).into()).allowed_at_nic(),
     Mechanism::new(&red::SPEC, |values| Red::new(values).into()).allowed_at_nic(),
+    Mechanism::new(&wred::SPEC, |values| Wred::new(values).into()),
 ];
 
 slot! {
@@ -80,6 +83,7 @@ slot! {
         None(NoMarks),
         EcnThreshold(EcnThreshold),
         Red(Red),
+        Wred(Wred),
     }
 }
 

@@ -23,11 +23,11 @@ pub(super) const SPEC: Spec = Spec {
     params: &[],
 };
 
-/// Returns the least urgent packet queued for a port, with its class and rank.
+/// Returns the least urgent packet queued for a port, with the number of its queue and its rank.
 fn least_urgent(at: &ForwardingContext) -> Option<(u8, u32, PktId)> {
-    (0..8).find_map(|class| {
-        let (id, rank) = at.view.least_urgent(at.output, QueueId::normal(class))?;
-        Some((class, rank, id))
+    (0..8).find_map(|number| {
+        let (id, rank) = at.view.least_urgent(at.output, QueueId::normal(number))?;
+        Some((number, rank, id))
     })
 }
 
@@ -37,10 +37,9 @@ impl Overflow for Evict {
         if at.fits(at.output, queue, pkt.size) {
             return Fate::Enqueue(queue);
         }
+        let own = at.view.waiting_queue(QueueId::normal(pkt.class())).class();
         match least_urgent(at) {
-            Some((class, rank, id)) if class < pkt.class() || (class == pkt.class() && rank > pkt.rank) => {
-                Fate::Evict(id)
-            }
+            Some((number, rank, id)) if number < own || (number == own && rank > pkt.rank) => Fate::Evict(id),
             _ => Fate::Drop(DropReason::BufferFull),
         }
     }

@@ -201,7 +201,7 @@ impl Trim {
     /// Returns the last of those packets of a queue whose payload may be cut.
     fn last_cuttable(&self, at: &ForwardingContext, queue: QueueId) -> Option<PktId> {
         let mut last = None;
-        at.view.visit_packets_from_last(at.output, queue, &mut |id, head| {
+        at.view.visit_packets_from_last(at.output, at.view.waiting_queue(queue), &mut |id, head| {
             last = (self.may_cut(head) && u64::from(head.size) > MIN_FRAME_BYTES).then_some(id);
             last.is_some()
         });

@@ -182,6 +182,8 @@ typed! {
     Vec<String>: Texts,
     Vec<f64>: Numbers,
     Vec<u64>: Counts,
+    Vec<(String, Values)>: Named,
+    Vec<Values>: List,
 }
 
 /// Optional parameter, read as `None` if it was left out or is `off`.

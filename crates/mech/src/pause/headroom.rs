@@ -54,6 +54,23 @@ impl PausedLink {
         received.saturating_add(self.response).saturating_add(self.delay_from_device)
     }
 
+    /// Returns the headroom in bytes of whole cells, if every frame has at least `least` bytes.
+    ///
+    /// Frames of the size that fills the most cells in the time on the wire fill the window, and the largest frame may
+    /// begin at its very end. The frame that reached `xoff` is in the memory below it.
+    pub fn worst_case_headroom(&self, cell: u64, least: u16) -> u64 {
+        let window = self.max_wait().saturating_add(self.reaction_time());
+        const MANY: u64 = 1 << 20;
+        let wire = u128::from(window.0) * u128::from(MANY) / u128::from(self.rate_from_device.time(MANY).0.max(1)) + 1;
+        let cells = |size: u64| size.div_ceil(cell);
+        let (least, most) = (u64::from(least).min(u64::from(self.frame)), u64::from(self.frame));
+        // A frame of one byte more than whole cells fills the most cells for its size.
+        let worst = (least.div_ceil(cell)..=most.div_ceil(cell)).map(|whole| (whole * cell + 1).min(most));
+        let fills = |size: u64| (u128::from(cells(size)) * wire).div_ceil(u128::from(size + u64::from(self.gap)));
+        let filled = worst.chain([least, most]).map(fills).max().unwrap_or(0);
+        u64::try_from(filled).unwrap_or(u64::MAX).saturating_add(cells(most)).saturating_mul(cell)
+    }
+
     /// Returns the headroom: the bytes that may still arrive after the memory in use has reached `xoff`.
     pub fn headroom_bytes(&self) -> u64 {
         let window = self.max_wait().saturating_add(self.reaction_time());

@@ -55,6 +55,12 @@ params! {
             kind: ParamKind::Time { min: 0 },
             default: Some("0us"),
         },
+        response_by_rate: bool = {
+            doc: "Takes `response` from the rate of the link, as in IEEE 802.3 §31B.3.7: 67 quanta of 512 bit times at \
+                  10 Gb/s, 80 at 25, 118 at 40, 147 at 50, 394 at 100, 453 at 200, and 905 above.",
+            kind: ParamKind::Flag,
+            default: Some("false"),
+        },
         lossless: bool = {
             doc: "Ends the run with an error if no memory is free for a packet of a paused class. With `false`, the \
                   loss is counted and the run continues.",
@@ -65,6 +71,16 @@ params! {
 }
 
 impl PauseThresholds {
+    /// Returns the key of a threshold that the scenario sets, if any.
+    pub(super) fn given_key(&self) -> Option<&'static str> {
+        let keys = [
+            ("xoff", self.xoff.is_some()),
+            ("xon", self.xon.is_some()),
+            ("alpha", self.alpha.is_some()),
+            ("offset", self.offset.is_some()),
+        ];
+        keys.into_iter().find(|(_, given)| *given).map(|(key, _)| key)
+    }
     /// Returns the XOFF and XON thresholds, fixed or dynamic.
     pub(super) fn to_levels(&self) -> PauseLevels {
         if let (Some(xoff), Some(xon)) = (self.xoff, self.xon) {
@@ -99,6 +115,9 @@ impl PauseThresholds {
 impl PauseFrames {
     /// Reports a refresh time that is longer than the pause.
     pub(super) fn check(&self, report: &mut Report) {
+        if self.response_by_rate && self.response != Dur::ZERO {
+            report.add_error("response", self.response, "no `response` with response_by_rate = true");
+        }
         if let NumberOrOff::Count(refresh) = self.refresh {
             if refresh > self.quanta {
                 report.add_error("refresh", refresh, format!("at most quanta = {}", self.quanta));

@@ -16,6 +16,8 @@ pub struct Pfc {
     classes: ClassSet,
     /// Classes to pause, as listed in the scenario.
     given: Option<Vec<u64>>,
+    /// Classes of each lossless group, if the memory of the switch has groups. They replace classes and thresholds.
+    groups: Option<[ClassSet; 8]>,
     /// Classes that are paused at the far end now.
     paused: ClassSet,
     /// Bytes of each class at the last call; the difference distinguishes a stored frame from a departure.
@@ -38,7 +40,7 @@ pub(super) const SPEC: Spec = Spec {
     kind: "pfc",
     doc: "Pauses a class at the far end of a port whose frames of that class hold too much memory.",
     cite: "IEEE 802.1Qbb; 802.1Q §36",
-    params: &join_params::<9>(&[PauseThresholds::PARAMS, PausedClasses::PARAMS, PauseFrames::PARAMS]),
+    params: &join_params::<10>(&[PauseThresholds::PARAMS, PausedClasses::PARAMS, PauseFrames::PARAMS]),
 };
 
 impl Pfc {
@@ -50,12 +52,17 @@ impl Pfc {
         );
         let listed = |list: &Vec<u64>| list.iter().fold(ClassSet::NONE, |set, n| set.union(ClassSet::single(*n as u8)));
         let classes = given.as_ref().map_or(ClassSet::ALL, listed);
-        Pfc { rules, classes, given, paused: ClassSet::NONE, last: [0; 8] }
+        Pfc { rules, classes, given, groups: None, paused: ClassSet::NONE, last: [0; 8] }
     }
 
-    fn send_signal(&mut self, signal: PauseSignal, port: PortId, class: u8, env: &mut Env) {
-        let set = ClassSet::single(class);
-        let timer = TimerId(u16::from(class));
+    /// Returns the classes that are paused together: one class, or those of a priority group.
+    fn classes_of(&self, number: u8) -> ClassSet {
+        self.groups.map_or(ClassSet::single(number), |groups| groups[usize::from(number & 7)])
+    }
+
+    fn send_signal(&mut self, signal: PauseSignal, port: PortId, number: u8, env: &mut Env) {
+        let set = self.classes_of(number);
+        let timer = TimerId(u16::from(number));
         match signal {
             PauseSignal::Xoff => {
                 self.paused = self.paused.union(set);
@@ -75,6 +82,12 @@ impl Pfc {
 impl Agent for Pfc {
     fn range_without_call(&self, account: Account) -> (u64, u64) {
         match account {
+            Account::Group(_, group)
+                if self.groups.is_some_and(|groups| groups[usize::from(group)] != ClassSet::NONE) =>
+            {
+                Account::EVERY_CHANGE
+            }
+            _ if self.groups.is_some() => Account::UNWATCHED,
             Account::Input(_, class) if self.classes.has(class) => {
                 self.rules.levels_without_pause_frames(self.paused.has(class))
             }
@@ -86,8 +99,20 @@ impl Agent for Pfc {
         self.rules.for_port(clock);
     }
 
+    fn for_groups(&mut self, lossless: &[ClassSet; 8]) {
+        self.groups = Some(*lossless);
+    }
+
     /// Reports thresholds and pause times that conflict, and lists of classes that are empty or name a class twice.
     fn check(&self, beside: &CheckContext, report: &mut Report) {
+        if beside.groups {
+            self.rules.check_for_groups(report);
+            if self.given.is_some() {
+                let rule = "no `classes` with a buffer of kind `pools`, whose lossless groups are paused";
+                report.add_error("classes", "`classes` beside `pools`", rule);
+            }
+            return;
+        }
         self.rules.check(beside, report);
         let Some(classes) = &self.given else { return };
         let once: BTreeSet<u64> = classes.iter().copied().collect();
@@ -97,6 +122,10 @@ impl Agent for Pfc {
     }
 
     fn on_level(&mut self, account: Account, bytes: u64, at: &AgentContext, env: &mut Env) {
+        if let Account::Group(port, group) = account {
+            let signal = if bytes > 0 { PauseSignal::Xoff } else { PauseSignal::Xon };
+            return self.send_signal(signal, port, group, env);
+        }
         let Account::Input(port, class) = account else { return };
         let before = std::mem::replace(&mut self.last[usize::from(class)], bytes);
         let signal =
@@ -106,6 +135,10 @@ impl Agent for Pfc {
 
     fn on_timer(&mut self, id: TimerId, at: &AgentContext, env: &mut Env) {
         let class = id.0 as u8;
+        if self.groups.is_some() {
+            // The group is stopped as long as the timer runs: its release cancels the timer.
+            return self.send_signal(PauseSignal::Xoff, at.port, class, env);
+        }
         if self.paused.has(class) {
             let signal = self.rules.refresh_signal(at.view.allocated_bytes(at.port, class), at.view.free_pool_bytes());
             self.send_signal(signal, at.port, class, env);
@@ -128,12 +161,18 @@ impl Agent for Pfc {
 
 impl Pausing for Pfc {
     fn pause_group(&self, class: u8) -> ClassSet {
+        if let Some(groups) = &self.groups {
+            return groups.iter().copied().find(|classes| classes.has(class)).unwrap_or(ClassSet::NONE);
+        }
         if self.classes.has(class) { ClassSet::single(class) } else { ClassSet::NONE }
     }
     fn paused_classes(&self) -> ClassSet {
         self.paused
     }
     fn pause_levels(&self) -> PauseLevels {
+        if self.groups.is_some() {
+            return PauseLevels::OfGroups;
+        }
         self.rules.level
     }
     fn duration_and_refresh(&self) -> (Dur, Option<Dur>) {

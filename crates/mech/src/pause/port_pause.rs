@@ -23,7 +23,7 @@ pub(super) const SPEC: Spec = Spec {
     kind: "pause",
     doc: "Pauses the far end of a port whose frames hold too much memory, whatever their class.",
     cite: "IEEE 802.3x; 802.3 annex 31B",
-    params: &join_params::<8>(&[PauseThresholds::PARAMS, PauseFrames::PARAMS]),
+    params: &join_params::<9>(&[PauseThresholds::PARAMS, PauseFrames::PARAMS]),
 };
 
 const REFRESH_TIMER: TimerId = TimerId(0);

@@ -19,4 +19,4 @@ pub(crate) use decision_inputs::{DecisionInputs, buffer_of_packets, chi_square, 
 pub(crate) use script::{parse_host, parse_packet};
 #[cfg(test)]
 pub(crate) use state::SwitchState;
-pub use values::values;
+pub use values::{toml_values, values};

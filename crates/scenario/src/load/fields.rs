@@ -200,12 +200,11 @@ pub(super) fn read_values(table: &Node, wanted: AllowedKeys, faults: &mut Faults
     visit_parameters(table, "", (&wanted, &own), &mut |param, node| {
         given.push(param.name);
         let Some(node) = node else { return };
-        if let (ParamKind::Sizes(kinds), Data::Table(_)) = (param.kind, &node.data) {
-            let made = read_choice(node, AllowedKinds::new(kinds), faults);
-            values.0.extend(made.map(|made| (param.name.into(), Value::Table(made.kind, made.values))));
-            return;
-        }
-        match value::read_value(param, node) {
+        let read = match read_nested(&param.kind, node, faults) {
+            Some(nested) => Ok(nested),
+            None => value::read_value(param, node),
+        };
+        match read {
             Ok(Some(value)) => drop(values.0.insert(param.name.into(), value)),
             Ok(None) => (),
             Err(message) => faults.add_fault(&node.at, message),
@@ -223,6 +222,39 @@ pub(super) fn read_values(table: &Node, wanted: AllowedKeys, faults: &mut Faults
         }
     }
     (faults.count == before).then_some(values)
+}
+
+/// Reads a table, or tables, as the value of a parameter. Returns `None` if the value is no table of its kind, and
+/// `Some(None)` if the tables have faults.
+fn read_nested(kind: &ParamKind, node: &Node, faults: &mut Faults) -> Option<Option<Value>> {
+    let read = |node: &Node, spec: &Spec, faults: &mut Faults| match node.data {
+        Data::Table(_) => read_values(node, AllowedKeys::new(spec.params), faults),
+        _ => {
+            faults.add_fault(&node.at, format_fault(node.format_value(), "a table"));
+            None
+        }
+    };
+    Some(match (kind, &node.data) {
+        (ParamKind::Sizes(kinds) | ParamKind::Table(kinds), Data::Table(_)) => {
+            let made = read_choice(node, AllowedKinds::new(kinds), faults);
+            made.map(|made| Value::Table(made.kind, made.values))
+        }
+        (ParamKind::Named(spec), Data::Table(tables)) => {
+            let mut all = Vec::new();
+            for (name, table) in tables {
+                if !is_name(name) {
+                    faults.add_fault(&table.at, format_fault(format!("the name {name:?}"), NAME_RULE));
+                }
+                all.extend(read(table, spec, faults).map(|given| (name.clone(), given)));
+            }
+            (all.len() == tables.len()).then_some(Value::Named(all))
+        }
+        (ParamKind::List(spec), Data::List(tables)) => {
+            let all: Vec<Values> = tables.iter().filter_map(|table| read(table, spec, faults)).collect();
+            (all.len() == tables.len()).then_some(Value::List(all))
+        }
+        _ => return None,
+    })
 }
 
 /// Calls `each` for every parameter that a table sets; the value is `None` if a prefix of the dotted name is no table.

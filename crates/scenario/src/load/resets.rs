@@ -10,7 +10,7 @@ use crate::diag::truncate;
 use crate::{settings, topology, traffic};
 use dataplane::transport;
 use mech::Registry;
-use mech::params::{Param, ParamKind, Spec};
+use mech::params::{Param, Spec};
 use std::collections::BTreeMap;
 
 /// Returns notes about parameters that settings of the command line removed from the file.
@@ -81,7 +81,7 @@ impl ResetSearch<'_> {
     fn child_context(&self, context: &TableContext, key: &str) -> TableContext {
         let path = join_path(&context.path, key);
         let kinds = context.specs.iter().flat_map(|spec| spec.params).filter(|param| param.name == key);
-        let sizes = kinds.filter_map(|param| if let ParamKind::Sizes(specs) = param.kind { Some(specs) } else { None });
+        let nested = kinds.map(|param| param.kind.nested_specs()).filter(|specs| !specs.is_empty());
         let slot = path.split_once('.').filter(|(_, slot)| !slot.contains('.'));
         let specs = match (path.as_str(), slot) {
             ("framing", _) => settings::FRAMING.to_vec(),
@@ -92,7 +92,7 @@ impl ResetSearch<'_> {
             ("topology", _) => topology::SPECS.to_vec(),
             ("transport", _) => transport::SPECS.to_vec(),
             ("traffic", _) => traffic::SPECS.to_vec(),
-            _ => sizes.take(1).flatten().copied().collect(),
+            _ => nested.take(1).flatten().collect(),
         };
         TableContext { path, specs }
     }

@@ -30,6 +30,10 @@ fn value_json(value: &Value) -> Json {
             map.insert("kind".into(), json!(kind));
             Json::Object(map)
         }
+        Value::Named(tables) => {
+            tables.iter().map(|(name, given)| (name.clone(), Json::Object(values_json(given)))).collect()
+        }
+        Value::List(tables) => tables.iter().map(|given| Json::Object(values_json(given))).collect(),
     }
 }
 

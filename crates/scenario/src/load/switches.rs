@@ -20,6 +20,7 @@ use mech::overflow::OverflowSlot;
 use mech::routing::RoutingSlot;
 use mech::{Agent, CheckContext, Registry, RegistrySlot, Report, SLOTS};
 use std::collections::{BTreeMap, BTreeSet};
+use units::Rate;
 
 /// Largest number of unknown names of tiers and switches that are reported.
 const MAX_REPORTED_UNKNOWN: usize = 100;
@@ -55,7 +56,8 @@ pub(super) struct SwitchReader<'a> {
     overrides: Vec<Override<'a>>,
     /// Table `[switch]` merged with each list of overrides, and its mechanisms unless the table has faults.
     read_tables: BTreeMap<Vec<usize>, (Node, Option<SwitchSlots>)>,
-    checked_sizes: BTreeSet<(Vec<usize>, usize)>,
+    /// Overrides and port rates whose sizes were checked.
+    checked_sizes: BTreeSet<(Vec<usize>, Vec<Rate>)>,
     registry: &'a Registry,
     notes: &'a mut Vec<String>,
 }
@@ -124,13 +126,19 @@ impl<'a> SwitchReader<'a> {
     }
 
     /// Checks memory and routing of `[switch]`, with these overrides, for a switch with this number of ports.
-    fn check_sizes(&mut self, which: &[usize], ports: usize, net: &Topology, faults: &mut Faults) {
+    fn check_sizes(&mut self, which: &[usize], node: &topology::Node, net: &Topology, faults: &mut Faults) {
         self.read_slots(which, faults);
+        let rates: Vec<Rate> = node.ports.iter().map(|port| port.rate).collect();
         if let (true, Some((table, Some(filled)))) =
-            (self.checked_sizes.insert((which.to_vec(), ports)), self.read_tables.get(which))
+            (self.checked_sizes.insert((which.to_vec(), rates.clone())), self.read_tables.get(which))
         {
-            let ports = u16::try_from(ports).unwrap_or(u16::MAX);
-            let beside = CheckContext { ports: Some(ports), addresses: net.plan.is_some(), ..filled.check_context() };
+            let ports = u16::try_from(rates.len()).unwrap_or(u16::MAX);
+            let beside = CheckContext {
+                ports: Some(ports),
+                rates: Some(&rates),
+                addresses: net.plan.is_some(),
+                ..filled.check_context()
+            };
             let mut report = Report::default();
             filled.buffer.slot.peek().check(&beside, &mut report);
             self.notes.extend(checks::report_faults(table, "buffer", report, faults));
@@ -175,7 +183,7 @@ impl<'a> SwitchReader<'a> {
         for node in &net.nodes[hosts.min(net.nodes.len())..] {
             let own = self.matching_overrides(node, None, true);
             let classes = self.port_groups(node, net, by_rate);
-            self.check_sizes(&own, node.ports.len(), net, faults);
+            self.check_sizes(&own, node, net, faults);
             self.check_input_side(&own, node, faults);
             let slots = self.read_slots(&own, faults);
             // All port groups are read before a fault skips the switch, so that all faults are found together.
@@ -276,7 +284,8 @@ impl SwitchSlots {
         CheckContext {
             buffer: &self.buffer.kind,
             memory,
-            shared: memory.is_some() && buffer.fixed_thresholds().is_none(),
+            groups: buffer.has_groups(),
+            shared: memory.is_some() && buffer.fixed_thresholds().is_none() && !buffer.has_accounts(),
             ..CheckContext::EMPTY
         }
     }

@@ -5,7 +5,7 @@ use super::tree::{Data, Node};
 use crate::diag::{format_fault, format_one_of, nearest_word};
 use crate::limits::{MAX_RATE, MAX_TIME, MIN_RATE};
 use crate::quantities::{self, spelling_hint};
-use mech::params::{Param, ParamKind, Value};
+use mech::params::{Param, ParamKind, Spec, Value};
 use units::{Bytes, Dur, ParseError, parse_dur, parse_rate};
 
 const SIZE_UNITS: &str = "B, KB, MB, GB, KiB, MiB, GiB";
@@ -53,6 +53,14 @@ pub(crate) fn describe_kind(kind: &ParamKind) -> String {
             let text = "a size with its unit, such as \"20KB\", the name of a distribution, or a file of sizes";
             format!("{text}, or a table with kind = {}", kinds.join(", "))
         }
+        ParamKind::Table(specs) => {
+            let kinds: Vec<_> = specs.iter().map(|spec| format!("`{}`", spec.kind)).collect();
+            format!("a table with kind = {}", kinds.join(", "))
+        }
+        ParamKind::Named(spec) => {
+            format!("a table of tables, each under a name of your choice and with the keys {}", list_keys(spec))
+        }
+        ParamKind::List(spec) => format!("a list of tables with the keys {}", list_keys(spec)),
     }
 }
 
@@ -62,6 +70,10 @@ pub(crate) fn describe_allowed(param: &Param) -> String {
         Some(word) => format!("{}, or \"{word}\"", describe_kind(&param.kind)),
         None => describe_kind(&param.kind),
     }
+}
+
+fn list_keys(spec: &Spec) -> String {
+    spec.params.iter().map(|param| format!("`{}`", param.name)).collect::<Vec<_>>().join(", ")
 }
 
 fn describe_count_range(min: u64, max: u64) -> String {

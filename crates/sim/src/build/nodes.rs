@@ -9,8 +9,9 @@ use mech::fib::FibSlot;
 use mech::host::ReactionHost;
 use mech::overflow::OverflowSlot;
 use mech::routing::{Paths, RoutingSlot};
-use mech::{AgentSlot, HostId, Lane, LaneLimit, Lanes, PortThresholds, Stream, StreamPurpose, SwitchContext};
+use mech::{AgentSlot, HostId, Lane, LaneLimit, Lanes, PortId, PortThresholds, Stream, StreamPurpose, SwitchContext};
 use scenario::events::{LinkHistory, SendingPort};
+use scenario::group_memory::lossless_classes;
 use scenario::topology::Port;
 use scenario::{Cioq, PortConfig, Scenario, SimultaneousArrivals, SwitchConfig, TieOrder};
 use std::collections::BTreeMap;
@@ -125,6 +126,13 @@ impl NodeSettings<'_> {
     }
 
     pub(super) fn build_switch(&self, index: usize, config: &SwitchConfig) -> Switch {
+        let mut setup = self.switch_setup(index, config);
+        (self.change_switch)(self.scenario.topology.hosts + index as u32, &mut setup);
+        Switch::new(setup)
+    }
+
+    /// Returns the parameters and mechanisms of a switch as the scenario describes it.
+    pub(super) fn switch_setup(&self, index: usize, config: &SwitchConfig) -> SwitchSetup {
         let (s, node) = (self.scenario, self.scenario.topology.hosts + index as u32);
         let links = &s.topology.nodes[node as usize].ports;
         let host = |name: &str| s.topology.find_host(name);
@@ -138,16 +146,23 @@ impl NodeSettings<'_> {
         };
         let overflow = OverflowSlot::clone(&config.overflow.slot).for_switch(&own);
         let buffer = BufferSlot::clone(&config.buffer.slot).for_ports(links.len() as u16);
+        let buffer = if buffer.peek().has_accounts() { buffer.for_links(&s.buffer_ports(index)) } else { buffer };
+        let layout = buffer.peek().layout();
+        let groups = layout.as_ref().filter(|layout| layout.has_groups());
+        let lossless = |port: u16| groups.map(|layout| lossless_classes(layout, PortId(port)));
         let ports = links.iter().zip(&config.ports).zip(0..).map(|((link, port), p)| PortSetup {
             clock: self.port_rate(node, p).clock(),
             is_switch: link.peer >= s.topology.hosts,
             marking: (*port.marking.slot).clone(),
             scheduler: (*port.scheduler.slot).clone(),
             pause: self.pause_setup(node, p),
-            agents: build_agents(port, s.max_rate(node, p).clock(), link.peer >= s.topology.hosts),
+            agents: build_agents(port, s.max_rate(node, p).clock(), link.peer >= s.topology.hosts)
+                .into_iter()
+                .map(|slot| lossless(p).map_or(slot.clone(), |classes| slot.for_groups(&classes)))
+                .collect(),
             changes: self.is_stepped(node, p),
         });
-        let mut setup = SwitchSetup {
+        SwitchSetup {
             core: CoreSetup {
                 node,
                 seed: self.seed,
@@ -164,9 +179,7 @@ impl NodeSettings<'_> {
             routing: RoutingSlot::clone(&config.routing.slot).for_switch(&own),
             snapshot: config.simultaneous == SimultaneousArrivals::Snapshot,
             shuffle: config.ties == TieOrder::Random,
-        };
-        (self.change_switch)(node, &mut setup);
-        Switch::new(setup)
+        }
     }
 }
 

@@ -25,6 +25,7 @@ use crate::progress::{Progress, StopReason};
 use crate::recorder::{Recorder, growing_tables};
 use crate::tap::Tap;
 use crate::world::World;
+use mech::{ClassSet, PortId};
 use scenario::Scenario;
 use units::Time;
 
@@ -89,10 +90,25 @@ pub struct Results {
     pub received: Vec<u64>,
     /// First deadlock of paused links that was found.
     pub deadlock: Option<Deadlock>,
+    /// Switch port with the most losses of those whose classes share memory, if there is any.
+    pub shared_by_classes: Option<SharedByClasses>,
     /// Loss of a packet of a lossless class that ended the run.
     pub lost: Option<LosslessViolationAt>,
     /// Rule that a mechanism broke, which ended the run.
     pub broken: Option<BrokenRuleAt>,
+}
+
+/// Switch port that lost packets while several traffic classes shared its memory without limits of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedByClasses {
+    /// Number of the switch among all nodes.
+    pub node: u32,
+    /// Number of the port.
+    pub port: u16,
+    /// Classes that were lost there, or waited there when the buffer was full.
+    pub classes: ClassSet,
+    /// Number of packets that the full buffer refused.
+    pub drops: u64,
 }
 
 pub(crate) fn make_column<T, C>(rows: &[T], make: fn(Vec<C>) -> Column, cell: impl Fn(&T) -> C) -> Column {
@@ -100,6 +116,20 @@ pub(crate) fn make_column<T, C>(rows: &[T], make: fn(Vec<C>) -> Column, cell: im
 }
 
 impl<T: Tap> World<Recorder, T> {
+    /// Returns the switch port with the most losses of those whose classes share memory; the first of equal ones.
+    fn port_shared_by_classes(&self, scenario: &Scenario) -> Option<SharedByClasses> {
+        let mut most: Option<SharedByClasses> = None;
+        for (node, switch) in (scenario.topology.hosts..).zip(&self.switches) {
+            for port in 0..switch.core().ports().len() as u16 {
+                let (classes, drops) = switch.core().classes_when_full(PortId(port));
+                if classes.0.count_ones() > 1 && most.is_none_or(|most| drops > most.drops) {
+                    most = Some(SharedByClasses { node, port, classes, drops });
+                }
+            }
+        }
+        most
+    }
+
     /// Completes the counters of a run that has stopped (or is abandoned here), and returns its results. Rows that were
     /// taken before are not part of them.
     pub fn results(&mut self, scenario: &Scenario) -> Results {
@@ -152,6 +182,7 @@ impl<T: Tap> World<Recorder, T> {
             carried_bits: self.carried_bits(scenario),
             received: self.bytes_received_in_window(scenario),
             deadlock: self.deadlock.clone(),
+            shared_by_classes: self.port_shared_by_classes(scenario),
             lost: self.state.lost,
             broken: self.state.broken,
         }

@@ -56,6 +56,16 @@ fn in_step(text: &str) -> String {
     }
 }
 
+/// Parameters of a small memory with pools at both sides, lossless groups 3 and 7, two slices and cells of 80 B.
+pub const POOLS: &str = "kind = \"pools\", cell = \"80B\", \
+     pools = { in = { side = \"ingress\", size = \"60KB\" }, out = { side = \"egress\", size = \"50KB\" } }, \
+     profiles = { lossy = { pool = \"in\", reserve = \"2KB\", threshold = { kind = \"dynamic\", alpha = 2 } }, \
+     lossless = { pool = \"in\", reserve = \"2KB\", lossless = true, xoff = \"8KB\", xon_offset = \"2KB\", \
+     threshold = { kind = \"dynamic\", alpha = 0.25 } }, \
+     queue = { pool = \"out\", reserve = \"2KB\", threshold = { kind = \"dynamic\", alpha = 1 } } }, \
+     groups = [{ group = [0, 1, 2, 4, 5, 6], profile = \"lossy\" }, { group = [3, 7], profile = \"lossless\" }], \
+     queues = [{ queue = [0, 1, 2, 3, 4, 5, 6, 7], profile = \"queue\" }]";
+
 /// Topology of PABO §V: three senders, a receiver, and seven switches in a tree.
 pub const PABO_TREE: &str = "kind = \"chain_tree\"\nn = 3\ndepth = 2\nlink = { rate = \"1Gbps\", delay = \"50ns\" }";
 

@@ -61,7 +61,11 @@ pub fn different(param: &Param, now: Option<&Json>) -> Vec<String> {
             [words, LISTS.map(str::to_string).into()].concat()
         }
         ParamKind::Numbers => vec!["[5, 1]".into(), "[1, 1, 9]".into()],
-        ParamKind::Counts { .. } => vec!["[2, 2]".into(), "[4, 3]".into(), "[0]".into(), "[1]".into()],
+        ParamKind::Table(_) | ParamKind::Named(_) | ParamKind::List(_) => Vec::new(),
+        ParamKind::Counts { .. } => {
+            let lists = ["[2, 2]", "[4, 3]", "[0]", "[1]", "[0, 0, 0, 1]", "[0, 0, 0, 0, 0, 0, 0, 0]"];
+            lists.map(str::to_string).into()
+        }
     }
 }
 
@@ -82,5 +86,7 @@ fn texts(now: &str) -> Vec<String> {
     let nodes = ["h1", "h3", "1", "a", "b", "leaf0:spine1", "spine", "leaf1", "stub", "other"].map(str::to_string);
     let of_format = ["hpcc", "flows", "opera", "config"].map(|name| format!("other_{name}.txt"));
     let files = ["graphml", "csv", "cm", "topo"].map(|end| format!("other.{end}"));
+    let of_memory = ["in", "in2", "out", "out_lossless", "lossy", "lossless", "queue"].map(str::to_string);
+    let nodes = of_memory.into_iter().chain(nodes);
     nodes.into_iter().chain(of_format).chain(files).filter(|name| name != now).collect()
 }

@@ -54,6 +54,7 @@ fn shared(alpha: f64) -> BufferSlot {
         ("size", Value::Size(Bytes(1_700_000))),
         ("alpha", Value::Number(alpha)),
         ("reserved", Value::Size(Bytes(15_000))),
+        ("per", Value::Word("port".into())),
     ]);
     mech::Registry::catalogue().make::<BufferSlot>("shared", &values).unwrap().for_ports(PORTS)
 }

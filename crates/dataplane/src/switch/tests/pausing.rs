@@ -79,6 +79,7 @@ fn pfc() -> AgentSlot {
         ("xon", Value::Size(Bytes(1000))),
         ("quanta", Value::Count(100)),
         ("response", Value::Time(Dur::ZERO)),
+        ("response_by_rate", Value::Flag(false)),
         ("lossless", Value::Flag(true)),
         ("classes", Value::Counts(vec![1, 2])),
     ];

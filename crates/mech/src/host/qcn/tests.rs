@@ -235,6 +235,6 @@ fn qcn_min_rate_not_below_the_line_rate_is_refused() {
     };
     assert_eq!(report("", Rate::gbps(10)), []);
     let wrong = report("min_rate=10Gbps", Rate::gbps(10));
-    assert_eq!((wrong[0].key, wrong[0].found.as_str()), ("min_rate", "10Gbps"));
+    assert_eq!((&*wrong[0].key, wrong[0].found.as_str()), ("min_rate", "10Gbps"));
     assert_eq!(report("min_rate=10Gbps", Rate::gbps(25)), []);
 }

@@ -256,7 +256,7 @@ fn trim_check_refuses_conflicts_and_warns_of_no_effect() {
     let said = |given: &str, beside: &CheckContext| {
         let mut report = Report::default();
         trim(given).check(beside, &mut report);
-        (report.errors.iter().map(|wrong| wrong.key).collect::<Vec<_>>(), report.warnings.len())
+        (report.errors.iter().map(|wrong| wrong.key.to_string()).collect::<Vec<_>>(), report.warnings.len())
     };
     let of = |memory| CheckContext { memory, ..CheckContext::EMPTY };
     let in_bytes = of(Some(Amount::Bytes(128 << 10)));
@@ -264,7 +264,7 @@ fn trim_check_refuses_conflicts_and_warns_of_no_effect() {
     assert_eq!(said("", &CheckContext { shared: true, ..in_bytes }), (vec![], 1));
     assert_eq!(said("", &of(None)), (vec![], 1));
     assert_eq!(said("", &of(Some(Amount::Packets(100)))), (vec![], 1));
-    assert_eq!(said("header_class=7", &of(Some(Amount::Packets(100)))), (vec!["header_class"], 0));
+    assert_eq!(said("header_class=7", &of(Some(Amount::Packets(100)))), (vec!["header_class".to_string()], 0));
     assert_eq!(said("header_class=7", &in_bytes), (vec![], 0));
     for (size, wrong) in [("1B", true), ("63B", true), ("64B", false), ("65535B", false), ("65536B", true)] {
         assert_eq!(said(&format!("trim_size={size}"), &in_bytes).0.len(), usize::from(wrong), "{size}");

@@ -1,9 +1,10 @@
 //! Tests of errors and warnings about parameters of QCN's congestion point.
 
 use super::*;
+use std::borrow::Cow;
 
 /// Returns the keys and values of QCN's parameter errors, and the first words of the warnings.
-fn errors_and_warnings(given: &str) -> (Vec<(&'static str, String)>, Vec<String>) {
+fn errors_and_warnings(given: &str) -> (Vec<(Cow<'static, str>, String)>, Vec<String>) {
     let keys: Vec<&str> =
         given.split_whitespace().filter_map(|pair| pair.split_once('=')).map(|(key, _)| key).collect();
     let is_given = |key: &str| keys.contains(&key);
@@ -14,7 +15,7 @@ fn errors_and_warnings(given: &str) -> (Vec<(&'static str, String)>, Vec<String>
     (wrong, notes.collect())
 }
 
-fn no_errors_or_warnings() -> (Vec<(&'static str, String)>, Vec<String>) {
+fn no_errors_or_warnings() -> (Vec<(Cow<'static, str>, String)>, Vec<String>) {
     (Vec::new(), Vec::new())
 }
 
@@ -35,10 +36,10 @@ fn qcn_settings_that_fit_have_no_errors_or_warnings() {
 #[test]
 fn a_clock_is_for_drawn_culprits_at_inputs() {
     let found = |given: &str| errors_and_warnings(given).0;
-    let at_outputs = [("keep_alive", "keep_alive with at = \"outputs\"".to_string())];
+    let at_outputs = [("keep_alive".into(), "keep_alive with at = \"outputs\"".to_string())];
     assert_eq!(found("keep_alive=1us"), at_outputs);
     assert_eq!(found("keep_alive=1us culprit=occupancy at=outputs"), at_outputs);
-    let by_arrival = [("keep_alive", "keep_alive with culprit = \"arrival\"".to_string())];
+    let by_arrival = [("keep_alive".into(), "keep_alive with culprit = \"arrival\"".to_string())];
     assert_eq!(found("keep_alive=1us at=inputs"), by_arrival);
 }
 

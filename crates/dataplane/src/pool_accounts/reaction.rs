@@ -1,0 +1,110 @@
+//! Reaction of lossless groups to changes of their pool by others (`react = "pool"`).
+//!
+//! A dynamic limit falls when others fill the pool, and rises when they leave. The largest use of a running group over
+//! its factor α is the number of free bytes at which the first group reaches its limit. So one comparison shows that
+//! no group has reached it, and the groups are searched only otherwise.
+
+use super::{GroupAt, PoolAccounts};
+use mech::PortId;
+
+/// Bounds on the free bytes of each pool, between which no group is stopped or released.
+#[derive(Clone, Debug)]
+pub(super) struct PoolReaction {
+    bounds: Vec<Bounds>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    /// A running group may be at its limit if at most this number of bytes is free.
+    stops_at: u64,
+    /// A stopped group may be released if at least this number of bytes is free.
+    releases_at: u64,
+}
+
+impl PoolReaction {
+    pub(super) fn new(pools: usize) -> PoolReaction {
+        PoolReaction { bounds: vec![Bounds { stops_at: 0, releases_at: u64::MAX }; pools] }
+    }
+}
+
+/// Returns the free bytes at which a limit of α times the free bytes is `limit`, rounded to the outside of the bound.
+fn free_at_limit(limit: u64, alpha: Option<u64>, rounds_up: bool) -> u64 {
+    match alpha {
+        Some(0) | None => {
+            if rounds_up {
+                u64::MAX
+            } else {
+                0
+            }
+        }
+        Some(alpha) => {
+            let free = (u128::from(limit) << 32) / u128::from(alpha) + u128::from(rounds_up);
+            u64::try_from(free).unwrap_or(u64::MAX)
+        }
+    }
+}
+
+impl PoolAccounts {
+    /// Stops or releases groups of the same pool as a group that has changed, if the pool alone has moved their limits.
+    #[inline]
+    pub(super) fn react(&mut self, group: GroupAt, stored: bool) {
+        if self.reaction.is_some() {
+            self.react_to_pool(group, stored);
+        }
+    }
+
+    fn react_to_pool(&mut self, changed: GroupAt, stored: bool) {
+        let (slice, port, number) = changed;
+        let Some(pool) = self.group(slice, port, number).map(|group| group.profile.pool) else { return };
+        self.widen_bounds(changed);
+        let at = self.pool_index(slice, pool);
+        let free = self.layout.pools[pool].size.saturating_sub(self.pools[at].shared);
+        let Some(bounds) = self.reaction.as_ref().map(|reaction| reaction.bounds[at]) else { return };
+        if if stored { free <= bounds.stops_at } else { free >= bounds.releases_at } {
+            self.search_groups(slice, pool, stored);
+        }
+    }
+
+    /// Widens the bounds of a pool so that they include one group.
+    fn widen_bounds(&mut self, (slice, port, number): GroupAt) {
+        let Some(group) = self.group(slice, port, number) else { return };
+        let Some(rules) = group.profile.lossless else { return };
+        let (pool, alpha) = (self.pool_index(slice, group.profile.pool), group.profile.threshold.alpha());
+        let stopped = self.groups[self.index(slice, port, number)].stopped;
+        let fixed = group.profile.threshold.fixed_limit().is_some();
+        let (shared, beyond) = (group.shared(), self.use_beyond_reserve(slice, port, number));
+        let Some(reaction) = &mut self.reaction else { return };
+        let bounds = &mut reaction.bounds[pool];
+        if stopped && !fixed {
+            let least = if beyond <= rules.xon { 0 } else { free_at_limit(beyond + rules.xon_offset, alpha, false) };
+            bounds.releases_at = bounds.releases_at.min(least);
+        } else if shared > 0 && !fixed {
+            bounds.stops_at = bounds.stops_at.max(free_at_limit(shared, alpha, true));
+        }
+    }
+
+    /// Stops or releases each group of a pool whose limit has moved past its use, and computes the bounds again.
+    fn search_groups(&mut self, slice: usize, pool: usize, stored: bool) {
+        let at = self.pool_index(slice, pool);
+        if let Some(reaction) = &mut self.reaction {
+            reaction.bounds[at] = Bounds { stops_at: 0, releases_at: u64::MAX };
+        }
+        let accounts = (0..self.ports as u16).flat_map(|port| (0..8).map(move |number| (PortId(port), number)));
+        for (port, number) in accounts {
+            let Some(group) = self.group(slice, port, number).filter(|group| group.profile.pool == pool) else {
+                continue;
+            };
+            if group.profile.lossless.is_none() {
+                continue;
+            }
+            let stopped = self.groups[self.index(slice, port, number)].stopped;
+            let at = (slice, port, number);
+            if stored && !stopped && group.shared() > 0 {
+                self.stop_if_full(at);
+            } else if !stored && stopped {
+                self.release_below(at, self.xon_level(at));
+            }
+            self.widen_bounds(at);
+        }
+    }
+}
