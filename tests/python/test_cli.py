@@ -88,6 +88,7 @@ def test_json_has_the_promised_shape_and_nothing_else_on_stdout(command: Command
     ran = command("run", scenario, "--json", "--seeds", 2, "--seed", 7, "--no-report")
     assert ran.status == 0
     document = json.loads(ran.out)
+    assert next(iter(document)) == "overspill"
     assert document["scenario"] == "incast"
     assert document["partial"] is False and document["interrupted"] is False
     assert [variant["name"] for variant in document["variants"]] == ["drop", "detour", "bounce"]
@@ -118,6 +119,8 @@ def test_json_has_the_promised_shape_and_nothing_else_on_stdout(command: Command
         assert set(one) == {"variant", "difference", "range"}
         assert one["range"][0] <= one["difference"] <= one["range"][1]
     assert json.loads(Path("out/incast/results.json").read_text()) == document
+    manifest = json.loads(Path("out/incast/manifest.json").read_text())
+    assert document["overspill"] == manifest["overspill"] == fake_core.version()
     three = json.loads(command("run", scenario, "--json", "--no-report", "--seeds", 3).out)
     for one in three["comparisons"]["fct_mean"]["against"]:
         assert set(one) == {"variant", "difference", "ci"}

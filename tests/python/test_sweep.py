@@ -1,5 +1,6 @@
 """Tests of sweeps over the fake core: which runs happen, and which results are kept."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -43,6 +44,11 @@ def test_a_grid_ends_in_one_tidy_table(command: Command, scenario: Path) -> None
     assert made.axes[0].numbers == [1.0, 2.0] and made.axes[1].numbers is None
     assert pc.read_csv("out/incast-sweep/sweep.csv").num_rows == made.metrics.num_rows
     assert pq.ParquetFile("out/incast-sweep/sweep.parquet").read().equals(made.metrics)
+
+
+def test_document_of_a_sweep_begins_with_its_version(command: Command, scenario: Path) -> None:
+    document = json.loads(command("sweep", scenario, "--json", "--no-report", *OVER, "--seeds", 1).out)
+    assert next(iter(document.items())) == ("overspill", fake_core.version())
 
 
 def test_values_are_those_of_a_plain_run(scenario: Path) -> None:

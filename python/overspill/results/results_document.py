@@ -74,6 +74,7 @@ def point_document(results: FinishedRuns) -> dict[str, Any]:
             }
         )
     return {
+        "overspill": results.facts["overspill"],
         "scenario": results.scenario,
         "variants": variants,
         "partial": results.partial,

@@ -73,6 +73,7 @@ def sweep_json(sweep: FinishedRuns) -> dict[str, Any]:
     ]
     kept = ("runs", "interrupted", "failures", "missing", "unfinished", "partial", "deadlocks", "notes")
     return {
+        "overspill": sweep.facts["overspill"],
         "scenario": sweep.scenario,
         "axes": [asdict(axis) for axis in sweep.axes],
         "variants": sweep.variants,
