@@ -1,9 +1,13 @@
-"""Tests of the wheel that `make wheel` builds, in an environment without Rust and without the repository."""
+"""Tests of the wheel and the source package that `make wheel` builds.
+
+The wheel is tried in an environment without Rust and without the repository.
+"""
 
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -14,6 +18,10 @@ from nbclient import NotebookClient
 ROOT = Path(__file__).parents[1]
 WHEEL = os.environ.get("OVERSPILL_WHEEL", "")
 MAX_BYTES = 12_000_000
+# Folders of a working tree that no package may have.
+FOLDERS_LEFT_OUT = {"target", "out", "dist", "shared", "shipped", ".venv", ".git", "__pycache__"}
+LIBRARY_SUFFIXES = (".so", ".pyd", ".dylib")
+BUILD_FILES = {"Cargo.toml", "Cargo.lock", "pyproject.toml", "README.md", "LICENSE-APACHE", "LICENSE-MIT"}
 
 pytestmark = pytest.mark.skipif(
     not WHEEL, reason="OVERSPILL_WHEEL names no wheel; `make wheel` builds and tests one"
@@ -115,3 +123,47 @@ def test_wheel_is_for_many_linux_systems_and_carries_papers_and_examples() -> No
     examples = {f"overspill/shipped/scenarios/{file.name}" for file in (ROOT / "scenarios").iterdir()}
     assert examples <= set(names)
     assert not [name for name in names if "__pycache__" in name or name.endswith(".png")]
+
+
+def files_of_source_package() -> set[str]:
+    """Returns the files of the source package beside the wheel, without its outermost folder."""
+    (path,) = (ROOT / WHEEL).parent.glob("overspill-*.tar.gz")
+    with tarfile.open(path) as package:
+        names = {one.name for one in package if one.isfile()}
+    (outermost,) = {name.partition("/")[0] for name in names}
+    assert outermost == path.name.removesuffix(".tar.gz")
+    return {name.partition("/")[2] for name in names}
+
+
+def is_left_out(name: str) -> bool:
+    """Returns true if no package may have a file of the repository."""
+    return bool(FOLDERS_LEFT_OUT & set(name.split("/")[:-1])) or name.endswith(LIBRARY_SUFFIXES)
+
+
+def files_in_repository(*folders: Path) -> set[str]:
+    """Returns the files in folders of the repository that a package needs."""
+    found = (path for folder in folders for path in folder.rglob("*") if path.is_file())
+    return {name for path in found if not is_left_out(name := path.relative_to(ROOT).as_posix())}
+
+
+def test_source_package_has_all_files_that_a_build_needs() -> None:
+    names = files_of_source_package()
+    crates = [path.parent for path in ROOT.glob("crates/*/Cargo.toml")]
+    needed = BUILD_FILES | files_in_repository(ROOT / "python", *(crate / "src" for crate in crates))
+    for crate in crates:
+        files = ("Cargo.toml", "build.rs")
+        needed |= {(crate / file).relative_to(ROOT).as_posix() for file in files if (crate / file).exists()}
+    assert len(crates) >= 7 and len(needed) > 500
+    assert sorted(needed - names) == []
+
+
+def test_source_package_has_the_papers_and_examples_of_the_wheel() -> None:
+    shipped = "overspill/shipped/"
+    carried = zipfile.ZipFile(ROOT / WHEEL).namelist()
+    copies = {name.removeprefix(shipped) for name in carried if name.startswith(shipped)}
+    assert {name.partition("/")[0] for name in copies} == {"papers", "scenarios"}
+    assert sorted(copies - files_of_source_package()) == []
+
+
+def test_source_package_has_no_files_of_a_build_or_of_git() -> None:
+    assert sorted(name for name in files_of_source_package() if is_left_out(name)) == []
