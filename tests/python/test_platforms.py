@@ -4,11 +4,13 @@ import ast
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import overspill
+from overspill import BadInput
 from overspill.charts.sweep import chart_file_name
 from overspill.results import results_folder
 
@@ -133,6 +135,50 @@ def test_names_that_only_begin_as_devices_do_stay() -> None:
         assert results_folder.path_component(name) == name
     assert results_folder.path_component("v1.") == "v1%2E"
     assert results_folder.path_component("..") == "%2E%2E"
+
+
+@pytest.mark.parametrize("names", [("a", "A"), ("drop", "ECN", "ecn"), ("h0:s0", "h0:S0")])
+def test_names_that_differ_only_in_case_are_refused(names: tuple[str, ...]) -> None:
+    with pytest.raises(BadInput) as caught:
+        results_folder.refuse_equal_paths("--variants", names)
+    pair = [name for name in names if name.lower() == names[-1].lower()]
+    start = f"--variants: found {pair[0]} and {pair[1]}; expected names that differ in more than the case"
+    assert str(caught.value).startswith(start)
+
+
+def test_names_that_differ_in_more_than_case_are_paths() -> None:
+    names = ["DIBS", "ecn", "ECN2", "h0:s0", "h0~s0", "", "Ä", "ä", "con", "CON"]
+    results_folder.refuse_equal_paths("--variants", [*names, "DIBS"])
+    assert len({results_folder.path_component(name).lower() for name in names}) == len(names)
+
+
+@pytest.mark.parametrize("command", [overspill.run, overspill.sweep])
+def test_variants_that_differ_only_in_case_are_refused(
+    tmp_path: Path, command: Callable[..., object]
+) -> None:
+    file = tmp_path / "case.toml"
+    file.write_text(SCENARIO.replace("variants.aux", "variants.OTHER"), encoding="utf-8")
+    more = {} if command is overspill.run else {"over": {"switch.x": [1, 2]}}
+    with pytest.raises(BadInput, match=r"^--variants: found OTHER and other; expected names"):
+        command(file, seeds=1, out=tmp_path / "out", **more)
+    assert not (tmp_path / "out").exists()
+    command(file, seeds=1, out=tmp_path / "out", variants=["other"], **more)
+    assert (tmp_path / "out" / "manifest.json").is_file()
+
+
+@pytest.mark.usefixtures("compiled")
+def test_links_that_differ_only_in_case_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "case.toml"
+    links = [f'{{ a = "{host}", b = "s0", rate = "1Gbps", delay = "1us" }}' for host in ("h0", "h1", "H1")]
+    nodes = [f'{{ name = "{host}", kind = "host" }}' for host in ("h0", "h1", "H1")]
+    nodes.append('{ name = "s0", kind = "switch" }')
+    topology = f'kind = "custom"\nnode = [{", ".join(nodes)}]\nlink = [{", ".join(links)}]\n'
+    start, end = SCENARIO.index('kind = "star"'), SCENARIO.index("[switch]")
+    text = SCENARIO[:start] + topology + SCENARIO[end:]
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(BadInput, match=r"^--pcap: found h1:s0 and H1:s0; expected names"):
+        overspill.run(file, seeds=1, pcap=["h1", "H1"])
+    overspill.run(file, seeds=1, pcap=["h0", "H1"])
 
 
 def test_files_of_sweep_figures_have_names_for_any_system() -> None:

@@ -49,12 +49,13 @@ class CaptureRequest:
             self.links(scene, variant)
 
     def links(self, scene: Scenario, variant: str) -> list[str]:
-        """Returns the names of a variant's captured links; raises `BadInput` if two have the same name."""
+        """Returns the names of a variant's captured links; raises `BadInput` if two have the same file."""
         if not self.texts:
             return []
         names = core.captured_links(scene, variant, list(self.texts))
         if len(set(names)) < len(names):
             raise BadInput(f"--pcap: found two links that are called {names[0]!r}; expected one of them")
+        results_folder.refuse_equal_paths("--pcap", names)
         return names
 
 

@@ -17,7 +17,7 @@ from overspill.engine.interrupts import POLLING_INTERVAL
 from overspill.engine.memory import MemoryNeed
 from overspill.engine.source import Source
 from overspill.errors import BadInput, Failed, cut_user_text
-from overspill.results import pointwise_lines
+from overspill.results import pointwise_lines, results_folder
 from overspill.results.axes import Point
 
 if TYPE_CHECKING:
@@ -163,6 +163,7 @@ def check_points(
         raise BadInput(first_error_lines(wrong, grid))
     first = found[0].document
     variants = select_variants(first["variants"], wanted)
+    results_folder.refuse_equal_paths("--variants", variants)
     for one in found:
         if one.document["variants"] != first["variants"]:
             raise BadInput(f"--over: at {one.point}: found other variants; expected the same at every point")

@@ -36,11 +36,26 @@ DEVICE_NAME = re.compile(r"(?:CON|PRN|AUX|NUL|COM[0-9]|LPT[0-9])(?=\.|$)", re.IG
 
 
 def path_component(name: str) -> str:
-    """Returns a name as one component of a path on any system; different names stay different."""
+    """Returns a name as one component of a path on any system; different names stay different.
+
+    Names that differ only in the case of letters are one path on some systems: `refuse_equal_paths`.
+    """
     safe = re.sub(r"[^A-Za-z0-9_.\-]", lambda match: "".join(f"%{b:02X}" for b in match[0].encode()), name)
     # A first dot hides a file, and Windows ignores a last one.
     safe = re.sub(r"^\.|\.$", "%2E", safe) or "%"
     return f"%{ord(safe[0]):02X}{safe[1:]}" if DEVICE_NAME.match(safe) else safe
+
+
+def refuse_equal_paths(option: str, names: Iterable[str]) -> None:
+    """Raises `BadInput` if two names differ only in the case of letters, which some file systems ignore."""
+    known: dict[str, str] = {}
+    for name in names:
+        other = known.setdefault(path_component(name).lower(), name)
+        if other != name:
+            raise BadInput(
+                f"{option}: found {other} and {name}; expected names that differ in more than the case of "
+                "letters, since some file systems ignore it"
+            )
 
 
 class StagingFolder:

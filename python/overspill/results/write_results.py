@@ -122,8 +122,7 @@ def move_tables(out: Path, run: RunData) -> RunData:
     """Puts a run's tables and captures into its folder of results; returns the run that uses them there."""
     place = results_folder.run_folder(out, run)
     with report_write_errors(place):
-        # The staging folder is new: if this folder exists, the file system ignores case, and another variant
-        # differs only in case.
+        # The staging folder is new, and `refuse_equal_paths` has refused variants with the same folder.
         place.mkdir(parents=True)
         for name in run.names:
             file, there = place / f"{name}.parquet", run.file(name)
