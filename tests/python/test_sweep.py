@@ -1,6 +1,7 @@
 """Tests of sweeps over the fake core: which runs happen, and which results are kept."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from overspill import BadInput, Results, stats
 from overspill.results import metrics
 from overspill.results.summary_tables import confidence_intervals, summarise_values
 from overspill.stats.quantiles import Value
+
+INCAST = Path(__file__).parents[2] / "scenarios/incast.toml"
 
 
 @pytest.fixture
@@ -115,6 +118,28 @@ def test_an_error_of_some_points_says_at_which(
     assert ran.status == 2
     where = "(at 3 of 6 points, first switch.x=2, switch.y=a)"
     assert ran.err.splitlines() == [f"--over: switch.x: found 2; expected 1 {where}"]
+
+
+@pytest.mark.parametrize("values", ["lin(1Gbp,10Gbp,10)", "lin(1gbps,10gbps,10)"])
+def test_a_misspelt_unit_of_ten_swept_values_is_one_line(
+    command: Command, compiled: None, values: str
+) -> None:
+    ran = command("sweep", INCAST, "--over", f"topology.link.rate={values}")
+    (line,) = ran.err.splitlines()
+    first = values[4:].partition(",")[0]
+    assert ran.status == 2 and line.startswith(f'--over: topology.link.rate: found "{first}", whose unit')
+    assert line.endswith(f" (at 10 of 10 points, first topology.link.rate={first})")
+
+
+def test_a_misspelt_unit_of_the_file_is_one_line_over_ten_points(
+    command: Command, compiled: None, tmp_path: Path
+) -> None:
+    text = INCAST.read_text(encoding="utf-8")
+    assert '"1Gbps"' in text
+    (tmp_path / "misspelt.toml").write_text(text.replace('"1Gbps"', '"1Gbp"'))
+    ran = command("sweep", "misspelt.toml", "--over", "switch.buffer.size=10pkt..100pkt:10pkt")
+    assert ran.status == 2 and re.match(r'misspelt\.toml:\d+: topology\.link\.rate: found "1Gbp"', ran.err)
+    assert len(ran.err.splitlines()) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Tests of axes as users write them, and of the points of their grid."""
 
 import itertools
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
@@ -11,6 +12,7 @@ from strategies import TEXTS, TOML_VALUES, decimal_text
 from overspill import BadInput
 from overspill.engine import axis_values, point_checks, toml_values
 from overspill.engine.grid import build_grid
+from overspill.results.axes import Point
 
 
 def texts(text: str) -> list[str]:
@@ -286,3 +288,59 @@ def test_an_error_about_a_part_of_a_swept_path_names_the_option_over() -> None:
     grid = build_grid(["switch.bufer.size=1pkt,2pkt"])
     line = point_checks.locate_error("--set: switch.bufer: found unknown key", list(grid.points()), grid)
     assert line == "--over: switch.bufer: found unknown key"
+
+
+def error_lines(over: list[str], error: Callable[[Point], str]) -> list[str]:
+    """Returns the lines shown if every point of a grid has this error."""
+    grid = build_grid(over)
+    wrong: dict[str, list[Point]] = {}
+    for point in grid.points():
+        wrong.setdefault(error(point), []).append(point)
+    return point_checks.first_error_lines(wrong, grid)
+
+
+def test_an_error_of_several_swept_values_is_shown_once() -> None:
+    def error(point: Point) -> str:
+        value = point.values["a.rate"]
+        return f'--set: a.rate: found "{value}", no rate; expected a rate (did you mean "{value}s"?)'
+
+    start = '--over: a.rate: found "1Gbp", no rate; expected a rate (did you mean "1Gbps"?)'
+    assert error_lines(["a.rate=lin(1Gbp,10Gbp,10)"], error) == [
+        f"{start} (at 10 of 10 points, first a.rate=1Gbp)"
+    ]
+    assert error_lines(["a.rate=1Gbp,2Gbp", "b=1,2,3"], error) == [
+        f"{start} (at 6 of 6 points, first a.rate=1Gbp, b=1)"
+    ]
+    # All points have the same line.
+    assert error_lines(["a.rate=1Gbp", "b=1,2,3"], error) == [start]
+
+
+def test_errors_that_differ_in_more_than_the_swept_value_stay_apart() -> None:
+    def error(point: Point) -> str:
+        limit = "2" if point.values["a"] == "7" else "3"
+        return f"--set: a: found {point.values['a']}; expected {limit} or less"
+
+    assert error_lines(["a=7,8,9"], error) == [
+        "--over: a: found 7; expected 2 or less (at a=7)",
+        "--over: a: found 8; expected 3 or less (at 2 of 3 points, first a=8)",
+    ]
+
+
+def test_an_error_of_another_key_with_a_swept_value_stays() -> None:
+    lines = error_lines(
+        ["a=7,8"], lambda point: f"f.toml:3: b: found 5; expected {point.values['a']} or more"
+    )
+    assert lines == [
+        "f.toml:3: b: found 5; expected 7 or more (at a=7)",
+        "f.toml:3: b: found 5; expected 8 or more (at a=8)",
+    ]
+
+
+def test_ninety_values_with_one_error_hide_no_other_error() -> None:
+    def error(point: Point) -> str:
+        return f"--set: a: found {point.values['a']}; expected a unit" if point.index < 90 else "b: found 1"
+
+    assert error_lines(["a=1..91:1"], error) == [
+        "--over: a: found 1; expected a unit (at 90 of 91 points, first a=1)",
+        "b: found 1 (at a=91)",
+    ]

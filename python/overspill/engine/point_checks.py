@@ -17,6 +17,7 @@ from overspill.engine.interrupts import POLLING_INTERVAL
 from overspill.engine.memory import MemoryNeed
 from overspill.engine.source import Source
 from overspill.errors import BadInput, Failed, cut_user_text
+from overspill.grouping import group_by_key
 from overspill.results import pointwise_lines, results_folder
 from overspill.results.axes import Point
 
@@ -27,6 +28,7 @@ MAX_POINTS_AHEAD = 64  # points checked at a time
 MAX_READS = 5  # attempts to read files that change while they are read
 MAX_PATH_LENGTH = 300  # characters of a path in an error line of the core
 MAX_ERRORS_SHOWN = 50  # error lines shown of all points
+ADVICE_START = " (did you mean "  # beginning of the core's advice on a value
 
 
 @dataclass(frozen=True)
@@ -241,13 +243,39 @@ def select_variants(variants: Sequence[str], wanted: Sequence[str] | None) -> li
 
 
 def first_error_lines(wrong: Mapping[str, Sequence[Point]], grid: Grid) -> list[str]:
-    """Returns the first error lines with their points, and the number of further ones."""
-    shown = [locate_error(line, points, grid) for line, points in islice(wrong.items(), MAX_ERRORS_SHOWN)]
-    return [*shown, f"and {len(wrong) - MAX_ERRORS_SHOWN} more"] if len(wrong) > MAX_ERRORS_SHOWN else shown
+    """Returns the first error lines with their points, and the number of further ones.
+
+    Lines that differ only in the swept value are shown once, with the value and the advice of the first.
+    """
+    alike = group_by_key((drop_swept_value(line, points[0]), line) for line, points in wrong.items())
+    shown = []
+    for first, *others in islice(alike.values(), MAX_ERRORS_SHOWN):
+        points = [point for line in (first, *others) for point in wrong[line]]
+        shown.append(
+            f"{name_option(first, grid)} {format_points(points, len(grid))}"
+            if others
+            else locate_error(first, points, grid)
+        )
+    return [*shown, f"and {len(alike) - MAX_ERRORS_SHOWN} more"] if len(alike) > MAX_ERRORS_SHOWN else shown
+
+
+def drop_swept_value(line: str, point: Point) -> str:
+    """Returns an error line without the point's value that it reports, and without advice on that value."""
+    for path, text in point.values.items():
+        start = f"--set: {path}: found "
+        for shown in (f'{start}"{text}"', f"{start}{text}"):
+            if line.startswith(shown):
+                return start + line.removeprefix(shown).partition(ADVICE_START)[0]
+    return line
 
 
 def locate_error(line: str, points: Sequence[Point], grid: Grid) -> str:
     """Returns an error line with its points, and with the option that sets their values."""
+    return name_points(name_option(line, grid), points, len(grid))
+
+
+def name_option(line: str, grid: Grid) -> str:
+    """Returns an error line with the option that sets the swept value."""
     for axis in grid.axes:
         # An error about a table names the part of the path that leads to it.
         path = cut_user_text(axis.path, MAX_PATH_LENGTH + 1)
@@ -256,9 +284,8 @@ def locate_error(line: str, points: Sequence[Point], grid: Grid) -> str:
         named = next((one for one in (path, *leading) if line.startswith(f"--set: {one}: ")), None)
         if named is not None:
             shown = axis.path if named == path else named
-            line = f"--over: {shown}: {line.removeprefix(f'--set: {named}: ')}"
-            break
-    return name_points(line, points, len(grid))
+            return f"--over: {shown}: {line.removeprefix(f'--set: {named}: ')}"
+    return line
 
 
 def name_points(line: str, points: Sequence[Point], count: int) -> str:
@@ -267,4 +294,9 @@ def name_points(line: str, points: Sequence[Point], count: int) -> str:
         return line
     if len(points) == 1:
         return f"{line} (at {points[0]})"
-    return f"{line} (at {len(points)} of {count} points, first {points[0]})"
+    return f"{line} {format_points(points, count)}"
+
+
+def format_points(points: Sequence[Point], count: int) -> str:
+    """Formats the first of several points, and their number, of `count` in total."""
+    return f"(at {len(points)} of {count} points, first {points[0]})"
