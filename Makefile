@@ -229,7 +229,8 @@ docs: dev
 	$(BIN)/python docs/site.py out
 	$(BIN)/zensical build --clean --strict --config-file out/zensical.toml
 	rm -rf $(TARGET)/doc
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --exclude overspill-py --exclude micro --exclude own_answer --no-deps --quiet
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --exclude overspill-py --exclude overspill-property \
+		--exclude micro --exclude own_answer --no-deps --quiet
 	cp -r $(TARGET)/doc out/site/rust
 	@for one in $(PAPERS); do $(BIN)/overspill paper $$one --redraw --out out/site/papers/$$one || exit 1; done
 	@echo "site: out/site/index.html"

@@ -4,6 +4,7 @@ import json
 import subprocess
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,13 +32,23 @@ def run_cargo(*arguments: str) -> str:
 
 def published_crates() -> dict[str, Path]:
     """Returns the folder of each crate that may be published, by the name of its package."""
-    packages = json.loads(run_cargo("metadata", "--no-deps", "--format-version", "1"))["packages"]
-    return {one["name"]: Path(one["manifest_path"]).parent for one in packages if one["publish"] is None}
+    return {
+        one["name"]: Path(one["manifest_path"]).parent for one in all_packages() if one["publish"] is None
+    }
+
+
+def all_packages() -> list[dict[str, Any]]:
+    """Returns the metadata of all packages of the workspace."""
+    found: list[dict[str, Any]] = json.loads(run_cargo("metadata", "--no-deps", "--format-version", "1"))[
+        "packages"
+    ]
+    return found
 
 
 def test_packages_have_sources_readme_and_licences_alone() -> None:
     crates = published_crates()
-    assert set(crates.values()) == {path.parent for path in ROOT.glob("crates/*/Cargo.toml")}
+    folders = {path.parent for path in ROOT.glob("crates/*/Cargo.toml")}
+    assert folders - set(crates.values()) == {ROOT / "crates/property"} and set(crates.values()) <= folders
     for name, folder in crates.items():
         files = set(run_cargo("package", "--list", "--allow-dirty", "--package", name).splitlines())
         sources = {file for file in files if file.startswith("src/") or file == "build.rs"}
@@ -45,6 +56,18 @@ def test_packages_have_sources_readme_and_licences_alone() -> None:
         assert files - sources | {".cargo_vcs_info.json"} == FILES, name
         assert "src/lib.rs" in sources
         assert sum((folder / file).stat().st_size for file in sources) <= MAX_PACKAGE_BYTES, name
+
+
+def test_packages_do_not_depend_on_crates_that_are_not_published() -> None:
+    crates = published_crates()
+    users = set()
+    for package in (one for one in all_packages() if one["name"] in crates):
+        for used in package["dependencies"]:
+            if "path" in used and used["name"] not in crates:
+                # Cargo leaves a development dependency without a version out of the package.
+                assert (used["kind"], used["req"]) == ("dev", "*"), f"{package['name']}: {used['name']}"
+                users.add((package["name"].removeprefix("overspill-"), used["name"]))
+    assert users == {(name, "overspill-property") for name in ("mech", "dataplane", "wire", "sim")}
 
 
 @pytest.mark.parametrize("licence", ["LICENSE-APACHE", "LICENSE-MIT"])

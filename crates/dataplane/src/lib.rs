@@ -25,8 +25,6 @@ mod packet_store;
 mod payload;
 mod pool_accounts;
 mod port;
-#[cfg(test)]
-mod property;
 mod rank_index;
 mod raw;
 mod sampled_memories;

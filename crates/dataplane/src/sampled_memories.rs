@@ -177,8 +177,8 @@ impl SampledMemories {
 mod tests {
     use super::*;
     use crate::Pkt;
-    use crate::property::for_all;
     use mech::{FlowId, HostId, Stream, StreamPurpose};
+    use property::for_all;
     use proptest::collection::vec;
     use proptest::prelude::any;
     use proptest::sample::Index;

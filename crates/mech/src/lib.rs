@@ -31,8 +31,6 @@ pub mod params;
 pub mod pause;
 mod pause_levels;
 mod preset;
-#[cfg(test)]
-mod property;
 mod registry;
 mod rng;
 pub mod routing;

@@ -16,9 +16,6 @@ mod memory_probe;
 mod number_names;
 mod packet_trace;
 mod progress;
-#[cfg(test)]
-#[path = "../tests/common/property.rs"]
-mod property;
 mod queries;
 pub mod queue;
 mod recorded_run;

@@ -13,11 +13,11 @@
 //! - behind a saturated bottleneck, the ACKs of a single flow arrive one transmission time of a frame apart.
 
 use crate::common::draw::{Draw, drawn};
-use crate::common::property::for_all;
 use crate::common::scenario;
 use crate::common::watched::watch;
 use dataplane::Pkt;
 use mech::Flags;
+use property::for_all;
 use proptest::prelude::Strategy;
 use proptest::sample::select;
 use sim::{EventLocation, Observer, Options, StopReason};

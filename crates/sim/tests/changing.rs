@@ -5,12 +5,12 @@
 
 use crate::common::digest::{digest, whole};
 use crate::common::draw::{Draw, drawn_run};
-use crate::common::property::for_all;
 use crate::common::watched::watch;
 use crate::common::{drops, rows, scenario, total, world};
 use crate::conservation::random;
 use dataplane::Pkt;
 use mech::overflow::DropReason;
+use property::for_all;
 use proptest::prelude::Strategy;
 use scenario::Scenario;
 use scenario::topology::Topology;

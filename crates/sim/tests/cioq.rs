@@ -8,10 +8,10 @@
 
 use crate::common::digest::digest;
 use crate::common::draw::{Draw, drawn_run};
-use crate::common::property::for_all;
 use crate::common::watched::watch;
 use crate::common::{column, drops, rows, run, run_with, scenario, total, world};
 use dataplane::Pkt;
+use property::for_all;
 use sim::{EventLocation, Observer, Options, Results};
 
 /// Transmission time of a frame at 10 Gb/s in ps; `SLOW` is that at 1 Gb/s, and `DELAY` is the delay of a link.

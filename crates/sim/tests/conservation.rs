@@ -2,8 +2,8 @@
 //! when it is lost.
 
 use crate::common::draw::{Draw, drawn_run};
-use crate::common::property::for_all;
 use crate::common::{POOLS, column, drops, scenario, total, world};
+use property::for_all;
 use sim::{Options, Results, StopReason};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,9 +2,9 @@
 
 use crate::common::digest::whole;
 use crate::common::draw::drawn_run;
-use crate::common::property::for_all;
 use crate::common::{rows, scenario, total};
 use crate::conservation::random;
+use property::for_all;
 use scenario::Scenario;
 use sim::{Options, Recorder, Results};
 

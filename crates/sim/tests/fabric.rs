@@ -9,10 +9,10 @@
 use crate::cioq;
 use crate::common::digest::digest;
 use crate::common::draw::drawn_run;
-use crate::common::property::for_all;
 use crate::common::watched::watch;
 use crate::common::{column, drops, run, scenario, total};
 use dataplane::{OversizedFrame, Pkt};
+use property::for_all;
 use proptest::prelude::Strategy;
 use sim::{EventLocation, Observer, Options};
 

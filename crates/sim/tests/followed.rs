@@ -4,8 +4,8 @@
 //! that outlast the run, and wide and narrow bins.
 
 use crate::common::draw::{Draw, drawn, drawn_run};
-use crate::common::property::for_all;
 use crate::common::{run_with, scenario, total, world};
+use property::for_all;
 use sim::{Column, Options, Results, Table};
 
 const PATHS: [&str; 5] = [

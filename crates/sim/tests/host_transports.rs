@@ -2,8 +2,8 @@
 
 use crate::common::digest::digest;
 use crate::common::draw::{Draw, drawn_run};
-use crate::common::property::for_all;
 use crate::common::{column, run, run_with, scenario};
+use property::for_all;
 use sim::Options;
 
 /// Returns a scenario of a star with two incasts and messages between all hosts, followed by transport and overrides.

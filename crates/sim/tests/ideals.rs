@@ -1,8 +1,8 @@
 //! Tests that no flow is faster than it would be alone, in any network and with any choice among next hops.
 
 use crate::common::draw::{Draw, drawn_run};
-use crate::common::property::for_all;
 use crate::common::{column, run_with, scenario, total};
+use property::for_all;
 use sim::{Options, Results};
 
 const RATES: [&str; 5] = ["100Mbps", "333Mbps", "1Gbps", "2500Mbps", "10Gbps"];

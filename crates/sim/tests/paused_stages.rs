@@ -2,9 +2,9 @@
 //! inside, and never if any frame could move.
 
 use crate::common::draw::{Draw, drawn_run};
-use crate::common::property::for_all;
 use crate::common::{column, drops, pauses, run, same_again, scenario, world};
 use crate::paused_inputs::{SMALL, ring};
+use property::for_all;
 use sim::{Deadlock, Options};
 
 /// Returns the ring of `paused_inputs` with each port at a stage of its own, so that all transit crosses an internal

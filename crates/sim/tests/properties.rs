@@ -4,12 +4,12 @@
 //! The ACK clock has a file of its own, and so have the counters of every node (`conservation.rs`).
 
 use crate::common::draw::{Draw, drawn_run};
-use crate::common::property::for_all;
 use crate::common::watched::watch;
 use crate::common::{column, drops, run, scenario};
 use dataplane::Pkt;
 use mech::Flags;
 use mech::overflow::DropReason;
+use property::for_all;
 use sim::{EventLocation, Observer, Options, StopReason};
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 //! route. Combinations that a scenario may not have are refused by the loader.
 
 use crate::common::draw::{Draw, drawn};
-use crate::common::property::for_all;
+use property::for_all;
 use scenario::load::{Source, load};
 use sim::{Options, Recorder, build};
 use std::collections::BTreeSet;

@@ -44,6 +44,4 @@ pub use switch::{CutError, Trim, bound_window, cut_payload, is_pure_ack, set_ce,
 #[cfg(test)]
 mod conformance;
 #[cfg(test)]
-mod property;
-#[cfg(test)]
 mod random_frames;

@@ -1,7 +1,7 @@
 //! Tests of the accounts of groups and queues: worked numbers, and properties under random arrivals and departures.
 
 use super::{CountedFrame, PoolAccounts};
-use crate::property::for_all;
+use property::for_all;
 use mech::buffer::{BufferPort, BufferSlot};
 use mech::pause::PausedLink;
 use mech::testing::toml_values;

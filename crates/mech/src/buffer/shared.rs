@@ -161,8 +161,8 @@ impl Buffer for Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::property::for_all;
     use crate::testing::values;
+    use property::for_all;
     use proptest::collection::vec;
 
     fn shared(given: &str, ports: u16) -> Shared {

@@ -1,8 +1,8 @@
 //! Tests that the wheel, the heap and the standard library's heap give the same order in all patterns of load.
 
 use super::*;
-use crate::property::for_all;
 use mech::{Stream, StreamPurpose};
+use property::for_all;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::{Strategy, any};

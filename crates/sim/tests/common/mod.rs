@@ -3,7 +3,6 @@
 pub mod digest;
 pub mod draw;
 pub mod page;
-pub mod property;
 pub mod watched;
 
 use mech::Registry;

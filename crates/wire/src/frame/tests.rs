@@ -1,10 +1,10 @@
 use super::*;
 use crate::address::ipv4_address;
-use crate::property::for_all;
 use crate::random_frames::{any_blocks, any_timestamps};
 use dataplane::{Framing, MAX_BLOCKS, SynOptions};
 use etherparse::{SlicedPacket, TcpOptionElement as Element, TransportSlice};
 use mech::{Ecn, FlowId, HostId, PacketKind};
+use property::for_all;
 use proptest::option;
 use proptest::prelude::{Strategy, any};
 use proptest::prop_oneof;

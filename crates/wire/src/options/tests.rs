@@ -1,7 +1,7 @@
 use super::*;
-use crate::property::for_all;
 use crate::random_frames::{any_blocks, any_timestamps};
 use dataplane::SynOptions;
+use property::for_all;
 use proptest::option;
 use proptest::prelude::any;
 

@@ -1,8 +1,8 @@
 use super::*;
-use crate::property::for_all;
 use crate::random_frames::{any_blocks, any_timestamps};
 use crate::{PacketOnLink, is_pure_ack, set_ece, write_frame};
 use mech::HostId;
+use property::for_all;
 use proptest::option;
 use proptest::prelude::{Just, Strategy, any};
 use proptest::prop_oneof;

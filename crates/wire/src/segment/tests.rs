@@ -1,7 +1,7 @@
 use super::*;
-use crate::property::for_all;
 use crate::random_frames::{self, any_segment};
 use etherparse::{LaxSlicedPacket, SlicedPacket, TransportSlice};
+use property::for_all;
 
 const LENGTH_FIELDS: [LengthField; 2] = [LengthField::Ip, LengthField::Payload];
 

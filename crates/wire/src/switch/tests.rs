@@ -1,7 +1,7 @@
 use super::*;
-use crate::property::for_all;
 use crate::random_frames::{self, any_segment, frame_with_payload};
 use crate::{Checksums, LostRange, Segment, read_checksums};
+use property::for_all;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any};
 use proptest::prop_oneof;

@@ -1,7 +1,7 @@
 //! Tests of CUBIC against the formulas of RFC 9438 in real numbers, and of invariants of its window.
 
 use super::*;
-use crate::property::for_all;
+use property::for_all;
 use proptest::collection::vec;
 
 /// Sender in congestion avoidance, whose ACKs come a round trip after the data.

@@ -1,7 +1,7 @@
 //! Tests of the scoreboard against the functions of RFC 6675 §4, written octet by octet as in the RFC.
 
-use crate::property::for_all;
 use crate::transport::loss::{IsLostParams, NextSegment, Scoreboard};
+use property::for_all;
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any};
 use proptest::sample::Index;

@@ -1,8 +1,8 @@
 use super::*;
 use crate::buffer::BufferSlot;
-use crate::property::for_all;
 use crate::testing::{DecisionInputs, SwitchState as Switch, parse_head, switch_without_packets, values};
 use crate::{Acts, View};
+use property::for_all;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy};
 use proptest::prop_oneof;

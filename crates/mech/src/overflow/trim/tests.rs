@@ -1,8 +1,8 @@
 use super::*;
 use crate::buffer::BufferSlot;
-use crate::property::for_all;
 use crate::testing::{DecisionInputs, parse_head, switch_without_packets, values};
 use crate::{Acts, PortId, Stream, StreamPurpose, View};
+use property::for_all;
 use proptest::collection::vec;
 use proptest::sample::select;
 use units::Time;

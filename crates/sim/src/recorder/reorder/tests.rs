@@ -1,7 +1,7 @@
 //! Tests against values worked out by hand, and against the published algorithms taken literally.
 
 use super::*;
-use crate::property::for_all;
+use property::for_all;
 use proptest::collection::{SizeRange, vec};
 use proptest::prelude::{Just, Strategy, any};
 use proptest::prop_oneof;

@@ -1,7 +1,7 @@
 //! Tests of the advertised window (RFC 9293 §3.8.6, RFC 7323 §2).
 
 use super::*;
-use crate::property::for_all;
+use property::for_all;
 use proptest::collection::vec;
 
 #[test]

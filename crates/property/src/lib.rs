@@ -16,7 +16,7 @@ const MAX_SHRINK_RUNS: u32 = 50_000;
 /// # Panics
 /// If the test panics for an input.
 #[track_caller]
-pub(crate) fn for_all<S: Strategy>(cases: u32, inputs: S, test: impl FnMut(S::Value)) {
+pub fn for_all<S: Strategy>(cases: u32, inputs: S, test: impl FnMut(S::Value)) {
     let defaults = Config::default();
     let config = Config {
         cases,
@@ -24,7 +24,7 @@ pub(crate) fn for_all<S: Strategy>(cases: u32, inputs: S, test: impl FnMut(S::Va
         max_shrink_iters: defaults.max_shrink_iters.min(MAX_SHRINK_RUNS),
         max_shrink_time: 30_000,
         source_file: Some(Location::caller().file()),
-        // Many draws make the same scenario. Each scenario runs once while an input is shrunk.
+        // Many draws make equal inputs, above all while an input is shrunk. Each input is tested once.
         result_cache: basic_result_cache,
         ..defaults
     };
