@@ -38,6 +38,7 @@ SOURCE_PATHS = (
     "scenarios",
     "benches/whole_runs.rs",
     "benches/micro",
+    "examples",
 )
 # Sources of tests in a crate below `scenario`, besides the crates.
 LOWER_PATHS = ("Cargo.toml", "Cargo.lock", "conformance")
