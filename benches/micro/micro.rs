@@ -91,6 +91,7 @@ fn switch() -> Switch {
                 .make::<OverflowSlot>("tail_drop", &Values::default())
                 .expect("it is in the catalogue"),
             lanes: Lanes::default(),
+            lowest_class: 0,
             top_class: 0,
             may_compute: true,
             ports: (0..16).map(|_| port()).collect(),

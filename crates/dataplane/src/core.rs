@@ -9,6 +9,7 @@ mod alarm;
 mod cutting;
 mod eviction;
 mod link_failure;
+mod marking;
 mod memory_accounting;
 mod pause_state;
 mod pausing;
@@ -32,13 +33,13 @@ use crate::port::QueueAt;
 use crate::transport::SegmentRun;
 use crate::{BrokenRule, Departure, DequeuedFrame, EnqueuedFrame, ExtensionSlab, Framing, Observer, Out, Outcome, Pkt};
 use agents::{Agents, PendingWork};
-use mech::marking::MarkingSlot;
 use mech::overflow::{DropReason, Fate, OverflowSlot};
 use mech::scheduler::SchedulerSlot;
 use mech::{
     Acts, AdmitCalls, ClassSet, Ecn, Env, Flags, ForwardingContext, Lane, Needs, PktId, PortId, QueueId, QueueView,
     Stream,
 };
+use marking::QueueMarking;
 use memory_accounting::Frame;
 use pausing::NodePauseState;
 use snapshot::QueueSnapshot;
@@ -53,8 +54,7 @@ pub struct Core {
     /// Needs that the mechanism in the `overflow` slot declares.
     needs: Needs,
     overflow_rng: Stream,
-    marking: Vec<MarkingSlot>,
-    marking_rng: Vec<Stream>,
+    marking: QueueMarking,
     schedulers: Vec<SchedulerSlot>,
     framing: Framing,
     /// True if a frame that fits a port with computed departures is stored without a call of the overflow slot.
@@ -490,8 +490,7 @@ impl Core {
     /// The verdict is true if the mark drops packets that are not ECN-capable.
     #[inline]
     fn marking_verdict<F: Fib, O>(&mut self, pkt: &Pkt, to: QueueAt, step: &StepContext<F, O>) -> Option<bool> {
-        let marking = self.marking[usize::from(to.port.0)].get_if_active()?;
-        let rng = &mut self.marking_rng[usize::from(to.port.0)];
+        let (marking, rng) = self.marking.get_if_active(to)?;
         let look = NodeView::new(&self.store, step.fib, None);
         let mut view = QueueView::new(&look, to.port, to.queue);
         // With `switch.simultaneous = "snapshot"`, simultaneous arrivals do not see each other's frames.

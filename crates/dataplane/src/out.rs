@@ -39,6 +39,7 @@ use units::{Dur, Time};
 /// #     buffer: buffer::BufferSlot::per_port(None),
 /// #     overflow: overflow::TailDrop.into(),
 /// #     lanes: mech::Lanes::default(),
+/// #     lowest_class: 0,
 /// #     top_class: 0,
 /// #     may_compute: false,
 /// #     ports: (0..4).map(port).collect(),

@@ -85,6 +85,10 @@ impl ClassSet {
     pub const fn has(self, class: u8) -> bool {
         self.0 >> (class & 7) & 1 == 1
     }
+    /// Returns the lowest class of the set; `None` if it is empty.
+    pub fn lowest(self) -> Option<u8> {
+        (0..8).find(|class| self.has(*class))
+    }
     /// Returns the union of two sets of classes.
     pub const fn union(self, other: ClassSet) -> ClassSet {
         ClassSet(self.0 | other.0)

@@ -9,8 +9,9 @@
 pub enum StreamPurpose {
     /// Draws of the overflow mechanism of a switch.
     Overflow,
-    /// Draws of the marking mechanism of a port.
-    Marking(u16),
+    /// Draws of the marking mechanism of a queue: its port, and the number of its class, counted from the lowest class
+    /// in use.
+    Marking(u16, u8),
     /// Draws of the routing mechanism of a switch.
     Routing,
     /// Draws of an agent: its port, and its number there, 0 to 2.
@@ -47,7 +48,8 @@ impl StreamPurpose {
     const fn stream_word(self) -> u32 {
         match self {
             StreamPurpose::Overflow => 1 << 16,
-            StreamPurpose::Marking(n) => 2 << 16 | n as u32,
+            StreamPurpose::Marking(port, 0) => 2 << 16 | port as u32,
+            StreamPurpose::Marking(port, class) => (0x7f00 + class as u32) << 16 | port as u32,
             StreamPurpose::Routing => 3 << 16,
             StreamPurpose::Arbiter => 4 << 16,
             StreamPurpose::Ties => 5 << 16,
@@ -58,8 +60,8 @@ impl StreamPurpose {
             StreamPurpose::Custom(n) => 10 << 16 | n as u32,
             StreamPurpose::Gaps(n) => 11 << 16 | n as u32,
             StreamPurpose::Reply(n) => 12 << 16 | n as u32,
-            // `which` has 8 bits, so agents may take the words from 13 << 16 up to 268 << 16, which the purposes below
-            // avoid.
+            // `which` has 8 bits, so agents may take the words from 13 << 16 up to 268 << 16, which all other purposes
+            // avoid. Marking of other classes than the lowest has those from 0x7f01 << 16 up to 0x7f07 << 16.
             StreamPurpose::Agent(port, which) => (13 + which as u32) << 16 | port as u32,
             StreamPurpose::Link(n) => 0x7fff << 16 | n as u32,
             StreamPurpose::Clock(n) => 0x7ffe << 16 | n as u32,
@@ -205,7 +207,9 @@ mod tests {
             first(0, StreamPurpose::Overflow),
             first(1, StreamPurpose::Overflow),
             first(0, StreamPurpose::Routing),
-            first(0, StreamPurpose::Marking(1)),
+            first(0, StreamPurpose::Marking(1, 0)),
+            first(0, StreamPurpose::Marking(1, 1)),
+            first(0, StreamPurpose::Marking(1, 7)),
             Stream::new(2, 0, StreamPurpose::Overflow).u64(),
         ];
         for (i, a) in all.iter().enumerate() {

@@ -169,6 +169,7 @@ fn node_settings<'a>(
         scenario,
         histories,
         seed,
+        lowest_class: scenario.classes().lowest().unwrap_or(0),
         top_class: scenario.top_class(),
         any_bounce: scenario.switches.iter().any(|s| s.overflow.slot.peek().needs().bounce_lane.is_some()),
         pauses: scenario.has_pauses(),

@@ -78,7 +78,7 @@ impl Core {
         let (pkt, empty) = self.store.remove_known(at, id.0);
         self.count_removed(Frame { at, slot: id.0, head: &pkt.head }, self.store.buffer_memories(), step);
         if empty {
-            self.on_queue_empty(step.now, port);
+            self.on_queue_empty(step.now, at);
         }
         self.drop(&pkt, port, DropReason::Evicted, step);
         true

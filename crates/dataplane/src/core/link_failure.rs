@@ -7,7 +7,7 @@ use crate::packet_store::{Fib, PacketStore};
 use crate::port::QueueAt;
 use crate::{DequeuedFrame, Out, Pkt};
 use mech::overflow::DropReason;
-use mech::{PortId, QueueId};
+use mech::{ClassSet, PortId, QueueId};
 use units::{ByteClock, Time};
 
 mech::choice! {
@@ -61,20 +61,27 @@ impl Core {
     /// Removes all frames that wait for a port, and returns them.
     /// The most urgent queue comes first, and each queue is emptied from its front.
     pub(crate) fn remove_queued<F: Fib, O: Out>(&mut self, port: PortId, step: &mut StepContext<F, O>) -> Vec<Pkt> {
-        let mut taken = Vec::new();
-        for queue in (0..self.store.ports[usize::from(port.0)].rest.queues.len()).rev() {
-            while let Some(pkt) = self.pop_queued(port, QueueId(queue as u8), step) {
+        let (mut taken, mut emptied) = (Vec::new(), ClassSet::NONE);
+        for queue in (0..self.store.ports[usize::from(port.0)].rest.queues.len() as u8).rev().map(QueueId) {
+            while let Some(pkt) = self.pop_queued(port, queue, step) {
                 taken.push(pkt);
+                emptied = emptied.union(ClassSet::single(queue.class()));
             }
         }
-        self.remove_at_inputs(port, &mut taken, step);
-        if !taken.is_empty() {
-            self.on_queue_empty(step.now, port);
+        emptied = emptied.union(self.remove_at_inputs(port, &mut taken, step));
+        for class in (0..8).filter(|class| emptied.has(*class)) {
+            self.on_queue_empty(step.now, QueueAt { port, queue: QueueId::normal(class) });
         }
         taken
     }
 
-    fn remove_at_inputs<F: Fib, O: Out>(&mut self, port: PortId, taken: &mut Vec<Pkt>, step: &mut StepContext<F, O>) {
+    /// Removes all frames that wait for a port at inputs, and returns the classes of their queues.
+    fn remove_at_inputs<F: Fib, O: Out>(
+        &mut self,
+        port: PortId,
+        taken: &mut Vec<Pkt>,
+        step: &mut StepContext<F, O>,
+    ) -> ClassSet {
         let waits = self.store.inputs.as_ref().map_or(0, |inputs| inputs.waiting_queues(port));
         for queue in QueueId::iter_set(waits).rev() {
             let at = QueueAt { port, queue };
@@ -84,6 +91,7 @@ impl Core {
                 taken.push(pkt);
             }
         }
+        QueueId::iter_set(waits).fold(ClassSet::NONE, |set, queue| set.union(ClassSet::single(queue.class())))
     }
 
     fn pop_at_inputs(&mut self, at: QueueAt) -> Option<(u32, Pkt)> {

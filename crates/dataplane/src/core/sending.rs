@@ -142,7 +142,7 @@ impl Core {
         self.count_departed(frame, self.store.buffer_memories(), step);
         // A queue is not empty while frames for it wait at inputs or are being cut: RED's average must not decay yet.
         if empty && !self.store.has_more_incoming(QueueAt { port, queue }) {
-            self.on_queue_empty(step.now, port);
+            self.on_queue_empty(step.now, QueueAt { port, queue });
         }
         // The departure freed space in the output buffer, so a waiting transfer may fit now.
         if self.store.inputs.is_some() {
@@ -150,12 +150,11 @@ impl Core {
         }
     }
 
-    pub(super) fn on_queue_empty(&mut self, now: Time, port: PortId) {
-        let (slot, rng) = (&mut self.marking[usize::from(port.0)], &mut self.marking_rng[usize::from(port.0)]);
-        if let Some(marking) = slot.get_if_active() {
+    pub(super) fn on_queue_empty(&mut self, now: Time, at: QueueAt) {
+        if let Some((marking, rng)) = self.marking.get_if_active(at) {
             marking.on_queue_empty(&mut Env { now, rng, acts: &mut self.acts });
             if !self.acts.list.is_empty() {
-                self.record_broken_view_rule("marking", port, None);
+                self.record_broken_view_rule("marking", at.port, None);
             }
         }
     }

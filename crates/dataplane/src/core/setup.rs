@@ -4,6 +4,7 @@
 //! with and without; a computed departure saves its event and the calls of the slots.
 
 use super::agents::{Agents, followed_accounts};
+use super::marking::QueueMarking;
 use super::pausing::NodePauseState;
 use super::{Core, PauseSetup};
 use crate::Framing;
@@ -58,6 +59,8 @@ pub struct CoreSetup {
     pub overflow: OverflowSlot,
     /// Lanes (queues within a class) that every port has beside the normal one.
     pub lanes: Lanes,
+    /// Lowest traffic class in use.
+    pub lowest_class: u8,
     /// Highest traffic class in use.
     pub top_class: u8,
     /// True if departures may be computed at arrival.
@@ -98,8 +101,7 @@ impl Core {
             overflow: setup.overflow,
             needs,
             overflow_rng: Stream::new(seed, node, StreamPurpose::Overflow),
-            marking: Vec::new(),
-            marking_rng: Vec::new(),
+            marking: QueueMarking::new(setup.lowest_class, setup.top_class),
             schedulers: Vec::new(),
             framing: setup.framing,
             skips_overflow_slot: false,
@@ -127,8 +129,7 @@ impl Core {
             let (top_class, last_lane) = (top_queue, setup.lanes.last());
             let shape = PortShape { clock, gap, is_switch, top_class, last_lane, computed };
             core.store.ports.push(Port::new(shape));
-            core.marking.push(p.marking);
-            core.marking_rng.push(Stream::new(seed, node, StreamPurpose::Marking(i as u16)));
+            core.marking.add_port(p.marking, |class| Stream::new(seed, node, StreamPurpose::Marking(i as u16, class)));
             core.schedulers.push(p.scheduler);
         }
         let queues_each = core.store.ports.first().map_or(0, |port| port.rest.queues.len());

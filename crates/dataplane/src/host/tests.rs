@@ -91,6 +91,7 @@ impl Bench {
             buffer: BufferSlot::per_port(None),
             overflow: TailDrop.into(),
             lanes: Lanes::default(),
+            lowest_class: 0,
             top_class: 0,
             may_compute: false,
             ports: vec![port],

@@ -118,6 +118,7 @@ fn switch() -> Switch {
             buffer: BufferSlot::per_port(Some(Amount::Packets(NORMAL))),
             overflow: bounce(),
             lanes: Lanes::default().with(Lane::Bounce, LaneLimit::Limited(Amount::Packets(BOUNCE))),
+            lowest_class: 0,
             top_class: 7,
             may_compute: false,
             ports: (0..PORTS).map(|_| port()).collect(),

@@ -36,7 +36,7 @@ use crate::{CheckContext, Env, Head, Mechanism, Needs, PortThresholds, QueueView
 /// let pkt = Head { size: 1500, ..Head::default() };
 /// let view = OnePort(vec![pkt; 2]);
 /// let queue = QueueView::new(&view, PortId(0), QueueId::normal(0));
-/// let (mut rng, mut acts) = (Stream::new(1, 0, StreamPurpose::Marking(0)), Acts::default());
+/// let (mut rng, mut acts) = (Stream::new(1, 0, StreamPurpose::Marking(0, 0)), Acts::default());
 /// let mut env = Env { now: units::Time::ZERO, rng: &mut rng, acts: &mut acts };
 /// assert!(FromBytes(3000).mark(&pkt, &queue, &mut env));
 /// assert!(!FromBytes(3001).mark(&pkt, &queue, &mut env));

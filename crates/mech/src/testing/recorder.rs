@@ -40,7 +40,8 @@ type AgentIndex = usize;
 /// Mechanisms of one port, with its held packets and paused classes.
 struct PortSlots {
     agents: [AgentSlot; 3],
-    marking: MarkingSlot,
+    /// Marking mechanism of each class.
+    marking: [MarkingSlot; 8],
     scheduler: SchedulerSlot,
     held: VecDeque<NamedPacket>,
     paused: ClassSet,
@@ -94,7 +95,7 @@ impl Recorder {
             |port: u16| setup.agents.clone().map(|slot| slot.keep_if_for_port(setup.switch_ports.contains(&port)));
         let slots = (0..setup.ports).map(|port| PortSlots {
             agents: if filled(port) { agents(port) } else { Default::default() },
-            marking: setup.marking.clone(),
+            marking: std::array::from_fn(|_| setup.marking.clone()),
             scheduler: setup.scheduler.clone(),
             held: VecDeque::new(),
             paused: ClassSet::NONE,
@@ -367,7 +368,8 @@ impl Recorder {
         self.call_agents_on_change((to.0, &head), true);
     }
     fn decide_mark(&mut self, head: &Head, to: (PortId, QueueId)) -> (bool, bool) {
-        let Some(marking) = self.slots[usize::from(to.0.0)].marking.get_if_active() else { return (false, false) };
+        let slot = &mut self.slots[usize::from(to.0.0)].marking[usize::from(to.1.class())];
+        let Some(marking) = slot.get_if_active() else { return (false, false) };
         let mut acts = Acts::default();
         let mut env = Env { now: self.now, rng: &mut self.rng, acts: &mut acts };
         let mut q = QueueView::new(&self.state, to.0, to.1);

@@ -27,6 +27,7 @@ pub(super) struct NodeSettings<'a> {
     /// that sends.
     pub(super) histories: &'a BTreeMap<SendingPort, LinkHistory>,
     pub(super) seed: u64,
+    pub(super) lowest_class: u8,
     pub(super) top_class: u8,
     pub(super) any_bounce: bool,
     pub(super) pauses: bool,
@@ -62,6 +63,7 @@ impl NodeSettings<'_> {
                 buffer: BufferSlot::per_port(s.host.nic_queue),
                 overflow: (*s.host.overflow.slot).clone(),
                 lanes: self.host_lanes(),
+                lowest_class: self.lowest_class,
                 top_class: self.top_class,
                 may_compute: self.may_compute_departures && !self.any_bounce && order.flow_queues().is_none(),
                 ports: vec![nic],
@@ -170,6 +172,7 @@ impl NodeSettings<'_> {
                 buffer,
                 lanes: self.switch_lanes(&overflow),
                 overflow,
+                lowest_class: self.lowest_class,
                 top_class: self.top_class,
                 may_compute: self.may_compute_departures && !self.any_bounce,
                 ports: ports.collect(),

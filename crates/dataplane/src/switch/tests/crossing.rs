@@ -108,6 +108,7 @@ fn with_stages(
             buffer: BufferSlot::per_port(Some(buffer)),
             overflow,
             lanes: back.map_or(lanes, |size| lanes.with(Lane::Bounce, LaneLimit::Limited(size))),
+            lowest_class: 0,
             top_class: 3,
             may_compute: true,
             ports: (0..PORTS).map(|_| port()).collect(),

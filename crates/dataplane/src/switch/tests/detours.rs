@@ -82,7 +82,17 @@ pub(super) fn switch_with(
     buffer: BufferSlot,
     overflow: OverflowSlot,
     marking: &MarkingSlot,
+    how: (bool, bool),
+) -> Switch {
+    switch_with_classes(buffer, overflow, marking, how, 0)
+}
+/// Creates the switch of [`switch_with`] with classes up to `top_class`.
+pub(super) fn switch_with_classes(
+    buffer: BufferSlot,
+    overflow: OverflowSlot,
+    marking: &MarkingSlot,
     (snapshot, may_compute): (bool, bool),
+    top_class: u8,
 ) -> Switch {
     let port = |n| PortSetup {
         changes: false,
@@ -101,7 +111,8 @@ pub(super) fn switch_with(
             buffer,
             overflow,
             lanes: Lanes::default(),
-            top_class: 0,
+            lowest_class: 0,
+            top_class,
             may_compute,
             ports: (0..PORTS).map(port).collect(),
             inputs: None,

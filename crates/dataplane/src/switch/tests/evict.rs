@@ -23,6 +23,7 @@ fn switch(size: Amount, snapshot: bool) -> Switch {
             buffer: BufferSlot::per_port(Some(size)),
             overflow: mech::overflow::Evict.into(),
             lanes: Lanes::default(),
+            lowest_class: 0,
             top_class: 7,
             may_compute: true,
             ports: (0..PORTS).map(|_| port()).collect(),

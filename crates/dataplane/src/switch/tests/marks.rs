@@ -1,6 +1,6 @@
 //! Tests of ECN marks for simultaneous arrivals: each sees the frames before it, except on a snapshot.
 
-use super::detours::{Direct, IgnoringDriver, switch_with};
+use super::detours::{Direct, IgnoringDriver, switch_with, switch_with_classes};
 use crate::switch::*;
 use crate::{NO_EXT, PortCounts};
 use mech::Ecn;
@@ -73,4 +73,51 @@ fn single_arrivals_are_marked_the_same_with_a_snapshot() {
     };
     assert_eq!(alone(true), [false, false, false, true, true, true]);
     assert_eq!(alone(false), alone(true));
+}
+
+/// Lets a frame of each of these classes arrive, a picosecond apart, at a port with random early detection.
+/// Returns which frames of class 0 and of the others are marked.
+fn red_marks(classes: &[u8], max_p: f64) -> [Vec<bool>; 2] {
+    let values = [
+        ("min", Value::Amount(Amount::Packets(5))),
+        ("max", Value::Amount(Amount::Packets(30))),
+        ("max_p", Value::Number(max_p)),
+        ("weight", Value::Number(0.25)),
+        ("gentle", Value::Flag(false)),
+        ("not_ect", Value::Word("drop".into())),
+        ("gaps", Value::Word("uniform".into())),
+        ("idle_packet", Value::Time(units::Dur::us(12))),
+    ];
+    let values = Values(values.map(|(name, value)| (name.to_string(), value)).into_iter().collect());
+    let registry = mech::Registry::catalogue();
+    let overflow = registry.make::<OverflowSlot>("tail_drop", &Values::default()).unwrap();
+    let marking = registry.make("red", &values).unwrap();
+    let mut switch = switch_with_classes(BufferSlot::per_port(None), overflow, &marking, (false, true), 3);
+    let mut marks = [Vec::new(), Vec::new()];
+    for (at, class) in classes.iter().enumerate() {
+        let head = Head { ingress: PortId(1), size: 1500, ttl: 9, ..Head::default() };
+        let mut pkt = Pkt { head, ext: NO_EXT, ..Pkt::default() };
+        pkt.head.set_class(*class);
+        pkt.head.set_ecn(Ecn::Ect0);
+        let mut arrivals = [pkt];
+        switch.step(&[], &mut arrivals, step_at!(Time(at as u64), &mut IgnoringDriver(())));
+        marks[usize::from(*class > 0)].push(arrivals[0].head.ecn() == Ecn::Ce);
+    }
+    marks
+}
+
+#[test]
+fn red_average_of_a_long_queue_marks_no_frame_of_another_class() {
+    let [long, short] = red_marks(&[[0; 60].as_slice(), &[3; 8]].concat(), 1.0);
+    assert_eq!(long[40..], [true; 20], "the average of class 0 is above max");
+    // Before these frames, 0 to 7 wait: with a weight of 1/4 the average is below 5.
+    assert_eq!(short, [false; 8]);
+}
+
+#[test]
+fn red_marks_of_a_class_do_not_depend_on_frames_of_others() {
+    let [alone, _] = red_marks(&[0; 90], 0.4);
+    let mixed: Vec<u8> = (0..90).flat_map(|n| [0, 1 + n % 3, 2]).collect();
+    assert_eq!(red_marks(&mixed, 0.4)[0], alone);
+    assert!(alone.iter().any(|mark| *mark) && alone.iter().rev().take(60).any(|mark| !mark), "some, by chance");
 }

@@ -105,6 +105,7 @@ fn switch(response: Dur) -> Switch {
             buffer: BufferSlot::per_port(Some(Amount::Bytes(5000))),
             overflow: TailDrop.into(),
             lanes: Lanes::default(),
+            lowest_class: 0,
             top_class: 2,
             may_compute: true,
             ports: (0..4).map(|_| port()).collect(),

@@ -29,7 +29,7 @@ impl Recorder {
         if self.state.queues[&(port, queue)].is_empty() {
             let mut acts = Acts::default();
             let mut env = Env { now: self.now, rng: &mut self.rng, acts: &mut acts };
-            if let Some(marking) = self.slots[usize::from(port.0)].marking.get_if_active() {
+            if let Some(marking) = self.slots[usize::from(port.0)].marking[usize::from(queue.class())].get_if_active() {
                 marking.on_queue_empty(&mut env);
             }
         }
