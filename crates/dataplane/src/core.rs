@@ -16,6 +16,7 @@ mod pausing;
 mod rules;
 mod sending;
 mod setup;
+mod shaping;
 mod snapshot;
 mod stages;
 mod totals;
@@ -33,15 +34,16 @@ use crate::port::QueueAt;
 use crate::transport::SegmentRun;
 use crate::{BrokenRule, Departure, DequeuedFrame, EnqueuedFrame, ExtensionSlab, Framing, Observer, Out, Outcome, Pkt};
 use agents::{Agents, PendingWork};
+use marking::QueueMarking;
 use mech::overflow::{DropReason, Fate, OverflowSlot};
 use mech::scheduler::SchedulerSlot;
 use mech::{
     Acts, AdmitCalls, ClassSet, Ecn, Env, Flags, ForwardingContext, Lane, Needs, PktId, PortId, QueueId, QueueView,
     Stream,
 };
-use marking::QueueMarking;
 use memory_accounting::Frame;
 use pausing::NodePauseState;
+use shaping::PortShaper;
 use snapshot::QueueSnapshot;
 use std::collections::VecDeque;
 use units::Time;
@@ -56,6 +58,8 @@ pub struct Core {
     overflow_rng: Stream,
     marking: QueueMarking,
     schedulers: Vec<SchedulerSlot>,
+    /// Token buckets of each port; empty if no class has a maximum rate.
+    shapers: Vec<Option<PortShaper>>,
     framing: Framing,
     /// True if a frame that fits a port with computed departures is stored without a call of the overflow slot.
     /// Some port must compute departures, and the slot must act only on frames that do not fit.

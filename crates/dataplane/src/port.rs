@@ -67,6 +67,11 @@ pub(crate) struct ColdFields {
     pub(crate) eligible: u32,
     /// Set of queues that may not send: bit `q` is set if the far end has paused the class of queue `q`.
     pub(crate) paused: u32,
+    /// Set of queues whose class has a maximum rate.
+    pub(crate) shaped: u32,
+    /// Set of queues whose class has no tokens left at its maximum rate.
+    /// Bits are cleared when the port looks for the next frame, not when tokens arrive.
+    pub(crate) out_of_tokens: u32,
     /// True if the link is known to be dead: nothing is sent, and pause frames are ignored.
     pub(crate) dead: bool,
     /// Packets lost at this port while the node treated its link as dead.
@@ -103,10 +108,15 @@ impl ColdFields {
             (*count, *sum) = (count.wrapping_add_signed(frames), sum.wrapping_add_signed(bytes));
         }
     }
+    /// Returns the set of non-empty queues that may send.
+    #[inline]
+    pub(crate) fn sendable(&self) -> u32 {
+        self.eligible & !(self.paused | self.out_of_tokens)
+    }
     /// Returns true if the port has anything that it may send.
     #[inline]
     pub(crate) fn may_send(&self) -> bool {
-        self.eligible & !self.paused != 0 || self.control || (self.more && !self.dead)
+        self.sendable() != 0 || self.control || (self.more && !self.dead)
     }
 }
 
@@ -131,6 +141,8 @@ impl Port {
             clock: shape.clock,
             eligible: 0,
             paused: 0,
+            shaped: 0,
+            out_of_tokens: 0,
             dead: false,
             lost_while_dead: 0,
             control: false,

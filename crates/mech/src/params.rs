@@ -97,6 +97,8 @@ pub enum ParamKind {
         /// Largest allowed number in the list.
         max: u64,
     },
+    /// List of positive data rates, each of which may be the word `off` instead.
+    RatesOrOff,
     /// Flow sizes: one size, the name of a distribution or of a file, or a table of one of these kinds.
     Sizes(&'static [&'static Spec]),
     /// Table of one of these kinds.
@@ -134,6 +136,8 @@ pub enum Value {
     Numbers(Vec<f64>),
     /// List of whole numbers of a parameter of kind [`ParamKind::Counts`].
     Counts(Vec<u64>),
+    /// List of data rates of a parameter of kind [`ParamKind::RatesOrOff`]; `None` is the word `off`.
+    Rates(Vec<Option<Rate>>),
     /// Kind and values of a table ([`ParamKind::Sizes`] or [`ParamKind::Table`]); its texts are words.
     Table(String, Values),
     /// Tables with their names, in the order of the scenario ([`ParamKind::Named`]).

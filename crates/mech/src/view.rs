@@ -246,7 +246,8 @@ pub struct PortView<'a> {
     pub view: &'a dyn View,
     /// Identifier of the port.
     pub port: PortId,
-    /// Set of queues: bit `q` is set if queue `q` holds a packet and its class is not paused.
+    /// Set of queues: bit `q` is set if queue `q` holds a packet and its class may send now. A class may not send while
+    /// it is paused or at its maximum rate.
     pub eligible: u32,
 }
 

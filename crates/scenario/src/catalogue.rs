@@ -83,6 +83,7 @@ fn type_name(kind: &ParamKind) -> &'static str {
         ParamKind::TextsOr(_) => "texts_or_word",
         ParamKind::Numbers => "numbers",
         ParamKind::Counts { .. } => "counts",
+        ParamKind::RatesOrOff => "rates_or_off",
         ParamKind::Sizes(_) => "sizes",
         ParamKind::Table(_) => "table",
         ParamKind::Named(_) => "named_tables",

@@ -227,7 +227,7 @@ fn param_schema(param: &Param) -> Json {
             json!({ "type": "number", "minimum": min, max_key: max })
         }
         ParamKind::Time { .. } => quantity_schema("(ps|ns|us|µs|ms|s)"),
-        ParamKind::Rate => quantity_schema("(bps|Kbps|Mbps|Gbps|Tbps)"),
+        ParamKind::Rate => quantity_schema(RATE_UNITS),
         ParamKind::Amount { .. } => quantity_schema("(pkt|B|KB|MB|GB|KiB|MiB|GiB)"),
         ParamKind::Size { .. } => quantity_schema("(B|KB|MB|GB|KiB|MiB|GiB)"),
         ParamKind::Choice(words) => json!({ "enum": words }),
@@ -239,6 +239,9 @@ fn param_schema(param: &Param) -> Json {
         ParamKind::Numbers => json!({ "type": "array", "items": { "type": "number", "minimum": 0 } }),
         ParamKind::Counts { min, max } => {
             json!({ "type": "array", "items": { "type": "integer", "minimum": min, "maximum": max } })
+        }
+        ParamKind::RatesOrOff => {
+            json!({ "type": "array", "items": { "anyOf": [quantity_schema(RATE_UNITS), { "const": "off" }] } })
         }
         ParamKind::Sizes(specs) => {
             json!({ "anyOf": [{ "type": "string" }, choice_schema(specs, Completeness::Complete, None)] })
@@ -262,6 +265,9 @@ fn param_schema(param: &Param) -> Json {
     schema["description"] = json!(param.doc);
     schema
 }
+
+/// Pattern of the units of data rates.
+const RATE_UNITS: &str = "(bps|Kbps|Mbps|Gbps|Tbps)";
 
 fn quantity_schema(units: &str) -> Json {
     json!({ "type": "string", "pattern": format!("^ *{NUMBER_PATTERN} *{units} *$") })

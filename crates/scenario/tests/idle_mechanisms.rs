@@ -72,6 +72,69 @@ fn weights_of_classes_without_packets_are_told_and_more_than_there_are_classes_r
 }
 
 #[test]
+fn strict_classes_and_maximum_rates_without_packets_have_notes() {
+    let second =
+        "[[traffic]]\nname = \"v\"\nkind = \"incast\"\nsenders = 2\nreceiver = \"h1\"\nsize = \"9KB\"\nclass = 2\n";
+    let with = |keys: &str| format!("[switch]\nscheduler = {{ kind = \"round_robin\", {keys} }}\n");
+    let both = |keys: &str| with(keys) + second;
+    let idle = |what: &str, class: u8| {
+        format!("scheduler: the {what} for class {class} has no effect, because no packet has this class")
+    };
+    assert_eq!(notes(&both("strict = [2, 7]")), [idle("strict priority", 7)]);
+    assert_eq!(notes(&both("max_rate = [\"off\", \"1Gbps\", \"1Gbps\"]")), [idle("max_rate", 1)]);
+    assert_eq!(notes(&both("strict = [2], max_rate = [\"off\", \"off\", \"1Gbps\"]")), [""; 0]);
+    // A maximum rate has an effect on a single class, and its order has none.
+    assert_eq!(notes(&with("max_rate = [\"1Gbps\"]")), [""; 0]);
+    assert_eq!(notes(&with("max_rate = [\"off\", \"1Gbps\"]")), [idle("max_rate", 1)]);
+    let burst = "scheduler: burst has no effect, because no class has a maximum rate. Set max_rate";
+    assert_eq!(notes(&both("burst = \"3KB\"")), [burst]);
+    assert_eq!(notes(&both("burst = \"3KB\", max_rate = [\"off\", \"off\", \"off\"]")), [burst]);
+    let at_host = |keys: &str| format!("[host]\nscheduler = {{ kind = \"strict_priority\", {keys} }}\n{second}");
+    assert_eq!(notes(&at_host("burst = \"3KB\"")), [burst]);
+    assert_eq!(notes(&at_host("max_rate = [\"1Gbps\"]")), [""; 0]);
+}
+
+#[test]
+fn rates_and_strict_classes_that_fit_no_class_are_refused() {
+    let found = |place: &str, keys: &str| refused(&star(&format!("[{place}]\nscheduler = {{ {keys} }}\n")), &[]);
+    let round = |keys: &str| found("switch", &format!("kind = \"round_robin\", {keys}"));
+    for (keys, end) in [
+        ("strict = [7, 7]", "switch.scheduler.strict: found class 7 twice; expected each class once"),
+        ("strict = [8]", "found a list with 8; expected a list of whole numbers from 0 to 7, such as [0, 1]"),
+        (
+            "strict = [1], weights = [1, 2]",
+            "switch.scheduler.weights: found weight 2 for class 1; expected 1 for a strict class, because strict \
+             classes share nothing by weights",
+        ),
+        (
+            "max_rate = [\"1Gbps\", \"fast\"]",
+            "with \"fast\"; expected a list of rates with their unit (bps, Kbps, Mbps, Gbps, Tbps) or \"off\", such as \
+             [\"off\", \"10Gbps\"]",
+        ),
+        ("count = \"frames\"", "switch.scheduler.count: found \"frames\"; expected one of `wire`, `stored`"),
+    ] {
+        assert!(round(keys).ends_with(end), "{}", round(keys));
+    }
+    let nine = format!("kind = \"strict_priority\", max_rate = [{}]", ["\"1Gbps\""; 9].join(", "));
+    for place in ["switch", "host"] {
+        let found = found(place, &nine);
+        assert!(
+            found.ends_with("scheduler.max_rate: found 9 rates; expected at most 8, for classes 0 to 7"),
+            "{found}"
+        );
+    }
+    let nic = refused(
+        &star(
+            "[host]\nnic = { kind = \"round_robin\" }\nscheduler = { kind = \"strict_priority\", max_rate = [\"1Gbps\"] }\n",
+        ),
+        &[],
+    );
+    let end = "host.scheduler.max_rate: found maximum rates of classes with nic = \"round_robin\", where each flow has a \
+               queue; expected none, or host.nic = \"fifo\". To limit each flow, set host.nic.flow_rate";
+    assert!(nic.ends_with(end), "{nic}");
+}
+
+#[test]
 fn a_snapshot_that_nothing_looks_at_is_told() {
     let with = |more: &str| format!("[switch]\nsimultaneous = \"snapshot\"\n{more}");
     let found = notes(&with(""));

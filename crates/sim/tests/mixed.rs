@@ -124,14 +124,43 @@ class = 1
 
 /// Test of a weighted scheduler with frames of two sizes.
 /// A frame of 1518 B takes 12.304 us and one of 458 B 3.824 us. At the receiver, while both are queued, they share the
-/// link by bytes of frames as 3 to 1, whatever their sizes.
+/// link as 3 to 1, by bytes on the wire or by bytes of frames, whatever their sizes.
 #[test]
 fn two_classes_share_a_port_by_bytes_as_their_weights() {
-    let results = run_with(&scenario(TWO_CLASSES, ""), 1, Options::default());
+    for (count, gap) in [("wire", 20.0), ("stored", 0.0)] {
+        let text = TWO_CLASSES.replace("weights = [3, 1]", &format!("weights = [3, 1], count = \"{count}\""));
+        share_as_3_to_1(&text, gap);
+    }
+    share_as_3_to_1(TWO_CLASSES, 20.0);
+}
+
+/// Checks the shares of both classes by bytes of frames with a gap of this size.
+fn share_as_3_to_1(text: &str, gap: f64) {
+    let results = run_with(&scenario(text, ""), 1, Options::default());
     let (packets, hosts) = (column(&results, "packets", "end_ps"), column(&results, "packets", "flow"));
     let got = |flow: u64| packets.iter().zip(&hosts).filter(|(at, of)| **of == flow && **at < 10_000_000_000).count();
-    let (heavy, light) = (got(0) as f64 * 1518.0, got(1) as f64 * 458.0);
+    let (heavy, light) = (got(0) as f64 * (1518.0 + gap), got(1) as f64 * (458.0 + gap));
     assert!((heavy / light - 3.0).abs() < 0.05, "{heavy} to {light}");
     let busy = got(0) as f64 * 12.304 + got(1) as f64 * 3.824;
     assert!(busy > 9_950.0 && busy < 10_000.0, "the link is never idle: {busy} us");
+}
+
+/// Test of a maximum rate, with the scenario's own traffic: each class has 1 Gb/s to send.
+/// A class of 200 Mb/s gets 200 Mb/s over 10 ms, to a burst and a frame, and the other one gets the rest.
+#[test]
+fn maximum_rate_of_a_class_leaves_the_rest_to_the_other() {
+    for kind in ["strict_priority", "round_robin"] {
+        let limited = format!("{{ kind = \"{kind}\", max_rate = [\"off\", \"200Mbps\"] }}");
+        let text = TWO_CLASSES.replace("{ kind = \"round_robin\", weights = [3, 1] }", &limited);
+        let results = run_with(&scenario(&text, ""), 1, Options::default());
+        let (ends, flows) = (column(&results, "packets", "end_ps"), column(&results, "packets", "flow"));
+        let wire = |flow: u64, size: f64| {
+            let got = ends.iter().zip(&flows).filter(|(at, of)| **of == flow && **at < 10_000_000_000).count();
+            got as f64 * (size + 20.0)
+        };
+        let (heavy, light) = (wire(0, 1518.0), wire(1, 458.0));
+        // 250,000 B of class 1 in 10 ms, and 1,250,000 B together. Frames need 17 us to the receiver.
+        assert!((light - 250_000.0).abs() < 2.0 * 1518.0, "{kind}: {light}");
+        assert!((heavy + light - 1_250_000.0).abs() < 3.0 * 1538.0, "{kind}: {heavy} and {light}");
+    }
 }

@@ -19,6 +19,8 @@ pub(super) enum CoreTimer {
     PauseEnd(PortId, u8),
     /// Instant at which a received pause frame takes effect at a port.
     PauseEffect(PortId),
+    /// Instant at which the first waiting class of a port has tokens again.
+    Tokens(PortId),
     /// End of the trimming that began first.
     Cut,
 }
@@ -29,6 +31,7 @@ impl CoreTimer {
             CoreTimer::Agent(at, id) => (at.port, 0, (at.which as u32 & 3) << 3 | id.0 as u32 & 7),
             CoreTimer::PauseEnd(port, class) => (port, 1, class as u32),
             CoreTimer::PauseEffect(port) => (port, 2, 0),
+            CoreTimer::Tokens(port) => (port, 2, 1),
             CoreTimer::Cut => (PortId(0), 3, 0),
         };
         // Two bits for the agent suffice: a port has one agent for each of three slots.
@@ -39,7 +42,8 @@ impl CoreTimer {
         match index >> 5 & 3 {
             0 => Some(CoreTimer::Agent(AgentKey { port, which: (index >> 3 & 3) as u8 }, TimerId(which as u16))),
             1 => Some(CoreTimer::PauseEnd(port, which as u8)),
-            2 => Some(CoreTimer::PauseEffect(port)),
+            2 if which == 0 => Some(CoreTimer::PauseEffect(port)),
+            2 => Some(CoreTimer::Tokens(port)),
             _ if index == CoreTimer::Cut.index() => Some(CoreTimer::Cut),
             _ => None,
         }
@@ -98,6 +102,7 @@ mod tests {
                 CoreTimer::Agent(AgentKey { port, which: 2 }, TimerId(7)),
                 CoreTimer::PauseEnd(port, 3),
                 CoreTimer::PauseEffect(port),
+                CoreTimer::Tokens(port),
             ] {
                 assert_eq!(CoreTimer::from_index(timer.index()), Some(timer));
                 assert!(timer.index() < 1 << 27, "hosts have their own bits above");

@@ -100,6 +100,11 @@ fn queues_of_class(class: usize, waits_in: &[QueueId]) -> u32 {
     Lane::PAUSED.iter().fold(0, |set, lane| set | queue(lane).bit())
 }
 
+/// Returns the queues with a number that a maximum rate stops, as a bit set.
+pub(super) fn queues_with_number(number: usize) -> u32 {
+    Lane::PAUSED.iter().fold(0, |set, lane| set | QueueId::new(number as u8, *lane).bit())
+}
+
 /// Returns the numbers of the classes in a set.
 fn classes_in(set: ClassSet) -> impl Iterator<Item = usize> {
     (0..8).filter(move |class| set.has(*class as u8))
@@ -240,6 +245,7 @@ impl Core {
             CoreTimer::PauseEnd(port, class) => {
                 self.port_state(port).map(|gate| rings(&mut gate.over[usize::from(class)]))
             }
+            CoreTimer::Tokens(port) => self.token_alarm(port).map(rings),
             CoreTimer::PauseEffect(_) | CoreTimer::Cut => Some(Ok(())),
         };
         match (rung, timer) {
@@ -251,6 +257,7 @@ impl Core {
                 self.resume_class(port, usize::from(class), now, step.out)
             }
             (Some(Ok(())), CoreTimer::PauseEffect(port)) => self.apply_due_pauses(port, now, step.out),
+            (Some(Ok(())), CoreTimer::Tokens(port)) => self.try_schedule(port, now, step.out),
             (Some(Ok(())), CoreTimer::Cut) => self.finish_cuts(step),
         }
     }

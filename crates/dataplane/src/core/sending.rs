@@ -18,7 +18,13 @@ impl Core {
     #[inline]
     pub(super) fn try_schedule<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
         let p = &mut self.store.ports[usize::from(port.0)];
-        if p.rest.waking || p.rest.listed || !p.rest.may_send() {
+        if p.rest.waking || p.rest.listed {
+            return;
+        }
+        if !p.rest.may_send() {
+            if p.rest.out_of_tokens != 0 {
+                self.await_tokens(port, now, out);
+            }
             return;
         }
         if p.free_at > now {
@@ -60,7 +66,7 @@ impl Core {
     /// Returns true if a port has an idle link that is not known to be dead, and no queued frame that may leave.
     pub(crate) fn is_idle(&self, port: PortId, now: Time) -> bool {
         let p = &self.store.ports[usize::from(port.0)];
-        p.free_at <= now && p.rest.eligible & !p.rest.paused == 0 && !p.rest.control && !p.rest.dead
+        p.free_at <= now && p.rest.sendable() == 0 && !p.rest.control && !p.rest.dead
     }
 
     /// Records whether the NIC has more frames for `port` than are queued there, so that it is woken for them.
@@ -111,9 +117,15 @@ impl Core {
     fn send_next<F: Fib, O: Out>(&mut self, port: PortId, step: &mut StepContext<F, O>) {
         // Control frames precede all data of their port, and no pause holds them back.
         if self.store.ports[usize::from(port.0)].rest.control {
-            return self.send_pause_frame(port, step.now, step.out);
+            self.send_pause_frame(port, step.now, step.out);
+            return self.await_tokens_if_needed(port, step.now, step.out);
         }
-        let Some((queue, id)) = self.select_next(port, step) else { return };
+        if self.store.ports[usize::from(port.0)].rest.out_of_tokens != 0 {
+            self.refill_tokens(port, step.now);
+        }
+        let Some((queue, id)) = self.select_next(port, step) else {
+            return self.set_token_alarm(port, step.out);
+        };
         let Some((pkt, empty)) = self.store.remove(QueueAt { port, queue }, id.0) else {
             return self.record_broken_rule("scheduler", port, Rule::NotQueued(queue, id));
         };
@@ -128,6 +140,10 @@ impl Core {
         p.counts_mut().sent += 1;
         p.counts_mut().sent_bytes += u64::from(pkt.head.size);
         p.free_at = step.now + p.transmission_time(pkt.head.size);
+        if p.rest.shaped & queue.bit() != 0 {
+            self.take_tokens(QueueAt { port, queue }, pkt.head.size, step.now);
+        }
+        let p = &mut self.store.ports[usize::from(port.0)];
         let (end, after) = (p.free_at, p.queued_frames());
         // With `release = "end"`, the end is an event even if nothing waits.
         let more = p.rest.may_send() || p.rest.leaving.is_some();
@@ -138,6 +154,7 @@ impl Core {
         if more {
             step.out.schedule_wake(port, end);
         }
+        self.await_tokens_if_needed(port, step.now, step.out);
         let frame = Frame { at: QueueAt { port, queue }, slot: id.0, head: &pkt.head };
         self.count_departed(frame, self.store.buffer_memories(), step);
         // A queue is not empty while frames for it wait at inputs or are being cut: RED's average must not decay yet.
@@ -162,7 +179,7 @@ impl Core {
     #[inline]
     fn select_next<F: Fib, O>(&mut self, port: PortId, step: &StepContext<F, O>) -> Option<(QueueId, PktId)> {
         let p = &self.store.ports[usize::from(port.0)];
-        let (eligible, scheduler) = (p.rest.eligible & !p.rest.paused, &mut self.schedulers[usize::from(port.0)]);
+        let (eligible, scheduler) = (p.rest.sendable(), &mut self.schedulers[usize::from(port.0)]);
         if eligible == 0 {
             return None;
         }

@@ -103,6 +103,7 @@ impl Core {
             overflow_rng: Stream::new(seed, node, StreamPurpose::Overflow),
             marking: QueueMarking::new(setup.lowest_class, setup.top_class),
             schedulers: Vec::new(),
+            shapers: Vec::new(),
             framing: setup.framing,
             skips_overflow_slot: false,
             admit_calls,
@@ -130,7 +131,7 @@ impl Core {
             let shape = PortShape { clock, gap, is_switch, top_class, last_lane, computed };
             core.store.ports.push(Port::new(shape));
             core.marking.add_port(p.marking, |class| Stream::new(seed, node, StreamPurpose::Marking(i as u16, class)));
-            core.schedulers.push(p.scheduler);
+            core.add_scheduler(p.scheduler);
         }
         let queues_each = core.store.ports.first().map_or(0, |port| port.rest.queues.len());
         let needs = core.schedulers.iter().map(|scheduler| scheduler.peek().needs());
@@ -187,11 +188,13 @@ impl Core {
     /// Returns the limits for arrivals at a port with computed departures; `None` if the port itself prevents these.
     fn computed_limits(memory: PortThresholds, id: PortId, port: &PortSetup) -> Option<Limits> {
         let mark = port.marking.peek().fixed_thresholds()?;
-        // A followed account must change at the instant of each departure. Pauses and rate changes delay departures
-        // that are known already.
+        // A followed account must change at the instant of each departure. Pauses, rate changes and maximum rates of
+        // classes delay departures that are known already.
         let followed =
             port.agents.iter().filter_map(AgentSlot::peek).any(|agent| followed_accounts(agent, id).next().is_some());
-        (!followed && !port.changes && !port.scheduler.reorders() && port.pause.is_none()).then_some(Limits {
+        let shaped = port.scheduler.peek().rate_limits().is_some();
+        let stepped = followed || shaped || port.changes || port.scheduler.reorders() || port.pause.is_some();
+        (!stepped).then_some(Limits {
             packets: memory.packets,
             bytes: memory.bytes,
             mark_packets: mark.packets,

@@ -79,7 +79,7 @@ impl Bench {
             clock: Rate::gbps(1).clock(),
             is_switch: true,
             marking: MarkingSlot::none(),
-            scheduler: StrictPriority.into(),
+            scheduler: StrictPriority::default().into(),
             pause: None,
             agents: Vec::new(),
             changes: false,

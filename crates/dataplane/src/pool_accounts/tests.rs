@@ -1,11 +1,11 @@
 //! Tests of the accounts of groups and queues: worked numbers, and properties under random arrivals and departures.
 
 use super::{CountedFrame, PoolAccounts};
-use property::for_all;
 use mech::buffer::{BufferPort, BufferSlot};
 use mech::pause::PausedLink;
 use mech::testing::toml_values;
 use mech::{MemorySide, PortId, Registry};
+use property::for_all;
 use proptest::collection::vec;
 use units::{Dur, Rate};
 

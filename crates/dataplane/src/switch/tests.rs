@@ -13,6 +13,7 @@ mod detours;
 mod evict;
 mod marks;
 mod pausing;
+mod shaping;
 
 use super::*;
 use crate::core::PortSetup;
@@ -106,7 +107,7 @@ fn switch() -> Switch {
         clock: Rate::gbps(1).clock(),
         is_switch: true,
         marking: MarkingSlot::none(),
-        scheduler: StrictPriority.into(),
+        scheduler: StrictPriority::default().into(),
         pause: None,
         agents: Vec::new(),
     };

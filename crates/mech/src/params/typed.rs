@@ -182,6 +182,7 @@ typed! {
     Vec<String>: Texts,
     Vec<f64>: Numbers,
     Vec<u64>: Counts,
+    Vec<Option<Rate>>: Rates,
     Vec<(String, Values)>: Named,
     Vec<Values>: List,
 }

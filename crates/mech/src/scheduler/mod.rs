@@ -1,16 +1,21 @@
 //! Scheduler slot: chooses the next packet to leave a port.
 
 mod fifo;
+mod rate_limits;
 mod round_robin;
 mod srpt;
 mod strict_priority;
 
 pub use fifo::Fifo;
+pub use rate_limits::RateLimits;
 pub use round_robin::RoundRobin;
 pub use srpt::Srpt;
 pub use strict_priority::StrictPriority;
 
 use crate::{CheckContext, ClassSet, Env, Mechanism, Needs, PktId, PortView, QueueId, Report};
+
+/// Words for a setting of some classes, and these classes.
+pub type ClassSetting = (&'static str, ClassSet);
 
 /// Mechanism that chooses the next packet to leave a port.
 ///
@@ -58,9 +63,16 @@ pub trait Scheduler: Send + Sync {
     fn keeps_queue_order(&self) -> bool {
         false
     }
-    /// Returns the classes with a weight of their own.
-    fn weighted_classes(&self) -> ClassSet {
-        ClassSet::NONE
+    /// Sets the bytes that a frame takes on the link beside its own: preamble and gap.
+    fn set_gap(&mut self, _gap: u16) {}
+    /// Returns the settings that apply to some classes only, such as weights, each with its classes.
+    fn class_settings(&self) -> Vec<ClassSetting> {
+        Vec::new()
+    }
+    /// Returns the maximum rates of classes, which the port enforces; `None` if no class has one.
+    /// A class that has reached its maximum rate is not eligible.
+    fn rate_limits(&self) -> Option<&RateLimits> {
+        None
     }
     /// Reports conflicts between parameters of the scheduler.
     fn check(&self, _beside: &CheckContext, _report: &mut Report) {}
@@ -71,7 +83,7 @@ pub trait Scheduler: Send + Sync {
 /// Mechanisms of the slot `scheduler`.
 pub const ALL: &[Mechanism<SchedulerSlot>] = &[
     Mechanism::new(&fifo::SPEC, |_| Fifo.into()),
-    Mechanism::new(&strict_priority::SPEC, |_| StrictPriority.into()).allowed_at_nic(),
+    Mechanism::new(&strict_priority::SPEC, |values| StrictPriority::new(values).into()).allowed_at_nic(),
     Mechanism::new(&srpt::SPEC, |_| Srpt.into()).allowed_at_nic(),
     Mechanism::new(&round_robin::SPEC, |values| RoundRobin::new(values).into()),
 ];

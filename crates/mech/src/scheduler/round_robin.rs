@@ -1,16 +1,16 @@
 //! Deficit round robin between classes (Shreedhar and Varghese, "Efficient Fair Queuing Using Deficit Round-Robin",
 //! IEEE/ACM Transactions on Networking 4(3), 1996, §III). In its turn, a class may send its quantum of bytes and the
 //! bytes saved in the turn before. So classes share the port by bytes, in proportion to their weights, whatever the
-//! sizes of their frames.
+//! sizes of their frames. Strict classes, if any, are served before all others, the highest first (IEEE 802.1Q §8.6.8
+//! allows strict classes above weighted ones).
 //!
-//! Within a class the order is that of [`super::StrictPriority`]. A class that is empty, or paused by the far end,
-//! loses its saved bytes. A class is not charged while it alone has packets. Hierarchies of schedulers, and strict
-//! classes above the shared ones, are not modelled.
+//! Within a class the order is that of [`super::StrictPriority`]. A class that may not send (empty, paused by the far
+//! end, or at its maximum rate) loses its saved bytes. A class is not charged while it alone may send. Hierarchies of
+//! schedulers are not modelled.
 
-use super::Scheduler;
-use crate::params;
-use crate::params::{ParamKind, Spec, Values};
-use crate::{CheckContext, ClassSet, Env, Needs, PktId, PortView, QueueId, Report};
+use super::{ClassSetting, RateLimits, Scheduler, rate_limits};
+use crate::params::{Param, ParamKind, Spec, Values, join_params};
+use crate::{CheckContext, ClassSet, Env, Needs, PktId, PortView, QueueId, Report, choice, params};
 use units::Bytes;
 
 /// Deficit round robin at one port.
@@ -20,19 +20,37 @@ pub struct RoundRobin {
     quantum: [u64; 8],
     /// Classes with a weight other than 1.
     weighted: ClassSet,
-    /// Number of weights given in the scenario.
-    weights: usize,
+    /// Weights given in the scenario, from class 0 on.
+    weights: Vec<u64>,
+    /// Strict classes, as given in the scenario.
+    strict: Vec<u64>,
+    /// Queues of the strict classes, as a bit set.
+    strict_queues: u32,
+    /// Bytes by which the counted size of a frame exceeds its stored size.
+    overhead: u64,
+    /// True if frames count with preamble and gap.
+    counts_wire: bool,
     /// Number of bytes that each class may still send, in its turn or in the next.
     deficit: [u64; 8],
     /// Class whose turn it is.
     current_class: u8,
+    limits: Option<RateLimits>,
+}
+
+choice! {
+    /// Bytes of a frame that weights and `quantum` count.
+    pub(crate) enum CountedBytes {
+        Wire = "wire",
+        Stored = "stored",
+    }
 }
 
 params! {
     /// Parameter values of `round_robin`.
     pub(crate) struct Params {
         weights: Option<Vec<u64>> = {
-            doc: "Weights of classes 0, 1, 2 and so on. Classes left out have weight 1.",
+            doc: "Weights of classes 0, 1, 2 and so on. Classes left out have weight 1, which also stands for a \
+                  strict class.",
             kind: ParamKind::Counts { min: 1, max: 1_000_000 },
             default: Some(""),
         },
@@ -41,23 +59,38 @@ params! {
             kind: ParamKind::Size { min: 64 },
             default: Some("1518B"),
         },
+        count: CountedBytes = {
+            doc: "Bytes that weights share: those on the wire, with preamble and gap, or those stored in memory.",
+            kind: CountedBytes::KIND,
+            default: Some("wire"),
+        },
+        strict: Option<Vec<u64>> = {
+            doc: "Strict classes. They are served before all others, the highest first.",
+            kind: ParamKind::Counts { min: 0, max: 7 },
+            default: Some(""),
+        },
     }
 }
 
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.scheduler",
     kind: "round_robin",
-    doc: "Serves the classes in turn, and divides the port by bytes in proportion to their weights (deficit round \
-          robin).",
+    doc: "Serves strict classes first and the others in turn, which share the rest by bytes in proportion to their \
+          weights (deficit round robin).",
     cite: "Shreedhar and Varghese 1996, §III",
-    params: Params::PARAMS,
+    params: &ALL_PARAMS,
 };
+
+const ALL_PARAMS: [Param; 6] = join_params(&[Params::PARAMS, rate_limits::Params::PARAMS]);
+
+/// Queues of class 0, as a bit set.
+const CLASS_QUEUES: u32 = (1 << QueueId::LANES) - 1;
 
 impl RoundRobin {
     /// Creates deficit round robin from validated parameters.
     pub fn new(values: &Values) -> RoundRobin {
-        let Params { weights, quantum } = Params::read(values);
-        let weights = weights.unwrap_or_default();
+        let Params { weights, quantum, count, strict } = Params::read(values);
+        let (weights, strict) = (weights.unwrap_or_default(), strict.unwrap_or_default());
         let weight = |class: usize| weights.get(class).copied().unwrap_or(1);
         RoundRobin {
             quantum: std::array::from_fn(|class| quantum.0.saturating_mul(weight(class))),
@@ -65,16 +98,25 @@ impl RoundRobin {
                 .filter(|class| weight(usize::from(*class)) != 1)
                 .map(ClassSet::single)
                 .fold(ClassSet::NONE, ClassSet::union),
-            weights: weights.len(),
+            weights,
+            strict_queues: strict.iter().fold(0, |set, class| set | CLASS_QUEUES << (*class as u8 * QueueId::LANES)),
+            strict,
+            overhead: 0,
+            counts_wire: count == CountedBytes::Wire,
             deficit: [0; 8],
             current_class: 7,
+            limits: RateLimits::read(values),
         }
     }
-    /// Returns the first packet of a class's most urgent lane that may leave, and its size in bytes.
-    fn first_allowed_packet(port: &PortView, class: u8) -> Option<(QueueId, PktId, u64)> {
-        let lanes = port.eligible >> (class * QueueId::LANES) & ((1 << QueueId::LANES) - 1);
+    /// Returns the first packet of a class's most urgent lane that may leave, and its counted bytes.
+    fn first_allowed_packet(&self, port: &PortView, class: u8) -> Option<(QueueId, PktId, u64)> {
+        let lanes = port.eligible >> (class * QueueId::LANES) & CLASS_QUEUES;
         let queue = QueueId(class * QueueId::LANES + lanes.checked_ilog2()? as u8);
-        port.view.first_packet_size(port.port, queue).map(|(pkt, size)| (queue, pkt, u64::from(size)))
+        port.view.first_packet_size(port.port, queue).map(|(pkt, size)| (queue, pkt, u64::from(size) + self.overhead))
+    }
+    /// Returns the strict classes.
+    fn strict_classes(&self) -> ClassSet {
+        self.strict.iter().map(|class| ClassSet::single(*class as u8)).fold(ClassSet::NONE, ClassSet::union)
     }
 }
 
@@ -83,10 +125,14 @@ impl Scheduler for RoundRobin {
         if port.eligible == 0 {
             return None;
         }
+        if let Some(urgent) = (port.eligible & self.strict_queues).checked_ilog2() {
+            let queue = QueueId(urgent as u8);
+            return port.view.first_packet(port.port, queue).map(|(pkt, _)| (queue, pkt));
+        }
         // The loop ends, because some class is not empty and its deficit grows by at least 64 bytes a round.
         loop {
             let class = usize::from(self.current_class);
-            match RoundRobin::first_allowed_packet(port, self.current_class) {
+            match self.first_allowed_packet(port, self.current_class) {
                 Some((queue, pkt, size)) if size <= self.deficit[class] => {
                     self.deficit[class] -= size;
                     return Some((queue, pkt));
@@ -105,14 +151,31 @@ impl Scheduler for RoundRobin {
     fn keeps_queue_order(&self) -> bool {
         true
     }
-    fn weighted_classes(&self) -> ClassSet {
-        self.weighted
+    fn set_gap(&mut self, gap: u16) {
+        self.overhead = if self.counts_wire { u64::from(gap) } else { 0 };
     }
-    /// Reports more weights than the eight classes.
-    fn check(&self, _beside: &CheckContext, report: &mut Report) {
-        if self.weights > self.quantum.len() {
-            report.add_error("weights", format!("{} weights", self.weights), "at most 8, for classes 0 to 7");
+    fn class_settings(&self) -> Vec<ClassSetting> {
+        let rates = self.limits.as_ref().map_or(ClassSet::NONE, RateLimits::classes);
+        vec![("weight", self.weighted), ("strict priority", self.strict_classes()), ("max_rate", rates)]
+    }
+    fn rate_limits(&self) -> Option<&RateLimits> {
+        self.limits.as_ref()
+    }
+    /// Reports more weights than the eight classes, strict classes listed twice, and weights of strict classes.
+    fn check(&self, beside: &CheckContext, report: &mut Report) {
+        if self.weights.len() > self.quantum.len() {
+            report.add_error("weights", format!("{} weights", self.weights.len()), "at most 8, for classes 0 to 7");
         }
+        if let Some((_, twice)) = (1..).zip(&self.strict).find(|(next, class)| self.strict[*next..].contains(class)) {
+            report.add_error("strict", format!("class {twice} twice"), "each class once");
+        }
+        let weighed = |class: &&u64| self.weights.get(**class as usize).is_some_and(|weight| *weight != 1);
+        if let Some(class) = self.strict.iter().find(weighed) {
+            let found = format!("weight {} for class {class}", self.weights[*class as usize]);
+            let rule = "1 for a strict class, because strict classes share nothing by weights";
+            report.add_error("weights", found, rule);
+        }
+        RateLimits::check(self.limits.as_ref(), beside, report);
     }
     fn clone_boxed(&self) -> Box<dyn Scheduler> {
         Box::new(self.clone())
@@ -120,89 +183,4 @@ impl Scheduler for RoundRobin {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{DecisionInputs, SwitchState, buffer_of_packets, parse_head, switch_without_packets, values};
-    use crate::{Lane, PortId};
-
-    const PORT: PortId = PortId(0);
-
-    /// Returns the classes of the first `n` frames that leave a port.
-    /// Frames of these (class, bytes) are always queued there.
-    fn departure_classes(given: &str, waiting: &[(u8, u16)], n: usize) -> Vec<u8> {
-        let mut state = switch_without_packets(1, buffer_of_packets(10_000));
-        for (class, size) in waiting {
-            state.fill_up(
-                2 * n as u32,
-                parse_head(&format!("class={class} size={size}")),
-                (PORT, QueueId::normal(*class)),
-            );
-        }
-        let mut scheduler = RoundRobin::new(&values(&SPEC, given));
-        (0..n).map(|_| remove_next(&mut scheduler, &mut state, u32::MAX).expect("something waits").class()).collect()
-    }
-    /// Removes the packet that leaves next, among the queues of the bit set `allowed`.
-    fn remove_next(scheduler: &mut RoundRobin, state: &mut SwitchState, allowed: u32) -> Option<QueueId> {
-        let occupied = (0..QueueId::COUNT).filter(|queue| crate::View::backlog(state, PORT, QueueId(*queue)).0 > 0);
-        let eligible = occupied.fold(0, |bits, queue| bits | 1 << queue) & allowed;
-        let view = PortView { view: state, port: PORT, eligible };
-        let (queue, pkt) = scheduler.next_packet(&view, &mut DecisionInputs::with_draws(&[]).env())?;
-        state.remove_from_queue(pkt);
-        state.free_memory(pkt);
-        Some(queue)
-    }
-    fn bytes_of_class(order: &[u8], class: u8, size: u64) -> u64 {
-        order.iter().filter(|other| **other == class).count() as u64 * size
-    }
-
-    #[test]
-    fn equal_frames_of_equal_classes_alternate() {
-        assert_eq!(departure_classes("", &[(0, 1518), (3, 1518)], 6), [0, 3, 0, 3, 0, 3]);
-    }
-
-    #[test]
-    fn class_of_weight_3_sends_three_frames_a_turn() {
-        assert_eq!(departure_classes("weights=1,3", &[(0, 1518), (1, 1518)], 8), [0, 1, 1, 1, 0, 1, 1, 1]);
-    }
-
-    #[test]
-    fn classes_share_the_link_by_bytes_not_by_frames() {
-        let order = departure_classes("weights=2,1", &[(0, 1518), (1, 64)], 500);
-        let (large, small) = (bytes_of_class(&order, 0, 1518), bytes_of_class(&order, 1, 64));
-        // A class is never further ahead than a frame and a turn.
-        assert!(large.abs_diff(2 * small) <= 1518 + 2 * 1518, "{large} and twice {small}");
-    }
-
-    #[test]
-    fn unused_quantum_is_saved_for_the_next_turn() {
-        // With 1000 bytes a turn, frames of 1500 leave in the second and the third of three turns.
-        assert_eq!(departure_classes("quantum=1000B", &[(0, 1500), (1, 1000)], 7), [1, 0, 1, 0, 1, 1, 0]);
-    }
-
-    #[test]
-    fn empty_or_paused_class_saves_no_quantum() {
-        let mut state = switch_without_packets(1, buffer_of_packets(100));
-        let mut scheduler = RoundRobin::new(&values(&SPEC, "quantum=1000B"));
-        for class in [0, 1] {
-            state.fill_up(20, parse_head(&format!("class={class} size=1000")), (PORT, QueueId::normal(class)));
-        }
-        let paused = !(0b1111 << QueueId::LANES);
-        for _ in 0..5 {
-            assert_eq!(remove_next(&mut scheduler, &mut state, paused), Some(QueueId::normal(0)));
-        }
-        let after: Vec<u8> =
-            (0..4).filter_map(|_| remove_next(&mut scheduler, &mut state, u32::MAX)).map(|q| q.class()).collect();
-        assert_eq!(after, [1, 0, 1, 0], "five turns that it could not use are gone");
-    }
-
-    #[test]
-    fn bounced_packets_of_a_class_leave_first() {
-        let mut state = switch_without_packets(1, buffer_of_packets(100));
-        state.fill_up(1, parse_head(""), (PORT, QueueId::normal(0)));
-        state.fill_up(1, parse_head("np=1"), (PORT, QueueId::new(0, Lane::Bounce)));
-        let mut scheduler = RoundRobin::new(&values(&SPEC, ""));
-        assert_eq!(remove_next(&mut scheduler, &mut state, u32::MAX), Some(QueueId::new(0, Lane::Bounce)));
-        assert_eq!(remove_next(&mut scheduler, &mut state, u32::MAX), Some(QueueId::normal(0)));
-        assert_eq!(remove_next(&mut scheduler, &mut state, u32::MAX), None);
-    }
-}
+mod tests;

@@ -1,21 +1,30 @@
 //! Strict priority, non-preemptive: the highest class first, and within a class bounced packets first (IEEE 802.1Q
 //! §8.6.8.1; PABO §II-E).
 
-use super::Scheduler;
-use crate::params::Spec;
-use crate::{Env, Needs, PktId, PortView, QueueId};
+use super::{ClassSetting, RateLimits, Scheduler, rate_limits};
+use crate::params::{Spec, Values};
+use crate::{CheckContext, ClassSet, Env, Needs, PktId, PortView, QueueId, Report};
 
 /// Scheduler that serves the highest class first, without preemption.
-#[derive(Clone, Debug)]
-pub struct StrictPriority;
+#[derive(Clone, Debug, Default)]
+pub struct StrictPriority {
+    limits: Option<RateLimits>,
+}
 
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.scheduler",
     kind: "strict_priority",
     doc: "Serves the highest class first, and within a class bounced packets first.",
     cite: "IEEE 802.1Q §8.6.8.1; PABO §II-E",
-    params: &[],
+    params: rate_limits::Params::PARAMS,
 };
+
+impl StrictPriority {
+    /// Creates strict priority from validated parameters.
+    pub fn new(values: &Values) -> StrictPriority {
+        StrictPriority { limits: RateLimits::read(values) }
+    }
+}
 
 impl Scheduler for StrictPriority {
     #[inline]
@@ -29,6 +38,15 @@ impl Scheduler for StrictPriority {
     }
     fn keeps_queue_order(&self) -> bool {
         true
+    }
+    fn class_settings(&self) -> Vec<ClassSetting> {
+        vec![("max_rate", self.limits.as_ref().map_or(ClassSet::NONE, RateLimits::classes))]
+    }
+    fn rate_limits(&self) -> Option<&RateLimits> {
+        self.limits.as_ref()
+    }
+    fn check(&self, beside: &CheckContext, report: &mut Report) {
+        RateLimits::check(self.limits.as_ref(), beside, report);
     }
     fn clone_boxed(&self) -> Box<dyn Scheduler> {
         Box::new(self.clone())
@@ -47,7 +65,7 @@ mod tests {
         (0..QueueId::COUNT).for_each(|queue| state.fill_up(1, parse_head(""), (PortId(0), QueueId(queue))));
         for eligible in (1..=u16::MAX).flat_map(|set| [u32::from(set), u32::from(set) << 16, u32::from(set) << 8 | 1]) {
             let port = PortView { view: &state, port: PortId(0), eligible };
-            let next = StrictPriority.next_packet(&port, &mut DecisionInputs::with_draws(&[]).env());
+            let next = StrictPriority::default().next_packet(&port, &mut DecisionInputs::with_draws(&[]).env());
             let wanted = QueueId((0..32).rev().find(|queue| eligible >> queue & 1 == 1).unwrap());
             assert_eq!(next.map(|(queue, _)| queue), Some(wanted));
         }
@@ -63,7 +81,7 @@ mod tests {
         state.fill_up(3, parse_head(""), (PortId(0), QueueId(0)));
         let port = |eligible| PortView { view: &state, port: PortId(0), eligible };
         let mut desk = DecisionInputs::with_draws(&[]);
-        assert_eq!(StrictPriority.next_packet(&port(1), &mut desk.env()), Some((QueueId(0), first)));
-        assert_eq!(StrictPriority.next_packet(&port(0), &mut desk.env()), None);
+        assert_eq!(StrictPriority::default().next_packet(&port(1), &mut desk.env()), Some((QueueId(0), first)));
+        assert_eq!(StrictPriority::default().next_packet(&port(0), &mut desk.env()), None);
     }
 }

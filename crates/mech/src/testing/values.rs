@@ -23,6 +23,10 @@ fn parse_value(param: &'static str, kind: &ParamKind, text: &str) -> Value {
             let numbers = text.trim_matches(['[', ']']).split(',').map(str::trim).filter(|n| !n.is_empty());
             Value::Counts(numbers.map(|n| n.parse().expect(param)).collect())
         }
+        ParamKind::RatesOrOff => {
+            let rate = |text: &str| (text != "off").then(|| units::parse_rate(text).expect(param));
+            Value::Rates(text.split(',').map(rate).collect())
+        }
         ParamKind::Numbers | ParamKind::Sizes(_) | ParamKind::Table(_) | ParamKind::Named(_) | ParamKind::List(_) => {
             panic!("{param}: tests cannot set a list of dimensionless numbers, flow sizes or tables")
         }

@@ -278,6 +278,11 @@ pub(super) fn check_nic(host: &Node, config: &HostConfig, faults: &mut Faults) {
     let beside = format!("with nic = {:?}, where each flow has a queue", config.nic.kind);
     let needs = config.overflow.slot.peek().needs();
     let marks = config.marking.slot.peek().fixed_thresholds() != Some(PortThresholds::UNLIMITED);
+    if config.scheduler.slot.peek().rate_limits().is_some() {
+        let found = format!("maximum rates of classes {beside}");
+        let rule = "none, or host.nic = \"fifo\". To limit each flow, set host.nic.flow_rate";
+        faults.add_fault(&host.locate("scheduler.max_rate"), format_fault(found, rule));
+    }
     for (slot, kind, is_wrong, rule) in [
         ("marking", &config.marking.kind, marks, "no marking"),
         ("scheduler", &config.scheduler.kind, config.scheduler.slot.reorders(), "first in, first out within a class"),

@@ -25,6 +25,7 @@ fn value_json(value: &Value) -> Json {
         Value::Texts(words) => json!(words),
         Value::Numbers(numbers) => json!(numbers),
         Value::Counts(counts) => json!(counts),
+        Value::Rates(rates) => rates.iter().map(|rate| rate.map_or("off".into(), |rate| rate.to_string())).collect(),
         Value::Table(kind, given) => {
             let mut map = values_json(given);
             map.insert("kind".into(), json!(kind));

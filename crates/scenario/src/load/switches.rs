@@ -109,7 +109,8 @@ impl<'a> SwitchReader<'a> {
             slots.port.marking.slot.peek().check(&CheckContext { is_set: &given("marking"), ..beside }, &mut report);
             self.notes.extend(checks::report_faults(&merged, "marking", report, faults));
             let mut report = Report::default();
-            slots.port.scheduler.slot.peek().check(&beside, &mut report);
+            let scheduler = &slots.port.scheduler.slot;
+            scheduler.peek().check(&CheckContext { is_set: &given("scheduler"), ..beside }, &mut report);
             self.notes.extend(checks::report_faults(&merged, "scheduler", report, faults));
             let mut report = Report::default();
             slots.overflow.slot.peek().check(&CheckContext { is_set: &given("overflow"), ..beside }, &mut report);

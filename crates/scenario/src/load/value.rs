@@ -6,7 +6,7 @@ use crate::diag::{format_fault, format_one_of, nearest_word};
 use crate::limits::{MAX_RATE, MAX_TIME, MIN_RATE};
 use crate::quantities::{self, spelling_hint};
 use mech::params::{Param, ParamKind, Spec, Value};
-use units::{Bytes, Dur, ParseError, parse_dur, parse_rate};
+use units::{Bytes, Dur, ParseError, Rate, parse_dur, parse_rate};
 
 const SIZE_UNITS: &str = "B, KB, MB, GB, KiB, MiB, GiB";
 
@@ -47,6 +47,10 @@ pub(crate) fn describe_kind(kind: &ParamKind) -> String {
         ParamKind::Numbers => "a list of numbers, each at least 0".into(),
         ParamKind::Counts { min, max } => {
             format!("a list of whole numbers from {min} to {max}, such as [{min}, {}]", min + 1)
+        }
+        ParamKind::RatesOrOff => {
+            "a list of rates with their unit (bps, Kbps, Mbps, Gbps, Tbps) or \"off\", such as [\"off\", \"10Gbps\"]"
+                .into()
         }
         ParamKind::Sizes(specs) => {
             let kinds: Vec<_> = specs.iter().map(|spec| format!("`{}`", spec.kind)).collect();
@@ -189,6 +193,9 @@ fn parse_node(kind: &ParamKind, node: &Node) -> Result<Value, String> {
             let each = items.iter().map(|item| count(item).ok_or_else(|| format!(" with {}", item.format_value())));
             each.collect::<Result<_, _>>().map(Value::Counts)
         }
+        (ParamKind::RatesOrOff, Data::List(items)) => {
+            items.iter().map(parse_rate_or_off).collect::<Result<_, _>>().map(Value::Rates)
+        }
         (
             ParamKind::Time { .. }
             | ParamKind::Rate
@@ -199,6 +206,17 @@ fn parse_node(kind: &ParamKind, node: &Node) -> Result<Value, String> {
         ) => Err(", which has no unit".into()),
         (_, Data::Text(text)) => parse_quantity(kind, text),
         _ => wrong(),
+    }
+}
+
+/// Parses an entry of a list of rates; the error is a text for the end of the message.
+fn parse_rate_or_off(item: &Node) -> Result<Option<Rate>, String> {
+    match item.text() {
+        Some("off") => Ok(None),
+        text => {
+            let rate = text.and_then(|text| parse_rate(text).ok()).filter(|rate| (MIN_RATE..=MAX_RATE).contains(rate));
+            rate.map(Some).ok_or_else(|| format!(" with {}", item.format_value()))
+        }
     }
 }
 

@@ -26,6 +26,7 @@ use mech::host::NicOrder;
 use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
 use mech::params::Values;
+use mech::scheduler::SchedulerSlot;
 use mech::{CheckContext, HOST_SLOTS, Registry, RegistrySlot, Report};
 use serde_json::{Value as Json, json};
 use std::cell::RefCell;
@@ -271,17 +272,25 @@ fn read_host(
     let values =
         read_values(&host, AllowedKeys { other_keys: &slots, ..AllowedKeys::new(settings::HOST.params) }, faults);
     let marking: Option<FilledSlot<MarkingSlot>> = read_host_slot(&host, "marking", registry, faults);
-    let scheduler = read_host_slot(&host, "scheduler", registry, faults);
+    let scheduler: Option<FilledSlot<SchedulerSlot>> = read_host_slot(&host, "scheduler", registry, faults);
     let overflow: Option<FilledSlot<OverflowSlot>> = read_host_slot(&host, "overflow", registry, faults);
     let bounce_signal = read_host_slot(&host, "bounce_signal", registry, faults);
     let nic: Option<FilledSlot<NicOrder>> = read_host_slot(&host, "nic", registry, faults);
     let reaction = read_host_slot(&host, "reaction", registry, faults);
     let nic_queue = values.as_ref().and_then(|values| values.has("nic_queue").then(|| values.amount("nic_queue")));
     let beside = CheckContext { memory: nic_queue, nic: true, ports: Some(1), ..CheckContext::EMPTY };
+    let given = |slot: &'static str| {
+        let table = host.get(slot);
+        move |key: &str| table.is_some_and(|table| table.get(key).is_some())
+    };
+    if let Some(scheduler) = &scheduler {
+        let mut report = Report::default();
+        scheduler.slot.peek().check(&CheckContext { is_set: &given("scheduler"), ..beside }, &mut report);
+        notes.borrow_mut().extend(checks::report_faults(&host, "scheduler", report, faults));
+    }
     if let Some(marking) = &marking {
         let mut report = Report::default();
-        let given = |key: &str| host.get("marking").is_some_and(|table| table.get(key).is_some());
-        marking.slot.peek().check(&CheckContext { is_set: &given, ..beside }, &mut report);
+        marking.slot.peek().check(&CheckContext { is_set: &given("marking"), ..beside }, &mut report);
         notes.borrow_mut().extend(checks::report_faults(&host, "marking", report, faults));
     }
     if let (Some(overflow), Some(_)) = (&overflow, &values) {

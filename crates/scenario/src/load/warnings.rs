@@ -17,7 +17,7 @@ use crate::model::{PortConfig, Scenario};
 use dataplane::transport::TcpConfig;
 use mech::marking::MarkingSlot;
 use mech::{AdmitCalls, ClassSet, PortThresholds};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use units::{Amount, Dur};
 
 /// Returns the warnings about settings of a variant that have no effect, or do not fit each other or the network.
@@ -331,7 +331,8 @@ impl WarningContext<'_> {
     }
 
     /// Warnings about settings of traffic classes or their order, if all packets have one class and nothing else
-    /// depends on it. Includes those about the weights of classes that no packet has, if there are several classes.
+    /// depends on it. Includes those about settings of classes that no packet has: weights if there are several classes,
+    /// and maximum rates.
     fn warn_classes(&self) -> Vec<String> {
         let scenario = self.scenario;
         let overflow = || scenario.switches.iter().map(|switch| switch.overflow.slot.peek().needs());
@@ -345,28 +346,33 @@ impl WarningContext<'_> {
         let by_class = of_ports.chain(of_hosts).filter(|scheduler| scheduler.slot.peek().keeps_queue_order());
         let by_class: Vec<_> = by_class.collect();
         let turns: BTreeSet<&str> = by_class.iter().map(|scheduler| scheduler.kind.as_str()).collect();
-        if !one {
-            let weighed = by_class
-                .iter()
-                .fold(ClassSet::NONE, |set, scheduler| set.union(scheduler.slot.peek().weighted_classes()));
-            let idle = weighed.minus(scenario.classes());
-            let idle = (0..8).filter(|class| idle.has(*class)).map(|class| class.to_string());
-            let idle: Vec<String> = idle.collect();
+        let mut settings: BTreeMap<&str, ClassSet> = BTreeMap::new();
+        for (name, classes) in by_class.iter().flat_map(|scheduler| scheduler.slot.peek().class_settings()) {
+            let all = settings.entry(name).or_default();
+            *all = all.union(classes);
+        }
+        let limited = by_class.iter().any(|scheduler| scheduler.slot.peek().rate_limits().is_some());
+        for (name, classes) in settings.iter().filter(|_| !one || limited) {
+            let idle = classes.minus(scenario.classes());
+            let idle: Vec<String> = (0..8).filter(|class| idle.has(*class)).map(|class| class.to_string()).collect();
             if !idle.is_empty() {
                 notes.push(format!(
-                    "scheduler: the weight for class {} has no effect, because no packet has this \
-                                    class",
+                    "scheduler: the {name} for class {} has no effect, because no packet has this class",
                     idle.join(", ")
                 ));
             }
+        }
+        if !one {
             return notes;
         }
-        if !lanes {
+        if !lanes && !limited {
             let why = format!("all packets have class {class} and leave first in, first out");
             notes.extend(turns.iter().map(|kind| format!("scheduler = \"{kind}\" has no effect: {why}")));
         }
-        let goes_by_it =
-            lanes || overflow().any(|needs| needs.detours) || self.ports().any(|port| port.agents().count() > 0);
+        let goes_by_it = lanes
+            || limited
+            || overflow().any(|needs| needs.detours)
+            || self.ports().any(|port| port.agents().count() > 0);
         if class > 0 && !goes_by_it {
             notes.push(format!("class = {class} has no effect: all packets have this class, and no mechanism uses it"));
         }

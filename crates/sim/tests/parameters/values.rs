@@ -61,6 +61,7 @@ pub fn different(param: &Param, now: Option<&Json>) -> Vec<String> {
             [words, LISTS.map(str::to_string).into()].concat()
         }
         ParamKind::Numbers => vec!["[5, 1]".into(), "[1, 1, 9]".into()],
+        ParamKind::RatesOrOff => vec![r#"["300Mbps"]"#.into(), r#"["off", "77Mbps", "3Gbps"]"#.into()],
         ParamKind::Table(_) | ParamKind::Named(_) | ParamKind::List(_) => Vec::new(),
         ParamKind::Counts { .. } => {
             let lists = ["[2, 2]", "[4, 3]", "[0]", "[1]", "[0, 0, 0, 1]", "[0, 0, 0, 0, 0, 0, 0, 0]"];

@@ -96,7 +96,7 @@ fn with_stages(
         clock: Rate::gbps(1).clock(),
         is_switch: true,
         marking: MarkingSlot::none(),
-        scheduler: if back.is_some() { StrictPriority.into() } else { Fifo.into() },
+        scheduler: if back.is_some() { StrictPriority::default().into() } else { Fifo.into() },
         pause: None,
         agents: Vec::new(),
     };

@@ -73,7 +73,7 @@ impl Observer for PauseRecording {
     }
 }
 
-fn pfc() -> AgentSlot {
+pub(super) fn pfc() -> AgentSlot {
     let values = [
         ("xoff", Value::Size(Bytes(3000))),
         ("xon", Value::Size(Bytes(1000))),
@@ -93,7 +93,7 @@ fn switch(response: Dur) -> Switch {
         clock: Rate::gbps(1).clock(),
         is_switch: true,
         marking: MarkingSlot::none(),
-        scheduler: StrictPriority.into(),
+        scheduler: StrictPriority::default().into(),
         agents: vec![pfc()],
         pause: Some(PauseSetup { response, headroom: 500, max_frame_wait: Dur::us(1), last_arrival_delay: Dur::us(4) }),
     };
