@@ -6,7 +6,7 @@
 
 use dataplane::Framing;
 use libfuzzer_sys::fuzz_target;
-use mech::FlowId;
+use mech::{DscpTable, FlowId};
 use mech::routing::AddressPlan;
 use wire::{
     Checksums, CpPacket, LengthField, NetworkFormat, PacketOnLink, Segment, SideData, TcpFlags, Trim, cut_payload,
@@ -38,7 +38,7 @@ fn read(frame: &[u8], length: LengthField) {
 
 /// Restores a segment of the flow that its ports encode, and writes it again.
 fn restore(frame: &[u8], plan: Option<AddressPlan>) {
-    let network = NetworkFormat { framing: Framing::ETHERNET, plan };
+    let network = NetworkFormat { framing: Framing::ETHERNET, plan, dscps: DscpTable::CLASS_SELECTORS };
     let Ok(Segment { source_port, destination_port, .. }) = Segment::read(frame, LengthField::Ip) else { return };
     let number =
         |from: u16, to: u16| Some(u32::from(from.checked_sub(37_100)?) + 4000 * u32::from(to.checked_sub(50_000)?));
@@ -47,7 +47,14 @@ fn restore(frame: &[u8], plan: Option<AddressPlan>) {
     let Ok(found) = network.restore(frame, &side) else { return };
     let mut again = Vec::new();
     write_frame(
-        &PacketOnLink { pkt: &found.pkt, ext: found.ext.as_ref(), push: found.push, plan, roce: None },
+        &PacketOnLink {
+            pkt: &found.pkt,
+            ext: found.ext.as_ref(),
+            push: found.push,
+            plan,
+            roce: None,
+            dscps: &network.dscps,
+        },
         &mut again,
     );
     let back = network.restore(&again, &side).expect("what is restored is written");

@@ -68,6 +68,8 @@ pub struct NewFlow {
     pub bytes: u64,
     /// Traffic class of the flow's packets, 0 to 7.
     pub class: u8,
+    /// Number of the DSCP of the flow's packets among those of the class, 0 to 3.
+    pub code_point: u8,
     /// Row of the table that gives both hosts their transports ([`FlowInfo::row`]).
     pub row: u8,
     /// True if the flow has no transport: its packets are sent without recovery.
@@ -90,8 +92,8 @@ impl FlowTable {
         let flow = self.next_id();
         let hash = tuple_hash(new.src, new.dst, new.ports << 16 | 1);
         let back_hash = if self.is_symmetric { hash } else { tuple_hash(new.dst, new.src, 1 << 48 | new.ports) };
-        let NewFlow { src, dst, bytes, class, row, .. } = new;
-        let info = FlowInfo { flow, src, dst, hash, back_hash, bytes, class, row };
+        let NewFlow { src, dst, bytes, class, code_point, row, .. } = new;
+        let info = FlowInfo { flow, src, dst, hash, back_hash, bytes, class, code_point, row };
         self.insert_flow(info, EndSlots { raw: new.raw, ..EndSlots::NEW });
         flow
     }

@@ -94,10 +94,10 @@ impl RawSource {
             size,
             orig_size: size,
             flags: Flags::from_kind(PacketKind::Raw).with(Flags::PAYLOAD),
+            tos: self.flow.tos(),
             ttl,
             ..Head::default()
         };
-        head.set_class(self.flow.class);
         if s.ecn {
             head.set_ecn(Ecn::Ect0);
         }
@@ -126,7 +126,8 @@ mod tests {
             ecn: false,
         };
         let (src, dst) = (HostId(0), HostId(1));
-        let flow = FlowInfo { flow: FlowId(0), src, dst, hash: 0, back_hash: 0, bytes: 0, class: 0, row: 0 };
+        let flow =
+            FlowInfo { flow: FlowId(0), src, dst, hash: 0, back_hash: 0, bytes: 0, class: 0, code_point: 0, row: 0 };
         let mut source = RawSource::new(setup, flow);
         let mut at = Vec::new();
         while let Some(now) = source.next_time() {
@@ -151,7 +152,8 @@ mod tests {
             ecn: false,
         };
         let (src, dst) = (HostId(0), HostId(1));
-        let flow = FlowInfo { flow: FlowId(0), src, dst, hash: 0, back_hash: 0, bytes: 0, class: 0, row: 0 };
+        let flow =
+            FlowInfo { flow: FlowId(0), src, dst, hash: 0, back_hash: 0, bytes: 0, class: 0, code_point: 0, row: 0 };
         let mut source = RawSource::new(setup, flow);
         let (mut last, mut gaps) = (5.0, Vec::new());
         while let Some(now) = source.next_time() {

@@ -49,6 +49,7 @@ const PAUSE: (&str, &str) = ("switch.pause", "pause");
 const QCN_CONGESTION_POINT: (&str, &str) = ("switch.notify", "qcn");
 const QCN_REACTION_POINT: (&str, &str) = ("host.reaction", "qcn");
 const TRANSPORT: (&str, &str) = ("transport", "");
+const SCENARIO: (&str, &str) = ("", "");
 const INCAST: (&str, &str) = ("traffic", "incast");
 
 const INSTANTANEOUS_NOTE: &str = "RED compares an average queue length. With `weight = 1` the average is the \
@@ -57,6 +58,7 @@ const ONE_THRESHOLD_NOTE: &str = "K is both Kmin and Kmax: every packet is marke
 const BYTE_MARKING_NOTE: &str =
     "Weights count bytes (deficit round robin), and a class of weight 1 sends `quantum` bytes in a turn.";
 const PER_PACKET_NOTE: &str = "A path is drawn for each packet, not for each flow.";
+const ONE_MAP_NOTE: &str = "One map applies to all hosts, switches and ports: no port has a map of its own.";
 const PORT_THRESHOLD_NOTE: &str = "The threshold applies to a whole port, not to each class.";
 const SWITCH_ONLY_NOTE: &str = "Only the switch of NDP is modelled, not the receivers that pull.";
 const HEADROOM_NOTE: &str = "Headroom is not a setting: Overspill computes the headroom from rate, delay and frame \
@@ -149,6 +151,7 @@ pub const ALIASES: &[Alias] = &[
         .with_note("The RTO follows measured round-trip times; `min_rto` is its minimum."),
     Alias::new("delack", "delayed ACK", TRANSPORT).with_key("delayed_ack"),
     // Networks and traffic.
+    Alias::new("dscptotcmap", "SONiC's DSCP_TO_TC_MAP", SCENARIO).with_key("dscp_to_class").with_note(ONE_MAP_NOTE),
     Alias::new("clos", "a Clos network", ("topology", "leaf_spine")).with_note("`leaf_spine` has two tiers."),
     Alias::new("clos", "a Clos network", ("topology", "fat_tree")).with_note("`fat_tree` has three tiers."),
     Alias::new("switch", "a single switch", ("topology", "star")),

@@ -25,8 +25,8 @@ pub struct Head {
     pub hops: u16,
     /// Kind and properties of the packet, as bits of [`Flags`].
     pub flags: Flags,
-    /// DSCP in the upper six bits, ECN codepoint in the lower two (RFC 2474, RFC 3168 §5). The upper three bits of the
-    /// DSCP are the priority class; one more is [`Head::NOT_TRIMMABLE`].
+    /// Traffic class in bits 7 to 5, code point in bits 4 and 3, [`Head::NOT_TRIMMABLE`] in bit 2, and the ECN
+    /// codepoint in bits 1 and 0 (RFC 3168 §5). [`DscpTable`](crate::DscpTable) gives the DSCP of the upper six bits.
     pub tos: u8,
     /// Time to live. Each switch decrements it and drops a packet that arrives with 1; 0 means no limit.
     pub ttl: u8,
@@ -132,6 +132,7 @@ impl Flags {
 
 impl Head {
     /// Bit of `tos` by which a sender forbids cuts of the payload: a DSCP other than those that UEC and SAI trim.
+    /// Frames show the bit only in a run that names no DSCPs.
     pub const NOT_TRIMMABLE: u8 = 1 << 2;
 
     /// Returns the kind of the packet.
@@ -144,9 +145,21 @@ impl Head {
     pub const fn class(&self) -> u8 {
         self.tos >> 5
     }
-    /// Sets the priority class. PRECONDITION: `class < 8`.
+    /// Sets the priority class. A packet whose class changes gets code point 0 of the new class, because code points
+    /// count the DSCPs of one class. PRECONDITION: `class < 8`.
     pub const fn set_class(&mut self, class: u8) {
-        self.tos = self.tos & 0b1_1111 | class << 5;
+        if class != self.class() {
+            self.tos = self.tos & 0b111 | class << 5;
+        }
+    }
+    /// Returns the number of the packet's DSCP among those of its class, 0 to 3.
+    pub const fn code_point(&self) -> u8 {
+        self.tos >> 3 & 0b11
+    }
+    /// Returns a value of `tos` with this class and code point alone. PRECONDITION: `class < 8` and `code_point < 4`.
+    #[inline]
+    pub const fn tos_of(class: u8, code_point: u8) -> u8 {
+        class << 5 | code_point << 3
     }
     /// Returns true if the sender allows switches to cut the payload.
     #[inline]
@@ -199,7 +212,7 @@ impl Head {
 
 #[cfg(test)]
 mod tests {
-    use super::{Flags, PacketKind};
+    use super::{Flags, Head, PacketKind};
     use crate::testing::parse_head;
 
     #[test]
@@ -235,5 +248,15 @@ mod tests {
         pkt.set_class(7);
         assert_eq!((pkt.class(), pkt.ecn(), pkt.is_ect()), (7, crate::Ecn::Ce, true));
         assert!(!parse_head("class=7").is_ect());
+    }
+
+    #[test]
+    fn only_another_class_resets_the_code_point() {
+        let mut pkt = parse_head("class=3 ect not_trimmable");
+        pkt.tos |= Head::tos_of(0, 2);
+        pkt.set_class(3);
+        assert_eq!((pkt.class(), pkt.code_point(), pkt.tos & 0b111), (3, 2, 0b110));
+        pkt.set_class(6);
+        assert_eq!((pkt.class(), pkt.code_point(), pkt.tos & 0b111), (6, 0, 0b110));
     }
 }

@@ -99,6 +99,8 @@ pub enum ParamKind {
     },
     /// List of positive data rates, each of which may be the word `off` instead.
     RatesOrOff,
+    /// Table of traffic classes, 0 to 7, by DSCP, 0 to 63.
+    DscpClasses,
     /// Flow sizes: one size, the name of a distribution or of a file, or a table of one of these kinds.
     Sizes(&'static [&'static Spec]),
     /// Table of one of these kinds.
@@ -138,6 +140,8 @@ pub enum Value {
     Counts(Vec<u64>),
     /// List of data rates of a parameter of kind [`ParamKind::RatesOrOff`]; `None` is the word `off`.
     Rates(Vec<Option<Rate>>),
+    /// Traffic classes by DSCP of a parameter of kind [`ParamKind::DscpClasses`], without DSCPs that are left out.
+    DscpClasses(BTreeMap<u8, u8>),
     /// Kind and values of a table ([`ParamKind::Sizes`] or [`ParamKind::Table`]); its texts are words.
     Table(String, Values),
     /// Tables with their names, in the order of the scenario ([`ParamKind::Named`]).

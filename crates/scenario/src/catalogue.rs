@@ -84,6 +84,7 @@ fn type_name(kind: &ParamKind) -> &'static str {
         ParamKind::Numbers => "numbers",
         ParamKind::Counts { .. } => "counts",
         ParamKind::RatesOrOff => "rates_or_off",
+        ParamKind::DscpClasses => "dscp_classes",
         ParamKind::Sizes(_) => "sizes",
         ParamKind::Table(_) => "table",
         ParamKind::Named(_) => "named_tables",

@@ -1,6 +1,7 @@
 //! Data model of a validated scenario.
 
 use crate::choices::{FctEnd, Goodput, NicJitter, SimultaneousArrivals, TieOrder};
+use crate::dscps::TrafficDscps;
 use crate::events::Event;
 use crate::topology::Topology;
 use crate::traffic::Traffic;
@@ -47,6 +48,8 @@ pub struct Scenario {
     pub own_transports: OwnTransports,
     /// Workloads, in the order of the file.
     pub traffic: Vec<Traffic>,
+    /// DSCPs of the packets.
+    pub dscps: TrafficDscps,
     /// Measurement window, and choice of the recorded data.
     pub measure: MeasureSettings,
     /// Changes of the network, in order of time.

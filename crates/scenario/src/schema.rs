@@ -40,7 +40,7 @@ pub fn scenario_schema(registry: &Registry) -> Json {
     scenario.extend(own["properties"].as_object().cloned().unwrap_or_default());
     scenario.insert("name".into(), json!({ "type": "string", "pattern": NAME_PATTERN }));
     let mut over = variant;
-    let keys = ["duration", "description", "reroute_delay", "dead_port"];
+    let keys = ["duration", "description", "reroute_delay", "dead_port", "dscp_to_class"];
     over.extend(keys.into_iter().filter_map(|key| Some((key.to_string(), scenario.get(key)?.clone()))));
     let label = "Label of the variant in tables and figures, any text; files and commands use its name.";
     over.insert("label".into(), json!({ "type": "string", "minLength": 1, "maxLength": 60, "description": label }));
@@ -243,6 +243,11 @@ fn param_schema(param: &Param) -> Json {
         ParamKind::RatesOrOff => {
             json!({ "type": "array", "items": { "anyOf": [quantity_schema(RATE_UNITS), { "const": "off" }] } })
         }
+        ParamKind::DscpClasses => json!({
+            "type": "object",
+            "propertyNames": { "pattern": "^([0-9]|[1-5][0-9]|6[0-3])$" },
+            "additionalProperties": { "type": "integer", "minimum": 0, "maximum": 7 },
+        }),
         ParamKind::Sizes(specs) => {
             json!({ "anyOf": [{ "type": "string" }, choice_schema(specs, Completeness::Complete, None)] })
         }

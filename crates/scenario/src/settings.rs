@@ -62,6 +62,13 @@ pub const SCENARIO: Spec = Spec {
             default: Some("drop"),
         },
         Param {
+            name: "dscp_to_class",
+            doc: "Traffic class of the packets with a DSCP, in all hosts and switches (SONiC: DSCP_TO_TC_MAP). A DSCP \
+                  that is left out has the class of its three high bits.",
+            kind: ParamKind::DscpClasses,
+            default: Some(""),
+        },
+        Param {
             name: "description",
             doc: "Description of the purpose of the scenario.",
             kind: ParamKind::Text,
@@ -219,12 +226,21 @@ pub const TRAFFIC: Spec = Spec {
     doc: "Keys of every kind of traffic. Workloads with a transport also accept `transport`, a table that is merged \
           into `[transport]` for their flows.",
     cite: "",
-    params: &[Param {
-        name: "name",
-        doc: "Name of the workload in the results: letters, digits, `-` and `_`.",
-        kind: ParamKind::Text,
-        default: None,
-    }],
+    params: &[
+        Param {
+            name: "name",
+            doc: "Name of the workload in the results: letters, digits, `-` and `_`.",
+            kind: ParamKind::Text,
+            default: None,
+        },
+        Param {
+            name: "dscp",
+            doc: "DSCP of the workload's packets, ACKs and replies. The table `dscp_to_class` gives their `class`. By \
+                  default, the DSCP is 8 times `class`, or the lowest DSCP of that class.",
+            kind: ParamKind::Count { min: 0, max: 63 },
+            default: Some(""),
+        },
+    ],
 };
 
 /// Declaration of the table `[[topology.node]]` of a custom topology.

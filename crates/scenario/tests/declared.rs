@@ -52,7 +52,7 @@ fn the_schema_knows_every_key_of_the_file_and_refuses_others() {
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     let mut keys: Vec<&String> = schema["properties"].as_object().expect("properties").keys().collect();
     keys.sort();
-    let all = "dead_port description duration event format framing host measure name override reroute_delay seed switch \
+    let all = "dead_port description dscp_to_class duration event format framing host measure name override reroute_delay seed switch \
                topology traffic transport variants";
     assert_eq!(keys, all.split(' ').collect::<Vec<_>>());
     assert_eq!(schema["additionalProperties"], false);

@@ -6,6 +6,7 @@ mod configured;
 mod dcqcn_notes;
 mod declared;
 mod defaults;
+mod dscps;
 mod host_transports;
 mod idle;
 mod idle_mechanisms;

@@ -17,7 +17,7 @@ use mech::{Stream, StreamPurpose};
 use scenario::Scenario;
 use scenario::events::{LinkHistory, SendingPort, link_histories};
 use scenario::routes::Routes;
-use scenario::traffic::{FlowRole, FlowSpec, Flows, OWN_CONNECTION};
+use scenario::traffic::{FlowRole, FlowSpec, Flows, OWN_CONNECTION, RawSource};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::Time;
@@ -229,6 +229,7 @@ fn build_empty<O: Observer, T: Tap>(
         routes: WorldRoutes(routes),
         flows: FlowTable::new(scenario.switches.iter().any(|s| s.routing.slot.peek().is_symmetric())),
         packet_extensions: dataplane::ExtensionSlab::default(),
+        dscps: Arc::new(scenario.dscps.clone()),
         tcp: Arc::new(tcp.ok_or_else(|| BuildError(format!("`{}`", scenario.transport.kind)))?.with_seed(seed)),
         seed,
         pending,
@@ -293,7 +294,9 @@ fn add_raw_sources<O: Observer, T: Tap>(scenario: &Scenario, seed: u64, world: &
     for raw in scenario.traffic.iter().enumerate().flat_map(|(i, t)| t.raw_sources(i as u16, seed)) {
         let ports = world.planned_flows;
         world.planned_flows += 1;
-        let new = NewFlow { src: raw.src, dst: raw.dst, ports, bytes: 0, class: raw.class, row: 0, raw: true };
+        let RawSource { src, dst, class, traffic, .. } = raw;
+        let code_point = world.dscps.code_point(traffic, class);
+        let new = NewFlow { src, dst, ports, bytes: 0, class, code_point, row: 0, raw: true };
         let flow = world.flows.add(new);
         let spec = FlowSpec {
             start: raw.start,

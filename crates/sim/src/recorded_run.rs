@@ -90,7 +90,8 @@ pub fn start_recorded_run(
     let ports = scenario.topology.nodes.iter().map(|node| node.ports.len()).sum();
     let tap = Capture::new(&captures.links, ports);
     let world = build_with_tap(scenario, seed, options, recorder, tap)?;
-    let files = CaptureFiles::new(&about, &captures.links, captures.snaplen, scenario.address_plan())?;
+    let (plan, dscps) = (scenario.address_plan(), scenario.dscps.table);
+    let files = CaptureFiles::new(&about, &captures.links, captures.snaplen, plan, dscps)?;
     Ok(Box::new(RunWithCapture { world, files }))
 }
 

@@ -9,6 +9,7 @@ use dataplane::transport::{ReleasedPackets, TransportTable};
 use dataplane::{ExtensionSlab, FlowTable, Host, HostStep, Observer, Pkt, Switch};
 use mech::routing::{Hop, NextHops};
 use mech::{FlowId, HostId, PortId};
+use scenario::TrafficDscps;
 use scenario::routes::Routes;
 use scenario::traffic::{FlowSpec, Flows};
 use std::sync::Arc;
@@ -71,6 +72,7 @@ pub struct World<O: Observer, T: Tap = ()> {
     pub(crate) flows: FlowTable,
     pub(crate) packet_extensions: ExtensionSlab,
     pub(crate) tcp: Arc<TransportTable>,
+    pub(crate) dscps: Arc<TrafficDscps>,
     pub(crate) seed: u64,
     pub(crate) pending: Flows,
     pub(crate) next: Option<FlowSpec>,

@@ -42,7 +42,7 @@ fn tapped(scenario: &Scenario) -> World<Recorder, Capture> {
 /// Returns the captured frames as a pcapng file for each link, written `at_most` frames at a time.
 fn files(world: &mut World<Recorder, Capture>, scenario: &Scenario, at_most: usize) -> Vec<Vec<u8>> {
     let links = chosen(scenario);
-    let mut dump = CaptureFiles::new("a test", &links, None, scenario.address_plan()).unwrap();
+    let mut dump = CaptureFiles::new("a test", &links, None, scenario.address_plan(), scenario.dscps.table).unwrap();
     let mut whole = |link| {
         let mut file = Vec::new();
         loop {

@@ -22,6 +22,7 @@ mod deadlock;
 mod determinism;
 mod detour;
 mod divided;
+mod dscps;
 mod events;
 mod fabric;
 mod fib;

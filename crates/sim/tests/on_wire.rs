@@ -21,7 +21,7 @@ impl Tap for ThereAndBack {
     fn on_frame_crossed(&mut self, crossed: &CrossedFrame<'_>) {
         let (pkt, ext, plan) = (crossed.pkt, crossed.ext, self.0.plan);
         let mut frame = Vec::new();
-        write_frame(&PacketOnLink { pkt, ext, push: false, plan, roce: None }, &mut frame);
+        write_frame(&PacketOnLink { pkt, ext, push: false, plan, roce: None, dscps: &self.0.dscps }, &mut frame);
         assert_eq!(read_checksums(&frame, LengthField::Ip), Ok(Checksums { ipv4: true, tcp: true }));
         let back =
             self.0.restore(&frame, &SideData::from_packet(pkt, ext)).unwrap_or_else(|why| panic!("{pkt:?}: {why}"));
@@ -47,14 +47,20 @@ impl Tap for ThereAndBack {
 
 /// Runs an incast with small buffers, so that packets are marked, detoured and lost; returns the numbers of segments.
 fn incast(transport: &str, routing: &str) -> [u64; 10] {
+    incast_with(transport, routing, "")
+}
+
+/// Runs the same incast with further lines of its workload.
+fn incast_with(transport: &str, routing: &str, more: &str) -> [u64; 10] {
     let text = format!(
         "name = \"on-wire\"\nduration = \"20ms\"\n[topology]\nkind = \"fat_tree\"\nk = 4\n\
          link = {{ rate = \"1Gbps\", delay = \"1us\" }}\n[switch]\nbuffer = {{ kind = \"per_port\", size = \"12pkt\" }}\n\
          marking = {{ kind = \"ecn_threshold\", k = \"6pkt\" }}\n{routing}\n[transport]\n{transport}\n\
-         [[traffic]]\nname = \"burst\"\nkind = \"incast\"\nsenders = 12\nreceiver = \"h0\"\nsize = \"40KB\"\n"
+         [[traffic]]\nname = \"burst\"\nkind = \"incast\"\nsenders = 12\nreceiver = \"h0\"\nsize = \"40KB\"\n{more}"
     );
     let scenario = scenario(&text, "");
-    let network = NetworkFormat { framing: Framing::ETHERNET, plan: scenario.address_plan() };
+    let network =
+        NetworkFormat { framing: Framing::ETHERNET, plan: scenario.address_plan(), dscps: scenario.dscps.table };
     let seen = Arc::new(Seen::default());
     build_with_tap(&scenario, 1, Options::default(), (), ThereAndBack(network, seen.clone())).unwrap().run();
     std::array::from_fn(|n| seen.0[n].load(Relaxed))
@@ -77,6 +83,16 @@ fn a_whole_connection_comes_back_from_its_frames() {
 fn a_whole_connection_comes_back_where_places_have_addresses() {
     let [segments, blocks, syns, ..] = incast("kind = \"sack\"\nmin_rto = \"1ms\"", TWO_LEVEL);
     assert!(segments > 2000 && blocks > 20 && syns == 0, "{segments} {blocks} {syns}");
+}
+
+/// Test that class and code point come back from the DSCP of a frame, also from the second DSCP of a class.
+#[test]
+fn a_whole_connection_with_a_named_dscp_comes_back() {
+    let other = "[[traffic]]\nname = \"other\"\nkind = \"permutation\"\nsize = \"2KB\"\ndscp = 10\n";
+    let table = "[dscp_to_class]\n10 = 3\n46 = 3\n";
+    let [segments, blocks, _, _, echoes, marks, ..] =
+        incast_with("kind = \"dctcp\"\nmin_rto = \"1ms\"", DETOUR, &format!("dscp = 46\n{other}{table}"));
+    assert!(segments > 2000 && blocks > 20 && echoes > 100 && marks > 100, "{segments} {blocks} {echoes} {marks}");
 }
 
 /// Test that a connection of modern Linux hosts survives the conversion.

@@ -65,7 +65,10 @@ fn captures_bear_the_mapped_addresses() {
         let (recorder, tap) = (Recorder::from_scenario(s), Capture::new(&found, ports));
         let mut world = build_with_tap(s, 1, Options::default(), recorder, tap).unwrap();
         world.run();
-        CaptureFiles::new("a test", &found, None, s.address_plan()).unwrap().next_bytes(&mut world, 0, 100).unwrap()
+        CaptureFiles::new("a test", &found, None, s.address_plan(), s.dscps.table)
+            .unwrap()
+            .next_bytes(&mut world, 0, 100)
+            .unwrap()
     };
     // H9 is 10.2.0.2, and H1 10.0.0.2; by their numbers they are 10.0.0.9 and 10.0.0.1.
     let mapped = capture(&three_to_one("[switch]\nrouting = { kind = \"two_level\" }"));

@@ -7,7 +7,7 @@ use crate::segment::{IPV4_HEADER, IpHeader, LengthField, MIN_FRAME_BYTES, Segmen
 use dataplane::{CNM_UNIT, PacketBody, PacketExtension, PauseFrame, Pkt};
 use etherparse::{EtherType, Ethernet2Header, IpNumber, UdpHeader};
 use mech::routing::AddressPlan;
-use mech::{Flags, Notice};
+use mech::{DscpTable, Flags, Notice};
 
 mod roce;
 
@@ -39,6 +39,8 @@ pub struct PacketOnLink<'a> {
     pub plan: Option<AddressPlan>,
     /// Payload of a full packet in bytes, if the flow uses RoCE.
     pub roce: Option<u16>,
+    /// DSCPs of the run.
+    pub dscps: &'a DscpTable,
 }
 
 /// Appends the frame of a packet: Ethernet II, IPv4, and TCP, UDP (raw packets) or RoCEv2 (with its CNPs).
@@ -108,7 +110,7 @@ fn write_cnm(pkt: &Pkt, notice: Notice, out: &mut Vec<u8>) {
     words.iter().for_each(|word| out.extend_from_slice(&word.to_be_bytes()));
 }
 
-/// Returns the IPv4 header of a packet. The DSCP is a class selector (RFC 2474 §4.2.2).
+/// Returns the IPv4 header of a packet, with its DSCP from the table of the run.
 /// The identification counts the flow's emissions in this direction.
 fn ip_header(crossing: &PacketOnLink) -> IpHeader {
     let (pkt, head) = (crossing.pkt, &crossing.pkt.head);
@@ -116,7 +118,7 @@ fn ip_header(crossing: &PacketOnLink) -> IpHeader {
     IpHeader {
         source: ipv4(head.src),
         destination: ipv4(head.dst),
-        tos: head.tos,
+        tos: crossing.dscps.ipv4_tos(head.tos),
         identification: pkt.emission as u16,
         dont_fragment: true,
         ttl: if head.ttl == 0 { 64 } else { head.ttl },

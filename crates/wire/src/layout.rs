@@ -64,6 +64,8 @@ pub enum Malformed {
         /// Number of the flow that the ports should belong to.
         flow: u32,
     },
+    /// No packet of the run has this DSCP.
+    Dscp(u8),
     /// The segment has fields or options that no simulated segment has, such as an urgent pointer.
     Foreign,
     /// The segment is too long: at most 40 bytes of options and 65,535 bytes from IPv4 on fit into a packet.
@@ -101,6 +103,7 @@ impl fmt::Display for Malformed {
             Malformed::Ports { found: (from, to), flow } => {
                 write!(f, "found source port {from} and destination port {to}; expected the ports of flow {flow}")
             }
+            Malformed::Dscp(found) => write!(f, "DSCP {found}; expected a DSCP that packets of the run have"),
             Malformed::Foreign => {
                 write!(
                     f,

@@ -117,7 +117,7 @@ impl CaptureWriter {
 mod tests {
     use super::*;
     use dataplane::{PacketExtension, Pkt, Timestamps};
-    use mech::Flags;
+    use mech::{DscpTable, Flags};
     use pcap_file::pcapng::{Block, PcapNgReader};
 
     fn data() -> Pkt {
@@ -135,7 +135,18 @@ mod tests {
         let mut bytes = Vec::new();
         for (face, at, pkt) in [(0, 12_304_999, plain), (1, 5_000_000_000_000_001_000, bounced)] {
             writer
-                .write_packet(face, at, &PacketOnLink { pkt: &pkt, ext: None, push: false, plan: None, roce: None })
+                .write_packet(
+                    face,
+                    at,
+                    &PacketOnLink {
+                        pkt: &pkt,
+                        ext: None,
+                        push: false,
+                        plan: None,
+                        roce: None,
+                        dscps: &DscpTable::CLASS_SELECTORS,
+                    },
+                )
                 .unwrap();
             bytes.extend(writer.take_bytes());
         }
@@ -196,11 +207,37 @@ mod tests {
         let stamped = PacketExtension { timestamps: Some(Timestamps { val: 1, ecr: 2 }), ..PacketExtension::default() };
         for (ext, payload, size) in [(Some(&stamped), 1448, 70), (None, 1460, 64)] {
             pkt.payload = payload;
-            writer.write_packet(0, 0, &PacketOnLink { pkt: &pkt, ext, push: false, plan: None, roce: None }).unwrap();
+            writer
+                .write_packet(
+                    0,
+                    0,
+                    &PacketOnLink {
+                        pkt: &pkt,
+                        ext,
+                        push: false,
+                        plan: None,
+                        roce: None,
+                        dscps: &DscpTable::CLASS_SELECTORS,
+                    },
+                )
+                .unwrap();
             let mut cut = pkt;
             (cut.payload, cut.head.size) = (0, size);
             cut.head.flags = cut.head.flags.with(Flags::PPL).without(Flags::PAYLOAD);
-            writer.write_packet(0, 0, &PacketOnLink { pkt: &cut, ext, push: false, plan: None, roce: None }).unwrap();
+            writer
+                .write_packet(
+                    0,
+                    0,
+                    &PacketOnLink {
+                        pkt: &cut,
+                        ext,
+                        push: false,
+                        plan: None,
+                        roce: None,
+                        dscps: &DscpTable::CLASS_SELECTORS,
+                    },
+                )
+                .unwrap();
         }
         let seen = read_capture(&writer.take_bytes());
         let lengths: Vec<_> = seen.iter().map(|(kept, original, _)| (*kept, *original)).collect();
@@ -237,7 +274,18 @@ mod tests {
         let mut writer = CaptureWriter::new("", Vec::new(), None).unwrap();
         assert!(
             writer
-                .write_packet(0, 0, &PacketOnLink { pkt: &data(), ext: None, push: false, plan: None, roce: None })
+                .write_packet(
+                    0,
+                    0,
+                    &PacketOnLink {
+                        pkt: &data(),
+                        ext: None,
+                        push: false,
+                        plan: None,
+                        roce: None,
+                        dscps: &DscpTable::CLASS_SELECTORS
+                    }
+                )
                 .is_err()
         );
     }

@@ -8,7 +8,7 @@ use crate::options::TcpOptions;
 use crate::segment::{LengthField, Segment};
 use dataplane::{Framing, NO_EXT, PacketExtension, Pkt, SynOptions};
 use mech::routing::AddressPlan;
-use mech::{Flags, FlowId, Head, PortId};
+use mech::{DscpTable, Flags, FlowId, Head, PortId};
 use units::Time;
 
 /// Data of a segment that is in no header: its identity, its history, and state of the simulation.
@@ -34,6 +34,8 @@ pub struct SideData {
     pub detours: u8,
     /// Flags without a bit in the TCP header: returned, retransmitted, flooded.
     pub flags: Flags,
+    /// True if switches may cut the segment; its DSCP may not show that ([`DscpTable::new`]).
+    pub trimmable: bool,
     /// True if the TTL of the segment is unlimited; its header then has a TTL of 64.
     pub unlimited: bool,
     /// True if the segment ends a burst of its sender; PSH also marks the end of a write.
@@ -56,6 +58,7 @@ impl SideData {
             bounces: head.bounces,
             detours: head.detours,
             flags: head.flags.without(told),
+            trimmable: head.is_trimmable(),
             unlimited: head.ttl == 0,
             burst: ext.is_some_and(|ext| ext.push),
         }
@@ -69,6 +72,8 @@ pub struct NetworkFormat {
     pub framing: Framing,
     /// Address plan of the network; without one, addresses come from the numbers of hosts.
     pub plan: Option<AddressPlan>,
+    /// DSCPs of the run.
+    pub dscps: DscpTable,
 }
 
 /// Segment as the simulation represents it.
@@ -110,6 +115,7 @@ impl NetworkFormat {
             return Err(Malformed::TooLong { options: options.into(), payload: segment.payload });
         }
         let orig_size = self.framing.frame_size(segment.payload, options);
+        let tos = self.dscps.head_tos(segment.ip.tos, side.trimmable).ok_or(Malformed::Dscp(segment.ip.tos >> 2))?;
         let ttl = if side.unlimited { 0 } else { segment.ip.ttl };
         let head = Head {
             flow: side.flow,
@@ -122,7 +128,7 @@ impl NetworkFormat {
             ingress: side.ingress,
             hops: side.hops,
             flags: header_flags(&segment, reverse).with(side.flags),
-            tos: segment.ip.tos,
+            tos,
             ttl,
             bounces: side.bounces,
             detours: side.detours,
@@ -140,8 +146,14 @@ impl NetworkFormat {
         };
         let (ext, push) = (packet_extension(&segment.options, side.burst), segment.flags.has(TcpFlags::PSH));
         // Writing the result again is the check that no field was dropped.
-        let again =
-            frame::segment_of_packet(&PacketOnLink { pkt: &pkt, ext: ext.as_ref(), push, plan: self.plan, roce: None });
+        let again = frame::segment_of_packet(&PacketOnLink {
+            pkt: &pkt,
+            ext: ext.as_ref(),
+            push,
+            plan: self.plan,
+            roce: None,
+            dscps: &self.dscps,
+        });
         if again == segment { Ok(RestoredSegment { pkt, ext, push }) } else { Err(Malformed::Foreign) }
     }
 }

@@ -132,8 +132,16 @@ impl Bench {
 
     /// Starts a flow of `segments` segments at time 0.
     fn start(&mut self, segments: u64) -> FlowId {
-        let new =
-            NewFlow { src: HostId(0), dst: HostId(1), ports: 0, bytes: 1000 * segments, class: 0, row: 0, raw: false };
+        let new = NewFlow {
+            src: HostId(0),
+            dst: HostId(1),
+            ports: 0,
+            bytes: 1000 * segments,
+            class: 0,
+            code_point: 0,
+            row: 0,
+            raw: false,
+        };
         let flow = self.flows.add(new);
         self.step(Time::ZERO, |host, step| host.start(flow, step));
         flow

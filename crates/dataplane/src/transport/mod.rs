@@ -62,7 +62,7 @@ pub use sender::{Sender, SenderStats};
 pub use specs::SPECS;
 
 use crate::ExtensionSlab;
-use mech::{FlowId, HostId};
+use mech::{FlowId, Head, HostId};
 use units::{Dur, Time};
 
 /// Identity and size of a flow, the same at both ends.
@@ -82,6 +82,8 @@ pub struct FlowInfo {
     pub bytes: u64,
     /// Priority class of the flow's data and ACKs, 0 to 7.
     pub class: u8,
+    /// Number of the DSCP of the flow's data and ACKs among those of the class, 0 to 3.
+    pub code_point: u8,
     /// Index of the assignment of transports to hosts, in [`TransportTable`], that this flow follows.
     pub row: u8,
 }
@@ -90,6 +92,11 @@ pub struct FlowInfo {
 pub(crate) const ENDLESS_BYTES: u64 = u64::MAX >> 1;
 
 impl FlowInfo {
+    /// Returns the `tos` of the flow's data and ACKs, with class and code point alone.
+    #[inline]
+    pub(crate) fn tos(&self) -> u8 {
+        Head::tos_of(self.class, self.code_point)
+    }
     /// Returns both ends as the sender sees them: its own host first.
     pub fn sender_ends(&self) -> EndPair {
         EndPair { row: self.row, own: self.src, peer: self.dst }

@@ -21,7 +21,7 @@ pub(super) fn data_segment(flow: &FlowInfo, range: (u64, u32), rank: u64, cfg: &
         size,
         orig_size: size,
         flags: Flags::ACK.with(Flags::PAYLOAD),
-        tos: flow.class << 5 | cfg.tos,
+        tos: flow.tos() | cfg.tos,
         ttl: cfg.ttl,
         ..Head::default()
     };
@@ -60,7 +60,7 @@ pub(super) fn ack_segment(flow: &FlowInfo, next: u64, ece: bool, cfg: &TcpConfig
         size,
         orig_size: size,
         flags,
-        tos: flow.class << 5 | cfg.ack_ecn,
+        tos: flow.tos() | cfg.ack_ecn,
         ttl: cfg.ttl,
         ..Head::default()
     };

@@ -103,7 +103,7 @@ mod tests {
             report
         };
         let nine = report("max_rate=off,off,off,off,off,off,off,off,1Gbps");
-        assert_eq!((nine.errors[0].key, nine.errors[0].found.as_str()), ("max_rate", "9 rates"));
+        assert_eq!((&*nine.errors[0].key, nine.errors[0].found.as_str()), ("max_rate", "9 rates"));
         assert!(report("burst=1KB").warnings[0].contains("burst has no effect"));
         assert_eq!(report("max_rate=1Gbps burst=1KB"), Report::default());
         assert_eq!(report(""), Report::default());

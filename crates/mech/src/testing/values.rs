@@ -27,7 +27,12 @@ fn parse_value(param: &'static str, kind: &ParamKind, text: &str) -> Value {
             let rate = |text: &str| (text != "off").then(|| units::parse_rate(text).expect(param));
             Value::Rates(text.split(',').map(rate).collect())
         }
-        ParamKind::Numbers | ParamKind::Sizes(_) | ParamKind::Table(_) | ParamKind::Named(_) | ParamKind::List(_) => {
+        ParamKind::Numbers
+        | ParamKind::DscpClasses
+        | ParamKind::Sizes(_)
+        | ParamKind::Table(_)
+        | ParamKind::Named(_)
+        | ParamKind::List(_) => {
             panic!("{param}: tests cannot set a list of dimensionless numbers, flow sizes or tables")
         }
     }

@@ -70,10 +70,12 @@ pub(super) fn kind_for_word(key: &str, typed: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings;
 
     #[test]
     fn every_alias_names_a_declared_kind_or_key() {
-        let all = all_declarations();
+        let mut all = all_declarations();
+        all.extend(settings::TABLES);
         for Alias { normalized: typed, slot, kind, param, .. } in ALIASES {
             let meant: Vec<_> =
                 all.iter().filter(|spec| spec.slot == *slot && (kind.is_empty() || spec.kind == *kind)).collect();

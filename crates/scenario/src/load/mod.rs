@@ -5,6 +5,7 @@
 
 mod aliases;
 mod checks;
+mod dscps;
 mod events;
 mod fibs;
 mod fields;

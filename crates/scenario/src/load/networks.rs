@@ -1,6 +1,7 @@
 //! Construction of networks, transports and traffic; no other file of the loader calls their builders.
 
 use super::ReadContext;
+use super::dscps::{self, DscpClasses};
 use super::fields::{
     AllowedKeys, AllowedKinds, Faults, NAME_RULE, TotalSizes, find_table, is_name, list_tables, read_choice,
     read_values,
@@ -164,6 +165,8 @@ pub(super) struct TrafficContext<'a> {
     pub framing: Option<Framing>,
     /// Transport of `[transport]`, and transports of hosts and workloads that have their own.
     pub transports: Option<(&'a Choice, &'a OwnTransports)>,
+    /// Traffic class of each DSCP.
+    pub dscp_classes: Option<&'a DscpClasses>,
 }
 
 impl TrafficContext<'_> {
@@ -223,7 +226,10 @@ pub(super) fn read_traffic(
         if let Some(name) = item.get("name").and_then(Node::text) {
             check_name(item, name, &mut names, faults);
         }
-        let Some(made) = made else { continue };
+        let Some(mut made) = made else { continue };
+        if let Some(classes) = ground.dscp_classes {
+            dscps::set_class(item, &mut made, classes, faults);
+        }
         let (Some(topology), Some(duration), Some(framing)) = (ground.topology, ground.duration, ground.framing) else {
             continue;
         };

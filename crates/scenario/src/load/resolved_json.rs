@@ -26,6 +26,9 @@ fn value_json(value: &Value) -> Json {
         Value::Numbers(numbers) => json!(numbers),
         Value::Counts(counts) => json!(counts),
         Value::Rates(rates) => rates.iter().map(|rate| rate.map_or("off".into(), |rate| rate.to_string())).collect(),
+        Value::DscpClasses(classes) => {
+            Json::Object(classes.iter().map(|(dscp, class)| (dscp.to_string(), json!(class))).collect())
+        }
         Value::Table(kind, given) => {
             let mut map = values_json(given);
             map.insert("kind".into(), json!(kind));

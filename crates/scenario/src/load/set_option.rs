@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use toml_edit::Key;
 
 /// Keys that remain in a table when its `kind` changes, since all kinds have them.
-const KEYS_OF_ALL_KINDS: [&str; 3] = ["name", "class", "jitter"];
+const KEYS_OF_ALL_KINDS: [&str; 4] = ["name", "class", "dscp", "jitter"];
 
 /// Applies the `--set` settings to a document, and returns a fault for each that could not be applied.
 pub(super) fn apply_settings(document: &mut Node, sets: &[String]) -> Vec<Diagnostic> {

@@ -2,9 +2,10 @@
 
 use super::renamed_keys;
 use super::tree::{Data, Node};
-use crate::diag::{format_fault, format_one_of, nearest_word};
+use crate::diag::{MAX_PATH_CHARS, format_fault, format_one_of, nearest_word, sanitize};
 use crate::limits::{MAX_RATE, MAX_TIME, MIN_RATE};
 use crate::quantities::{self, spelling_hint};
+use mech::DscpTable;
 use mech::params::{Param, ParamKind, Spec, Value};
 use units::{Bytes, Dur, ParseError, Rate, parse_dur, parse_rate};
 
@@ -51,6 +52,9 @@ pub(crate) fn describe_kind(kind: &ParamKind) -> String {
         ParamKind::RatesOrOff => {
             "a list of rates with their unit (bps, Kbps, Mbps, Gbps, Tbps) or \"off\", such as [\"off\", \"10Gbps\"]"
                 .into()
+        }
+        ParamKind::DscpClasses => {
+            "a table of traffic classes from 0 to 7 by DSCP from 0 to 63, such as { 26 = 3, 48 = 6 }".into()
         }
         ParamKind::Sizes(specs) => {
             let kinds: Vec<_> = specs.iter().map(|spec| format!("`{}`", spec.kind)).collect();
@@ -196,6 +200,10 @@ fn parse_node(kind: &ParamKind, node: &Node) -> Result<Value, String> {
         (ParamKind::RatesOrOff, Data::List(items)) => {
             items.iter().map(parse_rate_or_off).collect::<Result<_, _>>().map(Value::Rates)
         }
+        (ParamKind::DscpClasses, Data::Table(entries)) => {
+            let each = entries.iter().map(|(dscp, class)| parse_dscp_class(dscp, class));
+            each.collect::<Result<_, _>>().map(Value::DscpClasses)
+        }
         (
             ParamKind::Time { .. }
             | ParamKind::Rate
@@ -218,6 +226,17 @@ fn parse_rate_or_off(item: &Node) -> Result<Option<Rate>, String> {
             rate.map(Some).ok_or_else(|| format!(" with {}", item.format_value()))
         }
     }
+}
+
+/// Parses an entry of a table of traffic classes by DSCP; the error is a text for the end of the message.
+fn parse_dscp_class(key: &str, node: &Node) -> Result<(u8, u8), String> {
+    let dscp = key.parse().ok().filter(|dscp: &u8| usize::from(*dscp) < DscpTable::DSCPS && dscp.to_string() == key);
+    let class = match node.data {
+        Data::Integer(n) => u8::try_from(n).ok().filter(|class| *class < 8),
+        _ => None,
+    };
+    let found = || format!(" with {} = {}", sanitize(key, MAX_PATH_CHARS), node.format_value());
+    dscp.zip(class).ok_or_else(found)
 }
 
 fn parse_number(node: &Node) -> Option<f64> {

@@ -2,6 +2,7 @@
 
 use super::ReadContext;
 use super::checks;
+use super::dscps;
 use super::events::{self, RunContext};
 use super::fibs;
 use super::fields::{
@@ -17,6 +18,7 @@ use super::transports;
 use super::tree::{Data, Node};
 use super::warnings;
 use crate::diag::format_fault;
+use crate::dscps::TrafficDscps;
 use crate::model::{Choice, FilledSlot, HostConfig, MeasureSettings, Scenario};
 use crate::pausing;
 use crate::settings;
@@ -101,7 +103,9 @@ pub(super) fn read_variant(
     };
     notes.borrow_mut().append(&mut said);
     let transports = transport.as_ref().map(|transport| (transport, &own_transports));
-    let ground = TrafficContext { topology: net, duration, framing: framed, transports };
+    let dscp_classes = top.as_ref().map(dscps::read_classes);
+    let ground =
+        TrafficContext { topology: net, duration, framing: framed, transports, dscp_classes: dscp_classes.as_ref() };
     let traffic = networks::read_traffic(document, ground, reading, faults);
     let events = match (&network, &switches, duration, &measure) {
         (Some(Network { topology: net, corrupted, .. }), Some((switches, _)), Some(duration), Some(measure)) => {
@@ -144,7 +148,7 @@ pub(super) fn read_variant(
         map.insert("transports".into(), resolved_json::host_transports_json(&kinds, &row, &topology));
     }
     let traffic = traffic.into_iter().map(|(_, built)| built).collect();
-    let scenario = Scenario {
+    let mut scenario = Scenario {
         name: top.word("name").into(),
         variant: name.into(),
         duration,
@@ -155,11 +159,13 @@ pub(super) fn read_variant(
         transport,
         own_transports,
         traffic,
+        dscps: TrafficDscps::default(),
         measure,
         events: events.into_iter().map(|(_, event)| event).collect(),
         reroute_delay: top.time("reroute_delay"),
         dead_port: top.get("dead_port"),
     };
+    scenario.dscps = dscps::assign_dscps(document, &scenario, &dscp_classes?, faults);
     checks::warn_unused_ranks(&scenario, &mut notes.borrow_mut());
     check_xoff(document, &scenario, faults)?;
     checks::check_nic_flow_queues(document, &scenario, faults);

@@ -5,8 +5,8 @@ use super::draft::FlowDraft;
 use super::{Context, ENDLESS_BYTES, QuerySize};
 use crate::fault::Fault;
 use crate::limits::MAX_FLOWS;
-use mech::HostId;
 use mech::params::{Param, ParamKind, Values};
+use mech::{ClassSet, HostId};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
@@ -98,6 +98,12 @@ impl FlowTrace {
     /// Returns the highest traffic class of any flow in the file, if the file has classes.
     pub fn class(&self) -> Option<u8> {
         self.rows.iter().filter_map(|row| row.class).max()
+    }
+
+    /// Returns the traffic classes of the flows in the file.
+    pub fn classes(&self) -> ClassSet {
+        let each = self.rows.iter().filter_map(|row| row.class);
+        each.fold(ClassSet::NONE, |set, class| set.union(ClassSet::single(class)))
     }
 
     /// Returns true if all flows of the file are without end.

@@ -62,6 +62,10 @@ struct Reader<'a> {
 /// Builds the workload of a flow file of the HPCC simulator.
 pub(super) fn build(name: &str, values: &Values, ctx: &Context) -> Result<FlowTrace, Vec<Fault>> {
     let classes = values.get::<PriorityGroup>("priority_group") == PriorityGroup::Class;
+    if classes && values.has("dscp") {
+        let rule = "no value if `priority_group` is `class`, because the file sets the class of each flow";
+        return Err(vec![make_fault("dscp", values.count("dscp").to_string(), rule)]);
+    }
     if classes && values.count("class") > 0 {
         let found = values.count("class").to_string();
         return Err(vec![make_fault(

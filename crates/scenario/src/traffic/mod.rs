@@ -104,6 +104,7 @@ pub struct Traffic {
     /// Kind of traffic, as a scenario names it.
     pub kind: &'static str,
     class: u8,
+    dscp: Option<u8>,
     jitter: Dur,
     source: WorkloadKind,
 }
@@ -196,7 +197,8 @@ impl Traffic {
             _ => WorkloadKind::Raw(raw::RawWorkload::build(kind, values, ctx)?),
         };
         let (class, jitter) = (values.count("class") as u8, values.time("jitter"));
-        Ok(Traffic { name: name.into(), kind: spec.kind, class, jitter, source })
+        let dscp = values.has("dscp").then(|| values.count("dscp") as u8);
+        Ok(Traffic { name: name.into(), kind: spec.kind, class, dscp, jitter, source })
     }
 
     /// Returns the highest traffic class of the workload's packets, 0 to 7. Classes differ only if a file gives a class
@@ -218,6 +220,20 @@ impl Traffic {
             },
             _ => ClassSet::single(self.class),
         }
+    }
+
+    /// Returns the traffic classes that flows of the workload have; for a file with a class for each flow, only those
+    /// in the file.
+    pub fn sent_classes(&self) -> ClassSet {
+        match &self.source {
+            WorkloadKind::Trace(trace) if trace.class().is_some() => trace.classes(),
+            _ => ClassSet::single(self.class),
+        }
+    }
+
+    /// Returns the DSCP that the workload names for its packets.
+    pub fn named_dscp(&self) -> Option<u8> {
+        self.dscp
     }
 
     /// Returns the payload in bytes of each packet of a raw workload; `None` for flows.

@@ -185,7 +185,8 @@ impl<O: Observer, T: Tap> World<O, T> {
     fn start_message(&mut self, spec: &FlowSpec, ports: u64, measured: bool) {
         let FlowSpec { src, dst, bytes, class, .. } = *spec;
         let row = self.tcp.row_of(spec.traffic);
-        let new = NewFlow { src, dst, ports, bytes, class, row, raw: false };
+        let code_point = self.dscps.code_point(spec.traffic, class);
+        let new = NewFlow { src, dst, ports, bytes, class, code_point, row, raw: false };
         let persistent =
             (spec.connection != OWN_CONNECTION).then(|| *self.closed_loop.connection(spec.traffic, spec.connection));
         let message = match persistent.flatten() {

@@ -67,6 +67,7 @@ pub fn different(param: &Param, now: Option<&Json>) -> Vec<String> {
             let lists = ["[2, 2]", "[4, 3]", "[0]", "[1]", "[0, 0, 0, 1]", "[0, 0, 0, 0, 0, 0, 0, 0]"];
             lists.map(str::to_string).into()
         }
+        ParamKind::DscpClasses => vec!["{ 10 = 0 }".into(), "{ 10 = 2 }".into()],
     }
 }
 

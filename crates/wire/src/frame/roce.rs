@@ -134,11 +134,14 @@ fn invariant_crc(packet: &[u8]) -> u32 {
 mod tests {
     use crate::frame::{PacketOnLink, write_frame};
     use dataplane::{NoticeSetup, Pkt};
-    use mech::{Flags, FlowId, HostId, Notice};
+    use mech::{DscpTable, Flags, FlowId, HostId, Notice};
 
     fn frame(pkt: &Pkt, push: bool) -> Vec<u8> {
         let mut out = Vec::new();
-        write_frame(&PacketOnLink { pkt, ext: None, push, plan: None, roce: Some(1000) }, &mut out);
+        write_frame(
+            &PacketOnLink { pkt, ext: None, push, plan: None, roce: Some(1000), dscps: &DscpTable::CLASS_SELECTORS },
+            &mut out,
+        );
         out
     }
 

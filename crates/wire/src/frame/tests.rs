@@ -11,7 +11,7 @@ use proptest::prop_oneof;
 
 fn frame(pkt: &Pkt, ext: Option<&PacketExtension>, push: bool) -> Vec<u8> {
     let mut out = Vec::new();
-    write_frame(&PacketOnLink { pkt, ext, push, plan: None, roce: None }, &mut out);
+    write_frame(&PacketOnLink { pkt, ext, push, plan: None, roce: None, dscps: &DscpTable::CLASS_SELECTORS }, &mut out);
     out
 }
 
@@ -158,7 +158,10 @@ fn address_plan_sets_mac_and_ipv4_addresses() {
     for flags in [Flags::ACK, Flags::from_kind(PacketKind::Raw)] {
         let pkt = packet(flags, 100, 0);
         let mut bytes = Vec::new();
-        write_frame(&PacketOnLink { pkt: &pkt, ext: None, push: false, plan, roce: None }, &mut bytes);
+        write_frame(
+            &PacketOnLink { pkt: &pkt, ext: None, push: false, plan, roce: None, dscps: &DscpTable::CLASS_SELECTORS },
+            &mut bytes,
+        );
         // Addresses of hosts 1 and 2 in a fat-tree of switches with 4 ports (PABO §VI-A).
         assert_eq!(bytes[..12], [0x0A, 0xAA, 10, 0, 1, 2, 0x0A, 0xAA, 10, 0, 0, 3]);
         assert_eq!(bytes[26..34], [10, 0, 0, 3, 10, 0, 1, 2]);

@@ -140,7 +140,7 @@ pub fn config(kind: &str, set: &[(&str, Value)]) -> TcpConfig {
 /// Returns a flow of this many bytes.
 pub fn flow(bytes: u64) -> FlowInfo {
     let (src, dst) = (mech::HostId(3), mech::HostId(8));
-    FlowInfo { flow: mech::FlowId(5), src, dst, hash: 77, back_hash: 99, bytes, class: 2, row: 0 }
+    FlowInfo { flow: mech::FlowId(5), src, dst, hash: 77, back_hash: 99, bytes, class: 2, code_point: 0, row: 0 }
 }
 
 impl Pair {

@@ -41,7 +41,16 @@ fn three_messages() -> (FlowTable, FlowId) {
 
 fn messages(bytes: u64, more: [u64; 2]) -> (FlowTable, FlowId) {
     let mut flows = FlowTable::default();
-    let first = flows.add(NewFlow { src: HostId(0), dst: HostId(1), ports: 0, bytes, class: 0, row: 0, raw: false });
+    let first = flows.add(NewFlow {
+        src: HostId(0),
+        dst: HostId(1),
+        ports: 0,
+        bytes,
+        class: 0,
+        code_point: 0,
+        row: 0,
+        raw: false,
+    });
     flows.make_persistent(first);
     flows.append_message(first, first);
     for bytes in more {

@@ -1,6 +1,7 @@
 //! Tests of slow start, congestion avoidance, and the limits of both windows.
 
 use super::*;
+use crate::transport::FlowInfo;
 use crate::transport::tests::pair::{Direction, Fault, Pair, values};
 use crate::{Framing, NO_EXT};
 use mech::{Ecn, Flags};
@@ -118,6 +119,18 @@ fn a_packet_is_complete() {
     assert!(h.last.is_empty() && !h.sender.is_done());
     h.ack_bytes(2500, false);
     assert!(h.sender.is_done());
+}
+
+#[test]
+fn every_segment_has_class_and_code_point_of_its_flow() {
+    let (flow, cfg) = (FlowInfo { code_point: 3, ..flow(2_500) }, config("dctcp", &[]));
+    let made = [
+        segment::data_segment(&flow, (0, 1000), 0, &cfg),
+        segment::empty_segment(&flow, 0, Flags::SYN, &cfg),
+        segment::ack_segment(&flow, 1000, true, &cfg),
+        segment::nak_segment(&flow, 1000, &cfg),
+    ];
+    assert_eq!(made.map(|pkt| (pkt.head.class(), pkt.head.code_point())), [(2, 3); 4]);
 }
 
 #[test]

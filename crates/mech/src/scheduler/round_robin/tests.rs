@@ -167,19 +167,19 @@ fn weighted_classes_share_what_strict_classes_leave() {
 }
 
 /// Returns the errors of these parameters: the name of the parameter, and what was found.
-fn errors(given: &str) -> Vec<(&'static str, String)> {
+fn errors(given: &str) -> Vec<(String, String)> {
     let mut report = Report::default();
     round_robin(given).check(&CheckContext::EMPTY, &mut report);
-    report.errors.into_iter().map(|error| (error.key, error.found)).collect()
+    report.errors.into_iter().map(|error| (error.key.to_string(), error.found)).collect()
 }
 
 #[test]
 fn strict_class_listed_twice_or_with_a_weight_is_refused() {
     assert_eq!(errors("strict=7,6 weights=1,2,3"), []);
     assert_eq!(errors("strict=1 weights=3,1,2"), [], "1 only holds the place of class 1");
-    assert_eq!(errors("strict=7,3,7"), [("strict", "class 7 twice".to_string())]);
-    assert_eq!(errors("strict=1 weights=3,2"), [("weights", "weight 2 for class 1".to_string())]);
-    assert_eq!(errors("weights=1,1,1,1,1,1,1,1,9"), [("weights", "9 weights".to_string())]);
+    assert_eq!(errors("strict=7,3,7"), [("strict".into(), "class 7 twice".to_string())]);
+    assert_eq!(errors("strict=1 weights=3,2"), [("weights".into(), "weight 2 for class 1".to_string())]);
+    assert_eq!(errors("weights=1,1,1,1,1,1,1,1,9"), [("weights".into(), "9 weights".to_string())]);
 }
 
 #[test]

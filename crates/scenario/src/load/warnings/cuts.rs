@@ -3,7 +3,8 @@
 use super::{Node, WarningContext};
 use crate::model::SwitchConfig;
 use dataplane::transport::TcpConfig;
-use mech::ClassSet;
+use mech::{ClassSet, DscpTable, Head};
+use std::collections::BTreeSet;
 
 const OVERFLOW_KEY: &str = "switch.overflow";
 
@@ -24,7 +25,7 @@ impl WarningContext<'_> {
             return self.warn_loss_detection().into_iter().collect();
         }
         let nothing = self.warn_ineffective_cuts(&cutting);
-        let lists = [nothing, self.warn_header_class(&cutting), self.warn_codepoint()];
+        let lists = [nothing, self.warn_shared_dscp(), self.warn_header_class(&cutting), self.warn_codepoint()];
         lists.into_iter().flatten().collect()
     }
 
@@ -101,6 +102,33 @@ impl WarningContext<'_> {
                  each cut is a loss like a drop. Set transport.pack = true"
             )),
         }
+    }
+
+    /// Warning about a DSCP of data that switches may trim and of data that they must not, if the scenario names
+    /// DSCPs. Without named DSCPs, the lowest bit of the DSCP distinguishes the two.
+    fn warn_shared_dscp(&self) -> Option<String> {
+        let dscps = &self.scenario.dscps;
+        let word = self.overflow_setting("trimmable").map(Node::format_value);
+        let is_named = dscps.table != DscpTable::CLASS_SELECTORS;
+        if !is_named || word.is_none_or(|word| word == "\"cpa\"") {
+            return None;
+        }
+        let stacks = self.scenario.transport_table()?;
+        let dscp = |i: usize, class| dscps.table.ipv4_tos(Head::tos_of(class, dscps.code_point(i as u16, class))) >> 2;
+        let mut found = BTreeSet::new();
+        for (i, traffic) in self.scenario.traffic.iter().enumerate() {
+            let sent = (0..8).filter(|class| traffic.sent_classes().has(*class)).map(|class| dscp(i, class));
+            let each: Vec<bool> = match traffic.raw_payload() {
+                Some(_) => vec![true],
+                None => stacks.workload_configs(i as u16).map(TcpConfig::allows_trimming).collect(),
+            };
+            found.extend(sent.flat_map(|dscp| each.iter().map(move |allows| (dscp, *allows))));
+        }
+        let (shared, _) = found.iter().find(|(dscp, allows)| *allows && found.contains(&(*dscp, false)))?;
+        Some(format!(
+            "{OVERFLOW_KEY}: packets with DSCP {shared} are RoCE data, which is not trimmable, and other data, which \
+             is. Real switches select trimmable packets by their DSCP. Give RoCE data a `dscp` of its own"
+        ))
     }
 
     fn traffic_classes(&self) -> ClassSet {
