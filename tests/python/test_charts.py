@@ -359,5 +359,10 @@ def test_the_card_tells_what_a_load_is_of_only_where_one_is_asked_for() -> None:
     assert told[1] == {"traffic w": "incast, senders 3, load (of host, bytes payload, fraction 0.5)"}
 
 
+def test_the_card_lists_classes_in_the_order_of_dscps() -> None:
+    settings = dict(settings_card.variant_settings({"dscp_to_class": {"46": 3, "8": 1}}))
+    assert settings == {"class by DSCP": "8: 1, 46: 3"}
+
+
 def test_nothing_is_drawn_of_nothing(scenario: Path) -> None:
     assert charts.build_charts(Results(run(scenario).facts, [])) == {}

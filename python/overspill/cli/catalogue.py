@@ -212,9 +212,8 @@ def find_aliases(name: str) -> list[Spec]:
 def describe_alias(alias: Spec) -> str:
     """Describes the entry or parameter that an alias stands for, and how its meaning differs."""
     table = f"{alias['slot']}.{alias['kind']}".strip(".")
-    meant = (
-        f"`{alias['param']}` of `{table}`" if alias["param"] else f"`{alias['kind']}` of `{alias['slot']}`"
-    )
+    owner = f"`{table}`" if table else "the scenario"
+    meant = f"`{alias['param']}` of {owner}" if alias["param"] else f"`{alias['kind']}` of `{alias['slot']}`"
     return f"In Overspill, {alias['said']} is {meant}. {alias['note']}".rstrip()
 
 

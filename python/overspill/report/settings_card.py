@@ -103,6 +103,9 @@ def variant_settings(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
             (f"{name}, {describe_host_transports(one)}", one["transport"])
             for one in workload.get("transports") or []
         ]
+    if classes := resolved.get("dscp_to_class"):
+        pairs = sorted((int(dscp), number) for dscp, number in classes.items())
+        yield "class by DSCP", ", ".join(f"{dscp}: {number}" for dscp, number in pairs)
     transport = resolved.get("transport") or {}
     for key in TRANSPORT_KEYS:
         if key in transport:
