@@ -103,7 +103,8 @@ class Scenario:
 
         Keys: `mark`, `pause`, `ingress_loss`, `egress_loss`, `headroom`, `resume`; null if it did not happen.
         The frames have `size` bytes and go from port `ingress` to port `egress`, which sends nothing.
-        `congested` groups or queues of the same slice fill in turn. Raises `ScenarioError` if there are fewer.
+        `congested` groups or queues of the same slice fill in turn. Raises `ScenarioError` if there are
+        fewer.
         """
 
     def switch_links(self, variant: str, switch: str) -> str:

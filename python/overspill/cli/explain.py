@@ -7,8 +7,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from overspill import shipped_files
 from overspill.cli.console import print_document, print_path, stderr_console, stdout_console
-from overspill.errors import BadInput
+from overspill.errors import BadInput, cut_user_text
 
 if TYPE_CHECKING:
     from overspill.charts import mechanism_curves
@@ -17,15 +18,46 @@ if TYPE_CHECKING:
 
 def explain(
     name: Annotated[str, typer.Argument(help="Mechanism, setting, parameter, metric or term.")],
+    scenario: Annotated[
+        str | None,
+        typer.Argument(
+            help="Scenario file (TOML); `memory SCENARIO` prints packets until a mark, a pause and a loss."
+        ),
+    ] = None,
     sets: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="NAME=VALUE[,VALUE...]", help=("Parameter of the curve; may be repeated.")
+            "--set",
+            metavar="NAME=VALUE[,VALUE...]",
+            help="Parameter of the curve, or setting of the scenario; may be repeated.",
         ),
     ] = None,
     size: Annotated[
+        str | None,
+        typer.Option(
+            "--size",
+            metavar="SIZE",
+            help="Capacity in frames of the queue in the curve (default: 100); memory: frame size "
+            "(default: 64B).",
+        ),
+    ] = None,
+    port: Annotated[int | None, typer.Option(min=0, help="Memory: input port (default: 0).")] = None,
+    egress: Annotated[
+        int | None, typer.Option(min=0, help="Memory: output port (default: the first other port).")
+    ] = None,
+    switch: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Memory: switch (default: the first).")
+    ] = None,
+    variant: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Memory: variant (default: the first).")
+    ] = None,
+    class_: Annotated[
         int | None,
-        typer.Option("--size", min=1, help="Capacity in frames of the queue in the curve (default: 100)."),
+        typer.Option("--class", min=0, max=7, help="Memory: class (default: all classes of the traffic)."),
+    ] = None,
+    groups: Annotated[
+        int | None,
+        typer.Option(min=1, help="Memory: congested groups or queues (default: 1 and up to 4)."),
     ] = None,
     file: Annotated[
         Path | None,
@@ -33,13 +65,23 @@ def explain(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")] = False,
 ) -> None:
-    """Explain a name: its effect, source and parameters, and the curve of bounce and red."""
+    """Explain a name: its effect, source and parameters, and the curve of bounce and red.
+
+    `overspill explain memory SCENARIO` explains the memory of a switch.
+    """
     from overspill.charts import mechanism_curves
-    from overspill.cli import catalogue, curve_table
+    from overspill.cli import catalogue, curve_table, explain_memory
     from overspill.results import metrics, results_folder
 
+    options = explain_memory.MemoryOptions(
+        sets or (), port, egress, switch, variant, class_, size, groups, as_json
+    )
+    if scenario is not None or options.given:
+        check_memory_arguments(name, scenario, (options.given, file))
+        return explain_memory.explain_memory(str(scenario), options)
+    queue_size = None if size is None else parse_queue_size(size)
     found = catalogue.find_name(name)
-    drawn = read_curve(found, name, (sets or [], size, file))
+    drawn = read_curve(found, name, (sets or [], queue_size, file))
     if as_json:
         print_document(results_folder.dump_json(build_document(name, found, drawn)))
     elif isinstance(found, str):
@@ -49,10 +91,30 @@ def explain(
     else:
         print_entries(name, found, stdout_console())
         if drawn is not None:
-            curve_table.print_curves(drawn, size, stdout_console())
+            curve_table.print_curves(drawn, queue_size, stdout_console())
     if drawn is not None and file is not None:
         mechanism_curves.save_curves(drawn, file)
         print_path(stderr_console() if as_json else stdout_console(), "written", file)
+
+
+def check_memory_arguments(name: str, scenario: str | None, given: tuple[list[str], Path | None]) -> None:
+    """Raises `BadInput` for arguments of `memory` with another name, or options without a scenario."""
+    options, file = given
+    if name.casefold() != "memory":
+        found = f"{options[0]} for {name!r}" if options else f"a scenario for {name!r}"
+        raise BadInput(f"explain: found {found}; expected it only in `overspill explain memory SCENARIO`")
+    if scenario is None:
+        raise BadInput(f"explain memory: found {options[0]} and no scenario; expected a scenario file")
+    if file is not None:
+        raise BadInput("explain memory: found --out; expected it only for a mechanism with a curve")
+    shipped_files.check_scenario_path(scenario)
+
+
+def parse_queue_size(text: str) -> int:
+    """Parses the capacity of a queue in frames."""
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 10**9):
+        raise BadInput(f"--size: found {cut_user_text(text)}; expected a number of frames from 1")
+    return int(text)
 
 
 def print_metric(found: "metrics.Metric", console: Console) -> None:

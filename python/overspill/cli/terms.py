@@ -232,6 +232,17 @@ TERMS = (
         ("switch.buffer.per_port", "switch.buffer.shared"),
         "buffer.md",
     ),
+    Term(
+        ("memory", "switch memory"),
+        "Memory of a switch, `switch.buffer`. `overspill explain memory SCENARIO` prints how many packets a "
+        "switch stores until a mark, a pause and a loss, by closed form and by running the dataplane. "
+        "Options: `--size 64B`, `--groups N` (congested groups or queues), `--class`, `--port`, `--egress`, "
+        "`--switch`, `--variant`, `--set` and `--json`.",
+        ("input_bytes_", "port_bytes_max"),
+        (),
+        ("switch.buffer.pools", "switch.buffer.per_port", "switch.buffer.shared"),
+        "buffer.md",
+    ),
     Term(("pkt",), "Packets of any size: unit of counts, of buffers and of thresholds (`100pkt`)."),
 )
 TERM_OF_WORD = {word.casefold(): term for term in TERMS for word in term.words}

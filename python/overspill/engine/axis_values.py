@@ -179,6 +179,17 @@ def numbers_in_one_unit(texts: Iterable[str]) -> tuple[list[float], str] | None:
     return ([float(one) for one in worth], unit) if all(abs(one) <= MAX_MAGNITUDE for one in worth) else None
 
 
+def in_base_unit(text: str) -> tuple[Fraction, str] | None:
+    """Parses a quantity into ps, bps, B, pkt or a plain number, with that unit; `None` if it is none."""
+    match = QUANTITY_PATTERN.fullmatch(text.strip())
+    if match is None or is_too_long(match[1]):
+        return None
+    family = next((family for family in UNIT_DIMENSIONS if match[3] in family), None)
+    if family is None:
+        return None
+    return parse_exact(match[1]) / int(match[2] or 1) * family[match[3]], next(iter(family))
+
+
 def value_error(path: str, found: str, rule: str) -> BadInput:
     """Returns the error for a wrong value of an axis."""
     return BadInput(f"--over: {cut_user_text(path)}: found {cut_user_text(found)}; {rule}")

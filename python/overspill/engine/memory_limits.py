@@ -1,0 +1,317 @@
+"""Closed form of switch memory: frames until a mark, a pause and a loss, by arithmetic on shares of a pool.
+
+Frames are a fluid that rises equally in all congested accounts (Choudhury and Hahne 1998). An account alone
+holds its reserve R and α B / (1 + α) of a pool of B bytes. Each of n equal accounts holds R + α B / (1 + nα).
+Counts include the frame that causes the event. They are exact fractions; whole frames differ by rounding.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from overspill.engine.switch_memory import CLASSES, PortNumber, Profile, SwitchMemory
+
+Stream = tuple[int, int, int]  # input port, output port, class
+Share = tuple[Fraction, int, int]  # weight, number of streams, reserve in bytes
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Frames of one group or queue until something happens, that frame included; `None` if it does not.
+
+    `headroom` counts the frames that fit after the pause, and `resume` the departures after it.
+    """
+
+    mark: Fraction | None = None
+    pause: Fraction | None = None
+    ingress_loss: Fraction | None = None
+    egress_loss: Fraction | None = None
+    headroom: Fraction | None = None
+    resume: Fraction | None = None
+
+
+@dataclass(frozen=True)
+class Case:
+    """Equal streams that fill groups or queues with frames of one size; the first stream is measured."""
+
+    memory: SwitchMemory
+    size: int
+    streams: Sequence[Stream]
+    groups: Mapping[PortNumber, int] = field(init=False)  # number of streams of each account
+    queues: Mapping[PortNumber, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Counts the streams of each group and queue."""
+        to_group, to_queue = self.memory.class_to_group, self.memory.class_to_queue
+        groups = Counter((ingress, to_group[class_]) for ingress, _, class_ in self.streams)
+        queues = Counter((egress, to_queue[class_]) for _, egress, class_ in self.streams)
+        object.__setattr__(self, "groups", {at: n for at, n in groups.items() if at in self.memory.groups})
+        object.__setattr__(self, "queues", {at: n for at, n in queues.items() if at in self.memory.queues})
+
+    @property
+    def frame(self) -> int:
+        """Bytes of the cells of a frame."""
+        return self.memory.cell_bytes(self.size)
+
+    @property
+    def is_paused(self) -> bool:
+        """True if the switch pauses the measured stream."""
+        ingress, _, class_ = self.streams[0]
+        return self.memory.is_paused(ingress, class_)
+
+    def profile(self, side: str, at: PortNumber) -> Profile:
+        """Returns the profile of a group (`groups`) or queue (`queues`)."""
+        names = self.memory.groups if side == "groups" else self.memory.queues
+        return self.memory.profiles[names[at]]
+
+    def shares(self, side: str, pool: str, weight: Fraction) -> list[Share]:
+        """Returns the congested accounts of a pool, with this weight."""
+        counts = self.groups if side == "groups" else self.queues
+        profiles = ((self.profile(side, at), n) for at, n in counts.items())
+        return [(weight, n, profile.reserve) for profile, n in profiles if profile.pool == pool]
+
+    def limit_point(self, side: str, at: PortNumber) -> Fraction | None:
+        """Returns the bytes of each stream at which an account has reached its limit; `None` without a limit.
+
+        Dynamic: the account's share and α times all shares are α B. Static: the share is the limit.
+        """
+        profile = self.profile(side, at)
+        own: Share = (Fraction(1), (self.groups if side == "groups" else self.queues)[at], profile.reserve)
+        if profile.alpha is not None:
+            total = profile.alpha * self.memory.pools[profile.pool].size
+            return fill_until([own, *self.shares(side, profile.pool, profile.alpha)], total)
+        return None if profile.limit is None else fill_until([own], Fraction(profile.limit))
+
+    def full_point(self, side: str, at: PortNumber) -> Fraction | None:
+        """Returns the bytes of each stream at which the pool of an account is full."""
+        pool = self.profile(side, at).pool
+        return fill_until(self.shares(side, pool, Fraction(1)), Fraction(self.memory.pools[pool].size))
+
+
+def fill_until(shares: Sequence[Share], total: Fraction) -> Fraction | None:
+    """Returns the bytes x of each stream at which the sum of weight * max(0, n x - reserve) is a total."""
+    level, slope, here = Fraction(0), Fraction(0), Fraction(0)
+    for begin, gain in sorted((Fraction(reserve, n), weight * n) for weight, n, reserve in shares):
+        if slope and level + slope * (begin - here) >= total:
+            break
+        level, here, slope = level + slope * (begin - here), begin, slope + gain
+    return here + (total - level) / slope if slope else None
+
+
+def congested_streams(memory: SwitchMemory, own: Stream, wanted: int) -> list[Stream]:
+    """Returns the measured stream and others that fill further groups (if it is paused) or queues.
+
+    Others of its slice follow in the order of ports and classes, one for each group or queue. There may be
+    fewer than wanted. Other groups send to the same output; other queues get frames from the same input.
+    """
+    ingress, egress, class_ = own
+    by_group = memory.is_paused(ingress, class_)
+    mapped = memory.class_to_group if by_group else memory.class_to_queue
+    found, taken = [own], {(ingress if by_group else egress, mapped[class_])}
+    for port, other in ((port, other) for port in range(memory.ports) for other in range(CLASSES)):
+        stream = (port, egress, other) if by_group else (ingress, port, other)
+        if by_group:
+            group = memory.group(port, other)
+            joins = port != egress and group is not None and group.is_lossless
+        else:
+            joins = port != ingress and not memory.is_paused(ingress, other)
+        if (
+            joins
+            and len(found) < wanted
+            and (port, mapped[other]) not in taken
+            and memory.slice(*stream[:2]) == memory.slice(ingress, egress)
+        ):
+            found.append(stream)
+            taken.add((port, mapped[other]))
+    return found
+
+
+def compute_limits(case: Case) -> Limits:
+    """Computes the frames of the measured stream until a mark, a pause and a loss."""
+    first = limits_of_paused(case) if case.is_paused else limits_of_lossy(case)
+    ends = [count for count in (first.ingress_loss, first.egress_loss) if count is not None]
+    mark = first_mark(case)
+    if mark is not None and ends and mark >= min(ends):
+        mark = None
+    resume = None if first.pause is None else departures_until_resume(case)
+    return Limits(mark, first.pause, first.ingress_loss, first.egress_loss, first.headroom, resume)
+
+
+def stops(case: Case, side: str) -> Iterator[Fraction]:
+    """Yields the bytes of each stream at which accounts of one side refuse frames, headroom left out."""
+    for at in case.groups if side == "groups" else case.queues:
+        points = (case.limit_point(side, at), case.full_point(side, at))
+        yield from (point for point in points if point is not None)
+
+
+def limits_of_lossy(case: Case) -> Limits:
+    """Returns the limits of frames that are lost at the first account that refuses them."""
+    ingress = []
+    for at, n in case.groups.items():
+        points = [
+            point
+            for point in (case.limit_point("groups", at), case.full_point("groups", at))
+            if point is not None
+        ]
+        headroom = min_present(case.memory.headrooms.get(at, 0), shared_headroom(case, at))
+        ingress += [min(points) + Fraction(headroom, n)] if points else []
+    return first_loss(case, min(ingress, default=None), min(stops(case, "queues"), default=None))
+
+
+def first_loss(case: Case, ingress: Fraction | None, egress: Fraction | None) -> Limits:
+    """Returns the loss at the side whose bytes are reached first; the lost frame follows the stored ones."""
+    if ingress is not None and (egress is None or ingress <= egress):
+        return Limits(ingress_loss=ingress / case.frame + 1)
+    return Limits(egress_loss=None if egress is None else egress / case.frame + 1)
+
+
+def shared_headroom(case: Case, at: PortNumber) -> int | None:
+    """Returns the headroom that the pool of a group shares; `None` if headroom is the group's own."""
+    return case.memory.pools[case.profile("groups", at).pool].headroom
+
+
+def min_present(first: int, second: int | None) -> int:
+    """Returns the smaller of two sizes, of which the second may be missing."""
+    return first if second is None else min(first, second)
+
+
+def limits_of_paused(case: Case) -> Limits:
+    """Returns the limits of lossless groups, which are paused at their limit and then fill headroom."""
+    frame = case.frame
+    limits = [point for at in case.groups if (point := case.limit_point("groups", at)) is not None]
+    full = min(
+        (point for at in case.groups if (point := case.full_point("groups", at)) is not None), default=None
+    )
+    egress = min(stops(case, "queues"), default=None)
+    pause = min(limits, default=None)
+    if any(has_no_shared_memory(case, at) for at in case.groups):
+        return limits_without_shared_memory(case)
+    if pause is None or (full is not None and full < pause):
+        # The pool is full before a group is at its limit: headroom takes the frames, and nothing is paused.
+        at = next(iter(case.groups))
+        shared = shared_headroom(case, at)
+        each = None if shared is None else shared // len(case.groups)
+        extra = min_present(case.memory.headrooms[at], each) // frame * frame
+        return first_loss(case, None if full is None else full + extra, egress)
+    if egress is not None and egress < pause:
+        return first_loss(case, None, egress)
+    frames, is_ingress = frames_after_pause(case, math.ceil(pause / frame) * frame)
+    return limits_after_pause(max(pause / frame, Fraction(1)), frames, is_ingress)
+
+
+def limits_after_pause(pause: Fraction, frames: int, is_ingress: bool) -> Limits:
+    """Returns the limits of a group that stores these frames after its pause, before a loss at one side."""
+    loss = pause + frames + 1
+    ingress, egress = (loss, None) if is_ingress else (None, loss)
+    return Limits(None, pause, ingress, egress, Fraction(frames))
+
+
+def limits_without_shared_memory(case: Case) -> Limits:
+    """Returns the limits of groups with a limit of 0, which the first frame reaches."""
+    ingress, _, class_ = case.streams[0]
+    group = (ingress, case.memory.class_to_group[class_])
+    frames, is_ingress = frames_after_pause(case, 0)
+    if not frames and max(case.profile("groups", group).reserve, case.memory.headrooms[group]) < case.frame:
+        return Limits(ingress_loss=Fraction(1))
+    return limits_after_pause(Fraction(1), max(frames - 1, 0), is_ingress)
+
+
+def has_no_shared_memory(case: Case, at: PortNumber) -> bool:
+    """Returns true if a group may never use shared memory."""
+    profile = case.profile("groups", at)
+    return profile.limit == 0 or profile.alpha == 0
+
+
+def frames_after_pause(case: Case, stored: int) -> tuple[int, bool]:
+    """Returns the frames of the measured group that fit after its pause, and true if ingress ends them.
+
+    All streams have stored these bytes each. What is left of the reserve, and then headroom, fills in whole
+    frames, first in the other groups.
+    """
+    memory, frame = case.memory, case.frame
+    used = {at: stored * n for at, n in case.queues.items()}
+    left = {name: pool.headroom for name, pool in memory.pools.items()}
+    frames, is_ingress = 0, True
+    for ingress, egress, class_ in [*case.streams[1:], case.streams[0]]:
+        group = (ingress, memory.class_to_group[class_])
+        queue = (egress, memory.class_to_queue[class_])
+        profile = case.profile("groups", group)
+        shared, reserved = left[profile.pool], max(profile.reserve - stored, 0) // frame
+        most = reserved + min_present(memory.headrooms[group], shared) // frame
+        free = egress_space(case, queue, used)
+        frames = most if free is None else min(most, math.ceil(free / frame))
+        is_ingress = frames == most
+        if shared is not None:
+            left[profile.pool] = shared - max(frames - reserved, 0) * frame
+        if queue in used:
+            used[queue] += frames * frame
+    return frames, is_ingress
+
+
+def egress_space(case: Case, queue: PortNumber, used: Mapping[PortNumber, int]) -> Fraction | None:
+    """Returns the bytes that a queue may still store while others keep theirs; `None` without an account."""
+    if queue not in used:
+        return None
+    profile = case.profile("queues", queue)
+    others = sum(
+        max(0, bytes_ - case.profile("queues", at).reserve)
+        for at, bytes_ in used.items()
+        if at != queue and case.profile("queues", at).pool == profile.pool
+    )
+    free = Fraction(case.memory.pools[profile.pool].size - others)
+    share = free
+    if profile.alpha is not None:
+        share = min(free, profile.alpha * free / (1 + profile.alpha))
+    elif profile.limit is not None:
+        share = min(free, Fraction(profile.limit))
+    return max(profile.reserve + share - used[queue], Fraction(0))
+
+
+def first_mark(case: Case) -> Fraction | None:
+    """Returns the frames of a stream until a mark: the frame that finds the queue at its threshold."""
+    found = []
+    for (port, _), streams in count_by_queue(case).items():
+        marking = case.memory.marking.get(port)
+        if marking is not None:
+            queued = marking.queue if marking.in_packets else -(-marking.queue // case.size)
+            found.append(Fraction(math.ceil(Fraction(queued + 1, streams))))
+    return min(found, default=None)
+
+
+def count_by_queue(case: Case) -> Mapping[PortNumber, int]:
+    """Returns the number of streams in each queue of an output port, with or without an account."""
+    to_queue = case.memory.class_to_queue
+    return Counter((egress, to_queue[class_]) for _, egress, class_ in case.streams)
+
+
+def departures_until_resume(case: Case) -> Fraction | None:
+    """Returns the departures after which a group alone is resumed, from the frame that paused it.
+
+    After k departures of c bytes, the use u - k c beyond the reserve is at most `xon`, or at most the limit
+    less `xon_offset`. The limit is that of the instant: the departing frame still counts in the pool.
+    """
+    alone = Case(case.memory, case.size, case.streams[:1])
+    (at,) = alone.groups
+    profile, frame = alone.profile("groups", at), Fraction(alone.frame)
+    point = Fraction(0) if has_no_shared_memory(alone, at) else alone.limit_point("groups", at)
+    if point is None:
+        return None
+    use = max(math.ceil(point / frame), 1) * frame - profile.reserve
+    if use <= 0:
+        return Fraction(1)
+    ways = [(use - profile.xon) / frame]
+    if profile.alpha is not None:
+        free = memory_size(alone, at) - use
+        ways.append(
+            (use - profile.alpha * (free - frame) + profile.xon_offset) / ((1 + profile.alpha) * frame)
+        )
+    elif profile.limit is not None:
+        ways.append((use - profile.limit + profile.xon_offset) / frame)
+    return Fraction(max(1, math.ceil(min([use / frame, *ways]))))
+
+
+def memory_size(case: Case, at: PortNumber) -> int:
+    """Returns the size of the pool of a group in one slice."""
+    return case.memory.pools[case.profile("groups", at).pool].size
