@@ -68,6 +68,12 @@ OUTPUTS = {
     ("docs/howto/trace.md", "incast, detour, seed 1:"): (
         ".venv/bin/overspill trace scenarios/incast.toml --packet most_detoured"
     ),
+    ("docs/howto/switch_memory.md", "switch_memory, alpha_1, switch s0:"): (
+        ".venv/bin/overspill explain memory scenarios/switch_memory.toml"
+    ),
+    ("docs/howto/switch_memory.md", "...\nclass 3, 8 groups, until a loss"): (
+        ".venv/bin/overspill explain memory scenarios/switch_memory.toml --class 3 --groups 8"
+    ),
 }
 DATA = {
     ("docs/howto/papers.md", "mine/paper.toml"): "the files of a paper",
