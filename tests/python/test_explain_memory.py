@@ -399,6 +399,7 @@ def test_the_word_memory_alone_says_how_to_use_the_command(command: Command) -> 
         "explain: found a scenario for 'detour'; expected"
     )
     assert command("explain", "memory", "--port", 1).err.startswith("explain memory: found --port and no")
+    assert command("explain", "memory", "--size", "64B").err.startswith("explain memory: found --size and no")
     assert command("explain", "red", "--groups", 2).status == 2
     assert command("explain", "red", "--size", "x").err == (
         "--size: found x; expected a number of frames from 1\n"
@@ -419,6 +420,33 @@ def test_switches_that_differ_are_named(command: Command, tmp_path: Path) -> Non
     )
     ran = command("explain", "memory", path, "--switch", "edge1", "--class", 0, "--json")
     assert json.loads(ran.out)["classes"][0]["cases"][0]["dataplane"]["egress_loss"] == 10_000 // 64 + 1
+
+
+def test_headroom_of_links_that_change_is_explained(command: Command, tmp_path: Path) -> None:
+    path = write_scenario(tmp_path / "pools.toml", xoff=None)
+    event = '[[event]]\nat = "100us"\nlink = "h0"\nkind = "delay"\ndelay = "20us"\n[[traffic]]'
+    path.write_text(path.read_text().replace("[[traffic]]", event))
+    ran = command("explain", "memory", path, "--groups", 1)
+    assert ran.status == 0
+    assert "covers all rates and delays that events give a link" in ran.out
+    assert FAULT not in ran.out
+
+
+def test_pause_of_whole_ports_beside_pools_is_refused(command: Command) -> None:
+    pause = "switch.pause={kind='pause',xoff='50KB',xon='20KB',lossless=false}"
+    ran = command("explain", "memory", CHIP, "--set", pause, "--class", 3)
+    assert (ran.status, ran.out) == (2, "")
+    assert "found pause of kind pause beside pools; expected pfc or none" in ran.err
+
+
+def test_a_lossless_group_without_a_limit_is_never_paused(tmp_path: Path) -> None:
+    path = write_scenario(tmp_path / "pools.toml")
+    path.write_text(path.read_text().replace('threshold = { kind = "dynamic", alpha = 1.0 }', ""))
+    for case in compare(path, 64, 3).cases:
+        # 4807 cells of the pool and 288 of headroom for the first, and a third of the pool for each of three.
+        assert case.measured["pause"] is None
+        assert case.measured["ingress_loss"] == (4807 // case.congested + 288 + 1)
+        assert case.differences == []
 
 
 def test_memory_without_a_closed_form_is_refused(command: Command) -> None:

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from overspill import shipped_files
 from overspill.cli.console import print_document, print_path, stderr_console, stdout_console
+from overspill.cli.options import VARIANTS_OPTION_NAMES
 from overspill.errors import BadInput, cut_user_text
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ def explain(
         str | None, typer.Option(metavar="NAME", help="Memory: switch (default: the first).")
     ] = None,
     variant: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Memory: variant (default: the first).")
+        str | None,
+        typer.Option(*VARIANTS_OPTION_NAMES, metavar="NAME", help="Memory: variant (default: the first)."),
     ] = None,
     class_: Annotated[
         int | None,
@@ -76,8 +78,11 @@ def explain(
     options = explain_memory.MemoryOptions(
         sets or (), port, egress, switch, variant, class_, size, groups, as_json
     )
-    if scenario is not None or options.given:
-        check_memory_arguments(name, scenario, (options.given, file))
+    given = options.given
+    if name.casefold() == "memory":
+        given += ["--size"] * (size is not None) + ["--set"] * bool(sets)
+    if scenario is not None or given:
+        check_memory_arguments(name, scenario, (given, file))
         return explain_memory.explain_memory(str(scenario), options)
     queue_size = None if size is None else parse_queue_size(size)
     found = catalogue.find_name(name)

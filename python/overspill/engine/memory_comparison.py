@@ -144,6 +144,9 @@ def open_switch(
             f"explain memory: found {found} in switch {probe.switch}; expected an output-queued switch with "
             f"a buffer of kind {', '.join(KINDS)}"
         )
+    paused = switch_memory.port_settings(settings, links[probe.ingress], nodes)["pause"]["kind"]
+    if switch.kind == "pools" and paused not in ("none", "pfc"):
+        raise BadInput(f"explain memory: found pause of kind {paused} beside pools; expected pfc or none")
     return switch
 
 

@@ -188,6 +188,8 @@ def read_marking(slot: Mapping[str, Any]) -> Marking | None:
 def read_profile(given: Mapping[str, Any], cell: int) -> Profile:
     """Reads a profile; reserves are rounded up to whole cells, and headroom down."""
     threshold = given.get("threshold") or {"kind": "static"}
+    if threshold["kind"] not in ("dynamic", "static"):
+        raise BadInput(f"explain memory: found threshold {threshold['kind']}; expected dynamic or static")
     alpha = None
     if threshold["kind"] == "dynamic":
         exponent = threshold.get("dynamic_th")
