@@ -266,7 +266,7 @@ def reason(name: str, case: Case, limits: Limits, measured: Measured) -> str | N
     return (
         explain_unequal_streams(case)
         or explain_other_side(name, limits, measured)
-        or explain_rounding(case, closed, found)
+        or explain_rounding(case, limits, (closed, found))
     )
 
 
@@ -295,14 +295,20 @@ def explain_unequal_streams(case: Case) -> str | None:
     return None
 
 
-def explain_rounding(case: Case, closed: Fraction | None, found: int | None) -> str | None:
+def explain_rounding(case: Case, limits: Limits, counts: tuple[Fraction | None, int | None]) -> str | None:
     """Returns the reason for a difference of a few frames: groups that fill in turn, and whole frames."""
+    closed, found = counts
     if closed is None or found is None:
         return None
     if len(case.streams) > 1 and abs(closed - found) <= 3:
         return (
             "The groups or queues fill in turn. The first reaches its limit while others are a frame behind, "
             "and a frame that finds the use just below the limit is stored whole."
+        )
+    gets_rest = limits.pause is not None and limits.egress_loss is not None
+    if gets_rest and abs(closed - found) <= len(case.streams) + 1:
+        return (
+            "The last group gets the space that others leave at egress, and each of these is within a frame."
         )
     if abs(closed - found) <= 2:
         return "Frames take whole cells, and a frame that finds the use just below the limit is stored whole."
