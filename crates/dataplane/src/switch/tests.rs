@@ -12,6 +12,7 @@ mod crossing;
 mod detours;
 mod evict;
 mod marks;
+mod memory;
 mod pausing;
 mod shaping;
 
