@@ -136,7 +136,17 @@ fn tcp_ack(c: &mut Criterion) {
     for kind in ["newreno", "sack", "dctcp"] {
         let cfg = config(kind);
         let (src, dst) = (HostId(0), HostId(1));
-        let flow = FlowInfo { flow: FlowId(0), src, dst, hash: 1, back_hash: 2, bytes: u64::MAX / 2, class: 0, row: 0 };
+        let flow = FlowInfo {
+            flow: FlowId(0),
+            src,
+            dst,
+            hash: 1,
+            back_hash: 2,
+            bytes: u64::MAX / 2,
+            class: 0,
+            code_point: 0,
+            row: 0,
+        };
         let (mut sender, mut exts, mut out) =
             (Sender::new(&flow, &cfg), ExtensionSlab::default(), ReleasedPackets::default());
         let mut now = Time::ZERO;

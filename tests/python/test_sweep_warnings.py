@@ -56,6 +56,7 @@ CASES: dict[str, dict[str, Any]] = {
     "twin": {},
     "drifting": {},
     "late": {},
+    "blind": {"shared_by_classes": {"port": "s0:4", "classes": [0, 3], "drops": 9}},
 }
 
 
@@ -97,6 +98,7 @@ def sweep_facts(points: list[Point]) -> dict[str, Any]:
         "variants": list(CASES),
         "labels": {"plain": "as it is", "starving": "with little"},
         "seeds": SEEDS,
+        "overspill": "0.2.0",
         "sets": [],
         "notes": ["a note"],
         "interrupted": True,

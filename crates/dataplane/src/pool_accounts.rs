@@ -235,7 +235,7 @@ impl PoolAccounts {
             Placement::Headroom => self.stop(group),
             Placement::Main => self.stop_if_full(group),
         }
-        self.react(group, true);
+        self.react(group, None);
     }
 
     /// Stops the lossless group of a frame that no memory was left for.
@@ -251,19 +251,27 @@ impl PoolAccounts {
         let Some(group) = self.group_of(frame) else { return };
         // The level of XON is that of the instant: the departing frame still counts in the pool.
         let level = self.xon_level_if_stopped(group);
+        let before = self.pool_use(group);
         self.remove(frame, group);
         self.release_below(group, level);
-        self.react(group, false);
+        self.react(group, before);
     }
 
     /// Changes the accounts of a frame that has become shorter.
     pub(crate) fn shorten(&mut self, before: &CountedFrame, after: &CountedFrame) {
         let (Some(old), Some(new)) = (self.group_of(before), self.group_of(after)) else { return };
         let level = self.xon_level_if_stopped(old);
+        let used = self.pool_use(old);
         self.remove(before, old);
         self.add(after, new);
         self.release_below(old, level);
-        self.react(old, false);
+        self.react(old, used);
+    }
+
+    /// Returns the bytes in use of a group's pool.
+    fn pool_use(&self, (slice, port, number): GroupAt) -> Option<u64> {
+        let group = self.group(slice, port, number)?;
+        Some(self.pools[self.pool_index(slice, group.profile.pool)].shared)
     }
 
     /// Returns slice, port and number of a frame's group; `None` if its input port is not known.
@@ -337,10 +345,14 @@ impl PoolAccounts {
     }
 
     /// Returns the use beyond the reserve at which a lossless group is resumed now; `None` if it is lossy.
-    fn xon_level(&self, (slice, port, number): GroupAt) -> Option<u64> {
+    fn xon_level(&self, at: GroupAt) -> Option<u64> {
+        self.xon_level_with(at, self.pool_use(at)?)
+    }
+    /// Returns the use at which a group is resumed while `pool_used` bytes of its pool are in use.
+    fn xon_level_with(&self, (slice, port, number): GroupAt, pool_used: u64) -> Option<u64> {
         let group = self.group(slice, port, number)?;
         let rules = group.profile.lossless?;
-        Some(rules.xon.max(self.limit(&group).saturating_sub(rules.xon_offset)))
+        Some(rules.xon.max(self.limit_with(&group, pool_used).saturating_sub(rules.xon_offset)))
     }
     #[inline]
     fn xon_level_if_stopped(&self, group: GroupAt) -> Option<u64> {
@@ -350,7 +362,11 @@ impl PoolAccounts {
     /// Stops a lossless group whose shared memory has reached its limit.
     #[inline]
     fn stop_if_full(&mut self, (slice, port, number): GroupAt) {
-        let is_full = |group: Account| group.profile.lossless.is_some() && group.shared() >= self.limit(&group);
+        // A group within its reserve is not at its limit, even if the limit is 0.
+        let is_full = |group: Account| {
+            let limit = group.profile.reserve.saturating_add(self.limit(&group));
+            group.profile.lossless.is_some() && group.used >= limit
+        };
         if self.group(slice, port, number).is_some_and(is_full) {
             self.stop((slice, port, number));
         }
@@ -393,6 +409,9 @@ impl PoolAccounts {
             self.stopped_slices[usize::from(port.0) * 8 + usize::from(number)] = 0;
         }
         self.signals.retain(|(of, _)| *of != port);
+        if let Some(reaction) = &mut self.reaction {
+            reaction.search_again();
+        }
     }
     /// Returns true if a group is stopped in some slice: its far end must be paused.
     pub(crate) fn is_stopped(&self, port: PortId, group: u8) -> bool {

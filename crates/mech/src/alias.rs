@@ -88,8 +88,6 @@ pub const ALIASES: &[Alias] = &[
     Alias::new("dctcp", "DCTCP's marking", ECN_THRESHOLD),
     Alias::new("ecn", "ECN", ECN_THRESHOLD),
     Alias::new("ecn", "ECN", RED),
-    Alias::new("wred", "WRED", RED)
-        .with_note("One profile applies to all classes of a NIC; `gentle` and `not_ect` are as in RED."),
     Alias::new("kmin", "Kmin", RED).with_key("min").with_note(INSTANTANEOUS_NOTE),
     Alias::new("kmax", "Kmax", RED).with_key("max").with_note(INSTANTANEOUS_NOTE),
     Alias::new("pmax", "Pmax", RED).with_key("max_p"),

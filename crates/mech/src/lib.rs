@@ -19,6 +19,7 @@ mod dscp;
 pub mod fabric;
 pub mod fib;
 mod fill;
+mod headroom;
 pub mod host;
 mod ids;
 mod lanes;

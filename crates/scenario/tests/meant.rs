@@ -24,11 +24,6 @@ fn names_of_papers_and_other_tools_are_answered_with_the_kind_that_is_meant() {
         ),
         ("[switch]\nscheduler = { kind = \"pfabric\" }\n", "(pFabric's order is called `srpt` in Overspill)"),
         ("[transport]\nkind = \"dibs\"\n", "(DIBS is called `detour` in Overspill, in the table `switch.overflow`)"),
-        (
-            "[host]\nmarking = { kind = \"wred\" }\n",
-            "(WRED is called `red` in Overspill. One profile applies to all classes of a NIC; `gentle` and `not_ect` are as in \
-             RED.)",
-        ),
         ("[switch]\nscheduler = { kind = \"dwrr\" }\n", "(DWRR is called `round_robin` in Overspill)"),
         (
             "[switch]\nrouting = { kind = \"WCMP\" }\n",

@@ -189,12 +189,12 @@ def limits_of_paused(case: Case) -> Limits:
     if any(has_no_shared_memory(case, at) for at in case.groups):
         return limits_without_shared_memory(case)
     if pause is None or (full is not None and full < pause):
-        # The pool is full before a group is at its limit: headroom takes the frames, and nothing is paused.
-        at = next(iter(case.groups))
-        shared = shared_headroom(case, at)
-        each = None if shared is None else shared // len(case.groups)
-        extra = min_present(case.memory.headrooms[at], each) // frame * frame
-        return first_loss(case, None if full is None else full + extra, egress)
+        # The pool is full before a group is at its limit: the first frame in headroom pauses it.
+        if full is None or (egress is not None and egress < full):
+            return first_loss(case, full, egress)
+        frames, is_ingress = frames_after_pause(case, math.floor(full / frame) * frame)
+        after = full / frame + 1
+        return limits_after_pause(after, frames - 1, is_ingress) if frames else limits_of_refused(after)
     if egress is not None and egress < pause:
         return first_loss(case, None, egress)
     frames, is_ingress = frames_after_pause(case, math.ceil(pause / frame) * frame)
@@ -208,14 +208,21 @@ def limits_after_pause(pause: Fraction, frames: int, is_ingress: bool) -> Limits
     return Limits(None, pause, ingress, egress, Fraction(frames))
 
 
+def limits_of_refused(frames: Fraction) -> Limits:
+    """Returns the limits of a group without headroom: the frame that it refuses also pauses it."""
+    return Limits(pause=frames, ingress_loss=frames)
+
+
 def limits_without_shared_memory(case: Case) -> Limits:
-    """Returns the limits of groups with a limit of 0, which the first frame reaches."""
+    """Returns the limits of groups with a limit of 0: a full reserve pauses them, or the first frame beyond it."""
     ingress, _, class_ = case.streams[0]
-    group = (ingress, case.memory.class_to_group[class_])
-    frames, is_ingress = frames_after_pause(case, 0)
-    if not frames and max(case.profile("groups", group).reserve, case.memory.headrooms[group]) < case.frame:
-        return Limits(ingress_loss=Fraction(1))
-    return limits_after_pause(Fraction(1), max(frames - 1, 0), is_ingress)
+    reserve = case.profile("groups", (ingress, case.memory.class_to_group[class_])).reserve
+    reserved, rest = divmod(reserve, case.frame)
+    frames, is_ingress = frames_after_pause(case, reserved * case.frame)
+    if reserved and not rest:
+        return limits_after_pause(Fraction(reserved), frames, is_ingress)
+    first = Fraction(reserved + 1)
+    return limits_after_pause(first, frames - 1, is_ingress) if frames else limits_of_refused(first)
 
 
 def has_no_shared_memory(case: Case, at: PortNumber) -> bool:
@@ -286,7 +293,7 @@ def count_by_queue(case: Case) -> Mapping[PortNumber, int]:
     return Counter((egress, to_queue[class_]) for _, egress, class_ in case.streams)
 
 
-def departures_until_resume(case: Case) -> Fraction | None:
+def departures_until_resume(case: Case) -> Fraction:
     """Returns the departures after which a group alone is resumed, from the frame that paused it.
 
     After k departures of c bytes, the use u - k c beyond the reserve is at most `xon`, or at most the limit
@@ -295,9 +302,9 @@ def departures_until_resume(case: Case) -> Fraction | None:
     alone = Case(case.memory, case.size, case.streams[:1])
     (at,) = alone.groups
     profile, frame = alone.profile("groups", at), Fraction(alone.frame)
-    point = Fraction(0) if has_no_shared_memory(alone, at) else alone.limit_point("groups", at)
+    point = alone.limit_point("groups", at)
     if point is None:
-        return None
+        return Fraction(1)
     use = max(math.ceil(point / frame), 1) * frame - profile.reserve
     if use <= 0:
         return Fraction(1)

@@ -67,8 +67,8 @@ LABEL_MEANINGS = {
     ),
     "UNEQUAL MEMORY": ("The switches of the variants have unequal memory in total, including bounce queues."),
     "SHARED MEMORY": (
-        "Variants that lost packets at a port whose buffer has one limit for several traffic classes. The port "
-        "with the most losses is named."
+        "Variants that lost packets at a port whose buffer has one limit for several traffic classes. The "
+        "port with the most losses is named."
     ),
     "FEW SEEDS": (
         "Intervals of fewer than ten seeds are rough, and two seeds give none. Quote results of ten or more."

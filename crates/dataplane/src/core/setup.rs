@@ -78,7 +78,8 @@ impl Core {
         let layout = setup.buffer.peek().layout();
         let class_queues = layout.as_ref().map_or([0, 1, 2, 3, 4, 5, 6, 7], |layout| layout.class_to_queue);
         let of_classes = class_queues[..=usize::from(setup.top_class.min(7))].iter().copied();
-        let top_queue = of_classes.fold(setup.top_class, u8::max);
+        let top_queue = of_classes.clone().fold(setup.top_class, u8::max);
+        let lowest_queue = of_classes.skip(setup.lowest_class.into()).min().unwrap_or(0);
         let admit_calls = setup.overflow.peek().admit_calls();
         let (node, seed, cut) = (setup.node, setup.seed, setup.overflow.peek().cut_effect());
         let needs = setup.overflow.peek().needs();
@@ -101,7 +102,7 @@ impl Core {
             overflow: setup.overflow,
             needs,
             overflow_rng: Stream::new(seed, node, StreamPurpose::Overflow),
-            marking: QueueMarking::new(setup.lowest_class, setup.top_class),
+            marking: QueueMarking::new(lowest_queue, top_queue),
             schedulers: Vec::new(),
             shapers: Vec::new(),
             framing: setup.framing,

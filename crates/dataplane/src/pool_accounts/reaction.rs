@@ -25,6 +25,10 @@ impl PoolReaction {
     pub(super) fn new(pools: usize) -> PoolReaction {
         PoolReaction { bounds: vec![Bounds { stops_at: 0, releases_at: u64::MAX }; pools] }
     }
+    /// Makes the next arrival search all groups.
+    pub(super) fn search_again(&mut self) {
+        self.bounds.iter_mut().for_each(|bounds| bounds.stops_at = u64::MAX);
+    }
 }
 
 /// Returns the free bytes at which a limit of α times the free bytes is `limit`, rounded to the outside of the bound.
@@ -46,22 +50,25 @@ fn free_at_limit(limit: u64, alpha: Option<u64>, rounds_up: bool) -> u64 {
 
 impl PoolAccounts {
     /// Stops or releases groups of the same pool as a group that has changed, if the pool alone has moved their limits.
+    ///
+    /// `departed` is the use of the pool before a departure; `None` after an arrival.
     #[inline]
-    pub(super) fn react(&mut self, group: GroupAt, stored: bool) {
+    pub(super) fn react(&mut self, group: GroupAt, departed: Option<u64>) {
         if self.reaction.is_some() {
-            self.react_to_pool(group, stored);
+            self.react_to_pool(group, departed);
         }
     }
 
-    fn react_to_pool(&mut self, changed: GroupAt, stored: bool) {
+    fn react_to_pool(&mut self, changed: GroupAt, departed: Option<u64>) {
         let (slice, port, number) = changed;
         let Some(pool) = self.group(slice, port, number).map(|group| group.profile.pool) else { return };
         self.widen_bounds(changed);
         let at = self.pool_index(slice, pool);
-        let free = self.layout.pools[pool].size.saturating_sub(self.pools[at].shared);
+        let used = departed.unwrap_or(self.pools[at].shared);
+        let free = self.layout.pools[pool].size.saturating_sub(used);
         let Some(bounds) = self.reaction.as_ref().map(|reaction| reaction.bounds[at]) else { return };
-        if if stored { free <= bounds.stops_at } else { free >= bounds.releases_at } {
-            self.search_groups(slice, pool, stored);
+        if if departed.is_none() { free <= bounds.stops_at } else { free >= bounds.releases_at } {
+            self.search_groups(slice, pool, departed);
         }
     }
 
@@ -84,7 +91,7 @@ impl PoolAccounts {
     }
 
     /// Stops or releases each group of a pool whose limit has moved past its use, and computes the bounds again.
-    fn search_groups(&mut self, slice: usize, pool: usize, stored: bool) {
+    fn search_groups(&mut self, slice: usize, pool: usize, departed: Option<u64>) {
         let at = self.pool_index(slice, pool);
         if let Some(reaction) = &mut self.reaction {
             reaction.bounds[at] = Bounds { stops_at: 0, releases_at: u64::MAX };
@@ -99,10 +106,10 @@ impl PoolAccounts {
             }
             let stopped = self.groups[self.index(slice, port, number)].stopped;
             let at = (slice, port, number);
-            if stored && !stopped && group.shared() > 0 {
-                self.stop_if_full(at);
-            } else if !stored && stopped {
-                self.release_below(at, self.xon_level(at));
+            match departed {
+                None if !stopped && group.shared() > 0 => self.stop_if_full(at),
+                Some(used) if stopped => self.release_below(at, self.xon_level_with(at, used)),
+                _ => {}
             }
             self.widen_bounds(at);
         }

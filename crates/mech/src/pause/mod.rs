@@ -3,15 +3,14 @@
 //! An [`crate::Agent`] fills it. The agent follows the memory in use by arrivals of its port, and requests
 //! [`crate::Act::Pause`] and [`crate::Act::Resume`].
 
-mod headroom;
 mod none;
 mod parameters;
 mod pfc;
 mod port_pause;
 mod thresholds;
 
+pub use crate::headroom::{CONTROL_FRAME_BYTES, PausedLink};
 pub use crate::pause_levels::{PauseLevels, Pausing};
-pub use headroom::{CONTROL_FRAME_BYTES, PausedLink};
 pub use pfc::Pfc;
 pub use port_pause::PortPause;
 

@@ -21,7 +21,7 @@ use toml::{Table, Value as Toml};
 use units::{Dur, Rate};
 
 /// Number of cases, and of those among them that are marked as open.
-const COUNTS: (usize, usize) = (51, 5);
+const COUNTS: (usize, usize) = (51, 0);
 
 /// Time between two frames, longer than any transmission at 1 Gb/s, and the time during a transmission.
 const STEP: Dur = Dur::us(100);
@@ -142,8 +142,12 @@ fn frame(words: &[&str]) -> Pkt {
 
 /// Creates PFC for the lossless groups of a port.
 fn pfc(layout: &MemoryLayout, port: PortId) -> AgentSlot {
-    let values =
-        [("quanta", Value::Count(65_535)), ("response", Value::Time(Dur::ZERO)), ("lossless", Value::Flag(true))];
+    let values = [
+        ("quanta", Value::Count(65_535)),
+        ("response", Value::Time(Dur::ZERO)),
+        ("response_by_rate", Value::Flag(false)),
+        ("lossless", Value::Flag(true)),
+    ];
     let values = Values(values.map(|(name, value)| (name.to_string(), value)).into_iter().collect());
     let classes = layout.classes_of_groups();
     let lossless =
@@ -184,7 +188,7 @@ impl Bench {
             clock,
             is_switch: true,
             marking: MarkingSlot::none(),
-            scheduler: StrictPriority.into(),
+            scheduler: StrictPriority::default().into(),
             agents: vec![pfc(&layout, port)],
             pause: Some(PauseSetup {
                 response: Dur::ZERO,
@@ -201,6 +205,7 @@ impl Bench {
                 buffer,
                 overflow: TailDrop.into(),
                 lanes: Lanes::default().with(Lane::Notice, LaneLimit::Unlimited),
+                lowest_class: 0,
                 top_class: 7,
                 may_compute: true,
                 ports: (0..ports as u16).map(|port| setup(PortId(port))).collect(),

@@ -1,7 +1,7 @@
 //! Pools, profiles and accounts of one switch: their sizes for its ports, in bytes of whole cells.
 
 use super::super::ThresholdSlot;
-use crate::pause::PausedLink;
+use crate::headroom::PausedLink;
 use crate::{ClassSet, PortId};
 use units::{ByteClock, Rate};
 

@@ -3,7 +3,7 @@
 use super::super::BufferSlot;
 use super::*;
 use crate::PortId;
-use crate::pause::PausedLink;
+use crate::headroom::PausedLink;
 use crate::testing::toml_values;
 use units::{Dur, Rate};
 

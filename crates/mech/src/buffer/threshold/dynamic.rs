@@ -55,10 +55,11 @@ impl Dynamic {
     pub const fn alpha(&self) -> u64 {
         self.alpha
     }
-    /// Returns the limit for this number of free bytes of the pool.
+    /// Returns the limit for this number of free bytes of the pool, rounded up: a whole number of bytes is below the
+    /// exact limit if it is below this one.
     #[inline]
     pub(super) fn limit_of_free(&self, free: u64) -> u64 {
-        let times = (u128::from(self.alpha) * u128::from(free)) >> 32;
+        let times = (u128::from(self.alpha) * u128::from(free)).div_ceil(1 << 32);
         u64::try_from(times).unwrap_or(u64::MAX)
     }
 }
@@ -93,7 +94,7 @@ mod tests {
 
     #[test]
     fn limit_is_alpha_times_the_free_memory() {
-        assert_eq!((limit("", 1000), limit("alpha=0.5", 1001), limit("alpha=8", 1000)), (1000, 500, 8000));
+        assert_eq!((limit("", 1000), limit("alpha=0.5", 1001), limit("alpha=8", 1000)), (1000, 501, 8000));
         assert_eq!((limit("dynamic_th=0", 1000), limit("dynamic_th=3", 1000)), (1000, 8000));
         assert_eq!((limit("dynamic_th=-3", 1000), limit("alpha=8", u64::MAX)), (125, u64::MAX));
     }
