@@ -214,7 +214,7 @@ def limits_of_refused(frames: Fraction) -> Limits:
 
 
 def limits_without_shared_memory(case: Case) -> Limits:
-    """Returns the limits of groups with a limit of 0: a full reserve pauses them, or the first frame beyond it."""
+    """Returns the limits of groups with a limit of 0: their full reserve, or the next frame, pauses them."""
     ingress, _, class_ = case.streams[0]
     reserve = case.profile("groups", (ingress, case.memory.class_to_group[class_])).reserve
     reserved, rest = divmod(reserve, case.frame)
