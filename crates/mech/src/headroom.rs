@@ -56,8 +56,8 @@ impl PausedLink {
 
     /// Returns the headroom in bytes of whole cells, if every frame has at least `least` bytes.
     ///
-    /// Frames of the size that fills the most cells in the time on the wire fill the window, and the largest frame may
-    /// begin at its very end. The frame that reached `xoff` is in the memory below it.
+    /// Frames of the size with the most cells per byte on the wire arrive during the window, and one largest frame may
+    /// begin at its end. The frame that reaches `xoff` takes no headroom.
     pub fn worst_case_headroom(&self, cell: u64, least: u16) -> u64 {
         let window = self.max_wait().saturating_add(self.reaction_time());
         const MANY: u64 = 1 << 20;

@@ -49,7 +49,8 @@ pub(crate) fn list_group_warnings(scenario: &Scenario) -> Vec<String> {
     }
     let one = |(text, names): (String, Vec<&str>)| match names.as_slice() {
         [first, rest @ ..] if !rest.is_empty() => {
-            format!("memory of {first} and {} switches like it: {text}", rest.len())
+            let switches = if rest.len() == 1 { "switch" } else { "switches" };
+            format!("memory of {first} and {} {switches} like it: {text}", rest.len())
         }
         names => format!("memory of {}: {text}", names.concat()),
     };
@@ -69,8 +70,8 @@ fn warn_unpaused_groups(scenario: &Scenario, switch: usize, layout: &MemoryLayou
     let (port, group) =
         unpaused.find_map(|(port, _)| Some((port, groups_in_use(scenario, layout, port).first()?.0)))?;
     Some(format!(
-        "group {group} of port {} is lossless, but no pause mechanism pauses its far end, so that packets are lost \
-         after its headroom. Set switch.pause = {{ kind = \"pfc\" }}",
+        "group {group} of port {} is lossless, but no pause mechanism pauses its far end. Packets are lost once its \
+         headroom is full. Set switch.pause = {{ kind = \"pfc\" }}",
         port.0
     ))
 }
@@ -89,7 +90,8 @@ fn warn_small_headroom(scenario: &Scenario, switch: usize, layout: &MemoryLayout
     let (port, group, need) = small?;
     let own = layout.groups[usize::from(port.0) * 8 + usize::from(group)].headroom;
     Some(format!(
-        "group {group} of port {} has a headroom of {}, and {} may arrive after a pause request. A packet may be lost",
+        "group {group} of port {} has a headroom of {}, but {} may arrive after a pause. Packets may be lost. Increase \
+         `xoff` of its profile, or leave it out",
         port.0,
         Bytes(own),
         Bytes(need)
@@ -104,10 +106,10 @@ fn warn_shared_headroom(layout: &MemoryLayout) -> Option<String> {
         let all = own.map(|account| account.headroom).fold(0, u64::saturating_add);
         (all > size).then(|| {
             format!(
-                "the headroom of {} that groups share in pool {} (in each slice) is less than the sum of their headroom, \
-                 {}. A packet may be lost if many groups need it at the same time",
-                Bytes(size),
+                "pool {} has {} of shared headroom in each slice, and its groups may need {} together. Packets may be \
+                 lost if many groups are paused simultaneously. Increase the shared headroom of the pool",
                 pool.name,
+                Bytes(size),
                 Bytes(all)
             )
         })
@@ -129,6 +131,6 @@ fn warn_limited_queues(scenario: &Scenario, layout: &MemoryLayout) -> Option<Str
     })?;
     Some(format!(
         "class {class} is lossless at ingress, but its queue has a limit at egress, where packets may be lost. Leave \
-         out the `threshold` of its profile"
+         out `threshold` in the profile of the queue"
     ))
 }

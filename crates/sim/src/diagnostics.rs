@@ -62,8 +62,8 @@ impl LosslessViolationAt {
         if let Some(group) = &lost.group {
             let headroom = &group.headroom;
             return format!(
-                "{place}. Priority group {} of this port had used {} of {} of its headroom, with {} in all, and its pool \
-                 had no headroom or shared memory for the packet. {cure}; {LOSSLESS_FALSE_HINT}",
+                "{place}. Priority group {} of this port used {} of its headroom of {}, and {} in total. Neither its \
+                 headroom nor its pool had space for the packet. {cure}; {LOSSLESS_FALSE_HINT}",
                 group.number,
                 Bytes(headroom.used),
                 Bytes(headroom.limit.unwrap_or(0)),

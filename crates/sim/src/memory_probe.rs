@@ -36,8 +36,8 @@ pub struct MemoryProbe {
     pub congested: u32,
 }
 
-/// Numbers of frames of one group or queue until something happened, that frame included. Of several groups or queues,
-/// the first to which it happened counts.
+/// Numbers of frames of one group or queue until each event, including the frame that causes it. If several groups or
+/// queues fill, the one with the first event counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProbeCounts {
     /// Frames until the first congestion mark.
@@ -296,8 +296,8 @@ fn congested_streams(
     }
 }
 
-/// Fills the headroom of all groups one after another, that of the measured group last, and counts its frames. A second
-/// switch, filled until its pause alone, shows the departures until it is resumed.
+/// Fills the headroom of all groups one after another, that of the measured group last, and counts its frames. In a
+/// second switch, only the measured group fills, until its pause. It gives the departures until the resume.
 fn fill_headroom(
     scenario: &Scenario,
     probe: &MemoryProbe,

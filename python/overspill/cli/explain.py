@@ -59,7 +59,7 @@ def explain(
     ] = None,
     groups: Annotated[
         int | None,
-        typer.Option(min=1, help="Memory: congested groups or queues (default: 1 and up to 4)."),
+        typer.Option(min=1, help="Memory: number of congested groups or queues (default: 1, then up to 4)."),
     ] = None,
     file: Annotated[
         Path | None,

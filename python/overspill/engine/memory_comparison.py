@@ -87,7 +87,7 @@ class ProbedSwitch:
             switch_memory.port_settings(self.settings, self.links[port], self.nodes)
             for port in (probe.egress, probe.ingress)
         )
-        marking = switch_memory.read_marking(out["marking"])
+        marking = switch_memory.read_marking(out["marking"], class_)
         buffer = self.settings["buffer"]
         return port_memory.read_port_memory(buffer, len(self.links), marking, into["pause"], class_)
 
@@ -208,7 +208,7 @@ NAMES = {
 CHANGED_LINKS = (
     "Computed headroom covers all rates and delays that events give a link. The closed form takes the first."
 )
-FAULT = "No rule of rounding explains this: one of the two is wrong."
+FAULT = "Rounding does not explain this: the closed form or the dataplane is wrong. Please report it."
 
 
 def describe(name: str, closed: Fraction | None, measured: int | None, why: str) -> str:
@@ -222,7 +222,7 @@ def describe(name: str, closed: Fraction | None, measured: int | None, why: str)
 def explain_mark(case_marks: bool, limits: Limits, measured: Measured) -> str | None:
     """Returns the reason why marks differ, for all kinds of buffers."""
     if case_marks:
-        return "RED marks at random above its minimum. The closed form is the earliest mark."
+        return "RED and WRED mark at random above their minimum. The closed form is the earliest mark."
     pause = measured["pause"]
     if measured["mark"] is None and limits.mark is not None and pause is not None and limits.mark >= pause:
         return "The measurement counts marks until the pause, and the mark comes later."
@@ -235,7 +235,9 @@ def explain_port(switch: ProbedSwitch, name: str, limits: Limits, measured: Meas
     if not differs(name, closed, found):
         return None
     out = switch_memory.port_settings(switch.settings, switch.links[switch.probe.egress], switch.nodes)
-    why = explain_mark(out["marking"]["kind"] == "red", limits, measured) if name == "mark" else None
+    why = (
+        explain_mark(out["marking"]["kind"] in ("red", "wred"), limits, measured) if name == "mark" else None
+    )
     if found is None and closed is not None and closed > MOST_FRAMES:
         why = f"A measurement sends {MOST_FRAMES:,} frames at most."
     elif name in ("pause", "headroom", "resume") and limits.pause is None:
@@ -256,7 +258,8 @@ def reason(name: str, case: Case, limits: Limits, measured: Measured) -> str | N
     closed, found = getattr(limits, name), measured[name]
     marking = case.memory.marking
     if name == "mark":
-        red = any(marking[port].is_random for _, port, _ in case.streams if port in marking)
+        queues = ((port, case.memory.class_to_queue[class_]) for _, port, class_ in case.streams)
+        red = any(marking[at].is_random for at in queues if at in marking)
         if why := explain_mark(red, limits, measured):
             return why
     if found is None and closed is not None and closed > MOST_FRAMES:

@@ -279,8 +279,8 @@ def egress_space(case: Case, queue: PortNumber, used: Mapping[PortNumber, int]) 
 def first_mark(case: Case) -> Fraction | None:
     """Returns the frames of a stream until a mark: the frame that finds the queue at its threshold."""
     found = []
-    for (port, _), streams in count_by_queue(case).items():
-        marking = case.memory.marking.get(port)
+    for at, streams in count_by_queue(case).items():
+        marking = case.memory.marking.get(at)
         if marking is not None:
             queued = marking.queue if marking.in_packets else -(-marking.queue // case.size)
             found.append(Fraction(math.ceil(Fraction(queued + 1, streams))))

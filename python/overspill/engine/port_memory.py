@@ -1,4 +1,4 @@
-"""Closed form for buffers without pools (`per_port`, `shared`): frames of one port until a loss."""
+"""Closed form for buffers without pools (`per_port`, `shared`): frames until a mark, a pause and a loss."""
 
 import math
 from collections.abc import Mapping

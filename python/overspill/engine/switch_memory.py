@@ -65,7 +65,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Pool:
-    """Shared memory of one slice, without reserves; and the headroom that its groups share."""
+    """Pool in one slice: its shared memory without reserves, and the headroom that its groups share."""
 
     side: str
     size: int
@@ -88,7 +88,7 @@ class Profile:
 
 @dataclass(frozen=True)
 class Marking:
-    """Queue from which on frames are marked, in packets or bytes, at random or all."""
+    """Queue length, in packets or bytes, from which all frames are marked, or frames at random."""
 
     queue: int
     in_packets: bool
@@ -112,7 +112,7 @@ class SwitchMemory:
     pipes: Sequence[int] = ()
     slice_of: Sequence[int] = ()
     frees_at_end: bool = False
-    marking: Mapping[int, Marking] = field(default_factory=dict)  # by output port
+    marking: Mapping[PortNumber, Marking] = field(default_factory=dict)  # by queue of an output port
     pausing: frozenset[int] = frozenset()  # input ports that pause their far end
 
     def cell_bytes(self, size: int) -> int:
@@ -170,12 +170,15 @@ def port_settings(switch: Mapping[str, Any], link: Link, nodes: Mapping[str, boo
         if kind == far and (not rate or found is None or found[0] == link.rate):
             return dict(settings)
     raise BadInput(
-        f"explain memory: found no settings of the port to {link.far_end}; expected one of {kinds}"
+        f"explain memory: found no settings of the port to {link.far_end}; expected one of {', '.join(kinds)}"
     )
 
 
-def read_marking(slot: Mapping[str, Any]) -> Marking | None:
-    """Returns the queue from which on a mechanism marks; `None` if it does not mark."""
+def read_marking(slot: Mapping[str, Any], number: int) -> Marking | None:
+    """Returns the threshold of a queue from which a mechanism marks; `None` if it does not mark."""
+    if slot["kind"] == "wred":
+        own = [entry for entry in slot["queues"] if number in entry["queue"]]
+        return Marking(size_in_bytes(own[-1]["min"]), False, True) if own else None
     key = {"ecn_threshold": "k", "red": "min"}.get(slot["kind"])
     if key is None:
         return None
@@ -223,7 +226,7 @@ def assign_profiles(
 
 
 def read_pool(given: Mapping[str, Any], buffer: Mapping[str, Any], reserves: int, headrooms: int) -> Pool:
-    """Reads a pool, whose accounts have these reserves and this headroom together in one slice."""
+    """Reads a pool; `reserves` and `headrooms` are the sums over its accounts in one slice."""
     cell, slices = size_in_bytes(buffer["cell"]), int(buffer["slices"])
 
     def part(size: object) -> int:
@@ -286,8 +289,13 @@ def read_switch_memory(
 
 def read_ports(
     switch: Mapping[str, Any], links: Sequence[Link], nodes: Mapping[str, bool]
-) -> tuple[dict[int, Marking], frozenset[int]]:
-    """Returns the marks of each output port, and the input ports that pause their far end."""
+) -> tuple[dict[PortNumber, Marking], frozenset[int]]:
+    """Returns the marks of each queue, and the input ports that pause their far end."""
     settings = [port_settings(switch, link, nodes) for link in links]
-    marks = {port: found for port, own in enumerate(settings) if (found := read_marking(own["marking"]))}
+    marks = {
+        (port, number): found
+        for port, own in enumerate(settings)
+        for number in range(CLASSES)
+        if (found := read_marking(own["marking"], number))
+    }
     return marks, frozenset(port for port, own in enumerate(settings) if own["pause"]["kind"] != "none")

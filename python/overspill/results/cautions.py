@@ -60,9 +60,9 @@ def shared_memory_warnings(results: FinishedRuns) -> list[Line]:
             most = max(ports, key=lambda one: int(one["drops"]))
             classes = formats.join_with_and([str(one) for one in most["classes"]])
             text = (
-                f"classes {classes} share the memory of port {most['port']}, where packets were lost. A "
-                "class can fill it, so that priorities and weights have no effect on losses. A `shared` "
-                'buffer with per = "queue", or `pools`, has memory for each class'
+                f"classes {classes} share the memory of port {most['port']}, where packets were lost. One "
+                "class can fill it, so priorities and weights do not prevent losses. To give each class its "
+                'own memory, use a `shared` buffer with per = "queue", or `pools`'
             )
             found.setdefault(text, []).append(variant)
     return [Line("SHARED MEMORY", f"{', '.join(names)}: {text}", True) for text, names in found.items()]

@@ -18,7 +18,7 @@ impl PoolAccounts {
         same && self.pools_are_consistent()
     }
 
-    /// Returns true if each pool equals the sum of its accounts, stays within its size, and headroom within its own.
+    /// Returns true if the use of each pool is the sum of its accounts, and no pool and no headroom exceeds its size.
     fn pools_are_consistent(&self) -> bool {
         let mut sums = vec![PoolUse::default(); self.pools.len()];
         let mut within_headroom = true;

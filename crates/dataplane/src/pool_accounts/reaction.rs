@@ -1,8 +1,8 @@
 //! Reaction of lossless groups to changes of their pool by others (`react = "pool"`).
 //!
-//! A dynamic limit falls when others fill the pool, and rises when they leave. The largest use of a running group over
-//! its factor α is the number of free bytes at which the first group reaches its limit. So one comparison shows that
-//! no group has reached it, and the groups are searched only otherwise.
+//! A dynamic limit falls when other groups fill the pool, and rises when their frames leave. A running group that
+//! shares u bytes is at its limit if u / α bytes of the pool are free. While more than the largest u / α is free, no
+//! group is at its limit. This one comparison replaces a search of all groups.
 
 use super::{GroupAt, PoolAccounts};
 use mech::PortId;
@@ -31,7 +31,7 @@ impl PoolReaction {
     }
 }
 
-/// Returns the free bytes at which a limit of α times the free bytes is `limit`, rounded to the outside of the bound.
+/// Returns the free bytes of a pool of which α times is `limit`: rounded up if `rounds_up`, otherwise rounded down.
 fn free_at_limit(limit: u64, alpha: Option<u64>, rounds_up: bool) -> u64 {
     match alpha {
         Some(0) | None => {

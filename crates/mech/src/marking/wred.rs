@@ -51,7 +51,7 @@ params! {
             default: None,
         },
         min: Bytes = {
-            doc: "Queue length from which on packets are marked.",
+            doc: "Queue length above which packets are marked at random.",
             kind: ParamKind::Size { min: 0 },
             default: None,
         },

@@ -56,8 +56,9 @@ params! {
             default: Some("0us"),
         },
         response_by_rate: bool = {
-            doc: "Takes `response` from the rate of the link, as in IEEE 802.3 §31B.3.7: 67 quanta of 512 bit times at \
-                  10 Gb/s, 80 at 25, 118 at 40, 147 at 50, 394 at 100, 453 at 200, and 905 above.",
+            doc: "Sets the response time by link rate (IEEE 802.3 §31B.3.7), in quanta of 512 bit times: 1 up to \
+                  100 Mb/s, 2 up to 1 Gb/s, 67 up to 10 Gb/s, 80 up to 25 Gb/s, 118 up to 40 Gb/s, 147 up to 50 Gb/s, \
+                  394 up to 100 Gb/s, 453 up to 200 Gb/s, and 905 above.",
             kind: ParamKind::Flag,
             default: Some("false"),
         },

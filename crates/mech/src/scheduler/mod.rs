@@ -14,7 +14,7 @@ pub use strict_priority::StrictPriority;
 
 use crate::{CheckContext, ClassSet, Env, Mechanism, Needs, PktId, PortView, QueueId, Report};
 
-/// Words for a setting of some classes, and these classes.
+/// Name of a scheduler setting, and the classes to which it applies.
 pub type ClassSetting = (&'static str, ClassSet);
 
 /// Mechanism that chooses the next packet to leave a port.

@@ -49,8 +49,8 @@ params! {
     /// Parameter values of `round_robin`.
     pub(crate) struct Params {
         weights: Option<Vec<u64>> = {
-            doc: "Weights of classes 0, 1, 2 and so on. Classes left out have weight 1, which also stands for a \
-                  strict class.",
+            doc: "Weights of classes 0, 1, 2 and so on. Classes left out have weight 1. A strict class in the \
+                  list must have weight 1.",
             kind: ParamKind::Counts { min: 1, max: 1_000_000 },
             default: Some(""),
         },

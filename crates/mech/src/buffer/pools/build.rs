@@ -8,7 +8,7 @@ use super::params::{
 use crate::params::Values;
 use units::{Bytes, Rate};
 
-/// Tables of a scenario for the memory of a switch, not yet for the ports of one.
+/// Parsed tables of `switch.buffer`, before they are applied to the ports of a switch.
 #[derive(Clone, Debug)]
 pub(super) struct Setup {
     pub(super) given: Params,

@@ -27,7 +27,11 @@ impl Setup {
                 "pool" => self.pools.iter().map(|pool| pool.name.as_str()).collect(),
                 _ => self.profiles.iter().map(|profile| profile.name.as_str()).collect(),
             };
-            report.add_error(key.clone(), format!("unknown {kind} `{name}`"), format!("one of {}", known.join(", ")));
+            // Without any pool or profile, the error about that suffices.
+            if !known.is_empty() {
+                let rule = format!("one of `{}`", known.join("`, `"));
+                report.add_error(key.clone(), format!("unknown {kind} `{name}`"), rule);
+            }
         }
         if self.pools.is_empty() {
             report.add_error("pools", "no pool", "at least one pool");
@@ -37,11 +41,12 @@ impl Setup {
         }
     }
 
-    /// Reports a table of slices that is no square, names a slice or pipe that does not exist, or leaves one out.
+    /// Reports a `slice_of` that is missing or not a square table, and slices and pipes that do not exist.
     fn check_slices(&self, report: &mut Report) {
         let (given, table) = (&self.given, &self.given.slice_of);
         let pipes = table.len().isqrt();
-        if pipes * pipes != table.len() {
+        let is_square = pipes * pipes == table.len();
+        if !is_square {
             let rule = "one slice for each pair of an input pipe and an output pipe, so 1, 4, 9, 16, … numbers";
             report.add_error("slice_of", format!("{} numbers", table.len()), rule);
         }
@@ -51,7 +56,7 @@ impl Setup {
         if let Some(slice) = table.iter().find(|slice| **slice >= given.slices) {
             report.add_error("slice_of", slice, format!("slices from 0 to {}", given.slices - 1));
         }
-        if let Some(pipe) = given.pipes.iter().find(|pipe| **pipe as usize >= pipes.max(1)) {
+        if let Some(pipe) = given.pipes.iter().find(|pipe| is_square && **pipe as usize >= pipes.max(1)) {
             report.add_error("pipes", pipe, format!("pipes from 0 to {}, as in slice_of", pipes.max(1) - 1));
         }
     }
@@ -69,13 +74,13 @@ impl Setup {
             let key = |name: &str| format!("pools.{}.{name}", pool.name);
             let own = &pool.given;
             if own.side == PoolSide::Egress && own.headroom.is_some() {
-                report.add_error(key("headroom"), "headroom of an egress pool", "headroom of ingress pools only");
+                report.add_error(key("headroom"), "headroom of an egress pool", "no `headroom` at egress");
             }
             if own.side == PoolSide::Egress && own.over_subscribe_ratio.is_some() {
                 report.add_error(
                     key("over_subscribe_ratio"),
-                    "a ratio of an egress pool",
-                    "a ratio of ingress pools only",
+                    "over_subscribe_ratio of an egress pool",
+                    "no `over_subscribe_ratio` at egress",
                 );
             }
             if own.headroom.is_some() && own.over_subscribe_ratio.is_some() {
@@ -99,12 +104,13 @@ impl Setup {
             }
             let given = [("xoff", own.xoff), ("xon", own.xon), ("xon_offset", own.xon_offset)];
             for (name, _) in given.into_iter().filter(|(_, size)| size.is_some() && !own.lossless) {
-                report.add_error(key(name), format!("`{name}` of a lossy profile"), "lossless = true, or no such key");
+                let rule = format!("lossless = true, or no `{name}`");
+                report.add_error(key(name), format!("`{name}` of a lossy profile"), rule);
             }
         }
     }
 
-    /// Reports groups with profiles of egress pools, queues with profiles of ingress pools or lossless profiles.
+    /// Reports groups with egress profiles, queues with ingress or lossless profiles, and profiles that nothing uses.
     fn check_sides(&self, report: &mut Report) {
         for (entries, key, side) in
             [(&self.groups, "groups", PoolSide::Ingress), (&self.queues, "queues", PoolSide::Egress)]

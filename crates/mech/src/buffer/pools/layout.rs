@@ -47,7 +47,7 @@ pub struct ProfileRules {
 pub struct LosslessRules {
     /// Headroom as given in the scenario; `None` if it is computed for each port.
     pub given_headroom: Option<u64>,
-    /// Use beyond the reserve at which a paused group is resumed, at least.
+    /// Use beyond the reserve at or below which a paused group is always resumed.
     pub xon: u64,
     /// Difference between the limit and the use beyond the reserve at which a paused group is resumed.
     pub xon_offset: u64,
@@ -109,15 +109,16 @@ pub struct MemoryLayout {
     pub groups: Vec<AccountRules>,
     /// Account of each queue, `8 * port + queue`.
     pub queues: Vec<AccountRules>,
-    /// Pipe of each port, and the slices by input pipe and output pipe; empty with one slice.
+    /// Pipe of each port; ports beyond the list are in pipe 0.
     pub(super) pipes: Vec<u8>,
+    /// Slice of each pair of input pipe and output pipe, row by row; empty if all frames are in slice 0.
     pub(super) slice_of: Vec<u8>,
     /// Number of pipes, by which `slice_of` is divided into rows.
     pub(super) pipe_count: usize,
 }
 
 impl MemoryLayout {
-    /// Returns a memory of one pool without cells at egress. All queues have the same reserve and threshold.
+    /// Returns the layout of one egress pool with cells of one byte. All queues have the same reserve and threshold.
     pub(in super::super) fn of_queues(
         (size, reserve): (u64, u64),
         threshold: ThresholdSlot,

@@ -64,8 +64,8 @@ params! {
             default: Some("[]"),
         },
         size_includes: SizeIncludes = {
-            doc: "Contents of the `size` of a pool: the shared memory alone, also the reserves of its accounts, or \
-                  also their headroom.",
+            doc: "Memory that the `size` of a pool includes: `shared` memory alone, shared memory and `reserves`, or \
+                  shared memory, reserves and headroom.",
             kind: SizeIncludes::KIND,
             default: Some("shared"),
         },
@@ -75,14 +75,14 @@ params! {
             default: Some("start"),
         },
         react: React = {
-            doc: "Changes after which a lossless group is paused or resumed: those of its own memory, or all changes \
-                  of its pool, whose use moves the limit.",
+            doc: "Changes after which the switch compares a lossless group with its limit: those of its own memory \
+                  (`own`), or all changes of its pool (`pool`).",
             kind: React::KIND,
             default: Some("own"),
         },
         worst_frame: Bytes = {
-            doc: "Size of the frames for which computed headroom is sufficient: small frames fill the least of their \
-                  cells.",
+            doc: "Smallest frame size that computed headroom covers. From this size on, the switch takes the size with \
+                  the most cells per byte on the wire.",
             kind: ParamKind::Size { min: 64 },
             default: Some("64B"),
         },
@@ -172,13 +172,13 @@ params! {
             default: Some(""),
         },
         xon: Option<Bytes> = {
-            doc: "Use beyond the reserve down to which a lossless group stays paused, at least. The default is 0.",
+            doc: "Use beyond the reserve at or below which a paused group is always resumed. The default is 0.",
             kind: ParamKind::Size { min: 0 },
             default: Some(""),
         },
         xon_offset: Option<Bytes> = {
-            doc: "Difference by which the use beyond the reserve must be below the limit before a lossless group is \
-                  resumed. The default is 0.",
+            doc: "Distance below the limit. A paused group is resumed if its use beyond the reserve is at most the \
+                  limit less this distance. The default is 0.",
             kind: ParamKind::Size { min: 0 },
             default: Some(""),
         },

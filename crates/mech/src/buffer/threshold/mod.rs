@@ -10,8 +10,8 @@ use crate::params::{Spec, Values};
 use crate::{MemorySide, PortId, QueueId, Report};
 use units::{ByteClock, Rate, Time};
 
-/// Memory of a switch as a threshold sees it: one account, its port and its pool. All sizes are in bytes of whole
-/// cells, in one slice of the memory.
+/// Memory state from which a threshold computes its limit: one account, its port and its pool. All sizes are in bytes
+/// of whole cells, in one slice of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryView {
     /// Time of the arrival or departure.
@@ -34,12 +34,12 @@ pub struct MemoryView {
     pub pool_size: u64,
     /// Bytes of the pool in use in this slice.
     pub pool_used: u64,
-    /// Number of accounts with this number that use bytes of the pool beyond their reserve.
+    /// Count of accounts, at all ports, that have the same `number` and use bytes of the pool beyond their reserve.
     pub congested: u32,
     /// Transmission time of a byte at the port.
     pub clock: ByteClock,
-    /// Number of queues of the port that hold a packet. Each drains at least at the port's rate divided by it, if the
-    /// queues are served in turn.
+    /// Number n of queues of the port that hold a packet. If the port serves its queues in turn, each drains at 1/n of
+    /// the port's rate or faster.
     pub busy_queues: u32,
 }
 
@@ -109,7 +109,7 @@ pub trait Threshold: Send + Sync {
     fn limit(&self, now: &MemoryView) -> u64;
     /// Returns the queued packet to remove for an arrival that does not fit, if the threshold reclaims memory.
     ///
-    /// No switch calls this method yet: it declares the form of the answer.
+    /// No switch calls this method yet. It fixes the signature for later versions.
     fn reclaim(&self, _now: &MemoryView) -> Option<Reclaim> {
         None
     }
