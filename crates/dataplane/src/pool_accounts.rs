@@ -379,11 +379,14 @@ impl PoolAccounts {
         }
     }
 
-    /// Releases a stopped group whose use is at most the level of XON.
+    /// Releases a stopped group whose headroom is empty and whose use is at most the level of XON.
+    ///
+    /// If a group were resumed earlier, the next pause would find less headroom than it may need.
     #[inline]
     fn release_below(&mut self, (slice, port, number): GroupAt, level: Option<u64>) {
-        if level.is_some_and(|level| self.use_beyond_reserve(slice, port, number) <= level) {
-            let at = self.index(slice, port, number);
+        let at = self.index(slice, port, number);
+        let is_below = |level| self.groups[at].headroom == 0 && self.use_beyond_reserve(slice, port, number) <= level;
+        if level.is_some_and(is_below) {
             self.groups[at].stopped = false;
             self.count_stopped(port, number, -1);
         }
@@ -444,7 +447,11 @@ impl PoolAccounts {
             counts.then(|| bytes.saturating_sub(other.profile.reserve))
         };
         let limit = self.limit_with(&group, bytes.iter().filter_map(same_pool).sum());
-        Some(group.profile.reserve.saturating_add(rules.xon.max(limit.saturating_sub(rules.xon_offset))))
+        let level = group.profile.reserve.saturating_add(rules.xon.max(limit.saturating_sub(rules.xon_offset)));
+        // Its headroom, which leaves first, must be empty too.
+        let own = (0..self.layout.slices).map(|slice| &self.groups[self.index(slice, port, group.number)]);
+        let (used, headroom) = own.fold((0, 0), |(used, headroom), own| (used + own.used, headroom + own.headroom));
+        Some(if headroom > 0 { level.min(used) } else { level })
     }
 
     /// Returns use and limit of a queue in the slice where it is nearest to its limit, reserves included.

@@ -59,10 +59,11 @@ const BYTE_MARKING_NOTE: &str =
     "Weights count bytes (deficit round robin), and a class of weight 1 sends `quantum` bytes in a turn.";
 const PER_PACKET_NOTE: &str = "A path is drawn for each packet, not for each flow.";
 const ONE_MAP_NOTE: &str = "One map applies to all hosts, switches and ports: no port has a map of its own.";
-const PORT_THRESHOLD_NOTE: &str = "The threshold applies to a whole port, not to each class.";
+const PORT_THRESHOLD_NOTE: &str = "The threshold applies to a whole port, or to each queue with `per = \"queue\"`.";
 const SWITCH_ONLY_NOTE: &str = "Only the switch of NDP is modelled, not the receivers that pull.";
-const HEADROOM_NOTE: &str = "Headroom is not a setting: Overspill computes the headroom from rate, delay and frame \
-                             size of a link, and warns if `xoff` leaves less.";
+const HEADROOM_NOTE: &str = "Headroom is not a setting of a pause mechanism: Overspill computes the headroom from rate, \
+                             delay and frame size of a link, and warns if `xoff` leaves less. With \
+                             `switch.buffer = pools`, `xoff` of a profile is the headroom.";
 const NO_WATCHDOG_NOTE: &str = "There is no watchdog: no paused queue is drained. A deadlock is detected and \
                                 reported, and ends the command with status 3.";
 

@@ -43,6 +43,7 @@ pub(crate) fn list_group_warnings(scenario: &Scenario) -> Vec<String> {
             warn_unpaused_groups(scenario, switch, &layout),
             warn_small_headroom(scenario, switch, &layout),
             warn_shared_headroom(&layout),
+            warn_empty_pool(&layout),
             warn_limited_queues(scenario, &layout),
         ];
         here.into_iter().flatten().for_each(|text| said.entry(text).or_default().push(name));
@@ -114,6 +115,15 @@ fn warn_shared_headroom(layout: &MemoryLayout) -> Option<String> {
             )
         })
     })
+}
+
+/// Warning about a pool whose size is taken by the reserves and the headroom that it includes.
+fn warn_empty_pool(layout: &MemoryLayout) -> Option<String> {
+    let pool = layout.pools.iter().find(|pool| pool.size == 0)?;
+    Some(format!(
+        "pool {} has no memory to share: reserves and headroom take its whole size. Increase the size of the pool",
+        pool.name
+    ))
 }
 
 /// Warning about a lossless class whose queue has a limit at egress.

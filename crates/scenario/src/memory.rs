@@ -102,13 +102,16 @@ fn longest_held_queue(node: &Node, hosts: u32, config: &SwitchConfig) -> Option<
 pub fn switch_memory(scenario: &Scenario) -> Vec<SwitchMemory> {
     let nodes = scenario.topology.nodes.iter().skip(scenario.topology.hosts as usize);
     let (mut groups, mut places): (Vec<SwitchMemory>, HashMap<SwitchMemory, usize>) = Default::default();
-    for (node, config) in nodes.zip(&scenario.switches) {
+    for (number, (node, config)) in nodes.zip(&scenario.switches).enumerate() {
         let ports = node.ports.len() as u16;
         let one = SwitchMemory {
             tier: node.tier.clone(),
             count: 1,
             ports,
-            buffer: config.buffer.slot.peek().total_memory(ports),
+            buffer: match scenario.memory_layout(number) {
+                Some(layout) => Some(Amount::Bytes(layout.total_bytes())),
+                None => config.buffer.slot.peek().total_memory(ports),
+            },
             bounce: config.overflow.slot.peek().needs().bounce_lane,
             headers: header_memory(config),
             input: config.model.input_side().map(|cioq| cioq.input_buffer),

@@ -52,7 +52,7 @@ fn keys_of_papers_are_answered_with_the_key_that_is_meant() {
         ("[transport]\niw = \"2pkt\"\n", "(IW is called `initial_window` in Overspill)"),
         (
             "[switch]\npause = { kind = \"pfc\", headroom = \"9KB\" }\n",
-            "(headroom is called `xoff` in Overspill. Headroom is not a setting",
+            "(headroom is called `xoff` in Overspill. Headroom is not a setting of a pause mechanism",
         ),
     ] {
         let found = refused(&star(more), &[]);

@@ -52,6 +52,7 @@ impl LosslessViolationAt {
         };
         let used = lost.fill.used;
         let full = match lost.fill.limit {
+            Some(u64::MAX) => format!("{used} in use, without a limit of its own, and its pool had no more memory"),
             // Each stored frame lowers a dynamic threshold, so that the last one may leave the port above it.
             Some(limit) if used > limit && self.has_dynamic_limit(scenario) => {
                 format!("{used} in use, above its limit of {limit}, which falls as the shared memory fills")
@@ -74,6 +75,12 @@ impl LosslessViolationAt {
             true => ("The memory of input", lost.ingress.0, "from"),
             false => ("Port", lost.out.0, "to"),
         };
+        if self.has_lossless_groups(scenario) {
+            return format!(
+                "{place}. The queue of port {port} ({end} {}) was full: {full}. {cure}; {LOSSLESS_FALSE_HINT}",
+                far(port)
+            );
+        }
         format!(
             "{place}. With this packet, {} from this port would be stored; xoff is {}, {room}. {whose} {port} \
              ({end} {}) was full: {full}. {cure}; {LOSSLESS_FALSE_HINT}",
@@ -83,10 +90,17 @@ impl LosslessViolationAt {
         )
     }
 
+    /// Returns true if the switch has pools with lossless groups, whose profiles have the thresholds of its pauses.
+    fn has_lossless_groups(&self, scenario: &Scenario) -> bool {
+        let layout = scenario.memory_layout((self.node - scenario.topology.hosts) as usize);
+        layout.is_some_and(|layout| layout.profiles.iter().any(|profile| profile.lossless.is_some()))
+    }
+
     /// Returns true if the limit of the full port depends on the free part of a shared memory.
     fn has_dynamic_limit(&self, scenario: &Scenario) -> bool {
         let switch = &scenario.switches[(self.node - scenario.topology.hosts) as usize];
-        !self.lost.at_input && switch.buffer.slot.peek().free_shared_bytes(0).is_some()
+        let buffer = switch.buffer.slot.peek();
+        !self.lost.at_input && (buffer.has_accounts() || buffer.free_shared_bytes(0).is_some())
     }
 
     /// Describes the change of a profile that prevents the loss.
@@ -100,10 +114,12 @@ impl LosslessViolationAt {
 
     /// Describes the changes of memory and thresholds that prevent the loss, with the keys that the scenario sets.
     fn describe_memory_cure(&self, scenario: &Scenario) -> String {
+        if self.has_lossless_groups(scenario) {
+            return self.describe_group_cure();
+        }
         let levels = scenario.pause_mechanism(self.node, self.lost.ingress.0).map(Pausing::pause_levels);
         let xoff = match levels {
             Some(PauseLevels::ShareOfFree { .. }) => "switch.pause.alpha",
-            Some(PauseLevels::OfGroups) => return self.describe_group_cure(),
             _ => "switch.pause.xoff",
         };
         let share = if self.lost.over_threshold { " a larger `switch.buffer.alpha`," } else { "" };

@@ -207,6 +207,55 @@ fn memory_that_is_freed_at_the_end_holds_one_frame_less() {
     assert_eq!(end.1, start.1 + 1);
 }
 
+/// Two racks of eight hosts at 60% load with periodic incasts, in two lossless classes with computed headroom.
+const LOSSLESS_RACKS: &str = include_str!("pools/racks.toml");
+
+#[test]
+fn groups_with_computed_headroom_never_lose() {
+    // A static limit at a full pool and a large alpha fill the headroom often.
+    for threshold in ["kind = \"dynamic\", alpha = 8", "kind = \"static\", limit = \"400KB\""] {
+        let scenario = scenario(&LOSSLESS_RACKS.replace("kind = \"dynamic\", alpha = 8", threshold), "");
+        for seed in 1..=3 {
+            let results = run_with(&scenario, seed, Options::default());
+            assert_eq!(results.progress.stop, Some(StopReason::Done), "{threshold}, seed {seed}");
+            assert!(drops(&results) == 0 && !pauses(&results).is_empty(), "{threshold}, seed {seed}");
+        }
+    }
+}
+
+/// Test of the errors for lossless packets that are lost at ingress and at egress: they name keys of the profiles.
+#[test]
+fn lost_lossless_packets_are_described_with_the_keys_of_pools() {
+    let fails = |profiles: &str, out: &str| {
+        let text = format!(
+            "name = \"few\"\nduration = \"1ms\"\nhost.nic = {{ kind = \"round_robin\" }}\nswitch.pause.kind = \"pfc\"\n\
+             topology = {{ kind = \"star\", n = 4, link = {{ rate = \"100Gbps\", delay = \"600ns\" }} }}\n\
+             transport = {{ kind = \"roce\", mss = \"4096B\" }}\n[switch.buffer]\nkind = \"pools\"\n\
+             pools = {{ in = {{ side = \"ingress\", size = \"1MB\" }}, out = {{ side = \"egress\", size = \"{out}\" }} }}\n\
+             profiles = {{ {profiles} }}\ngroups = [{{ group = [0, 1, 2, 3, 4, 5, 6, 7], profile = \"l\" }}]\n\
+             queues = [{{ queue = [0, 1, 2, 3, 4, 5, 6, 7], profile = \"q\" }}]\n[[traffic]]\nname = \"a\"\n\
+             kind = \"incast\"\nsenders = 3\nreceiver = \"h0\"\nsize = \"1MB\"\nclass = 3\n"
+        );
+        let lost = run(&text, 1).lost.expect("a packet is lost");
+        lost.describe(&scenario(&text, ""))
+    };
+    let group = |limit: u32, more: &str| {
+        let threshold = format!("threshold = {{ kind = \"static\", limit = \"{limit}KB\" }}");
+        format!("l = {{ pool = \"in\", lossless = true, {threshold}{more} }}")
+    };
+    let ingress = fails(&format!("{}, q = {{ pool = \"out\" }}", group(10, ", xoff = \"1KB\"")), "30MB");
+    assert!(ingress.contains("of its headroom of 1KB, and"), "{ingress}");
+    assert!(ingress.contains("A larger `xoff` in the profile of the group, or more shared headroom,"), "{ingress}");
+    let threshold = "threshold = { kind = \"dynamic\", alpha = 0.01 }";
+    let queue = fails(&format!("{}, q = {{ pool = \"out\", {threshold} }}", group(500, "")), "30MB");
+    assert!(queue.contains(", which falls as the shared memory fills. A larger limit or pool of the queue"), "{queue}");
+    let pool = fails(&format!("{}, q = {{ pool = \"out\" }}", group(500, "")), "100KB");
+    assert!(pool.contains("in use, without a limit of its own, and its pool had no more memory. A larger"), "{pool}");
+    for text in [ingress, queue, pool] {
+        assert!(!text.contains("switch.pause") && !text.contains("18446744073709551615"), "{text}");
+    }
+}
+
 #[test]
 fn every_mechanism_works_with_pools() {
     let overflows = [

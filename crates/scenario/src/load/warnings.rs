@@ -352,12 +352,13 @@ impl WarningContext<'_> {
             *all = all.union(classes);
         }
         let limited = by_class.iter().any(|scheduler| scheduler.slot.peek().rate_limits().is_some());
+        let (in_use, word) = self.queues_in_use();
         for (name, classes) in settings.iter().filter(|_| !one || limited) {
-            let idle = classes.minus(scenario.classes());
+            let idle = classes.minus(in_use);
             let idle: Vec<String> = (0..8).filter(|class| idle.has(*class)).map(|class| class.to_string()).collect();
             if !idle.is_empty() {
                 notes.push(format!(
-                    "scheduler: the {name} for class {} has no effect, because no packet has this class",
+                    "scheduler: the {name} for {word} {} has no effect, because no packet has this {word}",
                     idle.join(", ")
                 ));
             }
@@ -377,6 +378,23 @@ impl WarningContext<'_> {
             notes.push(format!("class = {class} has no effect: all packets have this class, and no mechanism uses it"));
         }
         notes
+    }
+
+    /// Returns the numbers by which schedulers serve the packets of the scenario, and the word for such a number: those
+    /// of queues if a switch maps classes to other queues, otherwise those of classes.
+    fn queues_in_use(&self) -> (ClassSet, &'static str) {
+        let classes = self.scenario.classes();
+        let layouts = (0..self.scenario.switches.len()).filter_map(|switch| self.scenario.memory_layout(switch));
+        let same: [u8; 8] = std::array::from_fn(|class| class as u8);
+        let mapped: Vec<_> = layouts.map(|layout| layout.class_to_queue).filter(|map| *map != same).collect();
+        let queues = |map: &[u8; 8]| {
+            let own = (0..8).filter(|class| classes.has(*class)).map(|class| map[usize::from(class)]);
+            own.map(ClassSet::single).fold(ClassSet::NONE, ClassSet::union)
+        };
+        match mapped.is_empty() {
+            true => (classes, "class"),
+            false => (mapped.iter().map(queues).fold(classes, ClassSet::union), "queue"),
+        }
     }
 
     /// Warning about a reaction to bounced packets if no switch bounces any.

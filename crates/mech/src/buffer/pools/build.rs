@@ -120,7 +120,7 @@ impl Setup {
             xon_offset: bytes(given.xon_offset),
         });
         // A reserve that is no whole number of cells is rounded up: a chip reserves whole cells for it.
-        let reserve = given.reserve.0.div_ceil(self.given.cell.0) * self.given.cell.0;
+        let reserve = given.reserve.0.div_ceil(self.given.cell.0).saturating_mul(self.given.cell.0);
         let (name, threshold) = (profile.name.clone(), profile.threshold.clone());
         ProfileRules { name, pool: profile.pool, reserve, threshold, lossless }
     }

@@ -1,6 +1,6 @@
 //! Checks of the tables of `switch.buffer` with `kind = "pools"`.
 
-use super::build::Setup;
+use super::build::{Pool, Setup};
 use super::layout::Assignment;
 use super::params::{PoolSide, SizeIncludes};
 use crate::{CheckContext, Report};
@@ -13,6 +13,9 @@ impl Setup {
         self.check_names(report);
         self.check_slices(report);
         self.check_maps(report);
+        if self.given.worst_frame.0 > u64::from(u16::MAX) {
+            report.add_error("worst_frame", self.given.worst_frame, format!("at most {}", Bytes(u16::MAX.into())));
+        }
         self.check_pools(report);
         self.check_profiles(report);
         if self.unknown_names.is_empty() {
@@ -142,8 +145,8 @@ impl Setup {
         }
     }
 
-    /// Reports groups and queues in use without a profile, entries for ports that do not exist, and reserves that
-    /// exceed a pool.
+    /// Reports groups and queues in use without a profile, entries for ports that do not exist, and reserves and
+    /// headroom that exceed a pool.
     fn check_ports(&self, beside: &CheckContext, report: &mut Report) {
         let Some(rates) = beside.rates else { return };
         let sides = [
@@ -172,23 +175,36 @@ impl Setup {
         }
     }
 
+    /// Reports pools whose size does not hold the reserves and headroom that it includes. Headroom that is computed from
+    /// links is unknown here.
     fn check_reserves(&self, entries: &[Assignment], (side, rates): (PoolSide, &[Rate]), report: &mut Report) {
         if self.given.size_includes == SizeIncludes::Shared {
             return;
         }
-        let mut reserves = vec![0u64; self.pools.len()];
+        let with_headroom = self.given.size_includes == SizeIncludes::Headroom;
+        let shared = |pool: &Pool| pool.given.headroom.map(|own| own.0 / self.given.slices).filter(|_| with_headroom);
+        let mut reserves: Vec<u64> = self.pools.iter().map(|pool| shared(pool).unwrap_or(0)).collect();
         let accounts = rates.iter().enumerate().flat_map(|port| (0..8).map(move |number| (port, number)));
         for ((port, rate), number) in accounts {
             if let Some(profile) = Assignment::find(entries, port, *rate, number) {
                 let own = &self.profiles[usize::from(profile)];
-                reserves[own.pool] = reserves[own.pool].saturating_add(own.given.reserve.0);
+                let pool = &self.pools[own.pool].given;
+                let is_own = with_headroom && pool.headroom.is_none() && pool.over_subscribe_ratio.is_none();
+                let headroom = own.given.xoff.filter(|_| is_own).map_or(0, |own| own.0);
+                let taken = own.given.reserve.0.saturating_add(headroom);
+                reserves[own.pool] = reserves[own.pool].saturating_add(taken);
             }
         }
         for (pool, reserve) in self.pools.iter().zip(reserves).filter(|(pool, _)| pool.given.side == side) {
             let size = pool.given.size.0 / self.given.slices;
             if reserve > size {
-                let found = format!("{} in each slice, less than {} of reserves", Bytes(size), Bytes(reserve));
-                report.add_error(format!("pools.{}.size", pool.name), found, "a size that includes all reserves");
+                let what = if with_headroom { "reserves and headroom" } else { "reserves" };
+                let found = format!("{} in each slice, less than {} of {what}", Bytes(size), Bytes(reserve));
+                report.add_error(
+                    format!("pools.{}.size", pool.name),
+                    found,
+                    format!("a size that includes all {what}"),
+                );
             }
         }
     }
