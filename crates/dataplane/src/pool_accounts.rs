@@ -7,7 +7,7 @@
 mod consistency;
 mod reaction;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::inputs::StuckBytes;
 use mech::buffer::{MemoryLayout, MemoryView, ProfileRules};

@@ -47,11 +47,16 @@ queue = [0, 1, 2, 3, 4, 5, 6, 7]
 profile = "queue"
 "#;
 
-fn accounts(change: (&str, &str)) -> PoolAccounts {
+/// Returns the buffer that these tables of `pools` describe.
+pub(crate) fn buffer_with_pools(tables: &str) -> BufferSlot {
     let registry = Registry::catalogue();
     let spec = registry.switch_specs("buffer").into_iter().find(|spec| spec.kind == "pools").expect("pools");
-    let values = toml_values(spec, &SMALL.replace(change.0, change.1));
-    let clock = Rate::gbps(10).clock();
+    registry.make("pools", &toml_values(spec, tables)).expect("pools")
+}
+
+/// Returns a port of this rate with a link of 1 us in both directions.
+pub(crate) fn buffer_port(rate: Rate) -> BufferPort {
+    let clock = rate.clock();
     let link = PausedLink {
         rate_to_device: clock,
         rate_from_device: clock,
@@ -61,8 +66,12 @@ fn accounts(change: (&str, &str)) -> PoolAccounts {
         frame: 1518,
         gap: 20,
     };
-    let port = BufferPort { rate: Rate::gbps(10), link };
-    let slot = registry.make::<BufferSlot>("pools", &values).expect("pools").for_links(&[port; PORTS as usize]);
+    BufferPort { rate, link }
+}
+
+fn accounts(change: (&str, &str)) -> PoolAccounts {
+    let slot = buffer_with_pools(&SMALL.replace(change.0, change.1));
+    let slot = slot.for_links(&[buffer_port(Rate::gbps(10)); PORTS as usize]);
     PoolAccounts::new(slot.peek().layout().expect("a layout"), true)
 }
 

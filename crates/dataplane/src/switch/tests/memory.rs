@@ -4,16 +4,16 @@
 
 use super::detours::Direct;
 use crate::core::{PauseSetup, PortSetup};
+use crate::pool_accounts::tests::{buffer_port, buffer_with_pools};
 use crate::switch::*;
 use crate::{EnqueuedFrame, EventLocation, Framing, NO_EXT, ObservedEvents, Outcome, PauseFrame};
-use mech::buffer::{BufferPort, BufferSlot, MemoryLayout};
+use mech::buffer::MemoryLayout;
 use mech::marking::MarkingSlot;
 use mech::overflow::TailDrop;
 use mech::params::{Value, Values};
-use mech::pause::{PauseSlot, PausedLink};
+use mech::pause::PauseSlot;
 use mech::routing::Ecmp;
 use mech::scheduler::StrictPriority;
-use mech::testing::toml_values;
 use mech::{AgentSlot, CheckContext, ClassSet, Lane, LaneLimit, Lanes, Registry, Report};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -164,24 +164,12 @@ impl Bench {
     fn new(case: &Table) -> Bench {
         let ports = case["ports"].as_integer().expect("a number of ports") as usize;
         let clock = Rate::gbps(1).clock();
-        let link = PausedLink {
-            rate_to_device: clock,
-            rate_from_device: clock,
-            delay_to_device: Dur::us(1),
-            delay_from_device: Dur::us(1),
-            response: Dur::ZERO,
-            frame: 1518,
-            gap: 20,
-        };
-        let registry = Registry::catalogue();
-        let spec = registry.switch_specs("buffer").into_iter().find(|spec| spec.kind == "pools").expect("pools");
-        let values = toml_values(spec, &toml::to_string(&case["buffer"]).expect("tables"));
-        let buffer = registry.make::<BufferSlot>("pools", &values).expect("pools");
+        let buffer = buffer_with_pools(&toml::to_string(&case["buffer"]).expect("tables"));
         let (rates, mut report) = (vec![Rate::gbps(1); ports], Report::default());
         let beside = CheckContext { ports: Some(ports as u16), rates: Some(&rates), ..CheckContext::EMPTY };
         buffer.peek().check(&beside, &mut report);
         assert!(report.errors.is_empty(), "{:?}", report.errors);
-        let buffer = buffer.for_links(&vec![BufferPort { rate: Rate::gbps(1), link }; ports]);
+        let buffer = buffer.for_links(&vec![buffer_port(Rate::gbps(1)); ports]);
         let layout = buffer.peek().layout().expect("accounts");
         let setup = |port| PortSetup {
             changes: false,
